@@ -1,0 +1,36 @@
+# What the program is built on: from the system's packages, found or refused with the package's name.
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS C)
+set(MPI_DETERMINE_LIBRARY_VERSION ON)
+find_package(MPI REQUIRED COMPONENTS C)
+
+set(HDF5_PREFER_PARALLEL ON)
+find_package(HDF5 REQUIRED COMPONENTS C)
+if(NOT HDF5_IS_PARALLEL)
+  message(FATAL_ERROR "The HDF5 found (${HDF5_C_INCLUDE_DIRS}) is serial; fdapp writes in parallel.\n"
+                      "  Install the package libhdf5-openmpi-dev (Debian, Ubuntu), or name a parallel build with -DHDF5_ROOT=DIR.")
+endif()
+
+# fdapp_library(NAME HEADER LIBRARY PACKAGE): an imported target fdapp::NAME for a library without CMake files.
+function(fdapp_library name header library package)
+  find_path(FDAPP_${name}_INCLUDE ${header})
+  find_library(FDAPP_${name}_LIBRARY ${library})
+  mark_as_advanced(FDAPP_${name}_INCLUDE FDAPP_${name}_LIBRARY)
+  if(NOT FDAPP_${name}_INCLUDE OR NOT FDAPP_${name}_LIBRARY)
+    message(FATAL_ERROR "${header} or lib${library} was not found: install the package ${package} (Debian, Ubuntu).")
+  endif()
+  add_library(fdapp::${name} UNKNOWN IMPORTED)
+  set_target_properties(fdapp::${name} PROPERTIES
+    IMPORTED_LOCATION ${FDAPP_${name}_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${FDAPP_${name}_INCLUDE})
+endfunction()
+
+fdapp_library(inih ini.h inih libinih-dev)
+fdapp_library(jansson jansson.h jansson libjansson-dev)
+fdapp_library(xxhash xxhash.h xxhash libxxhash-dev)
+if(FDAPP_TESTS)
+  fdapp_library(cmocka cmocka.h cmocka libcmocka-dev)
+endif()
+
+add_library(fdapp_hdf5 INTERFACE)
+target_include_directories(fdapp_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+target_link_libraries(fdapp_hdf5 INTERFACE ${HDF5_C_LIBRARIES} MPI::MPI_C)

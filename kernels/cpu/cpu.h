@@ -1,0 +1,77 @@
+#ifndef FDAPP_KERNELS_CPU_H
+#define FDAPP_KERNELS_CPU_H
+
+#include "kernels.h"
+
+/* Shared by the files of the CPU backend. Every operation runs at once, in the calling thread's OpenMP team.
+ */
+
+struct kernels_context {
+  int threads;
+  size_t cache_bytes;   /* last-level cache */
+  size_t private_bytes; /* cache of one core that a tile's window has to fit in */
+  char description[256];
+};
+
+/* Every loop that writes in strips covers whole cache lines; a strip is what one pass keeps in the first
+ * cache. */
+enum { CPU_LINE_BYTES = 64, CPU_STRIP_BYTES = 2048 };
+
+/* Planes that a patch holds at most: each plane of a z stencil, once loaded, serves all of them. */
+enum { CPU_BLOCK = 4 };
+
+/* A piece of a few planes: columns x0 .. x0+count-1 (whole cache lines, so possibly into the padding) of the
+ * rows y0 .. y1-1 of planes z .. z+planes-1. */
+typedef struct cpu_patch {
+  int x0, count;
+  int y0, y1;
+  int z, planes;
+  int next_x0, next_z; /* of the patch that follows in this tile, for prefetching */
+  int nontemporal;     /* store around the caches */
+} cpu_patch;
+
+/* Computes one patch; `job` is what the operation passed to tiles_run. Called by several threads at a time.
+ */
+typedef void (*patch_function)(const void *job, const cpu_patch *patch);
+
+/* What tiles_run has to know about an operation. */
+typedef struct tile_plan {
+  int window; /* planes of a tile that are read again while it marches: 9 for a z stencil, 1 for none */
+  int arrays; /* read or written, to decide which kind of stores the launch deserves */
+  int block;  /* planes of a patch where that many are left, else 1; <= CPU_BLOCK */
+} tile_plan;
+
+/* Calls `function` on patches that cover the launch's planes. Each thread takes whole tiles (a range of rows)
+ * and marches through their planes in ascending z, so that a window of planes stays in its cache. */
+status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function function, const void *job);
+
+/* Bytes that this process may still take before a control group of the system (as containers and batch
+ * systems set them) ends it; SIZE_MAX without a limit. groups: what the kernel lists of the process's groups,
+ * as /proc/self/cgroup; root: where the groups' trees are mounted. Linux,
+ * Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst. */
+size_t memory_limit_cpu(const char *groups, const char *root);
+
+/* memory_cpu.c: slots of the table. */
+status memory_allocate_cpu(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
+void memory_free_cpu(kernels_context *context, kernels_memory kind, void *memory);
+status memory_available_cpu(kernels_context *context, size_t *bytes);
+status memory_copy_cpu(kernels_context *context, kernels_queue queue, void *to, const void *from,
+                       size_t bytes);
+
+/* The numerical slots, compiled once per precision (numerics_cpu.c); signatures of kernels.h. */
+typedef struct numerics_cpu {
+  status (*derivative)(const kernels_launch *launch, axis direction, const void *f, void *out);
+  status (*gradient)(const kernels_launch *launch, const void *f, void *const out[3]);
+  status (*divergence)(const kernels_launch *launch, const void *const v[3], void *out);
+  status (*laplacian)(const kernels_launch *launch, const void *f, void *out);
+  status (*stage)(const kernels_launch *launch, const kernels_stage *stage);
+  status (*axpy)(const kernels_launch *launch, double a, const void *x, void *y);
+  status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
+                       kernels_plane_sums *sums);
+  status (*stream)(const kernels_launch *launch, const kernels_stream *stream);
+} numerics_cpu;
+
+extern const numerics_cpu numerics_cpu_float;
+extern const numerics_cpu numerics_cpu_double;
+
+#endif

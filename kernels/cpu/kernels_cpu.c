@@ -1,0 +1,200 @@
+#include "cpu.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The CPU backend's table. Queues: everything enqueued is done when the call returns. */
+
+struct kernels_event {
+  struct timespec time;
+};
+
+/* What the kernels were compiled for must be there, or the first of them ends the process. */
+static status probe_cpu(void) {
+#ifdef __AVX512F__
+  if (!__builtin_cpu_supports("avx512f")) {
+    return status_fail(STATUS_DEVICE, "this processor has no AVX-512, which the CPU kernels were built for: "
+                                      "build with -DFDAPP_MARCH=x86-64-v3 or on this machine");
+  }
+#elif defined(__AVX2__)
+  if (!__builtin_cpu_supports("avx2")) {
+    return status_fail(STATUS_DEVICE, "this processor has no AVX2, which the CPU kernels were built for: "
+                                      "build with -DFDAPP_MARCH=x86-64 or on this machine");
+  }
+#endif
+  return STATUS_OK;
+}
+
+static const char *instruction_set(void) {
+#if defined(__AVX512F__)
+  return "AVX-512";
+#elif defined(__AVX2__)
+  return "AVX2";
+#elif defined(__SSE2__)
+  return "SSE2";
+#elif defined(__ARM_NEON)
+  return "NEON";
+#else
+  return "scalar";
+#endif
+}
+
+static void processor_name(char *name, size_t size) {
+  (void)snprintf(name, size, "unknown processor");
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  if (file == NULL) return;
+  char line[256];
+  while (fgets(line, sizeof line, file) != NULL) {
+    const char *value = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || value == NULL) continue;
+    line[strcspn(line, "\n")] = '\0';
+    (void)snprintf(name, size, "%s", value + 2);
+    break;
+  }
+  (void)fclose(file);
+}
+
+/* Size of a cache as the system reports it, or `otherwise`. */
+static size_t cache_size(int name, size_t otherwise) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? (size_t)bytes : otherwise;
+}
+
+static status context_create_cpu(const kernels_setup *setup, kernels_context **context) {
+  *context = calloc(1, sizeof **context);
+  if (*context == NULL) return status_fail(STATUS_MEMORY, "no memory for the CPU backend");
+  (*context)->threads = setup->threads > 0 ? setup->threads : omp_get_max_threads();
+  (*context)->cache_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE, 32 << 20);
+  (*context)->private_bytes = cache_size(_SC_LEVEL2_CACHE_SIZE, 1 << 20) / 10 * 6;
+  char name[128];
+  processor_name(name, sizeof name);
+  (void)snprintf((*context)->description, sizeof(*context)->description, "%s, %d thread%s, %s", name,
+                 (*context)->threads, (*context)->threads == 1 ? "" : "s", instruction_set());
+  return STATUS_OK;
+}
+
+static void context_destroy_cpu(kernels_context *context) {
+  free(context);
+}
+
+static const char *describe_cpu(kernels_context *context) {
+  return context->description;
+}
+
+static void device_index_cpu(kernels_context *context, int *index, int *count) {
+  (void)context;
+  *index = 0;
+  *count = 1;
+}
+
+static status queue_wait_cpu(kernels_context *context, kernels_queue queue) {
+  (void)context;
+  (void)queue;
+  return STATUS_OK;
+}
+
+static status event_create_cpu(kernels_context *context, kernels_event **event) {
+  (void)context;
+  *event = calloc(1, sizeof **event);
+  return *event != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for an event");
+}
+
+static void event_destroy_cpu(kernels_event *event) {
+  free(event);
+}
+
+static status event_record_cpu(kernels_event *event, kernels_context *context, kernels_queue queue) {
+  (void)context;
+  (void)queue;
+  (void)clock_gettime(CLOCK_MONOTONIC, &event->time);
+  return STATUS_OK;
+}
+
+static status event_follow_cpu(kernels_context *context, kernels_queue queue, kernels_event *event) {
+  (void)context;
+  (void)queue;
+  (void)event;
+  return STATUS_OK;
+}
+
+static status event_wait_cpu(kernels_event *event) {
+  (void)event;
+  return STATUS_OK;
+}
+
+static status event_seconds_cpu(const kernels_event *start, const kernels_event *end, double *seconds) {
+  *seconds = (double)(end->time.tv_sec - start->time.tv_sec) +
+             1e-9 * (double)(end->time.tv_nsec - start->time.tv_nsec);
+  return STATUS_OK;
+}
+
+static const numerics_cpu *numerics(const kernels_launch *launch) {
+  return launch->shape.precision == PRECISION_SINGLE ? &numerics_cpu_float : &numerics_cpu_double;
+}
+
+static status derivative_cpu(const kernels_launch *launch, axis direction, const void *f, void *out) {
+  return numerics(launch)->derivative(launch, direction, f, out);
+}
+
+static status gradient_cpu(const kernels_launch *launch, const void *f, void *const out[3]) {
+  return numerics(launch)->gradient(launch, f, out);
+}
+
+static status divergence_cpu(const kernels_launch *launch, const void *const v[3], void *out) {
+  return numerics(launch)->divergence(launch, v, out);
+}
+
+static status laplacian_cpu(const kernels_launch *launch, const void *f, void *out) {
+  return numerics(launch)->laplacian(launch, f, out);
+}
+
+static status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
+  return numerics(launch)->stage(launch, stage);
+}
+
+static status axpy_cpu(const kernels_launch *launch, double a, const void *x, void *y) {
+  return numerics(launch)->axpy(launch, a, x, y);
+}
+
+static status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
+                             kernels_plane_sums *sums) {
+  return numerics(launch)->plane_sums(launch, f, reference, sums);
+}
+
+static status stream_cpu(const kernels_launch *launch, const kernels_stream *stream) {
+  return numerics(launch)->stream(launch, stream);
+}
+
+extern const kernels kernels_cpu;
+const kernels kernels_cpu = {
+    .name = "cpu",
+    .host_memory = 1,
+    .probe = probe_cpu,
+    .context_create = context_create_cpu,
+    .context_destroy = context_destroy_cpu,
+    .describe = describe_cpu,
+    .device_index = device_index_cpu,
+    .memory_allocate = memory_allocate_cpu,
+    .memory_free = memory_free_cpu,
+    .memory_available = memory_available_cpu,
+    .memory_copy = memory_copy_cpu,
+    .queue_wait = queue_wait_cpu,
+    .event_create = event_create_cpu,
+    .event_destroy = event_destroy_cpu,
+    .event_record = event_record_cpu,
+    .event_follow = event_follow_cpu,
+    .event_wait = event_wait_cpu,
+    .event_seconds = event_seconds_cpu,
+    .derivative = derivative_cpu,
+    .gradient = gradient_cpu,
+    .divergence = divergence_cpu,
+    .laplacian = laplacian_cpu,
+    .stage = stage_cpu,
+    .axpy = axpy_cpu,
+    .plane_sums = plane_sums_cpu,
+    .stream = stream_cpu,
+};

@@ -1,0 +1,67 @@
+#include "numerics.h"
+
+/* The streaming loops that the kernels are judged by: the same lines, stores and threads, no stencil. */
+
+/* Elements [from, to), whole lines. */
+BLOCK_INLINE void stream_lines(const kernels_stream *stream, size_t from, size_t to, int reads) {
+  const real *in[5];
+  for (int r = 0; r < reads; r++) in[r] = stream->in[r];
+  for (size_t at = from; at < to; at += LINE) {
+    _Alignas(CPU_LINE_BYTES) real line[LINE];
+    for (int r = 0; r < reads; r++) __builtin_prefetch(in[r] + at + STRIP, 0, 3);
+#pragma omp simd
+    for (size_t i = 0; i < LINE; i++) {
+      real sum = in[0][at + i];
+      for (int r = 1; r < reads; r++) sum += in[r][at + i];
+      line[i] = sum;
+    }
+    for (int k = 0; k < stream->writes; k++) {
+      lines_store((real *)stream->out[k] + at, line, CPU_LINE_BYTES, stream->nontemporal);
+    }
+  }
+}
+
+static void stream_range(const kernels_stream *stream, size_t from, size_t to) {
+  switch (stream->reads) {
+  case 1:
+    stream_lines(stream, from, to, 1);
+    break;
+  case 2:
+    stream_lines(stream, from, to, 2);
+    break;
+  case 3:
+    stream_lines(stream, from, to, 3);
+    break;
+  case 4:
+    stream_lines(stream, from, to, 4);
+    break;
+  default:
+    stream_lines(stream, from, to, 5);
+    break;
+  }
+}
+
+/* The elements after the last whole line. */
+static void stream_rest(const kernels_stream *stream, size_t from) {
+  for (size_t i = from; i < stream->elements; i++) {
+    real sum = ((const real *)stream->in[0])[i];
+    for (int r = 1; r < stream->reads; r++) sum += ((const real *)stream->in[r])[i];
+    for (int k = 0; k < stream->writes; k++) ((real *)stream->out[k])[i] = sum;
+  }
+}
+
+status stream_cpu(const kernels_launch *launch, const kernels_stream *stream) {
+  const size_t whole = stream->elements / LINE * LINE;
+  const size_t pieces = (whole + STRIP - 1) / STRIP;
+#pragma omp parallel num_threads(launch->context->threads)
+  {
+#pragma omp for schedule(static)
+    for (size_t piece = 0; piece < pieces; piece++) {
+      const size_t from = piece * STRIP;
+      stream_range(stream, from, whole - from < STRIP ? whole : from + STRIP);
+    }
+    lines_fence();
+  }
+  stream_rest(stream, whole);
+  return STATUS_OK;
+}

@@ -1,0 +1,144 @@
+#include "numerics.h"
+
+#include <math.h>
+
+/* Sums over planes in the order of kernels.h, and axpy. */
+
+enum { LANES = 32 };
+
+/* One accumulator per lane for each figure. */
+typedef struct cpu_lanes {
+  double sum[LANES], squares[LANES], minimum[LANES], maximum[LANES];
+  double error_sum[LANES], error_squares[LANES], error_maximum[LANES];
+} cpu_lanes;
+
+static void lanes_clear(cpu_lanes *lanes) {
+  for (int l = 0; l < LANES; l++) {
+    lanes->sum[l] = lanes->squares[l] = lanes->error_sum[l] = lanes->error_squares[l] = 0.0;
+    lanes->minimum[l] = INFINITY;
+    lanes->maximum[l] = lanes->error_maximum[l] = -INFINITY;
+  }
+}
+
+/* The smaller and the larger, ignoring a NaN in `value`. */
+BLOCK_INLINE double smaller(double value, double best) {
+  return value < best ? value : best;
+}
+
+BLOCK_INLINE double larger(double value, double best) {
+  return value > best ? value : best;
+}
+
+BLOCK_INLINE void lanes_values(cpu_lanes *lanes, const real *f, int count) {
+#pragma omp simd
+  for (int l = 0; l < count; l++) {
+    const double value = (double)f[l];
+    lanes->sum[l] += value;
+    lanes->squares[l] = __builtin_fma(value, value, lanes->squares[l]);
+    lanes->minimum[l] = smaller(value, lanes->minimum[l]);
+    lanes->maximum[l] = larger(value, lanes->maximum[l]);
+  }
+}
+
+BLOCK_INLINE void lanes_errors(cpu_lanes *lanes, const real *f, const real *reference, int count) {
+#pragma omp simd
+  for (int l = 0; l < count; l++) {
+    const double error = fabs((double)f[l] - (double)reference[l]);
+    lanes->error_sum[l] += error;
+    lanes->error_squares[l] = __builtin_fma(error, error, lanes->error_squares[l]);
+    lanes->error_maximum[l] = larger(error, lanes->error_maximum[l]);
+  }
+}
+
+static void row_lanes(cpu_lanes *lanes, const real *f, const real *reference, int nx) {
+  lanes_clear(lanes);
+  const int whole = nx / LANES * LANES;
+  for (int x = 0; x < whole; x += LANES) lanes_values(lanes, f + x, LANES);
+  lanes_values(lanes, f + whole, nx - whole);
+  if (reference == NULL) return;
+  for (int x = 0; x < whole; x += LANES) lanes_errors(lanes, f + x, reference + x, LANES);
+  lanes_errors(lanes, f + whole, reference + whole, nx - whole);
+}
+
+/* Adds the lanes pairwise into lane 0. */
+static void lanes_fold(cpu_lanes *lanes) {
+  for (int o = LANES / 2; o > 0; o /= 2) {
+    for (int l = 0; l < o; l++) {
+      lanes->sum[l] += lanes->sum[l + o];
+      lanes->squares[l] += lanes->squares[l + o];
+      lanes->minimum[l] = smaller(lanes->minimum[l + o], lanes->minimum[l]);
+      lanes->maximum[l] = larger(lanes->maximum[l + o], lanes->maximum[l]);
+      lanes->error_sum[l] += lanes->error_sum[l + o];
+      lanes->error_squares[l] += lanes->error_squares[l + o];
+      lanes->error_maximum[l] = larger(lanes->error_maximum[l + o], lanes->error_maximum[l]);
+    }
+  }
+}
+
+/* A row's sums (lane 0 of `row`) enter lane l of the plane. */
+static void lanes_add(cpu_lanes *plane, int l, const cpu_lanes *row) {
+  plane->sum[l] += row->sum[0];
+  plane->squares[l] += row->squares[0];
+  plane->minimum[l] = smaller(row->minimum[0], plane->minimum[l]);
+  plane->maximum[l] = larger(row->maximum[0], plane->maximum[l]);
+  plane->error_sum[l] += row->error_sum[0];
+  plane->error_squares[l] += row->error_squares[0];
+  plane->error_maximum[l] = larger(row->error_maximum[0], plane->error_maximum[l]);
+}
+
+static kernels_plane_sums plane_sum(const cpu_frame *frame, const real *f, const real *reference, int z) {
+  cpu_lanes plane, row;
+  lanes_clear(&plane);
+  for (int y = 0; y < frame->ny; y++) {
+    const ptrdiff_t at = row_offset(frame, y, z);
+    row_lanes(&row, f + at, reference == NULL ? NULL : reference + at, frame->nx);
+    lanes_fold(&row);
+    lanes_add(&plane, y % LANES, &row);
+  }
+  lanes_fold(&plane);
+  /* Adding zero turns -0 into +0, so that the order of comparisons cannot show. */
+  return (kernels_plane_sums){
+      .sum = plane.sum[0],
+      .sum_squares = plane.squares[0],
+      .minimum = plane.minimum[0] + 0.0,
+      .maximum = plane.maximum[0] + 0.0,
+      .error_sum = plane.error_sum[0],
+      .error_squares = plane.error_squares[0],
+      .error_maximum = reference == NULL ? 0.0 : plane.error_maximum[0],
+  };
+}
+
+status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
+                      kernels_plane_sums *sums) {
+  const cpu_frame frame = frame_make(launch);
+  const int z0 = launch->planes.z0;
+#pragma omp parallel for schedule(static) num_threads(launch->context->threads)
+  for (int z = z0; z < launch->planes.z1; z++) sums[z - z0] = plane_sum(&frame, f, reference, z);
+  return STATUS_OK;
+}
+
+typedef struct axpy_job {
+  cpu_frame frame;
+  real a;
+  const real *x;
+  real *y;
+} axpy_job;
+
+static void axpy_patch(const void *data, const cpu_patch *patch) {
+  const axpy_job *job = data;
+  for (int y = patch->y0; y < patch->y1; y++) {
+    const ptrdiff_t at = row_offset(&job->frame, y, patch->z) + patch->x0;
+    const real *p = job->x + at, *q = job->y + at;
+    for (int b = 0; b < (patch->count); b += LINE) {
+      _Alignas(CPU_LINE_BYTES) real line[LINE];
+#pragma omp simd
+      for (int i = 0; i < LINE; i++) line[i] = REAL_FMA(job->a, p[b + i], q[b + i]);
+      lines_store(job->y + at + b, line, CPU_LINE_BYTES, patch->nontemporal);
+    }
+  }
+}
+
+status axpy_cpu(const kernels_launch *launch, double a, const void *x, void *y) {
+  const axpy_job job = {.frame = frame_make(launch), .a = (real)a, .x = x, .y = y};
+  return tiles_run(launch, (tile_plan){.window = 1, .arrays = 2, .block = 1}, axpy_patch, &job);
+}

@@ -1,0 +1,108 @@
+#include "cpu.h"
+
+#include "stores.h"
+
+/* How a launch is cut up: tiles of `rows` rows by `columns` columns (the last ones smaller), marched in
+ * chunks of planes. */
+typedef struct cpu_tiling {
+  int columns, rows, planes; /* of a tile */
+  int in_x, in_y, in_z;      /* number of tiles */
+  int strip;                 /* columns of a patch, whole lines */
+  int block;                 /* planes of a patch */
+  int nontemporal;
+} cpu_tiling;
+
+static int divide_up(int a, int b) {
+  return (a + b - 1) / b;
+}
+
+/* Rows as many as the window lets fit in a core's own cache; if those are few beside the stencil, tiles of
+ * part of the rows. */
+static void tiling_plane(cpu_tiling *tiling, const kernels_launch *launch, int window, int element) {
+  const kernels_shape *shape = &launch->shape;
+  const int line = CPU_LINE_BYTES / element;
+  const int width = divide_up(shape->nx, line) * line;
+  const int elements = (int)(launch->context->private_bytes / (size_t)(window * element));
+  const int least = 4 * KERNELS_HALO;
+  tiling->in_x = divide_up(width * least, elements);
+  tiling->columns = divide_up(divide_up(width, tiling->in_x), line) * line;
+  tiling->in_x = divide_up(width, tiling->columns);
+  int rows = elements / tiling->columns;
+  if (rows > shape->ny) rows = shape->ny;
+  tiling->in_y = divide_up(shape->ny, rows);
+  tiling->strip =
+      divide_up(divide_up(tiling->columns, divide_up(tiling->columns * element, CPU_STRIP_BYTES)), line) *
+      line;
+}
+
+static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
+  const int threads = launch->context->threads;
+  const int element = (int)kernels_element_size(launch->shape.precision);
+  const int planes = launch->planes.z1 - launch->planes.z0;
+  cpu_tiling tiling;
+  tiling_plane(&tiling, launch, plan.window, element);
+  tiling.block = plan.block;
+
+  /* Threads share out the planes, as memory_allocate_cpu did; if those are few beside the stencil, the tiles.
+   */
+  if (planes >= 4 * KERNELS_HALO * threads || plan.window == 1) {
+    tiling.in_z = planes < threads ? planes : threads;
+  } else {
+    tiling.in_z = 1;
+    tiling.in_y = divide_up(tiling.in_y, threads) * threads;
+    if (tiling.in_y > launch->shape.ny) tiling.in_y = launch->shape.ny;
+  }
+  tiling.rows = divide_up(launch->shape.ny, tiling.in_y);
+  tiling.in_y = divide_up(launch->shape.ny, tiling.rows);
+  tiling.planes = divide_up(planes, tiling.in_z);
+  tiling.in_z = divide_up(planes, tiling.planes);
+
+  const size_t touched = (size_t)plan.arrays * (size_t)planes * (size_t)launch->shape.ny *
+                         (size_t)launch->shape.ldx * (size_t)element;
+  tiling.nontemporal = touched > launch->context->cache_bytes;
+  return tiling;
+}
+
+static int least(int a, int b) {
+  return a < b ? a : b;
+}
+
+/* One tile: its planes in ascending order, each in strips. */
+static void tile_run(const kernels_launch *launch, const cpu_tiling *tiling, const int at[3],
+                     patch_function function, const void *job) {
+  const int z0 = launch->planes.z0 + at[2] * tiling->planes;
+  const int z1 = least(z0 + tiling->planes, launch->planes.z1);
+  const int x_begin = at[0] * tiling->columns;
+  const int line = CPU_LINE_BYTES / (int)kernels_element_size(launch->shape.precision);
+  const int x_end = least(x_begin + tiling->columns, divide_up(launch->shape.nx, line) * line);
+  cpu_patch patch = {.nontemporal = tiling->nontemporal};
+  patch.y0 = at[1] * tiling->rows;
+  patch.y1 = least(patch.y0 + tiling->rows, launch->shape.ny);
+  for (patch.z = z0; patch.z < z1; patch.z += patch.planes) {
+    patch.planes = patch.z + tiling->block <= z1 ? tiling->block : 1;
+    for (patch.x0 = x_begin; patch.x0 < x_end; patch.x0 += tiling->strip) {
+      patch.count = least(tiling->strip, x_end - patch.x0);
+      const int last = patch.x0 + patch.count >= x_end;
+      patch.next_x0 = last ? x_begin : patch.x0 + patch.count;
+      patch.next_z = last ? patch.z + patch.planes : patch.z;
+      function(job, &patch);
+    }
+  }
+}
+
+status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function function, const void *job) {
+  if (launch->planes.z1 <= launch->planes.z0) return STATUS_OK;
+  const cpu_tiling tiling = tiling_make(launch, plan);
+#pragma omp parallel num_threads(launch->context->threads)
+  {
+#pragma omp for schedule(static) collapse(3)
+    for (int k = 0; k < tiling.in_z; k++) {
+      for (int j = 0; j < tiling.in_y; j++) {
+        for (int i = 0; i < tiling.in_x; i++)
+          tile_run(launch, &tiling, (const int[3]){i, j, k}, function, job);
+      }
+    }
+    lines_fence();
+  }
+  return STATUS_OK;
+}

@@ -1,0 +1,103 @@
+#include "launchers.h"
+
+/* The table: each numerical slot chooses the device and the precision. */
+
+/* Chooses the device, leaves at once where there is nothing to do, and hands over to the launcher. */
+#define DISPATCH(operation, ...)                                                                             \
+  do {                                                                                                       \
+    if (launch->planes.z0 >= launch->planes.z1) return STATUS_OK;                                            \
+    CHECK(context_enter(launch->context));                                                                   \
+    return launch->shape.precision == PRECISION_SINGLE ? operation##_float(launch, __VA_ARGS__)              \
+                                                       : operation##_double(launch, __VA_ARGS__);            \
+  } while (0)
+
+static status derivative(const kernels_launch *launch, axis along, const void *f, void *out) {
+  DISPATCH(derivative, along, f, out);
+}
+
+static status derivative_variant(const kernels_launch *launch, int variant, axis along, const void *f,
+                                 void *out) {
+  DISPATCH(derivative_variant, variant, along, f, out);
+}
+
+static status gradient(const kernels_launch *launch, const void *f, void *const out[3]) {
+  DISPATCH(gradient, f, out);
+}
+
+static status divergence(const kernels_launch *launch, const void *const v[3], void *out) {
+  DISPATCH(divergence, v, out);
+}
+
+static status laplacian(const kernels_launch *launch, const void *f, void *out) {
+  DISPATCH(laplacian, f, out);
+}
+
+static status stage(const kernels_launch *launch, const kernels_stage *what) {
+  DISPATCH(stage, what);
+}
+
+static status axpy(const kernels_launch *launch, double a, const void *x, void *y) {
+  DISPATCH(axpy, a, x, y);
+}
+
+static status plane_sums(const kernels_launch *launch, const void *f, const void *reference,
+                         kernels_plane_sums *sums) {
+  DISPATCH(plane_sums, f, reference, sums);
+}
+
+/* No planes here: a plain range of elements. */
+static status stream(const kernels_launch *launch, const kernels_stream *what) {
+  if (what->elements == 0) return STATUS_OK;
+  CHECK(context_enter(launch->context));
+  return launch->shape.precision == PRECISION_SINGLE ? stream_float(launch, what)
+                                                     : stream_double(launch, what);
+}
+
+static const char *const variant_names[VARIANT_COUNT] = {
+    [VARIANT_SHORT] = "short 4",
+    [VARIANT_LONG] = "long 32",
+    [VARIANT_TILE] = "tile 16x16",
+    [VARIANT_PRODUCTION] = "production",
+};
+
+extern const kernels kernels_cuda;
+const kernels kernels_cuda = {
+    .name = "cuda",
+    .host_memory = 0,
+    .probe = context_probe,
+    .context_create = context_create,
+    .context_destroy = context_destroy,
+    .describe = context_describe,
+    .device_index = context_device_index,
+    .memory_allocate = context_memory_allocate,
+    .memory_free = context_memory_free,
+    .memory_available = context_memory_available,
+    .memory_copy = context_memory_copy,
+    .queue_wait = context_queue_wait,
+    .event_create = context_event_create,
+    .event_destroy = context_event_destroy,
+    .event_record = context_event_record,
+    .event_follow = context_event_follow,
+    .event_wait = context_event_wait,
+    .event_seconds = context_event_seconds,
+    .derivative = derivative,
+    .gradient = gradient,
+    .divergence = divergence,
+    .laplacian = laplacian,
+    .stage = stage,
+    .axpy = axpy,
+    .plane_sums = plane_sums,
+    .stream = stream,
+    .graph_begin = context_graph_begin,
+    .graph_end = context_graph_end,
+    .graph_launch = context_graph_launch,
+    .graph_destroy = context_graph_destroy,
+    .range_push = context_range_push,
+    .range_pop = context_range_pop,
+    .memory_export = context_memory_export,
+    .memory_import = context_memory_import,
+    .memory_release = context_memory_release,
+    .variant_count = VARIANT_COUNT,
+    .variant_names = variant_names,
+    .derivative_variant = derivative_variant,
+};

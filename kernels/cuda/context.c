@@ -1,0 +1,215 @@
+#include "context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launchers.h"
+
+struct kernels_event {
+  cudaEvent_t event;
+};
+
+status context_failure(cudaError_t error, const char *call) {
+  (void)cudaGetLastError();
+  const status code = error == cudaErrorMemoryAllocation ? STATUS_MEMORY : STATUS_DEVICE;
+  return status_fail(code, "CUDA: %s: %s (%s)", call, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+status context_enter(const kernels_context *context) {
+  CHECK_CUDA(cudaSetDevice(context->device));
+  return STATUS_OK;
+}
+
+status context_launched(const kernels_context *context, kernels_queue queue, const char *name) {
+  cudaError_t error = cudaGetLastError();
+  enum cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
+  if (context->synchronise) (void)cudaStreamIsCapturing(context->stream[queue], &recording);
+  const int wait = context->synchronise && recording == cudaStreamCaptureStatusNone;
+  if (error == cudaSuccess && wait) error = cudaStreamSynchronize(context->stream[queue]);
+  return error == cudaSuccess ? STATUS_OK : context_failure(error, name);
+}
+
+status context_probe(void) {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess) {
+    (void)cudaGetLastError();
+    return status_fail(STATUS_DEVICE, "no CUDA device can be used: %s", cudaGetErrorString(error));
+  }
+  if (count == 0) return status_fail(STATUS_DEVICE, "no CUDA device was found");
+  return STATUS_OK;
+}
+
+static int context_sync_wanted(void) {
+  const char *value = getenv("FDAPP_CUDA_SYNC");
+  return value != NULL && strcmp(value, "1") == 0;
+}
+
+/* Device, its properties, and whether this build has code for it. */
+static status context_open_device(const kernels_setup *setup, kernels_context *context) {
+  CHECK(context_probe());
+  CHECK_CUDA(cudaGetDeviceCount(&context->device_count));
+  context->device = setup->device % context->device_count;
+  CHECK(context_enter(context));
+  struct cudaDeviceProp properties;
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, context->device));
+  context->multiprocessors = properties.multiProcessorCount;
+  context->shared_limit = properties.sharedMemPerBlockOptin;
+  (void)snprintf(context->description, sizeof context->description, "%s, device %d of %d, %.0f GiB",
+                 properties.name, context->device, context->device_count,
+                 (double)properties.totalGlobalMem / (double)(1 << 30));
+  const cudaError_t error = vector_image_float();
+  if (error == cudaSuccess) return STATUS_OK;
+  (void)cudaGetLastError();
+  return status_fail(STATUS_DEVICE,
+                     "this build has no code for %s (compute capability %d.%d): %s; configure with "
+                     "-DCMAKE_CUDA_ARCHITECTURES=%d%d",
+                     properties.name, properties.major, properties.minor, cudaGetErrorString(error),
+                     properties.major, properties.minor);
+}
+
+/* Queues and everything that would otherwise be allocated while the program runs. */
+static status context_open_queues(kernels_context *context) {
+  int lowest = 0;
+  int highest = 0;
+  CHECK_CUDA(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
+  for (int q = 0; q < QUEUE_COUNT; q++) {
+    const int priority = q == QUEUE_EDGE ? highest : lowest;
+    CHECK_CUDA(cudaStreamCreateWithPriority(&context->stream[q], cudaStreamNonBlocking, priority));
+    const size_t bytes = CONTEXT_PACE_WORDS * sizeof(unsigned);
+    void *words = NULL;
+    CHECK(context_memory_allocate(context, MEMORY_DEVICE, bytes, &words));
+    context->pace[q] = words;
+  }
+  void *sums = NULL;
+  CHECK(context_memory_allocate(context, MEMORY_STAGING, CONTEXT_SUMS * sizeof *context->sums, &sums));
+  context->sums = sums;
+  return STATUS_OK;
+}
+
+status context_create(const kernels_setup *setup, kernels_context **result) {
+  kernels_context *context = calloc(1, sizeof *context);
+  if (context == NULL) return status_fail(STATUS_MEMORY, "no memory for a CUDA context's description");
+  context->synchronise = context_sync_wanted();
+  status opened = context_open_device(setup, context);
+  if (opened == STATUS_OK) opened = context_open_queues(context);
+  if (opened != STATUS_OK) {
+    context_destroy(context);
+    return opened;
+  }
+  *result = context;
+  return STATUS_OK;
+}
+
+void context_destroy(kernels_context *context) {
+  if (context == NULL) return;
+  (void)cudaSetDevice(context->device);
+  for (int q = 0; q < QUEUE_COUNT; q++) {
+    if (context->stream[q] != NULL) {
+      (void)cudaStreamSynchronize(context->stream[q]);
+      (void)cudaStreamDestroy(context->stream[q]);
+    }
+    context_memory_free(context, MEMORY_DEVICE, context->pace[q]);
+  }
+  context_memory_free(context, MEMORY_STAGING, context->sums);
+  (void)cudaGetLastError();
+  free(context);
+}
+
+const char *context_describe(kernels_context *context) {
+  return context->description;
+}
+
+void context_device_index(kernels_context *context, int *index, int *count) {
+  *index = context->device;
+  *count = context->device_count;
+}
+
+status context_memory_allocate(kernels_context *context, kernels_memory kind, size_t bytes, void **memory) {
+  CHECK(context_enter(context));
+  const cudaError_t error =
+      kind == MEMORY_DEVICE ? cudaMalloc(memory, bytes) : cudaHostAlloc(memory, bytes, cudaHostAllocDefault);
+  if (error != cudaSuccess) {
+    (void)cudaGetLastError();
+    return status_fail(STATUS_MEMORY, "%zu bytes of %s could not be had: %s", bytes,
+                       kind == MEMORY_DEVICE ? "device memory" : "pinned host memory",
+                       cudaGetErrorString(error));
+  }
+  if (kind == MEMORY_STAGING) {
+    memset(*memory, 0, bytes);
+    return STATUS_OK;
+  }
+  CHECK_CUDA(cudaMemsetAsync(*memory, 0, bytes, context->stream[QUEUE_MAIN]));
+  CHECK_CUDA(cudaStreamSynchronize(context->stream[QUEUE_MAIN]));
+  return STATUS_OK;
+}
+
+void context_memory_free(kernels_context *context, kernels_memory kind, void *memory) {
+  if (memory == NULL || cudaSetDevice(context->device) != cudaSuccess) return;
+  (void)(kind == MEMORY_DEVICE ? cudaFree(memory) : cudaFreeHost(memory));
+}
+
+status context_memory_available(kernels_context *context, size_t *bytes) {
+  CHECK(context_enter(context));
+  size_t total = 0;
+  CHECK_CUDA(cudaMemGetInfo(bytes, &total));
+  return STATUS_OK;
+}
+
+status context_memory_copy(kernels_context *context, kernels_queue queue, void *to, const void *from,
+                           size_t bytes) {
+  if (bytes == 0) return STATUS_OK;
+  CHECK(context_enter(context));
+  CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, context->stream[queue]));
+  return STATUS_OK;
+}
+
+status context_queue_wait(kernels_context *context, kernels_queue queue) {
+  CHECK(context_enter(context));
+  CHECK_CUDA(cudaStreamSynchronize(context->stream[queue]));
+  return STATUS_OK;
+}
+
+status context_event_create(kernels_context *context, kernels_event **result) {
+  CHECK(context_enter(context));
+  kernels_event *event = calloc(1, sizeof *event);
+  if (event == NULL) return status_fail(STATUS_MEMORY, "no memory for an event");
+  const cudaError_t error = cudaEventCreate(&event->event);
+  if (error != cudaSuccess) {
+    free(event);
+    return context_failure(error, "cudaEventCreate");
+  }
+  *result = event;
+  return STATUS_OK;
+}
+
+void context_event_destroy(kernels_event *event) {
+  if (event == NULL) return;
+  (void)cudaEventDestroy(event->event);
+  free(event);
+}
+
+status context_event_record(kernels_event *event, kernels_context *context, kernels_queue queue) {
+  CHECK(context_enter(context));
+  CHECK_CUDA(cudaEventRecord(event->event, context->stream[queue]));
+  return STATUS_OK;
+}
+
+status context_event_follow(kernels_context *context, kernels_queue queue, kernels_event *event) {
+  CHECK(context_enter(context));
+  CHECK_CUDA(cudaStreamWaitEvent(context->stream[queue], event->event, 0));
+  return STATUS_OK;
+}
+
+status context_event_wait(kernels_event *event) {
+  CHECK_CUDA(cudaEventSynchronize(event->event));
+  return STATUS_OK;
+}
+
+status context_event_seconds(const kernels_event *start, const kernels_event *end, double *seconds) {
+  float milliseconds = 0.0F;
+  CHECK_CUDA(cudaEventElapsedTime(&milliseconds, start->event, end->event));
+  *seconds = 1e-3 * (double)milliseconds;
+  return STATUS_OK;
+}

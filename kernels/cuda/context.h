@@ -1,0 +1,75 @@
+#ifndef FDAPP_CUDA_CONTEXT_H
+#define FDAPP_CUDA_CONTEXT_H
+
+#include <cuda_runtime_api.h>
+
+#include "base/check.h"
+#include "kernels.h"
+
+/* The CUDA backend's side of the table that is plain C: device, queues, memory, events, and what every
+ * launcher needs. The device code sits in the .cu files, compiled once per precision, and is reached through
+ * launchers.h. */
+
+/* Leaves the function with STATUS_DEVICE and the runtime's words if a runtime call failed. */
+#define CHECK_CUDA(call)                                                                                     \
+  do {                                                                                                       \
+    const cudaError_t check_cuda_ = (call);                                                                  \
+    if (check_cuda_ != cudaSuccess) return context_failure(check_cuda_, #call);                              \
+  } while (0)
+
+enum {
+  CONTEXT_SUMS = 1024,      /* planes whose sums fit into the pinned buffer at once */
+  CONTEXT_PACE_WORDS = 1024 /* counters a queue's kernel can use to keep its blocks in step */
+};
+
+struct kernels_context {
+  int device, device_count;
+  int multiprocessors;
+  size_t shared_limit; /* bytes of shared memory that one block can have */
+  int synchronise;     /* FDAPP_CUDA_SYNC=1: wait after every launch, so that a fault names its kernel */
+  cudaStream_t stream[QUEUE_COUNT];
+  kernels_plane_sums *sums;    /* pinned, CONTEXT_SUMS of them; the device writes them directly */
+  unsigned *pace[QUEUE_COUNT]; /* device, CONTEXT_PACE_WORDS each, zero between kernels */
+  char description[512];
+};
+
+/* Records "CALL: what CUDA says" and returns STATUS_DEVICE; forgets the runtime's own error. */
+status context_failure(cudaError_t error, const char *call);
+
+/* To be called after each launch: reports a launch that failed, as "kernel NAME: ...". */
+status context_launched(const kernels_context *context, kernels_queue queue, const char *name);
+
+/* Makes the context's device the calling thread's. */
+status context_enter(const kernels_context *context);
+
+/* Slots of the table. */
+status context_probe(void);
+status context_create(const kernels_setup *setup, kernels_context **result);
+void context_destroy(kernels_context *context);
+const char *context_describe(kernels_context *context);
+void context_device_index(kernels_context *context, int *index, int *count);
+status context_memory_allocate(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
+void context_memory_free(kernels_context *context, kernels_memory kind, void *memory);
+status context_memory_available(kernels_context *context, size_t *bytes);
+status context_memory_export(kernels_context *context, void *memory,
+                             unsigned char handle[KERNELS_HANDLE_BYTES]);
+status context_memory_import(kernels_context *context, const unsigned char handle[KERNELS_HANDLE_BYTES],
+                             void **memory);
+void context_memory_release(kernels_context *context, void *memory);
+status context_memory_copy(kernels_context *context, kernels_queue queue, void *to, const void *from,
+                           size_t bytes);
+status context_queue_wait(kernels_context *context, kernels_queue queue);
+status context_event_create(kernels_context *context, kernels_event **result);
+void context_event_destroy(kernels_event *event);
+status context_event_record(kernels_event *event, kernels_context *context, kernels_queue queue);
+status context_event_follow(kernels_context *context, kernels_queue queue, kernels_event *event);
+status context_event_wait(kernels_event *event);
+status context_event_seconds(const kernels_event *start, const kernels_event *end, double *seconds);
+status context_graph_begin(kernels_context *context);
+status context_graph_end(kernels_context *context, kernels_graph **result);
+status context_graph_launch(kernels_context *context, kernels_graph *graph);
+void context_graph_destroy(kernels_graph *graph);
+void context_range_push(const char *name);
+void context_range_pop(void);
+
+#endif

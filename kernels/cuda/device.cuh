@@ -1,0 +1,113 @@
+#ifndef FDAPP_CUDA_DEVICE_CUH
+#define FDAPP_CUDA_DEVICE_CUH
+
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+#include "launchers.h"
+}
+#include "arithmetic.h"
+
+/* What all device code shares: vectors of 16 bytes, the geometry of a launch, and the arguments of an
+ * operation. Every .cu file is compiled with FDAPP_REAL=float and again with FDAPP_REAL=double. */
+
+#define NAME_JOIN(operation, suffix)   operation##_##suffix
+#define NAME_EXPAND(operation, suffix) NAME_JOIN(operation, suffix)
+#define NAME(operation)                NAME_EXPAND(operation, FDAPP_REAL)
+
+constexpr int HALO = KERNELS_HALO;
+constexpr int VECTOR = 16 / (int)sizeof(real); /* elements that one thread loads at a time */
+
+/* Where a launch works. Pointers to fields are shifted to plane 0, so that negative planes are halo planes.
+ */
+struct geometry {
+  int nx, ny, ldx, z0, z1;
+  __device__ __forceinline__ ptrdiff_t plane(int z) const {
+    return (ptrdiff_t)z * ((ptrdiff_t)ny * ldx);
+  }
+};
+
+struct coefficients {
+  real first[3][STENCIL_RADIUS];
+  real second[3][STENCIL_RADIUS + 1];
+  real center; /* of the Laplacian */
+};
+
+/* One struct for all operations; a kernel parameter, so it lies in the constant bank. */
+struct arguments {
+  coefficients c;
+  const real *f;
+  const real *v[3];     /* velocity, or the components of a divergence */
+  const real *added[3]; /* of a stage: base and extras */
+  real *out[3];
+  real uniform[3], weight_f, weight_extra[2], advection, diffusion;
+};
+
+/* Index i in [0, n) after adding or subtracting n as often as needed. */
+__device__ __forceinline__ int wrap(int i, int n) {
+  while (i < 0) i += n;
+  while (i >= n) i -= n;
+  return i;
+}
+
+template <class T> struct vector_of;
+template <> struct vector_of<float> { using type = float4; };
+template <> struct vector_of<double> { using type = double2; };
+using vector_type = vector_of<real>::type;
+
+/* from and to: 16-byte aligned. */
+__device__ __forceinline__ void vector_load(const real *from, real (&to)[VECTOR]) {
+  const vector_type loaded = *reinterpret_cast<const vector_type *>(from);
+  const real *e = reinterpret_cast<const real *>(&loaded);
+#pragma unroll
+  for (int v = 0; v < VECTOR; v++) to[v] = e[v];
+}
+
+__device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR]) {
+  vector_type stored;
+  real *e = reinterpret_cast<real *>(&stored);
+#pragma unroll
+  for (int v = 0; v < VECTOR; v++) e[v] = from[v];
+  *reinterpret_cast<vector_type *>(to) = stored;
+}
+
+/* Host side. */
+static inline geometry launch_geometry(const kernels_launch *launch) {
+  const kernels_shape *s = &launch->shape;
+  return {s->nx, s->ny, s->ldx, launch->planes.z0, launch->planes.z1};
+}
+
+static inline ptrdiff_t plane_zero(const kernels_launch *launch) {
+  return (ptrdiff_t)HALO * launch->shape.ny * launch->shape.ldx;
+}
+
+/* NULL stays NULL. */
+static inline const real *shifted(const kernels_launch *launch, const void *field) {
+  return field == nullptr ? nullptr : static_cast<const real *>(field) + plane_zero(launch);
+}
+
+static inline real *shifted(const kernels_launch *launch, void *field) {
+  return static_cast<real *>(field) + plane_zero(launch);
+}
+
+static inline coefficients launch_coefficients(const kernels_launch *launch) {
+  const stencil *s = launch->stencil;
+  coefficients c;
+  for (int d = 0; d < 3; d++) {
+    for (int k = 0; k < STENCIL_RADIUS; k++) c.first[d][k] = (real)s->first[d][k];
+    for (int k = 0; k <= STENCIL_RADIUS; k++) c.second[d][k] = (real)s->second[d][k];
+  }
+  c.center = (real)(s->second[0][0] + s->second[1][0] + s->second[2][0]);
+  return c;
+}
+
+static inline cudaStream_t launch_stream(const kernels_launch *launch) {
+  return launch->context->stream[launch->queue];
+}
+
+static inline int divide_up(int a, int b) {
+  return (a + b - 1) / b;
+}
+
+#endif

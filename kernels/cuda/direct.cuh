@@ -1,0 +1,156 @@
+#ifndef FDAPP_CUDA_DIRECT_CUH
+#define FDAPP_CUDA_DIRECT_CUH
+
+#include <algorithm>
+#include <climits>
+#include <type_traits>
+
+#include "operations.cuh"
+
+/* The kernel for few points: a thread owns one vector of a row and walks along z with its window in
+ * registers; rows and columns come through the L1 cache, no shared memory, no barrier. Any sizes. Large
+ * launches go to pipeline.cuh. */
+
+/* Columns x - HALO .. x + VECTOR + HALO - 1 of a row; periodic images where they leave [0, nx). */
+__device__ __forceinline__ void line_load(const real *row, int x, int nx, real (&to)[VECTOR + 2 * HALO]) {
+  if (x >= HALO && x + VECTOR + HALO <= nx) {
+#pragma unroll
+    for (int i = 0; i < VECTOR + 2 * HALO; i += VECTOR) {
+      vector_load(row + x - HALO + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < VECTOR + 2 * HALO; i++) to[i] = row[wrap(x - HALO + i, nx)];
+  }
+}
+
+__device__ __forceinline__ void multiply(real (&to)[VECTOR], const real (&by)[VECTOR]) {
+#pragma unroll
+  for (int v = 0; v < VECTOR; v++) to[v] *= by[v];
+}
+
+template <class Op> struct direct {
+  static constexpr bool FLUXES = Op::SOURCE != source::FIELD;
+  static constexpr bool PRODUCTS = Op::SOURCE == source::FLUX;
+
+  /* Plane z of the lines along z: into the last place of the windows. */
+  __device__ __forceinline__ static void window_load(const arguments &a, const geometry &d, int z,
+                                                     ptrdiff_t at, lines &f, lines &g) {
+    const ptrdiff_t i = d.plane(z) + at;
+    if constexpr (Op::Z) vector_load(a.f + i, f.z[2 * HALO]);
+    if constexpr (FLUXES) vector_load(a.v[2] + i, g.z[2 * HALO]);
+    if constexpr (PRODUCTS) {
+      real value[VECTOR];
+      vector_load(a.f + i, value);
+      multiply(g.z[2 * HALO], value);
+    }
+  }
+
+  __device__ __forceinline__ static void window_shift(lines &l) {
+#pragma unroll
+    for (int j = 0; j < 2 * HALO; j++) {
+#pragma unroll
+      for (int v = 0; v < VECTOR; v++) l.z[j][v] = l.z[j + 1][v];
+    }
+  }
+
+  __device__ __forceinline__ static void x_lines(const arguments &a, const geometry &d, const ptrdiff_t row,
+                                                 int x, lines &f, lines &g) {
+    if constexpr (Op::X || PRODUCTS) line_load(a.f + row, x, d.nx, f.x);
+    if constexpr (FLUXES) line_load(a.v[0] + row, x, d.nx, g.x);
+    if constexpr (PRODUCTS) {
+#pragma unroll
+      for (int i = 0; i < VECTOR + 2 * HALO; i++) g.x[i] *= f.x[i];
+    }
+  }
+
+  __device__ __forceinline__ static void y_lines(const arguments &a, const geometry &d, const ptrdiff_t plane,
+                                                 int x, int y, lines &f, lines &g) {
+#pragma unroll
+    for (int j = 0; j < 2 * HALO + 1; j++) {
+      if (j == HALO) continue;
+      const ptrdiff_t i = plane + (ptrdiff_t)wrap(y + j - HALO, d.ny) * d.ldx + x;
+      if constexpr (Op::Y || PRODUCTS) vector_load(a.f + i, f.y[j]);
+      if constexpr (FLUXES) vector_load(a.v[1] + i, g.y[j]);
+      if constexpr (PRODUCTS) multiply(g.y[j], f.y[j]);
+    }
+  }
+
+  __device__ __forceinline__ static void point_values(const arguments &a, const ptrdiff_t i, points &at) {
+    if constexpr (Op::SOURCE != source::COMPONENTS) vector_load(a.f + i, at.f);
+    if constexpr (Op::VELOCITY) {
+#pragma unroll
+      for (int k = 0; k < 3; k++) vector_load(a.v[k] + i, at.velocity[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < Op::ADDED; k++) vector_load(a.added[k] + i, at.added[k]);
+  }
+};
+
+constexpr int DIRECT_ROWS = 8;
+
+/* blockDim (32, DIRECT_ROWS): vectors of x, rows; blockIdx.z: pieces of `chunk` planes. */
+template <class Op>
+__global__ void __launch_bounds__(32 * DIRECT_ROWS, Op::SOURCE == source::FLUX ? 1 : 2)
+    direct_kernel(const __grid_constant__ arguments a, const geometry d, const int chunk) {
+  using use = direct<Op>;
+  constexpr bool WINDOW = Op::Z || use::FLUXES;
+  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
+  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= d.nx || y >= d.ny) return;
+  const int z_first = d.z0 + (int)blockIdx.z * chunk;
+  const int z_end = min(z_first + chunk, d.z1);
+  const ptrdiff_t column = (ptrdiff_t)y * d.ldx + x;
+  lines f, g;
+  points at;
+  if constexpr (WINDOW) {
+#pragma unroll
+    for (int k = -HALO; k < HALO; k++) {
+      use::window_load(a, d, z_first + k, column, f, g);
+      use::window_shift(f);
+      use::window_shift(g);
+    }
+  }
+  for (int z = z_first; z < z_end; z++) {
+    const ptrdiff_t plane = d.plane(z);
+    if constexpr (WINDOW) use::window_load(a, d, z + HALO, column, f, g);
+    use::x_lines(a, d, plane + (ptrdiff_t)y * d.ldx, x, f, g);
+    use::y_lines(a, d, plane, x, y, f, g);
+    use::point_values(a, plane + column, at);
+    real result[Op::OUTPUTS][VECTOR];
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) {
+      real out[Op::OUTPUTS];
+      Op::apply(a, f, g, at, v, out);
+#pragma unroll
+      for (int k = 0; k < Op::OUTPUTS; k++) result[k][v] = out[k];
+    }
+#pragma unroll
+    for (int k = 0; k < Op::OUTPUTS; k++) vector_store(a.out[k] + plane + column, result[k]);
+    if constexpr (WINDOW) {
+      use::window_shift(f);
+      use::window_shift(g);
+    }
+  }
+}
+
+/* Pieces short enough to occupy the device, as long as a thread still shares its window between planes. */
+static inline int direct_chunk(const kernels_launch *launch, int blocks) {
+  const int planes = launch->planes.z1 - launch->planes.z0;
+  const int wanted = divide_up(4 * launch->context->multiprocessors, blocks);
+  const int chunk = std::min(std::max(planes / wanted, 1), 16);
+  return std::max(chunk, divide_up(planes, 65535)); /* the most pieces that a grid can have */
+}
+
+template <class Op>
+static status direct_launch(const kernels_launch *launch, const arguments &a, const char *name) {
+  const geometry d = launch_geometry(launch);
+  const dim3 block(32, DIRECT_ROWS);
+  dim3 grid((unsigned)divide_up(d.nx, 32 * VECTOR), (unsigned)divide_up(d.ny, DIRECT_ROWS));
+  const int chunk = direct_chunk(launch, (int)(grid.x * grid.y));
+  grid.z = (unsigned)divide_up(d.z1 - d.z0, chunk);
+  direct_kernel<Op><<<grid, block, 0, launch_stream(launch)>>>(a, d, chunk);
+  return context_launched(launch->context, launch->queue, name);
+}
+
+#endif

@@ -1,0 +1,41 @@
+#include "context.h"
+
+#include <stdlib.h>
+
+/* Recorded work: what a step enqueues, handed to the device in one call. */
+struct kernels_graph {
+  cudaGraphExec_t executable;
+};
+
+status context_graph_begin(kernels_context *context) {
+  CHECK(context_enter(context));
+  CHECK_CUDA(cudaStreamBeginCapture(context->stream[QUEUE_MAIN], cudaStreamCaptureModeThreadLocal));
+  return STATUS_OK;
+}
+
+status context_graph_end(kernels_context *context, kernels_graph **result) {
+  cudaGraph_t recorded = NULL;
+  CHECK_CUDA(cudaStreamEndCapture(context->stream[QUEUE_MAIN], &recorded));
+  kernels_graph *graph = calloc(1, sizeof *graph);
+  cudaError_t error = cudaErrorMemoryAllocation;
+  if (graph != NULL) error = cudaGraphInstantiate(&graph->executable, recorded, 0);
+  (void)cudaGraphDestroy(recorded);
+  if (error != cudaSuccess) {
+    free(graph);
+    return context_failure(error, "cudaGraphInstantiate");
+  }
+  *result = graph;
+  return STATUS_OK;
+}
+
+status context_graph_launch(kernels_context *context, kernels_graph *graph) {
+  CHECK(context_enter(context));
+  CHECK_CUDA(cudaGraphLaunch(graph->executable, context->stream[QUEUE_MAIN]));
+  return STATUS_OK;
+}
+
+void context_graph_destroy(kernels_graph *graph) {
+  if (graph == NULL) return;
+  (void)cudaGraphExecDestroy(graph->executable);
+  free(graph);
+}

@@ -1,0 +1,147 @@
+#ifndef FDAPP_CUDA_OPERATIONS_CUH
+#define FDAPP_CUDA_OPERATIONS_CUH
+
+#include "device.cuh"
+
+/* What the operations compute at a point, apart from how a kernel brings the neighbours. An operation says
+ * which lines of neighbours it needs, and from which source: FIELD       lines of f COMPONENTS  flux lines:
+ * v[0] along x, v[1] along y, v[2] along z FLUX        flux lines: the products v[0] f, v[1] f, v[2] f, each
+ * along its own axis; besides, lines of f if X. */
+enum class source { FIELD, COMPONENTS, FLUX };
+
+/* Neighbours of a vector of points: x[i] is column i - HALO from the vector's first; y[j], z[j] are the rows
+ * and planes j - HALO from the vector's own. */
+struct lines {
+  real x[VECTOR + 2 * HALO];
+  real y[2 * HALO + 1][VECTOR];
+  real z[2 * HALO + 1][VECTOR];
+};
+
+/* Values at the points themselves. */
+struct points {
+  real f[VECTOR];
+  real velocity[3][VECTOR];
+  real added[3][VECTOR];
+};
+
+__device__ __forceinline__ real first_x(const real *c, const lines &l, int v) {
+  const real *x = l.x + v;
+  return first_derivative(c, x[0], x[1], x[2], x[3], x[5], x[6], x[7], x[8]);
+}
+
+__device__ __forceinline__ real first_y(const real *c, const lines &l, int v) {
+  return first_derivative(c, l.y[0][v], l.y[1][v], l.y[2][v], l.y[3][v], l.y[5][v], l.y[6][v], l.y[7][v],
+                          l.y[8][v]);
+}
+
+__device__ __forceinline__ real first_z(const real *c, const lines &l, int v) {
+  return first_derivative(c, l.z[0][v], l.z[1][v], l.z[2][v], l.z[3][v], l.z[5][v], l.z[6][v], l.z[7][v],
+                          l.z[8][v]);
+}
+
+__device__ __forceinline__ real laplacian_at(const coefficients &c, const lines &l, real center, int v) {
+  const real *x = l.x + v;
+  real s = 0;
+  s = second_pairs(c.second[0], s, x[0], x[1], x[2], x[3], x[5], x[6], x[7], x[8]);
+  s = second_pairs(c.second[1], s, l.y[0][v], l.y[1][v], l.y[2][v], l.y[3][v], l.y[5][v], l.y[6][v],
+                   l.y[7][v], l.y[8][v]);
+  s = second_pairs(c.second[2], s, l.z[0][v], l.z[1][v], l.z[2][v], l.z[3][v], l.z[5][v], l.z[6][v],
+                   l.z[7][v], l.z[8][v]);
+  return REAL_FMA(c.center, center, s);
+}
+
+/* X, Y, Z: lines of f; OUTPUTS: arrays written; VELOCITY: the velocity at the point; STAGE: base and extras.
+ */
+template <int AXIS> struct derivative_operation {
+  static constexpr source SOURCE = source::FIELD;
+  static constexpr bool X = AXIS == AXIS_X, Y = AXIS == AXIS_Y, Z = AXIS == AXIS_Z, VELOCITY = false;
+  static constexpr int OUTPUTS = 1, ADDED = 0;
+  __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
+                                               const points &, int v, real (&out)[OUTPUTS]) {
+    if constexpr (X) out[0] = first_x(a.c.first[0], f, v);
+    if constexpr (Y) out[0] = first_y(a.c.first[1], f, v);
+    if constexpr (Z) out[0] = first_z(a.c.first[2], f, v);
+  }
+};
+
+struct gradient_operation {
+  static constexpr source SOURCE = source::FIELD;
+  static constexpr bool X = true, Y = true, Z = true, VELOCITY = false;
+  static constexpr int OUTPUTS = 3, ADDED = 0;
+  __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
+                                               const points &, int v, real (&out)[OUTPUTS]) {
+    out[0] = first_x(a.c.first[0], f, v);
+    out[1] = first_y(a.c.first[1], f, v);
+    out[2] = first_z(a.c.first[2], f, v);
+  }
+};
+
+struct laplacian_operation {
+  static constexpr source SOURCE = source::FIELD;
+  static constexpr bool X = true, Y = true, Z = true, VELOCITY = false;
+  static constexpr int OUTPUTS = 1, ADDED = 0;
+  __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
+                                               const points &at, int v, real (&out)[OUTPUTS]) {
+    out[0] = laplacian_at(a.c, f, at.f[v], v);
+  }
+};
+
+__device__ __forceinline__ real flux_divergence(const coefficients &c, const lines &g, int v) {
+  return divergence_sum(first_x(c.first[0], g, v), first_y(c.first[1], g, v), first_z(c.first[2], g, v));
+}
+
+struct divergence_operation {
+  static constexpr source SOURCE = source::COMPONENTS;
+  static constexpr bool X = false, Y = false, Z = false, VELOCITY = false;
+  static constexpr int OUTPUTS = 1, ADDED = 0;
+  __device__ __forceinline__ static void apply(const arguments &a, const lines &, const lines &g,
+                                               const points &, int v, real (&out)[OUTPUTS]) {
+    out[0] = flux_divergence(a.c, g, v);
+  }
+};
+
+/* A(f) of a stage. */
+enum class advection { UNIFORM, ADVECTIVE, CONSERVATIVE, SKEW };
+
+template <advection FORM, bool DIFFUSION, int ADDED_> struct stage_operation {
+  static constexpr bool FLUXES = FORM == advection::CONSERVATIVE || FORM == advection::SKEW;
+  static constexpr bool GRADIENT = FORM != advection::CONSERVATIVE;
+  static constexpr source SOURCE = FLUXES ? source::FLUX : source::FIELD;
+  static constexpr bool X = GRADIENT || DIFFUSION, Y = X, Z = X;
+  static constexpr bool VELOCITY = FORM == advection::ADVECTIVE || FORM == advection::SKEW;
+  static constexpr int OUTPUTS = 1, ADDED = ADDED_;
+
+  __device__ __forceinline__ static real advect(const arguments &a, const lines &f, const lines &g,
+                                                const points &at, int v) {
+    if constexpr (FORM == advection::CONSERVATIVE) {
+      return flux_divergence(a.c, g, v);
+    } else {
+      const real dx = first_x(a.c.first[0], f, v);
+      const real dy = first_y(a.c.first[1], f, v);
+      const real dz = first_z(a.c.first[2], f, v);
+      if constexpr (FORM == advection::UNIFORM) {
+        return advective(a.uniform[0], a.uniform[1], a.uniform[2], dx, dy, dz);
+      } else {
+        const real s = advective(at.velocity[0][v], at.velocity[1][v], at.velocity[2][v], dx, dy, dz);
+        if constexpr (FORM == advection::ADVECTIVE) return s;
+        return skew(s, flux_divergence(a.c, g, v));
+      }
+    }
+  }
+
+  __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &g,
+                                               const points &at, int v, real (&out)[OUTPUTS]) {
+    real s = at.f[v];
+    if constexpr (ADDED > 0) {
+      const real b = at.added[0][v];
+      s = blend(b, a.weight_f, at.f[v], b);
+#pragma unroll
+      for (int i = 1; i < ADDED; i++) s = blend(s, a.weight_extra[i - 1], at.added[i][v], b);
+    }
+    s = REAL_FMA(a.advection, advect(a, f, g, at, v), s);
+    if constexpr (DIFFUSION) s = REAL_FMA(a.diffusion, laplacian_at(a.c, f, at.f[v], v), s);
+    out[0] = s;
+  }
+};
+
+#endif

@@ -1,0 +1,69 @@
+#ifndef FDAPP_CUDA_PACE_CUH
+#define FDAPP_CUDA_PACE_CUH
+
+#include "device.cuh"
+
+/* Keeps blocks that march along z at about the same plane, so that the halo rows of one are still in the L2
+ * cache when its neighbour comes: SMs run at unequal speed, and blocks left alone drift apart
+ * (run/results/kernels.md).
+ *
+ * Each block takes a ticket when it starts, which is its tile. Consecutive tickets, at most as many as are
+ * resident at once, form a group and share a counter. Every few planes a block counts itself and waits until
+ * its group has passed the step before. A wait is bounded: the bits do not depend on it, and a group that
+ * cannot run at once (the GPU is shared) costs each block one time-out, after which it stops waiting. The
+ * last block out zeroes the words. */
+struct pace {
+  unsigned *words; /* ticket, blocks that left, then a counter for each group */
+  int blocks;      /* of the grid */
+  int group;       /* blocks that share a counter; 0: no pacing */
+  int steps;       /* most steps that a block takes */
+};
+
+enum { PACE_TICKET, PACE_LEFT, PACE_COUNTERS };
+constexpr int PACE_POLLS = 128; /* about 0.1 ms */
+
+/* One for thread 0 of each block. */
+struct pacer {
+  unsigned *counter;
+  unsigned size; /* of the group */
+  unsigned taken;
+  unsigned seen;
+  bool waits;
+
+  __device__ __forceinline__ void open(const pace &p, int ticket) {
+    const int group = ticket / p.group;
+    counter = p.words + PACE_COUNTERS + group;
+    size = (unsigned)min(p.group, p.blocks - group * p.group);
+    taken = 0;
+    seen = 0;
+    waits = true;
+  }
+
+  /* Asks for the counter ahead of a step, so that the answer is there when it is needed. */
+  __device__ __forceinline__ void look() {
+    seen = *(volatile unsigned *)counter;
+  }
+
+  __device__ __forceinline__ void step() {
+    const unsigned due = size * taken++;
+    atomicAdd(counter, 1U);
+    if (!waits || seen >= due) return;
+#pragma unroll 1
+    for (int i = 0; i < PACE_POLLS; i++) {
+      look();
+      if (seen >= due) return;
+    }
+    waits = false;
+  }
+
+  /* Counts the steps that others may still take, and leaves. */
+  __device__ __forceinline__ void close(const pace &p) {
+    atomicAdd(counter, (unsigned)p.steps - taken);
+    __threadfence();
+    if (atomicAdd(p.words + PACE_LEFT, 1U) + 1U < (unsigned)p.blocks) return;
+    const int groups = (p.blocks + p.group - 1) / p.group;
+    for (int i = 0; i < PACE_COUNTERS + groups; i++) p.words[i] = 0;
+  }
+};
+
+#endif

@@ -1,0 +1,100 @@
+#include "device.cuh"
+
+/* Finite differences by pencils, after the posts and sample of NVIDIA (M. Harris, "Finite Difference Methods
+ * in CUDA", parts 1 and 2): a tile of shared memory holds PENCILS whole pieces of lines along AXIS with HALO
+ * more points at both ends, and each thread computes one or several points. Tile and domain are independent:
+ * a line of any length is cut into pieces of LENGTH points, the images of x and y are periodic, those of z
+ * lie in the halo planes. */
+
+/* The axis along which pencils lie side by side: consecutive threads follow x, so that rows are read
+ * coalesced. */
+template <int AXIS> struct pencil_axes {
+  static constexpr int ACROSS = AXIS == AXIS_X ? AXIS_Y : AXIS_X;
+  static constexpr int OTHER = AXIS == AXIS_Z ? AXIS_Y : AXIS_Z;
+};
+
+constexpr int PENCIL_THREADS = 256;
+
+/* Point of a tile: `along` the axis (from -HALO) and `across`, numbered so that x runs fastest. */
+template <int AXIS, int PENCILS, int COUNT>
+__device__ __forceinline__ void pencil_point(int i, int &along, int &across) {
+  along = AXIS == AXIS_X ? i % COUNT : i / PENCILS;
+  across = AXIS == AXIS_X ? i / COUNT : i % PENCILS;
+}
+
+template <int AXIS, int PENCILS, int LENGTH>
+__global__ void __launch_bounds__(PENCIL_THREADS)
+    pencil_kernel(const __grid_constant__ coefficients c, const geometry d, const real *f, real *out) {
+  using axes = pencil_axes<AXIS>;
+  constexpr int COUNT = LENGTH + 2 * HALO;
+  __shared__ real
+      tile[PENCILS][COUNT + (AXIS == AXIS_X ? 0 : 1)]; /* one more: columns fall into different banks */
+  int origin[3];
+  origin[AXIS] = (int)blockIdx.x * LENGTH + (AXIS == AXIS_Z ? d.z0 : 0);
+  origin[axes::ACROSS] = (int)blockIdx.y * PENCILS;
+  origin[axes::OTHER] = (int)blockIdx.z + (axes::OTHER == AXIS_Z ? d.z0 : 0);
+  const int end[3] = {d.nx, d.ny, d.z1};
+
+  for (int i = (int)threadIdx.x; i < PENCILS * COUNT; i += PENCIL_THREADS) {
+    int along, across;
+    pencil_point<AXIS, PENCILS, COUNT>(i, along, across);
+    int p[3] = {origin[0], origin[1], origin[2]};
+    p[AXIS] += along - HALO;
+    p[axes::ACROSS] += across;
+    if (p[axes::ACROSS] >= end[axes::ACROSS] || p[AXIS] >= end[AXIS] + HALO) continue;
+    if (AXIS != AXIS_Z) p[AXIS] = wrap(p[AXIS], end[AXIS]);
+    tile[across][along] = f[d.plane(p[2]) + (ptrdiff_t)p[1] * d.ldx + p[0]];
+  }
+  __syncthreads();
+  for (int i = (int)threadIdx.x; i < PENCILS * LENGTH; i += PENCIL_THREADS) {
+    int along, across;
+    pencil_point<AXIS, PENCILS, LENGTH>(i, along, across);
+    int p[3] = {origin[0], origin[1], origin[2]};
+    p[AXIS] += along;
+    p[axes::ACROSS] += across;
+    if (p[axes::ACROSS] >= end[axes::ACROSS] || p[AXIS] >= end[AXIS]) continue;
+    const real *t = tile[across] + along;
+    out[d.plane(p[2]) + (ptrdiff_t)p[1] * d.ldx + p[0]] =
+        first_derivative(c.first[AXIS], t[0], t[1], t[2], t[3], t[5], t[6], t[7], t[8]);
+  }
+}
+
+template <int AXIS, int PENCILS, int LENGTH>
+static status pencil_launch(const kernels_launch *launch, const void *f, void *out) {
+  using axes = pencil_axes<AXIS>;
+  const geometry d = launch_geometry(launch);
+  const int points[3] = {d.nx, d.ny, d.z1 - d.z0};
+  const dim3 grid((unsigned)divide_up(points[AXIS], LENGTH),
+                  (unsigned)divide_up(points[axes::ACROSS], PENCILS), (unsigned)points[axes::OTHER]);
+  pencil_kernel<AXIS, PENCILS, LENGTH><<<grid, PENCIL_THREADS, 0, launch_stream(launch)>>>(
+      launch_coefficients(launch), d, shifted(launch, f), shifted(launch, out));
+  return context_launched(launch->context, launch->queue, "kernel derivative by pencils");
+}
+
+template <int PENCILS, int LENGTH>
+static status pencil_launch_along(const kernels_launch *launch, axis along, const void *f, void *out) {
+  switch (along) {
+  case AXIS_X:
+    return pencil_launch<AXIS_X, PENCILS, LENGTH>(launch, f, out);
+  case AXIS_Y:
+    return pencil_launch<AXIS_Y, PENCILS, LENGTH>(launch, f, out);
+  default:
+    return pencil_launch<AXIS_Z, PENCILS, LENGTH>(launch, f, out);
+  }
+}
+
+/* The tile of 16 x 16 is one of loaded points: tiles overlap, and only the inner 8 along the axis are
+ * computed. */
+extern "C" status NAME(derivative_variant)(const kernels_launch *launch, int variant, axis along,
+                                           const void *f, void *out) {
+  switch (variant) {
+  case VARIANT_SHORT:
+    return pencil_launch_along<4, 64>(launch, along, f, out);
+  case VARIANT_LONG:
+    return pencil_launch_along<32, 64>(launch, along, f, out);
+  case VARIANT_TILE:
+    return pencil_launch_along<16, 16 - 2 * HALO>(launch, along, f, out);
+  default:
+    return NAME(derivative)(launch, along, f, out);
+  }
+}

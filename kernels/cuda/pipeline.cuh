@@ -1,0 +1,253 @@
+#ifndef FDAPP_CUDA_PIPELINE_CUH
+#define FDAPP_CUDA_PIPELINE_CUH
+
+#include "direct.cuh"
+#include "pace.cuh"
+#include "ring.cuh"
+
+/* The kernel for large launches, one for all operations: a block marches a tile of x and y along z. Planes
+ * come by asynchronous copies through rings in shared memory; what is needed along z stays in registers, a
+ * window of 9 planes; x and y are taken 4 planes late, when the window is centred there. Every input word
+ * comes from memory once but for the sides of tiles, which the L2 cache holds while blocks keep pace. */
+
+__device__ __forceinline__ void copy_values(const real (&from)[VECTOR], real *to) {
+#pragma unroll
+  for (int e = 0; e < VECTOR; e++) to[e] = from[e];
+}
+
+/* How an operation uses the pipeline. LEAD: planes by which the inputs along z run ahead of the plane
+ * computed. */
+template <class Op, class Tile> struct pipeline {
+  using use = direct<Op>;
+  static constexpr bool FLUXES = use::FLUXES, PRODUCTS = use::PRODUCTS;
+  static constexpr bool VALUES = Op::SOURCE != source::COMPONENTS; /* f itself is an input */
+  static constexpr int LEAD = Op::Z || FLUXES ? HALO : 0;
+  static constexpr int LATE = Tile::STAGES + 1, EARLY = LATE + LEAD;
+  static constexpr bool X = Op::X || PRODUCTS, Y = Op::Y || PRODUCTS, SHARED = X || Y;
+  static constexpr bool W_LATE = Op::VELOCITY && PRODUCTS; /* v[2] is needed at the point, too */
+
+  using f_ring = ring<Tile, X, Y, SHARED ? EARLY : LATE>;
+  using u_ring = ring<Tile, true, false, LATE>;
+  using v_ring = ring<Tile, false, true, LATE>;
+  using w_ring = ring<Tile, false, false, W_LATE ? EARLY : LATE>;
+  using point_ring = ring<Tile, false, false, LATE>;
+
+  static constexpr int F = 0;
+  static constexpr int U = F + (VALUES ? f_ring::ELEMENTS : 0);
+  static constexpr int V = U + (FLUXES ? u_ring::ELEMENTS : 0);
+  static constexpr int W = V + (FLUXES ? v_ring::ELEMENTS : 0);
+  static constexpr int POINTS = W + (FLUXES ? w_ring::ELEMENTS : 0);
+  static constexpr int VELOCITIES = Op::VELOCITY && !PRODUCTS ? 3 : 0;
+
+  static constexpr size_t SHARED_BYTES =
+      ((size_t)POINTS + (size_t)(VELOCITIES + Op::ADDED) * point_ring::ELEMENTS) * sizeof(real);
+
+  const arguments &a;
+  const geometry &d;
+  place at;
+  f_ring f;
+  u_ring u;
+  v_ring v;
+  w_ring w;
+  point_ring p; /* the first of VELOCITIES and of what is added */
+
+  __device__ __forceinline__ pipeline(const arguments &a_, const geometry &d_, const place &at_, real *shared)
+      : a(a_), d(d_), at(at_) {
+    if constexpr (VALUES) f.open(shared + F, d, at);
+    if constexpr (FLUXES) {
+      u.open(shared + U, d, at);
+      v.open(shared + V, d, at);
+      w.open(shared + W, d, at);
+    }
+    p.open(shared + POINTS, d, at);
+  }
+
+  __device__ __forceinline__ point_ring point(int index) const {
+    point_ring other = p;
+    other.first += index * point_ring::ELEMENTS;
+    return other;
+  }
+
+  /* Starts the copies of iteration n: plane z of what runs ahead, plane z - LEAD of the rest (if `late`). */
+  __device__ __forceinline__ void copy(int early, int late_slot, int z, bool late) const {
+    const ptrdiff_t ahead = d.plane(z);
+    const ptrdiff_t here = d.plane(z - LEAD);
+    if constexpr (VALUES && SHARED) f.copy(early, a.f + ahead, d, at);
+    if constexpr (VALUES && !SHARED) f.copy_own(late_slot, a.f + ahead, d, at);
+    if constexpr (FLUXES) w.copy_own(W_LATE ? early : late_slot, a.v[2] + ahead, d, at);
+    if (!late) return;
+    if constexpr (FLUXES) {
+      u.copy(late_slot, a.v[0] + here, d, at);
+      v.copy(late_slot, a.v[1] + here, d, at);
+    }
+    if constexpr (VELOCITIES != 0) {
+#pragma unroll
+      for (int k = 0; k < VELOCITIES; k++) point(k).copy_own(late_slot, a.v[k] + here, d, at);
+    }
+#pragma unroll
+    for (int k = 0; k < Op::ADDED; k++) point(VELOCITIES + k).copy_own(late_slot, a.added[k] + here, d, at);
+  }
+
+  /* The newest plane into the windows of row r. */
+  __device__ __forceinline__ void window_read(int early, int late_slot, int r, lines &lf, lines &lg) const {
+    if constexpr (Op::Z) f.read(SHARED ? early : late_slot, at, 0, r, lf.z[2 * HALO]);
+    if constexpr (FLUXES) w.read(W_LATE ? early : late_slot, at, 0, r, lg.z[2 * HALO]);
+    if constexpr (PRODUCTS) {
+      real value[VECTOR];
+      f.read(early, at, 0, r, value);
+      multiply(lg.z[2 * HALO], value);
+    }
+  }
+
+  /* The vector of the points themselves, i == HALO, only if it is not known. */
+  template <class Ring>
+  __device__ __forceinline__ void x_read(const Ring &from, int slot, int r, bool known,
+                                         real (&x)[VECTOR + 2 * HALO]) const {
+#pragma unroll
+    for (int i = 0; i < VECTOR + 2 * HALO; i += VECTOR) {
+      if (known && i == HALO) continue;
+      from.read(slot, at, (i - HALO) / VECTOR, r, *reinterpret_cast<real(*)[VECTOR]>(x + i));
+    }
+  }
+
+  /* Values at the points of row r, plane in the slots given. */
+  __device__ __forceinline__ void points_read(int early, int late_slot, int r, points &value) const {
+    if constexpr (VELOCITIES != 0) {
+#pragma unroll
+      for (int k = 0; k < VELOCITIES; k++) point(k).read(late_slot, at, 0, r, value.velocity[k]);
+    }
+    if constexpr (W_LATE) {
+      u.read(late_slot, at, 0, r, value.velocity[0]);
+      v.read(late_slot, at, 0, r, value.velocity[1]);
+      w.read(early, at, 0, r, value.velocity[2]);
+    }
+#pragma unroll
+    for (int k = 0; k < Op::ADDED; k++) point(VELOCITIES + k).read(late_slot, at, 0, r, value.added[k]);
+  }
+
+  /* Computes plane z of the thread's rows and stores it; whole vectors, padding included. */
+  __device__ __forceinline__ void compute(int early, int late_slot, int z, lines (&lf)[Tile::ROWS],
+                                          lines (&lg)[Tile::ROWS]) const {
+    constexpr int ROWS = Tile::ROWS;
+    real fy[ROWS + 2 * HALO][VECTOR], gy[ROWS + 2 * HALO][VECTOR];
+#pragma unroll
+    for (int j = 0; j < ROWS + 2 * HALO; j++) {
+      if (Op::Z && Op::Y && j >= HALO && j < HALO + ROWS) {
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) fy[j][e] = lf[j - HALO].z[HALO][e];
+      } else if constexpr (Y) {
+        f.read(early, at, 0, j - HALO, fy[j]);
+      }
+      if constexpr (FLUXES) v.read(late_slot, at, 0, j - HALO, gy[j]);
+      if constexpr (PRODUCTS) multiply(gy[j], fy[j]);
+    }
+    const ptrdiff_t offset = d.plane(z) + at.offset;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+      points value;
+      points_read(early, late_slot, r, value);
+      if constexpr (X) x_read(f, early, r, Y, lf[r].x);
+      if constexpr (X && Y) copy_values(fy[r + HALO], lf[r].x + HALO);
+      if constexpr (VALUES && Y) copy_values(fy[r + HALO], value.f);
+      if constexpr (FLUXES) x_read(u, late_slot, r, false, lg[r].x);
+#pragma unroll
+      for (int i = 0; PRODUCTS && i < VECTOR + 2 * HALO; i++) lg[r].x[i] *= lf[r].x[i];
+#pragma unroll
+      for (int j = 0; j < 2 * HALO + 1; j++) {
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) {
+          if constexpr (Y) lf[r].y[j][e] = fy[r + j][e];
+          if constexpr (FLUXES) lg[r].y[j][e] = gy[r + j][e];
+        }
+      }
+      real result[Op::OUTPUTS][VECTOR];
+#pragma unroll
+      for (int e = 0; e < VECTOR; e++) {
+        real out[Op::OUTPUTS];
+        Op::apply(a, lf[r], lg[r], value, e, out);
+#pragma unroll
+        for (int k = 0; k < Op::OUTPUTS; k++) result[k][e] = out[k];
+      }
+      if (r >= at.rows) continue;
+#pragma unroll
+      for (int k = 0; k < Op::OUTPUTS; k++) vector_store(a.out[k] + offset + r * d.ldx, result[k]);
+    }
+  }
+};
+
+/* How a launch is cut: tiles, and pieces of `chunk` planes along z. */
+struct cut {
+  int tiles_x, tiles_y, chunk;
+};
+
+template <int MODULUS> __device__ __forceinline__ int next(int slot) {
+  return slot + 1 == MODULUS ? 0 : slot + 1;
+}
+
+template <class Op, class Tile>
+__global__ void __launch_bounds__(THREADS, 1)
+    pipeline_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d,
+                    const __grid_constant__ cut c, const __grid_constant__ pace paced) {
+  using line = pipeline<Op, Tile>;
+  constexpr int LEAD = line::LEAD, STAGES = Tile::STAGES, EARLY = line::EARLY, LATE = line::LATE;
+  extern __shared__ __align__(128) unsigned char memory[];
+  __shared__ int ticket;
+
+  const int thread = (int)threadIdx.x;
+  pacer mine;
+  if (thread == 0) {
+    ticket = paced.group > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
+    if (paced.group > 0) mine.open(paced, ticket);
+  }
+  __syncthreads();
+  const int tile_x = ticket % c.tiles_x;
+  const int tile_y = ticket / c.tiles_x % c.tiles_y;
+  const int z_first = d.z0 + ticket / (c.tiles_x * c.tiles_y) * c.chunk;
+  const int planes = min(c.chunk, d.z1 - z_first);
+  const place at = place_make<Tile>(d, tile_x, tile_y);
+  const line work(a, d, at, reinterpret_cast<real *>(memory));
+
+  lines lf[Tile::ROWS], lg[Tile::ROWS];
+  const int iterations = planes + 2 * LEAD;
+  int early_in = 0, late_in = 0;
+  for (int n = 0; n < STAGES; n++) {
+    if (n < iterations) work.copy(early_in, late_in, z_first - LEAD + n, n >= 2 * LEAD);
+    copy_commit();
+    early_in = next<EARLY>(early_in);
+    late_in = next<LATE>(late_in);
+  }
+  int early = 0, late = 0, early_late = EARLY - LEAD; /* the plane computed lies LEAD behind the newest */
+  if constexpr (LEAD == 0) early_late = 0;
+  const bool paces = Tile::PACE > 0 && thread == 0 && paced.group > 0;
+#pragma unroll 1
+  for (int first = 0; first < iterations; first += Tile::UNROLL) {
+#pragma unroll
+    for (int k = 0; k < Tile::UNROLL; k++) { /* several planes a turn: the windows' shifts become new names */
+      const int n = first + k;
+      if (n >= iterations) break;
+      if (paces && n % Tile::PACE == 0) mine.step();
+      copy_wait<STAGES - 1>();
+      __syncthreads();
+      if (n + STAGES < iterations) {
+        work.copy(early_in, late_in, z_first - LEAD + n + STAGES, n + STAGES >= 2 * LEAD);
+      }
+      copy_commit();
+      if (paces && (n + 1) % Tile::PACE == 0) mine.look();
+#pragma unroll
+      for (int r = 0; r < Tile::ROWS; r++) {
+        direct<Op>::window_shift(lf[r]);
+        direct<Op>::window_shift(lg[r]);
+        work.window_read(early, late, r, lf[r], lg[r]);
+      }
+      if (n >= 2 * LEAD) work.compute(early_late, late, z_first + n - 2 * LEAD, lf, lg);
+      early = next<EARLY>(early);
+      early_in = next<EARLY>(early_in);
+      early_late = next<EARLY>(early_late);
+      late = next<LATE>(late);
+      late_in = next<LATE>(late_in);
+    }
+  }
+  if (thread == 0 && paced.group > 0) mine.close(paced);
+}
+
+#endif

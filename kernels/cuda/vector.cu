@@ -1,0 +1,96 @@
+#include "device.cuh"
+
+/* Operations without neighbours: axpy, and the streams that others are judged by. */
+
+constexpr int VECTOR_THREADS = 256;
+
+/* Whole planes lie together, so the rows' padding is computed too; `count` vectors. */
+__global__ void __launch_bounds__(VECTOR_THREADS)
+    axpy_kernel(const real a, const real *x, real *y, const size_t count) {
+  const size_t i = ((size_t)blockIdx.x * VECTOR_THREADS + threadIdx.x) * VECTOR;
+  if (i >= count * VECTOR) return;
+  real added[VECTOR], value[VECTOR];
+  vector_load(x + i, added);
+  vector_load(y + i, value);
+#pragma unroll
+  for (int v = 0; v < VECTOR; v++) value[v] = REAL_FMA(a, added[v], value[v]);
+  vector_store(y + i, value);
+}
+
+extern "C" status NAME(axpy)(const kernels_launch *launch, double a, const void *x, void *y) {
+  const geometry d = launch_geometry(launch);
+  const size_t plane = (size_t)d.ny * (size_t)d.ldx;
+  const size_t count = plane * (size_t)(d.z1 - d.z0) / VECTOR;
+  const size_t blocks = (count + VECTOR_THREADS - 1) / VECTOR_THREADS;
+  const ptrdiff_t offset = (ptrdiff_t)plane * d.z0;
+  axpy_kernel<<<(unsigned)blocks, VECTOR_THREADS, 0, launch_stream(launch)>>>(
+      (real)a, shifted(launch, x) + offset, shifted(launch, y) + offset, count);
+  return context_launched(launch->context, launch->queue, "kernel axpy");
+}
+
+struct stream_arrays {
+  const real *in[5];
+  real *out[3];
+};
+
+template <int READS, bool NONTEMPORAL>
+__global__ void __launch_bounds__(VECTOR_THREADS)
+    stream_kernel(const __grid_constant__ stream_arrays s, const int writes, const size_t elements) {
+  const size_t i = ((size_t)blockIdx.x * VECTOR_THREADS + threadIdx.x) * VECTOR;
+  if (i >= elements) return;
+  if (i + VECTOR > elements) {
+    for (size_t j = i; j < elements; j++) {
+      real sum = s.in[0][j];
+#pragma unroll
+      for (int r = 1; r < READS; r++) sum += s.in[r][j];
+      for (int w = 0; w < writes; w++) s.out[w][j] = sum;
+    }
+    return;
+  }
+  real in[READS][VECTOR];
+#pragma unroll
+  for (int r = 0; r < READS; r++) vector_load(s.in[r] + i, in[r]);
+#pragma unroll
+  for (int r = 1; r < READS; r++) {
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) in[0][v] += in[r][v];
+  }
+  for (int w = 0; w < writes; w++) {
+    if constexpr (NONTEMPORAL) {
+      __stcs(reinterpret_cast<vector_type *>(s.out[w] + i), *reinterpret_cast<vector_type *>(in[0]));
+    } else {
+      vector_store(s.out[w] + i, in[0]);
+    }
+  }
+}
+
+template <int READS> static status stream_launch(const kernels_launch *launch, const kernels_stream *what) {
+  stream_arrays s = {};
+  for (int r = 0; r < what->reads; r++) s.in[r] = static_cast<const real *>(what->in[r]);
+  for (int w = 0; w < what->writes; w++) s.out[w] = static_cast<real *>(what->out[w]);
+  constexpr size_t BLOCK = (size_t)VECTOR_THREADS * VECTOR;
+  const auto kernel = what->nontemporal ? stream_kernel<READS, true> : stream_kernel<READS, false>;
+  kernel<<<(unsigned)((what->elements + BLOCK - 1) / BLOCK), VECTOR_THREADS, 0, launch_stream(launch)>>>(
+      s, what->writes, what->elements);
+  return context_launched(launch->context, launch->queue, "kernel stream");
+}
+
+extern "C" status NAME(stream)(const kernels_launch *launch, const kernels_stream *what) {
+  switch (what->reads) {
+  case 1:
+    return stream_launch<1>(launch, what);
+  case 2:
+    return stream_launch<2>(launch, what);
+  case 3:
+    return stream_launch<3>(launch, what);
+  case 4:
+    return stream_launch<4>(launch, what);
+  default:
+    return stream_launch<5>(launch, what);
+  }
+}
+
+extern "C" cudaError_t NAME(vector_image)(void) {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, axpy_kernel);
+}

@@ -1,0 +1,217 @@
+#ifndef FDAPP_KERNELS_H
+#define FDAPP_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/check.h"
+#include "stencil.h"
+
+/* The numerics on one rank's slab: a typed table of operations that every backend fills, the only interface
+ * between src/ and kernels/. Nothing here is collective, knows MPI, or looks beyond the slab and its halo
+ * planes.
+ *
+ * Arrays. A field holds (nz + 2 H) planes of ny rows of ldx elements, x fastest, H = KERNELS_HALO. Point (x,
+ * y, z), z in [-H, nz + H), is element ((z + H) ny + y) ldx + x. Columns nx .. ldx-1 of a row are padding:
+ * kernels may write anything there and never let it influence a point. x and y are periodic and whole: their
+ * images are made inside the kernels. z neighbours outside the slab come from the halo planes, which the
+ * caller keeps valid.
+ *
+ * Order. Operations are enqueued on a queue and may return before they are done; one queue runs in order, two
+ * queues only as events say. `out` must not overlap an input, except where said. */
+
+enum { KERNELS_HALO = STENCIL_RADIUS, KERNELS_ROW_ALIGNMENT = 128 /* bytes */, KERNELS_HANDLE_BYTES = 64 };
+
+typedef enum precision { PRECISION_SINGLE, PRECISION_DOUBLE } precision;
+typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
+typedef enum advection_form { FORM_ADVECTIVE, FORM_CONSERVATIVE, FORM_SKEW } advection_form;
+
+/* MAIN: interior; EDGE: planes that a neighbour waits for, urgent; COPY: staging copies. */
+typedef enum kernels_queue { QUEUE_MAIN, QUEUE_EDGE, QUEUE_COPY, QUEUE_COUNT } kernels_queue;
+
+/* DEVICE: where fields live. STAGING: host memory that the device copies to and from at full speed. */
+typedef enum kernels_memory { MEMORY_DEVICE, MEMORY_STAGING } kernels_memory;
+
+typedef struct kernels_context kernels_context; /* a backend's device, queues and workspace; opaque */
+typedef struct kernels_event kernels_event;     /* a point in a queue; opaque */
+typedef struct kernels_graph kernels_graph;     /* recorded work; opaque */
+
+typedef struct kernels_setup {
+  int device;  /* node-local rank; a backend with several devices takes device % count */
+  int threads; /* CPU threads; 0 = what OpenMP would take */
+} kernels_setup;
+
+typedef struct kernels_shape {
+  int nx, ny, nz; /* owned points */
+  int ldx;        /* row pitch in elements: kernels_pitch(nx, precision) */
+  enum precision precision;
+} kernels_shape;
+
+/* Owned planes z0 <= z < z1 on which an operation writes; empty ranges do nothing. */
+typedef struct kernels_planes {
+  int z0, z1;
+} kernels_planes;
+
+/* What all numerical operations share. */
+typedef struct kernels_launch {
+  kernels_context *context;
+  kernels_queue queue;
+  kernels_shape shape;
+  kernels_planes planes;
+  const struct stencil *stencil;
+} kernels_launch;
+
+/* One Runge-Kutta stage on the planes of the launch, fused:
+ *
+ *   b   = base ? base : f
+ *   out = b + weight_f (f - b) + sum_i weight_extra[i] (extra[i] - b) + advection * A(f) + diffusion * Lap(f)
+ *
+ * where A is u.grad f, div(u f) or their mean (form), and the caller puts -dt, the stage's weight and the
+ * velocity's time factor into `advection`. All doubles are rounded once to the field's precision. The order
+ * of operations is that of the line above, with arithmetic.h; weights do not matter where base is NULL, and
+ * neither term is evaluated where its coefficient's field is absent (extra NULL) or zero (diffusion).
+ *
+ * f: halos valid in z. velocity: either all three, or all NULL for the uniform one, for which the three forms
+ * are the same and the advective one is used; velocity[2] needs valid halos unless the form is advective. out
+ * may be the same array as base or as an extra, never f or a velocity. Either both extras are given, and a
+ * base, or none. */
+typedef struct kernels_stage {
+  void *out;
+  const void *f;
+  const void *base;
+  double weight_f;
+  const void *extra[2];
+  double weight_extra[2];
+  advection_form form;
+  double advection;
+  const void *velocity[3];
+  double uniform[3];
+  double diffusion;
+} kernels_stage;
+
+/* Sums over the points of one z-plane, in double whatever the field's precision.
+ *
+ * One order on all backends: lane l = x mod 32 of a row adds its points in ascending x to 0; the 32 lanes are
+ * added pairwise, lane l += lane l + o for o = 16, 8, 4, 2, 1; that is the row's sum. Rows are summed in the
+ * same way: lane y mod 32, ascending y, then pairwise. Squares enter by fma(v, v, lane). Minimum and maximum
+ * ignore NaN (the sum does not), are +-infinity where there was no number, and a zero among them is +0 (0.0
+ * is added at the end). With a reference r: e = |f - r| computed in double; its maximum follows the same
+ * rules. */
+typedef struct kernels_plane_sums {
+  double sum, sum_squares, minimum, maximum;
+  double error_sum, error_squares, error_maximum; /* 0 without a reference */
+} kernels_plane_sums;
+
+/* A streaming loop of `reads` input arrays and `writes` output arrays, over `elements` elements of the
+ * precision, each output element the sum of the input elements: the ceiling that a kernel of the same mix is
+ * judged by. */
+typedef struct kernels_stream {
+  int reads, writes; /* 1..5, 1..3 */
+  const void *in[5];
+  void *out[3];
+  size_t elements;
+  int nontemporal; /* stores around the caches, where the backend has them */
+} kernels_stream;
+
+/* Every slot is required unless marked optional (NULL allowed). */
+typedef struct kernels {
+  const char *name;
+  int host_memory; /* 1: MEMORY_DEVICE can be read and written by the host */
+
+  /* Whether the backend can run on this machine; if not, STATUS_DEVICE and the reason as the message. */
+  status (*probe)(void);
+  /* Opens a device. [out] *context, to be released by context_destroy. STATUS_DEVICE, STATUS_MEMORY. */
+  status (*context_create)(const kernels_setup *setup, kernels_context **context);
+  void (*context_destroy)(kernels_context *context);
+  /* One line for people: device name and its number, or processor and threads. Valid as long as the context.
+   */
+  const char *(*describe)(kernels_context *context);
+  /* Number of devices of this kind on the node, and the index of the one opened. */
+  void (*device_index)(kernels_context *context, int *index, int *count);
+
+  /* `bytes` bytes aligned to at least 256, zeroed, first touched by the threads that will use them.
+   * STATUS_MEMORY. */
+  status (*memory_allocate)(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
+  void (*memory_free)(kernels_context *context, kernels_memory kind, void *memory);
+  status (*memory_available)(kernels_context *context, size_t *bytes);
+  /* Copies between any two of device, staging and plain host memory; enqueued. */
+  status (*memory_copy)(kernels_context *context, kernels_queue queue, void *to, const void *from,
+                        size_t bytes);
+
+  /* Waits on the host until everything enqueued on the queue so far is done; reports faults of earlier
+   * operations. */
+  status (*queue_wait)(kernels_context *context, kernels_queue queue);
+
+  status (*event_create)(kernels_context *context, kernels_event **event);
+  void (*event_destroy)(kernels_event *event);
+  /* Marks the end of what has been enqueued on `queue` so far. */
+  status (*event_record)(kernels_event *event, kernels_context *context, kernels_queue queue);
+  /* What is enqueued on `queue` from now on starts after the event. */
+  status (*event_follow)(kernels_context *context, kernels_queue queue, kernels_event *event);
+  /* Waits on the host for the event. */
+  status (*event_wait)(kernels_event *event);
+  /* Seconds between two events that have been waited for. */
+  status (*event_seconds)(const kernels_event *start, const kernels_event *end, double *seconds);
+
+  /* Numerics. Launch errors are checked; STATUS_DEVICE. */
+  /* out = d f / d axis. f: halos valid in z if axis is AXIS_Z. */
+  status (*derivative)(const kernels_launch *launch, axis axis, const void *f, void *out);
+  /* out[0..2] = grad f, from one load of f. f: halos valid. */
+  status (*gradient)(const kernels_launch *launch, const void *f, void *const out[3]);
+  /* out = d v[0]/dx + d v[1]/dy + d v[2]/dz. v[2]: halos valid. */
+  status (*divergence)(const kernels_launch *launch, const void *const v[3], void *out);
+  /* out = Laplacian of f. f: halos valid. */
+  status (*laplacian)(const kernels_launch *launch, const void *f, void *out);
+  status (*stage)(const kernels_launch *launch, const kernels_stage *stage);
+  /* y = fma(a, x, y) point by point. */
+  status (*axpy)(const kernels_launch *launch, double a, const void *x, void *y);
+  /* sums[z - z0] for each plane, into host memory; returns when they are there. reference: NULL or a field.
+   */
+  status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
+                       kernels_plane_sums *sums);
+  /* launch: only context, queue and shape.precision are used. */
+  status (*stream)(const kernels_launch *launch, const kernels_stream *stream);
+
+  /* Optional, all or none: records what is enqueued instead of running it, to be run again and again by one
+   * launch. Between begin and end nothing may wait, and every queue that takes part must follow MAIN and be
+   * followed by it. Addresses and numbers are those of the recording. A launch is enqueued on MAIN. */
+  status (*graph_begin)(kernels_context *context);
+  status (*graph_end)(kernels_context *context, kernels_graph **graph);
+  status (*graph_launch)(kernels_context *context, kernels_graph *graph);
+  void (*graph_destroy)(kernels_graph *graph);
+
+  /* Optional, all or none: device memory of another process on the node. export describes a block that
+   * memory_allocate gave; import makes it addressable here (once per block and process, never in the process
+   * that exported it) until release, which comes before the owner frees it. What it is for: plain peer copies
+   * that fdbench judges the halo exchange by. */
+  status (*memory_export)(kernels_context *context, void *memory, unsigned char handle[KERNELS_HANDLE_BYTES]);
+  status (*memory_import)(kernels_context *context, const unsigned char handle[KERNELS_HANDLE_BYTES],
+                          void **memory);
+  void (*memory_release)(kernels_context *context, void *memory);
+
+  /* Optional: named, nested ranges for the device's profiler. */
+  void (*range_push)(const char *name);
+  void (*range_pop)(void);
+
+  /* Optional: ways of computing `derivative` that fdbench compares (tile shapes, long and short pencils). */
+  int variant_count;
+  const char *const *variant_names;
+  status (*derivative_variant)(const kernels_launch *launch, int variant, axis axis, const void *f,
+                               void *out);
+} kernels;
+
+/* The backend called `name`, or NULL. */
+const kernels *kernels_find(const char *name);
+
+/* Number of backends built in, and the i-th of them: the order in which `auto` tries them. */
+int kernels_count(void);
+const kernels *kernels_at(int index);
+
+/* Elements between rows: nx rounded up so that a row is a multiple of KERNELS_ROW_ALIGNMENT bytes. */
+int kernels_pitch(int nx, precision precision);
+
+/* Size of an element, and bytes of a whole field, halo planes and padding included. */
+size_t kernels_element_size(precision precision);
+size_t kernels_field_bytes(const kernels_shape *shape);
+
+#endif

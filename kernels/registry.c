@@ -1,0 +1,50 @@
+#include "kernels.h"
+
+#include <string.h>
+
+/* The list of backends: X(name), in the order in which `auto` tries them. The only place where a build option
+ * decides what exists. */
+#ifdef FDAPP_HAVE_CUDA
+#define BACKENDS(X) X(cuda) X(cpu)
+#else
+#define BACKENDS(X) X(cpu)
+#endif
+
+#define X(name) extern const kernels kernels_##name;
+BACKENDS(X)
+#undef X
+
+static const kernels *const backends[] = {
+#define X(name) &kernels_##name,
+    BACKENDS(X)
+#undef X
+};
+
+int kernels_count(void) {
+  return (int)(sizeof backends / sizeof backends[0]);
+}
+
+const kernels *kernels_at(int index) {
+  return backends[index];
+}
+
+const kernels *kernels_find(const char *name) {
+  for (int i = 0; i < kernels_count(); i++) {
+    if (strcmp(backends[i]->name, name) == 0) return backends[i];
+  }
+  return NULL;
+}
+
+int kernels_pitch(int nx, precision precision) {
+  const int row = KERNELS_ROW_ALIGNMENT / (int)kernels_element_size(precision);
+  return (nx + row - 1) / row * row;
+}
+
+size_t kernels_element_size(precision precision) {
+  return precision == PRECISION_SINGLE ? sizeof(float) : sizeof(double);
+}
+
+size_t kernels_field_bytes(const kernels_shape *shape) {
+  return (size_t)(shape->nz + 2 * KERNELS_HALO) * (size_t)shape->ny * (size_t)shape->ldx *
+         kernels_element_size(shape->precision);
+}

@@ -1,0 +1,32 @@
+#ifndef FDAPP_KERNELS_STENCIL_H
+#define FDAPP_KERNELS_STENCIL_H
+
+/* Coefficients of the centred 9-point differences, shared by all backends. Lower orders have the same shape
+ * with outer coefficients zero: the order of accuracy is data, not code. */
+
+enum { STENCIL_RADIUS = 4, STENCIL_ORDERS = 4 };
+
+/* One direction after another (x, y, z), divided by h or h^2, in double; a backend rounds them once to the
+ * field's precision. f'(x)  ~ sum_k first[d][k-1]  (f(x+kh) - f(x-kh)),                                k
+ * = 1..4 f''(x) ~ second[d][0] f(x) + sum_k second[d][k] (f(x+kh) + f(x-kh)) Source: B. Fornberg, Math. Comp.
+ * 51 (1988) 699, tables 1 and 2. */
+typedef struct stencil {
+  int order; /* 2, 4, 6 or 8 */
+  double spacing[3];
+  double first[3][STENCIL_RADIUS];
+  double second[3][STENCIL_RADIUS + 1];
+} stencil;
+
+/* Coefficients for `order` (2, 4, 6, 8; anything else is a programmer's error) on spacings hx, hy, hz > 0. */
+stencil stencil_make(int order, const double spacing[3]);
+
+/* h k* of the first derivative: the modified wavenumber times h at phase theta = k h, in 0..pi. */
+double stencil_first_symbol(int order, double theta);
+
+/* -h^2 times the symbol of the second derivative at phase theta, >= 0. */
+double stencil_second_symbol(int order, double theta);
+
+/* Largest stencil_first_symbol over theta: 1.730598 for order 8. */
+double stencil_first_maximum(int order);
+
+#endif

@@ -1,0 +1,14 @@
+"""Readers, pictures and a scaling model for runs of fdapp."""
+
+from .errors import DataError, PostError, UsageError
+from .reader import Run, State
+
+__all__ = ["DataError", "PostError", "Run", "State", "UsageError", "open_run"]
+__version__ = "0.1.0"
+
+
+def open_run(path, **options):
+    """Open a run directory as an xarray Dataset (time, z, y, x), lazily; see fdpost.dataset.open_run."""
+    from .dataset import open_run as opener  # xarray is optional: only those who ask for it need it
+
+    return opener(path, **options)

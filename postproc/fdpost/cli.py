@@ -1,0 +1,218 @@
+"""Command line of fdplot."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from .errors import UsageError, run_command
+from .reader import AXES, Run
+
+NORMS = ("l1", "l2", "linf")
+OVERVIEW = """Pictures of runs of fdapp. A RUN_DIR is a run's output directory; a single state file will do where one
+state is enough. Pictures go into the run directory unless -o says otherwise; the ending of the name chooses the
+format (png, pdf, svg; movies gif, mp4). Exit codes: 0 done, 2 wrong request, 3 data that cannot be used."""
+
+EXAMPLES = {
+    "slices": """examples:
+  fdplot slices runs/quickstart                     three mid-planes at four times
+  fdplot slices runs/quickstart --steps last        the last state only
+  fdplot slices runs/quickstart --project           seen through: strongest values along z, y, x
+  fdplot slices runs/vortex --axis z --position 0.25 --count 6
+  fdplot slices runs/vortex/state_00000400.hdf --cmap cividis -o figure.pdf""",
+    "history": """examples:
+  fdplot history runs/quickstart
+  fdplot history runs/quickstart -o history.pdf""",
+    "movie": """examples:
+  fdplot movie runs/quickstart                      mid-plane normal to z, every state, as GIF
+  fdplot movie runs/vortex --axis y --fps 20 -o vortex.mp4""",
+    "convergence": """examples:
+  fdplot convergence runs/n32 runs/n64 runs/n128
+  fdplot convergence runs/n* --norm l2 linf --orders 4 8 -o convergence.pdf
+without -o the picture goes into the folder that holds the runs""",
+    "scaling": """examples:
+  fdplot scaling runs/scaling/weak                  leaves report.md, weak.png, model.png, extrapolation.png there""",
+    "spectrum": """examples:
+  fdplot spectrum runs/quickstart                   first and last state
+  fdplot spectrum runs/vortex --steps 0,200,400""",
+}
+
+
+def step_list(text):
+    """'0,100,200', 'first', 'last', or 'all'."""
+    if text in ("all", "first", "last"):
+        return text
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"'{text}': steps are numbers with commas, or first, last, all") from error
+
+
+def positive(kind):
+    """Parser of a positive number."""
+
+    def parse(text):
+        value = kind(text)
+        if not value > 0:
+            raise ValueError
+        return value
+
+    parse.__name__ = f"positive {kind.__name__}"
+    return parse
+
+
+def select_states(run, args, count):
+    """States by --steps and --count."""
+    if args.steps == "all":
+        return run.select()
+    if args.steps in ("first", "last"):
+        return [run.states[0 if args.steps == "first" else -1]]
+    return run.select(steps=args.steps, count=args.count or count)
+
+
+def target(args, run, name):
+    """Where the picture goes: -o, or `name` in the run directory (for a single state: with the state's name)."""
+    if args.output:
+        return Path(args.output)
+    return run.directory / (f"{run.name}_{name}" if run.single else name)
+
+
+def command_slices(args):
+    from . import slices, style
+
+    if args.axis is None and (args.index is not None or args.position is not None):
+        raise UsageError("--index and --position need --axis")
+    run = Run(args.run)
+    states = select_states(run, args, 4)
+    cuts = slices.choose_cuts(states[0], args.axis, args.index, args.position, args.project)
+    fig = slices.draw_slices(run, states, cuts, args.field, args.cmap, args.vmin, args.vmax)
+    print(style.save(fig, target(args, run, "slices.png")))
+
+
+def command_history(args):
+    from . import history, style
+
+    run = Run(args.run)
+    print(style.save(history.draw_history(run), target(args, run, "history.png")))
+
+
+def command_movie(args):
+    from . import movie, slices
+
+    run = Run(args.run)
+    states = select_states(run, args, None)
+    cut = slices.choose_cuts(states[0], args.axis or "z", args.index, args.position, args.project)[0]
+    tick = frame_counter if sys.stderr.isatty() else None
+    path = target(args, run, "movie.gif")
+    print(movie.make_movie(run, states, cut, path, args.field, args.fps, args.cmap, args.vmin, args.vmax, tick))
+
+
+def command_convergence(args):
+    from . import convergence, style
+
+    runs = [Run(path) for path in args.runs]
+    fig, text = convergence.draw_convergence(runs, args.norm, args.orders)
+    print(text)
+    print(style.save(fig, Path(args.output) if args.output else common_folder(runs) / "convergence.png"))
+
+
+def common_folder(runs):
+    """The deepest folder that holds all the runs."""
+    return Path(os.path.commonpath([run.directory.resolve().parent for run in runs]))
+
+
+def command_spectrum(args):
+    from . import spectrum, style
+
+    run = Run(args.run)
+    fig = spectrum.draw_spectrum(run, select_states(run, args, 2), args.field)
+    print(style.save(fig, target(args, run, "spectrum.png")))
+
+
+def command_scaling(args):
+    from . import scaling_report
+
+    print(*scaling_report.write_report(args.study), sep="\n")
+
+
+def frame_counter(number, total):
+    """Progress on a terminal."""
+    print(f"\rframe {number} of {total}", end="\n" if number == total else "", file=sys.stderr, flush=True)
+
+
+def add_fields(parser, count_help):
+    group = parser.add_argument_group("what to show")
+    group.add_argument("--field", default="phi", help="name of the field (default: phi)")
+    group.add_argument("--steps", type=step_list, metavar="LIST", help="steps '0,100,200', or first, last, all")
+    group.add_argument("--count", type=positive(int), metavar="N", help=count_help)
+
+
+def add_plane(parser, axis_help):
+    group = parser.add_argument_group("where to cut")
+    group.add_argument("--axis", choices=AXES, metavar="x|y|z", help=axis_help)
+    where = group.add_mutually_exclusive_group()
+    where.add_argument(
+        "--index", type=int, metavar="I", help="plane number along the axis (from 0; negative from the end)"
+    )
+    where.add_argument(
+        "--position", type=float, metavar="X", help="position along the axis; the nearest plane is taken"
+    )
+    where.add_argument("--project", action="store_true", help="no plane: the strongest values along the axis")
+    group = parser.add_argument_group("colours")
+    group.add_argument(
+        "--cmap", metavar="NAME", help="colour map (default: viridis; RdBu_r about zero for signed data)"
+    )
+    group.add_argument("--vmin", type=float, metavar="V", help="lower end of the colour scale (default: from the data)")
+    group.add_argument("--vmax", type=float, metavar="V", help="upper end of the colour scale")
+
+
+def add_command(commands, name, function, summary, output=True):
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=EXAMPLES[name],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(function=function)
+    if output:
+        parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: into the run directory)")
+    return parser
+
+
+def make_parser():
+    """The whole command line."""
+    parser = argparse.ArgumentParser("fdplot", description=OVERVIEW)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    slices = add_command(commands, "slices", command_slices, "planes through the domain, several times side by side")
+    slices.add_argument("run", metavar="RUN_DIR")
+    add_fields(slices, "number of states, spread over the run (default: 4)")
+    add_plane(slices, "only planes normal to this axis (default: all three)")
+    history = add_command(commands, "history", command_history, "mass, norm, extrema and errors over time")
+    history.add_argument("run", metavar="RUN_DIR")
+    movie = add_command(commands, "movie", command_movie, "one plane over time, as an animated GIF or an MP4")
+    movie.add_argument("run", metavar="RUN_DIR")
+    add_fields(movie, "number of frames, spread over the run (default: every state)")
+    add_plane(movie, "axis normal to the plane (default: z)")
+    movie.add_argument("--fps", type=positive(float), default=12, metavar="N", help="frames per second (default: 12)")
+    convergence = add_command(
+        commands, "convergence", command_convergence, "errors of several runs against the spacing"
+    )
+    convergence.add_argument("runs", nargs="+", metavar="RUN_DIR", help="runs to the same time on different grids")
+    convergence.add_argument("--norm", nargs="+", choices=NORMS, default=list(NORMS), help="norms (default: all three)")
+    convergence.add_argument("--orders", nargs="+", type=positive(float), metavar="P",
+                             help="orders of the reference slopes (default: the nearest whole one)")  # fmt: skip
+    spectrum = add_command(commands, "spectrum", command_spectrum, "shell-averaged power spectrum of a field")
+    spectrum.add_argument("run", metavar="RUN_DIR")
+    add_fields(spectrum, "number of states, spread over the run (default: 2, the first and the last)")
+    scaling = add_command(
+        commands, "scaling", command_scaling, "report and plots of a study made by run/scaling", False
+    )
+    scaling.add_argument("study", metavar="DIR", help="the study's directory, with results.csv")
+    return parser
+
+
+def main(arguments=None):
+    """Entry point; returns the exit code."""
+    args = make_parser().parse_args(arguments)
+    return run_command(lambda: args.function(args))

@@ -1,0 +1,128 @@
+"""Errors of several runs against the grid spacing, with the observed order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
+from . import style
+from .errors import DataError, UsageError
+
+NORMS = {"l1": ("err_l1", "$L_1$"), "l2": ("err_l2", "$L_2$"), "linf": ("err_linf", r"$L_\infty$")}
+SAME_TIME = 1e-9  # relative difference up to which two runs ended at the same time
+MARKERS = "osD"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The errors of one run at its end."""
+
+    name: str
+    h: float
+    time: float
+    errors: dict  # norm -> value
+
+
+def collect(runs, norms):
+    """Samples from coarse to fine. DataError without errors or at different times; UsageError for a single spacing."""
+    samples = []
+    for run in runs:
+        table = run.diagnostics
+        columns = {norm: NORMS[norm][0] for norm in norms}
+        missing = [column for column in columns.values() if column not in table or not table[column][-1] > 0]
+        if missing:
+            raise DataError(
+                f"{run.directory}/diagnostics.csv: no error {missing[0]} in the last row: no exact solution?"
+            )
+        errors = {norm: table[column][-1] for norm, column in columns.items()}
+        samples.append(Sample(run.name, max(run.spacing), table["time"][-1], errors))
+    samples.sort(key=lambda sample: -sample.h)
+    if len({round(np.log(sample.h), 9) for sample in samples}) < 2:
+        raise UsageError("convergence needs runs with at least two grid spacings")
+    times = [sample.time for sample in samples]
+    if max(times) - min(times) > SAME_TIME * max(abs(max(times)), 1e-300):
+        found = ", ".join(f"{sample.name}: t = {sample.time:g}" for sample in samples)
+        raise DataError(f"the runs end at different times, so that their errors cannot be compared: {found}")
+    return samples
+
+
+def fit_order(h, errors):
+    """Slope of log(error) over log(h) by least squares, and the constant: error = constant h^order."""
+    order, constant = np.polyfit(np.log(h), np.log(errors), 1)
+    return order, np.exp(constant)
+
+
+def table(samples, norms):
+    """Lines for the terminal: spacing, errors, and the order between neighbouring spacings."""
+    lines = ["  ".join(["run".ljust(20), "h".rjust(10)] + [f"{norm:>11}  order" for norm in norms])]
+    for i, sample in enumerate(samples):
+        line = [sample.name[:20].ljust(20), f"{sample.h:10.4g}"]
+        for norm in norms:
+            order = "     "
+            if i and samples[i - 1].h > sample.h:
+                ratio = samples[i - 1].errors[norm] / sample.errors[norm]
+                order = f"{np.log(ratio) / np.log(samples[i - 1].h / sample.h):5.2f}"
+            line.append(f"{sample.errors[norm]:11.3e}  {order}")
+        lines.append("  ".join(line))
+    return "\n".join(lines)
+
+
+def spacing_ticks(ax, h):
+    """Ticks at the spacings used, as 1/n where that is what they are; crowded ones are left out."""
+    chosen = []
+    for value in sorted(set(h), reverse=True):
+        if not chosen or np.log10(chosen[-1] / value) > 0.12 * np.log10(max(h) / min(h)):
+            chosen.append(value)
+
+    def label(value, _):
+        n = 1 / value
+        return f"1/{round(n)}" if abs(n - round(n)) < 1e-6 * n and n > 1.5 else f"{value:.3g}"
+
+    ax.set_xscale("log")
+    ax.set_xticks(chosen)
+    ax.xaxis.set_major_formatter(FuncFormatter(label))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def draw_reference(ax, h, errors, orders):
+    """Thin lines of the given orders through the finest error of all, labelled at their coarse ends."""
+    ends = np.array([h.max(), h.min()])
+    low, high = ax.get_ylim()
+    for order in orders:
+        values = 0.45 * errors.min() * (ends / h.min()) ** order
+        ax.plot(ends, values, color=style.SOFT, lw=0.8, ls=(0, (4, 3)), zorder=1)
+        ax.annotate(
+            f"order {order:g}", (ends[0], values[0]), xytext=(5, 0), textcoords="offset points", fontsize=7.5,
+            color=style.SOFT, va="center", annotation_clip=False)  # fmt: skip
+        low, high = min(low, values.min() / 2), max(high, values.max() * 2)
+    ax.set_ylim(low, high)
+
+
+@style.styled
+def draw_convergence(runs, norms=("l1", "l2", "linf"), orders=None):
+    """Figure of errors against spacing with fitted orders. Returns the figure and the table for the terminal."""
+    samples = collect(runs, norms)
+    h = np.array([sample.h for sample in samples])
+    fig = Figure(figsize=(5.4, 4.4))
+    ax = fig.add_axes((0.15, 0.13, 0.72, 0.71))
+    style.heading(fig, "Convergence", f"{len(samples)} runs at t = {style.number(samples[0].time)}", left=0.2)
+    fits, finest = [], []
+    for norm, colour, marker in zip(norms, style.COLOURS, MARKERS):
+        errors = np.array([sample.errors[norm] for sample in samples])
+        order, constant = fit_order(h, errors)
+        ends = np.array([h.max(), h.min()])
+        ax.plot(ends, constant * ends**order, color=colour, lw=1.1, alpha=0.7, zorder=2)
+        label = f"{NORMS[norm][1]}  order {order:.2f}"
+        ax.plot(h, errors, marker, color=colour, ms=6, mec="white", mew=0.8, zorder=3, label=label)
+        fits.append(order)
+        finest.append(errors.min())
+    spacing_ticks(ax, h)
+    ax.set_yscale("log")
+    ax.margins(x=0.06, y=0.08)
+    draw_reference(ax, h, np.array(finest), orders or [float(round(np.mean(fits)))])
+    ax.set_xlabel("grid spacing $h$")
+    ax.set_ylabel("error at the end")
+    ax.legend(loc="upper left", handletextpad=0.3, borderaxespad=0.2)
+    return fig, table(samples, norms)

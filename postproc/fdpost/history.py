@@ -1,0 +1,181 @@
+"""What the diagnostics say over time: conservation, extrema, errors."""
+
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from . import style
+from .errors import DataError
+
+ERRORS = {"err_l1": "$L_1$", "err_l2": "$L_2$", "err_linf": r"$L_\infty$"}
+NO_MASS = 1e-10  # a mean this small beside the L2 norm is round-off: drift is then relative to the L2 norm
+
+
+def relative_drift(values, scale=None):
+    """|v - v0| / |scale|, with scale = v0 by default."""
+    reference = abs(values[0]) if scale is None else abs(scale)
+    return np.abs(values - values[0]) / (reference or 1.0)
+
+
+def above_floor(ax, values):
+    """Values for a log axis: zeros fall to its lower end; the first row, without drift or error, is left out."""
+    shown = np.where(values == 0, ax.get_ylim()[0], values)
+    shown[:1] = np.where(values[:1] > 0, values[:1], np.nan)
+    return shown
+
+
+def mass_scale(run, table):
+    """What mass drift is measured against, and how that is called."""
+    volume = np.prod([float(run.config.get("grid", {}).get(f"l{axis}", 1)) for axis in "xyz"])
+    bound = table["l2"][0] * np.sqrt(volume)  # |mass| <= l2 sqrt(V), by Cauchy and Schwarz
+    if abs(table["mass"][0]) > NO_MASS * bound:
+        return table["mass"][0], r"$|m - m_0|\,/\,|m_0|$"
+    return bound, r"$|m - m_0|\,/\,\|\varphi_0\|\sqrt{V}$"
+
+
+def log_axis(ax, *series):
+    """A log axis with whole decades labelled, not more than five of them, and room to breathe."""
+    values = np.concatenate([np.asarray(values, dtype=float) for values in series])
+    values = values[np.isfinite(values) & (values > 0)]
+    if not values.size:
+        ax.text(0.5, 0.5, "none: exactly constant", transform=ax.transAxes, ha="center", va="center", color=style.SOFT)
+        ax.set_yticks([])
+        return
+    low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
+    if high - low < 2:
+        low, high = low - (high == low), low - (high == low) + 2
+    ax.set_yscale("log")
+    ax.set_ylim(10.0**low, 10.0**high)
+    every = max(1, int(np.ceil((high - low) / 5)))
+    ax.yaxis.set_major_locator(LogLocator(base=10.0**every, numticks=12))
+    ax.yaxis.set_minor_locator(LogLocator(base=10.0, subs=(1.0,) if every > 1 else "auto", numticks=99))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.tick_params(axis="y", which="minor", length=1.5, color=style.RULE)
+
+
+def end_labels(ax, time, series):
+    """Names at the ends of the lines instead of a legend, kept apart. series: [(values, name, colour)]."""
+    ax.autoscale_view()
+    ends = []
+    for values, name, colour in series:
+        good = np.flatnonzero(np.isfinite(values))
+        if good.size:
+            y = ax.transAxes.inverted().transform(ax.transData.transform((time[good[-1]], values[good[-1]])))[1]
+            ends.append([float(np.clip(y, 0.04, 0.96)), name, colour])
+    ends.sort(key=lambda end: end[0])
+    for below, above in pairwise(ends):
+        above[0] = max(above[0], below[0] + 0.10)
+    overflow = max(0.0, ends[-1][0] - 0.98) if ends else 0.0
+    for y, name, colour in ends:
+        ax.annotate(
+            name,
+            (1, y - overflow),
+            xycoords="axes fraction",
+            xytext=(5, 0),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+            fontsize=8.5,
+            annotation_clip=False,
+        )
+
+
+def draw_lines(ax, time, series):
+    """Lines, told apart where they cover each other; values that stand alone, as errors known only at the end of a
+    period do, are marked."""
+    for (values, _, colour), line in zip(series, ("-", (0, (4, 2)), (0, (1.5, 1.5)))):
+        good = np.isfinite(values)
+        alone = good & ~np.append(good[1:], False) & ~np.append(False, good[:-1])
+        ax.plot(
+            time,
+            values,
+            color=colour,
+            ls=line,
+            marker="o",
+            markevery=np.flatnonzero(alone).tolist(),
+            clip_on=False,
+            zorder=3,
+        )
+
+
+def draw_conservation(ax, time, values, scale, title, label, colour):
+    drift = relative_drift(values, scale)
+    ax.set_title(title)
+    ax.set_ylabel(label)
+    log_axis(ax, drift)
+    if (drift > 0).any():
+        draw_lines(ax, time, [(above_floor(ax, drift), "", colour)])
+
+
+def draw_extrema(ax, time, table):
+    low, high = table["min"], table["max"]
+    ax.set_title("Extrema; shaded: the range at the start")
+    ax.set_ylabel(r"$\varphi$")
+    ax.axhspan(low[0], high[0], color=style.COLOURS[4], alpha=0.13, lw=0)
+    series = [(high, "max", style.COLOURS[1]), (low, "min", style.COLOURS[0])]
+    draw_lines(ax, time, series)
+    ax.margins(y=0.12)
+    end_labels(ax, time, series)
+
+
+def draw_errors(ax, time, table):
+    ax.set_title("Error against the exact solution")
+    ax.set_ylabel("error")
+    names = [name for name in ERRORS if name in table]
+    log_axis(ax, *(table[name] for name in names))
+    series = [(above_floor(ax, table[name]), ERRORS[name], colour) for name, colour in zip(names, style.COLOURS)]
+    draw_lines(ax, time, series)
+    end_labels(ax, time, series)
+
+
+def draw_courant(ax, time, table):
+    ax.set_title("Courant number")
+    ax.set_ylabel(r"$\sum |c|\,\Delta t / h$")
+    ax.plot(time, table["courant"], color=style.COLOURS[2])
+    ax.set_ylim(0, 1.15 * max(np.nanmax(table["courant"]), 1e-30))
+
+
+@style.styled
+def draw_history(run):
+    """Figure of the diagnostics: mass, L2 norm, extrema, and errors where an exact solution exists."""
+    table = run.diagnostics
+    missing = [name for name in ("time", "mass", "l2", "min", "max", "courant") if name not in table]
+    if missing:
+        raise DataError(f"{run.directory}/diagnostics.csv: no column {', '.join(missing)}")
+    time = table["time"]
+    fig = Figure(figsize=(7.6, 5.2))
+    axes = fig.subplots(
+        2,
+        2,
+        sharex=True,
+        gridspec_kw={"left": 0.105, "right": 0.945, "bottom": 0.09, "top": 0.82, "wspace": 0.36, "hspace": 0.30},
+    )
+    dt = style.number(table["dt"][0]) if "dt" in table else "?"
+    style.heading(
+        fig,
+        run.name,
+        f"{len(time)} rows to step {int(table['step'][-1])},  t = {style.number(time[-1])},"
+        f"  Δt = {dt},  Courant number {style.number(table['courant'].max(), 3)}",
+    )
+    scale, label = mass_scale(run, table)
+    draw_conservation(axes[0, 0], time, table["mass"], scale, "Drift of mass", label, style.COLOURS[0])
+    draw_conservation(
+        axes[0, 1],
+        time,
+        table["l2"],
+        None,
+        "Drift of the $L_2$ norm",
+        r"$|\,\|\varphi\| - \|\varphi_0\|\,|\,/\,\|\varphi_0\|$",
+        style.COLOURS[2],
+    )
+    draw_extrema(axes[1, 0], time, table)
+    if "err_l2" in table and np.isfinite(table["err_l2"]).any():
+        draw_errors(axes[1, 1], time, table)
+    else:
+        draw_courant(axes[1, 1], time, table)
+    for ax in axes[1]:
+        ax.set_xlabel("$t$")
+        ax.set_xlim(time[0], time[-1] if time[-1] > time[0] else time[0] + 1)
+    return fig

@@ -1,0 +1,327 @@
+"""The time of a step from figures of the machine, and what follows for machines and grids not measured.
+
+One Runge-Kutta stage on a slab of n planes, with w words moved per point (words of a step / stages), halo H = 4:
+    plane(k) = k nx ny size / (bandwidth efficiency)                       seconds for k words per point of a plane
+    edges    = launch + plane(8 w + 4 H) / thin    both edge ranges, which read H planes on either side
+    interior = launch + plane((n - 8) w + 2 H)     without overlap, or alone: no edges, launch + plane(n w + 2 H)
+    halo     = latency + H nx ny size / link       both ways at once; a rank alone copies: plane(4 H)
+    overhead = join                                with overlap: ranges and exchange wait for one another
+    hidden   = hiding min(interior, halo)          with overlap; hiding = 1 where messages move on by themselves
+    stage    = edges + interior + halo + overhead - hidden
+The slowest rank has ceil(nz / ranks) planes; fewer than 8 are all edge, in one range. bandwidth is the same-mix ceiling
+of a rank, measured in the same run. launch is what starting a range and letting it run out costs, and thin the share
+of the bandwidth that four planes reach of what many reach: they are over before the pipeline of planes is full.
+efficiency, launch, thin and join are fitted to times of steps and of their parts, latency and link to times of the
+exchange alone (fdbench halo). Not in the model: caches that hold a whole slab, a network shared by many nodes, jitter
+of many ranks: beyond the ranks measured it is a bound from below on time."""
+
+import math
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+HALO = 4
+STAGES = {"rk4": 4, "ssprk3": 3, "ck45": 5}
+SIZES = {"double": 8, "single": 4}
+NOISE = 0.02  # relative error of a measured step, the weight of the data in a fit
+PART_NOISE = 0.1  # of a part: timed on the last stage of a step, and scaled to the mean one by its words
+EXCHANGE_NOISE = 0.1  # of an exchange: the formula is a straight line, protocols are not
+PRIOR_FACTOR = 3.0  # how far, as a factor, a figure may lie from its first guess before the fit minds
+UNTOLD = 0.7  # a figure is told by the data if they leave less than this of the first guess's width
+DISAGREEMENT = 0.10
+
+# First guesses, of the size seen on an H200 with CUDA-aware MPI over NVLink, and through shared host memory.
+GUESSES = {
+    "cuda": {"efficiency": 0.8, "latency": 20e-6, "link": 100e9, "launch": 5e-6, "thin": 0.5, "join": 10e-6},
+    "cpu": {"efficiency": 0.5, "latency": 10e-6, "link": 5e9, "launch": 10e-6, "thin": 1.0, "join": 5e-6},
+}
+
+
+def last_stage_words(scheme, words):
+    """Words that the last stage of a step moves per point, of `words` in all; the program times parts on that stage.
+
+    The rows of src/stepper.c, each with the stage's own further words (velocities): one word read and one written, and
+    one for each field beside. RK4 has two forms, 11 words and 13, told apart by what is left over by four stages."""
+    step, last = {"rk4": (11, 3) if words % 4 == 3 else (13, 5), "ssprk3": (8, 3), "ck45": (14, 3)}[scheme]
+    return last + (words - step) / STAGES[scheme]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is computed, on how many ranks."""
+
+    nx: int
+    ny: int
+    nz: int
+    ranks: int
+    size: int = 8  # bytes of a word
+    words: int = 11  # per point and step
+    stages: int = 4
+    overlap: bool = True
+
+    @property
+    def planes(self):
+        """Planes of the largest slab."""
+        return -(-self.nz // self.ranks)
+
+    @property
+    def plane_bytes(self):
+        return self.nx * self.ny * self.size
+
+    @property
+    def step_bytes(self):
+        """Least traffic of a step on all ranks."""
+        return self.plane_bytes * self.nz * self.words
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Same-mix bandwidth of one rank as measured: (ranks, bytes of a slab's field, bytes per second)."""
+
+    known: tuple
+    shared: bool = False  # ranks share one memory: more of them than measured get no more of it together
+
+    def of(self, problem):
+        """For a problem: from the nearest rank count that is not larger, by size of slab (on a log axis)."""
+        counts = {ranks for ranks, _, _ in self.known}
+        ranks = max((count for count in counts if count <= problem.ranks), default=min(counts))
+        rows = sorted((math.log(slab), value) for count, slab, value in self.known if count == ranks)
+        value = np.interp(math.log(problem.planes * problem.plane_bytes), *zip(*rows))
+        return float(value) * (ranks / problem.ranks if self.shared and problem.ranks > ranks else 1.0)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine's figures."""
+
+    ceilings: Ceilings
+    efficiency: float  # share of the ceiling that a stage reaches on a thick slab
+    latency: float  # seconds, of an exchange
+    link: float  # bytes per second, each way
+    launch: float  # seconds, of a range of planes, whatever its size
+    thin: float = 1.0  # bandwidth of the edges, as a share of the interior's
+    join: float = 0.0  # seconds, of a stage that overlaps
+    hiding: float = 1.0  # share of what could be hidden that is
+    untold: tuple = ()  # names of the figures that the data do not tell: they are first guesses
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Seconds of a step."""
+
+    interior: float
+    edges: float
+    halo: float
+    overhead: float
+    hidden: float
+
+    @property
+    def total(self):
+        return self.interior + self.edges + self.halo + self.overhead - self.hidden
+
+    @property
+    def exposed(self):
+        """What of the halo is not hidden."""
+        return self.halo - self.hidden
+
+
+def step_terms(machine, problem):
+    """The terms of a step of `problem`."""
+    speed = machine.ceilings.of(problem) * machine.efficiency
+    words = problem.words / problem.stages
+    alone = problem.ranks == 1
+    overlap = problem.overlap and not alone
+
+    def span(planes, ranges, share=1.0):
+        count = planes * words + 2 * HALO * ranges
+        return machine.launch + count * problem.plane_bytes / (speed * share) if planes else 0.0
+
+    split = min(problem.planes, 2 * HALO) if overlap else 0
+    edges = span(split, 2 if problem.planes >= 2 * HALO else 1, machine.thin)
+    interior = span(problem.planes - split, 1)
+    sent = HALO * problem.plane_bytes
+    halo = 4 * sent / speed if alone else machine.latency + sent / machine.link
+    overhead = machine.join if overlap else 0.0
+    hidden = machine.hiding * min(interior, halo) if overlap else 0.0
+    return Terms(*(problem.stages * value for value in (interior, edges, halo, overhead, hidden)))
+
+
+def shown_terms(terms):
+    """The terms as they add up to the step: of the halo what is not hidden."""
+    return {"interior": terms.interior, "edges": terms.edges, "halo": terms.exposed, "overhead": terms.overhead}
+
+
+def step_time(machine, problem):
+    """Seconds of a step."""
+    return step_terms(machine, problem).total
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Median time of a step, and what was measured beside it (seconds of a step; NaN if unknown)."""
+
+    problem: Problem
+    seconds: float
+    ceiling: float  # bytes per second of all ranks
+    parts: dict = field(default_factory=dict)  # interior, edges, halo (what is not hidden)
+
+    @property
+    def known(self):
+        """The parts that were measured."""
+        return {name: value for name, value in self.parts.items() if math.isfinite(value)}
+
+    @property
+    def rest(self):
+        """What the measured parts do not account for."""
+        return self.seconds - sum(self.known.values())
+
+
+def measured_ceilings(measurements, shared):
+    """Ceilings of these measurements; equal rank counts and slabs are averaged."""
+    found = {}
+    for m in measurements:
+        slab = m.problem.planes * m.problem.plane_bytes
+        found.setdefault((m.problem.ranks, slab), []).append(m.ceiling / m.problem.ranks)
+    return Ceilings(tuple((*key, float(np.mean(values))) for key, values in sorted(found.items())), shared)
+
+
+def fit(measurements, backend="cuda", exchanges=()):
+    """The machine that explains the measurements best, overlap hiding all or nothing, whichever fits.
+
+    exchanges: [(bytes sent each way, seconds)] of the halo exchange alone. Weighted least squares of the logarithms,
+    each figure held near its first guess with a factor of three: one that the data cannot tell, as the latency of what
+    overlap hides, stays where it was, and is named in `untold`."""
+    guess = GUESSES.get(backend, GUESSES["cuda"])
+    ceilings = measured_ceilings(measurements, shared=backend == "cpu")
+    names = list(guess)
+    start = np.log([guess[name] for name in names])
+
+    def machine_of(x, hiding):
+        return Machine(ceilings, **dict(zip(names, map(float, np.exp(x)))), hiding=hiding)
+
+    def residuals(x, hiding):
+        machine = machine_of(x, hiding)
+        data = [math.log(step_time(machine, m.problem) / m.seconds) / NOISE for m in measurements]
+        for m in measurements:
+            modelled = shown_terms(step_terms(machine, m.problem))
+            told = [(modelled[name], value) for name, value in m.known.items() if name != "halo"]
+            data += [math.log(ours / value) / PART_NOISE for ours, value in told if ours > 0 and value > 0]
+        data += [
+            math.log((machine.latency + sent / machine.link) / seconds) / EXCHANGE_NOISE for sent, seconds in exchanges
+        ]
+        return np.array([*data, *((x - start) / math.log(PRIOR_FACTOR))])
+
+    fits = []
+    for hiding in (1.0, 0.0):
+        x, jacobian = least_squares(lambda x, hiding=hiding: residuals(x, hiding), start)
+        fits.append((float(np.sum(residuals(x, hiding) ** 2)), machine_of(x, hiding), jacobian))
+    _, machine, jacobian = min(fits, key=lambda found: found[0])
+    width = np.sqrt(np.diag(np.linalg.inv(jacobian.T @ jacobian))) / math.log(PRIOR_FACTOR)
+    return replace(machine, untold=tuple(name for name, left in zip(names, width) if left > UNTOLD))
+
+
+def least_squares(residuals, start, rounds=200):
+    """Levenberg and Marquardt with numerical derivatives, for a handful of parameters: (parameters, Jacobian there)."""
+    x, damping = np.array(start, dtype=float), 1e-2
+    r = residuals(x)
+
+    def slope(x, r):
+        return np.stack([(residuals(x + 1e-6 * unit) - r) / 1e-6 for unit in np.eye(x.size)], axis=1)
+
+    for _ in range(rounds):
+        jacobian = slope(x, r)
+        normal, gradient = jacobian.T @ jacobian, jacobian.T @ r
+        step = np.linalg.solve(normal + damping * np.diag(np.diag(normal)), -gradient)
+        trial = residuals(x + step)
+        if trial @ trial < r @ r:
+            done = r @ r - trial @ trial < 1e-10 * (r @ r)
+            x, r, damping = x + step, trial, damping / 5
+            if done:
+                break
+        else:
+            damping *= 4
+            if damping > 1e12:
+                break
+    return x, slope(x, r)
+
+
+def compare_terms(machine, measurement):
+    """[(name, measured, modelled)] in seconds of a step; what no measured part accounts for comes last. Empty if none
+    was measured."""
+    modelled = shown_terms(step_terms(machine, measurement.problem))
+    pairs = [(name, value, modelled.pop(name)) for name, value in measurement.known.items()]
+    if not pairs:
+        return []
+    if modelled.get("edges") == 0:
+        del modelled["edges"]
+    return [*pairs, (" and ".join(modelled), measurement.rest, sum(modelled.values()))]
+
+
+def blame(machine, measurement):
+    """None if model and measurement agree within 10 %, else (measured / model, the term to blame, why).
+
+    The term whose own measured time is farthest from its modelled one."""
+    terms = step_terms(machine, measurement.problem)
+    ratio = measurement.seconds / terms.total
+    if abs(ratio - 1) <= DISAGREEMENT:
+        return None
+    compared = compare_terms(machine, measurement)
+    if compared:
+        worst, measured, modelled = (max if ratio > 1 else min)(compared, key=lambda row: row[1] - row[2])
+        return ratio, worst, f"{1e3 * measured:.3g} ms measured, {1e3 * modelled:.3g} ms in the model"
+    modelled = shown_terms(terms)
+    gap = measurement.seconds - terms.total
+    worst = min(
+        modelled, key=lambda name: abs(math.log(max(1 + gap / modelled[name], 1e-9))) if modelled[name] else 1e9
+    )
+    return ratio, worst, "the smallest change of one term that would explain it; the terms were not measured"
+
+
+def strong(machine, problem, counts):
+    """[(ranks, seconds, efficiency)] of one grid; efficiency against the model's own time on one rank."""
+    single = step_time(machine, replace(problem, ranks=1))
+    times = [(ranks, step_time(machine, replace(problem, ranks=ranks))) for ranks in counts]
+    return [(ranks, seconds, single / (ranks * seconds)) for ranks, seconds in times]
+
+
+def weak(machine, problem, counts):
+    """[(ranks, seconds, efficiency)] with problem.nz planes a rank."""
+    grown = [replace(problem, nz=problem.nz * ranks, ranks=ranks) for ranks in counts]
+    times = [step_time(machine, each) for each in grown]
+    single = step_time(machine, replace(problem, ranks=1))
+    return [(ranks, seconds, single / seconds) for ranks, seconds in zip(counts, times)]
+
+
+def least_link(machine, problem):
+    """Bytes per second each way with which overlap still hides the halo; infinite where it cannot."""
+    left = step_terms(machine, problem).interior / problem.stages - machine.latency
+    return HALO * problem.plane_bytes / left if problem.overlap and left > 0 else math.inf
+
+
+def powers(most):
+    """1, 2, 4 ... up to `most`."""
+    return [2**k for k in range(int(math.log2(most)) + 1)]
+
+
+def improved(machine):
+    """{what is changed: the machine with it}: what work on one term could gain."""
+    return {
+        "as it is": machine,
+        "edges as fast as the interior": replace(machine, thin=1.0),
+        "no join": replace(machine, join=0.0),
+        "exchange in half the time": replace(machine, latency=machine.latency / 2, link=2 * machine.link),
+    }
+
+
+def strong_end(machine, problem, gain=1.25):
+    """Where strong scaling stops: (ranks, efficiency there, why). Doubling the ranks has to make a step at least
+    `gain` times faster, and each keeps H planes."""
+    counts = powers(problem.nz // HALO)
+    curve = strong(machine, problem, counts)
+    for (ranks, seconds, efficiency), (_, faster, _) in pairwise(curve):
+        if seconds < gain * faster:
+            before, after = (shown_terms(step_terms(machine, replace(problem, ranks=n))) for n in (ranks, 2 * ranks))
+            return ranks, efficiency, max(after, key=lambda name: after[name] - before[name] / 2)
+    ranks, _, efficiency = curve[-1]
+    return ranks, efficiency, f"slabs of {HALO} planes"

@@ -1,0 +1,240 @@
+"""A run directory of fdapp: its states, diagnostics, configuration and timings. Only numpy and h5py.
+
+Fields are (nz, ny, nx) with x fastest; point i lies at origin + i * spacing. Sizes, spacings and positions are given
+in the order x, y, z, as in the configuration.
+"""
+
+import configparser
+import csv
+import functools
+import json
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from .errors import DataError, UsageError
+
+AXES = "xyz"
+STATE_NAME = re.compile(r"state_(\d{8,})\.(hdf|vtkhdf|h5)$")
+POINT_DATA = "VTKHDF/PointData"
+
+
+@dataclass(frozen=True)
+class State:
+    """One state file; opened for each access, so that thousands of states need no open files."""
+
+    path: Path
+    step: int
+    time: float
+    dt: float
+    shape: tuple  # (nz, ny, nx)
+    spacing: tuple  # x, y, z
+    origin: tuple  # x, y, z
+    fields: tuple
+    attributes: dict  # of the group /fdapp
+
+    @property
+    def size(self):
+        """Points in x, y, z."""
+        return self.shape[::-1]
+
+    @property
+    def lengths(self):
+        """Lengths of the periodic domain in x, y, z."""
+        return tuple(n * h for n, h in zip(self.size, self.spacing))
+
+    def coordinates(self, axis):
+        """Positions of the points along axis 0 (x), 1 (y) or 2 (z)."""
+        return self.origin[axis] + self.spacing[axis] * np.arange(self.size[axis])
+
+    def read(self, field="phi", key=...):
+        """Read `field[key]`; key indexes (z, y, x). UsageError for an unknown field, DataError if unreadable."""
+        if field not in self.fields:
+            raise UsageError(f"{self.path}: no field '{field}'; there are: {', '.join(self.fields)}")
+        try:
+            with h5py.File(self.path, "r") as file:
+                return file[POINT_DATA][field][key]
+        except (OSError, KeyError, RuntimeError) as error:
+            raise DataError(f"{self.path}: cannot read {field}: {error}") from error
+
+    def plane(self, axis, index, field="phi"):
+        """The plane normal to `axis` at `index`, rows along the higher remaining axis: (y, x), (z, x) or (z, y)."""
+        key = [slice(None)] * 3
+        key[2 - axis] = index
+        return self.read(field, tuple(key))
+
+    def projection(self, axis, field="phi"):
+        """At each point of the plane normal to `axis` the value of largest magnitude along the axis (as plane())."""
+        planes = (self.plane(2, k, field) for k in range(self.size[2]))  # one at a time: a field may not fit in memory
+        if axis == 2:
+            return functools.reduce(lambda best, plane: np.where(np.abs(plane) > np.abs(best), plane, best), planes)
+        along = 1 - axis
+        rows = (np.take_along_axis(plane, np.abs(plane).argmax(along, keepdims=True), along) for plane in planes)
+        return np.array([row.ravel() for row in rows])
+
+
+def read_state(path):
+    """Describe one state file without reading its fields. DataError naming the file and what is wrong."""
+    path = Path(path)
+    try:
+        with h5py.File(path, "r") as file:
+            image = file["VTKHDF"]
+            fields = {name: item.shape for name, item in image["PointData"].items()}
+            extent = np.asarray(image.attrs["WholeExtent"], dtype=int)
+            spacing = tuple(float(value) for value in image.attrs["Spacing"])
+            origin = tuple(float(value) for value in image.attrs["Origin"])
+            attributes = {name: plain_value(value) for name, value in file["fdapp"].attrs.items()}
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file") from error
+    except KeyError as error:
+        raise DataError(f"{path}: not a state of fdapp: {error.args[0]}") from error
+    except (OSError, RuntimeError) as error:
+        raise DataError(f"{path}: damaged or not a state: {error}") from error
+    shape = tuple(int(n) for n in (extent[1::2] - extent[::2] + 1)[::-1])
+    wrong = [name for name, found in fields.items() if found[:3] != shape]
+    if not fields or wrong:
+        raise DataError(f"{path}: damaged: field {wrong or 'missing'} does not fit WholeExtent {shape[::-1]}")
+    try:
+        step, time, dt = (attributes[name] for name in ("step", "time", "dt"))
+    except KeyError as error:
+        raise DataError(f"{path}: not a state of fdapp: attribute {error} is missing in /fdapp") from error
+    return State(path, int(step), float(time), float(dt), shape, spacing, origin, tuple(fields), attributes)
+
+
+def plain_value(value):
+    """An HDF5 attribute as a plain Python value."""
+    if isinstance(value, bytes | np.bytes_):
+        return value.decode(errors="replace")
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.size != 1 else plain_value(value.ravel()[0])
+    return value.item() if isinstance(value, np.generic) else value
+
+
+class Run:
+    """A run directory, or a single state file. Everything is read when first asked for."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        if not self.path.exists():
+            raise DataError(f"{path}: no such run directory")
+        self.single = self.path if self.path.is_file() else None
+        self.directory = self.path.parent if self.single else self.path
+
+    @property
+    def name(self):
+        """Name for titles and legends."""
+        return self.single.stem if self.single else self.directory.resolve().name
+
+    @cached_property
+    def states(self):
+        """All states in the order of their steps. DataError if there is none or one is damaged."""
+        if self.single:
+            return [read_state(self.single)]
+        paths = self._state_paths()
+        if not paths:
+            raise DataError(f"{self.directory}: no states (state_NNNNNNNN.hdf); was output.fields_every 0?")
+        states = sorted((read_state(path) for path in paths), key=lambda state: state.step)
+        for state in states:
+            if state.shape != states[0].shape:
+                raise DataError(f"{state.path}: {state.size} points, but {states[0].path.name} has {states[0].size}")
+        return states
+
+    def _state_paths(self):
+        """Files named by the index: after a restart from an earlier step, later files are no longer part of the run."""
+        index = self.directory / "state.hdf.series"
+        found = [path for path in self.directory.iterdir() if STATE_NAME.fullmatch(path.name)]
+        if not index.exists():
+            return found
+        try:
+            names = [entry["name"] for entry in json.loads(index.read_text())["files"]]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{index}: damaged index of states: {error}") from error
+        missing = [name for name in names if not (self.directory / name).exists()]
+        if missing:
+            print(f"warning: {index}: {', '.join(missing)} listed but not there, left out", file=sys.stderr)
+        return [self.directory / name for name in names if name not in missing]
+
+    @cached_property
+    def diagnostics(self):
+        """Columns of diagnostics.csv by name, as arrays. DataError if it is missing, empty or damaged."""
+        path = self.directory / "diagnostics.csv"
+        try:
+            with open(path, newline="") as file:
+                rows = list(csv.reader(file))
+            header, body = rows[0], [row for row in rows[1:] if row]
+            table = np.array([[float(value) if value else np.nan for value in row] for row in body], ndmin=2)
+            if not body or table.shape[1] != len(header):
+                raise ValueError("no complete rows")
+        except FileNotFoundError as error:
+            raise DataError(f"{path}: no such file; was output.diagnostics_every 0?") from error
+        except (OSError, IndexError, ValueError) as error:
+            raise DataError(f"{path}: not a table of diagnostics: {error}") from error
+        return {name.strip(): table[:, i] for i, name in enumerate(header)}
+
+    @cached_property
+    def config(self):
+        """The resolved configuration as {section: {key: text}}; empty if there is no config.ini."""
+        path = self.directory / "config.ini"
+        parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=(";", "#"))
+        try:
+            if path.exists():
+                parser.read_string(path.read_text())
+        except (OSError, configparser.Error) as error:
+            raise DataError(f"{path}: {error}") from error
+        return {section: dict(parser[section]) for section in parser.sections()}
+
+    @cached_property
+    def perf(self):
+        """perf.json; empty if there is none."""
+        path = self.directory / "perf.json"
+        try:
+            return json.loads(path.read_text()) if path.exists() else {}
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path}: {error}") from error
+
+    @cached_property
+    def spacing(self):
+        """Grid spacings in x, y, z, from the configuration or else from the states."""
+        grid = self.config.get("grid", {})
+        if all(f"n{axis}" in grid for axis in AXES):
+            return tuple(float(grid.get(f"l{axis}", 1)) / int(grid[f"n{axis}"]) for axis in AXES)
+        return self.states[0].spacing
+
+    def select(self, steps=None, count=None):
+        """States of the given steps (exact), or `count` of them spread evenly, first and last included, or all."""
+        states = self.states
+        if steps:
+            by_step = {state.step: state for state in states}
+            unknown = [step for step in steps if step not in by_step]
+            if unknown:
+                there = ", ".join(str(step) for step in by_step)
+                raise UsageError(f"{self.directory}: no state of step {unknown[0]}; there are: {there}")
+            return [by_step[step] for step in steps]
+        if count is None or count >= len(states):
+            return states
+        if count == 1:
+            return states[-1:]
+        times = np.array([state.time for state in states])
+        wanted = np.linspace(times[0], times[-1], count)
+        picks = sorted({int(np.abs(times - time).argmin()) for time in wanted})
+        return [states[pick] for pick in picks]
+
+
+def plane_index(state, axis, index=None, position=None):
+    """Index of a plane normal to `axis`: as given, or nearest to a position, or the middle. UsageError if outside."""
+    n, name = state.size[axis], AXES[axis]
+    if index is None and position is None:
+        return n // 2
+    if index is None:
+        index = round((position - state.origin[axis]) / state.spacing[axis])
+        low, high = state.origin[axis], state.origin[axis] + (n - 1) * state.spacing[axis]
+        if not 0 <= index < n:
+            raise UsageError(f"{name} = {position:g} lies outside the grid: {low:g} to {high:g}")
+    elif not -n <= index < n:
+        raise UsageError(f"index {index} along {name} lies outside the grid: 0 to {n - 1}")
+    return index % n

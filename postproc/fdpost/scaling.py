@@ -1,0 +1,219 @@
+"""A scaling study: reads results.csv as run/scaling writes it, and fits the model.
+
+Columns of results.csv: study (mode and grid of one rank or of the whole), mode (weak, strong), ranks, threads,
+nx, ny, nz (of the whole run), precision, backend, transport, overlap, repeat, steps, scheme, words (moved per point and
+step), seconds_per_step, points_per_second, halo_wait_seconds (of a step, mean over ranks), stage_interior_seconds,
+stage_edges_seconds, stage_halo_seconds (of the last stage of a sampled step, mean over ranks),
+ceiling_bytes_per_second (same-mix streaming, all ranks), share_of_ceiling. Columns beyond these are ignored; those of
+stages may be missing. bench.json beside it, from `fdbench halo`, gives the times of the exchange alone."""
+
+import csv
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from . import model
+from .errors import DataError
+
+NEEDED = (
+    *("study", "mode", "ranks", "nx", "ny", "nz", "precision", "backend", "transport", "overlap", "scheme", "words"),
+    *("seconds_per_step", "halo_wait_seconds", "ceiling_bytes_per_second", "share_of_ceiling"),
+)
+FITTED_COUNTS = 2  # the model sees so many, the smallest rank counts of a study; larger ones are predicted
+STRONG_GRIDS = (512, 1024, 2048)
+WEAK_RANKS = 4096
+
+
+@dataclass(frozen=True)
+class Point:
+    """All repeats of one combination. Times of a step in seconds: (median, smallest, largest)."""
+
+    seconds: tuple
+    halo_wait: tuple
+    share: tuple
+    measurement: model.Measurement
+
+    @property
+    def ranks(self):
+        return self.measurement.problem.ranks
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One grid in one precision over the rank counts."""
+
+    study: str
+    mode: str
+    precision: str
+    backend: str
+    transport: str
+    overlap: str
+    points: tuple  # of Point, ascending in ranks
+
+    @property
+    def grid(self):
+        """Grid of the study: a rank's (weak) or the whole (strong)."""
+        first = self.points[0].measurement.problem
+        nz = first.nz // first.ranks if self.mode == "weak" else first.nz
+        return f"{first.nx}³" if first.nx == first.ny == nz else f"{first.nx} × {first.ny} × {nz}"
+
+    @property
+    def label(self):
+        return f"{self.grid} {self.precision}"
+
+    def efficiencies(self):
+        """[(ranks, efficiency)] against the smallest rank count measured."""
+        first = self.points[0]
+        result = []
+        for point in self.points:
+            work = point.ranks / first.ranks if self.mode == "strong" else 1.0
+            result.append((point.ranks, first.seconds[0] / (work * point.seconds[0])))
+        return result
+
+
+def spread(values):
+    return median(values), min(values), max(values)
+
+
+def read_rows(directory):
+    """Rows of results.csv. DataError if missing, empty or without a needed column."""
+    path = Path(directory) / "results.csv"
+    try:
+        with open(path, newline="") as file:
+            reader = csv.DictReader(file)
+            rows = list(reader)
+            missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from error
+    if missing:
+        raise DataError(f"{path}: no column {', '.join(missing)}")
+    if not rows:
+        raise DataError(f"{path}: no runs in it yet")
+    return rows
+
+
+def number(row, name):
+    """A number of a row; NaN where there is none."""
+    try:
+        return float(row.get(name) or "nan")
+    except ValueError as error:
+        raise DataError(f"results.csv: {name} = '{row[name]}' is not a number") from error
+
+
+def make_point(rows):
+    """One combination from its repeats."""
+    row = rows[0]
+    if row["scheme"] not in model.STAGES or row["precision"] not in model.SIZES:
+        raise DataError(f"results.csv: unknown scheme or precision: {row['scheme']}, {row['precision']}")
+    stages = model.STAGES[row["scheme"]]
+    problem = model.Problem(
+        *(int(row[name]) for name in ("nx", "ny", "nz", "ranks")),
+        size=model.SIZES[row["precision"]],
+        words=int(row["words"]),
+        stages=stages,
+        overlap=row["overlap"] == "yes",
+    )
+    seconds = spread([number(each, "seconds_per_step") for each in rows])
+    return Point(
+        seconds,
+        spread([number(each, "halo_wait_seconds") for each in rows]),
+        spread([number(each, "share_of_ceiling") for each in rows]),
+        model.Measurement(
+            problem,
+            seconds[0],
+            median(number(each, "ceiling_bytes_per_second") for each in rows),
+            step_parts(problem, rows),
+        ),
+    )
+
+
+def step_parts(problem, rows):
+    """Seconds of a step's parts, from the last stage's: times of the ranges scaled by the words that they move.
+
+    On a device the host's time for the halo is left out: it runs ahead and so waits for the whole stage. Nothing is
+    known where no stage was timed, as on one GPU, where a step is a recording."""
+    part = {
+        name: problem.stages * median(number(each, f"stage_{name}_seconds") for each in rows)
+        for name in ("interior", "edges", "halo")
+    }
+    if not part["interior"] > 0:
+        return {}
+    last = model.last_stage_words(rows[0]["scheme"], problem.words)
+    split = min(problem.planes, 2 * model.HALO) if part["edges"] > 0 else 0
+    for name, planes, read in (("interior", problem.planes - split, 8), ("edges", split, 16)):
+        if part[name] > 0:
+            part[name] *= (planes * problem.words / problem.stages + read) / (planes * last + read)
+    if split == 0:
+        del part["edges"]
+    if rows[0]["backend"] != "cpu":
+        del part["halo"]
+    return part
+
+
+def read_curves(directory):
+    """Curves of a study's directory, in the order of results.csv."""
+    groups = {}
+    for row in read_rows(directory):
+        key = tuple(row[name] for name in ("study", "mode", "precision", "backend", "transport", "overlap"))
+        groups.setdefault(key, {}).setdefault(int(row["ranks"]), []).append(row)
+    # One rank exchanges nothing, whatever its transport is called: it belongs to the curve of the others.
+    lone = {key: found for key, found in groups.items() if set(found) == {1}}
+    for key, found in lone.items():
+        others = [k for k in groups if k != key and (*k[:4], k[5]) == (*key[:4], key[5]) and 1 not in groups[k]]
+        for other in others:
+            groups[other][1] = found[1]
+        if others:
+            del groups[key]
+    return [Curve(*key, tuple(make_point(found[n]) for n in sorted(found))) for key, found in groups.items()]
+
+
+def machine_key(curve):
+    """Curves with the same key are explained by one machine."""
+    return curve.backend, curve.precision, curve.transport if curve.points[-1].ranks > 1 else "", curve.overlap
+
+
+def fitted_ranks(curves):
+    """{key: the rank counts that the model sees}: the smallest two of all curves that one machine explains."""
+    found = {}
+    for curve in curves:
+        found.setdefault(machine_key(curve), set()).update(point.ranks for point in curve.points)
+    return {key: sorted(counts)[:FITTED_COUNTS] for key, counts in found.items()}
+
+
+def fit_machines(curves, exchanges=None):
+    """{key: machine}, fitted on the points of fitted_ranks() and exchanges, as read_exchanges() gives them."""
+    seen, seen_ranks = {}, fitted_ranks(curves)
+    for curve in curves:
+        key = machine_key(curve)
+        few = [point.measurement for point in curve.points if point.ranks in seen_ranks[key]]
+        seen.setdefault(key, []).extend(few)
+    return {key: model.fit(few, key[0], (exchanges or {}).get(key[2], ())) for key, few in seen.items()}
+
+
+def read_exchanges(directory):
+    """{transport: [(bytes sent each way, seconds)]} from bench.json of `fdbench halo`; empty if there is none."""
+    path = Path(directory) / "bench.json"
+    found = {}
+    if not path.exists():
+        return found
+    try:
+        for entry in json.loads(path.read_text())["halo"]:
+            sent, seconds = entry["bytes_sent"] / 2, entry["seconds"]["median"]  # up and down
+            found.setdefault(entry["way"], []).append((float(sent), float(seconds)))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{path}: not a report of fdbench halo: {error!r}") from error
+    return found
+
+
+def beyond(machines):
+    """The machines that say something about more of them: [(precision, overlap, machine)]. The memory of one host says
+    nothing about thousands of hosts, and one rank nothing about exchanges."""
+    return [(key[1], key[3] == "yes", machine) for key, machine in machines.items() if key[0] != "cpu" and key[2]]
+
+
+def at_ranks(problem, mode, ranks):
+    """The problem of a curve at another rank count; `problem` is the curve's on any count."""
+    if mode == "weak":
+        return replace(problem, nz=problem.nz // problem.ranks * ranks, ranks=ranks)
+    return replace(problem, ranks=ranks)

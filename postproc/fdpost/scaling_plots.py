@@ -1,0 +1,190 @@
+"""Plots of a scaling study."""
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
+
+from . import model, style
+from .scaling import STRONG_GRIDS, WEAK_RANKS, at_ranks, beyond, fitted_ranks, machine_key
+
+MARKERS = {"double": "o", "single": "s"}
+LINES = {"double": "-", "single": (0, (4, 2))}
+
+
+def rank_axis(ax, counts):
+    """A log axis with the rank counts themselves as ticks, thinned where there are many."""
+    counts = sorted(set(counts))
+    ax.set_xscale("log")
+    ax.set_xticks(counts[:: -(-len(counts) // 8)])
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlim(counts[0] / 1.25, counts[-1] * 1.25)
+
+
+def colours_of(curves):
+    """One colour for each grid, so that precisions of one grid belong together."""
+    grids = dict.fromkeys(curve.grid for curve in curves)
+    return dict(zip(grids, style.COLOURS * (1 + len(grids) // len(style.COLOURS))))
+
+
+def draw_points(ax, curve, colour, values, label=None):
+    """Medians with bars from the smallest to the largest. values: [(median, low, high)]."""
+    ranks = [point.ranks for point in curve.points]
+    middle, low, high = (np.array(part) for part in zip(*values))
+    ax.errorbar(
+        ranks, middle, [middle - low, high - middle], fmt=MARKERS[curve.precision], color=colour, ms=5, capsize=2.5,
+        elinewidth=0.9, mfc=colour if curve.precision == "double" else "white", label=label, zorder=3)  # fmt: skip
+
+
+def modelled(curve, machine):
+    """(rank counts, the model's problems there) between a curve's ends, for a smooth line."""
+    first, last = curve.points[0], curve.points[-1]
+    counts = np.unique(np.round(np.geomspace(first.ranks, last.ranks, 24)).astype(int))
+    return counts, [at_ranks(first.measurement.problem, curve.mode, int(n)) for n in counts]
+
+
+def draw_times(ax, curves, machines, colours):
+    ax.set_title("Time of a step, ms")
+    for curve in curves:
+        colour, machine = colours[curve.grid], machines[machine_key(curve)]
+        values = [[1e3 * value for value in point.seconds] for point in curve.points]
+        draw_points(ax, curve, colour, values, curve.label)
+        counts, problems = modelled(curve, machine)
+        times = [1e3 * model.step_time(machine, problem) for problem in problems]
+        ax.plot(counts, times, color=colour, ls=LINES[curve.precision], lw=1.1, zorder=2)
+    style.plain_log_axis(ax, "y")
+
+
+def draw_efficiencies(ax, curves, machines, colours):
+    ax.set_title("Efficiency")
+    for curve in curves:
+        colour, machine = colours[curve.grid], machines[machine_key(curve)]
+        draw_points(ax, curve, colour, efficiency_spread(curve))
+        counts, problems = modelled(curve, machine)
+        times = np.array([model.step_time(machine, problem) for problem in problems])
+        work = counts / counts[0] if curve.mode == "strong" else np.ones(len(counts))
+        ax.plot(counts, times[0] / (work * times), color=colour, ls=LINES[curve.precision], lw=1.1, zorder=2)
+    percent_axis(ax)
+
+
+def percent_axis(ax):
+    """From nothing to a bit above all, with a line at all."""
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    ax.set_ylim(0, max(1.08, 1.08 * ax.get_ylim()[1] / 1.05))
+    ax.axhline(1, color=style.SOFT, lw=0.8, ls=(0, (4, 3)))
+
+
+def draw_shares(ax, curves, colours, title, of):
+    """A panel of percentages; of(curve) -> [(median, low, high)]."""
+    ax.set_title(title)
+    for curve in curves:
+        values, colour = of(curve), colours[curve.grid]
+        draw_points(ax, curve, colour, values)
+        ax.plot([p.ranks for p in curve.points], [v[0] for v in values], color=colour, lw=0.9, alpha=0.6)
+    percent_axis(ax)
+
+
+def fit_note(curves):
+    """'fitted on 1 and 2 ranks', or whatever the model saw."""
+    counts = sorted({count for few in fitted_ranks(curves).values() for count in few})
+    return f"fitted on {' and '.join(map(str, counts))} rank{'s' * (counts != [1])}"
+
+
+@style.styled
+def draw_study(curves, machines, mode, note):
+    """Time per step and efficiency with the model, share of the ceiling, halo wait, over the rank counts."""
+    fig = Figure(figsize=(8.2, 6.0))
+    axes = fig.subplots(2, 2, gridspec_kw={"left": 0.075, "right": 0.80, "bottom": 0.085, "top": 0.85,
+                                           "wspace": 0.24, "hspace": 0.32})  # fmt: skip
+    colours = colours_of(curves)
+    name = {"weak": "Weak scaling", "strong": "Strong scaling"}.get(mode, mode)
+    style.heading(fig, name, f"bars: smallest to largest of the repeats;  lines in the upper row: the model, {note}")
+    draw_times(axes[0, 0], curves, machines, colours)
+    draw_efficiencies(axes[0, 1], curves, machines, colours)
+    draw_shares(
+        axes[1, 0], curves, colours, "Share of the same-mix ceiling", lambda curve: [p.share for p in curve.points]
+    )
+    draw_shares(axes[1, 1], curves, colours, "Host waiting in the halo exchange, share of a step", wait_share)
+    for ax in axes.flat:
+        rank_axis(ax, [point.ranks for curve in curves for point in curve.points])
+    for ax in axes[1]:
+        ax.set_xlabel("ranks")
+    fig.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(0.815, 0.86), handletextpad=0.3
+    )
+    return fig
+
+
+def efficiency_spread(curve):
+    """Efficiency with the spread of the point's own repeats."""
+    middle = dict(curve.efficiencies())
+    return [
+        (e, e * p.seconds[0] / p.seconds[2], e * p.seconds[0] / p.seconds[1])
+        for p, e in zip(curve.points, middle.values())
+    ]
+
+
+def wait_share(curve):
+    return [tuple(value / point.seconds[0] for value in point.halo_wait) for point in curve.points]
+
+
+@style.styled
+def draw_agreement(curves, machines, note):
+    """Measured over modelled time of every point; filled: predicted, open: fitted."""
+    fig = Figure(figsize=(6.8, 3.6))
+    ax = fig.add_axes((0.10, 0.14, 0.60, 0.64))
+    style.heading(fig, "Model and measurement", f"open: {note};  filled: predicted;  band: 10 %")
+    ax.axhspan(0.9, 1.1, color=style.COLOURS[4], alpha=0.15, lw=0)
+    ax.axhline(1, color=style.SOFT, lw=0.8)
+    kinds, counts, fitted = [(curve.mode, curve.grid) for curve in curves], set(), fitted_ranks(curves)
+    colours = dict(zip(dict.fromkeys(kinds), style.COLOURS * len(kinds)))
+    for i, (curve, kind) in enumerate(zip(curves, kinds)):
+        machine, marker = machines[machine_key(curve)], MARKERS[curve.precision]
+        for point in curve.points:
+            ratio = point.seconds[0] / model.step_time(machine, point.measurement.problem)
+            place = point.ranks * 1.045 ** (i - (len(curves) - 1) / 2)  # side by side, not on top of each other
+            seen = point.ranks in fitted[machine_key(curve)]
+            ax.plot(place, ratio, marker, color=colours[kind], ms=5.5, mfc="white" if seen else colours[kind])
+            counts.add(point.ranks)
+        ax.plot([], [], marker, color=colours[kind], label=f"{curve.mode} {curve.label}")
+    rank_axis(ax, counts)
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, 0.8), max(high, 1.2))
+    ax.set_xlabel("ranks")
+    ax.set_ylabel("measured / model")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), handletextpad=0.2)
+    return fig
+
+
+@style.styled
+def draw_extrapolation(machines):
+    """Efficiency beyond the machine; strong scaling ends where slabs have four planes."""
+    fig = Figure(figsize=(7.4, 3.8))
+    axes = fig.subplots(
+        1, 2, sharey=True, gridspec_kw={"left": 0.085, "right": 0.84, "bottom": 0.135, "top": 0.76, "wspace": 0.1}
+    )
+    style.heading(
+        fig, "Beyond the machine", "efficiency by the model with slabs; solid double, dashed single precision"
+    )
+    for precision, overlap, machine in beyond(machines):
+        for n, colour in zip(STRONG_GRIDS, style.COLOURS):
+            problem = model.Problem(n, n, n, 1, size=model.SIZES[precision], overlap=overlap)
+            curve = model.strong(machine, problem, model.powers(n // model.HALO))
+            draw_efficiency(axes[0], curve, color=colour, label=f"{n}³", ls=LINES[precision], lw=1.5)
+        for n, colour in zip((256, 512), style.COLOURS[3:]):
+            problem = model.Problem(n, n, n, 1, size=model.SIZES[precision], overlap=overlap)
+            curve = model.weak(machine, problem, model.powers(WEAK_RANKS))
+            draw_efficiency(axes[1], curve, color=colour, label=f"{n}³ a rank", ls=LINES[precision], lw=1.5)
+    for ax, title, most in zip(axes, ("Strong scaling", "Weak scaling"), (max(STRONG_GRIDS) // model.HALO, WEAK_RANKS)):
+        ax.set_title(title)
+        rank_axis(ax, model.powers(most))
+        ax.set_xlabel("ranks")
+        ax.set_ylim(0, 1.05)
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    named = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels())}
+    fig.legend(named.values(), named, loc="upper left", bbox_to_anchor=(0.85, 0.79), handlelength=1.4)
+    return fig
+
+
+def draw_efficiency(ax, curve, **options):
+    ax.plot([ranks for ranks, _, _ in curve], [efficiency for _, _, efficiency in curve], **options)

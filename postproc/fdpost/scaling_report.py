@@ -1,0 +1,252 @@
+"""The report of a scaling study: report.md and its plots; notes.md, if there, goes into it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from . import model, scaling_plots, style
+from .errors import DataError, UsageError
+from .scaling import (
+    STRONG_GRIDS,
+    WEAK_RANKS,
+    beyond,
+    fit_machines,
+    fitted_ranks,
+    machine_key,
+    read_curves,
+    read_exchanges,
+)
+
+STRONG_RANKS = (4, 8, 16, 32, 64)
+PIXELS = 150  # an inch
+MEASURED_NOTE = (
+    "Medians over the repeats; the spread is from the smallest to the largest. The host's wait includes the first"
+    " exchange, which opens connections, and on devices, where the host runs ahead, the stage itself."
+)
+
+
+def table(header, rows):
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def curve_section(curve, machine, fitted):
+    """What was measured on one curve, beside the model."""
+    rows = []
+    for point, (_, efficiency) in zip(curve.points, curve.efficiencies()):
+        middle, low, high = (1e3 * value for value in point.seconds)
+        row = [point.ranks, f"{middle:.4g}", f"{low:.4g} – {high:.4g}", f"{100 * efficiency:.1f} %"]
+        row += [f"{100 * point.share[0]:.1f} %"]
+        seconds = model.step_time(machine, point.measurement.problem)
+        kind = "fitted" if point.ranks in fitted else "**predicted**"
+        row += [f"{1e3 * seconds:.4g} ({kind})", f"{100 * (point.seconds[0] / seconds - 1):+.1f} %"]
+        rows.append(row)
+    header = ["ranks", "ms a step", "spread", "efficiency", "share of ceiling", "model, ms", "measured against model"]
+    return f"### {curve_title(curve)}\n\n{table(header, rows)}\n"
+
+
+def curve_title(curve):
+    return f"{curve.mode}, {curve.label} ({curve.backend}, {curve.transport}, overlap {curve.overlap})"
+
+
+def prediction_section(curves, machines):
+    """What the model, fitted on the smallest two rank counts, said about the larger ones, and what was measured."""
+    fitted, rows = fitted_ranks(curves), []
+    for curve in curves:
+        key = machine_key(curve)
+        efficiencies = dict(curve.efficiencies())
+        first = model.step_time(machines[key], curve.points[0].measurement.problem)
+        for point in curve.points:
+            if point.ranks in fitted[key]:
+                continue
+            seconds = model.step_time(machines[key], point.measurement.problem)
+            work = point.ranks / curve.points[0].ranks if curve.mode == "strong" else 1.0
+            found = model.blame(machines[key], point.measurement)
+            rows.append(
+                [
+                    f"{curve.mode} {curve.label}",
+                    point.ranks,
+                    f"{1e3 * seconds:.4g}",
+                    f"{1e3 * point.seconds[0]:.4g}",
+                    f"{100 * (point.seconds[0] / seconds - 1):+.1f} %",
+                    f"{100 * first / (work * seconds):.0f} %",
+                    f"{100 * efficiencies[point.ranks]:.0f} %",
+                    f"**{found[1]}**: {found[2]}" if found else "",
+                ]
+            )
+    if not rows:
+        return "Nothing to predict: that takes more than two rank counts."
+    counts = sorted({count for few in fitted.values() for count in few})
+    header = ["study", "ranks", "predicted, ms a step", "measured", "difference"]
+    header += ["efficiency predicted", "measured", "to blame beyond 10 %"]
+    return (
+        f"The model saw the runs on {' and '.join(map(str, counts))} ranks alone, and was asked for the rest.\n\n"
+        + table(header, rows)
+    )
+
+
+def terms_section(curves, machines):
+    """The parts of a stage, measured and modelled."""
+    rows = []
+    for curve in curves:
+        for point in curve.points:
+            m, machine = point.measurement, machines[machine_key(curve)]
+            compared = model.compare_terms(machine, m)
+            if not compared or point.ranks == 1:
+                continue
+            scale = 1e6 / m.problem.stages
+            told = {name: f"{scale * ours:.4g} / {scale * theirs:.4g}" for name, ours, theirs in compared[:-1]}
+            _, ours, theirs = compared[-1]
+            row = [f"{curve.mode} {curve.label}", point.ranks, f"{scale * m.seconds:.4g}"]
+            row += [told.get(name, "") for name in ("interior", "edges", "halo")]
+            row += [f"{scale * ours:.3g} / {scale * theirs:.3g}"]
+            row += [f"{scale * model.step_terms(machine, m.problem).halo:.3g}"]
+            rows.append(row)
+    if not rows:
+        return "Parts of a stage were not measured."
+    header = ["study", "ranks", "stage", "interior", "edges", "halo that shows", "rest", "exchange by the model"]
+    note = (
+        "Microseconds of a mean stage, measured / modelled. The rest is what no measured part accounts for: ranges and"
+        " exchange waiting for one another, and on devices what of the halo shows.\n\n"
+    )
+    return note + table(header, rows)
+
+
+def machines_section(machines, fitted):
+    def marked(machine, name, text):
+        return f"{text} (a guess: not told by the data)" if name in machine.untold else text
+
+    rows = [
+        [
+            " ".join(filter(None, key)),
+            ", ".join(map(str, fitted[key])),
+            f"{1e-9 * max(value for _, _, value in m.ceilings.known):.4g}",
+            marked(m, "efficiency", f"{100 * m.efficiency:.1f} %"),
+            marked(m, "launch", f"{1e6 * m.launch:.3g}"),
+            marked(m, "thin", f"{100 * m.thin:.0f} %"),
+            marked(m, "join", f"{1e6 * m.join:.3g}"),
+            marked(m, "latency", f"{1e6 * m.latency:.3g}"),
+            marked(m, "link", f"{1e-9 * m.link:.3g}"),
+            "all" if m.hiding else "nothing",
+        ]
+        for key, m in machines.items()
+    ]
+    header = ["machine", "fitted on ranks", "ceiling of a rank, GB/s", "a stage's share of it", "launch of a range, µs"]
+    header += ["edges' share of the interior's speed", "join of a stage, µs", "halo latency, µs"]
+    return table([*header, "halo link, GB/s each way", "overlap hides"], rows)
+
+
+def disagreements(curves, machines):
+    """Lines about points where model and measurement part by more than 10 %."""
+    lines = []
+    for curve in curves:
+        for point in curve.points:
+            found = model.blame(machines[machine_key(curve)], point.measurement)
+            if found:
+                ratio, term, why = found
+                where = f"{curve.mode}, {curve.label}, {point.ranks} ranks"
+                lines.append(f"- {where}: {100 * (ratio - 1):+.0f} % against the model; to blame: **{term}** ({why}).")
+    return lines or ["- Nowhere."]
+
+
+def extrapolation_section(machines):
+    """Where strong scaling stops, what would move it, and what weak scaling would do."""
+    found = beyond(machines)
+    if not found:
+        return "None: ranks that share one host's memory say nothing about many hosts."
+    strong, gains, weak = [], [], []
+    for precision, overlap, machine in found:
+        for n in STRONG_GRIDS:
+            problem = model.Problem(n, n, n, 1, size=model.SIZES[precision], overlap=overlap)
+            ranks, _, why = model.strong_end(machine, problem)
+            end = replace(problem, ranks=ranks)
+            row = [f"{n}³ {precision}", *strong_percents(machine, problem, STRONG_RANKS), ranks, end.planes]
+            strong.append([*row, f"{1e3 * model.step_time(machine, end):.3g}", why])
+            improved = model.improved(machine).values()
+            gains.append([f"{n}³ {precision}", *(strong_percents(each, problem, [8])[0] for each in improved)])
+        for n in (256, 512):
+            problem = model.Problem(n, n, n, 1, size=model.SIZES[precision], overlap=overlap)
+            (_, _, two), (_, seconds, most) = model.weak(machine, problem, [2, WEAK_RANKS])
+            row = [f"{n}³ a rank {precision}", f"{100 * two:.0f} %", f"{100 * most:.0f} %", f"{1e3 * seconds:.3g}"]
+            least = model.least_link(machine, replace(problem, nz=2 * n, ranks=2))
+            weak.append([*row, f"{1e-9 * least:.3g}"])
+    header = ["strong scaling, efficiency on", *STRONG_RANKS, "stops at", "planes a rank there", "ms a step there"]
+    stop_note = (
+        "Strong scaling is said to stop where doubling the ranks makes a step less than 1.25 times faster, or slabs"
+        " have 4 planes. Efficiency is against the model's own time on one rank, whether or not the grid would fit"
+        " there."
+    )
+    weak_note = (
+        "In weak scaling no term of the model grows beyond 2 ranks. The link needed still hides the halo; below it, and"
+        " by the jitter of many ranks, efficiency falls: these are upper bounds. Strong scaling is with the link"
+        " measured."
+    )
+    blocks = (
+        table([*header, "what limits"], strong),
+        stop_note,
+        table(["weak scaling", "2 ranks", f"{WEAK_RANKS} ranks", "ms a step", "link needed, GB/s each way"], weak),
+        weak_note,
+        "What would pay: strong scaling on 8 ranks by the model, one term at a time.",
+        table(["efficiency on 8 ranks", *model.improved(found[0][2])], gains),
+    )
+    return "\n\n".join(blocks)
+
+
+def strong_percents(machine, problem, counts):
+    """Efficiencies of strong scaling, for a table; nothing where slabs would have fewer than 4 planes."""
+    curve = model.strong(machine, problem, counts)
+    return [f"{100 * e:.0f} %" if ranks * model.HALO <= problem.nz else "" for ranks, _, e in curve]
+
+
+def provenance_section(directory):
+    path = Path(directory) / "provenance.json"
+    if not path.exists():
+        return "No provenance.json."
+    try:
+        facts = json.loads(path.read_text())
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from error
+    identity = facts.get("identity", {})
+    lines = [*identity.get("program", []), f"overrides {' '.join(identity.get('overrides', [])) or 'none'}"]
+    lines += [f"launcher  {' '.join(identity.get('launcher', []))}", f"mpi       {facts.get('mpi', '')}"]
+    lines += [f"gpu       {gpu}" for gpu in facts.get("gpus", [])] + facts.get("cpu", [])
+    lines += [f"kernel {facts.get('kernel', '')}, clock source {facts.get('clock source', '')}"]
+    lines += [f"measured {start['date']}, load {start['load']:.2f}" for start in facts.get("starts", [])]
+    return "```\n" + "\n".join(lines) + "\n```"
+
+
+def write_report(directory):
+    """Write report.md and its plots into the study's directory; returns the paths written."""
+    directory = Path(directory)
+    if not directory.is_dir():
+        raise UsageError(f"{directory}: no such directory")
+    curves = read_curves(directory)
+    machines = fit_machines(curves, read_exchanges(directory))
+    fitted = fitted_ranks(curves)
+    note = scaling_plots.fit_note(curves)
+    paths = []
+    for mode in dict.fromkeys(curve.mode for curve in curves):
+        chosen = [curve for curve in curves if curve.mode == mode]
+        paths.append(
+            style.save(scaling_plots.draw_study(chosen, machines, mode, note), directory / f"{mode}.png", PIXELS)
+        )
+    paths.append(style.save(scaling_plots.draw_agreement(curves, machines, note), directory / "model.png", PIXELS))
+    if beyond(machines):
+        paths.append(style.save(scaling_plots.draw_extrapolation(machines), directory / "extrapolation.png", PIXELS))
+    pictures = [f"![{path.stem}]({path.name})\n" for path in paths]
+    sections = [curve_section(curve, machines[machine_key(curve)], fitted[machine_key(curve)]) for curve in curves]
+    notes = directory / "notes.md"
+    text = [
+        *("# Scaling study", "", provenance_section(directory), ""),
+        *("## Measured", "", *pictures, MEASURED_NOTE, ""),
+        *sections,
+        *("## Prediction", "", prediction_section(curves, machines), ""),
+        *("## Model", "", machines_section(machines, fitted), ""),
+        *("Where it parts from the measurement by more than 10 %:", "", *disagreements(curves, machines), ""),
+        *("### Where a stage's time goes", "", terms_section(curves, machines), ""),
+        *("## Beyond the machine", "", extrapolation_section(machines), ""),
+        *(("## Notes", "", notes.read_text()) if notes.exists() else ()),
+    ]
+    (directory / "report.md").write_text("\n".join(text))
+    return [directory / "report.md", *paths]

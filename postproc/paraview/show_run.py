@@ -1,0 +1,163 @@
+"""Shows a run in ParaView: an isosurface inside three slices, with a legend and the time.
+
+  pvpython postproc/paraview/show_run.py RUN_DIR [-o PICTURE.png] [--time T] [--value V] [--movie MOVIE.png]
+  (without a display: xvfb-run -a pvpython ...)
+In the ParaView program: Tools > Python Shell > Run Script shows the run that the variable FDAPP_RUN names.
+
+ParaView 5.11 or later."""
+
+import argparse
+import os
+import sys
+
+from paraview.simple import (
+    AnnotateTimeFilter,
+    ColorBy,
+    Contour,
+    CreateView,
+    GetActiveViewOrCreate,
+    GetAnimationScene,
+    GetColorTransferFunction,
+    GetOpacityTransferFunction,
+    GetScalarBar,
+    OpenDataFile,
+    Outline,
+    Render,
+    ResetCamera,
+    SaveAnimation,
+    SaveScreenshot,
+    Show,
+    Slice,
+    UpdatePipeline,
+)
+
+FIELD = "phi"
+SIZE = [1200, 1000]
+INK = [0.11, 0.12, 0.14]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", nargs="?", default=os.environ.get("FDAPP_RUN"), metavar="RUN_DIR")
+    parser.add_argument("-o", "--output", metavar="FILE", help="picture (default: RUN_DIR/paraview.png)")
+    parser.add_argument("--time", type=float, help="time shown; the nearest state is taken (default: the last)")
+    parser.add_argument(
+        "--value", type=float, help="value of the isosurface (default: 30 %% of the way from the least to the largest)"
+    )
+    parser.add_argument("--movie", metavar="FILE", help="pictures of all states, FILE with a number before .png")
+    args = parser.parse_args()
+    if not args.run:
+        parser.error("RUN_DIR is missing")
+    return args
+
+
+def open_run(directory):
+    """The reader over all states. Leaves with exit code 3 if there are none."""
+    index = os.path.join(directory, "state.hdf.series")
+    if not os.path.exists(index):
+        print(f"error: {index}: no such file", file=sys.stderr)
+        sys.exit(3)
+    reader = OpenDataFile(index)
+    reader.UpdatePipelineInformation()
+    return reader
+
+
+def choose_time(reader, wanted):
+    """Time of the state nearest to `wanted`, the last one by default."""
+    times = list(reader.TimestepValues) if hasattr(reader.TimestepValues, "__len__") else [reader.TimestepValues]
+    if wanted is None:
+        return times[-1]
+    return min(times, key=lambda time: abs(time - wanted))
+
+
+def colour_table(view, low, high):
+    """Colours over the field's range, viridis or diverging if it is signed; weak values are translucent."""
+    signed = low < -0.15 * high
+    reach = max(-low, high)
+    low, high = (-reach, reach) if signed else (low, high)
+    table = GetColorTransferFunction(FIELD)
+    table.ApplyPreset("Cool to Warm" if signed else "Viridis (matplotlib)", True)
+    table.RescaleTransferFunction(low, high)
+    table.EnableOpacityMapping = 1
+    ramp = [low, 0.9, 0.0, 0.1, high, 0.9] if signed else [low, 0.12, low + 0.5 * (high - low), 0.9, high, 0.95]
+    points = zip(ramp[::2], ramp[1::2])
+    GetOpacityTransferFunction(FIELD).Points = [
+        number for value, alpha in points for number in (value, alpha, 0.5, 0.0)
+    ]
+    bar = GetScalarBar(table, view)
+    bar.Title, bar.ComponentTitle = FIELD, ""
+    bar.TitleColor = bar.LabelColor = INK
+    bar.TitleFontSize, bar.LabelFontSize = 20, 16
+    bar.ScalarBarThickness, bar.ScalarBarLength = 14, 0.4
+    bar.RangeLabelFormat = "%-#.2g"
+    bar.WindowLocation = "Any Location"
+    bar.Position = [0.88, 0.3]
+
+
+def centre_of(source):
+    """Centre of the box around what a source shows."""
+    bounds = source.GetDataInformation().GetBounds()
+    return [0.5 * (bounds[2 * k] + bounds[2 * k + 1]) for k in range(3)]
+
+
+def show(reader, view, time, value):
+    """Isosurface, three slices through its centre, outline, time."""
+    low, high = reader.PointData[FIELD].GetRange(0)
+    surface = Contour(Input=reader, ContourBy=["POINTS", FIELD])
+    surface.Isosurfaces = [low + 0.3 * (high - low) if value is None else value]
+    UpdatePipeline(time, surface)
+    display = Show(surface, view)
+    ColorBy(display, None)
+    display.DiffuseColor = display.AmbientColor = [0.90, 0.45, 0.13]
+    display.Specular, display.SpecularPower = 0.35, 30
+    found = surface.GetDataInformation().GetNumberOfPoints() > 0
+    middle = centre_of(surface if found else reader)
+    colour_table(view, low, high)
+    for axis in range(3):
+        cut = Slice(Input=reader)
+        cut.SliceType.Origin = middle
+        cut.SliceType.Normal = [float(k == axis) for k in range(3)]
+        display = Show(cut, view)
+        ColorBy(display, ("POINTS", FIELD))
+    display.SetScalarBarVisibility(view, True)
+    frame = Show(Outline(Input=reader), view)
+    frame.AmbientColor = frame.DiffuseColor = [0.4, 0.43, 0.47]
+    frame.LineWidth = 1.5
+    clock = Show(AnnotateTimeFilter(Input=reader, Format="t = {time:.4f}"), view)
+    clock.Color, clock.FontSize = INK, 22
+    clock.WindowLocation = "Upper Left Corner"
+
+
+def set_view(view):
+    """White background, looking down from a corner."""
+    view.ViewSize = SIZE
+    view.UseColorPaletteForBackground = 0
+    view.Background = [1.0, 1.0, 1.0]
+    view.OrientationAxesLabelColor = INK
+    view.UseFXAA = 1
+    view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp = [1.7, -4.3, 2.3], [0.5, 0.5, 0.5], [0, 0, 1]
+
+
+def main():
+    args = parse_arguments()
+    reader = open_run(args.run)
+    time = choose_time(reader, args.time)
+    UpdatePipeline(time, reader)
+    inside = "paraview.servermanager" in sys.modules and sys.argv[0] == ""
+    view = GetActiveViewOrCreate("RenderView") if inside else CreateView("RenderView")
+    view.ViewTime = time
+    set_view(view)
+    show(reader, view, time, args.value)
+    ResetCamera(view)
+    view.CameraViewAngle = 26
+    GetAnimationScene().AnimationTime = time
+    Render(view)
+    if args.movie:
+        SaveAnimation(args.movie, view, ImageResolution=SIZE)
+    if not inside:
+        output = args.output or os.path.join(args.run, "paraview.png")
+        SaveScreenshot(output, view, ImageResolution=SIZE)
+        print(output)
+
+
+main()

@@ -1,0 +1,79 @@
+"""Run directories and machines with known contents: independent of the program and of the package."""
+
+import json
+
+import h5py
+import numpy as np
+
+LENGTHS = (1.0, 1.0, 1.0)
+
+
+def write_state(path, phi, time, step, lengths=LENGTHS, dt=0.01):
+    """A state as src/checkpoint.h describes it, user block included. phi: (nz, ny, nx)."""
+    nz, ny, nx = phi.shape
+    with h5py.File(path, "w", userblock_size=2048) as file:
+        image = file.create_group("VTKHDF")
+        image.attrs["Version"] = np.array([1, 0], dtype="i4")
+        image.attrs.create("Type", np.bytes_(b"ImageData"), dtype="S9")
+        image.attrs["WholeExtent"] = np.array([0, nx - 1, 0, ny - 1, 0, nz - 1], dtype="i4")
+        image.attrs["Origin"] = np.zeros(3)
+        image.attrs["Spacing"] = np.array([length / n for length, n in zip(lengths, (nx, ny, nz))])
+        image.attrs["Direction"] = np.eye(3).ravel()
+        image.create_dataset("PointData/phi", data=phi)
+        restart = file.create_group("fdapp")
+        restart.attrs["step"] = np.int64(step)
+        restart.attrs["time"] = np.float64(time)
+        restart.attrs["dt"] = np.float64(dt)
+    with open(path, "r+b") as file:
+        file.write(b"fdapp-state 1\n")
+
+
+def pulse(shape, time, lengths=LENGTHS, width=0.12, velocity=(1.0, 0.5, 0.25)):
+    """A periodic Gaussian at `time`; (nz, ny, nx)."""
+    total = 1.0
+    for axis in range(3):
+        n, length = shape[2 - axis], lengths[axis]
+        x = np.arange(n) * length / n
+        d = (x - 0.5 * length - velocity[axis] * time + 0.5 * length) % length - 0.5 * length
+        one = np.exp(-0.5 * (d / width) ** 2)
+        total = total * one.reshape([-1 if axis == 2 - k else 1 for k in range(3)])
+    return total
+
+
+def write_run(path, shape=(20, 16, 24), steps=(0, 10, 20, 30, 40), dt=0.01, lengths=LENGTHS, make=pulse, errors=True):
+    """A whole run directory. Returns its path."""
+    path.mkdir(parents=True, exist_ok=True)
+    nz, ny, nx = shape
+    for step in steps:
+        write_state(path / f"state_{step:08d}.hdf", make(shape, step * dt, lengths), step * dt, step, lengths, dt)
+    files = [{"name": f"state_{step:08d}.hdf", "time": step * dt} for step in steps]
+    (path / "state.hdf.series").write_text(json.dumps({"file-series-version": "1.0", "files": files}))
+    (path / "config.ini").write_text(
+        f"[grid]\nnx = {nx}\nny = {ny}\nnz = {nz}\nlx = {lengths[0]}\nly = {lengths[1]}\nlz = {lengths[2]}\n"
+    )
+    header = "step,time,dt,mass,l2,min,max,courant" + (",err_l1,err_l2,err_linf" if errors else "")
+    rows = [header]
+    for step in range(max(steps) + 1):
+        s = step * dt
+        row = [step, s, dt, 0.027 * (1 + 3e-16 * (step % 7)), 0.1 * (1 - 1e-6 * s), -1e-4 * s, 1 - 3e-3 * s, 0.5]
+        row += [2e-5 * s, 4e-5 * s, 3e-4 * s] if errors else []
+        rows.append(",".join(f"{value:.17g}" for value in row))
+    (path / "diagnostics.csv").write_text("\n".join(rows) + "\n")
+    return path
+
+
+def stage_seconds(nx, ny, planes, ranks, size=8, overlap=True, *, speed, launch, thin, join, latency, link, words=2.75):
+    """(interior, edges, exchange, what of it shows, join) of a stage of a made-up machine whose terms are known.
+
+    Written out from what the program does, not from fdpost.model: a range of planes reads 4 more on either side, at
+    `speed` bytes a second (edges at `thin` times that); with overlap the exchange hides behind the interior."""
+    point = nx * ny * size
+    if ranks == 1:
+        copies = 16 * point / speed  # 2 x 4 planes, each read and written
+        return launch + (planes * words + 8) * point / speed, 0.0, copies, copies, 0.0
+    exchange = latency + 4 * point / link
+    if not overlap:
+        return launch + (planes * words + 8) * point / speed, 0.0, exchange, exchange, 0.0
+    edges = launch + 2 * (4 * words + 8) * point / (speed * thin)
+    interior = launch + ((planes - 8) * words + 8) * point / speed
+    return interior, edges, exchange, max(exchange - interior, 0.0), join

@@ -1,0 +1,137 @@
+import sys
+
+import numpy as np
+import pytest
+import synthetic
+
+from fdpost import DataError, Run, UsageError, convergence, open_run
+from fdpost.dataset import main as read_command
+from fdpost.spectrum import power_spectrum
+
+
+def write_error_run(path, n, order, t_end=1.0):
+    """A run whose errors at its end are 3 h^order (and 2 h^order, 5 h^order)."""
+    path.mkdir()
+    h = 2.0 / n
+    (path / "config.ini").write_text(f"[grid]\nnx = {n}\nny = {2 * n}\nnz = {2 * n}\nlx = 2\nly = 2\nlz = 2\n")
+    errors = ",".join(f"{factor * h**order:.17g}" for factor in (2, 3, 5))
+    (path / "diagnostics.csv").write_text(
+        f"step,time,dt,mass,l2,min,max,courant,err_l1,err_l2,err_linf\n0,0,1,1,1,0,1,1,0,0,0\n1,{t_end},1,1,1,0,1,1,{errors}\n"
+    )
+    return Run(path)
+
+
+@pytest.mark.parametrize("order", [2, 7.9])
+def test_convergence_finds_the_order(tmp_path, order):
+    runs = [write_error_run(tmp_path / f"n{n}", n, order) for n in (32, 16, 64)]
+    samples = convergence.collect(runs, ["l1", "l2", "linf"])
+    assert [sample.name for sample in samples] == ["n16", "n32", "n64"]
+    assert samples[0].h == 2 / 16
+    found, constant = convergence.fit_order([s.h for s in samples], [s.errors["l2"] for s in samples])
+    assert found == pytest.approx(order) and constant == pytest.approx(3)
+    text = convergence.table(samples, ["l1", "linf"])
+    assert text.count(f"{order:5.2f}") == 4
+
+
+def test_convergence_refuses_what_cannot_be_compared(tmp_path):
+    coarse, fine = write_error_run(tmp_path / "a", 16, 2), write_error_run(tmp_path / "b", 32, 2, t_end=0.5)
+    with pytest.raises(DataError, match="different times"):
+        convergence.collect([coarse, fine], ["l2"])
+    with pytest.raises(UsageError, match="two grid spacings"):
+        convergence.collect([coarse, coarse], ["l2"])
+    bare = Run(synthetic.write_run(tmp_path / "c", errors=False))
+    with pytest.raises(DataError, match="no exact solution"):
+        convergence.collect([coarse, bare], ["l2"])
+
+
+def test_convergence_goes_beside_the_runs(tmp_path, fdplot):
+    for n in (16, 32):
+        write_error_run(tmp_path / f"n{n}", n, 4)
+    code, out, _ = fdplot("convergence", tmp_path / "n16", tmp_path / "n32", "--orders", 2, 4)
+    assert code == 0 and " 4.00" in out
+    assert (tmp_path / "convergence.png").exists()
+
+
+@pytest.mark.parametrize("shape", [(8, 10, 12), (9, 7, 11)])
+@pytest.mark.parametrize("lengths", [(1.0, 1.0, 1.0), (2.0, 1.0, 0.5)])
+def test_spectrum_keeps_all_power(shape, lengths):
+    phi = np.random.default_rng(1).standard_normal(shape)
+    _, mean, count = power_spectrum(phi, lengths)
+    assert count.sum() == phi.size
+    assert (mean * count).sum() == pytest.approx((phi**2).mean(), rel=1e-12)
+
+
+def test_spectrum_puts_a_wave_into_its_shell():
+    z, y, x = np.meshgrid(*(np.arange(n) / n for n in (16, 12, 20)), indexing="ij")
+    phi = 3 * np.cos(2 * np.pi * (2 * x + 3 * y + 6 * z))  # |k| = 7 exactly
+    k, mean, count = power_spectrum(phi, (1.0, 1.0, 1.0))
+    shell = np.argmax(mean)
+    assert k[shell] == pytest.approx(7 * 2 * np.pi)
+    assert (mean * count)[shell] == pytest.approx(4.5)
+    assert np.delete(mean, shell).max() < 1e-28
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_spectrum_of_a_long_domain(axis):
+    lengths, size = [1.0, 2.0, 3.0], [8, 8, 8]
+    lengths[axis], size[2 - axis] = 4.0, 32
+    x = np.arange(32) * (4.0 / 32)
+    shape = [1, 1, 1]
+    shape[2 - axis] = 32
+    phi = np.broadcast_to(np.cos(2 * np.pi * x).reshape(shape), size)  # four waves along the edge of 4
+    k, mean, _ = power_spectrum(phi, tuple(lengths))
+    assert k[np.argmax(mean)] == pytest.approx(2 * np.pi)
+
+
+def test_spectrum_command(run_dir, fdplot):
+    assert fdplot("spectrum", run_dir)[0] == 0
+    assert (run_dir / "spectrum.png").exists()
+    assert fdplot("spectrum", run_dir, "--field", "psi")[0] == 2
+
+
+def test_dataset_has_values_coordinates_and_attributes(run_dir):
+    pytest.importorskip("xarray")
+    dataset = open_run(run_dir)
+    assert dict(dataset.phi.sizes) == {"time": 5, "z": 20, "y": 16, "x": 24}
+    assert dataset.time.values == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
+    assert dataset.step.values.tolist() == [0, 10, 20, 30, 40]
+    assert dataset.z.values == pytest.approx(np.arange(20) / 20)
+    assert dataset.attrs["grid.nx"] == "24" and dataset.attrs["dt"] == 0.01
+    assert dataset.diagnostics_l2.values[-1] == pytest.approx(0.1 * (1 - 0.4e-6))
+    whole = np.stack([synthetic.pulse((20, 16, 24), step * 0.01) for step in range(0, 41, 10)])
+    phi = dataset.phi
+    assert np.array_equal(phi.values, whole)
+    assert np.array_equal(phi.isel(time=-1, z=3).values, whole[-1, 3])
+    assert np.array_equal(phi[::2, ::-3, 1:9:2, -5].values, whole[::2, ::-3, 1:9:2, -5])
+    assert np.array_equal(phi.isel(x=[5, 2, 9], y=slice(4, 2)).values, whole[:, :, 4:2][..., [5, 2, 9]])
+    assert phi[3:3].values.shape == (0, 20, 16, 24)
+    assert float(phi.sel(time=0.2, x=0.5, y=0.5, z=0.25)) == whole[2, 5, 8, 12]
+
+
+def test_without_xarray_the_error_names_the_package(run_dir, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(DataError, match="needs the package xarray: pip install xarray"):
+        open_run(run_dir)
+    assert read_command([str(run_dir)]) == 3 and "package xarray" in capsys.readouterr().err
+
+
+def test_dataset_reads_only_what_is_asked_for(run_dir, monkeypatch):
+    pytest.importorskip("xarray")
+    from fdpost.reader import State
+
+    dataset, reads = open_run(run_dir), []
+    plain = State.read
+    monkeypatch.setattr(
+        State, "read", lambda self, field, key=...: reads.append((self.step, key)) or plain(self, field, key)
+    )
+    plane = dataset.phi.isel(time=1, z=4)
+    assert reads == []
+    _ = plane.values
+    assert reads == [(10, (4, slice(0, 16, 1), slice(0, 24, 1)))]
+
+
+def test_fdread_shows_a_run(run_dir, capsys):
+    pytest.importorskip("xarray")
+    assert read_command([str(run_dir)]) == 0
+    assert "phi" in capsys.readouterr().out
+    assert read_command([str(run_dir / "nowhere")]) == 3

@@ -1,0 +1,184 @@
+import math
+from dataclasses import replace
+
+import pytest
+from synthetic import stage_seconds
+
+from fdpost import model
+
+CEILINGS = model.Ceilings(((1, 1e9, 4e12),))
+MACHINE = model.Machine(CEILINGS, efficiency=0.9, latency=20e-6, link=200e9, launch=5e-6, thin=0.5, join=8e-6)
+CUBE = model.Problem(512, 512, 512, 1, size=8)
+TRUTH = {"speed": 0.83 * 4e12, "launch": 7e-6, "thin": 0.4, "join": 14e-6, "latency": 45e-6, "link": 90e9}
+
+
+def seconds_of(problem, truth):
+    """Terms of a step, by the test's own formula: (interior, edges, exchange, shown, join)."""
+    stage = stage_seconds(
+        problem.nx, problem.ny, problem.nz // problem.ranks, problem.ranks, problem.size, problem.overlap, **truth
+    )
+    return [4 * value for value in stage]
+
+
+def measured(problem, truth=TRUTH, parts=True):
+    """What a made-up machine would show."""
+    interior, edges, _, shown, join = seconds_of(problem, truth)
+    known = {"interior": interior, "edges": edges} if parts and problem.ranks > 1 and problem.overlap else {}
+    return model.Measurement(problem, interior + edges + shown + join, 4e12 * problem.ranks, known)
+
+
+def exchanges(truth=TRUTH):
+    return [(sent, truth["latency"] + sent / truth["link"]) for sent in (1e5, 1e6, 1e7, 3e7)]
+
+
+@pytest.mark.parametrize("size", [4, 8])
+@pytest.mark.parametrize("overlap", [True, False])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 32, 64])
+def test_terms_are_those_of_the_formula_written_out(ranks, overlap, size):
+    problem = replace(CUBE, ranks=ranks, overlap=overlap, size=size)
+    truth = {"speed": 0.9 * 4e12, "launch": 5e-6, "thin": 0.5, "join": 8e-6, "latency": 20e-6, "link": 200e9}
+    interior, edges, exchange, shown, join = seconds_of(problem, truth)
+    terms = model.step_terms(MACHINE, problem)
+    if ranks == 64:  # 8 planes: both edges, nothing between them
+        interior, shown = (0.0, exchange) if overlap else (interior, shown)
+    assert terms.interior == pytest.approx(interior)
+    assert terms.edges == pytest.approx(edges)
+    assert (terms.halo, terms.exposed) == (pytest.approx(exchange), pytest.approx(shown))
+    assert terms.overhead == pytest.approx(join)
+    assert terms.total == pytest.approx(interior + edges + shown + join)
+
+
+def test_the_largest_slab_counts_and_a_thin_one_is_all_edge():
+    assert model.Problem(8, 8, 37, 4).planes == 10
+    terms = model.step_terms(MACHINE, replace(CUBE, ranks=128))
+    plane = 512 * 512 * 8 / (0.9 * 4e12 * 0.5)
+    assert terms.edges == pytest.approx(4 * (5e-6 + plane * (4 * 11 / 4 + 8)))  # one range of 4 planes
+    assert terms.interior == terms.hidden == 0
+
+
+def test_words_of_the_last_stage():
+    assert model.last_stage_words("rk4", 11) == 3  # reads f and the step's start, writes
+    assert model.last_stage_words("rk4", 11 + 4 * 3) == 6  # and three velocities
+    assert model.last_stage_words("rk4", 13) == 5  # f, start, two earlier stages
+    assert model.last_stage_words("ssprk3", 8 + 3 * 3) == 6
+    assert model.last_stage_words("ck45", 14) == 3
+
+
+def test_ceilings_by_ranks_and_size():
+    known = ((1, 1e6, 8.0), (1, 1e8, 4.0), (2, 1e6, 3.0))
+    problem = model.Problem(1000, 1000, 10, 1, size=1)  # a slab of 1e7 bytes
+    assert model.Ceilings(known).of(problem) == pytest.approx(6.0)
+    assert model.Ceilings(known).of(replace(problem, nz=40, ranks=4)) == 3.0
+    assert model.Ceilings(known, shared=True).of(replace(problem, nz=40, ranks=4)) == 1.5
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_fit_on_one_and_two_predicts_four_and_eight(size):
+    grids = [replace(CUBE, nx=n, ny=n, nz=n, size=size, overlap=o) for n in (256, 512, 1024) for o in (True, False)]
+    seen = [measured(replace(grid, ranks=ranks)) for grid in grids for ranks in (1, 2)]
+    machine = model.fit(seen, exchanges=exchanges())
+    assert machine.hiding == 1.0 and machine.untold == ()
+    assert machine.efficiency == pytest.approx(0.83, rel=0.01)
+    for name in ("launch", "thin", "join", "latency", "link"):
+        assert getattr(machine, name) == pytest.approx(TRUTH[name], rel=0.1)
+    for grid in grids:
+        for ranks in (4, 8):
+            problem = replace(grid, ranks=ranks)
+            assert model.step_time(machine, problem) == pytest.approx(measured(problem).seconds, rel=0.02)
+
+
+def test_fit_sees_that_nothing_is_hidden():
+    seen = []
+    for n in (256, 512):
+        for ranks in (1, 2):
+            one = measured(replace(CUBE, nx=n, ny=n, ranks=ranks))
+            _, _, exchange, shown, _ = seconds_of(one.problem, TRUTH)
+            seen.append(replace(one, seconds=one.seconds + (exchange - shown if ranks > 1 else 0.0)))
+    assert model.fit(seen, exchanges=exchanges()).hiding == 0.0
+
+
+def test_figures_that_the_data_do_not_tell_stay_guessed_and_say_so():
+    machine = model.fit([measured(CUBE)])
+    assert {"latency", "link", "thin", "join"} <= set(machine.untold) and "efficiency" not in machine.untold
+    for name in ("latency", "link", "thin", "join"):
+        assert getattr(machine, name) == pytest.approx(model.GUESSES["cuda"][name])
+    told = model.fit([measured(CUBE)], exchanges=exchanges())
+    assert not {"latency", "link"} & set(told.untold)
+    assert (told.latency, told.link) == (pytest.approx(45e-6, rel=0.03), pytest.approx(90e9, rel=0.03))
+
+
+def test_parts_tell_edges_from_the_rest():
+    grids = [replace(CUBE, nx=n, ny=n, nz=n, ranks=ranks) for n in (256, 512, 1024) for ranks in (1, 2)]
+    with_parts = model.fit([measured(grid) for grid in grids])
+    without = model.fit([measured(grid, parts=False) for grid in grids])
+    assert with_parts.thin == pytest.approx(0.4, rel=0.02)
+    assert abs(with_parts.thin - 0.4) < abs(without.thin - 0.4) / 2
+
+
+def test_terms_compared():
+    problem = replace(CUBE, ranks=2)
+    terms = model.step_terms(MACHINE, problem)
+    told = model.Measurement(problem, terms.total + 3.0, 1.0, {"interior": 1.0, "edges": 0.5, "halo": math.nan})
+    (first, one, two), (second, *_), (rest, left, ours) = model.compare_terms(MACHINE, told)
+    assert (first, one, two, second) == ("interior", 1.0, terms.interior, "edges")
+    assert (rest, left) == ("halo and overhead", pytest.approx(terms.total + 1.5))
+    assert ours == pytest.approx(4 * 8e-6)  # all of the halo hidden: the joins
+    assert model.compare_terms(MACHINE, model.Measurement(problem, 1.0, 1.0)) == []
+    alone = model.Measurement(CUBE, 1.0, 1.0, {"interior": 0.6, "halo": 0.3})
+    assert model.compare_terms(MACHINE, alone)[-1] == ("overhead", pytest.approx(0.1), 0.0)
+
+
+@pytest.mark.parametrize("term", ["interior", "edges", "halo"])
+def test_blame_names_the_term(term):
+    problem = replace(CUBE, ranks=2)
+    terms = model.step_terms(MACHINE, problem)
+    parts = {"interior": terms.interior, "edges": terms.edges, "halo": terms.exposed}
+    fine = model.Measurement(problem, terms.total * 1.09, 1.0, parts)
+    assert model.blame(MACHINE, fine) is None
+    slow = 0.3 * terms.total
+    late = model.Measurement(problem, terms.total + slow, 1.0, parts | {term: parts[term] + slow})
+    ratio, name, _ = model.blame(MACHINE, late)
+    assert (ratio, name) == (pytest.approx(1.3), term)
+    elsewhere = model.Measurement(problem, terms.total + slow, 1.0, parts)
+    assert model.blame(MACHINE, elsewhere)[1] == "overhead"
+
+
+def test_blame_without_measured_parts_takes_the_smallest_change():
+    problem = replace(CUBE, ranks=2)
+    late = model.Measurement(problem, 1.3 * model.step_time(MACHINE, problem), 1.0)
+    assert model.blame(MACHINE, late)[1] == "interior"
+
+
+def test_strong_scaling_stops():
+    ranks, efficiency, why = model.strong_end(MACHINE, CUBE)
+    assert 8 <= ranks <= 128 and 0.2 < efficiency < 0.9
+    slow = replace(MACHINE, latency=2e-3)
+    fewer, _, reason = model.strong_end(slow, CUBE)
+    assert fewer < ranks and reason == "halo"
+    free = replace(MACHINE, latency=0.0, link=1e30, launch=0.0, join=0.0)
+    assert model.strong_end(free, replace(CUBE, nz=64))[0] <= 16
+    assert why in ("edges", "halo", "overhead")
+
+
+def test_improvements_change_one_term_each():
+    problem = replace(CUBE, ranks=16)
+    cases = {name: model.step_terms(machine, problem) for name, machine in model.improved(MACHINE).items()}
+    as_it_is = cases.pop("as it is")
+    edges, join, exchange = cases.values()
+    assert edges.edges == pytest.approx(4 * 5e-6 + (as_it_is.edges - 4 * 5e-6) / 2)
+    assert join.total == pytest.approx(as_it_is.total - 4 * 8e-6)
+    assert exchange.halo == pytest.approx(as_it_is.halo / 2)
+
+
+def test_weak_scaling_is_flat_beyond_two_ranks():
+    curve = model.weak(MACHINE, CUBE, [1, 2, 4096])
+    assert curve[0][2] == 1.0
+    assert curve[1][1] == pytest.approx(curve[2][1])
+
+
+def test_least_link_just_hides_the_halo():
+    problem = replace(CUBE, ranks=2)
+    least = model.least_link(MACHINE, problem)
+    assert model.step_terms(replace(MACHINE, link=1.001 * least), problem).exposed == pytest.approx(0.0, abs=1e-12)
+    assert model.step_terms(replace(MACHINE, link=0.9 * least), problem).exposed > 1e-5
+    assert model.least_link(MACHINE, replace(problem, ranks=64)) == math.inf

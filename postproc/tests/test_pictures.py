@@ -1,0 +1,149 @@
+import numpy as np
+import pytest
+import synthetic
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
+
+from fdpost import Run, UsageError, history, slices, spectrum, style
+
+
+def images(fig):
+    return [image for ax in fig.axes for image in ax.images]
+
+
+def test_slices_show_the_planes_with_one_scale(run_dir):
+    run = Run(run_dir)
+    fig = slices.draw_slices(run, run.select(count=3), slices.choose_cuts(run.states[0]))
+    shown = images(fig)
+    assert len(shown) == 9
+    assert len({image.get_clim() for image in shown}) == 1
+    phi = synthetic.pulse((20, 16, 24), 0.4)
+    last = [np.asarray(image.get_array()) for image in shown[2::3]]  # last time of each row
+    assert np.array_equal(last[0][:-1, :-1], phi[10])
+    assert np.array_equal(last[1][:-1, :-1], phi[:, 8])
+    assert np.array_equal(last[2][:-1, :-1], phi[:, :, 12])
+    assert np.array_equal(last[0][-1, :-1], phi[10][0])  # the period closes
+
+
+def test_slices_to_scale(tmp_path):
+    run = Run(synthetic.write_run(tmp_path / "r", shape=(8, 10, 20), lengths=(2.0, 1.0, 0.5), steps=(0, 1)))
+    fig = slices.draw_slices(run, run.states, slices.choose_cuts(run.states[0]))
+    width, height = fig.get_size_inches()
+    for ax in [ax for ax in fig.axes if ax.images]:
+        box, (left, right), (bottom, top) = ax.get_position(original=True), ax.get_xlim(), ax.get_ylim()
+        assert box.width * width / (right - left) == pytest.approx(slices.PLANE_INCHES / 2)
+        assert box.height * height / (top - bottom) == pytest.approx(slices.PLANE_INCHES / 2)
+
+
+def test_colours_follow_the_sign_of_the_data():
+    positive, signed = np.array([[-0.01, 1.0]]), np.array([[-0.5, 1.0]])
+    assert style.colour_scale([positive])[0].name == "viridis"
+    colours, low, high = style.colour_scale([positive, signed])
+    assert (colours.name, low, high) == ("RdBu_r", -1.0, 1.0)
+    assert style.colour_scale([positive], "cividis", vmax=2.0)[0].name == "cividis"
+    assert style.colour_scale([np.full((2, 2), 3.0)])[1:] == (2.5, 3.5)
+    assert style.colour_scale([np.array([[np.nan, 1.0, 2.0]])])[1:] == (1.0, 2.0)
+    with pytest.raises(UsageError, match="colour map"):
+        style.colour_scale([positive], "nonsense")
+    with pytest.raises(UsageError, match="exceeds"):
+        style.colour_scale([positive], vmin=2, vmax=1)
+
+
+def test_drift_is_relative_and_keeps_its_size():
+    values = np.array([2.0, 2.0, 2.0 + 2e-9])
+    assert history.relative_drift(values) == pytest.approx([0, 0, 1e-9])
+    assert history.relative_drift(values, 4.0) == pytest.approx([0, 0, 5e-10])
+
+
+def test_mass_near_zero_is_measured_against_the_norm(run_dir):
+    run = Run(run_dir)
+    assert history.mass_scale(run, {"mass": np.array([0.5]), "l2": np.array([1.0])})[0] == 0.5
+    assert history.mass_scale(run, {"mass": np.array([1e-17]), "l2": np.array([0.3])})[0] == pytest.approx(0.3)
+
+
+def test_history_draws_what_the_table_says(run_dir):
+    fig = history.draw_history(Run(run_dir))
+    norm = fig.axes[1].lines[0].get_ydata()
+    assert np.isnan(norm[0]) and norm[40] == pytest.approx(0.4e-6, rel=1e-6)
+    assert fig.axes[3].lines[1].get_ydata()[40] == 4e-5 * 0.4
+
+
+def test_history_without_exact_solution_shows_courant(tmp_path):
+    fig = history.draw_history(Run(synthetic.write_run(tmp_path / "r", errors=False)))
+    assert fig.axes[3].get_title(loc="left") == "Courant number"
+
+
+def test_user_settings_stay_as_they_were(run_dir):
+    import matplotlib
+
+    matplotlib.rcParams["font.size"] = 33
+    history.draw_history(Run(run_dir))
+    assert matplotlib.rcParams["font.size"] == 33
+    matplotlib.rcdefaults()
+
+
+def test_movie_has_a_frame_for_each_state(run_dir, fdplot):
+    code, out, _ = fdplot("movie", run_dir, "--axis", "y", "--fps", 10)
+    assert code == 0 and out.strip() == str(run_dir / "movie.gif")
+    with Image.open(run_dir / "movie.gif") as movie:
+        assert movie.n_frames == 5
+        assert movie.info["duration"] == 100
+
+
+def test_default_places_and_chosen_ones(run_dir, tmp_path, fdplot):
+    assert fdplot("slices", run_dir)[0] == 0
+    assert fdplot("history", run_dir, "-o", tmp_path / "new" / "h.pdf")[0] == 0
+    assert fdplot("slices", run_dir / "state_00000010.hdf", "--axis", "x", "--index", -1)[0] == 0
+    with Image.open(run_dir / "slices.png") as picture:
+        assert picture.width > 1000
+    assert (tmp_path / "new" / "h.pdf").read_bytes().startswith(b"%PDF")
+    assert (run_dir / "state_00000010_slices.png").exists()
+
+
+@pytest.mark.parametrize(
+    "code, message, arguments",
+    [
+        (2, "no field 'psi'; there are: phi", ["slices", "RUN", "--field", "psi"]),
+        (2, "no state of step 5", ["slices", "RUN", "--steps", "0,5"]),
+        (2, "outside the grid", ["slices", "RUN", "--axis", "z", "--position", "7"]),
+        (2, "need --axis", ["slices", "RUN", "--index", "3"]),
+        (2, "invalid choice", ["slices", "RUN", "--axis", "w"]),
+        (2, "steps are numbers", ["slices", "RUN", "--steps", "a"]),
+        (2, "unknown colour map", ["slices", "RUN", "--cmap", "nonsense"]),
+        (2, "unknown picture format", ["slices", "RUN", "-o", "x.nonsense"]),
+        (2, "ends in .gif or .mp4", ["movie", "RUN", "-o", "x.avi"]),
+        (2, "positive", ["movie", "RUN", "--fps", "0"]),
+        (3, "no such run directory", ["slices", "RUN/nowhere"]),
+        (3, "no states", ["slices", "EMPTY"]),
+        (3, "diagnostics.csv: no such file", ["history", "EMPTY"]),
+    ],
+)
+def test_clear_errors(run_dir, tmp_path, fdplot, code, message, arguments):
+    (tmp_path / "empty").mkdir()
+    places = {"RUN": str(run_dir), "EMPTY": str(tmp_path / "empty")}
+    before = sorted(run_dir.iterdir())
+    words = [places.get(word, word.replace("RUN/", places["RUN"] + "/")) for word in arguments]
+    found, out, err = fdplot(*words)
+    assert found == code and message in err and not out
+    assert sorted(run_dir.iterdir()) == before
+
+
+def test_mp4_without_ffmpeg_says_so(run_dir, fdplot, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    code, _, err = fdplot("movie", run_dir, "-o", run_dir / "m.mp4")
+    assert code == 3 and "ffmpeg" in err
+
+
+@pytest.mark.parametrize("command", ["slices", "history", "movie"])
+def test_help_has_examples(fdplot, command):
+    code, out, _ = fdplot(command, "--help")
+    assert code == 0 and "examples:" in out and "--output" in out
+
+
+def test_wavenumbers_of_a_long_domain_are_labelled_plainly(tmp_path):
+    run = Run(synthetic.write_run(tmp_path / "long", steps=(0,), lengths=(2.0, 1.0, 1.0)))
+    figure = spectrum.draw_spectrum(run, run.states)
+    FigureCanvasAgg(figure).draw()
+    (ax,) = figure.axes
+    assert {label.get_text() for label in ax.get_xticklabels(minor=True)} <= {""}
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["5", "10", "20"]

@@ -1,0 +1,111 @@
+"""The readers and pictures on what the program itself leaves; needs FDAPP (and MPIRUN, by default mpirun)."""
+
+import configparser
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fdpost import Run, convergence, open_run
+
+PROGRAM = os.environ.get("FDAPP")
+pytestmark = pytest.mark.skipif(not PROGRAM, reason="FDAPP does not name the program")
+QUIET = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+CASE = """[grid]
+nx = {n}
+ny = {n}
+nz = {n}
+[initial]
+case = cosine
+amplitude = 2
+kx = 1
+ky = 2
+kz = 1
+[velocity]
+field = uniform
+u = 1
+v = 0.5
+w = -0.25
+[time]
+scheme = rk4
+dt = 0.0025
+t_end = 0.1
+[compute]
+backend = cpu
+order = 4
+[output]
+fields_every = 20
+diagnostics_every = 10
+"""
+
+
+def make_run(folder, n):
+    """A cosine carried along by a constant velocity on 2 ranks, to t = 0.1."""
+    (folder / f"n{n}.ini").write_text(CASE.format(n=n))
+    launcher = shlex.split(os.environ.get("MPIRUN", "mpirun"))
+    words = [*launcher, "-np", "2", PROGRAM, folder / f"n{n}.ini", f"output.directory={folder / f'n{n}'}"]
+    done = subprocess.run(words, env=os.environ | QUIET, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / f"n{n}"
+
+
+@pytest.fixture(scope="module")
+def run_path(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("real"), 24)
+
+
+def exact(n, t):
+    x = np.arange(n) / n
+    waves = [2 * np.pi * k * (x - c * t) for k, c in ((1, 1.0), (2, 0.5), (1, -0.25))]
+    return 2 * np.cos(waves[2])[:, None, None] * np.cos(waves[1])[None, :, None] * np.cos(waves[0])[None, None, :]
+
+
+def test_states_hold_the_wave_where_it_should_be(run_path):
+    states = Run(run_path).states
+    assert [(state.step, state.size) for state in states] == [(0, (24,) * 3), (20, (24,) * 3), (40, (24,) * 3)]
+    assert [state.time for state in states] == pytest.approx([0, 0.05, 0.1])
+    assert np.abs(states[0].read() - exact(24, 0.0)).max() < 1e-13
+    assert np.abs(states[2].read() - exact(24, 0.1)).max() < 5e-3
+
+
+def test_diagnostics_agree_with_the_states(run_path):
+    run = Run(run_path)
+    table, phi = run.diagnostics, run.states[-1].read()
+    assert table["step"].tolist() == [0, 10, 20, 30, 40]
+    assert table["l2"][-1] == pytest.approx(np.sqrt((phi**2).mean()), rel=1e-12)
+    assert table["max"][-1] == phi.max() and table["min"][-1] == phi.min()
+    assert table["err_linf"][-1] == pytest.approx(np.abs(phi - exact(24, 0.1)).max(), rel=1e-9)
+
+
+def test_dataset_carries_the_configuration(run_path):
+    pytest.importorskip("xarray")
+    dataset = open_run(run_path)
+    assert dataset.phi.shape == (3, 24, 24, 24)
+    parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=(";", "#"))
+    parser.read(run_path / "config.ini")
+    assert dataset.attrs["compute.order"] == parser["compute"]["order"] == "4"
+
+
+def test_timings_are_there(run_path):
+    perf = Run(run_path).perf
+    assert perf["ranks"] == 2 and perf["steps"] == 40 and perf["seconds_per_step"] > 0
+    assert {"transport", "overlap", "words_per_point_and_step", "phases", "stage", "ceiling_bytes_per_second"} <= set(
+        perf
+    )
+
+
+def test_order_of_convergence(run_path):
+    runs = [Run(run_path), Run(make_run(run_path.parent, 36))]
+    samples = convergence.collect(runs, ["l2"])
+    order, _ = convergence.fit_order([s.h for s in samples], [s.errors["l2"] for s in samples])
+    assert order == pytest.approx(4, abs=0.15)
+
+
+def test_every_picture_can_be_made(run_path, fdplot):
+    for command in ("slices", "history", "movie", "spectrum"):
+        code, out, err = fdplot(command, run_path)
+        assert code == 0, err
+        assert Path(out.strip()).stat().st_size > 5000

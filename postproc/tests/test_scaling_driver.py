@@ -1,0 +1,123 @@
+"""run/scaling with a stand-in for the program, which knows how long each run takes."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DRIVER = Path(__file__).parents[2] / "run" / "scaling"
+PROGRAM = """#!{python}
+import json, os, pathlib, signal, sys, time
+if "--version" in sys.argv:
+    print("fdapp 0.0, revision", os.environ.get("REVISION", "a")); sys.exit(0)
+keys = dict(word.split("=", 1) for word in sys.argv[2:])
+log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + " ".join(sys.argv[2:]) + "\\n")
+if log.read_text().count("\\n") > int(os.environ.get("FAIL_AFTER", 99)):
+    print("no memory"); sys.exit(int(os.environ["CODE"]))
+ranks = int(os.environ["RANKS"])
+grid = [int(keys["grid.n" + axis]) for axis in "xyz"]
+spread = dict(min=0.5, mean=1.0, max=2.0)
+perf = dict(backend="cpu", ranks=ranks, threads=1, transport=dict(name="host"), overlap=True, grid=grid,
+            precision=keys["compute.precision"], scheme="rk4", steps=10, words_per_point_and_step=11,
+            phases=dict(halo_wait=spread), stage=dict(edges=spread, interior=spread, halo=spread),
+            seconds_per_step=1.0 / ranks, points_per_second=5.0,
+            ceiling_bytes_per_second=9.0, share_of_ceiling=0.5)
+out = pathlib.Path(keys["output.directory"]); out.mkdir(parents=True)
+(out / "perf.json").write_text(json.dumps(perf))
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Call the driver; returns the finished process."""
+    program = tmp_path / "fdapp"
+    program.write_text(PROGRAM.format(python=sys.executable))
+    program.chmod(0o755)
+    (tmp_path / "log").write_text("")
+    (tmp_path / "c.ini").write_text("[grid]\nnx = 20 ; points\nny = 16\nnz = 24\nlz = 0.5\n[time]\nsteps = 10\n")
+
+    def call(mode, *arguments, **env):
+        words = [DRIVER, mode, tmp_path / "c.ini", *arguments, "--fdapp", program, "--out", tmp_path / "out"]
+        words += ["--launcher", "env RANKS={ranks}"]
+        environment = {"PATH": "/usr/bin:/bin", "LOG": str(tmp_path / "log"), **env}
+        return subprocess.run([sys.executable, *words], capture_output=True, text=True, env=environment, check=False)
+
+    call.log = tmp_path / "log"
+    call.out = tmp_path / "out"
+    return call
+
+
+def rows(study):
+    with open(study.out / "results.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_weak_grows_along_z_and_keeps_the_spacing(study):
+    done = study("weak", "--ranks", "1,3", "--repeat", "2")
+    assert done.returncode == 0, done.stderr
+    lines = study.log.read_text().splitlines()
+    assert [("grid.nz=72" in line, "grid.lz=1.5" in line) for line in lines] == [(False, False), (True, True)] * 2
+    assert [(row["ranks"], row["nz"], row["repeat"]) for row in rows(study)] == [
+        ("1", "24", "1"), ("3", "72", "1"), ("1", "24", "2"), ("3", "72", "2")]  # fmt: skip
+    assert rows(study)[0]["study"] == "weak-20x16x24" and float(rows(study)[0]["halo_wait_seconds"]) == 0.1
+    assert (study.out / "perf" / "weak-20x16x24-double-3-2.json").exists()
+
+
+def test_interrupted_study_goes_on_without_repeating(study):
+    options = ("strong", "--ranks", "1,2", "--repeat", "2", "--precision", "single,double")
+    failed = study(*options, FAIL_AFTER="3", CODE="3")
+    assert failed.returncode == 3 and "no memory" in failed.stderr and len(rows(study)) == 3
+    stopped = study(*options, FAIL_AFTER="5", CODE="75")
+    assert stopped.returncode == 75 and len(rows(study)) == 4
+    assert study(*options).returncode == 0
+    keys = {(row["study"], row["ranks"], row["precision"], row["repeat"]) for row in rows(study)}
+    assert len(rows(study)) == len(keys) == 8
+    assert len(study.log.read_text().splitlines()) == 4 + 2 + 4
+    assert len(json.loads((study.out / "provenance.json").read_text())["starts"]) == 3
+
+
+def test_exchange_is_measured_once_on_the_fewest_ranks_that_have_one(study):
+    assert "guesses at the halo" in study("strong", "--ranks", "1,2", "--repeat", "1").stderr
+    bench = study.log.parent / "fdbench"
+    bench.write_text(f"""#!{sys.executable}
+import os, pathlib, sys
+pathlib.Path(sys.argv[-1]).write_text('{{"halo": []}}')
+log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + "bench " + os.environ["RANKS"] + "\\n")
+""")
+    failed = study("strong", "--ranks", "1,2", "--repeat", "1")
+    assert failed.returncode == 0 and "fdbench halo: exit code 126" in failed.stderr
+    bench.chmod(0o755)
+    alone = study("strong", "--ranks", "1", "--repeat", "1")
+    assert "guesses" not in alone.stderr and not (study.out / "bench.json").exists()
+    for repeat in ("2", "3"):
+        assert study("strong", "--ranks", "1,2,3", "--repeat", repeat).returncode == 0
+    assert [line for line in study.log.read_text().splitlines() if line.startswith("bench")] == ["bench 2"]
+    assert (study.out / "bench.json").exists()
+
+
+def test_another_program_or_configuration_is_another_study(study):
+    assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
+    other = study("strong", "--ranks", "1", "--repeat", "2", REVISION="b")
+    assert other.returncode == 2 and "another program" in other.stderr
+    other = study("strong", "--ranks", "1", "--repeat", "2", "--threads", "4")
+    assert other.returncode == 2 and "another overrides" in other.stderr
+    assert len(rows(study)) == 1
+
+
+@pytest.mark.parametrize(
+    "message, arguments",
+    [
+        ("too few for 7 ranks", ["strong", "--ranks", "1,7"]),
+        ("invalid numbers", ["weak", "--ranks", "0"]),
+        ("invalid grids", ["weak", "--grid", "16x16"]),
+        ("precision 'half'", ["weak", "--precision", "half"]),
+        ("not of the form", ["weak", "--ranks", "1", "nonsense"]),
+    ],
+)
+def test_wrong_requests_measure_nothing(study, message, arguments):
+    wrong = study(*arguments)
+    assert wrong.returncode == 2 and message in wrong.stderr
+    assert not study.out.exists() and not study.log.read_text()

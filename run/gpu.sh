@@ -1,0 +1,31 @@
+# shellcheck shell=bash
+# What NVIDIA GPUs need beyond the driver, from PyPI into .cuda-venv; source it after common.sh.
+
+gpu_present() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+
+# Major version of CUDA that the driver runs, 13 where there is none.
+cuda_major() {
+  local version
+  version=$(nvidia-smi 2>/dev/null | grep -oE 'CUDA Version: [0-9]+' | grep -oE '[0-9]+$' || true)
+  echo "${version:-13}"
+}
+
+# A CUDA compiler where none is installed. nvcc expects lib64 and libcudart.so, which PyPI's folders lack.
+nvcc_need() {
+  [ -z "$(nvcc_find)" ] || return 0
+  [ "$(cuda_major)" -ge 13 ] || die "the driver is for CUDA $(cuda_major), and PyPI has a whole compiler from CUDA 13 on:" \
+    "please install a CUDA toolkit $(cuda_major) (Debian, Ubuntu: package nvidia-cuda-toolkit) and put nvcc on the PATH"
+  venv_need .cuda-venv 'cuda-toolkit[nvcc,cudart,nvtx,cccl]==13.0.*'
+  local toolkit
+  toolkit=$(echo "$PWD"/.cuda-venv/lib/python3*/site-packages/nvidia/cu13)
+  ln -sfn lib "$toolkit/lib64"
+  ln -sf libcudart.so.13 "$toolkit/lib/libcudart.so"
+  ln -sfn "$toolkit" .cuda-venv/toolkit
+}
+
+# UCX built with CUDA; prints the folder of its libraries. Its own CUDA runtime lies beside it and has to stay there.
+ucx_need() {
+  local name=libucx-cu$(cuda_major)
+  venv_need .cuda-venv "$name==1.22.*"
+  echo "$PWD"/.cuda-venv/lib/python3*/site-packages/libucx/lib
+}

@@ -1,0 +1,35 @@
+#ifndef FDAPP_ADVECTION_H
+#define FDAPP_ADVECTION_H
+
+#include "cases.h"
+#include "stepper.h"
+
+/* The equation: d phi/dt = -A(phi) + kappa Lap phi + S, with A in advective, conservative or skew form. This
+ * is the right-hand side that the stepper calls; it knows the formula, the velocity and the source, not the
+ * scheme. */
+
+typedef struct advection {
+  const config *config;
+  const kernels *backend;
+  kernels_context *context;
+  stencil stencil;
+  field velocity[3];           /* stored unless uniform; halos valid */
+  field source[CASES_SOURCES]; /* manufactured solution only */
+  int velocity_count, source_count;
+} advection;
+
+/* Builds velocity and source fields. Not collective. config must outlive it. STATUS_MEMORY. */
+status advection_create(const config *config, const grid *grid, const field_space *space,
+                        advection *advection);
+void advection_destroy(advection *advection);
+
+/* The right-hand side for stepper_create; self is the advection. */
+stepper_rhs advection_rhs(advection *advection);
+
+/* Without creating anything: whether L is constant in time, fields stored beside the stepper's, and words
+ * that a stage reads beyond those of the stepper's formula (least traffic). */
+int advection_steady(const config *config);
+int advection_field_count(const config *config);
+int advection_stage_words(const config *config);
+
+#endif

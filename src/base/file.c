@@ -1,0 +1,83 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One call moves less than 2 GiB: some systems and libraries cut longer ones short. */
+static const size_t largest_call = (size_t)1 << 30;
+
+static status failure(const char *path, const char *what) {
+  return status_fail(STATUS_FILE, "%s: %s: %s", path, what, strerror(errno));
+}
+
+status file_read_at(int descriptor, const char *path, void *data, size_t size, int64_t offset) {
+  for (size_t done = 0; done < size;) {
+    const size_t piece = size - done < largest_call ? size - done : largest_call;
+    const ssize_t count = pread(descriptor, (char *)data + done, piece, (off_t)(offset + (int64_t)done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failure(path, "cannot read");
+    if (count == 0) return status_fail(STATUS_FILE, "%s: ends too early", path);
+    done += (size_t)count;
+  }
+  return STATUS_OK;
+}
+
+status file_write_at(int descriptor, const char *path, const void *data, size_t size, int64_t offset) {
+  for (size_t done = 0; done < size;) {
+    const size_t piece = size - done < largest_call ? size - done : largest_call;
+    const ssize_t count =
+        pwrite(descriptor, (const char *)data + done, piece, (off_t)(offset + (int64_t)done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failure(path, "cannot write");
+    done += (size_t)count;
+  }
+  return STATUS_OK;
+}
+
+status file_sync(int descriptor, const char *path) {
+  return fsync(descriptor) == 0 ? STATUS_OK : failure(path, "cannot bring to the disk");
+}
+
+status file_sync_directory(const char *directory) {
+  const int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return failure(directory, "cannot open");
+  const int fault = fsync(descriptor) == 0 ? 0 : errno;
+  (void)close(descriptor);
+  errno = fault;
+  /* EINVAL: a file system that has nothing to wait for. */
+  return fault == 0 || fault == EINVAL ? STATUS_OK : failure(directory, "cannot bring to the disk");
+}
+
+status file_path(const char *directory, const char *name, char *path, size_t size) {
+  const int length = snprintf(path, size, "%s/%s", directory, name);
+  if (length >= 0 && (size_t)length < size) return STATUS_OK;
+  return status_fail(STATUS_FILE, "%s/%s: the path is longer than %zu bytes", directory, name, size - 1);
+}
+
+status file_rename(const char *directory, const char *from, const char *to) {
+  char old_path[PATH_MAX];
+  char new_path[PATH_MAX];
+  CHECK(file_path(directory, from, old_path, sizeof old_path));
+  CHECK(file_path(directory, to, new_path, sizeof new_path));
+  if (rename(old_path, new_path) != 0) return failure(new_path, "cannot put in place");
+  return file_sync_directory(directory);
+}
+
+status file_write_whole(const char *directory, const char *name, const char *text) {
+  char partial[NAME_MAX + 1];
+  char path[PATH_MAX];
+  (void)snprintf(partial, sizeof partial, "%s" FILE_PARTIAL, name);
+  CHECK(file_path(directory, partial, path, sizeof path));
+  const int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) return failure(path, "cannot make");
+  status result = file_write_at(descriptor, path, text, strlen(text), 0);
+  if (result == STATUS_OK) result = file_sync(descriptor, path);
+  if (close(descriptor) != 0 && result == STATUS_OK) result = failure(path, "cannot close");
+  if (result == STATUS_OK) result = file_rename(directory, partial, name);
+  if (result != STATUS_OK) (void)unlink(path);
+  return result;
+}

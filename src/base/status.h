@@ -1,0 +1,47 @@
+#ifndef FDAPP_BASE_STATUS_H
+#define FDAPP_BASE_STATUS_H
+
+/* What a function can report. Every fallible function returns a status; the words that go with it are
+ * recorded by status_fail() where the fault is found and printed once, by main. No MPI here: kernels/ uses it
+ * too. */
+
+/* X(name, exit code of the program, what it means in general) */
+#define STATUS_LIST(X)                                                                                       \
+  X(OK, 0, "success")                                                                                        \
+  X(USAGE, 2, "bad command line or configuration")                                                           \
+  X(MEMORY, 3, "not enough memory")                                                                          \
+  X(DEVICE, 3, "the compute device cannot be used")                                                          \
+  X(FILE, 3, "a file or directory cannot be used")                                                           \
+  X(DAMAGED, 3, "a file is damaged")                                                                         \
+  X(FOREIGN, 3, "a file belongs to another problem")                                                         \
+  X(MPI, 3, "a message-passing call failed")                                                                 \
+  X(NOT_FINITE, 4, "the solution stopped being finite")                                                      \
+  X(STOPPED, 75, "stopped early on request, after a checkpoint")
+
+typedef enum status {
+#define X(name, code, text) STATUS_##name,
+  STATUS_LIST(X)
+#undef X
+} status;
+
+/* Longest message kept, terminating zero included. */
+enum { STATUS_MESSAGE_SIZE = 2048 };
+
+/* Records what went wrong (printf style: what, where, what would be accepted) and returns `code`, so that
+ * `return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));` reads as it should. Keeps the first
+ * message: the place that noticed the fault knows most; status_clear() forgets it. Not collective. */
+__attribute__((format(printf, 2, 3))) status status_fail(status code, const char *format, ...);
+
+/* The recorded message of this process, or the general text of `code` if none was recorded. */
+const char *status_message(status code);
+
+/* Replaces the recorded message by `text` (as received from another rank). */
+void status_set_message(const char *text);
+
+/* Forgets the recorded message; for callers that handle a fault and go on. */
+void status_clear(void);
+
+/* Exit code of the program for `code`: 0, 2, 3, 4 or 75. */
+int status_exit_code(status code);
+
+#endif

@@ -1,0 +1,107 @@
+#ifndef FDAPP_BENCH_H
+#define FDAPP_BENCH_H
+
+#include <jansson.h>
+#include <mpi.h>
+
+#include "field.h"
+
+/* fdbench: what this machine does with the kernels, the halo exchange and the files, each beside a plain
+ * figure of the same bytes measured in the same run. */
+
+enum { BENCH_GRIDS = 8, BENCH_REPEATS = 1000, BENCH_PATH = 4096 };
+
+/* Ranges of planes that kernels are timed on. */
+typedef enum bench_range { RANGE_WHOLE = 1, RANGE_EDGES = 2, RANGE_THIN = 4 } bench_range;
+
+typedef struct bench_options {
+  int help;
+  int kernels, pencils, halo, io; /* what to measure */
+  char backend[16];               /* "auto" or a name of the registry */
+  int64_t grids[BENCH_GRIDS][3];
+  int grid_count;              /* 0: the backend's default */
+  int64_t cubes[BENCH_GRIDS];  /* of the pencil report */
+  int cube_count;              /* 0: the backend's default */
+  int64_t planes[BENCH_GRIDS]; /* sides of the planes exchanged */
+  int plane_count;             /* 0: default */
+  int precision[2];            /* whether to measure it, indexed by enum precision */
+  int ranges;                  /* of bench_range, RANGE_WHOLE always */
+  char only[256];              /* kernels whose name begins with it; "" = all */
+  int threads, repeat;
+  char output[BENCH_PATH];
+  char directory[BENCH_PATH];
+} bench_options;
+
+/* [out] options from the command line; every rank parses its own. STATUS_USAGE with what is accepted. */
+status bench_options_parse(int argc, char **argv, bench_options *options);
+
+/* Text of --help. */
+extern const char bench_options_help[];
+
+typedef struct bench {
+  bench_options options;
+  MPI_Comm comm;
+  int rank, ranks;
+  const kernels *backend;
+  kernels_context *context;
+  kernels_event *start, *end; /* of a sample */
+  int threads;                /* of this rank, 0 = as OpenMP says */
+  int rejected;               /* rounds measured again because the machine was taken away meanwhile */
+  json_t *report;             /* what becomes bench.json */
+} bench;
+
+/* Median and extremes of the samples of one measurement. */
+typedef struct bench_spread {
+  double median, minimum, maximum;
+} bench_spread;
+
+/* Sorts `samples`. */
+bench_spread bench_spread_of(int count, double samples[]);
+
+/* One of several things that are timed alternately, so that what the machine does meanwhile meets all alike.
+ */
+typedef struct bench_contestant {
+  status (*work)(void *job); /* enqueues one launch on queue MAIN */
+  void *job;
+  int launches;         /* [out] per sample: as many as take two milliseconds */
+  bench_spread seconds; /* [out] of one launch */
+} bench_contestant;
+
+/* Times `count` contestants in turn, --repeat samples each, after a warm-up. A sample is taken between two
+ * events of the backend. On host backends a round during which the processor was taken away (steal time of
+ * /proc/stat) is measured again, at most --repeat times in all. Not collective. */
+status bench_measure(bench *bench, int count, bench_contestant contestants[]);
+
+/* Values of a row that compress to nothing and repeat nowhere: a hash of the index, in [-1, 1). field_row. */
+void bench_noise_row(const void *user, int64_t z, int64_t y, double *row); /* user: int, points of a row */
+
+/* The plain streaming loop with the reads and writes of a kernel. */
+typedef struct bench_stream {
+  const kernels *backend;
+  kernels_launch launch;
+  kernels_stream stream;
+  size_t step; /* bytes between the places that successive launches take, of `steps` places */
+  int steps, next;
+} bench_stream;
+status bench_stream_work(void *job);
+
+/* The parts. kernels and pencils: rank 0 alone. halo and io: collective. Each adds to bench->report and
+ * prints what it finds. */
+status bench_kernels(bench *bench);
+status bench_pencils(bench *bench);
+status bench_halo(bench *bench);
+status bench_io(bench *bench);
+
+/* bench_report.c. {median, minimum, maximum} of seconds; new reference. */
+json_t *bench_report_spread(const bench_spread *spread);
+/* Puts `array` into the report under `name`; takes the reference. */
+void bench_report_add(bench *bench, const char *name, json_t *array);
+/* [nx, ny, nz]; new reference. */
+json_t *bench_report_grid(const int64_t n[3]);
+/* Starts the report: provenance, backend, device, ranks, threads, repeat. Every rank has one; rank 0's is
+ * written. */
+status bench_report_open(bench *bench);
+/* Writes it to --output. Rank 0. STATUS_FILE. */
+status bench_report_write(bench *bench);
+
+#endif

@@ -1,0 +1,292 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "bench.h"
+#include "halo.h"
+
+/* Exchange of halo planes against plain copies of the same bytes. All ranks at once; a sample is the mean of
+ * a few exchanges one after another, each waited for, and the slowest rank's counts. */
+
+enum { SAMPLES = 50, IN_A_ROW = 8, WARM_UP = 3, WAYS = 3, PLANES = 16, NEIGHBOURS = 2 };
+
+/* One way of moving the planes. transport -1: plain copies. */
+typedef struct halo_way {
+  const char *name;
+  int transport;
+  halo halo; /* unless plain */
+  double samples[SAMPLES];
+  bench_spread seconds;
+} halo_way;
+
+/* Memory for all sizes, since an MPI library keeps open what it has once exchanged, and a block can be opened
+ * only once. Plain copies go where the exchange never does; the first half holds what comes from below. */
+typedef struct halo_target {
+  void *field;                  /* exchanged */
+  void *mine;                   /* copied to */
+  void *neighbours[NEIGHBOURS]; /* of the rank below and above, in this rank's address space */
+  int imported[NEIGHBOURS];
+  int peers;   /* whether they are others' memory; else this rank's own */
+  size_t half; /* KERNELS_HALO of the largest planes */
+} halo_target;
+
+typedef struct halo_setting {
+  bench *bench;
+  const halo_target *target;
+  grid grid;
+  field_space space;
+  field field;
+  halo_way ways[WAYS];
+  int count;
+} halo_setting;
+
+/* Two queues, since a device can copy both ways at once. */
+static status copy_plainly(const halo_setting *setting) {
+  const field *field = &setting->field;
+  const halo_target *target = setting->target;
+  const kernels *backend = field->backend;
+  const size_t bytes = KERNELS_HALO * field_plane_bytes(field);
+  CHECK(backend->memory_copy(field->context, QUEUE_COPY, (char *)target->neighbours[0] + target->half,
+                             field_plane(field, 0), bytes));
+  CHECK(backend->memory_copy(field->context, QUEUE_EDGE, target->neighbours[1],
+                             field_plane(field, field->shape.nz - KERNELS_HALO), bytes));
+  CHECK(backend->queue_wait(field->context, QUEUE_COPY));
+  return backend->queue_wait(field->context, QUEUE_EDGE);
+}
+
+/* What the neighbours copied here, into the halo planes where the check looks for it. */
+static status fetch_copied(const halo_setting *setting) {
+  const field *field = &setting->field;
+  const size_t bytes = KERNELS_HALO * field_plane_bytes(field);
+  CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, field_plane(field, -KERNELS_HALO),
+                                    setting->target->mine, bytes));
+  CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, field_plane(field, field->shape.nz),
+                                    (char *)setting->target->mine + setting->target->half, bytes));
+  return field->backend->queue_wait(field->context, QUEUE_MAIN);
+}
+
+static status move(halo_setting *setting, halo_way *way) {
+  if (way->transport < 0) return copy_plainly(setting);
+  const field *fields[] = {&setting->field};
+  CHECK(halo_exchange(&way->halo, 1, fields));
+  return setting->space.backend->queue_wait(setting->space.context, QUEUE_MAIN);
+}
+
+static status sample(halo_setting *setting, halo_way *way, double *seconds) {
+  CHECK_MPI(MPI_Barrier(setting->bench->comm));
+  const double start = MPI_Wtime();
+  for (int i = 0; i < IN_A_ROW; i++) CHECK(move(setting, way));
+  *seconds = (MPI_Wtime() - start) / IN_A_ROW;
+  return STATUS_OK;
+}
+
+/* Rewrites the halo planes: to nothing, or compares them with what they should hold. */
+static status check_halos(halo_setting *setting, int clear, const char *name) {
+  field *field = &setting->field;
+  const size_t points = (size_t)field->shape.nx * (size_t)field->shape.ny * KERNELS_HALO;
+  const size_t size = kernels_element_size(field->shape.precision);
+  void *values = calloc(points, size);
+  double *row = malloc((size_t)field->shape.nx * sizeof *row);
+  status result =
+      values != NULL && row != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for planes");
+  const int starts[NEIGHBOURS] = {-KERNELS_HALO, field->shape.nz};
+  int wrong = 0;
+  for (int side = 0; side < NEIGHBOURS && result == STATUS_OK; side++) {
+    if (clear) {
+      result = field_store(field, starts[side], KERNELS_HALO, values);
+      continue;
+    }
+    result = field_load(field, starts[side], KERNELS_HALO, values);
+    for (size_t i = 0; i < points && result == STATUS_OK; i++) {
+      const size_t x = i % (size_t)field->shape.nx;
+      const int64_t line = (int64_t)(i / (size_t)field->shape.nx);
+      const int64_t z = setting->grid.z0 + starts[side] + line / field->shape.ny;
+      if (x == 0) {
+        bench_noise_row(&field->shape.nx, (z + setting->grid.n[2]) % setting->grid.n[2],
+                        line % field->shape.ny, row);
+      }
+      wrong += size == sizeof(float) ? ((const float *)values)[i] != (float)row[x]
+                                     : ((const double *)values)[i] != row[x];
+    }
+  }
+  free(values);
+  free(row);
+  if (wrong > 0) result = status_fail(STATUS_MPI, "halo by %s: %d points are wrong", name, wrong);
+  return agree(setting->bench->comm, result);
+}
+
+static status measure(halo_setting *setting) {
+  bench *bench = setting->bench;
+  double unused = 0.0;
+  for (int w = 0; w < setting->count; w++) {
+    CHECK(check_halos(setting, 1, setting->ways[w].name));
+    CHECK(move(setting, &setting->ways[w]));
+    CHECK_MPI(MPI_Barrier(bench->comm));
+    if (setting->ways[w].transport < 0) CHECK(fetch_copied(setting));
+    /* Copies to oneself are right only where one is one's own neighbour. */
+    if (setting->ways[w].transport >= 0 || setting->target->peers || bench->ranks == 1)
+      CHECK(check_halos(setting, 0, setting->ways[w].name));
+    for (int i = 0; i < WARM_UP; i++) CHECK(sample(setting, &setting->ways[w], &unused));
+  }
+  for (int i = 0; i < SAMPLES; i++) {
+    for (int w = 0; w < setting->count; w++) {
+      CHECK(sample(setting, &setting->ways[w], &setting->ways[w].samples[i]));
+    }
+  }
+  for (int w = 0; w < setting->count; w++) {
+    halo_way *way = &setting->ways[w];
+    CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, way->samples, SAMPLES, MPI_DOUBLE, MPI_MAX, bench->comm));
+    way->seconds = bench_spread_of(SAMPLES, way->samples);
+  }
+  return STATUS_OK;
+}
+
+/* Makes the neighbours' blocks addressable, where the backend can and there are others. Two ranks have one
+ * neighbour, imported once. Collective. */
+static status target_import(bench *bench, halo_target *target) {
+  const kernels *backend = bench->backend;
+  unsigned char mine[KERNELS_HANDLE_BYTES] = {0};
+  unsigned char theirs[NEIGHBOURS][KERNELS_HANDLE_BYTES] = {{0}};
+  const int below = (bench->rank + bench->ranks - 1) % bench->ranks;
+  const int above = (bench->rank + 1) % bench->ranks;
+  status result = backend->memory_export(bench->context, target->mine, mine);
+  CHECK_MPI(MPI_Sendrecv(mine, sizeof mine, MPI_BYTE, above, 1, theirs[0], sizeof mine, MPI_BYTE, below, 1,
+                         bench->comm, MPI_STATUS_IGNORE));
+  CHECK_MPI(MPI_Sendrecv(mine, sizeof mine, MPI_BYTE, below, 2, theirs[1], sizeof mine, MPI_BYTE, above, 2,
+                         bench->comm, MPI_STATUS_IGNORE));
+  const int different = below == above ? 1 : NEIGHBOURS;
+  for (int i = 0; i < different && result == STATUS_OK; i++) {
+    result = backend->memory_import(bench->context, theirs[i], &target->neighbours[i]);
+    target->imported[i] = result == STATUS_OK;
+  }
+  if (different == 1) target->neighbours[1] = target->neighbours[0];
+  return agree(bench->comm, result);
+}
+
+/* Large enough for all planes to be measured. Collective. */
+static status target_open(bench *bench, halo_target *target) {
+  const bench_options *options = &bench->options;
+  for (int i = 0; i < options->plane_count; i++) {
+    const int side = (int)options->planes[i];
+    const size_t row = (size_t)kernels_pitch(side, PRECISION_DOUBLE) * sizeof(double);
+    const size_t bytes = KERNELS_HALO * (size_t)side * row;
+    if (bytes > target->half) target->half = bytes;
+  }
+  const size_t field = target->half / KERNELS_HALO * (PLANES + 2 * KERNELS_HALO);
+  status result =
+      bench->backend->memory_allocate(bench->context, MEMORY_DEVICE, 2 * target->half, &target->mine);
+  if (result == STATUS_OK)
+    result = bench->backend->memory_allocate(bench->context, MEMORY_DEVICE, field, &target->field);
+  CHECK(agree(bench->comm, result));
+  target->peers = bench->backend->memory_export != NULL && bench->ranks > 1;
+  if (target->peers && target_import(bench, target) != STATUS_OK) {
+    log_warning("no plain peer copies to compare with: %s", status_message(STATUS_DEVICE));
+    status_clear();
+    target->peers = 0;
+  }
+  if (!target->peers) target->neighbours[0] = target->neighbours[1] = target->mine;
+  return STATUS_OK;
+}
+
+/* `together`: all ranks are here. Nobody frees what another still has open. */
+static void target_close(bench *bench, halo_target *target, int together) {
+  for (int i = 0; i < NEIGHBOURS; i++) {
+    if (target->imported[i]) bench->backend->memory_release(bench->context, target->neighbours[i]);
+  }
+  if (together) (void)MPI_Barrier(bench->comm);
+  if (target->mine != NULL) bench->backend->memory_free(bench->context, MEMORY_DEVICE, target->mine);
+  if (target->field != NULL) bench->backend->memory_free(bench->context, MEMORY_DEVICE, target->field);
+}
+
+static status add_way(halo_setting *setting, const char *name, int kind) {
+  halo_way *way = &setting->ways[setting->count++];
+  way->name = name;
+  way->transport = kind;
+  if (kind < 0) return STATUS_OK;
+  return agree(setting->bench->comm, halo_create(setting->bench->comm, &setting->grid, &setting->space,
+                                                 (transport)kind, &way->halo));
+}
+
+static status setting_open(halo_setting *setting, int64_t side, precision precision) {
+  bench *bench = setting->bench;
+  const int64_t n[3] = {side, side, (int64_t)PLANES * bench->ranks};
+  CHECK(grid_make(n, (const double[]){1.0, 1.0, 1.0}, bench->ranks, bench->rank, &setting->grid));
+  status result = field_space_open(bench->backend, bench->context, grid_shape(&setting->grid, precision),
+                                   &setting->space);
+  setting->field = (field){.backend = setting->space.backend,
+                           .context = setting->space.context,
+                           .shape = setting->space.shape,
+                           .data = setting->target->field,
+                           .staging = setting->space.staging,
+                           .chunk = setting->space.chunk};
+  if (result == STATUS_OK) {
+    result =
+        field_fill(&setting->field, setting->grid.z0, n[2], 0, bench_noise_row, &setting->field.shape.nx);
+  }
+  return agree(bench->comm, result);
+}
+
+static void setting_close(halo_setting *setting) {
+  for (int w = 0; w < setting->count; w++) {
+    if (setting->ways[w].halo.backend != NULL) halo_destroy(&setting->ways[w].halo);
+  }
+  if (setting->space.backend != NULL) field_space_close(&setting->space);
+}
+
+/* The last way is the plain one. */
+static void report(const halo_setting *setting, json_t *results) {
+  const bench_spread *plain = &setting->ways[setting->count - 1].seconds;
+  const kernels_shape *shape = &setting->space.shape;
+  const double bytes = (double)(NEIGHBOURS * KERNELS_HALO) * (double)field_plane_bytes(&setting->field);
+  const char *precision = shape->precision == PRECISION_SINGLE ? "single" : "double";
+  for (int w = 0; w < setting->count; w++) {
+    const halo_way *way = &setting->ways[w];
+    const double ratio = way->seconds.median / plain->median;
+    const double rate = 1e-9 * bytes / way->seconds.median;
+    (void)json_array_append_new(results, json_pack("{s:i, s:s, s:s, s:f, s:o, s:f, s:f}", "plane", shape->nx,
+                                                   "precision", precision, "way", way->name, "bytes_sent",
+                                                   bytes, "seconds", bench_report_spread(&way->seconds),
+                                                   "gigabytes_per_second", rate, "versus_plain", ratio));
+    log_info("halo %5d^2 %s  %-11s %10.2f us  %8.2f GB/s sent  %6.2f x plain\n", shape->nx, precision,
+             way->name, 1e6 * way->seconds.median, rate, ratio);
+  }
+}
+
+static status measure_planes(bench *bench, const halo_target *target, int64_t side, precision precision,
+                             json_t *results) {
+  static transport_choice choice;
+  static int chosen;
+  halo_setting setting = {.bench = bench, .target = target};
+  status result = setting_open(&setting, side, precision);
+  if (result == STATUS_OK && !chosen) {
+    result = transport_choose(bench->comm, &setting.space, CONFIG_TRANSPORT_AUTO, &choice);
+    chosen = 1;
+    log_info("halo: transport %s: %s\n", transport_name(choice.transport), choice.reason);
+  }
+  if (result == STATUS_OK)
+    result = add_way(&setting, bench->ranks == 1 ? "local" : transport_name(choice.transport),
+                     (int)choice.transport);
+  if (result == STATUS_OK && choice.transport == TRANSPORT_CUDA_AWARE && bench->ranks > 1)
+    result = add_way(&setting, "staged", TRANSPORT_STAGED);
+  if (result == STATUS_OK) result = add_way(&setting, target->peers ? "peer copy" : "local copy", -1);
+  if (result == STATUS_OK) result = measure(&setting);
+  if (result == STATUS_OK) report(&setting, results);
+  setting_close(&setting);
+  return result;
+}
+
+status bench_halo(bench *bench) {
+  json_t *results = json_array();
+  halo_target target = {0};
+  bench_report_add(bench, "halo", results);
+  status result = target_open(bench, &target);
+  for (int i = 0; i < bench->options.plane_count; i++) {
+    for (int p = PRECISION_SINGLE; p <= PRECISION_DOUBLE && result == STATUS_OK; p++) {
+      if (bench->options.precision[p])
+        result = measure_planes(bench, &target, bench->options.planes[i], (precision)p, results);
+    }
+  }
+  target_close(bench, &target, result == STATUS_OK);
+  return result;
+}

@@ -1,0 +1,209 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/agree.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "bench.h"
+#include "checkpoint.h"
+
+/* States written and read by all ranks, alternately with plain files of the same bytes: each rank writes its
+ * planes from host memory into a file of its own and brings it to the disk. Readings come from the system's
+ * file cache where it still holds the file, for both alike. */
+
+enum { SAMPLES = 5, PIECE = 32 << 20 };
+
+typedef enum io_way { IO_WRITE, IO_PLAIN_WRITE, IO_READ, IO_PLAIN_READ, IO_WAYS } io_way;
+
+typedef struct io_setting {
+  bench *bench;
+  config config;
+  grid grid;
+  field_space space;
+  field phi;
+  checkpoint *checkpoint;
+  char plain[BENCH_PATH]; /* this rank's plain file */
+  size_t bytes;           /* of this rank's points */
+  char *piece;            /* PIECE bytes */
+  int sample;
+} io_setting;
+
+static status plain_write(io_setting *setting) {
+  const int descriptor = open(setting->plain, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot make: %s", setting->plain, strerror(errno));
+  status result = STATUS_OK;
+  for (size_t done = 0; done < setting->bytes && result == STATUS_OK; done += PIECE) {
+    const size_t size = setting->bytes - done < PIECE ? setting->bytes - done : PIECE;
+    result = file_write_at(descriptor, setting->plain, setting->piece, size, (int64_t)done);
+  }
+  if (result == STATUS_OK) result = file_sync(descriptor, setting->plain);
+  (void)close(descriptor);
+  return result;
+}
+
+static status plain_read(io_setting *setting) {
+  const int descriptor = open(setting->plain, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", setting->plain, strerror(errno));
+  status result = STATUS_OK;
+  for (size_t done = 0; done < setting->bytes && result == STATUS_OK; done += PIECE) {
+    const size_t size = setting->bytes - done < PIECE ? setting->bytes - done : PIECE;
+    result = file_read_at(descriptor, setting->plain, setting->piece, size, (int64_t)done);
+  }
+  (void)close(descriptor);
+  return result;
+}
+
+static status perform(io_setting *setting, io_way way) {
+  char path[BENCH_PATH];
+  checkpoint_state state = {.step = setting->sample, .dt = 1.0, .picture = 0};
+  switch (way) {
+  case IO_WRITE:
+    return checkpoint_write(setting->checkpoint, &state, &setting->phi);
+  case IO_READ:
+    (void)snprintf(path, sizeof path, "%.4000s/state_%08d.hdf", setting->config.directory, setting->sample);
+    return checkpoint_read(setting->checkpoint, path, &state, &setting->phi);
+  case IO_PLAIN_WRITE:
+    return agree(setting->bench->comm, plain_write(setting));
+  default:
+    return agree(setting->bench->comm, plain_read(setting));
+  }
+}
+
+static status measure(io_setting *setting, double samples[IO_WAYS][SAMPLES]) {
+  MPI_Comm comm = setting->bench->comm;
+  for (int i = -1; i < SAMPLES; i++) { /* the first one makes what later ones replace */
+    setting->sample = i + 1;
+    for (int way = 0; way < IO_WAYS; way++) {
+      CHECK_MPI(MPI_Barrier(comm));
+      const double start = MPI_Wtime();
+      CHECK(perform(setting, (io_way)way));
+      const double mine = MPI_Wtime() - start;
+      if (i >= 0) CHECK_MPI(MPI_Allreduce(&mine, &samples[way][i], 1, MPI_DOUBLE, MPI_MAX, comm));
+    }
+  }
+  return STATUS_OK;
+}
+
+static void report(const io_setting *setting, double samples[IO_WAYS][SAMPLES], json_t *results) {
+  static const char *const names[] = {"write", "plain write", "read", "plain read"};
+  const int64_t *n = setting->grid.n;
+  const double bytes =
+      (double)n[0] * (double)n[1] * (double)n[2] * (double)kernels_element_size(setting->config.precision);
+  bench_spread spreads[IO_WAYS];
+  for (int way = 0; way < IO_WAYS; way++) spreads[way] = bench_spread_of(SAMPLES, samples[way]);
+  for (int way = 0; way < IO_WAYS; way++) {
+    const double rate = 1e-9 * bytes / spreads[way].median;
+    const double plain =
+        spreads[way == IO_WRITE || way == IO_PLAIN_WRITE ? IO_PLAIN_WRITE : IO_PLAIN_READ].median;
+    const char *precision = config_precision_name(setting->config.precision);
+    (void)json_array_append_new(results, json_pack("{s:s, s:o, s:s, s:f, s:o, s:f, s:f}", "operation",
+                                                   names[way], "grid", bench_report_grid(n), "precision",
+                                                   precision, "bytes", bytes, "seconds",
+                                                   bench_report_spread(&spreads[way]), "gigabytes_per_second",
+                                                   rate, "versus_plain", spreads[way].median / plain));
+    log_info("io %4lld x %4lld x %4lld %s  %-11s %9.4f s  %7.3f GB/s  %5.2f x the plain time\n",
+             (long long)n[0], (long long)n[1], (long long)n[2], precision, names[way], spreads[way].median,
+             rate, spreads[way].median / plain);
+  }
+}
+
+/* A directory of this run's own below --directory, the same for all ranks. */
+static status make_directory(io_setting *setting) {
+  bench *bench = setting->bench;
+  char *path = setting->config.directory;
+  status result = STATUS_OK;
+  if (bench->rank == 0) {
+    (void)snprintf(path, CONFIG_PATH_SIZE, "%.4000s/fdbench-XXXXXX", bench->options.directory);
+    if (mkdtemp(path) == NULL) {
+      result = status_fail(STATUS_FILE, "%s: cannot make a directory in it: %s", bench->options.directory,
+                           strerror(errno));
+    }
+  }
+  CHECK(agree(bench->comm, result));
+  CHECK_MPI(MPI_Bcast(path, CONFIG_PATH_SIZE, MPI_CHAR, 0, bench->comm));
+  (void)snprintf(setting->plain, sizeof setting->plain, "%.4000s/plain_%d", path, bench->rank);
+  return STATUS_OK;
+}
+
+/* Removes what this program made: its plain files, the states and their index. */
+static void remove_directory(const io_setting *setting) {
+  char path[BENCH_PATH];
+  const char *directory = setting->config.directory;
+  (void)unlink(setting->plain);
+  (void)MPI_Barrier(setting->bench->comm);
+  if (setting->bench->rank != 0) return;
+  for (int i = 0; i <= SAMPLES; i++) {
+    (void)snprintf(path, sizeof path, "%.4000s/state_%08d.hdf", directory, i);
+    (void)unlink(path);
+  }
+  (void)snprintf(path, sizeof path, "%.4000s/state.hdf.series", directory);
+  (void)unlink(path);
+  if (rmdir(directory) != 0) log_warning("%s: not removed: %s", directory, strerror(errno));
+}
+
+static status setting_open(io_setting *setting, const int64_t n[3], precision precision) {
+  bench *bench = setting->bench;
+  config *config = &setting->config;
+  config->precision = precision;
+  config->checkpoint_keep = 2;
+  for (int d = 0; d < 3; d++) {
+    config->n[d] = n[d];
+    config->l[d] = 1.0;
+  }
+  CHECK(agree(bench->comm, grid_make(n, config->l, bench->ranks, bench->rank, &setting->grid)));
+  status result = field_space_open(bench->backend, bench->context, grid_shape(&setting->grid, precision),
+                                   &setting->space);
+  if (result == STATUS_OK) result = field_create(&setting->space, &setting->phi);
+  if (result == STATUS_OK) {
+    result = field_fill(&setting->phi, setting->grid.z0, n[2], 0, bench_noise_row, &setting->phi.shape.nx);
+  }
+  setting->bytes = (size_t)n[0] * (size_t)n[1] * (size_t)setting->grid.nz * kernels_element_size(precision);
+  setting->piece = malloc(PIECE);
+  if (result == STATUS_OK && setting->piece == NULL)
+    result = status_fail(STATUS_MEMORY, "no memory for a piece");
+  if (result == STATUS_OK) {
+    bench_noise_row(&(const int){PIECE / (int)sizeof(double)}, bench->rank, 0,
+                    (double *)(void *)setting->piece);
+  }
+  return agree(bench->comm, result);
+}
+
+static void setting_close(io_setting *setting) {
+  free(setting->piece);
+  checkpoint_destroy(setting->checkpoint);
+  if (setting->phi.backend != NULL) field_destroy(&setting->phi);
+  if (setting->space.backend != NULL) field_space_close(&setting->space);
+}
+
+static status measure_states(bench *bench, const int64_t n[3], precision precision, json_t *results) {
+  static io_setting setting; /* large */
+  double samples[IO_WAYS][SAMPLES];
+  memset(&setting, 0, sizeof setting);
+  setting.bench = bench;
+  status result = setting_open(&setting, n, precision);
+  if (result == STATUS_OK) result = make_directory(&setting);
+  if (result == STATUS_OK) {
+    result = checkpoint_create(bench->comm, &setting.grid, &setting.config, &setting.checkpoint);
+    if (result == STATUS_OK) result = measure(&setting, samples);
+    if (result == STATUS_OK) report(&setting, samples, results);
+    if (result == STATUS_OK || agree_reached()) remove_directory(&setting);
+  }
+  setting_close(&setting);
+  return result;
+}
+
+status bench_io(bench *bench) {
+  json_t *results = json_array();
+  bench_report_add(bench, "io", results);
+  for (int g = 0; g < bench->options.grid_count; g++) {
+    for (int p = PRECISION_SINGLE; p <= PRECISION_DOUBLE; p++) {
+      if (bench->options.precision[p])
+        CHECK(measure_states(bench, bench->options.grids[g], (precision)p, results));
+    }
+  }
+  return STATUS_OK;
+}

@@ -1,0 +1,301 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "bench.h"
+
+enum { INPUTS = 5, OUTPUTS = 3, FIELDS = INPUTS + OUTPUTS, CONTESTANTS = 4 };
+
+typedef enum kernel_kind { DERIVATIVE, GRADIENT, DIVERGENCE, LAPLACIAN, STAGE, AXPY, SUMS } kernel_kind;
+
+/* What is timed. reads and writes: fields that must be moved, each once. */
+typedef struct kernel_case {
+  const char *name;
+  kernel_kind kind;
+  int reads, writes;
+  int option; /* DERIVATIVE: axis; STAGE: form; SUMS: whether there is a reference */
+  int stored; /* velocity in fields */
+  int base, extras;
+  int diffusion;
+} kernel_case;
+
+static const kernel_case cases[] = {
+    {"dx", DERIVATIVE, 1, 1, AXIS_X, 0, 0, 0, 0},
+    {"dy", DERIVATIVE, 1, 1, AXIS_Y, 0, 0, 0, 0},
+    {"dz", DERIVATIVE, 1, 1, AXIS_Z, 0, 0, 0, 0},
+    {"gradient", GRADIENT, 1, 3, 0, 0, 0, 0, 0},
+    {"divergence", DIVERGENCE, 3, 1, 0, 0, 0, 0, 0},
+    {"laplacian", LAPLACIAN, 1, 1, 0, 0, 0, 0, 0},
+    {"stage_uniform", STAGE, 2, 1, FORM_ADVECTIVE, 0, 1, 0, 0},
+    {"stage_uniform_first", STAGE, 1, 1, FORM_ADVECTIVE, 0, 0, 0, 0},
+    {"stage_uniform_last", STAGE, 4, 1, FORM_ADVECTIVE, 0, 1, 2, 0},
+    {"stage_uniform_diffusion", STAGE, 2, 1, FORM_ADVECTIVE, 0, 1, 0, 1},
+    {"stage_stored_advective", STAGE, 5, 1, FORM_ADVECTIVE, 1, 1, 0, 0},
+    {"stage_stored_conservative", STAGE, 5, 1, FORM_CONSERVATIVE, 1, 1, 0, 0},
+    {"stage_stored_skew", STAGE, 5, 1, FORM_SKEW, 1, 1, 0, 0},
+    {"stage_stored_advective_diffusion", STAGE, 5, 1, FORM_ADVECTIVE, 1, 1, 0, 1},
+    {"stage_stored_conservative_diffusion", STAGE, 5, 1, FORM_CONSERVATIVE, 1, 1, 0, 1},
+    {"stage_stored_skew_diffusion", STAGE, 5, 1, FORM_SKEW, 1, 1, 0, 1},
+    {"axpy", AXPY, 2, 1, 0, 0, 0, 0, 0},
+    {"plane_sums", SUMS, 1, 0, 0, 0, 0, 0, 0},
+    {"plane_sums_reference", SUMS, 2, 0, 1, 0, 0, 0, 0},
+};
+
+/* Fields of one grid in one precision. Inputs are never written. */
+typedef struct kernel_arrays {
+  field_space space;
+  stencil stencil;
+  field fields[FIELDS];
+  kernels_event *began, *edges_done;
+  kernels_plane_sums *sums;
+} kernel_arrays;
+
+/* A case on a slab of the fields: all planes, or as many thin slabs in turn as the fields hold, so that none
+ * is left in a cache by the launch before. */
+typedef struct kernel_job {
+  const kernels *backend;
+  kernels_launch launch;
+  const kernel_case *what;
+  const kernel_arrays *arrays;
+  int steps, next;
+} kernel_job;
+
+static void *array(const kernel_job *job, int i) {
+  return (char *)job->arrays->fields[i].data +
+         (size_t)job->next * (size_t)job->launch.shape.nz * field_plane_bytes(&job->arrays->fields[i]);
+}
+
+/* Coefficients of a step that changes f by about a tenth of itself. */
+static status run_stage(const kernel_job *job, const kernels_launch *launch) {
+  const kernel_case *what = job->what;
+  const double h = launch->stencil->spacing[0];
+  kernels_stage stage = {.out = array(job, INPUTS),
+                         .f = array(job, 0),
+                         .base = what->base ? array(job, 1) : NULL,
+                         .weight_f = 0.75,
+                         .form = (advection_form)what->option,
+                         .advection = -0.05 * h,
+                         .uniform = {1.0, 0.5, 0.25},
+                         .diffusion = what->diffusion ? 0.01 * h * h : 0.0};
+  for (int i = 0; i < what->extras; i++) {
+    stage.extra[i] = array(job, 2 + i);
+    stage.weight_extra[i] = 0.125;
+  }
+  for (int d = 0; d < 3 && what->stored; d++) stage.velocity[d] = array(job, 2 + d);
+  return job->backend->stage(launch, &stage);
+}
+
+static status run(const kernel_job *job, kernels_queue queue, int z0, int z1) {
+  const kernels *backend = job->backend;
+  kernels_launch launch = job->launch;
+  launch.queue = queue;
+  launch.planes = (kernels_planes){z0, z1};
+  void *const out[OUTPUTS] = {array(job, INPUTS), array(job, INPUTS + 1), array(job, INPUTS + 2)};
+  const void *const in[3] = {array(job, 0), array(job, 1), array(job, 2)};
+  switch (job->what->kind) {
+  case DERIVATIVE:
+    return backend->derivative(&launch, (axis)job->what->option, in[0], out[0]);
+  case GRADIENT:
+    return backend->gradient(&launch, in[0], out);
+  case DIVERGENCE:
+    return backend->divergence(&launch, in, out[0]);
+  case LAPLACIAN:
+    return backend->laplacian(&launch, in[0], out[0]);
+  case STAGE:
+    return run_stage(job, &launch);
+  case AXPY:
+    return backend->axpy(&launch, 1e-9, in[0], out[0]);
+  default:
+    return backend->plane_sums(&launch, in[0], job->what->option ? in[1] : NULL, job->arrays->sums);
+  }
+}
+
+static status run_whole(void *data) {
+  kernel_job *job = data;
+  job->next = (job->next + 1) % job->steps;
+  return run(job, QUEUE_MAIN, 0, job->launch.shape.nz);
+}
+
+/* As the time step does it: edges on the urgent queue, the interior meanwhile, and each follows the other. */
+static status run_split(void *data) {
+  const kernel_job *job = data;
+  const kernels *backend = job->backend;
+  kernels_context *context = job->launch.context;
+  const int nz = job->launch.shape.nz;
+  CHECK(backend->event_record(job->arrays->began, context, QUEUE_MAIN));
+  CHECK(backend->event_follow(context, QUEUE_EDGE, job->arrays->began));
+  CHECK(run(job, QUEUE_EDGE, 0, KERNELS_HALO));
+  CHECK(run(job, QUEUE_EDGE, nz - KERNELS_HALO, nz));
+  CHECK(backend->event_record(job->arrays->edges_done, context, QUEUE_EDGE));
+  CHECK(run(job, QUEUE_MAIN, KERNELS_HALO, nz - KERNELS_HALO));
+  return backend->event_follow(context, QUEUE_MAIN, job->arrays->edges_done);
+}
+
+/* The other fields hold the first one's values in other places. */
+static status arrays_fill(kernel_arrays *arrays) {
+  const kernels_shape *shape = &arrays->space.shape;
+  const kernels *backend = arrays->space.backend;
+  CHECK(field_fill(&arrays->fields[0], 0, shape->nz, 1, bench_noise_row, &shape->nx));
+  const size_t all = kernels_field_bytes(shape);
+  for (int i = 1; i < INPUTS; i++) {
+    const size_t shift = (size_t)i * field_plane_bytes(&arrays->fields[0]);
+    const char *from = arrays->fields[0].data;
+    char *to = arrays->fields[i].data;
+    CHECK(backend->memory_copy(arrays->space.context, QUEUE_MAIN, to, from + shift, all - shift));
+    CHECK(backend->memory_copy(arrays->space.context, QUEUE_MAIN, to + all - shift, from, shift));
+  }
+  return backend->queue_wait(arrays->space.context, QUEUE_MAIN);
+}
+
+static status arrays_open(bench *bench, const int64_t n[3], precision precision, kernel_arrays *arrays) {
+  const double l[3] = {1.0, 1.0, 1.0};
+  grid grid;
+  CHECK(grid_make(n, l, 1, 0, &grid));
+  arrays->stencil = stencil_make(8, grid.h);
+  CHECK(field_space_open(bench->backend, bench->context, grid_shape(&grid, precision), &arrays->space));
+  for (int i = 0; i < FIELDS; i++) CHECK(field_create(&arrays->space, &arrays->fields[i]));
+  CHECK(bench->backend->event_create(bench->context, &arrays->began));
+  CHECK(bench->backend->event_create(bench->context, &arrays->edges_done));
+  arrays->sums = malloc((size_t)grid.nz * sizeof *arrays->sums);
+  if (arrays->sums == NULL) return status_fail(STATUS_MEMORY, "no memory for %d sums", grid.nz);
+  return arrays_fill(arrays);
+}
+
+static void arrays_close(bench *bench, kernel_arrays *arrays) {
+  free(arrays->sums);
+  if (arrays->began != NULL) bench->backend->event_destroy(arrays->began);
+  if (arrays->edges_done != NULL) bench->backend->event_destroy(arrays->edges_done);
+  for (int i = 0; i < FIELDS; i++) {
+    if (arrays->fields[i].backend != NULL) field_destroy(&arrays->fields[i]);
+  }
+  if (arrays->space.backend != NULL) field_space_close(&arrays->space);
+}
+
+static double rate(double bytes, const bench_contestant *contestant) {
+  return 1e-9 * bytes / contestant->seconds.median;
+}
+
+/* One measurement on `planes` planes. contestants: kernel, stream with ordinary and with non-temporal stores,
+ * and where edges are asked for the kernel in three launches. */
+typedef struct kernel_result {
+  const kernel_job *job;
+  int streams, split;
+  bench_contestant contestants[CONTESTANTS];
+} kernel_result;
+
+static json_t *report(const kernel_result *result) {
+  const kernel_case *what = result->job->what;
+  const kernels_shape *shape = &result->job->launch.shape;
+  const bench_contestant *c = result->contestants;
+  const double points = (double)shape->nx * (double)shape->ny * (double)shape->nz;
+  const double bytes =
+      points * (double)(what->reads + what->writes) * (double)kernels_element_size(shape->precision);
+  const int64_t n[3] = {shape->nx, shape->ny, shape->nz};
+  json_t *entry = json_pack(
+      "{s:s, s:o, s:s, s:i, s:i, s:f, s:o, s:f, s:f}", "kernel", what->name, "grid", bench_report_grid(n),
+      "precision", shape->precision == PRECISION_SINGLE ? "single" : "double", "reads", what->reads, "writes",
+      what->writes, "bytes", bytes, "seconds", bench_report_spread(&c[0].seconds), "points_per_second",
+      points / c[0].seconds.median, "gigabytes_per_second", rate(bytes, &c[0]));
+  log_info("%-36s %5d x %4d x %4d %s %dR %dW %10.3e points/s %8.1f GB/s", what->name, shape->nx, shape->ny,
+           shape->nz, shape->precision == PRECISION_SINGLE ? "single" : "double", what->reads, what->writes,
+           points / c[0].seconds.median, rate(bytes, &c[0]));
+  if (result->streams) {
+    const double ordinary = rate(bytes, &c[1]);
+    const double nontemporal = rate(bytes, &c[2]);
+    const double best = ordinary > nontemporal ? ordinary : nontemporal;
+    const double share = rate(bytes, &c[0]) / best;
+    (void)json_object_set_new(entry, "stream",
+                              json_pack("{s:f, s:f, s:o, s:o}", "ordinary", ordinary, "nontemporal",
+                                        nontemporal, "seconds_ordinary", bench_report_spread(&c[1].seconds),
+                                        "seconds_nontemporal", bench_report_spread(&c[2].seconds)));
+    (void)json_object_set_new(entry, "share", json_real(share));
+    log_info("  stream %7.1f %7.1f  share %5.1f %%", ordinary, nontemporal, 100.0 * share);
+  }
+  if (result->split) {
+    const double cost = c[3].seconds.median / c[0].seconds.median;
+    (void)json_object_set_new(
+        entry, "edges",
+        json_pack("{s:o, s:f}", "seconds", bench_report_spread(&c[3].seconds), "versus_whole", cost));
+    log_info("  edges + interior %.3f", cost);
+  }
+  log_info("\n");
+  return entry;
+}
+
+/* The stream of a case, over the same bytes in the same places. */
+static bench_stream stream_of(const kernel_job *job, int nontemporal) {
+  const kernels_shape *shape = &job->launch.shape;
+  const field *fields = job->arrays->fields;
+  bench_stream stream = {.backend = job->backend, .launch = job->launch, .steps = job->steps};
+  stream.step = (size_t)shape->nz * field_plane_bytes(&fields[0]);
+  stream.stream.reads = job->what->reads;
+  stream.stream.writes = job->what->writes;
+  stream.stream.elements = (size_t)shape->nx * (size_t)shape->ny * (size_t)shape->nz;
+  stream.stream.nontemporal = nontemporal;
+  for (int i = 0; i < INPUTS; i++) stream.stream.in[i] = field_plane(&fields[i], 0);
+  for (int i = 0; i < OUTPUTS; i++) stream.stream.out[i] = field_plane(&fields[INPUTS + i], 0);
+  return stream;
+}
+
+static status measure_case(bench *bench, kernel_job *job, int edges, json_t *results) {
+  bench_stream streams[2] = {stream_of(job, 0), stream_of(job, 1)};
+  kernel_result result = {.job = job,
+                          .streams = job->what->writes > 0,
+                          .split =
+                              edges && job->what->kind != SUMS && job->launch.shape.nz > 2 * KERNELS_HALO,
+                          .contestants = {{.work = run_whole, .job = job},
+                                          {.work = bench_stream_work, .job = &streams[0]},
+                                          {.work = bench_stream_work, .job = &streams[1]},
+                                          {.work = run_split, .job = job}}};
+  const int count = result.split ? CONTESTANTS : result.streams ? 3 : 1;
+  CHECK(bench_measure(bench, count, result.contestants));
+  (void)json_array_append_new(results, report(&result));
+  return STATUS_OK;
+}
+
+static status measure_slabs(bench *bench, const kernel_arrays *arrays, int planes, json_t *results) {
+  const bench_options *options = &bench->options;
+  const int whole = planes == arrays->space.shape.nz;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    if (strncmp(cases[i].name, options->only, strlen(options->only)) != 0) continue;
+    kernel_job job = {.backend = bench->backend, .what = &cases[i], .arrays = arrays};
+    job.launch = (kernels_launch){.context = bench->context,
+                                  .queue = QUEUE_MAIN,
+                                  .shape = arrays->space.shape,
+                                  .stencil = &arrays->stencil};
+    job.launch.shape.nz = planes;
+    job.steps = arrays->space.shape.nz / planes;
+    CHECK(measure_case(bench, &job, whole && (options->ranges & RANGE_EDGES), results));
+  }
+  return STATUS_OK;
+}
+
+static status measure_arrays(bench *bench, const kernel_arrays *arrays, json_t *results) {
+  static const int thin[] = {64, 32};
+  const int nz = arrays->space.shape.nz;
+  CHECK(measure_slabs(bench, arrays, nz, results));
+  if (!(bench->options.ranges & RANGE_THIN)) return STATUS_OK;
+  for (size_t i = 0; i < sizeof thin / sizeof thin[0]; i++) {
+    if (thin[i] < nz) CHECK(measure_slabs(bench, arrays, thin[i], results));
+  }
+  return STATUS_OK;
+}
+
+status bench_kernels(bench *bench) {
+  bench_options *options = &bench->options;
+  json_t *results = json_array();
+  bench_report_add(bench, "kernels", results);
+  for (int g = 0; g < options->grid_count; g++) {
+    for (int p = PRECISION_SINGLE; p <= PRECISION_DOUBLE; p++) {
+      if (!options->precision[p]) continue;
+      kernel_arrays arrays;
+      memset(&arrays, 0, sizeof arrays);
+      status result = arrays_open(bench, options->grids[g], (precision)p, &arrays);
+      if (result == STATUS_OK) result = measure_arrays(bench, &arrays, results);
+      arrays_close(bench, &arrays);
+      CHECK(result);
+    }
+  }
+  return STATUS_OK;
+}

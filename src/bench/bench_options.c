@@ -1,0 +1,232 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+const char bench_options_help[] =
+    "Usage: fdbench [kernels|pencils|halo|io|all ...] [options]\n"
+    "       mpirun -np RANKS fdbench [halo|io|all ...] [options]\n"
+    "\n"
+    "Measures this machine and writes bench.json; every figure stands beside a plain loop, copy or write of "
+    "the\n"
+    "same bytes, timed alternately with it in the same run.\n"
+    "\n"
+    "  kernels   every operation: points per second, least bytes moved, share of a streaming loop of the "
+    "same\n"
+    "            reads and writes (the better of ordinary and non-temporal stores); then the pencils (rank 0 "
+    "alone)\n"
+    "  pencils   the report of NVIDIA's finite-difference posts: error, time and bandwidth of every variant\n"
+    "  halo      exchange of 4 planes each way, planes of 64^2 to 1024^2 (on one rank: with itself)\n"
+    "  io        states written and read, against plain files of the same bytes\n"
+    "  all       all of them (default)\n"
+    "\n"
+    "  --backend auto|cpu|cuda      default auto\n"
+    "  --grid NX[xNYxNZ][,...]      points of kernels and io (default 512 on devices, 320 in host memory)\n"
+    "  --pencils N[,...]            cubes of the pencil report (default 64,128,256, and 512 on devices)\n"
+    "  --planes N[,...]             sides of the planes exchanged (default 64,128,256,512,1024)\n"
+    "  --precision single|double|both   default both\n"
+    "  --ranges whole|edges|thin|all    of planes (default whole): edges adds 2 x 4 edge planes + interior "
+    "against\n"
+    "                               the whole; thin adds slabs of 64 and 32 planes\n"
+    "  --only PREFIX                kernels whose name begins so (dx, gradient, stage_stored, ...)\n"
+    "  --threads N                  CPU threads of a rank (default: OMP_NUM_THREADS, else its share of the "
+    "node)\n"
+    "  --repeat N                   samples, of which medians are taken (default 15)\n"
+    "  --directory DIR              io: where temporary files go (default .)\n"
+    "  --output FILE                default bench.json\n"
+    "  --help                       this text\n"
+    "\n"
+    "Exit codes: 0 measured; 2 bad command line; 3 device, memory or disk cannot be used.\n";
+
+static const struct option long_options[] = {{"backend", required_argument, NULL, 'b'},
+                                             {"grid", required_argument, NULL, 'g'},
+                                             {"pencils", required_argument, NULL, 'n'},
+                                             {"planes", required_argument, NULL, 'l'},
+                                             {"precision", required_argument, NULL, 'p'},
+                                             {"ranges", required_argument, NULL, 'r'},
+                                             {"only", required_argument, NULL, 'k'},
+                                             {"threads", required_argument, NULL, 't'},
+                                             {"repeat", required_argument, NULL, 'c'},
+                                             {"directory", required_argument, NULL, 'd'},
+                                             {"output", required_argument, NULL, 'o'},
+                                             {"help", no_argument, NULL, 'h'},
+                                             {NULL, 0, NULL, 0}};
+
+static status refuse(const char *option, const char *value, const char *accepted) {
+  return status_fail(STATUS_USAGE, "%s %s: accepted: %s; see fdbench --help", option, value, accepted);
+}
+
+/* A whole number from `least` to `most` at *text; *text moves behind it. */
+static int parse_number(const char **text, int64_t least, int64_t most, int64_t *value) {
+  char *end = NULL;
+  if (**text < '0' || **text > '9') return 0;
+  errno = 0;
+  const long long found = strtoll(*text, &end, 10);
+  if (errno != 0 || found < least || found > most) return 0;
+  *value = found;
+  *text = end;
+  return 1;
+}
+
+static status parse_count(const char *option, const char *text, int64_t most, int *count) {
+  int64_t value = 0;
+  const char *at = text;
+  if (!parse_number(&at, 1, most, &value) || *at != '\0') {
+    char accepted[64];
+    (void)snprintf(accepted, sizeof accepted, "a whole number from 1 to %lld", (long long)most);
+    return refuse(option, text, accepted);
+  }
+  *count = (int)value;
+  return STATUS_OK;
+}
+
+/* Smallest grid: a stencil's width in x and y, two edges in z. */
+static int parse_grid(const char **text, int64_t n[3]) {
+  const int64_t most = 100000;
+  if (!parse_number(text, 9, most, &n[0])) return 0;
+  n[1] = n[2] = n[0];
+  if (**text != 'x') return 1;
+  for (int d = 1; d < 3; d++) {
+    if (*(*text)++ != 'x' || !parse_number(text, d == 1 ? 9 : 8, most, &n[d])) return 0;
+  }
+  return 1;
+}
+
+static status parse_grids(const char *text, bench_options *options) {
+  static const char accepted[] = "up to 8 of NX or NXxNYxNZ between commas, NX and NY from 9, NZ from 8";
+  for (const char *at = text;; at++) {
+    if (options->grid_count == BENCH_GRIDS) return refuse("--grid", text, accepted);
+    if (!parse_grid(&at, options->grids[options->grid_count])) return refuse("--grid", text, accepted);
+    options->grid_count++;
+    if (*at == '\0') return STATUS_OK;
+    if (*at != ',') return refuse("--grid", text, accepted);
+  }
+}
+
+static status parse_sides(const char *option, const char *text, int64_t sides[], int *count) {
+  static const char accepted[] = "up to 8 numbers from 16 to 2048 between commas";
+  for (const char *at = text;; at++) {
+    if (*count == BENCH_GRIDS || !parse_number(&at, 16, 2048, &sides[*count]))
+      return refuse(option, text, accepted);
+    ++*count;
+    if (*at == '\0') return STATUS_OK;
+    if (*at != ',') return refuse(option, text, accepted);
+  }
+}
+
+static status parse_precision(const char *text, bench_options *options) {
+  const int both = strcmp(text, "both") == 0;
+  options->precision[PRECISION_SINGLE] = both || strcmp(text, "single") == 0;
+  options->precision[PRECISION_DOUBLE] = both || strcmp(text, "double") == 0;
+  if (options->precision[PRECISION_SINGLE] || options->precision[PRECISION_DOUBLE]) return STATUS_OK;
+  return refuse("--precision", text, "single, double, both");
+}
+
+static status parse_ranges(const char *text, bench_options *options) {
+  static const struct {
+    const char *name;
+    int ranges;
+  } table[] = {{"whole", RANGE_WHOLE},
+               {"edges", RANGE_EDGES},
+               {"thin", RANGE_THIN},
+               {"all", RANGE_EDGES | RANGE_THIN}};
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    if (strcmp(text, table[i].name) == 0) {
+      options->ranges |= table[i].ranges;
+      return STATUS_OK;
+    }
+  }
+  return refuse("--ranges", text, "whole, edges, thin, all");
+}
+
+static status parse_text(const char *option, const char *text, char *value, size_t size) {
+  const int length = snprintf(value, size, "%s", text);
+  if (length > 0 && (size_t)length < size) return STATUS_OK;
+  return status_fail(STATUS_USAGE, "%s: accepted: 1 to %zu bytes", option, size - 1);
+}
+
+static status parse_backend(const char *text, bench_options *options) {
+  char accepted[128] = "auto";
+  for (int i = 0; i < kernels_count(); i++) {
+    const size_t used = strlen(accepted);
+    (void)snprintf(accepted + used, sizeof accepted - used, ", %s", kernels_at(i)->name);
+  }
+  if (strcmp(text, "auto") != 0 && kernels_find(text) == NULL) return refuse("--backend", text, accepted);
+  return parse_text("--backend", text, options->backend, sizeof options->backend);
+}
+
+static status parse_option(int option, const char *text, bench_options *options) {
+  switch (option) {
+  case 'b':
+    return parse_backend(text, options);
+  case 'g':
+    return parse_grids(text, options);
+  case 'n':
+    return parse_sides("--pencils", text, options->cubes, &options->cube_count);
+  case 'l':
+    return parse_sides("--planes", text, options->planes, &options->plane_count);
+  case 'p':
+    return parse_precision(text, options);
+  case 'r':
+    return parse_ranges(text, options);
+  case 'k':
+    return parse_text("--only", text, options->only, sizeof options->only);
+  case 't':
+    return parse_count("--threads", text, 4096, &options->threads);
+  case 'c':
+    return parse_count("--repeat", text, BENCH_REPEATS, &options->repeat);
+  case 'd':
+    return parse_text("--directory", text, options->directory, sizeof options->directory);
+  case 'o':
+    return parse_text("--output", text, options->output, sizeof options->output);
+  default:
+    options->help = 1;
+    return STATUS_OK;
+  }
+}
+
+static status parse_part(const char *text, bench_options *options) {
+  const int all = strcmp(text, "all") == 0;
+  const int kernels = all || strcmp(text, "kernels") == 0;
+  const int pencils = kernels || strcmp(text, "pencils") == 0;
+  const int halo = all || strcmp(text, "halo") == 0;
+  const int io = all || strcmp(text, "io") == 0;
+  if (!(pencils || halo || io)) {
+    return status_fail(STATUS_USAGE,
+                       "unknown part '%s'; accepted: kernels, pencils, halo, io, all; see fdbench --help",
+                       text);
+  }
+  options->kernels |= kernels;
+  options->pencils |= pencils;
+  options->halo |= halo;
+  options->io |= io;
+  return STATUS_OK;
+}
+
+status bench_options_parse(int argc, char **argv, bench_options *options) {
+  *options = (bench_options){.backend = "auto",
+                             .precision = {1, 1},
+                             .ranges = RANGE_WHOLE,
+                             .repeat = 15,
+                             .output = "bench.json",
+                             .directory = "."};
+  opterr = 0;
+  for (int found = 0; (found = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+    if (found == ':') {
+      return status_fail(STATUS_USAGE, "option '%s' needs a value; see fdbench --help", argv[optind - 1]);
+    }
+    if (found == '?') {
+      return status_fail(
+          STATUS_USAGE,
+          "unknown option '%s'; accepted: --backend, --grid, --pencils, --planes, --precision, --ranges, "
+          "--only, --threads, --repeat, --directory, --output, --help",
+          argv[optind - 1]);
+    }
+    CHECK(parse_option(found, optarg, options));
+  }
+  for (int i = optind; i < argc; i++) CHECK(parse_part(argv[i], options));
+  return optind == argc ? parse_part("all", options) : STATUS_OK;
+}

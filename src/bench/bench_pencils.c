@@ -1,0 +1,309 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "bench.h"
+
+/* The report of NVIDIA's posts "Finite Difference Methods in CUDA C/C++" and their sample (M. Harris, 2013).
+ *
+ * The sample's convention: f = cos(2 pi (i - 1)/(n - 1)) at n points over n - 1 spacings, so that the last
+ * point repeats the first. Here the errors are taken on the n - 1 distinct points along the axis, the
+ * repeated one counted again with the sample's own exact value there; input and exact solution are rounded at
+ * every operation as in the sample. Two things differ. Our neighbours of the repeated point are those of the
+ * first, where the sample has its own cosine (equal but for rounding); and the sums are in the order of
+ * arithmetic.h, where the sample leaves the order to its compiler. The row "sample's order" has that order,
+ * computed on the host. Times are of kernels over all n^3 points, bandwidth counts two words a point. */
+
+enum { ARRAYS = 4, VARIANTS = 8, CHUNK = 8 };
+
+typedef struct pencil_line {
+  int axis, n;
+  precision precision;
+  double *input, *solution; /* n values */
+} pencil_line;
+
+typedef struct pencil_error {
+  double rms, maximum;
+} pencil_error;
+
+/* variant -1: the production kernel. */
+typedef struct pencil_job {
+  const kernels *backend;
+  kernels_launch launch;
+  int variant;
+  axis axis;
+  void *const *arrays; /* input, then outputs */
+} pencil_job;
+
+static status run_derivative(void *data) {
+  const pencil_job *job = data;
+  if (job->variant < 0)
+    return job->backend->derivative(&job->launch, job->axis, job->arrays[0], job->arrays[1]);
+  return job->backend->derivative_variant(&job->launch, job->variant, job->axis, job->arrays[0],
+                                          job->arrays[1]);
+}
+
+static status run_three(void *data) {
+  const pencil_job *job = data;
+  for (int d = 0; d < 3; d++) {
+    CHECK(job->backend->derivative(&job->launch, (axis)d, job->arrays[0], job->arrays[1 + d]));
+  }
+  return STATUS_OK;
+}
+
+static status run_fused(void *data) {
+  const pencil_job *job = data;
+  return job->backend->gradient(&job->launch, job->arrays[0], job->arrays + 1);
+}
+
+static const char *variant_name(const kernels *backend, int variant) {
+  return variant < 0 ? "production" : backend->variant_names[variant];
+}
+
+/* Input and exact derivative along the line. */
+static void line_fill(pencil_line *line) {
+  for (int i = 0; i < line->n; i++) {
+    if (line->precision == PRECISION_SINGLE) {
+      const float twopi = 8.0F * (float)atan(1.0);
+      const float x = twopi * ((float)i - 1.0F) / ((float)line->n - 1.0F);
+      line->input[i] = (double)cosf(x);
+      line->solution[i] = (double)(-twopi * sinf(x));
+    } else {
+      const double twopi = 8.0 * atan(1.0);
+      const double x = twopi * ((double)i - 1.0) / ((double)line->n - 1.0);
+      line->input[i] = cos(x);
+      line->solution[i] = -twopi * sin(x);
+    }
+  }
+}
+
+/* field_row: the line along its axis, constant across. */
+static void line_row(const void *user, int64_t z, int64_t y, double *row) {
+  const pencil_line *line = user;
+  const int nx = line->axis == AXIS_X ? line->n - 1 : line->n;
+  for (int x = 0; x < nx; x++) row[x] = line->input[line->axis == AXIS_X ? x : line->axis == AXIS_Y ? y : z];
+}
+
+/* The sample squares in its own precision and adds in double. */
+static void error_add(pencil_error *error, precision precision, double exact, double value) {
+  double difference = exact - value;
+  double square = difference * difference;
+  if (precision == PRECISION_SINGLE) {
+    const float single = (float)difference;
+    difference = (double)single;
+    square = (double)(single * single);
+  }
+  error->rms += square;
+  if (fabs(difference) > error->maximum) error->maximum = fabs(difference);
+}
+
+/* Of `value` at point i along the line; the first point counts again as the last. */
+static void error_add_point(pencil_error *error, const pencil_line *line, int i, double value) {
+  error_add(error, line->precision, line->solution[i], value);
+  if (i == 0) error_add(error, line->precision, line->solution[line->n - 1], value);
+}
+
+/* All points of `count` planes from plane z on, packed in `values`. */
+static void error_add_planes(pencil_error *error, const pencil_line *line, const kernels_shape *shape, int z,
+                             int count, const void *values) {
+  size_t at = 0;
+  for (int k = 0; k < count; k++) {
+    for (int y = 0; y < shape->ny; y++) {
+      for (int x = 0; x < shape->nx; x++, at++) {
+        const int i = line->axis == AXIS_X ? x : line->axis == AXIS_Y ? y : z + k;
+        error_add_point(error, line, i,
+                        shape->precision == PRECISION_SINGLE ? (double)((const float *)values)[at]
+                                                             : ((const double *)values)[at]);
+      }
+    }
+  }
+}
+
+/* Fields that are one point shorter along the line, in the same memory. */
+static field view_of(const field *field, const pencil_line *line) {
+  struct field view = *field;
+  if (line->axis == AXIS_X) view.shape.nx--;
+  if (line->axis == AXIS_Y) view.shape.ny--;
+  if (line->axis == AXIS_Z) view.shape.nz--;
+  view.shape.ldx = kernels_pitch(view.shape.nx, view.shape.precision);
+  if (view.chunk > view.shape.nz) view.chunk = view.shape.nz;
+  return view;
+}
+
+static status find_error(const pencil_job *job, const pencil_line *line, const field fields[],
+                         pencil_error *error) {
+  field input = view_of(&fields[0], line);
+  const field output = view_of(&fields[1], line);
+  pencil_job shorter = *job;
+  shorter.launch.shape = input.shape;
+  shorter.launch.planes.z1 = input.shape.nz;
+  CHECK(field_fill(&input, 0, input.shape.nz, 1, line_row, line));
+  CHECK(run_derivative(&shorter));
+  CHECK(job->backend->queue_wait(job->launch.context, QUEUE_MAIN));
+  void *values = malloc(CHUNK * field_plane_bytes(&output));
+  if (values == NULL) return status_fail(STATUS_MEMORY, "no memory for %d planes", CHUNK);
+  *error = (pencil_error){0};
+  status result = STATUS_OK;
+  for (int z = 0; z < output.shape.nz && result == STATUS_OK; z += CHUNK) {
+    const int count = output.shape.nz - z < CHUNK ? output.shape.nz - z : CHUNK;
+    result = field_load(&output, z, count, values);
+    if (result == STATUS_OK) error_add_planes(error, line, &output.shape, z, count, values);
+  }
+  free(values);
+  error->rms = sqrt(error->rms / ((double)line->n * line->n * line->n));
+  return result;
+}
+
+/* The sample in single precision with the fused operations that its compiler makes of it: the second pair
+ * first, then the first, third and fourth. */
+static pencil_error sample_error(const pencil_line *line) {
+  const int n = line->n;
+  const float h = (float)n - 1.0F;
+  const float a = 4.0F / 5.0F * h, b = -1.0F / 5.0F * h, c = 4.0F / 105.0F * h, d = -1.0F / 280.0F * h;
+  pencil_error error = {0};
+  for (int i = 0; i < n; i++) {
+    float pair[STENCIL_RADIUS];
+    for (int k = 1; k <= STENCIL_RADIUS; k++) {
+      const int above = i + k < n ? i + k : i + k - (n - 1);
+      const int below = i - k < 0 ? i - k + (n - 1) : i - k;
+      pair[k - 1] = (float)line->input[above] - (float)line->input[below];
+    }
+    const float value = fmaf(d, pair[3], fmaf(c, pair[2], fmaf(a, pair[0], b * pair[1])));
+    error_add(&error, line->precision, line->solution[i], (double)value);
+  }
+  error.rms = sqrt(error.rms / n);
+  return error;
+}
+
+static json_t *row_of(const pencil_line *line, const char *variant) {
+  static const char *const axes[] = {"x", "y", "z"};
+  return json_pack("{s:i, s:s, s:s, s:s}", "n", line->n, "precision",
+                   line->precision == PRECISION_SINGLE ? "single" : "double", "axis", axes[line->axis],
+                   "variant", variant);
+}
+
+static void report_error(json_t *row, const pencil_error *error) {
+  (void)json_object_set_new(row, "rms_error", json_real(error->rms));
+  (void)json_object_set_new(row, "maximum_error", json_real(error->maximum));
+  log_info("%4ld^3 %s %s  %-16s RMS %.6e  max %.6e", (long)json_integer_value(json_object_get(row, "n")),
+           json_string_value(json_object_get(row, "precision")),
+           json_string_value(json_object_get(row, "axis")),
+           json_string_value(json_object_get(row, "variant")), error->rms, error->maximum);
+}
+
+static void report_time(json_t *row, const bench_spread *seconds, double bytes, double production) {
+  const double rate = 1e-9 * bytes / seconds->median;
+  (void)json_object_set_new(row, "seconds", bench_report_spread(seconds));
+  (void)json_object_set_new(row, "gigabytes_per_second", json_real(rate));
+  (void)json_object_set_new(row, "versus_production", json_real(production / seconds->median));
+  log_info("  %10.2f us  %8.1f GB/s  %.2f x production\n", 1e6 * seconds->median, rate,
+           production / seconds->median);
+}
+
+/* All variants along one axis: production first, then those of the backend that have another name. */
+static status measure_axis(bench *bench, const pencil_job *job, pencil_line *line, const field fields[],
+                           json_t *rows) {
+  pencil_job jobs[VARIANTS];
+  pencil_error errors[VARIANTS] = {{0}};
+  bench_contestant contestants[VARIANTS];
+  int count = 0;
+  for (int v = -1; v < bench->backend->variant_count && count < VARIANTS; v++) {
+    if (v >= 0 && strcmp(bench->backend->variant_names[v], "production") == 0) continue;
+    jobs[count] = *job;
+    jobs[count].variant = v;
+    jobs[count].axis = (axis)line->axis;
+    CHECK(find_error(&jobs[count], line, fields, &errors[count]));
+    contestants[count] = (bench_contestant){.work = run_derivative, .job = &jobs[count]};
+    count++;
+  }
+  CHECK(bench_measure(bench, count, contestants));
+  const double bytes =
+      2.0 * (double)line->n * line->n * line->n * (double)kernels_element_size(line->precision);
+  for (int i = 0; i < count; i++) {
+    json_t *row = row_of(line, variant_name(bench->backend, jobs[i].variant));
+    report_error(row, &errors[i]);
+    report_time(row, &contestants[i].seconds, bytes, contestants[0].seconds.median);
+    (void)json_array_append_new(rows, row);
+  }
+  if (line->precision == PRECISION_SINGLE && line->axis == AXIS_X) {
+    const pencil_error error = sample_error(line);
+    json_t *row = row_of(line, "sample's order");
+    report_error(row, &error);
+    log_info("  (on the host)\n");
+    (void)json_array_append_new(rows, row);
+  }
+  return STATUS_OK;
+}
+
+/* One load for three derivatives, or three loads. */
+static status measure_gradient(bench *bench, const pencil_job *job, int n, json_t *rows) {
+  pencil_job jobs[2] = {*job, *job};
+  bench_contestant c[2] = {{.work = run_fused, .job = &jobs[0]}, {.work = run_three, .job = &jobs[1]}};
+  CHECK(bench_measure(bench, 2, c));
+  const double gain = c[1].seconds.median / c[0].seconds.median;
+  const char *precision = job->launch.shape.precision == PRECISION_SINGLE ? "single" : "double";
+  (void)json_array_append_new(rows, json_pack("{s:i, s:s, s:o, s:o, s:f}", "n", n, "precision", precision,
+                                              "fused", bench_report_spread(&c[0].seconds), "three",
+                                              bench_report_spread(&c[1].seconds), "gain", gain));
+  log_info("%4d^3 %s    gradient: one fused kernel %.2f us, three derivatives %.2f us: %.2f times\n", n,
+           precision, 1e6 * c[0].seconds.median, 1e6 * c[1].seconds.median, gain);
+  return STATUS_OK;
+}
+
+static status measure_fields(bench *bench, const field_space *space, const stencil *stencil,
+                             const field fields[], json_t *report) {
+  void *const arrays[ARRAYS] = {fields[0].data, fields[1].data, fields[2].data, fields[3].data};
+  const int n = space->shape.nx;
+  pencil_job job = {.backend = bench->backend, .arrays = arrays};
+  job.launch = (kernels_launch){.context = bench->context,
+                                .queue = QUEUE_MAIN,
+                                .shape = space->shape,
+                                .planes = {0, n},
+                                .stencil = stencil};
+  pencil_line line = {.n = n, .precision = space->shape.precision};
+  line.input = malloc(2 * (size_t)n * sizeof *line.input);
+  if (line.input == NULL) return status_fail(STATUS_MEMORY, "no memory for a line of %d points", n);
+  line.solution = line.input + n;
+  line_fill(&line);
+  status result = STATUS_OK;
+  for (line.axis = 0; line.axis < 3 && result == STATUS_OK; line.axis++) {
+    result = measure_axis(bench, &job, &line, fields, json_object_get(report, "derivatives"));
+  }
+  free(line.input);
+  CHECK(result);
+  return measure_gradient(bench, &job, n, json_object_get(report, "gradients"));
+}
+
+static status measure_cube(bench *bench, int64_t n, precision precision, json_t *report) {
+  const int64_t points[3] = {n, n, n};
+  const double spacing = 1.0 / (double)(n - 1);
+  const stencil stencil = stencil_make(8, (const double[]){spacing, spacing, spacing});
+  grid grid;
+  field_space space = {0};
+  field fields[ARRAYS];
+  memset(fields, 0, sizeof fields);
+  CHECK(grid_make(points, (const double[]){1.0, 1.0, 1.0}, 1, 0, &grid));
+  CHECK(field_space_open(bench->backend, bench->context, grid_shape(&grid, precision), &space));
+  status result = STATUS_OK;
+  for (int i = 0; i < ARRAYS && result == STATUS_OK; i++) result = field_create(&space, &fields[i]);
+  if (result == STATUS_OK) result = measure_fields(bench, &space, &stencil, fields, report);
+  for (int i = 0; i < ARRAYS; i++) {
+    if (fields[i].backend != NULL) field_destroy(&fields[i]);
+  }
+  field_space_close(&space);
+  return result;
+}
+
+status bench_pencils(bench *bench) {
+  bench_options *options = &bench->options;
+  json_t *report = json_pack("{s:[], s:[]}", "derivatives", "gradients");
+  bench_report_add(bench, "pencils", report);
+  for (int i = 0; i < options->cube_count; i++) {
+    for (int p = PRECISION_SINGLE; p <= PRECISION_DOUBLE; p++) {
+      if (options->precision[p]) CHECK(measure_cube(bench, options->cubes[i], (precision)p, report));
+    }
+  }
+  return STATUS_OK;
+}

@@ -1,0 +1,46 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "bench.h"
+#include "provenance.h"
+
+json_t *bench_report_spread(const bench_spread *spread) {
+  return json_pack("{s:f, s:f, s:f}", "median", spread->median, "minimum", spread->minimum, "maximum",
+                   spread->maximum);
+}
+
+json_t *bench_report_grid(const int64_t n[3]) {
+  return json_pack("[I, I, I]", (json_int_t)n[0], (json_int_t)n[1], (json_int_t)n[2]);
+}
+
+void bench_report_add(bench *bench, const char *name, json_t *array) {
+  (void)json_object_set_new(bench->report, name, array);
+}
+
+status bench_report_open(bench *bench) {
+  bench->report = json_pack("{s:o, s:s, s:s, s:i, s:i, s:i}", "provenance", provenance_json(), "backend",
+                            bench->backend->name, "device", bench->backend->describe(bench->context), "ranks",
+                            bench->ranks, "threads", bench->threads, "repeat", bench->options.repeat);
+  return bench->report != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for the report");
+}
+
+/* Splits --output into a directory and a name in it. */
+status bench_report_write(bench *bench) {
+  char directory[BENCH_PATH];
+  const char *output = bench->options.output;
+  const char *slash = strrchr(output, '/');
+  const char *name = slash != NULL ? slash + 1 : output;
+  if (slash != NULL) {
+    (void)snprintf(directory, sizeof directory, "%.*s", slash == output ? 1 : (int)(slash - output), output);
+  } else {
+    (void)snprintf(directory, sizeof directory, ".");
+  }
+  (void)json_object_set_new(bench->report, "rounds_rejected", json_integer(bench->rejected));
+  char *text = json_dumps(bench->report, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+  if (text == NULL) return status_fail(STATUS_MEMORY, "no memory for %s", output);
+  const status result = file_write_whole(directory, name, text);
+  free(text);
+  return result;
+}

@@ -1,0 +1,67 @@
+#ifndef FDAPP_CASES_H
+#define FDAPP_CASES_H
+
+#include "config.h"
+#include "field.h"
+
+/* Named initial conditions with their exact solutions, and named velocity fields. All transcendental
+ * functions that a field depends on are here, evaluated on the host in double from global indices, so that
+ * every rank count and backend starts from the same bits. Pure functions of configuration, grid and index: no
+ * MPI, no device.
+ *
+ * Lengths in domain units, x_i = i h, periodic distances. The domain may have any lx, ly, lz. */
+
+/* A case on a grid at a time: value = phi(x, y, z, t). Owns tables; cases_close releases them. */
+typedef struct cases_solution {
+  const config *config;
+  const grid *grid;
+  double time;
+  double *table[3]; /* separable cases: one factor per point of each axis; others: distance from the centre */
+} cases_solution;
+
+/* Whether phi(t) is known. At t = 0 always; later as the case documents (config.h): moved with a uniform
+ * velocity, turned by the rotation, back where it started after whole periods of the deformation. */
+int cases_exact_known(const config *config, double time);
+/* Whether there can be any time > 0 for which it is known: decides the columns of diagnostics.csv. */
+int cases_exact_exists(const config *config);
+
+/* Prepares the solution at `time` (known there). STATUS_MEMORY. config and grid must outlive it. */
+status cases_open(const config *config, const grid *grid, double time, cases_solution *solution);
+void cases_close(cases_solution *solution);
+/* A field_row; user: a cases_solution. */
+void cases_row(const void *user, int64_t z, int64_t y, double *row);
+
+/* Velocity c(x, t) = g(t) c(x). One component at a time, as a field_row. */
+typedef struct cases_velocity {
+  const config *config;
+  const grid *grid;
+  double *sine[3], *cosine[3]; /* sin and cos of 2 pi i / n on each axis */
+  axis component;
+} cases_velocity;
+
+status cases_velocity_open(const config *config, const grid *grid, cases_velocity *velocity);
+void cases_velocity_close(cases_velocity *velocity);
+void cases_velocity_row(const void *user, int64_t z, int64_t y, double *row);
+/* g(t), at most 1 in magnitude. */
+double cases_velocity_factor(const config *config, double time);
+/* 1 if g is constant. */
+int cases_velocity_steady(const config *config);
+/* Largest sum_i |c_i| / h_i over this slab's points, at g = 1. The maximum over ranks is the caller's.
+ * STATUS_MEMORY. */
+status cases_velocity_rate(const config *config, const grid *grid, double *rate);
+
+/* Source of the manufactured solution, phi = background + amplitude cos(w t) P(x), w = 2 pi / period, P the
+ * product of cosines: S = S_0(t) P(x) + S_1(t) c(x).grad P. As field rows (user: a cases_source), and the
+ * factors at a time. */
+enum { CASES_SOURCES = 2 };
+typedef struct cases_source {
+  cases_velocity velocity;
+  int term; /* 0 or 1 */
+} cases_source;
+int cases_has_source(const config *config);
+status cases_source_open(const config *config, const grid *grid, cases_source *source);
+void cases_source_close(cases_source *source);
+void cases_source_row(const void *user, int64_t z, int64_t y, double *row);
+void cases_source_factors(const config *config, double time, double factors[CASES_SOURCES]);
+
+#endif

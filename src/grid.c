@@ -1,0 +1,49 @@
+#include "grid.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+int64_t grid_slab_start(int64_t nz, int ranks, int rank) {
+  const int64_t planes = nz / ranks;
+  const int64_t larger = nz % ranks;
+  return rank * planes + (rank < larger ? rank : larger);
+}
+
+int64_t grid_most_ranks(int64_t nz) {
+  return nz / KERNELS_HALO;
+}
+
+status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, grid *grid) {
+  const int64_t smallest = n[2] / ranks;
+  if (ranks > grid_most_ranks(n[2])) {
+    return status_fail(STATUS_USAGE, "grid: %" PRId64 " planes on %d ranks: fewer than %d to a rank", n[2],
+                       ranks, KERNELS_HALO);
+  }
+  if (n[0] > INT_MAX / 2 || n[1] > INT_MAX / 2 || smallest >= INT_MAX / 2) {
+    return status_fail(STATUS_USAGE, "grid: more than %d points in one direction of a rank's slab",
+                       INT_MAX / 2);
+  }
+  for (int d = 0; d < 3; d++) {
+    grid->n[d] = n[d];
+    grid->l[d] = l[d];
+    grid->h[d] = l[d] / (double)n[d];
+  }
+  grid->rank = rank;
+  grid->ranks = ranks;
+  grid->z0 = grid_slab_start(n[2], ranks, rank);
+  grid->nz = (int)(grid_slab_start(n[2], ranks, rank + 1) - grid->z0);
+  return STATUS_OK;
+}
+
+kernels_shape grid_shape(const grid *grid, precision precision) {
+  const int nx = (int)grid->n[0];
+  return (kernels_shape){.nx = nx,
+                         .ny = (int)grid->n[1],
+                         .nz = grid->nz,
+                         .ldx = kernels_pitch(nx, precision),
+                         .precision = precision};
+}
+
+double grid_cell_volume(const grid *grid) {
+  return grid->h[0] * grid->h[1] * grid->h[2];
+}

@@ -1,0 +1,53 @@
+#ifndef FDAPP_HALO_H
+#define FDAPP_HALO_H
+
+#include "transport.h"
+
+/* Exchange of halo planes between neighbouring slabs, periodic in z: KERNELS_HALO planes each way, contiguous
+ * in the field and sent from there. A rank that is its own neighbour copies locally. */
+
+enum { HALO_FIELDS = 3 }; /* fields exchanged at once, at most */
+
+typedef struct halo {
+  MPI_Comm comm;
+  int below, above; /* neighbouring ranks */
+  int alone;        /* both neighbours are this rank */
+  const kernels *backend;
+  kernels_context *context;
+  transport transport;
+  size_t bytes; /* of KERNELS_HALO planes */
+  MPI_Datatype
+      row;  /* a row with its padding: messages are counted in rows, for bytes may pass what an int holds */
+  int rows; /* of KERNELS_HALO planes */
+  char
+      *staging; /* TRANSPORT_STAGED: HALO_FIELDS times send below, send above, receive below, receive above */
+  kernels_event *edges_ready;
+  kernels_event *halos_ready;
+  const field *fields[HALO_FIELDS];
+  int count; /* fields under way; 0 = none */
+  MPI_Request requests[4 * HALO_FIELDS];
+  double wait_seconds; /* host time spent in halo_end since creation */
+  double last_seconds; /* of it, in the latest one */
+} halo;
+
+/* Prepares exchanges for fields of `space` on the slabs of `grid`. Not collective. Buffers live until
+ * halo_destroy. STATUS_MEMORY. */
+status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport,
+                   halo *halo);
+void halo_destroy(halo *halo);
+
+/* Starts sending the lowest and highest KERNELS_HALO owned planes of `count` fields, which everything
+ * enqueued on `queue` so far has computed. Between begin and end those planes must not change and the fields
+ * must stay alive; interior planes may be computed. On backends that run asynchronously the messages leave in
+ * halo_end, when the interior has been enqueued and runs. Collective between neighbours: every rank calls
+ * begin and end in the same order. */
+status halo_begin(halo *halo, int count, const field *const fields[], kernels_queue queue);
+
+/* Returns when the halo planes of the fields of halo_begin are valid for whatever is enqueued from now on, on
+ * any queue. Owned planes unchanged. */
+status halo_end(halo *halo);
+
+/* begin and end in one, for fields whose last operation was enqueued on MAIN. */
+status halo_exchange(halo *halo, int count, const field *const fields[]);
+
+#endif

@@ -1,0 +1,181 @@
+/* fdapp: command line, MPI lifetime, exit codes. The only place that calls MPI_Abort. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/version.h"
+#include "checkpoint.h"
+#include "control.h"
+#include "grid.h"
+#include "simulation.h"
+
+static const char help[] =
+    "Usage: mpirun -np RANKS fdapp [--validate] CONFIG.ini [section.key=value ...]\n"
+    "       fdapp --verify FILE...\n"
+    "       fdapp --list | --version | --help\n"
+    "\n"
+    "Solves the advection-diffusion equation on a periodic box with differences of order 2 to 8, the\n"
+    "box cut into slabs along z, one rank a slab, one GPU (or some CPU cores) a rank.\n"
+    "\n"
+    "  CONFIG.ini          the run; config/ holds commented examples, README.md a table of all keys\n"
+    "  section.key=value   overrides a key of the file, e.g. time.steps=100 output.directory=runs/test\n"
+    "  --validate          check everything, print the plan, run nothing, write nothing\n"
+    "  --verify FILE...    check state files byte by byte\n"
+    "  --list              cases, velocity fields, schemes, forms and backends\n"
+    "  --version           versions and revision\n"
+    "  --help              this text\n"
+    "\n"
+    "Exit codes: 0 finished; 2 bad command line or configuration (nothing was written); 3 the environment\n"
+    "(device, memory, disk, damaged file); 4 the solution stopped being finite (the last good state, if\n"
+    "states are written at all, is on disk); 75 stopped early on request (SIGTERM, SIGINT, SIGUSR1 or\n"
+    "output.wall_limit) after a checkpoint: run again with restart.from=latest to go on.\n";
+
+typedef enum action {
+  ACTION_RUN,
+  ACTION_VALIDATE,
+  ACTION_VERIFY,
+  ACTION_LIST,
+  ACTION_VERSION,
+  ACTION_HELP
+} action;
+
+static const struct option options[] = {
+    {"validate", no_argument, NULL, ACTION_VALIDATE}, {"verify", no_argument, NULL, ACTION_VERIFY},
+    {"list", no_argument, NULL, ACTION_LIST},         {"version", no_argument, NULL, ACTION_VERSION},
+    {"help", no_argument, NULL, ACTION_HELP},         {NULL, 0, NULL, 0}};
+
+static status parse(int argc, char **argv, action *action) {
+  *action = ACTION_RUN;
+  opterr = 0;
+  for (int found = 0, index = -1; (found = getopt_long(argc, argv, "h", options, &index)) != -1; index = -1) {
+    const int abbreviated = index >= 0 && strcmp(argv[optind - 1] + 2, options[index].name) != 0;
+    if (found == '?' || abbreviated) {
+      const char letter[] = {'-', (char)optopt, '\0'};
+      return status_fail(STATUS_USAGE,
+                         "unknown option '%s'; accepted: --validate, --verify, --list, --version, --help",
+                         optopt > ' ' ? letter : argv[optind - 1]);
+    }
+    if (*action != ACTION_RUN)
+      return status_fail(STATUS_USAGE, "give one option at a time; see fdapp --help");
+    *action = found == 'h' ? ACTION_HELP : (enum action)found;
+  }
+  const int arguments = argc - optind;
+  const int needs_argument = *action == ACTION_RUN || *action == ACTION_VALIDATE || *action == ACTION_VERIFY;
+  if (needs_argument && arguments == 0) {
+    return *action == ACTION_VERIFY
+               ? status_fail(STATUS_USAGE,
+                             "no state file given; usage: fdapp --verify FILE...; see fdapp --help")
+               : status_fail(STATUS_USAGE,
+                             "no configuration file given; usage: mpirun -np RANKS fdapp CONFIG.ini "
+                             "[section.key=value ...]; see fdapp --help");
+  }
+  if (!needs_argument && arguments > 0) {
+    return status_fail(STATUS_USAGE, "unexpected argument '%s'; see fdapp --help", argv[optind]);
+  }
+  return STATUS_OK;
+}
+
+static void print_version(void) {
+  log_info("fdapp %s, revision %s\n", FDAPP_VERSION, FDAPP_REVISION);
+  log_info("compiler  %s\nmpi       %s\nhdf5      %s\ncuda      %s\n", FDAPP_COMPILER, FDAPP_MPI, FDAPP_HDF5,
+           FDAPP_CUDA_VERSION);
+}
+
+/* Every file gets its line; the worst status is the result. */
+static status verify(int count, char **paths) {
+  status result = STATUS_OK;
+  for (int i = 0; i < count; i++) {
+    char line[STATUS_MESSAGE_SIZE];
+    const status found = checkpoint_verify(paths[i], line, sizeof line);
+    if (found == STATUS_OK) {
+      log_info("%s\n", line);
+      continue;
+    }
+    log_error(status_message(found));
+    status_clear();
+    result = found;
+  }
+  return result;
+}
+
+static status check_ranks(const config *config, int ranks) {
+  const int64_t most = grid_most_ranks(config->n[2]);
+  if (ranks <= most) return STATUS_OK;
+  return config_refuse(config, "grid", "nz",
+                       "fewer than %d planes to each of %d ranks; accepted: at most %" PRId64
+                       " ranks, or nz from %d",
+                       KERNELS_HALO, ranks, most, KERNELS_HALO * ranks);
+}
+
+static status read_config(MPI_Comm comm, int rank, int count, char **arguments, config *config) {
+  int ranks = 1;
+  status mine = STATUS_OK;
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  if (rank == 0) {
+    mine = config_load(arguments[0], count - 1, arguments + 1, config);
+    if (mine == STATUS_OK) mine = check_ranks(config, ranks);
+  }
+  CHECK(agree(comm, mine));
+  CHECK_MPI(MPI_Bcast(config, (int)sizeof *config, MPI_BYTE, 0, comm));
+  return STATUS_OK;
+}
+
+static status perform(MPI_Comm comm, int rank, int argc, char **argv, double start) {
+  action action = ACTION_RUN;
+  CHECK(agree(comm, parse(argc, argv, &action)));
+  switch (action) {
+  case ACTION_HELP:
+    log_info("%s", help);
+    return STATUS_OK;
+  case ACTION_VERSION:
+    print_version();
+    return STATUS_OK;
+  case ACTION_LIST:
+    if (rank == 0) config_list(stdout);
+    return STATUS_OK;
+  default:
+    break;
+  }
+  if (action == ACTION_VERIFY) {
+    const status found = rank == 0 ? verify(argc - optind, argv + optind) : STATUS_OK;
+    if (found != STATUS_OK) (void)status_fail(found, "not every state file is whole");
+    return agree(comm, found);
+  }
+  config config;
+  CHECK(read_config(comm, rank, argc - optind, argv + optind, &config));
+  if (action == ACTION_VALIDATE) return simulation_validate(comm, &config);
+  control_catch_signals();
+  return simulation_run(comm, &config, start);
+}
+
+int main(int argc, char **argv) {
+  int provided = 0;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+    (void)fprintf(stderr, "fdapp: error: MPI cannot be initialised\n");
+    return EXIT_FAILURE;
+  }
+  const double start = MPI_Wtime();
+  int rank = 0;
+  (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  log_init(rank == 0);
+
+  const status result = perform(MPI_COMM_WORLD, rank, argc, argv, start);
+  const int code = status_exit_code(result);
+  if (result != STATUS_OK && !agree_reached()) {
+    /* A fault that the other ranks do not know of: they may be waiting for this one. */
+    log_init(1);
+    log_error(status_message(result));
+    (void)MPI_Abort(MPI_COMM_WORLD, code);
+  }
+  if (result == STATUS_STOPPED) {
+    log_warning("%s", status_message(result));
+  } else if (result != STATUS_OK) {
+    log_error(status_message(result));
+  }
+  (void)MPI_Finalize();
+  return code;
+}

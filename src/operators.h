@@ -1,0 +1,15 @@
+#ifndef FDAPP_OPERATORS_H
+#define FDAPP_OPERATORS_H
+
+#include "halo.h"
+
+/* Differential operators on whole fields: halo exchange and kernels. Collective between neighbours; inputs'
+ * halos need not be valid before and are valid after; outputs' halos are not. Return when everything is
+ * enqueued on MAIN. */
+
+status operators_derivative(halo *halo, const stencil *stencil, axis axis, const field *f, field *out);
+status operators_gradient(halo *halo, const stencil *stencil, const field *f, field *const out[3]);
+status operators_divergence(halo *halo, const stencil *stencil, const field *const v[3], field *out);
+status operators_laplacian(halo *halo, const stencil *stencil, const field *f, field *out);
+
+#endif

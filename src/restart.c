@@ -1,0 +1,69 @@
+#include "restart.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/agree.h"
+#include "base/log.h"
+
+/* Whether `file` lies in the run's own directory. */
+static int in_directory(const char *file, const char *directory) {
+  char *parent = strdup(file);
+  char *slash = parent != NULL ? strrchr(parent, '/') : NULL;
+  if (slash != NULL) *(slash == parent ? slash + 1 : slash) = '\0';
+  char *a = parent != NULL ? realpath(slash != NULL ? parent : ".", NULL) : NULL;
+  char *b = realpath(directory, NULL);
+  const int same = a != NULL && b != NULL && strcmp(a, b) == 0;
+  free(parent);
+  free(a);
+  free(b);
+  return same;
+}
+
+/* A state from beyond the end of this run has nothing to go on to. */
+static status check_not_past(const schedule *schedule, const char *path, const checkpoint_state *state) {
+  if (schedule->lands && state->time > schedule->t_end) {
+    return status_fail(STATUS_USAGE,
+                       "%s: its time %.9g is beyond time.t_end = %.9g; accepted: an earlier state, or a "
+                       "later end",
+                       path, state->time, schedule->t_end);
+  }
+  if (!schedule->lands && state->step > schedule->last_step) {
+    return status_fail(STATUS_USAGE,
+                       "%s: its step %" PRId64 " is beyond time.steps = %" PRId64
+                       "; accepted: an earlier state, or more steps",
+                       path, state->step, schedule->last_step);
+  }
+  return STATUS_OK;
+}
+
+int restart_from_latest(const config *config) {
+  return strcmp(config->restart, "latest") == 0;
+}
+
+status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint, schedule *schedule,
+                    field *phi, restart *restart) {
+  const int latest = restart_from_latest(config);
+  checkpoint_state state;
+  char path[CONFIG_PATH_SIZE] = "";
+  *restart = (struct restart){0};
+  if (latest) {
+    CHECK(checkpoint_read_latest(checkpoint, &state, phi, path));
+    if (path[0] == '\0') log_info("restart    no state in %s: starting at t = 0\n", config->directory);
+  } else if (config->restart[0] != '\0') {
+    (void)snprintf(path, sizeof path, "%s", config->restart);
+    CHECK(checkpoint_read(checkpoint, path, &state, phi));
+  }
+  if (path[0] == '\0') return STATUS_OK;
+  *restart = (struct restart){.resumed = 1,
+                              .goes_on = latest || in_directory(path, config->directory),
+                              .departed = state.departed,
+                              .step = state.step};
+  schedule_resume(schedule, config, state.step, state.time, state.dt, state.base_step, state.base_time);
+  CHECK(agree(comm, check_not_past(schedule, path, &state)));
+  log_info("restart    from %s: step %" PRId64 ", t = %.9g%s\n", path, state.step, state.time,
+           state.departed ? ", its problem changed on the way" : "");
+  return STATUS_OK;
+}

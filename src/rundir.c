@@ -1,0 +1,232 @@
+#include "rundir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+
+/* What a run leaves besides its states; the index first, so that it never names what has been moved away. */
+static const char *const results[] = {"state.hdf.series", "diagnostics.csv", "config.ini", "perf.json"};
+enum { RESULTS = sizeof results / sizeof results[0] };
+
+static status failure(const char *path, const char *what) {
+  return status_fail(STATUS_FILE, "%s: %s: %s", path, what, strerror(errno));
+}
+
+int rundir_is_state(const char *name, long long *step) {
+  static const char prefix[] = "state_";
+  if (strncmp(name, prefix, sizeof prefix - 1) != 0) return 0;
+  char *end = NULL;
+  const long long number = strtoll(name + sizeof prefix - 1, &end, 10);
+  char expected[64];
+  /* Written back and compared: exactly one name for each step. */
+  (void)snprintf(expected, sizeof expected, "state_%08lld.hdf", number);
+  if (number < 0 || strcmp(expected, name) != 0) return 0;
+  if (step != NULL) *step = number;
+  return 1;
+}
+
+/* Shortens path to its parent directory. */
+static void cut_last(char *path) {
+  char *slash = strrchr(path, '/');
+  if (slash == NULL) {
+    (void)strcpy(path, ".");
+  } else {
+    slash[slash == path] = '\0';
+  }
+}
+
+status rundir_check(const char *path) {
+  char place[PATH_MAX];
+  if (path[0] == '\0' || strlen(path) >= sizeof place) {
+    return status_fail(STATUS_FILE, "output.directory: a path of 1 to %zu bytes is needed", sizeof place - 1);
+  }
+  (void)strcpy(place, path);
+  struct stat info;
+  while (stat(place, &info) != 0) {
+    /* ENOTDIR: something above is a file; the loop ends there and says so. */
+    if ((errno != ENOENT && errno != ENOTDIR) || strcmp(place, ".") == 0)
+      return failure(place, "cannot be used");
+    cut_last(place);
+  }
+  if (!S_ISDIR(info.st_mode)) return status_fail(STATUS_FILE, "%s: is not a directory", place);
+  if (access(place, W_OK | X_OK) != 0) return failure(place, "cannot be written into");
+  return STATUS_OK;
+}
+
+static status make_directories(const char *path) {
+  char place[PATH_MAX];
+  (void)snprintf(place, sizeof place, "%s", path);
+  for (char *slash = strchr(place + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    if (mkdir(place, 0777) != 0 && errno != EEXIST) return failure(place, "cannot be made");
+    *slash = '/';
+  }
+  if (mkdir(place, 0777) != 0 && errno != EEXIST) return failure(place, "cannot be made");
+  return STATUS_OK;
+}
+
+/* Who holds the lock, as its file says. */
+static status in_use(const char *path, int descriptor) {
+  char owner[256] = "";
+  const ssize_t length = pread(descriptor, owner, sizeof owner - 1, 0);
+  if (length <= 0) (void)strcpy(owner, "another process");
+  owner[strcspn(owner, "\n")] = '\0';
+  return status_fail(STATUS_FILE, "%s: in use by %s", path, owner);
+}
+
+static status take_lock(rundir *rundir) {
+  char path[PATH_MAX];
+  CHECK(file_path(rundir->path, ".lock", path, sizeof path));
+  const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) return failure(path, "cannot be made");
+
+  status result = STATUS_OK;
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(descriptor, F_SETLK, &lock) == 0) {
+    char host[128] = "";
+    char text[256];
+    (void)gethostname(host, sizeof host - 1);
+    (void)snprintf(text, sizeof text, "process %ld on %s\n", (long)getpid(), host);
+    if (ftruncate(descriptor, 0) != 0) result = failure(path, "cannot be written");
+    if (result == STATUS_OK) result = file_write_at(descriptor, path, text, strlen(text), 0);
+    if (result == STATUS_OK) rundir->lock = descriptor;
+  } else if (errno == EAGAIN || errno == EACCES) {
+    result = in_use(rundir->path, descriptor);
+  } else {
+    log_warning("%s: no lock (%s): a second run in this directory would not be refused", path,
+                strerror(errno));
+  }
+  if (rundir->lock != descriptor) (void)close(descriptor);
+  return result;
+}
+
+/* Calls `visit` for every name in the directory until one call fails. */
+static status each_name(const char *directory,
+                        status (*visit)(const char *directory, const char *name, void *user), void *user) {
+  DIR *entries = opendir(directory);
+  if (entries == NULL) return failure(directory, "cannot be listed");
+  status result = STATUS_OK;
+  for (const struct dirent *entry; result == STATUS_OK && (entry = readdir(entries)) != NULL;) {
+    result = visit(directory, entry->d_name, user);
+  }
+  (void)closedir(entries);
+  return result;
+}
+
+static int is_result(const char *name) {
+  for (int i = 0; i < RESULTS; i++) {
+    if (strcmp(name, results[i]) == 0) return 1;
+  }
+  return rundir_is_state(name, NULL);
+}
+
+static status remove_partial(const char *directory, const char *name, void *user) {
+  (void)user;
+  const size_t length = strlen(name);
+  const size_t ending = strlen(FILE_PARTIAL);
+  char whole[NAME_MAX + 1];
+  char path[PATH_MAX];
+  if (length <= ending || strcmp(name + length - ending, FILE_PARTIAL) != 0) return STATUS_OK;
+  (void)snprintf(whole, sizeof whole, "%.*s", (int)(length - ending), name);
+  if (!is_result(whole)) return STATUS_OK;
+  CHECK(file_path(directory, name, path, sizeof path));
+  return unlink(path) == 0 ? STATUS_OK : failure(path, "cannot be removed");
+}
+
+status rundir_open(const char *path, rundir *rundir) {
+  rundir->lock = -1;
+  rundir->path[0] = '\0';
+  CHECK(rundir_check(path));
+  (void)snprintf(rundir->path, sizeof rundir->path, "%s", path);
+  CHECK(make_directories(path));
+  CHECK(take_lock(rundir));
+  const status result = each_name(path, remove_partial, NULL);
+  if (result != STATUS_OK) rundir_close(rundir);
+  return result;
+}
+
+void rundir_close(rundir *rundir) {
+  if (rundir->lock >= 0) (void)close(rundir->lock);
+  rundir->lock = -1;
+}
+
+status rundir_previous(const char *directory, char name[64]) {
+  char path[PATH_MAX];
+  for (int number = 1;; number++) {
+    (void)snprintf(name, 64, "previous_%d", number);
+    CHECK(file_path(directory, name, path, sizeof path));
+    if (mkdir(path, 0777) == 0) return STATUS_OK;
+    if (errno != EEXIST) return failure(path, "cannot be made");
+  }
+}
+
+/* Moves one result below `moved`, which is made when the first is found. */
+static status move_result(const char *directory, const char *name, void *user) {
+  char *moved = user;
+  char from[PATH_MAX];
+  char to[PATH_MAX];
+  char target[NAME_MAX + 66];
+  if (!is_result(name)) return STATUS_OK;
+  if (moved[0] == '\0') CHECK(rundir_previous(directory, moved));
+  (void)snprintf(target, sizeof target, "%s/%s", moved, name);
+  CHECK(file_path(directory, name, from, sizeof from));
+  CHECK(file_path(directory, target, to, sizeof to));
+  return rename(from, to) == 0 ? STATUS_OK : failure(from, "cannot be set aside");
+}
+
+status rundir_set_aside(const rundir *rundir, char moved[64]) {
+  moved[0] = '\0';
+  char path[PATH_MAX];
+  for (int i = 0; i < RESULTS; i++) {
+    CHECK(file_path(rundir->path, results[i], path, sizeof path));
+    if (access(path, F_OK) == 0) CHECK(move_result(rundir->path, results[i], moved));
+  }
+  CHECK(each_name(rundir->path, move_result, moved));
+  return moved[0] == '\0' ? STATUS_OK : file_sync_directory(rundir->path);
+}
+
+status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[64]) {
+  moved[0] = '\0';
+  CHECK(move_result(rundir->path, name, moved));
+  return file_sync_directory(rundir->path);
+}
+
+/* A whole text file; one that is not there is none to copy. */
+static status copy_text(const char *directory, const char *name, const char *to) {
+  char path[PATH_MAX];
+  struct stat info;
+  CHECK(file_path(directory, name, path, sizeof path));
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return errno == ENOENT ? STATUS_OK : failure(path, "cannot be opened");
+  status result = fstat(descriptor, &info) == 0 ? STATUS_OK : failure(path, "cannot be read");
+  const size_t size = result == STATUS_OK ? (size_t)info.st_size : 0;
+  char *text = calloc(size + 1, 1);
+  if (text == NULL) result = status_fail(STATUS_MEMORY, "no memory for a copy of %s", path);
+  if (result == STATUS_OK) result = file_read_at(descriptor, path, text, size, 0);
+  if (result == STATUS_OK) result = file_write_whole(to, name, text);
+  free(text);
+  (void)close(descriptor);
+  return result;
+}
+
+status rundir_copy_results(const char *directory, const char *previous) {
+  char to[PATH_MAX];
+  CHECK(file_path(directory, previous, to, sizeof to));
+  /* But the index, which comes first: it is of the states in a directory. */
+  for (int i = 1; i < RESULTS; i++) CHECK(copy_text(directory, results[i], to));
+  return STATUS_OK;
+}
+
+status rundir_write(const rundir *rundir, const char *name, const char *text) {
+  return file_write_whole(rundir->path, name, text);
+}

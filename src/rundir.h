@@ -1,0 +1,46 @@
+#ifndef FDAPP_RUNDIR_H
+#define FDAPP_RUNDIR_H
+
+#include "base/check.h"
+
+/* The output directory of a run: made, checked and locked before anything is written into it. Rank 0 only. */
+typedef struct rundir {
+  char path[4096];
+  int lock; /* descriptor of the locked file `path`/.lock, -1 if none */
+} rundir;
+
+/* Checks without leaving a trace that `path` is a writable directory or could be made (its nearest existing
+ * parent is a writable directory). STATUS_FILE naming what is in the way. */
+status rundir_check(const char *path);
+
+/* Makes the directory (parents too), takes the lock (an advisory lock that ends with the process, so a dead
+ * run leaves none behind) and removes temporary files of a run that died. STATUS_FILE; "in use by process N
+ * on HOST" if another run holds it. Where the file system has no locks, a warning and no lock. [out] rundir:
+ * closed by rundir_close. */
+status rundir_open(const char *path, rundir *rundir);
+void rundir_close(rundir *rundir);
+
+/* For a run that starts at t = 0 where an earlier one left results: moves these (states, their index,
+ * diagnostics.csv, config.ini, perf.json) into the first free `previous_N` below the directory, so that
+ * nothing is lost and nothing mixed. [out] moved: the name of that directory, or "" if there was nothing to
+ * move. */
+status rundir_set_aside(const rundir *rundir, char moved[64]);
+
+/* Makes the first free `previous_N` below `directory`. [out] name: of that directory, without what leads to
+ * it. */
+status rundir_previous(const char *directory, char name[64]);
+
+/* Moves file `name` into the first free `previous_N`. [out] moved: as of rundir_set_aside. */
+status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[64]);
+
+/* Copies diagnostics.csv, config.ini and perf.json, those that are there, from `directory` into `previous`
+ * below it: of a branch whose later states move there. */
+status rundir_copy_results(const char *directory, const char *previous);
+
+/* Writes `text` as file `name` whole or not at all: temporary name, fsync, rename, fsync of the directory. */
+status rundir_write(const rundir *rundir, const char *name, const char *text);
+
+/* Whether `name` is that of a state file, state_NNNNNNNN.hdf; [out] step, unless NULL. */
+int rundir_is_state(const char *name, long long *step);
+
+#endif

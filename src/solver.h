@@ -1,0 +1,62 @@
+#ifndef FDAPP_SOLVER_H
+#define FDAPP_SOLVER_H
+
+#include "advection.h"
+
+/* The numerics of a run put together from its configuration: backend, fields, halos, equation, scheme. No
+ * files. */
+typedef struct solver {
+  MPI_Comm comm;
+  const config *config;
+  grid grid;
+  const kernels *backend;
+  kernels_context *context;
+  int threads;          /* CPU threads of this rank */
+  int devices, sharing; /* devices of this kind on the node; ranks on this rank's device */
+  transport_choice transport;
+  field_space space;
+  halo halo;
+  advection advection;
+  stepper stepper;
+  double rate; /* largest sum |c_i|/h_i over all ranks, at time factor 1 */
+} solver;
+
+/* What a run needs, computed without touching a device: for the plan and for the check before allocation. */
+typedef struct solver_needs {
+  int fields;          /* arrays of a slab's shape */
+  size_t device_bytes; /* on this rank */
+  size_t host_bytes;   /* staging and checkpoint buffers (equal to all memory for a backend in host memory) */
+} solver_needs;
+void solver_estimate(const config *config, const grid *grid, int host_memory, solver_needs *needs);
+
+/* The backend that `config` names, or the first of the registry that can run here for `auto`; [out] note:
+ * why, if `auto` passed one over ("" otherwise). Not collective. STATUS_DEVICE. */
+status solver_backend(const config *config, const kernels **backend, char *note, size_t size);
+
+/* Largest sum |c_i|/h_i over all ranks. Collective. */
+status solver_rate(MPI_Comm comm, const config *config, const grid *grid, double *rate);
+
+/* Opens the device, checks memory needed against memory free (of all ranks on the same device), allocates
+ * everything. Collective; the same status on every rank. comm and config must outlive the solver, which must
+ * not move afterwards (its parts point to one another). STATUS_DEVICE, STATUS_MEMORY. After a failure
+ * solver_destroy is due all the same. */
+status solver_create(MPI_Comm comm, const config *config, const grid *grid, const kernels *backend,
+                     solver *solver);
+void solver_destroy(solver *solver);
+
+/* phi = the case at t = 0. Collective; halos valid afterwards. */
+status solver_initialise(solver *solver);
+
+/* Makes phi's halos valid, after a state has been read into it. Collective. */
+status solver_refresh(solver *solver);
+
+/* One step from t to t + dt. Collective; returns when it is enqueued. */
+status solver_step(solver *solver, double t, double dt);
+
+/* Waits until everything enqueued is done. Not collective. */
+status solver_wait(solver *solver);
+
+/* Bytes that a step must move on this rank: words of the formulation times owned points. */
+double solver_step_bytes(const solver *solver);
+
+#endif

@@ -1,0 +1,277 @@
+#include "stepper.h"
+
+#include <string.h>
+
+/* A stage: indices of slots (-1 = none), weights of the differences to base, b and c. */
+typedef struct stage_row {
+  int out, f, base, extra[2];
+  double weight_f, weight_extra[2];
+  double b, c;
+} stage_row;
+
+struct stepper_scheme {
+  int stages, slots;
+  int result; /* slot that holds phi after the last stage */
+  double imaginary_limit, real_limit;
+  stage_row rows[STEPPER_STAGES];
+};
+
+/* Rows read: {out, f, base, {extras}, weight_f, {weight_extra}, b, c}. */
+static const stepper_scheme ssprk3 = {3,
+                                      3,
+                                      0,
+                                      1.7320508075688772,
+                                      2.5127453266183286,
+                                      {{1, 0, -1, {-1, -1}, 0.0, {0.0, 0.0}, 1.0, 0.0},
+                                       {2, 1, 0, {-1, -1}, 0.25, {0.0, 0.0}, 0.25, 1.0},
+                                       {0, 2, 0, {-1, -1}, 2.0 / 3.0, {0.0, 0.0}, 2.0 / 3.0, 0.5}}};
+
+static const stepper_scheme rk4 = {4,
+                                   4,
+                                   0,
+                                   2.8284271247461903,
+                                   2.7852935634052816,
+                                   {{1, 0, -1, {-1, -1}, 0.0, {0.0, 0.0}, 0.5, 0.0},
+                                    {2, 1, 0, {-1, -1}, 0.0, {0.0, 0.0}, 0.5, 0.5},
+                                    {3, 2, 0, {-1, -1}, 0.0, {0.0, 0.0}, 1.0, 0.5},
+                                    {0, 3, 0, {1, 2}, 1.0 / 3.0, {1.0 / 3.0, 2.0 / 3.0}, 1.0 / 6.0, 1.0}}};
+
+static const stepper_scheme rk4_horner = {4,
+                                          3,
+                                          0,
+                                          2.8284271247461903,
+                                          2.7852935634052816,
+                                          {{1, 0, -1, {-1, -1}, 0.0, {0.0, 0.0}, 1.0 / 4.0, 0.0},
+                                           {2, 1, 0, {-1, -1}, 0.0, {0.0, 0.0}, 1.0 / 3.0, 0.0},
+                                           {1, 2, 0, {-1, -1}, 0.0, {0.0, 0.0}, 1.0 / 2.0, 0.0},
+                                           {0, 1, 0, {-1, -1}, 0.0, {0.0, 0.0}, 1.0, 0.0}}};
+
+#define A2 (-567301805773.0 / 1357537059087.0)
+#define A3 (-2404267990393.0 / 2016746695238.0)
+#define A4 (-3550918686646.0 / 2091501179385.0)
+#define A5 (-1275806237668.0 / 842570457699.0)
+#define B1 (1432997174477.0 / 9575080441755.0)
+#define B2 (5161836677717.0 / 13612068292357.0)
+#define B3 (1720146321549.0 / 2090206949498.0)
+#define B4 (3134564353537.0 / 4481467310338.0)
+#define B5 (2277821191437.0 / 14882151754819.0)
+
+static const stepper_scheme ck45 = {
+    5,
+    2,
+    1,
+    3.3411,
+    4.6572,
+    {{1, 0, -1, {-1, -1}, 0.0, {0.0, 0.0}, B1, 0.0},
+     {0, 1, 0, {-1, -1}, 1.0 + B2 *A2 / B1, {0.0, 0.0}, B2, 1432997174477.0 / 9575080441755.0},
+     {1, 0, 1, {-1, -1}, 1.0 + B3 *A3 / B2, {0.0, 0.0}, B3, 2526269341429.0 / 6820363962896.0},
+     {0, 1, 0, {-1, -1}, 1.0 + B4 *A4 / B3, {0.0, 0.0}, B4, 2006345519317.0 / 3224310063776.0},
+     {1, 0, 1, {-1, -1}, 1.0 + B5 *A5 / B4, {0.0, 0.0}, B5, 2802321613138.0 / 2924317926251.0}}};
+
+static const stepper_scheme *scheme_find(config_scheme scheme, int steady) {
+  switch (scheme) {
+  case CONFIG_SCHEME_SSPRK3:
+    return &ssprk3;
+  case CONFIG_SCHEME_CK45:
+    return &ck45;
+  default:
+    return steady ? &rk4_horner : &rk4;
+  }
+}
+
+status stepper_create(const field_space *space, config_scheme scheme, stepper_rhs rhs, halo *halo,
+                      int overlap, stepper *stepper) {
+  memset(stepper, 0, sizeof *stepper);
+  stepper->scheme = scheme_find(scheme, rhs.steady);
+  stepper->rhs = rhs;
+  stepper->halo = halo;
+  stepper->overlap = overlap && !halo->alone; /* alone, there is nobody to hide from */
+  for (int i = 0; i < stepper->scheme->slots; i++) {
+    CHECK(field_create(space, &stepper->slots[i]));
+    stepper->slot_count++;
+  }
+  kernels_event **events[] = {&stepper->edges_start, &stepper->above_done, &stepper->edges_done,
+                              &stepper->interior_start, &stepper->interior_done};
+  for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+    CHECK(space->backend->event_create(space->context, events[i]));
+  }
+  return STATUS_OK;
+}
+
+static void forget_recordings(stepper *stepper) {
+  for (int i = 0; i < 2; i++) {
+    if (stepper->graphs[i] != NULL) stepper->slots[0].backend->graph_destroy(stepper->graphs[i]);
+    stepper->graphs[i] = NULL;
+  }
+}
+
+void stepper_destroy(stepper *stepper) {
+  if (stepper->slot_count == 0) return;
+  const kernels *backend = stepper->slots[0].backend;
+  forget_recordings(stepper);
+  for (int i = 0; i < stepper->slot_count; i++) field_destroy(&stepper->slots[i]);
+  kernels_event *events[] = {stepper->edges_start, stepper->above_done, stepper->edges_done,
+                             stepper->interior_start, stepper->interior_done};
+  for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+    if (events[i] != NULL) backend->event_destroy(events[i]);
+  }
+  memset(stepper, 0, sizeof *stepper);
+}
+
+field *stepper_phi(stepper *stepper) {
+  return &stepper->slots[0];
+}
+
+field *stepper_scratch(stepper *stepper) {
+  return &stepper->slots[1];
+}
+
+static const field *slot_or_null(const stepper *stepper, int slot) {
+  return slot < 0 ? NULL : &stepper->slots[slot];
+}
+
+static status evaluate(stepper *stepper, stepper_stage *stage, kernels_planes planes, kernels_queue queue) {
+  stage->planes = planes;
+  stage->queue = queue;
+  return stepper->rhs.stage(stepper->rhs.self, stage);
+}
+
+/* Whether a step is the same work every time and needs no host in between: then it is recorded once, and
+ * small grids are not bound by the time to launch kernels. */
+static int can_record(const stepper *stepper) {
+  return stepper->rhs.steady && stepper->halo->alone && stepper->slots[0].backend->graph_begin != NULL;
+}
+
+/* Planes on queue MAIN, between the events that time them. */
+static status evaluate_interior(stepper *stepper, stepper_stage *stage, kernels_planes planes) {
+  const kernels *backend = stage->out->backend;
+  kernels_context *context = stage->out->context;
+  if (can_record(stepper)) return evaluate(stepper, stage, planes, QUEUE_MAIN); /* no clock in a recording */
+  CHECK(backend->event_record(stepper->interior_start, context, QUEUE_MAIN));
+  CHECK(evaluate(stepper, stage, planes, QUEUE_MAIN));
+  return backend->event_record(stepper->interior_done, context, QUEUE_MAIN);
+}
+
+/* The planes that neighbours wait for come first, both edges at once; their messages travel while the
+ * interior is computed. The interior waits for the edges all the same: on a device its blocks would otherwise
+ * take the places of theirs and keep them until the end. A slab thinner than both edges is all edge. At the
+ * end each queue follows the other, so the next stage may read everything of this one. */
+static status stage_overlapped(stepper *stepper, stepper_stage *stage) {
+  const kernels *backend = stage->out->backend;
+  kernels_context *context = stage->out->context;
+  const int nz = stage->out->shape.nz;
+  const int thin = nz < 2 * KERNELS_HALO;
+  const kernels_planes below = {0, thin ? nz : KERNELS_HALO};
+  const kernels_planes above = {thin ? nz : nz - KERNELS_HALO, nz};
+  const field *fields[] = {stage->out};
+
+  CHECK(backend->event_record(stepper->edges_start, context, QUEUE_EDGE));
+  CHECK(evaluate(stepper, stage, below, QUEUE_EDGE));
+  CHECK(evaluate(stepper, stage, above, QUEUE_MAIN));
+  CHECK(backend->event_record(stepper->above_done, context, QUEUE_MAIN));
+  CHECK(backend->event_follow(context, QUEUE_EDGE, stepper->above_done));
+  CHECK(backend->event_record(stepper->edges_done, context, QUEUE_EDGE));
+  CHECK(backend->event_follow(context, QUEUE_MAIN, stepper->edges_done));
+  CHECK(halo_begin(stepper->halo, 1, fields, QUEUE_EDGE));
+  CHECK(evaluate_interior(stepper, stage, (kernels_planes){below.z1, above.z0}));
+  CHECK(halo_end(stepper->halo));
+  return backend->event_follow(context, QUEUE_EDGE, stepper->interior_done);
+}
+
+static status stage_plain(stepper *stepper, stepper_stage *stage) {
+  const field *fields[] = {stage->out};
+  CHECK(evaluate_interior(stepper, stage, (kernels_planes){0, stage->out->shape.nz}));
+  return halo_exchange(stepper->halo, 1, fields);
+}
+
+status stepper_sample(stepper *stepper) {
+  if (can_record(stepper)) return STATUS_OK;
+  const kernels *backend = stepper->slots[0].backend;
+  double interior = 0.0;
+  double edges = 0.0;
+  CHECK(backend->event_seconds(stepper->interior_start, stepper->interior_done, &interior));
+  if (stepper->overlap) CHECK(backend->event_seconds(stepper->edges_start, stepper->edges_done, &edges));
+  stepper->times.interior += interior;
+  stepper->times.edges += edges;
+  stepper->times.halo += stepper->halo->last_seconds;
+  stepper->times.samples++;
+  return STATUS_OK;
+}
+
+static status run_stages(stepper *stepper, double t, double dt) {
+  const stepper_scheme *scheme = stepper->scheme;
+  for (int i = 0; i < scheme->stages; i++) {
+    const stage_row *row = &scheme->rows[i];
+    stepper_stage stage = {
+        .out = &stepper->slots[row->out],
+        .f = &stepper->slots[row->f],
+        .base = slot_or_null(stepper, row->base),
+        .extra = {slot_or_null(stepper, row->extra[0]), slot_or_null(stepper, row->extra[1])},
+        .weight_f = row->weight_f,
+        .weight_extra = {row->weight_extra[0], row->weight_extra[1]},
+        .weight = dt * row->b,
+        .time = t + row->c * dt};
+    CHECK(stepper->overlap ? stage_overlapped(stepper, &stage) : stage_plain(stepper, &stage));
+  }
+  return STATUS_OK;
+}
+
+/* Records the stages of one step; the queues that the halo copies used end where MAIN goes on. */
+static status record_stages(stepper *stepper, double dt, kernels_graph **graph) {
+  static const kernels_queue others[] = {QUEUE_EDGE, QUEUE_COPY};
+  const kernels *backend = stepper->slots[0].backend;
+  kernels_context *context = stepper->slots[0].context;
+  CHECK(backend->graph_begin(context));
+  CHECK(run_stages(stepper, 0.0, dt));
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    CHECK(backend->event_record(stepper->edges_done, context, others[i]));
+    CHECK(backend->event_follow(context, QUEUE_MAIN, stepper->edges_done));
+  }
+  return backend->graph_end(context, graph);
+}
+
+static status replay(stepper *stepper, double dt) {
+  kernels_graph **graph = &stepper->graphs[stepper->place];
+  if (stepper->recorded_dt != dt) forget_recordings(stepper);
+  stepper->recorded_dt = dt;
+  if (*graph == NULL) CHECK(record_stages(stepper, dt, graph));
+  return stepper->slots[0].backend->graph_launch(stepper->slots[0].context, *graph);
+}
+
+status stepper_step(stepper *stepper, double t, double dt) {
+  CHECK(can_record(stepper) ? replay(stepper, dt) : run_stages(stepper, t, dt));
+  const int result = stepper->scheme->result;
+  if (result != 0) {
+    const field phi = stepper->slots[result];
+    stepper->slots[result] = stepper->slots[0];
+    stepper->slots[0] = phi;
+    stepper->place = !stepper->place;
+  }
+  return STATUS_OK;
+}
+
+int stepper_field_count(config_scheme scheme, int steady) {
+  return scheme_find(scheme, steady)->slots;
+}
+
+int stepper_stage_count(config_scheme scheme, int steady) {
+  return scheme_find(scheme, steady)->stages;
+}
+
+int stepper_words(config_scheme scheme, int steady, int stage_words) {
+  const stepper_scheme *table = scheme_find(scheme, steady);
+  int words = 0;
+  for (int i = 0; i < table->stages; i++) {
+    const stage_row *row = &table->rows[i];
+    words += 2 + (row->base >= 0) + (row->extra[0] >= 0) + (row->extra[1] >= 0) + stage_words;
+  }
+  return words;
+}
+
+double stepper_advection_limit(config_scheme scheme, int order) {
+  return scheme_find(scheme, 1)->imaginary_limit / stencil_first_maximum(order);
+}
+
+double stepper_diffusion_limit(config_scheme scheme) {
+  return scheme_find(scheme, 1)->real_limit;
+}

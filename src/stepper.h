@@ -1,0 +1,105 @@
+#ifndef FDAPP_STEPPER_H
+#define FDAPP_STEPPER_H
+
+#include "config.h"
+#include "halo.h"
+
+// clang-format off
+/* Explicit Runge-Kutta steps of d phi / dt = L(phi, t). The stepper knows stages, fields and halos; what L is, only
+ * the right-hand side knows.
+ *
+ * Every scheme is written as stages
+ *     out = base + weight_f (f - base) + sum_i weight_extra[i] (extra[i] - base) + dt b L(f, t + c dt),
+ * the least traffic for one stencil load per stage. Words moved per point and step (uniform velocity):
+ *
+ *   SSPRK3  2 + 3 + 3     =  8  convex combinations written with differences
+ *   RK4     2 + 3 + 3 + 3 = 11  L constant in time: Horner's form of the stability polynomial,
+ *                               phi + dt L(phi + dt/2 L(phi + dt/3 L(phi + dt/4 L phi)))
+ *   RK4     2 + 3 + 3 + 5 = 13  otherwise, from its stage fields:
+ *                               phi + ((phi1 - phi) + 2 (phi2 - phi) + (phi3 - phi))/3 + dt/6 L phi3
+ *   CK45    2 + 4 x 3     = 14  two registers, without the increment K of the 2N form: K_j = (phi_j - phi_j-1)/B_j-1, so
+ *                               phi_j+1 = phi_j + B_j A_j/B_j-1 (phi_j - phi_j-1) + dt B_j L phi_j
+ *
+ * Stored velocities add 3 words a stage.
+ * Sources: C.-W. Shu and S. Osher, J. Comput. Phys. 77 (1988) 439; M. H. Carpenter and C. A. Kennedy, NASA TM-109112
+ * (1994), solution 3. */
+// clang-format on
+
+enum { STEPPER_STAGES = 5, STEPPER_SLOTS = 4 };
+
+/* One stage on a range of planes, as the right-hand side gets it. weight: dt b; time: t + c dt. */
+typedef struct stepper_stage {
+  kernels_planes planes;
+  kernels_queue queue;
+  field *out;
+  const field *f;        /* halos valid */
+  const field *base;     /* NULL: f */
+  const field *extra[2]; /* NULL: none */
+  double weight_f, weight_extra[2];
+  double weight;
+  double time;
+} stepper_stage;
+
+typedef struct stepper_rhs {
+  void *self;
+  int steady; /* L does not depend on time */
+  status (*stage)(void *self, const stepper_stage *stage);
+} stepper_rhs;
+
+/* Where a stage's time goes on the device, summed over the stages that were sampled: what overlaps is seen by
+ * comparing edges + halo with interior. */
+typedef struct stepper_times {
+  double edges;    /* kernels on the edge planes; 0 without overlap */
+  double interior; /* kernels on the interior planes; the whole slab without overlap */
+  double halo;     /* host, from handing the interior over until the halos are there */
+  int64_t samples;
+} stepper_times;
+
+typedef struct stepper_scheme stepper_scheme; /* a table of stages; stepper.c */
+
+typedef struct stepper {
+  const stepper_scheme *scheme;
+  stepper_rhs rhs;
+  halo *halo;
+  field slots[STEPPER_SLOTS]; /* slots[0] is phi between steps; the others are scratch then */
+  int slot_count;
+  int overlap;
+  kernels_event *edges_start, *above_done, *edges_done, *interior_start, *interior_done;
+  stepper_times times;
+  kernels_graph *graphs[2]; /* a step recorded, for each of the two places that phi can be in */
+  int place;                /* which one phi is in */
+  double recorded_dt;
+} stepper;
+
+/* Allocates the fields. `halo` and what `rhs` points to must outlive the stepper. Not collective.
+ * STATUS_MEMORY. */
+status stepper_create(const field_space *space, config_scheme scheme, stepper_rhs rhs, halo *halo,
+                      int overlap, stepper *stepper);
+void stepper_destroy(stepper *stepper);
+
+/* phi; the address of the field stays, its memory may change from step to step. */
+field *stepper_phi(stepper *stepper);
+
+/* A field that may be written between steps and is overwritten by the next one. */
+field *stepper_scratch(stepper *stepper);
+
+/* One step of size dt from time t. phi: halos valid before and after. Collective between neighbours. Returns
+ * when everything is enqueued. */
+status stepper_step(stepper *stepper, double t, double dt);
+
+/* Adds the latest stage to `times`. Call it when everything enqueued is done, now and then. */
+status stepper_sample(stepper *stepper);
+
+/* Fields that the scheme needs, phi included, and words moved per point and step with `stage_words` further
+ * words per stage (3 for stored velocities). */
+int stepper_field_count(config_scheme scheme, int steady);
+int stepper_words(config_scheme scheme, int steady, int stage_words);
+int stepper_stage_count(config_scheme scheme, int steady);
+
+/* Stability limits: of sum |c| dt / h for pure advection with first derivatives of `order`, and of kappa dt
+ * sum of
+ * (-symbol)/h^2 for pure diffusion (the scheme's intervals on the imaginary and the negative real axis). */
+double stepper_advection_limit(config_scheme scheme, int order);
+double stepper_diffusion_limit(config_scheme scheme);
+
+#endif

@@ -1,0 +1,32 @@
+#ifndef FDAPP_TRANSPORT_H
+#define FDAPP_TRANSPORT_H
+
+#include <mpi.h>
+
+#include "base/agree.h"
+#include "config.h"
+#include "field.h"
+
+/* How halo planes reach the neighbours. */
+typedef enum transport {
+  TRANSPORT_HOST,       /* fields are in host memory: MPI takes them as they are */
+  TRANSPORT_CUDA_AWARE, /* device pointers into MPI */
+  TRANSPORT_STAGED      /* through pinned host buffers */
+} transport;
+
+typedef struct transport_choice {
+  transport transport;
+  char reason[512]; /* why, for the plan, perf.json and the warning */
+  int warn;         /* 1: the user should hear of it on standard error */
+} transport_choice;
+
+/* Chooses the transport for fields of `space`. Collective. `wanted` AUTO: device memory goes to MPI only if
+ * MPI says that it is CUDA-aware or its point-to-point layer is UCX with both CUDA modules loaded, and a ring
+ * exchange of device memory gives back every byte; else staged. CUDA_AWARE where these do not hold:
+ * STATUS_DEVICE with the reason. An MPI that is not CUDA-aware is never given a device pointer. */
+status transport_choose(MPI_Comm comm, const field_space *space, config_transport wanted,
+                        transport_choice *choice);
+
+const char *transport_name(transport transport);
+
+#endif

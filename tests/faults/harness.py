@@ -1,0 +1,211 @@
+"""What the fault tests share: starting runs, ending them, and looking at what they leave.
+
+Environment: FDAPP, the program; FDAPP_INTERPOSER, the library that makes calls fail.
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+PROGRAM = os.environ.get("FDAPP", "build/fdapp")
+INTERPOSER = os.environ.get("FDAPP_INTERPOSER", "build/tests/faults/libfdapp_interposer.so")
+LONGEST = 120  # seconds; whatever takes longer hangs
+
+MPI = dict(
+    OMPI_ALLOW_RUN_AS_ROOT="1",
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+    OMPI_MCA_rmaps_base_oversubscribe="1",
+    OMPI_MCA_mpi_yield_when_idle="1",
+    OMPI_MCA_hwloc_base_binding_policy="none",
+    OMP_NUM_THREADS="1",
+)
+
+CONFIG = """
+[grid]
+nx = 13
+ny = 11
+nz = 23
+[initial]
+case = blob
+width = 0.3
+[velocity]
+field = abc
+[time]
+courant = 0.8
+steps = 24
+[compute]
+backend = cpu
+[output]
+fields_every = 8
+checkpoint_every = 2
+diagnostics_every = 4
+"""
+
+
+class Hang(Exception):
+    """A run that did not end by itself."""
+
+
+class LauncherHang(Hang):
+    """All ranks are dead and had not got beyond MPI_Init; only mpirun is left (Open MPI 4.1.4: a rank that dies while
+    it connects leaves mpirun waiting, with a PMIX error). No fault of the program, but no orderly end: counted."""
+
+
+class Run:
+    """A run under way: mpirun with its ranks in a process group of their own."""
+
+    def __init__(self, directory, *overrides, ranks=2, mpi=(), environment=None, command=()):
+        self.directory = pathlib.Path(directory)
+        self.directory.parent.mkdir(parents=True, exist_ok=True)
+        config = self.directory.parent / "faults.ini"
+        config.write_text(CONFIG)
+        exports = [flag for name in environment or {} for flag in ("-x", name)]
+        words = [*command, "mpirun", "-np", str(ranks), *mpi, *exports, PROGRAM, str(config)]
+        latest = {word.split("=")[0]: word for word in overrides}  # the program takes a key once
+        words += [f"output.directory={self.directory}", *latest.values()]
+        self.out = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self.err = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=self.out,
+            stderr=self.err,
+            env={**os.environ, **MPI, **(environment or {})},
+            start_new_session=True,
+        )
+
+    def ranks(self):
+        """Process ids of the ranks that are alive."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if not entry.name.isdigit() or (entry / "comm").read_text().strip() != "fdapp":
+                    continue
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[1]) == self.process.pid:
+                    found.append(int(entry.name))
+            except OSError:
+                pass  # ended while we looked
+        return sorted(found)
+
+    @staticmethod
+    def state(process):
+        """The letter the system has for what a process does; Z: dead, not yet fetched."""
+        try:
+            return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return "Z"
+
+    def wait_for(self, condition, what):
+        """Waits until the condition holds or the run has ended."""
+        while not condition() and self.process.poll() is None:
+            if time.monotonic() - self.started > LONGEST:
+                self.kill()
+                raise Hang(f"waiting for {what}: {self.text(self.err)}")
+            time.sleep(0.002)
+
+    def kill(self):
+        """Kills mpirun and its ranks; they are gone, and what they had locked is free, when this returns."""
+        ranks = self.ranks()  # asked for first: without mpirun they are nobody's children
+        for kill, number in [(os.killpg, self.process.pid), *((os.kill, rank) for rank in ranks)]:
+            try:
+                kill(number, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it has ended by itself
+        while any(self.state(rank) != "Z" for rank in ranks):
+            time.sleep(0.002)
+
+    def finish(self, longest=LONGEST):
+        """Waits for the end; afterwards code, errors (lines of the program's own) and seconds are known."""
+        try:
+            self.code = self.process.wait(longest)
+        except subprocess.TimeoutExpired:
+            left = {rank: self.state(rank) for rank in self.ranks()}
+            self.kill()
+            printed, said = self.text(self.out), self.text(self.err)
+            launcher = not set(left.values()) - {"Z"} and not printed and "PMIX ERROR: UNREACHABLE" in said
+            kind = LauncherHang if launcher else Hang
+            raise kind(f"ranks left: {left}; printed: {printed!r}; {said}") from None
+        self.seconds = time.monotonic() - self.started
+        self.stderr = self.text(self.err)
+        self.stdout = self.text(self.out)
+        self.errors = [line for line in self.stderr.splitlines() if "fdapp: error:" in line]
+        self.warnings = [line for line in self.stderr.splitlines() if "fdapp: warning:" in line]
+        return self
+
+    @staticmethod
+    def text(file):
+        file.seek(0)
+        return file.read()
+
+
+def run(directory, *overrides, **options):
+    """A run from start to end."""
+    longest = options.pop("longest", LONGEST)
+    return Run(directory, *overrides, **options).finish(longest)
+
+
+def verify(*paths):
+    """What `fdapp --verify` has to say against these files: "" if all of them are whole."""
+    if not paths:
+        return ""
+    words = [PROGRAM, "--verify", *map(str, paths)]
+    done = subprocess.run(
+        words, env={**os.environ, **MPI}, capture_output=True, text=True, timeout=LONGEST, check=False
+    )
+    return "" if done.returncode == 0 else f"exit code {done.returncode}: {done.stderr}"
+
+
+def header(path):
+    """The text block at the head of a state file."""
+    with open(path, "rb") as file:
+        block = file.read(2048).rstrip(b"\0").decode()
+    return dict(line.split(" ") for line in block.splitlines())
+
+
+def values(path):
+    """The bytes of phi."""
+    known = header(path)
+    size = 4 if known["precision"] == "single" else 8
+    count = int(known["nx"]) * int(known["ny"]) * int(known["nz"]) * size
+    with open(path, "rb") as file:
+        file.seek(int(known["data_offset"]))
+        data = file.read(count)
+    assert len(data) == count
+    return data
+
+
+def states(directory):
+    """State files of a directory, oldest first."""
+    return sorted(pathlib.Path(directory).glob("state_*.hdf"))
+
+
+def partials(directory):
+    """Files that have not got their name yet."""
+    return sorted(pathlib.Path(directory).glob("*.partial"))
+
+
+def same_end(directory, reference):
+    """Whether two runs ended with the same bits: last state and last row of diagnostics."""
+    ends = [states(place)[-1] for place in (directory, reference)]
+    rows = [(pathlib.Path(place) / "diagnostics.csv").read_text().splitlines() for place in (directory, reference)]
+    return ends[0].name == ends[1].name and values(ends[0]) == values(ends[1]) and rows[0] == rows[1]
+
+
+def fault(rank, **how):
+    """Environment that makes the interposer act on a rank: fault(1, call=7, how="fail")."""
+    settings = {f"FDAPP_FAULT_{name.upper()}": str(value) for name, value in how.items()}
+    # A program built with AddressSanitizer wants to be loaded first; the interposer passes on to it what it lets pass.
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    return {"LD_PRELOAD": INTERPOSER, "FDAPP_FAULT_RANK": str(rank), "ASAN_OPTIONS": sanitizer, **settings}
+
+
+def fresh(path):
+    """The path, with nothing there."""
+    shutil.rmtree(path, ignore_errors=True)
+    return path

@@ -1,0 +1,172 @@
+#include "lab.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const kernels *backend;
+
+int lab_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count) {
+  MPI_Init(&argc, &argv);
+  const char *name = argc > 1 ? argv[1] : "cpu";
+  backend = kernels_find(name);
+  int failed = 0;
+  if (backend == NULL || backend->probe() != STATUS_OK) {
+    (void)printf("skipped: backend %s cannot run here\n", name);
+    failed = LAB_SKIPPED;
+  } else {
+    failed = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+  }
+  MPI_Finalize();
+  return failed;
+}
+
+static void expect(status result, const char *what) {
+  if (result != STATUS_OK) fail_msg("%s: %s", what, status_message(result));
+}
+
+config lab_config(int nx, int ny, int nz) {
+  config config;
+  memset(&config, 0, sizeof config);
+  const int n[3] = {nx, ny, nz};
+  const double uniform[3] = {1.0, 0.7, -0.4};
+  for (int d = 0; d < 3; d++) {
+    config.n[d] = n[d];
+    config.l[d] = 1.0;
+    config.center[d] = 0.5;
+    config.wave_number[d] = 1;
+    config.uniform[d] = uniform[d];
+    config.abc[d] = 1.0 - 0.2 * d;
+  }
+  config.initial = CONFIG_CASE_GAUSSIAN;
+  config.width = 0.15;
+  config.amplitude = 1.0;
+  config.period = 1.0;
+  config.t_end = -1.0;
+  config.precision = PRECISION_DOUBLE;
+  config.order = 8;
+  config.threads = 1;
+  return config;
+}
+
+int64_t lab_points(const config *config) {
+  return config->n[0] * config->n[1] * config->n[2];
+}
+
+void lab_open(lab *lab, const config *config) {
+  lab->config = *config;
+  expect(grid_make(config->n, config->l, 1, 0, &lab->grid), "grid_make");
+  expect(solver_create(MPI_COMM_SELF, &lab->config, &lab->grid, backend, &lab->solver), "solver_create");
+  expect(solver_initialise(&lab->solver), "solver_initialise");
+}
+
+void lab_close(lab *lab) {
+  solver_destroy(&lab->solver);
+}
+
+void lab_store(lab *lab, const double *points) {
+  field *phi = stepper_phi(&lab->solver.stepper);
+  const int64_t count = lab_points(&lab->config);
+  if (lab->config.precision == PRECISION_DOUBLE) {
+    expect(field_store(phi, 0, lab->grid.nz, points), "field_store");
+  } else {
+    float *narrow = malloc((size_t)count * sizeof *narrow);
+    for (int64_t i = 0; i < count; i++) narrow[i] = (float)points[i];
+    expect(field_store(phi, 0, lab->grid.nz, narrow), "field_store");
+    free(narrow);
+  }
+  expect(solver_refresh(&lab->solver), "solver_refresh");
+}
+
+void lab_load(lab *lab, double *points) {
+  const field *phi = stepper_phi(&lab->solver.stepper);
+  const int64_t count = lab_points(&lab->config);
+  if (lab->config.precision == PRECISION_DOUBLE) {
+    expect(field_load(phi, 0, lab->grid.nz, points), "field_load");
+  } else {
+    float *narrow = malloc((size_t)count * sizeof *narrow);
+    expect(field_load(phi, 0, lab->grid.nz, narrow), "field_load");
+    for (int64_t i = 0; i < count; i++) points[i] = (double)narrow[i];
+    free(narrow);
+  }
+}
+
+void lab_march(lab *lab, double t, double dt, int64_t steps) {
+  for (int64_t i = 0; i < steps; i++) {
+    expect(solver_step(&lab->solver, t + (double)i * dt, dt), "solver_step");
+  }
+  expect(solver_wait(&lab->solver), "solver_wait");
+}
+
+double *lab_solve(const config *config, double dt, int64_t steps) {
+  lab lab;
+  double *points = lab_array(config);
+  lab_open(&lab, config);
+  lab_march(&lab, 0.0, dt, steps);
+  lab_load(&lab, points);
+  lab_close(&lab);
+  return points;
+}
+
+double *lab_array(const config *config) {
+  double *points = calloc((size_t)lab_points(config), sizeof *points);
+  assert_non_null(points);
+  return points;
+}
+
+void lab_randomise(const config *config, double *points) {
+  uint64_t state = 88172645463325252u; /* xorshift64, G. Marsaglia 2003 */
+  for (int64_t i = 0; i < lab_points(config); i++) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    points[i] = ldexp((double)(state >> 11), -52) - 1.0;
+  }
+}
+
+double lab_largest(const config *config, const double *a) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < lab_points(config); i++) {
+    /* A number that is not one is the largest of all. */
+    if (!(fabs(a[i]) <= largest)) largest = fabs(a[i]);
+    if (isnan(largest)) return INFINITY;
+  }
+  return largest;
+}
+
+double lab_difference(const config *config, const double *a, const double *b) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < lab_points(config); i++) {
+    const double difference = fabs(a[i] - b[i]);
+    if (isnan(difference)) return INFINITY;
+    if (difference > largest) largest = difference;
+  }
+  return largest;
+}
+
+long double lab_sum(const config *config, const double *a) {
+  long double sum = 0.0L;
+  for (int64_t i = 0; i < lab_points(config); i++) sum += (long double)a[i];
+  return sum;
+}
+
+long double lab_squares(const config *config, const double *a) {
+  long double sum = 0.0L;
+  for (int64_t i = 0; i < lab_points(config); i++) sum += (long double)a[i] * (long double)a[i];
+  return sum;
+}
+
+double lab_order(double coarse, double fine, double ratio) {
+  return log(coarse / fine) / log(ratio);
+}
+
+void lab_between(double value, double low, double high, const char *format, ...) {
+  char name[256];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(name, sizeof name, format, arguments);
+  va_end(arguments);
+  (void)printf("    %-60s %.6g\n", name, value);
+  if (!(value >= low && value <= high)) fail_msg("%s: %.17g is not within %g and %g", name, value, low, high);
+}

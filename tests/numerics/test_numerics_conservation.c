@@ -1,0 +1,95 @@
+/* What the forms keep: mass in the conservative form, whatever the velocity; the square norm in the skew form
+ * as dt goes to zero (test_numerics_time measures how fast); a constant field in the advective form. */
+#include "lab.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { STEPS = 300 };
+
+/* Unequal numbers of points: with equal ones the differences see no divergence in the deformation. */
+static config case_of(int velocity, advection_form form) {
+  config config = lab_config(20, 16, 18);
+  config.l[1] = 0.9;
+  config.velocity = (config_velocity)velocity;
+  config.form = form;
+  config.period = 0.7;
+  config.center[0] = 0.3;
+  return config;
+}
+
+static double step_size(const config *config) {
+  lab lab;
+  lab_open(&lab, config);
+  const double dt = 0.9 / lab.solver.rate;
+  lab_close(&lab);
+  return dt;
+}
+
+static double drift(const config *config, long double (*sum)(const struct config *, const double *),
+                    double dt) {
+  double *start = lab_solve(config, 0.0, 0);
+  double *end = lab_solve(config, dt, STEPS);
+  const double result = fabs((double)(sum(config, end) / sum(config, start) - 1.0L));
+  free(start);
+  free(end);
+  return result;
+}
+
+static void test_mass_of_the_conservative_form(void **state) {
+  (void)state;
+  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+    for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+      config config = case_of(velocity, FORM_CONSERVATIVE);
+      config.scheme = (config_scheme)scheme;
+      config.diffusivity = velocity % 2 == 0 ? 0.0 : 1e-3;
+      lab_between(drift(&config, lab_sum, step_size(&config)), 0.0, 1e-13, "drift of the mass, %s, %s",
+                  config_scheme_name(config.scheme), config_velocity_name(config.velocity));
+    }
+  }
+}
+
+/* The test above can fail: the advective form does not keep the mass. */
+static void test_mass_of_the_advective_form(void **state) {
+  (void)state;
+  const config config = case_of(CONFIG_VELOCITY_DEFORMATION, FORM_ADVECTIVE);
+  lab_between(drift(&config, lab_sum, step_size(&config)), 1e-10, 1.0, "drift of the mass, advective form");
+}
+
+/* The drift of the skew form is the scheme's, and vanishes with dt; that of the others is the space's. */
+static void test_square_norm(void **state) {
+  (void)state;
+  static const double highest[3] = {[FORM_ADVECTIVE] = 1.0, [FORM_CONSERVATIVE] = 1.0, [FORM_SKEW] = 1e-10};
+  static const double lowest[3] = {[FORM_ADVECTIVE] = 1e-8, [FORM_CONSERVATIVE] = 1e-8, [FORM_SKEW] = 0.0};
+  for (int form = 0; form < 3; form++) {
+    const config config = case_of(CONFIG_VELOCITY_DEFORMATION, (advection_form)form);
+    lab_between(drift(&config, lab_squares, 0.02 * step_size(&config)), lowest[form], highest[form],
+                "drift of the square norm, %s", config_form_name(config.form));
+  }
+}
+
+static void test_constant_field_of_the_advective_form(void **state) {
+  (void)state;
+  for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+    config config = case_of(velocity, FORM_ADVECTIVE);
+    config.amplitude = 0.0;
+    config.background = 0.7;
+    config.diffusivity = 1e-3;
+    double *start = lab_solve(&config, 0.0, 0);
+    double *end = lab_solve(&config, step_size(&config), STEPS);
+    lab_between(lab_difference(&config, start, end), 0.0, 1e-14, "change of a constant field, %s",
+                config_velocity_name(config.velocity));
+    free(start);
+    free(end);
+  }
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_mass_of_the_conservative_form),
+      cmocka_unit_test(test_mass_of_the_advective_form),
+      cmocka_unit_test(test_square_norm),
+      cmocka_unit_test(test_constant_field_of_the_advective_form),
+  };
+  return lab_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}

@@ -1,0 +1,248 @@
+/* The whole solver against exact solutions, each written here in another way than in the program: errors fall
+ * with the order of the differences. */
+#include "lab.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "textbook.h"
+
+static const double pi = 3.14159265358979323846;
+
+typedef double (*exact)(const config *config, double t, const double x[3]);
+
+/* Largest error at t = steps dt. */
+static double error_at(const config *config, double dt, int64_t steps, exact solution) {
+  double *phi = lab_solve(config, dt, steps);
+  double largest = 0.0;
+  int64_t i = 0;
+  for (int64_t z = 0; z < config->n[2]; z++) {
+    for (int64_t y = 0; y < config->n[1]; y++) {
+      for (int64_t x = 0; x < config->n[0]; x++, i++) {
+        const double point[3] = {config->l[0] * (double)x / (double)config->n[0],
+                                 config->l[1] * (double)y / (double)config->n[1],
+                                 config->l[2] * (double)z / (double)config->n[2]};
+        const double error = fabs(phi[i] - solution(config, (double)steps * dt, point));
+        if (!(error <= largest)) largest = error;
+      }
+    }
+  }
+  free(phi);
+  return largest;
+}
+
+/* cos a cos b cos c as the mean of four plane waves. */
+static double cosine(const config *config, double t, const double x[3]) {
+  double phase[3], sum = 0.0, squared = 0.0;
+  for (int d = 0; d < 3; d++) {
+    const double k = 2.0 * pi * config->wave_number[d] / config->l[d];
+    phase[d] = k * (x[d] - config->uniform[d] * t);
+    squared += k * k;
+  }
+  for (int i = 0; i < 4; i++) {
+    sum += cos(phase[0] + (i & 1 ? phase[1] : -phase[1]) + (i & 2 ? phase[2] : -phase[2]));
+  }
+  return config->background + config->amplitude * 0.25 * sum * exp(-config->diffusivity * squared * t);
+}
+
+/* The periodic Gaussian by its Fourier series: each wave moves and decays. */
+static double gaussian(const config *config, double t, const double x[3]) {
+  double product = config->amplitude;
+  for (int d = 0; d < 3; d++) {
+    const double scale = config->width * sqrt(2.0 * pi) / config->l[d];
+    double sum = scale;
+    for (int m = 1; m <= 12; m++) {
+      const double k = 2.0 * pi * m / config->l[d];
+      const double decay = exp(-k * k * (0.5 * config->width * config->width + config->diffusivity * t));
+      sum += 2.0 * scale * decay * cos(k * (x[d] - config->center[d] - config->uniform[d] * t));
+    }
+    product *= sum;
+  }
+  return config->background + product;
+}
+
+static double blob_around(const config *config, const double center[3], const double x[3]) {
+  double squared = 0.0;
+  for (int d = 0; d < 3; d++) {
+    const double distance = remainder(x[d] - center[d], config->l[d]);
+    squared += distance * distance;
+  }
+  const double r = sqrt(squared) / config->width;
+  return config->background + (r < 1.0 ? config->amplitude * pow(cos(0.5 * pi * r), 8) : 0.0);
+}
+
+/* Where it started. */
+static double blob_back(const config *config, double t, const double x[3]) {
+  (void)t;
+  return blob_around(config, config->center, x);
+}
+
+/* Its centre turned about the middle of the box. */
+static double blob_turned(const config *config, double t, const double x[3]) {
+  const double angle = 2.0 * pi * t / config->period;
+  const double dx = config->center[0] - 0.5 * config->l[0];
+  const double dy = config->center[1] - 0.5 * config->l[1];
+  const double center[3] = {0.5 * config->l[0] + cos(angle) * dx - sin(angle) * dy,
+                            0.5 * config->l[1] + sin(angle) * dx + cos(angle) * dy, config->center[2]};
+  return blob_around(config, center, x);
+}
+
+/* Two grids in the ratio 3 : 2, so many time steps that the error is the space differences'. */
+static void check_order(config config, int coarse, double end, int64_t steps, exact solution, double order,
+                        double slack, const char *what) {
+  double error[2];
+  for (int i = 0; i < 2; i++) {
+    const int n = coarse + i * coarse / 2;
+    for (int d = 0; d < 3; d++) config.n[d] = lround(n * config.l[d]);
+    error[i] = error_at(&config, end / (double)steps, steps, solution);
+  }
+  lab_between(lab_order(error[0], error[1], 1.5), order - slack, order + slack, "order of %s (%.1e, %.1e)",
+              what, error[0], error[1]);
+}
+
+static void test_translated_cosine(void **state) {
+  (void)state;
+  for (int order = 2; order <= 8; order += 2) {
+    config config = lab_config(0, 0, 0);
+    config.initial = CONFIG_CASE_COSINE;
+    config.order = order;
+    char what[64];
+    (void)snprintf(what, sizeof what, "a moving wave, order %d", order);
+    check_order(config, 28, 0.05, order == 8 ? 200 : 50, cosine, order, 0.1, what);
+  }
+}
+
+static void test_translated_and_spreading_gaussian(void **state) {
+  (void)state;
+  for (int order = 2; order <= 8; order += 2) {
+    config config = lab_config(0, 0, 0);
+    config.order = order;
+    config.diffusivity = 0.01;
+    config.scheme = CONFIG_SCHEME_CK45;
+    config.background = 0.2;
+    config.center[1] = 0.3;
+    char what[64];
+    (void)snprintf(what, sizeof what, "a moving, spreading Gaussian, order %d", order);
+    check_order(config, 32, 0.15, 60, gaussian, order, 0.4, what);
+  }
+}
+
+static void test_manufactured(void **state) {
+  (void)state;
+  for (int form = 0; form < 3; form++) {
+    for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+      config config = lab_config(0, 0, 0);
+      config.initial = CONFIG_CASE_MANUFACTURED;
+      config.velocity = (config_velocity)velocity;
+      config.form = (advection_form)form;
+      config.diffusivity = velocity % 2 == 0 ? 0.01 : 0.0;
+      config.background = 0.5;
+      config.scheme = (config_scheme)(velocity % 2 == 0 ? CONFIG_SCHEME_RK4 : CONFIG_SCHEME_CK45);
+      char what[96];
+      (void)snprintf(what, sizeof what, "the manufactured solution, %s, %s",
+                     config_velocity_name(config.velocity), config_form_name(config.form));
+      check_order(config, 20, 0.1, 60, textbook_manufactured, 8.0, 0.3, what);
+    }
+  }
+}
+
+/* Part of a turn, which has a direction, and a whole one. */
+static void test_rotation(void **state) {
+  (void)state;
+  config config = lab_config(0, 0, 0);
+  config.initial = CONFIG_CASE_BLOB;
+  config.velocity = CONFIG_VELOCITY_ROTATION;
+  config.scheme = CONFIG_SCHEME_CK45;
+  config.l[2] = 0.625;
+  config.width = 0.3;
+  config.center[0] = 0.65;
+  config.center[1] = 0.45;
+  config.center[2] = 0.3;
+  check_order(config, 32, 0.4, 100, blob_turned, 8.0, 0.8, "a blob turned by 144 degrees");
+  check_order(config, 32, 1.0, 250, blob_turned, 8.0, 0.8, "a blob turned once");
+}
+
+/* The differences' error is undone when the flow reverses: with d phi/dt = g(t) L phi and an integral of g of
+ * zero, the semi-discrete solution is back too. What is left is the scheme's: its phase error changes sign
+ * with g, its damping does not, so dt^5 for rk4 and ck45, dt^3 for ssprk3. */
+static void test_deformation(void **state) {
+  (void)state;
+  static const double orders[CONFIG_SCHEME_COUNT] = {
+      [CONFIG_SCHEME_RK4] = 5.0, [CONFIG_SCHEME_SSPRK3] = 3.0, [CONFIG_SCHEME_CK45] = 5.0};
+  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+    config config = lab_config(30, 32, 28);
+    config.scheme = (config_scheme)scheme;
+    config.initial = CONFIG_CASE_BLOB;
+    config.velocity = CONFIG_VELOCITY_DEFORMATION;
+    config.form = FORM_SKEW;
+    config.width = 0.25;
+    for (int d = 0; d < 3; d++) config.center[d] = 0.35;
+    const double coarse = error_at(&config, 1.0 / 160, 160, blob_back);
+    const double fine = error_at(&config, 1.0 / 320, 320, blob_back);
+    lab_between(lab_order(coarse, fine, 2.0), orders[scheme] - 0.15, orders[scheme] + 0.15,
+                "order of a blob deformed and back, %s (%.1e, %.1e)", config_scheme_name(config.scheme),
+                coarse, fine);
+  }
+}
+
+/* The exact solutions that the program measures its own errors against. */
+static void check_exact(const config *config, double t, exact solution, const char *what) {
+  grid grid;
+  cases_solution ours;
+  double largest = 0.0;
+  double *row = calloc((size_t)config->n[0], sizeof *row);
+  assert_int_equal(grid_make(config->n, config->l, 1, 0, &grid), STATUS_OK);
+  assert_true(cases_exact_known(config, t));
+  assert_int_equal(cases_open(config, &grid, t, &ours), STATUS_OK);
+  for (int64_t i = 0; i < config->n[1] * config->n[2]; i++) {
+    const int64_t y = i % config->n[1];
+    const int64_t z = i / config->n[1];
+    cases_row(&ours, z, y, row);
+    for (int64_t x = 0; x < config->n[0]; x++) {
+      const double point[3] = {(double)x * grid.h[0], (double)y * grid.h[1], (double)z * grid.h[2]};
+      largest = fmax(largest, fabs(row[x] - solution(config, t, point)));
+    }
+  }
+  cases_close(&ours);
+  free(row);
+  lab_between(largest, 0.0, 1e-13, "%s in the program and here", what);
+}
+
+static void test_exact_solutions_of_the_program(void **state) {
+  (void)state;
+  config config = lab_config(19, 15, 12);
+  config.l[1] = 0.8;
+  config.l[2] = 0.9;
+  config.background = 0.3;
+  config.amplitude = 1.7;
+  config.diffusivity = 0.01;
+  config.wave_number[2] = 2;
+  for (int i = 0; i < 3; i++) {
+    const double t = 0.7 * i;
+    config.initial = CONFIG_CASE_COSINE;
+    check_exact(&config, t, cosine, "a moving, fading wave");
+    config.initial = CONFIG_CASE_GAUSSIAN;
+    check_exact(&config, t, gaussian, "a moving, spreading Gaussian");
+    config.initial = CONFIG_CASE_MANUFACTURED;
+    check_exact(&config, t, textbook_manufactured, "the manufactured solution");
+  }
+  config.initial = CONFIG_CASE_BLOB;
+  config.diffusivity = 0.0;
+  config.width = 0.2;
+  for (int d = 0; d < 3; d++) config.center[d] = 0.6 * config.l[d];
+  config.velocity = CONFIG_VELOCITY_ROTATION;
+  check_exact(&config, 0.3, blob_turned, "a blob turned");
+  config.velocity = CONFIG_VELOCITY_DEFORMATION;
+  check_exact(&config, 2.0 * config.period, blob_back, "a blob back");
+  assert_false(cases_exact_known(&config, 0.5 * config.period));
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_translated_cosine), cmocka_unit_test(test_translated_and_spreading_gaussian),
+      cmocka_unit_test(test_manufactured),      cmocka_unit_test(test_rotation),
+      cmocka_unit_test(test_deformation),       cmocka_unit_test(test_exact_solutions_of_the_program),
+  };
+  return lab_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}

@@ -1,0 +1,240 @@
+/* One step multiplies a Fourier mode by the scheme's stability polynomial at the symbol of the differences;
+ * below the published limits nothing grows, just above them the worst mode does. */
+#include "lab.h"
+
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* h k* of the first difference and -h^2 times the symbol of the second, written out. */
+static double first_symbol(int order, double theta) {
+  switch (order) {
+  case 2:
+    return sin(theta);
+  case 4:
+    return 4.0 / 3 * sin(theta) - 1.0 / 6 * sin(2 * theta);
+  case 6:
+    return 3.0 / 2 * sin(theta) - 3.0 / 10 * sin(2 * theta) + 1.0 / 30 * sin(3 * theta);
+  default:
+    return 8.0 / 5 * sin(theta) - 2.0 / 5 * sin(2 * theta) + 8.0 / 105 * sin(3 * theta) -
+           1.0 / 140 * sin(4 * theta);
+  }
+}
+
+static double second_symbol(int order, double theta) {
+  const double s = pow(sin(0.5 * theta), 2); /* 4 s (1 + s/3 + 8 s^2/45 + 4 s^3/35), cut off */
+  const double terms[4] = {1.0, s / 3.0, 8.0 / 45.0 * s * s, 4.0 / 35.0 * s * s * s};
+  double sum = 0.0;
+  for (int i = 0; i < order / 2; i++) sum += terms[i];
+  return 4.0 * s * sum;
+}
+
+/* R(z) = 1 + z + z^2/2 + ..., and for ck45 the fifth power too, with the product of the 2N form's
+ * coefficients, 1/200. */
+static double complex polynomial(int scheme, double complex z) {
+  const double complex third = 1.0 + z + z * z / 2.0 + z * z * z / 6.0;
+  if (scheme == CONFIG_SCHEME_SSPRK3) return third;
+  const double complex fourth = third + z * z * z * z / 24.0;
+  return scheme == CONFIG_SCHEME_CK45 ? fourth + z * z * z * z * z / 200.0 : fourth;
+}
+
+/* Phase of wave m along axis d. */
+static double phase_step(const config *config, int d) {
+  return 2.0 * pi * config->wave_number[d] / (double)config->n[d];
+}
+
+static double complex symbol(const config *config) {
+  double complex z = 0.0;
+  for (int d = 0; d < 3; d++) {
+    const double h = config->l[d] / (double)config->n[d];
+    z -= I * config->uniform[d] * first_symbol(config->order, phase_step(config, d)) / h;
+    z -= config->diffusivity * second_symbol(config->order, phase_step(config, d)) / (h * h);
+  }
+  return z;
+}
+
+/* Re(factor e^{i k x}), x in points. */
+static void fill_mode(const config *config, double complex factor, double *points) {
+  int64_t i = 0;
+  for (int z = 0; z < config->n[2]; z++) {
+    for (int y = 0; y < config->n[1]; y++) {
+      for (int x = 0; x < config->n[0]; x++) {
+        const double phase =
+            x * phase_step(config, 0) + y * phase_step(config, 1) + z * phase_step(config, 2);
+        points[i++] = creal(factor * cexp(I * phase));
+      }
+    }
+  }
+}
+
+/* Largest difference between one step of a mode and the mode times the polynomial. */
+static double mode_error(const config *config, double dt) {
+  lab lab;
+  double *expected = lab_array(config);
+  double *phi = lab_array(config);
+  lab_open(&lab, config);
+  fill_mode(config, 1.0, phi);
+  lab_store(&lab, phi);
+  lab_march(&lab, 0.0, dt, 1);
+  lab_load(&lab, phi);
+  lab_close(&lab);
+  fill_mode(config, polynomial((int)config->scheme, dt * symbol(config)), expected);
+  const double error = lab_difference(config, phi, expected);
+  free(expected);
+  free(phi);
+  return error;
+}
+
+static void test_amplification_of_every_mode(void **state) {
+  (void)state;
+  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+    for (int order = 2; order <= 8; order += 2) {
+      config config = lab_config(10, 9, 12);
+      config.scheme = (config_scheme)scheme;
+      config.order = order;
+      config.form = (advection_form)(order / 2 % 3);
+      config.diffusivity = 0.002;
+      double worst = 0.0;
+      for (int mode = 0; mode < 6 * 5 * 7; mode++) {
+        config.wave_number[0] = mode % 6;
+        config.wave_number[1] = mode / 6 % 5;
+        config.wave_number[2] = mode / 30;
+        worst = fmax(worst, mode_error(&config, 0.04));
+      }
+      lab_between(worst, 0.0, 2e-14, "one step of every mode, %s, order %d",
+                  config_scheme_name(config.scheme), order);
+    }
+  }
+}
+
+/* The growth of the square norm in one step, after `steps` steps from `start`; lab_randomise if NULL. */
+typedef struct growth {
+  double total, last; /* over all steps; over the last one */
+} growth;
+
+static growth measure_growth(const config *config, const double *start, double dt, int64_t steps) {
+  lab lab;
+  double *phi = lab_array(config);
+  lab_open(&lab, config);
+  if (start == NULL) {
+    lab_randomise(config, phi);
+  } else {
+    for (int64_t i = 0; i < lab_points(config); i++) phi[i] = start[i];
+  }
+  lab_store(&lab, phi);
+  const long double first = lab_squares(config, phi);
+  lab_march(&lab, 0.0, dt, steps - 1);
+  lab_load(&lab, phi);
+  const long double before = lab_squares(config, phi);
+  lab_march(&lab, 0.0, dt, 1);
+  lab_load(&lab, phi);
+  lab_close(&lab);
+  const long double end = lab_squares(config, phi);
+  free(phi);
+  return (growth){(double)sqrtl(end / first), (double)sqrtl(end / before)};
+}
+
+/* Points and wave number whose phase comes closest to the largest symbol. */
+static void choose_worst(int order, int *points, int *wave) {
+  double best = 0.0;
+  for (int n = 10; n <= 36; n++) {
+    for (int m = 1; m <= n / 2; m++) {
+      const double value = first_symbol(order, 2.0 * pi * m / n);
+      if (value < best + 1e-9) continue;
+      best = value;
+      *points = n;
+      *wave = m;
+    }
+  }
+}
+
+/* limit: of sum |c| dt/h. Random numbers hold every mode: none may grow below it. Above it the worst mode,
+ * the same in all directions, grows as |R| says. */
+static void check_advection_limit(int scheme, int order, double limit) {
+  int n = 0, m = 0;
+  choose_worst(order, &n, &m);
+  config config = lab_config(n, n, n);
+  config.scheme = (config_scheme)scheme;
+  config.order = order;
+  double rate = 0.0;
+  for (int d = 0; d < 3; d++) {
+    config.uniform[d] = d == 0 ? 1.0 : 0.4;
+    config.wave_number[d] = m;
+    rate += config.uniform[d] * n;
+  }
+  const char *name = config_scheme_name(config.scheme);
+  lab_between(stepper_advection_limit(config.scheme, order), limit * 0.9995, limit * 1.0005,
+              "advection limit of %s, order %d", name, order);
+  const double dt = limit / rate;
+  lab_between(measure_growth(&config, NULL, 0.99 * dt, 60).total, 0.0, 1.0, "0.99 x that, random numbers");
+  double *mode = lab_array(&config);
+  fill_mode(&config, 1.0, mode);
+  const growth above = measure_growth(&config, mode, 1.01 * dt, 60);
+  lab_between(measure_growth(&config, mode, 0.99 * dt, 60).last, 0.0, 0.9999,
+              "0.99 x that, worst mode, each step");
+  lab_between(above.last, 1.002, 2.0, "1.01 x that, worst mode, each step");
+  lab_between(above.last / cabs(polynomial(scheme, 1.01 * dt * symbol(&config))), 1.0 - 1e-9, 1.0 + 1e-9,
+              "1.01 x that, over |R|");
+  free(mode);
+}
+
+/* imaginary limit / largest symbol: numerics for order 8; 1, 1.372 and 1.586 are the largest symbols of
+ * orders 2, 4 and 6. */
+static void test_advection_limits(void **state) {
+  (void)state;
+  check_advection_limit(CONFIG_SCHEME_RK4, 8, 1.634);
+  check_advection_limit(CONFIG_SCHEME_SSPRK3, 8, 1.0008);
+  check_advection_limit(CONFIG_SCHEME_CK45, 8, 1.930);
+  check_advection_limit(CONFIG_SCHEME_RK4, 2, 2.0 * sqrt(2.0));
+  check_advection_limit(CONFIG_SCHEME_SSPRK3, 4, sqrt(3.0) / 1.3722);
+  check_advection_limit(CONFIG_SCHEME_CK45, 6, 3.341 / 1.5860);
+}
+
+/* The finest wave in every direction; nothing moves. */
+static void check_diffusion_limit(int scheme, int order, double limit) {
+  config config = lab_config(12, 10, 14);
+  config.scheme = (config_scheme)scheme;
+  config.order = order;
+  config.diffusivity = 0.7;
+  double rate = 0.0;
+  for (int d = 0; d < 3; d++) {
+    config.uniform[d] = 0.0;
+    config.wave_number[d] = (int)(config.n[d] / 2);
+    rate += config.diffusivity * second_symbol(order, pi) * (double)(config.n[d] * config.n[d]);
+  }
+  const char *name = config_scheme_name(config.scheme);
+  lab_between(stepper_diffusion_limit(config.scheme), limit * 0.9995, limit * 1.0005, "diffusion limit of %s",
+              name);
+  const double dt = limit / rate;
+  double *mode = lab_array(&config);
+  fill_mode(&config, 1.0, mode);
+  lab_between(measure_growth(&config, NULL, 0.99 * dt, 60).total, 0.0, 1.0, "0.99 x that, random numbers");
+  lab_between(measure_growth(&config, mode, 0.99 * dt, 60).last, 0.0, 0.999,
+              "0.99 x that, finest wave, each step");
+  lab_between(measure_growth(&config, mode, 1.01 * dt, 60).last, 1.001, 2.0,
+              "1.01 x that, finest wave, each step");
+  free(mode);
+}
+
+static void test_diffusion_limits(void **state) {
+  (void)state;
+  lab_between(second_symbol(8, pi), 6.501587 - 1e-6, 6.501587 + 1e-6,
+              "largest symbol of the second difference");
+  check_diffusion_limit(CONFIG_SCHEME_RK4, 8, 2.785);
+  check_diffusion_limit(CONFIG_SCHEME_SSPRK3, 8, 2.513);
+  check_diffusion_limit(CONFIG_SCHEME_CK45, 8, 4.657);
+  check_diffusion_limit(CONFIG_SCHEME_RK4, 4, 2.785);
+  check_diffusion_limit(CONFIG_SCHEME_SSPRK3, 2, 2.513);
+  check_diffusion_limit(CONFIG_SCHEME_CK45, 6, 4.657);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_amplification_of_every_mode),
+      cmocka_unit_test(test_advection_limits),
+      cmocka_unit_test(test_diffusion_limits),
+  };
+  return lab_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}

@@ -1,0 +1,231 @@
+/* When steps happen, and what the formulations of the schemes cost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "advection.h"
+#include "schedule.h"
+
+static const double h[3] = {0.1, 0.2, 0.4};
+
+static config case_of(double courant, double dt, double t_end, int64_t steps) {
+  config config;
+  memset(&config, 0, sizeof config);
+  config.courant = courant;
+  config.dt = dt;
+  config.t_end = t_end;
+  config.steps = steps;
+  return config;
+}
+
+static schedule made(const config *config, double rate) {
+  schedule schedule;
+  assert_int_equal(schedule_make(config, h, rate, &schedule), STATUS_OK);
+  return schedule;
+}
+
+/* Times rise by the steps' sizes from 0 to the end, whatever the step. */
+static void check_times(const schedule *schedule, double end) {
+  assert_true(schedule_time(schedule, 0) == 0.0);
+  assert_true(schedule_time(schedule, schedule->last_step) == end);
+  for (int64_t n = 1; n <= schedule->last_step; n++) {
+    const double dt = schedule_dt(schedule, n);
+    const double difference = schedule_time(schedule, n) - schedule_time(schedule, n - 1);
+    assert_true(dt > 0.0 && dt <= schedule->dt * (1.0 + 1e-8));
+    assert_true(fabs(difference - dt) < 1e-12 * end);
+  }
+}
+
+static void test_step_size(void **state) {
+  (void)state;
+  const config by_courant = case_of(0.8, 0.0, -1.0, 10);
+  assert_true(made(&by_courant, 4.0).dt == 0.2);
+  const config given = case_of(0.0, 0.125, -1.0, 10);
+  assert_true(made(&given, 4.0).dt == 0.125);
+  /* Nothing moves but what spreads: courant is of kappa dt sum 1/h^2 = 0.5 (100 + 25 + 6.25). */
+  config spreading = by_courant;
+  spreading.diffusivity = 0.5;
+  assert_true(fabs(made(&spreading, 0.0).dt - 0.8 / 65.625) < 1e-17);
+}
+
+static void test_nothing_moves(void **state) {
+  (void)state;
+  const config config = case_of(0.8, 0.0, -1.0, 10);
+  schedule schedule;
+  assert_int_equal(schedule_make(&config, h, 0.0, &schedule), STATUS_USAGE);
+  status_clear();
+}
+
+static void test_steps_given(void **state) {
+  (void)state;
+  const config config = case_of(0.0, 0.1, -1.0, 7);
+  const schedule schedule = made(&config, 1.0);
+  assert_int_equal(schedule.last_step, 7);
+  check_times(&schedule, 7 * 0.1);
+  for (int64_t n = 0; n <= 7; n++) assert_true(schedule_dt(&schedule, n) == 0.1);
+}
+
+/* The last step lands on t_end: exactly, and shorter than the others if it must. */
+static void test_end_given(void **state) {
+  (void)state;
+  static const struct {
+    double dt, end;
+    int64_t steps;
+  } cases[] = {
+      {0.1, 0.35, 4},  /* the last one half as long */
+      {0.1, 0.3, 3},   /* 0.3/0.1 is 2.9999999999999996 in double */
+      {0.1, 0.7, 7},   /* 0.7/0.1 is 6.999999999999999 */
+      {0.1, 1.1, 11},  /* 1.1/0.1 is 11.000000000000002 */
+      {0.1, 0.05, 1},  /* one step, shorter than dt */
+      {0.1, 1e-12, 1}, /* a remainder is round-off only beside whole steps */
+      {0.25, 1.0, 4},    {0.3, 1.0, 4}, {0.1, 0.30001, 4}, /* a small step of its own */
+      {1e-3, 3.0, 3000}, {0.1, 0.0, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const config config = case_of(0.0, cases[i].dt, cases[i].end, -1);
+    const schedule schedule = made(&config, 1.0);
+    assert_int_equal(schedule.last_step, cases[i].steps);
+    check_times(&schedule, cases[i].end);
+  }
+}
+
+/* A remainder of a billionth of a step joins the last step instead of becoming one. */
+static void test_tiny_remainder(void **state) {
+  (void)state;
+  const config joined = case_of(0.0, 0.1, 0.5 + 1e-11, -1);
+  assert_int_equal(made(&joined, 1.0).last_step, 5);
+  const schedule schedule = made(&joined, 1.0);
+  assert_true(schedule_time(&schedule, 5) == 0.5 + 1e-11);
+  const config apart = case_of(0.0, 0.1, 0.5 + 1e-8, -1);
+  assert_int_equal(made(&apart, 1.0).last_step, 6);
+}
+
+/* Beyond 8.4e6 steps a billionth of one is below the spacing of doubles: round-off is measured in that. */
+static void test_many_steps(void **state) {
+  (void)state;
+  static const struct {
+    double dt, end;
+    int64_t steps;
+  } cases[] = {{1e-8, 0.28, 28000000}, {1.8e-8, 0.9, 50000000}, {1e-8, 0.280000005, 28000001}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const config config = case_of(0.0, cases[i].dt, cases[i].end, -1);
+    const schedule schedule = made(&config, 1.0);
+    assert_int_equal(schedule.last_step, cases[i].steps);
+    assert_true(schedule_dt(&schedule, schedule.last_step) > 0.4 * cases[i].dt);
+  }
+}
+
+static void test_too_many_steps(void **state) {
+  (void)state;
+  const config config = case_of(0.8, 0.0, 1e20, -1);
+  schedule schedule;
+  assert_int_equal(schedule_make(&config, h, 1.0, &schedule), STATUS_USAGE);
+  status_clear();
+}
+
+/* From any step, with the dt and the basis of the state: the same bits of time and step as without a stop. */
+static void test_resume_keeps_bits(void **state) {
+  (void)state;
+  const config config = case_of(0.73, 0.0, 1.7, -1);
+  const schedule whole = made(&config, 7.0);
+  for (int64_t stop = 0; stop <= whole.last_step; stop++) {
+    schedule resumed = made(&config, 7.0);
+    schedule_resume(&resumed, &config, stop, schedule_time(&whole, stop), whole.dt, whole.base_step,
+                    whole.base_time);
+    assert_int_equal(resumed.last_step, whole.last_step);
+    for (int64_t n = stop; n <= whole.last_step; n++) {
+      assert_true(schedule_time(&resumed, n) == schedule_time(&whole, n));
+      if (n > stop) assert_true(schedule_dt(&resumed, n) == schedule_dt(&whole, n));
+    }
+  }
+}
+
+/* Another dt: a new basis at the state, nothing before it moved; a stop after that keeps that basis. */
+static void test_resume_with_another_step(void **state) {
+  (void)state;
+  const config config = case_of(0.0, 0.05, 1.0, -1);
+  schedule second = made(&config, 1.0);
+  schedule_resume(&second, &config, 3, 0.3 * 1.0, 0.1, 0, 0.0);
+  assert_int_equal(second.base_step, 3);
+  assert_true(schedule_time(&second, 3) == 0.3);
+  assert_true(schedule_time(&second, 4) == 0.3 + 0.05);
+  assert_int_equal(second.last_step, 17);
+  assert_true(schedule_time(&second, 17) == 1.0);
+
+  schedule third = made(&config, 1.0);
+  schedule_resume(&third, &config, 9, schedule_time(&second, 9), second.dt, second.base_step,
+                  second.base_time);
+  assert_int_equal(third.base_step, 3);
+  for (int64_t n = 9; n <= 17; n++) assert_true(schedule_time(&third, n) == schedule_time(&second, n));
+}
+
+/* A run that landed on its t_end with a short step goes on to a later one: from there, not from a multiple.
+ */
+static void test_resume_beyond_a_landing(void **state) {
+  (void)state;
+  const config first = case_of(0.0, 0.1, 0.35, -1);
+  const schedule landed = made(&first, 1.0);
+  const config later = case_of(0.0, 0.1, 0.75, -1);
+  schedule resumed = made(&later, 1.0);
+  schedule_resume(&resumed, &later, 4, schedule_time(&landed, 4), landed.dt, landed.base_step,
+                  landed.base_time);
+  assert_int_equal(resumed.base_step, 4);
+  assert_true(schedule_time(&resumed, 4) == 0.35);
+  assert_true(schedule_time(&resumed, 5) == 0.35 + 0.1);
+  assert_int_equal(resumed.last_step, 8);
+  assert_true(schedule_time(&resumed, 8) == 0.75);
+}
+
+/* A state at the end, or past it: nothing to do, and no step backwards. */
+static void test_resume_at_the_end(void **state) {
+  (void)state;
+  const config config = case_of(0.0, 0.1, 0.3, -1);
+  const schedule whole = made(&config, 1.0);
+  schedule resumed = made(&config, 1.0);
+  schedule_resume(&resumed, &config, 3, schedule_time(&whole, 3), whole.dt, 0, 0.0);
+  assert_int_equal(resumed.last_step, 3);
+  schedule beyond = made(&config, 1.0);
+  schedule_resume(&beyond, &config, 5, 0.5, 0.1, 0, 0.0);
+  assert_true(beyond.last_step <= 5);
+}
+
+/* Least words a point and step: 8 and 14 as the header derives them, 13 and 11 as numerics has them. */
+static void test_words(void **state) {
+  (void)state;
+  static const struct {
+    config_scheme scheme;
+    int steady, words, fields, stages;
+  } cases[] = {{CONFIG_SCHEME_SSPRK3, 1, 8, 3, 3}, {CONFIG_SCHEME_SSPRK3, 0, 8, 3, 3},
+               {CONFIG_SCHEME_RK4, 1, 11, 3, 4},   {CONFIG_SCHEME_RK4, 0, 13, 4, 4},
+               {CONFIG_SCHEME_CK45, 1, 14, 2, 5},  {CONFIG_SCHEME_CK45, 0, 14, 2, 5}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_int_equal(stepper_words(cases[i].scheme, cases[i].steady, 0), cases[i].words);
+    assert_int_equal(stepper_words(cases[i].scheme, cases[i].steady, 3),
+                     cases[i].words + 3 * cases[i].stages);
+    assert_int_equal(stepper_field_count(cases[i].scheme, cases[i].steady), cases[i].fields);
+    assert_int_equal(stepper_stage_count(cases[i].scheme, cases[i].steady), cases[i].stages);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_step_size),
+      cmocka_unit_test(test_nothing_moves),
+      cmocka_unit_test(test_steps_given),
+      cmocka_unit_test(test_end_given),
+      cmocka_unit_test(test_tiny_remainder),
+      cmocka_unit_test(test_many_steps),
+      cmocka_unit_test(test_too_many_steps),
+      cmocka_unit_test(test_resume_keeps_bits),
+      cmocka_unit_test(test_resume_with_another_step),
+      cmocka_unit_test(test_resume_beyond_a_landing),
+      cmocka_unit_test(test_resume_at_the_end),
+      cmocka_unit_test(test_words),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+#include "textbook.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* The case's velocity at g = 1: solid rotation, LeVeque's deformation, Arnold-Beltrami-Childress flow. */
+static double velocity_at(const config *c, int d, const double x[3]) {
+  const double X = x[0] / c->l[0], Y = x[1] / c->l[1], Z = x[2] / c->l[2];
+  const double a = 2.0 * pi * X, b = 2.0 * pi * Y, e = 2.0 * pi * Z;
+  switch (c->velocity) {
+  case CONFIG_VELOCITY_ROTATION:
+    if (d == 0) return 2.0 * pi / c->period * (0.5 * c->l[1] - x[1]);
+    return d == 1 ? 2.0 * pi / c->period * (x[0] - 0.5 * c->l[0]) : 0.0;
+  case CONFIG_VELOCITY_DEFORMATION:
+    if (d == 0) return c->l[0] * 2.0 * pow(sin(pi * X), 2) * sin(b) * sin(e);
+    if (d == 1) return -c->l[1] * sin(a) * pow(sin(pi * Y), 2) * sin(e);
+    return -c->l[2] * sin(a) * sin(b) * pow(sin(pi * Z), 2);
+  case CONFIG_VELOCITY_ABC:
+    if (d == 0) return c->abc[0] * sin(e) + c->abc[2] * cos(b);
+    if (d == 1) return c->abc[1] * sin(a) + c->abc[0] * cos(e);
+    return c->abc[2] * sin(b) + c->abc[1] * cos(a);
+  default:
+    return c->uniform[d];
+  }
+}
+
+static double factor(const config *c, double t) {
+  return c->velocity == CONFIG_VELOCITY_DEFORMATION ? cos(pi * t / c->period) : 1.0;
+}
+
+static void position(const config *c, int64_t i, double x[3]) {
+  x[0] = c->l[0] * (double)(i % c->n[0]) / (double)c->n[0];
+  x[1] = c->l[1] * (double)(i / c->n[0] % c->n[1]) / (double)c->n[1];
+  x[2] = c->l[2] * (double)(i / c->n[0] / c->n[1]) / (double)c->n[2];
+}
+
+textbook textbook_open(const config *config) {
+  textbook book = {.config = config, .points = config->n[0] * config->n[1] * config->n[2]};
+  for (int d = 0; d < 3; d++) {
+    book.velocity[d] = calloc((size_t)book.points, sizeof(double));
+    for (int64_t i = 0; i < book.points; i++) {
+      double x[3];
+      position(config, i, x);
+      book.velocity[d][i] = velocity_at(config, d, x);
+    }
+  }
+  return book;
+}
+
+void textbook_close(textbook *book) {
+  for (int d = 0; d < 3; d++) free(book->velocity[d]);
+}
+
+/* Index of the point k steps along axis d from point i, around the period. */
+static int64_t shifted(const config *c, int64_t i, int d, int k) {
+  const int64_t stride = d == 0 ? 1 : (d == 1 ? c->n[0] : c->n[0] * c->n[1]);
+  const int64_t place = i / stride % c->n[d];
+  return i + ((place + k + c->n[d]) % c->n[d] - place) * stride;
+}
+
+/* Central first difference along d of f, or of u f. */
+static double first(const config *c, const double *f, const double *u, int64_t i, int d) {
+  static const double weights[4][4] = {{1.0 / 2, 0, 0, 0},
+                                       {2.0 / 3, -1.0 / 12, 0, 0},
+                                       {3.0 / 4, -3.0 / 20, 1.0 / 60, 0},
+                                       {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}};
+  double sum = 0.0;
+  for (int k = 1; k <= c->order / 2; k++) {
+    const int64_t up = shifted(c, i, d, k), down = shifted(c, i, d, -k);
+    const double above = u != NULL ? u[up] * f[up] : f[up];
+    const double below = u != NULL ? u[down] * f[down] : f[down];
+    sum += weights[c->order / 2 - 1][k - 1] * (above - below);
+  }
+  return sum * (double)c->n[d] / c->l[d];
+}
+
+static double second(const config *c, const double *f, int64_t i, int d) {
+  static const double weights[4][5] = {{-2, 1, 0, 0, 0},
+                                       {-5.0 / 2, 4.0 / 3, -1.0 / 12, 0, 0},
+                                       {-49.0 / 18, 3.0 / 2, -3.0 / 20, 1.0 / 90, 0},
+                                       {-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560}};
+  const double *w = weights[c->order / 2 - 1];
+  double sum = w[0] * f[i];
+  for (int k = 1; k <= c->order / 2; k++) {
+    sum += w[k] * (f[shifted(c, i, d, k)] + f[shifted(c, i, d, -k)]);
+  }
+  return sum * pow((double)c->n[d] / c->l[d], 2);
+}
+
+double textbook_manufactured(const config *c, double t, const double x[3]) {
+  double product = c->amplitude * cos(2.0 * pi * t / c->period);
+  for (int d = 0; d < 3; d++) product *= cos(2.0 * pi * c->wave_number[d] * x[d] / c->l[d]);
+  return c->background + product;
+}
+
+/* What keeps the manufactured solution going: its d/dt + c . grad - kappa Laplacian. */
+static double source_at(const textbook *book, double t, int64_t i) {
+  const config *c = book->config;
+  const double w = 2.0 * pi / c->period;
+  double x[3], k[3], slope = 0.0, squared = 0.0, shape = c->amplitude;
+  position(c, i, x);
+  for (int d = 0; d < 3; d++) {
+    k[d] = 2.0 * pi * c->wave_number[d] / c->l[d];
+    shape *= cos(k[d] * x[d]);
+    squared += k[d] * k[d];
+  }
+  for (int d = 0; d < 3; d++) {
+    double other = -k[d] * sin(k[d] * x[d]) * c->amplitude;
+    for (int e = 0; e < 3; e++) other *= e == d ? 1.0 : cos(k[e] * x[e]);
+    slope += factor(c, t) * book->velocity[d][i] * other;
+  }
+  return -w * sin(w * t) * shape + cos(w * t) * (slope + c->diffusivity * squared * shape);
+}
+
+void textbook_slope(const textbook *book, double t, const double *phi, double *out) {
+  const config *c = book->config;
+  for (int64_t i = 0; i < book->points; i++) {
+    double advective = 0.0, conservative = 0.0, laplacian = 0.0;
+    for (int d = 0; d < 3; d++) {
+      advective += book->velocity[d][i] * first(c, phi, NULL, i, d);
+      conservative += first(c, phi, book->velocity[d], i, d);
+      laplacian += second(c, phi, i, d);
+    }
+    double transport = 0.5 * (advective + conservative);
+    if (c->form == FORM_ADVECTIVE) transport = advective;
+    if (c->form == FORM_CONSERVATIVE) transport = conservative;
+    out[i] = -factor(c, t) * transport + c->diffusivity * laplacian;
+    if (c->initial == CONFIG_CASE_MANUFACTURED) out[i] += source_at(book, t, i);
+  }
+}
+
+static void step_rk4(const textbook *book, double t, double dt, double *phi, double *const a[]) {
+  static const double c[4] = {0.0, 0.5, 0.5, 1.0};
+  for (int s = 0; s < 4; s++) {
+    for (int64_t i = 0; i < book->points; i++) a[4][i] = phi[i] + (s > 0 ? c[s] * dt * a[s - 1][i] : 0.0);
+    textbook_slope(book, t + c[s] * dt, a[4], a[s]);
+  }
+  for (int64_t i = 0; i < book->points; i++)
+    phi[i] += dt / 6.0 * (a[0][i] + 2.0 * a[1][i] + 2.0 * a[2][i] + a[3][i]);
+}
+
+static void step_ssprk3(const textbook *book, double t, double dt, double *phi, double *const a[]) {
+  const int64_t n = book->points;
+  textbook_slope(book, t, phi, a[2]);
+  for (int64_t i = 0; i < n; i++) a[0][i] = phi[i] + dt * a[2][i];
+  textbook_slope(book, t + dt, a[0], a[2]);
+  for (int64_t i = 0; i < n; i++) a[1][i] = 3.0 / 4 * phi[i] + 1.0 / 4 * (a[0][i] + dt * a[2][i]);
+  textbook_slope(book, t + 0.5 * dt, a[1], a[2]);
+  for (int64_t i = 0; i < n; i++) phi[i] = 1.0 / 3 * phi[i] + 2.0 / 3 * (a[1][i] + dt * a[2][i]);
+}
+
+/* dU = A dU + dt L(U); U = U + B dU. */
+static void step_ck45(const textbook *book, double t, double dt, double *phi, double *const a[]) {
+  static const double A[5] = {0.0, -567301805773.0 / 1357537059087.0, -2404267990393.0 / 2016746695238.0,
+                              -3550918686646.0 / 2091501179385.0, -1275806237668.0 / 842570457699.0};
+  static const double B[5] = {1432997174477.0 / 9575080441755.0, 5161836677717.0 / 13612068292357.0,
+                              1720146321549.0 / 2090206949498.0, 3134564353537.0 / 4481467310338.0,
+                              2277821191437.0 / 14882151754819.0};
+  static const double C[5] = {0.0, 1432997174477.0 / 9575080441755.0, 2526269341429.0 / 6820363962896.0,
+                              2006345519317.0 / 3224310063776.0, 2802321613138.0 / 2924317926251.0};
+  memset(a[0], 0, (size_t)book->points * sizeof *a[0]);
+  for (int s = 0; s < 5; s++) {
+    textbook_slope(book, t + C[s] * dt, phi, a[1]);
+    for (int64_t i = 0; i < book->points; i++) {
+      a[0][i] = A[s] * a[0][i] + dt * a[1][i];
+      phi[i] += B[s] * a[0][i];
+    }
+  }
+}
+
+void textbook_step(const textbook *book, double t, double dt, double *phi) {
+  double *work[5];
+  for (int i = 0; i < 5; i++) work[i] = calloc((size_t)book->points, sizeof(double));
+  switch (book->config->scheme) {
+  case CONFIG_SCHEME_SSPRK3:
+    step_ssprk3(book, t, dt, phi, work);
+    break;
+  case CONFIG_SCHEME_CK45:
+    step_ck45(book, t, dt, phi, work);
+    break;
+  default:
+    step_rk4(book, t, dt, phi, work);
+    break;
+  }
+  for (int i = 0; i < 5; i++) free(work[i]);
+}

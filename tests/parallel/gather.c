@@ -1,0 +1,25 @@
+#include "gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/agree.h"
+
+status gather(MPI_Comm comm, const grid *grid, const field *field, char *all) {
+  const size_t plane = (size_t)(grid->n[0] * grid->n[1]) * kernels_element_size(field->shape.precision);
+  char *mine = malloc(plane * (size_t)grid->nz);
+  CHECK(field_load(field, 0, grid->nz, mine));
+  if (grid->rank != 0) {
+    CHECK_MPI(MPI_Send(mine, (int)plane * grid->nz, MPI_BYTE, 0, 5, comm));
+  } else {
+    memcpy(all, mine, plane * (size_t)grid->nz);
+    for (int rank = 1; rank < grid->ranks; rank++) {
+      const int64_t start = grid_slab_start(grid->n[2], grid->ranks, rank);
+      const int64_t count = grid_slab_start(grid->n[2], grid->ranks, rank + 1) - start;
+      CHECK_MPI(MPI_Recv(all + (size_t)start * plane, (int)((size_t)count * plane), MPI_BYTE, rank, 5, comm,
+                         MPI_STATUS_IGNORE));
+    }
+  }
+  free(mine);
+  return STATUS_OK;
+}

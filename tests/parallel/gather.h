@@ -1,0 +1,12 @@
+#ifndef FDAPP_TESTS_GATHER_H
+#define FDAPP_TESTS_GATHER_H
+
+#include <mpi.h>
+
+#include "field.h"
+
+/* Collects the points of a field on rank 0 of `comm`, packed, plane after plane in global order: `all` there
+ * holds nz ny nx elements, elsewhere it is not used. Collective. */
+status gather(MPI_Comm comm, const grid *grid, const field *field, char *all);
+
+#endif

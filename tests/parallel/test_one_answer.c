@@ -1,0 +1,171 @@
+/* One answer: phi and every figure of the diagnostics are bitwise the same on 1 to 6 ranks, with 1 and 2
+ * threads, with overlap and without, for every scheme, form, precision and velocity, on an uneven grid. The
+ * reference is one rank and one thread of the CPU backend; `test_one_answer cuda` holds another backend to
+ * the same bits. Run on 6 ranks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnostics.h"
+#include "gather.h"
+
+enum { STEPS = 3, NX = 33, NY = 20, NZ = 37, SKIPPED = 77 };
+
+typedef struct answer {
+  char *phi; /* packed points of the whole grid */
+  diagnostics_record record;
+} answer;
+
+static size_t phi_bytes(const config *config) {
+  return (size_t)NX * NY * NZ * kernels_element_size(config->precision);
+}
+
+/* Orders and diffusion take turns so that each meets every scheme, form, precision and velocity, and the
+ * other. */
+static int order_of(int scheme, int form, int precision, int velocity) {
+  return 8 - 2 * ((scheme + form + 2 * precision + velocity) % 4);
+}
+
+static double diffusivity_of(int scheme, int form, int precision, int velocity) {
+  return (scheme + form + precision + velocity / 2) % 2 == 0 ? 0.0 : 1e-3;
+}
+
+static config make_config(int scheme, int form, int precision, int velocity) {
+  config config;
+  memset(&config, 0, sizeof config);
+  config.n[0] = NX;
+  config.n[1] = NY;
+  config.n[2] = NZ;
+  config.l[0] = 1.0;
+  config.l[1] = 0.7;
+  config.l[2] = 1.3;
+  config.form = (advection_form)form;
+  config.diffusivity = diffusivity_of(scheme, form, precision, velocity);
+  config.initial = velocity == CONFIG_VELOCITY_ABC ? CONFIG_CASE_MANUFACTURED : CONFIG_CASE_GAUSSIAN;
+  for (int d = 0; d < 3; d++) {
+    config.center[d] = 0.4 * config.l[d];
+    config.wave_number[d] = 1;
+    config.uniform[d] = 0.9 - 0.7 * d;
+    config.abc[d] = 1.0 - 0.2 * d;
+  }
+  config.width = 0.12;
+  config.amplitude = 1.0;
+  config.background = 0.1;
+  config.velocity = (config_velocity)velocity;
+  config.period = 1.5;
+  config.scheme = (config_scheme)scheme;
+  config.courant = 0.8;
+  config.t_end = -1.0;
+  config.steps = STEPS;
+  config.precision = (enum precision)precision;
+  config.order = order_of(scheme, form, precision, velocity);
+  config.diagnostics_every = 1;
+  return config;
+}
+
+static status march(solver *solver, answer *answer) {
+  schedule schedule;
+  diagnostics diagnostics;
+  CHECK(schedule_make(solver->config, solver->grid.h, solver->rate, &schedule));
+  CHECK(diagnostics_create(solver, &diagnostics));
+  CHECK(solver_initialise(solver));
+  for (int64_t step = 0; step < schedule.last_step; step++) {
+    CHECK(solver_step(solver, schedule_time(&schedule, step), schedule_dt(&schedule, step + 1)));
+  }
+  CHECK(diagnostics_measure(&diagnostics, &schedule, schedule.last_step, &answer->record));
+  diagnostics_destroy(&diagnostics);
+  return gather(solver->comm, &solver->grid, stepper_phi(&solver->stepper), answer->phi);
+}
+
+static status compute(MPI_Comm comm, const config *config, const kernels *backend, answer *answer) {
+  solver solver;
+  grid grid;
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  CHECK(grid_make(config->n, config->l, ranks, rank, &grid));
+  status result = solver_create(comm, config, &grid, backend, &solver);
+  if (result == STATUS_OK) result = march(&solver, answer);
+  solver_destroy(&solver);
+  return result;
+}
+
+static int same(const config *config, const answer *a, const answer *b) {
+  return memcmp(a->phi, b->phi, phi_bytes(config)) == 0 &&
+         memcmp(&a->record, &b->record, sizeof a->record) == 0;
+}
+
+/* One configuration on 1 .. all ranks and 1, 2 threads; returns the number of wrong answers on rank 0 of the
+ * world. */
+static int compare(config config, const kernels *backend, const answer *reference, answer *other) {
+  int world_rank = 0;
+  int world = 1;
+  int wrong = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world);
+  for (int ranks = 1; ranks <= world; ranks++) {
+    MPI_Comm comm;
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank < ranks ? 0 : MPI_UNDEFINED, world_rank, &comm);
+    for (int threads = 1; threads <= 2 && comm != MPI_COMM_NULL; threads++) {
+      config.threads = threads;
+      config.overlap = (ranks + threads) % 2;
+      config.transport = threads == 2 ? CONFIG_TRANSPORT_STAGED : CONFIG_TRANSPORT_AUTO;
+      memset(other->phi, 0xff, phi_bytes(&config));
+      const status result = compute(comm, &config, backend, other);
+      if (result != STATUS_OK || (world_rank == 0 && !same(&config, reference, other))) {
+        (void)printf("WRONG: %s %s %s %s on %d ranks, %d threads: %s\n", config_scheme_name(config.scheme),
+                     config_form_name(config.form), config_precision_name(config.precision),
+                     config_velocity_name(config.velocity), ranks, threads,
+                     result == STATUS_OK ? "different bits" : status_message(result));
+        wrong++;
+      }
+    }
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  }
+  return wrong;
+}
+
+static int check_all(const kernels *backend) {
+  const kernels *cpu = kernels_find("cpu");
+  int rank = 0;
+  int wrong = 0;
+  int cases = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  answer reference = {.phi = malloc((size_t)NX * NY * NZ * sizeof(double))};
+  answer other = {.phi = malloc((size_t)NX * NY * NZ * sizeof(double))};
+  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+    for (int form = 0; form < 3; form++) {
+      for (int precision = 0; precision < 2; precision++) {
+        for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+          config config = make_config(scheme, form, precision, velocity);
+          config.threads = 1;
+          if (rank == 0 && compute(MPI_COMM_SELF, &config, cpu, &reference) != STATUS_OK) wrong++;
+          wrong += compare(config, backend, &reference, &other);
+          cases++;
+        }
+      }
+    }
+  }
+  if (rank == 0) (void)printf("%d configurations, %d wrong answers\n", cases, wrong);
+  free(reference.phi);
+  free(other.phi);
+  return wrong;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  const char *name = argc > 1 ? argv[1] : "cpu";
+  const kernels *backend = kernels_find(name);
+  int code = SKIPPED;
+  if (backend == NULL || backend->probe() != STATUS_OK) {
+    (void)printf("skipped: backend %s cannot run here\n", name);
+  } else {
+    const int mine = check_all(backend);
+    int wrong = 0;
+    MPI_Allreduce(&mine, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    code = wrong == 0 ? 0 : 1;
+  }
+  MPI_Finalize();
+  return code;
+}

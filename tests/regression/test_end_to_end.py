@@ -1,0 +1,317 @@
+"""Runs as users make them: ranks, stops and restarts, directories, exit codes, output. Bits, not tolerances."""
+
+import contextlib
+import json
+import os
+import pty
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from program import (
+    BASE,
+    attribute,
+    command,
+    complaints,
+    launch,
+    merged,
+    phi,
+    run,
+    same_bits,
+    series,
+    states,
+    table,
+    tree,
+    write_ini,
+)
+
+SCHEMES = ("rk4", "ssprk3", "ck45")
+PRECISIONS = ("double", "single")
+STEPS = 24
+LAST = "state_00000024.hdf"
+
+
+def variant(scheme="rk4", precision="double", **sections):
+    return merged(BASE, {"time": {"scheme": scheme}, "compute": {"precision": precision}}, sections)
+
+
+def assert_same_end(directory, whole, last=LAST):
+    assert same_bits(phi(directory / last), phi(whole / last))
+    assert table(directory) == table(whole)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_rank_counts(tmp_path, scheme, precision):
+    configuration = variant(scheme, precision)
+    run(tmp_path / "np1", configuration)
+    for ranks, threads in ((2, 2), (3, 1), (5, 1)):
+        directory = tmp_path / f"np{ranks}"
+        run(directory, configuration, f"compute.threads={threads}", ranks=ranks)
+        assert states(directory) == states(tmp_path / "np1")
+        for name in states(directory):
+            assert same_bits(phi(directory / name), phi(tmp_path / "np1" / name))
+        assert table(directory) == table(tmp_path / "np1")
+    assert not same_bits(phi(tmp_path / "np1" / LAST), phi(tmp_path / "np1" / "state_00000012.hdf"))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_shorter_run_goes_on(tmp_path, scheme, precision):
+    """To step 13, where nothing else is due, then to the end on other ranks. The step size is one for which the times
+    have other bits if they are counted from the restart (in row 21)."""
+    configuration = variant(scheme, precision, time={"courant": None, "dt": 0.0101})
+    run(tmp_path / "whole", configuration, ranks=2)
+    run(tmp_path / "parts", configuration, "time.steps=13", ranks=3)
+    run(tmp_path / "parts", configuration, "restart.from=latest", ranks=5)
+    assert_same_end(tmp_path / "parts", tmp_path / "whole")
+    assert "state_00000013.hdf" in series(tmp_path / "parts")
+
+
+def test_wall_limit(tmp_path):
+    """A limit that has passed before the first step: every run does one step, saves it and asks for the next."""
+    configuration = variant(
+        time={"steps": None, "t_end": 0.12, "courant": None, "dt": 0.0101}, output={"diagnostics_every": 1}
+    )
+    run(tmp_path / "whole", configuration)
+    last = states(tmp_path / "whole")[-1]
+    for ranks in (2, 3, 1, 2):
+        result = run(
+            tmp_path / "parts", configuration, "restart.from=latest", "output.wall_limit=0.001", ranks=ranks, code=75
+        )
+        assert result.stderr.count("after a checkpoint") == 1
+        assert "wall-clock limit" in result.stderr
+    assert attribute(tmp_path / "parts" / states(tmp_path / "parts")[-1], "step") == 4
+    run(tmp_path / "parts", configuration, "restart.from=latest", ranks=3)
+    assert_same_end(tmp_path / "parts", tmp_path / "whole", last)
+
+
+LONG = {"time": {"steps": 700}, "output": {"fields_every": 700, "diagnostics_every": 50}}
+
+
+@pytest.fixture(scope="module")
+def long_run(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("long") / "whole"
+    run(directory, variant(**LONG), ranks=2)
+    return directory
+
+
+@pytest.mark.parametrize(("number", "ranks"), [(signal.SIGUSR1, 3), (signal.SIGTERM, 1), (signal.SIGINT, 1)])
+def test_signal(tmp_path, long_run, number, ranks):
+    """Asked to stop as soon as the first state is there, long before the last of many steps."""
+    configuration = variant(**LONG)
+    directory = tmp_path / "parts"
+    write_ini(tmp_path / "parts.ini", configuration)
+    process = subprocess.Popen(
+        command(ranks, "parts.ini", "output.directory=parts"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    while not (directory / "state_00000000.hdf").exists():
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 75, errors
+    assert errors.count("on request") == 1
+    assert (directory / "perf.json").exists()
+    assert 0 < attribute(directory / states(directory)[-1], "step") < 700
+    run(directory, configuration, "restart.from=latest", ranks=3 - ranks % 2)
+    assert_same_end(directory, long_run, "state_00000700.hdf")
+
+
+def test_restart_from_a_file_into_another_directory(tmp_path):
+    configuration = variant()
+    run(tmp_path / "first", configuration, ranks=2)
+    before = tree(tmp_path / "first")
+    run(tmp_path / "second", configuration, "restart.from=first/state_00000012.hdf", ranks=3)
+    assert tree(tmp_path / "first") == before
+    assert states(tmp_path / "second") == ["state_00000012.hdf", LAST]
+    assert same_bits(phi(tmp_path / "second" / LAST), phi(tmp_path / "first" / LAST))
+    header, *rows = table(tmp_path / "first").splitlines()
+    assert table(tmp_path / "second").splitlines() == [header, *[row for row in rows if int(row.split(",")[0]) >= 12]]
+
+
+def test_restart_from_a_file_in_the_same_directory(tmp_path):
+    """The later states belong to a future that is computed again; they are set aside, not lost."""
+    configuration = variant()
+    run(tmp_path / "run", configuration, ranks=2)
+    old, rows = phi(tmp_path / "run" / LAST), table(tmp_path / "run")
+    run(tmp_path / "run", configuration, "restart.from=run/state_00000012.hdf", ranks=3)
+    assert same_bits(phi(tmp_path / "run" / LAST), old)
+    assert same_bits(phi(tmp_path / "run" / "previous_1" / LAST), old)
+    assert table(tmp_path / "run") == rows
+
+
+def test_restart_at_the_end(tmp_path):
+    configuration = variant()
+    run(tmp_path / "run", configuration, ranks=2)
+    last, rows = phi(tmp_path / "run" / LAST), table(tmp_path / "run")
+    result = run(tmp_path / "run", configuration, "restart.from=latest", ranks=3)
+    assert "nothing to do" in result.stdout
+    assert same_bits(phi(tmp_path / "run" / LAST), last)
+    assert table(tmp_path / "run") == rows
+
+
+def test_restart_where_nothing_is_yet(tmp_path):
+    """What a batch script says every time."""
+    configuration = variant()
+    run(tmp_path / "whole", configuration)
+    result = run(tmp_path / "run", configuration, "restart.from=latest", ranks=2)
+    assert "starting at t = 0" in result.stdout
+    assert_same_end(tmp_path / "run", tmp_path / "whole")
+
+
+def damage(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_damaged_state(tmp_path):
+    """Refused by name; passed over by latest, once and aloud, for the one before."""
+    configuration = variant()
+    run(tmp_path / "whole", configuration, ranks=2)
+    shutil.copytree(tmp_path / "whole", tmp_path / "run")
+    damage(tmp_path / "run" / LAST)
+    result = run(tmp_path / "run", configuration, f"restart.from=run/{LAST}", ranks=2, code=3)
+    assert LAST in result.stderr
+    result = launch(tmp_path, 1, "--verify", f"run/{LAST}", f"whole/{LAST}", code=3)
+    assert f"run/{LAST}" in result.stderr
+    assert f"whole/{LAST}" in result.stdout
+    result = run(tmp_path / "run", configuration, "restart.from=latest", ranks=3)
+    assert len([row for row in result.stderr.splitlines() if "warning" in row and LAST in row]) == 1
+    assert_same_end(tmp_path / "run", tmp_path / "whole")
+
+
+def test_environment_faults(tmp_path):
+    configuration = variant()
+    write_ini(tmp_path / "run.ini", configuration)
+    result = launch(tmp_path, 2, "run.ini", "restart.from=nowhere.hdf", code=3)
+    assert result.stderr.count("nowhere.hdf") == 1
+    run(tmp_path / "other", configuration, "grid.nx=34", "time.steps=0")
+    result = launch(tmp_path, 2, "run.ini", "restart.from=other/state_00000000.hdf", code=3)
+    assert result.stderr.count("fdapp: error") == 1
+
+
+def test_not_finite(tmp_path):
+    """Beyond the limit; warned of once, and what is on disk at the end is good."""
+    configuration = variant(time={"courant": 8.0, "steps": 4000}, output={"fields_every": 20, "diagnostics_every": 0})
+    result = run(tmp_path / "run", configuration, ranks=3, code=4)
+    assert len(re.findall(r"warning: .*beyond the limit 1\.634", result.stderr)) == 1
+    assert result.stderr.count("not finite") == 1
+    good = states(tmp_path / "run")
+    assert good
+    assert f"state of step {int(good[-1][6:14])}" in result.stderr.replace("that of", "state of")
+    launch(tmp_path, 1, "--verify", *[f"run/{name}" for name in good])
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_validate_writes_nothing(tmp_path, ranks):
+    write_ini(tmp_path / "run.ini", variant())
+    before = tree(tmp_path)
+    result = launch(tmp_path, ranks, "--validate", "run.ini")
+    assert tree(tmp_path) == before
+    assert "33 x 20 x 37" in result.stdout
+    assert len(re.findall(r"^time .*steps 0 to 24", result.stdout, re.MULTILINE)) == 1
+    assert not complaints(result)
+
+
+def test_written_configuration_reproduces_the_run(tmp_path):
+    configuration = variant("ck45", time={"courant": 1.0 / 3.0, "steps": None, "t_end": 0.07})
+    run(tmp_path / "first", configuration, "physics.diffusivity=0.0003", "grid.lx=1.1", ranks=2)
+    shutil.copy(tmp_path / "first" / "config.ini", tmp_path / "again.ini")
+    launch(tmp_path, 3, "again.ini", "output.directory=second")
+    assert states(tmp_path / "second") == states(tmp_path / "first")
+    assert_same_end(tmp_path / "second", tmp_path / "first", states(tmp_path / "first")[-1])
+
+
+def test_perf_json(tmp_path):
+    run(tmp_path / "run", variant(), ranks=2)
+    perf = json.loads((tmp_path / "run" / "perf.json").read_text())
+    for phase in ("setup", "steps", "diagnostics", "output"):
+        figures = perf["phases"][phase]
+        assert 0 < figures["min"] <= figures["mean"] <= figures["max"]
+    assert perf["ranks"] == 2
+    assert perf["grid"] == [33, 20, 37]
+    assert perf["steps"] == STEPS
+    assert perf["backend"] == "cpu"
+    assert perf["transport"]["name"]
+    # rk4 of a flow that depends on time, stored velocity: 13 + 4 x 3 words of 8 bytes.
+    assert perf["words_per_point_and_step"] == 25
+    assert perf["points_per_second"] == pytest.approx(33 * 20 * 37 * STEPS / perf["phases"]["steps"]["max"], rel=1e-6)
+    assert perf["bytes_per_second"] == pytest.approx(perf["points_per_second"] * 25 * 8, rel=1e-6)
+    assert perf["share_of_ceiling"] == pytest.approx(perf["bytes_per_second"] / perf["ceiling_bytes_per_second"])
+    for key in ("version", "revision", "compiler", "mpi", "hdf5", "host", "date"):
+        assert perf["provenance"][key]
+
+
+def test_states_and_series(tmp_path):
+    """Pictures stay, checkpoints are pruned to the newest two, and the index lists what is there."""
+    output = {"fields_every": 10, "checkpoint_every": 3, "checkpoint_keep": 2}
+    run(tmp_path / "run", variant(time={"steps": 26}, output=output), ranks=2)
+    assert states(tmp_path / "run") == [f"state_{step:08d}.hdf" for step in (0, 10, 20, 21, 24, 26)]
+    index = series(tmp_path / "run")
+    assert list(index) == states(tmp_path / "run")
+    for name, moment in index.items():
+        assert moment == attribute(tmp_path / "run" / name, "time")
+
+
+def test_second_start_sets_the_first_aside(tmp_path):
+    configuration = variant()
+    run(tmp_path / "run", configuration, ranks=2)
+    first = tree(tmp_path / "run")
+    result = run(tmp_path / "run", configuration, "time.steps=5", ranks=2)
+    assert "previous_1" in result.stdout
+    moved = tree(tmp_path / "run" / "previous_1")
+    assert moved == {name: content for name, content in first.items() if name != ".lock"}
+    assert states(tmp_path / "run") == ["state_00000000.hdf", "state_00000005.hdf"]
+    run(tmp_path / "run", configuration, "time.steps=3", ranks=2)
+    assert states(tmp_path / "run" / "previous_2") == ["state_00000000.hdf", "state_00000005.hdf"]
+    assert tree(tmp_path / "run" / "previous_1") == moved
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_output(tmp_path, ranks):
+    """The plan before, a summary after, on standard output; nothing on standard error."""
+    result = run(tmp_path / "run", variant(), ranks=ranks)
+    words = ("grid", "slabs", "memory", "case", "scheme", "time", "output", "backend", "halos", "done", "results")
+    for word in words:
+        assert len(re.findall(rf"^{word} ", result.stdout, re.MULTILINE)) == 1, word
+    assert "\x1b" not in result.stdout
+    assert not complaints(result)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_output_on_a_terminal(tmp_path, ranks):
+    """There the line of progress is rewritten, and wiped away at the end."""
+    write_ini(tmp_path / "run.ini", variant())
+    try:
+        ours, theirs = pty.openpty()
+    except OSError:
+        pytest.skip("no terminals here: /dev/pts is not mounted")
+    # A shell between, as a user has it: the program looks where its parent's output goes.
+    line = shlex.join(command(ranks, "run.ini")) + "; exit $?"
+    process = subprocess.Popen(["sh", "-c", line], cwd=tmp_path, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    with contextlib.suppress(OSError):  # a terminal ends with an error, not with nothing to read
+        while piece := os.read(ours, 4096):
+            said += piece
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    assert b"\r\x1b[K" in said
+    assert b"done " in said
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_information(tmp_path, ranks):
+    for option, said in (("--help", "Usage: "), ("--version", "fdapp "), ("--list", "rk4")):
+        result = launch(tmp_path, ranks, option)
+        assert said in result.stdout
+        assert not complaints(result)
+    assert launch(tmp_path, ranks, "--version").stdout.count("revision") == 1
+    assert not tree(tmp_path)

@@ -1,0 +1,177 @@
+"""Going on from states where it is easy to lose or to falsify something: past the end, at the end, with other periods,
+in another domain; and a solution that blows up with nothing to be written."""
+
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+
+from program import BASE, command, launch, merged, series, states, tree, write_ini
+
+SEVEN = merged(BASE, {"grid": {"nx": 16, "ny": 12, "nz": 13}, "time": {"courant": None, "dt": 0.004, "steps": 7}})
+PERIODS = {"output": {"directory": "run", "fields_every": 5, "diagnostics_every": 5}}
+
+
+def steps(folder):
+    return [int(line.split(",")[0]) for line in (folder / "diagnostics.csv").read_text().splitlines()[1:]]
+
+
+@pytest.fixture
+def finished(tmp_path):
+    write_ini(tmp_path / "case.ini", merged(SEVEN, PERIODS))
+    launch(tmp_path, 1, "case.ini")
+    assert steps(tmp_path / "run") == [0, 5, 7]
+    return tmp_path
+
+
+def test_finished_run_is_left_alone(finished):
+    before = {path.name: path.read_bytes() for path in (finished / "run").glob("[!.]*") if path.is_file()}
+    assert "nothing to do" in launch(finished, 2, "case.ini", "restart.from=latest").stdout
+    after = {path.name: path.read_bytes() for path in (finished / "run").glob("[!.]*") if path.is_file()}
+    assert after == before
+
+
+def test_rows_stay_with_another_period(finished):
+    launch(finished, 1, "case.ini", "restart.from=latest", "time.steps=12", "output.diagnostics_every=4")
+    assert steps(finished / "run") == [0, 5, 8, 12]
+
+
+@pytest.mark.parametrize("end", ["time.t_end=0.01", "time.steps=3"])
+def test_state_beyond_the_end_is_refused(finished, end):
+    result = launch(finished, 1, "case.ini", end, "restart.from=run/state_00000005.hdf", "output.directory=new", code=2)
+    assert "is beyond " + end.split("=")[0] in result.stderr
+    assert not (finished / "new").exists()
+
+
+def test_state_of_another_domain_is_refused(finished):
+    result = launch(
+        finished, 1, "case.ini", "grid.lx=2", "restart.from=run/state_00000005.hdf", "output.directory=new", code=3
+    )
+    assert "apart" in result.stderr
+    assert not (finished / "new").exists()
+
+
+def test_blow_up_without_output(tmp_path):
+    write_ini(tmp_path / "case.ini", SEVEN)
+    nothing = ["output.fields_every=0", "output.diagnostics_every=0", "output.directory=run"]
+    result = launch(tmp_path, 2, "case.ini", "time.dt=50", "time.steps=300", *nothing, code=4)
+    assert "not finite at step 300" in result.stderr
+
+
+def test_validate_looks_at_the_restart(finished):
+    state = "restart.from=run/state_00000005.hdf"
+    before = tree(finished)
+    plan = launch(finished, 2, "--validate", "case.ini", state, "output.directory=new").stdout
+    # What is left: 5 to 7, of which the last is due.
+    assert "steps 5 to 7, t = 0.02 to 0.028" in plan and "1 field to keep" in plan
+    assert (
+        "steps 7 to 12" in launch(finished, 1, "--validate", "case.ini", "restart.from=latest", "time.steps=12").stdout
+    )
+    launch(finished, 1, "--validate", "case.ini", "restart.from=missing.hdf", "output.directory=new", code=3)
+    assert "apart" in launch(finished, 1, "--validate", "case.ini", state, "grid.lx=2", code=3).stderr
+    assert tree(finished) == before
+
+
+def test_later_states_are_set_aside_and_said_so(finished):
+    said = launch(finished, 1, "case.ini", "restart.from=run/state_00000005.hdf").stdout
+    assert "states after step 5 moved to run/previous_1" in said
+    assert states(finished / "run" / "previous_1") == ["state_00000007.hdf"]
+
+
+def test_one_interrupt_after_another_signal_asks_too(tmp_path):
+    endless = merged(SEVEN, {"time": {"steps": 90000000}, "output": {"directory": "run", "diagnostics_every": 1}})
+    write_ini(tmp_path / "case.ini", endless)
+    with subprocess.Popen(command(1, "case.ini"), cwd=tmp_path, stdout=subprocess.PIPE) as run:
+        rows = tmp_path / "run" / "diagnostics.csv"
+        while run.poll() is None and not (rows.exists() and len(rows.read_bytes()) > 2000):
+            time.sleep(0.01)
+        run.send_signal(signal.SIGUSR1)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(60) == 75
+
+
+def whole_table(folder):
+    """Header and rows, every row as long as the header."""
+    lines = [line.split(",") for line in (folder / "diagnostics.csv").read_text().splitlines()]
+    assert {len(line) for line in lines} == {len(lines[0])}
+    return lines[0], lines[1:]
+
+
+UNIFORM = merged(SEVEN, PERIODS, {"velocity": {"field": "uniform", "period": None}, "physics": {"diffusivity": None}})
+
+
+@pytest.fixture
+def exact(tmp_path):
+    write_ini(tmp_path / "case.ini", UNIFORM)
+    launch(tmp_path, 1, "case.ini")
+    return tmp_path
+
+
+def test_table_with_other_columns_is_set_aside(exact):
+    before = (exact / "run" / "diagnostics.csv").read_bytes()
+    result = launch(exact, 2, "case.ini", "restart.from=latest", "time.steps=14", "velocity.field=abc")
+    assert "diagnostics.csv with other columns moved to run/previous_1" in result.stdout
+    header, rows = whole_table(exact / "run")
+    assert "err_l1" not in header and [row[0] for row in rows] == ["10", "14"]
+    assert (exact / "run" / "previous_1" / "diagnostics.csv").read_bytes() == before
+
+
+def test_going_back_keeps_all_of_the_branch(exact):
+    before = {name: (exact / "run" / name).read_bytes() for name in ("diagnostics.csv", "config.ini", "perf.json")}
+    launch(exact, 2, "case.ini", "restart.from=run/state_00000005.hdf", "time.steps=6")
+    previous = exact / "run" / "previous_1"
+    for name, content in before.items():
+        assert (previous / name).read_bytes() == content
+    assert list(series(previous)) == ["state_00000007.hdf"] == states(previous)
+    assert list(series(exact / "run")) == [f"state_0000000{step}.hdf" for step in (0, 5, 6)]
+    launch(exact, 1, "case.ini", "restart.from=latest", "time.steps=8")
+    assert not (exact / "run" / "previous_2").exists()
+
+
+@pytest.mark.parametrize("other", ["grid.nx=18", "grid.lx=2", "compute.precision=single"])
+def test_latest_of_another_problem_is_refused_at_once(exact, other):
+    before = tree(exact)
+    result = launch(exact, 2, "case.ini", "restart.from=latest", other, "time.steps=14", code=3)
+    assert "passed over" not in result.stderr and "state_00000007.hdf: holds" in result.stderr
+    assert {name: content for name, content in tree(exact).items() if ".lock" not in name} == {
+        name: content for name, content in before.items() if ".lock" not in name
+    }
+
+
+def test_another_problem_is_said_and_its_errors_are_left_out(exact):
+    changed = ["restart.from=latest", "initial.width=0.2", "physics.diffusivity=0.001", "physics.form=conservative"]
+    plan = launch(exact, 2, "--validate", "case.ini", *changed, "time.steps=9")
+    result = launch(exact, 2, "case.ini", *changed, "time.steps=9")
+    for said in (plan.stderr, result.stderr):
+        assert "physics.diffusivity, initial.width differ" in said and "physics.form" not in said
+    assert "err_l1" not in whole_table(exact / "run")[0]
+    # The states written since have these keys in them, and are of no solution all the same.
+    result = launch(exact, 2, "case.ini", *changed, "time.steps=12")
+    assert "differ" not in result.stderr
+    header, rows = whole_table(exact / "run")
+    assert "err_l1" not in header and [row[0] for row in rows] == ["10", "12"]
+
+
+def test_the_same_problem_keeps_its_errors(exact):
+    result = launch(exact, 2, "case.ini", "restart.from=latest", "time.steps=9", "physics.form=conservative")
+    assert "differ" not in result.stderr
+    assert "err_l1" in whole_table(exact / "run")[0]
+
+
+def test_plan_of_more_than_the_machine_holds(tmp_path):
+    write_ini(tmp_path / "case.ini", UNIFORM)
+    huge = ["grid.nx=100000", "grid.ny=100000", "grid.nz=1000"]
+    result = launch(tmp_path, 2, "--validate", "case.ini", *huge)
+    assert "steps 0 to 7" in result.stdout and " free on this node" in result.stdout
+    assert "more memory than is free on this node" in result.stderr
+    assert "more memory" not in launch(tmp_path, 1, "--validate", "case.ini").stderr
+    latest = launch(tmp_path, 1, "--validate", "case.ini", "restart.from=latest").stdout
+    assert "no state in run: starting at t = 0" in latest
+
+
+def test_blow_up_leaves_measurements(tmp_path):
+    write_ini(tmp_path / "case.ini", UNIFORM)
+    launch(tmp_path, 2, "case.ini", "time.dt=50", "time.steps=300", "output.directory=run", code=4)
+    assert json.loads((tmp_path / "run" / "perf.json").read_text())["steps"] > 0

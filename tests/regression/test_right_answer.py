@@ -1,0 +1,163 @@
+"""An independent program, numpy alone, reads step 0 of a run and computes step N: classical Runge-Kutta from its four
+slopes, 8th-order central differences by rolling arrays, velocities from their formulas. In double precision it must
+agree to 1e-12 of the largest value.
+"""
+
+import numpy as np
+import pytest
+
+from program import BASE, attribute, merged, phi, run, states
+
+STEPS = 10
+WAVES = {"kx": 2, "ky": 1, "kz": 3}
+VELOCITIES = {
+    "uniform": {"field": "uniform", "u": 0.9, "v": -0.7, "w": 0.4},
+    "rotation": {"field": "rotation", "period": 1.5},
+    "deformation": {"field": "deformation", "period": 1.5},
+    "abc": {"field": "abc", "a": 1.0, "b": 0.7, "c": 0.4},
+}
+
+
+def coordinates(configuration):
+    """x, y, z as arrays that spread over (nz, ny, nx), and the lengths."""
+    grid = configuration["grid"]
+    lengths = [grid.get(f"l{axis}", 1.0) for axis in "xyz"]
+    x, y, z = (
+        length * np.arange(grid[f"n{axis}"]) / grid[f"n{axis}"] for axis, length in zip("xyz", lengths, strict=True)
+    )
+    return (x[None, None, :], y[None, :, None], z[:, None, None]), lengths
+
+
+def velocity(configuration):
+    """u, v, w at full strength, and the factor of time."""
+    keys = configuration["velocity"]
+    (x, y, z), (lx, ly, lz) = coordinates(configuration)
+    ax, ay, az = (2 * np.pi * p / length for p, length in zip((x, y, z), (lx, ly, lz), strict=True))
+    shape = np.broadcast_shapes(x.shape, y.shape, z.shape)
+    if keys["field"] == "uniform":
+        parts = keys["u"], keys["v"], keys["w"]
+    elif keys["field"] == "rotation":
+        omega = 2 * np.pi / keys["period"]
+        parts = -omega * (y - ly / 2), omega * (x - lx / 2), 0.0
+    elif keys["field"] == "deformation":
+        parts = (
+            2 * lx * np.sin(ax / 2) ** 2 * np.sin(ay) * np.sin(az),
+            -ly * np.sin(ax) * np.sin(ay / 2) ** 2 * np.sin(az),
+            -lz * np.sin(ax) * np.sin(ay) * np.sin(az / 2) ** 2,
+        )
+    else:
+        a, b, c = keys["a"], keys["b"], keys["c"]
+        parts = (
+            a * np.sin(az) + c * np.cos(ay),
+            b * np.sin(ax) + a * np.cos(az),
+            c * np.sin(ay) + b * np.cos(ax),
+        )
+    steady = keys["field"] != "deformation"
+    factor = (lambda t: 1.0) if steady else (lambda t: np.cos(np.pi * t / keys["period"]))
+    return [np.broadcast_to(part, shape) for part in parts], factor
+
+
+def first(f, axis, h):
+    """Axis 0, 1, 2 of x, y, z lies along dimension 2, 1, 0."""
+    weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+    d = 2 - axis
+    return sum(w * (np.roll(f, -k, d) - np.roll(f, k, d)) for k, w in enumerate(weights, 1)) / h
+
+
+def second(f, axis, h):
+    weights = (8 / 5, -1 / 5, 8 / 315, -1 / 560)
+    d = 2 - axis
+    pairs = sum(w * (np.roll(f, -k, d) + np.roll(f, k, d)) for k, w in enumerate(weights, 1))
+    return (pairs - 205 / 72 * f) / h**2
+
+
+def slope_of(configuration):
+    """d phi / dt as a function of t and phi."""
+    _, lengths = coordinates(configuration)
+    spacing = [length / configuration["grid"][f"n{axis}"] for axis, length in zip("xyz", lengths, strict=True)]
+    c, factor = velocity(configuration)
+    form = configuration["physics"]["form"]
+    kappa = configuration["physics"]["diffusivity"]
+
+    def slope(t, f):
+        advective = sum(c[d] * first(f, d, spacing[d]) for d in range(3))
+        conservative = sum(first(c[d] * f, d, spacing[d]) for d in range(3))
+        transport = {"advective": advective, "conservative": conservative, "skew": (advective + conservative) / 2}[form]
+        return -factor(t) * transport + kappa * sum(second(f, d, spacing[d]) for d in range(3))
+
+    return slope
+
+
+def classical(slope, f, t, dt):
+    k1 = slope(t, f)
+    k2 = slope(t + dt / 2, f + dt / 2 * k1)
+    k3 = slope(t + dt / 2, f + dt / 2 * k2)
+    k4 = slope(t + dt, f + dt * k3)
+    return f + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+@pytest.mark.parametrize("form", ["advective", "conservative", "skew"])
+@pytest.mark.parametrize("field", VELOCITIES)
+@pytest.mark.parametrize("kappa", [0.0, 0.001])
+def test_step_n_from_step_0(tmp_path, field, form, kappa):
+    configuration = merged(
+        BASE,
+        {
+            "velocity": VELOCITIES[field],
+            "physics": {"form": form, "diffusivity": kappa},
+            "time": {"steps": STEPS},
+            "output": {"fields_every": STEPS, "diagnostics_every": 0},
+        },
+    )
+    run(tmp_path / "run", configuration, ranks=2 if kappa > 0 else 1)
+    first_state, last_state = states(tmp_path / "run")
+    f = phi(tmp_path / "run" / first_state)
+    assert f.dtype == np.float64
+    dt = attribute(tmp_path / "run" / first_state, "dt")
+    slope = slope_of(configuration)
+    for step in range(STEPS):
+        f = classical(slope, f, step * dt, dt)
+    result = phi(tmp_path / "run" / last_state)
+    assert np.abs(result - f).max() < 1e-12 * np.abs(f).max()
+    assert np.abs(result - phi(tmp_path / "run" / first_state)).max() > 0.01, "nothing has moved"
+
+
+def images(offset, length):
+    return offset - length * np.round(offset / length)
+
+
+@pytest.mark.parametrize("case", ["cosine", "gaussian", "sphere", "blob"])
+def test_step_0(tmp_path, case):
+    """The initial values are those that the documentation names."""
+    initial = {"case": case, "width": 0.2, "center_x": 0.9, "amplitude": 1.5, **(WAVES if case == "cosine" else {})}
+    configuration = merged(BASE, {"initial": initial, "time": {"steps": 0}})
+    run(tmp_path / "run", configuration, ranks=3)
+    points, lengths = coordinates(configuration)
+    center = [0.9, lengths[1] / 2, lengths[2] / 2]
+    if case == "cosine":
+        shape = 1.0
+        for p, length, k in zip(points, lengths, WAVES.values(), strict=True):
+            shape = shape * np.cos(2 * np.pi * k * p / length)
+    elif case == "gaussian":
+        shape = 1.0
+        for p, length, c in zip(points, lengths, center, strict=True):
+            shape = shape * sum(np.exp(-(((p - c + m * length) / 0.2) ** 2) / 2) for m in range(-4, 5))
+    else:
+        r = np.sqrt(sum(images(p - c, length) ** 2 for p, c, length in zip(points, center, lengths, strict=True)))
+        shape = np.where(r <= 0.2, 1.0 if case == "sphere" else np.cos(np.pi * r / 0.4) ** 8, 0.0)
+    assert np.abs(phi(tmp_path / "run" / "state_00000000.hdf") - (0.1 + 1.5 * shape)).max() < 1e-13
+
+
+def test_last_step_lands_on_the_end(tmp_path):
+    """A shorter last step, in a flow whose strength depends on time."""
+    configuration = merged(BASE, {"time": {"steps": None, "courant": None, "dt": 0.02, "t_end": 0.13}})
+    run(tmp_path / "run", configuration, ranks=2)
+    first_state, last_state = states(tmp_path / "run")
+    assert last_state == "state_00000007.hdf"
+    assert attribute(tmp_path / "run" / last_state, "time") == 0.13
+    f = phi(tmp_path / "run" / first_state)
+    slope = slope_of(configuration)
+    for step in range(6):
+        f = classical(slope, f, step * 0.02, 0.02)
+    f = classical(slope, f, 0.12, 0.01)
+    assert np.abs(phi(tmp_path / "run" / last_state) - f).max() < 1e-12 * np.abs(f).max()

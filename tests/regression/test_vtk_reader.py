@@ -1,0 +1,31 @@
+"""The VTK library's own reader sees what the program computed: dimensions, spacing, values, for both precisions."""
+
+import numpy
+import pytest
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOHDF import vtkHDFReader
+
+from program import BASE, merged, phi, run
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_image(tmp_path, precision):
+    run(tmp_path / "run", merged(BASE, {"compute": {"precision": precision}}), "time.steps=3", ranks=2)
+    path = tmp_path / "run" / "state_00000003.hdf"
+    reader = vtkHDFReader()
+    assert reader.CanReadFile(str(path))
+    reader.SetFileName(str(path))
+    reader.Update()
+    image = reader.GetOutput()
+    assert image.GetDimensions() == (33, 20, 37)
+    assert image.GetOrigin() == (0.0, 0.0, 0.0)
+    assert image.GetSpacing() == (1.0 / 33, 0.7 / 20, 1.3 / 37)
+    values = vtk_to_numpy(image.GetPointData().GetArray("phi"))
+    assert values.dtype == numpy.dtype("f4" if precision == "single" else "f8")
+    assert values.reshape(37, 20, 33).tobytes() == phi(path).tobytes()
+    # The value at a point is where VTK thinks that it is: the Gaussian's top at (0.4, 0.35, 0.65) at the start.
+    reader.SetFileName(str(tmp_path / "run" / "state_00000000.hdf"))
+    reader.Update()
+    start = vtk_to_numpy(reader.GetOutput().GetPointData().GetArray("phi"))
+    top = reader.GetOutput().GetPoint(int(start.argmax()))
+    assert numpy.allclose(top, (0.4, 0.35, 0.65), atol=0.5 * numpy.max(image.GetSpacing()) + 1e-12)

@@ -1,0 +1,119 @@
+#include "reference.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "reference_real.h"
+
+static const reference_points *points(const kernels_shape *shape) {
+  return shape->precision == PRECISION_SINGLE ? &reference_points_float : &reference_points_double;
+}
+
+double reference_value(const kernels_shape *shape, const void *f, int x, int y, int z) {
+  return points(shape)->value(shape, f, x, y, z);
+}
+
+void reference_set(const kernels_shape *shape, void *f, int x, int y, int z, double value) {
+  points(shape)->set(shape, f, x, y, z, value);
+}
+
+/* Every owned point (x, y, z) of the launch's planes. */
+#define FOR_POINTS(launch, x, y, z)                                                                          \
+  for (int z = (launch)->planes.z0; z < (launch)->planes.z1; z++)                                            \
+    for (int y = 0; y < (launch)->shape.ny; y++)                                                             \
+      for (int x = 0; x < (launch)->shape.nx; x++)
+
+void reference_derivative(const kernels_launch *launch, axis direction, const void *f, void *out) {
+  const reference_points *p = points(&launch->shape);
+  FOR_POINTS(launch, x, y, z) {
+    p->set(&launch->shape, out, x, y, z, p->derivative(launch, (int)direction, f, x, y, z));
+  }
+}
+
+void reference_gradient(const kernels_launch *launch, const void *f, void *const out[3]) {
+  for (int d = 0; d < 3; d++) reference_derivative(launch, (axis)d, f, out[d]);
+}
+
+void reference_divergence(const kernels_launch *launch, const void *const v[3], void *out) {
+  const reference_points *p = points(&launch->shape);
+  FOR_POINTS(launch, x, y, z) p->set(&launch->shape, out, x, y, z, p->divergence(launch, v, x, y, z));
+}
+
+void reference_laplacian(const kernels_launch *launch, const void *f, void *out) {
+  const reference_points *p = points(&launch->shape);
+  FOR_POINTS(launch, x, y, z) p->set(&launch->shape, out, x, y, z, p->laplacian(launch, f, x, y, z));
+}
+
+void reference_stage(const kernels_launch *launch, const kernels_stage *stage) {
+  const reference_points *p = points(&launch->shape);
+  FOR_POINTS(launch, x, y, z) p->set(&launch->shape, stage->out, x, y, z, p->stage(launch, stage, x, y, z));
+}
+
+void reference_axpy(const kernels_launch *launch, double a, const void *x, void *y) {
+  const reference_points *p = points(&launch->shape);
+  FOR_POINTS(launch, i, j, k) p->set(&launch->shape, y, i, j, k, p->axpy(launch, a, x, y, i, j, k));
+}
+
+enum { LANES = 32, FIGURES = 4 }; /* sum, sum of squares, minimum, maximum */
+
+static void figures_clear(double figures[FIGURES]) {
+  figures[0] = figures[1] = 0.0;
+  figures[2] = INFINITY;
+  figures[3] = -INFINITY;
+}
+
+static void figures_add(double to[FIGURES], const double from[FIGURES]) {
+  to[0] = to[0] + from[0];
+  to[1] = to[1] + from[1];
+  to[2] = fmin(to[2], from[2]);
+  to[3] = fmax(to[3], from[3]);
+}
+
+/* Lane l += lane l + o for o = 16, 8, 4, 2, 1; the result is in lane 0. */
+static void figures_fold(double lanes[LANES][FIGURES]) {
+  for (int o = LANES / 2; o >= 1; o /= 2) {
+    for (int l = 0; l < o; l++) figures_add(lanes[l], lanes[l + o]);
+  }
+}
+
+/* The figures of one plane of f, or of |f - reference|. */
+static void figures_plane(const kernels_shape *shape, const void *f, const void *reference, int z,
+                          double figures[FIGURES]) {
+  double rows[LANES][FIGURES];
+  for (int l = 0; l < LANES; l++) figures_clear(rows[l]);
+  for (int y = 0; y < shape->ny; y++) {
+    double lanes[LANES][FIGURES];
+    for (int l = 0; l < LANES; l++) figures_clear(lanes[l]);
+    for (int x = 0; x < shape->nx; x++) {
+      double v = reference_value(shape, f, x, y, z);
+      if (reference != NULL) v = fabs(v - reference_value(shape, reference, x, y, z));
+      double *lane = lanes[x % LANES];
+      lane[0] = lane[0] + v;
+      lane[1] = fma(v, v, lane[1]);
+      lane[2] = fmin(lane[2], v);
+      lane[3] = fmax(lane[3], v);
+    }
+    figures_fold(lanes);
+    figures_add(rows[y % LANES], lanes[0]);
+  }
+  figures_fold(rows);
+  memcpy(figures, rows[0], sizeof rows[0]);
+}
+
+void reference_plane_sums(const kernels_launch *launch, const void *f, const void *reference,
+                          kernels_plane_sums *sums) {
+  for (int z = launch->planes.z0; z < launch->planes.z1; z++) {
+    double figures[FIGURES], errors[FIGURES] = {0};
+    figures_plane(&launch->shape, f, NULL, z, figures);
+    if (reference != NULL) figures_plane(&launch->shape, f, reference, z, errors);
+    sums[z - launch->planes.z0] = (kernels_plane_sums){
+        .sum = figures[0],
+        .sum_squares = figures[1],
+        .minimum = figures[2],
+        .maximum = figures[3],
+        .error_sum = errors[0],
+        .error_squares = errors[1],
+        .error_maximum = errors[3],
+    };
+  }
+}

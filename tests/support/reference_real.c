@@ -1,0 +1,136 @@
+#include "reference_real.h"
+
+#include <math.h>
+
+/* Points of the reference in one precision: REFERENCE_REAL is float or double. */
+
+typedef REFERENCE_REAL real;
+
+#define CONCAT(a, b) a##b
+#define EXPAND(a, b) CONCAT(a, b)
+
+static real fused(real a, real b, real c) {
+  return sizeof(real) == sizeof(float) ? (real)fmaf((float)a, (float)b, (float)c) : (real)fma(a, b, c);
+}
+
+static size_t place(const kernels_shape *shape, int x, int y, int z) {
+  x += x < 0 ? shape->nx : x >= shape->nx ? -shape->nx : 0;
+  y += y < 0 ? shape->ny : y >= shape->ny ? -shape->ny : 0;
+  return ((size_t)(z + KERNELS_HALO) * (size_t)shape->ny + (size_t)y) * (size_t)shape->ldx + (size_t)x;
+}
+
+static real get(const kernels_launch *launch, const void *f, const int at[3]) {
+  return ((const real *)f)[place(&launch->shape, at[0], at[1], at[2])];
+}
+
+/* The value k points further along `direction`. */
+static real moved(const kernels_launch *launch, const void *f, const int at[3], int direction, int k) {
+  int to[3] = {at[0], at[1], at[2]};
+  to[direction] += k;
+  return get(launch, f, to);
+}
+
+/* The same of the product g f; of f alone without a g. */
+static real moved_product(const kernels_launch *launch, const void *g, const void *f, const int at[3],
+                          int direction, int k) {
+  const real value = moved(launch, f, at, direction, k);
+  if (g == NULL) return value;
+  const real product = moved(launch, g, at, direction, k) * value;
+  return product;
+}
+
+/* d = c4 (f+4 - f-4), then fma from the third pair to the first. */
+static real first(const kernels_launch *launch, const void *g, const void *f, const int at[3],
+                  int direction) {
+  real d = 0;
+  for (int k = 4; k >= 1; k--) {
+    const real c = (real)launch->stencil->first[direction][k - 1];
+    const real difference =
+        moved_product(launch, g, f, at, direction, k) - moved_product(launch, g, f, at, direction, -k);
+    d = k == 4 ? c * difference : fused(c, difference, d);
+  }
+  return d;
+}
+
+static real second(const kernels_launch *launch, const void *f, const int at[3]) {
+  real s = 0;
+  for (int direction = 0; direction < 3; direction++) {
+    for (int k = 4; k >= 1; k--) {
+      const real c = (real)launch->stencil->second[direction][k];
+      s = fused(c, moved(launch, f, at, direction, k) + moved(launch, f, at, direction, -k), s);
+    }
+  }
+  const stencil *coefficients = launch->stencil;
+  const double centre = coefficients->second[0][0] + coefficients->second[1][0] + coefficients->second[2][0];
+  return fused((real)centre, get(launch, f, at), s);
+}
+
+static real advection(const kernels_launch *launch, const kernels_stage *stage, const int at[3]) {
+  const int stored = stage->velocity[0] != NULL;
+  real u[3];
+  for (int d = 0; d < 3; d++) u[d] = stored ? get(launch, stage->velocity[d], at) : (real)stage->uniform[d];
+  real along = u[0] * first(launch, NULL, stage->f, at, 0);
+  along = fused(u[1], first(launch, NULL, stage->f, at, 1), along);
+  along = fused(u[2], first(launch, NULL, stage->f, at, 2), along);
+  if (!stored || stage->form == FORM_ADVECTIVE) return along;
+  real flux = first(launch, stage->velocity[0], stage->f, at, 0);
+  flux = flux + first(launch, stage->velocity[1], stage->f, at, 1);
+  flux = flux + first(launch, stage->velocity[2], stage->f, at, 2);
+  if (stage->form == FORM_CONSERVATIVE) return flux;
+  const real both = along + flux;
+  return (real)0.5 * both;
+}
+
+static double point_stage(const kernels_launch *launch, const kernels_stage *stage, int x, int y, int z) {
+  const int at[3] = {x, y, z};
+  const real f = get(launch, stage->f, at);
+  const real base = stage->base != NULL ? get(launch, stage->base, at) : f;
+  real sum = base;
+  if (stage->base != NULL) sum = fused((real)stage->weight_f, f - base, sum);
+  for (int i = 0; i < 2 && stage->extra[i] != NULL; i++) {
+    sum = fused((real)stage->weight_extra[i], get(launch, stage->extra[i], at) - base, sum);
+  }
+  sum = fused((real)stage->advection, advection(launch, stage, at), sum);
+  if (stage->diffusion != 0.0) sum = fused((real)stage->diffusion, second(launch, stage->f, at), sum);
+  return (double)sum;
+}
+
+static double point_derivative(const kernels_launch *launch, int direction, const void *f, int x, int y,
+                               int z) {
+  return (double)first(launch, NULL, f, (const int[3]){x, y, z}, direction);
+}
+
+static double point_divergence(const kernels_launch *launch, const void *const v[3], int x, int y, int z) {
+  const int at[3] = {x, y, z};
+  real sum = first(launch, NULL, v[0], at, 0) + first(launch, NULL, v[1], at, 1);
+  sum = sum + first(launch, NULL, v[2], at, 2);
+  return (double)sum;
+}
+
+static double point_laplacian(const kernels_launch *launch, const void *f, int x, int y, int z) {
+  return (double)second(launch, f, (const int[3]){x, y, z});
+}
+
+static double point_axpy(const kernels_launch *launch, double a, const void *p, const void *q, int x, int y,
+                         int z) {
+  const int at[3] = {x, y, z};
+  return (double)fused((real)a, get(launch, p, at), get(launch, q, at));
+}
+
+static double value_get(const kernels_shape *shape, const void *f, int x, int y, int z) {
+  return (double)((const real *)f)[place(shape, x, y, z)];
+}
+
+static void value_set(const kernels_shape *shape, void *f, int x, int y, int z, double value) {
+  ((real *)f)[place(shape, x, y, z)] = (real)value;
+}
+
+const reference_points EXPAND(reference_points_, REFERENCE_REAL) = {
+    .value = value_get,
+    .set = value_set,
+    .derivative = point_derivative,
+    .divergence = point_divergence,
+    .laplacian = point_laplacian,
+    .stage = point_stage,
+    .axpy = point_axpy,
+};

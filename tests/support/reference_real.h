@@ -1,0 +1,20 @@
+#ifndef FDAPP_TESTS_REFERENCE_REAL_H
+#define FDAPP_TESTS_REFERENCE_REAL_H
+
+#include "kernels.h"
+
+/* One point of each operation, in one precision; out-of-range x and y are wrapped. */
+typedef struct reference_points {
+  double (*value)(const kernels_shape *shape, const void *f, int x, int y, int z);
+  void (*set)(const kernels_shape *shape, void *f, int x, int y, int z, double value);
+  double (*derivative)(const kernels_launch *launch, int direction, const void *f, int x, int y, int z);
+  double (*divergence)(const kernels_launch *launch, const void *const v[3], int x, int y, int z);
+  double (*laplacian)(const kernels_launch *launch, const void *f, int x, int y, int z);
+  double (*stage)(const kernels_launch *launch, const kernels_stage *stage, int x, int y, int z);
+  double (*axpy)(const kernels_launch *launch, double a, const void *p, const void *q, int x, int y, int z);
+} reference_points;
+
+extern const reference_points reference_points_float;
+extern const reference_points reference_points_double;
+
+#endif

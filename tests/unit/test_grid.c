@@ -1,0 +1,89 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "grid.h"
+
+/* Slabs: they tile the planes, differ by at most one, and what cannot be is refused in words. */
+
+static void slabs_tile_the_planes(void **state) {
+  (void)state;
+  for (int64_t nz = 4; nz <= 130; nz += 7) {
+    for (int ranks = 1; ranks <= nz / KERNELS_HALO; ranks++) {
+      assert_int_equal(grid_slab_start(nz, ranks, 0), 0);
+      assert_int_equal(grid_slab_start(nz, ranks, ranks), nz);
+      int64_t before = nz;
+      for (int r = 0; r < ranks; r++) {
+        const int64_t size = grid_slab_start(nz, ranks, r + 1) - grid_slab_start(nz, ranks, r);
+        assert_true(size == nz / ranks || size == nz / ranks + 1);
+        assert_true(size <= before); /* larger ones first */
+        before = size;
+      }
+    }
+  }
+}
+
+static void grids_are_made(void **state) {
+  (void)state;
+  grid g;
+  assert_int_equal(grid_make((const int64_t[3]){33, 20, 37}, (const double[3]){1.0, 2.0, 37.0}, 4, 1, &g),
+                   STATUS_OK);
+  assert_true(g.h[0] == 1.0 / 33.0 && g.h[1] == 2.0 / 20.0 && g.h[2] == 1.0);
+  assert_int_equal(g.z0, 10);
+  assert_int_equal(g.nz, 9);
+  assert_true(grid_cell_volume(&g) == (1.0 / 33.0) * (2.0 / 20.0) * 1.0);
+  const kernels_shape single = grid_shape(&g, PRECISION_SINGLE);
+  const kernels_shape twice = grid_shape(&g, PRECISION_DOUBLE);
+  assert_int_equal(single.ldx, 64);
+  assert_int_equal(twice.ldx, 48);
+  assert_int_equal(twice.nx, 33);
+  assert_int_equal(twice.ny, 20);
+  assert_int_equal(twice.nz, 9);
+  assert_int_equal(kernels_field_bytes(&twice), (9 + 8) * 20 * 48 * 8);
+  assert_int_equal(kernels_field_bytes(&single), (9 + 8) * 20 * 64 * 4);
+}
+
+static void pitch_is_whole_lines(void **state) {
+  (void)state;
+  for (int nx = 1; nx < 300; nx++) {
+    for (int p = 0; p < 2; p++) {
+      const enum precision precision = p == 0 ? PRECISION_SINGLE : PRECISION_DOUBLE;
+      const int pitch = kernels_pitch(nx, precision);
+      const int row = KERNELS_ROW_ALIGNMENT / (int)kernels_element_size(precision);
+      assert_true(pitch >= nx && pitch < nx + row && pitch % row == 0);
+    }
+  }
+}
+
+static void refused(const int64_t n[3], int ranks, const char *word) {
+  grid g;
+  status_clear();
+  assert_int_equal(grid_make(n, (const double[3]){1.0, 1.0, 1.0}, ranks, 0, &g), STATUS_USAGE);
+  if (strstr(status_message(STATUS_USAGE), word) == NULL) {
+    fail_msg("'%s' is not in '%s'", word, status_message(STATUS_USAGE));
+  }
+  status_clear();
+}
+
+static void impossible_slabs_are_refused(void **state) {
+  (void)state;
+  grid g;
+  refused((const int64_t[3]){16, 16, 15}, 4, "planes");
+  refused((const int64_t[3]){16, 16, 3}, 1, "planes");
+  assert_int_equal(grid_make((const int64_t[3]){16, 16, 16}, (const double[3]){1.0, 1.0, 1.0}, 4, 3, &g),
+                   STATUS_OK);
+  assert_int_equal(g.nz, 4);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(slabs_tile_the_planes),
+      cmocka_unit_test(grids_are_made),
+      cmocka_unit_test(pitch_is_whole_lines),
+      cmocka_unit_test(impossible_slabs_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+#include "rig.h"
+
+/* Derivative, gradient, divergence and Laplacian: bit for bit the naive reference, on every shape and order.
+ */
+
+static const char *const axes[3] = {"d/dx", "d/dy", "d/dz"};
+
+static void each_shape(rig *rig, rig_function function) {
+  for (int s = 0; s < RIG_SHAPES; s++) {
+    rig_shape(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
+    function(rig);
+  }
+}
+
+static void derivative_check(rig *rig, const twin *f, axis direction, int variant, const char *what) {
+  twin out = twin_sentinel(rig);
+  if (variant < 0) {
+    assert_ok(rig->backend->derivative(&rig->launch, direction, f->device, out.device));
+  } else {
+    assert_ok(rig->backend->derivative_variant(&rig->launch, variant, direction, f->device, out.device));
+  }
+  reference_derivative(&rig->launch, direction, f->host, out.host);
+  twin_assert_equal(rig, &out, what);
+  twin_free(rig, &out);
+}
+
+static void derivative_shape(rig *rig) {
+  twin f = twin_random(rig, 1);
+  for (int order = 2; order <= 8; order += 2) {
+    rig_stencil(rig, order, 0.011, 0.013, 0.017);
+    for (int d = 0; d < 3; d++) derivative_check(rig, &f, (axis)d, -1, axes[d]);
+  }
+  twin_free(rig, &f);
+}
+
+static void derivatives_are_the_reference(rig *rig) {
+  each_shape(rig, derivative_shape);
+}
+
+static void variant_shape(rig *rig) {
+  twin f = twin_random(rig, 2);
+  for (int v = 0; v < rig->backend->variant_count; v++) {
+    for (int d = 0; d < 3; d++) derivative_check(rig, &f, (axis)d, v, rig->backend->variant_names[v]);
+  }
+  twin_free(rig, &f);
+}
+
+static void variants_are_the_reference(rig *rig) {
+  if (rig->backend->variant_count == 0) return;
+  each_shape(rig, variant_shape);
+}
+
+/* Derivatives in x and y need no halo planes at all. */
+static void halos_do_not_leak_into_x_and_y(rig *rig) {
+  rig_shape(rig, 33, 20, 7);
+  twin f = twin_random(rig, 3);
+  twin_break_halos(rig, &f);
+  twin_upload(rig, &f);
+  derivative_check(rig, &f, AXIS_X, -1, axes[0]);
+  derivative_check(rig, &f, AXIS_Y, -1, axes[1]);
+  twin_free(rig, &f);
+}
+
+static void gradient_shape(rig *rig) {
+  twin f = twin_random(rig, 4);
+  twin out[3], alone[3];
+  for (int d = 0; d < 3; d++) {
+    out[d] = twin_sentinel(rig);
+    alone[d] = twin_sentinel(rig);
+    assert_ok(rig->backend->derivative(&rig->launch, (axis)d, f.device, alone[d].device));
+  }
+  void *const device[3] = {out[0].device, out[1].device, out[2].device};
+  void *const host[3] = {out[0].host, out[1].host, out[2].host};
+  assert_ok(rig->backend->gradient(&rig->launch, f.device, device));
+  reference_gradient(&rig->launch, f.host, host);
+  for (int d = 0; d < 3; d++) {
+    twin_assert_equal(rig, &out[d], axes[d]);
+    twin_assert_same(rig, &alone[d], &out[d], "gradient and derivative");
+    twin_free(rig, &out[d]);
+    twin_free(rig, &alone[d]);
+  }
+  twin_free(rig, &f);
+}
+
+static void gradient_is_the_reference_and_three_derivatives(rig *rig) {
+  each_shape(rig, gradient_shape);
+}
+
+/* A field's divergence; its first two components need no halo planes. */
+static void divergence_shape(rig *rig) {
+  twin v[3] = {twin_random(rig, 5), twin_random(rig, 6), twin_random(rig, 7)};
+  for (int d = 0; d < 2; d++) {
+    twin_break_halos(rig, &v[d]);
+    twin_upload(rig, &v[d]);
+  }
+  twin out = twin_sentinel(rig);
+  const void *const device[3] = {v[0].device, v[1].device, v[2].device};
+  const void *const host[3] = {v[0].host, v[1].host, v[2].host};
+  assert_ok(rig->backend->divergence(&rig->launch, device, out.device));
+  reference_divergence(&rig->launch, host, out.host);
+  twin_assert_equal(rig, &out, "divergence");
+  twin_free(rig, &out);
+  for (int d = 0; d < 3; d++) twin_free(rig, &v[d]);
+}
+
+static void divergence_is_the_reference(rig *rig) {
+  each_shape(rig, divergence_shape);
+}
+
+static void laplacian_shape(rig *rig) {
+  twin f = twin_random(rig, 8);
+  for (int order = 2; order <= 8; order += 2) {
+    rig_stencil(rig, order, 0.011, 0.013, 0.017);
+    twin out = twin_sentinel(rig);
+    assert_ok(rig->backend->laplacian(&rig->launch, f.device, out.device));
+    reference_laplacian(&rig->launch, f.host, out.host);
+    twin_assert_equal(rig, &out, "Laplacian");
+    twin_free(rig, &out);
+  }
+  twin_free(rig, &f);
+}
+
+static void laplacian_is_the_reference(rig *rig) {
+  each_shape(rig, laplacian_shape);
+}
+
+static void axpy_shape(rig *rig) {
+  twin x = twin_random(rig, 9);
+  twin y = twin_random(rig, 10);
+  assert_ok(rig->backend->axpy(&rig->launch, 0.3, x.device, y.device));
+  reference_axpy(&rig->launch, 0.3, x.host, y.host);
+  twin_assert_equal(rig, &y, "axpy");
+  twin_free(rig, &x);
+  twin_free(rig, &y);
+}
+
+static void axpy_is_the_reference(rig *rig) {
+  each_shape(rig, axpy_shape);
+}
+
+int main(int argc, char **argv) {
+  static const rig_test tests[] = {
+      RIG_TEST(derivatives_are_the_reference),  RIG_TEST(variants_are_the_reference),
+      RIG_TEST(halos_do_not_leak_into_x_and_y), RIG_TEST(gradient_is_the_reference_and_three_derivatives),
+      RIG_TEST(divergence_is_the_reference),    RIG_TEST(laplacian_is_the_reference),
+      RIG_TEST(axpy_is_the_reference),
+  };
+  return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}

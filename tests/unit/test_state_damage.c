@@ -1,0 +1,210 @@
+/* No damaged file is ever believed: every bit of a small state flipped in turn, every length it can be cut
+ * to, and files that never were states. Prints how many of each were tried. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "states.h"
+
+static const int64_t small[3] = {9, 9, 4};
+static char directory[256];
+static char path[512];
+static char *whole;
+static size_t size;
+
+static status verify(void) {
+  char line[512];
+  status_clear();
+  return checkpoint_verify(path, line, sizeof line);
+}
+
+/* Whether the last refusal names the file. */
+static int names_file(void) {
+  return strncmp(status_message(STATUS_DAMAGED), path, strlen(path)) == 0;
+}
+
+static void put(const char *bytes, size_t count) {
+  const int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  assert_true(descriptor >= 0);
+  assert_int_equal(write(descriptor, bytes, count), (ssize_t)count);
+  assert_int_equal(close(descriptor), 0);
+}
+
+static int set_up(void **unused) {
+  (void)unused;
+  states states;
+  states_directory(MPI_COMM_SELF, directory);
+  states_open(MPI_COMM_SELF, directory, small, PRECISION_DOUBLE, 2, &states);
+  if (states_write(&states, 5, 0) != STATUS_OK) return 1;
+  states_close(&states);
+  states_path(directory, 5, path);
+  FILE *file = fopen(path, "rb");
+  if (file == NULL || fseek(file, 0, SEEK_END) != 0) return 1;
+  size = (size_t)ftell(file);
+  rewind(file);
+  whole = malloc(size);
+  if (whole == NULL || fread(whole, 1, size, file) != size) return 1;
+  return fclose(file);
+}
+
+static int tear_down(void **unused) {
+  (void)unused;
+  free(whole);
+  states_remove(MPI_COMM_SELF, directory);
+  return 0;
+}
+
+static void whole_state_verifies(void **unused) {
+  (void)unused;
+  put(whole, size);
+  char line[512];
+  assert_int_equal(checkpoint_verify(path, line, sizeof line), STATUS_OK);
+  assert_non_null(strstr(line, "step 5"));
+  assert_non_null(strstr(line, "9 x 9 x 4 points, double"));
+}
+
+static void every_bit_flipped(void **unused) {
+  (void)unused;
+  put(whole, size);
+  const int descriptor = open(path, O_RDWR);
+  assert_true(descriptor >= 0);
+  for (size_t place = 0; place < size; place++) {
+    for (int bit = 0; bit < 8; bit++) {
+      const char flipped = (char)(whole[place] ^ (1 << bit));
+      assert_int_equal(pwrite(descriptor, &flipped, 1, (off_t)place), 1);
+      if (verify() != STATUS_DAMAGED || !names_file())
+        fail_msg("bit %d of byte %zu went unnoticed", bit, place);
+    }
+    assert_int_equal(pwrite(descriptor, &whole[place], 1, (off_t)place), 1);
+  }
+  assert_int_equal(verify(), STATUS_OK);
+  (void)close(descriptor);
+  print_message("           %zu flips, all noticed\n", 8 * size);
+}
+
+static void every_length(void **unused) {
+  (void)unused;
+  put(whole, size);
+  for (size_t length = size; length-- > 0;) {
+    assert_int_equal(truncate(path, (off_t)length), 0);
+    if (verify() != STATUS_DAMAGED || !names_file()) fail_msg("cut to %zu bytes: unnoticed", length);
+  }
+  print_message("           %zu truncations, all noticed\n", size);
+  /* Longer than it was, by zeros and by itself. */
+  put(whole, size);
+  assert_int_equal(truncate(path, (off_t)size + 1), 0);
+  assert_int_equal(verify(), STATUS_DAMAGED);
+}
+
+/* A region that reads back zeros: what a failed write leaves behind. */
+static void zeroed_regions(void **unused) {
+  (void)unused;
+  for (size_t region = 512; region <= 4096; region *= 2) {
+    for (size_t start = 0; start + region <= size; start += region / 2) {
+      char *bytes = malloc(size);
+      assert_non_null(bytes);
+      memcpy(bytes, whole, size);
+      memset(bytes + start, 0, region);
+      if (memcmp(bytes, whole, size) != 0) {
+        put(bytes, size);
+        assert_int_equal(verify(), STATUS_DAMAGED);
+      }
+      free(bytes);
+    }
+  }
+}
+
+/* Replaces the value of a header line by another of any length, shifting what follows. */
+static void with_header(const char *key, const char *value) {
+  char *bytes = calloc(1, size + 4096);
+  assert_non_null(bytes);
+  const char *line = strstr(whole, key);
+  assert_non_null(line);
+  const size_t before = (size_t)(line - whole) + strlen(key) + 1;
+  const char *rest = strchr(line, '\n');
+  memcpy(bytes, whole, before);
+  (void)snprintf(bytes + before, 2048 - before, "%s%s", value, rest);
+  memcpy(bytes + 2048, whole + 2048, size - 2048);
+  put(bytes, size);
+  free(bytes);
+}
+
+/* Sizes that would make a trusting reader allocate, overflow or read elsewhere. */
+static void hostile_headers(void **unused) {
+  (void)unused;
+  static const char *const keys[] = {"nx",  "ny", "nz", "file_bytes", "data_offset", "checksums_offset",
+                                     "step"};
+  static const char *const values[] = {"0",
+                                       "-1",
+                                       "2147483647",
+                                       "4294967296",
+                                       "9223372036854775807",
+                                       "-9223372036854775808",
+                                       "99999999999999999999999",
+                                       "",
+                                       "x",
+                                       "1e9",
+                                       "5 5",
+                                       "nan"};
+  for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+    for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+      with_header(keys[k], values[v]);
+      assert_int_equal(verify(), STATUS_DAMAGED);
+      assert_true(names_file());
+    }
+  }
+  with_header("fdapp_state", "2");
+  assert_int_equal(verify(), STATUS_DAMAGED);
+  assert_non_null(strstr(status_message(STATUS_DAMAGED), "version"));
+  with_header("precision", "single");
+  assert_int_equal(verify(), STATUS_DAMAGED);
+}
+
+static void not_a_state(void **unused) {
+  (void)unused;
+  char noise[100000];
+  put("", 0);
+  assert_int_equal(verify(), STATUS_DAMAGED);
+  assert_non_null(strstr(status_message(STATUS_DAMAGED), "empty"));
+  put("x = 1\n", 6);
+  assert_int_equal(verify(), STATUS_DAMAGED);
+  memset(noise, 'a', sizeof noise);
+  put(noise, sizeof noise);
+  assert_int_equal(verify(), STATUS_DAMAGED);
+  /* HDF5 in order, but none of ours: the file without its block. */
+  put(whole + 2048, size - 2048);
+  assert_int_equal(verify(), STATUS_DAMAGED);
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(verify(), STATUS_FILE);
+  assert_true(names_file());
+  assert_int_equal(mkdir(path, 0777), 0);
+  assert_int_equal(verify(), STATUS_DAMAGED);
+  assert_non_null(strstr(status_message(STATUS_DAMAGED), "directory"));
+  assert_int_equal(rmdir(path), 0);
+  /* A pipe nobody writes into must not make it wait. */
+  assert_int_equal(mkfifo(path, 0666), 0);
+  assert_int_equal(verify(), STATUS_DAMAGED);
+  assert_int_equal(unlink(path), 0);
+}
+
+int main(int argc, char **argv) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(whole_state_verifies), cmocka_unit_test(every_bit_flipped),
+      cmocka_unit_test(every_length),         cmocka_unit_test(zeroed_regions),
+      cmocka_unit_test(hostile_headers),      cmocka_unit_test(not_a_state),
+  };
+  (void)MPI_Init(&argc, &argv);
+  const int failed = cmocka_run_group_tests(tests, set_up, tear_down);
+  (void)MPI_Finalize();
+  return failed;
+}
