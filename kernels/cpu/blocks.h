@@ -128,20 +128,20 @@ typedef struct cpu_neighbours {
 #ifdef __AVX512F__
 /* The line `shift` columns to the right of a, b being the line that follows a. In registers: a load across
  * two lines takes three times as long as one of a whole line. */
-BLOCK_INLINE cpu_vector line_shift(cpu_vector a, cpu_vector b, int shift) {
-  cpu_lane_indices lanes;
-  for (int i = 0; i < LINE; i++) lanes[i] = shift + i;
-  return __builtin_shuffle(a, b, lanes);
-}
+#define LINE_SHIFT(a, b, shift)                                                                              \
+  ((cpu_vector)_mm512_alignr_epi32((__m512i)(b), (__m512i)(a), (shift) * (int)sizeof(real) / 4))
 
 /* `row`: where the lines come from, NULL if they are nowhere side by side in memory. */
 BLOCK_INLINE void neighbours_x(cpu_neighbours *n, const cpu_triple *t, const real *row) {
   (void)row;
-#pragma GCC unroll 4
-  for (int k = 0; k < STENCIL_RADIUS; k++) {
-    *(cpu_vector *)n->m[k] = line_shift(t->left, t->centre, LINE - 1 - k);
-    *(cpu_vector *)n->p[k] = line_shift(t->centre, t->right, 1 + k);
-  }
+  *(cpu_vector *)n->m[0] = LINE_SHIFT(t->left, t->centre, LINE - 1);
+  *(cpu_vector *)n->m[1] = LINE_SHIFT(t->left, t->centre, LINE - 2);
+  *(cpu_vector *)n->m[2] = LINE_SHIFT(t->left, t->centre, LINE - 3);
+  *(cpu_vector *)n->m[3] = LINE_SHIFT(t->left, t->centre, LINE - 4);
+  *(cpu_vector *)n->p[0] = LINE_SHIFT(t->centre, t->right, 1);
+  *(cpu_vector *)n->p[1] = LINE_SHIFT(t->centre, t->right, 2);
+  *(cpu_vector *)n->p[2] = LINE_SHIFT(t->centre, t->right, 3);
+  *(cpu_vector *)n->p[3] = LINE_SHIFT(t->centre, t->right, 4);
 }
 #else
 /* No instruction shuffles two whole lines: loads beside the line, from `row`, or from a copy if that is NULL.
@@ -224,7 +224,7 @@ BLOCK_INLINE void block_first_y(cpu_values *out, const cpu_block *block, const r
   const ptrdiff_t *row = block->row;
   FOR_PLANES(k) {
     const real *a = f + block->x + k * block->frame->plane;
-    const real *b = g + block->x + k * block->frame->plane;
+    const real *b = (g != NULL ? g : f) + block->x + k * block->frame->plane;
     FOR_LINE(i) {
       real n[WIDTH];
 #pragma GCC unroll 9
