@@ -22,46 +22,62 @@ typedef FDAPP_REAL real;
 #define REAL_FMA(a, b, c) _Generic((a), float : __builtin_fmaf, double : __builtin_fma)((a), (b), (c))
 #endif
 
+/* What a call computes: one point, or, where the file that includes this has its own type and fma for them,
+ * several points side by side. */
+#ifndef FDAPP_NUMBER
+#define FDAPP_NUMBER real
+#define NUMBER_FMA   REAL_FMA
+#endif
+typedef FDAPP_NUMBER number;
+
 /* First derivative: c[k-1] multiplies f(+k) - f(-k), outermost pair first. */
-ARITHMETIC real first_derivative(const real *c, real m4, real m3, real m2, real m1, real p1, real p2, real p3,
-                                 real p4) {
-  real d = c[3] * (p4 - m4);
-  d = REAL_FMA(c[2], p3 - m3, d);
-  d = REAL_FMA(c[1], p2 - m2, d);
-  return REAL_FMA(c[0], p1 - m1, d);
+ARITHMETIC number first_derivative(const number *c, number m4, number m3, number m2, number m1, number p1,
+                                   number p2, number p3, number p4) {
+  number d = c[3] * (p4 - m4);
+  d = NUMBER_FMA(c[2], p3 - m3, d);
+  d = NUMBER_FMA(c[1], p2 - m2, d);
+  return NUMBER_FMA(c[0], p1 - m1, d);
 }
 
 /* Adds the four pairs of a second derivative to s, outermost first; c[k] multiplies f(+k) + f(-k). The
  * Laplacian is s = 0, then x pairs, y pairs, z pairs, then fma(c0, f, s) with c0 = cx[0] + cy[0] + cz[0]
  * summed in double. */
-ARITHMETIC real second_pairs(const real *c, real s, real m4, real m3, real m2, real m1, real p1, real p2,
-                             real p3, real p4) {
-  s = REAL_FMA(c[4], p4 + m4, s);
-  s = REAL_FMA(c[3], p3 + m3, s);
-  s = REAL_FMA(c[2], p2 + m2, s);
-  return REAL_FMA(c[1], p1 + m1, s);
+ARITHMETIC number second_pairs(const number *c, number s, number m4, number m3, number m2, number m1,
+                               number p1, number p2, number p3, number p4) {
+  s = NUMBER_FMA(c[4], p4 + m4, s);
+  s = NUMBER_FMA(c[3], p3 + m3, s);
+  s = NUMBER_FMA(c[2], p2 + m2, s);
+  return NUMBER_FMA(c[1], p1 + m1, s);
 }
 
-/* u . grad f */
-ARITHMETIC real advective(real u, real v, real w, real dx, real dy, real dz) {
-  return REAL_FMA(w, dz, REAL_FMA(v, dy, u * dx));
+/* u . grad f; the part in x and y, for those who have dz later. */
+ARITHMETIC number advective_xy(number u, number v, number dx, number dy) {
+  return NUMBER_FMA(v, dy, u * dx);
 }
 
-/* Sum of three derivatives: divergence, and the conservative form, whose products u f are rounded before they
- * are differenced. */
-ARITHMETIC real divergence_sum(real dx, real dy, real dz) {
+ARITHMETIC number advective_add_z(number xy, number w, number dz) {
+  return NUMBER_FMA(w, dz, xy);
+}
+
+ARITHMETIC number advective(number u, number v, number w, number dx, number dy, number dz) {
+  return advective_add_z(advective_xy(u, v, dx, dy), w, dz);
+}
+
+/* Sum of three derivatives, from the left: divergence, and the conservative form, whose products u f are
+ * rounded before they are differenced. */
+ARITHMETIC number divergence_sum(number dx, number dy, number dz) {
   return (dx + dy) + dz;
 }
 
 /* Skew-symmetric form: mean of advective and conservative. */
-ARITHMETIC real skew(real advective_part, real conservative_part) {
+ARITHMETIC number skew(number advective_part, number conservative_part) {
   return (real)0.5 * (advective_part + conservative_part);
 }
 
 /* b + w (f - b): one term of a Runge-Kutta combination, written with the difference so that a constant stays
  * exactly constant whatever the weights' rounding. */
-ARITHMETIC real blend(real sum, real weight, real f, real base) {
-  return REAL_FMA(weight, f - base, sum);
+ARITHMETIC number blend(number sum, number weight, number f, number base) {
+  return NUMBER_FMA(weight, f - base, sum);
 }
 
 #endif

@@ -13,17 +13,22 @@ struct kernels_context {
   char description[256];
 };
 
-/* Every loop that writes in strips covers whole cache lines; a strip is what one pass keeps in the first
- * cache. */
-enum { CPU_LINE_BYTES = 64, CPU_STRIP_BYTES = 2048 };
+/* Kernels work on whole lines, each in one vector register: a cache line with AVX-512, half of one elsewhere.
+ * Strips of rows are as long as results that wait in scratch lines have room for in the second cache. */
+#ifdef __AVX512F__
+enum { CPU_LINE_BYTES = 64 };
+#else
+enum { CPU_LINE_BYTES = 32 };
+#endif
+enum { CPU_STRIP_BYTES = 4096 };
 
-/* Planes that a patch holds at most: each plane of a z stencil, once loaded, serves all of them. */
-enum { CPU_BLOCK = 4 };
+/* Rows and planes that share the lines they load. */
+enum { CPU_ROWS = 4, CPU_PLANES = 4 };
 
-/* A piece of a few planes: columns x0 .. x0+count-1 (whole cache lines, so possibly into the padding) of the
+/* A piece of a few planes: `lines` lines from column x0 on (so possibly into the padding) of the
  * rows y0 .. y1-1 of planes z .. z+planes-1. */
 typedef struct cpu_patch {
-  int x0, count;
+  int x0, lines;
   int y0, y1;
   int z, planes;
   int next_x0, next_z; /* of the patch that follows in this tile, for prefetching */
@@ -38,7 +43,7 @@ typedef void (*patch_function)(const void *job, const cpu_patch *patch);
 typedef struct tile_plan {
   int window; /* planes of a tile that are read again while it marches: 9 for a z stencil, 1 for none */
   int arrays; /* read or written, to decide which kind of stores the launch deserves */
-  int block;  /* planes of a patch where that many are left, else 1; <= CPU_BLOCK */
+  int block;  /* planes of a patch where that many are left, else 1 */
 } tile_plan;
 
 /* Calls `function` on patches that cover the launch's planes. Each thread takes whole tiles (a range of rows)

@@ -3,7 +3,7 @@
 
 /* The numerical slots in one precision, gathered by numerics_cpu.c; signatures and meaning: kernels.h. */
 
-#include "blocks.h"
+#include "bundle.h"
 
 #define derivative_cpu CPU_NAME(derivative_cpu_)
 #define gradient_cpu   CPU_NAME(gradient_cpu_)

@@ -8,46 +8,56 @@ typedef struct operator_job {
   real *out[3];
 } operator_job;
 
-BLOCK_INLINE void derivative_x_block(const operator_job *job, const cpu_block *block, const cpu_patch *patch,
-                                     int planes) {
-  cpu_values values;
-  block_first_x(&values, block, job->in[0], NULL, job->in[0], planes);
-  block_store(job->out[0], block, &values, patch, planes);
+/* Stores a result as it is. */
+LINE_INLINE void store_emit(void *out, const cpu_bundle *bundle, cpu_place p, cpu_vector d) {
+  bundle_store(bundle, out, p, d);
+}
+
+LINE_INLINE void derivative_x_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
+  const real *f = job->in[0];
+  pass_x(bundle, (cpu_pass){.f = f, .ahead = {f}, .emit = store_emit, .work = job->out[0]}, planes);
 }
 
 static void derivative_x_patch(const void *data, const cpu_patch *patch) {
   const operator_job *job = data;
-  BLOCKS_RUN(derivative_x_block, job, patch);
+  BUNDLES_RUN(derivative_x_bundle, job, patch);
 }
 
-BLOCK_INLINE void derivative_y_block(const operator_job *job, const cpu_block *block, const cpu_patch *patch,
-                                     int planes) {
-  cpu_values values;
-  FOR_PLANES(k) block_ahead(block, job->in[0] + STENCIL_RADIUS * job->frame.row, k);
-  block_first_y(&values, block, job->in[0], NULL, planes);
-  block_store(job->out[0], block, &values, patch, planes);
+LINE_INLINE void derivative_y_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
+  const real *f = job->in[0], *ahead = f + STENCIL_RADIUS * job->frame.row;
+  pass_y(bundle, (cpu_pass){.f = f, .ahead = {ahead}, .emit = store_emit, .work = job->out[0]}, planes);
 }
 
 static void derivative_y_patch(const void *data, const cpu_patch *patch) {
   const operator_job *job = data;
-  BLOCKS_RUN(derivative_y_block, job, patch);
+  BUNDLES_RUN(derivative_y_bundle, job, patch);
 }
 
-BLOCK_INLINE void derivative_z_block(const operator_job *job, const cpu_block *block, const cpu_patch *patch,
-                                     int planes) {
-  cpu_values values;
-  FOR_PLANES(k) block_ahead(block, job->in[0] + STENCIL_RADIUS * job->frame.plane, k);
-  block_first_z(&values, block, job->in[0], NULL, planes);
-  block_store(job->out[0], block, &values, patch, planes);
+LINE_INLINE void derivative_z_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
+  const real *f = job->in[0], *ahead = f + STENCIL_RADIUS * job->frame.plane;
+  pass_z(bundle, (cpu_pass){.f = f, .ahead = {ahead}, .emit = store_emit, .work = job->out[0]}, planes);
 }
 
 static void derivative_z_patch(const void *data, const cpu_patch *patch) {
   const operator_job *job = data;
-  BLOCKS_RUN(derivative_z_block, job, patch);
+  BUNDLES_RUN(derivative_z_bundle, job, patch);
 }
 
-static const tile_plan plan_row = {.window = 1, .arrays = 2, .block = 1};
-static const tile_plan plan_column = {.window = 2 * STENCIL_RADIUS + 4, .arrays = 2, .block = 4};
+static const tile_plan plan_row = {
+    .window = 1,
+    .arrays = 2,
+    .block = 1,
+};
+static const tile_plan plan_column = {
+    .window = WIDTH - 1 + CPU_PLANES,
+    .arrays = 2,
+    .block = CPU_PLANES,
+};
+static const tile_plan plan_space = {
+    .window = WIDTH - 1 + CPU_PLANES,
+    .arrays = 2,
+    .block = CPU_PLANES,
+};
 
 status derivative_cpu(const kernels_launch *launch, axis direction, const void *f, void *out) {
   static const patch_function functions[3] = {derivative_x_patch, derivative_y_patch, derivative_z_patch};
@@ -55,69 +65,82 @@ status derivative_cpu(const kernels_launch *launch, axis direction, const void *
   return tiles_run(launch, direction == AXIS_Z ? plan_column : plan_row, functions[direction], &job);
 }
 
-BLOCK_INLINE void gradient_block(const operator_job *job, const cpu_block *block, const cpu_patch *patch,
-                                 int planes) {
-  const real *f = job->in[0];
-  cpu_values values;
-  block_first_z(&values, block, f, NULL, planes);
-  block_store(job->out[2], block, &values, patch, planes);
-  block_first_y(&values, block, f, NULL, planes);
-  block_store(job->out[1], block, &values, patch, planes);
-  block_first_x(&values, block, f, NULL, f + STENCIL_RADIUS * job->frame.plane, planes);
-  block_store(job->out[0], block, &values, patch, planes);
+LINE_INLINE void gradient_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
+  const real *f = job->in[0], *ahead = f + STENCIL_RADIUS * job->frame.plane;
+  pass_x(bundle, (cpu_pass){.f = f, .emit = store_emit, .work = job->out[0]}, planes);
+  pass_y(bundle, (cpu_pass){.f = f, .ahead = {ahead}, .emit = store_emit, .work = job->out[1]}, planes);
+  pass_z(bundle, (cpu_pass){.f = f, .emit = store_emit, .work = job->out[2]}, planes);
 }
 
 static void gradient_patch(const void *data, const cpu_patch *patch) {
   const operator_job *job = data;
-  BLOCKS_RUN(gradient_block, job, patch);
+  BUNDLES_RUN(gradient_bundle, job, patch);
 }
 
 status gradient_cpu(const kernels_launch *launch, const void *f, void *const out[3]) {
   const operator_job job = {.frame = frame_make(launch), .in = {f}, .out = {out[0], out[1], out[2]}};
-  tile_plan plan = plan_column;
+  tile_plan plan = plan_space;
   plan.arrays = 4;
   return tiles_run(launch, plan, gradient_patch, &job);
 }
 
-BLOCK_INLINE void divergence_block(const operator_job *job, const cpu_block *block, const cpu_patch *patch,
-                                   int planes) {
-  cpu_values dx, dy, dz;
-  block_first_z(&dz, block, job->in[2], NULL, planes);
-  block_first_y(&dy, block, job->in[1], NULL, planes);
-  block_first_x(&dx, block, job->in[0], NULL, job->in[0], planes);
-  FOR_PLANES(k) {
-    block_ahead(block, job->in[1] + STENCIL_RADIUS * job->frame.row, k);
-    block_ahead(block, job->in[2] + STENCIL_RADIUS * job->frame.plane, k);
-    FOR_LINE(i) dx.at[k][i] = divergence_sum(dx.at[k][i], dy.at[k][i], dz.at[k][i]);
-  }
-  block_store(job->out[0], block, &dx, patch, planes);
+typedef struct divergence_work {
+  cpu_scratch dx, dy;
+  real *out;
+} divergence_work;
+
+LINE_INLINE void divergence_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
+  divergence_work *work = data;
+  bundle_store(bundle, work->out, p,
+               divergence_sum(*scratch_line(&work->dx, p), *scratch_line(&work->dy, p), dz));
+}
+
+LINE_INLINE void divergence_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
+  const real *const *v = job->in;
+  const real *y_ahead = v[1] + STENCIL_RADIUS * job->frame.row;
+  const real *z_ahead = v[2] + STENCIL_RADIUS * job->frame.plane;
+  divergence_work work;
+  work.out = job->out[0];
+  pass_x(bundle, (cpu_pass){.f = v[0], .ahead = {v[0]}, .emit = scratch_emit, .work = &work.dx}, planes);
+  pass_y(bundle, (cpu_pass){.f = v[1], .ahead = {y_ahead}, .emit = scratch_emit, .work = &work.dy}, planes);
+  pass_z(bundle, (cpu_pass){.f = v[2], .ahead = {z_ahead}, .emit = divergence_emit, .work = &work}, planes);
 }
 
 static void divergence_patch(const void *data, const cpu_patch *patch) {
   const operator_job *job = data;
-  BLOCKS_RUN(divergence_block, job, patch);
+  BUNDLES_RUN(divergence_bundle, job, patch);
 }
 
 status divergence_cpu(const kernels_launch *launch, const void *const v[3], void *out) {
   const operator_job job = {.frame = frame_make(launch), .in = {v[0], v[1], v[2]}, .out = {out}};
-  /* Few planes at a time where several arrays are read: more streams than the processor follows cost more. */
-  const tile_plan plan = {.window = 2 * STENCIL_RADIUS + 2, .arrays = 4, .block = 2};
+  tile_plan plan = plan_space;
+  plan.arrays = 4;
   return tiles_run(launch, plan, divergence_patch, &job);
 }
 
-BLOCK_INLINE void laplacian_block(const operator_job *job, const cpu_block *block, const cpu_patch *patch,
-                                  int planes) {
-  cpu_values values;
-  block_laplacian(&values, block, job->in[0], planes);
-  block_store(job->out[0], block, &values, patch, planes);
+/* The centre, which completes the pairs. */
+typedef struct laplacian_work {
+  const real *f;
+  cpu_vector centre;
+  real *out;
+} laplacian_work;
+
+LINE_INLINE void laplacian_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector pairs) {
+  const laplacian_work *work = data;
+  bundle_store(bundle, work->out, p, line_fma(work->centre, line_load(work->f + p.at), pairs));
+}
+
+LINE_INLINE void laplacian_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
+  laplacian_work work = {job->in[0], job->frame.centre, job->out[0]};
+  pass_laplacian(bundle, job->in[0], laplacian_emit, &work, planes);
 }
 
 static void laplacian_patch(const void *data, const cpu_patch *patch) {
   const operator_job *job = data;
-  BLOCKS_RUN(laplacian_block, job, patch);
+  BUNDLES_RUN(laplacian_bundle, job, patch);
 }
 
 status laplacian_cpu(const kernels_launch *launch, const void *f, void *out) {
   const operator_job job = {.frame = frame_make(launch), .in = {f}, .out = {out}};
-  return tiles_run(launch, plan_column, laplacian_patch, &job);
+  return tiles_run(launch, plan_space, laplacian_patch, &job);
 }

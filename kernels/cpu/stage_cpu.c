@@ -1,91 +1,125 @@
 #include "numerics.h"
 
-/* One Runge-Kutta stage. A block at a time: the advection term, the Laplacian, then the combination; each
- * pass is small enough to need no copies of itself for the combinations of options. */
+/* One Runge-Kutta stage of a bundle: the advection term, the Laplacian, then the combination. Passes in x and
+ * y leave their derivatives in scratch lines; the last pass in z completes the point. */
 
 typedef struct stage_job {
   cpu_frame frame;
   const real *f, *base, *extra[2], *velocity[3];
   real *out;
-  real weight_f, weight_extra[2], advection, uniform[3], diffusion;
+  cpu_vector weight_f, weight_extra[2], advection, uniform[3], diffusion;
   int advective, conservative; /* which parts the form has; both: the mean */
+  int diffusive;
 } stage_job;
 
-/* A(f) of the block in `term`. */
-BLOCK_INLINE void block_advection(cpu_values *term, const stage_job *job, const cpu_block *block,
-                                  int planes) {
-  const real *const *velocity = job->velocity;
-  cpu_values dx, dy, dz;
-  if (job->advective) {
-    block_first_z(&dz, block, job->f, NULL, planes);
-    block_first_y(&dy, block, job->f, NULL, planes);
-    block_first_x(&dx, block, job->f, NULL, job->f + STENCIL_RADIUS * job->frame.plane, planes);
-    FOR_PLANES(k) {
-      const ptrdiff_t at = block_at(block, k);
-      if (velocity[0] == NULL) {
-        const real u = job->uniform[0], v = job->uniform[1], w = job->uniform[2];
-        FOR_LINE(i) term->at[k][i] = advective(u, v, w, dx.at[k][i], dy.at[k][i], dz.at[k][i]);
-      } else {
-        const real *u = velocity[0] + at, *v = velocity[1] + at, *w = velocity[2] + at;
-        for (int d = 0; d < 3; d++) block_ahead(block, velocity[d], k);
-        FOR_LINE(i) term->at[k][i] = advective(u[i], v[i], w[i], dx.at[k][i], dy.at[k][i], dz.at[k][i]);
-      }
-    }
-  }
-  if (job->conservative) {
-    block_first_z(&dz, block, job->f, velocity[2], planes);
-    block_first_y(&dy, block, job->f, velocity[1], planes);
-    block_first_x(&dx, block, job->f, velocity[0], velocity[0], planes);
-    FOR_PLANES(k) {
-      FOR_LINE(i) {
-        const real flux = divergence_sum(dx.at[k][i], dy.at[k][i], dz.at[k][i]);
-        term->at[k][i] = job->advective ? skew(term->at[k][i], flux) : flux;
-      }
-    }
-  }
+typedef struct stage_work {
+  const stage_job *job;
+  cpu_scratch dx, dy;
+  cpu_scratch advective; /* the part in x and y, then all of it */
+  cpu_scratch laplacian;
+} stage_work;
+
+/* Component d of the velocity at p. */
+LINE_INLINE cpu_vector stage_velocity(const stage_job *job, const cpu_bundle *bundle, int d, cpu_place p) {
+  if (job->velocity[d] == NULL) return job->uniform[d];
+  bundle_ahead(bundle, job->velocity[d], p);
+  return line_load(job->velocity[d] + p.at);
 }
 
-/* The combination, in the place of `term`. */
-BLOCK_INLINE void block_combine(cpu_values *term, const cpu_values *laplacian, const stage_job *job,
-                                const cpu_block *block, int based, int extras, int diffusive, int planes) {
-  FOR_PLANES(k) {
-    const ptrdiff_t at = block_at(block, k);
-    const real *f = job->f + at, *base = based ? job->base + at : f;
-    const real *extra[2] = {job->extra[0] + at, job->extra[1] + at};
-    if (based) block_ahead(block, job->base, k);
-    if (extras) block_ahead(block, job->extra[0], k);
-    if (extras) block_ahead(block, job->extra[1], k);
-    FOR_LINE(i) {
-      real sum = base[i];
-      if (based) sum = blend(sum, job->weight_f, f[i], base[i]);
-      if (extras) sum = blend(sum, job->weight_extra[0], extra[0][i], base[i]);
-      if (extras) sum = blend(sum, job->weight_extra[1], extra[1][i], base[i]);
-      sum = REAL_FMA(job->advection, term->at[k][i], sum);
-      if (diffusive) sum = REAL_FMA(job->diffusion, laplacian->at[k][i], sum);
-      term->at[k][i] = sum;
-    }
-  }
+/* u . grad f: x and y, then z. */
+LINE_INLINE void advective_y_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dy) {
+  stage_work *work = data;
+  const cpu_vector u = stage_velocity(work->job, bundle, 0, p), v = stage_velocity(work->job, bundle, 1, p);
+  cpu_vector *sum = scratch_line(&work->advective, p);
+  *sum = advective_xy(u, v, *sum, dy);
 }
 
-BLOCK_INLINE void stage_block(const stage_job *job, const cpu_block *block, const cpu_patch *patch,
-                              int planes) {
-  const int diffusive = job->diffusion != 0;
-  cpu_values term, laplacian;
-  block_advection(&term, job, block, planes);
-  if (diffusive) block_laplacian(&laplacian, block, job->f, planes);
+LINE_INLINE cpu_vector advective_z(stage_work *work, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
+  return advective_add_z(*scratch_line(&work->advective, p), stage_velocity(work->job, bundle, 2, p), dz);
+}
+
+/* The combination with the advection term, stored. */
+LINE_INLINE void stage_combine(stage_work *work, const cpu_bundle *bundle, cpu_place p, cpu_vector term) {
+  const stage_job *job = work->job;
+  const cpu_vector f = line_load(job->f + p.at);
+  cpu_vector base = f, sum = f;
+  if (job->base != NULL) {
+    base = line_load(job->base + p.at);
+    sum = blend(base, job->weight_f, f, base);
+  }
   if (job->extra[0] != NULL) {
-    block_combine(&term, &laplacian, job, block, 1, 1, diffusive, planes);
-  } else if (job->base != NULL) {
-    block_combine(&term, &laplacian, job, block, 1, 0, diffusive, planes);
-  } else {
-    block_combine(&term, &laplacian, job, block, 0, 0, diffusive, planes);
+    for (int i = 0; i < 2; i++) {
+      bundle_ahead(bundle, job->extra[i], p);
+      sum = blend(sum, job->weight_extra[i], line_load(job->extra[i] + p.at), base);
+    }
   }
-  block_store(job->out, block, &term, patch, planes);
+  sum = line_fma(job->advection, term, sum);
+  if (job->diffusive) sum = line_fma(job->diffusion, *scratch_line(&work->laplacian, p), sum);
+  bundle_store(bundle, job->out, p, sum);
+}
+
+LINE_INLINE void advective_z_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
+  stage_work *work = data;
+  stage_combine(work, bundle, p, advective_z(work, bundle, p, dz));
+}
+
+LINE_INLINE void advective_keep_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
+  stage_work *work = data;
+  *scratch_line(&work->advective, p) = advective_z(work, bundle, p, dz);
+}
+
+LINE_INLINE void flux_z_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
+  stage_work *work = data;
+  const cpu_vector flux = divergence_sum(*scratch_line(&work->dx, p), *scratch_line(&work->dy, p), dz);
+  stage_combine(work, bundle, p,
+                work->job->advective ? skew(*scratch_line(&work->advective, p), flux) : flux);
+}
+
+LINE_INLINE void laplacian_keep_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector pairs) {
+  (void)bundle;
+  stage_work *work = data;
+  const stage_job *job = work->job;
+  *scratch_line(&work->laplacian, p) = line_fma(job->frame.centre, line_load(job->f + p.at), pairs);
+}
+
+LINE_INLINE void stage_advective(stage_work *work, const cpu_bundle *bundle, pass_function emit, int planes) {
+  const stage_job *job = work->job;
+  const real *f = job->f, *ahead = f + STENCIL_RADIUS * job->frame.plane;
+  const cpu_pass x = {.f = f, .ahead = {ahead}, .emit = scratch_emit, .work = &work->advective};
+  const cpu_pass y = {.f = f, .ahead = {job->base}, .emit = advective_y_emit, .work = work};
+  pass_x(bundle, x, planes);
+  pass_y(bundle, y, planes);
+  pass_z(bundle, (cpu_pass){.f = f, .emit = emit, .work = work}, planes);
+}
+
+LINE_INLINE void stage_flux(stage_work *work, const cpu_bundle *bundle, int planes) {
+  const stage_job *job = work->job;
+  const real *f = job->f, *const *u = job->velocity;
+  const ptrdiff_t row = STENCIL_RADIUS * job->frame.row, plane = STENCIL_RADIUS * job->frame.plane;
+  const cpu_pass x = {.f = f, .g = u[0], .ahead = {f + plane, u[0]}, .emit = scratch_emit, .work = &work->dx};
+  const cpu_pass y = {
+      .f = f, .g = u[1], .ahead = {job->base, u[1] + row}, .emit = scratch_emit, .work = &work->dy};
+  const cpu_pass z = {.f = f, .g = u[2], .ahead = {u[2] + plane}, .emit = flux_z_emit, .work = work};
+  pass_x(bundle, x, planes);
+  pass_y(bundle, y, planes);
+  pass_z(bundle, z, planes);
+}
+
+LINE_INLINE void stage_bundle(const stage_job *job, const cpu_bundle *bundle, int planes) {
+  stage_work work;
+  work.job = job;
+  if (job->diffusive) pass_laplacian(bundle, job->f, laplacian_keep_emit, &work, planes);
+  if (!job->conservative) {
+    stage_advective(&work, bundle, advective_z_emit, planes);
+    return;
+  }
+  if (job->advective) stage_advective(&work, bundle, advective_keep_emit, planes);
+  stage_flux(&work, bundle, planes);
 }
 
 static void stage_patch(const void *data, const cpu_patch *patch) {
   const stage_job *job = data;
-  BLOCKS_RUN(stage_block, job, patch);
+  BUNDLES_RUN(stage_bundle, job, patch);
 }
 
 status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
@@ -95,25 +129,25 @@ status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
       .f = stage->f,
       .base = stage->base,
       .out = stage->out,
-      .weight_f = (real)stage->weight_f,
-      .advection = (real)stage->advection,
-      .diffusion = (real)stage->diffusion,
+      .weight_f = line_fill((real)stage->weight_f),
+      .advection = line_fill((real)stage->advection),
+      .diffusion = line_fill((real)stage->diffusion),
       .advective = !stored || stage->form != FORM_CONSERVATIVE,
       .conservative = stored && stage->form != FORM_ADVECTIVE,
+      .diffusive = (real)stage->diffusion != 0,
   };
   for (int i = 0; i < 2; i++) {
     job.extra[i] = stage->extra[i];
-    job.weight_extra[i] = (real)stage->weight_extra[i];
+    job.weight_extra[i] = line_fill((real)stage->weight_extra[i]);
   }
   for (int d = 0; d < 3; d++) {
     job.velocity[d] = stage->velocity[d];
-    job.uniform[d] = (real)stage->uniform[d];
+    job.uniform[d] = line_fill((real)stage->uniform[d]);
   }
-  const int block = stored ? 2 : 4; /* as in divergence_cpu */
   const tile_plan plan = {
-      .window = (job.conservative ? 2 : 1) * (2 * STENCIL_RADIUS + block),
+      .window = (job.conservative ? 2 : 1) * (WIDTH - 1 + CPU_PLANES),
       .arrays = 2 + (job.base != NULL) + (job.extra[0] != NULL) * 2 + stored * 3,
-      .block = block,
+      .block = CPU_PLANES,
   };
   return tiles_run(launch, plan, stage_patch, &job);
 }

@@ -2,13 +2,15 @@
 
 /* The streaming loops that the kernels are judged by: the same lines, stores and threads, no stencil. */
 
+enum { PIECE = CPU_STRIP_BYTES / (int)sizeof(real) };
+
 /* Elements [from, to), whole lines. */
-BLOCK_INLINE void stream_lines(const kernels_stream *stream, size_t from, size_t to, int reads) {
+LINE_INLINE void stream_lines(const kernels_stream *stream, size_t from, size_t to, int reads) {
   const real *in[5];
   for (int r = 0; r < reads; r++) in[r] = stream->in[r];
   for (size_t at = from; at < to; at += LINE) {
     _Alignas(CPU_LINE_BYTES) real line[LINE];
-    for (int r = 0; r < reads; r++) __builtin_prefetch(in[r] + at + STRIP, 0, 3);
+    for (int r = 0; r < reads; r++) __builtin_prefetch(in[r] + at + PIECE, 0, 3);
 #pragma omp simd
     for (size_t i = 0; i < LINE; i++) {
       real sum = in[0][at + i];
@@ -16,7 +18,7 @@ BLOCK_INLINE void stream_lines(const kernels_stream *stream, size_t from, size_t
       line[i] = sum;
     }
     for (int k = 0; k < stream->writes; k++) {
-      lines_store((real *)stream->out[k] + at, line, CPU_LINE_BYTES, stream->nontemporal);
+      line_copy((real *)stream->out[k] + at, line, stream->nontemporal);
     }
   }
 }
@@ -52,13 +54,13 @@ static void stream_rest(const kernels_stream *stream, size_t from) {
 
 status stream_cpu(const kernels_launch *launch, const kernels_stream *stream) {
   const size_t whole = stream->elements / LINE * LINE;
-  const size_t pieces = (whole + STRIP - 1) / STRIP;
+  const size_t pieces = (whole + PIECE - 1) / PIECE;
 #pragma omp parallel num_threads(launch->context->threads)
   {
 #pragma omp for schedule(static)
     for (size_t piece = 0; piece < pieces; piece++) {
-      const size_t from = piece * STRIP;
-      stream_range(stream, from, whole - from < STRIP ? whole : from + STRIP);
+      const size_t from = piece * PIECE;
+      stream_range(stream, from, whole - from < PIECE ? whole : from + PIECE);
     }
     lines_fence();
   }

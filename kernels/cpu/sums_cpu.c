@@ -21,15 +21,15 @@ static void lanes_clear(cpu_lanes *lanes) {
 }
 
 /* The smaller and the larger, ignoring a NaN in `value`. */
-BLOCK_INLINE double smaller(double value, double best) {
+LINE_INLINE double smaller(double value, double best) {
   return value < best ? value : best;
 }
 
-BLOCK_INLINE double larger(double value, double best) {
+LINE_INLINE double larger(double value, double best) {
   return value > best ? value : best;
 }
 
-BLOCK_INLINE void lanes_values(cpu_lanes *lanes, const real *f, int count) {
+LINE_INLINE void lanes_values(cpu_lanes *lanes, const real *f, int count) {
 #pragma omp simd
   for (int l = 0; l < count; l++) {
     const double value = (double)f[l];
@@ -40,7 +40,7 @@ BLOCK_INLINE void lanes_values(cpu_lanes *lanes, const real *f, int count) {
   }
 }
 
-BLOCK_INLINE void lanes_errors(cpu_lanes *lanes, const real *f, const real *reference, int count) {
+LINE_INLINE void lanes_errors(cpu_lanes *lanes, const real *f, const real *reference, int count) {
 #pragma omp simd
   for (int l = 0; l < count; l++) {
     const double error = fabs((double)f[l] - (double)reference[l]);
@@ -119,7 +119,7 @@ status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *r
 
 typedef struct axpy_job {
   cpu_frame frame;
-  real a;
+  cpu_vector a;
   const real *x;
   real *y;
 } axpy_job;
@@ -127,18 +127,20 @@ typedef struct axpy_job {
 static void axpy_patch(const void *data, const cpu_patch *patch) {
   const axpy_job *job = data;
   for (int y = patch->y0; y < patch->y1; y++) {
-    const ptrdiff_t at = row_offset(&job->frame, y, patch->z) + patch->x0;
-    const real *p = job->x + at, *q = job->y + at;
-    for (int b = 0; b < (patch->count); b += LINE) {
-      _Alignas(CPU_LINE_BYTES) real line[LINE];
-#pragma omp simd
-      for (int i = 0; i < LINE; i++) line[i] = REAL_FMA(job->a, p[b + i], q[b + i]);
-      lines_store(job->y + at + b, line, CPU_LINE_BYTES, patch->nontemporal);
+    const ptrdiff_t row = row_offset(&job->frame, y, patch->z) + patch->x0;
+    for (ptrdiff_t at = row; at < row + patch->lines * LINE; at += LINE) {
+      const cpu_vector sum = line_fma(job->a, line_load(job->x + at), line_load(job->y + at));
+      line_copy(job->y + at, &sum, patch->nontemporal);
     }
   }
 }
 
 status axpy_cpu(const kernels_launch *launch, double a, const void *x, void *y) {
-  const axpy_job job = {.frame = frame_make(launch), .a = (real)a, .x = x, .y = y};
-  return tiles_run(launch, (tile_plan){.window = 1, .arrays = 2, .block = 1}, axpy_patch, &job);
+  const axpy_job job = {.frame = frame_make(launch), .a = line_fill((real)a), .x = x, .y = y};
+  const tile_plan plan = {
+      .window = 1,
+      .arrays = 2,
+      .block = 1,
+  };
+  return tiles_run(launch, plan, axpy_patch, &job);
 }

@@ -7,7 +7,7 @@
 typedef struct cpu_tiling {
   int columns, rows, planes; /* of a tile */
   int in_x, in_y, in_z;      /* number of tiles */
-  int strip;                 /* columns of a patch, whole lines */
+  int strip;                 /* lines of a patch */
   int block;                 /* planes of a patch */
   int nontemporal;
 } cpu_tiling;
@@ -30,9 +30,8 @@ static void tiling_plane(cpu_tiling *tiling, const kernels_launch *launch, int w
   int rows = elements / tiling->columns;
   if (rows > shape->ny) rows = shape->ny;
   tiling->in_y = divide_up(shape->ny, rows);
-  tiling->strip =
-      divide_up(divide_up(tiling->columns, divide_up(tiling->columns * element, CPU_STRIP_BYTES)), line) *
-      line;
+  const int lines = tiling->columns / line;
+  tiling->strip = divide_up(lines, divide_up(lines * CPU_LINE_BYTES, CPU_STRIP_BYTES));
 }
 
 static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
@@ -80,10 +79,10 @@ static void tile_run(const kernels_launch *launch, const cpu_tiling *tiling, con
   patch.y1 = least(patch.y0 + tiling->rows, launch->shape.ny);
   for (patch.z = z0; patch.z < z1; patch.z += patch.planes) {
     patch.planes = patch.z + tiling->block <= z1 ? tiling->block : 1;
-    for (patch.x0 = x_begin; patch.x0 < x_end; patch.x0 += tiling->strip) {
-      patch.count = least(tiling->strip, x_end - patch.x0);
-      const int last = patch.x0 + patch.count >= x_end;
-      patch.next_x0 = last ? x_begin : patch.x0 + patch.count;
+    for (patch.x0 = x_begin; patch.x0 < x_end; patch.x0 += patch.lines * line) {
+      patch.lines = least(tiling->strip, (x_end - patch.x0) / line);
+      const int last = patch.x0 + patch.lines * line >= x_end;
+      patch.next_x0 = last ? x_begin : patch.x0 + patch.lines * line;
       patch.next_z = last ? patch.z + patch.planes : patch.z;
       function(job, &patch);
     }

@@ -1,0 +1,161 @@
+#ifndef FDAPP_KERNELS_CPU_LINES_H
+#define FDAPP_KERNELS_CPU_LINES_H
+
+/* A line: points of a row side by side in one vector register. The arithmetic of arithmetic.h on it, its
+ * neighbours in x, and the shape of a field. Compiled once per precision. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cpu.h"
+#include "stores.h"
+
+#define CPU_CONCAT(a, b) a##b
+#define CPU_EXPAND(a, b) CPU_CONCAT(a, b)
+#define CPU_NAME(name)   CPU_EXPAND(name, FDAPP_REAL)
+
+#define LINE_INLINE static inline __attribute__((always_inline))
+
+typedef FDAPP_REAL cpu_vector __attribute__((vector_size(CPU_LINE_BYTES), may_alias));
+
+LINE_INLINE cpu_vector line_fma(cpu_vector a, cpu_vector b, cpu_vector c);
+
+#define FDAPP_NUMBER cpu_vector
+#define NUMBER_FMA   line_fma
+#include "arithmetic.h"
+
+enum { LINE = CPU_LINE_BYTES / (int)sizeof(real), WIDTH = 2 * STENCIL_RADIUS + 1 };
+_Static_assert((int)LINE >= (int)STENCIL_RADIUS, "the neighbours in x of a line lie in the lines beside it");
+
+LINE_INLINE cpu_vector line_fma(cpu_vector a, cpu_vector b, cpu_vector c) {
+#if defined(__AVX512F__)
+  return _Generic((real)0, float
+                  : (cpu_vector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c), double
+                  : (cpu_vector)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c));
+#elif defined(__AVX2__) && defined(__FMA__)
+  return _Generic((real)0, float
+                  : (cpu_vector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c), double
+                  : (cpu_vector)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c));
+#else
+  cpu_vector result;
+  for (int i = 0; i < LINE; i++) result[i] = REAL_FMA(a[i], b[i], c[i]);
+  return result;
+#endif
+}
+
+/* The same value in all places. Less zero, for -0 plus zero is +0. */
+LINE_INLINE cpu_vector line_fill(real value) {
+  return value - (cpu_vector){0};
+}
+
+LINE_INLINE cpu_vector line_load(const real *from) {
+  cpu_vector line;
+  __builtin_memcpy(&line, from, sizeof line);
+  return line;
+}
+
+/* A field's shape, and the coefficients in its precision. */
+typedef struct cpu_frame {
+  cpu_vector first[3][STENCIL_RADIUS];
+  cpu_vector second[3][STENCIL_RADIUS + 1];
+  cpu_vector centre; /* of the Laplacian */
+  int nx, ny;
+  ptrdiff_t row, plane; /* strides in elements */
+} cpu_frame;
+
+LINE_INLINE cpu_frame frame_make(const kernels_launch *launch) {
+  const stencil *coefficients = launch->stencil;
+  cpu_frame frame = {.nx = launch->shape.nx, .ny = launch->shape.ny, .row = launch->shape.ldx};
+  frame.plane = frame.row * frame.ny;
+  for (int d = 0; d < 3; d++) {
+    for (int k = 0; k < STENCIL_RADIUS; k++) frame.first[d][k] = line_fill((real)coefficients->first[d][k]);
+    for (int k = 0; k <= STENCIL_RADIUS; k++)
+      frame.second[d][k] = line_fill((real)coefficients->second[d][k]);
+  }
+  frame.centre =
+      line_fill((real)(coefficients->second[0][0] + coefficients->second[1][0] + coefficients->second[2][0]));
+  return frame;
+}
+
+/* Offset of point (0, y, z); y may lie up to ny - 1 rows outside the plane and is wrapped. */
+LINE_INLINE ptrdiff_t row_offset(const cpu_frame *frame, int y, int z) {
+  if (y < 0) y += frame->ny;
+  if (y >= frame->ny) y -= frame->ny;
+  return (z + KERNELS_HALO) * frame->plane + y * frame->row;
+}
+
+/* Columns before `count` of one line, the rest of another. */
+LINE_INLINE cpu_vector line_join(cpu_vector a, cpu_vector b, int count) {
+  typedef __typeof__(_Generic((real)0, float : (int32_t)0, double : (int64_t)0)) lane_index;
+  typedef lane_index cpu_lane_indices __attribute__((vector_size(CPU_LINE_BYTES)));
+  cpu_lane_indices lanes;
+  for (int i = 0; i < LINE; i++) lanes[i] = i;
+  const cpu_lane_indices keep = lanes < (cpu_lane_indices){0} + count;
+  return (cpu_vector)((keep & (cpu_lane_indices)a) | (~keep & (cpu_lane_indices)b));
+}
+
+/* Lines side by side. */
+typedef struct cpu_triple {
+  cpu_vector left, centre, right;
+} cpu_triple;
+
+/* Whether some x neighbours of the line at column x are periodic images. */
+LINE_INLINE int line_at_edge(const cpu_frame *frame, int x) {
+  return x < STENCIL_RADIUS || x + LINE + STENCIL_RADIUS > frame->nx;
+}
+
+/* The line at column x of a row with the lines beside it, periodic images in their places. Columns that are
+ * neither points nor images next to one hold anything. `row` is the row's first column. */
+LINE_INLINE void triple_load(cpu_triple *t, const cpu_frame *frame, const real *row, int x) {
+  const real *at = row + x;
+  t->centre = line_load(at);
+  if (!line_at_edge(frame, x)) {
+    t->left = line_load(at - LINE);
+    t->right = line_load(at + LINE);
+    return;
+  }
+  const int nx = frame->nx;
+  const int left = nx - x; /* columns from here on */
+  t->left = line_load(x == 0 ? row + nx - LINE : at - LINE);
+  if (left <= LINE) {
+    t->centre = line_join(t->centre, line_load(row - left), left);
+    t->right = line_load(row + LINE - left);
+  } else {
+    t->right = line_join(line_load(at + LINE), line_load(row - (left - LINE)), left - LINE);
+  }
+}
+
+/* LINE_SHIFT(a, b, shift): the line `shift` columns to the right of a, b being the line that follows a. In
+ * registers: a load across two lines takes up to three times as long as one of a whole line. */
+#if defined(__AVX512F__)
+#define LINE_SHIFT(a, b, shift)                                                                              \
+  ((cpu_vector)_mm512_alignr_epi32((__m512i)(b), (__m512i)(a), (shift) * (int)sizeof(real) / 4))
+#elif defined(__AVX2__)
+#define LINE_HALVES(a, b) _mm256_permute2x128_si256((__m256i)(a), (__m256i)(b), 0x21)
+#define LINE_SHIFT(a, b, shift)                                                                              \
+  ((cpu_vector)((shift) * (int)sizeof(real) < 16                                                             \
+                    ? _mm256_alignr_epi8(LINE_HALVES(a, b), (__m256i)(a), (shift) * (int)sizeof(real) % 16)  \
+                    : _mm256_alignr_epi8((__m256i)(b), LINE_HALVES(a, b),                                    \
+                                         (shift) * (int)sizeof(real) % 16)))
+#else
+LINE_INLINE cpu_vector line_shift(cpu_vector a, cpu_vector b, int shift) {
+  const cpu_vector lines[2] = {a, b};
+  return line_load((const real *)lines + shift);
+}
+#define LINE_SHIFT(a, b, shift) line_shift(a, b, shift)
+#endif
+
+/* The lines that begin 4 columns to the left .. 4 to the right of the middle one. */
+LINE_INLINE void neighbours_x(cpu_vector *n, const cpu_triple *t) {
+  n[0] = LINE_SHIFT(t->left, t->centre, LINE - 4);
+  n[1] = LINE_SHIFT(t->left, t->centre, LINE - 3);
+  n[2] = LINE_SHIFT(t->left, t->centre, LINE - 2);
+  n[3] = LINE_SHIFT(t->left, t->centre, LINE - 1);
+  n[4] = t->centre;
+  n[5] = LINE_SHIFT(t->centre, t->right, 1);
+  n[6] = LINE_SHIFT(t->centre, t->right, 2);
+  n[7] = LINE_SHIFT(t->centre, t->right, 3);
+  n[8] = LINE == 4 ? t->right : LINE_SHIFT(t->centre, t->right, 4);
+}
+
+#endif
