@@ -2,10 +2,18 @@
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
 set(MPI_DETERMINE_LIBRARY_VERSION ON)
-find_package(MPI REQUIRED COMPONENTS C)
+find_package(MPI COMPONENTS C)
+if(NOT MPI_C_FOUND)
+  message(FATAL_ERROR "No MPI was found: install the packages libopenmpi-dev and openmpi-bin (Debian, Ubuntu),"
+                      " or put mpicc on PATH.")
+endif()
 
 set(HDF5_PREFER_PARALLEL ON)
-find_package(HDF5 REQUIRED COMPONENTS C)
+find_package(HDF5 COMPONENTS C)
+if(NOT HDF5_FOUND)
+  message(FATAL_ERROR "No HDF5 was found: install the package libhdf5-openmpi-dev (Debian, Ubuntu),"
+                      " or name a parallel build with -DHDF5_ROOT=DIR.")
+endif()
 if(NOT HDF5_IS_PARALLEL)
   message(FATAL_ERROR "The HDF5 found (${HDF5_C_INCLUDE_DIRS}) is serial; fdapp writes in parallel.\n"
                       "  Install the package libhdf5-openmpi-dev (Debian, Ubuntu), or name a parallel build with -DHDF5_ROOT=DIR.")

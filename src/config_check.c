@@ -16,17 +16,23 @@ static status key_fail(const config_reading *reading, int key, const char *value
   return config_fail(reading->path, reading->config->line[key], subject, "%s", what);
 }
 
-/* runs/NAME for .../NAME.ini. */
+/* runs/NAME for .../NAME.ini; a name of dots would lead to runs itself, or out of it. */
 static status derive_directory(const config_reading *reading) {
   const char *slash = strrchr(reading->path, '/');
   const char *name = slash != NULL ? slash + 1 : reading->path;
   const char *dot = strrchr(name, '.');
   const int length = dot != NULL && dot != name ? (int)(dot - name) : (int)strlen(name);
   const int key = config_key_find("output", "directory");
-  char text[CONFIG_TEXT_SIZE];
+  char text[CONFIG_TEXT_SIZE], what[CONFIG_TEXT_SIZE];
   (void)snprintf(text, sizeof text, "runs/%.*s", length, name);
-  const char *wrong = config_value_read(&config_keys[key], text, reading->config);
-  return wrong == NULL ? STATUS_OK : key_fail(reading, key, text, wrong);
+  const char *wrong = (int)strspn(name, ".") >= length
+                          ? "no directory of its own"
+                          : config_value_read(&config_keys[key], text, reading->config);
+  if (wrong == NULL) return STATUS_OK;
+  (void)snprintf(what, sizeof what,
+                 "follows from the file's name: %s; accepted: another name, or output.directory itself",
+                 wrong);
+  return key_fail(reading, key, text, what);
 }
 
 static status derive(const config_reading *reading) {

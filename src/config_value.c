@@ -129,6 +129,7 @@ static const char *read_backend(const char *text, char *value) {
  * expanded. */
 static const char *read_path(const config_key *key, const char *text, char *value) {
   if (strlen(text) > CONFIG_PATH_LIMIT) return "too long";
+  if (text[strlen(text) - 1] == ' ') return "a path that ends with a blank";
   if (text[0] == '"' || text[0] == '\'') return "paths are written without quotes";
   if (text[0] == '~' || strchr(text, '$') != NULL)
     return "'~' and '$' are not expanded here: write the path in full";

@@ -106,26 +106,80 @@ void plan_steps(const config *config, const grid *grid, const schedule *schedule
   print_files(config, grid, step, schedule->last_step);
 }
 
+/* What dt does to modes: the Courant number, and kappa dt sum(1/h^2) over the axes along which something
+ * moves and over those along which nothing does. */
+typedef struct modes {
+  config_scheme scheme;
+  int order;
+  double advection, moving, still;
+} modes;
+
+static modes modes_of(const config *config, const grid *grid, double dt, double rate) {
+  modes modes = {.scheme = config->scheme, .order = config->order, .advection = rate * dt};
+  for (int d = 0; d < 3; d++) {
+    const int still = config->velocity == CONFIG_VELOCITY_UNIFORM && config->uniform[d] == 0.0;
+    *(still ? &modes.still : &modes.moving) += config->diffusivity * dt / (grid->h[d] * grid->h[d]);
+  }
+  return modes;
+}
+
+/* Largest growth in a step of `fraction` dt, over modes that have one phase along all axes where something
+ * moves, with the sign of the velocity, and another along the rest: none grows more by advection, nor by
+ * diffusion. */
+static double largest_growth(const modes *modes, double fraction) {
+  enum { PHASES = 64 };
+  const double step = acos(-1.0) / PHASES;
+  double largest = 0.0;
+  for (int i = 0; i <= PHASES; i++) {
+    const double advection = modes->advection * stencil_first_symbol(modes->order, i * step);
+    const double moving = modes->moving * stencil_second_symbol(modes->order, i * step);
+    for (int k = 0; k <= PHASES; k++) {
+      const double still = modes->still * stencil_second_symbol(modes->order, k * step);
+      largest =
+          fmax(largest, stepper_growth(modes->scheme, -fraction * (moving + still), fraction * advection));
+    }
+  }
+  return largest;
+}
+
+/* The largest fraction of dt, at most `most`, with which no mode grows. */
+static double stable_fraction(const modes *modes, double most) {
+  static const double round_off = 1e-12;
+  if (largest_growth(modes, most) <= 1.0 + round_off) return most;
+  double low = 0.0;
+  double high = most;
+  for (int i = 0; i < 30; i++) {
+    const double middle = 0.5 * (low + high);
+    *(largest_growth(modes, middle) <= 1.0 + round_off ? &low : &high) = middle;
+  }
+  return low;
+}
+
 void plan_warn_unstable(const config *config, const grid *grid, const schedule *schedule, double rate) {
   const double dt = schedule_dt(schedule, schedule->base_step + 1); /* a lone last step may be shorter */
-  const double advection = rate * dt;
+  const modes modes = modes_of(config, grid, dt, rate);
+  const double diffusion = (modes.moving + modes.still) * stencil_second_symbol(config->order, acos(-1.0));
   const double advection_limit = stepper_advection_limit(config->scheme, config->order);
-  const double symbol = stencil_second_symbol(config->order, acos(-1.0));
-  double diffusion = 0.0;
-  for (int d = 0; d < 3; d++) diffusion += config->diffusivity * dt * symbol / (grid->h[d] * grid->h[d]);
   const double diffusion_limit = stepper_diffusion_limit(config->scheme);
-  if (advection > advection_limit) {
-    log_warning(
-        "dt = %.6g gives a Courant number of %.4g, beyond the limit %.4g of %s with order %d: the solution "
-        "will grow without bound; dt <= %.6g is stable",
-        dt, advection, advection_limit, config_scheme_name(config->scheme), config->order,
-        dt * advection_limit / advection);
+  const char *scheme = config_scheme_name(config->scheme);
+  static const char result[] = "the solution will grow without bound";
+  double stable = fmin(1.0, fmin(advection_limit / modes.advection, diffusion_limit / diffusion));
+  const int single = stable < 1.0;
+  if (modes.advection > 0.0 && diffusion > 0.0) stable = stable_fraction(&modes, stable);
+  if (modes.advection > advection_limit) {
+    log_warning("dt = %.6g gives a Courant number of %.4g, beyond the limit %.4g of %s with order %d: %s; "
+                "dt <= %.6g is stable",
+                dt, modes.advection, advection_limit, scheme, config->order, result, dt * stable);
   }
   if (diffusion > diffusion_limit) {
     log_warning("dt = %.6g gives kappa dt sum(s/h^2) = %.4g, beyond the limit %.4g of %s for diffusion with "
-                "order %d: "
-                "the solution will grow without bound; dt <= %.6g is stable",
-                dt, diffusion, diffusion_limit, config_scheme_name(config->scheme), config->order,
-                dt * diffusion_limit / diffusion);
+                "order %d: %s; dt <= %.6g is stable",
+                dt, diffusion, diffusion_limit, scheme, config->order, result, dt * stable);
+  }
+  if (!single && stable < 1.0) {
+    log_warning("dt = %.6g gives a Courant number of %.4g and kappa dt sum(s/h^2) = %.4g, each within the "
+                "limits %.4g and %.4g of %s with order %d, both together not: %s; dt <= %.6g is stable",
+                dt, modes.advection, diffusion, advection_limit, diffusion_limit, scheme, config->order,
+                result, dt * stable);
   }
 }

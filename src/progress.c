@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,12 +12,13 @@
 static const double terminal_period = 0.5;
 static const double file_period = 10.0;
 
-/* Open MPI's mpirun gives ranks on its own node a terminal wherever its output goes, so that the parent's
- * standard output, mpirun's or the shell's, must be one too. */
+/* Open MPI's mpirun gives ranks on its own node a terminal wherever its output goes, so that its own standard
+ * output must be one too. Without mpirun the parent says nothing: under `ssh -t` it is a daemon. */
 static int on_terminal(void) {
   char link[64];
   char target[64] = "";
   if (!isatty(STDOUT_FILENO)) return 0;
+  if (getenv("OMPI_COMM_WORLD_SIZE") == NULL) return 1;
   (void)snprintf(link, sizeof link, "/proc/%ld/fd/%d", (long)getppid(), STDOUT_FILENO);
   if (readlink(link, target, sizeof target - 1) < 0) return 0;
   return strncmp(target, "/dev/pts/", 9) == 0 || strncmp(target, "/dev/tty", 8) == 0;

@@ -1,5 +1,6 @@
 #include "stepper.h"
 
+#include <complex.h>
 #include <string.h>
 
 /* A stage: indices of slots (-1 = none), weights of the differences to base, b and c. */
@@ -274,4 +275,20 @@ double stepper_advection_limit(config_scheme scheme, int order) {
 
 double stepper_diffusion_limit(config_scheme scheme) {
   return scheme_find(scheme, 1)->real_limit;
+}
+
+double stepper_growth(config_scheme scheme, double real, double imaginary) {
+  const stepper_scheme *table = scheme_find(scheme, 1);
+  double complex slots[STEPPER_SLOTS] = {1.0};
+  for (int i = 0; i < table->stages; i++) {
+    const stage_row *row = &table->rows[i];
+    const double complex f = slots[row->f];
+    const double complex base = row->base >= 0 ? slots[row->base] : f;
+    double complex out = base + row->weight_f * (f - base) + row->b * (real + I * imaginary) * f;
+    for (int k = 0; k < 2; k++) {
+      if (row->extra[k] >= 0) out += row->weight_extra[k] * (slots[row->extra[k]] - base);
+    }
+    slots[row->out] = out;
+  }
+  return cabs(slots[table->result]);
 }

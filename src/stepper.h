@@ -102,4 +102,7 @@ int stepper_stage_count(config_scheme scheme, int steady);
 double stepper_advection_limit(config_scheme scheme, int order);
 double stepper_diffusion_limit(config_scheme scheme);
 
+/* |R(z)|: what one step does to a mode whose rate of change is z/dt times itself, z = real + i imaginary. */
+double stepper_growth(config_scheme scheme, double real, double imaginary);
+
 #endif

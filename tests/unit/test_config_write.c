@@ -156,10 +156,33 @@ static void test_ready_cases(void **state) {
   }
 }
 
+/* A name that gives no directory, or one that would not survive being written, is refused. */
+static void test_directory_from_the_name(void **state) {
+  (void)state;
+  static const char *const names[] = {".ini", "..ini", "...ini", "a .ini", "$a.ini"};
+  static const char *const says[] = {NULL, "no directory", "no directory", "ends with a blank",
+                                     "not expanded"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    char folder[] = "/tmp/fdapp_names_XXXXXX";
+    char file[64];
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(file, sizeof file, "%s/%s", folder, names[i]);
+    load_with("grid.nx=32");
+    assert_int_equal(symlink(path, file), 0);
+    status_clear();
+    const status result = config_load(file, 0, NULL, &c);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(result, says[i] == NULL ? STATUS_OK : STATUS_USAGE);
+    if (says[i] != NULL) assert_non_null(strstr(status_message(STATUS_USAGE), says[i]));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_locale),      cmocka_unit_test(test_table),
-      cmocka_unit_test(test_list),       cmocka_unit_test(test_ready_cases),
+      cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_locale),
+      cmocka_unit_test(test_table),       cmocka_unit_test(test_list),
+      cmocka_unit_test(test_ready_cases), cmocka_unit_test(test_directory_from_the_name),
   };
   return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -1,0 +1,96 @@
+"""The warning of a step too large for advection and diffusion together, against the stability polynomial of every
+Fourier mode of the grid; and a run on either side of the step size that it names.
+
+FDAPP: the program.
+"""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from program import launch, merged, run, table, write_ini
+
+POINTS = 16
+LIMITS = {"rk4": (2.8284, 2.7852), "ssprk3": (1.7320, 2.5127), "ck45": (3.3411, 4.6572)}
+FIRST = {8: (4 / 5, -1 / 5, 4 / 105, -1 / 280), 4: (2 / 3, -1 / 12)}
+SECOND = {8: (8 / 5, -1 / 5, 8 / 315, -1 / 560), 4: (4 / 3, -1 / 12)}
+
+CONFIGURATION = {
+    "grid": {"nx": POINTS, "ny": POINTS, "nz": POINTS},
+    "initial": {"case": "sphere", "width": 0.2},
+    "velocity": {"field": "uniform"},
+    "time": {"steps": 400},
+    "output": {"diagnostics_every": 200},
+}
+
+
+def symbols(order):
+    """h k* of the first difference and -h^2 times the symbol of the second, of every phase in (-pi, pi]."""
+    phase = np.pi * np.arange(-POINTS + 1, POINTS + 1) / POINTS
+    first = 2 * sum(c * np.sin(k * phase) for k, c in enumerate(FIRST[order], 1))
+    return first, 2 * sum(c * (1 - np.cos(k * phase)) for k, c in enumerate(SECOND[order], 1))
+
+
+def growth(scheme, order, courants, diffusion):
+    """Largest factor of a mode in one step; diffusion: kappa dt/h^2, the same along each axis."""
+    first, second = symbols(order)
+    z = 0
+    for axis, courant in enumerate(courants):
+        z = z + np.expand_dims(-1j * courant * first - diffusion * second, [d for d in range(3) if d != axis])
+    terms = {"rk4": (1, 1, 2, 6, 24), "ssprk3": (1, 1, 2, 6), "ck45": (1, 1, 2, 6, 24, 200)}[scheme]
+    return np.abs(sum(z**power / divisor for power, divisor in enumerate(terms))).max()
+
+
+def share(scheme, order, advection, diffusion, velocity):
+    """A configuration at these shares of the scheme's two limits, with what `growth` wants to know of it."""
+    fine = np.linspace(0, np.pi, 10001)
+    top = float(max(2 * sum(c * np.sin(k * fine) for k, c in enumerate(FIRST[order], 1))))
+    courant = advection * LIMITS[scheme][0] / top
+    dt = courant / (sum(map(abs, velocity)) * POINTS)
+    each = diffusion * LIMITS[scheme][1] / (3 * float(symbols(order)[1].max()))
+    configuration = merged(
+        CONFIGURATION,
+        {
+            "physics": {"diffusivity": each / dt / POINTS**2},
+            "velocity": dict(zip("uvw", velocity, strict=True)),
+            "time": {"scheme": scheme, "dt": dt},
+            "compute": {"order": order},
+        },
+    )
+    return configuration, [c * dt * POINTS for c in velocity], each
+
+
+@pytest.mark.parametrize("velocity", [(1.0, 0.0, 0.0), (1.0, -1.0, 1.0)])
+@pytest.mark.parametrize("order", [8, 4])
+@pytest.mark.parametrize("scheme", LIMITS)
+def test_warns_where_a_mode_grows(tmp_path, scheme, order, velocity):
+    seen = set()
+    for advection, diffusion in ((0.5, 0.3), (0.6, 0.95), (0.9, 0.1), (0.9, 0.9), (0.98, 0.98)):
+        configuration, courants, each = share(scheme, order, advection, diffusion, velocity)
+        write_ini(tmp_path / "run.ini", configuration)
+        said = launch(tmp_path, 1, "--validate", "run.ini").stderr
+        grows = growth(scheme, order, courants, each)
+        assert abs(grows - 1) < 1e-9 or abs(grows - 1) > 0.01, "too close to tell"
+        assert ("both together not" in said) == (grows > 1.01), (advection, diffusion, grows, said)
+        seen.add(grows > 1.01)
+        if grows > 1.01:
+            fraction = float(re.search(r"dt <= (\S+) is stable", said)[1]) / configuration["time"]["dt"]
+            assert growth(scheme, order, [fraction * c for c in courants], fraction * each) < 1 + 1e-3
+            assert growth(scheme, order, [1.03 * fraction * c for c in courants], 1.03 * fraction * each) > 1.001
+    assert seen == {True, False}
+
+
+def test_runs_on_either_side(tmp_path):
+    configuration, _, _ = share("rk4", 8, 0.95, 0.9, (1.0, 1.0, 1.0))
+    said = run(tmp_path / "grows", configuration).stderr
+    stable = re.search(r"dt <= (\S+) is stable", said)[1]
+    run(tmp_path / "stays", configuration, f"time.dt={0.99 * float(stable)!r}")
+    norms = {
+        name: [float(row.split(",")[4]) for row in table(tmp_path / name).splitlines()[1:]]
+        for name in ("grows", "stays")
+    }
+    assert norms["grows"][-1] > 1e6 * norms["grows"][0]
+    assert norms["stays"][-1] < norms["stays"][0]
+    assert math.isfinite(norms["grows"][-1])
