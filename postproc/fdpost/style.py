@@ -1,6 +1,8 @@
 """How the pictures look: type, colours that colour-blind people can tell apart, and saving."""
 
 import functools
+import os
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import matplotlib
@@ -84,12 +86,25 @@ def save(fig, path, dpi=200):
     formats = fig.canvas.get_supported_filetypes()
     if path.suffix[1:] not in formats:
         raise UsageError(f"{path}: unknown picture format; use one of {', '.join(sorted(formats))}")
+    with whole_file(path) as part:
+        fig.savefig(part, dpi=dpi)
+    return path
+
+
+@contextmanager
+def whole_file(path):
+    """Gives a name beside `path` to write to; the file gets its own name when it is whole, or is not there at all.
+    DataError if it cannot be written."""
+    part = path.with_name(f".part-{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        fig.savefig(path, dpi=dpi)
+        yield part
+        os.replace(part, path)
     except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror}") from error
-    return path
+        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def plain_log_axis(ax, name):
