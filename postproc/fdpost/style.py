@@ -7,7 +7,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from .errors import DataError, UsageError
 
@@ -108,13 +108,18 @@ def whole_file(path):
 
 
 def plain_log_axis(ax, name):
-    """Make axis "x" or "y" logarithmic with plain numbers, at 1, 2, 5, 10 ... where it spans little."""
+    """Make axis "x" or "y" logarithmic with plain numbers, at 1, 2, 5, 10 ... where it spans little, and at round steps
+    where fewer than three of them are left."""
     getattr(ax, f"set_{name}scale")("log")
     low, high = getattr(ax, f"get_{name}lim")()
     axis = getattr(ax, f"{name}axis")
     if high / low < 60:
         ticks = [m * 10.0**k for k in range(-9, 9) for m in (1, 2, 5)]
-        axis.set_ticks([tick for tick in ticks if low <= tick <= high])
+        shown = [tick for tick in ticks if low <= tick <= high]
+        if len(shown) < 3:
+            shown = [tick for tick in MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high) if low <= tick <= high]
+            axis.set_minor_locator(NullLocator())
+        axis.set_ticks(shown)
         getattr(ax, f"set_{name}lim")(low, high)
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
