@@ -1,7 +1,9 @@
 """For run/scaling: the machine that a study runs on, and how ranks are started there."""
 
+import math
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -48,6 +50,17 @@ def cores():
     tasks = batch_number("SLURM_NTASKS") or batch_number("PBS_NP")
     each = batch_number("SLURM_CPUS_PER_TASK") or batch_number("OMP_NUM_THREADS") or 1
     return tasks * each if tasks else len(os.sched_getaffinity(0))
+
+
+def time_left():
+    """Seconds that Slurm gives this job still, less a minute to leave in; infinite outside Slurm or without a limit."""
+    job = os.environ.get("SLURM_JOB_ID")
+    said = command_output("squeue", "--noheader", "--format=%L", "--job", job) if job else ""
+    found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", said.strip())
+    if not found:
+        return math.inf
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return 86400 * days + 3600 * hours + 60 * minutes + seconds - 60
 
 
 def launch_environment(backend):

@@ -30,12 +30,14 @@ COLUMNS = [
 def lock_study(out):
     """Makes the directory, and keeps others out of it meanwhile."""
     out.mkdir(parents=True, exist_ok=True)
-    with open(out / ".lock", "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise Failure(3, f"{out}: another run/scaling is at work there") from error
+    directory = os.open(out, os.O_RDONLY)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
+    except BlockingIOError as error:
+        raise Failure(3, f"{out}: another run/scaling is at work there") from error
+    finally:
+        os.close(directory)
 
 
 def open_study(out, facts):
@@ -274,4 +276,5 @@ def measure(cases, done, command, overrides, out, env, limit, stop):
             return STOPPED
         append_row(out, row)
         progress.end(row)
+    (out / "last.log").unlink(missing_ok=True)  # of use where something went wrong
     return 0

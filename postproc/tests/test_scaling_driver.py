@@ -48,13 +48,17 @@ def study(tmp_path):
     (tmp_path / "log").write_text("")
     (tmp_path / "c.ini").write_text("[grid]\nnx = 20 ; points\nny = 16\nnz = 24\nlz = 0.5\n[time]\nsteps = 10\n")
 
+    begun = []
+
     def start(mode, *arguments, stderr=subprocess.PIPE, **env):
         words = [DRIVER, mode, tmp_path / "c.ini", *arguments, "--fdapp", program, "--out", tmp_path / "out"]
         words += [] if "--launcher" in arguments else ["--launcher", "env RANKS={ranks}"]
         environment = {"PATH": "/usr/bin:/bin", "LOG": str(tmp_path / "log"), **env}
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, *words], stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
         )
+        begun.append(process)
+        return process
 
     def call(mode, *arguments, **env):
         process = start(mode, *arguments, **env)
@@ -64,7 +68,9 @@ def study(tmp_path):
     call.start = start
     call.log = tmp_path / "log"
     call.out = tmp_path / "out"
-    return call
+    yield call
+    for process in begun:
+        process.kill()
 
 
 def rows(study):
@@ -81,6 +87,8 @@ def test_weak_grows_along_z_and_keeps_the_spacing(study):
         ("1", "24", "1"), ("3", "72", "1"), ("1", "24", "2"), ("3", "72", "2")]  # fmt: skip
     assert rows(study)[0]["study"] == "weak-20x16x24" and float(rows(study)[0]["halo_wait_seconds"]) == 0.1
     assert (study.out / "perf" / "weak-20x16x24-double-3-2.json").exists()
+    left = {"perf", "results.csv", "provenance.json", "report.md", "weak.png", "model.png"}
+    assert {path.name for path in study.out.iterdir()} == left
 
 
 def test_interrupted_study_goes_on_without_repeating(study):
@@ -183,18 +191,30 @@ def test_a_torn_line_is_measured_again(study):
 
 def test_progress_of_the_whole_on_a_terminal(study):
     terminal, other_end = pty.openpty()
-    running = study.start("strong", "--ranks", "1,2", "--repeat", "1", stderr=other_end, SECONDS="1.5")
+    options = ("--ranks", "1,2", "--repeat", "1")
+    running = study.start("strong", *options, stderr=other_end, SECONDS="1.5", COLUMNS="66")
     out, _ = running.communicate()
     os.close(other_end)
     shown = os.read(terminal, 100000).decode()
     assert running.returncode == 0
     lines = [line.removeprefix("\x1b[K") for line in shown.replace("\r\n", "\n").split("\r")]
-    assert "............   [1/2] strong-20x16x24 double 1 rank,   repeat 1, for 0 s" in lines
-    second = r"########\.\.\.\. \d+ (s|min) left  \[2/2\] strong-20x16x24 double 2 ranks,  repeat 1, for 0 s"
+    assert "............   [1/2] strong-20x16x24 double 1 rank,   repeat 1, f" in lines
+    second = r"########\.\.\.\. \d+ (s|min) left  \[2/2\] strong-20x16x24 double 2 ran.*"
     assert any(re.fullmatch(second, line) for line in lines)
-    assert max(map(len, lines[1:])) < 80 and lines[-1] == ""
+    assert max(map(len, lines[1:])) == 65 and lines[-1] == ""
     assert out.splitlines()[1].startswith("[2/2] strong-20x16x24 double 2 ranks,  repeat 1: ")
     assert out.splitlines()[0].endswith(" left") and "\r" not in out
+
+
+@pytest.mark.parametrize("left, code", [("0:59", 75), ("9:59", 0), ("2:00:00", 0), ("1-00:00:00", 0), ("UNLIMITED", 0)])
+def test_the_time_that_slurm_leaves_is_kept(study, left, code):
+    squeue = study.log.parent / "squeue"
+    squeue.write_text(f'#!/bin/sh\n[ "$*" = "--noheader --format=%L --job 17" ] && echo " {left}"\n')
+    squeue.chmod(0o755)
+    path = f"{squeue.parent}:/usr/bin:/bin"
+    done = study("strong", "--ranks", "1", "--repeat", "1", PATH=path, SLURM_JOB_ID="17")
+    assert done.returncode == code, done.stderr
+    assert len(rows(study)) == (0 if code else 1)
 
 
 def test_what_cannot_be_written_is_said(study):
