@@ -10,6 +10,7 @@ from . import model, style
 from .scaling import STRONG_GRIDS, WEAK_RANKS, at_ranks, beyond, fitted_ranks, machine_key
 
 MARKERS = {"double": "o", "single": "s"}
+MODE_MARKERS = {("strong", "double"): "o", ("strong", "single"): "s", ("weak", "double"): "D", ("weak", "single"): "^"}
 LINES = {"double": "-", "single": (0, (4, 2))}
 
 
@@ -170,17 +171,19 @@ def draw_agreement(curves, machines, note):
     style.heading(fig, "Model and measurement", f"open: {note};  filled: predicted;  band: 10 %")
     ax.axhspan(0.9, 1.1, color=style.COLOURS[4], alpha=0.15, lw=0)
     ax.axhline(1, color=style.SOFT, lw=0.8)
-    kinds, counts, fitted = [(curve.mode, curve.kind) for curve in curves], set(), fitted_ranks(curves)
-    colours = dict(zip(dict.fromkeys(kinds), style.COLOURS * len(kinds)))
-    for i, (curve, kind) in enumerate(zip(curves, kinds)):
-        machine, marker = machines[machine_key(curve)], MARKERS[curve.precision]
+    colours, counts, fitted = colours_of(curves), set(), fitted_ranks(curves)
+    apart = min(1.045, 1.3 ** (1 / len(curves)))  # side by side, not on top of each other, nor of the next rank count
+    for i, curve in enumerate(curves):
+        machine, marker = machines[machine_key(curve)], MODE_MARKERS[curve.mode, curve.precision]
         for point in curve.points:
             ratio = point.seconds[0] / model.step_time(machine, point.measurement.problem)
-            place = point.ranks * 1.045 ** (i - (len(curves) - 1) / 2)  # side by side, not on top of each other
+            place = point.ranks * apart ** (i - (len(curves) - 1) / 2)
             seen = point.ranks in fitted[machine_key(curve)]
-            ax.plot(place, ratio, marker, color=colours[kind], ms=5.5, mfc="white" if seen else colours[kind])
+            ax.plot(
+                place, ratio, marker, color=colours[curve.kind], ms=5.5, mfc="white" if seen else colours[curve.kind]
+            )
             counts.add(point.ranks)
-        ax.plot([], [], marker, color=colours[kind], label=f"{curve.mode} {curve.label}")
+        ax.plot([], [], marker, color=colours[curve.kind], label=f"{curve.mode} {curve.label}")
     rank_axis(ax, counts)
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, 0.8), max(high, 1.2))

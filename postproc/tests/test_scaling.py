@@ -116,6 +116,14 @@ def test_halo_is_drawn_for_those_who_have_one(tmp_path):
     assert panel.texts[0].get_text() == "one rank has none"
 
 
+def test_points_of_many_curves_stay_with_their_rank_count(tmp_path):
+    curves = scaling.read_curves(write_study(tmp_path)) * 5
+    ax = scaling_plots.draw_agreement(curves, scaling.fit_machines(curves), "").axes[0]
+    places = [float(line.get_xdata()[0]) for line in ax.lines if len(line.get_xdata()) == 1]
+    assert len(set(places)) == 4 * len(curves)
+    assert all(min(abs(x / ranks - 1) for ranks in (1, 2, 4, 8)) < 0.15 for x in places)
+
+
 @pytest.mark.parametrize("ends", [(2.5, 4.5), (0.9, 1.1), (3.0, 400.0), (0.11, 0.19), (1.0, 1.0)])
 def test_a_log_axis_has_numbers_however_little_it_spans(ends):
     ax = Figure().add_subplot()
