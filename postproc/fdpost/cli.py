@@ -1,6 +1,7 @@
 """Command line of fdplot."""
 
 import argparse
+import math
 import os
 import sys
 from pathlib import Path
@@ -48,12 +49,23 @@ def step_list(text):
         raise argparse.ArgumentTypeError(f"'{text}': steps are numbers with commas, or first, last, all") from error
 
 
+def finite(text):
+    """A number, neither infinite nor none."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+finite.__name__ = "number"
+
+
 def positive(kind):
     """Parser of a positive number."""
 
     def parse(text):
         value = kind(text)
-        if not value > 0:
+        if not 0 < value < math.inf:
             raise ValueError
         return value
 
@@ -93,6 +105,7 @@ def command_history(args):
     from . import history, style
 
     run = Run(args.run)
+    run = Run(run.directory)  # of a single state, too, the table is the whole run's
     print(style.save(history.draw_history(run), target(args, run, "history.png")))
 
 
@@ -143,8 +156,9 @@ def frame_counter(number, total):
 def add_fields(parser, count_help):
     group = parser.add_argument_group("what to show")
     group.add_argument("--field", default="phi", help="name of the field (default: phi)")
-    group.add_argument("--steps", type=step_list, metavar="LIST", help="steps '0,100,200', or first, last, all")
-    group.add_argument("--count", type=positive(int), metavar="N", help=count_help)
+    which = group.add_mutually_exclusive_group()
+    which.add_argument("--steps", type=step_list, metavar="LIST", help="steps '0,100,200', or first, last, all")
+    which.add_argument("--count", type=positive(int), metavar="N", help=count_help)
 
 
 def add_plane(parser, axis_help):
@@ -155,15 +169,17 @@ def add_plane(parser, axis_help):
         "--index", type=int, metavar="I", help="plane number along the axis (from 0; negative from the end)"
     )
     where.add_argument(
-        "--position", type=float, metavar="X", help="position along the axis; the nearest plane is taken"
+        "--position", type=finite, metavar="X", help="position along the axis; the nearest plane is taken"
     )
     where.add_argument("--project", action="store_true", help="no plane: the strongest values along the axis")
     group = parser.add_argument_group("colours")
     group.add_argument(
         "--cmap", metavar="NAME", help="colour map (default: viridis; RdBu_r about zero for signed data)"
     )
-    group.add_argument("--vmin", type=float, metavar="V", help="lower end of the colour scale (default: from the data)")
-    group.add_argument("--vmax", type=float, metavar="V", help="upper end of the colour scale")
+    group.add_argument(
+        "--vmin", type=finite, metavar="V", help="lower end of the colour scale (default: from the data)"
+    )
+    group.add_argument("--vmax", type=finite, metavar="V", help="upper end of the colour scale")
 
 
 def add_command(commands, name, function, summary, output=True):

@@ -12,6 +12,8 @@ from .errors import DataError, UsageError
 NORMS = {"l1": ("err_l1", "$L_1$"), "l2": ("err_l2", "$L_2$"), "linf": ("err_linf", r"$L_\infty$")}
 SAME_TIME = 1e-9  # relative difference up to which two runs ended at the same time
 MARKERS = "osD"
+# Keys of the configuration that runs on different grids have to share; None: all of the section.
+PROBLEM = {"grid": ("lx", "ly", "lz"), "physics": None, "initial": None, "velocity": None}
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,33 @@ class Sample:
     errors: dict  # norm -> value
 
 
+def refuse_other_problems(runs):
+    """DataError if the configurations differ in the problem: its domain, equation, start or velocity. Numbers that are
+    written differently are equal."""
+
+    def value(run, section, key):
+        text = run.config.get(section, {}).get(key, "")
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+    runs = [run for run in runs if run.config]
+    for section, keys in PROBLEM.items():
+        for key in keys or sorted({key for run in runs for key in run.config.get(section, {})}):
+            for run in runs[1:]:
+                one, other = value(runs[0], section, key), value(run, section, key)
+                if one != other:
+                    raise DataError(
+                        f"the runs solve different problems, so that their errors cannot be compared: {section}.{key}"
+                        f" is {one} in {runs[0].name}, {other} in {run.name}"
+                    )
+
+
 def collect(runs, norms):
-    """Samples from coarse to fine. DataError without errors or at different times; UsageError for a single spacing."""
+    """Samples from coarse to fine. DataError without errors, of different problems or at different times; UsageError
+    for a single spacing."""
+    refuse_other_problems(runs)
     samples = []
     for run in runs:
         table = run.diagnostics

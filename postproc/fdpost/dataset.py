@@ -34,7 +34,9 @@ def open_run(path, diagnostics=True):
             if name != "time":
                 fields[f"diagnostics_{name}"] = ("time_diagnostics", values)
     dataset = xarray.Dataset(fields, coordinates, attributes(run))
-    dataset["time"].attrs["long_name"] = "time"
+    for name in ("time", "time_diagnostics"):
+        if name in dataset.coords:
+            dataset[name].attrs["long_name"] = name.replace("_", " of ")
     return dataset
 
 

@@ -30,4 +30,7 @@ def run_command(command):
         return error.exit_code
     except BrokenPipeError:
         return 0
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
     return 0

@@ -19,6 +19,11 @@ def relative_drift(values, scale=None):
     return np.abs(values - values[0]) / (reference or 1.0)
 
 
+def largest(values):
+    """The largest finite value; 0 if there is none."""
+    return float(values[np.isfinite(values)].max(initial=0.0))
+
+
 def above_floor(ax, values):
     """Values for a log axis: zeros fall to its lower end; the first row, without drift or error, is left out."""
     shown = np.where(values == 0, ax.get_ylim()[0], values)
@@ -134,7 +139,7 @@ def draw_courant(ax, time, table):
     ax.set_title("Courant number")
     ax.set_ylabel(r"$\sum |c|\,\Delta t / h$")
     ax.plot(time, table["courant"], color=style.COLOURS[2])
-    ax.set_ylim(0, 1.15 * max(np.nanmax(table["courant"]), 1e-30))
+    ax.set_ylim(0, 1.15 * (largest(table["courant"]) or 1.0))
 
 
 @style.styled
@@ -157,7 +162,7 @@ def draw_history(run):
         fig,
         run.name,
         f"{len(time)} rows to step {int(table['step'][-1])},  t = {style.number(time[-1])},"
-        f"  Δt = {dt},  Courant number {style.number(table['courant'].max(), 3)}",
+        f"  Δt = {dt},  Courant number {style.number(largest(table['courant']), 3)}",
     )
     scale, label = mass_scale(run, table)
     draw_conservation(axes[0, 0], time, table["mass"], scale, "Drift of mass", label, style.COLOURS[0])

@@ -64,16 +64,12 @@ def make_movie(run, states, cut, path, field="phi", fps=12, cmap=None, vmin=None
     scale = style.colour_scale(planes, cmap, vmin, vmax)
     fig, image, clock, bar = draw_frame(run, states[0], cut, field, planes[0], scale)
     first, last = states[0].time, states[-1].time
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with writer.saving(fig, str(path), DPI):
-            for number, (state, plane) in enumerate(zip(states, planes), start=1):
-                image.set_data(slices.close_period(plane))
-                clock.set_text(f"t = {state.time:.4f}")
-                bar.set_width((state.time - first) / (last - first) if last > first else 1.0)
-                writer.grab_frame()
-                if progress:
-                    progress(number, len(states))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error}") from error
+    with style.whole_file(path) as part, writer.saving(fig, str(part), DPI):
+        for number, (state, plane) in enumerate(zip(states, planes), start=1):
+            image.set_data(slices.close_period(plane))
+            clock.set_text(f"t = {state.time:.4f}")
+            bar.set_width((state.time - first) / (last - first) if last > first else 1.0)
+            writer.grab_frame()
+            if progress:
+                progress(number, len(states))
     return path

@@ -4,8 +4,8 @@ Columns of results.csv: study (mode and grid of one rank or of the whole), mode 
 nx, ny, nz (of the whole run), precision, backend, transport, overlap, repeat, steps, scheme, words (moved per point and
 step), seconds_per_step, points_per_second, halo_wait_seconds (of a step, mean over ranks), stage_interior_seconds,
 stage_edges_seconds, stage_halo_seconds (of the last stage of a sampled step, mean over ranks),
-ceiling_bytes_per_second (same-mix streaming, all ranks), share_of_ceiling. Columns beyond these are ignored; those of
-stages may be missing. bench.json beside it, from `fdbench halo`, gives the times of the exchange alone."""
+ceiling_bytes_per_second (same-mix streaming, all ranks), share_of_ceiling. Columns beyond these are ignored; threads
+and those of stages may be missing. bench.json beside it, from `fdbench halo`, gives the times of the exchange alone."""
 
 import csv
 import json
@@ -38,6 +38,11 @@ class Point:
     def ranks(self):
         return self.measurement.problem.ranks
 
+    @property
+    def points_per_second(self):
+        problem = self.measurement.problem
+        return problem.nx * problem.ny * problem.nz / self.seconds[0]
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -49,6 +54,7 @@ class Curve:
     backend: str
     transport: str
     overlap: str
+    threads: str  # "2 threads", or nothing where they differ or are not the CPU's
     points: tuple  # of Point, ascending in ranks
 
     @property
@@ -59,8 +65,13 @@ class Curve:
         return f"{first.nx}³" if first.nx == first.ny == nz else f"{first.nx} × {first.ny} × {nz}"
 
     @property
+    def kind(self):
+        """Grid and threads."""
+        return ", ".join(filter(None, (self.grid, self.threads)))
+
+    @property
     def label(self):
-        return f"{self.grid} {self.precision}"
+        return ", ".join(filter(None, (f"{self.grid} {self.precision}", self.threads)))
 
     def efficiencies(self):
         """[(ranks, efficiency)] against the smallest rank count measured."""
@@ -165,12 +176,23 @@ def read_curves(directory):
             groups[other][1] = found[1]
         if others:
             del groups[key]
-    return [Curve(*key, tuple(make_point(found[n]) for n in sorted(found))) for key, found in groups.items()]
+    return [
+        Curve(*key, threads_of(found), tuple(make_point(found[n]) for n in sorted(found)))
+        for key, found in groups.items()
+    ]
+
+
+def threads_of(found):
+    """Curve.threads of {ranks: rows}."""
+    counts = {row.get("threads") if row["backend"] == "cpu" else None for rows in found.values() for row in rows}
+    (only, *others) = counts
+    return "" if others or not only else f"{only} thread{'s' * (only != '1')}"
 
 
 def machine_key(curve):
     """Curves with the same key are explained by one machine."""
-    return curve.backend, curve.precision, curve.transport if curve.points[-1].ranks > 1 else "", curve.overlap
+    transport = curve.transport if curve.points[-1].ranks > 1 else ""
+    return curve.backend, curve.precision, transport, curve.overlap, curve.threads
 
 
 def fitted_ranks(curves):

@@ -1,5 +1,7 @@
 """Plots of a scaling study."""
 
+from dataclasses import replace
+
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
@@ -8,6 +10,7 @@ from . import model, style
 from .scaling import STRONG_GRIDS, WEAK_RANKS, at_ranks, beyond, fitted_ranks, machine_key
 
 MARKERS = {"double": "o", "single": "s"}
+MODE_MARKERS = {("strong", "double"): "o", ("strong", "single"): "s", ("weak", "double"): "D", ("weak", "single"): "^"}
 LINES = {"double": "-", "single": (0, (4, 2))}
 
 
@@ -22,14 +25,18 @@ def rank_axis(ax, counts):
 
 
 def colours_of(curves):
-    """One colour for each grid, so that precisions of one grid belong together."""
-    grids = dict.fromkeys(curve.grid for curve in curves)
-    return dict(zip(grids, style.COLOURS * (1 + len(grids) // len(style.COLOURS))))
+    """One colour for each grid and number of threads, so that precisions of one grid belong together."""
+    kinds = dict.fromkeys(curve.kind for curve in curves)
+    return dict(zip(kinds, style.COLOURS * (1 + len(kinds) // len(style.COLOURS))))
+
+
+def milliseconds(values):
+    return [1e3 * value for value in values]
 
 
 def draw_points(ax, curve, colour, values, label=None):
-    """Medians with bars from the smallest to the largest. values: [(median, low, high)]."""
-    ranks = [point.ranks for point in curve.points]
+    """Medians with bars from the smallest to the largest. values: [(median, low, high)], of the last points."""
+    ranks = [point.ranks for point in curve.points[-len(values) :]]
     middle, low, high = (np.array(part) for part in zip(*values))
     ax.errorbar(
         ranks, middle, [middle - low, high - middle], fmt=MARKERS[curve.precision], color=colour, ms=5, capsize=2.5,
@@ -46,9 +53,8 @@ def modelled(curve, machine):
 def draw_times(ax, curves, machines, colours):
     ax.set_title("Time of a step, ms")
     for curve in curves:
-        colour, machine = colours[curve.grid], machines[machine_key(curve)]
-        values = [[1e3 * value for value in point.seconds] for point in curve.points]
-        draw_points(ax, curve, colour, values, curve.label)
+        colour, machine = colours[curve.kind], machines[machine_key(curve)]
+        draw_points(ax, curve, colour, [milliseconds(point.seconds) for point in curve.points], curve.label)
         counts, problems = modelled(curve, machine)
         times = [1e3 * model.step_time(machine, problem) for problem in problems]
         ax.plot(counts, times, color=colour, ls=LINES[curve.precision], lw=1.1, zorder=2)
@@ -58,7 +64,7 @@ def draw_times(ax, curves, machines, colours):
 def draw_efficiencies(ax, curves, machines, colours):
     ax.set_title("Efficiency")
     for curve in curves:
-        colour, machine = colours[curve.grid], machines[machine_key(curve)]
+        colour, machine = colours[curve.kind], machines[machine_key(curve)]
         draw_points(ax, curve, colour, efficiency_spread(curve))
         counts, problems = modelled(curve, machine)
         times = np.array([model.step_time(machine, problem) for problem in problems])
@@ -74,14 +80,34 @@ def percent_axis(ax):
     ax.axhline(1, color=style.SOFT, lw=0.8, ls=(0, (4, 3)))
 
 
-def draw_shares(ax, curves, colours, title, of):
-    """A panel of percentages; of(curve) -> [(median, low, high)]."""
-    ax.set_title(title)
+def draw_shares(ax, curves, colours):
+    ax.set_title("Share of the same-mix ceiling")
     for curve in curves:
-        values, colour = of(curve), colours[curve.grid]
+        values, colour = [point.share for point in curve.points], colours[curve.kind]
         draw_points(ax, curve, colour, values)
         ax.plot([p.ranks for p in curve.points], [v[0] for v in values], color=colour, lw=0.9, alpha=0.6)
     percent_axis(ax)
+
+
+def draw_halo(ax, curves, machines, colours):
+    """Measured waiting, and the exchange itself by the model; one rank has none."""
+    ax.set_title("Halo, ms of a step")
+    told = False
+    for curve in curves:
+        points = [point for point in curve.points if point.ranks > 1]
+        if not points:
+            continue
+        colour, machine, told = colours[curve.kind], machines[machine_key(curve)], True
+        draw_points(ax, curve, colour, [milliseconds(point.halo_wait) for point in points])
+        counts, problems = modelled(replace(curve, points=tuple(points)), machine)
+        halo = [1e3 * model.step_terms(machine, problem).halo for problem in problems]
+        mark = "_" if len(counts) == 1 else None  # a line of one point is none
+        ax.plot(counts, halo, color=colour, ls=LINES[curve.precision], lw=1.1, marker=mark, ms=14, zorder=2)
+    if told:
+        style.plain_log_axis(ax, "y")
+    else:
+        ax.text(0.5, 0.5, "one rank has none", transform=ax.transAxes, ha="center", va="center", color=style.SOFT)
+        ax.set_yticks([])
 
 
 def fit_note(curves):
@@ -90,27 +116,39 @@ def fit_note(curves):
     return f"fitted on {' and '.join(map(str, counts))} rank{'s' * (counts != [1])}"
 
 
+def legend_inches(labels):
+    """Room for a legend with a mark before each label."""
+    return 0.45 + 0.068 * max(len(label) for label in labels)
+
+
 @style.styled
 def draw_study(curves, machines, mode, note):
     """Time per step and efficiency with the model, share of the ceiling, halo wait, over the rank counts."""
-    fig = Figure(figsize=(8.2, 6.0))
-    axes = fig.subplots(2, 2, gridspec_kw={"left": 0.075, "right": 0.80, "bottom": 0.085, "top": 0.85,
+    width = 6.7 + legend_inches(curve.label for curve in curves)
+    fig = Figure(figsize=(width, 6.2))
+    axes = fig.subplots(2, 2, gridspec_kw={"left": 0.6 / width, "right": 6.6 / width, "bottom": 0.08, "top": 0.83,
                                            "wspace": 0.24, "hspace": 0.32})  # fmt: skip
     colours = colours_of(curves)
     name = {"weak": "Weak scaling", "strong": "Strong scaling"}.get(mode, mode)
-    style.heading(fig, name, f"bars: smallest to largest of the repeats;  lines in the upper row: the model, {note}")
+    style.heading(
+        fig,
+        name,
+        f"points: medians;  bars: smallest to largest of the repeats;  lines in the upper row: the model, {note}\n"
+        "halo: the host's wait (points; on GPUs the stage is in it) and the exchange itself (lines, by the model)",
+    )
     draw_times(axes[0, 0], curves, machines, colours)
     draw_efficiencies(axes[0, 1], curves, machines, colours)
-    draw_shares(
-        axes[1, 0], curves, colours, "Share of the same-mix ceiling", lambda curve: [p.share for p in curve.points]
-    )
-    draw_shares(axes[1, 1], curves, colours, "Host waiting in the halo exchange, share of a step", wait_share)
+    draw_shares(axes[1, 0], curves, colours)
+    draw_halo(axes[1, 1], curves, machines, colours)
     for ax in axes.flat:
         rank_axis(ax, [point.ranks for curve in curves for point in curve.points])
     for ax in axes[1]:
         ax.set_xlabel("ranks")
     fig.legend(
-        *axes[0, 0].get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(0.815, 0.86), handletextpad=0.3
+        *axes[0, 0].get_legend_handles_labels(),
+        loc="upper left",
+        bbox_to_anchor=(6.65 / width, 0.84),
+        handletextpad=0.3,
     )
     return fig
 
@@ -124,29 +162,28 @@ def efficiency_spread(curve):
     ]
 
 
-def wait_share(curve):
-    return [tuple(value / point.seconds[0] for value in point.halo_wait) for point in curve.points]
-
-
 @style.styled
 def draw_agreement(curves, machines, note):
     """Measured over modelled time of every point; filled: predicted, open: fitted."""
-    fig = Figure(figsize=(6.8, 3.6))
-    ax = fig.add_axes((0.10, 0.14, 0.60, 0.64))
+    width = 4.9 + legend_inches(f"{curve.mode} {curve.label}" for curve in curves)
+    fig = Figure(figsize=(width, max(3.6, 1.3 + 0.17 * len(curves))))
+    ax = fig.add_axes((0.65 / width, 0.14, 4.1 / width, 0.64))
     style.heading(fig, "Model and measurement", f"open: {note};  filled: predicted;  band: 10 %")
     ax.axhspan(0.9, 1.1, color=style.COLOURS[4], alpha=0.15, lw=0)
     ax.axhline(1, color=style.SOFT, lw=0.8)
-    kinds, counts, fitted = [(curve.mode, curve.grid) for curve in curves], set(), fitted_ranks(curves)
-    colours = dict(zip(dict.fromkeys(kinds), style.COLOURS * len(kinds)))
-    for i, (curve, kind) in enumerate(zip(curves, kinds)):
-        machine, marker = machines[machine_key(curve)], MARKERS[curve.precision]
+    colours, counts, fitted = colours_of(curves), set(), fitted_ranks(curves)
+    apart = min(1.045, 1.3 ** (1 / len(curves)))  # side by side, not on top of each other, nor of the next rank count
+    for i, curve in enumerate(curves):
+        machine, marker = machines[machine_key(curve)], MODE_MARKERS[curve.mode, curve.precision]
         for point in curve.points:
             ratio = point.seconds[0] / model.step_time(machine, point.measurement.problem)
-            place = point.ranks * 1.045 ** (i - (len(curves) - 1) / 2)  # side by side, not on top of each other
+            place = point.ranks * apart ** (i - (len(curves) - 1) / 2)
             seen = point.ranks in fitted[machine_key(curve)]
-            ax.plot(place, ratio, marker, color=colours[kind], ms=5.5, mfc="white" if seen else colours[kind])
+            ax.plot(
+                place, ratio, marker, color=colours[curve.kind], ms=5.5, mfc="white" if seen else colours[curve.kind]
+            )
             counts.add(point.ranks)
-        ax.plot([], [], marker, color=colours[kind], label=f"{curve.mode} {curve.label}")
+        ax.plot([], [], marker, color=colours[curve.kind], label=f"{curve.mode} {curve.label}")
     rank_axis(ax, counts)
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, 0.8), max(high, 1.2))

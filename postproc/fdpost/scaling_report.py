@@ -41,13 +41,38 @@ def curve_section(curve, machine, fitted):
         seconds = model.step_time(machine, point.measurement.problem)
         kind = "fitted" if point.ranks in fitted else "**predicted**"
         row += [f"{1e3 * seconds:.4g} ({kind})", f"{100 * (point.seconds[0] / seconds - 1):+.1f} %"]
+        middle, low, high = (1e3 * value for value in point.halo_wait)
+        row += [f"{middle:.3g} ({low:.3g} – {high:.3g})" if point.ranks > 1 else ""]
         rows.append(row)
     header = ["ranks", "ms a step", "spread", "efficiency", "share of ceiling", "model, ms", "measured against model"]
+    header += ["host waits for the halo, ms a step"]
     return f"### {curve_title(curve)}\n\n{table(header, rows)}\n"
 
 
 def curve_title(curve):
     return f"{curve.mode}, {curve.label} ({curve.backend}, {curve.transport}, overlap {curve.overlap})"
+
+
+def threads_section(curves):
+    """Combinations of ranks and threads side by side; nothing where there is but one number of threads."""
+    groups = {}
+    for curve in curves:
+        groups.setdefault((curve.mode, curve.grid, curve.precision), []).append(curve)
+    rows = []
+    for (mode, grid, precision), found in groups.items():
+        if not all(curve.threads for curve in found) or len(found) < 2:
+            continue
+        points = [(point, int(curve.threads.split()[0])) for curve in found for point in curve.points]
+        points.sort(key=lambda pair: (pair[0].ranks, pair[1]))
+        first = points[0][0].points_per_second
+        for point, threads in points:
+            middle, low, high = (1e3 * value for value in point.seconds)
+            row = [f"{mode} {grid} {precision}", f"{point.ranks} × {threads}", f"{middle:.4g}"]
+            rows.append([*row, f"{low:.4g} – {high:.4g}", f"{point.points_per_second / first:.2f}"])
+    if not rows:
+        return []
+    header = ["study", "ranks × threads of each", "ms a step", "spread", "points a second, of the first's"]
+    return ["## Ranks and threads", "", table(header, rows), ""]
 
 
 def prediction_section(curves, machines):
@@ -145,7 +170,7 @@ def disagreements(curves, machines):
             found = model.blame(machines[machine_key(curve)], point.measurement)
             if found:
                 ratio, term, why = found
-                where = f"{curve.mode}, {curve.label}, {point.ranks} ranks"
+                where = f"{curve.mode}, {curve.label}, {point.ranks} rank{'s' * (point.ranks > 1)}"
                 lines.append(f"- {where}: {100 * (ratio - 1):+.0f} % against the model; to blame: **{term}** ({why}).")
     return lines or ["- Nowhere."]
 
@@ -209,7 +234,7 @@ def provenance_section(directory):
         raise DataError(f"{path}: {error}") from error
     identity = facts.get("identity", {})
     lines = [*identity.get("program", []), f"overrides {' '.join(identity.get('overrides', [])) or 'none'}"]
-    lines += [f"launcher  {' '.join(identity.get('launcher', []))}", f"mpi       {facts.get('mpi', '')}"]
+    lines += [f"launcher  {' '.join(identity.get('launcher', []))}", f"mpirun    {facts.get('mpi', '')}"]
     lines += [f"gpu       {gpu}" for gpu in facts.get("gpus", [])] + facts.get("cpu", [])
     lines += [f"kernel {facts.get('kernel', '')}, clock source {facts.get('clock source', '')}"]
     lines += [f"measured {start['date']}, load {start['load']:.2f}" for start in facts.get("starts", [])]
@@ -241,6 +266,7 @@ def write_report(directory):
         *("# Scaling study", "", provenance_section(directory), ""),
         *("## Measured", "", *pictures, MEASURED_NOTE, ""),
         *sections,
+        *threads_section(curves),
         *("## Prediction", "", prediction_section(curves, machines), ""),
         *("## Model", "", machines_section(machines, fitted), ""),
         *("Where it parts from the measurement by more than 10 %:", "", *disagreements(curves, machines), ""),

@@ -1,11 +1,13 @@
 """How the pictures look: type, colours that colour-blind people can tell apart, and saving."""
 
 import functools
+import os
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import matplotlib
 import numpy as np
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from .errors import DataError, UsageError
 
@@ -84,22 +86,40 @@ def save(fig, path, dpi=200):
     formats = fig.canvas.get_supported_filetypes()
     if path.suffix[1:] not in formats:
         raise UsageError(f"{path}: unknown picture format; use one of {', '.join(sorted(formats))}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fig.savefig(path, dpi=dpi)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror}") from error
+    with whole_file(path) as part:
+        fig.savefig(part, dpi=dpi)
     return path
 
 
+@contextmanager
+def whole_file(path):
+    """Gives a name beside `path` to write to; the file gets its own name when it is whole, or is not there at all.
+    DataError if it cannot be written."""
+    part = path.with_name(f".part-{path.name}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        os.replace(part, path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
 def plain_log_axis(ax, name):
-    """Make axis "x" or "y" logarithmic with plain numbers, at 1, 2, 5, 10 ... where it spans little."""
+    """Make axis "x" or "y" logarithmic with plain numbers, at 1, 2, 5, 10 ... where it spans little, and at round steps
+    where fewer than three of them are left."""
     getattr(ax, f"set_{name}scale")("log")
     low, high = getattr(ax, f"get_{name}lim")()
     axis = getattr(ax, f"{name}axis")
     if high / low < 60:
         ticks = [m * 10.0**k for k in range(-9, 9) for m in (1, 2, 5)]
-        axis.set_ticks([tick for tick in ticks if low <= tick <= high])
+        shown = [tick for tick in ticks if low <= tick <= high]
+        if len(shown) < 3:
+            shown = [tick for tick in MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high) if low <= tick <= high]
+            axis.set_minor_locator(NullLocator())
+        axis.set_ticks(shown)
         getattr(ax, f"set_{name}lim")(low, high)
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())

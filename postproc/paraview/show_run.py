@@ -55,11 +55,26 @@ def open_run(directory):
     """The reader over all states. Leaves with exit code 3 if there are none."""
     index = os.path.join(directory, "state.hdf.series")
     if not os.path.exists(index):
-        print(f"error: {index}: no such file", file=sys.stderr)
-        sys.exit(3)
+        fail(3, f"{index}: no such file")
     reader = OpenDataFile(index)
     reader.UpdatePipelineInformation()
     return reader
+
+
+def fail(code, message):
+    """Leave with one line on standard error; exit codes as those of fdplot. At once: ParaView's way out adds a dozen
+    lines of HDF5 about files that it has open."""
+    print(f"error: {message}", file=sys.stderr, flush=True)
+    os._exit(code)
+
+
+def save(picture, view):
+    """Write a picture of the view; ParaView itself says nothing of use if it cannot."""
+    folder = os.path.dirname(os.path.abspath(picture))
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+        fail(3, f"{picture}: cannot be written")
+    SaveScreenshot(picture, view, ImageResolution=SIZE)
+    print(picture)
 
 
 def choose_time(reader, wanted):
@@ -103,14 +118,17 @@ def centre_of(source):
 def show(reader, view, time, value):
     """Isosurface, three slices through its centre, outline, time."""
     low, high = reader.PointData[FIELD].GetRange(0)
+    if value is not None and not low <= value <= high:
+        fail(2, f"--value {value:g} lies outside what {FIELD} is then: {low:g} to {high:g}")
     surface = Contour(Input=reader, ContourBy=["POINTS", FIELD])
     surface.Isosurfaces = [low + 0.3 * (high - low) if value is None else value]
     UpdatePipeline(time, surface)
-    display = Show(surface, view)
-    ColorBy(display, None)
-    display.DiffuseColor = display.AmbientColor = [0.90, 0.45, 0.13]
-    display.Specular, display.SpecularPower = 0.35, 30
-    found = surface.GetDataInformation().GetNumberOfPoints() > 0
+    found = surface.GetDataInformation().GetNumberOfPoints() > 0  # not where phi is the same everywhere
+    if found:
+        display = Show(surface, view)
+        ColorBy(display, None)
+        display.DiffuseColor = display.AmbientColor = [0.90, 0.45, 0.13]
+        display.Specular, display.SpecularPower = 0.35, 30
     middle = centre_of(surface if found else reader)
     colour_table(view, low, high)
     for axis in range(3):
@@ -149,15 +167,14 @@ def main():
     set_view(view)
     show(reader, view, time, args.value)
     ResetCamera(view)
-    view.CameraViewAngle = 26
+    low_x, high_x, _, _, low_z, high_z = reader.GetDataInformation().GetBounds()
+    view.CameraViewAngle = 26 if high_x - low_x < 1.2 * (high_z - low_z) else 34  # a long domain clears the legend
     GetAnimationScene().AnimationTime = time
     Render(view)
     if args.movie:
         SaveAnimation(args.movie, view, ImageResolution=SIZE)
     if not inside:
-        output = args.output or os.path.join(args.run, "paraview.png")
-        SaveScreenshot(output, view, ImageResolution=SIZE)
-        print(output)
+        save(args.output or os.path.join(args.run, "paraview.png"), view)
 
 
 main()

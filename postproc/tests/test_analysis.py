@@ -39,9 +39,26 @@ def test_convergence_refuses_what_cannot_be_compared(tmp_path):
         convergence.collect([coarse, fine], ["l2"])
     with pytest.raises(UsageError, match="two grid spacings"):
         convergence.collect([coarse, coarse], ["l2"])
-    bare = Run(synthetic.write_run(tmp_path / "c", errors=False))
+    bare = Run(synthetic.write_run(tmp_path / "c", errors=False, lengths=(2.0, 2.0, 2.0)))
     with pytest.raises(DataError, match="no exact solution"):
         convergence.collect([coarse, bare], ["l2"])
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("lz = 2", "lz = 2.5", r"grid\.lz is 2\.0 in a, 2\.5 in b"),
+        ("[grid]", "[physics]\ndiffusivity = 0.1\n[grid]", r"physics\.diffusivity is  in a, 0\.1 in b"),
+    ],
+)
+def test_convergence_refuses_other_problems(tmp_path, old, new, message):
+    runs = [write_error_run(tmp_path / name, n, 2) for name, n in (("a", 16), ("b", 32))]
+    path = tmp_path / "b" / "config.ini"
+    path.write_text(path.read_text().replace("lx = 2", "lx = 2.0"))
+    assert len(convergence.collect(runs, ["l2"])) == 2
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(DataError, match=message):
+        convergence.collect([Run(tmp_path / "a"), Run(tmp_path / "b")], ["l2"])
 
 
 def test_convergence_goes_beside_the_runs(tmp_path, fdplot):
@@ -95,6 +112,7 @@ def test_dataset_has_values_coordinates_and_attributes(run_dir):
     assert dict(dataset.phi.sizes) == {"time": 5, "z": 20, "y": 16, "x": 24}
     assert dataset.time.values == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
     assert dataset.step.values.tolist() == [0, 10, 20, 30, 40]
+    assert dataset.time_diagnostics.attrs["long_name"] == "time of diagnostics"
     assert dataset.z.values == pytest.approx(np.arange(20) / 20)
     assert dataset.attrs["grid.nx"] == "24" and dataset.attrs["dt"] == 0.01
     assert dataset.diagnostics_l2.values[-1] == pytest.approx(0.1 * (1 - 0.4e-6))

@@ -73,6 +73,35 @@ def test_history_without_exact_solution_shows_courant(tmp_path):
     assert fig.axes[3].get_title(loc="left") == "Courant number"
 
 
+def test_history_of_what_blew_up(tmp_path):
+    run = synthetic.write_run(tmp_path / "r")
+    row = ",".join(["nan"] * 6)
+    (run / "diagnostics.csv").write_text(f"step,time,dt,mass,l2,min,max,courant\n0,0,{row}\n1,1,{row}\n")
+    fig = history.draw_history(Run(run))
+    FigureCanvasAgg(fig).draw()
+    assert fig.axes[3].get_title(loc="left") == "Courant number"
+
+
+def test_history_of_a_state_is_that_of_its_run(run_dir, fdplot):
+    _, out, _ = fdplot("history", run_dir / "state_00000010.hdf")
+    assert out.strip() == str(run_dir / "history.png")
+
+
+@pytest.mark.parametrize("command, name", [("movie", "movie.gif"), ("slices", "slices.png")])
+@pytest.mark.parametrize("fault, code", [(KeyboardInterrupt(), 130), (OSError(28, "No space left"), 3)])
+def test_a_picture_is_whole_or_not_there(run_dir, fdplot, monkeypatch, command, name, fault, code):
+    before = sorted(run_dir.iterdir())
+
+    def stop(path):
+        assert path.stat().st_size > 0  # what was written so far
+        raise fault
+
+    monkeypatch.setattr("fdpost.style.os.replace", lambda part, path: stop(part))
+    found, out, err = fdplot(command, run_dir)
+    assert found == code and not out and ("stopped" in err or f"{name}: cannot be written: No space" in err)
+    assert sorted(run_dir.iterdir()) == before
+
+
 def test_user_settings_stay_as_they_were(run_dir):
     import matplotlib
 
@@ -113,6 +142,11 @@ def test_default_places_and_chosen_ones(run_dir, tmp_path, fdplot):
         (2, "unknown picture format", ["slices", "RUN", "-o", "x.nonsense"]),
         (2, "ends in .gif or .mp4", ["movie", "RUN", "-o", "x.avi"]),
         (2, "positive", ["movie", "RUN", "--fps", "0"]),
+        (2, "positive", ["movie", "RUN", "--fps", "inf"]),
+        (2, "invalid number", ["slices", "RUN", "--axis", "x", "--position", "nan"]),
+        (2, "invalid number", ["slices", "RUN", "--vmin", "nan"]),
+        (2, "invalid number", ["slices", "RUN", "--vmax", "inf"]),
+        (2, "not allowed with", ["slices", "RUN", "--steps", "all", "--count", "2"]),
         (3, "no such run directory", ["slices", "RUN/nowhere"]),
         (3, "no states", ["slices", "EMPTY"]),
         (3, "diagnostics.csv: no such file", ["history", "EMPTY"]),

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fdpost import Run, convergence, open_run
+from fdpost import Run, convergence, open_run, scaling
 
 PROGRAM = os.environ.get("FDAPP")
 pytestmark = pytest.mark.skipif(not PROGRAM, reason="FDAPP does not name the program")
@@ -102,6 +102,34 @@ def test_order_of_convergence(run_path):
     samples = convergence.collect(runs, ["l2"])
     order, _ = convergence.fit_order([s.h for s in samples], [s.errors["l2"] for s in samples])
     assert order == pytest.approx(4, abs=0.15)
+
+
+def test_a_study_in_one_command(tmp_path):
+    driver, config = (Path(__file__).parents[2] / name for name in ("run/scaling", "config/scaling.ini"))
+    words = [
+        driver,
+        "strong",
+        "--backend",
+        "cpu",
+        "--ranks",
+        "1,2",
+        "--grid",
+        "24x20x16",
+        "--threads",
+        "1",
+        "--steps",
+        "4",
+    ]
+    words += ["--repeat", "2", "--fdapp", PROGRAM, "--out", tmp_path / "a study", config, "compute.order=6"]
+    words += ["--launcher", os.environ.get("MPIRUN", "mpirun") + " -np {ranks}"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (curve,) = scaling.read_curves(tmp_path / "a study")
+    assert (curve.label, [point.ranks for point in curve.points]) == ("24 × 20 × 16 double, 1 thread", [1, 2])
+    assert set(scaling.read_exchanges(tmp_path / "a study")) >= {"host"}
+    assert curve.points[1].measurement.parts.keys() == {"interior", "edges", "halo"}
+    report = (tmp_path / "a study" / "report.md").read_text()
+    assert "overrides compute.order=6 compute.backend=cpu time.steps=4" in report and "clock source" in report
 
 
 def test_every_picture_can_be_made(run_path, fdplot):

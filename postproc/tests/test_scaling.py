@@ -2,9 +2,10 @@ import csv
 import json
 
 import pytest
+from matplotlib.figure import Figure
 from synthetic import stage_seconds
 
-from fdpost import DataError, scaling, scaling_report
+from fdpost import DataError, scaling, scaling_plots, scaling_report, style
 
 TRUTH = {"speed": 0.75 * 4e12, "launch": 6e-6, "thin": 0.4, "join": 15e-6, "latency": 25e-6, "link": 90e9}
 COLUMNS = (
@@ -77,6 +78,59 @@ def test_curves_have_medians_spread_and_efficiency(tmp_path):
 def total_of(planes, ranks):
     interior, edges, _, shown, join = stage_seconds(256, 256, planes, ranks, **TRUTH)
     return interior + edges + shown + join
+
+
+def test_threads_tell_curves_of_the_host_apart(tmp_path):
+    """Labels, colours, machines; and the combinations side by side, in points a second."""
+    write_study(tmp_path, modes=("weak",), backend="cpu", counts=(1, 2))
+    rows = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
+    with open(tmp_path / "results.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0], "threads"])
+        writer.writeheader()
+        for threads, speed in ((1, 1.0), (12, 4.0)):
+            for row in rows:
+                changed = {"study": f"{row['study']}-t{threads}", "threads": threads}
+                changed["seconds_per_step"] = float(row["seconds_per_step"]) / speed
+                writer.writerow(row | changed)
+    curves = scaling.read_curves(tmp_path)
+    assert [curve.label for curve in curves[::2]] == ["256³ double, 1 thread", "256³ double, 12 threads"]
+    assert len(set(scaling_plots.colours_of(curves).values())) == 4
+    assert len(scaling.fit_machines(curves)) == 2
+    found = [cells(line) for line in scaling_report.threads_section(curves)[2].splitlines()[2:6]]
+    assert [row[1] for row in found] == ["1 × 1", "1 × 12", "2 × 1", "2 × 12"]
+    one, two = total_of(256, 1), total_of(256, 2)
+    for row, expected in zip(found, (1.0, 4.0, 2 * one / two, 8 * one / two)):
+        assert float(row[4]) == pytest.approx(expected, abs=0.006)
+    assert scaling_report.threads_section(curves[:2]) == []
+
+
+def test_halo_is_drawn_for_those_who_have_one(tmp_path):
+    weak = scaling.read_curves(write_study(tmp_path))[0]
+    machines = scaling.fit_machines([weak])
+    panel = scaling_plots.draw_study([weak], machines, "weak", "").axes[3]
+    points = panel.containers[0].lines[0].get_xydata()
+    exchange = stage_seconds(256, 256, 256, 2, **TRUTH)[2]
+    assert points[:, 0].tolist() == [2, 4, 8] and points[:, 1] == pytest.approx(4e3 * exchange)
+    alone = scaling.read_curves(write_study(tmp_path, modes=("strong",), counts=(1,)))
+    panel = scaling_plots.draw_study(alone, scaling.fit_machines(alone), "strong", "").axes[3]
+    assert panel.texts[0].get_text() == "one rank has none"
+
+
+def test_points_of_many_curves_stay_with_their_rank_count(tmp_path):
+    curves = scaling.read_curves(write_study(tmp_path)) * 5
+    ax = scaling_plots.draw_agreement(curves, scaling.fit_machines(curves), "").axes[0]
+    places = [float(line.get_xdata()[0]) for line in ax.lines if len(line.get_xdata()) == 1]
+    assert len(set(places)) == 4 * len(curves)
+    assert all(min(abs(x / ranks - 1) for ranks in (1, 2, 4, 8)) < 0.15 for x in places)
+
+
+@pytest.mark.parametrize("ends", [(2.5, 4.5), (0.9, 1.1), (3.0, 400.0), (0.11, 0.19), (1.0, 1.0)])
+def test_a_log_axis_has_numbers_however_little_it_spans(ends):
+    ax = Figure().add_subplot()
+    ax.plot([1, 2], ends)
+    style.plain_log_axis(ax, "y")
+    low, high = ax.get_ylim()
+    assert sum(low <= tick <= high for tick in ax.get_yticks()) >= 2
 
 
 def test_parts_are_those_of_a_mean_stage(tmp_path):

@@ -2,8 +2,13 @@
 
 import csv
 import json
+import os
+import pty
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,14 +18,18 @@ PROGRAM = """#!{python}
 import json, os, pathlib, signal, sys, time
 if "--version" in sys.argv:
     print("fdapp 0.0, revision", os.environ.get("REVISION", "a")); sys.exit(0)
+if "--validate" in sys.argv:
+    bad = "nonsense" in " ".join(sys.argv); print("unknown key" if bad else "", file=sys.stderr); sys.exit(2 * bad)
 keys = dict(word.split("=", 1) for word in sys.argv[2:])
 log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + " ".join(sys.argv[2:]) + "\\n")
 if log.read_text().count("\\n") > int(os.environ.get("FAIL_AFTER", 99)):
     print("no memory"); sys.exit(int(os.environ["CODE"]))
+time.sleep(float(os.environ.get("SECONDS", 0)))
 ranks = int(os.environ["RANKS"])
 grid = [int(keys["grid.n" + axis]) for axis in "xyz"]
 spread = dict(min=0.5, mean=1.0, max=2.0)
-perf = dict(backend="cpu", ranks=ranks, threads=1, transport=dict(name="host"), overlap=True, grid=grid,
+perf = dict(backend="cpu", ranks=ranks, threads=int(keys.get("compute.threads", 1)), overlap=True, grid=grid,
+            transport=dict(name="host"),
             precision=keys["compute.precision"], scheme="rk4", steps=10, words_per_point_and_step=11,
             phases=dict(halo_wait=spread), stage=dict(edges=spread, interior=spread, halo=spread),
             seconds_per_step=1.0 / ranks, points_per_second=5.0,
@@ -39,15 +48,29 @@ def study(tmp_path):
     (tmp_path / "log").write_text("")
     (tmp_path / "c.ini").write_text("[grid]\nnx = 20 ; points\nny = 16\nnz = 24\nlz = 0.5\n[time]\nsteps = 10\n")
 
-    def call(mode, *arguments, **env):
-        words = [DRIVER, mode, tmp_path / "c.ini", *arguments, "--fdapp", program, "--out", tmp_path / "out"]
-        words += ["--launcher", "env RANKS={ranks}"]
-        environment = {"PATH": "/usr/bin:/bin", "LOG": str(tmp_path / "log"), **env}
-        return subprocess.run([sys.executable, *words], capture_output=True, text=True, env=environment, check=False)
+    begun = []
 
+    def start(mode, *arguments, stderr=subprocess.PIPE, **env):
+        words = [DRIVER, mode, tmp_path / "c.ini", *arguments, "--fdapp", program, "--out", tmp_path / "out"]
+        words += [] if "--launcher" in arguments else ["--launcher", "env RANKS={ranks}"]
+        environment = {"PATH": "/usr/bin:/bin", "LOG": str(tmp_path / "log"), **env}
+        process = subprocess.Popen(
+            [sys.executable, *words], stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
+        )
+        begun.append(process)
+        return process
+
+    def call(mode, *arguments, **env):
+        process = start(mode, *arguments, **env)
+        out, err = process.communicate()
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    call.start = start
     call.log = tmp_path / "log"
     call.out = tmp_path / "out"
-    return call
+    yield call
+    for process in begun:
+        process.kill()
 
 
 def rows(study):
@@ -64,6 +87,8 @@ def test_weak_grows_along_z_and_keeps_the_spacing(study):
         ("1", "24", "1"), ("3", "72", "1"), ("1", "24", "2"), ("3", "72", "2")]  # fmt: skip
     assert rows(study)[0]["study"] == "weak-20x16x24" and float(rows(study)[0]["halo_wait_seconds"]) == 0.1
     assert (study.out / "perf" / "weak-20x16x24-double-3-2.json").exists()
+    left = {"perf", "results.csv", "provenance.json", "report.md", "weak.png", "model.png"}
+    assert {path.name for path in study.out.iterdir()} == left
 
 
 def test_interrupted_study_goes_on_without_repeating(study):
@@ -102,9 +127,100 @@ def test_another_program_or_configuration_is_another_study(study):
     assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
     other = study("strong", "--ranks", "1", "--repeat", "2", REVISION="b")
     assert other.returncode == 2 and "another program" in other.stderr
-    other = study("strong", "--ranks", "1", "--repeat", "2", "--threads", "4")
+    other = study("strong", "--ranks", "1", "--repeat", "2", "--steps", "4")
     assert other.returncode == 2 and "another overrides" in other.stderr
+    facts = json.loads((study.out / "provenance.json").read_text())
+    facts["identity"]["machine"] = ["Z80"]
+    (study.out / "provenance.json").write_text(json.dumps(facts))
+    other = study("strong", "--ranks", "1", "--repeat", "2")
+    assert other.returncode == 2 and "another machine" in other.stderr
     assert len(rows(study)) == 1
+
+
+def test_threads_are_part_of_the_study_and_never_more_than_the_cores(study):
+    done = study("strong", "--ranks", "1,2,4", "--threads", "1,2,4", "--repeat", "1", SLURM_NTASKS="2",
+                 SLURM_CPUS_PER_TASK="2")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    pairs = [(row["ranks"], row["threads"]) for row in rows(study)]
+    assert pairs == [("1", "1"), ("2", "1"), ("4", "1"), ("1", "2"), ("2", "2"), ("1", "4")]
+    assert {row["study"] for row in rows(study)} == {f"strong-20x16x24-t{n}" for n in (1, 2, 4)}
+    assert study("strong", "--ranks", "1", "--threads", "2", "--repeat", "2").returncode == 0
+    assert [(row["threads"], row["repeat"]) for row in rows(study)[6:]] == [("2", "2")]
+    report = (study.out / "report.md").read_text()
+    assert "## Ranks and threads" in report and "| 2 × 2 |" in report
+
+
+def test_both_modes_share_a_directory(study):
+    for mode in ("weak", "strong"):
+        assert study(mode, "--ranks", "1,2", "--repeat", "1").returncode == 0
+    assert [row["mode"] for row in rows(study)] == ["weak", "weak", "strong", "strong"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
+def test_a_signal_ends_the_run_at_once(study, number):
+    assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
+    running = study.start("strong", "--ranks", "1,2", "--repeat", "2", SECONDS="600")
+    while study.log.read_text().count("\n") < 2:
+        time.sleep(0.02)
+    os.kill(running.pid, number)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 75 and "run again to go on" in said
+    assert len(rows(study)) == 1 and not (study.out / "scratch").exists()
+
+
+def test_two_studies_never_share_a_directory(study):
+    running = study.start("strong", "--ranks", "1", "--repeat", "1", SECONDS="600")
+    while study.log.read_text().count("\n") < 1:
+        time.sleep(0.02)
+    other = study("strong", "--ranks", "1", "--repeat", "1")
+    assert other.returncode == 3 and "at work there" in other.stderr
+    running.terminate()
+    running.communicate()
+
+
+def test_a_torn_line_is_measured_again(study):
+    assert study("strong", "--ranks", "1,2", "--repeat", "1").returncode == 0
+    table = study.out / "results.csv"
+    table.write_text(table.read_text()[:-7])
+    assert study("strong", "--ranks", "1,2", "--repeat", "1").returncode == 0
+    assert [row["ranks"] for row in rows(study)] == ["1", "2"] and len(study.log.read_text().splitlines()) == 3
+    table.write_text(table.read_text() + "strong\n")
+    done = study("strong", "--ranks", "1,2", "--repeat", "1")
+    assert done.returncode == 3 and "too few or too many columns" in done.stderr
+
+
+def test_progress_of_the_whole_on_a_terminal(study):
+    terminal, other_end = pty.openpty()
+    options = ("--ranks", "1,2", "--repeat", "1")
+    running = study.start("strong", *options, stderr=other_end, SECONDS="1.5", COLUMNS="66")
+    out, _ = running.communicate()
+    os.close(other_end)
+    shown = os.read(terminal, 100000).decode()
+    assert running.returncode == 0
+    lines = [line.removeprefix("\x1b[K") for line in shown.replace("\r\n", "\n").split("\r")]
+    assert "............   [1/2] strong-20x16x24 double 1 rank,   repeat 1, f" in lines
+    second = r"########\.\.\.\. \d+ (s|min) left  \[2/2\] strong-20x16x24 double 2 ran.*"
+    assert any(re.fullmatch(second, line) for line in lines)
+    assert max(map(len, lines[1:])) == 65 and lines[-1] == ""
+    assert out.splitlines()[1].startswith("[2/2] strong-20x16x24 double 2 ranks,  repeat 1: ")
+    assert out.splitlines()[0].endswith(" left") and "\r" not in out
+
+
+@pytest.mark.parametrize("left, code", [("0:59", 75), ("9:59", 0), ("2:00:00", 0), ("1-00:00:00", 0), ("UNLIMITED", 0)])
+def test_the_time_that_slurm_leaves_is_kept(study, left, code):
+    squeue = study.log.parent / "squeue"
+    squeue.write_text(f'#!/bin/sh\n[ "$*" = "--noheader --format=%L --job 17" ] && echo " {left}"\n')
+    squeue.chmod(0o755)
+    path = f"{squeue.parent}:/usr/bin:/bin"
+    done = study("strong", "--ranks", "1", "--repeat", "1", PATH=path, SLURM_JOB_ID="17")
+    assert done.returncode == code, done.stderr
+    assert len(rows(study)) == (0 if code else 1)
+
+
+def test_what_cannot_be_written_is_said(study):
+    study.out.write_text("a file")
+    done = study("strong", "--ranks", "1")
+    assert done.returncode == 3 and str(study.out) in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -115,9 +231,17 @@ def test_another_program_or_configuration_is_another_study(study):
         ("invalid grids", ["weak", "--grid", "16x16"]),
         ("precision 'half'", ["weak", "--precision", "half"]),
         ("not of the form", ["weak", "--ranks", "1", "nonsense"]),
+        ("unknown key", ["weak", "--ranks", "1", "grid.nonsense=1"]),
+        ("grid.nx is given twice, or is the study's", ["weak", "--ranks", "1", "grid.nx=8"]),
+        ("compute.backend is given twice", ["weak", "--backend", "cpu", "compute.backend=cpu"]),
+        ("invalid number", ["weak", "--repeat", "0"]),
+        ("invalid number", ["weak", "--steps", "-1"]),
+        ("has no {ranks} in it", ["weak", "--launcher", "env"]),
+        ("nowhere: No such file", ["weak", "--launcher", "nowhere {ranks}"]),
+        ("more threads than the 3 cores", ["weak", "--ranks", "2", "--threads", "2,3"]),
     ],
 )
 def test_wrong_requests_measure_nothing(study, message, arguments):
-    wrong = study(*arguments)
+    wrong = study(*arguments, SLURM_NTASKS="3")
     assert wrong.returncode == 2 and message in wrong.stderr
     assert not study.out.exists() and not study.log.read_text()

@@ -1,0 +1,149 @@
+"""For run/scaling: the machine that a study runs on, and how ranks are started there."""
+
+import math
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Failure(Exception):
+    """A message and the exit code to leave with."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+def command_output(*command):
+    """What a command prints, or nothing if it cannot be run."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def gpu_count():
+    return sum(line.startswith("GPU ") for line in command_output("nvidia-smi", "-L").splitlines())
+
+
+def batch_number(name):
+    """A number that the batch system left in the environment, or None."""
+    text = os.environ.get(name, "")
+    return int(text) if text.isdigit() else None
+
+
+def places(backend):
+    """Ranks that fit: tasks of the batch job, else GPUs, else cores."""
+    tasks = batch_number("SLURM_NTASKS") or batch_number("PBS_NP")
+    return tasks or (backend != "cpu" and gpu_count()) or len(os.sched_getaffinity(0))
+
+
+def cores():
+    """Cores of the batch job, else those that this process may use."""
+    tasks = batch_number("SLURM_NTASKS") or batch_number("PBS_NP")
+    each = batch_number("SLURM_CPUS_PER_TASK") or batch_number("OMP_NUM_THREADS") or 1
+    return tasks * each if tasks else len(os.sched_getaffinity(0))
+
+
+def time_left():
+    """Seconds that Slurm gives this job still, less a minute to leave in; infinite outside Slurm or without a limit."""
+    job = os.environ.get("SLURM_JOB_ID")
+    said = command_output("squeue", "--noheader", "--format=%L", "--job", job) if job else ""
+    found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", said.strip())
+    if not found:
+        return math.inf
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return 86400 * days + 3600 * hours + 60 * minutes + seconds - 60
+
+
+def launch_environment(backend):
+    """What mpirun needs to know outside a batch system, and GPU memory in MPI messages where it takes a variable."""
+    env = dict(os.environ)
+    if "SLURM_JOB_ID" not in env and "PBS_JOBID" not in env:
+        env.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+        env.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
+        env.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+    if os.geteuid() == 0:
+        env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    script = ROOT / "run" / "gpu-env"
+    if backend != "cpu" and gpu_count() and "OMPI_MCA_pml" not in env and script.exists():
+        lines = subprocess.run([script], capture_output=True, text=True, check=False, env=env)
+        if lines.returncode == 0:
+            shell = subprocess.run(
+                ["bash", "-c", f"{lines.stdout}\nenv -0"], capture_output=True, text=True, check=True, env=env
+            )
+            env = dict(entry.split("=", 1) for entry in shell.stdout.split("\0") if "=" in entry)
+        else:
+            print(f"warning: run/gpu-env: {lines.stderr.strip()}", file=sys.stderr)
+    return env
+
+
+def find_program(args):
+    """The program and the launcher's words with {ranks} still in them."""
+    program = args.fdapp or (ROOT / "build" / "fdapp")
+    if not program.exists():
+        found = None if args.fdapp else shutil.which("fdapp")
+        if not found:
+            raise Failure(2, f"{program}: no such program; build it (cmake --preset default) or name it with --fdapp")
+        program = Path(found)
+    if args.launcher:
+        words = shlex.split(args.launcher)
+        if not any("{ranks}" in word for word in words):
+            raise Failure(2, f"--launcher '{args.launcher}' has no {{ranks}} in it")
+        return program.resolve(), words
+    if shutil.which("mpirun"):
+        return program.resolve(), ["mpirun", "-np", "{ranks}"]
+    if "SLURM_JOB_ID" in os.environ and shutil.which("srun"):
+        return program.resolve(), ["srun", "-n", "{ranks}"]
+    raise Failure(2, "no mpirun here; say with --launcher how ranks are started")
+
+
+def started(launcher, ranks):
+    """The launcher's words for so many ranks."""
+    return [word.replace("{ranks}", str(ranks)) for word in launcher]
+
+
+def provenance(configuration, overrides, program, launcher, env):
+    """What the figures depend on. `identity` must not change within one study."""
+
+    def first_line(*command):
+        return command_output(*command).partition("\n")[0]
+
+    def text(path):
+        return Path(path).read_text().strip() if Path(path).exists() else ""
+
+    shown = ("OMPI_", "UCX_", "OMP_", "SLURM_NTASKS", "SLURM_NNODES", "SLURM_JOB_ID", "CUDA_VISIBLE", "PBS_NP")
+    cpu = [
+        line.strip()
+        for line in command_output("lscpu").splitlines()
+        if line.startswith(("Model name", "CPU(s)", "Thread(s)", "Core(s)", "Socket(s)", "NUMA", "L2", "L3"))
+    ]
+    gpus = command_output(
+        "nvidia-smi", "--query-gpu=name,memory.total,driver_version,clocks.max.sm", "--format=csv,noheader"
+    ).splitlines()
+    models = {line.partition(":")[2].strip() for line in cpu if line.startswith("Model name")}
+    return {
+        "identity": {
+            "program": command_output(str(program), "--version").splitlines(),
+            "configuration": configuration,
+            "overrides": overrides,
+            "launcher": launcher,
+            "machine": sorted(models | {gpu.partition(",")[0] for gpu in gpus}),
+        },
+        "mpi": first_line("mpirun", "--version"),
+        "revision of scripts": first_line("git", "describe", "--always", "--dirty"),
+        "gpus": gpus,
+        "links": command_output("nvidia-smi", "topo", "-m").splitlines(),
+        "cpu": cpu,
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "kernel": platform.release(),
+        "clock source": text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "environment": {name: env[name] for name in sorted(env) if name.startswith(shown)},
+    }
