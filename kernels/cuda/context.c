@@ -32,9 +32,12 @@ status context_launched(const kernels_context *context, kernels_queue queue, con
 
 status context_probe(void) {
   int count = 0;
+  int driver = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) {
     (void)cudaGetLastError();
+    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+      return status_fail(STATUS_DEVICE, "no CUDA device can be used: there is no NVIDIA driver here");
     return status_fail(STATUS_DEVICE, "no CUDA device can be used: %s", cudaGetErrorString(error));
   }
   if (count == 0) return status_fail(STATUS_DEVICE, "no CUDA device was found");
