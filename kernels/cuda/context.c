@@ -49,6 +49,15 @@ static int context_sync_wanted(void) {
   return value != NULL && strcmp(value, "1") == 0;
 }
 
+/* From the device's UUID (FNV-1a): processes may number a node's devices differently, or see one each. */
+static int context_identity(const struct cudaDeviceProp *properties) {
+  uint32_t hash = 2166136261U;
+  for (size_t i = 0; i < sizeof properties->uuid.bytes; i++) {
+    hash = (hash ^ (unsigned char)properties->uuid.bytes[i]) * 16777619U;
+  }
+  return (int)(hash >> 1);
+}
+
 /* Device, its properties, and whether this build has code for it. */
 static status context_open_device(const kernels_setup *setup, kernels_context *context) {
   CHECK(context_probe());
@@ -59,6 +68,7 @@ static status context_open_device(const kernels_setup *setup, kernels_context *c
   CHECK_CUDA(cudaGetDeviceProperties(&properties, context->device));
   context->multiprocessors = properties.multiProcessorCount;
   context->shared_limit = properties.sharedMemPerBlockOptin;
+  context->identity = context_identity(&properties);
   (void)snprintf(context->description, sizeof context->description, "%s, device %d of %d, %.0f GiB",
                  properties.name, context->device, context->device_count,
                  (double)properties.totalGlobalMem / (double)(1 << 30));
@@ -125,7 +135,7 @@ const char *context_describe(kernels_context *context) {
 }
 
 void context_device_index(kernels_context *context, int *index, int *count) {
-  *index = context->device;
+  *index = context->identity;
   *count = context->device_count;
 }
 
