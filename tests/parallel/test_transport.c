@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "halo.h"
+#include "solver.h"
 
 enum { NX = 33, NY = 20, PLANES = 6 }; /* planes a rank, one more on some */
 
@@ -26,6 +26,13 @@ typedef struct stand {
   field_space space;
 } stand;
 
+static size_t staging = 0; /* bytes allocated so far */
+
+static status count_allocate(kernels_context *context, kernels_memory kind, size_t bytes, void **memory) {
+  if (kind == MEMORY_STAGING) staging += bytes;
+  return kernels_find("cpu")->memory_allocate(context, kind, bytes, memory);
+}
+
 static void stand_open(stand *stand) {
   const kernels_setup setup = {.threads = 1};
   kernels_context *context = NULL;
@@ -34,6 +41,7 @@ static void stand_open(stand *stand) {
   MPI_Comm_size(MPI_COMM_WORLD, &stand->ranks);
   stand->device = *kernels_find("cpu");
   stand->device.host_memory = 0;
+  stand->device.memory_allocate = count_allocate;
   const int64_t n[3] = {NX, NY, (int64_t)PLANES * stand->ranks + stand->ranks / 2};
   EXPECT(grid_make(n, (const double[]){1.0, 1.0, 1.0}, stand->ranks, stand->rank, &stand->grid) == STATUS_OK);
   EXPECT(stand->device.context_create(&setup, &context) == STATUS_OK);
@@ -130,6 +138,15 @@ static void exchanges_check(const stand *stand) {
   halo_destroy(&halo);
 }
 
+/* The plan promises as much memory as staging takes; to be called when all of it has been taken. */
+static void needs_check(const stand *stand) {
+  const config config = {.n = {stand->grid.n[0], stand->grid.n[1], stand->grid.n[2]},
+                         .precision = PRECISION_DOUBLE};
+  solver_needs needs;
+  solver_estimate(&config, &stand->grid, 0, &needs);
+  EXPECT(staging > 0 && staging <= needs.host_bytes);
+}
+
 int main(int argc, char **argv) {
   stand stand;
   int all = 0;
@@ -137,6 +154,7 @@ int main(int argc, char **argv) {
   stand_open(&stand);
   choices_check(&stand);
   exchanges_check(&stand);
+  needs_check(&stand);
   stand_close(&stand);
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
