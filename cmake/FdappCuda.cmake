@@ -3,15 +3,38 @@ if(NOT FDAPP_CUDA MATCHES "^(ON|OFF|AUTO)$")
   message(FATAL_ERROR "FDAPP_CUDA=${FDAPP_CUDA} is not known; accepted: ON, OFF, AUTO.")
 endif()
 set(FDAPP_HAVE_CUDA OFF)
+
+# fdapp_cuda_architectures(VARIABLE): those of the GPUs of this machine, where the compiler and the kernels know them all.
+# Elsewhere code for compute capability 8.0, 8.6, 8.9 and 9.0. With PTX either way, that later GPUs translate. (CMake's
+# `native` has none, and fails where there is no GPU.)
+function(fdapp_cuda_architectures variable)
+  set(${variable} 80-real 90 PARENT_SCOPE)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+    RESULT_VARIABLE fault OUTPUT_VARIABLE capabilities ERROR_QUIET)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
+  if(NOT fault EQUAL 0 OR NOT capabilities MATCHES "[0-9]")
+    return()
+  endif()
+  set(found "")
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
+  foreach(capability IN LISTS capabilities)
+    string(REPLACE "." "" architecture ${capability})
+    if(architecture LESS 80 OR NOT "${known}\n" MATCHES "sm_${architecture}\n") # the kernels copy asynchronously
+      return()
+    endif()
+    list(APPEND found ${architecture})
+  endforeach()
+  list(REMOVE_DUPLICATES found)
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
 if(NOT FDAPP_CUDA STREQUAL "OFF")
   include(CheckLanguage)
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    # Code for compute capability 8.0, 8.6, 8.9 and 9.0, and PTX that later ones translate; -DCMAKE_CUDA_ARCHITECTURES=native
-    # builds faster for the GPU at hand.
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
-  endif()
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+      fdapp_cuda_architectures(CMAKE_CUDA_ARCHITECTURES)
+    endif()
     enable_language(CUDA)
     set(CMAKE_CUDA_STANDARD 17)
     set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)

@@ -126,7 +126,8 @@ typedef struct kernels {
   /* One line for people: device name and its number, or processor and threads. Valid as long as the context.
    */
   const char *(*describe)(kernels_context *context);
-  /* Number of devices of this kind on the node, and the index of the one opened. */
+  /* Number of devices of this kind that this process sees, and a number >= 0 that tells the one opened from
+   * the node's others: processes that share a device get the same, whatever each of them sees. */
   void (*device_index)(kernels_context *context, int *index, int *count);
 
   /* `bytes` bytes aligned to at least 256, zeroed, first touched by the threads that will use them.

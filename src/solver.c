@@ -12,11 +12,12 @@ void solver_estimate(const config *config, const grid *grid, int host_memory, so
   needs->fields =
       stepper_field_count(config->scheme, advection_steady(config)) + advection_field_count(config);
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
-  /* Staging of fields and of halos, and the checkpoint's pieces: a few planes, 32 MiB at least for large
-   * slabs. */
-  const size_t pieces = (size_t)(4 * KERNELS_HALO + 4) * plane;
-  needs->host_bytes = (pieces < (64u << 20) ? pieces : (64u << 20) + 4 * KERNELS_HALO * plane);
-  if (host_memory) needs->host_bytes += needs->device_bytes;
+  /* Staging of fields, and the checkpoint's pieces: 32 MiB each, or a plane, or all of a small slab. Staging
+   * of halos, should MPI not take device memory. */
+  const size_t slab = (size_t)shape.nz * plane;
+  const size_t piece = plane > 32u << 20 ? plane : slab < 32u << 20 ? slab : 32u << 20;
+  const size_t halos = (size_t)(4 * HALO_FIELDS * KERNELS_HALO) * plane;
+  needs->host_bytes = 2 * piece + (host_memory ? needs->device_bytes : halos);
 }
 
 status solver_backend(const config *config, const kernels **backend, char *note, size_t size) {

@@ -12,7 +12,7 @@ typedef struct solver {
   const kernels *backend;
   kernels_context *context;
   int threads;          /* CPU threads of this rank */
-  int devices, sharing; /* devices of this kind on the node; ranks on this rank's device */
+  int devices, sharing; /* devices of this kind that this rank sees; ranks on this rank's device */
   transport_choice transport;
   field_space space;
   halo halo;

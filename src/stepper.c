@@ -99,17 +99,12 @@ status stepper_create(const field_space *space, config_scheme scheme, stepper_rh
   return STATUS_OK;
 }
 
-static void forget_recordings(stepper *stepper) {
-  for (int i = 0; i < 2; i++) {
-    if (stepper->graphs[i] != NULL) stepper->slots[0].backend->graph_destroy(stepper->graphs[i]);
-    stepper->graphs[i] = NULL;
-  }
-}
-
 void stepper_destroy(stepper *stepper) {
   if (stepper->slot_count == 0) return;
   const kernels *backend = stepper->slots[0].backend;
-  forget_recordings(stepper);
+  for (int i = 0; i < 2; i++) {
+    if (stepper->graphs[i] != NULL) backend->graph_destroy(stepper->graphs[i]);
+  }
   for (int i = 0; i < stepper->slot_count; i++) field_destroy(&stepper->slots[i]);
   kernels_event *events[] = {stepper->edges_start, stepper->above_done, stepper->edges_done,
                              stepper->interior_start, stepper->interior_done};
@@ -231,16 +226,17 @@ static status record_stages(stepper *stepper, double dt, kernels_graph **graph) 
   return backend->graph_end(context, graph);
 }
 
-static status replay(stepper *stepper, double dt) {
+/* A recording is of one dt: the last step, if it is shorter, is not worth a recording of its own. */
+static status replay(stepper *stepper, double t, double dt) {
   kernels_graph **graph = &stepper->graphs[stepper->place];
-  if (stepper->recorded_dt != dt) forget_recordings(stepper);
-  stepper->recorded_dt = dt;
+  if (stepper->graphs[0] == NULL && stepper->graphs[1] == NULL) stepper->recorded_dt = dt;
+  if (stepper->recorded_dt != dt) return run_stages(stepper, t, dt);
   if (*graph == NULL) CHECK(record_stages(stepper, dt, graph));
   return stepper->slots[0].backend->graph_launch(stepper->slots[0].context, *graph);
 }
 
 status stepper_step(stepper *stepper, double t, double dt) {
-  CHECK(can_record(stepper) ? replay(stepper, dt) : run_stages(stepper, t, dt));
+  CHECK(can_record(stepper) ? replay(stepper, t, dt) : run_stages(stepper, t, dt));
   const int result = stepper->scheme->result;
   if (result != 0) {
     const field phi = stepper->slots[result];

@@ -153,6 +153,8 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
         why, fault);
   }
   (void)snprintf(choice->reason, sizeof choice->reason, "%s; %s", why, fault);
-  choice->warn = 1;
+  int ranks = 1;
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  choice->warn = ranks > 1; /* alone, nothing is sent */
   return STATUS_OK;
 }

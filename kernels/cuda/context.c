@@ -32,9 +32,12 @@ status context_launched(const kernels_context *context, kernels_queue queue, con
 
 status context_probe(void) {
   int count = 0;
+  int driver = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) {
     (void)cudaGetLastError();
+    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+      return status_fail(STATUS_DEVICE, "no CUDA device can be used: there is no NVIDIA driver here");
     return status_fail(STATUS_DEVICE, "no CUDA device can be used: %s", cudaGetErrorString(error));
   }
   if (count == 0) return status_fail(STATUS_DEVICE, "no CUDA device was found");
@@ -44,6 +47,15 @@ status context_probe(void) {
 static int context_sync_wanted(void) {
   const char *value = getenv("FDAPP_CUDA_SYNC");
   return value != NULL && strcmp(value, "1") == 0;
+}
+
+/* From the device's UUID (FNV-1a): processes may number a node's devices differently, or see one each. */
+static int context_identity(const struct cudaDeviceProp *properties) {
+  uint32_t hash = 2166136261U;
+  for (size_t i = 0; i < sizeof properties->uuid.bytes; i++) {
+    hash = (hash ^ (unsigned char)properties->uuid.bytes[i]) * 16777619U;
+  }
+  return (int)(hash >> 1);
 }
 
 /* Device, its properties, and whether this build has code for it. */
@@ -56,6 +68,7 @@ static status context_open_device(const kernels_setup *setup, kernels_context *c
   CHECK_CUDA(cudaGetDeviceProperties(&properties, context->device));
   context->multiprocessors = properties.multiProcessorCount;
   context->shared_limit = properties.sharedMemPerBlockOptin;
+  context->identity = context_identity(&properties);
   (void)snprintf(context->description, sizeof context->description, "%s, device %d of %d, %.0f GiB",
                  properties.name, context->device, context->device_count,
                  (double)properties.totalGlobalMem / (double)(1 << 30));
@@ -122,7 +135,7 @@ const char *context_describe(kernels_context *context) {
 }
 
 void context_device_index(kernels_context *context, int *index, int *count) {
-  *index = context->device;
+  *index = context->identity;
   *count = context->device_count;
 }
 

@@ -23,7 +23,8 @@ enum {
 };
 
 struct kernels_context {
-  int device, device_count;
+  int device, device_count; /* as this process numbers those it sees */
+  int identity;             /* the same in all processes that have opened this device */
   int multiprocessors;
   size_t shared_limit; /* bytes of shared memory that one block can have */
   int synchronise;     /* FDAPP_CUDA_SYNC=1: wait after every launch, so that a fault names its kernel */

@@ -65,6 +65,8 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   int resident = 0;
   CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, shared));
+  if (resident == 0)
+    return direct_launch<Op>(launch, a, name); /* what is left of the device has no place for a block */
   resident *= launch->context->multiprocessors;
   const int planes = d.z1 - d.z0;
   constexpr int lead = 2 * pipeline<Op, Tile>::LEAD;

@@ -11,6 +11,8 @@ const int rig_shapes[RIG_SHAPES][3] = {
     {17, 40, 4},  {700, 12, 5}, {9001, 9, 4}, {96, 150, 12},
 };
 
+const int rig_large[RIG_LARGE][3] = {{256, 67, 64}, {131, 97, 83}};
+
 /* State of one registered test. */
 typedef struct rig_case {
   const kernels *backend;

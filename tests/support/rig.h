@@ -51,6 +51,11 @@ void rig_threads(rig *rig, int threads);
 enum { RIG_SHAPES = 8 };
 extern const int rig_shapes[RIG_SHAPES][3];
 
+/* For what backends keep for large launches: beyond 2^20 points and 24 planes, several tiles in each
+ * direction, in rows of whole vectors and in others. */
+enum { RIG_LARGE = 2 };
+extern const int rig_large[RIG_LARGE][3];
+
 /* A field on the backend with its twin in host memory. */
 typedef struct twin {
   void *host, *device;

