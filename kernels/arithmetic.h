@@ -65,8 +65,16 @@ ARITHMETIC number advective(number u, number v, number w, number dx, number dy, 
 
 /* Sum of three derivatives, from the left: divergence, and the conservative form, whose products u f are
  * rounded before they are differenced. */
+ARITHMETIC number divergence_xy(number dx, number dy) {
+  return dx + dy;
+}
+
+ARITHMETIC number divergence_add_z(number xy, number dz) {
+  return xy + dz;
+}
+
 ARITHMETIC number divergence_sum(number dx, number dy, number dz) {
-  return (dx + dy) + dz;
+  return divergence_add_z(divergence_xy(dx, dy), dz);
 }
 
 /* Skew-symmetric form: mean of advective and conservative. */

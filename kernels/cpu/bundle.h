@@ -1,10 +1,11 @@
 #ifndef FDAPP_KERNELS_CPU_BUNDLE_H
 #define FDAPP_KERNELS_CPU_BUNDLE_H
 
-/* Derivatives of a bundle of lines: a strip of columns, a few rows, a few planes. A pass goes through it in
- * each direction, and a line once loaded serves all rows (or planes) of the bundle: three loads a result in y
- * and z instead of nine. Strips are whole rows if they can be, for the hardware fetches ahead along them. A
- * pass hands each result to a function of the operation, which keeps it in a scratch line or stores it. */
+/* Derivatives of a bundle of lines: a strip of columns, a few rows, a few planes. One pass goes through it in
+ * x and y, one in z, and a line once loaded serves all rows (or planes) of the bundle: three loads a result
+ * in y and z instead of nine. Strips are whole rows if they can be, for the hardware fetches ahead along
+ * them. A pass hands each result to a function of the operation, which keeps it in a scratch line or stores
+ * it. */
 
 #include "lines.h"
 
@@ -33,18 +34,16 @@ LINE_INLINE cpu_vector *scratch_line(cpu_scratch *scratch, cpu_place p) {
   return &scratch->line[p.b][p.k][p.r];
 }
 
-/* What an operation does with a result: `d` at `p`. */
-typedef void (*pass_function)(void *work, const cpu_bundle *bundle, cpu_place p, cpu_vector d);
+/* What an operation does with the derivatives at p in x and y, and with that in z. */
+typedef void (*pass_xy_function)(void *work, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
+                                 cpu_vector dy);
+typedef void (*pass_z_function)(void *work, const cpu_bundle *bundle, cpu_place p, cpu_vector dz);
 
-/* A pass. f: the field; g: NULL, or a field that multiplies it; ahead: NULL, or what the following bundle
- * will want from memory at the same place; sums: NULL for a first derivative, else the pairs of a second
- * derivative are added to it, starting from zero in x. */
-typedef struct cpu_pass {
-  const real *f, *g, *ahead[2];
-  cpu_scratch *sums;
-  pass_function emit;
-  void *work;
-} cpu_pass;
+/* What is differenced. f: a field; g: NULL, or a field that multiplies it; ahead: NULL, or what the following
+ * bundle will want from memory at the same place. */
+typedef struct cpu_operand {
+  const real *f, *g, *ahead;
+} cpu_operand;
 
 /* Coefficients of a pass in registers: in memory, each of them would cost a load for each line. */
 typedef struct pass_coefficients {
@@ -73,73 +72,82 @@ LINE_INLINE void bundle_ahead(const cpu_bundle *bundle, const real *f, cpu_place
   __builtin_prefetch(f + p.at + bundle->ahead, 0, 2);
 }
 
-/* Hands over a result. */
-LINE_INLINE void pass_emit(const cpu_bundle *bundle, cpu_pass pass, cpu_place p, cpu_vector d) {
-  for (int i = 0; i < 2; i++) {
-    if (pass.ahead[i] != NULL) bundle_ahead(bundle, pass.ahead[i], p);
-  }
-  pass.emit(pass.work, bundle, p, d);
+LINE_INLINE void operand_ahead(const cpu_bundle *bundle, cpu_operand operand, cpu_place p) {
+  if (operand.ahead != NULL) bundle_ahead(bundle, operand.ahead, p);
 }
 
-LINE_INLINE void pass_x(const cpu_bundle *bundle, cpu_pass pass, int planes) {
+LINE_INLINE cpu_vector operand_line(cpu_operand operand, ptrdiff_t at) {
+  const cpu_vector line = line_load(operand.f + at);
+  if (operand.g == NULL) return line;
+  return line_load(operand.g + at) * line;
+}
+
+/* The line at column x of a row and its neighbours in x. */
+LINE_INLINE void operand_neighbours(cpu_vector *n, const cpu_frame *frame, cpu_operand operand, ptrdiff_t row,
+                                    int x) {
+  cpu_triple t, u;
+  triple_load(&t, frame, operand.f + row, x);
+  if (operand.g != NULL) {
+    triple_load(&u, frame, operand.g + row, x);
+    t = (cpu_triple){u.left * t.left, u.centre * t.centre, u.right * t.right};
+  }
+  neighbours_x(n, &t);
+}
+
+/* Of the bundle's rows first .. first+rows-1; `rows` is a constant. */
+LINE_INLINE void pass_xy_rows(const cpu_bundle *bundle, const cpu_operand *x, const cpu_operand *y,
+                              int second, pass_xy_function emit, void *work, int planes, int first,
+                              int rows) {
   const cpu_frame *frame = bundle->frame;
-  const cpu_patch *patch = bundle->patch;
-  const int second = pass.sums != NULL;
-  const pass_coefficients coefficients = coefficients_load(bundle, second, AXIS_X);
-  for (int k = 0; k < planes; k++) {
-    for (int r = 0; r < bundle->rows; r++) {
-      const ptrdiff_t row = bundle->row[STENCIL_RADIUS + r] + k * frame->plane;
-      for (int b = 0; b < patch->lines; b++) {
-        const int x = patch->x0 + b * LINE;
-        cpu_triple t, u;
-        cpu_vector n[WIDTH];
-        triple_load(&t, frame, pass.f + row, x);
-        if (pass.g != NULL) {
-          triple_load(&u, frame, pass.g + row, x);
-          t = (cpu_triple){u.left * t.left, u.centre * t.centre, u.right * t.right};
-        }
-        neighbours_x(n, &t);
-        const cpu_vector d = pass_derivative(&coefficients, second, (cpu_vector){0}, n);
-        pass_emit(bundle, pass, (cpu_place){k, r, b, row + x}, d);
-      }
-    }
-  }
-}
-
-/* `rows` is bundle->rows as a constant. */
-LINE_INLINE void pass_y_rows(const cpu_bundle *bundle, cpu_pass pass, int planes, int rows) {
-  const int second = pass.sums != NULL;
-  const pass_coefficients coefficients = coefficients_load(bundle, second, AXIS_Y);
+  const pass_coefficients cx = coefficients_load(bundle, second, AXIS_X);
+  const pass_coefficients cy = coefficients_load(bundle, second, AXIS_Y);
   for (int k = 0; k < planes; k++) {
     for (int b = 0; b < bundle->patch->lines; b++) {
-      const ptrdiff_t at = bundle->patch->x0 + b * LINE + k * bundle->frame->plane;
-      cpu_vector n[CPU_ROWS + WIDTH - 1];
+      const int column = bundle->patch->x0 + b * LINE;
+      const ptrdiff_t plane = k * frame->plane;
+      cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1];
 #pragma GCC unroll 12
       for (int j = 0; j < rows + WIDTH - 1; j++) {
-        n[j] = line_load(pass.f + bundle->row[j] + at);
-        if (pass.g != NULL) n[j] = line_load(pass.g + bundle->row[j] + at) * n[j];
+        if (y != NULL) n[j] = operand_line(*y, bundle->row[first + j] + plane + column);
       }
 #pragma GCC unroll 4
-      for (int r = 0; r < rows; r++) {
-        const cpu_place p = {k, r, b, bundle->row[STENCIL_RADIUS + r] + at};
-        const cpu_vector s = second ? *scratch_line(pass.sums, p) : (cpu_vector){0};
-        pass_emit(bundle, pass, p, pass_derivative(&coefficients, second, s, n + r));
+      for (int i = 0; i < rows; i++) {
+        const ptrdiff_t row = bundle->row[STENCIL_RADIUS + first + i] + plane;
+        const cpu_place p = {k, first + i, b, row + column};
+        cpu_vector dx = {0}, dy = {0};
+        if (x != NULL) {
+          operand_neighbours(m, frame, *x, row, column);
+          dx = pass_derivative(&cx, second, (cpu_vector){0}, m);
+          operand_ahead(bundle, *x, p);
+        }
+        if (y != NULL) {
+          dy = pass_derivative(&cy, second, dx, n + i);
+          operand_ahead(bundle, *y, p);
+        }
+        emit(work, bundle, p, dx, dy);
       }
     }
   }
 }
 
-LINE_INLINE void pass_y(const cpu_bundle *bundle, cpu_pass pass, int planes) {
-  if (bundle->rows == CPU_ROWS) {
-    pass_y_rows(bundle, pass, planes, CPU_ROWS);
+/* Derivatives in x and y; NULL: not wanted. second: the pairs of second derivatives instead, in dy those of
+ * both. */
+LINE_INLINE void pass_xy(const cpu_bundle *bundle, const cpu_operand *x, const cpu_operand *y, int second,
+                         pass_xy_function emit, void *work, int planes) {
+  if (y == NULL) {
+    for (int r = 0; r < bundle->rows; r++) pass_xy_rows(bundle, x, y, second, emit, work, planes, r, 1);
+  } else if (bundle->rows == CPU_ROWS) {
+    pass_xy_rows(bundle, x, y, second, emit, work, planes, 0, CPU_ROWS);
   } else {
-    pass_y_rows(bundle, pass, planes, 1);
+    pass_xy_rows(bundle, x, y, second, emit, work, planes, 0, 1);
   }
 }
 
-/* `planes` is a constant. */
-LINE_INLINE void pass_z(const cpu_bundle *bundle, cpu_pass pass, int planes) {
-  const int second = pass.sums != NULL;
+/* The derivative in z; sums: NULL, or pairs of second derivatives, to which those in z are added instead.
+ * `planes` is a constant. */
+LINE_INLINE void pass_z(const cpu_bundle *bundle, cpu_operand z, cpu_scratch *sums, pass_z_function emit,
+                        void *work, int planes) {
+  const int second = sums != NULL;
   const ptrdiff_t plane = bundle->frame->plane;
   const pass_coefficients coefficients = coefficients_load(bundle, second, AXIS_Z);
   for (int r = 0; r < bundle->rows; r++) {
@@ -147,39 +155,42 @@ LINE_INLINE void pass_z(const cpu_bundle *bundle, cpu_pass pass, int planes) {
       const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + bundle->patch->x0 + b * LINE;
       cpu_vector n[CPU_PLANES + WIDTH - 1];
 #pragma GCC unroll 12
-      for (int j = 0; j < planes + WIDTH - 1; j++) {
-        n[j] = line_load(pass.f + at + (j - STENCIL_RADIUS) * plane);
-        if (pass.g != NULL) n[j] = line_load(pass.g + at + (j - STENCIL_RADIUS) * plane) * n[j];
-      }
+      for (int j = 0; j < planes + WIDTH - 1; j++) n[j] = operand_line(z, at + (j - STENCIL_RADIUS) * plane);
 #pragma GCC unroll 4
       for (int k = 0; k < planes; k++) {
         const cpu_place p = {k, r, b, at + k * plane};
-        const cpu_vector s = second ? *scratch_line(pass.sums, p) : (cpu_vector){0};
-        pass_emit(bundle, pass, p, pass_derivative(&coefficients, second, s, n + k));
+        operand_ahead(bundle, z, p);
+        const cpu_vector s = second ? *scratch_line(sums, p) : (cpu_vector){0};
+        emit(work, bundle, p, pass_derivative(&coefficients, second, s, n + k));
       }
     }
   }
-}
-
-/* Keeps a result in a scratch line. */
-LINE_INLINE void scratch_emit(void *scratch, const cpu_bundle *bundle, cpu_place p, cpu_vector d) {
-  (void)bundle;
-  *scratch_line(scratch, p) = d;
 }
 
 LINE_INLINE void bundle_store(const cpu_bundle *bundle, real *to, cpu_place p, cpu_vector value) {
   line_copy(to + p.at, &value, bundle->patch->nontemporal);
 }
 
+/* Keeps dx + dy. */
+LINE_INLINE void scratch_xy_emit(void *xy, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
+                                 cpu_vector dy) {
+  (void)bundle;
+  *scratch_line(xy, p) = divergence_xy(dx, dy);
+}
+
+LINE_INLINE void pairs_emit(void *sums, const cpu_bundle *bundle, cpu_place p, cpu_vector x, cpu_vector xy) {
+  (void)bundle;
+  (void)x;
+  *scratch_line(sums, p) = xy;
+}
+
 /* The Laplacian's pairs: in x, then y, then z. */
-LINE_INLINE void pass_laplacian(const cpu_bundle *bundle, const real *f, pass_function emit, void *work,
+LINE_INLINE void pass_laplacian(const cpu_bundle *bundle, const real *f, pass_z_function emit, void *work,
                                 int planes) {
   cpu_scratch sums;
-  cpu_pass pass = {.f = f, .sums = &sums, .emit = scratch_emit, .work = &sums};
-  pass_x(bundle, pass, planes);
-  pass.ahead[0] = f + STENCIL_RADIUS * bundle->frame->plane;
-  pass_y(bundle, pass, planes);
-  pass_z(bundle, (cpu_pass){.f = f, .sums = &sums, .emit = emit, .work = work}, planes);
+  const cpu_operand x = {.f = f, .ahead = f + STENCIL_RADIUS * bundle->frame->plane}, y = {.f = f};
+  pass_xy(bundle, &x, &y, 1, pairs_emit, &sums, planes);
+  pass_z(bundle, y, &sums, emit, work, planes);
 }
 
 /* From a bundle whose first row is y to the one after its last row: in this strip, the next one, or the next

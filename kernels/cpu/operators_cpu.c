@@ -8,14 +8,25 @@ typedef struct operator_job {
   real *out[3];
 } operator_job;
 
-/* Stores a result as it is. */
-LINE_INLINE void store_emit(void *out, const cpu_bundle *bundle, cpu_place p, cpu_vector d) {
-  bundle_store(bundle, out, p, d);
+LINE_INLINE void store_x_emit(void *out, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
+                              cpu_vector dy) {
+  (void)dy;
+  bundle_store(bundle, out, p, dx);
+}
+
+LINE_INLINE void store_y_emit(void *out, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
+                              cpu_vector dy) {
+  (void)dx;
+  bundle_store(bundle, out, p, dy);
+}
+
+LINE_INLINE void store_z_emit(void *out, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
+  bundle_store(bundle, out, p, dz);
 }
 
 LINE_INLINE void derivative_x_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
-  const real *f = job->in[0];
-  pass_x(bundle, (cpu_pass){.f = f, .ahead = {f}, .emit = store_emit, .work = job->out[0]}, planes);
+  const cpu_operand x = {.f = job->in[0], .ahead = job->in[0]};
+  pass_xy(bundle, &x, NULL, 0, store_x_emit, job->out[0], planes);
 }
 
 static void derivative_x_patch(const void *data, const cpu_patch *patch) {
@@ -24,8 +35,8 @@ static void derivative_x_patch(const void *data, const cpu_patch *patch) {
 }
 
 LINE_INLINE void derivative_y_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
-  const real *f = job->in[0], *ahead = f + STENCIL_RADIUS * job->frame.row;
-  pass_y(bundle, (cpu_pass){.f = f, .ahead = {ahead}, .emit = store_emit, .work = job->out[0]}, planes);
+  const cpu_operand y = {.f = job->in[0], .ahead = job->in[0] + STENCIL_RADIUS * job->frame.row};
+  pass_xy(bundle, NULL, &y, 0, store_y_emit, job->out[0], planes);
 }
 
 static void derivative_y_patch(const void *data, const cpu_patch *patch) {
@@ -34,8 +45,8 @@ static void derivative_y_patch(const void *data, const cpu_patch *patch) {
 }
 
 LINE_INLINE void derivative_z_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
-  const real *f = job->in[0], *ahead = f + STENCIL_RADIUS * job->frame.plane;
-  pass_z(bundle, (cpu_pass){.f = f, .ahead = {ahead}, .emit = store_emit, .work = job->out[0]}, planes);
+  const cpu_operand z = {.f = job->in[0], .ahead = job->in[0] + STENCIL_RADIUS * job->frame.plane};
+  pass_z(bundle, z, NULL, store_z_emit, job->out[0], planes);
 }
 
 static void derivative_z_patch(const void *data, const cpu_patch *patch) {
@@ -65,11 +76,19 @@ status derivative_cpu(const kernels_launch *launch, axis direction, const void *
   return tiles_run(launch, direction == AXIS_Z ? plan_column : plan_row, functions[direction], &job);
 }
 
+LINE_INLINE void gradient_xy_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
+                                  cpu_vector dy) {
+  real *const *out = data;
+  bundle_store(bundle, out[0], p, dx);
+  bundle_store(bundle, out[1], p, dy);
+}
+
 LINE_INLINE void gradient_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
-  const real *f = job->in[0], *ahead = f + STENCIL_RADIUS * job->frame.plane;
-  pass_x(bundle, (cpu_pass){.f = f, .emit = store_emit, .work = job->out[0]}, planes);
-  pass_y(bundle, (cpu_pass){.f = f, .ahead = {ahead}, .emit = store_emit, .work = job->out[1]}, planes);
-  pass_z(bundle, (cpu_pass){.f = f, .emit = store_emit, .work = job->out[2]}, planes);
+  const cpu_operand f = {.f = job->in[0]};
+  const cpu_operand x = {.f = job->in[0], .ahead = job->in[0] + STENCIL_RADIUS * job->frame.plane};
+  real *out[2] = {job->out[0], job->out[1]};
+  pass_xy(bundle, &x, &f, 0, gradient_xy_emit, out, planes);
+  pass_z(bundle, f, NULL, store_z_emit, job->out[2], planes);
 }
 
 static void gradient_patch(const void *data, const cpu_patch *patch) {
@@ -85,25 +104,24 @@ status gradient_cpu(const kernels_launch *launch, const void *f, void *const out
 }
 
 typedef struct divergence_work {
-  cpu_scratch dx, dy;
+  cpu_scratch xy;
   real *out;
 } divergence_work;
 
 LINE_INLINE void divergence_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
   divergence_work *work = data;
-  bundle_store(bundle, work->out, p,
-               divergence_sum(*scratch_line(&work->dx, p), *scratch_line(&work->dy, p), dz));
+  bundle_store(bundle, work->out, p, divergence_add_z(*scratch_line(&work->xy, p), dz));
 }
 
 LINE_INLINE void divergence_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
   const real *const *v = job->in;
-  const real *y_ahead = v[1] + STENCIL_RADIUS * job->frame.row;
-  const real *z_ahead = v[2] + STENCIL_RADIUS * job->frame.plane;
+  const cpu_operand x = {.f = v[0], .ahead = v[0]};
+  const cpu_operand y = {.f = v[1], .ahead = v[1] + STENCIL_RADIUS * job->frame.row};
+  const cpu_operand z = {.f = v[2], .ahead = v[2] + STENCIL_RADIUS * job->frame.plane};
   divergence_work work;
   work.out = job->out[0];
-  pass_x(bundle, (cpu_pass){.f = v[0], .ahead = {v[0]}, .emit = scratch_emit, .work = &work.dx}, planes);
-  pass_y(bundle, (cpu_pass){.f = v[1], .ahead = {y_ahead}, .emit = scratch_emit, .work = &work.dy}, planes);
-  pass_z(bundle, (cpu_pass){.f = v[2], .ahead = {z_ahead}, .emit = divergence_emit, .work = &work}, planes);
+  pass_xy(bundle, &x, &y, 0, scratch_xy_emit, &work.xy, planes);
+  pass_z(bundle, z, NULL, divergence_emit, &work, planes);
 }
 
 static void divergence_patch(const void *data, const cpu_patch *patch) {

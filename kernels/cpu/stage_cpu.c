@@ -1,7 +1,7 @@
 #include "numerics.h"
 
-/* One Runge-Kutta stage of a bundle: the advection term, the Laplacian, then the combination. Passes in x and
- * y leave their derivatives in scratch lines; the last pass in z completes the point. */
+/* One Runge-Kutta stage of a bundle: the Laplacian, the advection term, then the combination. What passes in
+ * x and y find waits in scratch lines; the last pass in z completes the point. */
 
 typedef struct stage_job {
   cpu_frame frame;
@@ -14,8 +14,8 @@ typedef struct stage_job {
 
 typedef struct stage_work {
   const stage_job *job;
-  cpu_scratch dx, dy;
   cpu_scratch advective; /* the part in x and y, then all of it */
+  cpu_scratch flux;      /* the part in x and y */
   cpu_scratch laplacian;
 } stage_work;
 
@@ -27,11 +27,11 @@ LINE_INLINE cpu_vector stage_velocity(const stage_job *job, const cpu_bundle *bu
 }
 
 /* u . grad f: x and y, then z. */
-LINE_INLINE void advective_y_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dy) {
+LINE_INLINE void advective_xy_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
+                                   cpu_vector dy) {
   stage_work *work = data;
   const cpu_vector u = stage_velocity(work->job, bundle, 0, p), v = stage_velocity(work->job, bundle, 1, p);
-  cpu_vector *sum = scratch_line(&work->advective, p);
-  *sum = advective_xy(u, v, *sum, dy);
+  *scratch_line(&work->advective, p) = advective_xy(u, v, dx, dy);
 }
 
 LINE_INLINE cpu_vector advective_z(stage_work *work, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
@@ -70,7 +70,7 @@ LINE_INLINE void advective_keep_emit(void *data, const cpu_bundle *bundle, cpu_p
 
 LINE_INLINE void flux_z_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
   stage_work *work = data;
-  const cpu_vector flux = divergence_sum(*scratch_line(&work->dx, p), *scratch_line(&work->dy, p), dz);
+  const cpu_vector flux = divergence_add_z(*scratch_line(&work->flux, p), dz);
   stage_combine(work, bundle, p,
                 work->job->advective ? skew(*scratch_line(&work->advective, p), flux) : flux);
 }
@@ -82,27 +82,23 @@ LINE_INLINE void laplacian_keep_emit(void *data, const cpu_bundle *bundle, cpu_p
   *scratch_line(&work->laplacian, p) = line_fma(job->frame.centre, line_load(job->f + p.at), pairs);
 }
 
-LINE_INLINE void stage_advective(stage_work *work, const cpu_bundle *bundle, pass_function emit, int planes) {
+LINE_INLINE void stage_advective(stage_work *work, const cpu_bundle *bundle, pass_z_function emit,
+                                 int planes) {
   const stage_job *job = work->job;
-  const real *f = job->f, *ahead = f + STENCIL_RADIUS * job->frame.plane;
-  const cpu_pass x = {.f = f, .ahead = {ahead}, .emit = scratch_emit, .work = &work->advective};
-  const cpu_pass y = {.f = f, .ahead = {job->base}, .emit = advective_y_emit, .work = work};
-  pass_x(bundle, x, planes);
-  pass_y(bundle, y, planes);
-  pass_z(bundle, (cpu_pass){.f = f, .emit = emit, .work = work}, planes);
+  const cpu_operand x = {.f = job->f, .ahead = job->f + STENCIL_RADIUS * job->frame.plane};
+  const cpu_operand y = {.f = job->f, .ahead = job->base}, z = {.f = job->f};
+  pass_xy(bundle, &x, &y, 0, advective_xy_emit, work, planes);
+  pass_z(bundle, z, NULL, emit, work, planes);
 }
 
 LINE_INLINE void stage_flux(stage_work *work, const cpu_bundle *bundle, int planes) {
   const stage_job *job = work->job;
   const real *f = job->f, *const *u = job->velocity;
-  const ptrdiff_t row = STENCIL_RADIUS * job->frame.row, plane = STENCIL_RADIUS * job->frame.plane;
-  const cpu_pass x = {.f = f, .g = u[0], .ahead = {f + plane, u[0]}, .emit = scratch_emit, .work = &work->dx};
-  const cpu_pass y = {
-      .f = f, .g = u[1], .ahead = {job->base, u[1] + row}, .emit = scratch_emit, .work = &work->dy};
-  const cpu_pass z = {.f = f, .g = u[2], .ahead = {u[2] + plane}, .emit = flux_z_emit, .work = work};
-  pass_x(bundle, x, planes);
-  pass_y(bundle, y, planes);
-  pass_z(bundle, z, planes);
+  const ptrdiff_t plane = STENCIL_RADIUS * job->frame.plane;
+  const cpu_operand x = {.f = f, .g = u[0], .ahead = f + plane}, y = {.f = f, .g = u[1], .ahead = job->base};
+  const cpu_operand z = {.f = f, .g = u[2], .ahead = u[2] + plane};
+  pass_xy(bundle, &x, &y, 0, scratch_xy_emit, &work->flux, planes);
+  pass_z(bundle, z, NULL, flux_z_emit, work, planes);
 }
 
 LINE_INLINE void stage_bundle(const stage_job *job, const cpu_bundle *bundle, int planes) {
