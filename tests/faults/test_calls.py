@@ -185,6 +185,4 @@ def test_kill_at_calls(tmp_path, undisturbed, figures):
         shutil.rmtree(directory.parent)
 
     harness.together(kill, enumerate(chosen))
-    figures["kills right at a call of rank 0 that changes the disk, gone on from on 2 ranks to the same bits"] = len(
-        chosen
-    )
+    figures["kills right at a call of rank 0 that changes the disk, resumed on 2 ranks to the same bits"] = len(chosen)
