@@ -151,16 +151,16 @@ def test_full_disk(tmp_path, figures, reserving):
 
 
 def test_read_only_under_a_run(tmp_path, figures):
-    """What ext4 does after an error."""
+    """What ext4 does after an error; what is under way at that moment fails with an I/O error."""
     done, copy = on_disk(tmp_path, EXT4, "mount -o remount,abort {disk}")
-    assert_disk_left(done, copy, "Read-only file system")
+    assert_disk_left(done, copy, "Read-only file system", "Input/output error")
     figures["file systems turned read-only under a run"] = 1
 
 
 def test_disk_dies_under_a_run(tmp_path, figures):
     """Every access fails; what had its name before is there when the disk comes back."""
     done, copy = on_disk(tmp_path, EXT4, SHUTDOWN, "umount {disk}; mount -o loop {image} {disk}")
-    assert_disk_left(done, copy, "Input/output error")
+    assert_disk_left(done, copy, "Input/output error", "Read-only file system")
     figures["file systems shut down under a run (I/O error), mounted again"] = 1
 
 
