@@ -54,7 +54,8 @@ static status create_root(checkpoint *checkpoint, const config *config) {
   FILE *text = open_memstream(&checkpoint->configuration, &length);
   if (text != NULL) {
     config_write(config, text);
-    if (fclose(text) != 0) text = NULL;
+    const int whole = ferror(text) == 0;
+    if (fclose(text) != 0 || !whole) text = NULL;
   }
   if (checkpoint->all_checksums == NULL || checkpoint->counts == NULL || checkpoint->starts == NULL ||
       text == NULL) {

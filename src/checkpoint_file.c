@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -149,35 +150,20 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   return reserve_dataset(file, path, checksums_name, H5T_NATIVE_UINT64, 1, &planes, offset);
 }
 
-/* Writes an empty HDF5 file with room for the text block, made in memory, to `descriptor`. */
-static status write_empty(int descriptor, const char *path) {
-  hid_t access = -1;
-  hid_t creation = -1;
-  hid_t file = -1;
-  char image[8192];
-  CHECK_HDF5(STATUS_FILE, path, access = H5Pcreate(H5P_FILE_ACCESS));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_fapl_core(access, sizeof image, 0));
-  CHECK_HDF5(STATUS_FILE, path, creation = H5Pcreate(H5P_FILE_CREATE));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_userblock(creation, CHECKPOINT_BLOCK_BYTES));
-  CHECK_HDF5(STATUS_FILE, path, file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access));
-  CHECK_HDF5(STATUS_FILE, path, H5Fflush(file, H5F_SCOPE_LOCAL));
-  const ssize_t size = H5Fget_file_image(file, image, sizeof image);
-  CHECK_HDF5(STATUS_FILE, path, size);
-  CHECK_HDF5(STATUS_FILE, path, H5Fclose(file));
-  CHECK_HDF5(STATUS_FILE, path, H5Pclose(creation));
-  CHECK_HDF5(STATUS_FILE, path, H5Pclose(access));
-  /* The image begins behind the text block. */
-  return file_write_at(descriptor, path, image, (size_t)size, CHECKPOINT_BLOCK_BYTES);
+/* [out] access: what a file is opened with. */
+static status access_list(const char *path, hid_t *access) {
+  CHECK_HDF5(STATUS_FILE, path, *access = H5Pcreate(H5P_FILE_ACCESS));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_fclose_degree(*access, H5F_CLOSE_STRONG));
+  /* The run directory has a lock of its own, and some file systems have none for the library. */
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_file_locking(*access, 0, 1));
+  return STATUS_OK;
 }
 
-/* [out] file */
-static status open_file(const char *path, unsigned flags, hid_t *file) {
+/* For reading. [out] file */
+static status open_file(const char *path, hid_t *file) {
   hid_t access = -1;
-  CHECK_HDF5(STATUS_FILE, path, access = H5Pcreate(H5P_FILE_ACCESS));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_fclose_degree(access, H5F_CLOSE_STRONG));
-  /* The run directory has a lock of its own, and some file systems have none for the library. */
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_file_locking(access, 0, 1));
-  CHECK_HDF5(STATUS_FILE, path, *file = H5Fopen(path, flags, access));
+  CHECK(access_list(path, &access));
+  CHECK_HDF5(STATUS_FILE, path, *file = H5Fopen(path, H5F_ACC_RDONLY, access));
   CHECK_HDF5(STATUS_FILE, path, H5Pclose(access));
   return STATUS_OK;
 }
@@ -202,41 +188,83 @@ static status reserve_room(int descriptor, const char *path, int64_t bytes) {
   return status_fail(STATUS_FILE, "%s: no room for %" PRId64 " bytes: %s", path, bytes, strerror(fault));
 }
 
-/* An empty file that has its room. The library's own writes must not fail: after a failed close, HDF5 1.10
- * crashes when MPI_Finalize makes it clean up. So they meet a disk on which their place is taken already. */
-static status make_room(const char *path, const checkpoint_contents *contents,
-                        const checkpoint_block *block) {
-  /* Attributes, groups and what the library rounds up; the excess is given back when the file is closed. */
+/* The structure, made by the library in a file that lies in memory: its writes never meet the disk, and so
+ * never fail for the disk's reasons (after a failed close HDF5 1.10 crashes when MPI_Finalize makes it clean
+ * up). phi's place is a hole in it, which takes no memory. [out] block: where phi and the checksums lie. */
+static status make_structure(int memory, const char *path, const checkpoint_contents *contents,
+                             checkpoint_block *block) {
+  hid_t access = -1;
+  hid_t creation = -1;
+  hid_t file = -1;
+  struct stat info;
+  char name[32];
+  (void)snprintf(name, sizeof name, "/proc/self/fd/%d", memory);
+  CHECK(access_list(path, &access));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_fapl_stdio(access));
+  CHECK_HDF5(STATUS_FILE, path, creation = H5Pcreate(H5P_FILE_CREATE));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_userblock(creation, CHECKPOINT_BLOCK_BYTES));
+  CHECK_HDF5(STATUS_FILE, path, file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access));
+  status result = write_picture(file, path, contents, &block->data_offset);
+  if (result == STATUS_OK) result = write_restart(file, path, contents, &block->checksums_offset);
+  CHECK(close_file(file, path, result));
+  CHECK_HDF5(STATUS_FILE, path, H5Pclose(creation));
+  CHECK_HDF5(STATUS_FILE, path, H5Pclose(access));
+  if (fstat(memory, &info) != 0) return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
+  block->file_bytes = (int64_t)info.st_size;
+  return STATUS_OK;
+}
+
+/* Copies what lies in [start, end) of the file in memory. */
+static status copy_range(int memory, int descriptor, const char *path, int64_t start, int64_t end) {
+  char piece[1 << 14];
+  for (int64_t at = start; at < end; at += (int64_t)sizeof piece) {
+    const size_t size = end - at < (int64_t)sizeof piece ? (size_t)(end - at) : sizeof piece;
+    CHECK(file_read_at(memory, path, piece, size, at));
+    CHECK(file_write_at(descriptor, path, piece, size, at));
+  }
+  return STATUS_OK;
+}
+
+/* Makes the structure and puts it around phi's place in the file. */
+static status put_structure(int memory, int descriptor, const char *path, const checkpoint_contents *contents,
+                            checkpoint_block *block) {
+  CHECK(make_structure(memory, path, contents, block));
+  const int64_t data_end = block->data_offset + checkpoint_data_bytes(block);
+  CHECK(copy_range(memory, descriptor, path, CHECKPOINT_BLOCK_BYTES, block->data_offset));
+  CHECK(copy_range(memory, descriptor, path, data_end, block->file_bytes));
+  /* What was reserved beyond the need goes back. */
+  if (ftruncate(descriptor, (off_t)block->file_bytes) == 0) return STATUS_OK;
+  return status_fail(STATUS_FILE, "%s: cannot be cut to its size: %s", path, strerror(errno));
+}
+
+static status fill_file(int descriptor, const char *path, const checkpoint_contents *contents,
+                        checkpoint_block *block) {
+  /* Attributes, groups and what the library rounds up. */
   const int64_t provenance = 32768 + (int64_t)strlen(contents->configuration);
   const int64_t checksums = block->n[2] * (int64_t)sizeof(uint64_t);
-  const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot make: %s", path, strerror(errno));
-  status result = reserve_room(
-      descriptor, path, checkpoint_data_bytes(block) + checksums + CHECKPOINT_BLOCK_BYTES + provenance);
-  if (result == STATUS_OK) result = write_empty(descriptor, path);
-  if (close(descriptor) != 0 && result == STATUS_OK) {
-    result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
-  }
+  CHECK(reserve_room(descriptor, path,
+                     checkpoint_data_bytes(block) + checksums + CHECKPOINT_BLOCK_BYTES + provenance));
+  const int memory = memfd_create("state", MFD_CLOEXEC);
+  if (memory < 0) return status_fail(STATUS_MEMORY, "%s: no file in memory: %s", path, strerror(errno));
+  const status result = put_structure(memory, descriptor, path, contents, block);
+  (void)close(memory);
   return result;
 }
 
 status checkpoint_file_create(const char *path, const checkpoint_contents *contents,
                               checkpoint_block *block) {
-  hid_t file = -1;
-  struct stat info;
   *block = (checkpoint_block){.precision = contents->precision,
                               .n = {contents->n[0], contents->n[1], contents->n[2]},
                               .step = contents->state.step,
                               .time = contents->state.time,
                               .picture = contents->state.picture};
-  CHECK(make_room(path, contents, block));
-  CHECK(open_file(path, H5F_ACC_RDWR, &file));
-  status result = write_picture(file, path, contents, &block->data_offset);
-  if (result == STATUS_OK) result = write_restart(file, path, contents, &block->checksums_offset);
-  CHECK(close_file(file, path, result));
-  if (stat(path, &info) != 0) return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
-  block->file_bytes = (int64_t)info.st_size;
-  return STATUS_OK;
+  const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot make: %s", path, strerror(errno));
+  status result = fill_file(descriptor, path, contents, block);
+  if (close(descriptor) != 0 && result == STATUS_OK) {
+    result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
+  }
+  return result;
 }
 
 static status read_attribute(hid_t object, const char *path, const char *name, hid_t type, int count,
@@ -266,7 +294,9 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
   CHECK(read_attribute(group, path, "base_time", H5T_NATIVE_DOUBLE, 1, &state->base_time));
   CHECK(read_attribute(group, path, "picture", H5T_NATIVE_INT, 1, &state->picture));
   state->departed = 0;
-  if (H5Aexists(group, "departed") > 0) { /* older states do not say */
+  htri_t says = 0;
+  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "departed"));
+  if (says > 0) { /* older states do not say */
     CHECK(read_attribute(group, path, "departed", H5T_NATIVE_INT, 1, &state->departed));
   }
   CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
@@ -282,7 +312,7 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
 
 status checkpoint_file_state(const char *path, const checkpoint_block *block, checkpoint_state *state) {
   hid_t file = -1;
-  CHECK(open_file(path, H5F_ACC_RDONLY, &file));
+  CHECK(open_file(path, &file));
   return close_file(file, path, read_state(file, path, block, state));
 }
 
@@ -296,7 +326,7 @@ static status read_spacing(hid_t file, const char *path, double spacing[3]) {
 
 status checkpoint_file_spacing(const char *path, double spacing[3]) {
   hid_t file = -1;
-  CHECK(open_file(path, H5F_ACC_RDONLY, &file));
+  CHECK(open_file(path, &file));
   return close_file(file, path, read_spacing(file, path, spacing));
 }
 
@@ -306,7 +336,9 @@ static status read_configuration(hid_t file, const char *path, char **text) {
   CHECK_HDF5(STATUS_DAMAGED, path,
              attribute = H5Aopen_by_name(file, "fdapp", "config", H5P_DEFAULT, H5P_DEFAULT));
   CHECK_HDF5(STATUS_DAMAGED, path, type = H5Aget_type(attribute));
-  *text = calloc(H5Tget_size(type) + 1, 1);
+  const size_t size = H5Tget_size(type);
+  if (size == 0) return hdf5_failure(STATUS_DAMAGED, path, "H5Tget_size");
+  *text = calloc(size + 1, 1);
   if (*text == NULL) return status_fail(STATUS_MEMORY, "no memory for the configuration in %s", path);
   CHECK_HDF5(STATUS_DAMAGED, path, H5Aread(attribute, type, *text));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Tclose(type));
@@ -317,6 +349,6 @@ static status read_configuration(hid_t file, const char *path, char **text) {
 status checkpoint_file_configuration(const char *path, char **text) {
   hid_t file = -1;
   *text = NULL;
-  CHECK(open_file(path, H5F_ACC_RDONLY, &file));
+  CHECK(open_file(path, &file));
   return close_file(file, path, read_configuration(file, path, text));
 }

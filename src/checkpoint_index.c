@@ -78,9 +78,11 @@ status checkpoint_index_open(const char *directory, checkpoint_index *index) {
   if (listing == NULL)
     return status_fail(STATUS_FILE, "%s: cannot be listed: %s", directory, strerror(errno));
   status result = STATUS_OK;
-  for (const struct dirent *name; result == STATUS_OK && (name = readdir(listing)) != NULL;) {
+  const char *name = NULL;
+  while ((result = file_next_name(listing, directory, &name)) == STATUS_OK && name != NULL) {
     long long step = 0;
-    if (rundir_is_state(name->d_name, &step)) result = insert(index, examine(directory, step));
+    if (rundir_is_state(name, &step)) result = insert(index, examine(directory, step));
+    if (result != STATUS_OK) break;
   }
   (void)closedir(listing);
   if (result != STATUS_OK) checkpoint_index_close(index);
@@ -98,15 +100,18 @@ void checkpoint_index_close(checkpoint_index *index) {
  */
 static status write_index(const checkpoint_index *index) {
   json_t *files = json_array();
+  int failures = 0;
   for (size_t i = 0; i < index->count; i++) {
     char name[64];
     checkpoint_index_name(index->entries[i].step, name);
     if (!index->entries[i].known) continue;
-    /* Failures show as NULL below: jansson passes them on. */
-    (void)json_array_append_new(files, json_pack("{s:s, s:f}", "name", name, "time", index->entries[i].time));
+    failures -=
+        json_array_append_new(files, json_pack("{s:s, s:f}", "name", name, "time", index->entries[i].time));
   }
   json_t *document = json_pack("{s:s, s:o}", "file-series-version", "1.0", "files", files);
-  char *text = document == NULL ? NULL : json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  char *text = document == NULL || failures > 0
+                   ? NULL
+                   : json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
   const status result = text != NULL ? file_write_whole(index->directory, index_name, text)
                                      : status_fail(STATUS_MEMORY, "no memory for %s", index_name);
   free(text);

@@ -120,9 +120,9 @@ static status file_fault(const char *path) {
 
 /* The rows of an earlier run that stay: whole lines, not beyond `from`; a last row that was written only
  * because that run ended there would not be in an uninterrupted run. They are copied to `text`. */
-static void keep_rows(const diagnostics *diagnostics, const char *path, int64_t from, FILE *text) {
+static status keep_rows(const diagnostics *diagnostics, const char *path, int64_t from, FILE *text) {
   FILE *old = fopen(path, "r");
-  if (old == NULL) return;
+  if (old == NULL) return errno == ENOENT ? STATUS_OK : file_fault(path);
   const int64_t every = diagnostics->solver->config->diagnostics_every;
   char line[1024];
   while (fgets(line, (int)sizeof line, old) != NULL) {
@@ -130,9 +130,11 @@ static void keep_rows(const diagnostics *diagnostics, const char *path, int64_t 
     const int64_t step = strtoll(line, &rest, 10);
     const int whole = rest != line && *rest == ',' && strchr(line, '\n') != NULL;
     const int only_last = step == from && (every == 0 || step % every != 0);
-    if (whole && step <= from && !only_last) (void)fputs(line, text);
+    if (whole && step <= from && !only_last && fputs(line, text) == EOF) break;
   }
+  const status result = ferror(old) == 0 && feof(old) != 0 ? STATUS_OK : file_fault(path);
   (void)fclose(old);
+  return result;
 }
 
 /* An older table with other columns moves out of the way: its rows and the new ones are not one table. */
@@ -140,9 +142,11 @@ static status set_aside_other(const diagnostics *diagnostics, const rundir *rund
   char line[1024] = "";
   char moved[64];
   FILE *old = fopen(path, "r");
-  if (old == NULL) return STATUS_OK;
+  if (old == NULL) return errno == ENOENT ? STATUS_OK : file_fault(path);
   const int other = fgets(line, (int)sizeof line, old) != NULL && strcmp(line, header(diagnostics)) != 0;
+  const status result = ferror(old) == 0 ? STATUS_OK : file_fault(path);
   (void)fclose(old);
+  CHECK(result);
   if (!other) return STATUS_OK;
   CHECK(rundir_set_aside_one(rundir, file_name, moved));
   log_info("output     %s with other columns moved to %s/%s\n", file_name, rundir->path, moved);
@@ -157,13 +161,13 @@ status diagnostics_open(diagnostics *diagnostics, const rundir *rundir, int64_t 
   size_t size = 0;
   FILE *rows = open_memstream(&text, &size);
   if (rows == NULL) return file_fault(path);
-  (void)fputs(header(diagnostics), rows);
-  if (from >= 0) keep_rows(diagnostics, path, from, rows);
+  status result = fputs(header(diagnostics), rows) != EOF ? STATUS_OK : file_fault(path);
+  if (result == STATUS_OK && from >= 0) result = keep_rows(diagnostics, path, from, rows);
   const int complete = fclose(rows) == 0;
-  const status written =
-      complete ? rundir_write(rundir, file_name, text) : status_fail(STATUS_MEMORY, "no memory for %s", path);
+  if (result == STATUS_OK && !complete) result = status_fail(STATUS_MEMORY, "no memory for %s", path);
+  if (result == STATUS_OK) result = rundir_write(rundir, file_name, text);
   free(text);
-  CHECK(written);
+  CHECK(result);
   diagnostics->file = fopen(path, "a");
   return diagnostics->file != NULL ? STATUS_OK : file_fault(path);
 }

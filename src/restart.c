@@ -1,5 +1,6 @@
 #include "restart.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +9,37 @@
 #include "base/agree.h"
 #include "base/log.h"
 
-/* Whether `file` lies in the run's own directory. */
-static int in_directory(const char *file, const char *directory) {
-  char *parent = strdup(file);
-  char *slash = parent != NULL ? strrchr(parent, '/') : NULL;
+/* The directory with all links followed; one that is not there is nobody's. [out] whole: the caller's to
+ * free, NULL if it is not there. */
+static status follow(const char *directory, char **whole) {
+  *whole = realpath(directory, NULL);
+  if (*whole != NULL || errno == ENOENT || errno == ENOTDIR) return STATUS_OK;
+  return status_fail(STATUS_FILE, "%s: %s", directory, strerror(errno));
+}
+
+/* [out] inside: whether `file` lies in the run's own directory. */
+static status find_inside(const char *file, const char *directory, int *inside) {
+  char parent[CONFIG_PATH_SIZE];
+  char *theirs = NULL;
+  char *ours = NULL;
+  (void)snprintf(parent, sizeof parent, "%s", file);
+  char *slash = strrchr(parent, '/');
   if (slash != NULL) *(slash == parent ? slash + 1 : slash) = '\0';
-  char *a = parent != NULL ? realpath(slash != NULL ? parent : ".", NULL) : NULL;
-  char *b = realpath(directory, NULL);
-  const int same = a != NULL && b != NULL && strcmp(a, b) == 0;
-  free(parent);
-  free(a);
-  free(b);
-  return same;
+  status result = follow(slash != NULL ? parent : ".", &theirs);
+  if (result == STATUS_OK) result = follow(directory, &ours);
+  *inside = theirs != NULL && ours != NULL && strcmp(theirs, ours) == 0;
+  free(theirs);
+  free(ours);
+  return result;
+}
+
+/* Rank 0 looks, for all go the same way. */
+static status in_directory(MPI_Comm comm, const char *file, const char *directory, int *inside) {
+  int rank = 0;
+  CHECK_MPI(MPI_Comm_rank(comm, &rank));
+  CHECK(agree(comm, rank == 0 ? find_inside(file, directory, inside) : STATUS_OK));
+  CHECK_MPI(MPI_Bcast(inside, 1, MPI_INT, 0, comm));
+  return STATUS_OK;
 }
 
 /* A state from beyond the end of this run has nothing to go on to. */
@@ -57,10 +77,10 @@ status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint,
     CHECK(checkpoint_read(checkpoint, path, &state, phi));
   }
   if (path[0] == '\0') return STATUS_OK;
-  *restart = (struct restart){.resumed = 1,
-                              .goes_on = latest || in_directory(path, config->directory),
-                              .departed = state.departed,
-                              .step = state.step};
+  int inside = latest;
+  if (!latest) CHECK(in_directory(comm, path, config->directory, &inside));
+  *restart =
+      (struct restart){.resumed = 1, .goes_on = inside, .departed = state.departed, .step = state.step};
   schedule_resume(schedule, config, state.step, state.time, state.dt, state.base_step, state.base_time);
   CHECK(agree(comm, check_not_past(schedule, path, &state)));
   log_info("restart    from %s: step %" PRId64 ", t = %.9g%s\n", path, state.step, state.time,

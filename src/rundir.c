@@ -116,8 +116,10 @@ static status each_name(const char *directory,
   DIR *entries = opendir(directory);
   if (entries == NULL) return failure(directory, "cannot be listed");
   status result = STATUS_OK;
-  for (const struct dirent *entry; result == STATUS_OK && (entry = readdir(entries)) != NULL;) {
-    result = visit(directory, entry->d_name, user);
+  const char *name = NULL;
+  while ((result = file_next_name(entries, directory, &name)) == STATUS_OK && name != NULL) {
+    result = visit(directory, name, user);
+    if (result != STATUS_OK) break;
   }
   (void)closedir(entries);
   return result;

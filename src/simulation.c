@@ -244,7 +244,8 @@ static status write_config(simulation *sim) {
   FILE *memory = open_memstream(&text, &size);
   if (memory == NULL) return status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
   config_write(sim->config, memory);
-  const status result = fclose(memory) == 0
+  const int whole = ferror(memory) == 0;
+  const status result = fclose(memory) == 0 && whole
                             ? rundir_write(&sim->rundir, "config.ini", text)
                             : status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
   free(text);

@@ -52,6 +52,13 @@ status file_sync_directory(const char *directory) {
   return fault == 0 || fault == EINVAL ? STATUS_OK : failure(directory, "cannot bring to the disk");
 }
 
+status file_next_name(DIR *entries, const char *directory, const char **name) {
+  errno = 0; /* the only way to tell the end from a fault */
+  const struct dirent *entry = readdir(entries);
+  *name = entry != NULL ? entry->d_name : NULL;
+  return entry != NULL || errno == 0 ? STATUS_OK : failure(directory, "cannot be listed");
+}
+
 status file_path(const char *directory, const char *name, char *path, size_t size) {
   const int length = snprintf(path, size, "%s/%s", directory, name);
   if (length >= 0 && (size_t)length < size) return STATUS_OK;

@@ -1,6 +1,7 @@
 #ifndef FDAPP_BASE_FILE_H
 #define FDAPP_BASE_FILE_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@ status file_rename(const char *directory, const char *from, const char *to);
 /* Writes `text` as `directory`/`name`: temporary name, file_sync, file_rename. Without directory's lock, not
  * to be called for one name by two processes at once. */
 status file_write_whole(const char *directory, const char *name, const char *text);
+
+/* [out] name: of the next entry of an open directory, NULL at its end. */
+status file_next_name(DIR *entries, const char *directory, const char **name);
 
 /* Writes "directory/name" into path (`size` bytes); STATUS_FILE if it does not fit. */
 status file_path(const char *directory, const char *name, char *path, size_t size);

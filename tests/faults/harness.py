@@ -3,6 +3,7 @@
 Environment: FDAPP, the program; FDAPP_INTERPOSER, the library that makes calls fail.
 """
 
+import concurrent.futures
 import os
 import pathlib
 import shutil
@@ -14,6 +15,9 @@ import time
 PROGRAM = os.environ.get("FDAPP", "build/fdapp")
 INTERPOSER = os.environ.get("FDAPP_INTERPOSER", "build/tests/faults/libfdapp_interposer.so")
 LONGEST = 120  # seconds; whatever takes longer hangs
+TOGETHER = (
+    4  # runs at a time: most of their time they wait, for the disk and for mpirun to notice that ranks have ended
+)
 
 MPI = dict(
     OMPI_ALLOW_RUN_AS_ROOT="1",
@@ -62,7 +66,8 @@ class Run:
         self.directory = pathlib.Path(directory)
         self.directory.parent.mkdir(parents=True, exist_ok=True)
         config = self.directory.parent / "faults.ini"
-        config.write_text(CONFIG)
+        if not config.exists():
+            config.write_text(CONFIG)
         exports = [flag for name in environment or {} for flag in ("-x", name)]
         words = [*command, "mpirun", "-np", str(ranks), *mpi, *exports, PROGRAM, str(config)]
         latest = {word.split("=")[0]: word for word in overrides}  # the program takes a key once
@@ -203,6 +208,12 @@ def fault(rank, **how):
     # A program built with AddressSanitizer wants to be loaded first; the interposer passes on to it what it lets pass.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
     return {"LD_PRELOAD": INTERPOSER, "FDAPP_FAULT_RANK": str(rank), "ASAN_OPTIONS": sanitizer, **settings}
+
+
+def together(work, cases):
+    """The results of work(case), in order, some of them at a time: each has to have a folder of its own."""
+    with concurrent.futures.ThreadPoolExecutor(TOGETHER) as pool:
+        return list(pool.map(work, cases))
 
 
 def fresh(path):

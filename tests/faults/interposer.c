@@ -2,16 +2,22 @@
  *
  * FDAPP_FAULT_RANK: rank on which it happens; -1: all.
  *
- * FDAPP_FAULT_LOG: file that gets a line "function place" for each call that could be made to fail, in order.
+ * FDAPP_FAULT_LOG: file that gets a line "function place" for each call that could be made to fail, in order,
+ * and "struck" when it was.
  *
  * FDAPP_FAULT_SITE: such a line: where to strike. FDAPP_FAULT_CALL: which of the calls from there, from 1.
  *
  * FDAPP_FAULT_HOW: fail (default): it reports failure and does nothing; kill: the process dies there
- * (SIGKILL); garble: if it writes data, a bit of them is flipped and success reported.
+ * (SIGKILL); garble: if it writes data, a bit of them is flipped and success reported; readonly: from there
+ * on whatever would change the disk fails.
  *
  * FDAPP_FAULT_FSIZE: limit of file sizes in bytes, from MPI_Init on (before it, MPI needs larger files).
  *
- * Counted are calls from the program itself, and writes to files of the run whoever makes them. */
+ * FDAPP_FAULT_NO_FALLOCATE: the file system cannot reserve room. FDAPP_FAULT_FSYNC: milliseconds that each
+ * fsync takes.
+ *
+ * Counted are calls from the program itself, and reads and writes of files of the run whoever makes them
+ * (place 0: a library). */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,9 +30,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 typedef enum verdict { PASS, FAIL, GARBLE } verdict;
@@ -38,6 +45,9 @@ static long counted = 0;
 static int log_file = -1;
 static int how_kill = 0;
 static int how_garble = 0;
+static int how_readonly = 0;
+static int disk_readonly = 0;
+static long fsync_milliseconds = 0;
 static ElfW(Addr) program_start = 0;
 static ElfW(Addr) program_end = 0;
 static __thread int inside = 0;
@@ -70,6 +80,8 @@ __attribute__((constructor)) static void arm(void) {
   const char *how = getenv("FDAPP_FAULT_HOW");
   how_kill = how != NULL && strcmp(how, "kill") == 0;
   how_garble = how != NULL && strcmp(how, "garble") == 0;
+  how_readonly = how != NULL && strcmp(how, "readonly") == 0;
+  (void)number("FDAPP_FAULT_FSYNC", &fsync_milliseconds);
   const char *log = getenv("FDAPP_FAULT_LOG");
   if (log != NULL) log_file = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   (void)dl_iterate_phdr(note_program, NULL);
@@ -80,7 +92,7 @@ static int from_program(const void *site) {
   return (ElfW(Addr))site >= program_start && (ElfW(Addr))site < program_end;
 }
 
-/* Whether the descriptor is that of a file a run writes. */
+/* Whether the descriptor is that of a run's file. */
 static int of_run(int descriptor) {
   char link[64];
   char path[4096];
@@ -88,19 +100,29 @@ static int of_run(int descriptor) {
   const ssize_t length = readlink(link, path, sizeof path - 1);
   if (length <= 0) return 0;
   path[length] = '\0';
-  return strstr(path, ".partial") != NULL || strstr(path, "diagnostics.csv") != NULL;
+  return strstr(path, "/state_") != NULL || strstr(path, "diagnostics.csv") != NULL;
 }
 
 static verdict strike(const char *name, const void *site, int counts) {
   if (!armed || inside || !counts) return PASS;
   char line[128];
   inside = 1;
-  (void)snprintf(line, sizeof line, "%s %lx", name, (unsigned long)((ElfW(Addr))site - program_start));
-  if (log_file >= 0) (void)dprintf(log_file, "%s\n", line);
+  const unsigned long place = from_program(site) ? (unsigned long)((ElfW(Addr))site - program_start) : 0;
+  (void)snprintf(line, sizeof line, "%s %lx", name, place);
+  const int hit = wanted_site != NULL && strcmp(line, wanted_site) == 0 && ++counted == wanted;
+  if (log_file >= 0) (void)dprintf(log_file, "%s\n%s", line, hit ? "struck\n" : "");
   inside = 0;
-  if (wanted_site == NULL || strcmp(line, wanted_site) != 0 || ++counted != wanted) return PASS;
+  if (!hit) return PASS;
   if (how_kill) (void)raise(SIGKILL);
+  disk_readonly = how_readonly;
   return how_garble ? GARBLE : FAIL;
+}
+
+/* For what changes the disk: whether it is to fail, with errno set. */
+static int strike_disk(const char *name, const void *site, int counts, int reason) {
+  const int failed = strike(name, site, counts) == FAIL;
+  errno = disk_readonly ? EROFS : reason;
+  return failed || (disk_readonly && counts);
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -115,6 +137,15 @@ static verdict strike(const char *name, const void *site, int counts) {
     if (strike(#name, SITE, from_program(SITE)) != FAIL) return real arguments;                              \
     errno = reason;                                                                                          \
     return failure;                                                                                          \
+  }
+
+/* The same, of what changes the disk. */
+#define INTERPOSE_DISK(type, name, parameters, arguments, failure, reason)                                   \
+  type name parameters;                                                                                      \
+  type name parameters {                                                                                     \
+    static __typeof__(&name) real = NULL;                                                                    \
+    if (real == NULL) real = REAL(name);                                                                     \
+    return strike_disk(#name, SITE, from_program(SITE), reason) ? (failure) : real arguments;                \
   }
 
 /* Memory; a sanitizer keeps these functions to itself. */
@@ -147,35 +178,60 @@ int open(const char *path, int flags, ...) {
   }
   static int (*real)(const char *, int, ...) = NULL;
   if (real == NULL) real = REAL(open);
-  if (strike("open", SITE, from_program(SITE)) != FAIL) return real(path, flags, mode);
+  const int writes = (flags & O_ACCMODE) != O_RDONLY;
+  if (writes && strike_disk("open", SITE, from_program(SITE), EIO)) return -1;
+  if (writes || strike("open", SITE, from_program(SITE)) != FAIL) return real(path, flags, mode);
   errno = EIO;
   return -1;
 }
 INTERPOSE(int, close, (int file), (file), (real(file), -1), EIO)
-INTERPOSE(int, fsync, (int file), (file), -1, EIO)
-INTERPOSE(int, ftruncate, (int file, off_t size), (file, size), -1, EIO)
-INTERPOSE(int, fallocate, (int file, int mode, off_t start, off_t size), (file, mode, start, size), -1,
-          ENOSPC)
-INTERPOSE(int, rename, (const char *from, const char *to), (from, to), -1, EIO)
-INTERPOSE(int, unlink, (const char *path), (path), -1, EIO)
-INTERPOSE(int, mkdir, (const char *path, mode_t mode), (path, mode), -1, EACCES)
+int fsync(int file) {
+  static __typeof__(&fsync) real = NULL;
+  if (real == NULL) real = REAL(fsync);
+  if (armed && from_program(SITE)) (void)usleep(1000 * (useconds_t)fsync_milliseconds);
+  return strike_disk("fsync", SITE, from_program(SITE), EIO) ? -1 : real(file);
+}
+int fallocate(int file, int mode, off_t start, off_t size) {
+  static __typeof__(&fallocate) real = NULL;
+  if (real == NULL) real = REAL(fallocate);
+  if (strike_disk("fallocate", SITE, from_program(SITE), ENOSPC)) return -1;
+  errno = EOPNOTSUPP;
+  return getenv("FDAPP_FAULT_NO_FALLOCATE") != NULL ? -1 : real(file, mode, start, size);
+}
+INTERPOSE_DISK(int, ftruncate, (int file, off_t size), (file, size), -1, EIO)
+INTERPOSE_DISK(int, rename, (const char *from, const char *to), (from, to), -1, EIO)
+INTERPOSE_DISK(int, unlink, (const char *path), (path), -1, EIO)
+INTERPOSE_DISK(int, mkdir, (const char *path, mode_t mode), (path, mode), -1, EACCES)
+INTERPOSE_DISK(int, fflush, (FILE * file), (file), EOF, ENOSPC)
+INTERPOSE(int, memfd_create, (const char *name, unsigned flags), (name, flags), -1, ENOMEM)
 INTERPOSE(int, access, (const char *path, int mode), (path, mode), -1, EACCES)
 INTERPOSE(int, stat, (const char *path, struct stat *info), (path, info), -1, EIO)
 INTERPOSE(int, fstat, (int file, struct stat *info), (file, info), -1, EIO)
+INTERPOSE(int, fstatvfs, (int file, struct statvfs *info), (file, info), -1, EIO)
 INTERPOSE(DIR *, opendir, (const char *path), (path), NULL, EIO)
-INTERPOSE(ssize_t, pread, (int file, void *data, size_t size, off_t at), (file, data, size, at), -1, EIO)
+INTERPOSE(struct dirent *, readdir, (DIR * listing), (listing), NULL, EIO)
+INTERPOSE(char *, realpath, (const char *path, char *whole), (path, whole), NULL, EIO)
 INTERPOSE(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL, EIO)
-INTERPOSE(int, fflush, (FILE * file), (file), EOF, ENOSPC)
 INTERPOSE(int, fclose, (FILE * file), (file), (real(file), EOF), ENOSPC)
-INTERPOSE(size_t, fwrite, (const void *data, size_t size, size_t count, FILE *file),
-          (data, size, count, file), 0, ENOSPC)
+INTERPOSE(int, fputc, (int letter, FILE *file), (letter, file), EOF, ENOSPC)
+INTERPOSE(int, fputs, (const char *text, FILE *file), (text, file), EOF, ENOSPC)
 
+ssize_t pread(int file, void *data, size_t size, off_t at) {
+  static __typeof__(&pread) real = NULL;
+  if (real == NULL) real = REAL(pread);
+  const int counts = from_program(SITE) || (armed && !inside && of_run(file));
+  if (strike("pread", SITE, counts) != FAIL) return real(file, data, size, at);
+  errno = EIO;
+  return -1;
+}
 ssize_t pwrite(int file, const void *data, size_t size, off_t at) {
   static __typeof__(&pwrite) real = NULL;
   if (real == NULL) real = REAL(pwrite);
-  const verdict verdict = strike("pwrite", SITE, armed && !inside && of_run(file));
+  const int counts = armed && !inside && of_run(file);
+  const verdict verdict = strike("pwrite", SITE, counts);
+  errno = disk_readonly ? EROFS : EIO;
+  if (disk_readonly && counts) return -1;
   if (verdict == PASS || size == 0) return real(file, data, size, at);
-  errno = EIO;
   if (verdict == FAIL) return -1;
   char *copy = malloc(size);
   memcpy(copy, data, size);
@@ -183,15 +239,6 @@ ssize_t pwrite(int file, const void *data, size_t size, off_t at) {
   const ssize_t count = real(file, copy, size, at);
   free(copy);
   return count;
-}
-INTERPOSE(ssize_t, pwritev, (int file, const struct iovec *parts, int count, off_t at),
-          (file, parts, count, at), -1, EIO)
-ssize_t write(int file, const void *data, size_t size) {
-  static __typeof__(&write) real = NULL;
-  if (real == NULL) real = REAL(write);
-  if (strike("write", SITE, armed && !inside && of_run(file)) != FAIL) return real(file, data, size);
-  errno = EIO;
-  return -1;
 }
 
 /* MPI */
@@ -235,6 +282,12 @@ INTERPOSE_MPI(MPI_Irecv,
               (data, count, type, from, tag, comm, request))
 INTERPOSE_MPI(MPI_Waitall, (int count, MPI_Request requests[], MPI_Status states[]),
               (count, requests, states))
+INTERPOSE_MPI(MPI_Sendrecv,
+              (const void *data, int count, MPI_Datatype type, int to, int tag, void *got, int most,
+               MPI_Datatype got_type, int from, int got_tag, MPI_Comm comm, MPI_Status *state),
+              (data, count, type, to, tag, got, most, got_type, from, got_tag, comm, state))
+INTERPOSE_MPI(MPI_Type_contiguous, (int count, MPI_Datatype of, MPI_Datatype *made), (count, of, made))
+INTERPOSE_MPI(MPI_Type_commit, (MPI_Datatype * type), (type))
 INTERPOSE_MPI(MPI_Comm_rank, (MPI_Comm comm, int *rank), (comm, rank))
 INTERPOSE_MPI(MPI_Comm_size, (MPI_Comm comm, int *size), (comm, size))
 INTERPOSE_MPI(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made), (comm, color, key, made))
@@ -243,14 +296,22 @@ INTERPOSE_MPI(MPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info i
 
 /* HDF5 */
 #define INTERPOSE_HDF5(type, name, parameters, arguments) INTERPOSE(type, name, parameters, arguments, -1, 0)
+INTERPOSE_HDF5(herr_t, H5open, (void), ())
+INTERPOSE_HDF5(herr_t, H5dont_atexit, (void), ())
 INTERPOSE_HDF5(hid_t, H5Fcreate, (const char *name, unsigned flags, hid_t creation, hid_t access),
                (name, flags, creation, access))
 INTERPOSE_HDF5(hid_t, H5Fopen, (const char *name, unsigned flags, hid_t access), (name, flags, access))
-INTERPOSE_HDF5(herr_t, H5Fflush, (hid_t object, H5F_scope_t scope), (object, scope))
-INTERPOSE_HDF5(herr_t, H5Fget_filesize, (hid_t file, hsize_t *size), (file, size))
 INTERPOSE_HDF5(herr_t, H5Fclose, (hid_t file), (file))
-INTERPOSE_HDF5(herr_t, H5Pset_fapl_mpio, (hid_t list, MPI_Comm comm, MPI_Info info), (list, comm, info))
 INTERPOSE_HDF5(hid_t, H5Pcreate, (hid_t class), (class))
+INTERPOSE_HDF5(herr_t, H5Pclose, (hid_t list), (list))
+INTERPOSE_HDF5(herr_t, H5Pset_fapl_stdio, (hid_t list), (list))
+INTERPOSE_HDF5(herr_t, H5Pset_fclose_degree, (hid_t list, H5F_close_degree_t degree), (list, degree))
+INTERPOSE_HDF5(herr_t, H5Pset_file_locking, (hid_t list, hbool_t use, hbool_t ignore), (list, use, ignore))
+INTERPOSE_HDF5(herr_t, H5Pset_userblock, (hid_t list, hsize_t size), (list, size))
+INTERPOSE_HDF5(herr_t, H5Pset_layout, (hid_t list, H5D_layout_t layout), (list, layout))
+INTERPOSE_HDF5(herr_t, H5Pset_alloc_time, (hid_t list, H5D_alloc_time_t when), (list, when))
+INTERPOSE_HDF5(herr_t, H5Pset_fill_time, (hid_t list, H5D_fill_time_t when), (list, when))
+INTERPOSE_HDF5(herr_t, H5Pset_obj_track_times, (hid_t list, hbool_t track), (list, track))
 INTERPOSE_HDF5(hid_t, H5Gcreate2, (hid_t place, const char *name, hid_t link, hid_t creation, hid_t access),
                (place, name, link, creation, access))
 INTERPOSE_HDF5(hid_t, H5Gopen2, (hid_t place, const char *name, hid_t access), (place, name, access))
@@ -259,7 +320,13 @@ INTERPOSE_HDF5(hid_t, H5Acreate2,
                (hid_t place, const char *name, hid_t type, hid_t space, hid_t creation, hid_t access),
                (place, name, type, space, creation, access))
 INTERPOSE_HDF5(herr_t, H5Awrite, (hid_t attribute, hid_t type, const void *value), (attribute, type, value))
+INTERPOSE_HDF5(htri_t, H5Aexists, (hid_t object, const char *name), (object, name))
 INTERPOSE_HDF5(hid_t, H5Aopen, (hid_t place, const char *name, hid_t access), (place, name, access))
+INTERPOSE_HDF5(hid_t, H5Aopen_by_name,
+               (hid_t place, const char *object, const char *name, hid_t access, hid_t link),
+               (place, object, name, access, link))
+INTERPOSE_HDF5(hid_t, H5Aget_space, (hid_t attribute), (attribute))
+INTERPOSE_HDF5(hid_t, H5Aget_type, (hid_t attribute), (attribute))
 INTERPOSE_HDF5(herr_t, H5Aread, (hid_t attribute, hid_t type, void *value), (attribute, type, value))
 INTERPOSE_HDF5(herr_t, H5Aclose, (hid_t attribute), (attribute))
 INTERPOSE_HDF5(hid_t, H5Dcreate2,
@@ -267,13 +334,15 @@ INTERPOSE_HDF5(hid_t, H5Dcreate2,
                 hid_t access),
                (place, name, type, space, link, creation, access))
 INTERPOSE_HDF5(hid_t, H5Dopen2, (hid_t place, const char *name, hid_t access), (place, name, access))
-INTERPOSE_HDF5(herr_t, H5Dwrite,
-               (hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t transfer, const void *values),
-               (dataset, type, memory, file, transfer, values))
+INTERPOSE(haddr_t, H5Dget_offset, (hid_t dataset), (dataset), HADDR_UNDEF, 0)
 INTERPOSE_HDF5(herr_t, H5Dclose, (hid_t dataset), (dataset))
+INTERPOSE_HDF5(hid_t, H5Screate, (H5S_class_t type), (type))
 INTERPOSE_HDF5(hid_t, H5Screate_simple, (int rank, const hsize_t *size, const hsize_t *most),
                (rank, size, most))
-INTERPOSE_HDF5(herr_t, H5Sselect_hyperslab,
-               (hid_t space, H5S_seloper_t op, const hsize_t *start, const hsize_t *stride,
-                const hsize_t *count, const hsize_t *block),
-               (space, op, start, stride, count, block))
+INTERPOSE_HDF5(hssize_t, H5Sget_simple_extent_npoints, (hid_t space), (space))
+INTERPOSE_HDF5(herr_t, H5Sclose, (hid_t space), (space))
+INTERPOSE_HDF5(hid_t, H5Tcopy, (hid_t type), (type))
+INTERPOSE(size_t, H5Tget_size, (hid_t type), (type), 0, 0)
+INTERPOSE_HDF5(herr_t, H5Tset_size, (hid_t type, size_t size), (type, size))
+INTERPOSE_HDF5(herr_t, H5Tset_strpad, (hid_t type, H5T_str_t padding), (type, padding))
+INTERPOSE_HDF5(herr_t, H5Tclose, (hid_t type), (type))

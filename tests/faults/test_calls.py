@@ -4,6 +4,7 @@ run that lists them, then struck in turn."""
 
 import collections
 import os
+import shutil
 
 import pytest
 
@@ -14,15 +15,17 @@ CALLS = int(os.environ.get("FDAPP_FAULTS_CALLS", "10"))
 LIMIT = 30  # seconds within which everybody has left
 SMALL = ("grid.nx=9", "grid.ny=10", "grid.nz=12", "time.steps=4", "output.fields_every=4", "output.checkpoint_every=1")
 RANKS = 3
+# What changes the disk.
+WRITERS = ("open", "write", "pwrite", "fsync", "fallocate", "ftruncate", "rename", "unlink", "mkdir", "fflush")
 
 
 def places(log):
     """The first and the last call from each place, in order: [(place, which of its calls), ...]."""
     lines = log.read_text().splitlines()
     counts = collections.Counter(lines)
-    found = {(lines.index(place), place, 1) for place in counts}
-    found |= {(len(lines) - 1 - lines[::-1].index(place), place, count) for place, count in counts.items()}
-    return sorted({(place, call) for _, place, call in sorted(found)}, key=lambda known: lines.index(known[0]))
+    first = {(lines.index(place), place, 1) for place in counts}
+    last = {(len(lines) - 1 - lines[::-1].index(place), place, count) for place, count in counts.items()}
+    return [(place, call) for _, place, call in sorted(first | last)]
 
 
 def sample(found, count):
@@ -37,60 +40,110 @@ def undisturbed(tmp_path_factory):
     return directory
 
 
-@pytest.mark.parametrize("resuming", (False, True), ids=("fresh", "resuming"))
-@pytest.mark.parametrize("rank", (0, 1))
-def test_every_call(tmp_path, undisturbed, figures, rank, resuming):
-    def begin(directory):
-        """A run's directory, with two steps behind it if the run is to go on from there."""
-        if resuming:
-            assert harness.run(directory, *SMALL, "time.steps=2", ranks=RANKS).code == 0
-        return directory
+@pytest.fixture(scope="module")
+def half(tmp_path_factory):
+    """Two steps, for runs to go on from."""
+    directory = tmp_path_factory.mktemp("half") / "run"
+    assert harness.run(directory, *SMALL, "time.steps=2", ranks=RANKS).code == 0
+    return directory
 
-    overrides = (*SMALL, *(("restart.from=latest",) if resuming else ()))
-    log = tmp_path / "log"
-    listing = harness.run(begin(tmp_path / "list"), *overrides, ranks=RANKS, environment=harness.fault(rank, log=log))
-    assert listing.code == 0
-    wrong = []
-    slowest = 0.0
-    chosen = sample(places(log), CALLS)
-    for place, call in chosen:
-        directory = begin(harness.fresh(tmp_path / "run"))
-        before = {path.name: path.read_bytes() for path in harness.states(directory)}
+
+class Strikes:
+    """Runs of one kind (fresh, going on from the latest state, or from one that is named) that are struck on a rank."""
+
+    def __init__(self, base, kind, half, undisturbed, rank, how="fail", environment=None):
+        self.base, self.kind, self.rank, self.how = base, kind, rank, how
+        self.half, self.undisturbed = half, undisturbed
+        self.environment = environment or {}
+        log = base / "list" / "log"
+        assert self.start("list", log=log).code == 0
+        self.places = places(log)
+
+    def start(self, name, log, **where):
+        """A run in a folder of that name, from its start to its end."""
+        directory = self.base / name / "run"
+        directory.parent.mkdir()
+        restart = {
+            "fresh": (),
+            "latest": ("restart.from=latest",),
+            "file": (f"restart.from={directory}/state_00000002.hdf",),
+        }[self.kind]
+        if restart:
+            shutil.copytree(self.half, directory)
+        environment = {**harness.fault(self.rank, log=log, **where), **self.environment}
+        return harness.run(directory, *SMALL, *restart, ranks=RANKS, environment=environment, longest=LIMIT)
+
+    def strike(self, case):
+        """(seconds until all had left, "" or what is wrong)."""
+        number, (place, call) = case
+        name = f"{number}"
+        log = self.base / name / "log"
+        directory = self.base / name / "run"
         try:
-            run = harness.run(
-                directory,
-                *overrides,
-                ranks=RANKS,
-                environment=harness.fault(rank, site=place, call=call),
-                longest=LIMIT,
-            )
+            run = self.start(name, log, site=place, call=call, how=self.how)
         except harness.Hang as hang:
-            wrong.append((place, call, "hang", str(hang)))
-            continue
-        slowest = max(slowest, run.seconds)
-        complaint = judge(run, directory, undisturbed, before)
-        if complaint:
-            wrong.append((place, call, complaint, run.code, run.stderr))
-    assert not wrong, "\n".join(map(str, wrong))
-    name = f"calls made to fail on rank {rank} of {RANKS}, {'a resumed' if resuming else 'a fresh'} run"
-    figures[name] = f"{len(chosen)} (slowest end after {slowest:.1f} s)"
+            return LIMIT, f"{place}, call {call}: hang: {hang}"
+        complaint = "" if "struck" in log.read_text().splitlines() else "was not struck"
+        complaint = complaint or self.judge(run, directory)
+        shutil.rmtree(directory.parent)
+        return run.seconds, f"{place}, call {call}: {complaint}: {run.code} {run.stderr}" if complaint else ""
+
+    def all(self, chosen):
+        """Strikes these; how many, and the longest time to the end."""
+        results = harness.together(self.strike, enumerate(chosen))
+        wrong = [complaint for _, complaint in results if complaint]
+        assert not wrong, "\n".join(wrong)
+        return f"{len(results)} (slowest end after {max(seconds for seconds, _ in results):.1f} s)"
+
+    def judge(self, run, directory):
+        """What is wrong with how a struck run ended, or ""."""
+        damaged = harness.verify(*harness.states(directory))
+        if damaged:
+            return f"left a damaged file: {damaged}"
+        if run.code == 0:
+            return "" if harness.same_end(directory, self.undisturbed) else "went on with other results"
+        if run.code != 3:
+            return "exit code"
+        if len(run.errors) != 1:
+            return f"{len(run.errors)} messages"
+        if self.kind == "fresh":
+            return ""
+        before = {path.name for path in harness.states(self.half)}
+        lost = [name for name in before if not (directory / name).exists()]
+        newer = {path.name for path in harness.states(directory)} - before
+        # Older states go only when newer ones have come.
+        return f"lost {lost}" if len(lost) > len(newer) else ""
 
 
-def judge(run, directory, undisturbed, before):
-    """What is wrong with how a struck run ended, or ""."""
-    damaged = harness.verify(*harness.states(directory))
-    if damaged:
-        return f"left a damaged file: {damaged}"
-    if run.code == 0:
-        return "" if harness.same_end(directory, undisturbed) else "went on with other results"
-    if run.code != 3:
-        return "exit code"
-    if len(run.errors) != 1:
-        return f"{len(run.errors)} messages"
-    lost = [name for name, data in before.items() if not (directory / name).exists()]
-    newer = {path.name for path in harness.states(directory)} - set(before)
-    # Older states go only when newer ones have come.
-    return f"lost {lost}" if len(lost) > len(newer) else ""
+@pytest.mark.parametrize("rank", (0, 1))
+def test_every_call(tmp_path, undisturbed, half, figures, rank):
+    """Each place in a run that goes on from the latest state; what such a run never calls, in others."""
+    seen = set()
+    for kind, words in {
+        "latest": "a run resumed from the latest state",
+        "fresh": "a fresh run, calls that no such run makes",
+        "file": "a run resumed from a named state, calls that none of these makes",
+    }.items():
+        (tmp_path / kind).mkdir()
+        strikes = Strikes(tmp_path / kind, kind, half, undisturbed, rank)
+        new = [(place, call) for place, call in strikes.places if place not in seen]
+        seen |= {place for place, _ in new}
+        if new:
+            figures[f"calls made to fail on rank {rank} of {RANKS}: {words}"] = strikes.all(sample(new, CALLS))
+
+
+def test_disk_without_reservation(tmp_path, undisturbed, half, figures):
+    """On a file system that cannot reserve room a write can fail at any time."""
+    strikes = Strikes(tmp_path, "latest", half, undisturbed, 0, environment={"FDAPP_FAULT_NO_FALLOCATE": "1"})
+    disk = [known for known in strikes.places if known[0].split()[0] in (*WRITERS, "pread", "fstatvfs")]
+    figures["I/O calls made to fail where room cannot be reserved"] = strikes.all(sample(disk, CALLS))
+
+
+def test_disk_turns_read_only(tmp_path, undisturbed, half, figures):
+    """From some call on nothing can be written any more, nor removed."""
+    strikes = Strikes(tmp_path, "latest", half, undisturbed, 0, how="readonly")
+    disk = [known for known in strikes.places if known[0].split()[0] in WRITERS]
+    figures["disks turned read-only under rank 0 at a call"] = strikes.all(sample(disk, CALLS))
 
 
 def test_garbled_write(tmp_path, figures):
@@ -99,12 +152,16 @@ def test_garbled_write(tmp_path, figures):
     harness.run(tmp_path / "list", *SMALL, ranks=RANKS, environment=harness.fault(1, log=log))
     writes = collections.Counter(line for line in log.read_text().splitlines() if line.startswith("pwrite "))
     assert writes
-    for place, call in [(place, call) for place, count in writes.items() for call in range(1, count + 1)]:
-        directory = harness.fresh(tmp_path / "run")
+
+    def garble(case):
+        place, call = case
+        directory = tmp_path / f"{place}-{call}" / "run"
         how = harness.fault(1, site=place, call=call, how="garble")
         run = harness.run(directory, *SMALL, ranks=RANKS, environment=how)
         assert run.code == 3 and len(run.errors) == 1 and "checksum" in run.errors[0], run.stderr
         assert harness.verify(*harness.states(directory)) == "" and not harness.partials(directory)
+
+    harness.together(garble, [(place, call) for place, count in writes.items() for call in range(1, count + 1)])
     figures["writes garbled on their way to the disk, all noticed"] = sum(writes.values())
 
 
@@ -112,14 +169,20 @@ def test_kill_at_calls(tmp_path, undisturbed, figures):
     """Killed right at a call, where a random moment may never hit: before the rename, between rename and index, ..."""
     log = tmp_path / "log"
     harness.run(tmp_path / "list", *SMALL, ranks=RANKS, environment=harness.fault(0, log=log))
-    chosen = sample([known for known in places(log) if not known[0].startswith("MPI_Comm")], CALLS)
-    for place, call in chosen:
-        directory = harness.fresh(tmp_path / "run")
+    chosen = sample([known for known in places(log) if known[0].split()[0] in WRITERS], CALLS)
+
+    def kill(case):
+        number, (place, call) = case
+        directory = tmp_path / f"{number}" / "run"
         how = harness.fault(0, site=place, call=call, how="kill")
         run = harness.run(directory, *SMALL, ranks=RANKS, environment=how)
         assert run.code != 0, (place, call)
         assert harness.verify(*harness.states(directory)) == "", (place, call)
-        assert harness.run(directory, *SMALL, "restart.from=latest", ranks=2).code == 0, (place, call)
+        resumed = harness.run(directory, *SMALL, "restart.from=latest", ranks=2)
+        assert resumed.code == 0, (place, call, resumed.stderr)
         assert harness.same_end(directory, undisturbed), (place, call)
         assert not harness.partials(directory)
-    figures["kills right at a call of rank 0"] = len(chosen)
+        shutil.rmtree(directory.parent)
+
+    harness.together(kill, enumerate(chosen))
+    figures["kills right at a call of rank 0 that changes the disk, resumed on 2 ranks to the same bits"] = len(chosen)

@@ -5,13 +5,14 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 
 import pytest
 
 import harness
 
-# Steps enough for a disk to fill; each state has about 37 kB.
-ENDLESS = ("time.steps=400", "output.fields_every=1", "output.checkpoint_every=0")
+# Steps enough for any disk to fill; each state has about 37 kB.
+ENDLESS = ("time.steps=100000", "output.fields_every=1", "output.checkpoint_every=0")
 
 
 def assert_left(run, directory, *words):
@@ -23,30 +24,42 @@ def assert_left(run, directory, *words):
     assert not harness.partials(directory)
 
 
-# Below: the structure alone, rank 0's part; in the middle of the data; all but the end.
-@pytest.mark.parametrize("limit", (0, 1000, 6000, 20000, 30000))
-@pytest.mark.parametrize("rank", (0, 1, 2))
-def test_file_size_limit_on_one_rank(tmp_path, figures, rank, limit):
-    directory = tmp_path / "run"
-    # Two steps without a limit leave a state that must survive.
-    assert harness.run(directory, "time.steps=2", ranks=3).code == 0
-    before = {path.name: path.read_bytes() for path in harness.states(directory)}
-    run = harness.run(directory, "restart.from=latest", *ENDLESS, ranks=3, environment=harness.fault(rank, fsize=limit))
-    if run.code == 0:
-        # Ranks whose planes lie below the limit never meet it.
-        assert rank == 1 and limit >= 30000
-    else:
-        assert_left(run, directory, "too large", "File too large", "write", "HDF5", "H5", "no room", "cannot")
-        assert {path.name: path.read_bytes() for path in harness.states(directory)}.items() >= before.items()
-    figures["file-size limits on one rank"] = figures.get("file-size limits on one rank", 0) + 1
+def test_file_size_limit_on_one_rank(tmp_path, figures):
+    # Below: the structure alone, rank 0's part; in the middle of the data; all but the end.
+    limits = (0, 1000, 6000, 20000, 30000)
+
+    def limited(case):
+        rank, limit = case
+        directory = tmp_path / f"{rank}-{limit}" / "run"
+        # Two steps without a limit leave a state that must survive.
+        assert harness.run(directory, "time.steps=2", ranks=3).code == 0
+        before = {path.name: path.read_bytes() for path in harness.states(directory)}
+        # Few steps: a limit is met by the first state or never.
+        wanted = (*ENDLESS, "time.steps=20", "restart.from=latest")
+        run = harness.run(directory, *wanted, ranks=3, environment=harness.fault(rank, fsize=limit))
+        if run.code == 0:
+            # Ranks whose planes lie below the limit never meet it.
+            assert rank == 1 and limit >= 30000
+        else:
+            assert_left(run, directory, "too large", "File too large", "write", "no room", "cannot")
+            assert {path.name: path.read_bytes() for path in harness.states(directory)}.items() >= before.items()
+
+    cases = [(rank, limit) for rank in range(3) for limit in limits]
+    harness.together(limited, cases)
+    figures["file-size limits on one rank"] = len(cases)
 
 
-def test_file_size_limit_on_all(tmp_path):
-    directory = tmp_path / "run"
-    environment = {**harness.fault(0, fsize=20000), "FDAPP_FAULT_RANK": "-1"}
-    run = harness.run(directory, *ENDLESS, ranks=3, environment=environment)
-    assert_left(run, directory, "File too large")
-    assert not harness.states(directory)
+def test_file_size_limit_on_all(tmp_path, figures):
+    def limited(limit):
+        directory = tmp_path / f"{limit}" / "run"
+        environment = {**harness.fault(0, fsize=limit), "FDAPP_FAULT_RANK": "-1"}
+        run = harness.run(directory, *ENDLESS, ranks=3, environment=environment)
+        assert_left(run, directory, "File too large")
+        assert not harness.states(directory)
+
+    limits = (0, 1000, 6000, 20000, 30000)
+    harness.together(limited, limits)
+    figures["file-size limits on all ranks"] = len(limits)
 
 
 def in_namespace(script, timeout=harness.LONGEST):
@@ -84,23 +97,81 @@ def command(directory, *overrides, ranks=3):
     return shlex.join(map(str, words))
 
 
-def test_full_disk(tmp_path, figures):
-    """A file system of 300 kB fills after some states."""
-    disk, copy = tmp_path / "disk", tmp_path / "copy"
-    disk.mkdir()
-    run = command(disk / "run", *ENDLESS)
-    # The configuration lies outside.
-    run = run.replace(str(disk / "faults.ini"), str(tmp_path / "faults.ini"))
-    (tmp_path / "faults.ini").write_text(harness.CONFIG)
-    done = in_namespace(
-        f"mount -t tmpfs -o size=300k none {disk} && {run}; code=$?; cp -r {disk}/run {copy}; exit $code"
-    )
+def assert_disk_left(done, copy, *words):
+    """The marks of an orderly end on a disk of which `copy` was made afterwards."""
     errors = [line for line in done.stderr.splitlines() if "fdapp: error:" in line]
     assert done.returncode == 3 and len(errors) == 1, (done.returncode, done.stderr)
-    assert "No space left on device" in errors[0]
-    assert 3 <= len(harness.states(copy)) <= 8 and harness.verify(*harness.states(copy)) == ""
-    assert not harness.partials(copy)
-    figures["file systems filled"] = 1
+    assert any(word in errors[0] for word in words), errors
+    assert len(harness.states(copy)) >= 3 and harness.verify(*harness.states(copy)) == ""
+
+
+def on_disk(tmp_path, mount, disturb="", recover="", kilobytes=8192, preload=None):
+    """A run on a disk of its own, mounted at `disk`, that is disturbed once there are states; then a copy of it."""
+    disk, image, copy = tmp_path / "disk", tmp_path / "image", tmp_path / "copy"
+    disk.mkdir()
+    with open(image, "wb") as file:
+        file.truncate(kilobytes * 1024)
+    run = command(tmp_path / "run", *ENDLESS).replace(f"={tmp_path}/run", f"={disk}/run")
+    for name, value in (preload or {}).items():
+        run = run.replace("mpirun ", f"mpirun -x {name}={shlex.quote(value)} ", 1)
+    wait = f"while [ ! -e {disk}/run/state_00000003.hdf ] && kill -0 $run; do sleep 0.01; done"
+    script = f"""{mount.format(disk=disk, image=image)} || exit 77
+{run} & run=$!
+{wait}
+{disturb.format(disk=disk)}
+wait $run; code=$?
+{recover.format(disk=disk, image=image)}
+cp -r {disk}/run {copy}
+exit $code"""
+    done = in_namespace(script)
+    if done.returncode == 77:
+        pytest.skip(f"no such disk here: {done.stderr}")
+    return done, copy
+
+
+TMPFS = "mount -t tmpfs -o size={kilobytes}k none {{disk}}"
+EXT4 = "mkfs.ext4 -q {image} && mount -o loop {image} {disk}"
+# What the kernel offers to test programs: from here on every access fails with an I/O error (EXT4_IOC_SHUTDOWN).
+SHUTDOWN = f"""{sys.executable} -c '
+import fcntl, os, struct
+fcntl.ioctl(os.open("{{disk}}", os.O_RDONLY), 0x8004587D, struct.pack("I", 2))'"""
+
+
+@pytest.mark.parametrize("reserving", (True, False), ids=("reserving", "not reserving"))
+def test_full_disk(tmp_path, figures, reserving):
+    """File systems that fill after some states; a state that has its room reserved is refused before it is written."""
+    preload = None if reserving else {**harness.fault(-1), "FDAPP_FAULT_NO_FALLOCATE": "1"}
+    for number, (mount, kilobytes) in enumerate(((TMPFS.format(kilobytes=300), 300), (EXT4, 1024))):
+        place = tmp_path / f"{number}"
+        place.mkdir()
+        done, copy = on_disk(place, mount, kilobytes=kilobytes, preload=preload)
+        assert_disk_left(done, copy, "No space left on device")
+        assert not harness.partials(copy)
+        figures["file systems filled"] = figures.get("file systems filled", 0) + 1
+
+
+def test_read_only_under_a_run(tmp_path, figures):
+    """What ext4 does after an error; what is under way at that moment fails with an I/O error."""
+    done, copy = on_disk(tmp_path, EXT4, "mount -o remount,abort {disk}")
+    assert_disk_left(done, copy, "Read-only file system", "Input/output error")
+    figures["file systems turned read-only under a run"] = 1
+
+
+def test_disk_dies_under_a_run(tmp_path, figures):
+    """Every access fails; what had its name before is there when the disk comes back."""
+    done, copy = on_disk(tmp_path, EXT4, SHUTDOWN, "umount {disk}; mount -o loop {image} {disk}")
+    assert_disk_left(done, copy, "Input/output error", "Read-only file system")
+    figures["file systems shut down under a run (I/O error), mounted again"] = 1
+
+
+def test_file_system_vanishes(tmp_path, figures):
+    """Unmounted under a run; another path still shows what is there."""
+    keep = tmp_path / "keep"
+    keep.mkdir()
+    mount = TMPFS.format(kilobytes=65536) + f" && mount --bind {{disk}} {keep}"
+    done, copy = on_disk(tmp_path, mount, "umount -l {disk}", f"mount --bind {keep} {{disk}}")
+    assert_disk_left(done, copy, "No such file or directory")
+    figures["file systems unmounted under a run"] = 1
 
 
 def test_read_only_from_the_start(tmp_path):
@@ -116,7 +187,7 @@ def test_read_only_from_the_start(tmp_path):
 
 def test_directory_vanishes(tmp_path):
     directory, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
-    run = harness.Run(directory, *ENDLESS, "time.steps=100000", ranks=3)
+    run = harness.Run(directory, *ENDLESS, ranks=3)
     run.wait_for((directory / "state_00000002.hdf").exists, "a state")
     directory.rename(elsewhere)
     run.finish()
@@ -126,7 +197,7 @@ def test_directory_vanishes(tmp_path):
 
 def test_second_run_is_refused(tmp_path):
     directory = tmp_path / "run"
-    first = harness.Run(directory, *ENDLESS, "time.steps=100000", ranks=2)
+    first = harness.Run(directory, *ENDLESS, ranks=2)
     first.wait_for((directory / "state_00000001.hdf").exists, "a state")
     second = harness.run(directory, ranks=1)
     assert second.code == 3 and len(second.errors) == 1 and "in use by process" in second.errors[0], second.stderr
@@ -154,19 +225,22 @@ def test_restart_from_what_is_no_state(tmp_path, figures):
         "zeroed": bytes(zeroed),
         "old": whole.replace(b"fdapp_state 1\n", b"fdapp_state 9\n", 1),
     }
-    for name, data in files.items():
-        path = tmp_path / f"{name}.hdf"
-        path.write_bytes(data)
-        run = harness.run(tmp_path / f"run_{name}", f"restart.from={path}", ranks=3)
-        assert run.code == 3 and len(run.errors) == 1 and str(path) in run.errors[0], (name, run.stderr)
-        assert not harness.states(tmp_path / f"run_{name}")
     last = harness.states(made)[-1]
-    for name, overrides in {"grid": ("grid.nz=24",), "precision": ("compute.precision=single",)}.items():
-        run = harness.run(tmp_path / f"run_{name}", f"restart.from={last}", *overrides, ranks=3)
-        assert run.code == 3 and len(run.errors) == 1 and str(last) in run.errors[0], (name, run.stderr)
-    run = harness.run(tmp_path / "run_directory", f"restart.from={made}", ranks=2)
-    assert run.code == 3 and "directory" in run.errors[0]
-    figures["restarts from files that are no states of the run, all refused"] = len(files) + 3
+    cases = {name: (tmp_path / f"{name}.hdf",) for name in files}
+    for name, data in files.items():
+        cases[name][0].write_bytes(data)
+    cases |= {"grid": (last, "grid.nz=24"), "precision": (last, "compute.precision=single"), "directory": (made,)}
+
+    def refused(name):
+        path, *overrides = cases[name]
+        directory = tmp_path / f"run_{name}" / "run"
+        run = harness.run(directory, f"restart.from={path}", *overrides, ranks=3)
+        assert run.code == 3 and len(run.errors) == 1 and str(path) in run.errors[0], (name, run.stderr)
+        assert name != "directory" or "directory" in run.errors[0]
+        assert not directory.exists()
+
+    harness.together(refused, cases)
+    figures["restarts from files that are no states of the run, all refused"] = len(cases)
 
 
 def test_latest_falls_back(tmp_path, reference):

@@ -1,83 +1,132 @@
 """A rank, or all of them, killed at any moment: what is on the disk is whole, going on from it gives the same bits."""
 
 import os
-import pathlib
 import random
 import signal
+import threading
 import time
+
+import pytest
 
 import harness
 
 KILLS = int(os.environ.get("FDAPP_FAULTS_KILLS", "20"))
 SEED = int(os.environ.get("FDAPP_FAULTS_SEED", "1"))
-# Longer than it takes to start ranks, so that most kills hit steps and states.
-LONG = ("time.steps=150", "output.fields_every=50", "restart.from=latest")
+STEPS = 150
+LONG = (f"time.steps={STEPS}", "output.fields_every=50", "restart.from=latest")
+RANKS = (1, 2, 3, 5)
+LIMIT = 60  # seconds within which survivors have left
 
 
-def kill_somebody(victims, mpirun, chance):
-    """A rank chosen at random, now and then mpirun itself."""
-    victim = mpirun if chance.random() < 0.1 else chance.choice(victims)
+def newest_step(directory):
+    """Of the newest state that has its name; -1: none."""
+    steps = [int(path.name[len("state_") : -len(".hdf")]) for path in harness.states(directory)]
+    return max(steps, default=-1)
+
+
+def wait_for_moment(run, ranks, chance):
+    """Until a random moment of the run: one in ten while it starts, the others as its states go by."""
+    run.wait_for(lambda: len(run.ranks()) == ranks, "ranks to start")
+    moment = chance.random()
+    if chance.random() < 0.1:
+        time.sleep(moment * 0.5)
+        return
+    done = newest_step(run.directory)
+    step = done + moment * (STEPS - done)
+    run.wait_for(lambda: newest_step(run.directory) >= step, f"step {step}")
+    time.sleep(chance.random() * 0.02)  # about what two steps and a state take
+
+
+def kill_somebody(run, victims, chance):
+    """A rank chosen at random, now and then mpirun, or all of them at once as when a machine goes down."""
+    kind = chance.random()
+    if kind < 0.1:
+        run.kill()
+        return
     try:
-        os.kill(victim, signal.SIGKILL)
+        os.kill(run.process.pid if kind < 0.2 else chance.choice(victims), signal.SIGKILL)
     except ProcessLookupError:
-        return False
-    return True
-
-
-def alive(process):
-    """Whether it still runs; a zombie does not."""
-    try:
-        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+        pass  # it has ended by itself: counted as a kill all the same only if the run did not
 
 
 def all_gone(ranks):
     """Survivors, those of a killed mpirun too, end by themselves within a bounded time."""
-    end = time.monotonic() + 60
-    while any(map(alive, ranks)) and time.monotonic() < end:
+    end = time.monotonic() + LIMIT
+    while any(harness.Run.state(rank) != "Z" for rank in ranks) and time.monotonic() < end:
         time.sleep(0.01)
-    return not any(map(alive, ranks))
+    return all(harness.Run.state(rank) == "Z" for rank in ranks)
 
 
-def test_random_kills(tmp_path, figures):
-    chance = random.Random(SEED)
-    kills = resumed = finished = launcher_hangs = 0
-    slowest = 0.0
-    directory = tmp_path / "run"
-    # How long an undisturbed run takes from its first file on: kills are spread over that.
-    reference = tmp_path / "reference"
-    timed = harness.run(reference, *LONG, ranks=3).seconds
-    while kills < KILLS:
-        ranks = chance.choice((1, 2, 3, 5))
+class Campaign:
+    """Chains of runs in a directory each: killed once or twice, then brought to the end, always on other ranks."""
+
+    def __init__(self, base, reference):
+        self.base, self.reference = base, reference
+        self.lock = threading.Lock()
+        self.kills = self.late = self.resumed = self.finished = self.launcher_hangs = 0
+        self.slowest = 0.0
+
+    def count(self, name, number=1):
+        with self.lock:
+            setattr(self, name, getattr(self, name) + number)
+
+    def killed_run(self, directory, ranks, chance):
+        """Starts a run and kills it. Returns whether it was the kill that ended it."""
         run = harness.Run(directory, *LONG, ranks=ranks)
-        run.wait_for(lambda run=run, ranks=ranks: len(run.ranks()) == ranks, "ranks to start")
+        wait_for_moment(run, ranks, chance)
         processes = run.ranks()
-        time.sleep(chance.random() * 0.7 * timed)  # a resumed run has less to do
-        killed = bool(processes) and run.process.poll() is None and kill_somebody(processes, run.process.pid, chance)
+        if run.process.poll() is None and processes:
+            kill_somebody(run, processes, chance)
         moment = time.monotonic()
         try:
-            run.finish(60)
+            run.finish(LIMIT)
         except harness.LauncherHang:
-            launcher_hangs += 1
-            kills += killed
-            continue
-        assert all_gone(processes)
-        slowest = max(slowest, time.monotonic() - moment)
+            self.count("launcher_hangs")
+            return True
+        assert all_gone(processes), "ranks are left"
+        with self.lock:
+            self.slowest = max(self.slowest, time.monotonic() - moment)
+            self.resumed += "restart    from" in run.stdout
+        assert run.code >= 0 or run.code == -signal.SIGKILL
         assert harness.verify(*harness.states(directory)) == ""
-        resumed += "restart    from" in run.stdout
-        if run.code == 0:
-            finished += 1
-            assert harness.same_end(directory, reference), (SEED, kills)
-            harness.fresh(directory)
-        else:
-            assert killed, (run.code, run.stderr)
-        kills += killed
-    run = harness.run(directory, *LONG, ranks=2)
-    assert run.code == 0 and harness.same_end(directory, reference)
-    figures["kills at random moments"] = kills
-    figures["of these in MPI_Init, all ranks ended but mpirun itself did not (Open MPI 4.1.4)"] = launcher_hangs
-    figures["runs resumed after a kill"] = resumed
-    figures["runs brought to their end between kills, all with the reference's bits"] = finished + 1
-    figures["longest time from a kill to the last process's end, s"] = f"{slowest:.1f}"
-    assert resumed > 0
+        return run.code != 0
+
+    def chain(self, number):
+        chance = random.Random(1000003 * SEED + number)
+        directory = self.base / f"{number}" / "run"
+        order = chance.sample(RANKS, 3)
+        for ranks in order[: 1 + number % 2]:
+            self.count("kills", self.killed_run(directory, ranks, chance))
+            self.count("late", newest_step(directory) >= STEPS // 2)
+        run = harness.run(directory, *LONG, ranks=order[-1])
+        assert run.code == 0, (SEED, number, run.stderr)
+        assert harness.same_end(directory, self.reference), (SEED, number)
+        assert not harness.partials(directory)
+        self.count("resumed", "restart    from" in run.stdout)
+        self.count("finished")
+        harness.fresh(directory.parent)
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("straight") / "run"
+    assert harness.run(directory, *LONG, ranks=3).code == 0
+    return directory
+
+
+def test_random_kills(tmp_path, straight, figures):
+    campaign = Campaign(tmp_path, straight)
+    started = 0
+    while campaign.kills < KILLS:
+        more = max(1, (KILLS - campaign.kills) * 2 // 3)
+        harness.together(campaign.chain, range(started, started + more))
+        started += more
+    assert campaign.resumed >= campaign.kills // 2
+    figures["kills at random moments"] = campaign.kills
+    figures["of these, in the second half of a run"] = campaign.late
+    figures["of these in MPI_Init, all ranks ended but mpirun itself did not (Open MPI 4.1.4)"] = (
+        campaign.launcher_hangs
+    )
+    figures["runs that went on from a state after a kill, on another number of ranks"] = campaign.resumed
+    figures["killed runs brought to their end, all with the reference's bits"] = campaign.finished
+    figures["longest time from a kill to the last process's end, s"] = f"{campaign.slowest:.1f}"

@@ -1,12 +1,11 @@
 """Ends on request, and of solutions that blow up: exit codes 75 and 4, and what is on the disk then."""
 
 import csv
+import json
 import math
 import os
 import signal
 import struct
-
-import pytest
 
 import harness
 
@@ -38,25 +37,27 @@ def goes_on_as_if_never_stopped(directory, straight, ranks):
     assert harness.same_end(directory, straight)
 
 
-@pytest.mark.parametrize("number", (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT), ids=lambda number: number.name)
-@pytest.mark.parametrize("target", ("mpirun", "rank"))
-def test_signal(tmp_path, figures, number, target):
-    directory = tmp_path / "run"
-    patience = PATIENT if target == "mpirun" and number != signal.SIGUSR1 else ()
-    run = harness.Run(directory, *ENDLESS, ranks=3, mpi=patience)
-    run.wait_for(lambda: rows(directory) >= 3, "rows of diagnostics")
-    os.kill(run.process.pid if target == "mpirun" else run.ranks()[1], number)
-    run.finish()
-    if target == "mpirun" and number != signal.SIGUSR1:
-        assert run.code != 0  # mpirun's own idea of a code after SIGTERM and SIGINT
-    else:
-        assert run.code == 75, (run.code, run.stderr)
-    assert not run.errors, run.stderr
-    assert stopped_step(directory) >= 200
-    goes_on_as_if_never_stopped(directory, tmp_path / "straight", ranks=2)
-    figures["signals to mpirun or a rank, resumed to the reference's bits"] = (
-        figures.get("signals to mpirun or a rank, resumed to the reference's bits", 0) + 1
-    )
+def test_signals(tmp_path, figures):
+    def signalled(case):
+        number, target = case
+        directory = tmp_path / f"{number.name}-{target}" / "run"
+        patience = PATIENT if target == "mpirun" and number != signal.SIGUSR1 else ()
+        run = harness.Run(directory, *ENDLESS, ranks=3, mpi=patience)
+        run.wait_for(lambda: rows(directory) >= 3, "rows of diagnostics")
+        os.kill(run.process.pid if target == "mpirun" else run.ranks()[1], number)
+        run.finish()
+        if patience:
+            assert run.code != 0  # mpirun's own idea of a code after SIGTERM and SIGINT
+        else:
+            assert run.code == 75, (run.code, run.stderr)
+        assert not run.errors, run.stderr
+        assert stopped_step(directory) >= 200
+        goes_on_as_if_never_stopped(directory, directory.parent / "straight", ranks=2)
+
+    numbers = (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT)
+    cases = [(number, target) for number in numbers for target in ("mpirun", "rank")]
+    harness.together(signalled, cases)
+    figures["signals to mpirun or a rank, resumed to the reference's bits"] = len(cases)
 
 
 def test_wall_limit(tmp_path):
@@ -66,6 +67,23 @@ def test_wall_limit(tmp_path):
     assert "wall-clock limit" in run.stderr
     assert stopped_step(directory) > 0
     goes_on_as_if_never_stopped(directory, tmp_path / "straight", ranks=3)
+
+
+def test_wall_limit_leaves_room_for_a_state(tmp_path, figures):
+    """Where a state takes long to write, the last one is begun so early that it is there in time."""
+    limit = 10
+    directory = tmp_path / "run"
+    slow = harness.fault(-1, fsync=250)  # a state takes more than a second
+    wanted = (*ENDLESS, "output.checkpoint_every=99999999", f"output.wall_limit={limit}")
+    run = harness.run(directory, *wanted, ranks=2, environment=slow)
+    assert run.code == 75 and not run.errors, (run.code, run.stderr)
+    newest = harness.states(directory)[-1]
+    # The lock is taken at the start.
+    took = newest.stat().st_mtime - (directory / ".lock").stat().st_mtime
+    assert took <= limit, took
+    with open(directory / "perf.json") as file:
+        assert json.load(file)["output_share"] > 0.1
+    figures["wall-clock limits kept with a slow disk, seconds of the limit of 10 used"] = f"{took:.1f}"
 
 
 def test_blow_up(tmp_path, figures):

@@ -19,6 +19,7 @@
 static const int64_t small[3] = {9, 9, 4};
 static char directory[256];
 static char path[512];
+static states reader;
 static char *whole;
 static size_t size;
 
@@ -26,6 +27,13 @@ static status verify(void) {
   char line[512];
   status_clear();
   return checkpoint_verify(path, line, sizeof line);
+}
+
+/* What a restart does with the file. */
+static status restart(void) {
+  checkpoint_state state;
+  status_clear();
+  return checkpoint_read(reader.checkpoint, path, &state, &reader.phi);
 }
 
 /* Whether the last refusal names the file. */
@@ -42,11 +50,9 @@ static void put(const char *bytes, size_t count) {
 
 static int set_up(void **unused) {
   (void)unused;
-  states states;
   states_directory(MPI_COMM_SELF, directory);
-  states_open(MPI_COMM_SELF, directory, small, PRECISION_DOUBLE, 2, &states);
-  if (states_write(&states, 5, 0) != STATUS_OK) return 1;
-  states_close(&states);
+  states_open(MPI_COMM_SELF, directory, small, PRECISION_DOUBLE, 2, &reader);
+  if (states_write(&reader, 5, 0) != STATUS_OK) return 1;
   states_path(directory, 5, path);
   FILE *file = fopen(path, "rb");
   if (file == NULL || fseek(file, 0, SEEK_END) != 0) return 1;
@@ -60,6 +66,7 @@ static int set_up(void **unused) {
 static int tear_down(void **unused) {
   (void)unused;
   free(whole);
+  states_close(&reader);
   states_remove(MPI_COMM_SELF, directory);
   return 0;
 }
@@ -85,9 +92,14 @@ static void every_bit_flipped(void **unused) {
       if (verify() != STATUS_DAMAGED || !names_file())
         fail_msg("bit %d of byte %zu went unnoticed", bit, place);
     }
+    const char flipped = (char)(whole[place] ^ (1 << place % 8));
+    assert_int_equal(pwrite(descriptor, &flipped, 1, (off_t)place), 1);
+    if (restart() != STATUS_DAMAGED || !names_file())
+      fail_msg("a restart did not notice bit %zu of byte %zu", place % 8, place);
     assert_int_equal(pwrite(descriptor, &whole[place], 1, (off_t)place), 1);
   }
   assert_int_equal(verify(), STATUS_OK);
+  assert_int_equal(restart(), STATUS_OK);
   (void)close(descriptor);
   print_message("           %zu flips, all noticed\n", 8 * size);
 }
@@ -98,6 +110,7 @@ static void every_length(void **unused) {
   for (size_t length = size; length-- > 0;) {
     assert_int_equal(truncate(path, (off_t)length), 0);
     if (verify() != STATUS_DAMAGED || !names_file()) fail_msg("cut to %zu bytes: unnoticed", length);
+    if (restart() != STATUS_DAMAGED || !names_file()) fail_msg("cut to %zu bytes: a restart goes on", length);
   }
   print_message("           %zu truncations, all noticed\n", size);
   /* Longer than it was, by zeros and by itself. */
