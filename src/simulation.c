@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "control.h"
@@ -238,14 +239,26 @@ static status set_aside(simulation *sim) {
   return STATUS_OK;
 }
 
+/* What somebody has written into the resolved configuration of an earlier start is not lost. */
+static status keep_notes(const rundir *rundir) {
+  char path[sizeof rundir->path + sizeof "/" CONFIG_RESOLVED];
+  char moved[64];
+  (void)snprintf(path, sizeof path, "%s/" CONFIG_RESOLVED, rundir->path);
+  if (access(path, F_OK) != 0 || config_is_resolved(path)) return STATUS_OK;
+  CHECK(rundir_set_aside_one(rundir, CONFIG_RESOLVED, moved));
+  log_info("output     " CONFIG_RESOLVED ", not as a run leaves it, moved to %s/%s\n", rundir->path, moved);
+  return STATUS_OK;
+}
+
 static status write_config(simulation *sim) {
   char *text = NULL;
   size_t size = 0;
+  CHECK(keep_notes(&sim->rundir));
   FILE *memory = open_memstream(&text, &size);
   if (memory == NULL) return status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
   config_write(sim->config, memory);
   const status result = fclose(memory) == 0
-                            ? rundir_write(&sim->rundir, "config.ini", text)
+                            ? rundir_write(&sim->rundir, CONFIG_RESOLVED, text)
                             : status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
   free(text);
   return result;

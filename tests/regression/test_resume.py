@@ -175,3 +175,44 @@ def test_blow_up_leaves_measurements(tmp_path):
     write_ini(tmp_path / "case.ini", UNIFORM)
     launch(tmp_path, 2, "case.ini", "time.dt=50", "time.steps=300", "output.directory=run", code=4)
     assert json.loads((tmp_path / "run" / "perf.json").read_text())["steps"] > 0
+
+
+COMMENTED = "; mine, and worth keeping\n"
+
+
+@pytest.mark.parametrize("overrides", [[], ["restart.from=latest"], ["--validate"]])
+@pytest.mark.parametrize(("place", "there"), [(".", ""), ("runs/config", "runs/config/")])
+def test_the_users_own_configuration_is_not_replaced(tmp_path, place, there, overrides):
+    own = tmp_path / there / "config.ini"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    write_ini(own, merged(SEVEN, {"output": {"directory": place}}))
+    own.write_text(COMMENTED + own.read_text())
+    before = tree(tmp_path)
+    result = launch(tmp_path, 2, f"{there}config.ini", *overrides, code=2)
+    assert f"config.ini:28: output.directory = {place}: {there}config.ini is there" in result.stderr
+    assert "accepted: another directory, or another name" in result.stderr
+    assert tree(tmp_path) == before
+    launch(tmp_path, 1, f"{there}config.ini", *[o for o in overrides if o[0] == "-"], "output.directory=elsewhere")
+    assert own.read_text() == before[f"{there}config.ini"].decode()
+
+
+def test_what_a_run_left_as_configuration_is_run_again(finished):
+    left = (finished / "run" / "config.ini").read_text()
+    result = launch(finished, 2, "run/config.ini", "restart.from=latest", "time.steps=12")
+    assert "steps 7 to 12" in result.stdout and not (finished / "run" / "previous_1").exists()
+    assert "steps = 12\n" in (finished / "run" / "config.ini").read_text()
+    launch(finished, 1, "run/config.ini", "restart.from=none", "time.steps=7")
+    assert (finished / "run" / "config.ini").read_text() == left
+    assert states(finished / "run") == [f"state_0000000{step}.hdf" for step in (0, 5, 7)]
+
+
+def test_notes_in_the_resolved_configuration_are_set_aside(finished):
+    resolved = finished / "run" / "config.ini"
+    resolved.write_text(resolved.read_text() + COMMENTED)
+    noted = resolved.read_text()
+    said = launch(finished, 2, "case.ini", "restart.from=latest", "time.steps=12").stdout
+    assert "config.ini, not as a run leaves it, moved to run/previous_1" in said
+    assert (finished / "run" / "previous_1" / "config.ini").read_text() == noted
+    assert COMMENTED not in resolved.read_text()
+    launch(finished, 1, "case.ini", "restart.from=latest", "time.steps=14")
+    assert not (finished / "run" / "previous_2").exists()
