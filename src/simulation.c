@@ -63,17 +63,23 @@ static status measure(simulation *sim, diagnostics_record *record) {
   return STATUS_OK;
 }
 
+/* Whether the state of this step stays on disk: the first and the last of a directory do where pictures are
+ * wanted. */
+static int is_picture(const simulation *sim) {
+  const int64_t every = sim->config->fields_every;
+  const int ends = sim->saved_step < 0 || sim->step == sim->schedule.last_step;
+  return every > 0 && (ends || plan_due(sim->step, every));
+}
+
 static status write_state(simulation *sim) {
   if (sim->saved_step == sim->step) return STATUS_OK;
-  const checkpoint_state state = {
-      .step = sim->step,
-      .time = schedule_time(&sim->schedule, sim->step),
-      .dt = sim->schedule.dt,
-      .base_step = sim->schedule.base_step,
-      .base_time = sim->schedule.base_time,
-      .departed = sim->restart.departed,
-      .picture = plan_due(sim->step, sim->config->fields_every) ||
-                 (sim->config->fields_every > 0 && sim->step == sim->schedule.last_step)};
+  const checkpoint_state state = {.step = sim->step,
+                                  .time = schedule_time(&sim->schedule, sim->step),
+                                  .dt = sim->schedule.dt,
+                                  .base_step = sim->schedule.base_step,
+                                  .base_time = sim->schedule.base_time,
+                                  .departed = sim->restart.departed,
+                                  .picture = is_picture(sim)};
   perf_begin(&sim->perf, PERF_OUTPUT);
   CHECK(checkpoint_write(sim->checkpoint, &state, stepper_phi(&sim->solver.stepper)));
   perf_end(&sim->perf, PERF_OUTPUT);
@@ -214,7 +220,7 @@ static status validate(simulation *sim) {
     CHECK(checkpoint_create(sim->comm, &sim->grid, config, &sim->checkpoint));
     CHECK(resume(sim, NULL));
   }
-  plan_steps(config, &sim->grid, &sim->schedule, sim->step);
+  plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   plan_warn_unstable(config, &sim->grid, &sim->schedule, rate);
   return STATUS_OK;
 }
@@ -290,7 +296,7 @@ static status start(simulation *sim) {
   } else {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
   }
-  plan_steps(config, &sim->grid, &sim->schedule, sim->step);
+  plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   plan_warn_unstable(config, &sim->grid, &sim->schedule, sim->solver.rate);
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
   if (is_finished(sim)) return STATUS_OK;

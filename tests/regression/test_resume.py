@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from program import BASE, command, launch, merged, series, states, tree, write_ini
+from program import BASE, attribute, command, launch, merged, series, states, tree, write_ini
 
 SEVEN = merged(BASE, {"grid": {"nx": 16, "ny": 12, "nz": 13}, "time": {"courant": None, "dt": 0.004, "steps": 7}})
 PERIODS = {"output": {"directory": "run", "fields_every": 5, "diagnostics_every": 5}}
@@ -64,8 +64,7 @@ def test_validate_looks_at_the_restart(finished):
     state = "restart.from=run/state_00000005.hdf"
     before = tree(finished)
     plan = launch(finished, 2, "--validate", "case.ini", state, "output.directory=new").stdout
-    # What is left: 5 to 7, of which the last is due.
-    assert "steps 5 to 7, t = 0.02 to 0.028" in plan and "1 field to keep" in plan
+    assert "steps 5 to 7, t = 0.02 to 0.028" in plan
     assert (
         "steps 7 to 12" in launch(finished, 1, "--validate", "case.ini", "restart.from=latest", "time.steps=12").stdout
     )
@@ -216,3 +215,28 @@ def test_notes_in_the_resolved_configuration_are_set_aside(finished):
     assert COMMENTED not in resolved.read_text()
     launch(finished, 1, "case.ini", "restart.from=latest", "time.steps=14")
     assert not (finished / "run" / "previous_2").exists()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "come"),
+    [
+        (["restart.from=run/state_00000005.hdf", "output.directory=new"], [5, 7]),
+        (["restart.from=run/state_00000005.hdf", "output.directory=new", "output.fields_every=3"], [5, 6, 7]),
+        (["restart.from=run/state_00000007.hdf", "output.directory=new"], [7]),
+        (["restart.from=run/state_00000007.hdf", "output.directory=new", "time.steps=12"], [7, 10, 12]),
+        (["restart.from=run/state_00000005.hdf"], [7]),
+        (["restart.from=latest"], []),
+        (["restart.from=latest", "time.steps=12"], [10, 12]),
+        (["output.directory=new", "time.steps=0"], [0]),
+        (["output.directory=new"], [0, 5, 7]),
+    ],
+)
+def test_fields_to_keep_are_those_that_the_plan_counts(finished, overrides, come):
+    said = f", {len(come)} field{'s' if len(come) != 1 else ''} to keep,"
+    overrides = [*overrides, "output.checkpoint_every=1"]
+    assert said in launch(finished, 1, "--validate", "case.ini", *overrides).stdout
+    before = {path.stat().st_ino for path in finished.rglob("state_*.hdf")}
+    launch(finished, 1, "case.ini", *overrides)
+    new = [path for path in finished.rglob("state_*.hdf") if path.stat().st_ino not in before]
+    kept = {int(path.name[6:14]) for path in new if attribute(path, "picture")}
+    assert kept == set(come)
