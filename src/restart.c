@@ -57,10 +57,8 @@ status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint,
     CHECK(checkpoint_read(checkpoint, path, &state, phi));
   }
   if (path[0] == '\0') return STATUS_OK;
-  *restart = (struct restart){.resumed = 1,
-                              .goes_on = latest || in_directory(path, config->directory),
-                              .departed = state.departed,
-                              .step = state.step};
+  *restart = (struct restart){
+      .resumed = 1, .goes_on = latest || in_directory(path, config->directory), .state = state};
   schedule_resume(schedule, config, state.step, state.time, state.dt, state.base_step, state.base_time);
   CHECK(agree(comm, check_not_past(schedule, path, &state)));
   log_info("restart    from %s: step %" PRId64 ", t = %.9g%s\n", path, state.step, state.time,

@@ -73,13 +73,15 @@ static int is_picture(const simulation *sim) {
 
 static status write_state(simulation *sim) {
   if (sim->saved_step == sim->step) return STATUS_OK;
-  const checkpoint_state state = {.step = sim->step,
-                                  .time = schedule_time(&sim->schedule, sim->step),
-                                  .dt = sim->schedule.dt,
-                                  .base_step = sim->schedule.base_step,
-                                  .base_time = sim->schedule.base_time,
-                                  .departed = sim->restart.departed,
-                                  .picture = is_picture(sim)};
+  checkpoint_state state = {.step = sim->step,
+                            .time = schedule_time(&sim->schedule, sim->step),
+                            .dt = sim->schedule.dt,
+                            .base_step = sim->schedule.base_step,
+                            .base_time = sim->schedule.base_time,
+                            .departed = sim->restart.state.departed};
+  /* The state that the run began from keeps the dt that led to it. */
+  if (sim->restart.resumed && sim->step == sim->restart.state.step) state = sim->restart.state;
+  state.picture = is_picture(sim);
   perf_begin(&sim->perf, PERF_OUTPUT);
   CHECK(checkpoint_write(sim->checkpoint, &state, stepper_phi(&sim->solver.stepper)));
   perf_end(&sim->perf, PERF_OUTPUT);
@@ -199,7 +201,7 @@ static status prepare(simulation *sim) {
 
 static status resume(simulation *sim, field *phi) {
   CHECK(restart_read(sim->comm, sim->config, sim->checkpoint, &sim->schedule, phi, &sim->restart));
-  sim->step = sim->restart.step;
+  sim->step = sim->restart.state.step;
   return STATUS_OK;
 }
 
@@ -289,7 +291,7 @@ static status start(simulation *sim) {
   if (!latest) CHECK(resume(sim, phi));
   CHECK(open_directory(sim));
   if (latest) CHECK(resume(sim, phi));
-  if (sim->restart.departed) sim->diagnostics.with_errors = 0;
+  if (sim->restart.state.departed) sim->diagnostics.with_errors = 0;
   if (sim->restart.goes_on) {
     CHECK(checkpoint_rewind(sim->checkpoint, sim->step));
     sim->saved_step = sim->step;

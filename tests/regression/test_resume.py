@@ -240,3 +240,19 @@ def test_fields_to_keep_are_those_that_the_plan_counts(finished, overrides, come
     new = [path for path in finished.rglob("state_*.hdf") if path.stat().st_ino not in before]
     kept = {int(path.name[6:14]) for path in new if attribute(path, "picture")}
     assert kept == set(come)
+
+
+@pytest.mark.parametrize("t_end", [0.0265, 0.028, 0.003])
+def test_first_row_elsewhere_is_the_last_row_here(tmp_path, t_end):
+    """With a shorter last step, whole steps, and a single shorter step; and from there once more."""
+    write_ini(tmp_path / "case.ini", merged(SEVEN, PERIODS, {"time": {"steps": None, "t_end": t_end}}))
+    launch(tmp_path, 1, "case.ini")
+    last = states(tmp_path / "run")[-1]
+    header, *rows = (tmp_path / "run" / "diagnostics.csv").read_text().splitlines()
+    for ranks, source, directory in ((2, "run", "second"), (1, "second", "third")):
+        launch(tmp_path, ranks, "case.ini", f"restart.from={source}/{last}", f"output.directory={directory}")
+        assert (tmp_path / directory / "diagnostics.csv").read_text().splitlines() == [header, rows[-1]]
+    launch(
+        tmp_path, 1, "case.ini", f"restart.from=third/{last}", "output.directory=on", "time.t_end=0.05", "time.dt=0.003"
+    )
+    assert (tmp_path / "on" / "diagnostics.csv").read_text().splitlines()[1] == rows[-1]
