@@ -111,7 +111,6 @@ static status stop(simulation *sim, control_reason reason) {
   diagnostics_record record;
   CHECK(measure(sim, &record));
   CHECK(write_state(sim));
-  progress_end(&sim->progress);
   return agree(sim->comm,
                status_fail(STATUS_STOPPED,
                            "stopped at step %" PRId64 " of %" PRId64 " (%s) after a checkpoint: run again "
@@ -148,16 +147,21 @@ static status advance(simulation *sim) {
 /* The time loop. */
 static status march(simulation *sim) {
   const int64_t last = sim->schedule.last_step;
-  const double points = (double)sim->grid.n[0] * (double)sim->grid.n[1] * (double)sim->grid.n[2];
-  control_init(&sim->control, sim->comm, sim->control.start, sim->config->wall_limit, sim->step);
-  progress_start(&sim->progress, sim->step, last, points, MPI_Wtime());
   while (sim->step < last) {
     CHECK(advance(sim));
     CHECK(write_due(sim, sim->step == last));
     if (sim->step < last && control_due(&sim->control, sim->step)) CHECK(poll(sim));
   }
-  progress_end(&sim->progress);
   return STATUS_OK;
+}
+
+static status march_watched(simulation *sim) {
+  const double points = (double)sim->grid.n[0] * (double)sim->grid.n[1] * (double)sim->grid.n[2];
+  control_init(&sim->control, sim->comm, sim->control.start, sim->config->wall_limit, sim->step);
+  progress_start(&sim->progress, sim->step, sim->schedule.last_step, points, MPI_Wtime());
+  const status result = march(sim);
+  progress_end(&sim->progress);
+  return result;
 }
 
 static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
@@ -308,10 +312,11 @@ static status start(simulation *sim) {
 static void summarise(const simulation *sim) {
   const double seconds = sim->perf.seconds[PERF_STEPS];
   const double points = (double)sim->grid.n[0] * (double)sim->grid.n[1] * (double)sim->grid.n[2];
-  if (sim->perf.steps == 0) return;
-  log_info("done       %" PRId64 " steps in %.4g s, %.4g points/s; diagnostics %.3g s, output %.3g s\n",
-           sim->perf.steps, seconds, points * (double)sim->perf.steps / seconds,
-           sim->perf.seconds[PERF_DIAGNOSTICS], sim->perf.seconds[PERF_OUTPUT]);
+  log_info("done       %" PRId64 " step%s", sim->perf.steps, sim->perf.steps == 1 ? "" : "s");
+  if (sim->perf.steps > 0)
+    log_info(" in %.4g s, %.4g points/s", seconds, points * (double)sim->perf.steps / seconds);
+  log_info("; diagnostics %.3g s, output %.3g s\n", sim->perf.seconds[PERF_DIAGNOSTICS],
+           sim->perf.seconds[PERF_OUTPUT]);
   log_info("results    %s\n", sim->config->directory);
 }
 
@@ -325,7 +330,7 @@ static status run(simulation *sim) {
     return STATUS_OK;
   }
   if (sim->saved_step < 0) CHECK(write_due(sim, 1));
-  CHECK(march(sim));
+  CHECK(march_watched(sim));
   CHECK(agree(sim->comm, is_root(sim) ? diagnostics_close(&sim->diagnostics) : STATUS_OK));
   CHECK(perf_write(&sim->perf, &sim->solver, &sim->rundir));
   summarise(sim);
