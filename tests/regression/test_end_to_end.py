@@ -315,6 +315,19 @@ def test_no_steps_are_summarised_too(tmp_path, end):
     assert re.search(r"^done +0 steps; diagnostics .* s, output .* s\nresults    run\n\Z", result.stdout, re.MULTILINE)
 
 
+def test_nobody_reads_what_is_printed(tmp_path):
+    """As with `fdapp run.ini | head -1`: the run goes on, and so does its exit code."""
+    write_ini(tmp_path / "run.ini", variant(output={"directory": "run"}))
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs) as closed:
+        result = subprocess.run(
+            command(1, "run.ini"), cwd=tmp_path, stdout=closed, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert states(tmp_path / "run")[-1] == LAST
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_information(tmp_path, ranks):
     for option, said in (("--help", "Usage: "), ("--version", "fdapp "), ("--list", "rk4")):
