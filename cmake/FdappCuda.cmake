@@ -39,6 +39,9 @@ if(NOT FDAPP_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_STANDARD 17)
     set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
     set(FDAPP_HAVE_CUDA ON)
+    # The compiler adds libcudart itself, and no run path to it: FdappRunPath does.
+    find_library(FDAPP_CUDART_LIBRARY cudart PATHS ${CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES} NO_DEFAULT_PATH)
+    mark_as_advanced(FDAPP_CUDART_LIBRARY)
     message(STATUS "CUDA backend: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
   elseif(FDAPP_CUDA STREQUAL "ON")
     message(FATAL_ERROR "FDAPP_CUDA=ON, but no CUDA compiler (nvcc) was found. Put nvcc on PATH or set "

@@ -81,8 +81,7 @@ build() {
   done
   nvcc=$(nvcc_find)
   if [ "$preset" = default ] && [ -n "$nvcc" ]; then
-    # A toolkit in an unusual place is not where the loader looks for libcudart.
-    options+=("-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_BUILD_RPATH=$(dirname "$(dirname "$nvcc")")/lib64")
+    options+=("-DCMAKE_CUDA_COMPILER=$nvcc")
   fi
   note "building: preset $preset"
   cmake --preset "$preset" "${options[@]}" >/dev/null

@@ -4,7 +4,9 @@
 #include <ini.h>
 #include <locale.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config_table.h"
 
@@ -301,7 +303,7 @@ static status load(config_reading *reading, int count, char *const overrides[]) 
   return config_complete(reading);
 }
 
-status config_load(const char *path, int count, char *const overrides[], config *config) {
+static status load_whole(const char *path, int count, char *const overrides[], config *config) {
   config_reading reading = {.config = config, .path = path};
   char shown[CONFIG_TEXT_SIZE];
   memset(config, 0, sizeof *config);
@@ -316,4 +318,41 @@ status config_load(const char *path, int count, char *const overrides[], config 
   (void)uselocale(before);
   if (c != (locale_t)0) freelocale(c);
   return result;
+}
+
+int config_is_resolved(const char *path) {
+  config config;
+  const char *before = NULL;
+  char *text = NULL;
+  size_t size = 0;
+  int same = 0;
+  FILE *memory = NULL;
+  if (load_whole(path, 0, NULL, &config) == STATUS_OK) memory = open_memstream(&text, &size);
+  if (memory != NULL) {
+    config_write(&config, memory);
+    same = fclose(memory) == 0 && read_file(path, &before) == STATUS_OK && strcmp(text, before) == 0;
+  }
+  free(text);
+  status_clear();
+  return same;
+}
+
+/* A run leaves its resolved configuration as config.ini: not in the place of the file that it is reading,
+ * unless that is such a file itself. */
+static status check_kept(const char *path, const config *config) {
+  char left[CONFIG_PATH_SIZE + sizeof "/" CONFIG_RESOLVED];
+  struct stat given, replaced;
+  (void)snprintf(left, sizeof left, "%s/" CONFIG_RESOLVED, config->directory);
+  if (stat(left, &replaced) != 0 || stat(path, &given) != 0) return STATUS_OK;
+  if (given.st_dev != replaced.st_dev || given.st_ino != replaced.st_ino) return STATUS_OK;
+  if (config_is_resolved(path)) return STATUS_OK;
+  return config_refuse(config, "output", "directory",
+                       "%s is there, and a run would replace it by the resolved configuration; accepted: "
+                       "another directory, or another name for the file than " CONFIG_RESOLVED,
+                       config->file);
+}
+
+status config_load(const char *path, int count, char *const overrides[], config *config) {
+  CHECK(load_whole(path, count, overrides, config));
+  return check_kept(path, config);
 }

@@ -112,6 +112,9 @@ typedef struct config {
   int line[CONFIG_KEY_COUNT];
 } config;
 
+/* Name of the resolved configuration in a run's directory. */
+#define CONFIG_RESOLVED "config.ini"
+
 /* Reads `path` and applies `count` overrides of the form "section.key=value", then validates the whole. Not
  * collective: rank 0 calls it. [out] config is complete only if STATUS_OK. STATUS_FILE if the file cannot be
  * read; STATUS_USAGE for anything else, with the message "FILE:LINE: section.key = value: what is wrong;
@@ -132,7 +135,8 @@ typedef struct config {
  * nor with ~ or $, at most CONFIG_PATH_LIMIT bytes. The table of keys (config_list prints it) has each range.
  * Beyond the single keys: a whole field's bytes fit 64 bits; t_end/dt at most 99999999 steps; waves of
  * cosine and manufactured at most n/2; width at most the shortest length, half of it for sphere, slotted and
- * blob; the centre at most 1000 lengths away. */
+ * blob; the centre at most 1000 lengths away; `path` is not the file that the run would replace by the
+ * resolved configuration, CONFIG_RESOLVED in output.directory, unless config_is_resolved. */
 status config_load(const char *path, int count, char *const overrides[], config *config);
 
 /* Refuses a value for a reason that only what comes after reading can tell: records "FILE:LINE: section.key =
@@ -143,6 +147,10 @@ __attribute__((format(printf, 4, 5))) status config_refuse(const config *config,
 /* Writes the resolved configuration as an INI file that config_load reads back to the same bits (%.17g):
  * every key, of the alternatives in [time] those in force. */
 void config_write(const config *config, FILE *file);
+
+/* Whether a file is, to the byte, what config_write makes of what it says: left there by a run, with no words
+ * of anybody's own that replacing it would lose. 0 also for a file that cannot be read. Not collective. */
+int config_is_resolved(const char *path);
 
 /* Prints cases, velocity fields, schemes, forms and backends, then all keys as a Markdown table with what is
  * accepted, the default and the meaning, for --list. */

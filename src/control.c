@@ -17,13 +17,14 @@ static void on_signal(int number) {
   requested = 1;
 }
 
-void control_catch_signals(void) {
+void control_set_signals(void) {
   static const int numbers[] = {SIGTERM, SIGINT, SIGUSR1};
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART; /* system calls under way, MPI's among them, go on */
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) (void)sigaction(numbers[i], &action, NULL);
+  (void)signal(SIGPIPE, SIG_IGN);
 }
 
 void control_init(control *control, MPI_Comm comm, double start, double wall_limit, long long step) {

@@ -18,8 +18,9 @@ typedef struct control {
   double step_seconds; /* measured, slowest rank */
 } control;
 
-/* Catches SIGTERM, SIGINT and SIGUSR1; a second SIGINT ends the process at once. */
-void control_catch_signals(void);
+/* Catches SIGTERM, SIGINT and SIGUSR1; a second SIGINT ends the process at once. A reader of the output that
+ * is gone (SIGPIPE) is no reason to stop. */
+void control_set_signals(void);
 
 void control_init(control *control, MPI_Comm comm, double start, double wall_limit, long long step);
 

@@ -147,7 +147,7 @@ static status perform(MPI_Comm comm, int rank, int argc, char **argv, double sta
   config config;
   CHECK(read_config(comm, rank, argc - optind, argv + optind, &config));
   if (action == ACTION_VALIDATE) return simulation_validate(comm, &config);
-  control_catch_signals();
+  control_set_signals();
   return simulation_run(comm, &config, start);
 }
 

@@ -31,17 +31,17 @@ static void print_problem(const config *config) {
            config->order, config_precision_name(config->precision));
 }
 
-/* Steps in (from, last] that are due, the last one in any case; with the first one where the run starts. */
+/* Steps in (from, last] that are due, the last one in any case. */
 static int64_t due_count(int64_t every, int64_t from, int64_t last) {
-  return last / every - from / every + (last % every != 0) + (from == 0);
+  return last / every - from / every + (last > from && last % every != 0);
 }
 
-static void print_files(const config *config, const grid *grid, int64_t from, int64_t last) {
+static void print_files(const config *config, const grid *grid, int64_t from, int64_t last, int begins) {
   const double size = (double)checkpoint_file_bytes(grid, config->precision);
   char text[32];
   log_info("output     %s", config->directory);
   if (config->fields_every > 0) {
-    const int64_t count = due_count(config->fields_every, from, last);
+    const int64_t count = due_count(config->fields_every, from, last) + begins;
     log_info(", %" PRId64 " field%s to keep", count, count == 1 ? "" : "s");
   }
   if (config->checkpoint_every > 0) log_info(", newest %d checkpoints", config->checkpoint_keep);
@@ -100,10 +100,10 @@ status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const 
   return STATUS_OK;
 }
 
-void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step) {
+void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step, int begins) {
   log_info("time       dt = %.6g, steps %" PRId64 " to %" PRId64 ", t = %.6g to %.6g\n", schedule->dt, step,
            schedule->last_step, schedule_time(schedule, step), schedule_time(schedule, schedule->last_step));
-  print_files(config, grid, step, schedule->last_step);
+  print_files(config, grid, step, schedule->last_step, begins);
 }
 
 /* What dt does to modes: the Courant number, and kappa dt sum(1/h^2) over the axes along which something

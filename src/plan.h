@@ -15,8 +15,9 @@ void plan_problem(const config *config, const grid *grid, int host_memory);
  * node of the run has too little. Collective. STATUS_MPI, STATUS_DEVICE. */
 status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const kernels *backend);
 
-/* The steps from `step`, where the run starts or goes on, to the last, and the files to come. */
-void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step);
+/* The steps from `step`, where the run starts or goes on, to the last, and the files to come; `begins`: the
+ * state of `step` is among them. */
+void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step, int begins);
 
 /* Warns where dt is beyond what the scheme is stable for, naming the limit. */
 void plan_warn_unstable(const config *config, const grid *grid, const schedule *schedule, double rate);

@@ -79,8 +79,7 @@ status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint,
   if (path[0] == '\0') return STATUS_OK;
   int inside = latest;
   if (!latest) CHECK(in_directory(comm, path, config->directory, &inside));
-  *restart =
-      (struct restart){.resumed = 1, .goes_on = inside, .departed = state.departed, .step = state.step};
+  *restart = (struct restart){.resumed = 1, .goes_on = inside, .state = state};
   schedule_resume(schedule, config, state.step, state.time, state.dt, state.base_step, state.base_time);
   CHECK(agree(comm, check_not_past(schedule, path, &state)));
   log_info("restart    from %s: step %" PRId64 ", t = %.9g%s\n", path, state.step, state.time,

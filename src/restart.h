@@ -6,10 +6,9 @@
 
 /* Where a run begins: at t = 0, or at a state that its configuration names. */
 typedef struct restart {
-  int resumed;  /* 0: at t = 0 */
-  int goes_on;  /* the state lies in the run's own directory: its files go on too */
-  int departed; /* as of checkpoint_state */
-  int64_t step;
+  int resumed;            /* 0: at t = 0 */
+  int goes_on;            /* the state lies in the run's own directory: its files go on too */
+  checkpoint_state state; /* as it was read; all zero at t = 0 */
 } restart;
 
 /* Whether the run asks for the newest state of its directory: known for certain only once no other run writes

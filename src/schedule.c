@@ -41,13 +41,22 @@ status schedule_make(const config *config, const double h[3], double rate, sched
     return config_refuse(config, "time", "t_end", "more than %.0f steps of %g; accepted: fewer", most_steps,
                          schedule->dt);
   }
+  schedule->base_dt = schedule->dt;
   set_end(schedule, config);
   return STATUS_OK;
+}
+
+/* Size of the step that ended at a state: what is left from the step before, where no whole dt led to its
+ * time. */
+static double arrived_dt(int64_t step, double time, double dt, int64_t base_step, double base_time) {
+  if (step <= base_step || base_time + (double)(step - base_step) * dt == time) return dt;
+  return time - (base_time + (double)(step - 1 - base_step) * dt);
 }
 
 void schedule_resume(schedule *schedule, const config *config, int64_t step, double time, double dt,
                      int64_t base_step, double base_time) {
   const int same = schedule->dt == dt && base_time + (double)(step - base_step) * dt == time;
+  schedule->base_dt = same ? schedule->dt : arrived_dt(step, time, dt, base_step, base_time);
   schedule->base_step = same ? base_step : step;
   schedule->base_time = same ? base_time : time;
   set_end(schedule, config);
@@ -59,6 +68,8 @@ double schedule_time(const schedule *schedule, int64_t step) {
 }
 
 double schedule_dt(const schedule *schedule, int64_t step) {
+  if (step == 0) step = 1;
+  if (step == schedule->base_step) return schedule->base_dt;
   if (schedule->lands && step == schedule->last_step && step > schedule->base_step) {
     return schedule->t_end - schedule_time(schedule, step - 1);
   }

@@ -10,6 +10,7 @@ typedef struct schedule {
   double dt;         /* size of all steps but a shorter last one */
   int64_t base_step; /* where this dt began to be used */
   double base_time;
+  double base_dt;    /* size of the step that ended there, by a shorter one or another dt; dt at t = 0 */
   int64_t last_step; /* the run is finished at this step */
   double t_end;      /* and at this time, if `lands`; otherwise at t(last_step) */
   int lands;
@@ -24,7 +25,8 @@ status schedule_make(const config *config, const double h[3], double rate, sched
 void schedule_resume(schedule *schedule, const config *config, int64_t step, double time, double dt,
                      int64_t base_step, double base_time);
 
-/* Time at the end of step n, and size of the step that ends at n (n = 0: of the first step). */
+/* Time at the end of step n, and size of the step that ends at n (n = 0: of the first step); n >= base_step.
+ */
 double schedule_time(const schedule *schedule, int64_t step);
 double schedule_dt(const schedule *schedule, int64_t step);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "control.h"
@@ -62,17 +63,25 @@ static status measure(simulation *sim, diagnostics_record *record) {
   return STATUS_OK;
 }
 
+/* Whether the state of this step stays on disk: the first and the last of a directory do where pictures are
+ * wanted. */
+static int is_picture(const simulation *sim) {
+  const int64_t every = sim->config->fields_every;
+  const int ends = sim->saved_step < 0 || sim->step == sim->schedule.last_step;
+  return every > 0 && (ends || plan_due(sim->step, every));
+}
+
 static status write_state(simulation *sim) {
   if (sim->saved_step == sim->step) return STATUS_OK;
-  const checkpoint_state state = {
-      .step = sim->step,
-      .time = schedule_time(&sim->schedule, sim->step),
-      .dt = sim->schedule.dt,
-      .base_step = sim->schedule.base_step,
-      .base_time = sim->schedule.base_time,
-      .departed = sim->restart.departed,
-      .picture = plan_due(sim->step, sim->config->fields_every) ||
-                 (sim->config->fields_every > 0 && sim->step == sim->schedule.last_step)};
+  checkpoint_state state = {.step = sim->step,
+                            .time = schedule_time(&sim->schedule, sim->step),
+                            .dt = sim->schedule.dt,
+                            .base_step = sim->schedule.base_step,
+                            .base_time = sim->schedule.base_time,
+                            .departed = sim->restart.state.departed};
+  /* The state that the run began from keeps the dt that led to it. */
+  if (sim->restart.resumed && sim->step == sim->restart.state.step) state = sim->restart.state;
+  state.picture = is_picture(sim);
   perf_begin(&sim->perf, PERF_OUTPUT);
   CHECK(checkpoint_write(sim->checkpoint, &state, stepper_phi(&sim->solver.stepper)));
   perf_end(&sim->perf, PERF_OUTPUT);
@@ -102,7 +111,6 @@ static status stop(simulation *sim, control_reason reason) {
   diagnostics_record record;
   CHECK(measure(sim, &record));
   CHECK(write_state(sim));
-  progress_end(&sim->progress);
   return agree(sim->comm,
                status_fail(STATUS_STOPPED,
                            "stopped at step %" PRId64 " of %" PRId64 " (%s) after a checkpoint: run again "
@@ -139,16 +147,21 @@ static status advance(simulation *sim) {
 /* The time loop. */
 static status march(simulation *sim) {
   const int64_t last = sim->schedule.last_step;
-  const double points = (double)sim->grid.n[0] * (double)sim->grid.n[1] * (double)sim->grid.n[2];
-  control_init(&sim->control, sim->comm, sim->control.start, sim->config->wall_limit, sim->step);
-  progress_start(&sim->progress, sim->step, last, points, MPI_Wtime());
   while (sim->step < last) {
     CHECK(advance(sim));
     CHECK(write_due(sim, sim->step == last));
     if (sim->step < last && control_due(&sim->control, sim->step)) CHECK(poll(sim));
   }
-  progress_end(&sim->progress);
   return STATUS_OK;
+}
+
+static status march_watched(simulation *sim) {
+  const double points = (double)sim->grid.n[0] * (double)sim->grid.n[1] * (double)sim->grid.n[2];
+  control_init(&sim->control, sim->comm, sim->control.start, sim->config->wall_limit, sim->step);
+  progress_start(&sim->progress, sim->step, sim->schedule.last_step, points, MPI_Wtime());
+  const status result = march(sim);
+  progress_end(&sim->progress);
+  return result;
 }
 
 static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
@@ -192,7 +205,7 @@ static status prepare(simulation *sim) {
 
 static status resume(simulation *sim, field *phi) {
   CHECK(restart_read(sim->comm, sim->config, sim->checkpoint, &sim->schedule, phi, &sim->restart));
-  sim->step = sim->restart.step;
+  sim->step = sim->restart.state.step;
   return STATUS_OK;
 }
 
@@ -213,7 +226,7 @@ static status validate(simulation *sim) {
     CHECK(checkpoint_create(sim->comm, &sim->grid, config, &sim->checkpoint));
     CHECK(resume(sim, NULL));
   }
-  plan_steps(config, &sim->grid, &sim->schedule, sim->step);
+  plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   plan_warn_unstable(config, &sim->grid, &sim->schedule, rate);
   return STATUS_OK;
 }
@@ -238,15 +251,27 @@ static status set_aside(simulation *sim) {
   return STATUS_OK;
 }
 
+/* What somebody has written into the resolved configuration of an earlier start is not lost. */
+static status keep_notes(const rundir *rundir) {
+  char path[sizeof rundir->path + sizeof "/" CONFIG_RESOLVED];
+  char moved[64];
+  (void)snprintf(path, sizeof path, "%s/" CONFIG_RESOLVED, rundir->path);
+  if (access(path, F_OK) != 0 || config_is_resolved(path)) return STATUS_OK;
+  CHECK(rundir_set_aside_one(rundir, CONFIG_RESOLVED, moved));
+  log_info("output     " CONFIG_RESOLVED ", not as a run leaves it, moved to %s/%s\n", rundir->path, moved);
+  return STATUS_OK;
+}
+
 static status write_config(simulation *sim) {
   char *text = NULL;
   size_t size = 0;
+  CHECK(keep_notes(&sim->rundir));
   FILE *memory = open_memstream(&text, &size);
   if (memory == NULL) return status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
   config_write(sim->config, memory);
   const int whole = ferror(memory) == 0;
   const status result = fclose(memory) == 0 && whole
-                            ? rundir_write(&sim->rundir, "config.ini", text)
+                            ? rundir_write(&sim->rundir, CONFIG_RESOLVED, text)
                             : status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
   free(text);
   return result;
@@ -271,14 +296,14 @@ static status start(simulation *sim) {
   if (!latest) CHECK(resume(sim, phi));
   CHECK(open_directory(sim));
   if (latest) CHECK(resume(sim, phi));
-  if (sim->restart.departed) sim->diagnostics.with_errors = 0;
+  if (sim->restart.state.departed) sim->diagnostics.with_errors = 0;
   if (sim->restart.goes_on) {
     CHECK(checkpoint_rewind(sim->checkpoint, sim->step));
     sim->saved_step = sim->step;
   } else {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
   }
-  plan_steps(config, &sim->grid, &sim->schedule, sim->step);
+  plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   plan_warn_unstable(config, &sim->grid, &sim->schedule, sim->solver.rate);
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
   if (is_finished(sim)) return STATUS_OK;
@@ -288,10 +313,11 @@ static status start(simulation *sim) {
 static void summarise(const simulation *sim) {
   const double seconds = sim->perf.seconds[PERF_STEPS];
   const double points = (double)sim->grid.n[0] * (double)sim->grid.n[1] * (double)sim->grid.n[2];
-  if (sim->perf.steps == 0) return;
-  log_info("done       %" PRId64 " steps in %.4g s, %.4g points/s; diagnostics %.3g s, output %.3g s\n",
-           sim->perf.steps, seconds, points * (double)sim->perf.steps / seconds,
-           sim->perf.seconds[PERF_DIAGNOSTICS], sim->perf.seconds[PERF_OUTPUT]);
+  log_info("done       %" PRId64 " step%s", sim->perf.steps, sim->perf.steps == 1 ? "" : "s");
+  if (sim->perf.steps > 0)
+    log_info(" in %.4g s, %.4g points/s", seconds, points * (double)sim->perf.steps / seconds);
+  log_info("; diagnostics %.3g s, output %.3g s\n", sim->perf.seconds[PERF_DIAGNOSTICS],
+           sim->perf.seconds[PERF_OUTPUT]);
   log_info("results    %s\n", sim->config->directory);
 }
 
@@ -305,7 +331,7 @@ static status run(simulation *sim) {
     return STATUS_OK;
   }
   if (sim->saved_step < 0) CHECK(write_due(sim, 1));
-  CHECK(march(sim));
+  CHECK(march_watched(sim));
   CHECK(agree(sim->comm, is_root(sim) ? diagnostics_close(&sim->diagnostics) : STATUS_OK));
   CHECK(perf_write(&sim->perf, &sim->solver, &sim->rundir));
   summarise(sim);

@@ -39,6 +39,7 @@ static void check_times(const schedule *schedule, double end) {
     assert_true(dt > 0.0 && dt <= schedule->dt * (1.0 + 1e-8));
     assert_true(fabs(difference - dt) < 1e-12 * end);
   }
+  assert_true(schedule->last_step == 0 || schedule_dt(schedule, 0) == schedule_dt(schedule, 1));
 }
 
 static void test_step_size(void **state) {
@@ -181,6 +182,30 @@ static void test_resume_beyond_a_landing(void **state) {
   assert_true(schedule_time(&resumed, 8) == 0.75);
 }
 
+/* The size of the step that ended at a state is what its run says, whatever the state's new run does. */
+static void test_resume_keeps_the_step_that_led_there(void **state) {
+  (void)state;
+  static const double ends[] = {0.35, 0.3,
+                                0.05}; /* a shorter last step, whole ones, one shorter step alone */
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    const config first = case_of(0.0, 0.1, ends[i], -1);
+    const schedule whole = made(&first, 1.0);
+    const int64_t last = whole.last_step;
+    schedule resumed = made(&first, 1.0);
+    schedule_resume(&resumed, &first, last, schedule_time(&whole, last), whole.dt, 0, 0.0);
+    assert_int_equal(resumed.last_step, last);
+    assert_true(schedule_dt(&resumed, last) == schedule_dt(&whole, last));
+  }
+  /* With another dt from here on, and further; the row of the first step says what led to it. */
+  const config other = case_of(0.0, 0.07, 0.9, -1);
+  schedule resumed = made(&other, 1.0);
+  schedule_resume(&resumed, &other, 2, 0.2, 0.1, 0, 0.0);
+  assert_true(schedule_dt(&resumed, 2) == 0.1);
+  assert_true(schedule_dt(&resumed, 3) == 0.07);
+  schedule_resume(&resumed, &other, 4, 0.35, 0.1, 0, 0.0);
+  assert_true(schedule_dt(&resumed, 4) == 0.35 - 3 * 0.1);
+}
+
 /* A state at the end, or past it: nothing to do, and no step backwards. */
 static void test_resume_at_the_end(void **state) {
   (void)state;
@@ -224,6 +249,7 @@ int main(void) {
       cmocka_unit_test(test_resume_keeps_bits),
       cmocka_unit_test(test_resume_with_another_step),
       cmocka_unit_test(test_resume_beyond_a_landing),
+      cmocka_unit_test(test_resume_keeps_the_step_that_led_there),
       cmocka_unit_test(test_resume_at_the_end),
       cmocka_unit_test(test_words),
   };

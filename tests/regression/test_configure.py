@@ -1,9 +1,11 @@
-"""What CMake says where something is missing: the package, or the option, to go on with.
+"""What CMake says where something is missing: the package, or the option, to go on with; and where what it leaves looks
+for libraries.
 
 CMAKE: the program. SOURCE: the project's folder.
 """
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -25,18 +27,35 @@ def serial_hdf5(tmp_path):
     return tmp_path / "serial"
 
 
+def configure(folder, *options, environment=None):
+    command = [os.environ["CMAKE"], "-S", os.environ["SOURCE"], "-B", str(folder / "build"), "-DFDAPP_TESTS=OFF"]
+    return subprocess.run(
+        [*command, *options], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
 def complaint(folder, *options):
     """Configures; the message without line ends."""
     places = [place for place in os.environ["PATH"].split(":") if not Path(place, "nvcc").exists()]
     environment = {name: text for name, text in os.environ.items() if name != "CUDACXX"} | {"PATH": ":".join(places)}
     if not shutil.which("cc", path=environment["PATH"]):
         pytest.skip("nvcc lies where the C compiler is")
-    command = [os.environ["CMAKE"], "-S", os.environ["SOURCE"], "-B", str(folder / "build"), "-DFDAPP_TESTS=OFF"]
-    result = subprocess.run(
-        [*command, *options], env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    result = configure(folder, *options, environment=environment)
     assert result.returncode != 0, result.stdout
     return " ".join(result.stderr.split())
+
+
+def run_paths(folder, *options):
+    """Configures; where the loader looks for the libraries of fdapp as built, and as installed."""
+    result = configure(folder, *options)
+    assert result.returncode == 0, result.stderr
+    link = folder / "build/src/CMakeFiles/fdapp.dir"
+    built = "".join(path.read_text() for path in (link / "link.txt", *link.glob("link*.rsp")))
+    installed = (folder / "build/src/cmake_install.cmake").read_text()
+    return [
+        re.search(pattern, text).group(1).split(":") if re.search(pattern, text) else []
+        for pattern, text in ((r"-rpath,([^ \n]*)", built), (r'NEW_RPATH "([^"]*)"', installed))
+    ]
 
 
 def test_serial_hdf5(tmp_path, serial_hdf5):
@@ -58,3 +77,23 @@ def test_cuda_without_nvcc(tmp_path):
 
 def test_cuda_unknown(tmp_path):
     assert "accepted: ON, OFF, AUTO" in complaint(tmp_path, "-DFDAPP_CUDA=yes")
+
+
+def test_a_library_in_an_unusual_place_is_found_once_installed(tmp_path):
+    cache = (Path(os.environ["FDAPP"]).parent / "CMakeCache.txt").read_text()
+    library = Path(re.search(r"^FDAPP_inih_LIBRARY:FILEPATH=(.*)$", cache, re.MULTILINE).group(1))
+    (tmp_path / "unusual").mkdir()
+    (tmp_path / "unusual" / library.name).symlink_to(library)
+    given = ["-DFDAPP_CUDA=OFF", f"-DFDAPP_inih_LIBRARY={tmp_path}/unusual/{library.name}"]
+    for paths in run_paths(tmp_path, *given):
+        assert f"{tmp_path}/unusual" in paths
+    assert run_paths(tmp_path, *given, "-DCMAKE_INSTALL_RPATH=$ORIGIN/../lib")[1] == [r"\$ORIGIN/../lib"]
+
+
+def test_libcudart_is_found_once_installed(tmp_path):
+    nvcc = shutil.which(os.environ.get("CUDACXX", "nvcc"), path=os.environ["PATH"] + ":/usr/local/cuda/bin")
+    if nvcc is None:
+        pytest.skip("no nvcc here")
+    for paths in run_paths(tmp_path, "-DFDAPP_CUDA=ON", f"-DCMAKE_CUDA_COMPILER={nvcc}"):
+        usual = "/usr/lib/x86_64-linux-gnu"
+        assert any(Path(path, "libcudart.so").exists() for path in [*paths, usual]), paths

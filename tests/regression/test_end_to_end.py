@@ -284,25 +284,48 @@ def test_output(tmp_path, ranks):
     assert not complaints(result)
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
-def test_output_on_a_terminal(tmp_path, ranks):
-    """There the line of progress is rewritten, and wiped away at the end."""
-    write_ini(tmp_path / "run.ini", variant())
+def said_on_a_terminal(folder, ranks, *arguments, code=0):
     try:
         ours, theirs = pty.openpty()
     except OSError:
         pytest.skip("no terminals here: /dev/pts is not mounted")
     # Without a shell between, as `ssh -t` and containers have it: the parent's output is no terminal.
-    process = subprocess.Popen(command(ranks, "run.ini"), cwd=tmp_path, stdout=theirs, stderr=theirs)
+    process = subprocess.Popen(command(ranks, *arguments), cwd=folder, stdout=theirs, stderr=theirs)
     os.close(theirs)
     said = b""
     with contextlib.suppress(OSError):  # a terminal ends with an error, not with nothing to read
         while piece := os.read(ours, 4096):
             said += piece
     os.close(ours)
-    assert process.wait(timeout=60) == 0
-    assert b"\r\x1b[K" in said
-    assert b"done " in said
+    assert process.wait(timeout=60) == code
+    return said
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize(("overrides", "code"), [([], 0), (["time.courant=8", "time.steps=400"], 4)])
+def test_output_on_a_terminal(tmp_path, ranks, overrides, code):
+    """There the line of progress is rewritten, and wiped away at the end, a bad one too."""
+    write_ini(tmp_path / "run.ini", variant())
+    assert b"\r\x1b[Kdone " in said_on_a_terminal(tmp_path, ranks, "run.ini", *overrides, code=code)
+
+
+@pytest.mark.parametrize("end", ["time.steps=0", "time.t_end=0"])
+def test_no_steps_are_summarised_too(tmp_path, end):
+    result = run(tmp_path / "run", variant(), end)
+    assert re.search(r"^done +0 steps; diagnostics .* s, output .* s\nresults    run\n\Z", result.stdout, re.MULTILINE)
+
+
+def test_nobody_reads_what_is_printed(tmp_path):
+    """As with `fdapp run.ini | head -1`: the run goes on, and so does its exit code."""
+    write_ini(tmp_path / "run.ini", variant(output={"directory": "run"}))
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs) as closed:
+        result = subprocess.run(
+            command(1, "run.ini"), cwd=tmp_path, stdout=closed, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert states(tmp_path / "run")[-1] == LAST
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

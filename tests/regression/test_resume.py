@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from program import BASE, command, launch, merged, series, states, tree, write_ini
+from program import BASE, attribute, command, launch, merged, series, states, tree, write_ini
 
 SEVEN = merged(BASE, {"grid": {"nx": 16, "ny": 12, "nz": 13}, "time": {"courant": None, "dt": 0.004, "steps": 7}})
 PERIODS = {"output": {"directory": "run", "fields_every": 5, "diagnostics_every": 5}}
@@ -64,8 +64,7 @@ def test_validate_looks_at_the_restart(finished):
     state = "restart.from=run/state_00000005.hdf"
     before = tree(finished)
     plan = launch(finished, 2, "--validate", "case.ini", state, "output.directory=new").stdout
-    # What is left: 5 to 7, of which the last is due.
-    assert "steps 5 to 7, t = 0.02 to 0.028" in plan and "1 field to keep" in plan
+    assert "steps 5 to 7, t = 0.02 to 0.028" in plan
     assert (
         "steps 7 to 12" in launch(finished, 1, "--validate", "case.ini", "restart.from=latest", "time.steps=12").stdout
     )
@@ -175,3 +174,85 @@ def test_blow_up_leaves_measurements(tmp_path):
     write_ini(tmp_path / "case.ini", UNIFORM)
     launch(tmp_path, 2, "case.ini", "time.dt=50", "time.steps=300", "output.directory=run", code=4)
     assert json.loads((tmp_path / "run" / "perf.json").read_text())["steps"] > 0
+
+
+COMMENTED = "; mine, and worth keeping\n"
+
+
+@pytest.mark.parametrize("overrides", [[], ["restart.from=latest"], ["--validate"]])
+@pytest.mark.parametrize(("place", "there"), [(".", ""), ("runs/config", "runs/config/")])
+def test_the_users_own_configuration_is_not_replaced(tmp_path, place, there, overrides):
+    own = tmp_path / there / "config.ini"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    write_ini(own, merged(SEVEN, {"output": {"directory": place}}))
+    own.write_text(COMMENTED + own.read_text())
+    before = tree(tmp_path)
+    result = launch(tmp_path, 2, f"{there}config.ini", *overrides, code=2)
+    assert f"config.ini:28: output.directory = {place}: {there}config.ini is there" in result.stderr
+    assert "accepted: another directory, or another name" in result.stderr
+    assert tree(tmp_path) == before
+    launch(tmp_path, 1, f"{there}config.ini", *[o for o in overrides if o[0] == "-"], "output.directory=elsewhere")
+    assert own.read_text() == before[f"{there}config.ini"].decode()
+
+
+def test_what_a_run_left_as_configuration_is_run_again(finished):
+    left = (finished / "run" / "config.ini").read_text()
+    result = launch(finished, 2, "run/config.ini", "restart.from=latest", "time.steps=12")
+    assert "steps 7 to 12" in result.stdout and not (finished / "run" / "previous_1").exists()
+    assert "steps = 12\n" in (finished / "run" / "config.ini").read_text()
+    launch(finished, 1, "run/config.ini", "restart.from=none", "time.steps=7")
+    assert (finished / "run" / "config.ini").read_text() == left
+    assert states(finished / "run") == [f"state_0000000{step}.hdf" for step in (0, 5, 7)]
+
+
+def test_notes_in_the_resolved_configuration_are_set_aside(finished):
+    resolved = finished / "run" / "config.ini"
+    resolved.write_text(resolved.read_text() + COMMENTED)
+    noted = resolved.read_text()
+    said = launch(finished, 2, "case.ini", "restart.from=latest", "time.steps=12").stdout
+    assert "config.ini, not as a run leaves it, moved to run/previous_1" in said
+    assert (finished / "run" / "previous_1" / "config.ini").read_text() == noted
+    assert COMMENTED not in resolved.read_text()
+    launch(finished, 1, "case.ini", "restart.from=latest", "time.steps=14")
+    assert not (finished / "run" / "previous_2").exists()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "come"),
+    [
+        (["restart.from=run/state_00000005.hdf", "output.directory=new"], [5, 7]),
+        (["restart.from=run/state_00000005.hdf", "output.directory=new", "output.fields_every=3"], [5, 6, 7]),
+        (["restart.from=run/state_00000007.hdf", "output.directory=new"], [7]),
+        (["restart.from=run/state_00000007.hdf", "output.directory=new", "time.steps=12"], [7, 10, 12]),
+        (["restart.from=run/state_00000005.hdf"], [7]),
+        (["restart.from=latest"], []),
+        (["restart.from=latest", "time.steps=12"], [10, 12]),
+        (["output.directory=new", "time.steps=0"], [0]),
+        (["output.directory=new"], [0, 5, 7]),
+    ],
+)
+def test_fields_to_keep_are_those_that_the_plan_counts(finished, overrides, come):
+    said = f", {len(come)} field{'s' if len(come) != 1 else ''} to keep,"
+    overrides = [*overrides, "output.checkpoint_every=1"]
+    assert said in launch(finished, 1, "--validate", "case.ini", *overrides).stdout
+    before = {path.stat().st_ino for path in finished.rglob("state_*.hdf")}
+    launch(finished, 1, "case.ini", *overrides)
+    new = [path for path in finished.rglob("state_*.hdf") if path.stat().st_ino not in before]
+    kept = {int(path.name[6:14]) for path in new if attribute(path, "picture")}
+    assert kept == set(come)
+
+
+@pytest.mark.parametrize("t_end", [0.0265, 0.028, 0.003])
+def test_first_row_elsewhere_is_the_last_row_here(tmp_path, t_end):
+    """With a shorter last step, whole steps, and a single shorter step; and from there once more."""
+    write_ini(tmp_path / "case.ini", merged(SEVEN, PERIODS, {"time": {"steps": None, "t_end": t_end}}))
+    launch(tmp_path, 1, "case.ini")
+    last = states(tmp_path / "run")[-1]
+    header, *rows = (tmp_path / "run" / "diagnostics.csv").read_text().splitlines()
+    for ranks, source, directory in ((2, "run", "second"), (1, "second", "third")):
+        launch(tmp_path, ranks, "case.ini", f"restart.from={source}/{last}", f"output.directory={directory}")
+        assert (tmp_path / directory / "diagnostics.csv").read_text().splitlines() == [header, rows[-1]]
+    launch(
+        tmp_path, 1, "case.ini", f"restart.from=third/{last}", "output.directory=on", "time.t_end=0.05", "time.dt=0.003"
+    )
+    assert (tmp_path / "on" / "diagnostics.csv").read_text().splitlines()[1] == rows[-1]
