@@ -83,6 +83,7 @@ static status write_state(simulation *sim) {
   if (sim->restart.resumed && sim->step == sim->restart.state.step) state = sim->restart.state;
   state.picture = is_picture(sim);
   perf_begin(&sim->perf, PERF_OUTPUT);
+  CHECK(agree(sim->comm, is_root(sim) ? diagnostics_sync(&sim->diagnostics) : STATUS_OK));
   CHECK(checkpoint_write(sim->checkpoint, &state, stepper_phi(&sim->solver.stepper)));
   perf_end(&sim->perf, PERF_OUTPUT);
   sim->saved_step = sim->step;
