@@ -47,7 +47,7 @@ static status check_finite(const simulation *sim, const diagnostics_record *reco
   if (sim->saved_step >= 0) {
     (void)snprintf(last, sizeof last, "the last good state is that of step %" PRId64, sim->saved_step);
   } else if (!wants_states(sim->config)) {
-    (void)strcpy(last, "none is kept: output.checkpoint_every = 0");
+    (void)strcpy(last, "no state is kept: output.checkpoint_every = 0");
   }
   return status_fail(STATUS_NOT_FINITE,
                      "the solution is not finite at step %" PRId64
