@@ -205,6 +205,26 @@ def test_what_a_run_left_as_configuration_is_run_again(finished):
     assert states(finished / "run") == [f"state_0000000{step}.hdf" for step in (0, 5, 7)]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        ("steps = 7", "t_end = 0.05", 0),
+        ("steps = 7", "steps = 9", 0),
+        ("steps = 7", "steps = 9 ; mine", 2),
+        ("steps = 7", "steps = 9\n# mine", 2),
+        ("scheme = rk4\n", "scheme = rk4 ; mine\n", 2),
+        ("[restart]\nfrom = none\n", "", 2),
+    ],
+)
+def test_what_a_run_left_may_be_given_other_values(finished, before, after, code):
+    left = finished / "run" / "config.ini"
+    assert before in left.read_text()
+    left.write_text(left.read_text().replace(before, after))
+    edited = left.read_text()
+    launch(finished, 1, "run/config.ini", "restart.from=latest", code=code)
+    assert (left.read_text() == edited) == (code == 2)
+
+
 def test_notes_in_the_resolved_configuration_are_set_aside(finished):
     resolved = finished / "run" / "config.ini"
     resolved.write_text(resolved.read_text() + COMMENTED)
