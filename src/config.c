@@ -320,19 +320,39 @@ static status load_whole(const char *path, int count, char *const overrides[], c
   return result;
 }
 
+/* The same, or the same number after the same key. */
+static int same_line(const char *a, const char *b) {
+  const size_t key = strcspn(a, "=");
+  char *end_a = NULL, *end_b = NULL;
+  if (strcmp(a, b) == 0) return 1;
+  if (a[key] != '=' || strncmp(a, b, key + 1) != 0) return 0;
+  const double number_a = strtod(a + key + 1, &end_a), number_b = strtod(b + key + 1, &end_b);
+  return number_a == number_b && end_b != b + key + 1 && *end_a == '\0' && *end_b == '\0';
+}
+
+static int same_lines(char *a, char *b) {
+  char *rest_a = NULL, *rest_b = NULL;
+  const char *line_a = strtok_r(a, "\n", &rest_a), *line_b = strtok_r(b, "\n", &rest_b);
+  while (line_a != NULL && line_b != NULL && same_line(line_a, line_b)) {
+    line_a = strtok_r(NULL, "\n", &rest_a);
+    line_b = strtok_r(NULL, "\n", &rest_b);
+  }
+  return line_a == NULL && line_b == NULL;
+}
+
 int config_is_resolved(const char *path) {
   config config;
-  const char *before = NULL;
-  char *text = NULL;
+  char *text = NULL, *resolved = NULL;
   size_t size = 0;
-  int same = 0;
-  FILE *memory = NULL;
-  if (load_whole(path, 0, NULL, &config) == STATUS_OK) memory = open_memstream(&text, &size);
-  if (memory != NULL) {
-    config_write(&config, memory);
-    same = fclose(memory) == 0 && read_file(path, &before) == STATUS_OK && strcmp(text, before) == 0;
-  }
+  const char *buffer = NULL;
+  status result = load_whole(path, 0, NULL, &config);
+  if (result == STATUS_OK) result = read_file(path, &buffer);
+  if (result == STATUS_OK) text = strdup(buffer);
+  FILE *memory = text != NULL ? open_memstream(&resolved, &size) : NULL;
+  if (memory != NULL) config_write(&config, memory);
+  const int same = memory != NULL && fclose(memory) == 0 && same_lines(text, resolved);
   free(text);
+  free(resolved);
   status_clear();
   return same;
 }

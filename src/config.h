@@ -148,8 +148,9 @@ __attribute__((format(printf, 4, 5))) status config_refuse(const config *config,
  * every key, of the alternatives in [time] those in force. */
 void config_write(const config *config, FILE *file);
 
-/* Whether a file is, to the byte, what config_write makes of what it says: left there by a run, with no words
- * of anybody's own that replacing it would lose. 0 also for a file that cannot be read. Not collective. */
+/* Whether a file is, line by line, what config_write makes of what it says, apart from the digits of numbers:
+ * left there by a run, perhaps with other values since, but with no words of anybody's own that replacing it
+ * would lose. 0 also for a file that cannot be read. Not collective. */
 int config_is_resolved(const char *path);
 
 /* Prints cases, velocity fields, schemes, forms and backends, then all keys as a Markdown table with what is

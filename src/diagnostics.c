@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 
 static const char file_name[] = "diagnostics.csv";
@@ -183,6 +184,10 @@ status diagnostics_append(diagnostics *diagnostics, const diagnostics_record *re
   }
   ok = ok && fputc('\n', file) != EOF && fflush(file) == 0;
   return ok ? STATUS_OK : file_fault(file_name);
+}
+
+status diagnostics_sync(const diagnostics *diagnostics) {
+  return file_sync(fileno(diagnostics->file), file_name);
 }
 
 status diagnostics_close(diagnostics *diagnostics) {

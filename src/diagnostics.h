@@ -44,6 +44,9 @@ status diagnostics_measure(diagnostics *diagnostics, const schedule *schedule, i
 status diagnostics_open(diagnostics *diagnostics, const rundir *rundir, int64_t from);
 /* Rank 0: appends a row (%.17g) and flushes it. STATUS_FILE. */
 status diagnostics_append(diagnostics *diagnostics, const diagnostics_record *record);
+/* Rank 0: brings the rows to the disk. Before a state, so that none is there without its rows. STATUS_FILE.
+ */
+status diagnostics_sync(const diagnostics *diagnostics);
 status diagnostics_close(diagnostics *diagnostics);
 
 #endif

@@ -1,9 +1,11 @@
 /* fdapp: command line, MPI lifetime, exit codes. The only place that calls MPI_Abort. */
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/version.h"
@@ -151,8 +153,19 @@ static status perform(MPI_Comm comm, int rank, int argc, char **argv, double sta
   return simulation_run(comm, &config, start);
 }
 
+/* Where a shell has closed standard input, output or error (>&-), what is opened next would take its place,
+ * and our words would go into MPI's own pipes until they are full. */
+static void fill_standard_files(void) {
+  int descriptor = -1;
+  do {
+    descriptor = open("/dev/null", O_RDWR);
+  } while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+  if (descriptor >= 0) (void)close(descriptor);
+}
+
 int main(int argc, char **argv) {
   int provided = 0;
+  fill_standard_files();
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
     (void)fprintf(stderr, "fdapp: error: MPI cannot be initialised\n");
     return EXIT_FAILURE;

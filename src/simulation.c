@@ -47,7 +47,7 @@ static status check_finite(const simulation *sim, const diagnostics_record *reco
   if (sim->saved_step >= 0) {
     (void)snprintf(last, sizeof last, "the last good state is that of step %" PRId64, sim->saved_step);
   } else if (!wants_states(sim->config)) {
-    (void)strcpy(last, "none is kept: output.checkpoint_every = 0");
+    (void)strcpy(last, "no state is kept: output.checkpoint_every = 0");
   }
   return status_fail(STATUS_NOT_FINITE,
                      "the solution is not finite at step %" PRId64
@@ -83,6 +83,7 @@ static status write_state(simulation *sim) {
   if (sim->restart.resumed && sim->step == sim->restart.state.step) state = sim->restart.state;
   state.picture = is_picture(sim);
   perf_begin(&sim->perf, PERF_OUTPUT);
+  CHECK(agree(sim->comm, is_root(sim) ? diagnostics_sync(&sim->diagnostics) : STATUS_OK));
   CHECK(checkpoint_write(sim->checkpoint, &state, stepper_phi(&sim->solver.stepper)));
   perf_end(&sim->perf, PERF_OUTPUT);
   sim->saved_step = sim->step;

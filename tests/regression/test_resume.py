@@ -57,7 +57,7 @@ def test_blow_up_without_output(tmp_path):
     write_ini(tmp_path / "case.ini", SEVEN)
     nothing = ["output.fields_every=0", "output.diagnostics_every=0", "output.directory=run"]
     result = launch(tmp_path, 2, "case.ini", "time.dt=50", "time.steps=300", *nothing, code=4)
-    assert "not finite at step 300" in result.stderr
+    assert "not finite at step 300" in result.stderr and "; no state is kept: " in result.stderr
 
 
 def test_validate_looks_at_the_restart(finished):
@@ -203,6 +203,26 @@ def test_what_a_run_left_as_configuration_is_run_again(finished):
     launch(finished, 1, "run/config.ini", "restart.from=none", "time.steps=7")
     assert (finished / "run" / "config.ini").read_text() == left
     assert states(finished / "run") == [f"state_0000000{step}.hdf" for step in (0, 5, 7)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        ("steps = 7", "t_end = 0.05", 0),
+        ("steps = 7", "steps = 9", 0),
+        ("steps = 7", "steps = 9 ; mine", 2),
+        ("steps = 7", "steps = 9\n# mine", 2),
+        ("scheme = rk4\n", "scheme = rk4 ; mine\n", 2),
+        ("[restart]\nfrom = none\n", "", 2),
+    ],
+)
+def test_what_a_run_left_may_be_given_other_values(finished, before, after, code):
+    left = finished / "run" / "config.ini"
+    assert before in left.read_text()
+    left.write_text(left.read_text().replace(before, after))
+    edited = left.read_text()
+    launch(finished, 1, "run/config.ini", "restart.from=latest", code=code)
+    assert (left.read_text() == edited) == (code == 2)
 
 
 def test_notes_in_the_resolved_configuration_are_set_aside(finished):
