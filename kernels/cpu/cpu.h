@@ -8,8 +8,8 @@
 
 struct kernels_context {
   int threads;
-  size_t cache_bytes;   /* last-level cache */
-  size_t private_bytes; /* cache of one core that a tile's window has to fit in */
+  size_t cache_bytes;  /* last-level cache */
+  size_t window_bytes; /* that a tile's window may take: twice a core's own cache */
   char description[256];
 };
 

@@ -69,7 +69,7 @@ static status context_create_cpu(const kernels_setup *setup, kernels_context **c
   if (*context == NULL) return status_fail(STATUS_MEMORY, "no memory for the CPU backend");
   (*context)->threads = setup->threads > 0 ? setup->threads : omp_get_max_threads();
   (*context)->cache_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE, 32 << 20);
-  (*context)->private_bytes = 2 * cache_size(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
+  (*context)->window_bytes = 2 * cache_size(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
   char name[128];
   processor_name(name, sizeof name);
   (void)snprintf((*context)->description, sizeof(*context)->description, "%s, %d thread%s, %s", name,

@@ -64,11 +64,6 @@ static const tile_plan plan_column = {
     .arrays = 2,
     .block = CPU_PLANES,
 };
-static const tile_plan plan_space = {
-    .window = WIDTH - 1 + CPU_PLANES,
-    .arrays = 2,
-    .block = CPU_PLANES,
-};
 
 status derivative_cpu(const kernels_launch *launch, axis direction, const void *f, void *out) {
   static const patch_function functions[3] = {derivative_x_patch, derivative_y_patch, derivative_z_patch};
@@ -98,7 +93,7 @@ static void gradient_patch(const void *data, const cpu_patch *patch) {
 
 status gradient_cpu(const kernels_launch *launch, const void *f, void *const out[3]) {
   const operator_job job = {.frame = frame_make(launch), .in = {f}, .out = {out[0], out[1], out[2]}};
-  tile_plan plan = plan_space;
+  tile_plan plan = plan_column;
   plan.arrays = 4;
   return tiles_run(launch, plan, gradient_patch, &job);
 }
@@ -131,7 +126,7 @@ static void divergence_patch(const void *data, const cpu_patch *patch) {
 
 status divergence_cpu(const kernels_launch *launch, const void *const v[3], void *out) {
   const operator_job job = {.frame = frame_make(launch), .in = {v[0], v[1], v[2]}, .out = {out}};
-  tile_plan plan = plan_space;
+  tile_plan plan = plan_column;
   plan.arrays = 4;
   return tiles_run(launch, plan, divergence_patch, &job);
 }
@@ -160,5 +155,5 @@ static void laplacian_patch(const void *data, const cpu_patch *patch) {
 
 status laplacian_cpu(const kernels_launch *launch, const void *f, void *out) {
   const operator_job job = {.frame = frame_make(launch), .in = {f}, .out = {out}};
-  return tiles_run(launch, plan_space, laplacian_patch, &job);
+  return tiles_run(launch, plan_column, laplacian_patch, &job);
 }

@@ -16,13 +16,13 @@ static int divide_up(int a, int b) {
   return (a + b - 1) / b;
 }
 
-/* Rows as many as the window lets fit in a core's own cache; if those are few beside the stencil, tiles of
+/* Rows as many as the window's bytes allow; if those are few beside the stencil, tiles of
  * part of the rows. */
 static void tiling_plane(cpu_tiling *tiling, const kernels_launch *launch, int window, int element) {
   const kernels_shape *shape = &launch->shape;
   const int line = CPU_LINE_BYTES / element;
   const int width = divide_up(shape->nx, line) * line;
-  const int elements = (int)(launch->context->private_bytes / (size_t)(window * element));
+  const int elements = (int)(launch->context->window_bytes / (size_t)(window * element));
   const int least = 4 * KERNELS_HALO;
   tiling->in_x = divide_up(width * least, elements);
   tiling->columns = divide_up(divide_up(width, tiling->in_x), line) * line;
