@@ -20,7 +20,12 @@
  * Order. Operations are enqueued on a queue and may return before they are done; one queue runs in order, two
  * queues only as events say. `out` must not overlap an input, except where said. */
 
-enum { KERNELS_HALO = STENCIL_RADIUS, KERNELS_ROW_ALIGNMENT = 128 /* bytes */, KERNELS_HANDLE_BYTES = 64 };
+enum {
+  KERNELS_HALO = STENCIL_RADIUS,
+  KERNELS_RANGES = 2,
+  KERNELS_ROW_ALIGNMENT = 128, /* bytes */
+  KERNELS_HANDLE_BYTES = 64
+};
 
 typedef enum precision { PRECISION_SINGLE, PRECISION_DOUBLE } precision;
 typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
@@ -47,17 +52,18 @@ typedef struct kernels_shape {
   enum precision precision;
 } kernels_shape;
 
-/* Owned planes z0 <= z < z1 on which an operation writes; empty ranges do nothing. */
+/* Owned planes z0 <= z < z1; none where z1 <= z0. */
 typedef struct kernels_planes {
   int z0, z1;
 } kernels_planes;
 
-/* What all numerical operations share. */
+/* What all numerical operations share. `planes` are those on which an operation writes: up to two ranges
+ * without a plane in common, so that both edges of a slab are one launch. Either may be empty, or both. */
 typedef struct kernels_launch {
   kernels_context *context;
   kernels_queue queue;
   kernels_shape shape;
-  kernels_planes planes;
+  kernels_planes planes[KERNELS_RANGES];
   const struct stencil *stencil;
 } kernels_launch;
 
@@ -166,8 +172,8 @@ typedef struct kernels {
   status (*stage)(const kernels_launch *launch, const kernels_stage *stage);
   /* y = fma(a, x, y) point by point. */
   status (*axpy)(const kernels_launch *launch, double a, const void *x, void *y);
-  /* sums[z - z0] for each plane, into host memory; returns when they are there. reference: NULL or a field.
-   */
+  /* sums[i] for the i-th plane of the launch (kernels_plane_at), into host memory; returns when they are
+   * there. reference: NULL or a field. */
   status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
                        kernels_plane_sums *sums);
   /* launch: only context, queue and shape.precision are used. */
@@ -210,6 +216,10 @@ const kernels *kernels_at(int index);
 
 /* Elements between rows: nx rounded up so that a row is a multiple of KERNELS_ROW_ALIGNMENT bytes. */
 int kernels_pitch(int nx, precision precision);
+
+/* Planes of both ranges, and the i-th of them: those of the first range, then those of the second. */
+int kernels_plane_count(const kernels_launch *launch);
+int kernels_plane_at(const kernels_launch *launch, int i);
 
 /* Size of an element, and bytes of a whole field, halo planes and padding included. */
 size_t kernels_element_size(precision precision);

@@ -40,6 +40,19 @@ int kernels_pitch(int nx, precision precision) {
   return (nx + row - 1) / row * row;
 }
 
+static int range_count(kernels_planes range) {
+  return range.z1 > range.z0 ? range.z1 - range.z0 : 0;
+}
+
+int kernels_plane_count(const kernels_launch *launch) {
+  return range_count(launch->planes[0]) + range_count(launch->planes[1]);
+}
+
+int kernels_plane_at(const kernels_launch *launch, int i) {
+  const int first = range_count(launch->planes[0]);
+  return i < first ? launch->planes[0].z0 + i : launch->planes[1].z0 + i - first;
+}
+
 size_t kernels_element_size(precision precision) {
   return precision == PRECISION_SINGLE ? sizeof(float) : sizeof(double);
 }

@@ -75,7 +75,7 @@ static status advection_stage(void *self, const stepper_stage *stage) {
   const kernels_launch launch = {.context = a->context,
                                  .queue = stage->queue,
                                  .shape = stage->out->shape,
-                                 .planes = stage->planes,
+                                 .planes = {stage->planes[0], stage->planes[1]},
                                  .stencil = &a->stencil};
   kernels_stage fused = {.out = stage->out->data,
                          .f = stage->f->data,

@@ -61,7 +61,7 @@ static status measure_planes(diagnostics *diagnostics, double time, int with_exa
   const kernels_launch launch = {.context = solver->context,
                                  .queue = QUEUE_MAIN,
                                  .shape = phi->shape,
-                                 .planes = {0, phi->shape.nz},
+                                 .planes = {{0, phi->shape.nz}},
                                  .stencil = &solver->advection.stencil};
   if (with_exact) CHECK(fill_exact(solver, time));
   const void *reference = with_exact ? stepper_scratch(&solver->stepper)->data : NULL;

@@ -4,7 +4,7 @@ static kernels_launch whole_slab(const field *field, const stencil *stencil) {
   return (kernels_launch){.context = field->context,
                           .queue = QUEUE_MAIN,
                           .shape = field->shape,
-                          .planes = {0, field->shape.nz},
+                          .planes = {{0, field->shape.nz}},
                           .stencil = stencil};
 }
 

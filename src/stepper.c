@@ -91,8 +91,8 @@ status stepper_create(const field_space *space, config_scheme scheme, stepper_rh
     CHECK(field_create(space, &stepper->slots[i]));
     stepper->slot_count++;
   }
-  kernels_event **events[] = {&stepper->edges_start, &stepper->above_done, &stepper->edges_done,
-                              &stepper->interior_start, &stepper->interior_done};
+  kernels_event **events[] = {&stepper->edges_start, &stepper->edges_done, &stepper->interior_start,
+                              &stepper->interior_done};
   for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
     CHECK(space->backend->event_create(space->context, events[i]));
   }
@@ -106,8 +106,8 @@ void stepper_destroy(stepper *stepper) {
     if (stepper->graphs[i] != NULL) backend->graph_destroy(stepper->graphs[i]);
   }
   for (int i = 0; i < stepper->slot_count; i++) field_destroy(&stepper->slots[i]);
-  kernels_event *events[] = {stepper->edges_start, stepper->above_done, stepper->edges_done,
-                             stepper->interior_start, stepper->interior_done};
+  kernels_event *events[] = {stepper->edges_start, stepper->edges_done, stepper->interior_start,
+                             stepper->interior_done};
   for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
     if (events[i] != NULL) backend->event_destroy(events[i]);
   }
@@ -126,8 +126,11 @@ static const field *slot_or_null(const stepper *stepper, int slot) {
   return slot < 0 ? NULL : &stepper->slots[slot];
 }
 
-static status evaluate(stepper *stepper, stepper_stage *stage, kernels_planes planes, kernels_queue queue) {
-  stage->planes = planes;
+/* Planes of one or two ranges. */
+static status evaluate(stepper *stepper, stepper_stage *stage, kernels_planes first, kernels_planes second,
+                       kernels_queue queue) {
+  stage->planes[0] = first;
+  stage->planes[1] = second;
   stage->queue = queue;
   return stepper->rhs.stage(stepper->rhs.self, stage);
 }
@@ -142,16 +145,17 @@ static int can_record(const stepper *stepper) {
 static status evaluate_interior(stepper *stepper, stepper_stage *stage, kernels_planes planes) {
   const kernels *backend = stage->out->backend;
   kernels_context *context = stage->out->context;
-  if (can_record(stepper)) return evaluate(stepper, stage, planes, QUEUE_MAIN); /* no clock in a recording */
+  const kernels_planes none = {0, 0};
+  if (can_record(stepper)) return evaluate(stepper, stage, planes, none, QUEUE_MAIN); /* without a clock */
   CHECK(backend->event_record(stepper->interior_start, context, QUEUE_MAIN));
-  CHECK(evaluate(stepper, stage, planes, QUEUE_MAIN));
+  CHECK(evaluate(stepper, stage, planes, none, QUEUE_MAIN));
   return backend->event_record(stepper->interior_done, context, QUEUE_MAIN);
 }
 
-/* The planes that neighbours wait for come first, both edges at once; their messages travel while the
+/* The planes that neighbours wait for come first, both edges in one launch; their messages travel while the
  * interior is computed. The interior waits for the edges all the same: on a device its blocks would otherwise
- * take the places of theirs and keep them until the end. A slab thinner than both edges is all edge. At the
- * end each queue follows the other, so the next stage may read everything of this one. */
+ * take the places of theirs and keep them until the end. A slab thinner than both edges is all edge, in one
+ * range. At the end each queue follows the other, so the next stage may read everything of this one. */
 static status stage_overlapped(stepper *stepper, stepper_stage *stage) {
   const kernels *backend = stage->out->backend;
   kernels_context *context = stage->out->context;
@@ -162,10 +166,7 @@ static status stage_overlapped(stepper *stepper, stepper_stage *stage) {
   const field *fields[] = {stage->out};
 
   CHECK(backend->event_record(stepper->edges_start, context, QUEUE_EDGE));
-  CHECK(evaluate(stepper, stage, below, QUEUE_EDGE));
-  CHECK(evaluate(stepper, stage, above, QUEUE_MAIN));
-  CHECK(backend->event_record(stepper->above_done, context, QUEUE_MAIN));
-  CHECK(backend->event_follow(context, QUEUE_EDGE, stepper->above_done));
+  CHECK(evaluate(stepper, stage, below, above, QUEUE_EDGE));
   CHECK(backend->event_record(stepper->edges_done, context, QUEUE_EDGE));
   CHECK(backend->event_follow(context, QUEUE_MAIN, stepper->edges_done));
   CHECK(halo_begin(stepper->halo, 1, fields, QUEUE_EDGE));

@@ -27,9 +27,9 @@
 
 enum { STEPPER_STAGES = 5, STEPPER_SLOTS = 4 };
 
-/* One stage on a range of planes, as the right-hand side gets it. weight: dt b; time: t + c dt. */
+/* One stage on one or two ranges of planes, as the right-hand side gets it. weight: dt b; time: t + c dt. */
 typedef struct stepper_stage {
-  kernels_planes planes;
+  kernels_planes planes[KERNELS_RANGES];
   kernels_queue queue;
   field *out;
   const field *f;        /* halos valid */
@@ -64,7 +64,7 @@ typedef struct stepper {
   field slots[STEPPER_SLOTS]; /* slots[0] is phi between steps; the others are scratch then */
   int slot_count;
   int overlap;
-  kernels_event *edges_start, *above_done, *edges_done, *interior_start, *interior_done;
+  kernels_event *edges_start, *edges_done, *interior_start, *interior_done;
   stepper_times times;
   kernels_graph *graphs[2]; /* a step recorded, for each of the two places that phi can be in */
   int place;                /* which one phi is in */

@@ -47,7 +47,7 @@ typedef struct tile_plan {
 } tile_plan;
 
 /* Calls `function` on patches that cover the launch's planes. Each thread takes whole tiles (a range of rows)
- * and marches through their planes in ascending z, so that a window of planes stays in its cache. */
+ * and marches through their planes in the launch's order, so that a window of planes stays in its cache. */
 status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function function, const void *job);
 
 /* Bytes that this process may still take before a control group of the system (as containers and batch

@@ -111,9 +111,9 @@ static kernels_plane_sums plane_sum(const cpu_frame *frame, const real *f, const
 status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
                       kernels_plane_sums *sums) {
   const cpu_frame frame = frame_make(launch);
-  const int z0 = launch->planes.z0;
+  const int count = kernels_plane_count(launch);
 #pragma omp parallel for schedule(static) num_threads(launch->context->threads)
-  for (int z = z0; z < launch->planes.z1; z++) sums[z - z0] = plane_sum(&frame, f, reference, z);
+  for (int i = 0; i < count; i++) sums[i] = plane_sum(&frame, f, reference, kernels_plane_at(launch, i));
   return STATUS_OK;
 }
 

@@ -7,6 +7,7 @@
 typedef struct cpu_tiling {
   int columns, rows, planes; /* of a tile */
   int in_x, in_y, in_z;      /* number of tiles */
+  int depth;                 /* planes of the launch */
   int strip;                 /* lines of a patch */
   int block;                 /* planes of a patch */
   int nontemporal;
@@ -37,7 +38,7 @@ static void tiling_plane(cpu_tiling *tiling, const kernels_launch *launch, int w
 static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
   const int threads = launch->context->threads;
   const int element = (int)kernels_element_size(launch->shape.precision);
-  const int planes = launch->planes.z1 - launch->planes.z0;
+  const int planes = kernels_plane_count(launch);
   cpu_tiling tiling;
   tiling_plane(&tiling, launch, plan.window, element);
   tiling.block = plan.block;
@@ -55,6 +56,7 @@ static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
   tiling.in_y = divide_up(launch->shape.ny, tiling.rows);
   tiling.planes = divide_up(planes, tiling.in_z);
   tiling.in_z = divide_up(planes, tiling.planes);
+  tiling.depth = planes;
 
   const size_t touched = (size_t)plan.arrays * (size_t)planes * (size_t)launch->shape.ny *
                          (size_t)launch->shape.ldx * (size_t)element;
@@ -66,31 +68,40 @@ static int least(int a, int b) {
   return a < b ? a : b;
 }
 
-/* One tile: its planes in ascending order, each in strips. */
+/* Planes of the patch that begins with the launch's i-th plane: no range goes on in the other. */
+static int patch_planes(const kernels_launch *launch, int i, int end, int block) {
+  const int last = i + block - 1;
+  return last < end && kernels_plane_at(launch, last) == kernels_plane_at(launch, i) + block - 1 ? block : 1;
+}
+
+/* One tile: its planes in the launch's order, each in strips. */
 static void tile_run(const kernels_launch *launch, const cpu_tiling *tiling, const int at[3],
                      patch_function function, const void *job) {
-  const int z0 = launch->planes.z0 + at[2] * tiling->planes;
-  const int z1 = least(z0 + tiling->planes, launch->planes.z1);
+  const int begin = at[2] * tiling->planes;
+  const int end = least(begin + tiling->planes, tiling->depth);
   const int x_begin = at[0] * tiling->columns;
   const int line = CPU_LINE_BYTES / (int)kernels_element_size(launch->shape.precision);
   const int x_end = least(x_begin + tiling->columns, divide_up(launch->shape.nx, line) * line);
   cpu_patch patch = {.nontemporal = tiling->nontemporal};
   patch.y0 = at[1] * tiling->rows;
   patch.y1 = least(patch.y0 + tiling->rows, launch->shape.ny);
-  for (patch.z = z0; patch.z < z1; patch.z += patch.planes) {
-    patch.planes = patch.z + tiling->block <= z1 ? tiling->block : 1;
+  for (int i = begin; i < end; i += patch.planes) {
+    patch.z = kernels_plane_at(launch, i);
+    patch.planes = patch_planes(launch, i, end, tiling->block);
+    const int next =
+        i + patch.planes < end ? kernels_plane_at(launch, i + patch.planes) : patch.z + patch.planes;
     for (patch.x0 = x_begin; patch.x0 < x_end; patch.x0 += patch.lines * line) {
       patch.lines = least(tiling->strip, (x_end - patch.x0) / line);
       const int last = patch.x0 + patch.lines * line >= x_end;
       patch.next_x0 = last ? x_begin : patch.x0 + patch.lines * line;
-      patch.next_z = last ? patch.z + patch.planes : patch.z;
+      patch.next_z = last ? next : patch.z;
       function(job, &patch);
     }
   }
 }
 
 status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function function, const void *job) {
-  if (launch->planes.z1 <= launch->planes.z0) return STATUS_OK;
+  if (kernels_plane_count(launch) == 0) return STATUS_OK;
   const cpu_tiling tiling = tiling_make(launch, plan);
 #pragma omp parallel num_threads(launch->context->threads)
   {

@@ -5,7 +5,7 @@
 /* Chooses the device, leaves at once where there is nothing to do, and hands over to the launcher. */
 #define DISPATCH(operation, ...)                                                                             \
   do {                                                                                                       \
-    if (launch->planes.z0 >= launch->planes.z1) return STATUS_OK;                                            \
+    if (kernels_plane_count(launch) == 0) return STATUS_OK;                                                  \
     CHECK(context_enter(launch->context));                                                                   \
     return launch->shape.precision == PRECISION_SINGLE ? operation##_float(launch, __VA_ARGS__)              \
                                                        : operation##_double(launch, __VA_ARGS__);            \

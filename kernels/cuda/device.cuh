@@ -19,12 +19,32 @@ extern "C" {
 constexpr int HALO = KERNELS_HALO;
 constexpr int VECTOR = 16 / (int)sizeof(real); /* elements that one thread loads at a time */
 
+__host__ __device__ constexpr int divide_up(int a, int b) {
+  return (a + b - 1) / b;
+}
+
 /* Where a launch works. Pointers to fields are shifted to plane 0, so that negative planes are halo planes.
- */
+ * Kernels take the planes in pieces of at most `chunk`, each within one of the ranges. */
 struct geometry {
-  int nx, ny, ldx, z0, z1;
+  int nx, ny, ldx;
+  kernels_planes range[KERNELS_RANGES]; /* {z, z} where empty */
+
   __device__ __forceinline__ ptrdiff_t plane(int z) const {
     return (ptrdiff_t)z * ((ptrdiff_t)ny * ldx);
+  }
+  __host__ __device__ __forceinline__ int planes(int r) const {
+    return range[r].z1 - range[r].z0;
+  }
+  int planes() const {
+    return planes(0) + planes(1);
+  }
+  int pieces(int chunk) const {
+    return divide_up(planes(0), chunk) + divide_up(planes(1), chunk);
+  }
+  __device__ __forceinline__ kernels_planes piece(int index, int chunk) const {
+    const int first = divide_up(planes(0), chunk);
+    const int z0 = index < first ? range[0].z0 + index * chunk : range[1].z0 + (index - first) * chunk;
+    return {z0, min(z0 + chunk, index < first ? range[0].z1 : range[1].z1)};
   }
 };
 
@@ -75,7 +95,18 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
 /* Host side. */
 static inline geometry launch_geometry(const kernels_launch *launch) {
   const kernels_shape *s = &launch->shape;
-  return {s->nx, s->ny, s->ldx, launch->planes.z0, launch->planes.z1};
+  geometry d = {s->nx, s->ny, s->ldx, {}};
+  for (int r = 0; r < KERNELS_RANGES; r++) {
+    d.range[r] = launch->planes[r];
+    if (d.planes(r) < 0) d.range[r].z1 = d.range[r].z0;
+  }
+  return d;
+}
+
+/* The shortest chunk with which a grid can have the pieces, 65535 at most in y and z; a second range can need
+ * one more than the first alone. */
+static inline int chunk_least(const geometry &d) {
+  return divide_up(d.planes(), 65535 - 1);
 }
 
 static inline ptrdiff_t plane_zero(const kernels_launch *launch) {
@@ -104,10 +135,6 @@ static inline coefficients launch_coefficients(const kernels_launch *launch) {
 
 static inline cudaStream_t launch_stream(const kernels_launch *launch) {
   return launch->context->stream[launch->queue];
-}
-
-static inline int divide_up(int a, int b) {
-  return (a + b - 1) / b;
 }
 
 #endif

@@ -89,7 +89,7 @@ template <class Op> struct direct {
 
 constexpr int DIRECT_ROWS = 8;
 
-/* blockDim (32, DIRECT_ROWS): vectors of x, rows; blockIdx.z: pieces of `chunk` planes. */
+/* blockDim (32, DIRECT_ROWS): vectors of x, rows; blockIdx.z: pieces of `chunk` planes, of both ranges. */
 template <class Op>
 __global__ void __launch_bounds__(32 * DIRECT_ROWS, Op::SOURCE == source::FLUX ? 1 : 2)
     direct_kernel(const __grid_constant__ arguments a, const geometry d, const int chunk) {
@@ -98,20 +98,19 @@ __global__ void __launch_bounds__(32 * DIRECT_ROWS, Op::SOURCE == source::FLUX ?
   const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
   const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= d.nx || y >= d.ny) return;
-  const int z_first = d.z0 + (int)blockIdx.z * chunk;
-  const int z_end = min(z_first + chunk, d.z1);
+  const kernels_planes piece = d.piece((int)blockIdx.z, chunk);
   const ptrdiff_t column = (ptrdiff_t)y * d.ldx + x;
   lines f, g;
   points at;
   if constexpr (WINDOW) {
 #pragma unroll
     for (int k = -HALO; k < HALO; k++) {
-      use::window_load(a, d, z_first + k, column, f, g);
+      use::window_load(a, d, piece.z0 + k, column, f, g);
       use::window_shift(f);
       use::window_shift(g);
     }
   }
-  for (int z = z_first; z < z_end; z++) {
+  for (int z = piece.z0; z < piece.z1; z++) {
     const ptrdiff_t plane = d.plane(z);
     if constexpr (WINDOW) use::window_load(a, d, z + HALO, column, f, g);
     use::x_lines(a, d, plane + (ptrdiff_t)y * d.ldx, x, f, g);
@@ -135,11 +134,10 @@ __global__ void __launch_bounds__(32 * DIRECT_ROWS, Op::SOURCE == source::FLUX ?
 }
 
 /* Pieces short enough to occupy the device, as long as a thread still shares its window between planes. */
-static inline int direct_chunk(const kernels_launch *launch, int blocks) {
-  const int planes = launch->planes.z1 - launch->planes.z0;
+static inline int direct_chunk(const kernels_launch *launch, const geometry &d, int blocks) {
   const int wanted = divide_up(4 * launch->context->multiprocessors, blocks);
-  const int chunk = std::min(std::max(planes / wanted, 1), 16);
-  return std::max(chunk, divide_up(planes, 65535)); /* the most pieces that a grid can have */
+  const int chunk = std::min(std::max(d.planes() / wanted, 1), 16);
+  return std::max(chunk, chunk_least(d));
 }
 
 template <class Op>
@@ -147,8 +145,8 @@ static status direct_launch(const kernels_launch *launch, const arguments &a, co
   const geometry d = launch_geometry(launch);
   const dim3 block(32, DIRECT_ROWS);
   dim3 grid((unsigned)divide_up(d.nx, 32 * VECTOR), (unsigned)divide_up(d.ny, DIRECT_ROWS));
-  const int chunk = direct_chunk(launch, (int)(grid.x * grid.y));
-  grid.z = (unsigned)divide_up(d.z1 - d.z0, chunk);
+  const int chunk = direct_chunk(launch, d, (int)(grid.x * grid.y));
+  grid.z = (unsigned)d.pieces(chunk);
   direct_kernel<Op><<<grid, block, 0, launch_stream(launch)>>>(a, d, chunk);
   return context_launched(launch->context, launch->queue, name);
 }

@@ -68,12 +68,12 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   if (resident == 0)
     return direct_launch<Op>(launch, a, name); /* what is left of the device has no place for a block */
   resident *= launch->context->multiprocessors;
-  const int planes = d.z1 - d.z0;
+  const int planes = d.planes();
   constexpr int lead = 2 * pipeline<Op, Tile>::LEAD;
   cut c = {divide_up(d.nx, Tile::WIDTH), divide_up(d.ny, Tile::HEIGHT), 0};
   const int tiles = c.tiles_x * c.tiles_y;
   c.chunk = divide_up(planes, pieces_choose(tiles, planes, lead, resident));
-  const int blocks = tiles * divide_up(planes, c.chunk);
+  const int blocks = tiles * d.pieces(c.chunk);
   const pace paced = pace_make(launch, c, blocks, resident, Tile::PACE, c.chunk + lead);
   kernel<<<(unsigned)blocks, THREADS, shared, launch_stream(launch)>>>(a, d, c, paced);
   return context_launched(launch->context, launch->queue, name);
@@ -83,7 +83,7 @@ template <class Op>
 static status operation_launch(const kernels_launch *launch, const arguments &a, const char *name) {
   using Tile = typename tile_of<Op>::type;
   const geometry d = launch_geometry(launch);
-  const int planes = d.z1 - d.z0;
+  const int planes = d.planes();
   const bool large = planes >= PIPELINE_PLANES && d.ny >= 2 * HALO && d.nx >= 2 * HALO &&
                      (size_t)planes * d.ny * d.nx >= PIPELINE_POINTS && (size_t)d.ny * d.ldx < INT32_MAX;
   const bool fits = pipeline<Op, Tile>::SHARED_BYTES + SHARED_STATIC <= launch->context->shared_limit;

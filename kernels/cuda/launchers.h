@@ -4,7 +4,7 @@
 #include "context.h"
 
 /* The table's numerical operations, once per precision: NAME_float and NAME_double. Each enqueues on the
- * launch's queue and checks its launch; the device is already chosen and the range of planes is not empty. */
+ * launch's queue and checks its launch; the device is already chosen and there are planes to write. */
 
 #define LAUNCHERS(REAL)                                                                                      \
   status derivative_##REAL(const kernels_launch *launch, axis along, const void *f, void *out);              \

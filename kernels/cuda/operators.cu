@@ -15,7 +15,7 @@ static arguments operator_arguments(const kernels_launch *launch, const void *f,
 static bool pencils_win(const kernels_launch *launch, axis along) {
   constexpr size_t POINTS = (size_t)1 << 18;
   const geometry d = launch_geometry(launch);
-  return sizeof(real) == sizeof(float) && along != AXIS_Z && (size_t)(d.z1 - d.z0) * d.ny * d.nx <= POINTS;
+  return sizeof(real) == sizeof(float) && along != AXIS_Z && (size_t)d.planes() * d.ny * d.nx <= POINTS;
 }
 
 extern "C" status NAME(derivative)(const kernels_launch *launch, axis along, const void *f, void *out) {

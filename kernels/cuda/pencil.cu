@@ -29,11 +29,13 @@ __global__ void __launch_bounds__(PENCIL_THREADS)
   constexpr int COUNT = LENGTH + 2 * HALO;
   __shared__ real
       tile[PENCILS][COUNT + (AXIS == AXIS_X ? 0 : 1)]; /* one more: columns fall into different banks */
+  const kernels_planes piece =
+      AXIS == AXIS_Z ? d.piece((int)blockIdx.x, LENGTH) : d.piece((int)blockIdx.z, 1);
   int origin[3];
-  origin[AXIS] = (int)blockIdx.x * LENGTH + (AXIS == AXIS_Z ? d.z0 : 0);
+  origin[AXIS] = AXIS == AXIS_Z ? piece.z0 : (int)blockIdx.x * LENGTH;
   origin[axes::ACROSS] = (int)blockIdx.y * PENCILS;
-  origin[axes::OTHER] = (int)blockIdx.z + (axes::OTHER == AXIS_Z ? d.z0 : 0);
-  const int end[3] = {d.nx, d.ny, d.z1};
+  origin[axes::OTHER] = AXIS == AXIS_Z ? (int)blockIdx.z : piece.z0;
+  const int end[3] = {d.nx, d.ny, piece.z1};
 
   for (int i = (int)threadIdx.x; i < PENCILS * COUNT; i += PENCIL_THREADS) {
     int along, across;
@@ -63,9 +65,10 @@ template <int AXIS, int PENCILS, int LENGTH>
 static status pencil_launch(const kernels_launch *launch, const void *f, void *out) {
   using axes = pencil_axes<AXIS>;
   const geometry d = launch_geometry(launch);
-  const int points[3] = {d.nx, d.ny, d.z1 - d.z0};
-  const dim3 grid((unsigned)divide_up(points[AXIS], LENGTH),
-                  (unsigned)divide_up(points[axes::ACROSS], PENCILS), (unsigned)points[axes::OTHER]);
+  const int points[3] = {d.nx, d.ny, d.planes()};
+  const int lengths = AXIS == AXIS_Z ? d.pieces(LENGTH) : divide_up(points[AXIS], LENGTH);
+  const dim3 grid((unsigned)lengths, (unsigned)divide_up(points[axes::ACROSS], PENCILS),
+                  (unsigned)points[axes::OTHER]);
   pencil_kernel<AXIS, PENCILS, LENGTH><<<grid, PENCIL_THREADS, 0, launch_stream(launch)>>>(
       launch_coefficients(launch), d, shifted(launch, f), shifted(launch, out));
   return context_launched(launch->context, launch->queue, "kernel derivative by pencils");

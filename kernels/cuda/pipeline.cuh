@@ -202,8 +202,9 @@ __global__ void __launch_bounds__(THREADS, 1)
   __syncthreads();
   const int tile_x = ticket % c.tiles_x;
   const int tile_y = ticket / c.tiles_x % c.tiles_y;
-  const int z_first = d.z0 + ticket / (c.tiles_x * c.tiles_y) * c.chunk;
-  const int planes = min(c.chunk, d.z1 - z_first);
+  const kernels_planes piece = d.piece(ticket / (c.tiles_x * c.tiles_y), c.chunk);
+  const int z_first = piece.z0;
+  const int planes = piece.z1 - piece.z0;
   const place at = place_make<Tile>(d, tile_x, tile_y);
   const line work(a, d, at, reinterpret_cast<real *>(memory));
 

@@ -71,14 +71,14 @@ __device__ __forceinline__ tally row_tally(const real *f, const real *reference,
   return t;
 }
 
-/* blockDim (32, 32); one block a plane. */
+/* blockDim (32, 32); one block a plane, from number `first` of the launch's planes on. */
 template <bool REFERENCE>
-__global__ void __launch_bounds__(LANES *LANES)
-    sums_kernel(const geometry d, const real *f, const real *reference, kernels_plane_sums *sums) {
+__global__ void __launch_bounds__(LANES *LANES) sums_kernel(const geometry d, const int first, const real *f,
+                                                            const real *reference, kernels_plane_sums *sums) {
   __shared__ tally rows[LANES];
   const int lane = (int)threadIdx.x;
   const int warp = (int)threadIdx.y;
-  const ptrdiff_t plane = d.plane(d.z0 + (int)blockIdx.x);
+  const ptrdiff_t plane = d.plane(d.piece(first + (int)blockIdx.x, 1).z0);
   tally mine = tally_nothing();
   for (int y = warp; y < d.ny; y += LANES) {
     const ptrdiff_t row = plane + (ptrdiff_t)y * d.ldx;
@@ -105,16 +105,16 @@ extern "C" status NAME(plane_sums)(const kernels_launch *launch, const void *f, 
                                    kernels_plane_sums *sums) {
   kernels_context *context = launch->context;
   const dim3 block(LANES, LANES);
-  geometry d = launch_geometry(launch);
-  for (int z = launch->planes.z0; z < launch->planes.z1; z += CONTEXT_SUMS) {
-    d.z0 = z;
-    d.z1 = z + CONTEXT_SUMS < launch->planes.z1 ? z + CONTEXT_SUMS : launch->planes.z1;
+  const geometry d = launch_geometry(launch);
+  for (int first = 0; first < d.planes(); first += CONTEXT_SUMS) {
+    const int left = d.planes() - first;
+    const int count = left < CONTEXT_SUMS ? left : CONTEXT_SUMS;
     const auto kernel = reference != nullptr ? sums_kernel<true> : sums_kernel<false>;
-    kernel<<<(unsigned)(d.z1 - d.z0), block, 0, launch_stream(launch)>>>(
-        d, shifted(launch, f), shifted(launch, reference), context->sums);
+    kernel<<<(unsigned)count, block, 0, launch_stream(launch)>>>(d, first, shifted(launch, f),
+                                                                 shifted(launch, reference), context->sums);
     CHECK(context_launched(context, launch->queue, "kernel plane sums"));
     CHECK(context_queue_wait(context, launch->queue));
-    for (int i = 0; i < d.z1 - d.z0; i++) sums[z - launch->planes.z0 + i] = context->sums[i];
+    for (int i = 0; i < count; i++) sums[first + i] = context->sums[i];
   }
   return STATUS_OK;
 }

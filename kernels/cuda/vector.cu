@@ -4,11 +4,13 @@
 
 constexpr int VECTOR_THREADS = 256;
 
-/* Whole planes lie together, so the rows' padding is computed too; `count` vectors. */
+/* blockIdx.y: pieces of `chunk` planes, which lie together, so the rows' padding is computed too. */
 __global__ void __launch_bounds__(VECTOR_THREADS)
-    axpy_kernel(const real a, const real *x, real *y, const size_t count) {
-  const size_t i = ((size_t)blockIdx.x * VECTOR_THREADS + threadIdx.x) * VECTOR;
-  if (i >= count * VECTOR) return;
+    axpy_kernel(const geometry d, const int chunk, const real a, const real *x, real *y) {
+  const kernels_planes piece = d.piece((int)blockIdx.y, chunk);
+  const ptrdiff_t at = ((ptrdiff_t)blockIdx.x * VECTOR_THREADS + (ptrdiff_t)threadIdx.x) * VECTOR;
+  if (at >= (ptrdiff_t)(piece.z1 - piece.z0) * d.ny * d.ldx) return;
+  const ptrdiff_t i = d.plane(piece.z0) + at;
   real added[VECTOR], value[VECTOR];
   vector_load(x + i, added);
   vector_load(y + i, value);
@@ -19,12 +21,12 @@ __global__ void __launch_bounds__(VECTOR_THREADS)
 
 extern "C" status NAME(axpy)(const kernels_launch *launch, double a, const void *x, void *y) {
   const geometry d = launch_geometry(launch);
-  const size_t plane = (size_t)d.ny * (size_t)d.ldx;
-  const size_t count = plane * (size_t)(d.z1 - d.z0) / VECTOR;
-  const size_t blocks = (count + VECTOR_THREADS - 1) / VECTOR_THREADS;
-  const ptrdiff_t offset = (ptrdiff_t)plane * d.z0;
-  axpy_kernel<<<(unsigned)blocks, VECTOR_THREADS, 0, launch_stream(launch)>>>(
-      (real)a, shifted(launch, x) + offset, shifted(launch, y) + offset, count);
+  const int chunk = chunk_least(d);
+  constexpr size_t BLOCK = (size_t)VECTOR_THREADS * VECTOR;
+  const size_t elements = (size_t)chunk * (size_t)d.ny * (size_t)d.ldx;
+  const dim3 grid((unsigned)((elements + BLOCK - 1) / BLOCK), (unsigned)d.pieces(chunk));
+  axpy_kernel<<<grid, VECTOR_THREADS, 0, launch_stream(launch)>>>(d, chunk, (real)a, shifted(launch, x),
+                                                                  shifted(launch, y));
   return context_launched(launch->context, launch->queue, "kernel axpy");
 }
 

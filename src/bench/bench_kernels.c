@@ -86,11 +86,12 @@ static status run_stage(const kernel_job *job, const kernels_launch *launch) {
   return job->backend->stage(launch, &stage);
 }
 
-static status run(const kernel_job *job, kernels_queue queue, int z0, int z1) {
+static status run(const kernel_job *job, kernels_queue queue, kernels_planes first, kernels_planes second) {
   const kernels *backend = job->backend;
   kernels_launch launch = job->launch;
   launch.queue = queue;
-  launch.planes = (kernels_planes){z0, z1};
+  launch.planes[0] = first;
+  launch.planes[1] = second;
   void *const out[OUTPUTS] = {array(job, INPUTS), array(job, INPUTS + 1), array(job, INPUTS + 2)};
   const void *const in[3] = {array(job, 0), array(job, 1), array(job, 2)};
   switch (job->what->kind) {
@@ -114,10 +115,11 @@ static status run(const kernel_job *job, kernels_queue queue, int z0, int z1) {
 static status run_whole(void *data) {
   kernel_job *job = data;
   job->next = (job->next + 1) % job->steps;
-  return run(job, QUEUE_MAIN, 0, job->launch.shape.nz);
+  return run(job, QUEUE_MAIN, (kernels_planes){0, job->launch.shape.nz}, (kernels_planes){0, 0});
 }
 
-/* As the time step does it: edges on the urgent queue, the interior meanwhile, and each follows the other. */
+/* As the time step does it: edges on the urgent queue, the interior after them, and each follows the other.
+ */
 static status run_split(void *data) {
   const kernel_job *job = data;
   const kernels *backend = job->backend;
@@ -125,11 +127,12 @@ static status run_split(void *data) {
   const int nz = job->launch.shape.nz;
   CHECK(backend->event_record(job->arrays->began, context, QUEUE_MAIN));
   CHECK(backend->event_follow(context, QUEUE_EDGE, job->arrays->began));
-  CHECK(run(job, QUEUE_EDGE, 0, KERNELS_HALO));
-  CHECK(run(job, QUEUE_EDGE, nz - KERNELS_HALO, nz));
+  const kernels_planes below = {0, KERNELS_HALO};
+  const kernels_planes above = {nz - KERNELS_HALO, nz};
+  CHECK(run(job, QUEUE_EDGE, below, above));
   CHECK(backend->event_record(job->arrays->edges_done, context, QUEUE_EDGE));
-  CHECK(run(job, QUEUE_MAIN, KERNELS_HALO, nz - KERNELS_HALO));
-  return backend->event_follow(context, QUEUE_MAIN, job->arrays->edges_done);
+  CHECK(backend->event_follow(context, QUEUE_MAIN, job->arrays->edges_done));
+  return run(job, QUEUE_MAIN, (kernels_planes){below.z1, above.z0}, (kernels_planes){0, 0});
 }
 
 /* The other fields hold the first one's values in other places. */
@@ -177,7 +180,7 @@ static double rate(double bytes, const bench_contestant *contestant) {
 }
 
 /* One measurement on `planes` planes. contestants: kernel, stream with ordinary and with non-temporal stores,
- * and where edges are asked for the kernel in three launches. */
+ * and where edges are asked for the kernel in two launches. */
 typedef struct kernel_result {
   const kernel_job *job;
   int streams, split;

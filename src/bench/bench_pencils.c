@@ -138,7 +138,7 @@ static status find_error(const pencil_job *job, const pencil_line *line, const f
   const field output = view_of(&fields[1], line);
   pencil_job shorter = *job;
   shorter.launch.shape = input.shape;
-  shorter.launch.planes.z1 = input.shape.nz;
+  shorter.launch.planes[0].z1 = input.shape.nz;
   CHECK(field_fill(&input, 0, input.shape.nz, 1, line_row, line));
   CHECK(run_derivative(&shorter));
   CHECK(job->backend->queue_wait(job->launch.context, QUEUE_MAIN));
@@ -260,7 +260,7 @@ static status measure_fields(bench *bench, const field_space *space, const stenc
   job.launch = (kernels_launch){.context = bench->context,
                                 .queue = QUEUE_MAIN,
                                 .shape = space->shape,
-                                .planes = {0, n},
+                                .planes = {{0, n}},
                                 .stencil = stencil};
   pencil_line line = {.n = n, .precision = space->shape.precision};
   line.input = malloc(2 * (size_t)n * sizeof *line.input);

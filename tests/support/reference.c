@@ -19,9 +19,10 @@ void reference_set(const kernels_shape *shape, void *f, int x, int y, int z, dou
 
 /* Every owned point (x, y, z) of the launch's planes. */
 #define FOR_POINTS(launch, x, y, z)                                                                          \
-  for (int z = (launch)->planes.z0; z < (launch)->planes.z1; z++)                                            \
-    for (int y = 0; y < (launch)->shape.ny; y++)                                                             \
-      for (int x = 0; x < (launch)->shape.nx; x++)
+  for (int range = 0; range < KERNELS_RANGES; range++)                                                       \
+    for (int z = (launch)->planes[range].z0; z < (launch)->planes[range].z1; z++)                            \
+      for (int y = 0; y < (launch)->shape.ny; y++)                                                           \
+        for (int x = 0; x < (launch)->shape.nx; x++)
 
 void reference_derivative(const kernels_launch *launch, axis direction, const void *f, void *out) {
   const reference_points *p = points(&launch->shape);
@@ -100,13 +101,14 @@ static void figures_plane(const kernels_shape *shape, const void *f, const void 
   memcpy(figures, rows[0], sizeof rows[0]);
 }
 
-void reference_plane_sums(const kernels_launch *launch, const void *f, const void *reference,
-                          kernels_plane_sums *sums) {
-  for (int z = launch->planes.z0; z < launch->planes.z1; z++) {
+/* Of one range; returns what follows the last plane's sums. */
+static kernels_plane_sums *range_sums(const kernels_launch *launch, kernels_planes range, const void *f,
+                                      const void *reference, kernels_plane_sums *sums) {
+  for (int z = range.z0; z < range.z1; z++) {
     double figures[FIGURES], errors[FIGURES] = {0};
     figures_plane(&launch->shape, f, NULL, z, figures);
     if (reference != NULL) figures_plane(&launch->shape, f, reference, z, errors);
-    sums[z - launch->planes.z0] = (kernels_plane_sums){
+    *sums++ = (kernels_plane_sums){
         .sum = figures[0],
         .sum_squares = figures[1],
         .minimum = figures[2],
@@ -115,5 +117,13 @@ void reference_plane_sums(const kernels_launch *launch, const void *f, const voi
         .error_squares = errors[1],
         .error_maximum = errors[3],
     };
+  }
+  return sums;
+}
+
+void reference_plane_sums(const kernels_launch *launch, const void *f, const void *reference,
+                          kernels_plane_sums *sums) {
+  for (int i = 0; i < KERNELS_RANGES; i++) {
+    sums = range_sums(launch, launch->planes[i], f, reference, sums);
   }
 }

@@ -83,7 +83,8 @@ void rig_shape(rig *rig, int nx, int ny, int nz) {
   shape->nz = nz;
   shape->ldx = kernels_pitch(nx, shape->precision);
   rig->launch.queue = QUEUE_MAIN;
-  rig->launch.planes = (kernels_planes){0, nz};
+  rig->launch.planes[0] = (kernels_planes){0, nz};
+  rig->launch.planes[1] = (kernels_planes){0, 0};
   rig_stencil(rig, 8, 0.011, 0.013, 0.017);
 }
 

@@ -39,10 +39,15 @@ static kernels_stage stage_of(const arrays *a, int device) {
   };
 }
 
-/* All operations on the device, on planes [z0, z1). */
-static void device_run(rig *rig, const arrays *a, int z0, int z1) {
+static kernels_launch launch_on(const rig *rig, const kernels_planes planes[KERNELS_RANGES]) {
   kernels_launch launch = rig->launch;
-  launch.planes = (kernels_planes){z0, z1};
+  for (int i = 0; i < KERNELS_RANGES; i++) launch.planes[i] = planes[i];
+  return launch;
+}
+
+/* Operations on all arrays, on the device. */
+static void device_run(rig *rig, const arrays *a, const kernels_planes planes[KERNELS_RANGES]) {
+  const kernels_launch launch = launch_on(rig, planes);
   void *const gradient[3] = {a->out[0].device, a->out[1].device, a->out[2].device};
   const void *const v[3] = {a->in[1].device, a->in[2].device, a->in[0].device};
   const kernels_stage stage = stage_of(a, 1);
@@ -52,9 +57,8 @@ static void device_run(rig *rig, const arrays *a, int z0, int z1) {
   assert_ok(rig->backend->stage(&launch, &stage));
 }
 
-static void host_run(rig *rig, arrays *a, int z0, int z1) {
-  kernels_launch launch = rig->launch;
-  launch.planes = (kernels_planes){z0, z1};
+static void host_run(rig *rig, arrays *a, const kernels_planes planes[KERNELS_RANGES]) {
+  const kernels_launch launch = launch_on(rig, planes);
   void *const gradient[3] = {a->out[0].host, a->out[1].host, a->out[2].host};
   const void *const v[3] = {a->in[1].host, a->in[2].host, a->in[0].host};
   const kernels_stage stage = stage_of(a, 0);
@@ -70,15 +74,76 @@ static void outputs_assert_equal(rig *rig, const arrays *a, const char *what) {
 
 /* Planes outside a range keep their sentinel: twins are compared whole, halos included. */
 static void parts_write_their_planes_only(rig *rig) {
-  static const int ranges[][2] = {{0, 4}, {3, 4}, {4, 9}, {9, 13}, {12, 13}, {5, 5}, {7, 3}};
+  static const kernels_planes ranges[][KERNELS_RANGES] = {{{0, 4}},   {{3, 4}}, {{4, 9}}, {{9, 13}},
+                                                          {{12, 13}}, {{5, 5}}, {{7, 3}}};
   for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
     rig_shape(rig, 33, 20, 13);
     arrays a = arrays_make(rig);
-    device_run(rig, &a, ranges[i][0], ranges[i][1]);
-    host_run(rig, &a, ranges[i][0], ranges[i][1]);
+    device_run(rig, &a, ranges[i]);
+    host_run(rig, &a, ranges[i]);
     outputs_assert_equal(rig, &a, "part of the planes");
     arrays_free(rig, &a);
   }
+}
+
+/* Apart, side by side, out of order, and empty, before and after the other. */
+static const kernels_planes pairs[][KERNELS_RANGES] = {
+    {{0, 4}, {9, 13}},  {{9, 13}, {0, 4}}, {{0, 6}, {7, 13}},  {{2, 5}, {5, 10}},
+    {{3, 4}, {11, 12}}, {{5, 5}, {2, 11}}, {{7, 3}, {12, 13}}, {{1, 2}, {13, 0}},
+};
+enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+
+/* Both ranges are written, and nothing else. */
+static void two_ranges_in_one_launch(rig *rig) {
+  for (size_t i = 0; i < PAIRS; i++) {
+    rig_shape(rig, 33, 20, 13);
+    arrays a = arrays_make(rig);
+    device_run(rig, &a, pairs[i]);
+    host_run(rig, &a, pairs[i]);
+    outputs_assert_equal(rig, &a, "two ranges");
+    arrays_free(rig, &a);
+  }
+}
+
+/* What backends keep for large launches takes both ranges, too. */
+static void large_ranges_in_one_launch(rig *rig) {
+  for (int s = 0; s < RIG_LARGE; s++) {
+    rig_shape(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
+    const int nz = rig->launch.shape.nz;
+    const kernels_planes planes[KERNELS_RANGES] = {{0, 27}, {30, nz}};
+    arrays a = arrays_make(rig);
+    device_run(rig, &a, planes);
+    host_run(rig, &a, planes);
+    outputs_assert_equal(rig, &a, "two large ranges");
+    arrays_free(rig, &a);
+  }
+}
+
+/* Derivatives one by one, in all their variants, and axpy. */
+static void single_operations_take_two_ranges(rig *rig) {
+  rig_shape(rig, 33, 20, 13);
+  twin in = twin_random(rig, 1);
+  for (size_t i = 0; i < PAIRS; i++) {
+    const kernels_launch launch = launch_on(rig, pairs[i]);
+    for (int d = 0; d < 3; d++) {
+      for (int variant = -1; variant < rig->backend->variant_count; variant++) {
+        twin out = twin_sentinel(rig);
+        if (variant < 0)
+          assert_ok(rig->backend->derivative(&launch, (axis)d, in.device, out.device));
+        else
+          assert_ok(rig->backend->derivative_variant(&launch, variant, (axis)d, in.device, out.device));
+        reference_derivative(&launch, (axis)d, in.host, out.host);
+        twin_assert_equal(rig, &out, "derivative on two ranges");
+        twin_free(rig, &out);
+      }
+    }
+    twin sum = twin_random(rig, 2);
+    assert_ok(rig->backend->axpy(&launch, 0.3, in.device, sum.device));
+    reference_axpy(&launch, 0.3, in.host, sum.host);
+    twin_assert_equal(rig, &sum, "axpy on two ranges");
+    twin_free(rig, &sum);
+  }
+  twin_free(rig, &in);
 }
 
 /* Edge planes and interior, as a step launches them, make the whole. */
@@ -89,10 +154,9 @@ static void parts_make_the_whole(rig *rig) {
     const int low = nz < 4 ? nz : 4;
     const int high = nz - 4 > low ? nz - 4 : low;
     arrays a = arrays_make(rig);
-    device_run(rig, &a, high, nz);
-    device_run(rig, &a, 0, low);
-    device_run(rig, &a, low, high);
-    host_run(rig, &a, 0, nz);
+    device_run(rig, &a, (kernels_planes[]){{0, low}, {high, nz}});
+    device_run(rig, &a, (kernels_planes[]){{low, high}, {0, 0}});
+    host_run(rig, &a, rig->launch.planes);
     outputs_assert_equal(rig, &a, "whole from parts");
     arrays_free(rig, &a);
   }
@@ -106,8 +170,8 @@ static void interior_does_not_see_halos(rig *rig) {
     twin_break_halos(rig, &a.in[i]);
     twin_upload(rig, &a.in[i]);
   }
-  device_run(rig, &a, 4, 7);
-  host_run(rig, &a, 4, 7);
+  device_run(rig, &a, (kernels_planes[]){{4, 7}, {0, 0}});
+  host_run(rig, &a, (kernels_planes[]){{4, 7}, {0, 0}});
   outputs_assert_equal(rig, &a, "interior beside NaN");
   for (int y = 0; y < 18; y++) {
     for (int x = 0; x < 40; x++) {
@@ -128,8 +192,8 @@ static void threads_do_not_show(rig *rig) {
     for (int s = 0; s < 3; s++) {
       rig_shape(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
       arrays a = arrays_make(rig);
-      device_run(rig, &a, 0, rig->launch.shape.nz);
-      host_run(rig, &a, 0, rig->launch.shape.nz);
+      device_run(rig, &a, rig->launch.planes);
+      host_run(rig, &a, rig->launch.planes);
       outputs_assert_equal(rig, &a, "threads");
       arrays_free(rig, &a);
     }
@@ -141,17 +205,18 @@ static void threads_do_not_show(rig *rig) {
 static void large_fields_are_the_reference(rig *rig) {
   rig_shape(rig, 301, 151, rig->launch.shape.precision == PRECISION_SINGLE ? 120 : 60);
   arrays a = arrays_make(rig);
-  device_run(rig, &a, 0, rig->launch.shape.nz);
-  host_run(rig, &a, 0, rig->launch.shape.nz);
+  device_run(rig, &a, rig->launch.planes);
+  host_run(rig, &a, rig->launch.planes);
   outputs_assert_equal(rig, &a, "large fields");
   arrays_free(rig, &a);
 }
 
 int main(int argc, char **argv) {
   static const rig_test tests[] = {
-      RIG_TEST(parts_write_their_planes_only),  RIG_TEST(parts_make_the_whole),
-      RIG_TEST(interior_does_not_see_halos),    RIG_TEST(threads_do_not_show),
-      RIG_TEST(large_fields_are_the_reference),
+      RIG_TEST(parts_write_their_planes_only), RIG_TEST(two_ranges_in_one_launch),
+      RIG_TEST(large_ranges_in_one_launch),    RIG_TEST(single_operations_take_two_ranges),
+      RIG_TEST(parts_make_the_whole),          RIG_TEST(interior_does_not_see_halos),
+      RIG_TEST(threads_do_not_show),           RIG_TEST(large_fields_are_the_reference),
   };
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

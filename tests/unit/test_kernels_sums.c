@@ -40,11 +40,21 @@ static void sums_shape(rig *rig, int with_reference) {
 
   /* Part of the planes: the same figures, counted from the first of them. */
   kernels_launch part = rig->launch;
-  part.planes = (kernels_planes){1, nz - 1};
+  part.planes[0] = (kernels_planes){1, nz - 1};
   memset(found, 0, (size_t)nz * sizeof *found);
   assert_ok(rig->backend->plane_sums(&part, f.device, with_reference ? r.device : NULL, found));
   sums_assert_equal(expected + 1, found, nz - 2);
-  part.planes = (kernels_planes){2, 2};
+
+  /* Two parts: those of the first before those of the second, wherever they lie. */
+  part.planes[0] = (kernels_planes){nz - 1, nz};
+  part.planes[1] = (kernels_planes){0, 2};
+  memset(found, 0, (size_t)nz * sizeof *found);
+  assert_ok(rig->backend->plane_sums(&part, f.device, with_reference ? r.device : NULL, found));
+  sums_assert_equal(expected + nz - 1, found, 1);
+  sums_assert_equal(expected, found + 1, 2);
+
+  part.planes[0] = (kernels_planes){2, 2};
+  part.planes[1] = (kernels_planes){3, 1};
   assert_ok(rig->backend->plane_sums(&part, f.device, NULL, NULL));
   free(found);
   free(expected);
