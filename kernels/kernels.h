@@ -15,7 +15,7 @@
  * y, z), z in [-H, nz + H), is element ((z + H) ny + y) ldx + x. Columns nx .. ldx-1 of a row are padding:
  * kernels may write anything there and never let it influence a point. x and y are periodic and whole: their
  * images are made inside the kernels. z neighbours outside the slab come from the halo planes, which the
- * caller keeps valid.
+ * caller keeps valid; but where the slab is whole in z, they are images, too, and halo planes are never read.
  *
  * Order. Operations are enqueued on a queue and may return before they are done; one queue runs in order, two
  * queues only as events say. `out` must not overlap an input, except where said. */
@@ -49,6 +49,7 @@ typedef struct kernels_setup {
 typedef struct kernels_shape {
   int nx, ny, nz; /* owned points */
   int ldx;        /* row pitch in elements: kernels_pitch(nx, precision) */
+  int whole;      /* the slab is all of a periodic z: "halos valid", asked for below, does not apply */
   enum precision precision;
 } kernels_shape;
 

@@ -41,6 +41,7 @@ kernels_shape grid_shape(const grid *grid, precision precision) {
                          .ny = (int)grid->n[1],
                          .nz = grid->nz,
                          .ldx = kernels_pitch(nx, precision),
+                         .whole = grid->ranks == 1,
                          .precision = precision};
 }
 

@@ -35,7 +35,7 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
   *halo = (struct halo){.comm = comm,
                         .below = (grid->rank + grid->ranks - 1) % grid->ranks,
                         .above = (grid->rank + 1) % grid->ranks,
-                        .alone = grid->ranks == 1,
+                        .alone = shape->whole,
                         .backend = space->backend,
                         .context = space->context,
                         .transport = transport,
@@ -108,15 +108,6 @@ static status stage_in(halo *halo) {
   return STATUS_OK;
 }
 
-static status copy_own_images(halo *halo) {
-  for (int i = 0; i < halo->count; i++) {
-    const halo_places at = places_in_field(halo->fields[i]);
-    CHECK(copy(halo, at.receive_below, at.send_above));
-    CHECK(copy(halo, at.receive_above, at.send_below));
-  }
-  return STATUS_OK;
-}
-
 /* What the COPY queue has done so far comes before anything enqueued later on the queues that compute. */
 static status publish_copies(halo *halo) {
   CHECK(halo->backend->event_record(halo->halos_ready, halo->context, QUEUE_COPY));
@@ -125,12 +116,12 @@ static status publish_copies(halo *halo) {
 }
 
 status halo_begin(halo *halo, int count, const field *const fields[], kernels_queue queue) {
+  if (halo->alone) return STATUS_OK;
   halo->count = count;
   for (int i = 0; i < count; i++) halo->fields[i] = fields[i];
   CHECK(halo->backend->event_record(halo->edges_ready, halo->context, queue));
-  if (halo->alone || halo->transport == TRANSPORT_STAGED) {
+  if (halo->transport == TRANSPORT_STAGED) {
     CHECK(halo->backend->event_follow(halo->context, QUEUE_COPY, halo->edges_ready));
-    if (halo->alone) return copy_own_images(halo);
     CHECK(stage_out(halo));
   }
   if (halo->transport == TRANSPORT_HOST) {
@@ -151,16 +142,13 @@ static status send_from_device(halo *halo) {
 }
 
 status halo_end(halo *halo) {
+  if (halo->alone) return STATUS_OK;
   const double start = MPI_Wtime();
-  if (halo->alone) {
+  if (halo->transport != TRANSPORT_HOST) CHECK(send_from_device(halo));
+  CHECK_MPI(MPI_Waitall(4 * halo->count, halo->requests, MPI_STATUSES_IGNORE));
+  if (halo->transport == TRANSPORT_STAGED) {
+    CHECK(stage_in(halo));
     CHECK(publish_copies(halo));
-  } else {
-    if (halo->transport != TRANSPORT_HOST) CHECK(send_from_device(halo));
-    CHECK_MPI(MPI_Waitall(4 * halo->count, halo->requests, MPI_STATUSES_IGNORE));
-    if (halo->transport == TRANSPORT_STAGED) {
-      CHECK(stage_in(halo));
-      CHECK(publish_copies(halo));
-    }
   }
   halo->count = 0;
   halo->last_seconds = MPI_Wtime() - start;

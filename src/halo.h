@@ -4,14 +4,15 @@
 #include "transport.h"
 
 /* Exchange of halo planes between neighbouring slabs, periodic in z: KERNELS_HALO planes each way, contiguous
- * in the field and sent from there. A rank that is its own neighbour copies locally. */
+ * in the field and sent from there. A rank that holds all of z exchanges nothing: its kernels wrap around
+ * (kernels_shape.whole), and its halo planes hold anything. */
 
 enum { HALO_FIELDS = 3 }; /* fields exchanged at once, at most */
 
 typedef struct halo {
   MPI_Comm comm;
   int below, above; /* neighbouring ranks */
-  int alone;        /* both neighbours are this rank */
+  int alone;        /* there is but this rank: nothing is done, nothing is waited for */
   const kernels *backend;
   kernels_context *context;
   transport transport;
@@ -43,7 +44,7 @@ void halo_destroy(halo *halo);
  * begin and end in the same order. */
 status halo_begin(halo *halo, int count, const field *const fields[], kernels_queue queue);
 
-/* Returns when the halo planes of the fields of halo_begin are valid for whatever is enqueued from now on, on
+/* Returns when the halos of the fields of halo_begin are valid for whatever is enqueued from now on, on
  * any queue. Owned planes unchanged. */
 status halo_end(halo *halo);
 

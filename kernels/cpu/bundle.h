@@ -11,9 +11,16 @@
 
 enum { STRIP = CPU_STRIP_BYTES / CPU_LINE_BYTES }; /* lines of a strip at most */
 
+/* Offsets from a patch's first plane, z, to planes z-4 .. z+planes+3. */
+typedef struct cpu_column {
+  int images; /* whether some of them are images; else they lie one after the other */
+  ptrdiff_t plane[CPU_PLANES + WIDTH - 1];
+} cpu_column;
+
 typedef struct cpu_bundle {
   const cpu_frame *frame;
   const cpu_patch *patch;
+  const cpu_column *column;
   int rows;                            /* CPU_ROWS or 1 */
   ptrdiff_t row[CPU_ROWS + WIDTH - 1]; /* offsets of column 0 of rows y-4 .. y+rows+3, in the first plane */
   ptrdiff_t ahead;                     /* from this bundle to the one that follows */
@@ -143,10 +150,9 @@ LINE_INLINE void pass_xy(const cpu_bundle *bundle, const cpu_operand *x, const c
   }
 }
 
-/* The derivative in z; sums: NULL, or pairs of second derivatives, to which those in z are added instead.
- * `planes` is a constant. */
-LINE_INLINE void pass_z(const cpu_bundle *bundle, cpu_operand z, cpu_scratch *sums, pass_z_function emit,
-                        void *work, int planes) {
+/* `planes` and `images` are constants: offsets that are looked up cost more than those that are counted. */
+LINE_INLINE void pass_z_planes(const cpu_bundle *bundle, cpu_operand z, cpu_scratch *sums,
+                               pass_z_function emit, void *work, int planes, int images) {
   const int second = sums != NULL;
   const ptrdiff_t plane = bundle->frame->plane;
   const pass_coefficients coefficients = coefficients_load(bundle, second, AXIS_Z);
@@ -155,7 +161,9 @@ LINE_INLINE void pass_z(const cpu_bundle *bundle, cpu_operand z, cpu_scratch *su
       const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + bundle->patch->x0 + b * LINE;
       cpu_vector n[CPU_PLANES + WIDTH - 1];
 #pragma GCC unroll 12
-      for (int j = 0; j < planes + WIDTH - 1; j++) n[j] = operand_line(z, at + (j - STENCIL_RADIUS) * plane);
+      for (int j = 0; j < planes + WIDTH - 1; j++) {
+        n[j] = operand_line(z, at + (images ? bundle->column->plane[j] : (j - STENCIL_RADIUS) * plane));
+      }
 #pragma GCC unroll 4
       for (int k = 0; k < planes; k++) {
         const cpu_place p = {k, r, b, at + k * plane};
@@ -164,6 +172,17 @@ LINE_INLINE void pass_z(const cpu_bundle *bundle, cpu_operand z, cpu_scratch *su
         emit(work, bundle, p, pass_derivative(&coefficients, second, s, n + k));
       }
     }
+  }
+}
+
+/* The derivative in z; sums: NULL, or pairs of second derivatives, to which those in z are added instead. Few
+ * patches see images: what those need must not cost the others' code its registers. */
+LINE_INLINE void pass_z(const cpu_bundle *bundle, cpu_operand z, cpu_scratch *sums, pass_z_function emit,
+                        void *work, int planes) {
+  if (__builtin_expect(bundle->column->images, 0)) {
+    pass_z_planes(bundle, z, sums, emit, work, planes, 1);
+  } else {
+    pass_z_planes(bundle, z, sums, emit, work, planes, 0);
   }
 }
 
@@ -193,10 +212,18 @@ LINE_INLINE void pass_laplacian(const cpu_bundle *bundle, const real *f, pass_z_
   pass_z(bundle, y, &sums, emit, work, planes);
 }
 
+LINE_INLINE cpu_column column_make(const cpu_frame *frame, const cpu_patch *patch) {
+  const int first = patch->z - STENCIL_RADIUS, count = patch->planes + WIDTH - 1;
+  cpu_column column = {.images = first < frame->memory.z0 || first + count > frame->memory.z1};
+  for (int j = 0; j < count; j++) column.plane[j] = (plane_of(frame, first + j) - patch->z) * frame->plane;
+  return column;
+}
+
 /* From a bundle whose first row is y to the one after its last row: in this strip, the next one, or the next
  * planes. */
-LINE_INLINE cpu_bundle bundle_make(const cpu_frame *frame, const cpu_patch *patch, int y, int rows) {
-  cpu_bundle bundle = {.frame = frame, .patch = patch, .rows = rows};
+LINE_INLINE cpu_bundle bundle_make(const cpu_frame *frame, const cpu_patch *patch, const cpu_column *column,
+                                   int y, int rows) {
+  cpu_bundle bundle = {.frame = frame, .patch = patch, .column = column, .rows = rows};
   for (int j = 0; j < rows + WIDTH - 1; j++)
     bundle.row[j] = row_offset(frame, y + j - STENCIL_RADIUS, patch->z);
   bundle.ahead = y + rows < patch->y1
@@ -209,9 +236,10 @@ LINE_INLINE cpu_bundle bundle_make(const cpu_frame *frame, const cpu_patch *patc
 /* Calls body(job, &bundle, planes) for all bundles of a patch, planes being a constant. */
 #define BUNDLES_RUN(body, job, patch)                                                                        \
   do {                                                                                                       \
+    const cpu_column column = column_make(&(job)->frame, patch);                                             \
     for (int y = (patch)->y0, rows; y < (patch)->y1; y += rows) {                                            \
       rows = y + CPU_ROWS <= (patch)->y1 ? CPU_ROWS : 1;                                                     \
-      const cpu_bundle bundle = bundle_make(&(job)->frame, patch, y, rows);                                  \
+      const cpu_bundle bundle = bundle_make(&(job)->frame, patch, &column, y, rows);                         \
       if ((patch)->planes == CPU_PLANES) {                                                                   \
         body(job, &bundle, CPU_PLANES);                                                                      \
       } else {                                                                                               \

@@ -59,13 +59,17 @@ typedef struct cpu_frame {
   cpu_vector first[3][STENCIL_RADIUS];
   cpu_vector second[3][STENCIL_RADIUS + 1];
   cpu_vector centre; /* of the Laplacian */
-  int nx, ny;
-  ptrdiff_t row, plane; /* strides in elements */
+  int nx, ny, nz;
+  kernels_planes memory; /* planes that hold values; others are images */
+  ptrdiff_t row, plane;  /* strides in elements */
 } cpu_frame;
 
 LINE_INLINE cpu_frame frame_make(const kernels_launch *launch) {
   const stencil *coefficients = launch->stencil;
-  cpu_frame frame = {.nx = launch->shape.nx, .ny = launch->shape.ny, .row = launch->shape.ldx};
+  const kernels_shape *shape = &launch->shape;
+  const int halo = shape->whole ? 0 : KERNELS_HALO;
+  cpu_frame frame = {.nx = shape->nx, .ny = shape->ny, .nz = shape->nz, .row = shape->ldx};
+  frame.memory = (kernels_planes){-halo, shape->nz + halo};
   frame.plane = frame.row * frame.ny;
   for (int d = 0; d < 3; d++) {
     for (int k = 0; k < STENCIL_RADIUS; k++) frame.first[d][k] = line_fill((real)coefficients->first[d][k]);
@@ -82,6 +86,13 @@ LINE_INLINE ptrdiff_t row_offset(const cpu_frame *frame, int y, int z) {
   if (y < 0) y += frame->ny;
   if (y >= frame->ny) y -= frame->ny;
   return (z + KERNELS_HALO) * frame->plane + y * frame->row;
+}
+
+/* The plane whose values plane z has: itself, or another if it is an image. */
+LINE_INLINE int plane_of(const cpu_frame *frame, int z) {
+  while (z < frame->memory.z0) z += frame->nz;
+  while (z >= frame->memory.z1) z -= frame->nz;
+  return z;
 }
 
 /* Columns before `count` of one line, the rest of another. */

@@ -26,11 +26,21 @@ __host__ __device__ constexpr int divide_up(int a, int b) {
 /* Where a launch works. Pointers to fields are shifted to plane 0, so that negative planes are halo planes.
  * Kernels take the planes in pieces of at most `chunk`, each within one of the ranges. */
 struct geometry {
-  int nx, ny, ldx;
+  int nx, ny, ldx, nz;
+  kernels_planes memory;                /* planes that hold values; others are images */
   kernels_planes range[KERNELS_RANGES]; /* {z, z} where empty */
 
   __device__ __forceinline__ ptrdiff_t plane(int z) const {
     return (ptrdiff_t)z * ((ptrdiff_t)ny * ldx);
+  }
+  /* Of a plane that may lie up to HALO planes outside the slab. A branch would cost registers. */
+  __device__ __forceinline__ ptrdiff_t neighbour(int z) const {
+#pragma unroll
+    for (int k = 0; k < HALO; k++) { /* as often as one plane needs it */
+      z += z < memory.z0 ? nz : 0;
+      z -= z >= memory.z1 ? nz : 0;
+    }
+    return plane(z);
   }
   __host__ __device__ __forceinline__ int planes(int r) const {
     return range[r].z1 - range[r].z0;
@@ -95,7 +105,8 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
 /* Host side. */
 static inline geometry launch_geometry(const kernels_launch *launch) {
   const kernels_shape *s = &launch->shape;
-  geometry d = {s->nx, s->ny, s->ldx, {}};
+  const int halo = s->whole ? 0 : HALO;
+  geometry d = {s->nx, s->ny, s->ldx, s->nz, {-halo, s->nz + halo}, {}};
   for (int r = 0; r < KERNELS_RANGES; r++) {
     d.range[r] = launch->planes[r];
     if (d.planes(r) < 0) d.range[r].z1 = d.range[r].z0;

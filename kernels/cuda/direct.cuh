@@ -36,7 +36,7 @@ template <class Op> struct direct {
   /* Plane z of the lines along z: into the last place of the windows. */
   __device__ __forceinline__ static void window_load(const arguments &a, const geometry &d, int z,
                                                      ptrdiff_t at, lines &f, lines &g) {
-    const ptrdiff_t i = d.plane(z) + at;
+    const ptrdiff_t i = d.neighbour(z) + at;
     if constexpr (Op::Z) vector_load(a.f + i, f.z[2 * HALO]);
     if constexpr (FLUXES) vector_load(a.v[2] + i, g.z[2 * HALO]);
     if constexpr (PRODUCTS) {

@@ -4,7 +4,7 @@
  * in CUDA", parts 1 and 2): a tile of shared memory holds PENCILS whole pieces of lines along AXIS with HALO
  * more points at both ends, and each thread computes one or several points. Tile and domain are independent:
  * a line of any length is cut into pieces of LENGTH points, the images of x and y are periodic, those of z
- * lie in the halo planes. */
+ * lie in the halo planes or are periodic, too. */
 
 /* The axis along which pencils lie side by side: consecutive threads follow x, so that rows are read
  * coalesced. */
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(PENCIL_THREADS)
     p[axes::ACROSS] += across;
     if (p[axes::ACROSS] >= end[axes::ACROSS] || p[AXIS] >= end[AXIS] + HALO) continue;
     if (AXIS != AXIS_Z) p[AXIS] = wrap(p[AXIS], end[AXIS]);
-    tile[across][along] = f[d.plane(p[2]) + (ptrdiff_t)p[1] * d.ldx + p[0]];
+    tile[across][along] = f[d.neighbour(p[2]) + (ptrdiff_t)p[1] * d.ldx + p[0]];
   }
   __syncthreads();
   for (int i = (int)threadIdx.x; i < PENCILS * LENGTH; i += PENCIL_THREADS) {

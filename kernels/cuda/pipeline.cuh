@@ -70,7 +70,7 @@ template <class Op, class Tile> struct pipeline {
 
   /* Starts the copies of iteration n: plane z of what runs ahead, plane z - LEAD of the rest (if `late`). */
   __device__ __forceinline__ void copy(int early, int late_slot, int z, bool late) const {
-    const ptrdiff_t ahead = d.plane(z);
+    const ptrdiff_t ahead = d.neighbour(z);
     const ptrdiff_t here = d.plane(z - LEAD);
     if constexpr (VALUES && SHARED) f.copy(early, a.f + ahead, d, at);
     if constexpr (VALUES && !SHARED) f.copy_own(late_slot, a.f + ahead, d, at);

@@ -4,7 +4,7 @@ One Runge-Kutta stage on a slab of n planes, with w words moved per point (words
     plane(k) = k nx ny size / (bandwidth efficiency)                       seconds for k words per point of a plane
     edges    = launch + plane(8 w + 4 H) / thin    both edge ranges, which read H planes on either side
     interior = launch + plane((n - 8) w + 2 H)     without overlap, or alone: no edges, launch + plane(n w + 2 H)
-    halo     = latency + H nx ny size / link       both ways at once; a rank alone copies: plane(4 H)
+    halo     = latency + H nx ny size / link       both ways at once; 0 for a rank alone, which wraps around
     overhead = join                                with overlap: ranges and exchange wait for one another
     hidden   = hiding min(interior, halo)          with overlap; hiding = 1 where messages move on by themselves
     stage    = edges + interior + halo + overhead - hidden
@@ -141,7 +141,7 @@ def step_terms(machine, problem):
     edges = span(split, 2 if problem.planes >= 2 * HALO else 1, machine.thin)
     interior = span(problem.planes - split, 1)
     sent = HALO * problem.plane_bytes
-    halo = 4 * sent / speed if alone else machine.latency + sent / machine.link
+    halo = 0.0 if alone else machine.latency + sent / machine.link
     overhead = machine.join if overlap else 0.0
     hidden = machine.hiding * min(interior, halo) if overlap else 0.0
     return Terms(*(problem.stages * value for value in (interior, edges, halo, overhead, hidden)))

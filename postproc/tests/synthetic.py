@@ -68,9 +68,8 @@ def stage_seconds(nx, ny, planes, ranks, size=8, overlap=True, *, speed, launch,
     Written out from what the program does, not from fdpost.model: a range of planes reads 4 more on either side, at
     `speed` bytes a second (edges at `thin` times that); with overlap the exchange hides behind the interior."""
     point = nx * ny * size
-    if ranks == 1:
-        copies = 16 * point / speed  # 2 x 4 planes, each read and written
-        return launch + (planes * words + 8) * point / speed, 0.0, copies, copies, 0.0
+    if ranks == 1:  # the range's ends are each other's neighbours
+        return launch + (planes * words + 8) * point / speed, 0.0, 0.0, 0.0, 0.0
     exchange = latency + 4 * point / link
     if not overlap:
         return launch + (planes * words + 8) * point / speed, 0.0, exchange, exchange, 0.0

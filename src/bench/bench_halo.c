@@ -6,8 +6,9 @@
 #include "bench.h"
 #include "halo.h"
 
-/* Exchange of halo planes against plain copies of the same bytes. All ranks at once; a sample is the mean of
- * a few exchanges one after another, each waited for, and the slowest rank's counts. */
+/* Exchange of halo planes against plain copies of the same bytes; one rank exchanges nothing, and the copies
+ * are all there is to measure. All ranks at once; a sample is the mean of a few exchanges one after another,
+ * each waited for, and the slowest rank's counts. */
 
 enum { SAMPLES = 50, IN_A_ROW = 8, WARM_UP = 3, WAYS = 3, PLANES = 16, NEIGHBOURS = 2 };
 
@@ -253,22 +254,25 @@ static void report(const halo_setting *setting, json_t *results) {
   }
 }
 
-static status measure_planes(bench *bench, const halo_target *target, int64_t side, precision precision,
-                             json_t *results) {
+/* The exchange by the transport that a run would choose, and by the one that it would fall back on. */
+static status add_exchanges(halo_setting *setting) {
   static transport_choice choice;
   static int chosen;
-  halo_setting setting = {.bench = bench, .target = target};
-  status result = setting_open(&setting, side, precision);
-  if (result == STATUS_OK && !chosen) {
-    result = transport_choose(bench->comm, &setting.space, CONFIG_TRANSPORT_AUTO, &choice);
+  if (!chosen) {
+    CHECK(transport_choose(setting->bench->comm, &setting->space, CONFIG_TRANSPORT_AUTO, &choice));
     chosen = 1;
     log_info("halo: transport %s: %s\n", transport_name(choice.transport), choice.reason);
   }
-  if (result == STATUS_OK)
-    result = add_way(&setting, bench->ranks == 1 ? "local" : transport_name(choice.transport),
-                     (int)choice.transport);
-  if (result == STATUS_OK && choice.transport == TRANSPORT_CUDA_AWARE && bench->ranks > 1)
-    result = add_way(&setting, "staged", TRANSPORT_STAGED);
+  CHECK(add_way(setting, transport_name(choice.transport), (int)choice.transport));
+  if (choice.transport != TRANSPORT_CUDA_AWARE) return STATUS_OK;
+  return add_way(setting, "staged", TRANSPORT_STAGED);
+}
+
+static status measure_planes(bench *bench, const halo_target *target, int64_t side, precision precision,
+                             json_t *results) {
+  halo_setting setting = {.bench = bench, .target = target};
+  status result = setting_open(&setting, side, precision);
+  if (result == STATUS_OK && bench->ranks > 1) result = add_exchanges(&setting);
   if (result == STATUS_OK) result = add_way(&setting, target->peers ? "peer copy" : "local copy", -1);
   if (result == STATUS_OK) result = measure(&setting);
   if (result == STATUS_OK) report(&setting, results);
@@ -280,6 +284,7 @@ status bench_halo(bench *bench) {
   json_t *results = json_array();
   halo_target target = {0};
   bench_report_add(bench, "halo", results);
+  if (bench->ranks == 1) log_info("halo: one rank exchanges nothing: plain copies only\n");
   status result = target_open(bench, &target);
   for (int i = 0; i < bench->options.plane_count; i++) {
     for (int p = PRECISION_SINGLE; p <= PRECISION_DOUBLE && result == STATUS_OK; p++) {

@@ -268,6 +268,7 @@ static status measure_slabs(bench *bench, const kernel_arrays *arrays, int plane
                                   .shape = arrays->space.shape,
                                   .stencil = &arrays->stencil};
     job.launch.shape.nz = planes;
+    job.launch.shape.whole = whole;
     job.steps = arrays->space.shape.nz / planes;
     CHECK(measure_case(bench, &job, whole && (options->ranges & RANGE_EDGES), results));
   }

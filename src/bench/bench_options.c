@@ -19,7 +19,7 @@ const char bench_options_help[] =
     "            reads and writes (the better of ordinary and non-temporal stores); then the pencils (rank 0 "
     "alone)\n"
     "  pencils   the report of NVIDIA's finite-difference posts: error, time and bandwidth of every variant\n"
-    "  halo      exchange of 4 planes each way, planes of 64^2 to 1024^2 (on one rank: with itself)\n"
+    "  halo      exchange of 4 planes each way, planes of 64^2 to 1024^2 (on one rank: plain copies)\n"
     "  io        states written and read, against plain files of the same bytes\n"
     "  all       all of them (default)\n"
     "\n"

@@ -166,7 +166,7 @@ static void test_halo_and_io(void **state) {
   size_t index = 0;
   json_t *row = NULL;
   (void)state;
-  assert_int_equal(json_array_size(rows("halo")), 4);
+  assert_int_equal(json_array_size(rows("halo")), 2); /* one rank exchanges nothing: plain copies */
   json_array_foreach(rows("halo"), index, row) {
     const int pitch = 32; /* 16 points of either precision make one row of 128 bytes */
     const int size = strcmp(text(row, "precision"), "single") == 0 ? 4 : 8;

@@ -116,7 +116,8 @@ static void field_set(const stand *stand, field *field, int shift) {
   }
 }
 
-/* Several fields at once and one after another, so that buffers are used again. */
+/* Several fields at once and one after another, so that buffers are used again. Alone, nothing is exchanged.
+ */
 static void exchanges_check(const stand *stand) {
   halo halo;
   EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_STAGED, &halo) == STATUS_OK);
@@ -131,7 +132,8 @@ static void exchanges_check(const stand *stand) {
     EXPECT(halo_exchange(&halo, HALO_FIELDS - 2, list + 2) == STATUS_OK);
     for (int i = 0; i < HALO_FIELDS; i++) {
       const int nz = fields[i].shape.nz;
-      EXPECT(points_off(stand, &fields[i], -KERNELS_HALO, nz + KERNELS_HALO, i + round) == 0);
+      const int reach = stand->ranks == 1 ? 0 : KERNELS_HALO;
+      EXPECT(points_off(stand, &fields[i], -reach, nz + reach, i + round) == 0);
       field_destroy(&fields[i]);
     }
   }

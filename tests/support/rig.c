@@ -82,6 +82,7 @@ void rig_shape(rig *rig, int nx, int ny, int nz) {
   shape->ny = ny;
   shape->nz = nz;
   shape->ldx = kernels_pitch(nx, shape->precision);
+  shape->whole = 0;
   rig->launch.queue = QUEUE_MAIN;
   rig->launch.planes[0] = (kernels_planes){0, nz};
   rig->launch.planes[1] = (kernels_planes){0, 0};

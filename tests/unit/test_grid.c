@@ -42,8 +42,12 @@ static void grids_are_made(void **state) {
   assert_int_equal(twice.nx, 33);
   assert_int_equal(twice.ny, 20);
   assert_int_equal(twice.nz, 9);
+  assert_false(twice.whole);
   assert_int_equal(kernels_field_bytes(&twice), (9 + 8) * 20 * 48 * 8);
   assert_int_equal(kernels_field_bytes(&single), (9 + 8) * 20 * 64 * 4);
+  assert_int_equal(grid_make((const int64_t[3]){33, 20, 37}, (const double[3]){1.0, 2.0, 37.0}, 1, 0, &g),
+                   STATUS_OK);
+  assert_true(grid_shape(&g, PRECISION_SINGLE).whole);
 }
 
 static void pitch_is_whole_lines(void **state) {

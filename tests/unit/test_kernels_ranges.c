@@ -119,6 +119,13 @@ static void large_ranges_in_one_launch(rig *rig) {
   }
 }
 
+/* variant -1: what programs call. */
+static status derivative_run(const rig *rig, const kernels_launch *launch, int variant, axis axis,
+                             const void *f, void *out) {
+  if (variant < 0) return rig->backend->derivative(launch, axis, f, out);
+  return rig->backend->derivative_variant(launch, variant, axis, f, out);
+}
+
 /* Derivatives one by one, in all their variants, and axpy. */
 static void single_operations_take_two_ranges(rig *rig) {
   rig_shape(rig, 33, 20, 13);
@@ -128,10 +135,7 @@ static void single_operations_take_two_ranges(rig *rig) {
     for (int d = 0; d < 3; d++) {
       for (int variant = -1; variant < rig->backend->variant_count; variant++) {
         twin out = twin_sentinel(rig);
-        if (variant < 0)
-          assert_ok(rig->backend->derivative(&launch, (axis)d, in.device, out.device));
-        else
-          assert_ok(rig->backend->derivative_variant(&launch, variant, (axis)d, in.device, out.device));
+        assert_ok(derivative_run(rig, &launch, variant, (axis)d, in.device, out.device));
         reference_derivative(&launch, (axis)d, in.host, out.host);
         twin_assert_equal(rig, &out, "derivative on two ranges");
         twin_free(rig, &out);
@@ -186,6 +190,74 @@ static void interior_does_not_see_halos(rig *rig) {
   arrays_free(rig, &a);
 }
 
+/* Random numbers, the host's halo planes being images; on the device they are NaN. */
+static twin twin_images(rig *rig, int seed) {
+  const kernels_shape *shape = &rig->launch.shape;
+  twin twin = twin_random(rig, seed);
+  twin_break_halos(rig, &twin);
+  twin_upload(rig, &twin);
+  for (int z = -KERNELS_HALO; z < shape->nz + KERNELS_HALO; z++) {
+    const int image = (z + KERNELS_HALO * shape->nz) % shape->nz;
+    for (int y = 0; y < shape->ny; y++) {
+      for (int x = 0; x < shape->nx; x++) {
+        reference_set(shape, twin.host, x, y, z, reference_value(shape, twin.host, x, y, image));
+      }
+    }
+  }
+  return twin;
+}
+
+static void whole_derivatives(rig *rig, const arrays *a) {
+  for (int d = 0; d < 3; d++) {
+    for (int variant = -1; variant < rig->backend->variant_count; variant++) {
+      twin out = twin_sentinel(rig);
+      assert_ok(derivative_run(rig, &rig->launch, variant, (axis)d, a->in[0].device, out.device));
+      reference_derivative(&rig->launch, (axis)d, a->in[0].host, out.host);
+      twin_assert_equal(rig, &out, "derivative of a whole slab");
+      twin_free(rig, &out);
+    }
+  }
+}
+
+/* The forms that device_run leaves out. */
+static void whole_stages(rig *rig, const arrays *a) {
+  for (int i = 0; i < 3; i++) {
+    const advection_form forms[3] = {FORM_ADVECTIVE, FORM_ADVECTIVE, FORM_CONSERVATIVE};
+    kernels_stage device = stage_of(a, 1), host = stage_of(a, 0);
+    device.form = host.form = forms[i];
+    if (i == 0) {
+      for (int d = 0; d < 3; d++) device.velocity[d] = host.velocity[d] = NULL;
+      device.uniform[2] = host.uniform[2] = 0.7;
+    }
+    device.diffusion = host.diffusion = 0.0;
+    assert_ok(rig->backend->stage(&rig->launch, &device));
+    reference_stage(&rig->launch, &host);
+    twin_assert_equal(rig, &a->out[5], "stage of a whole slab");
+  }
+}
+
+/* A slab that is whole wraps around at its ends, as often as it takes, and does not look at halo planes: the
+ * reference takes images from there. */
+static void whole_slab(rig *rig, int nx, int ny, int nz) {
+  rig_shape(rig, nx, ny, nz);
+  rig->launch.shape.whole = 1;
+  arrays a;
+  for (int i = 0; i < INPUTS; i++) a.in[i] = twin_images(rig, i + 1);
+  for (int i = 0; i < OUTPUTS; i++) a.out[i] = twin_sentinel(rig);
+  device_run(rig, &a, rig->launch.planes);
+  host_run(rig, &a, rig->launch.planes);
+  outputs_assert_equal(rig, &a, "whole slab");
+  whole_derivatives(rig, &a);
+  whole_stages(rig, &a);
+  arrays_free(rig, &a);
+}
+
+static void whole_slabs_need_no_halos(rig *rig) {
+  for (int nz = 1; nz <= 20; nz++) whole_slab(rig, 33, 9, nz);
+  for (int s = 0; s < RIG_SHAPES; s++) whole_slab(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
+  for (int s = 0; s < RIG_LARGE; s++) whole_slab(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
+}
+
 static void threads_do_not_show(rig *rig) {
   for (int threads = 1; threads <= 3; threads++) {
     rig_threads(rig, threads);
@@ -213,10 +285,11 @@ static void large_fields_are_the_reference(rig *rig) {
 
 int main(int argc, char **argv) {
   static const rig_test tests[] = {
-      RIG_TEST(parts_write_their_planes_only), RIG_TEST(two_ranges_in_one_launch),
-      RIG_TEST(large_ranges_in_one_launch),    RIG_TEST(single_operations_take_two_ranges),
-      RIG_TEST(parts_make_the_whole),          RIG_TEST(interior_does_not_see_halos),
-      RIG_TEST(threads_do_not_show),           RIG_TEST(large_fields_are_the_reference),
+      RIG_TEST(parts_write_their_planes_only),  RIG_TEST(two_ranges_in_one_launch),
+      RIG_TEST(large_ranges_in_one_launch),     RIG_TEST(single_operations_take_two_ranges),
+      RIG_TEST(parts_make_the_whole),           RIG_TEST(interior_does_not_see_halos),
+      RIG_TEST(whole_slabs_need_no_halos),      RIG_TEST(threads_do_not_show),
+      RIG_TEST(large_fields_are_the_reference),
   };
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
