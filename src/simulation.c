@@ -194,7 +194,7 @@ static status prepare(simulation *sim) {
   char note[512] = "";
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
-  CHECK(agree(sim->comm, solver_backend(config, &backend, note, sizeof note)));
+  CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
   plan_problem(config, &sim->grid, backend->host_memory);
   CHECK(solver_create(sim->comm, config, &sim->grid, backend, &sim->solver));
   sim->perf.backend = backend;
@@ -218,7 +218,7 @@ static status validate(simulation *sim) {
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
   if (strcmp(config->backend, "auto") == 0)
-    CHECK(agree(sim->comm, solver_backend(config, &backend, note, sizeof note)));
+    CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
   CHECK(solver_rate(sim->comm, config, &sim->grid, &rate));
   CHECK(agree(sim->comm, schedule_make(config, sim->grid.h, rate, &sim->schedule)));
   plan_problem(config, &sim->grid, backend != NULL && backend->host_memory);
