@@ -120,9 +120,18 @@ static status stop(simulation *sim, control_reason reason) {
                            reason == CONTROL_SIGNAL ? "on request" : "wall-clock limit"));
 }
 
+/* Seconds that a state is expected to take: as the slowest so far; before the first, as on a slow disk, but
+ * with the room for two that control leaves at most a quarter of the limit, so that every start gets on. */
+static double state_seconds(const simulation *sim) {
+  const double measured = sim->perf.largest[PERF_OUTPUT];
+  if (measured > 0.0) return measured;
+  const double slow = 1.0 + (double)checkpoint_file_bytes(&sim->grid, sim->config->precision) / 1e8;
+  return fmin(slow, sim->config->wall_limit / 8.0);
+}
+
 static status poll(simulation *sim) {
   control_reason reason = CONTROL_GO_ON;
-  CHECK(control_poll(&sim->control, sim->step, sim->perf.largest[PERF_OUTPUT], &reason));
+  CHECK(control_poll(&sim->control, sim->step, state_seconds(sim), &reason));
   progress_show(&sim->progress, sim->step, schedule_time(&sim->schedule, sim->step), MPI_Wtime());
   return reason == CONTROL_GO_ON ? STATUS_OK : stop(sim, reason);
 }
@@ -194,7 +203,7 @@ static status prepare(simulation *sim) {
   char note[512] = "";
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
-  CHECK(agree(sim->comm, solver_backend(config, &backend, note, sizeof note)));
+  CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
   plan_problem(config, &sim->grid, backend->host_memory);
   CHECK(solver_create(sim->comm, config, &sim->grid, backend, &sim->solver));
   sim->perf.backend = backend;
@@ -218,7 +227,7 @@ static status validate(simulation *sim) {
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
   if (strcmp(config->backend, "auto") == 0)
-    CHECK(agree(sim->comm, solver_backend(config, &backend, note, sizeof note)));
+    CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
   CHECK(solver_rate(sim->comm, config, &sim->grid, &rate));
   CHECK(agree(sim->comm, schedule_make(config, sim->grid.h, rate, &sim->schedule)));
   plan_problem(config, &sim->grid, backend != NULL && backend->host_memory);

@@ -20,8 +20,11 @@ void solver_estimate(const config *config, const grid *grid, int host_memory, so
   needs->host_bytes = 2 * piece + (host_memory ? needs->device_bytes : halos);
 }
 
-status solver_backend(const config *config, const kernels **backend, char *note, size_t size) {
+/* What this rank would take; [out] index of it in the registry. */
+static status find_backend(const config *config, const kernels **backend, int *index, char *note,
+                           size_t size) {
   note[0] = '\0';
+  *index = 0;
   if (strcmp(config->backend, "auto") != 0) {
     *backend = kernels_find(config->backend);
     if (*backend == NULL) {
@@ -32,12 +35,26 @@ status solver_backend(const config *config, const kernels **backend, char *note,
   }
   for (int i = 0; i < kernels_count(); i++) {
     *backend = kernels_at(i);
+    *index = i;
     const status found = (*backend)->probe();
     if (found == STATUS_OK) return STATUS_OK;
     (void)snprintf(note, size, "%s passed over: %s", (*backend)->name, status_message(found));
     status_clear();
   }
   return status_fail(STATUS_DEVICE, "no backend can run here (%s)", note);
+}
+
+status solver_backend(MPI_Comm comm, const config *config, const kernels **backend, char *note, size_t size) {
+  int mine = 0;
+  int first = 0;
+  CHECK(agree(comm, find_backend(config, backend, &mine, note, size)));
+  CHECK_MPI(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm));
+  /* One rank on its CPU would hold up all the others, on their GPUs. */
+  return agree(comm, mine == first ? STATUS_OK
+                                   : status_fail(STATUS_DEVICE,
+                                                 "compute.backend = auto: other ranks can use %s, this one "
+                                                 "cannot: %s",
+                                                 kernels_at(first)->name, note));
 }
 
 status solver_rate(MPI_Comm comm, const config *config, const grid *grid, double *rate) {

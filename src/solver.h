@@ -30,8 +30,8 @@ typedef struct solver_needs {
 void solver_estimate(const config *config, const grid *grid, int host_memory, solver_needs *needs);
 
 /* The backend that `config` names, or the first of the registry that can run here for `auto`; [out] note:
- * why, if `auto` passed one over ("" otherwise). Not collective. STATUS_DEVICE. */
-status solver_backend(const config *config, const kernels **backend, char *note, size_t size);
+ * why, if `auto` passed one over ("" otherwise). Collective: the same on every rank. STATUS_DEVICE. */
+status solver_backend(MPI_Comm comm, const config *config, const kernels **backend, char *note, size_t size);
 
 /* Largest sum |c_i|/h_i over all ranks. Collective. */
 status solver_rate(MPI_Comm comm, const config *config, const grid *grid, double *rate);

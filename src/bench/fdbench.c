@@ -34,7 +34,7 @@ static status bench_open(bench *bench) {
   kernels_setup setup;
   memset(&config, 0, sizeof config);
   memcpy(config.backend, bench->options.backend, sizeof config.backend);
-  CHECK(agree(bench->comm, solver_backend(&config, &bench->backend, note, sizeof note)));
+  CHECK(solver_backend(bench->comm, &config, &bench->backend, note, sizeof note));
   if (note[0] != '\0') log_info("%s\n", note);
   CHECK(node_open(bench->comm, &node));
   setup.device = node.rank;

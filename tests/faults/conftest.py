@@ -1,4 +1,5 @@
-"""Fixtures of the fault tests. FDAPP_FAULTS_KILLS, FDAPP_FAULTS_CALLS: how many; run/faults raises them."""
+"""Fixtures of the fault tests. Environment, beside harness's: FDAPP_FAULTS_KILLS, FDAPP_FAULTS_CALLS: how many;
+run/faults raises them."""
 
 import os
 import pathlib
@@ -9,6 +10,11 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import harness
+
+
+def pytest_sessionstart():
+    if harness.BACKEND == "cuda" and not harness.device_memory():
+        pytest.exit("no GPU here", returncode=77)
 
 
 @pytest.fixture(scope="session")

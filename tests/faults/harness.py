@@ -1,6 +1,7 @@
 """What the fault tests share: starting runs, ending them, and looking at what they leave.
 
-Environment: FDAPP, the program; FDAPP_INTERPOSER, the library that makes calls fail.
+Environment: FDAPP, the program; FDAPP_INTERPOSER, the library that makes calls fail; FDAPP_FAULTS_BACKEND, the backend
+of the runs that meet a fault.
 """
 
 import concurrent.futures
@@ -14,10 +15,11 @@ import time
 
 PROGRAM = os.environ.get("FDAPP", "build/fdapp")
 INTERPOSER = os.environ.get("FDAPP_INTERPOSER", "build/tests/faults/libfdapp_interposer.so")
+BACKEND = os.environ.get("FDAPP_FAULTS_BACKEND", "cpu")
+ELSEWHERE = "compute.backend=cpu"  # of runs that others are compared with or that go on from them: one answer
 LONGEST = 120  # seconds; whatever takes longer hangs
-TOGETHER = (
-    4  # runs at a time: most of their time they wait, for the disk and for mpirun to notice that ranks have ended
-)
+# Runs at a time: most of their time they wait, for the disk and for mpirun to notice that ranks have ended.
+TOGETHER = max(4, min(8, os.cpu_count() // 2))
 
 MPI = dict(
     OMPI_ALLOW_RUN_AS_ROOT="1",
@@ -28,7 +30,7 @@ MPI = dict(
     OMP_NUM_THREADS="1",
 )
 
-CONFIG = """
+CONFIG = f"""
 [grid]
 nx = 13
 ny = 11
@@ -42,12 +44,21 @@ field = abc
 courant = 0.8
 steps = 24
 [compute]
-backend = cpu
+backend = {BACKEND}
 [output]
 fields_every = 8
 checkpoint_every = 2
 diagnostics_every = 4
 """
+
+
+def device_memory():
+    """MiB in use on each GPU; [] where there is none."""
+    words = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+    try:
+        return [int(line) for line in subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()]
+    except (OSError, subprocess.CalledProcessError):
+        return []
 
 
 class Hang(Exception):
@@ -106,10 +117,10 @@ class Run:
         except OSError:
             return "Z"
 
-    def wait_for(self, condition, what):
+    def wait_for(self, condition, what, longest=LONGEST):
         """Waits until the condition holds or the run has ended."""
         while not condition() and self.process.poll() is None:
-            if time.monotonic() - self.started > LONGEST:
+            if time.monotonic() - self.started > longest:
                 self.kill()
                 raise Hang(f"waiting for {what}: {self.text(self.err)}")
             time.sleep(0.002)

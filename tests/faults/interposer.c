@@ -36,7 +36,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-typedef enum verdict { PASS, FAIL, GARBLE } verdict;
+#include "interposer.h"
 
 static int armed = 0;
 static long wanted = 1;
@@ -88,7 +88,7 @@ __attribute__((constructor)) static void arm(void) {
   armed = 1;
 }
 
-static int from_program(const void *site) {
+int from_program(const void *site) {
   return (ElfW(Addr))site >= program_start && (ElfW(Addr))site < program_end;
 }
 
@@ -103,7 +103,7 @@ static int of_run(int descriptor) {
   return strstr(path, "/state_") != NULL || strstr(path, "diagnostics.csv") != NULL;
 }
 
-static verdict strike(const char *name, const void *site, int counts) {
+verdict strike(const char *name, const void *site, int counts) {
   if (!armed || inside || !counts) return PASS;
   char line[128];
   inside = 1;
@@ -124,9 +124,6 @@ static int strike_disk(const char *name, const void *site, int counts, int reaso
   errno = disk_readonly ? EROFS : reason;
   return failed || (disk_readonly && counts);
 }
-
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-#define SITE       __builtin_return_address(0)
 
 /* A function that fails by `failure`, with errno set. */
 #define INTERPOSE(type, name, parameters, arguments, failure, reason)                                        \

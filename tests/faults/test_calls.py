@@ -1,31 +1,65 @@
 """One call fails on one rank: all leave, with the same exit code, one message and soon; or it did not matter, and the
 results are those of an undisturbed run. Every place in the program that calls something that can fail is found by a
-run that lists them, then struck in turn."""
+run that lists them, then struck in turn, at some of its calls from the first to the last."""
 
 import collections
 import os
 import shutil
+import typing
 
 import pytest
 
 import harness
 
-# Places struck in this session; run/faults takes all of them.
+# Places struck in this session, beside those of CUDA; run/faults takes all of them.
 CALLS = int(os.environ.get("FDAPP_FAULTS_CALLS", "10"))
 LIMIT = 30  # seconds within which everybody has left
 SMALL = ("grid.nx=9", "grid.ny=10", "grid.nz=12", "time.steps=4", "output.fields_every=4", "output.checkpoint_every=1")
-RANKS = 3
+RANKS = 2 if harness.BACKEND == "cuda" else 3
 # What changes the disk.
 WRITERS = ("open", "write", "pwrite", "fsync", "fallocate", "ftruncate", "rename", "unlink", "mkdir", "fflush")
 
 
+class Kind(typing.NamedTuple):
+    """Runs to be struck; {directory} in a word stands for theirs. `again`: functions struck though others have them."""
+
+    what: str
+    words: tuple = ()
+    ranks: int = RANKS
+    again: tuple = ()
+
+
+KINDS = {
+    "latest": Kind("a run resumed from the latest state", ("restart.from=latest",)),
+    "fresh": Kind("a fresh run, calls that no such run makes"),
+    "file": Kind(
+        "a run resumed from a named state, calls that none of these makes",
+        ("restart.from={directory}/state_00000002.hdf",),
+    ),
+}
+if harness.BACKEND == "cuda":
+    SMALL += ("grid.nz=24",)  # slabs with an interior
+    COPIES = ("cudaHostAlloc", "cudaMemcpyAsync", "cudaStreamSynchronize", "cudaStreamWaitEvent")
+    LARGE = ("grid.nx=128", "grid.ny=128", "grid.nz=160")
+    KINDS["staged"] = Kind("a run with halos staged, copies again", ("halo.transport=staged",), again=COPIES)
+    KINDS["alone"] = Kind("a run of one rank, calls that none of these makes", ranks=1)
+    KINDS["large"] = Kind("a run with the kernels of large grids, calls that none of these makes", LARGE)
+
+
 def places(log):
-    """The first and the last call from each place, in order: [(place, which of its calls), ...]."""
-    lines = log.read_text().splitlines()
-    counts = collections.Counter(lines)
-    first = {(lines.index(place), place, 1) for place in counts}
-    last = {(len(lines) - 1 - lines[::-1].index(place), place, count) for place, count in counts.items()}
-    return [(place, call) for _, place, call in sorted(first | last)]
+    """From each place the first call, the last and some between, in order: [(place, which of its calls), ...]."""
+    calls = collections.defaultdict(list)
+    for number, place in enumerate(log.read_text().splitlines()):
+        calls[place].append(number)
+    chosen = set()
+    for place, at in calls.items():
+        parts = 4 if of_cuda(place) else 2  # all of a backend's copies, say, are made at one place
+        chosen |= {(at[which], place, which + 1) for which in ((len(at) - 1) * i // parts for i in range(parts + 1))}
+    return [(place, call) for _, place, call in sorted(chosen)]
+
+
+def of_cuda(place):
+    return place.startswith(("cuda", "__cuda"))
 
 
 def sample(found, count):
@@ -36,7 +70,7 @@ def sample(found, count):
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     directory = tmp_path_factory.mktemp("undisturbed") / "run"
-    assert harness.run(directory, *SMALL, ranks=RANKS).code == 0
+    assert harness.run(directory, *SMALL, harness.ELSEWHERE, ranks=RANKS).code == 0
     return directory
 
 
@@ -49,29 +83,31 @@ def half(tmp_path_factory):
 
 
 class Strikes:
-    """Runs of one kind (fresh, going on from the latest state, or from one that is named) that are struck on a rank."""
+    """Runs of one kind that are struck on a rank."""
 
     def __init__(self, base, kind, half, undisturbed, rank, how="fail", environment=None):
         self.base, self.kind, self.rank, self.how = base, kind, rank, how
         self.half, self.undisturbed = half, undisturbed
         self.environment = environment or {}
+        self.restarts = any(word.startswith("restart.") for word in kind.words)
         log = base / "list" / "log"
-        assert self.start("list", log=log).code == 0
+        run = self.start("list", log=log)
+        assert run.code == 0, run.stderr
         self.places = places(log)
+        if any(word.startswith("grid.") for word in kind.words):
+            self.undisturbed = base / "undisturbed" / "run"
+            elsewhere = harness.run(self.undisturbed, *SMALL, *kind.words, harness.ELSEWHERE, ranks=RANKS)
+            assert elsewhere.code == 0, elsewhere.stderr
 
     def start(self, name, log, **where):
         """A run in a folder of that name, from its start to its end."""
         directory = self.base / name / "run"
         directory.parent.mkdir()
-        restart = {
-            "fresh": (),
-            "latest": ("restart.from=latest",),
-            "file": (f"restart.from={directory}/state_00000002.hdf",),
-        }[self.kind]
-        if restart:
+        words = [word.format(directory=directory) for word in self.kind.words]
+        if self.restarts:
             shutil.copytree(self.half, directory)
         environment = {**harness.fault(self.rank, log=log, **where), **self.environment}
-        return harness.run(directory, *SMALL, *restart, ranks=RANKS, environment=environment, longest=LIMIT)
+        return harness.run(directory, *SMALL, *words, ranks=self.kind.ranks, environment=environment, longest=LIMIT)
 
     def strike(self, case):
         """(seconds until all had left, "" or what is wrong)."""
@@ -106,7 +142,7 @@ class Strikes:
             return "exit code"
         if len(run.errors) != 1:
             return f"{len(run.errors)} messages"
-        if self.kind == "fresh":
+        if not self.restarts:
             return ""
         before = {path.name for path in harness.states(self.half)}
         lost = [name for name in before if not (directory / name).exists()]
@@ -119,29 +155,47 @@ class Strikes:
 def test_every_call(tmp_path, undisturbed, half, figures, rank):
     """Each place in a run that goes on from the latest state; what such a run never calls, in others."""
     seen = set()
-    for kind, words in {
-        "latest": "a run resumed from the latest state",
-        "fresh": "a fresh run, calls that no such run makes",
-        "file": "a run resumed from a named state, calls that none of these makes",
-    }.items():
-        (tmp_path / kind).mkdir()
-        strikes = Strikes(tmp_path / kind, kind, half, undisturbed, rank)
-        new = [(place, call) for place, call in strikes.places if place not in seen]
+    counts = collections.Counter()
+    for name, kind in KINDS.items():
+        if rank >= kind.ranks:
+            continue
+        (tmp_path / name).mkdir()
+        strikes = Strikes(tmp_path / name, kind, half, undisturbed, rank)
+        new = [known for known in strikes.places if known[0] not in seen or known[0].split()[0] in kind.again]
         seen |= {place for place, _ in new}
-        if new:
-            figures[f"calls made to fail on rank {rank} of {RANKS}: {words}"] = strikes.all(sample(new, CALLS))
+        cuda = [known for known in new if of_cuda(known[0])]
+        chosen = cuda + sample([known for known in new if not of_cuda(known[0])], CALLS)
+        if chosen:
+            figures[f"calls made to fail on rank {rank} of {kind.ranks}: {kind.what}"] = strikes.all(chosen)
+        counts.update(place.split()[0] for place, _ in cuda)
+    for call, count in sorted(counts.items()):
+        name = f"of these, calls of {call}"
+        figures[name] = figures.get(name, 0) + count
+    assert bool(counts) == (harness.BACKEND == "cuda")
+
+
+@pytest.mark.skipif(harness.BACKEND == "cpu", reason="on the CPU there is nothing to pass over")
+def test_auto_is_the_same_everywhere(tmp_path):
+    """A rank whose GPU is gone does not compute on the CPU while the others wait for it on theirs."""
+    log = tmp_path / "log"
+    auto = (*SMALL, "compute.backend=auto")
+    assert harness.run(tmp_path / "list" / "run", *auto, ranks=2, environment=harness.fault(1, log=log)).code == 0
+    place = next(line for line in log.read_text().splitlines() if line.startswith("cudaGetDeviceCount"))
+    how = harness.fault(1, site=place)
+    run = harness.run(tmp_path / "struck" / "run", *auto, ranks=2, environment=how, longest=LIMIT)
+    assert run.code == 3 and len(run.errors) == 1 and "auto" in run.errors[0], (run.code, run.stderr)
 
 
 def test_disk_without_reservation(tmp_path, undisturbed, half, figures):
     """On a file system that cannot reserve room a write can fail at any time."""
-    strikes = Strikes(tmp_path, "latest", half, undisturbed, 0, environment={"FDAPP_FAULT_NO_FALLOCATE": "1"})
+    strikes = Strikes(tmp_path, KINDS["latest"], half, undisturbed, 0, environment={"FDAPP_FAULT_NO_FALLOCATE": "1"})
     disk = [known for known in strikes.places if known[0].split()[0] in (*WRITERS, "pread", "fstatvfs")]
     figures["I/O calls made to fail where room cannot be reserved"] = strikes.all(sample(disk, CALLS))
 
 
 def test_disk_turns_read_only(tmp_path, undisturbed, half, figures):
     """From some call on nothing can be written any more, nor removed."""
-    strikes = Strikes(tmp_path, "latest", half, undisturbed, 0, how="readonly")
+    strikes = Strikes(tmp_path, KINDS["latest"], half, undisturbed, 0, how="readonly")
     disk = [known for known in strikes.places if known[0].split()[0] in WRITERS]
     figures["disks turned read-only under rank 0 at a call"] = strikes.all(sample(disk, CALLS))
 

@@ -1,12 +1,19 @@
-"""A long run with all outputs on: memory and open files stay what they were."""
+"""A long run with all outputs on: memory, a GPU's too, and open files stay what they were."""
 
+import os
 import pathlib
+import signal
+
+import pytest
 
 import harness
 
 STEPS = 20000
 EARLY, LATE = 4000, 19000  # steps between which nothing may grow
 GROWTH = 256  # KiB that a rank may take more: 17 bytes a step; buffers of the libraries settle
+DEVICE_GROWTH = 2  # MiB that a GPU may have less, what it gives out at a time: less than 3 fields in 300 states
+RANKS = (2,)
+LONGEST = 300  # seconds
 LONG = (
     f"time.steps={STEPS}",
     "output.fields_every=1000",
@@ -16,6 +23,9 @@ LONG = (
     "grid.ny=9",
     "grid.nz=8",
 )
+if harness.BACKEND == "cuda":  # alone, recorded steps; with a neighbour, thick enough for an interior
+    RANKS = (1, 2)
+    LONG += ("grid.nx=48", "grid.ny=48", "grid.nz=48")
 
 
 def usage(process):
@@ -25,20 +35,37 @@ def usage(process):
     return int(resident), len(list(pathlib.Path(f"/proc/{process}/fd").iterdir()))
 
 
-def test_nothing_grows(tmp_path, figures):
+def look(run):
+    """Usage of each rank and device memory, while the ranks stand still."""
+    ranks = run.ranks()
+    for rank in ranks:
+        os.kill(rank, signal.SIGSTOP)
+    seen = {rank: usage(rank) for rank in ranks}, harness.device_memory()
+    for rank in ranks:
+        os.kill(rank, signal.SIGCONT)
+    return seen
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_nothing_grows(tmp_path, figures, ranks):
     directory = tmp_path / "run"
-    run = harness.Run(directory, *LONG, ranks=2)
+    run = harness.Run(directory, *LONG, ranks=ranks)
     seen = {}
     for step in (EARLY, LATE):
-        run.wait_for(lambda step=step: (directory / f"state_{step:08}.hdf").exists(), f"step {step}")
-        seen[step] = {rank: usage(rank) for rank in run.ranks()}
-        assert len(seen[step]) == 2, "the run is over before it was looked at"
-    run.finish()
+        run.wait_for(lambda step=step: (directory / f"state_{step:08}.hdf").exists(), f"step {step}", LONGEST)
+        seen[step] = look(run)
+        assert len(seen[step][0]) == ranks, "the run is over before it was looked at"
+    run.finish(LONGEST)
     assert run.code == 0, run.stderr
     assert harness.states(directory)[-1].name == f"state_{STEPS:08}.hdf"
-    for rank, (resident, files) in seen[LATE].items():
-        assert resident - seen[EARLY][rank][0] <= GROWTH, seen
-        # A state may be open at the moment of looking, by one rank once to write and once to verify.
-        assert abs(files - seen[EARLY][rank][1]) <= 2, seen
-    grown = max(resident - seen[EARLY][rank][0] for rank, (resident, _) in seen[LATE].items())
-    figures[f"KiB by which a rank grew from step {EARLY} to {LATE} of {STEPS}, {STEPS // 50} states written"] = grown
+    early, late = seen[EARLY][0], seen[LATE][0]
+    of = f"from step {EARLY} to {LATE} of {STEPS}, {STEPS // 50} states written, {harness.BACKEND}, {ranks} rank(s)"
+    grown = max(late[rank][0] - early[rank][0] for rank in late)
+    figures[f"KiB by which a rank grew {of}"] = grown
+    if harness.BACKEND == "cuda":
+        taken = [after - before for before, after in zip(seen[EARLY][1], seen[LATE][1])]
+        figures[f"MiB of device memory that a GPU had less {of}"] = max(taken)
+        assert max(taken) <= DEVICE_GROWTH, seen
+    assert grown <= GROWTH, seen
+    # A state may be open at the moment of looking, by one rank once to write and once to verify.
+    assert all(abs(late[rank][1] - early[rank][1]) <= 2 for rank in late), seen

@@ -98,7 +98,7 @@ class Campaign:
         for ranks in order[: 1 + number % 2]:
             self.count("kills", self.killed_run(directory, ranks, chance))
             self.count("late", newest_step(directory) >= STEPS // 2)
-        run = harness.run(directory, *LONG, ranks=order[-1])
+        run = harness.run(directory, *LONG, harness.ELSEWHERE, ranks=order[-1])
         assert run.code == 0, (SEED, number, run.stderr)
         assert harness.same_end(directory, self.reference), (SEED, number)
         assert not harness.partials(directory)
@@ -110,7 +110,7 @@ class Campaign:
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory):
     directory = tmp_path_factory.mktemp("straight") / "run"
-    assert harness.run(directory, *LONG, ranks=3).code == 0
+    assert harness.run(directory, *LONG, harness.ELSEWHERE, ranks=3).code == 0
     return directory
 
 

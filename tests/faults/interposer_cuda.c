@@ -1,0 +1,92 @@
+/* The CUDA runtime's part of the interposer. As in the runtime itself, what a call reports stays the thread's
+ * last error until it is asked for: that is how a launch that failed is noticed. */
+#include <cuda_runtime_api.h>
+
+#include "interposer.h"
+
+static __thread cudaError_t pending = cudaSuccess;
+
+/* A function that reports `failure` and does nothing but, where it ends something, that. */
+#define INTERPOSE_CUDA(name, parameters, arguments, failure)                                                 \
+  cudaError_t name parameters {                                                                              \
+    static __typeof__(&name) real = NULL;                                                                    \
+    if (real == NULL) real = REAL(name);                                                                     \
+    if (strike(#name, SITE, from_program(SITE)) != FAIL) return real arguments;                              \
+    return pending = (failure);                                                                              \
+  }
+
+INTERPOSE_CUDA(cudaGetDeviceCount, (int *count), (count), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaSetDevice, (int device), (device), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaGetDeviceProperties, (struct cudaDeviceProp * properties, int device),
+               (properties, device), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaDeviceGetStreamPriorityRange, (int *lowest, int *highest), (lowest, highest),
+               cudaErrorUnknown)
+INTERPOSE_CUDA(cudaFuncGetAttributes, (struct cudaFuncAttributes * attributes, const void *kernel),
+               (attributes, kernel), cudaErrorInvalidDeviceFunction)
+INTERPOSE_CUDA(cudaFuncSetAttribute, (const void *kernel, enum cudaFuncAttribute attribute, int value),
+               (kernel, attribute, value), cudaErrorInvalidValue)
+INTERPOSE_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+               (int *blocks, const void *kernel, int threads, size_t shared, unsigned flags),
+               (blocks, kernel, threads, shared, flags), cudaErrorUnknown)
+
+/* Memory */
+INTERPOSE_CUDA(cudaMalloc, (void **memory, size_t size), (memory, size), cudaErrorMemoryAllocation)
+INTERPOSE_CUDA(cudaHostAlloc, (void **memory, size_t size, unsigned flags), (memory, size, flags),
+               cudaErrorMemoryAllocation)
+INTERPOSE_CUDA(cudaFree, (void *memory), (memory), (real(memory), cudaErrorUnknown))
+INTERPOSE_CUDA(cudaFreeHost, (void *memory), (memory), (real(memory), cudaErrorUnknown))
+INTERPOSE_CUDA(cudaMemGetInfo, (size_t * available, size_t *total), (available, total), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaMemsetAsync, (void *memory, int value, size_t size, cudaStream_t stream),
+               (memory, value, size, stream), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaMemcpyAsync,
+               (void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t stream),
+               (to, from, size, kind, stream), cudaErrorUnknown)
+
+/* Streams and events */
+INTERPOSE_CUDA(cudaStreamCreateWithPriority, (cudaStream_t * stream, unsigned flags, int priority),
+               (stream, flags, priority), cudaErrorMemoryAllocation)
+INTERPOSE_CUDA(cudaStreamDestroy, (cudaStream_t stream), (stream), (real(stream), cudaErrorUnknown))
+INTERPOSE_CUDA(cudaStreamSynchronize, (cudaStream_t stream), (stream), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+               (stream, event, flags), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaEventCreate, (cudaEvent_t * event), (event), cudaErrorMemoryAllocation)
+INTERPOSE_CUDA(cudaEventDestroy, (cudaEvent_t event), (event), (real(event), cudaErrorUnknown))
+INTERPOSE_CUDA(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaEventSynchronize, (cudaEvent_t event), (event), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start, cudaEvent_t end),
+               (milliseconds, start, end), cudaErrorUnknown)
+
+/* Recorded work */
+INTERPOSE_CUDA(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode), (stream, mode),
+               cudaErrorUnknown)
+INTERPOSE_CUDA(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph), (stream, graph),
+               (real(stream, graph), cudaErrorUnknown))
+INTERPOSE_CUDA(cudaGraphInstantiate,
+               (cudaGraphExec_t * executable, cudaGraph_t graph, unsigned long long flags),
+               (executable, graph, flags), cudaErrorMemoryAllocation)
+INTERPOSE_CUDA(cudaGraphDestroy, (cudaGraph_t graph), (graph), (real(graph), cudaErrorUnknown))
+INTERPOSE_CUDA(cudaGraphExecDestroy, (cudaGraphExec_t executable), (executable),
+               (real(executable), cudaErrorUnknown))
+INTERPOSE_CUDA(cudaGraphLaunch, (cudaGraphExec_t executable, cudaStream_t stream), (executable, stream),
+               cudaErrorLaunchFailure)
+
+/* Launches: `kernel<<<...>>>` calls the one or, from CUDA 13 on, the other. */
+INTERPOSE_CUDA(cudaLaunchKernel,
+               (const void *kernel, dim3 blocks, dim3 threads, void **arguments, size_t shared,
+                cudaStream_t stream),
+               (kernel, blocks, threads, arguments, shared, stream), cudaErrorLaunchFailure)
+cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
+INTERPOSE_CUDA(__cudaLaunchKernel,
+               (cudaKernel_t kernel, dim3 blocks, dim3 threads, void **arguments, size_t shared,
+                cudaStream_t stream),
+               (kernel, blocks, threads, arguments, shared, stream), cudaErrorLaunchFailure)
+
+cudaError_t cudaGetLastError(void) {
+  static __typeof__(&cudaGetLastError) real = NULL;
+  if (real == NULL) real = REAL(cudaGetLastError);
+  if (!from_program(SITE)) return real();
+  const cudaError_t injected = strike("cudaGetLastError", SITE, 1) == FAIL ? cudaErrorUnknown : pending;
+  const cudaError_t own = real();
+  pending = cudaSuccess;
+  return injected != cudaSuccess ? injected : own;
+}
