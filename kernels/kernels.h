@@ -31,8 +31,8 @@ typedef enum precision { PRECISION_SINGLE, PRECISION_DOUBLE } precision;
 typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
 typedef enum advection_form { FORM_ADVECTIVE, FORM_CONSERVATIVE, FORM_SKEW } advection_form;
 
-/* MAIN: interior; EDGE: planes that a neighbour waits for, urgent; COPY: staging copies. */
-typedef enum kernels_queue { QUEUE_MAIN, QUEUE_EDGE, QUEUE_COPY, QUEUE_COUNT } kernels_queue;
+/* MAIN: what is computed. COPY: halo planes on their way meanwhile. */
+typedef enum kernels_queue { QUEUE_MAIN, QUEUE_COPY, QUEUE_COUNT } kernels_queue;
 
 /* DEVICE: where fields live. STAGING: host memory that the device copies to and from at full speed. */
 typedef enum kernels_memory { MEMORY_DEVICE, MEMORY_STAGING } kernels_memory;
@@ -66,6 +66,9 @@ typedef struct kernels_launch {
   kernels_shape shape;
   kernels_planes planes[KERNELS_RANGES];
   const struct stencil *stencil;
+  kernels_event *edges; /* `stage` alone: NULL, or an event to record when the KERNELS_HALO lowest and highest
+                         * planes of planes[0] are written and nothing reads halo planes any more, long before
+                         * the rest is done if the backend can: those planes come first */
 } kernels_launch;
 
 /* One Runge-Kutta stage on the planes of the launch, fused:
@@ -156,9 +159,10 @@ typedef struct kernels {
   status (*event_record)(kernels_event *event, kernels_context *context, kernels_queue queue);
   /* What is enqueued on `queue` from now on starts after the event. */
   status (*event_follow)(kernels_context *context, kernels_queue queue, kernels_event *event);
-  /* Waits on the host for the event. */
+  /* Waits on the host for the event. Faults of earlier operations: STATUS_DEVICE. */
   status (*event_wait)(kernels_event *event);
-  /* Seconds between two events that have been waited for. */
+  /* Seconds between two events that have been waited for; to the `edges` of a stage: from its beginning at
+   * the earliest. */
   status (*event_seconds)(const kernels_event *start, const kernels_event *end, double *seconds);
 
   /* Numerics. Launch errors are checked; STATUS_DEVICE. */
@@ -190,8 +194,7 @@ typedef struct kernels {
 
   /* Optional, all or none: device memory of another process on the node. export describes a block that
    * memory_allocate gave; import makes it addressable here (once per block and process, never in the process
-   * that exported it) until release, which comes before the owner frees it. What it is for: plain peer copies
-   * that fdbench judges the halo exchange by. */
+   * that exported it) until release, which comes before the owner frees it. */
   status (*memory_export)(kernels_context *context, void *memory, unsigned char handle[KERNELS_HANDLE_BYTES]);
   status (*memory_import)(kernels_context *context, const unsigned char handle[KERNELS_HANDLE_BYTES],
                           void **memory);

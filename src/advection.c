@@ -76,7 +76,9 @@ static status advection_stage(void *self, const stepper_stage *stage) {
                                  .queue = stage->queue,
                                  .shape = stage->out->shape,
                                  .planes = {stage->planes[0], stage->planes[1]},
-                                 .stencil = &a->stencil};
+                                 .stencil = &a->stencil,
+                                 .edges =
+                                     a->source_count > 0 ? NULL : stage->edges}; /* else after the sources */
   kernels_stage fused = {.out = stage->out->data,
                          .f = stage->f->data,
                          .base = data_or_null(stage->base),
@@ -97,6 +99,8 @@ static status advection_stage(void *self, const stepper_stage *stage) {
   for (int i = 0; i < a->source_count; i++) {
     CHECK(a->backend->axpy(&launch, stage->weight * factors[i], a->source[i].data, stage->out->data));
   }
+  if (a->source_count > 0 && stage->edges != NULL)
+    return a->backend->event_record(stage->edges, a->context, stage->queue);
   return STATUS_OK;
 }
 

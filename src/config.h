@@ -39,9 +39,11 @@
   X(SKEW, "skew", "mean of both: L2 norm kept by the space discretisation")
 
 #define CONFIG_TRANSPORT_LIST(X)                                                                             \
-  X(AUTO, "auto", "cuda_aware where it is proved to work, else staged; plain host memory on the CPU")        \
+  X(AUTO, "auto",                                                                                            \
+    "cuda_aware where it is proved to work (peer on one node), else staged; host memory on the CPU")         \
   X(CUDA_AWARE, "cuda_aware", "device memory handed to MPI")                                                 \
-  X(STAGED, "staged", "through pinned host memory")
+  X(STAGED, "staged", "through pinned host memory")                                                          \
+  X(PEER, "peer", "copies from GPU to GPU on one node, without messages")
 
 #define X(name, text, help) CONFIG_CASE_##name,
 typedef enum config_case { CONFIG_CASE_LIST(X) CONFIG_CASE_COUNT } config_case;

@@ -36,8 +36,8 @@ void field_destroy(field *field);
 typedef void (*field_row)(const void *user, int64_t z, int64_t y, double *row);
 
 /* Sets owned planes from a function of the global index, rounded to the field's precision. z0: global index
- * of the first owned plane. Halos are not touched (invalid afterwards); with `halos` non-zero they are set
- * from the periodic images instead (nz_global planes in all) and valid. Waits until done. */
+ * of the first owned plane. Halo planes are not touched (invalid afterwards); with `halos` non-zero they are
+ * set from the periodic images instead (nz_global planes in all) and valid. Waits until done. */
 status field_fill(field *field, int64_t z0, int64_t nz_global, int halos, field_row function,
                   const void *user);
 

@@ -45,7 +45,7 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
   halo->rows = KERNELS_HALO * shape->ny;
   CHECK_MPI(MPI_Type_contiguous((int)(halo->bytes / (size_t)halo->rows), MPI_BYTE, &halo->row));
   CHECK_MPI(MPI_Type_commit(&halo->row));
-  CHECK(space->backend->event_create(space->context, &halo->edges_ready));
+  CHECK(space->backend->event_create(space->context, &halo->computed));
   CHECK(space->backend->event_create(space->context, &halo->halos_ready));
   if (transport != TRANSPORT_STAGED || halo->alone) return STATUS_OK;
   return space->backend->memory_allocate(space->context, MEMORY_STAGING, 4 * HALO_FIELDS * halo->bytes,
@@ -53,33 +53,37 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
 }
 
 void halo_destroy(halo *halo) {
+  peer_close(&halo->peer);
   if (halo->staging != NULL) halo->backend->memory_free(halo->context, MEMORY_STAGING, halo->staging);
-  if (halo->edges_ready != NULL) halo->backend->event_destroy(halo->edges_ready);
+  if (halo->computed != NULL) halo->backend->event_destroy(halo->computed);
   if (halo->halos_ready != NULL) halo->backend->event_destroy(halo->halos_ready);
   if (halo->row != MPI_DATATYPE_NULL) (void)MPI_Type_free(&halo->row);
   *halo = (struct halo){0};
 }
 
-static status post_receives(halo *halo) {
+static status post_up(halo *halo) {
   for (int i = 0; i < halo->count; i++) {
     const halo_places at = places_for_mpi(halo, i);
-    MPI_Request *requests = &halo->requests[4 * i];
-    CHECK_MPI(
-        MPI_Irecv(at.receive_below, halo->rows, halo->row, halo->below, TAG_UP, halo->comm, &requests[0]));
-    CHECK_MPI(
-        MPI_Irecv(at.receive_above, halo->rows, halo->row, halo->above, TAG_DOWN, halo->comm, &requests[1]));
+    MPI_Request *pair = &halo->up[2 * i];
+    CHECK_MPI(MPI_Irecv(at.receive_below, halo->rows, halo->row, halo->below, TAG_UP, halo->comm, &pair[0]));
+    CHECK_MPI(MPI_Isend(at.send_above, halo->rows, halo->row, halo->above, TAG_UP, halo->comm, &pair[1]));
   }
   return STATUS_OK;
 }
 
-static status post_sends(halo *halo) {
+static status post_down(halo *halo) {
   for (int i = 0; i < halo->count; i++) {
     const halo_places at = places_for_mpi(halo, i);
-    MPI_Request *requests = &halo->requests[4 * i];
-    CHECK_MPI(MPI_Isend(at.send_above, halo->rows, halo->row, halo->above, TAG_UP, halo->comm, &requests[2]));
+    MPI_Request *pair = &halo->down[2 * i];
     CHECK_MPI(
-        MPI_Isend(at.send_below, halo->rows, halo->row, halo->below, TAG_DOWN, halo->comm, &requests[3]));
+        MPI_Irecv(at.receive_above, halo->rows, halo->row, halo->above, TAG_DOWN, halo->comm, &pair[0]));
+    CHECK_MPI(MPI_Isend(at.send_below, halo->rows, halo->row, halo->below, TAG_DOWN, halo->comm, &pair[1]));
   }
+  return STATUS_OK;
+}
+
+static status wait_for(const halo *halo, MPI_Request requests[]) {
+  CHECK_MPI(MPI_Waitall(2 * halo->count, requests, MPI_STATUSES_IGNORE));
   return STATUS_OK;
 }
 
@@ -111,52 +115,73 @@ static status stage_in(halo *halo) {
 /* What the COPY queue has done so far comes before anything enqueued later on the queues that compute. */
 static status publish_copies(halo *halo) {
   CHECK(halo->backend->event_record(halo->halos_ready, halo->context, QUEUE_COPY));
-  CHECK(halo->backend->event_follow(halo->context, QUEUE_MAIN, halo->halos_ready));
-  return halo->backend->event_follow(halo->context, QUEUE_EDGE, halo->halos_ready);
+  return halo->backend->event_follow(halo->context, QUEUE_MAIN, halo->halos_ready);
 }
 
-status halo_begin(halo *halo, int count, const field *const fields[], kernels_queue queue) {
+status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges) {
   if (halo->alone) return STATUS_OK;
   halo->count = count;
+  halo->edges = edges;
   for (int i = 0; i < count; i++) halo->fields[i] = fields[i];
-  CHECK(halo->backend->event_record(halo->edges_ready, halo->context, queue));
-  if (halo->transport == TRANSPORT_STAGED) {
-    CHECK(halo->backend->event_follow(halo->context, QUEUE_COPY, halo->edges_ready));
-    CHECK(stage_out(halo));
-  }
-  if (halo->transport == TRANSPORT_HOST) {
-    CHECK(post_receives(halo));
-    return post_sends(halo);
-  }
-  return STATUS_OK;
+  if (halo->transport != TRANSPORT_HOST) return STATUS_OK;
+  CHECK(post_up(halo));
+  return post_down(halo);
 }
 
-/* The asynchronous transports' messages: the device has been given its interior work by now, so the host may
- * wait for the edge planes (staged: for their copies too) and then send. Receives come after that wait as
- * well: only then is it sure that nobody still reads what they overwrite. */
-static status send_from_device(halo *halo) {
-  CHECK(halo->transport == TRANSPORT_STAGED ? halo->backend->queue_wait(halo->context, QUEUE_COPY)
-                                            : halo->backend->event_wait(halo->edges_ready));
-  CHECK(post_receives(halo));
-  return post_sends(halo);
+/* Device pointers go one direction after the other: UCX reads the neighbours' memory in the order in which it
+ * hears of messages, and two ranks that read from one GPU while others idle take twice as long. */
+static status move_by_device(halo *halo) {
+  CHECK(post_up(halo));
+  CHECK(wait_for(halo, halo->up));
+  CHECK(post_down(halo));
+  return wait_for(halo, halo->down);
+}
+
+static status move_by_staging(halo *halo) {
+  CHECK(stage_out(halo));
+  CHECK(halo->backend->queue_wait(halo->context, QUEUE_COPY));
+  CHECK(post_up(halo));
+  CHECK(post_down(halo));
+  CHECK(wait_for(halo, halo->up));
+  CHECK(wait_for(halo, halo->down));
+  CHECK(stage_in(halo));
+  return publish_copies(halo);
+}
+
+/* A device has been given its interior work by now, so the host has waited for the edges. Nothing is received
+ * before: only then is it sure that nobody still reads what is overwritten. */
+static status move_planes(halo *halo) {
+  switch (halo->transport) {
+  case TRANSPORT_PEER:
+    if (halo->peer.backend == NULL)
+      CHECK(peer_open(halo->comm, halo->fields[0], halo->below, halo->above, &halo->peer));
+    return peer_exchange(&halo->peer, halo->count, halo->fields);
+  case TRANSPORT_CUDA_AWARE:
+    return move_by_device(halo);
+  case TRANSPORT_STAGED:
+    return move_by_staging(halo);
+  default:
+    CHECK(wait_for(halo, halo->up));
+    return wait_for(halo, halo->down);
+  }
 }
 
 status halo_end(halo *halo) {
   if (halo->alone) return STATUS_OK;
   const double start = MPI_Wtime();
-  if (halo->transport != TRANSPORT_HOST) CHECK(send_from_device(halo));
-  CHECK_MPI(MPI_Waitall(4 * halo->count, halo->requests, MPI_STATUSES_IGNORE));
-  if (halo->transport == TRANSPORT_STAGED) {
-    CHECK(stage_in(halo));
-    CHECK(publish_copies(halo));
-  }
+  if (halo->transport != TRANSPORT_HOST) CHECK(halo->backend->event_wait(halo->edges));
+  const double computed = MPI_Wtime();
+  CHECK(move_planes(halo));
   halo->count = 0;
-  halo->last_seconds = MPI_Wtime() - start;
-  halo->wait_seconds += halo->last_seconds;
+  const double end = MPI_Wtime();
+  halo->last_seconds = end - computed;
+  halo->wait_seconds += end - start;
   return STATUS_OK;
 }
 
 status halo_exchange(halo *halo, int count, const field *const fields[]) {
-  CHECK(halo_begin(halo, count, fields, QUEUE_MAIN));
+  if (halo->alone) return STATUS_OK;
+  CHECK(halo->backend->event_record(halo->computed, halo->context, QUEUE_MAIN));
+  CHECK(halo_begin(halo, count, fields, halo->computed));
   return halo_end(halo);
 }

@@ -1,6 +1,7 @@
 #ifndef FDAPP_HALO_H
 #define FDAPP_HALO_H
 
+#include "halo_peer.h"
 #include "transport.h"
 
 /* Exchange of halo planes between neighbouring slabs, periodic in z: KERNELS_HALO planes each way, contiguous
@@ -22,13 +23,15 @@ typedef struct halo {
   int rows; /* of KERNELS_HALO planes */
   char
       *staging; /* TRANSPORT_STAGED: HALO_FIELDS times send below, send above, receive below, receive above */
-  kernels_event *edges_ready;
+  halo_peer peer;          /* TRANSPORT_PEER, from the first exchange on */
+  kernels_event *computed; /* by halo_exchange */
+  kernels_event *edges;    /* under way: when the planes may leave */
   kernels_event *halos_ready;
   const field *fields[HALO_FIELDS];
-  int count; /* fields under way; 0 = none */
-  MPI_Request requests[4 * HALO_FIELDS];
-  double wait_seconds; /* host time spent in halo_end since creation */
-  double last_seconds; /* of it, in the latest one */
+  int count;                                              /* fields under way; 0 = none */
+  MPI_Request up[2 * HALO_FIELDS], down[2 * HALO_FIELDS]; /* a receive and a send for each field */
+  double wait_seconds;                                    /* host time spent in halo_end since creation */
+  double last_seconds; /* of the latest one, from when its planes were computed */
 } halo;
 
 /* Prepares exchanges for fields of `space` on the slabs of `grid`. Not collective. Buffers live until
@@ -37,12 +40,12 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                    halo *halo);
 void halo_destroy(halo *halo);
 
-/* Starts sending the lowest and highest KERNELS_HALO owned planes of `count` fields, which everything
- * enqueued on `queue` so far has computed. Between begin and end those planes must not change and the fields
- * must stay alive; interior planes may be computed. On backends that run asynchronously the messages leave in
- * halo_end, when the interior has been enqueued and runs. Collective between neighbours: every rank calls
- * begin and end in the same order. */
-status halo_begin(halo *halo, int count, const field *const fields[], kernels_queue queue);
+/* Starts sending the lowest and highest KERNELS_HALO owned planes of `count` fields, which are computed when
+ * `edges` is passed; nothing reads their halo planes from then on. Between begin and end those planes must
+ * not change and the fields must stay alive; interior planes may be computed. On backends that run
+ * asynchronously the planes leave in halo_end, when the interior has been enqueued and runs. Collective
+ * between neighbours: every rank calls begin and end in the same order. */
+status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges);
 
 /* Returns when the halos of the fields of halo_begin are valid for whatever is enqueued from now on, on
  * any queue. Owned planes unchanged. */

@@ -124,9 +124,9 @@ status solver_create(MPI_Comm comm, const config *config, const grid *grid, cons
 
 void solver_destroy(solver *solver) {
   if (solver->context == NULL) return;
+  if (solver->halo.backend != NULL) halo_destroy(&solver->halo);
   stepper_destroy(&solver->stepper);
   advection_destroy(&solver->advection);
-  if (solver->halo.backend != NULL) halo_destroy(&solver->halo);
   if (solver->space.backend != NULL) field_space_close(&solver->space);
   solver->backend->context_destroy(solver->context);
   solver->context = NULL;
@@ -147,8 +147,7 @@ status solver_initialise(solver *solver) {
 }
 
 status solver_refresh(solver *solver) {
-  const field *phi = stepper_phi(&solver->stepper);
-  return halo_exchange(&solver->halo, 1, &phi);
+  return stepper_connect(&solver->stepper);
 }
 
 status solver_step(solver *solver, double t, double dt) {

@@ -114,6 +114,14 @@ void stepper_destroy(stepper *stepper) {
   memset(stepper, 0, sizeof *stepper);
 }
 
+status stepper_connect(stepper *stepper) {
+  for (int i = 0; i < stepper->slot_count; i++) {
+    const field *slot = &stepper->slots[i];
+    CHECK(halo_exchange(stepper->halo, 1, &slot));
+  }
+  return STATUS_OK;
+}
+
 field *stepper_phi(stepper *stepper) {
   return &stepper->slots[0];
 }
@@ -127,11 +135,10 @@ static const field *slot_or_null(const stepper *stepper, int slot) {
 }
 
 /* Planes of one or two ranges. */
-static status evaluate(stepper *stepper, stepper_stage *stage, kernels_planes first, kernels_planes second,
-                       kernels_queue queue) {
+static status evaluate(stepper *stepper, stepper_stage *stage, kernels_planes first, kernels_planes second) {
   stage->planes[0] = first;
   stage->planes[1] = second;
-  stage->queue = queue;
+  stage->queue = QUEUE_MAIN;
   return stepper->rhs.stage(stepper->rhs.self, stage);
 }
 
@@ -146,33 +153,38 @@ static status evaluate_interior(stepper *stepper, stepper_stage *stage, kernels_
   const kernels *backend = stage->out->backend;
   kernels_context *context = stage->out->context;
   const kernels_planes none = {0, 0};
-  if (can_record(stepper)) return evaluate(stepper, stage, planes, none, QUEUE_MAIN); /* without a clock */
+  if (can_record(stepper)) return evaluate(stepper, stage, planes, none); /* without a clock */
   CHECK(backend->event_record(stepper->interior_start, context, QUEUE_MAIN));
-  CHECK(evaluate(stepper, stage, planes, none, QUEUE_MAIN));
+  CHECK(evaluate(stepper, stage, planes, none));
   return backend->event_record(stepper->interior_done, context, QUEUE_MAIN);
 }
 
-/* The planes that neighbours wait for come first, both edges in one launch; their messages travel while the
- * interior is computed. The interior waits for the edges all the same: on a device its blocks would otherwise
- * take the places of theirs and keep them until the end. A slab thinner than both edges is all edge, in one
- * range. At the end each queue follows the other, so the next stage may read everything of this one. */
-static status stage_overlapped(stepper *stepper, stepper_stage *stage) {
-  const kernels *backend = stage->out->backend;
-  kernels_context *context = stage->out->context;
+/* Where kernels run on the host, edges are an operation of their own: sending is the host's work, too. */
+static status stage_split(stepper *stepper, stepper_stage *stage) {
   const int nz = stage->out->shape.nz;
-  const int thin = nz < 2 * KERNELS_HALO;
+  const int thin = nz < 2 * KERNELS_HALO; /* all edge, in one range */
   const kernels_planes below = {0, thin ? nz : KERNELS_HALO};
   const kernels_planes above = {thin ? nz : nz - KERNELS_HALO, nz};
+  const kernels *backend = stage->out->backend;
   const field *fields[] = {stage->out};
-
-  CHECK(backend->event_record(stepper->edges_start, context, QUEUE_EDGE));
-  CHECK(evaluate(stepper, stage, below, above, QUEUE_EDGE));
-  CHECK(backend->event_record(stepper->edges_done, context, QUEUE_EDGE));
-  CHECK(backend->event_follow(context, QUEUE_MAIN, stepper->edges_done));
-  CHECK(halo_begin(stepper->halo, 1, fields, QUEUE_EDGE));
+  CHECK(backend->event_record(stepper->edges_start, stage->out->context, QUEUE_MAIN));
+  CHECK(evaluate(stepper, stage, below, above));
+  CHECK(backend->event_record(stepper->edges_done, stage->out->context, QUEUE_MAIN));
+  CHECK(halo_begin(stepper->halo, 1, fields, stepper->edges_done));
   CHECK(evaluate_interior(stepper, stage, (kernels_planes){below.z1, above.z0}));
-  CHECK(halo_end(stepper->halo));
-  return backend->event_follow(context, QUEUE_EDGE, stepper->interior_done);
+  return halo_end(stepper->halo);
+}
+
+/* The planes that neighbours wait for come first; they travel while the interior is computed. A device has
+ * its own time: one launch computes all, says when the edges are there, and the next stage may be enqueued
+ * behind it before it is done. */
+static status stage_overlapped(stepper *stepper, stepper_stage *stage) {
+  if (stage->out->backend->host_memory) return stage_split(stepper, stage);
+  const field *fields[] = {stage->out};
+  stage->edges = stepper->edges_done;
+  CHECK(evaluate_interior(stepper, stage, (kernels_planes){0, stage->out->shape.nz}));
+  CHECK(halo_begin(stepper->halo, 1, fields, stepper->edges_done));
+  return halo_end(stepper->halo);
 }
 
 static status stage_plain(stepper *stepper, stepper_stage *stage) {
@@ -187,7 +199,8 @@ status stepper_sample(stepper *stepper) {
   double interior = 0.0;
   double edges = 0.0;
   CHECK(backend->event_seconds(stepper->interior_start, stepper->interior_done, &interior));
-  if (stepper->overlap) CHECK(backend->event_seconds(stepper->edges_start, stepper->edges_done, &edges));
+  const kernels_event *start = backend->host_memory ? stepper->edges_start : stepper->interior_start;
+  if (stepper->overlap) CHECK(backend->event_seconds(start, stepper->edges_done, &edges));
   stepper->times.interior += interior;
   stepper->times.edges += edges;
   stepper->times.halo += stepper->halo->last_seconds;

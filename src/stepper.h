@@ -31,6 +31,7 @@ enum { STEPPER_STAGES = 5, STEPPER_SLOTS = 4 };
 typedef struct stepper_stage {
   kernels_planes planes[KERNELS_RANGES];
   kernels_queue queue;
+  kernels_event *edges; /* NULL, or to be recorded when the slab's edges are computed (kernels_launch) */
   field *out;
   const field *f;        /* halos valid */
   const field *base;     /* NULL: f */
@@ -46,12 +47,13 @@ typedef struct stepper_rhs {
   status (*stage)(void *self, const stepper_stage *stage);
 } stepper_rhs;
 
-/* Where a stage's time goes on the device, summed over the stages that were sampled: what overlaps is seen by
- * comparing edges + halo with interior. */
+/* Where a stage's time goes, summed over the stages that were sampled: what overlaps is seen by comparing
+ * edges + halo with interior. */
 typedef struct stepper_times {
-  double edges;    /* kernels on the edge planes; 0 without overlap */
-  double interior; /* kernels on the interior planes; the whole slab without overlap */
-  double halo;     /* host, from handing the interior over until the halos are there */
+  double edges;    /* until the edge planes were computed; 0 without overlap */
+  double interior; /* kernels on the interior planes; where edges come first in the same kernel, or without
+                    * overlap, on the whole slab */
+  double halo;     /* from then until the halos are there */
   int64_t samples;
 } stepper_times;
 
@@ -76,6 +78,10 @@ typedef struct stepper {
 status stepper_create(const field_space *space, config_scheme scheme, stepper_rhs rhs, halo *halo,
                       int overlap, stepper *stepper);
 void stepper_destroy(stepper *stepper);
+
+/* Exchanges the halos of all fields once: what transports open for a field is open when time counts.
+ * Collective. */
+status stepper_connect(stepper *stepper);
 
 /* phi; the address of the field stays, its memory may change from step to step. */
 field *stepper_phi(stepper *stepper);

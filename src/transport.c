@@ -12,7 +12,7 @@
 enum { PROOF_BYTES = 1 << 16, PROOF_TAG = 71 };
 
 const char *transport_name(transport transport) {
-  static const char *const names[] = {"host", "cuda_aware", "staged"};
+  static const char *const names[] = {"host", "cuda_aware", "staged", "peer"};
   return names[transport];
 }
 
@@ -73,51 +73,124 @@ static int device_pointers_plausible(char *why, size_t size) {
   return 1;
 }
 
-/* Sends a pattern in device memory around the ring of ranks; [out] right: every byte arrived here. `host`
- * holds 2 PROOF_BYTES, `device` too: first half sent, second half received. */
-static status ring_exchange(MPI_Comm comm, const field_space *space, char *host, char *device, int *right) {
-  int rank = 0;
-  int ranks = 1;
-  CHECK_MPI(MPI_Comm_rank(comm, &rank));
-  CHECK_MPI(MPI_Comm_size(comm, &ranks));
-  const int above = (rank + 1) % ranks;
-  const int below = (rank + ranks - 1) % ranks;
+/* Memory of a ring exchange. `device`: first half sent, second half received; host likewise. */
+typedef struct ring {
+  MPI_Comm comm;
+  const field_space *space;
+  int rank, above, below;
+  char *host, *device;
+} ring;
+
+/* What rank `rank` sends. */
+static char ring_byte(int rank, int i) {
+  return (char)(i * 7 + rank * 31 + (i >> 8));
+}
+
+static status ring_fill(const ring *ring) {
   for (int i = 0; i < PROOF_BYTES; i++) {
-    host[i] = (char)(i * 7 + rank * 31 + (i >> 8));
-    host[PROOF_BYTES + i] = 0;
+    ring->host[i] = ring_byte(ring->rank, i);
+    ring->host[PROOF_BYTES + i] = 0;
   }
-  status uploaded = space->backend->memory_copy(space->context, QUEUE_COPY, device, host, 2 * PROOF_BYTES);
-  if (uploaded == STATUS_OK) uploaded = space->backend->queue_wait(space->context, QUEUE_COPY);
-  CHECK(agree(comm, uploaded));
-  CHECK_MPI(MPI_Sendrecv(device, PROOF_BYTES, MPI_BYTE, above, PROOF_TAG, device + PROOF_BYTES, PROOF_BYTES,
-                         MPI_BYTE, below, PROOF_TAG, comm, MPI_STATUS_IGNORE));
-  CHECK(space->backend->memory_copy(space->context, QUEUE_COPY, host, device, 2 * PROOF_BYTES));
+  const field_space *space = ring->space;
+  CHECK(space->backend->memory_copy(space->context, QUEUE_COPY, ring->device, ring->host, 2 * PROOF_BYTES));
+  return space->backend->queue_wait(space->context, QUEUE_COPY);
+}
+
+static status ring_check(const ring *ring, int *right) {
+  const field_space *space = ring->space;
+  CHECK(space->backend->memory_copy(space->context, QUEUE_COPY, ring->host, ring->device, 2 * PROOF_BYTES));
   CHECK(space->backend->queue_wait(space->context, QUEUE_COPY));
   *right = 1;
   for (int i = 0; i < PROOF_BYTES; i++) {
-    if (host[PROOF_BYTES + i] != (char)(i * 7 + below * 31 + (i >> 8))) *right = 0;
+    if (ring->host[PROOF_BYTES + i] != ring_byte(ring->below, i)) *right = 0;
   }
   return STATUS_OK;
 }
 
-/* Collective: 1 on every rank if the ring exchange was right on every rank. */
-static status prove(MPI_Comm comm, const field_space *space, int *proved) {
-  void *host = NULL;
-  void *device = NULL;
+static status ring_by_messages(const ring *ring) {
+  CHECK_MPI(MPI_Sendrecv(ring->device, PROOF_BYTES, MPI_BYTE, ring->above, PROOF_TAG,
+                         ring->device + PROOF_BYTES, PROOF_BYTES, MPI_BYTE, ring->below, PROOF_TAG,
+                         ring->comm, MPI_STATUS_IGNORE));
+  return STATUS_OK;
+}
+
+/* Copies into the rank above's memory, when everyone has it open. */
+static status ring_by_copies(const ring *ring) {
+  const field_space *space = ring->space;
+  const kernels *backend = space->backend;
+  unsigned char mine[KERNELS_HANDLE_BYTES] = {0};
+  unsigned char theirs[KERNELS_HANDLE_BYTES];
+  void *memory = NULL;
+  status result = backend->memory_export(space->context, ring->device, mine);
+  CHECK_MPI(MPI_Sendrecv(mine, sizeof mine, MPI_BYTE, ring->below, PROOF_TAG, theirs, sizeof theirs, MPI_BYTE,
+                         ring->above, PROOF_TAG, ring->comm, MPI_STATUS_IGNORE));
+  if (result == STATUS_OK) result = backend->memory_import(space->context, theirs, &memory);
+  result = agree(ring->comm, result);
+  if (result == STATUS_OK)
+    result = backend->memory_copy(space->context, QUEUE_COPY, (char *)memory + PROOF_BYTES, ring->device,
+                                  PROOF_BYTES);
+  if (result == STATUS_OK) result = backend->queue_wait(space->context, QUEUE_COPY);
+  if (memory != NULL) backend->memory_release(space->context, memory);
+  result = agree(ring->comm, result); /* everyone's copies have arrived, nobody's memory is still open */
+  return result;
+}
+
+/* Sends a pattern in device memory around the ring of ranks. Collective: 1 on every rank if it was right on
+ * every rank. */
+static status prove(MPI_Comm comm, const field_space *space, status (*exchange)(const ring *), int *proved) {
+  ring ring = {.comm = comm, .space = space};
+  const kernels *backend = space->backend;
+  int ranks = 1;
   int right = 0;
-  status mine = space->backend->memory_allocate(space->context, MEMORY_STAGING, 2 * PROOF_BYTES, &host);
+  void *memory[2] = {NULL, NULL};
+  CHECK_MPI(MPI_Comm_rank(comm, &ring.rank));
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  ring.above = (ring.rank + 1) % ranks;
+  ring.below = (ring.rank + ranks - 1) % ranks;
+  status mine = backend->memory_allocate(space->context, MEMORY_STAGING, 2 * PROOF_BYTES, &memory[0]);
   if (mine == STATUS_OK)
-    mine = space->backend->memory_allocate(space->context, MEMORY_DEVICE, 2 * PROOF_BYTES, &device);
+    mine = backend->memory_allocate(space->context, MEMORY_DEVICE, 2 * PROOF_BYTES, &memory[1]);
+  ring.host = memory[0];
+  ring.device = memory[1];
+  if (mine == STATUS_OK) mine = ring_fill(&ring);
   mine = agree(comm, mine);
-  if (mine == STATUS_OK && ring_exchange(comm, space, host, device, &right) != STATUS_OK) {
+  if (mine == STATUS_OK && (exchange(&ring) != STATUS_OK || ring_check(&ring, &right) != STATUS_OK)) {
     status_clear();
     right = 0;
   }
-  if (host != NULL) space->backend->memory_free(space->context, MEMORY_STAGING, host);
-  if (device != NULL) space->backend->memory_free(space->context, MEMORY_DEVICE, device);
+  if (memory[0] != NULL) backend->memory_free(space->context, MEMORY_STAGING, memory[0]);
+  if (memory[1] != NULL) backend->memory_free(space->context, MEMORY_DEVICE, memory[1]);
   CHECK(mine);
   CHECK_MPI(MPI_Allreduce(&right, proved, 1, MPI_INT, MPI_MIN, comm));
   return STATUS_OK;
+}
+
+/* Whether planes can be copied from GPU to GPU by all ranks; `why` not, if not. Collective. */
+static status peers_prove(MPI_Comm comm, const field_space *space, char *why, size_t size, int *proved) {
+  MPI_Comm node;
+  int ranks = 0;
+  int here = 0;
+  *proved = 0;
+  CHECK_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  CHECK_MPI(MPI_Comm_size(node, &here));
+  CHECK_MPI(MPI_Comm_free(&node));
+  (void)snprintf(why, size, "the ranks are on several nodes");
+  if (here < ranks) return STATUS_OK;
+  (void)snprintf(why, size, "no rank has a neighbour");
+  if (ranks == 1) return STATUS_OK;
+  (void)snprintf(why, size, "the backend shares no memory");
+  if (space->backend->memory_export == NULL) return STATUS_OK;
+  (void)snprintf(why, size, "a ring of peer copies failed");
+  return prove(comm, space, ring_by_copies, proved);
+}
+
+static status unavailable(const char *name, const char *why, const char *fault) {
+  return status_fail(
+      STATUS_DEVICE,
+      "halo.transport = %s: %s%s. Use halo.transport = auto or staged, or a CUDA-aware MPI (README, "
+      "section On GPUs: run/gpu-env)",
+      name, why, fault);
 }
 
 status transport_choose(MPI_Comm comm, const field_space *space, config_transport wanted,
@@ -133,26 +206,36 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
     return STATUS_OK;
   }
   char why[256];
+  int peers = 0;
+  if (wanted == CONFIG_TRANSPORT_PEER) {
+    CHECK(peers_prove(comm, space, why, sizeof why, &peers));
+    if (!peers) return unavailable("peer", why, "");
+    choice->transport = TRANSPORT_PEER;
+    (void)snprintf(choice->reason, sizeof choice->reason, "as configured; a ring of peer copies was right");
+    return STATUS_OK;
+  }
   const int mine = device_pointers_plausible(why, sizeof why);
   int plausible = 0;
   CHECK_MPI(MPI_Allreduce(&mine, &plausible, 1, MPI_INT, MPI_MIN, comm));
   int proved = 0;
-  if (plausible) CHECK(prove(comm, space, &proved));
+  if (plausible) CHECK(prove(comm, space, ring_by_messages, &proved));
   if (proved) {
     choice->transport = TRANSPORT_CUDA_AWARE;
     (void)snprintf(choice->reason, sizeof choice->reason, "%s; a ring exchange of device memory was right",
                    why);
+    if (wanted == CONFIG_TRANSPORT_AUTO) CHECK(peers_prove(comm, space, why, sizeof why, &peers));
+    if (!peers) return STATUS_OK;
+    choice->transport = TRANSPORT_PEER;
+    (void)snprintf(choice->reason, sizeof choice->reason,
+                   "CUDA-aware MPI, and all ranks on this node: copies from GPU to GPU");
     return STATUS_OK;
   }
-  const char *fault = plausible ? "a ring exchange of device memory failed" : "device memory was not tried";
+  const char *fault =
+      plausible ? "; a ring exchange of device memory failed" : "; device memory was not tried";
   if (wanted == CONFIG_TRANSPORT_CUDA_AWARE) {
-    return status_fail(
-        STATUS_DEVICE,
-        "halo.transport = cuda_aware: %s; %s. Use halo.transport = auto or staged, or a CUDA-aware "
-        "MPI (README, section On GPUs: run/gpu-env)",
-        why, fault);
+    return unavailable("cuda_aware", why, fault);
   }
-  (void)snprintf(choice->reason, sizeof choice->reason, "%s; %s", why, fault);
+  (void)snprintf(choice->reason, sizeof choice->reason, "%s%s", why, fault);
   int ranks = 1;
   CHECK_MPI(MPI_Comm_size(comm, &ranks));
   choice->warn = ranks > 1; /* alone, nothing is sent */

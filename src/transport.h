@@ -11,7 +11,8 @@
 typedef enum transport {
   TRANSPORT_HOST,       /* fields are in host memory: MPI takes them as they are */
   TRANSPORT_CUDA_AWARE, /* device pointers into MPI */
-  TRANSPORT_STAGED      /* through pinned host buffers */
+  TRANSPORT_STAGED,     /* through pinned host buffers */
+  TRANSPORT_PEER        /* copies straight into the neighbours' memory: halo_peer.h */
 } transport;
 
 typedef struct transport_choice {
@@ -22,8 +23,10 @@ typedef struct transport_choice {
 
 /* Chooses the transport for fields of `space`. Collective. `wanted` AUTO: device memory goes to MPI only if
  * MPI says that it is CUDA-aware or its point-to-point layer is UCX with both CUDA modules loaded, and a ring
- * exchange of device memory gives back every byte; else staged. CUDA_AWARE where these do not hold:
- * STATUS_DEVICE with the reason. An MPI that is not CUDA-aware is never given a device pointer. */
+ * exchange of device memory gives back every byte; else staged. Where it does, and all ranks are on one node
+ * and a ring of peer copies gives back every byte too, there are no messages at all: PEER. CUDA_AWARE or PEER
+ * where these do not hold: STATUS_DEVICE with the reason. An MPI that is not CUDA-aware is never given a
+ * device pointer. */
 status transport_choose(MPI_Comm comm, const field_space *space, config_transport wanted,
                         transport_choice *choice);
 

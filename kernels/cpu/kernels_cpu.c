@@ -153,7 +153,8 @@ static status laplacian_cpu(const kernels_launch *launch, const void *f, void *o
 }
 
 static status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
-  return numerics(launch)->stage(launch, stage);
+  CHECK(numerics(launch)->stage(launch, stage));
+  return launch->edges == NULL ? STATUS_OK : event_record_cpu(launch->edges, launch->context, launch->queue);
 }
 
 static status axpy_cpu(const kernels_launch *launch, double a, const void *x, void *y) {

@@ -6,10 +6,6 @@
 
 #include "launchers.h"
 
-struct kernels_event {
-  cudaEvent_t event;
-};
-
 status context_failure(cudaError_t error, const char *call) {
   (void)cudaGetLastError();
   const status code = error == cudaErrorMemoryAllocation ? STATUS_MEMORY : STATUS_DEVICE;
@@ -84,12 +80,8 @@ static status context_open_device(const kernels_setup *setup, kernels_context *c
 
 /* Queues and everything that would otherwise be allocated while the program runs. */
 static status context_open_queues(kernels_context *context) {
-  int lowest = 0;
-  int highest = 0;
-  CHECK_CUDA(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
   for (int q = 0; q < QUEUE_COUNT; q++) {
-    const int priority = q == QUEUE_EDGE ? highest : lowest;
-    CHECK_CUDA(cudaStreamCreateWithPriority(&context->stream[q], cudaStreamNonBlocking, priority));
+    CHECK_CUDA(cudaStreamCreateWithFlags(&context->stream[q], cudaStreamNonBlocking));
     const size_t bytes = CONTEXT_PACE_WORDS * sizeof(unsigned);
     void *words = NULL;
     CHECK(context_memory_allocate(context, MEMORY_DEVICE, bytes, &words));
@@ -98,6 +90,9 @@ static status context_open_queues(kernels_context *context) {
   void *sums = NULL;
   CHECK(context_memory_allocate(context, MEMORY_STAGING, CONTEXT_SUMS * sizeof *context->sums, &sums));
   context->sums = sums;
+  void *signals = NULL;
+  CHECK(context_memory_allocate(context, MEMORY_STAGING, QUEUE_COUNT * sizeof *context->signals, &signals));
+  context->signals = signals;
   return STATUS_OK;
 }
 
@@ -126,6 +121,7 @@ void context_destroy(kernels_context *context) {
     context_memory_free(context, MEMORY_DEVICE, context->pace[q]);
   }
   context_memory_free(context, MEMORY_STAGING, context->sums);
+  context_memory_free(context, MEMORY_STAGING, context->signals);
   (void)cudaGetLastError();
   free(context);
 }
@@ -141,6 +137,7 @@ void context_device_index(kernels_context *context, int *index, int *count) {
 
 status context_memory_allocate(kernels_context *context, kernels_memory kind, size_t bytes, void **memory) {
   CHECK(context_enter(context));
+  if (kind == MEMORY_DEVICE) bytes = (bytes + CONTEXT_BLOCK - 1) / CONTEXT_BLOCK * CONTEXT_BLOCK;
   const cudaError_t error =
       kind == MEMORY_DEVICE ? cudaMalloc(memory, bytes) : cudaHostAlloc(memory, bytes, cudaHostAllocDefault);
   if (error != cudaSuccess) {
@@ -205,23 +202,54 @@ void context_event_destroy(kernels_event *event) {
 
 status context_event_record(kernels_event *event, kernels_context *context, kernels_queue queue) {
   CHECK(context_enter(context));
+  event->signal = NULL;
   CHECK_CUDA(cudaEventRecord(event->event, context->stream[queue]));
   return STATUS_OK;
 }
 
-status context_event_follow(kernels_context *context, kernels_queue queue, kernels_event *event) {
-  CHECK(context_enter(context));
-  CHECK_CUDA(cudaStreamWaitEvent(context->stream[queue], event->event, 0));
+unsigned context_event_signal(kernels_event *event, kernels_context *context, kernels_queue queue) {
+  event->signal = &context->signals[queue];
+  event->number = ++context->signalled[queue];
+  event->stream = context->stream[queue];
+  return event->number;
+}
+
+/* The kernel cannot be asked, so the stream is, now and then: it knows of faults. */
+static status signal_wait(const kernels_event *event) {
+  enum { POLLS = 4096 };
+  for (int polls = 0; (int)(event->signal->number - event->number) < 0; polls++) {
+    if (polls < POLLS) continue;
+    const cudaError_t error = cudaStreamQuery(event->stream);
+    const int given = (int)(event->signal->number - event->number) >= 0;
+    if (error == cudaSuccess && !given)
+      return status_fail(STATUS_DEVICE, "CUDA: a kernel ended without its signal");
+    if (error != cudaSuccess && error != cudaErrorNotReady)
+      return context_failure(error, "waiting for a signal");
+    polls = 0;
+  }
   return STATUS_OK;
 }
 
 status context_event_wait(kernels_event *event) {
+  if (event->signal != NULL) return signal_wait(event);
   CHECK_CUDA(cudaEventSynchronize(event->event));
+  return STATUS_OK;
+}
+
+/* What a kernel signals is known to the host alone, so the host waits. */
+status context_event_follow(kernels_context *context, kernels_queue queue, kernels_event *event) {
+  CHECK(context_enter(context));
+  if (event->signal != NULL) return signal_wait(event);
+  CHECK_CUDA(cudaStreamWaitEvent(context->stream[queue], event->event, 0));
   return STATUS_OK;
 }
 
 status context_event_seconds(const kernels_event *start, const kernels_event *end, double *seconds) {
   float milliseconds = 0.0F;
+  if (end->signal != NULL) {
+    *seconds = 1e-9 * (double)(end->signal->given - end->signal->began);
+    return STATUS_OK;
+  }
   CHECK_CUDA(cudaEventElapsedTime(&milliseconds, start->event, end->event));
   *seconds = 1e-3 * (double)milliseconds;
   return STATUS_OK;

@@ -18,8 +18,25 @@
   } while (0)
 
 enum {
-  CONTEXT_SUMS = 1024,      /* planes whose sums fit into the pinned buffer at once */
-  CONTEXT_PACE_WORDS = 1024 /* counters a queue's kernel can use to keep its blocks in step */
+  CONTEXT_SUMS = 1024,       /* planes whose sums fit into the pinned buffer at once */
+  CONTEXT_PACE_WORDS = 1024, /* counters a queue's kernel can use to keep its blocks in step */
+  CONTEXT_BLOCK =
+      2 << 20 /* bytes: smaller blocks of device memory lie together, and then are shared together */
+};
+
+/* What a kernel tells the host while it runs, in pinned memory: the number of the latest signal, and the
+ * device's clock in nanoseconds when that kernel began and when it signalled. */
+typedef struct context_signal {
+  volatile unsigned number;
+  volatile unsigned long long began, given;
+} context_signal;
+
+/* A point in a stream, or, if `signal` is not NULL, the signal `number` of a kernel in `stream`. */
+struct kernels_event {
+  cudaEvent_t event;
+  const context_signal *signal;
+  unsigned number;
+  cudaStream_t stream;
 };
 
 struct kernels_context {
@@ -29,8 +46,10 @@ struct kernels_context {
   size_t shared_limit; /* bytes of shared memory that one block can have */
   int synchronise;     /* FDAPP_CUDA_SYNC=1: wait after every launch, so that a fault names its kernel */
   cudaStream_t stream[QUEUE_COUNT];
-  kernels_plane_sums *sums;    /* pinned, CONTEXT_SUMS of them; the device writes them directly */
-  unsigned *pace[QUEUE_COUNT]; /* device, CONTEXT_PACE_WORDS each, zero between kernels */
+  kernels_plane_sums *sums;        /* pinned, CONTEXT_SUMS of them; the device writes them directly */
+  unsigned *pace[QUEUE_COUNT];     /* device, CONTEXT_PACE_WORDS each, zero between kernels */
+  context_signal *signals;         /* pinned, one for each queue */
+  unsigned signalled[QUEUE_COUNT]; /* numbers given out */
   char description[512];
 };
 
@@ -65,6 +84,8 @@ void context_event_destroy(kernels_event *event);
 status context_event_record(kernels_event *event, kernels_context *context, kernels_queue queue);
 status context_event_follow(kernels_context *context, kernels_queue queue, kernels_event *event);
 status context_event_wait(kernels_event *event);
+/* Makes `event` the queue's next signal, which a kernel has to give; returns its number. */
+unsigned context_event_signal(kernels_event *event, kernels_context *context, kernels_queue queue);
 status context_event_seconds(const kernels_event *start, const kernels_event *end, double *seconds);
 status context_graph_begin(kernels_context *context);
 status context_graph_end(kernels_context *context, kernels_graph **result);

@@ -23,12 +23,14 @@ __host__ __device__ constexpr int divide_up(int a, int b) {
   return (a + b - 1) / b;
 }
 
+constexpr int RANGES = KERNELS_RANGES + 1; /* the third is for a launch that puts its edges first */
+
 /* Where a launch works. Pointers to fields are shifted to plane 0, so that negative planes are halo planes.
  * Kernels take the planes in pieces of at most `chunk`, each within one of the ranges. */
 struct geometry {
   int nx, ny, ldx, nz;
-  kernels_planes memory;                /* planes that hold values; others are images */
-  kernels_planes range[KERNELS_RANGES]; /* {z, z} where empty */
+  kernels_planes memory;        /* planes that hold values; others are images */
+  kernels_planes range[RANGES]; /* {z, z} where empty */
 
   __device__ __forceinline__ ptrdiff_t plane(int z) const {
     return (ptrdiff_t)z * ((ptrdiff_t)ny * ldx);
@@ -46,15 +48,22 @@ struct geometry {
     return range[r].z1 - range[r].z0;
   }
   int planes() const {
-    return planes(0) + planes(1);
+    return planes(0) + planes(1) + planes(2);
   }
   int pieces(int chunk) const {
-    return divide_up(planes(0), chunk) + divide_up(planes(1), chunk);
+    return divide_up(planes(0), chunk) + divide_up(planes(1), chunk) + divide_up(planes(2), chunk);
   }
   __device__ __forceinline__ kernels_planes piece(int index, int chunk) const {
-    const int first = divide_up(planes(0), chunk);
-    const int z0 = index < first ? range[0].z0 + index * chunk : range[1].z0 + (index - first) * chunk;
-    return {z0, min(z0 + chunk, index < first ? range[0].z1 : range[1].z1)};
+    int r = 0;
+#pragma unroll
+    for (int k = 0; k < RANGES - 1; k++) {
+      const int before = divide_up(planes(k), chunk);
+      if (r != k || index < before) continue;
+      index -= before;
+      r++;
+    }
+    const int z0 = range[r].z0 + index * chunk;
+    return {z0, min(z0 + chunk, range[r].z1)};
   }
 };
 
@@ -114,10 +123,10 @@ static inline geometry launch_geometry(const kernels_launch *launch) {
   return d;
 }
 
-/* The shortest chunk with which a grid can have the pieces, 65535 at most in y and z; a second range can need
- * one more than the first alone. */
+/* The shortest chunk with which a grid can have the pieces, 65535 at most in y and z; each further range can
+ * need one more than one range alone. */
 static inline int chunk_least(const geometry &d) {
-  return divide_up(d.planes(), 65535 - 1);
+  return divide_up(d.planes(), 65535 - (RANGES - 1));
 }
 
 static inline ptrdiff_t plane_zero(const kernels_launch *launch) {

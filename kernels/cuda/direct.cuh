@@ -87,20 +87,22 @@ template <class Op> struct direct {
   }
 };
 
-constexpr int DIRECT_ROWS = 8;
+constexpr int DIRECT_THREADS = 256;
 
-/* blockDim (32, DIRECT_ROWS): vectors of x, rows; blockIdx.z: pieces of `chunk` planes, of both ranges. */
+/* blockDim: vectors of x, rows. blockIdx.x: tiles of a plane, row by row; blockIdx.y: pieces of `chunk`
+ * planes, of both ranges. */
 template <class Op>
-__global__ void __launch_bounds__(32 * DIRECT_ROWS, Op::SOURCE == source::FLUX ? 1 : 2)
+__global__ void __launch_bounds__(DIRECT_THREADS, Op::SOURCE == source::FLUX ? 1 : 2)
     direct_kernel(const __grid_constant__ arguments a, const geometry d, const int chunk) {
   using use = direct<Op>;
   constexpr bool WINDOW = Op::Z || use::FLUXES;
-  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
-  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  const unsigned across = (unsigned)divide_up(d.nx, (int)blockDim.x * VECTOR);
+  const int x = (int)(blockIdx.x % across * blockDim.x + threadIdx.x) * VECTOR;
+  const int y = (int)(blockIdx.x / across * blockDim.y + threadIdx.y);
   if (x >= d.nx || y >= d.ny) return;
-  const kernels_planes piece = d.piece((int)blockIdx.z, chunk);
+  const kernels_planes piece = d.piece((int)blockIdx.y, chunk);
   const ptrdiff_t column = (ptrdiff_t)y * d.ldx + x;
-  lines f, g;
+  lines f = {}, g = {};
   points at;
   if constexpr (WINDOW) {
 #pragma unroll
@@ -143,10 +145,12 @@ static inline int direct_chunk(const kernels_launch *launch, const geometry &d, 
 template <class Op>
 static status direct_launch(const kernels_launch *launch, const arguments &a, const char *name) {
   const geometry d = launch_geometry(launch);
-  const dim3 block(32, DIRECT_ROWS);
-  dim3 grid((unsigned)divide_up(d.nx, 32 * VECTOR), (unsigned)divide_up(d.ny, DIRECT_ROWS));
-  const int chunk = direct_chunk(launch, d, (int)(grid.x * grid.y));
-  grid.z = (unsigned)d.pieces(chunk);
+  const int lanes = d.nx <= 16 * VECTOR ? 16 : 32;
+  const int rows = DIRECT_THREADS / lanes;
+  const int tiles = divide_up(d.nx, lanes * VECTOR) * divide_up(d.ny, rows);
+  const int chunk = direct_chunk(launch, d, tiles);
+  const dim3 block((unsigned)lanes, (unsigned)rows);
+  const dim3 grid((unsigned)tiles, (unsigned)d.pieces(chunk));
   direct_kernel<Op><<<grid, block, 0, launch_stream(launch)>>>(a, d, chunk);
   return context_launched(launch->context, launch->queue, name);
 }

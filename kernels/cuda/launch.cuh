@@ -5,30 +5,49 @@
 
 /* Chooses the kernel and the tile of an operation. */
 
+constexpr int by_precision_value(int single, int twofold) {
+  return sizeof(real) == sizeof(float) ? single : twofold;
+}
 template <class A, class B> using by_precision = std::conditional_t<sizeof(real) == sizeof(float), A, B>;
 
-/* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md). A device with less
- * shared memory than a tile needs takes the kernel without shared memory. */
-template <class Op> struct tile_of {
-  using type = tile<64, 4, 2, 2>; /* gradient, Laplacian, uniform stages */
+/* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), and the least bytes
+ * of points for which the pipeline is. A device with less shared memory than a tile needs takes the kernel
+ * without. */
+template <class Tile, size_t BYTES_ = (size_t)3 << 20> struct choice {
+  using tile = Tile;
+  static constexpr size_t BYTES = BYTES_;
 };
-template <> struct tile_of<derivative_operation<AXIS_X>> { using type = tile<64 * VECTOR, 4, 2, 2>; };
-template <> struct tile_of<derivative_operation<AXIS_Y>> { using type = tile<16 * VECTOR, 4, 2, 2>; };
-template <> struct tile_of<derivative_operation<AXIS_Z>> { using type = tile<16 * VECTOR, 4, 3, 0>; };
-template <> struct tile_of<divergence_operation> { using type = tile<16 * VECTOR, 4, 2, 2>; };
-template <advection FORM, bool DIFFUSION, int ADDED> struct tile_of<stage_operation<FORM, DIFFUSION, ADDED>> {
-  using uniform = std::conditional_t < ADDED<3, tile<64, 4, 2, 2>, tile<64, 2, 2, 2>>;
-  using advective = by_precision < tile<64, 2, 2, 2>, tile<32, 2, ADDED<3 ? 2 : 1, 2>>;
-  using flux = by_precision<tile<64, 2, 1, 2>, tile<32, 2, 1, 2>>;
-  using stored = std::conditional_t<FORM == advection::ADVECTIVE, advective, flux>;
-  using type = std::conditional_t<FORM == advection::UNIFORM, uniform, stored>;
-};
+constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
+
+template <class Op> struct choice_of;
+template <>
+struct choice_of<derivative_operation<AXIS_X>> : choice<tile<2 * WIDE, 4, 256, 2, 2, 3>, (size_t)2 << 20> {};
+template <>
+struct choice_of<derivative_operation<AXIS_Y>> : choice<tile<NARROW, 4, 512, 2, 2>, (size_t)8 << 20> {};
+template <>
+struct choice_of<derivative_operation<AXIS_Z>> : choice<tile<NARROW, 4, 256, 5, 8>, (size_t)32 << 20> {};
+template <>
+struct choice_of<gradient_operation> : choice<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3>> {};
+template <> struct choice_of<divergence_operation> : choice<tile<NARROW, 4, 256, 2, 2>> {};
+template <> struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, 3, 12, 3>> {};
+
+template <bool DIFFUSION, int ADDED>
+struct choice_of<stage_operation<advection::UNIFORM, DIFFUSION, ADDED>>
+    : choice<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 4, 3>> {};
+template <bool DIFFUSION, int ADDED>
+struct choice_of<stage_operation<advection::ADVECTIVE, DIFFUSION, ADDED>>
+    : choice<std::conditional_t<(ADDED < 3), by_precision<tile<WIDE, 2, 256, 2, 3>, tile<WIDE, 1, 512, 2, 2>>,
+                                tile<NARROW, 2, 256, by_precision_value(2, 1), 2>>> {};
+template <bool DIFFUSION, int ADDED>
+struct choice_of<stage_operation<advection::CONSERVATIVE, DIFFUSION, ADDED>>
+    : choice<tile<NARROW, 2, 128, 1, 2>> {};
+template <bool DIFFUSION, int ADDED>
+struct choice_of<stage_operation<advection::SKEW, DIFFUSION, ADDED>> : choice<tile<NARROW, 1, 256, 2, 2>> {};
 
 constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
 
-/* Fewer planes or points than these do not fill the pipeline. */
-constexpr int PIPELINE_PLANES = 24;
-constexpr size_t PIPELINE_POINTS = (size_t)1 << 20;
+/* Slabs of no more planes than these are over before blocks drift apart. */
+constexpr int PACED_PLANES = 64;
 
 /* The number of pieces along z that takes the fewest rounds of planes, with `resident` blocks at once. */
 static inline int pieces_choose(int tiles, int planes, int lead, int resident) {
@@ -57,38 +76,88 @@ static inline pace pace_make(const kernels_launch *launch, const cut &c, int blo
   return p;
 }
 
+/* The slab in pieces of `chunk` planes, the two at its ends before those between; or, where it is one piece,
+ * its upper edge before the rest. */
+static inline geometry ends_first(geometry d, int chunk) {
+  const kernels_planes slab = d.range[0];
+  if (chunk >= slab.z1 - slab.z0) {
+    d.range[0] = {slab.z1 - HALO, slab.z1};
+    d.range[1] = {slab.z0, slab.z1 - HALO};
+    return d;
+  }
+  d.range[0] = {slab.z0, slab.z0 + chunk};
+  d.range[1] = {std::max(slab.z0 + chunk, slab.z1 - chunk), slab.z1};
+  d.range[2] = {d.range[0].z1, d.range[1].z0};
+  return d;
+}
+
+/* Tiles, and as many pieces as are fastest; blocks that go through all pieces where there is but one without
+ * `early`. */
+template <class Op, class Tile> static cut cut_make(geometry &d, int resident, bool early) {
+  cut c = {divide_up(d.nx, Tile::WIDTH), divide_up(d.ny, Tile::HEIGHT), d.planes(), 1, 1};
+  const int pieces = pieces_choose(c.tiles_x * c.tiles_y, d.planes(), 2 * pipeline<Op, Tile>::LEAD, resident);
+  c.chunk = divide_up(d.planes(), pieces);
+  if (early) d = ends_first(d, c.chunk);
+  c.pieces = d.pieces(c.chunk);
+  c.stride = early && pieces == 1 ? 1 : c.pieces;
+  return c;
+}
+
+/* Of the longest way of a block, in turns of the loop. */
+template <class Op, class Tile> static int cut_iterations(const geometry &d, const cut &c) {
+  const auto turns = [](int planes) {
+    return divide_up(planes + 2 * pipeline<Op, Tile>::LEAD, Tile::UNROLL) * Tile::UNROLL;
+  };
+  return c.stride < c.pieces ? turns(d.planes(0)) + turns(d.planes(1)) + Tile::PACE : turns(c.chunk);
+}
+
+/* For a launch that is done with its edges only when it is done. */
+static inline status edges_at_end(const kernels_launch *launch) {
+  return launch->edges == nullptr ? STATUS_OK
+                                  : context_event_record(launch->edges, launch->context, launch->queue);
+}
+
 template <class Op, class Tile>
 static status pipeline_launch(const kernels_launch *launch, const arguments &a, const char *name) {
   constexpr size_t shared = pipeline<Op, Tile>::SHARED_BYTES;
-  const geometry d = launch_geometry(launch);
+  kernels_context *context = launch->context;
+  geometry d = launch_geometry(launch);
   const auto kernel = pipeline_kernel<Op, Tile>;
   int resident = 0;
   CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-  CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, shared));
-  if (resident == 0)
-    return direct_launch<Op>(launch, a, name); /* what is left of the device has no place for a block */
-  resident *= launch->context->multiprocessors;
+  CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Tile::THREADS, shared));
+  if (resident == 0) { /* what is left of the device has no place for a block */
+    CHECK(direct_launch<Op>(launch, a, name));
+    return edges_at_end(launch);
+  }
+  resident *= context->multiprocessors;
   const int planes = d.planes();
-  constexpr int lead = 2 * pipeline<Op, Tile>::LEAD;
-  cut c = {divide_up(d.nx, Tile::WIDTH), divide_up(d.ny, Tile::HEIGHT), 0};
+  const bool early = launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
+  const cut c = cut_make<Op, Tile>(d, resident, early);
   const int tiles = c.tiles_x * c.tiles_y;
-  c.chunk = divide_up(planes, pieces_choose(tiles, planes, lead, resident));
-  const int blocks = tiles * d.pieces(c.chunk);
-  const pace paced = pace_make(launch, c, blocks, resident, Tile::PACE, c.chunk + lead);
-  kernel<<<(unsigned)blocks, THREADS, shared, launch_stream(launch)>>>(a, d, c, paced);
-  return context_launched(launch->context, launch->queue, name);
+  const int blocks = tiles * c.stride;
+  const int every = planes <= PACED_PLANES ? 0 : Tile::PACE;
+  const pace paced = pace_make(launch, c, blocks, resident, every, cut_iterations<Op, Tile>(d, c));
+  edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
+                       early ? std::min(blocks, 2 * tiles) : 0};
+  if (early) edges.number = context_event_signal(launch->edges, context, launch->queue);
+  kernel<<<(unsigned)blocks, Tile::THREADS, shared, launch_stream(launch)>>>(a, d, c, paced, edges);
+  CHECK(context_launched(context, launch->queue, name));
+  return early ? STATUS_OK : edges_at_end(launch);
 }
 
 template <class Op>
 static status operation_launch(const kernels_launch *launch, const arguments &a, const char *name) {
-  using Tile = typename tile_of<Op>::type;
+  using Choice = choice_of<Op>;
+  using Tile = typename Choice::tile;
   const geometry d = launch_geometry(launch);
-  const int planes = d.planes();
-  const bool large = planes >= PIPELINE_PLANES && d.ny >= 2 * HALO && d.nx >= 2 * HALO &&
-                     (size_t)planes * d.ny * d.nx >= PIPELINE_POINTS && (size_t)d.ny * d.ldx < INT32_MAX;
+  const size_t plane = (size_t)d.ny * (size_t)d.nx * sizeof(real);
+  const bool large = plane * (size_t)d.planes() >= Choice::BYTES && d.ny >= 2 * HALO && d.nx >= 2 * HALO &&
+                     (size_t)d.ny * (size_t)d.ldx * sizeof(real) <= UINT32_MAX;
   const bool fits = pipeline<Op, Tile>::SHARED_BYTES + SHARED_STATIC <= launch->context->shared_limit;
   if (large && fits) return pipeline_launch<Op, Tile>(launch, a, name);
-  return direct_launch<Op>(launch, a, name);
+  CHECK(direct_launch<Op>(launch, a, name));
+  return edges_at_end(launch);
 }
 
 #endif

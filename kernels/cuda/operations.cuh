@@ -56,6 +56,7 @@ template <int AXIS> struct derivative_operation {
   static constexpr source SOURCE = source::FIELD;
   static constexpr bool X = AXIS == AXIS_X, Y = AXIS == AXIS_Y, Z = AXIS == AXIS_Z, VELOCITY = false;
   static constexpr int OUTPUTS = 1, ADDED = 0;
+  static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
                                                const points &, int v, real (&out)[OUTPUTS]) {
     if constexpr (X) out[0] = first_x(a.c.first[0], f, v);
@@ -68,6 +69,7 @@ struct gradient_operation {
   static constexpr source SOURCE = source::FIELD;
   static constexpr bool X = true, Y = true, Z = true, VELOCITY = false;
   static constexpr int OUTPUTS = 3, ADDED = 0;
+  static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
                                                const points &, int v, real (&out)[OUTPUTS]) {
     out[0] = first_x(a.c.first[0], f, v);
@@ -80,6 +82,7 @@ struct laplacian_operation {
   static constexpr source SOURCE = source::FIELD;
   static constexpr bool X = true, Y = true, Z = true, VELOCITY = false;
   static constexpr int OUTPUTS = 1, ADDED = 0;
+  static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
                                                const points &at, int v, real (&out)[OUTPUTS]) {
     out[0] = laplacian_at(a.c, f, at.f[v], v);
@@ -94,6 +97,7 @@ struct divergence_operation {
   static constexpr source SOURCE = source::COMPONENTS;
   static constexpr bool X = false, Y = false, Z = false, VELOCITY = false;
   static constexpr int OUTPUTS = 1, ADDED = 0;
+  static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &, const lines &g,
                                                const points &, int v, real (&out)[OUTPUTS]) {
     out[0] = flux_divergence(a.c, g, v);
@@ -110,6 +114,7 @@ template <advection FORM, bool DIFFUSION, int ADDED_> struct stage_operation {
   static constexpr bool X = GRADIENT || DIFFUSION, Y = X, Z = X;
   static constexpr bool VELOCITY = FORM == advection::ADVECTIVE || FORM == advection::SKEW;
   static constexpr int OUTPUTS = 1, ADDED = ADDED_;
+  static constexpr bool EDGES = true; /* can be asked to begin with the edges */
 
   __device__ __forceinline__ static real advect(const arguments &a, const lines &f, const lines &g,
                                                 const points &at, int v) {

@@ -1,4 +1,5 @@
 #include "launch.cuh"
+#include "rows.cuh"
 
 /* derivative, gradient, divergence and Laplacian. */
 
@@ -10,19 +11,11 @@ static arguments operator_arguments(const kernels_launch *launch, const void *f,
   return a;
 }
 
-/* Where the short pencils of the posts are faster, up to 2 us at 64^3 (run/results/kernels.md): along rows
- * and columns of few points in single precision. */
-static bool pencils_win(const kernels_launch *launch, axis along) {
-  constexpr size_t POINTS = (size_t)1 << 18;
-  const geometry d = launch_geometry(launch);
-  return sizeof(real) == sizeof(float) && along != AXIS_Z && (size_t)d.planes() * d.ny * d.nx <= POINTS;
-}
-
 extern "C" status NAME(derivative)(const kernels_launch *launch, axis along, const void *f, void *out) {
-  if (pencils_win(launch, along)) return NAME(derivative_variant)(launch, VARIANT_SHORT, along, f, out);
   const arguments a = operator_arguments(launch, f, out);
   switch (along) {
   case AXIS_X:
+    if (launch->shape.nx % VECTOR == 0) return rows_launch(launch, a, "kernel derivative x");
     return operation_launch<derivative_operation<AXIS_X>>(launch, a, "kernel derivative x");
   case AXIS_Y:
     return operation_launch<derivative_operation<AXIS_Y>>(launch, a, "kernel derivative y");

@@ -13,14 +13,41 @@
  * cannot run at once (the GPU is shared) costs each block one time-out, after which it stops waiting. The
  * last block out zeroes the words. */
 struct pace {
-  unsigned *words; /* ticket, blocks that left, then a counter for each group */
+  unsigned *words; /* ticket, blocks that left, edge blocks done, then a counter for each group */
   int blocks;      /* of the grid */
   int group;       /* blocks that share a counter; 0: no pacing */
   int steps;       /* most steps that a block takes */
 };
 
-enum { PACE_TICKET, PACE_LEFT, PACE_COUNTERS };
+enum { PACE_TICKET, PACE_LEFT, PACE_EDGES, PACE_COUNTERS };
 constexpr int PACE_POLLS = 128; /* about 0.1 ms */
+
+/* Tells the host that the edges of a slab are written: `blocks` of them belong to edges, and the last one
+ * signals. */
+struct edge_signal {
+  unsigned *done; /* zero between kernels */
+  context_signal *host;
+  unsigned number;
+  int blocks; /* 0: no signal */
+
+  __device__ __forceinline__ static unsigned long long clock() {
+    unsigned long long nanoseconds;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(nanoseconds));
+    return nanoseconds;
+  }
+
+  /* By the whole block. */
+  __device__ __forceinline__ void give() const {
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    __threadfence_system(); /* copies and other devices read what this block has written */
+    if (atomicAdd(done, 1U) + 1U < (unsigned)blocks) return;
+    *done = 0;
+    host->given = clock();
+    __threadfence_system();
+    host->number = number;
+  }
+};
 
 /* One for thread 0 of each block. */
 struct pacer {

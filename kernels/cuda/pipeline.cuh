@@ -68,10 +68,10 @@ template <class Op, class Tile> struct pipeline {
     return other;
   }
 
-  /* Starts the copies of iteration n: plane z of what runs ahead, plane z - LEAD of the rest (if `late`). */
-  __device__ __forceinline__ void copy(int early, int late_slot, int z, bool late) const {
-    const ptrdiff_t ahead = d.neighbour(z);
-    const ptrdiff_t here = d.plane(z - LEAD);
+  /* Starts the copies of an iteration: the plane at `ahead` of what runs ahead, the one at `here`, LEAD
+   * planes before, of the rest (if `late`). */
+  __device__ __forceinline__ void copy(int early, int late_slot, ptrdiff_t ahead, ptrdiff_t here,
+                                       bool late) const {
     if constexpr (VALUES && SHARED) f.copy(early, a.f + ahead, d, at);
     if constexpr (VALUES && !SHARED) f.copy_own(late_slot, a.f + ahead, d, at);
     if constexpr (FLUXES) w.copy_own(W_LATE ? early : late_slot, a.v[2] + ahead, d, at);
@@ -125,8 +125,9 @@ template <class Op, class Tile> struct pipeline {
     for (int k = 0; k < Op::ADDED; k++) point(VELOCITIES + k).read(late_slot, at, 0, r, value.added[k]);
   }
 
-  /* Computes plane z of the thread's rows and stores it; whole vectors, padding included. */
-  __device__ __forceinline__ void compute(int early, int late_slot, int z, lines (&lf)[Tile::ROWS],
+  /* Computes the thread's rows of the plane LEAD before the newest and stores them; whole vectors, padding
+   * included. */
+  __device__ __forceinline__ void compute(int early, int late_slot, ptrdiff_t plane, lines (&lf)[Tile::ROWS],
                                           lines (&lg)[Tile::ROWS]) const {
     constexpr int ROWS = Tile::ROWS;
     real fy[ROWS + 2 * HALO][VECTOR], gy[ROWS + 2 * HALO][VECTOR];
@@ -141,7 +142,6 @@ template <class Op, class Tile> struct pipeline {
       if constexpr (FLUXES) v.read(late_slot, at, 0, j - HALO, gy[j]);
       if constexpr (PRODUCTS) multiply(gy[j], fy[j]);
     }
-    const ptrdiff_t offset = d.plane(z) + at.offset;
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
       points value;
@@ -170,67 +170,90 @@ template <class Op, class Tile> struct pipeline {
       }
       if (r >= at.rows) continue;
 #pragma unroll
-      for (int k = 0; k < Op::OUTPUTS; k++) vector_store(a.out[k] + offset + r * d.ldx, result[k]);
+      for (int k = 0; k < Op::OUTPUTS; k++)
+        vector_store(advance(a.out[k] + plane, at.bytes + r * at.pitch), result[k]);
     }
   }
 };
 
-/* How a launch is cut: tiles, and pieces of `chunk` planes along z. */
+/* How a launch is cut: tiles, and pieces of at most `chunk` planes along z, of which a block takes one and
+ * every `stride`-th from there. */
 struct cut {
-  int tiles_x, tiles_y, chunk;
+  int tiles_x, tiles_y, chunk, pieces, stride;
+  __device__ __forceinline__ int tiles() const {
+    return tiles_x * tiles_y;
+  }
 };
 
 template <int MODULUS> __device__ __forceinline__ int next(int slot) {
   return slot + 1 == MODULUS ? 0 : slot + 1;
 }
 
+/* Offsets of the planes that a block copies, from plane to plane, up or down: `ahead`, which may be an image,
+ * and `here`, `lead` planes before it. */
+struct walk {
+  ptrdiff_t stride, ahead, here;
+  int z, direction; /* of ahead, in memory */
+
+  __device__ __forceinline__ walk(const geometry &d, int first, int lead, int direction_)
+      : direction(direction_) {
+    stride = d.plane(direction);
+    ahead = d.neighbour(first);
+    here = d.plane(first - direction * lead);
+    z = (int)(ahead / d.plane(1));
+  }
+
+  __device__ __forceinline__ void step(const geometry &d) {
+    here += stride;
+    ahead += stride;
+    z += direction;
+    if (z >= d.memory.z0 && z < d.memory.z1) return;
+    z = direction > 0 ? d.memory.z0 : d.memory.z1 - 1;
+    ahead = d.plane(z);
+  }
+};
+
+/* With the window along z upside down, differences change sign, and nothing else does. */
+__device__ __forceinline__ arguments turned(const arguments &a, bool down) {
+  arguments b = a;
+#pragma unroll
+  for (int k = 0; k < STENCIL_RADIUS; k++)
+    b.c.first[AXIS_Z][k] = down ? -a.c.first[AXIS_Z][k] : a.c.first[AXIS_Z][k];
+  return b;
+}
+
+/* One block's way through the planes of a piece. `edges` is told of the first HALO planes if `tells`. */
 template <class Op, class Tile>
-__global__ void __launch_bounds__(THREADS, 1)
-    pipeline_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d,
-                    const __grid_constant__ cut c, const __grid_constant__ pace paced) {
+__device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geometry &d,
+                                      const kernels_planes &piece, bool down, pacer &mine, bool paces,
+                                      const edge_signal &edges, bool tells) {
   using line = pipeline<Op, Tile>;
   constexpr int LEAD = line::LEAD, STAGES = Tile::STAGES, EARLY = line::EARLY, LATE = line::LATE;
-  extern __shared__ __align__(128) unsigned char memory[];
-  __shared__ int ticket;
-
-  const int thread = (int)threadIdx.x;
-  pacer mine;
-  if (thread == 0) {
-    ticket = paced.group > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
-    if (paced.group > 0) mine.open(paced, ticket);
-  }
-  __syncthreads();
-  const int tile_x = ticket % c.tiles_x;
-  const int tile_y = ticket / c.tiles_x % c.tiles_y;
-  const kernels_planes piece = d.piece(ticket / (c.tiles_x * c.tiles_y), c.chunk);
-  const int z_first = piece.z0;
-  const int planes = piece.z1 - piece.z0;
-  const place at = place_make<Tile>(d, tile_x, tile_y);
-  const line work(a, d, at, reinterpret_cast<real *>(memory));
-
-  lines lf[Tile::ROWS], lg[Tile::ROWS];
-  const int iterations = planes + 2 * LEAD;
+  lines lf[Tile::ROWS] = {}; /* ptxas 13.0 takes values of threads for uniform if they begin undefined */
+  lines lg[Tile::ROWS] = {};
+  const int needed = piece.z1 - piece.z0 + 2 * LEAD;
+  const int iterations = divide_up(needed, Tile::UNROLL) * Tile::UNROLL;
   int early_in = 0, late_in = 0;
+  walk planes(d, down ? piece.z1 - 1 + LEAD : piece.z0 - LEAD, LEAD, down ? -1 : 1);
   for (int n = 0; n < STAGES; n++) {
-    if (n < iterations) work.copy(early_in, late_in, z_first - LEAD + n, n >= 2 * LEAD);
+    if (n < needed) work.copy(early_in, late_in, planes.ahead, planes.here, n >= 2 * LEAD);
+    planes.step(d);
     copy_commit();
     early_in = next<EARLY>(early_in);
     late_in = next<LATE>(late_in);
   }
   int early = 0, late = 0, early_late = EARLY - LEAD; /* the plane computed lies LEAD behind the newest */
   if constexpr (LEAD == 0) early_late = 0;
-  const bool paces = Tile::PACE > 0 && thread == 0 && paced.group > 0;
 #pragma unroll 1
   for (int first = 0; first < iterations; first += Tile::UNROLL) {
 #pragma unroll
-    for (int k = 0; k < Tile::UNROLL; k++) { /* several planes a turn: the windows' shifts become new names */
+    for (int k = 0; k < Tile::UNROLL; k++) { /* the windows' shifts within a turn are only new names */
       const int n = first + k;
-      if (n >= iterations) break;
       if (paces && n % Tile::PACE == 0) mine.step();
       copy_wait<STAGES - 1>();
       __syncthreads();
-      if (n + STAGES < iterations) {
-        work.copy(early_in, late_in, z_first - LEAD + n + STAGES, n + STAGES >= 2 * LEAD);
+      if (n + STAGES < needed) {
+        work.copy(early_in, late_in, planes.ahead, planes.here, n + STAGES >= 2 * LEAD);
       }
       copy_commit();
       if (paces && (n + 1) % Tile::PACE == 0) mine.look();
@@ -240,7 +263,10 @@ __global__ void __launch_bounds__(THREADS, 1)
         direct<Op>::window_shift(lg[r]);
         work.window_read(early, late, r, lf[r], lg[r]);
       }
-      if (n >= 2 * LEAD) work.compute(early_late, late, z_first + n - 2 * LEAD, lf, lg);
+      if (n >= 2 * LEAD && n < needed)
+        work.compute(early_late, late, planes.here - STAGES * planes.stride, lf, lg);
+      if (tells && n == 2 * LEAD + HALO - 1) edges.give();
+      planes.step(d);
       early = next<EARLY>(early);
       early_in = next<EARLY>(early_in);
       early_late = next<EARLY>(early_late);
@@ -248,7 +274,39 @@ __global__ void __launch_bounds__(THREADS, 1)
       late_in = next<LATE>(late_in);
     }
   }
-  if (thread == 0 && paced.group > 0) mine.close(paced);
+}
+
+template <class Op, class Tile>
+__global__ void __launch_bounds__(Tile::THREADS, 1)
+    pipeline_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d,
+                    const __grid_constant__ cut c, const __grid_constant__ pace paced,
+                    const __grid_constant__ edge_signal edges) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  __shared__ int ticket;
+  const bool first_thread = threadIdx.x == 0;
+  const bool paces = Tile::PACE > 0 && first_thread && paced.group > 0;
+  pacer mine;
+  if (first_thread) {
+    ticket = paced.group > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
+    if (paced.group > 0) mine.open(paced, ticket);
+    if (edges.blocks > 0 && ticket == 0) edges.host->began = edge_signal::clock();
+  }
+  __syncthreads();
+  const int tile_x = ticket % c.tiles_x;
+  const int tile_y = ticket / c.tiles_x % c.tiles_y;
+  int index = ticket / c.tiles();
+  const bool early = Op::EDGES && ticket < edges.blocks;
+  const bool down = early && index == 1; /* the upper end comes first, too */
+  const int told = c.stride == 1 ? 1 : index;
+  const place at = place_make<Tile>(d, tile_x, tile_y);
+  const arguments b = turned(a, down);
+  const pipeline<Op, Tile> work(b, d, at, reinterpret_cast<real *>(memory));
+  do {
+    march<Op, Tile>(work, d, d.piece(index, c.chunk), down, mine, paces, edges, early && index == told);
+    __syncthreads();
+    index += c.stride;
+  } while (Op::EDGES && index < c.pieces);
+  if (first_thread && paced.group > 0) mine.close(paced);
 }
 
 #endif

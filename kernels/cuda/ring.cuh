@@ -6,12 +6,12 @@
 /* Planes on their way through shared memory: rings of tiles, filled by asynchronous copies while earlier
  * planes are computed. Part of pipeline.cuh. */
 
-constexpr int THREADS = 256;
-
-/* A block's part of a plane: WIDTH columns; a thread owns one vector in each of ROWS consecutive rows. STAGES
- * planes are in flight; every PACE planes the blocks wait for one another (0: never). */
-template <int WIDTH_, int ROWS_, int STAGES_, int PACE_, int UNROLL_ = 1> struct tile {
-  static constexpr int WIDTH = WIDTH_, ROWS = ROWS_, STAGES = STAGES_, PACE = PACE_, UNROLL = UNROLL_;
+/* A block's part of a plane: WIDTH columns; each of THREADS threads owns one vector in each of ROWS
+ * consecutive rows. STAGES planes are in flight; every PACE planes the blocks wait for one another (0:
+ * never). */
+template <int WIDTH_, int ROWS_, int THREADS_, int STAGES_, int PACE_, int UNROLL_ = 1> struct tile {
+  static constexpr int WIDTH = WIDTH_, ROWS = ROWS_, THREADS = THREADS_, STAGES = STAGES_, PACE = PACE_,
+                       UNROLL = UNROLL_;
   static constexpr int COLUMNS = WIDTH / VECTOR;
   static constexpr int HEIGHT = THREADS / COLUMNS * ROWS;
 };
@@ -19,8 +19,9 @@ template <int WIDTH_, int ROWS_, int STAGES_, int PACE_, int UNROLL_ = 1> struct
 /* Where a thread stands: its tile's first point, its vector and rows in the tile, and what it stores. */
 struct place {
   int x0, y0, column, row;
-  int offset; /* of its first vector in a plane of the field */
-  int rows;   /* to store; 0 to the right of the rows' padding */
+  unsigned bytes; /* from the field's plane to its first vector */
+  unsigned pitch; /* bytes from row to row */
+  int rows;       /* to store; 0 to the right of the rows' padding */
 };
 
 template <class Tile> __device__ __forceinline__ place place_make(const geometry &d, int tile_x, int tile_y) {
@@ -30,11 +31,23 @@ template <class Tile> __device__ __forceinline__ place place_make(const geometry
               thread % Tile::COLUMNS,
               thread / Tile::COLUMNS * Tile::ROWS,
               0,
+              (unsigned)d.ldx * (unsigned)sizeof(real),
               0};
   const int x = at.x0 + at.column * VECTOR;
-  at.offset = (at.y0 + at.row) * d.ldx + x;
+  at.bytes = (unsigned)(at.y0 + at.row) * at.pitch + (unsigned)x * (unsigned)sizeof(real);
   at.rows = x < d.ldx ? min(Tile::ROWS, d.ny - at.y0 - at.row) : 0;
   return at;
+}
+
+constexpr unsigned NONE = ~0U;
+
+/* The element `bytes` behind p: fewer instructions than an index takes. */
+__device__ __forceinline__ const real *advance(const real *p, unsigned bytes) {
+  return reinterpret_cast<const real *>(reinterpret_cast<const char *>(p) + bytes);
+}
+
+__device__ __forceinline__ real *advance(real *p, unsigned bytes) {
+  return reinterpret_cast<real *>(reinterpret_cast<char *>(p) + bytes);
 }
 
 __device__ __forceinline__ void copy_vector(real *to, const real *from) {
@@ -64,17 +77,27 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
   static constexpr int PITCH = Tile::WIDTH + 2 * SIDE_X, HEIGHT = Tile::HEIGHT + 2 * SIDE_Y;
   static constexpr int PLANE = PITCH * HEIGHT;
   static constexpr int SHIFT = X ? (32 - HALO * (int)sizeof(real) % 32) % 32 / (int)sizeof(real) : 0;
-  static constexpr int ELEMENTS = (DEPTH * PLANE + SHIFT + 31) / 32 * 32;
+  static constexpr int IMAGES = X ? (2 * HALO + VECTOR - 1) * HEIGHT : 0; /* pairs of copy_images, at most */
+  static constexpr int PLANES = (DEPTH * PLANE + SHIFT + 31) / 32 * 32;
+  static constexpr int ELEMENTS = PLANES + (IMAGES * (int)(sizeof(uint2) / sizeof(real)) + 31) / 32 * 32;
   static constexpr int SIDE_VECTORS = 2 * SIDE_X / VECTOR; /* a row's vectors left and right of the tile */
 
-  real *first; /* of plane 0 */
-  int side_from,
-      side_to; /* this thread's vector of the sides: offset in the field's plane (-1: none), in the ring's */
+  static constexpr int STEP = Tile::THREADS / Tile::COLUMNS; /* rows that the block copies at once */
+  static constexpr int COPIES = (HEIGHT + STEP - 1) / STEP;
 
-  /* Row of the field's plane under row `row` of the ring, or -1 if no point needs it. */
+  real *first;           /* of plane 0 */
+  unsigned from[COPIES]; /* bytes from the field's plane to this thread's vectors; NONE in the first: none */
+  int to;                /* offset of the first of them in the ring's plane */
+  unsigned side_from;    /* this thread's vector of the sides, likewise */
+  int side_to;
+  int images; /* elements that copy_images brings */
+
+  /* Row of the field's plane under row `row` of the ring. Beyond the last one needed it goes back: any would
+   * do there, but not the same for all, which would make one place in memory hot. */
   __device__ __forceinline__ static int field_row(const geometry &d, const place &at, int row) {
+    const int last = d.ny + SIDE_Y - 1;
     int y = at.y0 + row - SIDE_Y;
-    if (y >= d.ny + SIDE_Y) return -1;
+    if (y > last) y = max(2 * last - y, 0);
     if constexpr (Y) {
       if (y < 0) y += d.ny;
       if (y >= d.ny) y -= d.ny;
@@ -82,28 +105,44 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     return y;
   }
 
+  __device__ __forceinline__ static unsigned bytes(int y, int x, const geometry &d) {
+    return ((unsigned)y * (unsigned)d.ldx + (unsigned)x) * (unsigned)sizeof(real);
+  }
+
+  /* Where the vector at column x of the extended domain lies, or -1 where copy_images brings it, or nobody
+   * needs it. Without X, padding may come along. */
+  __device__ __forceinline__ static int field_column(const geometry &d, int x) {
+    if constexpr (!X) return x < d.nx ? x : -1;
+    if (x >= d.nx + HALO) return -1;
+    if (d.nx % VECTOR == 0) return x < 0 ? x + d.nx : x >= d.nx ? x - d.nx : x;
+    return x < 0 || x + VECTOR > d.nx ? -1 : x;
+  }
+
   __device__ __forceinline__ void open(real *shared, const geometry &d, const place &at) {
     first = shared + SHIFT;
-    side_from = -1;
+    const int row0 = (int)threadIdx.x / Tile::COLUMNS;
+    const int x = field_column(d, at.x0 + at.column * VECTOR);
+    to = row0 * PITCH + SIDE_X + at.column * VECTOR;
+#pragma unroll
+    for (int k = 0; k < COPIES; k++) from[k] = x < 0 ? NONE : bytes(field_row(d, at, row0 + k * STEP), x, d);
+    side_from = NONE;
+    open_images(d, at);
     if constexpr (X) {
-      static_assert(SIDE_VECTORS * HEIGHT <= THREADS, "a thread copies at most one vector of the sides");
+      static_assert(SIDE_VECTORS * HEIGHT <= Tile::THREADS,
+                    "a thread copies at most one vector of the sides");
       const int i = (int)threadIdx.x;
       if (i >= SIDE_VECTORS * HEIGHT) return;
       const int k = i % SIDE_VECTORS * VECTOR;
       const int row = i / SIDE_VECTORS;
       const int column = k < HALO ? k : Tile::WIDTH + k;
-      const int y = field_row(d, at, row);
-      int x = at.x0 - HALO + column;
-      if (y < 0 || x >= d.nx + HALO) return;
-      if (d.nx % VECTOR == 0) {
-        if (x < 0) x += d.nx;
-        if (x >= d.nx) x -= d.nx;
-      } else if (x < 0 || x + VECTOR > d.nx) {
-        return; /* images here do not begin at a vector: copy_images */
-      }
-      side_from = y * d.ldx + x;
+      const int side = field_column(d, at.x0 - HALO + column);
+      if (side >= 0) side_from = bytes(field_row(d, at, row), side, d);
       side_to = row * PITCH + column;
     }
+  }
+
+  __device__ __forceinline__ uint2 *table() const {
+    return reinterpret_cast<uint2 *>(first - SHIFT + PLANES);
   }
 
   __device__ __forceinline__ real *slot(int index) const {
@@ -111,58 +150,48 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
   }
 
   /* The columns that no whole vector covers where nx is not a multiple of VECTOR: the row's end and the
-   * images. */
-  __device__ __forceinline__ static void copy_images(real *to, const real *plane, const geometry &d,
-                                                     const place &at) {
-    constexpr int LANES = 8; /* threads that share a row */
+   * images. Which they are is worked out once, into shared memory: pairs of bytes in the field's plane and
+   * elements in the ring's. */
+  __device__ __forceinline__ void open_images(const geometry &d, const place &at) {
+    images = 0;
+    if (!X || d.nx % VECTOR == 0) return;
     const int whole = d.nx / VECTOR * VECTOR;
     const int left = at.x0 == 0 ? HALO : 0;
-    const int count = left + max(min(d.nx, at.x0 + Tile::WIDTH) + HALO - whole, 0);
-    for (int row = (int)threadIdx.x / LANES; row < HEIGHT; row += THREADS / LANES) {
-      const int y = field_row(d, at, row);
-      if (y < 0) return;
-      for (int k = (int)threadIdx.x % LANES; k < count; k += LANES) {
-        const int x = k < left ? k - HALO : whole + k - left;
-        const int from = x < 0 ? x + d.nx : x >= d.nx ? x - d.nx : x;
-        copy_element(to + row * PITCH + x - at.x0 + HALO, plane + y * d.ldx + from);
-      }
+    const int columns = left + max(min(d.nx, at.x0 + Tile::WIDTH) + HALO - whole, 0);
+    images = columns * HEIGHT;
+    for (int i = (int)threadIdx.x; i < images; i += Tile::THREADS) {
+      const int row = i / columns;
+      const int k = i % columns;
+      const int x = k < left ? k - HALO : whole + k - left;
+      const int inside = x < 0 ? x + d.nx : x >= d.nx ? x - d.nx : x;
+      table()[i] =
+          make_uint2(bytes(field_row(d, at, row), inside, d), (unsigned)(row * PITCH + x - at.x0 + HALO));
+    }
+  }
+
+  __device__ __forceinline__ void copy_images(real *to, const real *plane) const {
+#pragma unroll 1
+    for (int i = (int)threadIdx.x; i < images;
+         i += Tile::THREADS) { /* each thread its own pairs: no barrier */
+      const uint2 pair = table()[i];
+      copy_element(to + pair.y, advance(plane, pair.x));
     }
   }
 
   /* Starts copying the field's plane into a slot of the ring; the block shares the work. */
   __device__ __forceinline__ void copy(int index, const real *plane, const geometry &d,
                                        const place &at) const {
-    real *to = slot(index);
-    constexpr int STEP = THREADS / Tile::COLUMNS;
-    int x = at.x0 + at.column * VECTOR;
-    bool whole = x < d.nx; /* without X, padding may come along */
-    if constexpr (X) {
-      whole = x + VECTOR <= d.nx;
-      if (d.nx % VECTOR == 0 && x >= d.nx) {
-        whole = x < d.nx + HALO;
-        x -= d.nx;
-      }
-    }
-    const int row0 = at.row / Tile::ROWS;
-    to += row0 * PITCH + SIDE_X + at.column * VECTOR;
-    if (whole && at.y0 >= SIDE_Y && at.y0 + HEIGHT <= d.ny + SIDE_Y) { /* no row's image */
-      const real *from = plane + ((at.y0 - SIDE_Y + row0) * d.ldx + x);
+    real *start = slot(index) + to;
+    if (from[0] != NONE) {
 #pragma unroll
-      for (int k = 0; k < (HEIGHT + STEP - 1) / STEP; k++, from += STEP * d.ldx) {
-        if (HEIGHT % STEP == 0 || row0 + k * STEP < HEIGHT) copy_vector(to + k * STEP * PITCH, from);
-      }
-    } else if (whole) {
-#pragma unroll 1
-      for (int k = 0; row0 + k * STEP < HEIGHT; k++) {
-        const int y = field_row(d, at, row0 + k * STEP);
-        if (y >= 0) copy_vector(to + k * STEP * PITCH, plane + (y * d.ldx + x));
+      for (int k = 0; k < COPIES; k++) {
+        if ((k + 1) * STEP <= HEIGHT || (int)threadIdx.x / Tile::COLUMNS + k * STEP < HEIGHT)
+          copy_vector(start + k * STEP * PITCH, advance(plane, from[k]));
       }
     }
     if constexpr (X) {
-      if (side_from >= 0) copy_vector(slot(index) + side_to, plane + side_from);
-      if (d.nx % VECTOR != 0 && (at.x0 == 0 || at.x0 + Tile::WIDTH + HALO > d.nx / VECTOR * VECTOR)) {
-        copy_images(slot(index), plane, d, at);
-      }
+      if (side_from != NONE) copy_vector(slot(index) + side_to, advance(plane, side_from));
+      if (images > 0) copy_images(slot(index), plane);
     }
   }
 
@@ -171,13 +200,10 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
   __device__ __forceinline__ void copy_own(int index, const real *plane, const geometry &d,
                                            const place &at) const {
     static_assert(!X && !Y, "sides are shared");
-    real *to = slot(index);
-    const int x = at.x0 + at.column * VECTOR;
+    real *to = slot(index) + at.row * PITCH + at.column * VECTOR;
 #pragma unroll
     for (int r = 0; r < Tile::ROWS; r++) {
-      const int y = at.y0 + at.row + r;
-      if (x < d.nx && y < d.ny)
-        copy_vector(to + (at.row + r) * PITCH + at.column * VECTOR, plane + y * d.ldx + x);
+      if (r < at.rows) copy_vector(to + r * PITCH, advance(plane, at.bytes + r * at.pitch));
     }
   }
 

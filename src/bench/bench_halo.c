@@ -10,7 +10,7 @@
  * are all there is to measure. All ranks at once; a sample is the mean of a few exchanges one after another,
  * each waited for, and the slowest rank's counts. */
 
-enum { SAMPLES = 50, IN_A_ROW = 8, WARM_UP = 3, WAYS = 3, PLANES = 16, NEIGHBOURS = 2 };
+enum { SAMPLES = 50, IN_A_ROW = 8, WARM_UP = 3, WAYS = 4, PLANES = 16, NEIGHBOURS = 2 };
 
 /* One way of moving the planes. transport -1: plain copies. */
 typedef struct halo_way {
@@ -38,6 +38,7 @@ typedef struct halo_setting {
   grid grid;
   field_space space;
   field field;
+  kernels_event *filled; /* when the field has its values */
   halo_way ways[WAYS];
   int count;
 } halo_setting;
@@ -50,10 +51,10 @@ static status copy_plainly(const halo_setting *setting) {
   const size_t bytes = KERNELS_HALO * field_plane_bytes(field);
   CHECK(backend->memory_copy(field->context, QUEUE_COPY, (char *)target->neighbours[0] + target->half,
                              field_plane(field, 0), bytes));
-  CHECK(backend->memory_copy(field->context, QUEUE_EDGE, target->neighbours[1],
+  CHECK(backend->memory_copy(field->context, QUEUE_MAIN, target->neighbours[1],
                              field_plane(field, field->shape.nz - KERNELS_HALO), bytes));
   CHECK(backend->queue_wait(field->context, QUEUE_COPY));
-  return backend->queue_wait(field->context, QUEUE_EDGE);
+  return backend->queue_wait(field->context, QUEUE_MAIN);
 }
 
 /* What the neighbours copied here, into the halo planes where the check looks for it. */
@@ -70,7 +71,8 @@ static status fetch_copied(const halo_setting *setting) {
 static status move(halo_setting *setting, halo_way *way) {
   if (way->transport < 0) return copy_plainly(setting);
   const field *fields[] = {&setting->field};
-  CHECK(halo_exchange(&way->halo, 1, fields));
+  CHECK(halo_begin(&way->halo, 1, fields, setting->filled));
+  CHECK(halo_end(&way->halo));
   return setting->space.backend->queue_wait(setting->space.context, QUEUE_MAIN);
 }
 
@@ -225,6 +227,8 @@ static status setting_open(halo_setting *setting, int64_t side, precision precis
     result =
         field_fill(&setting->field, setting->grid.z0, n[2], 0, bench_noise_row, &setting->field.shape.nx);
   }
+  if (result == STATUS_OK) result = bench->backend->event_create(bench->context, &setting->filled);
+  if (result == STATUS_OK) result = bench->backend->event_record(setting->filled, bench->context, QUEUE_MAIN);
   return agree(bench->comm, result);
 }
 
@@ -232,6 +236,7 @@ static void setting_close(halo_setting *setting) {
   for (int w = 0; w < setting->count; w++) {
     if (setting->ways[w].halo.backend != NULL) halo_destroy(&setting->ways[w].halo);
   }
+  if (setting->filled != NULL) setting->bench->backend->event_destroy(setting->filled);
   if (setting->space.backend != NULL) field_space_close(&setting->space);
 }
 
@@ -254,7 +259,7 @@ static void report(const halo_setting *setting, json_t *results) {
   }
 }
 
-/* The exchange by the transport that a run would choose, and by the one that it would fall back on. */
+/* The exchange by the transport that a run would choose, and by those that it would fall back on. */
 static status add_exchanges(halo_setting *setting) {
   static transport_choice choice;
   static int chosen;
@@ -263,9 +268,13 @@ static status add_exchanges(halo_setting *setting) {
     chosen = 1;
     log_info("halo: transport %s: %s\n", transport_name(choice.transport), choice.reason);
   }
-  CHECK(add_way(setting, transport_name(choice.transport), (int)choice.transport));
-  if (choice.transport != TRANSPORT_CUDA_AWARE) return STATUS_OK;
-  return add_way(setting, "staged", TRANSPORT_STAGED);
+  static const transport chain[] = {TRANSPORT_PEER, TRANSPORT_CUDA_AWARE, TRANSPORT_STAGED};
+  int found = 0;
+  for (size_t i = 0; i < sizeof chain / sizeof chain[0]; i++) {
+    found = found || chain[i] == choice.transport;
+    if (found) CHECK(add_way(setting, transport_name(chain[i]), (int)chain[i]));
+  }
+  return found ? STATUS_OK : add_way(setting, transport_name(choice.transport), (int)choice.transport);
 }
 
 static status measure_planes(bench *bench, const halo_target *target, int64_t side, precision precision,

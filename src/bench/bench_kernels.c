@@ -47,7 +47,7 @@ typedef struct kernel_arrays {
   field_space space;
   stencil stencil;
   field fields[FIELDS];
-  kernels_event *began, *edges_done;
+  kernels_event *edges_done;
   kernels_plane_sums *sums;
 } kernel_arrays;
 
@@ -86,10 +86,9 @@ static status run_stage(const kernel_job *job, const kernels_launch *launch) {
   return job->backend->stage(launch, &stage);
 }
 
-static status run(const kernel_job *job, kernels_queue queue, kernels_planes first, kernels_planes second) {
+static status run(const kernel_job *job, kernels_planes first, kernels_planes second) {
   const kernels *backend = job->backend;
   kernels_launch launch = job->launch;
-  launch.queue = queue;
   launch.planes[0] = first;
   launch.planes[1] = second;
   void *const out[OUTPUTS] = {array(job, INPUTS), array(job, INPUTS + 1), array(job, INPUTS + 2)};
@@ -115,24 +114,23 @@ static status run(const kernel_job *job, kernels_queue queue, kernels_planes fir
 static status run_whole(void *data) {
   kernel_job *job = data;
   job->next = (job->next + 1) % job->steps;
-  return run(job, QUEUE_MAIN, (kernels_planes){0, job->launch.shape.nz}, (kernels_planes){0, 0});
+  return run(job, (kernels_planes){0, job->launch.shape.nz}, (kernels_planes){0, 0});
 }
 
-/* As the time step does it: edges on the urgent queue, the interior after them, and each follows the other.
- */
+/* As the time step does it: a device computes a stage in one launch that has its edges first; otherwise edges
+ * are an operation of their own. */
 static status run_split(void *data) {
-  const kernel_job *job = data;
-  const kernels *backend = job->backend;
-  kernels_context *context = job->launch.context;
-  const int nz = job->launch.shape.nz;
-  CHECK(backend->event_record(job->arrays->began, context, QUEUE_MAIN));
-  CHECK(backend->event_follow(context, QUEUE_EDGE, job->arrays->began));
+  kernel_job job = *(const kernel_job *)data;
+  const int nz = job.launch.shape.nz;
+  const kernels_planes none = {0, 0};
+  if (job.what->kind == STAGE && !job.backend->host_memory) {
+    job.launch.edges = job.arrays->edges_done;
+    return run(&job, (kernels_planes){0, nz}, none);
+  }
   const kernels_planes below = {0, KERNELS_HALO};
   const kernels_planes above = {nz - KERNELS_HALO, nz};
-  CHECK(run(job, QUEUE_EDGE, below, above));
-  CHECK(backend->event_record(job->arrays->edges_done, context, QUEUE_EDGE));
-  CHECK(backend->event_follow(context, QUEUE_MAIN, job->arrays->edges_done));
-  return run(job, QUEUE_MAIN, (kernels_planes){below.z1, above.z0}, (kernels_planes){0, 0});
+  CHECK(run(&job, below, above));
+  return run(&job, (kernels_planes){below.z1, above.z0}, none);
 }
 
 /* The other fields hold the first one's values in other places. */
@@ -158,7 +156,6 @@ static status arrays_open(bench *bench, const int64_t n[3], precision precision,
   arrays->stencil = stencil_make(8, grid.h);
   CHECK(field_space_open(bench->backend, bench->context, grid_shape(&grid, precision), &arrays->space));
   for (int i = 0; i < FIELDS; i++) CHECK(field_create(&arrays->space, &arrays->fields[i]));
-  CHECK(bench->backend->event_create(bench->context, &arrays->began));
   CHECK(bench->backend->event_create(bench->context, &arrays->edges_done));
   arrays->sums = malloc((size_t)grid.nz * sizeof *arrays->sums);
   if (arrays->sums == NULL) return status_fail(STATUS_MEMORY, "no memory for %d sums", grid.nz);
@@ -167,7 +164,6 @@ static status arrays_open(bench *bench, const int64_t n[3], precision precision,
 
 static void arrays_close(bench *bench, kernel_arrays *arrays) {
   free(arrays->sums);
-  if (arrays->began != NULL) bench->backend->event_destroy(arrays->began);
   if (arrays->edges_done != NULL) bench->backend->event_destroy(arrays->edges_done);
   for (int i = 0; i < FIELDS; i++) {
     if (arrays->fields[i].backend != NULL) field_destroy(&arrays->fields[i]);

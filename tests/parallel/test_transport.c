@@ -1,9 +1,14 @@
-/* Transports without a device: the CPU backend that says its memory is not the host's. What is chosen under
- * an MPI that is not CUDA-aware, and what arrives through staging buffers. */
+/* Transports without a device: the CPU backend that says its memory is not the host's, and shares it between
+ * processes as a GPU does. What is chosen under an MPI that is not CUDA-aware, and what arrives through
+ * staging buffers and by peer copies. */
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "solver.h"
 
@@ -28,9 +33,74 @@ typedef struct stand {
 
 static size_t staging = 0; /* bytes allocated so far */
 
-static status count_allocate(kernels_context *context, kernels_memory kind, size_t bytes, void **memory) {
-  if (kind == MEMORY_STAGING) staging += bytes;
-  return kernels_find("cpu")->memory_allocate(context, kind, bytes, memory);
+/* Device memory: a file in shared memory each, mapped here. Imported: another process's. */
+enum { BLOCKS = 64 };
+static struct block {
+  char name[KERNELS_HANDLE_BYTES];
+  void *memory;
+  size_t bytes;
+} blocks[BLOCKS];
+
+static status map_block(int file, const char *name, size_t bytes, void **memory) {
+  static int next = 0;
+  *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  EXPECT(*memory != MAP_FAILED && next < BLOCKS);
+  (void)close(file);
+  blocks[next] = (struct block){.memory = *memory, .bytes = bytes};
+  (void)snprintf(blocks[next++].name, KERNELS_HANDLE_BYTES, "%s", name);
+  return STATUS_OK;
+}
+
+static status device_allocate(kernels_context *context, kernels_memory kind, size_t bytes, void **memory) {
+  static int count = 0;
+  char name[KERNELS_HANDLE_BYTES];
+  if (kind == MEMORY_STAGING) {
+    staging += bytes;
+    return kernels_find("cpu")->memory_allocate(context, kind, bytes, memory);
+  }
+  (void)snprintf(name, sizeof name, "/fdapp-transport-%ld-%d", (long)getpid(), count++);
+  const int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+  EXPECT(file >= 0 && ftruncate(file, (off_t)bytes) == 0);
+  return map_block(file, name, bytes, memory);
+}
+
+static struct block *block_of(const void *memory) {
+  for (int i = 0; i < BLOCKS; i++) {
+    if (blocks[i].memory == memory) return &blocks[i];
+  }
+  return NULL;
+}
+
+static void device_release(kernels_context *context, void *memory) {
+  (void)context;
+  struct block *block = block_of(memory);
+  EXPECT(block != NULL && munmap(block->memory, block->bytes) == 0);
+  block->memory = NULL;
+}
+
+static void device_free(kernels_context *context, kernels_memory kind, void *memory) {
+  if (kind == MEMORY_STAGING) {
+    kernels_find("cpu")->memory_free(context, kind, memory);
+  } else {
+    EXPECT(shm_unlink(block_of(memory)->name) == 0);
+    device_release(context, memory);
+  }
+}
+
+static status device_export(kernels_context *context, void *memory,
+                            unsigned char handle[KERNELS_HANDLE_BYTES]) {
+  (void)context;
+  memcpy(handle, block_of(memory)->name, KERNELS_HANDLE_BYTES);
+  return STATUS_OK;
+}
+
+static status device_import(kernels_context *context, const unsigned char handle[KERNELS_HANDLE_BYTES],
+                            void **memory) {
+  (void)context;
+  struct stat state;
+  const int file = shm_open((const char *)handle, O_RDWR, 0);
+  EXPECT(file >= 0 && fstat(file, &state) == 0);
+  return map_block(file, "imported", (size_t)state.st_size, memory);
 }
 
 static void stand_open(stand *stand) {
@@ -41,7 +111,11 @@ static void stand_open(stand *stand) {
   MPI_Comm_size(MPI_COMM_WORLD, &stand->ranks);
   stand->device = *kernels_find("cpu");
   stand->device.host_memory = 0;
-  stand->device.memory_allocate = count_allocate;
+  stand->device.memory_allocate = device_allocate;
+  stand->device.memory_free = device_free;
+  stand->device.memory_export = device_export;
+  stand->device.memory_import = device_import;
+  stand->device.memory_release = device_release;
   const int64_t n[3] = {NX, NY, (int64_t)PLANES * stand->ranks + stand->ranks / 2};
   EXPECT(grid_make(n, (const double[]){1.0, 1.0, 1.0}, stand->ranks, stand->rank, &stand->grid) == STATUS_OK);
   EXPECT(stand->device.context_create(&setup, &context) == STATUS_OK);
@@ -74,6 +148,18 @@ static void choices_check(const stand *stand) {
   EXPECT(status_exit_code(STATUS_DEVICE) == 3);
   status_clear();
 
+  const size_t taken = staging;
+  const status peer = transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_PEER, &choice);
+  if (stand->ranks > 1) {
+    EXPECT(peer == STATUS_OK && choice.transport == TRANSPORT_PEER && choice.warn == 0);
+  } else {
+    EXPECT(peer == STATUS_DEVICE);
+    EXPECT(strstr(status_message(peer), "halo.transport = peer: no rank has a neighbour") != NULL);
+    status_clear();
+  }
+
+  staging = taken; /* the proof has given back what it took */
+
   field_space host = stand->space;
   host.backend = kernels_find("cpu");
   EXPECT(transport_choose(MPI_COMM_WORLD, &host, CONFIG_TRANSPORT_CUDA_AWARE, &choice) == STATUS_OK);
@@ -103,8 +189,7 @@ static int points_off(const stand *stand, const field *field, int first, int las
   return off;
 }
 
-static void field_set(const stand *stand, field *field, int shift) {
-  EXPECT(field_create(&stand->space, field) == STATUS_OK);
+static void field_set(const stand *stand, const field *field, int shift) {
   const int nz = field->shape.nz;
   for (int z = -KERNELS_HALO; z < nz + KERNELS_HALO; z++) {
     for (int y = 0; y < NY; y++) {
@@ -118,26 +203,27 @@ static void field_set(const stand *stand, field *field, int shift) {
 
 /* Several fields at once and one after another, so that buffers are used again. Alone, nothing is exchanged.
  */
-static void exchanges_check(const stand *stand) {
+static void exchanges_check(const stand *stand, transport transport) {
   halo halo;
-  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_STAGED, &halo) == STATUS_OK);
+  field fields[HALO_FIELDS];
+  const field *list[HALO_FIELDS];
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, transport, &halo) == STATUS_OK);
+  for (int i = 0; i < HALO_FIELDS; i++) {
+    EXPECT(field_create(&stand->space, &fields[i]) == STATUS_OK);
+    list[i] = &fields[i];
+  }
   for (int round = 0; round < 2; round++) {
-    field fields[HALO_FIELDS];
-    const field *list[HALO_FIELDS];
-    for (int i = 0; i < HALO_FIELDS; i++) {
-      field_set(stand, &fields[i], i + round);
-      list[i] = &fields[i];
-    }
+    for (int i = 0; i < HALO_FIELDS; i++) field_set(stand, &fields[i], i + round);
     EXPECT(halo_exchange(&halo, 2, list) == STATUS_OK);
     EXPECT(halo_exchange(&halo, HALO_FIELDS - 2, list + 2) == STATUS_OK);
     for (int i = 0; i < HALO_FIELDS; i++) {
       const int nz = fields[i].shape.nz;
       const int reach = stand->ranks == 1 ? 0 : KERNELS_HALO;
       EXPECT(points_off(stand, &fields[i], -reach, nz + reach, i + round) == 0);
-      field_destroy(&fields[i]);
     }
   }
   halo_destroy(&halo);
+  for (int i = 0; i < HALO_FIELDS; i++) field_destroy(&fields[i]);
 }
 
 /* The plan promises as much memory as staging takes; to be called when all of it has been taken. */
@@ -155,7 +241,8 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   stand_open(&stand);
   choices_check(&stand);
-  exchanges_check(&stand);
+  exchanges_check(&stand, TRANSPORT_STAGED);
+  if (stand.ranks > 1) exchanges_check(&stand, TRANSPORT_PEER);
   needs_check(&stand);
   stand_close(&stand);
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

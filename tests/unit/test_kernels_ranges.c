@@ -1,6 +1,8 @@
 #include "rig.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Ranges of planes, thread counts, what must not be read and what must not be written. */
 
@@ -258,6 +260,78 @@ static void whole_slabs_need_no_halos(rig *rig) {
   for (int s = 0; s < RIG_LARGE; s++) whole_slab(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
 }
 
+/* Of `count` planes from z on: as they are on the device now, whatever MAIN is doing, and as they should be.
+ */
+static void planes_assert_equal(rig *rig, const twin *twin, int z, int count) {
+  const kernels_shape *shape = &rig->launch.shape;
+  const size_t row = (size_t)shape->ldx * kernels_element_size(shape->precision);
+  const size_t offset = (size_t)(z + KERNELS_HALO) * (size_t)shape->ny * row;
+  const size_t points = (size_t)shape->nx * kernels_element_size(shape->precision);
+  const size_t rows = (size_t)count * (size_t)shape->ny;
+  char *copied = malloc(rows * row);
+  assert_non_null(copied);
+  assert_ok(rig->backend->memory_copy(rig->context, QUEUE_COPY, copied, (const char *)twin->device + offset,
+                                      rows * row));
+  assert_ok(rig->backend->queue_wait(rig->context, QUEUE_COPY));
+  for (size_t i = 0; i < rows; i++)
+    assert_memory_equal(copied + i * row, (const char *)twin->host + offset + i * row, points);
+  free(copied);
+}
+
+/* When the event of a stage is passed, its edges are there, and in the end everything is. Twice, for the next
+ * one must not take the last one's event for its own. */
+static void edges_check(rig *rig, const twin *out, const kernels_stage *on_host,
+                        const kernels_stage *on_device) {
+  const int nz = rig->launch.shape.nz;
+  const int planes = nz < KERNELS_HALO ? nz : KERNELS_HALO;
+  kernels_launch launch = rig->launch;
+  assert_ok(rig->backend->event_create(rig->context, &launch.edges));
+  for (int i = 0; i < 2; i++) {
+    if (i == 0) reference_stage(&launch, on_host);
+    assert_ok(rig->backend->stage(&launch, on_device));
+    assert_ok(rig->backend->event_wait(launch.edges));
+    planes_assert_equal(rig, out, 0, planes);
+    planes_assert_equal(rig, out, nz - planes, planes);
+    twin_assert_equal(rig, out, "stage with its edges first");
+  }
+  rig->backend->event_destroy(launch.edges);
+}
+
+static void edges_shape(rig *rig, int nx, int ny, int nz) {
+  rig_shape(rig, nx, ny, nz);
+  arrays a = arrays_make(rig);
+  const kernels_stage on_host = stage_of(&a, 0);
+  const kernels_stage on_device = stage_of(&a, 1);
+  edges_check(rig, &a.out[5], &on_host, &on_device);
+  arrays_free(rig, &a);
+}
+
+/* So wide that a device has no more blocks at once than there are tiles. */
+static void edges_wide(rig *rig) {
+  const int single = rig->launch.shape.precision == PRECISION_SINGLE;
+  rig_shape(rig, single ? 2060 : 1030, 130, 20);
+  twin f = twin_random(rig, 1);
+  twin base = twin_random(rig, 2);
+  twin out = twin_sentinel(rig);
+  kernels_stage stage = {
+      .f = f.host, .base = base.host, .out = out.host, .weight_f = 0.25, .advection = -0.003};
+  for (int d = 0; d < 3; d++) stage.uniform[d] = 1.0 - 0.3 * d;
+  const kernels_stage on_host = stage;
+  stage.f = f.device;
+  stage.base = base.device;
+  stage.out = out.device;
+  edges_check(rig, &out, &on_host, &stage);
+  twin_free(rig, &f);
+  twin_free(rig, &base);
+  twin_free(rig, &out);
+}
+
+static void edges_come_first(rig *rig) {
+  for (int s = 0; s < RIG_SHAPES; s++) edges_shape(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
+  for (int s = 0; s < RIG_LARGE; s++) edges_shape(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
+  edges_wide(rig);
+}
+
 static void threads_do_not_show(rig *rig) {
   for (int threads = 1; threads <= 3; threads++) {
     rig_threads(rig, threads);
@@ -285,11 +359,11 @@ static void large_fields_are_the_reference(rig *rig) {
 
 int main(int argc, char **argv) {
   static const rig_test tests[] = {
-      RIG_TEST(parts_write_their_planes_only),  RIG_TEST(two_ranges_in_one_launch),
-      RIG_TEST(large_ranges_in_one_launch),     RIG_TEST(single_operations_take_two_ranges),
-      RIG_TEST(parts_make_the_whole),           RIG_TEST(interior_does_not_see_halos),
-      RIG_TEST(whole_slabs_need_no_halos),      RIG_TEST(threads_do_not_show),
-      RIG_TEST(large_fields_are_the_reference),
+      RIG_TEST(parts_write_their_planes_only), RIG_TEST(two_ranges_in_one_launch),
+      RIG_TEST(large_ranges_in_one_launch),    RIG_TEST(single_operations_take_two_ranges),
+      RIG_TEST(parts_make_the_whole),          RIG_TEST(interior_does_not_see_halos),
+      RIG_TEST(whole_slabs_need_no_halos),     RIG_TEST(edges_come_first),
+      RIG_TEST(threads_do_not_show),           RIG_TEST(large_fields_are_the_reference),
   };
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,0 +1,81 @@
+#ifndef FDAPP_CUDA_ROWS_CUH
+#define FDAPP_CUDA_ROWS_CUH
+
+#include <algorithm>
+
+#include "operations.cuh"
+
+/* The derivative along x where rows are whole vectors: a warp takes 32 vectors of each of ROWS rows straight
+ * into registers, and lanes hand each other their neighbours. Only the vectors beside the warp's are loaded
+ * twice. */
+
+constexpr int ROWS_WARPS = 8;
+
+/* Vectors x - k and x + k of the lane's own, k = 1 .. SIDES. Lanes at the warp's ends take theirs from
+ * `beside`, which the first SIDES lanes hold for the right end, the last SIDES for the left. */
+template <int SIDES>
+__device__ __forceinline__ void neighbours_gather(const real (&own)[VECTOR], const real (&beside)[VECTOR],
+                                                  real (&line)[VECTOR + 2 * HALO]) {
+  constexpr unsigned ALL = 0xffffffffU;
+  const int lane = (int)threadIdx.x;
+#pragma unroll
+  for (int v = 0; v < VECTOR; v++) {
+    line[HALO + v] = own[v];
+#pragma unroll
+    for (int k = 1; k <= SIDES; k++) {
+      line[HALO + v - k * VECTOR] = __shfl_sync(ALL, lane >= 32 - k ? beside[v] : own[v], lane - k);
+      line[HALO + v + k * VECTOR] = __shfl_sync(ALL, lane < k ? beside[v] : own[v], lane + k);
+    }
+  }
+}
+
+/* blockDim (32, ROWS_WARPS); blockIdx.x: parts of a row, row by row; blockIdx.y: the ranges of planes, whose
+ * rows are numbered through. */
+template <int ROWS>
+__global__ void __launch_bounds__(32 * ROWS_WARPS)
+    rows_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d) {
+  constexpr int SIDES = HALO / VECTOR;
+  const kernels_planes range = d.range[blockIdx.y];
+  const unsigned parts = (unsigned)divide_up(d.nx, 32 * VECTOR);
+  const int lane = (int)threadIdx.x;
+  const int x = ((int)(blockIdx.x % parts) * 32 + lane) * VECTOR;
+  const int from = wrap(min(x, d.nx + HALO - VECTOR), d.nx);
+  const int side = wrap(min(lane < SIDES ? x + 32 * VECTOR : x - 32 * VECTOR, d.nx + HALO - VECTOR), d.nx);
+  const bool at_end = lane < SIDES || lane >= 32 - SIDES;
+  const ptrdiff_t count = (ptrdiff_t)(range.z1 - range.z0) * d.ny;
+  const ptrdiff_t first = ((ptrdiff_t)(blockIdx.x / parts) * ROWS_WARPS + threadIdx.y) * ROWS;
+  const ptrdiff_t start = d.plane(range.z0) + first * d.ldx;
+  real own[ROWS][VECTOR], beside[ROWS][VECTOR] = {};
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    if (first + r >= count) break;
+    vector_load(a.f + start + r * d.ldx + from, own[r]);
+    if (at_end) vector_load(a.f + start + r * d.ldx + side, beside[r]);
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    if (first + r >= count) break;
+    real line[VECTOR + 2 * HALO], result[VECTOR];
+    neighbours_gather<SIDES>(own[r], beside[r], line);
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) {
+      const real *m = line + v;
+      result[v] = first_derivative(a.c.first[AXIS_X], m[0], m[1], m[2], m[3], m[5], m[6], m[7], m[8]);
+    }
+    if (x < d.ldx) vector_store(a.out[0] + start + r * d.ldx + x, result);
+  }
+}
+
+/* A warp takes as many rows as were fastest (run/results/kernels.md). */
+static inline status rows_launch(const kernels_launch *launch, const arguments &a, const char *name) {
+  constexpr int ROWS = sizeof(real) == sizeof(float) ? 2 : 4;
+  const geometry d = launch_geometry(launch);
+  const size_t rows = (size_t)std::max(d.planes(0), d.planes(1)) * (size_t)d.ny;
+  const size_t blocks =
+      (rows + ROWS * ROWS_WARPS - 1) / (ROWS * ROWS_WARPS) * (size_t)divide_up(d.nx, 32 * VECTOR);
+  const dim3 grid((unsigned)blocks, d.planes(1) > 0 ? KERNELS_RANGES : 1);
+  rows_kernel<ROWS><<<grid, dim3(32, ROWS_WARPS), 0, launch_stream(launch)>>>(a, d);
+  return context_launched(launch->context, launch->queue, name);
+}
+
+#endif
