@@ -19,8 +19,6 @@ INTERPOSE_CUDA(cudaGetDeviceCount, (int *count), (count), cudaErrorUnknown)
 INTERPOSE_CUDA(cudaSetDevice, (int device), (device), cudaErrorUnknown)
 INTERPOSE_CUDA(cudaGetDeviceProperties, (struct cudaDeviceProp * properties, int device),
                (properties, device), cudaErrorUnknown)
-INTERPOSE_CUDA(cudaDeviceGetStreamPriorityRange, (int *lowest, int *highest), (lowest, highest),
-               cudaErrorUnknown)
 INTERPOSE_CUDA(cudaFuncGetAttributes, (struct cudaFuncAttributes * attributes, const void *kernel),
                (attributes, kernel), cudaErrorInvalidDeviceFunction)
 INTERPOSE_CUDA(cudaFuncSetAttribute, (const void *kernel, enum cudaFuncAttribute attribute, int value),
@@ -42,9 +40,17 @@ INTERPOSE_CUDA(cudaMemcpyAsync,
                (void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t stream),
                (to, from, size, kind, stream), cudaErrorUnknown)
 
+/* Memory of other processes */
+INTERPOSE_CUDA(cudaIpcGetMemHandle, (cudaIpcMemHandle_t * handle, void *memory), (handle, memory),
+               cudaErrorUnknown)
+INTERPOSE_CUDA(cudaIpcOpenMemHandle, (void **memory, cudaIpcMemHandle_t handle, unsigned flags),
+               (memory, handle, flags), cudaErrorMapBufferObjectFailed)
+INTERPOSE_CUDA(cudaIpcCloseMemHandle, (void *memory), (memory), (real(memory), cudaErrorUnknown))
+
 /* Streams and events */
-INTERPOSE_CUDA(cudaStreamCreateWithPriority, (cudaStream_t * stream, unsigned flags, int priority),
-               (stream, flags, priority), cudaErrorMemoryAllocation)
+INTERPOSE_CUDA(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags),
+               cudaErrorMemoryAllocation)
+INTERPOSE_CUDA(cudaStreamQuery, (cudaStream_t stream), (stream), cudaErrorLaunchFailure)
 INTERPOSE_CUDA(cudaStreamDestroy, (cudaStream_t stream), (stream), (real(stream), cudaErrorUnknown))
 INTERPOSE_CUDA(cudaStreamSynchronize, (cudaStream_t stream), (stream), cudaErrorUnknown)
 INTERPOSE_CUDA(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
