@@ -1,19 +1,34 @@
 """The time of a step from figures of the machine, and what follows for machines and grids not measured.
 
 One Runge-Kutta stage on a slab of n planes, with w words moved per point (words of a step / stages), halo H = 4:
-    plane(k) = k nx ny size / (bandwidth efficiency)                       seconds for k words per point of a plane
-    edges    = launch + plane(8 w + 4 H) / thin    both edge ranges, which read H planes on either side
-    interior = launch + plane((n - 8) w + 2 H)     without overlap, or alone: no edges, launch + plane(n w + 2 H)
-    halo     = latency + H nx ny size / link       both ways at once; 0 for a rank alone, which wraps around
-    overhead = join                                with overlap: ranges and exchange wait for one another
-    hidden   = hiding min(interior, halo)          with overlap; hiding = 1 where messages move on by themselves
-    stage    = edges + interior + halo + overhead - hidden
-The slowest rank has ceil(nz / ranks) planes; fewer than 8 are all edge, in one range. bandwidth is the same-mix ceiling
-of a rank, measured in the same run. launch is what starting a range and letting it run out costs, and thin the share
-of the bandwidth that four planes reach of what many reach: they are over before the pipeline of planes is full.
-efficiency, launch, thin and join are fitted to times of steps and of their parts, latency and link to times of the
-exchange alone (fdbench halo). Not in the model: caches that hold a whole slab, a network shared by many nodes, jitter
-of many ranks: beyond the ranks measured it is a bound from below on time."""
+    plane(k) = k nx ny size / (bandwidth efficiency)       seconds for k words per point of a plane
+    halo     = latency + H nx ny size / link               both ways at once; 0 for a rank alone, which wraps around
+    alone, or without overlap:
+        interior = launch + plane(n w + 2 H pieces)
+        stage    = interior + halo
+    on a CPU, with overlap, edges and interior are two operations:
+        edges    = launch + plane(8 w + 4 H) / thin        both ranges, which read H planes on either side
+        interior = launch + plane((n - 8) w + 2 H)         overlaps with halo
+        stage    = edges + interior + halo - hiding min(interior, halo) + join
+    on a device, with overlap, one kernel computes the slab, its ends first; halo begins when the edges are there:
+        interior = launch + plane(n w + 2 H max(pieces, 2))
+        edges    = launch + turns plane(4 w + 2 H) part / thin + interior (rounds - 1) / rounds     within interior
+        stage    = max(interior, edges + halo) + join      or interior + halo + join, if nothing is hidden
+
+On a device as many blocks as fit march through the planes, and take `front` bytes of a plane together. A plane of more
+is done in rounds = ceil(nx ny size / front), one after the other: the last one begins, with its edges, when the others
+are done. A plane of less is done in pieces = floor(front / (nx ny size)) along z at once, each of which reads H planes
+on either side; from 2 on both ends are computed at once (turns = 1), else one after the other (turns = 2). part =
+front / (nx ny size): what marches together takes the device's whole bandwidth. Edges never take longer than all planes.
+On a CPU pieces = 1.
+
+hiding = 1 where messages move on by themselves. The slowest rank has ceil(nz / ranks) planes; on a CPU fewer than 8 are
+all edge, in one range. bandwidth is the same-mix ceiling of a rank, measured in the same run. launch is what starting a
+range and letting it run out costs, and thin the share of the bandwidth that the first planes reach of what many reach:
+pipelines of planes fill up meanwhile. join is what passes from stage to stage beside that, waiting for a slower
+neighbour included. efficiency, launch, thin and join are fitted to times of steps and of their parts, latency and link
+to times of the exchange alone (fdbench halo). Not in the model: caches that hold a whole slab, GPUs that differ, a
+network shared by many nodes, jitter of many ranks: beyond the ranks measured it is a bound from below on time."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -31,9 +46,13 @@ PRIOR_FACTOR = 3.0  # how far, as a factor, a figure may lie from its first gues
 UNTOLD = 0.7  # a figure is told by the data if they leave less than this of the first guess's width
 DISAGREEMENT = 0.10
 
-# First guesses, of the size seen on an H200 with CUDA-aware MPI over NVLink, and through shared host memory.
+# Bytes of a plane that a device computes at once: 132 multiprocessors, each with a tile of 16 KiB (H200, uniform
+# velocity, kernels/cuda/launch.cuh).
+FRONT = 132 * 16384.0
+
+# First guesses, of the size seen on H200s with copies from GPU to GPU over NVLink, and through shared host memory.
 GUESSES = {
-    "cuda": {"efficiency": 0.8, "latency": 20e-6, "link": 100e9, "launch": 5e-6, "thin": 0.5, "join": 10e-6},
+    "cuda": {"efficiency": 0.9, "latency": 20e-6, "link": 150e9, "launch": 5e-6, "thin": 0.7, "join": 10e-6},
     "cpu": {"efficiency": 0.5, "latency": 10e-6, "link": 5e9, "launch": 10e-6, "thin": 1.0, "join": 5e-6},
 }
 
@@ -102,6 +121,7 @@ class Machine:
     launch: float  # seconds, of a range of planes, whatever its size
     thin: float = 1.0  # bandwidth of the edges, as a share of the interior's
     join: float = 0.0  # seconds, of a stage that overlaps
+    front: float = 0.0  # bytes of a plane that a device computes at once; 0: a CPU
     hiding: float = 1.0  # share of what could be hidden that is
     untold: tuple = ()  # names of the figures that the data do not tell: they are first guesses
 
@@ -114,11 +134,12 @@ class Terms:
     edges: float
     halo: float
     overhead: float
-    hidden: float
+    hidden: float  # of the halo
+    within: bool = False  # edges are a part of interior, not in addition to it
 
     @property
     def total(self):
-        return self.interior + self.edges + self.halo + self.overhead - self.hidden
+        return sum(shown_terms(self).values())
 
     @property
     def exposed(self):
@@ -126,30 +147,55 @@ class Terms:
         return self.halo - self.hidden
 
 
+def stage_split(machine, problem, span):
+    """(interior, edges, what of the interior a halo can hide behind) on a CPU. span(planes, planes beside them, share
+    of the bandwidth): seconds of a range."""
+    split = min(problem.planes, 2 * HALO)
+    edges = span(split, 4 * HALO if problem.planes >= 2 * HALO else 2 * HALO, machine.thin)
+    interior = span(problem.planes - split, 2 * HALO) if problem.planes > split else 0.0
+    return interior, edges, interior
+
+
+def pieces_of(machine, problem):
+    """Pieces along z that a device computes at once."""
+    return max(1, min(int(machine.front / problem.plane_bytes), problem.planes // (2 * HALO)))
+
+
+def stage_ends_first(machine, problem, span):
+    """As stage_split(), on a device."""
+    pieces = pieces_of(machine, problem)
+    interior = span(problem.planes, 2 * HALO * max(pieces, 2))
+    turns = 1 if pieces > 1 else 2
+    share = machine.thin * problem.plane_bytes / machine.front
+    rounds = math.ceil(problem.plane_bytes / machine.front)
+    edges = min(span(turns * HALO, turns * 2 * HALO, share) + interior * (rounds - 1) / rounds, interior)
+    return interior, edges, interior - edges
+
+
 def step_terms(machine, problem):
     """The terms of a step of `problem`."""
     speed = machine.ceilings.of(problem) * machine.efficiency
     words = problem.words / problem.stages
     alone = problem.ranks == 1
-    overlap = problem.overlap and not alone
+    overlap, device = problem.overlap and not alone, machine.front > 0
 
-    def span(planes, ranges, share=1.0):
-        count = planes * words + 2 * HALO * ranges
-        return machine.launch + count * problem.plane_bytes / (speed * share) if planes else 0.0
+    def span(planes, beside, share=1.0):
+        return machine.launch + (planes * words + beside) * problem.plane_bytes / (speed * share)
 
-    split = min(problem.planes, 2 * HALO) if overlap else 0
-    edges = span(split, 2 if problem.planes >= 2 * HALO else 1, machine.thin)
-    interior = span(problem.planes - split, 1)
-    sent = HALO * problem.plane_bytes
-    halo = 0.0 if alone else machine.latency + sent / machine.link
-    overhead = machine.join if overlap else 0.0
-    hidden = machine.hiding * min(interior, halo) if overlap else 0.0
-    return Terms(*(problem.stages * value for value in (interior, edges, halo, overhead, hidden)))
+    halo = 0.0 if alone else machine.latency + HALO * problem.plane_bytes / machine.link
+    if overlap:
+        interior, edges, room = (stage_ends_first if device else stage_split)(machine, problem, span)
+        values = interior, edges, halo, machine.join, machine.hiding * min(room, halo)
+    else:
+        pieces = pieces_of(machine, problem) if device else 1
+        values = span(problem.planes, 2 * HALO * pieces), 0.0, halo, 0.0, 0.0
+    return Terms(*(problem.stages * value for value in values), within=device)
 
 
 def shown_terms(terms):
-    """The terms as they add up to the step: of the halo what is not hidden."""
-    return {"interior": terms.interior, "edges": terms.edges, "halo": terms.exposed, "overhead": terms.overhead}
+    """The terms as they add up to the step: of the halo what is not hidden, and no edges that lie within."""
+    edges = {} if terms.within else {"edges": terms.edges}
+    return {"interior": terms.interior, **edges, "halo": terms.exposed, "overhead": terms.overhead}
 
 
 def step_time(machine, problem):
@@ -171,18 +217,14 @@ class Measurement:
         """The parts that were measured."""
         return {name: value for name, value in self.parts.items() if math.isfinite(value)}
 
-    @property
-    def rest(self):
-        """What the measured parts do not account for."""
-        return self.seconds - sum(self.known.values())
-
 
 def measured_ceilings(measurements, shared):
-    """Ceilings of these measurements; equal rank counts and slabs are averaged."""
+    """Ceilings of these measurements; equal rank counts and slabs are averaged. A rank with a memory of its own has the
+    same bandwidth whatever their number."""
     found = {}
     for m in measurements:
         slab = m.problem.planes * m.problem.plane_bytes
-        found.setdefault((m.problem.ranks, slab), []).append(m.ceiling / m.problem.ranks)
+        found.setdefault((m.problem.ranks if shared else 1, slab), []).append(m.ceiling / m.problem.ranks)
     return Ceilings(tuple((*key, float(np.mean(values))) for key, values in sorted(found.items())), shared)
 
 
@@ -194,18 +236,18 @@ def fit(measurements, backend="cuda", exchanges=()):
     overlap hides, stays where it was, and is named in `untold`."""
     guess = GUESSES.get(backend, GUESSES["cuda"])
     ceilings = measured_ceilings(measurements, shared=backend == "cpu")
-    names = list(guess)
+    names, front = list(guess), 0.0 if backend == "cpu" else FRONT
     start = np.log([guess[name] for name in names])
 
     def machine_of(x, hiding):
-        return Machine(ceilings, **dict(zip(names, map(float, np.exp(x)))), hiding=hiding)
+        return Machine(ceilings, **dict(zip(names, map(float, np.exp(x)))), front=front, hiding=hiding)
 
     def residuals(x, hiding):
         machine = machine_of(x, hiding)
         data = [math.log(step_time(machine, m.problem) / m.seconds) / NOISE for m in measurements]
         for m in measurements:
-            modelled = shown_terms(step_terms(machine, m.problem))
-            told = [(modelled[name], value) for name, value in m.known.items() if name != "halo"]
+            terms = step_terms(machine, m.problem)
+            told = [(getattr(terms, name), value) for name, value in m.known.items() if name != "halo"]
             data += [math.log(ours / value) / PART_NOISE for ours, value in told if ours > 0 and value > 0]
         data += [
             math.log((machine.latency + sent / machine.link) / seconds) / EXCHANGE_NOISE for sent, seconds in exchanges
@@ -247,15 +289,16 @@ def least_squares(residuals, start, rounds=200):
 
 
 def compare_terms(machine, measurement):
-    """[(name, measured, modelled)] in seconds of a step; what no measured part accounts for comes last. Empty if none
-    was measured."""
+    """[(name, measured, modelled)] in seconds of a step, of terms that add up to it; what no measured part accounts for
+    comes last. Empty if none was measured."""
     modelled = shown_terms(step_terms(machine, measurement.problem))
-    pairs = [(name, value, modelled.pop(name)) for name, value in measurement.known.items()]
+    pairs = [(name, value, modelled.pop(name)) for name, value in measurement.known.items() if name in modelled]
     if not pairs:
         return []
     if modelled.get("edges") == 0:
         del modelled["edges"]
-    return [*pairs, (" and ".join(modelled), measurement.rest, sum(modelled.values()))]
+    rest = measurement.seconds - sum(value for _, value, _ in pairs)
+    return [*pairs, (" and ".join(modelled), rest, sum(modelled.values()))]
 
 
 def blame(machine, measurement):
@@ -295,7 +338,8 @@ def weak(machine, problem, counts):
 
 def least_link(machine, problem):
     """Bytes per second each way with which overlap still hides the halo; infinite where it cannot."""
-    left = step_terms(machine, problem).interior / problem.stages - machine.latency
+    terms = step_terms(machine, problem)
+    left = (terms.interior - terms.within * terms.edges) / problem.stages - machine.latency
     return HALO * problem.plane_bytes / left if problem.overlap and left > 0 else math.inf
 
 

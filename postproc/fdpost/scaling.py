@@ -3,7 +3,7 @@
 Columns of results.csv: study (mode and grid of one rank or of the whole), mode (weak, strong), ranks, threads,
 nx, ny, nz (of the whole run), precision, backend, transport, overlap, repeat, steps, scheme, words (moved per point and
 step), seconds_per_step, points_per_second, halo_wait_seconds (of a step, mean over ranks), stage_interior_seconds,
-stage_edges_seconds, stage_halo_seconds (of the last stage of a sampled step, mean over ranks),
+stage_edges_seconds, stage_halo_seconds (of the last stage of a sampled step, mean over ranks; src/stepper.h),
 ceiling_bytes_per_second (same-mix streaming, all ranks), share_of_ceiling. Columns beyond these are ignored; threads
 and those of stages may be missing. bench.json beside it, from `fdbench halo`, gives the times of the exchange alone."""
 
@@ -142,8 +142,9 @@ def make_point(rows):
 def step_parts(problem, rows):
     """Seconds of a step's parts, from the last stage's: times of the ranges scaled by the words that they move.
 
-    On a device the host's time for the halo is left out: it runs ahead and so waits for the whole stage. Nothing is
-    known where no stage was timed, as on one GPU, where a step is a recording."""
+    On a device edges are a part of interior, the kernel on all planes, and the halo's time is left out: it holds the
+    waiting for neighbours that are behind. Nothing is known where no stage was timed, as on one GPU, where a step is a
+    recording."""
     part = {
         name: problem.stages * median(number(each, f"stage_{name}_seconds") for each in rows)
         for name in ("interior", "edges", "halo")
@@ -152,7 +153,8 @@ def step_parts(problem, rows):
         return {}
     last = model.last_stage_words(rows[0]["scheme"], problem.words)
     split = min(problem.planes, 2 * model.HALO) if part["edges"] > 0 else 0
-    for name, planes, read in (("interior", problem.planes - split, 8), ("edges", split, 16)):
+    rest = problem.planes - (split if rows[0]["backend"] == "cpu" else 0)
+    for name, planes, read in (("interior", rest, 8), ("edges", split, 16)):
         if part[name] > 0:
             part[name] *= (planes * problem.words / problem.stages + read) / (planes * last + read)
     if split == 0:

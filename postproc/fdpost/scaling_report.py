@@ -121,19 +121,24 @@ def terms_section(curves, machines):
             if not compared or point.ranks == 1:
                 continue
             scale = 1e6 / m.problem.stages
-            told = {name: f"{scale * ours:.4g} / {scale * theirs:.4g}" for name, ours, theirs in compared[:-1]}
+            terms = model.step_terms(machine, m.problem)
+            pairs = [(name, ours, getattr(terms, name)) for name, ours in m.known.items() if name != "halo"]
+            pairs += [pair for pair in compared[:-1] if pair[0] == "halo"]
+            told = {name: f"{scale * ours:.4g} / {scale * theirs:.4g}" for name, ours, theirs in pairs}
             _, ours, theirs = compared[-1]
             row = [f"{curve.mode} {curve.label}", point.ranks, f"{scale * m.seconds:.4g}"]
             row += [told.get(name, "") for name in ("interior", "edges", "halo")]
             row += [f"{scale * ours:.3g} / {scale * theirs:.3g}"]
-            row += [f"{scale * model.step_terms(machine, m.problem).halo:.3g}"]
+            row += [f"{scale * terms.halo:.3g}"]
             rows.append(row)
     if not rows:
         return "Parts of a stage were not measured."
     header = ["study", "ranks", "stage", "interior", "edges", "halo that shows", "rest", "exchange by the model"]
     note = (
-        "Microseconds of a mean stage, measured / modelled. The rest is what no measured part accounts for: ranges and"
-        " exchange waiting for one another, and on devices what of the halo shows.\n\n"
+        "Microseconds of a mean stage, measured / modelled. On devices edges are a part of the interior, which is the"
+        " kernel on all planes. The rest is what no measured part accounts for: on devices what passes between kernels"
+        " (neighbours that are behind included) and what of the halo shows, on CPUs what ranges and exchange wait for"
+        " one another.\n\n"
     )
     return note + table(header, rows)
 

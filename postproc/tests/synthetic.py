@@ -1,6 +1,7 @@
 """Run directories and machines with known contents: independent of the program and of the package."""
 
 import json
+from typing import NamedTuple
 
 import h5py
 import numpy as np
@@ -62,17 +63,41 @@ def write_run(path, shape=(20, 16, 24), steps=(0, 10, 20, 30, 40), dt=0.01, leng
     return path
 
 
-def stage_seconds(nx, ny, planes, ranks, size=8, overlap=True, *, speed, launch, thin, join, latency, link, words=2.75):
-    """(interior, edges, exchange, what of it shows, join) of a stage of a made-up machine whose terms are known.
+class Stage(NamedTuple):
+    """Seconds of a stage's parts. shown: what of the exchange is not hidden; total: of the stage."""
 
-    Written out from what the program does, not from fdpost.model: a range of planes reads 4 more on either side, at
-    `speed` bytes a second (edges at `thin` times that); with overlap the exchange hides behind the interior."""
+    interior: float
+    edges: float
+    exchange: float
+    shown: float
+    join: float
+    total: float
+
+
+def stage_seconds(nx, ny, planes, ranks, size=8, overlap=True, *, speed, launch, thin, join, latency, link, front=None,
+                  words=2.75):  # fmt: skip
+    """A stage of a made-up machine whose terms are known; with `front` a device, else a CPU.
+
+    Written out from what the program does, not from fdpost.model. A range of planes reads 4 more on either side, at
+    `speed` bytes a second (edges at `thin` times that). A device cuts planes of less than `front` bytes into pieces
+    that run at once, and marches through larger ones part by part; it computes 4 planes at either end first, within
+    its one kernel. Of the exchange what the kernel, or the CPU's interior, outlasts is hidden."""
     point = nx * ny * size
-    if ranks == 1:  # the range's ends are each other's neighbours
-        return launch + (planes * words + 8) * point / speed, 0.0, 0.0, 0.0, 0.0
+    pieces = min(front // point, planes // 8) if front and point <= front else 1
+    whole = launch + (planes * words + 8 * pieces) * point / speed
     exchange = latency + 4 * point / link
+    if ranks == 1:  # the range's ends are each other's neighbours
+        return Stage(whole, 0.0, 0.0, 0.0, 0.0, whole)
     if not overlap:
-        return launch + (planes * words + 8) * point / speed, 0.0, exchange, exchange, 0.0
-    edges = launch + 2 * (4 * words + 8) * point / (speed * thin)
-    interior = launch + ((planes - 8) * words + 8) * point / speed
-    return interior, edges, exchange, max(exchange - interior, 0.0), join
+        return Stage(whole, 0.0, exchange, exchange, 0.0, whole + exchange)
+    if not front:
+        edges = launch + 2 * (4 * words + 8) * point / (speed * thin)
+        interior = launch + ((planes - 8) * words + 8) * point / speed if planes > 8 else 0.0
+        shown = max(exchange - interior, 0.0)
+        return Stage(interior, edges, exchange, shown, join, edges + interior + shown + join)
+    kernel = whole + (8 * point / speed if pieces == 1 else 0.0)  # one piece: the upper end, then the rest
+    others = -(-point // front) - 1  # parts of the planes that are done before the last one begins
+    march = (1 if pieces > 1 else 2) * (4 * words + 8) * front / (speed * thin)
+    edges = min(launch + march + kernel * others / (others + 1), kernel) if planes >= 16 else kernel
+    shown = max(edges + exchange - kernel, 0.0)
+    return Stage(kernel, edges, exchange, shown, join, kernel + shown + join)

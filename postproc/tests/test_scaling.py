@@ -8,6 +8,7 @@ from synthetic import stage_seconds
 from fdpost import DataError, scaling, scaling_plots, scaling_report, style
 
 TRUTH = {"speed": 0.75 * 4e12, "launch": 6e-6, "thin": 0.4, "join": 15e-6, "latency": 25e-6, "link": 90e9}
+DEVICE = TRUTH | {"front": 132 * 16384}
 COLUMNS = (
     *scaling.NEEDED,
     *("repeat", "stage_interior_seconds", "stage_edges_seconds", "stage_halo_seconds"),
@@ -21,12 +22,12 @@ def write_study(path, slow=1.0, modes=("weak", "strong"), backend="cuda", column
         for n, ranks in ((n, ranks) for n in (256, 512) for ranks in counts):
             nz = n * (ranks if mode == "weak" else 1)
             planes = nz // ranks
-            interior, edges, exchange, shown, join = stage_seconds(n, n, planes, ranks, **TRUTH)
-            total = interior + edges + shown + join
+            stage = stage_seconds(n, n, planes, ranks, **(TRUTH if backend == "cpu" else DEVICE))
+            interior, edges, exchange, shown, _, total = stage
             extra = (slow - 1) * total if (mode, ranks) == ("strong", 8) else 0.0
             timed = ranks > 1 or backend == "cpu"  # one GPU plays a recording, without clocks
             # The program times the last stage, of 3 words a point and not 2.75: all of it but the launch takes longer.
-            split = 8 if ranks > 1 else 0
+            split = 8 if ranks > 1 and backend == "cpu" else 0
             longer = ((planes - split) * 3 + 8) / ((planes - split) * 2.75 + 8)
             for repeat, wobble in enumerate((1.0, 0.98, 1.02)):
                 rows.append({
@@ -75,9 +76,8 @@ def test_curves_have_medians_spread_and_efficiency(tmp_path):
     assert dict(weak.efficiencies())[1] == 1.0
 
 
-def total_of(planes, ranks):
-    interior, edges, _, shown, join = stage_seconds(256, 256, planes, ranks, **TRUTH)
-    return interior + edges + shown + join
+def total_of(planes, ranks, truth=DEVICE):
+    return stage_seconds(256, 256, planes, ranks, **truth).total
 
 
 def test_threads_tell_curves_of_the_host_apart(tmp_path):
@@ -98,7 +98,7 @@ def test_threads_tell_curves_of_the_host_apart(tmp_path):
     assert len(scaling.fit_machines(curves)) == 2
     found = [cells(line) for line in scaling_report.threads_section(curves)[2].splitlines()[2:6]]
     assert [row[1] for row in found] == ["1 × 1", "1 × 12", "2 × 1", "2 × 12"]
-    one, two = total_of(256, 1), total_of(256, 2)
+    one, two = total_of(256, 1, TRUTH), total_of(256, 2, TRUTH)
     for row, expected in zip(found, (1.0, 4.0, 2 * one / two, 8 * one / two)):
         assert float(row[4]) == pytest.approx(expected, abs=0.006)
     assert scaling_report.threads_section(curves[:2]) == []
@@ -109,7 +109,7 @@ def test_halo_is_drawn_for_those_who_have_one(tmp_path):
     machines = scaling.fit_machines([weak])
     panel = scaling_plots.draw_study([weak], machines, "weak", "").axes[3]
     points = panel.containers[0].lines[0].get_xydata()
-    exchange = stage_seconds(256, 256, 256, 2, **TRUTH)[2]
+    exchange = stage_seconds(256, 256, 256, 2, **DEVICE).exchange
     assert points[:, 0].tolist() == [2, 4, 8] and points[:, 1] == pytest.approx(4e3 * exchange)
     alone = scaling.read_curves(write_study(tmp_path, modes=("strong",), counts=(1,)))
     panel = scaling_plots.draw_study(alone, scaling.fit_machines(alone), "strong", "").axes[3]
@@ -135,9 +135,22 @@ def test_a_log_axis_has_numbers_however_little_it_spans(ends):
 
 def test_parts_are_those_of_a_mean_stage(tmp_path):
     weak = scaling.read_curves(write_study(tmp_path))[0]
-    interior, edges, *_ = stage_seconds(256, 256, 256, 2, **TRUTH)
+    interior, edges, *_ = stage_seconds(256, 256, 256, 2, **DEVICE)
     assert weak.points[0].measurement.parts == {}
     assert weak.points[1].measurement.parts == pytest.approx({"interior": 4 * interior, "edges": 4 * edges})
+
+
+@pytest.mark.parametrize("backend", ["cuda", "cpu"])
+def test_a_stage_is_taken_apart(tmp_path, backend):
+    """Measured parts: on a device edges lie within the interior, on a CPU they come before it."""
+    weak = scaling.read_curves(write_study(tmp_path, modes=("weak",), backend=backend, counts=(1, 2)))[0]
+    row = cells(scaling_report.terms_section([weak], scaling.fit_machines([weak])).splitlines()[-1])
+    stage = stage_seconds(256, 256, 256, 2, **(TRUTH if backend == "cpu" else DEVICE))
+    shown = [float(cell.split(" / ")[0] or 0) for cell in row[2:7]]
+    expected = [stage.total, stage.interior, stage.edges, 0.0, stage.join]
+    assert shown == pytest.approx([1e6 * value for value in expected], rel=5e-3)
+    modelled = [float(row[column].split(" / ")[1]) for column in (3, 4)]
+    assert modelled == pytest.approx([1e6 * stage.interior, 1e6 * stage.edges], rel=0.05)
 
 
 def test_report_predicts_from_the_two_smallest_counts(tmp_path, fdplot):
@@ -153,8 +166,7 @@ def test_report_predicts_from_the_two_smallest_counts(tmp_path, fdplot):
     for row in rows:  # predicted against the test's own formula, and the slow ones to blame on the interior
         late = row[0].startswith("strong") and row[1] == "8"
         n, ranks = int(row[0].split()[1][:3]), int(row[1])
-        parts = stage_seconds(n, n, n if row[0].startswith("weak") else n // ranks, ranks, **TRUTH)
-        truth = 4e3 * (parts[0] + parts[1] + parts[3] + parts[4])
+        truth = 4e3 * stage_seconds(n, n, n if row[0].startswith("weak") else n // ranks, ranks, **DEVICE).total
         assert float(row[2]) == pytest.approx(truth, rel=0.03)
         assert float(row[3]) == pytest.approx(1.4 * truth if late else truth, rel=1e-3)
         assert float(row[4].rstrip(" %")) == pytest.approx(100 * (float(row[3]) / float(row[2]) - 1), abs=0.2)
@@ -186,7 +198,8 @@ def test_exchange_is_taken_from_fdbench(tmp_path):
     assert found["cuda_aware"][0] == (4 * 64 * 64 * 8, pytest.approx(25e-6 + 4 * 64 * 64 * 8 / 90e9))
     (machine,) = scaling.fit_machines(scaling.read_curves(tmp_path), found).values()
     assert (machine.latency, machine.link) == (pytest.approx(25e-6, rel=0.02), pytest.approx(90e9, rel=0.02))
-    assert scaling.fit_machines(scaling.read_curves(tmp_path)).popitem()[1].untold == ("latency", "link")
+    hidden = scaling.read_curves(write_study(tmp_path, modes=("weak",)))
+    assert scaling.fit_machines(hidden).popitem()[1].untold == ("latency", "link")
     (tmp_path / "bench.json").write_text('{"halo": 3}')
     with pytest.raises(DataError, match="not a report of fdbench"):
         scaling.read_exchanges(tmp_path)
