@@ -91,8 +91,8 @@ static inline geometry ends_first(geometry d, int chunk) {
   return d;
 }
 
-/* Tiles, and as many pieces as are fastest; blocks that go through all pieces where there is but one without
- * `early`. */
+/* Tiles, and as many pieces as are fastest. With `early` the ends are pieces of their own; where one piece
+ * would do otherwise, each block goes through all of them. */
 template <class Op, class Tile> static cut cut_make(geometry &d, int resident, bool early) {
   cut c = {divide_up(d.nx, Tile::WIDTH), divide_up(d.ny, Tile::HEIGHT), d.planes(), 1, 1};
   const int pieces = pieces_choose(c.tiles_x * c.tiles_y, d.planes(), 2 * pipeline<Op, Tile>::LEAD, resident);

@@ -176,7 +176,7 @@ static double rate(double bytes, const bench_contestant *contestant) {
 }
 
 /* One measurement on `planes` planes. contestants: kernel, stream with ordinary and with non-temporal stores,
- * and where edges are asked for the kernel in two launches. */
+ * and where edges are asked for the kernel with its edges first. */
 typedef struct kernel_result {
   const kernel_job *job;
   int streams, split;
