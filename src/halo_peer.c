@@ -1,14 +1,13 @@
 #include "halo_peer.h"
 
-enum { BELOW, ABOVE };
-enum { TAG_PLANES = 31, TAG_BLOCK, TAG_READY, TAG_DONE };
+enum { TAG_PLANES = 31, TAG_BLOCK };
 
 /* Gives `mine` to both neighbours and gets theirs. */
 static status swap(const halo_peer *peer, const void *mine, void *below, void *above, int bytes, int tag) {
-  CHECK_MPI(MPI_Sendrecv(mine, bytes, MPI_BYTE, peer->ranks[ABOVE], tag, below, bytes, MPI_BYTE,
-                         peer->ranks[BELOW], tag, peer->comm, MPI_STATUS_IGNORE));
-  CHECK_MPI(MPI_Sendrecv(mine, bytes, MPI_BYTE, peer->ranks[BELOW], tag, above, bytes, MPI_BYTE,
-                         peer->ranks[ABOVE], tag, peer->comm, MPI_STATUS_IGNORE));
+  CHECK_MPI(MPI_Sendrecv(mine, bytes, MPI_BYTE, peer->ranks[SIDE_ABOVE], tag, below, bytes, MPI_BYTE,
+                         peer->ranks[SIDE_BELOW], tag, peer->comm, MPI_STATUS_IGNORE));
+  CHECK_MPI(MPI_Sendrecv(mine, bytes, MPI_BYTE, peer->ranks[SIDE_BELOW], tag, above, bytes, MPI_BYTE,
+                         peer->ranks[SIDE_ABOVE], tag, peer->comm, MPI_STATUS_IGNORE));
   return STATUS_OK;
 }
 
@@ -17,9 +16,10 @@ status peer_open(MPI_Comm comm, const field *like, int below, int above, halo_pe
                       .backend = like->backend,
                       .context = like->context,
                       .ranks = {below, above},
-                      .sides = below == above ? 1 : PEER_SIDES};
+                      .sides = below == above ? 1 : SIDE_COUNT};
   const int mine = like->shape.nz;
-  return swap(peer, &mine, &peer->planes[BELOW], &peer->planes[ABOVE], sizeof mine, TAG_PLANES);
+  CHECK(halo_flags_open(comm, peer->ranks, &peer->flags));
+  return swap(peer, &mine, &peer->planes[SIDE_BELOW], &peer->planes[SIDE_ABOVE], sizeof mine, TAG_PLANES);
 }
 
 void peer_close(halo_peer *peer) {
@@ -27,6 +27,7 @@ void peer_close(halo_peer *peer) {
     for (int i = 0; i < peer->sides; i++)
       peer->backend->memory_release(peer->context, peer->blocks[b].theirs[i]);
   }
+  halo_flags_close(&peer->flags);
   *peer = (halo_peer){0};
 }
 
@@ -39,48 +40,43 @@ static status block_find(halo_peer *peer, const field *field, const peer_block *
   if (peer->block_count == PEER_BLOCKS)
     return status_fail(STATUS_DEVICE, "halos by peer copies: more than %d fields", PEER_BLOCKS);
   unsigned char mine[KERNELS_HANDLE_BYTES];
-  unsigned char theirs[PEER_SIDES][KERNELS_HANDLE_BYTES];
+  unsigned char theirs[SIDE_COUNT][KERNELS_HANDLE_BYTES];
   peer_block *block = &peer->blocks[peer->block_count];
   CHECK(peer->backend->memory_export(peer->context, field->data, mine));
-  CHECK(swap(peer, mine, theirs[BELOW], theirs[ABOVE], sizeof mine, TAG_BLOCK));
+  CHECK(swap(peer, mine, theirs[SIDE_BELOW], theirs[SIDE_ABOVE], sizeof mine, TAG_BLOCK));
   for (int i = 0; i < peer->sides; i++) {
     CHECK(peer->backend->memory_import(peer->context, theirs[i], (void **)&block->theirs[i]));
   }
-  if (peer->sides == 1) block->theirs[ABOVE] = block->theirs[BELOW];
+  if (peer->sides == 1) block->theirs[SIDE_ABOVE] = block->theirs[SIDE_BELOW];
   block->mine = field->data;
   peer->block_count++;
   *found = block;
   return STATUS_OK;
 }
 
-/* Empty messages to and from both neighbours. */
-static status tell(halo_peer *peer, int tag) {
-  for (int i = 0; i < PEER_SIDES; i++) {
-    MPI_Request *pair = &peer->tokens[2 * i];
-    CHECK_MPI(MPI_Irecv(NULL, 0, MPI_BYTE, peer->ranks[i], tag, peer->comm, &pair[0]));
-    CHECK_MPI(MPI_Isend(NULL, 0, MPI_BYTE, peer->ranks[i], tag, peer->comm, &pair[1]));
-  }
-  CHECK_MPI(MPI_Waitall(PEER_TOKENS, peer->tokens, MPI_STATUSES_IGNORE));
-  return STATUS_OK;
-}
-
-/* The lowest planes become the upper halo of the rank below, the highest the lower halo of the rank above. */
-static status copy_planes(const halo_peer *peer, const peer_block *block, const field *field) {
+/* The planes for one neighbour: the lowest ones become the upper halo of the rank below, the highest ones the
+ * lower halo of the rank above. */
+static status copy_planes(const halo_peer *peer, const peer_block *block, const field *field,
+                          halo_side side) {
   const size_t plane = field_plane_bytes(field);
-  const size_t bytes = KERNELS_HALO * plane;
-  char *below = block->theirs[BELOW] + (size_t)(KERNELS_HALO + peer->planes[BELOW]) * plane;
-  CHECK(peer->backend->memory_copy(peer->context, QUEUE_COPY, below, field_plane(field, 0), bytes));
-  return peer->backend->memory_copy(peer->context, QUEUE_COPY, block->theirs[ABOVE],
-                                    field_plane(field, field->shape.nz - KERNELS_HALO), bytes);
+  const int from = side == SIDE_BELOW ? 0 : field->shape.nz - KERNELS_HALO;
+  const int to = side == SIDE_BELOW ? KERNELS_HALO + peer->planes[SIDE_BELOW] : 0;
+  return peer->backend->memory_copy(peer->context, QUEUE_COPY, block->theirs[side] + (size_t)to * plane,
+                                    field_plane(field, from), KERNELS_HALO * plane);
 }
 
 status peer_exchange(halo_peer *peer, int count, const field *const fields[]) {
-  CHECK(tell(peer, TAG_READY));
-  for (int i = 0; i < count; i++) {
-    const peer_block *block = NULL;
-    CHECK(block_find(peer, fields[i], &block));
-    CHECK(copy_planes(peer, block, fields[i]));
+  const peer_block *blocks[PEER_BLOCKS];
+  for (int i = 0; i < count; i++) CHECK(block_find(peer, fields[i], &blocks[i]));
+  const unsigned number = ++peer->exchanges;
+  halo_flags_set(&peer->flags, FLAG_READY, number);
+  for (int side = 0; side < SIDE_COUNT; side++) {
+    halo_flags_wait(&peer->flags, (halo_side)side, FLAG_READY, number);
+    for (int i = 0; i < count; i++) CHECK(copy_planes(peer, blocks[i], fields[i], (halo_side)side));
   }
   CHECK(peer->backend->queue_wait(peer->context, QUEUE_COPY));
-  return tell(peer, TAG_DONE);
+  halo_flags_set(&peer->flags, FLAG_DONE, number);
+  for (int side = 0; side < SIDE_COUNT; side++)
+    halo_flags_wait(&peer->flags, (halo_side)side, FLAG_DONE, number);
+  return STATUS_OK;
 }

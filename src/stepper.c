@@ -148,12 +148,12 @@ static int can_record(const stepper *stepper) {
   return stepper->rhs.steady && stepper->halo->alone && stepper->slots[0].backend->graph_begin != NULL;
 }
 
-/* Planes on queue MAIN, between the events that time them. */
+/* Planes on queue MAIN; between events, if the stage is timed, which hold a device up a little. */
 static status evaluate_interior(stepper *stepper, stepper_stage *stage, kernels_planes planes) {
   const kernels *backend = stage->out->backend;
   kernels_context *context = stage->out->context;
   const kernels_planes none = {0, 0};
-  if (can_record(stepper)) return evaluate(stepper, stage, planes, none); /* without a clock */
+  if (!stepper->timing) return evaluate(stepper, stage, planes, none);
   CHECK(backend->event_record(stepper->interior_start, context, QUEUE_MAIN));
   CHECK(evaluate(stepper, stage, planes, none));
   return backend->event_record(stepper->interior_done, context, QUEUE_MAIN);
@@ -221,6 +221,7 @@ static status run_stages(stepper *stepper, double t, double dt) {
         .weight_extra = {row->weight_extra[0], row->weight_extra[1]},
         .weight = dt * row->b,
         .time = t + row->c * dt};
+    stepper->timing = i + 1 == scheme->stages && !can_record(stepper);
     CHECK(stepper->overlap ? stage_overlapped(stepper, &stage) : stage_plain(stepper, &stage));
   }
   return STATUS_OK;

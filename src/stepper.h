@@ -68,6 +68,7 @@ typedef struct stepper {
   int overlap;
   kernels_event *edges_start, *edges_done, *interior_start, *interior_done;
   stepper_times times;
+  int timing;               /* whether the stage under way is timed: the last one of a step is */
   kernels_graph *graphs[2]; /* a step recorded, for each of the two places that phi can be in */
   int place;                /* which one phi is in */
   double recorded_dt;
@@ -93,7 +94,8 @@ field *stepper_scratch(stepper *stepper);
  * when everything is enqueued. */
 status stepper_step(stepper *stepper, double t, double dt);
 
-/* Adds the latest stage to `times`. Call it when everything enqueued is done, now and then. */
+/* Adds the last stage of the latest step to `times`. Call it when everything enqueued is done, now and then.
+ */
 status stepper_sample(stepper *stepper);
 
 /* Fields that the scheme needs, phi included, and words moved per point and step with `stage_words` further

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "halo_flags.h"
+
 #if defined(OPEN_MPI) && OPEN_MPI
 #include <mpi-ext.h>
 #endif
@@ -114,8 +116,11 @@ static status ring_by_messages(const ring *ring) {
   return STATUS_OK;
 }
 
-/* Copies into the rank above's memory, when everyone has it open. */
+/* Copies into the rank above's memory, when everyone has it open; and flags, which an exchange needs, too. */
 static status ring_by_copies(const ring *ring) {
+  halo_flags flags;
+  CHECK(halo_flags_open(ring->comm, (const int[SIDE_COUNT]){ring->below, ring->above}, &flags));
+  halo_flags_close(&flags);
   const field_space *space = ring->space;
   const kernels *backend = space->backend;
   unsigned char mine[KERNELS_HANDLE_BYTES] = {0};
