@@ -29,10 +29,12 @@ if harness.BACKEND == "cuda":  # alone, recorded steps; with a neighbour, thick 
 
 
 def usage(process):
-    """Resident KiB and open files of a process."""
+    """Resident KiB, without memory shared with others, and open files of a process. Shared memory is what MPI moves
+    messages through: a few MiB taken at the start, of which ever more pages come to be touched."""
     status = pathlib.Path(f"/proc/{process}/status").read_text()
-    resident = next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:"))
-    return int(resident), len(list(pathlib.Path(f"/proc/{process}/fd").iterdir()))
+    fields = dict(line.split(":", 1) for line in status.splitlines())
+    resident = sum(int(fields[name].split()[0]) for name in ("RssAnon", "RssFile"))
+    return resident, len(list(pathlib.Path(f"/proc/{process}/fd").iterdir()))
 
 
 def look(run):
