@@ -10,34 +10,45 @@ constexpr int by_precision_value(int single, int twofold) {
 }
 template <class A, class B> using by_precision = std::conditional_t<sizeof(real) == sizeof(float), A, B>;
 
-/* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), and the least bytes
- * of points for which the pipeline is. A device with less shared memory than a tile needs takes the kernel
- * without. */
-template <class Tile, size_t BYTES_ = (size_t)3 << 20> struct choice {
+/* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), those for thin
+ * slabs, and the least bytes of points for which the pipeline is. A device with less shared memory than a
+ * tile needs takes the kernel without. */
+template <class Tile, class Thin = Tile, size_t BYTES_ = (size_t)3 << 20> struct choice {
   using tile = Tile;
+  using thin = Thin;
   static constexpr size_t BYTES = BYTES_;
 };
+/* In double precision the tiles are as narrow anyway. */
+template <class Tile, class Thin> using choice_thin = choice<Tile, by_precision<Thin, Tile>>;
+template <class Tile, size_t BYTES> using choice_from = choice<Tile, Tile, BYTES>;
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
 
 template <class Op> struct choice_of;
 template <>
-struct choice_of<derivative_operation<AXIS_X>> : choice<tile<2 * WIDE, 4, 256, 2, 2, 3>, (size_t)2 << 20> {};
+struct choice_of<derivative_operation<AXIS_Y>> : choice_from<tile<NARROW, 4, 512, 2, 2>, (size_t)8 << 20> {};
 template <>
-struct choice_of<derivative_operation<AXIS_Y>> : choice<tile<NARROW, 4, 512, 2, 2>, (size_t)8 << 20> {};
+struct choice_of<derivative_operation<AXIS_Z>> : choice_from<tile<NARROW, 4, 256, 5, 8>, (size_t)32 << 20> {};
 template <>
-struct choice_of<derivative_operation<AXIS_Z>> : choice<tile<NARROW, 4, 256, 5, 8>, (size_t)32 << 20> {};
-template <>
-struct choice_of<gradient_operation> : choice<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3>> {};
+struct choice_of<gradient_operation>
+    : choice_thin<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3>, tile<NARROW, 2, 256, 3, 2, 3>> {};
 template <> struct choice_of<divergence_operation> : choice<tile<NARROW, 4, 256, 2, 2>> {};
-template <> struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, 3, 12, 3>> {};
+template <>
+struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9>> {};
 
-template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<advection::UNIFORM, DIFFUSION, ADDED>>
-    : choice<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 4, 3>> {};
+template <bool DIFFUSION>
+struct choice_of<stage_operation<advection::UNIFORM, DIFFUSION, 0>> : choice<tile<WIDE, 4, 256, 3, 18, 9>> {};
+template <>
+struct choice_of<stage_operation<advection::UNIFORM, false, 1>>
+    : choice_thin<tile<WIDE, 4, 256, 2, 4, 3>, tile<NARROW, 2, 256, 3, 4, 3>> {};
+template <>
+struct choice_of<stage_operation<advection::UNIFORM, true, 1>> : choice<tile<WIDE, 4, 256, 2, 4, 3>> {};
+template <bool DIFFUSION>
+struct choice_of<stage_operation<advection::UNIFORM, DIFFUSION, 3>> : choice<tile<WIDE, 2, 256, 2, 4, 3>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<advection::ADVECTIVE, DIFFUSION, ADDED>>
-    : choice<std::conditional_t<(ADDED < 3), by_precision<tile<WIDE, 2, 256, 2, 3>, tile<WIDE, 1, 512, 2, 2>>,
-                                tile<NARROW, 2, 256, by_precision_value(2, 1), 2>>> {};
+    : choice<
+          std::conditional_t<(ADDED < 3), by_precision<tile<WIDE, 2, 256, 2, 3>, tile<WIDE, 2, 256, 2, 2, 3>>,
+                             tile<NARROW, 2, 256, by_precision_value(2, 1), 2>>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<advection::CONSERVATIVE, DIFFUSION, ADDED>>
     : choice<tile<NARROW, 2, 128, 1, 2>> {};
@@ -46,8 +57,9 @@ struct choice_of<stage_operation<advection::SKEW, DIFFUSION, ADDED>> : choice<ti
 
 constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
 
-/* Slabs of no more planes than these are over before blocks drift apart. */
-constexpr int PACED_PLANES = 64;
+/* Slabs of no more planes than these are thin: over before blocks drift apart, and cutting them along z costs
+ * more than narrow tiles do. */
+constexpr int THIN_PLANES = 64;
 
 /* The number of pieces along z that takes the fewest rounds of planes, with `resident` blocks at once. */
 static inline int pieces_choose(int tiles, int planes, int lead, int resident) {
@@ -136,13 +148,12 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   const cut c = cut_make<Op, Tile>(d, resident, early);
   const int tiles = c.tiles_x * c.tiles_y;
   const int blocks = tiles * c.stride;
-  const int every = planes <= PACED_PLANES ? 0 : Tile::PACE;
+  const int every = planes <= THIN_PLANES ? 0 : Tile::PACE;
   const pace paced = pace_make(launch, c, blocks, resident, every, cut_iterations<Op, Tile>(d, c));
   edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
                        early ? std::min(blocks, 2 * tiles) : 0};
   if (early) edges.number = context_event_signal(launch->edges, context, launch->queue);
-  kernel<<<(unsigned)blocks, Tile::THREADS, shared, launch_stream(launch)>>>(a, d, c, paced, edges);
-  CHECK(context_launched(context, launch->queue, name));
+  CHECK(launch_kernel(launch, name, kernel, (unsigned)blocks, Tile::THREADS, shared, a, d, c, paced, edges));
   return early ? STATUS_OK : edges_at_end(launch);
 }
 
@@ -150,12 +161,17 @@ template <class Op>
 static status operation_launch(const kernels_launch *launch, const arguments &a, const char *name) {
   using Choice = choice_of<Op>;
   using Tile = typename Choice::tile;
+  using Thin = typename Choice::thin;
   const geometry d = launch_geometry(launch);
   const size_t plane = (size_t)d.ny * (size_t)d.nx * sizeof(real);
   const bool large = plane * (size_t)d.planes() >= Choice::BYTES && d.ny >= 2 * HALO && d.nx >= 2 * HALO &&
                      (size_t)d.ny * (size_t)d.ldx * sizeof(real) <= UINT32_MAX;
-  const bool fits = pipeline<Op, Tile>::SHARED_BYTES + SHARED_STATIC <= launch->context->shared_limit;
-  if (large && fits) return pipeline_launch<Op, Tile>(launch, a, name);
+  constexpr size_t SHARED = std::max(pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES);
+  const bool fits = SHARED + SHARED_STATIC <= launch->context->shared_limit;
+  if (large && fits) {
+    return d.planes() <= THIN_PLANES ? pipeline_launch<Op, Thin>(launch, a, name)
+                                     : pipeline_launch<Op, Tile>(launch, a, name);
+  }
   CHECK(direct_launch<Op>(launch, a, name));
   return edges_at_end(launch);
 }

@@ -50,16 +50,15 @@ __device__ __forceinline__ real laplacian_at(const coefficients &c, const lines 
   return REAL_FMA(c.center, center, s);
 }
 
-/* X, Y, Z: lines of f; OUTPUTS: arrays written; VELOCITY: the velocity at the point; STAGE: base and extras.
- */
+/* X, Y, Z: lines of f; OUTPUTS: arrays written; VELOCITY: the velocity at the point; ADDED: base and extras.
+ * Along x a derivative has a kernel of its own, rows.cuh. */
 template <int AXIS> struct derivative_operation {
   static constexpr source SOURCE = source::FIELD;
-  static constexpr bool X = AXIS == AXIS_X, Y = AXIS == AXIS_Y, Z = AXIS == AXIS_Z, VELOCITY = false;
+  static constexpr bool X = false, Y = AXIS == AXIS_Y, Z = AXIS == AXIS_Z, VELOCITY = false;
   static constexpr int OUTPUTS = 1, ADDED = 0;
   static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
                                                const points &, int v, real (&out)[OUTPUTS]) {
-    if constexpr (X) out[0] = first_x(a.c.first[0], f, v);
     if constexpr (Y) out[0] = first_y(a.c.first[1], f, v);
     if constexpr (Z) out[0] = first_z(a.c.first[2], f, v);
   }

@@ -24,8 +24,7 @@ extern "C" status NAME(derivative)(const kernels_launch *launch, axis along, con
   const arguments a = operator_arguments(launch, f, out);
   switch (along) {
   case AXIS_X:
-    if (launch->shape.nx % VECTOR == 0) return rows_launch(launch, a, "kernel derivative x");
-    return operation_launch<derivative_operation<AXIS_X>>(launch, a, "kernel derivative x");
+    return rows_launch(launch, a, "kernel derivative x");
   case AXIS_Y:
     return operation_launch<derivative_operation<AXIS_Y>>(launch, a, "kernel derivative y");
   default:
