@@ -64,7 +64,6 @@ static status context_open_device(const kernels_setup *setup, kernels_context *c
   CHECK_CUDA(cudaGetDeviceProperties(&properties, context->device));
   context->multiprocessors = properties.multiProcessorCount;
   context->shared_limit = properties.sharedMemPerBlockOptin;
-  context->follows = properties.major >= 9;
   context->identity = context_identity(&properties);
   (void)snprintf(context->description, sizeof context->description, "%s, device %d of %d, %.0f GiB",
                  properties.name, context->device, context->device_count,

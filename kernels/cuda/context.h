@@ -44,7 +44,6 @@ struct kernels_context {
   int identity;             /* the same in all processes that have opened this device */
   int multiprocessors;
   size_t shared_limit; /* bytes of shared memory that one block can have */
-  int follows;         /* kernels can take their places before the one ahead has ended (9.0) */
   int synchronise;     /* FDAPP_CUDA_SYNC=1: wait after every launch, so that a fault names its kernel */
   cudaStream_t stream[QUEUE_COUNT];
   kernels_plane_sums *sums;        /* pinned, CONTEXT_SUMS of them; the device writes them directly */

@@ -111,15 +111,6 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
   *reinterpret_cast<vector_type *>(to) = stored;
 }
 
-/* To be called first by all kernels: waits for the kernel before this one in the queue
- * to end, and lets the next one come and wait. */
-__device__ __forceinline__ void queue_follow() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 /* Host side. */
 static inline geometry launch_geometry(const kernels_launch *launch) {
   const kernels_shape *s = &launch->shape;
@@ -164,25 +155,6 @@ static inline coefficients launch_coefficients(const kernels_launch *launch) {
 
 static inline cudaStream_t launch_stream(const kernels_launch *launch) {
   return launch->context->stream[launch->queue];
-}
-
-/* Starts a kernel, which calls queue_follow first: its blocks take their places while those of the kernel
- * before leave theirs, which is some microseconds sooner than after all of it. */
-template <class... Parameters, class... Arguments>
-static status launch_kernel(const kernels_launch *launch, const char *name, void (*kernel)(Parameters...),
-                            dim3 grid, dim3 block, size_t shared, const Arguments &...arguments) {
-  cudaLaunchAttribute early = {};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = grid;
-  config.blockDim = block;
-  config.dynamicSmemBytes = shared;
-  config.stream = launch_stream(launch);
-  config.attrs = &early;
-  config.numAttrs = launch->context->follows ? 1 : 0;
-  (void)cudaLaunchKernelEx(&config, kernel, arguments...); /* its fault is the runtime's latest */
-  return context_launched(launch->context, launch->queue, name);
 }
 
 #endif

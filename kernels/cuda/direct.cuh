@@ -96,7 +96,6 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::SOURCE == source::FLUX ? 1
     direct_kernel(const __grid_constant__ arguments a, const geometry d, const int chunk) {
   using use = direct<Op>;
   constexpr bool WINDOW = Op::Z || use::FLUXES;
-  queue_follow();
   const unsigned across = (unsigned)divide_up(d.nx, (int)blockDim.x * VECTOR);
   const int x = (int)(blockIdx.x % across * blockDim.x + threadIdx.x) * VECTOR;
   const int y = (int)(blockIdx.x / across * blockDim.y + threadIdx.y);
@@ -152,7 +151,8 @@ static status direct_launch(const kernels_launch *launch, const arguments &a, co
   const int chunk = direct_chunk(launch, d, tiles);
   const dim3 block((unsigned)lanes, (unsigned)rows);
   const dim3 grid((unsigned)tiles, (unsigned)d.pieces(chunk));
-  return launch_kernel(launch, name, direct_kernel<Op>, grid, block, 0, a, d, chunk);
+  direct_kernel<Op><<<grid, block, 0, launch_stream(launch)>>>(a, d, chunk);
+  return context_launched(launch->context, launch->queue, name);
 }
 
 #endif

@@ -36,7 +36,8 @@ template <>
 struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9>> {};
 
 template <bool DIFFUSION>
-struct choice_of<stage_operation<advection::UNIFORM, DIFFUSION, 0>> : choice<tile<WIDE, 4, 256, 3, 18, 9>> {};
+struct choice_of<stage_operation<advection::UNIFORM, DIFFUSION, 0>>
+    : choice<by_precision<tile<WIDE, 4, 256, 2, 4, 3>, tile<WIDE, 4, 256, 3, 18, 9>>> {};
 template <>
 struct choice_of<stage_operation<advection::UNIFORM, false, 1>>
     : choice_thin<tile<WIDE, 4, 256, 2, 4, 3>, tile<NARROW, 2, 256, 3, 4, 3>> {};
@@ -153,7 +154,8 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
                        early ? std::min(blocks, 2 * tiles) : 0};
   if (early) edges.number = context_event_signal(launch->edges, context, launch->queue);
-  CHECK(launch_kernel(launch, name, kernel, (unsigned)blocks, Tile::THREADS, shared, a, d, c, paced, edges));
+  kernel<<<(unsigned)blocks, Tile::THREADS, shared, launch_stream(launch)>>>(a, d, c, paced, edges);
+  CHECK(context_launched(context, launch->queue, name));
   return early ? STATUS_OK : edges_at_end(launch);
 }
 

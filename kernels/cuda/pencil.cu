@@ -27,7 +27,6 @@ __global__ void __launch_bounds__(PENCIL_THREADS)
     pencil_kernel(const __grid_constant__ coefficients c, const geometry d, const real *f, real *out) {
   using axes = pencil_axes<AXIS>;
   constexpr int COUNT = LENGTH + 2 * HALO;
-  queue_follow();
   __shared__ real
       tile[PENCILS][COUNT + (AXIS == AXIS_X ? 0 : 1)]; /* one more: columns fall into different banks */
   const kernels_planes piece =
@@ -70,9 +69,9 @@ static status pencil_launch(const kernels_launch *launch, const void *f, void *o
   const int lengths = AXIS == AXIS_Z ? d.pieces(LENGTH) : divide_up(points[AXIS], LENGTH);
   const dim3 grid((unsigned)lengths, (unsigned)divide_up(points[axes::ACROSS], PENCILS),
                   (unsigned)points[axes::OTHER]);
-  return launch_kernel(launch, "kernel derivative by pencils", pencil_kernel<AXIS, PENCILS, LENGTH>, grid,
-                       PENCIL_THREADS, 0, launch_coefficients(launch), d, shifted(launch, f),
-                       shifted(launch, out));
+  pencil_kernel<AXIS, PENCILS, LENGTH><<<grid, PENCIL_THREADS, 0, launch_stream(launch)>>>(
+      launch_coefficients(launch), d, shifted(launch, f), shifted(launch, out));
+  return context_launched(launch->context, launch->queue, "kernel derivative by pencils");
 }
 
 template <int PENCILS, int LENGTH>

@@ -283,7 +283,6 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
                     const __grid_constant__ edge_signal edges) {
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ int ticket;
-  queue_follow();
   const bool first_thread = threadIdx.x == 0;
   const bool paces = Tile::PACE > 0 && first_thread && paced.group > 0;
   pacer mine;

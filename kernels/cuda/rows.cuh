@@ -55,7 +55,6 @@ template <int ROWS, bool WHOLE>
 __global__ void __launch_bounds__(32 * ROWS_WARPS)
     rows_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d) {
   constexpr int SIDES = HALO / VECTOR;
-  queue_follow();
   const kernels_planes range = d.range[blockIdx.y];
   const unsigned parts = (unsigned)divide_up(d.nx, 32 * VECTOR);
   const int lane = (int)threadIdx.x;
@@ -103,7 +102,8 @@ static status rows_launch_as(const kernels_launch *launch, const arguments &a, c
   const size_t blocks =
       (rows + ROWS * ROWS_WARPS - 1) / (ROWS * ROWS_WARPS) * (size_t)divide_up(d.nx, 32 * VECTOR);
   const dim3 grid((unsigned)blocks, d.planes(1) > 0 ? KERNELS_RANGES : 1);
-  return launch_kernel(launch, name, rows_kernel<ROWS, WHOLE>, grid, dim3(32, ROWS_WARPS), 0, a, d);
+  rows_kernel<ROWS, WHOLE><<<grid, dim3(32, ROWS_WARPS), 0, launch_stream(launch)>>>(a, d);
+  return context_launched(launch->context, launch->queue, name);
 }
 
 /* A warp takes as many rows as were fastest (run/results/kernels.md). */

@@ -76,7 +76,6 @@ template <bool REFERENCE>
 __global__ void __launch_bounds__(LANES *LANES) sums_kernel(const geometry d, const int first, const real *f,
                                                             const real *reference, kernels_plane_sums *sums) {
   __shared__ tally rows[LANES];
-  queue_follow();
   const int lane = (int)threadIdx.x;
   const int warp = (int)threadIdx.y;
   const ptrdiff_t plane = d.plane(d.piece(first + (int)blockIdx.x, 1).z0);
@@ -111,8 +110,9 @@ extern "C" status NAME(plane_sums)(const kernels_launch *launch, const void *f, 
     const int left = d.planes() - first;
     const int count = left < CONTEXT_SUMS ? left : CONTEXT_SUMS;
     const auto kernel = reference != nullptr ? sums_kernel<true> : sums_kernel<false>;
-    CHECK(launch_kernel(launch, "kernel plane sums", kernel, (unsigned)count, block, 0, d, first,
-                        shifted(launch, f), shifted(launch, reference), context->sums));
+    kernel<<<(unsigned)count, block, 0, launch_stream(launch)>>>(d, first, shifted(launch, f),
+                                                                 shifted(launch, reference), context->sums);
+    CHECK(context_launched(context, launch->queue, "kernel plane sums"));
     CHECK(context_queue_wait(context, launch->queue));
     for (int i = 0; i < count; i++) sums[first + i] = context->sums[i];
   }

@@ -7,7 +7,6 @@ constexpr int VECTOR_THREADS = 256;
 /* blockIdx.y: pieces of `chunk` planes, which lie together, so the rows' padding is computed too. */
 __global__ void __launch_bounds__(VECTOR_THREADS)
     axpy_kernel(const geometry d, const int chunk, const real a, const real *x, real *y) {
-  queue_follow();
   const kernels_planes piece = d.piece((int)blockIdx.y, chunk);
   const ptrdiff_t at = ((ptrdiff_t)blockIdx.x * VECTOR_THREADS + (ptrdiff_t)threadIdx.x) * VECTOR;
   if (at >= (ptrdiff_t)(piece.z1 - piece.z0) * d.ny * d.ldx) return;
@@ -26,8 +25,9 @@ extern "C" status NAME(axpy)(const kernels_launch *launch, double a, const void 
   constexpr size_t BLOCK = (size_t)VECTOR_THREADS * VECTOR;
   const size_t elements = (size_t)chunk * (size_t)d.ny * (size_t)d.ldx;
   const dim3 grid((unsigned)((elements + BLOCK - 1) / BLOCK), (unsigned)d.pieces(chunk));
-  return launch_kernel(launch, "kernel axpy", axpy_kernel, grid, VECTOR_THREADS, 0, d, chunk, (real)a,
-                       shifted(launch, x), shifted(launch, y));
+  axpy_kernel<<<grid, VECTOR_THREADS, 0, launch_stream(launch)>>>(d, chunk, (real)a, shifted(launch, x),
+                                                                  shifted(launch, y));
+  return context_launched(launch->context, launch->queue, "kernel axpy");
 }
 
 struct stream_arrays {
@@ -38,7 +38,6 @@ struct stream_arrays {
 template <int READS, bool NONTEMPORAL>
 __global__ void __launch_bounds__(VECTOR_THREADS)
     stream_kernel(const __grid_constant__ stream_arrays s, const int writes, const size_t elements) {
-  queue_follow();
   const size_t i = ((size_t)blockIdx.x * VECTOR_THREADS + threadIdx.x) * VECTOR;
   if (i >= elements) return;
   if (i + VECTOR > elements) {
@@ -73,9 +72,9 @@ template <int READS> static status stream_launch(const kernels_launch *launch, c
   for (int w = 0; w < what->writes; w++) s.out[w] = static_cast<real *>(what->out[w]);
   constexpr size_t BLOCK = (size_t)VECTOR_THREADS * VECTOR;
   const auto kernel = what->nontemporal ? stream_kernel<READS, true> : stream_kernel<READS, false>;
-  const unsigned blocks = (unsigned)((what->elements + BLOCK - 1) / BLOCK);
-  return launch_kernel(launch, "kernel stream", kernel, blocks, VECTOR_THREADS, 0, s, what->writes,
-                       what->elements);
+  kernel<<<(unsigned)((what->elements + BLOCK - 1) / BLOCK), VECTOR_THREADS, 0, launch_stream(launch)>>>(
+      s, what->writes, what->elements);
+  return context_launched(launch->context, launch->queue, "kernel stream");
 }
 
 extern "C" status NAME(stream)(const kernels_launch *launch, const kernels_stream *what) {

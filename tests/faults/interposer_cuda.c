@@ -76,8 +76,16 @@ INTERPOSE_CUDA(cudaGraphExecDestroy, (cudaGraphExec_t executable), (executable),
 INTERPOSE_CUDA(cudaGraphLaunch, (cudaGraphExec_t executable, cudaStream_t stream), (executable, stream),
                cudaErrorLaunchFailure)
 
-INTERPOSE_CUDA(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *kernel, void **arguments),
-               (config, kernel, arguments), cudaErrorLaunchFailure)
+/* Launches: `kernel<<<...>>>` calls the one or, from CUDA 13 on, the other. */
+INTERPOSE_CUDA(cudaLaunchKernel,
+               (const void *kernel, dim3 blocks, dim3 threads, void **arguments, size_t shared,
+                cudaStream_t stream),
+               (kernel, blocks, threads, arguments, shared, stream), cudaErrorLaunchFailure)
+cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
+INTERPOSE_CUDA(__cudaLaunchKernel,
+               (cudaKernel_t kernel, dim3 blocks, dim3 threads, void **arguments, size_t shared,
+                cudaStream_t stream),
+               (kernel, blocks, threads, arguments, shared, stream), cudaErrorLaunchFailure)
 
 cudaError_t cudaGetLastError(void) {
   static __typeof__(&cudaGetLastError) real = NULL;
