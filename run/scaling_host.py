@@ -140,7 +140,8 @@ def provenance(configuration, overrides, program, launcher, env):
         "mpi": first_line("mpirun", "--version"),
         "revision of scripts": first_line("git", "describe", "--always", "--dirty"),
         "gpus": gpus,
-        "links": command_output("nvidia-smi", "topo", "-m").splitlines(),
+        # its headings are underlined for a terminal
+        "links": re.sub(r"\x1b\[[0-9;]*m", "", command_output("nvidia-smi", "topo", "-m")).splitlines(),
         "cpu": cpu,
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "kernel": platform.release(),
