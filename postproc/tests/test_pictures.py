@@ -1,3 +1,6 @@
+import shutil
+import subprocess
+
 import numpy as np
 import pytest
 import synthetic
@@ -117,6 +120,16 @@ def test_movie_has_a_frame_for_each_state(run_dir, fdplot):
     with Image.open(run_dir / "movie.gif") as movie:
         assert movie.n_frames == 5
         assert movie.info["duration"] == 100
+
+
+@pytest.mark.skipif(not shutil.which("ffprobe"), reason="no ffmpeg here")
+def test_mp4_has_a_frame_for_each_state(run_dir, tmp_path, fdplot):
+    path = tmp_path / "m.mp4"
+    assert fdplot("movie", run_dir, "--fps", 5, "-o", path)[0] == 0
+    shown = "stream=codec_name,pix_fmt,r_frame_rate,nb_frames"
+    words = ["ffprobe", "-v", "error", "-show_entries", shown, "-of", "csv=p=0", str(path)]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "h264,yuv420p,5/1,5"
 
 
 def test_default_places_and_chosen_ones(run_dir, tmp_path, fdplot):
