@@ -275,12 +275,21 @@ static status check_spacing(const checkpoint *checkpoint, const char *path) {
                      path, spacing[0], spacing[1], spacing[2], h[0], h[1], h[2]);
 }
 
-/* Rank 0: all of a file but the planes. [out] names: keys of the problem that differ from this run's. */
-static status read_header(checkpoint *checkpoint, const char *path, checkpoint_block *block,
+/* A state that has got another one's name is neither. */
+static status check_step(const char *path, const checkpoint_block *block, int64_t named) {
+  if (named < 0 || block->step == named) return STATUS_OK;
+  return status_fail(STATUS_DAMAGED, "%s: holds the state of step %" PRId64 ", not of that in its name", path,
+                     block->step);
+}
+
+/* Rank 0: all of a file but the planes. named: the step in its name, -1 if any would do. [out] names: keys of
+ * the problem that differ from this run's. */
+static status read_header(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_block *block,
                           checkpoint_state *state, char names[256]) {
   int descriptor = -1;
   CHECK(checkpoint_block_open(path, &descriptor));
   status result = checkpoint_block_read(descriptor, path, block);
+  if (result == STATUS_OK) result = check_step(path, block, named);
   if (result == STATUS_OK) result = checkpoint_block_verify(descriptor, path, block);
   if (result == STATUS_OK) result = check_match(checkpoint, path, block);
   if (result == STATUS_OK) {
@@ -299,7 +308,8 @@ static status read_header(checkpoint *checkpoint, const char *path, checkpoint_b
   return result;
 }
 
-status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_state *state, field *phi) {
+static status read_state(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_state *state,
+                         field *phi) {
   struct {
     checkpoint_block block;
     checkpoint_state state;
@@ -307,7 +317,8 @@ status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_stat
   status result = STATUS_OK;
   char names[256] = "";
   memset(&header, 0, sizeof header);
-  if (checkpoint->grid.rank == 0) result = read_header(checkpoint, path, &header.block, &header.state, names);
+  if (checkpoint->grid.rank == 0)
+    result = read_header(checkpoint, path, named, &header.block, &header.state, names);
   CHECK(agree(checkpoint->comm, result));
   CHECK_MPI(MPI_Bcast(&header, (int)sizeof header, MPI_BYTE, 0, checkpoint->comm));
   CHECK_MPI(MPI_Scatterv(checkpoint->all_checksums, checkpoint->counts, checkpoint->starts, MPI_UINT64_T,
@@ -321,6 +332,10 @@ status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_stat
         path, names);
   }
   return STATUS_OK;
+}
+
+status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_state *state, field *phi) {
+  return read_state(checkpoint, path, -1, state, phi);
 }
 
 /* Path of the newest state before `step`, "" if there is none; from rank 0 to all. [out] step: of that state.
@@ -349,7 +364,7 @@ status checkpoint_read_latest(checkpoint *checkpoint, checkpoint_state *state, f
   for (;;) {
     CHECK(next_older(checkpoint, &step, path));
     if (path[0] == '\0') break;
-    const status result = checkpoint_read(checkpoint, path, state, phi);
+    const status result = read_state(checkpoint, path, step, state, phi);
     /* Only what is wrong with the file makes an older one the better choice; whole, of another problem, it
      * says what the older ones are too. */
     if (result != STATUS_DAMAGED && result != STATUS_FILE) return result;

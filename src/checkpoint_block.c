@@ -16,6 +16,9 @@
 /* Bytes read at a time where nothing larger is at hand. */
 enum { PIECE_BYTES = 1 << 18, FORMAT_VERSION = 1 };
 
+/* More than what surrounds phi and its checksums ever is: some KiB of structure and provenance. */
+enum { SURROUNDINGS_MOST = 16 << 20 };
+
 /* The block's lines in their order: X(key, member, format, parser). The first line is the format's name and
  * version, the last one the checksum. */
 #define LINES(X)                                                                                             \
@@ -118,6 +121,8 @@ static const char *check_extents(const checkpoint_block *block) {
        block->checksums_offset + checksums > block->data_offset)) {
     return "its checksums lie outside of the file or in its data";
   }
+  if (block->file_bytes - bytes - checksums > SURROUNDINGS_MOST)
+    return "it is larger than its points account for";
   return NULL;
 }
 

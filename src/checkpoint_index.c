@@ -179,10 +179,11 @@ status checkpoint_index_rewind(checkpoint_index *index, int64_t step) {
   const checkpoint_index branch = {
       .directory = path, .entries = index->entries + kept, .count = index->count - kept};
   CHECK(write_index(&branch));
-  while (index->count > kept) {
-    CHECK(move_state(index->directory, previous, index->entries[index->count - 1].step));
-    index->count--;
-  }
+  CHECK(rundir_move_begin(index->directory, previous, step));
+  const size_t all = index->count;
+  index->count = kept;
+  CHECK(write_index(index)); /* before any goes, so that it never names one that has gone */
+  for (size_t i = kept; i < all; i++) CHECK(move_state(index->directory, previous, index->entries[i].step));
   log_info("output     states after step %" PRId64 " moved to %s/%s\n", step, index->directory, previous);
-  return write_index(index);
+  return rundir_move_end(index->directory);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -119,11 +120,24 @@ static status file_fault(const char *path) {
   return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
 }
 
+/* [out] table: NULL if there is none. */
+static status open_table(const char *path, FILE **table) {
+  int descriptor = -1;
+  CHECK(file_open_regular(path, &descriptor));
+  if (descriptor < 0) return STATUS_OK;
+  *table = fdopen(descriptor, "r");
+  if (*table != NULL) return STATUS_OK;
+  const status result = file_fault(path);
+  (void)close(descriptor);
+  return result;
+}
+
 /* The rows of an earlier run that stay: whole lines, not beyond `from`; a last row that was written only
  * because that run ended there would not be in an uninterrupted run. They are copied to `text`. */
 static status keep_rows(const diagnostics *diagnostics, const char *path, int64_t from, FILE *text) {
-  FILE *old = fopen(path, "r");
-  if (old == NULL) return errno == ENOENT ? STATUS_OK : file_fault(path);
+  FILE *old = NULL;
+  CHECK(open_table(path, &old));
+  if (old == NULL) return STATUS_OK;
   const int64_t every = diagnostics->solver->config->diagnostics_every;
   char line[1024];
   while (fgets(line, (int)sizeof line, old) != NULL) {
@@ -142,8 +156,9 @@ static status keep_rows(const diagnostics *diagnostics, const char *path, int64_
 static status set_aside_other(const diagnostics *diagnostics, const rundir *rundir, const char *path) {
   char line[1024] = "";
   char moved[64];
-  FILE *old = fopen(path, "r");
-  if (old == NULL) return errno == ENOENT ? STATUS_OK : file_fault(path);
+  FILE *old = NULL;
+  CHECK(open_table(path, &old));
+  if (old == NULL) return STATUS_OK;
   const int other = fgets(line, (int)sizeof line, old) != NULL && strcmp(line, header(diagnostics)) != 0;
   const status result = ferror(old) == 0 ? STATUS_OK : file_fault(path);
   (void)fclose(old);
@@ -155,8 +170,8 @@ static status set_aside_other(const diagnostics *diagnostics, const rundir *rund
 }
 
 status diagnostics_open(diagnostics *diagnostics, const rundir *rundir, int64_t from) {
-  char path[sizeof rundir->path + sizeof file_name + 1];
-  (void)snprintf(path, sizeof path, "%s/%s", rundir->path, file_name);
+  const char *path = diagnostics->path;
+  (void)snprintf(diagnostics->path, sizeof diagnostics->path, "%s/%s", rundir->path, file_name);
   if (from >= 0) CHECK(set_aside_other(diagnostics, rundir, path));
   char *text = NULL;
   size_t size = 0;
@@ -183,16 +198,16 @@ status diagnostics_append(diagnostics *diagnostics, const diagnostics_record *re
         ok && fprintf(file, ",%.17g,%.17g,%.17g", record->error_l1, record->error_l2, record->error_linf) > 0;
   }
   ok = ok && fputc('\n', file) != EOF && fflush(file) == 0;
-  return ok ? STATUS_OK : file_fault(file_name);
+  return ok ? STATUS_OK : file_fault(diagnostics->path);
 }
 
 status diagnostics_sync(const diagnostics *diagnostics) {
-  return file_sync(fileno(diagnostics->file), file_name);
+  return file_sync(fileno(diagnostics->file), diagnostics->path);
 }
 
 status diagnostics_close(diagnostics *diagnostics) {
   if (diagnostics->file == NULL) return STATUS_OK;
   const int failed = fclose(diagnostics->file) != 0;
   diagnostics->file = NULL;
-  return failed ? file_fault(file_name) : STATUS_OK;
+  return failed ? file_fault(diagnostics->path) : STATUS_OK;
 }

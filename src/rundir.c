@@ -18,6 +18,9 @@
 static const char *const results[] = {"state.hdf.series", "diagnostics.csv", "config.ini", "perf.json"};
 enum { RESULTS = sizeof results / sizeof results[0] };
 
+/* "previous_N STEP": where results are being moved to, and after which step. */
+static const char moving[] = ".moving";
+
 static status failure(const char *path, const char *what) {
   return status_fail(STATUS_FILE, "%s: %s: %s", path, what, strerror(errno));
 }
@@ -87,7 +90,7 @@ static status in_use(const char *path, int descriptor) {
 static status take_lock(rundir *rundir) {
   char path[PATH_MAX];
   CHECK(file_path(rundir->path, ".lock", path, sizeof path));
-  const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (descriptor < 0) return failure(path, "cannot be made");
 
   status result = STATUS_OK;
@@ -140,9 +143,84 @@ static status remove_partial(const char *directory, const char *name, void *user
   char path[PATH_MAX];
   if (length <= ending || strcmp(name + length - ending, FILE_PARTIAL) != 0) return STATUS_OK;
   (void)snprintf(whole, sizeof whole, "%.*s", (int)(length - ending), name);
-  if (!is_result(whole)) return STATUS_OK;
+  if (!is_result(whole) && strcmp(whole, moving) != 0) return STATUS_OK;
   CHECK(file_path(directory, name, path, sizeof path));
   return unlink(path) == 0 ? STATUS_OK : failure(path, "cannot be removed");
+}
+
+status rundir_move_begin(const char *directory, const char *previous, int64_t after) {
+  char text[128];
+  (void)snprintf(text, sizeof text, "%s %" PRId64 "\n", previous, after);
+  return file_write_whole(directory, moving, text);
+}
+
+status rundir_move_end(const char *directory) {
+  char path[PATH_MAX];
+  CHECK(file_sync_directory(directory)); /* what has been moved, before the word of it goes */
+  CHECK(file_path(directory, moving, path, sizeof path));
+  if (unlink(path) != 0) return failure(path, "cannot be removed");
+  return file_sync_directory(directory);
+}
+
+/* Results on their way. */
+typedef struct move {
+  char previous[64];
+  long long after; /* states of later steps; -1: all results */
+} move;
+
+static status move_one(const char *directory, const char *name, void *user) {
+  const move *move = user;
+  char from[PATH_MAX];
+  char to[PATH_MAX];
+  char target[NAME_MAX + 66];
+  long long step = 0;
+  const int goes = move->after < 0 ? is_result(name) : rundir_is_state(name, &step) && step > move->after;
+  if (!goes) return STATUS_OK;
+  (void)snprintf(target, sizeof target, "%s/%s", move->previous, name);
+  CHECK(file_path(directory, name, from, sizeof from));
+  CHECK(file_path(directory, target, to, sizeof to));
+  return rename(from, to) == 0 ? STATUS_OK : failure(from, "cannot be set aside");
+}
+
+/* The index first, so that it never names what has been moved away. */
+static status move_all(const char *directory, move *move) {
+  char path[PATH_MAX];
+  for (int i = 0; i < RESULTS; i++) {
+    CHECK(file_path(directory, results[i], path, sizeof path));
+    if (access(path, F_OK) == 0) CHECK(move_one(directory, results[i], move));
+  }
+  return each_name(directory, move_one, move);
+}
+
+/* What a run that died was moving. */
+static status read_move(const char *directory, move *move, int *found) {
+  char path[PATH_MAX];
+  char text[128] = "";
+  char end = '\0';
+  int descriptor = -1;
+  CHECK(file_path(directory, moving, path, sizeof path));
+  CHECK(file_open_regular(path, &descriptor));
+  *found = descriptor >= 0;
+  if (!*found) return STATUS_OK;
+  const ssize_t length = pread(descriptor, text, sizeof text - 1, 0);
+  const int whole = length > 0 && sscanf(text, "%63s %lld%c", move->previous, &move->after, &end) == 3 &&
+                    end == '\n' && strncmp(move->previous, "previous_", 9) == 0 &&
+                    strchr(move->previous, '/') == NULL;
+  (void)close(descriptor);
+  return whole ? STATUS_OK : status_fail(STATUS_FILE, "%s: is not as a run leaves it", path);
+}
+
+static status finish_move(const char *directory) {
+  move move;
+  char to[PATH_MAX];
+  int found = 0;
+  CHECK(read_move(directory, &move, &found));
+  if (!found) return STATUS_OK;
+  CHECK(file_path(directory, move.previous, to, sizeof to));
+  if (mkdir(to, 0777) != 0 && errno != EEXIST) return failure(to, "cannot be made");
+  CHECK(move_all(directory, &move));
+  log_info("output     results that a run had begun to move are all in %s now\n", to);
+  return rundir_move_end(directory);
 }
 
 status rundir_open(const char *path, rundir *rundir) {
@@ -152,7 +230,8 @@ status rundir_open(const char *path, rundir *rundir) {
   (void)snprintf(rundir->path, sizeof rundir->path, "%s", path);
   CHECK(make_directories(path));
   CHECK(take_lock(rundir));
-  const status result = each_name(path, remove_partial, NULL);
+  status result = each_name(path, remove_partial, NULL);
+  if (result == STATUS_OK) result = finish_move(path);
   if (result != STATUS_OK) rundir_close(rundir);
   return result;
 }
@@ -160,6 +239,20 @@ status rundir_open(const char *path, rundir *rundir) {
 void rundir_close(rundir *rundir) {
   if (rundir->lock >= 0) (void)close(rundir->lock);
   rundir->lock = -1;
+}
+
+status rundir_check_held(const rundir *rundir) {
+  char path[PATH_MAX];
+  struct stat held;
+  struct stat there;
+  if (rundir->lock < 0) return STATUS_OK;
+  CHECK(file_path(rundir->path, ".lock", path, sizeof path));
+  if (fstat(rundir->lock, &held) != 0) return failure(path, "cannot be read");
+  /* Where nothing is, nobody has taken the place. */
+  if (stat(path, &there) != 0 || (held.st_dev == there.st_dev && held.st_ino == there.st_ino))
+    return STATUS_OK;
+  return status_fail(STATUS_FILE, "%s: is another run's by now: this one's directory has been replaced",
+                     rundir->path);
 }
 
 status rundir_previous(const char *directory, char name[64]) {
@@ -172,34 +265,30 @@ status rundir_previous(const char *directory, char name[64]) {
   }
 }
 
-/* Moves one result below `moved`, which is made when the first is found. */
-static status move_result(const char *directory, const char *name, void *user) {
-  char *moved = user;
-  char from[PATH_MAX];
-  char to[PATH_MAX];
-  char target[NAME_MAX + 66];
-  if (!is_result(name)) return STATUS_OK;
-  if (moved[0] == '\0') CHECK(rundir_previous(directory, moved));
-  (void)snprintf(target, sizeof target, "%s/%s", moved, name);
-  CHECK(file_path(directory, name, from, sizeof from));
-  CHECK(file_path(directory, target, to, sizeof to));
-  return rename(from, to) == 0 ? STATUS_OK : failure(from, "cannot be set aside");
+static status find_result(const char *directory, const char *name, void *user) {
+  (void)directory;
+  if (is_result(name)) *(int *)user = 1;
+  return STATUS_OK;
 }
 
 status rundir_set_aside(const rundir *rundir, char moved[64]) {
+  move move = {.after = -1};
+  int found = 0;
   moved[0] = '\0';
-  char path[PATH_MAX];
-  for (int i = 0; i < RESULTS; i++) {
-    CHECK(file_path(rundir->path, results[i], path, sizeof path));
-    if (access(path, F_OK) == 0) CHECK(move_result(rundir->path, results[i], moved));
-  }
-  CHECK(each_name(rundir->path, move_result, moved));
-  return moved[0] == '\0' ? STATUS_OK : file_sync_directory(rundir->path);
+  CHECK(each_name(rundir->path, find_result, &found));
+  if (!found) return STATUS_OK;
+  CHECK(rundir_previous(rundir->path, moved));
+  (void)snprintf(move.previous, sizeof move.previous, "%s", moved);
+  CHECK(rundir_move_begin(rundir->path, moved, move.after));
+  CHECK(move_all(rundir->path, &move));
+  return rundir_move_end(rundir->path);
 }
 
 status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[64]) {
-  moved[0] = '\0';
-  CHECK(move_result(rundir->path, name, moved));
+  move move = {.after = -1};
+  CHECK(rundir_previous(rundir->path, moved));
+  (void)snprintf(move.previous, sizeof move.previous, "%s", moved);
+  CHECK(move_one(rundir->path, name, &move));
   return file_sync_directory(rundir->path);
 }
 
@@ -207,9 +296,10 @@ status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[6
 static status copy_text(const char *directory, const char *name, const char *to) {
   char path[PATH_MAX];
   struct stat info;
+  int descriptor = -1;
   CHECK(file_path(directory, name, path, sizeof path));
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return errno == ENOENT ? STATUS_OK : failure(path, "cannot be opened");
+  CHECK(file_open_regular(path, &descriptor));
+  if (descriptor < 0) return STATUS_OK;
   status result = fstat(descriptor, &info) == 0 ? STATUS_OK : failure(path, "cannot be read");
   const size_t size = result == STATUS_OK ? (size_t)info.st_size : 0;
   char *text = calloc(size + 1, 1);
@@ -230,5 +320,6 @@ status rundir_copy_results(const char *directory, const char *previous) {
 }
 
 status rundir_write(const rundir *rundir, const char *name, const char *text) {
+  CHECK(rundir_check_held(rundir));
   return file_write_whole(rundir->path, name, text);
 }

@@ -1,6 +1,8 @@
 #ifndef FDAPP_RUNDIR_H
 #define FDAPP_RUNDIR_H
 
+#include <stdint.h>
+
 #include "base/check.h"
 
 /* The output directory of a run: made, checked and locked before anything is written into it. Rank 0 only. */
@@ -14,11 +16,16 @@ typedef struct rundir {
 status rundir_check(const char *path);
 
 /* Makes the directory (parents too), takes the lock (an advisory lock that ends with the process, so a dead
- * run leaves none behind) and removes temporary files of a run that died. STATUS_FILE; "in use by process N
+ * run leaves none behind), moves away what a run that died had begun to move away, and removes its temporary
+ * files. STATUS_FILE; "in use by process N
  * on HOST" if another run holds it. Where the file system has no locks, a warning and no lock. [out] rundir:
  * closed by rundir_close. */
 status rundir_open(const char *path, rundir *rundir);
 void rundir_close(rundir *rundir);
+
+/* Whether the directory is still the one that was opened; STATUS_FILE if another run's has taken its place.
+ * To be asked before anything is written into it. */
+status rundir_check_held(const rundir *rundir);
 
 /* For a run that starts at t = 0 where an earlier one left results: moves these (states, their index,
  * diagnostics.csv, config.ini, perf.json) into the first free `previous_N` below the directory, so that
@@ -30,6 +37,12 @@ status rundir_set_aside(const rundir *rundir, char moved[64]);
  * it. */
 status rundir_previous(const char *directory, char name[64]);
 
+/* Around moves of results of `directory` into `previous` below it: states after step `after`, or, if that is
+ * -1, all there are. A run that dies in between has said what the next one moves before it looks at anything.
+ */
+status rundir_move_begin(const char *directory, const char *previous, int64_t after);
+status rundir_move_end(const char *directory);
+
 /* Moves file `name` into the first free `previous_N`. [out] moved: as of rundir_set_aside. */
 status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[64]);
 
@@ -37,7 +50,8 @@ status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[6
  * below it: of a branch whose later states move there. */
 status rundir_copy_results(const char *directory, const char *previous);
 
-/* Writes `text` as file `name` whole or not at all: temporary name, fsync, rename, fsync of the directory. */
+/* Writes `text` as file `name` whole or not at all: temporary name, fsync, rename, fsync of the directory.
+ * STATUS_FILE, also if the directory is another run's by now. */
 status rundir_write(const rundir *rundir, const char *name, const char *text);
 
 /* Whether `name` is that of a state file, state_NNNNNNNN.hdf; [out] step, unless NULL. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "control.h"
@@ -71,6 +71,12 @@ static int is_picture(const simulation *sim) {
   return every > 0 && (ends || plan_due(sim->step, every));
 }
 
+/* The rows before a state are on the disk before it is, and both in this run's own directory. */
+static status ready_for_state(const simulation *sim) {
+  CHECK(rundir_check_held(&sim->rundir));
+  return diagnostics_sync(&sim->diagnostics);
+}
+
 static status write_state(simulation *sim) {
   if (sim->saved_step == sim->step) return STATUS_OK;
   checkpoint_state state = {.step = sim->step,
@@ -83,7 +89,7 @@ static status write_state(simulation *sim) {
   if (sim->restart.resumed && sim->step == sim->restart.state.step) state = sim->restart.state;
   state.picture = is_picture(sim);
   perf_begin(&sim->perf, PERF_OUTPUT);
-  CHECK(agree(sim->comm, is_root(sim) ? diagnostics_sync(&sim->diagnostics) : STATUS_OK));
+  CHECK(agree(sim->comm, is_root(sim) ? ready_for_state(sim) : STATUS_OK));
   CHECK(checkpoint_write(sim->checkpoint, &state, stepper_phi(&sim->solver.stepper)));
   perf_end(&sim->perf, PERF_OUTPUT);
   sim->saved_step = sim->step;
@@ -265,8 +271,9 @@ static status set_aside(simulation *sim) {
 static status keep_notes(const rundir *rundir) {
   char path[sizeof rundir->path + sizeof "/" CONFIG_RESOLVED];
   char moved[64];
+  struct stat info;
   (void)snprintf(path, sizeof path, "%s/" CONFIG_RESOLVED, rundir->path);
-  if (access(path, F_OK) != 0 || config_is_resolved(path)) return STATUS_OK;
+  if (stat(path, &info) != 0 || (S_ISREG(info.st_mode) && config_is_resolved(path))) return STATUS_OK;
   CHECK(rundir_set_aside_one(rundir, CONFIG_RESOLVED, moved));
   log_info("output     " CONFIG_RESOLVED ", not as a run leaves it, moved to %s/%s\n", rundir->path, moved);
   return STATUS_OK;
@@ -348,6 +355,20 @@ static status run(simulation *sim) {
   return STATUS_OK;
 }
 
+/* A run that ends early leaves its measurements too; if it cannot, it has ended as it has all the same. */
+static status end_early(simulation *sim, status result) {
+  char words[STATUS_MESSAGE_SIZE];
+  (void)snprintf(words, sizeof words, "%s", status_message(result));
+  status_clear();
+  CHECK(agree(sim->comm, STATUS_OK)); /* from here on a fault is a new one */
+  const status written = perf_write(&sim->perf, &sim->solver, &sim->rundir);
+  if (written != STATUS_OK && !agree_reached()) return written;
+  if (written != STATUS_OK) log_warning("no measurements: %s", status_message(written));
+  summarise(sim);
+  status_set_message(words);
+  return agree(sim->comm, result);
+}
+
 status simulation_run(MPI_Comm comm, const config *config, double start) {
   simulation *sim = calloc(1, sizeof *sim);
   const status allocated =
@@ -359,13 +380,7 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     sim->control.start = start;
     sim->rundir.lock = -1;
     result = run(sim);
-    /* A run that ends early leaves its measurements too; their success was agreed on last, so the end is once
-     * more. */
-    if (result == STATUS_STOPPED || result == STATUS_NOT_FINITE) {
-      const status written = perf_write(&sim->perf, &sim->solver, &sim->rundir);
-      summarise(sim);
-      result = written != STATUS_OK ? written : agree(comm, result);
-    }
+    if (result == STATUS_STOPPED || result == STATUS_NOT_FINITE) result = end_early(sim, result);
     diagnostics_destroy(&sim->diagnostics);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);
     solver_destroy(&sim->solver);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* One call moves less than 2 GiB: some systems and libraries cut longer ones short. */
@@ -12,6 +13,22 @@ static const size_t largest_call = (size_t)1 << 30;
 
 static status failure(const char *path, const char *what) {
   return status_fail(STATUS_FILE, "%s: %s: %s", path, what, strerror(errno));
+}
+
+status file_open_regular(const char *path, int *descriptor) {
+  struct stat info;
+  *descriptor = -1;
+  const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (opened < 0) return errno == ENOENT ? STATUS_OK : failure(path, "cannot be opened");
+  status result = fstat(opened, &info) == 0 ? STATUS_OK : failure(path, "cannot be read");
+  if (result == STATUS_OK && !S_ISREG(info.st_mode))
+    result = status_fail(STATUS_FILE, "%s: is not a regular file", path);
+  if (result == STATUS_OK) {
+    *descriptor = opened;
+  } else {
+    (void)close(opened);
+  }
+  return result;
 }
 
 status file_read_at(int descriptor, const char *path, void *data, size_t size, int64_t offset) {

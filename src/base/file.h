@@ -18,6 +18,10 @@
 status file_read_at(int descriptor, const char *path, void *data, size_t size, int64_t offset);
 status file_write_at(int descriptor, const char *path, const void *data, size_t size, int64_t offset);
 
+/* Opens a file for reading; whatever else bears the name, a named pipe, say, is refused without waiting for
+ * it. [out] descriptor: closed by the caller; -1 if there is no such file. */
+status file_open_regular(const char *path, int *descriptor);
+
 /* Waits until the file's data, or a directory's entries, are on the disk. */
 status file_sync(int descriptor, const char *path);
 status file_sync_directory(const char *directory);
