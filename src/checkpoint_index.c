@@ -153,20 +153,6 @@ status checkpoint_index_add(checkpoint_index *index, const checkpoint_state *sta
   return result;
 }
 
-/* Moves one state into `previous` below the directory. */
-static status move_state(const char *directory, const char *previous, int64_t step) {
-  char name[64];
-  char from[PATH_MAX];
-  char target[160];
-  char to[PATH_MAX];
-  checkpoint_index_name(step, name);
-  (void)snprintf(target, sizeof target, "%s/%s", previous, name);
-  CHECK(file_path(directory, name, from, sizeof from));
-  CHECK(file_path(directory, target, to, sizeof to));
-  if (rename(from, to) == 0) return STATUS_OK;
-  return status_fail(STATUS_FILE, "%s: cannot be set aside: %s", from, strerror(errno));
-}
-
 status checkpoint_index_rewind(checkpoint_index *index, int64_t step) {
   char previous[64];
   char path[PATH_MAX];
@@ -179,11 +165,9 @@ status checkpoint_index_rewind(checkpoint_index *index, int64_t step) {
   const checkpoint_index branch = {
       .directory = path, .entries = index->entries + kept, .count = index->count - kept};
   CHECK(write_index(&branch));
-  CHECK(rundir_move_begin(index->directory, previous, step));
-  const size_t all = index->count;
   index->count = kept;
-  CHECK(write_index(index)); /* before any goes, so that it never names one that has gone */
-  for (size_t i = kept; i < all; i++) CHECK(move_state(index->directory, previous, index->entries[i].step));
+  CHECK(write_index(index)); /* before any state goes, so that it never names one that has gone */
+  CHECK(rundir_move(index->directory, previous, step));
   log_info("output     states after step %" PRId64 " moved to %s/%s\n", step, index->directory, previous);
-  return rundir_move_end(index->directory);
+  return STATUS_OK;
 }

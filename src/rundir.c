@@ -148,20 +148,6 @@ static status remove_partial(const char *directory, const char *name, void *user
   return unlink(path) == 0 ? STATUS_OK : failure(path, "cannot be removed");
 }
 
-status rundir_move_begin(const char *directory, const char *previous, int64_t after) {
-  char text[128];
-  (void)snprintf(text, sizeof text, "%s %" PRId64 "\n", previous, after);
-  return file_write_whole(directory, moving, text);
-}
-
-status rundir_move_end(const char *directory) {
-  char path[PATH_MAX];
-  CHECK(file_sync_directory(directory)); /* what has been moved, before the word of it goes */
-  CHECK(file_path(directory, moving, path, sizeof path));
-  if (unlink(path) != 0) return failure(path, "cannot be removed");
-  return file_sync_directory(directory);
-}
-
 /* Results on their way. */
 typedef struct move {
   char previous[64];
@@ -192,6 +178,25 @@ static status move_all(const char *directory, move *move) {
   return each_name(directory, move_one, move);
 }
 
+/* A move that has been announced: the word of it goes when all that has moved is on the disk. */
+static status move_announced(const char *directory, move *move) {
+  char path[PATH_MAX];
+  CHECK(move_all(directory, move));
+  CHECK(file_sync_directory(directory));
+  CHECK(file_path(directory, moving, path, sizeof path));
+  if (unlink(path) != 0) return failure(path, "cannot be removed");
+  return file_sync_directory(directory);
+}
+
+status rundir_move(const char *directory, const char *previous, int64_t after) {
+  move move = {.after = after};
+  char text[128];
+  (void)snprintf(move.previous, sizeof move.previous, "%s", previous);
+  (void)snprintf(text, sizeof text, "%s %" PRId64 "\n", previous, after);
+  CHECK(file_write_whole(directory, moving, text));
+  return move_announced(directory, &move);
+}
+
 /* What a run that died was moving. */
 static status read_move(const char *directory, move *move, int *found) {
   char path[PATH_MAX];
@@ -218,9 +223,9 @@ static status finish_move(const char *directory) {
   if (!found) return STATUS_OK;
   CHECK(file_path(directory, move.previous, to, sizeof to));
   if (mkdir(to, 0777) != 0 && errno != EEXIST) return failure(to, "cannot be made");
-  CHECK(move_all(directory, &move));
+  CHECK(move_announced(directory, &move));
   log_info("output     results that a run had begun to move are all in %s now\n", to);
-  return rundir_move_end(directory);
+  return STATUS_OK;
 }
 
 status rundir_open(const char *path, rundir *rundir) {
@@ -272,16 +277,12 @@ static status find_result(const char *directory, const char *name, void *user) {
 }
 
 status rundir_set_aside(const rundir *rundir, char moved[64]) {
-  move move = {.after = -1};
   int found = 0;
   moved[0] = '\0';
   CHECK(each_name(rundir->path, find_result, &found));
   if (!found) return STATUS_OK;
   CHECK(rundir_previous(rundir->path, moved));
-  (void)snprintf(move.previous, sizeof move.previous, "%s", moved);
-  CHECK(rundir_move_begin(rundir->path, moved, move.after));
-  CHECK(move_all(rundir->path, &move));
-  return rundir_move_end(rundir->path);
+  return rundir_move(rundir->path, moved, -1);
 }
 
 status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[64]) {

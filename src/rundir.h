@@ -37,11 +37,10 @@ status rundir_set_aside(const rundir *rundir, char moved[64]);
  * it. */
 status rundir_previous(const char *directory, char name[64]);
 
-/* Around moves of results of `directory` into `previous` below it: states after step `after`, or, if that is
- * -1, all there are. A run that dies in between has said what the next one moves before it looks at anything.
- */
-status rundir_move_begin(const char *directory, const char *previous, int64_t after);
-status rundir_move_end(const char *directory);
+/* Moves results of `directory` into `previous` below it: states after step `after`, or, if that is -1, all
+ * there are. The move is announced before it begins: should the run die meanwhile, the next rundir_open
+ * finishes it. */
+status rundir_move(const char *directory, const char *previous, int64_t after);
 
 /* Moves file `name` into the first free `previous_N`. [out] moved: as of rundir_set_aside. */
 status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[64]);
