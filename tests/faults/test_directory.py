@@ -47,8 +47,8 @@ WAYS = {"anew": lambda directory: ("compute.order=2",), "back": going_back}
 
 @pytest.mark.parametrize("way", WAYS)
 def test_kill_while_results_move(tmp_path, earlier, figures, way):
-    """Killed at each call that changes the directory: either nothing has moved yet, or the next start, from the latest state,
-    sees nothing of what was to move; then it ends as if nobody had been killed."""
+    """Killed at each call that changes the directory: either nothing has moved yet, or the next start, from the latest
+    state, sees nothing of what was to move; then it ends as if nobody had been killed."""
     whole = copy(earlier, tmp_path / "whole")
     log = tmp_path / "log"
     done = harness.run(whole, *SMALL, *WAYS[way](whole), ranks=1, environment=harness.fault(0, log=log))
@@ -157,4 +157,3 @@ def test_more_bytes_than_points_account_for(tmp_path, earlier):
         file.write(text)
         file.truncate(1 << 40)
     assert "larger than its points account for" in harness.verify(path)
-
