@@ -158,7 +158,7 @@ status checkpoint_index_rewind(checkpoint_index *index, int64_t step) {
   char path[PATH_MAX];
   size_t kept = index->count;
   while (kept > 0 && index->entries[kept - 1].step > step) kept--;
-  if (kept == index->count) return STATUS_OK;
+  if (kept == index->count) return write_index(index); /* a run that died may have left another one */
   CHECK(rundir_previous(index->directory, previous));
   CHECK(rundir_copy_results(index->directory, previous));
   CHECK(file_path(index->directory, previous, path, sizeof path));

@@ -182,6 +182,8 @@ static status move_all(const char *directory, move *move) {
 static status move_announced(const char *directory, move *move) {
   char path[PATH_MAX];
   CHECK(move_all(directory, move));
+  CHECK(file_path(directory, move->previous, path, sizeof path));
+  CHECK(file_sync_directory(path));
   CHECK(file_sync_directory(directory));
   CHECK(file_path(directory, moving, path, sizeof path));
   if (unlink(path) != 0) return failure(path, "cannot be removed");
@@ -209,10 +211,15 @@ static status read_move(const char *directory, move *move, int *found) {
   if (!*found) return STATUS_OK;
   const ssize_t length = pread(descriptor, text, sizeof text - 1, 0);
   const int whole = length > 0 && sscanf(text, "%63s %lld%c", move->previous, &move->after, &end) == 3 &&
-                    end == '\n' && strncmp(move->previous, "previous_", 9) == 0 &&
+                    end == '\n' && move->after >= -1 && strncmp(move->previous, "previous_", 9) == 0 &&
                     strchr(move->previous, '/') == NULL;
   (void)close(descriptor);
-  return whole ? STATUS_OK : status_fail(STATUS_FILE, "%s: is not as a run leaves it", path);
+  if (whole) return STATUS_OK;
+  return status_fail(
+      STATUS_FILE,
+      "%s: is not as a run leaves it; it should say where earlier results were being moved to: "
+      "move them by hand, then remove it",
+      path);
 }
 
 static status finish_move(const char *directory) {
@@ -226,6 +233,12 @@ static status finish_move(const char *directory) {
   CHECK(move_announced(directory, &move));
   log_info("output     results that a run had begun to move are all in %s now\n", to);
   return STATUS_OK;
+}
+
+int rundir_moves(const char *directory) {
+  char path[PATH_MAX];
+  const int named = file_path(directory, moving, path, sizeof path) == STATUS_OK;
+  return named && access(path, F_OK) == 0;
 }
 
 status rundir_open(const char *path, rundir *rundir) {

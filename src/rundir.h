@@ -42,6 +42,9 @@ status rundir_previous(const char *directory, char name[64]);
  * finishes it. */
 status rundir_move(const char *directory, const char *previous, int64_t after);
 
+/* Whether a move in `directory` has been announced and not finished. */
+int rundir_moves(const char *directory);
+
 /* Moves file `name` into the first free `previous_N`. [out] moved: as of rundir_set_aside. */
 status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[64]);
 

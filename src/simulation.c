@@ -304,15 +304,24 @@ static int is_finished(const simulation *sim) {
   return sim->saved_step == sim->schedule.last_step;
 }
 
+/* Whether the directory has to be opened before a state is read: the latest is only known once no other run
+ * writes, and what a run that died was moving away is no state to begin from. */
+static status open_first(const simulation *sim, int *first) {
+  *first = restart_from_latest(sim->config) || (is_root(sim) && rundir_moves(sim->config->directory));
+  CHECK_MPI(MPI_Bcast(first, 1, MPI_INT, 0, sim->comm));
+  return STATUS_OK;
+}
+
 static status start(simulation *sim) {
   const config *config = sim->config;
   field *phi = stepper_phi(&sim->solver.stepper);
-  const int latest = restart_from_latest(config);
+  int first = 0;
   sim->saved_step = -1;
-  /* A state that is refused leaves no trace of the run; the latest is only known once no other run writes. */
-  if (!latest) CHECK(resume(sim, phi));
+  CHECK(open_first(sim, &first));
+  /* Otherwise a state that is refused leaves no trace of the run. */
+  if (!first) CHECK(resume(sim, phi));
   CHECK(open_directory(sim));
-  if (latest) CHECK(resume(sim, phi));
+  if (first) CHECK(resume(sim, phi));
   if (sim->restart.state.departed) sim->diagnostics.with_errors = 0;
   if (sim->restart.goes_on) {
     CHECK(checkpoint_rewind(sim->checkpoint, sim->step));

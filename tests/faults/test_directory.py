@@ -77,7 +77,8 @@ def test_kill_while_results_move(tmp_path, earlier, figures, way):
         if begun:
             assert harness.same_end(directory, whole), (place, call, resumed.stdout)
             assert moved <= {path.name for path in (directory / "previous_1").iterdir()}, (place, call)
-        else:
+        assert named(directory) == [path.name for path in harness.states(directory)], (place, call)
+        if not begun:
             assert {path.name for path in harness.states(earlier)} <= {path.name for path in harness.states(directory)}
         assert not (directory / ".moving").exists()
         return begun
@@ -85,6 +86,19 @@ def test_kill_while_results_move(tmp_path, earlier, figures, way):
     begun = harness.together(kill, enumerate(places))
     assert sum(begun) > 1 and not all(begun), begun
     figures[f"kills at calls while earlier results move, a run that starts {way}"] = len(begun)
+
+
+def test_by_name_after_a_kill(tmp_path, earlier):
+    """A state that was to move is not begun from where it lies; it is where the rest has gone."""
+    directory = copy(earlier, tmp_path)
+    (directory / "previous_1").mkdir()
+    (directory / ".moving").write_text("previous_1 -1\n")
+    words = ("time.steps=12", f"restart.from={directory}/state_00000008.hdf")
+    run = harness.run(directory, *SMALL, *words, ranks=2)
+    assert run.code == 3 and len(run.errors) == 1 and "state_00000008.hdf" in run.errors[0], run.stderr
+    assert harness.states(directory) == [] and len(harness.states(directory / "previous_1")) == 5
+    run = harness.run(directory, *SMALL, words[0], f"restart.from={directory}/previous_1/state_00000008.hdf", ranks=2)
+    assert run.code == 0, run.stderr
 
 
 def test_directory_of_another_run(tmp_path):
