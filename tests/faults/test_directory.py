@@ -106,7 +106,8 @@ def test_directory_of_another_run(tmp_path):
     directory = tmp_path / "run"
     endless = ("time.steps=99999999", "output.fields_every=0", "output.checkpoint_every=0")
     first = harness.Run(directory, *endless, "compute.order=2", ranks=1)
-    first.wait_for((directory / "diagnostics.csv").exists, "the first row")
+    table = directory / "diagnostics.csv"
+    first.wait_for(lambda: table.exists() and table.read_text().count("\n") > 2, "rows: its files are open")
     directory.rename(tmp_path / "gone")
     assert harness.run(directory, "time.steps=4", ranks=1).code == 0
     there = {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
