@@ -79,7 +79,7 @@ void halo_flags_set(halo_flags *flags, halo_flag flag, unsigned number) {
 }
 
 void halo_flags_wait(const halo_flags *flags, halo_side side, halo_flag flag, unsigned number) {
-  enum { POLLS = 4096 }; /* some 10 us; after that somebody else may need this core */
+  enum { POLLS = 4096 }; /* after that somebody else may need this core */
   const _Atomic unsigned *told = &flags->theirs[side][flag];
   for (int polls = 0; (int)(atomic_load_explicit(told, memory_order_acquire) - number) < 0; polls++) {
     if (polls < POLLS) continue;
