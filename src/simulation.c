@@ -142,20 +142,22 @@ static status poll(simulation *sim) {
   return reason == CONTROL_GO_ON ? STATUS_OK : stop(sim, reason);
 }
 
+/* Whether something else than the next step comes after this one. */
+static int pauses_after(const simulation *sim, int64_t step) {
+  const config *config = sim->config;
+  return control_due(&sim->control, step) || step == sim->schedule.last_step ||
+         plan_due(step, config->diagnostics_every) || plan_due(step, config->fields_every) ||
+         plan_due(step, config->checkpoint_every);
+}
+
+/* Before a pause the step is waited for, so that its time is counted as its own. */
 static status advance(simulation *sim) {
+  const int64_t next = sim->step + 1;
   perf_begin(&sim->perf, PERF_STEPS);
-  CHECK(solver_step(&sim->solver, schedule_time(&sim->schedule, sim->step),
-                    schedule_dt(&sim->schedule, sim->step + 1)));
-  sim->step++;
+  CHECK(solver_step(&sim->solver, schedule_time(&sim->schedule, sim->step), schedule_dt(&sim->schedule, next),
+                    pauses_after(sim, next)));
+  sim->step = next;
   sim->perf.steps++;
-  const int pause = control_due(&sim->control, sim->step) || sim->step == sim->schedule.last_step ||
-                    plan_due(sim->step, sim->config->diagnostics_every) ||
-                    plan_due(sim->step, sim->config->fields_every) ||
-                    plan_due(sim->step, sim->config->checkpoint_every);
-  if (pause) { /* so that the step's time is counted as its own */
-    CHECK(solver_wait(&sim->solver));
-    CHECK(stepper_sample(&sim->solver.stepper));
-  }
   perf_end(&sim->perf, PERF_STEPS);
   return STATUS_OK;
 }

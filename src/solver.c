@@ -150,8 +150,11 @@ status solver_refresh(solver *solver) {
   return stepper_connect(&solver->stepper);
 }
 
-status solver_step(solver *solver, double t, double dt) {
-  return stepper_step(&solver->stepper, t, dt);
+status solver_step(solver *solver, double t, double dt, int sample) {
+  CHECK(stepper_step(&solver->stepper, t, dt, sample));
+  if (!sample) return STATUS_OK;
+  CHECK(solver_wait(solver));
+  return stepper_sample(&solver->stepper);
 }
 
 status solver_wait(solver *solver) {

@@ -50,8 +50,9 @@ status solver_initialise(solver *solver);
 /* Makes phi's halos valid, after a state has been read into it. Collective. */
 status solver_refresh(solver *solver);
 
-/* One step from t to t + dt. Collective; returns when it is enqueued. */
-status solver_step(solver *solver, double t, double dt);
+/* One step from t to t + dt. Collective; returns when it is enqueued, or, with `sample`, when it is done and
+ * its last stage is added to stepper.times. */
+status solver_step(solver *solver, double t, double dt, int sample);
 
 /* Waits until everything enqueued is done. Not collective. */
 status solver_wait(solver *solver);

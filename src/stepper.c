@@ -208,7 +208,7 @@ status stepper_sample(stepper *stepper) {
   return STATUS_OK;
 }
 
-static status run_stages(stepper *stepper, double t, double dt) {
+static status run_stages(stepper *stepper, double t, double dt, int timed) {
   const stepper_scheme *scheme = stepper->scheme;
   for (int i = 0; i < scheme->stages; i++) {
     const stage_row *row = &scheme->rows[i];
@@ -221,7 +221,7 @@ static status run_stages(stepper *stepper, double t, double dt) {
         .weight_extra = {row->weight_extra[0], row->weight_extra[1]},
         .weight = dt * row->b,
         .time = t + row->c * dt};
-    stepper->timing = i + 1 == scheme->stages && !can_record(stepper);
+    stepper->timing = timed && i + 1 == scheme->stages;
     CHECK(stepper->overlap ? stage_overlapped(stepper, &stage) : stage_plain(stepper, &stage));
   }
   return STATUS_OK;
@@ -232,7 +232,7 @@ static status record_stages(stepper *stepper, double dt, kernels_graph **graph) 
   const kernels *backend = stepper->slots[0].backend;
   kernels_context *context = stepper->slots[0].context;
   CHECK(backend->graph_begin(context));
-  CHECK(run_stages(stepper, 0.0, dt));
+  CHECK(run_stages(stepper, 0.0, dt, 0));
   return backend->graph_end(context, graph);
 }
 
@@ -240,13 +240,13 @@ static status record_stages(stepper *stepper, double dt, kernels_graph **graph) 
 static status replay(stepper *stepper, double t, double dt) {
   kernels_graph **graph = &stepper->graphs[stepper->place];
   if (stepper->graphs[0] == NULL && stepper->graphs[1] == NULL) stepper->recorded_dt = dt;
-  if (stepper->recorded_dt != dt) return run_stages(stepper, t, dt);
+  if (stepper->recorded_dt != dt) return run_stages(stepper, t, dt, 0);
   if (*graph == NULL) CHECK(record_stages(stepper, dt, graph));
   return stepper->slots[0].backend->graph_launch(stepper->slots[0].context, *graph);
 }
 
-status stepper_step(stepper *stepper, double t, double dt) {
-  CHECK(can_record(stepper) ? replay(stepper, t, dt) : run_stages(stepper, t, dt));
+status stepper_step(stepper *stepper, double t, double dt, int timed) {
+  CHECK(can_record(stepper) ? replay(stepper, t, dt) : run_stages(stepper, t, dt, timed));
   const int result = stepper->scheme->result;
   if (result != 0) {
     const field phi = stepper->slots[result];

@@ -68,7 +68,7 @@ typedef struct stepper {
   int overlap;
   kernels_event *edges_start, *edges_done, *interior_start, *interior_done;
   stepper_times times;
-  int timing;               /* whether the stage under way is timed: the last one of a step is */
+  int timing;               /* whether the stage under way is timed */
   kernels_graph *graphs[2]; /* a step recorded, for each of the two places that phi can be in */
   int place;                /* which one phi is in */
   double recorded_dt;
@@ -91,11 +91,12 @@ field *stepper_phi(stepper *stepper);
 field *stepper_scratch(stepper *stepper);
 
 /* One step of size dt from time t. phi: halos valid before and after. Collective between neighbours. Returns
- * when everything is enqueued. */
-status stepper_step(stepper *stepper, double t, double dt);
+ * when everything is enqueued. timed: the last stage lies between events, for stepper_sample; they hold a
+ * device up, some 3 us each. */
+status stepper_step(stepper *stepper, double t, double dt, int timed);
 
-/* Adds the last stage of the latest step to `times`. Call it when everything enqueued is done, now and then.
- */
+/* Adds the last stage of the latest step, which was timed, to `times`. Call it when everything enqueued is
+ * done. */
 status stepper_sample(stepper *stepper);
 
 /* Fields that the scheme needs, phi included, and words moved per point and step with `stage_words` further

@@ -62,66 +62,88 @@ constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, ro
  * more than narrow tiles do. */
 constexpr int THIN_PLANES = 64;
 
-/* The number of pieces along z that takes the fewest rounds of planes, with `resident` blocks at once. */
-static inline int pieces_choose(int tiles, int planes, int lead, int resident) {
-  int best = 1;
+/* Planes that a device's rounds of blocks take one after the other; what a block needs to begin costs about
+ * as much as START planes more. */
+static inline long rounds_cost(int blocks, int planes, int lead, int resident) {
+  constexpr int START = 4;
+  return (long)divide_up(blocks, resident) * (planes + lead + START);
+}
+
+/* The number of pieces along z that takes the fewest rounds of planes, with `resident` blocks at once, of
+ * those that occupy the share `fill` of all rounds; 0: none. */
+static inline int pieces_choose(int tiles, int planes, int lead, int resident, double fill) {
+  int best = 0;
   long least = LONG_MAX;
   for (int pieces = 1; pieces <= 16 && planes / pieces >= 2 * HALO; pieces++) {
-    const long rounds = divide_up(tiles * pieces, resident);
-    const long cost = rounds * (divide_up(planes, pieces) + lead);
-    if (cost < least) {
-      least = cost;
-      best = pieces;
-    }
+    const int blocks = tiles * pieces;
+    const long cost = rounds_cost(blocks, divide_up(planes, pieces), lead, resident);
+    if (cost >= least || blocks < fill * divide_up(blocks, resident) * resident) continue;
+    least = cost;
+    best = pieces;
   }
   return best;
 }
 
-/* Groups of whole rows of tiles, as many as are resident at once. */
-static inline pace pace_make(const kernels_launch *launch, const cut &c, int blocks, int resident, int every,
+/* Groups of whole rows of tiles, as many as are resident at once; of cut tiles and of whole ones each for
+ * themselves. */
+static inline pace pace_make(const kernels_launch *launch, const cut &c, int resident, int every,
                              int iterations) {
-  pace p = {launch->context->pace[launch->queue], blocks, 0, 0};
-  if (every == 0 || blocks == 1) return p;
+  const int first = c.cut_blocks();
+  pace p = {launch->context->pace[launch->queue], first + c.whole_tiles(), first, 0, 0};
+  if (every == 0 || p.blocks == 1) return p;
   const int whole = resident / c.tiles_x * c.tiles_x;
   p.group = whole > 0 ? whole : resident;
   p.steps = divide_up(iterations, every);
-  if (PACE_COUNTERS + divide_up(blocks, p.group) > CONTEXT_PACE_WORDS) p.group = 0;
+  if (PACE_COUNTERS + p.groups() > CONTEXT_PACE_WORDS) p.group = 0;
   return p;
 }
 
-/* The slab in pieces of `chunk` planes, the two at its ends before those between; or, where it is one piece,
- * its upper edge before the rest. */
+/* The slab in two or more pieces of `chunk` planes, the two at its ends before those between. */
 static inline geometry ends_first(geometry d, int chunk) {
   const kernels_planes slab = d.range[0];
-  if (chunk >= slab.z1 - slab.z0) {
-    d.range[0] = {slab.z1 - HALO, slab.z1};
-    d.range[1] = {slab.z0, slab.z1 - HALO};
-    return d;
-  }
   d.range[0] = {slab.z0, slab.z0 + chunk};
   d.range[1] = {std::max(slab.z0 + chunk, slab.z1 - chunk), slab.z1};
   d.range[2] = {d.range[0].z1, d.range[1].z0};
   return d;
 }
 
-/* Tiles, and as many pieces as are fastest. With `early` the ends are pieces of their own; where one piece
- * would do otherwise, each block goes through all of them. */
+/* All tiles in as many pieces as are fastest. Or, if that is faster, whole tiles in full rounds, and before
+ * them those left over, in pieces which fill their rounds, too: whoever begins early would run out of step.
+ * With `early` a cut tile's ends are pieces of their own. */
 template <class Op, class Tile> static cut cut_make(geometry &d, int resident, bool early) {
-  cut c = {divide_up(d.nx, Tile::WIDTH), divide_up(d.ny, Tile::HEIGHT), d.planes(), 1, 1};
-  const int pieces = pieces_choose(c.tiles_x * c.tiles_y, d.planes(), 2 * pipeline<Op, Tile>::LEAD, resident);
-  c.chunk = divide_up(d.planes(), pieces);
+  constexpr int LEAD = 2 * pipeline<Op, Tile>::LEAD;
+  constexpr double FULL = 0.97;
+  const int planes = d.planes();
+  const bool one_range = d.planes(0) == planes;
+  const auto cost = [=](int tiles, int pieces) {
+    return rounds_cost(tiles * pieces, divide_up(planes, pieces), LEAD, resident);
+  };
+  cut c = {divide_up(d.nx, Tile::WIDTH), divide_up(d.ny, Tile::HEIGHT), 0, 0, planes, d.range[0]};
+  const int tiles = c.tiles_x * c.tiles_y;
+  const int left = tiles % resident;
+  int cut_tiles = tiles;
+  int pieces = std::max(1, pieces_choose(tiles, planes, LEAD, resident, 0.0));
+  const int others = one_range && left > 0 ? pieces_choose(left, planes, LEAD, resident, FULL) : 0;
+  if (others > 1 && cost(tiles - left, 1) + cost(left, others) < cost(tiles, pieces)) {
+    cut_tiles = left;
+    pieces = others;
+  }
+  if (one_range && pieces == 1) return c;
+  c.cut_tiles = cut_tiles;
+  c.chunk = divide_up(planes, pieces);
   if (early) d = ends_first(d, c.chunk);
   c.pieces = d.pieces(c.chunk);
-  c.stride = early && pieces == 1 ? 1 : c.pieces;
   return c;
 }
 
 /* Of the longest way of a block, in turns of the loop. */
-template <class Op, class Tile> static int cut_iterations(const geometry &d, const cut &c) {
+template <class Op, class Tile> static int cut_iterations(const cut &c, bool early) {
   const auto turns = [](int planes) {
     return divide_up(planes + 2 * pipeline<Op, Tile>::LEAD, Tile::UNROLL) * Tile::UNROLL;
   };
-  return c.stride < c.pieces ? turns(d.planes(0)) + turns(d.planes(1)) + Tile::PACE : turns(c.chunk);
+  const int whole = c.slab.z1 - c.slab.z0;
+  if (c.whole_tiles() == 0) return turns(c.chunk);
+  return early ? turns(HALO) + turns(whole - HALO) + Tile::PACE : turns(whole);
 }
 
 /* For a launch that is done with its edges only when it is done. */
@@ -147,12 +169,11 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   const int planes = d.planes();
   const bool early = launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
   const cut c = cut_make<Op, Tile>(d, resident, early);
-  const int tiles = c.tiles_x * c.tiles_y;
-  const int blocks = tiles * c.stride;
+  const int blocks = c.cut_blocks() + c.whole_tiles();
   const int every = planes <= THIN_PLANES ? 0 : Tile::PACE;
-  const pace paced = pace_make(launch, c, blocks, resident, every, cut_iterations<Op, Tile>(d, c));
+  const pace paced = pace_make(launch, c, resident, every, cut_iterations<Op, Tile>(c, early));
   edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
-                       early ? std::min(blocks, 2 * tiles) : 0};
+                       early ? 2 * c.cut_tiles + c.whole_tiles() : 0};
   if (early) edges.number = context_event_signal(launch->edges, context, launch->queue);
   kernel<<<(unsigned)blocks, Tile::THREADS, shared, launch_stream(launch)>>>(a, d, c, paced, edges);
   CHECK(context_launched(context, launch->queue, name));

@@ -8,15 +8,20 @@
  * (run/results/kernels.md).
  *
  * Each block takes a ticket when it starts, which is its tile. Consecutive tickets, at most as many as are
- * resident at once, form a group and share a counter. Every few planes a block counts itself and waits until
- * its group has passed the step before. A wait is bounded: the bits do not depend on it, and a group that
- * cannot run at once (the GPU is shared) costs each block one time-out, after which it stops waiting. The
- * last block out zeroes the words. */
+ * resident at once, form a group and share a counter; tickets from `first` on begin a group of their own.
+ * Every few planes a block counts itself and waits until its group has passed the step before. A wait is
+ * bounded: the bits do not depend on it, and a group that cannot run at once (the GPU is shared) costs each
+ * block one time-out, after which it stops waiting. The last block out zeroes the words. */
 struct pace {
   unsigned *words; /* ticket, blocks that left, edge blocks done, then a counter for each group */
   int blocks;      /* of the grid */
-  int group;       /* blocks that share a counter; 0: no pacing */
-  int steps;       /* most steps that a block takes */
+  int first;
+  int group; /* blocks that share a counter; 0: no pacing */
+  int steps; /* most steps that a block takes */
+
+  __host__ __device__ __forceinline__ int groups() const {
+    return divide_up(first, group) + divide_up(blocks - first, group);
+  }
 };
 
 enum { PACE_TICKET, PACE_LEFT, PACE_EDGES, PACE_COUNTERS };
@@ -40,11 +45,11 @@ struct edge_signal {
   __device__ __forceinline__ void give() const {
     __syncthreads();
     if (threadIdx.x != 0) return;
-    __threadfence_system(); /* copies and other devices read what this block has written */
+    __threadfence();
     if (atomicAdd(done, 1U) + 1U < (unsigned)blocks) return;
     *done = 0;
     host->given = clock();
-    __threadfence_system();
+    __threadfence_system(); /* copies and other devices read what all of them have written */
     host->number = number;
   }
 };
@@ -58,9 +63,11 @@ struct pacer {
   bool waits;
 
   __device__ __forceinline__ void open(const pace &p, int ticket) {
-    const int group = ticket / p.group;
-    counter = p.words + PACE_COUNTERS + group;
-    size = (unsigned)min(p.group, p.blocks - group * p.group);
+    const bool early = ticket < p.first;
+    const int start = early ? 0 : p.first;
+    const int group = (ticket - start) / p.group;
+    counter = p.words + PACE_COUNTERS + group + divide_up(start, p.group);
+    size = (unsigned)min(p.group, (early ? p.first : p.blocks) - start - group * p.group);
     taken = 0;
     seen = 0;
     waits = true;
@@ -88,8 +95,7 @@ struct pacer {
     atomicAdd(counter, (unsigned)p.steps - taken);
     __threadfence();
     if (atomicAdd(p.words + PACE_LEFT, 1U) + 1U < (unsigned)p.blocks) return;
-    const int groups = (p.blocks + p.group - 1) / p.group;
-    for (int i = 0; i < PACE_COUNTERS + groups; i++) p.words[i] = 0;
+    for (int i = 0; i < PACE_COUNTERS + p.groups(); i++) p.words[i] = 0;
   }
 };
 

@@ -72,20 +72,20 @@ template <class Op, class Tile> struct pipeline {
    * planes before, of the rest (if `late`). */
   __device__ __forceinline__ void copy(int early, int late_slot, ptrdiff_t ahead, ptrdiff_t here,
                                        bool late) const {
-    if constexpr (VALUES && SHARED) f.copy(early, a.f + ahead, d, at);
-    if constexpr (VALUES && !SHARED) f.copy_own(late_slot, a.f + ahead, d, at);
-    if constexpr (FLUXES) w.copy_own(W_LATE ? early : late_slot, a.v[2] + ahead, d, at);
+    if constexpr (VALUES && SHARED) f.copy(early, a.f + ahead);
+    if constexpr (VALUES && !SHARED) f.copy_own(late_slot, a.f + ahead, at);
+    if constexpr (FLUXES) w.copy_own(W_LATE ? early : late_slot, a.v[2] + ahead, at);
     if (!late) return;
     if constexpr (FLUXES) {
-      u.copy(late_slot, a.v[0] + here, d, at);
-      v.copy(late_slot, a.v[1] + here, d, at);
+      u.copy(late_slot, a.v[0] + here);
+      v.copy(late_slot, a.v[1] + here);
     }
     if constexpr (VELOCITIES != 0) {
 #pragma unroll
-      for (int k = 0; k < VELOCITIES; k++) point(k).copy_own(late_slot, a.v[k] + here, d, at);
+      for (int k = 0; k < VELOCITIES; k++) point(k).copy_own(late_slot, a.v[k] + here, at);
     }
 #pragma unroll
-    for (int k = 0; k < Op::ADDED; k++) point(VELOCITIES + k).copy_own(late_slot, a.added[k] + here, d, at);
+    for (int k = 0; k < Op::ADDED; k++) point(VELOCITIES + k).copy_own(late_slot, a.added[k] + here, at);
   }
 
   /* The newest plane into the windows of row r. */
@@ -176,12 +176,18 @@ template <class Op, class Tile> struct pipeline {
   }
 };
 
-/* How a launch is cut: tiles, and pieces of at most `chunk` planes along z, of which a block takes one and
- * every `stride`-th from there. */
+/* How a launch is cut: the first `cut_tiles` tiles are taken in `pieces` pieces of at most `chunk` planes
+ * along z, a block for each; the others whole, the planes of `slab`, by one block each, with the slab's upper
+ * edge before the rest if edges are to be told of. */
 struct cut {
-  int tiles_x, tiles_y, chunk, pieces, stride;
-  __device__ __forceinline__ int tiles() const {
-    return tiles_x * tiles_y;
+  int tiles_x, tiles_y, cut_tiles, pieces, chunk;
+  kernels_planes slab;
+
+  __host__ __device__ __forceinline__ int cut_blocks() const {
+    return cut_tiles * pieces;
+  }
+  int whole_tiles() const {
+    return tiles_x * tiles_y - cut_tiles;
   }
 };
 
@@ -292,20 +298,24 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
     if (edges.blocks > 0 && ticket == 0) edges.host->began = edge_signal::clock();
   }
   __syncthreads();
-  const int tile_x = ticket % c.tiles_x;
-  const int tile_y = ticket / c.tiles_x % c.tiles_y;
-  int index = ticket / c.tiles();
-  const bool early = Op::EDGES && ticket < edges.blocks;
+  const bool whole = ticket >= c.cut_blocks();
+  const int index = whole ? 0 : ticket / c.cut_tiles;
+  const int tile = whole ? ticket - c.cut_blocks() + c.cut_tiles : ticket % c.cut_tiles;
+  const bool early = Op::EDGES && edges.blocks > 0 && index < 2;
   const bool down = early && index == 1; /* the upper end comes first, too */
-  const int told = c.stride == 1 ? 1 : index;
-  const place at = place_make<Tile>(d, tile_x, tile_y);
+  const place at = place_make<Tile>(d, tile % c.tiles_x, tile / c.tiles_x);
   const arguments b = turned(a, down);
   const pipeline<Op, Tile> work(b, d, at, reinterpret_cast<real *>(memory));
-  do {
-    march<Op, Tile>(work, d, d.piece(index, c.chunk), down, mine, paces, edges, early && index == told);
+  kernels_planes piece = whole ? c.slab : d.piece(index, c.chunk);
+  bool last = !(whole && early);
+  if (!last) piece.z0 = piece.z1 - HALO;
+  while (true) {
+    march<Op, Tile>(work, d, piece, down, mine, paces, edges, early && last);
+    if (!Op::EDGES || last) break;
     __syncthreads();
-    index += c.stride;
-  } while (Op::EDGES && index < c.pieces);
+    piece = {c.slab.z0, piece.z0};
+    last = true;
+  }
   if (first_thread && paced.group > 0) mine.close(paced);
 }
 

@@ -179,8 +179,7 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
   }
 
   /* Starts copying the field's plane into a slot of the ring; the block shares the work. */
-  __device__ __forceinline__ void copy(int index, const real *plane, const geometry &d,
-                                       const place &at) const {
+  __device__ __forceinline__ void copy(int index, const real *plane) const {
     real *start = slot(index) + to;
     if (from[0] != NONE) {
 #pragma unroll
@@ -197,8 +196,7 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
 
   /* The same without sides, each thread its own vectors: to be read by this thread alone, without a barrier.
    */
-  __device__ __forceinline__ void copy_own(int index, const real *plane, const geometry &d,
-                                           const place &at) const {
+  __device__ __forceinline__ void copy_own(int index, const real *plane, const place &at) const {
     static_assert(!X && !Y, "sides are shared");
     real *to = slot(index) + at.row * PITCH + at.column * VECTOR;
 #pragma unroll

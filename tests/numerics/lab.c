@@ -94,7 +94,7 @@ void lab_load(lab *lab, double *points) {
 
 void lab_march(lab *lab, double t, double dt, int64_t steps) {
   for (int64_t i = 0; i < steps; i++) {
-    expect(solver_step(&lab->solver, t + (double)i * dt, dt), "solver_step");
+    expect(solver_step(&lab->solver, t + (double)i * dt, dt, 0), "solver_step");
   }
   expect(solver_wait(&lab->solver), "solver_wait");
 }

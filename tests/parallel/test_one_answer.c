@@ -70,7 +70,7 @@ static status march(solver *solver, answer *answer) {
   CHECK(diagnostics_create(solver, &diagnostics));
   CHECK(solver_initialise(solver));
   for (int64_t step = 0; step < schedule.last_step; step++) {
-    CHECK(solver_step(solver, schedule_time(&schedule, step), schedule_dt(&schedule, step + 1)));
+    CHECK(solver_step(solver, schedule_time(&schedule, step), schedule_dt(&schedule, step + 1), 0));
   }
   CHECK(diagnostics_measure(&diagnostics, &schedule, schedule.last_step, &answer->record));
   diagnostics_destroy(&diagnostics);
