@@ -52,7 +52,9 @@ struct choice_of<stage_operation<advection::ADVECTIVE, DIFFUSION, ADDED>>
                              tile<NARROW, 2, 256, by_precision_value(2, 1), 2>>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<advection::CONSERVATIVE, DIFFUSION, ADDED>>
-    : choice<tile<NARROW, 2, 128, 1, 2>> {};
+    : choice<
+          std::conditional_t<DIFFUSION, by_precision<tile<NARROW, 2, 128, 1, 2>, tile<NARROW, 1, 256, 2, 2>>,
+                             tile<NARROW, 2, 128, 1, 2>>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<advection::SKEW, DIFFUSION, ADDED>> : choice<tile<NARROW, 1, 256, 2, 2>> {};
 
