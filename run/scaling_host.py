@@ -64,11 +64,12 @@ def time_left():
 
 
 def launch_environment(backend):
-    """What mpirun needs to know outside a batch system, and GPU memory in MPI messages where it takes a variable."""
+    """What mpirun needs to know, and GPU memory in MPI messages where it takes a variable. Ranks are not bound to one
+    core each, Open MPI's own way with two ranks: their threads would share it."""
     env = dict(os.environ)
+    env.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
     if "SLURM_JOB_ID" not in env and "PBS_JOBID" not in env:
         env.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
-        env.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
         env.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     if os.geteuid() == 0:
         env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

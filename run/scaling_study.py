@@ -24,64 +24,107 @@ COLUMNS = [
     *("stage_interior_seconds", "stage_edges_seconds", "stage_halo_seconds"),
     *("ceiling_bytes_per_second", "share_of_ceiling"),
 ]
+KEY = ("study", "ranks", "precision", "repeat")
+POSITIVE = ("ranks", "nx", "ny", "nz", "steps", "seconds_per_step", "points_per_second", "ceiling_bytes_per_second")
 
 
 @contextmanager
 def lock_study(out):
-    """Makes the directory, and keeps others out of it meanwhile."""
+    """Makes the directory, and keeps others out of it meanwhile. Gives the descriptor that holds the lock: what is
+    started with it keeps the lock, too, if this process is killed."""
     out.mkdir(parents=True, exist_ok=True)
     directory = os.open(out, os.O_RDONLY)
     try:
         fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        yield directory
     except BlockingIOError as error:
-        raise Failure(3, f"{out}: another run/scaling is at work there") from error
+        raise Failure(3, f"{out}: another run/scaling, or a run of one that was killed, is at work there") from error
     finally:
         os.close(directory)
 
 
 def open_study(out, facts):
-    """Make provenance.json and results.csv, or check that the study there is this one. Returns the rows there."""
+    """Make provenance.json and results.csv, or check that the study there is this one; one without rows is none.
+    Returns the rows there."""
     (out / "perf").mkdir(exist_ok=True)
     path, table = out / "provenance.json", out / "results.csv"
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     begun = {"date": now, "host": socket.gethostname(), "load": os.getloadavg()[0]}
-    rows = []
-    if table.exists():
-        try:
-            kept = json.loads(path.read_text()) if path.exists() else {}
-        except ValueError as error:
-            raise Failure(3, f"{path}: {error}") from error
+    rows = read_rows(table) if table.exists() else []
+    if rows:
+        kept = read_provenance(path)
         for name, value in facts["identity"].items():
-            if kept.get("identity", {}).get(name) != value:
-                raise Failure(2, f"{out} holds a study with another {name}; choose another --out")
+            if kept["identity"].get(name) != value:
+                there = kept["identity"].get(name)
+                raise Failure(2, f"{out} holds a study with another {name}: {shown(there)} there, {shown(value)} now;"
+                              " choose another --out")  # fmt: skip
         facts = kept | {"starts": [*kept.get("starts", []), begun]}
-        rows = read_rows(table)
     else:
         facts = facts | {"starts": [begun]}
-    write_whole(path, json.dumps(facts, indent=1) + "\n")
-    if not table.exists():
         write_whole(table, ",".join(COLUMNS) + "\n")
+    write_whole(path, json.dumps(facts, indent=1) + "\n")
     return rows
+
+
+def read_provenance(path):
+    try:
+        kept = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise Failure(3, f"{path}: {error}; without it nobody knows what the rows beside it are of") from error
+    if not isinstance(kept, dict) or not isinstance(kept.get("identity"), dict):
+        raise Failure(3, f"{path}: not written by run/scaling")
+    return kept
+
+
+def shown(value):
+    """A part of an identity, for a message; a whole configuration is too long for one."""
+    words = value if isinstance(value, str) else " ".join(value or [])
+    return "a text of its own" if "\n" in words else f"'{words}'"
 
 
 def write_whole(path, text):
     """The file as it was, or all of it."""
     part = path.with_name(f".part-{path.name}")
-    part.write_text(text)
+    with open(part, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     os.replace(part, path)
 
 
 def read_rows(table):
     """Rows of results.csv. A last line without its end, of a machine that went down, is taken out: that run is due."""
-    text = table.read_text()
+    try:
+        text = table.read_text()
+    except UnicodeDecodeError as error:
+        raise Failure(3, f"{table}: {error}") from error
     if not text.endswith("\n"):
         text = text[: text.rfind("\n") + 1]
         write_whole(table, text)
-    rows = list(csv.DictReader(text.splitlines()))
-    if any(None in row or None in row.values() for row in rows):
-        raise Failure(3, f"{table}: a line with too few or too many columns")
+    if not text:
+        return []
+    reader = csv.DictReader(text.splitlines())
+    if reader.fieldnames != COLUMNS:
+        raise Failure(3, f"{table}: its first line is not {','.join(COLUMNS[:3])},...: not written by run/scaling")
+    rows = list(reader)
+    seen = set()
+    for number, row in enumerate(rows, 2):
+        if None in row or None in row.values():
+            raise Failure(3, f"{table}: line {number}: too few or too many columns")
+        if not all(positive(row[name]) for name in POSITIVE):
+            raise Failure(3, f"{table}: line {number}: one of {', '.join(POSITIVE)} is no positive number")
+        key = tuple(row[name] for name in KEY)
+        if key in seen:
+            raise Failure(3, f"{table}: line {number}: the run of an earlier line")
+        seen.add(key)
     return rows
+
+
+def positive(text):
+    try:
+        return 0.0 < float(text) < math.inf
+    except ValueError:
+        return False
 
 
 def row_of(case, perf):
@@ -111,7 +154,7 @@ class Stop:
 
     def __init__(self):
         self.asked, self.child = False, None
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP):
             signal.signal(number, self.handle)
 
     def handle(self, *_):
@@ -120,13 +163,16 @@ class Stop:
             self.child.send_signal(signal.SIGTERM)
 
 
-def run_words(words, log_path, env, stop, tick=None):
+def run_words(words, log_path, env, stop, lock, tick=None):
     """Run a command to its end, its words in a log; returns (exit code, what it said). Calls tick() now and then."""
     with open(log_path, "w+") as log:
+        apart = {"start_new_session": True, "pass_fds": (lock,)}
         try:
-            stop.child = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, env=env, start_new_session=True)
+            stop.child = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, env=env, **apart)
         except OSError as error:
             raise Failure(2, f"{words[0]}: {error.strerror}") from error
+        if stop.asked:  # between the start and here
+            stop.handle()
         while True:
             try:
                 code = stop.child.wait(timeout=1.0)
@@ -142,7 +188,7 @@ def last_lines(said):
     return "\n  ".join(said.strip().splitlines()[-12:])
 
 
-def measure_exchange(program, launcher, cases, backend, out, env, stop):
+def measure_exchange(program, launcher, cases, backend, out, env, stop, lock):
     """Let fdbench time the halo exchange alone, once for a study, for the model in its report."""
     counts = [case.ranks for case in cases if case.ranks > 1]
     bench, part = program.parent / "fdbench", out / ".part-bench.json"
@@ -152,7 +198,7 @@ def measure_exchange(program, launcher, cases, backend, out, env, stop):
         print(f"warning: {bench}: no such program; the report guesses at the halo exchange", file=sys.stderr)
         return
     words = [*started(launcher, min(counts)), str(bench), "halo", "--backend", backend, "--planes", "64,256,512"]
-    code, said = run_words([*words, "--repeat", "7", "--output", str(part)], out / "last.log", env, stop)
+    code, said = run_words([*words, "--repeat", "7", "--output", str(part)], out / "last.log", env, stop, lock)
     if code == 0:
         os.replace(part, out / "bench.json")
     elif not stop.asked:
@@ -160,13 +206,13 @@ def measure_exchange(program, launcher, cases, backend, out, env, stop):
     part.unlink(missing_ok=True)
 
 
-def run_case(case, command, overrides, out, env, stop, tick):
+def run_case(case, command, overrides, out, env, stop, lock, tick):
     """Run once; returns the row, or None if it was stopped. Failure 3 with the run's own words if it failed."""
     scratch = out / "scratch"
     shutil.rmtree(scratch, ignore_errors=True)
     words = [*started(command, case.ranks), *overrides, *case.overrides(scratch)]
     try:
-        code, said = run_words(words, out / "last.log", env, stop, tick)
+        code, said = run_words(words, out / "last.log", env, stop, lock, tick)
         if stop.asked or code == STOPPED:
             return None
         if code != 0:
@@ -188,6 +234,14 @@ def append_row(out, row):
         os.fsync(file.fileno())
 
 
+def say(text):
+    """A line for whoever reads; the study goes on when nobody does any more."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def clock(seconds):
     """A time left, for people."""
     return (
@@ -202,11 +256,24 @@ def clock(seconds):
 class Progress:
     """The study as a whole: a line for each run, and on a terminal a bar of the work done and what runs now."""
 
-    def __init__(self, cases, todo):
+    def __init__(self, cases, todo, rows):
         self.begun, self.total, self.number = time.monotonic(), len(cases), len(cases) - len(todo)
         self.done = {case.key: False for case in todo}
         self.weights = {case.key: math.prod(case.grid) / case.ranks for case in todo}
-        self.live, self.longest = sys.stderr.isatty(), 0.0
+        self.live, self.start_up, self.slowest = sys.stderr.isatty(), 0.0, 0.0
+        for row in rows:
+            self.learn(row)
+
+    def learn(self, row, seconds=None):
+        """Remember how long steps, and what comes before and after them, can take. seconds: of the whole run."""
+        stepping = float(row["steps"]) * float(row["seconds_per_step"])
+        weight = float(row["nx"]) * float(row["ny"]) * float(row["nz"]) / float(row["ranks"])
+        self.slowest = max(self.slowest, stepping / weight)
+        self.start_up = max(self.start_up, (seconds or stepping) - stepping)
+
+    def expected(self, case):
+        """Seconds that a run takes, going by those before; 0 before anything is known."""
+        return self.start_up + self.slowest * self.weights[case.key]
 
     def begin(self, case):
         self.case, self.number, self.started = case, self.number + 1, time.monotonic()
@@ -244,29 +311,39 @@ class Progress:
         self.clear()
         self.done[self.case.key] = True
         now = time.monotonic()
-        self.longest = max(self.longest, now - self.started)
+        self.learn(row, now - self.started)
         where, self.started = self.where(), now
         figures = (
             f"{1e3 * row['seconds_per_step']:9.3f} ms a step, {100 * row['share_of_ceiling']:.1f} % of the ceiling"
         )
-        print(", ".join(filter(None, (f"{where}: {figures}", self.left()))), flush=True)
+        say(", ".join(filter(None, (f"{where}: {figures}", self.left()))))
 
 
-def measure(cases, done, command, overrides, out, env, limit, stop):
+def time_for(case, progress, deadline):
+    """Whether a run may begin; says so if not. Failure 3 if the next call would not come further, either."""
+    expected, left = 1.2 * progress.expected(case), deadline - time.monotonic()
+    if expected <= left:
+        return True
+    if progress.number == progress.total - len(progress.done) and expected > left > 0.0:
+        raise Failure(3, f"{case.name} takes some {clock(expected)}, and the limit leaves {clock(left)}")
+    print(f"no time for another run, of some {clock(expected)}: run again to go on", file=sys.stderr)
+    return False
+
+
+def measure(cases, rows, command, overrides, out, env, deadline, stop, lock):
     """Run what is missing. Returns the exit code."""
-    start = time.monotonic()
+    done = {tuple(row[name] for name in KEY) for row in rows}
     todo = [case for case in cases if case.key not in done]
     if len(todo) < len(cases):
-        print(f"{len(cases) - len(todo)} of {len(cases)} runs are in {out / 'results.csv'} already", flush=True)
-    progress = Progress(cases, todo)
+        say(f"{len(cases) - len(todo)} of {len(cases)} runs are in {out / 'results.csv'} already")
+    progress = Progress(cases, todo, rows)
     for case in todo:
-        if not stop.asked and time.monotonic() - start + 1.2 * progress.longest > limit:
-            print("no time for another run: run again to go on", file=sys.stderr)
+        if not stop.asked and not time_for(case, progress, deadline):
             return STOPPED
         if not stop.asked:
             progress.begin(case)
             try:
-                row = run_case(case, command, overrides, out, env, stop, progress.tick)
+                row = run_case(case, command, overrides, out, env, stop, lock, progress.tick)
             except Failure:
                 progress.clear()
                 raise

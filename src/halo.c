@@ -52,6 +52,13 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                                          (void **)&halo->staging);
 }
 
+status halo_leave(halo *halo) {
+  if (halo->transport != TRANSPORT_PEER || halo->alone) return STATUS_OK;
+  peer_close(&halo->peer);
+  CHECK_MPI(MPI_Barrier(halo->comm));
+  return STATUS_OK;
+}
+
 void halo_destroy(halo *halo) {
   peer_close(&halo->peer);
   if (halo->staging != NULL) halo->backend->memory_free(halo->context, MEMORY_STAGING, halo->staging);

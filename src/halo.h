@@ -40,6 +40,10 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                    halo *halo);
 void halo_destroy(halo *halo);
 
+/* Closes what exchanges have opened of the neighbours' memory, and returns when they have, too: nobody frees
+ * what another still has open. Collective; before halo_destroy, where every rank gets there. */
+status halo_leave(halo *halo);
+
 /* Starts sending the lowest and highest KERNELS_HALO owned planes of `count` fields, which are computed when
  * `edges` is passed; nothing reads their halo planes from then on. Between begin and end those planes must
  * not change and the fields must stay alive; interior planes may be computed. On backends that run

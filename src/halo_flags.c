@@ -29,11 +29,13 @@ static status map(int file, int protection, _Atomic unsigned **numbers) {
 }
 
 /* Memory without a name, so that a killed run leaves nothing behind. */
-static status create(halo_flags *flags, int *file) {
+static status create(halo_flags *flags, int rank, int *file) {
   *file = memfd_create("fdapp-halo", MFD_CLOEXEC);
   if (*file < 0) return unshared("memfd_create");
   if (ftruncate(*file, BYTES) != 0) return unshared("ftruncate");
-  return map(*file, PROT_READ | PROT_WRITE, &flags->mine);
+  CHECK(map(*file, PROT_READ | PROT_WRITE, &flags->mine));
+  atomic_store(&flags->mine[FLAG_OWNER], (unsigned)rank + 1);
+  return STATUS_OK;
 }
 
 static status open_theirs(halo_flags *flags, halo_side side, flags_address address) {
@@ -46,19 +48,28 @@ static status open_theirs(halo_flags *flags, halo_side side, flags_address addre
   return result;
 }
 
+/* Where processes are numbered apart (containers), the same path can lead to another file. */
+static status check_owner(const halo_flags *flags, halo_side side, int rank) {
+  if (atomic_load(&flags->theirs[side][FLAG_OWNER]) == (unsigned)rank + 1) return STATUS_OK;
+  return status_fail(STATUS_DEVICE, "halos by peer copies: the memory found is not that of rank %d", rank);
+}
+
 status halo_flags_open(MPI_Comm comm, const int ranks[SIDE_COUNT], halo_flags *flags) {
   flags_address mine = {.process = (int)getpid(), .file = -1};
   flags_address theirs[SIDE_COUNT];
   const int below = ranks[SIDE_BELOW];
   const int above = ranks[SIDE_ABOVE];
+  int rank = 0;
   *flags = (halo_flags){0};
-  status result = create(flags, &mine.file);
+  CHECK_MPI(MPI_Comm_rank(comm, &rank));
+  status result = create(flags, rank, &mine.file);
   CHECK_MPI(MPI_Sendrecv(&mine, 2, MPI_INT, above, TAG_UP, &theirs[SIDE_BELOW], 2, MPI_INT, below, TAG_UP,
                          comm, MPI_STATUS_IGNORE));
   CHECK_MPI(MPI_Sendrecv(&mine, 2, MPI_INT, below, TAG_DOWN, &theirs[SIDE_ABOVE], 2, MPI_INT, above, TAG_DOWN,
                          comm, MPI_STATUS_IGNORE));
   for (int side = 0; side < SIDE_COUNT && result == STATUS_OK; side++) {
     result = open_theirs(flags, (halo_side)side, theirs[side]);
+    if (result == STATUS_OK) result = check_owner(flags, (halo_side)side, ranks[side]);
   }
   result = agree(comm, result); /* the neighbours have opened the file, too */
   if (mine.file >= 0) (void)close(mine.file);

@@ -7,16 +7,17 @@
  * memory, each written by one rank alone and read by its neighbours. What that gains over messages of no
  * bytes: run/results/gpu.md, "Halos". */
 
-typedef enum halo_flag { FLAG_READY, FLAG_DONE, FLAG_COUNT } halo_flag;
+/* FLAG_OWNER: whose numbers they are; for halo_flags_open alone. */
+typedef enum halo_flag { FLAG_READY, FLAG_DONE, FLAG_OWNER, FLAG_COUNT } halo_flag;
 typedef enum halo_side { SIDE_BELOW, SIDE_ABOVE, SIDE_COUNT } halo_side;
 
 typedef struct halo_flags {
-  _Atomic unsigned *mine;               /* [FLAG_COUNT], zero at first; NULL: not open */
+  _Atomic unsigned *mine;               /* [FLAG_COUNT], READY and DONE zero at first; NULL: not open */
   _Atomic unsigned *theirs[SIDE_COUNT]; /* of the neighbours, read only */
 } halo_flags;
 
 /* ranks: of `comm`, below and above this one. Collective over comm. Released by halo_flags_close.
- * STATUS_DEVICE where the ranks share no memory. */
+ * STATUS_DEVICE where the ranks share no memory, or what is found is not the neighbours'. */
 status halo_flags_open(MPI_Comm comm, const int ranks[SIDE_COUNT], halo_flags *flags);
 
 /* Not collective. */

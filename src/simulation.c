@@ -394,6 +394,10 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     if (result == STATUS_STOPPED || result == STATUS_NOT_FINITE) result = end_early(sim, result);
     diagnostics_destroy(&sim->diagnostics);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);
+    if (result == STATUS_OK || agree_reached()) {
+      const status left = halo_leave(&sim->solver.halo);
+      if (result == STATUS_OK) result = left;
+    }
     solver_destroy(&sim->solver);
     rundir_close(&sim->rundir);
   }

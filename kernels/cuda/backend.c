@@ -2,10 +2,16 @@
 
 /* The table: each numerical slot chooses the device and the precision. */
 
+/* Where there is nothing to do, edges are there as soon as everything before is. */
+static status nothing(const kernels_launch *launch) {
+  return launch->edges == NULL ? STATUS_OK
+                               : context_event_record(launch->edges, launch->context, launch->queue);
+}
+
 /* Chooses the device, leaves at once where there is nothing to do, and hands over to the launcher. */
 #define DISPATCH(operation, ...)                                                                             \
   do {                                                                                                       \
-    if (kernels_plane_count(launch) == 0) return STATUS_OK;                                                  \
+    if (kernels_plane_count(launch) == 0) return nothing(launch);                                            \
     CHECK(context_enter(launch->context));                                                                   \
     return launch->shape.precision == PRECISION_SINGLE ? operation##_float(launch, __VA_ARGS__)              \
                                                        : operation##_double(launch, __VA_ARGS__);            \

@@ -37,6 +37,15 @@ status context_probe(void) {
     return status_fail(STATUS_DEVICE, "no CUDA device can be used: %s", cudaGetErrorString(error));
   }
   if (count == 0) return status_fail(STATUS_DEVICE, "no CUDA device was found");
+  for (int device = 0; device < count; device++) {
+    int major = 0;
+    CHECK_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    if (major < CONTEXT_CAPABILITY)
+      return status_fail(
+          STATUS_DEVICE,
+          "no CUDA device can be used: device %d of %d has compute capability %d.x, and %d.0 is needed",
+          device, count, major, CONTEXT_CAPABILITY);
+  }
   return STATUS_OK;
 }
 
@@ -214,13 +223,18 @@ unsigned context_event_signal(kernels_event *event, kernels_context *context, ke
   return event->number;
 }
 
+/* Whatever the kernel has written before is read after. */
+static int signal_given(const kernels_event *event) {
+  return (int)(__atomic_load_n(&event->signal->number, __ATOMIC_ACQUIRE) - event->number) >= 0;
+}
+
 /* The kernel cannot be asked, so the stream is, now and then: it knows of faults. */
 static status signal_wait(const kernels_event *event) {
   enum { POLLS = 4096 };
-  for (int polls = 0; (int)(event->signal->number - event->number) < 0; polls++) {
+  for (int polls = 0; !signal_given(event); polls++) {
     if (polls < POLLS) continue;
     const cudaError_t error = cudaStreamQuery(event->stream);
-    const int given = (int)(event->signal->number - event->number) >= 0;
+    const int given = signal_given(event);
     if (error == cudaSuccess && !given)
       return status_fail(STATUS_DEVICE, "CUDA: a kernel ended without its signal");
     if (error != cudaSuccess && error != cudaErrorNotReady)

@@ -18,6 +18,7 @@
   } while (0)
 
 enum {
+  CONTEXT_CAPABILITY = 8,    /* the least major number: asynchronous copies into shared memory */
   CONTEXT_SUMS = 1024,       /* planes whose sums fit into the pinned buffer at once */
   CONTEXT_PACE_WORDS = 1024, /* counters a queue's kernel can use to keep its blocks in step */
   CONTEXT_BLOCK =

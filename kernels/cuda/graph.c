@@ -31,7 +31,7 @@ status context_graph_end(kernels_context *context, kernels_graph **result) {
 status context_graph_launch(kernels_context *context, kernels_graph *graph) {
   CHECK(context_enter(context));
   CHECK_CUDA(cudaGraphLaunch(graph->executable, context->stream[QUEUE_MAIN]));
-  return STATUS_OK;
+  return context_launched(context, QUEUE_MAIN, "recorded kernels");
 }
 
 void context_graph_destroy(kernels_graph *graph) {

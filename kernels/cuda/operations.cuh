@@ -4,9 +4,9 @@
 #include "device.cuh"
 
 /* What the operations compute at a point, apart from how a kernel brings the neighbours. An operation says
- * which lines of neighbours it needs, and from which source: FIELD       lines of f COMPONENTS  flux lines:
- * v[0] along x, v[1] along y, v[2] along z FLUX        flux lines: the products v[0] f, v[1] f, v[2] f, each
- * along its own axis; besides, lines of f if X. */
+ * which lines of neighbours it needs, and from which source. FIELD: lines of f. COMPONENTS: flux lines, v[0]
+ * along x, v[1] along y, v[2] along z. FLUX: flux lines, the products v[0] f, v[1] f, v[2] f, each along its
+ * own axis; besides, lines of f if X. */
 enum class source { FIELD, COMPONENTS, FLUX };
 
 /* Neighbours of a vector of points: x[i] is column i - HALO from the vector's first; y[j], z[j] are the rows

@@ -219,7 +219,9 @@ struct walk {
   }
 };
 
-/* With the window along z upside down, differences change sign, and nothing else does. */
+/* With the window along z upside down, differences change sign, and nothing else does; but of a zero the sign
+ * may be another. Fields do not see it: a stage with a base, as the last one of every scheme, stores no
+ * negative zero where all is zero (test_kernels_stage). */
 __device__ __forceinline__ arguments turned(const arguments &a, bool down) {
   arguments b = a;
 #pragma unroll

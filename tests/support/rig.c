@@ -143,6 +143,14 @@ twin twin_random(rig *rig, int seed) {
   return twin_make(rig, random_value, &seed);
 }
 
+static double zero_value(const rig *rig, const void *user, int x, int y, int z) {
+  return copysign(0.0, random_value(rig, user, x, y, z));
+}
+
+twin twin_zeros(rig *rig, int seed) {
+  return twin_make(rig, zero_value, &seed);
+}
+
 static double sentinel_value(const rig *rig, const void *user, int x, int y, int z) {
   (void)rig;
   (void)user;

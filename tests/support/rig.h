@@ -67,6 +67,8 @@ typedef double (*twin_value)(const rig *rig, const void *user, int x, int y, int
 twin twin_make(rig *rig, twin_value value, const void *user);
 /* Numbers in (-1, 1), different for each seed. */
 twin twin_random(rig *rig, int seed);
+/* Zeros of either sign. */
+twin twin_zeros(rig *rig, int seed);
 /* A number that no operation makes, everywhere: what was not written keeps it. */
 twin twin_sentinel(rig *rig);
 void twin_free(rig *rig, twin *twin);

@@ -323,15 +323,17 @@ static void edges_shape(rig *rig, int nx, int ny, int nz) {
   arrays_free(rig, &a);
 }
 
-/* So wide that a device has more tiles than blocks at once: the last edges come late. */
-static void edges_wide(rig *rig) {
-  const int single = rig->launch.shape.precision == PRECISION_SINGLE;
-  rig_shape(rig, single ? 8580 : 4290, 34, 20);
-  twin f = twin_random(rig, 1);
-  twin base = twin_random(rig, 2);
+/* A stage with uniform velocity, as it is with diffusion and without. */
+static void edges_uniform(rig *rig, twin fill(struct rig *rig, int seed), double diffusion) {
+  twin f = fill(rig, 1);
+  twin base = fill(rig, 2);
   twin out = twin_sentinel(rig);
-  kernels_stage stage = {
-      .f = f.host, .base = base.host, .out = out.host, .weight_f = 0.25, .advection = -0.003};
+  kernels_stage stage = {.f = f.host,
+                         .base = base.host,
+                         .out = out.host,
+                         .weight_f = 0.25,
+                         .advection = -0.003,
+                         .diffusion = diffusion};
   for (int d = 0; d < 3; d++) stage.uniform[d] = 1.0 - 0.3 * d;
   const kernels_stage on_host = stage;
   stage.f = f.device;
@@ -343,10 +345,28 @@ static void edges_wide(rig *rig) {
   twin_free(rig, &out);
 }
 
+/* So wide that a device has more tiles than blocks at once: the last edges come late. */
+static void edges_wide(rig *rig) {
+  const int single = rig->launch.shape.precision == PRECISION_SINGLE;
+  rig_shape(rig, single ? 8580 : 4290, 34, 20);
+  edges_uniform(rig, twin_random, 0.0);
+  edges_uniform(rig, twin_random, 1e-4);
+}
+
+/* Edges above are computed downwards. */
+static void edges_of_zeros(rig *rig) {
+  for (int order = 2; order <= 8; order += 2) {
+    rig_shape(rig, rig_large[0][0], rig_large[0][1], rig_large[0][2]);
+    rig_stencil(rig, order, 0.02, 0.03, 0.04);
+    edges_uniform(rig, twin_zeros, 0.0);
+  }
+}
+
 static void edges_come_first(rig *rig) {
   for (int s = 0; s < RIG_SHAPES; s++) edges_shape(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
   for (int s = 0; s < RIG_LARGE; s++) edges_shape(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
   edges_wide(rig);
+  edges_of_zeros(rig);
 }
 
 static void threads_do_not_show(rig *rig) {
