@@ -156,7 +156,7 @@ def test_both_modes_share_a_directory(study):
     assert [row["mode"] for row in rows(study)] == ["weak", "weak", "strong", "strong"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP])
 def test_a_signal_ends_the_run_at_once(study, number):
     assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
     running = study.start("strong", "--ranks", "1,2", "--repeat", "2", SECONDS="600")
@@ -176,6 +176,61 @@ def test_two_studies_never_share_a_directory(study):
     assert other.returncode == 3 and "at work there" in other.stderr
     running.terminate()
     running.communicate()
+
+
+def test_what_a_killed_study_started_keeps_others_out(study):
+    running = study.start("strong", "--ranks", "1", "--repeat", "1", SECONDS="4")
+    while study.log.read_text().count("\n") < 1:
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    other = study("strong", "--ranks", "1", "--repeat", "1")
+    assert other.returncode == 3 and "of one that was killed" in other.stderr
+    deadline = time.monotonic() + 60
+    while (done := study("strong", "--ranks", "1", "--repeat", "1")).returncode == 3 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert done.returncode == 0 and len(rows(study)) == 1
+
+
+def test_a_study_that_measured_nothing_is_none(study):
+    assert study("strong", "--ranks", "1", "--repeat", "1", "time.dt=1", FAIL_AFTER="0", CODE="3").returncode == 3
+    assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
+    (study.out / "results.csv").write_text("")
+    assert study("strong", "--ranks", "1", "--repeat", "1", "time.dt=2").returncode == 0
+    other = study("strong", "--ranks", "1", "--repeat", "1")
+    assert other.returncode == 2 and "another overrides: 'time.dt=2' there, '' now" in other.stderr
+
+
+@pytest.mark.parametrize(
+    "message, old, new",
+    [
+        ("its first line is not study,mode,ranks", "study,mode", "study,mood"),
+        ("line 2: one of ranks, nx", ",0.5,", ",nan,"),
+        ("line 2: one of ranks, nx", "strong,2,", "strong,two,"),
+        ("line 3: the run of an earlier line", "", ""),
+    ],
+)
+def test_a_damaged_table_is_said(study, message, old, new):
+    assert study("strong", "--ranks", "2", "--repeat", "1").returncode == 0
+    table = study.out / "results.csv"
+    text = table.read_text()
+    table.write_text(text.replace(old, new) if old else text + text.splitlines()[1] + "\n")
+    done = study("strong", "--ranks", "2", "--repeat", "1")
+    assert done.returncode == 3 and message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_report_that_cannot_be_made_is_a_failure(study):
+    assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
+    (study.out / "bench.json").write_text("{")
+    done = study("strong", "--ranks", "1", "--repeat", "1")
+    assert done.returncode == 3 and "everything is measured" in done.stderr
+
+
+def test_a_run_that_would_not_end_in_time_is_not_begun(study):
+    done = study("strong", "--ranks", "1", "--grid", "16,64", "--repeat", "1", "--wall-limit", "60")
+    assert done.returncode == 75 and "no time for another run" in done.stderr and len(rows(study)) == 1
+    again = study("strong", "--ranks", "1", "--grid", "16,64", "--repeat", "1", "--wall-limit", "60")
+    assert again.returncode == 3 and "the limit leaves" in again.stderr
 
 
 def test_a_torn_line_is_measured_again(study):

@@ -1,7 +1,8 @@
 /* One answer: phi and every figure of the diagnostics are bitwise the same on 1 to 6 ranks, with 1 and 2
  * threads, with overlap and without, for every scheme, form, precision and velocity, on an uneven grid. The
  * reference is one rank and one thread of the CPU backend; `test_one_answer cuda` holds another backend to
- * the same bits. Run on 6 ranks. */
+ * the same bits. Run on 6 ranks. `test_one_answer cuda NX NY NZ`: on a grid of which each rank has enough for
+ * the kernels of large launches. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +10,17 @@
 #include "diagnostics.h"
 #include "gather.h"
 
-enum { STEPS = 3, NX = 33, NY = 20, NZ = 37, SKIPPED = 77 };
+enum { STEPS = 3, SKIPPED = 77 };
+
+static int points[3] = {33, 20, 37};
 
 typedef struct answer {
   char *phi; /* packed points of the whole grid */
   diagnostics_record record;
 } answer;
 
-static size_t phi_bytes(const config *config) {
-  return (size_t)NX * NY * NZ * kernels_element_size(config->precision);
+static size_t phi_bytes(precision precision) {
+  return (size_t)points[0] * (size_t)points[1] * (size_t)points[2] * kernels_element_size(precision);
 }
 
 /* Orders and diffusion take turns so that each meets every scheme, form, precision and velocity, and the
@@ -33,9 +36,7 @@ static double diffusivity_of(int scheme, int form, int precision, int velocity) 
 static config make_config(int scheme, int form, int precision, int velocity) {
   config config;
   memset(&config, 0, sizeof config);
-  config.n[0] = NX;
-  config.n[1] = NY;
-  config.n[2] = NZ;
+  for (int d = 0; d < 3; d++) config.n[d] = points[d];
   config.l[0] = 1.0;
   config.l[1] = 0.7;
   config.l[2] = 1.3;
@@ -92,7 +93,7 @@ static status compute(MPI_Comm comm, const config *config, const kernels *backen
 }
 
 static int same(const config *config, const answer *a, const answer *b) {
-  return memcmp(a->phi, b->phi, phi_bytes(config)) == 0 &&
+  return memcmp(a->phi, b->phi, phi_bytes(config->precision)) == 0 &&
          memcmp(&a->record, &b->record, sizeof a->record) == 0;
 }
 
@@ -111,7 +112,7 @@ static int compare(config config, const kernels *backend, const answer *referenc
       config.threads = threads;
       config.overlap = (ranks + threads) % 2;
       config.transport = threads == 2 ? CONFIG_TRANSPORT_STAGED : CONFIG_TRANSPORT_AUTO;
-      memset(other->phi, 0xff, phi_bytes(&config));
+      memset(other->phi, 0xff, phi_bytes(config.precision));
       const status result = compute(comm, &config, backend, other);
       if (result != STATUS_OK || (world_rank == 0 && !same(&config, reference, other))) {
         (void)printf("WRONG: %s %s %s %s on %d ranks, %d threads: %s\n", config_scheme_name(config.scheme),
@@ -132,8 +133,8 @@ static int check_all(const kernels *backend) {
   int wrong = 0;
   int cases = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  answer reference = {.phi = malloc((size_t)NX * NY * NZ * sizeof(double))};
-  answer other = {.phi = malloc((size_t)NX * NY * NZ * sizeof(double))};
+  answer reference = {.phi = malloc(phi_bytes(PRECISION_DOUBLE))};
+  answer other = {.phi = malloc(phi_bytes(PRECISION_DOUBLE))};
   for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
     for (int form = 0; form < 3; form++) {
       for (int precision = 0; precision < 2; precision++) {
@@ -156,6 +157,7 @@ static int check_all(const kernels *backend) {
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   const char *name = argc > 1 ? argv[1] : "cpu";
+  for (int d = 0; d < 3 && argc == 5; d++) points[d] = atoi(argv[2 + d]);
   const kernels *backend = kernels_find(name);
   int code = SKIPPED;
   if (backend == NULL || backend->probe() != STATUS_OK) {
