@@ -230,10 +230,17 @@ def read_exchanges(directory):
     return found
 
 
-def beyond(machines):
-    """The machines that say something about more of them: [(precision, overlap, machine)]. The memory of one host says
-    nothing about thousands of hosts, and one rank nothing about exchanges."""
-    return [(key[1], key[3] == "yes", machine) for key, machine in machines.items() if key[0] != "cpu" and key[2]]
+def beyond(curves, machines):
+    """The machines that say something about more of them: [(precision, problem, machine)], `problem` being one that was
+    measured there, so that others are computed as it was. The memory of one host says nothing about thousands of hosts,
+    and one rank nothing about exchanges."""
+    known = {machine_key(curve): curve.points[-1].measurement.problem for curve in curves}
+    return [(key[1], known[key], machine) for key, machine in machines.items() if key[0] != "cpu" and key[2]]
+
+
+def cube(like, n):
+    """n^3 points on one rank, computed as those of `like`."""
+    return replace(like, nx=n, ny=n, nz=n, ranks=1)
 
 
 def at_ranks(problem, mode, ranks):

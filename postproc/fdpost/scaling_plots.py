@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
 from . import model, style
-from .scaling import STRONG_GRIDS, WEAK_RANKS, at_ranks, beyond, fitted_ranks, machine_key
+from .scaling import STRONG_GRIDS, WEAK_RANKS, at_ranks, beyond, cube, fitted_ranks, machine_key
 
 MARKERS = {"double": "o", "single": "s"}
 MODE_MARKERS = {("strong", "double"): "o", ("strong", "single"): "s", ("weak", "double"): "D", ("weak", "single"): "^"}
@@ -194,7 +194,7 @@ def draw_agreement(curves, machines, note):
 
 
 @style.styled
-def draw_extrapolation(machines):
+def draw_extrapolation(curves, machines):
     """Efficiency beyond the machine; strong scaling ends where slabs have four planes."""
     fig = Figure(figsize=(7.4, 3.8))
     axes = fig.subplots(
@@ -203,13 +203,13 @@ def draw_extrapolation(machines):
     style.heading(
         fig, "Beyond the machine", "efficiency by the model with slabs; solid double, dashed single precision"
     )
-    for precision, overlap, machine in beyond(machines):
+    for precision, like, machine in beyond(curves, machines):
         for n, colour in zip(STRONG_GRIDS, style.COLOURS):
-            problem = model.Problem(n, n, n, 1, size=model.SIZES[precision], overlap=overlap)
+            problem = cube(like, n)
             curve = model.strong(machine, problem, model.powers(n // model.HALO))
             draw_efficiency(axes[0], curve, color=colour, label=f"{n}³", ls=LINES[precision], lw=1.5)
         for n, colour in zip((256, 512), style.COLOURS[3:]):
-            problem = model.Problem(n, n, n, 1, size=model.SIZES[precision], overlap=overlap)
+            problem = cube(like, n)
             curve = model.weak(machine, problem, model.powers(WEAK_RANKS))
             draw_efficiency(axes[1], curve, color=colour, label=f"{n}³ a rank", ls=LINES[precision], lw=1.5)
     for ax, title, most in zip(axes, ("Strong scaling", "Weak scaling"), (max(STRONG_GRIDS) // model.HALO, WEAK_RANKS)):

@@ -10,6 +10,7 @@ from .scaling import (
     STRONG_GRIDS,
     WEAK_RANKS,
     beyond,
+    cube,
     fit_machines,
     fitted_ranks,
     machine_key,
@@ -180,15 +181,15 @@ def disagreements(curves, machines):
     return lines or ["- Nowhere."]
 
 
-def extrapolation_section(machines):
+def extrapolation_section(curves, machines):
     """Where strong scaling stops, what would move it, and what weak scaling would do."""
-    found = beyond(machines)
+    found = beyond(curves, machines)
     if not found:
         return "None: ranks that share one host's memory say nothing about many hosts."
     strong, gains, weak = [], [], []
-    for precision, overlap, machine in found:
+    for precision, like, machine in found:
         for n in STRONG_GRIDS:
-            problem = model.Problem(n, n, n, 1, size=model.SIZES[precision], overlap=overlap)
+            problem = cube(like, n)
             ranks, _, why = model.strong_end(machine, problem)
             end = replace(problem, ranks=ranks)
             row = [f"{n}³ {precision}", *strong_percents(machine, problem, STRONG_RANKS), ranks, end.planes]
@@ -196,7 +197,7 @@ def extrapolation_section(machines):
             improved = model.improved(machine).values()
             gains.append([f"{n}³ {precision}", *(strong_percents(each, problem, [8])[0] for each in improved)])
         for n in (256, 512):
-            problem = model.Problem(n, n, n, 1, size=model.SIZES[precision], overlap=overlap)
+            problem = cube(like, n)
             (_, _, two), (_, seconds, most) = model.weak(machine, problem, [2, WEAK_RANKS])
             row = [f"{n}³ a rank {precision}", f"{100 * two:.0f} %", f"{100 * most:.0f} %", f"{1e3 * seconds:.3g}"]
             least = model.least_link(machine, replace(problem, nz=2 * n, ranks=2))
@@ -210,7 +211,7 @@ def extrapolation_section(machines):
     weak_note = (
         "In weak scaling no term of the model grows beyond 2 ranks. The link needed still hides the halo; below it, and"
         " by the jitter of many ranks, efficiency falls: these are upper bounds. Strong scaling is with the link"
-        " measured."
+        " measured. All by the model: where less was measured above, less is to be expected here."
     )
     blocks = (
         table([*header, "what limits"], strong),
@@ -262,8 +263,9 @@ def write_report(directory):
             style.save(scaling_plots.draw_study(chosen, machines, mode, note), directory / f"{mode}.png", PIXELS)
         )
     paths.append(style.save(scaling_plots.draw_agreement(curves, machines, note), directory / "model.png", PIXELS))
-    if beyond(machines):
-        paths.append(style.save(scaling_plots.draw_extrapolation(machines), directory / "extrapolation.png", PIXELS))
+    if beyond(curves, machines):
+        picture = scaling_plots.draw_extrapolation(curves, machines)
+        paths.append(style.save(picture, directory / "extrapolation.png", PIXELS))
     pictures = [f"![{path.stem}]({path.name})\n" for path in paths]
     sections = [curve_section(curve, machines[machine_key(curve)], fitted[machine_key(curve)]) for curve in curves]
     notes = directory / "notes.md"
@@ -276,7 +278,7 @@ def write_report(directory):
         *("## Model", "", machines_section(machines, fitted), ""),
         *("Where it parts from the measurement by more than 10 %:", "", *disagreements(curves, machines), ""),
         *("### Where a stage's time goes", "", terms_section(curves, machines), ""),
-        *("## Beyond the machine", "", extrapolation_section(machines), ""),
+        *("## Beyond the machine", "", extrapolation_section(curves, machines), ""),
         *(("## Notes", "", notes.read_text()) if notes.exists() else ()),
     ]
     (directory / "report.md").write_text("\n".join(text))
