@@ -230,12 +230,13 @@ static status resume(simulation *sim, field *phi) {
 static status validate(simulation *sim) {
   const config *config = sim->config;
   const kernels *backend = kernels_find(config->backend);
-  char note[512];
+  char note[512] = "";
   double rate = 0.0;
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
   if (strcmp(config->backend, "auto") == 0)
     CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
+  if (note[0] != '\0') log_info("backend    %s\n", note);
   CHECK(solver_rate(sim->comm, config, &sim->grid, &rate));
   CHECK(agree(sim->comm, schedule_make(config, sim->grid.h, rate, &sim->schedule)));
   plan_problem(config, &sim->grid, backend != NULL && backend->host_memory);

@@ -60,12 +60,12 @@ def finite(text):
 finite.__name__ = "number"
 
 
-def positive(kind):
-    """Parser of a positive number."""
+def positive(kind, least=0, most=math.inf):
+    """Parser of a positive number, finite and not beyond what is given."""
 
     def parse(text):
         value = kind(text)
-        if not 0 < value < math.inf:
+        if not 0 < value < math.inf or not least <= value <= most:
             raise ValueError
         return value
 
@@ -210,7 +210,8 @@ def make_parser():
     movie.add_argument("run", metavar="RUN_DIR")
     add_fields(movie, "number of frames, spread over the run (default: every state)")
     add_plane(movie, "axis normal to the plane (default: z)")
-    movie.add_argument("--fps", type=positive(float), default=12, metavar="N", help="frames per second (default: 12)")
+    frames = "frames per second, 0.1 to 240 (default: 12)"
+    movie.add_argument("--fps", type=positive(float, 0.1, 240), default=12, metavar="N", help=frames)
     convergence = add_command(
         commands, "convergence", command_convergence, "errors of several runs against the spacing"
     )

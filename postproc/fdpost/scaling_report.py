@@ -168,6 +168,23 @@ def machines_section(machines, fitted):
     return table([*header, "halo link, GB/s each way", "overlap hides"], rows)
 
 
+def misfits(curves, machines, fitted):
+    """A sentence for each machine that the model does not describe, though it was fitted there."""
+    worst = {}
+    for curve in curves:
+        key = machine_key(curve)
+        for point in curve.points:
+            if point.ranks in fitted[key]:
+                off = abs(point.seconds[0] / model.step_time(machines[key], point.measurement.problem) - 1)
+                worst[key] = max(worst.get(key, 0.0), off)
+    return [
+        f"**{' '.join(filter(None, key))}: the model misses runs that it was fitted on by up to {100 * off:.0f} %."
+        " It does not describe this machine, and its figures in the table mean nothing.**\n"
+        for key, off in worst.items()
+        if off > 0.1
+    ]
+
+
 def disagreements(curves, machines):
     """Lines about points where model and measurement part by more than 10 %."""
     lines = []
@@ -243,7 +260,8 @@ def provenance_section(directory):
     lines += [f"launcher  {' '.join(identity.get('launcher', []))}", f"mpirun    {facts.get('mpi', '')}"]
     lines += [f"gpu       {gpu}" for gpu in facts.get("gpus", [])] + facts.get("cpu", [])
     lines += [f"kernel {facts.get('kernel', '')}, clock source {facts.get('clock source', '')}"]
-    lines += [f"measured {start['date']}, load {start['load']:.2f}" for start in facts.get("starts", [])]
+    for start in facts.get("starts", []):
+        lines.append(f"measured {start.get('date', '')}, load {start.get('load', float('nan')):.2f}")
     return "```\n" + "\n".join(lines) + "\n```"
 
 
@@ -276,6 +294,7 @@ def write_report(directory):
         *threads_section(curves),
         *("## Prediction", "", prediction_section(curves, machines), ""),
         *("## Model", "", machines_section(machines, fitted), ""),
+        *misfits(curves, machines, fitted),
         *("Where it parts from the measurement by more than 10 %:", "", *disagreements(curves, machines), ""),
         *("### Where a stage's time goes", "", terms_section(curves, machines), ""),
         *("## Beyond the machine", "", extrapolation_section(curves, machines), ""),

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from . import style
+from .errors import DataError
 
 FLOOR = 1e-34  # share of the largest power below which there is only round-off (double precision squared)
 
@@ -60,10 +61,11 @@ def draw_spectrum(run, states, field="phi"):
         ax.plot(k[shown] / scale, mean[shown], color=colour, lw=width, marker=marker, ms=3.5, label=label)
         if shown.any():
             top, bottom = max(top, mean[shown].max()), min(bottom, mean[shown].min())
+    if top <= 0:
+        raise DataError(f"{run.directory}: {field} is the same everywhere, and has no spectrum")
     ax.set_xscale("log")
     ax.set_yscale("log")
-    if top > 0:
-        ax.set_ylim(bottom / 4, top * 6)
+    ax.set_ylim(bottom / 4, top * 6)
     ax.set_xlim(None, nyquist * 1.12)
     ax.axvline(nyquist, color=style.SOFT, lw=0.8, ls=(0, (4, 3)))
     ax.annotate("Nyquist", (nyquist, 0.98), xycoords=ax.get_xaxis_transform(), xytext=(-4, 0), rotation=90,

@@ -106,6 +106,16 @@ def test_spectrum_command(run_dir, fdplot):
     assert fdplot("spectrum", run_dir, "--field", "psi")[0] == 2
 
 
+def test_a_field_without_waves_has_no_spectrum(tmp_path, fdplot):
+    run = synthetic.write_run(tmp_path / "zero", make=lambda shape, *_: np.zeros(shape), errors=False)
+    code, _, said = fdplot("spectrum", run)
+    assert code == 3 and "the same everywhere" in said
+
+
+def test_names_of_directories_are_no_formulas(tmp_path, fdplot):
+    assert fdplot("spectrum", synthetic.write_run(tmp_path / "a$x_{$"))[0] == 0
+
+
 def test_dataset_has_values_coordinates_and_attributes(run_dir):
     pytest.importorskip("xarray")
     dataset = open_run(run_dir)
