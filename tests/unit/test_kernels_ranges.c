@@ -353,6 +353,13 @@ static void edges_wide(rig *rig) {
   edges_uniform(rig, twin_random, 1e-4);
 }
 
+/* Planes of which a device cuts some tiles along z and not the others. */
+static void edges_of_many_tiles(rig *rig) {
+  if (rig->backend->host_memory) return;
+  rig_shape(rig, 768, 768, 90);
+  edges_uniform(rig, twin_random, 0.0);
+}
+
 /* Edges above are computed downwards. */
 static void edges_of_zeros(rig *rig) {
   for (int order = 2; order <= 8; order += 2) {
@@ -366,6 +373,7 @@ static void edges_come_first(rig *rig) {
   for (int s = 0; s < RIG_SHAPES; s++) edges_shape(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
   for (int s = 0; s < RIG_LARGE; s++) edges_shape(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
   edges_wide(rig);
+  edges_of_many_tiles(rig);
   edges_of_zeros(rig);
 }
 
