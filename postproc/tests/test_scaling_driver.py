@@ -24,6 +24,7 @@ keys = dict(word.split("=", 1) for word in sys.argv[2:])
 log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + " ".join(sys.argv[2:]) + "\\n")
 if log.read_text().count("\\n") > int(os.environ.get("FAIL_AFTER", 99)):
     print("no memory"); sys.exit(int(os.environ["CODE"]))
+(log.parent / "pid").write_text(str(os.getpid()))
 time.sleep(float(os.environ.get("SECONDS", 0)))
 ranks = int(os.environ["RANKS"])
 grid = [int(keys["grid.n" + axis]) for axis in "xyz"]
@@ -179,15 +180,16 @@ def test_two_studies_never_share_a_directory(study):
 
 
 def test_what_a_killed_study_started_keeps_others_out(study):
-    running = study.start("strong", "--ranks", "1", "--repeat", "1", SECONDS="4")
-    while study.log.read_text().count("\n") < 1:
+    running = study.start("strong", "--ranks", "1", "--repeat", "1", SECONDS="600")
+    number = study.log.parent / "pid"
+    while not (number.exists() and number.read_text()):
         time.sleep(0.02)
     running.kill()
     running.wait()
     other = study("strong", "--ranks", "1", "--repeat", "1")
+    os.kill(int(number.read_text()), signal.SIGKILL)
     assert other.returncode == 3 and "of one that was killed" in other.stderr
-    deadline = time.monotonic() + 60
-    while (done := study("strong", "--ranks", "1", "--repeat", "1")).returncode == 3 and time.monotonic() < deadline:
+    while (done := study("strong", "--ranks", "1", "--repeat", "1")).returncode == 3:
         time.sleep(0.2)
     assert done.returncode == 0 and len(rows(study)) == 1
 
