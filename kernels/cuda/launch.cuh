@@ -35,16 +35,21 @@ template <> struct choice_of<divergence_operation> : choice<tile<NARROW, 4, 256,
 template <>
 struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9>> {};
 
-template <bool DIFFUSION>
-struct choice_of<stage_operation<advection::UNIFORM, DIFFUSION, 0>>
+template <>
+struct choice_of<stage_operation<advection::UNIFORM, false, 0>> : choice<tile<WIDE, 4, 256, 3, 18, 9>> {};
+template <>
+struct choice_of<stage_operation<advection::UNIFORM, true, 0>>
     : choice<by_precision<tile<WIDE, 4, 256, 2, 4, 3>, tile<WIDE, 4, 256, 3, 18, 9>>> {};
 template <>
 struct choice_of<stage_operation<advection::UNIFORM, false, 1>>
     : choice_thin<tile<WIDE, 4, 256, 2, 4, 3>, tile<NARROW, 2, 256, 3, 4, 3>> {};
 template <>
 struct choice_of<stage_operation<advection::UNIFORM, true, 1>> : choice<tile<WIDE, 4, 256, 2, 4, 3>> {};
-template <bool DIFFUSION>
-struct choice_of<stage_operation<advection::UNIFORM, DIFFUSION, 3>> : choice<tile<WIDE, 2, 256, 2, 4, 3>> {};
+template <>
+struct choice_of<stage_operation<advection::UNIFORM, false, 3>>
+    : choice<by_precision<tile<WIDE, 2, 256, 2, 4, 3>, tile<WIDE, 1, 512, 2, 4, 3>>> {};
+template <>
+struct choice_of<stage_operation<advection::UNIFORM, true, 3>> : choice<tile<WIDE, 2, 256, 2, 4, 3>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<advection::ADVECTIVE, DIFFUSION, ADDED>>
     : choice<

@@ -48,11 +48,12 @@ void rig_threads(rig *rig, int threads) {
 }
 
 int rig_main(int argc, char **argv, const rig_test *tests, size_t count) {
-  const kernels *backend = kernels_find(argc == 2 ? argv[1] : "cpu");
+  const kernels *backend = kernels_find(argc > 1 ? argv[1] : "cpu");
   if (backend == NULL) {
     print_error("no backend '%s' in this build\n", argv[1]);
     return 1;
   }
+  if (argc > 2) cmocka_set_skip_filter(argv[2]);
   rig_case *cases = calloc(2 * count, sizeof *cases);
   struct CMUnitTest *registered = calloc(2 * count, sizeof *registered);
   char(*names)[96] = calloc(2 * count, sizeof *names);
