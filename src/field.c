@@ -34,12 +34,14 @@ void field_space_close(field_space *space) {
 }
 
 status field_create(const field_space *space, field *field) {
+  static unsigned made = 0;
   field->backend = space->backend;
   field->context = space->context;
   field->shape = space->shape;
   field->staging = space->staging;
   field->chunk = space->chunk;
   field->data = NULL;
+  field->number = ++made;
   return space->backend->memory_allocate(space->context, MEMORY_DEVICE, kernels_field_bytes(&space->shape),
                                          &field->data);
 }

@@ -8,9 +8,10 @@ typedef struct field {
   const kernels *backend;
   kernels_context *context;
   kernels_shape shape;
-  void *data;    /* MEMORY_DEVICE; owned */
-  void *staging; /* MEMORY_STAGING, field_chunk planes; shared between fields, not owned */
-  int chunk;     /* planes that `staging` holds */
+  void *data;      /* MEMORY_DEVICE; owned */
+  void *staging;   /* MEMORY_STAGING, field_chunk planes; shared between fields, not owned */
+  int chunk;       /* planes that `staging` holds */
+  unsigned number; /* of this process's fields: two that lie in one place in turn are told apart by it */
 } field;
 
 /* Where fields are made: a backend's device, the slab's shape, and one staging buffer for all of them. */

@@ -41,7 +41,8 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
 void halo_destroy(halo *halo);
 
 /* Closes what exchanges have opened of the neighbours' memory, and returns when they have, too: nobody frees
- * what another still has open. Collective; before halo_destroy, where every rank gets there. */
+ * what another still has open. Fields that have been exchanged live until then; exchanges of others may
+ * follow. Collective; before field_destroy and halo_destroy, where every rank gets there. */
 status halo_leave(halo *halo);
 
 /* Starts sending the lowest and highest KERNELS_HALO owned planes of `count` fields, which are computed when

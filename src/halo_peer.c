@@ -35,7 +35,11 @@ void peer_close(halo_peer *peer) {
 static status block_find(halo_peer *peer, const field *field, const peer_block **found) {
   for (int b = 0; b < peer->block_count; b++) {
     *found = &peer->blocks[b];
-    if ((*found)->mine == field->data) return STATUS_OK;
+    if ((*found)->number == field->number) return STATUS_OK;
+    if ((*found)->mine == field->data)
+      return status_fail(STATUS_DEVICE,
+                         "halos by peer copies: a field was freed while neighbours had it open, and "
+                         "another lies in its place (halo_leave comes before field_destroy)");
   }
   if (peer->block_count == PEER_BLOCKS)
     return status_fail(STATUS_DEVICE, "halos by peer copies: more than %d fields", PEER_BLOCKS);
@@ -49,6 +53,7 @@ static status block_find(halo_peer *peer, const field *field, const peer_block *
   }
   if (peer->sides == 1) block->theirs[SIDE_ABOVE] = block->theirs[SIDE_BELOW];
   block->mine = field->data;
+  block->number = field->number;
   peer->block_count++;
   *found = block;
   return STATUS_OK;

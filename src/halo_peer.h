@@ -13,6 +13,7 @@ enum { PEER_BLOCKS = 16 /* fields, at most */ };
 /* A field of this rank, and what its neighbours have in its place, in this rank's address space. */
 typedef struct peer_block {
   const void *mine;
+  unsigned number; /* the field's */
   char *theirs[SIDE_COUNT];
 } peer_block;
 
@@ -36,8 +37,9 @@ status peer_open(MPI_Comm comm, const field *like, int below, int above, halo_pe
 void peer_close(halo_peer *peer);
 
 /* Copies the edge planes of `count` fields, which are computed; nothing reads the halo planes any more. A
- * field that is new here is opened by the neighbours, so fields must live as long as the peers. On return the
- * halo planes are valid. Collective between neighbours. STATUS_MPI, STATUS_DEVICE. */
+ * field that is new here is opened by the neighbours, so fields must live as long as the peers: STATUS_DEVICE
+ * if one lies where another lay, whose memory the neighbours still have open. On return the halo planes are
+ * valid. Collective between neighbours. STATUS_MPI, STATUS_DEVICE. */
 status peer_exchange(halo_peer *peer, int count, const field *const fields[]);
 
 #endif

@@ -107,6 +107,7 @@ static status compute_one(stand *stand, int result, char *all) {
   CHECK(apply(stand, result, v, out));
   const int component = result >= GRADIENT && result < DIVERGENCE ? result - GRADIENT : 0;
   CHECK(gather(stand->comm, &stand->grid, &out[component], all));
+  CHECK(halo_leave(&stand->halo));
   for (int d = 0; d < 3; d++) {
     field_destroy(&v[d]);
     field_destroy(&out[d]);

@@ -226,6 +226,31 @@ static void exchanges_check(const stand *stand, transport transport) {
   for (int i = 0; i < HALO_FIELDS; i++) field_destroy(&fields[i]);
 }
 
+/* Neighbours have a field open until halo_leave. One that lies where another lay would get its halos into the
+ * memory that was freed: that is said. */
+static void freed_field_check(const stand *stand) {
+  halo halo;
+  field field;
+  const struct field *list[1] = {&field};
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_PEER, &halo) == STATUS_OK);
+  EXPECT(field_create(&stand->space, &field) == STATUS_OK);
+  EXPECT(halo_exchange(&halo, 1, list) == STATUS_OK);
+  const void *place = field.data;
+  field_destroy(&field);
+  EXPECT(field_create(&stand->space, &field) == STATUS_OK);
+  EXPECT(field.data == place);
+  EXPECT(halo_exchange(&halo, 1, list) == STATUS_DEVICE);
+  EXPECT(strstr(status_message(STATUS_DEVICE), "a field was freed while neighbours had it open") != NULL);
+  status_clear();
+  EXPECT(halo_leave(&halo) == STATUS_OK);
+  field_set(stand, &field, 1);
+  EXPECT(halo_exchange(&halo, 1, list) == STATUS_OK);
+  EXPECT(points_off(stand, &field, -KERNELS_HALO, field.shape.nz + KERNELS_HALO, 1) == 0);
+  EXPECT(halo_leave(&halo) == STATUS_OK);
+  halo_destroy(&halo);
+  field_destroy(&field);
+}
+
 /* The plan promises as much memory as staging takes; to be called when all of it has been taken. */
 static void needs_check(const stand *stand) {
   const config config = {.n = {stand->grid.n[0], stand->grid.n[1], stand->grid.n[2]},
@@ -242,7 +267,10 @@ int main(int argc, char **argv) {
   stand_open(&stand);
   choices_check(&stand);
   exchanges_check(&stand, TRANSPORT_STAGED);
-  if (stand.ranks > 1) exchanges_check(&stand, TRANSPORT_PEER);
+  if (stand.ranks > 1) {
+    exchanges_check(&stand, TRANSPORT_PEER);
+    freed_field_check(&stand);
+  }
   needs_check(&stand);
   stand_close(&stand);
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
