@@ -1,4 +1,4 @@
-"""For run/scaling: a study's directory, and the runs that fill it."""
+"""For run/scaling: a study's directory: its lock, its provenance, its table."""
 
 import csv
 import datetime
@@ -6,18 +6,11 @@ import fcntl
 import json
 import math
 import os
-import shlex
-import shutil
-import signal
 import socket
-import subprocess
-import sys
-import time
 from contextlib import contextmanager
 
-from scaling_host import Failure, started
+from scaling_host import Failure
 
-STOPPED = 75
 COLUMNS = [
     *("study", "mode", "ranks", "threads", "nx", "ny", "nz", "precision", "backend", "transport", "overlap", "repeat"),
     *("steps", "scheme", "words", "seconds_per_step", "points_per_second", "halo_wait_seconds"),
@@ -148,210 +141,9 @@ def row_of(case, perf):
     return {name: known.get(name, perf.get(name, "")) for name in COLUMNS}
 
 
-class Stop:
-    """Ends the run under way when a signal asks for it, and remembers it. Nothing of that run is wanted: mpirun gets
-    SIGTERM, which it acts upon sooner than upon others."""
-
-    def __init__(self):
-        self.asked, self.child = False, None
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP):
-            signal.signal(number, self.handle)
-
-    def handle(self, *_):
-        self.asked = True
-        if self.child and self.child.poll() is None:
-            self.child.send_signal(signal.SIGTERM)
-
-
-def run_words(words, log_path, env, stop, lock, tick=None):
-    """Run a command to its end, its words in a log; returns (exit code, what it said). Calls tick() now and then."""
-    with open(log_path, "w+") as log:
-        apart = {"start_new_session": True, "pass_fds": (lock,)}
-        try:
-            stop.child = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, env=env, **apart)
-        except OSError as error:
-            raise Failure(2, f"{words[0]}: {error.strerror}") from error
-        if stop.asked:  # between the start and here
-            stop.handle()
-        while True:
-            try:
-                code = stop.child.wait(timeout=1.0)
-                break
-            except subprocess.TimeoutExpired:
-                if tick:
-                    tick()
-        log.seek(0)
-        return code, log.read()
-
-
-def last_lines(said):
-    return "\n  ".join(said.strip().splitlines()[-12:])
-
-
-def measure_exchange(program, launcher, cases, backend, out, env, stop, lock):
-    """Let fdbench time the halo exchange alone, once for a study, for the model in its report."""
-    counts = [case.ranks for case in cases if case.ranks > 1]
-    bench, part = program.parent / "fdbench", out / ".part-bench.json"
-    if not counts or (out / "bench.json").exists():
-        return
-    if not bench.exists():
-        print(f"warning: {bench}: no such program; the report guesses at the halo exchange", file=sys.stderr)
-        return
-    words = [*started(launcher, min(counts)), str(bench), "halo", "--backend", backend, "--planes", "64,256,512"]
-    code, said = run_words([*words, "--repeat", "7", "--output", str(part)], out / "last.log", env, stop, lock)
-    if code == 0:
-        os.replace(part, out / "bench.json")
-    elif not stop.asked:
-        print(f"warning: fdbench halo: exit code {code}\n  {last_lines(said)}", file=sys.stderr)
-    part.unlink(missing_ok=True)
-
-
-def run_case(case, command, overrides, out, env, stop, lock, tick):
-    """Run once; returns the row, or None if it was stopped. Failure 3 with the run's own words if it failed."""
-    scratch = out / "scratch"
-    shutil.rmtree(scratch, ignore_errors=True)
-    words = [*started(command, case.ranks), *overrides, *case.overrides(scratch)]
-    try:
-        code, said = run_words(words, out / "last.log", env, stop, lock, tick)
-        if stop.asked or code == STOPPED:
-            return None
-        if code != 0:
-            failed = f"{case.name}: exit code {code} of: {shlex.join(words)}\n  {last_lines(said)}"
-            raise Failure(2 if code == 2 else 3, failed)
-        perf = scratch / "perf.json"
-        row = row_of(case, json.loads(perf.read_text()))
-        shutil.copyfile(perf, out / "perf" / f"{case.name}.json")
-        return row
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
 def append_row(out, row):
     """Add a row, on disk before this returns."""
     with open(out / "results.csv", "a", newline="") as file:
         csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
         file.flush()
         os.fsync(file.fileno())
-
-
-def say(text):
-    """A line for whoever reads; the study goes on when nobody does any more."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def clock(seconds):
-    """A time left, for people."""
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 100
-        else f"{seconds / 60:.0f} min"
-        if seconds < 6000
-        else f"{seconds / 3600:.1f} h"
-    )
-
-
-class Progress:
-    """The study as a whole: a line for each run, and on a terminal a bar of the work done and what runs now."""
-
-    def __init__(self, cases, todo, rows):
-        self.begun, self.total, self.number = time.monotonic(), len(cases), len(cases) - len(todo)
-        self.done = {case.key: False for case in todo}
-        self.weights = {case.key: math.prod(case.grid) / case.ranks for case in todo}
-        self.live, self.start_up, self.slowest = sys.stderr.isatty(), 0.0, 0.0
-        for row in rows:
-            self.learn(row)
-
-    def learn(self, row, seconds=None):
-        """Remember how long steps, and what comes before and after them, can take. seconds: of the whole run."""
-        stepping = float(row["steps"]) * float(row["seconds_per_step"])
-        weight = float(row["nx"]) * float(row["ny"]) * float(row["nz"]) / float(row["ranks"])
-        self.slowest = max(self.slowest, stepping / weight)
-        self.start_up = max(self.start_up, (seconds or stepping) - stepping)
-
-    def expected(self, case):
-        """Seconds that a run takes, going by those before; 0 before anything is known."""
-        return self.start_up + self.slowest * self.weights[case.key]
-
-    def begin(self, case):
-        self.case, self.number, self.started = case, self.number + 1, time.monotonic()
-        self.tick()
-
-    def where(self):
-        case, width = self.case, len(str(self.total))
-        ranks = f"{case.ranks} rank{'s' * (case.ranks > 1)},"
-        return f"[{self.number:{width}}/{self.total}] {case.study} {case.precision} {ranks:9} repeat {case.repeat}"
-
-    def left(self, running=0.0):
-        """'3 min left', or nothing before anything is known or when all is done."""
-        spent = sum(weight for key, weight in self.weights.items() if self.done[key])
-        rest = sum(self.weights.values()) - spent
-        if not spent or not rest:
-            return ""
-        return f"{clock(max((self.started - self.begun) * rest / spent - running, 0.0))} left"
-
-    def tick(self):
-        """The line of what runs now, redrawn."""
-        if not self.live:
-            return
-        share = sum(weight for key, weight in self.weights.items() if self.done[key]) / sum(self.weights.values())
-        running = time.monotonic() - self.started
-        bar = "#" * round(12 * share) + "." * (12 - round(12 * share))
-        line = f"{bar} {self.left(running)}  {self.where()}, for {clock(running)}"
-        room = max(shutil.get_terminal_size().columns - 1, 20)
-        print(f"\r\033[K{line[:room]}", end="", file=sys.stderr, flush=True)
-
-    def clear(self):
-        if self.live:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-    def end(self, row):
-        self.clear()
-        self.done[self.case.key] = True
-        now = time.monotonic()
-        self.learn(row, now - self.started)
-        where, self.started = self.where(), now
-        figures = (
-            f"{1e3 * row['seconds_per_step']:9.3f} ms a step, {100 * row['share_of_ceiling']:.1f} % of the ceiling"
-        )
-        say(", ".join(filter(None, (f"{where}: {figures}", self.left()))))
-
-
-def time_for(case, progress, deadline):
-    """Whether a run may begin; says so if not. Failure 3 if the next call would not come further, either."""
-    expected, left = 1.2 * progress.expected(case), deadline - time.monotonic()
-    if expected <= left:
-        return True
-    if progress.number == progress.total - len(progress.done) and expected > left > 0.0:
-        raise Failure(3, f"{case.name} takes some {clock(expected)}, and the limit leaves {clock(left)}")
-    print(f"no time for another run, of some {clock(expected)}: run again to go on", file=sys.stderr)
-    return False
-
-
-def measure(cases, rows, command, overrides, out, env, deadline, stop, lock):
-    """Run what is missing. Returns the exit code."""
-    done = {tuple(row[name] for name in KEY) for row in rows}
-    todo = [case for case in cases if case.key not in done]
-    if len(todo) < len(cases):
-        say(f"{len(cases) - len(todo)} of {len(cases)} runs are in {out / 'results.csv'} already")
-    progress = Progress(cases, todo, rows)
-    for case in todo:
-        if not stop.asked and not time_for(case, progress, deadline):
-            return STOPPED
-        if not stop.asked:
-            progress.begin(case)
-            try:
-                row = run_case(case, command, overrides, out, env, stop, lock, progress.tick)
-            except Failure:
-                progress.clear()
-                raise
-        if stop.asked or row is None:
-            progress.clear()
-            print("stopped: run again to go on", file=sys.stderr)
-            return STOPPED
-        append_row(out, row)
-        progress.end(row)
-    (out / "last.log").unlink(missing_ok=True)  # of use where something went wrong
-    return 0

@@ -1,0 +1,92 @@
+"""For run/scaling: what it says while a study runs, and how long runs may take."""
+
+import math
+import os
+import shutil
+import sys
+import time
+
+
+def say(text):
+    """A line for whoever reads; the study goes on when nobody does any more."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def clock(seconds):
+    """A time left, for people."""
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 100
+        else f"{seconds / 60:.0f} min"
+        if seconds < 6000
+        else f"{seconds / 3600:.1f} h"
+    )
+
+
+class Progress:
+    """The study as a whole: a line for each run, and on a terminal a bar of the work done and what runs now."""
+
+    def __init__(self, cases, todo, rows):
+        self.begun, self.total, self.number = time.monotonic(), len(cases), len(cases) - len(todo)
+        self.done = {case.key: False for case in todo}
+        self.weights = {case.key: math.prod(case.grid) / case.ranks for case in todo}
+        self.live, self.start_up, self.slowest = sys.stderr.isatty(), 0.0, 0.0
+        for row in rows:
+            self.learn(row)
+
+    def learn(self, row, seconds=None):
+        """Remember how long steps, and what comes before and after them, can take. seconds: of the whole run."""
+        stepping = float(row["steps"]) * float(row["seconds_per_step"])
+        weight = float(row["nx"]) * float(row["ny"]) * float(row["nz"]) / float(row["ranks"])
+        self.slowest = max(self.slowest, stepping / weight)
+        self.start_up = max(self.start_up, (seconds or stepping) - stepping)
+
+    def expected(self, case):
+        """Seconds that a run takes, going by those before; 0 before anything is known."""
+        return self.start_up + self.slowest * self.weights[case.key]
+
+    def begin(self, case):
+        self.case, self.number, self.started = case, self.number + 1, time.monotonic()
+        self.tick()
+
+    def where(self):
+        case, width = self.case, len(str(self.total))
+        ranks = f"{case.ranks} rank{'s' * (case.ranks > 1)},"
+        return f"[{self.number:{width}}/{self.total}] {case.study} {case.precision} {ranks:9} repeat {case.repeat}"
+
+    def left(self, running=0.0):
+        """'3 min left', or nothing before anything is known or when all is done."""
+        spent = sum(weight for key, weight in self.weights.items() if self.done[key])
+        rest = sum(self.weights.values()) - spent
+        if not spent or not rest:
+            return ""
+        return f"{clock(max((self.started - self.begun) * rest / spent - running, 0.0))} left"
+
+    def tick(self):
+        """The line of what runs now, redrawn."""
+        if not self.live:
+            return
+        share = sum(weight for key, weight in self.weights.items() if self.done[key]) / sum(self.weights.values())
+        running = time.monotonic() - self.started
+        bar = "#" * round(12 * share) + "." * (12 - round(12 * share))
+        line = f"{bar} {self.left(running)}  {self.where()}, for {clock(running)}"
+        room = max(shutil.get_terminal_size().columns - 1, 20)
+        print(f"\r\033[K{line[:room]}", end="", file=sys.stderr, flush=True)
+
+    def clear(self):
+        if self.live:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+    def end(self, row):
+        self.clear()
+        self.done[self.case.key] = True
+        now = time.monotonic()
+        self.learn(row, now - self.started)
+        where, self.started = self.where(), now
+        figures = (
+            f"{1e3 * row['seconds_per_step']:9.3f} ms a step, {100 * row['share_of_ceiling']:.1f} % of the ceiling"
+        )
+        say(", ".join(filter(None, (f"{where}: {figures}", self.left()))))

@@ -1,0 +1,159 @@
+"""For run/scaling: the runs that fill a study."""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from scaling_host import Failure, started
+from scaling_progress import Progress, clock, say
+from scaling_study import KEY, append_row, row_of
+
+STOPPED = 75
+
+
+class Stop:
+    """Ends the run under way when a signal asks for it, and remembers it. Nothing of that run is wanted: mpirun gets
+    SIGTERM, which it acts upon sooner than upon others."""
+
+    def __init__(self):
+        self.asked, self.child = False, None
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP):
+            signal.signal(number, self.handle)
+
+    def handle(self, *_):
+        self.asked = True
+        if self.child and self.child.poll() is None:
+            self.child.send_signal(signal.SIGTERM)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What all runs of a study share."""
+
+    program: Path  # fdapp
+    config: Path
+    overrides: list
+    launcher: list
+    env: dict
+    backend: str
+    out: Path  # the study's directory
+    stop: Stop
+    lock: int | None = None  # descriptor, once the directory is this study's
+
+    @property
+    def scratch(self):
+        return self.out / "scratch"
+
+    def words(self, case, ranks):
+        """The command of a case, on that many ranks."""
+        overrides = [*self.overrides, *case.overrides(self.scratch)]
+        return [*started(self.launcher, ranks), str(self.program), str(self.config), *overrides]
+
+    def execute(self, words, tick=None):
+        """Run a command to its end, its words in a log; returns (exit code, what it said). Calls tick() now and
+        then."""
+        stop = self.stop
+        with open(self.out / "last.log", "w+") as log:
+            apart = {"start_new_session": True, "pass_fds": (self.lock,)}
+            try:
+                stop.child = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, env=self.env, **apart)
+            except OSError as error:
+                raise Failure(2, f"{words[0]}: {error.strerror}") from error
+            if stop.asked:  # between the start and here
+                stop.handle()
+            while True:
+                try:
+                    code = stop.child.wait(timeout=1.0)
+                    break
+                except subprocess.TimeoutExpired:
+                    if tick:
+                        tick()
+            log.seek(0)
+            return code, log.read()
+
+
+def last_lines(said):
+    return "\n  ".join(said.strip().splitlines()[-12:])
+
+
+def measure_exchange(runs, cases):
+    """Let fdbench time the halo exchange alone, once for a study, for the model in its report."""
+    counts = [case.ranks for case in cases if case.ranks > 1]
+    bench, part = runs.program.parent / "fdbench", runs.out / ".part-bench.json"
+    if not counts or (runs.out / "bench.json").exists():
+        return
+    if not bench.exists():
+        print(f"warning: {bench}: no such program; the report guesses at the halo exchange", file=sys.stderr)
+        return
+    words = [*started(runs.launcher, min(counts)), str(bench), "halo", "--backend", runs.backend]
+    code, said = runs.execute([*words, "--planes", "64,256,512", "--repeat", "7", "--output", str(part)])
+    if code == 0:
+        os.replace(part, runs.out / "bench.json")
+    elif not runs.stop.asked:
+        print(f"warning: fdbench halo: exit code {code}\n  {last_lines(said)}", file=sys.stderr)
+    part.unlink(missing_ok=True)
+
+
+def run_case(runs, case, tick):
+    """Run once; returns the row, or None if it was stopped. Failure 3 with the run's own words if it failed."""
+    scratch = runs.scratch
+    shutil.rmtree(scratch, ignore_errors=True)
+    words = runs.words(case, case.ranks)
+    try:
+        code, said = runs.execute(words, tick)
+        if runs.stop.asked or code == STOPPED:
+            return None
+        if code != 0:
+            failed = f"{case.name}: exit code {code} of: {shlex.join(words)}\n  {last_lines(said)}"
+            raise Failure(2 if code == 2 else 3, failed)
+        perf = scratch / "perf.json"
+        row = row_of(case, json.loads(perf.read_text()))
+        shutil.copyfile(perf, runs.out / "perf" / f"{case.name}.json")
+        return row
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def time_for(case, progress, deadline):
+    """Whether a run may begin; says so if not. Failure 3 if the next call would not come further, either."""
+    expected, left = 1.2 * progress.expected(case), deadline - time.monotonic()
+    if expected <= left:
+        return True
+    if progress.number == progress.total - len(progress.done) and expected > left > 0.0:
+        raise Failure(3, f"{case.name} takes some {clock(expected)}, and the limit leaves {clock(left)}")
+    print(f"no time for another run, of some {clock(expected)}: run again to go on", file=sys.stderr)
+    return False
+
+
+def measure(runs, cases, rows, deadline):
+    """Run what is missing. Returns the exit code."""
+    done = {tuple(row[name] for name in KEY) for row in rows}
+    todo = [case for case in cases if case.key not in done]
+    if len(todo) < len(cases):
+        say(f"{len(cases) - len(todo)} of {len(cases)} runs are in {runs.out / 'results.csv'} already")
+    progress = Progress(cases, todo, rows)
+    for case in todo:
+        if not runs.stop.asked and not time_for(case, progress, deadline):
+            return STOPPED
+        if not runs.stop.asked:
+            progress.begin(case)
+            try:
+                row = run_case(runs, case, progress.tick)
+            except Failure:
+                progress.clear()
+                raise
+        if runs.stop.asked or row is None:
+            progress.clear()
+            print("stopped: run again to go on", file=sys.stderr)
+            return STOPPED
+        append_row(runs.out, row)
+        progress.end(row)
+    (runs.out / "last.log").unlink(missing_ok=True)  # of use where something went wrong
+    return 0
