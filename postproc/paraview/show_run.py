@@ -169,7 +169,9 @@ def main():
     ResetCamera(view)
     low_x, high_x, _, _, low_z, high_z = reader.GetDataInformation().GetBounds()
     view.CameraViewAngle = 26 if high_x - low_x < 1.2 * (high_z - low_z) else 34  # a long domain clears the legend
-    GetAnimationScene().AnimationTime = time
+    scene = GetAnimationScene()
+    scene.UpdateAnimationUsingDataTimeSteps()  # a movie has a picture of each state, not ten in between
+    scene.AnimationTime = time
     Render(view)
     if args.movie:
         SaveAnimation(args.movie, view, ImageResolution=SIZE)

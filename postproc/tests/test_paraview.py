@@ -1,0 +1,107 @@
+"""paraview/show_run.py in ParaView itself, on what the program leaves; needs FDAPP, pvpython and xvfb-run."""
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+PROGRAM = os.environ.get("FDAPP")
+SCRIPT = Path(__file__).parents[1] / "paraview" / "show_run.py"
+TOOLS = ("pvpython", "xvfb-run")
+pytestmark = [
+    pytest.mark.skipif(not PROGRAM, reason="FDAPP does not name the program"),
+    pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason="no ParaView here (packages paraview and xvfb)"),
+]
+QUIET = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+CASE = """[grid]
+nx = 24
+ny = 24
+nz = 24
+[initial]
+case = gaussian
+width = 0.1
+center_x = 0.25
+center_y = 0.5
+center_z = 0.5
+[velocity]
+field = uniform
+u = 1
+[time]
+dt = 0.0125
+steps = 40
+[compute]
+backend = cpu
+[output]
+fields_every = 40
+"""
+
+
+@pytest.fixture(scope="module")
+def run_path(tmp_path_factory):
+    """A blob that goes from x = 0.25 to 0.75, on 2 ranks; states of the beginning and the end."""
+    folder = tmp_path_factory.mktemp("paraview")
+    (folder / "blob.ini").write_text(CASE)
+    launcher = shlex.split(os.environ.get("MPIRUN", "mpirun"))
+    words = [*launcher, "-np", "2", PROGRAM, folder / "blob.ini", f"output.directory={folder / 'run'}"]
+    done = subprocess.run(words, env=os.environ | QUIET, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / "run"
+
+
+def show_run(*arguments):
+    words = ["xvfb-run", "-a", "pvpython", SCRIPT, *arguments]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def picture(run, path, *arguments):
+    done = show_run(run, "-o", path, *arguments)
+    assert done.returncode == 0, done.stderr
+    pixels = matplotlib.image.imread(path)[:, :, :3]
+    assert pixels.shape == (1000, 1200, 3)
+    return pixels
+
+
+def column_of_surface(pixels):
+    """Mean column of what has the colour of the isosurface: red far before blue."""
+    _, columns = np.nonzero(pixels[:, :, 0] - pixels[:, :, 2] > 0.25)
+    inside = columns[columns < 1000]  # the legend is to the right
+    assert len(inside) > 2000
+    return inside.mean()
+
+
+def test_the_surface_goes_where_the_blob_goes(run_path, tmp_path):
+    """By half of the domain to the right, which fills most of the picture's width."""
+    first = column_of_surface(picture(run_path, tmp_path / "first.png", "--time", "0"))
+    last = column_of_surface(picture(run_path, tmp_path / "last.png"))
+    assert last - first > 200
+
+
+def test_slices_outline_and_white_around(run_path, tmp_path):
+    pixels = picture(run_path, tmp_path / "picture.png")
+    assert np.allclose(pixels[-1, 0], 1.0)
+    red, green, blue = (pixels[:, :1000, k] for k in range(3))
+    assert np.count_nonzero((blue - green > 0.01) & (red - green > 0.01)) > 50000  # weak viridis on translucent slices
+
+
+def test_a_movie_has_a_picture_of_each_state(run_path, tmp_path):
+    picture(run_path, tmp_path / "still.png", "--movie", tmp_path / "movie.png")
+    assert len(list(tmp_path.glob("movie.*.png"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("{run}", "--value", "99"), 2, "--value 99 lies outside what phi is then"),
+        (("{run}/nothing",), 3, "state.hdf.series: no such file"),
+        (("{run}", "-o", "{run}/nothing/picture.png"), 3, "picture.png: cannot be written"),
+    ],
+)
+def test_refusals_are_one_line(run_path, arguments, code, words):
+    done = show_run(*(text.format(run=run_path) for text in arguments))
+    assert done.returncode == code
+    assert words in done.stderr and done.stderr.count("\n") == 1
