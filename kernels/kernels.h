@@ -144,7 +144,7 @@ typedef struct kernels {
    * STATUS_MEMORY. */
   status (*memory_allocate)(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
   void (*memory_free)(kernels_context *context, kernels_memory kind, void *memory);
-  status (*memory_available)(kernels_context *context, size_t *bytes);
+  status (*memory_available)(kernels_context *context, size_t *bytes); /* for fields: with a reserve */
   /* Copies between any two of device, staging and plain host memory; enqueued. */
   status (*memory_copy)(kernels_context *context, kernels_queue queue, void *to, const void *from,
                         size_t bytes);

@@ -199,7 +199,7 @@ static void report_solver(const simulation *sim, const char *note) {
   if (solver->transport.warn)
     log_warning("halos are staged through host memory: %s", solver->transport.reason);
   if (!solver->backend->host_memory && solver->sharing > 1) {
-    log_warning("%d ranks share a device (each of them sees %d): they take turns", solver->sharing,
+    log_warning("%d ranks share a device (rank 0 sees %d): they take turns", solver->sharing,
                 solver->devices);
   }
 }

@@ -96,6 +96,7 @@ static status open_device(solver *solver) {
   solver->threads = omp_get_max_threads();
   CHECK(agree(solver->comm, solver->backend->context_create(&setup, &solver->context)));
   CHECK(agree(solver->comm, check_memory(solver, &node)));
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, &solver->sharing, 1, MPI_INT, MPI_MAX, solver->comm));
   return node_close(&node);
 }
 

@@ -52,6 +52,14 @@ static int library_loaded(const char *name) {
   return handle != NULL;
 }
 
+/* Whether a value of UCX_TLS, a list of what UCX may use or, after a ^, may not, lets it know device memory:
+ * without, it takes device pointers for the host's (openucx/ucx issue 3776). */
+static int ucx_may_use_cuda(const char *list) {
+  if (list == NULL) return 1;
+  const int named = strstr(list, "cuda") != NULL;
+  return list[0] == '^' ? !named : named || strstr(list, "all") != NULL;
+}
+
 /* Whether it is safe to try a device pointer at all; `why` either way. */
 static int device_pointers_plausible(char *why, size_t size) {
   if (mpi_says_cuda_aware()) {
@@ -69,6 +77,10 @@ static int device_pointers_plausible(char *why, size_t size) {
   if (!transport_loaded || !memory_loaded) {
     (void)snprintf(why, size, "this MPI uses UCX without its CUDA modules (%s not loaded)",
                    transport_loaded ? "libucm_cuda" : "libuct_cuda");
+    return 0;
+  }
+  if (!ucx_may_use_cuda(getenv("UCX_TLS"))) {
+    (void)snprintf(why, size, "UCX_TLS leaves out UCX's CUDA modules");
     return 0;
   }
   (void)snprintf(why, size, "UCX with its CUDA modules");

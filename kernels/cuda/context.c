@@ -26,27 +26,39 @@ status context_launched(const kernels_context *context, kernels_queue queue, con
   return error == cudaSuccess ? STATUS_OK : context_failure(error, name);
 }
 
-status context_probe(void) {
+static int context_no_device(const char *why) {
+  (void)status_fail(STATUS_DEVICE, "no CUDA device can be used: %s", why);
+  return 0;
+}
+
+/* How many devices can be used, and which, as the runtime numbers them; those too old are passed over. 0,
+ * with the reason recorded: none. */
+static int context_devices(int devices[CONTEXT_DEVICES]) {
   int count = 0;
   int driver = 0;
-  const cudaError_t error = cudaGetDeviceCount(&count);
+  int major = 0;
+  int usable = 0;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  for (int device = 0; device < count && usable < CONTEXT_DEVICES && error == cudaSuccess; device++) {
+    error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (major >= CONTEXT_CAPABILITY) devices[usable++] = device;
+  }
   if (error != cudaSuccess) {
     (void)cudaGetLastError();
-    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
-      return status_fail(STATUS_DEVICE, "no CUDA device can be used: there is no NVIDIA driver here");
-    return status_fail(STATUS_DEVICE, "no CUDA device can be used: %s", cudaGetErrorString(error));
+    const int missing = cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
+    return context_no_device(missing ? "there is no NVIDIA driver here" : cudaGetErrorString(error));
   }
-  if (count == 0) return status_fail(STATUS_DEVICE, "no CUDA device was found");
-  for (int device = 0; device < count; device++) {
-    int major = 0;
-    CHECK_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    if (major < CONTEXT_CAPABILITY)
-      return status_fail(
-          STATUS_DEVICE,
-          "no CUDA device can be used: device %d of %d has compute capability %d.x, and %d.0 is needed",
-          device, count, major, CONTEXT_CAPABILITY);
-  }
-  return STATUS_OK;
+  if (count == 0) return context_no_device("there is none");
+  if (usable > 0) return usable;
+  char why[128];
+  (void)snprintf(why, sizeof why, "the last of %d has compute capability %d.x, and %d.0 is needed", count,
+                 major, CONTEXT_CAPABILITY);
+  return context_no_device(why);
+}
+
+status context_probe(void) {
+  int devices[CONTEXT_DEVICES];
+  return context_devices(devices) > 0 ? STATUS_OK : STATUS_DEVICE;
 }
 
 static int context_sync_wanted(void) {
@@ -65,9 +77,11 @@ static int context_identity(const struct cudaDeviceProp *properties) {
 
 /* Device, its properties, and whether this build has code for it. */
 static status context_open_device(const kernels_setup *setup, kernels_context *context) {
-  CHECK(context_probe());
-  CHECK_CUDA(cudaGetDeviceCount(&context->device_count));
-  context->device = setup->device % context->device_count;
+  int devices[CONTEXT_DEVICES];
+  const int usable = context_devices(devices);
+  if (usable == 0) return STATUS_DEVICE;
+  context->device_count = usable;
+  context->device = devices[setup->device % usable];
   CHECK(context_enter(context));
   struct cudaDeviceProp properties;
   CHECK_CUDA(cudaGetDeviceProperties(&properties, context->device));
@@ -150,9 +164,12 @@ status context_memory_allocate(kernels_context *context, kernels_memory kind, si
   const cudaError_t error =
       kind == MEMORY_DEVICE ? cudaMalloc(memory, bytes) : cudaHostAlloc(memory, bytes, cudaHostAllocDefault);
   if (error != cudaSuccess) {
+    size_t available = 0;
+    size_t total = 0;
     (void)cudaGetLastError();
-    return status_fail(STATUS_MEMORY, "%zu bytes of %s could not be had: %s", bytes,
-                       kind == MEMORY_DEVICE ? "device memory" : "pinned host memory",
+    (void)cudaMemGetInfo(&available, &total);
+    return status_fail(STATUS_MEMORY, "%zu bytes of %s could not be had (%zu free on the device): %s", bytes,
+                       kind == MEMORY_DEVICE ? "device memory" : "pinned host memory", available,
                        cudaGetErrorString(error));
   }
   if (kind == MEMORY_STAGING) {
@@ -173,6 +190,7 @@ status context_memory_available(kernels_context *context, size_t *bytes) {
   CHECK(context_enter(context));
   size_t total = 0;
   CHECK_CUDA(cudaMemGetInfo(bytes, &total));
+  *bytes = *bytes > CONTEXT_RESERVE ? *bytes - CONTEXT_RESERVE : 0;
   return STATUS_OK;
 }
 

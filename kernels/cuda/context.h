@@ -18,9 +18,11 @@
   } while (0)
 
 enum {
-  CONTEXT_CAPABILITY = 8,    /* the least major number: asynchronous copies into shared memory */
-  CONTEXT_SUMS = 1024,       /* planes whose sums fit into the pinned buffer at once */
-  CONTEXT_PACE_WORDS = 1024, /* counters a queue's kernel can use to keep its blocks in step */
+  CONTEXT_CAPABILITY = 8,      /* the least major number: asynchronous copies into shared memory */
+  CONTEXT_SUMS = 1024,         /* planes whose sums fit into the pinned buffer at once */
+  CONTEXT_PACE_WORDS = 1024,   /* counters a queue's kernel can use to keep its blocks in step */
+  CONTEXT_RESERVE = 256 << 20, /* bytes of device memory for code loaded later, graphs, MPI, blocks' ends */
+  CONTEXT_DEVICES = 64,        /* of a node, at most */
   CONTEXT_BLOCK =
       2 << 20 /* bytes: smaller blocks of device memory lie together, and then are shared together */
 };
@@ -41,7 +43,7 @@ struct kernels_event {
 };
 
 struct kernels_context {
-  int device, device_count; /* as this process numbers those it sees */
+  int device, device_count; /* as this process numbers those it sees; how many of them can be used */
   int identity;             /* the same in all processes that have opened this device */
   int multiprocessors;
   size_t shared_limit; /* bytes of shared memory that one block can have */

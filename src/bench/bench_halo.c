@@ -167,6 +167,13 @@ static status target_import(bench *bench, halo_target *target) {
   return agree(bench->comm, result);
 }
 
+static void target_release(bench *bench, halo_target *target) {
+  for (int i = 0; i < NEIGHBOURS; i++) {
+    if (target->imported[i]) bench->backend->memory_release(bench->context, target->neighbours[i]);
+    target->imported[i] = 0;
+  }
+}
+
 /* Large enough for all planes to be measured. Collective. */
 static status target_open(bench *bench, halo_target *target) {
   const bench_options *options = &bench->options;
@@ -188,15 +195,15 @@ static status target_open(bench *bench, halo_target *target) {
     status_clear();
     target->peers = 0;
   }
-  if (!target->peers) target->neighbours[0] = target->neighbours[1] = target->mine;
+  if (target->peers) return STATUS_OK;
+  target_release(bench, target);
+  target->neighbours[0] = target->neighbours[1] = target->mine;
   return STATUS_OK;
 }
 
 /* `together`: all ranks are here. Nobody frees what another still has open. */
 static void target_close(bench *bench, halo_target *target, int together) {
-  for (int i = 0; i < NEIGHBOURS; i++) {
-    if (target->imported[i]) bench->backend->memory_release(bench->context, target->neighbours[i]);
-  }
+  target_release(bench, target);
   if (together) (void)MPI_Barrier(bench->comm);
   if (target->mine != NULL) bench->backend->memory_free(bench->context, MEMORY_DEVICE, target->mine);
   if (target->field != NULL) bench->backend->memory_free(bench->context, MEMORY_DEVICE, target->field);

@@ -88,6 +88,7 @@ static status compute(MPI_Comm comm, const config *config, const kernels *backen
   CHECK(grid_make(config->n, config->l, ranks, rank, &grid));
   status result = solver_create(comm, config, &grid, backend, &solver);
   if (result == STATUS_OK) result = march(&solver, answer);
+  if (result == STATUS_OK) result = halo_leave(&solver.halo);
   solver_destroy(&solver);
   return result;
 }

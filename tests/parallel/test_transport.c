@@ -222,6 +222,7 @@ static void exchanges_check(const stand *stand, transport transport) {
       EXPECT(points_off(stand, &fields[i], -reach, nz + reach, i + round) == 0);
     }
   }
+  EXPECT(halo_leave(&halo) == STATUS_OK);
   halo_destroy(&halo);
   for (int i = 0; i < HALO_FIELDS; i++) field_destroy(&fields[i]);
 }
