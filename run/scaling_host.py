@@ -30,7 +30,10 @@ def command_output(*command):
 
 
 def gpu_count():
-    return sum(line.startswith("GPU ") for line in command_output("nvidia-smi", "-L").splitlines())
+    """GPUs that a program started from here would see."""
+    there = sum(line.startswith("GPU ") for line in command_output("nvidia-smi", "-L").splitlines())
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return there if visible is None else min(there, len([name for name in visible.split(",") if name.strip(" -1")]))
 
 
 def batch_number(name):
@@ -39,15 +42,21 @@ def batch_number(name):
     return int(text) if text.isdigit() else None
 
 
+def batch_tasks():
+    """Tasks of the batch job, or None outside of one."""
+    nodes = os.environ.get("PBS_NODEFILE", "")
+    listed = len(Path(nodes).read_text().split()) if os.path.isfile(nodes) else None
+    return batch_number("SLURM_NTASKS") or batch_number("PBS_NP") or listed
+
+
 def places(backend):
     """Ranks that fit: tasks of the batch job, else GPUs, else cores."""
-    tasks = batch_number("SLURM_NTASKS") or batch_number("PBS_NP")
-    return tasks or (backend != "cpu" and gpu_count()) or len(os.sched_getaffinity(0))
+    return batch_tasks() or (backend != "cpu" and gpu_count()) or len(os.sched_getaffinity(0))
 
 
 def cores():
     """Cores of the batch job, else those that this process may use."""
-    tasks = batch_number("SLURM_NTASKS") or batch_number("PBS_NP")
+    tasks = batch_tasks()
     each = batch_number("SLURM_CPUS_PER_TASK") or batch_number("OMP_NUM_THREADS") or 1
     return tasks * each if tasks else len(os.sched_getaffinity(0))
 

@@ -33,7 +33,7 @@ class Progress:
         self.begun, self.total, self.number = time.monotonic(), len(cases), len(cases) - len(todo)
         self.done = {case.key: False for case in todo}
         self.weights = {case.key: math.prod(case.grid) / case.ranks for case in todo}
-        self.live, self.start_up, self.slowest = sys.stderr.isatty(), 0.0, 0.0
+        self.case, self.live, self.start_up, self.slowest = None, sys.stderr.isatty(), 0.0, 0.0
         for row in rows:
             self.learn(row)
 
@@ -52,6 +52,12 @@ class Progress:
         self.case, self.number, self.started = case, self.number + 1, time.monotonic()
         self.tick()
 
+    def skip(self, case):
+        """Leave out a run, begun or not."""
+        self.number += case is not self.case
+        self.done.pop(case.key)
+        self.weights.pop(case.key)
+
     def where(self):
         case, width = self.case, len(str(self.total))
         ranks = f"{case.ranks} rank{'s' * (case.ranks > 1)},"
@@ -59,11 +65,8 @@ class Progress:
 
     def left(self, running=0.0):
         """'3 min left', or nothing before anything is known or when all is done."""
-        spent = sum(weight for key, weight in self.weights.items() if self.done[key])
-        rest = sum(self.weights.values()) - spent
-        if not spent or not rest:
-            return ""
-        return f"{clock(max((self.started - self.begun) * rest / spent - running, 0.0))} left"
+        rest = sum(self.start_up + self.slowest * self.weights[key] for key, done in self.done.items() if not done)
+        return f"{clock(max(rest - running, 0.0))} left" if self.slowest and rest else ""
 
     def tick(self):
         """The line of what runs now, redrawn."""

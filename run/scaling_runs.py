@@ -16,6 +16,7 @@ from scaling_progress import Progress, clock, say
 from scaling_study import KEY, append_row, row_of
 
 STOPPED = 75
+TOO_LARGE = "error: memory: "  # how the program says that a grid does not fit
 
 
 class Stop:
@@ -133,22 +134,30 @@ def time_for(case, progress, deadline):
 
 
 def measure(runs, cases, rows, deadline):
-    """Run what is missing. Returns the exit code."""
+    """Run what is missing; combinations that do not fit into memory are left out. Returns the exit code."""
     done = {tuple(row[name] for name in KEY) for row in rows}
     todo = [case for case in cases if case.key not in done]
     if len(todo) < len(cases):
         say(f"{len(cases) - len(todo)} of {len(cases)} runs are in {runs.out / 'results.csv'} already")
-    progress = Progress(cases, todo, rows)
+    progress, large = Progress(cases, todo, rows), set()  # what there is no memory for
     for case in todo:
+        if (case.study, case.ranks, case.precision) in large:
+            progress.skip(case)
+            continue
         if not runs.stop.asked and not time_for(case, progress, deadline):
             return STOPPED
         if not runs.stop.asked:
             progress.begin(case)
             try:
                 row = run_case(runs, case, progress.tick)
-            except Failure:
+            except Failure as failure:
                 progress.clear()
-                raise
+                if TOO_LARGE not in str(failure):
+                    raise
+                print(f"left out: {failure}", file=sys.stderr)
+                progress.skip(case)
+                large.add((case.study, case.ranks, case.precision))
+                continue
         if runs.stop.asked or row is None:
             progress.clear()
             print("stopped: run again to go on", file=sys.stderr)
@@ -156,4 +165,6 @@ def measure(runs, cases, rows, deadline):
         append_row(runs.out, row)
         progress.end(row)
     (runs.out / "last.log").unlink(missing_ok=True)  # of use where something went wrong
-    return 0
+    if large and not any(progress.done.values()) and not rows:
+        raise Failure(3, "nothing fits into memory: nothing is measured")
+    return 3 if large else 0

@@ -36,7 +36,7 @@ def open_run(path, diagnostics=True):
     dataset = xarray.Dataset(fields, coordinates, attributes(run))
     for name in ("time", "time_diagnostics"):
         if name in dataset.coords:
-            dataset[name].attrs["long_name"] = name.replace("_", " of ")
+            dataset[name].attrs |= {"long_name": name.replace("_", " of "), "units": "time units"}
     return dataset
 
 
@@ -75,7 +75,8 @@ def field_variable(states, name):
                 return np.stack(parts) if parts else np.empty((0, *space_shape), self.dtype)
             return read_part(states[times], name, space)
 
-    return Variable(("time", *AXES[::-1]), indexing.LazilyIndexedArray(StateArray()))
+    about = {"long_name": name, "units": "1"}
+    return Variable(("time", *AXES[::-1]), indexing.LazilyIndexedArray(StateArray()), about)
 
 
 def read_part(state, name, key):

@@ -123,7 +123,7 @@ class Machine:
     join: float = 0.0  # seconds, of a stage that overlaps
     front: float = 0.0  # bytes of a plane that a device computes at once; 0: a CPU
     hiding: float = 1.0  # share of what could be hidden that is
-    untold: tuple = ()  # names of the figures that the data do not tell: they are first guesses
+    untold: tuple = ()  # names of the figures that the data hardly tell: near first guesses, or anywhere
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def fit(measurements, backend="cuda", exchanges=()):
 
     exchanges: [(bytes sent each way, seconds)] of the halo exchange alone. Weighted least squares of the logarithms,
     each figure held near its first guess with a factor of three: one that the data cannot tell, as the latency of what
-    overlap hides, stays where it was, and is named in `untold`."""
+    overlap hides, stays near it, and is named in `untold`."""
     guess = GUESSES.get(backend, GUESSES["cuda"])
     ceilings = measured_ceilings(measurements, shared=backend == "cpu")
     names, front = list(guess), 0.0 if backend == "cpu" else FRONT
@@ -311,6 +311,8 @@ def blame(machine, measurement):
         return None
     compared = compare_terms(machine, measurement)
     if compared:
+        if compared[-1][1] < 0:  # parts, of one stage, that come to more than the step: no time of anything
+            compared = compared[:-1]
         worst, measured, modelled = (max if ratio > 1 else min)(compared, key=lambda row: row[1] - row[2])
         return ratio, worst, f"{1e3 * measured:.3g} ms measured, {1e3 * modelled:.3g} ms in the model"
     modelled = shown_terms(terms)

@@ -232,8 +232,8 @@ def plane_index(state, axis, index=None, position=None):
         return n // 2
     if index is None:
         index = round((position - state.origin[axis]) / state.spacing[axis])
-        low, high = state.origin[axis], state.origin[axis] + (n - 1) * state.spacing[axis]
-        if not 0 <= index < n:
+        low, high = state.origin[axis], state.origin[axis] + n * state.spacing[axis]
+        if not low <= position <= high:  # the last point is the first one's image
             raise UsageError(f"{name} = {position:g} lies outside the grid: {low:g} to {high:g}")
     elif not -n <= index < n:
         raise UsageError(f"index {index} along {name} lies outside the grid: 0 to {n - 1}")

@@ -22,7 +22,8 @@ STRONG_RANKS = (4, 8, 16, 32, 64)
 PIXELS = 150  # an inch
 MEASURED_NOTE = (
     "Medians over the repeats; the spread is from the smallest to the largest. The host's wait includes the first"
-    " exchange, which opens connections, and on devices, where the host runs ahead, the stage itself."
+    " exchange, which opens connections. On devices the host runs ahead, and what it waits for is the stage itself:"
+    " there the table of parts, below, says what is lost."
 )
 
 
@@ -43,7 +44,8 @@ def curve_section(curve, machine, fitted):
         kind = "fitted" if point.ranks in fitted else "**predicted**"
         row += [f"{1e3 * seconds:.4g} ({kind})", f"{100 * (point.seconds[0] / seconds - 1):+.1f} %"]
         middle, low, high = (1e3 * value for value in point.halo_wait)
-        row += [f"{middle:.3g} ({low:.3g} – {high:.3g})" if point.ranks > 1 else ""]
+        waits = point.ranks > 1 and curve.backend == "cpu"
+        row += [f"{middle:.3g} ({low:.3g} – {high:.3g})" if waits else ""]
         rows.append(row)
     header = ["ranks", "ms a step", "spread", "efficiency", "share of ceiling", "model, ms", "measured against model"]
     header += ["host waits for the halo, ms a step"]
@@ -139,14 +141,15 @@ def terms_section(curves, machines):
         "Microseconds of a mean stage, measured / modelled. On devices edges are a part of the interior, which is the"
         " kernel on all planes. The rest is what no measured part accounts for: on devices what passes between kernels"
         " (neighbours that are behind included) and what of the halo shows, on CPUs what ranges and exchange wait for"
-        " one another.\n\n"
+        " one another. Parts are timed on one stage and scaled to the mean one: where they come to more than the step,"
+        " the rest is negative.\n\n"
     )
     return note + table(header, rows)
 
 
 def machines_section(machines, fitted):
     def marked(machine, name, text):
-        return f"{text} (a guess: not told by the data)" if name in machine.untold else text
+        return f"{text} (hardly told by the data)" if name in machine.untold else text
 
     rows = [
         [

@@ -9,6 +9,7 @@ from .reader import AXES, plane_index
 PLANE_INCHES = 1.9  # longest edge of a panel
 LEFT, RIGHT, TOP, BOTTOM = 0.62, 0.95, 1.02, 0.55
 GAP_X, GAP_Y = 0.22, 0.68
+TIME_INCHES = 1.25  # a column is not narrower than the time above it
 
 
 def in_plane(axis):
@@ -31,7 +32,7 @@ def draw_plane(ax, state, plane, axis, colours, low, high):
     image = ax.imshow(close_period(plane), origin="lower", extent=edges, cmap=colours, vmin=low, vmax=high)
     ax.set(xlim=limits[0], ylim=limits[1], aspect="equal")
     for limit, ticks in zip(limits, (ax.set_xticks, ax.set_yticks)):
-        marks = np.linspace(*limit, 3)
+        marks = np.linspace(*limit, 3 if limit[1] - limit[0] > 0.3 * max(state.lengths) else 2)
         ticks(marks, [f"{mark:.3g}" for mark in marks])
     return image
 
@@ -65,7 +66,7 @@ def layout(state, cuts, count):
             boxes.append([(left, BOTTOM + (tallest - up) / 2, across, up)])
             left += across + gap
         return boxes, (width, TOP - 0.22 + tallest + BOTTOM)
-    column = max(size[0] for size in sizes)
+    column = max(TIME_INCHES, *(size[0] for size in sizes))
     width = LEFT + count * column + (count - 1) * GAP_X + RIGHT
     height = TOP + sum(size[1] for size in sizes) + GAP_Y * (len(cuts) - 1) + BOTTOM
     boxes, top = [], height - TOP
@@ -127,9 +128,8 @@ def time_label(fig, ax, state, width, height):
     box = ax.get_position()
     label = f"t = {style.number(state.time)}"
     fig.text(box.x0, box.y1 + 0.25 / height, label, fontsize=9.5, fontweight="bold", va="bottom")
-    fig.text(
-        box.x1, box.y1 + 0.25 / height, f"step {state.step}", fontsize=8, color=style.SOFT, va="bottom", ha="right"
-    )
+    right = max(box.x1, box.x0 + TIME_INCHES / width)
+    fig.text(right, box.y1 + 0.25 / height, f"step {state.step}", fontsize=8, color=style.SOFT, va="bottom", ha="right")
 
 
 def colour_bar(fig, image, field, left, boxes, width, height):
@@ -143,6 +143,25 @@ def colour_bar(fig, image, field, left, boxes, width, height):
     ax.grid(False)
     ax.tick_params(length=2.5)
     ax.set_title(style.field_label(field), loc="center", fontsize=10, pad=6)
+
+
+def missed(run, states, cuts, field):
+    """A sentence if the planes reach less than half of what phi is at these states, by diagnostics.csv; else None."""
+    if field != "phi" or any(index is None for _, index in cuts) or not (run.directory / "diagnostics.csv").exists():
+        return None
+    table = run.diagnostics
+    rows = [row for row, step in enumerate(table["step"]) if step in {state.step for state in states}]
+    if not rows:
+        return None
+    planes = [read_cut(state, cut, field) for state in states for cut in cuts]
+    low, high = min(np.nanmin(plane) for plane in planes), max(np.nanmax(plane) for plane in planes)
+    least, most = table["min"][rows].min(), table["max"][rows].max()
+    if not high - low < 0.5 * (most - least):
+        return None
+    return (
+        f"note: phi goes from {least:.3g} to {most:.3g}, in these planes only from {low:.3g} to {high:.3g};"
+        " --project, or --axis with --position, may show more"
+    )
 
 
 def choose_cuts(state, axes=None, index=None, position=None, project=False):

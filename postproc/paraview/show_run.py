@@ -32,6 +32,8 @@ from paraview.simple import (
 )
 
 FIELD = "phi"
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp")
+MOVIES = (*PICTURES, ".avi", ".ogv")
 SIZE = [1200, 1000]
 INK = [0.11, 0.12, 0.14]
 
@@ -44,7 +46,9 @@ def parse_arguments():
     parser.add_argument(
         "--value", type=float, help="value of the isosurface (default: 30 %% of the way from the least to the largest)"
     )
-    parser.add_argument("--movie", metavar="FILE", help="pictures of all states, FILE with a number before .png")
+    parser.add_argument(
+        "--movie", metavar="FILE", help="all states: .avi, .ogv or pictures, FILE with a number before .png"
+    )
     args = parser.parse_args()
     if not args.run:
         parser.error("RUN_DIR is missing")
@@ -68,13 +72,13 @@ def fail(code, message):
     os._exit(code)
 
 
-def save(picture, view):
-    """Write a picture of the view; ParaView itself says nothing of use if it cannot."""
-    folder = os.path.dirname(os.path.abspath(picture))
+def check_output(path, endings):
+    """Refuse a file that cannot be written; ParaView itself says nothing of use, and only after the work."""
+    folder, name = os.path.split(os.path.abspath(path))
+    if not name.endswith(endings):
+        fail(2, f"{path}: unknown ending; known: {', '.join(endings)}")
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
-        fail(3, f"{picture}: cannot be written")
-    SaveScreenshot(picture, view, ImageResolution=SIZE)
-    print(picture)
+        fail(3, f"{path}: cannot be written")
 
 
 def choose_time(reader, wanted):
@@ -92,6 +96,7 @@ def colour_table(view, low, high):
     low, high = (-reach, reach) if signed else (low, high)
     table = GetColorTransferFunction(FIELD)
     table.ApplyPreset("Cool to Warm" if signed else "Viridis (matplotlib)", True)
+    table.AutomaticRescaleRangeMode = "Never"  # the legend holds for all pictures of a movie
     table.RescaleTransferFunction(low, high)
     table.EnableOpacityMapping = 1
     ramp = [low, 0.9, 0.0, 0.1, high, 0.9] if signed else [low, 0.12, low + 0.5 * (high - low), 0.9, high, 0.95]
@@ -130,7 +135,6 @@ def show(reader, view, time, value):
         display.DiffuseColor = display.AmbientColor = [0.90, 0.45, 0.13]
         display.Specular, display.SpecularPower = 0.35, 30
     middle = centre_of(surface if found else reader)
-    colour_table(view, low, high)
     for axis in range(3):
         cut = Slice(Input=reader)
         cut.SliceType.Origin = middle
@@ -138,6 +142,7 @@ def show(reader, view, time, value):
         display = Show(cut, view)
         ColorBy(display, ("POINTS", FIELD))
     display.SetScalarBarVisibility(view, True)
+    colour_table(view, low, high)  # after ColorBy(), which gives the table the range of its slice
     frame = Show(Outline(Input=reader), view)
     frame.AmbientColor = frame.DiffuseColor = [0.4, 0.43, 0.47]
     frame.LineWidth = 1.5
@@ -159,24 +164,32 @@ def set_view(view):
 def main():
     args = parse_arguments()
     reader = open_run(args.run)
+    inside = "paraview.servermanager" in sys.modules and sys.argv[0] == ""
+    picture = args.output or os.path.join(args.run, "paraview.png")
+    if not inside:
+        check_output(picture, PICTURES)
+    if args.movie:
+        check_output(args.movie, MOVIES)
     time = choose_time(reader, args.time)
     UpdatePipeline(time, reader)
-    inside = "paraview.servermanager" in sys.modules and sys.argv[0] == ""
     view = GetActiveViewOrCreate("RenderView") if inside else CreateView("RenderView")
     view.ViewTime = time
     set_view(view)
     show(reader, view, time, args.value)
-    ResetCamera(view)
+    ResetCamera(view)  # all of it in an angle of 30 degrees, whatever the angle was
     low_x, high_x, _, _, low_z, high_z = reader.GetDataInformation().GetBounds()
-    view.CameraViewAngle = 26 if high_x - low_x < 1.2 * (high_z - low_z) else 34  # a long domain clears the legend
+    if high_x - low_x > 1.2 * (high_z - low_z):
+        view.CameraViewAngle = 34  # a domain long in x clears the legend
     scene = GetAnimationScene()
     scene.UpdateAnimationUsingDataTimeSteps()  # a movie has a picture of each state, not ten in between
     scene.AnimationTime = time
     Render(view)
-    if args.movie:
-        SaveAnimation(args.movie, view, ImageResolution=SIZE)
     if not inside:
-        save(args.output or os.path.join(args.run, "paraview.png"), view)
+        SaveScreenshot(picture, view, ImageResolution=SIZE)
+        print(picture)
+    # last, for it leaves the view at the last state
+    if args.movie and not SaveAnimation(args.movie, view, ImageResolution=SIZE):
+        fail(3, f"{args.movie}: cannot be written")
 
 
 main()

@@ -229,3 +229,17 @@ def test_least_link_just_hides_the_halo():
     assert model.step_terms(replace(DEVICE, link=1.001 * least), problem).exposed == pytest.approx(0.0, abs=1e-12)
     assert model.step_terms(replace(DEVICE, link=0.9 * least), problem).exposed > 1e-5
     assert model.least_link(DEVICE, replace(problem, ranks=64)) == math.inf
+
+
+def test_parts_that_exceed_the_step_blame_one_of_them():
+    """Parts are timed on one stage and scaled: what is left of the step after them can be negative, which is no time
+    that anything took."""
+    machine = model.Machine(
+        model.Ceilings(((1, 1e6, 1e10),), shared=True), efficiency=0.5, latency=1e-5, link=1e9, launch=1e-5
+    )
+    problem = model.Problem(64, 64, 64, 2)
+    terms = model.step_terms(machine, problem)
+    parts = {"interior": 1.5 * terms.interior, "edges": 0.5 * terms.edges}
+    measured = model.Measurement(problem, 0.8 * terms.total, 1e10, parts)
+    assert model.compare_terms(machine, measured)[-1][1] < 0
+    assert model.blame(machine, measured)[1] == "edges"

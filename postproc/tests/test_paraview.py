@@ -41,26 +41,45 @@ fields_every = 40
 """
 
 
-@pytest.fixture(scope="module")
-def run_path(tmp_path_factory):
-    """A blob that goes from x = 0.25 to 0.75, on 2 ranks; states of the beginning and the end."""
-    folder = tmp_path_factory.mktemp("paraview")
+DRIVER = """import runpy, sys
+from paraview.simple import GetColorTransferFunction
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+points = GetColorTransferFunction("phi").RGBPoints
+print(points[0], points[-4])
+"""
+
+
+def run_program(folder, *changes):
     (folder / "blob.ini").write_text(CASE)
     launcher = shlex.split(os.environ.get("MPIRUN", "mpirun"))
-    words = [*launcher, "-np", "2", PROGRAM, folder / "blob.ini", f"output.directory={folder / 'run'}"]
+    words = [*launcher, "-np", "2", PROGRAM, folder / "blob.ini", f"output.directory={folder / 'run'}", *changes]
     done = subprocess.run(words, env=os.environ | QUIET, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder / "run"
 
 
+@pytest.fixture(scope="module")
+def run_path(tmp_path_factory):
+    """A blob that goes from x = 0.25 to 0.75, on 2 ranks; states of the beginning and the end."""
+    return run_program(tmp_path_factory.mktemp("paraview"))
+
+
+def pvpython(*words):
+    return subprocess.run(["xvfb-run", "-a", "pvpython", *words], capture_output=True, text=True, check=False)
+
+
 def show_run(*arguments):
-    words = ["xvfb-run", "-a", "pvpython", SCRIPT, *arguments]
-    return subprocess.run(words, capture_output=True, text=True, check=False)
+    return pvpython(SCRIPT, *arguments)
 
 
 def picture(run, path, *arguments):
     done = show_run(run, "-o", path, *arguments)
     assert done.returncode == 0, done.stderr
+    return read_picture(path)
+
+
+def read_picture(path):
     pixels = matplotlib.image.imread(path)[:, :, :3]
     assert pixels.shape == (1000, 1200, 3)
     return pixels
@@ -88,9 +107,28 @@ def test_slices_outline_and_white_around(run_path, tmp_path):
     assert np.count_nonzero((blue - green > 0.01) & (red - green > 0.01)) > 50000  # weak viridis on translucent slices
 
 
-def test_a_movie_has_a_picture_of_each_state(run_path, tmp_path):
-    picture(run_path, tmp_path / "still.png", "--movie", tmp_path / "movie.png")
-    assert len(list(tmp_path.glob("movie.*.png"))) == 2
+def test_a_long_domain_is_all_in_the_picture(tmp_path):
+    run = run_program(tmp_path, "grid.nz=96", "grid.lz=4")
+    pixels = picture(run, tmp_path / "picture.png")[:, 200:1000]  # without time and legend
+    rows = np.flatnonzero((pixels.max(axis=2) < 0.7).any(axis=1))  # outline
+    assert 5 < rows[0] < 100 and 900 < rows[-1] < 994
+
+
+def test_the_legend_shows_the_range_of_the_field(tmp_path):
+    """Not of the slices: those through the middle miss a blob in the corners."""
+    run = run_program(tmp_path, "initial.center_x=0", "initial.center_y=0", "initial.center_z=0")
+    (tmp_path / "driver.py").write_text(DRIVER)
+    done = pvpython(tmp_path / "driver.py", SCRIPT, run, "--time", "0")
+    assert done.returncode == 0, done.stderr
+    low, high = map(float, done.stdout.split()[-2:])
+    assert abs(low) < 1e-3 and high == pytest.approx(1, abs=1e-3)
+
+
+def test_a_movie_has_a_picture_of_each_state_and_leaves_the_still_its_time(run_path, tmp_path):
+    still = picture(run_path, tmp_path / "still.png", "--time", "0", "--movie", tmp_path / "movie.png")
+    first, last = (column_of_surface(read_picture(path)) for path in sorted(tmp_path.glob("movie.*.png")))
+    assert last - first > 200
+    assert column_of_surface(still) == pytest.approx(first, abs=5)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +137,8 @@ def test_a_movie_has_a_picture_of_each_state(run_path, tmp_path):
         (("{run}", "--value", "99"), 2, "--value 99 lies outside what phi is then"),
         (("{run}/nothing",), 3, "state.hdf.series: no such file"),
         (("{run}", "-o", "{run}/nothing/picture.png"), 3, "picture.png: cannot be written"),
+        (("{run}", "--movie", "{run}/nothing/movie.png"), 3, "movie.png: cannot be written"),
+        (("{run}", "--movie", "{run}/movie.mp4"), 2, "movie.mp4: unknown ending"),
     ],
 )
 def test_refusals_are_one_line(run_path, arguments, code, words):

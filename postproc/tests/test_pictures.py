@@ -38,6 +38,19 @@ def test_slices_to_scale(tmp_path):
         assert box.height * height / (top - bottom) == pytest.approx(slices.PLANE_INCHES / 2)
 
 
+def test_axes_are_named_and_as_long_as_what_they_show(tmp_path):
+    points, lengths = {"x": 20, "y": 10, "z": 8}, {"x": 2.0, "y": 1.0, "z": 0.5}
+    run = Run(synthetic.write_run(tmp_path / "r", shape=(8, 10, 20), lengths=(2.0, 1.0, 0.5), steps=(0,)))
+    fig = slices.draw_slices(run, run.states, [(2, 4), (1, 5), (0, 10)])
+    width, height = fig.get_size_inches()
+    for ax, across, up in zip(fig.axes, "xxy", "yzz"):
+        assert (ax.get_xlabel(), ax.get_ylabel()) == (f"${across}$", f"${up}$")
+        assert (ax.get_xlim(), ax.get_ylim()) == ((0, lengths[across]), (0, lengths[up]))
+        assert ax.images[0].get_array().shape == (points[up] + 1, points[across] + 1)
+        box = ax.get_position(original=True)
+        assert box.width * width / (box.height * height) == pytest.approx(lengths[across] / lengths[up])
+
+
 def test_colours_follow_the_sign_of_the_data():
     positive, signed = np.array([[-0.01, 1.0]]), np.array([[-0.5, 1.0]])
     assert style.colour_scale([positive])[0].name == "viridis"
@@ -69,6 +82,8 @@ def test_history_draws_what_the_table_says(run_dir):
     norm = fig.axes[1].lines[0].get_ydata()
     assert np.isnan(norm[0]) and norm[40] == pytest.approx(0.4e-6, rel=1e-6)
     assert fig.axes[3].lines[1].get_ydata()[40] == 4e-5 * 0.4
+    mass = fig.axes[0].lines[0].get_ydata()
+    assert mass[6] == pytest.approx(6 * 3e-16, rel=0.2, abs=0)  # of round-off's size, as the table's
 
 
 def test_history_without_exact_solution_shows_courant(tmp_path):
@@ -194,3 +209,26 @@ def test_wavenumbers_of_a_long_domain_are_labelled_plainly(tmp_path):
     (ax,) = figure.axes
     assert {label.get_text() for label in ax.get_xticklabels(minor=True)} <= {""}
     assert [label.get_text() for label in ax.get_xticklabels()] == ["5", "10", "20"]
+
+
+@pytest.mark.parametrize("edge, peak", [(1.0, 7.0), (2.0, 7 * np.pi)])
+def test_spectrum_counts_waves_of_the_unit_cube_and_radians_elsewhere(tmp_path, edge, peak):
+    def wave(shape, *_):
+        z, y, x = np.meshgrid(*(np.arange(n) / n for n in shape), indexing="ij")
+        return np.cos(2 * np.pi * (2 * x + 3 * y + 6 * z))  # 7 waves along (2, 3, 6) / 7
+
+    run = Run(synthetic.write_run(tmp_path / "r", steps=(0,), lengths=(edge,) * 3, make=wave))
+    line = spectrum.draw_spectrum(run, run.states).axes[0].lines[0]
+    assert line.get_xdata()[np.argmax(line.get_ydata())] == pytest.approx(peak)
+
+
+def test_planes_that_miss_what_there_is_are_told(run_dir, fdplot):
+    """diagnostics.csv knows how far phi goes; a plane beside the pulse reaches little of it, a projection all."""
+    run = Run(run_dir)
+    first = run.states[0]
+    values = np.array([np.ptp(first.plane(2, index)) for index in range(first.size[2])])
+    weak, strong = int(np.argmin(values)), int(np.argmax(values))
+    options = (run_dir, "--steps", "first", "--axis", "z")
+    assert "note: phi goes from" in fdplot("slices", *options, "--index", weak)[2]
+    assert fdplot("slices", *options, "--index", strong)[2] == ""
+    assert fdplot("slices", *options, "--project")[2] == ""

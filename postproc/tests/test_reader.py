@@ -76,7 +76,8 @@ def test_plane_index(run_dir):
     assert plane_index(state, 0) == 12
     assert plane_index(state, 2, position=0.26) == 5  # h = 0.05
     assert plane_index(state, 2, index=-1) == 19
-    for options in ({"position": 1.0}, {"position": -0.1}, {"index": 20}, {"index": -21}):
+    assert plane_index(state, 2, position=1.0) == plane_index(state, 2, position=0.98) == 0  # the period's end
+    for options in ({"position": 1.01}, {"position": -0.1}, {"index": 20}, {"index": -21}):
         with pytest.raises(UsageError, match="outside the grid"):
             plane_index(state, 2, **options)
 

@@ -5,10 +5,13 @@ import pytest
 from matplotlib.figure import Figure
 from synthetic import stage_seconds
 
-from fdpost import DataError, scaling, scaling_plots, scaling_report, style
+from fdpost import DataError, model, scaling, scaling_plots, scaling_report, style
 
 TRUTH = {"speed": 0.75 * 4e12, "launch": 6e-6, "thin": 0.4, "join": 15e-6, "latency": 25e-6, "link": 90e9}
 DEVICE = TRUTH | {"front": 132 * 16384}
+MACHINE = model.Machine(
+    model.Ceilings(((1, 1e9, 4e12),)), efficiency=0.75, **{name: DEVICE[name] for name in DEVICE if name != "speed"}
+)
 COLUMNS = (
     *scaling.NEEDED,
     *("repeat", "stage_interior_seconds", "stage_edges_seconds", "stage_halo_seconds"),
@@ -67,6 +70,11 @@ def cells(line):
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
+def number(cell):
+    """The number that a cell begins with."""
+    return float(cell.split()[0])
+
+
 def test_curves_have_medians_spread_and_efficiency(tmp_path):
     weak, _, strong, _ = scaling.read_curves(write_study(tmp_path))
     assert (weak.mode, weak.grid, [point.ranks for point in weak.points]) == ("weak", "256³", [1, 2, 4, 8])
@@ -109,11 +117,42 @@ def test_halo_is_drawn_for_those_who_have_one(tmp_path):
     machines = scaling.fit_machines([weak])
     panel = scaling_plots.draw_study([weak], machines, "weak", "").axes[3]
     points = panel.containers[0].lines[0].get_xydata()
-    exchange = stage_seconds(256, 256, 256, 2, **DEVICE).exchange
-    assert points[:, 0].tolist() == [2, 4, 8] and points[:, 1] == pytest.approx(4e3 * exchange)
+    assert points[:, 0].tolist() == [2, 4, 8] and points[:, 1] == pytest.approx(4e3 * DEVICE["join"])
     alone = scaling.read_curves(write_study(tmp_path, modes=("strong",), counts=(1,)))
     panel = scaling_plots.draw_study(alone, scaling.fit_machines(alone), "strong", "").axes[3]
     assert panel.texts[0].get_text() == "one rank has none"
+
+
+@pytest.fixture
+def strong_panels(tmp_path):
+    """The panels of one strong curve, drawn with the machine as it is."""
+    (curve,) = scaling.read_curves(write_study(tmp_path, modes=("strong",)))[:1]
+    return scaling_plots.draw_study([curve], {scaling.machine_key(curve): MACHINE}, "strong", "").axes
+
+
+def model_line(panel):
+    """{ranks: value} of the first line that is one: points and the ends of bars are not."""
+    return dict(next(line.get_xydata() for line in panel.lines if line.get_linestyle() != "None"))
+
+
+def test_lines_are_the_model(strong_panels):
+    times, efficiencies, halo = (model_line(strong_panels[i]) for i in (0, 1, 3))
+    one = total_of(256, 1)
+    for ranks in (2, 4, 8):
+        stage = stage_seconds(256, 256, 256 // ranks, ranks, **DEVICE)
+        assert times[ranks] == pytest.approx(4e3 * stage.total)
+        assert efficiencies[ranks] == pytest.approx(one / (ranks * stage.total))
+        assert halo[ranks] == pytest.approx(4e3 * stage.exchange)
+
+
+def test_bars_reach_from_the_smallest_to_the_largest(strong_panels):
+    times, efficiencies = (panel.containers[0].lines[2][0].get_segments() for panel in strong_panels[:2])
+    one = total_of(256, 1)
+    for ranks, time, efficiency in zip((1, 2, 4, 8), times, efficiencies):
+        total = total_of(256 // ranks, ranks)
+        assert time[:, 1] == pytest.approx([4e3 * 0.98 * total, 4e3 * 1.02 * total])
+        middle = one / (ranks * total)
+        assert efficiency[:, 1] == pytest.approx([middle / 1.02, middle / 0.98])
 
 
 def test_points_of_many_curves_stay_with_their_rank_count(tmp_path):
@@ -170,6 +209,10 @@ def test_report_predicts_from_the_two_smallest_counts(tmp_path, fdplot):
         assert float(row[2]) == pytest.approx(truth, rel=0.03)
         assert float(row[3]) == pytest.approx(1.4 * truth if late else truth, rel=1e-3)
         assert float(row[4].rstrip(" %")) == pytest.approx(100 * (float(row[3]) / float(row[2]) - 1), abs=0.2)
+        work = 1 if row[0].startswith("weak") else ranks
+        efficiency = 100 * 4e3 * stage_seconds(n, n, n, 1, **DEVICE).total / (work * truth)
+        assert number(row[5]) == pytest.approx(efficiency, rel=0.05)
+        assert number(row[6]) == pytest.approx(efficiency / (1.4 if late else 1), abs=0.6)
         assert row[7].startswith("**interior**") if late else row[7] == ""
     assert report.count("(**predicted**)") == 8 and report.count("(fitted)") == 8
 
@@ -217,8 +260,34 @@ def test_report_says_where_it_fails_and_what_lies_beyond(tmp_path, fdplot):
     assert len(lines) == 2
     assert "strong, 256³ double, 8 ranks: +" in lines[0] and "**interior**" in lines[0]
     assert "| 2048³ double" in report and "| 512³ a rank double |" in report
-    assert "(a guess: not told by the data)" in report  # no bench.json: what overlap hides is not known
+    assert "(hardly told by the data)" in report  # no bench.json: what overlap hides is not known
     assert report.endswith("## Notes\n\nThe third switch was cold.\n")
+
+
+def test_figures_of_a_machine_are_told_in_their_units():
+    key = ("cuda", "double", "cuda_aware", "yes", "")
+    row = cells(scaling_report.machines_section({key: MACHINE}, {key: [1, 2]}).splitlines()[2])
+    assert [number(cell) for cell in row[2:9]] == [4000, 75, 6, 40, 15, 25, 90]  # GB/s, %, µs, %, µs, µs, GB/s
+
+
+def test_what_lies_beyond_by_the_formula_written_out(tmp_path):
+    curves = scaling.read_curves(write_study(tmp_path))
+    section = scaling_report.extrapolation_section(curves, {scaling.machine_key(curves[0]): MACHINE})
+    rows = [cells(line) for line in section.splitlines() if " double |" in line]
+    for n, row, gains in zip((512, 1024, 2048), rows[:3], rows[5:]):
+        stages = {ranks: stage_seconds(n, n, n // ranks, ranks, **DEVICE) for ranks in (1, 4, 8, 16, 32, 64)}
+        expected = [100 * stages[1].total / (ranks * stages[ranks].total) for ranks in (4, 8, 16, 32, 64)]
+        assert [number(cell) for cell in row[1:6]] == pytest.approx(expected, abs=0.51)
+        assert gains[1] == row[2]  # as it is, on 8 ranks
+        end = int(row[6])
+        there = stage_seconds(n, n, n // end, end, **DEVICE).total
+        assert (int(row[7]), number(row[8])) == (n // end, pytest.approx(4e3 * there, rel=6e-3))
+    for n, row in zip((256, 512), rows[3:5]):
+        one, two = (stage_seconds(n, n, n, ranks, **DEVICE) for ranks in (1, 2))
+        assert [number(cell) for cell in row[1:3]] == pytest.approx([100 * one.total / two.total] * 2, abs=0.51)
+        assert number(row[3]) == pytest.approx(4e3 * two.total, rel=6e-3)
+        hiding = two.interior - two.edges - TRUTH["latency"]
+        assert number(row[4]) == pytest.approx(1e-9 * 4 * n * n * 8 / hiding, rel=6e-3)
 
 
 def test_report_of_a_host_is_not_carried_to_thousands(tmp_path, fdplot):

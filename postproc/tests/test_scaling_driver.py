@@ -22,6 +22,8 @@ if "--validate" in sys.argv:
     bad = "nonsense" in " ".join(sys.argv); print("unknown key" if bad else "", file=sys.stderr); sys.exit(2 * bad)
 keys = dict(word.split("=", 1) for word in sys.argv[2:])
 log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + " ".join(sys.argv[2:]) + "\\n")
+if os.environ.get("TOO_LARGE", "") == "grid.nx=" + keys["grid.nx"] + " " + os.environ["RANKS"]:
+    print("fdapp: error: memory: 9 GiB needed"); sys.exit(3)
 if log.read_text().count("\\n") > int(os.environ.get("FAIL_AFTER", 99)):
     print("no memory"); sys.exit(int(os.environ["CODE"]))
 (log.parent / "pid").write_text(str(os.getpid()))
@@ -54,7 +56,8 @@ def study(tmp_path):
     def start(mode, *arguments, stderr=subprocess.PIPE, **env):
         words = [DRIVER, mode, tmp_path / "c.ini", *arguments, "--fdapp", program, "--out", tmp_path / "out"]
         words += [] if "--launcher" in arguments else ["--launcher", "env RANKS={ranks}"]
-        environment = {"PATH": "/usr/bin:/bin", "LOG": str(tmp_path / "log"), **env}
+        environment = {"PATH": "/usr/bin:/bin", "LOG": str(tmp_path / "log"), "OMP_NUM_THREADS": "1", **env}
+        environment = {name: value for name, value in environment.items() if value is not None}
         process = subprocess.Popen(
             [sys.executable, *words], stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
         )
@@ -149,6 +152,47 @@ def test_threads_are_part_of_the_study_and_never_more_than_the_cores(study):
     assert [(row["threads"], row["repeat"]) for row in rows(study)[6:]] == [("2", "2")]
     report = (study.out / "report.md").read_text()
     assert "## Ranks and threads" in report and "| 2 × 2 |" in report
+
+
+@pytest.mark.parametrize("name", ["SLURM_NTASKS", "PBS_NP"])
+def test_places_are_those_of_the_batch_job_or_gpus_or_cores(monkeypatch, name):
+    monkeypatch.syspath_prepend(DRIVER.parent)
+    import scaling_host
+
+    monkeypatch.setattr(scaling_host, "gpu_count", lambda: 8)
+    monkeypatch.setattr(scaling_host.os, "sched_getaffinity", lambda _: range(12))
+    monkeypatch.delenv("SLURM_NTASKS", raising=False)
+    monkeypatch.delenv("PBS_NP", raising=False)
+    assert (scaling_host.places("auto"), scaling_host.places("cpu")) == (8, 12)
+    monkeypatch.setenv(name, "6")
+    assert scaling_host.places("auto") == scaling_host.places("cpu") == 6
+
+
+def test_ranks_have_as_many_threads_whatever_their_number(study):
+    """One rank with all cores beside two with half of them each says nothing about scaling."""
+    done = study("weak", "--backend", "cpu", "--ranks", "1,2", "--repeat", "1", OMP_NUM_THREADS=None)
+    assert done.returncode == 0 and "compute.threads=1, the same for every number of ranks" in done.stdout
+    assert study.log.read_text().count("compute.threads=1") == 2
+
+
+def test_ranks_of_a_batch_job_have_their_task_s_cores(study):
+    batch = {"SLURM_NTASKS": "2", "SLURM_CPUS_PER_TASK": "3", "OMP_NUM_THREADS": None}
+    done = study("strong", "--backend", "cpu", "--ranks", "1", "--repeat", "1", **batch)
+    assert done.returncode == 0 and "compute.threads=3" in done.stdout
+
+
+def test_what_does_not_fit_is_left_out(study):
+    """Of the runs on 1 rank the second and later ones fail for want of memory: one is tried, and no more."""
+    options = ("--ranks", "1,2", "--grid", "8,16", "--repeat", "2")
+    done = study("strong", *options, TOO_LARGE="grid.nx=16 1")
+    assert done.returncode == 3 and done.stderr.count("left out: strong-16x16x16-double-1-1: ") == 1
+    known = [(row["study"], row["ranks"], row["repeat"]) for row in rows(study)]
+    small, large = "strong-8x8x8", "strong-16x16x16"
+    expected = {(small, "1"), (small, "2"), (large, "2")}
+    assert sorted(known) == sorted((*one, repeat) for one in expected for repeat in ("1", "2"))
+    assert (study.out / "report.md").exists()
+    assert study.log.read_text().count("grid.nx=16") == 3
+    assert study("strong", *options).returncode == 0 and len(rows(study)) == 8
 
 
 def test_both_modes_share_a_directory(study):
