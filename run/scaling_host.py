@@ -33,7 +33,11 @@ def gpu_count():
     """GPUs that a program started from here would see."""
     there = sum(line.startswith("GPU ") for line in command_output("nvidia-smi", "-L").splitlines())
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return there if visible is None else min(there, len([name for name in visible.split(",") if name.strip(" -1")]))
+    return (
+        there
+        if visible is None
+        else min(there, len([name for name in visible.split(",") if name.strip() not in ("", "-1")]))
+    )
 
 
 def batch_number(name):
