@@ -33,11 +33,9 @@ def gpu_count():
     """GPUs that a program started from here would see."""
     there = sum(line.startswith("GPU ") for line in command_output("nvidia-smi", "-L").splitlines())
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return (
-        there
-        if visible is None
-        else min(there, len([name for name in visible.split(",") if name.strip() not in ("", "-1")]))
-    )
+    if visible is None:
+        return there
+    return min(there, sum(name.strip() not in ("", "-1") for name in visible.split(",")))
 
 
 def batch_number(name):

@@ -30,7 +30,7 @@ class Progress:
     """The study as a whole: a line for each run, and on a terminal a bar of the work done and what runs now."""
 
     def __init__(self, cases, todo, rows):
-        self.begun, self.total, self.number = time.monotonic(), len(cases), len(cases) - len(todo)
+        self.total, self.number = len(cases), len(cases) - len(todo)
         self.done = {case.key: False for case in todo}
         self.weights = {case.key: math.prod(case.grid) / case.ranks for case in todo}
         self.case, self.live, self.start_up, self.slowest = None, sys.stderr.isatty(), 0.0, 0.0
@@ -44,9 +44,9 @@ class Progress:
         self.slowest = max(self.slowest, stepping / weight)
         self.start_up = max(self.start_up, (seconds or stepping) - stepping)
 
-    def expected(self, case):
-        """Seconds that a run takes, going by those before; 0 before anything is known."""
-        return self.start_up + self.slowest * self.weights[case.key]
+    def expected(self, key):
+        """Seconds that a case's run takes, going by those before; 0 before anything is known."""
+        return self.start_up + self.slowest * self.weights[key]
 
     def begin(self, case):
         self.case, self.number, self.started = case, self.number + 1, time.monotonic()
@@ -65,7 +65,7 @@ class Progress:
 
     def left(self, running=0.0):
         """'3 min left', or nothing before anything is known or when all is done."""
-        rest = sum(self.start_up + self.slowest * self.weights[key] for key, done in self.done.items() if not done)
+        rest = sum(self.expected(key) for key, done in self.done.items() if not done)
         return f"{clock(max(rest - running, 0.0))} left" if self.slowest and rest else ""
 
     def tick(self):

@@ -124,7 +124,7 @@ def run_case(runs, case, tick):
 
 def time_for(case, progress, deadline):
     """Whether a run may begin; says so if not. Failure 3 if the next call would not come further, either."""
-    expected, left = 1.2 * progress.expected(case), deadline - time.monotonic()
+    expected, left = 1.2 * progress.expected(case.key), deadline - time.monotonic()
     if expected <= left:
         return True
     if progress.number == progress.total - len(progress.done) and expected > left > 0.0:
