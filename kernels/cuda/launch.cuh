@@ -27,33 +27,33 @@ template <class Op> struct choice_of;
 template <>
 struct choice_of<derivative_operation<AXIS_Y>> : choice_from<tile<NARROW, 4, 512, 2, 2>, (size_t)8 << 20> {};
 template <>
-struct choice_of<derivative_operation<AXIS_Z>> : choice_from<tile<NARROW, 4, 256, 5, 8>, (size_t)32 << 20> {};
+struct choice_of<derivative_operation<AXIS_Z>> : choice_from<tile<NARROW, 4, 256, 5, 6>, (size_t)32 << 20> {};
 template <>
 struct choice_of<gradient_operation>
-    : choice_thin<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3>, tile<NARROW, 2, 256, 3, 2, 3>> {};
+    : choice_thin<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3, 2>, tile<NARROW, 2, 256, 3, 2, 3>> {};
 template <> struct choice_of<divergence_operation> : choice<tile<NARROW, 4, 256, 2, 2>> {};
 template <>
-struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9>> {};
+struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9, 9>> {};
 
 template <>
-struct choice_of<stage_operation<advection::UNIFORM, false, 0>> : choice<tile<WIDE, 4, 256, 3, 18, 9>> {};
+struct choice_of<stage_operation<advection::UNIFORM, false, 0>> : choice<tile<WIDE, 4, 256, 3, 18, 9, 9>> {};
 template <>
 struct choice_of<stage_operation<advection::UNIFORM, true, 0>>
-    : choice<by_precision<tile<WIDE, 4, 256, 2, 4, 3>, tile<WIDE, 4, 256, 3, 18, 9>>> {};
+    : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 3, 18, 9, 9>>> {};
 template <>
 struct choice_of<stage_operation<advection::UNIFORM, false, 1>>
-    : choice_thin<tile<WIDE, 4, 256, 2, 4, 3>, tile<NARROW, 2, 256, 3, 4, 3>> {};
+    : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, tile<NARROW, 2, 256, 3, 3, 3>> {};
 template <>
-struct choice_of<stage_operation<advection::UNIFORM, true, 1>> : choice<tile<WIDE, 4, 256, 2, 4, 3>> {};
+struct choice_of<stage_operation<advection::UNIFORM, true, 1>> : choice<tile<WIDE, 4, 256, 2, 3, 3>> {};
 template <>
 struct choice_of<stage_operation<advection::UNIFORM, false, 3>>
-    : choice<by_precision<tile<WIDE, 2, 256, 2, 4, 3>, tile<WIDE, 1, 512, 2, 4, 3>>> {};
+    : choice<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 4, 3>>> {};
 template <>
-struct choice_of<stage_operation<advection::UNIFORM, true, 3>> : choice<tile<WIDE, 2, 256, 2, 4, 3>> {};
+struct choice_of<stage_operation<advection::UNIFORM, true, 3>> : choice<tile<WIDE, 2, 256, 2, 3, 3>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<advection::ADVECTIVE, DIFFUSION, ADDED>>
     : choice<
-          std::conditional_t<(ADDED < 3), by_precision<tile<WIDE, 2, 256, 2, 3>, tile<WIDE, 2, 256, 2, 2, 3>>,
+          std::conditional_t<(ADDED < 3), by_precision<tile<WIDE, 2, 256, 2, 3>, tile<WIDE, 2, 256, 2, 3, 3>>,
                              tile<NARROW, 2, 256, by_precision_value(2, 1), 2>>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<advection::CONSERVATIVE, DIFFUSION, ADDED>>
@@ -91,15 +91,15 @@ static inline int pieces_choose(int tiles, int planes, int lead, int resident, d
   return best;
 }
 
-/* Groups of whole rows of tiles, as many as are resident at once; of cut tiles and of whole ones each for
+/* Groups of exactly as many blocks as are resident at once: were they smaller, some of the next group would
+ * begin with this one, and wait in vain for the rest of theirs. Of cut tiles and of whole ones each for
  * themselves. */
 static inline pace pace_make(const kernels_launch *launch, const cut &c, int resident, int every,
                              int iterations) {
   const int first = c.cut_blocks();
-  pace p = {launch->context->pace[launch->queue], first + c.whole_tiles(), first, 0, 0};
+  pace p = {launch->context->pace[launch->queue], first + c.whole_tiles(), first, 0, every, 0};
   if (every == 0 || p.blocks == 1) return p;
-  const int whole = resident / c.tiles_x * c.tiles_x;
-  p.group = whole > 0 ? whole : resident;
+  p.group = resident;
   p.steps = divide_up(iterations, every);
   if (PACE_COUNTERS + p.groups() > CONTEXT_PACE_WORDS) p.group = 0;
   return p;
@@ -150,7 +150,7 @@ template <class Op, class Tile> static int cut_iterations(const cut &c, bool ear
   };
   const int whole = c.slab.z1 - c.slab.z0;
   if (c.whole_tiles() == 0) return turns(c.chunk);
-  return early ? turns(HALO) + turns(whole - HALO) + Tile::PACE : turns(whole);
+  return early ? turns(HALO) + turns(whole - HALO) : turns(whole);
 }
 
 /* For a launch that is done with its edges only when it is done. */
@@ -177,8 +177,9 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   const bool early = launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
   const cut c = cut_make<Op, Tile>(d, resident, early);
   const int blocks = c.cut_blocks() + c.whole_tiles();
-  const int every = planes <= THIN_PLANES ? 0 : Tile::PACE;
-  const pace paced = pace_make(launch, c, resident, every, cut_iterations<Op, Tile>(c, early));
+  const int every = blocks <= resident ? Tile::PACE : Tile::PACE_ROUNDS;
+  const pace paced =
+      pace_make(launch, c, resident, planes <= THIN_PLANES ? 0 : every, cut_iterations<Op, Tile>(c, early));
   edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
                        early ? 2 * c.cut_tiles + c.whole_tiles() : 0};
   if (early) edges.number = context_event_signal(launch->edges, context, launch->queue);

@@ -17,6 +17,7 @@ struct pace {
   int blocks;      /* of the grid */
   int first;
   int group; /* blocks that share a counter; 0: no pacing */
+  int every; /* planes from one step to the next */
   int steps; /* most steps that a block takes */
 
   __host__ __device__ __forceinline__ int groups() const {
@@ -60,6 +61,8 @@ struct pacer {
   unsigned size; /* of the group */
   unsigned taken;
   unsigned seen;
+  int every;
+  int left; /* planes until the next step */
   bool waits;
 
   __device__ __forceinline__ void open(const pace &p, int ticket) {
@@ -70,17 +73,23 @@ struct pacer {
     size = (unsigned)min(p.group, (early ? p.first : p.blocks) - start - group * p.group);
     taken = 0;
     seen = 0;
+    every = p.every;
+    left = 0;
     waits = true;
   }
 
-  /* Asks for the counter ahead of a step, so that the answer is there when it is needed. */
   __device__ __forceinline__ void look() {
-    seen = *(volatile unsigned *)counter;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter));
+  }
+
+  /* A reduction: the compiler makes an operation of atomicAdd whose answer the next look would wait for. */
+  __device__ __forceinline__ void count(unsigned steps) const {
+    asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(steps) : "memory");
   }
 
   __device__ __forceinline__ void step() {
     const unsigned due = size * taken++;
-    atomicAdd(counter, 1U);
+    count(1);
     if (!waits || seen >= due) return;
 #pragma unroll 1
     for (int i = 0; i < PACE_POLLS; i++) {
@@ -90,9 +99,22 @@ struct pacer {
     waits = false;
   }
 
+  /* Before each plane. */
+  __device__ __forceinline__ void plane_begin() {
+    if (left > 0) return;
+    step();
+    left = every;
+  }
+
+  /* After its copies have been started. Asks for the counter a plane ahead of a step, so that the answer is
+   * there when it is needed. */
+  __device__ __forceinline__ void copies_begun() {
+    if (--left == 0) look();
+  }
+
   /* Counts the steps that others may still take, and leaves. */
   __device__ __forceinline__ void close(const pace &p) {
-    atomicAdd(counter, (unsigned)p.steps - taken);
+    count((unsigned)p.steps - taken);
     __threadfence();
     if (atomicAdd(p.words + PACE_LEFT, 1U) + 1U < (unsigned)p.blocks) return;
     for (int i = 0; i < PACE_COUNTERS + p.groups(); i++) p.words[i] = 0;

@@ -257,14 +257,14 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
 #pragma unroll
     for (int k = 0; k < Tile::UNROLL; k++) { /* the windows' shifts within a turn are only new names */
       const int n = first + k;
-      if (paces && n % Tile::PACE == 0) mine.step();
+      if (paces) mine.plane_begin();
       copy_wait<STAGES - 1>();
       __syncthreads();
       if (n + STAGES < needed) {
         work.copy(early_in, late_in, planes.ahead, planes.here, n + STAGES >= 2 * LEAD);
       }
       copy_commit();
-      if (paces && (n + 1) % Tile::PACE == 0) mine.look();
+      if (paces) mine.copies_begun();
 #pragma unroll
       for (int r = 0; r < Tile::ROWS; r++) {
         direct<Op>::window_shift(lf[r]);
@@ -292,7 +292,7 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ int ticket;
   const bool first_thread = threadIdx.x == 0;
-  const bool paces = Tile::PACE > 0 && first_thread && paced.group > 0;
+  const bool paces = first_thread && paced.group > 0;
   pacer mine;
   if (first_thread) {
     ticket = paced.group > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;

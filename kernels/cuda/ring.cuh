@@ -7,11 +7,13 @@
  * planes are computed. Part of pipeline.cuh. */
 
 /* A block's part of a plane: WIDTH columns; each of THREADS threads owns one vector in each of ROWS
- * consecutive rows. STAGES planes are in flight; every PACE planes the blocks wait for one another (0:
- * never). */
-template <int WIDTH_, int ROWS_, int THREADS_, int STAGES_, int PACE_, int UNROLL_ = 1> struct tile {
+ * consecutive rows. STAGES planes are in flight; every PACE planes the blocks wait for one another, every
+ * PACE_ROUNDS if not all run at once. */
+template <int WIDTH_, int ROWS_, int THREADS_, int STAGES_, int PACE_, int UNROLL_ = 1,
+          int PACE_ROUNDS_ = PACE_>
+struct tile {
   static constexpr int WIDTH = WIDTH_, ROWS = ROWS_, THREADS = THREADS_, STAGES = STAGES_, PACE = PACE_,
-                       UNROLL = UNROLL_;
+                       UNROLL = UNROLL_, PACE_ROUNDS = PACE_ROUNDS_;
   static constexpr int COLUMNS = WIDTH / VECTOR;
   static constexpr int HEIGHT = THREADS / COLUMNS * ROWS;
 };
