@@ -102,8 +102,9 @@ def command_slices(args):
     run = Run(args.run)
     states = select_states(run, args, 4)
     cuts = slices.choose_cuts(states[0], args.axis, args.index, args.position, args.project)
-    tell(slices.missed(run, states, cuts, args.field))
-    fig = slices.draw_slices(run, states, cuts, args.field, args.cmap, args.vmin, args.vmax)
+    planes = slices.read_cuts(states, cuts, args.field)
+    tell(slices.missed(run, states, cuts, args.field, planes))
+    fig = slices.draw_slices(run, states, cuts, args.field, args.cmap, args.vmin, args.vmax, planes)
     print(style.save(fig, target(args, run, "slices.png")))
 
 
@@ -121,7 +122,8 @@ def command_movie(args):
     run = Run(args.run)
     states = select_states(run, args, None)
     cut = slices.choose_cuts(states[0], args.axis or "z", args.index, args.position, args.project)[0]
-    tell(slices.missed(run, [states[0], states[-1]], [cut], args.field))
+    ends = [states[0], states[-1]]
+    tell(slices.missed(run, ends, [cut], args.field, slices.read_cuts(ends, [cut], args.field)))
     tick = frame_counter if sys.stderr.isatty() else None
     path = target(args, run, "movie.gif")
     print(movie.make_movie(run, states, cut, path, args.field, args.fps, args.cmap, args.vmin, args.vmax, tick))

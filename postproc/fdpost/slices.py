@@ -82,10 +82,10 @@ def heading_width(title, subtitle):
 
 
 @style.styled
-def draw_slices(run, states, cuts, field="phi", cmap=None, vmin=None, vmax=None):
+def draw_slices(run, states, cuts, field="phi", cmap=None, vmin=None, vmax=None, planes=None):
     """Figure of `cuts` [(axis, index)] at `states`; no index: the projection along the axis. Every panel has the
-    same colours and the same scale."""
-    planes = [[read_cut(state, cut, field) for state in states] for cut in cuts]
+    same colours and the same scale. planes: what read_cuts() gave, if it has been read."""
+    planes = planes or read_cuts(states, cuts, field)
     colours, low, high = style.colour_scale([plane for row in planes for plane in row], cmap, vmin, vmax)
     boxes, (width, height) = layout(states[0], cuts, len(states))
     nx, ny, nz = states[0].size
@@ -114,6 +114,11 @@ def read_cut(state, cut, field):
     """What a cut (axis, index) shows: a plane, or without an index the strongest values along the axis."""
     axis, index = cut
     return state.projection(axis, field) if index is None else state.plane(axis, index, field)
+
+
+def read_cuts(states, cuts, field):
+    """What the cuts show at the states, [cut][state]."""
+    return [[read_cut(state, cut, field) for state in states] for cut in cuts]
 
 
 def cut_title(state, axis, index):
@@ -145,16 +150,17 @@ def colour_bar(fig, image, field, left, boxes, width, height):
     ax.set_title(style.field_label(field), loc="center", fontsize=10, pad=6)
 
 
-def missed(run, states, cuts, field):
-    """A sentence if the planes reach less than half of what phi is at these states, by diagnostics.csv; else None."""
+def missed(run, states, cuts, field, planes):
+    """A sentence if `planes`, the cuts at these states, reach less than half of what phi is there by diagnostics.csv;
+    else None."""
     if field != "phi" or any(index is None for _, index in cuts) or not (run.directory / "diagnostics.csv").exists():
         return None
     table = run.diagnostics
     rows = [row for row, step in enumerate(table["step"]) if step in {state.step for state in states}]
     if not rows:
         return None
-    planes = [read_cut(state, cut, field) for state in states for cut in cuts]
-    low, high = min(np.nanmin(plane) for plane in planes), max(np.nanmax(plane) for plane in planes)
+    low = min(np.nanmin(plane) for row in planes for plane in row)
+    high = max(np.nanmax(plane) for row in planes for plane in row)
     least, most = table["min"][rows].min(), table["max"][rows].max()
     if not high - low < 0.5 * (most - least):
         return None
