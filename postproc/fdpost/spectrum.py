@@ -7,6 +7,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from . import style
 from .errors import DataError
 
+LEGEND = 12  # lines that the legend names at most
 FLOOR = 1e-34  # share of the largest power below which there is only round-off (double precision squared)
 
 
@@ -51,13 +52,14 @@ def draw_spectrum(run, states, field="phi"):
     nyquist = min(np.pi / h for h in states[0].spacing) / scale
     top, bottom = 0.0, np.inf
     shares = np.linspace(0.35, 1, len(states)) if len(states) > 1 else [1.0]
-    for share, state in zip(shares, states):
+    named = set(np.linspace(0, len(states) - 1, min(len(states), LEGEND)).round())
+    for i, (share, state) in enumerate(zip(shares, states)):
         k, mean, _ = power_spectrum(state.read(field), lengths)
         shown = (k > 0) & (mean > FLOOR * mean.max()) & (k / scale <= nyquist * 1.0001)
         colour = tuple(1 - share * (1 - np.array([0.0, 0.30, 0.53])))
         marker = "o" if shown.sum() < 20 else None
         width = 4.4 - 3 * share  # later lines are thinner, so that equal spectra are seen to be several
-        label = f"t = {style.number(state.time)}"
+        label = f"t = {style.number(state.time)}" if i in named else None
         ax.plot(k[shown] / scale, mean[shown], color=colour, lw=width, marker=marker, ms=3.5, label=label)
         if shown.any():
             top, bottom = max(top, mean[shown].max()), min(bottom, mean[shown].min())

@@ -6,7 +6,7 @@ import synthetic
 
 from fdpost import DataError, Run, UsageError, convergence, open_run
 from fdpost.dataset import main as read_command
-from fdpost.spectrum import power_spectrum
+from fdpost.spectrum import draw_spectrum, power_spectrum
 
 
 def write_error_run(path, n, order, t_end=1.0):
@@ -98,6 +98,14 @@ def test_spectrum_of_a_long_domain(axis):
     phi = np.broadcast_to(np.cos(2 * np.pi * x).reshape(shape), size)  # four waves along the edge of 4
     k, mean, _ = power_spectrum(phi, tuple(lengths))
     assert k[np.argmax(mean)] == pytest.approx(2 * np.pi)
+
+
+def test_spectrum_of_many_states_names_the_ends_and_some_between(tmp_path):
+    run = Run(synthetic.write_run(tmp_path / "many", shape=(4, 4, 8), steps=range(0, 400, 10)))
+    fig = draw_spectrum(run, run.states)
+    named = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
+    assert len(fig.axes[0].lines) == 41  # and Nyquist's
+    assert len(named) == 12 and (named[0], named[-1]) == ("t = 0", "t = 3.9")
 
 
 def test_spectrum_command(run_dir, fdplot):
