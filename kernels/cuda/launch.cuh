@@ -92,8 +92,8 @@ static inline int pieces_choose(int tiles, int planes, int lead, int resident, d
 }
 
 /* Groups of exactly as many blocks as are resident at once: were they smaller, some of the next group would
- * begin with this one, and wait in vain for the rest of theirs. Of cut tiles and of whole ones each for
- * themselves. */
+ * begin with this one, and wait in vain for the rest of theirs. (So do whole tiles that begin in the last
+ * round of cut ones, where those leave it room.) Cut tiles and whole ones each have groups of their own. */
 static inline pace pace_make(const kernels_launch *launch, const cut &c, int resident, int every,
                              int iterations) {
   const int first = c.cut_blocks();
@@ -143,14 +143,14 @@ template <class Op, class Tile> static cut cut_make(geometry &d, int resident, b
   return c;
 }
 
-/* Of the longest way of a block, in turns of the loop. */
+/* Iterations of the loop over planes on the longest way of a block. */
 template <class Op, class Tile> static int cut_iterations(const cut &c, bool early) {
-  const auto turns = [](int planes) {
+  const auto march = [](int planes) {
     return divide_up(planes + 2 * pipeline<Op, Tile>::LEAD, Tile::UNROLL) * Tile::UNROLL;
   };
   const int whole = c.slab.z1 - c.slab.z0;
-  if (c.whole_tiles() == 0) return turns(c.chunk);
-  return early ? turns(HALO) + turns(whole - HALO) : turns(whole);
+  if (c.whole_tiles() == 0) return march(c.chunk);
+  return early ? march(HALO) + march(whole - HALO) : march(whole);
 }
 
 /* For a launch that is done with its edges only when it is done. */

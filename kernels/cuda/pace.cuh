@@ -117,6 +117,7 @@ struct pacer {
     count((unsigned)p.steps - taken);
     __threadfence();
     if (atomicAdd(p.words + PACE_LEFT, 1U) + 1U < (unsigned)p.blocks) return;
+    __threadfence(); /* nobody's count comes after the zeros */
     for (int i = 0; i < PACE_COUNTERS + p.groups(); i++) p.words[i] = 0;
   }
 };

@@ -88,6 +88,8 @@ status bench_stream_work(void *job);
 /* The parts. kernels and pencils: rank 0 alone. halo and io: collective. Each adds to bench->report and
  * prints what it finds. */
 status bench_kernels(bench *bench);
+/* Whether a kernel's name begins so; else STATUS_USAGE with the names. */
+status bench_kernels_only(const char *prefix);
 status bench_pencils(bench *bench);
 status bench_halo(bench *bench);
 status bench_io(bench *bench);

@@ -119,11 +119,15 @@ static status run_whole(void *data) {
 
 /* As the time step does it: a device computes a stage in one launch that has its edges first; otherwise edges
  * are an operation of their own. */
+static int edges_within(const kernel_job *job) {
+  return job->what->kind == STAGE && !job->backend->host_memory;
+}
+
 static status run_split(void *data) {
   kernel_job job = *(const kernel_job *)data;
   const int nz = job.launch.shape.nz;
   const kernels_planes none = {0, 0};
-  if (job.what->kind == STAGE && !job.backend->host_memory) {
+  if (edges_within(&job)) {
     job.launch.edges = job.arrays->edges_done;
     return run(&job, (kernels_planes){0, nz}, none);
   }
@@ -216,7 +220,7 @@ static json_t *report(const kernel_result *result) {
     (void)json_object_set_new(
         entry, "edges",
         json_pack("{s:o, s:f}", "seconds", bench_report_spread(&c[3].seconds), "versus_whole", cost));
-    log_info("  edges + interior %.3f", cost);
+    log_info(edges_within(result->job) ? "  edges first %.3f" : "  edges + interior %.3f", cost);
   }
   log_info("\n");
   return entry;
@@ -235,6 +239,18 @@ static bench_stream stream_of(const kernel_job *job, int nontemporal) {
   for (int i = 0; i < INPUTS; i++) stream.stream.in[i] = field_plane(&fields[i], 0);
   for (int i = 0; i < OUTPUTS; i++) stream.stream.out[i] = field_plane(&fields[INPUTS + i], 0);
   return stream;
+}
+
+status bench_kernels_only(const char *prefix) {
+  char names[1024] = "";
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    if (strncmp(cases[i].name, prefix, strlen(prefix)) == 0) return STATUS_OK;
+    const size_t used = strlen(names);
+    (void)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", cases[i].name);
+  }
+  return status_fail(STATUS_USAGE,
+                     "--only '%s': no kernel's name begins so; accepted: %s, or their first letters", prefix,
+                     names);
 }
 
 static status measure_case(bench *bench, kernel_job *job, int edges, json_t *results) {

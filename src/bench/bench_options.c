@@ -173,7 +173,8 @@ static status parse_option(int option, const char *text, bench_options *options)
   case 'r':
     return parse_ranges(text, options);
   case 'k':
-    return parse_text("--only", text, options->only, sizeof options->only);
+    CHECK(parse_text("--only", text, options->only, sizeof options->only));
+    return bench_kernels_only(options->only);
   case 't':
     return parse_count("--threads", text, 4096, &options->threads);
   case 'c':

@@ -198,7 +198,7 @@ static void test_refuses(void **state) {
   static const char *const bad[] = {"kernel",           "--grid",        "--grid 8",      "--grid 64x64",
                                     "--grid 64,",       "--grid 64.5",   "--pencils 8",   "--planes 0",
                                     "--precision half", "--ranges edge", "--repeat 1001", "--threads 0",
-                                    "--backend gpu",    "--output ''",   "--nonsense"};
+                                    "--backend gpu",    "--output ''",   "--only ddx",    "--nonsense"};
   (void)state;
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     char arguments[256];
