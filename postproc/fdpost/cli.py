@@ -117,16 +117,17 @@ def command_history(args):
 
 
 def command_movie(args):
-    from . import movie, slices
+    from . import movie, slices, style
 
     run = Run(args.run)
     states = select_states(run, args, None)
     cut = slices.choose_cuts(states[0], args.axis or "z", args.index, args.position, args.project)[0]
-    ends = [states[0], states[-1]]
-    tell(slices.missed(run, ends, [cut], args.field, slices.read_cuts(ends, [cut], args.field)))
+    planes = slices.read_cuts(states, [cut], args.field)
+    tell(slices.missed(run, states, [cut], args.field, planes))
     tick = frame_counter if sys.stderr.isatty() else None
     path = target(args, run, "movie.gif")
-    print(movie.make_movie(run, states, cut, path, args.field, args.fps, args.cmap, args.vmin, args.vmax, tick))
+    scale = style.colour_scale(planes[0], args.cmap, args.vmin, args.vmax)
+    print(movie.make_movie(run, states, cut, planes[0], path, args.field, args.fps, scale, tick))
 
 
 def command_convergence(args):

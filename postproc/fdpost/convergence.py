@@ -14,6 +14,7 @@ SAME_TIME = 1e-9  # relative difference up to which two runs ended at the same t
 MARKERS = "osD"
 # Keys of the configuration that runs on different grids have to share; None: all of the section.
 PROBLEM = {"grid": ("lx", "ly", "lz"), "physics": None, "initial": None, "velocity": None}
+METHOD = {"time": ("scheme",), "compute": ("order", "precision")}
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,9 @@ class Sample:
     errors: dict  # norm -> value
 
 
-def refuse_other_problems(runs):
-    """DataError if the configurations differ in the problem: its domain, equation, start or velocity. Numbers that are
-    written differently are equal."""
+def refuse_differences(runs, shared, sentence):
+    """DataError with the sentence if the configurations differ in what has to be shared. Numbers that are written
+    differently are equal."""
 
     def value(run, section, key):
         text = run.config.get(section, {}).get(key, "")
@@ -38,21 +39,19 @@ def refuse_other_problems(runs):
             return text
 
     runs = [run for run in runs if run.config]
-    for section, keys in PROBLEM.items():
+    for section, keys in shared.items():
         for key in keys or sorted({key for run in runs for key in run.config.get(section, {})}):
             for run in runs[1:]:
                 one, other = value(runs[0], section, key), value(run, section, key)
                 if one != other:
-                    raise DataError(
-                        f"the runs solve different problems, so that their errors cannot be compared: {section}.{key}"
-                        f" is {one} in {runs[0].name}, {other} in {run.name}"
-                    )
+                    raise DataError(f"{sentence}: {section}.{key} is {one} in {runs[0].name}, {other} in {run.name}")
 
 
 def collect(runs, norms):
-    """Samples from coarse to fine. DataError without errors, of different problems or at different times; UsageError
-    for a single spacing."""
-    refuse_other_problems(runs)
+    """Samples from coarse to fine. DataError without errors, of different problems, by different methods or at
+    different times; UsageError for a single spacing."""
+    refuse_differences(runs, PROBLEM, "the runs solve different problems, so that their errors cannot be compared")
+    refuse_differences(runs, METHOD, "the runs' methods differ, and so do their orders: one picture for each")
     samples = []
     for run in runs:
         table = run.diagnostics

@@ -27,7 +27,7 @@ def open_run(path, diagnostics=True):
     for axis, name in enumerate(AXES):
         coordinates[name] = (name, states[0].coordinates(axis), {"long_name": name, "units": "domain units"})
     fields = {name: field_variable(states, name) for name in states[0].fields}
-    if diagnostics and (run.directory / "diagnostics.csv").exists():
+    if diagnostics and run.diagnosed:
         table = run.diagnostics
         coordinates["time_diagnostics"] = table["time"]
         for name, values in table.items():

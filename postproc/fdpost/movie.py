@@ -56,12 +56,11 @@ def draw_frame(run, state, cut, field, plane, scale):
     return fig, image, clock, bar
 
 
-def make_movie(run, states, cut, path, field="phi", fps=12, cmap=None, vmin=None, vmax=None, progress=None):
-    """Write the movie of the plane `cut` (axis, index) over `states`; colours keep one scale. Returns the path."""
+def make_movie(run, states, cut, planes, path, field, fps, scale, progress=None):
+    """Write the movie of `planes`, the cut (axis, index) through each of the states; `scale`: colour map, low, high.
+    Returns the path."""
     path = Path(path)
     writer = movie_writer(path, fps)
-    planes = [slices.read_cut(state, cut, field) for state in states]
-    scale = style.colour_scale(planes, cmap, vmin, vmax)
     fig, image, clock, bar = draw_frame(run, states[0], cut, field, planes[0], scale)
     first, last = states[0].time, states[-1].time
     with style.whole_file(path) as part, writer.saving(fig, str(part), DPI):

@@ -159,6 +159,17 @@ class Run:
             print(f"warning: {index}: {', '.join(missing)} listed but not there, left out", file=sys.stderr)
         return [self.directory / name for name in names if name not in missing]
 
+    @property
+    def diagnosed(self):
+        """Whether diagnostics.csv is there with more than its header: with output.diagnostics_every = 0 it is not."""
+        try:
+            with open(self.directory / "diagnostics.csv") as file:
+                return sum(1 for line in file if line.strip()) > 1
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError) as error:
+            raise DataError(f"{self.directory}/diagnostics.csv: {error}") from error
+
     @cached_property
     def diagnostics(self):
         """Columns of diagnostics.csv by name, as arrays. DataError if it is missing, empty or damaged."""
@@ -168,7 +179,9 @@ class Run:
                 rows = list(csv.reader(file))
             header, body = rows[0], [row for row in rows[1:] if row]
             table = np.array([[float(value) if value else np.nan for value in row] for row in body], ndmin=2)
-            if not body or table.shape[1] != len(header):
+            if not body:
+                raise ValueError("it has no rows; was output.diagnostics_every 0?")
+            if table.shape[1] != len(header):
                 raise ValueError("no complete rows")
         except FileNotFoundError as error:
             raise DataError(f"{path}: no such file; was output.diagnostics_every 0?") from error

@@ -153,7 +153,7 @@ def colour_bar(fig, image, field, left, boxes, width, height):
 def missed(run, states, cuts, field, planes):
     """A sentence if `planes`, the cuts at these states, reach less than half of what phi is there by diagnostics.csv;
     else None."""
-    if field != "phi" or any(index is None for _, index in cuts) or not (run.directory / "diagnostics.csv").exists():
+    if field != "phi" or any(index is None for _, index in cuts) or not run.diagnosed:
         return None
     table = run.diagnostics
     rows = [row for row, step in enumerate(table["step"]) if step in {state.step for state in states}]

@@ -8,6 +8,7 @@ from . import style
 from .errors import DataError
 
 LEGEND = 12  # lines that the legend names at most
+LARGEST = 1e300  # power that can still be drawn
 FLOOR = 1e-34  # share of the largest power below which there is only round-off (double precision squared)
 
 
@@ -18,7 +19,8 @@ def power_spectrum(phi, lengths):
     wave vectors with round(|k| / dk) = s, dk = 2 pi / (longest edge); returns (k = s dk, mean, number of vectors).
     The sum of mean * number over all shells is the mean of phi^2 (Parseval). The rfft's half is counted twice."""
     nz, ny, nx = phi.shape
-    power = np.abs(np.fft.rfftn(phi) / phi.size) ** 2
+    with np.errstate(over="ignore"):  # a run that blows up: infinite
+        power = np.abs(np.fft.rfftn(phi) / phi.size) ** 2
     weight = np.full(power.shape[2], 2.0)
     weight[0] = 1.0
     if nx % 2 == 0:
@@ -55,7 +57,7 @@ def draw_spectrum(run, states, field="phi"):
     named = set(np.linspace(0, len(states) - 1, min(len(states), LEGEND)).round())
     for i, (share, state) in enumerate(zip(shares, states)):
         k, mean, _ = power_spectrum(state.read(field), lengths)
-        shown = (k > 0) & (mean > FLOOR * mean.max()) & (k / scale <= nyquist * 1.0001)
+        shown = (k > 0) & (mean > FLOOR * mean.max()) & (k / scale <= nyquist * 1.0001) & (mean < LARGEST)
         colour = tuple(1 - share * (1 - np.array([0.0, 0.30, 0.53])))
         marker = "o" if shown.sum() < 20 else None
         width = 4.4 - 3 * share  # later lines are thinner, so that equal spectra are seen to be several
@@ -64,7 +66,7 @@ def draw_spectrum(run, states, field="phi"):
         if shown.any():
             top, bottom = max(top, mean[shown].max()), min(bottom, mean[shown].min())
     if top <= 0:
-        raise DataError(f"{run.directory}: {field} is the same everywhere, and has no spectrum")
+        raise DataError(f"{run.directory}: {field} is the same everywhere, or not finite, and has no spectrum")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_ylim(bottom / 4, top * 6)

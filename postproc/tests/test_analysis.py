@@ -49,6 +49,7 @@ def test_convergence_refuses_what_cannot_be_compared(tmp_path):
     [
         ("lz = 2", "lz = 2.5", r"grid\.lz is 2\.0 in a, 2\.5 in b"),
         ("[grid]", "[physics]\ndiffusivity = 0.1\n[grid]", r"physics\.diffusivity is  in a, 0\.1 in b"),
+        ("[grid]", "[compute]\norder = 4\n[grid]", r"methods differ.*compute\.order is  in a, 4\.0 in b"),
     ],
 )
 def test_convergence_refuses_other_problems(tmp_path, old, new, message):
@@ -106,6 +107,16 @@ def test_spectrum_of_many_states_names_the_ends_and_some_between(tmp_path):
     named = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
     assert len(fig.axes[0].lines) == 41  # and Nyquist's
     assert len(named) == 12 and (named[0], named[-1]) == ("t = 0", "t = 3.9")
+
+
+def test_spectrum_of_a_run_that_blew_up(tmp_path, fdplot):
+    def growing(shape, time, lengths):
+        return synthetic.pulse(shape, time, lengths) * 10 ** (1000 * time)  # 1, 1e100, 1e147, 1e200: squared no number
+
+    run = synthetic.write_run(tmp_path / "up", steps=(0, 100, 147, 200), dt=1e-3, make=growing)
+    assert fdplot("spectrum", run)[0] == 0
+    assert fdplot("spectrum", run, "--steps", "last")[::2] == (3, f"error: {run}: phi is the same everywhere, or not"
+                                                               " finite, and has no spectrum\n")  # fmt: skip
 
 
 def test_spectrum_command(run_dir, fdplot):

@@ -7,7 +7,7 @@ import synthetic
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from fdpost import Run, UsageError, history, slices, spectrum, style
+from fdpost import Run, UsageError, history, open_run, slices, spectrum, style
 
 
 def images(fig):
@@ -232,3 +232,24 @@ def test_planes_that_miss_what_there_is_are_told(run_dir, fdplot):
     assert "note: phi goes from" in fdplot("slices", *options, "--index", weak)[2]
     assert fdplot("slices", *options, "--index", strong)[2] == ""
     assert fdplot("slices", *options, "--project")[2] == ""
+
+
+def test_movie_is_judged_by_all_of_its_planes(tmp_path, fdplot):
+    def passing(shape, time, lengths):
+        return synthetic.pulse(shape, 0.0, lengths) * (0.9 if time == 0.1 else 0.0) + synthetic.pulse(
+            shape, 2.0, lengths, velocity=(0, 0, 0.25)
+        )
+
+    run = synthetic.write_run(tmp_path / "passing", shape=(16, 12, 12), steps=(0, 10, 20), make=passing)
+    assert "note: phi goes from" in fdplot("movie", run, "--steps", "0,20")[2]
+    assert fdplot("movie", run)[2] == ""
+
+
+def test_a_run_without_diagnostics(tmp_path, fdplot):
+    run = synthetic.write_run(tmp_path / "bare")
+    table = run / "diagnostics.csv"
+    table.write_text(table.read_text().split("\n")[0] + "\n")  # output.diagnostics_every = 0
+    assert fdplot("slices", run)[0] == 0 and fdplot("movie", run)[0] == 0
+    assert "diagnostics_mass" not in open_run(run)
+    code, _, err = fdplot("history", run)
+    assert code == 3 and "was output.diagnostics_every 0?" in err
