@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 note() { printf '\n== %s\n' "$*"; }
 # The comment at the top of the script that asks, wherever it was called from.
-usage() { sed -n '2,/^[^#]/s/^# \?//p' "run/${0##*/}" >&2; exit 2; }
+usage() { sed -n '2,/^[^#]/s/^# \?//p' "run/${0##*/}"; exit 0; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 3; }
 
 # shellcheck disable=SC2034 # used by those who source this

@@ -15,6 +15,12 @@
 # No GPUs: leave out ngpus. Environment: FDAPP (the program, default build/fdapp), LAUNCHER (default "mpirun" with a rank
 # for each of the nodes' mpiprocs, bound to ompthreads cores).
 set -u
+if [ -z "${PBS_JOBID:-}" ]; then # not in a job
+  case ${1:-} in
+  -h | --help) sed -n '2,/^[^#]/{/^#PBS/d;s/^# \?//p}' "$0"; exit 0 ;;
+  *) echo "run/pbs.sh is for a job, submit it: qsub -v CONFIG=config/deformation.ini run/pbs.sh" >&2; exit 2 ;;
+  esac
+fi
 cd "$PBS_O_WORKDIR" || exit 3
 # Put the site's modules here, or: eval "$(run/gpu-env)"
 

@@ -4,6 +4,11 @@
 #include <stdio.h>
 
 static int printing = 1;
+static const char *program = "fdapp";
+
+void log_program(const char *name) {
+  program = name;
+}
 
 void log_init(int prints) {
   printing = prints;
@@ -22,12 +27,12 @@ void log_warning(const char *format, ...) {
   if (!printing) return;
   va_list arguments;
   va_start(arguments, format);
-  (void)fputs("fdapp: warning: ", stderr);
+  (void)fprintf(stderr, "%s: warning: ", program);
   (void)vfprintf(stderr, format, arguments);
   (void)fputc('\n', stderr);
   va_end(arguments);
 }
 
 void log_error(const char *text) {
-  if (printing) (void)fprintf(stderr, "fdapp: error: %s\n", text);
+  if (printing) (void)fprintf(stderr, "%s: error: %s\n", program, text);
 }

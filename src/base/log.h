@@ -11,6 +11,9 @@ void log_init(int prints);
 /* A line, or several, on standard output; the caller gives the newline. */
 __attribute__((format(printf, 1, 2))) void log_info(const char *format, ...);
 
+/* Whose warnings and errors they are; "fdapp" unless it is called. `name` is kept. */
+void log_program(const char *name);
+
 /* "fdapp: warning: ..." on standard error, newline added. */
 __attribute__((format(printf, 1, 2))) void log_warning(const char *format, ...);
 

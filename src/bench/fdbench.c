@@ -105,6 +105,7 @@ int main(int argc, char **argv) {
   (void)MPI_Comm_rank(bench.comm, &bench.rank);
   (void)MPI_Comm_size(bench.comm, &bench.ranks);
   log_init(bench.rank == 0);
+  log_program("fdbench");
 
   const status result = perform(&bench, argc, argv);
   const int code = status_exit_code(result);
