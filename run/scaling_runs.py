@@ -84,6 +84,11 @@ def last_lines(said):
     return "\n  ".join(said.strip().splitlines()[-12:])
 
 
+def outcome(code, words, said):
+    """How a command ended, for a message."""
+    return f"exit code {code} of: {shlex.join(words)}\n  {last_lines(said)}".rstrip()
+
+
 def measure_exchange(runs, cases):
     """Let fdbench time the halo exchange alone, once for a study, for the model in its report."""
     counts = [case.ranks for case in cases if case.ranks > 1]
@@ -103,7 +108,7 @@ def measure_exchange(runs, cases):
 
 
 def run_case(runs, case, tick):
-    """Run once; returns the row, or None if it was stopped. Failure 3 with the run's own words if it failed."""
+    """Run once; returns the row, or None if it was stopped. Failure 2 or 3 with the run's own words if it failed."""
     scratch = runs.scratch
     shutil.rmtree(scratch, ignore_errors=True)
     words = runs.words(case, case.ranks)
@@ -112,10 +117,13 @@ def run_case(runs, case, tick):
         if runs.stop.asked or code == STOPPED:
             return None
         if code != 0:
-            failed = f"{case.name}: exit code {code} of: {shlex.join(words)}\n  {last_lines(said)}"
-            raise Failure(2 if code == 2 else 3, failed)
+            raise Failure(2 if code == 2 else 3, f"{case.name}: {outcome(code, words, said)}")
         perf = scratch / "perf.json"
+        if not perf.exists():
+            raise Failure(3, f"{case.name}: left no perf.json: is it fdapp? {outcome(code, words, said)}")
         row = row_of(case, json.loads(perf.read_text()))
+        if not row["steps"]:
+            raise Failure(2, f"{case.name}: took no step: there is nothing to measure in {shlex.join(words)}")
         shutil.copyfile(perf, runs.out / "perf" / f"{case.name}.json")
         return row
     finally:

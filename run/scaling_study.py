@@ -48,9 +48,8 @@ def open_study(out, facts):
         kept = read_provenance(path)
         for name, value in facts["identity"].items():
             if kept["identity"].get(name) != value:
-                there = kept["identity"].get(name)
-                raise Failure(2, f"{out} holds a study with another {name}: {shown(there)} there, {shown(value)} now;"
-                              " choose another --out")  # fmt: skip
+                difference = differing(name, kept["identity"].get(name), value)
+                raise Failure(2, f"{out} holds another study: its {difference}; choose another --out")
         facts = kept | {"starts": [*kept.get("starts", []), begun]}
     else:
         facts = facts | {"starts": [begun]}
@@ -69,10 +68,20 @@ def read_provenance(path):
     return kept
 
 
-def shown(value):
-    """A part of an identity, for a message; a whole configuration is too long for one."""
-    words = value if isinstance(value, str) else " ".join(value or [])
-    return "a text of its own" if "\n" in words else f"'{words}'"
+def differing(name, there, here):
+    """How a part of two identities differs, for a message; a whole configuration is too long for one."""
+    if name == "configuration":
+        return "configuration is another text"
+    there, here = (words if isinstance(words, str) else " ".join(words or []) for words in (there, here))
+    verb = "are" if name == "overrides" else "is"
+    text = f"{name} {verb} {shown(there)}, this one's {verb} {shown(here)}"
+    if ("compute.threads=" in there) != ("compute.threads=" in here):
+        text += " (compute.threads is run/scaling's own choice where nobody gives it)"
+    return text
+
+
+def shown(words):
+    return f"'{words}'" if words else "none"
 
 
 def write_whole(path, text):

@@ -15,12 +15,15 @@ import pytest
 
 DRIVER = Path(__file__).parents[2] / "run" / "scaling"
 PROGRAM = """#!{python}
-import json, os, pathlib, signal, sys, time
+import configparser, json, os, pathlib, signal, sys, time
 if "--version" in sys.argv:
     print("fdapp 0.0, revision", os.environ.get("REVISION", "a")); sys.exit(0)
 if "--validate" in sys.argv:
-    bad = "nonsense" in " ".join(sys.argv); print("unknown key" if bad else "", file=sys.stderr); sys.exit(2 * bad)
-keys = dict(word.split("=", 1) for word in sys.argv[2:])
+    bad = "nonsense" in " ".join(sys.argv); print("fdapp: error: unknown key" if bad else "", file=sys.stderr)
+    sys.exit(2 * bad)
+parser = configparser.ConfigParser(inline_comment_prefixes=";"); parser.read(sys.argv[1])
+keys = {{f"{{section}}.{{key}}": text for section in parser.sections() for key, text in parser[section].items()}}
+keys |= dict(word.split("=", 1) for word in sys.argv[2:])
 log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + " ".join(sys.argv[2:]) + "\\n")
 if os.environ.get("TOO_LARGE", "") == "grid.nx=" + keys["grid.nx"] + " " + os.environ["RANKS"]:
     print("fdapp: error: memory: 9 GiB needed"); sys.exit(3)
@@ -28,14 +31,17 @@ if log.read_text().count("\\n") > int(os.environ.get("FAIL_AFTER", 99)):
     print("no memory"); sys.exit(int(os.environ["CODE"]))
 (log.parent / "pid").write_text(str(os.getpid()))
 time.sleep(float(os.environ.get("SECONDS", 0)))
+if float(keys.get("output.wall_limit", 0)) > 0:
+    print("fdapp: error: stopped: run again to go on"); sys.exit(75)
 ranks = int(os.environ["RANKS"])
+steps = int(keys["time.steps"]) if keys.get("restart.from", "none") == "none" else 0
 grid = [int(keys["grid.n" + axis]) for axis in "xyz"]
 spread = dict(min=0.5, mean=1.0, max=2.0)
 perf = dict(backend="cpu", ranks=ranks, threads=int(keys.get("compute.threads", 1)), overlap=True, grid=grid,
             transport=dict(name="host"),
-            precision=keys["compute.precision"], scheme="rk4", steps=10, words_per_point_and_step=11,
+            precision=keys["compute.precision"], scheme="rk4", steps=steps, words_per_point_and_step=11,
             phases=dict(halo_wait=spread), stage=dict(edges=spread, interior=spread, halo=spread),
-            seconds_per_step=1.0 / ranks, points_per_second=5.0,
+            seconds_per_step=1.0 / ranks if steps else 0.0, points_per_second=5.0,
             ceiling_bytes_per_second=9.0, share_of_ceiling=0.5)
 out = pathlib.Path(keys["output.directory"]); out.mkdir(parents=True)
 (out / "perf.json").write_text(json.dumps(perf))
@@ -54,7 +60,7 @@ def study(tmp_path):
     begun = []
 
     def start(mode, *arguments, stderr=subprocess.PIPE, **env):
-        words = [DRIVER, mode, tmp_path / "c.ini", *arguments, "--fdapp", program, "--out", tmp_path / "out"]
+        words = [DRIVER, mode, tmp_path / "c.ini", "--fdapp", program, *arguments, "--out", tmp_path / "out"]
         words += [] if "--launcher" in arguments else ["--launcher", "env RANKS={ranks}"]
         environment = {"PATH": "/usr/bin:/bin", "LOG": str(tmp_path / "log"), "OMP_NUM_THREADS": "1", **env}
         environment = {name: value for name, value in environment.items() if value is not None}
@@ -130,15 +136,30 @@ log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + "bench "
 def test_another_program_or_configuration_is_another_study(study):
     assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
     other = study("strong", "--ranks", "1", "--repeat", "2", REVISION="b")
-    assert other.returncode == 2 and "another program" in other.stderr
+    assert other.returncode == 2 and "holds another study: its program is 'fdapp 0.0, revision a'" in other.stderr
     other = study("strong", "--ranks", "1", "--repeat", "2", "--steps", "4")
-    assert other.returncode == 2 and "another overrides" in other.stderr
+    assert other.returncode == 2 and "its overrides are none, this one's are 'time.steps=4';" in other.stderr
+    config = study.log.parent / "c.ini"
+    text = config.read_text()
+    config.write_text(text + "dt = 1\n")
+    other = study("strong", "--ranks", "1", "--repeat", "2")
+    assert other.returncode == 2 and "holds another study: its configuration is another text" in other.stderr
+    config.write_text(text)
     facts = json.loads((study.out / "provenance.json").read_text())
     facts["identity"]["machine"] = ["Z80"]
     (study.out / "provenance.json").write_text(json.dumps(facts))
     other = study("strong", "--ranks", "1", "--repeat", "2")
-    assert other.returncode == 2 and "another machine" in other.stderr
+    assert other.returncode == 2 and "its machine is 'Z80', this one's is" in other.stderr
     assert len(rows(study)) == 1
+
+
+def test_threads_that_nobody_gave_are_said_to_be_the_driver_s(study):
+    options = ("strong", "--backend", "cpu", "--ranks", "1", "--repeat", "1")
+    assert study(*options, OMP_NUM_THREADS=None, SLURM_NTASKS="1").returncode == 0
+    other = study(*options, "--threads", "1")
+    assert other.returncode == 2
+    assert "are 'compute.backend=cpu compute.threads=1', this one's are 'compute.backend=cpu'" in other.stderr
+    assert "(compute.threads is run/scaling's own choice where nobody gives it)" in other.stderr
 
 
 def test_threads_are_part_of_the_study_and_never_more_than_the_cores(study):
@@ -272,7 +293,7 @@ def test_a_study_that_measured_nothing_is_none(study):
     (study.out / "results.csv").write_text("")
     assert study("strong", "--ranks", "1", "--repeat", "1", "time.dt=2").returncode == 0
     other = study("strong", "--ranks", "1", "--repeat", "1")
-    assert other.returncode == 2 and "another overrides: 'time.dt=2' there, '' now" in other.stderr
+    assert other.returncode == 2 and "its overrides are 'time.dt=2', this one's are none;" in other.stderr
 
 
 @pytest.mark.parametrize(
@@ -305,6 +326,39 @@ def test_a_run_that_would_not_end_in_time_is_not_begun(study):
     assert done.returncode == 75 and "no time for another run" in done.stderr and len(rows(study)) == 1
     again = study("strong", "--ranks", "1", "--grid", "16,64", "--repeat", "1", "--wall-limit", "60")
     assert again.returncode == 3 and "the limit leaves" in again.stderr
+
+
+@pytest.mark.parametrize("lines", ["[output]\nwall_limit = 1\n", "[restart]\nfrom = latest\n"])
+def test_runs_neither_stop_by_themselves_nor_go_on_from_a_file(study, lines):
+    with open(study.log.parent / "c.ini", "a") as config:
+        config.write(lines)
+    done = study("strong", "--ranks", "1", "--repeat", "1")
+    assert done.returncode == 0, done.stderr
+    assert [row["steps"] for row in rows(study)] == ["10"]
+
+
+def test_a_run_without_steps_is_no_row(study):
+    done = study("strong", "--ranks", "1", "--repeat", "1", "time.steps=0")
+    assert done.returncode == 2 and "strong-20x16x24-double-1-1: took no step" in done.stderr
+    assert rows(study) == []
+
+
+def test_another_program_than_fdapp_is_said(study):
+    done = study("strong", "--ranks", "1", "--repeat", "1", "--fdapp", "/bin/true")
+    assert done.returncode == 3 and rows(study) == []
+    assert "double-1-1: left no perf.json: is it fdapp? exit code 0 of: env RANKS=1 /" in done.stderr
+
+
+def test_a_launcher_that_fails_is_not_the_program_refusing(study):
+    done = study("strong", "--ranks", "1", "--launcher", "env --bogus RANKS={ranks}")
+    assert done.returncode == 3 and "refuses" not in done.stderr
+    assert "exit code 125 of: env --bogus RANKS=1 /" in done.stderr
+    assert "\n  env: unrecognized option '--bogus'\n" in done.stderr
+
+
+def test_overrides_are_not_required():
+    done = subprocess.run([sys.executable, DRIVER, "weak"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.endswith("required: CONFIG\n")
 
 
 def test_a_torn_line_is_measured_again(study):
@@ -363,8 +417,10 @@ def test_what_cannot_be_written_is_said(study):
         ("invalid grids", ["weak", "--grid", "16x16"]),
         ("precision 'half'", ["weak", "--precision", "half"]),
         ("not of the form", ["weak", "--ranks", "1", "nonsense"]),
-        ("unknown key", ["weak", "--ranks", "1", "grid.nonsense=1"]),
+        ("refuses the configuration:\n  fdapp: error: unknown key", ["weak", "--ranks", "1", "grid.nonsense=1"]),
         ("grid.nx is given twice, or is the study's", ["weak", "--ranks", "1", "grid.nx=8"]),
+        ("output.wall_limit is given twice, or is the study's", ["weak", "--ranks", "1", "output.wall_limit=60"]),
+        ("restart.from is given twice, or is the study's", ["weak", "--ranks", "1", "restart.from=latest"]),
         ("compute.backend is given twice", ["weak", "--backend", "cpu", "compute.backend=cpu"]),
         ("invalid number", ["weak", "--repeat", "0"]),
         ("invalid number", ["weak", "--steps", "-1"]),
