@@ -282,10 +282,10 @@ static status check_step(const char *path, const checkpoint_block *block, int64_
                      block->step);
 }
 
-/* Rank 0: all of a file but the planes. named: the step in its name, -1 if any would do. [out] names: keys of
- * the problem that differ from this run's. */
+/* Rank 0: all of a file but the planes. named: the step in its name, -1 if any would do. [out]
+ * differences: from this run's configuration. */
 static status read_header(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_block *block,
-                          checkpoint_state *state, char names[256]) {
+                          checkpoint_state *state, checkpoint_differences *differences) {
   int descriptor = -1;
   CHECK(checkpoint_block_open(path, &descriptor));
   status result = checkpoint_block_read(descriptor, path, block);
@@ -302,8 +302,8 @@ static status read_header(checkpoint *checkpoint, const char *path, int64_t name
   CHECK(check_spacing(checkpoint, path));
   char *theirs = NULL;
   result = checkpoint_file_configuration(path, &theirs);
-  if (result == STATUS_OK) checkpoint_config_compare(theirs, checkpoint->configuration, names, 256);
-  if (names[0] != '\0') state->departed = 1;
+  if (result == STATUS_OK) checkpoint_config_compare(theirs, checkpoint->configuration, differences);
+  if (differences->problem[0] != '\0') state->departed = 1;
   free(theirs);
   return result;
 }
@@ -315,22 +315,25 @@ static status read_state(checkpoint *checkpoint, const char *path, int64_t named
     checkpoint_state state;
   } header;
   status result = STATUS_OK;
-  char names[256] = "";
+  checkpoint_differences differences = {0};
   memset(&header, 0, sizeof header);
   if (checkpoint->grid.rank == 0)
-    result = read_header(checkpoint, path, named, &header.block, &header.state, names);
+    result = read_header(checkpoint, path, named, &header.block, &header.state, &differences);
   CHECK(agree(checkpoint->comm, result));
   CHECK_MPI(MPI_Bcast(&header, (int)sizeof header, MPI_BYTE, 0, checkpoint->comm));
   CHECK_MPI(MPI_Scatterv(checkpoint->all_checksums, checkpoint->counts, checkpoint->starts, MPI_UINT64_T,
                          checkpoint->checksums, checkpoint->grid.nz, MPI_UINT64_T, 0, checkpoint->comm));
   CHECK(agree(checkpoint->comm, check_planes(checkpoint, path, &header.block, phi)));
   *state = header.state;
-  if (names[0] != '\0') {
+  if (differences.problem[0] != '\0') {
     log_warning(
         "%s was written with another problem: %s differ; the errors against the exact solution are left "
         "out from here on",
-        path, names);
+        path, differences.problem);
   }
+  if (differences.method[0] != '\0')
+    log_warning("%s was computed by another method: %s; from here on it is this run's", path,
+                differences.method);
   return STATUS_OK;
 }
 

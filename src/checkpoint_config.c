@@ -7,8 +7,7 @@
 
 typedef struct comparison {
   const char *ours;
-  char *names;
-  size_t size;
+  checkpoint_differences *differences;
 } comparison;
 
 typedef struct pair {
@@ -16,10 +15,13 @@ typedef struct pair {
   int differs;
 } pair;
 
-static int decides(const char *section, const char *name) {
+/* Where a difference in this key belongs; NULL: nowhere. */
+static char *list_of(checkpoint_differences *differences, const char *section, const char *name) {
+  const int method = strcmp(name, "form") == 0 || strcmp(name, "scheme") == 0 || strcmp(name, "order") == 0;
+  if (method) return differences->method;
   const int problem =
       strcmp(section, "physics") == 0 || strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
-  return problem && strcmp(name, "form") != 0;
+  return problem ? differences->problem : NULL;
 }
 
 /* The same text, or two texts of the same number. */
@@ -42,18 +44,18 @@ static int compare_value(void *user, const char *section, const char *name, cons
 static int compare_pair(void *user, const char *section, const char *name, const char *value) {
   comparison *comparison = user;
   pair theirs = {.section = section, .name = name, .value = value};
-  if (!decides(section, name)) return 1;
+  char *names = list_of(comparison->differences, section, name);
+  if (names == NULL) return 1;
   (void)ini_parse_string(comparison->ours, compare_value, &theirs);
   if (theirs.differs) {
-    const size_t used = strlen(comparison->names);
-    (void)snprintf(comparison->names + used, comparison->size - used, "%s%s.%s", used > 0 ? ", " : "",
-                   section, name);
+    const size_t used = strlen(names);
+    (void)snprintf(names + used, CHECKPOINT_NAMES - used, "%s%s.%s", used > 0 ? ", " : "", section, name);
   }
   return 1;
 }
 
-void checkpoint_config_compare(const char *theirs, const char *ours, char *names, size_t size) {
-  comparison comparison = {.ours = ours, .names = names, .size = size};
-  names[0] = '\0';
+void checkpoint_config_compare(const char *theirs, const char *ours, checkpoint_differences *differences) {
+  comparison comparison = {.ours = ours, .differences = differences};
+  *differences = (checkpoint_differences){0};
   (void)ini_parse_string(theirs, compare_pair, &comparison);
 }

@@ -5,10 +5,17 @@
 
 /* Whether a state is one of this run's problem. Private to the checkpoint room. */
 
-/* Compares two configurations as config_write writes them: what decides the solution, that is physics,
- * initial and velocity, but for physics.form, which like the scheme decides only how it is approached. [out]
- * names: the keys whose values differ, "section.key, section.key", as many as fit into `size` bytes; "" if
- * none does. A key that only one of them has is no difference. */
-void checkpoint_config_compare(const char *theirs, const char *ours, char *names, size_t size);
+enum { CHECKPOINT_NAMES = 256 };
+
+/* Keys whose values differ, "section.key, section.key", as many as fit; "" if none does. problem: of what
+ * decides the solution, that is physics, initial and velocity. method: of how it is approached: the form, the
+ * scheme, the order. */
+typedef struct checkpoint_differences {
+  char problem[CHECKPOINT_NAMES], method[CHECKPOINT_NAMES];
+} checkpoint_differences;
+
+/* Compares two configurations as config_write writes them. A key that only one of them has is no difference.
+ */
+void checkpoint_config_compare(const char *theirs, const char *ours, checkpoint_differences *differences);
 
 #endif

@@ -68,6 +68,12 @@ void plan_problem(const config *config, const grid *grid, int host_memory) {
   print_problem(config);
 }
 
+void plan_rate(const config *config, const grid *grid) {
+  const double points = (double)grid->n[0] * (double)grid->n[1] * (double)grid->nz;
+  if (config->velocity == CONFIG_VELOCITY_UNIFORM || points < 1e9) return; /* some seconds */
+  log_info("velocity   looking for the largest at %.3g points\n", points);
+}
+
 /* What is free for a backend that has no context yet. */
 static status free_memory(const kernels *backend, size_t *bytes) {
   const kernels_setup setup = {.threads = 1};

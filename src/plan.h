@@ -15,6 +15,9 @@ void plan_problem(const config *config, const grid *grid, int host_memory);
  * node of the run has too little. Collective. STATUS_MPI, STATUS_DEVICE. */
 status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const kernels *backend);
 
+/* Where the largest velocity, which dt follows from, takes long to find: a line that says what is done. */
+void plan_rate(const config *config, const grid *grid);
+
 /* The steps from `step`, where the run starts or goes on, to the last, and the files to come; `begins`: the
  * state of `step` is among them. */
 void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step, int begins);

@@ -237,10 +237,11 @@ static status validate(simulation *sim) {
   if (strcmp(config->backend, "auto") == 0)
     CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
   if (note[0] != '\0') log_info("backend    %s\n", note);
-  CHECK(solver_rate(sim->comm, config, &sim->grid, &rate));
-  CHECK(agree(sim->comm, schedule_make(config, sim->grid.h, rate, &sim->schedule)));
   plan_problem(config, &sim->grid, backend != NULL && backend->host_memory);
   if (backend != NULL && backend->host_memory) CHECK(plan_memory(sim->comm, config, &sim->grid, backend));
+  plan_rate(config, &sim->grid);
+  CHECK(solver_rate(sim->comm, config, &sim->grid, &rate));
+  CHECK(agree(sim->comm, schedule_make(config, sim->grid.h, rate, &sim->schedule)));
   if (config->restart[0] != '\0') {
     CHECK(checkpoint_create(sim->comm, &sim->grid, config, &sim->checkpoint));
     CHECK(resume(sim, NULL));

@@ -1,6 +1,8 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "bench.h"
@@ -19,24 +21,38 @@ void bench_report_add(bench *bench, const char *name, json_t *array) {
   (void)json_object_set_new(bench->report, name, array);
 }
 
+/* Splits --output into a directory and a name in it, which is returned. */
+static const char *output_place(const char *output, char directory[BENCH_PATH]) {
+  const char *slash = strrchr(output, '/');
+  if (slash == NULL) {
+    (void)snprintf(directory, BENCH_PATH, ".");
+    return output;
+  }
+  (void)snprintf(directory, BENCH_PATH, "%.*s", slash == output ? 1 : (int)(slash - output), output);
+  return slash + 1;
+}
+
+/* Not to be found out when everything has been measured. */
+static status check_output(const char *output) {
+  char directory[BENCH_PATH];
+  (void)output_place(output, directory);
+  return access(directory, W_OK) == 0
+             ? STATUS_OK
+             : status_fail(STATUS_FILE, "%s: its directory: %s", output, strerror(errno));
+}
+
 status bench_report_open(bench *bench) {
+  if (bench->rank == 0) CHECK(check_output(bench->options.output));
   bench->report = json_pack("{s:o, s:s, s:s, s:i, s:i, s:i}", "provenance", provenance_json(), "backend",
                             bench->backend->name, "device", bench->backend->describe(bench->context), "ranks",
                             bench->ranks, "threads", bench->threads, "repeat", bench->options.repeat);
   return bench->report != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for the report");
 }
 
-/* Splits --output into a directory and a name in it. */
 status bench_report_write(bench *bench) {
   char directory[BENCH_PATH];
   const char *output = bench->options.output;
-  const char *slash = strrchr(output, '/');
-  const char *name = slash != NULL ? slash + 1 : output;
-  if (slash != NULL) {
-    (void)snprintf(directory, sizeof directory, "%.*s", slash == output ? 1 : (int)(slash - output), output);
-  } else {
-    (void)snprintf(directory, sizeof directory, ".");
-  }
+  const char *name = output_place(output, directory);
   (void)json_object_set_new(bench->report, "rounds_rejected", json_integer(bench->rejected));
   char *text = json_dumps(bench->report, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
   if (text == NULL) return status_fail(STATUS_MEMORY, "no memory for %s", output);

@@ -218,6 +218,7 @@ static void test_environment(void **state) {
       fdbench(
           "pencils --backend cpu --threads 1 --pencils 16 --repeat 1 --output /nowhere/at/all/bench.json"),
       3);
+  assert_int_not_equal(system("grep -q RMS test_bench.log"), 0); /* before anything is measured */
 }
 
 int main(void) {

@@ -144,7 +144,7 @@ def test_another_problem_is_said_and_its_errors_are_left_out(exact):
     plan = launch(exact, 2, "--validate", "case.ini", *changed, "time.steps=9")
     result = launch(exact, 2, "case.ini", *changed, "time.steps=9")
     for said in (plan.stderr, result.stderr):
-        assert "physics.diffusivity, initial.width differ" in said and "physics.form" not in said
+        assert "physics.diffusivity, initial.width differ" in said and "another method: physics.form;" in said
     assert "err_l1" not in whole_table(exact / "run")[0]
     # The states written since have these keys in them, and are of no solution all the same.
     result = launch(exact, 2, "case.ini", *changed, "time.steps=12")
@@ -154,8 +154,11 @@ def test_another_problem_is_said_and_its_errors_are_left_out(exact):
 
 
 def test_the_same_problem_keeps_its_errors(exact):
-    result = launch(exact, 2, "case.ini", "restart.from=latest", "time.steps=9", "physics.form=conservative")
+    other = ["physics.form=conservative", "compute.order=4", "time.scheme=ssprk3"]
+    result = launch(exact, 2, "case.ini", "restart.from=latest", "time.steps=9", *other)
     assert "differ" not in result.stderr
+    assert "another method: physics.form, time.scheme, compute.order;" in result.stderr
+    assert "method" not in launch(exact, 2, "case.ini", "restart.from=latest", "time.steps=9", *other).stderr
     assert "err_l1" in whole_table(exact / "run")[0]
 
 
