@@ -122,12 +122,13 @@ def command_movie(args):
     run = Run(args.run)
     states = select_states(run, args, None)
     cut = slices.choose_cuts(states[0], args.axis or "z", args.index, args.position, args.project)[0]
+    path = target(args, run, "movie.gif")
+    writer = movie.movie_writer(path, args.fps)  # before all is read: it refuses names
     planes = slices.read_cuts(states, [cut], args.field)
     tell(slices.missed(run, states, [cut], args.field, planes))
     tick = frame_counter if sys.stderr.isatty() else None
-    path = target(args, run, "movie.gif")
     scale = style.colour_scale(planes[0], args.cmap, args.vmin, args.vmax)
-    print(movie.make_movie(run, states, cut, planes[0], path, args.field, args.fps, scale, tick))
+    print(movie.make_movie(run, states, cut, planes[0], path, writer, args.field, scale, tick))
 
 
 def command_convergence(args):

@@ -56,11 +56,9 @@ def draw_frame(run, state, cut, field, plane, scale):
     return fig, image, clock, bar
 
 
-def make_movie(run, states, cut, planes, path, field, fps, scale, progress=None):
-    """Write the movie of `planes`, the cut (axis, index) through each of the states; `scale`: colour map, low, high.
-    Returns the path."""
-    path = Path(path)
-    writer = movie_writer(path, fps)
+def make_movie(run, states, cut, planes, path, writer, field, scale, progress=None):
+    """Write the movie of `planes`, the cut (axis, index) through each of the states; `writer`: of movie_writer(path);
+    `scale`: colour map, low, high. Returns the path."""
     fig, image, clock, bar = draw_frame(run, states[0], cut, field, planes[0], scale)
     first, last = states[0].time, states[-1].time
     with style.whole_file(path) as part, writer.saving(fig, str(part), DPI):
