@@ -143,15 +143,16 @@ static double body(const config *config, double dx, double dy, double dz) {
   const double width = config->width;
   const double r = sqrt(dx * dx + dy * dy + dz * dz);
   if (r > width) return 0.0;
-  const double c = cos(0.5 * pi * r / width);
-  const double c2 = c * c;
   switch (config->initial) {
   case CONFIG_CASE_SPHERE:
     return 1.0;
   case CONFIG_CASE_SLOTTED:
     return fabs(dx) < width / 6.0 && dy < 2.0 / 3.0 * width ? 0.0 : 1.0;
-  case CONFIG_CASE_BLOB:
+  case CONFIG_CASE_BLOB: {
+    const double c = cos(0.5 * pi * r / width);
+    const double c2 = c * c;
     return c2 * c2 * c2 * c2;
+  }
   case CONFIG_CASE_COSINE:
   case CONFIG_CASE_GAUSSIAN:
   case CONFIG_CASE_MANUFACTURED:

@@ -104,7 +104,7 @@ def command_slices(args):
     cuts = slices.choose_cuts(states[0], args.axis, args.index, args.position, args.project)
     planes = slices.read_cuts(states, cuts, args.field)
     tell(slices.missed(run, states, cuts, args.field, planes))
-    fig = slices.draw_slices(run, states, cuts, args.field, args.cmap, args.vmin, args.vmax, planes)
+    fig = slices.draw_slices(run, states, cuts, planes, args.field, args.cmap, args.vmin, args.vmax)
     print(style.save(fig, target(args, run, "slices.png")))
 
 

@@ -164,7 +164,8 @@ class Run:
         """Whether diagnostics.csv is there with more than its header: with output.diagnostics_every = 0 it is not."""
         try:
             with open(self.directory / "diagnostics.csv") as file:
-                return sum(1 for line in file if line.strip()) > 1
+                next(file, None)
+                return any(line.strip() for line in file)
         except FileNotFoundError:
             return False
         except (OSError, ValueError) as error:

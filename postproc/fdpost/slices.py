@@ -82,10 +82,9 @@ def heading_width(title, subtitle):
 
 
 @style.styled
-def draw_slices(run, states, cuts, field="phi", cmap=None, vmin=None, vmax=None, planes=None):
+def draw_slices(run, states, cuts, planes, field="phi", cmap=None, vmin=None, vmax=None):
     """Figure of `cuts` [(axis, index)] at `states`; no index: the projection along the axis. Every panel has the
-    same colours and the same scale. planes: what read_cuts() gave, if it has been read."""
-    planes = planes or read_cuts(states, cuts, field)
+    same colours and the same scale. planes: what read_cuts() gave."""
     colours, low, high = style.colour_scale([plane for row in planes for plane in row], cmap, vmin, vmax)
     boxes, (width, height) = layout(states[0], cuts, len(states))
     nx, ny, nz = states[0].size

@@ -10,13 +10,17 @@ from PIL import Image
 from fdpost import Run, UsageError, history, open_run, slices, spectrum, style
 
 
+def draw(run, states, cuts):
+    return slices.draw_slices(run, states, cuts, slices.read_cuts(states, cuts, "phi"))
+
+
 def images(fig):
     return [image for ax in fig.axes for image in ax.images]
 
 
 def test_slices_show_the_planes_with_one_scale(run_dir):
     run = Run(run_dir)
-    fig = slices.draw_slices(run, run.select(count=3), slices.choose_cuts(run.states[0]))
+    fig = draw(run, run.select(count=3), slices.choose_cuts(run.states[0]))
     shown = images(fig)
     assert len(shown) == 9
     assert len({image.get_clim() for image in shown}) == 1
@@ -30,7 +34,7 @@ def test_slices_show_the_planes_with_one_scale(run_dir):
 
 def test_slices_to_scale(tmp_path):
     run = Run(synthetic.write_run(tmp_path / "r", shape=(8, 10, 20), lengths=(2.0, 1.0, 0.5), steps=(0, 1)))
-    fig = slices.draw_slices(run, run.states, slices.choose_cuts(run.states[0]))
+    fig = draw(run, run.states, slices.choose_cuts(run.states[0]))
     width, height = fig.get_size_inches()
     for ax in [ax for ax in fig.axes if ax.images]:
         box, (left, right), (bottom, top) = ax.get_position(original=True), ax.get_xlim(), ax.get_ylim()
@@ -41,7 +45,7 @@ def test_slices_to_scale(tmp_path):
 def test_axes_are_named_and_as_long_as_what_they_show(tmp_path):
     points, lengths = {"x": 20, "y": 10, "z": 8}, {"x": 2.0, "y": 1.0, "z": 0.5}
     run = Run(synthetic.write_run(tmp_path / "r", shape=(8, 10, 20), lengths=(2.0, 1.0, 0.5), steps=(0,)))
-    fig = slices.draw_slices(run, run.states, [(2, 4), (1, 5), (0, 10)])
+    fig = draw(run, run.states, [(2, 4), (1, 5), (0, 10)])
     width, height = fig.get_size_inches()
     for ax, across, up in zip(fig.axes, "xxy", "yzz"):
         assert (ax.get_xlabel(), ax.get_ylabel()) == (f"${across}$", f"${up}$")
