@@ -22,16 +22,21 @@ template <class Tile, class Thin = Tile, size_t BYTES_ = (size_t)3 << 20> struct
 template <class Tile, class Thin> using choice_thin = choice<Tile, by_precision<Thin, Tile>>;
 template <class Tile, size_t BYTES> using choice_from = choice<Tile, Tile, BYTES>;
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
+constexpr int PACED_EARLY = THIN_PLANES / 2 + 1; /* thin slabs already large enough for blocks to wait */
+constexpr int PACED_EARLY_DOUBLE = by_precision_value(THIN_PLANES + 1, PACED_EARLY);
 
 template <class Op> struct choice_of;
 template <>
-struct choice_of<derivative_operation<AXIS_Y>> : choice_from<tile<NARROW, 4, 512, 2, 2>, (size_t)8 << 20> {};
+struct choice_of<derivative_operation<AXIS_Y>>
+    : choice_from<tile<NARROW, 4, 512, 2, 2, 1, 2, PACED_EARLY_DOUBLE>, (size_t)8 << 20> {};
 template <>
-struct choice_of<derivative_operation<AXIS_Z>> : choice_from<tile<NARROW, 4, 256, 5, 6>, (size_t)32 << 20> {};
+struct choice_of<derivative_operation<AXIS_Z>>
+    : choice_from<tile<NARROW, 4, 256, 5, 6, 1, 6, PACED_EARLY_DOUBLE>, (size_t)32 << 20> {};
 template <>
 struct choice_of<gradient_operation>
-    : choice_thin<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3, 2>, tile<NARROW, 2, 256, 3, 2, 3>> {};
-template <> struct choice_of<divergence_operation> : choice<tile<NARROW, 4, 256, 2, 2>> {};
+    : choice_thin<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3, 2, PACED_EARLY_DOUBLE>,
+                  tile<NARROW, 2, 256, 3, 2, 3>> {};
+template <> struct choice_of<divergence_operation> : choice<tile<NARROW, 4, 256, 2, 2, 1, 2, PACED_EARLY>> {};
 template <>
 struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9, 9>> {};
 
@@ -65,10 +70,6 @@ struct choice_of<stage_operation<advection::SKEW, DIFFUSION, ADDED>> : choice<ti
 
 constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
 
-/* Slabs of no more planes than these are thin: over before blocks drift apart, and cutting them along z costs
- * more than narrow tiles do. */
-constexpr int THIN_PLANES = 64;
-
 /* Planes that a device's rounds of blocks take one after the other; what a block needs to begin costs about
  * as much as START planes more. */
 static inline long rounds_cost(int blocks, int planes, int lead, int resident) {
@@ -83,6 +84,7 @@ static inline int pieces_choose(int tiles, int planes, int lead, int resident, d
   long least = LONG_MAX;
   for (int pieces = 1; pieces <= 16 && planes / pieces >= 2 * HALO; pieces++) {
     const int blocks = tiles * pieces;
+    if (divide_up(planes, divide_up(planes, pieces)) != pieces) continue; /* fewer would come of it */
     const long cost = rounds_cost(blocks, divide_up(planes, pieces), lead, resident);
     if (cost >= least || blocks < fill * divide_up(blocks, resident) * resident) continue;
     least = cost;
@@ -91,17 +93,14 @@ static inline int pieces_choose(int tiles, int planes, int lead, int resident, d
   return best;
 }
 
-/* Groups of exactly as many blocks as are resident at once: were they smaller, some of the next group would
- * begin with this one, and wait in vain for the rest of theirs. (So do whole tiles that begin in the last
- * round of cut ones, where those leave it room.) Cut tiles and whole ones each have groups of their own. */
 static inline pace pace_make(const kernels_launch *launch, const cut &c, int resident, int every,
                              int iterations) {
   const int first = c.cut_blocks();
   pace p = {launch->context->pace[launch->queue], first + c.whole_tiles(), first, 0, every, 0};
   if (every == 0 || p.blocks == 1) return p;
-  p.group = resident;
+  p.round = resident;
   p.steps = divide_up(iterations, every);
-  if (PACE_COUNTERS + p.groups() > CONTEXT_PACE_WORDS) p.group = 0;
+  if (PACE_COUNTERS + p.groups() > CONTEXT_PACE_WORDS) p.round = 0;
   return p;
 }
 
@@ -177,9 +176,8 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   const bool early = launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
   const cut c = cut_make<Op, Tile>(d, resident, early);
   const int blocks = c.cut_blocks() + c.whole_tiles();
-  const int every = blocks <= resident ? Tile::PACE : Tile::PACE_ROUNDS;
-  const pace paced =
-      pace_make(launch, c, resident, planes <= THIN_PLANES ? 0 : every, cut_iterations<Op, Tile>(c, early));
+  const int every = planes < Tile::PACED_FROM ? 0 : blocks <= resident ? Tile::PACE : Tile::PACE_ROUNDS;
+  const pace paced = pace_make(launch, c, resident, every, cut_iterations<Op, Tile>(c, early));
   edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
                        early ? 2 * c.cut_tiles + c.whole_tiles() : 0};
   if (early) edges.number = context_event_signal(launch->edges, context, launch->queue);

@@ -7,21 +7,23 @@
  * cache when its neighbour comes: SMs run at unequal speed, and blocks left alone drift apart
  * (run/results/kernels.md).
  *
- * Each block takes a ticket when it starts, which is its tile. Consecutive tickets, at most as many as are
- * resident at once, form a group and share a counter; tickets from `first` on begin a group of their own.
+ * Each block takes a ticket when it starts, which is its tile. Consecutive tickets form a group and share a
+ * counter. A group ends where a round of all blocks does, as many as are resident at once, and where a round
+ * of whole tiles does, for only these begin together: those that start in the last round of cut tiles stay
+ * ahead of the rest.
  * Every few planes a block counts itself and waits until its group has passed the step before. A wait is
  * bounded: the bits do not depend on it, and a group that cannot run at once (the GPU is shared) costs each
  * block one time-out, after which it stops waiting. The last block out zeroes the words. */
 struct pace {
   unsigned *words; /* ticket, blocks that left, edge blocks done, then a counter for each group */
   int blocks;      /* of the grid */
-  int first;
-  int group; /* blocks that share a counter; 0: no pacing */
-  int every; /* planes from one step to the next */
-  int steps; /* most steps that a block takes */
+  int first;       /* ticket of a whole tile; those before are cut */
+  int round;       /* blocks that are resident at once; 0: no pacing */
+  int every;       /* planes from one step to the next */
+  int steps;       /* most steps that a block takes */
 
   __host__ __device__ __forceinline__ int groups() const {
-    return divide_up(first, group) + divide_up(blocks - first, group);
+    return divide_up(blocks, round) + divide_up(blocks - first, round);
   }
 };
 
@@ -66,11 +68,17 @@ struct pacer {
   bool waits;
 
   __device__ __forceinline__ void open(const pace &p, int ticket) {
-    const bool early = ticket < p.first;
-    const int start = early ? 0 : p.first;
-    const int group = (ticket - start) / p.group;
-    counter = p.words + PACE_COUNTERS + group + divide_up(start, p.group);
-    size = (unsigned)min(p.group, (early ? p.first : p.blocks) - start - group * p.group);
+    const int rounds = ticket / p.round, since = ticket - p.first, turns = since / p.round;
+    int begin = rounds * p.round, index = rounds, end = min(begin + p.round, p.blocks);
+    if (since < 0) {
+      end = min(end, p.first);
+    } else {
+      begin = max(begin, p.first + turns * p.round);
+      end = min(end, p.first + (turns + 1) * p.round);
+      index += turns + 1;
+    }
+    counter = p.words + PACE_COUNTERS + index;
+    size = (unsigned)(end - begin);
     taken = 0;
     seen = 0;
     every = p.every;

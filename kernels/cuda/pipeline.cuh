@@ -292,11 +292,11 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ int ticket;
   const bool first_thread = threadIdx.x == 0;
-  const bool paces = first_thread && paced.group > 0;
+  const bool paces = first_thread && paced.round > 0;
   pacer mine;
   if (first_thread) {
-    ticket = paced.group > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
-    if (paced.group > 0) mine.open(paced, ticket);
+    ticket = paced.round > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
+    if (paced.round > 0) mine.open(paced, ticket);
     if (edges.blocks > 0 && ticket == 0) edges.host->began = edge_signal::clock();
   }
   __syncthreads();
@@ -318,7 +318,7 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
     piece = {c.slab.z0, piece.z0};
     last = true;
   }
-  if (first_thread && paced.group > 0) mine.close(paced);
+  if (first_thread && paced.round > 0) mine.close(paced);
 }
 
 #endif

@@ -150,7 +150,7 @@ static void largest_launches_are_the_reference(rig *rig) {
   twin f = twin_random(rig, 12);
   for (int d = 1; d < 3; d++) derivative_check(rig, &f, (axis)d, -1, axes[d]);
   twin_free(rig, &f);
-  rig_shape(rig, 768, 768, 90);
+  rig_shape(rig, 768, 768, 88);
   gradient_shape(rig);
   f = twin_random(rig, 13);
   laplacian_check(rig, &f);

@@ -361,7 +361,7 @@ static void edges_wide(rig *rig) {
 /* Planes of which a device cuts some tiles along z and not the others. */
 static void edges_of_many_tiles(rig *rig) {
   if (rig->backend->host_memory) return;
-  rig_shape(rig, 768, 768, 90);
+  rig_shape(rig, 768, 768, 88);
   edges_uniform(rig, twin_random, 0.0);
 }
 
