@@ -2,8 +2,6 @@
 
 import argparse
 
-import numpy as np
-
 from .errors import DataError, run_command
 from .reader import AXES, Run
 
@@ -17,6 +15,8 @@ def open_run(path, diagnostics=True):
     configuration as "section.key", and those of the restart group of the first state. DataError without xarray."""
     try:
         import xarray
+
+        from .lazy import field_variable
     except ImportError as error:
         raise DataError(
             f"{path}: a Dataset needs the package xarray: pip install xarray, or Debian's python3-xarray"
@@ -45,53 +45,6 @@ def attributes(run):
     plain = {name: value for name, value in run.states[0].attributes.items() if name not in ("step", "time", "config")}
     plain |= {f"{section}.{key}": value for section, keys in run.config.items() for key, value in keys.items()}
     return {"run": str(run.directory)} | plain
-
-
-def field_variable(states, name):
-    """A lazy variable (time, z, y, x) over the state files."""
-    from xarray import Variable
-    from xarray.backends import BackendArray
-    from xarray.core import indexing
-
-    first = states[0].read(name, np.s_[:1, :1, :1])
-
-    class StateArray(BackendArray):
-        """Reads the part asked for from each state of the times asked for."""
-
-        shape = (len(states), *states[0].shape)
-        dtype = first.dtype
-
-        def __getitem__(self, key):
-            if isinstance(key, indexing.BasicIndexer):  # spares the adapter, which older releases turn wrongly round
-                return self.read(key.tuple)
-            return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.BASIC, self.read)
-
-        def read(self, key):
-            times, *space = key
-            if isinstance(times, slice):
-                space_shape = np.broadcast_to(0, self.shape[1:])[tuple(space)].shape
-                chosen = states[times]
-                parts = [read_part(state, name, space) for state in chosen]
-                return np.stack(parts) if parts else np.empty((0, *space_shape), self.dtype)
-            return read_part(states[times], name, space)
-
-    about = {"long_name": name, "units": "1"}
-    return Variable(("time", *AXES[::-1]), indexing.LazilyIndexedArray(StateArray()), about)
-
-
-def read_part(state, name, key):
-    """field[key] for integers and slices; h5py has no slices that run backwards, so those are turned round after."""
-    forward, turn = [], []
-    for part, n in zip(key, state.shape):
-        if isinstance(part, slice):
-            picks = range(n)[part]
-            backwards = picks.step < 0
-            picks = picks[::-1] if backwards else picks
-            forward.append(slice(picks.start, picks.stop, picks.step) if len(picks) else slice(0, 0))
-            turn.append(slice(None, None, -1 if backwards else 1))
-        else:
-            forward.append(range(n)[part])
-    return np.asarray(state.read(name, tuple(forward)))[tuple(turn)]
 
 
 def main(arguments=None):

@@ -1,3 +1,4 @@
+import pickle
 import sys
 
 import numpy as np
@@ -175,6 +176,13 @@ def test_dataset_reads_only_what_is_asked_for(run_dir, monkeypatch):
     assert reads == []
     _ = plane.values
     assert reads == [(10, (4, slice(0, 16, 1), slice(0, 24, 1)))]
+
+
+def test_dataset_goes_to_other_processes_unread(run_dir):
+    pytest.importorskip("xarray")
+    sent = pickle.dumps(open_run(run_dir))
+    assert len(sent) < 20 * 16 * 24 * 4  # bytes: less than one state has
+    assert np.array_equal(pickle.loads(sent).phi[1, 3].values, synthetic.pulse((20, 16, 24), 0.1)[3])
 
 
 def test_fdread_shows_a_run(run_dir, capsys):
