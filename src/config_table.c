@@ -26,8 +26,9 @@ static const config_choice orders[] = {
     {"8", 8, ""}, {"6", 6, ""}, {"4", 4, ""}, {"2", 2, ""}, {NULL, 0, NULL}};
 static const config_choice switches[] = {{"yes", 1, ""}, {"no", 0, ""}, {NULL, 0, NULL}};
 
-_Static_assert(sizeof(config_case) == sizeof(int) && sizeof(advection_form) == sizeof(int) &&
-                   sizeof(precision) == sizeof(int),
+_Static_assert(sizeof(config_case) == sizeof(int) && sizeof(config_velocity) == sizeof(int) &&
+                   sizeof(config_scheme) == sizeof(int) && sizeof(config_transport) == sizeof(int) &&
+                   sizeof(advection_form) == sizeof(int) && sizeof(precision) == sizeof(int),
                "choices are stored as int");
 
 /* Limits of magnitude: products of three such numbers stay far from overflow and underflow. A row or a plane

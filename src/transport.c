@@ -14,7 +14,10 @@
 enum { PROOF_BYTES = 1 << 16, PROOF_TAG = 71 };
 
 const char *transport_name(transport transport) {
-  static const char *const names[] = {"host", "cuda_aware", "staged", "peer"};
+  static const char *const names[] = {[TRANSPORT_HOST] = "host",
+                                      [TRANSPORT_CUDA_AWARE] = "cuda_aware",
+                                      [TRANSPORT_STAGED] = "staged",
+                                      [TRANSPORT_PEER] = "peer"};
   return names[transport];
 }
 

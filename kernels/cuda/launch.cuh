@@ -5,38 +5,47 @@
 
 /* Chooses the kernel and the tile of an operation. */
 
+constexpr bool SINGLE = sizeof(real) == sizeof(float);
 constexpr int by_precision_value(int single, int twofold) {
-  return sizeof(real) == sizeof(float) ? single : twofold;
+  return SINGLE ? single : twofold;
 }
-template <class A, class B> using by_precision = std::conditional_t<sizeof(real) == sizeof(float), A, B>;
+template <class A, class B> using by_precision = std::conditional_t<SINGLE, A, B>;
+
+/* Slabs of no more planes than these are thin: cutting them along z costs more than narrow tiles do, and most
+ * are over before blocks drift apart. */
+constexpr int THIN_PLANES = 64, UNPACED_PLANES = 32;
 
 /* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), those for thin
- * slabs, and the least bytes of points for which the pipeline is. A device with less shared memory than a
- * tile needs takes the kernel without. */
-template <class Tile, class Thin = Tile, size_t BYTES_ = (size_t)3 << 20> struct choice {
+ * slabs, whether blocks wait for one another in these, too, if they have more than UNPACED_PLANES, and the
+ * least bytes of points for which the pipeline is. A device with less shared memory than a tile needs takes
+ * the kernel without. */
+template <class Tile, class Thin = Tile> struct choice {
   using tile = Tile;
   using thin = Thin;
-  static constexpr size_t BYTES = BYTES_;
+  static constexpr bool PACED_THIN = false;
+  static constexpr size_t BYTES = (size_t)3 << 20;
 };
 /* In double precision the tiles are as narrow anyway. */
 template <class Tile, class Thin> using choice_thin = choice<Tile, by_precision<Thin, Tile>>;
-template <class Tile, size_t BYTES> using choice_from = choice<Tile, Tile, BYTES>;
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
-constexpr int PACED_EARLY = THIN_PLANES / 2 + 1; /* thin slabs already large enough for blocks to wait */
-constexpr int PACED_EARLY_DOUBLE = by_precision_value(THIN_PLANES + 1, PACED_EARLY);
 
 template <class Op> struct choice_of;
-template <>
-struct choice_of<derivative_operation<AXIS_Y>>
-    : choice_from<tile<NARROW, 4, 512, 2, 2, 1, 2, PACED_EARLY_DOUBLE>, (size_t)8 << 20> {};
-template <>
-struct choice_of<derivative_operation<AXIS_Z>>
-    : choice_from<tile<NARROW, 4, 256, 5, 6, 1, 6, PACED_EARLY_DOUBLE>, (size_t)32 << 20> {};
+template <> struct choice_of<derivative_operation<AXIS_Y>> : choice<tile<NARROW, 4, 512, 2, 2>> {
+  static constexpr bool PACED_THIN = !SINGLE;
+  static constexpr size_t BYTES = (size_t)8 << 20;
+};
+template <> struct choice_of<derivative_operation<AXIS_Z>> : choice<tile<NARROW, 4, 256, 5, 6>> {
+  static constexpr bool PACED_THIN = !SINGLE;
+  static constexpr size_t BYTES = (size_t)32 << 20;
+};
 template <>
 struct choice_of<gradient_operation>
-    : choice_thin<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3, 2, PACED_EARLY_DOUBLE>,
-                  tile<NARROW, 2, 256, 3, 2, 3>> {};
-template <> struct choice_of<divergence_operation> : choice<tile<NARROW, 4, 256, 2, 2, 1, 2, PACED_EARLY>> {};
+    : choice_thin<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3, 2>, tile<NARROW, 2, 256, 3, 2, 3>> {
+  static constexpr bool PACED_THIN = !SINGLE;
+};
+template <> struct choice_of<divergence_operation> : choice<tile<NARROW, 4, 256, 2, 2>> {
+  static constexpr bool PACED_THIN = true;
+};
 template <>
 struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9, 9>> {};
 
@@ -70,22 +79,23 @@ struct choice_of<stage_operation<advection::SKEW, DIFFUSION, ADDED>> : choice<ti
 
 constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
 
-/* Planes that a device's rounds of blocks take one after the other; what a block needs to begin costs about
- * as much as START planes more. */
-static inline long rounds_cost(int blocks, int planes, int lead, int resident) {
-  constexpr int START = 4;
-  return (long)divide_up(blocks, resident) * (planes + lead + START);
+/* Planes that a device's rounds of blocks take one after the other; what a block needs to begin, the planes
+ * before its first one included, costs about as much as START planes more. */
+static inline long rounds_cost(int blocks, int planes, int resident) {
+  constexpr int START = 12;
+  return (long)divide_up(blocks, resident) * (planes + START);
 }
 
 /* The number of pieces along z that takes the fewest rounds of planes, with `resident` blocks at once, of
- * those that occupy the share `fill` of all rounds; 0: none. */
-static inline int pieces_choose(int tiles, int planes, int lead, int resident, double fill) {
+ * those that occupy the share `fill` of all rounds; 0: none. With two ranges of planes, of edges as a rule,
+ * there can be one more. */
+static inline int pieces_choose(int tiles, int planes, int resident, double fill) {
   int best = 0;
   long least = LONG_MAX;
   for (int pieces = 1; pieces <= 16 && planes / pieces >= 2 * HALO; pieces++) {
     const int blocks = tiles * pieces;
-    if (divide_up(planes, divide_up(planes, pieces)) != pieces) continue; /* fewer would come of it */
-    const long cost = rounds_cost(blocks, divide_up(planes, pieces), lead, resident);
+    if (divide_up(planes, divide_up(planes, pieces)) != pieces) continue; /* pieces as long make fewer */
+    const long cost = rounds_cost(blocks, divide_up(planes, pieces), resident);
     if (cost >= least || blocks < fill * divide_up(blocks, resident) * resident) continue;
     least = cost;
     best = pieces;
@@ -116,20 +126,19 @@ static inline geometry ends_first(geometry d, int chunk) {
 /* All tiles in as many pieces as are fastest. Or, if that is faster, whole tiles in full rounds, and before
  * them those left over, in pieces which fill their rounds, too: whoever begins early would run out of step.
  * With `early` a cut tile's ends are pieces of their own. */
-template <class Op, class Tile> static cut cut_make(geometry &d, int resident, bool early) {
-  constexpr int LEAD = 2 * pipeline<Op, Tile>::LEAD;
+template <class Tile> static cut cut_make(geometry &d, int resident, bool early) {
   constexpr double FULL = 0.97;
   const int planes = d.planes();
   const bool one_range = d.planes(0) == planes;
   const auto cost = [=](int tiles, int pieces) {
-    return rounds_cost(tiles * pieces, divide_up(planes, pieces), LEAD, resident);
+    return rounds_cost(tiles * pieces, divide_up(planes, pieces), resident);
   };
   cut c = {divide_up(d.nx, Tile::WIDTH), divide_up(d.ny, Tile::HEIGHT), 0, 0, planes, d.range[0]};
   const int tiles = c.tiles_x * c.tiles_y;
   const int left = tiles % resident;
   int cut_tiles = tiles;
-  int pieces = std::max(1, pieces_choose(tiles, planes, LEAD, resident, 0.0));
-  const int others = one_range && left > 0 ? pieces_choose(left, planes, LEAD, resident, FULL) : 0;
+  int pieces = std::max(1, pieces_choose(tiles, planes, resident, 0.0));
+  const int others = one_range && left > 0 ? pieces_choose(left, planes, resident, FULL) : 0;
   if (others > 1 && cost(tiles - left, 1) + cost(left, others) < cost(tiles, pieces)) {
     cut_tiles = left;
     pieces = others;
@@ -159,7 +168,8 @@ static inline status edges_at_end(const kernels_launch *launch) {
 }
 
 template <class Op, class Tile>
-static status pipeline_launch(const kernels_launch *launch, const arguments &a, const char *name) {
+static status pipeline_launch(const kernels_launch *launch, const arguments &a, const char *name,
+                              bool paces) {
   constexpr size_t shared = pipeline<Op, Tile>::SHARED_BYTES;
   kernels_context *context = launch->context;
   geometry d = launch_geometry(launch);
@@ -174,9 +184,9 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   resident *= context->multiprocessors;
   const int planes = d.planes();
   const bool early = launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
-  const cut c = cut_make<Op, Tile>(d, resident, early);
+  const cut c = cut_make<Tile>(d, resident, early);
   const int blocks = c.cut_blocks() + c.whole_tiles();
-  const int every = planes < Tile::PACED_FROM ? 0 : blocks <= resident ? Tile::PACE : Tile::PACE_ROUNDS;
+  const int every = !paces ? 0 : blocks <= resident ? Tile::PACE : Tile::PACE_ROUNDS;
   const pace paced = pace_make(launch, c, resident, every, cut_iterations<Op, Tile>(c, early));
   edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
                        early ? 2 * c.cut_tiles + c.whole_tiles() : 0};
@@ -198,8 +208,10 @@ static status operation_launch(const kernels_launch *launch, const arguments &a,
   constexpr size_t SHARED = std::max(pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES);
   const bool fits = SHARED + SHARED_STATIC <= launch->context->shared_limit;
   if (large && fits) {
-    return d.planes() <= THIN_PLANES ? pipeline_launch<Op, Thin>(launch, a, name)
-                                     : pipeline_launch<Op, Tile>(launch, a, name);
+    const bool thin = d.planes() <= THIN_PLANES;
+    const bool paces = !thin || (Choice::PACED_THIN && d.planes() > UNPACED_PLANES);
+    return thin ? pipeline_launch<Op, Thin>(launch, a, name, paces)
+                : pipeline_launch<Op, Tile>(launch, a, name, paces);
   }
   CHECK(direct_launch<Op>(launch, a, name));
   return edges_at_end(launch);

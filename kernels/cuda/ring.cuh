@@ -6,18 +6,14 @@
 /* Planes on their way through shared memory: rings of tiles, filled by asynchronous copies while earlier
  * planes are computed. Part of pipeline.cuh. */
 
-/* Slabs of no more planes than these are thin: most are over before blocks drift apart, and cutting them
- * along z costs more than narrow tiles do. */
-constexpr int THIN_PLANES = 64;
-
 /* A block's part of a plane: WIDTH columns; each of THREADS threads owns one vector in each of ROWS
  * consecutive rows. STAGES planes are in flight; every PACE planes the blocks wait for one another, every
- * PACE_ROUNDS if not all run at once, and not at all in slabs of fewer than PACED_FROM planes. */
+ * PACE_ROUNDS if not all run at once. */
 template <int WIDTH_, int ROWS_, int THREADS_, int STAGES_, int PACE_, int UNROLL_ = 1,
-          int PACE_ROUNDS_ = PACE_, int PACED_FROM_ = THIN_PLANES + 1>
+          int PACE_ROUNDS_ = PACE_>
 struct tile {
   static constexpr int WIDTH = WIDTH_, ROWS = ROWS_, THREADS = THREADS_, STAGES = STAGES_, PACE = PACE_,
-                       UNROLL = UNROLL_, PACE_ROUNDS = PACE_ROUNDS_, PACED_FROM = PACED_FROM_;
+                       UNROLL = UNROLL_, PACE_ROUNDS = PACE_ROUNDS_;
   static constexpr int COLUMNS = WIDTH / VECTOR;
   static constexpr int HEIGHT = THREADS / COLUMNS * ROWS;
 };
