@@ -6,6 +6,7 @@ import fcntl
 import json
 import math
 import os
+import shutil
 import socket
 from contextlib import contextmanager
 
@@ -37,9 +38,8 @@ def lock_study(out):
 
 
 def open_study(out, facts):
-    """Make provenance.json and results.csv, or check that the study there is this one; one without rows is none.
-    Returns the rows there."""
-    (out / "perf").mkdir(exist_ok=True)
+    """Make provenance.json and results.csv, or check that the study there is this one; one without rows is none, and
+    what else it left is taken away. Returns the rows there."""
     path, table = out / "provenance.json", out / "results.csv"
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     begun = {"date": now, "host": socket.gethostname(), "load": os.getloadavg()[0]}
@@ -53,7 +53,10 @@ def open_study(out, facts):
         facts = kept | {"starts": [*kept.get("starts", []), begun]}
     else:
         facts = facts | {"starts": [begun]}
+        (out / "bench.json").unlink(missing_ok=True)
+        shutil.rmtree(out / "perf", ignore_errors=True)
         write_whole(table, ",".join(COLUMNS) + "\n")
+    (out / "perf").mkdir(exist_ok=True)
     write_whole(path, json.dumps(facts, indent=1) + "\n")
     return rows
 

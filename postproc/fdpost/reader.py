@@ -178,6 +178,8 @@ class Run:
         try:
             with open(path, newline="") as file:
                 rows = list(csv.reader(file))
+            if not rows:
+                raise ValueError("it is empty")
             header, body = rows[0], [row for row in rows[1:] if row]
             table = np.array([[float(value) if value else np.nan for value in row] for row in body], ndmin=2)
             if not body:
@@ -198,7 +200,7 @@ class Run:
         try:
             if path.exists():
                 parser.read_string(path.read_text())
-        except (OSError, configparser.Error) as error:
+        except (OSError, UnicodeDecodeError, configparser.Error) as error:
             raise DataError(f"{path}: {error}") from error
         return {section: dict(parser[section]) for section in parser.sections()}
 

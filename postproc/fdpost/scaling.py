@@ -9,6 +9,7 @@ and those of stages may be missing. bench.json beside it, from `fdbench halo`, g
 
 import csv
 import json
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -20,6 +21,8 @@ NEEDED = (
     *("study", "mode", "ranks", "nx", "ny", "nz", "precision", "backend", "transport", "overlap", "scheme", "words"),
     *("seconds_per_step", "halo_wait_seconds", "ceiling_bytes_per_second", "share_of_ceiling"),
 )
+WHOLE = ("ranks", "nx", "ny", "nz", "words")
+TIMED = ("seconds_per_step", "ceiling_bytes_per_second")
 FITTED_COUNTS = 2  # the model sees so many, the smallest rank counts of a study; larger ones are predicted
 STRONG_GRIDS = (512, 1024, 2048)
 WEAK_RANKS = 4096
@@ -33,6 +36,7 @@ class Point:
     halo_wait: tuple
     share: tuple
     measurement: model.Measurement
+    repeats: int
 
     @property
     def ranks(self):
@@ -52,10 +56,11 @@ class Curve:
     mode: str
     precision: str
     backend: str
-    transport: str
+    transport: str  # of those who exchange; several with commas, where it depends on the rank count
     overlap: str
     threads: str  # "2 threads", or nothing where they differ or are not the CPU's
     points: tuple  # of Point, ascending in ranks
+    compared: bool = False  # with the same runs by another transport
 
     @property
     def grid(self):
@@ -71,7 +76,8 @@ class Curve:
 
     @property
     def label(self):
-        return ", ".join(filter(None, (f"{self.grid} {self.precision}", self.threads)))
+        transport = self.transport if self.compared else ""
+        return ", ".join(filter(None, (f"{self.grid} {self.precision}", self.threads, transport)))
 
     def efficiencies(self):
         """[(ranks, efficiency)] against the smallest rank count measured."""
@@ -88,7 +94,7 @@ def spread(values):
 
 
 def read_rows(directory):
-    """Rows of results.csv. DataError if missing, empty or without a needed column."""
+    """Rows of results.csv. DataError if missing, empty, without a needed column, or with values that cannot be."""
     path = Path(directory) / "results.csv"
     try:
         with open(path, newline="") as file:
@@ -97,10 +103,18 @@ def read_rows(directory):
             missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: {error}") from error
     if missing:
         raise DataError(f"{path}: no column {', '.join(missing)}")
     if not rows:
         raise DataError(f"{path}: no runs in it yet")
+    for line, row in enumerate(rows, 2):
+        wrong = [name for name in WHOLE if not (row[name] or "").isdecimal() or int(row[name]) < 1]
+        wrong += [name for name in TIMED if not 0.0 < number(row, name) < math.inf]
+        wrong += ["mode"] * (row["mode"] not in ("weak", "strong"))
+        if wrong:
+            raise DataError(f"{path}: line {line}: {wrong[0]} = '{row[wrong[0]]}' cannot be")
     return rows
 
 
@@ -136,6 +150,7 @@ def make_point(rows):
             median(number(each, "ceiling_bytes_per_second") for each in rows),
             step_parts(problem, rows),
         ),
+        len(rows),
     )
 
 
@@ -168,20 +183,35 @@ def read_curves(directory):
     """Curves of a study's directory, in the order of results.csv."""
     groups = {}
     for row in read_rows(directory):
-        key = tuple(row[name] for name in ("study", "mode", "precision", "backend", "transport", "overlap"))
-        groups.setdefault(key, {}).setdefault(int(row["ranks"]), []).append(row)
-    # One rank exchanges nothing, whatever its transport is called: it belongs to the curve of the others.
-    lone = {key: found for key, found in groups.items() if set(found) == {1}}
-    for key, found in lone.items():
-        others = [k for k in groups if k != key and (*k[:4], k[5]) == (*key[:4], key[5]) and 1 not in groups[k]]
-        for other in others:
-            groups[other][1] = found[1]
-        if others:
-            del groups[key]
-    return [
-        Curve(*key, threads_of(found), tuple(make_point(found[n]) for n in sorted(found)))
-        for key, found in groups.items()
-    ]
+        key = tuple(row[name] for name in ("study", "mode", "precision", "backend", "overlap"))
+        ways = groups.setdefault(key, {})
+        ways.setdefault(row["transport"], {}).setdefault(int(row["ranks"]), []).append(row)
+    curves = []
+    for (*named, overlap), ways in groups.items():
+        apart = by_transport(ways)
+        for transport, found in apart.items():
+            points = tuple(make_point(found[n]) for n in sorted(found))
+            curves.append(Curve(*named, transport, overlap, threads_of(found), points, len(apart) > 1))
+    return curves
+
+
+def by_transport(ways):
+    """{transport: {ranks: rows}} of one study as its curves have them.
+
+    Which transport is taken can depend on the rank count (one rank, one node, several): then it is one curve still.
+    Only where a count was run by two transports are they compared; one rank, which exchanges nothing, belongs to
+    both."""
+    counts = [count for found in ways.values() for count in found if count > 1]
+    if len(counts) == len(set(counts)):
+        pairs = sorted((min(found), transport) for transport, found in ways.items() if set(found) != {1})
+        merged = {}
+        for found in ways.values():
+            for count, rows in found.items():
+                merged.setdefault(count, []).extend(rows)
+        return {", ".join(transport for _, transport in pairs) or next(iter(ways)): merged}
+    alone = next((found[1] for found in ways.values() if 1 in found), None)
+    several = {transport: found for transport, found in ways.items() if set(found) != {1}}
+    return {way: found if 1 in found or not alone else {1: alone, **found} for way, found in several.items()}
 
 
 def threads_of(found):
@@ -212,7 +242,9 @@ def fit_machines(curves, exchanges=None):
         key = machine_key(curve)
         few = [point.measurement for point in curve.points if point.ranks in seen_ranks[key]]
         seen.setdefault(key, []).extend(few)
-    return {key: model.fit(few, key[0], (exchanges or {}).get(key[2], ())) for key, few in seen.items()}
+    exchanges = exchanges or {}
+    known = {key: next((exchanges[way] for way in key[2].split(", ") if way in exchanges), ()) for key in seen}
+    return {key: model.fit(few, key[0], known[key]) for key, few in seen.items()}
 
 
 def read_exchanges(directory):
@@ -224,6 +256,8 @@ def read_exchanges(directory):
     try:
         for entry in json.loads(path.read_text())["halo"]:
             sent, seconds = entry["bytes_sent"] / 2, entry["seconds"]["median"]  # up and down
+            if not (sent > 0 and seconds > 0):
+                raise ValueError(f"{sent:g} bytes in {seconds:g} s")
             found.setdefault(entry["way"], []).append((float(sent), float(seconds)))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path}: not a report of fdbench halo: {error!r}") from error

@@ -21,9 +21,9 @@ from .scaling import (
 STRONG_RANKS = (4, 8, 16, 32, 64)
 PIXELS = 150  # an inch
 MEASURED_NOTE = (
-    "Medians over the repeats; the spread is from the smallest to the largest. The host's wait includes the first"
-    " exchange, which opens connections. On devices the host runs ahead, and what it waits for is the stage itself:"
-    " there the table of parts, below, says what is lost."
+    "Medians over the runs; the spread is from the smallest to the largest. Efficiency is against the smallest number"
+    " of ranks in the table. The host's wait includes the first exchange, which opens connections. On devices the host"
+    " runs ahead, and what it waits for is the stage itself: there the table of parts, below, says what is lost."
 )
 
 
@@ -38,7 +38,7 @@ def curve_section(curve, machine, fitted):
     rows = []
     for point, (_, efficiency) in zip(curve.points, curve.efficiencies()):
         middle, low, high = (1e3 * value for value in point.seconds)
-        row = [point.ranks, f"{middle:.4g}", f"{low:.4g} – {high:.4g}", f"{100 * efficiency:.1f} %"]
+        row = [point.ranks, point.repeats, f"{middle:.4g}", f"{low:.4g} – {high:.4g}", f"{100 * efficiency:.1f} %"]
         row += [f"{100 * point.share[0]:.1f} %"]
         seconds = model.step_time(machine, point.measurement.problem)
         kind = "fitted" if point.ranks in fitted else "**predicted**"
@@ -47,7 +47,8 @@ def curve_section(curve, machine, fitted):
         waits = point.ranks > 1 and curve.backend == "cpu"
         row += [f"{middle:.3g} ({low:.3g} – {high:.3g})" if waits else ""]
         rows.append(row)
-    header = ["ranks", "ms a step", "spread", "efficiency", "share of ceiling", "model, ms", "measured against model"]
+    header = ["ranks", "runs", "ms a step", "spread", "efficiency", "share of ceiling", "model, ms"]
+    header += ["measured against model"]
     header += ["host waits for the halo, ms a step"]
     return f"### {curve_title(curve)}\n\n{table(header, rows)}\n"
 
@@ -205,7 +206,11 @@ def extrapolation_section(curves, machines):
     """Where strong scaling stops, what would move it, and what weak scaling would do."""
     found = beyond(curves, machines)
     if not found:
-        return "None: ranks that share one host's memory say nothing about many hosts."
+        return (
+            "None: ranks that share one host's memory say nothing about many hosts."
+            if any(curve.backend == "cpu" for curve in curves)
+            else "None: one rank alone says nothing about an exchange."
+        )
     strong, gains, weak = [], [], []
     for precision, like, machine in found:
         for n in STRONG_GRIDS:
@@ -228,10 +233,12 @@ def extrapolation_section(curves, machines):
         " have 4 planes. Efficiency is against the model's own time on one rank, whether or not the grid would fit"
         " there."
     )
+    guessed = [precision for precision, _, machine in found if "link" in machine.untold]
+    link = "a link that was not measured (no bench.json), a guess" if guessed else "the link measured"
     weak_note = (
         "In weak scaling no term of the model grows beyond 2 ranks. The link needed still hides the halo; below it, and"
-        " by the jitter of many ranks, efficiency falls: these are upper bounds. Strong scaling is with the link"
-        " measured. All by the model: where less was measured above, less is to be expected here."
+        " by the jitter of many ranks, efficiency falls: these are upper bounds. Strong scaling is with"
+        f" {link}. All by the model: where less was measured above, less is to be expected here."
     )
     blocks = (
         table([*header, "what limits"], strong),
@@ -258,7 +265,9 @@ def provenance_section(directory):
         facts = json.loads(path.read_text())
     except ValueError as error:
         raise DataError(f"{path}: {error}") from error
-    identity = facts.get("identity", {})
+    identity = facts.get("identity") if isinstance(facts, dict) else None
+    if not isinstance(identity, dict):
+        raise DataError(f"{path}: not written by run/scaling")
     lines = [*identity.get("program", []), f"overrides {' '.join(identity.get('overrides', [])) or 'none'}"]
     lines += [f"launcher  {' '.join(identity.get('launcher', []))}", f"mpirun    {facts.get('mpi', '')}"]
     lines += [f"gpu       {gpu}" for gpu in facts.get("gpus", [])] + facts.get("cpu", [])
@@ -301,7 +310,7 @@ def write_report(directory):
         *("Where it parts from the measurement by more than 10 %:", "", *disagreements(curves, machines), ""),
         *("### Where a stage's time goes", "", terms_section(curves, machines), ""),
         *("## Beyond the machine", "", extrapolation_section(curves, machines), ""),
-        *(("## Notes", "", notes.read_text()) if notes.exists() else ()),
+        *(("## Notes", "", notes.read_text(errors="replace")) if notes.exists() else ()),
     ]
     (directory / "report.md").write_text("\n".join(text))
     return [directory / "report.md", *paths]

@@ -32,6 +32,13 @@ def test_convergence_finds_the_order(tmp_path, order):
     assert found == pytest.approx(order) and constant == pytest.approx(3)
     text = convergence.table(samples, ["l1", "linf"])
     assert text.count(f"{order:5.2f}") == 4
+    ends = np.array([2 / 16, 2 / 64])
+    (ax,) = convergence.draw_convergence(runs, ["l2"])[0].axes
+    fitted, measured, reference = (line.get_ydata() for line in ax.lines)
+    assert fitted == pytest.approx(3 * ends**order) and sorted(measured) == pytest.approx(
+        sorted(3 * np.array([2 / n for n in (16, 32, 64)]) ** order)
+    )
+    assert np.log(reference[0] / reference[1]) / np.log(4) == pytest.approx(round(order))
 
 
 def test_convergence_refuses_what_cannot_be_compared(tmp_path):

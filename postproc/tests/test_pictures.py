@@ -1,5 +1,7 @@
 import shutil
 import subprocess
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import synthetic
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from fdpost import Run, UsageError, history, open_run, slices, spectrum, style
+from fdpost import Run, UsageError, history, movie, open_run, slices, spectrum, style
 
 
 def draw(run, states, cuts):
@@ -88,6 +90,9 @@ def test_history_draws_what_the_table_says(run_dir):
     assert fig.axes[3].lines[1].get_ydata()[40] == 4e-5 * 0.4
     mass = fig.axes[0].lines[0].get_ydata()
     assert mass[6] == pytest.approx(6 * 3e-16, rel=0.2, abs=0)  # of round-off's size, as the table's
+    named = {text.get_text(): text.get_color() for text in fig.axes[2].texts}
+    ends = {line.get_color(): line.get_ydata()[40] for line in fig.axes[2].lines}
+    assert {name: ends[colour] for name, colour in named.items()} == {"max": 1 - 3e-3 * 0.4, "min": -1e-4 * 0.4}
 
 
 def test_history_without_exact_solution_shows_courant(tmp_path):
@@ -133,12 +138,42 @@ def test_user_settings_stay_as_they_were(run_dir):
     matplotlib.rcdefaults()
 
 
+class Frames:
+    """A movie's writer that keeps what each frame shows: plane, clock, progress."""
+
+    def __init__(self):
+        self.seen = []
+
+    @contextmanager
+    def saving(self, fig, path, _):
+        self.fig = fig
+        Path(path).touch()
+        yield
+
+    def grab_frame(self):
+        (image,) = images(self.fig)
+        (clock,) = [text.get_text() for text in self.fig.texts if text.get_text().startswith("t = ")]
+        (bar,) = [ax.patches[1].get_width() for ax in self.fig.axes if len(ax.patches) == 2]
+        self.seen.append((np.asarray(image.get_array())[:-1, :-1], clock, bar))
+
+
+def test_a_movie_moves(run_dir, tmp_path):
+    run, frames = Run(run_dir), Frames()
+    planes = [state.plane(1, 8) for state in run.states]
+    movie.make_movie(run, run.states, (1, 8), planes, tmp_path / "m.gif", frames, "phi", ("viridis", 0.0, 1.0))
+    times = (0.0, 0.1, 0.2, 0.3, 0.4)
+    assert [clock for _, clock, _ in frames.seen] == [f"t = {time:.4f}" for time in times]
+    assert [bar for _, _, bar in frames.seen] == pytest.approx([0, 0.25, 0.5, 0.75, 1])
+    for (shown, _, _), time in zip(frames.seen, times):
+        assert np.array_equal(shown, synthetic.pulse((20, 16, 24), time)[:, 8])
+
+
 def test_movie_has_a_frame_for_each_state(run_dir, fdplot):
     code, out, _ = fdplot("movie", run_dir, "--axis", "y", "--fps", 10)
     assert code == 0 and out.strip() == str(run_dir / "movie.gif")
-    with Image.open(run_dir / "movie.gif") as movie:
-        assert movie.n_frames == 5
-        assert movie.info["duration"] == 100
+    with Image.open(run_dir / "movie.gif") as made:
+        assert made.n_frames == 5
+        assert made.info["duration"] == 100
 
 
 @pytest.mark.skipif(not shutil.which("ffprobe"), reason="no ffmpeg here")

@@ -118,6 +118,12 @@ def test_empty_directory_and_damaged_tables(tmp_path):
         (tmp_path / "diagnostics.csv").write_text(text)
         with pytest.raises(DataError, match="not a table"):
             _ = Run(tmp_path).diagnostics
+    (tmp_path / "diagnostics.csv").write_text("")
+    with pytest.raises(DataError, match="it is empty"):
+        _ = Run(tmp_path).diagnostics
+    (tmp_path / "config.ini").write_bytes(b"[grid]\nnx = \xff\n")
+    with pytest.raises(DataError, match=r"config\.ini"):
+        _ = Run(tmp_path).config
     (tmp_path / "state.hdf.series").write_text("{")
     with pytest.raises(DataError, match="damaged index"):
         _ = Run(tmp_path).states

@@ -1,5 +1,6 @@
 import csv
 import json
+from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
@@ -12,6 +13,7 @@ DEVICE = TRUTH | {"front": 132 * 16384}
 MACHINE = model.Machine(
     model.Ceilings(((1, 1e9, 4e12),)), efficiency=0.75, **{name: DEVICE[name] for name in DEVICE if name != "speed"}
 )
+RESULTS = Path(__file__).parents[2] / "run" / "results" / "scaling"
 COLUMNS = (
     *scaling.NEEDED,
     *("repeat", "stage_interior_seconds", "stage_edges_seconds", "stage_halo_seconds"),
@@ -86,6 +88,77 @@ def test_curves_have_medians_spread_and_efficiency(tmp_path):
 
 def total_of(planes, ranks, truth=DEVICE):
     return stage_seconds(256, 256, planes, ranks, **truth).total
+
+
+def rewrite(path, change):
+    """The study's rows, each as change(row) gives it: a list of rows."""
+    rows = list(csv.DictReader((path / "results.csv").read_text().splitlines()))
+    with open(path / "results.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(new for row in rows for new in change(row))
+    return scaling.read_curves(path)
+
+
+def test_a_transport_that_changes_with_the_rank_count_is_one_curve(tmp_path):
+    """One rank, one node, several nodes: `auto` takes another on each."""
+    plain = [curve.efficiencies() for curve in scaling.read_curves(write_study(tmp_path))]
+    taken = {"1": "cuda_aware", "2": "peer", "4": "peer", "8": "cuda_aware"}
+    curves = rewrite(tmp_path, lambda row: [row | {"transport": taken[row["ranks"]]}])
+    assert [curve.efficiencies() for curve in curves] == plain
+    assert {(curve.transport, curve.label) for curve in curves[:1]} == {("cuda_aware, peer", "256³ double")}
+    write_exchanges(tmp_path, "peer")
+    (machine,) = scaling.fit_machines(curves, scaling.read_exchanges(tmp_path)).values()
+    assert machine.link == pytest.approx(TRUTH["link"], rel=0.05)
+
+
+def test_transports_that_are_compared_are_told_apart(tmp_path):
+    def both(row):
+        slower = row | {"transport": "staged", "seconds_per_step": 2 * float(row["seconds_per_step"])}
+        return [row] if row["ranks"] == "1" else [row, slower]
+
+    write_study(tmp_path, modes=("weak",))
+    first, second = rewrite(tmp_path, both)[:2]
+    assert (first.label, second.label) == ("256³ double, cuda_aware", "256³ double, staged")
+    assert [point.ranks for point in second.points] == [1, 2, 4, 8]
+    for (_, plain), (_, slow) in list(zip(first.efficiencies(), second.efficiencies()))[1:]:
+        assert slow == pytest.approx(plain / 2)
+
+
+@pytest.mark.parametrize(
+    "column, value",
+    [("ranks", "1.5"), ("ranks", "0"), ("nx", ""), ("words", "x"), ("mode", "week"), ("mode", "")]
+    + [("seconds_per_step", text) for text in ("0", "-1", "nan", "inf", "")],
+)
+def test_values_that_cannot_be_are_named(tmp_path, fdplot, column, value):
+    write_study(tmp_path, modes=("weak",))
+    with pytest.raises(DataError, match=f"line 2: {column} = '{value}' cannot be"):
+        rewrite(tmp_path, lambda row: [row | {column: value}])
+
+
+def test_what_was_measured_stands_in_the_table(tmp_path, fdplot):
+    assert fdplot("scaling", write_study(tmp_path, slow=1.4, modes=("strong",)))[0] == 0
+    section = "strong, 256³ double (cuda, cuda_aware, overlap yes)"
+    _, header, _, *found = lines_of((tmp_path / "report.md").read_text(), section)[:7]
+    assert cells(header)[:6] == ["ranks", "runs", "ms a step", "spread", "efficiency", "share of ceiling"]
+    one = total_of(256, 1)
+    for line, ranks in zip(found, (1, 2, 4, 8), strict=True):
+        row = dict(zip(cells(header), cells(line)))
+        milliseconds = 4e3 * total_of(256 // ranks, ranks) * (1.4 if ranks == 8 else 1)
+        assert (row["ranks"], row["runs"], row["share of ceiling"]) == (str(ranks), "3", "50.0 %")
+        assert float(row["ms a step"]) == pytest.approx(milliseconds, rel=1e-3)
+        low, high = (float(text) for text in row["spread"].split(" – "))
+        assert (low, high) == pytest.approx((0.98 * milliseconds, 1.02 * milliseconds), rel=1e-3)
+        assert number(row["efficiency"]) == pytest.approx(100 * 4e3 * one / (ranks * milliseconds), abs=0.06)
+        assert row["model, ms"].endswith("(**predicted**)" if ranks > 2 else "(fitted)")
+        modelled = float(row["model, ms"].split()[0])
+        assert number(row["measured against model"]) == pytest.approx(100 * (milliseconds / modelled - 1), abs=0.1)
+        assert row["host waits for the halo, ms a step"] == ""  # it runs ahead of a device
+
+
+@pytest.mark.parametrize("report", sorted(RESULTS.glob("*/report.md")), ids=lambda path: path.parent.name)
+def test_recorded_reports_hold_their_notes(report):
+    assert report.read_text().endswith((report.parent / "notes.md").read_text())
 
 
 def test_threads_tell_curves_of_the_host_apart(tmp_path):

@@ -138,7 +138,8 @@ def test_another_program_or_configuration_is_another_study(study):
     other = study("strong", "--ranks", "1", "--repeat", "2", REVISION="b")
     assert other.returncode == 2 and "holds another study: its program is 'fdapp 0.0, revision a'" in other.stderr
     other = study("strong", "--ranks", "1", "--repeat", "2", "--steps", "4")
-    assert other.returncode == 2 and "its overrides are none, this one's are 'time.steps=4';" in other.stderr
+    assert other.returncode == 2
+    assert "its overrides are 'compute.threads=1', this one's are 'time.steps=4 compute.threads=1';" in other.stderr
     config = study.log.parent / "c.ini"
     text = config.read_text()
     config.write_text(text + "dt = 1\n")
@@ -175,53 +176,18 @@ def test_threads_are_part_of_the_study_and_never_more_than_the_cores(study):
     assert "## Ranks and threads" in report and "| 2 × 2 |" in report
 
 
-@pytest.mark.parametrize("name", ["SLURM_NTASKS", "PBS_NP"])
-def test_places_are_those_of_the_batch_job_or_gpus_or_cores(monkeypatch, name):
-    monkeypatch.syspath_prepend(DRIVER.parent)
-    import scaling_host
-
-    monkeypatch.setattr(scaling_host, "gpu_count", lambda: 8)
-    monkeypatch.setattr(scaling_host.os, "sched_getaffinity", lambda _: range(12))
-    monkeypatch.delenv("SLURM_NTASKS", raising=False)
-    monkeypatch.delenv("PBS_NP", raising=False)
-    monkeypatch.delenv("PBS_NODEFILE", raising=False)
-    assert (scaling_host.places("auto"), scaling_host.places("cpu")) == (8, 12)
-    monkeypatch.setenv(name, "6")
-    assert scaling_host.places("auto") == scaling_host.places("cpu") == 6
-
-
-def test_places_of_a_pbs_job_are_the_lines_of_its_file(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(DRIVER.parent)
-    import scaling_host
-
-    (tmp_path / "nodes").write_text("one\none\ntwo\n")
-    monkeypatch.delenv("SLURM_NTASKS", raising=False)
-    monkeypatch.delenv("PBS_NP", raising=False)
-    monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "nodes"))
-    assert scaling_host.places("cpu") == 3
-
-
-@pytest.mark.parametrize(
-    ("visible", "count"), [(None, 4), ("", 0), ("-1", 0), ("1", 1), ("0,1", 2), ("GPU-a, GPU-b", 2), ("0,1,2,3,4", 4)]
-)
-def test_gpus_are_those_that_programs_see(monkeypatch, visible, count):
-    monkeypatch.syspath_prepend(DRIVER.parent)
-    import scaling_host
-
-    listed = "".join(f"GPU {n}: some (UUID: GPU-{n})\n" for n in range(4))
-    monkeypatch.setattr(scaling_host, "command_output", lambda *_: listed)
-    if visible is None:
-        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    else:
-        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    assert scaling_host.gpu_count() == count
-
-
 def test_ranks_have_as_many_threads_whatever_their_number(study):
     """One rank with all cores beside two with half of them each says nothing about scaling."""
     done = study("weak", "--backend", "cpu", "--ranks", "1,2", "--repeat", "1", OMP_NUM_THREADS=None)
     assert done.returncode == 0 and "compute.threads=1, the same for every number of ranks" in done.stdout
     assert study.log.read_text().count("compute.threads=1") == 2
+
+
+def test_threads_of_the_environment_are_part_of_the_study(study):
+    assert study("strong", "--ranks", "1", "--repeat", "1", OMP_NUM_THREADS="1").returncode == 0
+    other = study("strong", "--ranks", "1", "--repeat", "2", OMP_NUM_THREADS="2")
+    assert other.returncode == 2 and "its overrides are 'compute.threads=1'" in other.stderr
+    assert len(rows(study)) == 1
 
 
 def test_ranks_of_a_batch_job_have_their_task_s_cores(study):
@@ -293,7 +259,19 @@ def test_a_study_that_measured_nothing_is_none(study):
     (study.out / "results.csv").write_text("")
     assert study("strong", "--ranks", "1", "--repeat", "1", "time.dt=2").returncode == 0
     other = study("strong", "--ranks", "1", "--repeat", "1")
-    assert other.returncode == 2 and "its overrides are 'time.dt=2', this one's are none;" in other.stderr
+    assert other.returncode == 2 and "its overrides are 'time.dt=2 compute.threads=1'" in other.stderr
+
+
+def test_nothing_of_another_study_stays(study):
+    """What was measured beside rows that are gone is not this study's."""
+    assert study("strong", "--ranks", "2", "--repeat", "1").returncode == 0
+    (study.out / "bench.json").write_text('{"halo": [], "of": "another machine"}')
+    (study.out / "perf" / "other.json").write_text("{}")
+    (study.out / "results.csv").write_text("")
+    assert study("strong", "--ranks", "2", "--repeat", "1").returncode == 0
+    bench = study.out / "bench.json"
+    assert not (bench.exists() and "another machine" in bench.read_text())
+    assert not (study.out / "perf" / "other.json").exists()
 
 
 @pytest.mark.parametrize(
