@@ -38,7 +38,7 @@ steps = int(keys["time.steps"]) if keys.get("restart.from", "none") == "none" el
 grid = [int(keys["grid.n" + axis]) for axis in "xyz"]
 spread = dict(min=0.5, mean=1.0, max=2.0)
 perf = dict(backend="cpu", ranks=ranks, threads=int(keys.get("compute.threads", 1)), overlap=True, grid=grid,
-            transport=dict(name="host"),
+            transport=dict(name="wire"),
             precision=keys["compute.precision"], scheme="rk4", steps=steps, words_per_point_and_step=11,
             phases=dict(halo_wait=spread), stage=dict(edges=spread, interior=spread, halo=spread),
             seconds_per_step=1.0 / ranks if steps else 0.0, points_per_second=5.0,
@@ -95,7 +95,10 @@ def test_weak_grows_along_z_and_keeps_the_spacing(study):
     assert [("grid.nz=72" in line, "grid.lz=1.5" in line) for line in lines] == [(False, False), (True, True)] * 2
     assert [(row["ranks"], row["nz"], row["repeat"]) for row in rows(study)] == [
         ("1", "24", "1"), ("3", "72", "1"), ("1", "24", "2"), ("3", "72", "2")]  # fmt: skip
-    assert rows(study)[0]["study"] == "weak-20x16x24" and float(rows(study)[0]["halo_wait_seconds"]) == 0.1
+    assert all(f"output.{name}_every=0" in line for line in lines for name in ("fields", "checkpoint", "diagnostics"))
+    row = rows(study)[0]
+    assert (row["study"], row["transport"], row["stage_interior_seconds"]) == ("weak-20x16x24", "wire", "1.0")
+    assert float(row["halo_wait_seconds"]) == 0.1
     assert (study.out / "perf" / "weak-20x16x24-double-3-2.json").exists()
     left = {"perf", "results.csv", "provenance.json", "report.md", "weak.png", "model.png"}
     assert {path.name for path in study.out.iterdir()} == left
@@ -120,7 +123,8 @@ def test_exchange_is_measured_once_on_the_fewest_ranks_that_have_one(study):
     bench.write_text(f"""#!{sys.executable}
 import os, pathlib, sys
 pathlib.Path(sys.argv[-1]).write_text('{{"halo": []}}')
-log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + "bench " + os.environ["RANKS"] + "\\n")
+words = ["bench", os.environ["RANKS"], *sys.argv[1:-1]]
+log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + " ".join(words) + "\\n")
 """)
     failed = study("strong", "--ranks", "1,2", "--repeat", "1")
     assert failed.returncode == 0 and "fdbench halo: exit code 126" in failed.stderr
@@ -129,7 +133,8 @@ log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + "bench "
     assert "guesses" not in alone.stderr and not (study.out / "bench.json").exists()
     for repeat in ("2", "3"):
         assert study("strong", "--ranks", "1,2,3", "--repeat", repeat).returncode == 0
-    assert [line for line in study.log.read_text().splitlines() if line.startswith("bench")] == ["bench 2"]
+    assert [line for line in study.log.read_text().splitlines() if line.startswith("bench")] == [
+        "bench 2 halo --backend auto --planes 64,256,512 --repeat 7 --output"]  # fmt: skip
     assert (study.out / "bench.json").exists()
 
 
