@@ -337,6 +337,13 @@ def test_report_says_where_it_fails_and_what_lies_beyond(tmp_path, fdplot):
     assert report.endswith("## Notes\n\nThe third switch was cold.\n")
 
 
+@pytest.mark.parametrize("slow, told", [(1.12, 2), (1.08, 0)])
+def test_ten_per_cent_are_the_limit(tmp_path, slow, told):
+    curves = scaling.read_curves(write_study(tmp_path, slow=slow))
+    lines = scaling_report.disagreements(curves, {scaling.machine_key(curves[0]): MACHINE})
+    assert len([line for line in lines if "8 ranks" in line]) == told
+
+
 def test_figures_of_a_machine_are_told_in_their_units():
     key = ("cuda", "double", "cuda_aware", "yes", "")
     row = cells(scaling_report.machines_section({key: MACHINE}, {key: [1, 2]}).splitlines()[2])
