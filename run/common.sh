@@ -96,3 +96,9 @@ mpi_environment() {
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   fi
 }
+
+# The same for tests, which start many programs at a time: Open MPI's sessions where tests/CMakeLists.txt keeps their folder.
+test_environment() {
+  mpi_environment
+  export OMPI_MCA_orte_tmpdir_base=$PWD/build/ompi
+}

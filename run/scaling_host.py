@@ -41,7 +41,7 @@ def gpu_count():
 def batch_number(name):
     """A number that the batch system left in the environment, or None."""
     text = os.environ.get(name, "")
-    return int(text) if text.isdigit() else None
+    return int(text) if text.isdecimal() else None
 
 
 def batch_tasks():

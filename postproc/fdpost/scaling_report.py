@@ -48,8 +48,7 @@ def curve_section(curve, machine, fitted):
         row += [f"{middle:.3g} ({low:.3g} – {high:.3g})" if waits else ""]
         rows.append(row)
     header = ["ranks", "runs", "ms a step", "spread", "efficiency", "share of ceiling", "model, ms"]
-    header += ["measured against model"]
-    header += ["host waits for the halo, ms a step"]
+    header += ["measured against model", "host waits for the halo, ms a step"]
     return f"### {curve_title(curve)}\n\n{table(header, rows)}\n"
 
 
@@ -233,8 +232,8 @@ def extrapolation_section(curves, machines):
         " have 4 planes. Efficiency is against the model's own time on one rank, whether or not the grid would fit"
         " there."
     )
-    guessed = [precision for precision, _, machine in found if "link" in machine.untold]
-    link = "a link that was not measured (no bench.json), a guess" if guessed else "the link measured"
+    guessed = any("link" in machine.untold for _, _, machine in found)
+    link = "a link that the data hardly tell, in part a guess" if guessed else "the link measured"
     weak_note = (
         "In weak scaling no term of the model grows beyond 2 ranks. The link needed still hides the halo; below it, and"
         " by the jitter of many ranks, efficiency falls: these are upper bounds. Strong scaling is with"

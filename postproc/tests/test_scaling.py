@@ -334,6 +334,10 @@ def test_report_says_where_it_fails_and_what_lies_beyond(tmp_path, fdplot):
     assert "strong, 256³ double, 8 ranks: +" in lines[0] and "**interior**" in lines[0]
     assert "| 2048³ double" in report and "| 512³ a rank double |" in report
     assert "(hardly told by the data)" in report  # no bench.json: what overlap hides is not known
+    assert "Strong scaling is with a link that the data hardly tell" in report
+    write_exchanges(tmp_path)
+    assert fdplot("scaling", tmp_path)[0] == 0
+    assert "Strong scaling is with the link measured" in (tmp_path / "report.md").read_text()
     assert report.endswith("## Notes\n\nThe third switch was cold.\n")
 
 
