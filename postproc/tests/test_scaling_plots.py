@@ -1,8 +1,8 @@
-"""Lines and points of the plots of a scaling study, against the made-up machine that test_scaling.py has."""
+"""Lines and points of the plots of a scaling study, against the made-up machine that it is of."""
 
 import pytest
+from made_up_study import DEVICE, MACHINE, write_study
 from synthetic import stage_seconds
-from test_scaling import DEVICE, MACHINE, write_study
 
 from fdpost import scaling, scaling_plots
 
