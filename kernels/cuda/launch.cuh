@@ -11,30 +11,32 @@ constexpr int by_precision_value(int single, int twofold) {
 }
 template <class A, class B> using by_precision = std::conditional_t<SINGLE, A, B>;
 
-/* Slabs of no more planes than these are thin: cutting them along z costs more than narrow tiles do, and most
- * are over before blocks drift apart. */
-constexpr int THIN_PLANES = 64, UNPACED_PLANES = 32;
-
 /* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), those for thin
- * slabs, whether blocks wait for one another in these, too, if they have more than UNPACED_PLANES, and the
- * least bytes of points for which the pipeline is. A device with less shared memory than a tile needs takes
- * the kernel without. */
+ * slabs, where cutting along z costs more than small tiles do, and up to how many planes a slab is thin; the
+ * planes up to which blocks are over before they drift apart and do not wait for one another, whether they
+ * ever do in thin slabs, and the least bytes of points for which the pipeline is. A device with less shared
+ * memory than a tile needs takes the kernel without. */
 template <class Tile, class Thin = Tile> struct choice {
   using tile = Tile;
   using thin = Thin;
+  static constexpr int THIN_PLANES = 64, UNPACED_PLANES = 32;
   static constexpr bool PACED_THIN = false;
   static constexpr size_t BYTES = (size_t)3 << 20;
 };
-/* In double precision the tiles are as narrow anyway. */
+/* In double precision the tiles are as small anyway. */
 template <class Tile, class Thin> using choice_thin = choice<Tile, by_precision<Thin, Tile>>;
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
 
 template <class Op> struct choice_of;
 template <> struct choice_of<derivative_operation<AXIS_Y>> : choice<tile<NARROW, 4, 512, 2, 2>> {
-  static constexpr bool PACED_THIN = !SINGLE;
+  static constexpr int UNPACED_PLANES = 16;
+  static constexpr bool PACED_THIN = true;
   static constexpr size_t BYTES = (size_t)8 << 20;
 };
-template <> struct choice_of<derivative_operation<AXIS_Z>> : choice<tile<NARROW, 4, 256, 5, 6>> {
+template <>
+struct choice_of<derivative_operation<AXIS_Z>>
+    : choice_thin<by_precision<tile<NARROW, 2, 512, 5, 6>, tile<NARROW, 4, 256, 5, 6>>,
+                  tile<NARROW, 1, 512, 8, 6>> {
   static constexpr bool PACED_THIN = !SINGLE;
   static constexpr size_t BYTES = (size_t)32 << 20;
 };
@@ -43,20 +45,22 @@ struct choice_of<gradient_operation>
     : choice_thin<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3, 2>, tile<NARROW, 2, 256, 3, 2, 3>> {
   static constexpr bool PACED_THIN = !SINGLE;
 };
-template <> struct choice_of<divergence_operation> : choice<tile<NARROW, 4, 256, 2, 2>> {
-  static constexpr bool PACED_THIN = true;
+template <>
+struct choice_of<divergence_operation> : choice_thin<tile<NARROW, 4, 256, 2, 2>, tile<WIDE, 2, 256, 2, 2>> {
+  static constexpr int THIN_PLANES = by_precision_value(256, 64);
+  static constexpr bool PACED_THIN = !SINGLE;
 };
 template <>
 struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9, 9>> {};
 
-template <>
-struct choice_of<stage_operation<advection::UNIFORM, false, 0>> : choice<tile<WIDE, 4, 256, 3, 18, 9, 9>> {};
-template <>
-struct choice_of<stage_operation<advection::UNIFORM, true, 0>>
+template <bool DIFFUSION>
+struct choice_of<stage_operation<advection::UNIFORM, DIFFUSION, 0>>
     : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 3, 18, 9, 9>>> {};
 template <>
 struct choice_of<stage_operation<advection::UNIFORM, false, 1>>
-    : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, tile<NARROW, 2, 256, 3, 3, 3>> {};
+    : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, tile<NARROW, 2, 256, 3, 3>> {
+  static constexpr bool PACED_THIN = !SINGLE;
+};
 template <>
 struct choice_of<stage_operation<advection::UNIFORM, true, 1>> : choice<tile<WIDE, 4, 256, 2, 3, 3>> {};
 template <>
@@ -169,7 +173,7 @@ static inline status edges_at_end(const kernels_launch *launch) {
 
 template <class Op, class Tile>
 static status pipeline_launch(const kernels_launch *launch, const arguments &a, const char *name,
-                              bool paces) {
+                              bool waits) {
   constexpr size_t shared = pipeline<Op, Tile>::SHARED_BYTES;
   kernels_context *context = launch->context;
   geometry d = launch_geometry(launch);
@@ -186,6 +190,7 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   const bool early = launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
   const cut c = cut_make<Tile>(d, resident, early);
   const int blocks = c.cut_blocks() + c.whole_tiles();
+  const bool paces = waits && c.longest() > choice_of<Op>::UNPACED_PLANES;
   const int every = !paces ? 0 : blocks <= resident ? Tile::PACE : Tile::PACE_ROUNDS;
   const pace paced = pace_make(launch, c, resident, every, cut_iterations<Op, Tile>(c, early));
   edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
@@ -208,10 +213,9 @@ static status operation_launch(const kernels_launch *launch, const arguments &a,
   constexpr size_t SHARED = std::max(pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES);
   const bool fits = SHARED + SHARED_STATIC <= launch->context->shared_limit;
   if (large && fits) {
-    const bool thin = d.planes() <= THIN_PLANES;
-    const bool paces = !thin || (Choice::PACED_THIN && d.planes() > UNPACED_PLANES);
-    return thin ? pipeline_launch<Op, Thin>(launch, a, name, paces)
-                : pipeline_launch<Op, Tile>(launch, a, name, paces);
+    const bool thin = d.planes() <= Choice::THIN_PLANES;
+    return thin ? pipeline_launch<Op, Thin>(launch, a, name, Choice::PACED_THIN)
+                : pipeline_launch<Op, Tile>(launch, a, name, true);
   }
   CHECK(direct_launch<Op>(launch, a, name));
   return edges_at_end(launch);

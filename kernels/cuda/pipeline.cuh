@@ -189,6 +189,9 @@ struct cut {
   int whole_tiles() const {
     return tiles_x * tiles_y - cut_tiles;
   }
+  int longest() const { /* planes of a block */
+    return whole_tiles() > 0 ? slab.z1 - slab.z0 : chunk;
+  }
 };
 
 template <int MODULUS> __device__ __forceinline__ int next(int slot) {
