@@ -12,7 +12,7 @@
 
 typedef FDAPP_REAL real;
 
-#ifdef __CUDACC__
+#ifdef __cplusplus
 #define ARITHMETIC static __device__ __forceinline__
 #define REAL_FMA(a, b, c)                                                                                    \
   fma((a), (b), (c)) /* overloaded: correctly rounded in the type of its arguments                           \

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <machine.cuh> /* from the search path: tests put theirs there */
+
 extern "C" {
 #include "launchers.h"
 }

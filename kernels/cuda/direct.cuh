@@ -151,7 +151,7 @@ static status direct_launch(const kernels_launch *launch, const arguments &a, co
   const int chunk = direct_chunk(launch, d, tiles);
   const dim3 block((unsigned)lanes, (unsigned)rows);
   const dim3 grid((unsigned)tiles, (unsigned)d.pieces(chunk));
-  direct_kernel<Op><<<grid, block, 0, launch_stream(launch)>>>(a, d, chunk);
+  kernel_launch(direct_kernel<Op>, grid, block, 0, launch_stream(launch), a, d, chunk);
   return context_launched(launch->context, launch->queue, name);
 }
 

@@ -196,7 +196,8 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
                        early ? 2 * c.cut_tiles + c.whole_tiles() : 0};
   if (early) edges.number = context_event_signal(launch->edges, context, launch->queue);
-  kernel<<<(unsigned)blocks, Tile::THREADS, shared, launch_stream(launch)>>>(a, d, c, paced, edges);
+  kernel_launch(kernel, (unsigned)blocks, Tile::THREADS, shared, launch_stream(launch), a, d, c, paced,
+                edges);
   CHECK(context_launched(context, launch->queue, name));
   return early ? STATUS_OK : edges_at_end(launch);
 }

@@ -38,12 +38,6 @@ struct edge_signal {
   unsigned number;
   int blocks; /* 0: no signal */
 
-  __device__ __forceinline__ static unsigned long long clock() {
-    unsigned long long nanoseconds;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(nanoseconds));
-    return nanoseconds;
-  }
-
   /* By the whole block. */
   __device__ __forceinline__ void give() const {
     __syncthreads();
@@ -51,7 +45,7 @@ struct edge_signal {
     __threadfence();
     if (atomicAdd(done, 1U) + 1U < (unsigned)blocks) return;
     *done = 0;
-    host->given = clock();
+    host->given = clock_read();
     __threadfence_system(); /* copies and other devices read what all of them have written */
     host->number = number;
   }
@@ -86,22 +80,13 @@ struct pacer {
     waits = true;
   }
 
-  __device__ __forceinline__ void look() {
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter));
-  }
-
-  /* A reduction: the compiler makes an operation of atomicAdd whose answer the next look would wait for. */
-  __device__ __forceinline__ void count(unsigned steps) const {
-    asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(steps) : "memory");
-  }
-
   __device__ __forceinline__ void step() {
     const unsigned due = size * taken++;
-    count(1);
+    counter_add(counter, 1);
     if (!waits || seen >= due) return;
 #pragma unroll 1
     for (int i = 0; i < PACE_POLLS; i++) {
-      look();
+      seen = counter_read(counter);
       if (seen >= due) return;
     }
     waits = false;
@@ -117,12 +102,12 @@ struct pacer {
   /* After its copies have been started. Asks for the counter a plane ahead of a step, so that the answer is
    * there when it is needed. */
   __device__ __forceinline__ void copies_begun() {
-    if (--left == 0) look();
+    if (--left == 0) seen = counter_read(counter);
   }
 
   /* Counts the steps that others may still take, and leaves. */
   __device__ __forceinline__ void close(const pace &p) {
-    count((unsigned)p.steps - taken);
+    counter_add(counter, (unsigned)p.steps - taken);
     __threadfence();
     if (atomicAdd(p.words + PACE_LEFT, 1U) + 1U < (unsigned)p.blocks) return;
     __threadfence(); /* nobody's count comes after the zeros */

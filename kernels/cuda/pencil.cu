@@ -69,8 +69,8 @@ static status pencil_launch(const kernels_launch *launch, const void *f, void *o
   const int lengths = AXIS == AXIS_Z ? d.pieces(LENGTH) : divide_up(points[AXIS], LENGTH);
   const dim3 grid((unsigned)lengths, (unsigned)divide_up(points[axes::ACROSS], PENCILS),
                   (unsigned)points[axes::OTHER]);
-  pencil_kernel<AXIS, PENCILS, LENGTH><<<grid, PENCIL_THREADS, 0, launch_stream(launch)>>>(
-      launch_coefficients(launch), d, shifted(launch, f), shifted(launch, out));
+  kernel_launch(pencil_kernel<AXIS, PENCILS, LENGTH>, grid, PENCIL_THREADS, 0, launch_stream(launch),
+                launch_coefficients(launch), d, shifted(launch, f), shifted(launch, out));
   return context_launched(launch->context, launch->queue, "kernel derivative by pencils");
 }
 

@@ -292,7 +292,6 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
     pipeline_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d,
                     const __grid_constant__ cut c, const __grid_constant__ pace paced,
                     const __grid_constant__ edge_signal edges) {
-  extern __shared__ __align__(128) unsigned char memory[];
   __shared__ int ticket;
   const bool first_thread = threadIdx.x == 0;
   const bool paces = first_thread && paced.round > 0;
@@ -300,7 +299,7 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   if (first_thread) {
     ticket = paced.round > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
     if (paced.round > 0) mine.open(paced, ticket);
-    if (edges.blocks > 0 && ticket == 0) edges.host->began = edge_signal::clock();
+    if (edges.blocks > 0 && ticket == 0) edges.host->began = clock_read();
   }
   __syncthreads();
   const bool whole = ticket >= c.cut_blocks();
@@ -310,7 +309,7 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   const bool down = early && index == 1; /* the upper end comes first, too */
   const place at = place_make<Tile>(d, tile % c.tiles_x, tile / c.tiles_x);
   const arguments b = turned(a, down);
-  const pipeline<Op, Tile> work(b, d, at, reinterpret_cast<real *>(memory));
+  const pipeline<Op, Tile> work(b, d, at, reinterpret_cast<real *>(block_memory()));
   kernels_planes piece = whole ? c.slab : d.piece(index, c.chunk);
   bool last = !(whole && early);
   if (!last) piece.z0 = piece.z1 - HALO;

@@ -52,25 +52,6 @@ __device__ __forceinline__ real *advance(real *p, unsigned bytes) {
   return reinterpret_cast<real *>(reinterpret_cast<char *>(p) + bytes);
 }
 
-__device__ __forceinline__ void copy_vector(real *to, const real *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
-               "l"(from));
-}
-
-__device__ __forceinline__ void copy_element(real *to, const real *from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
-               "l"(from), "n"((int)sizeof(real)));
-}
-
-__device__ __forceinline__ void copy_commit() {
-  asm volatile("cp.async.commit_group;" ::);
-}
-
-/* Waits until at most PENDING groups of this thread's copies are under way. */
-template <int PENDING> __device__ __forceinline__ void copy_wait() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
-}
-
 /* DEPTH planes of a tile, with HALO more columns (X) and rows (Y) on both sides. Rows start where shared and
  * global address agree modulo 32 bytes, else copies would fetch every sector twice. */
 template <class Tile, bool X, bool Y, int DEPTH_> struct ring {

@@ -102,7 +102,7 @@ static status rows_launch_as(const kernels_launch *launch, const arguments &a, c
   const size_t blocks =
       (rows + ROWS * ROWS_WARPS - 1) / (ROWS * ROWS_WARPS) * (size_t)divide_up(d.nx, 32 * VECTOR);
   const dim3 grid((unsigned)blocks, d.planes(1) > 0 ? KERNELS_RANGES : 1);
-  rows_kernel<ROWS, WHOLE><<<grid, dim3(32, ROWS_WARPS), 0, launch_stream(launch)>>>(a, d);
+  kernel_launch(rows_kernel<ROWS, WHOLE>, grid, dim3(32, ROWS_WARPS), 0, launch_stream(launch), a, d);
   return context_launched(launch->context, launch->queue, name);
 }
 

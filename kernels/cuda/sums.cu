@@ -110,8 +110,8 @@ extern "C" status NAME(plane_sums)(const kernels_launch *launch, const void *f, 
     const int left = d.planes() - first;
     const int count = left < CONTEXT_SUMS ? left : CONTEXT_SUMS;
     const auto kernel = reference != nullptr ? sums_kernel<true> : sums_kernel<false>;
-    kernel<<<(unsigned)count, block, 0, launch_stream(launch)>>>(d, first, shifted(launch, f),
-                                                                 shifted(launch, reference), context->sums);
+    kernel_launch(kernel, (unsigned)count, block, 0, launch_stream(launch), d, first, shifted(launch, f),
+                  shifted(launch, reference), context->sums);
     CHECK(context_launched(context, launch->queue, "kernel plane sums"));
     CHECK(context_queue_wait(context, launch->queue));
     for (int i = 0; i < count; i++) sums[first + i] = context->sums[i];

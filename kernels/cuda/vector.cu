@@ -25,8 +25,8 @@ extern "C" status NAME(axpy)(const kernels_launch *launch, double a, const void 
   constexpr size_t BLOCK = (size_t)VECTOR_THREADS * VECTOR;
   const size_t elements = (size_t)chunk * (size_t)d.ny * (size_t)d.ldx;
   const dim3 grid((unsigned)((elements + BLOCK - 1) / BLOCK), (unsigned)d.pieces(chunk));
-  axpy_kernel<<<grid, VECTOR_THREADS, 0, launch_stream(launch)>>>(d, chunk, (real)a, shifted(launch, x),
-                                                                  shifted(launch, y));
+  kernel_launch(axpy_kernel, grid, VECTOR_THREADS, 0, launch_stream(launch), d, chunk, (real)a,
+                shifted(launch, x), shifted(launch, y));
   return context_launched(launch->context, launch->queue, "kernel axpy");
 }
 
@@ -72,8 +72,8 @@ template <int READS> static status stream_launch(const kernels_launch *launch, c
   for (int w = 0; w < what->writes; w++) s.out[w] = static_cast<real *>(what->out[w]);
   constexpr size_t BLOCK = (size_t)VECTOR_THREADS * VECTOR;
   const auto kernel = what->nontemporal ? stream_kernel<READS, true> : stream_kernel<READS, false>;
-  kernel<<<(unsigned)((what->elements + BLOCK - 1) / BLOCK), VECTOR_THREADS, 0, launch_stream(launch)>>>(
-      s, what->writes, what->elements);
+  kernel_launch(kernel, (unsigned)((what->elements + BLOCK - 1) / BLOCK), VECTOR_THREADS, 0,
+                launch_stream(launch), s, what->writes, what->elements);
   return context_launched(launch->context, launch->queue, "kernel stream");
 }
 

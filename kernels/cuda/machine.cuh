@@ -1,0 +1,62 @@
+#ifndef FDAPP_CUDA_MACHINE_CUH
+#define FDAPP_CUDA_MACHINE_CUH
+
+#include <cuda_runtime.h>
+
+/* What only a GPU and its compiler understand, besides the language's own words: launches, memory that the
+ * blocks of a kernel share, asynchronous copies into it, counters that blocks wait for. Tests have another
+ * file of this name, with which kernels run on the CPU (tests/emulated). */
+
+template <class... Parameters, class... Arguments>
+void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream,
+                   const Arguments &...arguments) {
+  kernel<<<grid, block, shared, stream>>>(arguments...);
+}
+
+/* Of the block, as many bytes as the launch has asked for. */
+__device__ __forceinline__ unsigned char *block_memory() {
+  extern __shared__ __align__(128) unsigned char memory[];
+  return memory;
+}
+
+/* Starts copying 16 bytes from global to shared memory. */
+template <class T> __device__ __forceinline__ void copy_vector(T *to, const T *from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+               "l"(from));
+}
+
+template <class T> __device__ __forceinline__ void copy_element(T *to, const T *from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+               "l"(from), "n"((int)sizeof(T)));
+}
+
+/* The copies that this thread has started since the last commit become a group. */
+__device__ __forceinline__ void copy_commit() {
+  asm volatile("cp.async.commit_group;" ::);
+}
+
+/* Waits until at most PENDING groups of this thread's copies are under way. */
+template <int PENDING> __device__ __forceinline__ void copy_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+}
+
+/* What other blocks have made of a word of global memory. */
+__device__ __forceinline__ unsigned counter_read(const unsigned *counter) {
+  unsigned seen;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter));
+  return seen;
+}
+
+/* A reduction: the compiler makes an operation of atomicAdd whose answer the next read would wait for. */
+__device__ __forceinline__ void counter_add(unsigned *counter, unsigned steps) {
+  asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(steps) : "memory");
+}
+
+/* The device's clock, in nanoseconds. */
+__device__ __forceinline__ unsigned long long clock_read() {
+  unsigned long long nanoseconds;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(nanoseconds));
+  return nanoseconds;
+}
+
+#endif

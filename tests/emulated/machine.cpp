@@ -1,0 +1,179 @@
+#include "machine.cuh"
+
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <ucontext.h>
+#include <vector>
+
+namespace machine {
+
+dim3 thread(0), block(0), threads(1);
+
+namespace {
+
+constexpr size_t STACK = 256 << 10, SHARED = 256 << 10, MOST_THREADS = 1024, EXCHANGED = 64;
+constexpr int WARP = 32;
+
+enum class state { READY, AT_WARP, AT_BLOCK, DONE };
+
+struct copy_of {
+  void *to;
+  const void *from;
+  size_t bytes;
+};
+
+/* A thread of the block: its own stack, and where it stands. Takes one block's work after the other. */
+struct fiber {
+  std::unique_ptr<unsigned char[]> stack;
+  ucontext_t begin;
+  sigjmp_buf at;
+  state stands = state::DONE;
+  dim3 index{0};
+  unsigned char given[2][EXCHANGED]; /* the last two values: a lane may be one exchange ahead */
+  int turn = 0;
+  std::vector<std::vector<copy_of>> groups; /* the last one is open */
+};
+
+std::vector<fiber> fibers(MOST_THREADS);
+int running;
+sigjmp_buf scheduler;
+const std::function<void()> *job;
+alignas(128) unsigned char shared_memory[SHARED];
+
+void stand(state where) {
+  fiber &f = fibers[running];
+  f.stands = where;
+  if (sigsetjmp(f.at, 0) == 0) siglongjmp(scheduler, 1);
+}
+
+void fiber_main() {
+  while (true) {
+    (*job)();
+    stand(state::DONE);
+  }
+}
+
+void fiber_begin(fiber &f) {
+  f.stack.reset(new unsigned char[STACK]);
+  getcontext(&f.begin);
+  f.begin.uc_stack.ss_sp = f.stack.get();
+  f.begin.uc_stack.ss_size = STACK;
+  f.begin.uc_link = nullptr;
+  makecontext(&f.begin, fiber_main, 0);
+  setcontext(&f.begin);
+}
+
+void resume(int index) {
+  fiber &f = fibers[index];
+  running = index;
+  thread = f.index;
+  if (sigsetjmp(scheduler, 0) != 0) return;
+  if (f.stack == nullptr) fiber_begin(f);
+  siglongjmp(f.at, 1);
+}
+
+void open(int index) {
+  fiber &f = fibers[index];
+  const unsigned i = (unsigned)index;
+  f.index = dim3(i % threads.x, i / threads.x % threads.y, i / threads.x / threads.y);
+  f.stands = state::READY;
+  f.turn = 0;
+  f.groups.resize(1);
+  f.groups[0].clear();
+}
+
+/* Until all lanes from `first` on have left or wait for the block. */
+void warp_run(int first, int count) {
+  while (true) {
+    int exchanging = 0, elsewhere = 0;
+    for (int i = first; i < first + count; i++) {
+      if (fibers[i].stands == state::READY) resume(i);
+      exchanging += fibers[i].stands == state::AT_WARP;
+      elsewhere += fibers[i].stands == state::AT_BLOCK;
+    }
+    if (exchanging == 0) return;
+    if (elsewhere != 0) {
+      (void)fprintf(stderr, "some lanes of a warp exchange values, others wait for the block\n");
+      abort();
+    }
+    for (int i = first; i < first + count; i++) {
+      if (fibers[i].stands == state::AT_WARP) fibers[i].stands = state::READY;
+    }
+  }
+}
+
+void block_run(int count) {
+  for (int i = 0; i < count; i++) open(i);
+  for (int waiting = count; waiting > 0;) {
+    for (int first = 0; first < count; first += WARP) warp_run(first, std::min(WARP, count - first));
+    waiting = 0;
+    for (int i = 0; i < count; i++) {
+      if (fibers[i].stands != state::AT_BLOCK) continue;
+      fibers[i].stands = state::READY;
+      waiting++;
+    }
+  }
+}
+
+} // namespace
+
+void run(dim3 grid, dim3 threads_, size_t shared, const std::function<void()> &body) {
+  job = &body;
+  threads = threads_;
+  const size_t count = (size_t)threads.x * threads.y * threads.z;
+  if (count > MOST_THREADS || shared > SHARED) {
+    (void)fprintf(stderr, "%zu threads with %zu bytes do not fit\n", count, shared);
+    abort();
+  }
+  for (block.z = 0; block.z < grid.z; block.z++) {
+    for (block.y = 0; block.y < grid.y; block.y++) {
+      for (block.x = 0; block.x < grid.x; block.x++) {
+        std::memset(shared_memory, 0xff, shared); /* NaN */
+        block_run((int)count);
+      }
+    }
+  }
+}
+
+void block_wait() {
+  stand(state::AT_BLOCK);
+}
+
+int lane() {
+  return running % WARP;
+}
+
+const void *warp_exchange(const void *value, size_t bytes, int lane) {
+  const int turn = fibers[running].turn;
+  const int first = running - running % WARP;
+  std::memcpy(fibers[running].given[turn], value, bytes);
+  fibers[running].turn = 1 - turn;
+  stand(state::AT_WARP);
+  return fibers[first + lane].given[turn];
+}
+
+unsigned char *memory() {
+  return shared_memory;
+}
+
+void copy_start(void *to, const void *from, size_t bytes) {
+  std::memset(to, 0xff, bytes); /* NaN */
+  fibers[running].groups.back().push_back({to, from, bytes});
+}
+
+void copy_commit() {
+  fibers[running].groups.emplace_back();
+}
+
+void copy_wait(int pending) {
+  auto &groups = fibers[running].groups;
+  const int done = (int)groups.size() - 1 - pending;
+  for (int g = 0; g < done; g++) {
+    for (const copy_of &c : groups[g]) std::memcpy(c.to, c.from, c.bytes);
+  }
+  if (done > 0) groups.erase(groups.begin(), groups.begin() + done);
+}
+
+} // namespace machine

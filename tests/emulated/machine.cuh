@@ -1,0 +1,145 @@
+#ifndef FDAPP_EMULATED_MACHINE_CUH
+#define FDAPP_EMULATED_MACHINE_CUH
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <type_traits>
+
+/* kernels/cuda/machine.cuh for a CPU, so that the CUDA backend's own source gives its answers without a GPU,
+ * slowly. Blocks run one after another; a block's threads take turns, each until it has to wait for others.
+ * The target of an asynchronous copy holds NaN from the copy's start until its thread has waited for it: what
+ * is read too early, or overwritten too early, shows. So does shared memory that nobody has written.
+ *
+ * Not shown: what happens if threads take turns in another order, what blocks and the host see of one another
+ * while a kernel runs, what the GPU's compiler makes of the source, and how fast it is. */
+
+struct uint2 {
+  unsigned x, y;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+struct alignas(16) double2 {
+  double x, y;
+};
+struct dim3 {
+  unsigned x, y, z;
+  dim3(unsigned x_, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+inline uint2 make_uint2(unsigned x, unsigned y) {
+  return {x, y};
+}
+
+namespace machine {
+
+extern dim3 thread, block, threads; /* threadIdx, blockIdx, blockDim */
+
+/* One launch: `body` by every thread of every block, with `shared` bytes for each block. */
+void run(dim3 grid, dim3 threads, size_t shared, const std::function<void()> &body);
+
+/* By the running thread. warp_exchange: what lane `lane` of the warp has given as its value. */
+void block_wait();
+const void *warp_exchange(const void *value, size_t bytes, int lane);
+int lane();
+unsigned char *memory();
+void copy_start(void *to, const void *from, size_t bytes);
+void copy_commit();
+void copy_wait(int pending);
+
+template <class T> T exchanged(T value, int lane) {
+  T other;
+  std::memcpy(&other, warp_exchange(&value, sizeof value, lane), sizeof other);
+  return other;
+}
+
+} // namespace machine
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static
+#define __grid_constant__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define threadIdx machine::thread
+#define blockIdx  machine::block
+#define blockDim  machine::threads
+using std::fma;
+using std::max;
+using std::min;
+
+inline void __syncthreads() {
+  machine::block_wait();
+}
+inline void __threadfence() {}
+inline void __threadfence_system() {}
+inline unsigned atomicAdd(unsigned *word, unsigned value) {
+  const unsigned before = *word;
+  *word += value;
+  return before;
+}
+template <class T> T __shfl_sync(unsigned, T value, int lane) {
+  return machine::exchanged(value, lane & 31);
+}
+template <class T> T __shfl_down_sync(unsigned, T value, int delta) {
+  const int lane = machine::lane() + delta;
+  return machine::exchanged(value, lane < 32 ? lane : machine::lane());
+}
+inline double __longlong_as_double(long long bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <class T> void __stcs(T *to, T value) {
+  *to = value;
+}
+
+template <class Kernel> cudaError_t cudaFuncSetAttribute(Kernel *, cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
+template <class Kernel> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, Kernel *) {
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *, int, size_t) {
+  *blocks = 1;
+  return cudaSuccess;
+}
+
+template <class... Parameters, class... Arguments>
+void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, cudaStream_t,
+                   const Arguments &...arguments) {
+  machine::run(grid, block, shared, [&] { kernel(arguments...); });
+}
+
+inline unsigned char *block_memory() {
+  return machine::memory();
+}
+template <class T> void copy_vector(T *to, const T *from) {
+  machine::copy_start(to, from, 16);
+}
+template <class T> void copy_element(T *to, const T *from) {
+  machine::copy_start(to, from, sizeof(T));
+}
+inline void copy_commit() {
+  machine::copy_commit();
+}
+template <int PENDING> void copy_wait() {
+  machine::copy_wait(PENDING);
+}
+inline unsigned counter_read(const unsigned *counter) {
+  return *counter;
+}
+inline void counter_add(unsigned *counter, unsigned steps) {
+  *counter += steps;
+}
+inline unsigned long long clock_read() {
+  return 1;
+}
+
+#endif
