@@ -304,6 +304,13 @@ def test_a_report_that_cannot_be_made_is_a_failure(study):
     assert done.returncode == 3 and "everything is measured" in done.stderr
 
 
+def test_a_report_without_its_libraries_says_which(study, tmp_path):
+    (tmp_path / "h5py.py").write_text("raise ModuleNotFoundError(\"No module named 'h5py'\")\n")
+    done = study("strong", "--ranks", "1", "--repeat", "1", PYTHONPATH=str(tmp_path))
+    assert done.returncode == 3 and "No module named 'h5py'" in done.stderr and "run/setup" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_run_that_would_not_end_in_time_is_not_begun(study):
     done = study("strong", "--ranks", "1", "--grid", "16,64", "--repeat", "1", "--wall-limit", "60")
     assert done.returncode == 75 and "no time for another run" in done.stderr and len(rows(study)) == 1
