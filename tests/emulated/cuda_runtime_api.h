@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /* As much of CUDA's runtime as the backend uses, for a device that is the CPU (runtime.c): one device, whose
- * streams are done with everything at once. Names, types and values are CUDA's. */
+ * streams are done with everything at once, unless it is recorded. Names, types and values are CUDA's. */
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,7 +19,7 @@ typedef enum cudaError {
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
-enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0 };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0, cudaStreamCaptureStatusActive = 1 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 enum { cudaHostAllocDefault = 0, cudaStreamNonBlocking = 1, cudaIpcMemLazyEnablePeerAccess = 1 };
 
@@ -72,7 +72,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 
-/* There are neither graphs nor other processes' memory: cudaErrorNotSupported. */
+/* Graphs are lists of kernels (machine.cpp). */
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
@@ -80,6 +80,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
+
+/* There is no other process's memory: cudaErrorNotSupported. */
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory);
 cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned flags);
 cudaError_t cudaIpcCloseMemHandle(void *memory);

@@ -7,6 +7,9 @@
 #include <ucontext.h>
 #include <vector>
 
+struct cudaGraph : std::vector<std::function<void()>> {};
+struct cudaGraphExec : cudaGraph {};
+
 namespace machine {
 
 dim3 thread(0), block(0), threads(1);
@@ -117,8 +120,6 @@ void block_run(int count) {
   }
 }
 
-} // namespace
-
 void run(dim3 grid, dim3 threads_, size_t shared, const std::function<void()> &body) {
   job = &body;
   threads = threads_;
@@ -134,6 +135,18 @@ void run(dim3 grid, dim3 threads_, size_t shared, const std::function<void()> &b
         block_run((int)count);
       }
     }
+  }
+}
+
+cudaGraph *recording;
+
+} // namespace
+
+void launch(dim3 grid, dim3 threads_, size_t shared, const std::function<void()> &body) {
+  if (recording == nullptr) {
+    run(grid, threads_, shared, body);
+  } else {
+    recording->push_back([=] { run(grid, threads_, shared, body); });
   }
 }
 
@@ -177,3 +190,39 @@ void copy_wait(int pending) {
 }
 
 } // namespace machine
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status) {
+  *status = machine::recording == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+  machine::recording = new cudaGraph;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph) {
+  *graph = machine::recording;
+  machine::recording = nullptr;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long) {
+  *executable = new cudaGraphExec{*graph};
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t) {
+  for (const auto &kernel : *executable) kernel();
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  delete executable;
+  return cudaSuccess;
+}

@@ -39,8 +39,9 @@ namespace machine {
 
 extern dim3 thread, block, threads; /* threadIdx, blockIdx, blockDim */
 
-/* One launch: `body` by every thread of every block, with `shared` bytes for each block. */
-void run(dim3 grid, dim3 threads, size_t shared, const std::function<void()> &body);
+/* A launch, run or, in a recording, kept: `body` by every thread of every block, with `shared` bytes for each
+ * block. */
+void launch(dim3 grid, dim3 threads, size_t shared, const std::function<void()> &body);
 
 /* By the running thread. warp_exchange: what lane `lane` of the warp has given as its value. */
 void block_wait();
@@ -114,7 +115,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *,
 template <class... Parameters, class... Arguments>
 void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, cudaStream_t,
                    const Arguments &...arguments) {
-  machine::run(grid, block, shared, [&] { kernel(arguments...); });
+  machine::launch(grid, block, shared, [=] { kernel(arguments...); });
 }
 
 inline unsigned char *block_memory() {

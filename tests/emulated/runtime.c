@@ -152,47 +152,6 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
-  (void)stream;
-  *status = cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
-  (void)stream;
-  (void)mode;
-  return cudaErrorNotSupported;
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
-  (void)stream;
-  (void)graph;
-  return cudaErrorNotSupported;
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
-  (void)executable;
-  (void)graph;
-  (void)flags;
-  return cudaErrorNotSupported;
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  (void)executable;
-  (void)stream;
-  return cudaErrorNotSupported;
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  (void)graph;
-  return cudaErrorNotSupported;
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
-  (void)executable;
-  return cudaErrorNotSupported;
-}
-
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory) {
   (void)handle;
   (void)memory;
