@@ -47,7 +47,7 @@ struct choice_of<gradient_operation>
 };
 template <>
 struct choice_of<divergence_operation> : choice_thin<tile<NARROW, 4, 256, 2, 2>, tile<WIDE, 2, 256, 2, 2>> {
-  static constexpr int THIN_PLANES = by_precision_value(256, 64);
+  static constexpr int THIN_PLANES = by_precision_value(256, 64); /* 256^3 gains 8 points */
   static constexpr bool PACED_THIN = !SINGLE;
 };
 template <>

@@ -88,10 +88,11 @@ void open(int index) {
 }
 
 /* Until all lanes from `first` on have left or wait for the block. */
-void warp_run(int first, int count) {
+void warp_run(int first, int count, bool backwards) {
   while (true) {
     int exchanging = 0, elsewhere = 0;
-    for (int i = first; i < first + count; i++) {
+    for (int k = 0; k < count; k++) {
+      const int i = first + (backwards ? count - 1 - k : k);
       if (fibers[i].stands == state::READY) resume(i);
       exchanging += fibers[i].stands == state::AT_WARP;
       elsewhere += fibers[i].stands == state::AT_BLOCK;
@@ -107,10 +108,17 @@ void warp_run(int first, int count) {
   }
 }
 
+/* Every second block backwards: what comes out right only if the first threads come first, shows. */
 void block_run(int count) {
+  static bool backwards;
+  const int warps = (count + WARP - 1) / WARP;
+  backwards = !backwards;
   for (int i = 0; i < count; i++) open(i);
   for (int waiting = count; waiting > 0;) {
-    for (int first = 0; first < count; first += WARP) warp_run(first, std::min(WARP, count - first));
+    for (int w = 0; w < warps; w++) {
+      const int first = (backwards ? warps - 1 - w : w) * WARP;
+      warp_run(first, std::min(WARP, count - first), backwards);
+    }
     waiting = 0;
     for (int i = 0; i < count; i++) {
       if (fibers[i].stands != state::AT_BLOCK) continue;

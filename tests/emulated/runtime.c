@@ -57,7 +57,9 @@ const char *cudaGetErrorString(cudaError_t error) {
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
   enum { ALIGNMENT = 256 };
   *memory = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-  return *memory == NULL ? cudaErrorMemoryAllocation : cudaSuccess;
+  if (*memory == NULL) return cudaErrorMemoryAllocation;
+  memset(*memory, 0xff, bytes); /* NaN */
+  return cudaSuccess;
 }
 
 cudaError_t cudaFree(void *memory) {
@@ -79,18 +81,23 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
   return cudaSuccess;
 }
 
+/* Of a recording only kernels are kept. */
+static cudaError_t not_recorded(cudaStream_t stream) {
+  enum cudaStreamCaptureStatus recording;
+  (void)cudaStreamIsCapturing(stream, &recording);
+  return recording == cudaStreamCaptureStatusNone ? cudaSuccess : cudaErrorNotSupported;
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
   (void)kind;
-  (void)stream;
   memcpy(to, from, bytes);
-  return cudaSuccess;
+  return not_recorded(stream);
 }
 
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
-  (void)stream;
   memset(memory, value, bytes);
-  return cudaSuccess;
+  return not_recorded(stream);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
