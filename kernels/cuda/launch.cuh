@@ -11,17 +11,15 @@ constexpr int by_precision_value(int single, int twofold) {
 }
 template <class A, class B> using by_precision = std::conditional_t<SINGLE, A, B>;
 
-/* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), those for thin
- * slabs, where cutting along z costs more than small tiles do, and up to how many planes a slab is thin; the
- * planes up to which blocks are over before they drift apart and do not wait for one another, whether they
- * ever do in thin slabs, and the least bytes of points for which the pipeline is. A device with less shared
- * memory than a tile needs takes the kernel without. */
+/* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), and when they are
+ * used. A device with less shared memory than a tile needs takes the kernel without. */
 template <class Tile, class Thin = Tile> struct choice {
   using tile = Tile;
-  using thin = Thin;
-  static constexpr int THIN_PLANES = 64, UNPACED_PLANES = 32;
-  static constexpr bool PACED_THIN = false;
-  static constexpr size_t BYTES = (size_t)3 << 20;
+  using thin = Thin;                        /* where cutting a slab along z costs more than small tiles do: */
+  static constexpr int THIN_PLANES = 64;    /* slabs of no more planes */
+  static constexpr int UNPACED_PLANES = 32; /* blocks of no more are over before they drift apart */
+  static constexpr bool PACED_THIN = false; /* whether those of more wait for one another in thin slabs */
+  static constexpr size_t BYTES = (size_t)3 << 20; /* of points: the least for the pipeline */
 };
 /* In double precision the tiles are as small anyway. */
 template <class Tile, class Thin> using choice_thin = choice<Tile, by_precision<Thin, Tile>>;
