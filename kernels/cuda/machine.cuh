@@ -3,9 +3,9 @@
 
 #include <cuda_runtime.h>
 
-/* What only a GPU and its compiler understand, besides the language's own words: launches, memory that the
- * blocks of a kernel share, asynchronous copies into it, counters that blocks wait for. Tests have another
- * file of this name, with which kernels run on the CPU (tests/emulated). */
+/* What only a GPU and its compiler understand, besides the language's own words: launches, the memory that a
+ * block's threads share, asynchronous copies into it, counters by which blocks wait for one another. Tests
+ * have another file of this name, with which kernels run on the CPU (tests/emulated). */
 
 template <class... Parameters, class... Arguments>
 void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream,

@@ -13,11 +13,12 @@
 /* kernels/cuda/machine.cuh for a CPU, so that the CUDA backend's own source gives its answers without a GPU,
  * slowly. Blocks run one after another; a block's threads take turns, each until it has to wait for others.
  * The target of an asynchronous copy holds NaN from the copy's start until its thread has waited for it: what
- * is read too early, or overwritten too early, shows. So does memory that nobody has written, but for shared
- * variables of a size known to the compiler.
+ * is read too early, or overwritten too early, shows. So does what nobody has written of the shared memory
+ * that a launch asks for.
  *
- * Not shown: what happens if threads take turns in another order, what blocks and the host see of one another
- * while a kernel runs, what the GPU's compiler makes of the source, and how fast it is. */
+ * Not shown: what happens if threads take turns in other orders than upwards and downwards, what blocks and
+ * the host see of one another while a kernel runs, what the GPU's compiler makes of the source, and how fast
+ * it is. */
 
 struct uint2 {
   unsigned x, y;

@@ -47,19 +47,17 @@ cudaError_t cudaGetLastError(void) {
 }
 
 const char *cudaGetErrorName(cudaError_t error) {
-  return error == cudaSuccess ? "cudaSuccess" : "cudaErrorNotSupported";
+  return error == cudaSuccess ? "cudaSuccess" : "an error";
 }
 
 const char *cudaGetErrorString(cudaError_t error) {
-  return error == cudaSuccess ? "no error" : "not emulated";
+  return error == cudaSuccess ? "no error" : "out of memory, or not emulated";
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
   enum { ALIGNMENT = 256 };
   *memory = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-  if (*memory == NULL) return cudaErrorMemoryAllocation;
-  memset(*memory, 0xff, bytes); /* NaN */
-  return cudaSuccess;
+  return *memory == NULL ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
 cudaError_t cudaFree(void *memory) {
