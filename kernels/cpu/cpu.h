@@ -8,7 +8,7 @@
 
 struct kernels_context {
   int threads;
-  size_t cache_bytes;  /* last-level cache */
+  size_t cache_bytes;  /* of the last-level caches that the threads see */
   size_t window_bytes; /* that a tile's window may take: twice a core's own cache */
   char description[256];
 };
@@ -55,6 +55,13 @@ status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function fu
  * as /proc/self/cgroup; root: where the groups' trees are mounted. Linux,
  * Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst. */
 size_t memory_limit_cpu(const char *groups, const char *root);
+
+/* Bytes of the last-level caches that `threads` threads see: the one of processor `cpu`, as many times as it
+ * takes to seat them; 0 if the system does not tell. root: /sys/devices/system/cpu. Not
+ * sysconf(_SC_LEVEL3_CACHE_SIZE), which on AMD's processors says what all caches of the package come to (384
+ * MiB where two cores share 32), so that results many times the cache would go through it. Linux,
+ * Documentation/ABI/testing/sysfs-devices-system-cpu. */
+size_t last_cache_cpu(const char *root, int cpu, int threads);
 
 /* memory_cpu.c: slots of the table. */
 status memory_allocate_cpu(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);

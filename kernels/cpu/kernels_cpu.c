@@ -1,6 +1,7 @@
 #include "cpu.h"
 
 #include <omp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,18 +59,14 @@ static void processor_name(char *name, size_t size) {
   (void)fclose(file);
 }
 
-/* Size of a cache as the system reports it, or `otherwise`. */
-static size_t cache_size(int name, size_t otherwise) {
-  const long bytes = sysconf(name);
-  return bytes > 0 ? (size_t)bytes : otherwise;
-}
-
 static status context_create_cpu(const kernels_setup *setup, kernels_context **context) {
   *context = calloc(1, sizeof **context);
   if (*context == NULL) return status_fail(STATUS_MEMORY, "no memory for the CPU backend");
   (*context)->threads = setup->threads > 0 ? setup->threads : omp_get_max_threads();
-  (*context)->cache_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE, 32 << 20);
-  (*context)->window_bytes = 2 * cache_size(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
+  const size_t last = last_cache_cpu("/sys/devices/system/cpu", sched_getcpu(), (*context)->threads);
+  const long second = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  (*context)->cache_bytes = last > 0 ? last : 32 << 20;
+  (*context)->window_bytes = 2 * (second > 0 ? (size_t)second : 1 << 20);
   char name[128];
   processor_name(name, sizeof name);
   (void)snprintf((*context)->description, sizeof(*context)->description, "%s, %d thread%s, %s", name,
