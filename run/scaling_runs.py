@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from scaling_host import Failure, started
@@ -47,6 +47,7 @@ class Runs:
     out: Path  # the study's directory
     stop: Stop
     lock: int | None = None  # descriptor, once the directory is this study's
+    warned: set = field(default_factory=set)  # of what the program warned, said once
 
     @property
     def scratch(self):
@@ -89,6 +90,14 @@ def outcome(code, words, said):
     return f"exit code {code} of: {shlex.join(words)}\n  {last_lines(said)}".rstrip()
 
 
+def tell_warnings(runs, case, said):
+    """What the program warns of, ranks that share a device for instance, belongs to whoever reads the rows."""
+    for line in said.splitlines():
+        if line.startswith("fdapp: warning: ") and line not in runs.warned:
+            runs.warned.add(line)
+            print(f"{case.name}: {line}", file=sys.stderr)
+
+
 def measure_exchange(runs, cases):
     """Let fdbench time the halo exchange alone, once for a study, for the model in its report."""
     counts = [case.ranks for case in cases if case.ranks > 1]
@@ -125,6 +134,7 @@ def run_case(runs, case, tick):
         if not row["steps"]:
             raise Failure(2, f"{case.name}: took no step: there is nothing to measure in {shlex.join(words)}")
         shutil.copyfile(perf, runs.out / "perf" / f"{case.name}.json")
+        tell_warnings(runs, case, said)
         return row
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

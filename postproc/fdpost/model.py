@@ -23,12 +23,14 @@ front / (nx ny size): what marches together takes the device's whole bandwidth. 
 On a CPU pieces = 1.
 
 hiding = 1 where messages move on by themselves. The slowest rank has ceil(nz / ranks) planes; on a CPU fewer than 8 are
-all edge, in one range. bandwidth is the same-mix ceiling of a rank, measured in the same run. launch is what starting a
-range and letting it run out costs, and thin the share of the bandwidth that the first planes reach of what many reach:
-pipelines of planes fill up meanwhile. join is what passes from stage to stage beside that, waiting for a slower
-neighbour included. efficiency, launch, thin and join are fitted to times of steps and of their parts, latency and link
-to times of the exchange alone (fdbench halo). Not in the model: caches that hold a whole slab, GPUs that differ, a
-network shared by many nodes, jitter of many ranks: beyond the ranks measured it is a bound from below on time."""
+all edge, in one range. bandwidth is the same-mix ceiling of a rank, measured in the same run; where ranks share one
+host's memory, also beside the runs that are predicted, for how it is shared out is a figure of the machine. launch is
+what starting a range and letting it run out costs, and thin the share of the bandwidth that the first planes reach of
+what many reach: pipelines of planes fill up meanwhile. join is what passes from stage to stage beside that, waiting for
+a slower neighbour included. efficiency, launch, thin and join are fitted to times of steps and of their parts, latency
+and link to times of the exchange alone (fdbench halo). Not in the model: caches that hold a whole slab, GPUs that
+differ, a network shared by many nodes, jitter of many ranks: beyond the ranks measured it is a bound from below on
+time."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -228,14 +230,15 @@ def measured_ceilings(measurements, shared):
     return Ceilings(tuple((*key, float(np.mean(values))) for key, values in sorted(found.items())), shared)
 
 
-def fit(measurements, backend="cuda", exchanges=()):
+def fit(measurements, backend="cuda", exchanges=(), streams=()):
     """The machine that explains the measurements best, overlap hiding all or nothing, whichever fits.
 
-    exchanges: [(bytes sent each way, seconds)] of the halo exchange alone. Weighted least squares of the logarithms,
+    exchanges: [(bytes sent each way, seconds)] of the halo exchange alone. streams: further measurements, of which
+    nothing but the ceilings are used. Weighted least squares of the logarithms,
     each figure held near its first guess with a factor of three: one that the data cannot tell, as the latency of what
     overlap hides, stays near it, and is named in `untold`."""
     guess = GUESSES.get(backend, GUESSES["cuda"])
-    ceilings = measured_ceilings(measurements, shared=backend == "cpu")
+    ceilings = measured_ceilings(streams or measurements, shared=backend == "cpu")
     names, front = list(guess), 0.0 if backend == "cpu" else FRONT
     start = np.log([guess[name] for name in names])
 

@@ -34,6 +34,7 @@ class Point:
 
     seconds: tuple
     halo_wait: tuple
+    exchange: tuple  # with its waiting, as timed on one stage; NaN where none was
     share: tuple
     measurement: model.Measurement
     repeats: int
@@ -78,6 +79,11 @@ class Curve:
     def label(self):
         transport = self.transport if self.compared else ""
         return ", ".join(filter(None, (f"{self.grid} {self.precision}", self.threads, transport)))
+
+    def waits(self, point):
+        """Seconds of a step that go into halo and waiting, as far as they are measured: on CPUs the host's wait; on
+        devices, where the host runs ahead, the exchange, of which most is hidden."""
+        return point.halo_wait if self.backend == "cpu" else point.exchange
 
     def efficiencies(self):
         """[(ranks, efficiency)] against the smallest rank count measured."""
@@ -143,6 +149,7 @@ def make_point(rows):
     return Point(
         seconds,
         spread([number(each, "halo_wait_seconds") for each in rows]),
+        spread([stages * (number(each, "stage_halo_seconds") or math.nan) for each in rows]),
         spread([number(each, "share_of_ceiling") for each in rows]),
         model.Measurement(
             problem,
@@ -236,15 +243,18 @@ def fitted_ranks(curves):
 
 
 def fit_machines(curves, exchanges=None):
-    """{key: machine}, fitted on the points of fitted_ranks() and exchanges, as read_exchanges() gives them."""
-    seen, seen_ranks = {}, fitted_ranks(curves)
+    """{key: machine}, fitted on the points of fitted_ranks() and exchanges, as read_exchanges() gives them. On CPUs the
+    ceilings beside all points are used."""
+    seen, streams, seen_ranks = {}, {}, fitted_ranks(curves)
     for curve in curves:
         key = machine_key(curve)
         few = [point.measurement for point in curve.points if point.ranks in seen_ranks[key]]
         seen.setdefault(key, []).extend(few)
+        if curve.backend == "cpu":
+            streams.setdefault(key, []).extend(point.measurement for point in curve.points)
     exchanges = exchanges or {}
     known = {key: next((exchanges[way] for way in key[2].split(", ") if way in exchanges), ()) for key in seen}
-    return {key: model.fit(few, key[0], known[key]) for key, few in seen.items()}
+    return {key: model.fit(few, key[0], known[key], streams.get(key, ())) for key, few in seen.items()}
 
 
 def read_exchanges(directory):

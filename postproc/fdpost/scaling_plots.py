@@ -89,18 +89,8 @@ def draw_shares(ax, curves, colours):
     percent_axis(ax)
 
 
-def lost_time(curve, point, machine):
-    """Milliseconds of a step, least and most of them: on CPUs the host's wait; on devices, where that is mostly for
-    the stage itself, what no kernel accounts for."""
-    if curve.backend == "cpu":
-        return milliseconds(point.halo_wait)
-    compared = model.compare_terms(machine, point.measurement)
-    rest = 1e3 * compared[-1][1] if compared and compared[-1][1] > 0 else np.nan
-    return rest, rest, rest
-
-
 def draw_halo(ax, curves, machines, colours):
-    """What is lost as measured, and the exchange itself by the model; one rank has none."""
+    """The exchange with its waiting as measured, and the exchange alone by the model; one rank has none."""
     ax.set_title("Halo and waiting, ms of a step")
     told = False
     for curve in curves:
@@ -108,7 +98,7 @@ def draw_halo(ax, curves, machines, colours):
         if not points:
             continue
         colour, machine, told = colours[curve.kind], machines[machine_key(curve)], True
-        draw_points(ax, curve, colour, [lost_time(curve, point, machine) for point in points])
+        draw_points(ax, curve, colour, [milliseconds(curve.waits(point)) for point in points])
         counts, problems = modelled(replace(curve, points=tuple(points)), machine)
         halo = [1e3 * model.step_terms(machine, problem).halo for problem in problems]
         mark = "_" if len(counts) == 1 else None  # a line of one point is none
@@ -144,7 +134,7 @@ def draw_study(curves, machines, mode, note):
         fig,
         name,
         f"points: medians;  bars: smallest to largest of the repeats;  lines in the upper row: the model, {note}\n"
-        "halo: points: the host's wait, on GPUs what no kernel accounts for;  lines: the exchange, by the model",
+        "halo: points: the host's wait, on GPUs the exchange and its waiting;  lines: the exchange, by the model",
     )
     draw_times(axes[0, 0], curves, machines, colours)
     draw_efficiencies(axes[0, 1], curves, machines, colours)

@@ -22,8 +22,10 @@ STRONG_RANKS = (4, 8, 16, 32, 64)
 PIXELS = 150  # an inch
 MEASURED_NOTE = (
     "Medians over the runs; the spread is from the smallest to the largest. Efficiency is against the smallest number"
-    " of ranks in the table. The host's wait includes the first exchange, which opens connections. On devices the host"
-    " runs ahead, and what it waits for is the stage itself: there the table of parts, below, says what is lost."
+    " of ranks in the table. Halo and waiting: on CPUs what the host waits for, the first exchange included, which"
+    " opens connections; on devices, where the host runs ahead, the exchange from the edges being there to its end,"
+    " waiting for neighbours included, as timed on one stage. Most of that is hidden: the table of parts, below, says"
+    " what is lost."
 )
 
 
@@ -43,12 +45,11 @@ def curve_section(curve, machine, fitted):
         seconds = model.step_time(machine, point.measurement.problem)
         kind = "fitted" if point.ranks in fitted else "**predicted**"
         row += [f"{1e3 * seconds:.4g} ({kind})", f"{100 * (point.seconds[0] / seconds - 1):+.1f} %"]
-        middle, low, high = (1e3 * value for value in point.halo_wait)
-        waits = point.ranks > 1 and curve.backend == "cpu"
-        row += [f"{middle:.3g} ({low:.3g} – {high:.3g})" if waits else ""]
+        middle, low, high = (1e3 * value for value in curve.waits(point))
+        row += [f"{middle:.3g} ({low:.3g} – {high:.3g})" if point.ranks > 1 and middle >= 0 else ""]
         rows.append(row)
     header = ["ranks", "runs", "ms a step", "spread", "efficiency", "share of ceiling", "model, ms"]
-    header += ["measured against model", "host waits for the halo, ms a step"]
+    header += ["measured against model", "halo and waiting, ms a step"]
     return f"### {curve_title(curve)}\n\n{table(header, rows)}\n"
 
 
@@ -109,7 +110,8 @@ def prediction_section(curves, machines):
     header = ["study", "ranks", "predicted, ms a step", "measured", "difference"]
     header += ["efficiency predicted", "measured", "to blame beyond 10 %"]
     return (
-        f"The model saw the runs on {' and '.join(map(str, counts))} ranks alone, and was asked for the rest.\n\n"
+        f"The model saw the runs on {' and '.join(map(str, counts))} ranks alone, and was asked for the rest"
+        f"{'; of those, on CPUs, the bandwidth of streams' * any(curve.backend == 'cpu' for curve in curves)}.\n\n"
         + table(header, rows)
     )
 
@@ -269,7 +271,9 @@ def provenance_section(directory):
         raise DataError(f"{path}: not written by run/scaling")
     lines = [*identity.get("program", []), f"overrides {' '.join(identity.get('overrides', [])) or 'none'}"]
     lines += [f"launcher  {' '.join(identity.get('launcher', []))}", f"mpirun    {facts.get('mpi', '')}"]
-    lines += [f"gpu       {gpu}" for gpu in facts.get("gpus", [])] + facts.get("cpu", [])
+    lines += [f"gpu       {gpu}" for gpu in facts.get("gpus", [])]
+    lines += [f"links     {' '.join(link.split())}" for link in facts.get("links", []) if link.startswith("GPU")]
+    lines += facts.get("cpu", [])
     lines += [f"kernel {facts.get('kernel', '')}, clock source {facts.get('clock source', '')}"]
     for start in facts.get("starts", []):
         lines.append(f"measured {start.get('date', '')}, load {start.get('load', float('nan')):.2f}")

@@ -97,6 +97,19 @@ def test_ceilings_of_memories_of_their_own_are_those_of_any_rank_count(shared, t
     assert model.measured_ceilings(seen, shared).of(pair) == pytest.approx(two)
 
 
+def test_a_host_is_predicted_by_the_bandwidth_that_its_ranks_have():
+    """Not by that of two ranks alone: four may have twice as much, or no more."""
+    truth = {name: value for name, value in TRUTH.items() if name != "front"}
+    runs = [measured(replace(CUBE, nx=n, ny=n, ranks=ranks), truth) for n in (256, 512) for ranks in (1, 2, 4, 8)]
+    few = [m for m in runs if m.problem.ranks < 4]
+    machine = model.fit(few, "cpu", exchanges(truth), streams=runs)
+    for m in runs:
+        assert model.step_time(machine, m.problem) == pytest.approx(m.seconds, rel=0.02)
+    large = replace(CUBE, ranks=8)
+    without = model.step_time(model.fit(few, "cpu", exchanges(truth)), large)
+    assert without > 2 * model.step_time(machine, large)
+
+
 @pytest.mark.parametrize("size", [4, 8])
 def test_fit_on_one_and_two_predicts_four_and_eight(size):
     grids = [replace(CUBE, nx=n, ny=n, nz=n, size=size, overlap=o) for n in (256, 512, 1024) for o in (True, False)]

@@ -31,6 +31,8 @@ if log.read_text().count("\\n") > int(os.environ.get("FAIL_AFTER", 99)):
     print("no memory"); sys.exit(int(os.environ["CODE"]))
 (log.parent / "pid").write_text(str(os.getpid()))
 time.sleep(float(os.environ.get("SECONDS", 0)))
+if os.environ.get("WARN") == os.environ["RANKS"]:
+    print("fdapp: warning: two share one", file=sys.stderr)
 if float(keys.get("output.wall_limit", 0)) > 0:
     print("fdapp: error: stopped: run again to go on"); sys.exit(75)
 ranks = int(os.environ["RANKS"])
@@ -304,11 +306,18 @@ def test_a_report_that_cannot_be_made_is_a_failure(study):
     assert done.returncode == 3 and "everything is measured" in done.stderr
 
 
-def test_a_report_without_its_libraries_says_which(study, tmp_path):
+def test_without_the_libraries_of_a_report_nothing_is_begun(study, tmp_path):
     (tmp_path / "h5py.py").write_text("raise ModuleNotFoundError(\"No module named 'h5py'\")\n")
     done = study("strong", "--ranks", "1", "--repeat", "1", PYTHONPATH=str(tmp_path))
     assert done.returncode == 3 and "No module named 'h5py'" in done.stderr and "run/setup" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in done.stderr and not study.out.exists()
+
+
+def test_what_the_program_warns_of_is_said_once(study):
+    done = study("strong", "--ranks", "1,2", "--repeat", "2", WARN="2")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("fdapp: warning: two share one") == 1
+    assert "strong-20x16x24-double-2-1: fdapp: warning" in done.stderr
 
 
 def test_a_run_that_would_not_end_in_time_is_not_begun(study):
