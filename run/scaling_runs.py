@@ -90,11 +90,12 @@ def outcome(code, words, said):
     return f"exit code {code} of: {shlex.join(words)}\n  {last_lines(said)}".rstrip()
 
 
-def tell_warnings(runs, case, said):
+def tell_warnings(runs, case, said, progress):
     """What the program warns of, ranks that share a device for instance, belongs to whoever reads the rows."""
     for line in said.splitlines():
         if line.startswith("fdapp: warning: ") and line not in runs.warned:
             runs.warned.add(line)
+            progress.clear()
             print(f"{case.name}: {line}", file=sys.stderr)
 
 
@@ -116,13 +117,13 @@ def measure_exchange(runs, cases):
     part.unlink(missing_ok=True)
 
 
-def run_case(runs, case, tick):
+def run_case(runs, case, progress):
     """Run once; returns the row, or None if it was stopped. Failure 2 or 3 with the run's own words if it failed."""
     scratch = runs.scratch
     shutil.rmtree(scratch, ignore_errors=True)
     words = runs.words(case, case.ranks)
     try:
-        code, said = runs.execute(words, tick)
+        code, said = runs.execute(words, progress.tick)
         if runs.stop.asked or code == STOPPED:
             return None
         if code != 0:
@@ -134,7 +135,7 @@ def run_case(runs, case, tick):
         if not row["steps"]:
             raise Failure(2, f"{case.name}: took no step: there is nothing to measure in {shlex.join(words)}")
         shutil.copyfile(perf, runs.out / "perf" / f"{case.name}.json")
-        tell_warnings(runs, case, said)
+        tell_warnings(runs, case, said, progress)
         return row
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -167,7 +168,7 @@ def measure(runs, cases, rows, deadline):
         if not runs.stop.asked:
             progress.begin(case)
             try:
-                row = run_case(runs, case, progress.tick)
+                row = run_case(runs, case, progress)
             except Failure as failure:
                 progress.clear()
                 if TOO_LARGE not in str(failure):

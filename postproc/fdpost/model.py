@@ -233,8 +233,8 @@ def measured_ceilings(measurements, shared):
 def fit(measurements, backend="cuda", exchanges=(), streams=()):
     """The machine that explains the measurements best, overlap hiding all or nothing, whichever fits.
 
-    exchanges: [(bytes sent each way, seconds)] of the halo exchange alone. streams: further measurements, of which
-    nothing but the ceilings are used. Weighted least squares of the logarithms,
+    exchanges: [(bytes sent each way, seconds)] of the halo exchange alone. streams: the measurements whose ceilings
+    are the machine's, if not the same ones; nothing else of them is used. Weighted least squares of the logarithms,
     each figure held near its first guess with a factor of three: one that the data cannot tell, as the latency of what
     overlap hides, stays near it, and is named in `untold`."""
     guess = GUESSES.get(backend, GUESSES["cuda"])
