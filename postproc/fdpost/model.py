@@ -1,7 +1,8 @@
 """The time of a step from figures of the machine, and what follows for machines and grids not measured.
 
 One Runge-Kutta stage on a slab of n planes, with w words moved per point (words of a step / stages), halo H = 4:
-    plane(k) = k nx ny size / (bandwidth efficiency)       seconds for k words per point of a plane
+    plane(k) = k nx ny size / (bandwidth efficiency)       seconds for k words per point of a plane, on a device
+    plane(k) = k nx ny size (1 / bandwidth + 1 / core)     on a CPU, where memory's time and the cores' add up
     halo     = latency + H nx ny size / link               both ways at once; 0 for a rank alone, which wraps around
     alone, or without overlap:
         interior = launch + plane(n w + 2 H pieces)
@@ -27,9 +28,9 @@ all edge, in one range. bandwidth is the same-mix ceiling of a rank, measured in
 host's memory, also beside the runs that are predicted, for how it is shared out is a figure of the machine. launch is
 what starting a range and letting it run out costs, and thin the share of the bandwidth that the first planes reach of
 what many reach: pipelines of planes fill up meanwhile. join is what passes from stage to stage beside that, waiting for
-a slower neighbour included. efficiency, launch, thin and join are fitted to times of steps and of their parts, latency
-and link to times of the exchange alone (fdbench halo). Not in the model: caches that hold a whole slab, GPUs that
-differ, a network shared by many nodes, jitter of many ranks: beyond the ranks measured it is a bound from below on
+a slower neighbour included. efficiency or core, launch, thin and join are fitted to times of steps and of their parts,
+latency and link to times of the exchange alone (fdbench halo). Not in the model: caches that hold a whole slab, GPUs
+that differ, a network shared by many nodes, jitter of many ranks: beyond the ranks measured it is a bound from below on
 time."""
 
 import math
@@ -55,7 +56,7 @@ FRONT = 132 * 16384.0
 # First guesses, of the size seen on H200s with copies from GPU to GPU over NVLink, and through shared host memory.
 GUESSES = {
     "cuda": {"efficiency": 0.9, "latency": 20e-6, "link": 150e9, "launch": 5e-6, "thin": 0.7, "join": 10e-6},
-    "cpu": {"efficiency": 0.5, "latency": 10e-6, "link": 5e9, "launch": 10e-6, "thin": 1.0, "join": 5e-6},
+    "cpu": {"core": 20e9, "latency": 10e-6, "link": 5e9, "launch": 10e-6, "thin": 1.0, "join": 5e-6},
 }
 
 
@@ -117,10 +118,11 @@ class Machine:
     """The machine's figures."""
 
     ceilings: Ceilings
-    efficiency: float  # share of the ceiling that a stage reaches on a thick slab
     latency: float  # seconds, of an exchange
     link: float  # bytes per second, each way
     launch: float  # seconds, of a range of planes, whatever its size
+    efficiency: float = 1.0  # share of the ceiling that a stage reaches on a thick slab, on a device
+    core: float = math.inf  # bytes per second that a rank computes of what is in its caches, on a CPU
     thin: float = 1.0  # bandwidth of the edges, as a share of the interior's
     join: float = 0.0  # seconds, of a stage that overlaps
     front: float = 0.0  # bytes of a plane that a device computes at once; 0: a CPU
@@ -176,7 +178,7 @@ def stage_ends_first(machine, problem, span):
 
 def step_terms(machine, problem):
     """The terms of a step of `problem`."""
-    speed = machine.ceilings.of(problem) * machine.efficiency
+    speed = 1 / (1 / (machine.ceilings.of(problem) * machine.efficiency) + 1 / machine.core)
     words = problem.words / problem.stages
     alone = problem.ranks == 1
     overlap, device = problem.overlap and not alone, machine.front > 0

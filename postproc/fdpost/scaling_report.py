@@ -1,6 +1,7 @@
 """The report of a scaling study: report.md and its plots; notes.md, if there, goes into it."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -158,7 +159,8 @@ def machines_section(machines, fitted):
             " ".join(filter(None, key)),
             ", ".join(map(str, fitted[key])),
             f"{1e-9 * max(value for _, _, value in m.ceilings.known):.4g}",
-            marked(m, "efficiency", f"{100 * m.efficiency:.1f} %"),
+            marked(m, "efficiency", f"{100 * m.efficiency:.1f} %") if math.isinf(m.core) else "",
+            "" if math.isinf(m.core) else marked(m, "core", f"{1e-9 * m.core:.3g}"),
             marked(m, "launch", f"{1e6 * m.launch:.3g}"),
             marked(m, "thin", f"{100 * m.thin:.0f} %"),
             marked(m, "join", f"{1e6 * m.join:.3g}"),
@@ -168,13 +170,14 @@ def machines_section(machines, fitted):
         ]
         for key, m in machines.items()
     ]
-    header = ["machine", "fitted on ranks", "ceiling of a rank, GB/s", "a stage's share of it", "launch of a range, µs"]
-    header += ["edges' share of the interior's speed", "join of a stage, µs", "halo latency, µs"]
+    header = ["machine", "fitted on ranks", "ceiling of a rank, GB/s", "a stage's share of it"]
+    header += ["a rank's own rate beside it, GB/s", "launch of a range, µs", "edges' share of the interior's speed"]
+    header += ["join of a stage, µs", "halo latency, µs"]
     return table([*header, "halo link, GB/s each way", "overlap hides"], rows)
 
 
 def misfits(curves, machines, fitted):
-    """A sentence for each machine that the model does not describe, though it was fitted there."""
+    """A sentence for each machine that the model describes badly, though it was fitted there."""
     worst = {}
     for curve in curves:
         key = machine_key(curve)
@@ -183,8 +186,8 @@ def misfits(curves, machines, fitted):
                 off = abs(point.seconds[0] / model.step_time(machines[key], point.measurement.problem) - 1)
                 worst[key] = max(worst.get(key, 0.0), off)
     return [
-        f"**{' '.join(filter(None, key))}: the model misses runs that it was fitted on by up to {100 * off:.0f} %."
-        " It does not describe this machine, and its figures in the table mean nothing.**\n"
+        f"**{' '.join(filter(None, key))}: the model misses runs that it was fitted on by up to {100 * off:.0f} %:"
+        " its figures in the table are no better than that.**\n"
         for key, off in worst.items()
         if off > 0.1
     ]

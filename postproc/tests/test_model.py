@@ -97,6 +97,18 @@ def test_ceilings_of_memories_of_their_own_are_those_of_any_rank_count(shared, t
     assert model.measured_ceilings(seen, shared).of(pair) == pytest.approx(two)
 
 
+def test_on_a_host_the_time_of_memory_and_of_the_cores_add_up():
+    """Two ranks that share a memory lose no more than memory's part of it."""
+    shared = model.Ceilings(((1, 1e9, 40e9), (2, 1e9, 25e9)), shared=True)
+    machine = model.Machine(shared, latency=0.0, link=math.inf, launch=0.0, core=15e9)
+    one, two = (model.step_time(machine, replace(CUBE, nz=512 * ranks, ranks=ranks)) for ranks in (1, 2))
+    assert one == pytest.approx((512 * 11 + 4 * 8) * CUBE.plane_bytes * (1 / 40e9 + 1 / 15e9))
+    assert two == pytest.approx((512 * 11 + 4 * (16 + 8)) * CUBE.plane_bytes * (1 / 25e9 + 1 / 15e9))
+    seen = ((1, one, 40e9), (2, two, 25e9))
+    runs = [model.Measurement(replace(CUBE, nz=512 * n, ranks=n), seconds, n * own) for n, seconds, own in seen]
+    assert model.fit(runs, "cpu").core == pytest.approx(15e9, rel=0.02)
+
+
 def test_a_host_is_predicted_by_the_bandwidth_that_its_ranks_have():
     """Not by that of two ranks alone: four may have twice as much, or no more."""
     truth = {name: value for name, value in TRUTH.items() if name != "front"}
