@@ -176,6 +176,14 @@ def test_lines_are_the_model(strong_panels):
         assert halo[ranks] == pytest.approx(4e3 * stage.exchange)
 
 
+@pytest.mark.parametrize("low, bottom", [(0.9, 0.75), (0.5, 0.0)])
+def test_efficiencies_near_one_can_be_told_apart(low, bottom):
+    ax = Figure().subplots()
+    ax.plot([1, 2], [1.0, low])
+    scaling_plots.percent_axis(ax)
+    assert ax.get_ylim()[0] == bottom and ax.get_ylim()[1] > 1.0
+
+
 def test_bars_reach_from_the_smallest_to_the_largest(strong_panels):
     times, efficiencies = (panel.containers[0].lines[2][0].get_segments() for panel in strong_panels[:2])
     one = total_of(256, 1)
