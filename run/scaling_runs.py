@@ -91,7 +91,7 @@ def outcome(code, words, said):
 
 
 def tell_warnings(runs, case, said, progress):
-    """What the program warns of, ranks that share a device for instance, belongs to whoever reads the rows."""
+    """Says what the program warns of, ranks that share a device for instance, with the first run that has it."""
     for line in said.splitlines():
         if line.startswith("fdapp: warning: ") and line not in runs.warned:
             runs.warned.add(line)

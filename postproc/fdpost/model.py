@@ -102,7 +102,7 @@ class Ceilings:
     """Same-mix bandwidth of one rank as measured: (ranks, bytes of a slab's field, bytes per second)."""
 
     known: tuple
-    shared: bool = False  # ranks share one memory: more of them than measured get no more of it together
+    shared: bool = False  # ranks share one memory: more of them than are known get no more of it together
 
     def of(self, problem):
         """For a problem: from the nearest rank count that is not larger, by size of slab (on a log axis)."""
@@ -122,7 +122,7 @@ class Machine:
     link: float  # bytes per second, each way
     launch: float  # seconds, of a range of planes, whatever its size
     efficiency: float = 1.0  # share of the ceiling that a stage reaches on a thick slab, on a device
-    core: float = math.inf  # bytes per second that a rank computes of what is in its caches, on a CPU
+    core: float = math.inf  # bytes per second that a rank's threads compute of what is in their caches, on a CPU
     thin: float = 1.0  # bandwidth of the edges, as a share of the interior's
     join: float = 0.0  # seconds, of a stage that overlaps
     front: float = 0.0  # bytes of a plane that a device computes at once; 0: a CPU

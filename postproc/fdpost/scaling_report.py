@@ -25,8 +25,8 @@ MEASURED_NOTE = (
     "Medians over the runs; the spread is from the smallest to the largest. Efficiency is against the smallest number"
     " of ranks in the table. Halo and waiting: on CPUs what the host waits for, the first exchange included, which"
     " opens connections; on devices, where the host runs ahead, the exchange from the edges being there to its end,"
-    " waiting for neighbours included, as timed on one stage. Most of that is hidden: the table of parts, below, says"
-    " what is lost."
+    " waiting for neighbours included, as timed on one stage. On devices most of it is hidden: the table of parts,"
+    " below, says what is lost."
 )
 
 
@@ -275,7 +275,8 @@ def provenance_section(directory):
     lines = [*identity.get("program", []), f"overrides {' '.join(identity.get('overrides', [])) or 'none'}"]
     lines += [f"launcher  {' '.join(identity.get('launcher', []))}", f"mpirun    {facts.get('mpi', '')}"]
     lines += [f"gpu       {gpu}" for gpu in facts.get("gpus", [])]
-    lines += [f"links     {' '.join(link.split())}" for link in facts.get("links", []) if link.startswith("GPU")]
+    links = [link.split() for link in facts.get("links", []) if link.startswith("GPU")]
+    lines += [f"links     {' '.join(words)}" for words in links if "X" in words]
     lines += facts.get("cpu", [])
     lines += [f"kernel {facts.get('kernel', '')}, clock source {facts.get('clock source', '')}"]
     for start in facts.get("starts", []):

@@ -306,10 +306,11 @@ def test_a_report_that_cannot_be_made_is_a_failure(study):
     assert done.returncode == 3 and "everything is measured" in done.stderr
 
 
-def test_without_the_libraries_of_a_report_nothing_is_begun(study, tmp_path):
-    (tmp_path / "h5py.py").write_text("raise ModuleNotFoundError(\"No module named 'h5py'\")\n")
+@pytest.mark.parametrize("library", ["h5py", "matplotlib"])
+def test_without_the_libraries_of_a_report_nothing_is_begun(study, tmp_path, library):
+    (tmp_path / f"{library}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{library}'\")\n")
     done = study("strong", "--ranks", "1", "--repeat", "1", PYTHONPATH=str(tmp_path))
-    assert done.returncode == 3 and "No module named 'h5py'" in done.stderr and "run/setup" in done.stderr
+    assert done.returncode == 3 and f"No module named '{library}'" in done.stderr and "run/setup" in done.stderr
     assert "Traceback" not in done.stderr and not study.out.exists()
 
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -88,8 +89,22 @@ static void test_untold(void **state) {
   assert_int_equal(last_cache_cpu(root, 3, 4), 0);
 }
 
+/* The backend goes by it. */
+static void test_used(void **state) {
+  (void)state;
+  const kernels *backend = kernels_find("cpu");
+  const kernels_setup setup = {.threads = 2};
+  kernels_context *context = NULL;
+  assert_int_equal(backend->context_create(&setup, &context), STATUS_OK);
+  const size_t told = last_cache_cpu("/sys/devices/system/cpu", sched_getcpu(), 2);
+  const size_t used = context->cache_bytes;
+  backend->context_destroy(context);
+  if (told == 0) skip();
+  assert_int_equal(used, told);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared), cmocka_unit_test(test_levels),
-                                     cmocka_unit_test(test_untold)};
+                                     cmocka_unit_test(test_untold), cmocka_unit_test(test_used)};
   return cmocka_run_group_tests(tests, open_root, close_root);
 }
