@@ -76,8 +76,8 @@ def draw_efficiencies(ax, curves, machines, colours):
 def percent_axis(ax):
     """From nothing to a bit above all, with a line at all; the upper part alone where everything lies there."""
     ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    bottom = 0.75 if 0.8 < ax.dataLim.y0 < np.inf else 0.0  # infinite: nothing is drawn
-    ax.set_ylim(bottom, max(1.08 - 0.06 * (bottom > 0), 1.08 * ax.get_ylim()[1] / 1.05))
+    bottom, top = (0.75, 1.02) if 0.8 < ax.dataLim.y0 < np.inf else (0.0, 1.08)  # infinite: nothing is drawn
+    ax.set_ylim(bottom, max(top, 1.08 * ax.get_ylim()[1] / 1.05))
     ax.axhline(1, color=style.SOFT, lw=0.8, ls=(0, (4, 3)))
 
 

@@ -6,87 +6,62 @@
 
 #include <cmocka.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
 #include "cpu.h"
+#include "tree.h"
 
-static char root[] = "/tmp/fdapp_caches_XXXXXX";
-
-static void put(const char *directory, const char *name, const char *text) {
-  char path[256];
-  (void)snprintf(path, sizeof path, "%s/%s/%s", root, directory, name);
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  assert_true(fputs(text, file) >= 0);
-  assert_int_equal(fclose(file), 0);
-}
-
-static void make(const char *name) {
-  char path[256];
-  (void)snprintf(path, sizeof path, "%s/%s", root, name);
-  assert_int_equal(mkdir(path, 0777), 0);
+static void put_fact(const char *directory, const char *name, const char *text) {
+  char path[128];
+  (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+  tree_put(path, text);
 }
 
 static void put_cache(const char *directory, const char *level, const char *size, const char *map) {
-  make(directory);
-  put(directory, "level", level);
-  put(directory, "size", size);
-  put(directory, "shared_cpu_map", map);
-}
-
-static int open_root(void **state) {
-  (void)state;
-  return mkdtemp(root) == NULL ? -1 : 0;
-}
-
-static int close_root(void **state) {
-  (void)state;
-  char command[128];
-  (void)snprintf(command, sizeof command, "rm -r %s", root);
-  return system(command);
+  tree_make(directory);
+  put_fact(directory, "level", level);
+  put_fact(directory, "size", size);
+  put_fact(directory, "shared_cpu_map", map);
 }
 
 /* Eight cores that share 32 MiB, of a processor with more such caches; another with four in a second map
  * word. */
 static void test_shared(void **state) {
   (void)state;
-  make("cpu9");
-  make("cpu9/cache");
+  tree_make("cpu9");
+  tree_make("cpu9/cache");
   put_cache("cpu9/cache/index0", "1\n", "48K\n", "00000200\n");
   put_cache("cpu9/cache/index1", "1\n", "32K\n", "00000200\n");
   put_cache("cpu9/cache/index2", "2\n", "1024K\n", "00000200\n");
   put_cache("cpu9/cache/index3", "3\n", "32768K\n", "0000ff00\n");
   const size_t one = (size_t)32768 * 1024;
-  assert_int_equal(last_cache_cpu(root, 9, 1), one);
-  assert_int_equal(last_cache_cpu(root, 9, 8), one);
-  assert_int_equal(last_cache_cpu(root, 9, 9), 2 * one);
-  assert_int_equal(last_cache_cpu(root, 9, 64), 8 * one);
-  put("cpu9/cache/index3", "shared_cpu_map", "0000000f,00000000\n");
-  assert_int_equal(last_cache_cpu(root, 9, 4), one);
-  assert_int_equal(last_cache_cpu(root, 9, 5), 2 * one);
+  assert_int_equal(last_cache_cpu(tree_root, 9, 1), one);
+  assert_int_equal(last_cache_cpu(tree_root, 9, 8), one);
+  assert_int_equal(last_cache_cpu(tree_root, 9, 9), 2 * one);
+  assert_int_equal(last_cache_cpu(tree_root, 9, 64), 8 * one);
+  tree_put("cpu9/cache/index3/shared_cpu_map", "0000000f,00000000\n");
+  assert_int_equal(last_cache_cpu(tree_root, 9, 4), one);
+  assert_int_equal(last_cache_cpu(tree_root, 9, 5), 2 * one);
 }
 
 /* The last one need not be the third level, nor the last in the list. */
 static void test_levels(void **state) {
   (void)state;
-  make("cpu2");
-  make("cpu2/cache");
+  tree_make("cpu2");
+  tree_make("cpu2/cache");
   put_cache("cpu2/cache/index0", "2\n", "2048K\n", "4\n");
   put_cache("cpu2/cache/index1", "1\n", "32K\n", "4\n");
-  assert_int_equal(last_cache_cpu(root, 2, 1), (size_t)2048 * 1024);
+  assert_int_equal(last_cache_cpu(tree_root, 2, 1), (size_t)2048 * 1024);
 }
 
 static void test_untold(void **state) {
   (void)state;
-  assert_int_equal(last_cache_cpu(root, 77, 4), 0);
-  make("cpu3");
-  make("cpu3/cache");
+  assert_int_equal(last_cache_cpu(tree_root, 77, 4), 0);
+  tree_make("cpu3");
+  tree_make("cpu3/cache");
   put_cache("cpu3/cache/index0", "3\n", "unknown\n", "1\n");
-  assert_int_equal(last_cache_cpu(root, 3, 4), 0);
+  assert_int_equal(last_cache_cpu(tree_root, 3, 4), 0);
   put_cache("cpu3/cache/index1", "4\n", "4096K\n", "\n");
-  assert_int_equal(last_cache_cpu(root, 3, 4), 0);
+  assert_int_equal(last_cache_cpu(tree_root, 3, 4), 0);
 }
 
 /* The backend goes by it. */
@@ -106,5 +81,5 @@ static void test_used(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared), cmocka_unit_test(test_levels),
                                      cmocka_unit_test(test_untold), cmocka_unit_test(test_used)};
-  return cmocka_run_group_tests(tests, open_root, close_root);
+  return cmocka_run_group_tests(tests, tree_open, tree_close);
 }
