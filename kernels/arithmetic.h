@@ -50,6 +50,11 @@ ARITHMETIC number second_pairs(const number *c, number s, number m4, number m3, 
   return NUMBER_FMA(c[1], p1 + m1, s);
 }
 
+/* A velocity of tables (kernels.h): product = y z and sum = a + b are rounded first. */
+ARITHMETIC number table_velocity(number x, number product, number sum) {
+  return NUMBER_FMA(x, product, sum);
+}
+
 /* u . grad f; the part in x and y, for those who have dz later. */
 ARITHMETIC number advective_xy(number u, number v, number dx, number dy) {
   return NUMBER_FMA(v, dy, u * dx);

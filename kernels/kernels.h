@@ -71,6 +71,19 @@ typedef struct kernels_launch {
                          * the rest is done if the backend can: those planes come first */
 } kernels_launch;
 
+/* A velocity known by formula, without fields of it: component d at (x, y, z) is
+ *
+ *   fma(X_d[x], Y_d[y] Z_d[z], A_d[y] + B_d[z]),
+ *
+ * one product of three functions of one coordinate each, and a sum of two; tables in the precision of the
+ * field, in MEMORY_DEVICE, aligned as such memory is. */
+enum { KERNELS_TABLE = 8 };
+typedef struct kernels_tables {
+  const void *x; /* [3][ldx]: X_d[x]; NULL: no tables */
+  const void *y; /* [ny][KERNELS_TABLE]: Y_0, Y_1, Y_2, A_0, A_1, A_2, and two of no meaning */
+  const void *z; /* [nz][KERNELS_TABLE]: Z_0 ... B_2 likewise, of the owned planes */
+} kernels_tables;
+
 /* One Runge-Kutta stage on the planes of the launch, fused:
  *
  *   b   = base ? base : f
@@ -81,10 +94,10 @@ typedef struct kernels_launch {
  * of operations is that of the line above, with arithmetic.h; weights do not matter where base is NULL, and
  * neither term is evaluated where its coefficient's field is absent (extra NULL) or zero (diffusion).
  *
- * f: halos valid in z. velocity: either all three, or all NULL for the uniform one, for which the three forms
- * are the same and the advective one is used; velocity[2] needs valid halos unless the form is advective. out
- * may be the same array as base or as an extra, never f or a velocity. Either both extras are given, and a
- * base, or none. */
+ * f: halos valid in z. velocity: either all three, or all NULL for that of the tables, in the advective form
+ * alone, or without tables for the uniform one, for which the three forms are the same and the advective one
+ * is used; velocity[2] needs valid halos unless the form is advective. out may be the same array as base or
+ * as an extra, never f or a velocity. Either both extras are given, and a base, or none. */
 typedef struct kernels_stage {
   void *out;
   const void *f;
@@ -95,6 +108,7 @@ typedef struct kernels_stage {
   advection_form form;
   double advection;
   const void *velocity[3];
+  kernels_tables tables;
   double uniform[3];
   double diffusion;
 } kernels_stage;

@@ -3,6 +3,7 @@
 
 #include "cases.h"
 #include "stepper.h"
+#include "velocity_tables.h"
 
 /* The equation: d phi/dt = -A(phi) + kappa Lap phi + S, with A in advective, conservative or skew form. This
  * is the right-hand side that the stepper calls; it knows the formula, the velocity and the source, not the
@@ -13,7 +14,8 @@ typedef struct advection {
   const kernels *backend;
   kernels_context *context;
   stencil stencil;
-  field velocity[3];           /* stored unless uniform; halos valid */
+  velocity_tables tables;      /* advective form, unless the velocity is uniform */
+  field velocity[3];           /* other forms, likewise; halos valid */
   field source[CASES_SOURCES]; /* manufactured solution only */
   int velocity_count, source_count;
 } advection;

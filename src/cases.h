@@ -31,11 +31,13 @@ void cases_close(cases_solution *solution);
 /* A field_row; user: a cases_solution. */
 void cases_row(const void *user, int64_t z, int64_t y, double *row);
 
-/* Velocity c(x, t) = g(t) c(x). One component at a time, as a field_row. */
+/* Velocity c(x, t) = g(t) c(x), c by the formula of kernels_tables: X_d in the first three of table[0][x],
+ * Y_d and A_d in table[1][y], Z_d and B_d in table[2][z], global indices. One component at a time, as a
+ * field_row. */
 typedef struct cases_velocity {
   const config *config;
   const grid *grid;
-  double *sine[3], *cosine[3]; /* sin and cos of 2 pi i / n on each axis */
+  double (*table[3])[KERNELS_TABLE];
   axis component;
 } cases_velocity;
 

@@ -4,93 +4,100 @@
 #include <stdlib.h>
 
 static const double pi = 3.14159265358979323846;
+enum { SUM = 3 }; /* where a table's sums begin */
+
+/* The fields:
+ *
+ * rotation: of a solid body around the axis z through the middle of the domain, counter-clockwise, one turn
+ * in `period`.
+ *
+ * deformation: R. J. LeVeque, SIAM J. Numer. Anal. 33 (1996) 627, section 9.5, scaled to the domain: u = 2
+ * sin^2(pi X) sin(2 pi Y) sin(2 pi Z) and so on, with sin^2(pi X) = (1 - cos(2 pi X))/2.
+ *
+ * abc: u = a sin Z + c cos Y, v = b sin X + a cos Z, w = c sin Y + b cos X, one wave across the domain; T.
+ * Dombre et al., J. Fluid Mech. 167 (1986) 353. */
+
+/* What a velocity's formula needs at an index of one axis; kernels_tables. */
+static void rotation(const cases_velocity *v, axis axis, int64_t i, double *table) {
+  const double omega = 2.0 * pi / v->config->period;
+  const double from_middle = (double)i * v->grid->h[axis] - 0.5 * v->grid->l[axis];
+  if (axis == AXIS_X) table[AXIS_Y] = omega * from_middle;
+  if (axis == AXIS_Y) table[SUM + AXIS_X] = -omega * from_middle;
+}
+
+static void deformation(const cases_velocity *v, axis axis, int64_t i, double *table) {
+  const double phase = 2.0 * pi * (double)i / (double)v->grid->n[axis];
+  const double *l = v->grid->l;
+  for (int d = 0; d < 3; d++) table[d] = d == (int)axis ? 1.0 - cos(phase) : sin(phase);
+  const double amplitude[3] = {l[0], -0.5 * l[1], -0.5 * l[2]};
+  for (int d = 0; d < 3 && axis == AXIS_X; d++) table[d] *= amplitude[d];
+}
+
+static void abc(const cases_velocity *v, axis axis, int64_t i, double *table) {
+  const double *k = v->config->abc;
+  const double phase = 2.0 * pi * (double)i / (double)v->grid->n[axis];
+  switch (axis) {
+  case AXIS_X:
+    table[AXIS_Y] = k[1] * sin(phase);
+    table[AXIS_Z] = k[1] * cos(phase);
+    break;
+  case AXIS_Y:
+    table[SUM + AXIS_X] = k[2] * cos(phase);
+    table[SUM + AXIS_Z] = k[2] * sin(phase);
+    break;
+  default:
+    table[SUM + AXIS_X] = k[0] * sin(phase);
+    table[SUM + AXIS_Y] = k[0] * cos(phase);
+    break;
+  }
+}
+
+/* Along x nothing, along y and z factors of one, unless the field says otherwise. */
+static void table_entry(const cases_velocity *v, axis axis, int64_t i, double table[KERNELS_TABLE]) {
+  for (int k = 0; k < KERNELS_TABLE; k++) table[k] = axis != AXIS_X && k < SUM ? 1.0 : 0.0;
+  switch (v->config->velocity) {
+  case CONFIG_VELOCITY_ROTATION:
+    rotation(v, axis, i, table);
+    break;
+  case CONFIG_VELOCITY_DEFORMATION:
+    deformation(v, axis, i, table);
+    break;
+  case CONFIG_VELOCITY_ABC:
+    abc(v, axis, i, table);
+    break;
+  default:
+    for (int d = 0; d < 3 && axis == AXIS_X; d++) table[d] = v->config->uniform[d];
+    break;
+  }
+}
 
 status cases_velocity_open(const config *config, const grid *grid, cases_velocity *velocity) {
   *velocity = (cases_velocity){.config = config, .grid = grid};
   for (int d = 0; d < 3; d++) {
-    const size_t bytes = (size_t)grid->n[d] * sizeof(double);
-    velocity->sine[d] = malloc(bytes);
-    velocity->cosine[d] = malloc(bytes);
-    if (velocity->sine[d] == NULL || velocity->cosine[d] == NULL) {
+    velocity->table[d] = malloc((size_t)grid->n[d] * sizeof *velocity->table[d]);
+    if (velocity->table[d] == NULL) {
       cases_velocity_close(velocity);
       return status_fail(STATUS_MEMORY, "no memory for tables of the velocity");
     }
-    for (int64_t i = 0; i < grid->n[d]; i++) {
-      const double phase = 2.0 * pi * (double)i / (double)grid->n[d];
-      velocity->sine[d][i] = sin(phase);
-      velocity->cosine[d][i] = cos(phase);
-    }
+    for (int64_t i = 0; i < grid->n[d]; i++) table_entry(velocity, (axis)d, i, velocity->table[d][i]);
   }
   return STATUS_OK;
 }
 
 void cases_velocity_close(cases_velocity *velocity) {
   for (int d = 0; d < 3; d++) {
-    free(velocity->sine[d]);
-    free(velocity->cosine[d]);
-    velocity->sine[d] = velocity->cosine[d] = NULL;
+    free(velocity->table[d]);
+    velocity->table[d] = NULL;
   }
 }
 
-/* Solid body around the axis z through the middle of the domain, counter-clockwise, one turn in `period`. */
-static double rotation(const cases_velocity *v, int64_t x, int64_t y) {
-  const double omega = 2.0 * pi / v->config->period;
-  switch (v->component) {
-  case AXIS_X:
-    return -omega * ((double)y * v->grid->h[1] - 0.5 * v->grid->l[1]);
-  case AXIS_Y:
-    return omega * ((double)x * v->grid->h[0] - 0.5 * v->grid->l[0]);
-  default:
-    return 0.0;
-  }
-}
-
-/* R. J. LeVeque, SIAM J. Numer. Anal. 33 (1996) 627, section 9.5, scaled to the domain: u = 2 sin^2(pi X)
- * sin(2 pi Y) sin(2 pi Z) and so on, with sin^2(pi X) = (1 - cos(2 pi X))/2. */
-static double deformation(const cases_velocity *v, int64_t x, int64_t y, int64_t z) {
-  switch (v->component) {
-  case AXIS_X:
-    return v->grid->l[0] * (1.0 - v->cosine[0][x]) * v->sine[1][y] * v->sine[2][z];
-  case AXIS_Y:
-    return -0.5 * v->grid->l[1] * v->sine[0][x] * (1.0 - v->cosine[1][y]) * v->sine[2][z];
-  default:
-    return -0.5 * v->grid->l[2] * v->sine[0][x] * v->sine[1][y] * (1.0 - v->cosine[2][z]);
-  }
-}
-
-/* u = a sin Z + c cos Y, v = b sin X + a cos Z, w = c sin Y + b cos X, one wave across the domain; T. Dombre
- * et al., J. Fluid Mech. 167 (1986) 353. */
-static double abc(const cases_velocity *v, int64_t x, int64_t y, int64_t z) {
-  const double *k = v->config->abc;
-  switch (v->component) {
-  case AXIS_X:
-    return k[0] * v->sine[2][z] + k[2] * v->cosine[1][y];
-  case AXIS_Y:
-    return k[1] * v->sine[0][x] + k[0] * v->cosine[2][z];
-  default:
-    return k[2] * v->sine[1][y] + k[1] * v->cosine[0][x];
-  }
-}
-
+/* Without fma, which would change nothing: each field has one of the two terms, or a factor of 1. */
 void cases_velocity_row(const void *user, int64_t z, int64_t y, double *row) {
   const cases_velocity *v = user;
-  const int64_t nx = v->grid->n[0];
-  for (int64_t x = 0; x < nx; x++) {
-    switch (v->config->velocity) {
-    case CONFIG_VELOCITY_ROTATION:
-      row[x] = rotation(v, x, y);
-      break;
-    case CONFIG_VELOCITY_DEFORMATION:
-      row[x] = deformation(v, x, y, z);
-      break;
-    case CONFIG_VELOCITY_ABC:
-      row[x] = abc(v, x, y, z);
-      break;
-    default:
-      row[x] = v->config->uniform[v->component];
-      break;
-    }
-  }
+  const int d = (int)v->component;
+  const double product = v->table[AXIS_Y][y][d] * v->table[AXIS_Z][z][d];
+  const double sum = v->table[AXIS_Y][y][SUM + d] + v->table[AXIS_Z][z][SUM + d];
+  for (int64_t x = 0; x < v->grid->n[0]; x++) row[x] = v->table[AXIS_X][x][d] * product + sum;
 }
 
 double cases_velocity_factor(const config *config, double time) {

@@ -61,7 +61,7 @@ static status time_stream(solver *solver, const kernels_stream *stream, double *
 
 status perf_ceiling(solver *solver, double *bytes_per_second) {
   const config *config = solver->config;
-  const int wanted = config->velocity == CONFIG_VELOCITY_UNIFORM ? 2 : 5;
+  const int wanted = solver->advection.velocity_count > 0 ? 5 : 2;
   kernels_stream stream = {.writes = 1, .out = {stepper_scratch(&solver->stepper)->data}};
   stream.reads = readable_fields(solver, stream.in, wanted);
   const size_t size = kernels_element_size(config->precision);

@@ -10,7 +10,7 @@
  *
  * Every scheme is written as stages
  *     out = base + weight_f (f - base) + sum_i weight_extra[i] (extra[i] - base) + dt b L(f, t + c dt),
- * the least traffic for one stencil load per stage. Words moved per point and step (uniform velocity):
+ * the least traffic for one stencil load per stage. Words moved per point and step:
  *
  *   SSPRK3  2 + 3 + 3     =  8  convex combinations written with differences
  *   RK4     2 + 3 + 3 + 3 = 11  L constant in time: Horner's form of the stability polynomial,
@@ -20,7 +20,7 @@
  *   CK45    2 + 4 x 3     = 14  two registers, without the increment K of the 2N form: K_j = (phi_j - phi_j-1)/B_j-1, so
  *                               phi_j+1 = phi_j + B_j A_j/B_j-1 (phi_j - phi_j-1) + dt B_j L phi_j
  *
- * Stored velocities add 3 words a stage.
+ * Stored velocities add 3 words a stage, those of tables (advection.h) none.
  * Sources: C.-W. Shu and S. Osher, J. Comput. Phys. 77 (1988) 439; M. H. Carpenter and C. A. Kennedy, NASA TM-109112
  * (1994), solution 3. */
 // clang-format on

@@ -21,7 +21,7 @@ typedef struct cpu_bundle {
   const cpu_frame *frame;
   const cpu_patch *patch;
   const cpu_column *column;
-  int rows;                            /* CPU_ROWS or 1 */
+  int y, rows;                         /* rows: CPU_ROWS or 1 */
   ptrdiff_t row[CPU_ROWS + WIDTH - 1]; /* offsets of column 0 of rows y-4 .. y+rows+3, in the first plane */
   ptrdiff_t ahead;                     /* from this bundle to the one that follows */
 } cpu_bundle;
@@ -223,7 +223,7 @@ LINE_INLINE cpu_column column_make(const cpu_frame *frame, const cpu_patch *patc
  * planes. */
 LINE_INLINE cpu_bundle bundle_make(const cpu_frame *frame, const cpu_patch *patch, const cpu_column *column,
                                    int y, int rows) {
-  cpu_bundle bundle = {.frame = frame, .patch = patch, .column = column, .rows = rows};
+  cpu_bundle bundle = {.frame = frame, .patch = patch, .column = column, .y = y, .rows = rows};
   for (int j = 0; j < rows + WIDTH - 1; j++)
     bundle.row[j] = row_offset(frame, y + j - STENCIL_RADIUS, patch->z);
   bundle.ahead = y + rows < patch->y1

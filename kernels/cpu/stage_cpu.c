@@ -5,7 +5,7 @@
 
 typedef struct stage_job {
   cpu_frame frame;
-  const real *f, *base, *extra[2], *velocity[3];
+  const real *f, *base, *extra[2], *velocity[3], *table[3];
   real *out;
   cpu_vector weight_f, weight_extra[2], advection, uniform[3], diffusion;
   int advective, conservative; /* which parts the form has; both: the mean */
@@ -17,6 +17,7 @@ typedef struct stage_work {
   cpu_scratch advective; /* the part in x and y, then all of it */
   cpu_scratch flux;      /* the part in x and y */
   cpu_scratch laplacian;
+  real product[3][CPU_PLANES][CPU_ROWS], sum[3][CPU_PLANES][CPU_ROWS]; /* of tables, for each row */
 } stage_work;
 
 /* Component d of the velocity at p. */
@@ -82,13 +83,13 @@ LINE_INLINE void laplacian_keep_emit(void *data, const cpu_bundle *bundle, cpu_p
   *scratch_line(&work->laplacian, p) = line_fma(job->frame.centre, line_load(job->f + p.at), pairs);
 }
 
-LINE_INLINE void stage_advective(stage_work *work, const cpu_bundle *bundle, pass_z_function emit,
-                                 int planes) {
+LINE_INLINE void stage_advective(stage_work *work, const cpu_bundle *bundle, pass_xy_function emit_xy,
+                                 pass_z_function emit_z, int planes) {
   const stage_job *job = work->job;
   const cpu_operand x = {.f = job->f, .ahead = job->f + STENCIL_RADIUS * job->frame.plane};
   const cpu_operand y = {.f = job->f, .ahead = job->base}, z = {.f = job->f};
-  pass_xy(bundle, &x, &y, 0, advective_xy_emit, work, planes);
-  pass_z(bundle, z, NULL, emit, work, planes);
+  pass_xy(bundle, &x, &y, 0, emit_xy, work, planes);
+  pass_z(bundle, z, NULL, emit_z, work, planes);
 }
 
 LINE_INLINE void stage_flux(stage_work *work, const cpu_bundle *bundle, int planes) {
@@ -106,11 +107,58 @@ LINE_INLINE void stage_bundle(const stage_job *job, const cpu_bundle *bundle, in
   work.job = job;
   if (job->diffusive) pass_laplacian(bundle, job->f, laplacian_keep_emit, &work, planes);
   if (!job->conservative) {
-    stage_advective(&work, bundle, advective_z_emit, planes);
+    stage_advective(&work, bundle, advective_xy_emit, advective_z_emit, planes);
     return;
   }
-  if (job->advective) stage_advective(&work, bundle, advective_keep_emit, planes);
+  if (job->advective) stage_advective(&work, bundle, advective_xy_emit, advective_keep_emit, planes);
   stage_flux(&work, bundle, planes);
+}
+
+/* The same with the velocity of tables, in the advective form: functions of their own, for what they need
+ * must not cost the others' loops a test and registers (a tenth of a stage with uniform velocity). */
+LINE_INLINE void tables_open(stage_work *work, const cpu_bundle *bundle, int planes) {
+  for (int k = 0; k < planes; k++) {
+    const real *z = work->job->table[AXIS_Z] + (bundle->patch->z + k) * KERNELS_TABLE;
+    for (int r = 0; r < bundle->rows; r++) {
+      const real *y = work->job->table[AXIS_Y] + (bundle->y + r) * KERNELS_TABLE;
+      for (int d = 0; d < 3; d++) {
+        work->product[d][k][r] = y[d] * z[d];
+        work->sum[d][k][r] = y[3 + d] + z[3 + d];
+      }
+    }
+  }
+}
+
+LINE_INLINE cpu_vector tables_velocity(const stage_work *work, const cpu_bundle *bundle, int d, cpu_place p) {
+  const int column = bundle->patch->x0 + p.b * LINE;
+  const cpu_vector x = line_load(work->job->table[AXIS_X] + d * work->job->frame.row + column);
+  return table_velocity(x, line_fill(work->product[d][p.k][p.r]), line_fill(work->sum[d][p.k][p.r]));
+}
+
+LINE_INLINE void tables_xy_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
+                                cpu_vector dy) {
+  stage_work *work = data;
+  const cpu_vector u = tables_velocity(work, bundle, 0, p), v = tables_velocity(work, bundle, 1, p);
+  *scratch_line(&work->advective, p) = advective_xy(u, v, dx, dy);
+}
+
+LINE_INLINE void tables_z_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
+  stage_work *work = data;
+  const cpu_vector w = tables_velocity(work, bundle, 2, p);
+  stage_combine(work, bundle, p, advective_add_z(*scratch_line(&work->advective, p), w, dz));
+}
+
+LINE_INLINE void tables_bundle(const stage_job *job, const cpu_bundle *bundle, int planes) {
+  stage_work work;
+  work.job = job;
+  if (job->diffusive) pass_laplacian(bundle, job->f, laplacian_keep_emit, &work, planes);
+  tables_open(&work, bundle, planes);
+  stage_advective(&work, bundle, tables_xy_emit, tables_z_emit, planes);
+}
+
+static void tables_patch(const void *data, const cpu_patch *patch) {
+  const stage_job *job = data;
+  BUNDLES_RUN(tables_bundle, job, patch);
 }
 
 static void stage_patch(const void *data, const cpu_patch *patch) {
@@ -124,6 +172,7 @@ status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
       .frame = frame_make(launch),
       .f = stage->f,
       .base = stage->base,
+      .table = {stage->tables.x, stage->tables.y, stage->tables.z},
       .out = stage->out,
       .weight_f = line_fill((real)stage->weight_f),
       .advection = line_fill((real)stage->advection),
@@ -145,5 +194,5 @@ status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
       .arrays = 2 + (job.base != NULL) + (job.extra[0] != NULL) * 2 + stored * 3,
       .block = CPU_PLANES,
   };
-  return tiles_run(launch, plan, stage_patch, &job);
+  return tiles_run(launch, plan, stage->tables.x != NULL ? tables_patch : stage_patch, &job);
 }

@@ -80,6 +80,7 @@ struct arguments {
   coefficients c;
   const real *f;
   const real *v[3];     /* velocity, or the components of a divergence */
+  const real *table[3]; /* of a velocity known by formula: along x, y, z */
   const real *added[3]; /* of a stage: base and extras */
   real *out[3];
   real uniform[3], weight_f, weight_extra[2], advection, diffusion;
@@ -111,6 +112,13 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
 #pragma unroll
   for (int v = 0; v < VECTOR; v++) e[v] = from[v];
   *reinterpret_cast<vector_type *>(to) = stored;
+}
+
+/* A table's entry. */
+__device__ __forceinline__ void table_load(const real *from, real (&to)[KERNELS_TABLE]) {
+#pragma unroll
+  for (int i = 0; i < KERNELS_TABLE; i += VECTOR)
+    vector_load(from + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
 }
 
 /* Host side. */

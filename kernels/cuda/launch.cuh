@@ -67,6 +67,18 @@ struct choice_of<stage_operation<advection::UNIFORM, false, 3>>
 template <>
 struct choice_of<stage_operation<advection::UNIFORM, true, 3>> : choice<tile<WIDE, 2, 256, 2, 3, 3>> {};
 template <bool DIFFUSION, int ADDED>
+struct choice_of<stage_operation<advection::TABLES, DIFFUSION, ADDED>>
+    : choice<by_precision<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 3, 3>, tile<WIDE, 2, 256, 2, 4, 3>>> {};
+template <>
+struct choice_of<stage_operation<advection::TABLES, false, 0>>
+    : choice_of<stage_operation<advection::UNIFORM, false, 0>> {};
+template <>
+struct choice_of<stage_operation<advection::TABLES, false, 1>>
+    : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 2, 9, 9>>> {};
+template <>
+struct choice_of<stage_operation<advection::TABLES, false, 3>>
+    : choice<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 6, 3>>> {};
+template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<advection::ADVECTIVE, DIFFUSION, ADDED>>
     : choice<
           std::conditional_t<(ADDED < 3), by_precision<tile<WIDE, 2, 256, 2, 3>, tile<WIDE, 2, 256, 2, 3, 3>>,

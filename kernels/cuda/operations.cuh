@@ -9,6 +9,9 @@
  * own axis; besides, lines of f if X. */
 enum class source { FIELD, COMPONENTS, FLUX };
 
+/* Where an operation has the velocity at its points from. */
+enum class velocity { NONE, STORED, TABLES };
+
 /* Neighbours of a vector of points: x[i] is column i - HALO from the vector's first; y[j], z[j] are the rows
  * and planes j - HALO from the vector's own. */
 struct lines {
@@ -23,6 +26,21 @@ struct points {
   real velocity[3][VECTOR];
   real added[3][VECTOR];
 };
+
+/* What a row of a plane brings to the velocity of tables: products in the first three places, then sums. */
+__device__ __forceinline__ real table_row(int k, real y, real z) {
+  return k < 3 ? y * z : y + z;
+}
+
+/* Velocities of a vector of points from that and the table along x. */
+__device__ __forceinline__ void table_values(const real (&x)[3][VECTOR], const real (&row)[KERNELS_TABLE],
+                                             points &at) {
+#pragma unroll
+  for (int k = 0; k < 3; k++) {
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) at.velocity[k][v] = table_velocity(x[k][v], row[k], row[3 + k]);
+  }
+}
 
 __device__ __forceinline__ real first_x(const real *c, const lines &l, int v) {
   const real *x = l.x + v;
@@ -50,11 +68,12 @@ __device__ __forceinline__ real laplacian_at(const coefficients &c, const lines 
   return REAL_FMA(c.center, center, s);
 }
 
-/* X, Y, Z: lines of f; OUTPUTS: arrays written; VELOCITY: the velocity at the point; ADDED: base and extras.
+/* X, Y, Z: lines of f; OUTPUTS: arrays written; VELOCITY: that at the point; ADDED: base and extras.
  * Along x a derivative has a kernel of its own, rows.cuh. */
 template <int AXIS> struct derivative_operation {
   static constexpr source SOURCE = source::FIELD;
-  static constexpr bool X = false, Y = AXIS == AXIS_Y, Z = AXIS == AXIS_Z, VELOCITY = false;
+  static constexpr bool X = false, Y = AXIS == AXIS_Y, Z = AXIS == AXIS_Z;
+  static constexpr velocity VELOCITY = velocity::NONE;
   static constexpr int OUTPUTS = 1, ADDED = 0;
   static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
@@ -66,7 +85,8 @@ template <int AXIS> struct derivative_operation {
 
 struct gradient_operation {
   static constexpr source SOURCE = source::FIELD;
-  static constexpr bool X = true, Y = true, Z = true, VELOCITY = false;
+  static constexpr bool X = true, Y = true, Z = true;
+  static constexpr velocity VELOCITY = velocity::NONE;
   static constexpr int OUTPUTS = 3, ADDED = 0;
   static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
@@ -79,7 +99,8 @@ struct gradient_operation {
 
 struct laplacian_operation {
   static constexpr source SOURCE = source::FIELD;
-  static constexpr bool X = true, Y = true, Z = true, VELOCITY = false;
+  static constexpr bool X = true, Y = true, Z = true;
+  static constexpr velocity VELOCITY = velocity::NONE;
   static constexpr int OUTPUTS = 1, ADDED = 0;
   static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
@@ -94,7 +115,8 @@ __device__ __forceinline__ real flux_divergence(const coefficients &c, const lin
 
 struct divergence_operation {
   static constexpr source SOURCE = source::COMPONENTS;
-  static constexpr bool X = false, Y = false, Z = false, VELOCITY = false;
+  static constexpr bool X = false, Y = false, Z = false;
+  static constexpr velocity VELOCITY = velocity::NONE;
   static constexpr int OUTPUTS = 1, ADDED = 0;
   static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &, const lines &g,
@@ -104,14 +126,17 @@ struct divergence_operation {
 };
 
 /* A(f) of a stage. */
-enum class advection { UNIFORM, ADVECTIVE, CONSERVATIVE, SKEW };
+enum class advection { UNIFORM, TABLES, ADVECTIVE, CONSERVATIVE, SKEW };
 
 template <advection FORM, bool DIFFUSION, int ADDED_> struct stage_operation {
   static constexpr bool FLUXES = FORM == advection::CONSERVATIVE || FORM == advection::SKEW;
   static constexpr bool GRADIENT = FORM != advection::CONSERVATIVE;
   static constexpr source SOURCE = FLUXES ? source::FLUX : source::FIELD;
   static constexpr bool X = GRADIENT || DIFFUSION, Y = X, Z = X;
-  static constexpr bool VELOCITY = FORM == advection::ADVECTIVE || FORM == advection::SKEW;
+  static constexpr velocity VELOCITY = FORM == advection::TABLES ? velocity::TABLES
+                                       : FORM == advection::ADVECTIVE || FORM == advection::SKEW
+                                           ? velocity::STORED
+                                           : velocity::NONE;
   static constexpr int OUTPUTS = 1, ADDED = ADDED_;
   static constexpr bool EDGES = true; /* can be asked to begin with the edges */
 
@@ -127,7 +152,7 @@ template <advection FORM, bool DIFFUSION, int ADDED_> struct stage_operation {
         return advective(a.uniform[0], a.uniform[1], a.uniform[2], dx, dy, dz);
       } else {
         const real s = advective(at.velocity[0][v], at.velocity[1][v], at.velocity[2][v], dx, dy, dz);
-        if constexpr (FORM == advection::ADVECTIVE) return s;
+        if constexpr (!FLUXES) return s;
         return skew(s, flux_divergence(a.c, g, v));
       }
     }

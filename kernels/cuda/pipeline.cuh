@@ -24,7 +24,8 @@ template <class Op, class Tile> struct pipeline {
   static constexpr int LEAD = Op::Z || FLUXES ? HALO : 0;
   static constexpr int LATE = Tile::STAGES + 1, EARLY = LATE + LEAD;
   static constexpr bool X = Op::X || PRODUCTS, Y = Op::Y || PRODUCTS, SHARED = X || Y;
-  static constexpr bool W_LATE = Op::VELOCITY && PRODUCTS; /* v[2] is needed at the point, too */
+  static constexpr bool STORED = Op::VELOCITY == velocity::STORED, TABLES = Op::VELOCITY == velocity::TABLES;
+  static constexpr bool W_LATE = STORED && PRODUCTS; /* v[2] is needed at the point, too */
 
   using f_ring = ring<Tile, X, Y, SHARED ? EARLY : LATE>;
   using u_ring = ring<Tile, true, false, LATE>;
@@ -37,10 +38,13 @@ template <class Op, class Tile> struct pipeline {
   static constexpr int V = U + (FLUXES ? u_ring::ELEMENTS : 0);
   static constexpr int W = V + (FLUXES ? v_ring::ELEMENTS : 0);
   static constexpr int POINTS = W + (FLUXES ? w_ring::ELEMENTS : 0);
-  static constexpr int VELOCITIES = Op::VELOCITY && !PRODUCTS ? 3 : 0;
+  static constexpr int VELOCITIES = STORED && !PRODUCTS ? 3 : 0;
+  static constexpr int ROW_TABLES = POINTS + (VELOCITIES + Op::ADDED) * point_ring::ELEMENTS;
+  static constexpr int TABLE = Tile::HEIGHT * KERNELS_TABLE; /* of a plane's rows */
+  static constexpr int PLANE_TABLES = ROW_TABLES + (TABLES ? LATE * TABLE : 0);
 
   static constexpr size_t SHARED_BYTES =
-      ((size_t)POINTS + (size_t)(VELOCITIES + Op::ADDED) * point_ring::ELEMENTS) * sizeof(real);
+      ((size_t)PLANE_TABLES + (size_t)(TABLES ? LATE * KERNELS_TABLE : 0)) * sizeof(real);
 
   const arguments &a;
   const geometry &d;
@@ -49,7 +53,10 @@ template <class Op, class Tile> struct pipeline {
   u_ring u;
   v_ring v;
   w_ring w;
-  point_ring p; /* the first of VELOCITIES and of what is added */
+  point_ring p;                    /* the first of VELOCITIES and of what is added */
+  real *row_tables, *plane_tables; /* rings of LATE; what rows of a plane bring, and the table along z */
+  real columns[3][VECTOR] = {};    /* of the table along x: this thread's */
+  real row = 0;                    /* of that along y: the entry that this thread fills row tables with */
 
   __device__ __forceinline__ pipeline(const arguments &a_, const geometry &d_, const place &at_, real *shared)
       : a(a_), d(d_), at(at_) {
@@ -60,6 +67,36 @@ template <class Op, class Tile> struct pipeline {
       w.open(shared + W, d, at);
     }
     p.open(shared + POINTS, d, at);
+    if constexpr (TABLES) open_tables(shared);
+  }
+
+  __device__ __forceinline__ void open_tables(real *shared) {
+    static_assert(TABLE <= Tile::THREADS && LEAD > 0, "a thread fills one entry, a plane ahead");
+    row_tables = shared + ROW_TABLES;
+    plane_tables = shared + PLANE_TABLES;
+    const int x = at.x0 + at.column * VECTOR;
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+      if (x < d.ldx) vector_load(a.table[0] + k * d.ldx + x, columns[k]);
+    }
+    const int i = (int)threadIdx.x;
+    const int y = min(at.y0 + i / KERNELS_TABLE, d.ny - 1);
+    row = a.table[1][y * KERNELS_TABLE + i % KERNELS_TABLE];
+  }
+
+  /* Starts copying the entry of plane z, any where there is no such plane. */
+  __device__ __forceinline__ void table_copy(int slot, int z) const {
+    const int i = (int)threadIdx.x * VECTOR;
+    if (!TABLES || i >= KERNELS_TABLE) return;
+    z = max(0, min(z, d.nz - 1));
+    copy_vector(plane_tables + slot * KERNELS_TABLE + i, a.table[2] + z * KERNELS_TABLE + i);
+  }
+
+  __device__ __forceinline__ void table_fill(int slot) const {
+    const int i = (int)threadIdx.x;
+    if (!TABLES || i >= TABLE) return;
+    const int k = i % KERNELS_TABLE;
+    row_tables[slot * TABLE + i] = table_row(k, row, plane_tables[slot * KERNELS_TABLE + k]);
   }
 
   __device__ __forceinline__ point_ring point(int index) const {
@@ -115,6 +152,11 @@ template <class Op, class Tile> struct pipeline {
     if constexpr (VELOCITIES != 0) {
 #pragma unroll
       for (int k = 0; k < VELOCITIES; k++) point(k).read(late_slot, at, 0, r, value.velocity[k]);
+    }
+    if constexpr (TABLES) {
+      real entry[KERNELS_TABLE];
+      table_load(row_tables + late_slot * TABLE + (at.row + r) * KERNELS_TABLE, entry);
+      table_values(columns, entry, value);
     }
     if constexpr (W_LATE) {
       u.read(late_slot, at, 0, r, value.velocity[0]);
@@ -202,18 +244,20 @@ template <int MODULUS> __device__ __forceinline__ int next(int slot) {
  * and `here`, `lead` planes before it. */
 struct walk {
   ptrdiff_t stride, ahead, here;
-  int z, direction; /* of ahead, in memory */
+  int here_z, z, direction; /* z: of ahead, in memory */
 
   __device__ __forceinline__ walk(const geometry &d, int first, int lead, int direction_)
       : direction(direction_) {
     stride = d.plane(direction);
     ahead = d.neighbour(first);
-    here = d.plane(first - direction * lead);
+    here_z = first - direction * lead;
+    here = d.plane(here_z);
     z = (int)(ahead / d.plane(1));
   }
 
   __device__ __forceinline__ void step(const geometry &d) {
     here += stride;
+    here_z += direction;
     ahead += stride;
     z += direction;
     if (z >= d.memory.z0 && z < d.memory.z1) return;
@@ -249,6 +293,7 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
   for (int n = 0; n < STAGES; n++) {
     if (n < needed) work.copy(early_in, late_in, planes.ahead, planes.here, n >= 2 * LEAD);
     planes.step(d);
+    work.table_copy(next<LATE>(late_in), planes.here_z); /* a plane ahead of the others */
     copy_commit();
     early_in = next<EARLY>(early_in);
     late_in = next<LATE>(late_in);
@@ -266,6 +311,7 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
       if (n + STAGES < needed) {
         work.copy(early_in, late_in, planes.ahead, planes.here, n + STAGES >= 2 * LEAD);
       }
+      work.table_copy(next<LATE>(late_in), planes.here_z + planes.direction);
       copy_commit();
       if (paces) mine.copies_begun();
 #pragma unroll
@@ -274,6 +320,7 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
         direct<Op>::window_shift(lg[r]);
         work.window_read(early, late, r, lf[r], lg[r]);
       }
+      work.table_fill(next<LATE>(late));
       if (n >= 2 * LEAD && n < needed)
         work.compute(early_late, late, planes.here - STAGES * planes.stride, lf, lg);
       if (tells && n == 2 * LEAD + HALO - 1) edges.give();

@@ -18,6 +18,9 @@ static arguments stage_arguments(const kernels_launch *launch, const kernels_sta
     a.v[k] = shifted(launch, s->velocity[k]);
     a.uniform[k] = (real)s->uniform[k];
   }
+  a.table[0] = static_cast<const real *>(s->tables.x);
+  a.table[1] = static_cast<const real *>(s->tables.y);
+  a.table[2] = static_cast<const real *>(s->tables.z);
   a.advection = (real)s->advection;
   a.diffusion = (real)s->diffusion;
   return a;
@@ -39,6 +42,7 @@ static status stage_launch(const kernels_launch *launch, const kernels_stage *s,
 
 extern "C" status NAME(stage)(const kernels_launch *launch, const kernels_stage *s) {
   if (s->velocity[0] == nullptr) {
+    if (s->tables.x != nullptr) return stage_launch<advection::TABLES>(launch, s, "kernel stage, tables");
     return stage_launch<advection::UNIFORM>(launch, s, "kernel stage, uniform velocity");
   }
   switch (s->form) {

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "bench.h"
+#include "velocity_tables.h"
 
 enum { INPUTS = 5, OUTPUTS = 3, FIELDS = INPUTS + OUTPUTS, CONTESTANTS = 4 };
 
@@ -15,7 +16,7 @@ typedef struct kernel_case {
   kernel_kind kind;
   int reads, writes;
   int option; /* DERIVATIVE: axis; STAGE: form; SUMS: whether there is a reference */
-  int stored; /* velocity in fields */
+  enum { UNIFORM, FORMULA, STORED } velocity;
   int base, extras;
   int diffusion;
 } kernel_case;
@@ -27,16 +28,20 @@ static const kernel_case cases[] = {
     {"gradient", GRADIENT, 1, 3, 0, 0, 0, 0, 0},
     {"divergence", DIVERGENCE, 3, 1, 0, 0, 0, 0, 0},
     {"laplacian", LAPLACIAN, 1, 1, 0, 0, 0, 0, 0},
-    {"stage_uniform", STAGE, 2, 1, FORM_ADVECTIVE, 0, 1, 0, 0},
-    {"stage_uniform_first", STAGE, 1, 1, FORM_ADVECTIVE, 0, 0, 0, 0},
-    {"stage_uniform_last", STAGE, 4, 1, FORM_ADVECTIVE, 0, 1, 2, 0},
-    {"stage_uniform_diffusion", STAGE, 2, 1, FORM_ADVECTIVE, 0, 1, 0, 1},
-    {"stage_stored_advective", STAGE, 5, 1, FORM_ADVECTIVE, 1, 1, 0, 0},
-    {"stage_stored_conservative", STAGE, 5, 1, FORM_CONSERVATIVE, 1, 1, 0, 0},
-    {"stage_stored_skew", STAGE, 5, 1, FORM_SKEW, 1, 1, 0, 0},
-    {"stage_stored_advective_diffusion", STAGE, 5, 1, FORM_ADVECTIVE, 1, 1, 0, 1},
-    {"stage_stored_conservative_diffusion", STAGE, 5, 1, FORM_CONSERVATIVE, 1, 1, 0, 1},
-    {"stage_stored_skew_diffusion", STAGE, 5, 1, FORM_SKEW, 1, 1, 0, 1},
+    {"stage_uniform", STAGE, 2, 1, FORM_ADVECTIVE, UNIFORM, 1, 0, 0},
+    {"stage_uniform_first", STAGE, 1, 1, FORM_ADVECTIVE, UNIFORM, 0, 0, 0},
+    {"stage_uniform_last", STAGE, 4, 1, FORM_ADVECTIVE, UNIFORM, 1, 2, 0},
+    {"stage_uniform_diffusion", STAGE, 2, 1, FORM_ADVECTIVE, UNIFORM, 1, 0, 1},
+    {"stage_formula", STAGE, 2, 1, FORM_ADVECTIVE, FORMULA, 1, 0, 0},
+    {"stage_formula_first", STAGE, 1, 1, FORM_ADVECTIVE, FORMULA, 0, 0, 0},
+    {"stage_formula_last", STAGE, 4, 1, FORM_ADVECTIVE, FORMULA, 1, 2, 0},
+    {"stage_formula_diffusion", STAGE, 2, 1, FORM_ADVECTIVE, FORMULA, 1, 0, 1},
+    {"stage_stored_advective", STAGE, 5, 1, FORM_ADVECTIVE, STORED, 1, 0, 0},
+    {"stage_stored_conservative", STAGE, 5, 1, FORM_CONSERVATIVE, STORED, 1, 0, 0},
+    {"stage_stored_skew", STAGE, 5, 1, FORM_SKEW, STORED, 1, 0, 0},
+    {"stage_stored_advective_diffusion", STAGE, 5, 1, FORM_ADVECTIVE, STORED, 1, 0, 1},
+    {"stage_stored_conservative_diffusion", STAGE, 5, 1, FORM_CONSERVATIVE, STORED, 1, 0, 1},
+    {"stage_stored_skew_diffusion", STAGE, 5, 1, FORM_SKEW, STORED, 1, 0, 1},
     {"axpy", AXPY, 2, 1, 0, 0, 0, 0, 0},
     {"plane_sums", SUMS, 1, 0, 0, 0, 0, 0, 0},
     {"plane_sums_reference", SUMS, 2, 0, 1, 0, 0, 0, 0},
@@ -47,6 +52,7 @@ typedef struct kernel_arrays {
   field_space space;
   stencil stencil;
   field fields[FIELDS];
+  velocity_tables tables; /* of an ABC flow */
   kernels_event *edges_done;
   kernels_plane_sums *sums;
 } kernel_arrays;
@@ -82,7 +88,8 @@ static status run_stage(const kernel_job *job, const kernels_launch *launch) {
     stage.extra[i] = array(job, 2 + i);
     stage.weight_extra[i] = 0.125;
   }
-  for (int d = 0; d < 3 && what->stored; d++) stage.velocity[d] = array(job, 2 + d);
+  if (what->velocity == FORMULA) stage.tables = job->arrays->tables.tables;
+  for (int d = 0; d < 3 && what->velocity == STORED; d++) stage.velocity[d] = array(job, 2 + d);
   return job->backend->stage(launch, &stage);
 }
 
@@ -153,6 +160,15 @@ static status arrays_fill(kernel_arrays *arrays) {
   return backend->queue_wait(arrays->space.context, QUEUE_MAIN);
 }
 
+static status tables_fill(const grid *grid, kernel_arrays *arrays) {
+  const config config = {.velocity = CONFIG_VELOCITY_ABC, .abc = {1.0, 0.5, 0.25}};
+  cases_velocity velocity;
+  CHECK(cases_velocity_open(&config, grid, &velocity));
+  const status result = velocity_tables_create(&arrays->space, &velocity, 0, &arrays->tables);
+  cases_velocity_close(&velocity);
+  return result;
+}
+
 static status arrays_open(bench *bench, const int64_t n[3], precision precision, kernel_arrays *arrays) {
   const double l[3] = {1.0, 1.0, 1.0};
   grid grid;
@@ -160,6 +176,7 @@ static status arrays_open(bench *bench, const int64_t n[3], precision precision,
   arrays->stencil = stencil_make(8, grid.h);
   CHECK(field_space_open(bench->backend, bench->context, grid_shape(&grid, precision), &arrays->space));
   for (int i = 0; i < FIELDS; i++) CHECK(field_create(&arrays->space, &arrays->fields[i]));
+  CHECK(tables_fill(&grid, arrays));
   CHECK(bench->backend->event_create(bench->context, &arrays->edges_done));
   arrays->sums = malloc((size_t)grid.nz * sizeof *arrays->sums);
   if (arrays->sums == NULL) return status_fail(STATUS_MEMORY, "no memory for %d sums", grid.nz);
@@ -169,6 +186,7 @@ static status arrays_open(bench *bench, const int64_t n[3], precision precision,
 static void arrays_close(bench *bench, kernel_arrays *arrays) {
   free(arrays->sums);
   if (arrays->edges_done != NULL) bench->backend->event_destroy(arrays->edges_done);
+  velocity_tables_destroy(&arrays->tables);
   for (int i = 0; i < FIELDS; i++) {
     if (arrays->fields[i].backend != NULL) field_destroy(&arrays->fields[i]);
   }

@@ -92,6 +92,8 @@ static void test_counts_least_words(void **state) {
                   {"divergence", 3, 1},
                   {"laplacian", 1, 1},
                   {"stage_uniform", 2, 1},
+                  {"stage_formula", 2, 1},
+                  {"stage_formula_last", 4, 1},
                   {"stage_stored_advective", 5, 1},
                   {"stage_stored_conservative", 5, 1},
                   {"stage_stored_skew_diffusion", 5, 1}};

@@ -65,10 +65,25 @@ static real second(const kernels_launch *launch, const void *f, const int at[3])
   return fused((real)centre, get(launch, f, at), s);
 }
 
+static real formula(const kernels_launch *launch, const kernels_tables *tables, int d, const int at[3]) {
+  const real *x = (const real *)tables->x + d * launch->shape.ldx;
+  const real *y = (const real *)tables->y + at[1] * 8;
+  const real *z = (const real *)tables->z + at[2] * 8;
+  const real product = y[d] * z[d];
+  const real sum = y[3 + d] + z[3 + d];
+  return fused(x[at[0]], product, sum);
+}
+
+static real velocity(const kernels_launch *launch, const kernels_stage *stage, int d, const int at[3]) {
+  if (stage->velocity[d] != NULL) return get(launch, stage->velocity[d], at);
+  if (stage->tables.x != NULL) return formula(launch, &stage->tables, d, at);
+  return (real)stage->uniform[d];
+}
+
 static real advection(const kernels_launch *launch, const kernels_stage *stage, const int at[3]) {
   const int stored = stage->velocity[0] != NULL;
   real u[3];
-  for (int d = 0; d < 3; d++) u[d] = stored ? get(launch, stage->velocity[d], at) : (real)stage->uniform[d];
+  for (int d = 0; d < 3; d++) u[d] = velocity(launch, stage, d, at);
   real along = u[0] * first(launch, NULL, stage->f, at, 0);
   along = fused(u[1], first(launch, NULL, stage->f, at, 1), along);
   along = fused(u[2], first(launch, NULL, stage->f, at, 2), along);

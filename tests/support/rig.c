@@ -144,6 +144,46 @@ twin twin_random(rig *rig, int seed) {
   return twin_make(rig, random_value, &seed);
 }
 
+/* The three tables one after the other: elements of each. */
+static void tables_elements(const kernels_shape *shape, size_t elements[3]) {
+  elements[0] = 3 * (size_t)shape->ldx;
+  elements[1] = (size_t)shape->ny * KERNELS_TABLE;
+  elements[2] = (size_t)shape->nz * KERNELS_TABLE;
+}
+
+twin twin_tables(rig *rig, int seed) {
+  const kernels_shape *shape = &rig->launch.shape;
+  const size_t size = kernels_element_size(shape->precision);
+  size_t elements[3];
+  tables_elements(shape, elements);
+  twin twin = {.bytes = (elements[0] + elements[1] + elements[2]) * size};
+  twin.host = malloc(twin.bytes);
+  assert_non_null(twin.host);
+  size_t at = 0;
+  for (int t = 0; t < 3; t++) {
+    for (size_t i = 0; i < elements[t]; i++, at++) {
+      const int means = t == 0 ? (int)(i % (size_t)shape->ldx) < shape->nx : i % KERNELS_TABLE < 6;
+      const double value = means ? random_value(rig, &seed, (int)i, t, 0) : (double)NAN;
+      if (size == sizeof(float)) {
+        ((float *)twin.host)[at] = (float)value;
+      } else {
+        ((double *)twin.host)[at] = value;
+      }
+    }
+  }
+  assert_ok(rig->backend->memory_allocate(rig->context, MEMORY_DEVICE, twin.bytes, &twin.device));
+  twin_upload(rig, &twin);
+  return twin;
+}
+
+kernels_tables twin_tables_at(const rig *rig, const twin *twin, int device) {
+  const size_t size = kernels_element_size(rig->launch.shape.precision);
+  const char *x = device ? twin->device : twin->host;
+  size_t elements[3];
+  tables_elements(&rig->launch.shape, elements);
+  return (kernels_tables){.x = x, .y = x + elements[0] * size, .z = x + (elements[0] + elements[1]) * size};
+}
+
 static double zero_value(const rig *rig, const void *user, int x, int y, int z) {
   return copysign(0.0, random_value(rig, user, x, y, z));
 }

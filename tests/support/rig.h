@@ -72,6 +72,11 @@ twin twin_random(rig *rig, int seed);
 twin twin_zeros(rig *rig, int seed);
 /* A number that no operation makes, everywhere: what was not written keeps it. */
 twin twin_sentinel(rig *rig);
+/* Tables of a velocity, numbers in (-1, 1), NaN where they mean nothing; not a field, so not to be compared.
+ */
+twin twin_tables(rig *rig, int seed);
+/* Where the tables lie, on the device or in host memory. */
+kernels_tables twin_tables_at(const rig *rig, const twin *twin, int device);
 void twin_free(rig *rig, twin *twin);
 /* Host to device, and back. */
 void twin_upload(rig *rig, const twin *twin);

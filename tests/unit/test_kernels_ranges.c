@@ -6,22 +6,24 @@
 
 /* Ranges of planes, thread counts, what must not be read and what must not be written. */
 
-enum { INPUTS = 7, OUTPUTS = 6 }; /* gradient's three, divergence, Laplacian, stage */
+enum { INPUTS = 7, OUTPUTS = 7 }; /* gradient's three, divergence, Laplacian, two stages */
 
 typedef struct arrays {
-  twin in[INPUTS], out[OUTPUTS];
+  twin in[INPUTS], out[OUTPUTS], tables;
 } arrays;
 
 static arrays arrays_make(rig *rig) {
   arrays arrays;
   for (int i = 0; i < INPUTS; i++) arrays.in[i] = twin_random(rig, i + 1);
   for (int i = 0; i < OUTPUTS; i++) arrays.out[i] = twin_sentinel(rig);
+  arrays.tables = twin_tables(rig, INPUTS + 1);
   return arrays;
 }
 
 static void arrays_free(rig *rig, arrays *arrays) {
   for (int i = 0; i < INPUTS; i++) twin_free(rig, &arrays->in[i]);
   for (int i = 0; i < OUTPUTS; i++) twin_free(rig, &arrays->out[i]);
+  twin_free(rig, &arrays->tables);
 }
 
 static kernels_stage stage_of(const arrays *a, int device) {
@@ -41,6 +43,16 @@ static kernels_stage stage_of(const arrays *a, int device) {
   };
 }
 
+/* The same with the velocity of tables. */
+static kernels_stage formula_of(const rig *rig, const arrays *a, int device) {
+  kernels_stage stage = stage_of(a, device);
+  stage.out = device ? a->out[6].device : a->out[6].host;
+  stage.form = FORM_ADVECTIVE;
+  for (int d = 0; d < 3; d++) stage.velocity[d] = NULL;
+  stage.tables = twin_tables_at(rig, &a->tables, device);
+  return stage;
+}
+
 static kernels_launch launch_on(const rig *rig, const kernels_planes planes[KERNELS_RANGES]) {
   kernels_launch launch = rig->launch;
   for (int i = 0; i < KERNELS_RANGES; i++) launch.planes[i] = planes[i];
@@ -52,22 +64,24 @@ static void device_run(rig *rig, const arrays *a, const kernels_planes planes[KE
   const kernels_launch launch = launch_on(rig, planes);
   void *const gradient[3] = {a->out[0].device, a->out[1].device, a->out[2].device};
   const void *const v[3] = {a->in[1].device, a->in[2].device, a->in[0].device};
-  const kernels_stage stage = stage_of(a, 1);
+  const kernels_stage stage = stage_of(a, 1), formula = formula_of(rig, a, 1);
   assert_ok(rig->backend->gradient(&launch, a->in[0].device, gradient));
   assert_ok(rig->backend->divergence(&launch, v, a->out[3].device));
   assert_ok(rig->backend->laplacian(&launch, a->in[0].device, a->out[4].device));
   assert_ok(rig->backend->stage(&launch, &stage));
+  assert_ok(rig->backend->stage(&launch, &formula));
 }
 
 static void host_run(rig *rig, arrays *a, const kernels_planes planes[KERNELS_RANGES]) {
   const kernels_launch launch = launch_on(rig, planes);
   void *const gradient[3] = {a->out[0].host, a->out[1].host, a->out[2].host};
   const void *const v[3] = {a->in[1].host, a->in[2].host, a->in[0].host};
-  const kernels_stage stage = stage_of(a, 0);
+  const kernels_stage stage = stage_of(a, 0), formula = formula_of(rig, a, 0);
   reference_gradient(&launch, a->in[0].host, gradient);
   reference_divergence(&launch, v, a->out[3].host);
   reference_laplacian(&launch, a->in[0].host, a->out[4].host);
   reference_stage(&launch, &stage);
+  reference_stage(&launch, &formula);
 }
 
 static void outputs_assert_equal(rig *rig, const arrays *a, const char *what) {
@@ -246,6 +260,7 @@ static void whole_slab(rig *rig, int nx, int ny, int nz) {
   arrays a;
   for (int i = 0; i < INPUTS; i++) a.in[i] = twin_images(rig, i + 1);
   for (int i = 0; i < OUTPUTS; i++) a.out[i] = twin_sentinel(rig);
+  a.tables = twin_tables(rig, INPUTS + 1);
   device_run(rig, &a, rig->launch.planes);
   host_run(rig, &a, rig->launch.planes);
   outputs_assert_equal(rig, &a, "whole slab");
@@ -328,11 +343,12 @@ static void edges_shape(rig *rig, int nx, int ny, int nz) {
   arrays_free(rig, &a);
 }
 
-/* A stage with uniform velocity, as it is with diffusion and without. */
-static void edges_uniform(rig *rig, twin fill(struct rig *rig, int seed), double diffusion) {
+/* Stages with uniform velocity and with that of tables, as they are with diffusion and without. */
+static void edges_plain(rig *rig, twin fill(struct rig *rig, int seed), double diffusion, int formula) {
   twin f = fill(rig, 1);
   twin base = fill(rig, 2);
   twin out = twin_sentinel(rig);
+  twin tables = twin_tables(rig, 3);
   kernels_stage stage = {.f = f.host,
                          .base = base.host,
                          .out = out.host,
@@ -340,7 +356,9 @@ static void edges_uniform(rig *rig, twin fill(struct rig *rig, int seed), double
                          .advection = -0.003,
                          .diffusion = diffusion};
   for (int d = 0; d < 3; d++) stage.uniform[d] = 1.0 - 0.3 * d;
+  if (formula) stage.tables = twin_tables_at(rig, &tables, 0);
   const kernels_stage on_host = stage;
+  if (formula) stage.tables = twin_tables_at(rig, &tables, 1);
   stage.f = f.device;
   stage.base = base.device;
   stage.out = out.device;
@@ -348,21 +366,27 @@ static void edges_uniform(rig *rig, twin fill(struct rig *rig, int seed), double
   twin_free(rig, &f);
   twin_free(rig, &base);
   twin_free(rig, &out);
+  twin_free(rig, &tables);
+}
+
+static void edges_both(rig *rig, twin fill(struct rig *rig, int seed), double diffusion) {
+  edges_plain(rig, fill, diffusion, 0);
+  edges_plain(rig, fill, diffusion, 1);
 }
 
 /* So wide that a device has more tiles than blocks at once: the last edges come late. */
 static void edges_wide(rig *rig) {
   const int single = rig->launch.shape.precision == PRECISION_SINGLE;
   rig_shape(rig, single ? 8580 : 4290, 34, 20);
-  edges_uniform(rig, twin_random, 0.0);
-  edges_uniform(rig, twin_random, 1e-4);
+  edges_both(rig, twin_random, 0.0);
+  edges_both(rig, twin_random, 1e-4);
 }
 
 /* Planes of which a device cuts some tiles along z and not the others. */
 static void largest_launches_edges_come_first(rig *rig) {
   if (rig->backend->host_memory) return;
   rig_shape(rig, 768, 768, 88);
-  edges_uniform(rig, twin_random, 0.0);
+  edges_both(rig, twin_random, 0.0);
 }
 
 /* Edges above are computed downwards. */
@@ -370,7 +394,7 @@ static void edges_of_zeros(rig *rig) {
   for (int order = 2; order <= 8; order += 2) {
     rig_shape(rig, rig_large[0][0], rig_large[0][1], rig_large[0][2]);
     rig_stencil(rig, order, 0.02, 0.03, 0.04);
-    edges_uniform(rig, twin_zeros, 0.0);
+    edges_both(rig, twin_zeros, 0.0);
   }
 }
 

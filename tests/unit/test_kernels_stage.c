@@ -6,27 +6,29 @@
 
 /* Runge-Kutta stages: every combination of options, bit for bit the naive reference. */
 
-enum { ARRAYS = 8 }; /* f, base, extra, extra, u, v, w, out */
-enum { F, BASE, EXTRA, U = 4, OUT = 7 };
+enum { F, BASE, EXTRA, U = 4, OUT = 7, FIELDS, TABLES = FIELDS, ARRAYS }; /* two extras; u, v, w */
+
+/* Where the velocity comes from. */
+enum { UNIFORM, STORED, FORMULA, VELOCITIES };
 
 /* What `out` is: an array of its own, or one of the inputs it may be. */
 typedef enum alias { ALIAS_NONE, ALIAS_BASE, ALIAS_FIRST, ALIAS_SECOND, ALIAS_COUNT } alias;
 
 typedef struct combination {
-  int stored, form, diffusive, added; /* added: 0 nothing, 1 base, 2 base and extras */
+  int velocity, form, diffusive, added; /* added: 0 nothing, 1 base, 2 base and extras */
   alias alias;
 } combination;
 
 static int combination_valid(const combination *c) {
-  if (!c->stored && c->form != FORM_ADVECTIVE && c->form != FORM_SKEW)
-    return 0; /* forms are the same there */
+  if (c->velocity == FORMULA && c->form != FORM_ADVECTIVE) return 0;
+  if (c->velocity == UNIFORM && c->form == FORM_CONSERVATIVE) return 0; /* forms are the same there */
   if (c->alias == ALIAS_BASE) return c->added >= 1;
   if (c->alias != ALIAS_NONE) return c->added == 2;
   return 1;
 }
 
 /* The stage's arrays in host (0) or device (1) memory. */
-static kernels_stage stage_make(const combination *c, const twin arrays[ARRAYS], int device) {
+static kernels_stage stage_make(const rig *rig, const combination *c, const twin arrays[ARRAYS], int device) {
   void *at[ARRAYS];
   for (int i = 0; i < ARRAYS; i++) at[i] = device ? arrays[i].device : arrays[i].host;
   static const int out_is[ALIAS_COUNT] = {OUT, BASE, EXTRA, EXTRA + 1};
@@ -42,38 +44,49 @@ static kernels_stage stage_make(const combination *c, const twin arrays[ARRAYS],
   };
   if (c->added >= 1) stage.base = at[BASE];
   for (int i = 0; i < 2 && c->added == 2; i++) stage.extra[i] = at[EXTRA + i];
-  for (int d = 0; d < 3 && c->stored; d++) stage.velocity[d] = at[U + d];
+  for (int d = 0; d < 3 && c->velocity == STORED; d++) stage.velocity[d] = at[U + d];
+  if (c->velocity == FORMULA) stage.tables = twin_tables_at(rig, &arrays[TABLES], device);
   return stage;
+}
+
+/* Everything but what is written. */
+static void inputs_make(rig *rig, twin fill(struct rig *rig, int seed), twin arrays[ARRAYS]) {
+  for (int i = 0; i < OUT; i++) arrays[i] = fill(rig, i + 1);
+  arrays[TABLES] = twin_tables(rig, TABLES);
+}
+
+static void arrays_free(rig *rig, twin arrays[ARRAYS]) {
+  for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
 }
 
 /* Runs the stage; compares arrays `first` to the last one. */
 static void stage_check(rig *rig, const combination *c, const twin arrays[ARRAYS], int first) {
-  const kernels_stage host = stage_make(c, arrays, 0);
-  const kernels_stage device = stage_make(c, arrays, 1);
+  const kernels_stage host = stage_make(rig, c, arrays, 0);
+  const kernels_stage device = stage_make(rig, c, arrays, 1);
   assert_ok(rig->backend->stage(&rig->launch, &device));
   reference_stage(&rig->launch, &host);
   char what[128];
-  (void)snprintf(what, sizeof what, "stored %d, form %d, diffusive %d, added %d, alias %d", c->stored,
+  (void)snprintf(what, sizeof what, "velocity %d, form %d, diffusive %d, added %d, alias %d", c->velocity,
                  c->form, c->diffusive, c->added, (int)c->alias);
-  for (int i = first; i < ARRAYS; i++) twin_assert_equal(rig, &arrays[i], what);
+  for (int i = first; i < FIELDS; i++) twin_assert_equal(rig, &arrays[i], what);
 }
 
 static void combination_check(rig *rig, const combination *c) {
   twin arrays[ARRAYS];
-  for (int i = 0; i < OUT; i++) arrays[i] = twin_random(rig, i + 1);
+  inputs_make(rig, twin_random, arrays);
   arrays[OUT] = twin_sentinel(rig);
   stage_check(rig, c, arrays, 0); /* the output, and the inputs that must not change */
-  for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
+  arrays_free(rig, arrays);
 }
 
 static void combinations_check(rig *rig) {
-  for (int code = 0; code < 2 * 3 * 2 * 3 * ALIAS_COUNT; code++) {
+  for (int code = 0; code < VELOCITIES * 3 * 2 * 3 * ALIAS_COUNT; code++) {
     const combination c = {
-        .stored = code % 2,
-        .form = code / 2 % 3,
-        .diffusive = code / 6 % 2,
-        .added = code / 12 % 3,
-        .alias = (alias)(code / 36),
+        .velocity = code % VELOCITIES,
+        .form = code / 3 % 3,
+        .diffusive = code / 9 % 2,
+        .added = code / 18 % 3,
+        .alias = (alias)(code / 54),
     };
     if (combination_valid(&c)) combination_check(rig, &c);
   }
@@ -87,7 +100,7 @@ static void every_combination_is_the_reference(rig *rig) {
 }
 
 static void lower_orders_are_the_reference(rig *rig) {
-  const combination c = {.stored = 1, .form = FORM_SKEW, .diffusive = 1, .added = 1};
+  const combination c = {.velocity = STORED, .form = FORM_SKEW, .diffusive = 1, .added = 1};
   for (int order = 2; order <= 6; order += 2) {
     rig_shape(rig, 33, 20, 9);
     rig_stencil(rig, order, 0.02, 0.03, 0.04);
@@ -101,16 +114,16 @@ static void zeros_lose_their_sign(rig *rig) {
   rig_shape(rig, 33, 20, 9);
   for (int order = 2; order <= 8; order += 2) {
     rig_stencil(rig, order, 0.02, 0.03, 0.04);
-    for (int stored = 0; stored < 2; stored++) {
-      const combination c = {.stored = stored, .form = stored ? FORM_SKEW : FORM_ADVECTIVE, .added = 1};
+    for (int velocity = 0; velocity < VELOCITIES; velocity++) {
+      const advection_form form = velocity == STORED ? FORM_SKEW : FORM_ADVECTIVE;
+      const combination c = {.velocity = velocity, .form = form, .added = 1};
       twin arrays[ARRAYS];
-      for (int i = 0; i < ARRAYS; i++) arrays[i] = twin_zeros(rig, i + 1);
-      twin_free(rig, &arrays[OUT]);
+      inputs_make(rig, twin_zeros, arrays);
       arrays[OUT] = twin_sentinel(rig);
       stage_check(rig, &c, arrays, OUT);
       for (int x = 0; x < 33; x++)
         assert_false(signbit(reference_value(&rig->launch.shape, arrays[OUT].host, x, x % 20, x % 9)));
-      for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
+      arrays_free(rig, arrays);
     }
   }
 }
@@ -122,10 +135,12 @@ static void large_shapes_are_the_reference(rig *rig) {
     const int s = large[i];
     rig_shape(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
     for (int form = 0; form < 3; form++) {
-      combination_check(rig,
-                        &(combination){.stored = 1, .form = form, .diffusive = form == 2, .added = form});
+      combination_check(
+          rig, &(combination){.velocity = STORED, .form = form, .diffusive = form == 2, .added = form});
     }
     combination_check(rig, &(combination){.added = 1});
+    for (int added = 0; added < 3; added++)
+      combination_check(rig, &(combination){.velocity = FORMULA, .diffusive = added == 1, .added = added});
   }
 }
 
@@ -135,16 +150,22 @@ static void large_launches_are_the_reference(rig *rig) {
   for (int s = 0; s < RIG_LARGE; s++) {
     rig_shape(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
     twin arrays[ARRAYS];
-    for (int i = 0; i < OUT; i++) arrays[i] = twin_random(rig, i + 1);
-    for (int code = s; code < 4 * 2 * 3; code += RIG_LARGE) {
-      const int way = code / 6; /* 0: uniform, else the forms */
-      const combination c = {
-          .stored = way > 0, .form = way > 0 ? way - 1 : 0, .diffusive = code / 3 % 2, .added = code % 3};
+    inputs_make(rig, twin_random, arrays);
+    arrays[OUT] = twin_sentinel(rig);
+    for (int code = s; code < 5 * 2 * 3; code += RIG_LARGE) {
+      static const combination ways[] = {{.velocity = UNIFORM},
+                                         {.velocity = FORMULA},
+                                         {.velocity = STORED, .form = FORM_ADVECTIVE},
+                                         {.velocity = STORED, .form = FORM_CONSERVATIVE},
+                                         {.velocity = STORED, .form = FORM_SKEW}};
+      combination c = ways[code / 6];
+      c.diffusive = code / 3 % 2;
+      c.added = code % 3;
+      twin_free(rig, &arrays[OUT]);
       arrays[OUT] = twin_sentinel(rig);
       stage_check(rig, &c, arrays, OUT);
-      twin_free(rig, &arrays[OUT]);
     }
-    for (int i = 0; i < OUT; i++) twin_free(rig, &arrays[i]);
+    arrays_free(rig, arrays);
   }
 }
 
@@ -153,21 +174,21 @@ static void large_launches_are_the_reference(rig *rig) {
 static void halos_of_velocities_do_not_leak(rig *rig) {
   for (int form = 0; form < 3; form++) {
     rig_shape(rig, 33, 20, 6);
-    const combination c = {.stored = 1, .form = form, .added = 2};
+    const combination c = {.velocity = STORED, .form = form, .added = 2};
     twin arrays[ARRAYS];
-    for (int i = 0; i < OUT; i++) arrays[i] = twin_random(rig, i + 1);
+    inputs_make(rig, twin_random, arrays);
     arrays[OUT] = twin_sentinel(rig);
     for (int i = BASE; i < OUT; i++) {
       if (i == U + 2 && form != FORM_ADVECTIVE) continue;
       twin_break_halos(rig, &arrays[i]);
       twin_upload(rig, &arrays[i]);
     }
-    const kernels_stage host = stage_make(&c, arrays, 0);
-    const kernels_stage device = stage_make(&c, arrays, 1);
+    const kernels_stage host = stage_make(rig, &c, arrays, 0);
+    const kernels_stage device = stage_make(rig, &c, arrays, 1);
     assert_ok(rig->backend->stage(&rig->launch, &device));
     reference_stage(&rig->launch, &host);
     twin_assert_equal(rig, &arrays[OUT], "stage with NaN in halos");
-    for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
+    arrays_free(rig, arrays);
   }
 }
 
@@ -183,13 +204,14 @@ static double constant_value(const rig *rig, const void *user, int x, int y, int
 static void constants_stay(rig *rig) {
   rig_shape(rig, 33, 20, 5);
   static const double constant = 1.0 / 3.0;
-  for (int stored = 0; stored < 2; stored++) {
+  for (int velocity = 0; velocity < VELOCITIES; velocity++) {
     twin arrays[ARRAYS];
     for (int i = 0; i < U; i++) arrays[i] = twin_make(rig, constant_value, &constant);
     for (int i = U; i < OUT; i++) arrays[i] = twin_random(rig, i);
     arrays[OUT] = twin_sentinel(rig);
-    const combination c = {.stored = stored, .form = FORM_ADVECTIVE, .added = 2};
-    kernels_stage device = stage_make(&c, arrays, 1);
+    arrays[TABLES] = twin_tables(rig, TABLES);
+    const combination c = {.velocity = velocity, .form = FORM_ADVECTIVE, .added = 2};
+    kernels_stage device = stage_make(rig, &c, arrays, 1);
     assert_ok(rig->backend->stage(&rig->launch, &device));
     twin_download(rig, &arrays[OUT]);
     for (int z = 0; z < 5; z++) {
@@ -200,7 +222,57 @@ static void constants_stay(rig *rig) {
         }
       }
     }
-    for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
+    arrays_free(rig, arrays);
+  }
+}
+
+/* A component of the velocity that tables stand for, in the precision of the rig. */
+typedef struct formula {
+  const twin *tables;
+  int component;
+} formula;
+
+static double formula_value(const rig *rig, const void *user, int x, int y, int z) {
+  const formula *of = user;
+  const kernels_shape *shape = &rig->launch.shape;
+  const kernels_tables tables = twin_tables_at(rig, of->tables, 0);
+  const int d = of->component;
+  const int image = (z + KERNELS_HALO * shape->nz) % shape->nz;
+  const int ix = d * shape->ldx + x, iy = y * KERNELS_TABLE + d, iz = image * KERNELS_TABLE + d;
+  if (shape->precision == PRECISION_SINGLE) {
+    const float *fx = tables.x, *fy = tables.y, *fz = tables.z;
+    const float product = fy[iy] * fz[iz], sum = fy[iy + 3] + fz[iz + 3];
+    return (double)fmaf(fx[ix], product, sum);
+  }
+  const double *fx = tables.x, *fy = tables.y, *fz = tables.z;
+  const double product = fy[iy] * fz[iz], sum = fy[iy + 3] + fz[iz + 3];
+  return fma(fx[ix], product, sum);
+}
+
+/* The bits of a stage by formula are those of one that has the same velocity in fields. */
+static void formulas_are_their_fields(rig *rig) {
+  for (int s = 0; s < RIG_LARGE + 2; s++) {
+    const int *shape = s < RIG_LARGE ? rig_large[s] : rig_shapes[s];
+    rig_shape(rig, shape[0], shape[1], shape[2]);
+    twin f = twin_random(rig, 1), tables = twin_tables(rig, 2);
+    twin by_formula = twin_sentinel(rig), by_fields = twin_sentinel(rig), velocity[3];
+    kernels_stage stage = {.f = f.device, .advection = -0.003, .diffusion = s % 2 * 1e-4};
+    stage.tables = twin_tables_at(rig, &tables, 1);
+    stage.out = by_formula.device;
+    assert_ok(rig->backend->stage(&rig->launch, &stage));
+    stage.tables = (kernels_tables){NULL, NULL, NULL};
+    stage.out = by_fields.device;
+    for (int d = 0; d < 3; d++) {
+      velocity[d] = twin_make(rig, formula_value, &(formula){&tables, d});
+      stage.velocity[d] = velocity[d].device;
+    }
+    assert_ok(rig->backend->stage(&rig->launch, &stage));
+    twin_assert_same(rig, &by_fields, &by_formula, "velocity by formula and from fields");
+    for (int d = 0; d < 3; d++) twin_free(rig, &velocity[d]);
+    twin_free(rig, &by_fields);
+    twin_free(rig, &by_formula);
+    twin_free(rig, &tables);
+    twin_free(rig, &f);
   }
 }
 
@@ -210,6 +282,7 @@ int main(int argc, char **argv) {
       RIG_TEST(lower_orders_are_the_reference),
       RIG_TEST(large_shapes_are_the_reference),
       RIG_TEST(large_launches_are_the_reference),
+      RIG_TEST(formulas_are_their_fields),
       RIG_TEST(halos_of_velocities_do_not_leak),
       RIG_TEST(constants_stay),
       RIG_TEST(zeros_lose_their_sign),

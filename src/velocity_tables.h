@@ -1,0 +1,19 @@
+#ifndef FDAPP_VELOCITY_TABLES_H
+#define FDAPP_VELOCITY_TABLES_H
+
+#include "cases.h"
+
+/* The tables of a velocity in a backend's memory, rounded to the precision of the fields. */
+typedef struct velocity_tables {
+  const kernels *backend;
+  kernels_context *context;
+  void *memory; /* MEMORY_DEVICE; owned; NULL: none */
+  kernels_tables tables;
+} velocity_tables;
+
+/* For the slab whose first plane is the global z0. Not collective; waits. STATUS_MEMORY. */
+status velocity_tables_create(const field_space *space, const cases_velocity *velocity, int64_t z0,
+                              velocity_tables *tables);
+void velocity_tables_destroy(velocity_tables *tables);
+
+#endif
