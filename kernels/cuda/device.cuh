@@ -114,7 +114,7 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
   *reinterpret_cast<vector_type *>(to) = stored;
 }
 
-/* A table's entry. */
+/* A row's entry of a table. */
 __device__ __forceinline__ void table_load(const real *from, real (&to)[KERNELS_TABLE]) {
 #pragma unroll
   for (int i = 0; i < KERNELS_TABLE; i += VECTOR)

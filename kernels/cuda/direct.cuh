@@ -76,23 +76,24 @@ template <class Op> struct direct {
     }
   }
 
-  __device__ __forceinline__ static void point_values(const arguments &a, const geometry &d, int x, int y,
-                                                      int z, points &at) {
-    const ptrdiff_t i = d.plane(z) + (ptrdiff_t)y * d.ldx + x;
+  __device__ __forceinline__ static void table_point(const arguments &a, const geometry &d, int x, int y,
+                                                     int z, points &at) {
+    if constexpr (Op::VELOCITY == velocity::TABLES) {
+      const real *of_row = a.table[1] + y * KERNELS_TABLE, *of_plane = a.table[2] + z * KERNELS_TABLE;
+      real columns[3][VECTOR], row[KERNELS_TABLE];
+#pragma unroll
+      for (int k = 0; k < 3; k++) vector_load(a.table[0] + k * d.ldx + x, columns[k]);
+#pragma unroll
+      for (int k = 0; k < 6; k++) row[k] = table_row(k, of_row[k], of_plane[k]);
+      table_values(columns, row, at);
+    }
+  }
+
+  __device__ __forceinline__ static void point_values(const arguments &a, const ptrdiff_t i, points &at) {
     if constexpr (Op::SOURCE != source::COMPONENTS) vector_load(a.f + i, at.f);
     if constexpr (Op::VELOCITY == velocity::STORED) {
 #pragma unroll
       for (int k = 0; k < 3; k++) vector_load(a.v[k] + i, at.velocity[k]);
-    }
-    if constexpr (Op::VELOCITY == velocity::TABLES) {
-      real columns[3][VECTOR], row[KERNELS_TABLE], plane[KERNELS_TABLE];
-#pragma unroll
-      for (int k = 0; k < 3; k++) vector_load(a.table[0] + k * d.ldx + x, columns[k]);
-      table_load(a.table[1] + y * KERNELS_TABLE, row);
-      table_load(a.table[2] + z * KERNELS_TABLE, plane);
-#pragma unroll
-      for (int k = 0; k < KERNELS_TABLE; k++) row[k] = table_row(k, row[k], plane[k]);
-      table_values(columns, row, at);
     }
 #pragma unroll
     for (int k = 0; k < Op::ADDED; k++) vector_load(a.added[k] + i, at.added[k]);
@@ -100,6 +101,7 @@ template <class Op> struct direct {
 };
 
 constexpr int DIRECT_THREADS = 256;
+constexpr bool TABLES_FIRST = sizeof(real) == sizeof(float); /* the order that spills fewer registers */
 
 /* blockDim: vectors of x, rows. blockIdx.x: tiles of a plane, row by row; blockIdx.y: pieces of `chunk`
  * planes, of both ranges. */
@@ -126,10 +128,12 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::SOURCE == source::FLUX ? 1
   }
   for (int z = piece.z0; z < piece.z1; z++) {
     const ptrdiff_t plane = d.plane(z);
+    if (TABLES_FIRST) use::table_point(a, d, x, y, z, at);
     if constexpr (WINDOW) use::window_load(a, d, z + HALO, column, f, g);
     use::x_lines(a, d, plane + (ptrdiff_t)y * d.ldx, x, f, g);
     use::y_lines(a, d, plane, x, y, f, g);
-    use::point_values(a, d, x, y, z, at);
+    use::point_values(a, plane + column, at);
+    if (!TABLES_FIRST) use::table_point(a, d, x, y, z, at);
     real result[Op::OUTPUTS][VECTOR];
 #pragma unroll
     for (int v = 0; v < VECTOR; v++) {

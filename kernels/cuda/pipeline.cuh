@@ -332,6 +332,7 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
       late_in = next<LATE>(late_in);
     }
   }
+  if (line::TABLES) copy_wait<0>(); /* entries of planes beyond the piece */
 }
 
 template <class Op, class Tile>
