@@ -190,6 +190,15 @@ def test_ranks_have_as_many_threads_whatever_their_number(study):
     assert study.log.read_text().count("compute.threads=1") == 2
 
 
+def test_ranks_that_share_cores_are_told_of(study):
+    batch = {"SLURM_NTASKS": "2", "SLURM_CPUS_PER_TASK": "2", "OMP_NUM_THREADS": None}
+    done = study("strong", "--backend", "cpu", "--ranks", "2,4", "--threads", "2", "--repeat", "1", **batch)
+    assert done.returncode == 0 and "4 ranks x 2 threads are more than the 4 cores" in done.stdout
+    assert done.stdout.count("are more than") == 1
+    fits = study("strong", "--backend", "cpu", "--ranks", "2", "--repeat", "2", "compute.threads=2", **batch)
+    assert "are more than" not in fits.stdout
+
+
 def test_threads_of_the_environment_are_part_of_the_study(study):
     assert study("strong", "--ranks", "1", "--repeat", "1", OMP_NUM_THREADS="1").returncode == 0
     other = study("strong", "--ranks", "1", "--repeat", "2", OMP_NUM_THREADS="2")
