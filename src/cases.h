@@ -33,7 +33,7 @@ void cases_row(const void *user, int64_t z, int64_t y, double *row);
 
 /* Velocity c(x, t) = g(t) c(x), c by the formula of kernels_tables: X_d in the first three of table[0][x],
  * Y_d and A_d in table[1][y], Z_d and B_d in table[2][z], global indices. One component at a time, as a
- * field_row. */
+ * field_row: to the bit what kernels make of the tables in the configuration's precision. */
 typedef struct cases_velocity {
   const config *config;
   const grid *grid;

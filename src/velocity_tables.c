@@ -31,8 +31,8 @@ static void fill(const kernels_shape *shape, const cases_velocity *velocity, int
   }
   const double *rows = velocity->table[AXIS_Y][0];
   const double *planes = velocity->table[AXIS_Z][z0];
-  for (int i = 0; i < shape->ny * KERNELS_TABLE; i++) put(shape, staging, at.y + (size_t)i, rows[i]);
-  for (int i = 0; i < shape->nz * KERNELS_TABLE; i++) put(shape, staging, at.z + (size_t)i, planes[i]);
+  for (size_t i = 0; i < at.z - at.y; i++) put(shape, staging, at.y + i, rows[i]);
+  for (size_t i = 0; i < at.end - at.z; i++) put(shape, staging, at.z + i, planes[i]);
 }
 
 status velocity_tables_create(const field_space *space, const cases_velocity *velocity, int64_t z0,

@@ -194,5 +194,6 @@ status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
       .arrays = 2 + (job.base != NULL) + (job.extra[0] != NULL) * 2 + stored * 3,
       .block = CPU_PLANES,
   };
-  return tiles_run(launch, plan, stage->tables.x != NULL ? tables_patch : stage_patch, &job);
+  const int formula = !stored && stage->tables.x != NULL;
+  return tiles_run(launch, plan, formula ? tables_patch : stage_patch, &job);
 }
