@@ -400,7 +400,10 @@ static void edges_of_zeros(rig *rig) {
 
 static void edges_come_first(rig *rig) {
   for (int s = 0; s < RIG_SHAPES; s++) edges_shape(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
-  for (int s = 0; s < RIG_LARGE; s++) edges_shape(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
+  for (int s = 0; s < RIG_LARGE; s++) {
+    edges_shape(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
+    edges_both(rig, twin_random, 0.0);
+  }
   edges_wide(rig);
   edges_of_zeros(rig);
 }
