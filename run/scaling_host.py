@@ -44,6 +44,11 @@ def batch_number(name):
     return int(text) if text.isdecimal() else None
 
 
+def gpus_for(backend):
+    """GPUs that runs of this backend would take; none on the CPU."""
+    return 0 if backend == "cpu" else gpu_count()
+
+
 def batch_tasks():
     """Tasks of the batch job, or None outside of one."""
     nodes = os.environ.get("PBS_NODEFILE", "")
@@ -53,7 +58,7 @@ def batch_tasks():
 
 def places(backend):
     """Ranks that fit: tasks of the batch job, else GPUs, else cores."""
-    return batch_tasks() or (backend != "cpu" and gpu_count()) or len(os.sched_getaffinity(0))
+    return batch_tasks() or gpus_for(backend) or len(os.sched_getaffinity(0))
 
 
 def cores():
@@ -85,7 +90,7 @@ def launch_environment(backend):
     if os.geteuid() == 0:
         env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     script = ROOT / "run" / "gpu-env"
-    if backend != "cpu" and gpu_count() and "OMPI_MCA_pml" not in env and script.exists():
+    if gpus_for(backend) and "OMPI_MCA_pml" not in env and script.exists():
         lines = subprocess.run([script], capture_output=True, text=True, check=False, env=env)
         if lines.returncode == 0:
             shell = subprocess.run(

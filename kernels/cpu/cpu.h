@@ -58,7 +58,7 @@ size_t memory_limit_cpu(const char *groups, const char *root);
 
 /* Bytes of the last-level caches that `threads` threads, lying close, see: the one of processor `cpu`, as
  * many times as it takes to seat them; for ranks that share it each counts all of it (that each counts its
- * part changed nothing, run/results/kernels.md). 0 if the system does not tell. root:
+ * part changed nothing, run/results/scaling/cpu). 0 if the system does not tell. root:
  * /sys/devices/system/cpu. Not sysconf(_SC_LEVEL3_CACHE_SIZE), which (glibc 2.36, AMD) says what all caches
  * of the package come to (384 MiB where two cores share 32), so that results many times the cache would go
  * through it. Linux, Documentation/ABI/testing/sysfs-devices-system-cpu. */

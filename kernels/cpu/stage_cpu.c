@@ -115,7 +115,8 @@ LINE_INLINE void stage_bundle(const stage_job *job, const cpu_bundle *bundle, in
 }
 
 /* The same with the velocity of tables, in the advective form: functions of their own, for what they need
- * must not cost the others' loops a test and registers (a tenth of a stage with uniform velocity). */
+ * must not cost the others' loops a test and registers (2 to 10 % of a stage with uniform velocity,
+ * run/results/kernels.md). */
 LINE_INLINE void tables_open(stage_work *work, const cpu_bundle *bundle, int planes) {
   for (int k = 0; k < planes; k++) {
     const real *z = work->job->table[AXIS_Z] + (bundle->patch->z + k) * KERNELS_TABLE;

@@ -2,8 +2,9 @@
  * the same bits. */
 #include "lab.h"
 
-#include <math.h>
 #include <stdlib.h>
+
+#include "reference.h"
 
 enum { NX = 19, NY = 12, NZ = 10 };
 
@@ -35,30 +36,17 @@ static void *tables_copied(const lab *lab, kernels_tables *tables) {
   return host;
 }
 
-/* Component d at a point, by the formula of kernels.h. */
-static double by_formula(const kernels_tables *tables, const kernels_shape *shape, int d, const int at[3]) {
-  const int ix = d * shape->ldx + at[0], iy = at[1] * KERNELS_TABLE + d, iz = at[2] * KERNELS_TABLE + d;
-  if (shape->precision == PRECISION_SINGLE) {
-    const float *x = tables->x, *y = tables->y, *z = tables->z;
-    const float product = y[iy] * z[iz], sum = y[iy + 3] + z[iz + 3];
-    return (double)fmaf(x[ix], product, sum);
-  }
-  const double *x = tables->x, *y = tables->y, *z = tables->z;
-  return fma(x[ix], y[iy] * z[iz], y[iy + 3] + z[iz + 3]);
-}
-
 static void check_component(const lab *stored, const kernels_tables *tables, int d) {
   const kernels_shape *shape = &stored->solver.space.shape;
   void *points = malloc((size_t)NX * NY * NZ * sizeof(double));
   assert_non_null(points);
   assert_int_equal(field_load(&stored->solver.advection.velocity[d], 0, NZ, points), STATUS_OK);
   for (int i = 0; i < NX * NY * NZ; i++) {
-    const int at[3] = {i % NX, i / NX % NY, i / (NX * NY)};
+    const int x = i % NX, y = i / NX % NY, z = i / (NX * NY);
+    const double said = reference_formula(shape, tables, d, x, y, z);
     const double value =
         shape->precision == PRECISION_SINGLE ? (double)((float *)points)[i] : ((double *)points)[i];
-    if (value != by_formula(tables, shape, d, at))
-      fail_msg("component %d at %d %d %d: %.17g is not %.17g", d, at[0], at[1], at[2], value,
-               by_formula(tables, shape, d, at));
+    if (value != said) fail_msg("component %d at %d %d %d: %.17g is not %.17g", d, x, y, z, value, said);
   }
   free(points);
 }

@@ -13,6 +13,11 @@ double reference_value(const kernels_shape *shape, const void *f, int x, int y, 
   return points(shape)->value(shape, f, x, y, z);
 }
 
+double reference_formula(const kernels_shape *shape, const kernels_tables *tables, int d, int x, int y,
+                         int z) {
+  return points(shape)->formula(shape, tables, d, x, y, z);
+}
+
 void reference_set(const kernels_shape *shape, void *f, int x, int y, int z, double value) {
   points(shape)->set(shape, f, x, y, z, value);
 }

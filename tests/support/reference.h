@@ -17,6 +17,9 @@ void reference_plane_sums(const kernels_launch *launch, const void *f, const voi
 
 /* Value of a point, x and y wrapped. */
 double reference_value(const kernels_shape *shape, const void *f, int x, int y, int z);
+/* Component d of the velocity that tables in host memory stand for, at an owned point. */
+double reference_formula(const kernels_shape *shape, const kernels_tables *tables, int d, int x, int y,
+                         int z);
 void reference_set(const kernels_shape *shape, void *f, int x, int y, int z, double value);
 
 #endif

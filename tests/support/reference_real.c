@@ -65,8 +65,8 @@ static real second(const kernels_launch *launch, const void *f, const int at[3])
   return fused((real)centre, get(launch, f, at), s);
 }
 
-static real formula(const kernels_launch *launch, const kernels_tables *tables, int d, const int at[3]) {
-  const real *x = (const real *)tables->x + d * launch->shape.ldx;
+static real formula(const kernels_shape *shape, const kernels_tables *tables, int d, const int at[3]) {
+  const real *x = (const real *)tables->x + d * shape->ldx;
   const real *y = (const real *)tables->y + at[1] * 8;
   const real *z = (const real *)tables->z + at[2] * 8;
   const real product = y[d] * z[d];
@@ -76,7 +76,7 @@ static real formula(const kernels_launch *launch, const kernels_tables *tables, 
 
 static real velocity(const kernels_launch *launch, const kernels_stage *stage, int d, const int at[3]) {
   if (stage->velocity[d] != NULL) return get(launch, stage->velocity[d], at);
-  if (stage->tables.x != NULL) return formula(launch, &stage->tables, d, at);
+  if (stage->tables.x != NULL) return formula(&launch->shape, &stage->tables, d, at);
   return (real)stage->uniform[d];
 }
 
@@ -132,6 +132,11 @@ static double point_axpy(const kernels_launch *launch, double a, const void *p, 
   return (double)fused((real)a, get(launch, p, at), get(launch, q, at));
 }
 
+static double point_formula(const kernels_shape *shape, const kernels_tables *tables, int d, int x, int y,
+                            int z) {
+  return (double)formula(shape, tables, d, (const int[3]){x, y, z});
+}
+
 static double value_get(const kernels_shape *shape, const void *f, int x, int y, int z) {
   return (double)((const real *)f)[place(shape, x, y, z)];
 }
@@ -148,4 +153,5 @@ const reference_points EXPAND(reference_points_, REFERENCE_REAL) = {
     .laplacian = point_laplacian,
     .stage = point_stage,
     .axpy = point_axpy,
+    .formula = point_formula,
 };

@@ -12,6 +12,7 @@ typedef struct reference_points {
   double (*laplacian)(const kernels_launch *launch, const void *f, int x, int y, int z);
   double (*stage)(const kernels_launch *launch, const kernels_stage *stage, int x, int y, int z);
   double (*axpy)(const kernels_launch *launch, double a, const void *p, const void *q, int x, int y, int z);
+  double (*formula)(const kernels_shape *shape, const kernels_tables *tables, int d, int x, int y, int z);
 } reference_points;
 
 extern const reference_points reference_points_float;

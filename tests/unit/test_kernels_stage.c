@@ -236,17 +236,8 @@ static double formula_value(const rig *rig, const void *user, int x, int y, int 
   const formula *of = user;
   const kernels_shape *shape = &rig->launch.shape;
   const kernels_tables tables = twin_tables_at(rig, of->tables, 0);
-  const int d = of->component;
   const int image = (z + KERNELS_HALO * shape->nz) % shape->nz;
-  const int ix = d * shape->ldx + x, iy = y * KERNELS_TABLE + d, iz = image * KERNELS_TABLE + d;
-  if (shape->precision == PRECISION_SINGLE) {
-    const float *fx = tables.x, *fy = tables.y, *fz = tables.z;
-    const float product = fy[iy] * fz[iz], sum = fy[iy + 3] + fz[iz + 3];
-    return (double)fmaf(fx[ix], product, sum);
-  }
-  const double *fx = tables.x, *fy = tables.y, *fz = tables.z;
-  const double product = fy[iy] * fz[iz], sum = fy[iy + 3] + fz[iz + 3];
-  return fma(fx[ix], product, sum);
+  return reference_formula(shape, &tables, of->component, x, y, image);
 }
 
 /* The bits of a stage by formula are those of one that has the same velocity in fields. */
