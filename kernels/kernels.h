@@ -76,12 +76,14 @@ typedef struct kernels_launch {
  *   fma(X_d[x], Y_d[y] Z_d[z], A_d[y] + B_d[z]),
  *
  * one product of three functions of one coordinate each, and a sum of two; tables in the precision of the
- * field, in MEMORY_DEVICE, aligned as such memory is. */
-enum { KERNELS_TABLE = 8 };
+ * field, in MEMORY_DEVICE. Unlike a field they hold images at all their ends, so that kernels read neighbours
+ * as they do points: -H <= x < nx + H, and so on; H = KERNELS_HALO, S = KERNELS_TABLE_SIDE. */
+enum { KERNELS_TABLE = 8, KERNELS_TABLE_SIDE = 32 };
 typedef struct kernels_tables {
-  const void *x; /* [3][ldx]: X_d[x]; NULL: no tables */
-  const void *y; /* [ny][KERNELS_TABLE]: Y_0, Y_1, Y_2, A_0, A_1, A_2, and two of no meaning */
-  const void *z; /* [nz][KERNELS_TABLE]: Z_0 ... B_2 likewise, of the owned planes */
+  const void *x; /* X_d[x] is element d (ldx + 2 S) + x; S more, of no meaning, can be read at either end of
+                  * [0, ldx); x[0] aligned as a row is. NULL: no tables */
+  const void *y; /* Y_0, Y_1, Y_2, A_0, A_1, A_2 at y begin at element KERNELS_TABLE y; two of no meaning */
+  const void *z; /* Z_0 ... B_2 likewise */
 } kernels_tables;
 
 /* One Runge-Kutta stage on the planes of the launch, fused:
@@ -94,9 +96,9 @@ typedef struct kernels_tables {
  * of operations is that of the line above, with arithmetic.h; weights do not matter where base is NULL, and
  * neither term is evaluated where its coefficient's field is absent (extra NULL) or zero (diffusion).
  *
- * f: halos valid in z. velocity: either all three, or all NULL for that of the tables, in the advective form
- * alone, or without tables for the uniform one, for which the three forms are the same and the advective one
- * is used; velocity[2] needs valid halos unless the form is advective. out may be the same array as base or
+ * f: halos valid in z. velocity: either all three, or all NULL for that of the tables, or without tables for
+ * the uniform one, for which the three forms are the same and the advective one is used; velocity[2] needs
+ * valid halos unless the form is advective. out may be the same array as base or
  * as an extra, never f or a velocity. Either both extras are given, and a base, or none. */
 typedef struct kernels_stage {
   void *out;

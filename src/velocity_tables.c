@@ -1,15 +1,17 @@
 #include "velocity_tables.h"
 
-/* Where each axis's table begins, in elements, and where all end. */
+/* Elements to where each axis's table begins, with its images, and to where all end. */
 typedef struct layout {
-  size_t x, y, z, end;
+  size_t pitch, y, z, end; /* pitch: of a component along x */
 } layout;
 
+enum { ENTRIES = KERNELS_HALO * KERNELS_TABLE }; /* elements of the images at an end along y or z */
+
 static layout layout_make(const kernels_shape *shape) {
-  layout at = {.x = 0};
-  at.y = 3 * (size_t)shape->ldx;
-  at.z = at.y + (size_t)shape->ny * KERNELS_TABLE;
-  at.end = at.z + (size_t)shape->nz * KERNELS_TABLE;
+  layout at = {.pitch = (size_t)shape->ldx + 2 * (size_t)KERNELS_TABLE_SIDE};
+  at.y = 3 * at.pitch;
+  at.z = at.y + (size_t)shape->ny * KERNELS_TABLE + 2 * (size_t)ENTRIES;
+  at.end = at.z + (size_t)shape->nz * KERNELS_TABLE + 2 * (size_t)ENTRIES;
   return at;
 }
 
@@ -21,18 +23,29 @@ static void put(const kernels_shape *shape, void *staging, size_t i, double valu
   }
 }
 
+/* The axis's table at i, a point or an image. */
+static const double *entry(const cases_velocity *velocity, axis axis, int64_t i) {
+  const int64_t n = velocity->grid->n[axis];
+  return velocity->table[axis][(i % n + n) % n];
+}
+
+static void fill_entries(const kernels_shape *shape, const cases_velocity *velocity, axis axis, int64_t first,
+                         int count, size_t begin, void *staging) {
+  for (int i = -KERNELS_HALO; i < count + KERNELS_HALO; i++) {
+    const double *values = entry(velocity, axis, first + i);
+    for (int k = 0; k < KERNELS_TABLE; k++) put(shape, staging, begin++, values[k]);
+  }
+}
+
 static void fill(const kernels_shape *shape, const cases_velocity *velocity, int64_t z0, void *staging) {
   const layout at = layout_make(shape);
   for (int d = 0; d < 3; d++) {
-    for (int x = 0; x < shape->ldx; x++) {
-      const double value = x < shape->nx ? velocity->table[AXIS_X][x][d] : 0.0;
-      put(shape, staging, at.x + (size_t)d * (size_t)shape->ldx + (size_t)x, value);
-    }
+    const size_t begin = (size_t)d * at.pitch;
+    for (size_t i = 0; i < at.pitch; i++)
+      put(shape, staging, begin + i, entry(velocity, AXIS_X, (int64_t)i - KERNELS_TABLE_SIDE)[d]);
   }
-  const double *rows = velocity->table[AXIS_Y][0];
-  const double *planes = velocity->table[AXIS_Z][z0];
-  for (size_t i = 0; i < at.z - at.y; i++) put(shape, staging, at.y + i, rows[i]);
-  for (size_t i = 0; i < at.end - at.z; i++) put(shape, staging, at.z + i, planes[i]);
+  fill_entries(shape, velocity, AXIS_Y, 0, shape->ny, at.y, staging);
+  fill_entries(shape, velocity, AXIS_Z, z0, shape->nz, at.z, staging);
 }
 
 status velocity_tables_create(const field_space *space, const cases_velocity *velocity, int64_t z0,
@@ -44,7 +57,9 @@ status velocity_tables_create(const field_space *space, const cases_velocity *ve
   *tables = (velocity_tables){.backend = backend, .context = space->context};
   CHECK(backend->memory_allocate(space->context, MEMORY_DEVICE, at.end * element, &tables->memory));
   char *memory = tables->memory;
-  tables->tables = (kernels_tables){.x = memory, .y = memory + at.y * element, .z = memory + at.z * element};
+  tables->tables = (kernels_tables){.x = memory + KERNELS_TABLE_SIDE * element,
+                                    .y = memory + (at.y + ENTRIES) * element,
+                                    .z = memory + (at.z + ENTRIES) * element};
   CHECK(backend->memory_allocate(space->context, MEMORY_STAGING, at.end * element, &staging));
   fill(&space->shape, velocity, z0, staging);
   status result = backend->memory_copy(space->context, QUEUE_MAIN, tables->memory, staging, at.end * element);

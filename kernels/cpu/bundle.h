@@ -46,10 +46,24 @@ typedef void (*pass_xy_function)(void *work, const cpu_bundle *bundle, cpu_place
                                  cpu_vector dy);
 typedef void (*pass_z_function)(void *work, const cpu_bundle *bundle, cpu_place p, cpu_vector dz);
 
-/* What is differenced. f: a field; g: NULL, or a field that multiplies it; ahead: NULL, or what the following
- * bundle will want from memory at the same place. */
+/* A component of a velocity known by formula (kernels_tables), on a bundle and the lines around it: what
+ * plane z-4+j and row y-4+i bring to it. */
+typedef struct cpu_formula {
+  const real *x; /* its table along x */
+  real product[CPU_PLANES + WIDTH - 1][CPU_ROWS + WIDTH - 1],
+      sum[CPU_PLANES + WIDTH - 1][CPU_ROWS + WIDTH - 1];
+} cpu_formula;
+
+LINE_INLINE cpu_vector formula_line(const cpu_formula *formula, int j, int i, int column) {
+  return table_velocity(line_load(formula->x + column), line_fill(formula->product[j][i]),
+                        line_fill(formula->sum[j][i]));
+}
+
+/* What is differenced. f: a field; g, formula: NULL both, or what multiplies it; ahead: NULL, or what the
+ * following bundle will want from memory at the same place. */
 typedef struct cpu_operand {
   const real *f, *g, *ahead;
+  const cpu_formula *formula;
 } cpu_operand;
 
 /* Coefficients of a pass in registers: in memory, each of them would cost a load for each line. */
@@ -83,18 +97,24 @@ LINE_INLINE void operand_ahead(const cpu_bundle *bundle, cpu_operand operand, cp
   if (operand.ahead != NULL) bundle_ahead(bundle, operand.ahead, p);
 }
 
-LINE_INLINE cpu_vector operand_line(cpu_operand operand, ptrdiff_t at) {
+/* The line at `at`, column x of plane j and row i of a formula. */
+LINE_INLINE cpu_vector operand_line(cpu_operand operand, ptrdiff_t at, int j, int i, int x) {
   const cpu_vector line = line_load(operand.f + at);
+  if (operand.formula != NULL) return formula_line(operand.formula, j, i, x) * line;
   if (operand.g == NULL) return line;
   return line_load(operand.g + at) * line;
 }
 
-/* The line at column x of a row and its neighbours in x. */
+/* The line at column x of a row, plane j and row i of a formula, and its neighbours in x. */
 LINE_INLINE void operand_neighbours(cpu_vector *n, const cpu_frame *frame, cpu_operand operand, ptrdiff_t row,
-                                    int x) {
+                                    int j, int i, int x) {
   cpu_triple t, u;
   triple_load(&t, frame, operand.f + row, x);
-  if (operand.g != NULL) {
+  if (operand.formula != NULL) {
+    t.left *= formula_line(operand.formula, j, i, x - LINE);
+    t.centre *= formula_line(operand.formula, j, i, x);
+    t.right *= formula_line(operand.formula, j, i, x + LINE);
+  } else if (operand.g != NULL) {
     triple_load(&u, frame, operand.g + row, x);
     t = (cpu_triple){u.left * t.left, u.centre * t.centre, u.right * t.right};
   }
@@ -115,7 +135,9 @@ LINE_INLINE void pass_xy_rows(const cpu_bundle *bundle, const cpu_operand *x, co
       cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1];
 #pragma GCC unroll 12
       for (int j = 0; j < rows + WIDTH - 1; j++) {
-        if (y != NULL) n[j] = operand_line(*y, bundle->row[first + j] + plane + column);
+        if (y != NULL)
+          n[j] = operand_line(*y, bundle->row[first + j] + plane + column, STENCIL_RADIUS + k, first + j,
+                              column);
       }
 #pragma GCC unroll 4
       for (int i = 0; i < rows; i++) {
@@ -123,7 +145,7 @@ LINE_INLINE void pass_xy_rows(const cpu_bundle *bundle, const cpu_operand *x, co
         const cpu_place p = {k, first + i, b, row + column};
         cpu_vector dx = {0}, dy = {0};
         if (x != NULL) {
-          operand_neighbours(m, frame, *x, row, column);
+          operand_neighbours(m, frame, *x, row, STENCIL_RADIUS + k, STENCIL_RADIUS + first + i, column);
           dx = pass_derivative(&cx, second, (cpu_vector){0}, m);
           operand_ahead(bundle, *x, p);
         }
@@ -158,11 +180,13 @@ LINE_INLINE void pass_z_planes(const cpu_bundle *bundle, cpu_operand z, cpu_scra
   const pass_coefficients coefficients = coefficients_load(bundle, second, AXIS_Z);
   for (int r = 0; r < bundle->rows; r++) {
     for (int b = 0; b < bundle->patch->lines; b++) {
-      const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + bundle->patch->x0 + b * LINE;
+      const int column = bundle->patch->x0 + b * LINE;
+      const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + column;
       cpu_vector n[CPU_PLANES + WIDTH - 1];
 #pragma GCC unroll 12
       for (int j = 0; j < planes + WIDTH - 1; j++) {
-        n[j] = operand_line(z, at + (images ? bundle->column->plane[j] : (j - STENCIL_RADIUS) * plane));
+        const ptrdiff_t up = images ? bundle->column->plane[j] : (j - STENCIL_RADIUS) * plane;
+        n[j] = operand_line(z, at + up, j, STENCIL_RADIUS + r, column);
       }
 #pragma GCC unroll 4
       for (int k = 0; k < planes; k++) {

@@ -17,26 +17,35 @@ typedef struct stage_work {
   cpu_scratch advective; /* the part in x and y, then all of it */
   cpu_scratch flux;      /* the part in x and y */
   cpu_scratch laplacian;
-  real product[3][CPU_PLANES][CPU_ROWS], sum[3][CPU_PLANES][CPU_ROWS]; /* of tables, for each row */
+  cpu_formula formula[3];
 } stage_work;
 
-/* Component d of the velocity at p. */
-LINE_INLINE cpu_vector stage_velocity(const stage_job *job, const cpu_bundle *bundle, int d, cpu_place p) {
+/* Component d of the velocity at p: given as a field or uniform, or by formula. */
+typedef cpu_vector (*stage_velocity)(const stage_work *work, const cpu_bundle *bundle, int d, cpu_place p);
+
+LINE_INLINE cpu_vector velocity_given(const stage_work *work, const cpu_bundle *bundle, int d, cpu_place p) {
+  const stage_job *job = work->job;
   if (job->velocity[d] == NULL) return job->uniform[d];
   bundle_ahead(bundle, job->velocity[d], p);
   return line_load(job->velocity[d] + p.at);
 }
 
+LINE_INLINE cpu_vector velocity_formula(const stage_work *work, const cpu_bundle *bundle, int d,
+                                        cpu_place p) {
+  return formula_line(&work->formula[d], STENCIL_RADIUS + p.k, STENCIL_RADIUS + p.r,
+                      bundle->patch->x0 + p.b * LINE);
+}
+
 /* u . grad f: x and y, then z. */
-LINE_INLINE void advective_xy_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
-                                   cpu_vector dy) {
-  stage_work *work = data;
-  const cpu_vector u = stage_velocity(work->job, bundle, 0, p), v = stage_velocity(work->job, bundle, 1, p);
+LINE_INLINE void advective_xy_keep(stage_work *work, const cpu_bundle *bundle, stage_velocity velocity,
+                                   cpu_place p, cpu_vector dx, cpu_vector dy) {
+  const cpu_vector u = velocity(work, bundle, 0, p), v = velocity(work, bundle, 1, p);
   *scratch_line(&work->advective, p) = advective_xy(u, v, dx, dy);
 }
 
-LINE_INLINE cpu_vector advective_z(stage_work *work, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
-  return advective_add_z(*scratch_line(&work->advective, p), stage_velocity(work->job, bundle, 2, p), dz);
+LINE_INLINE cpu_vector advective_z(stage_work *work, const cpu_bundle *bundle, stage_velocity velocity,
+                                   cpu_place p, cpu_vector dz) {
+  return advective_add_z(*scratch_line(&work->advective, p), velocity(work, bundle, 2, p), dz);
 }
 
 /* The combination with the advection term, stored. */
@@ -59,16 +68,6 @@ LINE_INLINE void stage_combine(stage_work *work, const cpu_bundle *bundle, cpu_p
   bundle_store(bundle, job->out, p, sum);
 }
 
-LINE_INLINE void advective_z_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
-  stage_work *work = data;
-  stage_combine(work, bundle, p, advective_z(work, bundle, p, dz));
-}
-
-LINE_INLINE void advective_keep_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
-  stage_work *work = data;
-  *scratch_line(&work->advective, p) = advective_z(work, bundle, p, dz);
-}
-
 LINE_INLINE void flux_z_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
   stage_work *work = data;
   const cpu_vector flux = divergence_add_z(*scratch_line(&work->flux, p), dz);
@@ -83,6 +82,29 @@ LINE_INLINE void laplacian_keep_emit(void *data, const cpu_bundle *bundle, cpu_p
   *scratch_line(&work->laplacian, p) = line_fma(job->frame.centre, line_load(job->f + p.at), pairs);
 }
 
+/* What the passes of u . grad f hand their results to, for each kind of velocity: with one that asks which it
+ * is, the loops of all have a test more and registers less (2 to 10 % of a stage with uniform velocity,
+ * run/results/kernels.md). */
+typedef struct stage_emits {
+  pass_xy_function xy;
+  pass_z_function z, z_keep; /* the second before fluxes */
+} stage_emits;
+
+#define STAGE_EMITS(kind)                                                                                    \
+  LINE_INLINE void kind##_xy_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,          \
+                                  cpu_vector dy) {                                                           \
+    advective_xy_keep(data, bundle, velocity_##kind, p, dx, dy);                                             \
+  }                                                                                                          \
+  LINE_INLINE void kind##_z_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {         \
+    stage_combine(data, bundle, p, advective_z(data, bundle, velocity_##kind, p, dz));                       \
+  }                                                                                                          \
+  LINE_INLINE void kind##_keep_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {      \
+    stage_work *work = data;                                                                                 \
+    *scratch_line(&work->advective, p) = advective_z(work, bundle, velocity_##kind, p, dz);                  \
+  }
+STAGE_EMITS(given)
+STAGE_EMITS(formula)
+
 LINE_INLINE void stage_advective(stage_work *work, const cpu_bundle *bundle, pass_xy_function emit_xy,
                                  pass_z_function emit_z, int planes) {
   const stage_job *job = work->job;
@@ -92,69 +114,64 @@ LINE_INLINE void stage_advective(stage_work *work, const cpu_bundle *bundle, pas
   pass_z(bundle, z, NULL, emit_z, work, planes);
 }
 
-LINE_INLINE void stage_flux(stage_work *work, const cpu_bundle *bundle, int planes) {
+LINE_INLINE void stage_flux(stage_work *work, const cpu_bundle *bundle, int by_formula, int planes) {
   const stage_job *job = work->job;
-  const real *f = job->f, *const *u = job->velocity;
   const ptrdiff_t plane = STENCIL_RADIUS * job->frame.plane;
-  const cpu_operand x = {.f = f, .g = u[0], .ahead = f + plane}, y = {.f = f, .g = u[1], .ahead = job->base};
-  const cpu_operand z = {.f = f, .g = u[2], .ahead = u[2] + plane};
+  cpu_operand x = {.f = job->f, .ahead = job->f + plane}, y = {.f = job->f, .ahead = job->base};
+  cpu_operand z = {.f = job->f};
+  if (by_formula) {
+    x.formula = &work->formula[0];
+    y.formula = &work->formula[1];
+    z.formula = &work->formula[2];
+  } else {
+    x.g = job->velocity[0];
+    y.g = job->velocity[1];
+    z.g = job->velocity[2];
+    z.ahead = z.g + plane;
+  }
   pass_xy(bundle, &x, &y, 0, scratch_xy_emit, &work->flux, planes);
   pass_z(bundle, z, NULL, flux_z_emit, work, planes);
 }
 
-LINE_INLINE void stage_bundle(const stage_job *job, const cpu_bundle *bundle, int planes) {
-  stage_work work;
-  work.job = job;
-  if (job->diffusive) pass_laplacian(bundle, job->f, laplacian_keep_emit, &work, planes);
-  if (!job->conservative) {
-    stage_advective(&work, bundle, advective_xy_emit, advective_z_emit, planes);
-    return;
-  }
-  if (job->advective) stage_advective(&work, bundle, advective_xy_emit, advective_keep_emit, planes);
-  stage_flux(&work, bundle, planes);
-}
-
-/* The same with the velocity of tables, in the advective form: functions of their own, for what they need
- * must not cost the others' loops a test and registers (2 to 10 % of a stage with uniform velocity,
- * run/results/kernels.md). */
-LINE_INLINE void tables_open(stage_work *work, const cpu_bundle *bundle, int planes) {
-  for (int k = 0; k < planes; k++) {
-    const real *z = work->job->table[AXIS_Z] + (bundle->patch->z + k) * KERNELS_TABLE;
-    for (int r = 0; r < bundle->rows; r++) {
-      const real *y = work->job->table[AXIS_Y] + (bundle->y + r) * KERNELS_TABLE;
-      for (int d = 0; d < 3; d++) {
-        work->product[d][k][r] = y[d] * z[d];
-        work->sum[d][k][r] = y[3 + d] + z[3 + d];
-      }
+/* On the bundle's lines; with `around`, on those around them along the component's axis, too. */
+LINE_INLINE void formula_open(cpu_formula *formula, const stage_job *job, const cpu_bundle *bundle, int d,
+                              int around, int planes) {
+  const int beside_z = around && d == AXIS_Z ? STENCIL_RADIUS : 0;
+  const int beside_y = around && d == AXIS_Y ? STENCIL_RADIUS : 0;
+  formula->x = job->table[AXIS_X] + d * (job->frame.row + 2 * KERNELS_TABLE_SIDE);
+  for (int k = -beside_z; k < planes + beside_z; k++) {
+    const real *z = job->table[AXIS_Z] + (bundle->patch->z + k) * KERNELS_TABLE;
+    for (int r = -beside_y; r < bundle->rows + beside_y; r++) {
+      const real *y = job->table[AXIS_Y] + (bundle->y + r) * KERNELS_TABLE;
+      formula->product[STENCIL_RADIUS + k][STENCIL_RADIUS + r] = y[d] * z[d];
+      formula->sum[STENCIL_RADIUS + k][STENCIL_RADIUS + r] = y[3 + d] + z[3 + d];
     }
   }
 }
 
-LINE_INLINE cpu_vector tables_velocity(const stage_work *work, const cpu_bundle *bundle, int d, cpu_place p) {
-  const int column = bundle->patch->x0 + p.b * LINE;
-  const cpu_vector x = line_load(work->job->table[AXIS_X] + d * work->job->frame.row + column);
-  return table_velocity(x, line_fill(work->product[d][p.k][p.r]), line_fill(work->sum[d][p.k][p.r]));
-}
-
-LINE_INLINE void tables_xy_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
-                                cpu_vector dy) {
-  stage_work *work = data;
-  const cpu_vector u = tables_velocity(work, bundle, 0, p), v = tables_velocity(work, bundle, 1, p);
-  *scratch_line(&work->advective, p) = advective_xy(u, v, dx, dy);
-}
-
-LINE_INLINE void tables_z_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
-  stage_work *work = data;
-  const cpu_vector w = tables_velocity(work, bundle, 2, p);
-  stage_combine(work, bundle, p, advective_add_z(*scratch_line(&work->advective, p), w, dz));
-}
-
-LINE_INLINE void tables_bundle(const stage_job *job, const cpu_bundle *bundle, int planes) {
+LINE_INLINE void stage_passes(const stage_job *job, const cpu_bundle *bundle, stage_emits emits,
+                              int by_formula, int planes) {
   stage_work work;
   work.job = job;
   if (job->diffusive) pass_laplacian(bundle, job->f, laplacian_keep_emit, &work, planes);
-  tables_open(&work, bundle, planes);
-  stage_advective(&work, bundle, tables_xy_emit, tables_z_emit, planes);
+  for (int d = 0; d < 3 && by_formula; d++)
+    formula_open(&work.formula[d], job, bundle, d, job->conservative, planes);
+  if (!job->conservative) {
+    stage_advective(&work, bundle, emits.xy, emits.z, planes);
+    return;
+  }
+  if (job->advective) stage_advective(&work, bundle, emits.xy, emits.z_keep, planes);
+  stage_flux(&work, bundle, by_formula, planes);
+}
+
+LINE_INLINE void stage_bundle(const stage_job *job, const cpu_bundle *bundle, int planes) {
+  const stage_emits emits = {given_xy_emit, given_z_emit, given_keep_emit};
+  stage_passes(job, bundle, emits, 0, planes);
+}
+
+LINE_INLINE void tables_bundle(const stage_job *job, const cpu_bundle *bundle, int planes) {
+  const stage_emits emits = {formula_xy_emit, formula_z_emit, formula_keep_emit};
+  stage_passes(job, bundle, emits, 1, planes);
 }
 
 static void tables_patch(const void *data, const cpu_patch *patch) {
@@ -168,7 +185,8 @@ static void stage_patch(const void *data, const cpu_patch *patch) {
 }
 
 status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
-  const int stored = stage->velocity[0] != NULL;
+  const int stored = stage->velocity[0] != NULL, formula = !stored && stage->tables.x != NULL;
+  const int uniform = !stored && !formula;
   stage_job job = {
       .frame = frame_make(launch),
       .f = stage->f,
@@ -178,8 +196,8 @@ status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
       .weight_f = line_fill((real)stage->weight_f),
       .advection = line_fill((real)stage->advection),
       .diffusion = line_fill((real)stage->diffusion),
-      .advective = !stored || stage->form != FORM_CONSERVATIVE,
-      .conservative = stored && stage->form != FORM_ADVECTIVE,
+      .advective = uniform || stage->form != FORM_CONSERVATIVE,
+      .conservative = !uniform && stage->form != FORM_ADVECTIVE,
       .diffusive = (real)stage->diffusion != 0,
   };
   for (int i = 0; i < 2; i++) {
@@ -191,10 +209,9 @@ status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
     job.uniform[d] = line_fill((real)stage->uniform[d]);
   }
   const tile_plan plan = {
-      .window = (job.conservative ? 2 : 1) * (WIDTH - 1 + CPU_PLANES),
+      .window = (stored && job.conservative ? 2 : 1) * (WIDTH - 1 + CPU_PLANES),
       .arrays = 2 + (job.base != NULL) + (job.extra[0] != NULL) * 2 + stored * 3,
       .block = CPU_PLANES,
   };
-  const int formula = !stored && stage->tables.x != NULL;
   return tiles_run(launch, plan, formula ? tables_patch : stage_patch, &job);
 }

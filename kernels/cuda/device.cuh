@@ -46,6 +46,9 @@ struct geometry {
     }
     return plane(z);
   }
+  __device__ __forceinline__ int table_pitch() const { /* of tables along x */
+    return ldx + 2 * KERNELS_TABLE_SIDE;
+  }
   __host__ __device__ __forceinline__ int planes(int r) const {
     return range[r].z1 - range[r].z0;
   }
@@ -80,7 +83,7 @@ struct arguments {
   coefficients c;
   const real *f;
   const real *v[3];     /* velocity, or the components of a divergence */
-  const real *table[3]; /* of a velocity known by formula: along x, y, z */
+  const real *table[3]; /* of a velocity known by formula: kernels_tables */
   const real *added[3]; /* of a stage: base and extras */
   real *out[3];
   real uniform[3], weight_f, weight_extra[2], advection, diffusion;
@@ -112,13 +115,6 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
 #pragma unroll
   for (int v = 0; v < VECTOR; v++) e[v] = from[v];
   *reinterpret_cast<vector_type *>(to) = stored;
-}
-
-/* A row's entry of a table. */
-__device__ __forceinline__ void table_load(const real *from, real (&to)[KERNELS_TABLE]) {
-#pragma unroll
-  for (int i = 0; i < KERNELS_TABLE; i += VECTOR)
-    vector_load(from + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
 }
 
 /* Host side. */

@@ -11,6 +11,13 @@
  * registers; rows and columns come through the L1 cache, no shared memory, no barrier. Any sizes. Large
  * launches go to pipeline.cuh. */
 
+/* A vector of a table along x and those beside it. */
+__device__ __forceinline__ void table_columns(const real *from, real (&to)[VECTOR + 2 * HALO]) {
+#pragma unroll
+  for (int i = 0; i < VECTOR + 2 * HALO; i += VECTOR)
+    vector_load(from - HALO + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
+}
+
 /* Columns x - HALO .. x + VECTOR + HALO - 1 of a row; periodic images where they leave [0, nx). */
 __device__ __forceinline__ void line_load(const real *row, int x, int nx, real (&to)[VECTOR + 2 * HALO]) {
   if (x >= HALO && x + VECTOR + HALO <= nx) {
@@ -33,12 +40,27 @@ template <class Op> struct direct {
   static constexpr bool FLUXES = Op::SOURCE != source::FIELD;
   static constexpr bool PRODUCTS = Op::SOURCE == source::FLUX;
 
+  static constexpr bool TABLES = Op::VELOCITY == velocity::TABLES;
+
+  __device__ __forceinline__ static table_pair pair(const arguments &a, int y, int z, int component) {
+    return pair_make(a.table[1] + y * KERNELS_TABLE, a.table[2] + z * KERNELS_TABLE, component);
+  }
+
+  /* A component on the vector at (x, y, z), a point or an image. */
+  __device__ __forceinline__ static void component(const arguments &a, const geometry &d, int x, int y, int z,
+                                                   int component, real (&to)[VECTOR]) {
+    real columns[VECTOR];
+    vector_load(a.table[0] + component * d.table_pitch() + x, columns);
+    table_line(columns, pair(a, y, z, component), to);
+  }
+
   /* Plane z of the lines along z: into the last place of the windows. */
-  __device__ __forceinline__ static void window_load(const arguments &a, const geometry &d, int z,
-                                                     ptrdiff_t at, lines &f, lines &g) {
-    const ptrdiff_t i = d.neighbour(z) + at;
+  __device__ __forceinline__ static void window_load(const arguments &a, const geometry &d, int x, int y,
+                                                     int z, lines &f, lines &g) {
+    const ptrdiff_t i = d.neighbour(z) + (ptrdiff_t)y * d.ldx + x;
     if constexpr (Op::Z) vector_load(a.f + i, f.z[2 * HALO]);
-    if constexpr (FLUXES) vector_load(a.v[2] + i, g.z[2 * HALO]);
+    if constexpr (FLUXES && TABLES) component(a, d, x, y, z, AXIS_Z, g.z[2 * HALO]);
+    if constexpr (FLUXES && !TABLES) vector_load(a.v[2] + i, g.z[2 * HALO]);
     if constexpr (PRODUCTS) {
       real value[VECTOR];
       vector_load(a.f + i, value);
@@ -54,44 +76,46 @@ template <class Op> struct direct {
     }
   }
 
-  __device__ __forceinline__ static void x_lines(const arguments &a, const geometry &d, const ptrdiff_t row,
-                                                 int x, lines &f, lines &g) {
+  __device__ __forceinline__ static void x_lines(const arguments &a, const geometry &d, int x, int y, int z,
+                                                 lines &f, lines &g) {
+    const ptrdiff_t row = d.plane(z) + (ptrdiff_t)y * d.ldx;
     if constexpr (Op::X || PRODUCTS) line_load(a.f + row, x, d.nx, f.x);
-    if constexpr (FLUXES) line_load(a.v[0] + row, x, d.nx, g.x);
+    if constexpr (FLUXES && TABLES) {
+      real columns[VECTOR + 2 * HALO];
+      table_columns(a.table[0] + x, columns);
+      table_line(columns, pair(a, y, z, AXIS_X), g.x);
+    }
+    if constexpr (FLUXES && !TABLES) line_load(a.v[0] + row, x, d.nx, g.x);
     if constexpr (PRODUCTS) {
 #pragma unroll
       for (int i = 0; i < VECTOR + 2 * HALO; i++) g.x[i] *= f.x[i];
     }
   }
 
-  __device__ __forceinline__ static void y_lines(const arguments &a, const geometry &d, const ptrdiff_t plane,
-                                                 int x, int y, lines &f, lines &g) {
+  __device__ __forceinline__ static void y_lines(const arguments &a, const geometry &d, int x, int y, int z,
+                                                 lines &f, lines &g) {
 #pragma unroll
     for (int j = 0; j < 2 * HALO + 1; j++) {
       if (j == HALO) continue;
-      const ptrdiff_t i = plane + (ptrdiff_t)wrap(y + j - HALO, d.ny) * d.ldx + x;
+      const ptrdiff_t i = d.plane(z) + (ptrdiff_t)wrap(y + j - HALO, d.ny) * d.ldx + x;
       if constexpr (Op::Y || PRODUCTS) vector_load(a.f + i, f.y[j]);
-      if constexpr (FLUXES) vector_load(a.v[1] + i, g.y[j]);
+      if constexpr (FLUXES && TABLES) component(a, d, x, y + j - HALO, z, AXIS_Y, g.y[j]);
+      if constexpr (FLUXES && !TABLES) vector_load(a.v[1] + i, g.y[j]);
       if constexpr (PRODUCTS) multiply(g.y[j], f.y[j]);
     }
   }
 
   __device__ __forceinline__ static void table_point(const arguments &a, const geometry &d, int x, int y,
                                                      int z, points &at) {
-    if constexpr (Op::VELOCITY == velocity::TABLES) {
-      const real *of_row = a.table[1] + y * KERNELS_TABLE, *of_plane = a.table[2] + z * KERNELS_TABLE;
-      real columns[3][VECTOR], row[KERNELS_TABLE];
+    if constexpr (Op::POINT && TABLES) {
 #pragma unroll
-      for (int k = 0; k < 3; k++) vector_load(a.table[0] + k * d.ldx + x, columns[k]);
-#pragma unroll
-      for (int k = 0; k < 6; k++) row[k] = table_row(k, of_row[k], of_plane[k]);
-      table_values(columns, row, at);
+      for (int k = 0; k < 3; k++) component(a, d, x, y, z, k, at.velocity[k]);
     }
   }
 
   __device__ __forceinline__ static void point_values(const arguments &a, const ptrdiff_t i, points &at) {
     if constexpr (Op::SOURCE != source::COMPONENTS) vector_load(a.f + i, at.f);
-    if constexpr (Op::VELOCITY == velocity::STORED) {
+    if constexpr (Op::POINT && !TABLES) {
 #pragma unroll
       for (int k = 0; k < 3; k++) vector_load(a.v[k] + i, at.velocity[k]);
     }
@@ -121,7 +145,7 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::SOURCE == source::FLUX ? 1
   if constexpr (WINDOW) {
 #pragma unroll
     for (int k = -HALO; k < HALO; k++) {
-      use::window_load(a, d, piece.z0 + k, column, f, g);
+      use::window_load(a, d, x, y, piece.z0 + k, f, g);
       use::window_shift(f);
       use::window_shift(g);
     }
@@ -129,9 +153,9 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::SOURCE == source::FLUX ? 1
   for (int z = piece.z0; z < piece.z1; z++) {
     const ptrdiff_t plane = d.plane(z);
     if (TABLES_FIRST) use::table_point(a, d, x, y, z, at);
-    if constexpr (WINDOW) use::window_load(a, d, z + HALO, column, f, g);
-    use::x_lines(a, d, plane + (ptrdiff_t)y * d.ldx, x, f, g);
-    use::y_lines(a, d, plane, x, y, f, g);
+    if constexpr (WINDOW) use::window_load(a, d, x, y, z + HALO, f, g);
+    use::x_lines(a, d, x, y, z, f, g);
+    use::y_lines(a, d, x, y, z, f, g);
     use::point_values(a, plane + column, at);
     if (!TABLES_FIRST) use::table_point(a, d, x, y, z, at);
     real result[Op::OUTPUTS][VECTOR];

@@ -52,44 +52,53 @@ template <>
 struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9, 9>> {};
 
 template <bool DIFFUSION>
-struct choice_of<stage_operation<advection::UNIFORM, DIFFUSION, 0>>
+struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, DIFFUSION, 0>>
     : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 3, 18, 9, 9>>> {};
 template <>
-struct choice_of<stage_operation<advection::UNIFORM, false, 1>>
+struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 1>>
     : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, tile<NARROW, 2, 256, 3, 3>> {
   static constexpr bool PACED_THIN = !SINGLE;
 };
 template <>
-struct choice_of<stage_operation<advection::UNIFORM, true, 1>> : choice<tile<WIDE, 4, 256, 2, 3, 3>> {};
+struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, true, 1>>
+    : choice<tile<WIDE, 4, 256, 2, 3, 3>> {};
 template <>
-struct choice_of<stage_operation<advection::UNIFORM, false, 3>>
+struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 3>>
     : choice<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 4, 3>>> {};
 template <>
-struct choice_of<stage_operation<advection::UNIFORM, true, 3>> : choice<tile<WIDE, 2, 256, 2, 3, 3>> {};
+struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, true, 3>>
+    : choice<tile<WIDE, 2, 256, 2, 3, 3>> {};
 template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<advection::TABLES, DIFFUSION, ADDED>>
+struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, DIFFUSION, ADDED>>
     : choice<by_precision<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 3, 3>, tile<WIDE, 2, 256, 2, 4, 3>>> {};
 template <>
-struct choice_of<stage_operation<advection::TABLES, false, 0>>
-    : choice_of<stage_operation<advection::UNIFORM, false, 0>> {};
+struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 0>>
+    : choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 0>> {};
 template <>
-struct choice_of<stage_operation<advection::TABLES, false, 1>>
+struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 1>>
     : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 2, 9, 9>>> {};
 template <>
-struct choice_of<stage_operation<advection::TABLES, false, 3>>
+struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 3>>
     : choice<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 6, 3>>> {};
 template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<advection::ADVECTIVE, DIFFUSION, ADDED>>
+struct choice_of<stage_operation<velocity::STORED, FORM_ADVECTIVE, DIFFUSION, ADDED>>
     : choice<
           std::conditional_t<(ADDED < 3), by_precision<tile<WIDE, 2, 256, 2, 3>, tile<WIDE, 2, 256, 2, 3, 3>>,
                              tile<NARROW, 2, 256, by_precision_value(2, 1), 2>>> {};
 template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<advection::CONSERVATIVE, DIFFUSION, ADDED>>
+struct choice_of<stage_operation<velocity::STORED, FORM_CONSERVATIVE, DIFFUSION, ADDED>>
     : choice<
           std::conditional_t<DIFFUSION, by_precision<tile<NARROW, 2, 128, 1, 2>, tile<NARROW, 1, 256, 2, 2>>,
                              tile<NARROW, 2, 128, 1, 2>>> {};
 template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<advection::SKEW, DIFFUSION, ADDED>> : choice<tile<NARROW, 1, 256, 2, 2>> {};
+struct choice_of<stage_operation<velocity::STORED, FORM_SKEW, DIFFUSION, ADDED>>
+    : choice<tile<NARROW, 1, 256, 2, 2>> {};
+template <bool DIFFUSION, int ADDED>
+struct choice_of<stage_operation<velocity::TABLES, FORM_CONSERVATIVE, DIFFUSION, ADDED>>
+    : choice<tile<WIDE, 2, 256, 2, 3, 3>> {};
+template <bool DIFFUSION, int ADDED>
+struct choice_of<stage_operation<velocity::TABLES, FORM_SKEW, DIFFUSION, ADDED>>
+    : choice<tile<WIDE, 1, 256, 2, 3>> {};
 
 constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
 

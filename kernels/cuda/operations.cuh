@@ -5,12 +5,12 @@
 
 /* What the operations compute at a point, apart from how a kernel brings the neighbours. An operation says
  * which lines of neighbours it needs, and from which source. FIELD: lines of f. COMPONENTS: flux lines, v[0]
- * along x, v[1] along y, v[2] along z. FLUX: flux lines, the products v[0] f, v[1] f, v[2] f, each along its
- * own axis; besides, lines of f if X. */
+ * along x, v[1] along y, v[2] along z. FLUX: flux lines, the products of the velocity's components and f,
+ * each along its own axis; besides, lines of f if X. */
 enum class source { FIELD, COMPONENTS, FLUX };
 
-/* Where an operation has the velocity at its points from. */
-enum class velocity { NONE, STORED, TABLES };
+/* What kind of velocity an operation has. */
+enum class velocity { NONE, UNIFORM, STORED, TABLES };
 
 /* Neighbours of a vector of points: x[i] is column i - HALO from the vector's first; y[j], z[j] are the rows
  * and planes j - HALO from the vector's own. */
@@ -27,19 +27,20 @@ struct points {
   real added[3][VECTOR];
 };
 
-/* What a row of a plane brings to the velocity of tables: products in the first three places, then sums. */
-__device__ __forceinline__ real table_row(int k, real y, real z) {
-  return k < 3 ? y * z : y + z;
+/* What a row of a plane brings to a component of the velocity of tables. */
+struct alignas(2 * sizeof(real)) table_pair {
+  real product, sum;
+};
+
+__device__ __forceinline__ table_pair pair_make(const real *y, const real *z, int component) {
+  return {y[component] * z[component], y[3 + component] + z[3 + component]};
 }
 
-/* Velocities of a vector of points from that and the table along x. */
-__device__ __forceinline__ void table_values(const real (&x)[3][VECTOR], const real (&row)[KERNELS_TABLE],
-                                             points &at) {
+/* The component at N points of a row, from its table along x there. */
+template <int N>
+__device__ __forceinline__ void table_line(const real (&x)[N], const table_pair &row, real (&to)[N]) {
 #pragma unroll
-  for (int k = 0; k < 3; k++) {
-#pragma unroll
-    for (int v = 0; v < VECTOR; v++) at.velocity[k][v] = table_velocity(x[k][v], row[k], row[3 + k]);
-  }
+  for (int i = 0; i < N; i++) to[i] = table_velocity(x[i], row.product, row.sum);
 }
 
 __device__ __forceinline__ real first_x(const real *c, const lines &l, int v) {
@@ -68,12 +69,14 @@ __device__ __forceinline__ real laplacian_at(const coefficients &c, const lines 
   return REAL_FMA(c.center, center, s);
 }
 
-/* X, Y, Z: lines of f; OUTPUTS: arrays written; VELOCITY: that at the point; ADDED: base and extras.
+/* X, Y, Z: lines of f; POINT: the velocity is needed at the point, too; OUTPUTS: arrays written; ADDED: base
+ * and extras.
  * Along x a derivative has a kernel of its own, rows.cuh. */
 template <int AXIS> struct derivative_operation {
   static constexpr source SOURCE = source::FIELD;
   static constexpr bool X = false, Y = AXIS == AXIS_Y, Z = AXIS == AXIS_Z;
   static constexpr velocity VELOCITY = velocity::NONE;
+  static constexpr bool POINT = false;
   static constexpr int OUTPUTS = 1, ADDED = 0;
   static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
@@ -87,6 +90,7 @@ struct gradient_operation {
   static constexpr source SOURCE = source::FIELD;
   static constexpr bool X = true, Y = true, Z = true;
   static constexpr velocity VELOCITY = velocity::NONE;
+  static constexpr bool POINT = false;
   static constexpr int OUTPUTS = 3, ADDED = 0;
   static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
@@ -101,6 +105,7 @@ struct laplacian_operation {
   static constexpr source SOURCE = source::FIELD;
   static constexpr bool X = true, Y = true, Z = true;
   static constexpr velocity VELOCITY = velocity::NONE;
+  static constexpr bool POINT = false;
   static constexpr int OUTPUTS = 1, ADDED = 0;
   static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
@@ -117,6 +122,7 @@ struct divergence_operation {
   static constexpr source SOURCE = source::COMPONENTS;
   static constexpr bool X = false, Y = false, Z = false;
   static constexpr velocity VELOCITY = velocity::NONE;
+  static constexpr bool POINT = false;
   static constexpr int OUTPUTS = 1, ADDED = 0;
   static constexpr bool EDGES = false;
   __device__ __forceinline__ static void apply(const arguments &a, const lines &, const lines &g,
@@ -125,30 +131,25 @@ struct divergence_operation {
   }
 };
 
-/* A(f) of a stage. */
-enum class advection { UNIFORM, TABLES, ADVECTIVE, CONSERVATIVE, SKEW };
-
-template <advection FORM, bool DIFFUSION, int ADDED_> struct stage_operation {
-  static constexpr bool FLUXES = FORM == advection::CONSERVATIVE || FORM == advection::SKEW;
-  static constexpr bool GRADIENT = FORM != advection::CONSERVATIVE;
+/* A uniform velocity has the advective form alone. */
+template <velocity FROM, advection_form FORM, bool DIFFUSION, int ADDED_> struct stage_operation {
+  static constexpr bool FLUXES = FORM != FORM_ADVECTIVE, GRADIENT = FORM != FORM_CONSERVATIVE;
   static constexpr source SOURCE = FLUXES ? source::FLUX : source::FIELD;
   static constexpr bool X = GRADIENT || DIFFUSION, Y = X, Z = X;
-  static constexpr velocity VELOCITY = FORM == advection::TABLES ? velocity::TABLES
-                                       : FORM == advection::ADVECTIVE || FORM == advection::SKEW
-                                           ? velocity::STORED
-                                           : velocity::NONE;
+  static constexpr velocity VELOCITY = FROM;
+  static constexpr bool POINT = GRADIENT && FROM != velocity::UNIFORM;
   static constexpr int OUTPUTS = 1, ADDED = ADDED_;
   static constexpr bool EDGES = true; /* can be asked to begin with the edges */
 
   __device__ __forceinline__ static real advect(const arguments &a, const lines &f, const lines &g,
                                                 const points &at, int v) {
-    if constexpr (FORM == advection::CONSERVATIVE) {
+    if constexpr (!GRADIENT) {
       return flux_divergence(a.c, g, v);
     } else {
       const real dx = first_x(a.c.first[0], f, v);
       const real dy = first_y(a.c.first[1], f, v);
       const real dz = first_z(a.c.first[2], f, v);
-      if constexpr (FORM == advection::UNIFORM) {
+      if constexpr (FROM == velocity::UNIFORM) {
         return advective(a.uniform[0], a.uniform[1], a.uniform[2], dx, dy, dz);
       } else {
         const real s = advective(at.velocity[0][v], at.velocity[1][v], at.velocity[2][v], dx, dy, dz);

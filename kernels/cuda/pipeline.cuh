@@ -3,7 +3,7 @@
 
 #include "direct.cuh"
 #include "pace.cuh"
-#include "ring.cuh"
+#include "tables.cuh"
 
 /* The kernel for large launches, one for all operations: a block marches a tile of x and y along z. Planes
  * come by asynchronous copies through rings in shared memory; what is needed along z stays in registers, a
@@ -24,8 +24,11 @@ template <class Op, class Tile> struct pipeline {
   static constexpr int LEAD = Op::Z || FLUXES ? HALO : 0;
   static constexpr int LATE = Tile::STAGES + 1, EARLY = LATE + LEAD;
   static constexpr bool X = Op::X || PRODUCTS, Y = Op::Y || PRODUCTS, SHARED = X || Y;
-  static constexpr bool STORED = Op::VELOCITY == velocity::STORED, TABLES = Op::VELOCITY == velocity::TABLES;
-  static constexpr bool W_LATE = STORED && PRODUCTS; /* v[2] is needed at the point, too */
+  static constexpr bool TABLES = use::TABLES;
+  static constexpr bool FLUX_RINGS = FLUXES && !TABLES; /* fluxes have fields of their own */
+  static constexpr bool FLUX_LATE =
+      FLUXES && TABLES && Op::Z; /* made of f's window when it is needed: one window less */
+  static constexpr bool W_LATE = FLUX_RINGS && Op::POINT; /* v[2] is needed at the point, too */
 
   using f_ring = ring<Tile, X, Y, SHARED ? EARLY : LATE>;
   using u_ring = ring<Tile, true, false, LATE>;
@@ -35,16 +38,14 @@ template <class Op, class Tile> struct pipeline {
 
   static constexpr int F = 0;
   static constexpr int U = F + (VALUES ? f_ring::ELEMENTS : 0);
-  static constexpr int V = U + (FLUXES ? u_ring::ELEMENTS : 0);
-  static constexpr int W = V + (FLUXES ? v_ring::ELEMENTS : 0);
-  static constexpr int POINTS = W + (FLUXES ? w_ring::ELEMENTS : 0);
-  static constexpr int VELOCITIES = STORED && !PRODUCTS ? 3 : 0;
-  static constexpr int ROW_TABLES = POINTS + (VELOCITIES + Op::ADDED) * point_ring::ELEMENTS;
-  static constexpr int TABLE = Tile::HEIGHT * KERNELS_TABLE; /* of a plane's rows */
-  static constexpr int PLANE_TABLES = ROW_TABLES + (TABLES ? LATE * TABLE : 0);
+  static constexpr int V = U + (FLUX_RINGS ? u_ring::ELEMENTS : 0);
+  static constexpr int W = V + (FLUX_RINGS ? v_ring::ELEMENTS : 0);
+  static constexpr int POINTS = W + (FLUX_RINGS ? w_ring::ELEMENTS : 0);
+  static constexpr int VELOCITIES = Op::POINT && !TABLES && !PRODUCTS ? 3 : 0;
+  static constexpr int FORMULA = POINTS + (VELOCITIES + Op::ADDED) * point_ring::ELEMENTS;
+  using formula = tables<Tile, PRODUCTS, FLUX_LATE ? 2 * HALO : LEAD>;
 
-  static constexpr size_t SHARED_BYTES =
-      ((size_t)PLANE_TABLES + (size_t)(TABLES ? LATE * KERNELS_TABLE : 0)) * sizeof(real);
+  static constexpr size_t SHARED_BYTES = (size_t)(FORMULA + (TABLES ? formula::ELEMENTS : 0)) * sizeof(real);
 
   const arguments &a;
   const geometry &d;
@@ -53,50 +54,19 @@ template <class Op, class Tile> struct pipeline {
   u_ring u;
   v_ring v;
   w_ring w;
-  point_ring p;                    /* the first of VELOCITIES and of what is added */
-  real *row_tables, *plane_tables; /* rings of LATE; what rows of a plane bring, and the table along z */
-  real columns[3][VECTOR] = {};    /* of the table along x: this thread's */
-  real row = 0;                    /* of that along y: the entry that this thread fills row tables with */
+  point_ring p; /* the first of VELOCITIES and of what is added */
+  formula t;
 
   __device__ __forceinline__ pipeline(const arguments &a_, const geometry &d_, const place &at_, real *shared)
       : a(a_), d(d_), at(at_) {
     if constexpr (VALUES) f.open(shared + F, d, at);
-    if constexpr (FLUXES) {
+    if constexpr (FLUX_RINGS) {
       u.open(shared + U, d, at);
       v.open(shared + V, d, at);
       w.open(shared + W, d, at);
     }
     p.open(shared + POINTS, d, at);
-    if constexpr (TABLES) open_tables(shared);
-  }
-
-  __device__ __forceinline__ void open_tables(real *shared) {
-    static_assert(TABLE <= Tile::THREADS && LEAD > 0, "a thread fills one entry, a plane ahead");
-    row_tables = shared + ROW_TABLES;
-    plane_tables = shared + PLANE_TABLES;
-    const int x = at.x0 + at.column * VECTOR;
-#pragma unroll
-    for (int k = 0; k < 3; k++) {
-      if (x < d.ldx) vector_load(a.table[0] + k * d.ldx + x, columns[k]);
-    }
-    const int i = (int)threadIdx.x;
-    const int y = min(at.y0 + i / KERNELS_TABLE, d.ny - 1);
-    row = a.table[1][y * KERNELS_TABLE + i % KERNELS_TABLE];
-  }
-
-  /* Starts copying the entry of plane z, any where there is no such plane. */
-  __device__ __forceinline__ void table_copy(int slot, int z) const {
-    const int i = (int)threadIdx.x * VECTOR;
-    if (!TABLES || i >= KERNELS_TABLE) return;
-    z = max(0, min(z, d.nz - 1));
-    copy_vector(plane_tables + slot * KERNELS_TABLE + i, a.table[2] + z * KERNELS_TABLE + i);
-  }
-
-  __device__ __forceinline__ void table_fill(int slot) const {
-    const int i = (int)threadIdx.x;
-    if (!TABLES || i >= TABLE) return;
-    const int k = i % KERNELS_TABLE;
-    row_tables[slot * TABLE + i] = table_row(k, row, plane_tables[slot * KERNELS_TABLE + k]);
+    if constexpr (TABLES) t.open(shared + FORMULA, a, d, at);
   }
 
   __device__ __forceinline__ point_ring point(int index) const {
@@ -111,9 +81,9 @@ template <class Op, class Tile> struct pipeline {
                                        bool late) const {
     if constexpr (VALUES && SHARED) f.copy(early, a.f + ahead);
     if constexpr (VALUES && !SHARED) f.copy_own(late_slot, a.f + ahead, at);
-    if constexpr (FLUXES) w.copy_own(W_LATE ? early : late_slot, a.v[2] + ahead, at);
+    if constexpr (FLUX_RINGS) w.copy_own(W_LATE ? early : late_slot, a.v[2] + ahead, at);
     if (!late) return;
-    if constexpr (FLUXES) {
+    if constexpr (FLUX_RINGS) {
       u.copy(late_slot, a.v[0] + here);
       v.copy(late_slot, a.v[1] + here);
     }
@@ -126,13 +96,25 @@ template <class Op, class Tile> struct pipeline {
   }
 
   /* The newest plane into the windows of row r. */
-  __device__ __forceinline__ void window_read(int early, int late_slot, int r, lines &lf, lines &lg) const {
+  __device__ __forceinline__ void window_read(int early, int late_slot, int rows, int r, lines &lf,
+                                              lines &lg) const {
     if constexpr (Op::Z) f.read(SHARED ? early : late_slot, at, 0, r, lf.z[2 * HALO]);
-    if constexpr (FLUXES) w.read(W_LATE ? early : late_slot, at, 0, r, lg.z[2 * HALO]);
-    if constexpr (PRODUCTS) {
+    if constexpr (FLUXES && TABLES && !FLUX_LATE) t.line(rows, AXIS_Z, at, r, lg.z[2 * HALO]);
+    if constexpr (FLUX_RINGS) w.read(W_LATE ? early : late_slot, at, 0, r, lg.z[2 * HALO]);
+    if constexpr (PRODUCTS && !FLUX_LATE) {
       real value[VECTOR];
       f.read(early, at, 0, r, value);
       multiply(lg.z[2 * HALO], value);
+    }
+  }
+
+  /* All of the flux window, from that of f. */
+  __device__ __forceinline__ void fluxes_late(int newest, int r, const lines &lf, lines &lg) const {
+#pragma unroll
+    for (int j = 0; j < 2 * HALO + 1; j++) {
+      if (j == HALO) continue;
+      t.line(formula::back(newest, 2 * HALO - j), AXIS_Z, at, r, lg.z[j]);
+      multiply(lg.z[j], lf.z[j]);
     }
   }
 
@@ -148,15 +130,15 @@ template <class Op, class Tile> struct pipeline {
   }
 
   /* Values at the points of row r, plane in the slots given. */
-  __device__ __forceinline__ void points_read(int early, int late_slot, int r, points &value) const {
+  __device__ __forceinline__ void points_read(int early, int late_slot, int rows, int r,
+                                              points &value) const {
     if constexpr (VELOCITIES != 0) {
 #pragma unroll
       for (int k = 0; k < VELOCITIES; k++) point(k).read(late_slot, at, 0, r, value.velocity[k]);
     }
-    if constexpr (TABLES) {
-      real entry[KERNELS_TABLE];
-      table_load(row_tables + late_slot * TABLE + (at.row + r) * KERNELS_TABLE, entry);
-      table_values(columns, entry, value);
+    if constexpr (Op::POINT && TABLES) {
+#pragma unroll
+      for (int k = 0; k < 3; k++) t.line(rows, k, at, r, value.velocity[k]);
     }
     if constexpr (W_LATE) {
       u.read(late_slot, at, 0, r, value.velocity[0]);
@@ -169,10 +151,12 @@ template <class Op, class Tile> struct pipeline {
 
   /* Computes the thread's rows of the plane LEAD before the newest and stores them; whole vectors, padding
    * included. */
-  __device__ __forceinline__ void compute(int early, int late_slot, ptrdiff_t plane, lines (&lf)[Tile::ROWS],
-                                          lines (&lg)[Tile::ROWS]) const {
+  __device__ __forceinline__ void compute(int early, int late_slot, int newest, ptrdiff_t plane,
+                                          lines (&lf)[Tile::ROWS], lines (&lg)[Tile::ROWS]) const {
     constexpr int ROWS = Tile::ROWS;
-    real fy[ROWS + 2 * HALO][VECTOR], gy[ROWS + 2 * HALO][VECTOR];
+    real fy[ROWS + 2 * HALO][VECTOR], gy[ROWS + 2 * HALO][VECTOR], columns[VECTOR + 2 * HALO];
+    const int rows = formula::back(newest, LEAD);
+    if constexpr (FLUXES && TABLES) t.columns_read(at, columns);
 #pragma unroll
     for (int j = 0; j < ROWS + 2 * HALO; j++) {
       if (Op::Z && Op::Y && j >= HALO && j < HALO + ROWS) {
@@ -181,17 +165,20 @@ template <class Op, class Tile> struct pipeline {
       } else if constexpr (Y) {
         f.read(early, at, 0, j - HALO, fy[j]);
       }
-      if constexpr (FLUXES) v.read(late_slot, at, 0, j - HALO, gy[j]);
+      if constexpr (FLUXES && TABLES) t.line(rows, AXIS_Y, at, j - HALO, gy[j]);
+      if constexpr (FLUX_RINGS) v.read(late_slot, at, 0, j - HALO, gy[j]);
       if constexpr (PRODUCTS) multiply(gy[j], fy[j]);
     }
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
       points value;
-      points_read(early, late_slot, r, value);
+      points_read(early, late_slot, rows, r, value);
+      if constexpr (FLUX_LATE) fluxes_late(newest, r, lf[r], lg[r]);
       if constexpr (X) x_read(f, early, r, Y, lf[r].x);
       if constexpr (X && Y) copy_values(fy[r + HALO], lf[r].x + HALO);
       if constexpr (VALUES && Y) copy_values(fy[r + HALO], value.f);
-      if constexpr (FLUXES) x_read(u, late_slot, r, false, lg[r].x);
+      if constexpr (FLUXES && TABLES) table_line(columns, t.pair(rows, AXIS_X, at, r), lg[r].x);
+      if constexpr (FLUX_RINGS) x_read(u, late_slot, r, false, lg[r].x);
 #pragma unroll
       for (int i = 0; PRODUCTS && i < VECTOR + 2 * HALO; i++) lg[r].x[i] *= lf[r].x[i];
 #pragma unroll
@@ -244,20 +231,20 @@ template <int MODULUS> __device__ __forceinline__ int next(int slot) {
  * and `here`, `lead` planes before it. */
 struct walk {
   ptrdiff_t stride, ahead, here;
-  int here_z, z, direction; /* z: of ahead, in memory */
+  int ahead_z, z, direction; /* the plane ahead, and where it lies in memory */
 
   __device__ __forceinline__ walk(const geometry &d, int first, int lead, int direction_)
       : direction(direction_) {
     stride = d.plane(direction);
     ahead = d.neighbour(first);
-    here_z = first - direction * lead;
-    here = d.plane(here_z);
+    ahead_z = first;
+    here = d.plane(first - direction * lead);
     z = (int)(ahead / d.plane(1));
   }
 
   __device__ __forceinline__ void step(const geometry &d) {
     here += stride;
-    here_z += direction;
+    ahead_z += direction;
     ahead += stride;
     z += direction;
     if (z >= d.memory.z0 && z < d.memory.z1) return;
@@ -284,22 +271,25 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
                                       const edge_signal &edges, bool tells) {
   using line = pipeline<Op, Tile>;
   constexpr int LEAD = line::LEAD, STAGES = Tile::STAGES, EARLY = line::EARLY, LATE = line::LATE;
+  constexpr bool TABLES = line::TABLES;
   lines lf[Tile::ROWS] = {}; /* ptxas 13.0 takes values of threads for uniform if they begin undefined */
   lines lg[Tile::ROWS] = {};
   const int needed = piece.z1 - piece.z0 + 2 * LEAD;
   const int iterations = divide_up(needed, Tile::UNROLL) * Tile::UNROLL;
   int early_in = 0, late_in = 0;
   walk planes(d, down ? piece.z1 - 1 + LEAD : piece.z0 - LEAD, LEAD, down ? -1 : 1);
+  if constexpr (TABLES) work.t.fill_first(planes.ahead_z);
   for (int n = 0; n < STAGES; n++) {
     if (n < needed) work.copy(early_in, late_in, planes.ahead, planes.here, n >= 2 * LEAD);
     planes.step(d);
-    work.table_copy(next<LATE>(late_in), planes.here_z); /* a plane ahead of the others */
+    if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.ahead_z); /* a plane before the others */
     copy_commit();
     early_in = next<EARLY>(early_in);
     late_in = next<LATE>(late_in);
   }
   int early = 0, late = 0, early_late = EARLY - LEAD; /* the plane computed lies LEAD behind the newest */
   if constexpr (LEAD == 0) early_late = 0;
+  int rows = 0; /* of tables: the newest plane's */
 #pragma unroll 1
   for (int first = 0; first < iterations; first += Tile::UNROLL) {
 #pragma unroll
@@ -311,28 +301,29 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
       if (n + STAGES < needed) {
         work.copy(early_in, late_in, planes.ahead, planes.here, n + STAGES >= 2 * LEAD);
       }
-      work.table_copy(next<LATE>(late_in), planes.here_z + planes.direction);
+      if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.ahead_z + planes.direction);
       copy_commit();
       if (paces) mine.copies_begun();
 #pragma unroll
       for (int r = 0; r < Tile::ROWS; r++) {
         direct<Op>::window_shift(lf[r]);
-        direct<Op>::window_shift(lg[r]);
-        work.window_read(early, late, r, lf[r], lg[r]);
+        if constexpr (!line::FLUX_LATE) direct<Op>::window_shift(lg[r]);
+        work.window_read(early, late, rows, r, lf[r], lg[r]);
       }
-      work.table_fill(next<LATE>(late));
+      if constexpr (TABLES) work.t.fill(next<line::formula::DEPTH>(rows), next<LATE>(late));
       if (n >= 2 * LEAD && n < needed)
-        work.compute(early_late, late, planes.here - STAGES * planes.stride, lf, lg);
+        work.compute(early_late, late, rows, planes.here - STAGES * planes.stride, lf, lg);
       if (tells && n == 2 * LEAD + HALO - 1) edges.give();
       planes.step(d);
       early = next<EARLY>(early);
       early_in = next<EARLY>(early_in);
       early_late = next<EARLY>(early_late);
       late = next<LATE>(late);
+      rows = next<line::formula::DEPTH>(rows);
       late_in = next<LATE>(late_in);
     }
   }
-  if (line::TABLES) copy_wait<0>(); /* entries of planes beyond the piece */
+  if constexpr (TABLES) copy_wait<0>(); /* entries of planes beyond the piece */
 }
 
 template <class Op, class Tile>

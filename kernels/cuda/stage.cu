@@ -1,7 +1,7 @@
 #include "launch.cuh"
 
-/* Runge-Kutta stages: one kernel for each way of advecting, with and without diffusion, and
- * for each number of arrays added. */
+/* Runge-Kutta stages: one kernel for each kind of velocity and form, with and without diffusion, and for each
+ * number of arrays added. */
 
 static arguments stage_arguments(const kernels_launch *launch, const kernels_stage *s) {
   arguments a = {};
@@ -26,31 +26,35 @@ static arguments stage_arguments(const kernels_launch *launch, const kernels_sta
   return a;
 }
 
-template <advection FORM, bool DIFFUSION>
+template <velocity FROM, advection_form FORM, bool DIFFUSION>
 static status stage_launch_added(const kernels_launch *launch, const kernels_stage *s, const char *name) {
   const arguments a = stage_arguments(launch, s);
-  if (s->base == nullptr) return operation_launch<stage_operation<FORM, DIFFUSION, 0>>(launch, a, name);
-  if (s->extra[0] == nullptr) return operation_launch<stage_operation<FORM, DIFFUSION, 1>>(launch, a, name);
-  return operation_launch<stage_operation<FORM, DIFFUSION, 3>>(launch, a, name);
+  if (s->base == nullptr) return operation_launch<stage_operation<FROM, FORM, DIFFUSION, 0>>(launch, a, name);
+  if (s->extra[0] == nullptr)
+    return operation_launch<stage_operation<FROM, FORM, DIFFUSION, 1>>(launch, a, name);
+  return operation_launch<stage_operation<FROM, FORM, DIFFUSION, 3>>(launch, a, name);
 }
 
-template <advection FORM>
+template <velocity FROM, advection_form FORM>
 static status stage_launch(const kernels_launch *launch, const kernels_stage *s, const char *name) {
-  if (s->diffusion != 0.0) return stage_launch_added<FORM, true>(launch, s, name);
-  return stage_launch_added<FORM, false>(launch, s, name);
+  if (s->diffusion != 0.0) return stage_launch_added<FROM, FORM, true>(launch, s, name);
+  return stage_launch_added<FROM, FORM, false>(launch, s, name);
+}
+
+template <velocity FROM>
+static status stage_launch_form(const kernels_launch *launch, const kernels_stage *s) {
+  switch (s->form) {
+  case FORM_ADVECTIVE:
+    return stage_launch<FROM, FORM_ADVECTIVE>(launch, s, "kernel stage, advective");
+  case FORM_CONSERVATIVE:
+    return stage_launch<FROM, FORM_CONSERVATIVE>(launch, s, "kernel stage, conservative");
+  default:
+    return stage_launch<FROM, FORM_SKEW>(launch, s, "kernel stage, skew-symmetric");
+  }
 }
 
 extern "C" status NAME(stage)(const kernels_launch *launch, const kernels_stage *s) {
-  if (s->velocity[0] == nullptr) {
-    if (s->tables.x != nullptr) return stage_launch<advection::TABLES>(launch, s, "kernel stage, tables");
-    return stage_launch<advection::UNIFORM>(launch, s, "kernel stage, uniform velocity");
-  }
-  switch (s->form) {
-  case FORM_ADVECTIVE:
-    return stage_launch<advection::ADVECTIVE>(launch, s, "kernel stage, advective");
-  case FORM_CONSERVATIVE:
-    return stage_launch<advection::CONSERVATIVE>(launch, s, "kernel stage, conservative");
-  default:
-    return stage_launch<advection::SKEW>(launch, s, "kernel stage, skew-symmetric");
-  }
+  if (s->velocity[0] != nullptr) return stage_launch_form<velocity::STORED>(launch, s);
+  if (s->tables.x != nullptr) return stage_launch_form<velocity::TABLES>(launch, s);
+  return stage_launch<velocity::UNIFORM, FORM_ADVECTIVE>(launch, s, "kernel stage, uniform velocity");
 }

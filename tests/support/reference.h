@@ -17,7 +17,7 @@ void reference_plane_sums(const kernels_launch *launch, const void *f, const voi
 
 /* Value of a point, x and y wrapped. */
 double reference_value(const kernels_shape *shape, const void *f, int x, int y, int z);
-/* Component d of the velocity that tables in host memory stand for, at an owned point. */
+/* Component d of the velocity that tables in host memory stand for, at a point or image. */
 double reference_formula(const kernels_shape *shape, const kernels_tables *tables, int d, int x, int y,
                          int z);
 void reference_set(const kernels_shape *shape, void *f, int x, int y, int z, double value);

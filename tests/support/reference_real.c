@@ -30,23 +30,40 @@ static real moved(const kernels_launch *launch, const void *f, const int at[3], 
   return get(launch, f, to);
 }
 
-/* The same of the product g f; of f alone without a g. */
-static real moved_product(const kernels_launch *launch, const void *g, const void *f, const int at[3],
-                          int direction, int k) {
+static real formula(const kernels_shape *shape, const kernels_tables *tables, int d, const int at[3]) {
+  const real *x = (const real *)tables->x + d * (shape->ldx + 64);
+  const real *y = (const real *)tables->y + at[1] * 8;
+  const real *z = (const real *)tables->z + at[2] * 8;
+  const real product = y[d] * z[d];
+  const real sum = y[3 + d] + z[3 + d];
+  return fused(x[at[0]], product, sum);
+}
+
+static real velocity(const kernels_launch *launch, const kernels_stage *stage, int d, const int at[3]) {
+  if (stage->velocity[d] != NULL) return get(launch, stage->velocity[d], at);
+  if (stage->tables.x != NULL) return formula(&launch->shape, &stage->tables, d, at);
+  return (real)stage->uniform[d];
+}
+
+/* The value of f k points further along `direction`; with a stage, of its flux. */
+static real moved_flux(const kernels_launch *launch, const kernels_stage *stage, const void *f,
+                       const int at[3], int direction, int k) {
   const real value = moved(launch, f, at, direction, k);
-  if (g == NULL) return value;
-  const real product = moved(launch, g, at, direction, k) * value;
-  return product;
+  if (stage == NULL) return value;
+  int to[3] = {at[0], at[1], at[2]};
+  to[direction] += k;
+  const real flux = velocity(launch, stage, direction, to) * value;
+  return flux;
 }
 
 /* d = c4 (f+4 - f-4), then fma from the third pair to the first. */
-static real first(const kernels_launch *launch, const void *g, const void *f, const int at[3],
+static real first(const kernels_launch *launch, const kernels_stage *stage, const void *f, const int at[3],
                   int direction) {
   real d = 0;
   for (int k = 4; k >= 1; k--) {
     const real c = (real)launch->stencil->first[direction][k - 1];
     const real difference =
-        moved_product(launch, g, f, at, direction, k) - moved_product(launch, g, f, at, direction, -k);
+        moved_flux(launch, stage, f, at, direction, k) - moved_flux(launch, stage, f, at, direction, -k);
     d = k == 4 ? c * difference : fused(c, difference, d);
   }
   return d;
@@ -65,32 +82,17 @@ static real second(const kernels_launch *launch, const void *f, const int at[3])
   return fused((real)centre, get(launch, f, at), s);
 }
 
-static real formula(const kernels_shape *shape, const kernels_tables *tables, int d, const int at[3]) {
-  const real *x = (const real *)tables->x + d * shape->ldx;
-  const real *y = (const real *)tables->y + at[1] * 8;
-  const real *z = (const real *)tables->z + at[2] * 8;
-  const real product = y[d] * z[d];
-  const real sum = y[3 + d] + z[3 + d];
-  return fused(x[at[0]], product, sum);
-}
-
-static real velocity(const kernels_launch *launch, const kernels_stage *stage, int d, const int at[3]) {
-  if (stage->velocity[d] != NULL) return get(launch, stage->velocity[d], at);
-  if (stage->tables.x != NULL) return formula(&launch->shape, &stage->tables, d, at);
-  return (real)stage->uniform[d];
-}
-
 static real advection(const kernels_launch *launch, const kernels_stage *stage, const int at[3]) {
-  const int stored = stage->velocity[0] != NULL;
+  const int uniform = stage->velocity[0] == NULL && stage->tables.x == NULL;
   real u[3];
   for (int d = 0; d < 3; d++) u[d] = velocity(launch, stage, d, at);
   real along = u[0] * first(launch, NULL, stage->f, at, 0);
   along = fused(u[1], first(launch, NULL, stage->f, at, 1), along);
   along = fused(u[2], first(launch, NULL, stage->f, at, 2), along);
-  if (!stored || stage->form == FORM_ADVECTIVE) return along;
-  real flux = first(launch, stage->velocity[0], stage->f, at, 0);
-  flux = flux + first(launch, stage->velocity[1], stage->f, at, 1);
-  flux = flux + first(launch, stage->velocity[2], stage->f, at, 2);
+  if (uniform || stage->form == FORM_ADVECTIVE) return along;
+  real flux = first(launch, stage, stage->f, at, 0);
+  flux = flux + first(launch, stage, stage->f, at, 1);
+  flux = flux + first(launch, stage, stage->f, at, 2);
   if (stage->form == FORM_CONSERVATIVE) return flux;
   const real both = along + flux;
   return (real)0.5 * both;

@@ -144,33 +144,57 @@ twin twin_random(rig *rig, int seed) {
   return twin_make(rig, random_value, &seed);
 }
 
-/* The three tables one after the other: elements of each. */
-static void tables_elements(const kernels_shape *shape, size_t elements[3]) {
-  elements[0] = 3 * (size_t)shape->ldx;
-  elements[1] = (size_t)shape->ny * KERNELS_TABLE;
-  elements[2] = (size_t)shape->nz * KERNELS_TABLE;
+/* The three tables one after the other: elements to where each begins, and to where all end. */
+static void tables_layout(const kernels_shape *shape, size_t begin[4]) {
+  begin[0] = 0;
+  begin[1] = 3 * ((size_t)shape->ldx + 2 * KERNELS_TABLE_SIDE);
+  begin[2] = begin[1] + (size_t)(shape->ny + 2 * KERNELS_HALO) * KERNELS_TABLE;
+  begin[3] = begin[2] + (size_t)(shape->nz + 2 * KERNELS_HALO) * KERNELS_TABLE;
+}
+
+/* Of point i of n; of the point it is an image of, or (no images: a slab among others) one of its own. */
+static double table_value(const rig *rig, int seed, int d, axis axis, int i, int n, int images) {
+  if (i < -KERNELS_HALO || i >= n + KERNELS_HALO) return (double)NAN;
+  const int point = images ? (i + KERNELS_HALO * n) % n : i;
+  return random_value(rig, &seed, point + KERNELS_HALO, d, (int)axis);
+}
+
+static void tables_fill(const rig *rig, int seed, double *x, double *y, double *z) {
+  const kernels_shape *shape = &rig->launch.shape;
+  const int pitch = shape->ldx + 2 * KERNELS_TABLE_SIDE;
+  for (int d = 0; d < 3; d++) {
+    for (int i = 0; i < pitch; i++)
+      x[d * pitch + i] = table_value(rig, seed, d, AXIS_X, i - KERNELS_TABLE_SIDE, shape->nx, 1);
+  }
+  for (int k = 0; k < KERNELS_TABLE; k++) {
+    const int means = k < 6;
+    for (int i = 0; i < shape->ny + 2 * KERNELS_HALO; i++)
+      y[i * KERNELS_TABLE + k] =
+          means ? table_value(rig, seed, k, AXIS_Y, i - KERNELS_HALO, shape->ny, 1) : (double)NAN;
+    for (int i = 0; i < shape->nz + 2 * KERNELS_HALO; i++)
+      z[i * KERNELS_TABLE + k] =
+          means ? table_value(rig, seed, k, AXIS_Z, i - KERNELS_HALO, shape->nz, shape->whole) : (double)NAN;
+  }
 }
 
 twin twin_tables(rig *rig, int seed) {
-  const kernels_shape *shape = &rig->launch.shape;
-  const size_t size = kernels_element_size(shape->precision);
-  size_t elements[3];
-  tables_elements(shape, elements);
-  twin twin = {.bytes = (elements[0] + elements[1] + elements[2]) * size};
+  const size_t size = kernels_element_size(rig->launch.shape.precision);
+  size_t begin[4];
+  tables_layout(&rig->launch.shape, begin);
+  twin twin = {.bytes = begin[3] * size};
   twin.host = malloc(twin.bytes);
+  double *values = malloc(begin[3] * sizeof *values);
   assert_non_null(twin.host);
-  size_t at = 0;
-  for (int t = 0; t < 3; t++) {
-    for (size_t i = 0; i < elements[t]; i++, at++) {
-      const int means = t == 0 ? (int)(i % (size_t)shape->ldx) < shape->nx : i % KERNELS_TABLE < 6;
-      const double value = means ? random_value(rig, &seed, (int)i, t, 0) : (double)NAN;
-      if (size == sizeof(float)) {
-        ((float *)twin.host)[at] = (float)value;
-      } else {
-        ((double *)twin.host)[at] = value;
-      }
+  assert_non_null(values);
+  tables_fill(rig, seed, values, values + begin[1], values + begin[2]);
+  for (size_t i = 0; i < begin[3]; i++) {
+    if (size == sizeof(float)) {
+      ((float *)twin.host)[i] = (float)values[i];
+    } else {
+      ((double *)twin.host)[i] = values[i];
     }
   }
+  free(values);
   assert_ok(rig->backend->memory_allocate(rig->context, MEMORY_DEVICE, twin.bytes, &twin.device));
   twin_upload(rig, &twin);
   return twin;
@@ -178,10 +202,13 @@ twin twin_tables(rig *rig, int seed) {
 
 kernels_tables twin_tables_at(const rig *rig, const twin *twin, int device) {
   const size_t size = kernels_element_size(rig->launch.shape.precision);
-  const char *x = device ? twin->device : twin->host;
-  size_t elements[3];
-  tables_elements(&rig->launch.shape, elements);
-  return (kernels_tables){.x = x, .y = x + elements[0] * size, .z = x + (elements[0] + elements[1]) * size};
+  const char *memory = device ? twin->device : twin->host;
+  const size_t entries = (size_t)KERNELS_HALO * KERNELS_TABLE;
+  size_t begin[4];
+  tables_layout(&rig->launch.shape, begin);
+  return (kernels_tables){.x = memory + KERNELS_TABLE_SIDE * size,
+                          .y = memory + (begin[1] + entries) * size,
+                          .z = memory + (begin[2] + entries) * size};
 }
 
 static double zero_value(const rig *rig, const void *user, int x, int y, int z) {

@@ -72,8 +72,8 @@ twin twin_random(rig *rig, int seed);
 twin twin_zeros(rig *rig, int seed);
 /* A number that no operation makes, everywhere: what was not written keeps it. */
 twin twin_sentinel(rig *rig);
-/* Tables of a velocity, numbers in (-1, 1), NaN where they mean nothing; not a field, so not to be compared.
- */
+/* Tables of a velocity, numbers in (-1, 1), NaN where they mean nothing; with images in z if the shape is
+ * whole. Not a field, so not to be compared. */
 twin twin_tables(rig *rig, int seed);
 /* Where the tables lie, on the device or in host memory. */
 kernels_tables twin_tables_at(const rig *rig, const twin *twin, int device);

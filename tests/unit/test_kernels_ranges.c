@@ -47,7 +47,6 @@ static kernels_stage stage_of(const arrays *a, int device) {
 static kernels_stage formula_of(const rig *rig, const arrays *a, int device) {
   kernels_stage stage = stage_of(a, device);
   stage.out = device ? a->out[6].device : a->out[6].host;
-  stage.form = FORM_ADVECTIVE;
   for (int d = 0; d < 3; d++) stage.velocity[d] = NULL;
   stage.tables = twin_tables_at(rig, &a->tables, device);
   return stage;
@@ -237,9 +236,12 @@ static void whole_derivatives(rig *rig, const arrays *a) {
 
 /* The forms that device_run leaves out. */
 static void whole_stages(rig *rig, const arrays *a) {
-  for (int i = 0; i < 3; i++) {
-    const advection_form forms[3] = {FORM_ADVECTIVE, FORM_ADVECTIVE, FORM_CONSERVATIVE};
-    kernels_stage device = stage_of(a, 1), host = stage_of(a, 0);
+  for (int i = 0; i < 5; i++) {
+    const advection_form forms[5] = {FORM_ADVECTIVE, FORM_ADVECTIVE, FORM_CONSERVATIVE, FORM_ADVECTIVE,
+                                     FORM_CONSERVATIVE};
+    const int formula = i >= 3;
+    kernels_stage device = formula ? formula_of(rig, a, 1) : stage_of(a, 1);
+    kernels_stage host = formula ? formula_of(rig, a, 0) : stage_of(a, 0);
     device.form = host.form = forms[i];
     if (i == 0) {
       for (int d = 0; d < 3; d++) device.velocity[d] = host.velocity[d] = NULL;
@@ -248,7 +250,7 @@ static void whole_stages(rig *rig, const arrays *a) {
     device.diffusion = host.diffusion = 0.0;
     assert_ok(rig->backend->stage(&rig->launch, &device));
     reference_stage(&rig->launch, &host);
-    twin_assert_equal(rig, &a->out[5], "stage of a whole slab");
+    twin_assert_equal(rig, &a->out[formula ? 6 : 5], "stage of a whole slab");
   }
 }
 
@@ -343,8 +345,9 @@ static void edges_shape(rig *rig, int nx, int ny, int nz) {
   arrays_free(rig, &a);
 }
 
-/* Stages with uniform velocity and with that of tables, as they are with diffusion and without. */
-static void edges_plain(rig *rig, twin fill(struct rig *rig, int seed), double diffusion, int formula) {
+/* A stage with uniform velocity, or with that of tables in a form. */
+static void edges_plain(rig *rig, twin fill(struct rig *rig, int seed), double diffusion, int formula,
+                        advection_form form) {
   twin f = fill(rig, 1);
   twin base = fill(rig, 2);
   twin out = twin_sentinel(rig);
@@ -353,6 +356,7 @@ static void edges_plain(rig *rig, twin fill(struct rig *rig, int seed), double d
                          .base = base.host,
                          .out = out.host,
                          .weight_f = 0.25,
+                         .form = form,
                          .advection = -0.003,
                          .diffusion = diffusion};
   for (int d = 0; d < 3; d++) stage.uniform[d] = 1.0 - 0.3 * d;
@@ -369,24 +373,24 @@ static void edges_plain(rig *rig, twin fill(struct rig *rig, int seed), double d
   twin_free(rig, &tables);
 }
 
-static void edges_both(rig *rig, twin fill(struct rig *rig, int seed), double diffusion) {
-  edges_plain(rig, fill, diffusion, 0);
-  edges_plain(rig, fill, diffusion, 1);
+static void edges_all(rig *rig, twin fill(struct rig *rig, int seed), double diffusion) {
+  edges_plain(rig, fill, diffusion, 0, FORM_ADVECTIVE);
+  for (int form = 0; form < 3; form++) edges_plain(rig, fill, diffusion, 1, (advection_form)form);
 }
 
 /* So wide that a device has more tiles than blocks at once: the last edges come late. */
 static void edges_wide(rig *rig) {
   const int single = rig->launch.shape.precision == PRECISION_SINGLE;
   rig_shape(rig, single ? 8580 : 4290, 34, 20);
-  edges_both(rig, twin_random, 0.0);
-  edges_both(rig, twin_random, 1e-4);
+  edges_all(rig, twin_random, 0.0);
+  edges_all(rig, twin_random, 1e-4);
 }
 
 /* Planes of which a device cuts some tiles along z and not the others. */
 static void largest_launches_edges_come_first(rig *rig) {
   if (rig->backend->host_memory) return;
   rig_shape(rig, 768, 768, 88);
-  edges_both(rig, twin_random, 0.0);
+  edges_all(rig, twin_random, 0.0);
 }
 
 /* Edges above are computed downwards. */
@@ -394,7 +398,7 @@ static void edges_of_zeros(rig *rig) {
   for (int order = 2; order <= 8; order += 2) {
     rig_shape(rig, rig_large[0][0], rig_large[0][1], rig_large[0][2]);
     rig_stencil(rig, order, 0.02, 0.03, 0.04);
-    edges_both(rig, twin_zeros, 0.0);
+    edges_all(rig, twin_zeros, 0.0);
   }
 }
 
@@ -402,7 +406,7 @@ static void edges_come_first(rig *rig) {
   for (int s = 0; s < RIG_SHAPES; s++) edges_shape(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
   for (int s = 0; s < RIG_LARGE; s++) {
     edges_shape(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
-    edges_both(rig, twin_random, 0.0);
+    edges_all(rig, twin_random, 0.0);
   }
   edges_wide(rig);
   edges_of_zeros(rig);

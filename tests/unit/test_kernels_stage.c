@@ -20,7 +20,6 @@ typedef struct combination {
 } combination;
 
 static int combination_valid(const combination *c) {
-  if (c->velocity == FORMULA && c->form != FORM_ADVECTIVE) return 0;
   if (c->velocity == UNIFORM && c->form == FORM_CONSERVATIVE) return 0; /* forms are the same there */
   if (c->alias == ALIAS_BASE) return c->added >= 1;
   if (c->alias != ALIAS_NONE) return c->added == 2;
@@ -115,7 +114,7 @@ static void zeros_lose_their_sign(rig *rig) {
   for (int order = 2; order <= 8; order += 2) {
     rig_stencil(rig, order, 0.02, 0.03, 0.04);
     for (int velocity = 0; velocity < VELOCITIES; velocity++) {
-      const advection_form form = velocity == STORED ? FORM_SKEW : FORM_ADVECTIVE;
+      const advection_form form = velocity == UNIFORM ? FORM_ADVECTIVE : FORM_SKEW;
       const combination c = {.velocity = velocity, .form = form, .added = 1};
       twin arrays[ARRAYS];
       inputs_make(rig, twin_zeros, arrays);
@@ -134,13 +133,13 @@ static void large_shapes_are_the_reference(rig *rig) {
   for (int i = 0; i < 4; i++) {
     const int s = large[i];
     rig_shape(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
-    for (int form = 0; form < 3; form++) {
-      combination_check(
-          rig, &(combination){.velocity = STORED, .form = form, .diffusive = form == 2, .added = form});
+    for (int velocity = STORED; velocity <= FORMULA; velocity++) {
+      for (int form = 0; form < 3; form++) {
+        combination_check(
+            rig, &(combination){.velocity = velocity, .form = form, .diffusive = form == 2, .added = form});
+      }
     }
     combination_check(rig, &(combination){.added = 1});
-    for (int added = 0; added < 3; added++)
-      combination_check(rig, &(combination){.velocity = FORMULA, .diffusive = added == 1, .added = added});
   }
 }
 
@@ -152,13 +151,12 @@ static void large_launches_are_the_reference(rig *rig) {
     twin arrays[ARRAYS];
     inputs_make(rig, twin_random, arrays);
     arrays[OUT] = twin_sentinel(rig);
-    for (int code = s; code < 5 * 2 * 3; code += RIG_LARGE) {
-      static const combination ways[] = {{.velocity = UNIFORM},
-                                         {.velocity = FORMULA},
-                                         {.velocity = STORED, .form = FORM_ADVECTIVE},
-                                         {.velocity = STORED, .form = FORM_CONSERVATIVE},
-                                         {.velocity = STORED, .form = FORM_SKEW}};
-      combination c = ways[code / 6];
+    for (int code = s; code < 7 * 2 * 3; code += RIG_LARGE) {
+      const int way = code / 6; /* the uniform one, then three forms of each other */
+      combination c = {.velocity = way == 0   ? UNIFORM
+                                   : way <= 3 ? STORED
+                                              : FORMULA,
+                       .form = way == 0 ? FORM_ADVECTIVE : (way - 1) % 3};
       c.diffusive = code / 3 % 2;
       c.added = code % 3;
       twin_free(rig, &arrays[OUT]);
@@ -236,18 +234,19 @@ static double formula_value(const rig *rig, const void *user, int x, int y, int 
   const formula *of = user;
   const kernels_shape *shape = &rig->launch.shape;
   const kernels_tables tables = twin_tables_at(rig, of->tables, 0);
-  const int image = (z + KERNELS_HALO * shape->nz) % shape->nz;
-  return reference_formula(shape, &tables, of->component, x, y, image);
+  return reference_formula(shape, &tables, of->component, x, y, z);
 }
 
 /* The bits of a stage by formula are those of one that has the same velocity in fields. */
 static void formulas_are_their_fields(rig *rig) {
-  for (int s = 0; s < RIG_LARGE + 2; s++) {
+  for (int i = 0; i < 3 * (RIG_LARGE + 2); i++) {
+    const int s = i / 3;
     const int *shape = s < RIG_LARGE ? rig_large[s] : rig_shapes[s];
     rig_shape(rig, shape[0], shape[1], shape[2]);
     twin f = twin_random(rig, 1), tables = twin_tables(rig, 2);
     twin by_formula = twin_sentinel(rig), by_fields = twin_sentinel(rig), velocity[3];
-    kernels_stage stage = {.f = f.device, .advection = -0.003, .diffusion = s % 2 * 1e-4};
+    kernels_stage stage = {
+        .f = f.device, .form = (advection_form)(i % 3), .advection = -0.003, .diffusion = s % 2 * 1e-4};
     stage.tables = twin_tables_at(rig, &tables, 1);
     stage.out = by_formula.device;
     assert_ok(rig->backend->stage(&rig->launch, &stage));

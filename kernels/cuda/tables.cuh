@@ -1,0 +1,106 @@
+#ifndef FDAPP_CUDA_TABLES_CUH
+#define FDAPP_CUDA_TABLES_CUH
+
+#include "operations.cuh"
+#include "ring.cuh"
+
+/* A velocity known by formula in a block that marches along z: what rows bring to it, in shared memory, made
+ * a plane before the newest one, from the planes' entries, which asynchronous copies bring yet a plane
+ * earlier; nobody waits for either. Part of pipeline.cuh. SIDES: on HALO more rows and columns on both sides.
+ * BACK: planes before the newest one whose rows are kept. */
+template <class Tile, bool SIDES, int BACK> struct tables {
+  static constexpr int SIDE = SIDES ? HALO : 0;
+  static constexpr int PLANE = (Tile::HEIGHT + 2 * SIDE) * KERNELS_TABLE; /* pairs of a plane's rows */
+  static constexpr int FILLS = divide_up(PLANE, Tile::THREADS);           /* elements of them for a thread */
+  static constexpr int COLUMNS = SIDES ? Tile::WIDTH + 2 * HALO : 0;
+  static constexpr int DEPTH = BACK + 2, ENTRIES = Tile::STAGES + 1;
+  static constexpr int ELEMENTS = DEPTH * PLANE + ENTRIES * KERNELS_TABLE + COLUMNS;
+  static_assert(Tile::THREADS % KERNELS_TABLE == 0, "a thread fills the same place of each row");
+
+  real *rows;    /* ring of pairs: component by component, product and sum */
+  real *entries; /* ring of the planes' entries */
+  real *columns; /* of component 0 along x, from column -HALO of the tile */
+  const real *along_z;
+  int nz;
+  real own[3][VECTOR] = {}; /* along x: this thread's columns */
+  real y[FILLS];            /* along y: for the elements that this thread fills */
+
+  /* Where a table has what belongs to place k of a row. */
+  __device__ __forceinline__ static int source_of(int k) {
+    return k / 2 + k % 2 * 3;
+  }
+
+  __device__ __forceinline__ void open(real *shared, const arguments &a, const geometry &d, const place &at) {
+    rows = shared;
+    entries = rows + DEPTH * PLANE;
+    columns = entries + ENTRIES * KERNELS_TABLE;
+    along_z = a.table[2];
+    nz = d.nz;
+    const int x = at.x0 + at.column * VECTOR;
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+      if (x < d.ldx) vector_load(a.table[0] + k * d.table_pitch() + x, own[k]);
+    }
+    const int i = (int)threadIdx.x;
+#pragma unroll
+    for (int f = 0; f < FILLS; f++) {
+      const int row = min(at.y0 - SIDE + (i + f * Tile::THREADS) / KERNELS_TABLE, d.ny + HALO - 1);
+      y[f] = a.table[1][row * KERNELS_TABLE + source_of(i % KERNELS_TABLE)];
+    }
+    for (int c = i; c < COLUMNS; c += Tile::THREADS)
+      columns[c] = a.table[0][min(at.x0 - HALO + c, d.ldx + KERNELS_TABLE_SIDE - 1)];
+  }
+
+  /* Starts copying the entry of plane z, any where there is no such plane. */
+  __device__ __forceinline__ void copy(int entry, int z) const {
+    const int i = (int)threadIdx.x * VECTOR;
+    if (i >= KERNELS_TABLE) return;
+    z = max(-HALO, min(z, nz + HALO - 1));
+    copy_vector(entries + entry * KERNELS_TABLE + i, along_z + z * KERNELS_TABLE + i);
+  }
+
+  __device__ __forceinline__ void fill_from(int slot, const real *entry) const {
+    const int i = (int)threadIdx.x, k = i % KERNELS_TABLE;
+    const real z = entry[source_of(k)];
+#pragma unroll
+    for (int f = 0; f < FILLS; f++) {
+      const int to = i + f * Tile::THREADS;
+      if (to < PLANE) rows[slot * PLANE + to] = k % 2 == 0 ? y[f] * z : y[f] + z;
+    }
+  }
+
+  /* The rows of a plane whose entry has arrived. */
+  __device__ __forceinline__ void fill(int slot, int entry) const {
+    fill_from(slot, entries + entry * KERNELS_TABLE);
+  }
+
+  /* The same of a piece's first plane, which nothing came before. */
+  __device__ __forceinline__ void fill_first(int z) const {
+    fill_from(0, along_z + z * KERNELS_TABLE);
+  }
+
+  /* The slot of the plane `planes` before the newest one. */
+  __device__ __forceinline__ static int back(int newest, int planes) {
+    return newest < planes ? newest - planes + DEPTH : newest - planes;
+  }
+
+  __device__ __forceinline__ table_pair pair(int slot, int component, const place &at, int row) const {
+    const real *p = rows + slot * PLANE + (at.row + SIDE + row) * KERNELS_TABLE + 2 * component;
+    return *reinterpret_cast<const table_pair *>(p);
+  }
+
+  /* The component on the vector in the thread's row `row`. */
+  __device__ __forceinline__ void line(int slot, int component, const place &at, int row,
+                                       real (&to)[VECTOR]) const {
+    table_line(own[component], pair(slot, component, at, row), to);
+  }
+
+  /* The columns around the thread's, of component 0. */
+  __device__ __forceinline__ void columns_read(const place &at, real (&to)[VECTOR + 2 * HALO]) const {
+#pragma unroll
+    for (int i = 0; i < VECTOR + 2 * HALO; i += VECTOR)
+      vector_load(columns + at.column * VECTOR + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
+  }
+};
+
+#endif
