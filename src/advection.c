@@ -6,37 +6,19 @@ int advection_steady(const config *config) {
   return cases_velocity_steady(config) && !cases_has_source(config);
 }
 
-/* The fluxes of the other forms are differenced, so that they need the velocity at neighbours, too. */
-static int stores_velocity(const config *config) {
-  return config->velocity != CONFIG_VELOCITY_UNIFORM && config->form != FORM_ADVECTIVE;
-}
-
 int advection_field_count(const config *config) {
   return advection_stage_words(config);
 }
 
 int advection_stage_words(const config *config) {
-  return (stores_velocity(config) ? 3 : 0) + (cases_has_source(config) ? CASES_SOURCES : 0);
-}
-
-static status create_fields(const field_space *space, cases_velocity *velocity, advection *advection) {
-  const grid *grid = velocity->grid;
-  for (int d = 0; d < 3; d++) {
-    CHECK(field_create(space, &advection->velocity[d]));
-    advection->velocity_count++;
-    velocity->component = (axis)d;
-    CHECK(field_fill(&advection->velocity[d], grid->z0, grid->n[2], 1, cases_velocity_row, velocity));
-  }
-  return STATUS_OK;
+  return cases_has_source(config) ? CASES_SOURCES : 0;
 }
 
 static status create_velocity(const config *config, const grid *grid, const field_space *space,
                               advection *advection) {
   cases_velocity velocity;
   CHECK(cases_velocity_open(config, grid, &velocity));
-  const status result = stores_velocity(config)
-                            ? create_fields(space, &velocity, advection)
-                            : velocity_tables_create(space, &velocity, grid->z0, &advection->tables);
+  const status result = velocity_tables_create(space, &velocity, grid->z0, &advection->tables);
   cases_velocity_close(&velocity);
   return result;
 }
@@ -70,10 +52,9 @@ status advection_create(const config *config, const grid *grid, const field_spac
 }
 
 void advection_destroy(advection *advection) {
-  for (int i = 0; i < advection->velocity_count; i++) field_destroy(&advection->velocity[i]);
   for (int i = 0; i < advection->source_count; i++) field_destroy(&advection->source[i]);
   velocity_tables_destroy(&advection->tables);
-  advection->velocity_count = advection->source_count = 0;
+  advection->source_count = 0;
 }
 
 static const void *data_or_null(const field *field) {
@@ -103,7 +84,6 @@ static status advection_stage(void *self, const stepper_stage *stage) {
     fused.extra[i] = data_or_null(stage->extra[i]);
     fused.weight_extra[i] = stage->weight_extra[i];
   }
-  for (int i = 0; i < a->velocity_count; i++) fused.velocity[i] = a->velocity[i].data;
   CHECK(a->backend->stage(&launch, &fused));
 
   double factors[CASES_SOURCES];

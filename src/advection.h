@@ -14,13 +14,12 @@ typedef struct advection {
   const kernels *backend;
   kernels_context *context;
   stencil stencil;
-  velocity_tables tables;      /* advective form, unless the velocity is uniform */
-  field velocity[3];           /* other forms, likewise; halos valid */
+  velocity_tables tables;      /* unless the velocity is uniform */
   field source[CASES_SOURCES]; /* manufactured solution only */
-  int velocity_count, source_count;
+  int source_count;
 } advection;
 
-/* Builds velocity and source fields. Not collective. config must outlive it. STATUS_MEMORY. */
+/* Builds tables of the velocity and source fields. Not collective. config must outlive it. STATUS_MEMORY. */
 status advection_create(const config *config, const grid *grid, const field_space *space,
                         advection *advection);
 void advection_destroy(advection *advection);

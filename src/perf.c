@@ -29,14 +29,11 @@ void perf_end(perf *perf, perf_phase phase) {
   }
 }
 
-/* Distinct arrays to read: the scheme's fields without scratch, then what is stored beside them. */
+/* Distinct arrays to read: the scheme's fields without scratch. */
 static int readable_fields(const solver *solver, const void *in[], int most) {
   int count = 0;
   for (int i = 0; i < solver->stepper.slot_count && count < most; i++) {
     if (i != 1) in[count++] = solver->stepper.slots[i].data;
-  }
-  for (int i = 0; i < solver->advection.velocity_count && count < most; i++) {
-    in[count++] = solver->advection.velocity[i].data;
   }
   return count;
 }
@@ -61,9 +58,8 @@ static status time_stream(solver *solver, const kernels_stream *stream, double *
 
 status perf_ceiling(solver *solver, double *bytes_per_second) {
   const config *config = solver->config;
-  const int wanted = solver->advection.velocity_count > 0 ? 5 : 2;
   kernels_stream stream = {.writes = 1, .out = {stepper_scratch(&solver->stepper)->data}};
-  stream.reads = readable_fields(solver, stream.in, wanted);
+  stream.reads = readable_fields(solver, stream.in, 2);
   const size_t size = kernels_element_size(config->precision);
   stream.elements = kernels_field_bytes(&solver->space.shape) / size;
   double best = 1e30;

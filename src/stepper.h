@@ -20,7 +20,7 @@
  *   CK45    2 + 4 x 3     = 14  two registers, without the increment K of the 2N form: K_j = (phi_j - phi_j-1)/B_j-1, so
  *                               phi_j+1 = phi_j + B_j A_j/B_j-1 (phi_j - phi_j-1) + dt B_j L phi_j
  *
- * Stored velocities add 3 words a stage, those of tables (advection.h) none.
+ * A velocity adds none, for no field of it is stored (advection.h); the manufactured solution's sources add 2 a stage.
  * Sources: C.-W. Shu and S. Osher, J. Comput. Phys. 77 (1988) 439; M. H. Carpenter and C. A. Kennedy, NASA TM-109112
  * (1994), solution 3. */
 // clang-format on
@@ -100,7 +100,7 @@ status stepper_step(stepper *stepper, double t, double dt, int timed);
 status stepper_sample(stepper *stepper);
 
 /* Fields that the scheme needs, phi included, and words moved per point and step with `stage_words` further
- * words per stage (3 for stored velocities). */
+ * words per stage (advection_stage_words). */
 int stepper_field_count(config_scheme scheme, int steady);
 int stepper_words(config_scheme scheme, int steady, int stage_words);
 int stepper_stage_count(config_scheme scheme, int steady);

@@ -76,9 +76,9 @@ def test_the_largest_slab_counts_and_a_thin_one_is_all_edge():
 
 def test_words_of_the_last_stage():
     assert model.last_stage_words("rk4", 11) == 3  # reads f and the step's start, writes
-    assert model.last_stage_words("rk4", 11 + 4 * 3) == 6  # and three velocities
+    assert model.last_stage_words("rk4", 13 + 4 * 2) == 7  # and two sources
     assert model.last_stage_words("rk4", 13) == 5  # f, start, two earlier stages
-    assert model.last_stage_words("ssprk3", 8 + 3 * 3) == 6
+    assert model.last_stage_words("ssprk3", 8 + 3 * 2) == 5
     assert model.last_stage_words("ck45", 14) == 3
 
 
