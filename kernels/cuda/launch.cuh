@@ -93,12 +93,13 @@ struct choice_of<stage_operation<velocity::STORED, FORM_CONSERVATIVE, DIFFUSION,
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<velocity::STORED, FORM_SKEW, DIFFUSION, ADDED>>
     : choice<tile<NARROW, 1, 256, 2, 2>> {};
-template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<velocity::TABLES, FORM_CONSERVATIVE, DIFFUSION, ADDED>>
-    : choice<tile<WIDE, 2, 256, 2, 3, 3>> {};
-template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<velocity::TABLES, FORM_SKEW, DIFFUSION, ADDED>>
-    : choice<tile<WIDE, 1, 256, 2, 3>> {};
+/* Fluxes by formula are bound by arithmetic: two small blocks on an SM, which do not wait for each other. */
+template <advection_form FORM, bool DIFFUSION, int ADDED>
+struct choice_of<stage_operation<velocity::TABLES, FORM, DIFFUSION, ADDED>>
+    : choice<tile<NARROW, 2, 128, 3, 6>> {};
+template <int ADDED>
+struct choice_of<stage_operation<velocity::TABLES, FORM_CONSERVATIVE, false, ADDED>>
+    : choice<by_precision<tile<WIDE, 2, 256, 3, 18, 9, 9>, tile<WIDE, 2, 256, 2, 3, 3>>> {};
 
 constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
 
