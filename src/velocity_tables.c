@@ -26,7 +26,7 @@ static void put(const kernels_shape *shape, void *staging, size_t i, double valu
 /* The axis's table at i, a point or an image. */
 static const double *entry(const cases_velocity *velocity, axis axis, int64_t i) {
   const int64_t n = velocity->grid->n[axis];
-  return velocity->table[axis][(i % n + n) % n];
+  return &velocity->table[axis][(i % n + n) % n][0];
 }
 
 static void fill_entries(const kernels_shape *shape, const cases_velocity *velocity, axis axis, int64_t first,

@@ -46,24 +46,27 @@ typedef void (*pass_xy_function)(void *work, const cpu_bundle *bundle, cpu_place
                                  cpu_vector dy);
 typedef void (*pass_z_function)(void *work, const cpu_bundle *bundle, cpu_place p, cpu_vector dz);
 
-/* A component of a velocity known by formula (kernels_tables), on a bundle and the lines around it: what
- * plane z-4+j and row y-4+i bring to it. */
+/* A velocity known by formula (kernels_tables) on a bundle and the lines around it. row[j][i]: what plane
+ * z-4+j and row y-4+i bring to it, products of the three components, then sums. */
 typedef struct cpu_formula {
-  const real *x; /* its table along x */
-  real product[CPU_PLANES + WIDTH - 1][CPU_ROWS + WIDTH - 1],
-      sum[CPU_PLANES + WIDTH - 1][CPU_ROWS + WIDTH - 1];
+  const real *x;   /* tables along x */
+  ptrdiff_t pitch; /* from component to component there */
+  real row[CPU_PLANES + WIDTH - 1][CPU_ROWS + WIDTH - 1][KERNELS_TABLE];
 } cpu_formula;
 
-LINE_INLINE cpu_vector formula_line(const cpu_formula *formula, int j, int i, int column) {
-  return table_velocity(line_load(formula->x + column), line_fill(formula->product[j][i]),
-                        line_fill(formula->sum[j][i]));
+LINE_INLINE cpu_vector formula_line(const cpu_formula *formula, axis component, int j, int i, int column) {
+  const real *row = formula->row[j][i];
+  return table_velocity(line_load(formula->x + component * formula->pitch + column),
+                        line_fill(row[component]), line_fill(row[3 + component]));
 }
 
-/* What is differenced. f: a field; g, formula: NULL both, or what multiplies it; ahead: NULL, or what the
- * following bundle will want from memory at the same place. */
+/* What is differenced. f: a field; g: NULL, or a field that multiplies it; formula: NULL, or the velocity of
+ * which a component does; ahead: NULL, or what the following bundle will want from memory at the same place.
+ */
 typedef struct cpu_operand {
   const real *f, *g, *ahead;
   const cpu_formula *formula;
+  axis component;
 } cpu_operand;
 
 /* Coefficients of a pass in registers: in memory, each of them would cost a load for each line. */
@@ -100,7 +103,7 @@ LINE_INLINE void operand_ahead(const cpu_bundle *bundle, cpu_operand operand, cp
 /* The line at `at`, column x of plane j and row i of a formula. */
 LINE_INLINE cpu_vector operand_line(cpu_operand operand, ptrdiff_t at, int j, int i, int x) {
   const cpu_vector line = line_load(operand.f + at);
-  if (operand.formula != NULL) return formula_line(operand.formula, j, i, x) * line;
+  if (operand.formula != NULL) return formula_line(operand.formula, operand.component, j, i, x) * line;
   if (operand.g == NULL) return line;
   return line_load(operand.g + at) * line;
 }
@@ -111,9 +114,9 @@ LINE_INLINE void operand_neighbours(cpu_vector *n, const cpu_frame *frame, cpu_o
   cpu_triple t, u;
   triple_load(&t, frame, operand.f + row, x);
   if (operand.formula != NULL) {
-    t.left *= formula_line(operand.formula, j, i, x - LINE);
-    t.centre *= formula_line(operand.formula, j, i, x);
-    t.right *= formula_line(operand.formula, j, i, x + LINE);
+    t.left *= formula_line(operand.formula, operand.component, j, i, x - LINE);
+    t.centre *= formula_line(operand.formula, operand.component, j, i, x);
+    t.right *= formula_line(operand.formula, operand.component, j, i, x + LINE);
   } else if (operand.g != NULL) {
     triple_load(&u, frame, operand.g + row, x);
     t = (cpu_triple){u.left * t.left, u.centre * t.centre, u.right * t.right};

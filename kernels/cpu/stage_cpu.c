@@ -8,7 +8,7 @@ typedef struct stage_job {
   const real *f, *base, *extra[2], *velocity[3], *table[3];
   real *out;
   cpu_vector weight_f, weight_extra[2], advection, uniform[3], diffusion;
-  int advective, conservative; /* which parts the form has; both: the mean */
+  int advective; /* the form has that part: with fluxes, the mean of both */
   int diffusive;
 } stage_job;
 
@@ -17,7 +17,7 @@ typedef struct stage_work {
   cpu_scratch advective; /* the part in x and y, then all of it */
   cpu_scratch flux;      /* the part in x and y */
   cpu_scratch laplacian;
-  cpu_formula formula[3];
+  cpu_formula formula;
 } stage_work;
 
 /* Component d of the velocity at p: given as a field or uniform, or by formula. */
@@ -32,7 +32,7 @@ LINE_INLINE cpu_vector velocity_given(const stage_work *work, const cpu_bundle *
 
 LINE_INLINE cpu_vector velocity_formula(const stage_work *work, const cpu_bundle *bundle, int d,
                                         cpu_place p) {
-  return formula_line(&work->formula[d], STENCIL_RADIUS + p.k, STENCIL_RADIUS + p.r,
+  return formula_line(&work->formula, (axis)d, STENCIL_RADIUS + p.k, STENCIL_RADIUS + p.r,
                       bundle->patch->x0 + p.b * LINE);
 }
 
@@ -120,9 +120,12 @@ LINE_INLINE void stage_flux(stage_work *work, const cpu_bundle *bundle, int by_f
   cpu_operand x = {.f = job->f, .ahead = job->f + plane}, y = {.f = job->f, .ahead = job->base};
   cpu_operand z = {.f = job->f};
   if (by_formula) {
-    x.formula = &work->formula[0];
-    y.formula = &work->formula[1];
-    z.formula = &work->formula[2];
+    x.formula = &work->formula;
+    x.component = AXIS_X;
+    y.formula = &work->formula;
+    y.component = AXIS_Y;
+    z.formula = &work->formula;
+    z.component = AXIS_Z;
   } else {
     x.g = job->velocity[0];
     y.g = job->velocity[1];
@@ -133,30 +136,41 @@ LINE_INLINE void stage_flux(stage_work *work, const cpu_bundle *bundle, int by_f
   pass_z(bundle, z, NULL, flux_z_emit, work, planes);
 }
 
-/* On the bundle's lines; with `around`, on those around them along the component's axis, too. */
-LINE_INLINE void formula_open(cpu_formula *formula, const stage_job *job, const cpu_bundle *bundle, int d,
-                              int around, int planes) {
-  const int beside_z = around && d == AXIS_Z ? STENCIL_RADIUS : 0;
-  const int beside_y = around && d == AXIS_Y ? STENCIL_RADIUS : 0;
-  formula->x = job->table[AXIS_X] + d * (job->frame.row + 2 * KERNELS_TABLE_SIDE);
-  for (int k = -beside_z; k < planes + beside_z; k++) {
+/* The products and sums of rows y0 to y1 - 1 of planes k0 to k1 - 1, from the bundle's first. */
+LINE_INLINE void formula_rows(cpu_formula *formula, const stage_job *job, const cpu_bundle *bundle, int k0,
+                              int k1, int y0, int y1) {
+  for (int k = k0; k < k1; k++) {
     const real *z = job->table[AXIS_Z] + (bundle->patch->z + k) * KERNELS_TABLE;
-    for (int r = -beside_y; r < bundle->rows + beside_y; r++) {
+    for (int r = y0; r < y1; r++) {
       const real *y = job->table[AXIS_Y] + (bundle->y + r) * KERNELS_TABLE;
-      formula->product[STENCIL_RADIUS + k][STENCIL_RADIUS + r] = y[d] * z[d];
-      formula->sum[STENCIL_RADIUS + k][STENCIL_RADIUS + r] = y[3 + d] + z[3 + d];
+      real *row = formula->row[STENCIL_RADIUS + k][STENCIL_RADIUS + r], values[KERNELS_TABLE];
+      for (int i = 0; i < KERNELS_TABLE; i++) values[i] = i < 3 ? y[i] * z[i] : y[i] + z[i];
+      for (int i = 0; i < KERNELS_TABLE; i++) row[i] = values[i];
     }
   }
 }
 
+/* On the bundle's lines; with `around`, on those around them in y and in z, too. */
+LINE_INLINE void formula_open(cpu_formula *formula, const stage_job *job, const cpu_bundle *bundle,
+                              int around, int planes) {
+  const int rows = bundle->rows, side = around ? STENCIL_RADIUS : 0;
+  formula->x = job->table[AXIS_X];
+  formula->pitch = job->frame.row + 2 * KERNELS_TABLE_SIDE;
+  formula_rows(formula, job, bundle, 0, planes, -side, rows + side);
+  if (!around) return;
+  formula_rows(formula, job, bundle, -side, 0, 0, rows);
+  formula_rows(formula, job, bundle, planes, planes + side, 0, rows);
+}
+
+/* by_formula and flux are constants, so that each kind of stage has loops of its own: with both in one
+ * function it lost 2 to 10 % (run/results/kernels.md). */
 LINE_INLINE void stage_passes(const stage_job *job, const cpu_bundle *bundle, stage_emits emits,
-                              int by_formula, int planes) {
+                              int by_formula, int flux, int planes) {
   stage_work work;
   work.job = job;
   if (job->diffusive) pass_laplacian(bundle, job->f, laplacian_keep_emit, &work, planes);
-  for (int d = 0; d < 3 && by_formula; d++)
-    formula_open(&work.formula[d], job, bundle, d, job->conservative, planes);
-  if (!job->conservative) {
+  if (by_formula) formula_open(&work.formula, job, bundle, flux, planes);
+  if (!flux) {
     stage_advective(&work, bundle, emits.xy, emits.z, planes);
     return;
   }
@@ -164,29 +178,23 @@ LINE_INLINE void stage_passes(const stage_job *job, const cpu_bundle *bundle, st
   stage_flux(&work, bundle, by_formula, planes);
 }
 
-LINE_INLINE void stage_bundle(const stage_job *job, const cpu_bundle *bundle, int planes) {
-  const stage_emits emits = {given_xy_emit, given_z_emit, given_keep_emit};
-  stage_passes(job, bundle, emits, 0, planes);
-}
-
-LINE_INLINE void tables_bundle(const stage_job *job, const cpu_bundle *bundle, int planes) {
-  const stage_emits emits = {formula_xy_emit, formula_z_emit, formula_keep_emit};
-  stage_passes(job, bundle, emits, 1, planes);
-}
-
-static void tables_patch(const void *data, const cpu_patch *patch) {
-  const stage_job *job = data;
-  BUNDLES_RUN(tables_bundle, job, patch);
-}
-
-static void stage_patch(const void *data, const cpu_patch *patch) {
-  const stage_job *job = data;
-  BUNDLES_RUN(stage_bundle, job, patch);
-}
+#define STAGE_PATCH(name, kind, by_formula, flux)                                                            \
+  LINE_INLINE void name##_bundle(const stage_job *job, const cpu_bundle *bundle, int planes) {               \
+    const stage_emits emits = {kind##_xy_emit, kind##_z_emit, kind##_keep_emit};                             \
+    stage_passes(job, bundle, emits, by_formula, flux, planes);                                              \
+  }                                                                                                          \
+  static void name##_patch(const void *data, const cpu_patch *patch) {                                       \
+    const stage_job *job = data;                                                                             \
+    BUNDLES_RUN(name##_bundle, job, patch);                                                                  \
+  }
+STAGE_PATCH(given, given, 0, 0)
+STAGE_PATCH(given_flux, given, 0, 1)
+STAGE_PATCH(formula, formula, 1, 0)
+STAGE_PATCH(formula_flux, formula, 1, 1)
 
 status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
   const int stored = stage->velocity[0] != NULL, formula = !stored && stage->tables.x != NULL;
-  const int uniform = !stored && !formula;
+  const int uniform = !stored && !formula, flux = !uniform && stage->form != FORM_ADVECTIVE;
   stage_job job = {
       .frame = frame_make(launch),
       .f = stage->f,
@@ -197,7 +205,6 @@ status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
       .advection = line_fill((real)stage->advection),
       .diffusion = line_fill((real)stage->diffusion),
       .advective = uniform || stage->form != FORM_CONSERVATIVE,
-      .conservative = !uniform && stage->form != FORM_ADVECTIVE,
       .diffusive = (real)stage->diffusion != 0,
   };
   for (int i = 0; i < 2; i++) {
@@ -209,9 +216,10 @@ status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
     job.uniform[d] = line_fill((real)stage->uniform[d]);
   }
   const tile_plan plan = {
-      .window = (stored && job.conservative ? 2 : 1) * (WIDTH - 1 + CPU_PLANES),
+      .window = (stored && flux ? 2 : 1) * (WIDTH - 1 + CPU_PLANES),
       .arrays = 2 + (job.base != NULL) + (job.extra[0] != NULL) * 2 + stored * 3,
       .block = CPU_PLANES,
   };
-  return tiles_run(launch, plan, formula ? tables_patch : stage_patch, &job);
+  if (formula) return tiles_run(launch, plan, flux ? formula_flux_patch : formula_patch, &job);
+  return tiles_run(launch, plan, flux ? given_flux_patch : given_patch, &job);
 }

@@ -136,10 +136,7 @@ template <class Op, class Tile> struct pipeline {
 #pragma unroll
       for (int k = 0; k < VELOCITIES; k++) point(k).read(late_slot, at, 0, r, value.velocity[k]);
     }
-    if constexpr (Op::POINT && TABLES) {
-#pragma unroll
-      for (int k = 0; k < 3; k++) t.line(rows, k, at, r, value.velocity[k]);
-    }
+    if constexpr (Op::POINT && TABLES) t.point(rows, at, r, value.velocity);
     if constexpr (W_LATE) {
       u.read(late_slot, at, 0, r, value.velocity[0]);
       v.read(late_slot, at, 0, r, value.velocity[1]);

@@ -95,6 +95,16 @@ template <class Tile, bool SIDES, int BACK> struct tables {
     table_line(own[component], pair(slot, component, at, row), to);
   }
 
+  /* All three on it, from as few loads as there can be. */
+  __device__ __forceinline__ void point(int slot, const place &at, int row, real (&to)[3][VECTOR]) const {
+    const real *p = rows + slot * PLANE + (at.row + SIDE + row) * KERNELS_TABLE;
+    real pairs[KERNELS_TABLE];
+#pragma unroll
+    for (int i = 0; i < 6; i += VECTOR) vector_load(p + i, *reinterpret_cast<real(*)[VECTOR]>(pairs + i));
+#pragma unroll
+    for (int k = 0; k < 3; k++) table_line(own[k], {pairs[2 * k], pairs[2 * k + 1]}, to[k]);
+  }
+
   /* The columns around the thread's, of component 0. */
   __device__ __forceinline__ void columns_read(const place &at, real (&to)[VECTOR + 2 * HALO]) const {
 #pragma unroll
