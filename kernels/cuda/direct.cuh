@@ -56,8 +56,8 @@ template <class Op> struct direct {
 
   /* Plane z of the lines along z: into the last place of the windows. */
   __device__ __forceinline__ static void window_load(const arguments &a, const geometry &d, int x, int y,
-                                                     int z, lines &f, lines &g) {
-    const ptrdiff_t i = d.neighbour(z) + (ptrdiff_t)y * d.ldx + x;
+                                                     int z, ptrdiff_t at, lines &f, lines &g) {
+    const ptrdiff_t i = d.neighbour(z) + at;
     if constexpr (Op::Z) vector_load(a.f + i, f.z[2 * HALO]);
     if constexpr (FLUXES && TABLES) component(a, d, x, y, z, AXIS_Z, g.z[2 * HALO]);
     if constexpr (FLUXES && !TABLES) vector_load(a.v[2] + i, g.z[2 * HALO]);
@@ -77,8 +77,8 @@ template <class Op> struct direct {
   }
 
   __device__ __forceinline__ static void x_lines(const arguments &a, const geometry &d, int x, int y, int z,
-                                                 lines &f, lines &g) {
-    const ptrdiff_t row = d.plane(z) + (ptrdiff_t)y * d.ldx;
+                                                 ptrdiff_t plane, lines &f, lines &g) {
+    const ptrdiff_t row = plane + (ptrdiff_t)y * d.ldx;
     if constexpr (Op::X || PRODUCTS) line_load(a.f + row, x, d.nx, f.x);
     if constexpr (FLUXES && TABLES) {
       real columns[VECTOR + 2 * HALO];
@@ -93,11 +93,11 @@ template <class Op> struct direct {
   }
 
   __device__ __forceinline__ static void y_lines(const arguments &a, const geometry &d, int x, int y, int z,
-                                                 lines &f, lines &g) {
+                                                 ptrdiff_t plane, lines &f, lines &g) {
 #pragma unroll
     for (int j = 0; j < 2 * HALO + 1; j++) {
       if (j == HALO) continue;
-      const ptrdiff_t i = d.plane(z) + (ptrdiff_t)wrap(y + j - HALO, d.ny) * d.ldx + x;
+      const ptrdiff_t i = plane + (ptrdiff_t)wrap(y + j - HALO, d.ny) * d.ldx + x;
       if constexpr (Op::Y || PRODUCTS) vector_load(a.f + i, f.y[j]);
       if constexpr (FLUXES && TABLES) component(a, d, x, y + j - HALO, z, AXIS_Y, g.y[j]);
       if constexpr (FLUXES && !TABLES) vector_load(a.v[1] + i, g.y[j]);
@@ -108,8 +108,14 @@ template <class Op> struct direct {
   __device__ __forceinline__ static void table_point(const arguments &a, const geometry &d, int x, int y,
                                                      int z, points &at) {
     if constexpr (Op::POINT && TABLES) {
+      real columns[3][VECTOR];
+      table_pair row[3];
 #pragma unroll
-      for (int k = 0; k < 3; k++) component(a, d, x, y, z, k, at.velocity[k]);
+      for (int k = 0; k < 3; k++) vector_load(a.table[0] + k * d.table_pitch() + x, columns[k]);
+#pragma unroll
+      for (int k = 0; k < 3; k++) row[k] = pair(a, y, z, k);
+#pragma unroll
+      for (int k = 0; k < 3; k++) table_line(columns[k], row[k], at.velocity[k]);
     }
   }
 
@@ -145,7 +151,7 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::SOURCE == source::FLUX ? 1
   if constexpr (WINDOW) {
 #pragma unroll
     for (int k = -HALO; k < HALO; k++) {
-      use::window_load(a, d, x, y, piece.z0 + k, f, g);
+      use::window_load(a, d, x, y, piece.z0 + k, column, f, g);
       use::window_shift(f);
       use::window_shift(g);
     }
@@ -153,9 +159,9 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::SOURCE == source::FLUX ? 1
   for (int z = piece.z0; z < piece.z1; z++) {
     const ptrdiff_t plane = d.plane(z);
     if (TABLES_FIRST) use::table_point(a, d, x, y, z, at);
-    if constexpr (WINDOW) use::window_load(a, d, x, y, z + HALO, f, g);
-    use::x_lines(a, d, x, y, z, f, g);
-    use::y_lines(a, d, x, y, z, f, g);
+    if constexpr (WINDOW) use::window_load(a, d, x, y, z + HALO, column, f, g);
+    use::x_lines(a, d, x, y, z, plane, f, g);
+    use::y_lines(a, d, x, y, z, plane, f, g);
     use::point_values(a, plane + column, at);
     if (!TABLES_FIRST) use::table_point(a, d, x, y, z, at);
     real result[Op::OUTPUTS][VECTOR];

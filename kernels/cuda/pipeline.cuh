@@ -42,8 +42,10 @@ template <class Op, class Tile> struct pipeline {
   static constexpr int W = V + (FLUX_RINGS ? v_ring::ELEMENTS : 0);
   static constexpr int POINTS = W + (FLUX_RINGS ? w_ring::ELEMENTS : 0);
   static constexpr int VELOCITIES = Op::POINT && !TABLES && !PRODUCTS ? 3 : 0;
+  static constexpr int ROWS_BACK =
+      PRODUCTS ? LEAD : 0; /* planes from the newest of formula to the one computed */
   static constexpr int FORMULA = POINTS + (VELOCITIES + Op::ADDED) * point_ring::ELEMENTS;
-  using formula = tables<Tile, PRODUCTS, FLUX_LATE ? 2 * HALO : LEAD>;
+  using formula = tables<Tile, PRODUCTS, FLUX_LATE ? 2 * HALO : ROWS_BACK>;
 
   static constexpr size_t SHARED_BYTES = (size_t)(FORMULA + (TABLES ? formula::ELEMENTS : 0)) * sizeof(real);
 
@@ -152,7 +154,7 @@ template <class Op, class Tile> struct pipeline {
                                           lines (&lf)[Tile::ROWS], lines (&lg)[Tile::ROWS]) const {
     constexpr int ROWS = Tile::ROWS;
     real fy[ROWS + 2 * HALO][VECTOR], gy[ROWS + 2 * HALO][VECTOR], columns[VECTOR + 2 * HALO];
-    const int rows = formula::back(newest, LEAD);
+    const int rows = formula::back(newest, ROWS_BACK);
     if constexpr (FLUXES && TABLES) t.columns_read(at, columns);
 #pragma unroll
     for (int j = 0; j < ROWS + 2 * HALO; j++) {
@@ -228,20 +230,21 @@ template <int MODULUS> __device__ __forceinline__ int next(int slot) {
  * and `here`, `lead` planes before it. */
 struct walk {
   ptrdiff_t stride, ahead, here;
-  int ahead_z, z, direction; /* the plane ahead, and where it lies in memory */
+  int z, direction; /* z: of ahead, in memory */
+  int table_z;      /* of what tables are asked for, `behind` planes before ahead */
 
-  __device__ __forceinline__ walk(const geometry &d, int first, int lead, int direction_)
+  __device__ __forceinline__ walk(const geometry &d, int first, int lead, int behind, int direction_)
       : direction(direction_) {
     stride = d.plane(direction);
     ahead = d.neighbour(first);
-    ahead_z = first;
+    table_z = first - direction * behind;
     here = d.plane(first - direction * lead);
     z = (int)(ahead / d.plane(1));
   }
 
   __device__ __forceinline__ void step(const geometry &d) {
     here += stride;
-    ahead_z += direction;
+    table_z += direction;
     ahead += stride;
     z += direction;
     if (z >= d.memory.z0 && z < d.memory.z1) return;
@@ -274,12 +277,12 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
   const int needed = piece.z1 - piece.z0 + 2 * LEAD;
   const int iterations = divide_up(needed, Tile::UNROLL) * Tile::UNROLL;
   int early_in = 0, late_in = 0;
-  walk planes(d, down ? piece.z1 - 1 + LEAD : piece.z0 - LEAD, LEAD, down ? -1 : 1);
-  if constexpr (TABLES) work.t.fill_first(planes.ahead_z);
+  walk planes(d, down ? piece.z1 - 1 + LEAD : piece.z0 - LEAD, LEAD, LEAD - line::ROWS_BACK, down ? -1 : 1);
+  if constexpr (TABLES) work.t.fill_first(planes.table_z);
   for (int n = 0; n < STAGES; n++) {
     if (n < needed) work.copy(early_in, late_in, planes.ahead, planes.here, n >= 2 * LEAD);
     planes.step(d);
-    if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.ahead_z); /* a plane before the others */
+    if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.table_z); /* a plane before the others */
     copy_commit();
     early_in = next<EARLY>(early_in);
     late_in = next<LATE>(late_in);
@@ -298,7 +301,7 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
       if (n + STAGES < needed) {
         work.copy(early_in, late_in, planes.ahead, planes.here, n + STAGES >= 2 * LEAD);
       }
-      if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.ahead_z + planes.direction);
+      if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.table_z + planes.direction);
       copy_commit();
       if (paces) mine.copies_begun();
 #pragma unroll

@@ -13,7 +13,7 @@ template <class Tile, bool SIDES, int BACK> struct tables {
   static constexpr int PLANE = (Tile::HEIGHT + 2 * SIDE) * KERNELS_TABLE; /* pairs of a plane's rows */
   static constexpr int FILLS = divide_up(PLANE, Tile::THREADS);           /* elements of them for a thread */
   static constexpr int COLUMNS = SIDES ? Tile::WIDTH + 2 * HALO : 0;
-  static constexpr int DEPTH = BACK + 2, ENTRIES = Tile::STAGES + 1;
+  static constexpr int ENTRIES = Tile::STAGES + 1, DEPTH = BACK == 0 ? ENTRIES : BACK + 2;
   static constexpr int ELEMENTS = DEPTH * PLANE + ENTRIES * KERNELS_TABLE + COLUMNS;
   static_assert(Tile::THREADS % KERNELS_TABLE == 0, "a thread fills the same place of each row");
 
@@ -51,12 +51,16 @@ template <class Tile, bool SIDES, int BACK> struct tables {
       columns[c] = a.table[0][min(at.x0 - HALO + c, d.ldx + KERNELS_TABLE_SIDE - 1)];
   }
 
-  /* Starts copying the entry of plane z, any where there is no such plane. */
+  /* Any where there is no such plane. */
+  __device__ __forceinline__ const real *entry_of(int z) const {
+    return along_z + max(-HALO, min(z, nz + HALO - 1)) * KERNELS_TABLE;
+  }
+
+  /* Starts copying the entry of plane z. */
   __device__ __forceinline__ void copy(int entry, int z) const {
     const int i = (int)threadIdx.x * VECTOR;
     if (i >= KERNELS_TABLE) return;
-    z = max(-HALO, min(z, nz + HALO - 1));
-    copy_vector(entries + entry * KERNELS_TABLE + i, along_z + z * KERNELS_TABLE + i);
+    copy_vector(entries + entry * KERNELS_TABLE + i, entry_of(z) + i);
   }
 
   __device__ __forceinline__ void fill_from(int slot, const real *entry) const {
@@ -76,7 +80,7 @@ template <class Tile, bool SIDES, int BACK> struct tables {
 
   /* The same of a piece's first plane, which nothing came before. */
   __device__ __forceinline__ void fill_first(int z) const {
-    fill_from(0, along_z + z * KERNELS_TABLE);
+    fill_from(0, entry_of(z));
   }
 
   /* The slot of the plane `planes` before the newest one. */
