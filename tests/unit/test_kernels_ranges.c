@@ -383,14 +383,16 @@ static void edges_wide(rig *rig) {
   const int single = rig->launch.shape.precision == PRECISION_SINGLE;
   rig_shape(rig, single ? 8580 : 4290, 34, 20);
   edges_all(rig, twin_random, 0.0);
-  edges_all(rig, twin_random, 1e-4);
+  edges_plain(rig, twin_random, 1e-4, 0, FORM_ADVECTIVE);
+  edges_plain(rig, twin_random, 1e-4, 1, FORM_ADVECTIVE);
 }
 
 /* Planes of which a device cuts some tiles along z and not the others. */
 static void largest_launches_edges_come_first(rig *rig) {
   if (rig->backend->host_memory) return;
   rig_shape(rig, 768, 768, 88);
-  edges_all(rig, twin_random, 0.0);
+  edges_plain(rig, twin_random, 0.0, 0, FORM_ADVECTIVE);
+  edges_plain(rig, twin_random, 0.0, 1, FORM_CONSERVATIVE);
 }
 
 /* Edges above are computed downwards. */
