@@ -77,11 +77,12 @@ typedef struct kernels_launch {
  *
  * one product of three functions of one coordinate each, and a sum of two; tables in the precision of the
  * field, in MEMORY_DEVICE. Unlike a field they hold images at all their ends, so that kernels read neighbours
- * as they do points: -H <= x < nx + H, and so on; H = KERNELS_HALO, S = KERNELS_TABLE_SIDE. */
+ * as they do points: -H <= x < nx + H, and so on; H = KERNELS_HALO, S = KERNELS_TABLE_SIDE. x[0] is aligned
+ * as a row is, y[0] and z[0] to 16 bytes at least. */
 enum { KERNELS_TABLE = 8, KERNELS_TABLE_SIDE = 32 };
 typedef struct kernels_tables {
   const void *x; /* X_d[x] is element d (ldx + 2 S) + x; S more, of no meaning, can be read at either end of
-                  * [0, ldx); x[0] aligned as a row is. NULL: no tables */
+                  * [0, ldx). NULL: no tables */
   const void *y; /* Y_0, Y_1, Y_2, A_0, A_1, A_2 at y begin at element KERNELS_TABLE y; two of no meaning */
   const void *z; /* Z_0 ... B_2 likewise */
 } kernels_tables;

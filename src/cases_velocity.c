@@ -91,8 +91,8 @@ void cases_velocity_close(cases_velocity *velocity) {
   }
 }
 
-/* In the arithmetic and the precision of the kernels, so that fields hold what tables stand for, bit for bit.
- */
+/* In the arithmetic and the precision of the kernels: the largest time step and the sources are those of the
+ * velocity that advects. */
 static double value_single(const double *x, const double *y, const double *z, int d) {
   const float product = (float)y[d] * (float)z[d];
   const float sum = (float)y[SUM + d] + (float)z[SUM + d];

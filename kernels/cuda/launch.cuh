@@ -93,7 +93,8 @@ struct choice_of<stage_operation<velocity::STORED, FORM_CONSERVATIVE, DIFFUSION,
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<velocity::STORED, FORM_SKEW, DIFFUSION, ADDED>>
     : choice<tile<NARROW, 1, 256, 2, 2>> {};
-/* Fluxes by formula are bound by arithmetic: two small blocks on an SM, which do not wait for each other. */
+/* Fluxes by formula are bound by arithmetic: two small blocks on an SM, which do not wait for each other (one
+ * with extras in double precision). */
 template <advection_form FORM, bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<velocity::TABLES, FORM, DIFFUSION, ADDED>>
     : choice<tile<NARROW, 2, 128, 3, 6>> {};

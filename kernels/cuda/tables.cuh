@@ -7,7 +7,8 @@
 /* A velocity known by formula in a block that marches along z: what rows bring to it, in shared memory, made
  * a plane before the newest one, from the planes' entries, which asynchronous copies bring yet a plane
  * earlier; nobody waits for either. Part of pipeline.cuh. SIDES: on HALO more rows and columns on both sides.
- * BACK: planes before the newest one whose rows are kept. */
+ * BACK: planes before the newest one whose rows are kept; without, as many slots as entries have, so that
+ * both are counted at once. */
 template <class Tile, bool SIDES, int BACK> struct tables {
   static constexpr int SIDE = SIDES ? HALO : 0;
   static constexpr int PLANE = (Tile::HEIGHT + 2 * SIDE) * KERNELS_TABLE; /* pairs of a plane's rows */

@@ -409,6 +409,8 @@ static void edges_come_first(rig *rig) {
   for (int s = 0; s < RIG_LARGE; s++) {
     edges_shape(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
     edges_all(rig, twin_random, 0.0);
+    edges_plain(rig, twin_random, 1e-4, 1, FORM_CONSERVATIVE);
+    edges_plain(rig, twin_random, 1e-4, 1, FORM_SKEW);
   }
   edges_wide(rig);
   edges_of_zeros(rig);

@@ -99,11 +99,13 @@ static void every_combination_is_the_reference(rig *rig) {
 }
 
 static void lower_orders_are_the_reference(rig *rig) {
-  const combination c = {.velocity = STORED, .form = FORM_SKEW, .diffusive = 1, .added = 1};
   for (int order = 2; order <= 6; order += 2) {
     rig_shape(rig, 33, 20, 9);
     rig_stencil(rig, order, 0.02, 0.03, 0.04);
-    combination_check(rig, &c);
+    for (int velocity = STORED; velocity <= FORMULA; velocity++) {
+      combination_check(rig,
+                        &(combination){.velocity = velocity, .form = FORM_SKEW, .diffusive = 1, .added = 1});
+    }
   }
 }
 
@@ -113,9 +115,9 @@ static void zeros_lose_their_sign(rig *rig) {
   rig_shape(rig, 33, 20, 9);
   for (int order = 2; order <= 8; order += 2) {
     rig_stencil(rig, order, 0.02, 0.03, 0.04);
-    for (int velocity = 0; velocity < VELOCITIES; velocity++) {
-      const advection_form form = velocity == UNIFORM ? FORM_ADVECTIVE : FORM_SKEW;
-      const combination c = {.velocity = velocity, .form = form, .added = 1};
+    for (int code = 0; code < VELOCITIES * 3; code++) {
+      const combination c = {.velocity = code / 3, .form = code % 3, .added = 1};
+      if (!combination_valid(&c)) continue;
       twin arrays[ARRAYS];
       inputs_make(rig, twin_zeros, arrays);
       arrays[OUT] = twin_sentinel(rig);
