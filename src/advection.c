@@ -7,10 +7,6 @@ int advection_steady(const config *config) {
 }
 
 int advection_field_count(const config *config) {
-  return advection_stage_words(config);
-}
-
-int advection_stage_words(const config *config) {
   return cases_has_source(config) ? CASES_SOURCES : 0;
 }
 

@@ -27,10 +27,9 @@ void advection_destroy(advection *advection);
 /* The right-hand side for stepper_create; self is the advection. */
 stepper_rhs advection_rhs(advection *advection);
 
-/* Without creating anything: whether L is constant in time, fields stored beside the stepper's, and words
- * that a stage reads beyond those of the stepper's formula (least traffic). */
+/* Without creating anything: whether L is constant in time, and fields stored beside the stepper's, of each
+ * of which a stage reads a word beyond those of the stepper's formula (least traffic). */
 int advection_steady(const config *config);
 int advection_field_count(const config *config);
-int advection_stage_words(const config *config);
 
 #endif

@@ -29,10 +29,10 @@ void perf_end(perf *perf, perf_phase phase) {
   }
 }
 
-/* Distinct arrays to read: the scheme's fields without scratch. */
-static int readable_fields(const solver *solver, const void *in[], int most) {
+/* Distinct arrays to read, two as a stage does if there are as many: the scheme's fields without scratch. */
+static int readable_fields(const solver *solver, const void *in[]) {
   int count = 0;
-  for (int i = 0; i < solver->stepper.slot_count && count < most; i++) {
+  for (int i = 0; i < solver->stepper.slot_count && count < 2; i++) {
     if (i != 1) in[count++] = solver->stepper.slots[i].data;
   }
   return count;
@@ -59,7 +59,7 @@ static status time_stream(solver *solver, const kernels_stream *stream, double *
 status perf_ceiling(solver *solver, double *bytes_per_second) {
   const config *config = solver->config;
   kernels_stream stream = {.writes = 1, .out = {stepper_scratch(&solver->stepper)->data}};
-  stream.reads = readable_fields(solver, stream.in, 2);
+  stream.reads = readable_fields(solver, stream.in);
   const size_t size = kernels_element_size(config->precision);
   stream.elements = kernels_field_bytes(&solver->space.shape) / size;
   double best = 1e30;
@@ -141,7 +141,7 @@ static void add_rates(json_t *root, const perf *perf, const solver *solver, doub
   const double points = (double)config->n[0] * (double)config->n[1] * (double)config->n[2];
   const double each = perf->steps > 0 ? seconds[PERF_STEPS] / steps : 0.0;
   const double rate = each > 0.0 ? bytes / each : 0.0;
-  const int words = stepper_words(config->scheme, advection_steady(config), advection_stage_words(config));
+  const int words = stepper_words(config->scheme, advection_steady(config), advection_field_count(config));
   (void)json_object_set_new(root, "steps", json_integer((json_int_t)perf->steps));
   (void)json_object_set_new(root, "words_per_point_and_step", json_integer(words));
   (void)json_object_set_new(root, "seconds_per_step", json_real(each));

@@ -169,5 +169,5 @@ double solver_step_bytes(const solver *solver) {
   const config *config = solver->config;
   const double points = (double)solver->grid.n[0] * (double)solver->grid.n[1] * (double)solver->grid.nz;
   return points * (double)kernels_element_size(config->precision) *
-         stepper_words(config->scheme, advection_steady(config), advection_stage_words(config));
+         stepper_words(config->scheme, advection_steady(config), advection_field_count(config));
 }

@@ -100,7 +100,7 @@ status stepper_step(stepper *stepper, double t, double dt, int timed);
 status stepper_sample(stepper *stepper);
 
 /* Fields that the scheme needs, phi included, and words moved per point and step with `stage_words` further
- * words per stage (advection_stage_words). */
+ * words per stage (advection_field_count). */
 int stepper_field_count(config_scheme scheme, int steady);
 int stepper_words(config_scheme scheme, int steady, int stage_words);
 int stepper_stage_count(config_scheme scheme, int steady);

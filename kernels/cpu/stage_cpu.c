@@ -163,7 +163,7 @@ LINE_INLINE void formula_open(cpu_formula *formula, const stage_job *job, const 
 }
 
 /* by_formula and flux are constants, so that each kind of stage has loops of its own: with both in one
- * function it lost 2 to 10 % (run/results/kernels.md). */
+ * function it lost up to 10 % (run/results/kernels.md). */
 LINE_INLINE void stage_passes(const stage_job *job, const cpu_bundle *bundle, stage_emits emits,
                               int by_formula, int flux, int planes) {
   stage_work work;

@@ -109,6 +109,12 @@ __device__ __forceinline__ void vector_load(const real *from, real (&to)[VECTOR]
   for (int v = 0; v < VECTOR; v++) to[v] = e[v];
 }
 
+/* N elements, a multiple of VECTOR. */
+template <int N> __device__ __forceinline__ void vectors_load(const real *from, real (&to)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; i += VECTOR) vector_load(from + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
+}
+
 __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR]) {
   vector_type stored;
   real *e = reinterpret_cast<real *>(&stored);

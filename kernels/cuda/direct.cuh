@@ -11,20 +11,10 @@
  * registers; rows and columns come through the L1 cache, no shared memory, no barrier. Any sizes. Large
  * launches go to pipeline.cuh. */
 
-/* A vector of a table along x and those beside it. */
-__device__ __forceinline__ void table_columns(const real *from, real (&to)[VECTOR + 2 * HALO]) {
-#pragma unroll
-  for (int i = 0; i < VECTOR + 2 * HALO; i += VECTOR)
-    vector_load(from - HALO + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
-}
-
 /* Columns x - HALO .. x + VECTOR + HALO - 1 of a row; periodic images where they leave [0, nx). */
 __device__ __forceinline__ void line_load(const real *row, int x, int nx, real (&to)[VECTOR + 2 * HALO]) {
   if (x >= HALO && x + VECTOR + HALO <= nx) {
-#pragma unroll
-    for (int i = 0; i < VECTOR + 2 * HALO; i += VECTOR) {
-      vector_load(row + x - HALO + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
-    }
+    vectors_load(row + x - HALO, to);
   } else {
 #pragma unroll
     for (int i = 0; i < VECTOR + 2 * HALO; i++) to[i] = row[wrap(x - HALO + i, nx)];
@@ -47,8 +37,8 @@ template <class Op> struct direct {
   }
 
   /* A component on the vector at (x, y, z), a point or an image. */
-  __device__ __forceinline__ static void component(const arguments &a, const geometry &d, int x, int y, int z,
-                                                   int component, real (&to)[VECTOR]) {
+  __device__ __forceinline__ static void component_line(const arguments &a, const geometry &d, int x, int y,
+                                                        int z, int component, real (&to)[VECTOR]) {
     real columns[VECTOR];
     vector_load(a.table[0] + component * d.table_pitch() + x, columns);
     table_line(columns, pair(a, y, z, component), to);
@@ -59,7 +49,7 @@ template <class Op> struct direct {
                                                      int z, ptrdiff_t at, lines &f, lines &g) {
     const ptrdiff_t i = d.neighbour(z) + at;
     if constexpr (Op::Z) vector_load(a.f + i, f.z[2 * HALO]);
-    if constexpr (FLUXES && TABLES) component(a, d, x, y, z, AXIS_Z, g.z[2 * HALO]);
+    if constexpr (FLUXES && TABLES) component_line(a, d, x, y, z, AXIS_Z, g.z[2 * HALO]);
     if constexpr (FLUXES && !TABLES) vector_load(a.v[2] + i, g.z[2 * HALO]);
     if constexpr (PRODUCTS) {
       real value[VECTOR];
@@ -82,7 +72,7 @@ template <class Op> struct direct {
     if constexpr (Op::X || PRODUCTS) line_load(a.f + row, x, d.nx, f.x);
     if constexpr (FLUXES && TABLES) {
       real columns[VECTOR + 2 * HALO];
-      table_columns(a.table[0] + x, columns);
+      vectors_load(a.table[0] + x - HALO, columns);
       table_line(columns, pair(a, y, z, AXIS_X), g.x);
     }
     if constexpr (FLUXES && !TABLES) line_load(a.v[0] + row, x, d.nx, g.x);
@@ -99,7 +89,7 @@ template <class Op> struct direct {
       if (j == HALO) continue;
       const ptrdiff_t i = plane + (ptrdiff_t)wrap(y + j - HALO, d.ny) * d.ldx + x;
       if constexpr (Op::Y || PRODUCTS) vector_load(a.f + i, f.y[j]);
-      if constexpr (FLUXES && TABLES) component(a, d, x, y + j - HALO, z, AXIS_Y, g.y[j]);
+      if constexpr (FLUXES && TABLES) component_line(a, d, x, y + j - HALO, z, AXIS_Y, g.y[j]);
       if constexpr (FLUXES && !TABLES) vector_load(a.v[1] + i, g.y[j]);
       if constexpr (PRODUCTS) multiply(g.y[j], f.y[j]);
     }

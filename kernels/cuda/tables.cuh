@@ -112,9 +112,7 @@ template <class Tile, bool SIDES, int BACK> struct tables {
 
   /* The columns around the thread's, of component 0. */
   __device__ __forceinline__ void columns_read(const place &at, real (&to)[VECTOR + 2 * HALO]) const {
-#pragma unroll
-    for (int i = 0; i < VECTOR + 2 * HALO; i += VECTOR)
-      vector_load(columns + at.column * VECTOR + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
+    vectors_load(columns + at.column * VECTOR, to);
   }
 };
 
