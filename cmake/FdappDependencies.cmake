@@ -1,5 +1,4 @@
 # What the program is built on: from the system's packages, found or refused with the package's name.
-find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
 set(MPI_DETERMINE_LIBRARY_VERSION ON)
 find_package(MPI COMPONENTS C)

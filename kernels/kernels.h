@@ -24,7 +24,8 @@ enum {
   KERNELS_HALO = STENCIL_RADIUS,
   KERNELS_RANGES = 2,
   KERNELS_ROW_ALIGNMENT = 128, /* bytes */
-  KERNELS_HANDLE_BYTES = 64
+  KERNELS_HANDLE_BYTES = 64,
+  KERNELS_MOST_POINTS = 1 << 26 /* of nx and ny: indexed by int, up to 16 places a point */
 };
 
 typedef enum precision { PRECISION_SINGLE, PRECISION_DOUBLE } precision;
@@ -94,8 +95,8 @@ typedef struct kernels_tables {
  *
  * where A is u.grad f, div(u f) or their mean (form), and the caller puts -dt, the stage's weight and the
  * velocity's time factor into `advection`. All doubles are rounded once to the field's precision. The order
- * of operations is that of the line above, with arithmetic.h; weights do not matter where base is NULL, and
- * neither term is evaluated where its coefficient's field is absent (extra NULL) or zero (diffusion).
+ * of operations is that of the line above, with arithmetic.h. Weights do not matter where base is NULL; the
+ * terms of extras are left out where these are NULL, that of diffusion where `diffusion`, rounded, is zero.
  *
  * f: halos valid in z. velocity: either all three, or all NULL for that of the tables, or without tables for
  * the uniform one, for which the three forms are the same and the advective one is used; velocity[2] needs
@@ -131,7 +132,7 @@ typedef struct kernels_plane_sums {
 
 /* A streaming loop of `reads` input arrays and `writes` output arrays, over `elements` elements of the
  * precision, each output element the sum of the input elements: the ceiling that a kernel of the same mix is
- * judged by. */
+ * judged by. Arrays are aligned as rows are. */
 typedef struct kernels_stream {
   int reads, writes; /* 1..5, 1..3 */
   const void *in[5];
@@ -153,15 +154,16 @@ typedef struct kernels {
   /* One line for people: device name and its number, or processor and threads. Valid as long as the context.
    */
   const char *(*describe)(kernels_context *context);
-  /* Number of devices of this kind that this process sees, and a number >= 0 that tells the one opened from
-   * the node's others: processes that share a device get the same, whatever each of them sees. */
-  void (*device_index)(kernels_context *context, int *index, int *count);
+  /* A number >= 0 that tells the device opened from the node's others (processes that share one get the same,
+   * whatever each of them sees), and how many of this kind this process sees. */
+  void (*device_identity)(kernels_context *context, int *identity, int *count);
 
   /* `bytes` bytes aligned to at least 256, zeroed, first touched by the threads that will use them.
    * STATUS_MEMORY. */
   status (*memory_allocate)(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
   void (*memory_free)(kernels_context *context, kernels_memory kind, void *memory);
-  status (*memory_available)(kernels_context *context, size_t *bytes); /* for fields: with a reserve */
+  /* Bytes that fields may take: of a device what is free, less what else it needs. */
+  status (*memory_available)(kernels_context *context, size_t *bytes);
   /* Copies between any two of device, staging and plain host memory; enqueued. */
   status (*memory_copy)(kernels_context *context, kernels_queue queue, void *to, const void *from,
                         size_t bytes);

@@ -7,9 +7,12 @@
 enum { STENCIL_RADIUS = 4, STENCIL_ORDERS = 4 };
 
 /* One direction after another (x, y, z), divided by h or h^2, in double; a backend rounds them once to the
- * field's precision. f'(x)  ~ sum_k first[d][k-1]  (f(x+kh) - f(x-kh)),                                k
- * = 1..4 f''(x) ~ second[d][0] f(x) + sum_k second[d][k] (f(x+kh) + f(x-kh)) Source: B. Fornberg, Math. Comp.
- * 51 (1988) 699, tables 1 and 2. */
+ * field's precision. With k = 1..4:
+ *
+ *   f'(x)  ~ sum_k first[d][k-1] (f(x+kh) - f(x-kh)),
+ *   f''(x) ~ second[d][0] f(x) + sum_k second[d][k] (f(x+kh) + f(x-kh)).
+ *
+ * Source: B. Fornberg, Math. Comp. 51 (1988) 699, tables 1 and 2. */
 typedef struct stencil {
   int order; /* 2, 4, 6 or 8 */
   double spacing[3];

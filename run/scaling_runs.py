@@ -109,7 +109,7 @@ def measure_exchange(runs, cases):
         print(f"warning: {bench}: no such program; the report guesses at the halo exchange", file=sys.stderr)
         return
     words = [*started(runs.launcher, min(counts)), str(bench), "halo", "--backend", runs.backend]
-    code, said = runs.execute([*words, "--planes", "64,256,512", "--repeat", "7", "--output", str(part)])
+    code, said = runs.execute([*words, "--planes", "64,256,512", "--output", str(part)])
     if code == 0:
         os.replace(part, runs.out / "bench.json")
     elif not runs.stop.asked:

@@ -19,12 +19,13 @@ typedef struct advection {
   int source_count;
 } advection;
 
-/* Builds tables of the velocity and source fields. Not collective. config must outlive it. STATUS_MEMORY. */
+/* Builds tables of the velocity and source fields. Not collective. config must outlive it. STATUS_MEMORY,
+ * STATUS_DEVICE; advection_destroy is due all the same. */
 status advection_create(const config *config, const grid *grid, const field_space *space,
                         advection *advection);
 void advection_destroy(advection *advection);
 
-/* The right-hand side for stepper_create; self is the advection. */
+/* The right-hand side for stepper_create; self is the advection, which must not move from here on. */
 stepper_rhs advection_rhs(advection *advection);
 
 /* Without creating anything: whether L is constant in time, and fields stored beside the stepper's, of each

@@ -41,6 +41,8 @@ typedef struct cases_velocity {
   axis component;
 } cases_velocity;
 
+/* Computes the tables. Not collective. STATUS_MEMORY, and nothing is left to close. config and grid must
+ * outlive it. */
 status cases_velocity_open(const config *config, const grid *grid, cases_velocity *velocity);
 void cases_velocity_close(cases_velocity *velocity);
 void cases_velocity_row(const void *user, int64_t z, int64_t y, double *row);
@@ -61,6 +63,7 @@ typedef struct cases_source {
   int term; /* 0 or 1 */
 } cases_source;
 int cases_has_source(const config *config);
+/* As cases_velocity_open. */
 status cases_source_open(const config *config, const grid *grid, cases_source *source);
 void cases_source_close(cases_source *source);
 void cases_source_row(const void *user, int64_t z, int64_t y, double *row);

@@ -16,9 +16,9 @@
 #include "checkpoint_config.h"
 #include "checkpoint_file.h"
 #include "checkpoint_index.h"
+#include "rundir.h"
 
 /* Planes move in pieces of about this size. */
-enum { PIECE_BYTES = 32 << 20 };
 
 struct checkpoint {
   MPI_Comm comm;
@@ -74,7 +74,7 @@ static status create_local(checkpoint *checkpoint, const config *config) {
   CHECK(checkpoint_file_prepare());
   (void)signal(SIGXFSZ, SIG_IGN);
   const size_t plane = plane_bytes(checkpoint);
-  size_t planes = PIECE_BYTES / plane;
+  size_t planes = FIELD_PIECE_BYTES / plane;
   if (planes < 1) planes = 1;
   if (planes > (size_t)checkpoint->grid.nz) planes = (size_t)checkpoint->grid.nz;
   checkpoint->piece_planes = (int)planes;
@@ -231,7 +231,7 @@ status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *state, c
   char partial[64 + sizeof FILE_PARTIAL];
   char path[PATH_MAX];
   checkpoint_block block;
-  checkpoint_index_name(state->step, name);
+  rundir_state_name(state->step, name);
   (void)snprintf(partial, sizeof partial, "%s" FILE_PARTIAL, name);
   CHECK(agree(checkpoint->comm, file_path(checkpoint->directory, partial, path, sizeof path)));
 
@@ -352,7 +352,7 @@ static status next_older(checkpoint *checkpoint, int64_t *step, char path[CONFIG
   path[0] = '\0';
   if (found >= 0) {
     char name[64];
-    checkpoint_index_name(found, name);
+    rundir_state_name(found, name);
     result = file_path(checkpoint->directory, name, path, CONFIG_PATH_SIZE);
   }
   CHECK(agree(checkpoint->comm, result));

@@ -45,8 +45,10 @@ void checkpoint_destroy(checkpoint *checkpoint);
 /* Writes phi's owned planes as state_NNNNNNNN.hdf. Collective. Temporary name, room on the disk checked and
  * reserved, structure made by rank 0, planes by all ranks independently, read back and compared with their
  * checksums, fsync, rename, fsync of the directory, then the index state.hdf.series and pruning. A fault on
- * any rank is the same fault on all, leaves no file under the final name and none of the older ones touched;
- * no collective call follows a local failure. STATUS_FILE. Halos of phi neither needed nor changed. */
+ * any rank is the same fault on all and leaves none of the older files touched; before the rename nothing is
+ * left under the final name, after it the state is there and whole. No collective call follows a local
+ * failure. STATUS_FILE; STATUS_DAMAGED if what was read back is something else; STATUS_MEMORY, STATUS_DEVICE.
+ * Halos of phi neither needed nor changed. */
 status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *state, const field *phi);
 
 /* Reads a state into phi's owned planes (halos invalid afterwards) and [out] state, after verifying all of

@@ -15,11 +15,7 @@
 #include "checkpoint_block.h"
 #include "rundir.h"
 
-static const char index_name[] = "state.hdf.series";
-
-void checkpoint_index_name(int64_t step, char name[64]) {
-  (void)snprintf(name, 64, "state_%08" PRId64 ".hdf", step);
-}
+static const char index_name[] = RUNDIR_INDEX;
 
 /* What the file's header says; a file that has none in order stays unknown. */
 static checkpoint_entry examine(const char *directory, int64_t step) {
@@ -28,7 +24,7 @@ static checkpoint_entry examine(const char *directory, int64_t step) {
   char name[64];
   char path[PATH_MAX];
   int descriptor = -1;
-  checkpoint_index_name(step, name);
+  rundir_state_name(step, name);
   status result = file_path(directory, name, path, sizeof path);
   if (result == STATUS_OK) result = checkpoint_block_open(path, &descriptor);
   if (result == STATUS_OK) {
@@ -103,7 +99,7 @@ static status write_index(const checkpoint_index *index) {
   int failures = 0;
   for (size_t i = 0; i < index->count; i++) {
     char name[64];
-    checkpoint_index_name(index->entries[i].step, name);
+    rundir_state_name(index->entries[i].step, name);
     if (!index->entries[i].known) continue;
     failures -=
         json_array_append_new(files, json_pack("{s:s, s:f}", "name", name, "time", index->entries[i].time));
@@ -143,7 +139,7 @@ status checkpoint_index_add(checkpoint_index *index, const checkpoint_state *sta
   for (size_t i = 0; i < count && result == STATUS_OK; i++) {
     char name[64];
     char path[PATH_MAX];
-    checkpoint_index_name(old[i], name);
+    rundir_state_name(old[i], name);
     /* A state too many costs room, not the run. */
     if (file_path(index->directory, name, path, sizeof path) != STATUS_OK || unlink(path) != 0) {
       log_warning("%s/%s: cannot be removed: %s", index->directory, name, strerror(errno));

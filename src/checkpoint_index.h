@@ -20,9 +20,6 @@ typedef struct checkpoint_index {
   size_t room;
 } checkpoint_index;
 
-/* Name of a step's state file, "state_00000100.hdf". */
-void checkpoint_index_name(int64_t step, char name[64]);
-
 /* Lists the directory (which stays the caller's); one that does not exist has no states. STATUS_FILE,
  * STATUS_MEMORY. */
 status checkpoint_index_open(const char *directory, checkpoint_index *index);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "config_table.h"
+#include "rundir.h"
 
 enum { LARGEST_FILE = 1 << 20 };
 
@@ -360,15 +361,15 @@ int config_is_resolved(const char *path) {
 /* A run leaves its resolved configuration as config.ini: not in the place of the file that it is reading,
  * unless that is such a file itself. */
 static status check_kept(const char *path, const config *config) {
-  char left[CONFIG_PATH_SIZE + sizeof "/" CONFIG_RESOLVED];
+  char left[CONFIG_PATH_SIZE + sizeof "/" RUNDIR_CONFIG];
   struct stat given, replaced;
-  (void)snprintf(left, sizeof left, "%s/" CONFIG_RESOLVED, config->directory);
+  (void)snprintf(left, sizeof left, "%s/" RUNDIR_CONFIG, config->directory);
   if (stat(left, &replaced) != 0 || stat(path, &given) != 0) return STATUS_OK;
   if (given.st_dev != replaced.st_dev || given.st_ino != replaced.st_ino) return STATUS_OK;
   if (config_is_resolved(path)) return STATUS_OK;
   return config_refuse(config, "output", "directory",
                        "%s is there, and a run would replace it by the resolved configuration; accepted: "
-                       "another directory, or another name for the file than " CONFIG_RESOLVED,
+                       "another directory, or another name for the file than " RUNDIR_CONFIG,
                        config->file);
 }
 

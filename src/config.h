@@ -114,9 +114,6 @@ typedef struct config {
   int line[CONFIG_KEY_COUNT];
 } config;
 
-/* Name of the resolved configuration in a run's directory. */
-#define CONFIG_RESOLVED "config.ini"
-
 /* Reads `path` and applies `count` overrides of the form "section.key=value", then validates the whole. Not
  * collective: rank 0 calls it. [out] config is complete only if STATUS_OK. STATUS_FILE if the file cannot be
  * read; STATUS_USAGE for anything else, with the message "FILE:LINE: section.key = value: what is wrong;
@@ -138,7 +135,7 @@ typedef struct config {
  * Beyond the single keys: a whole field's bytes fit 64 bits; t_end/dt at most 99999999 steps; waves of
  * cosine and manufactured at most n/2; width at most the shortest length, half of it for sphere, slotted and
  * blob; the centre at most 1000 lengths away; `path` is not the file that the run would replace by the
- * resolved configuration, CONFIG_RESOLVED in output.directory, unless config_is_resolved. */
+ * resolved configuration, RUNDIR_CONFIG (rundir.h) in output.directory, unless config_is_resolved. */
 status config_load(const char *path, int count, char *const overrides[], config *config);
 
 /* Refuses a value for a reason that only what comes after reading can tell: records "FILE:LINE: section.key =

@@ -68,19 +68,22 @@ static status complete_key(const config_reading *reading, int index) {
   return STATUS_OK;
 }
 
-/* Bytes of one whole field with its halo planes and padded rows must be countable. */
+/* Bytes of all fields with their halo planes and padded rows must be countable, those of a node's ranks added
+ * up: more fields than any run has, 8 halo planes to 4 planes, and buffers. */
+enum { FIELDS_AT_MOST = 64 };
+
 static status check_size(const config_reading *reading) {
   const config *c = reading->config;
   const int64_t row = kernels_pitch((int)c->n[0], c->precision);
   const int64_t planes = c->n[2] + 2 * KERNELS_HALO;
   int64_t bytes;
   if (__builtin_mul_overflow(row, c->n[1], &bytes) || __builtin_mul_overflow(bytes, planes, &bytes) ||
-      __builtin_mul_overflow(bytes, (int64_t)kernels_element_size(c->precision), &bytes)) {
+      __builtin_mul_overflow(bytes, FIELDS_AT_MOST * (int64_t)kernels_element_size(c->precision), &bytes)) {
     char value[128];
     (void)snprintf(value, sizeof value, "%" PRId64 ", ny = %" PRId64 ", nz = %" PRId64, c->n[0], c->n[1],
                    c->n[2]);
     return key_fail(reading, config_key_find("grid", "nx"), value,
-                    "a field of nx ny nz points has more bytes than 64 bits count; accepted: fewer points");
+                    "fields of nx ny nz points have more bytes than 64 bits count; accepted: fewer points");
   }
   return STATUS_OK;
 }

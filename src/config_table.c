@@ -31,12 +31,10 @@ _Static_assert(sizeof(config_case) == sizeof(int) && sizeof(config_velocity) == 
                    sizeof(advection_form) == sizeof(int) && sizeof(precision) == sizeof(int),
                "choices are stored as int");
 
-/* Limits of magnitude: products of three such numbers stay far from overflow and underflow. A row or a plane
- * is indexed by int, and so are the bytes of what all planes report of themselves; a step has eight digits in
- * the names of files. */
+/* Limits of magnitude: products of three such numbers stay far from overflow and underflow. Bytes of what all
+ * planes report of themselves are indexed by int; a step has eight digits in the names of files. */
 #define SMALLEST    1e-30
 #define LARGEST     1e30
-#define MOST_POINTS 1073741823.0
 #define MOST_PLANES 16777216.0
 #define MOST_STEPS  99999999.0
 
@@ -53,9 +51,9 @@ _Static_assert(sizeof(config_case) == sizeof(int) && sizeof(config_velocity) == 
 #define DERIVED(words)          .need = CONFIG_DERIVED, .fallback = (words)
 #define EITHER(name, mark)      .need = CONFIG_ALTERNATIVE, .other = (name), .absent = (mark)
 
-const config_key config_keys[CONFIG_KEY_COUNT] = {
-    {"grid", "nx", COUNT(n[0], 9, MOST_POINTS), REQUIRED, .help = "points in x"},
-    {"grid", "ny", COUNT(n[1], 9, MOST_POINTS), REQUIRED, .help = "points in y"},
+const config_key config_keys[] = {
+    {"grid", "nx", COUNT(n[0], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in x"},
+    {"grid", "ny", COUNT(n[1], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in y"},
     {"grid", "nz", COUNT(n[2], 4, MOST_PLANES), REQUIRED, .help = "points in z, at least 4 a rank"},
     {"grid", "lx", POSITIVE(l[0]), DEFAULT("1"), .help = "length in x; spacing lx/nx, periodic"},
     {"grid", "ly", POSITIVE(l[1]), DEFAULT("1"), .help = "length in y"},
@@ -116,6 +114,8 @@ const config_key config_keys[CONFIG_KEY_COUNT] = {
     {"restart", "from", .kind = CONFIG_PATH, .offset = AT(restart), DEFAULT("none"),
      .help = "state to go on from: a file, latest or none"},
 };
+_Static_assert(sizeof config_keys / sizeof config_keys[0] == CONFIG_KEY_COUNT,
+               "CONFIG_KEY_COUNT in config.h");
 
 int config_key_find(const char *section, const char *name) {
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {

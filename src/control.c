@@ -47,7 +47,6 @@ status control_poll(control *control, long long step, double reserve, control_re
   double most[4];
   CHECK_MPI(MPI_Allreduce(mine, most, 4, MPI_DOUBLE, MPI_MAX, control->comm));
 
-  control->step_seconds = most[2];
   const double wanted = poll_seconds / (most[2] > 0.0 ? most[2] : poll_seconds);
   const double interval = wanted < 1.0 ? 1.0 : (wanted > longest_interval ? longest_interval : wanted);
   control->last_time = now;

@@ -15,7 +15,6 @@ typedef struct control {
   double wall_limit; /* seconds, 0 = none */
   double last_time;  /* of the last poll */
   long long last_step, next_step;
-  double step_seconds; /* measured, slowest rank */
 } control;
 
 /* Catches SIGTERM, SIGINT and SIGUSR1; a second SIGINT ends the process at once. A reader of the output that

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 
-static const char file_name[] = "diagnostics.csv";
+static const char file_name[] = RUNDIR_DIAGNOSTICS;
 
 status diagnostics_create(solver *solver, diagnostics *diagnostics) {
   *diagnostics = (struct diagnostics){.solver = solver, .with_errors = cases_exact_exists(solver->config)};
@@ -144,7 +144,7 @@ static status keep_rows(const diagnostics *diagnostics, const char *path, int64_
     char *rest = line;
     const int64_t step = strtoll(line, &rest, 10);
     const int whole = rest != line && *rest == ',' && strchr(line, '\n') != NULL;
-    const int only_last = step == from && (every == 0 || step % every != 0);
+    const int only_last = step == from && !schedule_due(step, every);
     if (whole && step <= from && !only_last && fputs(line, text) == EOF) break;
   }
   const status result = ferror(old) == 0 && feof(old) != 0 ? STATUS_OK : file_fault(path);

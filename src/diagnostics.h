@@ -25,7 +25,7 @@ typedef struct diagnostics {
   kernels_plane_sums *all;    /* rank 0: all planes in global order */
   int *counts, *offsets;      /* rank 0: bytes from each rank */
   FILE *file;                 /* rank 0, between diagnostics_open and diagnostics_close */
-  char path[sizeof((rundir *)0)->path + sizeof "/diagnostics.csv"];
+  char path[sizeof((rundir *)0)->path + sizeof "/" RUNDIR_DIAGNOSTICS];
   int with_errors; /* errors are measured, the file has their columns; may be set to 0 before
                       diagnostics_open where phi is no solution of the configuration */
 } diagnostics;

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Planes that the staging buffer holds: enough for copies at full speed, little beside the fields. */
-enum { STAGING_BYTES = 32 << 20 };
-
 static size_t plane_elements(const kernels_shape *shape) {
   return (size_t)shape->ny * (size_t)shape->ldx;
 }
@@ -21,7 +18,7 @@ void *field_plane(const field *field, int z) {
 status field_space_open(const kernels *backend, kernels_context *context, kernels_shape shape,
                         field_space *space) {
   const size_t plane = plane_elements(&shape) * kernels_element_size(shape.precision);
-  size_t chunk = STAGING_BYTES / plane;
+  size_t chunk = FIELD_PIECE_BYTES / plane;
   if (chunk < 1) chunk = 1;
   if (chunk > (size_t)shape.nz) chunk = (size_t)shape.nz;
   *space = (field_space){.backend = backend, .context = context, .shape = shape, .chunk = (int)chunk};

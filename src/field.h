@@ -3,13 +3,17 @@
 
 #include "grid.h"
 
+/* What staging of fields, and of their states, takes at most, or a plane: enough for copies at full speed,
+ * little beside the fields. */
+enum { FIELD_PIECE_BYTES = 32 << 20 };
+
 /* One array with halo planes in a backend's memory. Index formula and padding: kernels.h. */
 typedef struct field {
   const kernels *backend;
   kernels_context *context;
   kernels_shape shape;
   void *data;      /* MEMORY_DEVICE; owned */
-  void *staging;   /* MEMORY_STAGING, field_chunk planes; shared between fields, not owned */
+  void *staging;   /* MEMORY_STAGING, `chunk` planes; shared between fields, not owned */
   int chunk;       /* planes that `staging` holds */
   unsigned number; /* of this process's fields: two that lie in one place in turn are told apart by it */
 } field;

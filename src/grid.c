@@ -19,9 +19,9 @@ status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, gri
     return status_fail(STATUS_USAGE, "grid: %" PRId64 " planes on %d ranks: fewer than %d to a rank", n[2],
                        ranks, KERNELS_HALO);
   }
-  if (n[0] > INT_MAX / 2 || n[1] > INT_MAX / 2 || smallest >= INT_MAX / 2) {
+  if (n[0] > KERNELS_MOST_POINTS || n[1] > KERNELS_MOST_POINTS || smallest >= KERNELS_MOST_POINTS) {
     return status_fail(STATUS_USAGE, "grid: more than %d points in one direction of a rank's slab",
-                       INT_MAX / 2);
+                       KERNELS_MOST_POINTS);
   }
   for (int d = 0; d < 3; d++) {
     grid->n[d] = n[d];

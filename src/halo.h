@@ -35,21 +35,23 @@ typedef struct halo {
 } halo;
 
 /* Prepares exchanges for fields of `space` on the slabs of `grid`. Not collective. Buffers live until
- * halo_destroy. STATUS_MEMORY. */
+ * halo_destroy. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
 status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport,
                    halo *halo);
 void halo_destroy(halo *halo);
+
+/* Of all that follow: STATUS_MPI, STATUS_DEVICE; after either the halo can only be destroyed. */
 
 /* Closes what exchanges have opened of the neighbours' memory, and returns when they have, too: nobody frees
  * what another still has open. Fields that have been exchanged live until then; exchanges of others may
  * follow. Collective; before field_destroy and halo_destroy, where every rank gets there. */
 status halo_leave(halo *halo);
 
-/* Starts sending the lowest and highest KERNELS_HALO owned planes of `count` fields, which are computed when
- * `edges` is passed; nothing reads their halo planes from then on. Between begin and end those planes must
- * not change and the fields must stay alive; interior planes may be computed. On backends that run
- * asynchronously the planes leave in halo_end, when the interior has been enqueued and runs. Collective
- * between neighbours: every rank calls begin and end in the same order. */
+/* Starts sending the lowest and highest KERNELS_HALO owned planes of `count` fields (1 .. HALO_FIELDS), which
+ * are computed when `edges` is passed; nothing reads their halo planes from then on. Between begin and end
+ * those planes must not change and the fields must stay alive; interior planes may be computed. On backends
+ * that run asynchronously the planes leave in halo_end, when the interior has been enqueued and runs.
+ * Collective between neighbours: every rank calls begin and end in the same order. */
 status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges);
 
 /* Returns when the halos of the fields of halo_begin are valid for whatever is enqueued from now on, on

@@ -1,4 +1,4 @@
-/* fdapp: command line, MPI lifetime, exit codes. The only place that calls MPI_Abort. */
+/* fdapp: command line, MPI lifetime, exit codes; its only MPI_Abort. */
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -26,11 +26,12 @@ static const char help[] =
     "  section.key=value   overrides a key of the file, e.g. time.steps=100 output.directory=runs/test\n"
     "  --validate          check everything, print the plan, run nothing, write nothing\n"
     "  --verify FILE...    check state files byte by byte\n"
-    "  --list              cases, velocity fields, schemes, forms and backends\n"
+    "  --list              cases, velocity fields, schemes, forms, backends, and all keys with what they "
+    "accept\n"
     "  --version           versions and revision\n"
     "  --help              this text\n"
     "\n"
-    "Exit codes: 0 finished; 2 bad command line or configuration (nothing was written); 3 the environment\n"
+    "Exit codes: 0 finished; 2 bad command line or configuration (no result touched); 3 the environment\n"
     "(device, memory, disk, damaged file); 4 the solution stopped being finite (the last good state, if\n"
     "states are written at all, is on disk); 75 stopped early on request (SIGTERM, SIGINT, SIGUSR1 or\n"
     "output.wall_limit) after a checkpoint: run again with restart.from=latest to go on.\n";
@@ -86,7 +87,7 @@ static void print_version(void) {
            FDAPP_CUDA_VERSION);
 }
 
-/* Every file gets its line; the worst status is the result. */
+/* Every file gets its line; the last fault is the result. */
 static status verify(int count, char **paths) {
   status result = STATUS_OK;
   for (int i = 0; i < count; i++) {

@@ -3,9 +3,10 @@
 
 #include "halo.h"
 
-/* Differential operators on whole fields: halo exchange and kernels. Collective between neighbours; inputs'
- * halos need not be valid before and are valid after; outputs' halos are not. Return when everything is
- * enqueued on MAIN. Inputs live until halo_leave. */
+/* Differential operators on whole fields: halo exchange and kernels. For programs that are built on fields;
+ * fdapp's own equation has its stages fused. Collective between neighbours; inputs' halos need not be valid
+ * before and are valid after; outputs' halos are not. Return when everything is enqueued on MAIN. Inputs live
+ * until halo_leave. */
 
 status operators_derivative(halo *halo, const stencil *stencil, axis axis, const field *f, field *out);
 status operators_gradient(halo *halo, const stencil *stencil, const field *f, field *const out[3]);

@@ -27,22 +27,23 @@ typedef struct perf {
   int64_t steps;                    /* taken by this process */
 } perf;
 
+/* Time between the two is added to the phase, on this rank; a named range for the device's profiler. Not
+ * collective. */
 void perf_begin(perf *perf, perf_phase phase);
 void perf_end(perf *perf, perf_phase phase);
 
-/* Bytes per second of a plain streaming loop with the reads and writes of this run's stage, on all ranks at
- * once, over fields as large as the run's: the ceiling that perf.json's share refers to. Sum over ranks; the
- * better of ordinary and non-temporal stores. Collective. Destroys the stepper's scratch fields, not phi.
- * About 0.2 seconds. */
-status perf_ceiling(solver *solver, double *bytes_per_second);
-
-/* Writes perf.json. Collective; rank 0 writes. Layout (times in seconds, over ranks {min, mean, max}):
+/* Writes perf.json. Collective; rank 0 writes. Times in seconds, those of phases and stage over ranks
+ * {min, mean, max}:
+ *
  *   provenance {version, revision, compiler, mpi, hdf5, cuda, host, date}, backend, device, ranks, threads,
- *   transport {name, reason}, overlap, grid [nx, ny, nz], precision, order, scheme, form, velocity,
- *   steps, words_per_point_and_step, phases {setup, steps, diagnostics, output, halo_wait: the host's part of
- * steps}, stage {edges, interior, halo}: mean seconds of a sampled Runge-Kutta stage (stepper_times),
+ *   transport {name, reason}, overlap, grid [nx, ny, nz], precision, order, scheme, form, velocity, steps,
+ *   words_per_point_and_step,
+ *   phases {setup, steps, diagnostics, output, halo_wait: the host's part of steps},
+ *   stage {edges, interior, halo}: means of a sampled Runge-Kutta stage (stepper_times),
  *   seconds_per_step, points_per_second, bytes_per_second, ceiling_bytes_per_second, share_of_ceiling,
- * output_share. STATUS_FILE. */
+ *   output_share.
+ *
+ * STATUS_FILE. */
 status perf_write(const perf *perf, solver *solver, const rundir *rundir);
 
 #endif

@@ -19,10 +19,6 @@ static const char *format_bytes(double bytes, char *text) {
   return text;
 }
 
-int plan_due(int64_t step, int64_t every) {
-  return every > 0 && step % every == 0;
-}
-
 static void print_problem(const config *config) {
   log_info("case       %s, velocity %s, %s form", config_case_name(config->initial),
            config_velocity_name(config->velocity), config_form_name(config->form));

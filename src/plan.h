@@ -25,7 +25,4 @@ void plan_steps(const config *config, const grid *grid, const schedule *schedule
 /* Warns where dt is beyond what the scheme is stable for, naming the limit. */
 void plan_warn_unstable(const config *config, const grid *grid, const schedule *schedule, double rate);
 
-/* Whether a step is due for a period in steps; 0 = never. */
-int plan_due(int64_t step, int64_t every);
-
 #endif

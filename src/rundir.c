@@ -15,7 +15,7 @@
 #include "base/log.h"
 
 /* What a run leaves besides its states; the index first, so that it never names what has been moved away. */
-static const char *const results[] = {"state.hdf.series", "diagnostics.csv", "config.ini", "perf.json"};
+static const char *const results[] = {RUNDIR_INDEX, RUNDIR_DIAGNOSTICS, RUNDIR_CONFIG, RUNDIR_PERF};
 enum { RESULTS = sizeof results / sizeof results[0] };
 
 /* "previous_N STEP": where results are being moved to, and after which step. */
@@ -25,6 +25,10 @@ static status failure(const char *path, const char *what) {
   return status_fail(STATUS_FILE, "%s: %s: %s", path, what, strerror(errno));
 }
 
+void rundir_state_name(int64_t step, char name[64]) {
+  (void)snprintf(name, 64, "state_%08" PRId64 ".hdf", step);
+}
+
 int rundir_is_state(const char *name, long long *step) {
   static const char prefix[] = "state_";
   if (strncmp(name, prefix, sizeof prefix - 1) != 0) return 0;
@@ -32,7 +36,7 @@ int rundir_is_state(const char *name, long long *step) {
   const long long number = strtoll(name + sizeof prefix - 1, &end, 10);
   char expected[64];
   /* Written back and compared: exactly one name for each step. */
-  (void)snprintf(expected, sizeof expected, "state_%08lld.hdf", number);
+  rundir_state_name(number, expected);
   if (number < 0 || strcmp(expected, name) != 0) return 0;
   if (step != NULL) *step = number;
   return 1;

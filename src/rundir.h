@@ -11,15 +11,20 @@ typedef struct rundir {
   int lock; /* descriptor of the locked file `path`/.lock, -1 if none */
 } rundir;
 
+/* What a run leaves in its directory, besides its states. */
+#define RUNDIR_CONFIG      "config.ini"
+#define RUNDIR_DIAGNOSTICS "diagnostics.csv"
+#define RUNDIR_INDEX       "state.hdf.series"
+#define RUNDIR_PERF        "perf.json"
+
 /* Checks without leaving a trace that `path` is a writable directory or could be made (its nearest existing
  * parent is a writable directory). STATUS_FILE naming what is in the way. */
 status rundir_check(const char *path);
 
 /* Makes the directory (parents too), takes the lock (an advisory lock that ends with the process, so a dead
  * run leaves none behind), moves away what a run that died had begun to move away, and removes its temporary
- * files. STATUS_FILE; "in use by process N
- * on HOST" if another run holds it. Where the file system has no locks, a warning and no lock. [out] rundir:
- * closed by rundir_close. */
+ * files. STATUS_FILE; "in use by process N on HOST" if another run holds it. Where the file system has no
+ * locks, a warning and no lock. [out] rundir: closed by rundir_close. */
 status rundir_open(const char *path, rundir *rundir);
 void rundir_close(rundir *rundir);
 
@@ -30,7 +35,7 @@ status rundir_check_held(const rundir *rundir);
 /* For a run that starts at t = 0 where an earlier one left results: moves these (states, their index,
  * diagnostics.csv, config.ini, perf.json) into the first free `previous_N` below the directory, so that
  * nothing is lost and nothing mixed. [out] moved: the name of that directory, or "" if there was nothing to
- * move. */
+ * move. STATUS_FILE, STATUS_MEMORY; so, too, of the functions that follow. */
 status rundir_set_aside(const rundir *rundir, char moved[64]);
 
 /* Makes the first free `previous_N` below `directory`. [out] name: of that directory, without what leads to
@@ -56,7 +61,10 @@ status rundir_copy_results(const char *directory, const char *previous);
  * STATUS_FILE, also if the directory is another run's by now. */
 status rundir_write(const rundir *rundir, const char *name, const char *text);
 
-/* Whether `name` is that of a state file, state_NNNNNNNN.hdf; [out] step, unless NULL. */
+/* Name of the state file of a step, state_NNNNNNNN.hdf. */
+void rundir_state_name(int64_t step, char name[64]);
+
+/* Whether `name` is that of a state file; [out] step, unless NULL. */
 int rundir_is_state(const char *name, long long *step);
 
 #endif

@@ -16,6 +16,11 @@ typedef struct schedule {
   int lands;
 } schedule;
 
+/* Whether a step is due for a period in steps; 0 = never. */
+static inline int schedule_due(int64_t step, int64_t every) {
+  return every > 0 && step % every == 0;
+}
+
 /* A schedule from t = 0. rate: largest sum |c_i|/h_i over all ranks. STATUS_USAGE if courant is given and
  * nothing moves (no velocity and no diffusivity), or if there would be more than 99999999 steps. */
 status schedule_make(const config *config, const double h[3], double rate, schedule *schedule);

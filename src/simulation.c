@@ -68,7 +68,7 @@ static status measure(simulation *sim, diagnostics_record *record) {
 static int is_picture(const simulation *sim) {
   const int64_t every = sim->config->fields_every;
   const int ends = sim->saved_step < 0 || sim->step == sim->schedule.last_step;
-  return every > 0 && (ends || plan_due(sim->step, every));
+  return every > 0 && (ends || schedule_due(sim->step, every));
 }
 
 /* The rows before a state are on the disk before it is, and both in this run's own directory. */
@@ -101,9 +101,10 @@ static status write_state(simulation *sim) {
  * is known to be finite. */
 static status write_due(simulation *sim, int ends) {
   const config *config = sim->config;
-  const int row = config->diagnostics_every > 0 && (ends || plan_due(sim->step, config->diagnostics_every));
-  const int state = wants_states(config) && (ends || plan_due(sim->step, config->fields_every) ||
-                                             plan_due(sim->step, config->checkpoint_every));
+  const int row =
+      config->diagnostics_every > 0 && (ends || schedule_due(sim->step, config->diagnostics_every));
+  const int state = wants_states(config) && (ends || schedule_due(sim->step, config->fields_every) ||
+                                             schedule_due(sim->step, config->checkpoint_every));
   if (!row && !state && !ends) return STATUS_OK;
   diagnostics_record record;
   CHECK(measure(sim, &record));
@@ -146,8 +147,8 @@ static status poll(simulation *sim) {
 static int pauses_after(const simulation *sim, int64_t step) {
   const config *config = sim->config;
   return control_due(&sim->control, step) || step == sim->schedule.last_step ||
-         plan_due(step, config->diagnostics_every) || plan_due(step, config->fields_every) ||
-         plan_due(step, config->checkpoint_every);
+         schedule_due(step, config->diagnostics_every) || schedule_due(step, config->fields_every) ||
+         schedule_due(step, config->checkpoint_every);
 }
 
 /* Before a pause the step is waited for, so that its time is counted as its own. */
@@ -273,13 +274,13 @@ static status set_aside(simulation *sim) {
 
 /* What somebody has written into the resolved configuration of an earlier start is not lost. */
 static status keep_notes(const rundir *rundir) {
-  char path[sizeof rundir->path + sizeof "/" CONFIG_RESOLVED];
+  char path[sizeof rundir->path + sizeof "/" RUNDIR_CONFIG];
   char moved[64];
   struct stat info;
-  (void)snprintf(path, sizeof path, "%s/" CONFIG_RESOLVED, rundir->path);
+  (void)snprintf(path, sizeof path, "%s/" RUNDIR_CONFIG, rundir->path);
   if (stat(path, &info) != 0 || (S_ISREG(info.st_mode) && config_is_resolved(path))) return STATUS_OK;
-  CHECK(rundir_set_aside_one(rundir, CONFIG_RESOLVED, moved));
-  log_info("output     " CONFIG_RESOLVED ", not as a run leaves it, moved to %s/%s\n", rundir->path, moved);
+  CHECK(rundir_set_aside_one(rundir, RUNDIR_CONFIG, moved));
+  log_info("output     " RUNDIR_CONFIG ", not as a run leaves it, moved to %s/%s\n", rundir->path, moved);
   return STATUS_OK;
 }
 
@@ -292,7 +293,7 @@ static status write_config(simulation *sim) {
   config_write(sim->config, memory);
   const int whole = ferror(memory) == 0;
   const status result = fclose(memory) == 0 && whole
-                            ? rundir_write(&sim->rundir, CONFIG_RESOLVED, text)
+                            ? rundir_write(&sim->rundir, RUNDIR_CONFIG, text)
                             : status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
   free(text);
   return result;

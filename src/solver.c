@@ -12,10 +12,11 @@ void solver_estimate(const config *config, const grid *grid, int host_memory, so
   needs->fields =
       stepper_field_count(config->scheme, advection_steady(config)) + advection_field_count(config);
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
-  /* Staging of fields, and the checkpoint's pieces: 32 MiB each, or a plane, or all of a small slab. Staging
-   * of halos, should MPI not take device memory. */
+  /* Staging of fields, and the checkpoint's pieces: FIELD_PIECE_BYTES each, or a plane, or all of a small
+   * slab. Staging of halos, should MPI not take device memory. */
   const size_t slab = (size_t)shape.nz * plane;
-  const size_t piece = plane > 32u << 20 ? plane : slab < 32u << 20 ? slab : 32u << 20;
+  const size_t most = FIELD_PIECE_BYTES;
+  const size_t piece = plane > most ? plane : slab < most ? slab : most;
   const size_t halos = (size_t)(4 * HALO_FIELDS * KERNELS_HALO) * plane;
   needs->host_bytes = 2 * piece + (host_memory ? needs->device_bytes : halos);
 }
@@ -73,7 +74,7 @@ static status check_memory(solver *solver, const node *node) {
   int index = 0;
   int64_t needed = 0;
   size_t available = 0;
-  backend->device_index(solver->context, &index, &solver->devices);
+  backend->device_identity(solver->context, &index, &solver->devices);
   CHECK(node_device_bytes(node, index, (int64_t)mine, &needed, &solver->sharing));
   CHECK(backend->memory_available(solver->context, &available));
   if ((uint64_t)needed <= available) return STATUS_OK;

@@ -42,6 +42,7 @@ status solver_rate(MPI_Comm comm, const config *config, const grid *grid, double
  * solver_destroy is due all the same. */
 status solver_create(MPI_Comm comm, const config *config, const grid *grid, const kernels *backend,
                      solver *solver);
+/* After halo_leave(&solver->halo) on all ranks, if others' memory is open (halo.h). Not collective itself. */
 void solver_destroy(solver *solver);
 
 /* phi = the case at t = 0. Collective; halos valid afterwards. */

@@ -261,10 +261,6 @@ int stepper_field_count(config_scheme scheme, int steady) {
   return scheme_find(scheme, steady)->slots;
 }
 
-int stepper_stage_count(config_scheme scheme, int steady) {
-  return scheme_find(scheme, steady)->stages;
-}
-
 int stepper_words(config_scheme scheme, int steady, int stage_words) {
   const stepper_scheme *table = scheme_find(scheme, steady);
   int words = 0;

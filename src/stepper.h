@@ -103,11 +103,10 @@ status stepper_sample(stepper *stepper);
  * words per stage (advection_field_count). */
 int stepper_field_count(config_scheme scheme, int steady);
 int stepper_words(config_scheme scheme, int steady, int stage_words);
-int stepper_stage_count(config_scheme scheme, int steady);
 
-/* Stability limits: of sum |c| dt / h for pure advection with first derivatives of `order`, and of kappa dt
- * sum of
- * (-symbol)/h^2 for pure diffusion (the scheme's intervals on the imaginary and the negative real axis). */
+/* Stability limits: of sum |c| dt / h for pure advection with first derivatives of `order`, and of
+ * kappa dt sum of (-symbol)/h^2 for pure diffusion (the scheme's intervals on the imaginary and the negative
+ * real axis). */
 double stepper_advection_limit(config_scheme scheme, int order);
 double stepper_diffusion_limit(config_scheme scheme);
 

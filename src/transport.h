@@ -21,7 +21,8 @@ typedef struct transport_choice {
   int warn;         /* 1: the user should hear of it on standard error */
 } transport_choice;
 
-/* Chooses the transport for fields of `space`. Collective. `wanted` AUTO: device memory goes to MPI only if
+/* Chooses the transport for fields of `space`. Collective. In host memory it is plain messages, whatever is
+ * wanted. `wanted` AUTO: device memory goes to MPI only if
  * MPI says that it is CUDA-aware or its point-to-point layer is UCX with both CUDA modules loaded, and a ring
  * exchange of device memory gives back every byte; else staged. Where it does, and all ranks are on one node
  * and a ring of peer copies gives back every byte too, there are no messages at all: PEER. CUDA_AWARE or PEER

@@ -41,7 +41,7 @@ typedef void (*patch_function)(const void *job, const cpu_patch *patch);
 
 /* What tiles_run has to know about an operation. */
 typedef struct tile_plan {
-  int window; /* planes of a tile that are read again while it marches: 9 for a z stencil, 1 for none */
+  int window; /* planes of a tile that are read again while it marches: 1, or `block` and 8 for a z stencil */
   int arrays; /* read or written, to decide which kind of stores the launch deserves */
   int block;  /* planes of a patch where that many are left, else 1 */
 } tile_plan;

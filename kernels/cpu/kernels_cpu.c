@@ -82,9 +82,9 @@ static const char *describe_cpu(kernels_context *context) {
   return context->description;
 }
 
-static void device_index_cpu(kernels_context *context, int *index, int *count) {
+static void device_identity_cpu(kernels_context *context, int *identity, int *count) {
   (void)context;
-  *index = 0;
+  *identity = 0;
   *count = 1;
 }
 
@@ -175,7 +175,7 @@ const kernels kernels_cpu = {
     .context_create = context_create_cpu,
     .context_destroy = context_destroy_cpu,
     .describe = describe_cpu,
-    .device_index = device_index_cpu,
+    .device_identity = device_identity_cpu,
     .memory_allocate = memory_allocate_cpu,
     .memory_free = memory_free_cpu,
     .memory_available = memory_available_cpu,

@@ -153,8 +153,8 @@ const char *context_describe(kernels_context *context) {
   return context->description;
 }
 
-void context_device_index(kernels_context *context, int *index, int *count) {
-  *index = context->identity;
+void context_device_identity(kernels_context *context, int *identity, int *count) {
+  *identity = context->identity;
   *count = context->device_count;
 }
 

@@ -70,7 +70,7 @@ status context_probe(void);
 status context_create(const kernels_setup *setup, kernels_context **result);
 void context_destroy(kernels_context *context);
 const char *context_describe(kernels_context *context);
-void context_device_index(kernels_context *context, int *index, int *count);
+void context_device_identity(kernels_context *context, int *identity, int *count);
 status context_memory_allocate(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
 void context_memory_free(kernels_context *context, kernels_memory kind, void *memory);
 status context_memory_available(kernels_context *context, size_t *bytes);

@@ -37,7 +37,7 @@ static status stage_launch_added(const kernels_launch *launch, const kernels_sta
 
 template <velocity FROM, advection_form FORM>
 static status stage_launch(const kernels_launch *launch, const kernels_stage *s, const char *name) {
-  if (s->diffusion != 0.0) return stage_launch_added<FROM, FORM, true>(launch, s, name);
+  if ((real)s->diffusion != 0) return stage_launch_added<FROM, FORM, true>(launch, s, name);
   return stage_launch_added<FROM, FORM, false>(launch, s, name);
 }
 

@@ -12,21 +12,22 @@ from .reader import AXES, Run
 NORMS = ("l1", "l2", "linf")
 OVERVIEW = """Pictures of runs of fdapp. A RUN_DIR is a run's output directory; a single state file will do where one
 state is enough. Pictures go into the run directory unless -o says otherwise; the ending of the name chooses the
-format (png, pdf, svg; movies gif, mp4). Exit codes: 0 done, 2 wrong request, 3 data that cannot be used."""
+format (png, pdf, svg; movies gif, mp4). Exit codes: 0 done, 2 wrong request, 3 data that cannot be used,
+130 interrupted."""
 
 EXAMPLES = {
     "slices": """examples:
   fdplot slices runs/quickstart                     three mid-planes at four times
   fdplot slices runs/quickstart --steps last        the last state only
   fdplot slices runs/quickstart --project           seen through: strongest values along z, y, x
-  fdplot slices runs/vortex --axis z --position 0.25 --count 6
-  fdplot slices runs/vortex/state_00000400.hdf --cmap cividis -o figure.pdf""",
+  fdplot slices runs/deformation --axis z --position 0.25 --count 6
+  fdplot slices runs/deformation/state_00000400.hdf --cmap cividis -o figure.pdf""",
     "history": """examples:
   fdplot history runs/quickstart
   fdplot history runs/quickstart -o history.pdf""",
     "movie": """examples:
   fdplot movie runs/quickstart                      mid-plane normal to z, every state, as GIF
-  fdplot movie runs/vortex --axis y --fps 20 -o vortex.mp4""",
+  fdplot movie runs/deformation --axis y --fps 20 -o deformation.mp4""",
     "convergence": """examples:
   fdplot convergence runs/n32 runs/n64 runs/n128
   fdplot convergence runs/n* --norm l2 linf --orders 4 8 -o convergence.pdf
@@ -35,7 +36,7 @@ without -o the picture goes into the folder that holds the runs""",
   fdplot scaling runs/scaling/weak                  leaves report.md, weak.png, model.png, extrapolation.png there""",
     "spectrum": """examples:
   fdplot spectrum runs/quickstart                   first and last state
-  fdplot spectrum runs/vortex --steps 0,200,400""",
+  fdplot spectrum runs/deformation --steps 0,200,400""",
 }
 
 

@@ -27,7 +27,8 @@ typedef struct bench_options {
   int precision[2];            /* whether to measure it, indexed by enum precision */
   int ranges;                  /* of bench_range, RANGE_WHOLE always */
   char only[256];              /* kernels whose name begins with it; "" = all */
-  int threads, repeat;
+  int threads;
+  int repeat; /* samples; 0: the part's default */
   char output[BENCH_PATH];
   char directory[BENCH_PATH];
 } bench_options;
@@ -49,6 +50,12 @@ typedef struct bench {
   int rejected;               /* rounds measured again because the machine was taken away meanwhile */
   json_t *report;             /* what becomes bench.json */
 } bench;
+
+/* Samples where --repeat says nothing. */
+enum { KERNELS_SAMPLES = 15, HALO_SAMPLES = 50, IO_SAMPLES = 5 };
+static inline int bench_samples(const bench *bench, int fallback) {
+  return bench->options.repeat > 0 ? bench->options.repeat : fallback;
+}
 
 /* Median and extremes of the samples of one measurement. */
 typedef struct bench_spread {

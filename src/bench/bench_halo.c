@@ -10,14 +10,14 @@
  * are all there is to measure. All ranks at once; a sample is the mean of a few exchanges one after another,
  * each waited for, and the slowest rank's counts. */
 
-enum { SAMPLES = 50, IN_A_ROW = 8, WARM_UP = 3, WAYS = 4, PLANES = 16, NEIGHBOURS = 2 };
+enum { IN_A_ROW = 8, WARM_UP = 3, WAYS = 4, PLANES = 16, NEIGHBOURS = 2 };
 
 /* One way of moving the planes. transport -1: plain copies. */
 typedef struct halo_way {
   const char *name;
   int transport;
   halo halo; /* unless plain */
-  double samples[SAMPLES];
+  double samples[BENCH_REPEATS];
   bench_spread seconds;
 } halo_way;
 
@@ -132,15 +132,16 @@ static status measure(halo_setting *setting) {
       CHECK(check_halos(setting, 0, setting->ways[w].name));
     for (int i = 0; i < WARM_UP; i++) CHECK(sample(setting, &setting->ways[w], &unused));
   }
-  for (int i = 0; i < SAMPLES; i++) {
+  const int samples = bench_samples(bench, HALO_SAMPLES);
+  for (int i = 0; i < samples; i++) {
     for (int w = 0; w < setting->count; w++) {
       CHECK(sample(setting, &setting->ways[w], &setting->ways[w].samples[i]));
     }
   }
   for (int w = 0; w < setting->count; w++) {
     halo_way *way = &setting->ways[w];
-    CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, way->samples, SAMPLES, MPI_DOUBLE, MPI_MAX, bench->comm));
-    way->seconds = bench_spread_of(SAMPLES, way->samples);
+    CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, way->samples, samples, MPI_DOUBLE, MPI_MAX, bench->comm));
+    way->seconds = bench_spread_of(samples, way->samples);
   }
   return STATUS_OK;
 }

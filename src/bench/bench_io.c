@@ -10,12 +10,13 @@
 #include "base/log.h"
 #include "bench.h"
 #include "checkpoint.h"
+#include "rundir.h"
 
 /* States written and read by all ranks, alternately with plain files of the same bytes: each rank writes its
  * planes from host memory into a file of its own and brings it to the disk. Readings come from the system's
  * file cache where it still holds the file, for both alike. */
 
-enum { SAMPLES = 5, PIECE = 32 << 20 };
+enum { PIECE = 32 << 20 };
 
 typedef enum io_way { IO_WRITE, IO_PLAIN_WRITE, IO_READ, IO_PLAIN_READ, IO_WAYS } io_way;
 
@@ -57,6 +58,12 @@ static status plain_read(io_setting *setting) {
   return result;
 }
 
+static void state_path(const char *directory, int sample, char path[BENCH_PATH]) {
+  char name[64];
+  rundir_state_name(sample, name);
+  (void)snprintf(path, BENCH_PATH, "%.4000s/%s", directory, name);
+}
+
 static status perform(io_setting *setting, io_way way) {
   char path[BENCH_PATH];
   checkpoint_state state = {.step = setting->sample, .dt = 1.0, .picture = 0};
@@ -64,7 +71,7 @@ static status perform(io_setting *setting, io_way way) {
   case IO_WRITE:
     return checkpoint_write(setting->checkpoint, &state, &setting->phi);
   case IO_READ:
-    (void)snprintf(path, sizeof path, "%.4000s/state_%08d.hdf", setting->config.directory, setting->sample);
+    state_path(setting->config.directory, setting->sample, path);
     return checkpoint_read(setting->checkpoint, path, &state, &setting->phi);
   case IO_PLAIN_WRITE:
     return agree(setting->bench->comm, plain_write(setting));
@@ -73,9 +80,10 @@ static status perform(io_setting *setting, io_way way) {
   }
 }
 
-static status measure(io_setting *setting, double samples[IO_WAYS][SAMPLES]) {
+static status measure(io_setting *setting, double samples[IO_WAYS][BENCH_REPEATS]) {
   MPI_Comm comm = setting->bench->comm;
-  for (int i = -1; i < SAMPLES; i++) { /* the first one makes what later ones replace */
+  const int count = bench_samples(setting->bench, IO_SAMPLES);
+  for (int i = -1; i < count; i++) { /* the first one makes what later ones replace */
     setting->sample = i + 1;
     for (int way = 0; way < IO_WAYS; way++) {
       CHECK_MPI(MPI_Barrier(comm));
@@ -88,13 +96,14 @@ static status measure(io_setting *setting, double samples[IO_WAYS][SAMPLES]) {
   return STATUS_OK;
 }
 
-static void report(const io_setting *setting, double samples[IO_WAYS][SAMPLES], json_t *results) {
+static void report(const io_setting *setting, double samples[IO_WAYS][BENCH_REPEATS], json_t *results) {
   static const char *const names[] = {"write", "plain write", "read", "plain read"};
   const int64_t *n = setting->grid.n;
   const double bytes =
       (double)n[0] * (double)n[1] * (double)n[2] * (double)kernels_element_size(setting->config.precision);
+  const int count = bench_samples(setting->bench, IO_SAMPLES);
   bench_spread spreads[IO_WAYS];
-  for (int way = 0; way < IO_WAYS; way++) spreads[way] = bench_spread_of(SAMPLES, samples[way]);
+  for (int way = 0; way < IO_WAYS; way++) spreads[way] = bench_spread_of(count, samples[way]);
   for (int way = 0; way < IO_WAYS; way++) {
     const double rate = 1e-9 * bytes / spreads[way].median;
     const double plain =
@@ -136,11 +145,11 @@ static void remove_directory(const io_setting *setting) {
   (void)unlink(setting->plain);
   (void)MPI_Barrier(setting->bench->comm);
   if (setting->bench->rank != 0) return;
-  for (int i = 0; i <= SAMPLES; i++) {
-    (void)snprintf(path, sizeof path, "%.4000s/state_%08d.hdf", directory, i);
+  for (int i = 0; i <= bench_samples(setting->bench, IO_SAMPLES); i++) {
+    state_path(directory, i, path);
     (void)unlink(path);
   }
-  (void)snprintf(path, sizeof path, "%.4000s/state.hdf.series", directory);
+  (void)snprintf(path, sizeof path, "%.4000s/" RUNDIR_INDEX, directory);
   (void)unlink(path);
   if (rmdir(directory) != 0) log_warning("%s: not removed: %s", directory, strerror(errno));
 }
@@ -181,7 +190,7 @@ static void setting_close(io_setting *setting) {
 
 static status measure_states(bench *bench, const int64_t n[3], precision precision, json_t *results) {
   static io_setting setting; /* large */
-  double samples[IO_WAYS][SAMPLES];
+  double samples[IO_WAYS][BENCH_REPEATS];
   memset(&setting, 0, sizeof setting);
   setting.bench = bench;
   status result = setting_open(&setting, n, precision);

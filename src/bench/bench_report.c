@@ -43,9 +43,11 @@ static status check_output(const char *output) {
 
 status bench_report_open(bench *bench) {
   if (bench->rank == 0) CHECK(check_output(bench->options.output));
-  bench->report = json_pack("{s:o, s:s, s:s, s:i, s:i, s:i}", "provenance", provenance_json(), "backend",
-                            bench->backend->name, "device", bench->backend->describe(bench->context), "ranks",
-                            bench->ranks, "threads", bench->threads, "repeat", bench->options.repeat);
+  bench->report = json_pack(
+      "{s:o, s:s, s:s, s:i, s:i, s:{s:i, s:i, s:i}}", "provenance", provenance_json(), "backend",
+      bench->backend->name, "device", bench->backend->describe(bench->context), "ranks", bench->ranks,
+      "threads", bench->threads, "repeat", "kernels", bench_samples(bench, KERNELS_SAMPLES), "halo",
+      bench_samples(bench, HALO_SAMPLES), "io", bench_samples(bench, IO_SAMPLES));
   return bench->report != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for the report");
 }
 

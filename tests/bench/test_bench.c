@@ -76,7 +76,10 @@ static void test_says_what_ran(void **state) {
   assert_string_equal(text(report, "backend"), "cpu");
   assert_true(strlen(text(report, "device")) > 0);
   assert_int_equal(json_integer_value(json_object_get(report, "ranks")), 1);
-  assert_int_equal(json_integer_value(json_object_get(report, "repeat")), 3);
+  const json_t *repeat = json_object_get(report, "repeat");
+  assert_int_equal(json_integer_value(json_object_get(repeat, "kernels")), 3);
+  assert_int_equal(json_integer_value(json_object_get(repeat, "halo")), 3);
+  assert_int_equal(json_integer_value(json_object_get(repeat, "io")), 3);
   assert_non_null(text(json_object_get(report, "provenance"), "revision"));
 }
 

@@ -233,7 +233,6 @@ static void test_words(void **state) {
     assert_int_equal(stepper_words(cases[i].scheme, cases[i].steady, 3),
                      cases[i].words + 3 * cases[i].stages);
     assert_int_equal(stepper_field_count(cases[i].scheme, cases[i].steady), cases[i].fields);
-    assert_int_equal(stepper_stage_count(cases[i].scheme, cases[i].steady), cases[i].stages);
   }
 }
 

@@ -165,8 +165,8 @@ CASES = [
     file("zero bytes", GOOD.encode("utf-16"), "run.ini: contains zero bytes", ranks=(1, 2)),
     file("large file", b"\n" * (1 << 20) + b"\n", "run.ini: larger than 1048576 bytes"),
     # What single values cannot tell.
-    Bad("more bytes than 64 bits", ("run.ini", "grid.nx=1073741823", "grid.ny=1073741823", "grid.nz=1000"),
-        ("command line: grid.nx = 1073741823, ny = 1073741823, nz = 1000", "64 bits")),
+    Bad("more bytes than 64 bits", ("run.ini", "grid.nx=67108864", "grid.ny=67108864", "grid.nz=1000"),
+        ("command line: grid.nx = 67108864, ny = 67108864, nz = 1000", "64 bits")),
     Bad("more waves than points", ("run.ini", "initial.case=cosine", "initial.kx=7"),
         ("initial.kx = 7: more waves than 12 points can show", "from -6 to 6")),
     Bad("more waves than points, manufactured", ("run.ini", "initial.case=manufactured", "initial.kz=8"),

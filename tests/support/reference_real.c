@@ -108,7 +108,7 @@ static double point_stage(const kernels_launch *launch, const kernels_stage *sta
     sum = fused((real)stage->weight_extra[i], get(launch, stage->extra[i], at) - base, sum);
   }
   sum = fused((real)stage->advection, advection(launch, stage, at), sum);
-  if (stage->diffusion != 0.0) sum = fused((real)stage->diffusion, second(launch, stage->f, at), sum);
+  if ((real)stage->diffusion != 0) sum = fused((real)stage->diffusion, second(launch, stage->f, at), sum);
   return (double)sum;
 }
 

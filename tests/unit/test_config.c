@@ -320,9 +320,14 @@ static void test_bad_overrides(void **state) {
 static void test_products(void **state) {
   (void)state;
   assert_refused(
-      "[grid]\nnx = 1073741823\nny = 1073741823\nnz = 1000\n[initial]\ncase = blob\n[velocity]\nfield = abc\n"
+      "[grid]\nnx = 67108864\nny = 67108864\nnz = 1000\n[initial]\ncase = blob\n[velocity]\nfield = abc\n"
       "[time]\ndt = 1\nsteps = 1\n",
-      2, "grid.nx = 1073741823, ny = 1073741823, nz = 1000", "64 bits");
+      2, "grid.nx = 67108864, ny = 67108864, nz = 1000", "64 bits");
+  assert_refused(/* one field would fit */
+                 "[grid]\nnx = 2097152\nny = 2097152\nnz = 131064\n[initial]\ncase = blob\n[velocity]\nfield "
+                 "= abc\n"
+                 "[time]\ndt = 1\nsteps = 1\n",
+                 2, "grid.nx = 2097152, ny = 2097152, nz = 131064", "64 bits");
   assert_refused(
       "[grid]\nnx = 9\nny = 9\nnz = 9\n[initial]\ncase = cosine\nky = -5\n[velocity]\nfield = abc\n"
       "[time]\ndt = 1\nsteps = 1\n",

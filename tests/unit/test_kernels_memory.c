@@ -69,7 +69,7 @@ static void the_device_is_described(rig *rig) {
   assert_non_null(text);
   assert_true(strlen(text) > 0 && strchr(text, '\n') == NULL);
   int index = -1, count = 0;
-  rig->backend->device_index(rig->context, &index, &count);
+  rig->backend->device_identity(rig->context, &index, &count);
   assert_true(index >= 0 && count > 0);
 }
 

@@ -226,6 +226,37 @@ static void constants_stay(rig *rig) {
   }
 }
 
+static double negative_zero(const rig *rig, const void *user, int x, int y, int z) {
+  (void)rig;
+  (void)user;
+  (void)x;
+  (void)y;
+  (void)z;
+  return -0.0;
+}
+
+/* Without diffusion is who has none in the field's precision: a term of zeros would take -0 its sign. */
+static void diffusion_is_rounded_first(rig *rig) {
+  rig_shape(rig, 33, 20, 12);
+  twin f = twin_make(rig, negative_zero, NULL), out = twin_sentinel(rig);
+  for (int diffusive = 0; diffusive < 2; diffusive++) {
+    kernels_stage stage = {
+        .advection = -0.5, .uniform = {1.0, 1.0, 1.0}, .diffusion = diffusive ? 1e-40 : 1e-300};
+    stage.f = f.host;
+    stage.out = out.host;
+    reference_stage(&rig->launch, &stage);
+    stage.f = f.device;
+    stage.out = out.device;
+    assert_ok(rig->backend->stage(&rig->launch, &stage));
+    twin_assert_equal(rig, &out, "diffusion that is rounded to zero, or nearly");
+    const int positive = diffusive || rig->launch.shape.precision == PRECISION_DOUBLE;
+    const double value = reference_value(&rig->launch.shape, out.host, 5, 5, 5);
+    assert_int_equal(signbit(value) == 0, positive);
+  }
+  twin_free(rig, &out);
+  twin_free(rig, &f);
+}
+
 /* A component of the velocity that tables stand for, in the precision of the rig. */
 typedef struct formula {
   const twin *tables;
@@ -278,6 +309,7 @@ int main(int argc, char **argv) {
       RIG_TEST(halos_of_velocities_do_not_leak),
       RIG_TEST(constants_stay),
       RIG_TEST(zeros_lose_their_sign),
+      RIG_TEST(diffusion_is_rounded_first),
   };
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
