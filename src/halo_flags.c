@@ -28,12 +28,18 @@ static status map(int file, int protection, _Atomic unsigned **numbers) {
   return STATUS_OK;
 }
 
-/* Memory without a name, so that a killed run leaves nothing behind. */
+/* Memory without a name, so that a killed run leaves nothing behind. [out] file: -1 after a failure, for who
+ * reads a mapped file beyond its end is ended by a signal. */
 static status create(halo_flags *flags, int rank, int *file) {
   *file = memfd_create("fdapp-halo", MFD_CLOEXEC);
   if (*file < 0) return unshared("memfd_create");
-  if (ftruncate(*file, BYTES) != 0) return unshared("ftruncate");
-  CHECK(map(*file, PROT_READ | PROT_WRITE, &flags->mine));
+  const status result =
+      ftruncate(*file, BYTES) == 0 ? map(*file, PROT_READ | PROT_WRITE, &flags->mine) : unshared("ftruncate");
+  if (result != STATUS_OK) {
+    (void)close(*file);
+    *file = -1;
+    return result;
+  }
   atomic_store(&flags->mine[FLAG_OWNER], (unsigned)rank + 1);
   return STATUS_OK;
 }
@@ -68,6 +74,7 @@ status halo_flags_open(MPI_Comm comm, const int ranks[SIDE_COUNT], halo_flags *f
   CHECK_MPI(MPI_Sendrecv(&mine, 2, MPI_INT, below, TAG_DOWN, &theirs[SIDE_ABOVE], 2, MPI_INT, above, TAG_DOWN,
                          comm, MPI_STATUS_IGNORE));
   for (int side = 0; side < SIDE_COUNT && result == STATUS_OK; side++) {
+    if (theirs[side].file < 0) continue; /* they say why */
     result = open_theirs(flags, (halo_side)side, theirs[side]);
     if (result == STATUS_OK) result = check_owner(flags, (halo_side)side, ranks[side]);
   }

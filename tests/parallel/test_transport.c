@@ -1,6 +1,7 @@
 /* Transports without a device: the CPU backend that says its memory is not the host's, and shares it between
  * processes as a GPU does. What is chosen under an MPI that is not CUDA-aware, and what arrives through
  * staging buffers and by peer copies. */
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "solver.h"
@@ -32,6 +34,18 @@ typedef struct stand {
 } stand;
 
 static size_t staging = 0; /* bytes allocated so far */
+static int full = 0;       /* whether the program's files in memory cannot grow */
+
+static int resize(int file, off_t bytes) {
+  return (int)syscall(SYS_ftruncate, file, bytes);
+}
+
+/* In the C library's place. */
+int ftruncate(int file, off_t bytes) {
+  if (!full) return resize(file, bytes);
+  errno = ENOSPC;
+  return -1;
+}
 
 /* Device memory: a file in shared memory each, mapped here. Imported: another process's. */
 enum { BLOCKS = 64 };
@@ -60,7 +74,7 @@ static status device_allocate(kernels_context *context, kernels_memory kind, siz
   }
   (void)snprintf(name, sizeof name, "/fdapp-transport-%ld-%d", (long)getpid(), count++);
   const int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-  EXPECT(file >= 0 && ftruncate(file, (off_t)bytes) == 0);
+  EXPECT(file >= 0 && resize(file, (off_t)bytes) == 0);
   return map_block(file, name, bytes, memory);
 }
 
@@ -252,6 +266,27 @@ static void freed_field_check(const stand *stand) {
   field_destroy(&field);
 }
 
+/* Shared memory that one rank cannot have: all are told, and nobody reads what is not there. */
+static void no_memory_check(const stand *stand) {
+  transport_choice choice;
+  halo halo;
+  field field;
+  const struct field *list[1] = {&field};
+  full = stand->rank == 0;
+  EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_PEER, &choice) == STATUS_DEVICE);
+  status_clear();
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_PEER, &halo) == STATUS_OK);
+  full = 0;
+  EXPECT(field_create(&stand->space, &field) == STATUS_OK);
+  full = stand->rank == 0;
+  EXPECT(halo_exchange(&halo, 1, list) == STATUS_DEVICE);
+  EXPECT(strstr(status_message(STATUS_DEVICE), "memory shared by ranks: ftruncate: ") != NULL);
+  status_clear();
+  full = 0;
+  halo_destroy(&halo);
+  field_destroy(&field);
+}
+
 /* The plan promises as much memory as staging takes; to be called when all of it has been taken. */
 static void needs_check(const stand *stand) {
   const config config = {.n = {stand->grid.n[0], stand->grid.n[1], stand->grid.n[2]},
@@ -273,6 +308,7 @@ int main(int argc, char **argv) {
     freed_field_check(&stand);
   }
   needs_check(&stand);
+  if (stand.ranks > 1) no_memory_check(&stand);
   stand_close(&stand);
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
