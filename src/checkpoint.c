@@ -18,8 +18,6 @@
 #include "checkpoint_index.h"
 #include "rundir.h"
 
-/* Planes move in pieces of about this size. */
-
 struct checkpoint {
   MPI_Comm comm;
   grid grid;

@@ -174,10 +174,18 @@ static status close_file(hid_t file, const char *path, status result) {
   return hdf5_failure(STATUS_FILE, path, "H5Fclose");
 }
 
+/* The fault of a reservation, 0 for none. A signal that asks the run to stop must not cost it the state. */
+static int reserve(int descriptor, int64_t bytes) {
+  while (fallocate(descriptor, 0, 0, (off_t)bytes) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
 /* Takes `bytes` bytes of the disk for the file, so that there is no room is said before anything is moved. */
 static status reserve_room(int descriptor, const char *path, int64_t bytes) {
   struct statvfs room;
-  int fault = fallocate(descriptor, 0, 0, (off_t)bytes) == 0 ? 0 : errno;
+  int fault = reserve(descriptor, bytes);
   if (fault == EOPNOTSUPP || fault == ENOSYS) {
     /* A file system that reserves nothing: what it reports as free has to do. */
     const int known = fstatvfs(descriptor, &room) == 0;

@@ -132,10 +132,11 @@ typedef struct config {
  * neither hexadecimal nor NaN nor infinite, of magnitude 1e30 at most (1e-30 at least where they must be
  * positive); steps at most 99999999, the eight digits of a state's name; paths as they are, neither quoted
  * nor with ~ or $, at most CONFIG_PATH_LIMIT bytes. The table of keys (config_list prints it) has each range.
- * Beyond the single keys: a whole field's bytes fit 64 bits; t_end/dt at most 99999999 steps; waves of
- * cosine and manufactured at most n/2; width at most the shortest length, half of it for sphere, slotted and
- * blob; the centre at most 1000 lengths away; `path` is not the file that the run would replace by the
- * resolved configuration, RUNDIR_CONFIG (rundir.h) in output.directory, unless config_is_resolved. */
+ * Beyond the single keys: the bytes of 64 fields, more than any run has, fit 64 bits; t_end/dt at most
+ * 99999999 steps; waves of cosine and manufactured at most n/2; width at most the shortest length, half of it
+ * for sphere, slotted and blob; the centre at most 1000 lengths away; `path` is not the file that the run
+ * would replace by the resolved configuration, RUNDIR_CONFIG (rundir.h) in output.directory, unless
+ * config_is_resolved. */
 status config_load(const char *path, int count, char *const overrides[], config *config);
 
 /* Refuses a value for a reason that only what comes after reading can tell: records "FILE:LINE: section.key =

@@ -133,9 +133,13 @@ static status open_table(const char *path, FILE **table) {
 }
 
 /* The rows of an earlier run that stay: whole lines, not beyond `from`; a last row that was written only
- * because that run ended there would not be in an uninterrupted run. They are copied to `text`. */
-static status keep_rows(const diagnostics *diagnostics, const char *path, int64_t from, FILE *text) {
+ * because that run ended there would not be in an uninterrupted run, unless that began there. They are copied
+ * to `text`. */
+static status keep_rows(const diagnostics *diagnostics, const rundir *rundir, const char *path, int64_t from,
+                        FILE *text) {
   FILE *old = NULL;
+  int began = 0;
+  CHECK(rundir_began_at(rundir->path, from, &began));
   CHECK(open_table(path, &old));
   if (old == NULL) return STATUS_OK;
   const int64_t every = diagnostics->solver->config->diagnostics_every;
@@ -144,7 +148,7 @@ static status keep_rows(const diagnostics *diagnostics, const char *path, int64_
     char *rest = line;
     const int64_t step = strtoll(line, &rest, 10);
     const int whole = rest != line && *rest == ',' && strchr(line, '\n') != NULL;
-    const int only_last = step == from && !schedule_due(step, every);
+    const int only_last = step == from && !schedule_due(step, every) && !began;
     if (whole && step <= from && !only_last && fputs(line, text) == EOF) break;
   }
   const status result = ferror(old) == 0 && feof(old) != 0 ? STATUS_OK : file_fault(path);
@@ -178,7 +182,7 @@ status diagnostics_open(diagnostics *diagnostics, const rundir *rundir, int64_t 
   FILE *rows = open_memstream(&text, &size);
   if (rows == NULL) return file_fault(path);
   status result = fputs(header(diagnostics), rows) != EOF ? STATUS_OK : file_fault(path);
-  if (result == STATUS_OK && from >= 0) result = keep_rows(diagnostics, path, from, rows);
+  if (result == STATUS_OK && from >= 0) result = keep_rows(diagnostics, rundir, path, from, rows);
   const int complete = fclose(rows) == 0;
   if (result == STATUS_OK && !complete) result = status_fail(STATUS_MEMORY, "no memory for %s", path);
   if (result == STATUS_OK) result = rundir_write(rundir, file_name, text);

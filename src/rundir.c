@@ -70,16 +70,25 @@ status rundir_check(const char *path) {
   return STATUS_OK;
 }
 
+/* Makes a directory that may be there, and brings its name to the disk: without that a power cut takes what
+ * is in it. A parent that may not be read cannot be asked. */
+static status make_directory(const char *path) {
+  char parent[PATH_MAX];
+  if (mkdir(path, 0777) != 0) return errno == EEXIST ? STATUS_OK : failure(path, "cannot be made");
+  (void)snprintf(parent, sizeof parent, "%s", path);
+  cut_last(parent);
+  return access(parent, R_OK) == 0 ? file_sync_directory(parent) : STATUS_OK;
+}
+
 static status make_directories(const char *path) {
   char place[PATH_MAX];
   (void)snprintf(place, sizeof place, "%s", path);
   for (char *slash = strchr(place + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
     *slash = '\0';
-    if (mkdir(place, 0777) != 0 && errno != EEXIST) return failure(place, "cannot be made");
+    CHECK(make_directory(place));
     *slash = '/';
   }
-  if (mkdir(place, 0777) != 0 && errno != EEXIST) return failure(place, "cannot be made");
-  return STATUS_OK;
+  return make_directory(place);
 }
 
 /* Who holds the lock, as its file says. */
@@ -293,6 +302,20 @@ static status find_result(const char *directory, const char *name, void *user) {
   return STATUS_OK;
 }
 
+static status find_first(const char *directory, const char *name, void *user) {
+  (void)directory;
+  long long *first = user, step = 0;
+  if (rundir_is_state(name, &step) && step < *first) *first = step;
+  return STATUS_OK;
+}
+
+status rundir_began_at(const char *directory, int64_t step, int *began) {
+  long long first = LLONG_MAX;
+  CHECK(each_name(directory, find_first, &first));
+  *began = first >= step;
+  return STATUS_OK;
+}
+
 status rundir_set_aside(const rundir *rundir, char moved[64]) {
   int found = 0;
   moved[0] = '\0';
@@ -304,9 +327,12 @@ status rundir_set_aside(const rundir *rundir, char moved[64]) {
 
 status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[64]) {
   move move = {.after = -1};
+  char path[PATH_MAX];
   CHECK(rundir_previous(rundir->path, moved));
   (void)snprintf(move.previous, sizeof move.previous, "%s", moved);
   CHECK(move_one(rundir->path, name, &move));
+  CHECK(file_path(rundir->path, moved, path, sizeof path));
+  CHECK(file_sync_directory(path)); /* where it is, before where it was */
   return file_sync_directory(rundir->path);
 }
 

@@ -47,6 +47,9 @@ status rundir_previous(const char *directory, char name[64]);
  * finishes it. */
 status rundir_move(const char *directory, const char *previous, int64_t after);
 
+/* Whether the run in `directory` began at `step`: no state there is of an earlier one. STATUS_FILE. */
+status rundir_began_at(const char *directory, int64_t step, int *began);
+
 /* Whether a move in `directory` has been announced and not finished. */
 int rundir_moves(const char *directory);
 

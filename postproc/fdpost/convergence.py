@@ -56,11 +56,13 @@ def collect(runs, norms):
     for run in runs:
         table = run.diagnostics
         columns = {norm: NORMS[norm][0] for norm in norms}
-        missing = [column for column in columns.values() if column not in table or not table[column][-1] > 0]
+        missing = [column for column in columns.values() if column not in table or not table[column][-1] >= 0]
         if missing:
             raise DataError(
                 f"{run.directory}/diagnostics.csv: no error {missing[0]} in the last row: no exact solution?"
             )
+        if exact := [column for column in columns.values() if table[column][-1] == 0]:
+            raise DataError(f"{run.directory}/diagnostics.csv: {exact[0]} is zero in the last row: nothing to compare")
         errors = {norm: table[column][-1] for norm, column in columns.items()}
         samples.append(Sample(run.name, max(run.spacing), table["time"][-1], errors))
     samples.sort(key=lambda sample: -sample.h)

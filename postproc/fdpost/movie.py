@@ -1,5 +1,6 @@
 """A slice over time, as an animated GIF (pillow) or an MP4 (where ffmpeg is installed)."""
 
+import math
 import shutil
 from pathlib import Path
 
@@ -61,10 +62,11 @@ def make_movie(run, states, cut, planes, path, writer, field, scale, progress=No
     `scale`: colour map, low, high. Returns the path."""
     fig, image, clock, bar = draw_frame(run, states[0], cut, field, planes[0], scale)
     first, last = states[0].time, states[-1].time
+    decimals = max(4, 3 - math.floor(math.log10(last - first))) if last > first else 4
     with style.whole_file(path) as part, writer.saving(fig, str(part), DPI):
         for number, (state, plane) in enumerate(zip(states, planes), start=1):
             image.set_data(slices.close_period(plane))
-            clock.set_text(f"t = {state.time:.4f}")
+            clock.set_text(f"t = {state.time:.{decimals}f}")
             bar.set_width((state.time - first) / (last - first) if last > first else 1.0)
             writer.grab_frame()
             if progress:

@@ -151,9 +151,11 @@ class Run:
         if not index.exists():
             return found
         try:
-            names = [entry["name"] for entry in json.loads(index.read_text())["files"]]
+            names = [entry["name"] for entry in json.loads(index.read_text("utf-8"))["files"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{index}: damaged index of states: {error}") from error
+        if unknown := sorted({path.name for path in found} - set(names)):
+            print(f"warning: {index}: {', '.join(unknown)} not listed, left out", file=sys.stderr)
         missing = [name for name in names if not (self.directory / name).exists()]
         if missing:
             print(f"warning: {index}: {', '.join(missing)} listed but not there, left out", file=sys.stderr)
@@ -163,7 +165,7 @@ class Run:
     def diagnosed(self):
         """Whether diagnostics.csv is there with more than its header: with output.diagnostics_every = 0 it is not."""
         try:
-            with open(self.directory / "diagnostics.csv") as file:
+            with open(self.directory / "diagnostics.csv", encoding="utf-8") as file:
                 next(file, None)
                 return any(line.strip() for line in file)
         except FileNotFoundError:
@@ -176,8 +178,8 @@ class Run:
         """Columns of diagnostics.csv by name, as arrays. DataError if it is missing, empty or damaged."""
         path = self.directory / "diagnostics.csv"
         try:
-            with open(path, newline="") as file:
-                rows = list(csv.reader(file))
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = list(csv.reader(line for line in file if line.endswith("\n")))  # a full disk leaves a torn one
             if not rows:
                 raise ValueError("it is empty")
             header, body = rows[0], [row for row in rows[1:] if row]
@@ -199,7 +201,7 @@ class Run:
         parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=(";", "#"))
         try:
             if path.exists():
-                parser.read_string(path.read_text())
+                parser.read_string(path.read_text("utf-8"))
         except (OSError, UnicodeDecodeError, configparser.Error) as error:
             raise DataError(f"{path}: {error}") from error
         return {section: dict(parser[section]) for section in parser.sections()}
@@ -209,7 +211,7 @@ class Run:
         """perf.json; empty if there is none."""
         path = self.directory / "perf.json"
         try:
-            return json.loads(path.read_text()) if path.exists() else {}
+            return json.loads(path.read_text("utf-8")) if path.exists() else {}
         except (OSError, ValueError) as error:
             raise DataError(f"{path}: {error}") from error
 
@@ -247,10 +249,10 @@ def plane_index(state, axis, index=None, position=None):
     if index is None and position is None:
         return n // 2
     if index is None:
-        index = round((position - state.origin[axis]) / state.spacing[axis])
         low, high = state.origin[axis], state.origin[axis] + n * state.spacing[axis]
         if not low <= position <= high:  # the last point is the first one's image
             raise UsageError(f"{name} = {position:g} lies outside the grid: {low:g} to {high:g}")
+        index = round((position - low) / state.spacing[axis])
     elif not -n <= index < n:
         raise UsageError(f"index {index} along {name} lies outside the grid: 0 to {n - 1}")
     return index % n

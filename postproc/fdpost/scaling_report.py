@@ -266,7 +266,7 @@ def provenance_section(directory):
     if not path.exists():
         return "No provenance.json."
     try:
-        facts = json.loads(path.read_text())
+        facts = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise DataError(f"{path}: {error}") from error
     identity = facts.get("identity") if isinstance(facts, dict) else None
@@ -317,7 +317,8 @@ def write_report(directory):
         *("Where it parts from the measurement by more than 10 %:", "", *disagreements(curves, machines), ""),
         *("### Where a stage's time goes", "", terms_section(curves, machines), ""),
         *("## Beyond the machine", "", extrapolation_section(curves, machines), ""),
-        *(("## Notes", "", notes.read_text(errors="replace")) if notes.exists() else ()),
+        *(("## Notes", "", notes.read_text("utf-8", errors="replace")) if notes.exists() else ()),
     ]
-    (directory / "report.md").write_text("\n".join(text))
+    with style.whole_file(directory / "report.md") as part:
+        part.write_text("\n".join(text), encoding="utf-8")
     return [directory / "report.md", *paths]

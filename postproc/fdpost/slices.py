@@ -158,8 +158,11 @@ def missed(run, states, cuts, field, planes):
     rows = [row for row, step in enumerate(table["step"]) if step in {state.step for state in states}]
     if not rows:
         return None
-    low = min(np.nanmin(plane) for row in planes for plane in row)
-    high = max(np.nanmax(plane) for row in planes for plane in row)
+    finite = [plane[np.isfinite(plane)] for row in planes for plane in row]
+    if not any(values.size for values in finite):
+        return None
+    low = min(values.min() for values in finite if values.size)
+    high = max(values.max() for values in finite if values.size)
     least, most = table["min"][rows].min(), table["max"][rows].max()
     if not high - low < 0.5 * (most - least):
         return None

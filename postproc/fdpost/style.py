@@ -74,9 +74,10 @@ def styled(draw):
 
 def heading(fig, title, subtitle="", top=0.10, left=0.12):
     """Title and subtitle at the top left; distances in inches, so that they look alike on every size of figure. The
-    title is taken as it is: names of directories may have a $ in them."""
+    title is taken as it is: names of directories may have a $ in them, and bytes that are no text."""
     width, height = fig.get_size_inches()
     place = (left / width, 1 - top / height)
+    title = os.fsencode(title).decode(errors="replace")
     fig.text(*place, title, fontsize=12, fontweight="bold", va="top", ha="left", parse_math=False)
     if subtitle:
         fig.text(left / width, 1 - (top + 0.24) / height, subtitle, fontsize=8.5, color=SOFT, va="top", ha="left")

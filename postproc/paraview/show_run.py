@@ -146,7 +146,7 @@ def show(reader, view, time, value):
     frame = Show(Outline(Input=reader), view)
     frame.AmbientColor = frame.DiffuseColor = [0.4, 0.43, 0.47]
     frame.LineWidth = 1.5
-    clock = Show(AnnotateTimeFilter(Input=reader, Format="t = {time:.4f}"), view)
+    clock = Show(AnnotateTimeFilter(Input=reader, Format="t = {time:.5g}"), view)
     clock.Color, clock.FontSize = INK, 22
     clock.WindowLocation = "Upper Left Corner"
 

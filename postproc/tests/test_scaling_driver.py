@@ -22,7 +22,7 @@ if "--validate" in sys.argv:
     bad = "nonsense" in " ".join(sys.argv); print("fdapp: error: unknown key" if bad else "", file=sys.stderr)
     sys.exit(2 * bad)
 parser = configparser.ConfigParser(inline_comment_prefixes=";", strict=False)
-parser.read_string("\\n".join(line.strip() for line in open(sys.argv[1], encoding="utf-8-sig")))
+parser.read_string("\\n".join(line.strip() for line in open(sys.argv[1], encoding="utf-8-sig").read().split("\\n")))
 keys = {{f"{{section}}.{{key}}": text for section in parser.sections() for key, text in parser[section].items()}}
 keys |= dict(word.split("=", 1) for word in sys.argv[2:])
 log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + " ".join(sys.argv[2:]) + "\\n")
@@ -109,7 +109,7 @@ def test_weak_grows_along_z_and_keeps_the_spacing(study):
 
 def test_configurations_are_read_by_the_program_s_grammar(study):
     (study.out.parent / "c.ini").write_bytes(
-        b"\xef\xbb\xbf[grid]\nnx = 20\n  ny: 16 ; # rows\n[time]\nsteps = 10\n[grid]\n\tnz = 24\n"
+        b"\xef\xbb\xbf; a\xc2\x85nx = 7\n[grid]\nnx = 20\n  ny: 16 ; # rows\n[time]\nsteps = 10\n[grid]\n\tnz = 24\n"
     )
     done = study("weak", "--ranks", "1", "--repeat", "1")
     assert done.returncode == 0, done.stderr

@@ -55,14 +55,22 @@ status file_write_at(int descriptor, const char *path, const void *data, size_t 
   return STATUS_OK;
 }
 
+/* A signal that asks the run to stop must not cost it the file. */
+static int sync_patiently(int descriptor) {
+  int result;
+  do result = fsync(descriptor);
+  while (result != 0 && errno == EINTR);
+  return result;
+}
+
 status file_sync(int descriptor, const char *path) {
-  return fsync(descriptor) == 0 ? STATUS_OK : failure(path, "cannot bring to the disk");
+  return sync_patiently(descriptor) == 0 ? STATUS_OK : failure(path, "cannot bring to the disk");
 }
 
 status file_sync_directory(const char *directory) {
   const int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return failure(directory, "cannot open");
-  const int fault = fsync(descriptor) == 0 ? 0 : errno;
+  const int fault = sync_patiently(descriptor) == 0 ? 0 : errno;
   (void)close(descriptor);
   errno = fault;
   /* EINVAL: a file system that has nothing to wait for. */

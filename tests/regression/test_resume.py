@@ -33,6 +33,15 @@ def test_finished_run_is_left_alone(finished):
     assert after == before
 
 
+def test_the_first_row_of_a_run_that_began_elsewhere_stays(finished):
+    begin = ["restart.from=run/state_00000007.hdf", "time.steps=14"]
+    launch(finished, 1, "case.ini", *begin, "output.directory=whole")
+    launch(finished, 1, "case.ini", *begin, "output.directory=cut")
+    assert steps(finished / "whole") == [7, 10, 14]
+    launch(finished, 1, "case.ini", "restart.from=cut/state_00000007.hdf", "time.steps=14", "output.directory=cut")
+    assert (finished / "cut" / "diagnostics.csv").read_bytes() == (finished / "whole" / "diagnostics.csv").read_bytes()
+
+
 def test_rows_stay_with_another_period(finished):
     launch(finished, 1, "case.ini", "restart.from=latest", "time.steps=12", "output.diagnostics_every=4")
     assert steps(finished / "run") == [0, 5, 8, 12]
