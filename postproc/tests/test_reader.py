@@ -64,6 +64,20 @@ def test_diagnostics_by_name(run_dir):
     assert table["err_l2"][40] == 4e-5 * 0.4
 
 
+def test_a_torn_last_row_is_passed_over(run_dir):
+    path = run_dir / "diagnostics.csv"
+    whole = path.read_text()
+    for torn in ("41,0.5,0.1", whole.splitlines()[-1][:-3]):
+        path.write_text(whole + torn)
+        assert Run(run_dir).diagnostics["step"].tolist() == list(range(41))
+
+
+def test_states_that_the_index_does_not_list_are_named(run_dir, capsys):
+    synthetic.write_state(run_dir / "state_00000099.hdf", np.zeros((20, 16, 24)), 9.9, 99)
+    assert Run(run_dir).states[-1].step == 40
+    assert "state_00000099.hdf not listed" in capsys.readouterr().err
+
+
 def test_spacing_from_configuration(tmp_path):
     run = Run(synthetic.write_run(tmp_path / "r", shape=(8, 10, 20), lengths=(2.0, 1.0, 4.0), steps=(0,)))
     assert run.spacing == pytest.approx((0.1, 0.1, 0.5))
@@ -77,7 +91,7 @@ def test_plane_index(run_dir):
     assert plane_index(state, 2, position=0.26) == 5  # h = 0.05
     assert plane_index(state, 2, index=-1) == 19
     assert plane_index(state, 2, position=1.0) == plane_index(state, 2, position=0.98) == 0  # the period's end
-    for options in ({"position": 1.01}, {"position": -0.1}, {"index": 20}, {"index": -21}):
+    for options in ({"position": 1.01}, {"position": -0.1}, {"position": 1e308}, {"index": 20}, {"index": -21}):
         with pytest.raises(UsageError, match="outside the grid"):
             plane_index(state, 2, **options)
 
