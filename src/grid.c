@@ -1,7 +1,6 @@
 #include "grid.h"
 
 #include <inttypes.h>
-#include <limits.h>
 
 int64_t grid_slab_start(int64_t nz, int ranks, int rank) {
   const int64_t planes = nz / ranks;
