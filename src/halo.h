@@ -40,7 +40,7 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                    halo *halo);
 void halo_destroy(halo *halo);
 
-/* Of all that follow: STATUS_MPI, STATUS_DEVICE; after either the halo can only be destroyed. */
+/* Of all that follow: STATUS_MPI, STATUS_DEVICE; an exchange that fails leaves no halo valid. */
 
 /* Closes what exchanges have opened of the neighbours' memory, and returns when they have, too: nobody frees
  * what another still has open. Fields that have been exchanged live until then; exchanges of others may

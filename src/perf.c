@@ -173,7 +173,7 @@ status perf_write(const perf *perf, solver *solver, const rundir *rundir) {
     add_rates(root, perf, solver, bytes, ceiling);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     result = text != NULL ? rundir_write(rundir, RUNDIR_PERF, text)
-                          : status_fail(STATUS_MEMORY, "no memory for perf.json");
+                          : status_fail(STATUS_MEMORY, "no memory for " RUNDIR_PERF);
     free(text);
     json_decref(root);
   }

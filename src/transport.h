@@ -22,12 +22,11 @@ typedef struct transport_choice {
 } transport_choice;
 
 /* Chooses the transport for fields of `space`. Collective. In host memory it is plain messages, whatever is
- * wanted. `wanted` AUTO: device memory goes to MPI only if
- * MPI says that it is CUDA-aware or its point-to-point layer is UCX with both CUDA modules loaded, and a ring
- * exchange of device memory gives back every byte; else staged. Where it does, and all ranks are on one node
- * and a ring of peer copies gives back every byte too, there are no messages at all: PEER. CUDA_AWARE or PEER
- * where these do not hold: STATUS_DEVICE with the reason. An MPI that is not CUDA-aware is never given a
- * device pointer. */
+ * wanted. `wanted` AUTO: device memory goes to MPI only if MPI says that it is CUDA-aware or its
+ * point-to-point layer is UCX with both CUDA modules loaded, and a ring exchange of device memory gives
+ * back every byte; else staged. Where it does, and all ranks are on one node and a ring of peer copies
+ * gives back every byte too, there are no messages at all: PEER. CUDA_AWARE or PEER where these do not
+ * hold: STATUS_DEVICE with the reason. An MPI that is not CUDA-aware is never given a device pointer. */
 status transport_choose(MPI_Comm comm, const field_space *space, config_transport wanted,
                         transport_choice *choice);
 

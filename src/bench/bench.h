@@ -52,7 +52,7 @@ typedef struct bench {
 } bench;
 
 /* Samples where --repeat says nothing. */
-enum { KERNELS_SAMPLES = 15, HALO_SAMPLES = 50, IO_SAMPLES = 5 };
+enum { BENCH_SAMPLES_KERNELS = 15, BENCH_SAMPLES_HALO = 50, BENCH_SAMPLES_IO = 5 };
 static inline int bench_samples(const bench *bench, int fallback) {
   return bench->options.repeat > 0 ? bench->options.repeat : fallback;
 }

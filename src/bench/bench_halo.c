@@ -132,7 +132,7 @@ static status measure(halo_setting *setting) {
       CHECK(check_halos(setting, 0, setting->ways[w].name));
     for (int i = 0; i < WARM_UP; i++) CHECK(sample(setting, &setting->ways[w], &unused));
   }
-  const int samples = bench_samples(bench, HALO_SAMPLES);
+  const int samples = bench_samples(bench, BENCH_SAMPLES_HALO);
   for (int i = 0; i < samples; i++) {
     for (int w = 0; w < setting->count; w++) {
       CHECK(sample(setting, &setting->ways[w], &setting->ways[w].samples[i]));

@@ -82,7 +82,7 @@ static status perform(io_setting *setting, io_way way) {
 
 static status measure(io_setting *setting, double samples[IO_WAYS][BENCH_REPEATS]) {
   MPI_Comm comm = setting->bench->comm;
-  const int count = bench_samples(setting->bench, IO_SAMPLES);
+  const int count = bench_samples(setting->bench, BENCH_SAMPLES_IO);
   for (int i = -1; i < count; i++) { /* the first one makes what later ones replace */
     setting->sample = i + 1;
     for (int way = 0; way < IO_WAYS; way++) {
@@ -101,7 +101,7 @@ static void report(const io_setting *setting, double samples[IO_WAYS][BENCH_REPE
   const int64_t *n = setting->grid.n;
   const double bytes =
       (double)n[0] * (double)n[1] * (double)n[2] * (double)kernels_element_size(setting->config.precision);
-  const int count = bench_samples(setting->bench, IO_SAMPLES);
+  const int count = bench_samples(setting->bench, BENCH_SAMPLES_IO);
   bench_spread spreads[IO_WAYS];
   for (int way = 0; way < IO_WAYS; way++) spreads[way] = bench_spread_of(count, samples[way]);
   for (int way = 0; way < IO_WAYS; way++) {
@@ -145,7 +145,7 @@ static void remove_directory(const io_setting *setting) {
   (void)unlink(setting->plain);
   (void)MPI_Barrier(setting->bench->comm);
   if (setting->bench->rank != 0) return;
-  for (int i = 0; i <= bench_samples(setting->bench, IO_SAMPLES); i++) {
+  for (int i = 0; i <= bench_samples(setting->bench, BENCH_SAMPLES_IO); i++) {
     state_path(directory, i, path);
     (void)unlink(path);
   }

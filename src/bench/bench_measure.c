@@ -59,7 +59,7 @@ static long long stolen_ticks(void) {
 }
 
 static status measure_rounds(bench *bench, int count, bench_contestant contestants[], double samples[]) {
-  const int repeat = bench_samples(bench, KERNELS_SAMPLES);
+  const int repeat = bench_samples(bench, BENCH_SAMPLES_KERNELS);
   int spare = bench->backend->host_memory ? repeat : 0;
   for (int round = 0; round < repeat;) {
     const long long before = stolen_ticks();
@@ -79,7 +79,8 @@ static status measure_rounds(bench *bench, int count, bench_contestant contestan
 
 status bench_measure(bench *bench, int count, bench_contestant contestants[]) {
   for (int i = 0; i < count; i++) CHECK(calibrate(bench, &contestants[i]));
-  double *samples = malloc((size_t)count * (size_t)bench_samples(bench, KERNELS_SAMPLES) * sizeof *samples);
+  double *samples =
+      malloc((size_t)count * (size_t)bench_samples(bench, BENCH_SAMPLES_KERNELS) * sizeof *samples);
   if (samples == NULL) return status_fail(STATUS_MEMORY, "no memory for samples");
   const status result = measure_rounds(bench, count, contestants, samples);
   free(samples);

@@ -46,8 +46,8 @@ status bench_report_open(bench *bench) {
   bench->report = json_pack(
       "{s:o, s:s, s:s, s:i, s:i, s:{s:i, s:i, s:i}}", "provenance", provenance_json(), "backend",
       bench->backend->name, "device", bench->backend->describe(bench->context), "ranks", bench->ranks,
-      "threads", bench->threads, "repeat", "kernels", bench_samples(bench, KERNELS_SAMPLES), "halo",
-      bench_samples(bench, HALO_SAMPLES), "io", bench_samples(bench, IO_SAMPLES));
+      "threads", bench->threads, "repeat", "kernels", bench_samples(bench, BENCH_SAMPLES_KERNELS), "halo",
+      bench_samples(bench, BENCH_SAMPLES_HALO), "io", bench_samples(bench, BENCH_SAMPLES_IO));
   return bench->report != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for the report");
 }
 

@@ -68,9 +68,9 @@ static void the_device_is_described(rig *rig) {
   const char *text = rig->backend->describe(rig->context);
   assert_non_null(text);
   assert_true(strlen(text) > 0 && strchr(text, '\n') == NULL);
-  int index = -1, count = 0;
-  rig->backend->device_identity(rig->context, &index, &count);
-  assert_true(index >= 0 && count > 0);
+  int identity = -1, count = 0;
+  rig->backend->device_identity(rig->context, &identity, &count);
+  assert_true(identity >= 0 && count > 0);
 }
 
 /* A chain over the queues, back and forth: each link reads what the one before wrote on another queue. */
