@@ -11,11 +11,12 @@
  * between src/ and kernels/. Nothing here is collective, knows MPI, or looks beyond the slab and its halo
  * planes.
  *
- * Arrays. A field holds (nz + 2 H) planes of ny rows of ldx elements, x fastest, H = KERNELS_HALO. Point (x,
- * y, z), z in [-H, nz + H), is element ((z + H) ny + y) ldx + x. Columns nx .. ldx-1 of a row are padding:
- * kernels may write anything there and never let it influence a point. x and y are periodic and whole: their
- * images are made inside the kernels. z neighbours outside the slab come from the halo planes, which the
- * caller keeps valid; but where the slab is whole in z, they are images, too, and halo planes are never read.
+ * Arrays. A field holds nz + 2 H planes of ny rows, x fastest, H = KERNELS_HALO. Point (x, y, z), z in
+ * [-H, nz + H), is element (z + H) plane + y ldx + x, with the pitches of the shape. What lies between a
+ * row's end and the next row, and between a plane's last row and the next plane, is padding: kernels may
+ * write anything there and never let it influence a point. x and y are periodic and whole: their images are
+ * made inside the kernels. z neighbours outside the slab come from the halo planes, which the caller keeps
+ * valid; but where the slab is whole in z, they are images, too, and halo planes are never read.
  *
  * Order. Operations are enqueued on a queue and may return before they are done; one queue runs in order, two
  * queues only as events say. `out` must not overlap an input, except where said. */
@@ -24,6 +25,7 @@ enum {
   KERNELS_HALO = STENCIL_RADIUS,
   KERNELS_RANGES = 2,
   KERNELS_ROW_ALIGNMENT = 128, /* bytes */
+  KERNELS_PLANE_UNIT = 256,    /* bytes; a plane is an odd number of them */
   KERNELS_HANDLE_BYTES = 64,
   KERNELS_MOST_POINTS = 1 << 26 /* of nx and ny: indexed by int, up to 16 places a point */
 };
@@ -47,10 +49,12 @@ typedef struct kernels_setup {
   int threads; /* CPU threads; 0 = what OpenMP would take */
 } kernels_setup;
 
+/* Made by kernels_shape_make; the pitches are those of nx, ny and the precision. */
 typedef struct kernels_shape {
-  int nx, ny, nz; /* owned points */
-  int ldx;        /* row pitch in elements: kernels_pitch(nx, precision) */
-  int whole;      /* the slab is all of a periodic z: "halos valid", asked for below, does not apply */
+  int nx, ny, nz;  /* owned points */
+  int ldx;         /* row pitch in elements */
+  ptrdiff_t plane; /* plane pitch in elements */
+  int whole;       /* the slab is all of a periodic z: "halos valid", asked for below, does not apply */
   enum precision precision;
 } kernels_shape;
 
@@ -237,8 +241,11 @@ const kernels *kernels_find(const char *name);
 int kernels_count(void);
 const kernels *kernels_at(int index);
 
-/* Elements between rows: nx rounded up so that a row is a multiple of KERNELS_ROW_ALIGNMENT bytes. */
-int kernels_pitch(int nx, precision precision);
+/* A shape with its pitches. A row is nx rounded up to a multiple of KERNELS_ROW_ALIGNMENT bytes, a plane its
+ * rows rounded up to an odd multiple of KERNELS_PLANE_UNIT bytes: neighbours in z that are a power of two
+ * apart all meet in one set of a CPU's first cache, and a smaller unit is too little for GPUs
+ * (run/results/kernels.md). */
+kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision);
 
 /* Planes of both ranges, and the i-th of them: those of the first range, then those of the second. */
 int kernels_plane_count(const kernels_launch *launch);

@@ -35,9 +35,14 @@ const kernels *kernels_find(const char *name) {
   return NULL;
 }
 
-int kernels_pitch(int nx, precision precision) {
+kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision) {
   const int row = KERNELS_ROW_ALIGNMENT / (int)kernels_element_size(precision);
-  return (nx + row - 1) / row * row;
+  const ptrdiff_t unit = KERNELS_PLANE_UNIT / (int)kernels_element_size(precision);
+  kernels_shape shape = {.nx = nx, .ny = ny, .nz = nz, .whole = whole, .precision = precision};
+  shape.ldx = (nx + row - 1) / row * row;
+  const ptrdiff_t units = ((ptrdiff_t)ny * shape.ldx + unit - 1) / unit;
+  shape.plane = (units | 1) * unit;
+  return shape;
 }
 
 static int range_count(kernels_planes range) {
@@ -58,6 +63,6 @@ size_t kernels_element_size(precision precision) {
 }
 
 size_t kernels_field_bytes(const kernels_shape *shape) {
-  return (size_t)(shape->nz + 2 * KERNELS_HALO) * (size_t)shape->ny * (size_t)shape->ldx *
+  return (size_t)(shape->nz + 2 * KERNELS_HALO) * (size_t)shape->plane *
          kernels_element_size(shape->precision);
 }

@@ -74,10 +74,10 @@ enum { FIELDS_AT_MOST = 64 };
 
 static status check_size(const config_reading *reading) {
   const config *c = reading->config;
-  const int64_t row = kernels_pitch((int)c->n[0], c->precision);
+  const int64_t plane = kernels_shape_make((int)c->n[0], (int)c->n[1], 1, 0, c->precision).plane;
   const int64_t planes = c->n[2] + 2 * KERNELS_HALO;
   int64_t bytes;
-  if (__builtin_mul_overflow(row, c->n[1], &bytes) || __builtin_mul_overflow(bytes, planes, &bytes) ||
+  if (__builtin_mul_overflow(plane, planes, &bytes) ||
       __builtin_mul_overflow(bytes, FIELDS_AT_MOST * (int64_t)kernels_element_size(c->precision), &bytes)) {
     char value[128];
     (void)snprintf(value, sizeof value, "%" PRId64 ", ny = %" PRId64 ", nz = %" PRId64, c->n[0], c->n[1],

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t plane_elements(const kernels_shape *shape) {
-  return (size_t)shape->ny * (size_t)shape->ldx;
+static size_t plane_bytes(const kernels_shape *shape) {
+  return (size_t)shape->plane * kernels_element_size(shape->precision);
 }
 
 size_t field_plane_bytes(const field *field) {
-  return plane_elements(&field->shape) * kernels_element_size(field->shape.precision);
+  return plane_bytes(&field->shape);
 }
 
 void *field_plane(const field *field, int z) {
@@ -17,7 +17,7 @@ void *field_plane(const field *field, int z) {
 
 status field_space_open(const kernels *backend, kernels_context *context, kernels_shape shape,
                         field_space *space) {
-  const size_t plane = plane_elements(&shape) * kernels_element_size(shape.precision);
+  const size_t plane = plane_bytes(&shape);
   size_t chunk = FIELD_PIECE_BYTES / plane;
   if (chunk < 1) chunk = 1;
   if (chunk > (size_t)shape.nz) chunk = (size_t)shape.nz;
@@ -57,14 +57,23 @@ static status staging_copy(const field *field, int z, int count, int to_host) {
   return field->backend->queue_wait(field->context, QUEUE_MAIN);
 }
 
-static void round_row(const kernels_shape *shape, const double *row, char *out) {
+/* Row i of the planes in the staging buffer. [out] *pitch: bytes from there to the next one. */
+static char *staging_row(const field *field, int64_t i, size_t *pitch) {
+  const kernels_shape *shape = &field->shape;
+  const size_t row = (size_t)shape->ldx * kernels_element_size(shape->precision);
+  const size_t at = (size_t)(i % shape->ny) * row;
+  *pitch = i % shape->ny < shape->ny - 1 ? row : plane_bytes(shape) - at;
+  return (char *)field->staging + (size_t)(i / shape->ny) * plane_bytes(shape) + at;
+}
+
+static void round_row(const kernels_shape *shape, const double *row, char *out, size_t pitch) {
   const size_t size = kernels_element_size(shape->precision);
   if (shape->precision == PRECISION_SINGLE) {
     for (int x = 0; x < shape->nx; x++) ((float *)(void *)out)[x] = (float)row[x];
   } else {
     memcpy(out, row, (size_t)shape->nx * size);
   }
-  memset(out + (size_t)shape->nx * size, 0, (size_t)(shape->ldx - shape->nx) * size);
+  memset(out + (size_t)shape->nx * size, 0, pitch - (size_t)shape->nx * size);
 }
 
 /* Rows of `count` planes from local plane z on, into the staging buffer; shared out among threads. Returns 0
@@ -72,7 +81,6 @@ static void round_row(const kernels_shape *shape, const double *row, char *out) 
 static int fill_staging(const field *field, int z, int count, int64_t z0, int64_t nz_global,
                         field_row function, const void *user) {
   const kernels_shape *shape = &field->shape;
-  const size_t row_bytes = (size_t)shape->ldx * kernels_element_size(shape->precision);
   const int64_t rows = (int64_t)count * shape->ny;
   int complete = 1;
 #pragma omp parallel reduction(&& : complete)
@@ -83,7 +91,9 @@ static int fill_staging(const field *field, int z, int count, int64_t z0, int64_
     for (int64_t i = 0; i < rows; i++) {
       if (row == NULL) continue;
       function(user, (z0 + z + i / shape->ny + nz_global) % nz_global, i % shape->ny, row);
-      round_row(shape, row, (char *)field->staging + (size_t)i * row_bytes);
+      size_t pitch = 0;
+      char *out = staging_row(field, i, &pitch);
+      round_row(shape, row, out, pitch);
     }
     free(row);
   }
@@ -104,19 +114,19 @@ status field_fill(field *field, int64_t z0, int64_t nz_global, int halos, field_
   return STATUS_OK;
 }
 
-/* Copies `count` planes between the staging buffer (padded rows) and packed host memory. */
+/* Copies `count` planes between the staging buffer (padded) and packed host memory. */
 static void pack(const field *field, int count, char *packed, int to_packed) {
   const kernels_shape *shape = &field->shape;
   const size_t size = kernels_element_size(shape->precision);
   const size_t row = (size_t)shape->nx * size;
-  const size_t pitch = (size_t)shape->ldx * size;
-  const size_t rows = (size_t)count * (size_t)shape->ny;
-  for (size_t i = 0; i < rows; i++) {
-    char *padded = (char *)field->staging + i * pitch;
+  const int64_t rows = (int64_t)count * shape->ny;
+  for (int64_t i = 0; i < rows; i++) {
+    size_t pitch = 0;
+    char *padded = staging_row(field, i, &pitch);
     if (to_packed) {
-      memcpy(packed + i * row, padded, row);
+      memcpy(packed + (size_t)i * row, padded, row);
     } else {
-      memcpy(padded, packed + i * row, row);
+      memcpy(padded, packed + (size_t)i * row, row);
       memset(padded + row, 0, pitch - row);
     }
   }

@@ -35,13 +35,7 @@ status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, gri
 }
 
 kernels_shape grid_shape(const grid *grid, precision precision) {
-  const int nx = (int)grid->n[0];
-  return (kernels_shape){.nx = nx,
-                         .ny = (int)grid->n[1],
-                         .nz = grid->nz,
-                         .ldx = kernels_pitch(nx, precision),
-                         .whole = grid->ranks == 1,
-                         .precision = precision};
+  return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, grid->ranks == 1, precision);
 }
 
 double grid_cell_volume(const grid *grid) {

@@ -39,12 +39,11 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                         .backend = space->backend,
                         .context = space->context,
                         .transport = transport,
-                        .row = MPI_DATATYPE_NULL};
-  halo->bytes =
-      (size_t)KERNELS_HALO * (size_t)shape->ny * (size_t)shape->ldx * kernels_element_size(shape->precision);
-  halo->rows = KERNELS_HALO * shape->ny;
-  CHECK_MPI(MPI_Type_contiguous((int)(halo->bytes / (size_t)halo->rows), MPI_BYTE, &halo->row));
-  CHECK_MPI(MPI_Type_commit(&halo->row));
+                        .unit = MPI_DATATYPE_NULL};
+  halo->bytes = (size_t)(KERNELS_HALO * shape->plane) * kernels_element_size(shape->precision);
+  halo->units = (int)(halo->bytes / KERNELS_PLANE_UNIT);
+  CHECK_MPI(MPI_Type_contiguous(KERNELS_PLANE_UNIT, MPI_BYTE, &halo->unit));
+  CHECK_MPI(MPI_Type_commit(&halo->unit));
   CHECK(space->backend->event_create(space->context, &halo->computed));
   CHECK(space->backend->event_create(space->context, &halo->halos_ready));
   if (transport != TRANSPORT_STAGED || halo->alone) return STATUS_OK;
@@ -64,7 +63,7 @@ void halo_destroy(halo *halo) {
   if (halo->staging != NULL) halo->backend->memory_free(halo->context, MEMORY_STAGING, halo->staging);
   if (halo->computed != NULL) halo->backend->event_destroy(halo->computed);
   if (halo->halos_ready != NULL) halo->backend->event_destroy(halo->halos_ready);
-  if (halo->row != MPI_DATATYPE_NULL) (void)MPI_Type_free(&halo->row);
+  if (halo->unit != MPI_DATATYPE_NULL) (void)MPI_Type_free(&halo->unit);
   *halo = (struct halo){0};
 }
 
@@ -72,8 +71,9 @@ static status post_up(halo *halo) {
   for (int i = 0; i < halo->count; i++) {
     const halo_places at = places_for_mpi(halo, i);
     MPI_Request *pair = &halo->up[2 * i];
-    CHECK_MPI(MPI_Irecv(at.receive_below, halo->rows, halo->row, halo->below, TAG_UP, halo->comm, &pair[0]));
-    CHECK_MPI(MPI_Isend(at.send_above, halo->rows, halo->row, halo->above, TAG_UP, halo->comm, &pair[1]));
+    CHECK_MPI(
+        MPI_Irecv(at.receive_below, halo->units, halo->unit, halo->below, TAG_UP, halo->comm, &pair[0]));
+    CHECK_MPI(MPI_Isend(at.send_above, halo->units, halo->unit, halo->above, TAG_UP, halo->comm, &pair[1]));
   }
   return STATUS_OK;
 }
@@ -83,8 +83,8 @@ static status post_down(halo *halo) {
     const halo_places at = places_for_mpi(halo, i);
     MPI_Request *pair = &halo->down[2 * i];
     CHECK_MPI(
-        MPI_Irecv(at.receive_above, halo->rows, halo->row, halo->above, TAG_DOWN, halo->comm, &pair[0]));
-    CHECK_MPI(MPI_Isend(at.send_below, halo->rows, halo->row, halo->below, TAG_DOWN, halo->comm, &pair[1]));
+        MPI_Irecv(at.receive_above, halo->units, halo->unit, halo->above, TAG_DOWN, halo->comm, &pair[0]));
+    CHECK_MPI(MPI_Isend(at.send_below, halo->units, halo->unit, halo->below, TAG_DOWN, halo->comm, &pair[1]));
   }
   return STATUS_OK;
 }

@@ -17,10 +17,10 @@ typedef struct halo {
   const kernels *backend;
   kernels_context *context;
   transport transport;
-  size_t bytes; /* of KERNELS_HALO planes */
-  MPI_Datatype
-      row;  /* a row with its padding: messages are counted in rows, for bytes may pass what an int holds */
-  int rows; /* of KERNELS_HALO planes */
+  size_t bytes;      /* of KERNELS_HALO planes */
+  MPI_Datatype unit; /* KERNELS_PLANE_UNIT bytes: messages are counted in these, for bytes may pass what an
+                        int holds */
+  int units;         /* of KERNELS_HALO planes */
   char
       *staging; /* TRANSPORT_STAGED: HALO_FIELDS times send below, send above, receive below, receive above */
   halo_peer peer;          /* TRANSPORT_PEER, from the first exchange on */

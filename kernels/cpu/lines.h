@@ -68,9 +68,9 @@ LINE_INLINE cpu_frame frame_make(const kernels_launch *launch) {
   const stencil *coefficients = launch->stencil;
   const kernels_shape *shape = &launch->shape;
   const int halo = shape->whole ? 0 : KERNELS_HALO;
-  cpu_frame frame = {.nx = shape->nx, .ny = shape->ny, .nz = shape->nz, .row = shape->ldx};
+  cpu_frame frame = {
+      .nx = shape->nx, .ny = shape->ny, .nz = shape->nz, .row = shape->ldx, .plane = shape->plane};
   frame.memory = (kernels_planes){-halo, shape->nz + halo};
-  frame.plane = frame.row * frame.ny;
   for (int d = 0; d < 3; d++) {
     for (int k = 0; k < STENCIL_RADIUS; k++) frame.first[d][k] = line_fill((real)coefficients->first[d][k]);
     for (int k = 0; k <= STENCIL_RADIUS; k++)

@@ -58,8 +58,7 @@ static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
   tiling.in_z = divide_up(planes, tiling.planes);
   tiling.depth = planes;
 
-  const size_t touched = (size_t)plan.arrays * (size_t)planes * (size_t)launch->shape.ny *
-                         (size_t)launch->shape.ldx * (size_t)element;
+  const size_t touched = (size_t)plan.arrays * (size_t)planes * (size_t)launch->shape.plane * (size_t)element;
   tiling.nontemporal = touched > launch->context->cache_bytes;
   return tiling;
 }

@@ -31,11 +31,12 @@ constexpr int RANGES = KERNELS_RANGES + 1; /* the third is for a launch that put
  * Kernels take the planes in pieces of at most `chunk`, each within one of the ranges. */
 struct geometry {
   int nx, ny, ldx, nz;
+  int units;                    /* of KERNELS_PLANE_UNIT bytes, from plane to plane */
   kernels_planes memory;        /* planes that hold values; others are images */
   kernels_planes range[RANGES]; /* {z, z} where empty */
 
   __device__ __forceinline__ ptrdiff_t plane(int z) const {
-    return (ptrdiff_t)z * ((ptrdiff_t)ny * ldx);
+    return z * hidden((ptrdiff_t)units * (KERNELS_PLANE_UNIT / (int)sizeof(real)));
   }
   /* Of a plane that may lie up to HALO planes outside the slab. A branch would cost registers. */
   __device__ __forceinline__ ptrdiff_t neighbour(int z) const {
@@ -54,6 +55,13 @@ struct geometry {
   }
   int planes() const {
     return planes(0) + planes(1) + planes(2);
+  }
+  /* Of a launch whose blocks share out whole ranges: planes of the longest, and how many they are. */
+  int longest() const {
+    return planes(0) > planes(1) ? planes(0) : planes(1);
+  }
+  unsigned ranges() const {
+    return planes(1) > 0 ? KERNELS_RANGES : 1;
   }
   int pieces(int chunk) const {
     return divide_up(planes(0), chunk) + divide_up(planes(1), chunk) + divide_up(planes(2), chunk);
@@ -124,10 +132,14 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
 }
 
 /* Host side. */
+static inline int plane_units(const kernels_launch *launch) {
+  return (int)(launch->shape.plane * (ptrdiff_t)sizeof(real) / KERNELS_PLANE_UNIT);
+}
+
 static inline geometry launch_geometry(const kernels_launch *launch) {
   const kernels_shape *s = &launch->shape;
   const int halo = s->whole ? 0 : HALO;
-  geometry d = {s->nx, s->ny, s->ldx, s->nz, {-halo, s->nz + halo}, {}};
+  geometry d = {s->nx, s->ny, s->ldx, s->nz, plane_units(launch), {-halo, s->nz + halo}, {}};
   for (int r = 0; r < KERNELS_RANGES; r++) {
     d.range[r] = launch->planes[r];
     if (d.planes(r) < 0) d.range[r].z1 = d.range[r].z0;
@@ -142,7 +154,7 @@ static inline int chunk_least(const geometry &d) {
 }
 
 static inline ptrdiff_t plane_zero(const kernels_launch *launch) {
-  return (ptrdiff_t)HALO * launch->shape.ny * launch->shape.ldx;
+  return HALO * launch->shape.plane;
 }
 
 /* NULL stays NULL. */

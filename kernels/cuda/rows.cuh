@@ -1,8 +1,6 @@
 #ifndef FDAPP_CUDA_ROWS_CUH
 #define FDAPP_CUDA_ROWS_CUH
 
-#include <algorithm>
-
 #include "operations.cuh"
 
 /* The derivative along x: a warp takes 32 vectors of each of ROWS rows straight into registers, and lanes
@@ -49,8 +47,13 @@ __device__ __forceinline__ void elements_load(const real *first, ptrdiff_t pitch
   }
 }
 
-/* blockDim (32, ROWS_WARPS); blockIdx.x: parts of a row, row by row; blockIdx.y: the ranges of planes, whose
- * rows are numbered through. WHOLE: rows are whole vectors. */
+/* Blocks of a plane for each part of its rows. */
+template <int ROWS> __host__ __device__ __forceinline__ int rows_blocks(const geometry &d) {
+  return divide_up(d.ny, ROWS * ROWS_WARPS);
+}
+
+/* blockDim (32, ROWS_WARPS); blockIdx.x: parts of a row, row by row, plane by plane; blockIdx.y: the ranges
+ * of planes. WHOLE: rows are whole vectors. */
 template <int ROWS, bool WHOLE>
 __global__ void __launch_bounds__(32 * ROWS_WARPS)
     rows_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d) {
@@ -65,11 +68,12 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS)
   const int side_from = WHOLE    ? wrap(min(side, d.nx + HALO - VECTOR), d.nx)
                         : at_end ? whole_vector(side, d.nx)
                                  : 0;
-  const ptrdiff_t count = (ptrdiff_t)(range.z1 - range.z0) * d.ny;
-  const ptrdiff_t first = ((ptrdiff_t)(blockIdx.x / parts) * ROWS_WARPS + threadIdx.y) * ROWS;
-  if (first >= count) return;
-  const int rows = (int)min((ptrdiff_t)ROWS, count - first);
-  const ptrdiff_t start = d.plane(range.z0) + first * d.ldx;
+  const unsigned block = blockIdx.x / parts, blocks = (unsigned)rows_blocks<ROWS>(d);
+  const int z = range.z0 + (int)(block / blocks);
+  const int y = ((int)(block % blocks) * ROWS_WARPS + (int)threadIdx.y) * ROWS;
+  if (z >= range.z1 || y >= d.ny) return;
+  const int rows = min(ROWS, d.ny - y);
+  const ptrdiff_t start = d.plane(z) + (ptrdiff_t)y * d.ldx;
   real own[ROWS][VECTOR], beside[ROWS][VECTOR] = {};
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
@@ -98,10 +102,9 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS)
 template <int ROWS, bool WHOLE>
 static status rows_launch_as(const kernels_launch *launch, const arguments &a, const char *name) {
   const geometry d = launch_geometry(launch);
-  const size_t rows = (size_t)std::max(d.planes(0), d.planes(1)) * (size_t)d.ny;
-  const size_t blocks =
-      (rows + ROWS * ROWS_WARPS - 1) / (ROWS * ROWS_WARPS) * (size_t)divide_up(d.nx, 32 * VECTOR);
-  const dim3 grid((unsigned)blocks, d.planes(1) > 0 ? KERNELS_RANGES : 1);
+  const size_t planes = (size_t)d.longest();
+  const size_t blocks = planes * (size_t)rows_blocks<ROWS>(d) * (size_t)divide_up(d.nx, 32 * VECTOR);
+  const dim3 grid((unsigned)blocks, d.ranges());
   kernel_launch(rows_kernel<ROWS, WHOLE>, grid, dim3(32, ROWS_WARPS), 0, launch_stream(launch), a, d);
   return context_launched(launch->context, launch->queue, name);
 }

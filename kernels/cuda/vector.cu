@@ -4,13 +4,13 @@
 
 constexpr int VECTOR_THREADS = 256;
 
-/* blockIdx.y: pieces of `chunk` planes, which lie together, so the rows' padding is computed too. */
+/* blockIdx.y: the ranges; their planes lie together, so padding is computed, too. */
 __global__ void __launch_bounds__(VECTOR_THREADS)
-    axpy_kernel(const geometry d, const int chunk, const real a, const real *x, real *y) {
-  const kernels_planes piece = d.piece((int)blockIdx.y, chunk);
+    axpy_kernel(const __grid_constant__ geometry d, const real a, const real *x, real *y) {
+  const kernels_planes range = d.range[blockIdx.y];
   const ptrdiff_t at = ((ptrdiff_t)blockIdx.x * VECTOR_THREADS + (ptrdiff_t)threadIdx.x) * VECTOR;
-  if (at >= (ptrdiff_t)(piece.z1 - piece.z0) * d.ny * d.ldx) return;
-  const ptrdiff_t i = d.plane(piece.z0) + at;
+  if (at >= d.plane(range.z1 - range.z0)) return;
+  const ptrdiff_t i = d.plane(range.z0) + at;
   real added[VECTOR], value[VECTOR];
   vector_load(x + i, added);
   vector_load(y + i, value);
@@ -21,12 +21,11 @@ __global__ void __launch_bounds__(VECTOR_THREADS)
 
 extern "C" status NAME(axpy)(const kernels_launch *launch, double a, const void *x, void *y) {
   const geometry d = launch_geometry(launch);
-  const int chunk = chunk_least(d);
   constexpr size_t BLOCK = (size_t)VECTOR_THREADS * VECTOR;
-  const size_t elements = (size_t)chunk * (size_t)d.ny * (size_t)d.ldx;
-  const dim3 grid((unsigned)((elements + BLOCK - 1) / BLOCK), (unsigned)d.pieces(chunk));
-  kernel_launch(axpy_kernel, grid, VECTOR_THREADS, 0, launch_stream(launch), d, chunk, (real)a,
-                shifted(launch, x), shifted(launch, y));
+  const size_t elements = (size_t)(d.longest() * launch->shape.plane);
+  const dim3 grid((unsigned)((elements + BLOCK - 1) / BLOCK), d.ranges());
+  kernel_launch(axpy_kernel, grid, VECTOR_THREADS, 0, launch_stream(launch), d, (real)a, shifted(launch, x),
+                shifted(launch, y));
   return context_launched(launch->context, launch->queue, "kernel axpy");
 }
 

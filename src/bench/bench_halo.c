@@ -180,8 +180,8 @@ static status target_open(bench *bench, halo_target *target) {
   const bench_options *options = &bench->options;
   for (int i = 0; i < options->plane_count; i++) {
     const int side = (int)options->planes[i];
-    const size_t row = (size_t)kernels_pitch(side, PRECISION_DOUBLE) * sizeof(double);
-    const size_t bytes = KERNELS_HALO * (size_t)side * row;
+    const kernels_shape shape = kernels_shape_make(side, side, PLANES, 0, PRECISION_DOUBLE);
+    const size_t bytes = (size_t)(KERNELS_HALO * shape.plane) * sizeof(double);
     if (bytes > target->half) target->half = bytes;
   }
   const size_t field = target->half / KERNELS_HALO * (PLANES + 2 * KERNELS_HALO);

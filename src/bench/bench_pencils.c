@@ -124,10 +124,9 @@ static void error_add_planes(pencil_error *error, const pencil_line *line, const
 /* Fields that are one point shorter along the line, in the same memory. */
 static field view_of(const field *field, const pencil_line *line) {
   struct field view = *field;
-  if (line->axis == AXIS_X) view.shape.nx--;
-  if (line->axis == AXIS_Y) view.shape.ny--;
-  if (line->axis == AXIS_Z) view.shape.nz--;
-  view.shape.ldx = kernels_pitch(view.shape.nx, view.shape.precision);
+  const kernels_shape *shape = &field->shape;
+  view.shape = kernels_shape_make(shape->nx - (line->axis == AXIS_X), shape->ny - (line->axis == AXIS_Y),
+                                  shape->nz - (line->axis == AXIS_Z), shape->whole, shape->precision);
   if (view.chunk > view.shape.nz) view.chunk = view.shape.nz;
   return view;
 }

@@ -16,7 +16,7 @@ static real fused(real a, real b, real c) {
 static size_t place(const kernels_shape *shape, int x, int y, int z) {
   x += x < 0 ? shape->nx : x >= shape->nx ? -shape->nx : 0;
   y += y < 0 ? shape->ny : y >= shape->ny ? -shape->ny : 0;
-  return ((size_t)(z + KERNELS_HALO) * (size_t)shape->ny + (size_t)y) * (size_t)shape->ldx + (size_t)x;
+  return (size_t)(z + KERNELS_HALO) * (size_t)shape->plane + (size_t)y * (size_t)shape->ldx + (size_t)x;
 }
 
 static real get(const kernels_launch *launch, const void *f, const int at[3]) {

@@ -78,12 +78,7 @@ int rig_main(int argc, char **argv, const rig_test *tests, size_t count) {
 }
 
 void rig_shape(rig *rig, int nx, int ny, int nz) {
-  kernels_shape *shape = &rig->launch.shape;
-  shape->nx = nx;
-  shape->ny = ny;
-  shape->nz = nz;
-  shape->ldx = kernels_pitch(nx, shape->precision);
-  shape->whole = 0;
+  rig->launch.shape = kernels_shape_make(nx, ny, nz, 0, rig->launch.shape.precision);
   rig->launch.queue = QUEUE_MAIN;
   rig->launch.planes[0] = (kernels_planes){0, nz};
   rig->launch.planes[1] = (kernels_planes){0, 0};

@@ -43,21 +43,28 @@ static void grids_are_made(void **state) {
   assert_int_equal(twice.ny, 20);
   assert_int_equal(twice.nz, 9);
   assert_false(twice.whole);
-  assert_int_equal(kernels_field_bytes(&twice), (9 + 8) * 20 * 48 * 8);
-  assert_int_equal(kernels_field_bytes(&single), (9 + 8) * 20 * 64 * 4);
+  assert_int_equal(twice.plane, 31 * 256 / 8);  /* 20 * 48 * 8 = 30 * 256 */
+  assert_int_equal(single.plane, 21 * 256 / 4); /* 20 * 64 * 4 = 20 * 256 */
+  assert_int_equal(kernels_field_bytes(&twice), (9 + 8) * 31 * 256);
+  assert_int_equal(kernels_field_bytes(&single), (9 + 8) * 21 * 256);
   assert_int_equal(grid_make((const int64_t[3]){33, 20, 37}, (const double[3]){1.0, 2.0, 37.0}, 1, 0, &g),
                    STATUS_OK);
   assert_true(grid_shape(&g, PRECISION_SINGLE).whole);
 }
 
-static void pitch_is_whole_lines(void **state) {
+/* Rows of 128 bytes or a multiple, planes of an odd multiple of 256, and no more than that takes. */
+static void pitches_are_whole_lines(void **state) {
   (void)state;
   for (int nx = 1; nx < 300; nx++) {
     for (int p = 0; p < 2; p++) {
-      const enum precision precision = p == 0 ? PRECISION_SINGLE : PRECISION_DOUBLE;
-      const int pitch = kernels_pitch(nx, precision);
-      const int row = KERNELS_ROW_ALIGNMENT / (int)kernels_element_size(precision);
-      assert_true(pitch >= nx && pitch < nx + row && pitch % row == 0);
+      const int bytes = p == 0 ? 4 : 8;
+      const int ny = 1 + nx * 7 % 31;
+      const kernels_shape shape =
+          kernels_shape_make(nx, ny, 4, 0, p == 0 ? PRECISION_SINGLE : PRECISION_DOUBLE);
+      const int row = shape.ldx * bytes;
+      assert_true(row >= nx * bytes && row < nx * bytes + 128 && row % 128 == 0);
+      const ptrdiff_t plane = shape.plane * bytes;
+      assert_true(plane >= ny * row && plane < ny * row + 512 && plane % 512 == 256);
     }
   }
 }
@@ -86,7 +93,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(slabs_tile_the_planes),
       cmocka_unit_test(grids_are_made),
-      cmocka_unit_test(pitch_is_whole_lines),
+      cmocka_unit_test(pitches_are_whole_lines),
       cmocka_unit_test(impossible_slabs_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

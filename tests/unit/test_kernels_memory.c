@@ -133,8 +133,8 @@ static void stream_check(rig *rig, const twin in[5], int reads, int writes, int 
     for (int z = -KERNELS_HALO; z < shape->nz + KERNELS_HALO; z++) {
       for (int y = 0; y < shape->ny; y++) {
         for (int x = 0; x < shape->nx; x++) {
-          const size_t row = (size_t)(z + KERNELS_HALO) * (size_t)shape->ny + (size_t)y;
-          if (row * ldx + (size_t)x >= stream.elements) continue;
+          const size_t row = (size_t)(z + KERNELS_HALO) * (size_t)shape->plane + (size_t)y * ldx;
+          if (row + (size_t)x >= stream.elements) continue;
           double sum = 0.0;
           for (int r = 0; r < reads; r++) sum += reference_value(shape, in[r].host, x, y, z);
           reference_set(shape, out[w].host, x, y, z, sum);

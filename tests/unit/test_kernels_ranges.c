@@ -280,15 +280,16 @@ static void whole_slabs_need_no_halos(rig *rig) {
 /* Some planes of a field: which, and where they lie in it. */
 typedef struct part {
   size_t offset, bytes;
-  size_t row, points; /* bytes from row to row, and of a row's points */
+  size_t plane, row, points; /* bytes from plane to plane, from row to row, and of a row's points */
 } part;
 
 static part part_of(const rig *rig, int z, int count) {
   const kernels_shape *shape = &rig->launch.shape;
   const size_t element = kernels_element_size(shape->precision);
   const size_t row = (size_t)shape->ldx * element;
-  const size_t plane = (size_t)shape->ny * row;
-  return (part){(size_t)(z + KERNELS_HALO) * plane, (size_t)count * plane, row, (size_t)shape->nx * element};
+  const size_t plane = (size_t)shape->plane * element;
+  return (part){(size_t)(z + KERNELS_HALO) * plane, (size_t)count * plane, plane, row,
+                (size_t)shape->nx * element};
 }
 
 /* As it is on the device now, whatever MAIN is doing, to another field there: at once, before more is
@@ -304,8 +305,12 @@ static void part_assert_equal(rig *rig, part part, const void *device, const voi
   assert_ok(rig->backend->memory_copy(rig->context, QUEUE_COPY, copied, (const char *)device + part.offset,
                                       part.bytes));
   assert_ok(rig->backend->queue_wait(rig->context, QUEUE_COPY));
-  for (size_t at = 0; at < part.bytes; at += part.row)
-    assert_memory_equal(copied + at, (const char *)host + part.offset + at, part.points);
+  for (size_t plane = 0; plane < part.bytes; plane += part.plane) {
+    for (int y = 0; y < rig->launch.shape.ny; y++) {
+      const size_t at = plane + (size_t)y * part.row;
+      assert_memory_equal(copied + at, (const char *)host + part.offset + at, part.points);
+    }
+  }
   free(copied);
 }
 
