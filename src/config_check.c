@@ -68,7 +68,7 @@ static status complete_key(const config_reading *reading, int index) {
   return STATUS_OK;
 }
 
-/* Bytes of all fields with their halo planes and padded rows must be countable, those of a node's ranks added
+/* Bytes of all fields with their halo planes and padding must be countable, those of a node's ranks added
  * up: more fields than any run has, 8 halo planes to 4 planes, and buffers. */
 enum { FIELDS_AT_MOST = 64 };
 

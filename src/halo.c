@@ -1,5 +1,6 @@
 #include "halo.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 enum { TAG_UP = 11, TAG_DOWN = 12 }; /* direction of travel: with two ranks both neighbours are the same */
@@ -41,7 +42,13 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                         .transport = transport,
                         .unit = MPI_DATATYPE_NULL};
   halo->bytes = (size_t)(KERNELS_HALO * shape->plane) * kernels_element_size(shape->precision);
-  halo->units = (int)(halo->bytes / KERNELS_PLANE_UNIT);
+  const size_t units = halo->bytes / KERNELS_PLANE_UNIT;
+  if (units > INT_MAX) {
+    return status_fail(STATUS_USAGE,
+                       "halos: planes of %zu bytes: four of them are more than a message carries",
+                       halo->bytes / KERNELS_HALO);
+  }
+  halo->units = (int)units;
   CHECK_MPI(MPI_Type_contiguous(KERNELS_PLANE_UNIT, MPI_BYTE, &halo->unit));
   CHECK_MPI(MPI_Type_commit(&halo->unit));
   CHECK(space->backend->event_create(space->context, &halo->computed));

@@ -35,7 +35,7 @@ typedef struct halo {
 } halo;
 
 /* Prepares exchanges for fields of `space` on the slabs of `grid`. Not collective. Buffers live until
- * halo_destroy. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
+ * halo_destroy. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE if planes have 128 GiB or more. */
 status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport,
                    halo *halo);
 void halo_destroy(halo *halo);

@@ -28,7 +28,7 @@ __host__ __device__ constexpr int divide_up(int a, int b) {
 constexpr int RANGES = KERNELS_RANGES + 1; /* the third is for a launch that puts its edges first */
 
 /* Where a launch works. Pointers to fields are shifted to plane 0, so that negative planes are halo planes.
- * Kernels take the planes in pieces of at most `chunk`, each within one of the ranges. */
+ * Kernels take whole ranges, or pieces of at most `chunk` planes, each within one of them. */
 struct geometry {
   int nx, ny, ldx, nz;
   int units;                    /* of KERNELS_PLANE_UNIT bytes, from plane to plane */
@@ -132,6 +132,7 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
 }
 
 /* Host side. */
+/* An int: planes of 512 GiB fit no device. */
 static inline int plane_units(const kernels_launch *launch) {
   return (int)(launch->shape.plane * (ptrdiff_t)sizeof(real) / KERNELS_PLANE_UNIT);
 }

@@ -47,13 +47,8 @@ __device__ __forceinline__ void elements_load(const real *first, ptrdiff_t pitch
   }
 }
 
-/* Blocks of a plane for each part of its rows. */
-template <int ROWS> __host__ __device__ __forceinline__ int rows_blocks(const geometry &d) {
-  return divide_up(d.ny, ROWS * ROWS_WARPS);
-}
-
-/* blockDim (32, ROWS_WARPS); blockIdx.x: parts of a row, row by row, plane by plane; blockIdx.y: the ranges
- * of planes. WHOLE: rows are whole vectors. */
+/* blockDim (32, ROWS_WARPS); blockIdx.x: parts of a row, row by row; blockIdx.y: the ranges of planes, whose
+ * groups of ROWS rows are numbered through, no group lying in two planes. WHOLE: rows are whole vectors. */
 template <int ROWS, bool WHOLE>
 __global__ void __launch_bounds__(32 * ROWS_WARPS)
     rows_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d) {
@@ -68,10 +63,11 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS)
   const int side_from = WHOLE    ? wrap(min(side, d.nx + HALO - VECTOR), d.nx)
                         : at_end ? whole_vector(side, d.nx)
                                  : 0;
-  const unsigned block = blockIdx.x / parts, blocks = (unsigned)rows_blocks<ROWS>(d);
-  const int z = range.z0 + (int)(block / blocks);
-  const int y = ((int)(block % blocks) * ROWS_WARPS + (int)threadIdx.y) * ROWS;
-  if (z >= range.z1 || y >= d.ny) return;
+  const unsigned groups = (unsigned)divide_up(d.ny, ROWS); /* of a plane */
+  const unsigned group = blockIdx.x / parts * ROWS_WARPS + threadIdx.y;
+  const int z = range.z0 + (int)(group / groups);
+  const int y = (int)(group % groups) * ROWS;
+  if (z >= range.z1) return;
   const int rows = min(ROWS, d.ny - y);
   const ptrdiff_t start = d.plane(z) + (ptrdiff_t)y * d.ldx;
   real own[ROWS][VECTOR], beside[ROWS][VECTOR] = {};
@@ -102,8 +98,8 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS)
 template <int ROWS, bool WHOLE>
 static status rows_launch_as(const kernels_launch *launch, const arguments &a, const char *name) {
   const geometry d = launch_geometry(launch);
-  const size_t planes = (size_t)d.longest();
-  const size_t blocks = planes * (size_t)rows_blocks<ROWS>(d) * (size_t)divide_up(d.nx, 32 * VECTOR);
+  const size_t groups = (size_t)d.longest() * (size_t)divide_up(d.ny, ROWS);
+  const size_t blocks = (groups + ROWS_WARPS - 1) / ROWS_WARPS * (size_t)divide_up(d.nx, 32 * VECTOR);
   const dim3 grid((unsigned)blocks, d.ranges());
   kernel_launch(rows_kernel<ROWS, WHOLE>, grid, dim3(32, ROWS_WARPS), 0, launch_stream(launch), a, d);
   return context_launched(launch->context, launch->queue, name);

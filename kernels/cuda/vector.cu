@@ -4,7 +4,7 @@
 
 constexpr int VECTOR_THREADS = 256;
 
-/* blockIdx.y: the ranges; their planes lie together, so padding is computed, too. */
+/* blockIdx.y: the ranges, each one piece of memory; padding is computed, too. */
 __global__ void __launch_bounds__(VECTOR_THREADS)
     axpy_kernel(const __grid_constant__ geometry d, const real a, const real *x, real *y) {
   const kernels_planes range = d.range[blockIdx.y];

@@ -248,7 +248,7 @@ static json_t *report(const kernel_result *result) {
   return entry;
 }
 
-/* The stream of a case, over the same bytes in the same places. */
+/* The stream of a case, over as many bytes from the same places on. */
 static bench_stream stream_of(const kernel_job *job, int nontemporal) {
   const kernels_shape *shape = &job->launch.shape;
   const field *fields = job->arrays->fields;

@@ -203,9 +203,11 @@ static int points_off(const stand *stand, const field *field, int first, int las
   return off;
 }
 
+/* Padding is NaN. */
 static void field_set(const stand *stand, const field *field, int shift) {
   const int nz = field->shape.nz;
   for (int z = -KERNELS_HALO; z < nz + KERNELS_HALO; z++) {
+    memset(field_plane(field, z), 0xff, field_plane_bytes(field));
     for (int y = 0; y < NY; y++) {
       for (int x = 0; x < NX; x++) {
         const double value = point_value(&stand->grid, stand->grid.z0 + z, y, x, shift);
@@ -239,6 +241,17 @@ static void exchanges_check(const stand *stand, transport transport) {
   EXPECT(halo_leave(&halo) == STATUS_OK);
   halo_destroy(&halo);
   for (int i = 0; i < HALO_FIELDS; i++) field_destroy(&fields[i]);
+}
+
+/* More than a message's count can say: refused before anything is allocated. */
+static void large_planes_check(const stand *stand) {
+  halo halo;
+  field_space space = stand->space;
+  space.shape = kernels_shape_make(1 << 17, 1 << 17, stand->grid.nz, 0, PRECISION_DOUBLE);
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &space, TRANSPORT_STAGED, &halo) == STATUS_USAGE);
+  EXPECT(strstr(status_message(STATUS_USAGE), "more than a message carries") != NULL);
+  status_clear();
+  halo_destroy(&halo);
 }
 
 /* Neighbours have a field open until halo_leave. One that lies where another lay would get its halos into the
@@ -302,6 +315,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   stand_open(&stand);
   choices_check(&stand);
+  large_planes_check(&stand);
   exchanges_check(&stand, TRANSPORT_STAGED);
   if (stand.ranks > 1) {
     exchanges_check(&stand, TRANSPORT_PEER);

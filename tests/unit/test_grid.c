@@ -69,6 +69,15 @@ static void pitches_are_whole_lines(void **state) {
   }
 }
 
+/* Counted in 64 bits: rows of 2^26 doubles are 2^29 bytes, 2^26 of them 2^55, and 256 more make the units
+ * odd. */
+static void largest_planes_are_counted(void **state) {
+  (void)state;
+  const kernels_shape shape = kernels_shape_make(1 << 26, 1 << 26, 4, 0, PRECISION_DOUBLE);
+  assert_int_equal(shape.ldx, 1 << 26);
+  assert_true(shape.plane == ((ptrdiff_t)1 << 52) + 32);
+}
+
 static void refused(const int64_t n[3], int ranks, const char *word) {
   grid g;
   status_clear();
@@ -91,9 +100,8 @@ static void impossible_slabs_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(slabs_tile_the_planes),
-      cmocka_unit_test(grids_are_made),
-      cmocka_unit_test(pitches_are_whole_lines),
+      cmocka_unit_test(slabs_tile_the_planes),        cmocka_unit_test(grids_are_made),
+      cmocka_unit_test(pitches_are_whole_lines),      cmocka_unit_test(largest_planes_are_counted),
       cmocka_unit_test(impossible_slabs_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,114 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "field.h"
+
+/* Fields through a staging buffer of any size: points arrive in their places, and padding is zero. */
+
+enum { NX = 9, NY = 3, NZ = 7 };
+
+typedef struct stand {
+  const kernels *backend;
+  kernels_context *context;
+  field_space space;
+  field field;
+} stand;
+
+/* The staging buffer takes `chunk` planes and holds garbage; so does the field. */
+static stand stand_open(precision precision, int chunk) {
+  stand s = {.backend = kernels_find("cpu")};
+  const kernels_setup setup = {.threads = 2};
+  assert_int_equal(s.backend->context_create(&setup, &s.context), STATUS_OK);
+  const kernels_shape shape = kernels_shape_make(NX, NY, NZ, 0, precision);
+  assert_int_equal(field_space_open(s.backend, s.context, shape, &s.space), STATUS_OK);
+  assert_int_equal(s.space.chunk, NZ);
+  s.space.chunk = chunk;
+  assert_int_equal(field_create(&s.space, &s.field), STATUS_OK);
+  memset(s.space.staging, 0xff, (size_t)chunk * field_plane_bytes(&s.field));
+  memset(s.field.data, 0xff, kernels_field_bytes(&shape));
+  return s;
+}
+
+static void stand_close(stand *s) {
+  field_destroy(&s->field);
+  field_space_close(&s->space);
+  s->backend->context_destroy(s->context);
+}
+
+static double value_at(int64_t z, int64_t y, int x) {
+  return (double)(1 + x + 16 * y + 256 * z);
+}
+
+static void value_row(const void *user, int64_t z, int64_t y, double *row) {
+  (void)user;
+  for (int x = 0; x < NX; x++) row[x] = value_at(z, y, x);
+}
+
+/* Planes first .. last-1 hold values, those of their images outside the slab, and nothing else. */
+static void check_planes(const stand *s, int first, int last) {
+  const size_t bytes = field_plane_bytes(&s->field), element = kernels_element_size(s->field.shape.precision);
+  char *expected = calloc(1, bytes);
+  assert_non_null(expected);
+  for (int z = first; z < last; z++) {
+    for (int y = 0; y < NY; y++) {
+      for (int x = 0; x < NX; x++) {
+        const double value = value_at((z + NZ) % NZ, y, x);
+        const float narrow = (float)value;
+        const void *from = element == sizeof narrow ? (const void *)&narrow : &value;
+        memcpy(expected + (size_t)(y * 128) + (size_t)x * element, from, element);
+      }
+    }
+    assert_memory_equal(field_plane(&s->field, z), expected, bytes);
+  }
+  free(expected);
+}
+
+static void filled(precision precision, int chunk) {
+  stand s = stand_open(precision, chunk);
+  assert_int_equal(field_fill(&s.field, 0, NZ, 1, value_row, NULL), STATUS_OK);
+  check_planes(&s, -KERNELS_HALO, NZ + KERNELS_HALO);
+  stand_close(&s);
+}
+
+/* Planes 1 .. NZ-2 from packed memory and back. */
+static void stored(precision precision, int chunk) {
+  stand s = stand_open(precision, chunk);
+  char packed[NX * NY * NZ * sizeof(double)], back[sizeof packed];
+  const size_t element = kernels_element_size(precision);
+  size_t at = 0;
+  for (int z = 1; z < NZ - 1; z++) {
+    for (int y = 0; y < NY; y++) {
+      for (int x = 0; x < NX; x++, at += element) {
+        const double value = value_at(z, y, x);
+        const float narrow = (float)value;
+        memcpy(packed + at, element == sizeof narrow ? (const void *)&narrow : &value, element);
+      }
+    }
+  }
+  assert_int_equal(field_store(&s.field, 1, NZ - 2, packed), STATUS_OK);
+  check_planes(&s, 1, NZ - 1);
+  memset(s.space.staging, 0xff, (size_t)chunk * field_plane_bytes(&s.field));
+  assert_int_equal(field_load(&s.field, 1, NZ - 2, back), STATUS_OK);
+  assert_memory_equal(back, packed, at);
+  stand_close(&s);
+}
+
+static void fields_go_through_staging(void **state) {
+  (void)state;
+  for (int p = PRECISION_SINGLE; p <= PRECISION_DOUBLE; p++) {
+    for (int chunk = 1; chunk <= NZ; chunk += 2) { /* 3: the last piece is shorter */
+      filled((precision)p, chunk);
+      stored((precision)p, chunk);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fields_go_through_staging)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
