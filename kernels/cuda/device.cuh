@@ -132,7 +132,8 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
 }
 
 /* Host side. */
-/* An int: planes of 512 GiB fit no device. */
+
+/* From plane to plane; an int, for planes of 512 GiB fit no device. */
 static inline int plane_units(const kernels_launch *launch) {
   return (int)(launch->shape.plane * (ptrdiff_t)sizeof(real) / KERNELS_PLANE_UNIT);
 }

@@ -247,9 +247,11 @@ static void exchanges_check(const stand *stand, transport transport) {
 static void large_planes_check(const stand *stand) {
   halo halo;
   field_space space = stand->space;
+  const size_t taken = staging;
   space.shape = kernels_shape_make(1 << 17, 1 << 17, stand->grid.nz, 0, PRECISION_DOUBLE);
   EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &space, TRANSPORT_STAGED, &halo) == STATUS_USAGE);
   EXPECT(strstr(status_message(STATUS_USAGE), "more than a message carries") != NULL);
+  EXPECT(staging == taken);
   status_clear();
   halo_destroy(&halo);
 }

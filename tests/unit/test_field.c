@@ -44,6 +44,12 @@ static double value_at(int64_t z, int64_t y, int x) {
   return (double)(1 + x + 16 * y + 256 * z);
 }
 
+/* Puts a value of `element` bytes at `to`. */
+static void value_put(char *to, double value, size_t element) {
+  const float narrow = (float)value;
+  memcpy(to, element == sizeof narrow ? (const void *)&narrow : &value, element);
+}
+
 static void value_row(const void *user, int64_t z, int64_t y, double *row) {
   (void)user;
   for (int x = 0; x < NX; x++) row[x] = value_at(z, y, x);
@@ -57,10 +63,7 @@ static void check_planes(const stand *s, int first, int last) {
   for (int z = first; z < last; z++) {
     for (int y = 0; y < NY; y++) {
       for (int x = 0; x < NX; x++) {
-        const double value = value_at((z + NZ) % NZ, y, x);
-        const float narrow = (float)value;
-        const void *from = element == sizeof narrow ? (const void *)&narrow : &value;
-        memcpy(expected + (size_t)(y * 128) + (size_t)x * element, from, element);
+        value_put(expected + (size_t)(y * 128) + (size_t)x * element, value_at((z + NZ) % NZ, y, x), element);
       }
     }
     assert_memory_equal(field_plane(&s->field, z), expected, bytes);
@@ -83,11 +86,7 @@ static void stored(precision precision, int chunk) {
   size_t at = 0;
   for (int z = 1; z < NZ - 1; z++) {
     for (int y = 0; y < NY; y++) {
-      for (int x = 0; x < NX; x++, at += element) {
-        const double value = value_at(z, y, x);
-        const float narrow = (float)value;
-        memcpy(packed + at, element == sizeof narrow ? (const void *)&narrow : &value, element);
-      }
+      for (int x = 0; x < NX; x++, at += element) value_put(packed + at, value_at(z, y, x), element);
     }
   }
   assert_int_equal(field_store(&s.field, 1, NZ - 2, packed), STATUS_OK);
