@@ -51,7 +51,7 @@ typedef struct kernels_setup {
 
 /* Made by kernels_shape_make; the pitches are those of nx, ny and the precision. */
 typedef struct kernels_shape {
-  int nx, ny, nz;  /* owned points */
+  int nx, ny, nz;  /* owned points; more than 2 KERNELS_HALO in x and in y */
   int ldx;         /* row pitch in elements */
   ptrdiff_t plane; /* plane pitch in elements */
   int whole;       /* the slab is all of a periodic z: "halos valid", asked for below, does not apply */

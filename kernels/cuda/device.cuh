@@ -21,6 +21,11 @@ extern "C" {
 constexpr int HALO = KERNELS_HALO;
 constexpr int VECTOR = 16 / (int)sizeof(real); /* elements that one thread loads at a time */
 
+constexpr bool SINGLE = sizeof(real) == sizeof(float);
+constexpr int by_precision_value(int single, int twofold) {
+  return SINGLE ? single : twofold;
+}
+
 __host__ __device__ constexpr int divide_up(int a, int b) {
   return (a + b - 1) / b;
 }

@@ -5,16 +5,13 @@
 
 /* Chooses the kernel and the tile of an operation. */
 
-constexpr bool SINGLE = sizeof(real) == sizeof(float);
-constexpr int by_precision_value(int single, int twofold) {
-  return SINGLE ? single : twofold;
-}
 template <class A, class B> using by_precision = std::conditional_t<SINGLE, A, B>;
 
 /* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), and when they are
  * used. A device with less shared memory than a tile needs takes the kernel without. */
-template <class Tile, class Thin = Tile> struct choice {
+template <class Tile, class Thin = Tile, class Odd = Tile> struct choice {
   using tile = Tile;
+  using odd = Odd;                          /* where rows are not whole vectors */
   using thin = Thin;                        /* where cutting a slab along z costs more than small tiles do: */
   static constexpr int THIN_PLANES = 64;    /* slabs of no more planes */
   static constexpr int UNPACED_PLANES = 32; /* blocks of no more are over before they drift apart */
@@ -33,8 +30,7 @@ template <> struct choice_of<derivative_operation<AXIS_Y>> : choice<tile<NARROW,
 };
 template <>
 struct choice_of<derivative_operation<AXIS_Z>>
-    : choice_thin<by_precision<tile<NARROW, 2, 512, 5, 6>, tile<NARROW, 4, 256, 5, 6>>,
-                  tile<NARROW, 1, 512, 8, 6>> {
+    : choice_thin<tile<NARROW, 2, 512, 5, 5>, tile<NARROW, 1, 512, 8, 6>> {
   static constexpr bool PACED_THIN = !SINGLE;
   static constexpr size_t BYTES = (size_t)32 << 20;
 };
@@ -48,15 +44,18 @@ struct choice_of<divergence_operation> : choice_thin<tile<NARROW, 4, 256, 2, 2>,
   static constexpr int THIN_PLANES = by_precision_value(256, 64); /* 256^3 gains 8 points */
   static constexpr bool PACED_THIN = !SINGLE;
 };
+using laplacian_tile = tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9, 9>;
 template <>
-struct choice_of<laplacian_operation> : choice<tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9, 9>> {};
+struct choice_of<laplacian_operation>
+    : choice<laplacian_tile, laplacian_tile,
+             predicated<by_precision<laplacian_tile, tile<WIDE, 4, 128, 2, 18, 3, 9>>>> {};
 
 template <bool DIFFUSION>
 struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, DIFFUSION, 0>>
     : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 3, 18, 9, 9>>> {};
 template <>
 struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 1>>
-    : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, tile<NARROW, 2, 256, 3, 3>> {
+    : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, predicated<tile<NARROW, 2, 256, 3, 3>>> {
   static constexpr bool PACED_THIN = !SINGLE;
 };
 template <>
@@ -70,7 +69,8 @@ struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, true, 3>>
     : choice<tile<WIDE, 2, 256, 2, 3, 3>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, DIFFUSION, ADDED>>
-    : choice<by_precision<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 3, 3>, tile<WIDE, 2, 256, 2, 4, 3>>> {};
+    : choice<by_precision<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 3, 3>,
+                          predicated<tile<WIDE, 2, 256, 2, 4, 3>>>> {};
 template <>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 0>>
     : choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 0>> {};
@@ -92,7 +92,7 @@ struct choice_of<stage_operation<velocity::STORED, FORM_CONSERVATIVE, DIFFUSION,
                              tile<NARROW, 2, 128, 1, 2>>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<velocity::STORED, FORM_SKEW, DIFFUSION, ADDED>>
-    : choice<tile<NARROW, 1, 256, 2, 2>> {};
+    : choice<by_precision<predicated<tile<NARROW, 1, 256, 2, 2>>, tile<NARROW, 1, 256, 2, 2>>> {};
 /* Fluxes by formula are bound by arithmetic: two small blocks on an SM, which do not wait for each other (one
  * with extras in double precision). */
 template <advection_form FORM, bool DIFFUSION, int ADDED>
@@ -100,7 +100,7 @@ struct choice_of<stage_operation<velocity::TABLES, FORM, DIFFUSION, ADDED>>
     : choice<tile<NARROW, 2, 128, 3, 6>> {};
 template <int ADDED>
 struct choice_of<stage_operation<velocity::TABLES, FORM_CONSERVATIVE, false, ADDED>>
-    : choice<by_precision<tile<WIDE, 2, 256, 3, 18, 9, 9>, tile<WIDE, 2, 256, 2, 3, 3>>> {};
+    : choice<predicated<by_precision<tile<WIDE, 2, 256, 3, 18, 9, 9>, tile<WIDE, 2, 256, 2, 3, 3>>>> {};
 
 constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
 
@@ -228,16 +228,19 @@ static status operation_launch(const kernels_launch *launch, const arguments &a,
   using Choice = choice_of<Op>;
   using Tile = typename Choice::tile;
   using Thin = typename Choice::thin;
+  using Odd = typename Choice::odd;
   const geometry d = launch_geometry(launch);
   const size_t plane = (size_t)d.ny * (size_t)d.nx * sizeof(real);
   const bool large = plane * (size_t)d.planes() >= Choice::BYTES && d.ny >= 2 * HALO && d.nx >= 2 * HALO &&
                      (size_t)d.ny * (size_t)d.ldx * sizeof(real) <= UINT32_MAX;
-  constexpr size_t SHARED = std::max(pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES);
+  constexpr size_t SHARED = std::max(
+      {pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES, pipeline<Op, Odd>::SHARED_BYTES});
   const bool fits = SHARED + SHARED_STATIC <= launch->context->shared_limit;
   if (large && fits) {
-    const bool thin = d.planes() <= Choice::THIN_PLANES;
-    return thin ? pipeline_launch<Op, Thin>(launch, a, name, Choice::PACED_THIN)
-                : pipeline_launch<Op, Tile>(launch, a, name, true);
+    if (d.planes() <= Choice::THIN_PLANES)
+      return pipeline_launch<Op, Thin>(launch, a, name, Choice::PACED_THIN);
+    return d.nx % VECTOR == 0 ? pipeline_launch<Op, Tile>(launch, a, name, true)
+                              : pipeline_launch<Op, Odd>(launch, a, name, true);
   }
   CHECK(direct_launch<Op>(launch, a, name));
   return edges_at_end(launch);

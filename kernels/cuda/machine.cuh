@@ -37,6 +37,32 @@ template <class T> __device__ __forceinline__ void copy_element(T *to, const T *
                "l"(from), "n"((int)sizeof(T)));
 }
 
+/* The same, and a store, by those threads alone that want it; without a branch. */
+template <class T> __device__ __forceinline__ void copy_vector_where(bool wanted, T *to, const T *from) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(
+                   (unsigned)__cvta_generic_to_shared(to)),
+               "l"(from), "r"((int)wanted));
+}
+
+template <class T> __device__ __forceinline__ void copy_element_where(bool wanted, T *to, const T *from) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p cp.async.ca.shared.global [%0], [%1], %2; }" ::"r"(
+                   (unsigned)__cvta_generic_to_shared(to)),
+               "l"(from), "n"((int)sizeof(T)), "r"((int)wanted));
+}
+
+__device__ __forceinline__ void store_vector_where(bool wanted, float *to, const float (&from)[4]) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.f32 [%0], {%1, %2, %3, %4}; }" ::"l"(to),
+      "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3]), "r"((int)wanted)
+      : "memory");
+}
+
+__device__ __forceinline__ void store_vector_where(bool wanted, double *to, const double (&from)[2]) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p st.global.v2.f64 [%0], {%1, %2}; }" ::"l"(to),
+               "d"(from[0]), "d"(from[1]), "r"((int)wanted)
+               : "memory");
+}
+
 /* The copies that this thread has started since the last commit become a group. */
 __device__ __forceinline__ void copy_commit() {
   asm volatile("cp.async.commit_group;" ::);

@@ -77,24 +77,26 @@ template <class Op, class Tile> struct pipeline {
     return other;
   }
 
-  /* Starts the copies of an iteration: the plane at `ahead` of what runs ahead, the one at `here`, LEAD
-   * planes before, of the rest (if `late`). */
-  __device__ __forceinline__ void copy(int early, int late_slot, ptrdiff_t ahead, ptrdiff_t here,
+  /* Starts the copies of an iteration: the plane at `ahead` of what runs ahead, if there is one (`now`: else
+   * a predicated tile alone comes here), the one at `here`, LEAD planes before, of the rest (if `late`). */
+  __device__ __forceinline__ void copy(int early, int late_slot, ptrdiff_t ahead, ptrdiff_t here, bool now,
                                        bool late) const {
-    if constexpr (VALUES && SHARED) f.copy(early, a.f + ahead);
-    if constexpr (VALUES && !SHARED) f.copy_own(late_slot, a.f + ahead, at);
-    if constexpr (FLUX_RINGS) w.copy_own(W_LATE ? early : late_slot, a.v[2] + ahead, at);
-    if (!late) return;
+    if constexpr (VALUES && SHARED) f.copy(early, d, a.f + ahead, now);
+    if constexpr (VALUES && !SHARED) f.copy_own(late_slot, a.f + ahead, at, now);
+    if constexpr (FLUX_RINGS) w.copy_own(W_LATE ? early : late_slot, a.v[2] + ahead, at, now);
+    late = late && now;
+    if (!Tile::PREDICATED && !late) return;
     if constexpr (FLUX_RINGS) {
-      u.copy(late_slot, a.v[0] + here);
-      v.copy(late_slot, a.v[1] + here);
+      u.copy(late_slot, d, a.v[0] + here, late);
+      v.copy(late_slot, d, a.v[1] + here, late);
     }
     if constexpr (VELOCITIES != 0) {
 #pragma unroll
-      for (int k = 0; k < VELOCITIES; k++) point(k).copy_own(late_slot, a.v[k] + here, at);
+      for (int k = 0; k < VELOCITIES; k++) point(k).copy_own(late_slot, a.v[k] + here, at, late);
     }
 #pragma unroll
-    for (int k = 0; k < Op::ADDED; k++) point(VELOCITIES + k).copy_own(late_slot, a.added[k] + here, at);
+    for (int k = 0; k < Op::ADDED; k++)
+      point(VELOCITIES + k).copy_own(late_slot, a.added[k] + here, at, late);
   }
 
   /* The newest plane into the windows of row r. */
@@ -196,10 +198,15 @@ template <class Op, class Tile> struct pipeline {
 #pragma unroll
         for (int k = 0; k < Op::OUTPUTS; k++) result[k][e] = out[k];
       }
-      if (r >= at.rows) continue;
+      if (!Tile::PREDICATED && r >= at.rows) continue;
 #pragma unroll
-      for (int k = 0; k < Op::OUTPUTS; k++)
-        vector_store(advance(a.out[k] + plane, at.bytes + r * at.pitch), result[k]);
+      for (int k = 0; k < Op::OUTPUTS; k++) {
+        if constexpr (Tile::PREDICATED) {
+          store_vector_where(r < at.rows, advance(a.out[k] + plane, at.bytes + r * at.pitch), result[k]);
+        } else {
+          vector_store(advance(a.out[k] + plane, at.bytes + r * at.pitch), result[k]);
+        }
+      }
     }
   }
 };
@@ -280,7 +287,8 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
   walk planes(d, down ? piece.z1 - 1 + LEAD : piece.z0 - LEAD, LEAD, LEAD - line::ROWS_BACK, down ? -1 : 1);
   if constexpr (TABLES) work.t.fill_first(planes.table_z);
   for (int n = 0; n < STAGES; n++) {
-    if (n < needed) work.copy(early_in, late_in, planes.ahead, planes.here, n >= 2 * LEAD);
+    if (Tile::PREDICATED || n < needed)
+      work.copy(early_in, late_in, planes.ahead, planes.here, n < needed, n >= 2 * LEAD);
     planes.step(d);
     if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.table_z); /* a plane before the others */
     copy_commit();
@@ -298,9 +306,8 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
       if (paces) mine.plane_begin();
       copy_wait<STAGES - 1>();
       __syncthreads();
-      if (n + STAGES < needed) {
-        work.copy(early_in, late_in, planes.ahead, planes.here, n + STAGES >= 2 * LEAD);
-      }
+      if (Tile::PREDICATED || n + STAGES < needed)
+        work.copy(early_in, late_in, planes.ahead, planes.here, n + STAGES < needed, n + STAGES >= 2 * LEAD);
       if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.table_z + planes.direction);
       copy_commit();
       if (paces) mine.copies_begun();

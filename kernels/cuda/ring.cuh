@@ -16,7 +16,12 @@ struct tile {
                        UNROLL = UNROLL_, PACE_ROUNDS = PACE_ROUNDS_;
   static constexpr int COLUMNS = WIDTH / VECTOR;
   static constexpr int HEIGHT = THREADS / COLUMNS * ROWS;
+  static constexpr bool PREDICATED = false;
 };
+
+/* What not all threads copy and store is left out by predicates instead of branches, so that a plane is one
+ * run of instructions, in any order. Which is faster is seen by trying (run/results/kernels.md). */
+template <class Tile> struct predicated : Tile { static constexpr bool PREDICATED = true; };
 
 /* Where a thread stands: its tile's first point, its vector and rows in the tile, and what it stores. */
 struct place {
@@ -60,7 +65,8 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
   static constexpr int PITCH = Tile::WIDTH + 2 * SIDE_X, HEIGHT = Tile::HEIGHT + 2 * SIDE_Y;
   static constexpr int PLANE = PITCH * HEIGHT;
   static constexpr int SHIFT = X ? (32 - HALO * (int)sizeof(real) % 32) % 32 / (int)sizeof(real) : 0;
-  static constexpr int IMAGES = X ? (2 * HALO + VECTOR - 1) * HEIGHT : 0; /* pairs of copy_images, at most */
+  static constexpr int IMAGES = /* pairs of copy_images, at most */
+      X ? 2 * HALO * Tile::HEIGHT + (VECTOR - 1) * HEIGHT : 0;
   static constexpr int PLANES = (DEPTH * PLANE + SHIFT + 31) / 32 * 32;
   static constexpr int ELEMENTS = PLANES + (IMAGES * (int)(sizeof(uint2) / sizeof(real)) + 31) / 32 * 32;
   static constexpr int SIDE_VECTORS = 2 * SIDE_X / VECTOR; /* a row's vectors left and right of the tile */
@@ -73,7 +79,7 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
   int to;                /* offset of the first of them in the ring's plane */
   unsigned side_from;    /* this thread's vector of the sides, likewise */
   int side_to;
-  int images; /* elements that copy_images brings */
+  int images; /* pairs of copy_images */
 
   /* Row of the field's plane under row `row` of the ring. Beyond the last one needed it goes back: any would
    * do there, but not the same for all, which would make one place in memory hot. */
@@ -109,6 +115,7 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
 #pragma unroll
     for (int k = 0; k < COPIES; k++) from[k] = x < 0 ? NONE : bytes(field_row(d, at, row0 + k * STEP), x, d);
     side_from = NONE;
+    side_to = 0;
     open_images(d, at);
     if constexpr (X) {
       static_assert(SIDE_VECTORS * HEIGHT <= Tile::THREADS,
@@ -132,59 +139,90 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     return first + index * PLANE;
   }
 
-  /* The columns that no whole vector covers where nx is not a multiple of VECTOR: the row's end and the
-   * images. Which they are is worked out once, into shared memory: pairs of bytes in the field's plane and
-   * elements in the ring's. */
+  /* The columns that no whole vector covers where nx is not a multiple of VECTOR: the row's end, in all rows,
+   * and, in the tile's own, those beside the tile. Which they are is worked out once, into shared memory:
+   * pairs of bytes in the field's plane and elements in the ring's. */
   __device__ __forceinline__ void open_images(const geometry &d, const place &at) {
     images = 0;
     if (!X || d.nx % VECTOR == 0) return;
-    const int whole = d.nx / VECTOR * VECTOR;
+    const int whole = d.nx / VECTOR * VECTOR, end = min(d.nx, at.x0 + Tile::WIDTH), right = max(whole, end);
     const int left = at.x0 == 0 ? HALO : 0;
-    const int columns = left + max(min(d.nx, at.x0 + Tile::WIDTH) + HALO - whole, 0);
-    images = columns * HEIGHT;
+    const int sides = left + max(end + HALO - right, 0), ends = right - whole;
+    const int beside = sides * Tile::HEIGHT;
+    images = beside + ends * HEIGHT;
     for (int i = (int)threadIdx.x; i < images; i += Tile::THREADS) {
-      const int row = i / columns;
-      const int k = i % columns;
-      const int x = k < left ? k - HALO : whole + k - left;
+      const int columns = i < beside ? sides : ends, j = i < beside ? i : i - beside, k = j % columns;
+      const int row = j / columns + (i < beside ? SIDE_Y : 0);
+      const int x = i >= beside ? whole + k : k < left ? k - HALO : right + k - left;
       const int inside = x < 0 ? x + d.nx : x >= d.nx ? x - d.nx : x;
       table()[i] =
           make_uint2(bytes(field_row(d, at, row), inside, d), (unsigned)(row * PITCH + x - at.x0 + HALO));
     }
   }
 
-  __device__ __forceinline__ void copy_images(real *to, const real *plane) const {
+  /* Each thread the pairs that it has made itself: no barrier. */
+  __device__ __forceinline__ void copy_images(real *to, const real *plane, bool wanted) const {
+    if constexpr (Tile::PREDICATED) {
+#pragma unroll
+      for (int k = 0; k < divide_up(IMAGES, Tile::THREADS); k++) {
+        const int i = (int)threadIdx.x + k * Tile::THREADS;
+        const bool mine = wanted && i < images;
+        const uint2 pair = mine ? table()[i] : make_uint2(0, 0);
+        copy_element_where(mine, to + pair.y, advance(plane, pair.x));
+      }
+    } else {
 #pragma unroll 1
-    for (int i = (int)threadIdx.x; i < images;
-         i += Tile::THREADS) { /* each thread its own pairs: no barrier */
-      const uint2 pair = table()[i];
-      copy_element(to + pair.y, advance(plane, pair.x));
+      for (int i = (int)threadIdx.x; i < images; i += Tile::THREADS) {
+        const uint2 pair = table()[i];
+        copy_element(to + pair.y, advance(plane, pair.x));
+      }
     }
   }
 
-  /* Starts copying the field's plane into a slot of the ring; the block shares the work. */
-  __device__ __forceinline__ void copy(int index, const real *plane) const {
+  /* Whether the k-th of its vectors lies in the ring. */
+  __device__ __forceinline__ static bool inside(int k) {
+    return (k + 1) * STEP <= HEIGHT || (int)threadIdx.x / Tile::COLUMNS + k * STEP < HEIGHT;
+  }
+
+  /* Starts copying the field's plane into a slot of the ring; the block shares the work. Here and below:
+   * `wanted` is true but for predicated tiles. */
+  __device__ __forceinline__ void copy(int index, const geometry &d, const real *plane, bool wanted) const {
     real *start = slot(index) + to;
+    if constexpr (Tile::PREDICATED) {
+      const bool own = wanted && from[0] != NONE;
+#pragma unroll
+      for (int k = 0; k < COPIES; k++)
+        copy_vector_where(own && inside(k), start + k * STEP * PITCH, advance(plane, from[k]));
+      if constexpr (X) {
+        copy_vector_where(wanted && side_from != NONE, slot(index) + side_to, advance(plane, side_from));
+        if (d.nx % VECTOR != 0) copy_images(slot(index), plane, wanted);
+      }
+      return;
+    }
     if (from[0] != NONE) {
 #pragma unroll
       for (int k = 0; k < COPIES; k++) {
-        if ((k + 1) * STEP <= HEIGHT || (int)threadIdx.x / Tile::COLUMNS + k * STEP < HEIGHT)
-          copy_vector(start + k * STEP * PITCH, advance(plane, from[k]));
+        if (inside(k)) copy_vector(start + k * STEP * PITCH, advance(plane, from[k]));
       }
     }
     if constexpr (X) {
       if (side_from != NONE) copy_vector(slot(index) + side_to, advance(plane, side_from));
-      if (images > 0) copy_images(slot(index), plane);
+      if (images > 0) copy_images(slot(index), plane, true);
     }
   }
 
   /* The same without sides, each thread its own vectors: to be read by this thread alone, without a barrier.
    */
-  __device__ __forceinline__ void copy_own(int index, const real *plane, const place &at) const {
+  __device__ __forceinline__ void copy_own(int index, const real *plane, const place &at, bool wanted) const {
     static_assert(!X && !Y, "sides are shared");
     real *to = slot(index) + at.row * PITCH + at.column * VECTOR;
 #pragma unroll
     for (int r = 0; r < Tile::ROWS; r++) {
-      if (r < at.rows) copy_vector(to + r * PITCH, advance(plane, at.bytes + r * at.pitch));
+      if constexpr (Tile::PREDICATED) {
+        copy_vector_where(wanted && r < at.rows, to + r * PITCH, advance(plane, at.bytes + r * at.pitch));
+      } else {
+        if (r < at.rows) copy_vector(to + r * PITCH, advance(plane, at.bytes + r * at.pitch));
+      }
     }
   }
 

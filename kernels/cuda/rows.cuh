@@ -26,64 +26,84 @@ __device__ __forceinline__ void neighbours_gather(const real (&own)[VECTOR], con
   }
 }
 
-/* Where the vector at column x of the periodic row lies, -1 if not as a whole; anywhere if nobody needs it.
- */
-__device__ __forceinline__ int whole_vector(int x, int nx) {
-  const int from = x < nx + HALO ? wrap(x, nx) : 0;
-  return from % VECTOR == 0 && from + VECTOR <= nx ? from : -1;
+/* Where a vector of the periodic row lies: at column `first`. Or, if it `joins`, in two vectors of memory: it
+ * begins `shift` elements behind the first and goes on with the second; where a row's end and its beginning
+ * meet, `keep` elements of the first stay where they are. */
+struct row_place {
+  int first, second, shift, keep;
+  bool joins;
+};
+
+/* x: a multiple of VECTOR. What nobody needs, from HALO columns behind the row on, is anywhere. */
+__device__ __forceinline__ row_place row_find(int x, int nx) {
+  const int rest = nx % VECTOR, whole = nx - rest, past = min(x - whole, HALO);
+  if (x < 0) return {whole + x, whole + x + VECTOR, rest, 0, rest > 0};
+  if (past < 0) return {x, x, 0, 0, false};
+  if (rest == 0) return {past, past, 0, 0, false};
+  if (past == 0) return {whole, 0, VECTOR - rest, rest, true};
+  return {past - VECTOR, past, VECTOR - rest, 0, true};
 }
 
-/* Vectors that do not lie in their rows as a whole, element by element. */
-template <int ROWS>
-__device__ __forceinline__ void elements_load(const real *first, ptrdiff_t pitch, int rows, int x, int nx,
-                                              real (&to)[ROWS][VECTOR]) {
+/* to: the first vector; afterwards what it makes with the second, next. */
+__device__ __forceinline__ void vectors_join(const row_place &at, const real (&next)[VECTOR],
+                                             real (&to)[VECTOR]) {
+  real both[2 * VECTOR];
 #pragma unroll
   for (int v = 0; v < VECTOR; v++) {
-    const int from = wrap(x + v, nx);
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-      if (r < rows) to[r][v] = first[r * pitch + from];
-    }
+    both[v] = to[v];
+    both[VECTOR + v] = next[v];
   }
+#pragma unroll
+  for (int by = 1; by < VECTOR; by *= 2) { /* no array's index is a variable: they stay in registers */
+#pragma unroll
+    for (int v = 0; v + by < 2 * VECTOR; v++) both[v] = at.shift & by ? both[v + by] : both[v];
+  }
+#pragma unroll
+  for (int v = 0; v < VECTOR; v++) to[v] = v < at.keep ? to[v] : both[v];
+}
+
+template <int ROWS>
+__device__ __forceinline__ void rows_join(const row_place &at, const real *f, int pitch,
+                                          real (&to)[ROWS][VECTOR]) {
+  real next[ROWS][VECTOR];
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) vector_load(f + r * pitch + at.second, next[r]);
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) vectors_join(at, next[r], to[r]);
 }
 
 /* blockDim (32, ROWS_WARPS); blockIdx.x: parts of a row, row by row; blockIdx.y: the ranges of planes, whose
- * groups of ROWS rows are numbered through, no group lying in two planes. WHOLE: rows are whole vectors. */
-template <int ROWS, bool WHOLE>
-__global__ void __launch_bounds__(32 * ROWS_WARPS)
+ * groups of ROWS rows are numbered through. No group lies in two planes: the last one of a plane takes rows
+ * of the one before once more. All loads of a warp are under way at once: with a branch between them, for
+ * rows that are not there, the compiler waits for some before it asks for others. */
+template <int ROWS, int BLOCKS>
+__global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
     rows_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d) {
   constexpr int SIDES = HALO / VECTOR;
   const kernels_planes range = d.range[blockIdx.y];
   const unsigned parts = (unsigned)divide_up(d.nx, 32 * VECTOR);
+  const unsigned groups = (unsigned)divide_up(d.ny, ROWS); /* of a plane */
+  const unsigned group = blockIdx.x / parts * ROWS_WARPS + threadIdx.y;
+  const int z = range.z0 + (int)(group / groups);
+  const int y = min((int)(group % groups) * ROWS, d.ny - ROWS);
+  if (z >= range.z1) return;
   const int lane = (int)threadIdx.x;
   const bool at_end = lane < SIDES || lane >= 32 - SIDES;
   const int x = ((int)(blockIdx.x % parts) * 32 + lane) * VECTOR;
   const int side = lane < SIDES ? x + 32 * VECTOR : x - 32 * VECTOR;
-  const int from = WHOLE ? wrap(min(x, d.nx + HALO - VECTOR), d.nx) : whole_vector(x, d.nx);
-  const int side_from = WHOLE    ? wrap(min(side, d.nx + HALO - VECTOR), d.nx)
-                        : at_end ? whole_vector(side, d.nx)
-                                 : 0;
-  const unsigned groups = (unsigned)divide_up(d.ny, ROWS); /* of a plane */
-  const unsigned group = blockIdx.x / parts * ROWS_WARPS + threadIdx.y;
-  const int z = range.z0 + (int)(group / groups);
-  const int y = (int)(group % groups) * ROWS;
-  if (z >= range.z1) return;
-  const int rows = min(ROWS, d.ny - y);
+  const row_place at = row_find(x, d.nx), side_at = row_find(at_end ? side : 0, d.nx);
   const ptrdiff_t start = d.plane(z) + (ptrdiff_t)y * d.ldx;
+  const real *f = a.f + start;
   real own[ROWS][VECTOR], beside[ROWS][VECTOR] = {};
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
-    if (r >= rows) break;
-    vector_load(a.f + start + r * d.ldx + max(from, 0), own[r]);
-    if (at_end) vector_load(a.f + start + r * d.ldx + max(side_from, 0), beside[r]);
+    vector_load(f + r * d.ldx + at.first, own[r]);
+    if (at_end) vector_load(f + r * d.ldx + side_at.first, beside[r]);
   }
-  if constexpr (!WHOLE) {
-    if (from < 0) elements_load<ROWS>(a.f + start, d.ldx, rows, x, d.nx, own);
-    if (side_from < 0) elements_load<ROWS>(a.f + start, d.ldx, rows, side, d.nx, beside);
-  }
+  if (at.joins) rows_join(at, f, d.ldx, own);
+  if (side_at.joins) rows_join(side_at, f, d.ldx, beside);
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
-    if (r >= rows) break;
     real line[VECTOR + 2 * HALO], result[VECTOR];
     neighbours_gather<SIDES>(own[r], beside[r], line);
 #pragma unroll
@@ -95,21 +115,16 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS)
   }
 }
 
-template <int ROWS, bool WHOLE>
-static status rows_launch_as(const kernels_launch *launch, const arguments &a, const char *name) {
+/* A warp takes as many rows, and a multiprocessor as many blocks, as were fastest (run/results/kernels.md).
+ */
+static inline status rows_launch(const kernels_launch *launch, const arguments &a, const char *name) {
+  constexpr int ROWS = by_precision_value(2, 4), BLOCKS = by_precision_value(6, 4);
   const geometry d = launch_geometry(launch);
   const size_t groups = (size_t)d.longest() * (size_t)divide_up(d.ny, ROWS);
   const size_t blocks = (groups + ROWS_WARPS - 1) / ROWS_WARPS * (size_t)divide_up(d.nx, 32 * VECTOR);
   const dim3 grid((unsigned)blocks, d.ranges());
-  kernel_launch(rows_kernel<ROWS, WHOLE>, grid, dim3(32, ROWS_WARPS), 0, launch_stream(launch), a, d);
+  kernel_launch(rows_kernel<ROWS, BLOCKS>, grid, dim3(32, ROWS_WARPS), 0, launch_stream(launch), a, d);
   return context_launched(launch->context, launch->queue, name);
-}
-
-/* A warp takes as many rows as were fastest (run/results/kernels.md). */
-static inline status rows_launch(const kernels_launch *launch, const arguments &a, const char *name) {
-  constexpr int ROWS = sizeof(real) == sizeof(float) ? 2 : 4;
-  return launch->shape.nx % VECTOR == 0 ? rows_launch_as<ROWS, true>(launch, a, name)
-                                        : rows_launch_as<4, false>(launch, a, name);
 }
 
 #endif

@@ -132,6 +132,15 @@ template <class T> void copy_vector(T *to, const T *from) {
 template <class T> void copy_element(T *to, const T *from) {
   machine::copy_start(to, from, sizeof(T));
 }
+template <class T> void copy_vector_where(bool wanted, T *to, const T *from) {
+  if (wanted) copy_vector(to, from);
+}
+template <class T> void copy_element_where(bool wanted, T *to, const T *from) {
+  if (wanted) copy_element(to, from);
+}
+template <class T, int N> void store_vector_where(bool wanted, T *to, const T (&from)[N]) {
+  if (wanted) std::memcpy(to, from, sizeof from);
+}
 inline void copy_commit() {
   machine::copy_commit();
 }
