@@ -11,7 +11,7 @@ template <class A, class B> using by_precision = std::conditional_t<SINGLE, A, B
  * used. A device with less shared memory than a tile needs takes the kernel without. */
 template <class Tile, class Thin = Tile, class Odd = Tile> struct choice {
   using tile = Tile;
-  using odd = Odd;                          /* where rows are not whole vectors */
+  using odd = Odd;                          /* where rows are not whole vectors, and the slab not thin */
   using thin = Thin;                        /* where cutting a slab along z costs more than small tiles do: */
   static constexpr int THIN_PLANES = 64;    /* slabs of no more planes */
   static constexpr int UNPACED_PLANES = 32; /* blocks of no more are over before they drift apart */
@@ -21,6 +21,9 @@ template <class Tile, class Thin = Tile, class Odd = Tile> struct choice {
 /* In double precision the tiles are as small anyway. */
 template <class Tile, class Thin> using choice_thin = choice<Tile, by_precision<Thin, Tile>>;
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
+/* Where it was measured: first and last stages that were tried lost. */
+template <bool CONDITION, class Tile>
+using predicated_if = std::conditional_t<CONDITION, predicated<Tile>, Tile>;
 
 template <class Op> struct choice_of;
 template <> struct choice_of<derivative_operation<AXIS_Y>> : choice<tile<NARROW, 4, 512, 2, 2>> {
@@ -70,7 +73,7 @@ struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, true, 3>>
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, DIFFUSION, ADDED>>
     : choice<by_precision<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 3, 3>,
-                          predicated<tile<WIDE, 2, 256, 2, 4, 3>>>> {};
+                          predicated_if<ADDED == 1, tile<WIDE, 2, 256, 2, 4, 3>>>> {};
 template <>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 0>>
     : choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 0>> {};
@@ -92,7 +95,7 @@ struct choice_of<stage_operation<velocity::STORED, FORM_CONSERVATIVE, DIFFUSION,
                              tile<NARROW, 2, 128, 1, 2>>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<velocity::STORED, FORM_SKEW, DIFFUSION, ADDED>>
-    : choice<by_precision<predicated<tile<NARROW, 1, 256, 2, 2>>, tile<NARROW, 1, 256, 2, 2>>> {};
+    : choice<predicated_if<SINGLE && ADDED == 1, tile<NARROW, 1, 256, 2, 2>>> {};
 /* Fluxes by formula are bound by arithmetic: two small blocks on an SM, which do not wait for each other (one
  * with extras in double precision). */
 template <advection_form FORM, bool DIFFUSION, int ADDED>
@@ -100,7 +103,8 @@ struct choice_of<stage_operation<velocity::TABLES, FORM, DIFFUSION, ADDED>>
     : choice<tile<NARROW, 2, 128, 3, 6>> {};
 template <int ADDED>
 struct choice_of<stage_operation<velocity::TABLES, FORM_CONSERVATIVE, false, ADDED>>
-    : choice<predicated<by_precision<tile<WIDE, 2, 256, 3, 18, 9, 9>, tile<WIDE, 2, 256, 2, 3, 3>>>> {};
+    : choice<predicated_if<ADDED == 1,
+                           by_precision<tile<WIDE, 2, 256, 3, 18, 9, 9>, tile<WIDE, 2, 256, 2, 3, 3>>>> {};
 
 constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
 

@@ -77,8 +77,9 @@ template <class Op, class Tile> struct pipeline {
     return other;
   }
 
-  /* Starts the copies of an iteration: the plane at `ahead` of what runs ahead, if there is one (`now`: else
-   * a predicated tile alone comes here), the one at `here`, LEAD planes before, of the rest (if `late`). */
+  /* Starts the copies of an iteration: the plane at `ahead` of what runs ahead, the one at `here`, LEAD
+   * planes before, of the rest (if `late`). now: whether there is such an iteration; only predicated tiles
+   * come here without. */
   __device__ __forceinline__ void copy(int early, int late_slot, ptrdiff_t ahead, ptrdiff_t here, bool now,
                                        bool late) const {
     if constexpr (VALUES && SHARED) f.copy(early, d, a.f + ahead, now);

@@ -19,8 +19,8 @@ struct tile {
   static constexpr bool PREDICATED = false;
 };
 
-/* What not all threads copy and store is left out by predicates instead of branches, so that a plane is one
- * run of instructions, in any order. Which is faster is seen by trying (run/results/kernels.md). */
+/* What not all threads copy and store is left out by predicates instead of branches, so that a plane's
+ * instructions are one run. Which is faster is seen by trying (run/results/kernels.md). */
 template <class Tile> struct predicated : Tile { static constexpr bool PREDICATED = true; };
 
 /* Where a thread stands: its tile's first point, its vector and rows in the tile, and what it stores. */

@@ -167,6 +167,10 @@ static void large_launches_are_the_reference(rig *rig) {
     }
     arrays_free(rig, arrays);
   }
+  rig_shape(rig, 130, 131, 64); /* a thin slab, of rows that end with half a vector in single precision */
+  combination_check(rig, &(combination){.velocity = UNIFORM, .form = FORM_ADVECTIVE, .added = 1});
+  combination_check(rig, &(combination){.velocity = STORED, .form = FORM_SKEW, .added = 1});
+  combination_check(rig, &(combination){.velocity = FORMULA, .form = FORM_CONSERVATIVE, .added = 1});
 }
 
 /* Velocity components along x and y are read on the point's own plane, and all of them in the advective form.
