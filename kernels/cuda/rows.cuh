@@ -74,9 +74,8 @@ __device__ __forceinline__ void rows_join(const row_place &at, const real *f, in
 
 /* blockDim (32, ROWS_WARPS); blockIdx.x: parts of a row, row by row; blockIdx.y: the ranges of planes, whose
  * groups of ROWS rows are numbered through. No group lies in two planes: the last one of a plane takes rows
- * of the one before once more. But for row ends no branch stands
- * between a warp's loads: for rows that are not there the compiler waited for some before it asked for
- * others. */
+ * of the one before once more. So no branch for rows that are not there stands between a warp's loads: the
+ * compiler waited for some of them before it asked for others. */
 template <int ROWS, int BLOCKS>
 __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
     rows_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d) {
