@@ -121,7 +121,7 @@ template <class Op> struct direct {
 };
 
 constexpr int DIRECT_THREADS = 256;
-constexpr bool TABLES_FIRST = sizeof(real) == sizeof(float); /* the order that spills fewer registers */
+constexpr bool TABLES_FIRST = SINGLE; /* the order that spills fewer registers */
 
 /* blockDim: vectors of x, rows. blockIdx.x: tiles of a plane, row by row; blockIdx.y: pieces of `chunk`
  * planes, of both ranges. */

@@ -21,7 +21,8 @@ template <class Tile, class Thin = Tile, class Odd = Tile> struct choice {
 /* In double precision the tiles are as small anyway. */
 template <class Tile, class Thin> using choice_thin = choice<Tile, by_precision<Thin, Tile>>;
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
-/* Where it was measured: first and last stages that were tried lost. */
+/* For stages: predicates where they were measured, in middle ones; the first and last ones that were tried
+ * lost. */
 template <bool CONDITION, class Tile>
 using predicated_if = std::conditional_t<CONDITION, predicated<Tile>, Tile>;
 
