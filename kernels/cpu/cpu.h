@@ -44,6 +44,7 @@ typedef struct tile_plan {
   int window; /* planes of a tile that are read again while it marches: 1, or `block` and 8 for a z stencil */
   int arrays; /* read or written, to decide which kind of stores the launch deserves */
   int block;  /* planes of a patch where that many are left, else 1 */
+  int rows;   /* of a tile of many planes; 0: as many as the window allows */
 } tile_plan;
 
 /* Calls `function` on patches that cover the launch's planes. Each thread takes whole tiles (a range of rows)

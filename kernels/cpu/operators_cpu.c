@@ -83,10 +83,19 @@ static const tile_plan plan_column = {
     .block = CPU_PLANES,
 };
 
+/* Rows need none beside them: as few as leave all planes of a tile in the second cache until they are not
+ * wanted any more. */
+static const tile_plan plan_z = {
+    .window = WIDTH - 1 + CPU_PLANES,
+    .arrays = 2,
+    .block = CPU_PLANES,
+    .rows = 2 * CPU_ROWS,
+};
+
 status derivative_cpu(const kernels_launch *launch, axis direction, const void *f, void *out) {
   static const patch_function functions[3] = {derivative_x_patch, derivative_y_patch, derivative_z_patch};
   const operator_job job = {.frame = frame_make(launch), .in = {f}, .out = {out}};
-  return tiles_run(launch, direction == AXIS_Z ? plan_column : plan_row, functions[direction], &job);
+  return tiles_run(launch, direction == AXIS_Z ? plan_z : plan_row, functions[direction], &job);
 }
 
 LINE_INLINE void gradient_xy_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,

@@ -47,6 +47,7 @@ static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
    */
   if (planes >= 4 * KERNELS_HALO * threads || plan.window == 1) {
     tiling.in_z = planes < threads ? planes : threads;
+    if (plan.rows > 0) tiling.in_y = divide_up(launch->shape.ny, plan.rows);
   } else {
     tiling.in_z = 1;
     tiling.in_y = divide_up(tiling.in_y, threads) * threads;
