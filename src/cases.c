@@ -6,7 +6,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Switches over the cases have no default: the compiler names those that a new case is missing from. */
+/* Switches over cases and velocities have no default: the compiler names those that a new one is missing
+ * from. */
 
 /* Whether the case is a product of functions of one coordinate each; else it is a body. */
 static int is_separable(const config *config) {
@@ -24,20 +25,35 @@ static int is_separable(const config *config) {
   return 0;
 }
 
+/* x minus the centre along one axis, the nearest periodic image. */
+static double nearest(double offset, double length) {
+  return offset - length * round(offset / length);
+}
+
+/* Whether the case turns as a whole: it stays in the largest circle around the axis, beyond which the
+ * periodic continuation of the rotation is none. Of a Gaussian what is less than 1e-13 does not count. */
+static int stays_in_circle(const config *config) {
+  const double reach = (config->initial == CONFIG_CASE_GAUSSIAN ? 8.0 : 1.0) * config->width;
+  const double x = nearest(config->center[0] - 0.5 * config->l[0], config->l[0]);
+  const double y = nearest(config->center[1] - 0.5 * config->l[1], config->l[1]);
+  return hypot(x, y) + reach <= 0.5 * fmin(config->l[0], config->l[1]);
+}
+
 /* Whether what the velocity carries along is still known in closed form. */
 static int is_carried(const config *config) {
-  const int waves = config->initial == CONFIG_CASE_COSINE;
-  const int spreads = waves || config->initial == CONFIG_CASE_GAUSSIAN;
+  const int gaussian = config->initial == CONFIG_CASE_GAUSSIAN;
   switch (config->velocity) {
   case CONFIG_VELOCITY_UNIFORM:
-    return config->diffusivity == 0.0 || spreads;
+    return config->diffusivity == 0.0 || gaussian || config->initial == CONFIG_CASE_COSINE;
   case CONFIG_VELOCITY_ROTATION:
-    return config->diffusivity == 0.0 && !waves;
+    return config->diffusivity == 0.0 && (gaussian || !is_separable(config)) && stays_in_circle(config);
   case CONFIG_VELOCITY_DEFORMATION:
     return config->diffusivity == 0.0;
-  default:
-    return 0;
+  case CONFIG_VELOCITY_ABC:
+  case CONFIG_VELOCITY_COUNT:
+    break;
   }
+  return 0;
 }
 
 int cases_exact_exists(const config *config) {
@@ -65,9 +81,13 @@ int cases_exact_known(const config *config, double time) {
   return round(turns) >= 1.0 && fabs(turns - round(turns)) < 1e-12;
 }
 
-/* x minus the centre along one axis, the nearest periodic image. */
-static double nearest(double offset, double length) {
-  return offset - length * round(offset / length);
+const char *cases_exact_text(const config *config) {
+  const int turns = config->velocity == CONFIG_VELOCITY_ROTATION, made = cases_has_source(config);
+  if (cases_exact_exists(config))
+    return config->velocity == CONFIG_VELOCITY_DEFORMATION && !made ? "known after whole periods" : "known";
+  return turns && !stays_in_circle(config)
+             ? "not known: the case reaches beyond the circle that turns as a whole"
+             : "not known";
 }
 
 static double squared_wave_number(const config *config) {

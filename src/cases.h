@@ -19,11 +19,16 @@ typedef struct cases_solution {
   double *table[3]; /* separable cases: one factor per point of each axis; others: distance from the centre */
 } cases_solution;
 
-/* Whether phi(t) is known. At t = 0 always; later as the case documents (config.h): moved with a uniform
- * velocity, turned by the rotation, back where it started after whole periods of the deformation. */
+/* Whether phi(t) is known. At t = 0 and of the manufactured case always. Else moved with a uniform velocity,
+ * with diffusion cosine and gaussian alone; without diffusion turned by the rotation, all but cosine, while
+ * it stays in the largest circle around the axis; and back where it started after whole periods of the
+ * deformation.
+ */
 int cases_exact_known(const config *config, double time);
 /* Whether there can be any time > 0 for which it is known: decides the columns of diagnostics.csv. */
 int cases_exact_exists(const config *config);
+/* In words, for the plan: "known", "not known". A constant string. */
+const char *cases_exact_text(const config *config);
 
 /* Prepares the solution at `time` (known there). STATUS_MEMORY. config and grid must outlive it. */
 status cases_open(const config *config, const grid *grid, double time, cases_solution *solution);

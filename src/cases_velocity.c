@@ -65,8 +65,10 @@ static void table_entry(const cases_velocity *v, axis axis, int64_t i, double ta
   case CONFIG_VELOCITY_ABC:
     abc(v, axis, i, table);
     break;
-  default:
+  case CONFIG_VELOCITY_UNIFORM:
     for (int d = 0; d < 3 && axis == AXIS_X; d++) table[d] = v->config->uniform[d];
+    break;
+  case CONFIG_VELOCITY_COUNT:
     break;
   }
 }

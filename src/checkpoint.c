@@ -134,6 +134,7 @@ static status check_planes(checkpoint *checkpoint, const char *path, const check
   int descriptor = -1;
   CHECK(checkpoint_block_open(path, &descriptor));
   status result = phi == NULL ? file_sync(descriptor, path) : STATUS_OK;
+  if (phi == NULL) (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED); /* else memory would answer */
   for (int z = 0; z < nz && result == STATUS_OK; z += checkpoint->piece_planes) {
     const int count = nz - z < checkpoint->piece_planes ? nz - z : checkpoint->piece_planes;
     result = checkpoint_block_planes(descriptor, path, block, checkpoint->grid.z0 + z, count,

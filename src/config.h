@@ -11,22 +11,20 @@
 
 /* X(NAME, "name in the file", "what it is, for --list") */
 #define CONFIG_CASE_LIST(X)                                                                                  \
-  X(COSINE, "cosine",                                                                                        \
-    "product of cosines with wave numbers kx, ky, kz; exact while the velocity is uniform")                  \
-  X(GAUSSIAN, "gaussian",                                                                                    \
-    "Gaussian pulse of standard deviation width, periodic images included; exact if uniform")                \
-  X(SPHERE, "sphere", "solid sphere of radius width (discontinuous); exact without diffusion")               \
-  X(SLOTTED, "slotted", "slotted solid sphere of radius width (discontinuous); exact without diffusion")     \
-  X(BLOB, "blob",                                                                                            \
-    "smooth blob of radius width, cos^8: seven continuous derivatives; exact without diffusion")             \
+  X(COSINE, "cosine", "product of cosines with wave numbers kx, ky, kz")                                     \
+  X(GAUSSIAN, "gaussian", "Gaussian pulse of standard deviation width, periodic images included")            \
+  X(SPHERE, "sphere", "solid sphere of radius width (discontinuous)")                                        \
+  X(SLOTTED, "slotted", "slotted solid sphere of radius width (discontinuous)")                              \
+  X(BLOB, "blob", "smooth blob of radius width, cos^8: seven continuous derivatives")                        \
   X(MANUFACTURED, "manufactured",                                                                            \
-    "standing wave, kx, ky, kz across and velocity.period in time, kept up by a source; always exact")
+    "standing wave, kx, ky, kz across and velocity.period in time, kept up by a source; exact always")
 
 #define CONFIG_VELOCITY_LIST(X)                                                                              \
-  X(UNIFORM, "uniform", "constant vector u, v, w")                                                           \
-  X(ROTATION, "rotation", "solid body around the axis z through the middle, one turn in period")             \
-  X(DEFORMATION, "deformation", "LeVeque 1996: swirling, reversed in time, back after period")               \
-  X(ABC, "abc", "Arnold-Beltrami-Childress flow with amplitudes a, b, c")
+  X(UNIFORM, "uniform", "constant vector u, v, w; exact (with diffusion: cosine, gaussian)")                 \
+  X(ROTATION, "rotation",                                                                                    \
+    "solid body around the axis z through the middle, one turn in period; exact near the axis")              \
+  X(DEFORMATION, "deformation", "LeVeque 1996: swirling, reversed in time, back after period; exact then")   \
+  X(ABC, "abc", "Arnold-Beltrami-Childress flow with amplitudes a, b, c; no exact solution")
 
 #define CONFIG_SCHEME_LIST(X)                                                                                \
   X(RK4, "rk4", "classical Runge-Kutta, 4 stages, order 4")                                                  \
@@ -94,7 +92,8 @@ typedef struct config {
   char backend[16];    /* "auto" or a name of the registry; default auto */
   precision precision; /* default double */
   int order;           /* 2, 4, 6, 8; default 8 */
-  int threads; /* CPU threads of a rank, 0 = OMP_NUM_THREADS, else its share of the cores; default 0 */
+  int threads; /* CPU threads of a rank, 0 = OMP_NUM_THREADS, else its share of the processors it may run on;
+                  default 0 */
   /* [halo] */
   config_transport transport; /* default auto */
   int overlap;                /* yes or no, default yes */

@@ -96,7 +96,7 @@ const config_key config_keys[] = {
     {"compute", "precision", CHOICE(precision, precisions), DEFAULT("double"), .help = "of the field"},
     {"compute", "order", CHOICE(order, orders), DEFAULT("8"), .help = "order of the differences in space"},
     {"compute", "threads", INT(threads, 0, 4096), DEFAULT("0"),
-     .help = "CPU threads a rank; 0: OMP_NUM_THREADS, else its share of the cores"},
+     .help = "CPU threads a rank; 0: OMP_NUM_THREADS, else its share of the processors it may run on"},
     {"halo", "transport", CHOICE(transport, transports), DEFAULT("auto"), .help = "how halo planes travel"},
     {"halo", "overlap", CHOICE(overlap, switches), DEFAULT("yes"),
      .help = "compute while halo planes travel"},

@@ -36,6 +36,8 @@ void field_space_close(field_space *space);
 status field_create(const field_space *space, field *field);
 void field_destroy(field *field);
 
+/* Of all that follow: not collective; STATUS_DEVICE. */
+
 /* Values of one row in double: row[x] for x = 0 .. nx-1 at global row y and global plane z. Called from
  * several threads at once. */
 typedef void (*field_row)(const void *user, int64_t z, int64_t y, double *row);
@@ -46,9 +48,9 @@ typedef void (*field_row)(const void *user, int64_t z, int64_t y, double *row);
 status field_fill(field *field, int64_t z0, int64_t nz_global, int halos, field_row function,
                   const void *user);
 
-/* Copies owned planes z .. z+count-1 (local) to or from host memory shaped [count][ny][nx], packed: no
- * padding. Padding of the field is zeroed by field_store. Any count; through the staging buffer in pieces, on
- * queue MAIN; waits. */
+/* Copies planes z .. z+count-1 (local, halo planes too) to or from host memory shaped [count][ny][nx],
+ * packed: no padding. Padding of the field is zeroed by field_store. Any count; through the staging buffer in
+ * pieces, on queue MAIN; waits. */
 status field_load(const field *field, int z, int count, void *host);
 status field_store(field *field, int z, int count, const void *host);
 

@@ -31,9 +31,16 @@ static status sum_alike(const node *node, int colour, int64_t value, int64_t *su
 static int processors(int *first) {
   cpu_set_t set;
   *first = 0;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  while (*first < CPU_SETSIZE - 1 && !CPU_ISSET((size_t)*first, &set)) (*first)++;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) { /* it fails where there are more than a set has places */
+    while (*first < CPU_SETSIZE - 1 && !CPU_ISSET((size_t)*first, &set)) (*first)++;
+  }
   return omp_get_num_procs();
+}
+
+/* OpenMP passes over a variable that is empty or says something else, and takes all processors instead. */
+static int openmp_is_told(void) {
+  const char *text = getenv("OMP_NUM_THREADS");
+  return text != NULL && strtol(text, NULL, 10) > 0;
 }
 
 status node_threads(const node *node, int wanted, int *threads) {
@@ -43,7 +50,7 @@ status node_threads(const node *node, int wanted, int *threads) {
   const int count = processors(&first);
   CHECK(sum_alike(node, first * CPU_SETSIZE + count, 0, &unused, &sharing));
   *threads = count > sharing ? count / sharing : 1;
-  if (getenv("OMP_NUM_THREADS") != NULL) *threads = 0;
+  if (openmp_is_told()) *threads = 0;
   if (wanted > 0) *threads = wanted;
   return STATUS_OK;
 }

@@ -16,9 +16,9 @@ typedef struct node {
 status node_open(MPI_Comm comm, node *node);
 status node_close(node *node);
 
-/* CPU threads for this rank: `wanted` if positive, else OMP_NUM_THREADS if set (returns 0: OpenMP decides),
- * else the processors that this rank may use, divided by the ranks that may use the same ones. Collective
- * over the node. */
+/* CPU threads for this rank: `wanted` if positive, else OMP_NUM_THREADS if it is a number (returns 0: OpenMP
+ * decides), else the processors that this rank may use, divided by the ranks that may use the same ones.
+ * Collective over the node. */
 status node_threads(const node *node, int wanted, int *threads);
 
 /* Sum of `bytes` over the node's ranks with the same `device`, and how many these are. Collective over the

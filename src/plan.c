@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "cases.h"
 #include "node.h"
 
 /* A size for people, e.g. "1.25 GiB"; `text` holds 32 bytes. */
@@ -23,8 +24,8 @@ static void print_problem(const config *config) {
   log_info("case       %s, velocity %s, %s form", config_case_name(config->initial),
            config_velocity_name(config->velocity), config_form_name(config->form));
   if (config->diffusivity > 0.0) log_info(", diffusivity %g", config->diffusivity);
-  log_info("\nscheme     %s, order %d in space, %s precision\n", config_scheme_name(config->scheme),
-           config->order, config_precision_name(config->precision));
+  log_info("\nexact      %s\nscheme     %s, order %d in space, %s precision\n", cases_exact_text(config),
+           config_scheme_name(config->scheme), config->order, config_precision_name(config->precision));
 }
 
 /* Steps in (from, last] that are due, the last one in any case. */

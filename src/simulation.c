@@ -196,7 +196,10 @@ static void report_solver(const simulation *sim, const char *note) {
   if (note[0] != '\0') log_info("backend    %s\n", note);
   log_info("backend    %s: %s\n", solver->backend->name, solver->backend->describe(solver->context));
   log_info("halos      %s (%s), overlap %s\n", transport_name(solver->transport.transport),
-           solver->transport.reason, sim->config->overlap ? "on" : "off");
+           solver->transport.reason,
+           sim->grid.ranks == 1   ? "without effect on one rank"
+           : sim->config->overlap ? "on"
+                                  : "off");
   if (solver->transport.warn)
     log_warning("halos are staged through host memory: %s", solver->transport.reason);
   if (!solver->backend->host_memory && solver->sharing > 1) {

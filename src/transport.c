@@ -212,12 +212,9 @@ static status peers_prove(MPI_Comm comm, const field_space *space, char *why, si
   return prove(comm, space, ring_by_copies, proved);
 }
 
-static status unavailable(const char *name, const char *why, const char *fault) {
-  return status_fail(
-      STATUS_DEVICE,
-      "halo.transport = %s: %s%s. Use halo.transport = auto or staged, or a CUDA-aware MPI (README, "
-      "section On GPUs: run/gpu-env)",
-      name, why, fault);
+static status unavailable(const char *name, const char *why, const char *advice) {
+  return status_fail(STATUS_DEVICE, "halo.transport = %s: %s. Use halo.transport = auto or staged, or %s",
+                     name, why, advice);
 }
 
 status transport_choose(MPI_Comm comm, const field_space *space, config_transport wanted,
@@ -234,9 +231,15 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
   }
   char why[256];
   int peers = 0;
+  int ranks = 1;
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  if (wanted == CONFIG_TRANSPORT_PEER && ranks == 1) { /* the first run of a study that compares transports */
+    (void)snprintf(choice->reason, sizeof choice->reason, "alone, nothing is sent");
+    return STATUS_OK;
+  }
   if (wanted == CONFIG_TRANSPORT_PEER) {
     CHECK(peers_prove(comm, space, why, sizeof why, &peers));
-    if (!peers) return unavailable("peer", why, "");
+    if (!peers) return unavailable("peer", why, "one node whose GPUs reach one another's memory");
     choice->transport = TRANSPORT_PEER;
     (void)snprintf(choice->reason, sizeof choice->reason, "as configured; a ring of peer copies was right");
     return STATUS_OK;
@@ -259,12 +262,11 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
   }
   const char *fault =
       plausible ? "; a ring exchange of device memory failed" : "; device memory was not tried";
-  if (wanted == CONFIG_TRANSPORT_CUDA_AWARE) {
-    return unavailable("cuda_aware", why, fault);
-  }
   (void)snprintf(choice->reason, sizeof choice->reason, "%s%s", why, fault);
-  int ranks = 1;
-  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  if (wanted == CONFIG_TRANSPORT_CUDA_AWARE) {
+    return unavailable("cuda_aware", choice->reason,
+                       "a CUDA-aware MPI (README, section On GPUs: run/gpu-env)");
+  }
   choice->warn = ranks > 1; /* alone, nothing is sent */
   return STATUS_OK;
 }

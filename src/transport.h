@@ -26,7 +26,8 @@ typedef struct transport_choice {
  * point-to-point layer is UCX with both CUDA modules loaded, and a ring exchange of device memory gives
  * back every byte; else staged. Where it does, and all ranks are on one node and a ring of peer copies
  * gives back every byte too, there are no messages at all: PEER. CUDA_AWARE or PEER where these do not
- * hold: STATUS_DEVICE with the reason. An MPI that is not CUDA-aware is never given a device pointer. */
+ * hold: STATUS_DEVICE with the reason, but for PEER on one rank, which is STAGED and sends nothing. An MPI
+ * that is not CUDA-aware is never given a device pointer. */
 status transport_choose(MPI_Comm comm, const field_space *space, config_transport wanted,
                         transport_choice *choice);
 

@@ -233,6 +233,16 @@ static void test_exact_solutions_of_the_program(void **state) {
   for (int d = 0; d < 3; d++) config.center[d] = 0.6 * config.l[d];
   config.velocity = CONFIG_VELOCITY_ROTATION;
   check_exact(&config, 0.3, blob_turned, "a blob turned");
+  const double middle = config.center[0];
+  config.center[0] = 0.9; /* beyond the circle around the axis a point and its image turn apart */
+  assert_false(cases_exact_exists(&config));
+  config.center[0] = middle;
+  config.initial = CONFIG_CASE_GAUSSIAN;
+  assert_false(cases_exact_exists(&config));
+  config.width = 0.03;
+  assert_true(cases_exact_exists(&config));
+  config.initial = CONFIG_CASE_BLOB;
+  config.width = 0.2;
   config.velocity = CONFIG_VELOCITY_DEFORMATION;
   check_exact(&config, 2.0 * config.period, blob_back, "a blob back");
   assert_false(cases_exact_known(&config, 0.5 * config.period));

@@ -59,6 +59,20 @@ def test_rank_counts(tmp_path, scheme, precision):
     assert not same_bits(phi(tmp_path / "np1" / LAST), phi(tmp_path / "np1" / "state_00000012.hdf"))
 
 
+def test_threads_of_a_variable_that_is_no_number(tmp_path, monkeypatch):
+    """OpenMP would take all processors for each rank; a rank takes its share, as without the variable."""
+    threads = {}
+    for value in (None, "", "many", "2"):
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        if value is not None:
+            monkeypatch.setenv("OMP_NUM_THREADS", value)
+        directory = tmp_path / f"threads_{value}"
+        run(directory, variant("rk4", "single"), "compute.threads=0", "time.steps=1", ranks=2)
+        threads[value] = json.loads((directory / "perf.json").read_text())["threads"]
+    assert threads[""] == threads["many"] == threads[None]
+    assert threads["2"] == 2
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_shorter_run_goes_on(tmp_path, scheme, precision):
