@@ -2,7 +2,7 @@
 # A run as a PBS job that goes on by itself until it is finished:
 #   qsub -v CONFIG=config/deformation.ini[,OVERRIDES='time.steps=100 ...'] [qsub options] run/pbs.sh
 # Submit from the project's root. Before the time limit the run writes a checkpoint and leaves with exit code 75; a job
-# with the same resources is then submitted and goes on from there. Any other exit code ends it.
+# with the same resources is then submitted and goes on from there. Any other exit code ends it, and qdel does.
 # restart.from and output.wall_limit are given here, so not among the overrides: a key that comes twice is refused.
 # Written after OpenPBS's manual and source; never run under a PBS: checked by shellcheck, and with stand-ins for qstat,
 # qsub and mpirun. Nodes that compute must be allowed to submit; where they are not, submit again by hand.
@@ -21,6 +21,7 @@ if [ -z "${PBS_JOBID:-}" ]; then # not in a job
   *) echo "run/pbs.sh is for a job, submit it: qsub -v CONFIG=config/deformation.ini run/pbs.sh" >&2; exit 2 ;;
   esac
 fi
+[ -n "${CONFIG:-}" ] || { echo "run/pbs.sh: no configuration: qsub -v CONFIG=config/deformation.ini run/pbs.sh" >&2; exit 2; }
 cd "$PBS_O_WORKDIR" || exit 3
 # Put the site's modules here, or: eval "$(run/gpu-env)"
 
@@ -40,8 +41,15 @@ limit=()
 [ "$wall" -le 300 ] || limit=("output.wall_limit=$((wall - 180))")
 
 # PBS signals every process of the job, mpirun too; USR1 asks for the checkpoint where only this script is told.
-run=
-trap '[ -z "$run" ] || kill -USR1 "$run"' TERM USR1
+# Long before the limit SIGTERM is qdel's: whoever deletes a job wants no other.
+run='' deleted=''
+checkpoint() { [ -z "$run" ] || kill -USR1 "$run"; }
+ended() {
+  if [ "$wall" -eq 0 ] || [ $SECONDS -lt $((wall - 300)) ]; then deleted=yes; fi
+  checkpoint
+}
+trap checkpoint USR1
+trap ended TERM
 # shellcheck disable=SC2086 # several words each
 $launcher "${FDAPP:-build/fdapp}" "$CONFIG" $OVERRIDES restart.from=latest "${limit[@]}" &
 run=$!
@@ -50,7 +58,9 @@ while kill -0 $run 2>/dev/null; do wait $run; done # a signal ends wait, not the
 wait $run # once more, for the run's own status
 status=$?
 
-if [ $status -eq 75 ]; then
+if [ $status -eq 75 ] && [ -n "$deleted" ]; then
+  echo "job $PBS_JOBID: stopped after a checkpoint by SIGTERM, as qdel sends it: not submitted again" >&2
+elif [ $status -eq 75 ]; then
   # Options of qsub are not part of the script: what this job asked for is asked for again. The variables go by name, so
   # that commas in them separate nothing.
   again=(-v "CONFIG,OVERRIDES,FDAPP,LAUNCHER")

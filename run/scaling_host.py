@@ -111,7 +111,10 @@ def find_program(args):
             raise Failure(2, f"{program}: no such program; build it (cmake --preset default) or name it with --fdapp")
         program = Path(found)
     if args.launcher:
-        words = shlex.split(args.launcher)
+        try:
+            words = shlex.split(args.launcher)
+        except ValueError as error:
+            raise Failure(2, f"--launcher '{args.launcher}': {error}") from error
         if not any("{ranks}" in word for word in words):
             raise Failure(2, f"--launcher '{args.launcher}' has no {{ranks}} in it")
         return program.resolve(), words

@@ -51,7 +51,7 @@ class Runs:
 
     @property
     def scratch(self):
-        return self.out / "scratch"
+        return self.out / ".run"
 
     def words(self, case, ranks):
         """The command of a case, on that many ranks."""
@@ -148,7 +148,8 @@ def time_for(case, progress, deadline):
         return True
     if progress.number == progress.total - len(progress.done) and expected > left > 0.0:
         raise Failure(3, f"{case.name} takes some {clock(expected)}, and the limit leaves {clock(left)}")
-    print(f"no time for another run, of some {clock(expected)}: run again to go on", file=sys.stderr)
+    run = f"another run, of some {clock(expected)}" if expected else "another run"
+    print(f"no time for {run}: run again to go on", file=sys.stderr)
     return False
 
 

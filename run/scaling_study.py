@@ -39,7 +39,7 @@ def lock_study(out):
 
 def open_study(out, facts):
     """Make provenance.json and results.csv, or check that the study there is this one; one without rows is none, and
-    what else it left is taken away. Returns the rows there."""
+    what else it left is taken away, but nothing of anybody else's. Returns the rows there."""
     path, table = out / "provenance.json", out / "results.csv"
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     begun = {"date": now, "host": socket.gethostname(), "load": os.getloadavg()[0]}
@@ -52,6 +52,7 @@ def open_study(out, facts):
                 raise Failure(2, f"{out} holds another study: its {difference}; choose another --out")
         facts = kept | {"starts": [*kept.get("starts", []), begun]}
     else:
+        refuse_others(out, path)
         facts = facts | {"starts": [begun]}
         (out / "bench.json").unlink(missing_ok=True)
         shutil.rmtree(out / "perf", ignore_errors=True)
@@ -59,6 +60,17 @@ def open_study(out, facts):
     (out / "perf").mkdir(exist_ok=True)
     write_whole(path, json.dumps(facts, indent=1) + "\n")
     return rows
+
+
+def refuse_others(out, provenance):
+    """Failure 2 if things lie in `out` that no study has left there."""
+    if provenance.exists():
+        read_provenance(provenance)
+        return
+    ours = ("results.csv", "last.log")
+    others = [entry.name for entry in out.iterdir() if entry.name not in ours and not entry.name.startswith(".part-")]
+    if others:
+        raise Failure(2, f"{out} holds other things ({sorted(others)[0]}, for one); choose another --out")
 
 
 def read_provenance(path):

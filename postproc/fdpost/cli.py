@@ -136,7 +136,10 @@ def command_convergence(args):
     from . import convergence, style
 
     runs = [Run(path) for path in args.runs]
-    fig, text = convergence.draw_convergence(runs, args.norm, args.orders)
+    for run in runs:
+        if run.single:
+            raise UsageError(f"{run.path}: a run directory is needed: errors are those of a run's last row")
+    fig, text = convergence.draw_convergence(runs, list(dict.fromkeys(args.norm)), args.orders)
     print(text)
     print(style.save(fig, Path(args.output) if args.output else common_folder(runs) / "convergence.png"))
 
@@ -222,7 +225,7 @@ def make_parser():
     movie.add_argument("run", metavar="RUN_DIR")
     add_fields(movie, "number of frames, spread over the run (default: every state)")
     add_plane(movie, "axis normal to the plane (default: z)")
-    frames = "frames per second, 0.1 to 240 (default: 12)"
+    frames = "frames per second, 0.1 to 240, of a GIF at most 50 (default: 12)"
     movie.add_argument("--fps", type=positive(float, 0.1, 240), default=12, metavar="N", help=frames)
     convergence = add_command(
         commands, "convergence", command_convergence, "errors of several runs against the spacing"

@@ -1,6 +1,7 @@
 """fdread: a run directory as an xarray Dataset, read lazily through h5py."""
 
 import argparse
+from dataclasses import replace
 
 from .errors import DataError, run_command
 from .reader import AXES, Run
@@ -22,7 +23,7 @@ def open_run(path, diagnostics=True):
             f"{path}: a Dataset needs the package xarray: pip install xarray, or Debian's python3-xarray"
         ) from error
     run = Run(path)
-    states = run.states
+    states = [replace(state, path=state.path.absolute()) for state in run.states]  # read later, perhaps elsewhere
     coordinates = {"time": [state.time for state in states], "step": ("time", [state.step for state in states])}
     for axis, name in enumerate(AXES):
         coordinates[name] = (name, states[0].coordinates(axis), {"long_name": name, "units": "domain units"})
@@ -44,7 +45,7 @@ def attributes(run):
     """Plain attributes of the dataset."""
     plain = {name: value for name, value in run.states[0].attributes.items() if name not in ("step", "time", "config")}
     plain |= {f"{section}.{key}": value for section, keys in run.config.items() for key, value in keys.items()}
-    return {"run": str(run.directory)} | plain
+    return {"run": str(run.directory.absolute())} | plain
 
 
 def main(arguments=None):

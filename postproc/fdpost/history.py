@@ -40,12 +40,13 @@ def mass_scale(run, table):
     return bound, r"$|m - m_0|\,/\,\|\varphi_0\|\sqrt{V}$"
 
 
-def log_axis(ax, *series):
-    """A log axis with whole decades labelled, not more than five of them, and room to breathe."""
+def log_axis(ax, nothing, *series):
+    """A log axis with whole decades labelled, not more than five of them, and room to breathe; with no value above zero
+    the word `nothing` instead."""
     values = np.concatenate([np.asarray(values, dtype=float) for values in series])
     values = values[np.isfinite(values) & (values > 0)]
     if not values.size:
-        ax.text(0.5, 0.5, "none: exactly constant", transform=ax.transAxes, ha="center", va="center", color=style.SOFT)
+        ax.text(0.5, 0.5, nothing, transform=ax.transAxes, ha="center", va="center", color=style.SOFT)
         ax.set_yticks([])
         return
     low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
@@ -109,7 +110,7 @@ def draw_conservation(ax, time, values, scale, title, label, colour):
     drift = relative_drift(values, scale)
     ax.set_title(title)
     ax.set_ylabel(label)
-    log_axis(ax, drift)
+    log_axis(ax, "none: exactly constant" if len(drift) > 1 else "one row only", drift)
     if (drift > 0).any():
         draw_lines(ax, time, [(above_floor(ax, drift), "", colour)])
 
@@ -129,7 +130,9 @@ def draw_errors(ax, time, table):
     ax.set_title("Error against the exact solution")
     ax.set_ylabel("error")
     names = [name for name in ERRORS if name in table]
-    log_axis(ax, *(table[name] for name in names))
+    log_axis(ax, "none: exactly zero", *(table[name] for name in names))
+    if not any((table[name] > 0).any() for name in names):
+        return
     series = [(above_floor(ax, table[name]), ERRORS[name], colour) for name, colour in zip(names, style.COLOURS)]
     draw_lines(ax, time, series)
     end_labels(ax, time, series)
@@ -176,7 +179,7 @@ def draw_history(run):
         style.COLOURS[2],
     )
     draw_extrema(axes[1, 0], time, table)
-    if "err_l2" in table and np.isfinite(table["err_l2"]).any():
+    if "err_l2" in table and np.isfinite(table["err_l2"][1:]).any():  # it is zero at the start, whatever comes
         draw_errors(axes[1, 1], time, table)
     else:
         draw_courant(axes[1, 1], time, table)

@@ -18,6 +18,8 @@ def movie_writer(path, fps):
     """matplotlib's writer for the ending of `path`. UsageError for an unknown one, DataError without ffmpeg."""
     ending = Path(path).suffix.lower()
     if ending == ".gif":
+        if fps > 50:  # delays are hundredths of a second, and viewers take less than two for ten
+            raise UsageError(f"{path}: a GIF has at most 50 frames per second; a name ending in .mp4 may have more")
         return animation.PillowWriter(fps=fps)
     if ending == ".mp4":
         if not shutil.which("ffmpeg"):

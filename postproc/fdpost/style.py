@@ -86,7 +86,7 @@ def heading(fig, title, subtitle="", top=0.10, left=0.12):
 def save(fig, path, dpi=200):
     """Write the figure; the ending of the name gives the format. Returns the path."""
     path = Path(path)
-    formats = fig.canvas.get_supported_filetypes()
+    formats = ("jpg", "pdf", "png", "svg", "webp")
     if path.suffix[1:] not in formats:
         raise UsageError(f"{path}: unknown picture format; use one of {', '.join(sorted(formats))}")
     with whole_file(path) as part:

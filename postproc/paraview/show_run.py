@@ -10,26 +10,33 @@ import argparse
 import os
 import sys
 
-from paraview.simple import (
-    AnnotateTimeFilter,
-    ColorBy,
-    Contour,
-    CreateView,
-    GetActiveViewOrCreate,
-    GetAnimationScene,
-    GetColorTransferFunction,
-    GetOpacityTransferFunction,
-    GetScalarBar,
-    OpenDataFile,
-    Outline,
-    Render,
-    ResetCamera,
-    SaveAnimation,
-    SaveScreenshot,
-    Show,
-    Slice,
-    UpdatePipeline,
-)
+try:
+    from paraview.simple import (
+        AnnotateTimeFilter,
+        ColorBy,
+        Contour,
+        CreateView,
+        GetActiveViewOrCreate,
+        GetAnimationScene,
+        GetColorTransferFunction,
+        GetOpacityTransferFunction,
+        GetScalarBar,
+        OpenDataFile,
+        Outline,
+        Render,
+        ResetCamera,
+        SaveAnimation,
+        SaveScreenshot,
+        Show,
+        Slice,
+        UpdatePipeline,
+    )
+except ImportError as error:
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        sys.exit(0)
+    print(f"show_run.py: {error}: run it by ParaView's own Python, pvpython", file=sys.stderr)
+    sys.exit(3)
 
 FIELD = "phi"
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp")

@@ -78,6 +78,13 @@ def test_convergence_goes_beside_the_runs(tmp_path, fdplot):
     assert (tmp_path / "convergence.png").exists()
 
 
+def test_convergence_of_a_state_is_refused(tmp_path, run_dir, fdplot):
+    """Errors are of a run's last row, not of any state."""
+    state = run_dir / "state_00000000.hdf"
+    code, _, err = fdplot("convergence", state, run_dir)
+    assert code == 2 and f"{state}: a run directory is needed" in err
+
+
 @pytest.mark.parametrize("shape", [(8, 10, 12), (9, 7, 11)])
 @pytest.mark.parametrize("lengths", [(1.0, 1.0, 1.0), (2.0, 1.0, 0.5)])
 def test_spectrum_keeps_all_power(shape, lengths):
@@ -190,6 +197,15 @@ def test_dataset_goes_to_other_processes_unread(run_dir):
     sent = pickle.dumps(open_run(run_dir))
     assert len(sent) < 20 * 16 * 24 * 4  # bytes: less than one state has
     assert np.array_equal(pickle.loads(sent).phi[1, 3].values, synthetic.pulse((20, 16, 24), 0.1)[3])
+
+
+def test_a_dataset_is_read_from_wherever_one_goes(run_dir, tmp_path, monkeypatch):
+    pytest.importorskip("xarray")
+    monkeypatch.chdir(run_dir.parent)
+    dataset = open_run(run_dir.name)
+    monkeypatch.chdir(tmp_path)
+    assert np.array_equal(dataset.phi[1, 3].values, synthetic.pulse((20, 16, 24), 0.1)[3])
+    assert dataset.attrs["run"] == str(run_dir)
 
 
 def test_fdread_shows_a_run(run_dir, capsys):

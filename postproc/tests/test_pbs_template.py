@@ -93,11 +93,21 @@ def test_who_cannot_submit_is_told(job):
     assert done.wait() == 75 and "could not be submitted again" in done.stdout.read()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
-def test_a_signal_to_the_script_asks_for_a_checkpoint(job, number):
+def test_without_a_configuration_it_says_so(job):
+    done = job.start(CONFIG="")
+    assert done.wait() == 2 and "no configuration: qsub -v CONFIG=" in done.stdout.read()
+
+
+@pytest.mark.parametrize(
+    "number, walltime, again",
+    [(signal.SIGUSR1, "26:05:30", True), (signal.SIGTERM, "26:05:30", False), (signal.SIGTERM, "00:04:00", True)],
+    ids=["asked", "deleted", "at the limit"],
+)
+def test_a_signal_to_the_script_asks_for_a_checkpoint(job, number, walltime, again):
+    (job.log / "qstat").write_text(QSTAT.replace("26:05:30", walltime))
     running = job.start(CODE="0", PATIENCE="600")
     while not (job.log / "begun").exists():
         time.sleep(0.02)
     os.kill(running.pid, number)
     assert running.wait() == 75
-    assert (job.log / "asked").exists() and (job.log / "qsub").exists()
+    assert (job.log / "asked").exists() and (job.log / "qsub").exists() == again

@@ -100,6 +100,22 @@ def test_history_without_exact_solution_shows_courant(tmp_path):
     assert fig.axes[3].get_title(loc="left") == "Courant number"
 
 
+def test_history_of_errors_known_only_at_the_start_shows_courant(tmp_path):
+    """As those of a deformation or a rotation before a period is over."""
+    run = synthetic.write_run(tmp_path / "r")
+    lines = (run / "diagnostics.csv").read_text().splitlines()
+    lines[2:] = [",".join(line.split(",")[:-3] + ["nan"] * 3) for line in lines[2:]]
+    (run / "diagnostics.csv").write_text("\n".join(lines) + "\n")
+    fig = history.draw_history(Run(run))
+    assert fig.axes[3].get_title(loc="left") == "Courant number"
+
+
+def test_history_of_one_row(tmp_path):
+    run = synthetic.write_run(tmp_path / "r", steps=(0,))
+    fig = history.draw_history(Run(run))
+    assert [text.get_text() for text in fig.axes[0].texts] == ["one row only"]
+
+
 def test_history_of_what_blew_up(tmp_path):
     run = synthetic.write_run(tmp_path / "r")
     row = ",".join(["nan"] * 6)
@@ -169,6 +185,7 @@ def test_a_movie_moves(run_dir, tmp_path):
 
 
 def test_movie_has_a_frame_for_each_state(run_dir, fdplot):
+    assert fdplot("movie", run_dir, "--fps", 60)[0] == 2  # beyond what a GIF can hold
     code, out, _ = fdplot("movie", run_dir, "--axis", "y", "--fps", 10)
     assert code == 0 and out.strip() == str(run_dir / "movie.gif")
     with Image.open(run_dir / "movie.gif") as made:

@@ -288,6 +288,15 @@ def test_a_study_that_measured_nothing_is_none(study):
     assert other.returncode == 2 and "its overrides are 'time.dt=2 compute.threads=1'" in other.stderr
 
 
+def test_what_others_have_there_is_left_alone(study):
+    for folder in ("scratch", "perf"):
+        (study.out / folder).mkdir(parents=True)
+        (study.out / folder / "mine").write_text("precious")
+    refused = study("strong", "--ranks", "1", "--repeat", "1")
+    assert refused.returncode == 2 and "holds other things (perf, for one); choose another --out" in refused.stderr
+    assert {path.name for path in study.out.rglob("*")} == {"scratch", "perf", "mine"}
+
+
 def test_nothing_of_another_study_stays(study):
     """What was measured beside rows that are gone is not this study's."""
     assert study("strong", "--ranks", "2", "--repeat", "1").returncode == 0
@@ -444,6 +453,7 @@ def test_what_cannot_be_written_is_said(study):
         ("invalid number", ["weak", "--repeat", "0"]),
         ("invalid number", ["weak", "--steps", "-1"]),
         ("has no {ranks} in it", ["weak", "--launcher", "env"]),
+        ("No closing quotation", ["weak", "--launcher", "env ' {ranks}"]),
         ("nowhere: No such file", ["weak", "--launcher", "nowhere {ranks}"]),
         ("more threads than the 3 cores", ["weak", "--ranks", "2", "--threads", "2,3"]),
     ],

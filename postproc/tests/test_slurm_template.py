@@ -12,7 +12,7 @@ import pytest
 TEMPLATE = Path(__file__).parents[2] / "run" / "slurm.sbatch"
 TOOLS = {
     "squeue": 'echo "$LEFT"',
-    "scontrol": 'printf "%s\\n" "$@" >"$LOG/scontrol"',
+    "scontrol": 'printf "%s\\n" "$@" >"$LOG/scontrol"; exit "${SCONTROL_CODE:-0}"',
     "srun": 'printf "%s\\n" "$@" >"$LOG/srun"; trap "echo >>$LOG/asked; [ \\$((++n)) -lt 2 ] || exit 75" USR1\n'
     'for i in $(seq ${PATIENCE:-0}); do sleep 0.05; touch "$LOG/begun"; done; exit "$CODE"',
 }
@@ -57,6 +57,11 @@ def test_the_time_left_is_the_runs_limit(job, left, limit):
     run = ["--cpu-bind=cores", "--cpus-per-task=8", "build/fdapp", "case.ini", "time.steps=7", "restart.from=latest"]
     assert code == 0 and words == run + ([f"output.wall_limit={limit}"] if limit else [])
     assert not (job.log / "scontrol").exists()
+
+
+def test_who_cannot_be_put_back_is_told(job):
+    done = job.start(LEFT="10:00", CODE="75", SCONTROL_CODE="1")
+    assert done.wait() == 75 and "could not be put back" in done.stderr.read()
 
 
 @pytest.mark.parametrize("code, again", [("75", True), ("2", False), ("3", False)])
