@@ -30,6 +30,8 @@ def open_run(path, diagnostics=True):
     fields = {name: field_variable(states, name) for name in states[0].fields}
     if diagnostics and run.diagnosed:
         table = run.diagnostics
+        if "time" not in table:
+            raise DataError(f"{run.directory}/diagnostics.csv: no column time")
         coordinates["time_diagnostics"] = table["time"]
         for name, values in table.items():
             if name != "time":

@@ -33,8 +33,7 @@ def above_floor(ax, values):
 
 def mass_scale(run, table):
     """What mass drift is measured against, and how that is called."""
-    volume = np.prod([float(run.config.get("grid", {}).get(f"l{axis}", 1)) for axis in "xyz"])
-    bound = table["l2"][0] * np.sqrt(volume)  # |mass| <= l2 sqrt(V), by Cauchy and Schwarz
+    bound = table["l2"][0] * np.sqrt(np.prod(run.lengths))  # |mass| <= l2 sqrt(V), by Cauchy and Schwarz
     if abs(table["mass"][0]) > NO_MASS * bound:
         return table["mass"][0], r"$|m - m_0|\,/\,|m_0|$"
     return bound, r"$|m - m_0|\,/\,\|\varphi_0\|\sqrt{V}$"

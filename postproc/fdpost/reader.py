@@ -8,6 +8,7 @@ import configparser
 import csv
 import functools
 import json
+import os
 import re
 import sys
 from dataclasses import dataclass
@@ -151,7 +152,7 @@ class Run:
         if not index.exists():
             return found
         try:
-            names = [entry["name"] for entry in json.loads(index.read_text("utf-8"))["files"]]
+            names = [os.fspath(entry["name"]) for entry in json.loads(index.read_text("utf-8"))["files"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{index}: damaged index of states: {error}") from error
         if unknown := sorted({path.name for path in found} - set(names)):
@@ -218,10 +219,24 @@ class Run:
     @cached_property
     def spacing(self):
         """Grid spacings in x, y, z, from the configuration or else from the states."""
-        grid = self.config.get("grid", {})
-        if all(f"n{axis}" in grid for axis in AXES):
-            return tuple(float(grid.get(f"l{axis}", 1)) / int(grid[f"n{axis}"]) for axis in AXES)
+        if all(f"n{axis}" in self.config.get("grid", {}) for axis in AXES):
+            return tuple(length / self.number("grid", f"n{axis}", 1) for axis, length in zip(AXES, self.lengths))
         return self.states[0].spacing
+
+    @property
+    def lengths(self):
+        """Of the domain, from the configuration."""
+        return tuple(self.number("grid", f"l{axis}", 1) for axis in AXES)
+
+    def number(self, section, key, default):
+        """A number of the configuration. DataError if it is none above zero."""
+        text = self.config.get(section, {}).get(key, default)
+        try:
+            if (value := float(text)) > 0:
+                return value
+        except ValueError:
+            pass
+        raise DataError(f"{self.directory}/config.ini: {section}.{key} = {text}: not a number above zero")
 
     def select(self, steps=None, count=None):
         """States of the given steps (exact), or `count` of them spread evenly, first and last included, or all."""

@@ -85,6 +85,19 @@ def test_spacing_from_configuration(tmp_path):
     assert Run(run.directory).spacing == pytest.approx((0.1, 0.1, 0.5))
 
 
+@pytest.mark.parametrize("text", ["a", "-1", "nan", ""])
+def test_what_is_no_length_is_named(run_dir, text):
+    (run_dir / "config.ini").write_text(f"[grid]\nnx = 24\nny = 16\nnz = 20\nlx = {text}\n")
+    with pytest.raises(DataError, match=r"config.ini: grid.lx = .*: not a number above zero"):
+        _ = Run(run_dir).spacing
+
+
+def test_an_index_of_other_things_is_damaged(run_dir):
+    (run_dir / "state.hdf.series").write_text('{"files": [{"name": 7}]}')
+    with pytest.raises(DataError, match="damaged index of states"):
+        _ = Run(run_dir).states
+
+
 def test_plane_index(run_dir):
     state = Run(run_dir).states[0]
     assert plane_index(state, 0) == 12
