@@ -38,6 +38,13 @@ def gpu_count():
     return min(there, sum(name.strip() not in ("", "-1") for name in visible.split(",")))
 
 
+def backend_of(program, backend):
+    """What the configuration's backend comes to: auto of a program without CUDA takes the CPU, GPUs or not."""
+    if backend != "auto" or not gpu_count():
+        return backend
+    return "auto" if "\n  cuda\n" in command_output(program, "--list") else "cpu"
+
+
 def batch_number(name):
     """A number that the batch system left in the environment, or None."""
     text = os.environ.get(name, "")

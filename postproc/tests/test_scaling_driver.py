@@ -18,6 +18,8 @@ PROGRAM = """#!{python}
 import configparser, json, os, pathlib, signal, sys, time
 if "--version" in sys.argv:
     print("fdapp 0.0, revision", os.environ.get("REVISION", "a")); sys.exit(0)
+if "--list" in sys.argv:
+    print("Backends", *os.environ.get("BACKENDS", "cpu").split(), sep="\\n  "); print("Keys"); sys.exit(0)
 if "--validate" in sys.argv:
     bad = "nonsense" in " ".join(sys.argv); print("fdapp: error: unknown key" if bad else "", file=sys.stderr)
     sys.exit(2 * bad)
@@ -198,6 +200,18 @@ def test_ranks_have_as_many_threads_whatever_their_number(study):
     done = study("weak", "--backend", "cpu", "--ranks", "1,2", "--repeat", "1", OMP_NUM_THREADS=None)
     assert done.returncode == 0 and "compute.threads=1, the same for every number of ranks" in done.stdout
     assert study.log.read_text().count("compute.threads=1") == 2
+
+
+def test_a_program_without_cuda_is_on_the_cpu_beside_gpus_too(study):
+    """Threads would not be held, and ranks would be as many as GPUs."""
+    tool = study.log.parent / "nvidia-smi"
+    tool.write_text('#!/bin/sh\necho "GPU 0: one"\n')
+    tool.chmod(0o755)
+    beside = {"PATH": f"{study.log.parent}:/usr/bin:/bin", "OMP_NUM_THREADS": None}
+    done = study("strong", "--ranks", "1,2", "--repeat", "1", **beside)
+    assert done.returncode == 0 and "compute.threads=1, the same for every number of ranks" in done.stdout
+    other = study("strong", "--ranks", "1,2", "--repeat", "1", BACKENDS="cuda", **beside)
+    assert other.returncode == 2 and "its overrides are" in other.stderr  # without threads: they are a GPU's study
 
 
 def test_ranks_that_share_cores_are_told_of(study):
