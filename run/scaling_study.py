@@ -37,12 +37,13 @@ def lock_study(out):
         os.close(directory)
 
 
-def open_study(out, facts):
+def open_study(out, facts, shared):
     """Make provenance.json and results.csv, or check that the study there is this one; one without rows is none, and
-    what else it left is taken away, but nothing of anybody else's. Returns the rows there."""
+    what else it left is taken away, but nothing of anybody else's. shared: which ranks share cores. Returns the rows
+    there."""
     path, table = out / "provenance.json", out / "results.csv"
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    begun = {"date": now, "host": socket.gethostname(), "load": os.getloadavg()[0]}
+    begun = {"date": now, "host": socket.gethostname(), "load": os.getloadavg()[0], "shared": shared}
     rows = read_rows(table) if table.exists() else []
     if rows:
         kept = read_provenance(path)

@@ -281,6 +281,8 @@ def provenance_section(directory):
     lines += [f"kernel {facts.get('kernel', '')}, clock source {facts.get('clock source', '')}"]
     for start in facts.get("starts", []):
         lines.append(f"measured {start.get('date', '')}, load {start.get('load', float('nan')):.2f}")
+    shared = dict.fromkeys(text for start in facts.get("starts", []) for text in start.get("shared", []))
+    lines += [f"{text}, and their efficiency is not the program's" for text in shared]
     return "```\n" + "\n".join(lines) + "\n```"
 
 

@@ -219,6 +219,8 @@ def test_ranks_that_share_cores_are_told_of(study):
     done = study("strong", "--backend", "cpu", "--ranks", "2,4", "--threads", "2", "--repeat", "1", **batch)
     assert done.returncode == 0 and "4 ranks x 2 threads are more than the 4 cores" in done.stdout
     assert done.stdout.count("are more than") == 1
+    told = json.loads((study.out / "provenance.json").read_text())["starts"][0]["shared"]
+    assert told == ["4 ranks x 2 threads are more than the 4 cores: they share them"]
     fits = study("strong", "--backend", "cpu", "--ranks", "2", "--repeat", "2", "compute.threads=2", **batch)
     assert "are more than" not in fits.stdout
 
