@@ -58,8 +58,8 @@ def open_study(out, facts, shared):
         (out / "bench.json").unlink(missing_ok=True)
         shutil.rmtree(out / "perf", ignore_errors=True)
         write_whole(table, ",".join(COLUMNS) + "\n")
+    write_whole(path, json.dumps(facts, indent=1) + "\n")  # first: it says that perf/ is a study's
     (out / "perf").mkdir(exist_ok=True)
-    write_whole(path, json.dumps(facts, indent=1) + "\n")
     return rows
 
 

@@ -39,6 +39,12 @@ static int stays_in_circle(const config *config) {
   return hypot(x, y) + reach <= 0.5 * fmin(config->l[0], config->l[1]);
 }
 
+/* Whether the case would turn without changing its shape if nothing were periodic. */
+static int turns(const config *config) {
+  const int shape = config->initial == CONFIG_CASE_GAUSSIAN || !is_separable(config);
+  return config->velocity == CONFIG_VELOCITY_ROTATION && config->diffusivity == 0.0 && shape;
+}
+
 /* Whether what the velocity carries along is still known in closed form. */
 static int is_carried(const config *config) {
   const int gaussian = config->initial == CONFIG_CASE_GAUSSIAN;
@@ -46,7 +52,7 @@ static int is_carried(const config *config) {
   case CONFIG_VELOCITY_UNIFORM:
     return config->diffusivity == 0.0 || gaussian || config->initial == CONFIG_CASE_COSINE;
   case CONFIG_VELOCITY_ROTATION:
-    return config->diffusivity == 0.0 && (gaussian || !is_separable(config)) && stays_in_circle(config);
+    return turns(config) && stays_in_circle(config);
   case CONFIG_VELOCITY_DEFORMATION:
     return config->diffusivity == 0.0;
   case CONFIG_VELOCITY_ABC:
@@ -77,17 +83,14 @@ int cases_exact_known(const config *config, double time) {
   if (!cases_exact_exists(config)) return 0;
   if (config->initial == CONFIG_CASE_MANUFACTURED || config->velocity != CONFIG_VELOCITY_DEFORMATION)
     return 1;
-  const double turns = time / config->period;
-  return round(turns) >= 1.0 && fabs(turns - round(turns)) < 1e-12;
+  const double periods = time / config->period;
+  return round(periods) >= 1.0 && fabs(periods - round(periods)) < 1e-12;
 }
 
 const char *cases_exact_text(const config *config) {
-  const int turns = config->velocity == CONFIG_VELOCITY_ROTATION, made = cases_has_source(config);
-  if (cases_exact_exists(config))
-    return config->velocity == CONFIG_VELOCITY_DEFORMATION && !made ? "known after whole periods" : "known";
-  return turns && !stays_in_circle(config)
-             ? "not known: the case reaches beyond the circle that turns as a whole"
-             : "not known";
+  const int later = config->velocity == CONFIG_VELOCITY_DEFORMATION && !cases_has_source(config);
+  if (cases_exact_exists(config)) return later ? "known after whole periods" : "known";
+  return turns(config) ? "not known: the case reaches beyond the circle that turns as a whole" : "not known";
 }
 
 static double squared_wave_number(const config *config) {

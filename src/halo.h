@@ -51,8 +51,8 @@ status halo_leave(halo *halo);
  * are computed when `edges` is passed; nothing reads their halo planes from then on. Between begin and end
  * those planes must not change and the fields must stay alive; interior planes may be computed. On backends
  * that run asynchronously the planes leave in halo_end, when the interior has been enqueued and runs.
- * Collective between neighbours: every rank calls begin and end in the same order. By peer copies at most 16
- * different fields between one halo_leave and the next: STATUS_DEVICE beyond. */
+ * Collective between neighbours: every rank calls begin and end in the same order. By peer copies at most
+ * PEER_BLOCKS (halo_peer.h) different fields between one halo_leave and the next: STATUS_DEVICE beyond. */
 status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges);
 
 /* Returns when the halos of the fields of halo_begin are valid for whatever is enqueued from now on, on

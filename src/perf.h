@@ -36,11 +36,12 @@ void perf_end(perf *perf, perf_phase phase);
  * {min, mean, max}:
  *
  *   provenance {version, revision, compiler, mpi, hdf5, cuda, host, date}, backend, device, ranks, threads,
- *   transport {name, reason}, overlap (as configured; without effect on one rank), grid [nx, ny, nz],
- * precision, order, scheme, form, velocity, steps, words_per_point_and_step, phases {setup, steps,
- * diagnostics, output, halo_wait: the host's part of steps}, stage {edges, interior, halo}: means of a
- * sampled Runge-Kutta stage (stepper_times), seconds_per_step, points_per_second, bytes_per_second,
- * ceiling_bytes_per_second, share_of_ceiling, output_share.
+ *   transport {name, reason}, overlap (the key; without effect on one rank), grid [nx, ny, nz], precision,
+ *   order, scheme, form, velocity, steps, words_per_point_and_step,
+ *   phases {setup, steps, diagnostics, output, halo_wait: the host's part of steps},
+ *   stage {edges, interior, halo}: means of a sampled Runge-Kutta stage (stepper_times),
+ *   seconds_per_step, points_per_second, bytes_per_second, ceiling_bytes_per_second, share_of_ceiling,
+ *   output_share.
  *
  * STATUS_FILE. */
 status perf_write(const perf *perf, solver *solver, const rundir *rundir);

@@ -193,13 +193,12 @@ static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
 
 static void report_solver(const simulation *sim, const char *note) {
   const solver *solver = &sim->solver;
+  const char *overlap = sim->config->overlap ? "on" : "off";
+  if (sim->grid.ranks == 1) overlap = "without effect on one rank";
   if (note[0] != '\0') log_info("backend    %s\n", note);
   log_info("backend    %s: %s\n", solver->backend->name, solver->backend->describe(solver->context));
   log_info("halos      %s (%s), overlap %s\n", transport_name(solver->transport.transport),
-           solver->transport.reason,
-           sim->grid.ranks == 1   ? "without effect on one rank"
-           : sim->config->overlap ? "on"
-                                  : "off");
+           solver->transport.reason, overlap);
   if (solver->transport.warn)
     log_warning("halos are staged through host memory: %s", solver->transport.reason);
   if (!solver->backend->host_memory && solver->sharing > 1) {

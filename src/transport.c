@@ -233,11 +233,9 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
   int peers = 0;
   int ranks = 1;
   CHECK_MPI(MPI_Comm_size(comm, &ranks));
-  if (wanted == CONFIG_TRANSPORT_PEER && ranks == 1) { /* the first run of a study that compares transports */
-    (void)snprintf(choice->reason, sizeof choice->reason, "alone, nothing is sent");
-    return STATUS_OK;
-  }
   if (wanted == CONFIG_TRANSPORT_PEER) {
+    (void)snprintf(choice->reason, sizeof choice->reason, "alone, nothing is sent");
+    if (ranks == 1) return STATUS_OK; /* the first run of a study that compares transports */
     CHECK(peers_prove(comm, space, why, sizeof why, &peers));
     if (!peers) return unavailable("peer", why, "one node whose GPUs reach one another's memory");
     choice->transport = TRANSPORT_PEER;

@@ -90,10 +90,15 @@ LINE_INLINE cpu_vector pass_derivative(const pass_coefficients *coefficients, in
                 : first_derivative(c, n[0], n[1], n[2], n[3], n[5], n[6], n[7], n[8]);
 }
 
-/* Asks for a line that the following bundle reads, into the second cache. Memory has to be kept busy while
- * the arithmetic runs, and neither the order of execution nor the hardware's prefetching reaches that far. */
+/* Asks for a line, into the second cache. Memory has to be kept busy while the arithmetic runs, and neither
+ * the order of execution nor the hardware's prefetching reaches that far. */
+LINE_INLINE void line_ahead(const real *line) {
+  __builtin_prefetch(line, 0, 2);
+}
+
+/* The line at p's place in the following bundle. */
 LINE_INLINE void bundle_ahead(const cpu_bundle *bundle, const real *f, cpu_place p) {
-  __builtin_prefetch(f + p.at + bundle->ahead, 0, 2);
+  line_ahead(f + p.at + bundle->ahead);
 }
 
 LINE_INLINE void operand_ahead(const cpu_bundle *bundle, cpu_operand operand, cpu_place p) {
