@@ -27,7 +27,9 @@ template <bool CONDITION, class Tile>
 using predicated_if = std::conditional_t<CONDITION, predicated<Tile>, Tile>;
 
 template <class Op> struct choice_of;
-template <> struct choice_of<derivative_operation<AXIS_Y>> : choice<tile<NARROW, 4, 512, 2, 2>> {
+template <>
+struct choice_of<derivative_operation<AXIS_Y>>
+    : choice_thin<tile<NARROW, 4, 512, 2, 2>, tile<NARROW, 2, 512, 4, 4>> {
   static constexpr int UNPACED_PLANES = 16;
   static constexpr bool PACED_THIN = true;
   static constexpr size_t BYTES = (size_t)8 << 20;
@@ -40,7 +42,8 @@ struct choice_of<derivative_operation<AXIS_Z>>
 };
 template <>
 struct choice_of<gradient_operation>
-    : choice_thin<tile<WIDE, 4, 256, 2, by_precision_value(2, 1), 3, 2>, tile<NARROW, 2, 256, 3, 2, 3>> {
+    : choice_thin<by_precision<tile<WIDE, 4, 256, 2, 2, 3>, rereading<tile<WIDE, 2, 512, 2, 2>>>,
+                  tile<NARROW, 2, 256, 3, 2, 3>> {
   static constexpr bool PACED_THIN = !SINGLE;
 };
 template <>
@@ -73,8 +76,10 @@ struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, true, 3>>
     : choice<tile<WIDE, 2, 256, 2, 3, 3>> {};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, DIFFUSION, ADDED>>
-    : choice<by_precision<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 3, 3>,
-                          predicated_if<ADDED == 1, tile<WIDE, 2, 256, 2, 4, 3>>>> {};
+    : choice<by_precision<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 3, 3>, tile<WIDE, 2, 256, 2, 4, 3>>> {};
+template <>
+struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, true, 1>>
+    : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, predicated<rereading<tile<WIDE, 4, 256, 2, 5, 5>>>>> {};
 template <>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 0>>
     : choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 0>> {};

@@ -29,6 +29,8 @@ template <class Op, class Tile> struct pipeline {
   static constexpr bool FLUX_LATE =
       FLUXES && TABLES && Op::Z; /* made of f's window when it is needed: one window less */
   static constexpr bool W_LATE = FLUX_RINGS && Op::POINT; /* v[2] is needed at the point, too */
+  static constexpr bool REREADS = Tile::REREADS && Op::Z && SHARED && !FLUXES;
+  static constexpr int NEWEST = REREADS ? HALO : 2 * HALO; /* f's window holds planes up to this one */
 
   using f_ring = ring<Tile, X, Y, SHARED ? EARLY : LATE>;
   using u_ring = ring<Tile, true, false, LATE>;
@@ -100,10 +102,16 @@ template <class Op, class Tile> struct pipeline {
       point(VELOCITIES + k).copy_own(late_slot, a.added[k] + here, at, late);
   }
 
-  /* The newest plane into the windows of row r. */
+  /* The slot `planes` after another. */
+  __device__ __forceinline__ static int later(int slot, int planes) {
+    return slot + planes < EARLY ? slot + planes : slot + planes - EARLY;
+  }
+
+  /* The newest plane into the windows of row r; early: its slot, or that of the plane computed if the ring is
+   * read again. */
   __device__ __forceinline__ void window_read(int early, int late_slot, int rows, int r, lines &lf,
                                               lines &lg) const {
-    if constexpr (Op::Z) f.read(SHARED ? early : late_slot, at, 0, r, lf.z[2 * HALO]);
+    if constexpr (Op::Z) f.read(SHARED ? early : late_slot, at, 0, r, lf.z[NEWEST]);
     if constexpr (FLUXES && TABLES && !FLUX_LATE) t.line(rows, AXIS_Z, at, r, lg.z[2 * HALO]);
     if constexpr (FLUX_RINGS) w.read(W_LATE ? early : late_slot, at, 0, r, lg.z[2 * HALO]);
     if constexpr (PRODUCTS && !FLUX_LATE) {
@@ -176,6 +184,8 @@ template <class Op, class Tile> struct pipeline {
       points value;
       points_read(early, late_slot, rows, r, value);
       if constexpr (FLUX_LATE) fluxes_late(newest, r, lf[r], lg[r]);
+#pragma unroll
+      for (int j = NEWEST + 1; j <= 2 * HALO; j++) f.read(later(early, j - HALO), at, 0, r, lf[r].z[j]);
       if constexpr (X) x_read(f, early, r, Y, lf[r].x);
       if constexpr (X && Y) copy_values(fy[r + HALO], lf[r].x + HALO);
       if constexpr (VALUES && Y) copy_values(fy[r + HALO], value.f);
@@ -316,7 +326,7 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
       for (int r = 0; r < Tile::ROWS; r++) {
         direct<Op>::window_shift(lf[r]);
         if constexpr (!line::FLUX_LATE) direct<Op>::window_shift(lg[r]);
-        work.window_read(early, late, rows, r, lf[r], lg[r]);
+        work.window_read(line::REREADS ? early_late : early, late, rows, r, lf[r], lg[r]);
       }
       if constexpr (TABLES) work.t.fill(next<line::formula::DEPTH>(rows), next<LATE>(late));
       if (n >= 2 * LEAD && n < needed)

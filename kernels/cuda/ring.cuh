@@ -16,12 +16,16 @@ struct tile {
                        UNROLL = UNROLL_, PACE_ROUNDS = PACE_ROUNDS_;
   static constexpr int COLUMNS = WIDTH / VECTOR;
   static constexpr int HEIGHT = THREADS / COLUMNS * ROWS;
-  static constexpr bool PREDICATED = false;
+  static constexpr bool PREDICATED = false, REREADS = false;
 };
 
 /* What not all threads copy and store is left out by predicates instead of branches, so that a plane's
  * instructions are one run. Which is faster is seen by trying (run/results/kernels.md). */
 template <class Tile> struct predicated : Tile { static constexpr bool PREDICATED = true; };
+
+/* Along z, the planes after the one computed are read from their ring when they are needed instead of kept in
+ * registers: four more reads, and four vectors a row less to hold, so that twice the threads fit. */
+template <class Tile> struct rereading : Tile { static constexpr bool REREADS = true; };
 
 /* Where a thread stands: its tile's first point, its vector and rows in the tile, and what it stores. */
 struct place {
