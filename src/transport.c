@@ -125,11 +125,25 @@ static status ring_check(const ring *ring, int *right) {
 }
 
 /* That MPI refuses device memory is an answer, not a fault. */
+static status taken(int code) {
+  return code == MPI_SUCCESS ? STATUS_OK : status_fail(STATUS_DEVICE, "MPI refuses device memory");
+}
+
+/* Nobody sends before all receive, and nobody waits for a message that its neighbour could not send. */
 static status ring_by_messages(const ring *ring) {
-  const int refused =
-      MPI_Sendrecv(ring->device, PROOF_BYTES, MPI_BYTE, ring->above, PROOF_TAG, ring->device + PROOF_BYTES,
-                   PROOF_BYTES, MPI_BYTE, ring->below, PROOF_TAG, ring->comm, MPI_STATUS_IGNORE);
-  return refused == MPI_SUCCESS ? STATUS_OK : status_fail(STATUS_DEVICE, "MPI refuses device memory");
+  MPI_Request request = MPI_REQUEST_NULL;
+  status result = taken(MPI_Irecv(ring->device + PROOF_BYTES, PROOF_BYTES, MPI_BYTE, ring->below, PROOF_TAG,
+                                  ring->comm, &request));
+  const int receives = result == STATUS_OK;
+  result = agree(ring->comm, result);
+  if (result == STATUS_OK) {
+    result = taken(MPI_Send(ring->device, PROOF_BYTES, MPI_BYTE, ring->above, PROOF_TAG, ring->comm));
+    result = agree(ring->comm, result);
+  }
+  if (!receives) return result;
+  if (result != STATUS_OK) CHECK_MPI(MPI_Cancel(&request));
+  const status received = taken(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  return result != STATUS_OK ? result : received;
 }
 
 /* Copies into the rank above's memory, when everyone has it open; and flags, which an exchange needs, too. */

@@ -47,6 +47,29 @@ int ftruncate(int file, off_t bytes) {
   return -1;
 }
 
+/* An MPI that says it is CUDA-aware, and how it takes device memory. */
+static int says_aware = 0;
+static enum { TAKES, REFUSES_RECEIVES, REFUSES_SENDS, SENDS_WRONG } manner = TAKES;
+static const struct block *block_around(const void *memory);
+
+int MPIX_Query_cuda_support(void); /* mpi-ext.h of Open MPI */
+
+int MPIX_Query_cuda_support(void) {
+  return says_aware;
+}
+
+int MPI_Irecv(void *memory, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+  if (manner == REFUSES_RECEIVES && block_around(memory) != NULL) return MPI_ERR_BUFFER;
+  return PMPI_Irecv(memory, count, type, from, tag, comm, request);
+}
+
+int MPI_Send(const void *memory, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  const int device = block_around(memory) != NULL;
+  if (manner == REFUSES_SENDS && device) return MPI_ERR_BUFFER;
+  return PMPI_Send((const char *)memory + (manner == SENDS_WRONG && device), count, type, to, tag, comm);
+}
+
 /* Device memory: a file in shared memory each, mapped here. Imported: another process's. */
 enum { BLOCKS = 64 };
 static struct block {
@@ -81,6 +104,15 @@ static status device_allocate(kernels_context *context, kernels_memory kind, siz
 static struct block *block_of(const void *memory) {
   for (int i = 0; i < BLOCKS; i++) {
     if (blocks[i].memory == memory) return &blocks[i];
+  }
+  return NULL;
+}
+
+static const struct block *block_around(const void *memory) {
+  for (int i = 0; i < BLOCKS; i++) {
+    const char *first = blocks[i].memory;
+    if (first != NULL && (const char *)memory >= first && (const char *)memory < first + blocks[i].bytes)
+      return &blocks[i];
   }
   return NULL;
 }
@@ -177,6 +209,28 @@ static void choices_check(const stand *stand) {
   host.backend = kernels_find("cpu");
   EXPECT(transport_choose(MPI_COMM_WORLD, &host, CONFIG_TRANSPORT_CUDA_AWARE, &choice) == STATUS_OK);
   EXPECT(choice.transport == TRANSPORT_HOST && choice.warn == 0);
+}
+
+/* An MPI that says it is CUDA-aware is believed when a message was right; one rank's refusal is everyone's
+ * answer, and nobody is left waiting. */
+static void aware_check(const stand *stand) {
+  transport_choice choice;
+  says_aware = 1;
+  EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_CUDA_AWARE, &choice) == STATUS_OK);
+  EXPECT(choice.transport == TRANSPORT_CUDA_AWARE && choice.warn == 0);
+  EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_AUTO, &choice) == STATUS_OK);
+  EXPECT(choice.transport == (stand->ranks > 1 ? TRANSPORT_PEER : TRANSPORT_CUDA_AWARE));
+  for (int how = REFUSES_RECEIVES; how <= SENDS_WRONG; how++) {
+    if (stand->rank == stand->ranks - 1) manner = how;
+    EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_AUTO, &choice) == STATUS_OK);
+    EXPECT(choice.transport == TRANSPORT_STAGED && choice.warn == (stand->ranks > 1));
+    EXPECT(strstr(choice.reason, "a ring exchange of device memory failed") != NULL);
+    EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_CUDA_AWARE, &choice) ==
+           STATUS_DEVICE);
+    status_clear();
+  }
+  manner = TAKES;
+  says_aware = 0;
 }
 
 /* The place of a point in the whole grid, in a field of its own for each `shift`. */
@@ -316,6 +370,9 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   stand_open(&stand);
   choices_check(&stand);
+  const size_t taken = staging;
+  aware_check(&stand);
+  staging = taken; /* the proofs have given back what they took */
   large_planes_check(&stand);
   exchanges_check(&stand, TRANSPORT_STAGED);
   if (stand.ranks > 1) {
