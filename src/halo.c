@@ -30,7 +30,7 @@ static halo_places places_for_mpi(const halo *halo, int i) {
   return halo->transport == TRANSPORT_STAGED ? places_in_staging(halo, i) : places_in_field(halo->fields[i]);
 }
 
-status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport,
+status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport, int fields,
                    halo *halo) {
   const kernels_shape *shape = &space->shape;
   *halo = (struct halo){.comm = comm,
@@ -54,7 +54,7 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
   CHECK(space->backend->event_create(space->context, &halo->computed));
   CHECK(space->backend->event_create(space->context, &halo->halos_ready));
   if (transport != TRANSPORT_STAGED || halo->alone) return STATUS_OK;
-  return space->backend->memory_allocate(space->context, MEMORY_STAGING, 4 * HALO_FIELDS * halo->bytes,
+  return space->backend->memory_allocate(space->context, MEMORY_STAGING, 4 * (size_t)fields * halo->bytes,
                                          (void **)&halo->staging);
 }
 

@@ -21,9 +21,8 @@ typedef struct halo {
   MPI_Datatype unit; /* KERNELS_PLANE_UNIT bytes: messages are counted in these, for bytes may pass what an
                         int holds */
   int units;         /* of KERNELS_HALO planes */
-  char
-      *staging; /* TRANSPORT_STAGED: HALO_FIELDS times send below, send above, receive below, receive above */
-  halo_peer peer;          /* TRANSPORT_PEER, from the first exchange on */
+  char *staging;  /* TRANSPORT_STAGED: for each field send below, send above, receive below, receive above */
+  halo_peer peer; /* TRANSPORT_PEER, from the first exchange on */
   kernels_event *computed; /* by halo_exchange */
   kernels_event *edges;    /* under way: when the planes may leave */
   kernels_event *halos_ready;
@@ -34,9 +33,10 @@ typedef struct halo {
   double last_seconds; /* of the latest one, from when its planes were computed */
 } halo;
 
-/* Prepares exchanges for fields of `space` on the slabs of `grid`. Not collective. Buffers live until
- * halo_destroy. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE if planes have 128 GiB or more. */
-status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport,
+/* Prepares exchanges of at most `fields` (1 .. HALO_FIELDS) of `space` at once on the slabs of `grid`. Not
+ * collective. Buffers live until halo_destroy. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE if
+ * planes have 128 GiB or more. */
+status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport, int fields,
                    halo *halo);
 void halo_destroy(halo *halo);
 
@@ -47,12 +47,13 @@ void halo_destroy(halo *halo);
  * follow. Collective; before field_destroy and halo_destroy, where every rank gets there. */
 status halo_leave(halo *halo);
 
-/* Starts sending the lowest and highest KERNELS_HALO owned planes of `count` fields (1 .. HALO_FIELDS), which
- * are computed when `edges` is passed; nothing reads their halo planes from then on. Between begin and end
- * those planes must not change and the fields must stay alive; interior planes may be computed. On backends
- * that run asynchronously the planes leave in halo_end, when the interior has been enqueued and runs.
- * Collective between neighbours: every rank calls begin and end in the same order. By peer copies at most
- * PEER_BLOCKS (halo_peer.h) different fields between one halo_leave and the next: STATUS_DEVICE beyond. */
+/* Starts sending the lowest and highest KERNELS_HALO owned planes of `count` fields (as many as halo_create
+ * was told at most), which are computed when `edges` is passed; nothing reads their halo planes from then on.
+ * Between begin and end those planes must not change and the fields must stay alive; interior planes may be
+ * computed. On backends that run asynchronously the planes leave in halo_end, when the interior has been
+ * enqueued and runs. Collective between neighbours: every rank calls begin and end in the same order. By peer
+ * copies at most PEER_BLOCKS (halo_peer.h) different fields between one halo_leave and the next:
+ * STATUS_DEVICE beyond. */
 status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges);
 
 /* Returns when the halos of the fields of halo_begin are valid for whatever is enqueued from now on, on

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BYTES = FLAG_COUNT * sizeof(_Atomic unsigned), TAG_UP = 41, TAG_DOWN };
@@ -49,6 +50,11 @@ static status open_theirs(halo_flags *flags, halo_side side, flags_address addre
   (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", address.process, address.file);
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return unshared(path);
+  struct stat state;
+  if (fstat(file, &state) != 0 || !S_ISREG(state.st_mode) || state.st_size < BYTES) {
+    (void)close(file);
+    return status_fail(STATUS_DEVICE, "halos by peer copies: memory shared by ranks: %s is not it", path);
+  }
   const status result = map(file, PROT_READ, &flags->theirs[side]);
   (void)close(file);
   return result;

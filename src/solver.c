@@ -17,7 +17,7 @@ void solver_estimate(const config *config, const grid *grid, int host_memory, so
   const size_t slab = (size_t)shape.nz * plane;
   const size_t most = FIELD_PIECE_BYTES;
   const size_t piece = plane > most ? plane : slab < most ? slab : most;
-  const size_t halos = (size_t)(4 * HALO_FIELDS * KERNELS_HALO) * plane;
+  const size_t halos = (size_t)(4 * STEPPER_HALO_FIELDS * KERNELS_HALO) * plane;
   needs->host_bytes = 2 * piece + (host_memory ? needs->device_bytes : halos);
 }
 
@@ -103,7 +103,8 @@ static status open_device(solver *solver) {
 
 static status allocate(solver *solver) {
   const config *config = solver->config;
-  CHECK(halo_create(solver->comm, &solver->grid, &solver->space, solver->transport.transport, &solver->halo));
+  CHECK(halo_create(solver->comm, &solver->grid, &solver->space, solver->transport.transport,
+                    STEPPER_HALO_FIELDS, &solver->halo));
   CHECK(advection_create(config, &solver->grid, &solver->space, &solver->advection));
   return stepper_create(&solver->space, config->scheme, advection_rhs(&solver->advection), &solver->halo,
                         config->overlap, &solver->stepper);

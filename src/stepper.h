@@ -26,6 +26,7 @@
 // clang-format on
 
 enum { STEPPER_STAGES = 5, STEPPER_SLOTS = 4 };
+enum { STEPPER_HALO_FIELDS = 1 }; /* whose halos are exchanged at once */
 
 /* One stage on one or two ranges of planes, as the right-hand side gets it. weight: dt b; time: t + c dt. */
 typedef struct stepper_stage {
@@ -74,8 +75,8 @@ typedef struct stepper {
   double recorded_dt;
 } stepper;
 
-/* Allocates the fields. `halo` and what `rhs` points to must outlive the stepper. Not collective.
- * STATUS_MEMORY. */
+/* Allocates the fields. `halo` (of STEPPER_HALO_FIELDS) and what `rhs` points to must outlive the stepper.
+ * Not collective. STATUS_MEMORY. */
 status stepper_create(const field_space *space, config_scheme scheme, stepper_rhs rhs, halo *halo,
                       int overlap, stepper *stepper);
 void stepper_destroy(stepper *stepper);

@@ -56,38 +56,61 @@ static int library_loaded(const char *name) {
 }
 
 /* Whether a value of UCX_TLS, a list of what UCX may use or, after a ^, may not, lets it know device memory:
- * without, it takes device pointers for the host's (openucx/ucx issue 3776). */
-static int ucx_may_use_cuda(const char *list) {
+ * by cuda_copy alone, which `cuda` and `all` stand for, too. Without, it takes device pointers for the host's
+ * (openucx/ucx issue 3776). */
+static int ucx_knows_devices(const char *list) {
   if (list == NULL) return 1;
-  const int named = strstr(list, "cuda") != NULL;
-  return list[0] == '^' ? !named : named || strstr(list, "all") != NULL;
+  const int excludes = list[0] == '^';
+  int named = 0;
+  for (const char *name = list + excludes; *name != '\0';) {
+    const size_t length = strcspn(name, ",");
+    for (int i = 0; i < 3; i++) {
+      const char *const wanted = (const char *const[]){"cuda_copy", "cuda", "all"}[i];
+      if (length == strlen(wanted) && strncmp(name, wanted, length) == 0) named = 1;
+    }
+    name += length + (name[length] == ',');
+  }
+  return named != excludes;
 }
 
 /* Whether it is safe to try a device pointer at all; `why` either way. */
 static int device_pointers_plausible(char *why, size_t size) {
-  if (mpi_says_cuda_aware()) {
-    (void)snprintf(why, size, "the MPI library says that it is CUDA-aware");
-    return 1;
-  }
   char layer[256];
   point_to_point_layer(layer, (int)sizeof layer);
-  if (strcmp(layer, "ucx") != 0) {
+  const int aware = mpi_says_cuda_aware();
+  const int ucx = strcmp(layer, "ucx") == 0 || (aware && layer[0] == '\0' && library_loaded("libucp.so.0"));
+  if (!aware && !ucx) {
     (void)snprintf(why, size, "this MPI is not CUDA-aware (point-to-point layer '%s', not ucx)", layer);
     return 0;
   }
   const int transport_loaded = library_loaded("libuct_cuda.so.0");
   const int memory_loaded = library_loaded("libucm_cuda.so.0");
-  if (!transport_loaded || !memory_loaded) {
+  if (!aware && (!transport_loaded || !memory_loaded)) {
     (void)snprintf(why, size, "this MPI uses UCX without its CUDA modules (%s not loaded)",
                    transport_loaded ? "libucm_cuda" : "libuct_cuda");
     return 0;
   }
-  if (!ucx_may_use_cuda(getenv("UCX_TLS"))) {
-    (void)snprintf(why, size, "UCX_TLS leaves out UCX's CUDA modules");
+  if (ucx && !ucx_knows_devices(getenv("UCX_TLS"))) {
+    (void)snprintf(why, size, "UCX_TLS leaves out UCX's module cuda_copy");
     return 0;
   }
-  (void)snprintf(why, size, "UCX with its CUDA modules");
+  (void)snprintf(why, size, "%s",
+                 aware ? "the MPI library says that it is CUDA-aware" : "UCX with its CUDA modules");
   return 1;
+}
+
+/* The same for all ranks, with the words of the first one that says no. Collective. */
+static status all_plausible(MPI_Comm comm, char *why, size_t size, int *plausible) {
+  int rank = 0;
+  int ranks = 1;
+  CHECK_MPI(MPI_Comm_rank(comm, &rank));
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  const int claim = device_pointers_plausible(why, size) ? ranks : rank;
+  int first = ranks;
+  CHECK_MPI(MPI_Allreduce(&claim, &first, 1, MPI_INT, MPI_MIN, comm));
+  *plausible = first == ranks;
+  if (!*plausible) CHECK_MPI(MPI_Bcast(why, (int)size, MPI_CHAR, first, comm));
+  return STATUS_OK;
 }
 
 /* Memory of a ring exchange. `device`: first half sent, second half received; host likewise. */
@@ -256,9 +279,8 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
     (void)snprintf(choice->reason, sizeof choice->reason, "as configured; a ring of peer copies was right");
     return STATUS_OK;
   }
-  const int mine = device_pointers_plausible(why, sizeof why);
   int plausible = 0;
-  CHECK_MPI(MPI_Allreduce(&mine, &plausible, 1, MPI_INT, MPI_MIN, comm));
+  CHECK(all_plausible(comm, why, sizeof why, &plausible));
   int proved = 0;
   if (plausible) CHECK(prove(comm, space, ring_by_messages, &proved));
   if (proved) {

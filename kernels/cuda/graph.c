@@ -18,11 +18,11 @@ status context_graph_end(kernels_context *context, kernels_graph **result) {
   CHECK_CUDA(cudaStreamEndCapture(context->stream[QUEUE_MAIN], &recorded));
   kernels_graph *graph = calloc(1, sizeof *graph);
   cudaError_t error = cudaErrorMemoryAllocation;
-  if (graph != NULL) error = cudaGraphInstantiate(&graph->executable, recorded, 0);
+  if (graph != NULL) error = cudaGraphInstantiateWithFlags(&graph->executable, recorded, 0);
   (void)cudaGraphDestroy(recorded);
   if (error != cudaSuccess) {
     free(graph);
-    return context_failure(error, "cudaGraphInstantiate");
+    return context_failure(error, "cudaGraphInstantiateWithFlags");
   }
   *result = graph;
   return STATUS_OK;

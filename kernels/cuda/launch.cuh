@@ -79,7 +79,8 @@ struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, DIFFUSION, AD
     : choice<by_precision<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 3, 3>, tile<WIDE, 2, 256, 2, 4, 3>>> {};
 template <>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, true, 1>>
-    : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, predicated<rereading<tile<WIDE, 4, 256, 2, 5, 5>>>>> {};
+    : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, predicated<rereading<tile<WIDE, 4, 256, 2, 5, 5>>>>> {
+};
 template <>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 0>>
     : choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 0>> {};

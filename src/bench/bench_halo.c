@@ -216,7 +216,7 @@ static status add_way(halo_setting *setting, const char *name, int kind) {
   way->transport = kind;
   if (kind < 0) return STATUS_OK;
   return agree(setting->bench->comm, halo_create(setting->bench->comm, &setting->grid, &setting->space,
-                                                 (transport)kind, &way->halo));
+                                                 (transport)kind, 1, &way->halo));
 }
 
 static status setting_open(halo_setting *setting, int64_t side, precision precision) {

@@ -215,7 +215,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph) {
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long) {
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable, cudaGraph_t graph,
+                                          unsigned long long) {
   *executable = new cudaGraphExec{*graph};
   return cudaSuccess;
 }

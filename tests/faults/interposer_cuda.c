@@ -67,7 +67,7 @@ INTERPOSE_CUDA(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCapt
                cudaErrorUnknown)
 INTERPOSE_CUDA(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph), (stream, graph),
                (real(stream, graph), cudaErrorUnknown))
-INTERPOSE_CUDA(cudaGraphInstantiate,
+INTERPOSE_CUDA(cudaGraphInstantiateWithFlags,
                (cudaGraphExec_t * executable, cudaGraph_t graph, unsigned long long flags),
                (executable, graph, flags), cudaErrorMemoryAllocation)
 INTERPOSE_CUDA(cudaGraphDestroy, (cudaGraph_t graph), (graph), (real(graph), cudaErrorUnknown))

@@ -1,6 +1,7 @@
 /* Transports without a device: the CPU backend that says its memory is not the host's, and shares it between
  * processes as a GPU does. What is chosen under an MPI that is not CUDA-aware, and what arrives through
  * staging buffers and by peer copies. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -68,6 +69,21 @@ int MPI_Send(const void *memory, int count, MPI_Datatype type, int to, int tag, 
   const int device = block_around(memory) != NULL;
   if (manner == REFUSES_SENDS && device) return MPI_ERR_BUFFER;
   return PMPI_Send((const char *)memory + (manner == SENDS_WRONG && device), count, type, to, tag, comm);
+}
+
+/* And one that uses UCX, with its CUDA modules. */
+static int has_ucx = 0;
+
+int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *text) {
+  const int result = PMPI_T_cvar_read(handle, text);
+  if (has_ucx) memcpy(text, "ucx", sizeof "ucx"); /* in place of ob1 */
+  return result;
+}
+
+void *dlopen(const char *name, int how) {
+  static void *(*real)(const char *, int) = NULL;
+  if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+  return real(has_ucx && name != NULL && strstr(name, "_cuda.so") != NULL ? NULL : name, how);
 }
 
 /* Device memory: a file in shared memory each, mapped here. Imported: another process's. */
@@ -194,7 +210,6 @@ static void choices_check(const stand *stand) {
   EXPECT(status_exit_code(STATUS_DEVICE) == 3);
   status_clear();
 
-  const size_t taken = staging;
   const status peer = transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_PEER, &choice);
   if (stand->ranks > 1) {
     EXPECT(peer == STATUS_OK && choice.transport == TRANSPORT_PEER && choice.warn == 0);
@@ -202,8 +217,6 @@ static void choices_check(const stand *stand) {
     EXPECT(peer == STATUS_OK && choice.transport == TRANSPORT_STAGED && choice.warn == 0);
     EXPECT(strcmp(choice.reason, "alone, nothing is sent") == 0);
   }
-
-  staging = taken; /* the proof has given back what it took */
 
   field_space host = stand->space;
   host.backend = kernels_find("cpu");
@@ -231,6 +244,31 @@ static void aware_check(const stand *stand) {
   }
   manner = TAKES;
   says_aware = 0;
+}
+
+/* UCX takes device pointers for the host's unless it may use cuda_copy, whatever the MPI library says. The
+ * words are those of the rank that cannot. */
+static void ucx_check(const stand *stand) {
+  static const struct {
+    const char *list;
+    int knows;
+  } lists[] = {{"all", 1},        {"cuda", 1},  {"rc,sm,cuda_copy,self", 1}, {"^cuda_ipc", 1},    {"^rc", 1},
+               {"rc,sm,self", 0}, {"^cuda", 0}, {"rc,cuda_ipc,sm", 0},       {"^rc,cuda_copy", 0}};
+  transport_choice choice;
+  has_ucx = 1;
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    if (stand->rank == stand->ranks - 1) EXPECT(setenv("UCX_TLS", lists[i].list, 1) == 0);
+    for (says_aware = 0; says_aware < 2; says_aware++) {
+      EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_AUTO, &choice) == STATUS_OK);
+      EXPECT((choice.transport != TRANSPORT_STAGED) == lists[i].knows);
+      EXPECT(lists[i].knows ||
+             strcmp(choice.reason, "UCX_TLS leaves out UCX's module cuda_copy; device memory "
+                                   "was not tried") == 0);
+    }
+  }
+  EXPECT(unsetenv("UCX_TLS") == 0);
+  says_aware = 0;
+  has_ucx = 0;
 }
 
 /* The place of a point in the whole grid, in a field of its own for each `shift`. */
@@ -276,7 +314,8 @@ static void exchanges_check(const stand *stand, transport transport) {
   halo halo;
   field fields[HALO_FIELDS];
   const field *list[HALO_FIELDS];
-  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, transport, &halo) == STATUS_OK);
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, transport, HALO_FIELDS, &halo) ==
+         STATUS_OK);
   for (int i = 0; i < HALO_FIELDS; i++) {
     EXPECT(field_create(&stand->space, &fields[i]) == STATUS_OK);
     list[i] = &fields[i];
@@ -302,7 +341,7 @@ static void large_planes_check(const stand *stand) {
   field_space space = stand->space;
   const size_t taken = staging;
   space.shape = kernels_shape_make(1 << 17, 1 << 17, stand->grid.nz, 0, PRECISION_DOUBLE);
-  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &space, TRANSPORT_STAGED, &halo) == STATUS_USAGE);
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &space, TRANSPORT_STAGED, 1, &halo) == STATUS_USAGE);
   EXPECT(strstr(status_message(STATUS_USAGE), "more than a message carries") != NULL);
   EXPECT(staging == taken);
   status_clear();
@@ -315,7 +354,7 @@ static void freed_field_check(const stand *stand) {
   halo halo;
   field field;
   const struct field *list[1] = {&field};
-  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_PEER, &halo) == STATUS_OK);
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_PEER, 1, &halo) == STATUS_OK);
   EXPECT(field_create(&stand->space, &field) == STATUS_OK);
   EXPECT(halo_exchange(&halo, 1, list) == STATUS_OK);
   const void *place = field.data;
@@ -343,7 +382,7 @@ static void no_memory_check(const stand *stand) {
   full = stand->rank == 0;
   EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_PEER, &choice) == STATUS_DEVICE);
   status_clear();
-  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_PEER, &halo) == STATUS_OK);
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_PEER, 1, &halo) == STATUS_OK);
   full = 0;
   EXPECT(field_create(&stand->space, &field) == STATUS_OK);
   full = stand->rank == 0;
@@ -355,8 +394,12 @@ static void no_memory_check(const stand *stand) {
   field_destroy(&field);
 }
 
-/* The plan promises as much memory as staging takes; to be called when all of it has been taken. */
+/* The plan promises as much memory as staging takes; to be called when nothing else has. */
 static void needs_check(const stand *stand) {
+  halo halo;
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_STAGED, STEPPER_HALO_FIELDS,
+                     &halo) == STATUS_OK);
+  halo_destroy(&halo);
   const config config = {.n = {stand->grid.n[0], stand->grid.n[1], stand->grid.n[2]},
                          .precision = PRECISION_DOUBLE};
   solver_needs needs;
@@ -369,17 +412,16 @@ int main(int argc, char **argv) {
   int all = 0;
   MPI_Init(&argc, &argv);
   stand_open(&stand);
+  needs_check(&stand);
   choices_check(&stand);
-  const size_t taken = staging;
   aware_check(&stand);
-  staging = taken; /* the proofs have given back what they took */
+  ucx_check(&stand);
   large_planes_check(&stand);
   exchanges_check(&stand, TRANSPORT_STAGED);
   if (stand.ranks > 1) {
     exchanges_check(&stand, TRANSPORT_PEER);
     freed_field_check(&stand);
   }
-  needs_check(&stand);
   if (stand.ranks > 1) no_memory_check(&stand);
   stand_close(&stand);
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
