@@ -145,7 +145,8 @@ typedef struct kernels_stream {
   int nontemporal; /* stores around the caches, where the backend has them */
 } kernels_stream;
 
-/* Every slot is required unless marked optional (NULL allowed). */
+/* Every slot is required unless marked optional (NULL allowed). Where nothing else is said a status is
+ * STATUS_DEVICE, or STATUS_MEMORY if the backend lacks memory. */
 typedef struct kernels {
   const char *name;
   int host_memory; /* 1: MEMORY_DEVICE can be read and written by the host */
@@ -163,7 +164,7 @@ typedef struct kernels {
   void (*device_identity)(kernels_context *context, int *identity, int *count);
 
   /* `bytes` bytes aligned to at least 256, zeroed, first touched by the threads that will use them.
-   * STATUS_MEMORY. */
+   * STATUS_MEMORY, STATUS_DEVICE. */
   status (*memory_allocate)(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
   void (*memory_free)(kernels_context *context, kernels_memory kind, void *memory);
   /* Bytes that fields may take: of a device what is free, less what else it needs. */

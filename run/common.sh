@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What the scripts of this folder share; source it after `set -euo pipefail`. Leaves the caller in the project's root.
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." >/dev/null || exit # with a CDPATH cd may go elsewhere, and prints
 
 note() { printf '\n== %s\n' "$*"; }
 # The comment at the top of the script that asks, wherever it was called from.

@@ -61,7 +61,7 @@ static status advection_stage(void *self, const stepper_stage *stage) {
   const advection *a = self;
   const config *config = a->config;
   const kernels_launch launch = {.context = a->context,
-                                 .queue = stage->queue,
+                                 .queue = QUEUE_MAIN,
                                  .shape = stage->out->shape,
                                  .planes = {stage->planes[0], stage->planes[1]},
                                  .stencil = &a->stencil,
@@ -88,7 +88,7 @@ static status advection_stage(void *self, const stepper_stage *stage) {
     CHECK(a->backend->axpy(&launch, stage->weight * factors[i], a->source[i].data, stage->out->data));
   }
   if (a->source_count > 0 && stage->edges != NULL)
-    return a->backend->event_record(stage->edges, a->context, stage->queue);
+    return a->backend->event_record(stage->edges, a->context, QUEUE_MAIN);
   return STATUS_OK;
 }
 

@@ -262,20 +262,12 @@ void cases_source_row(const void *user, int64_t z, int64_t y, double *row) {
     for (int64_t x = 0; x < nx; x++) row[x] = cos(k[0] * (double)x * grid->h[0]) * cy * cz;
     return;
   }
-  /* c . grad P, one velocity component after the other; a row of nx doubles is small beside a field. */
-  double *component = malloc((size_t)nx * sizeof *component);
-  for (int64_t x = 0; x < nx; x++) row[x] = component != NULL ? 0.0 : NAN;
-  for (int d = 0; d < 3 && component != NULL; d++) {
-    cases_velocity velocity = source->velocity;
-    velocity.component = (axis)d;
-    cases_velocity_row(&velocity, z, y, component);
-    for (int64_t x = 0; x < nx; x++) {
-      const double cx = cos(k[0] * (double)x * grid->h[0]), sx = sin(k[0] * (double)x * grid->h[0]);
-      const double slope[3] = {-k[0] * sx * cy * cz, -k[1] * cx * sy * cz, -k[2] * cx * cy * sz};
-      row[x] += component[x] * slope[d];
-    }
+  for (int64_t x = 0; x < nx; x++) {
+    const double cx = cos(k[0] * (double)x * grid->h[0]), sx = sin(k[0] * (double)x * grid->h[0]);
+    const double slope[3] = {-k[0] * sx * cy * cz, -k[1] * cx * sy * cz, -k[2] * cx * cy * sz};
+    row[x] = 0.0;
+    for (int d = 0; d < 3; d++) row[x] += cases_velocity_at(&source->velocity, (axis)d, z, y, x) * slope[d];
   }
-  free(component);
 }
 
 void cases_source_factors(const config *config, double time, double factors[CASES_SOURCES]) {

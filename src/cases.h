@@ -27,7 +27,8 @@ typedef struct cases_solution {
 int cases_exact_known(const config *config, double time);
 /* Whether there can be any time > 0 for which it is known: decides the columns of diagnostics.csv. */
 int cases_exact_exists(const config *config);
-/* In words, for the plan: "known", "not known". A constant string. */
+/* In words, for the plan: "known", "known after whole periods", "not known", or "not known: the case reaches
+ * beyond the circle that turns as a whole". A constant string. */
 const char *cases_exact_text(const config *config);
 
 /* Prepares the solution at `time` (known there). STATUS_MEMORY. config and grid must outlive it. */
@@ -51,6 +52,8 @@ typedef struct cases_velocity {
 status cases_velocity_open(const config *config, const grid *grid, cases_velocity *velocity);
 void cases_velocity_close(cases_velocity *velocity);
 void cases_velocity_row(const void *user, int64_t z, int64_t y, double *row);
+/* A component at a point. */
+double cases_velocity_at(const cases_velocity *velocity, axis component, int64_t z, int64_t y, int64_t x);
 /* g(t), at most 1 in magnitude. */
 double cases_velocity_factor(const config *config, double time);
 /* 1 if g is constant. */

@@ -105,16 +105,17 @@ static double value_double(const double *x, const double *y, const double *z, in
   return fma(x[d], y[d] * z[d], y[SUM + d] + z[SUM + d]);
 }
 
+double cases_velocity_at(const cases_velocity *velocity, axis component, int64_t z, int64_t y, int64_t x) {
+  const double *of_column = velocity->table[AXIS_X][x];
+  const double *of_row = velocity->table[AXIS_Y][y], *of_plane = velocity->table[AXIS_Z][z];
+  return velocity->config->precision == PRECISION_SINGLE
+             ? value_single(of_column, of_row, of_plane, (int)component)
+             : value_double(of_column, of_row, of_plane, (int)component);
+}
+
 void cases_velocity_row(const void *user, int64_t z, int64_t y, double *row) {
   const cases_velocity *v = user;
-  const int d = (int)v->component;
-  const double *of_row = v->table[AXIS_Y][y], *of_plane = v->table[AXIS_Z][z];
-  const int single = v->config->precision == PRECISION_SINGLE;
-  for (int64_t x = 0; x < v->grid->n[0]; x++) {
-    const double *of_column = v->table[AXIS_X][x];
-    row[x] =
-        single ? value_single(of_column, of_row, of_plane, d) : value_double(of_column, of_row, of_plane, d);
-  }
+  for (int64_t x = 0; x < v->grid->n[0]; x++) row[x] = cases_velocity_at(v, v->component, z, y, x);
 }
 
 double cases_velocity_factor(const config *config, double time) {

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,18 +44,11 @@ static size_t plane_bytes(const checkpoint *checkpoint) {
 /* What rank 0 alone needs. */
 static status create_root(checkpoint *checkpoint, const config *config) {
   const int ranks = checkpoint->grid.ranks;
-  size_t length = 0;
   checkpoint->all_checksums = malloc((size_t)checkpoint->grid.n[2] * sizeof *checkpoint->all_checksums);
   checkpoint->counts = malloc((size_t)ranks * sizeof *checkpoint->counts);
   checkpoint->starts = malloc((size_t)ranks * sizeof *checkpoint->starts);
-  FILE *text = open_memstream(&checkpoint->configuration, &length);
-  if (text != NULL) {
-    config_write(config, text);
-    const int whole = ferror(text) == 0;
-    if (fclose(text) != 0 || !whole) text = NULL;
-  }
-  if (checkpoint->all_checksums == NULL || checkpoint->counts == NULL || checkpoint->starts == NULL ||
-      text == NULL) {
+  CHECK(config_text(config, &checkpoint->configuration));
+  if (checkpoint->all_checksums == NULL || checkpoint->counts == NULL || checkpoint->starts == NULL) {
     return status_fail(STATUS_MEMORY, "no memory for the checksums of %" PRId64 " planes",
                        checkpoint->grid.n[2]);
   }
@@ -70,11 +62,8 @@ static status create_root(checkpoint *checkpoint, const config *config) {
 
 static status create_local(checkpoint *checkpoint, const config *config) {
   CHECK(checkpoint_file_prepare());
-  (void)signal(SIGXFSZ, SIG_IGN);
   const size_t plane = plane_bytes(checkpoint);
-  size_t planes = FIELD_PIECE_BYTES / plane;
-  if (planes < 1) planes = 1;
-  if (planes > (size_t)checkpoint->grid.nz) planes = (size_t)checkpoint->grid.nz;
+  const size_t planes = (size_t)field_piece_planes(plane, checkpoint->grid.nz);
   checkpoint->piece_planes = (int)planes;
   checkpoint->piece = malloc(planes * plane);
   checkpoint->checksums = malloc((size_t)checkpoint->grid.nz * sizeof *checkpoint->checksums);
@@ -380,11 +369,12 @@ status checkpoint_read_latest(checkpoint *checkpoint, checkpoint_state *state, f
                            checkpoint->directory, passed_over));
 }
 
-status checkpoint_rewind(checkpoint *checkpoint, int64_t step) {
+status checkpoint_rewind(checkpoint *checkpoint, int64_t step, int *moved) {
+  *moved = 0;
   status result = STATUS_OK;
   if (checkpoint->grid.rank == 0) {
     result = list_states(checkpoint);
-    if (result == STATUS_OK) result = checkpoint_index_rewind(&checkpoint->index, step);
+    if (result == STATUS_OK) result = checkpoint_index_rewind(&checkpoint->index, step, moved);
   }
   return agree(checkpoint->comm, result);
 }

@@ -16,10 +16,11 @@
  *                           resolved configuration)
  *   /fdapp/plane_checksums  nz values: XXH3, 64 bits, seed 0, over each z-plane's packed points in file order
  *
- * The user block is text, one "key value" a line, zero-padded: format version, size of the file, offset and
- * size of phi's data, step, time, whether it is a picture, XXH3 of all bytes that are not phi's data (the
- * block's own checksum value taken as zeros). So a damaged file is found out before the HDF5 library parses a
- * byte of it, and the planes are checked in parallel, whatever the number of ranks. */
+ * The user block is text, one "key value" a line, zero-padded: fdapp_state (version of the format), nx, ny,
+ * nz, file_bytes, data_offset (of phi's values), checksums_offset, step, precision, picture (0 or 1), time,
+ * metadata_xxh3 (of all bytes that are not phi's data, this value itself taken as zeros). So a damaged file
+ * is found out before the HDF5 library parses a byte of it, and the planes are checked in parallel, whatever
+ * the number of ranks. */
 /* clang-format on */
 
 /* What belongs to a state besides phi. */
@@ -37,8 +38,8 @@ typedef struct checkpoint checkpoint; /* opaque */
 
 /* Prepares for the states of a run. Collective over comm. Allocates what writing and reading need (a piece of
  * a few planes); the directory is neither needed nor touched yet. `config` gives directory, keep, precision
- * and the text stored as provenance. STATUS_MEMORY, STATUS_FILE; the same on every rank, and then *checkpoint
- * is NULL. [out] checkpoint: the caller's, ended by checkpoint_destroy. */
+ * and the text stored as provenance. STATUS_MEMORY, STATUS_FILE, STATUS_MPI; the same on every rank, and then
+ * *checkpoint is NULL. [out] checkpoint: the caller's, ended by checkpoint_destroy. */
 status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, checkpoint **checkpoint);
 void checkpoint_destroy(checkpoint *checkpoint);
 
@@ -47,15 +48,15 @@ void checkpoint_destroy(checkpoint *checkpoint);
  * checksums, fsync, rename, fsync of the directory, then the index state.hdf.series and pruning. A fault on
  * any rank is the same fault on all and leaves none of the older files touched; before the rename nothing is
  * left under the final name, after it the state is there and whole. No collective call follows a local
- * failure. STATUS_FILE; STATUS_DAMAGED if what was read back is something else; STATUS_MEMORY, STATUS_DEVICE.
- * Halos of phi neither needed nor changed. */
+ * failure. STATUS_FILE; STATUS_DAMAGED if what was read back is something else; STATUS_MEMORY, STATUS_DEVICE,
+ * STATUS_MPI. Halos of phi neither needed nor changed. */
 status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *state, const field *phi);
 
 /* Reads a state into phi's owned planes (halos invalid afterwards) and [out] state, after verifying all of
  * it; only verifies if phi is NULL. Collective. STATUS_DAMAGED for anything that is not a whole state;
- * STATUS_FOREIGN for a state of another grid, domain or precision; STATUS_FILE if it cannot be read. The
- * message names the file and what is wrong. A state written with another physics, initial or velocity is
- * departed, and a warning names the keys. */
+ * STATUS_FOREIGN for a state of another grid, domain or precision; STATUS_FILE if it cannot be read.
+ * STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. The message names the file and what is wrong. A state written
+ * with another physics, initial or velocity is departed, and a warning names the keys. */
 status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_state *state, field *phi);
 
 /* Like checkpoint_read for the newest whole state of the directory; damaged ones passed over are named in
@@ -65,14 +66,15 @@ status checkpoint_read_latest(checkpoint *checkpoint, checkpoint_state *state, f
 
 /* After a restart from `step`: states of later steps belong to a future that is being computed again; they
  * move into the first free previous_N below the directory, and out of the index; an index of them and copies
- * of the run's other files go with them. Rank 0 says so. Collective. STATUS_FILE, STATUS_MEMORY. */
-status checkpoint_rewind(checkpoint *checkpoint, int64_t step);
+ * of the run's other files go with them. Rank 0 says so; [out] moved: there, whether there were any.
+ * Collective. STATUS_FILE, STATUS_MEMORY, STATUS_MPI. */
+status checkpoint_rewind(checkpoint *checkpoint, int64_t step, int *moved);
 
 /* Bytes of one state file, for the plan; to within the few KiB of provenance. */
 int64_t checkpoint_file_bytes(const grid *grid, precision precision);
 
 /* Verifies one file on its own, without MPI and without a configuration (--verify). [out] a line for people.
- */
+ * STATUS_DAMAGED, STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_verify(const char *path, char *line, size_t size);
 
 #endif

@@ -19,8 +19,8 @@ enum { PIECE_BYTES = 1 << 18, FORMAT_VERSION = 1 };
 /* More than what surrounds phi and its checksums ever is: some KiB of structure and provenance. */
 enum { SURROUNDINGS_MOST = 16 << 20 };
 
-/* The block's lines in their order: X(key, member, format, parser). The first line is the format's name and
- * version, the last one the checksum. */
+/* The block's lines that are whole numbers, in their order: X(key, member). Before them the format's name and
+ * version; after them precision, picture, time and the checksum. */
 #define LINES(X)                                                                                             \
   X("nx", n[0])                                                                                              \
   X("ny", n[1])                                                                                              \

@@ -32,11 +32,11 @@ status checkpoint_block_open(const char *path, int *descriptor);
  * STATUS_DAMAGED, STATUS_FILE. The index needs no more than this. */
 status checkpoint_block_read(int descriptor, const char *path, checkpoint_block *block);
 
-/* Compares the checksum of all bytes that are not phi's data with the block's. STATUS_DAMAGED, STATUS_FILE.
- */
+/* Compares the checksum of all bytes that are not phi's data with the block's. STATUS_DAMAGED, STATUS_FILE,
+ * STATUS_MEMORY. */
 status checkpoint_block_verify(int descriptor, const char *path, const checkpoint_block *block);
 
-/* Computes that checksum from the file and writes the block into it. STATUS_FILE. */
+/* Computes that checksum from the file and writes the block into it. STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_block_write(int descriptor, const char *path, const checkpoint_block *block);
 
 /* Writes `count` packed planes, the first being global plane z0, into their places. [out] checksums of them.
@@ -45,7 +45,7 @@ status checkpoint_block_store(int descriptor, const char *path, const checkpoint
                               int count, const void *values, uint64_t *checksums);
 
 /* Compares planes z0 .. z0+count-1 with `checksums` (one a plane), a piece of the file at a time. If `values`
- * is not NULL, `count` planes are left there. STATUS_DAMAGED naming the plane, STATUS_FILE. */
+ * is not NULL, `count` planes are left there. STATUS_DAMAGED naming the plane, STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_block_planes(int descriptor, const char *path, const checkpoint_block *block, int64_t z0,
                                int count, const uint64_t *checksums, void *values);
 

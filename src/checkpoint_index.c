@@ -149,10 +149,11 @@ status checkpoint_index_add(checkpoint_index *index, const checkpoint_state *sta
   return result;
 }
 
-status checkpoint_index_rewind(checkpoint_index *index, int64_t step) {
+status checkpoint_index_rewind(checkpoint_index *index, int64_t step, int *moved) {
   char previous[64];
   char path[PATH_MAX];
   size_t kept = index->count;
+  *moved = 0;
   while (kept > 0 && index->entries[kept - 1].step > step) kept--;
   if (kept == index->count) return write_index(index); /* a run that died may have left another one */
   CHECK(rundir_previous(index->directory, previous));
@@ -164,6 +165,7 @@ status checkpoint_index_rewind(checkpoint_index *index, int64_t step) {
   index->count = kept;
   CHECK(write_index(index)); /* before any state goes, so that it never names one that has gone */
   CHECK(rundir_move(index->directory, previous, step));
+  *moved = 1;
   log_info("output     states after step %" PRId64 " moved to %s/%s\n", step, index->directory, previous);
   return STATUS_OK;
 }

@@ -30,7 +30,8 @@ void checkpoint_index_close(checkpoint_index *index);
 status checkpoint_index_add(checkpoint_index *index, const checkpoint_state *state, int keep);
 
 /* Moves states of later steps into a previous_N below the directory, with an index of them and copies of what
- * else their run left, and writes the index in any case. STATUS_FILE, STATUS_MEMORY. */
-status checkpoint_index_rewind(checkpoint_index *index, int64_t step);
+ * else their run left, and writes the index in any case. [out] moved: whether there were any. STATUS_FILE,
+ * STATUS_MEMORY. */
+status checkpoint_index_rewind(checkpoint_index *index, int64_t step, int *moved);
 
 #endif

@@ -344,14 +344,12 @@ static int same_lines(char *a, char *b) {
 int config_is_resolved(const char *path) {
   config config;
   char *text = NULL, *resolved = NULL;
-  size_t size = 0;
   const char *buffer = NULL;
   status result = load_whole(path, 0, NULL, &config);
   if (result == STATUS_OK) result = read_file(path, &buffer);
   if (result == STATUS_OK) text = strdup(buffer);
-  FILE *memory = text != NULL ? open_memstream(&resolved, &size) : NULL;
-  if (memory != NULL) config_write(&config, memory);
-  const int same = memory != NULL && fclose(memory) == 0 && same_lines(text, resolved);
+  if (text != NULL) result = config_text(&config, &resolved);
+  const int same = text != NULL && result == STATUS_OK && same_lines(text, resolved);
   free(text);
   free(resolved);
   status_clear();

@@ -56,6 +56,9 @@ typedef enum config_scheme { CONFIG_SCHEME_LIST(X) CONFIG_SCHEME_COUNT } config_
 typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) CONFIG_TRANSPORT_COUNT } config_transport;
 #undef X
 
+/* Steps: the eight digits of a state's name. */
+enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
+
 /* CONFIG_PATH_SIZE: room for a path. CONFIG_PATH_LIMIT: longest path that is accepted, so that a line holds
  * it. CONFIG_LINE_LIMIT: longest line of a file in bytes, comment lines apart (inih's buffer of 200 less the
  * line end). */
@@ -146,6 +149,8 @@ __attribute__((format(printf, 4, 5))) status config_refuse(const config *config,
 /* Writes the resolved configuration as an INI file that config_load reads back to the same bits (%.17g):
  * every key, of the alternatives in [time] those in force. */
 void config_write(const config *config, FILE *file);
+/* The same as a string, which is the caller's to free. STATUS_MEMORY: *text is NULL. */
+status config_text(const config *config, char **text);
 
 /* Whether a file is, line by line, what config_write makes of what it says, apart from the digits of numbers:
  * left there by a run, perhaps with other values since, but with no words of anybody's own that replacing it

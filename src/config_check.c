@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LAST_STEP = 99999999, FARTHEST = 1000 };
+enum { FARTHEST = 1000 };
 
 static const char *const centers[3] = {"center_x", "center_y", "center_z"};
 
@@ -126,11 +126,26 @@ static status check_place(const config *c) {
 }
 
 static status check_steps(const config *c) {
-  if (c->dt > 0 && c->t_end > LAST_STEP * c->dt) {
+  if (c->dt > 0 && c->t_end > CONFIG_STEPS_MOST * c->dt) {
     return config_refuse(c, "time", "dt", "t_end = %g takes more than %d steps; accepted: a number from %g",
-                         c->t_end, LAST_STEP, c->t_end / LAST_STEP);
+                         c->t_end, CONFIG_STEPS_MOST,
+                         c->t_end / CONFIG_STEPS_MOST * (1.0 + 1e-5)); /* printed with 6 digits */
   }
   return STATUS_OK;
+}
+
+/* Derivatives, and the factors of second ones, that single precision has no digits left for. */
+static status check_single(const config *c) {
+  static const double least = 1e-30; /* FLT_MIN is 1e-38 */
+  const double length = fmax(c->l[0], fmax(c->l[1], c->l[2]));
+  const double first = fabs(c->amplitude) / length;
+  const double second = c->diffusivity > 0.0 ? fmin(1.0, fabs(c->amplitude)) / (length * length) : first;
+  if (c->precision != PRECISION_SINGLE || c->amplitude == 0.0 || fmin(first, second) >= least)
+    return STATUS_OK;
+  return config_refuse(c, "compute", "precision",
+                       "derivatives of about %.1g are too small for it; accepted: double, or lengths and an "
+                       "amplitude nearer to one",
+                       fmin(first, second));
 }
 
 status config_complete(config_reading *reading) {
@@ -139,5 +154,6 @@ status config_complete(config_reading *reading) {
   CHECK(check_size(reading));
   CHECK(check_waves(reading->config));
   CHECK(check_place(reading->config));
+  CHECK(check_single(reading->config));
   return check_steps(reading->config);
 }

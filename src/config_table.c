@@ -36,7 +36,6 @@ _Static_assert(sizeof(config_case) == sizeof(int) && sizeof(config_velocity) == 
 #define SMALLEST    1e-30
 #define LARGEST     1e30
 #define MOST_PLANES 16777216.0
-#define MOST_STEPS  99999999.0
 
 #define AT(member) offsetof(config, member)
 #define COUNT(member, low, high)                                                                             \
@@ -89,23 +88,24 @@ const config_key config_keys[] = {
     {"time", "courant", POSITIVE(courant), EITHER("dt", 0), .help = "sum of abs(c) dt/h over x, y, z; or dt"},
     {"time", "dt", POSITIVE(dt), EITHER("courant", 0), .help = "step size; or courant"},
     {"time", "t_end", REAL(t_end, 0, LARGEST), EITHER("steps", -1), .help = "time to stop at; or steps"},
-    {"time", "steps", COUNT(steps, 0, MOST_STEPS), EITHER("t_end", -1),
+    {"time", "steps", COUNT(steps, 0, CONFIG_STEPS_MOST), EITHER("t_end", -1),
      .help = "steps from t = 0, restarts included; or t_end"},
     {"compute", "backend", .kind = CONFIG_BACKEND, .offset = AT(backend), DEFAULT("auto"),
      .help = "what computes; auto: the first that runs here"},
     {"compute", "precision", CHOICE(precision, precisions), DEFAULT("double"), .help = "of the field"},
     {"compute", "order", CHOICE(order, orders), DEFAULT("8"), .help = "order of the differences in space"},
-    {"compute", "threads", INT(threads, 0, 4096), DEFAULT("0"),
+    {"compute", "threads", INT(threads, 0, CONFIG_THREADS_MOST), DEFAULT("0"),
      .help = "CPU threads a rank; 0: OMP_NUM_THREADS, else its share of the processors it may run on"},
     {"halo", "transport", CHOICE(transport, transports), DEFAULT("auto"), .help = "how halo planes travel"},
     {"halo", "overlap", CHOICE(overlap, switches), DEFAULT("yes"),
      .help = "compute while halo planes travel"},
     {"output", "directory", .kind = CONFIG_PATH, .offset = AT(directory), DERIVED("runs/NAME for NAME.ini"),
      .help = "where results go"},
-    {"output", "fields_every", COUNT(fields_every, 0, MOST_STEPS), DEFAULT("0"), .help = "steps; 0: never"},
-    {"output", "checkpoint_every", COUNT(checkpoint_every, 0, MOST_STEPS), DEFAULT("0"),
+    {"output", "fields_every", COUNT(fields_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
      .help = "steps; 0: never"},
-    {"output", "diagnostics_every", COUNT(diagnostics_every, 0, MOST_STEPS), DEFAULT("10"),
+    {"output", "checkpoint_every", COUNT(checkpoint_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
+     .help = "steps; 0: never"},
+    {"output", "diagnostics_every", COUNT(diagnostics_every, 0, CONFIG_STEPS_MOST), DEFAULT("10"),
      .help = "steps; 0: never"},
     {"output", "checkpoint_keep", INT(checkpoint_keep, 2, 1e6), DEFAULT("2"),
      .help = "newest checkpoints kept"},

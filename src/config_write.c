@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *config_value_text(const config_key *key, const config *config, int digits, char *text) {
@@ -44,6 +45,20 @@ void config_write(const config *config, FILE *file) {
   }
   (void)uselocale(before);
   if (c != (locale_t)0) freelocale(c);
+}
+
+status config_text(const config *config, char **text) {
+  size_t size = 0;
+  *text = NULL;
+  FILE *memory = open_memstream(text, &size);
+  if (memory != NULL) {
+    config_write(config, memory);
+    const int whole = ferror(memory) == 0;
+    if (fclose(memory) == 0 && whole) return STATUS_OK;
+    free(*text);
+    *text = NULL;
+  }
+  return status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
 }
 
 static void list_choices(const char *title, const config_choice *choices, FILE *file) {

@@ -28,7 +28,7 @@ void control_init(control *control, MPI_Comm comm, double start, double wall_lim
 int control_due(const control *control, long long step);
 
 /* Asks: collective, at a step that is due. `reserve`: seconds that a checkpoint is expected to take. [out]
- * reason, the same on every rank. */
+ * reason, the same on every rank. STATUS_MPI. */
 status control_poll(control *control, long long step, double reserve, control_reason *reason);
 
 #endif

@@ -132,6 +132,32 @@ static status open_table(const char *path, FILE **table) {
   return result;
 }
 
+/* Whether a line is a row: as many numbers as the table has columns, and nothing else. */
+static int is_row(const diagnostics *diagnostics, const char *line) {
+  int columns = 1;
+  for (const char *name = strchr(header(diagnostics), ','); name != NULL; name = strchr(name + 1, ','))
+    columns++;
+  for (int i = 0; i < columns; i++) {
+    char *end = NULL;
+    (void)strtod(line, &end);
+    if (end == line || *end != (i + 1 < columns ? ',' : '\n')) return 0;
+    line = end + 1;
+  }
+  return *line == '\0';
+}
+
+/* Rows are on the disk before the state that the run goes on from. `last`: the latest that is there. */
+static void warn_of_gaps(const char *path, int64_t from, int64_t every, int64_t last, int damaged) {
+  if (damaged > 0) log_warning("%s: %d damaged row%s left out", path, damaged, damaged == 1 ? "" : "s");
+  if (every == 0 || last >= from - from % every) return;
+  if (last < 0) {
+    log_warning("%s: no row up to step %" PRId64 ", where the run goes on: rows are missing", path, from);
+  } else {
+    log_warning("%s: no row from step %" PRId64 " to %" PRId64 ", where the run goes on: rows are missing",
+                path, last + 1, from);
+  }
+}
+
 /* The rows of an earlier run that stay: whole lines, not beyond `from`; a last row that was written only
  * because that run ended there would not be in an uninterrupted run, unless that began there. They are copied
  * to `text`. */
@@ -141,33 +167,41 @@ static status keep_rows(const diagnostics *diagnostics, const rundir *rundir, co
   int began = 0;
   CHECK(rundir_began_at(rundir->path, from, &began));
   CHECK(open_table(path, &old));
-  if (old == NULL) return STATUS_OK;
   const int64_t every = diagnostics->solver->config->diagnostics_every;
+  int64_t last = -1;
+  int damaged = 0;
   char line[1024];
-  while (fgets(line, (int)sizeof line, old) != NULL) {
-    char *rest = line;
-    const int64_t step = strtoll(line, &rest, 10);
-    const int whole = rest != line && *rest == ',' && strchr(line, '\n') != NULL;
+  while (old != NULL && fgets(line, (int)sizeof line, old) != NULL) {
+    const int64_t step = strtoll(line, NULL, 10);
+    const int row = is_row(diagnostics, line);
     const int only_last = step == from && !schedule_due(step, every) && !began;
-    if (whole && step <= from && !only_last && fputs(line, text) == EOF) break;
+    damaged += !row && strchr(line, '\n') != NULL && strcmp(line, header(diagnostics)) != 0;
+    if (!row || step > from) continue;
+    last = step;
+    if (!only_last && fputs(line, text) == EOF) break;
   }
+  warn_of_gaps(path, from, every, last, damaged);
+  if (old == NULL) return STATUS_OK;
   const status result = ferror(old) == 0 && feof(old) != 0 ? STATUS_OK : file_fault(path);
   (void)fclose(old);
   return result;
 }
 
-/* An older table with other columns moves out of the way: its rows and the new ones are not one table. */
-static status set_aside_other(const diagnostics *diagnostics, const rundir *rundir, const char *path) {
+/* An older table with other columns moves out of the way: its rows and the new ones are not one table. [out]
+ * other: whether there was one. */
+static status set_aside_other(const diagnostics *diagnostics, const rundir *rundir, const char *path,
+                              int *other) {
   char line[1024] = "";
   char moved[64];
   FILE *old = NULL;
+  *other = 0;
   CHECK(open_table(path, &old));
   if (old == NULL) return STATUS_OK;
-  const int other = fgets(line, (int)sizeof line, old) != NULL && strcmp(line, header(diagnostics)) != 0;
+  *other = fgets(line, (int)sizeof line, old) != NULL && strcmp(line, header(diagnostics)) != 0;
   const status result = ferror(old) == 0 ? STATUS_OK : file_fault(path);
   (void)fclose(old);
   CHECK(result);
-  if (!other) return STATUS_OK;
+  if (!*other) return STATUS_OK;
   CHECK(rundir_set_aside_one(rundir, file_name, moved));
   log_info("output     %s with other columns moved to %s/%s\n", file_name, rundir->path, moved);
   return STATUS_OK;
@@ -176,13 +210,14 @@ static status set_aside_other(const diagnostics *diagnostics, const rundir *rund
 status diagnostics_open(diagnostics *diagnostics, const rundir *rundir, int64_t from) {
   const char *path = diagnostics->path;
   (void)snprintf(diagnostics->path, sizeof diagnostics->path, "%s/%s", rundir->path, file_name);
-  if (from >= 0) CHECK(set_aside_other(diagnostics, rundir, path));
+  int other = 0;
+  if (from >= 0) CHECK(set_aside_other(diagnostics, rundir, path, &other));
   char *text = NULL;
   size_t size = 0;
   FILE *rows = open_memstream(&text, &size);
   if (rows == NULL) return file_fault(path);
   status result = fputs(header(diagnostics), rows) != EOF ? STATUS_OK : file_fault(path);
-  if (result == STATUS_OK && from >= 0) result = keep_rows(diagnostics, rundir, path, from, rows);
+  if (result == STATUS_OK && from >= 0 && !other) result = keep_rows(diagnostics, rundir, path, from, rows);
   const int complete = fclose(rows) == 0;
   if (result == STATUS_OK && !complete) result = status_fail(STATUS_MEMORY, "no memory for %s", path);
   if (result == STATUS_OK) result = rundir_write(rundir, file_name, text);

@@ -30,24 +30,28 @@ typedef struct diagnostics {
                       diagnostics_open where phi is no solution of the configuration */
 } diagnostics;
 
-/* Collective. Allocates; solver must outlive it. STATUS_MEMORY. */
+/* Collective. Allocates; solver must outlive it. STATUS_MEMORY, STATUS_MPI. */
 status diagnostics_create(solver *solver, diagnostics *diagnostics);
 void diagnostics_destroy(diagnostics *diagnostics);
 
 /* Measures phi at (step, time); [out] record on every rank. Collective. Overwrites the stepper's scratch
- * field if an exact solution is known; phi unchanged, halos not needed. */
+ * field if an exact solution is known; phi unchanged, halos not needed. STATUS_MEMORY, STATUS_DEVICE,
+ * STATUS_MPI. */
 status diagnostics_measure(diagnostics *diagnostics, const schedule *schedule, int64_t step,
                            diagnostics_record *record);
 
 /* Rank 0: opens diagnostics.csv in the run directory: anew with a header, or, with from >= 0, keeping the
  * rows of steps up to `from`; that of `from` itself only if it is due by the configuration, for the run goes
- * on there. An older file with other columns moves into the first free previous_N. STATUS_FILE. */
+ * on there, and what is missing before it is warned of. An older file with other columns moves into the first
+ * free previous_N. STATUS_FILE,
+ * STATUS_MEMORY. */
 status diagnostics_open(diagnostics *diagnostics, const rundir *rundir, int64_t from);
 /* Rank 0: appends a row (%.17g) and flushes it. STATUS_FILE. */
 status diagnostics_append(diagnostics *diagnostics, const diagnostics_record *record);
 /* Rank 0: brings the rows to the disk. Before a state, so that none is there without its rows. STATUS_FILE.
  */
 status diagnostics_sync(const diagnostics *diagnostics);
+/* Rank 0: nothing if it is not open. STATUS_FILE. */
 status diagnostics_close(diagnostics *diagnostics);
 
 #endif

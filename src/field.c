@@ -15,14 +15,17 @@ void *field_plane(const field *field, int z) {
   return (char *)field->data + (size_t)(z + KERNELS_HALO) * field_plane_bytes(field);
 }
 
+int field_piece_planes(size_t plane_bytes, int64_t planes) {
+  const int64_t most = (int64_t)(FIELD_PIECE_BYTES / plane_bytes);
+  return (int)(most < 1 ? 1 : most < planes ? most : planes);
+}
+
 status field_space_open(const kernels *backend, kernels_context *context, kernels_shape shape,
                         field_space *space) {
   const size_t plane = plane_bytes(&shape);
-  size_t chunk = FIELD_PIECE_BYTES / plane;
-  if (chunk < 1) chunk = 1;
-  if (chunk > (size_t)shape.nz) chunk = (size_t)shape.nz;
-  *space = (field_space){.backend = backend, .context = context, .shape = shape, .chunk = (int)chunk};
-  return backend->memory_allocate(context, MEMORY_STAGING, chunk * plane, &space->staging);
+  const int chunk = field_piece_planes(plane, shape.nz);
+  *space = (field_space){.backend = backend, .context = context, .shape = shape, .chunk = chunk};
+  return backend->memory_allocate(context, MEMORY_STAGING, (size_t)chunk * plane, &space->staging);
 }
 
 void field_space_close(field_space *space) {

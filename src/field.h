@@ -6,6 +6,8 @@
 /* What staging of fields, and of their states, takes at most, or a plane: enough for copies at full speed,
  * little beside the fields. */
 enum { FIELD_PIECE_BYTES = 32 << 20 };
+/* Planes of such a piece, of the `planes` that there are: one at least. */
+int field_piece_planes(size_t plane_bytes, int64_t planes);
 
 /* One array with halo planes in a backend's memory. Index formula and padding: kernels.h. */
 typedef struct field {
@@ -27,16 +29,17 @@ typedef struct field_space {
   int chunk;
 } field_space;
 
-/* Opens a space: allocates the staging buffer (a few planes). Not collective. STATUS_MEMORY. */
+/* Opens a space: allocates the staging buffer (a few planes). Not collective. STATUS_MEMORY, STATUS_DEVICE.
+ */
 status field_space_open(const kernels *backend, kernels_context *context, kernels_shape shape,
                         field_space *space);
 void field_space_close(field_space *space);
 
-/* Allocates a field, zeroed, halos included. The caller destroys it. STATUS_MEMORY. */
+/* Allocates a field, zeroed, halos included. The caller destroys it. STATUS_MEMORY, STATUS_DEVICE. */
 status field_create(const field_space *space, field *field);
 void field_destroy(field *field);
 
-/* Of all that follow: not collective; STATUS_DEVICE. */
+/* Of all that follow: not collective; STATUS_DEVICE, field_fill STATUS_MEMORY, too. */
 
 /* Values of one row in double: row[x] for x = 0 .. nx-1 at global row y and global plane z. Called from
  * several threads at once. */

@@ -35,7 +35,7 @@ typedef struct halo {
 
 /* Prepares exchanges of at most `fields` (1 .. HALO_FIELDS) of `space` at once on the slabs of `grid`. Not
  * collective. Buffers live until halo_destroy. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE if
- * planes have 128 GiB or more. */
+ * planes have 128 GiB or more. halo_destroy is due all the same. */
 status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport, int fields,
                    halo *halo);
 void halo_destroy(halo *halo);

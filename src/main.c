@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,7 @@ static void fill_standard_files(void) {
 int main(int argc, char **argv) {
   int provided = 0;
   fill_standard_files();
+  (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report */
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
     (void)fprintf(stderr, "fdapp: error: MPI cannot be initialised\n");
     return EXIT_FAILURE;

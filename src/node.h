@@ -18,11 +18,11 @@ status node_close(node *node);
 
 /* CPU threads for this rank: `wanted` if positive, else OMP_NUM_THREADS if it is a number (returns 0: OpenMP
  * decides), else the processors that this rank may use, divided by the ranks that may use the same ones.
- * Collective over the node. */
+ * Collective over the node. STATUS_MPI. */
 status node_threads(const node *node, int wanted, int *threads);
 
 /* Sum of `bytes` over the node's ranks with the same `device`, and how many these are. Collective over the
- * node. */
+ * node. STATUS_MPI. */
 status node_device_bytes(const node *node, int device, int64_t bytes, int64_t *sum, int *sharing);
 
 #endif

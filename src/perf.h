@@ -32,7 +32,8 @@ typedef struct perf {
 void perf_begin(perf *perf, perf_phase phase);
 void perf_end(perf *perf, perf_phase phase);
 
-/* Writes perf.json. Collective; rank 0 writes. Times in seconds, those of phases and stage over ranks
+/* Writes perf.json. Collective; rank 0 writes. Overwrites the stepper's scratch field, into which the ceiling
+ * is measured; phi unchanged, halos not needed. Times in seconds, those of phases and stage over ranks
  * {min, mean, max}:
  *
  *   provenance {version, revision, compiler, mpi, hdf5, cuda, host, date}, backend, device, ranks, threads,
@@ -43,7 +44,7 @@ void perf_end(perf *perf, perf_phase phase);
  *   seconds_per_step, points_per_second, bytes_per_second, ceiling_bytes_per_second, share_of_ceiling,
  *   output_share.
  *
- * STATUS_FILE. */
+ * STATUS_FILE, STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
 status perf_write(const perf *perf, solver *solver, const rundir *rundir);
 
 #endif

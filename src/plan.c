@@ -158,6 +158,11 @@ static double stable_fraction(const modes *modes, double most) {
   return low;
 }
 
+/* What is printed with 6 digits is not more than x. */
+static double downwards(double x) {
+  return x * (1.0 - 1e-5);
+}
+
 void plan_warn_unstable(const config *config, const grid *grid, const schedule *schedule, double rate) {
   const double dt = schedule_dt(schedule, schedule->base_step + 1); /* a lone last step may be shorter */
   const modes modes = modes_of(config, grid, dt, rate);
@@ -172,17 +177,17 @@ void plan_warn_unstable(const config *config, const grid *grid, const schedule *
   if (modes.advection > advection_limit) {
     log_warning("dt = %.6g gives a Courant number of %.4g, beyond the limit %.4g of %s with order %d: %s; "
                 "dt <= %.6g is stable",
-                dt, modes.advection, advection_limit, scheme, config->order, result, dt * stable);
+                dt, modes.advection, advection_limit, scheme, config->order, result, downwards(dt * stable));
   }
   if (diffusion > diffusion_limit) {
     log_warning("dt = %.6g gives kappa dt sum(s/h^2) = %.4g, beyond the limit %.4g of %s for diffusion with "
                 "order %d: %s; dt <= %.6g is stable",
-                dt, diffusion, diffusion_limit, scheme, config->order, result, dt * stable);
+                dt, diffusion, diffusion_limit, scheme, config->order, result, downwards(dt * stable));
   }
   if (!single && stable < 1.0) {
     log_warning("dt = %.6g gives a Courant number of %.4g and kappa dt sum(s/h^2) = %.4g, each within the "
                 "limits %.4g and %.4g of %s with order %d, both together not: %s; dt <= %.6g is stable",
                 dt, modes.advection, diffusion, advection_limit, diffusion_limit, scheme, config->order,
-                result, dt * stable);
+                result, downwards(dt * stable));
   }
 }

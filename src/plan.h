@@ -12,7 +12,7 @@
 void plan_problem(const config *config, const grid *grid, int host_memory);
 
 /* Memory that the ranks of this node need beside what is free on it, for a backend in host memory; warns if a
- * node of the run has too little. Collective. STATUS_MPI, STATUS_DEVICE. */
+ * node of the run has too little. Collective. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
 status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const kernels *backend);
 
 /* Where the largest velocity, which dt follows from, takes long to find: a line that says what is done. */

@@ -1,52 +1,58 @@
 #include "restart.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/agree.h"
 #include "base/log.h"
+#include "rundir.h"
 
-/* The directory with all links followed; one that is not there is nobody's. [out] whole: the caller's to
+/* The path with all links followed; one that is not there is nobody's. [out] whole: the caller's to
  * free, NULL if it is not there. */
-static status follow(const char *directory, char **whole) {
-  *whole = realpath(directory, NULL);
+static status follow(const char *path, char **whole) {
+  *whole = realpath(path, NULL);
   if (*whole != NULL || errno == ENOENT || errno == ENOTDIR) return STATUS_OK;
-  return status_fail(STATUS_FILE, "%s: %s", directory, strerror(errno));
+  return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
 }
 
-/* [out] inside: whether `file` lies in the run's own directory. */
-static status find_inside(const char *file, const char *directory, int *inside) {
-  char parent[CONFIG_PATH_SIZE];
+/* [out] inside: whether `file` is the run's own state of this step: in its directory, and named as it. */
+static status find_inside(const char *file, int64_t step, const char *directory, int *inside) {
   char *theirs = NULL;
   char *ours = NULL;
-  (void)snprintf(parent, sizeof parent, "%s", file);
-  char *slash = strrchr(parent, '/');
-  if (slash != NULL) *(slash == parent ? slash + 1 : slash) = '\0';
-  status result = follow(slash != NULL ? parent : ".", &theirs);
+  long long named = -1;
+  status result = follow(file, &theirs);
   if (result == STATUS_OK) result = follow(directory, &ours);
-  *inside = theirs != NULL && ours != NULL && strcmp(theirs, ours) == 0;
+  char *slash = theirs != NULL ? strrchr(theirs, '/') : NULL;
+  *inside = slash != NULL && rundir_is_state(slash + 1, &named) && named == step;
+  if (slash != NULL) *(slash == theirs ? slash + 1 : slash) = '\0';
+  *inside = *inside && ours != NULL && strcmp(theirs, ours) == 0;
   free(theirs);
   free(ours);
   return result;
 }
 
 /* Rank 0 looks, for all go the same way. */
-static status in_directory(MPI_Comm comm, const char *file, const char *directory, int *inside) {
+static status in_directory(MPI_Comm comm, const char *file, int64_t step, const char *directory,
+                           int *inside) {
   int rank = 0;
   CHECK_MPI(MPI_Comm_rank(comm, &rank));
-  CHECK(agree(comm, rank == 0 ? find_inside(file, directory, inside) : STATUS_OK));
+  CHECK(agree(comm, rank == 0 ? find_inside(file, step, directory, inside) : STATUS_OK));
   CHECK_MPI(MPI_Bcast(inside, 1, MPI_INT, 0, comm));
   return STATUS_OK;
 }
 
-/* A state from beyond the end of this run has nothing to go on to. */
+/* A state from beyond the end of this run has nothing to go on to; one beyond it by less than schedule.c
+ * takes for a step is at the end. */
 static status check_not_past(const schedule *schedule, const char *path, const checkpoint_state *state) {
-  if (schedule->lands && state->time > schedule->t_end) {
+  const double round_off = fmax(1e-9 * schedule->dt, 4.0 * DBL_EPSILON * schedule->t_end);
+  if (schedule->lands && state->time - schedule->t_end > round_off) {
     return status_fail(STATUS_USAGE,
-                       "%s: its time %.9g is beyond time.t_end = %.9g; accepted: an earlier state, or a "
+                       "%s: its time %.12g is beyond time.t_end = %.12g; accepted: an earlier state, or a "
                        "later end",
                        path, state->time, schedule->t_end);
   }
@@ -78,7 +84,7 @@ status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint,
   }
   if (path[0] == '\0') return STATUS_OK;
   int inside = latest;
-  if (!latest) CHECK(in_directory(comm, path, config->directory, &inside));
+  if (!latest) CHECK(in_directory(comm, path, state.step, config->directory, &inside));
   *restart = (struct restart){.resumed = 1, .goes_on = inside, .state = state};
   schedule_resume(schedule, config, state.step, state.time, state.dt, state.base_step, state.base_time);
   CHECK(agree(comm, check_not_past(schedule, path, &state)));

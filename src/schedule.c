@@ -3,8 +3,6 @@
 #include <float.h>
 #include <math.h>
 
-static const double most_steps = 99999999.0; /* names of states have 8 digits */
-
 /* Steps from the basis until t_end: a remainder below 1e-9 of a step, or below the quotient's own round-off,
  * is no step. */
 static int64_t steps_to(double t_end, double base_time, double dt) {
@@ -37,9 +35,9 @@ status schedule_make(const config *config, const double h[3], double rate, sched
     }
     schedule->dt = config->courant / scale;
   }
-  if (config->steps < 0 && config->t_end / schedule->dt > most_steps) {
-    return config_refuse(config, "time", "t_end", "more than %.0f steps of %g; accepted: fewer", most_steps,
-                         schedule->dt);
+  if (config->steps < 0 && config->t_end / schedule->dt > CONFIG_STEPS_MOST) {
+    return config_refuse(config, "time", "t_end", "more than %d steps of %g; accepted: fewer",
+                         CONFIG_STEPS_MOST, schedule->dt);
   }
   schedule->base_dt = schedule->dt;
   set_end(schedule, config);

@@ -288,15 +288,9 @@ static status keep_notes(const rundir *rundir) {
 
 static status write_config(simulation *sim) {
   char *text = NULL;
-  size_t size = 0;
   CHECK(keep_notes(&sim->rundir));
-  FILE *memory = open_memstream(&text, &size);
-  if (memory == NULL) return status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
-  config_write(sim->config, memory);
-  const int whole = ferror(memory) == 0;
-  const status result = fclose(memory) == 0 && whole
-                            ? rundir_write(&sim->rundir, RUNDIR_CONFIG, text)
-                            : status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
+  CHECK(config_text(sim->config, &text));
+  const status result = rundir_write(&sim->rundir, RUNDIR_CONFIG, text);
   free(text);
   return result;
 }
@@ -306,7 +300,8 @@ static status open_files(simulation *sim, int64_t from) {
   return diagnostics_open(&sim->diagnostics, &sim->rundir, from);
 }
 
-/* Whether the run had reached its end before: then its files stay as they are. */
+/* Whether the run had reached its end before: then its files stay as they are, if it had not gone on from
+ * there. */
 static int is_finished(const simulation *sim) {
   return sim->saved_step == sim->schedule.last_step;
 }
@@ -323,6 +318,7 @@ static status start(simulation *sim) {
   const config *config = sim->config;
   field *phi = stepper_phi(&sim->solver.stepper);
   int first = 0;
+  int rewound = 0; /* rank 0 */
   sim->saved_step = -1;
   CHECK(open_first(sim, &first));
   /* Otherwise a state that is refused leaves no trace of the run. */
@@ -331,7 +327,7 @@ static status start(simulation *sim) {
   if (first) CHECK(resume(sim, phi));
   if (sim->restart.state.departed) sim->diagnostics.with_errors = 0;
   if (sim->restart.goes_on) {
-    CHECK(checkpoint_rewind(sim->checkpoint, sim->step));
+    CHECK(checkpoint_rewind(sim->checkpoint, sim->step, &rewound));
     sim->saved_step = sim->step;
   } else {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
@@ -339,8 +335,8 @@ static status start(simulation *sim) {
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   plan_warn_unstable(config, &sim->grid, &sim->schedule, sim->solver.rate);
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
-  if (is_finished(sim)) return STATUS_OK;
-  return agree(sim->comm, is_root(sim) ? open_files(sim, sim->restart.goes_on ? sim->step : -1) : STATUS_OK);
+  const int opens = is_root(sim) && (rewound || !is_finished(sim));
+  return agree(sim->comm, opens ? open_files(sim, sim->restart.goes_on ? sim->step : -1) : STATUS_OK);
 }
 
 static void summarise(const simulation *sim) {

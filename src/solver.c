@@ -12,11 +12,8 @@ void solver_estimate(const config *config, const grid *grid, int host_memory, so
   needs->fields =
       stepper_field_count(config->scheme, advection_steady(config)) + advection_field_count(config);
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
-  /* Staging of fields, and the checkpoint's pieces: FIELD_PIECE_BYTES each, or a plane, or all of a small
-   * slab. Staging of halos, should MPI not take device memory. */
-  const size_t slab = (size_t)shape.nz * plane;
-  const size_t most = FIELD_PIECE_BYTES;
-  const size_t piece = plane > most ? plane : slab < most ? slab : most;
+  /* Staging of fields, and the checkpoint's pieces. Staging of halos, should MPI not take device memory. */
+  const size_t piece = (size_t)field_piece_planes(plane, shape.nz) * plane;
   const size_t halos = (size_t)(4 * STEPPER_HALO_FIELDS * KERNELS_HALO) * plane;
   needs->host_bytes = 2 * piece + (host_memory ? needs->device_bytes : halos);
 }
@@ -85,6 +82,13 @@ static status check_memory(solver *solver, const node *node) {
       (double)needed / (1 << 30), backend->describe(solver->context), (double)available / (1 << 30));
 }
 
+/* OpenMP ends the program itself, or crashes, where it is told of more than it can start. */
+static status check_threads(int threads) {
+  if (threads <= CONFIG_THREADS_MOST) return STATUS_OK;
+  return status_fail(STATUS_USAGE, "OMP_NUM_THREADS: %d threads; accepted: at most %d, or compute.threads",
+                     threads, CONFIG_THREADS_MOST);
+}
+
 /* The device of this rank by its place on the node, memory checked before any is taken. Collective. */
 static status open_device(solver *solver) {
   node node;
@@ -95,6 +99,7 @@ static status open_device(solver *solver) {
   if (setup.threads > 0)
     omp_set_num_threads(setup.threads); /* for what the host computes: initial and exact fields */
   solver->threads = omp_get_max_threads();
+  CHECK(agree(solver->comm, check_threads(solver->threads)));
   CHECK(agree(solver->comm, solver->backend->context_create(&setup, &solver->context)));
   CHECK(agree(solver->comm, check_memory(solver, &node)));
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, &solver->sharing, 1, MPI_INT, MPI_MAX, solver->comm));

@@ -138,7 +138,6 @@ static const field *slot_or_null(const stepper *stepper, int slot) {
 static status evaluate(stepper *stepper, stepper_stage *stage, kernels_planes first, kernels_planes second) {
   stage->planes[0] = first;
   stage->planes[1] = second;
-  stage->queue = QUEUE_MAIN;
   return stepper->rhs.stage(stepper->rhs.self, stage);
 }
 

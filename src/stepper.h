@@ -31,7 +31,6 @@ enum { STEPPER_HALO_FIELDS = 1 }; /* whose halos are exchanged at once */
 /* One stage on one or two ranges of planes, as the right-hand side gets it. weight: dt b; time: t + c dt. */
 typedef struct stepper_stage {
   kernels_planes planes[KERNELS_RANGES];
-  kernels_queue queue;
   kernels_event *edges; /* NULL, or to be recorded when the slab's edges are computed (kernels_launch) */
   field *out;
   const field *f;        /* halos valid */
@@ -76,13 +75,13 @@ typedef struct stepper {
 } stepper;
 
 /* Allocates the fields. `halo` (of STEPPER_HALO_FIELDS) and what `rhs` points to must outlive the stepper.
- * Not collective. STATUS_MEMORY. */
+ * Not collective. STATUS_MEMORY, STATUS_DEVICE; stepper_destroy is due all the same. */
 status stepper_create(const field_space *space, config_scheme scheme, stepper_rhs rhs, halo *halo,
                       int overlap, stepper *stepper);
 void stepper_destroy(stepper *stepper);
 
 /* Exchanges the halos of all fields once: what transports open for a field is open when time counts.
- * Collective. */
+ * Collective. STATUS_MPI, STATUS_DEVICE. */
 status stepper_connect(stepper *stepper);
 
 /* phi; the address of the field stays, its memory may change from step to step. */
@@ -93,11 +92,11 @@ field *stepper_scratch(stepper *stepper);
 
 /* One step of size dt from time t. phi: halos valid before and after. Collective between neighbours. Returns
  * when everything is enqueued. timed: the last stage lies between events, for stepper_sample; they hold a
- * device up, some 3 us each. */
+ * device up, some 3 us each. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
 status stepper_step(stepper *stepper, double t, double dt, int timed);
 
 /* Adds the last stage of the latest step, which was timed, to `times`. Call it when everything enqueued is
- * done. */
+ * done. Not collective. STATUS_DEVICE. */
 status stepper_sample(stepper *stepper);
 
 /* Fields that the scheme needs, phi included, and words moved per point and step with `stage_words` further

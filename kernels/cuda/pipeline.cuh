@@ -7,8 +7,9 @@
 
 /* The kernel for large launches, one for all operations: a block marches a tile of x and y along z. Planes
  * come by asynchronous copies through rings in shared memory; what is needed along z stays in registers, a
- * window of 9 planes; x and y are taken 4 planes late, when the window is centred there. Every input word
- * comes from memory once but for the sides of tiles, which the L2 cache holds while blocks keep pace. */
+ * window of 9 planes (in `rereading` tiles 5, those ahead being read again from f's ring); x and y are taken
+ * 4 planes late, when the window is centred there. Every input word comes from memory once but for the sides
+ * of tiles, which the L2 cache holds while blocks keep pace. */
 
 __device__ __forceinline__ void copy_values(const real (&from)[VECTOR], real *to) {
 #pragma unroll

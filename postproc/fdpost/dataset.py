@@ -46,8 +46,13 @@ def open_run(path, diagnostics=True):
 def attributes(run):
     """Plain attributes of the dataset."""
     plain = {name: value for name, value in run.states[0].attributes.items() if name not in ("step", "time", "config")}
-    plain |= {f"{section}.{key}": value for section, keys in run.config.items() for key, value in keys.items()}
-    return {"run": str(run.directory.absolute())} | plain
+    plain |= {f"{section}.{key}": text(value) for section, keys in run.config.items() for key, value in keys.items()}
+    return {"run": text(str(run.directory.absolute()))} | plain
+
+
+def text(words):
+    """What can be printed and stored: bytes of names that are no text are written as \\xff."""
+    return words.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def main(arguments=None):

@@ -1,6 +1,9 @@
-"""What can go wrong, with the exit codes of fdapp itself: 2 for a wrong request, 3 for data that cannot be used."""
+"""What can go wrong, with the exit codes of fdapp itself: 2 for a wrong request, 3 for data that cannot be used and
+output that cannot be written."""
 
+import os
 import sys
+from contextlib import suppress
 
 
 class PostError(Exception):
@@ -22,15 +25,33 @@ class DataError(PostError):
 
 
 def run_command(command):
-    """Call `command()` and return the exit code; a PostError becomes one line on standard error."""
+    """Call `command()` and return the exit code; a PostError, or an OSError, becomes one line on standard error."""
+    if getattr(sys.stdout, "errors", None) == "strict" and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="surrogateescape")  # names of files go out as the bytes that they are
     try:
         command()
+        print(end="", flush=True)  # what fails at exit only would leave with another code
     except PostError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+        return leave(error.exit_code, f"error: {error}")
     except BrokenPipeError:
-        return 0
+        return leave(0)
+    except OSError as error:
+        what = f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else error
+        return leave(DataError.exit_code, f"error: {what}")
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return 130
+        return leave(130, "stopped")
     return 0
+
+
+def leave(code, sentence=""):
+    """Say the sentence on standard error, and return the code. What the streams do not take goes nowhere: Python would
+    try again at exit, and leave with code 120."""
+    with suppress(OSError):
+        print(sentence, end="\n" if sentence else "", file=sys.stderr)
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # none: closed from the start
+        try:
+            stream.flush()
+        except OSError:
+            with open(os.devnull, "w") as nowhere, suppress(OSError):
+                os.dup2(nowhere.fileno(), stream.fileno())
+    return code

@@ -91,11 +91,6 @@ class Problem:
     def plane_bytes(self):
         return self.nx * self.ny * self.size
 
-    @property
-    def step_bytes(self):
-        """Least traffic of a step on all ranks."""
-        return self.plane_bytes * self.nz * self.words
-
 
 @dataclass(frozen=True)
 class Ceilings:

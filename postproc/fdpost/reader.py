@@ -197,13 +197,14 @@ class Run:
 
     @cached_property
     def config(self):
-        """The resolved configuration as {section: {key: text}}; empty if there is no config.ini."""
+        """The resolved configuration as {section: {key: text}}; empty if there is no config.ini. Bytes that are no
+        text, as names of directories may have, are surrogates, as in Python's own names of files."""
         path = self.directory / "config.ini"
         parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=(";", "#"))
         try:
             if path.exists():
-                parser.read_string(path.read_text("utf-8"))
-        except (OSError, UnicodeDecodeError, configparser.Error) as error:
+                parser.read_string(path.read_text("utf-8", errors="surrogateescape"))
+        except (OSError, configparser.Error) as error:
             raise DataError(f"{path}: {error}") from error
         return {section: dict(parser[section]) for section in parser.sections()}
 

@@ -1,3 +1,4 @@
+import os
 import pickle
 import sys
 
@@ -206,6 +207,17 @@ def test_a_dataset_is_read_from_wherever_one_goes(run_dir, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     assert np.array_equal(dataset.phi[1, 3].values, synthetic.pulse((20, 16, 24), 0.1)[3])
     assert dataset.attrs["run"] == str(run_dir)
+
+
+def test_a_dataset_of_a_name_that_is_no_text_can_be_printed_and_stored(tmp_path):
+    pytest.importorskip("xarray")
+    run = synthetic.write_run(tmp_path / os.fsdecode(b"r\xff"), steps=(0,))
+    with open(run / "config.ini", "ab") as file:
+        file.write(b"[output]\ndirectory = a/r\xff\n")
+    dataset = open_run(run)
+    assert dataset.attrs["output.directory"] == "a/r\\xff"
+    assert str(dataset).encode() and dataset.attrs["run"] == f"{tmp_path}/r\\xff"
+    assert dataset.phi.shape == (1, 20, 16, 24) and dataset.phi.values.max() > 0
 
 
 def test_fdread_shows_a_run(run_dir, capsys):

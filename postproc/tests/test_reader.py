@@ -85,9 +85,10 @@ def test_spacing_from_configuration(tmp_path):
     assert Run(run.directory).spacing == pytest.approx((0.1, 0.1, 0.5))
 
 
-@pytest.mark.parametrize("text", ["a", "-1", "nan", ""])
+@pytest.mark.parametrize("text", ["a", "-1", "nan", "", "\udcff"])
 def test_what_is_no_length_is_named(run_dir, text):
-    (run_dir / "config.ini").write_text(f"[grid]\nnx = 24\nny = 16\nnz = 20\nlx = {text}\n")
+    text = f"[grid]\nnx = 24\nny = 16\nnz = 20\nlx = {text}\n"
+    (run_dir / "config.ini").write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(DataError, match=r"config.ini: grid.lx = .*: not a number above zero"):
         _ = Run(run_dir).spacing
 
@@ -148,7 +149,7 @@ def test_empty_directory_and_damaged_tables(tmp_path):
     (tmp_path / "diagnostics.csv").write_text("")
     with pytest.raises(DataError, match="it is empty"):
         _ = Run(tmp_path).diagnostics
-    (tmp_path / "config.ini").write_bytes(b"[grid]\nnx = \xff\n")
+    (tmp_path / "config.ini").write_bytes(b"nx = 8\n")
     with pytest.raises(DataError, match=r"config\.ini"):
         _ = Run(tmp_path).config
     (tmp_path / "state.hdf.series").write_text("{")

@@ -117,9 +117,10 @@ static status run(const kernel_job *job, kernels_planes first, kernels_planes se
     return run_stage(job, &launch);
   case AXPY:
     return backend->axpy(&launch, 1e-9, in[0], out[0]);
-  default:
+  case SUMS:
     return backend->plane_sums(&launch, in[0], job->what->option ? in[1] : NULL, job->arrays->sums);
   }
+  return STATUS_OK;
 }
 
 static status run_whole(void *data) {

@@ -33,7 +33,7 @@ const char bench_options_help[] =
     "                               the whole; thin adds slabs of 64 and 32 planes\n"
     "  --only PREFIX                kernels whose name begins so (dx, gradient, stage_stored, ...)\n"
     "  --threads N                  CPU threads of a rank (default: OMP_NUM_THREADS, else its share of the "
-    "node)\n"
+    "processors it may run on)\n"
     "  --repeat N                   samples, of which medians are taken (default 15; halo 50, io 5)\n"
     "  --directory DIR              io: where temporary files go (default .)\n"
     "  --output FILE                default bench.json\n"

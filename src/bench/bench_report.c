@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -32,10 +33,15 @@ static const char *output_place(const char *output, char directory[BENCH_PATH]) 
   return slash + 1;
 }
 
-/* Not to be found out when everything has been measured. */
+/* Not to be found out when everything has been measured. What is there and no regular file, a device or a
+ * link for one, would be replaced. */
 static status check_output(const char *output) {
   char directory[BENCH_PATH];
-  (void)output_place(output, directory);
+  struct stat there;
+  const char *name = output_place(output, directory);
+  if (name[0] == '\0' || (lstat(output, &there) == 0 && !S_ISREG(there.st_mode)))
+    return status_fail(STATUS_FILE, "%s: not a regular file; accepted: the name of one, there or not",
+                       output);
   return access(directory, W_OK) == 0
              ? STATUS_OK
              : status_fail(STATUS_FILE, "%s: its directory: %s", output, strerror(errno));

@@ -223,6 +223,23 @@ static void test_environment(void **state) {
           "pencils --backend cpu --threads 1 --pencils 16 --repeat 1 --output /nowhere/at/all/bench.json"),
       3);
   assert_int_not_equal(system("grep -q RMS test_bench.log"), 0); /* before anything is measured */
+  /* What is there and no file is left alone, a link, too. */
+  static const char *const there[] = {"test_bench_folder", "test_bench_folder/", "test_bench_pipe",
+                                      "test_bench_link"};
+  assert_int_equal(system("rm -rf test_bench_folder test_bench_pipe test_bench_link test_bench_target; "
+                          "mkdir test_bench_folder && mkfifo test_bench_pipe && echo 1 >test_bench_target && "
+                          "ln -s test_bench_target test_bench_link"),
+                   0);
+  for (size_t i = 0; i < sizeof there / sizeof *there; i++) {
+    char arguments[160];
+    (void)snprintf(arguments, sizeof arguments,
+                   "pencils --backend cpu --threads 1 --pencils 16 --repeat 1 --output %s", there[i]);
+    assert_int_equal(fdbench(arguments), 3);
+    assert_int_not_equal(system("grep -q RMS test_bench.log"), 0);
+  }
+  assert_int_equal(system("test -p test_bench_pipe && test -L test_bench_link && "
+                          "rm -rf test_bench_folder test_bench_pipe test_bench_link test_bench_target"),
+                   0);
 }
 
 int main(void) {

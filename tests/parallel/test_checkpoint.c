@@ -248,13 +248,15 @@ static void test_kept(void) {
   REQUIRE(!states_exists(directory, "state_00000004.hdf") && states_exists(directory, "state_00000003.hdf"));
   REQUIRE(states_entries(directory) == 5);
   (void)MPI_Barrier(states.comm);
+  int moved = 0;
   /* Back to step 5: what came later is no longer the newest, nor in the index, nor lost. */
-  REQUIRE(checkpoint_rewind(states.checkpoint, 5) == STATUS_OK);
+  REQUIRE(checkpoint_rewind(states.checkpoint, 5, &moved) == STATUS_OK && moved == (states.rank == 0));
   require_latest(&states, 5);
   REQUIRE(!lists(directory, "state_00000006.hdf") && !states_exists(directory, "state_00000007.hdf"));
   REQUIRE(states_exists(directory, "previous_1/state_00000006.hdf"));
   REQUIRE(states_exists(directory, "previous_1/state_00000007.hdf"));
-  REQUIRE(checkpoint_rewind(states.checkpoint, 5) == STATUS_OK && !states_exists(directory, "previous_2"));
+  REQUIRE(checkpoint_rewind(states.checkpoint, 5, &moved) == STATUS_OK && moved == 0 &&
+          !states_exists(directory, "previous_2"));
   (void)MPI_Barrier(states.comm);
   states_close(&states);
   states_remove(MPI_COMM_WORLD, directory);

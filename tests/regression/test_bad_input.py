@@ -181,6 +181,10 @@ CASES = [
     Bad("the same key twice", ("run.ini", "grid.nx=12", "grid.ny=9", "grid.nx=12"),
         ("command line: grid.nx: ", "already on the command line")),
     Bad("too many ranks", ("run.ini", "grid.nz=11"), ("command line: grid.nz = 11: ", "fewer than 4 planes to each of 3 ranks", "at most 2 ranks"), ranks=(3,)),
+    Bad("small derivatives in single precision", ("run.ini", "compute.precision=single", "grid.lx=1e15", "initial.amplitude=1e-30"),
+        ("command line: compute.precision = single: ", "too small for it; accepted: double")),
+    Bad("small second derivatives in single precision", ("run.ini", "compute.precision=single", "grid.lx=1e16", "physics.diffusivity=1"),
+        ("command line: compute.precision = single: ", "too small for it; accepted: double"), ranks=(1, 2)),
     # The environment.
     Bad("more memory than there is", ("run.ini", "grid.nx=30000", "grid.ny=30000", "grid.nz=3000"),
         ("memory: ", "GiB needed"), code=3, ranks=(1, 2)),

@@ -73,6 +73,24 @@ def test_threads_of_a_variable_that_is_no_number(tmp_path, monkeypatch):
     assert threads["2"] == 2
 
 
+def test_more_threads_than_a_rank_can_have(tmp_path, monkeypatch):
+    """OpenMP would end the program itself, or crash."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "100000")
+    write_ini(tmp_path / "case.ini", variant("rk4", "single", compute={"threads": 0}))
+    said = launch(tmp_path, 2, "case.ini", code=2).stderr
+    assert "OMP_NUM_THREADS: 100000 threads; accepted: at most 4096" in said
+    launch(tmp_path, 1, "case.ini", "compute.threads=1", "time.steps=1")
+
+
+def test_bound_named_for_the_step_size(tmp_path):
+    """All its printed digits, as somebody copies it."""
+    write_ini(tmp_path / "case.ini", variant("rk4", "double", time={"courant": None, "steps": None, "t_end": 1e30}))
+    for t_end in (1e30, 1.0, 0.7):
+        said = launch(tmp_path, 1, "--validate", "case.ini", f"time.t_end={t_end}", f"time.dt={1e-9 * t_end}", code=2)
+        least = re.search(r"accepted: a number from (\S+)", said.stderr)[1]
+        launch(tmp_path, 1, "--validate", "case.ini", f"time.t_end={t_end}", f"time.dt={least}")
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_shorter_run_goes_on(tmp_path, scheme, precision):

@@ -288,3 +288,63 @@ def test_first_row_elsewhere_is_the_last_row_here(tmp_path, t_end):
         tmp_path, 1, "case.ini", f"restart.from=third/{last}", "output.directory=on", "time.t_end=0.05", "time.dt=0.003"
     )
     assert (tmp_path / "on" / "diagnostics.csv").read_text().splitlines()[1] == rows[-1]
+
+
+def test_a_state_from_elsewhere_is_not_this_runs_history(finished):
+    """Nor one that lies in the directory under another name: its run's results are set aside like a stranger's."""
+    other = ["initial.case=cosine", "output.directory=other"]
+    launch(finished, 1, "case.ini", *other)
+    (finished / "run" / "copy.hdf").write_bytes((finished / "other" / "state_00000005.hdf").read_bytes())
+    begin = ["restart.from=run/copy.hdf", "time.steps=9", "initial.case=cosine"]
+    said = launch(finished, 2, "case.ini", *begin).stdout
+    assert "results of an earlier run moved to run/previous_1" in said
+    assert steps(finished / "run") == [5, 9] and steps(finished / "run" / "previous_1") == [0, 5, 7]
+    assert states(finished / "run") == ["state_00000005.hdf", "state_00000009.hdf"]
+
+
+def test_links_to_an_own_state_go_on(finished):
+    (finished / "run" / "newest.hdf").symlink_to("state_00000005.hdf")
+    (finished / "elsewhere.hdf").symlink_to(finished / "run" / "state_00000005.hdf")
+    for link in ("run/newest.hdf", "elsewhere.hdf"):
+        said = launch(finished, 1, "case.ini", f"restart.from={link}").stdout
+        assert "states after step 5 moved to" in said
+        assert steps(finished / "run") == [0, 5, 7]
+
+
+def test_going_back_to_the_last_step_takes_the_table_along(finished):
+    before = (finished / "run" / "diagnostics.csv").read_bytes()
+    back = ["restart.from=run/state_00000005.hdf", "time.steps=5"]
+    said = launch(finished, 2, "case.ini", *back).stdout
+    assert "states after step 5 moved to run/previous_1" in said and "nothing to do" in said
+    assert steps(finished / "run") == [0, 5]
+    assert "steps = 5\n" in (finished / "run" / "config.ini").read_text()
+    assert (finished / "run" / "previous_1" / "diagnostics.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda rows: rows, None),
+        (lambda rows: rows[:2], "no row from step 1 to 7, where the run goes on"),
+        (lambda rows: rows[:1], "no row up to step 7, where the run goes on"),
+        (lambda rows: None, "no row up to step 7, where the run goes on"),
+        (lambda rows: [*rows[:2], "5,0.02,bogus", *rows[3:]], "1 damaged row left out"),
+    ],
+    ids=("whole", "truncated", "emptied", "deleted", "garbled"),
+)
+def test_rows_that_were_lost_are_said(finished, damage, says):
+    table = finished / "run" / "diagnostics.csv"
+    rows = damage(table.read_text().splitlines())
+    table.unlink()
+    if rows is not None:
+        table.write_text("".join(row + "\n" for row in rows))
+    warned = launch(finished, 1, "case.ini", "restart.from=latest", "time.steps=9").stderr
+    assert says in warned if says else warned == ""
+
+
+def test_an_end_that_is_reached_but_for_round_off(tmp_path):
+    """Three steps of 0.1 end at 0.30000000000000004, which is no time beyond 0.3."""
+    write_ini(tmp_path / "case.ini", merged(SEVEN, PERIODS, {"time": {"dt": 0.1, "steps": 3}}))
+    launch(tmp_path, 1, "case.ini")
+    write_ini(tmp_path / "case.ini", merged(SEVEN, PERIODS, {"time": {"dt": 0.1, "steps": None, "t_end": 0.3}}))
+    assert "nothing to do" in launch(tmp_path, 1, "case.ini", "restart.from=latest").stdout

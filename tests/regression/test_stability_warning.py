@@ -94,3 +94,16 @@ def test_runs_on_either_side(tmp_path):
     assert norms["grows"][-1] > 1e6 * norms["grows"][0]
     assert norms["stays"][-1] < norms["stays"][0]
     assert math.isfinite(norms["grows"][-1])
+
+
+@pytest.mark.parametrize("scheme", LIMITS)
+@pytest.mark.parametrize("points", [16, 17, 20, 23, 29])
+def test_the_step_size_named_is_not_warned_of(tmp_path, scheme, points):
+    """All its printed digits, as somebody copies it."""
+    configuration = merged(
+        CONFIGURATION, {"grid": {"nx": points}, "time": {"scheme": scheme, "dt": 1.0}, "physics": {"diffusivity": 1e-4}}
+    )
+    write_ini(tmp_path / "case.ini", configuration)
+    said = launch(tmp_path, 1, "--validate", "case.ini").stderr
+    stable = min(re.findall(r"dt <= (\S+) is stable", said), key=float)
+    assert "grow without bound" not in launch(tmp_path, 1, "--validate", "case.ini", f"time.dt={stable}").stderr

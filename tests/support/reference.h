@@ -4,7 +4,7 @@
 #include "kernels.h"
 
 /* What every backend has to compute, bit for bit: plain triple loops over host arrays with fma() where
- * kernels.h and numerics say so, written without the backends' headers. Signatures as in the table. */
+ * kernels.h and arithmetic.h say so, written without the backends' headers. Signatures as in the table. */
 
 void reference_derivative(const kernels_launch *launch, axis direction, const void *f, void *out);
 void reference_gradient(const kernels_launch *launch, const void *f, void *const out[3]);
