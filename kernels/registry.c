@@ -34,35 +34,3 @@ const kernels *kernels_find(const char *name) {
   }
   return NULL;
 }
-
-kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision) {
-  const int row = KERNELS_ROW_ALIGNMENT / (int)kernels_element_size(precision);
-  const ptrdiff_t unit = KERNELS_PLANE_UNIT / (int)kernels_element_size(precision);
-  kernels_shape shape = {.nx = nx, .ny = ny, .nz = nz, .whole = whole, .precision = precision};
-  shape.ldx = (nx + row - 1) / row * row;
-  const ptrdiff_t units = ((ptrdiff_t)ny * shape.ldx + unit - 1) / unit;
-  shape.plane = (units | 1) * unit;
-  return shape;
-}
-
-static int range_count(kernels_planes range) {
-  return range.z1 > range.z0 ? range.z1 - range.z0 : 0;
-}
-
-int kernels_plane_count(const kernels_launch *launch) {
-  return range_count(launch->planes[0]) + range_count(launch->planes[1]);
-}
-
-int kernels_plane_at(const kernels_launch *launch, int i) {
-  const int first = range_count(launch->planes[0]);
-  return i < first ? launch->planes[0].z0 + i : launch->planes[1].z0 + i - first;
-}
-
-size_t kernels_element_size(precision precision) {
-  return precision == PRECISION_SINGLE ? sizeof(float) : sizeof(double);
-}
-
-size_t kernels_field_bytes(const kernels_shape *shape) {
-  return (size_t)(shape->nz + 2 * KERNELS_HALO) * (size_t)shape->plane *
-         kernels_element_size(shape->precision);
-}

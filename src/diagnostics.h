@@ -43,8 +43,7 @@ status diagnostics_measure(diagnostics *diagnostics, const schedule *schedule, i
 /* Rank 0: opens diagnostics.csv in the run directory: anew with a header, or, with from >= 0, keeping the
  * rows of steps up to `from`; that of `from` itself only if it is due by the configuration, for the run goes
  * on there, and what is missing before it is warned of. An older file with other columns moves into the first
- * free previous_N. STATUS_FILE,
- * STATUS_MEMORY. */
+ * free previous_N. STATUS_FILE, STATUS_MEMORY. */
 status diagnostics_open(diagnostics *diagnostics, const rundir *rundir, int64_t from);
 /* Rank 0: appends a row (%.17g) and flushes it. STATUS_FILE. */
 status diagnostics_append(diagnostics *diagnostics, const diagnostics_record *record);

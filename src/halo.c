@@ -60,13 +60,13 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
 
 status halo_leave(halo *halo) {
   if (halo->transport != TRANSPORT_PEER || halo->alone) return STATUS_OK;
-  peer_close(&halo->peer);
+  halo_peer_close(&halo->peer);
   CHECK_MPI(MPI_Barrier(halo->comm));
   return STATUS_OK;
 }
 
 void halo_destroy(halo *halo) {
-  peer_close(&halo->peer);
+  halo_peer_close(&halo->peer);
   if (halo->staging != NULL) halo->backend->memory_free(halo->context, MEMORY_STAGING, halo->staging);
   if (halo->computed != NULL) halo->backend->event_destroy(halo->computed);
   if (halo->halos_ready != NULL) halo->backend->event_destroy(halo->halos_ready);
@@ -168,8 +168,8 @@ static status move_planes(halo *halo) {
   switch (halo->transport) {
   case TRANSPORT_PEER:
     if (halo->peer.backend == NULL)
-      CHECK(peer_open(halo->comm, halo->fields[0], halo->below, halo->above, &halo->peer));
-    return peer_exchange(&halo->peer, halo->count, halo->fields);
+      CHECK(halo_peer_open(halo->comm, halo->fields[0], halo->below, halo->above, &halo->peer));
+    return halo_peer_exchange(&halo->peer, halo->count, halo->fields);
   case TRANSPORT_CUDA_AWARE:
     return move_by_device(halo);
   case TRANSPORT_STAGED:

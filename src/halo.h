@@ -52,7 +52,7 @@ status halo_leave(halo *halo);
  * Between begin and end those planes must not change and the fields must stay alive; interior planes may be
  * computed. On backends that run asynchronously the planes leave in halo_end, when the interior has been
  * enqueued and runs. Collective between neighbours: every rank calls begin and end in the same order. By peer
- * copies at most PEER_BLOCKS (halo_peer.h) different fields between one halo_leave and the next:
+ * copies at most HALO_PEER_BLOCKS (halo_peer.h) different fields between one halo_leave and the next:
  * STATUS_DEVICE beyond. */
 status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges);
 

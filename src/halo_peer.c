@@ -11,7 +11,7 @@ static status swap(const halo_peer *peer, const void *mine, void *below, void *a
   return STATUS_OK;
 }
 
-status peer_open(MPI_Comm comm, const field *like, int below, int above, halo_peer *peer) {
+status halo_peer_open(MPI_Comm comm, const field *like, int below, int above, halo_peer *peer) {
   *peer = (halo_peer){.comm = comm,
                       .backend = like->backend,
                       .context = like->context,
@@ -22,7 +22,7 @@ status peer_open(MPI_Comm comm, const field *like, int below, int above, halo_pe
   return swap(peer, &mine, &peer->planes[SIDE_BELOW], &peer->planes[SIDE_ABOVE], sizeof mine, TAG_PLANES);
 }
 
-void peer_close(halo_peer *peer) {
+void halo_peer_close(halo_peer *peer) {
   for (int b = 0; b < peer->block_count; b++) {
     for (int i = 0; i < peer->sides; i++)
       peer->backend->memory_release(peer->context, peer->blocks[b].theirs[i]);
@@ -32,7 +32,7 @@ void peer_close(halo_peer *peer) {
 }
 
 /* The neighbours' places of a field; opened when it comes for the first time. */
-static status block_find(halo_peer *peer, const field *field, const peer_block **found) {
+static status block_find(halo_peer *peer, const field *field, const halo_peer_block **found) {
   for (int b = 0; b < peer->block_count; b++) {
     *found = &peer->blocks[b];
     if ((*found)->number == field->number) return STATUS_OK;
@@ -41,11 +41,11 @@ static status block_find(halo_peer *peer, const field *field, const peer_block *
                          "halos by peer copies: a field was freed while neighbours had it open, and "
                          "another lies in its place (halo_leave comes before field_destroy)");
   }
-  if (peer->block_count == PEER_BLOCKS)
-    return status_fail(STATUS_DEVICE, "halos by peer copies: more than %d fields", PEER_BLOCKS);
+  if (peer->block_count == HALO_PEER_BLOCKS)
+    return status_fail(STATUS_DEVICE, "halos by peer copies: more than %d fields", HALO_PEER_BLOCKS);
   unsigned char mine[KERNELS_HANDLE_BYTES];
   unsigned char theirs[SIDE_COUNT][KERNELS_HANDLE_BYTES];
-  peer_block *block = &peer->blocks[peer->block_count];
+  halo_peer_block *block = &peer->blocks[peer->block_count];
   CHECK(peer->backend->memory_export(peer->context, field->data, mine));
   CHECK(swap(peer, mine, theirs[SIDE_BELOW], theirs[SIDE_ABOVE], sizeof mine, TAG_BLOCK));
   for (int i = 0; i < peer->sides; i++) {
@@ -61,7 +61,7 @@ static status block_find(halo_peer *peer, const field *field, const peer_block *
 
 /* The planes for one neighbour: the lowest ones become the upper halo of the rank below, the highest ones the
  * lower halo of the rank above. */
-static status copy_planes(const halo_peer *peer, const peer_block *block, const field *field,
+static status copy_planes(const halo_peer *peer, const halo_peer_block *block, const field *field,
                           halo_side side) {
   const size_t plane = field_plane_bytes(field);
   const int from = side == SIDE_BELOW ? 0 : field->shape.nz - KERNELS_HALO;
@@ -70,8 +70,8 @@ static status copy_planes(const halo_peer *peer, const peer_block *block, const 
                                     field_plane(field, from), KERNELS_HALO * plane);
 }
 
-status peer_exchange(halo_peer *peer, int count, const field *const fields[]) {
-  const peer_block *blocks[PEER_BLOCKS];
+status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[]) {
+  const halo_peer_block *blocks[HALO_PEER_BLOCKS];
   for (int i = 0; i < count; i++) CHECK(block_find(peer, fields[i], &blocks[i]));
   const unsigned number = ++peer->exchanges;
   halo_flags_set(&peer->flags, FLAG_READY, number);

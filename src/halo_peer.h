@@ -8,14 +8,14 @@
  * its neighbours' halo planes. Flags say that one's halo planes may be overwritten, and that one's copies
  * have arrived. */
 
-enum { PEER_BLOCKS = 16 /* fields, at most */ };
+enum { HALO_PEER_BLOCKS = 16 /* fields, at most */ };
 
 /* A field of this rank, and what its neighbours have in its place, in this rank's address space. */
-typedef struct peer_block {
+typedef struct halo_peer_block {
   const void *mine;
   unsigned number; /* the field's */
   char *theirs[SIDE_COUNT];
-} peer_block;
+} halo_peer_block;
 
 typedef struct halo_peer {
   MPI_Comm comm;
@@ -24,22 +24,22 @@ typedef struct halo_peer {
   int ranks[SIDE_COUNT];
   int sides;              /* different neighbours: 1 where both are the same rank */
   int planes[SIDE_COUNT]; /* that the neighbours own */
-  peer_block blocks[PEER_BLOCKS];
+  halo_peer_block blocks[HALO_PEER_BLOCKS];
   int block_count;
   halo_flags flags;
   unsigned exchanges; /* so far */
 } halo_peer;
 
 /* For fields of the backend and shape of `like`. Collective. STATUS_MPI, STATUS_DEVICE. */
-status peer_open(MPI_Comm comm, const field *like, int below, int above, halo_peer *peer);
+status halo_peer_open(MPI_Comm comm, const field *like, int below, int above, halo_peer *peer);
 
 /* Lets go of the neighbours' memory and flags. Not collective. */
-void peer_close(halo_peer *peer);
+void halo_peer_close(halo_peer *peer);
 
 /* Copies the edge planes of `count` fields, which are computed; nothing reads the halo planes any more. A
  * field that is new here is opened by the neighbours, so fields must live as long as the peers: STATUS_DEVICE
  * if one lies where another lay, whose memory the neighbours still have open. On return the halo planes are
  * valid. Collective between neighbours. STATUS_MPI, STATUS_DEVICE. */
-status peer_exchange(halo_peer *peer, int count, const field *const fields[]);
+status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[]);
 
 #endif
