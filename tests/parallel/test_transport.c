@@ -68,7 +68,8 @@ int MPI_Irecv(void *memory, int count, MPI_Datatype type, int from, int tag, MPI
 int MPI_Send(const void *memory, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   const int device = block_around(memory) != NULL;
   if (manner == REFUSES_SENDS && device) return MPI_ERR_BUFFER;
-  return PMPI_Send((const char *)memory + (manner == SENDS_WRONG && device), count, type, to, tag, comm);
+  static const char wrong_bytes[1 << 17];
+  return PMPI_Send(manner == SENDS_WRONG && device ? wrong_bytes : memory, count, type, to, tag, comm);
 }
 
 /* And one that uses UCX, with its CUDA modules. */
