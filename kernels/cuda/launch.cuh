@@ -9,9 +9,11 @@ template <class A, class B> using by_precision = std::conditional_t<SINGLE, A, B
 
 /* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), and when they are
  * used. A device with less shared memory than a tile needs takes the kernel without. */
-template <class Tile, class Thin = Tile, class Odd = Tile> struct choice {
+template <class Tile, class Thin = Tile, class Odd = Tile, class Small = Tile> struct choice {
   using tile = Tile;
-  using odd = Odd;                          /* where rows are not whole vectors, and the slab not thin */
+  using small = Small;                       /* where large tiles leave multiprocessors idle: */
+  static constexpr double SMALL_COST = 0.65; /* of the large tiles' tile_cost, or less; nobody waits there */
+  using odd = Odd;                           /* where rows are not whole vectors, and the slab not thin */
   using thin = Thin;                        /* where cutting a slab along z costs more than small tiles do: */
   static constexpr int THIN_PLANES = 64;    /* slabs of no more planes */
   static constexpr int UNPACED_PLANES = 32; /* blocks of no more are over before they drift apart */
@@ -19,7 +21,9 @@ template <class Tile, class Thin = Tile, class Odd = Tile> struct choice {
   static constexpr size_t BYTES = (size_t)3 << 20; /* of points: the least for the pipeline */
 };
 /* In double precision the tiles are as small anyway. */
-template <class Tile, class Thin> using choice_thin = choice<Tile, by_precision<Thin, Tile>>;
+template <class Tile, class Thin, class Small = Tile>
+using choice_thin = choice<Tile, by_precision<Thin, Tile>, Tile, Small>;
+template <class Tile, class Small> using choice_small = choice<Tile, Tile, Tile, Small>;
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
 /* For stages: predicates where they were measured, in middle ones; the first and last ones that were tried
  * lost. */
@@ -29,21 +33,21 @@ using predicated_if = std::conditional_t<CONDITION, predicated<Tile>, Tile>;
 template <class Op> struct choice_of;
 template <>
 struct choice_of<derivative_operation<AXIS_Y>>
-    : choice_thin<tile<NARROW, 4, 512, 2, 2>, tile<NARROW, 2, 512, 4, 4>> {
+    : choice_thin<tile<NARROW, 4, 512, 2, 2>, tile<NARROW, 2, 512, 4, 4>, tile<NARROW, 2, 256, 4, 4>> {
   static constexpr int UNPACED_PLANES = 16;
   static constexpr bool PACED_THIN = true;
-  static constexpr size_t BYTES = (size_t)8 << 20;
 };
 template <>
 struct choice_of<derivative_operation<AXIS_Z>>
     : choice_thin<tile<NARROW, 2, 512, 5, 5>, tile<NARROW, 1, 512, 8, 6>> {
   static constexpr bool PACED_THIN = !SINGLE;
-  static constexpr size_t BYTES = (size_t)32 << 20;
+  static constexpr size_t BYTES = (size_t)16 << 20;
 };
 template <>
 struct choice_of<gradient_operation>
     : choice_thin<by_precision<tile<WIDE, 4, 256, 2, 2, 3>, rereading<tile<WIDE, 2, 512, 2, 2>>>,
-                  tile<NARROW, 2, 256, 3, 2, 3>> {
+                  tile<NARROW, 2, 256, 3, 2, 3>, tile<NARROW, 2, 256, 3, 2, 3>> {
+  static constexpr double SMALL_COST = 0.9;
   static constexpr bool PACED_THIN = !SINGLE;
 };
 template <>
@@ -55,14 +59,18 @@ using laplacian_tile = tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9, 9>;
 template <>
 struct choice_of<laplacian_operation>
     : choice<laplacian_tile, laplacian_tile,
-             predicated<by_precision<laplacian_tile, tile<WIDE, 4, 128, 2, 18, 3, 9>>>> {};
+             predicated<by_precision<laplacian_tile, tile<WIDE, 4, 128, 2, 18, 3, 9>>>,
+             tile<NARROW, 2, 256, 3, 3, 3>> {};
 
+using stage_small = tile<NARROW, 2, 256, 3, 3, 3>;
 template <bool DIFFUSION>
 struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, DIFFUSION, 0>>
-    : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 3, 18, 9, 9>>> {};
+    : choice_small<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 3, 18, 9, 9>>, stage_small> {
+};
 template <>
 struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 1>>
-    : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, predicated<tile<NARROW, 2, 256, 3, 3>>> {
+    : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, stage_small, stage_small> {
+  static constexpr double SMALL_COST = 0.93;
   static constexpr bool PACED_THIN = !SINGLE;
 };
 template <>
@@ -70,7 +78,10 @@ struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, true, 1>>
     : choice<tile<WIDE, 4, 256, 2, 3, 3>> {};
 template <>
 struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 3>>
-    : choice<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 4, 3>>> {};
+    : choice_small<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 4, 3>>,
+                   tile<NARROW, 2, 256, 2, 3, 3>> {
+  static constexpr double SMALL_COST = 0.9;
+};
 template <>
 struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, true, 3>>
     : choice<tile<WIDE, 2, 256, 2, 3, 3>> {};
@@ -86,10 +97,13 @@ struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 0>>
     : choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 0>> {};
 template <>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 1>>
-    : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 2, 9, 9>>> {};
+    : choice_small<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 2, 9, 9>>, stage_small> {};
 template <>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 3>>
-    : choice<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 6, 3>>> {};
+    : choice_small<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 6, 3>>,
+                   tile<NARROW, 2, 256, 2, 3, 3>> {
+  static constexpr double SMALL_COST = 0.9;
+};
 template <bool DIFFUSION, int ADDED>
 struct choice_of<stage_operation<velocity::STORED, FORM_ADVECTIVE, DIFFUSION, ADDED>>
     : choice<
@@ -187,6 +201,15 @@ template <class Tile> static cut cut_make(geometry &d, int resident, bool early)
   return c;
 }
 
+/* Points that a multiprocessor computes one after the other, where each has one block at a time; planes to
+ * begin with are counted, too. */
+template <class Tile> static double tile_cost(geometry d, int multiprocessors) {
+  const cut c = cut_make<Tile>(d, multiprocessors, false);
+  const long planes = rounds_cost(c.cut_blocks(), c.chunk, multiprocessors) +
+                      rounds_cost(c.whole_tiles(), d.planes(), multiprocessors);
+  return (double)planes * Tile::WIDTH * Tile::HEIGHT;
+}
+
 /* Iterations of the loop over planes on the longest way of a block. */
 template <class Op, class Tile> static int cut_iterations(const cut &c, bool early) {
   const auto march = [](int planes) {
@@ -240,14 +263,18 @@ static status operation_launch(const kernels_launch *launch, const arguments &a,
   using Tile = typename Choice::tile;
   using Thin = typename Choice::thin;
   using Odd = typename Choice::odd;
+  using Small = typename Choice::small;
   const geometry d = launch_geometry(launch);
   const size_t plane = (size_t)d.ny * (size_t)d.nx * sizeof(real);
   const bool large = plane * (size_t)d.planes() >= Choice::BYTES && d.ny >= 2 * HALO && d.nx >= 2 * HALO &&
                      (size_t)d.ny * (size_t)d.ldx * sizeof(real) <= UINT32_MAX;
-  constexpr size_t SHARED = std::max(
-      {pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES, pipeline<Op, Odd>::SHARED_BYTES});
+  constexpr size_t SHARED = std::max({pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES,
+                                      pipeline<Op, Odd>::SHARED_BYTES, pipeline<Op, Small>::SHARED_BYTES});
   const bool fits = SHARED + SHARED_STATIC <= launch->context->shared_limit;
   if (large && fits) {
+    const int multiprocessors = launch->context->multiprocessors;
+    if (tile_cost<Small>(d, multiprocessors) <= Choice::SMALL_COST * tile_cost<Tile>(d, multiprocessors))
+      return pipeline_launch<Op, Small>(launch, a, name, false);
     if (d.planes() <= Choice::THIN_PLANES)
       return pipeline_launch<Op, Thin>(launch, a, name, Choice::PACED_THIN);
     return d.nx % VECTOR == 0 ? pipeline_launch<Op, Tile>(launch, a, name, true)

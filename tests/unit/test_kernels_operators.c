@@ -141,7 +141,7 @@ static void large_launches_are_the_reference(rig *rig) {
   }
 }
 
-/* What devices keep for the largest launches: d/dz from 32 MiB on, and planes of more tiles than they hold at
+/* What devices keep for the largest launches: d/dz from 16 MiB on, and planes of more tiles than they hold at
  * once, some of them in pieces. */
 static void largest_launches_are_the_reference(rig *rig) {
   if (rig->backend->host_memory) return;
