@@ -151,9 +151,11 @@ static void warn_of_gaps(const char *path, int64_t from, int64_t every, int64_t 
   if (damaged > 0) log_warning("%s: %d damaged row%s left out", path, damaged, damaged == 1 ? "" : "s");
   if (every == 0 || last >= from - from % every) return;
   if (last < 0) {
-    log_warning("%s: no row up to step %" PRId64 ", where the run goes on: rows are missing", path, from);
+    log_warning("%s: no row up to step %" PRId64 ", where the run goes on: lost, or not asked for", path,
+                from);
   } else {
-    log_warning("%s: no row from step %" PRId64 " to %" PRId64 ", where the run goes on: rows are missing",
+    log_warning("%s: no row from step %" PRId64 " to %" PRId64
+                ", where the run goes on: lost, or not asked for",
                 path, last + 1, from);
   }
 }
@@ -161,7 +163,7 @@ static void warn_of_gaps(const char *path, int64_t from, int64_t every, int64_t 
 /* The rows of an earlier run that stay: whole lines, not beyond `from`; a last row that was written only
  * because that run ended there would not be in an uninterrupted run, unless that began there. They are copied
  * to `text`. */
-static status keep_rows(const diagnostics *diagnostics, const rundir *rundir, const char *path, int64_t from,
+static status keep_rows(diagnostics *diagnostics, const rundir *rundir, const char *path, int64_t from,
                         FILE *text) {
   FILE *old = NULL;
   int began = 0;
@@ -178,7 +180,9 @@ static status keep_rows(const diagnostics *diagnostics, const rundir *rundir, co
     damaged += !row && strchr(line, '\n') != NULL && strcmp(line, header(diagnostics)) != 0;
     if (!row || step > from) continue;
     last = step;
-    if (!only_last && fputs(line, text) == EOF) break;
+    if (only_last) continue;
+    diagnostics->last = step;
+    if (fputs(line, text) == EOF) break;
   }
   warn_of_gaps(path, from, every, last, damaged);
   if (old == NULL) return STATUS_OK;
@@ -207,9 +211,29 @@ static status set_aside_other(const diagnostics *diagnostics, const rundir *rund
   return STATUS_OK;
 }
 
+static void place_table(diagnostics *diagnostics, const rundir *rundir) {
+  (void)snprintf(diagnostics->path, sizeof diagnostics->path, "%s/%s", rundir->path, file_name);
+}
+
+status diagnostics_goes_beyond(diagnostics *diagnostics, const rundir *rundir, int64_t step, int *beyond) {
+  FILE *table = NULL;
+  char line[1024];
+  *beyond = 0;
+  place_table(diagnostics, rundir);
+  CHECK(open_table(diagnostics->path, &table));
+  if (table == NULL) return STATUS_OK;
+  while (fgets(line, (int)sizeof line, table) != NULL) {
+    if (strtoll(line, NULL, 10) > step) *beyond = 1;
+  }
+  const status result = ferror(table) == 0 ? STATUS_OK : file_fault(diagnostics->path);
+  (void)fclose(table);
+  return result;
+}
+
 status diagnostics_open(diagnostics *diagnostics, const rundir *rundir, int64_t from) {
   const char *path = diagnostics->path;
-  (void)snprintf(diagnostics->path, sizeof diagnostics->path, "%s/%s", rundir->path, file_name);
+  place_table(diagnostics, rundir);
+  diagnostics->last = -1;
   int other = 0;
   if (from >= 0) CHECK(set_aside_other(diagnostics, rundir, path, &other));
   char *text = NULL;

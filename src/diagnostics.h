@@ -26,6 +26,7 @@ typedef struct diagnostics {
   int *counts, *offsets;      /* rank 0: bytes from each rank */
   FILE *file;                 /* rank 0, between diagnostics_open and diagnostics_close */
   char path[sizeof((rundir *)0)->path + sizeof "/" RUNDIR_DIAGNOSTICS];
+  int64_t last;    /* rank 0: step of the latest row that diagnostics_open kept, -1: none */
   int with_errors; /* errors are measured, the file has their columns; may be set to 0 before
                       diagnostics_open where phi is no solution of the configuration */
 } diagnostics;
@@ -42,9 +43,11 @@ status diagnostics_measure(diagnostics *diagnostics, const schedule *schedule, i
 
 /* Rank 0: opens diagnostics.csv in the run directory: anew with a header, or, with from >= 0, keeping the
  * rows of steps up to `from`; that of `from` itself only if it is due by the configuration, for the run goes
- * on there, and what is missing before it is warned of. An older file with other columns moves into the first
- * free previous_N. STATUS_FILE, STATUS_MEMORY. */
+ * on there, and rows that are missing right before it are warned of. An older file with other columns moves
+ * into the first free previous_N. STATUS_FILE, STATUS_MEMORY. */
 status diagnostics_open(diagnostics *diagnostics, const rundir *rundir, int64_t from);
+/* Rank 0: [out] beyond: whether the table has rows of steps after `step`. STATUS_FILE. */
+status diagnostics_goes_beyond(diagnostics *diagnostics, const rundir *rundir, int64_t step, int *beyond);
 /* Rank 0: appends a row (%.17g) and flushes it. STATUS_FILE. */
 status diagnostics_append(diagnostics *diagnostics, const diagnostics_record *record);
 /* Rank 0: brings the rows to the disk. Before a state, so that none is there without its rows. STATUS_FILE.

@@ -40,6 +40,7 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                         .backend = space->backend,
                         .context = space->context,
                         .transport = transport,
+                        .most = fields,
                         .unit = MPI_DATATYPE_NULL};
   halo->bytes = (size_t)(KERNELS_HALO * shape->plane) * kernels_element_size(shape->precision);
   const size_t units = halo->bytes / KERNELS_PLANE_UNIT;
@@ -133,6 +134,8 @@ static status publish_copies(halo *halo) {
 }
 
 status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges) {
+  if (count > halo->most)
+    return status_fail(STATUS_USAGE, "halos: %d fields at once, made for %d", count, halo->most);
   if (halo->alone) return STATUS_OK;
   halo->count = count;
   halo->edges = edges;

@@ -21,6 +21,7 @@ typedef struct halo {
   MPI_Datatype unit; /* KERNELS_PLANE_UNIT bytes: messages are counted in these, for bytes may pass what an
                         int holds */
   int units;         /* of KERNELS_HALO planes */
+  int most;          /* fields at once */
   char *staging;  /* TRANSPORT_STAGED: for each field send below, send above, receive below, receive above */
   halo_peer peer; /* TRANSPORT_PEER, from the first exchange on */
   kernels_event *computed; /* by halo_exchange */
@@ -51,9 +52,9 @@ status halo_leave(halo *halo);
  * was told at most), which are computed when `edges` is passed; nothing reads their halo planes from then on.
  * Between begin and end those planes must not change and the fields must stay alive; interior planes may be
  * computed. On backends that run asynchronously the planes leave in halo_end, when the interior has been
- * enqueued and runs. Collective between neighbours: every rank calls begin and end in the same order. By peer
- * copies at most HALO_PEER_BLOCKS (halo_peer.h) different fields between one halo_leave and the next:
- * STATUS_DEVICE beyond. */
+ * enqueued and runs. Collective between neighbours: every rank calls begin and end in the same order.
+ * STATUS_USAGE: more fields than that. By peer copies at most HALO_PEER_BLOCKS (halo_peer.h) different fields
+ * between one halo_leave and the next: STATUS_DEVICE beyond. */
 status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges);
 
 /* Returns when the halos of the fields of halo_begin are valid for whatever is enqueued from now on, on

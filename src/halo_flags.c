@@ -48,7 +48,7 @@ static status create(halo_flags *flags, int rank, int *file) {
 static status open_theirs(halo_flags *flags, halo_side side, flags_address address) {
   char path[64];
   (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", address.process, address.file);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe */
   if (file < 0) return unshared(path);
   struct stat state;
   if (fstat(file, &state) != 0 || !S_ISREG(state.st_mode) || state.st_size < BYTES) {

@@ -20,18 +20,30 @@ static status follow(const char *path, char **whole) {
   return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
 }
 
-/* [out] inside: whether `file` is the run's own state of this step: in its directory, and named as it. */
-static status find_inside(const char *file, int64_t step, const char *directory, int *inside) {
-  char *theirs = NULL;
-  char *ours = NULL;
+/* Whether a path, which is cut, names the state of this step in `directory`. */
+static int is_own_state(char *path, int64_t step, const char *directory) {
   long long named = -1;
-  status result = follow(file, &theirs);
+  char *slash = strrchr(path, '/');
+  if (!rundir_is_state(slash != NULL ? slash + 1 : path, &named) || named != step) return 0;
+  if (slash != NULL) *(slash == path ? slash + 1 : slash) = '\0';
+  char *parent = realpath(slash != NULL ? path : ".", NULL);
+  const int own = parent != NULL && strcmp(parent, directory) == 0;
+  free(parent);
+  return own;
+}
+
+/* [out] inside: whether `file` is the run's own state of this step, by its name or by what it is a link to.
+ */
+static status find_inside(const char *file, int64_t step, const char *directory, int *inside) {
+  char given[CONFIG_PATH_SIZE];
+  char *meant = NULL;
+  char *ours = NULL;
+  (void)snprintf(given, sizeof given, "%s", file);
+  status result = follow(file, &meant);
   if (result == STATUS_OK) result = follow(directory, &ours);
-  char *slash = theirs != NULL ? strrchr(theirs, '/') : NULL;
-  *inside = slash != NULL && rundir_is_state(slash + 1, &named) && named == step;
-  if (slash != NULL) *(slash == theirs ? slash + 1 : slash) = '\0';
-  *inside = *inside && ours != NULL && strcmp(theirs, ours) == 0;
-  free(theirs);
+  *inside =
+      ours != NULL && (is_own_state(given, step, ours) || (meant != NULL && is_own_state(meant, step, ours)));
+  free(meant);
   free(ours);
   return result;
 }

@@ -30,6 +30,7 @@ typedef struct simulation {
   progress progress;
   int64_t step;       /* phi is at this step */
   int64_t saved_step; /* newest state on disk, -1 = none */
+  int ends_again;     /* it had gone on from its last step, and ends there now */
 } simulation;
 
 static int is_root(const simulation *sim) {
@@ -306,6 +307,18 @@ static int is_finished(const simulation *sim) {
   return sim->saved_step == sim->schedule.last_step;
 }
 
+/* Whether the files of a finished run say more than its last step. `rewound`: on rank 0, whether states did.
+ */
+static status find_more(simulation *sim, int rewound) {
+  status result = STATUS_OK;
+  sim->ends_again = rewound;
+  if (is_root(sim) && !rewound)
+    result = diagnostics_goes_beyond(&sim->diagnostics, &sim->rundir, sim->step, &sim->ends_again);
+  CHECK(agree(sim->comm, result));
+  CHECK_MPI(MPI_Bcast(&sim->ends_again, 1, MPI_INT, 0, sim->comm));
+  return STATUS_OK;
+}
+
 /* Whether the directory has to be opened before a state is read: the latest is only known once no other run
  * writes, and what a run that died was moving away is no state to begin from. */
 static status open_first(const simulation *sim, int *first) {
@@ -335,7 +348,8 @@ static status start(simulation *sim) {
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   plan_warn_unstable(config, &sim->grid, &sim->schedule, sim->solver.rate);
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
-  const int opens = is_root(sim) && (rewound || !is_finished(sim));
+  if (is_finished(sim)) CHECK(find_more(sim, rewound));
+  const int opens = is_root(sim) && (sim->ends_again || !is_finished(sim));
   return agree(sim->comm, opens ? open_files(sim, sim->restart.goes_on ? sim->step : -1) : STATUS_OK);
 }
 
@@ -350,12 +364,22 @@ static void summarise(const simulation *sim) {
   log_info("results    %s\n", sim->config->directory);
 }
 
+/* The last row of a run that had gone on from its last step. */
+static status end_again(simulation *sim) {
+  diagnostics_record record;
+  CHECK(measure(sim, &record));
+  const int row = is_root(sim) && sim->config->diagnostics_every > 0 && sim->diagnostics.last < sim->step;
+  CHECK(agree(sim->comm, row ? diagnostics_append(&sim->diagnostics, &record) : STATUS_OK));
+  return agree(sim->comm, is_root(sim) ? diagnostics_close(&sim->diagnostics) : STATUS_OK);
+}
+
 static status run(simulation *sim) {
   perf_begin(&sim->perf, PERF_SETUP);
   CHECK(prepare(sim));
   CHECK(start(sim));
   perf_end(&sim->perf, PERF_SETUP);
   if (is_finished(sim)) {
+    if (sim->ends_again) CHECK(end_again(sim));
     log_info("nothing to do: the run is at its last step, %" PRId64 "\n", sim->step);
     return STATUS_OK;
   }

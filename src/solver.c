@@ -13,9 +13,11 @@ void solver_estimate(const config *config, const grid *grid, int host_memory, so
       stepper_field_count(config->scheme, advection_steady(config)) + advection_field_count(config);
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
   /* Staging of fields, and the checkpoint's pieces. Staging of halos, should MPI not take device memory. */
-  const size_t piece = (size_t)field_piece_planes(plane, shape.nz) * plane;
+  const size_t packed = (size_t)shape.ny * (size_t)shape.nx * kernels_element_size(shape.precision);
+  const size_t pieces = (size_t)field_piece_planes(plane, shape.nz) * plane +
+                        (size_t)field_piece_planes(packed, shape.nz) * packed;
   const size_t halos = (size_t)(4 * STEPPER_HALO_FIELDS * KERNELS_HALO) * plane;
-  needs->host_bytes = 2 * piece + (host_memory ? needs->device_bytes : halos);
+  needs->host_bytes = pieces + (host_memory ? needs->device_bytes : halos);
 }
 
 /* What this rank would take; [out] index of it in the registry. */
@@ -55,8 +57,16 @@ status solver_backend(MPI_Comm comm, const config *config, const kernels **backe
                                                  kernels_at(first)->name, note));
 }
 
+/* OpenMP ends the program itself, or crashes, where it is told of more than it can start. */
+static status check_threads(int threads) {
+  if (threads <= CONFIG_THREADS_MOST) return STATUS_OK;
+  return status_fail(STATUS_USAGE, "OMP_NUM_THREADS: %d threads; accepted: at most %d, or compute.threads",
+                     threads, CONFIG_THREADS_MOST);
+}
+
 status solver_rate(MPI_Comm comm, const config *config, const grid *grid, double *rate) {
   double mine = 0.0;
+  CHECK(agree(comm, check_threads(omp_get_max_threads())));
   CHECK(agree(comm, cases_velocity_rate(config, grid, &mine)));
   CHECK_MPI(MPI_Allreduce(&mine, rate, 1, MPI_DOUBLE, MPI_MAX, comm));
   return STATUS_OK;
@@ -80,13 +90,6 @@ static status check_memory(solver *solver, const node *node) {
       "memory: %.2f GiB needed by this node's ranks on %s, %.2f GiB free: use a smaller grid, more "
       "devices or nodes, or compute.precision = single",
       (double)needed / (1 << 30), backend->describe(solver->context), (double)available / (1 << 30));
-}
-
-/* OpenMP ends the program itself, or crashes, where it is told of more than it can start. */
-static status check_threads(int threads) {
-  if (threads <= CONFIG_THREADS_MOST) return STATUS_OK;
-  return status_fail(STATUS_USAGE, "OMP_NUM_THREADS: %d threads; accepted: at most %d, or compute.threads",
-                     threads, CONFIG_THREADS_MOST);
 }
 
 /* The device of this rank by its place on the node, memory checked before any is taken. Collective. */

@@ -34,7 +34,8 @@ void solver_estimate(const config *config, const grid *grid, int host_memory, so
  * STATUS_MPI. */
 status solver_backend(MPI_Comm comm, const config *config, const kernels **backend, char *note, size_t size);
 
-/* Largest sum |c_i|/h_i over all ranks. Collective. STATUS_MEMORY, STATUS_MPI. */
+/* Largest sum |c_i|/h_i over all ranks. Collective. STATUS_MEMORY, STATUS_MPI; STATUS_USAGE where
+ * OMP_NUM_THREADS names too many threads. */
 status solver_rate(MPI_Comm comm, const config *config, const grid *grid, double *rate);
 
 /* Opens the device, checks memory needed against memory free (of all ranks on the same device), allocates

@@ -63,7 +63,10 @@ static int ucx_knows_devices(const char *list) {
   const int excludes = list[0] == '^';
   int named = 0;
   for (const char *name = list + excludes; *name != '\0';) {
-    const size_t length = strcspn(name, ",");
+    size_t length = strcspn(name, ",");
+    const int alone = name[0] == '\\'; /* a name that stands for no group */
+    name += alone;
+    length -= (size_t)alone;
     for (int i = 0; i < 3; i++) {
       const char *const wanted = (const char *const[]){"cuda_copy", "cuda", "all"}[i];
       if (length == strlen(wanted) && strncmp(name, wanted, length) == 0) named = 1;

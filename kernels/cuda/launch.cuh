@@ -8,7 +8,7 @@
 template <class A, class B> using by_precision = std::conditional_t<SINGLE, A, B>;
 
 /* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), and when they are
- * used. A device with less shared memory than a tile needs takes the kernel without. */
+ * used. A device with less shared memory than these need takes small ones, or the kernel without. */
 template <class Tile, class Thin = Tile, class Odd = Tile, class Small = Tile> struct choice {
   using tile = Tile;
   using small = Small;                       /* where large tiles leave multiprocessors idle: */
@@ -268,13 +268,15 @@ static status operation_launch(const kernels_launch *launch, const arguments &a,
   const size_t plane = (size_t)d.ny * (size_t)d.nx * sizeof(real);
   const bool large = plane * (size_t)d.planes() >= Choice::BYTES && d.ny >= 2 * HALO && d.nx >= 2 * HALO &&
                      (size_t)d.ny * (size_t)d.ldx * sizeof(real) <= UINT32_MAX;
-  constexpr size_t SHARED = std::max({pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES,
-                                      pipeline<Op, Odd>::SHARED_BYTES, pipeline<Op, Small>::SHARED_BYTES});
-  const bool fits = SHARED + SHARED_STATIC <= launch->context->shared_limit;
-  if (large && fits) {
-    const int multiprocessors = launch->context->multiprocessors;
-    if (tile_cost<Small>(d, multiprocessors) <= Choice::SMALL_COST * tile_cost<Tile>(d, multiprocessors))
-      return pipeline_launch<Op, Small>(launch, a, name, false);
+  const size_t limit = launch->context->shared_limit - SHARED_STATIC;
+  constexpr size_t SHARED = std::max(
+      {pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES, pipeline<Op, Odd>::SHARED_BYTES});
+  const int multiprocessors = launch->context->multiprocessors;
+  const bool idle = large && tile_cost<Small>(d, multiprocessors) <=
+                                 Choice::SMALL_COST * tile_cost<Tile>(d, multiprocessors);
+  if (large && pipeline<Op, Small>::SHARED_BYTES <= limit && (idle || SHARED > limit))
+    return pipeline_launch<Op, Small>(launch, a, name, false);
+  if (large && SHARED <= limit) {
     if (d.planes() <= Choice::THIN_PLANES)
       return pipeline_launch<Op, Thin>(launch, a, name, Choice::PACED_THIN);
     return d.nx % VECTOR == 0 ? pipeline_launch<Op, Tile>(launch, a, name, true)

@@ -22,10 +22,11 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
   (void)device;
   const char *multiprocessors = getenv("FDAPP_EMULATED_MULTIPROCESSORS");
+  const char *shared = getenv("FDAPP_EMULATED_SHARED_KIB");
   *properties = (struct cudaDeviceProp){
       .name = "the CPU in a GPU's place",
       .totalGlobalMem = (size_t)1 << 36,
-      .sharedMemPerBlockOptin = 227 << 10,
+      .sharedMemPerBlockOptin = (shared == NULL ? 227 : (size_t)atoi(shared)) << 10,
       .major = 9,
       .multiProcessorCount = multiprocessors == NULL ? 132 : atoi(multiprocessors),
   };

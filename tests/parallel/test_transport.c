@@ -88,7 +88,7 @@ void *dlopen(const char *name, int how) {
 }
 
 /* Device memory: a file in shared memory each, mapped here. Imported: another process's. */
-enum { BLOCKS = 64 };
+enum { BLOCKS = 256 };
 static struct block {
   char name[KERNELS_HANDLE_BYTES];
   void *memory;
@@ -253,8 +253,17 @@ static void ucx_check(const stand *stand) {
   static const struct {
     const char *list;
     int knows;
-  } lists[] = {{"all", 1},        {"cuda", 1},  {"rc,sm,cuda_copy,self", 1}, {"^cuda_ipc", 1},    {"^rc", 1},
-               {"rc,sm,self", 0}, {"^cuda", 0}, {"rc,cuda_ipc,sm", 0},       {"^rc,cuda_copy", 0}};
+  } lists[] = {{"all", 1},
+               {"cuda", 1},
+               {"rc,sm,cuda_copy,self", 1},
+               {"^cuda_ipc", 1},
+               {"^rc", 1},
+               {"rc,sm,self", 0},
+               {"^cuda", 0},
+               {"rc,\\cuda_copy", 1},
+               {"^\\cuda_copy", 0},
+               {"rc,cuda_ipc,sm", 0},
+               {"^rc,cuda_copy", 0}};
   transport_choice choice;
   has_ucx = 1;
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -412,6 +421,7 @@ int main(int argc, char **argv) {
   stand stand;
   int all = 0;
   MPI_Init(&argc, &argv);
+  EXPECT(unsetenv("UCX_TLS") == 0);
   stand_open(&stand);
   needs_check(&stand);
   choices_check(&stand);

@@ -79,6 +79,7 @@ def test_more_threads_than_a_rank_can_have(tmp_path, monkeypatch):
     write_ini(tmp_path / "case.ini", variant("rk4", "single", compute={"threads": 0}))
     said = launch(tmp_path, 2, "case.ini", code=2).stderr
     assert "OMP_NUM_THREADS: 100000 threads; accepted: at most 4096" in said
+    launch(tmp_path, 1, "--validate", "case.ini", code=2)
     launch(tmp_path, 1, "case.ini", "compute.threads=1", "time.steps=1")
 
 

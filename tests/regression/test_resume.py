@@ -321,6 +321,27 @@ def test_going_back_to_the_last_step_takes_the_table_along(finished):
     assert (finished / "run" / "previous_1" / "diagnostics.csv").read_bytes() == before
 
 
+def test_own_states_may_be_links(finished):
+    """To where there is room for them."""
+    (finished / "archive").mkdir()
+    state = finished / "run" / "state_00000005.hdf"
+    state.rename(finished / "archive" / "five.hdf")
+    state.symlink_to(finished / "archive" / "five.hdf")
+    said = launch(finished, 1, "case.ini", "restart.from=run/state_00000005.hdf").stdout
+    assert "states after step 5 moved to" in said and steps(finished / "run") == [0, 5, 7]
+
+
+def test_going_back_to_a_last_step_without_a_row(finished):
+    """As if the run had ended there at once, also where somebody else has taken the later state away."""
+    launch(finished, 1, "case.ini", "time.steps=6", "output.directory=six")
+    launch(finished, 2, "case.ini", "restart.from=six/state_00000006.hdf", "output.directory=six")
+    assert steps(finished / "six") == [0, 5, 7]
+    (finished / "six" / "state_00000007.hdf").unlink()
+    launch(finished, 1, "case.ini", "restart.from=latest", "time.steps=6", "output.directory=six")
+    launch(finished, 1, "case.ini", "time.steps=6", "output.directory=once")
+    assert (finished / "six" / "diagnostics.csv").read_bytes() == (finished / "once" / "diagnostics.csv").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
