@@ -7,7 +7,8 @@
 /* Where a run begins: at t = 0, or at a state that its configuration names. */
 typedef struct restart {
   int resumed;            /* 0: at t = 0 */
-  int goes_on;            /* the state lies in the run's own directory: its files go on too */
+  int goes_on;            /* the state is the run's own by directory, name and step, or a link to such a one:
+                             its files go on too */
   checkpoint_state state; /* as it was read; all zero at t = 0 */
 } restart;
 

@@ -55,21 +55,19 @@ struct choice_of<divergence_operation> : choice_thin<tile<NARROW, 4, 256, 2, 2>,
   static constexpr int THIN_PLANES = by_precision_value(256, 64); /* 256^3 gains 8 points */
   static constexpr bool PACED_THIN = !SINGLE;
 };
+using small_tile = tile<NARROW, 2, 256, 3, 3, 3>;
 using laplacian_tile = tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9, 9>;
 template <>
 struct choice_of<laplacian_operation>
     : choice<laplacian_tile, laplacian_tile,
-             predicated<by_precision<laplacian_tile, tile<WIDE, 4, 128, 2, 18, 3, 9>>>,
-             tile<NARROW, 2, 256, 3, 3, 3>> {};
+             predicated<by_precision<laplacian_tile, tile<WIDE, 4, 128, 2, 18, 3, 9>>>, small_tile> {};
 
-using stage_small = tile<NARROW, 2, 256, 3, 3, 3>;
 template <bool DIFFUSION>
 struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, DIFFUSION, 0>>
-    : choice_small<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 3, 18, 9, 9>>, stage_small> {
-};
+    : choice_small<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 3, 18, 9, 9>>, small_tile> {};
 template <>
 struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 1>>
-    : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, stage_small, stage_small> {
+    : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, small_tile, small_tile> {
   static constexpr double SMALL_COST = 0.93;
   static constexpr bool PACED_THIN = !SINGLE;
 };
@@ -97,7 +95,7 @@ struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 0>>
     : choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 0>> {};
 template <>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 1>>
-    : choice_small<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 2, 9, 9>>, stage_small> {};
+    : choice_small<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 2, 9, 9>>, small_tile> {};
 template <>
 struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 3>>
     : choice_small<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 6, 3>>,
@@ -272,8 +270,9 @@ static status operation_launch(const kernels_launch *launch, const arguments &a,
   constexpr size_t SHARED = std::max(
       {pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES, pipeline<Op, Odd>::SHARED_BYTES});
   const int multiprocessors = launch->context->multiprocessors;
-  const bool idle = large && tile_cost<Small>(d, multiprocessors) <=
-                                 Choice::SMALL_COST * tile_cost<Tile>(d, multiprocessors);
+  const bool idle =
+      large && !std::is_same_v<Small, Tile> &&
+      tile_cost<Small>(d, multiprocessors) <= Choice::SMALL_COST * tile_cost<Tile>(d, multiprocessors);
   if (large && pipeline<Op, Small>::SHARED_BYTES <= limit && (idle || SHARED > limit))
     return pipeline_launch<Op, Small>(launch, a, name, false);
   if (large && SHARED <= limit) {

@@ -409,6 +409,9 @@ static void needs_check(const stand *stand) {
   halo halo;
   EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_STAGED, STEPPER_HALO_FIELDS,
                      &halo) == STATUS_OK);
+  const field *const many[STEPPER_HALO_FIELDS + 1] = {NULL};
+  EXPECT(halo_begin(&halo, STEPPER_HALO_FIELDS + 1, many, NULL) == STATUS_USAGE);
+  status_clear();
   halo_destroy(&halo);
   const config config = {.n = {stand->grid.n[0], stand->grid.n[1], stand->grid.n[2]},
                          .precision = PRECISION_DOUBLE};
