@@ -25,6 +25,7 @@ enum {
   KERNELS_HALO = STENCIL_RADIUS,
   KERNELS_RANGES = 2,
   KERNELS_ROW_ALIGNMENT = 128, /* bytes */
+  KERNELS_ROW_AVOIDED = 2048,  /* bytes; in host memory rows are no multiple of them */
   KERNELS_PLANE_UNIT = 256,    /* bytes; a plane is an odd number of them */
   KERNELS_HANDLE_BYTES = 64,
   KERNELS_MOST_POINTS = 1 << 26 /* of nx and ny: indexed by int, up to 16 places a point */
@@ -49,7 +50,7 @@ typedef struct kernels_setup {
   int threads; /* CPU threads; 0 = what OpenMP would take */
 } kernels_setup;
 
-/* Made by kernels_shape_make; the pitches are those of nx, ny and the precision. */
+/* Made by kernels_shape_make; the pitches are those of nx, ny, the precision and the kind of memory. */
 typedef struct kernels_shape {
   int nx, ny, nz;  /* owned points; more than 2 KERNELS_HALO in x and in y */
   int ldx;         /* row pitch in elements */
@@ -244,9 +245,11 @@ const kernels *kernels_at(int index);
 
 /* A shape with its pitches. A row is nx rounded up to a multiple of KERNELS_ROW_ALIGNMENT bytes, a plane its
  * rows rounded up to an odd multiple of KERNELS_PLANE_UNIT bytes: neighbours in z that are a power of two
- * apart all meet in one set of a CPU's first cache, and a smaller unit is too little for GPUs
- * (run/results/kernels.md). */
-kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision);
+ * apart all meet in one set of a CPU's first cache, and a smaller unit is too little for GPUs. Neighbours in
+ * y do so, too, so in the memory of a backend whose `host_memory` is given here one more
+ * KERNELS_ROW_ALIGNMENT parts rows that would be a multiple of KERNELS_ROW_AVOIDED bytes; GPUs lose up to 5 %
+ * by it (run/results/kernels.md). */
+kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision, int host_memory);
 
 /* Planes of both ranges, and the i-th of them: those of the first range, then those of the second. */
 int kernels_plane_count(const kernels_launch *launch);

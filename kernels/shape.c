@@ -1,10 +1,12 @@
 #include "kernels.h"
 
-kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision) {
+kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision, int host_memory) {
   const int row = KERNELS_ROW_ALIGNMENT / (int)kernels_element_size(precision);
+  const int avoided = KERNELS_ROW_AVOIDED / (int)kernels_element_size(precision);
   const ptrdiff_t unit = KERNELS_PLANE_UNIT / (int)kernels_element_size(precision);
   kernels_shape shape = {.nx = nx, .ny = ny, .nz = nz, .whole = whole, .precision = precision};
   shape.ldx = (nx + row - 1) / row * row;
+  if (host_memory && shape.ldx % avoided == 0) shape.ldx += row;
   const ptrdiff_t units = ((ptrdiff_t)ny * shape.ldx + unit - 1) / unit;
   shape.plane = (units | 1) * unit;
   return shape;

@@ -74,7 +74,7 @@ enum { FIELDS_AT_MOST = 64 };
 
 static status check_size(const config_reading *reading) {
   const config *c = reading->config;
-  const int64_t plane = kernels_shape_make((int)c->n[0], (int)c->n[1], 1, 0, c->precision).plane;
+  const int64_t plane = kernels_shape_make((int)c->n[0], (int)c->n[1], 1, 0, c->precision, 1).plane;
   const int64_t planes = c->n[2] + 2 * KERNELS_HALO;
   int64_t bytes;
   if (__builtin_mul_overflow(plane, planes, &bytes) ||

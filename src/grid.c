@@ -34,8 +34,9 @@ status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, gri
   return STATUS_OK;
 }
 
-kernels_shape grid_shape(const grid *grid, precision precision) {
-  return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, grid->ranks == 1, precision);
+kernels_shape grid_shape(const grid *grid, precision precision, int host_memory) {
+  return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, grid->ranks == 1, precision,
+                            host_memory);
 }
 
 double grid_cell_volume(const grid *grid) {

@@ -27,8 +27,8 @@ int64_t grid_most_ranks(int64_t nz);
 /* STATUS_USAGE if a rank would own fewer than KERNELS_HALO planes, or if local sizes overflow int. */
 status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, grid *grid);
 
-/* Shape of a field on this slab. */
-kernels_shape grid_shape(const grid *grid, precision precision);
+/* Shape of a field on this slab, in host memory or a device's (kernels_shape_make). */
+kernels_shape grid_shape(const grid *grid, precision precision, int host_memory);
 
 /* Volume of a cell, hx hy hz. */
 double grid_cell_volume(const grid *grid);

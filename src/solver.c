@@ -7,7 +7,7 @@
 #include "node.h"
 
 void solver_estimate(const config *config, const grid *grid, int host_memory, solver_needs *needs) {
-  const kernels_shape shape = grid_shape(grid, config->precision);
+  const kernels_shape shape = grid_shape(grid, config->precision, host_memory);
   const size_t plane = kernels_field_bytes(&shape) / (size_t)(shape.nz + 2 * KERNELS_HALO);
   needs->fields =
       stepper_field_count(config->scheme, advection_steady(config)) + advection_field_count(config);
@@ -126,7 +126,7 @@ status solver_create(MPI_Comm comm, const config *config, const grid *grid, cons
   solver->grid = *grid;
   solver->backend = backend;
   CHECK(open_device(solver));
-  const kernels_shape shape = grid_shape(grid, config->precision);
+  const kernels_shape shape = grid_shape(grid, config->precision, backend->host_memory);
   CHECK(agree(comm, field_space_open(backend, solver->context, shape, &solver->space)));
   CHECK(agree(comm, transport_choose(comm, &solver->space, config->transport, &solver->transport)));
   CHECK(agree(comm, allocate(solver)));

@@ -41,6 +41,13 @@ LINE_INLINE cpu_vector *scratch_line(cpu_scratch *scratch, cpu_place p) {
   return &scratch->line[p.b][p.k][p.r];
 }
 
+/* Where results go. waiting: of each row and plane of a bundle a line that is the first half of a cache line.
+ */
+typedef struct cpu_output {
+  real *to;
+  cpu_vector waiting[CPU_PLANES][CPU_ROWS];
+} cpu_output;
+
 /* What an operation does with the derivatives at p in x and y, and with that in z. */
 typedef void (*pass_xy_function)(void *work, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
                                  cpu_vector dy);
@@ -218,8 +225,18 @@ LINE_INLINE void pass_z(const cpu_bundle *bundle, cpu_operand z, cpu_scratch *su
   }
 }
 
-LINE_INLINE void bundle_store(const cpu_bundle *bundle, real *to, cpu_place p, cpu_vector value) {
-  line_copy(to + p.at, &value, bundle->patch->nontemporal);
+/* A bundle's lines come in ascending order, and a strip begins with a cache line. */
+LINE_INLINE void bundle_store(const cpu_bundle *bundle, cpu_output *output, cpu_place p, cpu_vector value) {
+  const int nontemporal = bundle->patch->nontemporal;
+  real *to = output->to + p.at;
+  if (STORE_LINES == 1 || !nontemporal) {
+    line_copy(to, &value, nontemporal);
+  } else if (p.b % STORE_LINES == 0) {
+    output->waiting[p.k][p.r] = value;
+  } else {
+    line_copy(to - LINE, &output->waiting[p.k][p.r], nontemporal);
+    line_copy(to, &value, nontemporal);
+  }
 }
 
 /* Keeps dx + dy. */

@@ -14,19 +14,21 @@ struct kernels_context {
 };
 
 /* Kernels work on whole lines, each in one vector register: a cache line with AVX-512, half of one elsewhere.
+ * They store whole cache lines around the caches, both halves at once: what is half written when a few other
+ * lines have been begun goes to memory as it is, and takes several times as long (run/results/kernels.md).
  * Strips of rows are as long as results that wait in scratch lines have room for in the second cache. */
 #ifdef __AVX512F__
 enum { CPU_LINE_BYTES = 64 };
 #else
 enum { CPU_LINE_BYTES = 32 };
 #endif
-enum { CPU_STRIP_BYTES = 4096 };
+enum { CPU_STORE_BYTES = 64, CPU_STRIP_BYTES = 4096 };
 
 /* Rows and planes that share the lines they load. */
 enum { CPU_ROWS = 4, CPU_PLANES = 4 };
 
-/* A piece of a few planes: `lines` lines from column x0 on (so possibly into the padding) of the
- * rows y0 .. y1-1 of planes z .. z+planes-1. */
+/* A piece of a few planes: `lines` lines, whole cache lines together, from column x0 on (so possibly into the
+ * padding) of the rows y0 .. y1-1 of planes z .. z+planes-1. */
 typedef struct cpu_patch {
   int x0, lines;
   int y0, y1;

@@ -20,15 +20,15 @@ LINE_INLINE void store_x_emit(void *out, const cpu_bundle *bundle, cpu_place p, 
 typedef struct derivative_y_work {
   const real *ahead;
   ptrdiff_t line, row;
-  real *out;
+  cpu_output out;
 } derivative_y_work;
 
 LINE_INLINE void derivative_y_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
                                    cpu_vector dy) {
   (void)dx;
-  const derivative_y_work *work = data;
+  derivative_y_work *work = data;
   line_ahead(work->ahead + p.b * work->line + p.r * work->row);
-  bundle_store(bundle, work->out, p, dy);
+  bundle_store(bundle, &work->out, p, dy);
 }
 
 LINE_INLINE void store_z_emit(void *out, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
@@ -37,7 +37,8 @@ LINE_INLINE void store_z_emit(void *out, const cpu_bundle *bundle, cpu_place p, 
 
 LINE_INLINE void derivative_x_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
   const cpu_operand x = {.f = job->in[0], .ahead = job->in[0]};
-  pass_xy(bundle, &x, NULL, 0, store_x_emit, job->out[0], planes);
+  cpu_output out = {.to = job->out[0]};
+  pass_xy(bundle, &x, NULL, 0, store_x_emit, &out, planes);
 }
 
 static void derivative_x_patch(const void *data, const cpu_patch *patch) {
@@ -49,7 +50,7 @@ LINE_INLINE void derivative_y_bundle(const operator_job *job, const cpu_bundle *
   const cpu_operand y = {.f = job->in[0]};
   const ptrdiff_t row = job->frame.row;
   const ptrdiff_t first = bundle->row[STENCIL_RADIUS] + STENCIL_RADIUS * row + bundle->patch->x0;
-  derivative_y_work work = {job->in[0] + first + bundle->ahead, LINE, row, job->out[0]};
+  derivative_y_work work = {job->in[0] + first + bundle->ahead, LINE, row, {.to = job->out[0]}};
   if (bundle->patch->lines * LINE >= job->frame.nx) {
     work.line = CPU_ROWS * LINE;
     work.row = LINE;
@@ -64,7 +65,8 @@ static void derivative_y_patch(const void *data, const cpu_patch *patch) {
 
 LINE_INLINE void derivative_z_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
   const cpu_operand z = {.f = job->in[0], .ahead = job->in[0] + STENCIL_RADIUS * job->frame.plane};
-  pass_z(bundle, z, NULL, store_z_emit, job->out[0], planes);
+  cpu_output out = {.to = job->out[0]};
+  pass_z(bundle, z, NULL, store_z_emit, &out, planes);
 }
 
 static void derivative_z_patch(const void *data, const cpu_patch *patch) {
@@ -94,17 +96,17 @@ status derivative_cpu(const kernels_launch *launch, axis direction, const void *
 
 LINE_INLINE void gradient_xy_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dx,
                                   cpu_vector dy) {
-  real *const *out = data;
-  bundle_store(bundle, out[0], p, dx);
-  bundle_store(bundle, out[1], p, dy);
+  cpu_output *out = data;
+  bundle_store(bundle, &out[0], p, dx);
+  bundle_store(bundle, &out[1], p, dy);
 }
 
 LINE_INLINE void gradient_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
   const cpu_operand f = {.f = job->in[0]};
   const cpu_operand x = {.f = job->in[0], .ahead = job->in[0] + STENCIL_RADIUS * job->frame.plane};
-  real *out[2] = {job->out[0], job->out[1]};
+  cpu_output out[3] = {{.to = job->out[0]}, {.to = job->out[1]}, {.to = job->out[2]}};
   pass_xy(bundle, &x, &f, 0, gradient_xy_emit, out, planes);
-  pass_z(bundle, f, NULL, store_z_emit, job->out[2], planes);
+  pass_z(bundle, f, NULL, store_z_emit, &out[2], planes);
 }
 
 static void gradient_patch(const void *data, const cpu_patch *patch) {
@@ -121,12 +123,12 @@ status gradient_cpu(const kernels_launch *launch, const void *f, void *const out
 
 typedef struct divergence_work {
   cpu_scratch xy;
-  real *out;
+  cpu_output out;
 } divergence_work;
 
 LINE_INLINE void divergence_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
   divergence_work *work = data;
-  bundle_store(bundle, work->out, p, divergence_add_z(*scratch_line(&work->xy, p), dz));
+  bundle_store(bundle, &work->out, p, divergence_add_z(*scratch_line(&work->xy, p), dz));
 }
 
 LINE_INLINE void divergence_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
@@ -135,7 +137,7 @@ LINE_INLINE void divergence_bundle(const operator_job *job, const cpu_bundle *bu
   const cpu_operand y = {.f = v[1], .ahead = v[1] + STENCIL_RADIUS * job->frame.row};
   const cpu_operand z = {.f = v[2], .ahead = v[2] + STENCIL_RADIUS * job->frame.plane};
   divergence_work work;
-  work.out = job->out[0];
+  work.out = (cpu_output){.to = job->out[0]};
   pass_xy(bundle, &x, &y, 0, scratch_xy_emit, &work.xy, planes);
   pass_z(bundle, z, NULL, divergence_emit, &work, planes);
 }
@@ -156,16 +158,16 @@ status divergence_cpu(const kernels_launch *launch, const void *const v[3], void
 typedef struct laplacian_work {
   const real *f;
   cpu_vector centre;
-  real *out;
+  cpu_output out;
 } laplacian_work;
 
 LINE_INLINE void laplacian_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector pairs) {
-  const laplacian_work *work = data;
-  bundle_store(bundle, work->out, p, line_fma(work->centre, line_load(work->f + p.at), pairs));
+  laplacian_work *work = data;
+  bundle_store(bundle, &work->out, p, line_fma(work->centre, line_load(work->f + p.at), pairs));
 }
 
 LINE_INLINE void laplacian_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
-  laplacian_work work = {job->in[0], job->frame.centre, job->out[0]};
+  laplacian_work work = {job->in[0], job->frame.centre, {.to = job->out[0]}};
   pass_laplacian(bundle, job->in[0], laplacian_emit, &work, planes);
 }
 

@@ -17,6 +17,7 @@ typedef struct stage_work {
   cpu_scratch advective; /* the part in x and y, then all of it */
   cpu_scratch flux;      /* the part in x and y */
   cpu_scratch laplacian;
+  cpu_output out;
   cpu_formula formula;
 } stage_work;
 
@@ -65,7 +66,7 @@ LINE_INLINE void stage_combine(stage_work *work, const cpu_bundle *bundle, cpu_p
   }
   sum = line_fma(job->advection, term, sum);
   if (job->diffusive) sum = line_fma(job->diffusion, *scratch_line(&work->laplacian, p), sum);
-  bundle_store(bundle, job->out, p, sum);
+  bundle_store(bundle, &work->out, p, sum);
 }
 
 LINE_INLINE void flux_z_emit(void *data, const cpu_bundle *bundle, cpu_place p, cpu_vector dz) {
@@ -168,6 +169,7 @@ LINE_INLINE void stage_passes(const stage_job *job, const cpu_bundle *bundle, st
                               int by_formula, int flux, int planes) {
   stage_work work;
   work.job = job;
+  work.out = (cpu_output){.to = job->out};
   if (job->diffusive) pass_laplacian(bundle, job->f, laplacian_keep_emit, &work, planes);
   if (by_formula) formula_open(&work.formula, job, bundle, flux, planes);
   if (!flux) {

@@ -4,21 +4,22 @@
 
 enum { PIECE = CPU_STRIP_BYTES / (int)sizeof(real) };
 
-/* Elements [from, to), whole lines. */
+/* Elements [from, to), whole cache lines. */
 LINE_INLINE void stream_lines(const kernels_stream *stream, size_t from, size_t to, int reads) {
   const real *in[5];
   for (int r = 0; r < reads; r++) in[r] = stream->in[r];
-  for (size_t at = from; at < to; at += LINE) {
-    _Alignas(CPU_LINE_BYTES) real line[LINE];
+  for (size_t at = from; at < to; at += STORE) {
+    _Alignas(CPU_STORE_BYTES) real line[STORE];
     for (int r = 0; r < reads; r++) __builtin_prefetch(in[r] + at + PIECE, 0, 3);
 #pragma omp simd
-    for (size_t i = 0; i < LINE; i++) {
+    for (size_t i = 0; i < STORE; i++) {
       real sum = in[0][at + i];
       for (int r = 1; r < reads; r++) sum += in[r][at + i];
       line[i] = sum;
     }
     for (int k = 0; k < stream->writes; k++) {
-      line_copy((real *)stream->out[k] + at, line, stream->nontemporal);
+      for (int i = 0; i < STORE; i += LINE)
+        line_copy((real *)stream->out[k] + at + i, line + i, stream->nontemporal);
     }
   }
 }
@@ -43,7 +44,7 @@ static void stream_range(const kernels_stream *stream, size_t from, size_t to) {
   }
 }
 
-/* The elements after the last whole line. */
+/* The elements after the last whole cache line. */
 static void stream_rest(const kernels_stream *stream, size_t from) {
   for (size_t i = from; i < stream->elements; i++) {
     real sum = ((const real *)stream->in[0])[i];
@@ -53,7 +54,7 @@ static void stream_rest(const kernels_stream *stream, size_t from) {
 }
 
 status stream_cpu(const kernels_launch *launch, const kernels_stream *stream) {
-  const size_t whole = stream->elements / LINE * LINE;
+  const size_t whole = stream->elements / STORE * STORE;
   const size_t pieces = (whole + PIECE - 1) / PIECE;
 #pragma omp parallel num_threads(launch->context->threads)
   {

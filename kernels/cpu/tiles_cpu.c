@@ -8,7 +8,7 @@ typedef struct cpu_tiling {
   int columns, rows, planes; /* of a tile */
   int in_x, in_y, in_z;      /* number of tiles */
   int depth;                 /* planes of the launch */
-  int strip;                 /* lines of a patch */
+  int strip;                 /* columns of a patch */
   int block;                 /* planes of a patch */
   int nontemporal;
 } cpu_tiling;
@@ -21,18 +21,18 @@ static int divide_up(int a, int b) {
  * part of the rows. */
 static void tiling_plane(cpu_tiling *tiling, const kernels_launch *launch, int window, int element) {
   const kernels_shape *shape = &launch->shape;
-  const int line = CPU_LINE_BYTES / element;
-  const int width = divide_up(shape->nx, line) * line;
+  const int store = CPU_STORE_BYTES / element;
+  const int width = divide_up(shape->nx, store) * store;
   const int elements = (int)(launch->context->window_bytes / (size_t)(window * element));
   const int least = 4 * KERNELS_HALO;
   tiling->in_x = divide_up(width * least, elements);
-  tiling->columns = divide_up(divide_up(width, tiling->in_x), line) * line;
+  tiling->columns = divide_up(divide_up(width, tiling->in_x), store) * store;
   tiling->in_x = divide_up(width, tiling->columns);
   int rows = elements / tiling->columns;
   if (rows > shape->ny) rows = shape->ny;
   tiling->in_y = divide_up(shape->ny, rows);
-  const int lines = tiling->columns / line;
-  tiling->strip = divide_up(lines, divide_up(lines * CPU_LINE_BYTES, CPU_STRIP_BYTES));
+  const int stores = tiling->columns / store;
+  tiling->strip = store * divide_up(stores, divide_up(stores * CPU_STORE_BYTES, CPU_STRIP_BYTES));
 }
 
 static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
@@ -80,8 +80,9 @@ static void tile_run(const kernels_launch *launch, const cpu_tiling *tiling, con
   const int begin = at[2] * tiling->planes;
   const int end = least(begin + tiling->planes, tiling->depth);
   const int x_begin = at[0] * tiling->columns;
-  const int line = CPU_LINE_BYTES / (int)kernels_element_size(launch->shape.precision);
-  const int x_end = least(x_begin + tiling->columns, divide_up(launch->shape.nx, line) * line);
+  const int element = (int)kernels_element_size(launch->shape.precision);
+  const int store = CPU_STORE_BYTES / element;
+  const int x_end = least(x_begin + tiling->columns, divide_up(launch->shape.nx, store) * store);
   cpu_patch patch = {.nontemporal = tiling->nontemporal};
   patch.y0 = at[1] * tiling->rows;
   patch.y1 = least(patch.y0 + tiling->rows, launch->shape.ny);
@@ -90,10 +91,11 @@ static void tile_run(const kernels_launch *launch, const cpu_tiling *tiling, con
     patch.planes = patch_planes(launch, i, end, tiling->block);
     const int next =
         i + patch.planes < end ? kernels_plane_at(launch, i + patch.planes) : patch.z + patch.planes;
-    for (patch.x0 = x_begin; patch.x0 < x_end; patch.x0 += patch.lines * line) {
-      patch.lines = least(tiling->strip, (x_end - patch.x0) / line);
-      const int last = patch.x0 + patch.lines * line >= x_end;
-      patch.next_x0 = last ? x_begin : patch.x0 + patch.lines * line;
+    for (patch.x0 = x_begin; patch.x0 < x_end; patch.x0 += tiling->strip) {
+      const int columns = least(tiling->strip, x_end - patch.x0);
+      const int last = patch.x0 + columns >= x_end;
+      patch.lines = columns * element / CPU_LINE_BYTES;
+      patch.next_x0 = last ? x_begin : patch.x0 + columns;
       patch.next_z = last ? next : patch.z;
       function(job, &patch);
     }

@@ -180,7 +180,8 @@ static status target_open(bench *bench, halo_target *target) {
   const bench_options *options = &bench->options;
   for (int i = 0; i < options->plane_count; i++) {
     const int side = (int)options->planes[i];
-    const kernels_shape shape = kernels_shape_make(side, side, PLANES, 0, PRECISION_DOUBLE);
+    const kernels_shape shape =
+        kernels_shape_make(side, side, PLANES, 0, PRECISION_DOUBLE, bench->backend->host_memory);
     const size_t bytes = (size_t)(KERNELS_HALO * shape.plane) * sizeof(double);
     if (bytes > target->half) target->half = bytes;
   }
@@ -223,8 +224,9 @@ static status setting_open(halo_setting *setting, int64_t side, precision precis
   bench *bench = setting->bench;
   const int64_t n[3] = {side, side, (int64_t)PLANES * bench->ranks};
   CHECK(grid_make(n, (const double[]){1.0, 1.0, 1.0}, bench->ranks, bench->rank, &setting->grid));
-  status result = field_space_open(bench->backend, bench->context, grid_shape(&setting->grid, precision),
-                                   &setting->space);
+  status result =
+      field_space_open(bench->backend, bench->context,
+                       grid_shape(&setting->grid, precision, bench->backend->host_memory), &setting->space);
   setting->field = (field){.backend = setting->space.backend,
                            .context = setting->space.context,
                            .shape = setting->space.shape,

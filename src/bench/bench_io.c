@@ -164,8 +164,9 @@ static status setting_open(io_setting *setting, const int64_t n[3], precision pr
     config->l[d] = 1.0;
   }
   CHECK(agree(bench->comm, grid_make(n, config->l, bench->ranks, bench->rank, &setting->grid)));
-  status result = field_space_open(bench->backend, bench->context, grid_shape(&setting->grid, precision),
-                                   &setting->space);
+  status result =
+      field_space_open(bench->backend, bench->context,
+                       grid_shape(&setting->grid, precision, bench->backend->host_memory), &setting->space);
   if (result == STATUS_OK) result = field_create(&setting->space, &setting->phi);
   if (result == STATUS_OK) {
     result = field_fill(&setting->phi, setting->grid.z0, n[2], 0, bench_noise_row, &setting->phi.shape.nx);

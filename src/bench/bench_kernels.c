@@ -179,7 +179,8 @@ static status arrays_open(bench *bench, const int64_t n[3], precision precision,
   grid grid;
   CHECK(grid_make(n, l, 1, 0, &grid));
   arrays->stencil = stencil_make(8, grid.h);
-  CHECK(field_space_open(bench->backend, bench->context, grid_shape(&grid, precision), &arrays->space));
+  CHECK(field_space_open(bench->backend, bench->context,
+                         grid_shape(&grid, precision, bench->backend->host_memory), &arrays->space));
   for (int i = 0; i < FIELDS; i++) CHECK(field_create(&arrays->space, &arrays->fields[i]));
   CHECK(tables_fill(&grid, arrays));
   CHECK(bench->backend->event_create(bench->context, &arrays->edges_done));

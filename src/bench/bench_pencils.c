@@ -126,7 +126,8 @@ static field view_of(const field *field, const pencil_line *line) {
   struct field view = *field;
   const kernels_shape *shape = &field->shape;
   view.shape = kernels_shape_make(shape->nx - (line->axis == AXIS_X), shape->ny - (line->axis == AXIS_Y),
-                                  shape->nz - (line->axis == AXIS_Z), shape->whole, shape->precision);
+                                  shape->nz - (line->axis == AXIS_Z), shape->whole, shape->precision,
+                                  field->backend->host_memory);
   if (view.chunk > view.shape.nz) view.chunk = view.shape.nz;
   return view;
 }
@@ -284,7 +285,8 @@ static status measure_cube(bench *bench, int64_t n, precision precision, json_t 
   field fields[ARRAYS];
   memset(fields, 0, sizeof fields);
   CHECK(grid_make(points, (const double[]){1.0, 1.0, 1.0}, 1, 0, &grid));
-  CHECK(field_space_open(bench->backend, bench->context, grid_shape(&grid, precision), &space));
+  CHECK(field_space_open(bench->backend, bench->context,
+                         grid_shape(&grid, precision, bench->backend->host_memory), &space));
   status result = STATUS_OK;
   for (int i = 0; i < ARRAYS && result == STATUS_OK; i++) result = field_create(&space, &fields[i]);
   if (result == STATUS_OK) result = measure_fields(bench, &space, &stencil, fields, report);

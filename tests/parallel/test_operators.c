@@ -125,7 +125,8 @@ static status compute(MPI_Comm comm, const kernels *backend, precision precision
   CHECK(grid_make(uneven, lengths, ranks, rank, &stand.grid));
   stand.stencil = stencil_make(order, stand.grid.h);
   CHECK(backend->context_create(&setup, &stand.context));
-  CHECK(field_space_open(backend, stand.context, grid_shape(&stand.grid, precision), &stand.space));
+  CHECK(field_space_open(backend, stand.context, grid_shape(&stand.grid, precision, backend->host_memory),
+                         &stand.space));
   CHECK(transport_choose(comm, &stand.space, CONFIG_TRANSPORT_AUTO, &choice));
   CHECK(halo_create(comm, &stand.grid, &stand.space, choice.transport, HALO_FIELDS, &stand.halo));
   for (int result = 0; result < RESULTS; result++) CHECK(compute_one(&stand, result, all[result]));

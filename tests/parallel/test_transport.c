@@ -182,7 +182,7 @@ static void stand_open(stand *stand) {
   const int64_t n[3] = {NX, NY, (int64_t)PLANES * stand->ranks + stand->ranks / 2};
   EXPECT(grid_make(n, (const double[]){1.0, 1.0, 1.0}, stand->ranks, stand->rank, &stand->grid) == STATUS_OK);
   EXPECT(stand->device.context_create(&setup, &context) == STATUS_OK);
-  EXPECT(field_space_open(&stand->device, context, grid_shape(&stand->grid, PRECISION_DOUBLE),
+  EXPECT(field_space_open(&stand->device, context, grid_shape(&stand->grid, PRECISION_DOUBLE, 0),
                           &stand->space) == STATUS_OK);
 }
 
@@ -350,7 +350,7 @@ static void large_planes_check(const stand *stand) {
   halo halo;
   field_space space = stand->space;
   const size_t taken = staging;
-  space.shape = kernels_shape_make(1 << 17, 1 << 17, stand->grid.nz, 0, PRECISION_DOUBLE);
+  space.shape = kernels_shape_make(1 << 17, 1 << 17, stand->grid.nz, 0, PRECISION_DOUBLE, 0);
   EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &space, TRANSPORT_STAGED, 1, &halo) == STATUS_USAGE);
   EXPECT(strstr(status_message(STATUS_USAGE), "more than a message carries") != NULL);
   EXPECT(staging == taken);

@@ -78,7 +78,8 @@ int rig_main(int argc, char **argv, const rig_test *tests, size_t count) {
 }
 
 void rig_shape(rig *rig, int nx, int ny, int nz) {
-  rig->launch.shape = kernels_shape_make(nx, ny, nz, 0, rig->launch.shape.precision);
+  rig->launch.shape =
+      kernels_shape_make(nx, ny, nz, 0, rig->launch.shape.precision, rig->backend->host_memory);
   rig->launch.queue = QUEUE_MAIN;
   rig->launch.planes[0] = (kernels_planes){0, nz};
   rig->launch.planes[1] = (kernels_planes){0, 0};

@@ -47,8 +47,9 @@ void states_open(MPI_Comm comm, const char *directory, const int64_t n[3], preci
   const kernels_setup setup = {.device = 0, .threads = 1};
   REQUIRE(grid_make(n, states->config.l, states->ranks, states->rank, &states->grid) == STATUS_OK);
   REQUIRE(backend->context_create(&setup, &states->context) == STATUS_OK);
-  REQUIRE(field_space_open(backend, states->context, grid_shape(&states->grid, precision), &states->space) ==
-          STATUS_OK);
+  REQUIRE(field_space_open(backend, states->context,
+                           grid_shape(&states->grid, precision, backend->host_memory),
+                           &states->space) == STATUS_OK);
   REQUIRE(field_create(&states->space, &states->phi) == STATUS_OK);
   REQUIRE(checkpoint_create(comm, &states->grid, &states->config, &states->checkpoint) == STATUS_OK);
 }

@@ -24,7 +24,7 @@ static stand stand_open(precision precision, int chunk) {
   stand s = {.backend = kernels_find("cpu")};
   const kernels_setup setup = {.threads = 2};
   assert_int_equal(s.backend->context_create(&setup, &s.context), STATUS_OK);
-  const kernels_shape shape = kernels_shape_make(NX, NY, NZ, 0, precision);
+  const kernels_shape shape = kernels_shape_make(NX, NY, NZ, 0, precision, 1);
   assert_int_equal(field_space_open(s.backend, s.context, shape, &s.space), STATUS_OK);
   assert_int_equal(s.space.chunk, NZ);
   s.space.chunk = chunk;

@@ -35,8 +35,8 @@ static void grids_are_made(void **state) {
   assert_int_equal(g.z0, 10);
   assert_int_equal(g.nz, 9);
   assert_true(grid_cell_volume(&g) == (1.0 / 33.0) * (2.0 / 20.0) * 1.0);
-  const kernels_shape single = grid_shape(&g, PRECISION_SINGLE);
-  const kernels_shape twice = grid_shape(&g, PRECISION_DOUBLE);
+  const kernels_shape single = grid_shape(&g, PRECISION_SINGLE, 0);
+  const kernels_shape twice = grid_shape(&g, PRECISION_DOUBLE, 0);
   assert_int_equal(single.ldx, 64);
   assert_int_equal(twice.ldx, 48);
   assert_int_equal(twice.nx, 33);
@@ -49,20 +49,21 @@ static void grids_are_made(void **state) {
   assert_int_equal(kernels_field_bytes(&single), (9 + 8) * 21 * 256);
   assert_int_equal(grid_make((const int64_t[3]){33, 20, 37}, (const double[3]){1.0, 2.0, 37.0}, 1, 0, &g),
                    STATUS_OK);
-  assert_true(grid_shape(&g, PRECISION_SINGLE).whole);
+  assert_true(grid_shape(&g, PRECISION_SINGLE, 0).whole);
 }
 
-/* Rows of 128 bytes or a multiple, planes of an odd multiple of 256, and no more than that takes. */
+/* Rows of 128 bytes or a multiple, in host memory no multiple of 2048, planes of an odd multiple of 256, and
+ * no more than that takes. */
 static void pitches_are_whole_lines(void **state) {
   (void)state;
-  for (int nx = 1; nx < 300; nx++) {
-    for (int p = 0; p < 2; p++) {
-      const int bytes = p == 0 ? 4 : 8;
+  for (int nx = 1; nx < 1100; nx++) {
+    for (int p = 0; p < 4; p++) {
+      const int bytes = p % 2 == 0 ? 4 : 8, host = p / 2;
       const int ny = 1 + nx * 7 % 31;
       const kernels_shape shape =
-          kernels_shape_make(nx, ny, 4, 0, p == 0 ? PRECISION_SINGLE : PRECISION_DOUBLE);
-      const int row = shape.ldx * bytes;
-      assert_true(row >= nx * bytes && row < nx * bytes + 128 && row % 128 == 0);
+          kernels_shape_make(nx, ny, 4, 0, p % 2 == 0 ? PRECISION_SINGLE : PRECISION_DOUBLE, host);
+      const int row = shape.ldx * bytes, least = (nx * bytes + 127) / 128 * 128;
+      assert_int_equal(row, host && least % 2048 == 0 ? least + 128 : least);
       const ptrdiff_t plane = shape.plane * bytes;
       assert_true(plane >= ny * row && plane < ny * row + 512 && plane % 512 == 256);
     }
@@ -73,7 +74,7 @@ static void pitches_are_whole_lines(void **state) {
  * odd. */
 static void largest_planes_are_counted(void **state) {
   (void)state;
-  const kernels_shape shape = kernels_shape_make(1 << 26, 1 << 26, 4, 0, PRECISION_DOUBLE);
+  const kernels_shape shape = kernels_shape_make(1 << 26, 1 << 26, 4, 0, PRECISION_DOUBLE, 0);
   assert_int_equal(shape.ldx, 1 << 26);
   assert_true(shape.plane == ((ptrdiff_t)1 << 52) + 32);
 }
