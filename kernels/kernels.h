@@ -25,7 +25,7 @@ enum {
   KERNELS_HALO = STENCIL_RADIUS,
   KERNELS_RANGES = 2,
   KERNELS_ROW_ALIGNMENT = 128, /* bytes */
-  KERNELS_ROW_AVOIDED = 2048,  /* bytes; in host memory rows are no multiple of them */
+  KERNELS_ROW_AVOIDED = 2048,  /* bytes; rows of backends in host memory are no multiple of them */
   KERNELS_PLANE_UNIT = 256,    /* bytes; a plane is an odd number of them */
   KERNELS_HANDLE_BYTES = 64,
   KERNELS_MOST_POINTS = 1 << 26 /* of nx and ny: indexed by int, up to 16 places a point */
@@ -246,9 +246,8 @@ const kernels *kernels_at(int index);
 /* A shape with its pitches. A row is nx rounded up to a multiple of KERNELS_ROW_ALIGNMENT bytes, a plane its
  * rows rounded up to an odd multiple of KERNELS_PLANE_UNIT bytes: neighbours in z that are a power of two
  * apart all meet in one set of a CPU's first cache, and a smaller unit is too little for GPUs. Neighbours in
- * y do so, too, so in the memory of a backend whose `host_memory` is given here one more
- * KERNELS_ROW_ALIGNMENT parts rows that would be a multiple of KERNELS_ROW_AVOIDED bytes; GPUs lose up to 5 %
- * by it (run/results/kernels.md). */
+ * y do so, too: with host_memory (the backend's) a row that would be a multiple of KERNELS_ROW_AVOIDED bytes
+ * is KERNELS_ROW_ALIGNMENT longer. GPUs would lose up to 6 % by it (run/results/kernels.md). */
 kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision, int host_memory);
 
 /* Planes of both ranges, and the i-th of them: those of the first range, then those of the second. */

@@ -225,7 +225,8 @@ LINE_INLINE void pass_z(const cpu_bundle *bundle, cpu_operand z, cpu_scratch *su
   }
 }
 
-/* A bundle's lines come in ascending order, and a strip begins with a cache line. */
+/* Of each row and plane a bundle's lines come in ascending order, an even number of them, of which the first
+ * begins a cache line. */
 LINE_INLINE void bundle_store(const cpu_bundle *bundle, cpu_output *output, cpu_place p, cpu_vector value) {
   const int nontemporal = bundle->patch->nontemporal;
   real *to = output->to + p.at;

@@ -77,6 +77,9 @@ static void largest_planes_are_counted(void **state) {
   const kernels_shape shape = kernels_shape_make(1 << 26, 1 << 26, 4, 0, PRECISION_DOUBLE, 0);
   assert_int_equal(shape.ldx, 1 << 26);
   assert_true(shape.plane == ((ptrdiff_t)1 << 52) + 32);
+  const kernels_shape host = kernels_shape_make(1 << 26, 1 << 26, 4, 0, PRECISION_DOUBLE, 1);
+  assert_int_equal(host.ldx, (1 << 26) + 16);
+  assert_true(host.plane == ((ptrdiff_t)1 << 52) + ((ptrdiff_t)1 << 30) + 32);
 }
 
 static void refused(const int64_t n[3], int ranks, const char *word) {
