@@ -14,10 +14,9 @@ struct kernels_context {
 };
 
 /* Kernels work on whole lines, each in one vector register: a cache line with AVX-512, half of one elsewhere.
- * They store whole cache lines around the caches, both halves at once: half-written cache
- * lines go to memory as they are when a few others have been begun, and take several times as long
- * (run/results/kernels.md). Strips of rows are as long as results that wait in scratch lines have room for in
- * the second cache. */
+ * They store whole cache lines around the caches, both halves at once: half-written ones go to memory as they
+ * are when a few others have been begun, and take several times as long (run/results/kernels.md). Strips of
+ * rows are as long as results that wait in scratch lines have room for in the second cache. */
 #ifdef __AVX512F__
 enum { CPU_LINE_BYTES = 64 };
 #else

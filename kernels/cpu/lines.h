@@ -25,10 +25,8 @@ LINE_INLINE cpu_vector line_fma(cpu_vector a, cpu_vector b, cpu_vector c);
 #include "arithmetic.h"
 
 enum { LINE = CPU_LINE_BYTES / (int)sizeof(real), WIDTH = 2 * STENCIL_RADIUS + 1 };
-enum {
-  STORE_LINES = CPU_STORE_BYTES / CPU_LINE_BYTES,
-  STORE = STORE_LINES * LINE
-}; /* lines and elements of a cache line */
+/* Lines and elements of a cache line. */
+enum { STORE_LINES = CPU_STORE_BYTES / CPU_LINE_BYTES, STORE = STORE_LINES * LINE };
 _Static_assert((int)STORE_LINES == 1 || (int)STORE_LINES == 2, "bundle_store keeps one line");
 _Static_assert((int)CPU_STRIP_BYTES % (int)CPU_STORE_BYTES == 0 &&
                    (int)KERNELS_ROW_ALIGNMENT % (int)CPU_STORE_BYTES == 0,

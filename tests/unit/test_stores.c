@@ -123,7 +123,7 @@ static void a_stage_in_place_keeps_its_bits(rig *rig) {
   for (int i = 0; i < 2; i++) twin_free(rig, &base[i]);
 }
 
-/* The context is opened up, so this is for the CPU backend, which is the default. */
+/* Always on the CPU backend, whose context these tests look into. */
 int main(void) {
   static const rig_test tests[] = {RIG_TEST(uneven_shapes_keep_their_bits),
                                    RIG_TEST(long_rows_keep_their_bits), RIG_TEST(axpy_keeps_its_bits),
