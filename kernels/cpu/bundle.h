@@ -22,6 +22,7 @@ typedef struct cpu_bundle {
   const cpu_patch *patch;
   const cpu_column *column;
   int y, rows;                         /* rows: CPU_ROWS or 1 */
+  int images;                          /* whether some rows beside its own are images */
   ptrdiff_t row[CPU_ROWS + WIDTH - 1]; /* offsets of column 0 of rows y-4 .. y+rows+3, in the first plane */
   ptrdiff_t ahead;                     /* from this bundle to the one that follows */
 } cpu_bundle;
@@ -122,53 +123,73 @@ LINE_INLINE cpu_vector operand_line(cpu_operand operand, ptrdiff_t at, int j, in
 
 /* The line at column x of a row, plane j and row i of a formula, and its neighbours in x. */
 LINE_INLINE void operand_neighbours(cpu_vector *n, const cpu_frame *frame, cpu_operand operand, ptrdiff_t row,
-                                    int j, int i, int x) {
+                                    int j, int i, int x, int images) {
   cpu_triple t, u;
-  triple_load(&t, frame, operand.f + row, x);
+  triple_load(&t, frame, operand.f + row, x, images);
   if (operand.formula != NULL) {
     t.left *= formula_line(operand.formula, operand.component, j, i, x - LINE);
     t.centre *= formula_line(operand.formula, operand.component, j, i, x);
     t.right *= formula_line(operand.formula, operand.component, j, i, x + LINE);
   } else if (operand.g != NULL) {
-    triple_load(&u, frame, operand.g + row, x);
+    triple_load(&u, frame, operand.g + row, x, images);
     t = (cpu_triple){u.left * t.left, u.centre * t.centre, u.right * t.right};
   }
   neighbours_x(n, &t);
 }
 
-/* Of the bundle's rows first .. first+rows-1; `rows` is a constant. */
-LINE_INLINE void pass_xy_rows(const cpu_bundle *bundle, const cpu_operand *x, const cpu_operand *y,
-                              int second, pass_xy_function emit, void *work, int planes, int first,
-                              int rows) {
+/* What a pass in x and y computes. x, y: NULL if not wanted; second: pairs of second derivatives. */
+typedef struct pass_xy_terms {
+  const cpu_operand *x, *y;
+  int second;
+  pass_coefficients cx, cy;
+} pass_xy_terms;
+
+/* Line b of plane k, of the bundle's rows first .. first+rows-1. `rows` and `images` are constants: offsets
+ * that are looked up cost more than those that are counted. */
+LINE_INLINE void pass_xy_line(const cpu_bundle *bundle, const pass_xy_terms *terms, pass_xy_function emit,
+                              void *work, int k, int b, int first, int rows, int images) {
   const cpu_frame *frame = bundle->frame;
-  const pass_coefficients cx = coefficients_load(bundle, second, AXIS_X);
-  const pass_coefficients cy = coefficients_load(bundle, second, AXIS_Y);
+  const cpu_operand *x = terms->x, *y = terms->y;
+  const int column = bundle->patch->x0 + b * LINE;
+  const ptrdiff_t plane = k * frame->plane;
+  const ptrdiff_t at = bundle->row[STENCIL_RADIUS + first] + plane + column;
+  cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1];
+#pragma GCC unroll 12
+  for (int j = 0; j < rows + WIDTH - 1; j++) {
+    const ptrdiff_t from =
+        images ? bundle->row[first + j] + plane + column : at + (j - STENCIL_RADIUS) * frame->row;
+    if (y != NULL) n[j] = operand_line(*y, from, STENCIL_RADIUS + k, first + j, column);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < rows; i++) {
+    const cpu_place p = {k, first + i, b, at + i * frame->row};
+    cpu_vector dx = {0}, dy = {0};
+    if (x != NULL) {
+      operand_neighbours(m, frame, *x, p.at - column, STENCIL_RADIUS + k, STENCIL_RADIUS + first + i, column,
+                         images);
+      dx = pass_derivative(&terms->cx, terms->second, (cpu_vector){0}, m);
+      operand_ahead(bundle, *x, p);
+    }
+    if (y != NULL) {
+      dy = pass_derivative(&terms->cy, terms->second, dx, n + i);
+      operand_ahead(bundle, *y, p);
+    }
+    emit(work, bundle, p, dx, dy);
+  }
+}
+
+/* Few lines see images: what those need must not cost the others' code its registers. */
+LINE_INLINE void pass_xy_rows(const cpu_bundle *bundle, const pass_xy_terms *terms, pass_xy_function emit,
+                              void *work, int planes, int first, int rows) {
   for (int k = 0; k < planes; k++) {
     for (int b = 0; b < bundle->patch->lines; b++) {
       const int column = bundle->patch->x0 + b * LINE;
-      const ptrdiff_t plane = k * frame->plane;
-      cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1];
-#pragma GCC unroll 12
-      for (int j = 0; j < rows + WIDTH - 1; j++) {
-        if (y != NULL)
-          n[j] = operand_line(*y, bundle->row[first + j] + plane + column, STENCIL_RADIUS + k, first + j,
-                              column);
-      }
-#pragma GCC unroll 4
-      for (int i = 0; i < rows; i++) {
-        const ptrdiff_t row = bundle->row[STENCIL_RADIUS + first + i] + plane;
-        const cpu_place p = {k, first + i, b, row + column};
-        cpu_vector dx = {0}, dy = {0};
-        if (x != NULL) {
-          operand_neighbours(m, frame, *x, row, STENCIL_RADIUS + k, STENCIL_RADIUS + first + i, column);
-          dx = pass_derivative(&cx, second, (cpu_vector){0}, m);
-          operand_ahead(bundle, *x, p);
-        }
-        if (y != NULL) {
-          dy = pass_derivative(&cy, second, dx, n + i);
-          operand_ahead(bundle, *y, p);
-        }
-        emit(work, bundle, p, dx, dy);
+      const int images =
+          (terms->y != NULL && bundle->images) || (terms->x != NULL && line_at_edge(bundle->frame, column));
+      if (__builtin_expect(images, 0)) {
+        pass_xy_line(bundle, terms, emit, work, k, b, first, rows, 1);
+      } else {
+        pass_xy_line(bundle, terms, emit, work, k, b, first, rows, 0);
       }
     }
   }
@@ -178,16 +199,18 @@ LINE_INLINE void pass_xy_rows(const cpu_bundle *bundle, const cpu_operand *x, co
  * both. */
 LINE_INLINE void pass_xy(const cpu_bundle *bundle, const cpu_operand *x, const cpu_operand *y, int second,
                          pass_xy_function emit, void *work, int planes) {
+  const pass_xy_terms terms = {x, y, second, coefficients_load(bundle, second, AXIS_X),
+                               coefficients_load(bundle, second, AXIS_Y)};
   if (y == NULL) {
-    for (int r = 0; r < bundle->rows; r++) pass_xy_rows(bundle, x, y, second, emit, work, planes, r, 1);
+    for (int r = 0; r < bundle->rows; r++) pass_xy_rows(bundle, &terms, emit, work, planes, r, 1);
   } else if (bundle->rows == CPU_ROWS) {
-    pass_xy_rows(bundle, x, y, second, emit, work, planes, 0, CPU_ROWS);
+    pass_xy_rows(bundle, &terms, emit, work, planes, 0, CPU_ROWS);
   } else {
-    pass_xy_rows(bundle, x, y, second, emit, work, planes, 0, 1);
+    pass_xy_rows(bundle, &terms, emit, work, planes, 0, 1);
   }
 }
 
-/* `planes` and `images` are constants: offsets that are looked up cost more than those that are counted. */
+/* `planes` and `images` are constants. */
 LINE_INLINE void pass_z_planes(const cpu_bundle *bundle, cpu_operand z, cpu_scratch *sums,
                                pass_z_function emit, void *work, int planes, int images) {
   const int second = sums != NULL;
@@ -214,8 +237,7 @@ LINE_INLINE void pass_z_planes(const cpu_bundle *bundle, cpu_operand z, cpu_scra
   }
 }
 
-/* The derivative in z; sums: NULL, or pairs of second derivatives, to which those in z are added instead. Few
- * patches see images: what those need must not cost the others' code its registers. */
+/* The derivative in z; sums: NULL, or pairs of second derivatives, to which those in z are added instead. */
 LINE_INLINE void pass_z(const cpu_bundle *bundle, cpu_operand z, cpu_scratch *sums, pass_z_function emit,
                         void *work, int planes) {
   if (__builtin_expect(bundle->column->images, 0)) {
@@ -274,6 +296,7 @@ LINE_INLINE cpu_column column_make(const cpu_frame *frame, const cpu_patch *patc
 LINE_INLINE cpu_bundle bundle_make(const cpu_frame *frame, const cpu_patch *patch, const cpu_column *column,
                                    int y, int rows) {
   cpu_bundle bundle = {.frame = frame, .patch = patch, .column = column, .y = y, .rows = rows};
+  bundle.images = y < STENCIL_RADIUS || y + rows + STENCIL_RADIUS > frame->ny;
   for (int j = 0; j < rows + WIDTH - 1; j++)
     bundle.row[j] = row_offset(frame, y + j - STENCIL_RADIUS, patch->z);
   bundle.ahead = y + rows < patch->y1
@@ -283,19 +306,23 @@ LINE_INLINE cpu_bundle bundle_make(const cpu_frame *frame, const cpu_patch *patc
   return bundle;
 }
 
-/* Calls body(job, &bundle, planes) for all bundles of a patch, planes being a constant. */
-#define BUNDLES_RUN(body, job, patch)                                                                        \
-  do {                                                                                                       \
-    const cpu_column column = column_make(&(job)->frame, patch);                                             \
-    for (int y = (patch)->y0, rows; y < (patch)->y1; y += rows) {                                            \
-      rows = y + CPU_ROWS <= (patch)->y1 ? CPU_ROWS : 1;                                                     \
-      const cpu_bundle bundle = bundle_make(&(job)->frame, patch, &column, y, rows);                         \
-      if ((patch)->planes == CPU_PLANES) {                                                                   \
-        body(job, &bundle, CPU_PLANES);                                                                      \
+/* Defines a patch_function that calls body(&job, &bundle, planes) for all bundles of a patch, planes being a
+ * constant. Job and patch are copies that nobody else knows of: stored results could change any others, which
+ * would be read again for each line. */
+#define PATCH_FUNCTION(name, job_type, body)                                                                 \
+  static void name(const void *data, const cpu_patch *given) {                                               \
+    const job_type job = *(const job_type *)data;                                                            \
+    const cpu_patch patch = *given;                                                                          \
+    const cpu_column column = column_make(&job.frame, &patch);                                               \
+    for (int y = patch.y0, rows; y < patch.y1; y += rows) {                                                  \
+      rows = y + CPU_ROWS <= patch.y1 ? CPU_ROWS : 1;                                                        \
+      const cpu_bundle bundle = bundle_make(&job.frame, &patch, &column, y, rows);                           \
+      if (patch.planes == CPU_PLANES) {                                                                      \
+        body(&job, &bundle, CPU_PLANES);                                                                     \
       } else {                                                                                               \
-        body(job, &bundle, 1);                                                                               \
+        body(&job, &bundle, 1);                                                                              \
       }                                                                                                      \
     }                                                                                                        \
-  } while (0)
+  }
 
 #endif

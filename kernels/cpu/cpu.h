@@ -9,7 +9,7 @@
 struct kernels_context {
   int threads;
   size_t cache_bytes;  /* of the last-level caches that the threads see */
-  size_t window_bytes; /* that a tile's window may take: twice a core's own cache */
+  size_t window_bytes; /* that a tile's window may take */
   char description[256];
 };
 

@@ -122,11 +122,12 @@ LINE_INLINE int line_at_edge(const cpu_frame *frame, int x) {
 }
 
 /* The line at column x of a row with the lines beside it, periodic images in their places. Columns that are
- * neither points nor images next to one hold anything. `row` is the row's first column. */
-LINE_INLINE void triple_load(cpu_triple *t, const cpu_frame *frame, const real *row, int x) {
+ * neither points nor images next to one hold anything. `row` is the row's first column; images: a constant, 0
+ * where the line is known not to be at an edge. */
+LINE_INLINE void triple_load(cpu_triple *t, const cpu_frame *frame, const real *row, int x, int images) {
   const real *at = row + x;
   t->centre = line_load(at);
-  if (!line_at_edge(frame, x)) {
+  if (!images || !line_at_edge(frame, x)) {
     t->left = line_load(at - LINE);
     t->right = line_load(at + LINE);
     return;
@@ -142,18 +143,21 @@ LINE_INLINE void triple_load(cpu_triple *t, const cpu_frame *frame, const real *
   }
 }
 
-/* LINE_SHIFT(a, b, shift): the line `shift` columns to the right of a, b being the line that follows a. In
- * registers: a load across two lines takes up to three times as long as one of a whole line. */
+/* LINE_SHIFT(a, b, shift): the line `shift` columns to the right of a, b being the line that follows a; shift
+ * is a constant of 0 .. LINE-1. In registers: a load across two lines takes up to three times as long as one
+ * of a whole line. */
 #if defined(__AVX512F__)
 #define LINE_SHIFT(a, b, shift)                                                                              \
   ((cpu_vector)_mm512_alignr_epi32((__m512i)(b), (__m512i)(a), (shift) * (int)sizeof(real) / 4))
 #elif defined(__AVX2__)
 #define LINE_HALVES(a, b) _mm256_permute2x128_si256((__m256i)(a), (__m256i)(b), 0x21)
+#define LINE_BYTES(a, b, shift)                                                                              \
+  ((cpu_vector)_mm256_alignr_epi8((__m256i)(b), (__m256i)(a), (shift) * (int)sizeof(real) % 16))
 #define LINE_SHIFT(a, b, shift)                                                                              \
-  ((cpu_vector)((shift) * (int)sizeof(real) < 16                                                             \
-                    ? _mm256_alignr_epi8(LINE_HALVES(a, b), (__m256i)(a), (shift) * (int)sizeof(real) % 16)  \
-                    : _mm256_alignr_epi8((__m256i)(b), LINE_HALVES(a, b),                                    \
-                                         (shift) * (int)sizeof(real) % 16)))
+  ((shift) == 0          ? (a)                                                                               \
+   : (shift) < LINE / 2  ? LINE_BYTES(a, LINE_HALVES(a, b), shift)                                           \
+   : (shift) == LINE / 2 ? (cpu_vector)LINE_HALVES(a, b)                                                     \
+                         : LINE_BYTES(LINE_HALVES(a, b), b, shift))
 #else
 LINE_INLINE cpu_vector line_shift(cpu_vector a, cpu_vector b, int shift) {
   const cpu_vector lines[2] = {a, b};

@@ -41,10 +41,7 @@ LINE_INLINE void derivative_x_bundle(const operator_job *job, const cpu_bundle *
   pass_xy(bundle, &x, NULL, 0, store_x_emit, &out, planes);
 }
 
-static void derivative_x_patch(const void *data, const cpu_patch *patch) {
-  const operator_job *job = data;
-  BUNDLES_RUN(derivative_x_bundle, job, patch);
-}
+PATCH_FUNCTION(derivative_x_patch, operator_job, derivative_x_bundle)
 
 LINE_INLINE void derivative_y_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
   const cpu_operand y = {.f = job->in[0]};
@@ -58,10 +55,7 @@ LINE_INLINE void derivative_y_bundle(const operator_job *job, const cpu_bundle *
   pass_xy(bundle, NULL, &y, 0, derivative_y_emit, &work, planes);
 }
 
-static void derivative_y_patch(const void *data, const cpu_patch *patch) {
-  const operator_job *job = data;
-  BUNDLES_RUN(derivative_y_bundle, job, patch);
-}
+PATCH_FUNCTION(derivative_y_patch, operator_job, derivative_y_bundle)
 
 LINE_INLINE void derivative_z_bundle(const operator_job *job, const cpu_bundle *bundle, int planes) {
   const cpu_operand z = {.f = job->in[0], .ahead = job->in[0] + STENCIL_RADIUS * job->frame.plane};
@@ -69,10 +63,7 @@ LINE_INLINE void derivative_z_bundle(const operator_job *job, const cpu_bundle *
   pass_z(bundle, z, NULL, store_z_emit, &out, planes);
 }
 
-static void derivative_z_patch(const void *data, const cpu_patch *patch) {
-  const operator_job *job = data;
-  BUNDLES_RUN(derivative_z_bundle, job, patch);
-}
+PATCH_FUNCTION(derivative_z_patch, operator_job, derivative_z_bundle)
 
 static const tile_plan plan_row = {
     .window = 1,
@@ -109,10 +100,7 @@ LINE_INLINE void gradient_bundle(const operator_job *job, const cpu_bundle *bund
   pass_z(bundle, f, NULL, store_z_emit, &out[2], planes);
 }
 
-static void gradient_patch(const void *data, const cpu_patch *patch) {
-  const operator_job *job = data;
-  BUNDLES_RUN(gradient_bundle, job, patch);
-}
+PATCH_FUNCTION(gradient_patch, operator_job, gradient_bundle)
 
 status gradient_cpu(const kernels_launch *launch, const void *f, void *const out[3]) {
   const operator_job job = {.frame = frame_make(launch), .in = {f}, .out = {out[0], out[1], out[2]}};
@@ -142,10 +130,7 @@ LINE_INLINE void divergence_bundle(const operator_job *job, const cpu_bundle *bu
   pass_z(bundle, z, NULL, divergence_emit, &work, planes);
 }
 
-static void divergence_patch(const void *data, const cpu_patch *patch) {
-  const operator_job *job = data;
-  BUNDLES_RUN(divergence_bundle, job, patch);
-}
+PATCH_FUNCTION(divergence_patch, operator_job, divergence_bundle)
 
 status divergence_cpu(const kernels_launch *launch, const void *const v[3], void *out) {
   const operator_job job = {.frame = frame_make(launch), .in = {v[0], v[1], v[2]}, .out = {out}};
@@ -171,10 +156,7 @@ LINE_INLINE void laplacian_bundle(const operator_job *job, const cpu_bundle *bun
   pass_laplacian(bundle, job->in[0], laplacian_emit, &work, planes);
 }
 
-static void laplacian_patch(const void *data, const cpu_patch *patch) {
-  const operator_job *job = data;
-  BUNDLES_RUN(laplacian_bundle, job, patch);
-}
+PATCH_FUNCTION(laplacian_patch, operator_job, laplacian_bundle)
 
 status laplacian_cpu(const kernels_launch *launch, const void *f, void *out) {
   const operator_job job = {.frame = frame_make(launch), .in = {f}, .out = {out}};

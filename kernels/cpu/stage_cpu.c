@@ -21,14 +21,19 @@ typedef struct stage_work {
   cpu_formula formula;
 } stage_work;
 
-/* Component d of the velocity at p: given as a field or uniform, or by formula. */
+/* Component d of the velocity at p: uniform, a field, or by formula. */
 typedef cpu_vector (*stage_velocity)(const stage_work *work, const cpu_bundle *bundle, int d, cpu_place p);
 
-LINE_INLINE cpu_vector velocity_given(const stage_work *work, const cpu_bundle *bundle, int d, cpu_place p) {
-  const stage_job *job = work->job;
-  if (job->velocity[d] == NULL) return job->uniform[d];
-  bundle_ahead(bundle, job->velocity[d], p);
-  return line_load(job->velocity[d] + p.at);
+LINE_INLINE cpu_vector velocity_uniform(const stage_work *work, const cpu_bundle *bundle, int d,
+                                        cpu_place p) {
+  (void)bundle;
+  (void)p;
+  return work->job->uniform[d];
+}
+
+LINE_INLINE cpu_vector velocity_stored(const stage_work *work, const cpu_bundle *bundle, int d, cpu_place p) {
+  bundle_ahead(bundle, work->job->velocity[d], p);
+  return line_load(work->job->velocity[d] + p.at);
 }
 
 LINE_INLINE cpu_vector velocity_formula(const stage_work *work, const cpu_bundle *bundle, int d,
@@ -103,7 +108,8 @@ typedef struct stage_emits {
     stage_work *work = data;                                                                                 \
     *scratch_line(&work->advective, p) = advective_z(work, bundle, velocity_##kind, p, dz);                  \
   }
-STAGE_EMITS(given)
+STAGE_EMITS(uniform)
+STAGE_EMITS(stored)
 STAGE_EMITS(formula)
 
 LINE_INLINE void stage_advective(stage_work *work, const cpu_bundle *bundle, pass_xy_function emit_xy,
@@ -185,12 +191,10 @@ LINE_INLINE void stage_passes(const stage_job *job, const cpu_bundle *bundle, st
     const stage_emits emits = {kind##_xy_emit, kind##_z_emit, kind##_keep_emit};                             \
     stage_passes(job, bundle, emits, by_formula, flux, planes);                                              \
   }                                                                                                          \
-  static void name##_patch(const void *data, const cpu_patch *patch) {                                       \
-    const stage_job *job = data;                                                                             \
-    BUNDLES_RUN(name##_bundle, job, patch);                                                                  \
-  }
-STAGE_PATCH(given, given, 0, 0)
-STAGE_PATCH(given_flux, given, 0, 1)
+  PATCH_FUNCTION(name##_patch, stage_job, name##_bundle)
+STAGE_PATCH(uniform, uniform, 0, 0)
+STAGE_PATCH(stored, stored, 0, 0)
+STAGE_PATCH(stored_flux, stored, 0, 1)
 STAGE_PATCH(formula, formula, 1, 0)
 STAGE_PATCH(formula_flux, formula, 1, 1)
 
@@ -222,6 +226,7 @@ status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
       .arrays = 2 + (job.base != NULL) + (job.extra[0] != NULL) * 2 + stored * 3,
       .block = CPU_PLANES,
   };
+  if (uniform) return tiles_run(launch, plan, uniform_patch, &job);
   if (formula) return tiles_run(launch, plan, flux ? formula_flux_patch : formula_patch, &job);
-  return tiles_run(launch, plan, flux ? given_flux_patch : given_patch, &job);
+  return tiles_run(launch, plan, flux ? stored_flux_patch : stored_patch, &job);
 }
