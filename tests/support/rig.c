@@ -258,12 +258,20 @@ static int same_bits(double a, double b) {
   return memcmp(&a, &b, sizeof a) == 0;
 }
 
+/* Whether the points of one row are the same bytes: most rows, and sooner said than point by point. */
+static int same_row(const kernels_shape *shape, const void *a, const void *b, int y, int z) {
+  const size_t size = kernels_element_size(shape->precision);
+  const size_t row = (size_t)(z + KERNELS_HALO) * (size_t)shape->plane + (size_t)y * (size_t)shape->ldx;
+  return memcmp((const char *)a + row * size, (const char *)b + row * size, (size_t)shape->nx * size) == 0;
+}
+
 /* Compares all points of two host arrays. */
 static void host_assert_equal(const rig *rig, const void *expected, const void *found, const char *what) {
   const kernels_shape *shape = &rig->launch.shape;
   size_t wrong = 0;
   for (int z = -KERNELS_HALO; z < shape->nz + KERNELS_HALO; z++) {
     for (int y = 0; y < shape->ny; y++) {
+      if (same_row(shape, expected, found, y, z)) continue;
       for (int x = 0; x < shape->nx; x++) {
         const double a = reference_value(shape, expected, x, y, z);
         const double b = reference_value(shape, found, x, y, z);
