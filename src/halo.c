@@ -147,7 +147,7 @@ status halo_begin(halo *halo, int count, const field *const fields[], kernels_ev
 
 /* Device pointers go one direction after the other: UCX reads the neighbours' memory in the order in which it
  * hears of messages, and two ranks that read from one GPU while others idle take twice as long. Two ranks
- * have one neighbour each, and wait once instead of twice. */
+ * have one neighbour each, and nobody idles. */
 static status move_by_device(halo *halo) {
   const int pair = halo->below == halo->above;
   CHECK(post_up(halo));

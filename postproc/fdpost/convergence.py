@@ -57,6 +57,8 @@ def collect(runs, norms):
         table = run.diagnostics
         columns = {norm: NORMS[norm][0] for norm in norms}
         missing = [column for column in columns.values() if column not in table or not table[column][-1] >= 0]
+        if "time" not in table:
+            raise DataError(f"{run.directory}/diagnostics.csv: no column time")
         if missing:
             raise DataError(
                 f"{run.directory}/diagnostics.csv: no error {missing[0]} in the last row: no exact solution?"

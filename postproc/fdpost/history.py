@@ -148,7 +148,7 @@ def draw_courant(ax, time, table):
 def draw_history(run):
     """Figure of the diagnostics: mass, L2 norm, extrema, and errors where an exact solution exists."""
     table = run.diagnostics
-    missing = [name for name in ("time", "mass", "l2", "min", "max", "courant") if name not in table]
+    missing = [name for name in ("step", "time", "mass", "l2", "min", "max", "courant") if name not in table]
     if missing:
         raise DataError(f"{run.directory}/diagnostics.csv: no column {', '.join(missing)}")
     time = table["time"]

@@ -100,13 +100,15 @@ def spread(values):
 
 
 def read_rows(directory):
-    """Rows of results.csv. DataError if missing, empty, without a needed column, or with values that cannot be."""
+    """Rows of results.csv, but for a last line without its end, whose run is made again. DataError if missing, empty,
+    without a needed column, or with values that cannot be."""
     path = Path(directory) / "results.csv"
     try:
         with open(path, newline="") as file:
-            reader = csv.DictReader(file)
-            rows = list(reader)
-            missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
+            text = file.read()
+        reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
+        rows = list(reader)
+        missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:

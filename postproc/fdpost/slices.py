@@ -155,6 +155,8 @@ def missed(run, states, cuts, field, planes):
     if field != "phi" or any(index is None for _, index in cuts) or not run.diagnosed:
         return None
     table = run.diagnostics
+    if not {"step", "min", "max"} <= table.keys():
+        return None
     rows = [row for row, step in enumerate(table["step"]) if step in {state.step for state in states}]
     if not rows:
         return None

@@ -51,6 +51,10 @@ def test_convergence_refuses_what_cannot_be_compared(tmp_path):
     bare = Run(synthetic.write_run(tmp_path / "c", errors=False, lengths=(2.0, 2.0, 2.0)))
     with pytest.raises(DataError, match="no exact solution"):
         convergence.collect([coarse, bare], ["l2"])
+    table = fine.directory / "diagnostics.csv"
+    table.write_text(table.read_text().replace("time", "other", 1))
+    with pytest.raises(DataError, match="no column time"):
+        convergence.collect([coarse, Run(fine.directory)], ["l2"])
 
 
 @pytest.mark.parametrize(

@@ -309,3 +309,13 @@ def test_a_run_without_diagnostics(tmp_path, fdplot):
     assert "diagnostics_mass" not in open_run(run)
     code, _, err = fdplot("history", run)
     assert code == 3 and "was output.diagnostics_every 0?" in err
+
+
+@pytest.mark.parametrize("command", ["history", "slices", "movie"])
+@pytest.mark.parametrize("column", ["step", "min"])
+def test_a_table_without_a_column(tmp_path, fdplot, command, column):
+    run = synthetic.write_run(tmp_path / "odd", steps=(0, 10))
+    table = run / "diagnostics.csv"
+    table.write_text(table.read_text().replace(column, "other", 1))
+    code, _, err = fdplot(command, run)
+    assert (code, f"no column {column}" in err) == ((3, True) if command == "history" else (0, False))

@@ -84,6 +84,13 @@ def test_values_that_cannot_be_are_named(tmp_path, fdplot, column, value):
         rewrite(tmp_path, lambda row: [row | {column: value}])
 
 
+def test_a_torn_last_line_is_passed_over(tmp_path):
+    table = write_study(tmp_path, modes=("weak",)) / "results.csv"
+    whole = len(scaling.read_rows(tmp_path))
+    table.write_text(table.read_text() + "weak-512x512")
+    assert len(scaling.read_rows(tmp_path)) == whole
+
+
 def test_what_was_measured_stands_in_the_table(tmp_path, fdplot):
     assert fdplot("scaling", write_study(tmp_path, slow=1.4, modes=("strong",)))[0] == 0
     section = "strong, 256³ double (cuda, cuda_aware, overlap yes)"
