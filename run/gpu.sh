@@ -3,11 +3,11 @@
 
 gpu_present() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
-# Major version of CUDA that the driver runs, 13 where there is none.
+# Major version of CUDA that the driver runs, 13 where there is none: newer drivers run its programs, too.
 cuda_major() {
   local version
   version=$(nvidia-smi 2>/dev/null | grep -oE 'CUDA Version: [0-9]+' | grep -oE '[0-9]+$' || true)
-  echo "${version:-13}"
+  echo "$((${version:-13} < 13 ? version : 13))"
 }
 
 # A CUDA compiler where none is installed. nvcc expects lib64 and libcudart.so, which PyPI's folders lack.

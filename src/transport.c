@@ -88,7 +88,7 @@ static int device_pointers_plausible(char *why, size_t size) {
   }
   const int transport_loaded = library_loaded("libuct_cuda.so.0");
   const int memory_loaded = library_loaded("libucm_cuda.so.0");
-  if (!aware && (!transport_loaded || !memory_loaded)) {
+  if (ucx && (!transport_loaded || !memory_loaded)) { /* a package of their own, whatever MPI says */
     (void)snprintf(why, size, "this MPI uses UCX without its CUDA modules (%s not loaded)",
                    transport_loaded ? "libucm_cuda" : "libuct_cuda");
     return 0;

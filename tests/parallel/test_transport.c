@@ -72,8 +72,9 @@ int MPI_Send(const void *memory, int count, MPI_Datatype type, int to, int tag, 
   return PMPI_Send(manner == SENDS_WRONG && device ? wrong_bytes : memory, count, type, to, tag, comm);
 }
 
-/* And one that uses UCX, with its CUDA modules. */
+/* And one that uses UCX, with its CUDA modules but the one named so, if any. */
 static int has_ucx = 0;
+static const char *lacks = NULL;
 
 int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *text) {
   const int result = PMPI_T_cvar_read(handle, text);
@@ -84,6 +85,7 @@ int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *text) {
 void *dlopen(const char *name, int how) {
   static void *(*real)(const char *, int) = NULL;
   if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+  if (has_ucx && lacks != NULL && name != NULL && strstr(name, lacks) != NULL) return NULL;
   return real(has_ucx && name != NULL && strstr(name, "_cuda.so") != NULL ? NULL : name, how);
 }
 
@@ -247,8 +249,8 @@ static void aware_check(const stand *stand) {
   says_aware = 0;
 }
 
-/* UCX takes device pointers for the host's unless it may use cuda_copy, whatever the MPI library says. The
- * words are those of the rank that cannot. */
+/* UCX takes device pointers for the host's unless it has its CUDA modules and may use cuda_copy, whatever the
+ * MPI library says. The words are those of the rank that cannot. */
 static void ucx_check(const stand *stand) {
   static const struct {
     const char *list;
@@ -277,6 +279,14 @@ static void ucx_check(const stand *stand) {
     }
   }
   EXPECT(unsetenv("UCX_TLS") == 0);
+  for (int i = 0; i < 4; i++) { /* built for CUDA, over a UCX whose CUDA modules are a package of their own */
+    if (stand->rank == stand->ranks - 1) lacks = i < 2 ? "libuct_cuda" : "libucm_cuda";
+    says_aware = i % 2;
+    EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_AUTO, &choice) == STATUS_OK);
+    EXPECT(choice.transport == TRANSPORT_STAGED);
+    EXPECT(strstr(choice.reason, "this MPI uses UCX without its CUDA modules") != NULL);
+  }
+  lacks = NULL;
   says_aware = 0;
   has_ucx = 0;
 }
