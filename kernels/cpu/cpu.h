@@ -10,6 +10,7 @@ struct kernels_context {
   int threads;
   size_t cache_bytes;  /* of the last-level caches that the threads see */
   size_t window_bytes; /* that a tile's window may take */
+  unsigned arrays;     /* allocated so far */
   char description[256];
 };
 

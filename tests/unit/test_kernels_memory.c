@@ -26,6 +26,21 @@ static void memory_is_zeroed_and_aligned(rig *rig) {
   }
 }
 
+/* Of arrays in host memory: at the same place, loads wait for stores to others (memory_cpu.c). */
+static void arrays_begin_at_different_places_of_a_page(rig *rig) {
+  enum { PAGE = 4096, ARRAYS = 16 };
+  if (!rig->backend->host_memory) return;
+  for (size_t bytes = 1000; bytes < (size_t)4 << 20; bytes *= 50) {
+    void *arrays[ARRAYS];
+    for (int i = 0; i < ARRAYS; i++) {
+      assert_ok(rig->backend->memory_allocate(rig->context, MEMORY_DEVICE, bytes, &arrays[i]));
+      for (int j = 0; j < i; j++)
+        assert_int_not_equal((uintptr_t)arrays[i] % PAGE, (uintptr_t)arrays[j] % PAGE);
+    }
+    for (int i = 0; i < ARRAYS; i++) rig->backend->memory_free(rig->context, MEMORY_DEVICE, arrays[i]);
+  }
+}
+
 /* Host to staging to device to device to staging to host. */
 static void copies_arrive(rig *rig) {
   enum { BYTES = (3 << 20) + 17 };
@@ -160,6 +175,7 @@ static void streams_add_their_inputs(rig *rig) {
 int main(int argc, char **argv) {
   static const rig_test tests[] = {
       RIG_TEST(memory_is_zeroed_and_aligned),
+      RIG_TEST(arrays_begin_at_different_places_of_a_page),
       RIG_TEST(copies_arrive),
       RIG_TEST(memory_that_is_not_there_is_refused),
       RIG_TEST(the_device_is_described),
