@@ -164,8 +164,9 @@ typedef struct kernels {
    * whatever each of them sees), and how many of this kind this process sees. */
   void (*device_identity)(kernels_context *context, int *identity, int *count);
 
-  /* `bytes` bytes aligned to at least 256, zeroed, first touched by the threads that will use them.
-   * STATUS_MEMORY, STATUS_DEVICE. */
+  /* `bytes` bytes aligned to at least 256, zeroed, first touched by the threads that will use them; in host
+   * memory arrays in turn begin at different places of a page, which what streams through several of them
+   * needs. STATUS_MEMORY, STATUS_DEVICE. */
   status (*memory_allocate)(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
   void (*memory_free)(kernels_context *context, kernels_memory kind, void *memory);
   /* Bytes that fields may take: of a device what is free, less what else it needs. */

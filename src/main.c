@@ -127,30 +127,40 @@ static status read_config(MPI_Comm comm, int rank, int count, char **arguments, 
   return STATUS_OK;
 }
 
+/* What was asked for was words alone: that they are lost is a fault. Collective. */
+static status words_told(MPI_Comm comm, int rank) {
+  const int lost = rank == 0 && (fflush(stdout) != 0 || ferror(stdout));
+  return agree(comm, lost ? status_fail(STATUS_FILE, "standard output cannot be written") : STATUS_OK);
+}
+
 static status perform(MPI_Comm comm, int rank, int argc, char **argv, double start) {
   action action = ACTION_RUN;
   CHECK(agree(comm, parse(argc, argv, &action)));
   switch (action) {
   case ACTION_HELP:
     log_info("%s", help);
-    return STATUS_OK;
+    return words_told(comm, rank);
   case ACTION_VERSION:
     print_version();
-    return STATUS_OK;
+    return words_told(comm, rank);
   case ACTION_LIST:
     if (rank == 0) config_list(stdout);
-    return STATUS_OK;
+    return words_told(comm, rank);
   default:
     break;
   }
   if (action == ACTION_VERIFY) {
     const status found = rank == 0 ? verify(argc - optind, argv + optind) : STATUS_OK;
     if (found != STATUS_OK) (void)status_fail(found, "not every state file is whole");
-    return agree(comm, found);
+    CHECK(agree(comm, found));
+    return words_told(comm, rank);
   }
   config config;
   CHECK(read_config(comm, rank, argc - optind, argv + optind, &config));
-  if (action == ACTION_VALIDATE) return simulation_validate(comm, &config);
+  if (action == ACTION_VALIDATE) {
+    CHECK(simulation_validate(comm, &config));
+    return words_told(comm, rank);
+  }
   control_set_signals();
   return simulation_run(comm, &config, start);
 }

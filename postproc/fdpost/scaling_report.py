@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import model, scaling_plots, style
-from .errors import DataError, UsageError
+from .errors import DataError
 from .scaling import (
     STRONG_GRIDS,
     WEAK_RANKS,
@@ -269,9 +269,15 @@ def provenance_section(directory):
         facts = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise DataError(f"{path}: {error}") from error
-    identity = facts.get("identity") if isinstance(facts, dict) else None
-    if not isinstance(identity, dict):
-        raise DataError(f"{path}: not written by run/scaling")
+    try:
+        return "```\n" + "\n".join(provenance_lines(facts)) + "\n```"
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: not written by run/scaling") from error
+
+
+def provenance_lines(facts):
+    """The program, the machine and the circumstances, a line each."""
+    identity = facts["identity"]
     lines = [*identity.get("program", []), f"overrides {' '.join(identity.get('overrides', [])) or 'none'}"]
     lines += [f"launcher  {' '.join(identity.get('launcher', []))}", f"mpirun    {facts.get('mpi', '')}"]
     lines += [f"gpu       {gpu}" for gpu in facts.get("gpus", [])]
@@ -283,14 +289,14 @@ def provenance_section(directory):
         lines.append(f"measured {start.get('date', '')}, load {start.get('load', float('nan')):.2f}")
     shared = dict.fromkeys(text for start in facts.get("starts", []) for text in start.get("shared", []))
     lines += [f"{text}, and their efficiency is not the program's" for text in shared]
-    return "```\n" + "\n".join(lines) + "\n```"
+    return lines
 
 
 def write_report(directory):
     """Write report.md and its plots into the study's directory; returns the paths written."""
     directory = Path(directory)
     if not directory.is_dir():
-        raise UsageError(f"{directory}: no such directory")
+        raise DataError(f"{directory}: no such directory")
     curves = read_curves(directory)
     machines = fit_machines(curves, read_exchanges(directory))
     fitted = fitted_ranks(curves)

@@ -1,4 +1,5 @@
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -362,7 +363,7 @@ def test_report_without_times_of_stages(tmp_path, fdplot):
 
 
 def test_clear_errors(tmp_path, fdplot):
-    assert fdplot("scaling", tmp_path / "nowhere")[0] == 2
+    assert fdplot("scaling", tmp_path / "nowhere")[0] == 3
     assert fdplot("scaling", tmp_path)[0] == 3
     (tmp_path / "results.csv").write_text("study,mode\n")
     with pytest.raises(DataError, match="no column ranks"):
@@ -370,3 +371,22 @@ def test_clear_errors(tmp_path, fdplot):
     write_study(tmp_path, modes=())
     with pytest.raises(DataError, match="no runs"):
         scaling.read_curves(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        [],
+        {},
+        {"identity": []},
+        {"identity": {"program": [1]}},
+        {"identity": {}, "starts": [{"load": "high"}]},
+        {"identity": {}, "links": [3]},
+    ],
+    ids=str,
+)
+def test_circumstances_of_another_shape_are_named(tmp_path, fdplot, facts):
+    write_study(tmp_path)
+    (tmp_path / "provenance.json").write_text(json.dumps(facts))
+    code, _, said = fdplot("scaling", tmp_path)
+    assert (code, said) == (3, f"error: {tmp_path / 'provenance.json'}: not written by run/scaling\n")

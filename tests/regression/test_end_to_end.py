@@ -388,3 +388,20 @@ def test_information(tmp_path, ranks):
         assert not complaints(result)
     assert launch(tmp_path, ranks, "--version").stdout.count("revision") == 1
     assert not tree(tmp_path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize(
+    "words",
+    [["--help"], ["--version"], ["--list"], ["--validate", "run.ini"], ["--verify", "run/state_00000012.hdf"]],
+    ids=lambda words: words[0],
+)
+def test_words_that_are_lost_are_no_success(tmp_path, words):
+    """One process: of several the launcher reads what they write."""
+    run(tmp_path / "run", BASE)
+    with open("/dev/full", "wb") as full:
+        lost = subprocess.run(
+            command(1, *words), cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert lost.returncode == 3
+    assert complaints(lost) == ["fdapp: error: standard output cannot be written"]
