@@ -21,7 +21,7 @@
 enum { HUGE_PAGE = 2 << 20, COPY_PIECE = 1 << 20 };
 
 /* A processor that looks for stores which a load could depend on compares the last 12 bits of their addresses
- * first. With arrays that began at the same ones, d/dx took up to 2.6 times as long: its loads waited for the
+ * first. With arrays that began at the same ones, d/dx took up to 4.2 times as long: its loads waited for the
  * result stored just before (run/results/kernels.md). So of STARTS arrays in turn no two begin at the same
  * place of a page, and of five in turn none within 768 bytes of another, for loads run ahead of stores. */
 enum { PAGE = 4096, START_BYTES = 256, STARTS = PAGE / START_BYTES, STEP = 3 };
