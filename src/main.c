@@ -133,34 +133,39 @@ static status words_told(MPI_Comm comm, int rank) {
   return agree(comm, lost ? status_fail(STATUS_FILE, "standard output cannot be written") : STATUS_OK);
 }
 
-static status perform(MPI_Comm comm, int rank, int argc, char **argv, double start) {
-  action action = ACTION_RUN;
-  CHECK(agree(comm, parse(argc, argv, &action)));
+/* Everything but a run. Collective. */
+static status tell(MPI_Comm comm, int rank, action action, int count, char **arguments) {
+  config config;
+  status found = STATUS_OK;
   switch (action) {
   case ACTION_HELP:
     log_info("%s", help);
-    return words_told(comm, rank);
+    return STATUS_OK;
   case ACTION_VERSION:
     print_version();
-    return words_told(comm, rank);
+    return STATUS_OK;
   case ACTION_LIST:
     if (rank == 0) config_list(stdout);
-    return words_told(comm, rank);
-  default:
-    break;
-  }
-  if (action == ACTION_VERIFY) {
-    const status found = rank == 0 ? verify(argc - optind, argv + optind) : STATUS_OK;
+    return STATUS_OK;
+  case ACTION_VERIFY:
+    if (rank == 0) found = verify(count, arguments);
     if (found != STATUS_OK) (void)status_fail(found, "not every state file is whole");
-    CHECK(agree(comm, found));
+    return agree(comm, found);
+  default:
+    CHECK(read_config(comm, rank, count, arguments, &config));
+    return simulation_validate(comm, &config);
+  }
+}
+
+static status perform(MPI_Comm comm, int rank, int argc, char **argv, double start) {
+  action action = ACTION_RUN;
+  CHECK(agree(comm, parse(argc, argv, &action)));
+  if (action != ACTION_RUN) {
+    CHECK(tell(comm, rank, action, argc - optind, argv + optind));
     return words_told(comm, rank);
   }
   config config;
   CHECK(read_config(comm, rank, argc - optind, argv + optind, &config));
-  if (action == ACTION_VALIDATE) {
-    CHECK(simulation_validate(comm, &config));
-    return words_told(comm, rank);
-  }
   control_set_signals();
   return simulation_run(comm, &config, start);
 }

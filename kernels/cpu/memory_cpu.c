@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What lies before an array in its block is as forbidden as what lies before the block. */
+/* What lies before an array in its block is as forbidden as what lies before the block. (Its header would do
+ * nothing without the sanitizer, but not every compiler has it.) */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #define LEAD_POISON(block, bytes)   ASAN_POISON_MEMORY_REGION(block, bytes)
@@ -21,9 +22,10 @@
 enum { HUGE_PAGE = 2 << 20, COPY_PIECE = 1 << 20 };
 
 /* A processor that looks for stores which a load could depend on compares the last 12 bits of their addresses
- * first. With arrays that began at the same ones, d/dx took up to 4.2 times as long: its loads waited for the
- * result stored just before (run/results/kernels.md). So of STARTS arrays in turn no two begin at the same
- * place of a page, and of five in turn none within 768 bytes of another, for loads run ahead of stores. */
+ * first. With arrays that began at the same ones, d/dx took up to 4.2 times as long, supposedly because its
+ * loads waited for the result stored just before (run/results/kernels.md). So of STARTS arrays in turn no two
+ * begin at the same place of a page, and of five in turn none nearer than 768 bytes to another's, for loads
+ * run ahead of stores. */
 enum { PAGE = 4096, START_BYTES = 256, STARTS = PAGE / START_BYTES, STEP = 3 };
 
 /* The block that an array lies in: it begins at a page, and the array up to a page later, never at once. */
