@@ -10,10 +10,10 @@
 
 #include "base/log.h"
 #include "base/version.h"
-#include "checkpoint.h"
-#include "control.h"
-#include "grid.h"
-#include "simulation.h"
+#include "snapshots/checkpoint.h"
+#include "app/control.h"
+#include "domain/grid.h"
+#include "app/simulation.h"
 
 static const char help[] =
     "Usage: mpirun -np RANKS fdapp [--validate] CONFIG.ini [section.key=value ...]\n"

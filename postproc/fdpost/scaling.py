@@ -3,7 +3,7 @@
 Columns of results.csv: study (mode and grid of one rank or of the whole), mode (weak, strong), ranks, threads,
 nx, ny, nz (of the whole run), precision, backend, transport, overlap, repeat, steps, scheme, words (moved per point and
 step), seconds_per_step, points_per_second, halo_wait_seconds (of a step, mean over ranks), stage_interior_seconds,
-stage_edges_seconds, stage_halo_seconds (of the last stage of a sampled step, mean over ranks; src/stepper.h),
+stage_edges_seconds, stage_halo_seconds (of the last stage of a sampled step, mean over ranks; src/stepping/stepper.h),
 ceiling_bytes_per_second (same-mix streaming, all ranks), share_of_ceiling. Columns beyond these are ignored; threads
 and those of stages may be missing. bench.json beside it, from `fdbench halo`, gives the times of the exchange alone."""
 

@@ -10,7 +10,7 @@ LENGTHS = (1.0, 1.0, 1.0)
 
 
 def write_state(path, phi, time, step, lengths=LENGTHS, dt=0.01):
-    """A state as src/checkpoint.h describes it, user block included. phi: (nz, ny, nx)."""
+    """A state as src/snapshots/checkpoint.h describes it, user block included. phi: (nz, ny, nx)."""
     nz, ny, nx = phi.shape
     with h5py.File(path, "w", userblock_size=2048) as file:
         image = file.create_group("VTKHDF")

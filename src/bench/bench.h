@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <mpi.h>
 
-#include "field.h"
+#include "domain/field.h"
 
 /* fdbench: what this machine does with the kernels, the halo exchange and the files, each beside a plain
  * figure of the same bytes measured in the same run. */

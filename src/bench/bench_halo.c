@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "bench.h"
-#include "halo.h"
+#include "domain/halo.h"
 
 /* Exchange of halo planes against plain copies of the same bytes; one rank exchanges nothing, and the copies
  * are all there is to measure. All ranks at once; a sample is the mean of a few exchanges one after another,

@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "bench.h"
-#include "checkpoint.h"
-#include "rundir.h"
+#include "snapshots/checkpoint.h"
+#include "output/rundir.h"
 
 /* States written and read by all ranks, alternately with plain files of the same bytes: each rank writes its
  * planes from host memory into a file of its own and brings it to the disk. Readings come from the system's

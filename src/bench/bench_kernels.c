@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "bench.h"
-#include "velocity_tables.h"
+#include "problems/velocity_tables.h"
 
 enum { INPUTS = 5, OUTPUTS = 3, FIELDS = INPUTS + OUTPUTS, CONTESTANTS = 4 };
 

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "bench.h"
-#include "provenance.h"
+#include "app/provenance.h"
 
 json_t *bench_report_spread(const bench_spread *spread) {
   return json_pack("{s:f, s:f, s:f}", "median", spread->median, "minimum", spread->minimum, "maximum",

@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "bench.h"
-#include "solver.h"
-#include "node.h"
+#include "app/solver.h"
+#include "domain/node.h"
 
 /* Sizes that the last cache holds no useful part of; cubes of the posts' report that a host can wait for. */
 static void choose_sizes(bench *bench) {

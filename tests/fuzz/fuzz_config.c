@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "config_table.h"
+#include "config/config_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "checkpoint_block.h"
+#include "snapshots/checkpoint_block.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

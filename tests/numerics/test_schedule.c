@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "advection.h"
-#include "schedule.h"
+#include "equations/advection.h"
+#include "stepping/schedule.h"
 
 static const double h[3] = {0.1, 0.2, 0.4};
 

@@ -1,7 +1,7 @@
 #ifndef FDAPP_TESTS_TEXTBOOK_H
 #define FDAPP_TESTS_TEXTBOOK_H
 
-#include "config.h"
+#include "config/config.h"
 
 /* The program's equation and schemes written down again as textbooks have them, sharing nothing with the
  * program but the configuration's members: differences by three plain loops, velocities and the source from

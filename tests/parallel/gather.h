@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "field.h"
+#include "domain/field.h"
 
 /* Collects the points of a field on rank 0 of `comm`, packed, plane after plane in global order: `all` there
  * holds nz ny nx elements, elsewhere it is not used. Collective. */

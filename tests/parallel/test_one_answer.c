@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnostics.h"
+#include "output/diagnostics.h"
 #include "gather.h"
 
 enum { STEPS = 3, SKIPPED = 77 };

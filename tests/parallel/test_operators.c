@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gather.h"
-#include "operators.h"
+#include "domain/operators.h"
 
 enum { SKIPPED = 77, DERIVATIVE = 0, GRADIENT = 3, DIVERGENCE = 6, LAPLACIAN = 7, RESULTS = 8 };
 

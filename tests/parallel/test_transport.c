@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "solver.h"
+#include "app/solver.h"
 
 enum { NX = 33, NY = 20, PLANES = 6 }; /* planes a rank, one more on some */
 

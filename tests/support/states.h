@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "checkpoint.h"
+#include "snapshots/checkpoint.h"
 
 /* What the tests of state files share: a run directory, a grid, a field whose every value says where it
  * belongs. Tests on several ranks end at the first fault, all of them, by MPI_Abort. */

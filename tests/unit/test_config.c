@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config_table.h"
+#include "config/config_table.h"
 
 /* Reading and refusing configurations. */
 

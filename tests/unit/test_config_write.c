@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config_table.h"
+#include "config/config_table.h"
 
 /* The table of keys, writing what was read, and the ready cases in FDAPP_CONFIG_DIR. */
 

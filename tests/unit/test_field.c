@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "field.h"
+#include "domain/field.h"
 
 /* Fields through a staging buffer of any size: points arrive in their places, and padding is zero. */
 

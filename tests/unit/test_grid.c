@@ -5,7 +5,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "grid.h"
+#include "domain/grid.h"
 
 /* Slabs: they tile the planes, differ by at most one, and what cannot be is refused in words. */
 

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
-#include "perf.h"
+#include "app/perf.h"
 
 /* A device's profiler sees the program's phases. No device is needed for that. */
 

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rundir.h"
+#include "output/rundir.h"
 
 static char base[64];
 

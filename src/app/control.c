@@ -1,0 +1,62 @@
+#include "app/control.h"
+
+#include <signal.h>
+#include <string.h>
+
+static const double poll_seconds = 0.1;
+static const double longest_interval = 1000.0; /* steps */
+
+static volatile sig_atomic_t requested = 0;
+static volatile sig_atomic_t interrupts = 0;
+
+static void on_signal(int number) {
+  if (number == SIGINT && interrupts++ > 0) {
+    (void)signal(SIGINT, SIG_DFL);
+    (void)raise(SIGINT);
+  }
+  requested = 1;
+}
+
+void control_set_signals(void) {
+  static const int numbers[] = {SIGTERM, SIGINT, SIGUSR1};
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART; /* system calls under way, MPI's among them, go on */
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) (void)sigaction(numbers[i], &action, NULL);
+  (void)signal(SIGPIPE, SIG_IGN);
+}
+
+void control_init(control *control, MPI_Comm comm, double start, double wall_limit, long long step) {
+  *control = (struct control){.comm = comm,
+                              .start = start,
+                              .wall_limit = wall_limit,
+                              .last_time = MPI_Wtime(),
+                              .last_step = step,
+                              .next_step = step + 1};
+}
+
+int control_due(const control *control, long long step) {
+  return step >= control->next_step;
+}
+
+status control_poll(control *control, long long step, double reserve, control_reason *reason) {
+  const double now = MPI_Wtime();
+  const double each = (now - control->last_time) / (double)(step - control->last_step);
+  const double mine[4] = {requested ? 1.0 : 0.0, now - control->start, each, reserve};
+  double most[4];
+  CHECK_MPI(MPI_Allreduce(mine, most, 4, MPI_DOUBLE, MPI_MAX, control->comm));
+
+  const double wanted = poll_seconds / (most[2] > 0.0 ? most[2] : poll_seconds);
+  const double interval = wanted < 1.0 ? 1.0 : (wanted > longest_interval ? longest_interval : wanted);
+  control->last_time = now;
+  control->last_step = step;
+  control->next_step = step + (long long)interval;
+
+  /* The next chance to stop comes one interval later; the checkpoint must fit in after that, twice over. */
+  const double needed = most[1] + (interval + 1.0) * most[2] + 2.0 * most[3];
+  *reason = CONTROL_GO_ON;
+  if (control->wall_limit > 0.0 && needed > control->wall_limit) *reason = CONTROL_WALL_LIMIT;
+  if (most[0] > 0.0) *reason = CONTROL_SIGNAL;
+  return STATUS_OK;
+}

@@ -1,0 +1,50 @@
+#ifndef FDAPP_APP_PERF_H
+#define FDAPP_APP_PERF_H
+
+#include "output/rundir.h"
+#include "app/solver.h"
+
+/* Where the time goes. Phases are timed on the host and shown to the device's profiler as ranges; a phase
+ * ends when its work is done, not when it is enqueued. */
+
+/* X(NAME, "name in perf.json") */
+#define PERF_PHASE_LIST(X)                                                                                   \
+  X(SETUP, "setup")                                                                                          \
+  X(STEPS, "steps")                                                                                          \
+  X(DIAGNOSTICS, "diagnostics")                                                                              \
+  X(OUTPUT, "output")
+
+#define X(name, text) PERF_##name,
+typedef enum perf_phase { PERF_PHASE_LIST(X) PERF_PHASE_COUNT } perf_phase;
+#undef X
+
+typedef struct perf {
+  const kernels *backend; /* for profiler ranges; NULL until known */
+  int ranges;             /* of the profiler, begun and not ended */
+  double started[PERF_PHASE_COUNT];
+  double seconds[PERF_PHASE_COUNT];
+  double largest[PERF_PHASE_COUNT]; /* longest single stretch */
+  int64_t steps;                    /* taken by this process */
+} perf;
+
+/* Time between the two is added to the phase, on this rank; a named range for the device's profiler. Not
+ * collective. */
+void perf_begin(perf *perf, perf_phase phase);
+void perf_end(perf *perf, perf_phase phase);
+
+/* Writes perf.json. Collective; rank 0 writes. Overwrites the stepper's scratch field, into which the ceiling
+ * is measured; phi unchanged, halos not needed. Times in seconds, those of phases and stage over ranks
+ * {min, mean, max}:
+ *
+ *   provenance {version, revision, compiler, mpi, hdf5, cuda, host, date}, backend, device, ranks, threads,
+ *   transport {name, reason}, overlap (the key; without effect on one rank), grid [nx, ny, nz], precision,
+ *   order, scheme, form, velocity, steps, words_per_point_and_step,
+ *   phases {setup, steps, diagnostics, output, halo_wait: the host's part of steps},
+ *   stage {edges, interior, halo}: means of a sampled Runge-Kutta stage (stepper_times),
+ *   seconds_per_step, points_per_second, bytes_per_second, ceiling_bytes_per_second, share_of_ceiling,
+ *   output_share.
+ *
+ * STATUS_FILE, STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
+status perf_write(const perf *perf, solver *solver, const rundir *rundir);
+
+#endif

@@ -1,0 +1,193 @@
+#include "app/plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "problems/cases.h"
+#include "domain/node.h"
+
+/* A size for people, e.g. "1.25 GiB"; `text` holds 32 bytes. */
+static const char *format_bytes(double bytes, char *text) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t unit = 0;
+  while (bytes >= 1024.0 && unit + 1 < sizeof units / sizeof units[0]) {
+    bytes /= 1024.0;
+    unit++;
+  }
+  (void)snprintf(text, 32, "%.3g %s", bytes, units[unit]);
+  return text;
+}
+
+static void print_problem(const config *config) {
+  log_info("case       %s, velocity %s, %s form", config_case_name(config->initial),
+           config_velocity_name(config->velocity), config_form_name(config->form));
+  if (config->diffusivity > 0.0) log_info(", diffusivity %g", config->diffusivity);
+  log_info("\nexact      %s\nscheme     %s, order %d in space, %s precision\n", cases_exact_text(config),
+           config_scheme_name(config->scheme), config->order, config_precision_name(config->precision));
+}
+
+/* Steps in (from, last] that are due, the last one in any case. */
+static int64_t due_count(int64_t every, int64_t from, int64_t last) {
+  return last / every - from / every + (last > from && last % every != 0);
+}
+
+static void print_files(const config *config, const grid *grid, int64_t from, int64_t last, int begins) {
+  const double size = (double)checkpoint_file_bytes(grid, config->precision);
+  char text[32];
+  log_info("output     %s", config->directory);
+  if (config->fields_every > 0) {
+    const int64_t count = due_count(config->fields_every, from, last) + begins;
+    log_info(", %" PRId64 " field%s to keep", count, count == 1 ? "" : "s");
+  }
+  if (config->checkpoint_every > 0) log_info(", newest %d checkpoints", config->checkpoint_keep);
+  if (config->fields_every > 0 || config->checkpoint_every > 0)
+    log_info(", %s each", format_bytes(size, text));
+  log_info("\n");
+}
+
+void plan_problem(const config *config, const grid *grid, int host_memory) {
+  solver_needs needs;
+  solver_estimate(config, grid, host_memory, &needs);
+  const double points = (double)grid->n[0] * (double)grid->n[1] * (double)grid->n[2];
+  log_info("grid       %" PRId64 " x %" PRId64 " x %" PRId64 " = %.4g points\n", grid->n[0], grid->n[1],
+           grid->n[2], points);
+  const int64_t least = grid->n[2] / grid->ranks;
+  const int uneven = grid->n[2] % grid->ranks != 0;
+  log_info("slabs      %d rank%s, %" PRId64 "%s planes each\n", grid->ranks, grid->ranks == 1 ? "" : "s",
+           least, uneven ? " or one more" : "");
+  char host[32];
+  char device[32];
+  log_info("memory     per rank %s on the host, %s on a device (%d fields)\n",
+           format_bytes((double)needs.host_bytes, host),
+           format_bytes(host_memory ? 0.0 : (double)needs.device_bytes, device), needs.fields);
+  print_problem(config);
+}
+
+void plan_rate(const config *config, const grid *grid) {
+  const double points = (double)grid->n[0] * (double)grid->n[1] * (double)grid->nz;
+  if (config->velocity == CONFIG_VELOCITY_UNIFORM || points < 1e9) return; /* some seconds */
+  log_info("velocity   looking for the largest at %.3g points\n", points);
+}
+
+/* What is free for a backend that has no context yet. */
+static status free_memory(const kernels *backend, size_t *bytes) {
+  const kernels_setup setup = {.threads = 1};
+  kernels_context *context = NULL;
+  CHECK(backend->context_create(&setup, &context));
+  const status result = backend->memory_available(context, bytes);
+  backend->context_destroy(context);
+  return result;
+}
+
+status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const kernels *backend) {
+  solver_needs needs;
+  node node;
+  int64_t needed = 0;
+  size_t available = 0;
+  int ranks = 0;
+  char need[32];
+  char room[32];
+  solver_estimate(config, grid, backend->host_memory, &needs);
+  CHECK(node_open(comm, &node));
+  CHECK(node_device_bytes(&node, 0, (int64_t)needs.host_bytes, &needed, &ranks));
+  CHECK(node_close(&node));
+  CHECK(agree(comm, free_memory(backend, &available)));
+  const int lacks = (uint64_t)needed > available;
+  int any = 0;
+  CHECK_MPI(MPI_Allreduce(&lacks, &any, 1, MPI_INT, MPI_MAX, comm));
+  log_info("memory     %s needed by this node's ranks, %s free on this node\n",
+           format_bytes((double)needed, need), format_bytes((double)available, room));
+  if (any) log_warning("the run needs more memory than is free on %s node", lacks ? "this" : "another");
+  return STATUS_OK;
+}
+
+void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step, int begins) {
+  log_info("time       dt = %.6g, steps %" PRId64 " to %" PRId64 ", t = %.6g to %.6g\n", schedule->dt, step,
+           schedule->last_step, schedule_time(schedule, step), schedule_time(schedule, schedule->last_step));
+  print_files(config, grid, step, schedule->last_step, begins);
+}
+
+/* What dt does to modes: the Courant number, and kappa dt sum(1/h^2) over the axes along which something
+ * moves and over those along which nothing does. */
+typedef struct modes {
+  config_scheme scheme;
+  int order;
+  double advection, moving, still;
+} modes;
+
+static modes modes_of(const config *config, const grid *grid, double dt, double rate) {
+  modes modes = {.scheme = config->scheme, .order = config->order, .advection = rate * dt};
+  for (int d = 0; d < 3; d++) {
+    const int still = config->velocity == CONFIG_VELOCITY_UNIFORM && config->uniform[d] == 0.0;
+    *(still ? &modes.still : &modes.moving) += config->diffusivity * dt / (grid->h[d] * grid->h[d]);
+  }
+  return modes;
+}
+
+/* Largest growth in a step of `fraction` dt, over modes that have one phase along all axes where something
+ * moves, with the sign of the velocity, and another along the rest: none grows more by advection, nor by
+ * diffusion. */
+static double largest_growth(const modes *modes, double fraction) {
+  enum { PHASES = 64 };
+  const double step = acos(-1.0) / PHASES;
+  double largest = 0.0;
+  for (int i = 0; i <= PHASES; i++) {
+    const double advection = modes->advection * stencil_first_symbol(modes->order, i * step);
+    const double moving = modes->moving * stencil_second_symbol(modes->order, i * step);
+    for (int k = 0; k <= PHASES; k++) {
+      const double still = modes->still * stencil_second_symbol(modes->order, k * step);
+      largest =
+          fmax(largest, stepper_growth(modes->scheme, -fraction * (moving + still), fraction * advection));
+    }
+  }
+  return largest;
+}
+
+/* The largest fraction of dt, at most `most`, with which no mode grows. */
+static double stable_fraction(const modes *modes, double most) {
+  static const double round_off = 1e-12;
+  if (largest_growth(modes, most) <= 1.0 + round_off) return most;
+  double low = 0.0;
+  double high = most;
+  for (int i = 0; i < 30; i++) {
+    const double middle = 0.5 * (low + high);
+    *(largest_growth(modes, middle) <= 1.0 + round_off ? &low : &high) = middle;
+  }
+  return low;
+}
+
+/* What is printed with 6 digits is not more than x. */
+static double downwards(double x) {
+  return x * (1.0 - 1e-5);
+}
+
+void plan_warn_unstable(const config *config, const grid *grid, const schedule *schedule, double rate) {
+  const double dt = schedule_dt(schedule, schedule->base_step + 1); /* a lone last step may be shorter */
+  const modes modes = modes_of(config, grid, dt, rate);
+  const double diffusion = (modes.moving + modes.still) * stencil_second_symbol(config->order, acos(-1.0));
+  const double advection_limit = stepper_advection_limit(config->scheme, config->order);
+  const double diffusion_limit = stepper_diffusion_limit(config->scheme);
+  const char *scheme = config_scheme_name(config->scheme);
+  static const char result[] = "the solution will grow without bound";
+  double stable = fmin(1.0, fmin(advection_limit / modes.advection, diffusion_limit / diffusion));
+  const int single = stable < 1.0;
+  if (modes.advection > 0.0 && diffusion > 0.0) stable = stable_fraction(&modes, stable);
+  if (modes.advection > advection_limit) {
+    log_warning("dt = %.6g gives a Courant number of %.4g, beyond the limit %.4g of %s with order %d: %s; "
+                "dt <= %.6g is stable",
+                dt, modes.advection, advection_limit, scheme, config->order, result, downwards(dt * stable));
+  }
+  if (diffusion > diffusion_limit) {
+    log_warning("dt = %.6g gives kappa dt sum(s/h^2) = %.4g, beyond the limit %.4g of %s for diffusion with "
+                "order %d: %s; dt <= %.6g is stable",
+                dt, diffusion, diffusion_limit, scheme, config->order, result, downwards(dt * stable));
+  }
+  if (!single && stable < 1.0) {
+    log_warning("dt = %.6g gives a Courant number of %.4g and kappa dt sum(s/h^2) = %.4g, each within the "
+                "limits %.4g and %.4g of %s with order %d, both together not: %s; dt <= %.6g is stable",
+                dt, modes.advection, diffusion, advection_limit, diffusion_limit, scheme, config->order,
+                result, downwards(dt * stable));
+  }
+}

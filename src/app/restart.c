@@ -1,0 +1,106 @@
+#include "app/restart.h"
+
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/agree.h"
+#include "base/log.h"
+#include "output/rundir.h"
+
+/* The path with all links followed; one that is not there is nobody's. [out] whole: the caller's to
+ * free, NULL if it is not there. */
+static status follow(const char *path, char **whole) {
+  *whole = realpath(path, NULL);
+  if (*whole != NULL || errno == ENOENT || errno == ENOTDIR) return STATUS_OK;
+  return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
+}
+
+/* Whether a path, which is cut, names the state of this step in `directory`. */
+static int is_own_state(char *path, int64_t step, const char *directory) {
+  long long named = -1;
+  char *slash = strrchr(path, '/');
+  if (!rundir_is_state(slash != NULL ? slash + 1 : path, &named) || named != step) return 0;
+  if (slash != NULL) *(slash == path ? slash + 1 : slash) = '\0';
+  char *parent = realpath(slash != NULL ? path : ".", NULL);
+  const int own = parent != NULL && strcmp(parent, directory) == 0;
+  free(parent);
+  return own;
+}
+
+/* [out] inside: whether `file` is the run's own state of this step, by its name or by what it is a link to.
+ */
+static status find_inside(const char *file, int64_t step, const char *directory, int *inside) {
+  char given[CONFIG_PATH_SIZE];
+  char *meant = NULL;
+  char *ours = NULL;
+  (void)snprintf(given, sizeof given, "%s", file);
+  status result = follow(file, &meant);
+  if (result == STATUS_OK) result = follow(directory, &ours);
+  *inside =
+      ours != NULL && (is_own_state(given, step, ours) || (meant != NULL && is_own_state(meant, step, ours)));
+  free(meant);
+  free(ours);
+  return result;
+}
+
+/* Rank 0 looks, for all go the same way. */
+static status in_directory(MPI_Comm comm, const char *file, int64_t step, const char *directory,
+                           int *inside) {
+  int rank = 0;
+  CHECK_MPI(MPI_Comm_rank(comm, &rank));
+  CHECK(agree(comm, rank == 0 ? find_inside(file, step, directory, inside) : STATUS_OK));
+  CHECK_MPI(MPI_Bcast(inside, 1, MPI_INT, 0, comm));
+  return STATUS_OK;
+}
+
+/* A state from beyond the end of this run has nothing to go on to; one beyond it by less than schedule.c
+ * takes for a step is at the end. */
+static status check_not_past(const schedule *schedule, const char *path, const checkpoint_state *state) {
+  const double round_off = fmax(1e-9 * schedule->dt, 4.0 * DBL_EPSILON * schedule->t_end);
+  if (schedule->lands && state->time - schedule->t_end > round_off) {
+    return status_fail(STATUS_USAGE,
+                       "%s: its time %.12g is beyond time.t_end = %.12g; accepted: an earlier state, or a "
+                       "later end",
+                       path, state->time, schedule->t_end);
+  }
+  if (!schedule->lands && state->step > schedule->last_step) {
+    return status_fail(STATUS_USAGE,
+                       "%s: its step %" PRId64 " is beyond time.steps = %" PRId64
+                       "; accepted: an earlier state, or more steps",
+                       path, state->step, schedule->last_step);
+  }
+  return STATUS_OK;
+}
+
+int restart_from_latest(const config *config) {
+  return strcmp(config->restart, "latest") == 0;
+}
+
+status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint, schedule *schedule,
+                    field *phi, restart *restart) {
+  const int latest = restart_from_latest(config);
+  checkpoint_state state;
+  char path[CONFIG_PATH_SIZE] = "";
+  *restart = (struct restart){0};
+  if (latest) {
+    CHECK(checkpoint_read_latest(checkpoint, &state, phi, path));
+    if (path[0] == '\0') log_info("restart    no state in %s: starting at t = 0\n", config->directory);
+  } else if (config->restart[0] != '\0') {
+    (void)snprintf(path, sizeof path, "%s", config->restart);
+    CHECK(checkpoint_read(checkpoint, path, &state, phi));
+  }
+  if (path[0] == '\0') return STATUS_OK;
+  int inside = latest;
+  if (!latest) CHECK(in_directory(comm, path, state.step, config->directory, &inside));
+  *restart = (struct restart){.resumed = 1, .goes_on = inside, .state = state};
+  schedule_resume(schedule, config, state.step, state.time, state.dt, state.base_step, state.base_time);
+  CHECK(agree(comm, check_not_past(schedule, path, &state)));
+  log_info("restart    from %s: step %" PRId64 ", t = %.9g%s\n", path, state.step, state.time,
+           state.departed ? ", its problem changed on the way" : "");
+  return STATUS_OK;
+}

@@ -1,0 +1,183 @@
+#include "app/solver.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "domain/node.h"
+
+void solver_estimate(const config *config, const grid *grid, int host_memory, solver_needs *needs) {
+  const kernels_shape shape = grid_shape(grid, config->precision, host_memory);
+  const size_t plane = kernels_field_bytes(&shape) / (size_t)(shape.nz + 2 * KERNELS_HALO);
+  needs->fields =
+      stepper_field_count(config->scheme, advection_steady(config)) + advection_field_count(config);
+  needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
+  /* Staging of fields, and the checkpoint's pieces. Staging of halos, should MPI not take device memory. */
+  const size_t packed = (size_t)shape.ny * (size_t)shape.nx * kernels_element_size(shape.precision);
+  const size_t pieces = (size_t)field_piece_planes(plane, shape.nz) * plane +
+                        (size_t)field_piece_planes(packed, shape.nz) * packed;
+  const size_t halos = (size_t)(4 * STEPPER_HALO_FIELDS * KERNELS_HALO) * plane;
+  needs->host_bytes = pieces + (host_memory ? needs->device_bytes : halos);
+}
+
+/* What this rank would take; [out] index of it in the registry. */
+static status find_backend(const config *config, const kernels **backend, int *index, char *note,
+                           size_t size) {
+  note[0] = '\0';
+  *index = 0;
+  if (strcmp(config->backend, "auto") != 0) {
+    *backend = kernels_find(config->backend);
+    if (*backend == NULL) {
+      return status_fail(STATUS_DEVICE, "compute.backend = %s: not built into this program; see fdapp --list",
+                         config->backend);
+    }
+    return (*backend)->probe();
+  }
+  for (int i = 0; i < kernels_count(); i++) {
+    *backend = kernels_at(i);
+    *index = i;
+    const status found = (*backend)->probe();
+    if (found == STATUS_OK) return STATUS_OK;
+    (void)snprintf(note, size, "%s passed over: %s", (*backend)->name, status_message(found));
+    status_clear();
+  }
+  return status_fail(STATUS_DEVICE, "no backend can run here (%s)", note);
+}
+
+status solver_backend(MPI_Comm comm, const config *config, const kernels **backend, char *note, size_t size) {
+  int mine = 0;
+  int first = 0;
+  CHECK(agree(comm, find_backend(config, backend, &mine, note, size)));
+  CHECK_MPI(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm));
+  /* One rank on its CPU would hold up all the others, on their GPUs. */
+  return agree(comm, mine == first ? STATUS_OK
+                                   : status_fail(STATUS_DEVICE,
+                                                 "compute.backend = auto: other ranks can use %s, this one "
+                                                 "cannot: %s",
+                                                 kernels_at(first)->name, note));
+}
+
+/* OpenMP ends the program itself, or crashes, where it is told of more than it can start. */
+static status check_threads(int threads) {
+  if (threads <= CONFIG_THREADS_MOST) return STATUS_OK;
+  return status_fail(STATUS_USAGE, "OMP_NUM_THREADS: %d threads; accepted: at most %d, or compute.threads",
+                     threads, CONFIG_THREADS_MOST);
+}
+
+status solver_rate(MPI_Comm comm, const config *config, const grid *grid, double *rate) {
+  double mine = 0.0;
+  CHECK(agree(comm, check_threads(omp_get_max_threads())));
+  CHECK(agree(comm, cases_velocity_rate(config, grid, &mine)));
+  CHECK_MPI(MPI_Allreduce(&mine, rate, 1, MPI_DOUBLE, MPI_MAX, comm));
+  return STATUS_OK;
+}
+
+/* What the ranks of one node that share a device need together must fit into what is free on it. */
+static status check_memory(solver *solver, const node *node) {
+  const kernels *backend = solver->backend;
+  solver_needs needs;
+  solver_estimate(solver->config, &solver->grid, backend->host_memory, &needs);
+  const size_t mine = backend->host_memory ? needs.host_bytes : needs.device_bytes;
+  int index = 0;
+  int64_t needed = 0;
+  size_t available = 0;
+  backend->device_identity(solver->context, &index, &solver->devices);
+  CHECK(node_device_bytes(node, index, (int64_t)mine, &needed, &solver->sharing));
+  CHECK(backend->memory_available(solver->context, &available));
+  if ((uint64_t)needed <= available) return STATUS_OK;
+  return status_fail(
+      STATUS_MEMORY,
+      "memory: %.2f GiB needed by this node's ranks on %s, %.2f GiB free: use a smaller grid, more "
+      "devices or nodes, or compute.precision = single",
+      (double)needed / (1 << 30), backend->describe(solver->context), (double)available / (1 << 30));
+}
+
+/* The device of this rank by its place on the node, memory checked before any is taken. Collective. */
+static status open_device(solver *solver) {
+  node node;
+  kernels_setup setup;
+  CHECK(node_open(solver->comm, &node));
+  setup.device = node.rank;
+  CHECK(node_threads(&node, solver->config->threads, &setup.threads));
+  if (setup.threads > 0)
+    omp_set_num_threads(setup.threads); /* for what the host computes: initial and exact fields */
+  solver->threads = omp_get_max_threads();
+  CHECK(agree(solver->comm, check_threads(solver->threads)));
+  CHECK(agree(solver->comm, solver->backend->context_create(&setup, &solver->context)));
+  CHECK(agree(solver->comm, check_memory(solver, &node)));
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, &solver->sharing, 1, MPI_INT, MPI_MAX, solver->comm));
+  return node_close(&node);
+}
+
+static status allocate(solver *solver) {
+  const config *config = solver->config;
+  CHECK(halo_create(solver->comm, &solver->grid, &solver->space, solver->transport.transport,
+                    STEPPER_HALO_FIELDS, &solver->halo));
+  CHECK(advection_create(config, &solver->grid, &solver->space, &solver->advection));
+  return stepper_create(&solver->space, config->scheme, advection_rhs(&solver->advection), &solver->halo,
+                        config->overlap, &solver->stepper);
+}
+
+status solver_create(MPI_Comm comm, const config *config, const grid *grid, const kernels *backend,
+                     solver *solver) {
+  memset(solver, 0, sizeof *solver);
+  solver->comm = comm;
+  solver->config = config;
+  solver->grid = *grid;
+  solver->backend = backend;
+  CHECK(open_device(solver));
+  const kernels_shape shape = grid_shape(grid, config->precision, backend->host_memory);
+  CHECK(agree(comm, field_space_open(backend, solver->context, shape, &solver->space)));
+  CHECK(agree(comm, transport_choose(comm, &solver->space, config->transport, &solver->transport)));
+  CHECK(agree(comm, allocate(solver)));
+  return solver_rate(comm, config, grid, &solver->rate);
+}
+
+void solver_destroy(solver *solver) {
+  if (solver->context == NULL) return;
+  if (solver->halo.backend != NULL) halo_destroy(&solver->halo);
+  stepper_destroy(&solver->stepper);
+  advection_destroy(&solver->advection);
+  if (solver->space.backend != NULL) field_space_close(&solver->space);
+  solver->backend->context_destroy(solver->context);
+  solver->context = NULL;
+}
+
+static status fill_initial(solver *solver) {
+  cases_solution solution;
+  CHECK(cases_open(solver->config, &solver->grid, 0.0, &solution));
+  const status result =
+      field_fill(stepper_phi(&solver->stepper), solver->grid.z0, solver->grid.n[2], 0, cases_row, &solution);
+  cases_close(&solution);
+  return result;
+}
+
+status solver_initialise(solver *solver) {
+  CHECK(agree(solver->comm, fill_initial(solver)));
+  return solver_refresh(solver);
+}
+
+status solver_refresh(solver *solver) {
+  return stepper_connect(&solver->stepper);
+}
+
+status solver_step(solver *solver, double t, double dt, int sample) {
+  CHECK(stepper_step(&solver->stepper, t, dt, sample));
+  if (!sample) return STATUS_OK;
+  CHECK(solver_wait(solver));
+  return stepper_sample(&solver->stepper);
+}
+
+status solver_wait(solver *solver) {
+  for (int queue = 0; queue < QUEUE_COUNT; queue++) {
+    CHECK(solver->backend->queue_wait(solver->context, (kernels_queue)queue));
+  }
+  return STATUS_OK;
+}
+
+double solver_step_bytes(const solver *solver) {
+  const config *config = solver->config;
+  const double points = (double)solver->grid.n[0] * (double)solver->grid.n[1] * (double)solver->grid.nz;
+  return points * (double)kernels_element_size(config->precision) *
+         stepper_words(config->scheme, advection_steady(config), advection_field_count(config));
+}

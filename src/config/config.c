@@ -1,0 +1,377 @@
+#include "config/config.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "config/config_table.h"
+#include "output/rundir.h"
+
+enum { LARGEST_FILE = 1 << 20 };
+
+/* The file as a stream of lines for inih, which numbers no lines for its handler, cuts long ones, joins
+ * indented ones to the key above and ignores what follows a section's bracket: all of that is settled before
+ * it sees a line. */
+typedef struct line_source {
+  config_reading *reading;
+  const char *next; /* rest of the file */
+  int line;
+  char text[CONFIG_LINE_LIMIT + 1]; /* current line, as handed over */
+  int pending; /* the line ought to be a key with a value, and has not reached the handler */
+  status result;
+} line_source;
+
+/* Copies what a message may show of a foreign text: printable, and short. */
+static const char *printable(const char *text, char *shown) {
+  enum { LONGEST = 160 };
+  size_t i = 0;
+  for (; i < LONGEST && text[i] != '\0'; i++)
+    shown[i] = (unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i];
+  (void)snprintf(shown + i, CONFIG_TEXT_SIZE - i, "%s", text[i] != '\0' ? "..." : "");
+  return shown;
+}
+
+static status fail(const char *path, int line, const char *subject, const char *format, va_list arguments) {
+  char what[3 * CONFIG_TEXT_SIZE], where[2 * CONFIG_TEXT_SIZE], shown[CONFIG_TEXT_SIZE],
+      name[CONFIG_TEXT_SIZE];
+  (void)vsnprintf(what, sizeof what, format, arguments);
+  if (line == CONFIG_LINE_OVERRIDE) {
+    (void)snprintf(where, sizeof where, "command line");
+  } else if (line == CONFIG_LINE_NONE) {
+    (void)snprintf(where, sizeof where, "%s", printable(path, name));
+  } else {
+    (void)snprintf(where, sizeof where, "%s:%d", printable(path, name), line);
+  }
+  return status_fail(STATUS_USAGE, "%s: %s: %s", where, printable(subject, shown), what);
+}
+
+status config_fail(const char *path, int line, const char *subject, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const status result = fail(path, line, subject, format, arguments);
+  va_end(arguments);
+  return result;
+}
+
+status config_refuse(const config *config, const char *section, const char *name, const char *format, ...) {
+  char subject[CONFIG_PATH_SIZE + 2 * CONFIG_TEXT_SIZE], value[CONFIG_PATH_SIZE];
+  const int key = config_key_find(section, name);
+  va_list arguments;
+  (void)snprintf(subject, sizeof subject, "%s.%s = %s", section, name,
+                 config_value_text(&config_keys[key], config, 9, value));
+  va_start(arguments, format);
+  const status result = fail(config->file, config->line[key], subject, format, arguments);
+  va_end(arguments);
+  return result;
+}
+
+/* "; did you mean 'NAME'?", or nothing. */
+static const char *question(const char *section, const char *name, char *text) {
+  text[0] = '\0';
+  if (name != NULL) {
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "; did you mean '%s%s%s'?", section, section[0] != '\0' ? "." : "",
+                   name);
+  }
+  return text;
+}
+
+static status fail_section(const char *path, int line, const char *section) {
+  char known[CONFIG_TEXT_SIZE] = "", subject[CONFIG_TEXT_SIZE], hint[CONFIG_TEXT_SIZE];
+  config_guess guess = {.word = section};
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    if (i > 0 && strcmp(config_keys[i].section, config_keys[i - 1].section) == 0) continue;
+    const size_t used = strlen(known);
+    (void)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", config_keys[i].section);
+    config_guess_offer(&guess, config_keys[i].section);
+  }
+  (void)snprintf(subject, sizeof subject, "[%s]", section);
+  return config_fail(path, line, subject, "unknown section; accepted: %s%s", known,
+                     question("", guess.best, hint));
+}
+
+static status fail_key(const char *path, int line, const char *section, const char *name, const char *value) {
+  char known[CONFIG_TEXT_SIZE] = "", subject[CONFIG_TEXT_SIZE], hint[CONFIG_TEXT_SIZE];
+  config_guess guess = {.word = name};
+  const char *home = "";
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    if (strcmp(config_keys[i].section, section) != 0) continue;
+    const size_t used = strlen(known);
+    (void)snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", config_keys[i].name);
+    config_guess_offer(&guess, config_keys[i].name);
+  }
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    if (strcmp(config_keys[i].name, name) == 0) { /* right key, wrong section */
+      home = config_keys[i].section;
+      guess.best = config_keys[i].name;
+    }
+  }
+  (void)snprintf(subject, sizeof subject, "%s.%s = %s", section, name, value);
+  return config_fail(path, line, subject, "unknown key; accepted in [%s]: %s%s", section, known,
+                     question(home, guess.best, hint));
+}
+
+static status fail_value(const char *path, int line, const config_key *key, const char *value,
+                         const char *wrong) {
+  char subject[CONFIG_TEXT_SIZE], accepted[CONFIG_TEXT_SIZE], hint[CONFIG_TEXT_SIZE];
+  (void)snprintf(subject, sizeof subject, "%s.%s = %s", key->section, key->name, value);
+  return config_fail(path, line, subject, "%s; accepted: %s%s", wrong, config_value_accepted(key, accepted),
+                     question("", config_value_guess(key, value), hint));
+}
+
+/* Whether `key` was given where `line` is: both in the file, or both on the command line. */
+static int given_there(const config *config, int line, int key) {
+  return config->line[key] != CONFIG_LINE_NONE &&
+         (line == CONFIG_LINE_OVERRIDE) == (config->line[key] == CONFIG_LINE_OVERRIDE);
+}
+
+/* In the file a key comes once, and of two alternatives one; so they do on the command line, where they
+ * replace what the file says. */
+static status settle_repetition(config_reading *reading, int line, int index) {
+  config *config = reading->config;
+  const config_key *key = &config_keys[index];
+  const int other = key->need == CONFIG_ALTERNATIVE ? config_key_find(key->section, key->other) : index;
+  char subject[CONFIG_TEXT_SIZE], where[CONFIG_TEXT_SIZE] = "on the command line";
+  (void)snprintf(subject, sizeof subject, "%s.%s", key->section, key->name);
+  if (line != CONFIG_LINE_OVERRIDE) {
+    (void)snprintf(where, sizeof where, "in line %d",
+                   config->line[config->line[index] != CONFIG_LINE_NONE ? index : other]);
+  }
+  if (given_there(config, line, index)) {
+    return config_fail(reading->path, line, subject, "repeated key, already %s; accepted: each key once",
+                       where);
+  }
+  if (given_there(config, line, other)) {
+    return config_fail(reading->path, line, subject, "%s.%s is %s; accepted: exactly one of the two",
+                       key->section, key->other, where);
+  }
+  if (other != index) {
+    config_value_clear(&config_keys[other], config);
+    config->line[other] = CONFIG_LINE_NONE;
+  }
+  config->line[index] = line;
+  return STATUS_OK;
+}
+
+static status set_value(config_reading *reading, int line, const char *section, const char *name,
+                        const char *value) {
+  if (section[0] == '\0') return config_fail(reading->path, line, name, "a key before the first [section]");
+  if (!config_section_known(section)) return fail_section(reading->path, line, section);
+  const int index = config_key_find(section, name);
+  if (index < 0) return fail_key(reading->path, line, section, name, value);
+  CHECK(settle_repetition(reading, line, index));
+  const char *wrong = config_value_read(&config_keys[index], value, reading->config);
+  return wrong == NULL ? STATUS_OK : fail_value(reading->path, line, &config_keys[index], value, wrong);
+}
+
+/* Checks a line "[section]", which inih reports only with the first key below it. */
+static status check_header(const line_source *source) {
+  const char *path = source->reading->path, *text = source->text;
+  char section[CONFIG_LINE_LIMIT + 1];
+  const size_t length = strcspn(text + 1, "]");
+  const char *rest = text + 1 + length;
+  if (*rest != ']') return config_fail(path, source->line, text, "a section without its closing bracket");
+  rest++;
+  const size_t space = strspn(rest, " \t");
+  if (rest[space] != '\0' && !(space > 0 && rest[space] == ';')) {
+    return config_fail(path, source->line, text,
+                       "text after the section; accepted: [section] alone in its line");
+  }
+  (void)snprintf(section, sizeof section, "%.*s", (int)length, text + 1);
+  return config_section_known(section) ? STATUS_OK : fail_section(path, source->line, section);
+}
+
+/* Takes the next line into source->text, without indentation and line end; comments become empty lines. */
+static status take_line(line_source *source) {
+  const char *path = source->reading->path;
+  const char *start = source->next + strspn(source->next, " \t");
+  size_t length = strcspn(start, "\n");
+  source->next = start[length] == '\n' ? start + length + 1 : start + length;
+  source->line++;
+  source->pending = 0;
+  if (length > 0 && start[length - 1] == '\r') length--;
+  if (*start == ';' || *start == '#') length = 0;
+  if (length > CONFIG_LINE_LIMIT) {
+    return config_fail(path, source->line, "line too long", "%zu bytes; accepted: at most %d, comments apart",
+                       length, CONFIG_LINE_LIMIT);
+  }
+  memcpy(source->text, start, length);
+  source->text[length] = '\0';
+  for (size_t i = 0; i < length; i++) {
+    const unsigned char c = (unsigned char)start[i];
+    if ((c < ' ' && c != '\t') || c == 127)
+      return config_fail(path, source->line, source->text, "a control character");
+  }
+  source->pending = length > 0 && source->text[0] != '[';
+  return source->text[0] == '[' ? check_header(source) : STATUS_OK;
+}
+
+/* A line that inih passed over is neither of the things it knows. */
+static status check_pending(const line_source *source) {
+  if (!source->pending) return STATUS_OK;
+  return config_fail(source->reading->path, source->line, source->text,
+                     "not understood; accepted: [section], key = value, or a comment after ';' or '#'");
+}
+
+static char *next_line(char *buffer, int size, void *user) {
+  line_source *source = user;
+  if (source->result == STATUS_OK) source->result = check_pending(source);
+  if (source->result != STATUS_OK || *source->next == '\0') return NULL;
+  source->result = take_line(source);
+  if (source->result != STATUS_OK) return NULL;
+  if (snprintf(buffer, (size_t)size, "%s\n", source->text) >= size) {
+    source->result = config_fail(source->reading->path, source->line, "line too long",
+                                 "accepted: at most %d bytes by this build of inih", size - 2);
+    return NULL;
+  }
+  return buffer;
+}
+
+static int take_pair(void *user, const char *section, const char *name, const char *value) {
+  line_source *source = user;
+  source->pending = 0;
+  if (source->result == STATUS_OK)
+    source->result = set_value(source->reading, source->line, section, name, value);
+  return source->result == STATUS_OK;
+}
+
+/* ini_parse_stream hands one user pointer to the handler and another to the reader: the same here. */
+static status parse_text(config_reading *reading, const char *text) {
+  static const char mark[] = "\xEF\xBB\xBF"; /* UTF-8 byte order mark */
+  if (strncmp(text, mark, sizeof mark - 1) == 0) text += sizeof mark - 1;
+  line_source source = {.reading = reading, .next = text};
+  const int line = ini_parse_stream(next_line, &source, take_pair, &source);
+  CHECK(source.result);
+  if (line != 0) return config_fail(reading->path, line > 0 ? line : 0, "inih", "the file cannot be parsed");
+  return STATUS_OK;
+}
+
+/* [out] text: the whole file, valid until the next call. */
+static status read_file(const char *path, const char **text) {
+  static char buffer[LARGEST_FILE + 1];
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return status_fail(STATUS_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+  const size_t length = fread(buffer, 1, sizeof buffer, file);
+  const int fault = ferror(file) ? errno : 0;
+  (void)fclose(file);
+  if (fault != 0) return status_fail(STATUS_FILE, "%s: cannot be read: %s", path, strerror(fault));
+  if (length > LARGEST_FILE) {
+    return status_fail(STATUS_USAGE, "%s: larger than %d bytes: not a configuration", path, LARGEST_FILE);
+  }
+  if (memchr(buffer, '\0', length) != NULL) {
+    return status_fail(STATUS_USAGE, "%s: contains zero bytes: not a text in ASCII or UTF-8", path);
+  }
+  buffer[length] = '\0';
+  *text = buffer;
+  return STATUS_OK;
+}
+
+/* Copies text without white space at its ends. Returns 0 if it does not fit. */
+static int trim(const char *from, size_t length, char *to, size_t size) {
+  while (length > 0 && strchr(" \t", from[0]) != NULL) from++, length--;
+  while (length > 0 && strchr(" \t", from[length - 1]) != NULL) length--;
+  if (length >= size) return 0;
+  memcpy(to, from, length);
+  to[length] = '\0';
+  return 1;
+}
+
+static status apply_override(config_reading *reading, const char *text) {
+  enum { LONGEST_NAME = 64 };
+  char section[LONGEST_NAME], name[LONGEST_NAME], value[CONFIG_PATH_SIZE];
+  const char *equal = strchr(text, '=');
+  const char *dot = strchr(text, '.');
+  if (equal == NULL || dot == NULL || dot > equal || dot == text || dot + 1 == equal) {
+    return config_fail(reading->path, CONFIG_LINE_OVERRIDE, text,
+                       "not understood; accepted: section.key=value");
+  }
+  if (!trim(text, (size_t)(dot - text), section, sizeof section) ||
+      !trim(dot + 1, (size_t)(equal - dot - 1), name, sizeof name) ||
+      !trim(equal + 1, strlen(equal + 1), value, sizeof value)) {
+    return config_fail(reading->path, CONFIG_LINE_OVERRIDE, text, "too long; accepted: section.key=value");
+  }
+  return set_value(reading, CONFIG_LINE_OVERRIDE, section, name, value);
+}
+
+static status load(config_reading *reading, int count, char *const overrides[]) {
+  const char *text = NULL;
+  CHECK(read_file(reading->path, &text));
+  CHECK(parse_text(reading, text));
+  for (int i = 0; i < count; i++) CHECK(apply_override(reading, overrides[i]));
+  return config_complete(reading);
+}
+
+static status load_whole(const char *path, int count, char *const overrides[], config *config) {
+  config_reading reading = {.config = config, .path = path};
+  char shown[CONFIG_TEXT_SIZE];
+  memset(config, 0, sizeof *config);
+  (void)snprintf(config->file, sizeof config->file, "%.*s", CONFIG_FILE_SIZE - 1, printable(path, shown));
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    if (config_keys[i].need == CONFIG_ALTERNATIVE) config_value_clear(&config_keys[i], config);
+  }
+  /* A decimal point is a point whatever the user's language. */
+  const locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+  const locale_t before = uselocale(c);
+  const status result = load(&reading, count, overrides);
+  (void)uselocale(before);
+  if (c != (locale_t)0) freelocale(c);
+  return result;
+}
+
+/* The same, or the same number after the same key. */
+static int same_line(const char *a, const char *b) {
+  const size_t key = strcspn(a, "=");
+  char *end_a = NULL, *end_b = NULL;
+  if (strcmp(a, b) == 0) return 1;
+  if (a[key] != '=' || strncmp(a, b, key + 1) != 0) return 0;
+  const double number_a = strtod(a + key + 1, &end_a), number_b = strtod(b + key + 1, &end_b);
+  return number_a == number_b && end_b != b + key + 1 && *end_a == '\0' && *end_b == '\0';
+}
+
+static int same_lines(char *a, char *b) {
+  char *rest_a = NULL, *rest_b = NULL;
+  const char *line_a = strtok_r(a, "\n", &rest_a), *line_b = strtok_r(b, "\n", &rest_b);
+  while (line_a != NULL && line_b != NULL && same_line(line_a, line_b)) {
+    line_a = strtok_r(NULL, "\n", &rest_a);
+    line_b = strtok_r(NULL, "\n", &rest_b);
+  }
+  return line_a == NULL && line_b == NULL;
+}
+
+int config_is_resolved(const char *path) {
+  config config;
+  char *text = NULL, *resolved = NULL;
+  const char *buffer = NULL;
+  status result = load_whole(path, 0, NULL, &config);
+  if (result == STATUS_OK) result = read_file(path, &buffer);
+  if (result == STATUS_OK) text = strdup(buffer);
+  if (text != NULL) result = config_text(&config, &resolved);
+  const int same = text != NULL && result == STATUS_OK && same_lines(text, resolved);
+  free(text);
+  free(resolved);
+  status_clear();
+  return same;
+}
+
+/* A run leaves its resolved configuration as config.ini: not in the place of the file that it is reading,
+ * unless that is such a file itself. */
+static status check_kept(const char *path, const config *config) {
+  char left[CONFIG_PATH_SIZE + sizeof "/" RUNDIR_CONFIG];
+  struct stat given, replaced;
+  (void)snprintf(left, sizeof left, "%s/" RUNDIR_CONFIG, config->directory);
+  if (stat(left, &replaced) != 0 || stat(path, &given) != 0) return STATUS_OK;
+  if (given.st_dev != replaced.st_dev || given.st_ino != replaced.st_ino) return STATUS_OK;
+  if (config_is_resolved(path)) return STATUS_OK;
+  return config_refuse(config, "output", "directory",
+                       "%s is there, and a run would replace it by the resolved configuration; accepted: "
+                       "another directory, or another name for the file than " RUNDIR_CONFIG,
+                       config->file);
+}
+
+status config_load(const char *path, int count, char *const overrides[], config *config) {
+  CHECK(load_whole(path, count, overrides, config));
+  return check_kept(path, config);
+}

@@ -1,0 +1,159 @@
+#include "config/config_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { FARTHEST = 1000 };
+
+static const char *const centers[3] = {"center_x", "center_y", "center_z"};
+
+/* Line of a key for a message about it, and its name. */
+static status key_fail(const config_reading *reading, int key, const char *value, const char *what) {
+  char subject[2 * CONFIG_TEXT_SIZE];
+  (void)snprintf(subject, sizeof subject, "%s.%s%s%s", config_keys[key].section, config_keys[key].name,
+                 value[0] != '\0' ? " = " : "", value);
+  return config_fail(reading->path, reading->config->line[key], subject, "%s", what);
+}
+
+/* runs/NAME for .../NAME.ini; a name of dots would lead to runs itself, or out of it. */
+static status derive_directory(const config_reading *reading) {
+  const char *slash = strrchr(reading->path, '/');
+  const char *name = slash != NULL ? slash + 1 : reading->path;
+  const char *dot = strrchr(name, '.');
+  const int length = dot != NULL && dot != name ? (int)(dot - name) : (int)strlen(name);
+  const int key = config_key_find("output", "directory");
+  char text[CONFIG_TEXT_SIZE], what[CONFIG_TEXT_SIZE];
+  (void)snprintf(text, sizeof text, "runs/%.*s", length, name);
+  const char *wrong = (int)strspn(name, ".") >= length
+                          ? "no directory of its own"
+                          : config_value_read(&config_keys[key], text, reading->config);
+  if (wrong == NULL) return STATUS_OK;
+  (void)snprintf(what, sizeof what,
+                 "follows from the file's name: %s; accepted: another name, or output.directory itself",
+                 wrong);
+  return key_fail(reading, key, text, what);
+}
+
+static status derive(const config_reading *reading) {
+  config *const c = reading->config;
+  double shortest = c->l[0];
+  for (int d = 0; d < 3; d++) {
+    if (reading->config->line[config_key_find("initial", centers[d])] == CONFIG_LINE_NONE)
+      c->center[d] = 0.5 * c->l[d];
+    if (c->l[d] < shortest) shortest = c->l[d];
+  }
+  if (reading->config->line[config_key_find("initial", "width")] == CONFIG_LINE_NONE)
+    c->width = 0.1 * shortest;
+  if (reading->config->line[config_key_find("output", "directory")] == CONFIG_LINE_NONE)
+    return derive_directory(reading);
+  return STATUS_OK;
+}
+
+static status complete_key(const config_reading *reading, int index) {
+  const config_key *key = &config_keys[index];
+  char accepted[CONFIG_TEXT_SIZE], what[2 * CONFIG_TEXT_SIZE];
+  if (reading->config->line[index] != CONFIG_LINE_NONE) return STATUS_OK;
+  if (key->need == CONFIG_DEFAULT) {
+    (void)config_value_read(key, key->fallback, reading->config);
+  } else if (key->need == CONFIG_REQUIRED) {
+    (void)snprintf(what, sizeof what, "missing; accepted: %s", config_value_accepted(key, accepted));
+    return key_fail(reading, index, "", what);
+  } else if (key->need == CONFIG_ALTERNATIVE &&
+             reading->config->line[config_key_find(key->section, key->other)] == CONFIG_LINE_NONE) {
+    (void)snprintf(what, sizeof what, "missing, and so is %s.%s; exactly one of the two is needed",
+                   key->section, key->other);
+    return key_fail(reading, index, "", what);
+  }
+  return STATUS_OK;
+}
+
+/* Bytes of all fields with their halo planes and padding must be countable, those of a node's ranks added
+ * up: more fields than any run has, 8 halo planes to 4 planes, and buffers. */
+enum { FIELDS_AT_MOST = 64 };
+
+static status check_size(const config_reading *reading) {
+  const config *c = reading->config;
+  const int64_t plane = kernels_shape_make((int)c->n[0], (int)c->n[1], 1, 0, c->precision, 1).plane;
+  const int64_t planes = c->n[2] + 2 * KERNELS_HALO;
+  int64_t bytes;
+  if (__builtin_mul_overflow(plane, planes, &bytes) ||
+      __builtin_mul_overflow(bytes, FIELDS_AT_MOST * (int64_t)kernels_element_size(c->precision), &bytes)) {
+    char value[128];
+    (void)snprintf(value, sizeof value, "%" PRId64 ", ny = %" PRId64 ", nz = %" PRId64, c->n[0], c->n[1],
+                   c->n[2]);
+    return key_fail(reading, config_key_find("grid", "nx"), value,
+                    "fields of nx ny nz points have more bytes than 64 bits count; accepted: fewer points");
+  }
+  return STATUS_OK;
+}
+
+static status check_waves(const config *c) {
+  static const char *const names[3] = {"kx", "ky", "kz"};
+  const int uses_waves = c->initial == CONFIG_CASE_COSINE || c->initial == CONFIG_CASE_MANUFACTURED;
+  for (int d = 0; d < 3 && uses_waves; d++) {
+    const int64_t most = c->n[d] / 2, k = c->wave_number[d];
+    if (k <= most && k >= -most) continue;
+    return config_refuse(c, "initial", names[d],
+                         "more waves than %" PRId64 " points can show; accepted: an integer from %" PRId64
+                         " to %" PRId64,
+                         c->n[d], -most, most);
+  }
+  return STATUS_OK;
+}
+
+/* Bodies end at their radius and must not reach their own periodic image, or they would be cut there; a pulse
+ * sums its images. Far away, a centre loses the digits that place it. */
+static status check_place(const config *c) {
+  const int body =
+      c->initial == CONFIG_CASE_SPHERE || c->initial == CONFIG_CASE_SLOTTED || c->initial == CONFIG_CASE_BLOB;
+  const double most = body                                 ? 0.5
+                      : c->initial == CONFIG_CASE_GAUSSIAN ? 1.0
+                                                           : HUGE_VAL; /* the others have none */
+  for (int d = 0; d < 3; d++) {
+    if (c->width > most * c->l[d]) {
+      return config_refuse(c, "initial", "width",
+                           "too wide for %s; accepted: at most %g of the shortest length",
+                           config_case_name(c->initial), most);
+    }
+    if (!(c->center[d] >= -FARTHEST * c->l[d]) || !(c->center[d] <= FARTHEST * c->l[d])) {
+      return config_refuse(c, "initial", centers[d],
+                           "too far away; accepted: at most %d lengths of the domain from its corner",
+                           FARTHEST);
+    }
+  }
+  return STATUS_OK;
+}
+
+static status check_steps(const config *c) {
+  if (c->dt > 0 && c->t_end > CONFIG_STEPS_MOST * c->dt) {
+    return config_refuse(c, "time", "dt", "t_end = %g takes more than %d steps; accepted: a number from %g",
+                         c->t_end, CONFIG_STEPS_MOST,
+                         c->t_end / CONFIG_STEPS_MOST * (1.0 + 1e-5)); /* printed with 6 digits */
+  }
+  return STATUS_OK;
+}
+
+/* Derivatives, and the factors of second ones, that single precision has no digits left for. */
+static status check_single(const config *c) {
+  static const double least = 1e-30; /* FLT_MIN is 1e-38 */
+  const double length = fmax(c->l[0], fmax(c->l[1], c->l[2]));
+  const double first = fabs(c->amplitude) / length;
+  const double second = c->diffusivity > 0.0 ? fmin(1.0, fabs(c->amplitude)) / (length * length) : first;
+  if (c->precision != PRECISION_SINGLE || c->amplitude == 0.0 || fmin(first, second) >= least)
+    return STATUS_OK;
+  return config_refuse(c, "compute", "precision",
+                       "derivatives of about %.1g are too small for it; accepted: double, or lengths and an "
+                       "amplitude nearer to one",
+                       fmin(first, second));
+}
+
+status config_complete(config_reading *reading) {
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) CHECK(complete_key(reading, i));
+  CHECK(derive(reading));
+  CHECK(check_size(reading));
+  CHECK(check_waves(reading->config));
+  CHECK(check_place(reading->config));
+  CHECK(check_single(reading->config));
+  return check_steps(reading->config);
+}

@@ -1,0 +1,157 @@
+#include "config/config_table.h"
+
+#include <string.h>
+
+#define ENTRY(prefix, name, text, help) {text, prefix##name, help},
+
+#define X(name, text, help) ENTRY(CONFIG_CASE_, name, text, help)
+const config_choice config_cases[] = {CONFIG_CASE_LIST(X){NULL, 0, NULL}};
+#undef X
+#define X(name, text, help) ENTRY(CONFIG_VELOCITY_, name, text, help)
+const config_choice config_velocities[] = {CONFIG_VELOCITY_LIST(X){NULL, 0, NULL}};
+#undef X
+#define X(name, text, help) ENTRY(CONFIG_SCHEME_, name, text, help)
+const config_choice config_schemes[] = {CONFIG_SCHEME_LIST(X){NULL, 0, NULL}};
+#undef X
+#define X(name, text, help) ENTRY(FORM_, name, text, help)
+const config_choice config_forms[] = {CONFIG_FORM_LIST(X){NULL, 0, NULL}};
+#undef X
+#define X(name, text, help) ENTRY(CONFIG_TRANSPORT_, name, text, help)
+static const config_choice transports[] = {CONFIG_TRANSPORT_LIST(X){NULL, 0, NULL}};
+#undef X
+
+static const config_choice precisions[] = {
+    {"double", PRECISION_DOUBLE, ""}, {"single", PRECISION_SINGLE, ""}, {NULL, 0, NULL}};
+static const config_choice orders[] = {
+    {"8", 8, ""}, {"6", 6, ""}, {"4", 4, ""}, {"2", 2, ""}, {NULL, 0, NULL}};
+static const config_choice switches[] = {{"yes", 1, ""}, {"no", 0, ""}, {NULL, 0, NULL}};
+
+_Static_assert(sizeof(config_case) == sizeof(int) && sizeof(config_velocity) == sizeof(int) &&
+                   sizeof(config_scheme) == sizeof(int) && sizeof(config_transport) == sizeof(int) &&
+                   sizeof(advection_form) == sizeof(int) && sizeof(precision) == sizeof(int),
+               "choices are stored as int");
+
+/* Limits of magnitude: products of three such numbers stay far from overflow and underflow. Bytes of what all
+ * planes report of themselves are indexed by int; a step has eight digits in the names of files. */
+#define SMALLEST    1e-30
+#define LARGEST     1e30
+#define MOST_PLANES 16777216.0
+
+#define AT(member) offsetof(config, member)
+#define COUNT(member, low, high)                                                                             \
+  .kind = CONFIG_COUNT, .offset = AT(member), .minimum = (low), .maximum = (high)
+#define INT(member, low, high)  .kind = CONFIG_INT, .offset = AT(member), .minimum = (low), .maximum = (high)
+#define REAL(member, low, high) .kind = CONFIG_REAL, .offset = AT(member), .minimum = (low), .maximum = (high)
+#define POSITIVE(member)        REAL(member, SMALLEST, LARGEST)
+#define ANY(member)             REAL(member, -LARGEST, LARGEST)
+#define CHOICE(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .choices = (list)
+#define REQUIRED                .need = CONFIG_REQUIRED
+#define DEFAULT(text)           .need = CONFIG_DEFAULT, .fallback = (text)
+#define DERIVED(words)          .need = CONFIG_DERIVED, .fallback = (words)
+#define EITHER(name, mark)      .need = CONFIG_ALTERNATIVE, .other = (name), .absent = (mark)
+
+const config_key config_keys[] = {
+    {"grid", "nx", COUNT(n[0], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in x"},
+    {"grid", "ny", COUNT(n[1], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in y"},
+    {"grid", "nz", COUNT(n[2], 4, MOST_PLANES), REQUIRED, .help = "points in z, at least 4 a rank"},
+    {"grid", "lx", POSITIVE(l[0]), DEFAULT("1"), .help = "length in x; spacing lx/nx, periodic"},
+    {"grid", "ly", POSITIVE(l[1]), DEFAULT("1"), .help = "length in y"},
+    {"grid", "lz", POSITIVE(l[2]), DEFAULT("1"), .help = "length in z"},
+    {"physics", "form", CHOICE(form, config_forms), DEFAULT("advective"),
+     .help = "form of the advection term"},
+    {"physics", "diffusivity", REAL(diffusivity, 0, LARGEST), DEFAULT("0"),
+     .help = "kappa in kappa Laplacian phi"},
+    {"initial", "case", CHOICE(initial, config_cases), REQUIRED, .help = "initial condition"},
+    {"initial", "center_x", ANY(center[0]), DERIVED("lx/2"), .help = "centre of the case"},
+    {"initial", "center_y", ANY(center[1]), DERIVED("ly/2"), .help = "centre of the case"},
+    {"initial", "center_z", ANY(center[2]), DERIVED("lz/2"), .help = "centre of the case"},
+    {"initial", "width", POSITIVE(width), DERIVED("a tenth of the shortest length"),
+     .help = "radius or standard deviation"},
+    {"initial", "amplitude", ANY(amplitude), DEFAULT("1"), .help = "height above the background"},
+    {"initial", "background", ANY(background), DEFAULT("0"), .help = "value far away"},
+    {"initial", "kx", INT(wave_number[0], -1e6, 1e6), DEFAULT("1"),
+     .help = "whole waves across lx (cosine, manufactured)"},
+    {"initial", "ky", INT(wave_number[1], -1e6, 1e6), DEFAULT("1"),
+     .help = "whole waves across ly (cosine, manufactured)"},
+    {"initial", "kz", INT(wave_number[2], -1e6, 1e6), DEFAULT("1"),
+     .help = "whole waves across lz (cosine, manufactured)"},
+    {"velocity", "field", CHOICE(velocity, config_velocities), REQUIRED, .help = "velocity field"},
+    {"velocity", "u", ANY(uniform[0]), DEFAULT("1"), .help = "x component (uniform)"},
+    {"velocity", "v", ANY(uniform[1]), DEFAULT("0"), .help = "y component (uniform)"},
+    {"velocity", "w", ANY(uniform[2]), DEFAULT("0"), .help = "z component (uniform)"},
+    {"velocity", "a", ANY(abc[0]), DEFAULT("1"), .help = "amplitude A (abc)"},
+    {"velocity", "b", ANY(abc[1]), DEFAULT("1"), .help = "amplitude B (abc)"},
+    {"velocity", "c", ANY(abc[2]), DEFAULT("1"), .help = "amplitude C (abc)"},
+    {"velocity", "period", POSITIVE(period), DEFAULT("1"),
+     .help = "time of a turn (rotation), of there and back (deformation), of a wave in time (manufactured)"},
+    {"time", "scheme", CHOICE(scheme, config_schemes), DEFAULT("rk4"), .help = "Runge-Kutta scheme"},
+    {"time", "courant", POSITIVE(courant), EITHER("dt", 0), .help = "sum of abs(c) dt/h over x, y, z; or dt"},
+    {"time", "dt", POSITIVE(dt), EITHER("courant", 0), .help = "step size; or courant"},
+    {"time", "t_end", REAL(t_end, 0, LARGEST), EITHER("steps", -1), .help = "time to stop at; or steps"},
+    {"time", "steps", COUNT(steps, 0, CONFIG_STEPS_MOST), EITHER("t_end", -1),
+     .help = "steps from t = 0, restarts included; or t_end"},
+    {"compute", "backend", .kind = CONFIG_BACKEND, .offset = AT(backend), DEFAULT("auto"),
+     .help = "what computes; auto: the first that runs here"},
+    {"compute", "precision", CHOICE(precision, precisions), DEFAULT("double"), .help = "of the field"},
+    {"compute", "order", CHOICE(order, orders), DEFAULT("8"), .help = "order of the differences in space"},
+    {"compute", "threads", INT(threads, 0, CONFIG_THREADS_MOST), DEFAULT("0"),
+     .help = "CPU threads a rank; 0: OMP_NUM_THREADS, else its share of the processors it may run on"},
+    {"halo", "transport", CHOICE(transport, transports), DEFAULT("auto"), .help = "how halo planes travel"},
+    {"halo", "overlap", CHOICE(overlap, switches), DEFAULT("yes"),
+     .help = "compute while halo planes travel"},
+    {"output", "directory", .kind = CONFIG_PATH, .offset = AT(directory), DERIVED("runs/NAME for NAME.ini"),
+     .help = "where results go"},
+    {"output", "fields_every", COUNT(fields_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
+     .help = "steps; 0: never"},
+    {"output", "checkpoint_every", COUNT(checkpoint_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
+     .help = "steps; 0: never"},
+    {"output", "diagnostics_every", COUNT(diagnostics_every, 0, CONFIG_STEPS_MOST), DEFAULT("10"),
+     .help = "steps; 0: never"},
+    {"output", "checkpoint_keep", INT(checkpoint_keep, 2, 1e6), DEFAULT("2"),
+     .help = "newest checkpoints kept"},
+    {"output", "wall_limit", REAL(wall_limit, 0, 1e9), DEFAULT("0"),
+     .help = "seconds until checkpoint and exit 75"},
+    {"restart", "from", .kind = CONFIG_PATH, .offset = AT(restart), DEFAULT("none"),
+     .help = "state to go on from: a file, latest or none"},
+};
+_Static_assert(sizeof config_keys / sizeof config_keys[0] == CONFIG_KEY_COUNT,
+               "CONFIG_KEY_COUNT in config.h");
+
+int config_key_find(const char *section, const char *name) {
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    if (strcmp(config_keys[i].section, section) == 0 && strcmp(config_keys[i].name, name) == 0) return i;
+  }
+  return -1;
+}
+
+int config_section_known(const char *section) {
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    if (strcmp(config_keys[i].section, section) == 0) return 1;
+  }
+  return 0;
+}
+
+const char *config_choice_name(const config_choice *choices, int value) {
+  while (choices->name != NULL && choices->value != value) choices++;
+  return choices->name != NULL ? choices->name : "?";
+}
+
+const char *config_case_name(config_case value) {
+  return config_choice_name(config_cases, (int)value);
+}
+
+const char *config_velocity_name(config_velocity value) {
+  return config_choice_name(config_velocities, (int)value);
+}
+
+const char *config_scheme_name(config_scheme value) {
+  return config_choice_name(config_schemes, (int)value);
+}
+
+const char *config_form_name(advection_form value) {
+  return config_choice_name(config_forms, (int)value);
+}
+
+const char *config_precision_name(precision value) {
+  return config_choice_name(precisions, (int)value);
+}

@@ -1,0 +1,100 @@
+#ifndef FDAPP_CONFIG_CONFIG_TABLE_H
+#define FDAPP_CONFIG_CONFIG_TABLE_H
+
+#include <stddef.h>
+
+#include "base/check.h"
+#include "config/config.h"
+
+/* Private to config*.c: the one table of keys from which reading, messages, writing and the list of keys
+ * follow. */
+
+typedef enum config_kind {
+  CONFIG_COUNT,  /* int64_t */
+  CONFIG_INT,    /* int */
+  CONFIG_REAL,   /* double */
+  CONFIG_CHOICE, /* an int or an enumeration, one of `choices` */
+  CONFIG_BACKEND,
+  CONFIG_PATH
+} config_kind;
+
+typedef enum config_need {
+  CONFIG_REQUIRED,
+  CONFIG_DEFAULT,    /* `fallback` is read like a value from the file */
+  CONFIG_DERIVED,    /* computed from other keys, as `fallback` says in words */
+  CONFIG_ALTERNATIVE /* exactly one of this key and `other`; `absent` marks the one not given */
+} config_need;
+
+typedef struct config_choice {
+  const char *name;
+  int value;
+  const char *help;
+} config_choice;
+
+typedef struct config_key {
+  const char *section, *name;
+  config_kind kind;
+  size_t offset;           /* of the member in config */
+  double minimum, maximum; /* inclusive; numbers only */
+  const config_choice *choices;
+  config_need need;
+  const char *fallback;
+  const char *other;
+  double absent;
+  const char *help;
+} config_key;
+
+enum { CONFIG_TEXT_SIZE = 512 };
+
+extern const config_key config_keys[CONFIG_KEY_COUNT];
+
+/* Ends with a NULL name. */
+extern const config_choice config_cases[], config_velocities[], config_schemes[], config_forms[];
+
+/* Index of a key, or -1. */
+int config_key_find(const char *section, const char *name);
+int config_section_known(const char *section);
+const char *config_choice_name(const config_choice *choices, int value);
+
+/* The known name nearest to a misspelt one: start with a word, offer candidates, take `best` (NULL if none is
+ * near). */
+typedef struct config_guess {
+  const char *word;
+  const char *best;
+  int distance;
+} config_guess;
+
+void config_guess_offer(config_guess *guess, const char *candidate);
+
+/* Reads `text` as the value of `key` into the configuration. NULL, or what is wrong with it. */
+const char *config_value_read(const config_key *key, const char *text, config *config);
+
+/* What `key` accepts, in words, at most CONFIG_TEXT_SIZE bytes. */
+const char *config_value_accepted(const config_key *key, char *text);
+
+/* The nearest accepted word for a misspelt value, or NULL. */
+const char *config_value_guess(const config_key *key, const char *text);
+
+/* Marks an alternative key as not given; whether it is so marked. */
+void config_value_clear(const config_key *key, config *config);
+int config_value_is_clear(const config_key *key, const config *config);
+
+/* What config.line says beside lines. */
+enum { CONFIG_LINE_NONE = 0, CONFIG_LINE_OVERRIDE = -1 };
+
+typedef struct config_reading {
+  config *config;
+  const char *path;
+} config_reading;
+
+/* Records "WHERE: SUBJECT: what is wrong"; WHERE is path:line or "command line". Returns STATUS_USAGE. */
+__attribute__((format(printf, 4, 5))) status config_fail(const char *path, int line, const char *subject,
+                                                         const char *format, ...);
+
+/* The value of `key` as in a file, numbers with `digits` digits, in text of CONFIG_PATH_SIZE bytes. */
+const char *config_value_text(const config_key *key, const config *config, int digits, char *text);
+
+/* Completes defaults, then checks what no key can tell alone. */
+status config_complete(config_reading *reading);
+
+#endif

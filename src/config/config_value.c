@@ -1,0 +1,192 @@
+#include "config/config_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LONGEST_WORD = 32 };
+
+static char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static int smaller(int a, int b) {
+  return a < b ? a : b;
+}
+
+/* Edits (insert, delete, replace, swap neighbours) from a to b, case ignored. Optimal string alignment
+ * distance. */
+static int edit_distance(const char *a, size_t length_a, const char *b, size_t length_b) {
+  int d[LONGEST_WORD + 1][LONGEST_WORD + 1];
+  for (size_t i = 0; i <= length_a; i++) d[i][0] = (int)i;
+  for (size_t j = 0; j <= length_b; j++) d[0][j] = (int)j;
+  for (size_t i = 1; i <= length_a; i++) {
+    for (size_t j = 1; j <= length_b; j++) {
+      const char x = lower(a[i - 1]), y = lower(b[j - 1]);
+      d[i][j] = smaller(smaller(d[i - 1][j], d[i][j - 1]) + 1, d[i - 1][j - 1] + (x != y));
+      if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y) {
+        d[i][j] = smaller(d[i][j], d[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return d[length_a][length_b];
+}
+
+void config_guess_offer(config_guess *guess, const char *candidate) {
+  const size_t length = strlen(guess->word), length_candidate = strlen(candidate);
+  if (length == 0 || length > LONGEST_WORD || length_candidate > LONGEST_WORD) return;
+  const int distance = edit_distance(guess->word, length, candidate, length_candidate);
+  const int near = 1 + (int)length_candidate / 3;
+  if (distance > near || distance >= (int)length_candidate) return;
+  if (guess->best == NULL || distance < guess->distance) {
+    guess->best = candidate;
+    guess->distance = distance;
+  }
+}
+
+const char *config_value_guess(const config_key *key, const char *text) {
+  config_guess guess = {.word = text};
+  if (key->kind == CONFIG_CHOICE) {
+    for (const config_choice *c = key->choices; c->name != NULL; c++) config_guess_offer(&guess, c->name);
+  } else if (key->kind == CONFIG_BACKEND) {
+    config_guess_offer(&guess, "auto");
+    for (int i = 0; i < kernels_count(); i++) config_guess_offer(&guess, kernels_at(i)->name);
+  }
+  return guess.best;
+}
+
+static void append(char *text, const char *word) {
+  const size_t used = strlen(text);
+  (void)snprintf(text + used, CONFIG_TEXT_SIZE - used, "%s%s", used > 0 ? ", " : "", word);
+}
+
+const char *config_value_accepted(const config_key *key, char *text) {
+  text[0] = '\0';
+  switch (key->kind) {
+  case CONFIG_COUNT:
+  case CONFIG_INT:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "an integer from %.0f to %.0f", key->minimum, key->maximum);
+    break;
+  case CONFIG_REAL:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %g to %g", key->minimum, key->maximum);
+    break;
+  case CONFIG_CHOICE:
+    for (const config_choice *c = key->choices; c->name != NULL; c++) append(text, c->name);
+    break;
+  case CONFIG_BACKEND:
+    append(text, "auto");
+    for (int i = 0; i < kernels_count(); i++) append(text, kernels_at(i)->name);
+    break;
+  case CONFIG_PATH:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "a path of at most %d bytes", CONFIG_PATH_LIMIT);
+    break;
+  }
+  return text;
+}
+
+static const char *read_integer(const config_key *key, const char *text, int64_t *value) {
+  const char *digits = text + (*text == '-' || *text == '+');
+  if (digits[0] == '\0' || digits[strspn(digits, "0123456789")] != '\0')
+    return "not an integer in decimal digits";
+  if (digits[0] == '0' && digits[1] != '\0') return "an integer with a leading zero";
+  *value = strtoll(text, NULL, 10); /* the nearest there is, where 64 bits do not hold it: out of any range */
+  if (*value < (int64_t)key->minimum || *value > (int64_t)key->maximum) return "out of range";
+  return NULL;
+}
+
+static const char *read_real(const config_key *key, const char *text, double *value) {
+  /* strtod alone would also take spaces, hexadecimal digits, nan and inf. */
+  if (text[strspn(text, "+-.0123456789eE")] != '\0') return "not a decimal number";
+  char *end;
+  errno = 0;
+  *value = strtod(text, &end);
+  if (end == text || *end != '\0') return "not a decimal number";
+  if (errno == ERANGE || !(*value >= key->minimum) || !(*value <= key->maximum)) return "out of range";
+  return NULL;
+}
+
+static const char *read_choice(const config_key *key, const char *text, int *value) {
+  for (const config_choice *c = key->choices; c->name != NULL; c++) {
+    if (strcmp(c->name, text) == 0) {
+      *value = c->value;
+      return NULL;
+    }
+  }
+  return "not known";
+}
+
+static const char *read_backend(const char *text, char *value) {
+  if (strcmp(text, "auto") != 0 && kernels_find(text) == NULL) {
+    return strcmp(text, "cuda") == 0 ? "not built into this program" : "not known";
+  }
+  (void)snprintf(value, sizeof((config *)NULL)->backend, "%s", text);
+  return NULL;
+}
+
+/* Refuses what would not survive being written to a file and read again, and what a shell would have
+ * expanded. */
+static const char *read_path(const config_key *key, const char *text, char *value) {
+  if (strlen(text) > CONFIG_PATH_LIMIT) return "too long";
+  if (text[strlen(text) - 1] == ' ') return "a path that ends with a blank";
+  if (text[0] == '"' || text[0] == '\'') return "paths are written without quotes";
+  if (text[0] == '~' || strchr(text, '$') != NULL)
+    return "'~' and '$' are not expanded here: write the path in full";
+  for (const char *c = text; *c != '\0'; c++) {
+    if ((unsigned char)*c < ' ' || *c == 127) return "a path with a control character";
+    if (*c == ' ' && c[1] == ';') return "a path with ' ;', which begins a comment";
+  }
+  const int none = key->need == CONFIG_DEFAULT && strcmp(text, key->fallback) == 0;
+  memset(value, 0, CONFIG_PATH_SIZE);
+  memcpy(value, none ? "" : text, none ? 0 : strlen(text));
+  return NULL;
+}
+
+const char *config_value_read(const config_key *key, const char *text, config *config) {
+  void *const member = (char *)config + key->offset;
+  if (text[0] == '\0') return "no value";
+  if (text[0] == ';' || text[0] == '#' || strstr(text, " #") != NULL || strstr(text, "\t#") != NULL)
+    return "a comment after a value begins with ' ;'";
+  const char *wrong = NULL;
+  int64_t integer = 0;
+  switch (key->kind) {
+  case CONFIG_COUNT:
+    wrong = read_integer(key, text, &integer);
+    if (wrong == NULL) *(int64_t *)member = integer;
+    break;
+  case CONFIG_INT:
+    wrong = read_integer(key, text, &integer);
+    if (wrong == NULL) *(int *)member = (int)integer;
+    break;
+  case CONFIG_REAL:
+    wrong = read_real(key, text, member);
+    break;
+  case CONFIG_CHOICE:
+    wrong = read_choice(key, text, member);
+    break;
+  case CONFIG_BACKEND:
+    wrong = read_backend(text, member);
+    break;
+  case CONFIG_PATH:
+    wrong = read_path(key, text, member);
+    break;
+  }
+  return wrong;
+}
+
+void config_value_clear(const config_key *key, config *config) {
+  void *const member = (char *)config + key->offset;
+  if (key->kind == CONFIG_COUNT) {
+    *(int64_t *)member = (int64_t)key->absent;
+  } else {
+    *(double *)member = key->absent;
+  }
+}
+
+int config_value_is_clear(const config_key *key, const config *config) {
+  const void *const member = (const char *)config + key->offset;
+  if (key->need != CONFIG_ALTERNATIVE) return 0;
+  return key->kind == CONFIG_COUNT ? *(const int64_t *)member == (int64_t)key->absent
+                                   : !(*(const double *)member > key->absent);
+}

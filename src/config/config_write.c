@@ -1,0 +1,93 @@
+#include "config/config_table.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *config_value_text(const config_key *key, const config *config, int digits, char *text) {
+  const void *const member = (const char *)config + key->offset;
+  switch (key->kind) {
+  case CONFIG_COUNT:
+    (void)snprintf(text, CONFIG_PATH_SIZE, "%" PRId64, *(const int64_t *)member);
+    break;
+  case CONFIG_INT:
+    (void)snprintf(text, CONFIG_PATH_SIZE, "%d", *(const int *)member);
+    break;
+  case CONFIG_REAL:
+    (void)snprintf(text, CONFIG_PATH_SIZE, "%.*g", digits, *(const double *)member);
+    break;
+  case CONFIG_CHOICE:
+    (void)snprintf(text, CONFIG_PATH_SIZE, "%s", config_choice_name(key->choices, *(const int *)member));
+    break;
+  case CONFIG_BACKEND:
+  case CONFIG_PATH:
+    (void)snprintf(text, CONFIG_PATH_SIZE, "%s",
+                   *(const char *)member != '\0' ? (const char *)member : key->fallback);
+    break;
+  }
+  return text;
+}
+
+void config_write(const config *config, FILE *file) {
+  const locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+  const locale_t before = uselocale(c);
+  const char *section = "";
+  char text[CONFIG_PATH_SIZE];
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    const config_key *key = &config_keys[i];
+    if (strcmp(key->section, section) != 0) {
+      fprintf(file, "%s[%s]\n", i > 0 ? "\n" : "", key->section);
+      section = key->section;
+    }
+    if (config_value_is_clear(key, config)) continue;
+    fprintf(file, "%s = %s\n", key->name, config_value_text(key, config, 17, text));
+  }
+  (void)uselocale(before);
+  if (c != (locale_t)0) freelocale(c);
+}
+
+status config_text(const config *config, char **text) {
+  size_t size = 0;
+  *text = NULL;
+  FILE *memory = open_memstream(text, &size);
+  if (memory != NULL) {
+    config_write(config, memory);
+    const int whole = ferror(memory) == 0;
+    if (fclose(memory) == 0 && whole) return STATUS_OK;
+    free(*text);
+    *text = NULL;
+  }
+  return status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
+}
+
+static void list_choices(const char *title, const config_choice *choices, FILE *file) {
+  fprintf(file, "%s\n", title);
+  for (; choices->name != NULL; choices++) fprintf(file, "  %-14s %s\n", choices->name, choices->help);
+  fputc('\n', file);
+}
+
+static const char *default_text(const config_key *key) {
+  return key->need == CONFIG_REQUIRED      ? "required"
+         : key->need == CONFIG_ALTERNATIVE ? "one of the two"
+                                           : key->fallback;
+}
+
+void config_list(FILE *file) {
+  list_choices("Cases (initial.case)", config_cases, file);
+  list_choices("Velocity fields (velocity.field)", config_velocities, file);
+  list_choices("Schemes (time.scheme)", config_schemes, file);
+  list_choices("Forms of the advection term (physics.form)", config_forms, file);
+  fputs("Backends (compute.backend), in the order in which auto tries them\n", file);
+  for (int i = 0; i < kernels_count(); i++) fprintf(file, "  %s\n", kernels_at(i)->name);
+  fputs("\nKeys\n\n", file);
+  fprintf(file, "| %-24s | %-78s | %-30s | %s\n", "key", "accepted", "default", "meaning |");
+  fputs("|---|---|---|---|\n", file);
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    const config_key *key = &config_keys[i];
+    char name[64], accepted[CONFIG_TEXT_SIZE];
+    (void)snprintf(name, sizeof name, "%s.%s", key->section, key->name);
+    fprintf(file, "| %-24s | %-78s | %-30s | %s |\n", name, config_value_accepted(key, accepted),
+            default_text(key), key->help);
+  }
+}

@@ -1,0 +1,160 @@
+#include "domain/field.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t plane_bytes(const kernels_shape *shape) {
+  return (size_t)shape->plane * kernels_element_size(shape->precision);
+}
+
+size_t field_plane_bytes(const field *field) {
+  return plane_bytes(&field->shape);
+}
+
+void *field_plane(const field *field, int z) {
+  return (char *)field->data + (size_t)(z + KERNELS_HALO) * field_plane_bytes(field);
+}
+
+int field_piece_planes(size_t plane_bytes, int64_t planes) {
+  const int64_t most = (int64_t)(FIELD_PIECE_BYTES / plane_bytes);
+  return (int)(most < 1 ? 1 : most < planes ? most : planes);
+}
+
+status field_space_open(const kernels *backend, kernels_context *context, kernels_shape shape,
+                        field_space *space) {
+  const size_t plane = plane_bytes(&shape);
+  const int chunk = field_piece_planes(plane, shape.nz);
+  *space = (field_space){.backend = backend, .context = context, .shape = shape, .chunk = chunk};
+  return backend->memory_allocate(context, MEMORY_STAGING, (size_t)chunk * plane, &space->staging);
+}
+
+void field_space_close(field_space *space) {
+  if (space->staging != NULL) space->backend->memory_free(space->context, MEMORY_STAGING, space->staging);
+  space->staging = NULL;
+}
+
+status field_create(const field_space *space, field *field) {
+  static unsigned made = 0;
+  field->backend = space->backend;
+  field->context = space->context;
+  field->shape = space->shape;
+  field->staging = space->staging;
+  field->chunk = space->chunk;
+  field->data = NULL;
+  field->number = ++made;
+  return space->backend->memory_allocate(space->context, MEMORY_DEVICE, kernels_field_bytes(&space->shape),
+                                         &field->data);
+}
+
+void field_destroy(field *field) {
+  if (field->data != NULL) field->backend->memory_free(field->context, MEMORY_DEVICE, field->data);
+  field->data = NULL;
+}
+
+/* Moves `count` planes from local plane z on between the field and the staging buffer, and waits. */
+static status staging_copy(const field *field, int z, int count, int to_host) {
+  const size_t bytes = (size_t)count * field_plane_bytes(field);
+  void *device = field_plane(field, z);
+  CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, to_host ? field->staging : device,
+                                    to_host ? device : field->staging, bytes));
+  return field->backend->queue_wait(field->context, QUEUE_MAIN);
+}
+
+/* Row i of the planes in the staging buffer. [out] *pitch: bytes from there to the next one. */
+static char *staging_row(const field *field, int64_t i, size_t *pitch) {
+  const kernels_shape *shape = &field->shape;
+  const size_t row = (size_t)shape->ldx * kernels_element_size(shape->precision);
+  const size_t at = (size_t)(i % shape->ny) * row;
+  *pitch = i % shape->ny < shape->ny - 1 ? row : plane_bytes(shape) - at;
+  return (char *)field->staging + (size_t)(i / shape->ny) * plane_bytes(shape) + at;
+}
+
+static void round_row(const kernels_shape *shape, const double *row, char *out, size_t pitch) {
+  const size_t size = kernels_element_size(shape->precision);
+  if (shape->precision == PRECISION_SINGLE) {
+    for (int x = 0; x < shape->nx; x++) ((float *)(void *)out)[x] = (float)row[x];
+  } else {
+    memcpy(out, row, (size_t)shape->nx * size);
+  }
+  memset(out + (size_t)shape->nx * size, 0, pitch - (size_t)shape->nx * size);
+}
+
+/* Rows of `count` planes from local plane z on, into the staging buffer; shared out among threads. Returns 0
+ * if a thread had no memory for its row. */
+static int fill_staging(const field *field, int z, int count, int64_t z0, int64_t nz_global,
+                        field_row function, const void *user) {
+  const kernels_shape *shape = &field->shape;
+  const int64_t rows = (int64_t)count * shape->ny;
+  int complete = 1;
+#pragma omp parallel reduction(&& : complete)
+  {
+    double *row = malloc((size_t)shape->nx * sizeof *row);
+    complete = row != NULL;
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < rows; i++) {
+      if (row == NULL) continue;
+      function(user, (z0 + z + i / shape->ny + nz_global) % nz_global, i % shape->ny, row);
+      size_t pitch = 0;
+      char *out = staging_row(field, i, &pitch);
+      round_row(shape, row, out, pitch);
+    }
+    free(row);
+  }
+  return complete;
+}
+
+status field_fill(field *field, int64_t z0, int64_t nz_global, int halos, field_row function,
+                  const void *user) {
+  const int first = halos ? -KERNELS_HALO : 0;
+  const int last = field->shape.nz - first;
+  for (int z = first; z < last; z += field->chunk) {
+    const int count = last - z < field->chunk ? last - z : field->chunk;
+    if (!fill_staging(field, z, count, z0, nz_global, function, user)) {
+      return status_fail(STATUS_MEMORY, "no memory for a row of %d points", field->shape.nx);
+    }
+    CHECK(staging_copy(field, z, count, 0));
+  }
+  return STATUS_OK;
+}
+
+/* Copies `count` planes between the staging buffer (padded) and packed host memory. */
+static void pack(const field *field, int count, char *packed, int to_packed) {
+  const kernels_shape *shape = &field->shape;
+  const size_t size = kernels_element_size(shape->precision);
+  const size_t row = (size_t)shape->nx * size;
+  const int64_t rows = (int64_t)count * shape->ny;
+  for (int64_t i = 0; i < rows; i++) {
+    size_t pitch = 0;
+    char *padded = staging_row(field, i, &pitch);
+    if (to_packed) {
+      memcpy(packed + (size_t)i * row, padded, row);
+    } else {
+      memcpy(padded, packed + (size_t)i * row, row);
+      memset(padded + row, 0, pitch - row);
+    }
+  }
+}
+
+static size_t packed_bytes(const field *field, int count) {
+  return (size_t)count * (size_t)field->shape.ny * (size_t)field->shape.nx *
+         kernels_element_size(field->shape.precision);
+}
+
+status field_load(const field *field, int z, int count, void *host) {
+  for (int done = 0; done < count; done += field->chunk) {
+    const int piece = count - done < field->chunk ? count - done : field->chunk;
+    CHECK(staging_copy(field, z + done, piece, 1));
+    pack(field, piece, (char *)host + packed_bytes(field, done), 1);
+  }
+  return STATUS_OK;
+}
+
+status field_store(field *field, int z, int count, const void *host) {
+  for (int done = 0; done < count; done += field->chunk) {
+    const int piece = count - done < field->chunk ? count - done : field->chunk;
+    /* The cast drops const only because one loop serves both directions; nothing is written. */
+    pack(field, piece, (char *)(uintptr_t)host + packed_bytes(field, done), 0);
+    CHECK(staging_copy(field, z + done, piece, 0));
+  }
+  return STATUS_OK;
+}

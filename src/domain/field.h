@@ -1,0 +1,64 @@
+#ifndef FDAPP_DOMAIN_FIELD_H
+#define FDAPP_DOMAIN_FIELD_H
+
+#include "domain/grid.h"
+
+/* What staging of fields, and of their states, takes at most, or a plane: enough for copies at full speed,
+ * little beside the fields. */
+enum { FIELD_PIECE_BYTES = 32 << 20 };
+/* Planes of such a piece, of the `planes` that there are: one at least. */
+int field_piece_planes(size_t plane_bytes, int64_t planes);
+
+/* One array with halo planes in a backend's memory. Index formula and padding: kernels.h. */
+typedef struct field {
+  const kernels *backend;
+  kernels_context *context;
+  kernels_shape shape;
+  void *data;      /* MEMORY_DEVICE; owned */
+  void *staging;   /* MEMORY_STAGING, `chunk` planes; shared between fields, not owned */
+  int chunk;       /* planes that `staging` holds */
+  unsigned number; /* of this process's fields: two that lie in one place in turn are told apart by it */
+} field;
+
+/* Where fields are made: a backend's device, the slab's shape, and one staging buffer for all of them. */
+typedef struct field_space {
+  const kernels *backend;
+  kernels_context *context;
+  kernels_shape shape;
+  void *staging;
+  int chunk;
+} field_space;
+
+/* Opens a space: allocates the staging buffer (a few planes). Not collective. STATUS_MEMORY, STATUS_DEVICE.
+ */
+status field_space_open(const kernels *backend, kernels_context *context, kernels_shape shape,
+                        field_space *space);
+void field_space_close(field_space *space);
+
+/* Allocates a field, zeroed, halos included. The caller destroys it. STATUS_MEMORY, STATUS_DEVICE. */
+status field_create(const field_space *space, field *field);
+void field_destroy(field *field);
+
+/* Of all that follow: not collective; STATUS_DEVICE, field_fill STATUS_MEMORY, too. */
+
+/* Values of one row in double: row[x] for x = 0 .. nx-1 at global row y and global plane z. Called from
+ * several threads at once. */
+typedef void (*field_row)(const void *user, int64_t z, int64_t y, double *row);
+
+/* Sets owned planes from a function of the global index, rounded to the field's precision. z0: global index
+ * of the first owned plane. Halo planes are not touched (invalid afterwards); with `halos` non-zero they are
+ * set from the periodic images instead (nz_global planes in all) and valid. Waits until done. */
+status field_fill(field *field, int64_t z0, int64_t nz_global, int halos, field_row function,
+                  const void *user);
+
+/* Copies planes z .. z+count-1 (local, halo planes too) to or from host memory shaped [count][ny][nx],
+ * packed: no padding. Padding of the field is zeroed by field_store. Any count; through the staging buffer in
+ * pieces, on queue MAIN; waits. */
+status field_load(const field *field, int z, int count, void *host);
+status field_store(field *field, int z, int count, const void *host);
+
+/* Address of plane z (local, -KERNELS_HALO .. nz + KERNELS_HALO - 1), and bytes of a plane with padding. */
+void *field_plane(const field *field, int z);
+size_t field_plane_bytes(const field *field);
+
+#endif

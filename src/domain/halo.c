@@ -1,0 +1,207 @@
+#include "domain/halo.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+enum { TAG_UP = 11, TAG_DOWN = 12 }; /* direction of travel: with two ranks both neighbours are the same */
+
+/* The four places of an exchange in a field or in the staging buffer. */
+typedef struct halo_places {
+  char *send_below, *send_above, *receive_below, *receive_above;
+} halo_places;
+
+static halo_places places_in_field(const field *field) {
+  const int nz = field->shape.nz;
+  return (halo_places){.send_below = field_plane(field, 0),
+                       .send_above = field_plane(field, nz - KERNELS_HALO),
+                       .receive_below = field_plane(field, -KERNELS_HALO),
+                       .receive_above = field_plane(field, nz)};
+}
+
+static halo_places places_in_staging(const halo *halo, int i) {
+  char *start = halo->staging + (size_t)i * 4 * halo->bytes;
+  return (halo_places){.send_below = start,
+                       .send_above = start + halo->bytes,
+                       .receive_below = start + 2 * halo->bytes,
+                       .receive_above = start + 3 * halo->bytes};
+}
+
+static halo_places places_for_mpi(const halo *halo, int i) {
+  return halo->transport == TRANSPORT_STAGED ? places_in_staging(halo, i) : places_in_field(halo->fields[i]);
+}
+
+status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport, int fields,
+                   halo *halo) {
+  const kernels_shape *shape = &space->shape;
+  *halo = (struct halo){.comm = comm,
+                        .below = (grid->rank + grid->ranks - 1) % grid->ranks,
+                        .above = (grid->rank + 1) % grid->ranks,
+                        .alone = shape->whole,
+                        .backend = space->backend,
+                        .context = space->context,
+                        .transport = transport,
+                        .most = fields,
+                        .unit = MPI_DATATYPE_NULL};
+  halo->bytes = (size_t)(KERNELS_HALO * shape->plane) * kernels_element_size(shape->precision);
+  const size_t units = halo->bytes / KERNELS_PLANE_UNIT;
+  if (units > INT_MAX) {
+    return status_fail(STATUS_USAGE,
+                       "halos: planes of %zu bytes: four of them are more than a message carries",
+                       halo->bytes / KERNELS_HALO);
+  }
+  halo->units = (int)units;
+  CHECK_MPI(MPI_Type_contiguous(KERNELS_PLANE_UNIT, MPI_BYTE, &halo->unit));
+  CHECK_MPI(MPI_Type_commit(&halo->unit));
+  CHECK(space->backend->event_create(space->context, &halo->computed));
+  CHECK(space->backend->event_create(space->context, &halo->halos_ready));
+  if (transport != TRANSPORT_STAGED || halo->alone) return STATUS_OK;
+  return space->backend->memory_allocate(space->context, MEMORY_STAGING, 4 * (size_t)fields * halo->bytes,
+                                         (void **)&halo->staging);
+}
+
+status halo_leave(halo *halo) {
+  if (halo->transport != TRANSPORT_PEER || halo->alone) return STATUS_OK;
+  halo_peer_close(&halo->peer);
+  CHECK_MPI(MPI_Barrier(halo->comm));
+  return STATUS_OK;
+}
+
+void halo_destroy(halo *halo) {
+  halo_peer_close(&halo->peer);
+  if (halo->staging != NULL) halo->backend->memory_free(halo->context, MEMORY_STAGING, halo->staging);
+  if (halo->computed != NULL) halo->backend->event_destroy(halo->computed);
+  if (halo->halos_ready != NULL) halo->backend->event_destroy(halo->halos_ready);
+  if (halo->unit != MPI_DATATYPE_NULL) (void)MPI_Type_free(&halo->unit);
+  *halo = (struct halo){0};
+}
+
+static status post_up(halo *halo) {
+  for (int i = 0; i < halo->count; i++) {
+    const halo_places at = places_for_mpi(halo, i);
+    MPI_Request *pair = &halo->up[2 * i];
+    CHECK_MPI(
+        MPI_Irecv(at.receive_below, halo->units, halo->unit, halo->below, TAG_UP, halo->comm, &pair[0]));
+    CHECK_MPI(MPI_Isend(at.send_above, halo->units, halo->unit, halo->above, TAG_UP, halo->comm, &pair[1]));
+  }
+  return STATUS_OK;
+}
+
+static status post_down(halo *halo) {
+  for (int i = 0; i < halo->count; i++) {
+    const halo_places at = places_for_mpi(halo, i);
+    MPI_Request *pair = &halo->down[2 * i];
+    CHECK_MPI(
+        MPI_Irecv(at.receive_above, halo->units, halo->unit, halo->above, TAG_DOWN, halo->comm, &pair[0]));
+    CHECK_MPI(MPI_Isend(at.send_below, halo->units, halo->unit, halo->below, TAG_DOWN, halo->comm, &pair[1]));
+  }
+  return STATUS_OK;
+}
+
+static status wait_for(const halo *halo, MPI_Request requests[]) {
+  CHECK_MPI(MPI_Waitall(2 * halo->count, requests, MPI_STATUSES_IGNORE));
+  return STATUS_OK;
+}
+
+static status copy(halo *halo, void *to, const void *from) {
+  return halo->backend->memory_copy(halo->context, QUEUE_COPY, to, from, halo->bytes);
+}
+
+/* Copies between the fields and their staging buffers. */
+static status stage_out(halo *halo) {
+  for (int i = 0; i < halo->count; i++) {
+    const halo_places device = places_in_field(halo->fields[i]);
+    const halo_places host = places_in_staging(halo, i);
+    CHECK(copy(halo, host.send_below, device.send_below));
+    CHECK(copy(halo, host.send_above, device.send_above));
+  }
+  return STATUS_OK;
+}
+
+static status stage_in(halo *halo) {
+  for (int i = 0; i < halo->count; i++) {
+    const halo_places device = places_in_field(halo->fields[i]);
+    const halo_places host = places_in_staging(halo, i);
+    CHECK(copy(halo, device.receive_below, host.receive_below));
+    CHECK(copy(halo, device.receive_above, host.receive_above));
+  }
+  return STATUS_OK;
+}
+
+/* What the COPY queue has done so far comes before anything enqueued later on the queues that compute. */
+static status publish_copies(halo *halo) {
+  CHECK(halo->backend->event_record(halo->halos_ready, halo->context, QUEUE_COPY));
+  return halo->backend->event_follow(halo->context, QUEUE_MAIN, halo->halos_ready);
+}
+
+status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges) {
+  if (count > halo->most)
+    return status_fail(STATUS_USAGE, "halos: %d fields at once, made for %d", count, halo->most);
+  if (halo->alone) return STATUS_OK;
+  halo->count = count;
+  halo->edges = edges;
+  for (int i = 0; i < count; i++) halo->fields[i] = fields[i];
+  if (halo->transport != TRANSPORT_HOST) return STATUS_OK;
+  CHECK(post_up(halo));
+  return post_down(halo);
+}
+
+/* Device pointers go one direction after the other: UCX reads the neighbours' memory in the order in which it
+ * hears of messages, and two ranks that read from one GPU while others idle take twice as long. Two ranks
+ * have one neighbour each, and nobody idles. */
+static status move_by_device(halo *halo) {
+  const int pair = halo->below == halo->above;
+  CHECK(post_up(halo));
+  if (!pair) CHECK(wait_for(halo, halo->up));
+  CHECK(post_down(halo));
+  CHECK(wait_for(halo, halo->up));
+  return wait_for(halo, halo->down);
+}
+
+static status move_by_staging(halo *halo) {
+  CHECK(stage_out(halo));
+  CHECK(halo->backend->queue_wait(halo->context, QUEUE_COPY));
+  CHECK(post_up(halo));
+  CHECK(post_down(halo));
+  CHECK(wait_for(halo, halo->up));
+  CHECK(wait_for(halo, halo->down));
+  CHECK(stage_in(halo));
+  return publish_copies(halo);
+}
+
+/* A device has been given its interior work by now, so the host has waited for the edges. Nothing is received
+ * before: only then is it sure that nobody still reads what is overwritten. */
+static status move_planes(halo *halo) {
+  switch (halo->transport) {
+  case TRANSPORT_PEER:
+    if (halo->peer.backend == NULL)
+      CHECK(halo_peer_open(halo->comm, halo->fields[0], halo->below, halo->above, &halo->peer));
+    return halo_peer_exchange(&halo->peer, halo->count, halo->fields);
+  case TRANSPORT_CUDA_AWARE:
+    return move_by_device(halo);
+  case TRANSPORT_STAGED:
+    return move_by_staging(halo);
+  default:
+    CHECK(wait_for(halo, halo->up));
+    return wait_for(halo, halo->down);
+  }
+}
+
+status halo_end(halo *halo) {
+  if (halo->alone) return STATUS_OK;
+  const double start = MPI_Wtime();
+  if (halo->transport != TRANSPORT_HOST) CHECK(halo->backend->event_wait(halo->edges));
+  const double computed = MPI_Wtime();
+  CHECK(move_planes(halo));
+  halo->count = 0;
+  const double end = MPI_Wtime();
+  halo->last_seconds = end - computed;
+  halo->wait_seconds += end - start;
+  return STATUS_OK;
+}
+
+status halo_exchange(halo *halo, int count, const field *const fields[]) {
+  if (halo->alone) return STATUS_OK;
+  CHECK(halo->backend->event_record(halo->computed, halo->context, QUEUE_MAIN));
+  CHECK(halo_begin(halo, count, fields, halo->computed));
+  return halo_end(halo);
+}

@@ -1,0 +1,28 @@
+#ifndef FDAPP_DOMAIN_NODE_H
+#define FDAPP_DOMAIN_NODE_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "base/agree.h"
+
+/* The ranks that share a node: who they are and what is left for each. */
+typedef struct node {
+  MPI_Comm comm; /* this node's ranks */
+  int rank, ranks;
+} node;
+
+/* Collective over comm. Released by node_close. STATUS_MPI. */
+status node_open(MPI_Comm comm, node *node);
+status node_close(node *node);
+
+/* CPU threads for this rank: `wanted` if positive, else OMP_NUM_THREADS if it is a number (returns 0: OpenMP
+ * decides), else the processors that this rank may use, divided by the ranks that may use the same ones.
+ * Collective over the node. STATUS_MPI. */
+status node_threads(const node *node, int wanted, int *threads);
+
+/* Sum of `bytes` over the node's ranks with the same `device`, and how many these are. Collective over the
+ * node. STATUS_MPI. */
+status node_device_bytes(const node *node, int device, int64_t bytes, int64_t *sum, int *sharing);
+
+#endif

@@ -1,0 +1,309 @@
+#include "domain/transport.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "domain/halo_flags.h"
+
+#if defined(OPEN_MPI) && OPEN_MPI
+#include <mpi-ext.h>
+#endif
+
+enum { PROOF_BYTES = 1 << 16, PROOF_TAG = 71 };
+
+const char *transport_name(transport transport) {
+  static const char *const names[] = {[TRANSPORT_HOST] = "host",
+                                      [TRANSPORT_CUDA_AWARE] = "cuda_aware",
+                                      [TRANSPORT_STAGED] = "staged",
+                                      [TRANSPORT_PEER] = "peer"};
+  return names[transport];
+}
+
+/* Open MPI answers for its own build only; a yes can be trusted, a no cannot (open-mpi/ompi issue 7963). */
+static int mpi_says_cuda_aware(void) {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return 0;
+#endif
+}
+
+/* Value of the MPI_T control variable `pml`, the point-to-point layer selected; "" if there is none. */
+static void point_to_point_layer(char *value, int size) {
+  value[0] = '\0';
+  int provided = 0;
+  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return;
+  int index = 0;
+  int count = 0;
+  MPI_T_cvar_handle handle;
+  if (MPI_T_cvar_get_index("pml", &index) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
+    char *text = calloc((size_t)count + 1, 1);
+    if (text != NULL && MPI_T_cvar_read(handle, text) == MPI_SUCCESS)
+      (void)snprintf(value, (size_t)size, "%s", text);
+    free(text);
+    (void)MPI_T_cvar_handle_free(&handle);
+  }
+  (void)MPI_T_finalize();
+}
+
+static int library_loaded(const char *name) {
+  void *handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle != NULL) (void)dlclose(handle);
+  return handle != NULL;
+}
+
+/* Whether a value of UCX_TLS, a list of what UCX may use or, after a ^, may not, lets it know device memory:
+ * by cuda_copy alone, which `cuda` and `all` stand for, too. Without, it takes device pointers for the host's
+ * (openucx/ucx issue 3776). */
+static int ucx_knows_devices(const char *list) {
+  if (list == NULL) return 1;
+  const int excludes = list[0] == '^';
+  int named = 0;
+  for (const char *name = list + excludes; *name != '\0';) {
+    size_t length = strcspn(name, ",");
+    const int alone = name[0] == '\\'; /* a name that stands for no group */
+    name += alone;
+    length -= (size_t)alone;
+    for (int i = 0; i < 3; i++) {
+      const char *const wanted = (const char *const[]){"cuda_copy", "cuda", "all"}[i];
+      if (length == strlen(wanted) && strncmp(name, wanted, length) == 0) named = 1;
+    }
+    name += length + (name[length] == ',');
+  }
+  return named != excludes;
+}
+
+/* Whether it is safe to try a device pointer at all; `why` either way. */
+static int device_pointers_plausible(char *why, size_t size) {
+  char layer[256];
+  point_to_point_layer(layer, (int)sizeof layer);
+  const int aware = mpi_says_cuda_aware();
+  const int ucx = strcmp(layer, "ucx") == 0 || (aware && layer[0] == '\0' && library_loaded("libucp.so.0"));
+  if (!aware && !ucx) {
+    (void)snprintf(why, size, "this MPI is not CUDA-aware (point-to-point layer '%s', not ucx)", layer);
+    return 0;
+  }
+  const int transport_loaded = library_loaded("libuct_cuda.so.0");
+  const int memory_loaded = library_loaded("libucm_cuda.so.0");
+  if (ucx && (!transport_loaded || !memory_loaded)) { /* a package of their own, whatever MPI says */
+    (void)snprintf(why, size, "this MPI uses UCX without its CUDA modules (%s not loaded)",
+                   transport_loaded ? "libucm_cuda" : "libuct_cuda");
+    return 0;
+  }
+  if (ucx && !ucx_knows_devices(getenv("UCX_TLS"))) {
+    (void)snprintf(why, size, "UCX_TLS leaves out UCX's module cuda_copy");
+    return 0;
+  }
+  (void)snprintf(why, size, "%s",
+                 aware ? "the MPI library says that it is CUDA-aware" : "UCX with its CUDA modules");
+  return 1;
+}
+
+/* The same for all ranks, with the words of the first one that says no. Collective. */
+static status all_plausible(MPI_Comm comm, char *why, size_t size, int *plausible) {
+  int rank = 0;
+  int ranks = 1;
+  CHECK_MPI(MPI_Comm_rank(comm, &rank));
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  const int claim = device_pointers_plausible(why, size) ? ranks : rank;
+  int first = ranks;
+  CHECK_MPI(MPI_Allreduce(&claim, &first, 1, MPI_INT, MPI_MIN, comm));
+  *plausible = first == ranks;
+  if (!*plausible) CHECK_MPI(MPI_Bcast(why, (int)size, MPI_CHAR, first, comm));
+  return STATUS_OK;
+}
+
+/* Memory of a ring exchange. `device`: first half sent, second half received; host likewise. */
+typedef struct ring {
+  MPI_Comm comm;
+  const field_space *space;
+  int rank, above, below;
+  char *host, *device;
+} ring;
+
+/* What rank `rank` sends. */
+static char ring_byte(int rank, int i) {
+  return (char)(i * 7 + rank * 31 + (i >> 8));
+}
+
+static status ring_fill(const ring *ring) {
+  for (int i = 0; i < PROOF_BYTES; i++) {
+    ring->host[i] = ring_byte(ring->rank, i);
+    ring->host[PROOF_BYTES + i] = 0;
+  }
+  const field_space *space = ring->space;
+  CHECK(space->backend->memory_copy(space->context, QUEUE_COPY, ring->device, ring->host, 2 * PROOF_BYTES));
+  return space->backend->queue_wait(space->context, QUEUE_COPY);
+}
+
+static status ring_check(const ring *ring, int *right) {
+  const field_space *space = ring->space;
+  CHECK(space->backend->memory_copy(space->context, QUEUE_COPY, ring->host, ring->device, 2 * PROOF_BYTES));
+  CHECK(space->backend->queue_wait(space->context, QUEUE_COPY));
+  *right = 1;
+  for (int i = 0; i < PROOF_BYTES; i++) {
+    if (ring->host[PROOF_BYTES + i] != ring_byte(ring->below, i)) *right = 0;
+  }
+  return STATUS_OK;
+}
+
+/* That MPI refuses device memory is an answer, not a fault. */
+static status taken(int code) {
+  return code == MPI_SUCCESS ? STATUS_OK : status_fail(STATUS_DEVICE, "MPI refuses device memory");
+}
+
+/* Nobody sends before all receive, and nobody waits for a message that its neighbour could not send. */
+static status ring_by_messages(const ring *ring) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  status result = taken(MPI_Irecv(ring->device + PROOF_BYTES, PROOF_BYTES, MPI_BYTE, ring->below, PROOF_TAG,
+                                  ring->comm, &request));
+  const int receives = result == STATUS_OK;
+  result = agree(ring->comm, result);
+  if (result == STATUS_OK) {
+    result = taken(MPI_Send(ring->device, PROOF_BYTES, MPI_BYTE, ring->above, PROOF_TAG, ring->comm));
+    result = agree(ring->comm, result);
+  }
+  if (!receives) return result;
+  if (result != STATUS_OK) CHECK_MPI(MPI_Cancel(&request));
+  const status received = taken(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  return result != STATUS_OK ? result : received;
+}
+
+/* Copies into the rank above's memory, when everyone has it open; and flags, which an exchange needs, too. */
+static status ring_by_copies(const ring *ring) {
+  halo_flags flags;
+  CHECK(halo_flags_open(ring->comm, (const int[SIDE_COUNT]){ring->below, ring->above}, &flags));
+  halo_flags_close(&flags);
+  const field_space *space = ring->space;
+  const kernels *backend = space->backend;
+  unsigned char mine[KERNELS_HANDLE_BYTES] = {0};
+  unsigned char theirs[KERNELS_HANDLE_BYTES];
+  void *memory = NULL;
+  status result = backend->memory_export(space->context, ring->device, mine);
+  CHECK_MPI(MPI_Sendrecv(mine, sizeof mine, MPI_BYTE, ring->below, PROOF_TAG, theirs, sizeof theirs, MPI_BYTE,
+                         ring->above, PROOF_TAG, ring->comm, MPI_STATUS_IGNORE));
+  if (result == STATUS_OK) result = backend->memory_import(space->context, theirs, &memory);
+  result = agree(ring->comm, result);
+  if (result == STATUS_OK)
+    result = backend->memory_copy(space->context, QUEUE_COPY, (char *)memory + PROOF_BYTES, ring->device,
+                                  PROOF_BYTES);
+  if (result == STATUS_OK) result = backend->queue_wait(space->context, QUEUE_COPY);
+  if (memory != NULL) backend->memory_release(space->context, memory);
+  result = agree(ring->comm, result); /* everyone's copies have arrived, nobody's memory is still open */
+  return result;
+}
+
+/* Sends a pattern in device memory around the ring of ranks. Collective: 1 on every rank if it was right on
+ * every rank. */
+static status prove(MPI_Comm comm, const field_space *space, status (*exchange)(const ring *), int *proved) {
+  ring ring = {.comm = comm, .space = space};
+  const kernels *backend = space->backend;
+  int ranks = 1;
+  int right = 0;
+  void *memory[2] = {NULL, NULL};
+  CHECK_MPI(MPI_Comm_rank(comm, &ring.rank));
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  ring.above = (ring.rank + 1) % ranks;
+  ring.below = (ring.rank + ranks - 1) % ranks;
+  status mine = backend->memory_allocate(space->context, MEMORY_STAGING, 2 * PROOF_BYTES, &memory[0]);
+  if (mine == STATUS_OK)
+    mine = backend->memory_allocate(space->context, MEMORY_DEVICE, 2 * PROOF_BYTES, &memory[1]);
+  ring.host = memory[0];
+  ring.device = memory[1];
+  if (mine == STATUS_OK) mine = ring_fill(&ring);
+  mine = agree(comm, mine);
+  if (mine == STATUS_OK) {
+    status proof = exchange(&ring);
+    if (proof == STATUS_OK) proof = ring_check(&ring, &right);
+    if (proof == STATUS_MPI) {
+      mine = proof; /* others wait where this rank will not come: main ends them */
+    } else if (proof != STATUS_OK) {
+      status_clear();
+      right = 0;
+    }
+  }
+  if (memory[0] != NULL) backend->memory_free(space->context, MEMORY_STAGING, memory[0]);
+  if (memory[1] != NULL) backend->memory_free(space->context, MEMORY_DEVICE, memory[1]);
+  CHECK(mine);
+  CHECK_MPI(MPI_Allreduce(&right, proved, 1, MPI_INT, MPI_MIN, comm));
+  return STATUS_OK;
+}
+
+/* Whether planes can be copied from GPU to GPU by all ranks; `why` not, if not. Collective. */
+static status peers_prove(MPI_Comm comm, const field_space *space, char *why, size_t size, int *proved) {
+  MPI_Comm node;
+  int ranks = 0;
+  int here = 0;
+  *proved = 0;
+  CHECK_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  CHECK_MPI(MPI_Comm_size(node, &here));
+  CHECK_MPI(MPI_Comm_free(&node));
+  (void)snprintf(why, size, "the ranks are on several nodes");
+  if (here < ranks) return STATUS_OK;
+  (void)snprintf(why, size, "no rank has a neighbour");
+  if (ranks == 1) return STATUS_OK;
+  (void)snprintf(why, size, "the backend shares no memory");
+  if (space->backend->memory_export == NULL) return STATUS_OK;
+  (void)snprintf(why, size, "a ring of peer copies failed");
+  return prove(comm, space, ring_by_copies, proved);
+}
+
+static status unavailable(const char *name, const char *why, const char *advice) {
+  return status_fail(STATUS_DEVICE, "halo.transport = %s: %s. Use halo.transport = auto or staged, or %s",
+                     name, why, advice);
+}
+
+status transport_choose(MPI_Comm comm, const field_space *space, config_transport wanted,
+                        transport_choice *choice) {
+  *choice = (transport_choice){.transport = TRANSPORT_HOST};
+  if (space->backend->host_memory) {
+    (void)snprintf(choice->reason, sizeof choice->reason, "fields are in host memory");
+    return STATUS_OK;
+  }
+  choice->transport = TRANSPORT_STAGED;
+  if (wanted == CONFIG_TRANSPORT_STAGED) {
+    (void)snprintf(choice->reason, sizeof choice->reason, "as configured");
+    return STATUS_OK;
+  }
+  char why[256];
+  int peers = 0;
+  int ranks = 1;
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  if (wanted == CONFIG_TRANSPORT_PEER) {
+    (void)snprintf(choice->reason, sizeof choice->reason, "alone, nothing is sent");
+    if (ranks == 1) return STATUS_OK; /* the first run of a study that compares transports */
+    CHECK(peers_prove(comm, space, why, sizeof why, &peers));
+    if (!peers) return unavailable("peer", why, "one node whose GPUs reach one another's memory");
+    choice->transport = TRANSPORT_PEER;
+    (void)snprintf(choice->reason, sizeof choice->reason, "as configured; a ring of peer copies was right");
+    return STATUS_OK;
+  }
+  int plausible = 0;
+  CHECK(all_plausible(comm, why, sizeof why, &plausible));
+  int proved = 0;
+  if (plausible) CHECK(prove(comm, space, ring_by_messages, &proved));
+  if (proved) {
+    choice->transport = TRANSPORT_CUDA_AWARE;
+    (void)snprintf(choice->reason, sizeof choice->reason, "%s; a ring exchange of device memory was right",
+                   why);
+    if (wanted == CONFIG_TRANSPORT_AUTO) CHECK(peers_prove(comm, space, why, sizeof why, &peers));
+    if (!peers) return STATUS_OK;
+    choice->transport = TRANSPORT_PEER;
+    (void)snprintf(choice->reason, sizeof choice->reason,
+                   "CUDA-aware MPI, and all ranks on this node: copies from GPU to GPU");
+    return STATUS_OK;
+  }
+  const char *fault =
+      plausible ? "; a ring exchange of device memory failed" : "; device memory was not tried";
+  (void)snprintf(choice->reason, sizeof choice->reason, "%s%s", why, fault);
+  if (wanted == CONFIG_TRANSPORT_CUDA_AWARE) {
+    return unavailable("cuda_aware", choice->reason,
+                       "a CUDA-aware MPI (README, section On GPUs: run/gpu-env)");
+  }
+  choice->warn = ranks > 1; /* alone, nothing is sent */
+  return STATUS_OK;
+}

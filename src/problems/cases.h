@@ -1,0 +1,80 @@
+#ifndef FDAPP_PROBLEMS_CASES_H
+#define FDAPP_PROBLEMS_CASES_H
+
+#include "config/config.h"
+#include "domain/field.h"
+
+/* Named initial conditions with their exact solutions, and named velocity fields. All transcendental
+ * functions that a field depends on are here, evaluated on the host in double from global indices, so that
+ * every rank count and backend starts from the same bits. Pure functions of configuration, grid and index: no
+ * MPI, no device.
+ *
+ * Lengths in domain units, x_i = i h, periodic distances. The domain may have any lx, ly, lz. */
+
+/* A case on a grid at a time: value = phi(x, y, z, t). Owns tables; cases_close releases them. */
+typedef struct cases_solution {
+  const config *config;
+  const grid *grid;
+  double time;
+  double *table[3]; /* separable cases: one factor per point of each axis; others: distance from the centre */
+} cases_solution;
+
+/* Whether phi(t) is known. At t = 0 and of the manufactured case always. Else moved with a uniform velocity,
+ * with diffusion cosine and gaussian alone; without diffusion turned by the rotation, all but cosine, while
+ * it stays in the largest circle around the axis; and back where it started after whole periods of the
+ * deformation.
+ */
+int cases_exact_known(const config *config, double time);
+/* Whether there can be any time > 0 for which it is known: decides the columns of diagnostics.csv. */
+int cases_exact_exists(const config *config);
+/* In words, for the plan: "known", "known after whole periods", "not known", or "not known: the case reaches
+ * beyond the circle that turns as a whole". A constant string. */
+const char *cases_exact_text(const config *config);
+
+/* Prepares the solution at `time` (known there). STATUS_MEMORY. config and grid must outlive it. */
+status cases_open(const config *config, const grid *grid, double time, cases_solution *solution);
+void cases_close(cases_solution *solution);
+/* A field_row; user: a cases_solution. */
+void cases_row(const void *user, int64_t z, int64_t y, double *row);
+
+/* Velocity c(x, t) = g(t) c(x), c by the formula of kernels_tables: X_d in the first three of table[0][x],
+ * Y_d and A_d in table[1][y], Z_d and B_d in table[2][z], global indices. One component at a time, as a
+ * field_row: to the bit what kernels make of the tables in the configuration's precision. */
+typedef struct cases_velocity {
+  const config *config;
+  const grid *grid;
+  double (*table[3])[KERNELS_TABLE];
+  axis component;
+} cases_velocity;
+
+/* Computes the tables. Not collective. STATUS_MEMORY, and nothing is left to close. config and grid must
+ * outlive it. */
+status cases_velocity_open(const config *config, const grid *grid, cases_velocity *velocity);
+void cases_velocity_close(cases_velocity *velocity);
+void cases_velocity_row(const void *user, int64_t z, int64_t y, double *row);
+/* A component at a point. */
+double cases_velocity_at(const cases_velocity *velocity, axis component, int64_t z, int64_t y, int64_t x);
+/* g(t), at most 1 in magnitude. */
+double cases_velocity_factor(const config *config, double time);
+/* 1 if g is constant. */
+int cases_velocity_steady(const config *config);
+/* Largest sum_i |c_i| / h_i over this slab's points, at g = 1. The maximum over ranks is the caller's.
+ * STATUS_MEMORY. */
+status cases_velocity_rate(const config *config, const grid *grid, double *rate);
+
+/* Source of the manufactured solution, phi = background + amplitude cos(w t) P(x), w = 2 pi / period, P the
+ * product of cosines: S = S_0(t) P(x) + S_1(t) c(x).grad P. As field rows (user: a cases_source), and the
+ * factors at a time. */
+enum { CASES_SOURCES = 2 };
+typedef struct cases_source {
+  cases_velocity velocity;
+  int term; /* 0 or 1 */
+} cases_source;
+int cases_has_source(const config *config);
+/* As cases_velocity_open. */
+status cases_source_open(const config *config, const grid *grid, cases_source *source);
+void cases_source_close(cases_source *source);
+void cases_source_row(const void *user, int64_t z, int64_t y, double *row);
+void cases_source_factors(const config *config, double time, double factors[CASES_SOURCES]);
+
+#endif

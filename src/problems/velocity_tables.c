@@ -1,0 +1,74 @@
+#include "problems/velocity_tables.h"
+
+/* Elements to where each axis's table begins, with its images, and to where all end. */
+typedef struct layout {
+  size_t pitch, y, z, end; /* pitch: of a component along x */
+} layout;
+
+enum { ENTRIES = KERNELS_HALO * KERNELS_TABLE }; /* elements of the images at an end along y or z */
+
+static layout layout_make(const kernels_shape *shape) {
+  layout at = {.pitch = (size_t)shape->ldx + 2 * (size_t)KERNELS_TABLE_SIDE};
+  at.y = 3 * at.pitch;
+  at.z = at.y + (size_t)shape->ny * KERNELS_TABLE + 2 * (size_t)ENTRIES;
+  at.end = at.z + (size_t)shape->nz * KERNELS_TABLE + 2 * (size_t)ENTRIES;
+  return at;
+}
+
+static void put(const kernels_shape *shape, void *staging, size_t i, double value) {
+  if (shape->precision == PRECISION_SINGLE) {
+    ((float *)staging)[i] = (float)value;
+  } else {
+    ((double *)staging)[i] = value;
+  }
+}
+
+/* The axis's table at i, a point or an image. */
+static const double *entry(const cases_velocity *velocity, axis axis, int64_t i) {
+  const int64_t n = velocity->grid->n[axis];
+  return &velocity->table[axis][(i % n + n) % n][0];
+}
+
+static void fill_entries(const kernels_shape *shape, const cases_velocity *velocity, axis axis, int64_t first,
+                         int count, size_t begin, void *staging) {
+  for (int i = -KERNELS_HALO; i < count + KERNELS_HALO; i++) {
+    const double *values = entry(velocity, axis, first + i);
+    for (int k = 0; k < KERNELS_TABLE; k++) put(shape, staging, begin++, values[k]);
+  }
+}
+
+static void fill(const kernels_shape *shape, const cases_velocity *velocity, int64_t z0, void *staging) {
+  const layout at = layout_make(shape);
+  for (int d = 0; d < 3; d++) {
+    const size_t begin = (size_t)d * at.pitch;
+    for (size_t i = 0; i < at.pitch; i++)
+      put(shape, staging, begin + i, entry(velocity, AXIS_X, (int64_t)i - KERNELS_TABLE_SIDE)[d]);
+  }
+  fill_entries(shape, velocity, AXIS_Y, 0, shape->ny, at.y, staging);
+  fill_entries(shape, velocity, AXIS_Z, z0, shape->nz, at.z, staging);
+}
+
+status velocity_tables_create(const field_space *space, const cases_velocity *velocity, int64_t z0,
+                              velocity_tables *tables) {
+  const kernels *backend = space->backend;
+  const layout at = layout_make(&space->shape);
+  const size_t element = kernels_element_size(space->shape.precision);
+  void *staging = NULL;
+  *tables = (velocity_tables){.backend = backend, .context = space->context};
+  CHECK(backend->memory_allocate(space->context, MEMORY_DEVICE, at.end * element, &tables->memory));
+  char *memory = tables->memory;
+  tables->tables = (kernels_tables){.x = memory + KERNELS_TABLE_SIDE * element,
+                                    .y = memory + (at.y + ENTRIES) * element,
+                                    .z = memory + (at.z + ENTRIES) * element};
+  CHECK(backend->memory_allocate(space->context, MEMORY_STAGING, at.end * element, &staging));
+  fill(&space->shape, velocity, z0, staging);
+  status result = backend->memory_copy(space->context, QUEUE_MAIN, tables->memory, staging, at.end * element);
+  if (result == STATUS_OK) result = backend->queue_wait(space->context, QUEUE_MAIN);
+  backend->memory_free(space->context, MEMORY_STAGING, staging);
+  return result;
+}
+
+void velocity_tables_destroy(velocity_tables *tables) {
+  if (tables->memory != NULL) tables->backend->memory_free(tables->context, MEMORY_DEVICE, tables->memory);
+  *tables = (velocity_tables){0};
+}

@@ -1,0 +1,417 @@
+#include "snapshots/checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/agree.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "snapshots/checkpoint_config.h"
+#include "snapshots/checkpoint_file.h"
+#include "snapshots/checkpoint_index.h"
+#include "output/rundir.h"
+
+struct checkpoint {
+  MPI_Comm comm;
+  grid grid;
+  precision precision;
+  int keep;
+  char directory[CONFIG_PATH_SIZE];
+  void *piece; /* piece_planes packed planes */
+  int piece_planes;
+  uint64_t *checksums; /* of the owned planes */
+  /* Rank 0 only. */
+  uint64_t *all_checksums; /* of all planes */
+  int *counts;             /* planes of each rank */
+  int *starts;             /* first plane of each rank */
+  char *configuration;
+  int listed; /* whether `index` has been read: not before it is needed, for a run first sets older results
+                 aside */
+  checkpoint_index index;
+};
+
+static size_t plane_bytes(const checkpoint *checkpoint) {
+  const int64_t *n = checkpoint->grid.n;
+  return (size_t)n[0] * (size_t)n[1] * kernels_element_size(checkpoint->precision);
+}
+
+/* What rank 0 alone needs. */
+static status create_root(checkpoint *checkpoint, const config *config) {
+  const int ranks = checkpoint->grid.ranks;
+  checkpoint->all_checksums = malloc((size_t)checkpoint->grid.n[2] * sizeof *checkpoint->all_checksums);
+  checkpoint->counts = malloc((size_t)ranks * sizeof *checkpoint->counts);
+  checkpoint->starts = malloc((size_t)ranks * sizeof *checkpoint->starts);
+  CHECK(config_text(config, &checkpoint->configuration));
+  if (checkpoint->all_checksums == NULL || checkpoint->counts == NULL || checkpoint->starts == NULL) {
+    return status_fail(STATUS_MEMORY, "no memory for the checksums of %" PRId64 " planes",
+                       checkpoint->grid.n[2]);
+  }
+  for (int rank = 0; rank < ranks; rank++) {
+    checkpoint->starts[rank] = (int)grid_slab_start(checkpoint->grid.n[2], ranks, rank);
+    checkpoint->counts[rank] =
+        (int)grid_slab_start(checkpoint->grid.n[2], ranks, rank + 1) - checkpoint->starts[rank];
+  }
+  return STATUS_OK;
+}
+
+static status create_local(checkpoint *checkpoint, const config *config) {
+  CHECK(checkpoint_file_prepare());
+  const size_t plane = plane_bytes(checkpoint);
+  const size_t planes = (size_t)field_piece_planes(plane, checkpoint->grid.nz);
+  checkpoint->piece_planes = (int)planes;
+  checkpoint->piece = malloc(planes * plane);
+  checkpoint->checksums = malloc((size_t)checkpoint->grid.nz * sizeof *checkpoint->checksums);
+  if (checkpoint->piece == NULL || checkpoint->checksums == NULL) {
+    return status_fail(STATUS_MEMORY, "no memory for a piece of %zu bytes of a state", planes * plane);
+  }
+  return checkpoint->grid.rank == 0 ? create_root(checkpoint, config) : STATUS_OK;
+}
+
+status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, checkpoint **checkpoint) {
+  struct checkpoint *made = calloc(1, sizeof *made);
+  status result = STATUS_OK;
+  if (made != NULL) {
+    made->comm = comm;
+    made->grid = *grid;
+    made->precision = config->precision;
+    made->keep = config->checkpoint_keep;
+    (void)snprintf(made->directory, sizeof made->directory, "%s", config->directory);
+    result = create_local(made, config);
+  } else {
+    result = status_fail(STATUS_MEMORY, "no memory for %zu bytes", sizeof *made);
+  }
+  result = agree(comm, result);
+  if (result != STATUS_OK) {
+    checkpoint_destroy(made);
+    made = NULL;
+  }
+  *checkpoint = made;
+  return result;
+}
+
+void checkpoint_destroy(checkpoint *checkpoint) {
+  if (checkpoint == NULL) return;
+  checkpoint_index_close(&checkpoint->index);
+  free(checkpoint->configuration);
+  free(checkpoint->starts);
+  free(checkpoint->counts);
+  free(checkpoint->all_checksums);
+  free(checkpoint->checksums);
+  free(checkpoint->piece);
+  free(checkpoint);
+}
+
+/* Rank 0: the directory's states. */
+static status list_states(checkpoint *checkpoint) {
+  if (checkpoint->listed) return STATUS_OK;
+  CHECK(checkpoint_index_open(checkpoint->directory, &checkpoint->index));
+  checkpoint->listed = 1;
+  return STATUS_OK;
+}
+
+/* Compares this rank's planes in the file with its checksums, from the disk's side of things: what was
+ * written is brought to the disk first. If phi is not NULL the planes are left in it, for reading. */
+static status check_planes(checkpoint *checkpoint, const char *path, const checkpoint_block *block,
+                           field *phi) {
+  const int nz = checkpoint->grid.nz;
+  int descriptor = -1;
+  CHECK(checkpoint_block_open(path, &descriptor));
+  status result = phi == NULL ? file_sync(descriptor, path) : STATUS_OK;
+  if (phi == NULL) (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED); /* else memory would answer */
+  for (int z = 0; z < nz && result == STATUS_OK; z += checkpoint->piece_planes) {
+    const int count = nz - z < checkpoint->piece_planes ? nz - z : checkpoint->piece_planes;
+    result = checkpoint_block_planes(descriptor, path, block, checkpoint->grid.z0 + z, count,
+                                     checkpoint->checksums + z, checkpoint->piece);
+    if (result == STATUS_OK && phi != NULL) result = field_store(phi, z, count, checkpoint->piece);
+  }
+  (void)close(descriptor);
+  return result;
+}
+
+/* Takes this rank's planes from the field and puts them into the file, piece by piece. */
+static status write_planes(checkpoint *checkpoint, const char *path, const checkpoint_block *block,
+                           const field *phi) {
+  const int nz = checkpoint->grid.nz;
+  const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
+  status result = STATUS_OK;
+  for (int z = 0; z < nz && result == STATUS_OK; z += checkpoint->piece_planes) {
+    const int count = nz - z < checkpoint->piece_planes ? nz - z : checkpoint->piece_planes;
+    result = field_load(phi, z, count, checkpoint->piece);
+    if (result == STATUS_OK) {
+      result = checkpoint_block_store(descriptor, path, block, checkpoint->grid.z0 + z, count,
+                                      checkpoint->piece, checkpoint->checksums + z);
+    }
+  }
+  if (close(descriptor) != 0 && result == STATUS_OK) {
+    result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
+  }
+  return result;
+}
+
+/* Rank 0: puts the checksums of all planes into the file. */
+static status write_checksums(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
+  const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
+  const status result = file_write_at(descriptor, path, checkpoint->all_checksums,
+                                      (size_t)checkpoint->grid.n[2] * sizeof *checkpoint->all_checksums,
+                                      block->checksums_offset);
+  (void)close(descriptor);
+  return result;
+}
+
+/* Rank 0: the header, which makes the file a state; then its final name. `partial` and `name` are in the
+ * directory. */
+static status finish(checkpoint *checkpoint, const char *path, const char *partial, const char *name,
+                     const checkpoint_block *block, const checkpoint_state *state) {
+  checkpoint_block again;
+  checkpoint_state found;
+  const int descriptor = open(path, O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
+  status result = checkpoint_block_write(descriptor, path, block);
+  if (result == STATUS_OK) result = file_sync(descriptor, path);
+  if (result == STATUS_OK) result = checkpoint_block_read(descriptor, path, &again);
+  if (close(descriptor) != 0 && result == STATUS_OK) {
+    result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
+  }
+  if (result == STATUS_OK) result = checkpoint_file_state(path, block, &found);
+  if (result == STATUS_OK && (found.dt != state->dt || found.base_step != state->base_step ||
+                              found.base_time != state->base_time || found.picture != state->picture)) {
+    result = status_fail(STATUS_FILE, "%s: does not read back as it was written", path);
+  }
+  return result == STATUS_OK ? file_rename(checkpoint->directory, partial, name) : result;
+}
+
+/* All but the final name: every step that can fail on one rank alone is agreed on before the next. */
+static status write_partial(checkpoint *checkpoint, const char *path, const checkpoint_state *state,
+                            const field *phi, checkpoint_block *block) {
+  const grid *grid = &checkpoint->grid;
+  status result = STATUS_OK;
+  if (grid->rank == 0) {
+    const checkpoint_contents contents = {.n = {grid->n[0], grid->n[1], grid->n[2]},
+                                          .h = {grid->h[0], grid->h[1], grid->h[2]},
+                                          .precision = checkpoint->precision,
+                                          .state = *state,
+                                          .configuration = checkpoint->configuration};
+    result = checkpoint_file_create(path, &contents, block);
+  }
+  CHECK(agree(checkpoint->comm, result));
+  CHECK_MPI(MPI_Bcast(block, (int)sizeof *block, MPI_BYTE, 0, checkpoint->comm));
+
+  result = write_planes(checkpoint, path, block, phi);
+  CHECK(agree(checkpoint->comm, result));
+
+  CHECK_MPI(MPI_Gatherv(checkpoint->checksums, grid->nz, MPI_UINT64_T, checkpoint->all_checksums,
+                        checkpoint->counts, checkpoint->starts, MPI_UINT64_T, 0, checkpoint->comm));
+  if (grid->rank == 0) result = write_checksums(checkpoint, path, block);
+  if (result == STATUS_OK) result = check_planes(checkpoint, path, block, NULL);
+  return agree(checkpoint->comm, result);
+}
+
+status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *state, const field *phi) {
+  char name[64];
+  char partial[64 + sizeof FILE_PARTIAL];
+  char path[PATH_MAX];
+  checkpoint_block block;
+  rundir_state_name(state->step, name);
+  (void)snprintf(partial, sizeof partial, "%s" FILE_PARTIAL, name);
+  CHECK(agree(checkpoint->comm, file_path(checkpoint->directory, partial, path, sizeof path)));
+
+  status result = write_partial(checkpoint, path, state, phi, &block);
+  if (result == STATUS_OK && checkpoint->grid.rank == 0) {
+    result = finish(checkpoint, path, partial, name, &block, state);
+    if (result == STATUS_OK) result = list_states(checkpoint);
+    if (result == STATUS_OK) result = checkpoint_index_add(&checkpoint->index, state, checkpoint->keep);
+  } else if (result != STATUS_OK) {
+    /* Known to all, or for main to end the others: no further agreement. */
+    if (checkpoint->grid.rank == 0) (void)unlink(path);
+    return result;
+  }
+  if (result != STATUS_OK) (void)unlink(path);
+  return agree(checkpoint->comm, result);
+}
+
+/* Whether a file belongs to this run. */
+static status check_match(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
+  const int64_t *n = checkpoint->grid.n;
+  if (memcmp(block->n, n, sizeof block->n) != 0) {
+    return status_fail(STATUS_FOREIGN,
+                       "%s: holds %" PRId64 " x %" PRId64 " x %" PRId64 " points; this run has %" PRId64
+                       " x %" PRId64 " x %" PRId64,
+                       path, block->n[0], block->n[1], block->n[2], n[0], n[1], n[2]);
+  }
+  if (block->precision != checkpoint->precision) {
+    return status_fail(STATUS_FOREIGN, "%s: holds %s precision; this run has %s", path,
+                       config_precision_name(block->precision), config_precision_name(checkpoint->precision));
+  }
+  return STATUS_OK;
+}
+
+/* Whether a file's domain is this run's: the same points on other lengths would be another problem. */
+static status check_spacing(const checkpoint *checkpoint, const char *path) {
+  const double *h = checkpoint->grid.h;
+  double spacing[3];
+  CHECK(checkpoint_file_spacing(path, spacing));
+  if (spacing[0] == h[0] && spacing[1] == h[1] && spacing[2] == h[2]) return STATUS_OK;
+  return status_fail(STATUS_FOREIGN, "%s: holds points %g, %g, %g apart; this run's are %g, %g, %g apart",
+                     path, spacing[0], spacing[1], spacing[2], h[0], h[1], h[2]);
+}
+
+/* A state that has got another one's name is neither. */
+static status check_step(const char *path, const checkpoint_block *block, int64_t named) {
+  if (named < 0 || block->step == named) return STATUS_OK;
+  return status_fail(STATUS_DAMAGED, "%s: holds the state of step %" PRId64 ", not of that in its name", path,
+                     block->step);
+}
+
+/* Rank 0: all of a file but the planes. named: the step in its name, -1 if any would do. [out]
+ * differences: from this run's configuration. */
+static status read_header(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_block *block,
+                          checkpoint_state *state, checkpoint_differences *differences) {
+  int descriptor = -1;
+  CHECK(checkpoint_block_open(path, &descriptor));
+  status result = checkpoint_block_read(descriptor, path, block);
+  if (result == STATUS_OK) result = check_step(path, block, named);
+  if (result == STATUS_OK) result = checkpoint_block_verify(descriptor, path, block);
+  if (result == STATUS_OK) result = check_match(checkpoint, path, block);
+  if (result == STATUS_OK) {
+    result = file_read_at(descriptor, path, checkpoint->all_checksums,
+                          (size_t)block->n[2] * sizeof *checkpoint->all_checksums, block->checksums_offset);
+  }
+  (void)close(descriptor);
+  CHECK(result);
+  CHECK(checkpoint_file_state(path, block, state));
+  CHECK(check_spacing(checkpoint, path));
+  char *theirs = NULL;
+  result = checkpoint_file_configuration(path, &theirs);
+  if (result == STATUS_OK) checkpoint_config_compare(theirs, checkpoint->configuration, differences);
+  if (differences->problem[0] != '\0') state->departed = 1;
+  free(theirs);
+  return result;
+}
+
+static status read_state(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_state *state,
+                         field *phi) {
+  struct {
+    checkpoint_block block;
+    checkpoint_state state;
+  } header;
+  status result = STATUS_OK;
+  checkpoint_differences differences = {0};
+  memset(&header, 0, sizeof header);
+  if (checkpoint->grid.rank == 0)
+    result = read_header(checkpoint, path, named, &header.block, &header.state, &differences);
+  CHECK(agree(checkpoint->comm, result));
+  CHECK_MPI(MPI_Bcast(&header, (int)sizeof header, MPI_BYTE, 0, checkpoint->comm));
+  CHECK_MPI(MPI_Scatterv(checkpoint->all_checksums, checkpoint->counts, checkpoint->starts, MPI_UINT64_T,
+                         checkpoint->checksums, checkpoint->grid.nz, MPI_UINT64_T, 0, checkpoint->comm));
+  CHECK(agree(checkpoint->comm, check_planes(checkpoint, path, &header.block, phi)));
+  *state = header.state;
+  if (differences.problem[0] != '\0') {
+    log_warning(
+        "%s was written with another problem: %s differ; the errors against the exact solution are left "
+        "out from here on",
+        path, differences.problem);
+  }
+  if (differences.method[0] != '\0')
+    log_warning("%s was computed by another method: %s; from here on it is this run's", path,
+                differences.method);
+  return STATUS_OK;
+}
+
+status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_state *state, field *phi) {
+  return read_state(checkpoint, path, -1, state, phi);
+}
+
+/* Path of the newest state before `step`, "" if there is none; from rank 0 to all. [out] step: of that state.
+ */
+static status next_older(checkpoint *checkpoint, int64_t *step, char path[CONFIG_PATH_SIZE]) {
+  int64_t found = -1;
+  status result = checkpoint->grid.rank == 0 ? list_states(checkpoint) : STATUS_OK;
+  for (size_t i = 0; i < checkpoint->index.count && checkpoint->index.entries[i].step < *step; i++) {
+    found = checkpoint->index.entries[i].step;
+  }
+  path[0] = '\0';
+  if (found >= 0) {
+    char name[64];
+    rundir_state_name(found, name);
+    result = file_path(checkpoint->directory, name, path, CONFIG_PATH_SIZE);
+  }
+  CHECK(agree(checkpoint->comm, result));
+  CHECK_MPI(MPI_Bcast(path, CONFIG_PATH_SIZE, MPI_CHAR, 0, checkpoint->comm));
+  *step = found;
+  return STATUS_OK;
+}
+
+status checkpoint_read_latest(checkpoint *checkpoint, checkpoint_state *state, field *phi, char *path) {
+  int64_t step = INT64_MAX;
+  int passed_over = 0;
+  for (;;) {
+    CHECK(next_older(checkpoint, &step, path));
+    if (path[0] == '\0') break;
+    const status result = read_state(checkpoint, path, step, state, phi);
+    /* Only what is wrong with the file makes an older one the better choice; whole, of another problem, it
+     * says what the older ones are too. */
+    if (result != STATUS_DAMAGED && result != STATUS_FILE) return result;
+    if (checkpoint->grid.rank == 0) log_warning("passed over: %s", status_message(result));
+    status_clear();
+    passed_over++;
+  }
+  if (passed_over == 0) return STATUS_OK;
+  return agree(checkpoint->comm,
+               status_fail(STATUS_DAMAGED, "%s: none of its %d states can be used; the warnings say why",
+                           checkpoint->directory, passed_over));
+}
+
+status checkpoint_rewind(checkpoint *checkpoint, int64_t step, int *moved) {
+  *moved = 0;
+  status result = STATUS_OK;
+  if (checkpoint->grid.rank == 0) {
+    result = list_states(checkpoint);
+    if (result == STATUS_OK) result = checkpoint_index_rewind(&checkpoint->index, step, moved);
+  }
+  return agree(checkpoint->comm, result);
+}
+
+int64_t checkpoint_file_bytes(const grid *grid, precision precision) {
+  const int64_t provenance = 8192; /* attributes and the configuration's text */
+  const int64_t points = grid->n[0] * grid->n[1] * grid->n[2];
+  return CHECKPOINT_BLOCK_BYTES + provenance + grid->n[2] * (int64_t)sizeof(uint64_t) +
+         points * (int64_t)kernels_element_size(precision);
+}
+
+/* Planes of a file of any grid, one after another: no memory but a checksum. */
+static status verify_planes(int descriptor, const char *path, const checkpoint_block *block) {
+  for (int64_t z = 0; z < block->n[2]; z++) {
+    uint64_t checksum = 0;
+    CHECK(file_read_at(descriptor, path, &checksum, sizeof checksum,
+                       block->checksums_offset + z * (int64_t)sizeof checksum));
+    CHECK(checkpoint_block_planes(descriptor, path, block, z, 1, &checksum, NULL));
+  }
+  return STATUS_OK;
+}
+
+status checkpoint_verify(const char *path, char *line, size_t size) {
+  checkpoint_block block;
+  checkpoint_state state;
+  int descriptor = -1;
+  CHECK(checkpoint_file_prepare());
+  CHECK(checkpoint_block_open(path, &descriptor));
+  status result = checkpoint_block_read(descriptor, path, &block);
+  if (result == STATUS_OK) result = checkpoint_block_verify(descriptor, path, &block);
+  if (result == STATUS_OK) result = verify_planes(descriptor, path, &block);
+  (void)close(descriptor);
+  CHECK(result);
+  CHECK(checkpoint_file_state(path, &block, &state));
+  (void)snprintf(
+      line, size,
+      "%s: whole; step %" PRId64 ", time %.10g, %" PRId64 " x %" PRId64 " x %" PRId64 " points, %s", path,
+      state.step, state.time, block.n[0], block.n[1], block.n[2], config_precision_name(block.precision));
+  return STATUS_OK;
+}

@@ -1,0 +1,80 @@
+#ifndef FDAPP_SNAPSHOTS_CHECKPOINT_H
+#define FDAPP_SNAPSHOTS_CHECKPOINT_H
+
+#include <mpi.h>
+
+#include "config/config.h"
+#include "domain/field.h"
+
+/* clang-format off */
+/* State files: VTKHDF 1.0 ImageData that ParaView opens, and from which a run goes on bit by bit.
+ *
+ * Layout. A user block of 2048 bytes, then an HDF5 file:
+ *   /VTKHDF                 attributes Version, Type, WholeExtent, Origin, Spacing, Direction
+ *   /VTKHDF/PointData/phi   (nz, ny, nx) in the run's precision, contiguous, unfiltered
+ *   /fdapp                  what a restart needs (the members of checkpoint_state) and provenance (revision,
+ *                           resolved configuration)
+ *   /fdapp/plane_checksums  nz values: XXH3, 64 bits, seed 0, over each z-plane's packed points in file order
+ *
+ * The user block is text, one "key value" a line, zero-padded: fdapp_state (version of the format), nx, ny,
+ * nz, file_bytes, data_offset (of phi's values), checksums_offset, step, precision, picture (0 or 1), time,
+ * metadata_xxh3 (of all bytes that are not phi's data, this value itself taken as zeros). So a damaged file
+ * is found out before the HDF5 library parses a byte of it, and the planes are checked in parallel, whatever
+ * the number of ranks. */
+/* clang-format on */
+
+/* What belongs to a state besides phi. */
+typedef struct checkpoint_state {
+  int64_t step;
+  double time;
+  double dt;         /* step size of the run */
+  int64_t base_step; /* time of step n = base_time + (n - base_step) dt */
+  double base_time;
+  int picture;  /* stays on disk; otherwise pruned to the newest `keep` */
+  int departed; /* the problem was changed on the way, so that phi is no solution of the one in the file */
+} checkpoint_state;
+
+typedef struct checkpoint checkpoint; /* opaque */
+
+/* Prepares for the states of a run. Collective over comm. Allocates what writing and reading need (a piece of
+ * a few planes); the directory is neither needed nor touched yet. `config` gives directory, keep, precision
+ * and the text stored as provenance. STATUS_MEMORY, STATUS_FILE, STATUS_MPI; the same on every rank, and then
+ * *checkpoint is NULL. [out] checkpoint: the caller's, ended by checkpoint_destroy. */
+status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, checkpoint **checkpoint);
+void checkpoint_destroy(checkpoint *checkpoint);
+
+/* Writes phi's owned planes as state_NNNNNNNN.hdf. Collective. Temporary name, room on the disk checked and
+ * reserved, structure made by rank 0, planes by all ranks independently, read back and compared with their
+ * checksums, fsync, rename, fsync of the directory, then the index state.hdf.series and pruning. A fault on
+ * any rank is the same fault on all and leaves none of the older files touched; before the rename nothing is
+ * left under the final name, after it the state is there and whole. No collective call follows a local
+ * failure. STATUS_FILE; STATUS_DAMAGED if what was read back is something else; STATUS_MEMORY, STATUS_DEVICE,
+ * STATUS_MPI. Halos of phi neither needed nor changed. */
+status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *state, const field *phi);
+
+/* Reads a state into phi's owned planes (halos invalid afterwards) and [out] state, after verifying all of
+ * it; only verifies if phi is NULL. Collective. STATUS_DAMAGED for anything that is not a whole state;
+ * STATUS_FOREIGN for a state of another grid, domain or precision; STATUS_FILE if it cannot be read.
+ * STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. The message names the file and what is wrong. A state written
+ * with another physics, initial or velocity is departed, and a warning names the keys. */
+status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_state *state, field *phi);
+
+/* Like checkpoint_read for the newest whole state of the directory; damaged ones passed over are named in
+ * warnings with the reason. [out] path of the state read (CONFIG_PATH_SIZE bytes), "" with STATUS_OK if the
+ * directory holds no state at all. STATUS_DAMAGED if there are states and none verifies. */
+status checkpoint_read_latest(checkpoint *checkpoint, checkpoint_state *state, field *phi, char *path);
+
+/* After a restart from `step`: states of later steps belong to a future that is being computed again; they
+ * move into the first free previous_N below the directory, and out of the index; an index of them and copies
+ * of the run's other files go with them. Rank 0 says so; [out] moved: there, whether there were any.
+ * Collective. STATUS_FILE, STATUS_MEMORY, STATUS_MPI. */
+status checkpoint_rewind(checkpoint *checkpoint, int64_t step, int *moved);
+
+/* Bytes of one state file, for the plan; to within the few KiB of provenance. */
+int64_t checkpoint_file_bytes(const grid *grid, precision precision);
+
+/* Verifies one file on its own, without MPI and without a configuration (--verify). [out] a line for people.
+ * STATUS_DAMAGED, STATUS_FILE, STATUS_MEMORY. */
+status checkpoint_verify(const char *path, char *line, size_t size);
+
+#endif

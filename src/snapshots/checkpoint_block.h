@@ -1,0 +1,52 @@
+#ifndef FDAPP_SNAPSHOTS_CHECKPOINT_BLOCK_H
+#define FDAPP_SNAPSHOTS_CHECKPOINT_BLOCK_H
+
+#include "snapshots/checkpoint.h"
+
+/* The text block at the head of a state file, phi's planes, and all that can be checked of a file without the
+ * HDF5 library. Private to the checkpoint room; nothing is collective. */
+
+enum { CHECKPOINT_BLOCK_BYTES = 2048 };
+
+/* What the block says. */
+typedef struct checkpoint_block {
+  precision precision;
+  int64_t n[3];             /* nx, ny, nz */
+  int64_t file_bytes;       /* size of the whole file */
+  int64_t data_offset;      /* of phi's values, from the start of the file */
+  int64_t checksums_offset; /* of the planes' checksums */
+  int64_t step;
+  double time;
+  int picture;
+} checkpoint_block;
+
+/* Bytes of a packed plane, and of all of phi's data. */
+int64_t checkpoint_plane_bytes(const checkpoint_block *block);
+int64_t checkpoint_data_bytes(const checkpoint_block *block);
+
+/* Opens a file for reading; anything but a regular file of at least a block's size is STATUS_DAMAGED, a file
+ * that cannot be opened STATUS_FILE. [out] descriptor: closed by the caller. */
+status checkpoint_block_open(const char *path, int *descriptor);
+
+/* Reads the block and checks it for itself and against the file's size: every offset below lies in the file.
+ * STATUS_DAMAGED, STATUS_FILE. The index needs no more than this. */
+status checkpoint_block_read(int descriptor, const char *path, checkpoint_block *block);
+
+/* Compares the checksum of all bytes that are not phi's data with the block's. STATUS_DAMAGED, STATUS_FILE,
+ * STATUS_MEMORY. */
+status checkpoint_block_verify(int descriptor, const char *path, const checkpoint_block *block);
+
+/* Computes that checksum from the file and writes the block into it. STATUS_FILE, STATUS_MEMORY. */
+status checkpoint_block_write(int descriptor, const char *path, const checkpoint_block *block);
+
+/* Writes `count` packed planes, the first being global plane z0, into their places. [out] checksums of them.
+ * STATUS_FILE. */
+status checkpoint_block_store(int descriptor, const char *path, const checkpoint_block *block, int64_t z0,
+                              int count, const void *values, uint64_t *checksums);
+
+/* Compares planes z0 .. z0+count-1 with `checksums` (one a plane), a piece of the file at a time. If `values`
+ * is not NULL, `count` planes are left there. STATUS_DAMAGED naming the plane, STATUS_FILE, STATUS_MEMORY. */
+status checkpoint_block_planes(int descriptor, const char *path, const checkpoint_block *block, int64_t z0,
+                               int count, const uint64_t *checksums, void *values);
+
+#endif

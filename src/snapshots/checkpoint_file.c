@@ -1,0 +1,362 @@
+#include "snapshots/checkpoint_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <hdf5.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/version.h"
+
+static const char phi_name[] = "/VTKHDF/PointData/phi";
+static const char checksums_name[] = "/fdapp/plane_checksums";
+
+/* Keeps the innermost words: they name the system's reason. */
+static herr_t keep_words(unsigned n, const H5E_error2_t *error, void *words) {
+  (void)n;
+  (void)snprintf(words, 256, "%s", error->desc != NULL ? error->desc : "");
+  return 1;
+}
+
+static status hdf5_failure(status code, const char *path, const char *call) {
+  char words[256] = "";
+  const char *equals = strstr(call, "= ");
+  if (equals != NULL) call = equals + 2;
+  (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_words, words);
+  return status_fail(code, "%s: %.*s: %s", path, (int)strcspn(call, "("), call, words);
+}
+
+/* CHECK for HDF5 calls. Handles left behind by an early return are closed with their file (H5F_CLOSE_STRONG).
+ */
+#define CHECK_HDF5(code, path, call)                                                                         \
+  do {                                                                                                       \
+    if ((call) < 0) return hdf5_failure(code, path, #call);                                                  \
+  } while (0)
+
+status checkpoint_file_prepare(void) {
+  /* A handle that could not be closed must not be tried again at exit, after MPI_Finalize. */
+  static int prepared = 0;
+  if (prepared) return STATUS_OK;
+  if (H5dont_atexit() < 0 || H5open() < 0 || H5Eset_auto2(H5E_DEFAULT, NULL, NULL) < 0) {
+    return status_fail(STATUS_FILE, "the HDF5 library cannot be started");
+  }
+  prepared = 1;
+  return STATUS_OK;
+}
+
+static hid_t memory_type(precision precision) {
+  return precision == PRECISION_SINGLE ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+}
+
+/* Writes an attribute: a scalar for count 0. */
+static status write_attribute(hid_t object, const char *path, const char *name, hid_t type, hsize_t count,
+                              const void *values) {
+  hid_t space = -1;
+  hid_t attribute = -1;
+  CHECK_HDF5(STATUS_FILE, path,
+             space = count == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, NULL));
+  CHECK_HDF5(STATUS_FILE, path, attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
+  CHECK_HDF5(STATUS_FILE, path, H5Awrite(attribute, type, values));
+  CHECK_HDF5(STATUS_FILE, path, H5Aclose(attribute));
+  CHECK_HDF5(STATUS_FILE, path, H5Sclose(space));
+  return STATUS_OK;
+}
+
+static status write_text(hid_t object, const char *path, const char *name, const char *text) {
+  hid_t type = -1;
+  CHECK_HDF5(STATUS_FILE, path, type = H5Tcopy(H5T_C_S1));
+  /* Not terminated: readers of VTKHDF 1.0 take the 9 bytes of "ImageData" and nothing else. */
+  CHECK_HDF5(STATUS_FILE, path, H5Tset_size(type, text[0] == '\0' ? 1 : strlen(text)));
+  CHECK_HDF5(STATUS_FILE, path, H5Tset_strpad(type, H5T_STR_NULLPAD));
+  CHECK(write_attribute(object, path, name, type, 0, text));
+  CHECK_HDF5(STATUS_FILE, path, H5Tclose(type));
+  return STATUS_OK;
+}
+
+/* A dataset whose place in the file is settled now and that nothing is written into yet. [out] offset: that
+ * place. */
+static status reserve_dataset(hid_t file, const char *path, const char *name, hid_t type, int rank,
+                              const hsize_t *n, int64_t *offset) {
+  hid_t plist = -1;
+  hid_t space = -1;
+  hid_t dataset = -1;
+  CHECK_HDF5(STATUS_FILE, path, plist = H5Pcreate(H5P_DATASET_CREATE));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_layout(plist, H5D_CONTIGUOUS));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_alloc_time(plist, H5D_ALLOC_TIME_EARLY));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_obj_track_times(plist, 0));
+  CHECK_HDF5(STATUS_FILE, path, space = H5Screate_simple(rank, n, NULL));
+  CHECK_HDF5(STATUS_FILE, path,
+             dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT));
+  const haddr_t place = H5Dget_offset(dataset);
+  if (place == HADDR_UNDEF) return hdf5_failure(STATUS_FILE, path, "H5Dget_offset");
+  *offset = (int64_t)place;
+  CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
+  CHECK_HDF5(STATUS_FILE, path, H5Sclose(space));
+  CHECK_HDF5(STATUS_FILE, path, H5Pclose(plist));
+  return STATUS_OK;
+}
+
+/* What ParaView reads: VTKHDF 1.0, ImageData. */
+static status write_picture(hid_t file, const char *path, const checkpoint_contents *contents,
+                            int64_t *offset) {
+  const int64_t *n = contents->n;
+  const int version[2] = {1, 0};
+  const int extent[6] = {0, (int)n[0] - 1, 0, (int)n[1] - 1, 0, (int)n[2] - 1};
+  const double origin[3] = {0.0, 0.0, 0.0};
+  const double direction[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+  const hsize_t shape[3] = {(hsize_t)n[2], (hsize_t)n[1], (hsize_t)n[0]};
+  hid_t group = -1;
+  hid_t data = -1;
+  CHECK_HDF5(STATUS_FILE, path, group = H5Gcreate2(file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  CHECK(write_attribute(group, path, "Version", H5T_NATIVE_INT, 2, version));
+  CHECK(write_text(group, path, "Type", "ImageData"));
+  CHECK(write_attribute(group, path, "WholeExtent", H5T_NATIVE_INT, 6, extent));
+  CHECK(write_attribute(group, path, "Origin", H5T_NATIVE_DOUBLE, 3, origin));
+  CHECK(write_attribute(group, path, "Spacing", H5T_NATIVE_DOUBLE, 3, contents->h));
+  CHECK(write_attribute(group, path, "Direction", H5T_NATIVE_DOUBLE, 9, direction));
+  CHECK_HDF5(STATUS_FILE, path, data = H5Gcreate2(group, "PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  CHECK_HDF5(STATUS_FILE, path, H5Gclose(data));
+  CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
+  return reserve_dataset(file, path, phi_name, memory_type(contents->precision), 3, shape, offset);
+}
+
+/* What a restart needs, and where the file comes from. */
+static status write_restart(hid_t file, const char *path, const checkpoint_contents *contents,
+                            int64_t *offset) {
+  const checkpoint_state *state = &contents->state;
+  const hsize_t planes = (hsize_t)contents->n[2];
+  hid_t group = -1;
+  CHECK_HDF5(STATUS_FILE, path, group = H5Gcreate2(file, "fdapp", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  CHECK(write_attribute(group, path, "step", H5T_NATIVE_INT64, 0, &state->step));
+  CHECK(write_attribute(group, path, "time", H5T_NATIVE_DOUBLE, 0, &state->time));
+  CHECK(write_attribute(group, path, "dt", H5T_NATIVE_DOUBLE, 0, &state->dt));
+  CHECK(write_attribute(group, path, "base_step", H5T_NATIVE_INT64, 0, &state->base_step));
+  CHECK(write_attribute(group, path, "base_time", H5T_NATIVE_DOUBLE, 0, &state->base_time));
+  CHECK(write_attribute(group, path, "picture", H5T_NATIVE_INT, 0, &state->picture));
+  CHECK(write_attribute(group, path, "departed", H5T_NATIVE_INT, 0, &state->departed));
+  CHECK(write_text(group, path, "precision", config_precision_name(contents->precision)));
+  CHECK(write_text(group, path, "version", FDAPP_VERSION));
+  CHECK(write_text(group, path, "revision", FDAPP_REVISION));
+  CHECK(write_text(group, path, "config", contents->configuration));
+  CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
+  return reserve_dataset(file, path, checksums_name, H5T_NATIVE_UINT64, 1, &planes, offset);
+}
+
+/* [out] access: what a file is opened with. */
+static status access_list(const char *path, hid_t *access) {
+  CHECK_HDF5(STATUS_FILE, path, *access = H5Pcreate(H5P_FILE_ACCESS));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_fclose_degree(*access, H5F_CLOSE_STRONG));
+  /* The run directory has a lock of its own, and some file systems have none for the library. */
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_file_locking(*access, 0, 1));
+  return STATUS_OK;
+}
+
+/* For reading. [out] file */
+static status open_file(const char *path, hid_t *file) {
+  hid_t access = -1;
+  CHECK(access_list(path, &access));
+  CHECK_HDF5(STATUS_FILE, path, *file = H5Fopen(path, H5F_ACC_RDONLY, access));
+  CHECK_HDF5(STATUS_FILE, path, H5Pclose(access));
+  return STATUS_OK;
+}
+
+/* Closes whatever happened; `result` unless that is good and closing fails. */
+static status close_file(hid_t file, const char *path, status result) {
+  if (H5Fclose(file) >= 0 || result != STATUS_OK) return result;
+  return hdf5_failure(STATUS_FILE, path, "H5Fclose");
+}
+
+/* The fault of a reservation, 0 for none. A signal that asks the run to stop must not cost it the state. */
+static int reserve(int descriptor, int64_t bytes) {
+  while (fallocate(descriptor, 0, 0, (off_t)bytes) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+/* Takes `bytes` bytes of the disk for the file, so that there is no room is said before anything is moved. */
+static status reserve_room(int descriptor, const char *path, int64_t bytes) {
+  struct statvfs room;
+  int fault = reserve(descriptor, bytes);
+  if (fault == EOPNOTSUPP || fault == ENOSYS) {
+    /* A file system that reserves nothing: what it reports as free has to do. */
+    const int known = fstatvfs(descriptor, &room) == 0;
+    fault = known && (double)room.f_bavail * (double)room.f_frsize < (double)bytes ? ENOSPC : 0;
+    if (fault == 0 && ftruncate(descriptor, (off_t)bytes) != 0) fault = errno;
+  }
+  if (fault == 0) return STATUS_OK;
+  return status_fail(STATUS_FILE, "%s: no room for %" PRId64 " bytes: %s", path, bytes, strerror(fault));
+}
+
+/* The structure, made by the library in a file that lies in memory: its writes never meet the disk, and so
+ * never fail for the disk's reasons (after a failed close HDF5 1.10 crashes when MPI_Finalize makes it clean
+ * up). phi's place is a hole in it, which takes no memory. [out] block: where phi and the checksums lie. */
+static status make_structure(int memory, const char *path, const checkpoint_contents *contents,
+                             checkpoint_block *block) {
+  hid_t access = -1;
+  hid_t creation = -1;
+  hid_t file = -1;
+  struct stat info;
+  char name[32];
+  (void)snprintf(name, sizeof name, "/proc/self/fd/%d", memory);
+  CHECK(access_list(path, &access));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_fapl_stdio(access));
+  CHECK_HDF5(STATUS_FILE, path, creation = H5Pcreate(H5P_FILE_CREATE));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_userblock(creation, CHECKPOINT_BLOCK_BYTES));
+  CHECK_HDF5(STATUS_FILE, path, file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access));
+  status result = write_picture(file, path, contents, &block->data_offset);
+  if (result == STATUS_OK) result = write_restart(file, path, contents, &block->checksums_offset);
+  CHECK(close_file(file, path, result));
+  CHECK_HDF5(STATUS_FILE, path, H5Pclose(creation));
+  CHECK_HDF5(STATUS_FILE, path, H5Pclose(access));
+  if (fstat(memory, &info) != 0) return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
+  block->file_bytes = (int64_t)info.st_size;
+  return STATUS_OK;
+}
+
+/* Copies what lies in [start, end) of the file in memory. */
+static status copy_range(int memory, int descriptor, const char *path, int64_t start, int64_t end) {
+  char piece[1 << 14];
+  for (int64_t at = start; at < end; at += (int64_t)sizeof piece) {
+    const size_t size = end - at < (int64_t)sizeof piece ? (size_t)(end - at) : sizeof piece;
+    CHECK(file_read_at(memory, path, piece, size, at));
+    CHECK(file_write_at(descriptor, path, piece, size, at));
+  }
+  return STATUS_OK;
+}
+
+/* Makes the structure and puts it around phi's place in the file. */
+static status put_structure(int memory, int descriptor, const char *path, const checkpoint_contents *contents,
+                            checkpoint_block *block) {
+  CHECK(make_structure(memory, path, contents, block));
+  const int64_t data_end = block->data_offset + checkpoint_data_bytes(block);
+  CHECK(copy_range(memory, descriptor, path, CHECKPOINT_BLOCK_BYTES, block->data_offset));
+  CHECK(copy_range(memory, descriptor, path, data_end, block->file_bytes));
+  /* What was reserved beyond the need goes back. */
+  if (ftruncate(descriptor, (off_t)block->file_bytes) == 0) return STATUS_OK;
+  return status_fail(STATUS_FILE, "%s: cannot be cut to its size: %s", path, strerror(errno));
+}
+
+static status fill_file(int descriptor, const char *path, const checkpoint_contents *contents,
+                        checkpoint_block *block) {
+  /* Attributes, groups and what the library rounds up. */
+  const int64_t provenance = 32768 + (int64_t)strlen(contents->configuration);
+  const int64_t checksums = block->n[2] * (int64_t)sizeof(uint64_t);
+  CHECK(reserve_room(descriptor, path,
+                     checkpoint_data_bytes(block) + checksums + CHECKPOINT_BLOCK_BYTES + provenance));
+  const int memory = memfd_create("state", MFD_CLOEXEC);
+  if (memory < 0) return status_fail(STATUS_MEMORY, "%s: no file in memory: %s", path, strerror(errno));
+  const status result = put_structure(memory, descriptor, path, contents, block);
+  (void)close(memory);
+  return result;
+}
+
+status checkpoint_file_create(const char *path, const checkpoint_contents *contents,
+                              checkpoint_block *block) {
+  *block = (checkpoint_block){.precision = contents->precision,
+                              .n = {contents->n[0], contents->n[1], contents->n[2]},
+                              .step = contents->state.step,
+                              .time = contents->state.time,
+                              .picture = contents->state.picture};
+  const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot make: %s", path, strerror(errno));
+  status result = fill_file(descriptor, path, contents, block);
+  if (close(descriptor) != 0 && result == STATUS_OK) {
+    result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
+  }
+  return result;
+}
+
+static status read_attribute(hid_t object, const char *path, const char *name, hid_t type, int count,
+                             void *value) {
+  hid_t attribute = -1;
+  hid_t space = -1;
+  CHECK_HDF5(STATUS_DAMAGED, path, attribute = H5Aopen(object, name, H5P_DEFAULT));
+  CHECK_HDF5(STATUS_DAMAGED, path, space = H5Aget_space(attribute));
+  if (H5Sget_simple_extent_npoints(space) != count) {
+    return status_fail(STATUS_DAMAGED, "%s: damaged: %s does not hold %d value(s)", path, name, count);
+  }
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Aread(attribute, type, value));
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Sclose(space));
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Aclose(attribute));
+  return STATUS_OK;
+}
+
+static status read_state(hid_t file, const char *path, const checkpoint_block *block,
+                         checkpoint_state *state) {
+  hid_t group = -1;
+  hid_t dataset = -1;
+  CHECK_HDF5(STATUS_DAMAGED, path, group = H5Gopen2(file, "fdapp", H5P_DEFAULT));
+  CHECK(read_attribute(group, path, "step", H5T_NATIVE_INT64, 1, &state->step));
+  CHECK(read_attribute(group, path, "time", H5T_NATIVE_DOUBLE, 1, &state->time));
+  CHECK(read_attribute(group, path, "dt", H5T_NATIVE_DOUBLE, 1, &state->dt));
+  CHECK(read_attribute(group, path, "base_step", H5T_NATIVE_INT64, 1, &state->base_step));
+  CHECK(read_attribute(group, path, "base_time", H5T_NATIVE_DOUBLE, 1, &state->base_time));
+  CHECK(read_attribute(group, path, "picture", H5T_NATIVE_INT, 1, &state->picture));
+  state->departed = 0;
+  htri_t says = 0;
+  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "departed"));
+  if (says > 0) { /* older states do not say */
+    CHECK(read_attribute(group, path, "departed", H5T_NATIVE_INT, 1, &state->departed));
+  }
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
+  CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, phi_name, H5P_DEFAULT));
+  const haddr_t offset = H5Dget_offset(dataset);
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
+  if (state->step != block->step || state->time != block->time || (int64_t)offset != block->data_offset) {
+    return status_fail(STATUS_DAMAGED, "%s: damaged: its header and its contents contradict each other",
+                       path);
+  }
+  return STATUS_OK;
+}
+
+status checkpoint_file_state(const char *path, const checkpoint_block *block, checkpoint_state *state) {
+  hid_t file = -1;
+  CHECK(open_file(path, &file));
+  return close_file(file, path, read_state(file, path, block, state));
+}
+
+static status read_spacing(hid_t file, const char *path, double spacing[3]) {
+  hid_t group = -1;
+  CHECK_HDF5(STATUS_DAMAGED, path, group = H5Gopen2(file, "VTKHDF", H5P_DEFAULT));
+  CHECK(read_attribute(group, path, "Spacing", H5T_NATIVE_DOUBLE, 3, spacing));
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
+  return STATUS_OK;
+}
+
+status checkpoint_file_spacing(const char *path, double spacing[3]) {
+  hid_t file = -1;
+  CHECK(open_file(path, &file));
+  return close_file(file, path, read_spacing(file, path, spacing));
+}
+
+static status read_configuration(hid_t file, const char *path, char **text) {
+  hid_t attribute = -1;
+  hid_t type = -1;
+  CHECK_HDF5(STATUS_DAMAGED, path,
+             attribute = H5Aopen_by_name(file, "fdapp", "config", H5P_DEFAULT, H5P_DEFAULT));
+  CHECK_HDF5(STATUS_DAMAGED, path, type = H5Aget_type(attribute));
+  const size_t size = H5Tget_size(type);
+  if (size == 0) return hdf5_failure(STATUS_DAMAGED, path, "H5Tget_size");
+  *text = calloc(size + 1, 1);
+  if (*text == NULL) return status_fail(STATUS_MEMORY, "no memory for the configuration in %s", path);
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Aread(attribute, type, *text));
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Tclose(type));
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Aclose(attribute));
+  return STATUS_OK;
+}
+
+status checkpoint_file_configuration(const char *path, char **text) {
+  hid_t file = -1;
+  *text = NULL;
+  CHECK(open_file(path, &file));
+  return close_file(file, path, read_configuration(file, path, text));
+}

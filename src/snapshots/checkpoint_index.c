@@ -1,0 +1,171 @@
+#include "snapshots/checkpoint_index.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "snapshots/checkpoint_block.h"
+#include "output/rundir.h"
+
+static const char index_name[] = RUNDIR_INDEX;
+
+/* What the file's header says; a file that has none in order stays unknown. */
+static checkpoint_entry examine(const char *directory, int64_t step) {
+  checkpoint_entry entry = {.step = step};
+  checkpoint_block block;
+  char name[64];
+  char path[PATH_MAX];
+  int descriptor = -1;
+  rundir_state_name(step, name);
+  status result = file_path(directory, name, path, sizeof path);
+  if (result == STATUS_OK) result = checkpoint_block_open(path, &descriptor);
+  if (result == STATUS_OK) {
+    result = checkpoint_block_read(descriptor, path, &block);
+    (void)close(descriptor);
+  }
+  if (result == STATUS_OK && block.step == step) {
+    entry.time = block.time;
+    entry.picture = block.picture;
+    entry.known = 1;
+  }
+  status_clear();
+  return entry;
+}
+
+/* Puts an entry in its place, instead of one of the same step. */
+static status insert(checkpoint_index *index, checkpoint_entry entry) {
+  size_t place = index->count;
+  while (place > 0 && index->entries[place - 1].step >= entry.step) place--;
+  if (place < index->count && index->entries[place].step == entry.step) {
+    index->entries[place] = entry;
+    return STATUS_OK;
+  }
+  if (index->count == index->room) {
+    const size_t room = index->room == 0 ? 64 : 2 * index->room;
+    checkpoint_entry *entries = realloc(index->entries, room * sizeof *entries);
+    if (entries == NULL) return status_fail(STATUS_MEMORY, "no memory for a list of %zu states", room);
+    index->entries = entries;
+    index->room = room;
+  }
+  memmove(&index->entries[place + 1], &index->entries[place], (index->count - place) * sizeof entry);
+  index->entries[place] = entry;
+  index->count++;
+  return STATUS_OK;
+}
+
+static void take_out(checkpoint_index *index, size_t place) {
+  index->count--;
+  memmove(&index->entries[place], &index->entries[place + 1],
+          (index->count - place) * sizeof *index->entries);
+}
+
+status checkpoint_index_open(const char *directory, checkpoint_index *index) {
+  *index = (checkpoint_index){.directory = directory};
+  DIR *listing = opendir(directory);
+  if (listing == NULL && errno == ENOENT) return STATUS_OK;
+  if (listing == NULL)
+    return status_fail(STATUS_FILE, "%s: cannot be listed: %s", directory, strerror(errno));
+  status result = STATUS_OK;
+  const char *name = NULL;
+  while ((result = file_next_name(listing, directory, &name)) == STATUS_OK && name != NULL) {
+    long long step = 0;
+    if (rundir_is_state(name, &step)) result = insert(index, examine(directory, step));
+    if (result != STATUS_OK) break;
+  }
+  (void)closedir(listing);
+  if (result != STATUS_OK) checkpoint_index_close(index);
+  return result;
+}
+
+void checkpoint_index_close(checkpoint_index *index) {
+  free(index->entries);
+  index->entries = NULL;
+  index->count = 0;
+  index->room = 0;
+}
+
+/* The index as ParaView reads it: {"file-series-version": "1.0", "files": [{"name": ..., "time": ...}, ...]}.
+ */
+static status write_index(const checkpoint_index *index) {
+  json_t *files = json_array();
+  int failures = 0;
+  for (size_t i = 0; i < index->count; i++) {
+    char name[64];
+    rundir_state_name(index->entries[i].step, name);
+    if (!index->entries[i].known) continue;
+    failures -=
+        json_array_append_new(files, json_pack("{s:s, s:f}", "name", name, "time", index->entries[i].time));
+  }
+  json_t *document = json_pack("{s:s, s:o}", "file-series-version", "1.0", "files", files);
+  char *text = document == NULL || failures > 0
+                   ? NULL
+                   : json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  const status result = text != NULL ? file_write_whole(index->directory, index_name, text)
+                                     : status_fail(STATUS_MEMORY, "no memory for %s", index_name);
+  free(text);
+  json_decref(document);
+  return result;
+}
+
+/* Takes what is too old out of the list; [out] steps of them, `room` of the list's length. */
+static size_t choose_old(checkpoint_index *index, int keep, int64_t *steps) {
+  size_t chosen = 0;
+  int kept = 0;
+  for (size_t i = index->count; i-- > 0;) {
+    if (!index->entries[i].known || index->entries[i].picture) continue;
+    if (kept++ < keep) continue;
+    steps[chosen++] = index->entries[i].step;
+    take_out(index, i);
+  }
+  return chosen;
+}
+
+status checkpoint_index_add(checkpoint_index *index, const checkpoint_state *state, int keep) {
+  const checkpoint_entry entry = {
+      .step = state->step, .time = state->time, .picture = state->picture, .known = 1};
+  CHECK(insert(index, entry));
+  int64_t *old = malloc(index->count * sizeof *old);
+  if (old == NULL) return status_fail(STATUS_MEMORY, "no memory for a list of %zu states", index->count);
+  const size_t count = choose_old(index, keep, old);
+  const status result = write_index(index);
+  for (size_t i = 0; i < count && result == STATUS_OK; i++) {
+    char name[64];
+    char path[PATH_MAX];
+    rundir_state_name(old[i], name);
+    /* A state too many costs room, not the run. */
+    if (file_path(index->directory, name, path, sizeof path) != STATUS_OK || unlink(path) != 0) {
+      log_warning("%s/%s: cannot be removed: %s", index->directory, name, strerror(errno));
+    }
+  }
+  free(old);
+  return result;
+}
+
+status checkpoint_index_rewind(checkpoint_index *index, int64_t step, int *moved) {
+  char previous[64];
+  char path[PATH_MAX];
+  size_t kept = index->count;
+  *moved = 0;
+  while (kept > 0 && index->entries[kept - 1].step > step) kept--;
+  if (kept == index->count) return write_index(index); /* a run that died may have left another one */
+  CHECK(rundir_previous(index->directory, previous));
+  CHECK(rundir_copy_results(index->directory, previous));
+  CHECK(file_path(index->directory, previous, path, sizeof path));
+  const checkpoint_index branch = {
+      .directory = path, .entries = index->entries + kept, .count = index->count - kept};
+  CHECK(write_index(&branch));
+  index->count = kept;
+  CHECK(write_index(index)); /* before any state goes, so that it never names one that has gone */
+  CHECK(rundir_move(index->directory, previous, step));
+  *moved = 1;
+  log_info("output     states after step %" PRId64 " moved to %s/%s\n", step, index->directory, previous);
+  return STATUS_OK;
+}

@@ -1,0 +1,75 @@
+#include "stepping/schedule.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Steps from the basis until t_end: a remainder below 1e-9 of a step, or below the quotient's own round-off,
+ * is no step. */
+static int64_t steps_to(double t_end, double base_time, double dt) {
+  const double exact = (t_end - base_time) / dt;
+  if (exact <= 0.0) return 0;
+  const double whole = round(exact);
+  const double tolerance = fmax(1e-9, 4.0 * DBL_EPSILON * exact);
+  return (int64_t)(fabs(exact - whole) < tolerance && whole >= 1.0 ? whole : ceil(exact));
+}
+
+static void set_end(schedule *schedule, const config *config) {
+  schedule->lands = config->steps < 0;
+  schedule->t_end = config->t_end;
+  schedule->last_step = schedule->lands
+                            ? schedule->base_step + steps_to(config->t_end, schedule->base_time, schedule->dt)
+                            : config->steps;
+}
+
+status schedule_make(const config *config, const double h[3], double rate, schedule *schedule) {
+  *schedule = (struct schedule){.dt = config->dt};
+  if (config->courant > 0.0) {
+    /* Nothing moves: the diffusive limit takes the place of the Courant number. */
+    double diffusion = 0.0;
+    for (int d = 0; d < 3; d++) diffusion += config->diffusivity / (h[d] * h[d]);
+    const double scale = rate > 0.0 ? rate : diffusion;
+    if (!(scale > 0.0)) {
+      return config_refuse(config, "time", "courant",
+                           "the velocity and the diffusivity are zero everywhere, so no step size follows "
+                           "from it; accepted: time.dt");
+    }
+    schedule->dt = config->courant / scale;
+  }
+  if (config->steps < 0 && config->t_end / schedule->dt > CONFIG_STEPS_MOST) {
+    return config_refuse(config, "time", "t_end", "more than %d steps of %g; accepted: fewer",
+                         CONFIG_STEPS_MOST, schedule->dt);
+  }
+  schedule->base_dt = schedule->dt;
+  set_end(schedule, config);
+  return STATUS_OK;
+}
+
+/* Size of the step that ended at a state: what is left from the step before, where no whole dt led to its
+ * time. */
+static double arrived_dt(int64_t step, double time, double dt, int64_t base_step, double base_time) {
+  if (step <= base_step || base_time + (double)(step - base_step) * dt == time) return dt;
+  return time - (base_time + (double)(step - 1 - base_step) * dt);
+}
+
+void schedule_resume(schedule *schedule, const config *config, int64_t step, double time, double dt,
+                     int64_t base_step, double base_time) {
+  const int same = schedule->dt == dt && base_time + (double)(step - base_step) * dt == time;
+  schedule->base_dt = same ? schedule->dt : arrived_dt(step, time, dt, base_step, base_time);
+  schedule->base_step = same ? base_step : step;
+  schedule->base_time = same ? base_time : time;
+  set_end(schedule, config);
+}
+
+double schedule_time(const schedule *schedule, int64_t step) {
+  if (schedule->lands && step >= schedule->last_step && step > schedule->base_step) return schedule->t_end;
+  return schedule->base_time + (double)(step - schedule->base_step) * schedule->dt;
+}
+
+double schedule_dt(const schedule *schedule, int64_t step) {
+  if (step == 0) step = 1;
+  if (step == schedule->base_step) return schedule->base_dt;
+  if (schedule->lands && step == schedule->last_step && step > schedule->base_step) {
+    return schedule->t_end - schedule_time(schedule, step - 1);
+  }
+  return schedule->dt;
+}

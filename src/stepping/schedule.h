@@ -1,0 +1,38 @@
+#ifndef FDAPP_STEPPING_SCHEDULE_H
+#define FDAPP_STEPPING_SCHEDULE_H
+
+#include "config/config.h"
+
+/* When steps happen: step size, number of steps, times. Pure arithmetic. Times are never accumulated:
+ * t(n) = base_time + (n - base_step) dt, except that the last step lands on t_end; so a restart finds the
+ * same bits. */
+typedef struct schedule {
+  double dt;         /* size of all steps but a shorter last one */
+  int64_t base_step; /* where this dt began to be used */
+  double base_time;
+  double base_dt;    /* size of the step that ended there, by a shorter one or another dt; dt at t = 0 */
+  int64_t last_step; /* the run is finished at this step */
+  double t_end;      /* and at this time, if `lands`; otherwise at t(last_step) */
+  int lands;
+} schedule;
+
+/* Whether a step is due for a period in steps; 0 = never. */
+static inline int schedule_due(int64_t step, int64_t every) {
+  return every > 0 && step % every == 0;
+}
+
+/* A schedule from t = 0. rate: largest sum |c_i|/h_i over all ranks. STATUS_USAGE if courant is given and
+ * nothing moves (no velocity and no diffusivity), or if there would be more than 99999999 steps. */
+status schedule_make(const config *config, const double h[3], double rate, schedule *schedule);
+
+/* Goes on from a state at (step, time) written with `dt` based at (base_step, base_time): the same basis if
+ * dt is unchanged and explains the time, otherwise a new basis here. */
+void schedule_resume(schedule *schedule, const config *config, int64_t step, double time, double dt,
+                     int64_t base_step, double base_time);
+
+/* Time at the end of step n, and size of the step that ends at n (n = 0: of the first step); n >= base_step.
+ */
+double schedule_time(const schedule *schedule, int64_t step);
+double schedule_dt(const schedule *schedule, int64_t step);
+
+#endif
