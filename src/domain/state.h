@@ -1,0 +1,22 @@
+#ifndef FDAPP_DOMAIN_STATE_H
+#define FDAPP_DOMAIN_STATE_H
+
+#include "domain/field.h"
+
+/* The unknowns of an equation on one rank's slab: named fields of one shape, advanced, exchanged and stored
+ * together. */
+
+enum { STATE_FIELDS = 8 }; /* most fields of a state */
+
+typedef struct state {
+  int count;                /* fields in use, 1 .. STATE_FIELDS */
+  const char *const *names; /* of each field, as files and tables show it; constant strings */
+  field part[STATE_FIELDS];
+} state;
+
+/* Allocates `count` fields of `space`. `names` must outlive the state. Not collective. STATUS_MEMORY,
+ * STATUS_DEVICE; state_destroy is due all the same. */
+status state_create(const field_space *space, int count, const char *const *names, state *state);
+void state_destroy(state *state);
+
+#endif
