@@ -1,0 +1,78 @@
+"""Checks the documents: length of lines and of README.md, links between files, and that what the program has is named.
+
+usage: docs_check.py   (in the project's root; prints what is wrong and returns 1)
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+LINE, README_LINES = 120, 120
+WIDE = re.compile(r"^\s*(\||\[|!\[)|https?://")  # tables, and links, cannot be broken
+
+
+def documents():
+    names = subprocess.run(
+        ["git", "ls-files", "*.md"], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    ).stdout.split()
+    return [pathlib.Path(name) for name in names if pathlib.Path(name).exists()]
+
+
+def long_lines(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) > LINE and not WIDE.search(line):
+            yield f"{path}:{number}: {len(line)} characters, at most {LINE}"
+
+
+def anchors(text):
+    """Names of a document's headings, as code hosts make them."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def dead_links(path, text):
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (path.parent / name) if name else path
+        if not file.exists():
+            yield f"{path}: link to {target}: there is no such file"
+        elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
+            yield f"{path}: link to {target}: there is no such heading"
+
+
+def missing(page, what, names):
+    text = pathlib.Path(page).read_text()
+    return [
+        f"{page} does not name the {what} {name}"
+        for name in names
+        if f"`{name}`" not in text and f"| {name} |" not in text
+    ]
+
+
+def found(path, pattern):
+    return re.findall(pattern, pathlib.Path(path).read_text(), re.MULTILINE)
+
+
+def main():
+    faults = []
+    for path in documents():
+        text = path.read_text()
+        faults += dead_links(path, text)
+        if path.parts[0] in ("README.md", "docs"):
+            faults += long_lines(path, text)
+    lines = len(pathlib.Path("README.md").read_text().splitlines())
+    if lines > README_LINES:
+        faults.append(f"README.md: {lines} lines, at most {README_LINES}")
+    keys = found("src/config/config_table.c", r'^ *\{"[a-z]*", "([a-z_]*)"')
+    faults += missing("docs/reference/configuration.md", "key", keys)
+    codes = found("src/base/status.h", r"^ *X\(\w+, (\d+),")
+    faults += missing("docs/reference/exit-codes.md", "exit code", sorted(set(codes)))
+    print("\n".join(faults), end="\n" if faults else "")
+    return 1 if faults else 0
+
+
+sys.exit(main())

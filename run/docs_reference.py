@@ -1,0 +1,83 @@
+"""Writes the pages of docs/reference that the programs know best: their own words on keys and options.
+
+usage: docs_reference.py BUILD_DIRECTORY OUTPUT_DIRECTORY
+"""
+
+import pathlib
+import subprocess
+import sys
+
+CONFIGURATION = """# Configuration
+
+An INI file; `section.key=value` on the command line overrides it. Unknown, repeated, contradictory or out-of-range
+entries are errors that name the file and line, or the command line, and what is accepted, before anything is written.
+
+`run/docs --reference` writes this page from `fdapp --list`.
+
+"""
+
+COMMAND_LINE = """# Command lines
+
+`run/docs --reference` writes this page from what the programs print with `--help`.
+
+"""
+
+
+def output(program, option):
+    return subprocess.run(
+        [program, option], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    ).stdout
+
+
+def table(rows, header):
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def words(text):
+    """A list's entry "name   meaning" as a row, the name as code."""
+    name, _, meaning = text.strip().partition(" ")
+    return [f"`{name}`", meaning.strip()]
+
+
+def keys(lines):
+    """The table of keys, a section after the other, without the padding that lines up columns in a terminal."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    rows = [row for row in rows if not set(row[0]) <= set("-") and row[0] != "key"]
+    result, section = [], None
+    for row in rows:
+        name, _, key = row[0].partition(".")
+        if name != section:
+            section = name
+            result += ["", f"## \\[{section}\\]", "", *table([], ["key", "accepted", "default", "meaning"])]
+        result.append("| " + " | ".join([f"`{key}`", *row[1:]]) + " |")
+    return result
+
+
+def configuration(text):
+    """The lists of names, then the keys; the same page whether or not this build has the CUDA backend."""
+    text = text.replace("auto, cpu ", "auto, cuda, cpu ")
+    result = []
+    for block in text.split("\n\n"):
+        lines = block.splitlines()
+        if lines[0].startswith("|"):
+            result += keys(lines)
+        elif lines[0] != "Keys" and not lines[0].startswith("Backends"):
+            result += ["", f"## {lines[0]}", "", *table([words(line) for line in lines[1:]], ["name", "meaning"])]
+    return CONFIGURATION + "\n".join(result).strip() + "\n"
+
+
+def command_line(build):
+    parts = []
+    for name in ("fdapp", "fdbench"):
+        parts.append(f"## {name}\n\n```text\n{output(build / name, '--help').rstrip()}\n```\n")
+    return COMMAND_LINE + "\n".join(parts)
+
+
+def main():
+    build, target = (pathlib.Path(argument) for argument in sys.argv[1:3])
+    (target / "configuration.md").write_text(configuration(output(build / "fdapp", "--list")))
+    (target / "command-line.md").write_text(command_line(build))
+
+
+main()
