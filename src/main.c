@@ -17,7 +17,7 @@
 
 static const char help[] =
     "Usage: mpirun -np RANKS fdapp [--validate] CONFIG.ini [section.key=value ...]\n"
-    "       fdapp --verify FILE...\n"
+    "       fdapp --verify FILE... | --hash FILE...\n"
     "       fdapp --list | --version | --help\n"
     "\n"
     "Solves the advection-diffusion equation on a periodic box with differences of order 2 to 8, the\n"
@@ -26,7 +26,8 @@ static const char help[] =
     "  CONFIG.ini          the run; config/ holds commented examples, README.md a table of all keys\n"
     "  section.key=value   overrides a key of the file, e.g. time.steps=100 output.directory=runs/test\n"
     "  --validate          check everything, print the plan, run nothing, write nothing\n"
-    "  --verify FILE...    check state files byte by byte\n"
+    "  --verify FILE...    check snapshots byte by byte\n"
+    "  --hash FILE...      check them, and print the hash of the answer in each\n"
     "  --list              cases, velocity fields, schemes, forms, backends, and all keys with what they "
     "accept\n"
     "  --version           versions and revision\n"
@@ -34,22 +35,26 @@ static const char help[] =
     "\n"
     "Exit codes: 0 finished; 2 bad command line or configuration (no result touched); 3 the environment\n"
     "(device, memory, disk, damaged file); 4 the solution stopped being finite (the last good state, if\n"
-    "states are written at all, is on disk); 75 stopped early on request (SIGTERM, SIGINT, SIGUSR1 or\n"
-    "output.wall_limit) after a checkpoint: run again with restart.from=latest to go on.\n";
+    "states are written at all, is on disk); 75 stopped early on request (SIGTERM, SIGINT, SIGUSR1, SIGUSR2,\n"
+    "SIGHUP, SIGXCPU or output.wall_limit) after a checkpoint: run again with restart.from=latest to go on.\n";
 
 typedef enum action {
   ACTION_RUN,
   ACTION_VALIDATE,
   ACTION_VERIFY,
+  ACTION_HASH,
   ACTION_LIST,
   ACTION_VERSION,
   ACTION_HELP
 } action;
 
-static const struct option options[] = {
-    {"validate", no_argument, NULL, ACTION_VALIDATE}, {"verify", no_argument, NULL, ACTION_VERIFY},
-    {"list", no_argument, NULL, ACTION_LIST},         {"version", no_argument, NULL, ACTION_VERSION},
-    {"help", no_argument, NULL, ACTION_HELP},         {NULL, 0, NULL, 0}};
+static const struct option options[] = {{"validate", no_argument, NULL, ACTION_VALIDATE},
+                                        {"verify", no_argument, NULL, ACTION_VERIFY},
+                                        {"hash", no_argument, NULL, ACTION_HASH},
+                                        {"list", no_argument, NULL, ACTION_LIST},
+                                        {"version", no_argument, NULL, ACTION_VERSION},
+                                        {"help", no_argument, NULL, ACTION_HELP},
+                                        {NULL, 0, NULL, 0}};
 
 static status parse(int argc, char **argv, action *action) {
   *action = ACTION_RUN;
@@ -58,20 +63,22 @@ static status parse(int argc, char **argv, action *action) {
     const int abbreviated = index >= 0 && strcmp(argv[optind - 1] + 2, options[index].name) != 0;
     if (found == '?' || abbreviated) {
       const char letter[] = {'-', (char)optopt, '\0'};
-      return status_fail(STATUS_USAGE,
-                         "unknown option '%s'; accepted: --validate, --verify, --list, --version, --help",
-                         optopt > ' ' ? letter : argv[optind - 1]);
+      return status_fail(
+          STATUS_USAGE,
+          "unknown option '%s'; accepted: --validate, --verify, --hash, --list, --version, --help",
+          optopt > ' ' ? letter : argv[optind - 1]);
     }
     if (*action != ACTION_RUN)
       return status_fail(STATUS_USAGE, "give one option at a time; see fdapp --help");
     *action = found == 'h' ? ACTION_HELP : (enum action)found;
   }
   const int arguments = argc - optind;
-  const int needs_argument = *action == ACTION_RUN || *action == ACTION_VALIDATE || *action == ACTION_VERIFY;
+  const int needs_files = *action == ACTION_VERIFY || *action == ACTION_HASH;
+  const int needs_argument = *action == ACTION_RUN || *action == ACTION_VALIDATE || needs_files;
   if (needs_argument && arguments == 0) {
-    return *action == ACTION_VERIFY
-               ? status_fail(STATUS_USAGE,
-                             "no state file given; usage: fdapp --verify FILE...; see fdapp --help")
+    return needs_files
+               ? status_fail(STATUS_USAGE, "no snapshot given; usage: fdapp --%s FILE...; see fdapp --help",
+                             *action == ACTION_HASH ? "hash" : "verify")
                : status_fail(STATUS_USAGE,
                              "no configuration file given; usage: mpirun -np RANKS fdapp CONFIG.ini "
                              "[section.key=value ...]; see fdapp --help");
@@ -88,13 +95,15 @@ static void print_version(void) {
            FDAPP_CUDA_VERSION);
 }
 
-/* Every file gets its line; the last fault is the result. */
-static status verify(int count, char **paths) {
+/* Every file gets its line, with `hashes` "HASH  FILE"; the last fault is the result. */
+static status verify(int count, char **paths, int hashes) {
   status result = STATUS_OK;
   for (int i = 0; i < count; i++) {
     char line[STATUS_MESSAGE_SIZE];
-    const status found = checkpoint_verify(paths[i], line, sizeof line);
+    uint64_t hash = 0;
+    const status found = checkpoint_verify(paths[i], line, sizeof line, &hash);
     if (found == STATUS_OK) {
+      if (hashes) (void)snprintf(line, sizeof line, "%016" PRIx64 "  %s", hash, paths[i]);
       log_info("%s\n", line);
       continue;
     }
@@ -148,8 +157,9 @@ static status tell(MPI_Comm comm, int rank, action action, int count, char **arg
     if (rank == 0) config_list(stdout);
     return STATUS_OK;
   case ACTION_VERIFY:
-    if (rank == 0) found = verify(count, arguments);
-    if (found != STATUS_OK) (void)status_fail(found, "not every state file is whole");
+  case ACTION_HASH:
+    if (rank == 0) found = verify(count, arguments, action == ACTION_HASH);
+    if (found != STATUS_OK) (void)status_fail(found, "not every snapshot is whole");
     return agree(comm, found);
   default:
     CHECK(read_config(comm, rank, count, arguments, &config));

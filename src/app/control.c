@@ -18,12 +18,18 @@ static void on_signal(int number) {
 }
 
 void control_set_signals(void) {
-  static const int numbers[] = {SIGTERM, SIGINT, SIGUSR1};
+  static const int numbers[] = {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGXCPU};
   struct sigaction action;
+  struct sigaction before;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART; /* system calls under way, MPI's among them, go on */
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) (void)sigaction(numbers[i], &action, NULL);
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    /* nohup has SIGHUP ignored: the run is to outlive its terminal. */
+    const int known = sigaction(numbers[i], NULL, &before) == 0;
+    if (known && numbers[i] == SIGHUP && before.sa_handler == SIG_IGN) continue;
+    (void)sigaction(numbers[i], &action, NULL);
+  }
   (void)signal(SIGPIPE, SIG_IGN);
 }
 

@@ -34,7 +34,7 @@ static int64_t due_count(int64_t every, int64_t from, int64_t last) {
 }
 
 static void print_files(const config *config, const grid *grid, int64_t from, int64_t last, int begins) {
-  const double size = (double)checkpoint_file_bytes(grid, config->precision);
+  const double size = (double)checkpoint_file_bytes(grid, config->precision, 1);
   char text[32];
   log_info("output     %s", config->directory);
   if (config->fields_every > 0) {

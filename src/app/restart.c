@@ -82,25 +82,25 @@ int restart_from_latest(const config *config) {
 }
 
 status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint, schedule *schedule,
-                    field *phi, restart *restart) {
+                    state *state, restart *restart) {
   const int latest = restart_from_latest(config);
-  checkpoint_state state;
+  checkpoint_state from;
   char path[CONFIG_PATH_SIZE] = "";
   *restart = (struct restart){0};
   if (latest) {
-    CHECK(checkpoint_read_latest(checkpoint, &state, phi, path));
+    CHECK(checkpoint_read_latest(checkpoint, &from, state, path));
     if (path[0] == '\0') log_info("restart    no state in %s: starting at t = 0\n", config->directory);
   } else if (config->restart[0] != '\0') {
     (void)snprintf(path, sizeof path, "%s", config->restart);
-    CHECK(checkpoint_read(checkpoint, path, &state, phi));
+    CHECK(checkpoint_read(checkpoint, path, &from, state));
   }
   if (path[0] == '\0') return STATUS_OK;
   int inside = latest;
-  if (!latest) CHECK(in_directory(comm, path, state.step, config->directory, &inside));
-  *restart = (struct restart){.resumed = 1, .goes_on = inside, .state = state};
-  schedule_resume(schedule, config, state.step, state.time, state.dt, state.base_step, state.base_time);
-  CHECK(agree(comm, check_not_past(schedule, path, &state)));
-  log_info("restart    from %s: step %" PRId64 ", t = %.9g%s\n", path, state.step, state.time,
-           state.departed ? ", its problem changed on the way" : "");
+  if (!latest) CHECK(in_directory(comm, path, from.step, config->directory, &inside));
+  *restart = (struct restart){.resumed = 1, .goes_on = inside, .from = from};
+  schedule_resume(schedule, config, from.step, from.time, from.dt, from.base_step, from.base_time);
+  CHECK(agree(comm, check_not_past(schedule, path, &from)));
+  log_info("restart    from %s: step %" PRId64 ", t = %.9g%s\n", path, from.step, from.time,
+           from.departed ? ", its problem changed on the way" : "");
   return STATUS_OK;
 }

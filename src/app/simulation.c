@@ -33,6 +33,13 @@ typedef struct simulation {
   int ends_again;     /* it had gone on from its last step, and ends there now */
 } simulation;
 
+static const char *const field_names[] = {"phi"};
+
+/* The fields as one state; the memory stays the stepper's. */
+static state state_of(simulation *sim) {
+  return (state){.count = 1, .names = field_names, .part = {*stepper_phi(&sim->solver.stepper)}};
+}
+
 static int is_root(const simulation *sim) {
   return sim->grid.rank == 0;
 }
@@ -80,18 +87,19 @@ static status ready_for_state(const simulation *sim) {
 
 static status write_state(simulation *sim) {
   if (sim->saved_step == sim->step) return STATUS_OK;
-  checkpoint_state state = {.step = sim->step,
+  checkpoint_state about = {.step = sim->step,
                             .time = schedule_time(&sim->schedule, sim->step),
                             .dt = sim->schedule.dt,
                             .base_step = sim->schedule.base_step,
                             .base_time = sim->schedule.base_time,
-                            .departed = sim->restart.state.departed};
+                            .departed = sim->restart.from.departed};
   /* The state that the run began from keeps the dt that led to it. */
-  if (sim->restart.resumed && sim->step == sim->restart.state.step) state = sim->restart.state;
-  state.picture = is_picture(sim);
+  if (sim->restart.resumed && sim->step == sim->restart.from.step) about = sim->restart.from;
+  about.picture = is_picture(sim);
   perf_begin(&sim->perf, PERF_OUTPUT);
   CHECK(agree(sim->comm, is_root(sim) ? ready_for_state(sim) : STATUS_OK));
-  CHECK(checkpoint_write(sim->checkpoint, &state, stepper_phi(&sim->solver.stepper)));
+  const state state = state_of(sim);
+  CHECK(checkpoint_write(sim->checkpoint, &about, &state));
   perf_end(&sim->perf, PERF_OUTPUT);
   sim->saved_step = sim->step;
   return STATUS_OK;
@@ -133,7 +141,7 @@ static status stop(simulation *sim, control_reason reason) {
 static double state_seconds(const simulation *sim) {
   const double measured = sim->perf.largest[PERF_OUTPUT];
   if (measured > 0.0) return measured;
-  const double slow = 1.0 + (double)checkpoint_file_bytes(&sim->grid, sim->config->precision) / 1e8;
+  const double slow = 1.0 + (double)checkpoint_file_bytes(&sim->grid, sim->config->precision, 1) / 1e8;
   return fmin(slow, sim->config->wall_limit / 8.0);
 }
 
@@ -222,12 +230,12 @@ static status prepare(simulation *sim) {
   CHECK(agree(sim->comm, schedule_make(config, sim->grid.h, sim->solver.rate, &sim->schedule)));
   report_solver(sim, note);
   CHECK(diagnostics_create(&sim->solver, &sim->diagnostics));
-  return checkpoint_create(sim->comm, &sim->grid, config, &sim->checkpoint);
+  return checkpoint_create(sim->comm, &sim->grid, config, 1, field_names, &sim->checkpoint);
 }
 
-static status resume(simulation *sim, field *phi) {
-  CHECK(restart_read(sim->comm, sim->config, sim->checkpoint, &sim->schedule, phi, &sim->restart));
-  sim->step = sim->restart.state.step;
+static status resume(simulation *sim, state *state) {
+  CHECK(restart_read(sim->comm, sim->config, sim->checkpoint, &sim->schedule, state, &sim->restart));
+  sim->step = sim->restart.from.step;
   return STATUS_OK;
 }
 
@@ -247,7 +255,7 @@ static status validate(simulation *sim) {
   CHECK(solver_rate(sim->comm, config, &sim->grid, &rate));
   CHECK(agree(sim->comm, schedule_make(config, sim->grid.h, rate, &sim->schedule)));
   if (config->restart[0] != '\0') {
-    CHECK(checkpoint_create(sim->comm, &sim->grid, config, &sim->checkpoint));
+    CHECK(checkpoint_create(sim->comm, &sim->grid, config, 1, field_names, &sim->checkpoint));
     CHECK(resume(sim, NULL));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
@@ -329,16 +337,16 @@ static status open_first(const simulation *sim, int *first) {
 
 static status start(simulation *sim) {
   const config *config = sim->config;
-  field *phi = stepper_phi(&sim->solver.stepper);
+  state state = state_of(sim);
   int first = 0;
   int rewound = 0; /* rank 0 */
   sim->saved_step = -1;
   CHECK(open_first(sim, &first));
   /* Otherwise a state that is refused leaves no trace of the run. */
-  if (!first) CHECK(resume(sim, phi));
+  if (!first) CHECK(resume(sim, &state));
   CHECK(open_directory(sim));
-  if (first) CHECK(resume(sim, phi));
-  if (sim->restart.state.departed) sim->diagnostics.with_errors = 0;
+  if (first) CHECK(resume(sim, &state));
+  if (sim->restart.from.departed) sim->diagnostics.with_errors = 0;
   if (sim->restart.goes_on) {
     CHECK(checkpoint_rewind(sim->checkpoint, sim->step, &rewound));
     sim->saved_step = sim->step;

@@ -18,6 +18,8 @@
 
 enum { PIECE = 32 << 20 };
 
+static const char *const names[] = {"phi"};
+
 typedef enum io_way { IO_WRITE, IO_PLAIN_WRITE, IO_READ, IO_PLAIN_READ, IO_WAYS } io_way;
 
 typedef struct io_setting {
@@ -25,7 +27,7 @@ typedef struct io_setting {
   config config;
   grid grid;
   field_space space;
-  field phi;
+  state state; /* phi alone */
   checkpoint *checkpoint;
   char plain[BENCH_PATH]; /* this rank's plain file */
   size_t bytes;           /* of this rank's points */
@@ -66,13 +68,13 @@ static void state_path(const char *directory, int sample, char path[BENCH_PATH])
 
 static status perform(io_setting *setting, io_way way) {
   char path[BENCH_PATH];
-  checkpoint_state state = {.step = setting->sample, .dt = 1.0, .picture = 0};
+  checkpoint_state about = {.step = setting->sample, .dt = 1.0, .picture = 0};
   switch (way) {
   case IO_WRITE:
-    return checkpoint_write(setting->checkpoint, &state, &setting->phi);
+    return checkpoint_write(setting->checkpoint, &about, &setting->state);
   case IO_READ:
     state_path(setting->config.directory, setting->sample, path);
-    return checkpoint_read(setting->checkpoint, path, &state, &setting->phi);
+    return checkpoint_read(setting->checkpoint, path, &about, &setting->state);
   case IO_PLAIN_WRITE:
     return agree(setting->bench->comm, plain_write(setting));
   default:
@@ -97,7 +99,7 @@ static status measure(io_setting *setting, double samples[IO_WAYS][BENCH_REPEATS
 }
 
 static void report(const io_setting *setting, double samples[IO_WAYS][BENCH_REPEATS], json_t *results) {
-  static const char *const names[] = {"write", "plain write", "read", "plain read"};
+  static const char *const ways[] = {"write", "plain write", "read", "plain read"};
   const int64_t *n = setting->grid.n;
   const double bytes =
       (double)n[0] * (double)n[1] * (double)n[2] * (double)kernels_element_size(setting->config.precision);
@@ -110,12 +112,12 @@ static void report(const io_setting *setting, double samples[IO_WAYS][BENCH_REPE
         spreads[way == IO_WRITE || way == IO_PLAIN_WRITE ? IO_PLAIN_WRITE : IO_PLAIN_READ].median;
     const char *precision = config_precision_name(setting->config.precision);
     (void)json_array_append_new(results, json_pack("{s:s, s:o, s:s, s:f, s:o, s:f, s:f}", "operation",
-                                                   names[way], "grid", bench_report_grid(n), "precision",
+                                                   ways[way], "grid", bench_report_grid(n), "precision",
                                                    precision, "bytes", bytes, "seconds",
                                                    bench_report_spread(&spreads[way]), "gigabytes_per_second",
                                                    rate, "versus_plain", spreads[way].median / plain));
     log_info("io %4lld x %4lld x %4lld %s  %-11s %9.4f s  %7.3f GB/s  %5.2f x the plain time\n",
-             (long long)n[0], (long long)n[1], (long long)n[2], precision, names[way], spreads[way].median,
+             (long long)n[0], (long long)n[1], (long long)n[2], precision, ways[way], spreads[way].median,
              rate, spreads[way].median / plain);
   }
 }
@@ -167,9 +169,10 @@ static status setting_open(io_setting *setting, const int64_t n[3], precision pr
   status result =
       field_space_open(bench->backend, bench->context,
                        grid_shape(&setting->grid, precision, bench->backend->host_memory), &setting->space);
-  if (result == STATUS_OK) result = field_create(&setting->space, &setting->phi);
+  if (result == STATUS_OK) result = state_create(&setting->space, 1, names, &setting->state);
   if (result == STATUS_OK) {
-    result = field_fill(&setting->phi, setting->grid.z0, n[2], 0, bench_noise_row, &setting->phi.shape.nx);
+    field *phi = &setting->state.part[0];
+    result = field_fill(phi, setting->grid.z0, n[2], 0, bench_noise_row, &phi->shape.nx);
   }
   setting->bytes = (size_t)n[0] * (size_t)n[1] * (size_t)setting->grid.nz * kernels_element_size(precision);
   setting->piece = malloc(PIECE);
@@ -185,7 +188,7 @@ static status setting_open(io_setting *setting, const int64_t n[3], precision pr
 static void setting_close(io_setting *setting) {
   free(setting->piece);
   checkpoint_destroy(setting->checkpoint);
-  if (setting->phi.backend != NULL) field_destroy(&setting->phi);
+  state_destroy(&setting->state);
   if (setting->space.backend != NULL) field_space_close(&setting->space);
 }
 
@@ -197,7 +200,7 @@ static status measure_states(bench *bench, const int64_t n[3], precision precisi
   status result = setting_open(&setting, n, precision);
   if (result == STATUS_OK) result = make_directory(&setting);
   if (result == STATUS_OK) {
-    result = checkpoint_create(bench->comm, &setting.grid, &setting.config, &setting.checkpoint);
+    result = checkpoint_create(bench->comm, &setting.grid, &setting.config, 1, names, &setting.checkpoint);
     if (result == STATUS_OK) result = measure(&setting, samples);
     if (result == STATUS_OK) report(&setting, samples, results);
     if (result == STATUS_OK || agree_reached()) remove_directory(&setting);

@@ -15,6 +15,7 @@
 #include "snapshots/checkpoint_config.h"
 #include "snapshots/checkpoint_file.h"
 #include "snapshots/checkpoint_index.h"
+#include "snapshots/checkpoint_planes.h"
 #include "output/rundir.h"
 
 struct checkpoint {
@@ -23,57 +24,26 @@ struct checkpoint {
   precision precision;
   int keep;
   char directory[CONFIG_PATH_SIZE];
-  void *piece; /* piece_planes packed planes */
-  int piece_planes;
-  uint64_t *checksums; /* of the owned planes */
+  int fields;
+  const char *const *names;
+  checkpoint_planes planes;
+  int64_t summed_step; /* planes' checksums, on rank 0 all of them, are those of this step; -1: of none */
   /* Rank 0 only. */
-  uint64_t *all_checksums; /* of all planes */
-  int *counts;             /* planes of each rank */
-  int *starts;             /* first plane of each rank */
   char *configuration;
   int listed; /* whether `index` has been read: not before it is needed, for a run first sets older results
                  aside */
   checkpoint_index index;
 };
 
-static size_t plane_bytes(const checkpoint *checkpoint) {
-  const int64_t *n = checkpoint->grid.n;
-  return (size_t)n[0] * (size_t)n[1] * kernels_element_size(checkpoint->precision);
-}
-
-/* What rank 0 alone needs. */
-static status create_root(checkpoint *checkpoint, const config *config) {
-  const int ranks = checkpoint->grid.ranks;
-  checkpoint->all_checksums = malloc((size_t)checkpoint->grid.n[2] * sizeof *checkpoint->all_checksums);
-  checkpoint->counts = malloc((size_t)ranks * sizeof *checkpoint->counts);
-  checkpoint->starts = malloc((size_t)ranks * sizeof *checkpoint->starts);
-  CHECK(config_text(config, &checkpoint->configuration));
-  if (checkpoint->all_checksums == NULL || checkpoint->counts == NULL || checkpoint->starts == NULL) {
-    return status_fail(STATUS_MEMORY, "no memory for the checksums of %" PRId64 " planes",
-                       checkpoint->grid.n[2]);
-  }
-  for (int rank = 0; rank < ranks; rank++) {
-    checkpoint->starts[rank] = (int)grid_slab_start(checkpoint->grid.n[2], ranks, rank);
-    checkpoint->counts[rank] =
-        (int)grid_slab_start(checkpoint->grid.n[2], ranks, rank + 1) - checkpoint->starts[rank];
-  }
-  return STATUS_OK;
-}
-
 static status create_local(checkpoint *checkpoint, const config *config) {
   CHECK(checkpoint_file_prepare());
-  const size_t plane = plane_bytes(checkpoint);
-  const size_t planes = (size_t)field_piece_planes(plane, checkpoint->grid.nz);
-  checkpoint->piece_planes = (int)planes;
-  checkpoint->piece = malloc(planes * plane);
-  checkpoint->checksums = malloc((size_t)checkpoint->grid.nz * sizeof *checkpoint->checksums);
-  if (checkpoint->piece == NULL || checkpoint->checksums == NULL) {
-    return status_fail(STATUS_MEMORY, "no memory for a piece of %zu bytes of a state", planes * plane);
-  }
-  return checkpoint->grid.rank == 0 ? create_root(checkpoint, config) : STATUS_OK;
+  CHECK(checkpoint_planes_create(checkpoint->comm, &checkpoint->grid, checkpoint->precision,
+                                 checkpoint->fields, &checkpoint->planes));
+  return checkpoint->grid.rank == 0 ? config_text(config, &checkpoint->configuration) : STATUS_OK;
 }
 
-status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, checkpoint **checkpoint) {
+status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, int fields,
+                         const char *const names[], checkpoint **checkpoint) {
   struct checkpoint *made = calloc(1, sizeof *made);
   status result = STATUS_OK;
   if (made != NULL) {
@@ -81,6 +51,9 @@ status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, 
     made->grid = *grid;
     made->precision = config->precision;
     made->keep = config->checkpoint_keep;
+    made->fields = fields;
+    made->names = names;
+    made->summed_step = -1;
     (void)snprintf(made->directory, sizeof made->directory, "%s", config->directory);
     result = create_local(made, config);
   } else {
@@ -99,11 +72,7 @@ void checkpoint_destroy(checkpoint *checkpoint) {
   if (checkpoint == NULL) return;
   checkpoint_index_close(&checkpoint->index);
   free(checkpoint->configuration);
-  free(checkpoint->starts);
-  free(checkpoint->counts);
-  free(checkpoint->all_checksums);
-  free(checkpoint->checksums);
-  free(checkpoint->piece);
+  checkpoint_planes_destroy(&checkpoint->planes);
   free(checkpoint);
 }
 
@@ -115,53 +84,12 @@ static status list_states(checkpoint *checkpoint) {
   return STATUS_OK;
 }
 
-/* Compares this rank's planes in the file with its checksums, from the disk's side of things: what was
- * written is brought to the disk first. If phi is not NULL the planes are left in it, for reading. */
-static status check_planes(checkpoint *checkpoint, const char *path, const checkpoint_block *block,
-                           field *phi) {
-  const int nz = checkpoint->grid.nz;
-  int descriptor = -1;
-  CHECK(checkpoint_block_open(path, &descriptor));
-  status result = phi == NULL ? file_sync(descriptor, path) : STATUS_OK;
-  if (phi == NULL) (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED); /* else memory would answer */
-  for (int z = 0; z < nz && result == STATUS_OK; z += checkpoint->piece_planes) {
-    const int count = nz - z < checkpoint->piece_planes ? nz - z : checkpoint->piece_planes;
-    result = checkpoint_block_planes(descriptor, path, block, checkpoint->grid.z0 + z, count,
-                                     checkpoint->checksums + z, checkpoint->piece);
-    if (result == STATUS_OK && phi != NULL) result = field_store(phi, z, count, checkpoint->piece);
-  }
-  (void)close(descriptor);
-  return result;
-}
-
-/* Takes this rank's planes from the field and puts them into the file, piece by piece. */
-static status write_planes(checkpoint *checkpoint, const char *path, const checkpoint_block *block,
-                           const field *phi) {
-  const int nz = checkpoint->grid.nz;
-  const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
-  status result = STATUS_OK;
-  for (int z = 0; z < nz && result == STATUS_OK; z += checkpoint->piece_planes) {
-    const int count = nz - z < checkpoint->piece_planes ? nz - z : checkpoint->piece_planes;
-    result = field_load(phi, z, count, checkpoint->piece);
-    if (result == STATUS_OK) {
-      result = checkpoint_block_store(descriptor, path, block, checkpoint->grid.z0 + z, count,
-                                      checkpoint->piece, checkpoint->checksums + z);
-    }
-  }
-  if (close(descriptor) != 0 && result == STATUS_OK) {
-    result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
-  }
-  return result;
-}
-
 /* Rank 0: puts the checksums of all planes into the file. */
 static status write_checksums(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
   const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
-  const status result = file_write_at(descriptor, path, checkpoint->all_checksums,
-                                      (size_t)checkpoint->grid.n[2] * sizeof *checkpoint->all_checksums,
-                                      block->checksums_offset);
+  const status result = file_write_at(descriptor, path, checkpoint->planes.all,
+                                      (size_t)checkpoint_checksums_bytes(block), block->checksums_offset);
   (void)close(descriptor);
   return result;
 }
@@ -189,52 +117,93 @@ static status finish(checkpoint *checkpoint, const char *path, const char *parti
 }
 
 /* All but the final name: every step that can fail on one rank alone is agreed on before the next. */
-static status write_partial(checkpoint *checkpoint, const char *path, const checkpoint_state *state,
-                            const field *phi, checkpoint_block *block) {
+static status write_partial(checkpoint *checkpoint, const char *path, const checkpoint_state *about,
+                            const state *state, checkpoint_block *block) {
   const grid *grid = &checkpoint->grid;
   status result = STATUS_OK;
   if (grid->rank == 0) {
     const checkpoint_contents contents = {.n = {grid->n[0], grid->n[1], grid->n[2]},
                                           .h = {grid->h[0], grid->h[1], grid->h[2]},
                                           .precision = checkpoint->precision,
-                                          .state = *state,
+                                          .fields = checkpoint->fields,
+                                          .names = checkpoint->names,
+                                          .state = *about,
                                           .configuration = checkpoint->configuration};
     result = checkpoint_file_create(path, &contents, block);
   }
   CHECK(agree(checkpoint->comm, result));
   CHECK_MPI(MPI_Bcast(block, (int)sizeof *block, MPI_BYTE, 0, checkpoint->comm));
 
-  result = write_planes(checkpoint, path, block, phi);
+  result = checkpoint_planes_write(&checkpoint->planes, path, block, state);
   CHECK(agree(checkpoint->comm, result));
-
-  CHECK_MPI(MPI_Gatherv(checkpoint->checksums, grid->nz, MPI_UINT64_T, checkpoint->all_checksums,
-                        checkpoint->counts, checkpoint->starts, MPI_UINT64_T, 0, checkpoint->comm));
+  CHECK(checkpoint_planes_gather(&checkpoint->planes));
   if (grid->rank == 0) result = write_checksums(checkpoint, path, block);
-  if (result == STATUS_OK) result = check_planes(checkpoint, path, block, NULL);
+  if (result == STATUS_OK) result = checkpoint_planes_check(&checkpoint->planes, path, block, NULL);
   return agree(checkpoint->comm, result);
 }
 
-status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *state, const field *phi) {
+status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, const state *state) {
   char name[64];
   char partial[64 + sizeof FILE_PARTIAL];
   char path[PATH_MAX];
   checkpoint_block block;
-  rundir_state_name(state->step, name);
+  rundir_state_name(about->step, name);
+  checkpoint->summed_step = -1;
   (void)snprintf(partial, sizeof partial, "%s" FILE_PARTIAL, name);
   CHECK(agree(checkpoint->comm, file_path(checkpoint->directory, partial, path, sizeof path)));
 
-  status result = write_partial(checkpoint, path, state, phi, &block);
+  status result = write_partial(checkpoint, path, about, state, &block);
   if (result == STATUS_OK && checkpoint->grid.rank == 0) {
-    result = finish(checkpoint, path, partial, name, &block, state);
+    result = finish(checkpoint, path, partial, name, &block, about);
     if (result == STATUS_OK) result = list_states(checkpoint);
-    if (result == STATUS_OK) result = checkpoint_index_add(&checkpoint->index, state, checkpoint->keep);
+    if (result == STATUS_OK) result = checkpoint_index_add(&checkpoint->index, about, checkpoint->keep);
   } else if (result != STATUS_OK) {
     /* Known to all, or for main to end the others: no further agreement. */
     if (checkpoint->grid.rank == 0) (void)unlink(path);
     return result;
   }
   if (result != STATUS_OK) (void)unlink(path);
-  return agree(checkpoint->comm, result);
+  CHECK(agree(checkpoint->comm, result));
+  checkpoint->summed_step = about->step;
+  return STATUS_OK;
+}
+
+status checkpoint_hash(checkpoint *checkpoint, int64_t step, const state *state, uint64_t *hash) {
+  checkpoint_planes *planes = &checkpoint->planes;
+  *hash = 0;
+  if (checkpoint->summed_step != step) {
+    CHECK(agree(checkpoint->comm, checkpoint_planes_sum(planes, state)));
+    CHECK(checkpoint_planes_gather(planes));
+    checkpoint->summed_step = step;
+  }
+  if (planes->all != NULL) {
+    *hash = checkpoint_block_answer(planes->all, (size_t)checkpoint->fields * (size_t)checkpoint->grid.n[2]);
+  }
+  CHECK_MPI(MPI_Bcast(hash, 1, MPI_UINT64_T, 0, checkpoint->comm));
+  return STATUS_OK;
+}
+
+/* "p, u, v, w" */
+static void list_names(const checkpoint_block *block, char *text, size_t size) {
+  text[0] = '\0';
+  for (int f = 0; f < block->fields; f++) {
+    const size_t used = strlen(text);
+    (void)snprintf(text + used, size - used, "%s%s", f > 0 ? ", " : "", block->names[f]);
+  }
+}
+
+/* Whether a file holds this run's fields, in their order. */
+static status check_fields(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
+  checkpoint_block ours = {.fields = checkpoint->fields};
+  char wanted[STATE_FIELDS * CHECKPOINT_NAME];
+  char found[STATE_FIELDS * CHECKPOINT_NAME];
+  for (int f = 0; f < ours.fields; f++) {
+    (void)snprintf(ours.names[f], CHECKPOINT_NAME, "%s", checkpoint->names[f]);
+  }
+  list_names(&ours, wanted, sizeof wanted);
+  list_names(block, found, sizeof found);
+  if (strcmp(wanted, found) == 0) return STATUS_OK;
+  return status_fail(STATUS_FOREIGN, "%s: holds the fields %s; this run's are %s", path, found, wanted);
 }
 
 /* Whether a file belongs to this run. */
@@ -250,7 +219,7 @@ static status check_match(const checkpoint *checkpoint, const char *path, const 
     return status_fail(STATUS_FOREIGN, "%s: holds %s precision; this run has %s", path,
                        config_precision_name(block->precision), config_precision_name(checkpoint->precision));
   }
-  return STATUS_OK;
+  return check_fields(checkpoint, path, block);
 }
 
 /* Whether a file's domain is this run's: the same points on other lengths would be another problem. */
@@ -281,8 +250,8 @@ static status read_header(checkpoint *checkpoint, const char *path, int64_t name
   if (result == STATUS_OK) result = checkpoint_block_verify(descriptor, path, block);
   if (result == STATUS_OK) result = check_match(checkpoint, path, block);
   if (result == STATUS_OK) {
-    result = file_read_at(descriptor, path, checkpoint->all_checksums,
-                          (size_t)block->n[2] * sizeof *checkpoint->all_checksums, block->checksums_offset);
+    result = file_read_at(descriptor, path, checkpoint->planes.all, (size_t)checkpoint_checksums_bytes(block),
+                          block->checksums_offset);
   }
   (void)close(descriptor);
   CHECK(result);
@@ -296,23 +265,24 @@ static status read_header(checkpoint *checkpoint, const char *path, int64_t name
   return result;
 }
 
-static status read_state(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_state *state,
-                         field *phi) {
+static status read_state(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_state *about,
+                         state *state) {
   struct {
     checkpoint_block block;
     checkpoint_state state;
   } header;
   status result = STATUS_OK;
+  checkpoint->summed_step = -1;
   checkpoint_differences differences = {0};
   memset(&header, 0, sizeof header);
   if (checkpoint->grid.rank == 0)
     result = read_header(checkpoint, path, named, &header.block, &header.state, &differences);
   CHECK(agree(checkpoint->comm, result));
   CHECK_MPI(MPI_Bcast(&header, (int)sizeof header, MPI_BYTE, 0, checkpoint->comm));
-  CHECK_MPI(MPI_Scatterv(checkpoint->all_checksums, checkpoint->counts, checkpoint->starts, MPI_UINT64_T,
-                         checkpoint->checksums, checkpoint->grid.nz, MPI_UINT64_T, 0, checkpoint->comm));
-  CHECK(agree(checkpoint->comm, check_planes(checkpoint, path, &header.block, phi)));
-  *state = header.state;
+  CHECK(checkpoint_planes_scatter(&checkpoint->planes));
+  CHECK(agree(checkpoint->comm, checkpoint_planes_check(&checkpoint->planes, path, &header.block, state)));
+  *about = header.state;
+  checkpoint->summed_step = about->step;
   if (differences.problem[0] != '\0') {
     log_warning(
         "%s was written with another problem: %s differ; the errors against the exact solution are left "
@@ -325,8 +295,8 @@ static status read_state(checkpoint *checkpoint, const char *path, int64_t named
   return STATUS_OK;
 }
 
-status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_state *state, field *phi) {
-  return read_state(checkpoint, path, -1, state, phi);
+status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_state *about, state *state) {
+  return read_state(checkpoint, path, -1, about, state);
 }
 
 /* Path of the newest state before `step`, "" if there is none; from rank 0 to all. [out] step: of that state.
@@ -349,13 +319,13 @@ static status next_older(checkpoint *checkpoint, int64_t *step, char path[CONFIG
   return STATUS_OK;
 }
 
-status checkpoint_read_latest(checkpoint *checkpoint, checkpoint_state *state, field *phi, char *path) {
+status checkpoint_read_latest(checkpoint *checkpoint, checkpoint_state *about, state *state, char *path) {
   int64_t step = INT64_MAX;
   int passed_over = 0;
   for (;;) {
     CHECK(next_older(checkpoint, &step, path));
     if (path[0] == '\0') break;
-    const status result = read_state(checkpoint, path, step, state, phi);
+    const status result = read_state(checkpoint, path, step, about, state);
     /* Only what is wrong with the file makes an older one the better choice; whole, of another problem, it
      * says what the older ones are too. */
     if (result != STATUS_DAMAGED && result != STATUS_FILE) return result;
@@ -379,39 +349,47 @@ status checkpoint_rewind(checkpoint *checkpoint, int64_t step, int *moved) {
   return agree(checkpoint->comm, result);
 }
 
-int64_t checkpoint_file_bytes(const grid *grid, precision precision) {
+int64_t checkpoint_file_bytes(const grid *grid, precision precision, int fields) {
   const int64_t provenance = 8192; /* attributes and the configuration's text */
   const int64_t points = grid->n[0] * grid->n[1] * grid->n[2];
-  return CHECKPOINT_BLOCK_BYTES + provenance + grid->n[2] * (int64_t)sizeof(uint64_t) +
-         points * (int64_t)kernels_element_size(precision);
+  return CHECKPOINT_BLOCK_BYTES + provenance +
+         fields *
+             (grid->n[2] * (int64_t)sizeof(uint64_t) + points * (int64_t)kernels_element_size(precision));
 }
 
 /* Planes of a file of any grid, one after another: no memory but a checksum. */
 static status verify_planes(int descriptor, const char *path, const checkpoint_block *block) {
-  for (int64_t z = 0; z < block->n[2]; z++) {
-    uint64_t checksum = 0;
-    CHECK(file_read_at(descriptor, path, &checksum, sizeof checksum,
-                       block->checksums_offset + z * (int64_t)sizeof checksum));
-    CHECK(checkpoint_block_planes(descriptor, path, block, z, 1, &checksum, NULL));
+  const int64_t nz = block->n[2];
+  for (int f = 0; f < block->fields; f++) {
+    for (int64_t z = 0; z < nz; z++) {
+      uint64_t checksum = 0;
+      CHECK(file_read_at(descriptor, path, &checksum, sizeof checksum,
+                         block->checksums_offset + (f * nz + z) * (int64_t)sizeof checksum));
+      CHECK(checkpoint_block_planes(descriptor, path, block, f, z, 1, &checksum, NULL));
+    }
   }
   return STATUS_OK;
 }
 
-status checkpoint_verify(const char *path, char *line, size_t size) {
+status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *hash) {
   checkpoint_block block;
-  checkpoint_state state;
+  checkpoint_state about;
+  char names[STATE_FIELDS * CHECKPOINT_NAME];
   int descriptor = -1;
   CHECK(checkpoint_file_prepare());
   CHECK(checkpoint_block_open(path, &descriptor));
   status result = checkpoint_block_read(descriptor, path, &block);
   if (result == STATUS_OK) result = checkpoint_block_verify(descriptor, path, &block);
   if (result == STATUS_OK) result = verify_planes(descriptor, path, &block);
+  if (result == STATUS_OK) result = checkpoint_block_read_answer(descriptor, path, &block, hash);
   (void)close(descriptor);
   CHECK(result);
-  CHECK(checkpoint_file_state(path, &block, &state));
-  (void)snprintf(
-      line, size,
-      "%s: whole; step %" PRId64 ", time %.10g, %" PRId64 " x %" PRId64 " x %" PRId64 " points, %s", path,
-      state.step, state.time, block.n[0], block.n[1], block.n[2], config_precision_name(block.precision));
+  CHECK(checkpoint_file_state(path, &block, &about));
+  list_names(&block, names, sizeof names);
+  (void)snprintf(line, size,
+                 "%s: whole; step %" PRId64 ", time %.10g, %" PRId64 " x %" PRId64 " x %" PRId64
+                 " points, %s, fields %s",
+                 path, about.step, about.time, block.n[0], block.n[1], block.n[2],
+                 config_precision_name(block.precision), names);
   return STATUS_OK;
 }

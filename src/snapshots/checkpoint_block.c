@@ -14,19 +14,23 @@
 #include "base/file.h"
 
 /* Bytes read at a time where nothing larger is at hand. */
-enum { PIECE_BYTES = 1 << 18, FORMAT_VERSION = 1 };
+enum { PIECE_BYTES = 1 << 18 };
 
-/* More than what surrounds phi and its checksums ever is: some KiB of structure and provenance. */
+/* Versions of the format. Version 1 holds one field, phi, whose place is data_offset, and is still written
+ * for such states, so that older programs read them. Version 2 lists its fields at the end of the block. */
+enum { VERSION_PHI = 1, VERSION_FIELDS = 2 };
+
+/* More than what surrounds values and checksums ever is: some KiB of structure and provenance. */
 enum { SURROUNDINGS_MOST = 16 << 20 };
 
 /* The block's lines that are whole numbers, in their order: X(key, member). Before them the format's name and
- * version; after them precision, picture, time and the checksum. */
+ * version; after them precision, picture, time, in version 2 the fields, and the checksum. */
 #define LINES(X)                                                                                             \
   X("nx", n[0])                                                                                              \
   X("ny", n[1])                                                                                              \
   X("nz", n[2])                                                                                              \
   X("file_bytes", file_bytes)                                                                                \
-  X("data_offset", data_offset)                                                                              \
+  X("data_offset", offsets[0])                                                                               \
   X("checksums_offset", checksums_offset)                                                                    \
   X("step", step)
 
@@ -44,23 +48,38 @@ int64_t checkpoint_data_bytes(const checkpoint_block *block) {
   return block->n[2] * checkpoint_plane_bytes(block);
 }
 
+int64_t checkpoint_checksums_bytes(const checkpoint_block *block) {
+  return block->fields * block->n[2] * (int64_t)sizeof(uint64_t);
+}
+
+int checkpoint_is_name(const char *name) {
+  static const char accepted[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+  const size_t length = strlen(name);
+  return length > 0 && length < CHECKPOINT_NAME && strspn(name, accepted) == length;
+}
+
+static int version_of(const checkpoint_block *block) {
+  return block->fields == 1 && strcmp(block->names[0], "phi") == 0 ? VERSION_PHI : VERSION_FIELDS;
+}
+
 static void format_block(const checkpoint_block *block, uint64_t checksum,
                          char text[CHECKPOINT_BLOCK_BYTES]) {
+  const int version = version_of(block);
   memset(text, 0, CHECKPOINT_BLOCK_BYTES);
-  (void)snprintf(text, CHECKPOINT_BLOCK_BYTES,
-                 "%s %d\n"
-#define X(key, member) key " %" PRId64 "\n"
-                 LINES(X)
+  FILE *out = fmemopen(text, CHECKPOINT_BLOCK_BYTES, "w");
+  if (out == NULL) return; /* no memory: an empty block, which nobody takes for one */
+  (void)fprintf(out, "%s %d\n", first_line, version);
+#define X(key, member) (void)fprintf(out, key " %" PRId64 "\n", block->member);
+  LINES(X)
 #undef X
-                     "precision %s\npicture %d\ntime %.17g\nmetadata_xxh3 %016" PRIx64 "\n",
-                 first_line, FORMAT_VERSION,
-#define X(key, member) block->member,
-                 LINES(X)
-#undef X
-                             block->precision == PRECISION_SINGLE
-                     ? "single"
-                     : "double",
-                 block->picture, block->time, checksum);
+  (void)fprintf(out, "precision %s\npicture %d\ntime %.17g\n",
+                block->precision == PRECISION_SINGLE ? "single" : "double", block->picture, block->time);
+  if (version == VERSION_FIELDS) (void)fprintf(out, "fields %d\n", block->fields);
+  for (int f = 0; version == VERSION_FIELDS && f < block->fields; f++) {
+    (void)fprintf(out, "field %s %" PRId64 "\n", block->names[f], block->offsets[f]);
+  }
+  (void)fprintf(out, "metadata_xxh3 %016" PRIx64 "\n", checksum);
+  (void)fclose(out);
 }
 
 /* Takes "key value\n" off *text; the value, or NULL if the line is another one. Cuts the text at the line's
@@ -75,11 +94,27 @@ static const char *take_line(char **text, const char *key) {
   return line + length + 1;
 }
 
+static const char *parse_fields(char **text, checkpoint_block *block) {
+  const char *value = take_line(text, "fields");
+  if (value == NULL) return "no fields in its header";
+  block->fields = atoi(value);
+  if (block->fields < 1 || block->fields > STATE_FIELDS) return "impossible number of fields in its header";
+  for (int f = 0; f < block->fields; f++) {
+    long long offset = 0;
+    value = take_line(text, "field");
+    if (value == NULL || sscanf(value, "%31s %lld", block->names[f], &offset) != 2) return "it lacks a field";
+    if (!checkpoint_is_name(block->names[f])) return "impossible name of a field in its header";
+    block->offsets[f] = offset;
+  }
+  return NULL;
+}
+
 /* Lenient: what differs from how format_block would write it is found by comparing with that. */
 static const char *parse_block(char *text, checkpoint_block *block, uint64_t *checksum) {
   const char *version = take_line(&text, first_line);
   if (version == NULL) return "it does not begin like one";
-  if (atoi(version) != FORMAT_VERSION) return "it has another format version";
+  const int fields_listed = atoi(version) == VERSION_FIELDS;
+  if (!fields_listed && atoi(version) != VERSION_PHI) return "it has another format version";
   const char *value = NULL;
 #define X(key, member)                                                                                       \
   value = take_line(&text, key);                                                                             \
@@ -93,6 +128,10 @@ static const char *parse_block(char *text, checkpoint_block *block, uint64_t *ch
   block->picture = atoi(value);
   if ((value = take_line(&text, "time")) == NULL) return "no time in its header";
   block->time = strtod(value, NULL);
+  block->fields = 1;
+  (void)strcpy(block->names[0], "phi");
+  const char *wrong = fields_listed ? parse_fields(&text, block) : NULL;
+  if (wrong != NULL) return wrong;
   if ((value = take_line(&text, "metadata_xxh3")) == NULL) return "no metadata_xxh3 in its header";
   *checksum = strtoull(value, NULL, 16);
   return NULL;
@@ -114,14 +153,17 @@ static const char *check_extents(const checkpoint_block *block) {
       __builtin_mul_overflow(bytes, size, &bytes)) {
     return "impossible numbers of points in its header";
   }
-  const int64_t checksums = block->n[2] * (int64_t)sizeof(uint64_t);
-  if (!lies_within(block, block->data_offset, bytes)) return "its data lie outside of the file";
-  if (!lies_within(block, block->checksums_offset, checksums) ||
-      (block->checksums_offset < block->data_offset + bytes &&
-       block->checksums_offset + checksums > block->data_offset)) {
-    return "its checksums lie outside of the file or in its data";
+  const int64_t checksums = checkpoint_checksums_bytes(block);
+  if (!lies_within(block, block->checksums_offset, checksums)) return "its checksums lie outside of the file";
+  const int64_t checksums_end = block->checksums_offset + checksums;
+  int64_t end = CHECKPOINT_BLOCK_BYTES;
+  for (int f = 0; f < block->fields; f++) {
+    const int64_t offset = block->offsets[f];
+    if (offset < end || !lies_within(block, offset, bytes)) return "its data lie outside of the file";
+    end = offset + bytes;
+    if (block->checksums_offset < end && checksums_end > offset) return "its checksums lie in its data";
   }
-  if (block->file_bytes - bytes - checksums > SURROUNDINGS_MOST)
+  if (block->file_bytes - block->fields * bytes - checksums > SURROUNDINGS_MOST)
     return "it is larger than its points account for";
   return NULL;
 }
@@ -187,20 +229,22 @@ static status hash_range(int descriptor, const char *path, int64_t offset, int64
   return STATUS_OK;
 }
 
-/* XXH3 of everything but phi's data, the block's own checksum taken as zeros. */
+/* XXH3 of everything but the fields' values, the block's own checksum taken as zeros. */
 static status hash_metadata(int descriptor, const char *path, const checkpoint_block *block,
                             uint64_t *checksum) {
   char text[CHECKPOINT_BLOCK_BYTES];
-  const int64_t data_end = block->data_offset + checkpoint_data_bytes(block);
   XXH3_state_t *hash = XXH3_createState();
   if (hash == NULL) return status_fail(STATUS_MEMORY, "%s: no memory for its checksum", path);
   format_block(block, 0, text);
   (void)XXH3_64bits_reset(hash);
   (void)XXH3_64bits_update(hash, text, sizeof text);
-  status result =
-      hash_range(descriptor, path, CHECKPOINT_BLOCK_BYTES, block->data_offset - CHECKPOINT_BLOCK_BYTES, hash);
-  if (result == STATUS_OK)
-    result = hash_range(descriptor, path, data_end, block->file_bytes - data_end, hash);
+  status result = STATUS_OK;
+  int64_t from = CHECKPOINT_BLOCK_BYTES;
+  for (int f = 0; f <= block->fields && result == STATUS_OK; f++) {
+    const int64_t to = f < block->fields ? block->offsets[f] : block->file_bytes;
+    result = hash_range(descriptor, path, from, to - from, hash);
+    from = to + checkpoint_data_bytes(block);
+  }
   *checksum = XXH3_64bits_digest(hash);
   (void)XXH3_freeState(hash);
   return result;
@@ -226,20 +270,41 @@ status checkpoint_block_write(int descriptor, const char *path, const checkpoint
   return file_write_at(descriptor, path, text, sizeof text, 0);
 }
 
-status checkpoint_block_store(int descriptor, const char *path, const checkpoint_block *block, int64_t z0,
-                              int count, const void *values, uint64_t *checksums) {
-  const int64_t bytes = checkpoint_plane_bytes(block);
-  for (int k = 0; k < count; k++) {
-    checksums[k] = XXH3_64bits((const char *)values + k * bytes, (size_t)bytes);
-  }
-  return file_write_at(descriptor, path, values, (size_t)(count * bytes), block->data_offset + z0 * bytes);
+void checkpoint_block_sum(const void *planes, int count, size_t bytes, uint64_t *checksums) {
+#pragma omp parallel for schedule(static)
+  for (int k = 0; k < count; k++) checksums[k] = XXH3_64bits((const char *)planes + (size_t)k * bytes, bytes);
 }
 
-/* The checksum of one plane: read into `plane`, or piece by piece if that is NULL. */
-static status plane_hash(int descriptor, const char *path, const checkpoint_block *block, int64_t z,
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "values and checksums are hashed as they lie in memory");
+
+uint64_t checkpoint_block_answer(const uint64_t *checksums, size_t count) {
+  return XXH3_64bits(checksums, count * sizeof *checksums);
+}
+
+status checkpoint_block_read_answer(int descriptor, const char *path, const checkpoint_block *block,
+                                    uint64_t *hash) {
+  XXH3_state_t *sum = XXH3_createState();
+  if (sum == NULL) return status_fail(STATUS_MEMORY, "%s: no memory for its hash", path);
+  (void)XXH3_64bits_reset(sum);
+  const status result =
+      hash_range(descriptor, path, block->checksums_offset, checkpoint_checksums_bytes(block), sum);
+  *hash = XXH3_64bits_digest(sum);
+  (void)XXH3_freeState(sum);
+  return result;
+}
+
+status checkpoint_block_store(int descriptor, const char *path, const checkpoint_block *block, int field,
+                              int64_t z0, int count, const void *values, uint64_t *checksums) {
+  const int64_t bytes = checkpoint_plane_bytes(block);
+  checkpoint_block_sum(values, count, (size_t)bytes, checksums);
+  return file_write_at(descriptor, path, values, (size_t)(count * bytes), block->offsets[field] + z0 * bytes);
+}
+
+/* The checksum of the plane at `offset`: read into `plane`, or piece by piece if that is NULL. */
+static status plane_hash(int descriptor, const char *path, const checkpoint_block *block, int64_t offset,
                          void *plane, XXH3_state_t *hash, uint64_t *checksum) {
   const int64_t bytes = checkpoint_plane_bytes(block);
-  const int64_t offset = block->data_offset + z * bytes;
   if (plane != NULL) {
     CHECK(file_read_at(descriptor, path, plane, (size_t)bytes, offset));
     *checksum = XXH3_64bits(plane, (size_t)bytes);
@@ -251,19 +316,22 @@ static status plane_hash(int descriptor, const char *path, const checkpoint_bloc
   return STATUS_OK;
 }
 
-status checkpoint_block_planes(int descriptor, const char *path, const checkpoint_block *block, int64_t z0,
-                               int count, const uint64_t *checksums, void *values) {
+status checkpoint_block_planes(int descriptor, const char *path, const checkpoint_block *block, int field,
+                               int64_t z0, int count, const uint64_t *checksums, void *values) {
+  const int64_t bytes = checkpoint_plane_bytes(block);
   XXH3_state_t *hash = XXH3_createState();
   if (hash == NULL) return status_fail(STATUS_MEMORY, "%s: no memory for its checksums", path);
   status result = STATUS_OK;
   for (int k = 0; k < count && result == STATUS_OK; k++) {
-    char *plane = values == NULL ? NULL : (char *)values + k * checkpoint_plane_bytes(block);
+    char *plane = values == NULL ? NULL : (char *)values + k * bytes;
     uint64_t found = 0;
-    result = plane_hash(descriptor, path, block, z0 + k, plane, hash, &found);
+    result =
+        plane_hash(descriptor, path, block, block->offsets[field] + (z0 + k) * bytes, plane, hash, &found);
     if (result == STATUS_OK && found != checksums[k]) {
-      result = status_fail(STATUS_DAMAGED,
-                           "%s: damaged: the values of plane z = %" PRId64 " do not match their checksum",
-                           path, z0 + k);
+      result =
+          status_fail(STATUS_DAMAGED,
+                      "%s: damaged: the values of %s in plane z = %" PRId64 " do not match their checksum",
+                      path, block->names[field], z0 + k);
     }
   }
   (void)XXH3_freeState(hash);

@@ -3,26 +3,32 @@
 
 #include "snapshots/checkpoint.h"
 
-/* The text block at the head of a state file, phi's planes, and all that can be checked of a file without the
- * HDF5 library. Private to the checkpoint room; nothing is collective. */
+/* The text block at the head of a snapshot, the planes of its fields, and all that can be checked of a file
+ * without the HDF5 library. Private to this folder; nothing is collective. */
 
-enum { CHECKPOINT_BLOCK_BYTES = 2048 };
+enum { CHECKPOINT_BLOCK_BYTES = 2048, CHECKPOINT_NAME = 32 /* a field's name with its terminating zero */ };
 
 /* What the block says. */
 typedef struct checkpoint_block {
   precision precision;
-  int64_t n[3];             /* nx, ny, nz */
-  int64_t file_bytes;       /* size of the whole file */
-  int64_t data_offset;      /* of phi's values, from the start of the file */
-  int64_t checksums_offset; /* of the planes' checksums */
+  int64_t n[3];       /* nx, ny, nz */
+  int64_t file_bytes; /* size of the whole file */
+  int fields;         /* 1 .. STATE_FIELDS */
+  char names[STATE_FIELDS][CHECKPOINT_NAME];
+  int64_t offsets[STATE_FIELDS]; /* of each field's values, from the start of the file; ascending */
+  int64_t checksums_offset;      /* of the planes' checksums: [fields][n[2]] */
   int64_t step;
   double time;
   int picture;
 } checkpoint_block;
 
-/* Bytes of a packed plane, and of all of phi's data. */
+/* Bytes of a packed plane, of one field's values, and of all checksums. */
 int64_t checkpoint_plane_bytes(const checkpoint_block *block);
 int64_t checkpoint_data_bytes(const checkpoint_block *block);
+int64_t checkpoint_checksums_bytes(const checkpoint_block *block);
+
+/* Whether `name` can name a field: letters, digits and '_', at least one, fewer than CHECKPOINT_NAME. */
+int checkpoint_is_name(const char *name);
 
 /* Opens a file for reading; anything but a regular file of at least a block's size is STATUS_DAMAGED, a file
  * that cannot be opened STATUS_FILE. [out] descriptor: closed by the caller. */
@@ -32,21 +38,30 @@ status checkpoint_block_open(const char *path, int *descriptor);
  * STATUS_DAMAGED, STATUS_FILE. The index needs no more than this. */
 status checkpoint_block_read(int descriptor, const char *path, checkpoint_block *block);
 
-/* Compares the checksum of all bytes that are not phi's data with the block's. STATUS_DAMAGED, STATUS_FILE,
- * STATUS_MEMORY. */
+/* Compares the checksum of all bytes that are not a field's values with the block's. STATUS_DAMAGED,
+ * STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_block_verify(int descriptor, const char *path, const checkpoint_block *block);
 
 /* Computes that checksum from the file and writes the block into it. STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_block_write(int descriptor, const char *path, const checkpoint_block *block);
 
-/* Writes `count` packed planes, the first being global plane z0, into their places. [out] checksums of them.
- * STATUS_FILE. */
-status checkpoint_block_store(int descriptor, const char *path, const checkpoint_block *block, int64_t z0,
-                              int count, const void *values, uint64_t *checksums);
+/* [out] checksums: of `count` packed planes of `bytes` bytes each; shared out among threads. */
+void checkpoint_block_sum(const void *planes, int count, size_t bytes, uint64_t *checksums);
 
-/* Compares planes z0 .. z0+count-1 with `checksums` (one a plane), a piece of the file at a time. If `values`
- * is not NULL, `count` planes are left there. STATUS_DAMAGED naming the plane, STATUS_FILE, STATUS_MEMORY. */
-status checkpoint_block_planes(int descriptor, const char *path, const checkpoint_block *block, int64_t z0,
-                               int count, const uint64_t *checksums, void *values);
+/* The answer's hash (checkpoint.h) from the checksums of all planes, and the same from those in a file. */
+uint64_t checkpoint_block_answer(const uint64_t *checksums, size_t count);
+status checkpoint_block_read_answer(int descriptor, const char *path, const checkpoint_block *block,
+                                    uint64_t *hash);
+
+/* Writes `count` packed planes of a field, the first being global plane z0, into their places. [out]
+ * checksums of them. STATUS_FILE. */
+status checkpoint_block_store(int descriptor, const char *path, const checkpoint_block *block, int field,
+                              int64_t z0, int count, const void *values, uint64_t *checksums);
+
+/* Compares planes z0 .. z0+count-1 of a field with `checksums` (one per plane), a piece of the file at a
+ * time. If `values` is not NULL, `count` planes are left there. STATUS_DAMAGED naming field and plane,
+ * STATUS_FILE, STATUS_MEMORY. */
+status checkpoint_block_planes(int descriptor, const char *path, const checkpoint_block *block, int field,
+                               int64_t z0, int count, const uint64_t *checksums, void *values);
 
 #endif

@@ -15,8 +15,12 @@
 #include "base/file.h"
 #include "base/version.h"
 
-static const char phi_name[] = "/VTKHDF/PointData/phi";
 static const char checksums_name[] = "/fdapp/plane_checksums";
+
+/* The dataset of a field. */
+static void field_place(const char *name, char place[64]) {
+  (void)snprintf(place, 64, "/VTKHDF/PointData/%s", name);
+}
 
 /* Keeps the innermost words: they name the system's reason. */
 static herr_t keep_words(unsigned n, const H5E_error2_t *error, void *words) {
@@ -104,9 +108,9 @@ static status reserve_dataset(hid_t file, const char *path, const char *name, hi
   return STATUS_OK;
 }
 
-/* What ParaView reads: VTKHDF 1.0, ImageData. */
+/* What ParaView reads: VTKHDF 1.0, ImageData. [out] offsets: of the fields' values. */
 static status write_picture(hid_t file, const char *path, const checkpoint_contents *contents,
-                            int64_t *offset) {
+                            int64_t *offsets) {
   const int64_t *n = contents->n;
   const int version[2] = {1, 0};
   const int extent[6] = {0, (int)n[0] - 1, 0, (int)n[1] - 1, 0, (int)n[2] - 1};
@@ -125,14 +129,31 @@ static status write_picture(hid_t file, const char *path, const checkpoint_conte
   CHECK_HDF5(STATUS_FILE, path, data = H5Gcreate2(group, "PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(data));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
-  return reserve_dataset(file, path, phi_name, memory_type(contents->precision), 3, shape, offset);
+  for (int f = 0; f < contents->fields; f++) {
+    char place[64];
+    field_place(contents->names[f], place);
+    CHECK(reserve_dataset(file, path, place, memory_type(contents->precision), 3, shape, &offsets[f]));
+  }
+  return STATUS_OK;
+}
+
+/* The fields in their order, which the library does not keep: "p u v w". */
+static status write_order(hid_t group, const char *path, const checkpoint_contents *contents) {
+  char text[STATE_FIELDS * CHECKPOINT_NAME] = "";
+  for (int f = 0; f < contents->fields; f++) {
+    const size_t used = strlen(text);
+    (void)snprintf(text + used, sizeof text - used, "%s%s", f > 0 ? " " : "", contents->names[f]);
+  }
+  return write_text(group, path, "fields", text);
 }
 
 /* What a restart needs, and where the file comes from. */
 static status write_restart(hid_t file, const char *path, const checkpoint_contents *contents,
                             int64_t *offset) {
   const checkpoint_state *state = &contents->state;
-  const hsize_t planes = (hsize_t)contents->n[2];
+  /* One field's checksums have one dimension, as in files of version 1. */
+  const hsize_t planes[2] = {(hsize_t)contents->fields, (hsize_t)contents->n[2]};
+  const int one = contents->fields == 1;
   hid_t group = -1;
   CHECK_HDF5(STATUS_FILE, path, group = H5Gcreate2(file, "fdapp", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   CHECK(write_attribute(group, path, "step", H5T_NATIVE_INT64, 0, &state->step));
@@ -146,8 +167,9 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   CHECK(write_text(group, path, "version", FDAPP_VERSION));
   CHECK(write_text(group, path, "revision", FDAPP_REVISION));
   CHECK(write_text(group, path, "config", contents->configuration));
+  if (!one) CHECK(write_order(group, path, contents));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
-  return reserve_dataset(file, path, checksums_name, H5T_NATIVE_UINT64, 1, &planes, offset);
+  return reserve_dataset(file, path, checksums_name, H5T_NATIVE_UINT64, one ? 1 : 2, planes + one, offset);
 }
 
 /* [out] access: what a file is opened with. */
@@ -198,7 +220,8 @@ static status reserve_room(int descriptor, const char *path, int64_t bytes) {
 
 /* The structure, made by the library in a file that lies in memory: its writes never meet the disk, and so
  * never fail for the disk's reasons (after a failed close HDF5 1.10 crashes when MPI_Finalize makes it clean
- * up). phi's place is a hole in it, which takes no memory. [out] block: where phi and the checksums lie. */
+ * up). The fields' places are holes in it, which take no memory. [out] block: where fields and checksums lie.
+ */
 static status make_structure(int memory, const char *path, const checkpoint_contents *contents,
                              checkpoint_block *block) {
   hid_t access = -1;
@@ -212,7 +235,7 @@ static status make_structure(int memory, const char *path, const checkpoint_cont
   CHECK_HDF5(STATUS_FILE, path, creation = H5Pcreate(H5P_FILE_CREATE));
   CHECK_HDF5(STATUS_FILE, path, H5Pset_userblock(creation, CHECKPOINT_BLOCK_BYTES));
   CHECK_HDF5(STATUS_FILE, path, file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access));
-  status result = write_picture(file, path, contents, &block->data_offset);
+  status result = write_picture(file, path, contents, block->offsets);
   if (result == STATUS_OK) result = write_restart(file, path, contents, &block->checksums_offset);
   CHECK(close_file(file, path, result));
   CHECK_HDF5(STATUS_FILE, path, H5Pclose(creation));
@@ -233,13 +256,16 @@ static status copy_range(int memory, int descriptor, const char *path, int64_t s
   return STATUS_OK;
 }
 
-/* Makes the structure and puts it around phi's place in the file. */
+/* Makes the structure and puts it around the fields' places in the file. */
 static status put_structure(int memory, int descriptor, const char *path, const checkpoint_contents *contents,
                             checkpoint_block *block) {
   CHECK(make_structure(memory, path, contents, block));
-  const int64_t data_end = block->data_offset + checkpoint_data_bytes(block);
-  CHECK(copy_range(memory, descriptor, path, CHECKPOINT_BLOCK_BYTES, block->data_offset));
-  CHECK(copy_range(memory, descriptor, path, data_end, block->file_bytes));
+  int64_t from = CHECKPOINT_BLOCK_BYTES;
+  for (int f = 0; f <= block->fields; f++) {
+    const int64_t to = f < block->fields ? block->offsets[f] : block->file_bytes;
+    CHECK(copy_range(memory, descriptor, path, from, to));
+    from = to + checkpoint_data_bytes(block);
+  }
   /* What was reserved beyond the need goes back. */
   if (ftruncate(descriptor, (off_t)block->file_bytes) == 0) return STATUS_OK;
   return status_fail(STATUS_FILE, "%s: cannot be cut to its size: %s", path, strerror(errno));
@@ -249,9 +275,9 @@ static status fill_file(int descriptor, const char *path, const checkpoint_conte
                         checkpoint_block *block) {
   /* Attributes, groups and what the library rounds up. */
   const int64_t provenance = 32768 + (int64_t)strlen(contents->configuration);
-  const int64_t checksums = block->n[2] * (int64_t)sizeof(uint64_t);
+  const int64_t values = block->fields * checkpoint_data_bytes(block);
   CHECK(reserve_room(descriptor, path,
-                     checkpoint_data_bytes(block) + checksums + CHECKPOINT_BLOCK_BYTES + provenance));
+                     values + checkpoint_checksums_bytes(block) + CHECKPOINT_BLOCK_BYTES + provenance));
   const int memory = memfd_create("state", MFD_CLOEXEC);
   if (memory < 0) return status_fail(STATUS_MEMORY, "%s: no file in memory: %s", path, strerror(errno));
   const status result = put_structure(memory, descriptor, path, contents, block);
@@ -263,9 +289,13 @@ status checkpoint_file_create(const char *path, const checkpoint_contents *conte
                               checkpoint_block *block) {
   *block = (checkpoint_block){.precision = contents->precision,
                               .n = {contents->n[0], contents->n[1], contents->n[2]},
+                              .fields = contents->fields,
                               .step = contents->state.step,
                               .time = contents->state.time,
                               .picture = contents->state.picture};
+  for (int f = 0; f < contents->fields; f++) {
+    (void)snprintf(block->names[f], CHECKPOINT_NAME, "%s", contents->names[f]);
+  }
   const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot make: %s", path, strerror(errno));
   status result = fill_file(descriptor, path, contents, block);
@@ -290,10 +320,26 @@ static status read_attribute(hid_t object, const char *path, const char *name, h
   return STATUS_OK;
 }
 
+/* Every field lies where the block says. */
+static status check_offsets(hid_t file, const char *path, const checkpoint_block *block) {
+  for (int f = 0; f < block->fields; f++) {
+    char place[64];
+    hid_t dataset = -1;
+    field_place(block->names[f], place);
+    CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, place, H5P_DEFAULT));
+    const haddr_t offset = H5Dget_offset(dataset);
+    CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
+    if ((int64_t)offset != block->offsets[f]) {
+      return status_fail(STATUS_DAMAGED, "%s: damaged: its header and its contents contradict each other",
+                         path);
+    }
+  }
+  return STATUS_OK;
+}
+
 static status read_state(hid_t file, const char *path, const checkpoint_block *block,
                          checkpoint_state *state) {
   hid_t group = -1;
-  hid_t dataset = -1;
   CHECK_HDF5(STATUS_DAMAGED, path, group = H5Gopen2(file, "fdapp", H5P_DEFAULT));
   CHECK(read_attribute(group, path, "step", H5T_NATIVE_INT64, 1, &state->step));
   CHECK(read_attribute(group, path, "time", H5T_NATIVE_DOUBLE, 1, &state->time));
@@ -308,10 +354,8 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
     CHECK(read_attribute(group, path, "departed", H5T_NATIVE_INT, 1, &state->departed));
   }
   CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
-  CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, phi_name, H5P_DEFAULT));
-  const haddr_t offset = H5Dget_offset(dataset);
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
-  if (state->step != block->step || state->time != block->time || (int64_t)offset != block->data_offset) {
+  CHECK(check_offsets(file, path, block));
+  if (state->step != block->step || state->time != block->time) {
     return status_fail(STATUS_DAMAGED, "%s: damaged: its header and its contents contradict each other",
                        path);
   }

@@ -58,19 +58,24 @@ static void check_refusal(status result, const char *path) {
 /* A header that is accepted lies within its file, whatever it says. */
 static void check_extents(const checkpoint_block *block) {
   require(block->n[0] > 0 && block->n[1] > 0 && block->n[2] > 0, "points");
-  require(checkpoint_data_bytes(block) > 0 && block->data_offset >= CHECKPOINT_BLOCK_BYTES &&
-              block->data_offset + checkpoint_data_bytes(block) <= block->file_bytes,
-          "data within the file");
+  require(block->fields >= 1 && block->fields <= STATE_FIELDS, "fields");
+  for (int f = 0; f < block->fields; f++) {
+    require(checkpoint_is_name(block->names[f]), "a name");
+    require(checkpoint_data_bytes(block) > 0 && block->offsets[f] >= CHECKPOINT_BLOCK_BYTES &&
+                block->offsets[f] + checkpoint_data_bytes(block) <= block->file_bytes,
+            "data within the file");
+  }
   require(block->checksums_offset >= CHECKPOINT_BLOCK_BYTES &&
-              block->checksums_offset + block->n[2] * 8 <= block->file_bytes,
+              block->checksums_offset + checkpoint_checksums_bytes(block) <= block->file_bytes,
           "checksums within the file");
 }
 
 static status read_planes(int file, const char *path, const checkpoint_block *block) {
-  for (int64_t z = 0; z < block->n[2]; z++) {
+  const int64_t nz = block->n[2];
+  for (int64_t i = 0; i < block->fields * nz; i++) {
     uint64_t checksum = 0;
-    CHECK(file_read_at(file, path, &checksum, sizeof checksum, block->checksums_offset + z * 8));
-    CHECK(checkpoint_block_planes(file, path, block, z, 1, &checksum, NULL));
+    CHECK(file_read_at(file, path, &checksum, sizeof checksum, block->checksums_offset + i * 8));
+    CHECK(checkpoint_block_planes(file, path, block, (int)(i / nz), i % nz, 1, &checksum, NULL));
   }
   return STATUS_OK;
 }

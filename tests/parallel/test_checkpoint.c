@@ -27,33 +27,33 @@ static void leave(MPI_Comm *comm) {
   (void)MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void write_on(int ranks, const char *directory, precision precision) {
+static void write_on(int ranks, const char *directory, precision precision, int fields) {
   MPI_Comm comm = first_ranks(ranks);
   if (comm != MPI_COMM_NULL) {
     states states;
-    states_open(comm, directory, uneven, precision, 2, &states);
+    states_open(comm, directory, uneven, precision, fields, 2, &states);
     REQUIRE(states_write(&states, 5, 0) == STATUS_OK);
     states_close(&states);
   }
   leave(&comm);
 }
 
-static void read_on(int ranks, const char *directory, precision precision) {
+static void read_on(int ranks, const char *directory, precision precision, int fields) {
   MPI_Comm comm = first_ranks(ranks);
   if (comm != MPI_COMM_NULL) {
     states states;
     char path[512];
-    checkpoint_state state;
+    checkpoint_state about;
     const checkpoint_state expected = states_state(5, 0);
-    memset(&state, 0, sizeof state);
-    states_open(comm, directory, uneven, precision, 2, &states);
+    memset(&about, 0, sizeof about);
+    states_open(comm, directory, uneven, precision, fields, 2, &states);
     states_fill(&states, 77);
     REQUIRE(states_differences(&states, 5) > 0);
     states_path(directory, 5, path);
-    REQUIRE(checkpoint_read(states.checkpoint, path, &state, &states.phi) == STATUS_OK);
+    REQUIRE(checkpoint_read(states.checkpoint, path, &about, &states.state) == STATUS_OK);
     REQUIRE(states_differences(&states, 5) == 0);
-    REQUIRE(state.step == expected.step && state.time == expected.time && state.dt == expected.dt);
-    REQUIRE(state.base_step == expected.base_step && state.base_time == expected.base_time && !state.picture);
+    REQUIRE(about.step == expected.step && about.time == expected.time && about.dt == expected.dt);
+    REQUIRE(about.base_step == expected.base_step && about.base_time == expected.base_time && !about.picture);
     states_close(&states);
   }
   leave(&comm);
@@ -74,7 +74,7 @@ static char *slurp(const char *directory, size_t *size) {
   return bytes;
 }
 
-static void test_any_ranks(int ranks, precision precision) {
+static void test_any_ranks(int ranks, precision precision, int fields) {
   static const int counts[] = {1, 2, 3, 5};
   char directory[256];
   char *first = NULL;
@@ -82,7 +82,7 @@ static void test_any_ranks(int ranks, precision precision) {
   states_directory(MPI_COMM_WORLD, directory);
   for (size_t w = 0; w < sizeof counts / sizeof counts[0] && counts[w] <= ranks; w++) {
     size_t size = 0;
-    write_on(counts[w], directory, precision);
+    write_on(counts[w], directory, precision, fields);
     char *bytes = slurp(directory, &size);
     if (first == NULL) {
       first = bytes;
@@ -92,7 +92,7 @@ static void test_any_ranks(int ranks, precision precision) {
       free(bytes);
     }
     for (size_t r = 0; r < sizeof counts / sizeof counts[0] && counts[r] <= ranks; r++) {
-      read_on(counts[r], directory, precision);
+      read_on(counts[r], directory, precision, fields);
     }
   }
   free(first);
@@ -134,57 +134,63 @@ static void test_refused(void) {
   char directory[256];
   char path[512];
   states states;
-  checkpoint_state state;
+  checkpoint_state about;
   states_directory(MPI_COMM_WORLD, directory);
-  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_DOUBLE, 2, &states);
+  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_DOUBLE, 1, 2, &states);
   REQUIRE(states_write(&states, 5, 0) == STATUS_OK);
   states_close(&states);
   states_path(directory, 5, path);
 
-  states_open(MPI_COMM_WORLD, directory, other, PRECISION_DOUBLE, 2, &states);
-  REQUIRE(checkpoint_read(states.checkpoint, path, &state, &states.phi) == STATUS_FOREIGN);
+  states_open(MPI_COMM_WORLD, directory, other, PRECISION_DOUBLE, 1, 2, &states);
+  REQUIRE(checkpoint_read(states.checkpoint, path, &about, &states.state) == STATUS_FOREIGN);
   REQUIRE(strstr(status_message(STATUS_FOREIGN), "13 x 10 x 23 points") != NULL);
   REQUIRE(strstr(status_message(STATUS_FOREIGN), path) != NULL);
   status_clear();
   states_close(&states);
 
-  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_SINGLE, 2, &states);
-  REQUIRE(checkpoint_read(states.checkpoint, path, &state, &states.phi) == STATUS_FOREIGN);
+  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_SINGLE, 1, 2, &states);
+  REQUIRE(checkpoint_read(states.checkpoint, path, &about, &states.state) == STATUS_FOREIGN);
   REQUIRE(strstr(status_message(STATUS_FOREIGN), "double precision") != NULL);
   status_clear();
   states_close(&states);
 
+  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_DOUBLE, 3, 2, &states);
+  REQUIRE(checkpoint_read(states.checkpoint, path, &about, &states.state) == STATUS_FOREIGN);
+  REQUIRE(strstr(status_message(STATUS_FOREIGN), "the fields phi; this run's are p, u, v") != NULL);
+  status_clear();
+  states_close(&states);
+
   /* The last plane belongs to the last rank: only that one sees the fault, all report it. */
-  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_DOUBLE, 2, &states);
-  REQUIRE(checkpoint_read(states.checkpoint, path, &state, &states.phi) == STATUS_OK);
+  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_DOUBLE, 1, 2, &states);
+  REQUIRE(checkpoint_read(states.checkpoint, path, &about, &states.state) == STATUS_OK);
   spoil(&states, 5, data_offset(path) + 22 * 130 * 8 + 1000);
-  REQUIRE(checkpoint_read(states.checkpoint, path, &state, &states.phi) == STATUS_DAMAGED);
+  REQUIRE(checkpoint_read(states.checkpoint, path, &about, &states.state) == STATUS_DAMAGED);
   REQUIRE(strstr(status_message(STATUS_DAMAGED), "plane z = 22") != NULL);
   status_clear();
-  REQUIRE(checkpoint_read(states.checkpoint, "/nowhere/state.hdf", &state, &states.phi) == STATUS_FILE);
+  REQUIRE(checkpoint_read(states.checkpoint, "/nowhere/state.hdf", &about, &states.state) == STATUS_FILE);
   status_clear();
-  REQUIRE(checkpoint_read(states.checkpoint, directory, &state, &states.phi) == STATUS_DAMAGED);
+  REQUIRE(checkpoint_read(states.checkpoint, directory, &about, &states.state) == STATUS_DAMAGED);
   status_clear();
   states_close(&states);
   states_remove(MPI_COMM_WORLD, directory);
 }
 
 static void require_latest(states *states, int64_t step) {
-  checkpoint_state state;
+  checkpoint_state about;
   char path[CONFIG_PATH_SIZE];
   states_fill(states, 777);
-  REQUIRE(checkpoint_read_latest(states->checkpoint, &state, &states->phi, path) == STATUS_OK);
-  REQUIRE(path[0] != '\0' && state.step == step && states_differences(states, step) == 0);
+  REQUIRE(checkpoint_read_latest(states->checkpoint, &about, &states->state, path) == STATUS_OK);
+  REQUIRE(path[0] != '\0' && about.step == step && states_differences(states, step) == 0);
 }
 
 static void test_latest(void) {
   char directory[256];
   char path[CONFIG_PATH_SIZE] = "x";
   states states;
-  checkpoint_state state;
+  checkpoint_state about;
   states_directory(MPI_COMM_WORLD, directory);
-  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_DOUBLE, 5, &states);
-  REQUIRE(checkpoint_read_latest(states.checkpoint, &state, &states.phi, path) == STATUS_OK &&
+  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_DOUBLE, 1, 5, &states);
+  REQUIRE(checkpoint_read_latest(states.checkpoint, &about, &states.state, path) == STATUS_OK &&
           path[0] == '\0');
   for (int64_t step = 10; step <= 40; step += 10) REQUIRE(states_write(&states, step, 0) == STATUS_OK);
   require_latest(&states, 40);
@@ -192,7 +198,7 @@ static void test_latest(void) {
   require_latest(&states, 30);
   states_close(&states);
   /* A header spoilt, as found by a new process; and an empty file with a newer name. */
-  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_DOUBLE, 5, &states);
+  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_DOUBLE, 1, 5, &states);
   char empty[512];
   states_path(directory, 50, empty);
   if (states.rank == 0) (void)close(open(empty, O_CREAT | O_WRONLY, 0666));
@@ -202,7 +208,7 @@ static void test_latest(void) {
   spoil(&states, 20, -9000);
   require_latest(&states, 10);
   spoil(&states, 10, -9000);
-  REQUIRE(checkpoint_read_latest(states.checkpoint, &state, &states.phi, path) == STATUS_DAMAGED);
+  REQUIRE(checkpoint_read_latest(states.checkpoint, &about, &states.state, path) == STATUS_DAMAGED);
   REQUIRE(strstr(status_message(STATUS_DAMAGED), "none of its 5 states") != NULL);
   status_clear();
   states_close(&states);
@@ -229,7 +235,7 @@ static void test_kept(void) {
   char directory[256];
   states states;
   states_directory(MPI_COMM_WORLD, directory);
-  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_SINGLE, 2, &states);
+  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_SINGLE, 1, 2, &states);
   /* Steps 3 and 6 are pictures: they stay; of the others the newest two. */
   for (int64_t step = 1; step <= 6; step++) REQUIRE(states_write(&states, step, step % 3 == 0) == STATUS_OK);
   for (int64_t step = 1; step <= 6; step++) {
@@ -242,7 +248,7 @@ static void test_kept(void) {
   (void)MPI_Barrier(states.comm); /* all have looked before any goes on and changes what there is */
   /* A process that comes later knows as much; a step written again replaces itself. */
   states_close(&states);
-  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_SINGLE, 2, &states);
+  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_SINGLE, 1, 2, &states);
   REQUIRE(states_write(&states, 6, 1) == STATUS_OK);
   REQUIRE(states_write(&states, 7, 0) == STATUS_OK);
   REQUIRE(!states_exists(directory, "state_00000004.hdf") && states_exists(directory, "state_00000003.hdf"));
@@ -270,8 +276,10 @@ int main(int argc, char **argv) {
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   (void)MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   log_init(rank == 0);
-  test_any_ranks(ranks, PRECISION_DOUBLE);
-  test_any_ranks(ranks, PRECISION_SINGLE);
+  for (int fields = 1; fields <= 4; fields += 3) {
+    test_any_ranks(ranks, PRECISION_DOUBLE, fields);
+    test_any_ranks(ranks, PRECISION_SINGLE, fields);
+  }
   test_refused();
   test_latest();
   test_kept();

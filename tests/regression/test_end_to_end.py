@@ -135,7 +135,17 @@ def long_run(tmp_path_factory):
     return directory
 
 
-@pytest.mark.parametrize(("number", "ranks"), [(signal.SIGUSR1, 3), (signal.SIGTERM, 1), (signal.SIGINT, 1)])
+@pytest.mark.parametrize(
+    ("number", "ranks"),
+    [
+        (signal.SIGUSR1, 3),
+        (signal.SIGUSR2, 3),
+        (signal.SIGTERM, 1),
+        (signal.SIGINT, 1),
+        (signal.SIGHUP, 1),
+        (signal.SIGXCPU, 1),
+    ],
+)
 def test_signal(tmp_path, long_run, number, ranks):
     """Asked to stop as soon as the first state is there, long before the last of many steps."""
     configuration = variant(**LONG)
@@ -155,6 +165,33 @@ def test_signal(tmp_path, long_run, number, ranks):
     assert 0 < attribute(directory / states(directory)[-1], "step") < MANY
     run(directory, configuration, "restart.from=latest", ranks=3 - ranks % 2)
     assert_same_end(directory, long_run, f"state_{MANY:08}.hdf")
+
+
+def start_long_run(folder):
+    """A run of very many steps, under way when this returns."""
+    write_ini(folder / "run.ini", variant(time={"steps": 90000000}, output={"directory": "run"}))
+    return subprocess.Popen(command(1, "run.ini"), cwd=folder, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_the_first_state(process, folder):
+    while not (folder / "run/state_00000000.hdf").exists():
+        assert process.poll() is None
+        time.sleep(0.005)
+
+
+def test_nohup_is_heeded(tmp_path):
+    """A run started with SIGHUP ignored outlives its terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = start_long_run(tmp_path)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    wait_for_the_first_state(process, tmp_path)
+    ignored = int(re.search(r"SigIgn:\s*(\w+)", open(f"/proc/{process.pid}/status").read())[1], 16)
+    process.send_signal(signal.SIGUSR1)
+    process.communicate(timeout=60)
+    assert process.returncode == 75
+    assert ignored >> (signal.SIGHUP - 1) & 1
 
 
 def test_restart_from_a_file_into_another_directory(tmp_path):

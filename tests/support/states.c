@@ -36,8 +36,11 @@ static config make_config(const char *directory, const int64_t n[3], precision p
   return config;
 }
 
-void states_open(MPI_Comm comm, const char *directory, const int64_t n[3], precision precision, int keep,
-                 states *states) {
+void states_open(MPI_Comm comm, const char *directory, const int64_t n[3], precision precision, int fields,
+                 int keep, states *states) {
+  static const char *const one[] = {"phi"};
+  static const char *const several[] = {"p", "u", "v", "w"};
+  const char *const *names = fields == 1 ? one : several;
   memset(states, 0, sizeof *states);
   states->comm = comm;
   (void)MPI_Comm_rank(comm, &states->rank);
@@ -50,13 +53,14 @@ void states_open(MPI_Comm comm, const char *directory, const int64_t n[3], preci
   REQUIRE(field_space_open(backend, states->context,
                            grid_shape(&states->grid, precision, backend->host_memory),
                            &states->space) == STATUS_OK);
-  REQUIRE(field_create(&states->space, &states->phi) == STATUS_OK);
-  REQUIRE(checkpoint_create(comm, &states->grid, &states->config, &states->checkpoint) == STATUS_OK);
+  REQUIRE(state_create(&states->space, fields, names, &states->state) == STATUS_OK);
+  REQUIRE(checkpoint_create(comm, &states->grid, &states->config, fields, names, &states->checkpoint) ==
+          STATUS_OK);
 }
 
 void states_close(states *states) {
   checkpoint_destroy(states->checkpoint);
-  field_destroy(&states->phi);
+  state_destroy(&states->state);
   field_space_close(&states->space);
   states->space.backend->context_destroy(states->context);
 }
@@ -70,36 +74,43 @@ checkpoint_state states_state(int64_t step, int picture) {
                             .picture = picture};
 }
 
-double states_value(int64_t step, int64_t x, int64_t y, int64_t z) {
+double states_value(int64_t step, int field, int64_t x, int64_t y, int64_t z) {
   if (x == 1 && y == 0) return -0.0;
   if (x == 2 && y == 0) return 1e-40;
   if (x == 3 && y == 0) return nan("");
-  return (double)step + (double)x / 3.0 + (double)y * 17.0 + (double)z * 1023.0;
+  return (double)step + (double)x / 3.0 + (double)y * 17.0 + (double)z * 1023.0 + field * 0.0625;
 }
 
+typedef struct wanted {
+  int64_t step, nx;
+  int field;
+} wanted;
+
 static void value_row(const void *user, int64_t z, int64_t y, double *row) {
-  const states *states = user;
-  /* The step travels in the configuration, which nobody reads any more. */
-  for (int64_t x = 0; x < states->grid.n[0]; x++) row[x] = states_value(states->config.steps, x, y, z);
+  const wanted *wanted = user;
+  for (int64_t x = 0; x < wanted->nx; x++) row[x] = states_value(wanted->step, wanted->field, x, y, z);
 }
 
 void states_fill(states *states, int64_t step) {
-  states->config.steps = step;
-  REQUIRE(field_fill(&states->phi, states->grid.z0, states->grid.n[2], 0, value_row, states) == STATUS_OK);
+  for (int f = 0; f < states->state.count; f++) {
+    const wanted wanted = {.step = step, .nx = states->grid.n[0], .field = f};
+    REQUIRE(field_fill(&states->state.part[f], states->grid.z0, states->grid.n[2], 0, value_row, &wanted) ==
+            STATUS_OK);
+  }
 }
 
-int64_t states_differences(const states *states, int64_t step) {
+static int64_t field_differences(const states *states, int64_t step, int field) {
   const grid *grid = &states->grid;
   const size_t size = kernels_element_size(states->space.shape.precision);
   char *values = malloc((size_t)grid->nz * (size_t)grid->n[1] * (size_t)grid->n[0] * size);
   REQUIRE(values != NULL);
-  REQUIRE(field_load(&states->phi, 0, grid->nz, values) == STATUS_OK);
+  REQUIRE(field_load(&states->state.part[field], 0, grid->nz, values) == STATUS_OK);
   int64_t differences = 0;
   const char *value = values;
   for (int64_t z = grid->z0; z < grid->z0 + grid->nz; z++) {
     for (int64_t y = 0; y < grid->n[1]; y++) {
       for (int64_t x = 0; x < grid->n[0]; x++, value += size) {
-        const double wide = states_value(step, x, y, z);
+        const double wide = states_value(step, field, x, y, z);
         const float narrow = (float)wide;
         differences +=
             memcmp(value, size == sizeof wide ? (const void *)&wide : (const void *)&narrow, size) != 0;
@@ -110,10 +121,16 @@ int64_t states_differences(const states *states, int64_t step) {
   return differences;
 }
 
+int64_t states_differences(const states *states, int64_t step) {
+  int64_t differences = 0;
+  for (int f = 0; f < states->state.count; f++) differences += field_differences(states, step, f);
+  return differences;
+}
+
 status states_write(states *states, int64_t step, int picture) {
-  const checkpoint_state state = states_state(step, picture);
+  const checkpoint_state about = states_state(step, picture);
   states_fill(states, step);
-  return checkpoint_write(states->checkpoint, &state, &states->phi);
+  return checkpoint_write(states->checkpoint, &about, &states->state);
 }
 
 void states_directory(MPI_Comm comm, char path[256]) {

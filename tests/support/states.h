@@ -18,23 +18,24 @@ typedef struct states {
   grid grid;
   kernels_context *context;
   field_space space;
-  field phi;
+  state state; /* phi, or p, u, v, w */
   checkpoint *checkpoint;
 } states;
 
-/* Opens `directory` (which exists) for the ranks of comm. */
-void states_open(MPI_Comm comm, const char *directory, const int64_t n[3], precision precision, int keep,
-                 states *states);
+/* Opens `directory` (which exists) for the ranks of comm. fields: 1, of the name phi; or the first so many of
+ * p, u, v, w. */
+void states_open(MPI_Comm comm, const char *directory, const int64_t n[3], precision precision, int fields,
+                 int keep, states *states);
 void states_close(states *states);
 
 /* The state of a step: all members different and none of them round. */
 checkpoint_state states_state(int64_t step, int picture);
 
-/* The value at a global point after `step` steps; among them -0, a subnormal number and a NaN. */
-double states_value(int64_t step, int64_t x, int64_t y, int64_t z);
+/* The value of a field at a global point after `step` steps; among them -0, a subnormal number and a NaN. */
+double states_value(int64_t step, int field, int64_t x, int64_t y, int64_t z);
 
-/* Sets phi to the values of a step; counts this rank's values that differ in any bit from what they should
- * be. */
+/* Sets all fields to the values of a step; counts this rank's values that differ in any bit from what they
+ * should be. */
 void states_fill(states *states, int64_t step);
 int64_t states_differences(const states *states, int64_t step);
 

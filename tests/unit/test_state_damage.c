@@ -1,5 +1,5 @@
 /* No damaged file is ever believed: every bit of a small state flipped in turn, every length it can be cut
- * to, and files that never were states. Prints how many of each were tried. */
+ * to, and files that never were states; of one field and of several. Prints how many of each were tried. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +17,7 @@
 #include "states.h"
 
 static const int64_t small[3] = {9, 9, 4};
+static int fields; /* of the state: 1, or 3 in a file of version 2 */
 static char directory[256];
 static char path[512];
 static states reader;
@@ -25,15 +26,16 @@ static size_t size;
 
 static status verify(void) {
   char line[512];
+  uint64_t hash = 0;
   status_clear();
-  return checkpoint_verify(path, line, sizeof line);
+  return checkpoint_verify(path, line, sizeof line, &hash);
 }
 
 /* What a restart does with the file. */
 static status restart(void) {
-  checkpoint_state state;
+  checkpoint_state about;
   status_clear();
-  return checkpoint_read(reader.checkpoint, path, &state, &reader.phi);
+  return checkpoint_read(reader.checkpoint, path, &about, &reader.state);
 }
 
 /* Whether the last refusal names the file. */
@@ -51,7 +53,7 @@ static void put(const char *bytes, size_t count) {
 static int set_up(void **unused) {
   (void)unused;
   states_directory(MPI_COMM_SELF, directory);
-  states_open(MPI_COMM_SELF, directory, small, PRECISION_DOUBLE, 2, &reader);
+  states_open(MPI_COMM_SELF, directory, small, PRECISION_DOUBLE, fields, 2, &reader);
   if (states_write(&reader, 5, 0) != STATUS_OK) return 1;
   states_path(directory, 5, path);
   FILE *file = fopen(path, "rb");
@@ -75,9 +77,11 @@ static void whole_state_verifies(void **unused) {
   (void)unused;
   put(whole, size);
   char line[512];
-  assert_int_equal(checkpoint_verify(path, line, sizeof line), STATUS_OK);
+  uint64_t hash = 0;
+  assert_int_equal(checkpoint_verify(path, line, sizeof line, &hash), STATUS_OK);
   assert_non_null(strstr(line, "step 5"));
   assert_non_null(strstr(line, "9 x 9 x 4 points, double"));
+  assert_non_null(strstr(line, fields == 1 ? "fields phi" : "fields p, u, v"));
 }
 
 static void every_bit_flipped(void **unused) {
@@ -176,7 +180,15 @@ static void hostile_headers(void **unused) {
       assert_true(names_file());
     }
   }
-  with_header("fdapp_state", "2");
+  for (size_t v = 0; fields > 1 && v < sizeof values / sizeof values[0]; v++) {
+    with_header("field v", values[v]);
+    assert_int_equal(verify(), STATUS_DAMAGED);
+    with_header("fields", values[v]);
+    assert_int_equal(verify(), STATUS_DAMAGED);
+  }
+  with_header("fdapp_state", fields > 1 ? "1" : "2");
+  assert_int_equal(verify(), STATUS_DAMAGED);
+  with_header("fdapp_state", "3");
   assert_int_equal(verify(), STATUS_DAMAGED);
   assert_non_null(strstr(status_message(STATUS_DAMAGED), "version"));
   with_header("precision", "single");
@@ -217,7 +229,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(hostile_headers),      cmocka_unit_test(not_a_state),
   };
   (void)MPI_Init(&argc, &argv);
-  const int failed = cmocka_run_group_tests(tests, set_up, tear_down);
+  int failed = 0;
+  for (fields = 1; fields <= 3; fields += 2) failed += cmocka_run_group_tests(tests, set_up, tear_down);
   (void)MPI_Finalize();
   return failed;
 }

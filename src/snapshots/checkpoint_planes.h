@@ -1,0 +1,44 @@
+#ifndef FDAPP_SNAPSHOTS_CHECKPOINT_PLANES_H
+#define FDAPP_SNAPSHOTS_CHECKPOINT_PLANES_H
+
+#include "snapshots/checkpoint_block.h"
+
+/* The planes of a rank on their way between the fields and a snapshot, and their checksums. Private to this
+ * folder. Only gather and scatter are collective. */
+
+typedef struct checkpoint_planes {
+  MPI_Comm comm;
+  grid grid;
+  int fields;
+  void *piece; /* piece_planes packed planes */
+  int piece_planes;
+  uint64_t *checksums; /* of the owned planes, field by field: [fields][grid.nz] */
+  /* Rank 0 only. */
+  uint64_t *all; /* of all planes: [fields][grid.n[2]], as in the file */
+  int *counts;   /* planes of each rank */
+  int *starts;   /* first plane of each rank */
+} checkpoint_planes;
+
+/* Allocates. STATUS_MEMORY; checkpoint_planes_destroy is due all the same. */
+status checkpoint_planes_create(MPI_Comm comm, const grid *grid, precision precision, int fields,
+                                checkpoint_planes *planes);
+void checkpoint_planes_destroy(checkpoint_planes *planes);
+
+/* Computes the checksums of this rank's planes. STATUS_DEVICE. */
+status checkpoint_planes_sum(checkpoint_planes *planes, const state *state);
+
+/* The same, and writes the planes into their places of the file. STATUS_FILE, STATUS_DEVICE. */
+status checkpoint_planes_write(checkpoint_planes *planes, const char *path, const checkpoint_block *block,
+                               const state *state);
+
+/* Compares this rank's planes in the file with `checksums`. Without a state (NULL) the file has just been
+ * written: it is flushed to the disk first and not answered from memory. With one, the planes are left in it;
+ * halos invalid afterwards. STATUS_DAMAGED, STATUS_FILE, STATUS_MEMORY, STATUS_DEVICE. */
+status checkpoint_planes_check(checkpoint_planes *planes, const char *path, const checkpoint_block *block,
+                               state *state);
+
+/* From `checksums` of all ranks to rank 0's `all`, and back. Collective. STATUS_MPI. */
+status checkpoint_planes_gather(checkpoint_planes *planes);
+status checkpoint_planes_scatter(checkpoint_planes *planes);
+
+#endif
