@@ -18,8 +18,8 @@ typedef struct control {
 } control;
 
 /* Catches SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGXCPU (a limit of CPU time) and, unless it is ignored as under
- * nohup, SIGHUP; a second SIGINT ends the process at once. A reader of the output that is gone (SIGPIPE) is no
- * reason to stop. */
+ * nohup, SIGHUP; a second SIGINT ends the process at once. A reader of the output that is gone (SIGPIPE) is
+ * no reason to stop. */
 void control_set_signals(void);
 
 void control_init(control *control, MPI_Comm comm, double start, double wall_limit, long long step);
