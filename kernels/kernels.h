@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/check.h"
+#include "operations.h"
 #include "stencil.h"
 
 /* The numerics on one rank's slab: a typed table of operations that every backend fills, the only interface
@@ -32,7 +33,6 @@ enum {
 };
 
 typedef enum precision { PRECISION_SINGLE, PRECISION_DOUBLE } precision;
-typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
 typedef enum advection_form { FORM_ADVECTIVE, FORM_CONSERVATIVE, FORM_SKEW } advection_form;
 
 /* MAIN: what is computed. COPY: halo planes on their way meanwhile. */
@@ -145,6 +145,20 @@ typedef struct kernels_stream {
   size_t elements;
   int nontemporal; /* stores around the caches, where the backend has them */
 } kernels_stream;
+
+/* An operation of operations.h on the planes of a launch. The arrays of `in` and `out` are those of the
+ * declaration, its order; what it does not read may be anything. All doubles are rounded once to the field's
+ * precision. Inputs that are differenced along z need valid halos in z. `out` must not overlap an input that
+ * is differenced; it may be an input that is read at the point alone. */
+typedef struct kernels_call {
+  operation_kind kind;
+  unsigned options;
+  const void *in[OPERATION_INPUTS];
+  void *out[OPERATION_OUTPUTS];
+  double scalar[OPERATION_SCALARS];
+  double uniform[3];     /* the velocity, where it is VELOCITY_UNIFORM */
+  kernels_tables tables; /* where it is VELOCITY_TABLES */
+} kernels_call;
 
 /* Every slot is required unless marked optional (NULL allowed). Where nothing else is said a status is
  * STATUS_DEVICE, or STATUS_MEMORY if the backend lacks memory. */

@@ -25,7 +25,7 @@ static void fields_free(rig *rig, fields *fields) {
 /* Every operation that stores fields; which: 0 .. OPERATIONS - 1. Results in out. */
 enum { OPERATIONS = 10 };
 
-static void operation(rig *rig, const fields *in, int which, const twin out[3]) {
+static void operation_run(rig *rig, const fields *in, int which, const twin out[3]) {
   const kernels *backend = rig->backend;
   const kernels_launch *launch = &rig->launch;
   const void *const v[3] = {in->velocity[0].device, in->velocity[1].device, in->velocity[2].device};
@@ -70,9 +70,9 @@ static void shape_check(rig *rig, const int n[3]) {
       around[i] = twin_sentinel(rig);
     }
     rig->context->cache_bytes = SIZE_MAX;
-    operation(rig, &in, which, through);
+    operation_run(rig, &in, which, through);
     rig->context->cache_bytes = 0;
-    operation(rig, &in, which, around);
+    operation_run(rig, &in, which, around);
     for (int i = 0; i < 3; i++) {
       twin_assert_same(rig, &through[i], &around[i], "stored around the caches");
       twin_free(rig, &through[i]);
