@@ -189,26 +189,29 @@ enum { STAGE_WEIGHT_F, STAGE_WEIGHT_EXTRA, STAGE_ADVECTION = STAGE_WEIGHT_EXTRA 
   X(axpy, 0)                                                                                                 \
   X(stage, STAGE_BASE | STAGE_EXTRAS | STAGE_DIFFUSION)
 
-/* X(NAME, OPTIONS, TEXT): the options, additions apart, for which engines have code, and a name for people.
- */
+/* X(NAME, OPTIONS, WAY): the options, additions apart, for which engines have code, and what to call that. */
 #define OPERATION_WAYS(X)                                                                                    \
-  X(derivative, AXIS_X, "dx")                                                                                \
-  X(derivative, AXIS_Y, "dy")                                                                                \
-  X(derivative, AXIS_Z, "dz")                                                                                \
-  X(gradient, 0, "gradient")                                                                                 \
-  X(divergence, 0, "divergence")                                                                             \
-  X(laplacian, 0, "laplacian")                                                                               \
-  X(axpy, 0, "axpy")                                                                                         \
-  X(stage, STAGE_UNIFORM | STAGE_GRADIENT, "stage_uniform")                                                  \
-  X(stage, STAGE_FORMULA | STAGE_GRADIENT, "stage_formula")                                                  \
-  X(stage, STAGE_FORMULA | STAGE_FLUX, "stage_formula_conservative")                                         \
-  X(stage, STAGE_FORMULA | STAGE_GRADIENT | STAGE_FLUX, "stage_formula_skew")                                \
-  X(stage, STAGE_STORED | STAGE_GRADIENT, "stage_stored_advective")                                          \
-  X(stage, STAGE_STORED | STAGE_FLUX, "stage_stored_conservative")                                           \
-  X(stage, STAGE_STORED | STAGE_GRADIENT | STAGE_FLUX, "stage_stored_skew")
+  X(derivative, AXIS_X, dx)                                                                                  \
+  X(derivative, AXIS_Y, dy)                                                                                  \
+  X(derivative, AXIS_Z, dz)                                                                                  \
+  X(gradient, 0, gradient)                                                                                   \
+  X(divergence, 0, divergence)                                                                               \
+  X(laplacian, 0, laplacian)                                                                                 \
+  X(axpy, 0, axpy)                                                                                           \
+  X(stage, STAGE_UNIFORM | STAGE_GRADIENT, stage_uniform)                                                    \
+  X(stage, STAGE_FORMULA | STAGE_GRADIENT, stage_formula)                                                    \
+  X(stage, STAGE_FORMULA | STAGE_FLUX, stage_formula_conservative)                                           \
+  X(stage, STAGE_FORMULA | STAGE_GRADIENT | STAGE_FLUX, stage_formula_skew)                                  \
+  X(stage, STAGE_STORED | STAGE_GRADIENT, stage_stored_advective)                                            \
+  X(stage, STAGE_STORED | STAGE_FLUX, stage_stored_conservative)                                             \
+  X(stage, STAGE_STORED | STAGE_GRADIENT | STAGE_FLUX, stage_stored_skew)
 
 #define X(name, additions) OPERATION_##name,
 typedef enum operation_kind { OPERATIONS(X) OPERATION_KINDS } operation_kind;
+#undef X
+
+#define X(name, additions) name##_additions = (additions),
+enum { OPERATIONS(X) };
 #undef X
 
 #if defined(__CUDACC__)
