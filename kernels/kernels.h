@@ -262,7 +262,8 @@ const kernels *kernels_at(int index);
  * rows rounded up to an odd multiple of KERNELS_PLANE_UNIT bytes: neighbours in z that are a power of two
  * apart all meet in one set of a CPU's first cache, and a smaller unit is too little for GPUs. Neighbours in
  * y do so, too: with host_memory (the backend's) a row that would be a multiple of KERNELS_ROW_AVOIDED bytes
- * is KERNELS_ROW_ALIGNMENT longer. GPUs would lose up to 6 % by it (run/results/kernels.md). */
+ * is KERNELS_ROW_ALIGNMENT longer. GPUs would lose up to 6 % by it (docs/explanation/performance.md, "Pitches
+ * of rows and planes"). */
 kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision, int host_memory);
 
 /* Planes of both ranges, and the i-th of them: those of the first range, then those of the second. */

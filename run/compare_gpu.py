@@ -4,7 +4,6 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import time
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -133,6 +132,7 @@ def compare(options, precision, fdbench):
 
 
 def run(options, precisions, fdbench, work):
+    """What was compared (device and versions), how, and the rows."""
     import cupy
     import jax
 
@@ -140,30 +140,15 @@ def run(options, precisions, fdbench, work):
     bench = json.loads((work / "bench.json").read_text())
     driver = subprocess.run(
         ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
     ).stdout.split("\n")[0]
-    lines = [
-        "# fdapp beside CuPy and JAX, on a GPU",
-        "",
-        f"`run/compare {' '.join(sys.argv[1:])}`, {options.grid}^3 points, {bench['device']}, driver {driver}; "
-        f"fdapp {bench['provenance']['revision']}, CuPy {cupy.__version__}, JAX {jax.__version__}. Medians of "
-        f"{options.rounds} rounds in which the programs take turns. Roll: periodic differences of rolled arrays, one "
-        "line of Python a derivative, the same source for CuPy and (compiled by XLA) JAX. RawKernel: a CUDA kernel of "
-        "one point a thread, as the first version of such a code has it.",
-        "",
-        "| kernel | precision | program | points/s | GB/s of least traffic | fdapp is faster by |",
-        "|---|---|---|---|---|---|",
+    device = f"{bench['device']}, driver {driver}; CuPy {cupy.__version__}, JAX {jax.__version__}"
+    notes = [
+        "Roll: periodic differences of rolled arrays, one line of Python per derivative, the same source for CuPy and "
+        "(compiled by XLA) JAX. RawKernel: a CUDA kernel of one point per thread, as the first version of such a code "
+        "has it."
     ]
-    for kernel, precision, rates, share in rows:
-        size = 4 if precision == "single" else 8
-        for name, rate in rates.items():
-            note = f" ({100 * share:.0f} % of the streaming loop)" if name == "fdapp" else ""
-            lines.append(
-                f"| {kernel} | {precision} | {name}{note} | {rate:.3e} | {1e-9 * rate * KERNELS[kernel] * size:.0f} | "
-                f"{rates['fdapp'] / rate:.2f} |"
-            )
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text("\n".join(lines) + "\n")
-    print(f"{options.output} written")
+    return device, notes, rows

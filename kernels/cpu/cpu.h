@@ -16,8 +16,9 @@ struct kernels_context {
 
 /* Kernels work on whole lines, each in one vector register: a cache line with AVX-512, half of one elsewhere.
  * They store whole cache lines around the caches, both halves at once: half-written ones go to memory as they
- * are when a few others have been begun, and take several times as long (run/results/kernels.md). Strips of
- * rows are as long as results that wait in scratch lines have room for in the second cache. */
+ * are when a few others have been begun, and take several times as long (docs/explanation/performance.md,
+ * "Stores around the caches"). Strips of rows are as long as results that wait in scratch lines have room for
+ * in the second cache. */
 #ifdef __AVX512F__
 enum { CPU_LINE_BYTES = 64 };
 #else
@@ -62,10 +63,10 @@ size_t memory_limit_cpu(const char *groups, const char *root);
 
 /* Bytes of the last-level caches that `threads` threads, lying close, see: the one of processor `cpu`, as
  * many times as it takes to seat them; for ranks that share it each counts all of it (that each counts its
- * part changed nothing, run/results/scaling/cpu). 0 if the system does not tell. root:
- * /sys/devices/system/cpu. Not sysconf(_SC_LEVEL3_CACHE_SIZE), which (glibc 2.36, AMD) says what all caches
- * of the package come to (384 MiB where two cores share 32), so that results many times the cache would go
- * through it. Linux, Documentation/ABI/testing/sysfs-devices-system-cpu. */
+ * part changed nothing: docs/explanation/performance.md, "Stores around the caches"). 0 if the system does
+ * not tell. root: /sys/devices/system/cpu. Not sysconf(_SC_LEVEL3_CACHE_SIZE), which (glibc 2.36, AMD) says
+ * what all caches of the package come to (384 MiB where two cores share 32), so that results many times the
+ * cache would go through it. Linux, Documentation/ABI/testing/sysfs-devices-system-cpu. */
 size_t last_cache_cpu(const char *root, int cpu, int threads);
 
 /* memory_cpu.c: slots of the table. */

@@ -60,7 +60,7 @@ static void processor_name(char *name, size_t size) {
 }
 
 /* Of a tile: with windows as small as twice 512 KiB the rows beside them cost more than the last cache does
- * (run/results/kernels.md). */
+ * (docs/explanation/performance.md, "The window of a tile"). */
 enum { LEAST_WINDOW_BYTES = 2 << 20 };
 
 static status context_create_cpu(const kernels_setup *setup, kernels_context **context) {

@@ -23,9 +23,9 @@ enum { HUGE_PAGE = 2 << 20, COPY_PIECE = 1 << 20 };
 
 /* A processor that looks for stores which a load could depend on compares the last 12 bits of their addresses
  * first. With arrays that began at the same ones, d/dx took up to 4.2 times as long, supposedly because its
- * loads waited for the result stored just before (run/results/kernels.md). So of STARTS arrays in turn no two
- * begin at the same place of a page, and of five in turn none nearer than 768 bytes to another's, for loads
- * run ahead of stores. */
+ * loads waited for the result stored just before (docs/explanation/performance.md, "Where arrays begin"). So
+ * of STARTS arrays in turn no two begin at the same place of a page, and of five in turn none nearer than 768
+ * bytes to another's, for loads run ahead of stores. */
 enum { PAGE = 4096, START_BYTES = 256, STARTS = PAGE / START_BYTES, STEP = 3 };
 
 /* The block that an array lies in: it begins at a page, and the array up to a page later, never at once. */

@@ -16,7 +16,7 @@ LINE_INLINE void store_x_emit(void *out, const cpu_bundle *bundle, cpu_place p, 
 
 /* ahead: what the following bundle, of one plane, will want from memory, by line and row. Where a strip is
  * whole rows it is asked for row after row, as memory has them, not line by line of all rows: d/dy takes up
- * to a fifth less time so, the others do not (run/results/kernels.md). */
+ * to a fifth less time so, the others do not (docs/explanation/performance.md, "Prefetches"). */
 typedef struct derivative_y_work {
   const real *ahead;
   ptrdiff_t line, row;

@@ -90,7 +90,7 @@ LINE_INLINE void laplacian_keep_emit(void *data, const cpu_bundle *bundle, cpu_p
 
 /* What the passes of u . grad f hand their results to, for each kind of velocity: with one that asks which it
  * is, the loops of all have a test more and registers less (2 to 10 % of a stage with uniform velocity,
- * run/results/kernels.md). */
+ * docs/explanation/performance.md, "Instructions per line"). */
 typedef struct stage_emits {
   pass_xy_function xy;
   pass_z_function z, z_keep; /* the second before fluxes */
@@ -170,7 +170,7 @@ LINE_INLINE void formula_open(cpu_formula *formula, const stage_job *job, const 
 }
 
 /* by_formula and flux are constants, so that each kind of stage has loops of its own: with both in one
- * function it lost up to 10 % (run/results/kernels.md). */
+ * function it lost up to 10 % (docs/explanation/performance.md, "Instructions per line"). */
 LINE_INLINE void stage_passes(const stage_job *job, const cpu_bundle *bundle, stage_emits emits,
                               int by_formula, int flux, int planes) {
   stage_work work;

@@ -7,8 +7,9 @@
 
 template <class A, class B> using by_precision = std::conditional_t<SINGLE, A, B>;
 
-/* The table: tiles that were fastest on compute capability 9.0 (run/results/kernels.md), and when they are
- * used. A device with less shared memory than these need takes small ones, or the kernel without. */
+/* The table: tiles that were fastest on compute capability 9.0 (docs/explanation/performance.md, "The choice
+ * of tiles"), and when they are used. A device with less shared memory than these need takes small ones, or
+ * the kernel without. */
 template <class Tile, class Thin = Tile, class Odd = Tile, class Small = Tile> struct choice {
   using tile = Tile;
   using small = Small;                       /* where large tiles leave multiprocessors idle: */

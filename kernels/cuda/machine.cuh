@@ -20,7 +20,8 @@ __device__ __forceinline__ unsigned char *block_memory() {
 }
 
 /* The same number, out of the compiler's sight: that of a plane's elements, counted up from plane to plane
- * instead of multiplied, took registers that small launches then spilled (run/results/kernels.md). */
+ * instead of multiplied, took registers that small launches then spilled (docs/explanation/performance.md,
+ * "Registers of small launches"). */
 __device__ __forceinline__ ptrdiff_t hidden(ptrdiff_t number) {
   asm("" : "+l"(number));
   return number;

@@ -11,8 +11,8 @@ static arguments operator_arguments(const kernels_launch *launch, const void *f,
   return a;
 }
 
-/* Where the short pencils of the posts are faster (run/results/kernels.md): along columns of few points in
- * double precision, 4.9 against 6.6 us at 64^3. */
+/* Where the short pencils of the posts are faster (docs/explanation/performance.md, "Short and long
+ * pencils"): along columns of few points in double precision, 4.9 against 6.6 us at 64^3. */
 static bool pencils_win(const kernels_launch *launch, axis along) {
   constexpr size_t POINTS = (size_t)1 << 18;
   const geometry d = launch_geometry(launch);

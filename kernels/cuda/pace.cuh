@@ -5,7 +5,7 @@
 
 /* Keeps blocks that march along z at about the same plane, so that the halo rows of one are still in the L2
  * cache when its neighbour comes: SMs run at unequal speed, and blocks left alone drift apart
- * (run/results/kernels.md).
+ * (docs/explanation/performance.md, "Blocks in step").
  *
  * Each block takes a ticket when it starts, which is its tile. Consecutive tickets form a group and share a
  * counter. A group ends where a round of all blocks does, as many as are resident at once, and where a round

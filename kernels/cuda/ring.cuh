@@ -20,7 +20,8 @@ struct tile {
 };
 
 /* What not all threads copy and store is left out by predicates instead of branches, so that a plane's
- * instructions are one run. Which is faster is seen by trying (run/results/kernels.md). */
+ * instructions are one run. Which is faster is seen by trying (docs/explanation/performance.md, "Branches and
+ * predicates"). */
 template <class Tile> struct predicated : Tile { static constexpr bool PREDICATED = true; };
 
 /* Along z, the planes after the one computed are read from their ring when they are needed instead of kept in

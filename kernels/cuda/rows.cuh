@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
   }
 }
 
-/* A warp takes as many rows, and a multiprocessor as many blocks, as were fastest (run/results/kernels.md).
- */
+/* A warp takes as many rows, and a multiprocessor as many blocks, as were fastest
+ * (docs/explanation/performance.md, "Whole rows for d/dx"). */
 static inline status rows_launch(const kernels_launch *launch, const arguments &a, const char *name) {
   constexpr int ROWS = by_precision_value(2, 4), BLOCKS = by_precision_value(6, 4);
   const geometry d = launch_geometry(launch);

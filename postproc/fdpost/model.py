@@ -63,8 +63,9 @@ GUESSES = {
 def last_stage_words(scheme, words):
     """Words that the last stage of a step moves per point, of `words` in all; the program times parts on that stage.
 
-    The rows of src/stepping/stepper.c, each with the stage's own further words (sources): one word read and one written, and
-    one for each field beside. RK4 has two forms, 11 words and 13, told apart by what is left over by four stages."""
+    The rows of src/stepping/stepper.c, each with the stage's own further words (sources): one word read and one
+    written, and one for each field beside. RK4 has two forms, 11 words and 13, told apart by what is
+    left over by four stages."""
     step, last = {"rk4": (11, 3) if words % 4 == 3 else (13, 5), "ssprk3": (8, 3), "ck45": (14, 3)}[scheme]
     return last + (words - step) / STAGES[scheme]
 

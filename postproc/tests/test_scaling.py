@@ -1,6 +1,5 @@
 import csv
 import json
-from pathlib import Path
 
 import pytest
 from made_up_study import DEVICE, MACHINE, TRUTH, write_exchanges, write_study
@@ -8,8 +7,6 @@ from matplotlib.figure import Figure
 from synthetic import stage_seconds
 
 from fdpost import DataError, scaling, scaling_plots, scaling_report, style
-
-RESULTS = Path(__file__).parents[2] / "run" / "results" / "scaling"
 
 
 def lines_of(report, section):
@@ -113,11 +110,6 @@ def test_what_was_measured_stands_in_the_table(tmp_path, fdplot):
         if ranks > 1:  # of a device: the exchange as timed, which lasts as long as the stage here
             middle = float(row["halo and waiting, ms a step"].split()[0])
             assert middle == pytest.approx(4e3 * total_of(256 // ranks, ranks), rel=6e-3)
-
-
-@pytest.mark.parametrize("report", sorted(RESULTS.glob("*/report.md")), ids=lambda path: path.parent.name)
-def test_recorded_reports_hold_their_notes(report):
-    assert report.read_text().endswith((report.parent / "notes.md").read_text())
 
 
 def test_threads_tell_curves_of_the_host_apart(tmp_path):

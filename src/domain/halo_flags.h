@@ -5,7 +5,7 @@
 
 /* What neighbours on one node have to tell each other in an exchange without messages: numbers in shared
  * memory, each written by one rank alone and read by its neighbours. What that gains over messages of no
- * bytes: run/results/gpu.md, "Halos". */
+ * bytes: docs/explanation/performance.md, "Halo exchange on one node". */
 
 /* FLAG_OWNER: whose numbers they are; for halo_flags_open alone. */
 typedef enum halo_flag { FLAG_READY, FLAG_DONE, FLAG_OWNER, FLAG_COUNT } halo_flag;
