@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # What the scripts of this folder share; source it after `set -euo pipefail`. Leaves the caller in the project's root.
 
+# No script reads standard input, and none of its children may: `while read` around a script would lose its lines.
+exec </dev/null
+
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." >/dev/null || exit # with a CDPATH cd may go elsewhere, and prints
 
 note() { printf '\n== %s\n' "$*"; }

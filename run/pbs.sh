@@ -15,6 +15,7 @@
 # No GPUs: leave out ngpus. Environment: FDAPP (the program, default build/fdapp), LAUNCHER (default "mpirun" with a rank
 # for each of the nodes' mpiprocs, bound to ompthreads cores).
 set -u
+exec </dev/null # not for the ranks: a `while read` around this script would lose its lines
 if [ -z "${PBS_JOBID:-}" ]; then # not in a job
   case ${1:-} in
   -h | --help) sed -n '2,/^[^#]/{/^#PBS/d;s/^# \?//p}' "$0"; exit 0 ;;

@@ -24,7 +24,10 @@ class Failure(Exception):
 def command_output(*command):
     """What a command prints, or nothing if it cannot be run."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT).stdout.strip()
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT
+        )
+        return done.stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
         return ""
 
@@ -98,11 +101,10 @@ def launch_environment(backend):
         env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     script = ROOT / "run" / "gpu-env"
     if gpus_for(backend) and "OMPI_MCA_pml" not in env and script.exists():
-        lines = subprocess.run([script], capture_output=True, text=True, check=False, env=env)
+        unread = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "env": env}
+        lines = subprocess.run([script], check=False, **unread)
         if lines.returncode == 0:
-            shell = subprocess.run(
-                ["bash", "-c", f"{lines.stdout}\nenv -0"], capture_output=True, text=True, check=True, env=env
-            )
+            shell = subprocess.run(["bash", "-c", f"{lines.stdout}\nenv -0"], check=True, **unread)
             env = dict(entry.split("=", 1) for entry in shell.stdout.split("\0") if "=" in entry)
         else:
             print(f"warning: run/gpu-env: {lines.stderr.strip()}", file=sys.stderr)

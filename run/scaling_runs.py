@@ -63,7 +63,7 @@ class Runs:
         then."""
         stop = self.stop
         with open(self.out / "last.log", "w+") as log:
-            apart = {"start_new_session": True, "pass_fds": (self.lock,)}
+            apart = {"stdin": subprocess.DEVNULL, "start_new_session": True, "pass_fds": (self.lock,)}
             try:
                 stop.child = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, env=self.env, **apart)
             except OSError as error:

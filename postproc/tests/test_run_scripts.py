@@ -1,5 +1,6 @@
 """Scripts of run/, as far as they go without building anything: called from anywhere, with whatever is exported."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -64,3 +65,55 @@ def test_compare_refuses_what_is_no_count_before_any_work(tmp_path, option, valu
     done = call(sys.executable, tmp_path / "run" / "compare", "cpu", f"{option}={value}", "--fdbench", nothing)
     assert done.returncode == 2 and f"argument {option}: '{value}': accepted: 1 or more" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
+
+
+READERS = (
+    "nvidia-smi",
+    "dpkg-query",
+    "apt-get",
+    "sudo",
+    "cmake",
+    "git",
+    "ompi_info",
+    "mpirun",
+    "squeue",
+    "qstat",
+    "srun",
+)
+JOB = {
+    "SLURM_JOB_ID": "1", "SLURM_SUBMIT_DIR": "/", "PBS_JOBID": "1", "PBS_O_WORKDIR": "/", "PBS_NODEFILE": "/dev/null",
+    "CONFIG": "c.ini",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("bundle",), ("docs",), ("faults",), ("gpu-check", "BUNDLE", "OUT", "halo"), ("gpu-env",), ("lint", "layering"),
+     ("pbs.sh",), ("quickstart",), ("setup",), ("slurm.sbatch", "c.ini"), ("test",)],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_no_script_takes_the_input_of_a_loop_around_it(tmp_path, words):
+    """Every tool that a script may start first reads all that it is given, and fails."""
+    shutil.copytree(ROOT / "run", tmp_path / "run", ignore=shutil.ignore_patterns("results", "__pycache__"))
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "bundle" / "env.sh").write_text("")
+    (tmp_path / "tools").mkdir()
+    for name in READERS:
+        (tmp_path / "tools" / name).write_text(f"#!/bin/sh\ncat >/dev/null\necho {name} >>{tmp_path}/read\nexit 1\n")
+        (tmp_path / "tools" / name).chmod(0o755)
+    places = {"BUNDLE": tmp_path / "bundle", "OUT": tmp_path / "out"}
+    command = [tmp_path / "run" / words[0], *(places.get(word, word) for word in words[1:])]
+    loop = 'while read -r line; do echo "line $line"; bash "$@" >/dev/null 2>&1; done'
+    env = {"PATH": f"{tmp_path}/tools:/usr/bin:/bin", **JOB}
+    done = call("bash", "-c", loop, "_", *command, input="one\ntwo\n", env=env, cwd=tmp_path)
+    assert done.stdout == "line one\nline two\n"
+    assert (tmp_path / "read").exists()
+
+
+def test_what_python_scripts_start_is_given_no_input():
+    scripts = [path for path in (ROOT / "run").iterdir() if path.suffix == ".py" or path.name in ("compare", "scaling")]
+    for path in scripts:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("subprocess.run", "subprocess.Popen"):
+                given = [keyword.arg for keyword in node.keywords]
+                assert "stdin" in given or None in given, f"{path.name}:{node.lineno}"

@@ -16,6 +16,7 @@ import pytest
 DRIVER = Path(__file__).parents[2] / "run" / "scaling"
 PROGRAM = """#!{python}
 import configparser, json, os, pathlib, signal, sys, time
+sys.stdin.read() if "READS" in os.environ else None
 if "--version" in sys.argv:
     print("fdapp 0.0, revision", os.environ.get("REVISION", "a")); sys.exit(0)
 if "--list" in sys.argv:
@@ -64,13 +65,13 @@ def study(tmp_path):
 
     begun = []
 
-    def start(mode, *arguments, stderr=subprocess.PIPE, **env):
+    def start(mode, *arguments, stdin=None, stderr=subprocess.PIPE, **env):
         words = [DRIVER, mode, tmp_path / "c.ini", "--fdapp", program, *arguments, "--out", tmp_path / "out"]
         words += [] if "--launcher" in arguments else ["--launcher", "env RANKS={ranks}"]
         environment = {"PATH": "/usr/bin:/bin", "LOG": str(tmp_path / "log"), "OMP_NUM_THREADS": "1", **env}
         environment = {name: value for name, value in environment.items() if value is not None}
         process = subprocess.Popen(
-            [sys.executable, *words], stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
+            [sys.executable, *words], stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
         )
         begun.append(process)
         return process
@@ -107,6 +108,16 @@ def test_weak_grows_along_z_and_keeps_the_spacing(study):
     assert (study.out / "perf" / "weak-20x16x24-double-3-2.json").exists()
     left = {"perf", "results.csv", "provenance.json", "report.md", "weak.png", "model.png"}
     assert {path.name for path in study.out.iterdir()} == left
+
+
+def test_runs_take_no_input_of_a_loop_around_the_study(study):
+    reading, writing = os.pipe()
+    os.write(writing, b"next\n")
+    os.close(writing)
+    done = study("strong", "--ranks", "1", "--repeat", "1", stdin=reading, READS="yes")
+    assert done.returncode == 0, done.stderr
+    assert os.read(reading, 9) == b"next\n"
+    os.close(reading)
 
 
 def test_configurations_are_read_by_the_program_s_grammar(study):
