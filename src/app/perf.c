@@ -33,7 +33,7 @@ void perf_end(perf *perf, perf_phase phase) {
 static int readable_fields(const solver *solver, const void *in[]) {
   int count = 0;
   for (int i = 0; i < solver->stepper.slot_count && count < 2; i++) {
-    if (i != 1) in[count++] = solver->stepper.slots[i].data;
+    if (i != 1) in[count++] = solver->stepper.slots[i].part[0].data;
   }
   return count;
 }
@@ -62,7 +62,7 @@ static status time_stream(solver *solver, const kernels_stream *stream, double *
  * About 0.2 seconds, or three sweeps of each kind. */
 static status measure_ceiling(solver *solver, double *bytes_per_second) {
   const config *config = solver->config;
-  kernels_stream stream = {.writes = 1, .out = {stepper_scratch(&solver->stepper)->data}};
+  kernels_stream stream = {.writes = 1, .out = {stepper_scratch(&solver->stepper)->part[0].data}};
   stream.reads = readable_fields(solver, stream.in);
   const size_t size = kernels_element_size(config->precision);
   stream.elements = kernels_field_bytes(&solver->space.shape) / size;
@@ -145,9 +145,8 @@ static void add_rates(json_t *root, const perf *perf, const solver *solver, doub
   const double points = (double)config->n[0] * (double)config->n[1] * (double)config->n[2];
   const double each = perf->steps > 0 ? seconds[PERF_STEPS] / steps : 0.0;
   const double rate = each > 0.0 ? bytes / each : 0.0;
-  const int words = stepper_words(config->scheme, advection_steady(config), advection_field_count(config));
   (void)json_object_set_new(root, "steps", json_integer((json_int_t)perf->steps));
-  (void)json_object_set_new(root, "words_per_point_and_step", json_integer(words));
+  (void)json_object_set_new(root, "words_per_point_and_step", json_integer(solver_step_words(solver)));
   (void)json_object_set_new(root, "seconds_per_step", json_real(each));
   (void)json_object_set_new(root, "points_per_second", json_real(each > 0.0 ? points / each : 0.0));
   (void)json_object_set_new(root, "bytes_per_second", json_real(rate));

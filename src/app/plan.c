@@ -34,7 +34,7 @@ static int64_t due_count(int64_t every, int64_t from, int64_t last) {
 }
 
 static void print_files(const config *config, const grid *grid, int64_t from, int64_t last, int begins) {
-  const double size = (double)checkpoint_file_bytes(grid, config->precision, 1);
+  const double size = (double)checkpoint_file_bytes(grid, config->precision, equation_of(config)->unknowns);
   char text[32];
   log_info("output     %s", config->directory);
   if (config->fields_every > 0) {
@@ -49,7 +49,7 @@ static void print_files(const config *config, const grid *grid, int64_t from, in
 
 void plan_problem(const config *config, const grid *grid, int host_memory) {
   solver_needs needs;
-  solver_estimate(config, grid, host_memory, &needs);
+  solver_estimate(config, equation_of(config), grid, host_memory, &needs);
   const double points = (double)grid->n[0] * (double)grid->n[1] * (double)grid->n[2];
   log_info("grid       %" PRId64 " x %" PRId64 " x %" PRId64 " = %.4g points\n", grid->n[0], grid->n[1],
            grid->n[2], points);
@@ -89,7 +89,7 @@ status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const 
   int ranks = 0;
   char need[32];
   char room[32];
-  solver_estimate(config, grid, backend->host_memory, &needs);
+  solver_estimate(config, equation_of(config), grid, backend->host_memory, &needs);
   CHECK(node_open(comm, &node));
   CHECK(node_device_bytes(&node, 0, (int64_t)needs.host_bytes, &needed, &ranks));
   CHECK(node_close(&node));
@@ -112,19 +112,10 @@ void plan_steps(const config *config, const grid *grid, const schedule *schedule
 /* What dt does to modes: the Courant number, and kappa dt sum(1/h^2) over the axes along which something
  * moves and over those along which nothing does. */
 typedef struct modes {
-  config_scheme scheme;
+  const scheme *scheme;
   int order;
   double advection, moving, still;
 } modes;
-
-static modes modes_of(const config *config, const grid *grid, double dt, double rate) {
-  modes modes = {.scheme = config->scheme, .order = config->order, .advection = rate * dt};
-  for (int d = 0; d < 3; d++) {
-    const int still = config->velocity == CONFIG_VELOCITY_UNIFORM && config->uniform[d] == 0.0;
-    *(still ? &modes.still : &modes.moving) += config->diffusivity * dt / (grid->h[d] * grid->h[d]);
-  }
-  return modes;
-}
 
 /* Largest growth in a step of `fraction` dt, over modes that have one phase along all axes where something
  * moves, with the sign of the velocity, and another along the rest: none grows more by advection, nor by
@@ -139,7 +130,7 @@ static double largest_growth(const modes *modes, double fraction) {
     for (int k = 0; k <= PHASES; k++) {
       const double still = modes->still * stencil_second_symbol(modes->order, k * step);
       largest =
-          fmax(largest, stepper_growth(modes->scheme, -fraction * (moving + still), fraction * advection));
+          fmax(largest, scheme_growth(modes->scheme, -fraction * (moving + still), fraction * advection));
     }
   }
   return largest;
@@ -163,12 +154,16 @@ static double downwards(double x) {
   return x * (1.0 - 1e-5);
 }
 
-void plan_warn_unstable(const config *config, const grid *grid, const schedule *schedule, double rate) {
+void plan_warn_unstable(const config *config, const schedule *schedule, const schedule_rates *rates) {
   const double dt = schedule_dt(schedule, schedule->base_step + 1); /* a lone last step may be shorter */
-  const modes modes = modes_of(config, grid, dt, rate);
+  const modes modes = {.scheme = scheme_of(config->scheme),
+                       .order = config->order,
+                       .advection = rates->advection * dt,
+                       .moving = rates->moving * dt,
+                       .still = rates->still * dt};
   const double diffusion = (modes.moving + modes.still) * stencil_second_symbol(config->order, acos(-1.0));
-  const double advection_limit = stepper_advection_limit(config->scheme, config->order);
-  const double diffusion_limit = stepper_diffusion_limit(config->scheme);
+  const double advection_limit = scheme_imaginary_limit(modes.scheme) / stencil_first_maximum(config->order);
+  const double diffusion_limit = scheme_real_limit(modes.scheme);
   const char *scheme = config_scheme_name(config->scheme);
   static const char result[] = "the solution will grow without bound";
   double stable = fmin(1.0, fmin(advection_limit / modes.advection, diffusion_limit / diffusion));

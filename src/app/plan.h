@@ -23,6 +23,6 @@ void plan_rate(const config *config, const grid *grid);
 void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step, int begins);
 
 /* Warns where dt is beyond what the scheme is stable for, naming the limit. */
-void plan_warn_unstable(const config *config, const grid *grid, const schedule *schedule, double rate);
+void plan_warn_unstable(const config *config, const schedule *schedule, const schedule_rates *rates);
 
 #endif

@@ -33,13 +33,6 @@ typedef struct simulation {
   int ends_again;     /* it had gone on from its last step, and ends there now */
 } simulation;
 
-static const char *const field_names[] = {"phi"};
-
-/* The fields as one state; the memory stays the stepper's. */
-static state state_of(simulation *sim) {
-  return (state){.count = 1, .names = field_names, .part = {*stepper_phi(&sim->solver.stepper)}};
-}
-
 static int is_root(const simulation *sim) {
   return sim->grid.rank == 0;
 }
@@ -60,7 +53,7 @@ static status check_finite(const simulation *sim, const diagnostics_record *reco
   return status_fail(STATUS_NOT_FINITE,
                      "the solution is not finite at step %" PRId64
                      ", t = %.9g (dt = %.6g, Courant number %.4g); %s",
-                     record->step, record->time, record->dt, record->dt * sim->solver.rate, last);
+                     record->step, record->time, record->dt, record->dt * sim->solver.rates.advection, last);
 }
 
 static status measure(simulation *sim, diagnostics_record *record) {
@@ -98,8 +91,7 @@ static status write_state(simulation *sim) {
   about.picture = is_picture(sim);
   perf_begin(&sim->perf, PERF_OUTPUT);
   CHECK(agree(sim->comm, is_root(sim) ? ready_for_state(sim) : STATUS_OK));
-  const state state = state_of(sim);
-  CHECK(checkpoint_write(sim->checkpoint, &about, &state));
+  CHECK(checkpoint_write(sim->checkpoint, &about, stepper_state(&sim->solver.stepper)));
   perf_end(&sim->perf, PERF_OUTPUT);
   sim->saved_step = sim->step;
   return STATUS_OK;
@@ -141,7 +133,9 @@ static status stop(simulation *sim, control_reason reason) {
 static double state_seconds(const simulation *sim) {
   const double measured = sim->perf.largest[PERF_OUTPUT];
   if (measured > 0.0) return measured;
-  const double slow = 1.0 + (double)checkpoint_file_bytes(&sim->grid, sim->config->precision, 1) / 1e8;
+  const double slow = 1.0 + (double)checkpoint_file_bytes(&sim->grid, sim->config->precision,
+                                                          equation_of(sim->config)->unknowns) /
+                                1e8;
   return fmin(slow, sim->config->wall_limit / 8.0);
 }
 
@@ -216,6 +210,12 @@ static void report_solver(const simulation *sim, const char *note) {
   }
 }
 
+static status open_snapshots(simulation *sim) {
+  const equation *equation = equation_of(sim->config);
+  return checkpoint_create(sim->comm, &sim->grid, sim->config, equation->unknowns, equation->names,
+                           &sim->checkpoint);
+}
+
 /* Everything that can fail before a file is written. */
 static status prepare(simulation *sim) {
   const config *config = sim->config;
@@ -225,12 +225,12 @@ static status prepare(simulation *sim) {
   CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
   CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
   plan_problem(config, &sim->grid, backend->host_memory);
-  CHECK(solver_create(sim->comm, config, &sim->grid, backend, &sim->solver));
+  CHECK(solver_create(sim->comm, config, equation_of(config), &sim->grid, backend, &sim->solver));
   sim->perf.backend = backend;
-  CHECK(agree(sim->comm, schedule_make(config, sim->grid.h, sim->solver.rate, &sim->schedule)));
+  CHECK(agree(sim->comm, schedule_make(config, &sim->solver.rates, &sim->schedule)));
   report_solver(sim, note);
   CHECK(diagnostics_create(&sim->solver, &sim->diagnostics));
-  return checkpoint_create(sim->comm, &sim->grid, config, 1, field_names, &sim->checkpoint);
+  return open_snapshots(sim);
 }
 
 static status resume(simulation *sim, state *state) {
@@ -243,7 +243,7 @@ static status validate(simulation *sim) {
   const config *config = sim->config;
   const kernels *backend = kernels_find(config->backend);
   char note[512] = "";
-  double rate = 0.0;
+  schedule_rates rates;
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
   if (strcmp(config->backend, "auto") == 0)
@@ -252,14 +252,14 @@ static status validate(simulation *sim) {
   plan_problem(config, &sim->grid, backend != NULL && backend->host_memory);
   if (backend != NULL && backend->host_memory) CHECK(plan_memory(sim->comm, config, &sim->grid, backend));
   plan_rate(config, &sim->grid);
-  CHECK(solver_rate(sim->comm, config, &sim->grid, &rate));
-  CHECK(agree(sim->comm, schedule_make(config, sim->grid.h, rate, &sim->schedule)));
+  CHECK(solver_rates(sim->comm, config, equation_of(config), &sim->grid, &rates));
+  CHECK(agree(sim->comm, schedule_make(config, &rates, &sim->schedule)));
   if (config->restart[0] != '\0') {
-    CHECK(checkpoint_create(sim->comm, &sim->grid, config, 1, field_names, &sim->checkpoint));
+    CHECK(open_snapshots(sim));
     CHECK(resume(sim, NULL));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
-  plan_warn_unstable(config, &sim->grid, &sim->schedule, rate);
+  plan_warn_unstable(config, &sim->schedule, &rates);
   return STATUS_OK;
 }
 
@@ -337,15 +337,15 @@ static status open_first(const simulation *sim, int *first) {
 
 static status start(simulation *sim) {
   const config *config = sim->config;
-  state state = state_of(sim);
+  state *state = stepper_state(&sim->solver.stepper);
   int first = 0;
   int rewound = 0; /* rank 0 */
   sim->saved_step = -1;
   CHECK(open_first(sim, &first));
   /* Otherwise a state that is refused leaves no trace of the run. */
-  if (!first) CHECK(resume(sim, &state));
+  if (!first) CHECK(resume(sim, state));
   CHECK(open_directory(sim));
-  if (first) CHECK(resume(sim, &state));
+  if (first) CHECK(resume(sim, state));
   if (sim->restart.from.departed) sim->diagnostics.with_errors = 0;
   if (sim->restart.goes_on) {
     CHECK(checkpoint_rewind(sim->checkpoint, sim->step, &rewound));
@@ -354,7 +354,7 @@ static status start(simulation *sim) {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
-  plan_warn_unstable(config, &sim->grid, &sim->schedule, sim->solver.rate);
+  plan_warn_unstable(config, &sim->schedule, &sim->solver.rates);
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
   if (is_finished(sim)) CHECK(find_more(sim, rewound));
   const int opens = is_root(sim) && (sim->ends_again || !is_finished(sim));

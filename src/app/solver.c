@@ -6,17 +6,19 @@
 
 #include "domain/node.h"
 
-void solver_estimate(const config *config, const grid *grid, int host_memory, solver_needs *needs) {
+void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
+                     solver_needs *needs) {
   const kernels_shape shape = grid_shape(grid, config->precision, host_memory);
   const size_t plane = kernels_field_bytes(&shape) / (size_t)(shape.nz + 2 * KERNELS_HALO);
-  needs->fields =
-      stepper_field_count(config->scheme, advection_steady(config)) + advection_field_count(config);
+  const scheme *scheme =
+      scheme_form(scheme_of(config->scheme), equation->linear(config), equation->steady(config));
+  needs->fields = scheme->slots * equation->unknowns + equation->array_count(config);
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
   /* Staging of fields, and the checkpoint's pieces. Staging of halos, should MPI not take device memory. */
   const size_t packed = (size_t)shape.ny * (size_t)shape.nx * kernels_element_size(shape.precision);
   const size_t pieces = (size_t)field_piece_planes(plane, shape.nz) * plane +
                         (size_t)field_piece_planes(packed, shape.nz) * packed;
-  const size_t halos = (size_t)(4 * STEPPER_HALO_FIELDS * KERNELS_HALO) * plane;
+  const size_t halos = (size_t)(4 * equation->unknowns * KERNELS_HALO) * plane;
   needs->host_bytes = pieces + (host_memory ? needs->device_bytes : halos);
 }
 
@@ -64,11 +66,12 @@ static status check_threads(int threads) {
                      threads, CONFIG_THREADS_MOST);
 }
 
-status solver_rate(MPI_Comm comm, const config *config, const grid *grid, double *rate) {
-  double mine = 0.0;
+status solver_rates(MPI_Comm comm, const config *config, const equation *equation, const grid *grid,
+                    schedule_rates *rates) {
+  schedule_rates mine = {0};
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
-  CHECK(agree(comm, cases_velocity_rate(config, grid, &mine)));
-  CHECK_MPI(MPI_Allreduce(&mine, rate, 1, MPI_DOUBLE, MPI_MAX, comm));
+  CHECK(agree(comm, equation->rates(config, grid, &mine)));
+  CHECK_MPI(MPI_Allreduce(&mine, rates, sizeof mine / sizeof mine.advection, MPI_DOUBLE, MPI_MAX, comm));
   return STATUS_OK;
 }
 
@@ -76,7 +79,7 @@ status solver_rate(MPI_Comm comm, const config *config, const grid *grid, double
 static status check_memory(solver *solver, const node *node) {
   const kernels *backend = solver->backend;
   solver_needs needs;
-  solver_estimate(solver->config, &solver->grid, backend->host_memory, &needs);
+  solver_estimate(solver->config, solver->equation, &solver->grid, backend->host_memory, &needs);
   const size_t mine = backend->host_memory ? needs.host_bytes : needs.device_bytes;
   int index = 0;
   int64_t needed = 0;
@@ -111,18 +114,24 @@ static status open_device(solver *solver) {
 
 static status allocate(solver *solver) {
   const config *config = solver->config;
+  const equation *equation = solver->equation;
   CHECK(halo_create(solver->comm, &solver->grid, &solver->space, solver->transport.transport,
-                    STEPPER_HALO_FIELDS, &solver->halo));
-  CHECK(advection_create(config, &solver->grid, &solver->space, &solver->advection));
-  return stepper_create(&solver->space, config->scheme, advection_rhs(&solver->advection), &solver->halo,
-                        config->overlap, &solver->stepper);
+                    equation->unknowns, &solver->halo));
+  CHECK(equation->create(config, &solver->grid, &solver->space, &solver->terms));
+  const stepper_rhs rhs = {.self = solver->terms,
+                           .linear = equation->linear(config),
+                           .steady = equation->steady(config),
+                           .stage = equation->stage};
+  return stepper_create(&solver->space, equation->unknowns, equation->names, scheme_of(config->scheme), rhs,
+                        &solver->halo, config->overlap, &solver->stepper);
 }
 
-status solver_create(MPI_Comm comm, const config *config, const grid *grid, const kernels *backend,
-                     solver *solver) {
+status solver_create(MPI_Comm comm, const config *config, const equation *equation, const grid *grid,
+                     const kernels *backend, solver *solver) {
   memset(solver, 0, sizeof *solver);
   solver->comm = comm;
   solver->config = config;
+  solver->equation = equation;
   solver->grid = *grid;
   solver->backend = backend;
   CHECK(open_device(solver));
@@ -130,26 +139,24 @@ status solver_create(MPI_Comm comm, const config *config, const grid *grid, cons
   CHECK(agree(comm, field_space_open(backend, solver->context, shape, &solver->space)));
   CHECK(agree(comm, transport_choose(comm, &solver->space, config->transport, &solver->transport)));
   CHECK(agree(comm, allocate(solver)));
-  return solver_rate(comm, config, grid, &solver->rate);
+  return solver_rates(comm, config, equation, grid, &solver->rates);
 }
 
 void solver_destroy(solver *solver) {
   if (solver->context == NULL) return;
   if (solver->halo.backend != NULL) halo_destroy(&solver->halo);
   stepper_destroy(&solver->stepper);
-  advection_destroy(&solver->advection);
+  solver->equation->destroy(solver->terms);
   if (solver->space.backend != NULL) field_space_close(&solver->space);
   solver->backend->context_destroy(solver->context);
   solver->context = NULL;
 }
 
 static status fill_initial(solver *solver) {
-  cases_solution solution;
-  CHECK(cases_open(solver->config, &solver->grid, 0.0, &solution));
-  const status result =
-      field_fill(stepper_phi(&solver->stepper), solver->grid.z0, solver->grid.n[2], 0, cases_row, &solution);
-  cases_close(&solution);
-  return result;
+  state *state = stepper_state(&solver->stepper);
+  for (int i = 0; i < state->count; i++)
+    CHECK(solver->equation->fill(solver->config, &solver->grid, 0.0, i, &state->part[i]));
+  return STATUS_OK;
 }
 
 status solver_initialise(solver *solver) {
@@ -175,9 +182,13 @@ status solver_wait(solver *solver) {
   return STATUS_OK;
 }
 
+int solver_step_words(const solver *solver) {
+  const equation *equation = solver->equation;
+  const scheme *scheme = solver->stepper.scheme;
+  return equation->unknowns * scheme_words(scheme) + scheme->stages * equation->stage_words(solver->config);
+}
+
 double solver_step_bytes(const solver *solver) {
-  const config *config = solver->config;
   const double points = (double)solver->grid.n[0] * (double)solver->grid.n[1] * (double)solver->grid.nz;
-  return points * (double)kernels_element_size(config->precision) *
-         stepper_words(config->scheme, advection_steady(config), advection_field_count(config));
+  return points * (double)kernels_element_size(solver->config->precision) * solver_step_words(solver);
 }

@@ -19,11 +19,22 @@ static halo_places places_in_field(const field *field) {
 }
 
 static halo_places places_in_staging(const halo *halo, int i) {
-  char *start = halo->staging + (size_t)i * 4 * halo->bytes;
+  char *start = halo->staging + (size_t)i * halo->bytes;
+  const size_t part = (size_t)halo->most * halo->bytes;
   return (halo_places){.send_below = start,
-                       .send_above = start + halo->bytes,
-                       .receive_below = start + 2 * halo->bytes,
-                       .receive_above = start + 3 * halo->bytes};
+                       .send_above = start + part,
+                       .receive_below = start + 2 * part,
+                       .receive_above = start + 3 * part};
+}
+
+/* Staged planes of all fields lie together and are one message; planes of a field travel from where they are.
+ */
+static int message_count(const halo *halo) {
+  return halo->transport == TRANSPORT_STAGED ? 1 : halo->count;
+}
+
+static int message_units(const halo *halo) {
+  return halo->transport == TRANSPORT_STAGED ? halo->count * halo->units : halo->units;
 }
 
 static halo_places places_for_mpi(const halo *halo, int i) {
@@ -44,10 +55,11 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                         .unit = MPI_DATATYPE_NULL};
   halo->bytes = (size_t)(KERNELS_HALO * shape->plane) * kernels_element_size(shape->precision);
   const size_t units = halo->bytes / KERNELS_PLANE_UNIT;
-  if (units > INT_MAX) {
-    return status_fail(STATUS_USAGE,
-                       "halos: planes of %zu bytes: four of them are more than a message carries",
-                       halo->bytes / KERNELS_HALO);
+  if (units * (size_t)fields > INT_MAX) {
+    return status_fail(
+        STATUS_USAGE,
+        "halos: planes of %zu bytes: four of each field (fields: %d) are more than a message carries",
+        halo->bytes / KERNELS_HALO, fields);
   }
   halo->units = (int)units;
   CHECK_MPI(MPI_Type_contiguous(KERNELS_PLANE_UNIT, MPI_BYTE, &halo->unit));
@@ -76,29 +88,29 @@ void halo_destroy(halo *halo) {
 }
 
 static status post_up(halo *halo) {
-  for (int i = 0; i < halo->count; i++) {
+  const int units = message_units(halo);
+  for (int i = 0; i < message_count(halo); i++) {
     const halo_places at = places_for_mpi(halo, i);
     MPI_Request *pair = &halo->up[2 * i];
-    CHECK_MPI(
-        MPI_Irecv(at.receive_below, halo->units, halo->unit, halo->below, TAG_UP, halo->comm, &pair[0]));
-    CHECK_MPI(MPI_Isend(at.send_above, halo->units, halo->unit, halo->above, TAG_UP, halo->comm, &pair[1]));
+    CHECK_MPI(MPI_Irecv(at.receive_below, units, halo->unit, halo->below, TAG_UP, halo->comm, &pair[0]));
+    CHECK_MPI(MPI_Isend(at.send_above, units, halo->unit, halo->above, TAG_UP, halo->comm, &pair[1]));
   }
   return STATUS_OK;
 }
 
 static status post_down(halo *halo) {
-  for (int i = 0; i < halo->count; i++) {
+  const int units = message_units(halo);
+  for (int i = 0; i < message_count(halo); i++) {
     const halo_places at = places_for_mpi(halo, i);
     MPI_Request *pair = &halo->down[2 * i];
-    CHECK_MPI(
-        MPI_Irecv(at.receive_above, halo->units, halo->unit, halo->above, TAG_DOWN, halo->comm, &pair[0]));
-    CHECK_MPI(MPI_Isend(at.send_below, halo->units, halo->unit, halo->below, TAG_DOWN, halo->comm, &pair[1]));
+    CHECK_MPI(MPI_Irecv(at.receive_above, units, halo->unit, halo->above, TAG_DOWN, halo->comm, &pair[0]));
+    CHECK_MPI(MPI_Isend(at.send_below, units, halo->unit, halo->below, TAG_DOWN, halo->comm, &pair[1]));
   }
   return STATUS_OK;
 }
 
 static status wait_for(const halo *halo, MPI_Request requests[]) {
-  CHECK_MPI(MPI_Waitall(2 * halo->count, requests, MPI_STATUSES_IGNORE));
+  CHECK_MPI(MPI_Waitall(2 * message_count(halo), requests, MPI_STATUSES_IGNORE));
   return STATUS_OK;
 }
 

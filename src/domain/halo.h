@@ -2,13 +2,14 @@
 #define FDAPP_DOMAIN_HALO_H
 
 #include "domain/halo_peer.h"
+#include "domain/state.h"
 #include "domain/transport.h"
 
 /* Exchange of halo planes between neighbouring slabs, periodic in z: KERNELS_HALO planes each way, contiguous
  * in the field and sent from there. A rank that holds all of z exchanges nothing: its kernels wrap around
  * (kernels_shape.whole), and its halo planes hold anything. */
 
-enum { HALO_FIELDS = 3 }; /* fields exchanged at once, at most */
+enum { HALO_FIELDS = STATE_FIELDS }; /* most fields exchanged at once: a whole state */
 
 typedef struct halo {
   MPI_Comm comm;
@@ -22,21 +23,22 @@ typedef struct halo {
                         int holds */
   int units;         /* of KERNELS_HALO planes */
   int most;          /* fields at once */
-  char *staging;  /* TRANSPORT_STAGED: for each field send below, send above, receive below, receive above */
-  halo_peer peer; /* TRANSPORT_PEER, from the first exchange on */
+  char *staging; /* TRANSPORT_STAGED: what is sent below, sent above, received from below and from above, each
+                  * `most` fields long, so that all fields of an exchange are one message */
+  halo_peer peer;          /* TRANSPORT_PEER, from the first exchange on */
   kernels_event *computed; /* by halo_exchange */
   kernels_event *edges;    /* under way: when the planes may leave */
   kernels_event *halos_ready;
   const field *fields[HALO_FIELDS];
   int count;                                              /* fields under way; 0 = none */
-  MPI_Request up[2 * HALO_FIELDS], down[2 * HALO_FIELDS]; /* a receive and a send for each field */
+  MPI_Request up[2 * HALO_FIELDS], down[2 * HALO_FIELDS]; /* a receive and a send for each message */
   double wait_seconds;                                    /* host time spent in halo_end since creation */
   double last_seconds; /* of the latest one, from when its planes were computed */
 } halo;
 
 /* Prepares exchanges of at most `fields` (1 .. HALO_FIELDS) of `space` at once on the slabs of `grid`. Not
  * collective. Buffers live until halo_destroy. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE if
- * planes have 128 GiB or more. halo_destroy is due all the same. */
+ * the halo planes of that many fields have 512 GiB or more. halo_destroy is due all the same. */
 status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport, int fields,
                    halo *halo);
 void halo_destroy(halo *halo);

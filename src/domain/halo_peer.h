@@ -8,7 +8,9 @@
  * its neighbours' halo planes. Flags say that one's halo planes may be overwritten, and that one's copies
  * have arrived. */
 
-enum { HALO_PEER_BLOCKS = 16 /* fields, at most */ };
+enum {
+  HALO_PEER_BLOCKS = 64
+}; /* most different fields: all slots of a scheme with the largest states, and more */
 
 /* A field of this rank, and what its neighbours have in its place, in this rank's address space. */
 typedef struct halo_peer_block {

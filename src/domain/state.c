@@ -16,3 +16,7 @@ void state_destroy(state *state) {
   for (int i = 0; i < state->count; i++) field_destroy(&state->part[i]);
   state->count = 0;
 }
+
+void state_list(const state *state, const field *list[STATE_FIELDS]) {
+  for (int i = 0; i < state->count; i++) list[i] = &state->part[i];
+}

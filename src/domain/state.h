@@ -19,4 +19,7 @@ typedef struct state {
 status state_create(const field_space *space, int count, const char *const *names, state *state);
 void state_destroy(state *state);
 
+/* The fields one by one, as halo_exchange takes them: [out] list of state->count pointers. */
+void state_list(const state *state, const field *list[STATE_FIELDS]);
+
 #endif

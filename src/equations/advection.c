@@ -1,13 +1,38 @@
 #include "equations/advection.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-int advection_steady(const config *config) {
+static const char *const names[] = {"phi"};
+
+static int is_linear(const config *config) {
+  (void)config;
+  return 1;
+}
+
+static int is_steady(const config *config) {
   return cases_velocity_steady(config) && !cases_has_source(config);
 }
 
-int advection_field_count(const config *config) {
+static int source_count(const config *config) {
   return cases_has_source(config) ? CASES_SOURCES : 0;
+}
+
+static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
+  *rates = (schedule_rates){0};
+  for (int d = 0; d < 3; d++) {
+    const int still = config->velocity == CONFIG_VELOCITY_UNIFORM && config->uniform[d] == 0.0;
+    *(still ? &rates->still : &rates->moving) += config->diffusivity / (grid->h[d] * grid->h[d]);
+  }
+  return cases_velocity_rate(config, grid, &rates->advection);
+}
+
+static status fill(const config *config, const grid *grid, double time, int unknown, field *field) {
+  (void)unknown;
+  cases_solution solution;
+  CHECK(cases_open(config, grid, time, &solution));
+  const status result = field_fill(field, grid->z0, grid->n[2], 0, cases_row, &solution);
+  cases_close(&solution);
+  return result;
 }
 
 static status create_velocity(const config *config, const grid *grid, const field_space *space,
@@ -35,9 +60,10 @@ static status create_source(const config *config, const grid *grid, const field_
   return result;
 }
 
-status advection_create(const config *config, const grid *grid, const field_space *space,
-                        advection *advection) {
-  memset(advection, 0, sizeof *advection);
+static status create(const config *config, const grid *grid, const field_space *space, void **self) {
+  advection *advection = calloc(1, sizeof *advection);
+  *self = advection;
+  if (advection == NULL) return status_fail(STATUS_MEMORY, "no memory for the equation");
   advection->config = config;
   advection->backend = space->backend;
   advection->context = space->context;
@@ -47,52 +73,51 @@ status advection_create(const config *config, const grid *grid, const field_spac
   return STATUS_OK;
 }
 
-void advection_destroy(advection *advection) {
+static void destroy(void *self) {
+  advection *advection = self;
+  if (advection == NULL) return;
   for (int i = 0; i < advection->source_count; i++) field_destroy(&advection->source[i]);
   velocity_tables_destroy(&advection->tables);
-  advection->source_count = 0;
+  free(advection);
 }
 
-static const void *data_or_null(const field *field) {
-  return field == NULL ? NULL : field->data;
+/* The sources come after the fused kernel, so that the edges are complete after them. */
+static status add_sources(const advection *a, const stage *stage, const kernels_launch *launch) {
+  double factors[CASES_SOURCES];
+  cases_source_factors(a->config, stage->time, factors);
+  for (int i = 0; i < a->source_count; i++) {
+    CHECK(a->backend->axpy(launch, stage->weight * factors[i], a->source[i].data, stage->out->part[0].data));
+  }
+  return stage->edges == NULL ? STATUS_OK : a->backend->event_record(stage->edges, a->context, QUEUE_MAIN);
 }
 
-static status advection_stage(void *self, const stepper_stage *stage) {
+static status advance(void *self, const stage *stage) {
   const advection *a = self;
   const config *config = a->config;
-  const kernels_launch launch = {.context = a->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = stage->out->shape,
-                                 .planes = {stage->planes[0], stage->planes[1]},
-                                 .stencil = &a->stencil,
-                                 .edges =
-                                     a->source_count > 0 ? NULL : stage->edges}; /* else after the sources */
-  kernels_stage fused = {.out = stage->out->data,
-                         .f = stage->f->data,
-                         .base = data_or_null(stage->base),
-                         .weight_f = stage->weight_f,
-                         .form = config->form,
-                         .advection = -stage->weight * cases_velocity_factor(config, stage->time),
-                         .tables = a->tables.tables,
-                         .uniform = {config->uniform[0], config->uniform[1], config->uniform[2]},
-                         .diffusion = stage->weight * config->diffusivity};
-  for (int i = 0; i < 2; i++) {
-    fused.extra[i] = data_or_null(stage->extra[i]);
-    fused.weight_extra[i] = stage->weight_extra[i];
-  }
+  kernels_launch launch = stage_launch(stage, &a->stencil);
+  kernels_stage fused = stage_kernel(stage, 0);
+  if (a->source_count == 0) launch.edges = stage->edges;
+  fused.form = config->form;
+  fused.advection = -stage->weight * cases_velocity_factor(config, stage->time);
+  fused.tables = a->tables.tables;
+  for (int d = 0; d < 3; d++) fused.uniform[d] = config->uniform[d];
+  fused.diffusion = stage->weight * config->diffusivity;
   CHECK(a->backend->stage(&launch, &fused));
-
-  double factors[CASES_SOURCES];
-  if (a->source_count > 0) cases_source_factors(config, stage->time, factors);
-  for (int i = 0; i < a->source_count; i++) {
-    CHECK(a->backend->axpy(&launch, stage->weight * factors[i], a->source[i].data, stage->out->data));
-  }
-  if (a->source_count > 0 && stage->edges != NULL)
-    return a->backend->event_record(stage->edges, a->context, QUEUE_MAIN);
-  return STATUS_OK;
+  return a->source_count == 0 ? STATUS_OK : add_sources(a, stage, &launch);
 }
 
-stepper_rhs advection_rhs(advection *advection) {
-  return (stepper_rhs){
-      .self = advection, .steady = advection_steady(advection->config), .stage = advection_stage};
-}
+const equation advection_equation = {.name = "advection",
+                                     .unknowns = 1,
+                                     .names = names,
+                                     .linear = is_linear,
+                                     .steady = is_steady,
+                                     .array_count = source_count,
+                                     .stage_words = source_count,
+                                     .rates = find_rates,
+                                     .rate_factor = cases_velocity_factor,
+                                     .known = cases_exact_known,
+                                     .known_later = cases_exact_exists,
+                                     .fill = fill,
+                                     .create = create,
+                                     .destroy = destroy,
+                                     .stage = advance};

@@ -14,7 +14,8 @@
 static const char file_name[] = RUNDIR_DIAGNOSTICS;
 
 status diagnostics_create(solver *solver, diagnostics *diagnostics) {
-  *diagnostics = (struct diagnostics){.solver = solver, .with_errors = cases_exact_exists(solver->config)};
+  *diagnostics =
+      (struct diagnostics){.solver = solver, .with_errors = solver->equation->known_later(solver->config)};
   const grid *grid = &solver->grid;
   diagnostics->planes = malloc((size_t)grid->nz * sizeof *diagnostics->planes);
   int enough = diagnostics->planes != NULL;
@@ -46,26 +47,18 @@ void diagnostics_destroy(diagnostics *diagnostics) {
   memset(diagnostics, 0, sizeof *diagnostics);
 }
 
-/* The exact solution at `time`, in the stepper's scratch field. */
-static status fill_exact(solver *solver, double time) {
-  cases_solution solution;
-  CHECK(cases_open(solver->config, &solver->grid, time, &solution));
-  const status result = field_fill(stepper_scratch(&solver->stepper), solver->grid.z0, solver->grid.n[2], 0,
-                                   cases_row, &solution);
-  cases_close(&solution);
-  return result;
-}
-
 static status measure_planes(diagnostics *diagnostics, double time, int with_exact) {
   solver *solver = diagnostics->solver;
-  const field *phi = stepper_phi(&solver->stepper);
+  const field *phi = &stepper_state(&solver->stepper)->part[0];
+  field *exact = &stepper_scratch(&solver->stepper)->part[0];
+  const stencil stencil = stencil_make(solver->config->order, solver->grid.h);
   const kernels_launch launch = {.context = solver->context,
                                  .queue = QUEUE_MAIN,
                                  .shape = phi->shape,
                                  .planes = {{0, phi->shape.nz}},
-                                 .stencil = &solver->advection.stencil};
-  if (with_exact) CHECK(fill_exact(solver, time));
-  const void *reference = with_exact ? stepper_scratch(&solver->stepper)->data : NULL;
+                                 .stencil = &stencil};
+  if (with_exact) CHECK(solver->equation->fill(solver->config, &solver->grid, time, 0, exact));
+  const void *reference = with_exact ? exact->data : NULL;
   return solver->backend->plane_sums(&launch, phi->data, reference, diagnostics->planes);
 }
 
@@ -99,9 +92,10 @@ status diagnostics_measure(diagnostics *diagnostics, const schedule *schedule, i
                            diagnostics_record *record) {
   solver *solver = diagnostics->solver;
   const double time = schedule_time(schedule, step);
-  const int with_exact = diagnostics->with_errors && cases_exact_known(solver->config, time);
+  const int with_exact = diagnostics->with_errors && solver->equation->known(solver->config, time);
   *record = (diagnostics_record){.step = step, .time = time, .dt = schedule_dt(schedule, step)};
-  record->courant = record->dt * solver->rate * fabs(cases_velocity_factor(solver->config, time));
+  record->courant =
+      record->dt * solver->rates.advection * fabs(solver->equation->rate_factor(solver->config, time));
   CHECK(agree(solver->comm, measure_planes(diagnostics, time, with_exact)));
   CHECK_MPI(MPI_Gatherv(diagnostics->planes, solver->grid.nz * (int)sizeof(kernels_plane_sums), MPI_BYTE,
                         diagnostics->all, diagnostics->counts, diagnostics->offsets, MPI_BYTE, 0,

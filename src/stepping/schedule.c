@@ -21,13 +21,11 @@ static void set_end(schedule *schedule, const config *config) {
                             : config->steps;
 }
 
-status schedule_make(const config *config, const double h[3], double rate, schedule *schedule) {
+status schedule_make(const config *config, const schedule_rates *rates, schedule *schedule) {
   *schedule = (struct schedule){.dt = config->dt};
   if (config->courant > 0.0) {
     /* Nothing moves: the diffusive limit takes the place of the Courant number. */
-    double diffusion = 0.0;
-    for (int d = 0; d < 3; d++) diffusion += config->diffusivity / (h[d] * h[d]);
-    const double scale = rate > 0.0 ? rate : diffusion;
+    const double scale = rates->advection > 0.0 ? rates->advection : rates->moving + rates->still;
     if (!(scale > 0.0)) {
       return config_refuse(config, "time", "courant",
                            "the velocity and the diffusivity are zero everywhere, so no step size follows "

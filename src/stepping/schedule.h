@@ -16,14 +16,20 @@ typedef struct schedule {
   int lands;
 } schedule;
 
+/* What limits the size of a step, each times dt. */
+typedef struct schedule_rates {
+  double advection;     /* largest sum |c_i|/h_i over all points */
+  double moving, still; /* kappa sum 1/h_i^2 over the axes along which something moves, and over the rest */
+} schedule_rates;
+
 /* Whether a step is due for a period in steps; 0 = never. */
 static inline int schedule_due(int64_t step, int64_t every) {
   return every > 0 && step % every == 0;
 }
 
-/* A schedule from t = 0. rate: largest sum |c_i|/h_i over all ranks. STATUS_USAGE if courant is given and
- * nothing moves (no velocity and no diffusivity), or if there would be more than 99999999 steps. */
-status schedule_make(const config *config, const double h[3], double rate, schedule *schedule);
+/* A schedule from t = 0. `rates` of all ranks. STATUS_USAGE if courant is given and nothing moves (no
+ * velocity and no diffusivity), or if there would be more than 99999999 steps. */
+status schedule_make(const config *config, const schedule_rates *rates, schedule *schedule);
 
 /* Goes on from a state at (step, time) written with `dt` based at (base_step, base_time): the same basis if
  * dt is unchanged and explains the time, otherwise a new basis here. */

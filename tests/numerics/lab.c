@@ -57,7 +57,9 @@ int64_t lab_points(const config *config) {
 void lab_open(lab *lab, const config *config) {
   lab->config = *config;
   expect(grid_make(config->n, config->l, 1, 0, &lab->grid), "grid_make");
-  expect(solver_create(MPI_COMM_SELF, &lab->config, &lab->grid, backend, &lab->solver), "solver_create");
+  expect(solver_create(MPI_COMM_SELF, &lab->config, equation_of(&lab->config), &lab->grid, backend,
+                       &lab->solver),
+         "solver_create");
   expect(solver_initialise(&lab->solver), "solver_initialise");
 }
 
@@ -66,7 +68,7 @@ void lab_close(lab *lab) {
 }
 
 void lab_store(lab *lab, const double *points) {
-  field *phi = stepper_phi(&lab->solver.stepper);
+  field *phi = &stepper_state(&lab->solver.stepper)->part[0];
   const int64_t count = lab_points(&lab->config);
   if (lab->config.precision == PRECISION_DOUBLE) {
     expect(field_store(phi, 0, lab->grid.nz, points), "field_store");
@@ -80,7 +82,7 @@ void lab_store(lab *lab, const double *points) {
 }
 
 void lab_load(lab *lab, double *points) {
-  const field *phi = stepper_phi(&lab->solver.stepper);
+  const field *phi = &stepper_state(&lab->solver.stepper)->part[0];
   const int64_t count = lab_points(&lab->config);
   if (lab->config.precision == PRECISION_DOUBLE) {
     expect(field_load(phi, 0, lab->grid.nz, points), "field_load");

@@ -21,7 +21,7 @@ static config case_of(int velocity, advection_form form) {
 static double step_size(const config *config) {
   lab lab;
   lab_open(&lab, config);
-  const double dt = 0.9 / lab.solver.rate;
+  const double dt = 0.9 / lab.solver.rates.advection;
   lab_close(&lab);
   return dt;
 }

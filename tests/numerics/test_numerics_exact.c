@@ -1,6 +1,7 @@
 /* The whole solver against exact solutions, each written here in another way than in the program: errors fall
  * with the order of the differences. */
 #include "lab.h"
+#include "problems/cases.h"
 
 #include <math.h>
 #include <stdio.h>

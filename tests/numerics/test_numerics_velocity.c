@@ -1,4 +1,5 @@
 /* Velocities known by formula: tables of them, and no fields. */
+#include "equations/advection.h"
 #include "lab.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static config case_of(int velocity, advection_form form, precision precision) {
 
 /* The tables' memory, copied to the host; the caller's to free. */
 static void *tables_copied(const lab *lab, kernels_tables *tables) {
-  const velocity_tables *of = &lab->solver.advection.tables;
+  const velocity_tables *of = &((const advection *)lab->solver.terms)->tables;
   const kernels_shape *shape = &lab->solver.space.shape;
   assert_non_null(of->memory);
   const size_t entries = (size_t)(NY + NZ + 4 * KERNELS_HALO);
@@ -86,8 +87,9 @@ static void test_what_a_velocity_costs(void **state) {
       const config config = case_of(velocity, (advection_form)form, PRECISION_DOUBLE);
       lab lab;
       lab_open(&lab, &config);
-      assert_int_equal(lab.solver.advection.tables.memory != NULL, velocity != CONFIG_VELOCITY_UNIFORM);
-      assert_int_equal(advection_field_count(&config), 0);
+      const advection *terms = lab.solver.terms;
+      assert_int_equal(terms->tables.memory != NULL, velocity != CONFIG_VELOCITY_UNIFORM);
+      assert_int_equal(lab.solver.equation->array_count(&config), 0);
       lab_close(&lab);
     }
   }

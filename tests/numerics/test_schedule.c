@@ -1,4 +1,4 @@
-/* When steps happen, and what the formulations of the schemes cost. */
+/* When steps happen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,6 @@
 #include "equations/advection.h"
 #include "stepping/schedule.h"
 
-static const double h[3] = {0.1, 0.2, 0.4};
-
 static config case_of(double courant, double dt, double t_end, int64_t steps) {
   config config;
   memset(&config, 0, sizeof config);
@@ -24,8 +22,9 @@ static config case_of(double courant, double dt, double t_end, int64_t steps) {
 }
 
 static schedule made(const config *config, double rate) {
+  const schedule_rates rates = {.advection = rate};
   schedule schedule;
-  assert_int_equal(schedule_make(config, h, rate, &schedule), STATUS_OK);
+  assert_int_equal(schedule_make(config, &rates, &schedule), STATUS_OK);
   return schedule;
 }
 
@@ -51,14 +50,25 @@ static void test_step_size(void **state) {
   /* Nothing moves but what spreads: courant is of kappa dt sum 1/h^2 = 0.5 (100 + 25 + 6.25). */
   config spreading = by_courant;
   spreading.diffusivity = 0.5;
-  assert_true(fabs(made(&spreading, 0.0).dt - 0.8 / 65.625) < 1e-17);
+  const grid grid = {.n = {10, 10, 10}, .l = {1.0, 2.0, 4.0}, .h = {0.1, 0.2, 0.4}, .ranks = 1, .nz = 10};
+  schedule_rates rates;
+  schedule schedule;
+  assert_int_equal(advection_equation.rates(&spreading, &grid, &rates), STATUS_OK);
+  assert_true(rates.advection == 0.0 && rates.moving == 0.0);
+  assert_int_equal(schedule_make(&spreading, &rates, &schedule), STATUS_OK);
+  assert_true(fabs(schedule.dt - 0.8 / 65.625) < 1e-17);
+  /* What moves along y alone: x and z are still. */
+  spreading.uniform[1] = -2.0;
+  assert_int_equal(advection_equation.rates(&spreading, &grid, &rates), STATUS_OK);
+  assert_true(fabs(rates.advection - 10.0) < 1e-14);
+  assert_true(fabs(rates.moving - 12.5) < 1e-14 && fabs(rates.still - 53.125) < 1e-13);
 }
 
 static void test_nothing_moves(void **state) {
   (void)state;
   const config config = case_of(0.8, 0.0, -1.0, 10);
   schedule schedule;
-  assert_int_equal(schedule_make(&config, h, 0.0, &schedule), STATUS_USAGE);
+  assert_int_equal(schedule_make(&config, &(const schedule_rates){0}, &schedule), STATUS_USAGE);
   status_clear();
 }
 
@@ -125,7 +135,8 @@ static void test_too_many_steps(void **state) {
   (void)state;
   const config config = case_of(0.8, 0.0, 1e20, -1);
   schedule schedule;
-  assert_int_equal(schedule_make(&config, h, 1.0, &schedule), STATUS_USAGE);
+  assert_int_equal(schedule_make(&config, &(const schedule_rates){.advection = 1.0}, &schedule),
+                   STATUS_USAGE);
   status_clear();
 }
 
@@ -219,23 +230,6 @@ static void test_resume_at_the_end(void **state) {
   assert_true(beyond.last_step <= 5);
 }
 
-/* Least words a point and step: 8 and 14 as the header derives them, 13 and 11 as numerics has them. */
-static void test_words(void **state) {
-  (void)state;
-  static const struct {
-    config_scheme scheme;
-    int steady, words, fields, stages;
-  } cases[] = {{CONFIG_SCHEME_SSPRK3, 1, 8, 3, 3}, {CONFIG_SCHEME_SSPRK3, 0, 8, 3, 3},
-               {CONFIG_SCHEME_RK4, 1, 11, 3, 4},   {CONFIG_SCHEME_RK4, 0, 13, 4, 4},
-               {CONFIG_SCHEME_CK45, 1, 14, 2, 5},  {CONFIG_SCHEME_CK45, 0, 14, 2, 5}};
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    assert_int_equal(stepper_words(cases[i].scheme, cases[i].steady, 0), cases[i].words);
-    assert_int_equal(stepper_words(cases[i].scheme, cases[i].steady, 3),
-                     cases[i].words + 3 * cases[i].stages);
-    assert_int_equal(stepper_field_count(cases[i].scheme, cases[i].steady), cases[i].fields);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_step_size),
@@ -250,7 +244,6 @@ int main(void) {
       cmocka_unit_test(test_resume_beyond_a_landing),
       cmocka_unit_test(test_resume_keeps_the_step_that_led_there),
       cmocka_unit_test(test_resume_at_the_end),
-      cmocka_unit_test(test_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static config make_config(int scheme, int form, int precision, int velocity) {
 static status march(solver *solver, answer *answer) {
   schedule schedule;
   diagnostics diagnostics;
-  CHECK(schedule_make(solver->config, solver->grid.h, solver->rate, &schedule));
+  CHECK(schedule_make(solver->config, &solver->rates, &schedule));
   CHECK(diagnostics_create(solver, &diagnostics));
   CHECK(solver_initialise(solver));
   for (int64_t step = 0; step < schedule.last_step; step++) {
@@ -75,7 +75,7 @@ static status march(solver *solver, answer *answer) {
   }
   CHECK(diagnostics_measure(&diagnostics, &schedule, schedule.last_step, &answer->record));
   diagnostics_destroy(&diagnostics);
-  return gather(solver->comm, &solver->grid, stepper_phi(&solver->stepper), answer->phi);
+  return gather(solver->comm, &solver->grid, &stepper_state(&solver->stepper)->part[0], answer->phi);
 }
 
 static status compute(MPI_Comm comm, const config *config, const kernels *backend, answer *answer) {
@@ -86,7 +86,7 @@ static status compute(MPI_Comm comm, const config *config, const kernels *backen
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
   CHECK(grid_make(config->n, config->l, ranks, rank, &grid));
-  status result = solver_create(comm, config, &grid, backend, &solver);
+  status result = solver_create(comm, config, equation_of(config), &grid, backend, &solver);
   if (result == STATUS_OK) result = march(&solver, answer);
   if (result == STATUS_OK) result = halo_leave(&solver.halo);
   solver_destroy(&solver);

@@ -417,16 +417,15 @@ static void no_memory_check(const stand *stand) {
 /* The plan promises as much memory as staging takes; to be called when nothing else has. */
 static void needs_check(const stand *stand) {
   halo halo;
-  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_STAGED, STEPPER_HALO_FIELDS,
-                     &halo) == STATUS_OK);
-  const field *const many[STEPPER_HALO_FIELDS + 1] = {NULL};
-  EXPECT(halo_begin(&halo, STEPPER_HALO_FIELDS + 1, many, NULL) == STATUS_USAGE);
+  const field *const many[2] = {NULL};
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &stand->space, TRANSPORT_STAGED, 1, &halo) == STATUS_OK);
+  EXPECT(halo_begin(&halo, 2, many, NULL) == STATUS_USAGE);
   status_clear();
   halo_destroy(&halo);
   const config config = {.n = {stand->grid.n[0], stand->grid.n[1], stand->grid.n[2]},
                          .precision = PRECISION_DOUBLE};
   solver_needs needs;
-  solver_estimate(&config, &stand->grid, 0, &needs);
+  solver_estimate(&config, equation_of(&config), &stand->grid, 0, &needs);
   EXPECT(staging > 0 && staging <= needs.host_bytes);
 }
 

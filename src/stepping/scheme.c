@@ -1,0 +1,138 @@
+#include "stepping/scheme.h"
+
+#include <complex.h>
+
+/* C.-W. Shu and S. Osher, J. Comput. Phys. 77 (1988) 439: convex combinations, written with differences. */
+static const scheme ssprk3 = {
+    .order = 3,
+    .stages = 3,
+    .slots = 3,
+    .stage = {{.out = 1, .f = 0, .base = 0, .b = 1.0, .c = 0.0},
+              {.out = 2, .f = 1, .base = 0, .weight = 0.25, .b = 0.25, .c = 1.0},
+              {.out = 0, .f = 2, .base = 0, .weight = 2.0 / 3.0, .b = 2.0 / 3.0, .c = 0.5}}};
+
+/* Horner's form of the stability polynomial: phi + dt L(phi + dt/2 L(phi + dt/3 L(phi + dt/4 L phi))). */
+static const scheme rk4_horner = {.order = 4,
+                                  .stages = 4,
+                                  .slots = 3,
+                                  .stage = {{.out = 1, .f = 0, .base = 0, .b = 1.0 / 4.0},
+                                            {.out = 2, .f = 1, .base = 0, .b = 1.0 / 3.0},
+                                            {.out = 1, .f = 2, .base = 0, .b = 1.0 / 2.0},
+                                            {.out = 0, .f = 1, .base = 0, .b = 1.0}}};
+
+/* The last stage from the stage fields: phi + ((phi1 - phi) + 2 (phi2 - phi) + (phi3 - phi))/3 + dt/6 L phi3.
+ */
+static const scheme rk4 = {.order = 4,
+                           .stages = 4,
+                           .slots = 4,
+                           .linear = &rk4_horner,
+                           .stage = {{.out = 1, .f = 0, .base = 0, .b = 0.5, .c = 0.0},
+                                     {.out = 2, .f = 1, .base = 0, .b = 0.5, .c = 0.5},
+                                     {.out = 3, .f = 2, .base = 0, .b = 1.0, .c = 0.5},
+                                     {.out = 0,
+                                      .f = 3,
+                                      .base = 0,
+                                      .weight = 1.0 / 3.0,
+                                      .extras = 2,
+                                      .extra = {{1, 1.0 / 3.0}, {2, 2.0 / 3.0}},
+                                      .b = 1.0 / 6.0,
+                                      .c = 1.0}}};
+
+/* Schemes in the 2N form K = A_j K + dt L(u), u = u + B_j K need two slots and no K, for K_j = (u_j -
+ * u_j-1)/B_j-1:
+ *
+ *     u_j+1 = u_j + B_j A_j/B_j-1 (u_j - u_j-1) + dt B_j L u_j,
+ *
+ * which is a stage with base u_j-1 and the weight below. */
+#define WEIGHT_2N(A, B, previous_B) (1.0 + (B) * (A) / (previous_B))
+
+/* M. H. Carpenter and C. A. Kennedy, NASA TM-109112 (1994), solution 3. */
+#define A2 (-567301805773.0 / 1357537059087.0)
+#define A3 (-2404267990393.0 / 2016746695238.0)
+#define A4 (-3550918686646.0 / 2091501179385.0)
+#define A5 (-1275806237668.0 / 842570457699.0)
+#define B1 (1432997174477.0 / 9575080441755.0)
+#define B2 (5161836677717.0 / 13612068292357.0)
+#define B3 (1720146321549.0 / 2090206949498.0)
+#define B4 (3134564353537.0 / 4481467310338.0)
+#define B5 (2277821191437.0 / 14882151754819.0)
+static const scheme ck45 = {
+    .order = 4,
+    .stages = 5,
+    .slots = 2,
+    .result = 1,
+    .stage = {{.out = 1, .f = 0, .base = 0, .b = B1, .c = 0.0},
+              {.out = 0, .f = 1, .base = 0, .weight = WEIGHT_2N(A2, B2, B1), .b = B2, .c = B1},
+              {.out = 1,
+               .f = 0,
+               .base = 1,
+               .weight = WEIGHT_2N(A3, B3, B2),
+               .b = B3,
+               .c = 2526269341429.0 / 6820363962896.0},
+              {.out = 0,
+               .f = 1,
+               .base = 0,
+               .weight = WEIGHT_2N(A4, B4, B3),
+               .b = B4,
+               .c = 2006345519317.0 / 3224310063776.0},
+              {.out = 1,
+               .f = 0,
+               .base = 1,
+               .weight = WEIGHT_2N(A5, B5, B4),
+               .b = B5,
+               .c = 2802321613138.0 / 2924317926251.0}}};
+
+const scheme *scheme_of(config_scheme name) {
+  static const scheme *const schemes[CONFIG_SCHEME_COUNT] = {
+      [CONFIG_SCHEME_RK4] = &rk4, [CONFIG_SCHEME_SSPRK3] = &ssprk3, [CONFIG_SCHEME_CK45] = &ck45};
+  return schemes[name];
+}
+
+const scheme *scheme_form(const scheme *scheme, int linear, int steady) {
+  return linear && steady && scheme->linear != NULL ? scheme->linear : scheme;
+}
+
+int scheme_words(const scheme *scheme) {
+  int words = 0;
+  for (int i = 0; i < scheme->stages; i++) {
+    const scheme_stage *stage = &scheme->stage[i];
+    words += 2 + (stage->base != stage->f) + stage->extras;
+  }
+  return words;
+}
+
+double scheme_growth(const scheme *scheme, double real, double imaginary) {
+  double complex slots[SCHEME_SLOTS] = {1.0};
+  for (int i = 0; i < scheme->stages; i++) {
+    const scheme_stage *stage = &scheme->stage[i];
+    const double complex f = slots[stage->f];
+    const double complex base = slots[stage->base];
+    double complex out = base + stage->weight * (f - base) + stage->b * (real + I * imaginary) * f;
+    for (int k = 0; k < stage->extras; k++)
+      out += stage->extra[k].weight * (slots[stage->extra[k].slot] - base);
+    slots[stage->out] = out;
+  }
+  return cabs(slots[scheme->result]);
+}
+
+/* The end of the interval on a ray from 0 along which no mode grows. A scheme of s stages is stable up to s -
+ * 1 at most on the imaginary axis and up to 2 s^2 on the real one, so the search ends. */
+static double limit_along(const scheme *scheme, double real, double imaginary) {
+  static const double step = 1.0 / 64.0, round_off = 1e-13;
+  double low = 0.0;
+  while (scheme_growth(scheme, real * (low + step), imaginary * (low + step)) <= 1.0 + round_off) low += step;
+  double high = low + step;
+  for (int i = 0; i < 48; i++) {
+    const double middle = 0.5 * (low + high);
+    *(scheme_growth(scheme, real * middle, imaginary * middle) <= 1.0 + round_off ? &low : &high) = middle;
+  }
+  return low;
+}
+
+double scheme_imaginary_limit(const scheme *scheme) {
+  return limit_along(scheme, 0.0, 1.0);
+}
+
+double scheme_real_limit(const scheme *scheme) {
+  return limit_along(scheme, -1.0, 0.0);
+}

@@ -1,0 +1,34 @@
+#ifndef FDAPP_STEPPING_STAGE_H
+#define FDAPP_STEPPING_STAGE_H
+
+#include "domain/state.h"
+
+/* One Runge-Kutta stage on one or two ranges of planes, as an equation gets it. For each unknown
+ *
+ *     out = base + weight_f (f - base) + sum_i weight_extra[i] (extra[i] - base) + weight L(f, time),
+ *
+ * weight = dt b and time = t + c dt (scheme.h). The equation computes all of it, in one kernel where it has
+ * one: the sum without L is a few words of traffic that a fused kernel does not move twice. */
+typedef struct stage {
+  kernels_planes planes[KERNELS_RANGES];
+  kernels_event *edges; /* NULL, or to be recorded when the slab's edges are computed (kernels_launch) */
+  state *out;
+  const state *f;        /* halos valid */
+  const state *base;     /* NULL: f */
+  const state *extra[2]; /* NULL: none */
+  double weight_f, weight_extra[2];
+  double weight;
+  double time;
+} stage;
+
+/* What the kernels of a stage share; `edges` is the last kernel's to record, and is left out here. */
+kernels_launch stage_launch(const stage *stage, const stencil *stencil);
+
+/* The members of kernels_stage that the scheme gives, for one unknown; what L gives is zero. */
+kernels_stage stage_kernel(const stage *stage, int unknown);
+
+/* The formula without L for one unknown: for equations that add their terms one by one (kernels_axpy).
+ * Returns when enqueued. STATUS_DEVICE. */
+status stage_combine(const stage *stage, const kernels_launch *launch, int unknown);
+
+#endif
