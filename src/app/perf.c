@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/provenance.h"
+#include "problems/problem.h"
 
 static const char *const phase_names[] = {
 #define X(name, text) text,
@@ -128,7 +129,7 @@ static json_t *description(const solver *solver) {
                    "reason", solver->transport.reason, "overlap", config->overlap, "grid", grid, "precision",
                    config_precision_name(config->precision), "order", config->order, "scheme",
                    config_scheme_name(config->scheme), "form", config_form_name(config->form), "velocity",
-                   config_velocity_name(config->velocity));
+                   velocities_at(config->velocity)->name);
 }
 
 /* Rates from the slowest rank's steps; rank 0. */

@@ -21,11 +21,17 @@ static const char *format_bytes(double bytes, char *text) {
 }
 
 static void print_problem(const config *config) {
-  log_info("case       %s, velocity %s, %s form", config_case_name(config->initial),
-           config_velocity_name(config->velocity), config_form_name(config->form));
+  char exact[CASES_TEXT], idle[CONFIG_NAMES_SIZE];
+  log_info("case       %s, velocity %s, %s form", cases_at(config->initial)->name,
+           velocities_at(config->velocity)->name, config_form_name(config->form));
   if (config->diffusivity > 0.0) log_info(", diffusivity %g", config->diffusivity);
-  log_info("\nexact      %s\nscheme     %s, order %d in space, %s precision\n", cases_exact_text(config),
-           config_scheme_name(config->scheme), config->order, config_precision_name(config->precision));
+  log_info("\nexact      %s\nscheme     %s, order %d in space, %s precision\n",
+           cases_exact_text(config, exact), config_scheme_name(config->scheme), config->order,
+           config_precision_name(config->precision));
+  if (config_without_effect(config, idle)[0] != '\0') {
+    log_warning("without effect, as neither case %s nor velocity %s uses them: %s",
+                cases_at(config->initial)->name, velocities_at(config->velocity)->name, idle);
+  }
 }
 
 /* Steps in (from, last] that are due, the last one in any case. */
@@ -67,7 +73,7 @@ void plan_problem(const config *config, const grid *grid, int host_memory) {
 
 void plan_rate(const config *config, const grid *grid) {
   const double points = (double)grid->n[0] * (double)grid->n[1] * (double)grid->nz;
-  if (config->velocity == CONFIG_VELOCITY_UNIFORM || points < 1e9) return; /* some seconds */
+  if (cases_velocity_uniform(config) || points < 1e9) return; /* some seconds */
   log_info("velocity   looking for the largest at %.3g points\n", points);
 }
 

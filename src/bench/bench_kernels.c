@@ -166,7 +166,7 @@ static status arrays_fill(kernel_arrays *arrays) {
 }
 
 static status tables_fill(const grid *grid, kernel_arrays *arrays) {
-  const config config = {.velocity = CONFIG_VELOCITY_ABC, .abc = {1.0, 0.5, 0.25}};
+  const config config = {.velocity = velocities_find("abc"), .abc = {1.0, 0.5, 0.25}};
   cases_velocity velocity;
   CHECK(cases_velocity_open(&config, grid, &velocity));
   const status result = velocity_tables_create(&arrays->space, &velocity, 0, &arrays->tables);

@@ -371,7 +371,18 @@ static status check_kept(const char *path, const config *config) {
                        config->file);
 }
 
+/* A resolved configuration gives every key, those without effect too: nobody meant them. */
+static void forget_idle(const char *path, config *config) {
+  char text[CONFIG_NAMES_SIZE];
+  if (config_without_effect(config, text)[0] == '\0' || !config_is_resolved(path)) return;
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    if (config->line[i] > 0 && config_key_idle(config, i)) config->line[i] = CONFIG_LINE_NONE;
+  }
+}
+
 status config_load(const char *path, int count, char *const overrides[], config *config) {
   CHECK(load_whole(path, count, overrides, config));
-  return check_kept(path, config);
+  CHECK(check_kept(path, config));
+  forget_idle(path, config);
+  return STATUS_OK;
 }

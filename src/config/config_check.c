@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "problems/problem.h"
+
 enum { FARTHEST = 1000 };
 
 static const char *const centers[3] = {"center_x", "center_y", "center_z"};
@@ -90,10 +92,9 @@ static status check_size(const config_reading *reading) {
 
 static status check_waves(const config *c) {
   static const char *const names[3] = {"kx", "ky", "kz"};
-  const int uses_waves = c->initial == CONFIG_CASE_COSINE || c->initial == CONFIG_CASE_MANUFACTURED;
-  for (int d = 0; d < 3 && uses_waves; d++) {
+  for (int d = 0; d < 3; d++) {
     const int64_t most = c->n[d] / 2, k = c->wave_number[d];
-    if (k <= most && k >= -most) continue;
+    if (!problem_uses(c, "initial", names[d]) || (k <= most && k >= -most)) continue;
     return config_refuse(c, "initial", names[d],
                          "more waves than %" PRId64 " points can show; accepted: an integer from %" PRId64
                          " to %" PRId64,
@@ -102,19 +103,15 @@ static status check_waves(const config *c) {
   return STATUS_OK;
 }
 
-/* Bodies end at their radius and must not reach their own periodic image, or they would be cut there; a pulse
- * sums its images. Far away, a centre loses the digits that place it. */
+/* Far away, a centre loses the digits that place it. */
 static status check_place(const config *c) {
-  const int body =
-      c->initial == CONFIG_CASE_SPHERE || c->initial == CONFIG_CASE_SLOTTED || c->initial == CONFIG_CASE_BLOB;
-  const double most = body                                 ? 0.5
-                      : c->initial == CONFIG_CASE_GAUSSIAN ? 1.0
-                                                           : HUGE_VAL; /* the others have none */
+  const initial_case *initial = cases_at(c->initial);
+  const int has_width = problem_uses(c, "initial", "width");
   for (int d = 0; d < 3; d++) {
-    if (c->width > most * c->l[d]) {
+    if (has_width && c->width > initial->widest * c->l[d]) {
       return config_refuse(c, "initial", "width",
-                           "too wide for %s; accepted: at most %g of the shortest length",
-                           config_case_name(c->initial), most);
+                           "too wide for %s; accepted: at most %g of the shortest length", initial->name,
+                           initial->widest);
     }
     if (!(c->center[d] >= -FARTHEST * c->l[d]) || !(c->center[d] <= FARTHEST * c->l[d])) {
       return config_refuse(c, "initial", centers[d],
@@ -146,6 +143,24 @@ static status check_single(const config *c) {
                        "derivatives of about %.1g are too small for it; accepted: double, or lengths and an "
                        "amplitude nearer to one",
                        fmin(first, second));
+}
+
+int config_key_idle(const config *config, int key) {
+  const char *section = config_keys[key].section, *name = config_keys[key].name;
+  const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
+  const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
+  return of_problem && !chooses && !problem_uses(config, section, name);
+}
+
+const char *config_without_effect(const config *config, char text[CONFIG_NAMES_SIZE]) {
+  text[0] = '\0';
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    if (config->line[i] == CONFIG_LINE_NONE || !config_key_idle(config, i)) continue;
+    const size_t used = strlen(text);
+    (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s%s.%s", used > 0 ? ", " : "",
+                   config_keys[i].section, config_keys[i].name);
+  }
+  return text;
 }
 
 status config_complete(config_reading *reading) {

@@ -2,14 +2,10 @@
 
 #include <string.h>
 
+#include "problems/problem.h"
+
 #define ENTRY(prefix, name, text, help) {text, prefix##name, help},
 
-#define X(name, text, help) ENTRY(CONFIG_CASE_, name, text, help)
-const config_choice config_cases[] = {CONFIG_CASE_LIST(X){NULL, 0, NULL}};
-#undef X
-#define X(name, text, help) ENTRY(CONFIG_VELOCITY_, name, text, help)
-const config_choice config_velocities[] = {CONFIG_VELOCITY_LIST(X){NULL, 0, NULL}};
-#undef X
 #define X(name, text, help) ENTRY(CONFIG_SCHEME_, name, text, help)
 const config_choice config_schemes[] = {CONFIG_SCHEME_LIST(X){NULL, 0, NULL}};
 #undef X
@@ -26,8 +22,17 @@ static const config_choice orders[] = {
     {"8", 8, ""}, {"6", 6, ""}, {"4", 4, ""}, {"2", 2, ""}, {NULL, 0, NULL}};
 static const config_choice switches[] = {{"yes", 1, ""}, {"no", 0, ""}, {NULL, 0, NULL}};
 
-_Static_assert(sizeof(config_case) == sizeof(int) && sizeof(config_velocity) == sizeof(int) &&
-                   sizeof(config_scheme) == sizeof(int) && sizeof(config_transport) == sizeof(int) &&
+static config_choice listed_case(int index) {
+  const initial_case *object = cases_at(index);
+  return object != NULL ? (config_choice){object->name, index, object->help} : (config_choice){NULL, 0, NULL};
+}
+
+static config_choice listed_velocity(int index) {
+  const velocity_field *object = velocities_at(index);
+  return object != NULL ? (config_choice){object->name, index, object->help} : (config_choice){NULL, 0, NULL};
+}
+
+_Static_assert(sizeof(config_scheme) == sizeof(int) && sizeof(config_transport) == sizeof(int) &&
                    sizeof(advection_form) == sizeof(int) && sizeof(precision) == sizeof(int),
                "choices are stored as int");
 
@@ -45,6 +50,7 @@ _Static_assert(sizeof(config_case) == sizeof(int) && sizeof(config_velocity) == 
 #define POSITIVE(member)        REAL(member, SMALLEST, LARGEST)
 #define ANY(member)             REAL(member, -LARGEST, LARGEST)
 #define CHOICE(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .choices = (list)
+#define LISTED(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .listed = (list)
 #define REQUIRED                .need = CONFIG_REQUIRED
 #define DEFAULT(text)           .need = CONFIG_DEFAULT, .fallback = (text)
 #define DERIVED(words)          .need = CONFIG_DERIVED, .fallback = (words)
@@ -61,7 +67,7 @@ const config_key config_keys[] = {
      .help = "form of the advection term"},
     {"physics", "diffusivity", REAL(diffusivity, 0, LARGEST), DEFAULT("0"),
      .help = "kappa in kappa Laplacian phi"},
-    {"initial", "case", CHOICE(initial, config_cases), REQUIRED, .help = "initial condition"},
+    {"initial", "case", LISTED(initial, listed_case), REQUIRED, .help = "initial condition"},
     {"initial", "center_x", ANY(center[0]), DERIVED("lx/2"), .help = "centre of the case"},
     {"initial", "center_y", ANY(center[1]), DERIVED("ly/2"), .help = "centre of the case"},
     {"initial", "center_z", ANY(center[2]), DERIVED("lz/2"), .help = "centre of the case"},
@@ -69,19 +75,16 @@ const config_key config_keys[] = {
      .help = "radius or standard deviation"},
     {"initial", "amplitude", ANY(amplitude), DEFAULT("1"), .help = "height above the background"},
     {"initial", "background", ANY(background), DEFAULT("0"), .help = "value far away"},
-    {"initial", "kx", INT(wave_number[0], -1e6, 1e6), DEFAULT("1"),
-     .help = "whole waves across lx (cosine, manufactured)"},
-    {"initial", "ky", INT(wave_number[1], -1e6, 1e6), DEFAULT("1"),
-     .help = "whole waves across ly (cosine, manufactured)"},
-    {"initial", "kz", INT(wave_number[2], -1e6, 1e6), DEFAULT("1"),
-     .help = "whole waves across lz (cosine, manufactured)"},
-    {"velocity", "field", CHOICE(velocity, config_velocities), REQUIRED, .help = "velocity field"},
-    {"velocity", "u", ANY(uniform[0]), DEFAULT("1"), .help = "x component (uniform)"},
-    {"velocity", "v", ANY(uniform[1]), DEFAULT("0"), .help = "y component (uniform)"},
-    {"velocity", "w", ANY(uniform[2]), DEFAULT("0"), .help = "z component (uniform)"},
-    {"velocity", "a", ANY(abc[0]), DEFAULT("1"), .help = "amplitude A (abc)"},
-    {"velocity", "b", ANY(abc[1]), DEFAULT("1"), .help = "amplitude B (abc)"},
-    {"velocity", "c", ANY(abc[2]), DEFAULT("1"), .help = "amplitude C (abc)"},
+    {"initial", "kx", INT(wave_number[0], -1e6, 1e6), DEFAULT("1"), .help = "whole waves across lx"},
+    {"initial", "ky", INT(wave_number[1], -1e6, 1e6), DEFAULT("1"), .help = "whole waves across ly"},
+    {"initial", "kz", INT(wave_number[2], -1e6, 1e6), DEFAULT("1"), .help = "whole waves across lz"},
+    {"velocity", "field", LISTED(velocity, listed_velocity), REQUIRED, .help = "velocity field"},
+    {"velocity", "u", ANY(uniform[0]), DEFAULT("1"), .help = "x component"},
+    {"velocity", "v", ANY(uniform[1]), DEFAULT("0"), .help = "y component"},
+    {"velocity", "w", ANY(uniform[2]), DEFAULT("0"), .help = "z component"},
+    {"velocity", "a", ANY(abc[0]), DEFAULT("1"), .help = "amplitude A"},
+    {"velocity", "b", ANY(abc[1]), DEFAULT("1"), .help = "amplitude B"},
+    {"velocity", "c", ANY(abc[2]), DEFAULT("1"), .help = "amplitude C"},
     {"velocity", "period", POSITIVE(period), DEFAULT("1"),
      .help = "time of a turn (rotation), of there and back (deformation), of a wave in time (manufactured)"},
     {"time", "scheme", CHOICE(scheme, config_schemes), DEFAULT("rk4"), .help = "Runge-Kutta scheme"},
@@ -131,27 +134,23 @@ int config_section_known(const char *section) {
   return 0;
 }
 
-const char *config_choice_name(const config_choice *choices, int value) {
+config_choice config_choice_at(const config_key *key, int index) {
+  return key->listed != NULL ? key->listed(index) : key->choices[index];
+}
+
+static const char *name_of(const config_choice *choices, int value) {
   while (choices->name != NULL && choices->value != value) choices++;
   return choices->name != NULL ? choices->name : "?";
 }
 
-const char *config_case_name(config_case value) {
-  return config_choice_name(config_cases, (int)value);
-}
-
-const char *config_velocity_name(config_velocity value) {
-  return config_choice_name(config_velocities, (int)value);
-}
-
 const char *config_scheme_name(config_scheme value) {
-  return config_choice_name(config_schemes, (int)value);
+  return name_of(config_schemes, (int)value);
 }
 
 const char *config_form_name(advection_form value) {
-  return config_choice_name(config_forms, (int)value);
+  return name_of(config_forms, (int)value);
 }
 
 const char *config_precision_name(precision value) {
-  return config_choice_name(precisions, (int)value);
+  return name_of(precisions, (int)value);
 }

@@ -34,9 +34,10 @@ typedef struct config_choice {
 typedef struct config_key {
   const char *section, *name;
   config_kind kind;
-  size_t offset;           /* of the member in config */
-  double minimum, maximum; /* inclusive; numbers only */
-  const config_choice *choices;
+  size_t offset;                      /* of the member in config */
+  double minimum, maximum;            /* inclusive; numbers only */
+  const config_choice *choices;       /* ends with a NULL name; or NULL, and */
+  config_choice (*listed)(int index); /* the same from a list of objects */
   config_need need;
   const char *fallback;
   const char *other;
@@ -49,12 +50,13 @@ enum { CONFIG_TEXT_SIZE = 512 };
 extern const config_key config_keys[CONFIG_KEY_COUNT];
 
 /* Ends with a NULL name. */
-extern const config_choice config_cases[], config_velocities[], config_schemes[], config_forms[];
+extern const config_choice config_schemes[], config_forms[];
+/* What a key of kind CONFIG_CHOICE accepts, one after another; a NULL name beyond the last. */
+config_choice config_choice_at(const config_key *key, int index);
 
 /* Index of a key, or -1. */
 int config_key_find(const char *section, const char *name);
 int config_section_known(const char *section);
-const char *config_choice_name(const config_choice *choices, int value);
 
 /* The known name nearest to a misspelt one: start with a word, offer candidates, take `best` (NULL if none is
  * near). */
@@ -93,6 +95,9 @@ __attribute__((format(printf, 4, 5))) status config_fail(const char *path, int l
 
 /* The value of `key` as in a file, numbers with `digits` digits, in text of CONFIG_PATH_SIZE bytes. */
 const char *config_value_text(const config_key *key, const config *config, int digits, char *text);
+
+/* Whether neither the case nor the velocity field uses a key of their sections. */
+int config_key_idle(const config *config, int key);
 
 /* Completes defaults, then checks what no key can tell alone. */
 status config_complete(config_reading *reading);

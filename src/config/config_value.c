@@ -49,7 +49,8 @@ void config_guess_offer(config_guess *guess, const char *candidate) {
 const char *config_value_guess(const config_key *key, const char *text) {
   config_guess guess = {.word = text};
   if (key->kind == CONFIG_CHOICE) {
-    for (const config_choice *c = key->choices; c->name != NULL; c++) config_guess_offer(&guess, c->name);
+    for (int i = 0; config_choice_at(key, i).name != NULL; i++)
+      config_guess_offer(&guess, config_choice_at(key, i).name);
   } else if (key->kind == CONFIG_BACKEND) {
     config_guess_offer(&guess, "auto");
     for (int i = 0; i < kernels_count(); i++) config_guess_offer(&guess, kernels_at(i)->name);
@@ -73,7 +74,7 @@ const char *config_value_accepted(const config_key *key, char *text) {
     (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %g to %g", key->minimum, key->maximum);
     break;
   case CONFIG_CHOICE:
-    for (const config_choice *c = key->choices; c->name != NULL; c++) append(text, c->name);
+    for (int i = 0; config_choice_at(key, i).name != NULL; i++) append(text, config_choice_at(key, i).name);
     break;
   case CONFIG_BACKEND:
     append(text, "auto");
@@ -108,9 +109,9 @@ static const char *read_real(const config_key *key, const char *text, double *va
 }
 
 static const char *read_choice(const config_key *key, const char *text, int *value) {
-  for (const config_choice *c = key->choices; c->name != NULL; c++) {
-    if (strcmp(c->name, text) == 0) {
-      *value = c->value;
+  for (int i = 0; config_choice_at(key, i).name != NULL; i++) {
+    if (strcmp(config_choice_at(key, i).name, text) == 0) {
+      *value = config_choice_at(key, i).value;
       return NULL;
     }
   }

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *choice_name(const config_key *key, int value) {
+  int i = 0;
+  while (config_choice_at(key, i).name != NULL && config_choice_at(key, i).value != value) i++;
+  return config_choice_at(key, i).name;
+}
+
 const char *config_value_text(const config_key *key, const config *config, int digits, char *text) {
   const void *const member = (const char *)config + key->offset;
   switch (key->kind) {
@@ -18,7 +24,7 @@ const char *config_value_text(const config_key *key, const config *config, int d
     (void)snprintf(text, CONFIG_PATH_SIZE, "%.*g", digits, *(const double *)member);
     break;
   case CONFIG_CHOICE:
-    (void)snprintf(text, CONFIG_PATH_SIZE, "%s", config_choice_name(key->choices, *(const int *)member));
+    (void)snprintf(text, CONFIG_PATH_SIZE, "%s", choice_name(key, *(const int *)member));
     break;
   case CONFIG_BACKEND:
   case CONFIG_PATH:
@@ -61,9 +67,11 @@ status config_text(const config *config, char **text) {
   return status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
 }
 
-static void list_choices(const char *title, const config_choice *choices, FILE *file) {
-  fprintf(file, "%s\n", title);
-  for (; choices->name != NULL; choices++) fprintf(file, "  %-14s %s\n", choices->name, choices->help);
+static void list_choices(const char *title, const char *section, const char *name, FILE *file) {
+  const config_key *key = &config_keys[config_key_find(section, name)];
+  fprintf(file, "%s (%s.%s)\n", title, section, name);
+  for (int i = 0; config_choice_at(key, i).name != NULL; i++)
+    fprintf(file, "  %-14s %s\n", config_choice_at(key, i).name, config_choice_at(key, i).help);
   fputc('\n', file);
 }
 
@@ -74,10 +82,10 @@ static const char *default_text(const config_key *key) {
 }
 
 void config_list(FILE *file) {
-  list_choices("Cases (initial.case)", config_cases, file);
-  list_choices("Velocity fields (velocity.field)", config_velocities, file);
-  list_choices("Schemes (time.scheme)", config_schemes, file);
-  list_choices("Forms of the advection term (physics.form)", config_forms, file);
+  list_choices("Cases", "initial", "case", file);
+  list_choices("Velocity fields", "velocity", "field", file);
+  list_choices("Schemes", "time", "scheme", file);
+  list_choices("Forms of the advection term", "physics", "form", file);
   fputs("Backends (compute.backend), in the order in which auto tries them\n", file);
   for (int i = 0; i < kernels_count(); i++) fprintf(file, "  %s\n", kernels_at(i)->name);
   fputs("\nKeys\n\n", file);

@@ -20,7 +20,7 @@ static int source_count(const config *config) {
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   *rates = (schedule_rates){0};
   for (int d = 0; d < 3; d++) {
-    const int still = config->velocity == CONFIG_VELOCITY_UNIFORM && config->uniform[d] == 0.0;
+    const int still = cases_velocity_uniform(config) && config->uniform[d] == 0.0;
     *(still ? &rates->still : &rates->moving) += config->diffusivity / (grid->h[d] * grid->h[d]);
   }
   return cases_velocity_rate(config, grid, &rates->advection);
@@ -68,7 +68,7 @@ static status create(const config *config, const grid *grid, const field_space *
   advection->backend = space->backend;
   advection->context = space->context;
   advection->stencil = stencil_make(config->order, grid->h);
-  if (config->velocity != CONFIG_VELOCITY_UNIFORM) CHECK(create_velocity(config, grid, space, advection));
+  if (!cases_velocity_uniform(config)) CHECK(create_velocity(config, grid, space, advection));
   if (cases_has_source(config)) CHECK(create_source(config, grid, space, advection));
   return STATUS_OK;
 }

@@ -1,13 +1,14 @@
 #ifndef FDAPP_PROBLEMS_CASES_H
 #define FDAPP_PROBLEMS_CASES_H
 
-#include "config/config.h"
 #include "domain/field.h"
+#include "problems/problem.h"
 
-/* Named initial conditions with their exact solutions, and named velocity fields. All transcendental
- * functions that a field depends on are here, evaluated on the host in double from global indices, so that
- * every rank count and backend starts from the same bits. Pure functions of configuration, grid and index: no
- * MPI, no device.
+/* The case, its exact solution and the velocity field of a configuration, evaluated. What each of them is
+ * stands in its own file (problem.h); here is what all have in common: tables, rows, and whether the velocity
+ * carries the case to where it is still known. All transcendental functions that a field depends on are in
+ * this room, evaluated on the host in double from global indices, so that every rank count and backend starts
+ * from the same bits. Pure functions of configuration, grid and index: no MPI, no device.
  *
  * Lengths in domain units, x_i = i h, periodic distances. The domain may have any lx, ly, lz. */
 
@@ -16,20 +17,20 @@ typedef struct cases_solution {
   const config *config;
   const grid *grid;
   double time;
-  double *table[3]; /* separable cases: one factor per point of each axis; others: distance from the centre */
+  problem_map back; /* from a point to where it was at t = 0 */
+  double scale;     /* what multiplies the shape */
+  int turned;       /* back is more than a shift, so that rows are computed point by point */
+  double *table[3]; /* products: one factor per point of each axis; bodies: the distance from the centre */
 } cases_solution;
 
-/* Whether phi(t) is known. At t = 0 and of the manufactured case always. Else moved with a uniform velocity,
- * with diffusion cosine and gaussian alone; without diffusion turned by the rotation, all but cosine, while
- * it stays in the largest circle around the axis; and back where it started after whole periods of the
- * deformation.
- */
+/* Whether phi(t) is known: at t = 0 and with a source always, else where the velocity's motion is one of
+ * those after which the case is known. */
 int cases_exact_known(const config *config, double time);
 /* Whether there can be any time > 0 for which it is known: decides the columns of diagnostics.csv. */
 int cases_exact_exists(const config *config);
-/* In words, for the plan: "known", "known after whole periods", "not known", or "not known: the case reaches
- * beyond the circle that turns as a whole". A constant string. */
-const char *cases_exact_text(const config *config);
+/* In words, for the plan: "known", "not known", and when or why not if there is more to say. */
+enum { CASES_TEXT = 128 };
+const char *cases_exact_text(const config *config, char text[CASES_TEXT]);
 
 /* Prepares the solution at `time` (known there). STATUS_MEMORY. config and grid must outlive it. */
 status cases_open(const config *config, const grid *grid, double time, cases_solution *solution);
@@ -58,17 +59,18 @@ double cases_velocity_at(const cases_velocity *velocity, axis component, int64_t
 double cases_velocity_factor(const config *config, double time);
 /* 1 if g is constant. */
 int cases_velocity_steady(const config *config);
+/* 1 if c is the vector config.uniform everywhere: there is no need of tables. */
+int cases_velocity_uniform(const config *config);
 /* Largest sum_i |c_i| / h_i over this slab's points, at g = 1. The maximum over ranks is the caller's.
  * STATUS_MEMORY. */
 status cases_velocity_rate(const config *config, const grid *grid, double *rate);
 
-/* Source of the manufactured solution, phi = background + amplitude cos(w t) P(x), w = 2 pi / period, P the
- * product of cosines: S = S_0(t) P(x) + S_1(t) c(x).grad P. As field rows (user: a cases_source), and the
+/* The source term of the case, if it has one (problem.h): as field rows (user: a cases_source), and the
  * factors at a time. */
-enum { CASES_SOURCES = 2 };
 typedef struct cases_source {
   cases_velocity velocity;
-  int term; /* 0 or 1 */
+  double (*table[3])[2];
+  int term; /* 0 .. CASES_SOURCES - 1 */
 } cases_source;
 int cases_has_source(const config *config);
 /* As cases_velocity_open. */

@@ -3,74 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double pi = 3.14159265358979323846;
-enum { SUM = 3 }; /* where a table's sums begin */
-
-/* The fields:
- *
- * rotation: of a solid body around the axis z through the middle of the domain, counter-clockwise, one turn
- * in `period`.
- *
- * deformation: R. J. LeVeque, SIAM J. Numer. Anal. 33 (1996) 627, section 9.5, scaled to the domain: u = 2
- * sin^2(pi X) sin(2 pi Y) sin(2 pi Z) and so on, with sin^2(pi X) = (1 - cos(2 pi X))/2.
- *
- * abc: u = a sin Z + c cos Y, v = b sin X + a cos Z, w = c sin Y + b cos X, one wave across the domain; T.
- * Dombre et al., J. Fluid Mech. 167 (1986) 353. */
-
-/* What a velocity's formula needs at an index of one axis; kernels_tables. */
-static void rotation(const cases_velocity *v, axis axis, int64_t i, double *table) {
-  const double omega = 2.0 * pi / v->config->period;
-  const double from_middle = (double)i * v->grid->h[axis] - 0.5 * v->grid->l[axis];
-  if (axis == AXIS_X) table[AXIS_Y] = omega * from_middle;
-  if (axis == AXIS_Y) table[SUM + AXIS_X] = -omega * from_middle;
-}
-
-static void deformation(const cases_velocity *v, axis axis, int64_t i, double *table) {
-  const double phase = 2.0 * pi * (double)i / (double)v->grid->n[axis];
-  const double *l = v->grid->l;
-  for (int d = 0; d < 3; d++) table[d] = d == (int)axis ? 1.0 - cos(phase) : sin(phase);
-  const double amplitude[3] = {l[0], -0.5 * l[1], -0.5 * l[2]};
-  for (int d = 0; d < 3 && axis == AXIS_X; d++) table[d] *= amplitude[d];
-}
-
-static void abc(const cases_velocity *v, axis axis, int64_t i, double *table) {
-  const double *k = v->config->abc;
-  const double phase = 2.0 * pi * (double)i / (double)v->grid->n[axis];
-  switch (axis) {
-  case AXIS_X:
-    table[AXIS_Y] = k[1] * sin(phase);
-    table[AXIS_Z] = k[1] * cos(phase);
-    break;
-  case AXIS_Y:
-    table[SUM + AXIS_X] = k[2] * cos(phase);
-    table[SUM + AXIS_Z] = k[2] * sin(phase);
-    break;
-  default:
-    table[SUM + AXIS_X] = k[0] * sin(phase);
-    table[SUM + AXIS_Y] = k[0] * cos(phase);
-    break;
-  }
-}
+/* Where a table's sums begin. */
+enum { SUM = PROBLEM_SUM };
 
 /* Along x nothing, along y and z factors of one, unless the field says otherwise. */
 static void table_entry(const cases_velocity *v, axis axis, int64_t i, double table[KERNELS_TABLE]) {
   for (int k = 0; k < KERNELS_TABLE; k++) table[k] = axis != AXIS_X && k < SUM ? 1.0 : 0.0;
-  switch (v->config->velocity) {
-  case CONFIG_VELOCITY_ROTATION:
-    rotation(v, axis, i, table);
-    break;
-  case CONFIG_VELOCITY_DEFORMATION:
-    deformation(v, axis, i, table);
-    break;
-  case CONFIG_VELOCITY_ABC:
-    abc(v, axis, i, table);
-    break;
-  case CONFIG_VELOCITY_UNIFORM:
-    for (int d = 0; d < 3 && axis == AXIS_X; d++) table[d] = v->config->uniform[d];
-    break;
-  case CONFIG_VELOCITY_COUNT:
-    break;
-  }
+  velocities_at(v->config->velocity)->entry(v->config, v->grid, axis, i, table);
 }
 
 status cases_velocity_open(const config *config, const grid *grid, cases_velocity *velocity) {
@@ -119,11 +58,16 @@ void cases_velocity_row(const void *user, int64_t z, int64_t y, double *row) {
 }
 
 double cases_velocity_factor(const config *config, double time) {
-  return cases_velocity_steady(config) ? 1.0 : cos(pi * time / config->period);
+  const velocity_field *velocity = velocities_at(config->velocity);
+  return velocity->factor == NULL ? 1.0 : velocity->factor(config, time);
 }
 
 int cases_velocity_steady(const config *config) {
-  return config->velocity != CONFIG_VELOCITY_DEFORMATION;
+  return velocities_at(config->velocity)->factor == NULL;
+}
+
+int cases_velocity_uniform(const config *config) {
+  return velocities_at(config->velocity)->uniform;
 }
 
 /* Largest sum of |c_i|/h_i in one row; `row` holds 2 nx doubles. */
@@ -145,7 +89,7 @@ static double row_rate(const cases_velocity *fields, int64_t z, int64_t y, doubl
 status cases_velocity_rate(const config *config, const grid *grid, double *rate) {
   double largest = 0.0;
   *rate = 0.0;
-  if (config->velocity == CONFIG_VELOCITY_UNIFORM) {
+  if (cases_velocity_uniform(config)) {
     for (int d = 0; d < 3; d++) *rate += fabs(config->uniform[d]) / grid->h[d];
     return STATUS_OK;
   }

@@ -39,7 +39,7 @@ config lab_config(int nx, int ny, int nz) {
     config.uniform[d] = uniform[d];
     config.abc[d] = 1.0 - 0.2 * d;
   }
-  config.initial = CONFIG_CASE_GAUSSIAN;
+  config.initial = cases_find("gaussian");
   config.width = 0.15;
   config.amplitude = 1.0;
   config.period = 1.0;

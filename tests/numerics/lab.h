@@ -9,6 +9,7 @@
 
 #include "stepping/schedule.h"
 #include "app/solver.h"
+#include "problems/cases.h"
 
 /* The solver of one process, put together from a configuration and stepped from a test. Arrays of points are
  * packed doubles [nz][ny][nx], whatever the precision of the run. A status other than STATUS_OK fails the

@@ -11,7 +11,7 @@ enum { STEPS = 300 };
 static config case_of(int velocity, advection_form form) {
   config config = lab_config(20, 16, 18);
   config.l[1] = 0.9;
-  config.velocity = (config_velocity)velocity;
+  config.velocity = velocity;
   config.form = form;
   config.period = 0.7;
   config.center[0] = 0.3;
@@ -39,12 +39,12 @@ static double drift(const config *config, long double (*sum)(const struct config
 static void test_mass_of_the_conservative_form(void **state) {
   (void)state;
   for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
-    for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+    for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
       config config = case_of(velocity, FORM_CONSERVATIVE);
       config.scheme = (config_scheme)scheme;
       config.diffusivity = velocity % 2 == 0 ? 0.0 : 1e-3;
       lab_between(drift(&config, lab_sum, step_size(&config)), 0.0, 1e-13, "drift of the mass, %s, %s",
-                  config_scheme_name(config.scheme), config_velocity_name(config.velocity));
+                  config_scheme_name(config.scheme), velocities_at(config.velocity)->name);
     }
   }
 }
@@ -52,7 +52,7 @@ static void test_mass_of_the_conservative_form(void **state) {
 /* The test above can fail: the advective form does not keep the mass. */
 static void test_mass_of_the_advective_form(void **state) {
   (void)state;
-  const config config = case_of(CONFIG_VELOCITY_DEFORMATION, FORM_ADVECTIVE);
+  const config config = case_of(velocities_find("deformation"), FORM_ADVECTIVE);
   lab_between(drift(&config, lab_sum, step_size(&config)), 1e-10, 1.0, "drift of the mass, advective form");
 }
 
@@ -62,7 +62,7 @@ static void test_square_norm(void **state) {
   static const double highest[3] = {[FORM_ADVECTIVE] = 1.0, [FORM_CONSERVATIVE] = 1.0, [FORM_SKEW] = 1e-10};
   static const double lowest[3] = {[FORM_ADVECTIVE] = 1e-8, [FORM_CONSERVATIVE] = 1e-8, [FORM_SKEW] = 0.0};
   for (int form = 0; form < 3; form++) {
-    const config config = case_of(CONFIG_VELOCITY_DEFORMATION, (advection_form)form);
+    const config config = case_of(velocities_find("deformation"), (advection_form)form);
     lab_between(drift(&config, lab_squares, 0.02 * step_size(&config)), lowest[form], highest[form],
                 "drift of the square norm, %s", config_form_name(config.form));
   }
@@ -70,7 +70,7 @@ static void test_square_norm(void **state) {
 
 static void test_constant_field_of_the_advective_form(void **state) {
   (void)state;
-  for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+  for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
     config config = case_of(velocity, FORM_ADVECTIVE);
     config.amplitude = 0.0;
     config.background = 0.7;
@@ -78,7 +78,7 @@ static void test_constant_field_of_the_advective_form(void **state) {
     double *start = lab_solve(&config, 0.0, 0);
     double *end = lab_solve(&config, step_size(&config), STEPS);
     lab_between(lab_difference(&config, start, end), 0.0, 1e-14, "change of a constant field, %s",
-                config_velocity_name(config.velocity));
+                velocities_at(config.velocity)->name);
     free(start);
     free(end);
   }

@@ -106,7 +106,7 @@ static void test_translated_cosine(void **state) {
   (void)state;
   for (int order = 2; order <= 8; order += 2) {
     config config = lab_config(0, 0, 0);
-    config.initial = CONFIG_CASE_COSINE;
+    config.initial = cases_find("cosine");
     config.order = order;
     char what[64];
     (void)snprintf(what, sizeof what, "a moving wave, order %d", order);
@@ -132,17 +132,17 @@ static void test_translated_and_spreading_gaussian(void **state) {
 static void test_manufactured(void **state) {
   (void)state;
   for (int form = 0; form < 3; form++) {
-    for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+    for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
       config config = lab_config(0, 0, 0);
-      config.initial = CONFIG_CASE_MANUFACTURED;
-      config.velocity = (config_velocity)velocity;
+      config.initial = cases_find("manufactured");
+      config.velocity = velocity;
       config.form = (advection_form)form;
       config.diffusivity = velocity % 2 == 0 ? 0.01 : 0.0;
       config.background = 0.5;
       config.scheme = (config_scheme)(velocity % 2 == 0 ? CONFIG_SCHEME_RK4 : CONFIG_SCHEME_CK45);
       char what[96];
       (void)snprintf(what, sizeof what, "the manufactured solution, %s, %s",
-                     config_velocity_name(config.velocity), config_form_name(config.form));
+                     velocities_at(config.velocity)->name, config_form_name(config.form));
       check_order(config, 20, 0.1, 60, textbook_manufactured, 8.0, 0.3, what);
     }
   }
@@ -152,8 +152,8 @@ static void test_manufactured(void **state) {
 static void test_rotation(void **state) {
   (void)state;
   config config = lab_config(0, 0, 0);
-  config.initial = CONFIG_CASE_BLOB;
-  config.velocity = CONFIG_VELOCITY_ROTATION;
+  config.initial = cases_find("blob");
+  config.velocity = velocities_find("rotation");
   config.scheme = CONFIG_SCHEME_CK45;
   config.l[2] = 0.625;
   config.width = 0.3;
@@ -174,8 +174,8 @@ static void test_deformation(void **state) {
   for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
     config config = lab_config(30, 32, 28);
     config.scheme = (config_scheme)scheme;
-    config.initial = CONFIG_CASE_BLOB;
-    config.velocity = CONFIG_VELOCITY_DEFORMATION;
+    config.initial = cases_find("blob");
+    config.velocity = velocities_find("deformation");
     config.form = FORM_SKEW;
     config.width = 0.25;
     for (int d = 0; d < 3; d++) config.center[d] = 0.35;
@@ -221,30 +221,30 @@ static void test_exact_solutions_of_the_program(void **state) {
   config.wave_number[2] = 2;
   for (int i = 0; i < 3; i++) {
     const double t = 0.7 * i;
-    config.initial = CONFIG_CASE_COSINE;
+    config.initial = cases_find("cosine");
     check_exact(&config, t, cosine, "a moving, fading wave");
-    config.initial = CONFIG_CASE_GAUSSIAN;
+    config.initial = cases_find("gaussian");
     check_exact(&config, t, gaussian, "a moving, spreading Gaussian");
-    config.initial = CONFIG_CASE_MANUFACTURED;
+    config.initial = cases_find("manufactured");
     check_exact(&config, t, textbook_manufactured, "the manufactured solution");
   }
-  config.initial = CONFIG_CASE_BLOB;
+  config.initial = cases_find("blob");
   config.diffusivity = 0.0;
   config.width = 0.2;
   for (int d = 0; d < 3; d++) config.center[d] = 0.6 * config.l[d];
-  config.velocity = CONFIG_VELOCITY_ROTATION;
+  config.velocity = velocities_find("rotation");
   check_exact(&config, 0.3, blob_turned, "a blob turned");
   const double middle = config.center[0];
   config.center[0] = 0.9; /* beyond the circle around the axis a point and its image turn apart */
   assert_false(cases_exact_exists(&config));
   config.center[0] = middle;
-  config.initial = CONFIG_CASE_GAUSSIAN;
+  config.initial = cases_find("gaussian");
   assert_false(cases_exact_exists(&config));
   config.width = 0.03;
   assert_true(cases_exact_exists(&config));
-  config.initial = CONFIG_CASE_BLOB;
+  config.initial = cases_find("blob");
   config.width = 0.2;
-  config.velocity = CONFIG_VELOCITY_DEFORMATION;
+  config.velocity = velocities_find("deformation");
   check_exact(&config, 2.0 * config.period, blob_back, "a blob back");
   assert_false(cases_exact_known(&config, 0.5 * config.period));
 }

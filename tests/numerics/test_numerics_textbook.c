@@ -33,7 +33,7 @@ static config case_of(int scheme, int velocity, int form) {
   config.background = 0.1;
   config.period = 1.5;
   config.scheme = (config_scheme)scheme;
-  config.velocity = (config_velocity)velocity;
+  config.velocity = velocity;
   config.form = (advection_form)form;
   return config;
 }
@@ -41,12 +41,12 @@ static config case_of(int scheme, int velocity, int form) {
 static void test_schemes_forms_and_velocities(void **state) {
   (void)state;
   for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
-    for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+    for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
       for (int form = 0; form < 3; form++) {
         config config = case_of(scheme, velocity, form);
         config.diffusivity = (scheme + velocity + form) % 2 == 0 ? 0.003 : 0.0;
         lab_between(distance(&config, 6), 0.0, 1e-12, "%s, %s, %s, kappa %g",
-                    config_scheme_name(config.scheme), config_velocity_name(config.velocity),
+                    config_scheme_name(config.scheme), velocities_at(config.velocity)->name,
                     config_form_name(config.form), config.diffusivity);
       }
     }
@@ -56,13 +56,13 @@ static void test_schemes_forms_and_velocities(void **state) {
 static void test_source(void **state) {
   (void)state;
   for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
-    for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+    for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
       config config = case_of(scheme, velocity, velocity % 3);
-      config.initial = CONFIG_CASE_MANUFACTURED;
+      config.initial = cases_find("manufactured");
       config.wave_number[0] = 2;
       config.diffusivity = 0.003;
       lab_between(distance(&config, 6), 0.0, 1e-12, "%s, %s with a source", config_scheme_name(config.scheme),
-                  config_velocity_name(config.velocity));
+                  velocities_at(config.velocity)->name);
     }
   }
 }
@@ -70,7 +70,7 @@ static void test_source(void **state) {
 static void test_orders_of_accuracy(void **state) {
   (void)state;
   for (int order = 2; order <= 8; order += 2) {
-    config config = case_of(CONFIG_SCHEME_RK4, CONFIG_VELOCITY_ABC, FORM_SKEW);
+    config config = case_of(CONFIG_SCHEME_RK4, velocities_find("abc"), FORM_SKEW);
     config.diffusivity = 0.003;
     config.order = order;
     lab_between(distance(&config, 6), 0.0, 1e-12, "order %d", order);
@@ -80,7 +80,7 @@ static void test_orders_of_accuracy(void **state) {
 static void test_single_precision(void **state) {
   (void)state;
   for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
-    config config = case_of(scheme, CONFIG_VELOCITY_DEFORMATION, FORM_CONSERVATIVE);
+    config config = case_of(scheme, velocities_find("deformation"), FORM_CONSERVATIVE);
     config.diffusivity = 0.003;
     config.precision = PRECISION_SINGLE;
     /* At least one rounding of single precision is there, and little more. */

@@ -22,7 +22,7 @@ static const double orders[CONFIG_SCHEME_COUNT] = {
 static config case_of(int scheme, int velocity) {
   config config = lab_config(20, 18, 16);
   config.scheme = (config_scheme)scheme;
-  config.velocity = (config_velocity)velocity;
+  config.velocity = velocity;
   config.form = FORM_SKEW;
   config.center[0] = 0.4;
   return config;
@@ -31,13 +31,13 @@ static config case_of(int scheme, int velocity) {
 /* rk4: Horner's form for the steady flow, stage fields for the others. */
 static void test_orders(void **state) {
   (void)state;
-  static const config_velocity velocities[] = {CONFIG_VELOCITY_ABC, CONFIG_VELOCITY_DEFORMATION};
+  const int velocities[] = {velocities_find("abc"), velocities_find("deformation")};
   for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
     for (int i = 0; i < 2; i++) {
       const config config = case_of(scheme, velocities[i]);
       lab_between(self_convergence(&config, 0.4, 80), orders[scheme] - 0.15, orders[scheme] + 0.15,
                   "order of %s, %s flow", config_scheme_name(config.scheme),
-                  config_velocity_name(config.velocity));
+                  velocities_at(config.velocity)->name);
     }
   }
 }
@@ -45,8 +45,8 @@ static void test_orders(void **state) {
 static void test_orders_with_source_and_diffusion(void **state) {
   (void)state;
   for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
-    config config = case_of(scheme, CONFIG_VELOCITY_DEFORMATION);
-    config.initial = CONFIG_CASE_MANUFACTURED;
+    config config = case_of(scheme, velocities_find("deformation"));
+    config.initial = cases_find("manufactured");
     config.diffusivity = 0.01;
     lab_between(self_convergence(&config, 0.3, 40), orders[scheme] - 0.15, orders[scheme] + 0.15,
                 "order of %s with source and diffusion", config_scheme_name(config.scheme));
@@ -59,7 +59,7 @@ static void test_drift_of_the_skew_form(void **state) {
   static const double drift_orders[CONFIG_SCHEME_COUNT] = {
       [CONFIG_SCHEME_RK4] = 5.0, [CONFIG_SCHEME_SSPRK3] = 3.0, [CONFIG_SCHEME_CK45] = 5.0};
   for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
-    const config config = case_of(scheme, CONFIG_VELOCITY_ABC);
+    const config config = case_of(scheme, velocities_find("abc"));
     double drift[2];
     for (int i = 0; i < 2; i++) {
       const int64_t steps = 40 << i;

@@ -11,7 +11,7 @@ enum { NX = 19, NY = 12, NZ = 10 };
 static config case_of(int velocity, advection_form form, precision precision) {
   config config = lab_config(NX, NY, NZ);
   config.l[1] = 0.9;
-  config.velocity = (config_velocity)velocity;
+  config.velocity = velocity;
   config.form = form;
   config.precision = precision;
   config.period = 0.7;
@@ -69,7 +69,7 @@ static void check_tables(const lab *lab, const config *config) {
 
 static void test_tables_are_the_velocity(void **state) {
   (void)state;
-  static const int fields[] = {CONFIG_VELOCITY_ROTATION, CONFIG_VELOCITY_DEFORMATION, CONFIG_VELOCITY_ABC};
+  const int fields[] = {velocities_find("rotation"), velocities_find("deformation"), velocities_find("abc")};
   for (int i = 0; i < 6; i++) {
     const config config = case_of(fields[i % 3], FORM_SKEW, i < 3 ? PRECISION_SINGLE : PRECISION_DOUBLE);
     lab lab;
@@ -83,12 +83,12 @@ static void test_tables_are_the_velocity(void **state) {
 static void test_what_a_velocity_costs(void **state) {
   (void)state;
   for (int form = 0; form < 3; form++) {
-    for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+    for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
       const config config = case_of(velocity, (advection_form)form, PRECISION_DOUBLE);
       lab lab;
       lab_open(&lab, &config);
       const advection *terms = lab.solver.terms;
-      assert_int_equal(terms->tables.memory != NULL, velocity != CONFIG_VELOCITY_UNIFORM);
+      assert_int_equal(terms->tables.memory != NULL, velocity != velocities_find("uniform"));
       assert_int_equal(lab.solver.equation->array_count(&config), 0);
       lab_close(&lab);
     }

@@ -2,6 +2,7 @@
 #define FDAPP_TESTS_TEXTBOOK_H
 
 #include "config/config.h"
+#include "problems/problem.h"
 
 /* The program's equation and schemes written down again as textbooks have them, sharing nothing with the
  * program but the configuration's members: differences by three plain loops, velocities and the source from

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "output/diagnostics.h"
+#include "problems/problem.h"
 #include "gather.h"
 
 enum { STEPS = 3, SKIPPED = 77 };
@@ -42,7 +43,7 @@ static config make_config(int scheme, int form, int precision, int velocity) {
   config.l[2] = 1.3;
   config.form = (advection_form)form;
   config.diffusivity = diffusivity_of(scheme, form, precision, velocity);
-  config.initial = velocity == CONFIG_VELOCITY_ABC ? CONFIG_CASE_MANUFACTURED : CONFIG_CASE_GAUSSIAN;
+  config.initial = velocity == velocities_find("abc") ? cases_find("manufactured") : cases_find("gaussian");
   for (int d = 0; d < 3; d++) {
     config.center[d] = 0.4 * config.l[d];
     config.wave_number[d] = 1;
@@ -52,7 +53,7 @@ static config make_config(int scheme, int form, int precision, int velocity) {
   config.width = 0.12;
   config.amplitude = 1.0;
   config.background = 0.1;
-  config.velocity = (config_velocity)velocity;
+  config.velocity = velocity;
   config.period = 1.5;
   config.scheme = (config_scheme)scheme;
   config.courant = 0.8;
@@ -118,7 +119,7 @@ static int compare(config config, const kernels *backend, const answer *referenc
       if (result != STATUS_OK || (world_rank == 0 && !same(&config, reference, other))) {
         (void)printf("WRONG: %s %s %s %s on %d ranks, %d threads: %s\n", config_scheme_name(config.scheme),
                      config_form_name(config.form), config_precision_name(config.precision),
-                     config_velocity_name(config.velocity), ranks, threads,
+                     velocities_at(config.velocity)->name, ranks, threads,
                      result == STATUS_OK ? "different bits" : status_message(result));
         wrong++;
       }
@@ -139,7 +140,7 @@ static int check_all(const kernels *backend) {
   for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
     for (int form = 0; form < 3; form++) {
       for (int precision = 0; precision < 2; precision++) {
-        for (int velocity = 0; velocity < CONFIG_VELOCITY_COUNT; velocity++) {
+        for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
           config config = make_config(scheme, form, precision, velocity);
           config.threads = 1;
           if (rank == 0 && compute(MPI_COMM_SELF, &config, cpu, &reference) != STATUS_OK) wrong++;

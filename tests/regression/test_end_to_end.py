@@ -442,3 +442,15 @@ def test_words_that_are_lost_are_no_success(tmp_path, words):
         )
     assert lost.returncode == 3
     assert complaints(lost) == ["fdapp: error: standard output cannot be written"]
+
+
+def test_a_key_without_effect_is_named_once(tmp_path):
+    """A deformation has a period and no u; the resolved configuration lists both, and nobody is warned of that."""
+    ini = tmp_path / "run.ini"
+    write_ini(ini, merged(BASE, {"velocity": {"u": 5}, "time": {"steps": 1}, "output": {"directory": "out"}}))
+    for arguments in (["--validate", ini], [ini]):
+        result = launch(tmp_path, 2, *arguments)
+        warnings = [line for line in result.stderr.splitlines() if "without effect" in line]
+        assert len(warnings) == 1, result.stderr
+        assert warnings[0].endswith(": velocity.u")
+    assert "without effect" not in launch(tmp_path, 1, "--validate", "out/config.ini").stderr

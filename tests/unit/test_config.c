@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "config/config_table.h"
+#include "problems/problem.h"
 
 /* Reading and refusing configurations. */
 
@@ -86,8 +87,8 @@ static void test_defaults(void **state) {
     assert_true(c.uniform[d] == (d == 0 ? 1.0 : 0.0));
   }
   assert_true(c.form == FORM_ADVECTIVE && c.diffusivity == 0.0);
-  assert_true(c.initial == CONFIG_CASE_BLOB && c.width == 0.1 && c.amplitude == 1.0 && c.background == 0.0);
-  assert_true(c.velocity == CONFIG_VELOCITY_ABC && c.period == 1.0);
+  assert_true(c.initial == cases_find("blob") && c.width == 0.1 && c.amplitude == 1.0 && c.background == 0.0);
+  assert_true(c.velocity == velocities_find("abc") && c.period == 1.0);
   assert_true(c.scheme == CONFIG_SCHEME_RK4 && c.courant == 1.2 && c.dt == 0.0 && c.t_end == 2.0 &&
               c.steps == -1);
   assert_string_equal(c.backend, "auto");
@@ -118,11 +119,11 @@ static void test_every_key(void **state) {
           "diagnostics_every=13\ncheckpoint_keep=14\nwall_limit=15.5\n[restart]\nfrom=latest\n"),
       STATUS_OK);
   assert_true(c.n[0] == 40 && c.n[1] == 50 && c.n[2] == 60 && c.l[0] == 2 && c.l[1] == 3 && c.l[2] == 4);
-  assert_true(c.form == FORM_SKEW && c.diffusivity == 1e-3 && c.initial == CONFIG_CASE_SLOTTED);
+  assert_true(c.form == FORM_SKEW && c.diffusivity == 1e-3 && c.initial == cases_find("slotted"));
   assert_true(c.center[0] == 0.25 && c.center[1] == -1 && c.center[2] == 3 && c.width == 0.75);
   assert_true(c.amplitude == -2 && c.background == 0.5);
   assert_true(c.wave_number[0] == 2 && c.wave_number[1] == -3 && c.wave_number[2] == 0);
-  assert_true(c.velocity == CONFIG_VELOCITY_UNIFORM && c.uniform[0] == 4 && c.uniform[1] == 5 &&
+  assert_true(c.velocity == velocities_find("uniform") && c.uniform[0] == 4 && c.uniform[1] == 5 &&
               c.uniform[2] == 6);
   assert_true(c.abc[0] == 7 && c.abc[1] == 8 && c.abc[2] == 9 && c.period == 10);
   assert_true(c.scheme == CONFIG_SCHEME_CK45 && c.courant == 0 && c.dt == 0.01 && c.t_end == -1 &&
@@ -392,6 +393,33 @@ static void test_refuse(void **state) {
   assert_string_equal(status_message(STATUS_USAGE), "command line: output.directory = a/b: no");
 }
 
+static void assert_without_effect(const char *names) {
+  char text[CONFIG_NAMES_SIZE];
+  assert_string_equal(config_without_effect(&c, text), names);
+}
+
+/* Keys that were given in vain are named; defaults are not, nor what a resolved configuration lists. */
+static void test_without_effect(void **state) {
+  (void)state;
+  assert_int_equal(load_text(MINIMAL), STATUS_OK);
+  assert_without_effect("");
+  assert_int_equal(load_override("velocity.u=1"), STATUS_OK);
+  assert_without_effect("velocity.u");
+  assert_int_equal(load_text(MINIMAL "[initial]\nkx = 1\nwidth = .2\n[velocity]\na = 2\nperiod = 1\n"),
+                   STATUS_OK);
+  assert_without_effect("initial.kx, velocity.period");
+  assert_int_equal(load_override("initial.case=manufactured"), STATUS_OK);
+  assert_without_effect("initial.width");
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  config_write(&c, file);
+  assert_int_equal(fclose(file), 0);
+  assert_int_equal(config_load(path, 0, NULL, &c), STATUS_OK);
+  assert_without_effect("");
+  assert_int_equal(load_override("initial.center_x=0.5"), STATUS_OK);
+  assert_without_effect("initial.center_x");
+}
+
 static void test_files(void **state) {
   (void)state;
   status_clear();
@@ -424,6 +452,7 @@ int main(void) {
       cmocka_unit_test(test_bad_overrides),  cmocka_unit_test(test_products),
       cmocka_unit_test(test_override_order), cmocka_unit_test(test_contradictions),
       cmocka_unit_test(test_refuse),         cmocka_unit_test(test_files),
+      cmocka_unit_test(test_without_effect),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

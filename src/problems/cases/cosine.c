@@ -1,0 +1,23 @@
+#include <math.h>
+
+#include "problems/problem.h"
+
+static double factor(const config *config, int d, double x, double time) {
+  (void)time;
+  return cos(problem_wave(config, d) * x);
+}
+
+/* Diffusion damps the wave, and leaves its shape. */
+static double scale(const config *config, double time) {
+  return config->amplitude * exp(-config->diffusivity * problem_waves_squared(config) * time);
+}
+
+const initial_case case_cosine = {
+    .name = "cosine",
+    .help = "product of cosines with wave numbers kx, ky, kz",
+    .keys = {PROBLEM_HEIGHT, PROBLEM_WAVES},
+    .factor = factor,
+    .scale = scale,
+    .known_after = PROBLEM_SHIFT | PROBLEM_RETURN,
+    .spreads = 1,
+};

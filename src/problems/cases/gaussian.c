@@ -1,0 +1,31 @@
+#include <math.h>
+
+#include "problems/problem.h"
+
+/* All periodic images that reach double precision, and the spreading s^2 = w^2 + 2 k t. */
+static double factor(const config *config, int d, double x, double time) {
+  const double width = config->width, length = config->l[d];
+  const double offset = problem_nearest(x - config->center[d], length);
+  const double s = sqrt(width * width + 2.0 * config->diffusivity * time);
+  /* Spread over more than the domain it is flat: by Poisson's sum the waves left are below exp(-2 (pi
+   * s/l)^2). */
+  if (s > 1.5 * length) return sqrt(2.0 * PROBLEM_PI) * width / length;
+  const int images = (int)ceil(9.0 * s / length) + 1;
+  double sum = 0.0;
+  for (int m = -images; m <= images; m++) {
+    const double distance = (offset + m * length) / s;
+    sum += exp(-0.5 * distance * distance);
+  }
+  return sum * (width / s);
+}
+
+const initial_case case_gaussian = {
+    .name = "gaussian",
+    .help = "Gaussian pulse of standard deviation width, periodic images included",
+    .keys = {PROBLEM_HEIGHT, PROBLEM_CENTER, "initial.width"},
+    .widest = 1.0,
+    .factor = factor,
+    .known_after = PROBLEM_SHIFT | PROBLEM_TURN | PROBLEM_RETURN,
+    .spreads = 1,
+    .reach = 8.0, /* less than 1e-13 beyond */
+};

@@ -1,0 +1,98 @@
+#ifndef FDAPP_PROBLEMS_PROBLEM_H
+#define FDAPP_PROBLEMS_PROBLEM_H
+
+#include "config/settings.h"
+#include "domain/grid.h"
+
+/* What a problem is made of: an initial condition and a velocity field, each one object in one file of its
+ * own (cases/, velocities/). cases.h evaluates them; config/ reads their names, keys and limits. The objects
+ * are constants, and their functions are pure functions of configuration, position and time, called from
+ * several threads at once. Lengths are in domain units. */
+
+#define PROBLEM_PI 3.14159265358979323846
+
+/* Motions that leave a shape recognisable, as flags. A velocity names the one that it makes, a case those
+ * after which its solution is still known. */
+enum {
+  PROBLEM_SHIFT = 1, /* along the axes, by the same distance everywhere */
+  PROBLEM_TURN = 2,  /* around an axis */
+  PROBLEM_RETURN = 4 /* anything, but back where it started */
+};
+
+/* Where a point x was at t = 0: about + matrix (x - about) + shift. */
+typedef struct problem_map {
+  double about[3], matrix[3][3], shift[3];
+} problem_map;
+
+enum { PROBLEM_KEYS = 16, CASES_SOURCES = 2 };
+
+/* The lists of keys of an object end with NULL. A key is "section.name". */
+#define PROBLEM_HEIGHT "initial.amplitude", "initial.background"
+#define PROBLEM_CENTER "initial.center_x", "initial.center_y", "initial.center_z"
+#define PROBLEM_WAVES  "initial.kx", "initial.ky", "initial.kz"
+
+/* The velocity c(x, t) = g(t) c(x). */
+typedef struct velocity_field {
+  const char *name, *help;
+  const char *keys[PROBLEM_KEYS];
+  int uniform; /* c is the vector u, v, w: kernels need no tables */
+  /* Adds to `table`, which is 0 along x and holds factors of 1 along y and z, what the formula of
+   * kernels_tables needs at index i of an axis. The sums begin at PROBLEM_SUM. */
+  void (*entry)(const config *config, const grid *grid, axis axis, int64_t i, double table[KERNELS_TABLE]);
+  double (*factor)(const config *config, double time);               /* g, at most 1 in magnitude; NULL: 1 */
+  unsigned motion;                                                   /* one of the flags, or 0 */
+  void (*back)(const config *config, double time, problem_map *map); /* NULL: where it started */
+  /* Whether the motion is as said at this time > 0, and when that is, in words; NULL: always. */
+  int (*known)(const config *config, double time);
+  const char *when;
+  /* Whether a body of this radius around the case's centre is carried as a whole, and what happens otherwise,
+   * in words; NULL: always. */
+  int (*holds)(const config *config, double radius);
+  const char *otherwise;
+} velocity_field;
+
+enum { PROBLEM_SUM = 3 };
+
+/* A source term S = sum of factors(t) times rows: what keeps a case up that no velocity carries. */
+typedef struct problem_source {
+  /* Along each axis what rows need at an index. */
+  void (*entry)(const config *config, const grid *grid, int d, int64_t i, double entry[2]);
+  /* Term `term` at a point, from the entries of its three indices and the velocity. */
+  double (*value)(const config *config, int term, const double *const entry[3], const double velocity[3]);
+  void (*factors)(const config *config, double time, double velocity_factor, double factors[CASES_SOURCES]);
+} problem_source;
+
+/* phi(x, t) = background + scale(t) shape(x), where shape is either a product of three functions of one
+ * coordinate each (`factor`) or a function of the offset from the centre (`body`). */
+typedef struct initial_case {
+  const char *name, *help;
+  const char *keys[PROBLEM_KEYS];
+  double widest; /* largest width allowed, in shortest lengths; where it uses initial.width */
+  /* The factor of axis d at x, a coordinate before the motion; `time` for the spreading by diffusion. */
+  double (*factor)(const config *config, int d, double x, double time);
+  /* The value at an offset from the centre, of the nearest periodic image. */
+  double (*body)(const config *config, const double offset[3]);
+  double (*scale)(const config *config, double time); /* NULL: initial.amplitude */
+  unsigned known_after;                               /* motions after which it is known, without diffusion */
+  int spreads;                                        /* known in a shifting velocity with diffusion too */
+  double reach;                                       /* radius beyond which there is nothing, in widths */
+  const problem_source *source; /* NULL: none; else it does not move, and is known at any time */
+} initial_case;
+
+/* The lists, in the order of --list; NULL beyond the end. */
+const initial_case *cases_at(int index);
+const velocity_field *velocities_at(int index);
+/* Index of a name, or -1. */
+int cases_find(const char *name);
+int velocities_find(const char *name);
+
+/* Whether the case or the velocity of a configuration makes use of a key. */
+int problem_uses(const config *config, const char *section, const char *name);
+
+/* x along an axis of a length, as the nearest periodic image of 0. */
+double problem_nearest(double x, double length);
+/* Wave number of whole waves across axis d, 2 pi k / l, and the sum of their squares. */
+double problem_wave(const config *config, int d);
+double problem_waves_squared(const config *config);
+
+#endif

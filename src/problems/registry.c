@@ -1,0 +1,76 @@
+#include "problems/problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* X(NAME): each stands in cases/NAME.c or velocities/NAME.c. */
+#define CASES(X)      X(cosine) X(gaussian) X(sphere) X(slotted) X(blob) X(manufactured)
+#define VELOCITIES(X) X(uniform) X(rotation) X(deformation) X(abc)
+
+#define X(name) extern const initial_case case_##name;
+CASES(X)
+#undef X
+#define X(name) extern const velocity_field velocity_##name;
+VELOCITIES(X)
+#undef X
+
+static const initial_case *const cases[] = {
+#define X(name) &case_##name,
+    CASES(X)
+#undef X
+};
+
+static const velocity_field *const velocities[] = {
+#define X(name) &velocity_##name,
+    VELOCITIES(X)
+#undef X
+};
+
+const initial_case *cases_at(int index) {
+  return index >= 0 && index < (int)(sizeof cases / sizeof cases[0]) ? cases[index] : NULL;
+}
+
+const velocity_field *velocities_at(int index) {
+  return index >= 0 && index < (int)(sizeof velocities / sizeof velocities[0]) ? velocities[index] : NULL;
+}
+
+int cases_find(const char *name) {
+  for (int i = 0; cases_at(i) != NULL; i++) {
+    if (strcmp(cases_at(i)->name, name) == 0) return i;
+  }
+  return -1;
+}
+
+int velocities_find(const char *name) {
+  for (int i = 0; velocities_at(i) != NULL; i++) {
+    if (strcmp(velocities_at(i)->name, name) == 0) return i;
+  }
+  return -1;
+}
+
+static int contains(const char *const *keys, const char *key) {
+  while (*keys != NULL && strcmp(*keys, key) != 0) keys++;
+  return *keys != NULL;
+}
+
+int problem_uses(const config *config, const char *section, const char *name) {
+  char key[64];
+  (void)snprintf(key, sizeof key, "%s.%s", section, name);
+  return contains(cases_at(config->initial)->keys, key) ||
+         contains(velocities_at(config->velocity)->keys, key);
+}
+
+double problem_nearest(double x, double length) {
+  return x - length * round(x / length);
+}
+
+double problem_wave(const config *config, int d) {
+  return 2.0 * PROBLEM_PI * config->wave_number[d] / config->l[d];
+}
+
+double problem_waves_squared(const config *config) {
+  double sum = 0.0;
+  for (int d = 0; d < 3; d++) sum += problem_wave(config, d) * problem_wave(config, d);
+  return sum;
+}
