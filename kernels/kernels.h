@@ -160,6 +160,35 @@ typedef struct kernels_call {
   kernels_tables tables; /* where it is VELOCITY_TABLES */
 } kernels_call;
 
+/* The min-plus product along one axis, for every pencil of the slab:
+ *
+ *   out[i] = min over k of in[k] + cost(i, k),   k = 0 .. count - 1,
+ *
+ * and i over all points of the slab along the axis. `out` has the launch's shape, `in` the same pitches and
+ * `count` points along the axis: nx along x, ny along y, any number of planes along z. Both are addresses of
+ * plane 0 (field_plane), for no halo plane is touched. cost(i, k) is either an entry of a table,
+ * cost[|i + offset - k|], or, with a pitch, of a matrix, cost[i pitch + k]; in the precision of the field and
+ * in MEMORY_DEVICE.
+ *
+ * One answer: sums have two terms and a minimum does not depend on the order; a zero of `out` is +0. No value
+ * may be a NaN or -infinity: the caller refuses them.
+ *
+ * With a table, blocks of k that cannot win are skipped: those for which `least` plus the least cost of the
+ * block is no less than the values found so far. */
+typedef struct kernels_minplus {
+  void *out;
+  const void *in;
+  axis along;
+  int count;
+  int accumulate; /* out keeps its value where that is less */
+  const void *cost;
+  ptrdiff_t pitch;           /* of a matrix, in elements, whole KERNELS_ROW_ALIGNMENTs; 0: a table */
+  ptrdiff_t offset;          /* of a table */
+  double least;              /* no value of `in` is below it; -infinity skips nothing */
+  unsigned long long *pairs; /* NULL, or a number in MEMORY_DEVICE to which the pairs (i, k) that were
+                              * computed are added, those of padding included */
+} kernels_minplus;
+
 /* Every slot is required unless marked optional (NULL allowed). Where nothing else is said a status is
  * STATUS_DEVICE, or STATUS_MEMORY if the backend lacks memory. */
 typedef struct kernels {
@@ -221,6 +250,8 @@ typedef struct kernels {
    * there. reference: NULL or a field. */
   status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
                        kernels_plane_sums *sums);
+  /* launch: only context, queue and shape are used. STATUS_MEMORY if there is no room for its tables. */
+  status (*minplus)(const kernels_launch *launch, const kernels_minplus *product);
   /* launch: only context, queue and shape.precision are used. */
   status (*stream)(const kernels_launch *launch, const kernels_stream *stream);
 

@@ -1,4 +1,5 @@
 #include "cpu.h"
+#include "minplus_cpu.h"
 
 #include <omp.h>
 #include <sched.h>
@@ -168,6 +169,11 @@ static status plane_sums_cpu(const kernels_launch *launch, const void *f, const 
   return numerics(launch)->plane_sums(launch, f, reference, sums);
 }
 
+static status minplus_cpu(const kernels_launch *launch, const kernels_minplus *product) {
+  return launch->shape.precision == PRECISION_SINGLE ? minplus_cpu_float(launch, product)
+                                                     : minplus_cpu_double(launch, product);
+}
+
 static status stream_cpu(const kernels_launch *launch, const kernels_stream *stream) {
   return numerics(launch)->stream(launch, stream);
 }
@@ -199,5 +205,6 @@ const kernels kernels_cpu = {
     .stage = stage_cpu,
     .axpy = axpy_cpu,
     .plane_sums = plane_sums_cpu,
+    .minplus = minplus_cpu,
     .stream = stream_cpu,
 };

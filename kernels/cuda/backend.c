@@ -51,6 +51,12 @@ static status plane_sums(const kernels_launch *launch, const void *f, const void
   DISPATCH(plane_sums, f, reference, sums);
 }
 
+static status minplus(const kernels_launch *launch, const kernels_minplus *product) {
+  CHECK(context_enter(launch->context));
+  return launch->shape.precision == PRECISION_SINGLE ? minplus_float(launch, product)
+                                                     : minplus_double(launch, product);
+}
+
 /* No planes here: a plain range of elements. */
 static status stream(const kernels_launch *launch, const kernels_stream *what) {
   if (what->elements == 0) return STATUS_OK;
@@ -93,6 +99,7 @@ const kernels kernels_cuda = {
     .stage = stage,
     .axpy = axpy,
     .plane_sums = plane_sums,
+    .minplus = minplus,
     .stream = stream,
     .graph_begin = context_graph_begin,
     .graph_end = context_graph_end,

@@ -17,6 +17,7 @@
   status axpy_##REAL(const kernels_launch *launch, double a, const void *x, void *y);                        \
   status plane_sums_##REAL(const kernels_launch *launch, const void *f, const void *reference,               \
                            kernels_plane_sums *sums);                                                        \
+  status minplus_##REAL(const kernels_launch *launch, const kernels_minplus *product);                       \
   status stream_##REAL(const kernels_launch *launch, const kernels_stream *stream);                          \
   /* Whether this build has code for the current device. */                                                  \
   cudaError_t vector_image_##REAL(void)

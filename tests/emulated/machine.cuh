@@ -79,10 +79,20 @@ using std::min;
 inline void __syncthreads() {
   machine::block_wait();
 }
+inline int __syncthreads_or(int vote) {
+  static int votes;
+  votes |= vote;
+  machine::block_wait();
+  const int result = votes;
+  machine::block_wait();
+  votes = 0;
+  machine::block_wait();
+  return result;
+}
 inline void __threadfence() {}
 inline void __threadfence_system() {}
-inline unsigned atomicAdd(unsigned *word, unsigned value) {
-  const unsigned before = *word;
+template <class T> T atomicAdd(T *word, T value) {
+  const T before = *word;
   *word += value;
   return before;
 }

@@ -1,0 +1,316 @@
+#include "minplus_cpu.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+#include "lines.h"
+
+/* The min-plus product, as a matrix product is computed: a tile of TILE_ROWS rows by TILE_COLUMNS columns of
+ * `out` stays in registers while k runs over a chunk, and a panel of `in` is packed once, so that it stays in
+ * the second cache and is read in order.
+ *
+ * Columns are what lies side by side in memory. Along y and z these are pencils, and rows are the points i of
+ * a pencil: the panel holds TILE_COLUMNS pencils. Along x columns are the points i, and rows are pencils: the
+ * panel holds TILE_ROWS pencils. The other operand is the cost. A table needs no packing: written once more,
+ * mirrored about zero, its entries for neighbouring i lie side by side, and those for the next k one place
+ * before. */
+
+enum { TILE_LINES = 2, TILE_COLUMNS = TILE_LINES * LINE, CHUNK = 32 };
+#ifdef __AVX512F__
+enum { TILE_ROWS = 8 };
+#else
+enum { TILE_ROWS = 4 };
+#endif
+_Static_assert((int)KERNELS_ROW_ALIGNMENT % ((int)TILE_LINES * (int)CPU_LINE_BYTES) == 0,
+               "the last tile of a row ends within its padding");
+
+/* A chunk of k, and what no cost of the block of i with it is below. */
+typedef struct visit {
+  real bound;
+  int chunk;
+} visit;
+
+typedef struct search {
+  const kernels_minplus *product;
+  kernels_shape shape;
+  int along_x;
+  int points;           /* of `out` along the axis */
+  int width;            /* points i of a tile */
+  int panel_width;      /* pencils of a tile */
+  int blocks, chunks;   /* of i and of k */
+  real *costs;          /* the mirrored table, or the matrix packed in blocks of i */
+  ptrdiff_t block_step; /* from block to block in `costs` */
+  ptrdiff_t cost_step;  /* from k to k in `costs` */
+  visit *visits;        /* for each block all chunks, the least bound first */
+} search;
+
+typedef struct tile {
+  cpu_vector value[TILE_ROWS][TILE_LINES];
+} tile;
+
+LINE_INLINE cpu_vector line_min(cpu_vector a, cpu_vector b) {
+#if defined(__AVX512F__)
+  return _Generic((real)0, float
+                  : (cpu_vector)_mm512_min_ps((__m512)a, (__m512)b), double
+                  : (cpu_vector)_mm512_min_pd((__m512d)a, (__m512d)b));
+#elif defined(__AVX__)
+  return _Generic((real)0, float
+                  : (cpu_vector)_mm256_min_ps((__m256)a, (__m256)b), double
+                  : (cpu_vector)_mm256_min_pd((__m256d)a, (__m256d)b));
+#else
+  for (int i = 0; i < LINE; i++) b[i] = a[i] < b[i] ? a[i] : b[i];
+  return b;
+#endif
+}
+
+/* `count` values of k: a[r] is the operand of row r, b that of the columns. */
+static void tile_search(int count, const real *a, ptrdiff_t a_step, const real *b, ptrdiff_t b_step,
+                        tile *result) {
+  tile t = *result;
+  for (int k = 0; k < count; k++) {
+    cpu_vector columns[TILE_LINES];
+    for (int l = 0; l < TILE_LINES; l++) columns[l] = line_load(b + l * LINE);
+    for (int r = 0; r < TILE_ROWS; r++) {
+      const cpu_vector row = line_fill(a[r]);
+      for (int l = 0; l < TILE_LINES; l++) t.value[r][l] = line_min(columns[l] + row, t.value[r][l]);
+    }
+    a += a_step;
+    b += b_step;
+  }
+  *result = t;
+}
+
+/* Whether a value of the tile is above `bound`. */
+static int tile_above(const tile *t, real bound) {
+  cpu_vector least = -t->value[0][0];
+  for (int r = 0; r < TILE_ROWS; r++) {
+    for (int l = 0; l < TILE_LINES; l++) least = line_min(-t->value[r][l], least);
+  }
+  int above = 0;
+  for (int i = 0; i < LINE; i++) above |= least[i] < -bound;
+  return above;
+}
+
+/* What the tile holds before the search. Places of no meaning hold a number that never wants a search. */
+static void tile_open(const search *s, const real *const rows[], int row_count, int columns, tile *t) {
+  real limit[TILE_COLUMNS];
+  for (int c = 0; c < TILE_COLUMNS; c++) limit[c] = c < columns ? (real)INFINITY : (real)-INFINITY;
+  for (int r = 0; r < TILE_ROWS; r++) {
+    for (int l = 0; l < TILE_LINES; l++) {
+      cpu_vector value = r < row_count ? line_load(limit + l * LINE) : line_fill((real)-INFINITY);
+      if (r < row_count && s->product->accumulate) value = line_min(line_load(rows[r] + l * LINE), value);
+      t->value[r][l] = value;
+    }
+  }
+}
+
+/* Adding zero turns -0 into +0. */
+static void tile_close(const tile *t, real *const rows[], int row_count) {
+  for (int r = 0; r < row_count; r++) {
+    for (int l = 0; l < TILE_LINES; l++) {
+      const cpu_vector value = t->value[r][l] + line_fill(0);
+      __builtin_memcpy(rows[r] + l * LINE, &value, sizeof value);
+    }
+  }
+}
+
+/* All chunks that can lower a value of the tile of block `block`. Returns the values of k that these hold. */
+static int tile_fill(const search *s, const real *panel, int block, tile *t) {
+  const real *costs = s->costs + block * s->block_step;
+  const visit *visits = s->visits + (ptrdiff_t)block * s->chunks;
+  int searched = 0;
+  for (int v = 0; v < s->chunks; v++) {
+    if (!tile_above(t, (real)s->product->least + visits[v].bound)) break;
+    const int k = visits[v].chunk * CHUNK;
+    const int count = s->product->count - k < CHUNK ? s->product->count - k : CHUNK;
+    const real *cost = costs + k * s->cost_step;
+    const real *in = panel + (ptrdiff_t)k * s->panel_width;
+    if (s->along_x) {
+      tile_search(count, in, TILE_ROWS, cost, s->cost_step, t);
+    } else {
+      tile_search(count, cost, s->cost_step, in, TILE_COLUMNS, t);
+    }
+    searched += count;
+  }
+  return searched;
+}
+
+/* Pencils of a job lie `pencil_step` elements apart, points of a pencil `point_step`. */
+typedef struct job {
+  ptrdiff_t first[TILE_COLUMNS]; /* element of point 0 of each pencil */
+  int pencils;
+  ptrdiff_t point_step;
+} job;
+
+/* The `index`-th TILE_ROWS or TILE_COLUMNS pencils. */
+static job job_of(const search *s, ptrdiff_t index) {
+  const kernels_shape *shape = &s->shape;
+  job j = {.point_step = 1};
+  if (s->along_x) {
+    const ptrdiff_t row = index * TILE_ROWS;
+    const ptrdiff_t left = (ptrdiff_t)shape->ny * shape->nz - row;
+    j.pencils = left < TILE_ROWS ? (int)left : TILE_ROWS;
+    for (int p = 0; p < j.pencils; p++)
+      j.first[p] = (row + p) / shape->ny * shape->plane + (row + p) % shape->ny * shape->ldx;
+    return j;
+  }
+  const int across = (shape->nx + TILE_COLUMNS - 1) / TILE_COLUMNS;
+  const int x = (int)(index % across) * TILE_COLUMNS;
+  const int along_y = s->product->along == AXIS_Y;
+  j.point_step = along_y ? shape->ldx : shape->plane;
+  j.pencils = shape->nx - x < TILE_COLUMNS ? shape->nx - x : TILE_COLUMNS;
+  for (int p = 0; p < j.pencils; p++)
+    j.first[p] = index / across * (along_y ? shape->plane : shape->ldx) + x + p;
+  return j;
+}
+
+static ptrdiff_t job_count(const search *s) {
+  const kernels_shape *shape = &s->shape;
+  const ptrdiff_t across = (shape->nx + TILE_COLUMNS - 1) / TILE_COLUMNS;
+  if (s->along_x) return ((ptrdiff_t)shape->ny * shape->nz + TILE_ROWS - 1) / TILE_ROWS;
+  return across * (s->product->along == AXIS_Y ? shape->nz : shape->ny);
+}
+
+/* The pencils of a job, k by k; a missing pencil is infinite. */
+static void panel_pack(const search *s, const job *j, real *panel) {
+  const real *in = s->product->in;
+  const int side_by_side = !s->along_x && j->pencils == TILE_COLUMNS;
+  for (int k = 0; k < s->product->count; k++) {
+    real *out = panel + (ptrdiff_t)k * s->panel_width;
+    if (side_by_side) {
+      __builtin_memcpy(out, in + j->first[0] + k * j->point_step, TILE_COLUMNS * sizeof *out);
+      continue;
+    }
+    for (int p = 0; p < s->panel_width; p++)
+      out[p] = p < j->pencils ? in[j->first[p] + k * j->point_step] : (real)INFINITY;
+  }
+}
+
+static long long job_run(const search *s, ptrdiff_t index, real *panel) {
+  const job j = job_of(s, index);
+  real *out = s->product->out;
+  long long searched = 0;
+  panel_pack(s, &j, panel);
+  for (int block = 0; block < s->blocks; block++) {
+    const int i = block * s->width;
+    const int points = s->points - i < s->width ? s->points - i : s->width;
+    const int row_count = s->along_x ? j.pencils : points;
+    const int columns = s->along_x ? points : j.pencils;
+    real *rows[TILE_ROWS] = {NULL};
+    tile t;
+    for (int r = 0; r < row_count; r++)
+      rows[r] = s->along_x ? out + j.first[r] + i : out + j.first[0] + (i + r) * j.point_step;
+    tile_open(s, (const real *const *)rows, row_count, columns, &t);
+    searched += tile_fill(s, panel, block, &t);
+    tile_close(&t, rows, row_count);
+  }
+  return searched * TILE_ROWS * TILE_COLUMNS;
+}
+
+/* Entry |i + offset - k| of the table for every i - k; zeros beyond the last point. */
+static void table_mirror(search *s) {
+  const kernels_minplus *product = s->product;
+  const real *table = product->cost;
+  const ptrdiff_t lowest = product->offset - (product->count - 1);
+  const ptrdiff_t entries = (ptrdiff_t)s->points + product->count - 1;
+  for (ptrdiff_t e = 0; e < entries + s->width; e++)
+    s->costs[e] = e < entries ? table[lowest + e < 0 ? -(lowest + e) : lowest + e] : (real)0;
+  s->costs += product->count - 1; /* i = k = 0 */
+}
+
+/* The costs of each block of i, k by k. */
+static void matrix_pack(search *s) {
+  const kernels_minplus *product = s->product;
+  const real *matrix = product->cost;
+#pragma omp parallel for schedule(static)
+  for (int block = 0; block < s->blocks; block++) {
+    for (int k = 0; k < product->count; k++) {
+      real *out = s->costs + block * s->block_step + k * s->cost_step;
+      for (int w = 0; w < s->width; w++) {
+        const ptrdiff_t i = block * s->width + w;
+        out[w] = i < s->points ? matrix[i * product->pitch + k] : (real)0;
+      }
+    }
+  }
+}
+
+/* The least cost of a block of i with a chunk of k. */
+static real bound_of(const search *s, int block, int chunk) {
+  const kernels_minplus *product = s->product;
+  if (product->pitch != 0) return (real)-INFINITY;
+  const int i0 = block * s->width;
+  const int i1 = i0 + s->width < s->points ? i0 + s->width : s->points;
+  const int k0 = chunk * CHUNK;
+  const int k1 = k0 + CHUNK < product->count ? k0 + CHUNK : product->count;
+  real least = (real)INFINITY;
+  for (int e = i0 - (k1 - 1); e <= i1 - 1 - k0; e++) least = s->costs[e] < least ? s->costs[e] : least;
+  return least;
+}
+
+static void visits_sort(const search *s) {
+#pragma omp parallel for schedule(static)
+  for (int block = 0; block < s->blocks; block++) {
+    visit *visits = s->visits + (ptrdiff_t)block * s->chunks;
+    for (int chunk = 0; chunk < s->chunks; chunk++) {
+      const visit next = {.bound = bound_of(s, block, chunk), .chunk = chunk};
+      int at = chunk;
+      for (; at > 0 && visits[at - 1].bound > next.bound; at--) visits[at] = visits[at - 1];
+      visits[at] = next;
+    }
+  }
+}
+
+/* Runs the jobs, each thread with a panel of its own. */
+static void search_run(const search *s, int threads, real *panels) {
+  const ptrdiff_t jobs = job_count(s);
+  const ptrdiff_t panel = (ptrdiff_t)s->product->count * s->panel_width;
+  long long pairs = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : pairs)
+  for (ptrdiff_t index = 0; index < jobs; index++)
+    pairs += job_run(s, index, panels + omp_get_thread_num() * panel);
+  if (s->product->pairs != NULL) *s->product->pairs += (unsigned long long)pairs;
+}
+
+static search search_make(const kernels_launch *launch, const kernels_minplus *product) {
+  const kernels_shape *shape = &launch->shape;
+  const int along_x = product->along == AXIS_X;
+  search s = {.product = product,
+              .shape = *shape,
+              .along_x = along_x,
+              .points = along_x                    ? shape->nx
+                        : product->along == AXIS_Y ? shape->ny
+                                                   : shape->nz,
+              .width = along_x ? TILE_COLUMNS : TILE_ROWS,
+              .panel_width = along_x ? TILE_ROWS : TILE_COLUMNS,
+              .chunks = (product->count + CHUNK - 1) / CHUNK};
+  const int table = product->pitch == 0;
+  s.blocks = (s.points + s.width - 1) / s.width;
+  s.cost_step = table ? -1 : s.width;
+  s.block_step = table ? s.width : (ptrdiff_t)s.width * product->count;
+  return s;
+}
+
+status CPU_NAME(minplus_cpu_)(const kernels_launch *launch, const kernels_minplus *product) {
+  const int threads = launch->context->threads;
+  search s = search_make(launch, product);
+  const size_t costs = product->pitch == 0 ? (size_t)(s.points + product->count + s.width)
+                                           : (size_t)s.blocks * (size_t)s.block_step;
+  const size_t panels = (size_t)threads * (size_t)product->count * (size_t)s.panel_width;
+  real *memory = aligned_alloc(CPU_LINE_BYTES, (panels + costs + LINE) / LINE * CPU_LINE_BYTES);
+  s.visits = malloc((size_t)s.blocks * (size_t)s.chunks * sizeof *s.visits);
+  if (memory != NULL && s.visits != NULL) {
+    s.costs = memory + panels;
+    if (product->pitch == 0) {
+      table_mirror(&s);
+    } else {
+      matrix_pack(&s);
+    }
+    visits_sort(&s);
+    search_run(&s, threads, memory);
+  }
+  const int failed = memory == NULL || s.visits == NULL;
+  free(s.visits);
+  free(memory);
+  return failed ? status_fail(STATUS_MEMORY, "no memory for the tables of a min-plus product") : STATUS_OK;
+}
