@@ -54,13 +54,16 @@ int64_t lab_points(const config *config) {
   return config->n[0] * config->n[1] * config->n[2];
 }
 
-void lab_open(lab *lab, const config *config) {
+void lab_open_equation(lab *lab, const config *config, const equation *equation) {
   lab->config = *config;
   expect(grid_make(config->n, config->l, 1, 0, &lab->grid), "grid_make");
-  expect(solver_create(MPI_COMM_SELF, &lab->config, equation_of(&lab->config), &lab->grid, backend,
-                       &lab->solver),
+  expect(solver_create(MPI_COMM_SELF, &lab->config, equation, &lab->grid, backend, &lab->solver),
          "solver_create");
   expect(solver_initialise(&lab->solver), "solver_initialise");
+}
+
+void lab_open(lab *lab, const config *config) {
+  lab_open_equation(lab, config, equation_of(config));
 }
 
 void lab_close(lab *lab) {
@@ -82,7 +85,11 @@ void lab_store(lab *lab, const double *points) {
 }
 
 void lab_load(lab *lab, double *points) {
-  const field *phi = &stepper_state(&lab->solver.stepper)->part[0];
+  lab_load_field(lab, 0, points);
+}
+
+void lab_load_field(lab *lab, int unknown, double *points) {
+  const field *phi = &stepper_state(&lab->solver.stepper)->part[unknown];
   const int64_t count = lab_points(&lab->config);
   if (lab->config.precision == PRECISION_DOUBLE) {
     expect(field_load(phi, 0, lab->grid.nz, points), "field_load");

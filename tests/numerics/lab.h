@@ -33,10 +33,14 @@ int64_t lab_points(const config *config);
 
 /* The solver with phi at the case's initial values. It must not move until lab_close. */
 void lab_open(lab *lab, const config *config);
+/* The same with an equation that the program does not have; it must outlive the lab. */
+void lab_open_equation(lab *lab, const config *config, const equation *equation);
 void lab_close(lab *lab);
 
+/* Of the first unknown; and any of them. */
 void lab_store(lab *lab, const double *points);
 void lab_load(lab *lab, double *points);
+void lab_load_field(lab *lab, int unknown, double *points);
 /* `steps` steps of dt, the first of them from time t. */
 void lab_march(lab *lab, double t, double dt, int64_t steps);
 

@@ -1,0 +1,136 @@
+#include "wave.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PRESSURE, VELOCITY, UNKNOWNS = 4 };
+
+static const double pi = 3.14159265358979323846;
+static const char *const names[UNKNOWNS] = {"p", "u", "v", "w"};
+
+typedef struct wave {
+  stencil stencil;
+  field scratch[3]; /* grad p, or div u in the first */
+  int scratch_count;
+} wave;
+
+static int yes(const config *config) {
+  (void)config;
+  return 1;
+}
+
+static int no(const config *config) {
+  (void)config;
+  return 0;
+}
+
+static int array_count(const config *config) {
+  (void)config;
+  return 3;
+}
+
+static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
+  (void)config;
+  *rates = (schedule_rates){0};
+  for (int d = 0; d < 3; d++) rates->advection += WAVE_SPEED / grid->h[d];
+  return STATUS_OK;
+}
+
+static double rate_factor(const config *config, double time) {
+  (void)config;
+  (void)time;
+  return 1.0;
+}
+
+static int known(const config *config, double time) {
+  (void)config;
+  return time == 0.0;
+}
+
+double wave_modified(const config *config, int d) {
+  static const double series[4] = {1.0, 2.0 / 3.0, 8.0 / 15.0,
+                                   16.0 / 35.0}; /* of arcsin(s) cos(asin s)/s^.. in s^2 */
+  const double points = (double)config->n[d], theta = 2.0 * pi * config->wave_number[d] / points;
+  double sum = 0.0;
+  for (int i = 0; i < config->order / 2; i++) sum += series[i] * pow(sin(0.5 * theta), 2 * i);
+  return sin(theta) * sum * points / config->l[d];
+}
+
+double wave_phase(const config *config, int64_t x, int64_t y, int64_t z) {
+  const int64_t at[3] = {x, y, z};
+  double phase = 0.3;
+  for (int d = 0; d < 3; d++)
+    phase += 2.0 * pi * config->wave_number[d] * (double)at[d] / (double)config->n[d];
+  return phase;
+}
+
+typedef struct row_of {
+  const config *config;
+  double amplitude;
+} row_of;
+
+static void fill_row(const void *user, int64_t z, int64_t y, double *row) {
+  const row_of *of = user;
+  for (int64_t x = 0; x < of->config->n[0]; x++)
+    row[x] = of->amplitude * cos(wave_phase(of->config, x, y, z));
+}
+
+static status fill(const config *config, const grid *grid, double time, int unknown, field *field) {
+  (void)time;
+  double squares = 0.0;
+  for (int d = 0; d < 3; d++) squares += pow(wave_modified(config, d), 2);
+  const double along = unknown == PRESSURE ? 1.0 : wave_modified(config, unknown - VELOCITY) / sqrt(squares);
+  const row_of of = {.config = config, .amplitude = along};
+  return field_fill(field, grid->z0, grid->n[2], 0, fill_row, &of);
+}
+
+static status create(const config *config, const grid *grid, const field_space *space, void **self) {
+  wave *wave = calloc(1, sizeof *wave);
+  *self = wave;
+  if (wave == NULL) return status_fail(STATUS_MEMORY, "no memory for the wave equation");
+  wave->stencil = stencil_make(config->order, grid->h);
+  for (int i = 0; i < 3; i++) {
+    CHECK(field_create(space, &wave->scratch[i]));
+    wave->scratch_count++;
+  }
+  return STATUS_OK;
+}
+
+static void destroy(void *self) {
+  wave *wave = self;
+  if (wave == NULL) return;
+  for (int i = 0; i < wave->scratch_count; i++) field_destroy(&wave->scratch[i]);
+  free(wave);
+}
+
+static status advance(void *self, const stage *stage) {
+  const wave *wave = self;
+  const kernels_launch launch = stage_launch(stage, &wave->stencil);
+  const kernels *backend = wave->scratch[0].backend;
+  const field *f = stage->f->part, *out = stage->out->part;
+  const void *const velocity[3] = {f[1].data, f[2].data, f[3].data};
+  void *const scratch[3] = {wave->scratch[0].data, wave->scratch[1].data, wave->scratch[2].data};
+  const double factor = -stage->weight * WAVE_SPEED;
+  for (int i = 0; i < UNKNOWNS; i++) CHECK(stage_combine(stage, &launch, i));
+  CHECK(backend->divergence(&launch, velocity, scratch[0]));
+  CHECK(backend->axpy(&launch, factor, scratch[0], out[PRESSURE].data));
+  CHECK(backend->gradient(&launch, f[PRESSURE].data, scratch));
+  for (int d = 0; d < 3; d++) CHECK(backend->axpy(&launch, factor, scratch[d], out[VELOCITY + d].data));
+  return stage->edges == NULL ? STATUS_OK : backend->event_record(stage->edges, launch.context, QUEUE_MAIN);
+}
+
+const equation wave_equation = {.name = "wave",
+                                .unknowns = UNKNOWNS,
+                                .names = names,
+                                .linear = yes,
+                                .steady = yes,
+                                .array_count = array_count,
+                                .stage_words = no,
+                                .rates = find_rates,
+                                .rate_factor = rate_factor,
+                                .known = known,
+                                .known_later = no,
+                                .fill = fill,
+                                .create = create,
+                                .destroy = destroy,
+                                .stage = advance};
