@@ -55,12 +55,6 @@ typedef struct tile_plan {
  * and marches through their planes in the launch's order, so that a window of planes stays in its cache. */
 status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function function, const void *job);
 
-/* Bytes that this process may still take before a control group of the system (as containers and batch
- * systems set them) ends it; SIZE_MAX without a limit. groups: what the kernel lists of the process's groups,
- * as /proc/self/cgroup; root: where the groups' trees are mounted. Linux,
- * Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst. */
-size_t memory_limit_cpu(const char *groups, const char *root);
-
 /* Bytes of the last-level caches that `threads` threads, lying close, see: the one of processor `cpu`, as
  * many times as it takes to seat them; for ranks that share it each counts all of it (that each counts its
  * part changed nothing: docs/explanation/performance.md, "Stores around the caches"). 0 if the system does

@@ -1,5 +1,6 @@
 #include "cpu.h"
 #include "base/check.h"
+#include "base/groups.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -86,7 +87,7 @@ status memory_available_cpu(kernels_context *context, size_t *bytes) {
   (void)fclose(file);
   if (!found) return status_fail(STATUS_DEVICE, "/proc/meminfo: no line MemAvailable");
   *bytes = (size_t)kilobytes * 1024;
-  const size_t limit = memory_limit_cpu("/proc/self/cgroup", "/sys/fs/cgroup");
+  const size_t limit = groups_memory(GROUPS_OF_PROCESS, GROUPS_ROOT);
   if (limit < *bytes) *bytes = limit;
   return STATUS_OK;
 }

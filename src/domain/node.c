@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "base/groups.h"
+
 status node_open(MPI_Comm comm, node *node) {
   CHECK_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node->comm));
   CHECK_MPI(MPI_Comm_rank(node->comm, &node->rank));
@@ -43,13 +45,20 @@ static int openmp_is_told(void) {
   return text != NULL && strtol(text, NULL, 10) > 0;
 }
 
+int node_share(int processors, int sharing, int quota, int ranks) {
+  const int own = processors / sharing;
+  const int allowed = quota / ranks;
+  const int least = own < allowed ? own : allowed;
+  return least > 1 ? least : 1;
+}
+
 status node_threads(const node *node, int wanted, int *threads) {
   int first = 0;
   int sharing = 1;
   int64_t unused = 0;
   const int count = processors(&first);
   CHECK(sum_alike(node, first * CPU_SETSIZE + count, 0, &unused, &sharing));
-  *threads = count > sharing ? count / sharing : 1;
+  *threads = node_share(count, sharing, groups_processors(GROUPS_OF_PROCESS, GROUPS_ROOT), node->ranks);
   if (openmp_is_told()) *threads = 0;
   if (wanted > 0) *threads = wanted;
   return STATUS_OK;

@@ -17,9 +17,12 @@ status node_open(MPI_Comm comm, node *node);
 status node_close(node *node);
 
 /* CPU threads for this rank: `wanted` if positive, else OMP_NUM_THREADS if it is a number (returns 0: OpenMP
- * decides), else the processors that this rank may use, divided by the ranks that may use the same ones.
- * Collective over the node. STATUS_MPI. */
+ * decides), else node_share of the processors that it may use. Collective over the node. STATUS_MPI. */
 status node_threads(const node *node, int wanted, int *threads);
+
+/* A rank's part of `processors` that `sharing` ranks may run on, but no more than its part of a quota of
+ * processors' time that all of the node's ranks share (a container's; base/groups.h); 1 at least. */
+int node_share(int processors, int sharing, int quota, int ranks);
 
 /* Sum of `bytes` over the node's ranks with the same `device`, and how many these are. Collective over the
  * node. STATUS_MPI. */

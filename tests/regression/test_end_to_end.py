@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import pty
 import re
 import shutil
@@ -187,7 +188,7 @@ def test_nohup_is_heeded(tmp_path):
     finally:
         signal.signal(signal.SIGHUP, before)
     wait_for_the_first_state(process, tmp_path)
-    ignored = int(re.search(r"SigIgn:\s*(\w+)", open(f"/proc/{process.pid}/status").read())[1], 16)
+    ignored = int(re.search(r"SigIgn:\s*(\w+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1], 16)
     process.send_signal(signal.SIGUSR1)
     process.communicate(timeout=60)
     assert process.returncode == 75
