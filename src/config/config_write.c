@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problems/problem.h"
+
 static const char *choice_name(const config_key *key, int value) {
   int i = 0;
   while (config_choice_at(key, i).name != NULL && config_choice_at(key, i).value != value) i++;
@@ -67,11 +69,29 @@ status config_text(const config *config, char **text) {
   return status_fail(STATUS_MEMORY, "no memory for the resolved configuration");
 }
 
-static void list_choices(const char *title, const char *section, const char *name, FILE *file) {
+static const char *const *case_keys(int index) {
+  return cases_at(index)->keys;
+}
+
+static const char *const *velocity_keys(int index) {
+  return velocities_at(index)->keys;
+}
+
+/* keys_of: the keys that an entry uses, or NULL where all do. */
+static void list_choices(const char *title, const char *section, const char *name,
+                         const char *const *(*keys_of)(int index), FILE *file) {
   const config_key *key = &config_keys[config_key_find(section, name)];
+  const size_t prefix = strlen(section) + 1;
   fprintf(file, "%s (%s.%s)\n", title, section, name);
-  for (int i = 0; config_choice_at(key, i).name != NULL; i++)
-    fprintf(file, "  %-14s %s\n", config_choice_at(key, i).name, config_choice_at(key, i).help);
+  for (int i = 0; config_choice_at(key, i).name != NULL; i++) {
+    fprintf(file, "  %-14s %s", config_choice_at(key, i).name, config_choice_at(key, i).help);
+    const char *const *keys = keys_of != NULL ? keys_of(i) : NULL;
+    for (int k = 0; keys != NULL && keys[k] != NULL; k++) {
+      const int own = strncmp(keys[k], section, prefix - 1) == 0;
+      fprintf(file, "%s%s", k == 0 ? "; keys " : ", ", own ? keys[k] + prefix : keys[k]);
+    }
+    fputc('\n', file);
+  }
   fputc('\n', file);
 }
 
@@ -82,10 +102,10 @@ static const char *default_text(const config_key *key) {
 }
 
 void config_list(FILE *file) {
-  list_choices("Cases", "initial", "case", file);
-  list_choices("Velocity fields", "velocity", "field", file);
-  list_choices("Schemes", "time", "scheme", file);
-  list_choices("Forms of the advection term", "physics", "form", file);
+  list_choices("Cases", "initial", "case", case_keys, file);
+  list_choices("Velocity fields", "velocity", "field", velocity_keys, file);
+  list_choices("Schemes", "time", "scheme", NULL, file);
+  list_choices("Forms of the advection term", "physics", "form", NULL, file);
   fputs("Backends (compute.backend), in the order in which auto tries them\n", file);
   for (int i = 0; i < kernels_count(); i++) fprintf(file, "  %s\n", kernels_at(i)->name);
   fputs("\nKeys\n\n", file);
