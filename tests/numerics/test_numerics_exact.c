@@ -79,6 +79,12 @@ static double blob_back(const config *config, double t, const double x[3]) {
   return blob_around(config, config->center, x);
 }
 
+/* Two layers, as if each were alone. */
+static double shear_layer(const config *config, double t, const double x[3]) {
+  const double offset = remainder(x[1] - config->center[1] - config->uniform[1] * t, config->l[1]);
+  return config->background + config->amplitude * tanh((0.25 * config->l[1] - fabs(offset)) / config->width);
+}
+
 /* Its centre turned about the middle of the box. */
 static double blob_turned(const config *config, double t, const double x[3]) {
   const double angle = 2.0 * pi * t / config->period;
@@ -228,8 +234,11 @@ static void test_exact_solutions_of_the_program(void **state) {
     config.initial = cases_find("manufactured");
     check_exact(&config, t, textbook_manufactured, "the manufactured solution");
   }
-  config.initial = cases_find("blob");
   config.diffusivity = 0.0;
+  config.initial = cases_find("shear_layer");
+  config.width = config.l[1] / 80;
+  check_exact(&config, 0.7, shear_layer, "a moving shear layer");
+  config.initial = cases_find("blob");
   config.width = 0.2;
   for (int d = 0; d < 3; d++) config.center[d] = 0.6 * config.l[d];
   config.velocity = velocities_find("rotation");

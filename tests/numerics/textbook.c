@@ -10,7 +10,8 @@ static int is(const config *c, const char *velocity) {
   return strcmp(velocities_at(c->velocity)->name, velocity) == 0;
 }
 
-/* The velocity at g = 1: a vector, solid rotation, LeVeque's deformation, Arnold-Beltrami-Childress flow. */
+/* The velocity at g = 1: a vector, solid rotation, LeVeque's deformation, Arnold-Beltrami-Childress flow,
+ * Taylor-Green vortex. */
 static double velocity_at(const config *c, int d, const double x[3]) {
   const double X = x[0] / c->l[0], Y = x[1] / c->l[1], Z = x[2] / c->l[2];
   const double a = 2.0 * pi * X, b = 2.0 * pi * Y, e = 2.0 * pi * Z;
@@ -28,6 +29,11 @@ static double velocity_at(const config *c, int d, const double x[3]) {
     if (d == 0) return c->abc[0] * sin(e) + c->abc[2] * cos(b);
     if (d == 1) return c->abc[1] * sin(a) + c->abc[0] * cos(e);
     return c->abc[2] * sin(b) + c->abc[1] * cos(a);
+  }
+  if (is(c, "taylor_green")) {
+    const double height = c->abc[0] * cos(e);
+    if (d == 0) return height * sin(a) * cos(b);
+    return d == 1 ? -height * c->l[1] / c->l[0] * cos(a) * sin(b) : 0.0;
   }
   return NAN; /* a velocity without a formula here agrees with nothing */
 }

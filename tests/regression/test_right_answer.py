@@ -15,6 +15,7 @@ VELOCITIES = {
     "rotation": {"field": "rotation", "period": 1.5},
     "deformation": {"field": "deformation", "period": 1.5},
     "abc": {"field": "abc", "a": 1.0, "b": 0.7, "c": 0.4},
+    "taylor_green": {"field": "taylor_green", "a": 0.8},
 }
 
 
@@ -44,6 +45,13 @@ def velocity(configuration):
             2 * lx * np.sin(ax / 2) ** 2 * np.sin(ay) * np.sin(az),
             -ly * np.sin(ax) * np.sin(ay / 2) ** 2 * np.sin(az),
             -lz * np.sin(ax) * np.sin(ay) * np.sin(az / 2) ** 2,
+        )
+    elif keys["field"] == "taylor_green":
+        a = keys["a"]
+        parts = (
+            a * np.sin(ax) * np.cos(ay) * np.cos(az),
+            -a * ly / lx * np.cos(ax) * np.sin(ay) * np.cos(az),
+            0.0,
         )
     else:
         a, b, c = keys["a"], keys["b"], keys["c"]
@@ -126,7 +134,7 @@ def images(offset, length):
     return offset - length * np.round(offset / length)
 
 
-@pytest.mark.parametrize("case", ["cosine", "gaussian", "sphere", "blob"])
+@pytest.mark.parametrize("case", ["cosine", "gaussian", "sphere", "blob", "shear_layer"])
 def test_step_0(tmp_path, case):
     """The initial values are those that the documentation names."""
     initial = {"case": case, "width": 0.2, "center_x": 0.9, "amplitude": 1.5, **(WAVES if case == "cosine" else {})}
@@ -142,6 +150,12 @@ def test_step_0(tmp_path, case):
         shape = 1.0
         for p, length, c in zip(points, lengths, center, strict=True):
             shape = shape * sum(np.exp(-(((p - c + m * length) / 0.2) ** 2) / 2) for m in range(-4, 5))
+    elif case == "shear_layer":
+        y, length = points[1] - center[1], lengths[1]
+        shape = sum(
+            np.tanh((y + (m + 0.25) * length) / 0.2) - np.tanh((y + (m - 0.25) * length) / 0.2) for m in range(-9, 10)
+        )
+        shape = shape - 1.0 + 0.0 * (points[0] + points[2])
     else:
         r = np.sqrt(sum(images(p - c, length) ** 2 for p, c, length in zip(points, center, lengths, strict=True)))
         shape = np.where(r <= 0.2, 1.0 if case == "sphere" else np.cos(np.pi * r / 0.4) ** 8, 0.0)
