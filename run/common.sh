@@ -13,9 +13,9 @@ die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 3; }
 
 # shellcheck disable=SC2034 # used by those who source this
 build_packages=(gcc g++ cmake make openmpi-bin libopenmpi-dev libhdf5-openmpi-dev
-  libinih-dev libjansson-dev libxxhash-dev libcmocka-dev python3 python3-venv)
+  libinih-dev libjansson-dev libxxhash-dev python3 python3-venv)
 # shellcheck disable=SC2034
-test_packages=(clang-format-14 clang-tidy-14 libomp-14-dev cppcheck shellcheck valgrind git)
+test_packages=(libcmocka-dev clang-format-14 clang-tidy-14 libomp-14-dev cppcheck shellcheck valgrind git)
 
 # packages_need NAME...: installs what is missing of these Debian or Ubuntu packages; silent when all are there.
 packages_need() {
@@ -45,7 +45,7 @@ tools_need() {
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   [ ${#missing[@]} = 0 ] || die "not found: ${missing[*]}. This system has no apt-get, so please install a C compiler," \
-    "CMake 3.25, MPI, parallel HDF5, inih, jansson, xxHash, cmocka and Python 3 with venv by its own means."
+    "CMake 3.25, MPI, parallel HDF5, inih, jansson, xxHash and Python 3 with venv by its own means."
 }
 
 # venv_need DIR PIP_ARGUMENT...: a Python environment DIR with these packages; silent when it has been made before and
@@ -83,9 +83,12 @@ build() {
     case $argument in -*) options+=("$argument") ;; *) targets+=(--target "$argument") ;; esac
   done
   nvcc=$(nvcc_find)
-  if [ "$preset" = default ] && [ -n "$nvcc" ]; then
-    options+=("-DCMAKE_CUDA_COMPILER=$nvcc")
-  fi
+  case $preset in
+  default | dev) # an earlier call may have left another choice in build/
+    options=(-DFDAPP_CUDA=AUTO "${options[@]}")
+    [ -z "$nvcc" ] || options+=("-DCMAKE_CUDA_COMPILER=$nvcc")
+    ;;
+  esac
   note "building: preset $preset"
   cmake --preset "$preset" "${options[@]}" >/dev/null
   cmake --build --preset "$preset" "${targets[@]}"

@@ -117,7 +117,10 @@ def find_program(args):
     if not program.exists():
         found = None if args.fdapp else shutil.which("fdapp")
         if not found:
-            raise Failure(2, f"{program}: no such program; build it (cmake --preset default) or name it with --fdapp")
+            raise Failure(
+                2,
+                f"{program}: no such program; build it (docs/reference/build.md) or name it with --fdapp",
+            )
         program = Path(found)
     if args.launcher:
         try:

@@ -28,7 +28,7 @@ def serial_hdf5(tmp_path):
 
 
 def configure(folder, *options, environment=None):
-    command = [os.environ["CMAKE"], "-S", os.environ["SOURCE"], "-B", str(folder / "build"), "-DFDAPP_TESTS=OFF"]
+    command = [os.environ["CMAKE"], "-S", os.environ["SOURCE"], "-B", str(folder / "build")]
     return subprocess.run(
         [*command, *options], env=environment, capture_output=True, text=True, timeout=120, check=False
     )
@@ -56,6 +56,16 @@ def run_paths(folder, *options):
         re.search(pattern, text).group(1).split(":") if re.search(pattern, text) else []
         for pattern, text in ((r"-rpath,([^ \n]*)", built), (r'NEW_RPATH "([^"]*)"', installed))
     ]
+
+
+def test_tests_are_built_once_they_are_asked_for(tmp_path):
+    """Without a preset and by `default` there are none; a folder that has them by `dev` keeps them."""
+    found = []
+    for preset in ([], ["--preset", "default"], ["--preset", "dev"], ["--preset", "default"]):
+        result = configure(tmp_path, *preset, "-DFDAPP_CUDA=OFF")
+        assert result.returncode == 0, result.stderr
+        found.append((tmp_path / "build" / "tests").exists())
+    assert found == [False, False, True, True]
 
 
 def test_serial_hdf5(tmp_path, serial_hdf5):
