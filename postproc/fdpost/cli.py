@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 from .errors import UsageError, run_command
-from .reader import AXES, Run
+from .reader import AXES, Run, spread
 
 NORMS = ("l1", "l2", "linf")
+LOOK = ("title", "size", "dpi", "font", "font_size", "log")  # options that are members of style.Look
 OVERVIEW = """Pictures of runs of fdapp. A RUN_DIR is a run's output directory; a single state file will do where one
 state is enough. Pictures go into the run directory unless -o says otherwise; the ending of the name chooses the
 format (png, pdf, svg; movies gif, mp4). Exit codes: 0 done, 2 wrong request, 3 data that cannot be used,
@@ -21,12 +22,17 @@ EXAMPLES = {
   fdplot slices runs/quickstart --steps last        the last state only
   fdplot slices runs/quickstart --project           seen through: strongest values along z, y, x
   fdplot slices runs/deformation --axis z --position 0.25 --count 6
+  fdplot slices runs/waves --field p u              one block of planes for each field
   fdplot slices runs/deformation/state_00000400.hdf --cmap cividis -o figure.pdf""",
     "history": """examples:
   fdplot history runs/quickstart
-  fdplot history runs/quickstart -o history.pdf""",
+  fdplot history runs/quickstart --title "" --size 3.4 3 --font-size 7 -o history.pdf     for a column of a paper""",
+    "watch": """examples:
+  fdplot watch runs/quickstart                      watch.png of the newest snapshot, until the run is done
+  fdplot watch runs/quickstart --every 2 --axis z --project
+An image viewer that reloads changed files shows it as it goes. Ctrl-C ends the watching, not the run.""",
     "movie": """examples:
-  fdplot movie runs/quickstart                      mid-plane normal to z, every state, as GIF
+  fdplot movie runs/quickstart                      mid-plane normal to z, every snapshot, as GIF
   fdplot movie runs/deformation --axis y --fps 20 -o deformation.mp4""",
     "convergence": """examples:
   fdplot convergence runs/n32 runs/n64 runs/n128
@@ -74,13 +80,31 @@ def positive(kind, least=0, most=math.inf):
     return parse
 
 
-def select_states(run, args, count):
-    """States by --steps and --count."""
+def select_states(run, args, states, count=None):
+    """The snapshots that --steps names, or --count of `states` (by default `count` of them, or all)."""
     if args.steps == "all":
-        return run.select()
+        return states
     if args.steps in ("first", "last"):
-        return [run.states[0 if args.steps == "first" else -1]]
-    return run.select(steps=args.steps, count=args.count or count)
+        return [states[0 if args.steps == "first" else -1]]
+    return run.pick(args.steps) if args.steps else spread(states, args.count or count)
+
+
+def chosen_fields(run, args, most=None):
+    """The fields that --field names, by default the run's first one. UsageError for one that is not there, or for more
+    than this command can show."""
+    fields = list(dict.fromkeys(args.field or [run.field]))
+    there = run.states[0].fields
+    if unknown := [field for field in fields if field not in there]:
+        raise UsageError(f"{run.path}: no field '{unknown[0]}'; there are: {', '.join(there)}")
+    if most and len(fields) > most:
+        raise UsageError(f"--field {' '.join(fields)}: a movie shows one field")
+    return fields
+
+
+def left_out(states):
+    """Words on the snapshots that a movie leaves out."""
+    steps = ", ".join(str(state.step) for state in states)
+    return steps and f"note: left out, for they lie between evenly spaced frames: step {steps}; --steps all takes all"
 
 
 def target(args, run, name):
@@ -101,11 +125,12 @@ def command_slices(args):
     if args.axis is None and (args.index is not None or args.position is not None):
         raise UsageError("--index and --position need --axis")
     run = Run(args.run)
-    states = select_states(run, args, 4)
+    states = select_states(run, args, run.states, 4)
     cuts = slices.choose_cuts(states[0], args.axis, args.index, args.position, args.project)
-    planes = slices.read_cuts(states, cuts, args.field)
-    tell(slices.missed(run, states, cuts, args.field, planes))
-    fig = slices.draw_slices(run, states, cuts, planes, args.field, args.cmap, args.vmin, args.vmax)
+    shown = {field: slices.read_cuts(states, cuts, field) for field in chosen_fields(run, args)}
+    for field, planes in shown.items():
+        tell(slices.missed(run, states, cuts, field, planes))
+    fig = slices.draw_slices(run, states, cuts, shown, args.cmap, args.vmin, args.vmax)
     print(style.save(fig, target(args, run, "slices.png")))
 
 
@@ -121,15 +146,20 @@ def command_movie(args):
     from . import movie, slices, style
 
     run = Run(args.run)
-    states = select_states(run, args, None)
+    states = run.states
+    if args.steps is None:  # steps that somebody lists are shown as they are
+        states, out = movie.even_frames(states, run.stride)
+        tell(left_out(out))
+    states = select_states(run, args, states)
+    (field,) = chosen_fields(run, args, 1)
     cut = slices.choose_cuts(states[0], args.axis or "z", args.index, args.position, args.project)[0]
     path = target(args, run, "movie.gif")
     writer = movie.movie_writer(path, args.fps)  # before all is read: it refuses names
-    planes = slices.read_cuts(states, [cut], args.field)
-    tell(slices.missed(run, states, [cut], args.field, planes))
+    planes = slices.read_cuts(states, [cut], field)
+    tell(slices.missed(run, states, [cut], field, planes))
     tick = frame_counter if sys.stderr.isatty() else None
     scale = style.colour_scale(planes[0], args.cmap, args.vmin, args.vmax)
-    print(movie.make_movie(run, states, cut, planes[0], path, writer, args.field, scale, tick))
+    print(movie.make_movie(run, states, cut, planes[0], path, writer, field, scale, tick))
 
 
 def command_convergence(args):
@@ -153,7 +183,7 @@ def command_spectrum(args):
     from . import spectrum, style
 
     run = Run(args.run)
-    fig = spectrum.draw_spectrum(run, select_states(run, args, 2), args.field)
+    fig = spectrum.draw_spectrum(run, select_states(run, args, run.states, 2), chosen_fields(run, args))
     print(style.save(fig, target(args, run, "spectrum.png")))
 
 
@@ -170,7 +200,8 @@ def frame_counter(number, total):
 
 def add_fields(parser, count_help):
     group = parser.add_argument_group("what to show")
-    group.add_argument("--field", default="phi", help="name of the field (default: phi)")
+    names = "fields (default: the equation's first)"
+    group.add_argument("--field", nargs="+", metavar="NAME", help=names)
     which = group.add_mutually_exclusive_group()
     which.add_argument("--steps", type=step_list, metavar="LIST", help="steps '0,100,200', or first, last, all")
     which.add_argument("--count", type=positive(int), metavar="N", help=count_help)
@@ -197,7 +228,20 @@ def add_plane(parser, axis_help):
     group.add_argument("--vmax", type=finite, metavar="V", help="upper end of the colour scale")
 
 
-def add_command(commands, name, function, summary, output=True):
+def add_look(parser, log):
+    """Options of every picture; log: colours may follow a logarithm."""
+    group = parser.add_argument_group("how it looks")
+    group.add_argument("--title", metavar="TEXT", help="in place of the run's name; '' for no heading at all")
+    group.add_argument("--size", nargs="+", type=positive(float, 1, 100), metavar="INCHES",
+                       help="width, or width and height, in inches")  # fmt: skip
+    group.add_argument("--dpi", type=positive(int, 20, 2400), metavar="N", help="pixels per inch")
+    group.add_argument("--font", metavar="NAME", help="an installed font (default: DejaVu Sans)")
+    group.add_argument("--font-size", type=positive(float, 4, 40), metavar="POINTS", help="of the text (default: 9)")
+    if log:
+        group.add_argument("--log", action="store_true", help="colours by the logarithm of the value")
+
+
+def add_command(commands, name, function, summary, output=True, log=False):
     parser = commands.add_parser(
         name,
         help=summary,
@@ -208,6 +252,7 @@ def add_command(commands, name, function, summary, output=True):
     parser.set_defaults(function=function)
     if output:
         parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: into the run directory)")
+        add_look(parser, log)
     return parser
 
 
@@ -215,15 +260,16 @@ def make_parser():
     """The whole command line."""
     parser = argparse.ArgumentParser("fdplot", description=OVERVIEW)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    slices = add_command(commands, "slices", command_slices, "planes through the domain, several times side by side")
+    slices = add_command(commands, "slices", command_slices, "planes through the domain, several times side by side",
+                         log=True)  # fmt: skip
     slices.add_argument("run", metavar="RUN_DIR")
     add_fields(slices, "number of states, spread over the run (default: 4)")
     add_plane(slices, "only planes normal to this axis (default: all three)")
     history = add_command(commands, "history", command_history, "mass, norm, extrema and errors over time")
     history.add_argument("run", metavar="RUN_DIR")
-    movie = add_command(commands, "movie", command_movie, "one plane over time, as an animated GIF or an MP4")
+    movie = add_command(commands, "movie", command_movie, "one plane over time, as an animated GIF or an MP4", log=True)
     movie.add_argument("run", metavar="RUN_DIR")
-    add_fields(movie, "number of frames, spread over the run (default: every state)")
+    add_fields(movie, "number of frames, spread over the run (default: every snapshot at the same distance)")
     add_plane(movie, "axis normal to the plane (default: z)")
     frames = "frames per second, 0.1 to 240, of a GIF at most 50 (default: 12)"
     movie.add_argument("--fps", type=positive(float, 0.1, 240), default=12, metavar="N", help=frames)
@@ -247,4 +293,15 @@ def make_parser():
 def main(arguments=None):
     """Entry point; returns the exit code."""
     args = make_parser().parse_args(arguments)
-    return run_command(lambda: args.function(args))
+    return run_command(lambda: dressed(args))
+
+
+def dressed(args):
+    """Run the command in the look that its options ask for, from the figure to the file."""
+    from . import style
+
+    chosen = {name: value for name in LOOK if (value := getattr(args, name, None)) is not None}
+    if len(chosen.get("size", ())) > 2:
+        raise UsageError("--size takes a width, or a width and a height")
+    with style.look(**chosen):
+        args.function(args)

@@ -1,4 +1,8 @@
-"""Errors of several runs against the grid spacing, with the observed order."""
+"""Errors of several runs against the grid spacing, with the observed order.
+
+An order needs one spacing h per run. Where all axes are refined alike, h is the largest of their spacings. Where some
+axes have the same spacing in all runs, they say nothing about the order, and h is the largest spacing of the refined
+ones. Axes that are refined by different factors have no single h: such runs are refused."""
 
 from dataclasses import dataclass
 
@@ -8,8 +12,10 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from . import style
 from .errors import DataError, UsageError
+from .reader import AXES
 
 NORMS = {"l1": ("err_l1", "$L_1$"), "l2": ("err_l2", "$L_2$"), "linf": ("err_linf", r"$L_\infty$")}
+SAME_SPACING = 1e-6  # relative difference up to which two spacings are equal
 SAME_TIME = 1e-9  # relative difference up to which two runs ended at the same time
 MARKERS = "osD"
 # Keys of the configuration that runs on different grids have to share; None: all of the section.
@@ -22,7 +28,7 @@ class Sample:
     """The errors of one run at its end."""
 
     name: str
-    h: float
+    h: float  # along the axes that are refined
     time: float
     errors: dict  # norm -> value
 
@@ -47,12 +53,30 @@ def refuse_differences(runs, shared, sentence):
                     raise DataError(f"{sentence}: {section}.{key} is {one} in {runs[0].name}, {other} in {run.name}")
 
 
+def refined_axes(runs):
+    """The axes along which the spacing differs between the runs. DataError if it differs by other factors along one
+    than along another; UsageError if it differs nowhere."""
+    spacings = np.array([run.spacing for run in runs])
+    factors = spacings / spacings[0]
+    refined = [axis for axis in range(3) if np.abs(factors[:, axis] - 1).max() > SAME_SPACING]
+    if not refined:
+        raise UsageError("convergence needs runs with at least two grid spacings")
+    for run, own in zip(runs, factors[:, refined]):
+        if np.ptp(own) > SAME_SPACING * own.max():
+            words = ", ".join(f"{AXES[axis]} by {own[i]:.4g}" for i, axis in enumerate(refined))
+            raise DataError(
+                f"from {runs[0].name} to {run.name} spacings change by different factors ({words}), so that there is no"
+                " single spacing for errors to be drawn against: refine these axes alike, or one alone"
+            )
+    return refined
+
+
 def collect(runs, norms):
-    """Samples from coarse to fine. DataError without errors, of different problems, by different methods or at
-    different times; UsageError for a single spacing."""
+    """Samples from coarse to fine. DataError without errors, of different problems, by different methods, at different
+    times, or with axes that are refined by different factors; UsageError for a single spacing."""
     refuse_differences(runs, PROBLEM, "the runs solve different problems, so that their errors cannot be compared")
     refuse_differences(runs, METHOD, "the runs' methods differ, and so do their orders: one picture for each")
-    samples = []
+    ends = []
     for run in runs:
         table = run.diagnostics
         columns = {norm: NORMS[norm][0] for norm in norms}
@@ -66,10 +90,10 @@ def collect(runs, norms):
         if exact := [column for column in columns.values() if table[column][-1] == 0]:
             raise DataError(f"{run.directory}/diagnostics.csv: {exact[0]} is zero in the last row: nothing to compare")
         errors = {norm: table[column][-1] for norm, column in columns.items()}
-        samples.append(Sample(run.name, max(run.spacing), table["time"][-1], errors))
+        ends.append((table["time"][-1], errors))
+    refined = refined_axes(runs)
+    samples = [Sample(run.name, max(run.spacing[axis] for axis in refined), *end) for run, end in zip(runs, ends)]
     samples.sort(key=lambda sample: -sample.h)
-    if len({round(np.log(sample.h), 9) for sample in samples}) < 2:
-        raise UsageError("convergence needs runs with at least two grid spacings")
     times = [sample.time for sample in samples]
     if max(times) - min(times) > SAME_TIME * max(abs(max(times)), 1e-300):
         found = ", ".join(f"{sample.name}: t = {sample.time:g}" for sample in samples)
@@ -116,6 +140,11 @@ def spacing_ticks(ax, h):
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
+def spacing_name(refined):
+    """The spacing's symbol: h, with the axis' name where one alone is refined."""
+    return f"$h_{AXES[refined[0]]}$" if len(refined) == 1 else "$h$"
+
+
 def draw_reference(ax, h, errors, orders):
     """Thin lines of the given orders through the finest error of all, labelled at their coarse ends."""
     ends = np.array([h.max(), h.min()])
@@ -124,8 +153,8 @@ def draw_reference(ax, h, errors, orders):
         values = 0.45 * errors.min() * (ends / h.min()) ** order
         ax.plot(ends, values, color=style.SOFT, lw=0.8, ls=(0, (4, 3)), zorder=1)
         ax.annotate(
-            f"order {order:g}", (ends[0], values[0]), xytext=(5, 0), textcoords="offset points", fontsize=7.5,
-            color=style.SOFT, va="center", annotation_clip=False)  # fmt: skip
+            f"order {order:g}", (ends[0], values[0]), xytext=(5, 0), textcoords="offset points",
+            fontsize=style.points(7.5), color=style.SOFT, va="center", annotation_clip=False)  # fmt: skip
         low, high = min(low, values.min() / 2), max(high, values.max() * 2)
     ax.set_ylim(low, high)
 
@@ -133,10 +162,11 @@ def draw_reference(ax, h, errors, orders):
 @style.styled
 def draw_convergence(runs, norms=("l1", "l2", "linf"), orders=None):
     """Figure of errors against spacing with fitted orders. Returns the figure and the table for the terminal."""
-    samples = collect(runs, norms)
+    samples, refined = collect(runs, norms), refined_axes(runs)
     h = np.array([sample.h for sample in samples])
-    fig = Figure(figsize=(5.4, 4.4))
-    ax = fig.add_axes((0.15, 0.13, 0.72, 0.71))
+    size = style.chosen_size(5.4, 4.4)
+    fig = Figure(figsize=size)
+    ax = fig.subplots(gridspec_kw=style.edges(size, 0.81, 0.70, 0.57, 0.70))
     style.heading(fig, "Convergence", f"{len(samples)} runs at t = {style.number(samples[0].time)}", left=0.2)
     fits, finest = [], []
     for norm, colour, marker in zip(norms, style.COLOURS, MARKERS):
@@ -152,7 +182,12 @@ def draw_convergence(runs, norms=("l1", "l2", "linf"), orders=None):
     ax.set_yscale("log")
     ax.margins(x=0.06, y=0.08)
     draw_reference(ax, h, np.array(finest), orders or [float(round(np.mean(fits)))])
-    ax.set_xlabel("grid spacing $h$")
+    ax.set_xlabel("grid spacing " + spacing_name(refined))
     ax.set_ylabel("error at the end")
     ax.legend(loc="upper left", handletextpad=0.3, borderaxespad=0.2)
-    return fig, table(samples, norms)
+    text = table(samples, norms)
+    if len(refined) < 3:
+        own = " and ".join(AXES[axis] for axis in refined)
+        same = " and ".join(name for axis, name in enumerate(AXES) if axis not in refined)
+        text += f"\nh is the spacing along {own}; along {same} all runs have the same spacing"
+    return fig, text

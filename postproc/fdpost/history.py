@@ -31,12 +31,31 @@ def above_floor(ax, values):
     return shown
 
 
-def mass_scale(run, table):
+def conserved(table):
+    """Name of the column of the conserved integral: mass, or energy where an equation keeps that. None without
+    either."""
+    return next((name for name in ("mass", "energy") if name in table), None)
+
+
+def shown_field(run):
+    """The field that the norms and extrema are about: the run's first one, phi if no snapshot tells."""
+    try:
+        return run.field
+    except DataError:
+        return "phi"
+
+
+def symbol(field):
+    """A field's symbol within a formula."""
+    return r"\varphi" if field == "phi" else field
+
+
+def mass_scale(run, table, field="phi"):
     """What mass drift is measured against, and how that is called."""
     bound = table["l2"][0] * np.sqrt(np.prod(run.lengths))  # |mass| <= l2 sqrt(V), by Cauchy and Schwarz
     if abs(table["mass"][0]) > NO_MASS * bound:
         return table["mass"][0], r"$|m - m_0|\,/\,|m_0|$"
-    return bound, r"$|m - m_0|\,/\,\|\varphi_0\|\sqrt{V}$"
+    return bound, rf"$|m - m_0|\,/\,\|{symbol(field)}_0\|\sqrt{{V}}$"
 
 
 def log_axis(ax, nothing, *series):
@@ -82,7 +101,7 @@ def end_labels(ax, time, series):
             textcoords="offset points",
             color=colour,
             va="center",
-            fontsize=8.5,
+            fontsize=style.points(8.5),
             annotation_clip=False,
         )
 
@@ -114,10 +133,10 @@ def draw_conservation(ax, time, values, scale, title, label, colour):
         draw_lines(ax, time, [(above_floor(ax, drift), "", colour)])
 
 
-def draw_extrema(ax, time, table):
+def draw_extrema(ax, time, table, field):
     low, high = table["min"], table["max"]
-    ax.set_title("Extrema; shaded: the range at the start")
-    ax.set_ylabel(r"$\varphi$")
+    ax.set_title("Extrema; shaded: at the start")
+    ax.set_ylabel(f"${symbol(field)}$")
     ax.axhspan(low[0], high[0], color=style.COLOURS[4], alpha=0.13, lw=0)
     series = [(high, "max", style.COLOURS[1]), (low, "min", style.COLOURS[0])]
     draw_lines(ax, time, series)
@@ -126,7 +145,7 @@ def draw_extrema(ax, time, table):
 
 
 def draw_errors(ax, time, table):
-    ax.set_title("Error against the exact solution")
+    ax.set_title("Error against exact solution")
     ax.set_ylabel("error")
     names = [name for name in ERRORS if name in table]
     log_axis(ax, "none: exactly zero", *(table[name] for name in names))
@@ -146,19 +165,18 @@ def draw_courant(ax, time, table):
 
 @style.styled
 def draw_history(run):
-    """Figure of the diagnostics: mass, L2 norm, extrema, and errors where an exact solution exists."""
+    """Figure of the diagnostics: mass or energy, L2 norm, extrema, and errors where an exact solution exists."""
     table = run.diagnostics
-    missing = [name for name in ("step", "time", "mass", "l2", "min", "max", "courant") if name not in table]
+    kept, field = conserved(table), shown_field(run)
+    missing = [name for name in ("step", "time", kept or "mass", "l2", "min", "max", "courant") if name not in table]
     if missing:
         raise DataError(f"{run.directory}/diagnostics.csv: no column {', '.join(missing)}")
     time = table["time"]
-    fig = Figure(figsize=(7.6, 5.2))
-    axes = fig.subplots(
-        2,
-        2,
-        sharex=True,
-        gridspec_kw={"left": 0.105, "right": 0.945, "bottom": 0.09, "top": 0.82, "wspace": 0.36, "hspace": 0.30},
-    )
+    size = style.chosen_size(7.6, 5.2)
+    fig = Figure(figsize=size)
+    place = style.edges(size, 0.8, 0.42, 0.47, 0.94)
+    between = style.gaps(size, place, 0.87, 0.52)
+    axes = fig.subplots(2, 2, sharex=True, gridspec_kw=place | between)
     dt = style.number(table["dt"][0]) if "dt" in table else "?"
     style.heading(
         fig,
@@ -166,18 +184,18 @@ def draw_history(run):
         f"{len(time)} rows to step {int(table['step'][-1])},  t = {style.number(time[-1])},"
         f"  Δt = {dt},  Courant number {style.number(largest(table['courant']), 3)}",
     )
-    scale, label = mass_scale(run, table)
-    draw_conservation(axes[0, 0], time, table["mass"], scale, "Drift of mass", label, style.COLOURS[0])
+    scale, label = mass_scale(run, table, field) if kept == "mass" else (None, r"$|E - E_0|\,/\,E_0$")
+    draw_conservation(axes[0, 0], time, table[kept], scale, f"Drift of {kept}", label, style.COLOURS[0])
     draw_conservation(
         axes[0, 1],
         time,
         table["l2"],
         None,
         "Drift of the $L_2$ norm",
-        r"$|\,\|\varphi\| - \|\varphi_0\|\,|\,/\,\|\varphi_0\|$",
+        r"$|\,\|F\| - \|F_0\|\,|\,/\,\|F_0\|$".replace("F", symbol(field)),
         style.COLOURS[2],
     )
-    draw_extrema(axes[1, 0], time, table)
+    draw_extrema(axes[1, 0], time, table, field)
     if "err_l2" in table and np.isfinite(table["err_l2"][1:]).any():  # it is zero at the start, whatever comes
         draw_errors(axes[1, 1], time, table)
     else:

@@ -2,6 +2,7 @@
 
 import math
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 from matplotlib import animation
@@ -33,25 +34,30 @@ def movie_writer(path, fps):
 def draw_frame(run, state, cut, field, plane, scale):
     """First frame: the figure and what changes from frame to frame (image, clock, progress)."""
     axis, index = cut
-    across, up = (state.lengths[other] for other in slices.in_plane(axis))
-    inches = 4.2 / max(across, up)
-    across, up = across * inches, up * inches
-    width = max(0.7 + across + 0.95, slices.heading_width(run.name, " " * 40))
-    height = 0.85 + up + 0.6
+    left, right, bottom, top = map(style.points, (0.7, 0.95, 0.6, 0.85))
+    top -= style.points(0.26) * (not style.headed())
+    longest = (style.chosen_width() or 4.2 + left + right) - left - right
+    if longest < 1:
+        raise UsageError(f"--size: a movie is at least {left + right + 1:.3g} inches wide")
+    inches = slices.axis_inches(state.lengths, 1.0)
+    across, up = (inches[other] for other in slices.in_plane(axis))
+    across, up = (edge * longest / max(across, up) for edge in (across, up))
+    width, height = left + across + right, bottom + up + top
+    if not style.chosen_width():
+        width = max(width, slices.heading_width(run.name, " " * 40))
     fig = Figure(figsize=(width, height))
-    ax = fig.add_axes((0.7 / width, 0.6 / height, across / width, up / height))
+    ax = fig.add_axes((left / width, bottom / height, across / width, up / height))
     image = slices.draw_plane(ax, state, plane, axis, *scale)
     slices.label_plane(ax, state, axis)
     style.heading(fig, run.name)
-    fig.text(
-        0.12 / width, 1 - 0.36 / height, slices.cut_title(state, axis, index), fontsize=8.5, color=style.SOFT, va="top"
-    )
-    box = [[(0.7, 0.6, across, up)]]
-    slices.colour_bar(fig, image, field, 0.7 + across + 0.18, box, width, height)
-    clock = fig.text(
-        (0.7 + across) / width, 1 - 0.36 / height, "", fontsize=10, fontweight="bold", va="top", ha="right"
-    )
-    track = fig.add_axes((0.7 / width, (0.6 + up + 0.07) / height, across / width, 0.025 / height))
+    line = (bottom + up + style.points(0.49)) / height
+    place = slices.cut_title(state, axis, index)
+    fig.text(0.12 / width, line, place, fontsize=style.points(8.5), color=style.SOFT, va="top")
+    box = [[(left, bottom, across, up)]]
+    slices.colour_bar(fig, image, field, left + across + 0.18, box, width, height)
+    edge = (left + across) / width
+    clock = fig.text(edge, line, "", fontsize=style.points(10), fontweight="bold", va="top", ha="right")
+    track = fig.add_axes((left / width, (bottom + up + 0.07) / height, across / width, 0.025 / height))
     track.set(xlim=(0, 1), ylim=(0, 1))
     track.set_axis_off()
     track.add_patch(Rectangle((0, 0), 1, 1, color=style.RULE, lw=0))
@@ -59,13 +65,29 @@ def draw_frame(run, state, cut, field, plane, scale):
     return fig, image, clock, bar
 
 
+def even_frames(states, stride=0):
+    """The states that are equally far apart in time, and those left out, such as a checkpoint between two snapshots or
+    a shortened last step: shown at a constant rate, they would make time jump. stride: steps between snapshots
+    (output.fields_every) or 0 if unknown; then it is the commonest distance."""
+    gaps = [after.step - before.step for before, after in pairwise(states)]
+    if not gaps:
+        return states, []
+    stride = stride or max(set(gaps), key=lambda gap: (gaps.count(gap), -gap))
+    phases = [state.step % stride for state in states]
+    phase = max(set(phases), key=lambda own: (phases.count(own), -own))
+    even = [state for state, own in zip(states, phases) if own == phase]
+    out = [state for state, own in zip(states, phases) if own != phase]
+    return (even, out) if len(even) > 1 else (states, [])
+
+
+@style.styled
 def make_movie(run, states, cut, planes, path, writer, field, scale, progress=None):
     """Write the movie of `planes`, the cut (axis, index) through each of the states; `writer`: of movie_writer(path);
     `scale`: colour map, low, high. Returns the path."""
     fig, image, clock, bar = draw_frame(run, states[0], cut, field, planes[0], scale)
     first, last = states[0].time, states[-1].time
     decimals = max(4, 3 - math.floor(math.log10(last - first))) if last > first else 4
-    with style.whole_file(path) as part, writer.saving(fig, str(part), DPI):
+    with style.whole_file(path) as part, writer.saving(fig, str(part), style.resolution(DPI)):
         for number, (state, plane) in enumerate(zip(states, planes), start=1):
             image.set_data(slices.close_period(plane))
             clock.set_text(f"t = {state.time:.{decimals}f}")

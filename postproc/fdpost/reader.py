@@ -53,8 +53,15 @@ class State:
         """Positions of the points along axis 0 (x), 1 (y) or 2 (z)."""
         return self.origin[axis] + self.spacing[axis] * np.arange(self.size[axis])
 
-    def read(self, field="phi", key=...):
-        """Read `field[key]`; key indexes (z, y, x). UsageError for an unknown field, DataError if unreadable."""
+    @property
+    def field(self):
+        """The field that is shown unless another is asked for: phi, or the first in the equation's order."""
+        return "phi" if "phi" in self.fields else self.fields[0]
+
+    def read(self, field=None, key=...):
+        """Read `field[key]`, by default of the first field; key indexes (z, y, x). UsageError for an unknown field,
+        DataError if unreadable."""
+        field = field or self.field
         if field not in self.fields:
             raise UsageError(f"{self.path}: no field '{field}'; there are: {', '.join(self.fields)}")
         try:
@@ -63,13 +70,13 @@ class State:
         except (OSError, KeyError, RuntimeError) as error:
             raise DataError(f"{self.path}: cannot read {field}: {error}") from error
 
-    def plane(self, axis, index, field="phi"):
+    def plane(self, axis, index, field=None):
         """The plane normal to `axis` at `index`, rows along the higher remaining axis: (y, x), (z, x) or (z, y)."""
         key = [slice(None)] * 3
         key[2 - axis] = index
         return self.read(field, tuple(key))
 
-    def projection(self, axis, field="phi"):
+    def projection(self, axis, field=None):
         """At each point of the plane normal to `axis` the value of largest magnitude along the axis (as plane())."""
         planes = (self.plane(2, k, field) for k in range(self.size[2]))  # one at a time: a field may not fit in memory
         if axis == 2:
@@ -104,6 +111,8 @@ def read_state(path):
         step, time, dt = (attributes[name] for name in ("step", "time", "dt"))
     except KeyError as error:
         raise DataError(f"{path}: not a state of fdapp: attribute {error} is missing in /fdapp") from error
+    named = str(attributes.get("fields", "")).split()  # in the equation's order; HDF5 itself lists them by the alphabet
+    fields = sorted(fields, key=lambda name: named.index(name) if name in named else len(named))
     return State(path, int(step), float(time), float(dt), shape, spacing, origin, tuple(fields), attributes)
 
 
@@ -144,6 +153,11 @@ class Run:
             if state.shape != states[0].shape:
                 raise DataError(f"{state.path}: {state.size} points, but {states[0].path.name} has {states[0].size}")
         return states
+
+    @property
+    def field(self):
+        """The field that is shown unless another is asked for."""
+        return self.states[0].field
 
     def _state_paths(self):
         """Files named by the index: after a restart from an earlier step, later files are no longer part of the run."""
@@ -239,24 +253,36 @@ class Run:
             pass
         raise DataError(f"{self.directory}/config.ini: {section}.{key} = {text}: not a number above zero")
 
+    @property
+    def stride(self):
+        """Steps between kept snapshots by the configuration, output.fields_every; 0 if unknown or none."""
+        text = self.config.get("output", {}).get("fields_every", "0")
+        return int(text) if text.isdecimal() else 0
+
+    def pick(self, steps):
+        """The states of exactly these steps. UsageError for one that is not there."""
+        by_step = {state.step: state for state in self.states}
+        unknown = [step for step in steps if step not in by_step]
+        if unknown:
+            there = ", ".join(str(step) for step in by_step)
+            raise UsageError(f"{self.directory}: no state of step {unknown[0]}; there are: {there}")
+        return [by_step[step] for step in steps]
+
     def select(self, steps=None, count=None):
         """States of the given steps (exact), or `count` of them spread evenly, first and last included, or all."""
-        states = self.states
-        if steps:
-            by_step = {state.step: state for state in states}
-            unknown = [step for step in steps if step not in by_step]
-            if unknown:
-                there = ", ".join(str(step) for step in by_step)
-                raise UsageError(f"{self.directory}: no state of step {unknown[0]}; there are: {there}")
-            return [by_step[step] for step in steps]
-        if count is None or count >= len(states):
-            return states
-        if count == 1:
-            return states[-1:]
-        times = np.array([state.time for state in states])
-        wanted = np.linspace(times[0], times[-1], count)
-        picks = sorted({int(np.abs(times - time).argmin()) for time in wanted})
-        return [states[pick] for pick in picks]
+        return self.pick(steps) if steps else spread(self.states, count)
+
+
+def spread(states, count):
+    """`count` of the states, evenly spread in time, first and last included; the last one for one; None: all."""
+    if count is None or count >= len(states):
+        return states
+    if count == 1:
+        return states[-1:]
+    times = np.array([state.time for state in states])
+    wanted = np.linspace(times[0], times[-1], count)
+    picks = sorted({int(np.abs(times - time).argmin()) for time in wanted})
+    return [states[pick] for pick in picks]
 
 
 def plane_index(state, axis, index=None, position=None):

@@ -4,12 +4,16 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from . import style
+from .errors import UsageError
 from .reader import AXES, plane_index
 
 PLANE_INCHES = 1.9  # longest edge of a panel
+THIN, THIN_DRAWN = 1 / 8, 1 / 5  # an edge shorter than THIN of the longest is drawn as THIN_DRAWN of it
 LEFT, RIGHT, TOP, BOTTOM = 0.62, 0.95, 1.02, 0.55
 GAP_X, GAP_Y = 0.22, 0.68
+GAP_SINGLE = 0.62  # between planes side by side, which have labels of their own
 TIME_INCHES = 1.25  # a column is not narrower than the time above it
+COLUMN_LEAST = 0.3  # inches that a panel keeps at any chosen width
 
 
 def in_plane(axis):
@@ -20,7 +24,7 @@ def in_plane(axis):
 def draw_plane(ax, state, plane, axis, colours, low, high):
     """One plane as a picture over the whole period, 0 to L: the first points are repeated at the far edges.
 
-    Returns the image; close_period() prepares the data of later frames."""
+    Returns the image; close_period() prepares the data of later frames. The picture fills the panel's box."""
     ax.grid(False)
     for spine in ax.spines.values():
         spine.set_visible(True)
@@ -29,11 +33,16 @@ def draw_plane(ax, state, plane, axis, colours, low, high):
         start, h, length = state.origin[other], state.spacing[other], state.lengths[other]
         edges += [start - h / 2, start + length + h / 2]
         limits.append((start, start + length))
-    image = ax.imshow(close_period(plane), origin="lower", extent=edges, cmap=colours, vmin=low, vmax=high)
-    ax.set(xlim=limits[0], ylim=limits[1], aspect="equal")
-    for limit, ticks in zip(limits, (ax.set_xticks, ax.set_yticks)):
-        marks = np.linspace(*limit, 3 if limit[1] - limit[0] > 0.3 * max(state.lengths) else 2)
-        ticks(marks, [f"{mark:.3g}" for mark in marks])
+    norm = style.colour_norm(low, high)
+    image = ax.imshow(close_period(plane), origin="lower", extent=edges, cmap=colours, norm=norm, aspect="auto")
+    ax.set(xlim=limits[0], ylim=limits[1])  # the box itself has the right proportions
+    inches = ax.get_position(original=True).size * ax.figure.get_size_inches()
+    for limit, length, axis_ticks in zip(limits, inches, (ax.xaxis, ax.yaxis)):
+        marks = np.linspace(*limit, 3 if length > style.points(0.55) else 2)
+        axis_ticks.set_ticks(marks, [f"{mark:.3g}" for mark in marks])
+    first, *_, last = ax.get_xticklabels()  # neighbouring panels keep apart
+    first.set_horizontalalignment("left")
+    last.set_horizontalalignment("right")
     return image
 
 
@@ -52,67 +61,117 @@ def label_plane(ax, state, axis, horizontal=True, vertical=True):
     ax.tick_params(labelbottom=horizontal, labelleft=vertical)
 
 
-def layout(state, cuts, count):
-    """Boxes (left, bottom, width, height) in inches, [cut][time], and the figure's size.
+def axis_inches(lengths, longest):
+    """Inches in which the axes x, y, z are drawn; `longest` for the longest one. All to one scale, but for axes that
+    would be lines at that scale: those are stretched."""
+    shares = [length / max(lengths) for length in lengths]
+    return [longest * (THIN_DRAWN if share < THIN else share) for share in shares]
 
-    One time: the planes side by side. Several: a row for each plane, a column for each time. All to one scale."""
-    scale = PLANE_INCHES / max(state.lengths)
-    sizes = [[state.lengths[other] * scale for other in in_plane(axis)] for axis, _ in cuts]
+
+def stretched(lengths):
+    """Words on the axes that are not drawn to scale; "" if there is none."""
+    drawn = axis_inches(lengths, max(lengths))
+    words = [
+        f"{name} drawn {style.number(shown / length, 3)} times as long"
+        for name, length, shown in zip(AXES, lengths, drawn)
+        if shown > length * (1 + 1e-12)
+    ]
+    return ", ".join(words)
+
+
+def layout(state, cuts, count, fields=1, longest=PLANE_INCHES):
+    """Boxes (left, bottom, width, height) in inches, [field][cut][time], and the figure's size.
+
+    One time: the planes side by side. Several: a row for each plane, a column for each time. Fields one above the
+    other."""
+    left_most, right, top, bottom, gap_x, gap_y, gap, time = map(
+        style.points, (LEFT, RIGHT, TOP, BOTTOM, GAP_X, GAP_Y, GAP_SINGLE, TIME_INCHES)
+    )
+    top -= style.points(style.HEADING) * (not style.headed())
+    inches = axis_inches(state.lengths, longest)
+    sizes = [[inches[other] for other in in_plane(axis)] for axis, _ in cuts]
     if count == 1:
-        tallest, gap = max(size[1] for size in sizes), 0.62
-        width = LEFT + sum(size[0] for size in sizes) + gap * (len(cuts) - 1) + RIGHT
-        boxes, left = [], LEFT
+        top -= style.points(0.22)
+        tall = max(size[1] for size in sizes)
+        width = left_most + sum(size[0] for size in sizes) + gap * (len(cuts) - 1) + right
+    else:
+        tall = sum(size[1] for size in sizes) + gap_y * (len(cuts) - 1)
+        column = max(time, *(size[0] for size in sizes))
+        width = left_most + count * column + (count - 1) * gap_x + right
+    height = top + fields * tall + (fields - 1) * gap_y + bottom
+    found = []
+    for field in range(fields):
+        boxes, left, ceiling = [], left_most, height - top - field * (tall + gap_y)
         for across, up in sizes:
-            boxes.append([(left, BOTTOM + (tallest - up) / 2, across, up)])
-            left += across + gap
-        return boxes, (width, TOP - 0.22 + tallest + BOTTOM)
-    column = max(TIME_INCHES, *(size[0] for size in sizes))
-    width = LEFT + count * column + (count - 1) * GAP_X + RIGHT
-    height = TOP + sum(size[1] for size in sizes) + GAP_Y * (len(cuts) - 1) + BOTTOM
-    boxes, top = [], height - TOP
-    for across, up in sizes:
-        boxes.append([(LEFT + j * (column + GAP_X), top - up, across, up) for j in range(count)])
-        top -= up + GAP_Y
-    return boxes, (width, height)
+            if count == 1:
+                boxes.append([(left, ceiling - (tall + up) / 2, across, up)])
+                left += across + gap
+            else:
+                boxes.append([(left + j * (column + gap_x), ceiling - up, across, up) for j in range(count)])
+                ceiling -= up + gap_y
+        found.append(boxes)
+    return found, (width, height)
+
+
+def fitted_layout(state, cuts, count, fields=1):
+    """layout() of the chosen width: by the longest edge that a panel may have. UsageError if there is no room."""
+    wanted = style.chosen_width()
+    if not wanted:
+        return layout(state, cuts, count, fields)
+    low, high = COLUMN_LEAST, 2 * wanted
+    if wanted < layout(state, cuts, count, fields, low)[1][0]:
+        raise UsageError(
+            f"--size {wanted:g}: too narrow for these planes; show fewer times, or take a smaller --font-size"
+        )
+    for _ in range(40):
+        middle = (low + high) / 2
+        found = layout(state, cuts, count, fields, middle)
+        low, high = (middle, high) if found[1][0] < wanted else (low, middle)
+    return found[0], (wanted, found[1][1])
 
 
 def heading_width(title, subtitle):
     """Inches that the heading needs, so that a narrow figure is widened and no text is cut off."""
-    return max(0.115 * len(title), 0.068 * len(subtitle)) + 0.4
+    return style.points(max(0.115 * len(title), 0.068 * len(subtitle)) + 0.4) if style.headed() else 0.0
 
 
 @style.styled
-def draw_slices(run, states, cuts, planes, field="phi", cmap=None, vmin=None, vmax=None):
-    """Figure of `cuts` [(axis, index)] at `states`; no index: the projection along the axis. Every panel has the
-    same colours and the same scale. planes: what read_cuts() gave."""
-    colours, low, high = style.colour_scale([plane for row in planes for plane in row], cmap, vmin, vmax)
-    boxes, (width, height) = layout(states[0], cuts, len(states))
+def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
+    """Figure of `cuts` [(axis, index)] at `states`; no index: the projection along the axis. shown: {field: what
+    read_cuts() gave}. All panels have the same scale of length, and those of one field the same colours."""
+    blocks, (width, height) = fitted_layout(states[0], cuts, len(states), len(shown))
     nx, ny, nz = states[0].size
     subtitle = f"{nx} × {ny} × {nz} points"
     if len(states) == 1:
         subtitle += f",  t = {style.number(states[0].time)},  step {states[0].step}"
-    width = max(width, heading_width(run.name, subtitle))
+    subtitle = ";  ".join(filter(None, (subtitle, stretched(states[0].lengths))))
+    if not style.chosen_width():
+        width = max(width, heading_width(run.name, subtitle))
     fig = Figure(figsize=(width, height))
     style.heading(fig, run.name, subtitle)
-    image = None
-    for (axis, index), row, row_boxes in zip(cuts, planes, boxes):
-        for j, (state, plane, (left, bottom, across, up)) in enumerate(zip(states, row, row_boxes)):
-            ax = fig.add_axes((left / width, bottom / height, across / width, up / height))
-            image = draw_plane(ax, state, plane, axis, colours, low, high)
-            label_plane(ax, state, axis, vertical=j == 0)
-            if j == 0:
-                ax.set_title(cut_title(state, axis, index), fontsize=8.5, color=style.SOFT, pad=4)
-            if len(states) > 1 and axis == cuts[0][0]:
-                time_label(fig, ax, state, width, height)
-    right = max(box[0] + box[2] for row in boxes for box in row)
-    colour_bar(fig, image, field, right + 0.2, boxes, width, height)
+    for number, ((field, planes), boxes) in enumerate(zip(shown.items(), blocks)):
+        colours, low, high = style.colour_scale([plane for row in planes for plane in row], cmap, vmin, vmax)
+        for i, ((axis, index), row, row_boxes) in enumerate(zip(cuts, planes, boxes)):
+            for j, (state, plane, (left, bottom, across, up)) in enumerate(zip(states, row, row_boxes)):
+                ax = fig.add_axes((left / width, bottom / height, across / width, up / height))
+                image = draw_plane(ax, state, plane, axis, colours, low, high)
+                label_plane(ax, state, axis, vertical=j == 0)
+                if j == 0:
+                    title = cut_title(state, axis, index)
+                    ax.set_title(title, fontsize=style.points(8.5), color=style.SOFT, pad=4)
+                if len(states) > 1 and number == i == 0:
+                    time_label(fig, ax, state, width, height)
+        right = max(box[0] + box[2] for row in boxes for box in row)
+        colour_bar(fig, image, field, right + 0.2, boxes, width, height)
     return fig
 
 
 def read_cut(state, cut, field):
-    """What a cut (axis, index) shows: a plane, or without an index the strongest values along the axis."""
+    """What a cut (axis, index) shows, in double precision, in which pictures compute: a plane, or without an index the
+    strongest values along the axis."""
     axis, index = cut
-    return state.projection(axis, field) if index is None else state.plane(axis, index, field)
+    plane = state.projection(axis, field) if index is None else state.plane(axis, index, field)
+    return np.asarray(plane, dtype=float)
 
 
 def read_cuts(states, cuts, field):
@@ -131,28 +190,30 @@ def time_label(fig, ax, state, width, height):
     """Time and step above a column."""
     box = ax.get_position()
     label = f"t = {style.number(state.time)}"
-    fig.text(box.x0, box.y1 + 0.25 / height, label, fontsize=9.5, fontweight="bold", va="bottom")
-    right = max(box.x1, box.x0 + TIME_INCHES / width)
-    fig.text(right, box.y1 + 0.25 / height, f"step {state.step}", fontsize=8, color=style.SOFT, va="bottom", ha="right")
+    above = box.y1 + style.points(0.25) / height
+    fig.text(box.x0, above, label, fontsize=style.points(9.5), fontweight="bold", va="bottom")
+    right = max(box.x1, box.x0 + style.points(TIME_INCHES) / width)
+    step = f"step {state.step}"
+    fig.text(right, above, step, fontsize=style.points(8), color=style.SOFT, va="bottom", ha="right")
 
 
 def colour_bar(fig, image, field, left, boxes, width, height):
-    """One colour bar for all panels, as tall as the panels but never a skyscraper."""
+    """One colour bar for all panels of a field, as tall as they are, within limits."""
     bottom = min(box[1] for row in boxes for box in row)
     top = max(box[1] + box[3] for row in boxes for box in row)
-    tall = min(top - bottom, 3.4)
+    tall = max(min(top - bottom, 3.4), 0.6)
     ax = fig.add_axes((left / width, ((top + bottom - tall) / 2) / height, 0.11 / width, tall / height))
     bar = fig.colorbar(image, cax=ax)
     bar.outline.set_visible(False)
     ax.grid(False)
     ax.tick_params(length=2.5)
-    ax.set_title(style.field_label(field), loc="center", fontsize=10, pad=6)
+    ax.set_title(style.field_label(field), loc="center", fontsize=style.points(10), pad=6)
 
 
 def missed(run, states, cuts, field, planes):
-    """A sentence if `planes`, the cuts at these states, reach less than half of what phi is there by diagnostics.csv;
-    else None."""
-    if field != "phi" or any(index is None for _, index in cuts) or not run.diagnosed:
+    """A sentence if `planes`, the cuts at these states, reach less than half of the range of the field by
+    diagnostics.csv, which is about the run's first field; else None."""
+    if field != run.field or any(index is None for _, index in cuts) or not run.diagnosed:
         return None
     table = run.diagnostics
     if not {"step", "min", "max"} <= table.keys():
@@ -169,7 +230,7 @@ def missed(run, states, cuts, field, planes):
     if not high - low < 0.5 * (most - least):
         return None
     return (
-        f"note: phi goes from {least:.3g} to {most:.3g}, in these planes only from {low:.3g} to {high:.3g};"
+        f"note: {field} goes from {least:.3g} to {most:.3g}, in these planes only from {low:.3g} to {high:.3g};"
         " --project, or --axis with --position, may show more"
     )
 

@@ -1,15 +1,18 @@
 """Shell-averaged power spectrum of a field on the periodic domain."""
 
+import itertools
+
 import numpy as np
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from . import style
 from .errors import DataError
+from .reader import AXES
 
 LEGEND = 12  # lines that the legend names at most
 LARGEST = 1e300  # power that can still be drawn
-FLOOR = 1e-34  # share of the largest power below which there is only round-off (double precision squared)
 
 
 def power_spectrum(phi, lengths):
@@ -17,10 +20,14 @@ def power_spectrum(phi, lengths):
 
     With the Fourier coefficients f_k of phi = sum f_k exp(i k x), the power of shell s is the mean of |f_k|^2 over the
     wave vectors with round(|k| / dk) = s, dk = 2 pi / (longest edge); returns (k = s dk, mean, number of vectors).
-    The sum of mean * number over all shells is the mean of phi^2 (Parseval). The rfft's half is counted twice."""
+    The sum of mean * number over all shells is the mean of phi^2 (Parseval). The rfft's half is counted twice. Computed
+    in double precision whatever phi's is, and without phi's mean, which would add its round-off to all waves."""
+    phi = np.asarray(phi, dtype=float)
     nz, ny, nx = phi.shape
-    with np.errstate(over="ignore"):  # a run that blows up: infinite
-        power = np.abs(np.fft.rfftn(phi) / phi.size) ** 2
+    with np.errstate(over="ignore", invalid="ignore"):  # a run that blows up: infinite
+        constant = phi.mean()
+        power = np.abs(np.fft.rfftn(phi - constant) / phi.size) ** 2
+        power[0, 0, 0] = constant**2
     weight = np.full(power.shape[2], 2.0)
     weight[0] = 1.0
     if nx % 2 == 0:
@@ -42,42 +49,71 @@ def power_spectrum(phi, lengths):
     return dk * np.flatnonzero(filled), total[filled] / count[filled], count[filled]
 
 
+def round_off(phi):
+    """Power of a wave vector below which there is only round-off: that of values stored in phi's precision, spread over
+    all wave vectors, with a factor of 10 for the transform's own."""
+    with np.errstate(over="ignore"):
+        return 10 * np.finfo(phi.dtype).eps ** 2 * np.square(phi, dtype=float).mean() / phi.size
+
+
+def draw_nyquist(ax, states, scale):
+    """Each axis' Nyquist wavenumber as a line, those at the same place as one. Beyond the smallest one a shell holds
+    waves along some directions alone."""
+    places = {}
+    for name, h in zip(AXES, states[0].spacing):
+        places.setdefault(round(np.pi / h / scale, 9), []).append(name)
+    for number, (place, names) in enumerate(places.items()):
+        label = "Nyquist" if len(places) == 1 else f"Nyquist {', '.join(names)}"
+        ax.axvline(place, color=style.SOFT, lw=0.8, ls=(0, (4, 3)), zorder=1)
+        ax.annotate(label, (place, 0.98 - 0.2 * number), xycoords=ax.get_xaxis_transform(), xytext=(-4, 0), rotation=90,
+                    textcoords="offset points", fontsize=style.points(7.5), color=style.SOFT, ha="right",
+                    va="top")  # fmt: skip
+
+
 @style.styled
-def draw_spectrum(run, states, field="phi"):
-    """Figure of the spectra of `states`, from light to dark in time, with the grid's Nyquist wavenumber."""
-    fig = Figure(figsize=(6.2, 4.4))
-    ax = fig.add_axes((0.125, 0.13, 0.70, 0.71))
-    style.heading(fig, run.name, f"shell-averaged power spectrum of {style.field_label(field)}", left=0.2)
+def draw_spectrum(run, states, fields=("phi",)):
+    """Figure of the spectra of the fields at `states`, from light to dark in time, a colour for each field, with the
+    Nyquist wavenumbers of the axes. All wavenumbers with more than round-off are shown, the corners of the wave
+    vectors' box included."""
+    size = style.chosen_size(6.2, 4.4)
+    fig = Figure(figsize=size)
+    ax = fig.subplots(gridspec_kw=style.edges(size, 0.78, 1.08, 0.57, 0.70))
+    names = ", ".join(map(style.field_label, fields))
+    style.heading(fig, run.name, f"shell-averaged power spectrum of {names}", left=0.2)
     lengths = states[0].lengths
     unit = all(abs(length - 1) < 1e-12 for length in lengths)
     scale = 2 * np.pi if unit else 1.0
-    nyquist = min(np.pi / h for h in states[0].spacing) / scale
-    top, bottom = 0.0, np.inf
+    bottom, top, least, most = np.inf, 0.0, np.inf, 0.0
     shares = np.linspace(0.35, 1, len(states)) if len(states) > 1 else [1.0]
     named = set(np.linspace(0, len(states) - 1, min(len(states), LEGEND)).round())
-    for i, (share, state) in enumerate(zip(shares, states)):
-        k, mean, _ = power_spectrum(state.read(field), lengths)
-        shown = (k > 0) & (mean > FLOOR * mean.max()) & (k / scale <= nyquist * 1.0001) & (mean < LARGEST)
-        colour = tuple(1 - share * (1 - np.array([0.0, 0.30, 0.53])))
-        marker = "o" if shown.sum() < 20 else None
-        width = 4.4 - 3 * share  # later lines are thinner, so that equal spectra are seen to be several
-        label = f"t = {style.number(state.time)}" if i in named else None
-        ax.plot(k[shown] / scale, mean[shown], color=colour, lw=width, marker=marker, ms=3.5, label=label)
-        if shown.any():
-            top, bottom = max(top, mean[shown].max()), min(bottom, mean[shown].min())
+    for field, colour in zip(fields, itertools.cycle(style.COLOURS)):
+        for i, (share, state) in enumerate(zip(shares, states)):
+            phi = state.read(field)
+            k, mean, _ = power_spectrum(phi, lengths)
+            shown = (k > 0) & (mean > round_off(phi)) & (mean < LARGEST)
+            shade = tuple(1 - share * (1 - np.array(to_rgb(colour))))
+            marker = "o" if shown.sum() < 20 else None
+            width = 4.4 - 3 * share  # later lines are thinner, so that equal spectra are seen to be several
+            label = ", ".join([style.field_label(field)] * (len(fields) > 1) + [f"t = {style.number(state.time)}"])
+            label = label if i in named else None
+            ax.plot(k[shown] / scale, mean[shown], color=shade, lw=width, marker=marker, ms=3.5, label=label)
+            if shown.any():
+                top, bottom = max(top, mean[shown].max()), min(bottom, mean[shown].min())
+                least, most = min(least, k[shown][0] / scale), max(most, k[shown][-1] / scale)
     if top <= 0:
-        raise DataError(f"{run.directory}: {field} is the same everywhere, or not finite, and has no spectrum")
+        found = ", ".join(fields)
+        raise DataError(f"{run.directory}: {found} is the same everywhere, or not finite, and has no spectrum")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_ylim(bottom / 4, top * 6)
-    ax.set_xlim(None, nyquist * 1.12)
-    ax.axvline(nyquist, color=style.SOFT, lw=0.8, ls=(0, (4, 3)))
-    ax.annotate("Nyquist", (nyquist, 0.98), xycoords=ax.get_xaxis_transform(), xytext=(-4, 0), rotation=90,
-                textcoords="offset points", fontsize=7.5, color=style.SOFT, ha="right", va="top")  # fmt: skip
+    most = max(most, min(np.pi / h for h in states[0].spacing) / scale)
+    ax.set_xlim(least / 1.12, most * 1.12)
+    draw_nyquist(ax, states, scale)
     style.plain_log_axis(ax, "x")
     ax.yaxis.set_major_locator(LogLocator(numticks=7))
     ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel(r"$|k|\,L\,/\,2\pi$  (waves across the domain)" if unit else "$|k|$  (radians to a unit of length)")
-    ax.set_ylabel(r"mean of $|\hat\varphi_k|^2$ in a shell")
+    ax.set_xlabel(r"$|k|\,L\,/\,2\pi$  (waves across the domain)" if unit else "$|k|$  (radians per unit of length)")
+    transformed = r"\varphi" if fields[0] == "phi" else fields[0] if len(fields[0]) == 1 else "f"
+    ax.set_ylabel(rf"mean of $|\hat{{{transformed if len(fields) == 1 else 'f'}}}_k|^2$ in a shell")
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), handlelength=1.3)
     return fig

@@ -1,12 +1,16 @@
-"""How the pictures look: type, colours that colour-blind people can tell apart, and saving."""
+"""How the pictures look: type, colours that colour-blind people can tell apart, sizes, and saving."""
 
 import functools
 import os
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import matplotlib
 import numpy as np
+from matplotlib.colors import LogNorm, Normalize, SymLogNorm
+from matplotlib.font_manager import findfont
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from .errors import DataError, UsageError
@@ -59,38 +63,157 @@ STYLE = {
 }
 
 
+FONT_SIZE = STYLE["font.size"]  # the sizes and margins below are made for it, and grow with the one that is chosen
+HEADING = 0.48  # inches that the heading takes
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a user chooses for a picture. None leaves the choice to the picture."""
+
+    title: str | None = None  # in place of the run's name; "" leaves out the whole heading
+    size: tuple | None = None  # width, or width and height, in inches
+    dpi: int | None = None
+    font: str | None = None
+    font_size: float = FONT_SIZE
+    log: bool = False  # colours follow the logarithm of the value
+
+
+DEFAULT = Look()
+_look = ContextVar("look", default=DEFAULT)
+
+
+@contextmanager
+def look(**choices):
+    """The package's style, with these members of Look, for everything from the figure to the file.
+
+    matplotlib reads its settings when a figure is made and again when it is saved, so both have to happen inside. The
+    caller's settings are neither used nor changed. UsageError for an unknown font."""
+    chosen = replace(_look.get(), **choices)
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(settings(chosen))
+        token = _look.set(chosen)
+        try:
+            yield
+        finally:
+            _look.reset(token)
+
+
+def settings(chosen):
+    """Settings of matplotlib for a Look."""
+    scale = chosen.font_size / FONT_SIZE
+    sizes = {name: scale * value for name, value in STYLE.items() if name.endswith(("font.size", "labelsize",
+             "titlesize", "fontsize"))}  # fmt: skip
+    if not chosen.font:
+        return STYLE | sizes
+    try:
+        findfont(chosen.font, fallback_to_default=False)
+    except ValueError as error:
+        raise UsageError(f"font '{chosen.font}' is not installed; matplotlib knows it by another name, or not at all") \
+            from error  # fmt: skip
+    maths = {"mathtext.fontset": "custom", "mathtext.rm": chosen.font, "mathtext.bf": f"{chosen.font}:bold",
+             "mathtext.it": f"{chosen.font}:italic"}  # fmt: skip
+    return STYLE | sizes | maths | {"font.sans-serif": [chosen.font, *STYLE["font.sans-serif"]]}
+
+
 def styled(draw):
-    """Run `draw` in the package's style, leaving the caller's settings of matplotlib alone."""
+    """Run `draw` in the look that is in force, or in the package's own."""
 
     @functools.wraps(draw)
     def wrapper(*args, **kwargs):
-        with matplotlib.rc_context():
-            matplotlib.rcdefaults()
-            matplotlib.rcParams.update(STYLE)
+        with look():
             return draw(*args, **kwargs)
 
     return wrapper
 
 
+def points(size):
+    """A size of type, or a distance, that is made for FONT_SIZE, for the chosen one."""
+    return size * _look.get().font_size / FONT_SIZE
+
+
+def headed():
+    """True unless the heading is left out."""
+    return _look.get().title != ""
+
+
+def chosen_width():
+    """The chosen width in inches or None, for pictures whose height follows from what they show. UsageError if a height
+    is chosen, too."""
+    chosen = _look.get().size
+    if chosen and len(chosen) > 1:
+        raise UsageError("--size takes a width alone here: planes are drawn to scale, so the height follows")
+    return chosen[0] if chosen else None
+
+
+def chosen_size(width, height):
+    """Size of a figure in inches: as chosen, else this one, which has room for a heading. A chosen width alone keeps
+    the proportions."""
+    chosen = _look.get().size
+    if not headed():
+        height -= HEADING
+    if not chosen:
+        return width, height
+    return chosen[0], chosen[1] if len(chosen) > 1 else height * chosen[0] / width
+
+
+def edges(size, left, right, bottom, top):
+    """Edges of the panels as shares of the figure, for subplots(). Given are the margins around them in inches, `top`
+    with the heading. UsageError if nothing is left between them."""
+    width, height = size
+    left, right, bottom, top = (points(margin) for margin in (left, right, bottom, top - HEADING * (not headed())))
+    found = {"left": left / width, "right": 1 - right / width, "bottom": bottom / height, "top": 1 - top / height}
+    if found["right"] - found["left"] < 0.2 or found["top"] - found["bottom"] < 0.2:
+        raise UsageError(f"--size {width:g} {height:.3g}: too small for this picture with its labels")
+    return found
+
+
+def gaps(size, place, across, up, columns=2, rows=2):
+    """Gaps in inches between the panels within these edges, as subplots() wants them: in panels. UsageError if they
+    leave no room for panels."""
+    found = {}
+    for name, gap, count, low, high, whole in (
+        ("wspace", points(across), columns, "left", "right", size[0]),
+        ("hspace", points(up), rows, "bottom", "top", size[1]),
+    ):
+        panel = ((place[high] - place[low]) * whole - (count - 1) * gap) / count
+        if panel < 0.4:
+            raise UsageError(f"--size {size[0]:g} {size[1]:.3g}: too small for this picture with its labels")
+        found[name] = gap / panel
+    return found
+
+
 def heading(fig, title, subtitle="", top=0.10, left=0.12):
-    """Title and subtitle at the top left; distances in inches, so that they look alike on every size of figure. The
-    title is taken as it is: names of directories may have a $ in them, and bytes that are no text."""
+    """Title and subtitle at the top left, unless the look has none; distances in inches, so that they look alike on
+    every size of figure. The title is taken as it is: names of directories may have a $ in them, and bytes that are no
+    text."""
+    if not headed():
+        return
     width, height = fig.get_size_inches()
     place = (left / width, 1 - top / height)
-    title = os.fsencode(title).decode(errors="replace")
-    fig.text(*place, title, fontsize=12, fontweight="bold", va="top", ha="left", parse_math=False)
+    title = os.fsencode(_look.get().title or title).decode(errors="replace")
+    fig.text(*place, title, fontsize=points(12), fontweight="bold", va="top", ha="left", parse_math=False)
     if subtitle:
-        fig.text(left / width, 1 - (top + 0.24) / height, subtitle, fontsize=8.5, color=SOFT, va="top", ha="left")
+        place = (left / width, 1 - (top + points(0.24)) / height)
+        fig.text(*place, subtitle, fontsize=points(8.5), color=SOFT, va="top", ha="left")
 
 
+def resolution(dpi):
+    """Pixels per inch: as chosen, else `dpi`."""
+    return _look.get().dpi or dpi
+
+
+@styled
 def save(fig, path, dpi=200):
-    """Write the figure; the ending of the name gives the format. Returns the path."""
+    """Write the figure; the ending of the name gives the format, the look its resolution, else `dpi`. Returns the
+    path."""
     path = Path(path)
     formats = ("jpg", "pdf", "png", "svg", "webp")
     if path.suffix[1:] not in formats:
         raise UsageError(f"{path}: unknown picture format; use one of {', '.join(sorted(formats))}")
     with whole_file(path) as part:
-        fig.savefig(part, dpi=dpi)
+        fig.savefig(part, dpi=resolution(dpi))
     return path
 
 
@@ -140,16 +263,38 @@ def colour_scale(planes, cmap=None, vmin=None, vmax=None):
         low, high = -reach, reach
     elif 0 < low < 0.05 * high:
         low = 0.0
+    if _look.get().log and not signed:
+        low = log_floor(finite, high)
     low, high = low if vmin is None else vmin, high if vmax is None else vmax
     if low > high:
         raise UsageError(f"--vmin {low:g} exceeds --vmax {high:g}")
-    if low == high:
-        low, high = low - 0.5, high + 0.5
+    if low == high and not _look.get().log:
+        reach = max(0.5, 1e-6 * abs(low))  # of a large number 0.5 would be lost
+        low, high = low - reach, high + reach
     try:
         colours = matplotlib.colormaps[cmap or ("RdBu_r" if signed else "viridis")]
     except KeyError as error:
         raise UsageError(f"unknown colour map '{cmap}'; try viridis, cividis, magma, RdBu_r, PuOr_r") from error
     return colours.with_extremes(bad="#ff00c8"), low, high  # not-a-number has to be seen
+
+
+def log_floor(finite, high):
+    """Lower end of a logarithmic colour scale: the least value above zero, six decades below `high` at the most."""
+    if high <= 0:
+        raise UsageError("--log: no value is above zero")
+    least = min(float(values[values > 0].min(initial=high)) for values in finite)
+    return max(least, 1e-6 * high) if least < high else high / 10
+
+
+def colour_norm(low, high):
+    """How values become colours: linear, or by the chosen look logarithmic, for signed data on both sides of zero."""
+    if not _look.get().log:
+        return Normalize(low, high)
+    if low < 0:
+        return SymLogNorm(1e-3 * max(-low, high), vmin=low, vmax=high)
+    if low == 0:
+        raise UsageError("--log: a scale of logarithms cannot begin at zero; give --vmin")
+    return LogNorm(low, high, clip=True)
 
 
 def length_label(axis, lengths):
@@ -159,8 +304,8 @@ def length_label(axis, lengths):
 
 
 def field_label(field):
-    """A field's name as in formulas."""
-    return {"phi": r"$\varphi$"}.get(field, field)
+    """A field's name as in formulas; names longer than a letter are words."""
+    return {"phi": r"$\varphi$"}.get(field, f"${field}$" if len(field) == 1 and field.isalpha() else field)
 
 
 def number(value, digits=4):

@@ -101,3 +101,24 @@ def stage_seconds(nx, ny, planes, ranks, size=8, overlap=True, *, speed, launch,
     edges = min(launch + march + kernel * others / (others + 1), kernel) if planes >= 16 else kernel
     shown = max(edges + exchange - kernel, 0.0)
     return Stage(kernel, edges, exchange, shown, join, kernel + shown + join)
+
+
+def waves(shape):
+    """Four fields of acoustics with values of their own; (nz, ny, nx) each."""
+    z, y, x = np.meshgrid(*(2 * np.pi * np.arange(n) / n for n in shape), indexing="ij")
+    return {"p": np.cos(x), "u": 2 + np.sin(y), "v": np.cos(z) * np.sin(x), "w": 3 * np.cos(y + z)}
+
+
+def write_waves(path, shape=(6, 8, 10), steps=(0, 1, 2)):
+    """A run with the unknowns p, u, v, w, as src/snapshots/checkpoint.h describes several fields."""
+    write_run(path, shape, steps, make=lambda shape, *_: waves(shape)["p"])
+    for step in steps:
+        with h5py.File(path / f"state_{step:08d}.hdf", "r+") as file:
+            file.move("VTKHDF/PointData/phi", "VTKHDF/PointData/p")
+            for name in "wuv":
+                file[f"VTKHDF/PointData/{name}"] = waves(shape)[name]
+            file["fdapp"].attrs["fields"] = np.bytes_(b"p u v w")
+    rows = ["step,time,dt,energy,l2,min,max,courant"]
+    rows += [f"{step},{step * 0.01},0.01,{2 * (1 - 1e-6 * step):.17g},0.5,-1,1,0.5" for step in steps]
+    (path / "diagnostics.csv").write_text("\n".join(rows) + "\n")
+    return path

@@ -125,7 +125,7 @@ def test_spectrum_of_many_states_names_the_ends_and_some_between(tmp_path):
     run = Run(synthetic.write_run(tmp_path / "many", shape=(4, 4, 8), steps=range(0, 400, 10)))
     fig = draw_spectrum(run, run.states)
     named = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
-    assert len(fig.axes[0].lines) == 41  # and Nyquist's
+    assert len(fig.axes[0].lines) == 42  # and Nyquist's along x, and along y and z
     assert len(named) == 12 and (named[0], named[-1]) == ("t = 0", "t = 3.9")
 
 
@@ -229,3 +229,107 @@ def test_fdread_shows_a_run(run_dir, capsys):
     assert read_command([str(run_dir)]) == 0
     assert "phi" in capsys.readouterr().out
     assert read_command([str(run_dir / "nowhere")]) == 3
+
+
+def write_grid_run(path, n, errors, lengths=(1, 1, 1)):
+    """A run on the grid n (x, y, z) with these errors at its end."""
+    path.mkdir()
+    lines = [f"n{axis} = {count}\nl{axis} = {length}\n" for axis, count, length in zip("xyz", n, lengths)]
+    (path / "config.ini").write_text("[grid]\n" + "".join(lines))
+    end = ",".join(f"{error:.17g}" for error in errors)
+    header = "step,time,dt,mass,l2,min,max,courant,err_l1,err_l2,err_linf"
+    (path / "diagnostics.csv").write_text(f"{header}\n0,0,1,1,1,0,1,1,0,0,0\n1,1,1,1,1,0,1,1,{end}\n")
+    return Run(path)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("counts", [(16, 32, 64, 128), (32, 64, 128)])
+def test_convergence_with_one_direction_refined(tmp_path, axis, counts):
+    """Errors 3 h^4 of the refined direction, whose spacing is not the largest of all: order 4, not 11.9."""
+    runs = []
+    for n in counts:
+        grid = [32, 32, 32]
+        grid[axis] = n
+        runs.append(write_grid_run(tmp_path / f"n{n}", grid, [3 * (1 / n) ** 4] * 3))
+    samples = convergence.collect(runs, ["l2"])
+    assert [sample.h for sample in samples] == [1 / n for n in counts]
+    order, constant = convergence.fit_order([s.h for s in samples], [s.errors["l2"] for s in samples])
+    assert (order, constant) == (pytest.approx(4), pytest.approx(3))
+    fig, text = convergence.draw_convergence(runs, ["l2"])
+    assert fig.axes[0].get_xlabel() == f"grid spacing $h_{'xyz'[axis]}$"
+    assert text.count(" 4.00") == len(counts) - 1 and f"h is the spacing along {'xyz'[axis]};" in text
+
+
+def test_convergence_of_a_flat_box_refined_alike(tmp_path):
+    """Spacings 0.5, 0.25 and 0.125 along the axes, halved twice: the largest of the spacings is as good as any."""
+    runs = [write_grid_run(tmp_path / f"n{n}", (n, n, n), [n**-2.0] * 3, (8, 4, 2)) for n in (16, 32, 64)]
+    samples = convergence.collect(runs, ["l1"])
+    assert [sample.h for sample in samples] == [0.5, 0.25, 0.125]
+    assert convergence.fit_order([s.h for s in samples], [s.errors["l1"] for s in samples])[0] == pytest.approx(2)
+
+
+def test_convergence_with_two_directions_refined(tmp_path):
+    runs = [write_grid_run(tmp_path / f"n{n}", (n, 8, 2 * n), [n**-6.0] * 3) for n in (16, 32)]
+    assert [sample.h for sample in convergence.collect(runs, ["l1"])] == [1 / 16, 1 / 32]
+
+
+def test_convergence_refuses_axes_refined_by_different_factors(tmp_path):
+    runs = [write_grid_run(tmp_path / f"n{n}", (n, n, m), [1.0 / n] * 3) for n, m in ((16, 16), (32, 24))]
+    with pytest.raises(DataError, match=r"from n16 to n32 .*different factors \(x by 0\.5, y by 0\.5, z by 0\.6667\)"):
+        convergence.collect(runs, ["l1"])
+
+
+def shown_waves(run):
+    """Wavenumbers and powers that the picture of a spectrum shows, with what its axis cuts off left out."""
+    (ax,) = draw_spectrum(run, run.states).axes
+    low, high = ax.get_xlim()
+    k, power = ax.lines[0].get_data()
+    inside = (k >= low) & (k <= high)
+    return k[inside], power[inside]
+
+
+@pytest.mark.parametrize("precision", ["f8", "f4"])
+@pytest.mark.parametrize(
+    "n, shape", [((20, 0, 0), (16, 16, 128)), ((0, 0, 7), (16, 16, 128)), ((28, 28, 28), (64, 64, 64))]
+)
+def test_spectrum_shows_waves_beyond_the_coarsest_axis(tmp_path, n, shape, precision):
+    """Along x, 128 points hold 64 waves, whatever 16 points along y and z hold; in a cube a diagonal wave may be
+    shorter than Nyquist's. It alone is shown, with the power a^2/4 of a cosine, in two of the waves of its shell, and
+    no round-off."""
+
+    def wave(shape, *_):
+        z, y, x = np.meshgrid(*(np.arange(count) / count for count in shape), indexing="ij")
+        return (3 * np.cos(2 * np.pi * (n[0] * x + n[1] * y + n[2] * z))).astype(precision)
+
+    run = Run(synthetic.write_run(tmp_path / "r", shape=shape, steps=(0,), make=wave, errors=False))
+    k, power = shown_waves(run)
+    _, mean, count = power_spectrum(run.states[0].read(), (1.0, 1.0, 1.0))
+    shell = np.argmax(power)
+    assert k[shell] == pytest.approx(round(np.hypot(np.hypot(*n[:2]), n[2])))
+    assert power[shell] * count[np.argmax(mean)] == pytest.approx(2 * 9 / 4, rel=1e-6)
+    assert power.sum() - power[shell] < (1e-25 if precision == "f8" else 1e-12)
+
+
+def test_spectrum_of_small_waves_on_a_large_background(tmp_path):
+    """1e-3 on 300 in single precision: the wave is shown, and of the rest no more than what the precision stores."""
+
+    def wave(shape, *_):
+        x = np.arange(shape[2]) / shape[2]
+        return np.broadcast_to(300 + 1e-3 * np.cos(6 * np.pi * x), shape).astype("f4")
+
+    run = Run(synthetic.write_run(tmp_path / "r", shape=(16, 16, 32), steps=(0,), make=wave, errors=False))
+    k, power = shown_waves(run)
+    assert k[np.argmax(power)] == pytest.approx(3)
+
+
+def test_spectrum_of_single_precision_is_computed_in_double(tmp_path):
+    """Values of 1e25, whose squares single precision does not hold."""
+
+    def wave(shape, *_):
+        return np.broadcast_to(1e25 * np.cos(6 * np.pi * np.arange(shape[2]) / shape[2]), shape).astype("f4")
+
+    run = Run(synthetic.write_run(tmp_path / "r", shape=(8, 8, 32), steps=(0,), make=wave, errors=False))
+    _, mean, count = power_spectrum(run.states[0].read(), (1.0, 1.0, 1.0))
+    assert (mean * count).sum() == pytest.approx(0.5e50, rel=1e-6)
+    k, power = shown_waves(run)
+    assert k[np.argmax(power)] == pytest.approx(3)

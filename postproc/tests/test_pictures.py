@@ -13,7 +13,7 @@ from fdpost import Run, UsageError, history, movie, open_run, slices, spectrum, 
 
 
 def draw(run, states, cuts):
-    return slices.draw_slices(run, states, cuts, slices.read_cuts(states, cuts, "phi"))
+    return slices.draw_slices(run, states, cuts, {"phi": slices.read_cuts(states, cuts, "phi")})
 
 
 def images(fig):
@@ -264,7 +264,7 @@ def test_wavenumbers_of_a_long_domain_are_labelled_plainly(tmp_path):
     FigureCanvasAgg(figure).draw()
     (ax,) = figure.axes
     assert {label.get_text() for label in ax.get_xticklabels(minor=True)} <= {""}
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["5", "10", "20"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["5", "10", "20", "50"]
 
 
 @pytest.mark.parametrize("edge, peak", [(1.0, 7.0), (2.0, 7 * np.pi)])
@@ -319,3 +319,145 @@ def test_a_table_without_a_column(tmp_path, fdplot, command, column):
     table.write_text(table.read_text().replace(column, "other", 1))
     code, _, err = fdplot(command, run)
     assert (code, f"no column {column}" in err) == ((3, True) if command == "history" else (0, False))
+
+
+@pytest.mark.parametrize("command", ["slices", "history", "spectrum"])
+def test_the_users_settings_do_not_reach_the_file(run_dir, tmp_path, fdplot, command):
+    """matplotlib reads pdf.fonttype, svg.fonttype and savefig.* when it saves: text stays text, and the size is its
+    own."""
+    import matplotlib
+
+    with matplotlib.rc_context({"savefig.bbox": "tight", "savefig.facecolor": "black", "pdf.fonttype": 3}):
+        for ending in ("pdf", "svg", "png"):
+            assert fdplot(command, run_dir, "-o", tmp_path / f"p.{ending}", "--size", 8, "--dpi", 50)[0] == 0
+    assert b"/Type3" not in (tmp_path / "p.pdf").read_bytes()
+    assert "<text" in (tmp_path / "p.svg").read_text()
+    with Image.open(tmp_path / "p.png") as picture:
+        assert picture.width == 400 and picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+
+
+def test_a_movie_is_saved_in_the_projects_style(run_dir, tmp_path, fdplot):
+    import matplotlib
+
+    with matplotlib.rc_context({"savefig.facecolor": "black", "xtick.labelsize": 40}):
+        assert fdplot("movie", run_dir, "-o", tmp_path / "m.gif", "--size", 4, "--dpi", 50)[0] == 0
+    with Image.open(tmp_path / "m.gif") as made:
+        assert made.width == 200 and min(made.convert("RGB").getpixel((0, 0))) > 250
+
+
+@pytest.mark.parametrize("command", ["slices", "history", "spectrum"])
+def test_a_figure_for_a_paper(run_dir, tmp_path, fdplot, command):
+    """A width of 6 inches, 432 points, and no name of a directory anywhere in it."""
+    path = tmp_path / "f.svg"
+    assert fdplot(command, run_dir, "-o", path, "--title", "", "--size", 6, "--font-size", 7)[0] == 0
+    text = path.read_text()
+    assert "pulse" not in text and "points" not in text
+    assert 'width="432pt"' in text
+    assert fdplot(command, run_dir, "-o", path, "--title", "A $x$ wave")[0] == 0
+    assert "A $x$ wave" in path.read_text() and "pulse" not in path.read_text()
+    assert fdplot(command, run_dir, "--font", "Nonsense")[0] == 2
+    assert fdplot(command, run_dir, "--size", 1)[0] == 2
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+def test_type_has_the_size_asked_for(run_dir, factor):
+    with style.look(font_size=9 * factor):
+        fig = history.draw_history(Run(run_dir))
+    assert fig.axes[3].xaxis.label.get_fontsize() == pytest.approx(9 * factor)
+    assert fig.axes[3].get_xticklabels()[0].get_fontsize() == pytest.approx(8 * factor)
+    assert fig.texts[0].get_fontsize() == pytest.approx(12 * factor)
+
+
+def test_slices_have_the_width_asked_for_and_stay_to_scale(run_dir):
+    run = Run(run_dir)
+    for width in (6.0, 12.0):
+        with style.look(size=(width,)):
+            fig = draw(run, run.select(count=3), slices.choose_cuts(run.states[0]))
+        found, height = fig.get_size_inches()
+        assert found == width
+        box = fig.axes[0].get_position(original=True)
+        assert box.width * width == pytest.approx(box.height * height)
+
+
+def test_logarithmic_colours():
+    values = np.array([[1e-9, 1e-4, 1e-2, 1.0]])
+    with style.look(log=True):
+        _, low, high = style.colour_scale([values])
+        assert (low, high) == (1e-6, 1.0)
+        assert style.colour_norm(low, high)([1e-6, 1e-3, 1.0]).tolist() == pytest.approx([0, 0.5, 1])
+        _, low, high = style.colour_scale([np.array([[-1.0, 0.5]])])
+        assert style.colour_norm(low, high)([-1.0, 0.0, 1.0]).tolist() == pytest.approx([0, 0.5, 1])
+        with pytest.raises(UsageError, match="no value is above zero"):
+            style.colour_scale([np.zeros((2, 2))])
+
+
+def test_a_long_thin_domain_is_shown_and_its_labels_keep_apart(tmp_path):
+    """200 by 1 by 1: to scale it would be a line of 1.9 by 0.0095 inches."""
+    run = Run(synthetic.write_run(tmp_path / "thin", shape=(8, 8, 64), lengths=(200.0, 1.0, 1.0), steps=(0, 1, 2)))
+    fig = draw(run, run.states, slices.choose_cuts(run.states[0]))
+    canvas = FigureCanvasAgg(fig)
+    canvas.draw()
+    boxes = []
+    for ax in [ax for ax in fig.axes if ax.images]:
+        box = ax.get_window_extent()
+        assert box.height / fig.dpi >= 0.3 and box.width / fig.dpi >= 0.3
+        labels = (ax.get_xticklabels() if ax.get_xlabel() else []) + (ax.get_yticklabels() if ax.get_ylabel() else [])
+        boxes += [label.get_window_extent() for label in [*labels, ax.xaxis.label, ax.title] if label.get_text()]
+    overlaps = [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]
+    assert not overlaps
+    words = " ".join(text.get_text() for text in fig.texts)
+    assert "y drawn 40 times as long, z drawn 40 times as long" in words
+    image = fig.axes[0].images[0]
+    assert np.asarray(image.get_array()).shape == (9, 65) and fig.axes[0].get_ylim() == (0, 1)
+
+
+def test_a_movie_leaves_out_what_lies_between_its_frames(tmp_path, fdplot):
+    """Snapshots every 16 steps, checkpoints at 50 and 100, the last step at 111: steps of equal length alone."""
+    steps = (0, 16, 32, 48, 50, 64, 80, 96, 100, 111)
+    run = synthetic.write_run(tmp_path / "r", shape=(4, 6, 6), steps=steps)
+    for said in ("", "[output]\nfields_every = 16\n"):
+        with open(run / "config.ini", "a") as file:
+            file.write(said)
+        even, out = movie.even_frames(Run(run).states, Run(run).stride)
+        assert [state.step for state in even] == [0, 16, 32, 48, 64, 80, 96]
+        assert [state.step for state in out] == [50, 100, 111]
+    code, _, err = fdplot("movie", run)
+    assert code == 0 and "step 50, 100, 111" in err
+    with Image.open(run / "movie.gif") as made:
+        assert made.n_frames == 7
+    assert fdplot("movie", run, "--steps", "all")[0] == 0
+    with Image.open(run / "movie.gif") as made:
+        assert made.n_frames == 10
+
+
+def test_frames_of_a_resumed_run_need_no_step_zero(tmp_path):
+    run = Run(synthetic.write_run(tmp_path / "r", shape=(4, 4, 4), steps=(7, 17, 27, 30)))
+    assert [state.step for state in movie.even_frames(run.states)[0]] == [7, 17, 27]
+
+
+def test_fields_by_name(tmp_path, fdplot):
+    """A wave equation's four unknowns, listed by the alphabet in the file: the first of the equation is the default."""
+    run = synthetic.write_waves(tmp_path / "waves")
+    states = Run(run).states
+    assert states[0].fields == ("p", "u", "v", "w") and Run(run).field == "p"
+    cuts = slices.choose_cuts(states[0])
+    shown = {field: slices.read_cuts(states, cuts, field) for field in ("p", "v")}
+    fig = slices.draw_slices(Run(run), states, cuts, shown)
+    panels = [np.asarray(image.get_array())[:-1, :-1] for image in images(fig)]
+    assert len(panels) == 2 * 3 * len(states)
+    assert np.array_equal(panels[0], synthetic.waves((6, 8, 10))["p"][3])
+    assert np.array_equal(panels[9], synthetic.waves((6, 8, 10))["v"][3])
+    titles = [ax.get_title() for ax in fig.axes if not ax.images and ax.get_title()]
+    assert titles == ["$p$", "$v$"]
+    assert fdplot("slices", run, "--field", "p", "u", "w")[0] == 0
+    assert fdplot("spectrum", run, "--field", "p", "u")[0] == 0
+    assert fdplot("history", run)[0] == fdplot("movie", run, "--field", "w")[0] == 0
+    assert fdplot("movie", run, "--field", "u", "w")[0] == 2
+    assert "no field 'phi'; there are: p, u, v, w" in fdplot("slices", run, "--field", "phi")[2]
+
+
+def test_history_of_waves_shows_the_energy(tmp_path):
+    fig = history.draw_history(Run(synthetic.write_waves(tmp_path / "waves")))
+    assert fig.axes[0].get_title(loc="left") == "Drift of energy"
+    assert fig.axes[0].lines[0].get_ydata()[2] == pytest.approx(2e-6)  # 2 (1 - 1e-6 step)
+    assert fig.axes[2].get_ylabel() == "$p$"
