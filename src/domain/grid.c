@@ -26,6 +26,10 @@ status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, gri
     grid->n[d] = n[d];
     grid->l[d] = l[d];
     grid->h[d] = l[d] / (double)n[d];
+    for (int end = 0; end < GRID_ENDS; end++) {
+      grid->ends[d][end] = GRID_PERIODIC;
+      for (int i = 0; i < GRID_CLOSURE; i++) grid->weights[d][end][i] = 1.0;
+    }
   }
   grid->rank = rank;
   grid->ranks = ranks;
@@ -37,6 +41,36 @@ status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, gri
 kernels_shape grid_shape(const grid *grid, precision precision, int host_memory) {
   return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, grid->ranks == 1, precision,
                             host_memory);
+}
+
+status grid_bound(grid *grid, int axis) {
+  if (grid->n[axis] < 2 * GRID_CLOSURE) {
+    return status_fail(STATUS_USAGE,
+                       "grid: %" PRId64 " points along %c; accepted: at least %d where it has ends",
+                       grid->n[axis], "xyz"[axis], 2 * GRID_CLOSURE);
+  }
+  grid->h[axis] = grid->l[axis] / (double)(grid->n[axis] - 1);
+  for (int end = 0; end < GRID_ENDS; end++) {
+    grid->ends[axis][end] = GRID_BOUNDED;
+    grid->weights[axis][end][0] = 0.5;
+  }
+  return STATUS_OK;
+}
+
+int grid_neighbour(const grid *grid, int side) {
+  const int rank = grid->rank + (side == GRID_LOW ? -1 : 1);
+  if (grid->ends[2][side] == GRID_BOUNDED && (rank < 0 || rank == grid->ranks)) return -1;
+  return (rank + grid->ranks) % grid->ranks;
+}
+
+double grid_position(const grid *grid, int axis, int64_t i) {
+  return (double)i * grid->h[axis];
+}
+
+double grid_weight(const grid *grid, int axis, int64_t i) {
+  const int64_t from_high = grid->n[axis] - 1 - i;
+  if (i < GRID_CLOSURE) return grid->weights[axis][GRID_LOW][i];
+  return from_high < GRID_CLOSURE ? grid->weights[axis][GRID_HIGH][from_high] : 1.0;
 }
 
 double grid_cell_volume(const grid *grid) {

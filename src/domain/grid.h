@@ -5,13 +5,25 @@
 
 #include "kernels.h"
 
-/* The global grid and this rank's slab of it. Pure arithmetic: no MPI, nothing allocated, never changes after
- * grid_make. Periodic: n distinct points on a length l, spacing h = l/n, point i at i h. */
+/* What an end of an axis is. An axis is periodic as a whole, or has two ends. */
+typedef enum grid_end { GRID_PERIODIC, GRID_BOUNDED } grid_end;
+enum { GRID_LOW, GRID_HIGH, GRID_ENDS };
+
+/* Points beside an end whose quadrature weights may differ from 1: as many as the closures of order 8 change.
+ */
+enum { GRID_CLOSURE = 8 };
+
+/* The global grid and this rank's slab of it. Pure arithmetic: no MPI, nothing allocated, never changes once
+ * it is made. Point i of an axis lies at i h. periodic:     n distinct points on a length l, spacing h = l/n
+ *   with ends:    points on both ends, spacing h = l/(n - 1)
+ * An integral along an axis is h times the sum of weight times value (grid_weight). */
 typedef struct grid {
-  int64_t n[3]; /* global points: nx, ny, nz */
-  double l[3];  /* lengths */
-  double h[3];  /* spacings */
-  int rank;     /* of this slab, 0 .. ranks-1, ascending in z */
+  int64_t n[3];                               /* global points: nx, ny, nz */
+  double l[3];                                /* lengths */
+  double h[3];                                /* spacings */
+  grid_end ends[3][GRID_ENDS];                /* of each axis, low and high */
+  double weights[3][GRID_ENDS][GRID_CLOSURE]; /* of the points beside each end, the outermost first */
+  int rank;                                   /* of this slab, 0 .. ranks-1, ascending in z */
   int ranks;
   int64_t z0; /* global index of the first owned plane */
   int nz;     /* owned planes, >= KERNELS_HALO */
@@ -24,11 +36,24 @@ int64_t grid_slab_start(int64_t nz, int ranks, int rank);
 /* Most ranks on which each has KERNELS_HALO planes. */
 int64_t grid_most_ranks(int64_t nz);
 
-/* STATUS_USAGE if a rank would own fewer than KERNELS_HALO planes, or if local sizes overflow int. */
+/* A grid that is periodic along every axis. STATUS_USAGE if a rank would own fewer than KERNELS_HALO planes,
+ * or if local sizes overflow int. */
 status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, grid *grid);
 
 /* Shape of a field on this slab, in host memory or a device's (kernels_shape_make). */
 kernels_shape grid_shape(const grid *grid, precision precision, int host_memory);
+
+/* Gives an axis two ends, before anything is made from the grid: new spacing, and the weights of the
+ * trapezoidal rule. STATUS_USAGE if the axis has fewer than 2 GRID_CLOSURE points, as the closures of both
+ * ends must not meet. */
+status grid_bound(grid *grid, int axis);
+
+/* The rank of the slab below (GRID_LOW) or above (GRID_HIGH) this one, -1 beyond an end of z. */
+int grid_neighbour(const grid *grid, int side);
+
+/* Coordinate, and quadrature weight, of global point i of an axis. */
+double grid_position(const grid *grid, int axis, int64_t i);
+double grid_weight(const grid *grid, int axis, int64_t i);
 
 /* Volume of a cell, hx hy hz. */
 double grid_cell_volume(const grid *grid);

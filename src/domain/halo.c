@@ -41,12 +41,18 @@ static halo_places places_for_mpi(const halo *halo, int i) {
   return halo->transport == TRANSPORT_STAGED ? places_in_staging(halo, i) : places_in_field(halo->fields[i]);
 }
 
+/* Messages to and from beyond an end go nowhere. */
+static int neighbour(const grid *grid, int side) {
+  const int rank = grid_neighbour(grid, side);
+  return rank < 0 ? MPI_PROC_NULL : rank;
+}
+
 status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, transport transport, int fields,
                    halo *halo) {
   const kernels_shape *shape = &space->shape;
   *halo = (struct halo){.comm = comm,
-                        .below = (grid->rank + grid->ranks - 1) % grid->ranks,
-                        .above = (grid->rank + 1) % grid->ranks,
+                        .below = neighbour(grid, GRID_LOW),
+                        .above = neighbour(grid, GRID_HIGH),
                         .alone = shape->whole,
                         .backend = space->backend,
                         .context = space->context,

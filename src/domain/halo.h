@@ -13,7 +13,7 @@ enum { HALO_FIELDS = STATE_FIELDS }; /* most fields exchanged at once: a whole s
 
 typedef struct halo {
   MPI_Comm comm;
-  int below, above; /* neighbouring ranks */
+  int below, above; /* neighbouring ranks, MPI_PROC_NULL beyond an end of z */
   int alone;        /* there is but this rank: nothing is done, nothing is waited for */
   const kernels *backend;
   kernels_context *context;

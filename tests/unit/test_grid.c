@@ -52,6 +52,55 @@ static void grids_are_made(void **state) {
   assert_true(grid_shape(&g, PRECISION_SINGLE, 0).whole);
 }
 
+/* The rule's exact values: it integrates linear functions exactly, here x on [0, 3]. */
+static void an_axis_with_ends(void **state) {
+  (void)state;
+  grid g;
+  assert_int_equal(grid_make((const int64_t[3]){25, 20, 37}, (const double[3]){3.0, 2.0, 37.0}, 3, 1, &g),
+                   STATUS_OK);
+  assert_int_equal(grid_bound(&g, 0), STATUS_OK);
+  assert_true(g.h[0] == 0.125 && g.h[1] == 2.0 / 20.0);
+  assert_true(g.ends[0][GRID_LOW] == GRID_BOUNDED && g.ends[0][GRID_HIGH] == GRID_BOUNDED);
+  assert_true(g.ends[1][GRID_LOW] == GRID_PERIODIC && g.ends[2][GRID_HIGH] == GRID_PERIODIC);
+  assert_true(grid_position(&g, 0, 0) == 0.0 && grid_position(&g, 0, 24) == 3.0);
+  assert_true(grid_position(&g, 1, 10) == 1.0);
+  double length = 0.0;
+  double moment = 0.0;
+  for (int64_t i = 0; i < 25; i++) {
+    length += grid_weight(&g, 0, i) * g.h[0];
+    moment += grid_weight(&g, 0, i) * g.h[0] * grid_position(&g, 0, i);
+    assert_true(grid_weight(&g, 1, i % 20) == 1.0);
+  }
+  assert_true(length == 3.0 && moment == 4.5);
+  assert_int_equal(grid_make((const int64_t[3]){25, 15, 37}, (const double[3]){1.0, 1.0, 1.0}, 1, 0, &g),
+                   STATUS_OK);
+  assert_int_equal(grid_bound(&g, 1), STATUS_USAGE);
+  assert_non_null(strstr(status_message(STATUS_USAGE), "15 points along y; accepted: at least 16"));
+  status_clear();
+}
+
+static void neighbours(int ranks, int bounded, const int below[], const int above[]) {
+  grid g;
+  for (int rank = 0; rank < ranks; rank++) {
+    assert_int_equal(
+        grid_make((const int64_t[3]){16, 16, 16}, (const double[3]){1.0, 1.0, 1.0}, ranks, rank, &g),
+        STATUS_OK);
+    if (bounded) assert_int_equal(grid_bound(&g, 2), STATUS_OK);
+    assert_int_equal(grid_neighbour(&g, GRID_LOW), below[rank]);
+    assert_int_equal(grid_neighbour(&g, GRID_HIGH), above[rank]);
+  }
+}
+
+static void slabs_have_neighbours(void **state) {
+  (void)state;
+  neighbours(1, 0, (const int[]){0}, (const int[]){0});
+  neighbours(1, 1, (const int[]){-1}, (const int[]){-1});
+  neighbours(2, 0, (const int[]){1, 0}, (const int[]){1, 0});
+  neighbours(2, 1, (const int[]){-1, 0}, (const int[]){1, -1});
+  neighbours(4, 0, (const int[]){3, 0, 1, 2}, (const int[]){1, 2, 3, 0});
+  neighbours(4, 1, (const int[]){-1, 0, 1, 2}, (const int[]){1, 2, 3, -1});
+}
+
 /* Rows of 128 bytes or a multiple, in host memory no multiple of 2048, planes of an odd multiple of 256, and
  * no more than that takes. */
 static void pitches_are_whole_lines(void **state) {
@@ -106,7 +155,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(slabs_tile_the_planes),        cmocka_unit_test(grids_are_made),
       cmocka_unit_test(pitches_are_whole_lines),      cmocka_unit_test(largest_planes_are_counted),
-      cmocka_unit_test(impossible_slabs_are_refused),
+      cmocka_unit_test(impossible_slabs_are_refused), cmocka_unit_test(an_axis_with_ends),
+      cmocka_unit_test(slabs_have_neighbours),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
