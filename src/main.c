@@ -34,11 +34,10 @@ static const char help[] =
     "  --help              this text\n"
     "\n"
     "Exit codes: 0 finished; 2 bad command line or configuration (no result touched); 3 the environment\n"
-    "(device, memory, disk, damaged file); 4 the solution stopped being finite (the last good state, if\n"
-    "states are written at all, is on disk); 75 stopped early on request (SIGTERM, SIGINT, SIGUSR1, "
-    "SIGUSR2,\n"
-    "SIGHUP, SIGXCPU or output.wall_limit) after a checkpoint: run again with restart.from=latest to go "
-    "on.\n";
+    "(device, memory, disk, damaged file); 4 the solution blew up: it is not finite, or grew beyond what\n"
+    "the problem allows (the last good snapshot, if any is written, is on disk); 5 the answer's hash is\n"
+    "not benchmark.reference; 75 stopped early on request (SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP,\n"
+    "SIGXCPU or output.wall_limit) after a checkpoint: run again with restart.from=latest to go on.\n";
 
 typedef enum action {
   ACTION_RUN,

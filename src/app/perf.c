@@ -156,7 +156,16 @@ static void add_rates(json_t *root, const perf *perf, const solver *solver, doub
   (void)json_object_set_new(root, "output_share", json_real(all > 0.0 ? seconds[PERF_OUTPUT] / all : 0.0));
 }
 
-status perf_write(const perf *perf, solver *solver, const rundir *rundir) {
+/* null where the run did not get to its end, or has no reference. */
+static void add_answer(json_t *root, const answer *answer) {
+  const int judged = answer != NULL && answer->verdict != ANSWER_UNKNOWN;
+  (void)json_object_set_new(root, "figure_of_merit", answer != NULL ? json_real(answer->merit) : json_null());
+  (void)json_object_set_new(root, "hash", answer != NULL ? json_string(answer->hash) : json_null());
+  (void)json_object_set_new(root, "verified",
+                            judged ? json_boolean(answer->verdict == ANSWER_RIGHT) : json_null());
+}
+
+status perf_write(const perf *perf, solver *solver, const rundir *rundir, const answer *answer) {
   double ceiling = 0.0;
   double bytes = 0.0;
   const double mine = solver_step_bytes(solver);
@@ -171,6 +180,7 @@ status perf_write(const perf *perf, solver *solver, const rundir *rundir) {
     (void)json_object_set(root, "phases", phases);
     (void)json_object_set(root, "stage", stage);
     add_rates(root, perf, solver, bytes, ceiling);
+    add_answer(root, answer);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     result = text != NULL ? rundir_write(rundir, RUNDIR_PERF, text)
                           : status_fail(STATUS_MEMORY, "no memory for " RUNDIR_PERF);

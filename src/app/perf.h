@@ -2,6 +2,7 @@
 #define FDAPP_APP_PERF_H
 
 #include "output/rundir.h"
+#include "app/answer.h"
 #include "app/solver.h"
 
 /* Where the time goes. Phases are timed on the host and shown to the device's profiler as ranges; a phase
@@ -12,7 +13,8 @@
   X(SETUP, "setup")                                                                                          \
   X(STEPS, "steps")                                                                                          \
   X(DIAGNOSTICS, "diagnostics")                                                                              \
-  X(OUTPUT, "output")
+  X(OUTPUT, "output")                                                                                        \
+  X(HASH, "hash")
 
 #define X(name, text) PERF_##name,
 typedef enum perf_phase { PERF_PHASE_LIST(X) PERF_PHASE_COUNT } perf_phase;
@@ -39,12 +41,13 @@ void perf_end(perf *perf, perf_phase phase);
  *   provenance {version, revision, compiler, mpi, hdf5, cuda, host, date}, backend, device, ranks, threads,
  *   transport {name, reason}, overlap (the key; without effect on one rank), grid [nx, ny, nz], precision,
  *   order, scheme, form, velocity, steps, words_per_point_and_step,
- *   phases {setup, steps, diagnostics, output, halo_wait: the host's part of steps},
+ *   phases {setup, steps, diagnostics, output, hash, halo_wait: the host's part of steps},
  *   stage {edges, interior, halo}: means of a sampled Runge-Kutta stage (stepper_times),
  *   seconds_per_step, points_per_second, bytes_per_second, ceiling_bytes_per_second, share_of_ceiling,
- *   output_share.
+ *   output_share; figure_of_merit (point updates per second), hash, verified (true, false, or null without a
+ *   reference): null where the run did not get to its end (answer NULL).
  *
  * STATUS_FILE, STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
-status perf_write(const perf *perf, solver *solver, const rundir *rundir);
+status perf_write(const perf *perf, solver *solver, const rundir *rundir, const answer *answer);
 
 #endif

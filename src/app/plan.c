@@ -45,7 +45,9 @@ static void print_files(const config *config, const grid *grid, int64_t from, in
   log_info("output     %s", config->directory);
   if (config->fields_every > 0) {
     const int64_t count = due_count(config->fields_every, from, last) + begins;
-    log_info(", %" PRId64 " field%s to keep", count, count == 1 ? "" : "s");
+    log_info(", %" PRId64 " snapshot%s to keep", count, count == 1 ? "" : "s");
+  } else {
+    log_info(", no snapshot to keep (output.fields_every = N keeps every Nth step, the first and the last)");
   }
   if (config->checkpoint_every > 0) log_info(", newest %d checkpoints", config->checkpoint_keep);
   if (config->fields_every > 0 || config->checkpoint_every > 0)

@@ -44,16 +44,16 @@ static void format_duration(double seconds, char *text, size_t size) {
   }
 }
 
-void progress_show(progress *progress, int64_t step, double time, double now) {
+void progress_show(progress *progress, int64_t step, double time, const char *range, double now) {
   if (now - progress->last_print < (progress->terminal ? terminal_period : file_period)) return;
   progress->last_print = now;
   const double done = (double)(step - progress->first_step);
   const double each = (now - progress->start) / done;
   char left[64];
   format_duration(each * (double)(progress->last_step - step), left, sizeof left);
-  log_info("%sstep %" PRId64 " of %" PRId64 " (%.0f %%), t = %.6g, %.4g points/s, %s left%s",
+  log_info("%sstep %" PRId64 " of %" PRId64 " (%.0f %%), t = %.6g, %s, %.4g points/s, %s left%s",
            progress->terminal ? "\r\033[K" : "", step, progress->last_step,
-           100.0 * (double)step / (double)progress->last_step, time, progress->points / each, left,
+           100.0 * (double)step / (double)progress->last_step, time, range, progress->points / each, left,
            progress->terminal ? "" : "\n");
 }
 

@@ -14,7 +14,8 @@ typedef struct progress {
 
 /* now: seconds on any steady clock, the same for all calls. */
 void progress_start(progress *progress, int64_t step, int64_t last_step, double points, double now);
-void progress_show(progress *progress, int64_t step, double time, double now);
+/* range: of the solution, in words. */
+void progress_show(progress *progress, int64_t step, double time, const char *range, double now);
 /* Ends the updating line, so that whatever is printed next starts on a line of its own. */
 void progress_end(progress *progress);
 

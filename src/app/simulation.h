@@ -9,7 +9,8 @@
 
 /* Runs to the end. Collective over comm; the same status on every rank unless a rank failed alone
  * (agree_reached() tells). start: MPI_Wtime of the program's start, for the wall-clock limit. STATUS_OK;
- * STATUS_STOPPED after a checkpoint on request; STATUS_NOT_FINITE; STATUS_USAGE, MEMORY, DEVICE, FILE,
+ * STATUS_STOPPED after a checkpoint on request; STATUS_BLOWN_UP; STATUS_OTHER_ANSWER where all is
+ * written and the hash is not the reference; STATUS_USAGE, MEMORY, DEVICE, FILE,
  * DAMAGED, FOREIGN, MPI. */
 status simulation_run(MPI_Comm comm, const config *config, double start);
 

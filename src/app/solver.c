@@ -152,15 +152,14 @@ void solver_destroy(solver *solver) {
   solver->context = NULL;
 }
 
-static status fill_initial(solver *solver) {
-  state *state = stepper_state(&solver->stepper);
+status solver_fill(const solver *solver, double time, state *state) {
   for (int i = 0; i < state->count; i++)
-    CHECK(solver->equation->fill(solver->config, &solver->grid, 0.0, i, &state->part[i]));
+    CHECK(solver->equation->fill(solver->config, &solver->grid, time, i, &state->part[i]));
   return STATUS_OK;
 }
 
 status solver_initialise(solver *solver) {
-  CHECK(agree(solver->comm, fill_initial(solver)));
+  CHECK(agree(solver->comm, solver_fill(solver, 0.0, stepper_state(&solver->stepper))));
   return solver_refresh(solver);
 }
 

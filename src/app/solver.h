@@ -52,6 +52,10 @@ status solver_create(MPI_Comm comm, const config *config, const equation *equati
 /* After halo_leave(&solver->halo) on all ranks, if others' memory is open (halo.h). Not collective itself. */
 void solver_destroy(solver *solver);
 
+/* Sets the owned planes of `state` to the solution at `time`, known there (equation.h). Not collective.
+ * STATUS_MEMORY, STATUS_DEVICE. */
+status solver_fill(const solver *solver, double time, state *state);
+
 /* The state = the equation's at t = 0. Collective; halos valid afterwards. STATUS_MEMORY, STATUS_DEVICE,
  * STATUS_MPI. */
 status solver_initialise(solver *solver);

@@ -15,7 +15,8 @@
   X(DAMAGED, 3, "a file is damaged")                                                                         \
   X(FOREIGN, 3, "a file belongs to another problem")                                                         \
   X(MPI, 3, "a message-passing call failed")                                                                 \
-  X(NOT_FINITE, 4, "the solution stopped being finite")                                                      \
+  X(BLOWN_UP, 4, "the solution blew up")                                                                     \
+  X(OTHER_ANSWER, 5, "the answer's hash is not the reference")                                               \
   X(STOPPED, 75, "stopped early on request, after a checkpoint")
 
 typedef enum status {
@@ -41,7 +42,7 @@ void status_set_message(const char *text);
 /* Forgets the recorded message; for callers that handle a fault and go on. */
 void status_clear(void);
 
-/* Exit code of the program for `code`: 0, 2, 3, 4 or 75. */
+/* Exit code of the program for `code`: 0, 2, 3, 4, 5 or 75. */
 int status_exit_code(status code);
 
 #endif

@@ -104,8 +104,9 @@ const config_key config_keys[] = {
      .help = "compute while halo planes travel"},
     {"output", "directory", .kind = CONFIG_PATH, .offset = AT(directory), DERIVED("runs/NAME for NAME.ini"),
      .help = "where results go"},
-    {"output", "fields_every", COUNT(fields_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
-     .help = "steps; 0: never"},
+    {"output", "fields_every", COUNT(fields_every, 0, CONFIG_STEPS_MOST), DEFAULT("99999999"),
+     .help = "steps between snapshots that are kept, beside the first and the last (the default keeps these "
+             "two); 0: never"},
     {"output", "checkpoint_every", COUNT(checkpoint_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
      .help = "steps; 0: never"},
     {"output", "diagnostics_every", COUNT(diagnostics_every, 0, CONFIG_STEPS_MOST), DEFAULT("10"),
@@ -116,6 +117,8 @@ const config_key config_keys[] = {
      .help = "seconds until checkpoint and exit 75"},
     {"restart", "from", .kind = CONFIG_PATH, .offset = AT(restart), DEFAULT("none"),
      .help = "state to go on from: a file, latest or none"},
+    {"benchmark", "reference", .kind = CONFIG_HASH, .offset = AT(reference), DEFAULT("none"),
+     .help = "hash of the right answer: a run that ends with another leaves with exit code 5"},
 };
 _Static_assert(sizeof config_keys / sizeof config_keys[0] == CONFIG_KEY_COUNT,
                "CONFIG_KEY_COUNT in config.h");

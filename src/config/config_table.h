@@ -15,7 +15,8 @@ typedef enum config_kind {
   CONFIG_REAL,   /* double */
   CONFIG_CHOICE, /* an int or an enumeration, one of `choices` */
   CONFIG_BACKEND,
-  CONFIG_PATH
+  CONFIG_PATH,
+  CONFIG_HASH /* 16 hexadecimal digits */
 } config_kind;
 
 typedef enum config_need {

@@ -83,6 +83,9 @@ const char *config_value_accepted(const config_key *key, char *text) {
   case CONFIG_PATH:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "a path of at most %d bytes", CONFIG_PATH_LIMIT);
     break;
+  case CONFIG_HASH:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "%d hexadecimal digits, or none", CONFIG_HASH_SIZE - 1);
+    break;
   }
   return text;
 }
@@ -144,6 +147,15 @@ static const char *read_path(const config_key *key, const char *text, char *valu
   return NULL;
 }
 
+static const char *read_hash(const char *text, char *value) {
+  memset(value, 0, CONFIG_HASH_SIZE);
+  if (strcmp(text, "none") == 0) return NULL;
+  if (strlen(text) != CONFIG_HASH_SIZE - 1 || text[strspn(text, "0123456789abcdefABCDEF")] != '\0')
+    return "not a hash";
+  for (int i = 0; text[i] != '\0'; i++) value[i] = lower(text[i]);
+  return NULL;
+}
+
 const char *config_value_read(const config_key *key, const char *text, config *config) {
   void *const member = (char *)config + key->offset;
   if (text[0] == '\0') return "no value";
@@ -171,6 +183,9 @@ const char *config_value_read(const config_key *key, const char *text, config *c
     break;
   case CONFIG_PATH:
     wrong = read_path(key, text, member);
+    break;
+  case CONFIG_HASH:
+    wrong = read_hash(text, member);
     break;
   }
   return wrong;

@@ -30,6 +30,7 @@ const char *config_value_text(const config_key *key, const config *config, int d
     break;
   case CONFIG_BACKEND:
   case CONFIG_PATH:
+  case CONFIG_HASH:
     (void)snprintf(text, CONFIG_PATH_SIZE, "%s",
                    *(const char *)member != '\0' ? (const char *)member : key->fallback);
     break;

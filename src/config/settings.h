@@ -42,7 +42,7 @@ enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
  * line end). */
 enum { CONFIG_PATH_SIZE = 4096, CONFIG_PATH_LIMIT = 180, CONFIG_LINE_LIMIT = 197 };
 
-enum { CONFIG_KEY_COUNT = 44, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 45, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -80,7 +80,7 @@ typedef struct config {
   int overlap;                /* yes or no, default yes */
   /* [output] */
   char directory[CONFIG_PATH_SIZE]; /* default runs/NAME for NAME.ini */
-  int64_t fields_every;             /* steps, 0 = never; default 0 */
+  int64_t fields_every;             /* steps, 0 = never; default: the first and the last step alone */
   int64_t checkpoint_every;         /* steps, 0 = never; default 0 */
   int64_t diagnostics_every;        /* steps, 0 = never; default 10 */
   int checkpoint_keep;              /* >= 2, default 2 */
@@ -88,6 +88,8 @@ typedef struct config {
   /* [restart] */
   char
       restart[CONFIG_PATH_SIZE]; /* from: a file, "latest", or "" for a start at t = 0 ("none" in the file) */
+  /* [benchmark] */
+  char reference[CONFIG_HASH_SIZE]; /* 16 hexadecimal digits in lower case, or "" for none (default) */
   /* Where the values above came from, for messages: the file as they name it, and each key's line in it, 0
    * for a default, -1 for an override. */
   char file[CONFIG_FILE_SIZE];

@@ -1,44 +1,64 @@
 #ifndef FDAPP_OUTPUT_DIAGNOSTICS_H
 #define FDAPP_OUTPUT_DIAGNOSTICS_H
 
+#include <mpi.h>
 #include <stdio.h>
 
+#include "domain/state.h"
 #include "output/rundir.h"
 #include "stepping/schedule.h"
-#include "app/solver.h"
 
-/* Integrals, extrema and errors of phi, the same bits on any number of ranks: sums per z-plane in the
- * backend's fixed order (kernels.h), then over planes in global order on rank 0, all in double.
+/* Integrals, extrema and errors of the fields, the same bits on any number of ranks: sums per z-plane in the
+ * backend's fixed order (kernels.h), then over planes in global order on rank 0, all in double. With W the
+ * quadrature weights of the grid and dV = hx hy hz:
  *
- * mass = sum phi dV, l2 = sqrt(sum phi^2 dV), courant = dt |g(t)| max sum |c_i|/h_i,
- * err_l1 = sum |e| dV, err_l2 = sqrt(sum e^2 dV), err_linf = max |e|, e = phi - exact, dV = hx hy hz. */
+ * mass = sum W f dV, l2 = sqrt(sum W f^2 dV), err_l1 = sum W |e| dV, err_l2 = sqrt(sum W e^2 dV),
+ * err_linf = max |e|, e = f - exact. */
+typedef struct diagnostics_field {
+  double mass, l2, minimum, maximum;
+  double error_l1, error_l2, error_linf; /* NaN where no exact solution is known at this time */
+} diagnostics_field;
+
 typedef struct diagnostics_record {
   int64_t step;
-  double time, dt, mass, l2, minimum, maximum, courant;
-  double error_l1, error_l2, error_linf; /* NaN where no exact solution is known at this time */
-  int finite;                            /* 0: phi holds something that is not a finite number */
+  double time, dt, courant; /* courant = dt times the rate */
+  diagnostics_field field[STATE_FIELDS];
+  int finite; /* 0: a field holds something that is not a finite number */
 } diagnostics_record;
 
 typedef struct diagnostics {
-  solver *solver;
-  kernels_plane_sums *planes; /* this rank's */
-  kernels_plane_sums *all;    /* rank 0: all planes in global order */
+  MPI_Comm comm;
+  grid grid;
+  int fields;
+  const char *const *names;
+  int64_t every;              /* steps between rows */
+  int with_errors;            /* the table has columns of errors */
+  kernels_plane_sums *planes; /* this rank's, of one field */
+  kernels_plane_sums *all;    /* rank 0: all planes in global order, of one field */
   int *counts, *offsets;      /* rank 0: bytes from each rank */
+  char *header;               /* the table's first line */
   FILE *file;                 /* rank 0, between diagnostics_open and diagnostics_close */
   char path[sizeof((rundir *)0)->path + sizeof "/" RUNDIR_DIAGNOSTICS];
-  int64_t last;    /* rank 0: step of the latest row that diagnostics_open kept, -1: none */
-  int with_errors; /* errors are measured, the file has their columns; may be set to 0 before
-                      diagnostics_open where phi is no solution of the configuration */
+  int64_t last; /* rank 0: step of the latest row that diagnostics_open kept, -1: none */
 } diagnostics;
 
-/* Collective. Allocates; solver must outlive it. STATUS_MEMORY, STATUS_MPI. */
-status diagnostics_create(solver *solver, diagnostics *diagnostics);
+/* For states of `fields` fields of these names, which outlive it. every: steps between rows. with_errors:
+ * whether there is an exact solution at any time. The columns: step, time, dt, then mass, l2, min, max,
+ * courant and with errors err_l1, err_l2, err_linf of the first field; then of each further field NAME the
+ * same without courant, as mass_NAME ... Collective. STATUS_MEMORY, STATUS_MPI. */
+status diagnostics_create(MPI_Comm comm, const grid *grid, int fields, const char *const names[],
+                          int64_t every, int with_errors, diagnostics *diagnostics);
 void diagnostics_destroy(diagnostics *diagnostics);
 
-/* Measures phi at (step, time); [out] record on every rank. Collective. Overwrites the stepper's scratch
- * field if an exact solution is known; phi unchanged, halos not needed. STATUS_MEMORY, STATUS_DEVICE,
+/* Leaves the errors out from here on: the fields are no solution of the configuration. Before
+ * diagnostics_open. Not collective. STATUS_MEMORY. */
+status diagnostics_drop_errors(diagnostics *diagnostics);
+
+/* Measures `fields` at the end of a step; exact: NULL, or the exact solution there. rate: largest sum
+ * |c_i|/h_i at that time. [out] record on every rank. Collective; halos not needed. STATUS_DEVICE,
  * STATUS_MPI. */
-status diagnostics_measure(diagnostics *diagnostics, const schedule *schedule, int64_t step,
+status diagnostics_measure(diagnostics *diagnostics, const state *fields, const state *exact,
+                           const schedule *schedule, int64_t step, double courant,
                            diagnostics_record *record);
 
 /* Rank 0: opens diagnostics.csv in the run directory: anew with a header, or, with from >= 0, keeping the

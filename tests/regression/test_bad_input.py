@@ -76,7 +76,8 @@ CASES = [
     command_line("two options", "--list", "--version", says=("one option at a time",)),
     command_line("list with an argument", "--list", "run.ini", says=("unexpected argument 'run.ini'",)),
     command_line("validate without a file", "--validate", says=("no configuration file given",)),
-    command_line("verify without a file", "--verify", says=("no state file given", "usage: fdapp --verify FILE...")),
+    command_line("verify without a file", "--verify", says=("no snapshot given", "usage: fdapp --verify FILE...")),
+    command_line("hash without a file", "--hash", says=("no snapshot given", "usage: fdapp --hash FILE...")),
     command_line("verify of what is no state", "--verify", "run.ini", code=3, messages=2, says=("run.ini: ", "not a state of fdapp")),
     command_line("missing file", "nowhere.ini", says=("nowhere.ini: cannot be opened: No such file",), code=3, ranks=(1, 2)),
     command_line("missing folder", "no/where.ini", says=("no/where.ini: cannot be opened",), code=3),
@@ -139,6 +140,7 @@ CASES = [
     value("output.checkpoint_keep", "1", "out of range", "an integer from 2"),
     value("output.wall_limit", "1h", "not a decimal number"),
     value("output.directory", "~/runs", "not expanded"),
+    value("benchmark.reference", "0x664e54e4bbf7d826", "not a hash", "16 hexadecimal digits, or none"),
     # The file.
     file("empty", "", "run.ini: grid.nx: missing; accepted: an integer from 9", ranks=(1, 2)),
     file("no case", GOOD.replace("case = blob\n", ""), "run.ini: initial.case: missing; accepted: cosine, "),

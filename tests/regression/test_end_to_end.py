@@ -274,11 +274,50 @@ def test_not_finite(tmp_path):
     configuration = variant(time={"courant": 8.0, "steps": 4000}, output={"fields_every": 20, "diagnostics_every": 0})
     result = run(tmp_path / "run", configuration, ranks=3, code=4)
     assert len(re.findall(r"warning: .*beyond the limit 1\.634", result.stderr)) == 1
-    assert result.stderr.count("not finite") == 1
+    assert result.stderr.count("the solution blew up") == 1
     good = states(tmp_path / "run")
     assert good
-    assert f"state of step {int(good[-1][6:14])}" in result.stderr.replace("that of", "state of")
+    assert f"the last good snapshot is that of step {int(good[-1][6:14])}" in result.stderr
     launch(tmp_path, 1, "--verify", *[f"run/{name}" for name in good])
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_grown_beyond_bounds(tmp_path, precision):
+    """Finite still, but a thousand times what it began with: no success, and neither kept nor resumed from."""
+    output = {"fields_every": 4, "checkpoint_every": 1, "diagnostics_every": 0}
+    configuration = variant("rk4", precision, time={"courant": 5.0, "steps": 4000}, output=output)
+    result = run(tmp_path / "run", configuration, ranks=2, code=4)
+    largest = re.search(r"\|phi\| reaches (\S+), from (\S+) at t = 0", result.stderr)
+    assert 1000 * float(largest[2]) < float(largest[1]) < 1e30
+    bound = 1000 * abs(phi(tmp_path / "run/state_00000000.hdf")).max()
+    good = states(tmp_path / "run")
+    assert len(good) >= 3
+    assert all(abs(phi(tmp_path / "run" / name)).max() <= bound for name in good)
+    # A run that goes on judges by the same beginning, and ends at the same step.
+    again = run(tmp_path / "run", configuration, "restart.from=latest", code=4)
+    assert re.search(r"\|phi\| reaches .*", again.stderr)[0] == re.search(r"\|phi\| reaches .*", result.stderr)[0]
+
+
+def test_first_and_last_are_kept_unless_told_otherwise(tmp_path):
+    configuration = merged(BASE, {"output": {"fields_every": None}})
+    result = run(tmp_path / "run", configuration)
+    assert states(tmp_path / "run") == ["state_00000000.hdf", LAST]
+    assert "2 snapshots to keep" in result.stdout
+    result = run(tmp_path / "none", configuration, "output.fields_every=0")
+    assert not states(tmp_path / "none")
+    assert "no snapshot to keep (output.fields_every = N keeps" in result.stdout
+
+
+def test_summary_shows_the_range(tmp_path):
+    """And the error, where it is known."""
+    configuration = variant(velocity={"field": "uniform", "period": None, "u": 1, "v": 0, "w": 0})
+    result = run(tmp_path / "run", configuration)
+    header, *rows = table(tmp_path / "run").splitlines()
+    last = dict(zip(header.split(","), map(float, rows[-1].split(",")), strict=True))
+    said = re.search(r"^solution   phi (\S+) to (\S+), error (\S+) at step 24$", result.stdout, re.MULTILINE)
+    assert float(said[1]) == pytest.approx(last["min"], rel=1e-3)
+    assert float(said[2]) == pytest.approx(last["max"], rel=1e-3)
+    assert float(said[3]) == pytest.approx(last["err_linf"], rel=1e-2)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -351,6 +390,7 @@ def test_output(tmp_path, ranks):
     """The plan before, a summary after, on standard output; nothing on standard error."""
     result = run(tmp_path / "run", variant(), ranks=ranks)
     words = ("grid", "slabs", "memory", "case", "scheme", "time", "output", "backend", "halos", "done", "results")
+    words += ("solution", "hash", "fom", "verified")
     for word in words:
         assert len(re.findall(rf"^{word} ", result.stdout, re.MULTILINE)) == 1, word
     assert "\x1b" not in result.stdout
@@ -387,7 +427,12 @@ def test_output_on_a_terminal(tmp_path, ranks, overrides, code):
 @pytest.mark.parametrize("end", ["time.steps=0", "time.t_end=0"])
 def test_no_steps_are_summarised_too(tmp_path, end):
     result = run(tmp_path / "run", variant(), end)
-    assert re.search(r"^done +0 steps; diagnostics .* s, output .* s\nresults    run\n\Z", result.stdout, re.MULTILINE)
+    assert re.search(
+        r"^done +0 steps; diagnostics .* s, output .* s\nsolution .* at step 0\nresults    run\n"
+        r"hash       [0-9a-f]{16}\nfom        0 point updates per second\nverified   no reference\n\Z",
+        result.stdout,
+        re.MULTILINE,
+    )
 
 
 def test_nobody_reads_what_is_printed(tmp_path):

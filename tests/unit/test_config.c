@@ -95,9 +95,10 @@ static void test_defaults(void **state) {
   assert_true(c.precision == PRECISION_DOUBLE && c.order == 8 && c.threads == 0);
   assert_true(c.transport == CONFIG_TRANSPORT_AUTO && c.overlap == 1);
   assert_string_equal(c.directory, "runs/the.case");
-  assert_true(c.fields_every == 0 && c.checkpoint_every == 0 && c.diagnostics_every == 10);
+  assert_true(c.fields_every == 99999999 && c.checkpoint_every == 0 && c.diagnostics_every == 10);
   assert_true(c.checkpoint_keep == 2 && c.wall_limit == 0.0);
   assert_string_equal(c.restart, "");
+  assert_string_equal(c.reference, "");
   assert_int_equal(load_override("grid.ly=4"), STATUS_OK);
   assert_true(c.center[0] == 0.5 && c.center[1] == 2.0 && c.width == 0.1);
   assert_int_equal(load_text(MINIMAL "[grid]\nlx=2\nly=3\nlz=5\n"), STATUS_OK);
@@ -116,7 +117,8 @@ static void test_every_key(void **state) {
           "6\nthreads=3\n"
           "[halo]\ntransport=staged\noverlap=no\n[output]\ndirectory=a "
           "b/c\nfields_every=11\ncheckpoint_every=12\n"
-          "diagnostics_every=13\ncheckpoint_keep=14\nwall_limit=15.5\n[restart]\nfrom=latest\n"),
+          "diagnostics_every=13\ncheckpoint_keep=14\nwall_limit=15.5\n[restart]\nfrom=latest\n"
+          "[benchmark]\nreference=0123456789ABCDEF\n"),
       STATUS_OK);
   assert_true(c.n[0] == 40 && c.n[1] == 50 && c.n[2] == 60 && c.l[0] == 2 && c.l[1] == 3 && c.l[2] == 4);
   assert_true(c.form == FORM_SKEW && c.diffusivity == 1e-3 && c.initial == cases_find("slotted"));
@@ -135,6 +137,27 @@ static void test_every_key(void **state) {
   assert_true(c.fields_every == 11 && c.checkpoint_every == 12 && c.diagnostics_every == 13);
   assert_true(c.checkpoint_keep == 14 && c.wall_limit == 15.5);
   assert_string_equal(c.restart, "latest");
+  assert_string_equal(c.reference, "0123456789abcdef");
+}
+
+/* Sixteen hexadecimal digits and nothing else. */
+static void test_hashes(void **state) {
+  (void)state;
+  static const char *const refused[] = {"0",
+                                        "123456789abcdef",
+                                        "00123456789abcdef",
+                                        "0x23456789abcdef",
+                                        "0123456789abcdeg",
+                                        " 123456789abcdef",
+                                        "-123456789abcdef",
+                                        "None"};
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    char text[96];
+    (void)snprintf(text, sizeof text, "benchmark.reference=%s", refused[i]);
+    assert_override_refused(text, "16 hexadecimal digits, or none");
+  }
+  assert_int_equal(load_override("benchmark.reference=none"), STATUS_OK);
+  assert_string_equal(c.reference, "");
 }
 
 /* Comments, indentation, line ends and a byte order mark change nothing. */
@@ -346,6 +369,7 @@ static void test_override_order(void **state) {
   assert_int_equal(config_load(path, 4, overrides, &c), STATUS_OK);
   assert_true(c.n[0] == 21 && c.dt == 0.25 && c.courant == 0.0 && c.steps == 7 && c.t_end == -1.0);
   assert_string_equal(c.restart, "");
+  assert_string_equal(c.reference, "");
   char *same[] = {"time.courant=1", "time.t_end=0"};
   assert_int_equal(config_load(path, 2, same, &c), STATUS_OK);
   assert_true(c.dt == 0.0 && c.courant == 1.0 && c.steps == -1 && c.t_end == 0.0);
@@ -446,6 +470,7 @@ static void test_files(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_defaults),       cmocka_unit_test(test_every_key),
+<<<<<<< HEAD
       cmocka_unit_test(test_layout),         cmocka_unit_test(test_bad_lines),
       cmocka_unit_test(test_missing),        cmocka_unit_test(test_bad_numbers),
       cmocka_unit_test(test_limits),         cmocka_unit_test(test_bad_words),
@@ -453,6 +478,15 @@ int main(void) {
       cmocka_unit_test(test_override_order), cmocka_unit_test(test_contradictions),
       cmocka_unit_test(test_refuse),         cmocka_unit_test(test_files),
       cmocka_unit_test(test_without_effect),
+=======
+      cmocka_unit_test(test_hashes),         cmocka_unit_test(test_layout),
+      cmocka_unit_test(test_bad_lines),      cmocka_unit_test(test_missing),
+      cmocka_unit_test(test_bad_numbers),    cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_bad_words),      cmocka_unit_test(test_bad_overrides),
+      cmocka_unit_test(test_products),       cmocka_unit_test(test_override_order),
+      cmocka_unit_test(test_contradictions), cmocka_unit_test(test_refuse),
+      cmocka_unit_test(test_files),
+>>>>>>> 3e96b10 (wip2)
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

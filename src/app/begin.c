@@ -1,0 +1,181 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "app/plan.h"
+#include "app/running.h"
+#include "app/simulation.h"
+#include "base/log.h"
+
+static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
+  int rank = 0;
+  int ranks = 1;
+  CHECK_MPI(MPI_Comm_rank(comm, &rank));
+  CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  return agree(comm, grid_make(config->n, config->l, ranks, rank, grid));
+}
+
+static void report_solver(const simulation *sim, const char *note) {
+  const solver *solver = &sim->solver;
+  const char *overlap = sim->config->overlap ? "on" : "off";
+  if (sim->grid.ranks == 1) overlap = "without effect on one rank";
+  if (note[0] != '\0') log_info("backend    %s\n", note);
+  log_info("backend    %s: %s\n", solver->backend->name, solver->backend->describe(solver->context));
+  log_info("halos      %s (%s), overlap %s\n", transport_name(solver->transport.transport),
+           solver->transport.reason, overlap);
+  if (solver->transport.warn)
+    log_warning("halos are staged through host memory: %s", solver->transport.reason);
+  if (!solver->backend->host_memory && solver->sharing > 1) {
+    log_warning("%d ranks share a device (rank 0 sees %d): they take turns", solver->sharing,
+                solver->devices);
+  }
+}
+
+static status open_snapshots(simulation *sim) {
+  const equation *equation = equation_of(sim->config);
+  return checkpoint_create(sim->comm, &sim->grid, sim->config, equation->unknowns, equation->names,
+                           &sim->checkpoint);
+}
+
+/* Everything that can fail before a file is written. */
+status begin_prepare(simulation *sim) {
+  const config *config = sim->config;
+  const kernels *backend = NULL;
+  char note[512] = "";
+  CHECK(make_grid(sim->comm, config, &sim->grid));
+  CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
+  CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
+  plan_problem(config, &sim->grid, backend->host_memory);
+  CHECK(solver_create(sim->comm, config, equation_of(config), &sim->grid, backend, &sim->solver));
+  sim->perf.backend = backend;
+  CHECK(agree(sim->comm, schedule_make(config, &sim->solver.rates, &sim->schedule)));
+  report_solver(sim, note);
+  const equation *equation = sim->solver.equation;
+  CHECK(diagnostics_create(sim->comm, &sim->grid, equation->unknowns, equation->names,
+                           config->diagnostics_every, equation->known_later(config), &sim->diagnostics));
+  return open_snapshots(sim);
+}
+
+static status resume(simulation *sim, state *state) {
+  CHECK(restart_read(sim->comm, sim->config, sim->checkpoint, &sim->schedule, state, &sim->restart));
+  sim->step = sim->restart.from.step;
+  return STATUS_OK;
+}
+
+static status validate(simulation *sim) {
+  const config *config = sim->config;
+  const kernels *backend = kernels_find(config->backend);
+  char note[512] = "";
+  schedule_rates rates;
+  CHECK(make_grid(sim->comm, config, &sim->grid));
+  CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
+  if (strcmp(config->backend, "auto") == 0)
+    CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
+  if (note[0] != '\0') log_info("backend    %s\n", note);
+  plan_problem(config, &sim->grid, backend != NULL && backend->host_memory);
+  if (backend != NULL && backend->host_memory) CHECK(plan_memory(sim->comm, config, &sim->grid, backend));
+  plan_rate(config, &sim->grid);
+  CHECK(solver_rates(sim->comm, config, equation_of(config), &sim->grid, &rates));
+  CHECK(agree(sim->comm, schedule_make(config, &rates, &sim->schedule)));
+  if (config->restart[0] != '\0') {
+    CHECK(open_snapshots(sim));
+    CHECK(resume(sim, NULL));
+  }
+  plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
+  plan_warn_unstable(config, &sim->schedule, &rates);
+  return STATUS_OK;
+}
+
+status simulation_validate(MPI_Comm comm, const config *config) {
+  simulation sim = {.comm = comm, .config = config};
+  const status result = validate(&sim);
+  if (sim.checkpoint != NULL) checkpoint_destroy(sim.checkpoint);
+  return result;
+}
+
+/* Opens the run directory on rank 0 and brings it into order: a fresh run's, or one that goes on. */
+static status open_directory(simulation *sim) {
+  return agree(sim->comm, is_root(sim) ? rundir_open(sim->config->directory, &sim->rundir) : STATUS_OK);
+}
+
+static status set_aside(simulation *sim) {
+  char moved[64] = "";
+  CHECK(rundir_set_aside(&sim->rundir, moved));
+  if (moved[0] != '\0')
+    log_info("output     results of an earlier run moved to %s/%s\n", sim->rundir.path, moved);
+  return STATUS_OK;
+}
+
+/* What somebody has written into the resolved configuration of an earlier start is not lost. */
+static status keep_notes(const rundir *rundir) {
+  char path[sizeof rundir->path + sizeof "/" RUNDIR_CONFIG];
+  char moved[64];
+  struct stat info;
+  (void)snprintf(path, sizeof path, "%s/" RUNDIR_CONFIG, rundir->path);
+  if (stat(path, &info) != 0 || (S_ISREG(info.st_mode) && config_is_resolved(path))) return STATUS_OK;
+  CHECK(rundir_set_aside_one(rundir, RUNDIR_CONFIG, moved));
+  log_info("output     " RUNDIR_CONFIG ", not as a run leaves it, moved to %s/%s\n", rundir->path, moved);
+  return STATUS_OK;
+}
+
+static status write_config(simulation *sim) {
+  char *text = NULL;
+  CHECK(keep_notes(&sim->rundir));
+  CHECK(config_text(sim->config, &text));
+  const status result = rundir_write(&sim->rundir, RUNDIR_CONFIG, text);
+  free(text);
+  return result;
+}
+
+static status open_files(simulation *sim, int64_t from) {
+  CHECK(write_config(sim));
+  return diagnostics_open(&sim->diagnostics, &sim->rundir, from);
+}
+
+/* Whether the files of a finished run say more than its last step. `rewound`: on rank 0, whether states did.
+ */
+static status find_more(simulation *sim, int rewound) {
+  status result = STATUS_OK;
+  sim->ends_again = rewound;
+  if (is_root(sim) && !rewound)
+    result = diagnostics_goes_beyond(&sim->diagnostics, &sim->rundir, sim->step, &sim->ends_again);
+  CHECK(agree(sim->comm, result));
+  CHECK_MPI(MPI_Bcast(&sim->ends_again, 1, MPI_INT, 0, sim->comm));
+  return STATUS_OK;
+}
+
+/* Whether the directory has to be opened before a state is read: the latest is only known once no other run
+ * writes, and what a run that died was moving away is no state to begin from. */
+static status open_first(const simulation *sim, int *first) {
+  *first = restart_from_latest(sim->config) || (is_root(sim) && rundir_moves(sim->config->directory));
+  CHECK_MPI(MPI_Bcast(first, 1, MPI_INT, 0, sim->comm));
+  return STATUS_OK;
+}
+
+status begin_start(simulation *sim) {
+  const config *config = sim->config;
+  state *state = stepper_state(&sim->solver.stepper);
+  int first = 0;
+  int rewound = 0; /* rank 0 */
+  sim->saved_step = -1;
+  CHECK(open_first(sim, &first));
+  /* Otherwise a state that is refused leaves no trace of the run. */
+  if (!first) CHECK(resume(sim, state));
+  CHECK(open_directory(sim));
+  if (first) CHECK(resume(sim, state));
+  if (sim->restart.from.departed) CHECK(agree(sim->comm, diagnostics_drop_errors(&sim->diagnostics)));
+  if (sim->restart.goes_on) {
+    CHECK(checkpoint_rewind(sim->checkpoint, sim->step, &rewound));
+    sim->saved_step = sim->step;
+  } else {
+    CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
+  }
+  plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
+  plan_warn_unstable(config, &sim->schedule, &sim->solver.rates);
+  CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
+  CHECK(measure_scale(sim));
+  if (is_finished(sim)) CHECK(find_more(sim, rewound));
+  const int opens = is_root(sim) && (sim->ends_again || !is_finished(sim));
+  return agree(sim->comm, opens ? open_files(sim, sim->restart.goes_on ? sim->step : -1) : STATUS_OK);
+}

@@ -1,0 +1,76 @@
+#ifndef FDAPP_APP_RUNNING_H
+#define FDAPP_APP_RUNNING_H
+
+#include "app/answer.h"
+#include "app/control.h"
+#include "app/perf.h"
+#include "app/progress.h"
+#include "app/restart.h"
+#include "output/diagnostics.h"
+
+/* A run under way: what its beginning (begin.c), its measurements (measure.c), its steps and its end
+ * (simulation.c) share. Private to app/. */
+
+typedef struct simulation {
+  MPI_Comm comm;
+  const config *config;
+  grid grid;
+  rundir rundir; /* rank 0 */
+  solver solver;
+  checkpoint *checkpoint;
+  diagnostics diagnostics;
+  schedule schedule;
+  restart restart;
+  control control;
+  perf perf;
+  progress progress;
+  answer answer;              /* of a finished run */
+  diagnostics_record latest;  /* of the latest measurement */
+  double scale[STATE_FIELDS]; /* largest magnitude of each field at t = 0: growth is judged by it */
+  int64_t step;               /* the state is at this step */
+  int64_t saved_step;         /* newest snapshot on disk, -1 = none */
+  int ends_again;             /* it had gone on from its last step, and ends there now */
+} simulation;
+
+static inline int is_root(const simulation *sim) {
+  return sim->grid.rank == 0;
+}
+
+static inline state *state_of(simulation *sim) {
+  return stepper_state(&sim->solver.stepper);
+}
+
+static inline double points_of(const simulation *sim) {
+  return (double)sim->grid.n[0] * (double)sim->grid.n[1] * (double)sim->grid.n[2];
+}
+
+/* Whether the configuration asks for snapshots at all. */
+static inline int wants_states(const config *config) {
+  return config->fields_every > 0 || config->checkpoint_every > 0;
+}
+
+/* Whether the run had reached its end before: then its files stay as they are, if it had not gone on from
+ * there. */
+static inline int is_finished(const simulation *sim) {
+  return sim->saved_step == sim->schedule.last_step;
+}
+
+/* Everything that can fail before a file is written. Collective, as all that follow. */
+status begin_prepare(simulation *sim);
+
+/* Finds the state to begin from, opens the directory and its files, prints the plan. */
+status begin_start(simulation *sim);
+
+/* Finds `scale`: of the initial state, and where the problem was changed on the way of the present one, too.
+ * Overwrites the scratch state. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
+status measure_scale(simulation *sim);
+
+/* Measures the state into `latest`. STATUS_BLOWN_UP if a field is not finite or has grown beyond what the
+ * problem allows; STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. Overwrites the scratch state. */
+status measure(simulation *sim);
+
+/* The ranges of the first `fields` fields in `latest`, and the largest error of the first where it is known:
+ * "phi -0.01 to 1, error 2e-05". Not collective. */
+void measure_describe(const simulation *sim, int fields, char *text, size_t size);
+
+#endif
