@@ -470,23 +470,13 @@ static void test_files(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_defaults),       cmocka_unit_test(test_every_key),
-<<<<<<< HEAD
-      cmocka_unit_test(test_layout),         cmocka_unit_test(test_bad_lines),
-      cmocka_unit_test(test_missing),        cmocka_unit_test(test_bad_numbers),
-      cmocka_unit_test(test_limits),         cmocka_unit_test(test_bad_words),
-      cmocka_unit_test(test_bad_overrides),  cmocka_unit_test(test_products),
-      cmocka_unit_test(test_override_order), cmocka_unit_test(test_contradictions),
-      cmocka_unit_test(test_refuse),         cmocka_unit_test(test_files),
-      cmocka_unit_test(test_without_effect),
-=======
       cmocka_unit_test(test_hashes),         cmocka_unit_test(test_layout),
       cmocka_unit_test(test_bad_lines),      cmocka_unit_test(test_missing),
       cmocka_unit_test(test_bad_numbers),    cmocka_unit_test(test_limits),
       cmocka_unit_test(test_bad_words),      cmocka_unit_test(test_bad_overrides),
       cmocka_unit_test(test_products),       cmocka_unit_test(test_override_order),
       cmocka_unit_test(test_contradictions), cmocka_unit_test(test_refuse),
-      cmocka_unit_test(test_files),
->>>>>>> 3e96b10 (wip2)
+      cmocka_unit_test(test_files),          cmocka_unit_test(test_without_effect),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
