@@ -29,3 +29,12 @@ ucx_need() {
   venv_need .cuda-venv "$name==1.22.*"
   echo "$PWD"/.cuda-venv/lib/python3*/site-packages/libucx/lib
 }
+
+# build_for_here [--cuda]: sets up and builds fdapp and fdbench, with CUDA where there is a GPU, or where it is asked for.
+build_for_here() {
+  local cuda=${1:-}
+  if gpu_present; then cuda=--cuda; fi
+  # shellcheck disable=SC2086 # nothing, or one word
+  run/setup $cuda
+  build default "-DFDAPP_CUDA=$([ -n "$cuda" ] && echo ON || echo OFF)" fdapp fdbench
+}

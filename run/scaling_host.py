@@ -1,4 +1,4 @@
-"""For run/scaling: the machine that a study runs on, and how ranks are started there."""
+"""For run/scaling and run/benchmark: the machine that a study runs on, and how ranks are started there."""
 
 import math
 import os
@@ -180,3 +180,15 @@ def provenance(configuration, overrides, program, launcher, env):
         "clock source": text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "environment": {name: env[name] for name in sorted(env) if name.startswith(shown)},
     }
+
+
+def call_python(*words):
+    """Runs Python with the package of postproc/; returns the finished process, its messages without the way to a
+    missing library: whence it was imported helps nobody."""
+    python = ROOT / ".venv" / "bin" / "python"
+    paths = [str(ROOT / "postproc"), os.environ.get("PYTHONPATH", "")]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    command = [str(python) if python.exists() else sys.executable, *words]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, env=env, capture_output=True, text=True, check=False)
+    done.stderr = done.stderr[done.stderr.rfind("\nModuleNotFoundError") + 1 :]
+    return done

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -117,28 +118,40 @@ def measure_exchange(runs, cases):
     part.unlink(missing_ok=True)
 
 
+@contextmanager
+def scratch_of(runs):
+    """The runs' directory, empty at first and gone afterwards."""
+    shutil.rmtree(runs.scratch, ignore_errors=True)
+    try:
+        yield runs.scratch
+    finally:
+        shutil.rmtree(runs.scratch, ignore_errors=True)
+
+
+def read_perf(runs, case, code, words, said):
+    """perf.json of the run that has ended. Failure 2 or 3 if there is none, or if it took no step."""
+    perf = runs.scratch / "perf.json"
+    if not perf.exists():
+        raise Failure(3, f"{case.name}: left no perf.json: is it fdapp? {outcome(code, words, said)}")
+    figures = json.loads(perf.read_text())
+    if not figures["steps"]:
+        raise Failure(2, f"{case.name}: took no step: there is nothing to measure in {shlex.join(words)}")
+    return figures
+
+
 def run_case(runs, case, progress):
     """Run once; returns the row, or None if it was stopped. Failure 2 or 3 with the run's own words if it failed."""
-    scratch = runs.scratch
-    shutil.rmtree(scratch, ignore_errors=True)
     words = runs.words(case, case.ranks)
-    try:
+    with scratch_of(runs):
         code, said = runs.execute(words, progress.tick)
         if runs.stop.asked or code == STOPPED:
             return None
         if code != 0:
             raise Failure(2 if code == 2 else 3, f"{case.name}: {outcome(code, words, said)}")
-        perf = scratch / "perf.json"
-        if not perf.exists():
-            raise Failure(3, f"{case.name}: left no perf.json: is it fdapp? {outcome(code, words, said)}")
-        row = row_of(case, json.loads(perf.read_text()))
-        if not row["steps"]:
-            raise Failure(2, f"{case.name}: took no step: there is nothing to measure in {shlex.join(words)}")
-        shutil.copyfile(perf, runs.out / "perf" / f"{case.name}.json")
+        row = row_of(case, read_perf(runs, case, code, words, said))
+        shutil.copyfile(runs.scratch / "perf.json", runs.out / "perf" / f"{case.name}.json")
         tell_warnings(runs, case, said, progress)
         return row
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def time_for(case, progress, deadline):

@@ -40,6 +40,8 @@ An image viewer that reloads changed files shows it as it goes. Ctrl-C ends the 
 without -o the picture goes into the folder that holds the runs""",
     "scaling": """examples:
   fdplot scaling runs/scaling/weak                  leaves report.md, weak.png, model.png, extrapolation.png there""",
+    "throughput": """examples:
+  fdplot throughput runs/benchmark                  the figure of merit against the grid's size""",
     "spectrum": """examples:
   fdplot spectrum runs/quickstart                   first and last state
   fdplot spectrum runs/deformation --steps 0,200,400""",
@@ -193,6 +195,15 @@ def command_scaling(args):
     print(*scaling_report.write_report(args.study), sep="\n")
 
 
+def command_throughput(args):
+    from . import style, throughput
+
+    results = throughput.read_results(args.benchmark)
+    folder = Path(args.benchmark) if os.path.isdir(args.benchmark) else Path(args.benchmark).parent
+    target = Path(args.output) if args.output else folder / "throughput.png"
+    print(style.save(throughput.draw_throughput(results), target))
+
+
 def frame_counter(number, total):
     """Progress on a terminal."""
     print(f"\rframe {number} of {total}", end="\n" if number == total else "", file=sys.stderr, flush=True)
@@ -287,6 +298,10 @@ def make_parser():
         commands, "scaling", command_scaling, "report and plots of a study made by run/scaling", False
     )
     scaling.add_argument("study", metavar="DIR", help="the study's directory, with results.csv")
+    throughput = add_command(
+        commands, "throughput", command_throughput, "figure of merit against the grid's size, of run/benchmark"
+    )
+    throughput.add_argument("benchmark", metavar="DIR", help="the directory with benchmark.json, or that file")
     return parser
 
 

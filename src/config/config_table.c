@@ -119,6 +119,8 @@ const config_key config_keys[] = {
      .help = "state to go on from: a file, latest or none"},
     {"benchmark", "reference", .kind = CONFIG_HASH, .offset = AT(reference), DEFAULT("none"),
      .help = "hash of the right answer: a run that ends with another leaves with exit code 5"},
+    {"benchmark", "reference_single", .kind = CONFIG_HASH, .offset = AT(reference_single), DEFAULT("none"),
+     .help = "the reference in single precision, where it is another"},
 };
 _Static_assert(sizeof config_keys / sizeof config_keys[0] == CONFIG_KEY_COUNT,
                "CONFIG_KEY_COUNT in config.h");

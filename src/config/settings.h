@@ -42,7 +42,7 @@ enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
  * line end). */
 enum { CONFIG_PATH_SIZE = 4096, CONFIG_PATH_LIMIT = 180, CONFIG_LINE_LIMIT = 197 };
 
-enum { CONFIG_KEY_COUNT = 45, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 46, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -90,6 +90,7 @@ typedef struct config {
       restart[CONFIG_PATH_SIZE]; /* from: a file, "latest", or "" for a start at t = 0 ("none" in the file) */
   /* [benchmark] */
   char reference[CONFIG_HASH_SIZE]; /* 16 hexadecimal digits in lower case, or "" for none (default) */
+  char reference_single[CONFIG_HASH_SIZE]; /* in its place where precision is single, if it is not "" */
   /* Where the values above came from, for messages: the file as they name it, and each key's line in it, 0
    * for a default, -1 for an override. */
   char file[CONFIG_FILE_SIZE];

@@ -73,6 +73,10 @@ def test_wrong_reference(tmp_path):
         assert perf["verified"] is False
         if ranks == 1:  # several: mpirun may drop what a rank that leaves with an error printed last
             assert told(result)["verified"] == f"FAILED, reference {wrong}"
+        single = (f"benchmark.reference={perf['hash']}", f"benchmark.reference_single={wrong}")
+        run(directory.with_name(f"both{ranks}"), BASE, *single, ranks=ranks)
+        result = run(directory.with_name(f"single{ranks}"), BASE, *single, "compute.precision=single", code=5)
+        assert f"not benchmark.reference = {wrong}" in result.stderr
     other = run(tmp_path / "other", BASE, "time.scheme=ssprk3")
     assert told(other)["hash"] != perf["hash"]
 
