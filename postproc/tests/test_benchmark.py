@@ -72,7 +72,7 @@ def test_median_spread_and_energy(benchmark):
     assert (result["figure_of_merit"], result["spread"], result["ranks"]) == (2e6, 1.0, 3)
     assert result["joules_per_million_point_updates"] == pytest.approx(2.0)
     line = next(line for line in done.stdout.splitlines() if line.startswith("known  "))
-    assert line.split() == "known 8x10x12 double 3 2.000e+06 100.0 % 50.0 % passed 2".split()
+    assert line.split() == ["known", "8x10x12", "double", "3", "2.000e+06", "100.0", "%", "50.0", "%", "passed", "2"]
 
 
 def test_without_a_meter_no_energy_is_made_up(benchmark):

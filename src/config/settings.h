@@ -89,7 +89,7 @@ typedef struct config {
   char
       restart[CONFIG_PATH_SIZE]; /* from: a file, "latest", or "" for a start at t = 0 ("none" in the file) */
   /* [benchmark] */
-  char reference[CONFIG_HASH_SIZE]; /* 16 hexadecimal digits in lower case, or "" for none (default) */
+  char reference[CONFIG_HASH_SIZE];        /* 16 hexadecimal digits in lower case, or "" for none (default) */
   char reference_single[CONFIG_HASH_SIZE]; /* in its place where precision is single, if it is not "" */
   /* Where the values above came from, for messages: the file as they name it, and each key's line in it, 0
    * for a default, -1 for an override. */
