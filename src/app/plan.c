@@ -26,7 +26,7 @@ static void print_problem(const config *config) {
            velocities_at(config->velocity)->name, config_form_name(config->form));
   if (config->diffusivity > 0.0) log_info(", diffusivity %g", config->diffusivity);
   log_info("\nexact      %s\nscheme     %s, order %d in space, %s precision\n",
-           cases_exact_text(config, exact), config_scheme_name(config->scheme), config->order,
+           cases_exact_text(config, exact), schemes_at(config->scheme)->name, config->order,
            config_precision_name(config->precision));
   if (config_without_effect(config, idle)[0] != '\0') {
     log_warning("without effect, as neither case %s nor velocity %s uses them: %s",
@@ -164,7 +164,7 @@ static double downwards(double x) {
 
 void plan_warn_unstable(const config *config, const schedule *schedule, const schedule_rates *rates) {
   const double dt = schedule_dt(schedule, schedule->base_step + 1); /* a lone last step may be shorter */
-  const modes modes = {.scheme = scheme_of(config->scheme),
+  const modes modes = {.scheme = schemes_at(config->scheme),
                        .order = config->order,
                        .advection = rates->advection * dt,
                        .moving = rates->moving * dt,
@@ -172,7 +172,7 @@ void plan_warn_unstable(const config *config, const schedule *schedule, const sc
   const double diffusion = (modes.moving + modes.still) * stencil_second_symbol(config->order, acos(-1.0));
   const double advection_limit = scheme_imaginary_limit(modes.scheme) / stencil_first_maximum(config->order);
   const double diffusion_limit = scheme_real_limit(modes.scheme);
-  const char *scheme = config_scheme_name(config->scheme);
+  const char *scheme = modes.scheme->name;
   static const char result[] = "the solution will grow without bound";
   double stable = fmin(1.0, fmin(advection_limit / modes.advection, diffusion_limit / diffusion));
   const int single = stable < 1.0;

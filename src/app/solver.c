@@ -11,7 +11,7 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   const kernels_shape shape = grid_shape(grid, config->precision, host_memory);
   const size_t plane = kernels_field_bytes(&shape) / (size_t)(shape.nz + 2 * KERNELS_HALO);
   const scheme *scheme =
-      scheme_form(scheme_of(config->scheme), equation->linear(config), equation->steady(config));
+      scheme_form(schemes_at(config->scheme), equation->linear(config), equation->steady(config));
   needs->fields = scheme->slots * equation->unknowns + equation->array_count(config);
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
   /* Staging of fields, and the checkpoint's pieces. Staging of halos, should MPI not take device memory. */
@@ -122,7 +122,7 @@ static status allocate(solver *solver) {
                            .linear = equation->linear(config),
                            .steady = equation->steady(config),
                            .stage = equation->stage};
-  return stepper_create(&solver->space, equation->unknowns, equation->names, scheme_of(config->scheme), rhs,
+  return stepper_create(&solver->space, equation->unknowns, equation->names, schemes_at(config->scheme), rhs,
                         &solver->halo, config->overlap, &solver->stepper);
 }
 

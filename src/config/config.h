@@ -60,7 +60,6 @@ const char *config_without_effect(const config *config, char text[CONFIG_NAMES_S
 void config_list(FILE *file);
 
 /* Names as in the file, for messages and output. */
-const char *config_scheme_name(config_scheme value);
 const char *config_form_name(advection_form value);
 const char *config_precision_name(precision value);
 

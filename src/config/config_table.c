@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "problems/problem.h"
+#include "stepping/scheme.h"
 
 #define ENTRY(prefix, name, text, help) {text, prefix##name, help},
 
-#define X(name, text, help) ENTRY(CONFIG_SCHEME_, name, text, help)
-const config_choice config_schemes[] = {CONFIG_SCHEME_LIST(X){NULL, 0, NULL}};
-#undef X
 #define X(name, text, help) ENTRY(FORM_, name, text, help)
 const config_choice config_forms[] = {CONFIG_FORM_LIST(X){NULL, 0, NULL}};
 #undef X
@@ -32,8 +30,13 @@ static config_choice listed_velocity(int index) {
   return object != NULL ? (config_choice){object->name, index, object->help} : (config_choice){NULL, 0, NULL};
 }
 
-_Static_assert(sizeof(config_scheme) == sizeof(int) && sizeof(config_transport) == sizeof(int) &&
-                   sizeof(advection_form) == sizeof(int) && sizeof(precision) == sizeof(int),
+static config_choice listed_scheme(int index) {
+  const scheme *object = schemes_at(index);
+  return object != NULL ? (config_choice){object->name, index, object->help} : (config_choice){NULL, 0, NULL};
+}
+
+_Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(advection_form) == sizeof(int) &&
+                   sizeof(precision) == sizeof(int),
                "choices are stored as int");
 
 /* Limits of magnitude: products of three such numbers stay far from overflow and underflow. Bytes of what all
@@ -87,7 +90,7 @@ const config_key config_keys[] = {
     {"velocity", "c", ANY(abc[2]), DEFAULT("1"), .help = "amplitude C"},
     {"velocity", "period", POSITIVE(period), DEFAULT("1"),
      .help = "time of a turn (rotation), of there and back (deformation), of a wave in time (manufactured)"},
-    {"time", "scheme", CHOICE(scheme, config_schemes), DEFAULT("rk4"), .help = "Runge-Kutta scheme"},
+    {"time", "scheme", LISTED(scheme, listed_scheme), DEFAULT("rk4"), .help = "Runge-Kutta scheme"},
     {"time", "courant", POSITIVE(courant), EITHER("dt", 0), .help = "sum of abs(c) dt/h over x, y, z; or dt"},
     {"time", "dt", POSITIVE(dt), EITHER("courant", 0), .help = "step size; or courant"},
     {"time", "t_end", REAL(t_end, 0, LARGEST), EITHER("steps", -1), .help = "time to stop at; or steps"},
@@ -146,10 +149,6 @@ config_choice config_choice_at(const config_key *key, int index) {
 static const char *name_of(const config_choice *choices, int value) {
   while (choices->name != NULL && choices->value != value) choices++;
   return choices->name != NULL ? choices->name : "?";
-}
-
-const char *config_scheme_name(config_scheme value) {
-  return name_of(config_schemes, (int)value);
 }
 
 const char *config_form_name(advection_form value) {

@@ -51,7 +51,7 @@ enum { CONFIG_TEXT_SIZE = 512 };
 extern const config_key config_keys[CONFIG_KEY_COUNT];
 
 /* Ends with a NULL name. */
-extern const config_choice config_schemes[], config_forms[];
+extern const config_choice config_forms[];
 /* What a key of kind CONFIG_CHOICE accepts, one after another; a NULL name beyond the last. */
 config_choice config_choice_at(const config_key *key, int index);
 

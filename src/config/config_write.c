@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "problems/problem.h"
+#include "stepping/scheme.h"
 
 static const char *choice_name(const config_key *key, int value) {
   int i = 0;
@@ -96,6 +97,21 @@ static void list_choices(const char *title, const char *section, const char *nam
   fputc('\n', file);
 }
 
+/* What follows from the tables; words per point and step of one unknown, least traffic. */
+static void list_schemes(FILE *file) {
+  fputs("Schemes (time.scheme)\n", file);
+  for (int i = 0; schemes_at(i) != NULL; i++) {
+    const scheme *scheme = schemes_at(i);
+    const struct scheme *form = scheme_form(scheme, 1, 1);
+    fprintf(file, "  %-14s %s; order %d, %d stages, stable up to %.3f i and -%.3f, %d words", scheme->name,
+            scheme->help, scheme->order, scheme->stages, scheme_imaginary_limit(scheme),
+            scheme_real_limit(scheme), scheme_words(scheme));
+    if (form != scheme) fprintf(file, ", %d if linear and steady", scheme_words(form));
+    fputc('\n', file);
+  }
+  fputc('\n', file);
+}
+
 static const char *default_text(const config_key *key) {
   return key->need == CONFIG_REQUIRED      ? "required"
          : key->need == CONFIG_ALTERNATIVE ? "one of the two"
@@ -105,7 +121,7 @@ static const char *default_text(const config_key *key) {
 void config_list(FILE *file) {
   list_choices("Cases", "initial", "case", case_keys, file);
   list_choices("Velocity fields", "velocity", "field", velocity_keys, file);
-  list_choices("Schemes", "time", "scheme", NULL, file);
+  list_schemes(file);
   list_choices("Forms of the advection term", "physics", "form", NULL, file);
   fputs("Backends (compute.backend), in the order in which auto tries them\n", file);
   for (int i = 0; i < kernels_count(); i++) fprintf(file, "  %s\n", kernels_at(i)->name);

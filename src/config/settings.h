@@ -10,11 +10,6 @@
  * them from files. */
 
 /* X(NAME, "name in the file", "what it is, for --list") */
-#define CONFIG_SCHEME_LIST(X)                                                                                \
-  X(RK4, "rk4", "classical Runge-Kutta, 4 stages, order 4")                                                  \
-  X(SSPRK3, "ssprk3", "strong-stability-preserving Runge-Kutta, 3 stages, order 3 (Shu and Osher 1988)")     \
-  X(CK45, "ck45", "Carpenter and Kennedy 1994, 5 stages, order 4, low storage (NASA TM-109112)")
-
 #define CONFIG_FORM_LIST(X)                                                                                  \
   X(ADVECTIVE, "advective", "u . grad phi")                                                                  \
   X(CONSERVATIVE, "conservative", "div (u phi): mass kept to round-off")                                     \
@@ -27,9 +22,6 @@
   X(STAGED, "staged", "through pinned host memory")                                                          \
   X(PEER, "peer", "copies from GPU to GPU on one node, without messages")
 
-#define X(name, text, help) CONFIG_SCHEME_##name,
-typedef enum config_scheme { CONFIG_SCHEME_LIST(X) CONFIG_SCHEME_COUNT } config_scheme;
-#undef X
 #define X(name, text, help) CONFIG_TRANSPORT_##name,
 typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) CONFIG_TRANSPORT_COUNT } config_transport;
 #undef X
@@ -64,11 +56,11 @@ typedef struct config {
   double abc[3];     /* a, b, c: default 1 */
   double period;     /* > 0, default 1 */
   /* [time] */
-  config_scheme scheme; /* default rk4 */
-  double courant;       /* > 0, or 0: dt was given */
-  double dt;            /* > 0, or 0: courant was given */
-  double t_end;         /* >= 0, or -1: steps was given */
-  int64_t steps;        /* >= 0, or -1: t_end was given */
+  int scheme;     /* an index of schemes_at (stepping/scheme.h), default rk4 */
+  double courant; /* > 0, or 0: dt was given */
+  double dt;      /* > 0, or 0: courant was given */
+  double t_end;   /* >= 0, or -1: steps was given */
+  int64_t steps;  /* >= 0, or -1: t_end was given */
   /* [compute] */
   char backend[16];    /* "auto" or a name of the registry; default auto */
   precision precision; /* default double */

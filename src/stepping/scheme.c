@@ -1,9 +1,13 @@
 #include "stepping/scheme.h"
 
 #include <complex.h>
+#include <stddef.h>
+#include <string.h>
 
 /* C.-W. Shu and S. Osher, J. Comput. Phys. 77 (1988) 439: convex combinations, written with differences. */
 static const scheme ssprk3 = {
+    .name = "ssprk3",
+    .help = "strong-stability-preserving Runge-Kutta (Shu and Osher 1988)",
     .order = 3,
     .stages = 3,
     .slots = 3,
@@ -22,7 +26,9 @@ static const scheme rk4_horner = {.order = 4,
 
 /* The last stage from the stage fields: phi + ((phi1 - phi) + 2 (phi2 - phi) + (phi3 - phi))/3 + dt/6 L phi3.
  */
-static const scheme rk4 = {.order = 4,
+static const scheme rk4 = {.name = "rk4",
+                           .help = "classical Runge-Kutta (Kutta 1901)",
+                           .order = 4,
                            .stages = 4,
                            .slots = 4,
                            .linear = &rk4_horner,
@@ -57,6 +63,8 @@ static const scheme rk4 = {.order = 4,
 #define B4 (3134564353537.0 / 4481467310338.0)
 #define B5 (2277821191437.0 / 14882151754819.0)
 static const scheme ck45 = {
+    .name = "ck45",
+    .help = "low-storage Runge-Kutta (Carpenter and Kennedy 1994, NASA TM-109112)",
     .order = 4,
     .stages = 5,
     .slots = 2,
@@ -82,10 +90,17 @@ static const scheme ck45 = {
                .b = B5,
                .c = 2802321613138.0 / 2924317926251.0}}};
 
-const scheme *scheme_of(config_scheme name) {
-  static const scheme *const schemes[CONFIG_SCHEME_COUNT] = {
-      [CONFIG_SCHEME_RK4] = &rk4, [CONFIG_SCHEME_SSPRK3] = &ssprk3, [CONFIG_SCHEME_CK45] = &ck45};
-  return schemes[name];
+static const scheme *const schemes[] = {&rk4, &ssprk3, &ck45};
+
+const scheme *schemes_at(int index) {
+  return index >= 0 && index < (int)(sizeof schemes / sizeof schemes[0]) ? schemes[index] : NULL;
+}
+
+int schemes_find(const char *name) {
+  for (int i = 0; schemes_at(i) != NULL; i++) {
+    if (strcmp(schemes_at(i)->name, name) == 0) return i;
+  }
+  return -1;
 }
 
 const scheme *scheme_form(const scheme *scheme, int linear, int steady) {

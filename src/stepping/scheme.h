@@ -1,10 +1,8 @@
 #ifndef FDAPP_STEPPING_SCHEME_H
 #define FDAPP_STEPPING_SCHEME_H
 
-#include "config/config.h"
-
 /* Explicit Runge-Kutta schemes of d u / dt = L(u, t) as tables. Everything else is computed from a table:
- * states in memory, words moved, stability limits, growth of a mode.
+ * states in memory, words moved, stability limits, growth of a mode. Config/ reads the names from here.
  *
  * A scheme keeps states in slots; slot 0 holds u at the beginning of a step. Each stage writes one slot,
  *
@@ -36,7 +34,9 @@ typedef struct scheme_stage {
 
 typedef struct scheme scheme;
 struct scheme {
-  int order; /* of nonlinear and unsteady right-hand sides, too */
+  const char *name; /* as time.scheme has it; NULL for a form that is another's `linear` */
+  const char *help; /* what it is and where it comes from, for --list */
+  int order;        /* of nonlinear and unsteady right-hand sides, too */
   int stages, slots;
   int result;           /* slot that holds u after the last stage */
   const scheme *linear; /* NULL, or a cheaper table with the same stability polynomial: the same step where L
@@ -44,9 +44,11 @@ struct scheme {
   scheme_stage stage[SCHEME_STAGES];
 };
 
-/* The table of a scheme, and the form of it that costs least for a right-hand side that is linear, steady, or
- * not. */
-const scheme *scheme_of(config_scheme name);
+/* The list, in the order of --list; NULL beyond the end. Index of a name, or -1. */
+const scheme *schemes_at(int index);
+int schemes_find(const char *name);
+
+/* The form of a scheme that costs least for a right-hand side that is linear, steady, or not. */
 const scheme *scheme_form(const scheme *scheme, int linear, int steady);
 
 /* Words that all stages of a step move per point and unknown: f, base, extras and out. */

@@ -32,7 +32,7 @@ static config case_of(int scheme, int velocity, int form) {
   config.l[2] = 1.1;
   config.background = 0.1;
   config.period = 1.5;
-  config.scheme = (config_scheme)scheme;
+  config.scheme = scheme;
   config.velocity = velocity;
   config.form = (advection_form)form;
   return config;
@@ -40,14 +40,13 @@ static config case_of(int scheme, int velocity, int form) {
 
 static void test_schemes_forms_and_velocities(void **state) {
   (void)state;
-  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+  for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
     for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
       for (int form = 0; form < 3; form++) {
         config config = case_of(scheme, velocity, form);
         config.diffusivity = (scheme + velocity + form) % 2 == 0 ? 0.003 : 0.0;
-        lab_between(distance(&config, 6), 0.0, 1e-12, "%s, %s, %s, kappa %g",
-                    config_scheme_name(config.scheme), velocities_at(config.velocity)->name,
-                    config_form_name(config.form), config.diffusivity);
+        lab_between(distance(&config, 6), 0.0, 1e-12, "%s, %s, %s, kappa %g", schemes_at(config.scheme)->name,
+                    velocities_at(config.velocity)->name, config_form_name(config.form), config.diffusivity);
       }
     }
   }
@@ -55,13 +54,13 @@ static void test_schemes_forms_and_velocities(void **state) {
 
 static void test_source(void **state) {
   (void)state;
-  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+  for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
     for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
       config config = case_of(scheme, velocity, velocity % 3);
       config.initial = cases_find("manufactured");
       config.wave_number[0] = 2;
       config.diffusivity = 0.003;
-      lab_between(distance(&config, 6), 0.0, 1e-12, "%s, %s with a source", config_scheme_name(config.scheme),
+      lab_between(distance(&config, 6), 0.0, 1e-12, "%s, %s with a source", schemes_at(config.scheme)->name,
                   velocities_at(config.velocity)->name);
     }
   }
@@ -70,7 +69,7 @@ static void test_source(void **state) {
 static void test_orders_of_accuracy(void **state) {
   (void)state;
   for (int order = 2; order <= 8; order += 2) {
-    config config = case_of(CONFIG_SCHEME_RK4, velocities_find("abc"), FORM_SKEW);
+    config config = case_of(schemes_find("rk4"), velocities_find("abc"), FORM_SKEW);
     config.diffusivity = 0.003;
     config.order = order;
     lab_between(distance(&config, 6), 0.0, 1e-12, "order %d", order);
@@ -79,13 +78,12 @@ static void test_orders_of_accuracy(void **state) {
 
 static void test_single_precision(void **state) {
   (void)state;
-  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+  for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
     config config = case_of(scheme, velocities_find("deformation"), FORM_CONSERVATIVE);
     config.diffusivity = 0.003;
     config.precision = PRECISION_SINGLE;
     /* At least one rounding of single precision is there, and little more. */
-    lab_between(distance(&config, 6), 1e-9, 2e-6, "%s in single precision",
-                config_scheme_name(config.scheme));
+    lab_between(distance(&config, 6), 1e-9, 2e-6, "%s in single precision", schemes_at(config.scheme)->name);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tableau.h"
+
 /* dt, dt/2, dt/4: the order from the two differences. */
 static double self_convergence(const config *config, double end, int64_t steps) {
   double *phi[3];
@@ -16,12 +18,9 @@ static double self_convergence(const config *config, double end, int64_t steps) 
   return order;
 }
 
-static const double orders[CONFIG_SCHEME_COUNT] = {
-    [CONFIG_SCHEME_RK4] = 4.0, [CONFIG_SCHEME_SSPRK3] = 3.0, [CONFIG_SCHEME_CK45] = 4.0};
-
 static config case_of(int scheme, int velocity) {
   config config = lab_config(20, 18, 16);
-  config.scheme = (config_scheme)scheme;
+  config.scheme = scheme;
   config.velocity = velocity;
   config.form = FORM_SKEW;
   config.center[0] = 0.4;
@@ -32,33 +31,32 @@ static config case_of(int scheme, int velocity) {
 static void test_orders(void **state) {
   (void)state;
   const int velocities[] = {velocities_find("abc"), velocities_find("deformation")};
-  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+  for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
     for (int i = 0; i < 2; i++) {
       const config config = case_of(scheme, velocities[i]);
-      lab_between(self_convergence(&config, 0.4, 80), orders[scheme] - 0.15, orders[scheme] + 0.15,
-                  "order of %s, %s flow", config_scheme_name(config.scheme),
-                  velocities_at(config.velocity)->name);
+      const double order = tableau_of(schemes_at(scheme)->name)->order;
+      lab_between(self_convergence(&config, 0.4, 80), order - 0.15, order + 0.15, "order of %s, %s flow",
+                  schemes_at(config.scheme)->name, velocities_at(config.velocity)->name);
     }
   }
 }
 
 static void test_orders_with_source_and_diffusion(void **state) {
   (void)state;
-  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+  for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
     config config = case_of(scheme, velocities_find("deformation"));
     config.initial = cases_find("manufactured");
     config.diffusivity = 0.01;
-    lab_between(self_convergence(&config, 0.3, 40), orders[scheme] - 0.15, orders[scheme] + 0.15,
-                "order of %s with source and diffusion", config_scheme_name(config.scheme));
+    const double order = tableau_of(schemes_at(scheme)->name)->order;
+    lab_between(self_convergence(&config, 0.3, 40), order - 0.15, order + 0.15,
+                "order of %s with source and diffusion", schemes_at(config.scheme)->name);
   }
 }
 
 /* |R(iy)| - 1 ~ y^6 for a scheme of order 4, y^4 for order 3: dt^5 and dt^3 over a given time. */
 static void test_drift_of_the_skew_form(void **state) {
   (void)state;
-  static const double drift_orders[CONFIG_SCHEME_COUNT] = {
-      [CONFIG_SCHEME_RK4] = 5.0, [CONFIG_SCHEME_SSPRK3] = 3.0, [CONFIG_SCHEME_CK45] = 5.0};
-  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+  for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
     const config config = case_of(scheme, velocities_find("abc"));
     double drift[2];
     for (int i = 0; i < 2; i++) {
@@ -69,8 +67,9 @@ static void test_drift_of_the_skew_form(void **state) {
       free(start);
       free(end);
     }
-    lab_between(lab_order(drift[0], drift[1], 2.0), drift_orders[scheme] - 0.15, drift_orders[scheme] + 0.15,
-                "exponent of the drift of the square norm, %s (%.1e)", config_scheme_name(config.scheme),
+    const double order = tableau_drift_order(tableau_of(schemes_at(scheme)->name));
+    lab_between(lab_order(drift[0], drift[1], 2.0), order - 0.15, order + 0.15,
+                "exponent of the drift of the square norm, %s (%.1e)", schemes_at(config.scheme)->name,
                 drift[1]);
   }
 }

@@ -8,44 +8,37 @@
 #include <math.h>
 
 #include "stepping/scheme.h"
+#include "tableau.h"
 
-static const scheme *form_of(config_scheme name, int linear, int steady) {
-  return scheme_form(scheme_of(name), linear, steady);
-}
-
-/* Least words per point and step: those of 8, 11 and 13 as convex combinations, Horner's form and stage
- * fields have them, 14 for two registers without an increment. */
-static void test_words(void **state) {
+/* Words per point and step, states in memory, order and stages. */
+static void test_costs(void **state) {
   (void)state;
-  static const struct {
-    config_scheme scheme;
-    int linear, steady, words, slots, stages;
-  } cases[] = {{CONFIG_SCHEME_SSPRK3, 1, 1, 8, 3, 3}, {CONFIG_SCHEME_SSPRK3, 0, 0, 8, 3, 3},
-               {CONFIG_SCHEME_RK4, 1, 1, 11, 3, 4},   {CONFIG_SCHEME_RK4, 1, 0, 13, 4, 4},
-               {CONFIG_SCHEME_RK4, 0, 1, 13, 4, 4},   {CONFIG_SCHEME_RK4, 0, 0, 13, 4, 4},
-               {CONFIG_SCHEME_CK45, 1, 1, 14, 2, 5},  {CONFIG_SCHEME_CK45, 0, 0, 14, 2, 5}};
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const scheme *scheme = form_of(cases[i].scheme, cases[i].linear, cases[i].steady);
-    assert_int_equal(scheme_words(scheme), cases[i].words);
-    assert_int_equal(scheme->slots, cases[i].slots);
-    assert_int_equal(scheme->stages, cases[i].stages);
+  for (int i = 0; schemes_at(i) != NULL; i++) {
+    const scheme *scheme = schemes_at(i);
+    const tableau *known = tableau_of(scheme->name);
+    for (int facts = 0; facts < 4; facts++) { /* linear, steady: only both together allow a cheaper form */
+      const struct scheme *form = scheme_form(scheme, facts & 1, facts >> 1);
+      assert_int_equal(scheme_words(form), facts == 3 ? known->linear_words : known->words);
+      assert_int_equal(form->slots, facts == 3 ? known->linear_slots : known->slots);
+      assert_int_equal(form->stages, known->stages);
+      assert_int_equal(form->order, known->order);
+    }
   }
 }
 
-/* The ends of the intervals on the imaginary and the negative real axis: 2 sqrt 2 and sqrt 3 in closed form,
- * the others from the literature. */
+/* The ends of the intervals on the imaginary and the negative real axis, and |R| between and beyond. */
 static void test_limits(void **state) {
   (void)state;
-  static const struct {
-    config_scheme scheme;
-    double imaginary, real, accuracy;
-  } cases[] = {{CONFIG_SCHEME_RK4, 2.8284271247461903, 2.7852935634052816, 1e-9},
-               {CONFIG_SCHEME_SSPRK3, 1.7320508075688772, 2.5127453266183286, 1e-9},
-               {CONFIG_SCHEME_CK45, 3.3407179, 4.6567571, 1e-6}};
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const scheme *scheme = scheme_of(cases[i].scheme);
-    assert_true(fabs(scheme_imaginary_limit(scheme) - cases[i].imaginary) < cases[i].accuracy);
-    assert_true(fabs(scheme_real_limit(scheme) - cases[i].real) < cases[i].accuracy);
+  for (int i = 0; schemes_at(i) != NULL; i++) {
+    const scheme *scheme = schemes_at(i);
+    const tableau *known = tableau_of(scheme->name);
+    assert_true(fabs(scheme_imaginary_limit(scheme) - known->imaginary) < known->accuracy);
+    assert_true(fabs(scheme_real_limit(scheme) - known->real) < known->accuracy);
+    for (int k = 0; k < 50; k++) {
+      const double real = -0.1 * k, imaginary = 0.07 * (k * 7 % 50);
+      const double growth = cabs(tableau_growth(known, real + I * imaginary));
+      assert_true(fabs(scheme_growth(scheme, real, imaginary) - growth) < 1e-12 * fmax(1.0, growth));
+    }
   }
 }
 
@@ -71,8 +64,8 @@ static void check_table(const scheme *scheme) {
  * same polynomial. */
 static void test_tables(void **state) {
   (void)state;
-  for (int i = 0; i < CONFIG_SCHEME_COUNT; i++) {
-    const scheme *scheme = scheme_of((config_scheme)i);
+  for (int i = 0; schemes_at(i) != NULL; i++) {
+    const scheme *scheme = schemes_at(i);
     check_table(scheme);
     const double error = fabs(scheme_growth(scheme, 0.1, 0.0) - exp(0.1));
     const double next = fabs(scheme_growth(scheme, 0.05, 0.0) - exp(0.05));
@@ -86,7 +79,7 @@ static void test_tables(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_words),
+      cmocka_unit_test(test_costs),
       cmocka_unit_test(test_limits),
       cmocka_unit_test(test_tables),
   };

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stepping/scheme.h"
+#include "tableau.h"
+
 static const double pi = 3.14159265358979323846;
 
 static int is(const config *c, const char *velocity) {
@@ -143,58 +146,44 @@ void textbook_slope(const textbook *book, double t, const double *phi, double *o
   }
 }
 
-static void step_rk4(const textbook *book, double t, double dt, double *phi, double *const a[]) {
-  static const double c[4] = {0.0, 0.5, 0.5, 1.0};
-  for (int s = 0; s < 4; s++) {
-    for (int64_t i = 0; i < book->points; i++) a[4][i] = phi[i] + (s > 0 ? c[s] * dt * a[s - 1][i] : 0.0);
-    textbook_slope(book, t + c[s] * dt, a[4], a[s]);
+static void step_butcher(const textbook *book, const tableau *table, double t, double dt, double *phi) {
+  double *k[TABLEAU_STAGES + 1]; /* the slopes, and the state that they are taken at */
+  double *const at = k[table->stages] = calloc((size_t)book->points, sizeof *at);
+  for (int s = 0; s < table->stages; s++) {
+    double c = 0.0;
+    k[s] = calloc((size_t)book->points, sizeof *k[s]);
+    memcpy(at, phi, (size_t)book->points * sizeof *at);
+    for (int j = 0; j < s; j++) {
+      c += table->a[s][j];
+      for (int64_t i = 0; i < book->points; i++) at[i] += dt * table->a[s][j] * k[j][i];
+    }
+    textbook_slope(book, t + c * dt, at, k[s]);
   }
-  for (int64_t i = 0; i < book->points; i++)
-    phi[i] += dt / 6.0 * (a[0][i] + 2.0 * a[1][i] + 2.0 * a[2][i] + a[3][i]);
+  for (int s = 0; s < table->stages; s++) {
+    for (int64_t i = 0; i < book->points; i++) phi[i] += dt * table->b[s] * k[s][i];
+  }
+  for (int s = 0; s <= table->stages; s++) free(k[s]);
 }
 
-static void step_ssprk3(const textbook *book, double t, double dt, double *phi, double *const a[]) {
-  const int64_t n = book->points;
-  textbook_slope(book, t, phi, a[2]);
-  for (int64_t i = 0; i < n; i++) a[0][i] = phi[i] + dt * a[2][i];
-  textbook_slope(book, t + dt, a[0], a[2]);
-  for (int64_t i = 0; i < n; i++) a[1][i] = 3.0 / 4 * phi[i] + 1.0 / 4 * (a[0][i] + dt * a[2][i]);
-  textbook_slope(book, t + 0.5 * dt, a[1], a[2]);
-  for (int64_t i = 0; i < n; i++) phi[i] = 1.0 / 3 * phi[i] + 2.0 / 3 * (a[1][i] + dt * a[2][i]);
-}
-
-/* dU = A dU + dt L(U); U = U + B dU. */
-static void step_ck45(const textbook *book, double t, double dt, double *phi, double *const a[]) {
-  static const double A[5] = {0.0, -567301805773.0 / 1357537059087.0, -2404267990393.0 / 2016746695238.0,
-                              -3550918686646.0 / 2091501179385.0, -1275806237668.0 / 842570457699.0};
-  static const double B[5] = {1432997174477.0 / 9575080441755.0, 5161836677717.0 / 13612068292357.0,
-                              1720146321549.0 / 2090206949498.0, 3134564353537.0 / 4481467310338.0,
-                              2277821191437.0 / 14882151754819.0};
-  static const double C[5] = {0.0, 1432997174477.0 / 9575080441755.0, 2526269341429.0 / 6820363962896.0,
-                              2006345519317.0 / 3224310063776.0, 2802321613138.0 / 2924317926251.0};
-  memset(a[0], 0, (size_t)book->points * sizeof *a[0]);
-  for (int s = 0; s < 5; s++) {
-    textbook_slope(book, t + C[s] * dt, phi, a[1]);
+static void step_2n(const textbook *book, const tableau *table, double t, double dt, double *phi) {
+  double *K = calloc((size_t)book->points, sizeof *K);
+  double *slope = calloc((size_t)book->points, sizeof *slope);
+  for (int s = 0; s < table->stages; s++) {
+    textbook_slope(book, t + table->c[s] * dt, phi, slope);
     for (int64_t i = 0; i < book->points; i++) {
-      a[0][i] = A[s] * a[0][i] + dt * a[1][i];
-      phi[i] += B[s] * a[0][i];
+      K[i] = table->A[s] * K[i] + dt * slope[i];
+      phi[i] += table->B[s] * K[i];
     }
   }
+  free(K);
+  free(slope);
 }
 
 void textbook_step(const textbook *book, double t, double dt, double *phi) {
-  double *work[5];
-  for (int i = 0; i < 5; i++) work[i] = calloc((size_t)book->points, sizeof(double));
-  switch (book->config->scheme) {
-  case CONFIG_SCHEME_SSPRK3:
-    step_ssprk3(book, t, dt, phi, work);
-    break;
-  case CONFIG_SCHEME_CK45:
-    step_ck45(book, t, dt, phi, work);
-    break;
-  default:
-    step_rk4(book, t, dt, phi, work);
-    break;
+  const tableau *table = tableau_of(schemes_at(book->config->scheme)->name);
+  if (table->B[0] != 0.0) {
+    step_2n(book, table, t, dt, phi);
+  } else {
+    step_butcher(book, table, t, dt, phi);
   }
-  for (int i = 0; i < 5; i++) free(work[i]);
 }

@@ -19,8 +19,7 @@ void textbook_close(textbook *book);
 /* out = d phi / dt at time t; arrays are [nz][ny][nx]. */
 void textbook_slope(const textbook *book, double t, const double *phi, double *out);
 
-/* phi goes from t to t + dt: rk4 from its four slopes (W. Kutta 1901), ssprk3 as convex combinations (Shu and
- * Osher 1988, eq. 2.18), ck45 in its 2N form with two registers (Carpenter and Kennedy 1994). */
+/* phi goes from t to t + dt, as the source of the configuration's scheme has it (tableau.h). */
 void textbook_step(const textbook *book, double t, double dt, double *phi);
 
 /* The manufactured solution at a point, from its formula. */

@@ -57,7 +57,7 @@ static config make_config(int scheme, int form, int precision, int velocity) {
   config.background = 0.1;
   config.velocity = velocity;
   config.period = 1.5;
-  config.scheme = (config_scheme)scheme;
+  config.scheme = scheme;
   config.courant = 0.8;
   config.t_end = -1.0;
   config.steps = STEPS;
@@ -135,7 +135,7 @@ static int compare(config config, const kernels *backend, const answer *referenc
       memset(other->phi, 0xff, phi_bytes(config.precision));
       const status result = compute(comm, &config, backend, other);
       if (result != STATUS_OK || (world_rank == 0 && !same(&config, reference, other))) {
-        (void)printf("WRONG: %s %s %s %s on %d ranks, %d threads: %s\n", config_scheme_name(config.scheme),
+        (void)printf("WRONG: %s %s %s %s on %d ranks, %d threads: %s\n", schemes_at(config.scheme)->name,
                      config_form_name(config.form), config_precision_name(config.precision),
                      velocities_at(config.velocity)->name, ranks, threads,
                      result == STATUS_OK ? "different bits" : status_message(result));
@@ -155,7 +155,7 @@ static int check_all(const kernels *backend) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   answer reference = {.phi = malloc(phi_bytes(PRECISION_DOUBLE))};
   answer other = {.phi = malloc(phi_bytes(PRECISION_DOUBLE))};
-  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+  for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
     for (int form = 0; form < 3; form++) {
       for (int precision = 0; precision < 2; precision++) {
         for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {

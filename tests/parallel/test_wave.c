@@ -35,7 +35,7 @@ static config make_config(int scheme, int precision) {
     config.l[d] = 1.0 + 0.2 * d;
     config.wave_number[d] = 1 + d;
   }
-  config.scheme = (config_scheme)scheme;
+  config.scheme = scheme;
   config.precision = (enum precision)precision;
   config.order = scheme % 2 == 0 ? 8 : 4;
   config.courant = 0.7;
@@ -139,7 +139,7 @@ static int compare(config config, const kernels *backend, const char *reference,
       const status result = compute(comm, &config, backend, resumes, other);
       if (result != STATUS_OK ||
           (world_rank == 0 && memcmp(reference, other, answer_bytes(config.precision)) != 0)) {
-        (void)printf("WRONG: %s %s on %d ranks%s: %s\n", config_scheme_name(config.scheme),
+        (void)printf("WRONG: %s %s on %d ranks%s: %s\n", schemes_at(config.scheme)->name,
                      config_precision_name(config.precision), ranks, resumes ? ", resumed" : "",
                      result == STATUS_OK ? "different bits" : status_message(result));
         wrong++;
@@ -156,7 +156,7 @@ static int check_all(const kernels *backend) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   char *reference = malloc(answer_bytes(PRECISION_DOUBLE));
   char *other = malloc(answer_bytes(PRECISION_DOUBLE));
-  for (int scheme = 0; scheme < CONFIG_SCHEME_COUNT; scheme++) {
+  for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
     for (int precision = 0; precision < 2; precision++) {
       config config = make_config(scheme, precision);
       config.threads = 1;

@@ -60,6 +60,13 @@ def launch(folder, ranks, *arguments, code=0):
     return result
 
 
+def schemes():
+    """Names of the schemes that the program lists."""
+    said = subprocess.run([FDAPP, "--list"], capture_output=True, text=True, check=True).stdout
+    block = said[said.index("Schemes (time.scheme)") :].split("\n\n")[0]
+    return [line.split()[0] for line in block.splitlines()[1:]]
+
+
 def complaints(result):
     """What a run printed as errors; not what MPI's hwloc thinks of a container without /sys."""
     return [line for line in result.stderr.splitlines() if not line.startswith("[hwloc/")]

@@ -23,6 +23,7 @@ from program import (
     phi,
     run,
     same_bits,
+    schemes,
     series,
     states,
     table,
@@ -30,7 +31,7 @@ from program import (
     write_ini,
 )
 
-SCHEMES = ("rk4", "ssprk3", "ck45")
+SCHEMES = schemes()
 PRECISIONS = ("double", "single")
 STEPS = 24
 LAST = "state_00000024.hdf"

@@ -4,16 +4,20 @@ Fourier mode of the grid; and a run on either side of the step size that it name
 FDAPP: the program.
 """
 
-import math
 import re
 
 import numpy as np
 import pytest
 
-from program import launch, merged, run, table, write_ini
+from program import launch, merged, run, schemes, table, write_ini
 
 POINTS = 16
-LIMITS = {"rk4": (2.8284, 2.7852), "ssprk3": (1.7320, 2.5127), "ck45": (3.3411, 4.6572)}
+# Limits on the imaginary and the negative real axis, divisors of the powers of the stability polynomial.
+KNOWN = {
+    "rk4": (2.8284, 2.7852, (1, 1, 2, 6, 24)),
+    "ssprk3": (1.7320, 2.5127, (1, 1, 2, 6)),
+    "ck45": (3.3411, 4.6572, (1, 1, 2, 6, 24, 200)),
+}
 FIRST = {8: (4 / 5, -1 / 5, 4 / 105, -1 / 280), 4: (2 / 3, -1 / 12)}
 SECOND = {8: (8 / 5, -1 / 5, 8 / 315, -1 / 560), 4: (4 / 3, -1 / 12)}
 
@@ -39,17 +43,16 @@ def growth(scheme, order, courants, diffusion):
     z = 0
     for axis, courant in enumerate(courants):
         z = z + np.expand_dims(-1j * courant * first - diffusion * second, [d for d in range(3) if d != axis])
-    terms = {"rk4": (1, 1, 2, 6, 24), "ssprk3": (1, 1, 2, 6), "ck45": (1, 1, 2, 6, 24, 200)}[scheme]
-    return np.abs(sum(z**power / divisor for power, divisor in enumerate(terms))).max()
+    return np.abs(sum(z**power / divisor for power, divisor in enumerate(KNOWN[scheme][2]))).max()
 
 
 def share(scheme, order, advection, diffusion, velocity):
     """A configuration at these shares of the scheme's two limits, with what `growth` wants to know of it."""
     fine = np.linspace(0, np.pi, 10001)
     top = float(max(2 * sum(c * np.sin(k * fine) for k, c in enumerate(FIRST[order], 1))))
-    courant = advection * LIMITS[scheme][0] / top
+    courant = advection * KNOWN[scheme][0] / top
     dt = courant / (sum(map(abs, velocity)) * POINTS)
-    each = diffusion * LIMITS[scheme][1] / (3 * float(symbols(order)[1].max()))
+    each = diffusion * KNOWN[scheme][1] / (3 * float(symbols(order)[1].max()))
     configuration = merged(
         CONFIGURATION,
         {
@@ -64,7 +67,7 @@ def share(scheme, order, advection, diffusion, velocity):
 
 @pytest.mark.parametrize("velocity", [(1.0, 0.0, 0.0), (1.0, -1.0, 1.0)])
 @pytest.mark.parametrize("order", [8, 4])
-@pytest.mark.parametrize("scheme", LIMITS)
+@pytest.mark.parametrize("scheme", schemes())
 def test_warns_where_a_mode_grows(tmp_path, scheme, order, velocity):
     seen = set()
     for advection, diffusion in ((0.5, 0.3), (0.6, 0.95), (0.9, 0.1), (0.9, 0.9), (0.98, 0.98)):
@@ -84,19 +87,14 @@ def test_warns_where_a_mode_grows(tmp_path, scheme, order, velocity):
 
 def test_runs_on_either_side(tmp_path):
     configuration, _, _ = share("rk4", 8, 0.95, 0.9, (1.0, 1.0, 1.0))
-    said = run(tmp_path / "grows", configuration).stderr
+    said = run(tmp_path / "grows", configuration, code=4).stderr  # it blew up
     stable = re.search(r"dt <= (\S+) is stable", said)[1]
     run(tmp_path / "stays", configuration, f"time.dt={0.99 * float(stable)!r}")
-    norms = {
-        name: [float(row.split(",")[4]) for row in table(tmp_path / name).splitlines()[1:]]
-        for name in ("grows", "stays")
-    }
-    assert norms["grows"][-1] > 1e6 * norms["grows"][0]
-    assert norms["stays"][-1] < norms["stays"][0]
-    assert math.isfinite(norms["grows"][-1])
+    norms = [float(row.split(",")[4]) for row in table(tmp_path / "stays").splitlines()[1:]]
+    assert norms[-1] < norms[0]
 
 
-@pytest.mark.parametrize("scheme", LIMITS)
+@pytest.mark.parametrize("scheme", schemes())
 @pytest.mark.parametrize("points", [16, 17, 20, 23, 29])
 def test_the_step_size_named_is_not_warned_of(tmp_path, scheme, points):
     """All its printed digits, as somebody copies it."""

@@ -11,6 +11,7 @@
 
 #include "config/config_table.h"
 #include "problems/problem.h"
+#include "stepping/scheme.h"
 
 /* Reading and refusing configurations. */
 
@@ -89,7 +90,7 @@ static void test_defaults(void **state) {
   assert_true(c.form == FORM_ADVECTIVE && c.diffusivity == 0.0);
   assert_true(c.initial == cases_find("blob") && c.width == 0.1 && c.amplitude == 1.0 && c.background == 0.0);
   assert_true(c.velocity == velocities_find("abc") && c.period == 1.0);
-  assert_true(c.scheme == CONFIG_SCHEME_RK4 && c.courant == 1.2 && c.dt == 0.0 && c.t_end == 2.0 &&
+  assert_true(c.scheme == schemes_find("rk4") && c.courant == 1.2 && c.dt == 0.0 && c.t_end == 2.0 &&
               c.steps == -1);
   assert_string_equal(c.backend, "auto");
   assert_true(c.precision == PRECISION_DOUBLE && c.order == 8 && c.threads == 0);
@@ -128,7 +129,7 @@ static void test_every_key(void **state) {
   assert_true(c.velocity == velocities_find("uniform") && c.uniform[0] == 4 && c.uniform[1] == 5 &&
               c.uniform[2] == 6);
   assert_true(c.abc[0] == 7 && c.abc[1] == 8 && c.abc[2] == 9 && c.period == 10);
-  assert_true(c.scheme == CONFIG_SCHEME_CK45 && c.courant == 0 && c.dt == 0.01 && c.t_end == -1 &&
+  assert_true(c.scheme == schemes_find("ck45") && c.courant == 0 && c.dt == 0.01 && c.t_end == -1 &&
               c.steps == 77);
   assert_string_equal(c.backend, "cpu");
   assert_true(c.precision == PRECISION_SINGLE && c.order == 6 && c.threads == 3);
