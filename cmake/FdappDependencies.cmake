@@ -33,6 +33,8 @@ endfunction()
 
 fdapp_library(inih ini.h inih libinih-dev)
 fdapp_library(jansson jansson.h jansson libjansson-dev)
+fdapp_library(mpfr mpfr.h mpfr libmpfr-dev)
+fdapp_library(gmp gmp.h gmp libgmp-dev) # what mpfr.h includes
 fdapp_library(xxhash xxhash.h xxhash libxxhash-dev)
 if(FDAPP_TESTS)
   fdapp_library(cmocka cmocka.h cmocka libcmocka-dev)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "domain/node.h"
+#include "problems/cases.h"
 
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
                      solver_needs *needs) {
@@ -112,6 +113,20 @@ static status open_device(solver *solver) {
   return node_close(&node);
 }
 
+/* Each rank evaluates the problem for itself: so all must get the same, to the bit. */
+static status compare_problem(MPI_Comm comm, const config *config, const grid *grid) {
+  uint64_t mine = 0;
+  CHECK(agree(comm, cases_fingerprint(config, grid, &mine)));
+  uint64_t first = mine;
+  CHECK_MPI(MPI_Bcast(&first, 1, MPI_UINT64_T, 0, comm));
+  return agree(comm, mine == first
+                         ? STATUS_OK
+                         : status_fail(STATUS_DEVICE,
+                                       "rank %d computes another initial condition or velocity than "
+                                       "rank 0: its processor or its libraries are at fault",
+                                       grid->rank));
+}
+
 static status allocate(solver *solver) {
   const config *config = solver->config;
   const equation *equation = solver->equation;
@@ -135,6 +150,7 @@ status solver_create(MPI_Comm comm, const config *config, const equation *equati
   solver->grid = *grid;
   solver->backend = backend;
   CHECK(open_device(solver));
+  CHECK(compare_problem(comm, config, grid));
   const kernels_shape shape = grid_shape(grid, config->precision, backend->host_memory);
   CHECK(agree(comm, field_space_open(backend, solver->context, shape, &solver->space)));
   CHECK(agree(comm, transport_choose(comm, &solver->space, config->transport, &solver->transport)));

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <xxhash.h>
 
 static const initial_case *case_of(const config *config) {
   return cases_at(config->initial);
@@ -122,6 +123,44 @@ void cases_row(const void *user, int64_t z, int64_t y, double *row) {
     const double factor = s->scale * s->table[1][y] * s->table[2][z];
     for (int64_t x = 0; x < nx; x++) row[x] = config->background + factor * s->table[0][x];
   }
+}
+
+/* Rows in equal distances along z, and across y at the same time, hashed one after another. */
+static uint64_t hash_rows(const grid *grid, field_row row_of, const void *user, double *row, uint64_t seed) {
+  enum { ROWS = 16 };
+  for (int64_t i = 0; i < ROWS; i++) {
+    row_of(user, i * (grid->n[2] - 1) / (ROWS - 1), (5 * i % ROWS) * (grid->n[1] - 1) / (ROWS - 1), row);
+    seed = XXH3_64bits_withSeed(row, (size_t)grid->n[0] * sizeof *row, seed);
+  }
+  return seed;
+}
+
+static uint64_t hash_velocity(cases_velocity *velocity, double *row, uint64_t seed) {
+  const double period = velocity->config->period;
+  double factor[8];
+  for (int d = 0; d < 3; d++) {
+    velocity->component = (axis)d;
+    seed = hash_rows(velocity->grid, cases_velocity_row, velocity, row, seed);
+  }
+  for (int i = 0; i < 8; i++) factor[i] = cases_velocity_factor(velocity->config, 0.07 * i * period);
+  return XXH3_64bits_withSeed(factor, sizeof factor, seed);
+}
+
+status cases_fingerprint(const config *config, const grid *grid, uint64_t *fingerprint) {
+  cases_solution solution = {.config = config};
+  cases_velocity velocity = {.config = config};
+  double *row = malloc((size_t)grid->n[0] * sizeof *row);
+  status result = row != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a row");
+  if (result == STATUS_OK) result = cases_open(config, grid, 0.0, &solution);
+  if (result == STATUS_OK) result = cases_velocity_open(config, grid, &velocity);
+  if (result == STATUS_OK) {
+    *fingerprint = hash_rows(grid, cases_row, &solution, row, 0);
+    *fingerprint = hash_velocity(&velocity, row, *fingerprint);
+  }
+  cases_close(&solution);
+  cases_velocity_close(&velocity);
+  free(row);
+  return result;
 }
 
 int cases_has_source(const config *config) {

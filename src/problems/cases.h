@@ -65,6 +65,11 @@ int cases_velocity_uniform(const config *config);
  * STATUS_MEMORY. */
 status cases_velocity_rate(const config *config, const grid *grid, double *rate);
 
+/* A number for what this machine evaluates: XXH3 of rows of the case and of the velocity that are spread over
+ * the whole grid, the same rows on every rank, and of g(t) at some times. Where two ranks get different
+ * numbers, one of them computes wrongly. STATUS_MEMORY. */
+status cases_fingerprint(const config *config, const grid *grid, uint64_t *fingerprint);
+
 /* The source term of the case, if it has one (problem.h): as field rows (user: a cases_source), and the
  * factors at a time. */
 typedef struct cases_source {

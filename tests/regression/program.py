@@ -51,10 +51,16 @@ def command(ranks, *arguments):
     return [*launcher, FDAPP, *map(str, arguments)]
 
 
-def launch(folder, ranks, *arguments, code=0):
-    """Runs the program in `folder` and insists on the exit code."""
+def launch(folder, ranks, *arguments, code=0, environment=None):
+    """Runs the program in `folder`, with more variables if given, and insists on the exit code."""
     result = subprocess.run(
-        command(ranks, *arguments), cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        command(ranks, *arguments),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, **(environment or {})},
     )
     assert result.returncode == code, f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
     return result

@@ -1,12 +1,13 @@
 #include <math.h>
 
 #include "problems/problem.h"
+#include "problems/rounded.h"
 
 static double body(const config *config, const double offset[3]) {
   const double width = config->width;
   const double r = sqrt(offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2]);
   if (r > width) return 0.0;
-  const double c = cos(0.5 * PROBLEM_PI * r / width);
+  const double c = rounded_cos(0.5 * PROBLEM_PI * r / width);
   const double c2 = c * c;
   return c2 * c2 * c2 * c2;
 }

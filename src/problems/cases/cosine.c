@@ -1,15 +1,14 @@
-#include <math.h>
-
 #include "problems/problem.h"
+#include "problems/rounded.h"
 
 static double factor(const config *config, int d, double x, double time) {
   (void)time;
-  return cos(problem_wave(config, d) * x);
+  return rounded_cos(problem_wave(config, d) * x);
 }
 
 /* Diffusion damps the wave, and leaves its shape. */
 static double scale(const config *config, double time) {
-  return config->amplitude * exp(-config->diffusivity * problem_waves_squared(config) * time);
+  return config->amplitude * rounded_exp(-config->diffusivity * problem_waves_squared(config) * time);
 }
 
 const initial_case case_cosine = {

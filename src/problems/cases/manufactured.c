@@ -1,24 +1,23 @@
-#include <math.h>
-
 #include "problems/problem.h"
+#include "problems/rounded.h"
 
 /* phi = background + amplitude cos(w t) P(x) with w = 2 pi / period and P the product of cosines, kept up by
  * S = S_0(t) P + S_1(t) c.grad P. */
 
 static double factor(const config *config, int d, double x, double time) {
   (void)time;
-  return cos(problem_wave(config, d) * x);
+  return rounded_cos(problem_wave(config, d) * x);
 }
 
 static double scale(const config *config, double time) {
-  return config->amplitude * cos(2.0 * PROBLEM_PI * time / config->period);
+  return config->amplitude * rounded_cos(2.0 * PROBLEM_PI * time / config->period);
 }
 
 /* A cosine and the derivative's sine. */
 static void entry(const config *config, const grid *grid, int d, int64_t i, double entry[2]) {
   const double phase = problem_wave(config, d) * (double)i * grid->h[d];
-  entry[0] = cos(phase);
-  entry[1] = sin(phase);
+  entry[0] = rounded_cos(phase);
+  entry[1] = rounded_sin(phase);
 }
 
 static double value(const config *config, int term, const double *const entry[3], const double velocity[3]) {
@@ -36,8 +35,9 @@ static void factors(const config *config, double time, double velocity_factor,
                     double factors[CASES_SOURCES]) {
   const double w = 2.0 * PROBLEM_PI / config->period;
   const double squared = problem_waves_squared(config);
-  factors[0] = config->amplitude * (config->diffusivity * squared * cos(w * time) - w * sin(w * time));
-  factors[1] = config->amplitude * cos(w * time) * velocity_factor;
+  factors[0] =
+      config->amplitude * (config->diffusivity * squared * rounded_cos(w * time) - w * rounded_sin(w * time));
+  factors[1] = config->amplitude * rounded_cos(w * time) * velocity_factor;
 }
 
 static const problem_source source = {.entry = entry, .value = value, .factors = factors};

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "problems/problem.h"
+#include "problems/rounded.h"
 
 /* The doubly periodic shear layer of J. B. Bell, P. Colella and H. M. Glaz, J. Comput. Phys. 85 (1989) 257:
  * tanh layers of thickness width a quarter of the length below and above the centre. All periodic images are
@@ -10,12 +11,13 @@ static double factor(const config *config, int d, double x, double time) {
   (void)time;
   if (d != 1) return 1.0;
   const double offset = problem_nearest(x - config->center[1], length);
-  const int images = (int)ceil(20.0 * config->width / length) + 1; /* the last differs by exp(-40) at most */
+  const int images =
+      (int)ceil(20.0 * config->width / length) + 1; /* the last differs by rounded_exp(-40) at most */
   double sum = -1.0;
   for (int m = -images; m <= images; m++) {
     const double distance = offset + m * length;
-    sum +=
-        tanh((distance + 0.25 * length) / config->width) - tanh((distance - 0.25 * length) / config->width);
+    sum += rounded_tanh((distance + 0.25 * length) / config->width) -
+           rounded_tanh((distance - 0.25 * length) / config->width);
   }
   return sum;
 }

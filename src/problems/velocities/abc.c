@@ -1,6 +1,5 @@
-#include <math.h>
-
 #include "problems/problem.h"
+#include "problems/rounded.h"
 
 /* u = a sin Z + c cos Y, v = b sin X + a cos Z, w = c sin Y + b cos X, one wave across the domain; T. Dombre
  * et al., J. Fluid Mech. 167 (1986) 353. */
@@ -10,16 +9,16 @@ static void entry(const config *config, const grid *grid, axis axis, int64_t i, 
   const double phase = 2.0 * PROBLEM_PI * (double)i / (double)grid->n[axis];
   switch (axis) {
   case AXIS_X:
-    table[AXIS_Y] = k[1] * sin(phase);
-    table[AXIS_Z] = k[1] * cos(phase);
+    table[AXIS_Y] = k[1] * rounded_sin(phase);
+    table[AXIS_Z] = k[1] * rounded_cos(phase);
     break;
   case AXIS_Y:
-    table[PROBLEM_SUM + AXIS_X] = k[2] * cos(phase);
-    table[PROBLEM_SUM + AXIS_Z] = k[2] * sin(phase);
+    table[PROBLEM_SUM + AXIS_X] = k[2] * rounded_cos(phase);
+    table[PROBLEM_SUM + AXIS_Z] = k[2] * rounded_sin(phase);
     break;
   default:
-    table[PROBLEM_SUM + AXIS_X] = k[0] * sin(phase);
-    table[PROBLEM_SUM + AXIS_Y] = k[0] * cos(phase);
+    table[PROBLEM_SUM + AXIS_X] = k[0] * rounded_sin(phase);
+    table[PROBLEM_SUM + AXIS_Y] = k[0] * rounded_cos(phase);
     break;
   }
 }

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "problems/problem.h"
+#include "problems/rounded.h"
 
 /* Of a solid body around the axis z through the middle of the domain, counter-clockwise, one turn in
  * `period`. */
@@ -16,9 +17,9 @@ static void back(const config *config, double time, problem_map *map) {
   const double angle = 2.0 * PROBLEM_PI * time / config->period;
   map->about[0] = 0.5 * config->l[0];
   map->about[1] = 0.5 * config->l[1];
-  map->matrix[0][0] = map->matrix[1][1] = cos(angle);
-  map->matrix[0][1] = sin(angle);
-  map->matrix[1][0] = -sin(angle);
+  map->matrix[0][0] = map->matrix[1][1] = rounded_cos(angle);
+  map->matrix[0][1] = rounded_sin(angle);
+  map->matrix[1][0] = -rounded_sin(angle);
 }
 
 /* Only the largest circle around the axis turns as a whole: beyond it the periodic continuation is no
