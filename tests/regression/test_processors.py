@@ -2,6 +2,7 @@
 reach a field, a step size or a line of diagnostics."""
 
 import pytest
+
 from program import launch, merged, table, write_ini
 
 # Without AVX2 and FMA, as glibc names them before and after version 2.26.
