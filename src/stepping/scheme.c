@@ -52,6 +52,27 @@ static const scheme rk4 = {.name = "rk4",
  * which is a stage with base u_j-1 and the weight below. */
 #define WEIGHT_2N(A, B, previous_B) (1.0 + (B) * (A) / (previous_B))
 
+/* J. H. Williamson, J. Comput. Phys. 35 (1980) 48, case 7: A = 0, -5/9, -153/128, B = 1/3, 15/16, 8/15. */
+static const scheme rk3 = {.name = "rk3",
+                           .help = "low-storage Runge-Kutta (Williamson 1980)",
+                           .order = 3,
+                           .stages = 3,
+                           .slots = 2,
+                           .result = 1,
+                           .stage = {{.out = 1, .f = 0, .base = 0, .b = 1.0 / 3.0, .c = 0.0},
+                                     {.out = 0,
+                                      .f = 1,
+                                      .base = 0,
+                                      .weight = WEIGHT_2N(-5.0 / 9.0, 15.0 / 16.0, 1.0 / 3.0),
+                                      .b = 15.0 / 16.0,
+                                      .c = 1.0 / 3.0},
+                                     {.out = 1,
+                                      .f = 0,
+                                      .base = 1,
+                                      .weight = WEIGHT_2N(-153.0 / 128.0, 8.0 / 15.0, 15.0 / 16.0),
+                                      .b = 8.0 / 15.0,
+                                      .c = 0.75}}};
+
 /* M. H. Carpenter and C. A. Kennedy, NASA TM-109112 (1994), solution 3. */
 #define A2 (-567301805773.0 / 1357537059087.0)
 #define A3 (-2404267990393.0 / 2016746695238.0)
@@ -90,7 +111,7 @@ static const scheme ck45 = {
                .b = B5,
                .c = 2802321613138.0 / 2924317926251.0}}};
 
-static const scheme *const schemes[] = {&rk4, &ssprk3, &ck45};
+static const scheme *const schemes[] = {&rk4, &ssprk3, &rk3, &ck45};
 
 const scheme *schemes_at(int index) {
   return index >= 0 && index < (int)(sizeof schemes / sizeof schemes[0]) ? schemes[index] : NULL;
