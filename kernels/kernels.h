@@ -206,6 +206,8 @@ typedef struct kernels {
   /* A number >= 0 that tells the device opened from the node's others (processes that share one get the same,
    * whatever each of them sees), and how many of this kind this process sees. */
   void (*device_identity)(kernels_context *context, int *identity, int *count);
+  /* Optional: the device's name that no other has, as its management library knows it ("GPU-..."). */
+  const char *(*device_uuid)(kernels_context *context);
 
   /* `bytes` bytes aligned to at least 256, zeroed, first touched by the threads that will use them; in host
    * memory arrays in turn begin at different places of a page, which what streams through several of them

@@ -81,6 +81,7 @@ const kernels kernels_cuda = {
     .context_destroy = context_destroy,
     .describe = context_describe,
     .device_identity = context_device_identity,
+    .device_uuid = context_device_uuid,
     .memory_allocate = context_memory_allocate,
     .memory_free = context_memory_free,
     .memory_available = context_memory_available,

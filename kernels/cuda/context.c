@@ -75,6 +75,16 @@ static int context_identity(const struct cudaDeviceProp *properties) {
   return (int)(hash >> 1);
 }
 
+/* As nvidia-smi and NVML write it: GPU-01234567-89ab-cdef-0123-456789abcdef. */
+static void context_write_uuid(const struct cudaDeviceProp *properties, char text[41]) {
+  size_t used = (size_t)snprintf(text, 41, "GPU");
+  for (size_t i = 0; i < sizeof properties->uuid.bytes; i++) {
+    const char *dash = i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
+    used +=
+        (size_t)snprintf(text + used, 41 - used, "%s%02x", dash, (unsigned char)properties->uuid.bytes[i]);
+  }
+}
+
 /* Device, its properties, and whether this build has code for it. */
 static status context_open_device(const kernels_setup *setup, kernels_context *context) {
   int devices[CONTEXT_DEVICES];
@@ -88,6 +98,7 @@ static status context_open_device(const kernels_setup *setup, kernels_context *c
   context->multiprocessors = properties.multiProcessorCount;
   context->shared_limit = properties.sharedMemPerBlockOptin;
   context->identity = context_identity(&properties);
+  context_write_uuid(&properties, context->uuid);
   (void)snprintf(context->description, sizeof context->description, "%s, device %d of %d, %.0f GiB",
                  properties.name, context->device, context->device_count,
                  (double)properties.totalGlobalMem / (double)(1 << 30));
@@ -156,6 +167,10 @@ const char *context_describe(kernels_context *context) {
 void context_device_identity(kernels_context *context, int *identity, int *count) {
   *identity = context->identity;
   *count = context->device_count;
+}
+
+const char *context_device_uuid(kernels_context *context) {
+  return context->uuid;
 }
 
 status context_memory_allocate(kernels_context *context, kernels_memory kind, size_t bytes, void **memory) {

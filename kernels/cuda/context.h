@@ -45,6 +45,7 @@ struct kernels_event {
 struct kernels_context {
   int device, device_count; /* as this process numbers those it sees; how many of them can be used */
   int identity;             /* the same in all processes that have opened this device */
+  char uuid[41];            /* "GPU-" and 36 characters */
   int multiprocessors;
   size_t shared_limit; /* bytes of shared memory that one block can have */
   int synchronise;     /* FDAPP_CUDA_SYNC=1: wait after every launch, so that a fault names its kernel */
@@ -71,6 +72,7 @@ status context_create(const kernels_setup *setup, kernels_context **result);
 void context_destroy(kernels_context *context);
 const char *context_describe(kernels_context *context);
 void context_device_identity(kernels_context *context, int *identity, int *count);
+const char *context_device_uuid(kernels_context *context);
 status context_memory_allocate(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
 void context_memory_free(kernels_context *context, kernels_memory kind, void *memory);
 status context_memory_available(kernels_context *context, size_t *bytes);

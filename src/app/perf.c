@@ -171,16 +171,19 @@ status perf_write(const perf *perf, solver *solver, const rundir *rundir, const 
   const double mine = solver_step_bytes(solver);
   json_t *phases = NULL;
   json_t *stage = NULL;
+  json_t *energy = NULL;
   CHECK(measure_ceiling(solver, &ceiling));
   CHECK_MPI(MPI_Reduce(&mine, &bytes, 1, MPI_DOUBLE, MPI_SUM, 0, solver->comm));
   status result = collect_phases(perf, solver, &phases);
   if (result == STATUS_OK) result = collect_stage(solver, &stage);
+  if (result == STATUS_OK) result = energy_report(solver->comm, &perf->energy, &energy);
   if (result == STATUS_OK && solver->grid.rank == 0) {
     json_t *root = description(solver);
     (void)json_object_set(root, "phases", phases);
     (void)json_object_set(root, "stage", stage);
     add_rates(root, perf, solver, bytes, ceiling);
     add_answer(root, answer);
+    (void)json_object_set(root, "energy", energy);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     result = text != NULL ? rundir_write(rundir, RUNDIR_PERF, text)
                           : status_fail(STATUS_MEMORY, "no memory for " RUNDIR_PERF);
@@ -189,5 +192,6 @@ status perf_write(const perf *perf, solver *solver, const rundir *rundir, const 
   }
   json_decref(phases);
   json_decref(stage);
+  json_decref(energy);
   return agree(solver->comm, result);
 }

@@ -3,6 +3,7 @@
 
 #include "output/rundir.h"
 #include "app/answer.h"
+#include "app/energy.h"
 #include "app/solver.h"
 
 /* Where the time goes. Phases are timed on the host and shown to the device's profiler as ranges; a phase
@@ -27,6 +28,7 @@ typedef struct perf {
   double seconds[PERF_PHASE_COUNT];
   double largest[PERF_PHASE_COUNT]; /* longest single stretch */
   int64_t steps;                    /* taken by this process */
+  energy energy;                    /* from the first step to the end of the last */
 } perf;
 
 /* Time between the two is added to the phase, on this rank; a named range for the device's profiler. Not
@@ -45,7 +47,7 @@ void perf_end(perf *perf, perf_phase phase);
  *   stage {edges, interior, halo}: means of a sampled Runge-Kutta stage (stepper_times),
  *   seconds_per_step, points_per_second, bytes_per_second, ceiling_bytes_per_second, share_of_ceiling,
  *   output_share; figure_of_merit (point updates per second), hash, verified (true, false, or null without a
- *   reference): null where the run did not get to its end (answer NULL).
+ *   reference): null where the run did not get to its end (answer NULL); energy (energy_report).
  *
  * STATUS_FILE, STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
 status perf_write(const perf *perf, solver *solver, const rundir *rundir, const answer *answer);

@@ -93,6 +93,7 @@ static void show_progress(simulation *sim) {
 
 static status poll(simulation *sim) {
   control_reason reason = CONTROL_GO_ON;
+  energy_read(&sim->perf.energy);
   CHECK(control_poll(&sim->control, sim->step, state_seconds(sim), &reason));
   show_progress(sim);
   return reason == CONTROL_GO_ON ? STATUS_OK : stop(sim, reason);
@@ -132,7 +133,10 @@ static status march(simulation *sim) {
 static status march_watched(simulation *sim) {
   control_init(&sim->control, sim->comm, sim->control.start, sim->config->wall_limit, sim->step);
   progress_start(&sim->progress, sim->step, sim->schedule.last_step, points_of(sim), MPI_Wtime());
+  CHECK(energy_start(&sim->solver, &sim->perf.energy));
   const status result = march(sim);
+  energy_read(&sim->perf.energy);
+  energy_close(&sim->perf.energy);
   progress_end(&sim->progress);
   return result;
 }

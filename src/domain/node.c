@@ -67,3 +67,13 @@ status node_threads(const node *node, int wanted, int *threads) {
 status node_device_bytes(const node *node, int device, int64_t bytes, int64_t *sum, int *sharing) {
   return sum_alike(node, device, bytes, sum, sharing);
 }
+
+status node_is_first(const node *node, int device, int *first) {
+  MPI_Comm group;
+  int place = 0;
+  CHECK_MPI(MPI_Comm_split(node->comm, device, node->rank, &group));
+  CHECK_MPI(MPI_Comm_rank(group, &place));
+  CHECK_MPI(MPI_Comm_free(&group));
+  *first = place == 0;
+  return STATUS_OK;
+}

@@ -28,4 +28,7 @@ int node_share(int processors, int sharing, int quota, int ranks);
  * node. STATUS_MPI. */
 status node_device_bytes(const node *node, int device, int64_t bytes, int64_t *sum, int *sharing);
 
+/* Whether no lower rank of the node has the same `device`. Collective over the node. STATUS_MPI. */
+status node_is_first(const node *node, int device, int *first);
+
 #endif
