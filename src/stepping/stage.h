@@ -15,7 +15,7 @@ typedef struct stage {
   state *out;
   const state *f;        /* halos valid */
   const state *base;     /* NULL: f */
-  const state *extra[2]; /* NULL: none */
+  const state *extra[2]; /* NULL: none; both or none */
   double weight_f, weight_extra[2];
   double weight;
   double time;

@@ -151,6 +151,7 @@ static stage stage_of(stepper *stepper, int i, double t, double dt) {
     stage.extra[k] = &stepper->slots[row->extra[k].slot];
     stage.weight_extra[k] = row->extra[k].weight;
   }
+  if (row->extras == 1) stage.extra[1] = stage.extra[0]; /* kernels take two; its weight is 0, it is cached */
   return stage;
 }
 
