@@ -40,7 +40,7 @@ from itertools import pairwise
 import numpy as np
 
 HALO = 4
-STAGES = {"rk4": 4, "ssprk3": 3, "rk3": 3, "ck45": 5}
+STAGES = {"rk4": 4, "ssprk3": 3, "rk3": 3, "ck45": 5, "kgu35": 5}
 SIZES = {"double": 8, "single": 4}
 NOISE = 0.02  # relative error of a measured step, the weight of the data in a fit
 PART_NOISE = 0.1  # of a part: timed on the last stage of a step, and scaled to the mean one by its words
@@ -65,12 +65,13 @@ def last_stage_words(scheme, words):
 
     The rows of src/stepping/scheme.c, each with the stage's own further words (sources): one word read and one
     written, and one for each field beside. RK4 has two forms, 11 words and 13, told apart by what is
-    left over by four stages."""
+    left over by four stages; KGU35 likewise 14 and 15."""
     step, last = {
         "rk4": (11, 3) if words % 4 == 3 else (13, 5),
         "ssprk3": (8, 3),
         "rk3": (8, 3),
         "ck45": (14, 3),
+        "kgu35": (14, 3) if words % 5 == 4 else (15, 4),
     }[scheme]
     return last + (words - step) / STAGES[scheme]
 

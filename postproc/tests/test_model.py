@@ -80,6 +80,8 @@ def test_words_of_the_last_stage():
     assert model.last_stage_words("rk4", 13) == 5  # f, start, two earlier stages
     assert model.last_stage_words("ssprk3", 8 + 3 * 2) == 5
     assert model.last_stage_words("ck45", 14) == 3
+    assert model.last_stage_words("kgu35", 14) == 3
+    assert model.last_stage_words("kgu35", 15 + 5 * 2) == 6  # f, start, first stage, two sources
 
 
 def test_ceilings_by_ranks_and_size():

@@ -111,7 +111,40 @@ static const scheme ck45 = {
                .b = B5,
                .c = 2802321613138.0 / 2924317926251.0}}};
 
-static const scheme *const schemes[] = {&rk4, &ssprk3, &rk3, &ck45};
+/* Horner's form of the polynomial of kgu35. */
+static const scheme kgu35_horner = {.order = 3,
+                                    .stages = 5,
+                                    .slots = 3,
+                                    .stage = {{.out = 1, .f = 0, .base = 0, .b = 1.0 / 5.0},
+                                              {.out = 2, .f = 1, .base = 0, .b = 1.0 / 5.0},
+                                              {.out = 1, .f = 2, .base = 0, .b = 1.0 / 3.0},
+                                              {.out = 2, .f = 1, .base = 0, .b = 1.0 / 2.0},
+                                              {.out = 0, .f = 2, .base = 0, .b = 1.0}}};
+
+/* P. A. Ullrich's five stages of order 3 with the polynomial of I. P. E. Kinnmark and W. G. Gray, Math.
+ * Comput. Simul. 26 (1984) 181, whose imaginary limit sqrt 15 is the largest for these stages and this order;
+ * in J. E. Guerra and P. A. Ullrich, Geosci. Model Dev. 9 (2016) 2007. The last stage is -u0/4 + 5 u1/4 + 3
+ * dt/4 L u4. */
+static const scheme kgu35 = {
+    .name = "kgu35",
+    .help = "largest steps of advection (Kinnmark and Gray 1984, Guerra and Ullrich 2016)",
+    .order = 3,
+    .stages = 5,
+    .slots = 4,
+    .linear = &kgu35_horner,
+    .stage = {{.out = 1, .f = 0, .base = 0, .b = 1.0 / 5.0, .c = 0.0},
+              {.out = 2, .f = 1, .base = 0, .b = 1.0 / 5.0, .c = 1.0 / 5.0},
+              {.out = 3, .f = 2, .base = 0, .b = 1.0 / 3.0, .c = 1.0 / 5.0},
+              {.out = 2, .f = 3, .base = 0, .b = 2.0 / 3.0, .c = 1.0 / 3.0},
+              {.out = 0,
+               .f = 2,
+               .base = 0,
+               .extras = 1,
+               .extra = {{1, 5.0 / 4.0}},
+               .b = 3.0 / 4.0,
+               .c = 2.0 / 3.0}}};
+
+static const scheme *const schemes[] = {&rk4, &ssprk3, &rk3, &ck45, &kgu35};
 
 const scheme *schemes_at(int index) {
   return index >= 0 && index < (int)(sizeof schemes / sizeof schemes[0]) ? schemes[index] : NULL;

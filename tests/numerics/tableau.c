@@ -70,6 +70,20 @@ static const tableau tableaux[] = {
      .slots = 2,
      .linear_words = 14,
      .linear_slots = 2},
+    /* J. E. Guerra and P. A. Ullrich, Geosci. Model Dev. 9 (2016) 2007: KGU35. */
+    {.name = "kgu35",
+     .order = 3,
+     .stages = 5,
+     .a = {{0}, {1.0 / 5}, {0, 1.0 / 5}, {0, 0, 1.0 / 3}, {0, 0, 0, 2.0 / 3}},
+     .b = {1.0 / 4, 0, 0, 0, 3.0 / 4},
+     .divisor = {1, 1, 2, 6, 30, 150},
+     .imaginary = 3.8729833462074170, /* sqrt 15 */
+     .real = 3.0485032645462864,
+     .accuracy = 1e-9,
+     .words = 15,
+     .slots = 4,
+     .linear_words = 14,
+     .linear_slots = 3},
 };
 
 const tableau *tableau_of(const char *name) {
