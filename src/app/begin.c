@@ -53,7 +53,8 @@ status begin_prepare(simulation *sim) {
   report_solver(sim, note);
   const equation *equation = sim->solver.equation;
   CHECK(diagnostics_create(sim->comm, &sim->grid, equation->unknowns, equation->names,
-                           config->diagnostics_every, equation->known_later(config), &sim->diagnostics));
+                           config->diagnostics_every, equation_fact(equation->known_later, config),
+                           &sim->diagnostics));
   return open_snapshots(sim);
 }
 

@@ -52,7 +52,7 @@ static status take(simulation *sim, const state *fields, const state *exact) {
   const solver *solver = &sim->solver;
   const double time = schedule_time(&sim->schedule, sim->step);
   const double courant = schedule_dt(&sim->schedule, sim->step) * solver->rates.advection *
-                         fabs(solver->equation->rate_factor(sim->config, time));
+                         fabs(equation_rate_factor(solver->equation, sim->config, time));
   return diagnostics_measure(&sim->diagnostics, fields, exact, &sim->schedule, sim->step, courant,
                              &sim->latest);
 }

@@ -22,15 +22,22 @@ static const char *format_bytes(double bytes, char *text) {
 
 static void print_problem(const config *config) {
   char exact[CASES_TEXT], idle[CONFIG_NAMES_SIZE];
-  log_info("case       %s, velocity %s, %s form", cases_at(config->initial)->name,
-           velocities_at(config->velocity)->name, config_form_name(config->form));
-  if (config->diffusivity > 0.0) log_info(", diffusivity %g", config->diffusivity);
-  log_info("\nexact      %s\nscheme     %s, order %d in space, %s precision\n",
-           cases_exact_text(config, exact), schemes_at(config->scheme)->name, config->order,
-           config_precision_name(config->precision));
-  if (config_without_effect(config, idle)[0] != '\0') {
-    log_warning("without effect, as neither case %s nor velocity %s uses them: %s",
-                cases_at(config->initial)->name, velocities_at(config->velocity)->name, idle);
+  const char *initial = cases_at(config->initial)->name, *velocity = velocities_at(config->velocity)->name;
+  const char *equation = equation_of(config)->name;
+  if (config_carried(config)) {
+    log_info("case       %s, velocity %s, %s form", initial, velocity, config_form_name(config->form));
+    if (config->diffusivity > 0.0) log_info(", diffusivity %g", config->diffusivity);
+    log_info("\nexact      %s\n", cases_exact_text(config, exact));
+  } else {
+    log_info("equation   %s\ncase       %s\n", equation, initial);
+  }
+  log_info("scheme     %s, order %d in space, %s precision\n", schemes_at(config->scheme)->name,
+           config->order, config_precision_name(config->precision));
+  if (config_without_effect(config, idle)[0] == '\0') return;
+  if (config_carried(config)) {
+    log_warning("without effect, as neither case %s nor velocity %s uses them: %s", initial, velocity, idle);
+  } else {
+    log_warning("without effect, as neither case %s nor equation %s uses them: %s", initial, equation, idle);
   }
 }
 

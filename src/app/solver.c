@@ -11,9 +11,9 @@ void solver_estimate(const config *config, const equation *equation, const grid 
                      solver_needs *needs) {
   const kernels_shape shape = grid_shape(grid, config->precision, host_memory);
   const size_t plane = kernels_field_bytes(&shape) / (size_t)(shape.nz + 2 * KERNELS_HALO);
-  const scheme *scheme =
-      scheme_form(schemes_at(config->scheme), equation->linear(config), equation->steady(config));
-  needs->fields = scheme->slots * equation->unknowns + equation->array_count(config);
+  const scheme *scheme = scheme_form(schemes_at(config->scheme), equation_fact(equation->linear, config),
+                                     equation_fact(equation->steady, config));
+  needs->fields = scheme->slots * equation->unknowns + equation_fact(equation->array_count, config);
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
   /* Staging of fields, and the checkpoint's pieces. Staging of halos, should MPI not take device memory. */
   const size_t packed = (size_t)shape.ny * (size_t)shape.nx * kernels_element_size(shape.precision);
@@ -134,8 +134,8 @@ static status allocate(solver *solver) {
                     equation->unknowns, &solver->halo));
   CHECK(equation->create(config, &solver->grid, &solver->space, &solver->terms));
   const stepper_rhs rhs = {.self = solver->terms,
-                           .linear = equation->linear(config),
-                           .steady = equation->steady(config),
+                           .linear = equation_fact(equation->linear, config),
+                           .steady = equation_fact(equation->steady, config),
                            .stage = equation->stage};
   return stepper_create(&solver->space, equation->unknowns, equation->names, schemes_at(config->scheme), rhs,
                         &solver->halo, config->overlap, &solver->stepper);
@@ -200,7 +200,8 @@ status solver_wait(solver *solver) {
 int solver_step_words(const solver *solver) {
   const equation *equation = solver->equation;
   const scheme *scheme = solver->stepper.scheme;
-  return equation->unknowns * scheme_words(scheme) + scheme->stages * equation->stage_words(solver->config);
+  return equation->unknowns * scheme_words(scheme) +
+         scheme->stages * equation_fact(equation->stage_words, solver->config);
 }
 
 double solver_step_bytes(const solver *solver) {

@@ -49,14 +49,18 @@ status config_text(const config *config, char **text);
  * would lose. 0 also for a file that cannot be read. Not collective. */
 int config_is_resolved(const char *path);
 
-/* The keys of [initial] and [velocity] that were given though neither the case nor the velocity field uses
- * them, "section.key, section.key"; "" if there are none. A file that config_is_resolved gives every key, and
+/* Whether a velocity field carries what the equation solves for; otherwise [velocity], the form of advection
+ * and the diffusivity have no effect. */
+int config_carried(const config *config);
+
+/* The keys that were given though the equation, the case and the velocity field do not use them,
+ * "section.key, section.key"; "" if there are none. A file that config_is_resolved gives every key, and
  * means none of these. */
 enum { CONFIG_NAMES_SIZE = 512 };
 const char *config_without_effect(const config *config, char text[CONFIG_NAMES_SIZE]);
 
-/* Prints cases, velocity fields, schemes, forms and backends, then all keys as a Markdown table with what is
- * accepted, the default and the meaning, for --list. */
+/* Prints equations, cases, velocity fields, schemes, forms and backends, then all keys as a Markdown table
+ * with what is accepted, the default and the meaning, for --list. */
 void config_list(FILE *file);
 
 /* Names as in the file, for messages and output. */

@@ -4,11 +4,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "equations/list.h"
 #include "problems/problem.h"
 
 enum { FARTHEST = 1000 };
 
 static const char *const centers[3] = {"center_x", "center_y", "center_z"};
+
+int config_carried(const config *config) {
+#define X(name, carried, help) carried,
+  static const int all[] = {EQUATIONS(X)};
+#undef X
+  return all[config->equation];
+}
 
 /* Line of a key for a message about it, and its name. */
 static status key_fail(const config_reading *reading, int key, const char *value, const char *what) {
@@ -58,6 +66,9 @@ static status complete_key(const config_reading *reading, int index) {
   if (reading->config->line[index] != CONFIG_LINE_NONE) return STATUS_OK;
   if (key->need == CONFIG_DEFAULT) {
     (void)config_value_read(key, key->fallback, reading->config);
+  } else if (key->need == CONFIG_REQUIRED && strcmp(key->section, "velocity") == 0 &&
+             !config_carried(reading->config)) {
+    return STATUS_OK; /* the first of the list stands there, and nobody asks */
   } else if (key->need == CONFIG_REQUIRED) {
     (void)snprintf(what, sizeof what, "missing; accepted: %s", config_value_accepted(key, accepted));
     return key_fail(reading, index, "", what);
@@ -147,6 +158,9 @@ static status check_single(const config *c) {
 
 int config_key_idle(const config *config, int key) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
+  const int of_velocity =
+      strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 || strcmp(name, "diffusivity") == 0;
+  if (!config_carried(config) && of_velocity) return 1;
   const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
   const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
   return of_problem && !chooses && !problem_uses(config, section, name);

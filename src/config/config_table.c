@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "equations/list.h"
 #include "problems/problem.h"
 #include "stepping/scheme.h"
 
@@ -13,6 +14,19 @@ const config_choice config_forms[] = {CONFIG_FORM_LIST(X){NULL, 0, NULL}};
 #define X(name, text, help) ENTRY(CONFIG_TRANSPORT_, name, text, help)
 static const config_choice transports[] = {CONFIG_TRANSPORT_LIST(X){NULL, 0, NULL}};
 #undef X
+
+/* Values are places in the list. */
+enum {
+#define X(name, carried, help) EQUATION_##name,
+  EQUATIONS(X)
+#undef X
+};
+
+static const config_choice equations[] = {
+#define X(name, carried, help) {#name, EQUATION_##name, help},
+    EQUATIONS(X)
+#undef X
+        {NULL, 0, NULL}};
 
 static const config_choice precisions[] = {
     {"double", PRECISION_DOUBLE, ""}, {"single", PRECISION_SINGLE, ""}, {NULL, 0, NULL}};
@@ -66,6 +80,7 @@ const config_key config_keys[] = {
     {"grid", "lx", POSITIVE(l[0]), DEFAULT("1"), .help = "length in x; spacing lx/nx, periodic"},
     {"grid", "ly", POSITIVE(l[1]), DEFAULT("1"), .help = "length in y"},
     {"grid", "lz", POSITIVE(l[2]), DEFAULT("1"), .help = "length in z"},
+    {"physics", "equation", CHOICE(equation, equations), DEFAULT("advection"), .help = "what is solved"},
     {"physics", "form", CHOICE(form, config_forms), DEFAULT("advective"),
      .help = "form of the advection term"},
     {"physics", "diffusivity", REAL(diffusivity, 0, LARGEST), DEFAULT("0"),

@@ -97,7 +97,8 @@ __attribute__((format(printf, 4, 5))) status config_fail(const char *path, int l
 /* The value of `key` as in a file, numbers with `digits` digits, in text of CONFIG_PATH_SIZE bytes. */
 const char *config_value_text(const config_key *key, const config *config, int digits, char *text);
 
-/* Whether neither the case nor the velocity field uses a key of their sections. */
+/* Whether nothing uses a key in this problem: neither the case nor the velocity field one of their sections,
+ * or an equation without a velocity field one of those that come with it. */
 int config_key_idle(const config *config, int key);
 
 /* Completes defaults, then checks what no key can tell alone. */

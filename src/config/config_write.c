@@ -119,6 +119,7 @@ static const char *default_text(const config_key *key) {
 }
 
 void config_list(FILE *file) {
+  list_choices("Equations", "physics", "equation", NULL, file);
   list_choices("Cases", "initial", "case", case_keys, file);
   list_choices("Velocity fields", "velocity", "field", velocity_keys, file);
   list_schemes(file);

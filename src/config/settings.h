@@ -34,13 +34,14 @@ enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
  * line end). */
 enum { CONFIG_PATH_SIZE = 4096, CONFIG_PATH_LIMIT = 180, CONFIG_LINE_LIMIT = 197 };
 
-enum { CONFIG_KEY_COUNT = 46, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 47, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
   int64_t n[3]; /* nx, ny, nz: points, >= 9 in x and y (a stencil's width), >= 4 in z */
   double l[3];  /* lx, ly, lz: lengths > 0, default 1 */
   /* [physics] */
+  int equation;        /* an index of the list in equations/list.h; default advection */
   advection_form form; /* default advective */
   double diffusivity;  /* >= 0, default 0 */
   /* [initial] */

@@ -1,8 +1,16 @@
-#include "equations/advection.h"
+#include "equations/equation.h"
+#include "equations/list.h"
 
-static const equation *const equations[] = {&advection_equation};
+#define X(name, carried, help) extern const equation name##_equation;
+EQUATIONS(X)
+#undef X
+
+static const equation *const equations[] = {
+#define X(name, carried, help) &name##_equation,
+    EQUATIONS(X)
+#undef X
+};
 
 const equation *equation_of(const config *config) {
-  (void)config; /* there is one to choose from */
-  return equations[0];
+  return equations[config->equation];
 }

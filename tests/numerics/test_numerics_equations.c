@@ -65,11 +65,6 @@ static int yes(const config *config) {
   return 1;
 }
 
-static int no(const config *config) {
-  (void)config;
-  return 0;
-}
-
 static const char *const burgers_names[] = {"u"};
 
 static equation burgers_equation(int (*linear)(const config *)) {
@@ -78,8 +73,6 @@ static equation burgers_equation(int (*linear)(const config *)) {
                     .names = burgers_names,
                     .linear = linear,
                     .steady = yes,
-                    .array_count = no,
-                    .stage_words = no,
                     .rates = burgers_rates,
                     .fill = burgers_fill,
                     .create = burgers_create,
@@ -109,7 +102,7 @@ static double order_of(const config *config, const equation *equation) {
 /* Every scheme keeps its order where the right-hand side is not linear. */
 static void test_orders_of_a_nonlinear_equation(void **state) {
   (void)state;
-  const equation burgers = burgers_equation(no);
+  const equation burgers = burgers_equation(NULL);
   for (int i = 0; schemes_at(i) != NULL; i++) {
     config config = lab_config(20, 18, 16);
     config.scheme = i;

@@ -125,6 +125,7 @@ CASES = [
     override("centre far away", "initial.center_x=1e9", "initial.center_x = 1e+09: too far away"),
     value("velocity.field", "rotational", "accepted: uniform, rotation", "did you mean 'rotation'?"),
     value("velocity.period", "-1", "out of range"),
+    value("physics.equation", "advektion", "did you mean 'advection'?"),
     value("time.scheme", "RK4", "did you mean 'rk4'?"),
     value("time.courant", "0", "out of range"),
     value("time.dt", "-0.1", "out of range"),

@@ -19,11 +19,6 @@ static int yes(const config *config) {
   return 1;
 }
 
-static int no(const config *config) {
-  (void)config;
-  return 0;
-}
-
 static int array_count(const config *config) {
   (void)config;
   return 3;
@@ -34,17 +29,6 @@ static status find_rates(const config *config, const grid *grid, schedule_rates 
   *rates = (schedule_rates){0};
   for (int d = 0; d < 3; d++) rates->advection += WAVE_SPEED / grid->h[d];
   return STATUS_OK;
-}
-
-static double rate_factor(const config *config, double time) {
-  (void)config;
-  (void)time;
-  return 1.0;
-}
-
-static int known(const config *config, double time) {
-  (void)config;
-  return time == 0.0;
 }
 
 double wave_modified(const config *config, int d) {
@@ -125,11 +109,7 @@ const equation wave_equation = {.name = "wave",
                                 .linear = yes,
                                 .steady = yes,
                                 .array_count = array_count,
-                                .stage_words = no,
                                 .rates = find_rates,
-                                .rate_factor = rate_factor,
-                                .known = known,
-                                .known_later = no,
                                 .fill = fill,
                                 .create = create,
                                 .destroy = destroy,

@@ -1,0 +1,14 @@
+#ifndef FDAPP_EQUATIONS_LIST_H
+#define FDAPP_EQUATIONS_LIST_H
+
+/* The equations that physics.equation chooses from, in the order of --list:
+ *
+ *     X(NAME, CARRIED, "what it is, for --list")
+ *
+ * NAME_equation is an object (equation.h) in the file equations/NAME.c. CARRIED is 1 if a velocity field
+ * carries its unknowns; an equation without takes neither a velocity field nor the other keys of physics.
+ *
+ * Config/, which lies below the equations, takes the names from here, so this header includes nothing. */
+#define EQUATIONS(X) X(advection, 1, "advection by a velocity field, and diffusion, of phi")
+
+#endif
