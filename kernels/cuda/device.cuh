@@ -94,12 +94,10 @@ struct coefficients {
 /* One struct for all operations; a kernel parameter, so it lies in the constant bank. */
 struct arguments {
   coefficients c;
-  const real *f;
-  const real *v[3];     /* velocity, or the components of a divergence */
-  const real *table[3]; /* of a velocity known by formula: kernels_tables */
-  const real *added[3]; /* of a stage: base and extras */
-  real *out[3];
-  real uniform[3], weight_f, weight_extra[2], advection, diffusion;
+  const real *in[OPERATION_INPUTS]; /* NULL: not read */
+  real *out[OPERATION_OUTPUTS];
+  const real *table[3]; /* kernels_tables */
+  real uniform[3], scalar[OPERATION_SCALARS];
 };
 
 /* Index i in [0, n) after adding or subtracting n as often as needed. */
@@ -164,9 +162,8 @@ static inline ptrdiff_t plane_zero(const kernels_launch *launch) {
   return HALO * launch->shape.plane;
 }
 
-/* NULL stays NULL. */
 static inline const real *shifted(const kernels_launch *launch, const void *field) {
-  return field == nullptr ? nullptr : static_cast<const real *>(field) + plane_zero(launch);
+  return static_cast<const real *>(field) + plane_zero(launch);
 }
 
 static inline real *shifted(const kernels_launch *launch, void *field) {
@@ -184,8 +181,32 @@ static inline coefficients launch_coefficients(const kernels_launch *launch) {
   return c;
 }
 
+static inline arguments launch_arguments(const kernels_launch *launch, const kernels_call *call) {
+  const operation o = operation_describe(call->kind, call->options);
+  arguments a = {};
+  a.c = launch_coefficients(launch);
+  for (int i = 0; i < OPERATION_INPUTS; i++) {
+    if (o.inputs >> i & 1U) a.in[i] = shifted(launch, call->in[i]);
+  }
+  for (int k = 0; k < o.outputs; k++) a.out[k] = shifted(launch, call->out[k]);
+  const void *const tables[3] = {call->tables.x, call->tables.y, call->tables.z};
+  for (int d = 0; d < 3; d++) {
+    a.table[d] = static_cast<const real *>(tables[d]);
+    a.uniform[d] = (real)call->uniform[d];
+  }
+  for (int i = 0; i < OPERATION_SCALARS; i++) a.scalar[i] = (real)call->scalar[i];
+  return a;
+}
+
 static inline cudaStream_t launch_stream(const kernels_launch *launch) {
   return launch->context->stream[launch->queue];
+}
+
+/* After a launch whose edges are written when all of it is. */
+static inline status launch_done(const kernels_launch *launch, const char *name) {
+  CHECK(context_launched(launch->context, launch->queue, name));
+  return launch->edges == nullptr ? STATUS_OK
+                                  : context_event_record(launch->edges, launch->context, launch->queue);
 }
 
 #endif

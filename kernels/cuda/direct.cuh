@@ -27,11 +27,6 @@ __device__ __forceinline__ void multiply(real (&to)[VECTOR], const real (&by)[VE
 }
 
 template <class Op> struct direct {
-  static constexpr bool FLUXES = Op::SOURCE != source::FIELD;
-  static constexpr bool PRODUCTS = Op::SOURCE == source::FLUX;
-
-  static constexpr bool TABLES = Op::VELOCITY == velocity::TABLES;
-
   __device__ __forceinline__ static table_pair pair(const arguments &a, int y, int z, int component) {
     return pair_make(a.table[1] + y * KERNELS_TABLE, a.table[2] + z * KERNELS_TABLE, component);
   }
@@ -48,12 +43,12 @@ template <class Op> struct direct {
   __device__ __forceinline__ static void window_load(const arguments &a, const geometry &d, int x, int y,
                                                      int z, ptrdiff_t at, lines &f, lines &g) {
     const ptrdiff_t i = d.neighbour(z) + at;
-    if constexpr (Op::Z) vector_load(a.f + i, f.z[2 * HALO]);
-    if constexpr (FLUXES && TABLES) component_line(a, d, x, y, z, AXIS_Z, g.z[2 * HALO]);
-    if constexpr (FLUXES && !TABLES) vector_load(a.v[2] + i, g.z[2 * HALO]);
-    if constexpr (PRODUCTS) {
+    if constexpr (Op::Z) vector_load(a.in[Op::FIELD] + i, f.z[2 * HALO]);
+    if constexpr (Op::PRODUCTS && Op::TABLES) component_line(a, d, x, y, z, AXIS_Z, g.z[2 * HALO]);
+    if constexpr (Op::COMPONENTS) vector_load(a.in[Op::W] + i, g.z[2 * HALO]);
+    if constexpr (Op::PRODUCTS) {
       real value[VECTOR];
-      vector_load(a.f + i, value);
+      vector_load(a.in[Op::FIELD] + i, value);
       multiply(g.z[2 * HALO], value);
     }
   }
@@ -69,14 +64,14 @@ template <class Op> struct direct {
   __device__ __forceinline__ static void x_lines(const arguments &a, const geometry &d, int x, int y, int z,
                                                  ptrdiff_t plane, lines &f, lines &g) {
     const ptrdiff_t row = plane + (ptrdiff_t)y * d.ldx;
-    if constexpr (Op::X || PRODUCTS) line_load(a.f + row, x, d.nx, f.x);
-    if constexpr (FLUXES && TABLES) {
+    if constexpr (Op::X || Op::PRODUCTS) line_load(a.in[Op::FIELD] + row, x, d.nx, f.x);
+    if constexpr (Op::PRODUCTS && Op::TABLES) {
       real columns[VECTOR + 2 * HALO];
       vectors_load(a.table[0] + x - HALO, columns);
       table_line(columns, pair(a, y, z, AXIS_X), g.x);
     }
-    if constexpr (FLUXES && !TABLES) line_load(a.v[0] + row, x, d.nx, g.x);
-    if constexpr (PRODUCTS) {
+    if constexpr (Op::COMPONENTS) line_load(a.in[Op::U] + row, x, d.nx, g.x);
+    if constexpr (Op::PRODUCTS) {
 #pragma unroll
       for (int i = 0; i < VECTOR + 2 * HALO; i++) g.x[i] *= f.x[i];
     }
@@ -88,16 +83,16 @@ template <class Op> struct direct {
     for (int j = 0; j < 2 * HALO + 1; j++) {
       if (j == HALO) continue;
       const ptrdiff_t i = plane + (ptrdiff_t)wrap(y + j - HALO, d.ny) * d.ldx + x;
-      if constexpr (Op::Y || PRODUCTS) vector_load(a.f + i, f.y[j]);
-      if constexpr (FLUXES && TABLES) component_line(a, d, x, y + j - HALO, z, AXIS_Y, g.y[j]);
-      if constexpr (FLUXES && !TABLES) vector_load(a.v[1] + i, g.y[j]);
-      if constexpr (PRODUCTS) multiply(g.y[j], f.y[j]);
+      if constexpr (Op::Y || Op::PRODUCTS) vector_load(a.in[Op::FIELD] + i, f.y[j]);
+      if constexpr (Op::PRODUCTS && Op::TABLES) component_line(a, d, x, y + j - HALO, z, AXIS_Y, g.y[j]);
+      if constexpr (Op::COMPONENTS) vector_load(a.in[Op::V] + i, g.y[j]);
+      if constexpr (Op::PRODUCTS) multiply(g.y[j], f.y[j]);
     }
   }
 
   __device__ __forceinline__ static void table_point(const arguments &a, const geometry &d, int x, int y,
                                                      int z, points &at) {
-    if constexpr (Op::POINT && TABLES) {
+    if constexpr (Op::TABLES_AT_POINT) {
       real columns[3][VECTOR];
       table_pair row[3];
 #pragma unroll
@@ -108,16 +103,6 @@ template <class Op> struct direct {
       for (int k = 0; k < 3; k++) table_line(columns[k], row[k], at.velocity[k]);
     }
   }
-
-  __device__ __forceinline__ static void point_values(const arguments &a, const ptrdiff_t i, points &at) {
-    if constexpr (Op::SOURCE != source::COMPONENTS) vector_load(a.f + i, at.f);
-    if constexpr (Op::POINT && !TABLES) {
-#pragma unroll
-      for (int k = 0; k < 3; k++) vector_load(a.v[k] + i, at.velocity[k]);
-    }
-#pragma unroll
-    for (int k = 0; k < Op::ADDED; k++) vector_load(a.added[k] + i, at.added[k]);
-  }
 };
 
 constexpr int DIRECT_THREADS = 256;
@@ -126,10 +111,10 @@ constexpr bool TABLES_FIRST = SINGLE; /* the order that spills fewer registers *
 /* blockDim: vectors of x, rows. blockIdx.x: tiles of a plane, row by row; blockIdx.y: pieces of `chunk`
  * planes, of both ranges. */
 template <class Op>
-__global__ void __launch_bounds__(DIRECT_THREADS, Op::SOURCE == source::FLUX ? 1 : 2)
+__global__ void __launch_bounds__(DIRECT_THREADS, Op::PRODUCTS ? 1 : 2)
     direct_kernel(const __grid_constant__ arguments a, const geometry d, const int chunk) {
   using use = direct<Op>;
-  constexpr bool WINDOW = Op::Z || use::FLUXES;
+  constexpr bool WINDOW = Op::Z || Op::TRIPLE;
   const unsigned across = (unsigned)divide_up(d.nx, (int)blockDim.x * VECTOR);
   const int x = (int)(blockIdx.x % across * blockDim.x + threadIdx.x) * VECTOR;
   const int y = (int)(blockIdx.x / across * blockDim.y + threadIdx.y);
@@ -152,18 +137,11 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::SOURCE == source::FLUX ? 1
     if constexpr (WINDOW) use::window_load(a, d, x, y, z + HALO, column, f, g);
     use::x_lines(a, d, x, y, z, plane, f, g);
     use::y_lines(a, d, x, y, z, plane, f, g);
-    use::point_values(a, plane + column, at);
+    Op::points_load(a, plane + column, at);
     if (!TABLES_FIRST) use::table_point(a, d, x, y, z, at);
     real result[Op::OUTPUTS][VECTOR];
-#pragma unroll
-    for (int v = 0; v < VECTOR; v++) {
-      real out[Op::OUTPUTS];
-      Op::apply(a, f, g, at, v, out);
-#pragma unroll
-      for (int k = 0; k < Op::OUTPUTS; k++) result[k][v] = out[k];
-    }
-#pragma unroll
-    for (int k = 0; k < Op::OUTPUTS; k++) vector_store(a.out[k] + plane + column, result[k]);
+    Op::apply(a, f, g, at, result);
+    Op::store(a, plane + column, result);
     if constexpr (WINDOW) {
       use::window_shift(f);
       use::window_shift(g);
@@ -188,7 +166,7 @@ static status direct_launch(const kernels_launch *launch, const arguments &a, co
   const dim3 block((unsigned)lanes, (unsigned)rows);
   const dim3 grid((unsigned)tiles, (unsigned)d.pieces(chunk));
   kernel_launch(direct_kernel<Op>, grid, block, 0, launch_stream(launch), a, d, chunk);
-  return context_launched(launch->context, launch->queue, name);
+  return launch_done(launch, name);
 }
 
 #endif

@@ -2,129 +2,25 @@
 #define FDAPP_CUDA_LAUNCH_CUH
 
 #include "pipeline.cuh"
+#include "tiles.cuh"
 
-/* Chooses the kernel and the tile of an operation. */
+/* Cuts a launch of the pipeline among blocks, and chooses the kernel and the tile. */
 
-template <class A, class B> using by_precision = std::conditional_t<SINGLE, A, B>;
+enum class use { USUAL, THIN, ODD, SMALL };
 
-/* The table: tiles that were fastest on compute capability 9.0 (docs/explanation/performance.md, "The choice
- * of tiles"), and when they are used. A device with less shared memory than these need takes small ones, or
- * the kernel without. */
-template <class Tile, class Thin = Tile, class Odd = Tile, class Small = Tile> struct choice {
-  using tile = Tile;
-  using small = Small;                       /* where large tiles leave multiprocessors idle: */
-  static constexpr double SMALL_COST = 0.65; /* of the large tiles' tile_cost, or less; nobody waits there */
-  using odd = Odd;                           /* where rows are not whole vectors, and the slab not thin */
-  using thin = Thin;                        /* where cutting a slab along z costs more than small tiles do: */
-  static constexpr int THIN_PLANES = 64;    /* slabs of no more planes */
-  static constexpr int UNPACED_PLANES = 32; /* blocks of no more are over before they drift apart */
-  static constexpr bool PACED_THIN = false; /* whether those of more wait for one another in thin slabs */
-  static constexpr size_t BYTES = (size_t)3 << 20; /* of points: the least for the pipeline */
-};
-/* In double precision the tiles are as small anyway. */
-template <class Tile, class Thin, class Small = Tile>
-using choice_thin = choice<Tile, by_precision<Thin, Tile>, Tile, Small>;
-template <class Tile, class Small> using choice_small = choice<Tile, Tile, Tile, Small>;
-constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
-/* For stages: predicates where they were measured, in middle ones; the first and last ones that were tried
- * lost. */
-template <bool CONDITION, class Tile>
-using predicated_if = std::conditional_t<CONDITION, predicated<Tile>, Tile>;
+template <class Op, use USE> constexpr tile_shape shape_for() {
+  constexpr tile_choice c = tiles_of<Op>();
+  constexpr tile_shape s = USE == use::THIN    ? c.thin
+                           : USE == use::ODD   ? c.odd
+                           : USE == use::SMALL ? c.small
+                                               : c.usual;
+  return s.width == 0 ? c.usual : s;
+}
 
-template <class Op> struct choice_of;
-template <>
-struct choice_of<derivative_operation<AXIS_Y>>
-    : choice_thin<tile<NARROW, 4, 512, 2, 2>, tile<NARROW, 2, 512, 4, 4>, tile<NARROW, 2, 256, 4, 4>> {
-  static constexpr int UNPACED_PLANES = 16;
-  static constexpr bool PACED_THIN = true;
-};
-template <>
-struct choice_of<derivative_operation<AXIS_Z>>
-    : choice_thin<tile<NARROW, 2, 512, 5, 5>, tile<NARROW, 1, 512, 8, 6>> {
-  static constexpr bool PACED_THIN = !SINGLE;
-  static constexpr size_t BYTES = (size_t)16 << 20;
-};
-template <>
-struct choice_of<gradient_operation>
-    : choice_thin<by_precision<tile<WIDE, 4, 256, 2, 2, 3>, rereading<tile<WIDE, 2, 512, 2, 2>>>,
-                  tile<NARROW, 2, 256, 3, 2, 3>, tile<NARROW, 2, 256, 3, 2, 3>> {
-  static constexpr double SMALL_COST = 0.9;
-  static constexpr bool PACED_THIN = !SINGLE;
-};
-template <>
-struct choice_of<divergence_operation> : choice_thin<tile<NARROW, 4, 256, 2, 2>, tile<WIDE, 2, 256, 2, 2>> {
-  static constexpr int THIN_PLANES = by_precision_value(256, 64); /* 256^3 gains 8 points */
-  static constexpr bool PACED_THIN = !SINGLE;
-};
-using small_tile = tile<NARROW, 2, 256, 3, 3, 3>;
-using laplacian_tile = tile<WIDE, 4, 256, by_precision_value(3, 4), 18, 9, 9>;
-template <>
-struct choice_of<laplacian_operation>
-    : choice<laplacian_tile, laplacian_tile,
-             predicated<by_precision<laplacian_tile, tile<WIDE, 4, 128, 2, 18, 3, 9>>>, small_tile> {};
-
-template <bool DIFFUSION>
-struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, DIFFUSION, 0>>
-    : choice_small<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 3, 18, 9, 9>>, small_tile> {};
-template <>
-struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 1>>
-    : choice_thin<tile<WIDE, 4, 256, 2, 3, 3>, small_tile, small_tile> {
-  static constexpr double SMALL_COST = 0.93;
-  static constexpr bool PACED_THIN = !SINGLE;
-};
-template <>
-struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, true, 1>>
-    : choice<tile<WIDE, 4, 256, 2, 3, 3>> {};
-template <>
-struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 3>>
-    : choice_small<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 4, 3>>,
-                   tile<NARROW, 2, 256, 2, 3, 3>> {
-  static constexpr double SMALL_COST = 0.9;
-};
-template <>
-struct choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, true, 3>>
-    : choice<tile<WIDE, 2, 256, 2, 3, 3>> {};
-template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, DIFFUSION, ADDED>>
-    : choice<by_precision<tile<WIDE, (ADDED < 3 ? 4 : 2), 256, 2, 3, 3>, tile<WIDE, 2, 256, 2, 4, 3>>> {};
-template <>
-struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, true, 1>>
-    : choice<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, predicated<rereading<tile<WIDE, 4, 256, 2, 5, 5>>>>> {
-};
-template <>
-struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 0>>
-    : choice_of<stage_operation<velocity::UNIFORM, FORM_ADVECTIVE, false, 0>> {};
-template <>
-struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 1>>
-    : choice_small<by_precision<tile<WIDE, 4, 256, 2, 3, 3>, tile<WIDE, 4, 256, 2, 9, 9>>, small_tile> {};
-template <>
-struct choice_of<stage_operation<velocity::TABLES, FORM_ADVECTIVE, false, 3>>
-    : choice_small<by_precision<tile<WIDE, 2, 256, 2, 3, 3>, tile<WIDE, 1, 512, 2, 6, 3>>,
-                   tile<NARROW, 2, 256, 2, 3, 3>> {
-  static constexpr double SMALL_COST = 0.9;
-};
-template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<velocity::STORED, FORM_ADVECTIVE, DIFFUSION, ADDED>>
-    : choice<
-          std::conditional_t<(ADDED < 3), by_precision<tile<WIDE, 2, 256, 2, 3>, tile<WIDE, 2, 256, 2, 3, 3>>,
-                             tile<NARROW, 2, 256, by_precision_value(2, 1), 2>>> {};
-template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<velocity::STORED, FORM_CONSERVATIVE, DIFFUSION, ADDED>>
-    : choice<
-          std::conditional_t<DIFFUSION, by_precision<tile<NARROW, 2, 128, 1, 2>, tile<NARROW, 1, 256, 2, 2>>,
-                             tile<NARROW, 2, 128, 1, 2>>> {};
-template <bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<velocity::STORED, FORM_SKEW, DIFFUSION, ADDED>>
-    : choice<predicated_if<SINGLE && ADDED == 1, tile<NARROW, 1, 256, 2, 2>>> {};
-/* Fluxes by formula are bound by arithmetic: two small blocks on an SM, which do not wait for each other (one
- * with extras in double precision). */
-template <advection_form FORM, bool DIFFUSION, int ADDED>
-struct choice_of<stage_operation<velocity::TABLES, FORM, DIFFUSION, ADDED>>
-    : choice<tile<NARROW, 2, 128, 3, 6>> {};
-template <int ADDED>
-struct choice_of<stage_operation<velocity::TABLES, FORM_CONSERVATIVE, false, ADDED>>
-    : choice<predicated_if<ADDED == 1,
-                           by_precision<tile<WIDE, 2, 256, 3, 18, 9, 9>, tile<WIDE, 2, 256, 2, 3, 3>>>> {};
+template <class Op, use USE>
+using tile_for = tile<shape_for<Op, USE>().width, shape_for<Op, USE>().rows, shape_for<Op, USE>().threads,
+                      shape_for<Op, USE>().stages, shape_for<Op, USE>().unroll,
+                      shape_for<Op, USE>().predicated, shape_for<Op, USE>().rereads>;
 
 constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
 
@@ -219,15 +115,12 @@ template <class Op, class Tile> static int cut_iterations(const cut &c, bool ear
   return early ? march(HALO) + march(whole - HALO) : march(whole);
 }
 
-/* For a launch that is done with its edges only when it is done. */
-static inline status edges_at_end(const kernels_launch *launch) {
-  return launch->edges == nullptr ? STATUS_OK
-                                  : context_event_record(launch->edges, launch->context, launch->queue);
-}
-
-template <class Op, class Tile>
+/* waits: blocks of many planes wait for one another. */
+template <class Op, use USE>
 static status pipeline_launch(const kernels_launch *launch, const arguments &a, const char *name,
                               bool waits) {
+  using Tile = tile_for<Op, USE>;
+  constexpr tile_shape SHAPE = shape_for<Op, USE>();
   constexpr size_t shared = pipeline<Op, Tile>::SHARED_BYTES;
   kernels_context *context = launch->context;
   geometry d = launch_geometry(launch);
@@ -235,55 +128,51 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   int resident = 0;
   CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Tile::THREADS, shared));
-  if (resident == 0) { /* what is left of the device has no place for a block */
-    CHECK(direct_launch<Op>(launch, a, name));
-    return edges_at_end(launch);
-  }
+  if (resident == 0)
+    return direct_launch<Op>(launch, a, name); /* the rest of the device's shared memory is taken */
   resident *= context->multiprocessors;
   const int planes = d.planes();
-  const bool early = launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
+  const bool early = Op::EDGES && launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
   const cut c = cut_make<Tile>(d, resident, early);
   const int blocks = c.cut_blocks() + c.whole_tiles();
-  const bool paces = waits && c.longest() > choice_of<Op>::UNPACED_PLANES;
-  const int every = !paces ? 0 : blocks <= resident ? Tile::PACE : Tile::PACE_ROUNDS;
+  const bool paces = waits && c.longest() > tiles_of<Op>().unpaced_planes;
+  const int pace_waves = SHAPE.pace_waves == 0 ? SHAPE.pace : SHAPE.pace_waves;
+  const int every = !paces ? 0 : blocks <= resident ? SHAPE.pace : pace_waves;
   const pace paced = pace_make(launch, c, resident, every, cut_iterations<Op, Tile>(c, early));
   edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
                        early ? 2 * c.cut_tiles + c.whole_tiles() : 0};
   if (early) edges.number = context_event_signal(launch->edges, context, launch->queue);
   kernel_launch(kernel, (unsigned)blocks, Tile::THREADS, shared, launch_stream(launch), a, d, c, paced,
                 edges);
-  CHECK(context_launched(context, launch->queue, name));
-  return early ? STATUS_OK : edges_at_end(launch);
+  return early ? context_launched(context, launch->queue, name) : launch_done(launch, name);
 }
 
+/* An operation with neighbours. */
 template <class Op>
-static status operation_launch(const kernels_launch *launch, const arguments &a, const char *name) {
-  using Choice = choice_of<Op>;
-  using Tile = typename Choice::tile;
-  using Thin = typename Choice::thin;
-  using Odd = typename Choice::odd;
-  using Small = typename Choice::small;
+static status stencil_launch(const kernels_launch *launch, const arguments &a, const char *name) {
+  using Usual = pipeline<Op, tile_for<Op, use::USUAL>>;
+  using Small = pipeline<Op, tile_for<Op, use::SMALL>>;
+  constexpr tile_choice CHOICE = tiles_of<Op>();
+  constexpr size_t SHARED =
+      std::max({Usual::SHARED_BYTES, pipeline<Op, tile_for<Op, use::THIN>>::SHARED_BYTES,
+                pipeline<Op, tile_for<Op, use::ODD>>::SHARED_BYTES});
   const geometry d = launch_geometry(launch);
   const size_t plane = (size_t)d.ny * (size_t)d.nx * sizeof(real);
-  const bool large = plane * (size_t)d.planes() >= Choice::BYTES && d.ny >= 2 * HALO && d.nx >= 2 * HALO &&
+  const bool large = plane * (size_t)d.planes() >= CHOICE.bytes && d.ny >= 2 * HALO && d.nx >= 2 * HALO &&
                      (size_t)d.ny * (size_t)d.ldx * sizeof(real) <= UINT32_MAX;
   const size_t limit = launch->context->shared_limit - SHARED_STATIC;
-  constexpr size_t SHARED = std::max(
-      {pipeline<Op, Tile>::SHARED_BYTES, pipeline<Op, Thin>::SHARED_BYTES, pipeline<Op, Odd>::SHARED_BYTES});
+  if (!large) return direct_launch<Op>(launch, a, name);
   const int multiprocessors = launch->context->multiprocessors;
-  const bool idle =
-      large && !std::is_same_v<Small, Tile> &&
-      tile_cost<Small>(d, multiprocessors) <= Choice::SMALL_COST * tile_cost<Tile>(d, multiprocessors);
-  if (large && pipeline<Op, Small>::SHARED_BYTES <= limit && (idle || SHARED > limit))
-    return pipeline_launch<Op, Small>(launch, a, name, false);
-  if (large && SHARED <= limit) {
-    if (d.planes() <= Choice::THIN_PLANES)
-      return pipeline_launch<Op, Thin>(launch, a, name, Choice::PACED_THIN);
-    return d.nx % VECTOR == 0 ? pipeline_launch<Op, Tile>(launch, a, name, true)
-                              : pipeline_launch<Op, Odd>(launch, a, name, true);
-  }
-  CHECK(direct_launch<Op>(launch, a, name));
-  return edges_at_end(launch);
+  const bool idle = CHOICE.small.width > 0 &&
+                    tile_cost<tile_for<Op, use::SMALL>>(d, multiprocessors) <=
+                        CHOICE.small_cost * tile_cost<tile_for<Op, use::USUAL>>(d, multiprocessors);
+  if (Small::SHARED_BYTES <= limit && (idle || SHARED > limit))
+    return pipeline_launch<Op, use::SMALL>(launch, a, name, false);
+  if (SHARED > limit) return direct_launch<Op>(launch, a, name);
+  if (d.planes() <= CHOICE.thin_planes)
+    return pipeline_launch<Op, use::THIN>(launch, a, name, CHOICE.paced_thin);
+  return d.nx % VECTOR == 0 ? pipeline_launch<Op, use::USUAL>(launch, a, name, true)
+                            : pipeline_launch<Op, use::ODD>(launch, a, name, true);
 }
 
 #endif

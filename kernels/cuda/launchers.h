@@ -7,14 +7,7 @@
  * launch's queue and checks its launch; the device is already chosen and there are planes to write. */
 
 #define LAUNCHERS(REAL)                                                                                      \
-  status derivative_##REAL(const kernels_launch *launch, axis along, const void *f, void *out);              \
-  status derivative_variant_##REAL(const kernels_launch *launch, int variant, axis along, const void *f,     \
-                                   void *out);                                                               \
-  status gradient_##REAL(const kernels_launch *launch, const void *f, void *const out[3]);                   \
-  status divergence_##REAL(const kernels_launch *launch, const void *const v[3], void *out);                 \
-  status laplacian_##REAL(const kernels_launch *launch, const void *f, void *out);                           \
-  status stage_##REAL(const kernels_launch *launch, const kernels_stage *stage);                             \
-  status axpy_##REAL(const kernels_launch *launch, double a, const void *x, void *y);                        \
+  status pencils_##REAL(const kernels_launch *launch, int variant, axis along, const void *f, void *out);    \
   status plane_sums_##REAL(const kernels_launch *launch, const void *f, const void *reference,               \
                            kernels_plane_sums *sums);                                                        \
   status minplus_##REAL(const kernels_launch *launch, const kernels_minplus *product);                       \
@@ -26,8 +19,13 @@ LAUNCHERS(float);
 LAUNCHERS(double);
 #undef LAUNCHERS
 
-/* derivative_variant: 0 .. VARIANT_PRODUCTION - 1 are the pencil tiles, VARIANT_PRODUCTION is `derivative`.
- */
+/* The operations: one launcher for each way (OPERATION_WAYS), whose options and additions the call has. */
+typedef status launcher(const kernels_launch *launch, const kernels_call *call);
+#define X(kind, options, way) launcher apply_##way##_float, apply_##way##_double;
+OPERATION_WAYS(X)
+#undef X
+
+/* Ways of computing a derivative: those before VARIANT_PRODUCTION are pencil tiles. */
 enum { VARIANT_SHORT, VARIANT_LONG, VARIANT_TILE, VARIANT_PRODUCTION, VARIANT_COUNT };
 
 #endif

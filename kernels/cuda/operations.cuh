@@ -1,16 +1,91 @@
 #ifndef FDAPP_CUDA_OPERATIONS_CUH
 #define FDAPP_CUDA_OPERATIONS_CUH
 
+#include <utility>
+
 #include "device.cuh"
+#include "operations.h" /* again: after arithmetic.h it has the finish functions */
 
-/* What the operations compute at a point, apart from how a kernel brings the neighbours. An operation says
- * which lines of neighbours it needs, and from which source. FIELD: lines of f. COMPONENTS: flux lines, v[0]
- * along x, v[1] along y, v[2] along z. FLUX: flux lines, the products of the velocity's components and f,
- * each along its own axis; besides, lines of f if X. */
-enum class source { FIELD, COMPONENTS, FLUX };
+/* What the kernels take from the declaration of an operation, and what they compute at a point with it.
+ *
+ * The kernels difference at most one field, along any axes, and at most one triple, its component d along
+ * axis d. The components are three inputs, or products of the velocity and the field (a flux). Everything
+ * else is read at the point alone. */
+struct traits {
+  unsigned fields, components[3]; /* masks of inputs; of a flux, the velocity is the components */
+  bool along[3];                  /* the field itself is differenced along this axis */
+  bool products, triple;
+  bool complete;   /* every term that needs all three axes has them */
+  unsigned points; /* mask of the inputs needed at the point itself */
+};
 
-/* What kind of velocity an operation has. */
-enum class velocity { NONE, UNIFORM, STORED, TABLES };
+/* The input that all differences of a term are of, or OPERATION_NONE if there are several. */
+constexpr int term_input(const operation_term &term) {
+  int input = OPERATION_NONE;
+  for (int d = 0; d < 3; d++) {
+    if (term.along[d] == OPERATION_NONE) continue;
+    if (input != OPERATION_NONE && input != term.along[d]) return OPERATION_NONE;
+    input = term.along[d];
+  }
+  return input;
+}
+
+__host__ __device__ constexpr int term_axes(const operation_term &term) {
+  int axes = 0;
+  for (int d = 0; d < 3; d++) axes += term.along[d] != OPERATION_NONE;
+  return axes;
+}
+
+constexpr void traits_add(traits &t, const operation &o, const operation_term &term) {
+  const bool field = term_input(term) != OPERATION_NONE, sum = term.fold == FOLD_SUM;
+  if (field) t.fields |= OPERATION_BIT(term_input(term));
+  if (term.of != DIFFERENCE_FIRST) t.points |= t.fields; /* the centre */
+  if (!field || term.product) t.triple = true;
+  if (!field || term.product || !sum) t.complete = t.complete && term_axes(term) == 3;
+  t.products = t.products || term.product;
+  for (int d = 0; d < 3; d++) {
+    if (term.along[d] == OPERATION_NONE) continue;
+    if (field && !term.product) t.along[d] = true;
+    if (!field) t.components[d] |= OPERATION_BIT(term.along[d]);
+    if (term.product && o.velocity == VELOCITY_STORED) t.components[d] |= OPERATION_BIT(o.velocity_input + d);
+  }
+}
+
+constexpr traits traits_make(const operation &o) {
+  traits t = {};
+  t.complete = true;
+  t.points = o.at_point;
+  for (int i = 0; i < OPERATION_TERMS; i++) {
+    if (operation_has(&o, i)) traits_add(t, o, o.term[i]);
+  }
+  if (operation_velocity_at_point(&o) && o.velocity == VELOCITY_STORED)
+    t.points |= 7U * OPERATION_BIT(o.velocity_input);
+  return t;
+}
+
+constexpr int mask_count(unsigned mask) {
+  int count = 0;
+  for (; mask != 0; mask &= mask - 1) count++;
+  return count;
+}
+
+/* The lowest input of a mask, or OPERATION_NONE. */
+constexpr int mask_first(unsigned mask) {
+  for (int i = 0; i < OPERATION_INPUTS; i++) {
+    if (mask >> i & 1U) return i;
+  }
+  return OPERATION_NONE;
+}
+
+/* The inputs of a mask one after the other, in 4 bits each: device code cannot index a constexpr array. */
+constexpr unsigned long long mask_list(unsigned mask) {
+  static_assert(OPERATION_INPUTS <= 16, "an input's index has 4 bits");
+  unsigned long long list = 0;
+  for (int i = OPERATION_INPUTS - 1; i >= 0; i--) {
+    if (mask >> i & 1U) list = list << 4 | (unsigned)i;
+  }
+  return list;
+}
 
 /* Neighbours of a vector of points: x[i] is column i - HALO from the vector's first; y[j], z[j] are the rows
  * and planes j - HALO from the vector's own. */
@@ -20,14 +95,13 @@ struct lines {
   real z[2 * HALO + 1][VECTOR];
 };
 
-/* Values at the points themselves. */
+/* Values at the points themselves; `velocity` is that of tables. */
 struct points {
-  real f[VECTOR];
+  real input[OPERATION_INPUTS][VECTOR];
   real velocity[3][VECTOR];
-  real added[3][VECTOR];
 };
 
-/* What a row of a plane brings to a component of the velocity of tables. */
+/* The factors and the sum that a row of a plane brings to a component of the velocity of tables. */
 struct alignas(2 * sizeof(real)) table_pair {
   real product, sum;
 };
@@ -43,134 +117,172 @@ __device__ __forceinline__ void table_line(const real (&x)[N], const table_pair 
   for (int i = 0; i < N; i++) to[i] = table_velocity(x[i], row.product, row.sum);
 }
 
-__device__ __forceinline__ real first_x(const real *c, const lines &l, int v) {
-  const real *x = l.x + v;
-  return first_derivative(c, x[0], x[1], x[2], x[3], x[5], x[6], x[7], x[8]);
+template <int AXIS> __device__ __forceinline__ real neighbour(const lines &l, int j, int v) {
+  if constexpr (AXIS == AXIS_X) return l.x[v + j];
+  if constexpr (AXIS == AXIS_Y) return l.y[j][v];
+  return l.z[j][v];
 }
 
-__device__ __forceinline__ real first_y(const real *c, const lines &l, int v) {
-  return first_derivative(c, l.y[0][v], l.y[1][v], l.y[2][v], l.y[3][v], l.y[5][v], l.y[6][v], l.y[7][v],
-                          l.y[8][v]);
+template <int AXIS>
+__device__ __forceinline__ real first_along(const coefficients &c, const lines &l, int v) {
+  return first_derivative(c.first[AXIS], neighbour<AXIS>(l, 0, v), neighbour<AXIS>(l, 1, v),
+                          neighbour<AXIS>(l, 2, v), neighbour<AXIS>(l, 3, v), neighbour<AXIS>(l, 5, v),
+                          neighbour<AXIS>(l, 6, v), neighbour<AXIS>(l, 7, v), neighbour<AXIS>(l, 8, v));
 }
 
-__device__ __forceinline__ real first_z(const real *c, const lines &l, int v) {
-  return first_derivative(c, l.z[0][v], l.z[1][v], l.z[2][v], l.z[3][v], l.z[5][v], l.z[6][v], l.z[7][v],
-                          l.z[8][v]);
+template <int AXIS>
+__device__ __forceinline__ real pairs_along(const coefficients &c, real s, const lines &l, int v) {
+  return second_pairs(c.second[AXIS], s, neighbour<AXIS>(l, 0, v), neighbour<AXIS>(l, 1, v),
+                      neighbour<AXIS>(l, 2, v), neighbour<AXIS>(l, 3, v), neighbour<AXIS>(l, 5, v),
+                      neighbour<AXIS>(l, 6, v), neighbour<AXIS>(l, 7, v), neighbour<AXIS>(l, 8, v));
 }
 
 __device__ __forceinline__ real laplacian_at(const coefficients &c, const lines &l, real center, int v) {
-  const real *x = l.x + v;
   real s = 0;
-  s = second_pairs(c.second[0], s, x[0], x[1], x[2], x[3], x[5], x[6], x[7], x[8]);
-  s = second_pairs(c.second[1], s, l.y[0][v], l.y[1][v], l.y[2][v], l.y[3][v], l.y[5][v], l.y[6][v],
-                   l.y[7][v], l.y[8][v]);
-  s = second_pairs(c.second[2], s, l.z[0][v], l.z[1][v], l.z[2][v], l.z[3][v], l.z[5][v], l.z[6][v],
-                   l.z[7][v], l.z[8][v]);
+  s = pairs_along<AXIS_X>(c, s, l, v);
+  s = pairs_along<AXIS_Y>(c, s, l, v);
+  s = pairs_along<AXIS_Z>(c, s, l, v);
   return REAL_FMA(c.center, center, s);
 }
 
-/* X, Y, Z: lines of f; POINT: the velocity is needed at the point, too; OUTPUTS: arrays written; ADDED: base
- * and extras.
- * Along x a derivative has a kernel of its own, rows.cuh. */
-template <int AXIS> struct derivative_operation {
-  static constexpr source SOURCE = source::FIELD;
-  static constexpr bool X = false, Y = AXIS == AXIS_Y, Z = AXIS == AXIS_Z;
-  static constexpr velocity VELOCITY = velocity::NONE;
-  static constexpr bool POINT = false;
-  static constexpr int OUTPUTS = 1, ADDED = 0;
-  static constexpr bool EDGES = false;
-  __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
-                                               const points &, int v, real (&out)[OUTPUTS]) {
-    if constexpr (Y) out[0] = first_y(a.c.first[1], f, v);
-    if constexpr (Z) out[0] = first_z(a.c.first[2], f, v);
-  }
+/* One of the points; the compiler resolves all of its indices. */
+struct operation_point {
+  const arguments *a;
+  real term[OPERATION_TERMS], input[OPERATION_INPUTS];
 };
 
-struct gradient_operation {
-  static constexpr source SOURCE = source::FIELD;
-  static constexpr bool X = true, Y = true, Z = true;
-  static constexpr velocity VELOCITY = velocity::NONE;
-  static constexpr bool POINT = false;
-  static constexpr int OUTPUTS = 3, ADDED = 0;
-  static constexpr bool EDGES = false;
-  __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
-                                               const points &, int v, real (&out)[OUTPUTS]) {
-    out[0] = first_x(a.c.first[0], f, v);
-    out[1] = first_y(a.c.first[1], f, v);
-    out[2] = first_z(a.c.first[2], f, v);
-  }
-};
-
-struct laplacian_operation {
-  static constexpr source SOURCE = source::FIELD;
-  static constexpr bool X = true, Y = true, Z = true;
-  static constexpr velocity VELOCITY = velocity::NONE;
-  static constexpr bool POINT = false;
-  static constexpr int OUTPUTS = 1, ADDED = 0;
-  static constexpr bool EDGES = false;
-  __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &,
-                                               const points &at, int v, real (&out)[OUTPUTS]) {
-    out[0] = laplacian_at(a.c, f, at.f[v], v);
-  }
-};
-
-__device__ __forceinline__ real flux_divergence(const coefficients &c, const lines &g, int v) {
-  return divergence_sum(first_x(c.first[0], g, v), first_y(c.first[1], g, v), first_z(c.first[2], g, v));
+ARITHMETIC real point_input(const operation_point *at, int input) {
+  return at->input[input];
 }
 
-struct divergence_operation {
-  static constexpr source SOURCE = source::COMPONENTS;
-  static constexpr bool X = false, Y = false, Z = false;
-  static constexpr velocity VELOCITY = velocity::NONE;
-  static constexpr bool POINT = false;
-  static constexpr int OUTPUTS = 1, ADDED = 0;
-  static constexpr bool EDGES = false;
-  __device__ __forceinline__ static void apply(const arguments &a, const lines &, const lines &g,
-                                               const points &, int v, real (&out)[OUTPUTS]) {
-    out[0] = flux_divergence(a.c, g, v);
+ARITHMETIC real point_term(const operation_point *at, int term) {
+  return at->term[term];
+}
+
+ARITHMETIC real point_scalar(const operation_point *at, int scalar) {
+  return at->a->scalar[scalar];
+}
+
+/* An operation with its options, as kernels see it. FIELD, U, V, W: the inputs that are the field and the
+ * triple's components, or OPERATION_NONE. OTHERS: how many inputs are neither and read at the point alone. */
+template <operation_kind KIND_, unsigned OPTIONS_> struct op {
+  static constexpr operation_kind KIND = KIND_;
+  static constexpr unsigned OPTIONS = OPTIONS_;
+  static constexpr operation DECLARED = operation_describe(KIND, OPTIONS);
+  static constexpr traits HAS = traits_make(DECLARED);
+  static constexpr unsigned POINTS = HAS.points;
+  static constexpr int OUTPUTS = DECLARED.outputs;
+  static constexpr bool EDGES = DECLARED.edges != 0;
+  static constexpr int FIELD = mask_first(HAS.fields);
+  static constexpr bool X = HAS.along[0], Y = HAS.along[1], Z = HAS.along[2];
+  static constexpr bool TRIPLE = HAS.triple, PRODUCTS = HAS.products;
+  static constexpr int U = mask_first(HAS.components[0]), V = mask_first(HAS.components[1]),
+                       W = mask_first(HAS.components[2]);
+  static constexpr bool COMPONENTS = U != OPERATION_NONE; /* not of tables */
+  static constexpr bool TABLES = DECLARED.velocity == VELOCITY_TABLES;
+  static constexpr bool TABLES_AT_POINT = TABLES && operation_velocity_at_point(&DECLARED);
+  static constexpr unsigned OTHERS_MASK =
+      POINTS & ~(HAS.fields | HAS.components[0] | HAS.components[1] | HAS.components[2]);
+  static constexpr int OTHERS = mask_count(OTHERS_MASK);
+  static constexpr unsigned long long OTHERS_LIST = mask_list(OTHERS_MASK);
+
+  static_assert(mask_count(HAS.fields) <= 1, "the kernels difference one field only");
+  static_assert(mask_count(HAS.components[0]) <= 1 && mask_count(HAS.components[1]) <= 1 &&
+                    mask_count(HAS.components[2]) <= 1 && !(TABLES && PRODUCTS && COMPONENTS),
+                "the kernels difference one triple only");
+  static_assert(HAS.complete, "only a sum of differences of one input can leave out an axis");
+  static_assert(!PRODUCTS || TABLES || COMPONENTS, "a flux needs a velocity of three inputs or of tables");
+
+  __host__ __device__ static constexpr bool reads(int input) {
+    return input != OPERATION_NONE && (POINTS >> input & 1U);
   }
-};
+  __host__ __device__ static constexpr int other(int i) {
+    return (int)(OTHERS_LIST >> 4 * i & 15U);
+  }
 
-/* A uniform velocity has the advective form alone. */
-template <velocity FROM, advection_form FORM, bool DIFFUSION, int ADDED_> struct stage_operation {
-  static constexpr bool FLUXES = FORM != FORM_ADVECTIVE, GRADIENT = FORM != FORM_CONSERVATIVE;
-  static constexpr source SOURCE = FLUXES ? source::FLUX : source::FIELD;
-  static constexpr bool X = GRADIENT || DIFFUSION, Y = X, Z = X;
-  static constexpr velocity VELOCITY = FROM;
-  static constexpr bool POINT = GRADIENT && FROM != velocity::UNIFORM;
-  static constexpr int OUTPUTS = 1, ADDED = ADDED_;
-  static constexpr bool EDGES = true; /* can be asked to begin with the edges */
+  template <int TERM, int AXIS>
+  __device__ __forceinline__ static real difference(const arguments &a, const lines &f, const lines &g,
+                                                    int v) {
+    constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
+    static_assert(term.of == DIFFERENCE_FIRST, "the kernels cannot take this difference");
+    if constexpr (term.along[AXIS] == OPERATION_NONE) return 0;
+    if constexpr (term.product || term.along[AXIS] != FIELD) return first_along<AXIS>(a.c, g, v);
+    return first_along<AXIS>(a.c, f, v);
+  }
 
-  __device__ __forceinline__ static real advect(const arguments &a, const lines &f, const lines &g,
-                                                const points &at, int v) {
-    if constexpr (!GRADIENT) {
-      return flux_divergence(a.c, g, v);
+  template <int TERM> __device__ __forceinline__ static real sum(real dx, real dy, real dz) {
+    constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
+    constexpr bool x = term.along[0] != OPERATION_NONE, z = term.along[2] != OPERATION_NONE;
+    if constexpr (term_axes(term) == 3) return divergence_sum(dx, dy, dz);
+    if constexpr (term_axes(term) == 2) return divergence_xy(x ? dx : dy, z ? dz : dy);
+    return x ? dx : z ? dz : dy;
+  }
+
+  __device__ __forceinline__ static real velocity(const arguments &a, const points &p, int d, int v) {
+    if constexpr (DECLARED.velocity == VELOCITY_UNIFORM) return a.uniform[d];
+    if constexpr (DECLARED.velocity == VELOCITY_TABLES) return p.velocity[d][v];
+    return p.input[DECLARED.velocity_input + d][v];
+  }
+
+  template <int TERM>
+  __device__ __forceinline__ static real term_value(const arguments &a, const lines &f, const lines &g,
+                                                    const points &p, int v) {
+    constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
+    if constexpr (term.fold == FOLD_CHAIN) {
+      return laplacian_at(a.c, f, p.input[FIELD][v], v);
     } else {
-      const real dx = first_x(a.c.first[0], f, v);
-      const real dy = first_y(a.c.first[1], f, v);
-      const real dz = first_z(a.c.first[2], f, v);
-      if constexpr (FROM == velocity::UNIFORM) {
-        return advective(a.uniform[0], a.uniform[1], a.uniform[2], dx, dy, dz);
-      } else {
-        const real s = advective(at.velocity[0][v], at.velocity[1][v], at.velocity[2][v], dx, dy, dz);
-        if constexpr (!FLUXES) return s;
-        return skew(s, flux_divergence(a.c, g, v));
-      }
+      const real dx = difference<TERM, AXIS_X>(a, f, g, v);
+      const real dy = difference<TERM, AXIS_Y>(a, f, g, v);
+      const real dz = difference<TERM, AXIS_Z>(a, f, g, v);
+      if constexpr (term.fold == FOLD_SUM) return sum<TERM>(dx, dy, dz);
+      return advective(velocity(a, p, 0, v), velocity(a, p, 1, v), velocity(a, p, 2, v), dx, dy, dz);
     }
   }
 
+  template <int TERM, bool CHAIN>
+  __device__ __forceinline__ static void term_set(operation_point &at, const lines &f, const lines &g,
+                                                  const points &p, int v) {
+    constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
+    if constexpr (operation_has(&DECLARED, TERM) && (term.fold == FOLD_CHAIN) == CHAIN)
+      at.term[TERM] = term_value<TERM>(*at.a, f, g, p, v);
+  }
+
+  template <int... TERM>
+  __device__ __forceinline__ static void terms_set(std::integer_sequence<int, TERM...>, operation_point &at,
+                                                   const lines &f, const lines &g, const points &p, int v) {
+    (term_set<TERM, false>(at, f, g, p, v), ...);
+    (term_set<TERM, true>(at, f, g, p, v), ...); /* last: fewer registers spill */
+  }
+
+  /* The outputs on a vector of points, from lines of the field (f), of the triple (g), and values there. */
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &g,
-                                               const points &at, int v, real (&out)[OUTPUTS]) {
-    real s = at.f[v];
-    if constexpr (ADDED > 0) {
-      const real b = at.added[0][v];
-      s = blend(b, a.weight_f, at.f[v], b);
+                                               const points &p, real (&result)[OUTPUTS][VECTOR]) {
 #pragma unroll
-      for (int i = 1; i < ADDED; i++) s = blend(s, a.weight_extra[i - 1], at.added[i][v], b);
+    for (int v = 0; v < VECTOR; v++) {
+      operation_point at;
+      at.a = &a;
+#pragma unroll
+      for (int i = 0; i < OPERATION_INPUTS; i++) {
+        if (reads(i)) at.input[i] = p.input[i][v];
+      }
+      terms_set(std::make_integer_sequence<int, OPERATION_TERMS>{}, at, f, g, p, v);
+#pragma unroll
+      for (int k = 0; k < OUTPUTS; k++) result[k][v] = operation_finish(KIND, OPTIONS, k, &at);
     }
-    s = REAL_FMA(a.advection, advect(a, f, g, at, v), s);
-    if constexpr (DIFFUSION) s = REAL_FMA(a.diffusion, laplacian_at(a.c, f, at.f[v], v), s);
-    out[0] = s;
+  }
+
+  /* What is read at the points of the vector at element i. */
+  __device__ __forceinline__ static void points_load(const arguments &a, ptrdiff_t i, points &p) {
+#pragma unroll
+    for (int k = 0; k < OPERATION_INPUTS; k++) {
+      if (reads(k)) vector_load(a.in[k] + i, p.input[k]);
+    }
+  }
+
+  __device__ __forceinline__ static void store(const arguments &a, ptrdiff_t i,
+                                               const real (&result)[OUTPUTS][VECTOR]) {
+#pragma unroll
+    for (int k = 0; k < OUTPUTS; k++) vector_store(a.out[k] + i, result[k]);
   }
 };
 

@@ -71,7 +71,7 @@ static status pencil_launch(const kernels_launch *launch, const void *f, void *o
                   (unsigned)points[axes::OTHER]);
   kernel_launch(pencil_kernel<AXIS, PENCILS, LENGTH>, grid, PENCIL_THREADS, 0, launch_stream(launch),
                 launch_coefficients(launch), d, shifted(launch, f), shifted(launch, out));
-  return context_launched(launch->context, launch->queue, "kernel derivative by pencils");
+  return context_launched(launch->context, launch->queue, "kernel pencils");
 }
 
 template <int PENCILS, int LENGTH>
@@ -88,16 +88,14 @@ static status pencil_launch_along(const kernels_launch *launch, axis along, cons
 
 /* The tile of 16 x 16 is one of loaded points: tiles overlap, and only the inner 8 along the axis are
  * computed. */
-extern "C" status NAME(derivative_variant)(const kernels_launch *launch, int variant, axis along,
-                                           const void *f, void *out) {
+extern "C" status NAME(pencils)(const kernels_launch *launch, int variant, axis along, const void *f,
+                                void *out) {
   switch (variant) {
   case VARIANT_SHORT:
     return pencil_launch_along<4, 64>(launch, along, f, out);
   case VARIANT_LONG:
     return pencil_launch_along<32, 64>(launch, along, f, out);
-  case VARIANT_TILE:
-    return pencil_launch_along<16, 16 - 2 * HALO>(launch, along, f, out);
   default:
-    return NAME(derivative)(launch, along, f, out);
+    return pencil_launch_along<16, 16 - 2 * HALO>(launch, along, f, out);
   }
 }

@@ -19,18 +19,16 @@ __device__ __forceinline__ void copy_values(const real (&from)[VECTOR], real *to
 /* How an operation uses the pipeline. LEAD: planes by which the inputs along z run ahead of the plane
  * computed. */
 template <class Op, class Tile> struct pipeline {
-  using use = direct<Op>;
-  static constexpr bool FLUXES = use::FLUXES, PRODUCTS = use::PRODUCTS;
-  static constexpr bool VALUES = Op::SOURCE != source::COMPONENTS; /* f itself is an input */
-  static constexpr int LEAD = Op::Z || FLUXES ? HALO : 0;
+  static constexpr bool FIELD = Op::FIELD != OPERATION_NONE, TRIPLE = Op::TRIPLE, PRODUCTS = Op::PRODUCTS;
+  static constexpr bool TABLES = Op::TABLES, COMPONENTS = Op::COMPONENTS;
+  static constexpr int LEAD = Op::Z || TRIPLE ? HALO : 0;
   static constexpr int LATE = Tile::STAGES + 1, EARLY = LATE + LEAD;
   static constexpr bool X = Op::X || PRODUCTS, Y = Op::Y || PRODUCTS, SHARED = X || Y;
-  static constexpr bool TABLES = use::TABLES;
-  static constexpr bool FLUX_RINGS = FLUXES && !TABLES; /* fluxes have fields of their own */
+  static constexpr bool FLUX_TABLES = PRODUCTS && TABLES;
   static constexpr bool FLUX_LATE =
-      FLUXES && TABLES && Op::Z; /* made of f's window when it is needed: one window less */
-  static constexpr bool W_LATE = FLUX_RINGS && Op::POINT; /* v[2] is needed at the point, too */
-  static constexpr bool REREADS = Tile::REREADS && Op::Z && SHARED && !FLUXES;
+      FLUX_TABLES && Op::Z; /* made of f's window when it is needed: one window less */
+  static constexpr bool W_LATE = COMPONENTS && Op::reads(Op::W); /* the third component at the point, too */
+  static constexpr bool REREADS = Tile::REREADS && Op::Z && SHARED && !TRIPLE;
   static constexpr int NEWEST = REREADS ? HALO : 2 * HALO; /* f's window holds planes up to this one */
 
   using f_ring = ring<Tile, X, Y, SHARED ? EARLY : LATE>;
@@ -40,14 +38,13 @@ template <class Op, class Tile> struct pipeline {
   using point_ring = ring<Tile, false, false, LATE>;
 
   static constexpr int F = 0;
-  static constexpr int U = F + (VALUES ? f_ring::ELEMENTS : 0);
-  static constexpr int V = U + (FLUX_RINGS ? u_ring::ELEMENTS : 0);
-  static constexpr int W = V + (FLUX_RINGS ? v_ring::ELEMENTS : 0);
-  static constexpr int POINTS = W + (FLUX_RINGS ? w_ring::ELEMENTS : 0);
-  static constexpr int VELOCITIES = Op::POINT && !TABLES && !PRODUCTS ? 3 : 0;
+  static constexpr int U = F + (FIELD ? f_ring::ELEMENTS : 0);
+  static constexpr int V = U + (COMPONENTS ? u_ring::ELEMENTS : 0);
+  static constexpr int W = V + (COMPONENTS ? v_ring::ELEMENTS : 0);
+  static constexpr int POINTS = W + (COMPONENTS ? w_ring::ELEMENTS : 0);
   static constexpr int ROWS_BACK =
       PRODUCTS ? LEAD : 0; /* planes from the newest of formula to the one computed */
-  static constexpr int FORMULA = POINTS + (VELOCITIES + Op::ADDED) * point_ring::ELEMENTS;
+  static constexpr int FORMULA = POINTS + Op::OTHERS * point_ring::ELEMENTS;
   using formula = tables<Tile, PRODUCTS, FLUX_LATE ? 2 * HALO : ROWS_BACK>;
 
   static constexpr size_t SHARED_BYTES = (size_t)(FORMULA + (TABLES ? formula::ELEMENTS : 0)) * sizeof(real);
@@ -59,13 +56,13 @@ template <class Op, class Tile> struct pipeline {
   u_ring u;
   v_ring v;
   w_ring w;
-  point_ring p; /* the first of VELOCITIES and of what is added */
+  point_ring p; /* the first of Op::OTHERS */
   formula t;
 
   __device__ __forceinline__ pipeline(const arguments &a_, const geometry &d_, const place &at_, real *shared)
       : a(a_), d(d_), at(at_) {
-    if constexpr (VALUES) f.open(shared + F, d, at);
-    if constexpr (FLUX_RINGS) {
+    if constexpr (FIELD) f.open(shared + F, d, at);
+    if constexpr (COMPONENTS) {
       u.open(shared + U, d, at);
       v.open(shared + V, d, at);
       w.open(shared + W, d, at);
@@ -85,22 +82,17 @@ template <class Op, class Tile> struct pipeline {
    * come here without. */
   __device__ __forceinline__ void copy(int early, int late_slot, ptrdiff_t ahead, ptrdiff_t here, bool now,
                                        bool late) const {
-    if constexpr (VALUES && SHARED) f.copy(early, d, a.f + ahead, now);
-    if constexpr (VALUES && !SHARED) f.copy_own(late_slot, a.f + ahead, at, now);
-    if constexpr (FLUX_RINGS) w.copy_own(W_LATE ? early : late_slot, a.v[2] + ahead, at, now);
+    if constexpr (FIELD && SHARED) f.copy(early, d, a.in[Op::FIELD] + ahead, now);
+    if constexpr (FIELD && !SHARED) f.copy_own(late_slot, a.in[Op::FIELD] + ahead, at, now);
+    if constexpr (COMPONENTS) w.copy_own(W_LATE ? early : late_slot, a.in[Op::W] + ahead, at, now);
     late = late && now;
     if (!Tile::PREDICATED && !late) return;
-    if constexpr (FLUX_RINGS) {
-      u.copy(late_slot, d, a.v[0] + here, late);
-      v.copy(late_slot, d, a.v[1] + here, late);
-    }
-    if constexpr (VELOCITIES != 0) {
-#pragma unroll
-      for (int k = 0; k < VELOCITIES; k++) point(k).copy_own(late_slot, a.v[k] + here, at, late);
+    if constexpr (COMPONENTS) {
+      u.copy(late_slot, d, a.in[Op::U] + here, late);
+      v.copy(late_slot, d, a.in[Op::V] + here, late);
     }
 #pragma unroll
-    for (int k = 0; k < Op::ADDED; k++)
-      point(VELOCITIES + k).copy_own(late_slot, a.added[k] + here, at, late);
+    for (int k = 0; k < Op::OTHERS; k++) point(k).copy_own(late_slot, a.in[Op::other(k)] + here, at, late);
   }
 
   /* The slot `planes` after another. */
@@ -113,8 +105,8 @@ template <class Op, class Tile> struct pipeline {
   __device__ __forceinline__ void window_read(int early, int late_slot, int rows, int r, lines &lf,
                                               lines &lg) const {
     if constexpr (Op::Z) f.read(SHARED ? early : late_slot, at, 0, r, lf.z[NEWEST]);
-    if constexpr (FLUXES && TABLES && !FLUX_LATE) t.line(rows, AXIS_Z, at, r, lg.z[2 * HALO]);
-    if constexpr (FLUX_RINGS) w.read(W_LATE ? early : late_slot, at, 0, r, lg.z[2 * HALO]);
+    if constexpr (FLUX_TABLES && !FLUX_LATE) t.line(rows, AXIS_Z, at, r, lg.z[2 * HALO]);
+    if constexpr (COMPONENTS) w.read(W_LATE ? early : late_slot, at, 0, r, lg.z[2 * HALO]);
     if constexpr (PRODUCTS && !FLUX_LATE) {
       real value[VECTOR];
       f.read(early, at, 0, r, value);
@@ -146,18 +138,19 @@ template <class Op, class Tile> struct pipeline {
   /* Values at the points of row r, plane in the slots given. */
   __device__ __forceinline__ void points_read(int early, int late_slot, int rows, int r,
                                               points &value) const {
-    if constexpr (VELOCITIES != 0) {
+    if constexpr (Op::TABLES_AT_POINT) t.point(rows, at, r, value.velocity);
+    if constexpr (Op::reads(Op::U)) u.read(late_slot, at, 0, r, value.input[Op::U]);
+    if constexpr (Op::reads(Op::V)) v.read(late_slot, at, 0, r, value.input[Op::V]);
+    if constexpr (Op::reads(Op::W)) w.read(early, at, 0, r, value.input[Op::W]);
 #pragma unroll
-      for (int k = 0; k < VELOCITIES; k++) point(k).read(late_slot, at, 0, r, value.velocity[k]);
-    }
-    if constexpr (Op::POINT && TABLES) t.point(rows, at, r, value.velocity);
-    if constexpr (W_LATE) {
-      u.read(late_slot, at, 0, r, value.velocity[0]);
-      v.read(late_slot, at, 0, r, value.velocity[1]);
-      w.read(early, at, 0, r, value.velocity[2]);
-    }
+    for (int k = 0; k < Op::OTHERS; k++) point(k).read(late_slot, at, 0, r, value.input[Op::other(k)]);
+  }
+
+  /* The field at the points themselves, from where its lines have it already; y: that along y. */
+  __device__ __forceinline__ static void own_copy(const real (&y)[VECTOR], const lines &l,
+                                                  real (&to)[VECTOR]) {
 #pragma unroll
-    for (int k = 0; k < Op::ADDED; k++) point(VELOCITIES + k).read(late_slot, at, 0, r, value.added[k]);
+    for (int e = 0; e < VECTOR; e++) to[e] = Y ? y[e] : Op::Z ? l.z[HALO][e] : l.x[HALO + e];
   }
 
   /* Computes the thread's rows of the plane LEAD before the newest and stores them; whole vectors, padding
@@ -167,7 +160,7 @@ template <class Op, class Tile> struct pipeline {
     constexpr int ROWS = Tile::ROWS;
     real fy[ROWS + 2 * HALO][VECTOR], gy[ROWS + 2 * HALO][VECTOR], columns[VECTOR + 2 * HALO];
     const int rows = formula::back(newest, ROWS_BACK);
-    if constexpr (FLUXES && TABLES) t.columns_read(at, columns);
+    if constexpr (FLUX_TABLES) t.columns_read(at, columns);
 #pragma unroll
     for (int j = 0; j < ROWS + 2 * HALO; j++) {
       if (Op::Z && Op::Y && j >= HALO && j < HALO + ROWS) {
@@ -176,8 +169,8 @@ template <class Op, class Tile> struct pipeline {
       } else if constexpr (Y) {
         f.read(early, at, 0, j - HALO, fy[j]);
       }
-      if constexpr (FLUXES && TABLES) t.line(rows, AXIS_Y, at, j - HALO, gy[j]);
-      if constexpr (FLUX_RINGS) v.read(late_slot, at, 0, j - HALO, gy[j]);
+      if constexpr (FLUX_TABLES) t.line(rows, AXIS_Y, at, j - HALO, gy[j]);
+      if constexpr (COMPONENTS) v.read(late_slot, at, 0, j - HALO, gy[j]);
       if constexpr (PRODUCTS) multiply(gy[j], fy[j]);
     }
 #pragma unroll
@@ -189,9 +182,9 @@ template <class Op, class Tile> struct pipeline {
       for (int j = NEWEST + 1; j <= 2 * HALO; j++) f.read(later(early, j - HALO), at, 0, r, lf[r].z[j]);
       if constexpr (X) x_read(f, early, r, Y, lf[r].x);
       if constexpr (X && Y) copy_values(fy[r + HALO], lf[r].x + HALO);
-      if constexpr (VALUES && Y) copy_values(fy[r + HALO], value.f);
-      if constexpr (FLUXES && TABLES) table_line(columns, t.pair(rows, AXIS_X, at, r), lg[r].x);
-      if constexpr (FLUX_RINGS) x_read(u, late_slot, r, false, lg[r].x);
+      if constexpr (Op::reads(Op::FIELD)) own_copy(fy[r + HALO], lf[r], value.input[Op::FIELD]);
+      if constexpr (FLUX_TABLES) table_line(columns, t.pair(rows, AXIS_X, at, r), lg[r].x);
+      if constexpr (COMPONENTS) x_read(u, late_slot, r, false, lg[r].x);
 #pragma unroll
       for (int i = 0; PRODUCTS && i < VECTOR + 2 * HALO; i++) lg[r].x[i] *= lf[r].x[i];
 #pragma unroll
@@ -199,17 +192,11 @@ template <class Op, class Tile> struct pipeline {
 #pragma unroll
         for (int e = 0; e < VECTOR; e++) {
           if constexpr (Y) lf[r].y[j][e] = fy[r + j][e];
-          if constexpr (FLUXES) lg[r].y[j][e] = gy[r + j][e];
+          if constexpr (TRIPLE) lg[r].y[j][e] = gy[r + j][e];
         }
       }
       real result[Op::OUTPUTS][VECTOR];
-#pragma unroll
-      for (int e = 0; e < VECTOR; e++) {
-        real out[Op::OUTPUTS];
-        Op::apply(a, lf[r], lg[r], value, e, out);
-#pragma unroll
-        for (int k = 0; k < Op::OUTPUTS; k++) result[k][e] = out[k];
-      }
+      Op::apply(a, lf[r], lg[r], value, result);
       if (!Tile::PREDICATED && r >= at.rows) continue;
 #pragma unroll
       for (int k = 0; k < Op::OUTPUTS; k++) {

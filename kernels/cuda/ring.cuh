@@ -6,27 +6,15 @@
 /* Planes on their way through shared memory: rings of tiles, filled by asynchronous copies while earlier
  * planes are computed. Part of pipeline.cuh. */
 
-/* A block's part of a plane: WIDTH columns; each of THREADS threads owns one vector in each of ROWS
- * consecutive rows. STAGES planes are in flight; every PACE planes the blocks wait for one another, every
- * PACE_ROUNDS if not all run at once. */
-template <int WIDTH_, int ROWS_, int THREADS_, int STAGES_, int PACE_, int UNROLL_ = 1,
-          int PACE_ROUNDS_ = PACE_>
+/* What a kernel is compiled for of a tile_shape. */
+template <int WIDTH_, int ROWS_, int THREADS_, int STAGES_, int UNROLL_, bool PREDICATED_, bool REREADS_>
 struct tile {
-  static constexpr int WIDTH = WIDTH_, ROWS = ROWS_, THREADS = THREADS_, STAGES = STAGES_, PACE = PACE_,
-                       UNROLL = UNROLL_, PACE_ROUNDS = PACE_ROUNDS_;
+  static constexpr int WIDTH = WIDTH_, ROWS = ROWS_, THREADS = THREADS_, STAGES = STAGES_, UNROLL = UNROLL_;
   static constexpr int COLUMNS = WIDTH / VECTOR;
   static constexpr int HEIGHT = THREADS / COLUMNS * ROWS;
-  static constexpr bool PREDICATED = false, REREADS = false;
+  static constexpr bool PREDICATED = PREDICATED_, REREADS = REREADS_;
+  static_assert(UNROLL > 0, "nvcc forgets the default of a member that a designated initializer skips");
 };
-
-/* What not all threads copy and store is left out by predicates instead of branches, so that a plane's
- * instructions are one run. Which is faster is seen by trying (docs/explanation/performance.md, "Branches and
- * predicates"). */
-template <class Tile> struct predicated : Tile { static constexpr bool PREDICATED = true; };
-
-/* Along z, the planes after the one computed are read from their ring when they are needed instead of kept in
- * registers: four more reads, and four vectors a row less to hold, so that twice the threads fit. */
-template <class Tile> struct rereading : Tile { static constexpr bool REREADS = true; };
 
 /* Where a thread stands: its tile's first point, its vector and rows in the tile, and what it stores. */
 struct place {

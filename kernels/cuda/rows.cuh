@@ -3,7 +3,7 @@
 
 #include "operations.cuh"
 
-/* The derivative along x: a warp takes 32 vectors of each of ROWS rows straight into registers, and lanes
+/* Differences along x alone: a warp takes 32 vectors of each of ROWS rows straight into registers, and lanes
  * hand each other their neighbours. Only the vectors beside the warp's are loaded twice. */
 
 constexpr int ROWS_WARPS = 8;
@@ -76,7 +76,7 @@ __device__ __forceinline__ void rows_join(const row_place &at, const real *f, in
  * groups of ROWS rows are numbered through. No group lies in two planes: the last one of a plane takes rows
  * of the one before once more. So no branch for rows that are not there stands between a warp's loads: the
  * compiler waited for some of them before it asked for others. */
-template <int ROWS, int BLOCKS>
+template <class Op, int ROWS, int BLOCKS>
 __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
     rows_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d) {
   constexpr int SIDES = HALO / VECTOR;
@@ -91,40 +91,41 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
   const bool at_end = lane < SIDES || lane >= 32 - SIDES;
   const int x = ((int)(blockIdx.x % parts) * 32 + lane) * VECTOR;
   const int side = lane < SIDES ? x + 32 * VECTOR : x - 32 * VECTOR;
-  const row_place at = row_find(x, d.nx), side_at = row_find(at_end ? side : 0, d.nx);
+  const row_place here = row_find(x, d.nx), side_at = row_find(at_end ? side : 0, d.nx);
   const ptrdiff_t start = d.plane(z) + (ptrdiff_t)y * d.ldx;
-  const real *f = a.f + start;
+  const real *field = a.in[Op::FIELD] + start;
   real own[ROWS][VECTOR], beside[ROWS][VECTOR] = {};
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
-    vector_load(f + r * d.ldx + at.first, own[r]);
-    if (at_end) vector_load(f + r * d.ldx + side_at.first, beside[r]);
+    vector_load(field + r * d.ldx + here.first, own[r]);
+    if (at_end) vector_load(field + r * d.ldx + side_at.first, beside[r]);
   }
-  if (at.joins) rows_join(at, f, d.ldx, own);
-  if (side_at.joins) rows_join(side_at, f, d.ldx, beside);
+  if (here.joins) rows_join(here, field, d.ldx, own);
+  if (side_at.joins) rows_join(side_at, field, d.ldx, beside);
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
-    real line[VECTOR + 2 * HALO], result[VECTOR];
-    neighbours_gather<SIDES>(own[r], beside[r], line);
+    lines f, g;
+    points at;
+    real result[Op::OUTPUTS][VECTOR];
+    neighbours_gather<SIDES>(own[r], beside[r], f.x);
 #pragma unroll
-    for (int v = 0; v < VECTOR; v++) {
-      const real *m = line + v;
-      result[v] = first_derivative(a.c.first[AXIS_X], m[0], m[1], m[2], m[3], m[5], m[6], m[7], m[8]);
-    }
-    if (x < d.ldx) vector_store(a.out[0] + start + r * d.ldx + x, result);
+    for (int v = 0; v < VECTOR; v++) at.input[Op::FIELD][v] = own[r][v];
+    Op::apply(a, f, g, at, result);
+    if (x < d.ldx) Op::store(a, start + r * d.ldx + x, result);
   }
 }
 
 /* A warp takes as many rows, and a multiprocessor as many blocks, as were fastest
  * (docs/explanation/performance.md, "Whole rows for d/dx"). */
-static inline status rows_launch(const kernels_launch *launch, const arguments &a, const char *name) {
+template <class Op>
+static status rows_launch(const kernels_launch *launch, const arguments &a, const char *name) {
   constexpr int ROWS = by_precision_value(2, 4), BLOCKS = by_precision_value(6, 4);
   const geometry d = launch_geometry(launch);
   const size_t groups = (size_t)d.longest() * (size_t)divide_up(d.ny, ROWS);
   const size_t blocks = (groups + ROWS_WARPS - 1) / ROWS_WARPS * (size_t)divide_up(d.nx, 32 * VECTOR);
   const dim3 grid((unsigned)blocks, d.ranges());
-  kernel_launch(rows_kernel<ROWS, BLOCKS>, grid, dim3(32, ROWS_WARPS), 0, launch_stream(launch), a, d);
-  return context_launched(launch->context, launch->queue, name);
+  kernel_launch(rows_kernel<Op, ROWS, BLOCKS>, grid, dim3(32, ROWS_WARPS), 0, launch_stream(launch), a, d);
+  return launch_done(launch, name);
 }
 
 #endif

@@ -50,7 +50,7 @@ UNTOLD = 0.7  # a figure is told by the data if they leave less than this of the
 DISAGREEMENT = 0.10
 
 # Bytes of a plane that a device computes at once: 132 multiprocessors, each with a tile of 16 KiB (H200, uniform
-# velocity, kernels/cuda/launch.cuh).
+# velocity, kernels/cuda/tiles.cuh).
 FRONT = 132 * 16384.0
 
 # First guesses, of the size seen on H200s with copies from GPU to GPU over NVLink, and through shared host memory.

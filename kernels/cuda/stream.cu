@@ -1,33 +1,8 @@
 #include "device.cuh"
 
-/* Operations without neighbours: axpy, and the streams that others are judged by. */
+/* Streaming loops: the ceiling that operations are judged by. */
 
-constexpr int VECTOR_THREADS = 256;
-
-/* blockIdx.y: the ranges, each one piece of memory; padding is computed, too. */
-__global__ void __launch_bounds__(VECTOR_THREADS)
-    axpy_kernel(const __grid_constant__ geometry d, const real a, const real *x, real *y) {
-  const kernels_planes range = d.range[blockIdx.y];
-  const ptrdiff_t at = ((ptrdiff_t)blockIdx.x * VECTOR_THREADS + (ptrdiff_t)threadIdx.x) * VECTOR;
-  if (at >= d.plane(range.z1 - range.z0)) return;
-  const ptrdiff_t i = d.plane(range.z0) + at;
-  real added[VECTOR], value[VECTOR];
-  vector_load(x + i, added);
-  vector_load(y + i, value);
-#pragma unroll
-  for (int v = 0; v < VECTOR; v++) value[v] = REAL_FMA(a, added[v], value[v]);
-  vector_store(y + i, value);
-}
-
-extern "C" status NAME(axpy)(const kernels_launch *launch, double a, const void *x, void *y) {
-  const geometry d = launch_geometry(launch);
-  constexpr size_t BLOCK = (size_t)VECTOR_THREADS * VECTOR;
-  const size_t elements = (size_t)(d.longest() * launch->shape.plane);
-  const dim3 grid((unsigned)((elements + BLOCK - 1) / BLOCK), d.ranges());
-  kernel_launch(axpy_kernel, grid, VECTOR_THREADS, 0, launch_stream(launch), d, (real)a, shifted(launch, x),
-                shifted(launch, y));
-  return context_launched(launch->context, launch->queue, "kernel axpy");
-}
+constexpr int STREAM_THREADS = 256;
 
 struct stream_arrays {
   const real *in[5];
@@ -35,9 +10,9 @@ struct stream_arrays {
 };
 
 template <int READS, bool NONTEMPORAL>
-__global__ void __launch_bounds__(VECTOR_THREADS)
+__global__ void __launch_bounds__(STREAM_THREADS)
     stream_kernel(const __grid_constant__ stream_arrays s, const int writes, const size_t elements) {
-  const size_t i = ((size_t)blockIdx.x * VECTOR_THREADS + threadIdx.x) * VECTOR;
+  const size_t i = ((size_t)blockIdx.x * STREAM_THREADS + threadIdx.x) * VECTOR;
   if (i >= elements) return;
   if (i + VECTOR > elements) {
     for (size_t j = i; j < elements; j++) {
@@ -69,9 +44,9 @@ template <int READS> static status stream_launch(const kernels_launch *launch, c
   stream_arrays s = {};
   for (int r = 0; r < what->reads; r++) s.in[r] = static_cast<const real *>(what->in[r]);
   for (int w = 0; w < what->writes; w++) s.out[w] = static_cast<real *>(what->out[w]);
-  constexpr size_t BLOCK = (size_t)VECTOR_THREADS * VECTOR;
+  constexpr size_t BLOCK = (size_t)STREAM_THREADS * VECTOR;
   const auto kernel = what->nontemporal ? stream_kernel<READS, true> : stream_kernel<READS, false>;
-  kernel_launch(kernel, (unsigned)((what->elements + BLOCK - 1) / BLOCK), VECTOR_THREADS, 0,
+  kernel_launch(kernel, (unsigned)((what->elements + BLOCK - 1) / BLOCK), STREAM_THREADS, 0,
                 launch_stream(launch), s, what->writes, what->elements);
   return context_launched(launch->context, launch->queue, "kernel stream");
 }
@@ -93,5 +68,5 @@ extern "C" status NAME(stream)(const kernels_launch *launch, const kernels_strea
 
 extern "C" cudaError_t NAME(vector_image)(void) {
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, axpy_kernel);
+  return cudaFuncGetAttributes(&attributes, stream_kernel<1, false>);
 }

@@ -1,0 +1,97 @@
+#include "launch.cuh"
+#include "rows.cuh"
+
+/* One way of an operation (OPERATION_WAYS) with every combination of its additions. A file of the build
+ * folder for each way, made by CMakeLists.txt, defines FDAPP_WAY and includes this one, so that ways are
+ * compiled side by side. */
+
+#define WAY_JOIN(prefix, way)   prefix##way
+#define WAY_EXPAND(prefix, way) WAY_JOIN(prefix, way)
+#define WAY(prefix)             WAY_EXPAND(prefix, FDAPP_WAY)
+#define TEXT_OF(word)           #word
+#define TEXT(macro)             TEXT_OF(macro)
+
+#define X(kind, options, way)                                                                                \
+  constexpr operation_kind kind_of_##way = OPERATION_##kind;                                                 \
+  constexpr unsigned options_of_##way = (options);
+OPERATION_WAYS(X)
+#undef X
+
+constexpr operation_kind KIND = WAY(kind_of_);
+constexpr unsigned OPTIONS = WAY(options_of_);
+constexpr char NAME_OF_KERNEL[] = "kernel " TEXT(FDAPP_WAY);
+
+constexpr int VECTOR_THREADS = 256;
+
+/* For operations without neighbours. blockIdx.y: the ranges, each one piece of memory; padding is computed,
+ * too. */
+template <class Op>
+__global__ void __launch_bounds__(VECTOR_THREADS)
+    vector_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d) {
+  const kernels_planes range = d.range[blockIdx.y];
+  const ptrdiff_t at = ((ptrdiff_t)blockIdx.x * VECTOR_THREADS + (ptrdiff_t)threadIdx.x) * VECTOR;
+  if (at >= d.plane(range.z1 - range.z0)) return;
+  const ptrdiff_t i = d.plane(range.z0) + at;
+  lines none;
+  points value;
+  real result[Op::OUTPUTS][VECTOR];
+  Op::points_load(a, i, value);
+  Op::apply(a, none, none, value, result);
+  Op::store(a, i, result);
+}
+
+template <class Op>
+static status vector_launch(const kernels_launch *launch, const arguments &a, const char *name) {
+  const geometry d = launch_geometry(launch);
+  constexpr size_t BLOCK = (size_t)VECTOR_THREADS * VECTOR;
+  const size_t elements = (size_t)(d.longest() * launch->shape.plane);
+  const dim3 grid((unsigned)((elements + BLOCK - 1) / BLOCK), d.ranges());
+  kernel_launch(vector_kernel<Op>, grid, VECTOR_THREADS, 0, launch_stream(launch), a, d);
+  return launch_done(launch, name);
+}
+
+/* Where the short pencils of NVIDIA's posts win (docs/explanation/performance.md, "Short and long pencils"):
+ * a derivative along y of few points. */
+template <class Op> static bool pencils_win(const kernels_launch *launch) {
+  const geometry d = launch_geometry(launch);
+  return (size_t)d.planes() * (size_t)d.ny * (size_t)d.nx <= tiles_of<Op>().pencil_points;
+}
+
+template <class Op> static status op_launch(const kernels_launch *launch, const kernels_call *call) {
+  constexpr bool X_ALONE = Op::X && !Op::Y && !Op::Z && !Op::TRIPLE && Op::OTHERS == 0 && !Op::TABLES;
+  const arguments a = launch_arguments(launch, call);
+  if constexpr (Op::DECLARED.terms == 0)
+    return vector_launch<Op>(launch, a, NAME_OF_KERNEL);
+  else if constexpr (X_ALONE)
+    return rows_launch<Op>(launch, a, NAME_OF_KERNEL);
+  else if (pencils_win<Op>(launch))
+    return NAME(pencils)(launch, VARIANT_SHORT, AXIS_Y, call->in[0], call->out[0]);
+  else
+    return stencil_launch<Op>(launch, a, NAME_OF_KERNEL);
+}
+
+/* Whether additions go together: none of the arrays that they can bring comes without the one before. */
+constexpr bool combines(unsigned additions) {
+  const unsigned least = operation_describe(KIND, OPTIONS).inputs;
+  const unsigned most = operation_describe(KIND, OPTIONS | operation_additions(KIND)).inputs & ~least;
+  const unsigned brought = operation_describe(KIND, OPTIONS | additions).inputs & ~least;
+  return (most & ~brought) == 0 || (most & ~brought & -(most & ~brought)) > brought;
+}
+
+/* Launches the combination that the call asks for: ADDITIONS, or one with fewer bits of them. */
+template <unsigned ADDITIONS>
+static status combination(const kernels_launch *launch, const kernels_call *call) {
+  if constexpr (combines(ADDITIONS)) {
+    if (call->options == (OPTIONS | ADDITIONS)) return op_launch<op<KIND, OPTIONS | ADDITIONS>>(launch, call);
+  }
+  if constexpr (ADDITIONS != 0) {
+    return combination<(ADDITIONS - 1) & operation_additions(KIND)>(launch, call);
+  } else {
+    return status_fail(STATUS_DEVICE, "%s: there is no such combination of options: %u", NAME_OF_KERNEL,
+                       call->options);
+  }
+}
+
+extern "C" status NAME(WAY(apply_))(const kernels_launch *launch, const kernels_call *call) {
+  return combination<operation_additions(KIND)>(launch, call);
+}
