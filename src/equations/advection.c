@@ -66,7 +66,6 @@ static status create(const config *config, const grid *grid, const field_space *
   if (advection == NULL) return status_fail(STATUS_MEMORY, "no memory for the equation");
   advection->config = config;
   advection->backend = space->backend;
-  advection->context = space->context;
   advection->stencil = stencil_make(config->order, grid->h);
   if (!cases_velocity_uniform(config)) CHECK(create_velocity(config, grid, space, advection));
   if (cases_has_source(config)) CHECK(create_source(config, grid, space, advection));
@@ -86,9 +85,9 @@ static status add_sources(const advection *a, const stage *stage, const kernels_
   double factors[CASES_SOURCES];
   cases_source_factors(a->config, stage->time, factors);
   for (int i = 0; i < a->source_count; i++) {
-    CHECK(a->backend->axpy(launch, stage->weight * factors[i], a->source[i].data, stage->out->part[0].data));
+    CHECK(stage_add(stage, launch, 0, factors[i], &a->source[i]));
   }
-  return stage->edges == NULL ? STATUS_OK : a->backend->event_record(stage->edges, a->context, QUEUE_MAIN);
+  return stage_end(stage);
 }
 
 static status advance(void *self, const stage *stage) {

@@ -14,7 +14,6 @@ extern const equation advection_equation;
 typedef struct advection {
   const config *config;
   const kernels *backend;
-  kernels_context *context;
   stencil stencil;
   velocity_tables tables;      /* unless the velocity is uniform */
   field source[CASES_SOURCES]; /* manufactured solution only */

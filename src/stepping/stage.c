@@ -27,3 +27,14 @@ status stage_combine(const stage *stage, const kernels_launch *launch, int unkno
   const kernels_stage combination = stage_kernel(stage, unknown); /* nothing moves, nothing diffuses */
   return stage->out->part[unknown].backend->stage(launch, &combination);
 }
+
+status stage_add(const stage *stage, const kernels_launch *launch, int unknown, double factor,
+                 const field *term) {
+  return term->backend->axpy(launch, stage->weight * factor, term->data, stage->out->part[unknown].data);
+}
+
+status stage_end(const stage *stage) {
+  const field *out = &stage->out->part[0];
+  return stage->edges == NULL ? STATUS_OK
+                              : out->backend->event_record(stage->edges, out->context, QUEUE_MAIN);
+}

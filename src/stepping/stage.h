@@ -27,8 +27,12 @@ kernels_launch stage_launch(const stage *stage, const stencil *stencil);
 /* The members of kernels_stage that the scheme gives, for one unknown; what L gives is zero. */
 kernels_stage stage_kernel(const stage *stage, int unknown);
 
-/* The formula without L for one unknown: for equations that add their terms one by one (kernels_axpy).
- * Returns when enqueued. STATUS_DEVICE. */
+/* For equations that add their terms one by one, in this order: the formula without L for an unknown; then
+ * factor times a term of L, which is a field of values at the same points; and at the end of all unknowns,
+ * that the edges are computed. Each returns when enqueued. STATUS_DEVICE. */
 status stage_combine(const stage *stage, const kernels_launch *launch, int unknown);
+status stage_add(const stage *stage, const kernels_launch *launch, int unknown, double factor,
+                 const field *term);
+status stage_end(const stage *stage);
 
 #endif

@@ -4,6 +4,7 @@ in a folder that looks like the project's root. A command that fails is a tutori
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -16,25 +17,35 @@ def commands(tutorial):
     return re.findall(r"^```bash\n(.*?)^```$", tutorial.read_text(), re.MULTILINE | re.DOTALL)
 
 
-@pytest.fixture
-def project(tmp_path):
-    """The project's root, but for what a run leaves in it."""
+def link(tmp_path):
+    """The project's root, but for what a run leaves in it, and this build."""
     for entry in ROOT.iterdir():
         if entry.name not in ("runs", "build", ".git"):
             (tmp_path / entry.name).symlink_to(entry)
     (tmp_path / "build").symlink_to(pathlib.Path(os.environ["FDAPP"]).parent)
-    return tmp_path
+
+
+def copy(tmp_path):
+    """The sources, for a tutorial that changes and builds them."""
+    for entry in ROOT.iterdir():
+        if entry.name == ".venv":
+            (tmp_path / entry.name).symlink_to(entry)
+        elif entry.is_dir() and not entry.name.startswith((".", "build", "runs")):
+            shutil.copytree(entry, tmp_path / entry.name)
+        elif entry.is_file():
+            shutil.copy(entry, tmp_path)
 
 
 @pytest.mark.parametrize("tutorial", [t for t in TUTORIALS if commands(t)], ids=lambda path: path.stem)
-def test_commands_work(tutorial, project):
+def test_commands_work(tutorial, tmp_path):
     if "fdplot" in tutorial.read_text() and not (ROOT / ".venv" / "bin" / "fdplot").exists():
         pytest.skip("fdplot is not in .venv: run/setup")
+    (copy if "cmake --build" in "".join(commands(tutorial)) else link)(tmp_path)
     for block in commands(tutorial):
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", block],
             check=False,
-            cwd=project,
+            cwd=tmp_path,
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,

@@ -91,16 +91,15 @@ static status advance(void *self, const stage *stage) {
   const wave *wave = self;
   const kernels_launch launch = stage_launch(stage, &wave->stencil);
   const kernels *backend = wave->scratch[0].backend;
-  const field *f = stage->f->part, *out = stage->out->part;
+  const field *f = stage->f->part;
   const void *const velocity[3] = {f[1].data, f[2].data, f[3].data};
   void *const scratch[3] = {wave->scratch[0].data, wave->scratch[1].data, wave->scratch[2].data};
-  const double factor = -stage->weight * WAVE_SPEED;
   for (int i = 0; i < UNKNOWNS; i++) CHECK(stage_combine(stage, &launch, i));
   CHECK(backend->divergence(&launch, velocity, scratch[0]));
-  CHECK(backend->axpy(&launch, factor, scratch[0], out[PRESSURE].data));
+  CHECK(stage_add(stage, &launch, PRESSURE, -WAVE_SPEED, &wave->scratch[0]));
   CHECK(backend->gradient(&launch, f[PRESSURE].data, scratch));
-  for (int d = 0; d < 3; d++) CHECK(backend->axpy(&launch, factor, scratch[d], out[VELOCITY + d].data));
-  return stage->edges == NULL ? STATUS_OK : backend->event_record(stage->edges, launch.context, QUEUE_MAIN);
+  for (int d = 0; d < 3; d++) CHECK(stage_add(stage, &launch, VELOCITY + d, -WAVE_SPEED, &wave->scratch[d]));
+  return stage_end(stage);
 }
 
 const equation wave_equation = {.name = "wave",
