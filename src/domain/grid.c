@@ -39,8 +39,8 @@ status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, gri
 }
 
 kernels_shape grid_shape(const grid *grid, precision precision, int host_memory) {
-  return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, grid->ranks == 1, precision,
-                            host_memory);
+  const int whole = grid->ranks == 1 && grid->ends[2][GRID_LOW] == GRID_PERIODIC;
+  return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, whole, precision, host_memory);
 }
 
 status grid_bound(grid *grid, int axis) {

@@ -14,8 +14,11 @@ enum { GRID_LOW, GRID_HIGH, GRID_ENDS };
 enum { GRID_CLOSURE = 8 };
 
 /* The global grid and this rank's slab of it. Pure arithmetic: no MPI, nothing allocated, never changes once
- * it is made. Point i of an axis lies at i h. periodic:     n distinct points on a length l, spacing h = l/n
- *   with ends:    points on both ends, spacing h = l/(n - 1)
+ * it is made. Point i of an axis of length l lies at i h, where
+ *
+ *     h = l/n         periodic: n distinct points
+ *     h = l/(n - 1)   with ends: points on both of them
+ *
  * An integral along an axis is h times the sum of weight times value (grid_weight). */
 typedef struct grid {
   int64_t n[3];                               /* global points: nx, ny, nz */
@@ -40,7 +43,8 @@ int64_t grid_most_ranks(int64_t nz);
  * or if local sizes overflow int. */
 status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, grid *grid);
 
-/* Shape of a field on this slab, in host memory or a device's (kernels_shape_make). */
+/* Shape of a field on this slab, in host memory or a device's (kernels_shape_make). Kernels wrap around in z
+ * where a rank holds all of a periodic axis; with ends they read halo planes, on one rank, too. */
 kernels_shape grid_shape(const grid *grid, precision precision, int host_memory);
 
 /* Gives an axis two ends, before anything is made from the grid: new spacing, and the weights of the

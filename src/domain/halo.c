@@ -53,7 +53,7 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
   *halo = (struct halo){.comm = comm,
                         .below = neighbour(grid, GRID_LOW),
                         .above = neighbour(grid, GRID_HIGH),
-                        .alone = shape->whole,
+                        .alone = grid->ranks == 1,
                         .backend = space->backend,
                         .context = space->context,
                         .transport = transport,
@@ -124,13 +124,13 @@ static status copy(halo *halo, void *to, const void *from) {
   return halo->backend->memory_copy(halo->context, QUEUE_COPY, to, from, halo->bytes);
 }
 
-/* Copies between the fields and their staging buffers. */
+/* Copies between the fields and their staging buffers, of planes for which there is a neighbour. */
 static status stage_out(halo *halo) {
   for (int i = 0; i < halo->count; i++) {
     const halo_places device = places_in_field(halo->fields[i]);
     const halo_places host = places_in_staging(halo, i);
-    CHECK(copy(halo, host.send_below, device.send_below));
-    CHECK(copy(halo, host.send_above, device.send_above));
+    if (halo->below != MPI_PROC_NULL) CHECK(copy(halo, host.send_below, device.send_below));
+    if (halo->above != MPI_PROC_NULL) CHECK(copy(halo, host.send_above, device.send_above));
   }
   return STATUS_OK;
 }
@@ -139,8 +139,8 @@ static status stage_in(halo *halo) {
   for (int i = 0; i < halo->count; i++) {
     const halo_places device = places_in_field(halo->fields[i]);
     const halo_places host = places_in_staging(halo, i);
-    CHECK(copy(halo, device.receive_below, host.receive_below));
-    CHECK(copy(halo, device.receive_above, host.receive_above));
+    if (halo->below != MPI_PROC_NULL) CHECK(copy(halo, device.receive_below, host.receive_below));
+    if (halo->above != MPI_PROC_NULL) CHECK(copy(halo, device.receive_above, host.receive_above));
   }
   return STATUS_OK;
 }

@@ -5,9 +5,11 @@
 #include "domain/state.h"
 #include "domain/transport.h"
 
-/* Exchange of halo planes between neighbouring slabs, periodic in z: KERNELS_HALO planes each way, contiguous
- * in the field and sent from there. A rank that holds all of z exchanges nothing: its kernels wrap around
- * (kernels_shape.whole), and its halo planes hold anything. */
+/* Exchange of halo planes between neighbouring slabs: KERNELS_HALO planes each way, contiguous in the field
+ * and sent from there. Periodic in z, the first and the last rank are neighbours; with ends, they have one
+ * neighbour each, and their halo planes beyond the end keep what they hold. A rank that holds all of z
+ * exchanges nothing. If z is periodic its kernels wrap around (kernels_shape.whole), and its halo planes hold
+ * anything. */
 
 enum { HALO_FIELDS = STATE_FIELDS }; /* most fields exchanged at once: a whole state */
 

@@ -68,7 +68,7 @@ static status check_owner(const halo_flags *flags, halo_side side, int rank) {
 
 status halo_flags_open(MPI_Comm comm, const int ranks[SIDE_COUNT], halo_flags *flags) {
   flags_address mine = {.process = (int)getpid(), .file = -1};
-  flags_address theirs[SIDE_COUNT];
+  flags_address theirs[SIDE_COUNT] = {{.file = -1}, {.file = -1}};
   const int below = ranks[SIDE_BELOW];
   const int above = ranks[SIDE_ABOVE];
   int rank = 0;
@@ -80,7 +80,7 @@ status halo_flags_open(MPI_Comm comm, const int ranks[SIDE_COUNT], halo_flags *f
   CHECK_MPI(MPI_Sendrecv(&mine, 2, MPI_INT, below, TAG_DOWN, &theirs[SIDE_ABOVE], 2, MPI_INT, above, TAG_DOWN,
                          comm, MPI_STATUS_IGNORE));
   for (int side = 0; side < SIDE_COUNT && result == STATUS_OK; side++) {
-    if (theirs[side].file < 0) continue; /* they say why */
+    if (theirs[side].file < 0) continue; /* they say why, or there is none */
     result = open_theirs(flags, (halo_side)side, theirs[side]);
     if (result == STATUS_OK) result = check_owner(flags, (halo_side)side, ranks[side]);
   }

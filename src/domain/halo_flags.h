@@ -16,8 +16,9 @@ typedef struct halo_flags {
   _Atomic unsigned *theirs[SIDE_COUNT]; /* of the neighbours, read only */
 } halo_flags;
 
-/* ranks: of `comm`, below and above this one. Collective over comm. Released by halo_flags_close.
- * STATUS_DEVICE where the ranks share no memory, or what is found is not the neighbours'. */
+/* ranks: of `comm`, below and above this one; MPI_PROC_NULL: none, whose numbers are not opened. Collective
+ * over comm. Released by halo_flags_close. STATUS_DEVICE where the ranks share no memory, or what is found is
+ * not the neighbours'. */
 status halo_flags_open(MPI_Comm comm, const int ranks[SIDE_COUNT], halo_flags *flags);
 
 /* Not collective. */

@@ -25,7 +25,8 @@ status halo_peer_open(MPI_Comm comm, const field *like, int below, int above, ha
 void halo_peer_close(halo_peer *peer) {
   for (int b = 0; b < peer->block_count; b++) {
     for (int i = 0; i < peer->sides; i++)
-      peer->backend->memory_release(peer->context, peer->blocks[b].theirs[i]);
+      if (peer->blocks[b].theirs[i] != NULL)
+        peer->backend->memory_release(peer->context, peer->blocks[b].theirs[i]);
   }
   halo_flags_close(&peer->flags);
   *peer = (halo_peer){0};
@@ -48,7 +49,9 @@ static status block_find(halo_peer *peer, const field *field, const halo_peer_bl
   halo_peer_block *block = &peer->blocks[peer->block_count];
   CHECK(peer->backend->memory_export(peer->context, field->data, mine));
   CHECK(swap(peer, mine, theirs[SIDE_BELOW], theirs[SIDE_ABOVE], sizeof mine, TAG_BLOCK));
+  *block = (halo_peer_block){0};
   for (int i = 0; i < peer->sides; i++) {
+    if (peer->ranks[i] == MPI_PROC_NULL) continue;
     CHECK(peer->backend->memory_import(peer->context, theirs[i], (void **)&block->theirs[i]));
   }
   if (peer->sides == 1) block->theirs[SIDE_ABOVE] = block->theirs[SIDE_BELOW];
@@ -76,12 +79,14 @@ status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[
   const unsigned number = ++peer->exchanges;
   halo_flags_set(&peer->flags, FLAG_READY, number);
   for (int side = 0; side < SIDE_COUNT; side++) {
+    if (peer->ranks[side] == MPI_PROC_NULL) continue;
     halo_flags_wait(&peer->flags, (halo_side)side, FLAG_READY, number);
     for (int i = 0; i < count; i++) CHECK(copy_planes(peer, blocks[i], fields[i], (halo_side)side));
   }
   CHECK(peer->backend->queue_wait(peer->context, QUEUE_COPY));
   halo_flags_set(&peer->flags, FLAG_DONE, number);
-  for (int side = 0; side < SIDE_COUNT; side++)
-    halo_flags_wait(&peer->flags, (halo_side)side, FLAG_DONE, number);
+  for (int side = 0; side < SIDE_COUNT; side++) {
+    if (peer->ranks[side] != MPI_PROC_NULL) halo_flags_wait(&peer->flags, (halo_side)side, FLAG_DONE, number);
+  }
   return STATUS_OK;
 }

@@ -15,15 +15,15 @@ enum {
 /* A field of this rank, and what its neighbours have in its place, in this rank's address space. */
 typedef struct halo_peer_block {
   const void *mine;
-  unsigned number; /* the field's */
-  char *theirs[SIDE_COUNT];
+  unsigned number;          /* the field's */
+  char *theirs[SIDE_COUNT]; /* NULL where there is no neighbour */
 } halo_peer_block;
 
 typedef struct halo_peer {
   MPI_Comm comm;
   const kernels *backend; /* NULL: not open */
   kernels_context *context;
-  int ranks[SIDE_COUNT];
+  int ranks[SIDE_COUNT];  /* MPI_PROC_NULL beyond an end of z */
   int sides;              /* different neighbours: 1 where both are the same rank */
   int planes[SIDE_COUNT]; /* that the neighbours own */
   halo_peer_block blocks[HALO_PEER_BLOCKS];
@@ -32,7 +32,8 @@ typedef struct halo_peer {
   unsigned exchanges; /* so far */
 } halo_peer;
 
-/* For fields of the backend and shape of `like`. Collective. STATUS_MPI, STATUS_DEVICE. */
+/* For fields of the backend and shape of `like`; below, above: neighbours, MPI_PROC_NULL beyond an end of z.
+ * Collective. STATUS_MPI, STATUS_DEVICE. */
 status halo_peer_open(MPI_Comm comm, const field *like, int below, int above, halo_peer *peer);
 
 /* Lets go of the neighbours' memory and flags. Not collective. */

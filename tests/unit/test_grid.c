@@ -50,6 +50,10 @@ static void grids_are_made(void **state) {
   assert_int_equal(grid_make((const int64_t[3]){33, 20, 37}, (const double[3]){1.0, 2.0, 37.0}, 1, 0, &g),
                    STATUS_OK);
   assert_true(grid_shape(&g, PRECISION_SINGLE, 0).whole);
+  assert_int_equal(grid_bound(&g, 0), STATUS_OK);
+  assert_true(grid_shape(&g, PRECISION_SINGLE, 0).whole);
+  assert_int_equal(grid_bound(&g, 2), STATUS_OK); /* nothing beyond the ends to wrap around to */
+  assert_false(grid_shape(&g, PRECISION_SINGLE, 0).whole);
 }
 
 /* The rule's exact values: it integrates linear functions exactly, here x on [0, 3]. */
