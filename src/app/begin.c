@@ -130,7 +130,10 @@ static status write_config(simulation *sim) {
 }
 
 static status open_files(simulation *sim, int64_t from) {
+  const equation *equation = sim->solver.equation;
   CHECK(write_config(sim));
+  if (sim->config->hash_every > 0)
+    CHECK(hashes_open(&sim->rundir, equation->unknowns, equation->names, sim->grid.n[2], &sim->hashes));
   return diagnostics_open(&sim->diagnostics, &sim->rundir, from);
 }
 

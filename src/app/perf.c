@@ -1,7 +1,9 @@
 #include "app/perf.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "app/provenance.h"
 #include "problems/problem.h"
@@ -117,6 +119,34 @@ static status collect_stage(const solver *solver, json_t **stage) {
   return STATUS_OK;
 }
 
+/* Where each rank was, in rank order: [{host, device, uuid}]; collective, the array only on rank 0. */
+static status collect_places(const solver *solver, json_t **places) {
+  struct {
+    char host[128], device[128], uuid[64];
+  } mine = {.host = ""}, *all = NULL;
+  const kernels *backend = solver->backend;
+  status result = STATUS_OK;
+  (void)gethostname(mine.host, sizeof mine.host - 1);
+  (void)snprintf(mine.device, sizeof mine.device, "%s", backend->describe(solver->context));
+  if (backend->device_uuid != NULL)
+    (void)snprintf(mine.uuid, sizeof mine.uuid, "%s", backend->device_uuid(solver->context));
+  if (solver->grid.rank == 0) {
+    all = malloc((size_t)solver->grid.ranks * sizeof *all);
+    if (all == NULL) result = status_fail(STATUS_MEMORY, "no memory for the places of the ranks");
+  }
+  CHECK(agree(solver->comm, result));
+  const int bytes = (int)sizeof mine;
+  CHECK_MPI(MPI_Gather(&mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, solver->comm));
+  *places = json_array();
+  for (int rank = 0; all != NULL && rank < solver->grid.ranks; rank++) {
+    json_t *place = json_pack("{s:s, s:s}", "host", all[rank].host, "device", all[rank].device);
+    if (all[rank].uuid[0] != '\0') (void)json_object_set_new(place, "uuid", json_string(all[rank].uuid));
+    (void)json_array_append_new(*places, place);
+  }
+  free(all);
+  return STATUS_OK;
+}
+
 /* What was run; rank 0. */
 static json_t *description(const solver *solver) {
   const config *config = solver->config;
@@ -172,11 +202,13 @@ status perf_write(const perf *perf, solver *solver, const rundir *rundir, const 
   json_t *phases = NULL;
   json_t *stage = NULL;
   json_t *energy = NULL;
+  json_t *places = NULL;
   CHECK(measure_ceiling(solver, &ceiling));
   CHECK_MPI(MPI_Reduce(&mine, &bytes, 1, MPI_DOUBLE, MPI_SUM, 0, solver->comm));
   status result = collect_phases(perf, solver, &phases);
   if (result == STATUS_OK) result = collect_stage(solver, &stage);
   if (result == STATUS_OK) result = energy_report(solver->comm, &perf->energy, &energy);
+  if (result == STATUS_OK) result = collect_places(solver, &places);
   if (result == STATUS_OK && solver->grid.rank == 0) {
     json_t *root = description(solver);
     (void)json_object_set(root, "phases", phases);
@@ -184,6 +216,7 @@ status perf_write(const perf *perf, solver *solver, const rundir *rundir, const 
     add_rates(root, perf, solver, bytes, ceiling);
     add_answer(root, answer);
     (void)json_object_set(root, "energy", energy);
+    (void)json_object_set(root, "places", places);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     result = text != NULL ? rundir_write(rundir, RUNDIR_PERF, text)
                           : status_fail(STATUS_MEMORY, "no memory for " RUNDIR_PERF);
@@ -193,5 +226,6 @@ status perf_write(const perf *perf, solver *solver, const rundir *rundir, const 
   json_decref(phases);
   json_decref(stage);
   json_decref(energy);
+  json_decref(places);
   return agree(solver->comm, result);
 }

@@ -47,7 +47,8 @@ void perf_end(perf *perf, perf_phase phase);
  *   stage {edges, interior, halo}: means of a sampled Runge-Kutta stage (stepper_times),
  *   seconds_per_step, points_per_second, bytes_per_second, ceiling_bytes_per_second, share_of_ceiling,
  *   output_share; figure_of_merit (point updates per second), hash, verified (true, false, or null without a
- *   reference): null where the run did not get to its end (answer NULL); energy (energy_report).
+ *   reference): null where the run did not get to its end (answer NULL); energy (energy_report); places:
+ * [{host, device, uuid of a GPU}] in rank order.
  *
  * STATUS_FILE, STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
 status perf_write(const perf *perf, solver *solver, const rundir *rundir, const answer *answer);

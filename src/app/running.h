@@ -7,6 +7,7 @@
 #include "app/progress.h"
 #include "app/restart.h"
 #include "output/diagnostics.h"
+#include "output/hashes.h"
 
 /* A run under way: what its beginning (begin.c), its measurements (measure.c), its steps and its end
  * (simulation.c) share. Private to app/. */
@@ -25,6 +26,7 @@ typedef struct simulation {
   perf perf;
   progress progress;
   answer answer;              /* of a finished run */
+  FILE *hashes;               /* rank 0: hashes.csv, if it is wanted */
   diagnostics_record latest;  /* of the latest measurement */
   double scale[STATE_FIELDS]; /* largest magnitude of each field at t = 0: growth is judged by it */
   int64_t step;               /* the state is at this step */

@@ -41,6 +41,19 @@ static status write_state(simulation *sim) {
   return STATUS_OK;
 }
 
+/* A row of hashes.csv. */
+static status write_hashes(simulation *sim) {
+  uint64_t hash = 0;
+  size_t count = 0;
+  perf_begin(&sim->perf, PERF_HASH);
+  CHECK(checkpoint_hash(sim->checkpoint, sim->step, state_of(sim), &hash));
+  const uint64_t *planes = checkpoint_plane_hashes(sim->checkpoint, &count);
+  CHECK(agree(sim->comm,
+              is_root(sim) ? hashes_append(sim->hashes, sim->step, hash, planes, count) : STATUS_OK));
+  perf_end(&sim->perf, PERF_HASH);
+  return STATUS_OK;
+}
+
 /* Whatever is due at this step: a row of diagnostics, a state. The first and the last step are always due,
  * where rows or states are wanted at all, and are looked at in any case; a state is never written before it
  * is known to be bounded. */
@@ -50,6 +63,7 @@ static status write_due(simulation *sim, int ends) {
       config->diagnostics_every > 0 && (ends || schedule_due(sim->step, config->diagnostics_every));
   const int state = wants_states(config) && (ends || schedule_due(sim->step, config->fields_every) ||
                                              schedule_due(sim->step, config->checkpoint_every));
+  if (schedule_due(sim->step, config->hash_every)) CHECK(write_hashes(sim));
   if (!row && !state && !ends) return STATUS_OK;
   CHECK(measure(sim));
   if (row) {
@@ -104,7 +118,7 @@ static int pauses_after(const simulation *sim, int64_t step) {
   const config *config = sim->config;
   return control_due(&sim->control, step) || step == sim->schedule.last_step ||
          schedule_due(step, config->diagnostics_every) || schedule_due(step, config->fields_every) ||
-         schedule_due(step, config->checkpoint_every);
+         schedule_due(step, config->checkpoint_every) || schedule_due(step, config->hash_every);
 }
 
 /* Before a pause the step is waited for, so that its time is counted as its own. */
@@ -184,6 +198,13 @@ static status do_nothing(simulation *sim) {
   return tell_answer(sim);
 }
 
+static status close_tables(simulation *sim) {
+  CHECK(diagnostics_close(&sim->diagnostics));
+  FILE *hashes = sim->hashes;
+  sim->hashes = NULL;
+  return hashes_close(hashes);
+}
+
 static status run(simulation *sim) {
   perf_begin(&sim->perf, PERF_SETUP);
   CHECK(begin_prepare(sim));
@@ -192,7 +213,7 @@ static status run(simulation *sim) {
   if (is_finished(sim)) return do_nothing(sim);
   if (sim->saved_step < 0) CHECK(write_due(sim, 1));
   CHECK(march_watched(sim));
-  CHECK(agree(sim->comm, is_root(sim) ? diagnostics_close(&sim->diagnostics) : STATUS_OK));
+  CHECK(agree(sim->comm, is_root(sim) ? close_tables(sim) : STATUS_OK));
   CHECK(find_answer(sim));
   CHECK(perf_write(&sim->perf, &sim->solver, &sim->rundir, &sim->answer));
   summarise(sim);
@@ -226,6 +247,7 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     result = run(sim);
     if (result == STATUS_STOPPED || result == STATUS_BLOWN_UP) result = end_early(sim, result);
     diagnostics_destroy(&sim->diagnostics);
+    (void)hashes_close(sim->hashes);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);
     if (result == STATUS_OK || agree_reached()) {
       const status left = halo_leave(&sim->solver.halo);

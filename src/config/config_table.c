@@ -139,6 +139,8 @@ const config_key config_keys[] = {
      .help = "hash of the right answer: a run that ends with another leaves with exit code 5"},
     {"benchmark", "reference_single", .kind = CONFIG_HASH, .offset = AT(reference_single), DEFAULT("none"),
      .help = "the reference in single precision, where it is another"},
+    {"benchmark", "hash_every", COUNT(hash_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
+     .help = "steps between rows of hashes.csv: a hash for each plane; 0 = never"},
 };
 _Static_assert(sizeof config_keys / sizeof config_keys[0] == CONFIG_KEY_COUNT,
                "CONFIG_KEY_COUNT in config.h");

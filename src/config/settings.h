@@ -34,7 +34,7 @@ enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
  * line end). */
 enum { CONFIG_PATH_SIZE = 4096, CONFIG_PATH_LIMIT = 180, CONFIG_LINE_LIMIT = 197 };
 
-enum { CONFIG_KEY_COUNT = 47, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 48, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -84,6 +84,7 @@ typedef struct config {
   /* [benchmark] */
   char reference[CONFIG_HASH_SIZE];        /* 16 hexadecimal digits in lower case, or "" for none (default) */
   char reference_single[CONFIG_HASH_SIZE]; /* in its place where precision is single, if it is not "" */
+  int64_t hash_every;                      /* steps between rows of hashes.csv, 0 = never (default) */
   /* Where the values above came from, for messages: the file as they name it, and each key's line in it, 0
    * for a default, -1 for an override. */
   char file[CONFIG_FILE_SIZE];

@@ -15,7 +15,8 @@
 #include "base/log.h"
 
 /* What a run leaves besides its states; the index first, so that it never names what has been moved away. */
-static const char *const results[] = {RUNDIR_INDEX, RUNDIR_DIAGNOSTICS, RUNDIR_CONFIG, RUNDIR_PERF};
+static const char *const results[] = {RUNDIR_INDEX, RUNDIR_DIAGNOSTICS, RUNDIR_CONFIG, RUNDIR_PERF,
+                                      RUNDIR_HASHES};
 enum { RESULTS = sizeof results / sizeof results[0] };
 
 /* "previous_N STEP": where results are being moved to, and after which step. */
@@ -141,11 +142,24 @@ static status each_name(const char *directory,
   return result;
 }
 
+static int is_in(const char *const *list, const char *word, size_t length) {
+  while (*list != NULL && (strlen(*list) != length || strncmp(*list, word, length) != 0)) list++;
+  return *list != NULL;
+}
+
+/* What fdplot leaves in a run's directory if nobody chooses another name. */
+static int is_picture(const char *name) {
+  static const char *const stems[] = {"slices", "history", "movie", "spectrum", "watch", NULL};
+  static const char *const endings[] = {"png", "pdf", "svg", "jpg", "webp", "gif", "mp4", NULL};
+  const char *dot = strrchr(name, '.');
+  return dot != NULL && is_in(stems, name, (size_t)(dot - name)) && is_in(endings, dot + 1, strlen(dot + 1));
+}
+
 static int is_result(const char *name) {
   for (int i = 0; i < RESULTS; i++) {
     if (strcmp(name, results[i]) == 0) return 1;
   }
-  return rundir_is_state(name, NULL);
+  return rundir_is_state(name, NULL) || is_picture(name);
 }
 
 static status remove_partial(const char *directory, const char *name, void *user) {

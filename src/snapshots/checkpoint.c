@@ -168,6 +168,11 @@ status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, c
   return STATUS_OK;
 }
 
+const uint64_t *checkpoint_plane_hashes(const checkpoint *checkpoint, size_t *count) {
+  *count = (size_t)checkpoint->fields * (size_t)checkpoint->grid.n[2];
+  return checkpoint->planes.all;
+}
+
 status checkpoint_hash(checkpoint *checkpoint, int64_t step, const state *state, uint64_t *hash) {
   checkpoint_planes *planes = &checkpoint->planes;
   *hash = 0;
@@ -177,7 +182,9 @@ status checkpoint_hash(checkpoint *checkpoint, int64_t step, const state *state,
     checkpoint->summed_step = step;
   }
   if (planes->all != NULL) {
-    *hash = checkpoint_block_answer(planes->all, (size_t)checkpoint->fields * (size_t)checkpoint->grid.n[2]);
+    size_t count = 0;
+    const uint64_t *hashes = checkpoint_plane_hashes(checkpoint, &count);
+    *hash = checkpoint_block_answer(hashes, count);
   }
   CHECK_MPI(MPI_Bcast(hash, 1, MPI_UINT64_T, 0, checkpoint->comm));
   return STATUS_OK;

@@ -64,6 +64,10 @@ status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, c
  * STATUS_DEVICE, STATUS_MPI. */
 status checkpoint_hash(checkpoint *checkpoint, int64_t step, const state *state, uint64_t *hash);
 
+/* On rank 0 the hashes of the planes that checkpoint_hash has just combined, fields times nz; NULL elsewhere.
+ */
+const uint64_t *checkpoint_plane_hashes(const checkpoint *checkpoint, size_t *count);
+
 /* Reads a snapshot into the owned planes of all fields (halos invalid afterwards) and [out] about, after
  * verifying all of it; only verifies if state is NULL. Collective. STATUS_DAMAGED for anything that is not a
  * whole snapshot; STATUS_FOREIGN for one of another grid, domain, precision or of other fields; STATUS_FILE

@@ -9,7 +9,8 @@
  *
  * FDAPP_FAULT_HOW: fail (default): it reports failure and does nothing; kill: the process dies there
  * (SIGKILL); garble: if it writes data, a bit of them is flipped and success reported; readonly: from there
- * on whatever would change the disk fails.
+ * on whatever would change the disk fails; flip: the call goes on, and a bit in the middle of the largest
+ * array that the program has allocated, the first of several, is another from there on.
  *
  * FDAPP_FAULT_FSIZE: limit of file sizes in bytes, from MPI_Init on (before it, MPI needs larger files).
  *
@@ -46,6 +47,10 @@ static int log_file = -1;
 static int how_kill = 0;
 static int how_garble = 0;
 static int how_readonly = 0;
+static int how_flip = 0;
+static char *largest = NULL;
+static size_t largest_size = 0;
+static void (*largest_flip)(char *byte) = NULL;
 static int disk_readonly = 0;
 static long fsync_milliseconds = 0;
 static ElfW(Addr) program_start = 0;
@@ -81,6 +86,7 @@ __attribute__((constructor)) static void arm(void) {
   how_kill = how != NULL && strcmp(how, "kill") == 0;
   how_garble = how != NULL && strcmp(how, "garble") == 0;
   how_readonly = how != NULL && strcmp(how, "readonly") == 0;
+  how_flip = how != NULL && strcmp(how, "flip") == 0;
   (void)number("FDAPP_FAULT_FSYNC", &fsync_milliseconds);
   const char *log = getenv("FDAPP_FAULT_LOG");
   if (log != NULL) log_file = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -103,6 +109,17 @@ static int of_run(int descriptor) {
   return strstr(path, "/state_") != NULL || strstr(path, "diagnostics.csv") != NULL;
 }
 
+void note_array(void *memory, size_t size, void (*flip)(char *byte)) {
+  if (size <= largest_size + 8192) return; /* arrays of one size begin at different places of a page */
+  largest = memory;
+  largest_size = size;
+  largest_flip = flip;
+}
+
+static void flip_host(char *byte) {
+  *byte ^= 1;
+}
+
 verdict strike(const char *name, const void *site, int counts) {
   if (!armed || inside || !counts) return PASS;
   char line[128];
@@ -114,6 +131,12 @@ verdict strike(const char *name, const void *site, int counts) {
   inside = 0;
   if (!hit) return PASS;
   if (how_kill) (void)raise(SIGKILL);
+  if (how_flip) {
+    inside = 1;
+    largest_flip(largest + largest_size / 2 / 8 * 8 + 4); /* the middle of a double's mantissa */
+    inside = 0;
+    return PASS;
+  }
   disk_readonly = how_readonly;
   return how_garble ? GARBLE : FAIL;
 }
@@ -159,8 +182,14 @@ void *calloc(size_t count, size_t size) {
 void *realloc(void *memory, size_t size) {
   return strike("realloc", SITE, from_program(SITE)) == FAIL ? NULL : __libc_realloc(memory, size);
 }
-INTERPOSE(int, posix_memalign, (void **memory, size_t alignment, size_t size), (memory, alignment, size),
-          ENOMEM, ENOMEM)
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+  static __typeof__(&posix_memalign) real = NULL;
+  if (real == NULL) real = REAL(posix_memalign);
+  if (strike("posix_memalign", SITE, from_program(SITE)) == FAIL) return ENOMEM;
+  const int result = real(memory, alignment, size);
+  if (result == 0 && armed && from_program(SITE)) note_array(*memory, size, flip_host);
+  return result;
+}
 #endif
 INTERPOSE(FILE *, open_memstream, (char **text, size_t *size), (text, size), NULL, ENOMEM)
 

@@ -15,6 +15,10 @@ int from_program(const void *site);
  * not return from where the process is to die. */
 verdict strike(const char *name, const void *site, int counts);
 
+/* Remembers an array of the program, if it is the largest so far; flip: how one of its bytes gets another
+ * bit. */
+void note_array(void *memory, size_t size, void (*flip)(char *byte));
+
 #pragma GCC visibility pop
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))

@@ -28,7 +28,21 @@ INTERPOSE_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
                (blocks, kernel, threads, shared, flags), cudaErrorUnknown)
 
 /* Memory */
-INTERPOSE_CUDA(cudaMalloc, (void **memory, size_t size), (memory, size), cudaErrorMemoryAllocation)
+static void flip_device(char *byte) {
+  char value = 0;
+  (void)cudaDeviceSynchronize();
+  (void)cudaMemcpy(&value, byte, 1, cudaMemcpyDeviceToHost);
+  value ^= 1;
+  (void)cudaMemcpy(byte, &value, 1, cudaMemcpyHostToDevice);
+}
+cudaError_t cudaMalloc(void **memory, size_t size) {
+  static __typeof__(&cudaMalloc) real = NULL;
+  if (real == NULL) real = REAL(cudaMalloc);
+  if (strike("cudaMalloc", SITE, from_program(SITE)) == FAIL) return pending = cudaErrorMemoryAllocation;
+  const cudaError_t result = real(memory, size);
+  if (result == cudaSuccess && from_program(SITE)) note_array(*memory, size, flip_device);
+  return result;
+}
 INTERPOSE_CUDA(cudaHostAlloc, (void **memory, size_t size, unsigned flags), (memory, size, flags),
                cudaErrorMemoryAllocation)
 INTERPOSE_CUDA(cudaFree, (void *memory), (memory), (real(memory), cudaErrorUnknown))

@@ -103,3 +103,21 @@ def test_a_flipped_bit_has_another_hash(tmp_path):
     path.write_bytes(content)
     assert hash_of(path) != before
     launch(tmp_path, 1, "--hash", "run/state_00000012.hdf", code=3)
+
+
+def test_hashes_on_the_way(tmp_path):
+    """hashes.csv: at every due step the hash of the snapshot of that step, and of each of its planes."""
+    every = ("output.fields_every=6", "benchmark.hash_every=6")
+    run(tmp_path / "run", BASE, *every, ranks=2)
+    lines = [line.split(",") for line in (tmp_path / "run/hashes.csv").read_text().splitlines()]
+    assert lines[0] == ["step", "hash", *(f"phi_{z}" for z in range(37))]
+    assert [line[0] for line in lines[1:]] == ["0", "6", "12", "18", "24"]
+    for line, name in zip(lines[1:], states(tmp_path / "run"), strict=True):
+        assert line[1] == hash_of(tmp_path / "run" / name)
+        with h5py.File(tmp_path / "run" / name) as file:
+            field = file["VTKHDF/PointData/phi"][:]
+        assert line[2:] == [xxhash.xxh3_64_hexdigest(plane.tobytes()) for plane in field]
+    run(tmp_path / "alone", BASE, "output.fields_every=0", "benchmark.hash_every=6")
+    assert (tmp_path / "alone/hashes.csv").read_bytes() == (tmp_path / "run/hashes.csv").read_bytes()
+    places = json.loads((tmp_path / "run/perf.json").read_text())["places"]
+    assert len(places) == 2 and all(place["host"] and place["device"] for place in places)

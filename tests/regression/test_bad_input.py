@@ -143,6 +143,7 @@ CASES = [
     value("output.directory", "~/runs", "not expanded"),
     value("benchmark.reference", "0x664e54e4bbf7d826", "not a hash", "16 hexadecimal digits, or none"),
     value("benchmark.reference_single", "664e54e4", "not a hash", "16 hexadecimal digits, or none"),
+    value("benchmark.hash_every", "-1", "out of range", "an integer from 0"),
     # The file.
     file("empty", "", "run.ini: grid.nx: missing; accepted: an integer from 9", ranks=(1, 2)),
     file("no case", GOOD.replace("case = blob\n", ""), "run.ini: initial.case: missing; accepted: cosine, "),

@@ -119,7 +119,7 @@ static void test_every_key(void **state) {
           "[halo]\ntransport=staged\noverlap=no\n[output]\ndirectory=a "
           "b/c\nfields_every=11\ncheckpoint_every=12\n"
           "diagnostics_every=13\ncheckpoint_keep=14\nwall_limit=15.5\n[restart]\nfrom=latest\n"
-          "[benchmark]\nreference=0123456789ABCDEF\nreference_single=fedcba9876543210\n"),
+          "[benchmark]\nreference=0123456789ABCDEF\nreference_single=fedcba9876543210\nhash_every=7\n"),
       STATUS_OK);
   assert_true(c.n[0] == 40 && c.n[1] == 50 && c.n[2] == 60 && c.l[0] == 2 && c.l[1] == 3 && c.l[2] == 4);
   assert_true(c.form == FORM_SKEW && c.diffusivity == 1e-3 && c.initial == cases_find("slotted"));
@@ -140,6 +140,7 @@ static void test_every_key(void **state) {
   assert_string_equal(c.restart, "latest");
   assert_string_equal(c.reference, "0123456789abcdef");
   assert_string_equal(c.reference_single, "fedcba9876543210");
+  assert_int_equal(c.hash_every, 7);
 }
 
 /* Sixteen hexadecimal digits and nothing else. */

@@ -1,0 +1,92 @@
+"""run/burnin finds one flipped bit of a field in memory, and says where; nothing else makes it complain."""
+
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import harness
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NZ, STEPS = 96, 12
+DECK = f"""
+[grid]
+nx = 12
+ny = 12
+nz = {NZ}
+[initial]
+case = gaussian
+width = 0.3
+[velocity]
+field = abc
+[time]
+courant = 0.5
+steps = 1
+[output]
+fields_every = 0
+diagnostics_every = 0
+"""
+# Starts ranks; those of run number STRUCK under the interposer, if there is such a run.
+LAUNCHER = """#!/bin/sh
+ranks=$1; shift
+echo run >>"$COUNT"
+if [ "$(wc -l <"$COUNT")" = "${STRUCK:-0}" ]; then export LD_PRELOAD="$INTERPOSER"; fi
+exec mpirun -np "$ranks" "$@"
+"""
+
+
+@pytest.fixture
+def burnin(tmp_path):
+    """Call run/burnin on two ranks, its third run struck as `fault` says; returns the finished process."""
+    (tmp_path / "deck.ini").write_text(DECK)
+    launcher = tmp_path / "launcher"
+    launcher.write_text(LAUNCHER)
+    launcher.chmod(0o755)
+
+    def call(*words, struck=0, **fault):
+        count = tmp_path / "count"
+        count.write_text("")
+        env = {**os.environ, **harness.MPI, "COUNT": str(count), "STRUCK": str(struck)}
+        env |= {name: value for name, value in harness.fault(1, **fault).items() if name != "LD_PRELOAD"}
+        env |= {"INTERPOSER": harness.INTERPOSER, "PATH": "/usr/bin:/bin:" + os.environ["PATH"]}
+        words = [*words, "--deck", tmp_path / "deck.ini", "--ranks", "2", "--backend", harness.BACKEND, "--every", "1"]
+        words += ["--steps", str(STEPS), "--fdapp", harness.PROGRAM, "--out", tmp_path / "out"]
+        words += ["--launcher", f"{launcher} {{ranks}}"]
+        return subprocess.run(
+            [sys.executable, ROOT / "run" / "burnin", *words], env=env, capture_output=True, text=True, check=False
+        )
+
+    return call
+
+
+def gathering(log):
+    """The place where the hashes of a step are gathered: of step 0 by the first call, of the last step by the last."""
+    calls = collections.Counter(line for line in log.read_text().splitlines() if line.startswith("MPI_Gatherv"))
+    return next(place for place, count in calls.items() if count == STEPS + 1)
+
+
+@pytest.mark.parametrize("struck", [1, 3])
+def test_a_flipped_bit(burnin, tmp_path, struck):
+    """In the middle of rank 1's slab, in the middle of the run; in the first run, too, which the others outvote."""
+    log = tmp_path / "log"
+    done = burnin("--runs", "3", struck=3, log=log)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    done = burnin("--runs", "3", struck=struck, site=gathering(log), call=7, how="flip")
+    assert done.returncode == 5, done.stderr
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(f"WRONG ANSWER: host {os.uname().nodename}, device ") and ", rank 1: wrong at step " in said
+    words = said.rpartition("wrong at step ")[2].split()
+    step, first, last = int(words[0].rstrip(",")), int(words[-5]), int(words[-3])
+    assert step == 7 and "right at step 6" in said
+    middle = NZ // 2 + NZ // 4
+    assert first <= middle <= last and abs((first + last) / 2 - middle) <= 1 and last - first <= 2 * 16
+
+
+def test_requests(burnin):
+    assert burnin("--runs", "1").returncode == 2
+    done = burnin("--runs", "2", "--precision", "single")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert done.stderr.splitlines() == ["2 runs alike after 0 min"]
