@@ -31,7 +31,7 @@ function(fdapp_library name header library package)
     IMPORTED_LOCATION ${FDAPP_${name}_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${FDAPP_${name}_INCLUDE})
 endfunction()
 
-fdapp_library(inih ini.h inih libinih-dev)
+fdapp_library(muparser muParserDLL.h muparser libmuparser-dev)
 fdapp_library(jansson jansson.h jansson libjansson-dev)
 fdapp_library(mpfr mpfr.h mpfr libmpfr-dev)
 fdapp_library(gmp gmp.h gmp libgmp-dev) # what mpfr.h includes

@@ -13,7 +13,7 @@ die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 3; }
 
 # shellcheck disable=SC2034 # used by those who source this
 build_packages=(gcc g++ cmake make openmpi-bin libopenmpi-dev libhdf5-openmpi-dev
-  libinih-dev libjansson-dev libxxhash-dev libmpfr-dev python3 python3-venv)
+  libmuparser-dev libjansson-dev libxxhash-dev libmpfr-dev python3 python3-venv)
 # shellcheck disable=SC2034
 test_packages=(libcmocka-dev clang-format-14 clang-tidy-14 libomp-14-dev cppcheck shellcheck valgrind git)
 
@@ -45,7 +45,7 @@ tools_need() {
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   [ ${#missing[@]} = 0 ] || die "not found: ${missing[*]}. This system has no apt-get, so please install a C compiler," \
-    "CMake 3.25, MPI, parallel HDF5, inih, jansson, xxHash, MPFR and Python 3 with venv by its own means."
+    "CMake 3.25, MPI, parallel HDF5, muParser, jansson, xxHash, MPFR and Python 3 with venv by its own means."
 }
 
 # venv_need DIR PIP_ARGUMENT...: a Python environment DIR with these packages; silent when it has been made before and

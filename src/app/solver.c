@@ -155,7 +155,10 @@ status solver_create(MPI_Comm comm, const config *config, const equation *equati
   CHECK(agree(comm, field_space_open(backend, solver->context, shape, &solver->space)));
   CHECK(agree(comm, transport_choose(comm, &solver->space, config->transport, &solver->transport)));
   CHECK(agree(comm, allocate(solver)));
-  return solver_rates(comm, config, equation, grid, &solver->rates);
+  CHECK(solver_rates(comm, config, equation, grid, &solver->rates));
+  /* What a user brings may be at fault at any point: that is found before a directory is made. */
+  if (cases_at(config->initial)->from == PROBLEM_FUNCTIONS) return STATUS_OK;
+  return agree(comm, solver_fill(solver, 0.0, stepper_state(&solver->stepper)));
 }
 
 void solver_destroy(solver *solver) {

@@ -1,7 +1,6 @@
 #include "config/config.h"
 
 #include <errno.h>
-#include <ini.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,21 +8,11 @@
 #include <sys/stat.h>
 
 #include "config/config_table.h"
+#include "config/ini.h"
 #include "output/rundir.h"
+#include "problems/formula.h"
 
 enum { LARGEST_FILE = 1 << 20 };
-
-/* The file as a stream of lines for inih, which numbers no lines for its handler, cuts long ones, joins
- * indented ones to the key above and ignores what follows a section's bracket: all of that is settled before
- * it sees a line. */
-typedef struct line_source {
-  config_reading *reading;
-  const char *next; /* rest of the file */
-  int line;
-  char text[CONFIG_LINE_LIMIT + 1]; /* current line, as handed over */
-  int pending; /* the line ought to be a key with a value, and has not reached the handler */
-  status result;
-} line_source;
 
 /* Copies what a message may show of a foreign text: printable, and short. */
 static const char *printable(const char *text, char *shown) {
@@ -89,7 +78,8 @@ static status fail_section(const char *path, int line, const char *section) {
     config_guess_offer(&guess, config_keys[i].section);
   }
   (void)snprintf(subject, sizeof subject, "[%s]", section);
-  return config_fail(path, line, subject, "unknown section; accepted: %s%s", known,
+  config_guess_offer(&guess, CONFIG_CONSTANTS);
+  return config_fail(path, line, subject, "unknown section; accepted: %s, " CONFIG_CONSTANTS "%s", known,
                      question("", guess.best, hint));
 }
 
@@ -156,8 +146,37 @@ static status settle_repetition(config_reading *reading, int line, int index) {
   return STATUS_OK;
 }
 
+static status set_constant(config_reading *reading, int line, const char *name, const char *value) {
+  config *config = reading->config;
+  char subject[2 * CONFIG_TEXT_SIZE];
+  int i = 0;
+  (void)snprintf(subject, sizeof subject, CONFIG_CONSTANTS ".%s = %s", name, value);
+  if (!formula_name_free(name) || strlen(name) >= CONFIG_NAME_SIZE) {
+    return config_fail(reading->path, line, subject,
+                       "not a name for a constant; accepted: a letter, then letters, digits or _, at most %d "
+                       "bytes, and no name that formulas know already",
+                       CONFIG_NAME_SIZE - 1);
+  }
+  while (i < config->constant_count && strcmp(config->constants[i].name, name) != 0) i++;
+  if (i == CONFIG_MOST_CONSTANTS)
+    return config_fail(reading->path, line, subject, "too many; accepted: %d constants",
+                       CONFIG_MOST_CONSTANTS);
+  config_constant *constant = &config->constants[i];
+  const int given = i < config->constant_count;
+  if (given && (line == CONFIG_LINE_OVERRIDE) == (constant->line == CONFIG_LINE_OVERRIDE))
+    return config_fail(reading->path, line, subject, "repeated; accepted: each constant once");
+  const char *wrong = config_constant_read(value, &constant->value);
+  if (wrong != NULL)
+    return config_fail(reading->path, line, subject, "%s; accepted: a number from -1e30 to 1e30", wrong);
+  (void)snprintf(constant->name, sizeof constant->name, "%s", name);
+  constant->line = line;
+  config->constant_count += !given;
+  return STATUS_OK;
+}
+
 static status set_value(config_reading *reading, int line, const char *section, const char *name,
                         const char *value) {
+  if (strcmp(section, CONFIG_CONSTANTS) == 0) return set_constant(reading, line, name, value);
   if (section[0] == '\0') return config_fail(reading->path, line, name, "a key before the first [section]");
   if (!config_section_known(section)) return fail_section(reading->path, line, section);
   const int index = config_key_find(section, name);
@@ -167,86 +186,20 @@ static status set_value(config_reading *reading, int line, const char *section, 
   return wrong == NULL ? STATUS_OK : fail_value(reading->path, line, &config_keys[index], value, wrong);
 }
 
-/* Checks a line "[section]", which inih reports only with the first key below it. */
-static status check_header(const line_source *source) {
-  const char *path = source->reading->path, *text = source->text;
-  char section[CONFIG_LINE_LIMIT + 1];
-  const size_t length = strcspn(text + 1, "]");
-  const char *rest = text + 1 + length;
-  if (*rest != ']') return config_fail(path, source->line, text, "a section without its closing bracket");
-  rest++;
-  const size_t space = strspn(rest, " \t");
-  if (rest[space] != '\0' && !(space > 0 && rest[space] == ';')) {
-    return config_fail(path, source->line, text,
-                       "text after the section; accepted: [section] alone in its line");
-  }
-  (void)snprintf(section, sizeof section, "%.*s", (int)length, text + 1);
-  return config_section_known(section) ? STATUS_OK : fail_section(path, source->line, section);
-}
-
-/* Takes the next line into source->text, without indentation and line end; comments become empty lines. */
-static status take_line(line_source *source) {
-  const char *path = source->reading->path;
-  const char *start = source->next + strspn(source->next, " \t");
-  size_t length = strcspn(start, "\n");
-  source->next = start[length] == '\n' ? start + length + 1 : start + length;
-  source->line++;
-  source->pending = 0;
-  if (length > 0 && start[length - 1] == '\r') length--;
-  if (*start == ';' || *start == '#') length = 0;
-  if (length > CONFIG_LINE_LIMIT) {
-    return config_fail(path, source->line, "line too long", "%zu bytes; accepted: at most %d, comments apart",
-                       length, CONFIG_LINE_LIMIT);
-  }
-  memcpy(source->text, start, length);
-  source->text[length] = '\0';
-  for (size_t i = 0; i < length; i++) {
-    const unsigned char c = (unsigned char)start[i];
-    if ((c < ' ' && c != '\t') || c == 127)
-      return config_fail(path, source->line, source->text, "a control character");
-  }
-  source->pending = length > 0 && source->text[0] != '[';
-  return source->text[0] == '[' ? check_header(source) : STATUS_OK;
-}
-
-/* A line that inih passed over is neither of the things it knows. */
-static status check_pending(const line_source *source) {
-  if (!source->pending) return STATUS_OK;
-  return config_fail(source->reading->path, source->line, source->text,
-                     "not understood; accepted: [section], key = value, or a comment after ';' or '#'");
-}
-
-static char *next_line(char *buffer, int size, void *user) {
-  line_source *source = user;
-  if (source->result == STATUS_OK) source->result = check_pending(source);
-  if (source->result != STATUS_OK || *source->next == '\0') return NULL;
-  source->result = take_line(source);
-  if (source->result != STATUS_OK) return NULL;
-  if (snprintf(buffer, (size_t)size, "%s\n", source->text) >= size) {
-    source->result = config_fail(source->reading->path, source->line, "line too long",
-                                 "accepted: at most %d bytes by this build of inih", size - 2);
-    return NULL;
-  }
-  return buffer;
-}
-
-static int take_pair(void *user, const char *section, const char *name, const char *value) {
-  line_source *source = user;
-  source->pending = 0;
-  if (source->result == STATUS_OK)
-    source->result = set_value(source->reading, source->line, section, name, value);
-  return source->result == STATUS_OK;
-}
-
-/* ini_parse_stream hands one user pointer to the handler and another to the reader: the same here. */
 static status parse_text(config_reading *reading, const char *text) {
-  static const char mark[] = "\xEF\xBB\xBF"; /* UTF-8 byte order mark */
-  if (strncmp(text, mark, sizeof mark - 1) == 0) text += sizeof mark - 1;
-  line_source source = {.reading = reading, .next = text};
-  const int line = ini_parse_stream(next_line, &source, take_pair, &source);
-  CHECK(source.result);
-  if (line != 0) return config_fail(reading->path, line > 0 ? line : 0, "inih", "the file cannot be parsed");
-  return STATUS_OK;
+  ini_reader ini;
+  status result = STATUS_OK;
+  CHECK(ini_open(text, &ini));
+  ini_kind kind = INI_SECTION;
+  while (kind != INI_END && result == STATUS_OK) {
+    kind = ini_next(&ini);
+    if (kind == INI_FAULT) result = config_fail(reading->path, ini.line, ini.text, "%s", ini.fault);
+    if (kind == INI_PAIR) result = set_value(reading, ini.line, ini.section, ini.name, ini.value);
+    if (kind == INI_SECTION && !config_section_known(ini.section))
+      result = fail_section(reading->path, ini.line, ini.section);
+  }
+  ini_close(&ini);
+  return result;
 }
 
 /* [out] text: the whole file, valid until the next call. */
@@ -281,7 +234,7 @@ static int trim(const char *from, size_t length, char *to, size_t size) {
 
 static status apply_override(config_reading *reading, const char *text) {
   enum { LONGEST_NAME = 64 };
-  char section[LONGEST_NAME], name[LONGEST_NAME], value[CONFIG_PATH_SIZE];
+  char section[LONGEST_NAME], name[LONGEST_NAME], value[2 * CONFIG_PATH_SIZE];
   const char *equal = strchr(text, '=');
   const char *dot = strchr(text, '.');
   if (equal == NULL || dot == NULL || dot > equal || dot == text || dot + 1 == equal) {
@@ -377,6 +330,9 @@ static void forget_idle(const char *path, config *config) {
   if (config_without_effect(config, text)[0] == '\0' || !config_is_resolved(path)) return;
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
     if (config->line[i] > 0 && config_key_idle(config, i)) config->line[i] = CONFIG_LINE_NONE;
+  }
+  for (int i = 0; i < config->constant_count; i++) {
+    if (config->constants[i].line > 0) config->constants[i].line = CONFIG_LINE_NONE;
   }
 }
 

@@ -14,9 +14,9 @@
  * accepted: ...; did you mean '...'?", where FILE:LINE is "command line" for an override.
  *
  * The file: ASCII or UTF-8, at most 1 MiB, lines ending in LF or CR LF, a byte order mark ignored. A line is
- * empty, a comment after ; or #, a [section], or key = value (key: value too), at most CONFIG_LINE_LIMIT
- * bytes; it never goes on in the next one, indented or not. White space followed by ; begins a comment after
- * a value or a section. Names and words are case-sensitive. A key comes once; a section may come again.
+ * empty, a comment after ; or #, a [section], or key = value (key: value too), of any length; it never goes
+ * on in the next one, indented or not. White space followed by ; begins a comment after a value or a section.
+ * Names and words are case-sensitive. A key comes once; a section may come again.
  *
  * Overrides win over the file. One for time.dt replaces the file's time.courant, and the other way round;
  * likewise t_end and steps. Both in the file, or both among the overrides, are an error, and so is a key that
@@ -25,12 +25,13 @@
  * Values: integers in decimal without leading zeros; numbers with a decimal point whatever the locale,
  * neither hexadecimal nor NaN nor infinite, of magnitude 1e30 at most (1e-30 at least where they must be
  * positive); steps at most 99999999, the eight digits of a state's name; paths as they are, neither quoted
- * nor with ~ or $, at most CONFIG_PATH_LIMIT bytes. The table of keys (config_list prints it) has each range.
- * Beyond the single keys: the bytes of 64 fields, more than any run has, fit 64 bits; t_end/dt at most
- * 99999999 steps; waves of cosine and manufactured at most n/2; width at most the shortest length, half of it
- * for sphere, slotted and blob; the centre at most 1000 lengths away; `path` is not the file that the run
- * would replace by the resolved configuration, RUNDIR_CONFIG (rundir.h) in output.directory, unless
- * config_is_resolved. */
+ * nor with ~ or $, at most CONFIG_PATH_LIMIT bytes; formulas (formula.h) less than CONFIG_FORMULA_SIZE,
+ * finite at points and times that are looked at here. The keys of [constants] are names of one's own. The
+ * table of keys (config_list prints it) has each range. Beyond the single keys: the bytes of 64 fields, more
+ * than any run has, fit 64 bits; t_end/dt at most 99999999 steps; waves of cosine and manufactured at most
+ * n/2; width at most the shortest length, half of it for sphere, slotted and blob; the centre at most 1000
+ * lengths away; `path` is not the file that the run would replace by the resolved configuration,
+ * RUNDIR_CONFIG (rundir.h) in output.directory, unless config_is_resolved. */
 status config_load(const char *path, int count, char *const overrides[], config *config);
 
 /* Refuses a value for a reason that only what comes after reading can tell: records "FILE:LINE: section.key =

@@ -166,6 +166,11 @@ int config_key_idle(const config *config, int key) {
   return of_problem && !chooses && !problem_uses(config, section, name);
 }
 
+static int uses_formulas(const config *config) {
+  return cases_at(config->initial)->from == PROBLEM_FORMULA ||
+         velocities_at(config->velocity)->from == PROBLEM_FORMULA;
+}
+
 const char *config_without_effect(const config *config, char text[CONFIG_NAMES_SIZE]) {
   text[0] = '\0';
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
@@ -174,6 +179,12 @@ const char *config_without_effect(const config *config, char text[CONFIG_NAMES_S
     (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s%s.%s", used > 0 ? ", " : "",
                    config_keys[i].section, config_keys[i].name);
   }
+  for (int i = 0; i < config->constant_count && !uses_formulas(config); i++) {
+    if (config->constants[i].line == CONFIG_LINE_NONE) continue;
+    const size_t used = strlen(text);
+    (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s" CONFIG_CONSTANTS ".%s", used > 0 ? ", " : "",
+                   config->constants[i].name);
+  }
   return text;
 }
 
@@ -181,6 +192,7 @@ status config_complete(config_reading *reading) {
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) CHECK(complete_key(reading, i));
   CHECK(derive(reading));
   CHECK(check_size(reading));
+  CHECK(config_formulas_check(reading));
   CHECK(check_waves(reading->config));
   CHECK(check_place(reading->config));
   CHECK(check_single(reading->config));

@@ -68,6 +68,8 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(advection_form)
 #define ANY(member)             REAL(member, -LARGEST, LARGEST)
 #define CHOICE(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .choices = (list)
 #define LISTED(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .listed = (list)
+#define FORMULA(member)         .kind = CONFIG_FORMULA, .offset = AT(member)
+#define COMPONENT(member)       .kind = CONFIG_COMPONENT, .offset = AT(member)
 #define REQUIRED                .need = CONFIG_REQUIRED
 #define DEFAULT(text)           .need = CONFIG_DEFAULT, .fallback = (text)
 #define DERIVED(words)          .need = CONFIG_DERIVED, .fallback = (words)
@@ -86,6 +88,8 @@ const config_key config_keys[] = {
     {"physics", "diffusivity", REAL(diffusivity, 0, LARGEST), DEFAULT("0"),
      .help = "kappa in kappa Laplacian phi"},
     {"initial", "case", LISTED(initial, listed_case), REQUIRED, .help = "initial condition"},
+    {"initial", "formula", FORMULA(formula), DEFAULT("none"),
+     .help = "value at t = 0, of x, y, z (case formula)"},
     {"initial", "center_x", ANY(center[0]), DERIVED("lx/2"), .help = "centre of the case"},
     {"initial", "center_y", ANY(center[1]), DERIVED("ly/2"), .help = "centre of the case"},
     {"initial", "center_z", ANY(center[2]), DERIVED("lz/2"), .help = "centre of the case"},
@@ -97,9 +101,11 @@ const config_key config_keys[] = {
     {"initial", "ky", INT(wave_number[1], -1e6, 1e6), DEFAULT("1"), .help = "whole waves across ly"},
     {"initial", "kz", INT(wave_number[2], -1e6, 1e6), DEFAULT("1"), .help = "whole waves across lz"},
     {"velocity", "field", LISTED(velocity, listed_velocity), REQUIRED, .help = "velocity field"},
-    {"velocity", "u", ANY(uniform[0]), DEFAULT("1"), .help = "x component"},
-    {"velocity", "v", ANY(uniform[1]), DEFAULT("0"), .help = "y component"},
-    {"velocity", "w", ANY(uniform[2]), DEFAULT("0"), .help = "z component"},
+    {"velocity", "u", COMPONENT(component[0]), DEFAULT("1"), .help = "x component"},
+    {"velocity", "v", COMPONENT(component[1]), DEFAULT("0"), .help = "y component"},
+    {"velocity", "w", COMPONENT(component[2]), DEFAULT("0"), .help = "z component"},
+    {"velocity", "factor", FORMULA(factor), DEFAULT("1"),
+     .help = "what multiplies u, v, w (field formula), of t; at most 1 in magnitude"},
     {"velocity", "a", ANY(abc[0]), DEFAULT("1"), .help = "amplitude A"},
     {"velocity", "b", ANY(abc[1]), DEFAULT("1"), .help = "amplitude B"},
     {"velocity", "c", ANY(abc[2]), DEFAULT("1"), .help = "amplitude C"},
@@ -153,6 +159,7 @@ int config_key_find(const char *section, const char *name) {
 }
 
 int config_section_known(const char *section) {
+  if (strcmp(section, CONFIG_CONSTANTS) == 0) return 1;
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
     if (strcmp(config_keys[i].section, section) == 0) return 1;
   }

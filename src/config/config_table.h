@@ -16,7 +16,9 @@ typedef enum config_kind {
   CONFIG_CHOICE, /* an int or an enumeration, one of `choices` */
   CONFIG_BACKEND,
   CONFIG_PATH,
-  CONFIG_HASH /* 16 hexadecimal digits */
+  CONFIG_HASH,     /* 16 hexadecimal digits */
+  CONFIG_FORMULA,  /* text */
+  CONFIG_COMPONENT /* text: a formula where velocity.field is formula, else a number (config.uniform) */
 } config_kind;
 
 typedef enum config_need {
@@ -72,6 +74,12 @@ void config_guess_offer(config_guess *guess, const char *candidate);
 /* Reads `text` as the value of `key` into the configuration. NULL, or what is wrong with it. */
 const char *config_value_read(const config_key *key, const char *text, config *config);
 
+/* Reads component d of a velocity that is no formula. NULL, or what is wrong with it. */
+const char *config_component_read(config *config, int d);
+
+/* Reads the value of a constant. NULL, or what is wrong with it. */
+const char *config_constant_read(const char *text, double *value);
+
 /* What `key` accepts, in words, at most CONFIG_TEXT_SIZE bytes. */
 const char *config_value_accepted(const config_key *key, char *text);
 
@@ -100,6 +108,9 @@ const char *config_value_text(const config_key *key, const config *config, int d
 /* Whether nothing uses a key in this problem: neither the case nor the velocity field one of their sections,
  * or an equation without a velocity field one of those that come with it. */
 int config_key_idle(const config *config, int key);
+
+/* Checks the formulas that the problem uses. */
+status config_formulas_check(const config_reading *reading);
 
 /* Completes defaults, then checks what no key can tell alone. */
 status config_complete(config_reading *reading);

@@ -8,6 +8,9 @@
 
 enum { LONGEST_WORD = 32 };
 
+/* Largest magnitude of u, v, w and of constants. */
+static const double most = 1e30;
+
 static char lower(char c) {
   return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -83,6 +86,12 @@ const char *config_value_accepted(const config_key *key, char *text) {
   case CONFIG_PATH:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "a path of at most %d bytes", CONFIG_PATH_LIMIT);
     break;
+  case CONFIG_FORMULA:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "a formula of at most %d bytes", CONFIG_FORMULA_SIZE - 1);
+    break;
+  case CONFIG_COMPONENT:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %g to %g; or a formula", -most, most);
+    break;
   case CONFIG_HASH:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "%d hexadecimal digits, or none", CONFIG_HASH_SIZE - 1);
     break;
@@ -100,15 +109,34 @@ static const char *read_integer(const config_key *key, const char *text, int64_t
   return NULL;
 }
 
-static const char *read_real(const config_key *key, const char *text, double *value) {
+/* A number within limits. */
+static const char *read_number(const char *text, double minimum, double maximum, double *value) {
   /* strtod alone would also take spaces, hexadecimal digits, nan and inf. */
   if (text[strspn(text, "+-.0123456789eE")] != '\0') return "not a decimal number";
   char *end;
   errno = 0;
   *value = strtod(text, &end);
   if (end == text || *end != '\0') return "not a decimal number";
-  if (errno == ERANGE || !(*value >= key->minimum) || !(*value <= key->maximum)) return "out of range";
+  if (errno == ERANGE || !(*value >= minimum) || !(*value <= maximum)) return "out of range";
   return NULL;
+}
+
+const char *config_constant_read(const char *text, double *value) {
+  return text[0] == '\0' ? "no value" : read_number(text, -most, most, value);
+}
+
+static const char *read_formula(const config_key *key, const char *text, char *value) {
+  if (strlen(text) >= CONFIG_FORMULA_SIZE) return "too long";
+  const int none =
+      strcmp(text, "none") == 0 && key->need == CONFIG_DEFAULT && strcmp(key->fallback, text) == 0;
+  memset(value, 0, CONFIG_FORMULA_SIZE);
+  memcpy(value, none ? "" : text, none ? 0 : strlen(text));
+  return NULL;
+}
+
+/* The number of u, v or w, where the velocity is no formula. */
+const char *config_component_read(config *config, int d) {
+  return read_number(config->component[d], -most, most, &config->uniform[d]);
 }
 
 static const char *read_choice(const config_key *key, const char *text, int *value) {
@@ -173,7 +201,7 @@ const char *config_value_read(const config_key *key, const char *text, config *c
     if (wrong == NULL) *(int *)member = (int)integer;
     break;
   case CONFIG_REAL:
-    wrong = read_real(key, text, member);
+    wrong = read_number(text, key->minimum, key->maximum, member);
     break;
   case CONFIG_CHOICE:
     wrong = read_choice(key, text, member);
@@ -183,6 +211,10 @@ const char *config_value_read(const config_key *key, const char *text, config *c
     break;
   case CONFIG_PATH:
     wrong = read_path(key, text, member);
+    break;
+  case CONFIG_FORMULA:
+  case CONFIG_COMPONENT:
+    wrong = read_formula(key, text, member);
     break;
   case CONFIG_HASH:
     wrong = read_hash(text, member);

@@ -32,9 +32,19 @@ const char *config_value_text(const config_key *key, const config *config, int d
   case CONFIG_BACKEND:
   case CONFIG_PATH:
   case CONFIG_HASH:
+  case CONFIG_FORMULA:
     (void)snprintf(text, CONFIG_PATH_SIZE, "%s",
                    *(const char *)member != '\0' ? (const char *)member : key->fallback);
     break;
+  case CONFIG_COMPONENT: {
+    const size_t d = (key->offset - offsetof(struct config, component)) / CONFIG_FORMULA_SIZE;
+    if (velocities_at(config->velocity)->from == PROBLEM_FORMULA) {
+      (void)snprintf(text, CONFIG_PATH_SIZE, "%s", (const char *)member);
+    } else {
+      (void)snprintf(text, CONFIG_PATH_SIZE, "%.*g", digits, config->uniform[d]);
+    }
+    break;
+  }
   }
   return text;
 }
@@ -52,6 +62,10 @@ void config_write(const config *config, FILE *file) {
     }
     if (config_value_is_clear(key, config)) continue;
     fprintf(file, "%s = %s\n", key->name, config_value_text(key, config, 17, text));
+  }
+  for (int i = 0; i < config->constant_count; i++) {
+    fprintf(file, "%s%s = %.17g\n", i == 0 ? "\n[" CONFIG_CONSTANTS "]\n" : "", config->constants[i].name,
+            config->constants[i].value);
   }
   (void)uselocale(before);
   if (c != (locale_t)0) freelocale(c);
@@ -136,4 +150,6 @@ void config_list(FILE *file) {
     fprintf(file, "| %-24s | %-78s | %-30s | %s |\n", name, config_value_accepted(key, accepted),
             default_text(key), key->help);
   }
+  fprintf(file, "| %-24s | %-78s | %-30s | %s |\n", CONFIG_CONSTANTS ".NAME", "a number from -1e+30 to 1e+30",
+          "none", "a name for formulas, as many as 32");
 }

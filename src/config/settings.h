@@ -29,12 +29,21 @@ typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) CONFIG_TRANSPORT_COUNT 
 /* Steps: the eight digits of a state's name. */
 enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
 
-/* CONFIG_PATH_SIZE: room for a path. CONFIG_PATH_LIMIT: longest path that is accepted, so that a line holds
- * it. CONFIG_LINE_LIMIT: longest line of a file in bytes, comment lines apart (inih's buffer of 200 less the
- * line end). */
-enum { CONFIG_PATH_SIZE = 4096, CONFIG_PATH_LIMIT = 180, CONFIG_LINE_LIMIT = 197 };
+/* CONFIG_PATH_SIZE: room for a path. CONFIG_PATH_LIMIT: longest path that is accepted. CONFIG_FORMULA_SIZE:
+ * room for a formula. */
+enum { CONFIG_PATH_SIZE = 4096, CONFIG_PATH_LIMIT = 180, CONFIG_FORMULA_SIZE = 4096 };
 
-enum { CONFIG_KEY_COUNT = 48, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+/* The section whose keys are names of constants for formulas. */
+#define CONFIG_CONSTANTS "constants"
+enum { CONFIG_NAME_SIZE = 32, CONFIG_MOST_CONSTANTS = 32 };
+
+typedef struct config_constant {
+  char name[CONFIG_NAME_SIZE];
+  double value;
+  int line;
+} config_constant;
+
+enum { CONFIG_KEY_COUNT = 50, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -45,17 +54,20 @@ typedef struct config {
   advection_form form; /* default advective */
   double diffusivity;  /* >= 0, default 0 */
   /* [initial] */
-  int initial;        /* case, an index of cases_at (problems/problem.h): required */
-  double center[3];   /* center_x, center_y, center_z: default the middle of the domain */
-  double width;       /* > 0; default a tenth of the shortest length */
-  double amplitude;   /* default 1 */
-  double background;  /* value far away, default 0 */
-  int wave_number[3]; /* kx, ky, kz: whole waves across the domain, default 1 */
+  int initial;                       /* case, an index of cases_at (problems/problem.h): required */
+  double center[3];                  /* center_x, center_y, center_z: default the middle of the domain */
+  double width;                      /* > 0; default a tenth of the shortest length */
+  double amplitude;                  /* default 1 */
+  double background;                 /* value far away, default 0 */
+  int wave_number[3];                /* kx, ky, kz: whole waves across the domain, default 1 */
+  char formula[CONFIG_FORMULA_SIZE]; /* of x, y, z; "" for none (default) */
   /* [velocity] */
   int velocity;      /* field, an index of velocities_at (problems/problem.h): required */
-  double uniform[3]; /* u, v, w: default 1, 0, 0 */
-  double abc[3];     /* a, b, c: default 1 */
-  double period;     /* > 0, default 1 */
+  double uniform[3]; /* u, v, w as numbers, where the field is no formula: default 1, 0, 0 */
+  char component[3][CONFIG_FORMULA_SIZE]; /* u, v, w as formulas of x, y, z; else "" */
+  char factor[CONFIG_FORMULA_SIZE];       /* a formula of t, default 1 */
+  double abc[3];                          /* a, b, c: default 1 */
+  double period;                          /* > 0, default 1 */
   /* [time] */
   int scheme;     /* an index of schemes_at (stepping/scheme.h), default rk4 */
   double courant; /* > 0, or 0: dt was given */
@@ -85,6 +97,9 @@ typedef struct config {
   char reference[CONFIG_HASH_SIZE];        /* 16 hexadecimal digits in lower case, or "" for none (default) */
   char reference_single[CONFIG_HASH_SIZE]; /* in its place where precision is single, if it is not "" */
   int64_t hash_every;                      /* steps between rows of hashes.csv, 0 = never (default) */
+  /* [constants] */
+  int constant_count;
+  config_constant constants[CONFIG_MOST_CONSTANTS];
   /* Where the values above came from, for messages: the file as they name it, and each key's line in it, 0
    * for a default, -1 for an override. */
   char file[CONFIG_FILE_SIZE];

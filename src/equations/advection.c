@@ -13,8 +13,9 @@ static int is_steady(const config *config) {
   return cases_velocity_steady(config) && !cases_has_source(config);
 }
 
-static int source_count(const config *config) {
-  return cases_has_source(config) ? CASES_SOURCES : 0;
+/* Arrays beside the states, each of which a stage reads once: the stored velocity and the sources. */
+static int array_count(const config *config) {
+  return (cases_velocity_stored(config) ? 3 : 0) + (cases_has_source(config) ? CASES_SOURCES : 0);
 }
 
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
@@ -30,8 +31,27 @@ static status fill(const config *config, const grid *grid, double time, int unkn
   (void)unknown;
   cases_solution solution;
   CHECK(cases_open(config, grid, time, &solution));
-  const status result = field_fill(field, grid->z0, grid->n[2], 0, cases_row, &solution);
+  status result = field_fill(field, grid->z0, grid->n[2], 0, cases_row, &solution);
+  if (result == STATUS_OK) result = cases_verdict(&solution);
   cases_close(&solution);
+  return result;
+}
+
+/* With halos: the conservative and the skew form difference the velocity. */
+static status create_stored(const config *config, const grid *grid, const field_space *space,
+                            advection *advection) {
+  cases_velocity velocity;
+  status result = STATUS_OK;
+  CHECK(cases_velocity_open(config, grid, &velocity));
+  for (int d = 0; d < 3 && result == STATUS_OK; d++) {
+    result = field_create(space, &advection->velocity[d]);
+    if (result != STATUS_OK) break;
+    advection->velocity_count++;
+    velocity.component = (axis)d;
+    result = field_fill(&advection->velocity[d], grid->z0, grid->n[2], 1, cases_velocity_row, &velocity);
+  }
+  if (result == STATUS_OK) result = cases_velocity_verdict(&velocity);
+  cases_velocity_close(&velocity);
   return result;
 }
 
@@ -67,7 +87,11 @@ static status create(const config *config, const grid *grid, const field_space *
   advection->config = config;
   advection->backend = space->backend;
   advection->stencil = stencil_make(config->order, grid->h);
-  if (!cases_velocity_uniform(config)) CHECK(create_velocity(config, grid, space, advection));
+  if (cases_velocity_stored(config)) {
+    CHECK(create_stored(config, grid, space, advection));
+  } else if (!cases_velocity_uniform(config)) {
+    CHECK(create_velocity(config, grid, space, advection));
+  }
   if (cases_has_source(config)) CHECK(create_source(config, grid, space, advection));
   return STATUS_OK;
 }
@@ -75,6 +99,7 @@ static status create(const config *config, const grid *grid, const field_space *
 static void destroy(void *self) {
   advection *advection = self;
   if (advection == NULL) return;
+  for (int i = 0; i < advection->velocity_count; i++) field_destroy(&advection->velocity[i]);
   for (int i = 0; i < advection->source_count; i++) field_destroy(&advection->source[i]);
   velocity_tables_destroy(&advection->tables);
   free(advection);
@@ -90,14 +115,24 @@ static status add_sources(const advection *a, const stage *stage, const kernels_
   return stage_end(stage);
 }
 
+/* A formula is sampled before the run, which may miss a peak. */
+static status refuse_factor(const config *config, double time, double factor) {
+  return config_refuse(config, "velocity", "factor",
+                       "is %g at t = %.9g; accepted: at most 1 in magnitude, as the step size relies on it",
+                       factor, time);
+}
+
 static status advance(void *self, const stage *stage) {
   const advection *a = self;
   const config *config = a->config;
   kernels_launch launch = stage_launch(stage, &a->stencil);
   kernels_stage fused = stage_kernel(stage, 0);
   if (a->source_count == 0) launch.edges = stage->edges;
+  const double factor = cases_velocity_factor(config, stage->time);
+  if (!problem_factor_allowed(factor)) return refuse_factor(config, stage->time, factor);
   fused.form = config->form;
-  fused.advection = -stage->weight * cases_velocity_factor(config, stage->time);
+  fused.advection = -stage->weight * factor;
+  for (int d = 0; d < a->velocity_count; d++) fused.velocity[d] = a->velocity[d].data;
   fused.tables = a->tables.tables;
   for (int d = 0; d < 3; d++) fused.uniform[d] = config->uniform[d];
   fused.diffusion = stage->weight * config->diffusivity;
@@ -110,8 +145,8 @@ const equation advection_equation = {.name = "advection",
                                      .names = names,
                                      .linear = is_linear,
                                      .steady = is_steady,
-                                     .array_count = source_count,
-                                     .stage_words = source_count,
+                                     .array_count = array_count,
+                                     .stage_words = array_count,
                                      .rates = find_rates,
                                      .rate_factor = cases_velocity_factor,
                                      .known = cases_exact_known,

@@ -6,8 +6,9 @@
 #include "problems/velocity_tables.h"
 
 /* d phi/dt = -A(phi) + kappa Lap phi + S, with A in advective, conservative or skew form; S is the
- * manufactured solution's. No field of the velocity is stored: its tables are in caches, and a stage moves no
- * word for them. Each of the manufactured solution's sources is a word per stage. */
+ * manufactured solution's. A velocity given by its own functions is not stored: its tables are in caches, and
+ * a stage moves no word for them. Otherwise its components are stored, which is three words per stage. Each
+ * of the manufactured solution's sources is a word per stage. */
 extern const equation advection_equation;
 
 /* What advection_equation.create makes. */
@@ -15,7 +16,9 @@ typedef struct advection {
   const config *config;
   const kernels *backend;
   stencil stencil;
-  velocity_tables tables;      /* unless the velocity is uniform */
+  velocity_tables tables; /* unless the velocity is uniform or stored */
+  field velocity[3];      /* if it is stored */
+  int velocity_count;
   field source[CASES_SOURCES]; /* manufactured solution only */
   int source_count;
 } advection;

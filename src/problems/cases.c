@@ -1,5 +1,6 @@
 #include "problems/cases.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -47,9 +48,10 @@ const char *cases_exact_text(const config *config, char text[CASES_TEXT]) {
   return text;
 }
 
-/* Entry of an axis table, at x where it was at t = 0: a factor of a product, or the distance from a body's
- * centre. */
+/* Entry of an axis table, at x where it was at t = 0: a factor of a product, the distance from a body's
+ * centre, or the coordinate itself for a formula, as the image within the domain. */
 static double axis_entry(const config *config, int d, double x, double time) {
+  if (case_of(config)->from == PROBLEM_FORMULA) return x - config->l[d] * floor(x / config->l[d]);
   return case_of(config)->factor != NULL ? case_of(config)->factor(config, d, x, time)
                                          : problem_nearest(x - config->center[d], config->l[d]);
 }
@@ -66,6 +68,8 @@ static void find_back(cases_solution *solution) {
 status cases_open(const config *config, const grid *grid, double time, cases_solution *solution) {
   *solution = (cases_solution){.config = config, .grid = grid, .time = time};
   find_back(solution);
+  if (case_of(config)->from == PROBLEM_FORMULA)
+    CHECK(formula_team_open(config, "initial.formula", config->formula, &solution->formula));
   solution->scale = case_of(config)->scale != NULL ? case_of(config)->scale(config, time) : config->amplitude;
   for (int d = 0; d < 3; d++) {
     solution->table[d] = malloc((size_t)grid->n[d] * sizeof(double));
@@ -80,6 +84,7 @@ status cases_open(const config *config, const grid *grid, double time, cases_sol
 }
 
 void cases_close(cases_solution *solution) {
+  formula_team_close(&solution->formula);
   for (int d = 0; d < 3; d++) {
     free(solution->table[d]);
     solution->table[d] = NULL;
@@ -109,7 +114,12 @@ void cases_row(const void *user, int64_t z, int64_t y, double *row) {
   const initial_case *initial = case_of(config);
   const double *h = s->grid->h;
   const int64_t nx = s->grid->n[0];
-  if (s->turned) {
+  if (initial->from == PROBLEM_FORMULA) {
+    for (int64_t x = 0; x < nx; x++) {
+      const double point[3] = {s->table[0][x], s->table[1][y], s->table[2][z]};
+      row[x] = formula_team_at(&s->formula, point);
+    }
+  } else if (s->turned) {
     for (int64_t x = 0; x < nx; x++) {
       const double point[3] = {(double)x * h[0], (double)y * h[1], (double)z * h[2]};
       row[x] = config->background + s->scale * turned_shape(s, point);
@@ -123,6 +133,10 @@ void cases_row(const void *user, int64_t z, int64_t y, double *row) {
     const double factor = s->scale * s->table[1][y] * s->table[2][z];
     for (int64_t x = 0; x < nx; x++) row[x] = config->background + factor * s->table[0][x];
   }
+}
+
+status cases_verdict(const cases_solution *solution) {
+  return formula_team_verdict(&solution->formula);
 }
 
 /* Rows in equal distances along z, and across y at the same time, hashed one after another. */
@@ -156,6 +170,8 @@ status cases_fingerprint(const config *config, const grid *grid, uint64_t *finge
   if (result == STATUS_OK) {
     *fingerprint = hash_rows(grid, cases_row, &solution, row, 0);
     *fingerprint = hash_velocity(&velocity, row, *fingerprint);
+    result = cases_verdict(&solution);
+    if (result == STATUS_OK) result = cases_velocity_verdict(&velocity);
   }
   cases_close(&solution);
   cases_velocity_close(&velocity);

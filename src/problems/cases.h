@@ -2,6 +2,7 @@
 #define FDAPP_PROBLEMS_CASES_H
 
 #include "domain/field.h"
+#include "problems/formula_team.h"
 #include "problems/problem.h"
 
 /* The case, its exact solution and the velocity field of a configuration, evaluated. What each of them is
@@ -17,10 +18,12 @@ typedef struct cases_solution {
   const config *config;
   const grid *grid;
   double time;
-  problem_map back; /* from a point to where it was at t = 0 */
-  double scale;     /* what multiplies the shape */
-  int turned;       /* back is more than a shift, so that rows are computed point by point */
-  double *table[3]; /* products: one factor per point of each axis; bodies: the distance from the centre */
+  problem_map back;     /* from a point to where it was at t = 0 */
+  double scale;         /* what multiplies the shape */
+  int turned;           /* back is more than a shift, so that rows are computed point by point */
+  double *table[3];     /* products: one factor per point of each axis; bodies: the distance from the centre;
+                         * formulas: the coordinate */
+  formula_team formula; /* of a formula */
 } cases_solution;
 
 /* Whether phi(t) is known: at t = 0 and with a source always, else where the velocity's motion is one of
@@ -37,37 +40,45 @@ status cases_open(const config *config, const grid *grid, double time, cases_sol
 void cases_close(cases_solution *solution);
 /* A field_row; user: a cases_solution. */
 void cases_row(const void *user, int64_t z, int64_t y, double *row);
+/* STATUS_USAGE if a formula gave a value that is not finite or too large in one of these rows. */
+status cases_verdict(const cases_solution *solution);
 
 /* Velocity c(x, t) = g(t) c(x), c by the formula of kernels_tables: X_d in the first three of table[0][x],
  * Y_d and A_d in table[1][y], Z_d and B_d in table[2][z], global indices. One component at a time, as a
- * field_row: to the bit what kernels make of the tables in the configuration's precision. */
+ * field_row: to the bit what kernels make of the tables in the configuration's precision. A stored velocity
+ * has no tables, but a formula for each component. */
 typedef struct cases_velocity {
   const config *config;
   const grid *grid;
   double (*table[3])[KERNELS_TABLE];
+  formula_team formula[3];
   axis component;
 } cases_velocity;
 
-/* Computes the tables. Not collective. STATUS_MEMORY, and nothing is left to close. config and grid must
- * outlive it. */
+/* Computes the tables, or reads the formulas. Not collective. STATUS_MEMORY, and nothing is left to close.
+ * config and grid must outlive it. */
 status cases_velocity_open(const config *config, const grid *grid, cases_velocity *velocity);
 void cases_velocity_close(cases_velocity *velocity);
 void cases_velocity_row(const void *user, int64_t z, int64_t y, double *row);
+/* As cases_verdict, of the components evaluated so far. */
+status cases_velocity_verdict(const cases_velocity *velocity);
 /* A component at a point. */
 double cases_velocity_at(const cases_velocity *velocity, axis component, int64_t z, int64_t y, int64_t x);
 /* g(t), at most 1 in magnitude. */
 double cases_velocity_factor(const config *config, double time);
 /* 1 if g is constant. */
 int cases_velocity_steady(const config *config);
+/* 1 if c is stored in fields: there are no tables. */
+int cases_velocity_stored(const config *config);
 /* 1 if c is the vector config.uniform everywhere: there is no need of tables. */
 int cases_velocity_uniform(const config *config);
 /* Largest sum_i |c_i| / h_i over this slab's points, at g = 1. The maximum over ranks is the caller's.
- * STATUS_MEMORY. */
+ * STATUS_MEMORY; STATUS_USAGE as cases_velocity_verdict. */
 status cases_velocity_rate(const config *config, const grid *grid, double *rate);
 
 /* A number for what this machine evaluates: XXH3 of rows of the case and of the velocity that are spread over
  * the whole grid, the same rows on every rank, and of g(t) at some times. Where two ranks get different
- * numbers, one of them computes wrongly. STATUS_MEMORY. */
+ * numbers, one of them computes wrongly. STATUS_MEMORY; STATUS_USAGE as cases_verdict. */
 status cases_fingerprint(const config *config, const grid *grid, uint64_t *fingerprint);
 
 /* The source term of the case, if it has one (problem.h): as field rows (user: a cases_source), and the

@@ -1,7 +1,9 @@
 #include "problems/cases.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Where a table's sums begin. */
 enum { SUM = PROBLEM_SUM };
@@ -12,8 +14,19 @@ static void table_entry(const cases_velocity *v, axis axis, int64_t i, double ta
   velocities_at(v->config->velocity)->entry(v->config, v->grid, axis, i, table);
 }
 
+static status open_formulas(cases_velocity *velocity) {
+  static const char *const keys[3] = {"velocity.u", "velocity.v", "velocity.w"};
+  status result = STATUS_OK;
+  for (int d = 0; d < 3 && result == STATUS_OK; d++)
+    result =
+        formula_team_open(velocity->config, keys[d], velocity->config->component[d], &velocity->formula[d]);
+  if (result != STATUS_OK) cases_velocity_close(velocity);
+  return result;
+}
+
 status cases_velocity_open(const config *config, const grid *grid, cases_velocity *velocity) {
   *velocity = (cases_velocity){.config = config, .grid = grid};
+  if (cases_velocity_stored(config)) return open_formulas(velocity);
   for (int d = 0; d < 3; d++) {
     velocity->table[d] = malloc((size_t)grid->n[d] * sizeof *velocity->table[d]);
     if (velocity->table[d] == NULL) {
@@ -29,7 +42,13 @@ void cases_velocity_close(cases_velocity *velocity) {
   for (int d = 0; d < 3; d++) {
     free(velocity->table[d]);
     velocity->table[d] = NULL;
+    formula_team_close(&velocity->formula[d]);
   }
+}
+
+status cases_velocity_verdict(const cases_velocity *velocity) {
+  for (int d = 0; d < 3; d++) CHECK(formula_team_verdict(&velocity->formula[d]));
+  return STATUS_OK;
 }
 
 /* In the arithmetic and the precision of the kernels: the largest time step and the sources are those of the
@@ -44,7 +63,15 @@ static double value_double(const double *x, const double *y, const double *z, in
   return fma(x[d], y[d] * z[d], y[SUM + d] + z[SUM + d]);
 }
 
+static double formula_value(const cases_velocity *velocity, axis component, int64_t z, int64_t y, int64_t x) {
+  const double *h = velocity->grid->h;
+  const double point[3] = {(double)x * h[0], (double)y * h[1], (double)z * h[2]};
+  const double value = formula_team_at(&velocity->formula[component], point);
+  return velocity->config->precision == PRECISION_SINGLE ? (double)(float)value : value;
+}
+
 double cases_velocity_at(const cases_velocity *velocity, axis component, int64_t z, int64_t y, int64_t x) {
+  if (velocity->formula[component].count > 0) return formula_value(velocity, component, z, y, x);
   const double *of_column = velocity->table[AXIS_X][x];
   const double *of_row = velocity->table[AXIS_Y][y], *of_plane = velocity->table[AXIS_Z][z];
   return velocity->config->precision == PRECISION_SINGLE
@@ -57,13 +84,47 @@ void cases_velocity_row(const void *user, int64_t z, int64_t y, double *row) {
   for (int64_t x = 0; x < v->grid->n[0]; x++) row[x] = cases_velocity_at(v, v->component, z, y, x);
 }
 
+/* The formula of t, kept from call to call, for it is asked for in each stage and takes longer to read than
+ * to evaluate. NULL: the factor is 1. */
+static formula *factor_formula(const config *config) {
+  static _Thread_local struct {
+    formula *formula;
+    char text[CONFIG_FORMULA_SIZE];
+    double l[3];
+    config_constant constants[CONFIG_MOST_CONSTANTS];
+  } kept;
+  if (config->factor[0] == '\0' || strcmp(config->factor, "1") == 0) return NULL;
+  if (kept.formula == NULL || strcmp(kept.text, config->factor) != 0 ||
+      memcmp(kept.l, config->l, sizeof kept.l) != 0 ||
+      memcmp(kept.constants, config->constants, sizeof kept.constants) != 0) {
+    formula_close(kept.formula);
+    (void)snprintf(kept.text, sizeof kept.text, "%s", config->factor);
+    memcpy(kept.l, config->l, sizeof kept.l);
+    memcpy(kept.constants, config->constants, sizeof kept.constants);
+    if (formula_open(config, config->factor, "t", &kept.formula) != STATUS_OK) status_clear();
+  }
+  return kept.formula;
+}
+
 double cases_velocity_factor(const config *config, double time) {
   const velocity_field *velocity = velocities_at(config->velocity);
+  if (velocity->from == PROBLEM_FORMULA) {
+    formula *formula = factor_formula(config);
+    return formula == NULL ? 1.0 : formula_at(formula, (const double[FORMULA_VARIABLES]){time});
+  }
   return velocity->factor == NULL ? 1.0 : velocity->factor(config, time);
 }
 
 int cases_velocity_steady(const config *config) {
+  if (velocities_at(config->velocity)->from == PROBLEM_FORMULA) {
+    formula *formula = factor_formula(config);
+    return formula == NULL || !formula_varies(formula);
+  }
   return velocities_at(config->velocity)->factor == NULL;
+}
+
+int cases_velocity_stored(const config *config) {
+  return velocities_at(config->velocity)->from != PROBLEM_FUNCTIONS;
 }
 
 int cases_velocity_uniform(const config *config) {
@@ -73,7 +134,7 @@ int cases_velocity_uniform(const config *config) {
 /* Largest sum of |c_i|/h_i in one row; `row` holds 2 nx doubles. */
 static double row_rate(const cases_velocity *fields, int64_t z, int64_t y, double *row) {
   const int64_t nx = fields->grid->n[0];
-  cases_velocity velocity = *fields;
+  cases_velocity velocity = *fields; /* for its component; what it points to remains the other's */
   double *sum = row + nx;
   for (int64_t x = 0; x < nx; x++) sum[x] = 0.0;
   for (int d = 0; d < 3; d++) {
@@ -108,7 +169,9 @@ status cases_velocity_rate(const config *config, const grid *grid, double *rate)
     }
     free(row);
   }
+  const status verdict = cases_velocity_verdict(&velocity);
   cases_velocity_close(&velocity);
   *rate = largest;
+  CHECK(verdict);
   return complete ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a row of velocities");
 }

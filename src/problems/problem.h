@@ -11,6 +11,13 @@
 
 #define PROBLEM_PI 3.14159265358979323846
 
+/* Where values of a case or a velocity field come from: its own functions, or what the configuration names.
+ */
+typedef enum problem_origin { PROBLEM_FUNCTIONS, PROBLEM_FORMULA } problem_origin;
+
+/* Largest magnitude of what a formula may give, as of the keys of a configuration. */
+#define PROBLEM_LARGEST 1e30
+
 /* Motions that leave a shape recognisable, as flags. A velocity names the one that it makes, a case those
  * after which its solution is still known. */
 enum {
@@ -34,6 +41,7 @@ enum { PROBLEM_KEYS = 16, CASES_SOURCES = 2 };
 /* The velocity c(x, t) = g(t) c(x). */
 typedef struct velocity_field {
   const char *name, *help;
+  problem_origin from; /* not PROBLEM_FUNCTIONS: a stored velocity, without entry and factor */
   const char *keys[PROBLEM_KEYS];
   int uniform; /* c is the vector u, v, w: kernels need no tables */
   /* Adds to `table`, which is 0 along x and holds factors of 1 along y and z, what the formula of
@@ -66,6 +74,7 @@ typedef struct problem_source {
  * coordinate each (`factor`) or a function of the offset from the centre (`body`). */
 typedef struct initial_case {
   const char *name, *help;
+  problem_origin from; /* not PROBLEM_FUNCTIONS: without factor, body and scale */
   const char *keys[PROBLEM_KEYS];
   double widest; /* largest width allowed, in shortest lengths; where it uses initial.width */
   /* The factor of axis d at x, a coordinate before the motion; `time` for the spreading by diffusion. */
@@ -88,6 +97,9 @@ int velocities_find(const char *name);
 
 /* Whether the case or the velocity of a configuration makes use of a key. */
 int problem_uses(const config *config, const char *section, const char *name);
+
+/* Whether a factor g(t) is at most 1 in magnitude, but for round-off: step sizes rely on it. */
+int problem_factor_allowed(double factor);
 
 /* x along an axis of a length, as the nearest periodic image of 0. */
 double problem_nearest(double x, double length);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* X(NAME): each stands in cases/NAME.c or velocities/NAME.c. */
-#define CASES(X)      X(cosine) X(gaussian) X(sphere) X(slotted) X(blob) X(shear_layer) X(manufactured)
-#define VELOCITIES(X) X(uniform) X(rotation) X(deformation) X(abc) X(taylor_green)
+#define CASES(X)      X(cosine) X(gaussian) X(sphere) X(slotted) X(blob) X(shear_layer) X(manufactured) X(formula)
+#define VELOCITIES(X) X(uniform) X(rotation) X(deformation) X(abc) X(taylor_green) X(formula)
 
 #define X(name) extern const initial_case case_##name;
 CASES(X)
@@ -59,6 +59,10 @@ int problem_uses(const config *config, const char *section, const char *name) {
   (void)snprintf(key, sizeof key, "%s.%s", section, name);
   return contains(cases_at(config->initial)->keys, key) ||
          contains(velocities_at(config->velocity)->keys, key);
+}
+
+int problem_factor_allowed(double factor) {
+  return fabs(factor) <= 1.0 + 1e-12;
 }
 
 double problem_nearest(double x, double length) {

@@ -1,26 +1,18 @@
 #include "snapshots/checkpoint_config.h"
 
-#include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct comparison {
-  const char *ours;
-  checkpoint_differences *differences;
-} comparison;
-
-typedef struct pair {
-  const char *section, *name, *value;
-  int differs;
-} pair;
+#include "config/ini.h"
+#include "config/settings.h"
 
 /* Where a difference in this key belongs; NULL: nowhere. */
 static char *list_of(checkpoint_differences *differences, const char *section, const char *name) {
   const int method = strcmp(name, "form") == 0 || strcmp(name, "scheme") == 0 || strcmp(name, "order") == 0;
   if (method) return differences->method;
-  const int problem =
-      strcmp(section, "physics") == 0 || strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
+  const int problem = strcmp(section, "physics") == 0 || strcmp(section, "initial") == 0 ||
+                      strcmp(section, "velocity") == 0 || strcmp(section, CONFIG_CONSTANTS) == 0;
   return problem ? differences->problem : NULL;
 }
 
@@ -34,28 +26,29 @@ static int same_value(const char *a, const char *b) {
   return strcmp(a, b) == 0 || (numbers && number_a == number_b);
 }
 
-static int compare_value(void *user, const char *section, const char *name, const char *value) {
-  pair *theirs = user;
-  if (strcmp(section, theirs->section) == 0 && strcmp(name, theirs->name) == 0)
-    theirs->differs = !same_value(value, theirs->value);
-  return 1;
-}
-
-static int compare_pair(void *user, const char *section, const char *name, const char *value) {
-  comparison *comparison = user;
-  pair theirs = {.section = section, .name = name, .value = value};
-  char *names = list_of(comparison->differences, section, name);
-  if (names == NULL) return 1;
-  (void)ini_parse_string(comparison->ours, compare_value, &theirs);
-  if (theirs.differs) {
-    const size_t used = strlen(names);
-    (void)snprintf(names + used, CHECKPOINT_NAMES - used, "%s%s.%s", used > 0 ? ", " : "", section, name);
+/* Whether `text` has a key with another value. */
+static int differs_in(const char *text, const char *section, const char *name, const char *value) {
+  ini_reader ini;
+  int differs = 0;
+  if (ini_open(text, &ini) != STATUS_OK) return 0;
+  for (ini_kind kind = ini_next(&ini); kind != INI_END; kind = ini_next(&ini)) {
+    if (kind == INI_PAIR && strcmp(section, ini.section) == 0 && strcmp(name, ini.name) == 0)
+      differs = !same_value(value, ini.value);
   }
-  return 1;
+  ini_close(&ini);
+  return differs;
 }
 
 void checkpoint_config_compare(const char *theirs, const char *ours, checkpoint_differences *differences) {
-  comparison comparison = {.ours = ours, .differences = differences};
+  ini_reader ini;
   *differences = (checkpoint_differences){0};
-  (void)ini_parse_string(theirs, compare_pair, &comparison);
+  if (ini_open(theirs, &ini) != STATUS_OK) return;
+  for (ini_kind kind = ini_next(&ini); kind != INI_END; kind = ini_next(&ini)) {
+    char *names = kind == INI_PAIR ? list_of(differences, ini.section, ini.name) : NULL;
+    if (names == NULL || !differs_in(ours, ini.section, ini.name, ini.value)) continue;
+    const size_t used = strlen(names);
+    (void)snprintf(names + used, CHECKPOINT_NAMES - used, "%s%s.%s", used > 0 ? ", " : "", ini.section,
+                   ini.name);
+  }
+  ini_close(&ini);
 }

@@ -56,9 +56,20 @@ def value(key, text, *says, **more):
     return override(f"{key}={text}", f"{key}={text}", f"command line: {key} = {text}: ", *says, **more)
 
 
-def line(name, text, *says, ranks=(1,)):
-    """A line 12 at the end of a good file, in its section [time]."""
-    return Bad(name, ("run.ini",), ("run.ini:12: ", *says), (GOOD + text).encode(), ranks=ranks)
+def formula(name, text, *says, ranks=(1,)):
+    """An initial condition by a formula that is refused."""
+    arguments = ("run.ini", "initial.case=formula", f"initial.formula={text}")
+    return Bad(f"formula: {name}", arguments, (f"command line: initial.formula = {text[:80]}", *says), ranks=ranks)
+
+
+def velocity(name, text, *says, ranks=(1,)):
+    """A velocity by formulas, one of which is refused."""
+    return Bad(f"velocity: {name}", ("run.ini", "velocity.field=formula", f"velocity.{text}"), says, ranks=ranks)
+
+
+def line(name, text, *says, ranks=(1,), place=12):
+    """Lines at the end of a good file, in its section [time], the first of which is line 12."""
+    return Bad(name, ("run.ini",), (f"run.ini:{place}: ", *says), (GOOD + text).encode(), ranks=ranks)
 
 
 def file(name, text, *says, ranks=(1,)):
@@ -164,11 +175,39 @@ CASES = [
     line("only a comment as value", "scheme = ; rk4\n", "time.scheme = : no value"),
     line("comment of another kind", "scheme = rk4 # classical\n", "a comment after a value begins with ' ;'"),
     line("continued line", "  scheme = rk4,\n    ck45\n", "time.scheme = rk4,: not known"),
-    line("long line", "scheme = rk4 ;" + 200 * "x" + "\n", "line too long: 214 bytes; accepted: at most 197"),
+    line("long line", "scheme = rk4" + 5000 * "x" + "\n", "time.scheme = rk4xxxx", "not known"),
     line("control character", "scheme = rk4\x07\n", "control character"),
     file("key before the first section", "nx = 12\n" + GOOD, "run.ini:1: nx: a key before the first [section]"),
     file("zero bytes", GOOD.encode("utf-16"), "run.ini: contains zero bytes", ranks=(1, 2)),
     file("large file", b"\n" * (1 << 20) + b"\n", "run.ini: larger than 1048576 bytes"),
+    # Formulas: all but the last are found before the grid is.
+    override("no formula", "initial.case=formula", "initial.formula = none: missing; accepted: a formula of x, y, z"),
+    formula("unknown name", "cosx(x)", "character 1: 'cosx' is not known; accepted: numbers, x, y, z, pi, lx, ly, lz, sin", ranks=(1, 2)),
+    formula("time in space", "x + t", "character 5: 't' is not known"),
+    formula("open parenthesis", "sin(x", "character 6: a parenthesis is not closed"),
+    formula("closing parenthesis", "x)*2", "character 2: ')' is not expected"),
+    formula("nothing behind an operator", "x +", "character 4: the formula ends where a value is expected"),
+    formula("no operator", "2 x", "character 3: 'x' stands where an operator is expected"),
+    formula("too many arguments", "sin(x, y)", "too many arguments of sin"),
+    formula("a comma", "x, y", "character 2: a comma without a function"),
+    formula("an assignment", "x = 1", "character 3: '=' cannot be read"),
+    formula("half a condition", "x < 1 ? 2", "'?' without ':'"),
+    formula("a text", '"x"', "character 1: '\"' cannot be read"),
+    formula("division by zero at a corner", "1/x", "is inf at x = 0, y = 0, z = 0", ranks=(1, 3)),
+    formula("a logarithm below zero", "log(x - 0.5)", "is nan at x = 0, y = 0, z = 0"),
+    formula("too large", "1e31", "is 1e+31 at x = 0"),
+    formula("too long", "x" + 2048 * "+x", "too long; accepted: a formula of at most 4095 bytes"),
+    Bad("division by zero at one point", ("run.ini", "initial.case=formula", "initial.formula=1/(x - 0.25 + abs(y - 2/13) + abs(z - 3/14))"),
+        ("run.ini: initial.formula = 1/(x - 0.25", "is inf at x = 0.25, y = 0.153846154, z = 0.214285714"), ranks=(1, 3)),
+    velocity("a name of nothing", "u=omega*x", "velocity.u = omega*x: character 1: 'omega' is not known", ranks=(1, 2)),
+    velocity("no factor of space", "factor=x", "velocity.factor = x: character 1: 'x' is not known; accepted: numbers, t, pi"),
+    velocity("factor above one", "factor=2*t + 1.5", "velocity.factor = 2*t + 1.5: is 1.5 at t = 0; accepted: at most 1 in magnitude"),
+    velocity("infinite", "w=tan(pi/2)^2", "velocity.w = tan(pi/2)^2: is 2.66709e+32 at x = 0"),
+    override("formula of a field that is none", "velocity.u=2*x", "velocity.u = 2*x: not a decimal number", "with velocity.field = formula"),
+    value("constants.sin", "1", "not a name for a constant; accepted: a letter"),
+    value("constants.2a", "1", "not a name for a constant"),
+    value("constants.a", "1/3", "not a decimal number; accepted: a number from -1e30 to 1e30"),
+    line("a constant twice", "[constants]\na = 1\na = 2\n", "constants.a = 2: repeated", place=14),
     # What single values cannot tell.
     Bad("more bytes than 64 bits", ("run.ini", "grid.nx=67108864", "grid.ny=67108864", "grid.nz=1000"),
         ("command line: grid.nx = 67108864, ny = 67108864, nz = 1000", "64 bits")),

@@ -91,10 +91,10 @@ def test_cuda_unknown(tmp_path):
 
 def test_a_library_in_an_unusual_place_is_found_once_installed(tmp_path):
     cache = (Path(os.environ["FDAPP"]).parent / "CMakeCache.txt").read_text()
-    library = Path(re.search(r"^FDAPP_inih_LIBRARY:FILEPATH=(.*)$", cache, re.MULTILINE).group(1))
+    library = Path(re.search(r"^FDAPP_muparser_LIBRARY:FILEPATH=(.*)$", cache, re.MULTILINE).group(1))
     (tmp_path / "unusual").mkdir()
     (tmp_path / "unusual" / library.name).symlink_to(library)
-    given = ["-DFDAPP_CUDA=OFF", f"-DFDAPP_inih_LIBRARY={tmp_path}/unusual/{library.name}"]
+    given = ["-DFDAPP_CUDA=OFF", f"-DFDAPP_muparser_LIBRARY={tmp_path}/unusual/{library.name}"]
     for paths in run_paths(tmp_path, *given):
         assert f"{tmp_path}/unusual" in paths
     assert run_paths(tmp_path, *given, "-DCMAKE_INSTALL_RPATH=$ORIGIN/../lib")[1] == [r"\$ORIGIN/../lib"]

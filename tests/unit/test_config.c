@@ -177,18 +177,60 @@ static void test_layout(void **state) {
       STATUS_OK);
   assert_memory_equal(&c, &plain, offsetof(config, file));
 
-  char text[1024] = MINIMAL "; ", line[512];
-  memset(text + strlen(text), 'x', 600); /* a long comment */
-  assert_int_equal(load_text(text), STATUS_OK);
-  for (int extra = 0; extra < 2; extra++) { /* the longest line, and one byte more */
-    (void)snprintf(line, sizeof line, "[output]%*s", CONFIG_LINE_LIMIT + extra - 8, " ;");
-    (void)snprintf(text, sizeof text, MINIMAL "%s\n", line);
+  static const char *const before[] = {"; ", "[output] ; ", "scheme = rk4 ; "};
+  for (int i = 0; i < 3; i++) { /* a comment may be as long as it likes, wherever it stands */
+    char text[16384] = MINIMAL;
+    strcat(text, before[i]);
+    memset(text + strlen(text), 'x', 9000);
+    assert_int_equal(load_text(text), STATUS_OK);
+  }
+}
+
+/* A formula has up to 4095 bytes on its line, and is kept to the last of them. */
+static void test_long_values(void **state) {
+  (void)state;
+  char text[16384], formula[8192];
+  for (int extra = 0; extra < 2; extra++) {
+    memset(formula, 0, sizeof formula);
+    for (int i = 0; i < 2047 + extra; i++) strcat(formula, "1+");
+    strcat(formula, "x");
+    (void)snprintf(text, sizeof text, "%s[initial]\nformula = %s ; more\n", MINIMAL, formula);
     if (extra == 0) {
       assert_int_equal(load_text(text), STATUS_OK);
+      assert_string_equal(c.formula, formula);
     } else {
-      assert_refused(text, 12, "line too long: 198 bytes", "at most 197");
+      assert_refused(text, 13, "too long", "a formula of at most 4095 bytes");
     }
   }
+}
+
+#define FORMULA                                                                                              \
+  "[grid]\nnx = 9\nny = 9\nnz = 9\nlx = 2\n[time]\ndt = 0.1\nt_end = 2\n[initial]\ncase = formula\n"         \
+  "[velocity]\nfield = formula\n[constants]\nA = 0.5\nlong_name_2 = -3e-2 ; c\n[velocity]\n"
+
+static void test_formulas(void **state) {
+  (void)state;
+  assert_int_equal(
+      load_text(FORMULA "u = A*x\nv = 1\nw = sin(y)\nfactor = t/2\n[initial]\nformula = A + x\n"), STATUS_OK);
+  assert_string_equal(c.formula, "A + x");
+  assert_string_equal(c.component[0], "A*x");
+  assert_string_equal(c.component[2], "sin(y)");
+  assert_string_equal(c.factor, "t/2");
+  assert_int_equal(c.constant_count, 2);
+  assert_string_equal(c.constants[1].name, "long_name_2");
+  assert_true(c.constants[1].value == -0.03);
+  /* u, v, w are numbers for any other field, and read as such. */
+  assert_int_equal(load_text(MINIMAL "[velocity]\nu = 0.25\nw = -1e-3\n"), STATUS_OK);
+  assert_true(c.uniform[0] == 0.25 && c.uniform[1] == 0.0 && c.uniform[2] == -1e-3);
+  assert_refused(MINIMAL "[velocity]\nw = 2*x\n", 13, "velocity.w = 2*x: not a decimal number",
+                 "formulas with velocity.field = formula");
+  assert_refused(FORMULA "u = 1\n", 0, "initial.formula = none: missing", "a formula of x, y, z");
+  assert_refused(FORMULA "u = 1+\n[initial]\nformula = x\n", 17, "velocity.u = 1+: character 3", "expected");
+  assert_refused(FORMULA "factor = 1+t\n[initial]\nformula = x\n", 17, "is 1.002 at t = 0.002", "at most 1");
+  assert_refused(FORMULA "[constants]\nA = 1\n", 18, "constants.A = 1: repeated", "each constant once");
+  assert_refused(FORMULA "[constants]\nlx = 1\n", 18, "constants.lx = 1: not a name", "a letter");
+  assert_refused(FORMULA "[constants]\n_b = 1\n", 18, "constants._b = 1: not a name", "a letter");
+  assert_refused(FORMULA "[constants]\nb = nan\n", 18, "constants.b = nan: not a decimal number", "a number");
 }
 
 static void test_bad_lines(void **state) {
@@ -474,6 +516,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_defaults),       cmocka_unit_test(test_every_key),
       cmocka_unit_test(test_hashes),         cmocka_unit_test(test_layout),
+      cmocka_unit_test(test_long_values),    cmocka_unit_test(test_formulas),
       cmocka_unit_test(test_bad_lines),      cmocka_unit_test(test_missing),
       cmocka_unit_test(test_bad_numbers),    cmocka_unit_test(test_limits),
       cmocka_unit_test(test_bad_words),      cmocka_unit_test(test_bad_overrides),

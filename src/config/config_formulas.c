@@ -1,0 +1,91 @@
+#include <math.h>
+#include <string.h>
+
+#include "config/config_table.h"
+#include "problems/formula.h"
+#include "problems/problem.h"
+
+static const char *const components[3] = {"u", "v", "w"};
+
+/* Refuses a key for the message recorded last. */
+static status refuse(const config *config, const char *section, const char *name, status found) {
+  char what[CONFIG_TEXT_SIZE];
+  if (found != STATUS_USAGE) return found;
+  (void)snprintf(what, sizeof what, "%s", status_message(found));
+  status_clear();
+  return config_refuse(config, section, name, "%s", what);
+}
+
+/* A few points of the grid, those at the ends and in the middle among them: the whole grid is looked at when
+ * the field is made. */
+static status sample_space(const config *config, const char *section, const char *name, formula *formula) {
+  enum { ACROSS = 5 };
+  for (int i = 0; i < ACROSS * ACROSS * ACROSS; i++) {
+    const int64_t step[3] = {i % ACROSS, i / ACROSS % ACROSS, i / (ACROSS * ACROSS)};
+    double x[3];
+    for (int d = 0; d < 3; d++)
+      x[d] = (double)(step[d] * (config->n[d] - 1) / (ACROSS - 1)) * config->l[d] / (double)config->n[d];
+    const double value = formula_at(formula, x);
+    if (isfinite(value) && fabs(value) <= PROBLEM_LARGEST) continue;
+    return config_refuse(config, section, name,
+                         "is %g at x = %g, y = %g, z = %g; accepted: a magnitude of at most %g",
+                         isnan(value) ? fabs(value) : value, x[0], x[1], x[2], PROBLEM_LARGEST);
+  }
+  return STATUS_OK;
+}
+
+/* Times of the run, as far as they are known before the step size is. */
+static status sample_time(const config *config, formula *formula) {
+  enum { TIMES = 1000 };
+  const double end = config->t_end > 0.0 ? config->t_end : (double)config->steps * config->dt;
+  for (int i = 0; i <= TIMES; i++) {
+    const double time[3] = {fmax(end, 0.0) * i / TIMES};
+    const double value = formula_at(formula, time);
+    if (problem_factor_allowed(value)) continue;
+    return config_refuse(config, "velocity", "factor",
+                         "is %g at t = %g; accepted: at most 1 in magnitude, with the largest velocity in u, "
+                         "v, w",
+                         value, time[0]);
+  }
+  return STATUS_OK;
+}
+
+static status check(const config *config, const char *section, const char *name, const char *text,
+                    const char *variables) {
+  formula *formula = NULL;
+  if (text[0] == '\0') return config_refuse(config, section, name, "missing; accepted: a formula of x, y, z");
+  const status read = formula_open(config, text, variables, &formula);
+  if (read != STATUS_OK) return refuse(config, section, name, read);
+  const status result = strcmp(variables, "t") == 0 ? sample_time(config, formula)
+                                                    : sample_space(config, section, name, formula);
+  formula_close(formula);
+  return result;
+}
+
+static status check_numbers(const config_reading *reading) {
+  for (int d = 0; d < 3; d++) {
+    char subject[CONFIG_FORMULA_SIZE + CONFIG_TEXT_SIZE];
+    const char *wrong = config_component_read(reading->config, d);
+    if (wrong == NULL) {
+      memset(reading->config->component[d], 0, CONFIG_FORMULA_SIZE);
+      continue;
+    }
+    (void)snprintf(subject, sizeof subject, "velocity.%s = %s", components[d], reading->config->component[d]);
+    return config_fail(
+        reading->path, reading->config->line[config_key_find("velocity", components[d])], subject,
+        "%s; accepted: a number from -1e+30 to 1e+30; formulas with velocity.field = formula", wrong);
+  }
+  return STATUS_OK;
+}
+
+status config_formulas_check(const config_reading *reading) {
+  config *config = reading->config;
+  if (velocities_at(config->velocity)->from == PROBLEM_FORMULA) {
+    for (int d = 0; d < 3; d++) CHECK(check(config, "velocity", components[d], config->component[d], "xyz"));
+    CHECK(check(config, "velocity", "factor", config->factor, "t"));
+  } else {
+    CHECK(check_numbers(reading));
+  }
+  if (cases_at(config->initial)->from != PROBLEM_FORMULA) return STATUS_OK;
+  return check(config, "initial", "formula", config->formula, "xyz");
+}

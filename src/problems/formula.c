@@ -1,0 +1,271 @@
+#include "problems/formula.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <muParserDLL.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "problems/problem.h"
+#include "problems/rounded.h"
+
+struct formula {
+  muParserHandle_t parser;
+  double value[FORMULA_VARIABLES];
+};
+
+/* muParser's own ^ is pow of the C library, and cannot be replaced: ^ reaches muParser as another character,
+ * which is an operator of the same precedence. */
+enum {
+  POWER = '^',
+  POWER_INSIDE = '~',
+  POWER_PRECEDENCE = 7,
+  RIGHT_ASSOCIATIVE = 1,
+  FOLD = 1,
+  MESSAGE = 400
+};
+
+static double sign(double x) {
+  return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0;
+}
+
+static double sum_of(const double *values, int count) {
+  double sum = values[0];
+  for (int i = 1; i < count; i++) sum += values[i];
+  return sum;
+}
+
+static double mean_of(const double *values, int count) {
+  return sum_of(values, count) / count;
+}
+
+static double least_of(const double *values, int count) {
+  double least = values[0];
+  for (int i = 1; i < count; i++) least = fmin(least, values[i]);
+  return least;
+}
+
+static double largest_of(const double *values, int count) {
+  double largest = values[0];
+  for (int i = 1; i < count; i++) largest = fmax(largest, values[i]);
+  return largest;
+}
+
+static const struct {
+  const char *name;
+  muFun1_t call;
+} functions[] = {
+    {"sin", rounded_sin},
+    {"cos", rounded_cos},
+    {"tan", rounded_tan},
+    {"asin", rounded_asin},
+    {"acos", rounded_acos},
+    {"atan", rounded_atan},
+    {"sinh", rounded_sinh},
+    {"cosh", rounded_cosh},
+    {"tanh", rounded_tanh},
+    {"asinh", rounded_asinh},
+    {"acosh", rounded_acosh},
+    {"atanh", rounded_atanh},
+    {"exp", rounded_exp},
+    {"log", rounded_log},
+    {"ln", rounded_log},
+    {"log2", rounded_log2},
+    {"log10", rounded_log10},
+    {"sqrt", sqrt},
+    {"abs", fabs},
+    {"sign", sign},
+    {"rint", rint},
+};
+
+static const struct {
+  const char *name;
+  muMultFun_t call;
+} lists[] = {{"min", least_of}, {"max", largest_of}, {"sum", sum_of}, {"avg", mean_of}};
+
+enum { FUNCTIONS = sizeof functions / sizeof functions[0], LISTS = sizeof lists / sizeof lists[0] };
+
+static const char *const lengths[3] = {"lx", "ly", "lz"};
+
+int formula_name_free(const char *name) {
+  static const char *const taken[] = {"x", "y", "z", "t", "pi", "lx", "ly", "lz", "atan2"};
+  if (!isalpha((unsigned char)name[0])) return 0;
+  for (const char *c = name; *c != '\0'; c++) {
+    if (!isalnum((unsigned char)*c) && *c != '_') return 0;
+  }
+  for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+    if (strcmp(taken[i], name) == 0) return 0;
+  }
+  for (int i = 0; i < FUNCTIONS; i++) {
+    if (strcmp(functions[i].name, name) == 0) return 0;
+  }
+  for (int i = 0; i < LISTS; i++) {
+    if (strcmp(lists[i].name, name) == 0) return 0;
+  }
+  return 1;
+}
+
+static void define(formula *formula, const config *config, const char *variables) {
+  const muParserHandle_t parser = formula->parser;
+  mupClearFun(parser);
+  mupClearConst(parser);
+  for (int i = 0; variables[i] != '\0'; i++)
+    mupDefineVar(parser, (const char[2]){variables[i], '\0'}, &formula->value[i]);
+  for (int i = 0; i < FUNCTIONS; i++) mupDefineFun1(parser, functions[i].name, functions[i].call, FOLD);
+  for (int i = 0; i < LISTS; i++) mupDefineMultFun(parser, lists[i].name, lists[i].call, FOLD);
+  mupDefineFun2(parser, "atan2", rounded_atan2, FOLD);
+  mupDefineOprt(parser, (const char[2]){POWER_INSIDE, '\0'}, rounded_pow, POWER_PRECEDENCE, RIGHT_ASSOCIATIVE,
+                FOLD);
+  mupDefineConst(parser, "pi", PROBLEM_PI);
+  for (int d = 0; d < 3; d++) mupDefineConst(parser, lengths[d], config->l[d]);
+  for (int i = 0; i < config->constant_count; i++)
+    mupDefineConst(parser, config->constants[i].name, config->constants[i].value);
+}
+
+/* What this program does not take of what muParser would: another character for a power, texts, assignments.
+ * NULL, or the first such character. */
+static const char *foreign(const char *text) {
+  for (const char *c = text; *c != '\0'; c++) {
+    const int assigns = *c == '=' && c[1] != '=' && (c == text || strchr("=<>!", c[-1]) == NULL);
+    if (*c == POWER_INSIDE || *c == '"' || assigns || (unsigned char)*c > 126 || (unsigned char)*c < ' ')
+      return c;
+  }
+  return NULL;
+}
+
+static status fail_at(size_t place, const char *what) {
+  return status_fail(STATUS_USAGE, "character %zu: %s", place + 1, what);
+}
+
+static void say_unknown(const config *config, const char *variables, const char *token, char *what) {
+  size_t used = (size_t)snprintf(what, MESSAGE, "'%s' is not known; accepted: numbers, ", token);
+  for (int i = 0; variables[i] != '\0'; i++)
+    used += (size_t)snprintf(what + used, MESSAGE - used, "%c, ", variables[i]);
+  used += (size_t)snprintf(what + used, MESSAGE - used, "pi, lx, ly, lz, ");
+  for (int i = 0; i < config->constant_count && used + CONFIG_NAME_SIZE < MESSAGE / 2; i++)
+    used += (size_t)snprintf(what + used, MESSAGE - used, "%s, ", config->constants[i].name);
+  (void)snprintf(what + used, MESSAGE - used, FORMULA_FUNCTIONS);
+}
+
+/* Words for an error of muParser, by its code (EErrorCodes in muParserDef.h, which only C++ can read). */
+static void say(int code, const char *token, char *what) {
+  switch (code) {
+  case 0:
+  case 32:
+  case 34:
+    (void)snprintf(what, MESSAGE, "'%s' stands where a value is expected", token);
+    break;
+  case 2:
+    (void)snprintf(what, MESSAGE, "the formula ends where a value is expected");
+    break;
+  case 3:
+    (void)snprintf(what, MESSAGE, "a comma without a function");
+    break;
+  case 4:
+  case 5:
+  case 6:
+  case 12:
+    (void)snprintf(what, MESSAGE, "'%s' stands where an operator is expected", token);
+    break;
+  case 7:
+    (void)snprintf(what, MESSAGE, "'%s' is not expected here", token);
+    break;
+  case 11:
+    (void)snprintf(what, MESSAGE, "a parenthesis is not closed");
+    break;
+  case 14:
+    (void)snprintf(what, MESSAGE, "too many arguments of %s", token);
+    break;
+  case 15:
+    (void)snprintf(what, MESSAGE, "too few arguments of %s", token);
+    break;
+  case 25:
+    (void)snprintf(what, MESSAGE, "a formula is expected");
+    break;
+  case 33:
+    (void)snprintf(what, MESSAGE, "'?' without ':'; accepted: CONDITION ? VALUE : VALUE");
+    break;
+  default:
+    (void)snprintf(what, MESSAGE, "'%s' cannot be read", token);
+    break;
+  }
+}
+
+/* A name may be longer than what a message has room for. */
+static void copy_token(const char *from, char token[64]) {
+  (void)snprintf(token, 64, "%s", from);
+  token[strcspn(token, " ")] = '\0';
+  for (char *c = token; *c != '\0'; c++) {
+    if (*c == POWER_INSIDE) *c = POWER;
+  }
+}
+
+static status fail_parser(const formula *formula, const config *config, const char *text,
+                          const char *variables) {
+  enum { UNKNOWN = 1 };
+  char what[MESSAGE] = "", token[64];
+  const int code = mupGetErrorCode(formula->parser), place = mupGetErrorPos(formula->parser);
+  const size_t length = strlen(text);
+  copy_token(mupGetErrorToken(formula->parser), token);
+  if (code == UNKNOWN) {
+    say_unknown(config, variables, token, what);
+  } else {
+    say(code, token, what);
+  }
+  return fail_at(place < 0 || (size_t)place > length ? length : (size_t)place, what);
+}
+
+static status read_text(formula *formula, const config *config, const char *text, const char *variables) {
+  char inside[CONFIG_FORMULA_SIZE];
+  int values = 0;
+  const char *wrong = foreign(text);
+  if (wrong != NULL) {
+    char what[MESSAGE];
+    (void)snprintf(what, sizeof what,
+                   "'%.1s' cannot be read; accepted: + - * / ^ ( ) , < <= > >= == != && || ? :",
+                   (unsigned char)*wrong < 127 && *wrong >= ' ' ? wrong : "?");
+    return fail_at((size_t)(wrong - text), what);
+  }
+  (void)snprintf(inside, sizeof inside, "%s", text);
+  for (char *c = inside; *c != '\0'; c++) {
+    if (*c == POWER) *c = POWER_INSIDE;
+  }
+  mupSetExpr(formula->parser, inside);
+  if (!mupError(formula->parser)) (void)mupEvalMulti(formula->parser, &values);
+  if (mupError(formula->parser)) return fail_parser(formula, config, text, variables);
+  return values == 1 ? STATUS_OK : fail_at(strcspn(text, ","), "a comma without a function");
+}
+
+status formula_open(const config *config, const char *text, const char *variables, formula **made) {
+  formula *formula = calloc(1, sizeof *formula);
+  *made = NULL;
+  if (formula != NULL) formula->parser = mupCreate(muBASETYPE_FLOAT);
+  if (formula == NULL || formula->parser == NULL) {
+    free(formula);
+    return status_fail(STATUS_MEMORY, "no memory for a formula");
+  }
+  define(formula, config, variables);
+  const status result = read_text(formula, config, text, variables);
+  if (result == STATUS_OK) {
+    *made = formula;
+  } else {
+    formula_close(formula);
+  }
+  return result;
+}
+
+void formula_close(formula *formula) {
+  if (formula == NULL) return;
+  mupRelease(formula->parser);
+  free(formula);
+}
+
+double formula_at(formula *formula, const double values[FORMULA_VARIABLES]) {
+  memcpy(formula->value, values, sizeof formula->value);
+  return mupEval(formula->parser);
+}
+
+int formula_varies(formula *formula) {
+  return mupGetExprVarNum(formula->parser) > 0;
+}
