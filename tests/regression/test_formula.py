@@ -142,7 +142,10 @@ def test_long_formula_with_a_long_comment(tmp_path):
 def test_constants_without_a_formula_are_named(tmp_path):
     result = run(
         tmp_path / "run",
-        merged(PROBLEM, {"initial": {"case": "blob", "formula": None}, "velocity": {"field": "abc", "u": 1, "v": None, "w": None}}),
+        merged(
+            PROBLEM,
+            {"initial": {"case": "blob", "formula": None}, "velocity": {"field": "abc", "u": 1, "v": None, "w": None}},
+        ),
         "time.steps=0",
     )
     said = " ".join(complaints(result))

@@ -17,8 +17,6 @@ class Fdapp(CMakePackage, CudaPackage):
     depends_on("mpi")
     depends_on("hdf5+mpi")
     depends_on("muparser")
-    depends_on("mpfr")
-    depends_on("gmp")
     depends_on("jansson")
     depends_on("mpfr")
     depends_on("gmp")
