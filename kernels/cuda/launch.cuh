@@ -24,16 +24,15 @@ using tile_for = tile<shape_for<Op, USE>().width, shape_for<Op, USE>().rows, sha
 
 constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
 
-/* Planes that a device's rounds of blocks take one after the other; what a block needs to begin, the planes
- * before its first one included, costs about as much as START planes more. */
+/* Planes that the device computes one after the other, in waves of `resident` blocks. To begin, a block reads
+ * the planes before its first one, which costs about as much as START planes more. */
 static inline long rounds_cost(int blocks, int planes, int resident) {
   constexpr int START = 12;
   return (long)divide_up(blocks, resident) * (planes + START);
 }
 
-/* The number of pieces along z that takes the fewest rounds of planes, with `resident` blocks at once, of
- * those that occupy the share `fill` of all rounds; 0: none. With two ranges of planes, of edges as a rule,
- * there can be one more. */
+/* The number of pieces along z with the least cost, if the blocks fill at least the share `fill` of their
+ * waves; 0 if no number does. Two ranges of planes can become one piece more. */
 static inline int pieces_choose(int tiles, int planes, int resident, double fill) {
   int best = 0;
   long least = LONG_MAX;
@@ -68,9 +67,9 @@ static inline geometry ends_first(geometry d, int chunk) {
   return d;
 }
 
-/* All tiles in as many pieces as are fastest. Or, if that is faster, whole tiles in full rounds, and before
- * them those left over, in pieces which fill their rounds, too: whoever begins early would run out of step.
- * With `early` a cut tile's ends are pieces of their own. */
+/* Cuts all tiles into as many pieces as are fastest. If it costs less, whole tiles fill complete waves, and
+ * the tiles left over come before them, cut into pieces that fill their waves, too: blocks that started early
+ * would run out of step. With `early` the ends of a cut tile are pieces of their own. */
 template <class Tile> static cut cut_make(geometry &d, int resident, bool early) {
   constexpr double FULL = 0.97;
   const int planes = d.planes();
@@ -96,8 +95,7 @@ template <class Tile> static cut cut_make(geometry &d, int resident, bool early)
   return c;
 }
 
-/* Points that a multiprocessor computes one after the other, where each has one block at a time; planes to
- * begin with are counted, too. */
+/* Points that a multiprocessor computes one after the other if it runs one block at a time. */
 template <class Tile> static double tile_cost(geometry d, int multiprocessors) {
   const cut c = cut_make<Tile>(d, multiprocessors, false);
   const long planes = rounds_cost(c.cut_blocks(), c.chunk, multiprocessors) +
@@ -105,7 +103,7 @@ template <class Tile> static double tile_cost(geometry d, int multiprocessors) {
   return (double)planes * Tile::WIDTH * Tile::HEIGHT;
 }
 
-/* Iterations of the loop over planes on the longest way of a block. */
+/* The most iterations that a block makes of its loop over planes. */
 template <class Op, class Tile> static int cut_iterations(const cut &c, bool early) {
   const auto march = [](int planes) {
     return divide_up(planes + 2 * pipeline<Op, Tile>::LEAD, Tile::UNROLL) * Tile::UNROLL;

@@ -1,8 +1,6 @@
 #ifndef FDAPP_CUDA_OPERATIONS_CUH
 #define FDAPP_CUDA_OPERATIONS_CUH
 
-#include <utility>
-
 #include "device.cuh"
 #include "operations.h" /* again: after arithmetic.h it has the finish functions */
 
@@ -239,19 +237,14 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
     }
   }
 
-  template <int TERM, bool CHAIN>
-  __device__ __forceinline__ static void term_set(operation_point &at, const lines &f, const lines &g,
-                                                  const points &p, int v) {
+  /* Sets the terms in use, from TERM on: Laplacians (CHAIN) or all others. */
+  template <bool CHAIN, int TERM = 0>
+  __device__ __forceinline__ static void terms_set(operation_point &at, const lines &f, const lines &g,
+                                                   const points &p, int v) {
     constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
     if constexpr (operation_has(&DECLARED, TERM) && (term.fold == FOLD_CHAIN) == CHAIN)
       at.term[TERM] = term_value<TERM>(*at.a, f, g, p, v);
-  }
-
-  template <int... TERM>
-  __device__ __forceinline__ static void terms_set(std::integer_sequence<int, TERM...>, operation_point &at,
-                                                   const lines &f, const lines &g, const points &p, int v) {
-    (term_set<TERM, false>(at, f, g, p, v), ...);
-    (term_set<TERM, true>(at, f, g, p, v), ...); /* last: fewer registers spill */
+    if constexpr (TERM + 1 < OPERATION_TERMS) terms_set<CHAIN, TERM + 1>(at, f, g, p, v);
   }
 
   /* The outputs on a vector of points, from lines of the field (f), of the triple (g), and values there. */
@@ -265,7 +258,8 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
       for (int i = 0; i < OPERATION_INPUTS; i++) {
         if (reads(i)) at.input[i] = p.input[i][v];
       }
-      terms_set(std::make_integer_sequence<int, OPERATION_TERMS>{}, at, f, g, p, v);
+      terms_set<false>(at, f, g, p, v);
+      terms_set<true>(at, f, g, p, v); /* last: fewer registers spill */
 #pragma unroll
       for (int k = 0; k < OUTPUTS; k++) result[k][v] = operation_finish(KIND, OPTIONS, k, &at);
     }

@@ -7,10 +7,10 @@
  * cache when its neighbour comes: SMs run at unequal speed, and blocks left alone drift apart
  * (docs/explanation/performance.md, "Blocks in step").
  *
- * Each block takes a ticket when it starts, which is its tile. Consecutive tickets form a group and share a
- * counter. A group ends where a round of all blocks does, as many as are resident at once, and where a round
- * of whole tiles does, for only these begin together: those that start in the last round of cut tiles stay
- * ahead of the rest.
+ * Each block takes a ticket when it starts, which is its tile. A group is a set of blocks that start
+ * together, one wave of `round` consecutive tickets, and shares a counter. Cut and whole tiles never share a
+ * group, because whole tiles that fill up the last wave of cut tiles start earlier than the others.
+ *
  * Every few planes a block counts itself and waits until its group has passed the step before. A wait is
  * bounded: the bits do not depend on it, and a group that cannot run at once (the GPU is shared) costs each
  * block one time-out, after which it stops waiting. The last block out zeroes the words. */
@@ -30,8 +30,8 @@ struct pace {
 enum { PACE_TICKET, PACE_LEFT, PACE_EDGES, PACE_COUNTERS };
 constexpr int PACE_POLLS = 128; /* about 0.1 ms */
 
-/* Tells the host that the edges of a slab are written: `blocks` of them belong to edges, and the last one
- * signals. */
+/* Signals to the host that the edges of a slab are written, when the last of the `blocks` that compute edges
+ * is done with its own. */
 struct edge_signal {
   unsigned *done; /* zero between kernels */
   context_signal *host;

@@ -5,11 +5,11 @@
 #include "pace.cuh"
 #include "tables.cuh"
 
-/* The kernel for large launches, one for all operations: a block marches a tile of x and y along z. Planes
- * come by asynchronous copies through rings in shared memory; what is needed along z stays in registers, a
- * window of 9 planes (in `rereading` tiles 5, those ahead being read again from f's ring); x and y are taken
- * 4 planes late, when the window is centred there. Every input word comes from memory once but for the sides
- * of tiles, which the L2 cache holds while blocks keep pace. */
+/* The kernel for large launches of all operations: a block marches a tile of x and y along z. Asynchronous
+ * copies bring planes into rings in shared memory. Neighbours along z stay in registers, in a window of 9
+ * planes; tiles that reread keep 5 and read the planes ahead from the field's ring again. Neighbours along x
+ * and y are read 4 planes late, when the window is centred on their plane. Memory delivers every input once,
+ * and the sides of tiles again, which the L2 cache holds while blocks keep pace. */
 
 __device__ __forceinline__ void copy_values(const real (&from)[VECTOR], real *to) {
 #pragma unroll
@@ -210,9 +210,9 @@ template <class Op, class Tile> struct pipeline {
   }
 };
 
-/* How a launch is cut: the first `cut_tiles` tiles are taken in `pieces` pieces of at most `chunk` planes
- * along z, a block for each; the others whole, the planes of `slab`, by one block each, with the slab's upper
- * edge before the rest if edges are to be told of. */
+/* How a launch is cut into blocks. Each of the first `cut_tiles` tiles is cut along z into `pieces` pieces of
+ * at most `chunk` planes, and each piece is a block. Every other tile is one block, which computes the planes
+ * of `slab`; if the launch signals its edges, it computes the slab's upper edge first. */
 struct cut {
   int tiles_x, tiles_y, cut_tiles, pieces, chunk;
   kernels_planes slab;
@@ -259,9 +259,9 @@ struct walk {
   }
 };
 
-/* With the window along z upside down, differences change sign, and nothing else does; but of a zero the sign
- * may be another. Fields do not see it: a stage with a base, as the last one of every scheme, stores no
- * negative zero where all is zero (test_kernels_stage). */
+/* Marching downwards reverses the window along z, so first differences change sign; negating the coefficients
+ * of z undoes that exactly. Only the sign of a zero can differ, and fields do not show it: the last stage of
+ * every scheme adds to a base, and 0 + (-0) = +0 (test_kernels_stage). */
 __device__ __forceinline__ arguments turned(const arguments &a, bool down) {
   arguments b = a;
 #pragma unroll
@@ -270,7 +270,7 @@ __device__ __forceinline__ arguments turned(const arguments &a, bool down) {
   return b;
 }
 
-/* One block's way through the planes of a piece. `edges` is told of the first HALO planes if `tells`. */
+/* One block computes the planes of a piece. If it `tells`, it signals `edges` after the first HALO planes. */
 template <class Op, class Tile>
 __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geometry &d,
                                       const kernels_planes &piece, bool down, pacer &mine, bool paces,

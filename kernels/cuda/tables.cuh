@@ -4,11 +4,12 @@
 #include "operations.cuh"
 #include "ring.cuh"
 
-/* A velocity known by formula in a block that marches along z: what rows bring to it, in shared memory, made
- * a plane before the newest one, from the planes' entries, which asynchronous copies bring yet a plane
- * earlier; nobody waits for either. Part of pipeline.cuh. SIDES: on HALO more rows and columns on both sides.
- * BACK: planes before the newest one whose rows are kept; without, as many slots as entries have, so that
- * both are counted at once. */
+/* The velocity of tables in a block that marches along z; part of pipeline.cuh. Shared memory holds what each
+ * row of a plane brings to it (table_pair). Rows are filled one plane ahead of the newest plane, from the
+ * plane's entries, which asynchronous copies bring another plane earlier, so that no thread waits for either.
+ *
+ * SIDES: rows and columns on HALO more points on both sides, for fluxes. BACK: the rows of that many planes
+ * before the newest are kept; with 0, rows have as many slots as entries, and one count serves both. */
 template <class Tile, bool SIDES, int BACK> struct tables {
   static constexpr int SIDE = SIDES ? HALO : 0;
   static constexpr int PLANE = (Tile::HEIGHT + 2 * SIDE) * KERNELS_TABLE; /* pairs of a plane's rows */

@@ -36,123 +36,104 @@ struct tile_choice {
 
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
 
-constexpr tile_shape predicated_if(bool condition, tile_shape shape) {
-  shape.predicated = condition;
-  return shape;
-}
-
 /* Shapes of several operations, with their number of rows. */
 constexpr tile_shape WIDE_4 = {.width = WIDE, .rows = 4, .threads = 256, .stages = 2, .pace = 3, .unroll = 3};
 constexpr tile_shape WIDE_2 = {.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 3, .unroll = 3};
+constexpr tile_shape LONG_4 = {
+    .width = WIDE, .rows = 4, .threads = 256, .stages = 3, .pace = 18, .unroll = 9, .pace_waves = 9};
 constexpr tile_shape SMALL_2 = {
     .width = NARROW, .rows = 2, .threads = 256, .stages = 3, .pace = 3, .unroll = 3};
-constexpr tile_shape SMALL_EXTRAS = {
-    .width = NARROW, .rows = 2, .threads = 256, .stages = 2, .pace = 3, .unroll = 3};
 
-/* In double precision `usual` is as small as thin slabs need. */
-constexpr tile_shape thin_if_single(tile_shape shape) {
-  return SINGLE ? shape : tile_shape{};
-}
-
-constexpr tile_choice derivative_y_tiles() {
-  tile_choice c = {{.width = NARROW, .rows = 4, .threads = 512, .stages = 2, .pace = 2}};
-  c.thin = thin_if_single({.width = NARROW, .rows = 2, .threads = 512, .stages = 4, .pace = 4});
-  c.small = {.width = NARROW, .rows = 2, .threads = 256, .stages = 4, .pace = 4};
-  c.unpaced_planes = 16;
-  c.paced_thin = true;
-  c.pencil_points = SINGLE ? 0 : (size_t)1 << 18; /* 4.9 against 6.6 us at 64^3 */
-  return c;
-}
-
-constexpr tile_choice derivative_z_tiles() {
-  tile_choice c = {{.width = NARROW, .rows = 2, .threads = 512, .stages = 5, .pace = 5}};
-  c.thin = thin_if_single({.width = NARROW, .rows = 1, .threads = 512, .stages = 8, .pace = 6});
-  c.paced_thin = !SINGLE;
-  c.bytes = (size_t)16 << 20;
+constexpr tile_choice derivative_tiles(bool along_y) {
+  tile_choice c = {{.width = NARROW,
+                    .rows = along_y ? 4 : 2,
+                    .threads = 512,
+                    .stages = along_y ? 2 : 5,
+                    .pace = along_y ? 2 : 5}};
+  c.paced_thin = along_y || !SINGLE;
+  if (along_y) {
+    if (SINGLE) c.thin = {.width = NARROW, .rows = 2, .threads = 512, .stages = 4, .pace = 4};
+    c.small = {.width = NARROW, .rows = 2, .threads = 256, .stages = 4, .pace = 4};
+    c.unpaced_planes = 16;
+    c.pencil_points = SINGLE ? 0 : (size_t)1 << 18; /* 4.9 against 6.6 us at 64^3 */
+  } else {
+    if (SINGLE) c.thin = {.width = NARROW, .rows = 1, .threads = 512, .stages = 8, .pace = 6};
+    c.bytes = (size_t)16 << 20;
+  }
   return c;
 }
 
 constexpr tile_choice gradient_tiles() {
   tile_choice c = {{.width = WIDE, .rows = 4, .threads = 256, .stages = 2, .pace = 2, .unroll = 3}};
-  if (!SINGLE)
-    c.usual = {
-        .width = WIDE, .rows = 2, .threads = 512, .stages = 2, .pace = 2, .unroll = 1, .rereads = true};
   c.small = {.width = NARROW, .rows = 2, .threads = 256, .stages = 3, .pace = 2, .unroll = 3};
-  c.thin = thin_if_single(c.small);
   c.small_cost = 0.9;
   c.paced_thin = !SINGLE;
+  if (SINGLE) {
+    c.thin = c.small;
+  } else {
+    c.usual.rows = 2;
+    c.usual.threads = 512;
+    c.usual.unroll = 1;
+    c.usual.rereads = true;
+  }
   return c;
 }
 
 constexpr tile_choice divergence_tiles() {
   tile_choice c = {{.width = NARROW, .rows = 4, .threads = 256, .stages = 2, .pace = 2}};
-  c.thin = thin_if_single({.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 2});
+  if (SINGLE) c.thin = {.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 2};
   c.thin_planes = SINGLE ? 256 : 64; /* 256^3 gains 8 points */
   c.paced_thin = !SINGLE;
   return c;
 }
 
 constexpr tile_choice laplacian_tiles() {
-  tile_choice c = {{.width = WIDE,
-                    .rows = 4,
-                    .threads = 256,
-                    .stages = SINGLE ? 3 : 4,
-                    .pace = 18,
-                    .unroll = 9,
-                    .pace_waves = 9}};
+  tile_choice c = {LONG_4};
+  c.usual.stages = SINGLE ? 3 : 4;
   c.odd = c.usual;
-  if (!SINGLE)
-    c.odd = {.width = WIDE, .rows = 4, .threads = 128, .stages = 2, .pace = 18, .unroll = 3, .pace_waves = 9};
+  if (!SINGLE) {
+    c.odd.threads = 128;
+    c.odd.stages = 2;
+    c.odd.unroll = 3;
+  }
   c.odd.predicated = true;
   c.small = SMALL_2;
   return c;
 }
 
-/* Stages whose velocity is uniform, or of tables in the advective form. Predicates were measured in middle
- * stages, and win there; the first and last ones that were tried lost. */
+/* Stages whose velocity is uniform, or of tables in the advective form. Predicates were tried in some stages
+ * of every kind: they win in middle ones, and lose in first and last ones. */
 constexpr tile_choice stage_lean_tiles(unsigned options) {
   const bool tables = (options & STAGE_VELOCITY) == STAGE_FORMULA, diffusion = options & STAGE_DIFFUSION;
-  if (options & STAGE_EXTRAS) {
-    if (diffusion && tables && !SINGLE)
-      return {{.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 4, .unroll = 3}};
-    if (diffusion) return {WIDE_2};
-    tile_choice c = {WIDE_2};
-    if (!SINGLE)
-      c.usual = {.width = WIDE, .rows = 1, .threads = 512, .stages = 2, .pace = tables ? 6 : 4, .unroll = 3};
-    c.small = SMALL_EXTRAS;
-    c.small_cost = 0.9;
+  const bool first = !(options & STAGE_BASE), last = options & STAGE_EXTRAS, middle = !first && !last;
+  tile_choice c = {last ? WIDE_2 : WIDE_4};
+  if (diffusion && (tables || !first)) {
+    if (SINGLE || !tables) return c;
+    if (middle) {
+      c.usual.pace = c.usual.unroll = 5;
+      c.usual.predicated = c.usual.rereads = true;
+    } else {
+      c.usual.rows = 2;
+      c.usual.pace = 4;
+    }
     return c;
   }
-  if (options & STAGE_BASE) {
-    tile_choice c = {WIDE_4};
-    if (diffusion && tables && !SINGLE)
-      c.usual = {.width = WIDE,
-                 .rows = 4,
-                 .threads = 256,
-                 .stages = 2,
-                 .pace = 5,
-                 .unroll = 5,
-                 .predicated = true,
-                 .rereads = true};
-    if (diffusion) return c;
-    c.small = SMALL_2;
-    if (tables && !SINGLE)
-      c.usual = {.width = WIDE, .rows = 4, .threads = 256, .stages = 2, .pace = 9, .unroll = 9};
-    if (tables) return c;
-    c.thin = thin_if_single(SMALL_2);
+  c.small = SMALL_2;
+  if (first && !SINGLE) c.usual = LONG_4;
+  if (middle && tables && !SINGLE) c.usual.pace = c.usual.unroll = 9;
+  if (middle && !tables) {
+    if (SINGLE) c.thin = SMALL_2;
     c.small_cost = 0.93;
     c.paced_thin = !SINGLE;
-    return c;
   }
-  if (diffusion && tables)
-    return {SINGLE
-                ? WIDE_4
-                : tile_shape{.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 4, .unroll = 3}};
-  tile_choice c = {WIDE_4};
-  if (!SINGLE)
-    c.usual = {
-        .width = WIDE, .rows = 4, .threads = 256, .stages = 3, .pace = 18, .unroll = 9, .pace_waves = 9};
-  c.small = SMALL_2;
+  if (last) {
+    c.small.stages = 2;
+    c.small_cost = 0.9;
+    if (SINGLE) return c;
+    c.usual.rows = 1;
+    c.usual.threads = 512;
+    c.usual.pace = tables ? 6 : 4;
+  }
   return c;
 }
 
@@ -161,27 +142,28 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
 constexpr tile_choice stage_flux_tables_tiles(unsigned options) {
   if (options & (STAGE_GRADIENT | STAGE_DIFFUSION))
     return {{.width = NARROW, .rows = 2, .threads = 128, .stages = 3, .pace = 6}};
-  const bool middle = (options & STAGE_BASE) && !(options & STAGE_EXTRAS);
-  return {predicated_if(middle, SINGLE ? tile_shape{.width = WIDE,
-                                                    .rows = 2,
-                                                    .threads = 256,
-                                                    .stages = 3,
-                                                    .pace = 18,
-                                                    .unroll = 9,
-                                                    .pace_waves = 9}
-                                       : WIDE_2)};
+  tile_choice c = {SINGLE ? LONG_4 : WIDE_2};
+  c.usual.rows = 2;
+  c.usual.predicated = (options & STAGE_BASE) && !(options & STAGE_EXTRAS);
+  return c;
 }
 
 constexpr tile_choice stage_stored_tiles(unsigned options) {
   const bool base = options & STAGE_BASE, extras = options & STAGE_EXTRAS;
-  if (!(options & STAGE_FLUX)) {
-    if (extras) return {{.width = NARROW, .rows = 2, .threads = 256, .stages = SINGLE ? 2 : 1, .pace = 2}};
+  if (!(options & STAGE_FLUX) && !extras)
     return {{.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 3, .unroll = SINGLE ? 1 : 3}};
+  tile_choice c = {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = 2}};
+  if (!(options & STAGE_FLUX)) {
+    c.usual.rows = 2;
+    c.usual.stages = SINGLE ? 2 : 1;
+  } else if (options & STAGE_GRADIENT) {
+    c.usual.predicated = SINGLE && base && !extras;
+  } else if (SINGLE || !(options & STAGE_DIFFUSION)) {
+    c.usual.rows = 2;
+    c.usual.threads = 128;
+    c.usual.stages = 1;
   }
-  const tile_shape one_row = {.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = 2};
-  if (options & STAGE_GRADIENT) return {predicated_if(SINGLE && base && !extras, one_row)};
-  if ((options & STAGE_DIFFUSION) && !SINGLE) return {one_row};
-  return {{.width = NARROW, .rows = 2, .threads = 128, .stages = 1, .pace = 2}};
+  return c;
 }
 
 constexpr tile_choice stage_tiles(unsigned options) {
@@ -193,7 +175,7 @@ constexpr tile_choice stage_tiles(unsigned options) {
 template <class Op> constexpr tile_choice tiles_of() {
   switch (Op::KIND) {
   case OPERATION_derivative:
-    return Op::OPTIONS == AXIS_Y ? derivative_y_tiles() : derivative_z_tiles();
+    return derivative_tiles(Op::OPTIONS == AXIS_Y);
   case OPERATION_laplacian:
     return laplacian_tiles();
   case OPERATION_stage:
