@@ -23,7 +23,7 @@
   X(PEER, "peer", "copies from GPU to GPU on one node, without messages")
 
 #define X(name, text, help) CONFIG_TRANSPORT_##name,
-typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) CONFIG_TRANSPORT_COUNT } config_transport;
+typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) } config_transport;
 #undef X
 
 /* Steps: the eight digits of a state's name. */

@@ -49,11 +49,11 @@ status grid_bound(grid *grid, int axis) {
                        "grid: %" PRId64 " points along %c; accepted: at least %d where it has ends",
                        grid->n[axis], "xyz"[axis], 2 * GRID_CLOSURE);
   }
-  grid->h[axis] = grid->l[axis] / (double)(grid->n[axis] - 1);
   for (int end = 0; end < GRID_ENDS; end++) {
     grid->ends[axis][end] = GRID_BOUNDED;
     grid->weights[axis][end][0] = 0.5;
   }
+  grid->h[axis] = grid->l[axis] / grid_intervals(grid, axis);
   return STATUS_OK;
 }
 
@@ -61,6 +61,10 @@ int grid_neighbour(const grid *grid, int side) {
   const int rank = grid->rank + (side == GRID_LOW ? -1 : 1);
   if (grid->ends[2][side] == GRID_BOUNDED && (rank < 0 || rank == grid->ranks)) return -1;
   return (rank + grid->ranks) % grid->ranks;
+}
+
+double grid_intervals(const grid *grid, int axis) {
+  return (double)(grid->n[axis] - (grid->ends[axis][GRID_LOW] == GRID_BOUNDED));
 }
 
 double grid_position(const grid *grid, int axis, int64_t i) {

@@ -55,6 +55,9 @@ status grid_bound(grid *grid, int axis);
 /* The rank of the slab below (GRID_LOW) or above (GRID_HIGH) this one, -1 beyond an end of z. */
 int grid_neighbour(const grid *grid, int side);
 
+/* Spacings along an axis: point i lies at the fraction i / grid_intervals of its length. */
+double grid_intervals(const grid *grid, int axis);
+
 /* Coordinate, and quadrature weight, of global point i of an axis. */
 double grid_position(const grid *grid, int axis, int64_t i);
 double grid_weight(const grid *grid, int axis, int64_t i);

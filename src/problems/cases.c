@@ -78,7 +78,8 @@ status cases_open(const config *config, const grid *grid, double time, cases_sol
       return status_fail(STATUS_MEMORY, "no memory for tables of the initial condition");
     }
     for (int64_t i = 0; i < grid->n[d]; i++)
-      solution->table[d][i] = axis_entry(config, d, (double)i * grid->h[d] + solution->back.shift[d], time);
+      solution->table[d][i] =
+          axis_entry(config, d, grid_position(grid, d, i) + solution->back.shift[d], time);
   }
   return STATUS_OK;
 }

@@ -95,10 +95,36 @@ static void test_what_a_velocity_costs(void **state) {
   }
 }
 
+/* Where an axis has ends, its points reach from one to the other: a flow whose period is the box is the same
+ * on both. */
+static void test_axes_with_ends(void **state) {
+  (void)state;
+  static const char *const names[] = {"deformation", "abc", "taylor_green"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const config config = case_of(velocities_find(names[i]), FORM_ADVECTIVE, PRECISION_DOUBLE);
+    const int64_t n[3] = {17, 16, 18}, inside[3] = {5, 6, 7};
+    grid grid;
+    cases_velocity velocity;
+    assert_int_equal(grid_make(n, config.l, 1, 0, &grid), STATUS_OK);
+    for (int d = 0; d < 3; d++) assert_int_equal(grid_bound(&grid, d), STATUS_OK);
+    assert_int_equal(cases_velocity_open(&config, &grid, &velocity), STATUS_OK);
+    for (int k = 0; k < 9; k++) { /* each component, across each axis */
+      int64_t low[3] = {inside[0], inside[1], inside[2]}, high[3] = {inside[0], inside[1], inside[2]};
+      low[k % 3] = 0;
+      high[k % 3] = n[k % 3] - 1;
+      const double at_low = cases_velocity_at(&velocity, (axis)(k / 3), low[2], low[1], low[0]);
+      const double at_high = cases_velocity_at(&velocity, (axis)(k / 3), high[2], high[1], high[0]);
+      lab_between(at_high - at_low, -1e-14, 1e-14, "%s, component %d across axis %d", names[i], k / 3, k % 3);
+    }
+    cases_velocity_close(&velocity);
+  }
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_tables_are_the_velocity),
       cmocka_unit_test(test_what_a_velocity_costs),
+      cmocka_unit_test(test_axes_with_ends),
   };
   return lab_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

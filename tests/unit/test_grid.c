@@ -68,6 +68,7 @@ static void an_axis_with_ends(void **state) {
   assert_true(g.ends[1][GRID_LOW] == GRID_PERIODIC && g.ends[2][GRID_HIGH] == GRID_PERIODIC);
   assert_true(grid_position(&g, 0, 0) == 0.0 && grid_position(&g, 0, 24) == 3.0);
   assert_true(grid_position(&g, 1, 10) == 1.0);
+  assert_true(grid_intervals(&g, 0) == 24.0 && grid_intervals(&g, 1) == 20.0);
   double length = 0.0;
   double moment = 0.0;
   for (int64_t i = 0; i < 25; i++) {
