@@ -17,9 +17,11 @@ typedef FDAPP_REAL real;
 #define REAL_FMA(a, b, c)                                                                                    \
   fma((a), (b), (c)) /* overloaded: correctly rounded in the type of its arguments                           \
                       */
+#define REAL_ABS(a) fabs(a)
 #else
 #define ARITHMETIC        static inline __attribute__((always_inline))
 #define REAL_FMA(a, b, c) _Generic((a), float : __builtin_fmaf, double : __builtin_fma)((a), (b), (c))
+#define REAL_ABS(a)       _Generic((a), float : __builtin_fabsf, double : __builtin_fabs)(a)
 #endif
 
 /* What a call computes: one point, or, where the file that includes this has its own type and fma for them,
@@ -27,6 +29,7 @@ typedef FDAPP_REAL real;
 #ifndef FDAPP_NUMBER
 #define FDAPP_NUMBER real
 #define NUMBER_FMA   REAL_FMA
+#define NUMBER_ABS   REAL_ABS
 #endif
 typedef FDAPP_NUMBER number;
 
@@ -50,12 +53,24 @@ ARITHMETIC number second_pairs(const number *c, number s, number m4, number m3, 
   return NUMBER_FMA(c[1], p1 + m1, s);
 }
 
+/* Even difference: c[k-1] multiplies f(+k) - 2 f + f(-k), outermost pair first. The centre is taken from each
+ * pair, so that a constant has none, whatever the coefficients' rounding. */
+ARITHMETIC number even_difference(const number *c, number m4, number m3, number m2, number m1, number centre,
+                                  number p1, number p2, number p3, number p4) {
+  const number twice = centre + centre;
+  number e = c[3] * ((p4 + m4) - twice);
+  e = NUMBER_FMA(c[2], (p3 + m3) - twice, e);
+  e = NUMBER_FMA(c[1], (p2 + m2) - twice, e);
+  return NUMBER_FMA(c[0], (p1 + m1) - twice, e);
+}
+
 /* A velocity of tables (kernels.h): product = y z and sum = a + b are rounded first. */
 ARITHMETIC number table_velocity(number x, number product, number sum) {
   return NUMBER_FMA(x, product, sum);
 }
 
-/* u . grad f; the part in x and y, for those who have dz later. */
+/* u . grad f, and with the size of each component and even differences its dissipation; the part in x and y,
+ * for those who have dz later. */
 ARITHMETIC number advective_xy(number u, number v, number dx, number dy) {
   return NUMBER_FMA(v, dy, u * dx);
 }

@@ -96,12 +96,15 @@ typedef struct kernels_tables {
 /* One Runge-Kutta stage on the planes of the launch, fused:
  *
  *   b   = base ? base : f
- *   out = b + weight_f (f - b) + sum_i weight_extra[i] (extra[i] - b) + advection * A(f) + diffusion * Lap(f)
+ *   out = b + weight_f (f - b) + sum_i weight_extra[i] (extra[i] - b) + advection * A(f)
+ *         + dissipation * S(f) + diffusion * Lap(f)
  *
- * where A is u.grad f, div(u f) or their mean (form), and the caller puts -dt, the stage's weight and the
- * velocity's time factor into `advection`. All doubles are rounded once to the field's precision. The order
- * of operations is that of the line above, with arithmetic.h. Weights do not matter where base is NULL; the
- * terms of extras are left out where these are NULL, that of diffusion where `diffusion`, rounded, is zero.
+ * where A is u.grad f, div(u f) or their mean (form), S is |u| Dx f + |v| Dy f + |w| Dz f with the even
+ * differences of stencil.h, and the caller puts -dt, the stage's weight and the velocity's time factor into
+ * `advection`, their size into `dissipation`. All doubles are rounded once to the field's precision. The
+ * order of operations is that of the line above, with arithmetic.h. Weights do not matter where base is NULL;
+ * the terms of extras are left out where these are NULL, those of dissipation and diffusion where their
+ * factor, rounded, is zero.
  *
  * f: halos valid in z. velocity: either all three, or all NULL for that of the tables, or without tables for
  * the uniform one, for which the three forms are the same and the advective one is used; velocity[2] needs
@@ -119,6 +122,7 @@ typedef struct kernels_stage {
   const void *velocity[3];
   kernels_tables tables;
   double uniform[3];
+  double dissipation;
   double diffusion;
 } kernels_stage;
 
@@ -237,17 +241,8 @@ typedef struct kernels {
   status (*event_seconds)(const kernels_event *start, const kernels_event *end, double *seconds);
 
   /* Numerics. Launch errors are checked; STATUS_DEVICE. */
-  /* out = d f / d axis. f: halos valid in z if axis is AXIS_Z. */
-  status (*derivative)(const kernels_launch *launch, axis axis, const void *f, void *out);
-  /* out[0..2] = grad f, from one load of f. f: halos valid. */
-  status (*gradient)(const kernels_launch *launch, const void *f, void *const out[3]);
-  /* out = d v[0]/dx + d v[1]/dy + d v[2]/dz. v[2]: halos valid. */
-  status (*divergence)(const kernels_launch *launch, const void *const v[3], void *out);
-  /* out = Laplacian of f. f: halos valid. */
-  status (*laplacian)(const kernels_launch *launch, const void *f, void *out);
-  status (*stage)(const kernels_launch *launch, const kernels_stage *stage);
-  /* y = fma(a, x, y) point by point. */
-  status (*axpy)(const kernels_launch *launch, double a, const void *x, void *y);
+  /* Any operation of operations.h. Typed calls of those in use are below: apply_gradient and others. */
+  status (*apply)(const kernels_launch *launch, const kernels_call *call);
   /* sums[i] for the i-th plane of the launch (kernels_plane_at), into host memory; returns when they are
    * there. reference: NULL or a field. */
   status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
@@ -283,6 +278,25 @@ typedef struct kernels {
   status (*derivative_variant)(const kernels_launch *launch, int variant, axis axis, const void *f,
                                void *out);
 } kernels;
+
+/* Calls of `apply`, enqueued when they return. Inputs that are differenced along z have valid halos there. */
+
+/* out = d f / d along. */
+status apply_derivative(const kernels *backend, const kernels_launch *launch, axis along, const void *f,
+                        void *out);
+/* out[0..2] = grad f, from one load of f. */
+status apply_gradient(const kernels *backend, const kernels_launch *launch, const void *f,
+                      void *const out[3]);
+/* out = d v[0]/dx + d v[1]/dy + d v[2]/dz. */
+status apply_divergence(const kernels *backend, const kernels_launch *launch, const void *const v[3],
+                        void *out);
+status apply_laplacian(const kernels *backend, const kernels_launch *launch, const void *f, void *out);
+/* y = fma(a, x, y) point by point. */
+status apply_axpy(const kernels *backend, const kernels_launch *launch, double a, const void *x, void *y);
+status apply_stage(const kernels *backend, const kernels_launch *launch, const kernels_stage *stage);
+
+/* The call that apply_stage makes. */
+kernels_call kernels_stage_call(const kernels_stage *stage, precision precision);
 
 /* The backend called `name`, or NULL. */
 const kernels *kernels_find(const char *name);

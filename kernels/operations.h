@@ -13,64 +13,7 @@
  * Included by C17 and by CUDA files (C++17). Files that include arithmetic.h first get the finish functions,
  * too. */
 
-enum {
-  OPERATION_INPUTS = 16,
-  OPERATION_OUTPUTS = 3,
-  OPERATION_TERMS = 6,
-  OPERATION_SCALARS = 12,
-  OPERATION_NONE = -1 /* in operation_term.along: nothing is differenced along this axis */
-};
-
-typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
-
-/* FIRST: first derivative. SECOND: the pairs of the second derivative, then the centre; the coefficients of
- * the centre are summed over the term's axes in double and rounded once. DISSIPATION: the even difference
- * that makes a central difference upwind-biased, its centre included on each axis. */
-typedef enum operation_difference {
-  DIFFERENCE_FIRST,
-  DIFFERENCE_SECOND,
-  DIFFERENCE_DISSIPATION
-} operation_difference;
-
-/* How the differences dx, dy, dz of a term become one number. SUM: (dx + dy) + dz; of an axis alone, its
- * difference. VELOCITY: u dx + v dy + w dz, in the order of advective(). SPEED: the same with |u|, |v|, |w|.
- * CHAIN: the pairs of x, y and z are added to one sum, of one input; for SECOND alone. */
-typedef enum operation_fold { FOLD_SUM, FOLD_VELOCITY, FOLD_SPEED, FOLD_CHAIN } operation_fold;
-
-/* Where the velocity comes from: three scalars of the call, three inputs, or tables (kernels_tables). */
-typedef enum operation_velocity {
-  VELOCITY_NONE,
-  VELOCITY_UNIFORM,
-  VELOCITY_STORED,
-  VELOCITY_TABLES
-} operation_velocity;
-
-typedef struct operation_term {
-  operation_difference of;
-  operation_fold fold;
-  int along[3]; /* the input that is differenced along x, y, z, or OPERATION_NONE */
-  int product;  /* 1: each value is multiplied by the velocity's component along the axis before it is
-                 * differenced, and the product rounded: a flux */
-} operation_term;
-
-/* Engines take terms in ascending order; the last one is part of every way (OPERATION_WAYS) of the operation.
- */
-typedef struct operation {
-  unsigned inputs;                   /* mask of the arrays read, each once */
-  unsigned at_point;                 /* mask of the inputs that finish reads at the point itself */
-  int outputs;                       /* number of arrays written, each once */
-  unsigned needs[OPERATION_OUTPUTS]; /* mask of the terms that finish reads for this output */
-  operation_velocity velocity;
-  int velocity_input; /* STORED: first of the three inputs that hold u, v, w */
-  int edges;          /* 1: a launch may ask for its edge planes first (kernels_launch.edges) */
-  unsigned terms;     /* mask of the terms in use */
-  operation_term term[OPERATION_TERMS];
-} operation;
-
-#define OPERATION_BIT(i)           (1U << (i))
-#define OPERATION_IF(condition, i) ((condition) ? OPERATION_BIT(i) : 0U)
-#define OPERATION_ALONG(input, axis, direction)                                                              \
-  ((unsigned)(axis) == (unsigned)(direction) ? (input) : (int)OPERATION_NONE)
+#include "operation.h"
 
 /* ---- derivative: out[0] = d f / d axis; options: the axis ---- */
 
@@ -146,11 +89,18 @@ enum {
   STAGE_FLUX = 8,
   STAGE_BASE = 16,
   STAGE_EXTRAS = 32,
-  STAGE_DIFFUSION = 64
+  STAGE_UPWIND = 64,
+  STAGE_DIFFUSION = 128
 };
 enum { STAGE_IN_F, STAGE_IN_BASE, STAGE_IN_EXTRA, STAGE_IN_U = STAGE_IN_EXTRA + 2 };
-enum { STAGE_TERM_LAPLACIAN, STAGE_TERM_GRADIENT, STAGE_TERM_FLUX };
-enum { STAGE_WEIGHT_F, STAGE_WEIGHT_EXTRA, STAGE_ADVECTION = STAGE_WEIGHT_EXTRA + 2, STAGE_DIFFUSION_WEIGHT };
+enum { STAGE_TERM_LAPLACIAN, STAGE_TERM_DISSIPATION, STAGE_TERM_GRADIENT, STAGE_TERM_FLUX };
+enum {
+  STAGE_WEIGHT_F,
+  STAGE_WEIGHT_EXTRA,
+  STAGE_WEIGHT_ADVECTION = STAGE_WEIGHT_EXTRA + 2,
+  STAGE_WEIGHT_DISSIPATION,
+  STAGE_WEIGHT_DIFFUSION
+};
 
 #define STAGE_POINTS(options)                                                                                \
   (OPERATION_BIT(STAGE_IN_F) | OPERATION_IF((options)&STAGE_BASE, STAGE_IN_BASE) |                           \
@@ -158,6 +108,7 @@ enum { STAGE_WEIGHT_F, STAGE_WEIGHT_EXTRA, STAGE_ADVECTION = STAGE_WEIGHT_EXTRA 
    OPERATION_IF((options)&STAGE_EXTRAS, STAGE_IN_EXTRA + 1))
 #define STAGE_TERMS(options)                                                                                 \
   (OPERATION_IF((options)&STAGE_DIFFUSION, STAGE_TERM_LAPLACIAN) |                                           \
+   OPERATION_IF((options)&STAGE_UPWIND, STAGE_TERM_DISSIPATION) |                                            \
    OPERATION_IF((options)&STAGE_GRADIENT, STAGE_TERM_GRADIENT) |                                             \
    OPERATION_IF((options)&STAGE_FLUX, STAGE_TERM_FLUX))
 #define STAGE_FROM(options, velocity) (((options)&STAGE_VELOCITY) == (velocity))
@@ -172,6 +123,7 @@ enum { STAGE_WEIGHT_F, STAGE_WEIGHT_EXTRA, STAGE_ADVECTION = STAGE_WEIGHT_EXTRA 
                                                      : VELOCITY_UNIFORM,                                     \
     .velocity_input = STAGE_IN_U, .edges = 1, .terms = STAGE_TERMS(options), .term = {                       \
       {DIFFERENCE_SECOND, FOLD_CHAIN, {STAGE_IN_F, STAGE_IN_F, STAGE_IN_F}, 0},                              \
+      {DIFFERENCE_DISSIPATION, FOLD_SPEED, {STAGE_IN_F, STAGE_IN_F, STAGE_IN_F}, 0},                         \
       {DIFFERENCE_FIRST, FOLD_VELOCITY, {STAGE_IN_F, STAGE_IN_F, STAGE_IN_F}, 0},                            \
       {DIFFERENCE_FIRST, FOLD_SUM, {STAGE_IN_F, STAGE_IN_F, STAGE_IN_F}, 1}                                  \
     }                                                                                                        \
@@ -187,7 +139,7 @@ enum { STAGE_WEIGHT_F, STAGE_WEIGHT_EXTRA, STAGE_ADVECTION = STAGE_WEIGHT_EXTRA 
   X(divergence, 0)                                                                                           \
   X(laplacian, 0)                                                                                            \
   X(axpy, 0)                                                                                                 \
-  X(stage, STAGE_BASE | STAGE_EXTRAS | STAGE_DIFFUSION)
+  X(stage, STAGE_BASE | STAGE_EXTRAS | STAGE_UPWIND | STAGE_DIFFUSION)
 
 /* X(NAME, OPTIONS, WAY): the options, additions apart, for which engines have code, and what to call that. */
 #define OPERATION_WAYS(X)                                                                                    \
@@ -213,14 +165,6 @@ typedef enum operation_kind { OPERATIONS(X) OPERATION_KINDS } operation_kind;
 #define X(name, additions) name##_additions = (additions),
 enum { OPERATIONS(X) };
 #undef X
-
-#if defined(__CUDACC__)
-#define DESCRIBE static inline __host__ __device__ constexpr
-#elif defined(__cplusplus)
-#define DESCRIBE static inline constexpr
-#else
-#define DESCRIBE static inline
-#endif
 
 /* The declaration of an operation with its options. */
 DESCRIBE operation operation_describe(operation_kind kind, unsigned options) {
@@ -252,51 +196,14 @@ DESCRIBE unsigned operation_additions(operation_kind kind) {
   return 0;
 }
 
-/* Arrays read; each is read once per point by a perfect engine, and o->outputs are written. */
-DESCRIBE int operation_reads(const operation *o) {
-  int count = 0;
-  for (int i = 0; i < OPERATION_INPUTS; i++) count += (int)(o->inputs >> i & 1U);
-  return count;
-}
-
-/* 1 if the term is in use. */
-DESCRIBE int operation_has(const operation *o, int term) {
-  return (int)(o->terms >> term & 1U);
-}
-
-/* 1 if a term in use differences the input itself along the axis, or, of a flux, its product. */
-DESCRIBE int operation_differences(const operation *o, int input, int axis) {
-  for (int t = 0; t < OPERATION_TERMS; t++) {
-    if (!operation_has(o, t) || o->term[t].along[axis] == OPERATION_NONE) continue;
-    if (o->term[t].along[axis] == input) return 1;
-    if (o->term[t].product && o->velocity == VELOCITY_STORED && o->velocity_input + axis == input) return 1;
-  }
-  return 0;
-}
-
-/* 1 if a term in use differences anything along the axis. */
-DESCRIBE int operation_along(const operation *o, int axis) {
-  for (int t = 0; t < OPERATION_TERMS; t++) {
-    if (operation_has(o, t) && o->term[t].along[axis] != OPERATION_NONE) return 1;
-  }
-  return 0;
-}
-
-/* 1 if a term in use multiplies by the velocity at the point itself. */
-DESCRIBE int operation_velocity_at_point(const operation *o) {
-  for (int t = 0; t < OPERATION_TERMS; t++) {
-    const operation_fold fold = o->term[t].fold;
-    if (operation_has(o, t) && (fold == FOLD_VELOCITY || fold == FOLD_SPEED)) return 1;
-  }
-  return 0;
-}
-
-/* 1 if a term in use differences products with the velocity. */
-DESCRIBE int operation_products(const operation *o) {
-  for (int t = 0; t < OPERATION_TERMS; t++) {
-    if (operation_has(o, t) && o->term[t].product) return 1;
-  }
-  return 0;
+/* Whether additions go together: none of the arrays that they can bring comes without the one before. */
+DESCRIBE int operation_combines(operation_kind kind, unsigned options, unsigned additions) {
+  const unsigned least = operation_describe(kind, options).inputs;
+  const unsigned all = operation_describe(kind, options | operation_additions(kind)).inputs & ~least;
+  const unsigned brought = operation_describe(kind, options | additions).inputs & ~least;
+  const unsigned missing = all & ~brought;
+  return (additions & ~operation_additions(kind)) == 0 &&
+         (missing == 0 || (missing & (0U - missing)) > brought);
 }
 
 #endif
@@ -362,10 +269,14 @@ ARITHMETIC number stage_finish(unsigned options, int output, const operation_poi
       sum = blend(sum, point_scalar(at, STAGE_WEIGHT_EXTRA + i), extra, base);
     }
   }
-  sum = NUMBER_FMA(point_scalar(at, STAGE_ADVECTION), stage_advection(options, at), sum);
+  sum = NUMBER_FMA(point_scalar(at, STAGE_WEIGHT_ADVECTION), stage_advection(options, at), sum);
+  if (options & STAGE_UPWIND) {
+    const number dissipation = point_term(at, STAGE_TERM_DISSIPATION);
+    sum = NUMBER_FMA(point_scalar(at, STAGE_WEIGHT_DISSIPATION), dissipation, sum);
+  }
   if (options & STAGE_DIFFUSION) {
     const number laplacian = point_term(at, STAGE_TERM_LAPLACIAN);
-    sum = NUMBER_FMA(point_scalar(at, STAGE_DIFFUSION_WEIGHT), laplacian, sum);
+    sum = NUMBER_FMA(point_scalar(at, STAGE_WEIGHT_DIFFUSION), laplacian, sum);
   }
   return sum;
 }

@@ -17,6 +17,13 @@ static const double second_coefficients[STENCIL_ORDERS][STENCIL_RADIUS + 1] = {
     {-205.0 / 72.0, 8.0 / 5.0, -1.0 / 5.0, 8.0 / 315.0, -1.0 / 560.0},
 };
 
+static const double dissipation_coefficients[STENCIL_ORDERS][STENCIL_RADIUS] = {
+    {1.0 / 2.0, 0.0, 0.0, 0.0},
+    {4.0 / 12.0, -1.0 / 12.0, 0.0, 0.0},
+    {15.0 / 60.0, -6.0 / 60.0, 1.0 / 60.0, 0.0},
+    {56.0 / 280.0, -28.0 / 280.0, 8.0 / 280.0, -1.0 / 280.0},
+};
+
 stencil stencil_make(int order, const double spacing[3]) {
   stencil result;
   memset(&result, 0, sizeof result);
@@ -25,7 +32,10 @@ stencil stencil_make(int order, const double spacing[3]) {
   for (int d = 0; d < 3; d++) {
     const double h = spacing[d];
     result.spacing[d] = h;
-    for (int k = 0; k < STENCIL_RADIUS; k++) result.first[d][k] = first_coefficients[row][k] / h;
+    for (int k = 0; k < STENCIL_RADIUS; k++) {
+      result.first[d][k] = first_coefficients[row][k] / h;
+      result.dissipation[d][k] = dissipation_coefficients[row][k] / h;
+    }
     for (int k = 0; k <= STENCIL_RADIUS; k++) result.second[d][k] = second_coefficients[row][k] / (h * h);
   }
   return result;
@@ -43,6 +53,13 @@ double stencil_second_symbol(int order, double theta) {
   double symbol = c[0];
   for (int k = STENCIL_RADIUS; k >= 1; k--) symbol += 2.0 * c[k] * cos(k * theta);
   return -symbol;
+}
+
+double stencil_dissipation_symbol(int order, double theta) {
+  const double *c = dissipation_coefficients[order / 2 - 1];
+  double symbol = 0.0;
+  for (int k = STENCIL_RADIUS; k >= 1; k--) symbol += 2.0 * c[k - 1] * (1.0 - cos(k * theta));
+  return symbol;
 }
 
 /* The symbol has one hump on (0, pi): golden-section search, ends at the resolution of double. */

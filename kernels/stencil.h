@@ -10,7 +10,11 @@ enum { STENCIL_RADIUS = 4, STENCIL_ORDERS = 4 };
  * field's precision. With k = 1..4:
  *
  *   f'(x)  ~ sum_k first[d][k-1] (f(x+kh) - f(x-kh)),
- *   f''(x) ~ second[d][0] f(x) + sum_k second[d][k] (f(x+kh) + f(x-kh)).
+ *   f''(x) ~ second[d][0] f(x) + sum_k second[d][k] (f(x+kh) + f(x-kh)),
+ *   D f(x) = sum_k dissipation[d][k-1] (f(x+kh) - 2 f(x) + f(x-kh)),
+ *
+ * D = -delta^8/(280 h) for order 8, delta^6/(60 h), -delta^4/(12 h), delta^2/(2 h) for 6, 4, 2, is never
+ * positive; -u f' + |u| D f is the upwind-biased difference, of one order less.
  *
  * Source: B. Fornberg, Math. Comp. 51 (1988) 699, tables 1 and 2. */
 typedef struct stencil {
@@ -18,6 +22,7 @@ typedef struct stencil {
   double spacing[3];
   double first[3][STENCIL_RADIUS];
   double second[3][STENCIL_RADIUS + 1];
+  double dissipation[3][STENCIL_RADIUS];
 } stencil;
 
 /* Coefficients for `order` (2, 4, 6, 8; anything else is a programmer's error) on spacings hx, hy, hz > 0. */
@@ -28,6 +33,9 @@ double stencil_first_symbol(int order, double theta);
 
 /* -h^2 times the symbol of the second derivative at phase theta, >= 0. */
 double stencil_second_symbol(int order, double theta);
+
+/* -h times the symbol of D at phase theta, >= 0. */
+double stencil_dissipation_symbol(int order, double theta);
 
 /* Largest stencil_first_symbol over theta: 1.730598 for order 8. */
 double stencil_first_maximum(int order);

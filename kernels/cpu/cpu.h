@@ -70,20 +70,15 @@ status memory_available_cpu(kernels_context *context, size_t *bytes);
 status memory_copy_cpu(kernels_context *context, kernels_queue queue, void *to, const void *from,
                        size_t bytes);
 
-/* The numerical slots, compiled once per precision (numerics_cpu.c); signatures of kernels.h. */
-typedef struct numerics_cpu {
-  status (*derivative)(const kernels_launch *launch, axis direction, const void *f, void *out);
-  status (*gradient)(const kernels_launch *launch, const void *f, void *const out[3]);
-  status (*divergence)(const kernels_launch *launch, const void *const v[3], void *out);
-  status (*laplacian)(const kernels_launch *launch, const void *f, void *out);
-  status (*stage)(const kernels_launch *launch, const kernels_stage *stage);
-  status (*axpy)(const kernels_launch *launch, double a, const void *x, void *y);
-  status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
-                       kernels_plane_sums *sums);
-  status (*stream)(const kernels_launch *launch, const kernels_stream *stream);
-} numerics_cpu;
-
-extern const numerics_cpu numerics_cpu_float;
-extern const numerics_cpu numerics_cpu_double;
+/* The numerical slots, compiled once per precision; meaning: kernels.h. */
+#define NUMERICS_CPU(REAL)                                                                                   \
+  status apply_cpu_##REAL(const kernels_launch *launch, const kernels_call *call);                           \
+  status plane_sums_cpu_##REAL(const kernels_launch *launch, const void *f, const void *reference,           \
+                               kernels_plane_sums *sums);                                                    \
+  status minplus_cpu_##REAL(const kernels_launch *launch, const kernels_minplus *product);                   \
+  status stream_cpu_##REAL(const kernels_launch *launch, const kernels_stream *stream);
+NUMERICS_CPU(float)
+NUMERICS_CPU(double)
+#undef NUMERICS_CPU
 
 #endif

@@ -1,5 +1,4 @@
 #include "cpu.h"
-#include "minplus_cpu.h"
 
 #include <omp.h>
 #include <sched.h>
@@ -135,47 +134,27 @@ static status event_seconds_cpu(const kernels_event *start, const kernels_event 
   return STATUS_OK;
 }
 
-static const numerics_cpu *numerics(const kernels_launch *launch) {
-  return launch->shape.precision == PRECISION_SINGLE ? &numerics_cpu_float : &numerics_cpu_double;
+static int is_single(const kernels_launch *launch) {
+  return launch->shape.precision == PRECISION_SINGLE;
 }
 
-static status derivative_cpu(const kernels_launch *launch, axis direction, const void *f, void *out) {
-  return numerics(launch)->derivative(launch, direction, f, out);
-}
-
-static status gradient_cpu(const kernels_launch *launch, const void *f, void *const out[3]) {
-  return numerics(launch)->gradient(launch, f, out);
-}
-
-static status divergence_cpu(const kernels_launch *launch, const void *const v[3], void *out) {
-  return numerics(launch)->divergence(launch, v, out);
-}
-
-static status laplacian_cpu(const kernels_launch *launch, const void *f, void *out) {
-  return numerics(launch)->laplacian(launch, f, out);
-}
-
-static status stage_cpu(const kernels_launch *launch, const kernels_stage *stage) {
-  CHECK(numerics(launch)->stage(launch, stage));
+static status apply_cpu(const kernels_launch *launch, const kernels_call *call) {
+  CHECK(is_single(launch) ? apply_cpu_float(launch, call) : apply_cpu_double(launch, call));
   return launch->edges == NULL ? STATUS_OK : event_record_cpu(launch->edges, launch->context, launch->queue);
-}
-
-static status axpy_cpu(const kernels_launch *launch, double a, const void *x, void *y) {
-  return numerics(launch)->axpy(launch, a, x, y);
 }
 
 static status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
                              kernels_plane_sums *sums) {
-  return numerics(launch)->plane_sums(launch, f, reference, sums);
+  return is_single(launch) ? plane_sums_cpu_float(launch, f, reference, sums)
+                           : plane_sums_cpu_double(launch, f, reference, sums);
 }
 
 static status minplus_cpu(const kernels_launch *launch, const kernels_minplus *product) {
-  return launch->shape.precision == PRECISION_SINGLE ? minplus_cpu_float(launch, product)
-                                                     : minplus_cpu_double(launch, product);
+  return is_single(launch) ? minplus_cpu_float(launch, product) : minplus_cpu_double(launch, product);
 }
 
 static status stream_cpu(const kernels_launch *launch, const kernels_stream *stream) {
-  return numerics(launch)->stream(launch, stream);
+  return is_single(launch) ? stream_cpu_float(launch, stream) : stream_cpu_double(launch, stream);
 }
 
 extern const kernels kernels_cpu;
@@ -198,12 +177,7 @@ const kernels kernels_cpu = {
     .event_follow = event_follow_cpu,
     .event_wait = event_wait_cpu,
     .event_seconds = event_seconds_cpu,
-    .derivative = derivative_cpu,
-    .gradient = gradient_cpu,
-    .divergence = divergence_cpu,
-    .laplacian = laplacian_cpu,
-    .stage = stage_cpu,
-    .axpy = axpy_cpu,
+    .apply = apply_cpu,
     .plane_sums = plane_sums_cpu,
     .minplus = minplus_cpu,
     .stream = stream_cpu,

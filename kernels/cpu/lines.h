@@ -19,9 +19,11 @@
 typedef FDAPP_REAL cpu_vector __attribute__((vector_size(CPU_LINE_BYTES), may_alias));
 
 LINE_INLINE cpu_vector line_fma(cpu_vector a, cpu_vector b, cpu_vector c);
+LINE_INLINE cpu_vector line_abs(cpu_vector a);
 
 #define FDAPP_NUMBER cpu_vector
 #define NUMBER_FMA   line_fma
+#define NUMBER_ABS   line_abs
 #include "arithmetic.h"
 
 enum { LINE = CPU_LINE_BYTES / (int)sizeof(real), WIDTH = 2 * STENCIL_RADIUS + 1 };
@@ -49,6 +51,16 @@ LINE_INLINE cpu_vector line_fma(cpu_vector a, cpu_vector b, cpu_vector c) {
 #endif
 }
 
+/* Integers as wide as the elements of a line. */
+typedef __typeof__(_Generic((real)0, float : (int32_t)0, double : (int64_t)0)) lane_integer;
+typedef lane_integer cpu_lane_integers __attribute__((vector_size(CPU_LINE_BYTES)));
+
+/* Without the signs, a zero's included. */
+LINE_INLINE cpu_vector line_abs(cpu_vector a) {
+  const lane_integer sign = (lane_integer)((uint64_t)1 << (8 * sizeof(real) - 1));
+  return (cpu_vector)((cpu_lane_integers)a & ~((cpu_lane_integers){0} + sign));
+}
+
 /* The same value in all places. Less zero, for -0 plus zero is +0. */
 LINE_INLINE cpu_vector line_fill(real value) {
   return value - (cpu_vector){0};
@@ -64,6 +76,7 @@ LINE_INLINE cpu_vector line_load(const real *from) {
 typedef struct cpu_frame {
   cpu_vector first[3][STENCIL_RADIUS];
   cpu_vector second[3][STENCIL_RADIUS + 1];
+  cpu_vector dissipation[3][STENCIL_RADIUS];
   cpu_vector centre; /* of the Laplacian */
   int nx, ny, nz;
   kernels_planes memory; /* planes that hold values; others are images */
@@ -78,7 +91,10 @@ LINE_INLINE cpu_frame frame_make(const kernels_launch *launch) {
       .nx = shape->nx, .ny = shape->ny, .nz = shape->nz, .row = shape->ldx, .plane = shape->plane};
   frame.memory = (kernels_planes){-halo, shape->nz + halo};
   for (int d = 0; d < 3; d++) {
-    for (int k = 0; k < STENCIL_RADIUS; k++) frame.first[d][k] = line_fill((real)coefficients->first[d][k]);
+    for (int k = 0; k < STENCIL_RADIUS; k++) {
+      frame.first[d][k] = line_fill((real)coefficients->first[d][k]);
+      frame.dissipation[d][k] = line_fill((real)coefficients->dissipation[d][k]);
+    }
     for (int k = 0; k <= STENCIL_RADIUS; k++)
       frame.second[d][k] = line_fill((real)coefficients->second[d][k]);
   }
@@ -103,12 +119,10 @@ LINE_INLINE int plane_of(const cpu_frame *frame, int z) {
 
 /* Columns before `count` of one line, the rest of another. */
 LINE_INLINE cpu_vector line_join(cpu_vector a, cpu_vector b, int count) {
-  typedef __typeof__(_Generic((real)0, float : (int32_t)0, double : (int64_t)0)) lane_index;
-  typedef lane_index cpu_lane_indices __attribute__((vector_size(CPU_LINE_BYTES)));
-  cpu_lane_indices lanes;
+  cpu_lane_integers lanes;
   for (int i = 0; i < LINE; i++) lanes[i] = i;
-  const cpu_lane_indices keep = lanes < (cpu_lane_indices){0} + count;
-  return (cpu_vector)((keep & (cpu_lane_indices)a) | (~keep & (cpu_lane_indices)b));
+  const cpu_lane_integers keep = lanes < (cpu_lane_integers){0} + count;
+  return (cpu_vector)((keep & (cpu_lane_integers)a) | (~keep & (cpu_lane_integers)b));
 }
 
 /* Lines side by side. */

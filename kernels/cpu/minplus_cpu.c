@@ -1,5 +1,3 @@
-#include "minplus_cpu.h"
-
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "numerics.h"
+#include "lines.h"
 
 /* The streaming loops that the kernels are judged by: the same lines, stores and threads, no stencil. */
 
@@ -53,7 +53,7 @@ static void stream_rest(const kernels_stream *stream, size_t from) {
   }
 }
 
-status stream_cpu(const kernels_launch *launch, const kernels_stream *stream) {
+status CPU_NAME(stream_cpu_)(const kernels_launch *launch, const kernels_stream *stream) {
   const size_t whole = stream->elements / STORE * STORE;
   const size_t pieces = (whole + PIECE - 1) / PIECE;
 #pragma omp parallel num_threads(launch->context->threads)

@@ -1,8 +1,8 @@
-#include "numerics.h"
-
 #include <math.h>
 
-/* Sums over planes in the order of kernels.h, and axpy. */
+#include "lines.h"
+
+/* Sums over planes in the order of kernels.h. */
 
 enum { LANES = 32 };
 
@@ -108,39 +108,11 @@ static kernels_plane_sums plane_sum(const cpu_frame *frame, const real *f, const
   };
 }
 
-status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
-                      kernels_plane_sums *sums) {
+status CPU_NAME(plane_sums_cpu_)(const kernels_launch *launch, const void *f, const void *reference,
+                                 kernels_plane_sums *sums) {
   const cpu_frame frame = frame_make(launch);
   const int count = kernels_plane_count(launch);
 #pragma omp parallel for schedule(static) num_threads(launch->context->threads)
   for (int i = 0; i < count; i++) sums[i] = plane_sum(&frame, f, reference, kernels_plane_at(launch, i));
   return STATUS_OK;
-}
-
-typedef struct axpy_job {
-  cpu_frame frame;
-  cpu_vector a;
-  const real *x;
-  real *y;
-} axpy_job;
-
-static void axpy_patch(const void *data, const cpu_patch *patch) {
-  const axpy_job *job = data;
-  for (int y = patch->y0; y < patch->y1; y++) {
-    const ptrdiff_t row = row_offset(&job->frame, y, patch->z) + patch->x0;
-    for (ptrdiff_t at = row; at < row + patch->lines * LINE; at += LINE) {
-      const cpu_vector sum = line_fma(job->a, line_load(job->x + at), line_load(job->y + at));
-      line_copy(job->y + at, &sum, patch->nontemporal);
-    }
-  }
-}
-
-status axpy_cpu(const kernels_launch *launch, double a, const void *x, void *y) {
-  const axpy_job job = {.frame = frame_make(launch), .a = line_fill((real)a), .x = x, .y = y};
-  const tile_plan plan = {
-      .window = 1,
-      .arrays = 2,
-      .block = 1,
-  };
-  return tiles_run(launch, plan, axpy_patch, &job);
 }

@@ -70,18 +70,10 @@ template <class Op> static status op_launch(const kernels_launch *launch, const 
     return stencil_launch<Op>(launch, a, NAME_OF_KERNEL);
 }
 
-/* Whether additions go together: none of the arrays that they can bring comes without the one before. */
-constexpr bool combines(unsigned additions) {
-  const unsigned least = operation_describe(KIND, OPTIONS).inputs;
-  const unsigned most = operation_describe(KIND, OPTIONS | operation_additions(KIND)).inputs & ~least;
-  const unsigned brought = operation_describe(KIND, OPTIONS | additions).inputs & ~least;
-  return (most & ~brought) == 0 || (most & ~brought & -(most & ~brought)) > brought;
-}
-
 /* Launches the combination that the call asks for: ADDITIONS, or one with fewer bits of them. */
 template <unsigned ADDITIONS>
 static status combination(const kernels_launch *launch, const kernels_call *call) {
-  if constexpr (combines(ADDITIONS)) {
+  if constexpr (operation_combines(KIND, OPTIONS, ADDITIONS) != 0) {
     if (call->options == (OPTIONS | ADDITIONS)) return op_launch<op<KIND, OPTIONS | ADDITIONS>>(launch, call);
   }
   if constexpr (ADDITIONS != 0) {

@@ -50,45 +50,6 @@ static status derivative_variant(const kernels_launch *launch, int variant, axis
   DISPATCH(pencils, variant, along, f, out);
 }
 
-/* The slots of single operations, each as a call of `apply`. */
-static status derivative(const kernels_launch *launch, axis along, const void *f, void *out) {
-  return derivative_variant(launch, VARIANT_PRODUCTION, along, f, out);
-}
-static status gradient(const kernels_launch *launch, const void *f, void *const out[3]) {
-  const kernels_call call = {.kind = OPERATION_gradient, .in = {f}, .out = {out[0], out[1], out[2]}};
-  return apply(launch, &call);
-}
-static status divergence(const kernels_launch *launch, const void *const v[3], void *out) {
-  const kernels_call call = {.kind = OPERATION_divergence, .in = {v[0], v[1], v[2]}, .out = {out}};
-  return apply(launch, &call);
-}
-static status laplacian(const kernels_launch *launch, const void *f, void *out) {
-  const kernels_call call = {.kind = OPERATION_laplacian, .in = {f}, .out = {out}};
-  return apply(launch, &call);
-}
-static status axpy(const kernels_launch *launch, double a, const void *x, void *y) {
-  const kernels_call call = {.kind = OPERATION_axpy, .in = {x, y}, .out = {y}, .scalar = {a}};
-  return apply(launch, &call);
-}
-static status stage(const kernels_launch *launch, const kernels_stage *s) {
-  const int single = launch->shape.precision == PRECISION_SINGLE;
-  unsigned options = s->velocity[0] ? STAGE_STORED : s->tables.x ? STAGE_FORMULA : STAGE_UNIFORM;
-  if (options == STAGE_UNIFORM || s->form != FORM_CONSERVATIVE) options |= STAGE_GRADIENT;
-  if ((options & STAGE_VELOCITY) != STAGE_UNIFORM && s->form != FORM_ADVECTIVE) options |= STAGE_FLUX;
-  if (s->base) options |= STAGE_BASE;
-  if (s->extra[0]) options |= STAGE_EXTRAS;
-  if (single ? (float)s->diffusion != 0 : s->diffusion != 0) options |= STAGE_DIFFUSION;
-  const kernels_call call = {
-      .kind = OPERATION_stage,
-      .options = options,
-      .in = {s->f, s->base, s->extra[0], s->extra[1], s->velocity[0], s->velocity[1], s->velocity[2]},
-      .out = {s->out},
-      .scalar = {s->weight_f, s->weight_extra[0], s->weight_extra[1], s->advection, s->diffusion},
-      .uniform = {s->uniform[0], s->uniform[1], s->uniform[2]},
-      .tables = s->tables};
-  return apply(launch, &call);
-}
-
 static status plane_sums(const kernels_launch *launch, const void *f, const void *reference,
                          kernels_plane_sums *sums) {
   DISPATCH(plane_sums, f, reference, sums);
@@ -136,12 +97,7 @@ const kernels kernels_cuda = {
     .event_follow = context_event_follow,
     .event_wait = context_event_wait,
     .event_seconds = context_event_seconds,
-    .derivative = derivative,
-    .gradient = gradient,
-    .divergence = divergence,
-    .laplacian = laplacian,
-    .stage = stage,
-    .axpy = axpy,
+    .apply = apply,
     .plane_sums = plane_sums,
     .minplus = minplus,
     .stream = stream,

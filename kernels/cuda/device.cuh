@@ -88,6 +88,7 @@ struct geometry {
 struct coefficients {
   real first[3][STENCIL_RADIUS];
   real second[3][STENCIL_RADIUS + 1];
+  real dissipation[3][STENCIL_RADIUS];
   real center; /* of the Laplacian */
 };
 
@@ -174,7 +175,10 @@ static inline coefficients launch_coefficients(const kernels_launch *launch) {
   const stencil *s = launch->stencil;
   coefficients c;
   for (int d = 0; d < 3; d++) {
-    for (int k = 0; k < STENCIL_RADIUS; k++) c.first[d][k] = (real)s->first[d][k];
+    for (int k = 0; k < STENCIL_RADIUS; k++) {
+      c.first[d][k] = (real)s->first[d][k];
+      c.dissipation[d][k] = (real)s->dissipation[d][k];
+    }
     for (int k = 0; k <= STENCIL_RADIUS; k++) c.second[d][k] = (real)s->second[d][k];
   }
   c.center = (real)(s->second[0][0] + s->second[1][0] + s->second[2][0]);

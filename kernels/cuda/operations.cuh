@@ -129,6 +129,13 @@ __device__ __forceinline__ real first_along(const coefficients &c, const lines &
 }
 
 template <int AXIS>
+__device__ __forceinline__ real even_along(const coefficients &c, const lines &l, real centre, int v) {
+  return even_difference(c.dissipation[AXIS], neighbour<AXIS>(l, 0, v), neighbour<AXIS>(l, 1, v),
+                         neighbour<AXIS>(l, 2, v), neighbour<AXIS>(l, 3, v), centre, neighbour<AXIS>(l, 5, v),
+                         neighbour<AXIS>(l, 6, v), neighbour<AXIS>(l, 7, v), neighbour<AXIS>(l, 8, v));
+}
+
+template <int AXIS>
 __device__ __forceinline__ real pairs_along(const coefficients &c, real s, const lines &l, int v) {
   return second_pairs(c.second[AXIS], s, neighbour<AXIS>(l, 0, v), neighbour<AXIS>(l, 1, v),
                       neighbour<AXIS>(l, 2, v), neighbour<AXIS>(l, 3, v), neighbour<AXIS>(l, 5, v),
@@ -200,10 +207,13 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
 
   template <int TERM, int AXIS>
   __device__ __forceinline__ static real difference(const arguments &a, const lines &f, const lines &g,
-                                                    int v) {
+                                                    const points &p, int v) {
     constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
-    static_assert(term.of == DIFFERENCE_FIRST, "the kernels cannot take this difference");
+    static_assert(term.of != DIFFERENCE_SECOND, "second derivatives are summed by FOLD_CHAIN");
+    static_assert(term.of == DIFFERENCE_FIRST || (!term.product && term.along[AXIS] == FIELD),
+                  "even differences are of the field");
     if constexpr (term.along[AXIS] == OPERATION_NONE) return 0;
+    if constexpr (term.of == DIFFERENCE_DISSIPATION) return even_along<AXIS>(a.c, f, p.input[FIELD][v], v);
     if constexpr (term.product || term.along[AXIS] != FIELD) return first_along<AXIS>(a.c, g, v);
     return first_along<AXIS>(a.c, f, v);
   }
@@ -223,17 +233,25 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   }
 
   template <int TERM>
+  __device__ __forceinline__ static real factor(const arguments &a, const points &p, int d, int v) {
+    constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
+    const real component = velocity(a, p, d, v);
+    return term.fold == FOLD_SPEED ? NUMBER_ABS(component) : component;
+  }
+
+  template <int TERM>
   __device__ __forceinline__ static real term_value(const arguments &a, const lines &f, const lines &g,
                                                     const points &p, int v) {
     constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
     if constexpr (term.fold == FOLD_CHAIN) {
       return laplacian_at(a.c, f, p.input[FIELD][v], v);
     } else {
-      const real dx = difference<TERM, AXIS_X>(a, f, g, v);
-      const real dy = difference<TERM, AXIS_Y>(a, f, g, v);
-      const real dz = difference<TERM, AXIS_Z>(a, f, g, v);
+      const real dx = difference<TERM, AXIS_X>(a, f, g, p, v);
+      const real dy = difference<TERM, AXIS_Y>(a, f, g, p, v);
+      const real dz = difference<TERM, AXIS_Z>(a, f, g, p, v);
       if constexpr (term.fold == FOLD_SUM) return sum<TERM>(dx, dy, dz);
-      return advective(velocity(a, p, 0, v), velocity(a, p, 1, v), velocity(a, p, 2, v), dx, dy, dz);
+      return advective(factor<TERM>(a, p, 0, v), factor<TERM>(a, p, 1, v), factor<TERM>(a, p, 2, v), dx, dy,
+                       dz);
     }
   }
 

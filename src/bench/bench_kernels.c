@@ -94,7 +94,7 @@ static status run_stage(const kernel_job *job, const kernels_launch *launch) {
   }
   if (what->velocity == FORMULA) stage.tables = job->arrays->tables.tables;
   for (int d = 0; d < 3 && what->velocity == STORED; d++) stage.velocity[d] = array(job, 2 + d);
-  return job->backend->stage(launch, &stage);
+  return apply_stage(job->backend, launch, &stage);
 }
 
 static status run(const kernel_job *job, kernels_planes first, kernels_planes second) {
@@ -106,17 +106,17 @@ static status run(const kernel_job *job, kernels_planes first, kernels_planes se
   const void *const in[3] = {array(job, 0), array(job, 1), array(job, 2)};
   switch (job->what->kind) {
   case DERIVATIVE:
-    return backend->derivative(&launch, (axis)job->what->option, in[0], out[0]);
+    return apply_derivative(backend, &launch, (axis)job->what->option, in[0], out[0]);
   case GRADIENT:
-    return backend->gradient(&launch, in[0], out);
+    return apply_gradient(backend, &launch, in[0], out);
   case DIVERGENCE:
-    return backend->divergence(&launch, in, out[0]);
+    return apply_divergence(backend, &launch, in, out[0]);
   case LAPLACIAN:
-    return backend->laplacian(&launch, in[0], out[0]);
+    return apply_laplacian(backend, &launch, in[0], out[0]);
   case STAGE:
     return run_stage(job, &launch);
   case AXPY:
-    return backend->axpy(&launch, 1e-9, in[0], out[0]);
+    return apply_axpy(backend, &launch, 1e-9, in[0], out[0]);
   case SUMS:
     return backend->plane_sums(&launch, in[0], job->what->option ? in[1] : NULL, job->arrays->sums);
   }

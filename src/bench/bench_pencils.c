@@ -40,7 +40,7 @@ typedef struct pencil_job {
 static status run_derivative(void *data) {
   const pencil_job *job = data;
   if (job->variant < 0)
-    return job->backend->derivative(&job->launch, job->axis, job->arrays[0], job->arrays[1]);
+    return apply_derivative(job->backend, &job->launch, job->axis, job->arrays[0], job->arrays[1]);
   return job->backend->derivative_variant(&job->launch, job->variant, job->axis, job->arrays[0],
                                           job->arrays[1]);
 }
@@ -48,14 +48,14 @@ static status run_derivative(void *data) {
 static status run_three(void *data) {
   const pencil_job *job = data;
   for (int d = 0; d < 3; d++) {
-    CHECK(job->backend->derivative(&job->launch, (axis)d, job->arrays[0], job->arrays[1 + d]));
+    CHECK(apply_derivative(job->backend, &job->launch, (axis)d, job->arrays[0], job->arrays[1 + d]));
   }
   return STATUS_OK;
 }
 
 static status run_fused(void *data) {
   const pencil_job *job = data;
-  return job->backend->gradient(&job->launch, job->arrays[0], job->arrays + 1);
+  return apply_gradient(job->backend, &job->launch, job->arrays[0], job->arrays + 1);
 }
 
 static const char *variant_name(const kernels *backend, int variant) {

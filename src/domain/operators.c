@@ -11,25 +11,25 @@ static kernels_launch whole_slab(const field *field, const stencil *stencil) {
 status operators_derivative(halo *halo, const stencil *stencil, axis axis, const field *f, field *out) {
   const kernels_launch launch = whole_slab(f, stencil);
   CHECK(halo_exchange(halo, 1, &f));
-  return f->backend->derivative(&launch, axis, f->data, out->data);
+  return apply_derivative(f->backend, &launch, axis, f->data, out->data);
 }
 
 status operators_gradient(halo *halo, const stencil *stencil, const field *f, field *const out[3]) {
   const kernels_launch launch = whole_slab(f, stencil);
   void *const data[3] = {out[0]->data, out[1]->data, out[2]->data};
   CHECK(halo_exchange(halo, 1, &f));
-  return f->backend->gradient(&launch, f->data, data);
+  return apply_gradient(f->backend, &launch, f->data, data);
 }
 
 status operators_divergence(halo *halo, const stencil *stencil, const field *const v[3], field *out) {
   const kernels_launch launch = whole_slab(out, stencil);
   const void *const data[3] = {v[0]->data, v[1]->data, v[2]->data};
   CHECK(halo_exchange(halo, 3, v));
-  return out->backend->divergence(&launch, data, out->data);
+  return apply_divergence(out->backend, &launch, data, out->data);
 }
 
 status operators_laplacian(halo *halo, const stencil *stencil, const field *f, field *out) {
   const kernels_launch launch = whole_slab(f, stencil);
   CHECK(halo_exchange(halo, 1, &f));
-  return f->backend->laplacian(&launch, f->data, out->data);
+  return apply_laplacian(f->backend, &launch, f->data, out->data);
 }

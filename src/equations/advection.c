@@ -136,7 +136,7 @@ static status advance(void *self, const stage *stage) {
   fused.tables = a->tables.tables;
   for (int d = 0; d < 3; d++) fused.uniform[d] = config->uniform[d];
   fused.diffusion = stage->weight * config->diffusivity;
-  CHECK(a->backend->stage(&launch, &fused));
+  CHECK(apply_stage(a->backend, &launch, &fused));
   return a->source_count == 0 ? STATUS_OK : add_sources(a, stage, &launch);
 }
 

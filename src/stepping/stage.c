@@ -25,12 +25,13 @@ kernels_stage stage_kernel(const stage *stage, int unknown) {
 
 status stage_combine(const stage *stage, const kernels_launch *launch, int unknown) {
   const kernels_stage combination = stage_kernel(stage, unknown); /* nothing moves, nothing diffuses */
-  return stage->out->part[unknown].backend->stage(launch, &combination);
+  return apply_stage(stage->out->part[unknown].backend, launch, &combination);
 }
 
 status stage_add(const stage *stage, const kernels_launch *launch, int unknown, double factor,
                  const field *term) {
-  return term->backend->axpy(launch, stage->weight * factor, term->data, stage->out->part[unknown].data);
+  return apply_axpy(term->backend, launch, stage->weight * factor, term->data,
+                    stage->out->part[unknown].data);
 }
 
 status stage_end(const stage *stage) {

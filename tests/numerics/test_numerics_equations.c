@@ -33,7 +33,7 @@ static status burgers_stage(void *self, const stage *stage) {
   launch.edges = stage->edges;
   fused.advection = -stage->weight;
   for (int d = 0; d < 3; d++) fused.velocity[d] = fused.f;
-  return stage->f->part[0].backend->stage(&launch, &fused);
+  return apply_stage(stage->f->part[0].backend, &launch, &fused);
 }
 
 static void burgers_row(const void *user, int64_t z, int64_t y, double *row) {

@@ -29,35 +29,39 @@ void reference_set(const kernels_shape *shape, void *f, int x, int y, int z, dou
       for (int y = 0; y < (launch)->shape.ny; y++)                                                           \
         for (int x = 0; x < (launch)->shape.nx; x++)
 
-void reference_derivative(const kernels_launch *launch, axis direction, const void *f, void *out) {
+void reference_apply(const kernels_launch *launch, const kernels_call *call) {
   const reference_points *p = points(&launch->shape);
+  const int outputs = operation_describe(call->kind, call->options).outputs;
   FOR_POINTS(launch, x, y, z) {
-    p->set(&launch->shape, out, x, y, z, p->derivative(launch, (int)direction, f, x, y, z));
+    for (int k = 0; k < outputs; k++)
+      p->set(&launch->shape, call->out[k], x, y, z, p->apply(launch, call, k, x, y, z));
   }
 }
 
+void reference_derivative(const kernels_launch *launch, axis direction, const void *f, void *out) {
+  reference_apply(launch,
+                  &(kernels_call){OPERATION_derivative, (unsigned)direction, .in = {f}, .out = {out}});
+}
+
 void reference_gradient(const kernels_launch *launch, const void *f, void *const out[3]) {
-  for (int d = 0; d < 3; d++) reference_derivative(launch, (axis)d, f, out[d]);
+  reference_apply(launch, &(kernels_call){OPERATION_gradient, .in = {f}, .out = {out[0], out[1], out[2]}});
 }
 
 void reference_divergence(const kernels_launch *launch, const void *const v[3], void *out) {
-  const reference_points *p = points(&launch->shape);
-  FOR_POINTS(launch, x, y, z) p->set(&launch->shape, out, x, y, z, p->divergence(launch, v, x, y, z));
+  reference_apply(launch, &(kernels_call){OPERATION_divergence, .in = {v[0], v[1], v[2]}, .out = {out}});
 }
 
 void reference_laplacian(const kernels_launch *launch, const void *f, void *out) {
-  const reference_points *p = points(&launch->shape);
-  FOR_POINTS(launch, x, y, z) p->set(&launch->shape, out, x, y, z, p->laplacian(launch, f, x, y, z));
+  reference_apply(launch, &(kernels_call){OPERATION_laplacian, .in = {f}, .out = {out}});
+}
+
+void reference_axpy(const kernels_launch *launch, double a, const void *x, void *y) {
+  reference_apply(launch, &(kernels_call){OPERATION_axpy, .in = {x, y}, .out = {y}, .scalar = {a}});
 }
 
 void reference_stage(const kernels_launch *launch, const kernels_stage *stage) {
   const reference_points *p = points(&launch->shape);
   FOR_POINTS(launch, x, y, z) p->set(&launch->shape, stage->out, x, y, z, p->stage(launch, stage, x, y, z));
-}
-
-void reference_axpy(const kernels_launch *launch, double a, const void *x, void *y) {
-  const reference_points *p = points(&launch->shape);
-  FOR_POINTS(launch, i, j, k) p->set(&launch->shape, y, i, j, k, p->axpy(launch, a, x, y, i, j, k));
 }
 
 enum { LANES = 32, FIGURES = 4 }; /* sum, sum of squares, minimum, maximum */

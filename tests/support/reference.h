@@ -6,6 +6,8 @@
 /* What every backend has to compute, bit for bit: plain triple loops over host arrays with fma() where
  * kernels.h and arithmetic.h say so, written without the backends' headers. Signatures as in the table. */
 
+/* Any operation: of the list in operations.h, each has a function of a point in reference_real.c. */
+void reference_apply(const kernels_launch *launch, const kernels_call *call);
 void reference_derivative(const kernels_launch *launch, axis direction, const void *f, void *out);
 void reference_gradient(const kernels_launch *launch, const void *f, void *const out[3]);
 void reference_divergence(const kernels_launch *launch, const void *const v[3], void *out);

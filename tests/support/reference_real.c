@@ -69,6 +69,18 @@ static real first(const kernels_launch *launch, const kernels_stage *stage, cons
   return d;
 }
 
+/* D f: c4 (f+4 + f-4 - 2 f), then fma from the third pair to the first. */
+static real even(const kernels_launch *launch, const void *f, const int at[3], int direction) {
+  const real twice = get(launch, f, at) + get(launch, f, at);
+  real e = 0;
+  for (int k = 4; k >= 1; k--) {
+    const real c = (real)launch->stencil->dissipation[direction][k - 1];
+    const real pair = moved(launch, f, at, direction, k) + moved(launch, f, at, direction, -k);
+    e = k == 4 ? c * (pair - twice) : fused(c, pair - twice, e);
+  }
+  return e;
+}
+
 static real second(const kernels_launch *launch, const void *f, const int at[3]) {
   real s = 0;
   for (int direction = 0; direction < 3; direction++) {
@@ -98,6 +110,16 @@ static real advection(const kernels_launch *launch, const kernels_stage *stage, 
   return (real)0.5 * both;
 }
 
+static real dissipation(const kernels_launch *launch, const kernels_stage *stage, const int at[3]) {
+  real sum = 0;
+  for (int d = 0; d < 3; d++) {
+    const real component = velocity(launch, stage, d, at), size = component < 0 ? -component : component;
+    const real e = even(launch, stage->f, at, d);
+    sum = d == 0 ? size * e : fused(size, e, sum);
+  }
+  return sum;
+}
+
 static double point_stage(const kernels_launch *launch, const kernels_stage *stage, int x, int y, int z) {
   const int at[3] = {x, y, z};
   const real f = get(launch, stage->f, at);
@@ -108,30 +130,73 @@ static double point_stage(const kernels_launch *launch, const kernels_stage *sta
     sum = fused((real)stage->weight_extra[i], get(launch, stage->extra[i], at) - base, sum);
   }
   sum = fused((real)stage->advection, advection(launch, stage, at), sum);
+  if ((real)stage->dissipation != 0)
+    sum = fused((real)stage->dissipation, dissipation(launch, stage, at), sum);
   if ((real)stage->diffusion != 0) sum = fused((real)stage->diffusion, second(launch, stage->f, at), sum);
   return (double)sum;
 }
 
-static double point_derivative(const kernels_launch *launch, int direction, const void *f, int x, int y,
-                               int z) {
-  return (double)first(launch, NULL, f, (const int[3]){x, y, z}, direction);
+/* One point of each operation of operations.h. */
+
+static real derivative_point(const kernels_launch *launch, const kernels_call *call, int output,
+                             const int at[3]) {
+  (void)output;
+  return first(launch, NULL, call->in[0], at, (int)call->options);
 }
 
-static double point_divergence(const kernels_launch *launch, const void *const v[3], int x, int y, int z) {
-  const int at[3] = {x, y, z};
-  real sum = first(launch, NULL, v[0], at, 0) + first(launch, NULL, v[1], at, 1);
-  sum = sum + first(launch, NULL, v[2], at, 2);
-  return (double)sum;
+static real gradient_point(const kernels_launch *launch, const kernels_call *call, int output,
+                           const int at[3]) {
+  return first(launch, NULL, call->in[0], at, output);
 }
 
-static double point_laplacian(const kernels_launch *launch, const void *f, int x, int y, int z) {
-  return (double)second(launch, f, (const int[3]){x, y, z});
+static real divergence_point(const kernels_launch *launch, const kernels_call *call, int output,
+                             const int at[3]) {
+  (void)output;
+  const real sum = first(launch, NULL, call->in[0], at, 0) + first(launch, NULL, call->in[1], at, 1);
+  return sum + first(launch, NULL, call->in[2], at, 2);
 }
 
-static double point_axpy(const kernels_launch *launch, double a, const void *p, const void *q, int x, int y,
-                         int z) {
-  const int at[3] = {x, y, z};
-  return (double)fused((real)a, get(launch, p, at), get(launch, q, at));
+static real laplacian_point(const kernels_launch *launch, const kernels_call *call, int output,
+                            const int at[3]) {
+  (void)output;
+  return second(launch, call->in[0], at);
+}
+
+static real axpy_point(const kernels_launch *launch, const kernels_call *call, int output, const int at[3]) {
+  (void)output;
+  return fused((real)call->scalar[0], get(launch, call->in[0], at), get(launch, call->in[1], at));
+}
+
+static real stage_point(const kernels_launch *launch, const kernels_call *call, int output, const int at[3]) {
+  (void)output;
+  const unsigned options = call->options;
+  kernels_stage stage = {.f = call->in[0],
+                         .weight_f = call->scalar[0],
+                         .weight_extra = {call->scalar[1], call->scalar[2]},
+                         .advection = call->scalar[3],
+                         .form = !(options & STAGE_FLUX)       ? FORM_ADVECTIVE
+                                 : !(options & STAGE_GRADIENT) ? FORM_CONSERVATIVE
+                                                               : FORM_SKEW};
+  if (options & STAGE_BASE) stage.base = call->in[1];
+  for (int i = 0; i < 2 && (options & STAGE_EXTRAS); i++) stage.extra[i] = call->in[2 + i];
+  for (int d = 0; d < 3; d++) {
+    stage.uniform[d] = call->uniform[d];
+    if (options & STAGE_STORED) stage.velocity[d] = call->in[4 + d];
+  }
+  if (options & STAGE_FORMULA) stage.tables = call->tables;
+  if (options & STAGE_UPWIND) stage.dissipation = call->scalar[4];
+  if (options & STAGE_DIFFUSION) stage.diffusion = call->scalar[5];
+  return (real)point_stage(launch, &stage, at[0], at[1], at[2]);
+}
+
+static double point_apply(const kernels_launch *launch, const kernels_call *call, int output, int x, int y,
+                          int z) {
+  static real (*const point[])(const kernels_launch *, const kernels_call *, int, const int[3]) = {
+#define X(name, additions) [OPERATION_##name] = name##_point,
+      OPERATIONS(X)
+#undef X
+  };
+  return (double)point[call->kind](launch, call, output, (const int[3]){x, y, z});
 }
 
 static double point_formula(const kernels_shape *shape, const kernels_tables *tables, int d, int x, int y,
@@ -150,10 +215,7 @@ static void value_set(const kernels_shape *shape, void *f, int x, int y, int z, 
 const reference_points EXPAND(reference_points_, REFERENCE_REAL) = {
     .value = value_get,
     .set = value_set,
-    .derivative = point_derivative,
-    .divergence = point_divergence,
-    .laplacian = point_laplacian,
+    .apply = point_apply,
     .stage = point_stage,
-    .axpy = point_axpy,
     .formula = point_formula,
 };

@@ -7,11 +7,8 @@
 typedef struct reference_points {
   double (*value)(const kernels_shape *shape, const void *f, int x, int y, int z);
   void (*set)(const kernels_shape *shape, void *f, int x, int y, int z, double value);
-  double (*derivative)(const kernels_launch *launch, int direction, const void *f, int x, int y, int z);
-  double (*divergence)(const kernels_launch *launch, const void *const v[3], int x, int y, int z);
-  double (*laplacian)(const kernels_launch *launch, const void *f, int x, int y, int z);
+  double (*apply)(const kernels_launch *launch, const kernels_call *call, int output, int x, int y, int z);
   double (*stage)(const kernels_launch *launch, const kernels_stage *stage, int x, int y, int z);
-  double (*axpy)(const kernels_launch *launch, double a, const void *p, const void *q, int x, int y, int z);
   double (*formula)(const kernels_shape *shape, const kernels_tables *tables, int d, int x, int y, int z);
 } reference_points;
 

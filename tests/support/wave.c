@@ -95,9 +95,9 @@ static status advance(void *self, const stage *stage) {
   const void *const velocity[3] = {f[1].data, f[2].data, f[3].data};
   void *const scratch[3] = {wave->scratch[0].data, wave->scratch[1].data, wave->scratch[2].data};
   for (int i = 0; i < UNKNOWNS; i++) CHECK(stage_combine(stage, &launch, i));
-  CHECK(backend->divergence(&launch, velocity, scratch[0]));
+  CHECK(apply_divergence(backend, &launch, velocity, scratch[0]));
   CHECK(stage_add(stage, &launch, PRESSURE, -WAVE_SPEED, &wave->scratch[0]));
-  CHECK(backend->gradient(&launch, f[PRESSURE].data, scratch));
+  CHECK(apply_gradient(backend, &launch, f[PRESSURE].data, scratch));
   for (int d = 0; d < 3; d++) CHECK(stage_add(stage, &launch, VELOCITY + d, -WAVE_SPEED, &wave->scratch[d]));
   return stage_end(stage);
 }

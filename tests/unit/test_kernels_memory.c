@@ -112,7 +112,7 @@ static void events_order_queues(rig *rig) {
     rig->launch.queue = (kernels_queue)(i % QUEUE_COUNT);
     if (i > 0) assert_ok(rig->backend->event_follow(rig->context, rig->launch.queue, events[i - 1]));
     const twin *from = i == 0 ? &f : &links[i - 1];
-    assert_ok(rig->backend->laplacian(&rig->launch, from->device, links[i].device));
+    assert_ok(apply_laplacian(rig->backend, &rig->launch, from->device, links[i].device));
     reference_laplacian(&rig->launch, from->host, links[i].host);
     assert_ok(rig->backend->event_record(events[i], rig->context, rig->launch.queue));
   }

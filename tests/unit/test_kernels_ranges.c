@@ -64,11 +64,11 @@ static void device_run(rig *rig, const arrays *a, const kernels_planes planes[KE
   void *const gradient[3] = {a->out[0].device, a->out[1].device, a->out[2].device};
   const void *const v[3] = {a->in[1].device, a->in[2].device, a->in[0].device};
   const kernels_stage stage = stage_of(a, 1), formula = formula_of(rig, a, 1);
-  assert_ok(rig->backend->gradient(&launch, a->in[0].device, gradient));
-  assert_ok(rig->backend->divergence(&launch, v, a->out[3].device));
-  assert_ok(rig->backend->laplacian(&launch, a->in[0].device, a->out[4].device));
-  assert_ok(rig->backend->stage(&launch, &stage));
-  assert_ok(rig->backend->stage(&launch, &formula));
+  assert_ok(apply_gradient(rig->backend, &launch, a->in[0].device, gradient));
+  assert_ok(apply_divergence(rig->backend, &launch, v, a->out[3].device));
+  assert_ok(apply_laplacian(rig->backend, &launch, a->in[0].device, a->out[4].device));
+  assert_ok(apply_stage(rig->backend, &launch, &stage));
+  assert_ok(apply_stage(rig->backend, &launch, &formula));
 }
 
 static void host_run(rig *rig, arrays *a, const kernels_planes planes[KERNELS_RANGES]) {
@@ -137,7 +137,7 @@ static void large_ranges_in_one_launch(rig *rig) {
 /* variant -1: what programs call. */
 static status derivative_run(const rig *rig, const kernels_launch *launch, int variant, axis axis,
                              const void *f, void *out) {
-  if (variant < 0) return rig->backend->derivative(launch, axis, f, out);
+  if (variant < 0) return apply_derivative(rig->backend, launch, axis, f, out);
   return rig->backend->derivative_variant(launch, variant, axis, f, out);
 }
 
@@ -157,7 +157,7 @@ static void single_operations_take_two_ranges(rig *rig) {
       }
     }
     twin sum = twin_random(rig, 2);
-    assert_ok(rig->backend->axpy(&launch, 0.3, in.device, sum.device));
+    assert_ok(apply_axpy(rig->backend, &launch, 0.3, in.device, sum.device));
     reference_axpy(&launch, 0.3, in.host, sum.host);
     twin_assert_equal(rig, &sum, "axpy on two ranges");
     twin_free(rig, &sum);
@@ -248,7 +248,7 @@ static void whole_stages(rig *rig, const arrays *a) {
       device.uniform[2] = host.uniform[2] = 0.7;
     }
     device.diffusion = host.diffusion = 0.0;
-    assert_ok(rig->backend->stage(&rig->launch, &device));
+    assert_ok(apply_stage(rig->backend, &rig->launch, &device));
     reference_stage(&rig->launch, &host);
     twin_assert_equal(rig, &a->out[formula ? 6 : 5], "stage of a whole slab");
   }
@@ -330,7 +330,7 @@ static void edges_check(rig *rig, const twin *out, const kernels_stage *on_host,
   for (int i = 0; i < 2; i++) {
     if (i == 0) reference_stage(&launch, on_host);
     assert_ok(rig->backend->memory_copy(rig->context, QUEUE_MAIN, out->device, before.device, bytes));
-    assert_ok(rig->backend->stage(&launch, on_device));
+    assert_ok(apply_stage(rig->backend, &launch, on_device));
     assert_ok(rig->backend->event_wait(launch.edges));
     for (int e = 0; e < 2; e++) part_snapshot(rig, edges[e], out->device, seen.device);
     for (int e = 0; e < 2; e++) part_assert_equal(rig, edges[e], seen.device, out->host);

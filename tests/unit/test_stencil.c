@@ -50,6 +50,29 @@ static void exact_on_polynomials(void **state) {
   }
 }
 
+/* The upwind-biased difference -f' + D f of a flow to the right: no weight on the last point downstream,
+ * twice the central one on the last point upstream; of one order less than the central difference. */
+static void dissipation_makes_upwind(void **state) {
+  (void)state;
+  for (int order = 2; order <= 8; order += 2) {
+    const stencil s = stencil_make(order, (const double[3]){0.5, 1.0, 2.0});
+    const int last = order / 2 - 1;
+    assert_near(0.0, -s.first[0][last] + s.dissipation[0][last], 1e-16);
+    assert_near(2.0 * s.first[0][last], s.first[0][last] + s.dissipation[0][last], 1e-16);
+    assert_true(s.dissipation[1][last] == s.dissipation[0][last] / 2.0);
+    for (int power = 0; power <= order; power++) {
+      double sum = 0.0;
+      for (int k = 1; k <= 4; k++)
+        sum += s.dissipation[1][k - 1] * (pow(k, power) + pow(-k, power) - (power == 0 ? 2.0 : 0.0));
+      assert_true(power == order ? fabs(sum) > 1e-3 : fabs(sum) < 1e-9);
+    }
+    for (int i = 1; i <= 32; i++) assert_true(stencil_dissipation_symbol(order, pi * i / 32.0) > 0.0);
+    /* At the Nyquist wave delta^2k is 4^k: 2, 4/3, 16/15, 32/35. */
+    const double nyquist[4] = {2.0, 4.0 / 3.0, 16.0 / 15.0, 32.0 / 35.0};
+    assert_near(nyquist[order / 2 - 1], stencil_dissipation_symbol(order, pi), 1e-12);
+  }
+}
+
 static void known_symbols(void **state) {
   (void)state;
   assert_near(1.730598, stencil_first_maximum(8), 5e-7);
@@ -75,6 +98,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(known_coefficients),
       cmocka_unit_test(exact_on_polynomials),
+      cmocka_unit_test(dissipation_makes_upwind),
       cmocka_unit_test(known_symbols),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,117 @@
+#include "passes.h"
+
+/* Every operation of operations.h: one function for each way, made of the passes. */
+
+/* The products and sums of rows y0 to y1 - 1 of planes k0 to k1 - 1, from the bundle's first. */
+LINE_INLINE void formula_rows(const cpu_task *task, int k0, int k1, int y0, int y1) {
+  const cpu_bundle *bundle = task->bundle;
+  for (int k = k0; k < k1; k++) {
+    const real *z = task->job->table[AXIS_Z] + (bundle->patch->z + k) * KERNELS_TABLE;
+    for (int r = y0; r < y1; r++) {
+      const real *y = task->job->table[AXIS_Y] + (bundle->y + r) * KERNELS_TABLE;
+      real *row = task->work->formula.row[STENCIL_RADIUS + k][STENCIL_RADIUS + r], values[KERNELS_TABLE];
+      for (int i = 0; i < KERNELS_TABLE; i++) values[i] = i < 3 ? y[i] * z[i] : y[i] + z[i];
+      for (int i = 0; i < KERNELS_TABLE; i++) row[i] = values[i];
+    }
+  }
+}
+
+/* On the bundle's lines; where products with the velocity are differenced, on those around them in y and in
+ * z, too. */
+LINE_INLINE void formula_open(const cpu_task *task) {
+  const int rows = task->bundle->rows, planes = task->planes;
+  const int around = operation_products(task->way.of), side = around ? STENCIL_RADIUS : 0;
+  task->work->formula.x = task->job->table[AXIS_X];
+  task->work->formula.pitch = task->job->frame.row + 2 * KERNELS_TABLE_SIDE;
+  formula_rows(task, 0, planes, -side, rows + side);
+  if (!around) return;
+  formula_rows(task, -side, 0, 0, rows);
+  formula_rows(task, planes, planes + side, 0, rows);
+}
+
+LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_bundle *bundle, int planes) {
+  cpu_work work;
+  const cpu_task task = {way, job, bundle, &work, planes};
+  for (int k = 0; k < way.of->outputs; k++) work.out[k] = (cpu_output){.to = job->out[k]};
+  if (way.of->velocity == VELOCITY_TABLES) formula_open(&task);
+  if (way.of->terms == 0) pass_points(&task);
+#pragma GCC unroll 4
+  for (int t = 0; t < OPERATION_TERMS; t++) passes_run(&task, t);
+}
+
+/* All bundles of a patch, the number of planes being a constant. Job and patch are copies that nobody else
+ * knows of: stored results could change any others, which would be read again for each line. */
+LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given) {
+  const cpu_job job = *(const cpu_job *)data;
+  const cpu_patch patch = *given;
+  const cpu_column column = column_make(&job.frame, &patch);
+  for (int y = patch.y0, rows; y < patch.y1; y += rows) {
+    rows = y + CPU_ROWS <= patch.y1 ? CPU_ROWS : 1;
+    const cpu_bundle bundle = bundle_make(&job.frame, &patch, &column, y, rows);
+    if (operation_along(way.of, AXIS_Z) && patch.planes == CPU_PLANES) {
+      bundle_run(way, &job, &bundle, CPU_PLANES);
+    } else {
+      bundle_run(way, &job, &bundle, 1);
+    }
+  }
+}
+
+#define X(name, options, way_name)                                                                           \
+  static void way_name##_patch(const void *job, const cpu_patch *patch) {                                    \
+    static const operation of = name##_operation((options) | (unsigned)name##_additions);                    \
+    patch_run((cpu_way){&of, OPERATION_##name, options}, job, patch);                                        \
+  }
+OPERATION_WAYS(X)
+#undef X
+
+/* NULL if there is no such way. */
+static patch_function patch_of(operation_kind kind, unsigned options) {
+  static const struct {
+    operation_kind kind;
+    unsigned options;
+    patch_function patch;
+  } ways[] = {
+#define X(name, options, way_name) {OPERATION_##name, options, way_name##_patch},
+      OPERATION_WAYS(X)
+#undef X
+  };
+  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    if (ways[i].kind == kind && ways[i].options == options) return ways[i].patch;
+  }
+  return NULL;
+}
+
+static cpu_job job_make(const kernels_launch *launch, const kernels_call *call, const operation *o) {
+  cpu_job job = {.frame = frame_make(launch),
+                 .additions = call->options & operation_additions(call->kind),
+                 .terms = o->terms,
+                 .table = {call->tables.x, call->tables.y, call->tables.z}};
+  for (int i = 0; i < OPERATION_INPUTS; i++) job.in[i] = call->in[i];
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) job.out[k] = call->out[k];
+  for (int i = 0; i < OPERATION_SCALARS; i++) job.scalar[i] = line_fill((real)call->scalar[i]);
+  for (int d = 0; d < 3; d++) job.uniform[d] = line_fill((real)call->uniform[d]);
+  return job;
+}
+
+/* An operation along z reads the planes of its window again while a tile marches through them. One along z
+ * alone reads no rows beside a tile's: few enough for their planes to stay in the second cache. */
+static tile_plan plan_make(const operation *o) {
+  tile_plan plan = {.window = 1, .arrays = operation_reads(o) + o->outputs, .block = 1};
+  int marched = 0;
+  for (int i = 0; i < OPERATION_INPUTS; i++) marched += operation_differences(o, i, AXIS_Z);
+  if (marched == 0) return plan;
+  plan.window = marched * (WIDTH - 1 + CPU_PLANES);
+  plan.block = CPU_PLANES;
+  if (!operation_along(o, AXIS_X) && !operation_along(o, AXIS_Y)) plan.rows = 2 * CPU_ROWS;
+  return plan;
+}
+
+status CPU_NAME(apply_cpu_)(const kernels_launch *launch, const kernels_call *call) {
+  const operation o = operation_describe(call->kind, call->options);
+  const patch_function patch = patch_of(call->kind, call->options & ~operation_additions(call->kind));
+  if (patch == NULL)
+    return status_fail(STATUS_DEVICE, "the CPU backend has no operation %d with options %u", (int)call->kind,
+                       call->options);
+  const cpu_job job = job_make(launch, call, &o);
+  return tiles_run(launch, plan_make(&o), patch, &job);
+}

@@ -1,0 +1,415 @@
+#ifndef FDAPP_KERNELS_CPU_PASSES_H
+#define FDAPP_KERNELS_CPU_PASSES_H
+
+/* An operation on a bundle, from its declaration. One pass goes through the bundle in x and y, one in z, and
+ * a line once loaded serves all rows (or planes): three loads a result in y and z instead of nine. What the
+ * pass in x and y finds of a term waits in scratch lines; the pass in z completes the term. A term that is
+ * the last one an output needs completes that output, too.
+ *
+ * Everything is inlined into one function for each way of an operation (operations_cpu.c), and the
+ * declaration is a constant there: loops over terms and tests of what a term is leave nothing behind. */
+
+#include "bundle.h"
+#include "operations.h"
+
+/* An operation with the options that are constants, and its declaration with all additions. */
+typedef struct cpu_way {
+  const operation *of;
+  operation_kind kind;
+  unsigned options;
+} cpu_way;
+
+/* A call: its arrays in the order of the declaration, its numbers in the field's precision. */
+typedef struct cpu_job {
+  cpu_frame frame;
+  unsigned additions; /* options of the call beside those of the way */
+  unsigned terms;     /* mask of those in use */
+  const real *in[OPERATION_INPUTS], *table[3];
+  real *out[OPERATION_OUTPUTS];
+  cpu_vector scalar[OPERATION_SCALARS], uniform[3];
+} cpu_job;
+
+typedef struct cpu_work {
+  cpu_scratch term[OPERATION_TERMS]; /* the part in x and y, then all of it */
+  cpu_output out[OPERATION_OUTPUTS];
+  cpu_formula formula;
+} cpu_work;
+
+/* What is the same for all lines of a bundle. */
+typedef struct cpu_task {
+  cpu_way way;
+  const cpu_job *job;
+  const cpu_bundle *bundle;
+  cpu_work *work;
+  int planes; /* a constant */
+} cpu_task;
+
+/* ---- What a declaration says ---- */
+
+LINE_INLINE int term_along(const operation *o, int t, int axis) {
+  return t >= 0 && t < OPERATION_TERMS && operation_has(o, t) && o->term[t].along[axis] != OPERATION_NONE;
+}
+
+/* The only axis of a term that is a difference as it is, or -1. */
+LINE_INLINE int term_only_axis(const operation *o, int t) {
+  const int x = term_along(o, t, AXIS_X), y = term_along(o, t, AXIS_Y), z = term_along(o, t, AXIS_Z);
+  if (x + y + z != 1 || o->term[t].fold != FOLD_SUM || o->term[t].product) return -1;
+  return x ? AXIS_X : y ? AXIS_Y : AXIS_Z;
+}
+
+/* Whether term t is computed in the pass of the one before it: differences of their own along further axes,
+ * as those of a gradient. */
+LINE_INLINE int term_joins(const operation *o, int t) {
+  if (t <= 0 || t >= OPERATION_TERMS) return 0;
+  const int before = term_only_axis(o, t - 1), axis = term_only_axis(o, t);
+  return before >= 0 && axis > before && o->term[t].of == o->term[t - 1].of;
+}
+
+/* Inputs that are read at the point and nowhere else. */
+LINE_INLINE unsigned inputs_at_point_alone(const operation *o) {
+  unsigned differenced = 0;
+#pragma GCC unroll 4
+  for (int t = 0; t < OPERATION_TERMS; t++) {
+    for (int axis = 0; axis < 3; axis++)
+      if (term_along(o, t, axis)) differenced |= OPERATION_BIT(o->term[t].along[axis]);
+  }
+  return o->at_point & ~differenced;
+}
+
+/* ---- A point: operations.h ---- */
+
+struct operation_point {
+  const cpu_task *task;
+  cpu_place place;
+  int term; /* the term that has just been completed, and its value */
+  cpu_vector value;
+};
+
+/* The first input that is read at the point alone has been asked for by the pass in y, the others are here.
+ */
+ARITHMETIC cpu_vector point_input(const operation_point *at, int input) {
+  const operation *o = at->task->way.of;
+  const unsigned alone = inputs_at_point_alone(o), later = alone & (alone - 1);
+  const real *from = at->task->job->in[input];
+  if (o->terms != 0 && (later >> input & 1U)) bundle_ahead(at->task->bundle, from, at->place);
+  return line_load(from + at->place.at);
+}
+
+ARITHMETIC cpu_vector point_term(const operation_point *at, int term) {
+  return term == at->term ? at->value : *scratch_line(&at->task->work->term[term], at->place);
+}
+
+ARITHMETIC cpu_vector point_scalar(const operation_point *at, int scalar) {
+  return at->task->job->scalar[scalar];
+}
+
+/* Whether output k needs term t and a later one. */
+LINE_INLINE int output_waits(const operation *o, int k, int t) {
+  return t >= 0 && (o->needs[k] >> t & 1U) && o->needs[k] >> t > 1U;
+}
+
+/* Stores output k if the term completes it. */
+LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at, int k) {
+  const operation *o = task->way.of;
+  const int last = o->needs[k] == 0 ? -1 : 31 - __builtin_clz(o->needs[k]);
+  if (k >= o->outputs || last != at->term) return;
+  const unsigned options = task->way.options | (task->job->additions & operation_additions(task->way.kind));
+  bundle_store(task->bundle, &task->work->out[k], at->place,
+               operation_finish(task->way.kind, options, k, at));
+}
+
+/* Term t has its value at p; t is -1 for operations without terms. */
+LINE_INLINE void term_complete(const cpu_task *task, int t, cpu_place p, cpu_vector value) {
+  const operation *o = task->way.of;
+  const operation_point at = {task, p, t, value};
+  if (output_waits(o, 0, t) || output_waits(o, 1, t) || output_waits(o, 2, t))
+    *scratch_line(&task->work->term[t], p) = value;
+  output_complete(task, &at, 0);
+  output_complete(task, &at, 1);
+  output_complete(task, &at, 2);
+}
+
+/* ---- Differences folded into a term ---- */
+
+/* Component d of the velocity at p. */
+LINE_INLINE cpu_vector velocity_line(const cpu_task *task, int d, cpu_place p) {
+  const operation *o = task->way.of;
+  if (o->velocity == VELOCITY_UNIFORM) return task->job->uniform[d];
+  if (o->velocity == VELOCITY_TABLES) {
+    return formula_line(&task->work->formula, (axis)d, STENCIL_RADIUS + p.k, STENCIL_RADIUS + p.r,
+                        task->bundle->patch->x0 + p.b * LINE);
+  }
+  const real *component = task->job->in[o->velocity_input + d];
+  bundle_ahead(task->bundle, component, p);
+  return line_load(component + p.at);
+}
+
+LINE_INLINE cpu_vector factor_line(const cpu_task *task, int t, int d, cpu_place p) {
+  const cpu_vector component = velocity_line(task, d, p);
+  return task->way.of->term[t].fold == FOLD_SPEED ? line_abs(component) : component;
+}
+
+LINE_INLINE int term_is_weighted(const operation *o, int t) {
+  return o->term[t].fold == FOLD_VELOCITY || o->term[t].fold == FOLD_SPEED;
+}
+
+/* The part in x and y waits for the one in z, if there is one. */
+LINE_INLINE void term_begin(const cpu_task *task, int t, cpu_place p, cpu_vector part) {
+  if (term_along(task->way.of, t, AXIS_Z)) {
+    *scratch_line(&task->work->term[t], p) = part;
+  } else {
+    term_complete(task, t, p, part);
+  }
+}
+
+/* dx and dy of a term, as one number. */
+LINE_INLINE cpu_vector fold_xy(const cpu_task *task, int t, cpu_place p, cpu_vector dx, cpu_vector dy) {
+  const operation *o = task->way.of;
+  if (o->term[t].fold == FOLD_CHAIN) return dy; /* the pairs of both */
+  if (!term_is_weighted(o, t)) return divergence_xy(dx, dy);
+  return advective_xy(factor_line(task, t, 0, p), factor_line(task, t, 1, p), dx, dy);
+}
+
+/* What a pass in x and y has found; tx, ty: the terms that x and y belong to, or -1. */
+LINE_INLINE void pass_xy_found(const cpu_task *task, int tx, int ty, cpu_place p, cpu_vector dx,
+                               cpu_vector dy) {
+  if (tx >= 0) term_begin(task, tx, p, tx == ty ? fold_xy(task, tx, p, dx, dy) : dx);
+  if (ty >= 0 && ty != tx) term_begin(task, ty, p, dy);
+}
+
+LINE_INLINE void pass_z_found(const cpu_task *task, int t, cpu_place p, cpu_vector dz) {
+  const operation *o = task->way.of;
+  cpu_vector value = dz;
+  if (o->term[t].fold == FOLD_CHAIN) {
+    value = line_fma(task->job->frame.centre, line_load(task->job->in[o->term[t].along[AXIS_Z]] + p.at), dz);
+  } else if (term_is_weighted(o, t)) {
+    value = advective_add_z(*scratch_line(&task->work->term[t], p), factor_line(task, t, 2, p), dz);
+  } else if (term_along(o, t, AXIS_X) || term_along(o, t, AXIS_Y)) {
+    value = divergence_add_z(*scratch_line(&task->work->term[t], p), dz);
+  }
+  term_complete(task, t, p, value);
+}
+
+/* ---- Passes ---- */
+
+/* Coefficients in registers: in memory, each of them would cost a load for each line. */
+typedef struct pass_coefficients {
+  cpu_vector c[STENCIL_RADIUS + 1];
+} pass_coefficients;
+
+LINE_INLINE pass_coefficients coefficients_load(const cpu_frame *frame, operation_difference of,
+                                                axis direction) {
+  pass_coefficients coefficients;
+  for (int k = 0; k < STENCIL_RADIUS + (of == DIFFERENCE_SECOND); k++) {
+    coefficients.c[k] = of == DIFFERENCE_FIRST    ? frame->first[direction][k]
+                        : of == DIFFERENCE_SECOND ? frame->second[direction][k]
+                                                  : frame->dissipation[direction][k];
+  }
+  return coefficients;
+}
+
+/* The difference at the middle of nine lines, or the pairs added to s. */
+LINE_INLINE cpu_vector pass_difference(const pass_coefficients *coefficients, operation_difference of,
+                                       cpu_vector s, const cpu_vector *n) {
+  const cpu_vector *c = coefficients->c;
+  if (of == DIFFERENCE_SECOND) return second_pairs(c, s, n[0], n[1], n[2], n[3], n[5], n[6], n[7], n[8]);
+  if (of == DIFFERENCE_FIRST) return first_derivative(c, n[0], n[1], n[2], n[3], n[5], n[6], n[7], n[8]);
+  return even_difference(c, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]);
+}
+
+/* The input that term t differences along an axis. */
+LINE_INLINE cpu_operand operand_make(const cpu_task *task, int t, int axis) {
+  const operation *o = task->way.of;
+  cpu_operand operand = {.f = task->job->in[o->term[t].along[axis]], .component = axis};
+  if (o->term[t].product && o->velocity == VELOCITY_TABLES) operand.formula = &task->work->formula;
+  if (o->term[t].product && o->velocity == VELOCITY_STORED)
+    operand.g = task->job->in[o->velocity_input + axis];
+  return operand;
+}
+
+/* Of an input: where the operation reaches first. */
+LINE_INLINE const real *input_ahead(const cpu_task *task, int input) {
+  const operation *o = task->way.of;
+  const cpu_frame *frame = &task->job->frame;
+  const ptrdiff_t reach = operation_differences(o, input, AXIS_Z)   ? frame->plane
+                          : operation_differences(o, input, AXIS_Y) ? frame->row
+                                                                    : 0;
+  return task->job->in[input] + STENCIL_RADIUS * reach;
+}
+
+/* What the operands of a pass ask for: each input once, and along y, where that is the input of x again, the
+ * first one that is read at the point alone. */
+LINE_INLINE const real *operand_asks(const cpu_task *task, const int terms[3], int axis) {
+  const operation *o = task->way.of;
+  const operation_term *term = &o->term[terms[axis]];
+  int again = 0;
+  for (int other = 0; other < axis; other++)
+    again |= terms[other] >= 0 && o->term[terms[other]].along[other] == term->along[axis];
+  if (!again) return input_ahead(task, term->along[axis]);
+  if (axis == AXIS_Z && term->product && o->velocity == VELOCITY_STORED)
+    return input_ahead(task, o->velocity_input + axis);
+  const unsigned alone = inputs_at_point_alone(o);
+  return axis == AXIS_Y && alone != 0 ? task->job->in[__builtin_ctz(alone)] : NULL;
+}
+
+/* For a pass along y alone, on bundles of one plane: where a strip is whole rows the following bundle is
+ * asked for row after row, as memory has it, not line by line of all rows. d/dy takes up to a fifth less time
+ * so, the others do not (docs/explanation/performance.md, "Prefetches"). */
+LINE_INLINE void rows_ahead(const cpu_bundle *bundle, const real *f, cpu_place p) {
+  const real *first = f + bundle->row[STENCIL_RADIUS] + bundle->patch->x0 + bundle->ahead;
+  const int whole = bundle->patch->lines * LINE >= bundle->frame->nx;
+  line_ahead(whole ? first + (p.b * CPU_ROWS + p.r) * LINE : first + p.b * LINE + p.r * bundle->frame->row);
+}
+
+/* A pass in x and y, of the terms that x and y belong to. */
+typedef struct pass_xy {
+  operation_difference of;
+  int tx, ty;
+  cpu_operand x, y;
+  pass_coefficients cx, cy;
+} pass_xy;
+
+/* Line b of plane k, of the bundle's rows first .. first+rows-1. `rows` and `images` are constants: offsets
+ * that are looked up cost more than those that are counted. */
+LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, int b, int first, int rows,
+                              int images) {
+  const cpu_bundle *bundle = task->bundle;
+  const cpu_frame *frame = bundle->frame;
+  const int column = bundle->patch->x0 + b * LINE;
+  const ptrdiff_t plane = k * frame->plane;
+  const ptrdiff_t at = bundle->row[STENCIL_RADIUS + first] + plane + column;
+  cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1];
+#pragma GCC unroll 12
+  for (int j = 0; j < rows + WIDTH - 1; j++) {
+    const ptrdiff_t from =
+        images ? bundle->row[first + j] + plane + column : at + (j - STENCIL_RADIUS) * frame->row;
+    if (pass->ty >= 0) n[j] = operand_line(pass->y, from, STENCIL_RADIUS + k, first + j, column);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < rows; i++) {
+    const cpu_place p = {k, first + i, b, at + i * frame->row};
+    cpu_vector dx = {0}, dy = {0};
+    if (pass->tx >= 0) {
+      operand_neighbours(m, frame, pass->x, p.at - column, STENCIL_RADIUS + k, STENCIL_RADIUS + first + i,
+                         column, images);
+      dx = pass_difference(&pass->cx, pass->of, (cpu_vector){0}, m);
+      operand_ahead(bundle, pass->x, p);
+    }
+    if (pass->ty >= 0) {
+      dy = pass_difference(&pass->cy, pass->of, dx, n + i);
+      if (pass->tx >= 0) operand_ahead(bundle, pass->y, p);
+      if (pass->tx < 0) rows_ahead(bundle, pass->y.ahead, p);
+    }
+    pass_xy_found(task, pass->tx, pass->ty, p, dx, dy);
+  }
+}
+
+/* Few lines see images: what those need must not cost the others' code its registers. */
+LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int first, int rows) {
+  const cpu_bundle *bundle = task->bundle;
+  for (int k = 0; k < task->planes; k++) {
+    for (int b = 0; b < bundle->patch->lines; b++) {
+      const int column = bundle->patch->x0 + b * LINE;
+      const int images =
+          (pass->ty >= 0 && bundle->images) || (pass->tx >= 0 && line_at_edge(bundle->frame, column));
+      if (__builtin_expect(images, 0) || (pass->ty >= 0 && rows == 1)) { /* the last rows of a tile are few */
+        pass_xy_line(task, pass, k, b, first, rows, 1);
+      } else {
+        pass_xy_line(task, pass, k, b, first, rows, 0);
+      }
+    }
+  }
+}
+
+LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
+  const int tx = terms[AXIS_X], ty = terms[AXIS_Y], rows = task->bundle->rows;
+  if (tx < 0 && ty < 0) return;
+  pass_xy pass = {.of = task->way.of->term[tx >= 0 ? tx : ty].of, .tx = tx, .ty = ty};
+  if (tx >= 0) {
+    pass.x = operand_make(task, tx, AXIS_X);
+    pass.x.ahead = operand_asks(task, terms, AXIS_X);
+    pass.cx = coefficients_load(task->bundle->frame, pass.of, AXIS_X);
+  }
+  if (ty >= 0) {
+    pass.y = operand_make(task, ty, AXIS_Y);
+    pass.y.ahead = operand_asks(task, terms, AXIS_Y);
+    pass.cy = coefficients_load(task->bundle->frame, pass.of, AXIS_Y);
+  }
+  if (ty < 0) {
+    for (int r = 0; r < rows; r++) pass_xy_rows(task, &pass, r, 1);
+  } else if (rows == CPU_ROWS) {
+    pass_xy_rows(task, &pass, 0, CPU_ROWS);
+  } else {
+    pass_xy_rows(task, &pass, 0, 1);
+  }
+}
+
+/* `images` is a constant. */
+LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int images) {
+  const cpu_bundle *bundle = task->bundle;
+  const operation_difference of = task->way.of->term[t].of;
+  const ptrdiff_t plane = bundle->frame->plane;
+  const pass_coefficients coefficients = coefficients_load(bundle->frame, of, AXIS_Z);
+  for (int r = 0; r < bundle->rows; r++) {
+    for (int b = 0; b < bundle->patch->lines; b++) {
+      const int column = bundle->patch->x0 + b * LINE;
+      const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + column;
+      cpu_vector n[CPU_PLANES + WIDTH - 1];
+#pragma GCC unroll 12
+      for (int j = 0; j < task->planes + WIDTH - 1; j++) {
+        const ptrdiff_t up = images ? bundle->column->plane[j] : (j - STENCIL_RADIUS) * plane;
+        n[j] = operand_line(z, at + up, j, STENCIL_RADIUS + r, column);
+      }
+#pragma GCC unroll 4
+      for (int k = 0; k < task->planes; k++) {
+        const cpu_place p = {k, r, b, at + k * plane};
+        operand_ahead(bundle, z, p);
+        const int chain = task->way.of->term[t].fold == FOLD_CHAIN;
+        const cpu_vector s = chain ? *scratch_line(&task->work->term[t], p) : (cpu_vector){0};
+        pass_z_found(task, t, p, pass_difference(&coefficients, of, s, n + k));
+      }
+    }
+  }
+}
+
+LINE_INLINE void pass_z_run(const cpu_task *task, const int terms[3]) {
+  const int t = terms[AXIS_Z];
+  if (t < 0) return;
+  cpu_operand z = operand_make(task, t, AXIS_Z);
+  z.ahead = operand_asks(task, terms, AXIS_Z);
+  if (__builtin_expect(task->bundle->column->images, 0) || task->planes == 1) { /* a launch's last planes */
+    pass_z_planes(task, t, z, 1);
+  } else {
+    pass_z_planes(task, t, z, 0);
+  }
+}
+
+/* Both passes of term t and of those that join it; nothing for a term that has joined another. */
+LINE_INLINE void passes_run(const cpu_task *task, int t) {
+  const operation *o = task->way.of;
+  if (!operation_has(o, t) || term_joins(o, t) || !(task->job->terms >> t & 1U)) return;
+  const int last = !term_joins(o, t + 1) ? t : !term_joins(o, t + 2) ? t + 1 : t + 2;
+  int terms[3];
+  for (int axis = 0; axis < 3; axis++) {
+    terms[axis] = term_along(o, t, axis)                       ? t
+                  : last > t && term_along(o, t + 1, axis)     ? t + 1
+                  : last > t + 1 && term_along(o, t + 2, axis) ? t + 2
+                                                               : -1;
+  }
+  pass_xy_run(task, terms);
+  pass_z_run(task, terms);
+}
+
+/* For operations without terms. */
+LINE_INLINE void pass_points(const cpu_task *task) {
+  const cpu_bundle *bundle = task->bundle;
+  for (int k = 0; k < task->planes; k++) {
+    for (int r = 0; r < bundle->rows; r++) {
+      const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + bundle->patch->x0 + k * bundle->frame->plane;
+      for (int b = 0; b < bundle->patch->lines; b++)
+        term_complete(task, -1, (cpu_place){k, r, b, at + b * LINE}, (cpu_vector){0});
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,121 @@
+#ifndef FDAPP_KERNELS_OPERATION_H
+#define FDAPP_KERNELS_OPERATION_H
+
+/* What a declaration says of an operation, and what follows from it. The operations themselves are in
+ * operations.h. Included by C17 and by CUDA files (C++17). */
+
+enum {
+  OPERATION_INPUTS = 16,
+  OPERATION_OUTPUTS = 3,
+  OPERATION_TERMS = 4,
+  OPERATION_SCALARS = 12,
+  OPERATION_NONE = -1 /* in operation_term.along: nothing is differenced along this axis */
+};
+
+typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
+
+/* FIRST: first derivative. SECOND: the pairs of the second derivative, then the centre; the coefficients of
+ * the centre are summed over the three axes in double and rounded once. DISSIPATION: the even difference that
+ * makes a central difference upwind-biased (stencil.h). */
+typedef enum operation_difference {
+  DIFFERENCE_FIRST,
+  DIFFERENCE_SECOND,
+  DIFFERENCE_DISSIPATION
+} operation_difference;
+
+/* How the differences dx, dy, dz of a term become one number. SUM: (dx + dy) + dz; of an axis alone, its
+ * difference. VELOCITY: u dx + v dy + w dz, in the order of advective(). SPEED: the same with |u|, |v|, |w|.
+ * CHAIN: the pairs of x, y and z are added to one sum, of one input; for SECOND alone. */
+typedef enum operation_fold { FOLD_SUM, FOLD_VELOCITY, FOLD_SPEED, FOLD_CHAIN } operation_fold;
+
+/* Where the velocity comes from: three scalars of the call, three inputs, or tables (kernels_tables). */
+typedef enum operation_velocity {
+  VELOCITY_NONE,
+  VELOCITY_UNIFORM,
+  VELOCITY_STORED,
+  VELOCITY_TABLES
+} operation_velocity;
+
+typedef struct operation_term {
+  operation_difference of;
+  operation_fold fold;
+  int along[3]; /* the input that is differenced along x, y, z, or OPERATION_NONE */
+  int product;  /* 1: each value is multiplied by the velocity's component along the axis before it is
+                 * differenced, and the product rounded: a flux */
+} operation_term;
+
+/* Engines take terms in ascending order; the last one is part of every way (OPERATION_WAYS) of the operation.
+ */
+typedef struct operation {
+  unsigned inputs;                   /* mask of the arrays read, each once */
+  unsigned at_point;                 /* mask of the inputs that finish reads at the point itself */
+  int outputs;                       /* number of arrays written, each once */
+  unsigned needs[OPERATION_OUTPUTS]; /* mask of the terms that finish reads for this output */
+  operation_velocity velocity;
+  int velocity_input; /* STORED: first of the three inputs that hold u, v, w */
+  int edges;          /* 1: a launch may ask for its edge planes first (kernels_launch.edges) */
+  unsigned terms;     /* mask of the terms in use */
+  operation_term term[OPERATION_TERMS];
+} operation;
+
+#define OPERATION_BIT(i)           (1U << (i))
+#define OPERATION_IF(condition, i) ((condition) ? OPERATION_BIT(i) : 0U)
+#define OPERATION_ALONG(input, axis, direction)                                                              \
+  ((unsigned)(axis) == (unsigned)(direction) ? (input) : (int)OPERATION_NONE)
+
+#if defined(__CUDACC__)
+#define DESCRIBE static inline __host__ __device__ constexpr
+#elif defined(__cplusplus)
+#define DESCRIBE static inline constexpr
+#else
+#define DESCRIBE static inline
+#endif
+
+/* Arrays read; each is read once per point by a perfect engine, and o->outputs are written. */
+DESCRIBE int operation_reads(const operation *o) {
+  int count = 0;
+  for (int i = 0; i < OPERATION_INPUTS; i++) count += (int)(o->inputs >> i & 1U);
+  return count;
+}
+
+/* 1 if the term is in use. */
+DESCRIBE int operation_has(const operation *o, int term) {
+  return (int)(o->terms >> term & 1U);
+}
+
+/* 1 if a term in use differences the input itself along the axis, or, of a flux, its product. */
+DESCRIBE int operation_differences(const operation *o, int input, int axis) {
+  for (int t = 0; t < OPERATION_TERMS; t++) {
+    if (!operation_has(o, t) || o->term[t].along[axis] == OPERATION_NONE) continue;
+    if (o->term[t].along[axis] == input) return 1;
+    if (o->term[t].product && o->velocity == VELOCITY_STORED && o->velocity_input + axis == input) return 1;
+  }
+  return 0;
+}
+
+/* 1 if a term in use differences anything along the axis. */
+DESCRIBE int operation_along(const operation *o, int axis) {
+  for (int t = 0; t < OPERATION_TERMS; t++) {
+    if (operation_has(o, t) && o->term[t].along[axis] != OPERATION_NONE) return 1;
+  }
+  return 0;
+}
+
+/* 1 if a term in use multiplies by the velocity at the point itself. */
+DESCRIBE int operation_velocity_at_point(const operation *o) {
+  for (int t = 0; t < OPERATION_TERMS; t++) {
+    const operation_fold fold = o->term[t].fold;
+    if (operation_has(o, t) && (fold == FOLD_VELOCITY || fold == FOLD_SPEED)) return 1;
+  }
+  return 0;
+}
+
+/* 1 if a term in use differences products with the velocity. */
+DESCRIBE int operation_products(const operation *o) {
+  for (int t = 0; t < OPERATION_TERMS; t++) {
+    if (operation_has(o, t) && o->term[t].product) return 1;
+  }
+  return 0;
+}
+
+#endif
