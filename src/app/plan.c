@@ -25,7 +25,9 @@ static void print_problem(const config *config) {
   const char *initial = cases_at(config->initial)->name, *velocity = velocities_at(config->velocity)->name;
   const char *equation = equation_of(config)->name;
   if (config_carried(config)) {
-    log_info("case       %s, velocity %s, %s form", initial, velocity, config_form_name(config->form));
+    const char *upwind = config->difference == CONFIG_DIFFERENCE_UPWIND ? ", upwind" : "";
+    log_info("case       %s, velocity %s, %s form%s", initial, velocity, config_form_name(config->form),
+             upwind);
     if (config->diffusivity > 0.0) log_info(", diffusivity %g", config->diffusivity);
     log_info("\nexact      %s\n", cases_exact_text(config, exact));
   } else {
@@ -128,7 +130,7 @@ void plan_steps(const config *config, const grid *grid, const schedule *schedule
  * moves and over those along which nothing does. */
 typedef struct modes {
   const scheme *scheme;
-  int order;
+  int order, upwind;
   double advection, moving, still;
 } modes;
 
@@ -141,11 +143,13 @@ static double largest_growth(const modes *modes, double fraction) {
   double largest = 0.0;
   for (int i = 0; i <= PHASES; i++) {
     const double advection = modes->advection * stencil_first_symbol(modes->order, i * step);
+    const double dissipation =
+        modes->upwind ? modes->advection * stencil_dissipation_symbol(modes->order, i * step) : 0.0;
     const double moving = modes->moving * stencil_second_symbol(modes->order, i * step);
     for (int k = 0; k <= PHASES; k++) {
       const double still = modes->still * stencil_second_symbol(modes->order, k * step);
-      largest =
-          fmax(largest, scheme_growth(modes->scheme, -fraction * (moving + still), fraction * advection));
+      const double damped = dissipation + moving + still;
+      largest = fmax(largest, scheme_growth(modes->scheme, -fraction * damped, fraction * advection));
     }
   }
   return largest;
@@ -164,6 +168,15 @@ static double stable_fraction(const modes *modes, double most) {
   return low;
 }
 
+/* The largest Courant number with which no mode grows by advection alone. A dissipation makes it smaller: the
+ * modes leave the imaginary axis. */
+static double advection_limit_of(const modes *modes) {
+  const double central = scheme_imaginary_limit(modes->scheme) / stencil_first_maximum(modes->order);
+  if (!modes->upwind) return central;
+  const struct modes alone = {modes->scheme, modes->order, 1, .advection = 1.0};
+  return stable_fraction(&alone, 4.0 * central + 4.0);
+}
+
 /* What is printed with 6 digits is not more than x. */
 static double downwards(double x) {
   return x * (1.0 - 1e-5);
@@ -173,11 +186,12 @@ void plan_warn_unstable(const config *config, const schedule *schedule, const sc
   const double dt = schedule_dt(schedule, schedule->base_step + 1); /* a lone last step may be shorter */
   const modes modes = {.scheme = schemes_at(config->scheme),
                        .order = config->order,
+                       .upwind = config->difference == CONFIG_DIFFERENCE_UPWIND,
                        .advection = rates->advection * dt,
                        .moving = rates->moving * dt,
                        .still = rates->still * dt};
   const double diffusion = (modes.moving + modes.still) * stencil_second_symbol(config->order, acos(-1.0));
-  const double advection_limit = scheme_imaginary_limit(modes.scheme) / stencil_first_maximum(config->order);
+  const double advection_limit = advection_limit_of(&modes);
   const double diffusion_limit = scheme_real_limit(modes.scheme);
   const char *scheme = modes.scheme->name;
   static const char result[] = "the solution will grow without bound";

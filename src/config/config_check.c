@@ -158,8 +158,8 @@ static status check_single(const config *c) {
 
 int config_key_idle(const config *config, int key) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
-  const int of_velocity =
-      strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 || strcmp(name, "diffusivity") == 0;
+  const int of_velocity = strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 ||
+                          strcmp(name, "difference") == 0 || strcmp(name, "diffusivity") == 0;
   if (!config_carried(config) && of_velocity) return 1;
   const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
   const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;

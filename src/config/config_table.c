@@ -11,6 +11,9 @@
 #define X(name, text, help) ENTRY(FORM_, name, text, help)
 const config_choice config_forms[] = {CONFIG_FORM_LIST(X){NULL, 0, NULL}};
 #undef X
+#define X(name, text, help) ENTRY(CONFIG_DIFFERENCE_, name, text, help)
+static const config_choice differences[] = {CONFIG_DIFFERENCE_LIST(X){NULL, 0, NULL}};
+#undef X
 #define X(name, text, help) ENTRY(CONFIG_TRANSPORT_, name, text, help)
 static const config_choice transports[] = {CONFIG_TRANSPORT_LIST(X){NULL, 0, NULL}};
 #undef X
@@ -49,8 +52,8 @@ static config_choice listed_scheme(int index) {
   return object != NULL ? (config_choice){object->name, index, object->help} : (config_choice){NULL, 0, NULL};
 }
 
-_Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(advection_form) == sizeof(int) &&
-                   sizeof(precision) == sizeof(int),
+_Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_difference) == sizeof(int) &&
+                   sizeof(advection_form) == sizeof(int) && sizeof(precision) == sizeof(int),
                "choices are stored as int");
 
 /* Limits of magnitude: products of three such numbers stay far from overflow and underflow. Bytes of what all
@@ -85,6 +88,8 @@ const config_key config_keys[] = {
     {"physics", "equation", CHOICE(equation, equations), DEFAULT("advection"), .help = "what is solved"},
     {"physics", "form", CHOICE(form, config_forms), DEFAULT("advective"),
      .help = "form of the advection term"},
+    {"physics", "difference", CHOICE(difference, differences), DEFAULT("central"),
+     .help = "how the advection term is differenced"},
     {"physics", "diffusivity", REAL(diffusivity, 0, LARGEST), DEFAULT("0"),
      .help = "kappa in kappa Laplacian phi"},
     {"initial", "case", LISTED(initial, listed_case), REQUIRED, .help = "initial condition"},

@@ -15,12 +15,20 @@
   X(CONSERVATIVE, "conservative", "div (u phi): mass kept to round-off")                                     \
   X(SKEW, "skew", "mean of both: L2 norm kept by the space discretisation")
 
+#define CONFIG_DIFFERENCE_LIST(X)                                                                            \
+  X(CENTRAL, "central", "no dissipation; waves that the grid does not resolve stay, as noise")               \
+  X(UPWIND, "upwind", "one order less; dissipation takes what the grid does not resolve")
+
 #define CONFIG_TRANSPORT_LIST(X)                                                                             \
   X(AUTO, "auto",                                                                                            \
     "cuda_aware where it is proved to work (peer on one node), else staged; host memory on the CPU")         \
   X(CUDA_AWARE, "cuda_aware", "device memory handed to MPI")                                                 \
   X(STAGED, "staged", "through pinned host memory")                                                          \
   X(PEER, "peer", "copies from GPU to GPU on one node, without messages")
+
+#define X(name, text, help) CONFIG_DIFFERENCE_##name,
+typedef enum config_difference { CONFIG_DIFFERENCE_LIST(X) CONFIG_DIFFERENCE_COUNT } config_difference;
+#undef X
 
 #define X(name, text, help) CONFIG_TRANSPORT_##name,
 typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) } config_transport;
@@ -43,16 +51,17 @@ typedef struct config_constant {
   int line;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 50, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 51, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
   int64_t n[3]; /* nx, ny, nz: points, >= 9 in x and y (a stencil's width), >= 4 in z */
   double l[3];  /* lx, ly, lz: lengths > 0, default 1 */
   /* [physics] */
-  int equation;        /* an index of the list in equations/list.h; default advection */
-  advection_form form; /* default advective */
-  double diffusivity;  /* >= 0, default 0 */
+  int equation;                 /* an index of the list in equations/list.h; default advection */
+  advection_form form;          /* default advective */
+  config_difference difference; /* default central */
+  double diffusivity;           /* >= 0, default 0 */
   /* [initial] */
   int initial;                       /* case, an index of cases_at (problems/problem.h): required */
   double center[3];                  /* center_x, center_y, center_z: default the middle of the domain */

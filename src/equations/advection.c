@@ -1,5 +1,6 @@
 #include "equations/advection.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const char *const names[] = {"phi"};
@@ -132,6 +133,7 @@ static status advance(void *self, const stage *stage) {
   if (!problem_factor_allowed(factor)) return refuse_factor(config, stage->time, factor);
   fused.form = config->form;
   fused.advection = -stage->weight * factor;
+  if (config->difference == CONFIG_DIFFERENCE_UPWIND) fused.dissipation = stage->weight * fabs(factor);
   for (int d = 0; d < a->velocity_count; d++) fused.velocity[d] = a->velocity[d].data;
   fused.tables = a->tables.tables;
   for (int d = 0; d < 3; d++) fused.uniform[d] = config->uniform[d];

@@ -9,7 +9,8 @@
 
 /* Where a difference in this key belongs; NULL: nowhere. */
 static char *list_of(checkpoint_differences *differences, const char *section, const char *name) {
-  const int method = strcmp(name, "form") == 0 || strcmp(name, "scheme") == 0 || strcmp(name, "order") == 0;
+  const int method = strcmp(name, "form") == 0 || strcmp(name, "difference") == 0 ||
+                     strcmp(name, "scheme") == 0 || strcmp(name, "order") == 0;
   if (method) return differences->method;
   const int problem = strcmp(section, "physics") == 0 || strcmp(section, "initial") == 0 ||
                       strcmp(section, "velocity") == 0 || strcmp(section, CONFIG_CONSTANTS) == 0;

@@ -118,6 +118,9 @@ static void test_translated_cosine(void **state) {
     char what[64];
     (void)snprintf(what, sizeof what, "a moving wave, order %d", order);
     check_order(config, 28, 0.05, order == 8 ? 200 : 50, cosine, order, 0.1, what);
+    config.difference = CONFIG_DIFFERENCE_UPWIND;
+    (void)snprintf(what, sizeof what, "a moving wave, upwind order %d", order - 1);
+    check_order(config, 28, 0.05, order == 8 ? 200 : 50, cosine, order - 1, 0.1, what);
   }
 }
 

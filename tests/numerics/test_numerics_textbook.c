@@ -45,6 +45,7 @@ static void test_schemes_forms_and_velocities(void **state) {
       for (int form = 0; form < 3; form++) {
         config config = case_of(scheme, velocity, form);
         config.diffusivity = (scheme + velocity + form) % 2 == 0 ? 0.003 : 0.0;
+        config.difference = (config_difference)((scheme + form) % 2);
         lab_between(distance(&config, 6), 0.0, 1e-12, "%s, %s, %s, kappa %g", schemes_at(config.scheme)->name,
                     velocities_at(config.velocity)->name, config_form_name(config.form), config.diffusivity);
       }
@@ -72,7 +73,10 @@ static void test_orders_of_accuracy(void **state) {
     config config = case_of(schemes_find("rk4"), velocities_find("abc"), FORM_SKEW);
     config.diffusivity = 0.003;
     config.order = order;
-    lab_between(distance(&config, 6), 0.0, 1e-12, "order %d", order);
+    for (int upwind = 0; upwind < 2; upwind++) {
+      config.difference = upwind ? CONFIG_DIFFERENCE_UPWIND : CONFIG_DIFFERENCE_CENTRAL;
+      lab_between(distance(&config, 6), 0.0, 1e-12, "order %d, upwind %d", order, upwind);
+    }
   }
 }
 

@@ -91,6 +91,19 @@ static double first(const config *c, const double *f, const double *u, int64_t i
   return sum * (double)c->n[d] / c->l[d];
 }
 
+/* Upwind-biased first difference of order 1, 3, 5 or 7 of a flow in the direction `sign`: weights of f
+ * upstream (4, 3, 2, 1 points), here, and downstream (1, 2, 3). */
+static double biased(const config *c, const double *f, int64_t i, int d, int sign) {
+  static const double weights[4][8] = {
+      {0, 0, 0, -1, 1, 0, 0, 0},
+      {0, 0, 1.0 / 6, -1, 1.0 / 2, 1.0 / 3, 0, 0},
+      {0, -1.0 / 30, 1.0 / 4, -1, 1.0 / 3, 1.0 / 2, -1.0 / 20, 0},
+      {1.0 / 140, -1.0 / 15, 3.0 / 10, -1, 1.0 / 4, 3.0 / 5, -1.0 / 10, 1.0 / 105}};
+  double sum = 0.0;
+  for (int k = -4; k <= 3; k++) sum += weights[c->order / 2 - 1][k + 4] * f[shifted(c, i, d, sign * k)];
+  return sign * sum * (double)c->n[d] / c->l[d];
+}
+
 static double second(const config *c, const double *f, int64_t i, int d) {
   static const double weights[4][5] = {{-2, 1, 0, 0, 0},
                                        {-5.0 / 2, 4.0 / 3, -1.0 / 12, 0, 0},
@@ -142,6 +155,10 @@ void textbook_slope(const textbook *book, double t, const double *phi, double *o
     if (c->form == FORM_ADVECTIVE) transport = advective;
     if (c->form == FORM_CONSERVATIVE) transport = conservative;
     out[i] = -factor(c, t) * transport + c->diffusivity * laplacian;
+    for (int d = 0; d < 3 && c->difference == CONFIG_DIFFERENCE_UPWIND; d++) {
+      const double carried = factor(c, t) * book->velocity[d][i];
+      out[i] -= carried * (biased(c, phi, i, d, carried < 0.0 ? -1 : 1) - first(c, phi, NULL, i, d));
+    }
     if (c->initial == cases_find("manufactured")) out[i] += source_at(book, t, i);
   }
 }

@@ -39,12 +39,16 @@ def symbols(order):
     return first, 2 * sum(c * (1 - np.cos(k * phase)) for k, c in enumerate(SECOND[order], 1))
 
 
-def growth(scheme, order, courants, diffusion):
+def growth(scheme, order, courants, diffusion, upwind=False):
     """Largest factor of a mode in one step; diffusion: kappa dt/h^2, the same along each axis."""
     first, second = symbols(order)
     z = 0
     for axis, courant in enumerate(courants):
-        z = z + np.expand_dims(-1j * courant * first - diffusion * second, [d for d in range(3) if d != axis])
+        rate = -1j * courant * first - diffusion * second
+        if upwind:
+            phase = np.pi * np.arange(-POINTS + 1, POINTS + 1) / POINTS
+            rate = rate - abs(courant) * (2 * np.sin(phase / 2)) ** order / {8: 280, 4: 12}[order]
+        z = z + np.expand_dims(rate, [d for d in range(3) if d != axis])
     return np.abs(sum(z**power / divisor for power, divisor in enumerate(KNOWN[scheme][2]))).max()
 
 
@@ -85,6 +89,19 @@ def test_warns_where_a_mode_grows(tmp_path, scheme, order, velocity):
             assert growth(scheme, order, [fraction * c for c in courants], fraction * each) < 1 + 1e-3
             assert growth(scheme, order, [1.03 * fraction * c for c in courants], 1.03 * fraction * each) > 1.001
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize("order", [8, 4])
+@pytest.mark.parametrize("scheme", schemes())
+def test_upwind_has_limits_of_its_own(tmp_path, scheme, order):
+    """A Courant number that is warned of grows, and the one named as stable does not."""
+    configuration = merged(CONFIGURATION, {"time": {"scheme": scheme, "dt": 1.0}, "compute": {"order": order}})
+    write_ini(tmp_path / "run.ini", configuration)
+    said = launch(tmp_path, 1, "--validate", "run.ini", "physics.difference=upwind").stderr
+    courant = POINTS * float(re.search(r"dt <= (\S+) is stable", said)[1])
+    assert courant * 0.999 < float(re.search(r"beyond the limit (\S+) of", said)[1]) < courant * 1.001
+    assert growth(scheme, order, [courant], 0.0, upwind=True) < 1 + 1e-3
+    assert growth(scheme, order, [1.03 * courant], 0.0, upwind=True) > 1.001
 
 
 def test_runs_on_either_side(tmp_path):

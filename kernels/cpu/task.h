@@ -1,0 +1,129 @@
+#ifndef FDAPP_KERNELS_CPU_TASK_H
+#define FDAPP_KERNELS_CPU_TASK_H
+
+/* An operation at work on a bundle: its declaration, the call's arrays and numbers, the lines that wait, and
+ * what is done with a term that is complete. Everything is inlined into one function for each way of an
+ * operation (operations_cpu.c), and the declaration is a constant there: loops over terms and tests of what a
+ * term is leave nothing behind. */
+
+#include "bundle.h"
+#include "operations.h"
+
+/* An operation with the options that are constants, and its declaration with all additions. */
+typedef struct cpu_way {
+  const operation *of;
+  operation_kind kind;
+  unsigned options;
+} cpu_way;
+
+/* A call: its arrays in the order of the declaration, its numbers in the field's precision. */
+typedef struct cpu_job {
+  cpu_frame frame;
+  unsigned additions; /* options of the call beside those of the way */
+  unsigned terms;     /* mask of those in use */
+  const real *in[OPERATION_INPUTS], *table[3];
+  real *out[OPERATION_OUTPUTS];
+  cpu_vector scalar[OPERATION_SCALARS], uniform[3];
+} cpu_job;
+
+typedef struct cpu_work {
+  cpu_scratch term[OPERATION_TERMS]; /* the part in x and y, then all of it */
+  cpu_output out[OPERATION_OUTPUTS];
+  cpu_formula formula;
+} cpu_work;
+
+/* What is the same for all lines of a bundle. */
+typedef struct cpu_task {
+  cpu_way way;
+  const cpu_job *job;
+  const cpu_bundle *bundle;
+  cpu_work *work;
+  int planes; /* a constant */
+} cpu_task;
+
+/* ---- What a declaration says ---- */
+
+LINE_INLINE int term_along(const operation *o, int t, int axis) {
+  return t >= 0 && t < OPERATION_TERMS && operation_has(o, t) && o->term[t].along[axis] != OPERATION_NONE;
+}
+
+/* The only axis of a term that is a difference as it is, or -1. */
+LINE_INLINE int term_only_axis(const operation *o, int t) {
+  const int x = term_along(o, t, AXIS_X), y = term_along(o, t, AXIS_Y), z = term_along(o, t, AXIS_Z);
+  if (x + y + z != 1 || o->term[t].fold != FOLD_SUM || o->term[t].product) return -1;
+  return x ? AXIS_X : y ? AXIS_Y : AXIS_Z;
+}
+
+/* Whether term t is computed in the pass of the one before it: differences of their own along further axes,
+ * as those of a gradient. */
+LINE_INLINE int term_joins(const operation *o, int t) {
+  if (t <= 0 || t >= OPERATION_TERMS) return 0;
+  const int before = term_only_axis(o, t - 1), axis = term_only_axis(o, t);
+  return before >= 0 && axis > before && o->term[t].of == o->term[t - 1].of;
+}
+
+/* Inputs that are read at the point and nowhere else. */
+LINE_INLINE unsigned inputs_at_point_alone(const operation *o) {
+  unsigned differenced = 0;
+#pragma GCC unroll 4
+  for (int t = 0; t < OPERATION_TERMS; t++) {
+    for (int axis = 0; axis < 3; axis++)
+      if (term_along(o, t, axis)) differenced |= OPERATION_BIT(o->term[t].along[axis]);
+  }
+  return o->at_point & ~differenced;
+}
+
+/* ---- A point: operations.h ---- */
+
+struct operation_point {
+  const cpu_task *task;
+  cpu_place place;
+  int term; /* the term that has just been completed, and its value */
+  cpu_vector value;
+};
+
+/* The first input that is read at the point alone has been asked for by the pass in y, the others are here.
+ */
+ARITHMETIC cpu_vector point_input(const operation_point *at, int input) {
+  const operation *o = at->task->way.of;
+  const unsigned alone = inputs_at_point_alone(o), later = alone & (alone - 1);
+  const real *from = at->task->job->in[input];
+  if (o->terms != 0 && (later >> input & 1U)) bundle_ahead(at->task->bundle, from, at->place);
+  return line_load(from + at->place.at);
+}
+
+ARITHMETIC cpu_vector point_term(const operation_point *at, int term) {
+  return term == at->term ? at->value : *scratch_line(&at->task->work->term[term], at->place);
+}
+
+ARITHMETIC cpu_vector point_scalar(const operation_point *at, int scalar) {
+  return at->task->job->scalar[scalar];
+}
+
+/* Whether output k needs term t and a later one. */
+LINE_INLINE int output_waits(const operation *o, int k, int t) {
+  return t >= 0 && (o->needs[k] >> t & 1U) && o->needs[k] >> t > 1U;
+}
+
+/* Stores output k if the term completes it. */
+LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at, int k) {
+  const operation *o = task->way.of;
+  const int last = o->needs[k] == 0 ? -1 : 31 - __builtin_clz(o->needs[k]);
+  if (k >= o->outputs || last != at->term) return;
+  const unsigned options = task->way.options | (task->job->additions & operation_additions(task->way.kind));
+  bundle_store(task->bundle, &task->work->out[k], at->place,
+               operation_finish(task->way.kind, options, k, at));
+}
+
+/* Term t has its value at p; t is -1 for operations without terms. */
+LINE_INLINE void term_complete(const cpu_task *task, int t, cpu_place p, cpu_vector value) {
+  const operation *o = task->way.of;
+  const operation_point at = {task, p, t, value};
+  if (output_waits(o, 0, t) || output_waits(o, 1, t) || output_waits(o, 2, t))
+    *scratch_line(&task->work->term[t], p) = value;
+  output_complete(task, &at, 0);
+  output_complete(task, &at, 1);
+  output_complete(task, &at, 2);
+}
+
+#endif
