@@ -6,50 +6,70 @@
 #include "bench.h"
 #include "problems/velocity_tables.h"
 
-enum { INPUTS = 5, OUTPUTS = 3, FIELDS = INPUTS + OUTPUTS, CONTESTANTS = 4 };
+enum { INPUTS = 5, OUTPUTS = OPERATION_OUTPUTS, FIELDS = INPUTS + OUTPUTS, CONTESTANTS = 4, NAME = 64 };
 
-typedef enum kernel_kind { DERIVATIVE, GRADIENT, DIVERGENCE, LAPLACIAN, STAGE, AXPY, SUMS } kernel_kind;
-
-/* What is timed. reads and writes: fields that must be moved, each once. */
+/* What is timed: each way of each operation of operations.h, with some of its additions, and the sums. reads
+ * and writes: fields that must be moved, each once. */
 typedef struct kernel_case {
-  const char *name;
-  kernel_kind kind;
+  char name[NAME];
+  enum { OPERATION, SUMS } what;
+  operation_kind kind;
+  unsigned options;
+  int reference; /* SUMS: whether there is one */
   int reads, writes;
-  int option; /* DERIVATIVE: axis; STAGE: form; SUMS: whether there is a reference */
-  enum { UNIFORM, FORMULA, STORED } velocity;
-  int base, extras;
-  int diffusion;
+  int edges; /* the operation can be asked for its edges first */
 } kernel_case;
 
-static const kernel_case cases[] = {
-    {"dx", DERIVATIVE, 1, 1, AXIS_X, 0, 0, 0, 0},
-    {"dy", DERIVATIVE, 1, 1, AXIS_Y, 0, 0, 0, 0},
-    {"dz", DERIVATIVE, 1, 1, AXIS_Z, 0, 0, 0, 0},
-    {"gradient", GRADIENT, 1, 3, 0, 0, 0, 0, 0},
-    {"divergence", DIVERGENCE, 3, 1, 0, 0, 0, 0, 0},
-    {"laplacian", LAPLACIAN, 1, 1, 0, 0, 0, 0, 0},
-    {"stage_uniform", STAGE, 2, 1, FORM_ADVECTIVE, UNIFORM, 1, 0, 0},
-    {"stage_uniform_first", STAGE, 1, 1, FORM_ADVECTIVE, UNIFORM, 0, 0, 0},
-    {"stage_uniform_last", STAGE, 4, 1, FORM_ADVECTIVE, UNIFORM, 1, 2, 0},
-    {"stage_uniform_diffusion", STAGE, 2, 1, FORM_ADVECTIVE, UNIFORM, 1, 0, 1},
-    {"stage_formula", STAGE, 2, 1, FORM_ADVECTIVE, FORMULA, 1, 0, 0},
-    {"stage_formula_first", STAGE, 1, 1, FORM_ADVECTIVE, FORMULA, 0, 0, 0},
-    {"stage_formula_last", STAGE, 4, 1, FORM_ADVECTIVE, FORMULA, 1, 2, 0},
-    {"stage_formula_diffusion", STAGE, 2, 1, FORM_ADVECTIVE, FORMULA, 1, 0, 1},
-    {"stage_formula_conservative", STAGE, 2, 1, FORM_CONSERVATIVE, FORMULA, 1, 0, 0},
-    {"stage_formula_skew", STAGE, 2, 1, FORM_SKEW, FORMULA, 1, 0, 0},
-    {"stage_formula_conservative_diffusion", STAGE, 2, 1, FORM_CONSERVATIVE, FORMULA, 1, 0, 1},
-    {"stage_formula_skew_diffusion", STAGE, 2, 1, FORM_SKEW, FORMULA, 1, 0, 1},
-    {"stage_stored_advective", STAGE, 5, 1, FORM_ADVECTIVE, STORED, 1, 0, 0},
-    {"stage_stored_conservative", STAGE, 5, 1, FORM_CONSERVATIVE, STORED, 1, 0, 0},
-    {"stage_stored_skew", STAGE, 5, 1, FORM_SKEW, STORED, 1, 0, 0},
-    {"stage_stored_advective_diffusion", STAGE, 5, 1, FORM_ADVECTIVE, STORED, 1, 0, 1},
-    {"stage_stored_conservative_diffusion", STAGE, 5, 1, FORM_CONSERVATIVE, STORED, 1, 0, 1},
-    {"stage_stored_skew_diffusion", STAGE, 5, 1, FORM_SKEW, STORED, 1, 0, 1},
-    {"axpy", AXPY, 2, 1, 0, 0, 0, 0, 0},
-    {"plane_sums", SUMS, 1, 0, 0, 0, 0, 0, 0},
-    {"plane_sums_reference", SUMS, 2, 0, 1, 0, 0, 0, 0},
-};
+/* A middle stage by itself and with more terms; where the velocity costs least, a first and a last one. */
+static const struct {
+  const char *suffix;
+  unsigned additions;
+  int lean;
+} stages[] = {{"", STAGE_BASE, 0},
+              {"_first", 0, 1},
+              {"_last", STAGE_BASE | STAGE_EXTRAS, 1},
+              {"_upwind", STAGE_BASE | STAGE_UPWIND, 0},
+              {"_diffusion", STAGE_BASE | STAGE_DIFFUSION, 0}};
+
+enum { STAGES = sizeof stages / sizeof stages[0], MOST_CASES = 64 };
+
+static kernel_case operation_case(const char *way, const char *suffix, operation_kind kind,
+                                  unsigned options) {
+  const operation o = operation_describe(kind, options);
+  kernel_case made = {.what = OPERATION,
+                      .kind = kind,
+                      .options = options,
+                      .reads = operation_reads(&o),
+                      .writes = o.outputs,
+                      .edges = o.edges};
+  (void)snprintf(made.name, sizeof made.name, "%s%s", way, suffix);
+  return made;
+}
+
+static int list_cases(kernel_case list[MOST_CASES]) {
+  static const struct {
+    const char *name;
+    operation_kind kind;
+    unsigned options;
+  } ways[] = {
+#define X(name, options, way) {#way, OPERATION_##name, options},
+      OPERATION_WAYS(X)
+#undef X
+  };
+  int count = 0;
+  for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+    if (operation_additions(ways[w].kind) == 0)
+      list[count++] = operation_case(ways[w].name, "", ways[w].kind, ways[w].options);
+    for (int i = 0; i < STAGES && ways[w].kind == OPERATION_stage; i++) {
+      if (stages[i].lean && (ways[w].options & (STAGE_STORED | STAGE_FLUX))) continue;
+      list[count++] =
+          operation_case(ways[w].name, stages[i].suffix, ways[w].kind, ways[w].options | stages[i].additions);
+    }
+  }
+  list[count++] = (kernel_case){.name = "plane_sums", .what = SUMS, .reads = 1};
+  list[count++] = (kernel_case){.name = "plane_sums_reference", .what = SUMS, .reference = 1, .reads = 2};
+  return count;
+}
 
 /* Fields of one grid in one precision. Inputs are never written. */
 typedef struct kernel_arrays {
@@ -76,51 +96,27 @@ static void *array(const kernel_job *job, int i) {
          (size_t)job->next * (size_t)job->launch.shape.nz * field_plane_bytes(&job->arrays->fields[i]);
 }
 
-/* Coefficients of a step that changes f by about a tenth of itself. */
-static status run_stage(const kernel_job *job, const kernels_launch *launch) {
-  const kernel_case *what = job->what;
-  const double h = launch->stencil->spacing[0];
-  kernels_stage stage = {.out = array(job, INPUTS),
-                         .f = array(job, 0),
-                         .base = what->base ? array(job, 1) : NULL,
-                         .weight_f = 0.75,
-                         .form = (advection_form)what->option,
-                         .advection = -0.05 * h,
-                         .uniform = {1.0, 0.5, 0.25},
-                         .diffusion = what->diffusion ? 0.01 * h * h : 0.0};
-  for (int i = 0; i < what->extras; i++) {
-    stage.extra[i] = array(job, 2 + i);
-    stage.weight_extra[i] = 0.125;
-  }
-  if (what->velocity == FORMULA) stage.tables = job->arrays->tables.tables;
-  for (int d = 0; d < 3 && what->velocity == STORED; d++) stage.velocity[d] = array(job, 2 + d);
-  return apply_stage(job->backend, launch, &stage);
+/* The inputs in the order of the declaration, and numbers with which nothing overflows. */
+static status run_operation(const kernel_job *job, const kernels_launch *launch) {
+  const operation o = operation_describe(job->what->kind, job->what->options);
+  kernels_call call = {.kind = job->what->kind,
+                       .options = job->what->options,
+                       .uniform = {1.0, 0.5, 0.25},
+                       .tables = job->arrays->tables.tables};
+  for (int i = 0, next = 0; i < OPERATION_INPUTS; i++)
+    if (o.inputs >> i & 1U) call.in[i] = array(job, next++);
+  for (int k = 0; k < OUTPUTS; k++) call.out[k] = array(job, INPUTS + k);
+  for (int i = 0; i < OPERATION_SCALARS; i++) call.scalar[i] = 0.125;
+  return job->backend->apply(launch, &call);
 }
 
 static status run(const kernel_job *job, kernels_planes first, kernels_planes second) {
-  const kernels *backend = job->backend;
   kernels_launch launch = job->launch;
   launch.planes[0] = first;
   launch.planes[1] = second;
-  void *const out[OUTPUTS] = {array(job, INPUTS), array(job, INPUTS + 1), array(job, INPUTS + 2)};
-  const void *const in[3] = {array(job, 0), array(job, 1), array(job, 2)};
-  switch (job->what->kind) {
-  case DERIVATIVE:
-    return apply_derivative(backend, &launch, (axis)job->what->option, in[0], out[0]);
-  case GRADIENT:
-    return apply_gradient(backend, &launch, in[0], out);
-  case DIVERGENCE:
-    return apply_divergence(backend, &launch, in, out[0]);
-  case LAPLACIAN:
-    return apply_laplacian(backend, &launch, in[0], out[0]);
-  case STAGE:
-    return run_stage(job, &launch);
-  case AXPY:
-    return apply_axpy(backend, &launch, 1e-9, in[0], out[0]);
-  case SUMS:
-    return backend->plane_sums(&launch, in[0], job->what->option ? in[1] : NULL, job->arrays->sums);
-  }
-  return STATUS_OK;
+  if (job->what->what == OPERATION) return run_operation(job, &launch);
+  return job->backend->plane_sums(&launch, array(job, 0), job->what->reference ? array(job, 1) : NULL,
+                                  job->arrays->sums);
 }
 
 static status run_whole(void *data) {
@@ -132,7 +128,7 @@ static status run_whole(void *data) {
 /* As the time step does it: a device computes a stage in one launch that has its edges first; otherwise edges
  * are an operation of their own. */
 static int edges_within(const kernel_job *job) {
-  return job->what->kind == STAGE && !job->backend->host_memory;
+  return job->what->edges && !job->backend->host_memory;
 }
 
 static status run_split(void *data) {
@@ -266,8 +262,10 @@ static bench_stream stream_of(const kernel_job *job, int nontemporal) {
 }
 
 status bench_kernels_only(const char *prefix) {
-  char names[1024] = "";
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  char names[MOST_CASES * (NAME + 32)] = "";
+  kernel_case cases[MOST_CASES];
+  const int count = list_cases(cases);
+  for (int i = 0; i < count; i++) {
     if (strncmp(cases[i].name, prefix, strlen(prefix)) == 0) return STATUS_OK;
     const size_t used = strlen(names);
     (void)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", cases[i].name);
@@ -282,7 +280,7 @@ static status measure_case(bench *bench, kernel_job *job, int edges, json_t *res
   kernel_result result = {.job = job,
                           .streams = job->what->writes > 0,
                           .split =
-                              edges && job->what->kind != SUMS && job->launch.shape.nz > 2 * KERNELS_HALO,
+                              edges && job->what->what != SUMS && job->launch.shape.nz > 2 * KERNELS_HALO,
                           .contestants = {{.work = run_whole, .job = job},
                                           {.work = bench_stream_work, .job = &streams[0]},
                                           {.work = bench_stream_work, .job = &streams[1]},
@@ -296,7 +294,9 @@ static status measure_case(bench *bench, kernel_job *job, int edges, json_t *res
 static status measure_slabs(bench *bench, const kernel_arrays *arrays, int planes, json_t *results) {
   const bench_options *options = &bench->options;
   const int whole = planes == arrays->space.shape.nz;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  kernel_case cases[MOST_CASES];
+  const int count = list_cases(cases);
+  for (int i = 0; i < count; i++) {
     if (strncmp(cases[i].name, options->only, strlen(options->only)) != 0) continue;
     kernel_job job = {.backend = bench->backend, .what = &cases[i], .arrays = arrays};
     job.launch = (kernels_launch){.context = bench->context,
