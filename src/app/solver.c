@@ -71,6 +71,7 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
                     schedule_rates *rates) {
   schedule_rates mine = {0};
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
+  CHECK(agree(comm, cases_file_check(config, grid)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
   CHECK_MPI(MPI_Allreduce(&mine, rates, sizeof mine / sizeof mine.advection, MPI_DOUBLE, MPI_MAX, comm));
   return STATUS_OK;

@@ -86,6 +86,10 @@ status config_formulas_check(const config_reading *reading) {
   } else {
     CHECK(check_numbers(reading));
   }
+  if (velocities_at(config->velocity)->from == PROBLEM_FILE && config->velocity_file[0] == '\0')
+    return config_refuse(config, "velocity", "file", "missing; accepted: a path of an HDF5 file");
+  if (cases_at(config->initial)->from == PROBLEM_FILE && config->initial_file[0] == '\0')
+    return config_refuse(config, "initial", "file", "missing; accepted: a path of an HDF5 file");
   if (cases_at(config->initial)->from != PROBLEM_FORMULA) return STATUS_OK;
   return check(config, "initial", "formula", config->formula, "xyz");
 }

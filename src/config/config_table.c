@@ -71,6 +71,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_differen
 #define ANY(member)             REAL(member, -LARGEST, LARGEST)
 #define CHOICE(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .choices = (list)
 #define LISTED(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .listed = (list)
+#define PATH(member)            .kind = CONFIG_PATH, .offset = AT(member)
 #define FORMULA(member)         .kind = CONFIG_FORMULA, .offset = AT(member)
 #define COMPONENT(member)       .kind = CONFIG_COMPONENT, .offset = AT(member)
 #define REQUIRED                .need = CONFIG_REQUIRED
@@ -95,6 +96,8 @@ const config_key config_keys[] = {
     {"initial", "case", LISTED(initial, listed_case), REQUIRED, .help = "initial condition"},
     {"initial", "formula", FORMULA(formula), DEFAULT("none"),
      .help = "value at t = 0, of x, y, z (case formula)"},
+    {"initial", "file", PATH(initial_file), DEFAULT("none"), .help = "HDF5 file of the case file"},
+    {"initial", "dataset", PATH(dataset), DEFAULT(PROBLEM_DATASET), .help = "in initial.file"},
     {"initial", "center_x", ANY(center[0]), DERIVED("lx/2"), .help = "centre of the case"},
     {"initial", "center_y", ANY(center[1]), DERIVED("ly/2"), .help = "centre of the case"},
     {"initial", "center_z", ANY(center[2]), DERIVED("lz/2"), .help = "centre of the case"},
@@ -111,6 +114,7 @@ const config_key config_keys[] = {
     {"velocity", "w", COMPONENT(component[2]), DEFAULT("0"), .help = "z component"},
     {"velocity", "factor", FORMULA(factor), DEFAULT("1"),
      .help = "what multiplies u, v, w (field formula), of t; at most 1 in magnitude"},
+    {"velocity", "file", PATH(velocity_file), DEFAULT("none"), .help = "HDF5 file with datasets u, v, w"},
     {"velocity", "a", ANY(abc[0]), DEFAULT("1"), .help = "amplitude A"},
     {"velocity", "b", ANY(abc[1]), DEFAULT("1"), .help = "amplitude B"},
     {"velocity", "c", ANY(abc[2]), DEFAULT("1"), .help = "amplitude C"},

@@ -51,7 +51,7 @@ typedef struct config_constant {
   int line;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 51, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 54, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -63,18 +63,21 @@ typedef struct config {
   config_difference difference; /* default central */
   double diffusivity;           /* >= 0, default 0 */
   /* [initial] */
-  int initial;                       /* case, an index of cases_at (problems/problem.h): required */
-  double center[3];                  /* center_x, center_y, center_z: default the middle of the domain */
-  double width;                      /* > 0; default a tenth of the shortest length */
-  double amplitude;                  /* default 1 */
-  double background;                 /* value far away, default 0 */
-  int wave_number[3];                /* kx, ky, kz: whole waves across the domain, default 1 */
-  char formula[CONFIG_FORMULA_SIZE]; /* of x, y, z; "" for none (default) */
+  int initial;                         /* case, an index of cases_at (problems/problem.h): required */
+  double center[3];                    /* center_x, center_y, center_z: default the middle of the domain */
+  double width;                        /* > 0; default a tenth of the shortest length */
+  double amplitude;                    /* default 1 */
+  double background;                   /* value far away, default 0 */
+  int wave_number[3];                  /* kx, ky, kz: whole waves across the domain, default 1 */
+  char formula[CONFIG_FORMULA_SIZE];   /* of x, y, z; "" for none (default) */
+  char initial_file[CONFIG_PATH_SIZE]; /* file: "" for none (default) */
+  char dataset[CONFIG_PATH_SIZE];      /* in it; "" for PROBLEM_DATASET (default) */
   /* [velocity] */
   int velocity;      /* field, an index of velocities_at (problems/problem.h): required */
   double uniform[3]; /* u, v, w as numbers, where the field is no formula: default 1, 0, 0 */
   char component[3][CONFIG_FORMULA_SIZE]; /* u, v, w as formulas of x, y, z; else "" */
   char factor[CONFIG_FORMULA_SIZE];       /* a formula of t, default 1 */
+  char velocity_file[CONFIG_PATH_SIZE];   /* file: "" for none (default) */
   double abc[3];                          /* a, b, c: default 1 */
   double period;                          /* > 0, default 1 */
   /* [time] */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+#include "snapshots/dataset.h"
+
 static const initial_case *case_of(const config *config) {
   return cases_at(config->initial);
 }
@@ -65,11 +67,30 @@ static void find_back(cases_solution *solution) {
   solution->turned = velocity->motion == PROBLEM_TURN;
 }
 
+static const char *dataset_name(const config *config) {
+  return config->dataset[0] != '\0' ? config->dataset : PROBLEM_DATASET;
+}
+
+status cases_file_check(const config *config, const grid *grid) {
+  const dataset dataset = {.key = "initial.file",
+                           .path = config->initial_file,
+                           .name = dataset_name(config),
+                           .n = {grid->n[0], grid->n[1], grid->n[2]}};
+  return case_of(config)->from == PROBLEM_FILE ? dataset_check(&dataset) : STATUS_OK;
+}
+
+static status open_planes(cases_solution *solution) {
+  const config *config = solution->config;
+  return file_planes_open(config, solution->grid, "initial.file", config->initial_file, dataset_name(config),
+                          &solution->planes);
+}
+
 status cases_open(const config *config, const grid *grid, double time, cases_solution *solution) {
   *solution = (cases_solution){.config = config, .grid = grid, .time = time};
   find_back(solution);
   if (case_of(config)->from == PROBLEM_FORMULA)
     CHECK(formula_team_open(config, "initial.formula", config->formula, &solution->formula));
+  if (case_of(config)->from == PROBLEM_FILE) return open_planes(solution);
   solution->scale = case_of(config)->scale != NULL ? case_of(config)->scale(config, time) : config->amplitude;
   for (int d = 0; d < 3; d++) {
     solution->table[d] = malloc((size_t)grid->n[d] * sizeof(double));
@@ -86,6 +107,7 @@ status cases_open(const config *config, const grid *grid, double time, cases_sol
 
 void cases_close(cases_solution *solution) {
   formula_team_close(&solution->formula);
+  file_planes_close(&solution->planes);
   for (int d = 0; d < 3; d++) {
     free(solution->table[d]);
     solution->table[d] = NULL;
@@ -115,7 +137,9 @@ void cases_row(const void *user, int64_t z, int64_t y, double *row) {
   const initial_case *initial = case_of(config);
   const double *h = s->grid->h;
   const int64_t nx = s->grid->n[0];
-  if (initial->from == PROBLEM_FORMULA) {
+  if (initial->from == PROBLEM_FILE) {
+    for (int64_t x = 0; x < nx; x++) row[x] = file_planes_at(&s->planes, z, y, x);
+  } else if (initial->from == PROBLEM_FORMULA) {
     for (int64_t x = 0; x < nx; x++) {
       const double point[3] = {s->table[0][x], s->table[1][y], s->table[2][z]};
       row[x] = formula_team_at(&s->formula, point);
@@ -166,13 +190,18 @@ status cases_fingerprint(const config *config, const grid *grid, uint64_t *finge
   cases_velocity velocity = {.config = config};
   double *row = malloc((size_t)grid->n[0] * sizeof *row);
   status result = row != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a row");
-  if (result == STATUS_OK) result = cases_open(config, grid, 0.0, &solution);
-  if (result == STATUS_OK) result = cases_velocity_open(config, grid, &velocity);
-  if (result == STATUS_OK) {
-    *fingerprint = hash_rows(grid, cases_row, &solution, row, 0);
-    *fingerprint = hash_velocity(&velocity, row, *fingerprint);
+  const int case_here = case_of(config)->from != PROBLEM_FILE;
+  const int velocity_here = velocity_of(config)->from != PROBLEM_FILE;
+  *fingerprint = 0;
+  if (result == STATUS_OK && case_here) result = cases_open(config, grid, 0.0, &solution);
+  if (result == STATUS_OK && case_here) {
+    *fingerprint = hash_rows(grid, cases_row, &solution, row, *fingerprint);
     result = cases_verdict(&solution);
-    if (result == STATUS_OK) result = cases_velocity_verdict(&velocity);
+  }
+  if (result == STATUS_OK && velocity_here) result = cases_velocity_open(config, grid, &velocity);
+  if (result == STATUS_OK && velocity_here) {
+    *fingerprint = hash_velocity(&velocity, row, *fingerprint);
+    result = cases_velocity_verdict(&velocity);
   }
   cases_close(&solution);
   cases_velocity_close(&velocity);

@@ -2,6 +2,7 @@
 #define FDAPP_PROBLEMS_CASES_H
 
 #include "domain/field.h"
+#include "problems/file_planes.h"
 #include "problems/formula_team.h"
 #include "problems/problem.h"
 
@@ -24,6 +25,7 @@ typedef struct cases_solution {
   double *table[3];     /* products: one factor per point of each axis; bodies: the distance from the centre;
                          * formulas: the coordinate */
   formula_team formula; /* of a formula */
+  file_planes planes;   /* of a file: rows of this rank's slab alone */
 } cases_solution;
 
 /* Whether phi(t) is known: at t = 0 and with a source always, else where the velocity's motion is one of
@@ -35,6 +37,9 @@ int cases_exact_exists(const config *config);
 enum { CASES_TEXT = 128 };
 const char *cases_exact_text(const config *config, char text[CASES_TEXT]);
 
+/* Whether the case's file is there and its dataset as it has to be (snapshots/dataset.h). */
+status cases_file_check(const config *config, const grid *grid);
+
 /* Prepares the solution at `time` (known there). STATUS_MEMORY. config and grid must outlive it. */
 status cases_open(const config *config, const grid *grid, double time, cases_solution *solution);
 void cases_close(cases_solution *solution);
@@ -45,13 +50,14 @@ status cases_verdict(const cases_solution *solution);
 
 /* Velocity c(x, t) = g(t) c(x), c by the formula of kernels_tables: X_d in the first three of table[0][x],
  * Y_d and A_d in table[1][y], Z_d and B_d in table[2][z], global indices. One component at a time, as a
- * field_row: to the bit what kernels make of the tables in the configuration's precision. A stored velocity
- * has no tables, but a formula for each component. */
+ * field_row: to the bit what kernels make of the tables in the configuration's precision. A stored
+ * velocity has no tables, but for each component a formula, or this rank's planes of a file. */
 typedef struct cases_velocity {
   const config *config;
   const grid *grid;
   double (*table[3])[KERNELS_TABLE];
   formula_team formula[3];
+  file_planes planes[3];
   axis component;
 } cases_velocity;
 
@@ -77,7 +83,8 @@ int cases_velocity_uniform(const config *config);
 status cases_velocity_rate(const config *config, const grid *grid, double *rate);
 
 /* A number for what this machine evaluates: XXH3 of rows of the case and of the velocity that are spread over
- * the whole grid, the same rows on every rank, and of g(t) at some times. Where two ranks get different
+ * the whole grid, the same rows on every rank, and of g(t) at some times; not of files, which a rank
+ * reads its part of. Where two ranks get different
  * numbers, one of them computes wrongly. STATUS_MEMORY; STATUS_USAGE as cases_verdict. */
 status cases_fingerprint(const config *config, const grid *grid, uint64_t *fingerprint);
 

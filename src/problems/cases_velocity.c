@@ -24,9 +24,20 @@ static status open_formulas(cases_velocity *velocity) {
   return result;
 }
 
+static status open_planes(cases_velocity *velocity) {
+  static const char *const names[3] = {"u", "v", "w"};
+  status result = STATUS_OK;
+  for (int d = 0; d < 3 && result == STATUS_OK; d++)
+    result = file_planes_open(velocity->config, velocity->grid, "velocity.file",
+                              velocity->config->velocity_file, names[d], &velocity->planes[d]);
+  if (result != STATUS_OK) cases_velocity_close(velocity);
+  return result;
+}
+
 status cases_velocity_open(const config *config, const grid *grid, cases_velocity *velocity) {
   *velocity = (cases_velocity){.config = config, .grid = grid};
-  if (cases_velocity_stored(config)) return open_formulas(velocity);
+  if (velocities_at(config->velocity)->from == PROBLEM_FORMULA) return open_formulas(velocity);
+  if (velocities_at(config->velocity)->from == PROBLEM_FILE) return open_planes(velocity);
   for (int d = 0; d < 3; d++) {
     velocity->table[d] = malloc((size_t)grid->n[d] * sizeof *velocity->table[d]);
     if (velocity->table[d] == NULL) {
@@ -43,6 +54,7 @@ void cases_velocity_close(cases_velocity *velocity) {
     free(velocity->table[d]);
     velocity->table[d] = NULL;
     formula_team_close(&velocity->formula[d]);
+    file_planes_close(&velocity->planes[d]);
   }
 }
 
@@ -71,6 +83,7 @@ static double formula_value(const cases_velocity *velocity, axis component, int6
 }
 
 double cases_velocity_at(const cases_velocity *velocity, axis component, int64_t z, int64_t y, int64_t x) {
+  if (velocity->planes[component].data != NULL) return file_planes_at(&velocity->planes[component], z, y, x);
   if (velocity->formula[component].count > 0) return formula_value(velocity, component, z, y, x);
   const double *of_column = velocity->table[AXIS_X][x];
   const double *of_row = velocity->table[AXIS_Y][y], *of_plane = velocity->table[AXIS_Z][z];

@@ -13,9 +13,12 @@
 
 /* Where values of a case or a velocity field come from: its own functions, or what the configuration names.
  */
-typedef enum problem_origin { PROBLEM_FUNCTIONS, PROBLEM_FORMULA } problem_origin;
+typedef enum problem_origin { PROBLEM_FUNCTIONS, PROBLEM_FORMULA, PROBLEM_FILE } problem_origin;
 
-/* Largest magnitude of what a formula may give, as of the keys of a configuration. */
+/* The dataset of a file that is taken unless told otherwise: that of a snapshot. */
+#define PROBLEM_DATASET "VTKHDF/PointData/phi"
+
+/* Largest magnitude of what a formula or a file may give, as of the keys of a configuration. */
 #define PROBLEM_LARGEST 1e30
 
 /* Motions that leave a shape recognisable, as flags. A velocity names the one that it makes, a case those

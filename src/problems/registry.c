@@ -5,8 +5,9 @@
 #include <string.h>
 
 /* X(NAME): each stands in cases/NAME.c or velocities/NAME.c. */
-#define CASES(X)      X(cosine) X(gaussian) X(sphere) X(slotted) X(blob) X(shear_layer) X(manufactured) X(formula)
-#define VELOCITIES(X) X(uniform) X(rotation) X(deformation) X(abc) X(taylor_green) X(formula)
+#define CASES(X)                                                                                             \
+  X(cosine) X(gaussian) X(sphere) X(slotted) X(blob) X(shear_layer) X(manufactured) X(formula) X(file)
+#define VELOCITIES(X) X(uniform) X(rotation) X(deformation) X(abc) X(taylor_green) X(formula) X(file)
 
 #define X(name) extern const initial_case case_##name;
 CASES(X)

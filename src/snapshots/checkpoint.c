@@ -16,6 +16,7 @@
 #include "snapshots/checkpoint_file.h"
 #include "snapshots/checkpoint_index.h"
 #include "snapshots/checkpoint_planes.h"
+#include "snapshots/hdf5_library.h"
 #include "output/rundir.h"
 
 struct checkpoint {
@@ -36,7 +37,7 @@ struct checkpoint {
 };
 
 static status create_local(checkpoint *checkpoint, const config *config) {
-  CHECK(checkpoint_file_prepare());
+  CHECK(hdf5_library_start());
   CHECK(checkpoint_planes_create(checkpoint->comm, &checkpoint->grid, checkpoint->precision,
                                  checkpoint->fields, &checkpoint->planes));
   return checkpoint->grid.rank == 0 ? config_text(config, &checkpoint->configuration) : STATUS_OK;
@@ -383,7 +384,7 @@ status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *ha
   checkpoint_state about;
   char names[STATE_FIELDS * CHECKPOINT_NAME];
   int descriptor = -1;
-  CHECK(checkpoint_file_prepare());
+  CHECK(hdf5_library_start());
   CHECK(checkpoint_block_open(path, &descriptor));
   status result = checkpoint_block_read(descriptor, path, &block);
   if (result == STATUS_OK) result = checkpoint_block_verify(descriptor, path, &block);

@@ -44,17 +44,6 @@ static status hdf5_failure(status code, const char *path, const char *call) {
     if ((call) < 0) return hdf5_failure(code, path, #call);                                                  \
   } while (0)
 
-status checkpoint_file_prepare(void) {
-  /* A handle that could not be closed must not be tried again at exit, after MPI_Finalize. */
-  static int prepared = 0;
-  if (prepared) return STATUS_OK;
-  if (H5dont_atexit() < 0 || H5open() < 0 || H5Eset_auto2(H5E_DEFAULT, NULL, NULL) < 0) {
-    return status_fail(STATUS_FILE, "the HDF5 library cannot be started");
-  }
-  prepared = 1;
-  return STATUS_OK;
-}
-
 static hid_t memory_type(precision precision) {
   return precision == PRECISION_SINGLE ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }

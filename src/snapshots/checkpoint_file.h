@@ -18,9 +18,6 @@ typedef struct checkpoint_contents {
   const char *configuration; /* resolved, as text */
 } checkpoint_contents;
 
-/* Readies the library: its messages become ours, and it does nothing at exit. Any number of times. */
-status checkpoint_file_prepare(void);
-
 /* Makes the file with everything but values: groups, attributes, room for the fields and for the planes'
  * checksums on the disk, so that a full disk shows here. [out] block: what to write into the text block at
  * the end. STATUS_FILE. */

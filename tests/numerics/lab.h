@@ -29,6 +29,10 @@ int lab_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count
 /* Gaussian in the uniform velocity (1, 0.7, -0.4) on a unit cube, rk4, advective, double, order 8, one
  * thread; time is the caller's. */
 config lab_config(int nx, int ny, int nz);
+/* Whether there is a velocity field of this number that the program has by itself; the others are last. */
+static inline int lab_has_velocity(int number) {
+  return velocities_at(number) != NULL && velocities_at(number)->from == PROBLEM_FUNCTIONS;
+}
 int64_t lab_points(const config *config);
 
 /* The solver with phi at the case's initial values. It must not move until lab_close. */

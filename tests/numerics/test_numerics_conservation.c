@@ -39,7 +39,7 @@ static double drift(const config *config, long double (*sum)(const struct config
 static void test_mass_of_the_conservative_form(void **state) {
   (void)state;
   for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
-    for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
+    for (int velocity = 0; lab_has_velocity(velocity); velocity++) {
       config config = case_of(velocity, FORM_CONSERVATIVE);
       config.scheme = scheme;
       config.diffusivity = velocity % 2 == 0 ? 0.0 : 1e-3;
@@ -70,7 +70,7 @@ static void test_square_norm(void **state) {
 
 static void test_constant_field_of_the_advective_form(void **state) {
   (void)state;
-  for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
+  for (int velocity = 0; lab_has_velocity(velocity); velocity++) {
     config config = case_of(velocity, FORM_ADVECTIVE);
     config.amplitude = 0.0;
     config.background = 0.7;

@@ -142,7 +142,7 @@ static void test_translated_and_spreading_gaussian(void **state) {
 static void test_manufactured(void **state) {
   (void)state;
   for (int form = 0; form < 3; form++) {
-    for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
+    for (int velocity = 0; lab_has_velocity(velocity); velocity++) {
       config config = lab_config(0, 0, 0);
       config.initial = cases_find("manufactured");
       config.velocity = velocity;

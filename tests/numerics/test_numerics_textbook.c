@@ -41,7 +41,7 @@ static config case_of(int scheme, int velocity, int form) {
 static void test_schemes_forms_and_velocities(void **state) {
   (void)state;
   for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
-    for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
+    for (int velocity = 0; lab_has_velocity(velocity); velocity++) {
       for (int form = 0; form < 3; form++) {
         config config = case_of(scheme, velocity, form);
         config.diffusivity = (scheme + velocity + form) % 2 == 0 ? 0.003 : 0.0;
@@ -56,7 +56,7 @@ static void test_schemes_forms_and_velocities(void **state) {
 static void test_source(void **state) {
   (void)state;
   for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
-    for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
+    for (int velocity = 0; lab_has_velocity(velocity); velocity++) {
       config config = case_of(scheme, velocity, velocity % 3);
       config.initial = cases_find("manufactured");
       config.wave_number[0] = 2;

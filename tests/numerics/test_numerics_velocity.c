@@ -83,7 +83,7 @@ static void test_tables_are_the_velocity(void **state) {
 static void test_what_a_velocity_costs(void **state) {
   (void)state;
   for (int form = 0; form < 3; form++) {
-    for (int velocity = 0; velocities_at(velocity) != NULL; velocity++) {
+    for (int velocity = 0; lab_has_velocity(velocity); velocity++) {
       const config config = case_of(velocity, (advection_form)form, PRECISION_DOUBLE);
       lab lab;
       lab_open(&lab, &config);

@@ -1,0 +1,77 @@
+#include "problems/file_planes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "problems/problem.h"
+#include "snapshots/dataset.h"
+
+static size_t plane_points(const grid *grid) {
+  return (size_t)grid->n[0] * (size_t)grid->n[1];
+}
+
+static double element(const file_planes *planes, size_t i) {
+  return planes->precision == PRECISION_SINGLE ? (double)((const float *)planes->data)[i]
+                                               : ((const double *)planes->data)[i];
+}
+
+/* As many planes at a time as follow one another in the file. */
+static status read_all(const dataset *dataset, file_planes *planes) {
+  const grid *grid = planes->grid;
+  const int64_t n = grid->n[2], first = grid->z0 - KERNELS_HALO, count = grid->nz + 2 * KERNELS_HALO;
+  const size_t bytes = plane_points(grid) * kernels_element_size(planes->precision);
+  for (int64_t done = 0; done < count;) {
+    const int64_t z = ((first + done) % n + n) % n;
+    const int64_t piece = count - done < n - z ? count - done : n - z;
+    CHECK(dataset_read(dataset, planes->precision, z, piece, (char *)planes->data + (size_t)done * bytes));
+    done += piece;
+  }
+  return STATUS_OK;
+}
+
+static status check_values(const dataset *dataset, const file_planes *planes) {
+  const grid *grid = planes->grid;
+  const size_t plane = plane_points(grid), before = KERNELS_HALO * plane;
+  for (size_t i = 0; i < (size_t)grid->nz * plane; i++) {
+    const double value = element(planes, before + i);
+    if (fabs(value) <= PROBLEM_LARGEST) continue;
+    return status_fail(STATUS_USAGE,
+                       "%s = %s: dataset %.200s is %g at [%" PRId64
+                       ", %zu, %zu] (z, y, x); accepted: a magnitude "
+                       "of at most %g",
+                       dataset->key, dataset->path, dataset->name, isnan(value) ? fabs(value) : value,
+                       grid->z0 + (int64_t)(i / plane), i % plane / (size_t)grid->n[0],
+                       i % (size_t)grid->n[0], PROBLEM_LARGEST);
+  }
+  return STATUS_OK;
+}
+
+status file_planes_open(const config *config, const grid *grid, const char *key, const char *path,
+                        const char *name, file_planes *planes) {
+  const dataset dataset = {.key = key, .path = path, .name = name, .n = {grid->n[0], grid->n[1], grid->n[2]}};
+  const size_t points = plane_points(grid) * (size_t)(grid->nz + 2 * KERNELS_HALO);
+  *planes = (file_planes){.grid = grid, .precision = config->precision};
+  CHECK(dataset_check(&dataset));
+  planes->data = malloc(points * kernels_element_size(config->precision));
+  if (planes->data == NULL)
+    return status_fail(STATUS_MEMORY, "%s = %s: no memory for its planes of this rank", key, path);
+  status result = read_all(&dataset, planes);
+  if (result == STATUS_OK) result = check_values(&dataset, planes);
+  if (result != STATUS_OK) file_planes_close(planes);
+  return result;
+}
+
+void file_planes_close(file_planes *planes) {
+  free(planes->data);
+  planes->data = NULL;
+}
+
+double file_planes_at(const file_planes *planes, int64_t z, int64_t y, int64_t x) {
+  const grid *grid = planes->grid;
+  int64_t local = z - grid->z0;
+  if (local < -KERNELS_HALO) local += grid->n[2];
+  if (local >= grid->nz + KERNELS_HALO) local -= grid->n[2];
+  const size_t row = (size_t)((local + KERNELS_HALO) * grid->n[1] + y);
+  return element(planes, row * (size_t)grid->n[0] + (size_t)x);
+}

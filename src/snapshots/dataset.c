@@ -1,0 +1,133 @@
+#include "snapshots/dataset.h"
+
+#include <errno.h>
+#include <hdf5.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "snapshots/hdf5_library.h"
+
+/* Handles of an open dataset; the file is closed with all of them (H5F_CLOSE_STRONG). */
+typedef struct handles {
+  hid_t file, dataset, space;
+} handles;
+
+static status fail(const dataset *d, status code, const char *what) {
+  return status_fail(code, "%s = %s: %s", d->key, d->path, what);
+}
+
+static status open_file(const dataset *d, hid_t *file) {
+  char what[256];
+  if (access(d->path, R_OK) != 0) {
+    (void)snprintf(what, sizeof what, "cannot be opened: %s", strerror(errno));
+    return fail(d, STATUS_FILE, what);
+  }
+  const hid_t access_list = H5Pcreate(H5P_FILE_ACCESS);
+  *file = -1;
+  if (access_list >= 0 && H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG) >= 0)
+    *file = H5Fopen(d->path, H5F_ACC_RDONLY, access_list);
+  if (access_list >= 0) (void)H5Pclose(access_list);
+  return *file >= 0 ? STATUS_OK : fail(d, STATUS_FILE, "is no HDF5 file that can be opened");
+}
+
+/* Each group on the way has to be there before it is asked about the next name. */
+static int exists(hid_t file, const char *name) {
+  char part[4096];
+  (void)snprintf(part, sizeof part, "%s", name);
+  for (char *c = part + (part[0] == '/'); *c != '\0'; c++) {
+    if (*c != '/') continue;
+    *c = '\0';
+    if (H5Lexists(file, part, H5P_DEFAULT) <= 0) return 0;
+    *c = '/';
+  }
+  return H5Lexists(file, part, H5P_DEFAULT) > 0;
+}
+
+static status check_shape(const dataset *d, hid_t space) {
+  hsize_t found[H5S_MAX_RANK];
+  char shape[256] = "", what[512];
+  const int rank = H5Sget_simple_extent_dims(space, found, NULL);
+  if (rank == 3 && found[0] == (hsize_t)d->n[2] && found[1] == (hsize_t)d->n[1] &&
+      found[2] == (hsize_t)d->n[0])
+    return STATUS_OK;
+  for (int i = 0; i < rank && strlen(shape) < 200; i++) {
+    const size_t used = strlen(shape);
+    (void)snprintf(shape + used, sizeof shape - used, "%s%llu", i > 0 ? ", " : "",
+                   (unsigned long long)found[i]);
+  }
+  (void)snprintf(what, sizeof what,
+                 "dataset %.200s has shape (%s); accepted: (%" PRId64 ", %" PRId64 ", %" PRId64
+                 "), nz, ny, nx",
+                 d->name, shape, d->n[2], d->n[1], d->n[0]);
+  return fail(d, STATUS_USAGE, what);
+}
+
+static status check_type(const dataset *d, hid_t dataset) {
+  const hid_t type = H5Dget_type(dataset);
+  const int real = H5Tget_class(type) == H5T_FLOAT && (H5Tget_size(type) == 4 || H5Tget_size(type) == 8);
+  (void)H5Tclose(type);
+  if (real) return STATUS_OK;
+  char what[512];
+  (void)snprintf(what, sizeof what, "dataset %.200s has another type; accepted: single or double precision",
+                 d->name);
+  return fail(d, STATUS_USAGE, what);
+}
+
+static status open_dataset(const dataset *d, handles *h) {
+  char what[512];
+  *h = (handles){-1, -1, -1};
+  CHECK(hdf5_library_start());
+  CHECK(open_file(d, &h->file));
+  if (!exists(h->file, d->name)) {
+    (void)snprintf(what, sizeof what, "has no dataset %.200s", d->name);
+    return fail(d, STATUS_USAGE, what);
+  }
+  h->dataset = H5Dopen2(h->file, d->name, H5P_DEFAULT);
+  h->space = h->dataset >= 0 ? H5Dget_space(h->dataset) : -1;
+  if (h->space < 0) {
+    (void)snprintf(what, sizeof what, "%.200s is no dataset", d->name);
+    return fail(d, STATUS_USAGE, what);
+  }
+  CHECK(check_shape(d, h->space));
+  return check_type(d, h->dataset);
+}
+
+static void close_dataset(handles *h) {
+  if (h->space >= 0) (void)H5Sclose(h->space);
+  if (h->dataset >= 0) (void)H5Dclose(h->dataset);
+  if (h->file >= 0) (void)H5Fclose(h->file);
+}
+
+status dataset_check(const dataset *d) {
+  handles h;
+  const status result = open_dataset(d, &h);
+  close_dataset(&h);
+  return result;
+}
+
+/* One plane per call: far below the 2 GiB that some file systems take at once. */
+static status read_planes(const dataset *d, const handles *h, precision precision, int64_t z0, int64_t count,
+                          void *planes) {
+  const hid_t type = precision == PRECISION_SINGLE ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+  const hsize_t plane[3] = {1, (hsize_t)d->n[1], (hsize_t)d->n[0]};
+  const size_t bytes = (size_t)d->n[1] * (size_t)d->n[0] * kernels_element_size(precision);
+  const hid_t memory = H5Screate_simple(3, plane, NULL);
+  int read = memory >= 0;
+  for (int64_t z = 0; z < count && read; z++) {
+    const hsize_t start[3] = {(hsize_t)(z0 + z), 0, 0};
+    read = H5Sselect_hyperslab(h->space, H5S_SELECT_SET, start, NULL, plane, NULL) >= 0 &&
+           H5Dread(h->dataset, type, memory, h->space, H5P_DEFAULT, (char *)planes + (size_t)z * bytes) >= 0;
+  }
+  if (memory >= 0) (void)H5Sclose(memory);
+  return read ? STATUS_OK : fail(d, STATUS_FILE, "cannot be read");
+}
+
+status dataset_read(const dataset *d, precision precision, int64_t z0, int64_t count, void *planes) {
+  handles h;
+  status result = open_dataset(d, &h);
+  if (result == STATUS_OK) result = read_planes(d, &h, precision, z0, count, planes);
+  close_dataset(&h);
+  return result;
+}

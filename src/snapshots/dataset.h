@@ -1,0 +1,21 @@
+#ifndef FDAPP_SNAPSHOTS_DATASET_H
+#define FDAPP_SNAPSHOTS_DATASET_H
+
+#include "kernels.h"
+
+/* A dataset that a user brings: in any HDF5 file, of shape (nz, ny, nx), in single or double precision,
+ * stored in any layout. Each rank reads for itself; nothing is collective.
+ *
+ * `key` is the configuration's, for messages. STATUS_FILE: there is no such file, it is no HDF5 file, or it
+ * cannot be read. STATUS_USAGE: it has no such dataset, or one of another shape or type. */
+typedef struct dataset {
+  const char *key, *path, *name;
+  int64_t n[3]; /* nx, ny, nz: what it has to have */
+} dataset;
+
+/* Whether the dataset is as it has to be. */
+status dataset_check(const dataset *dataset);
+/* Reads planes z0 <= z < z0 + count, x fastest and without padding, rounded to the precision. */
+status dataset_read(const dataset *dataset, precision precision, int64_t z0, int64_t count, void *planes);
+
+#endif
