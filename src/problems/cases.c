@@ -53,7 +53,8 @@ const char *cases_exact_text(const config *config, char text[CASES_TEXT]) {
 /* Entry of an axis table, at x where it was at t = 0: a factor of a product, the distance from a body's
  * centre, or the coordinate itself for a formula, as the image within the domain. */
 static double axis_entry(const config *config, int d, double x, double time) {
-  if (case_of(config)->from == PROBLEM_FORMULA) return x - config->l[d] * floor(x / config->l[d]);
+  if (case_of(config)->from == PROBLEM_FORMULA)
+    return x >= 0.0 && x <= config->l[d] ? x : x - config->l[d] * floor(x / config->l[d]);
   return case_of(config)->factor != NULL ? case_of(config)->factor(config, d, x, time)
                                          : problem_nearest(x - config->center[d], config->l[d]);
 }

@@ -76,8 +76,8 @@ static double value_double(const double *x, const double *y, const double *z, in
 }
 
 static double formula_value(const cases_velocity *velocity, axis component, int64_t z, int64_t y, int64_t x) {
-  const double *h = velocity->grid->h;
-  const double point[3] = {(double)x * h[0], (double)y * h[1], (double)z * h[2]};
+  const grid *grid = velocity->grid;
+  const double point[3] = {grid_position(grid, 0, x), grid_position(grid, 1, y), grid_position(grid, 2, z)};
   const double value = formula_team_at(&velocity->formula[component], point);
   return velocity->config->precision == PRECISION_SINGLE ? (double)(float)value : value;
 }
