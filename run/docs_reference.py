@@ -41,16 +41,18 @@ def words(text):
 
 
 def keys(lines):
-    """The table of keys, a section after the other, without the padding that lines up columns in a terminal."""
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    rows = [row for row in rows if not set(row[0]) <= set("-") and row[0] != "key"]
+    """A table of keys per section. An entry has two lines: "section.key   accepted; default: D" (or "; required"), and
+    what the key means."""
     result, section = [], None
-    for row in rows:
-        name, _, key = row[0].partition(".")
-        if name != section:
-            section = name
+    for entry, meaning in zip(lines[::2], lines[1::2], strict=True):
+        name, _, rest = entry.strip().partition(" ")
+        accepted, _, default = rest.strip().rpartition("; ")
+        own, _, key = name.partition(".")
+        if own != section:
+            section = own
             result += ["", f"## \\[{section}\\]", "", *table([], ["key", "accepted", "default", "meaning"])]
-        result.append("| " + " | ".join([f"`{key}`", *row[1:]]) + " |")
+        default = default.removeprefix("default: ")
+        result.append("| " + " | ".join([f"`{key}`", accepted, default, meaning.strip()]) + " |")
     return result
 
 
@@ -60,9 +62,9 @@ def configuration(text):
     result = []
     for block in text.split("\n\n"):
         lines = block.splitlines()
-        if lines[0].startswith("|"):
-            result += keys(lines)
-        elif lines[0] != "Keys" and not lines[0].startswith("Backends"):
+        if lines[0] == "Keys":
+            result += keys(lines[1:])
+        elif not lines[0].startswith("Backends"):
             result += ["", f"## {lines[0]}", "", *table([words(line) for line in lines[1:]], ["name", "meaning"])]
     return CONFIGURATION + "\n".join(result).strip() + "\n"
 

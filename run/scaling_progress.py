@@ -90,6 +90,6 @@ class Progress:
         self.learn(row, now - self.started)
         where, self.started = self.where(), now
         figures = (
-            f"{1e3 * row['seconds_per_step']:9.3f} ms a step, {100 * row['share_of_ceiling']:.1f} % of the ceiling"
+            f"{1e3 * row['seconds_per_step']:9.3f} ms per step, {100 * row['share_of_ceiling']:.1f} % of the ceiling"
         )
         say(", ".join(filter(None, (f"{where}: {figures}", self.left()))))

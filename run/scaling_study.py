@@ -43,7 +43,13 @@ def open_study(out, facts, shared):
     there."""
     path, table = out / "provenance.json", out / "results.csv"
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    begun = {"date": now, "host": socket.gethostname(), "load": os.getloadavg()[0], "shared": shared}
+    begun = {
+        "date": now,
+        "host": socket.gethostname(),
+        "load": os.getloadavg()[0],
+        "cores": os.cpu_count(),
+        "shared": shared,
+    }
     rows = read_rows(table) if table.exists() else []
     if rows:
         kept = read_provenance(path)

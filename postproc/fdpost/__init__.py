@@ -3,7 +3,7 @@
 from .errors import DataError, PostError, UsageError
 from .reader import Run, State
 
-__all__ = ["DataError", "PostError", "Run", "State", "UsageError", "open_run"]
+__all__ = ["DataError", "PostError", "Run", "State", "UsageError", "open_run", "write_field"]
 __version__ = "0.1.0"
 
 
@@ -12,3 +12,10 @@ def open_run(path, **options):
     from .dataset import open_run as opener  # xarray is optional: only those who ask for it need it
 
     return opener(path, **options)
+
+
+def write_field(path, phi=None, **options):
+    """Write numpy arrays to a file that fdapp reads as initial condition or velocity; see fdpost.writer.write_field."""
+    from .writer import write_field as writer  # matplotlib comes along
+
+    return writer(path, phi, **options)

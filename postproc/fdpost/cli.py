@@ -144,6 +144,26 @@ def command_history(args):
     print(style.save(history.draw_history(run), target(args, run, "history.png")))
 
 
+def command_watch(args):
+    from . import slices, watch
+
+    if args.axis is None and (args.index is not None or args.position is not None):
+        raise UsageError("--index and --position need --axis")
+    if not os.path.isdir(args.run):
+        raise UsageError(f"{args.run}: a run directory is needed")
+
+    def choose(state):
+        return slices.choose_cuts(state, args.axis, args.index, args.position, args.project)
+
+    path = Path(args.output) if args.output else Path(args.run) / "watch.png"
+    colours = (args.cmap, args.vmin, args.vmax)
+
+    def draw(found):
+        return watch.draw_newest(found, choose, lambda run: chosen_fields(run, args), path, colours)
+
+    watch.watch(Path(args.run), draw, lambda step: print(f"{path}: step {step}", flush=True), args.every)
+
+
 def command_movie(args):
     from . import movie, slices, style
 
@@ -278,6 +298,12 @@ def make_parser():
     add_plane(slices, "only planes normal to this axis (default: all three)")
     history = add_command(commands, "history", command_history, "mass, norm, extrema and errors over time")
     history.add_argument("run", metavar="RUN_DIR")
+    watch = add_command(commands, "watch", command_watch, "a picture that follows a run, until the run ends", log=True)
+    watch.add_argument("run", metavar="RUN_DIR")
+    watch.add_argument("--field", nargs="+", metavar="NAME", help="fields (default: the equation's first)")
+    watch.add_argument("--every", type=positive(float), default=2.0, metavar="SECONDS",
+                       help="between looks at the directory (default: 2)")  # fmt: skip
+    add_plane(watch, "only the plane normal to this axis (default: all three)")
     movie = add_command(commands, "movie", command_movie, "one plane over time, as an animated GIF or an MP4", log=True)
     movie.add_argument("run", metavar="RUN_DIR")
     add_fields(movie, "number of frames, spread over the run (default: every snapshot at the same distance)")

@@ -362,7 +362,7 @@ def improved(machine):
     return {
         "as it is": machine,
         "edges as fast as the interior": replace(machine, thin=1.0),
-        "no join": replace(machine, join=0.0),
+        "no time between stages": replace(machine, join=0.0),
         "exchange in half the time": replace(machine, latency=machine.latency / 2, link=2 * machine.link),
     }
 

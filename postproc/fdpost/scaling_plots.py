@@ -51,8 +51,13 @@ def modelled(curve, machine):
 
 
 def draw_times(ax, curves, machines, colours):
+    """With the ideal of each curve: the time on its fewest ranks, divided (strong) or kept (weak)."""
     ax.set_title("Time of a step, ms")
     for curve in curves:
+        ranks, first = [point.ranks for point in curve.points], 1e3 * curve.points[0].seconds[0]
+        if len(ranks) > 1:
+            ideal = [first * (ranks[0] / count if curve.mode == "strong" else 1.0) for count in ranks]
+            ax.plot(ranks, ideal, color=style.SOFT, lw=0.8, ls=":", zorder=1)
         colour, machine = colours[curve.kind], machines[machine_key(curve)]
         draw_points(ax, curve, colour, [milliseconds(point.seconds) for point in curve.points], curve.label)
         counts, problems = modelled(curve, machine)
@@ -134,7 +139,7 @@ def draw_study(curves, machines, mode, note):
     style.heading(
         fig,
         name,
-        f"points: medians;  bars: smallest to largest of the repeats;  lines in the upper row: the model, {note}\n"
+        f"points: medians;  bars: smallest to largest of the repeats;  upper lines: model, {note}; dotted: ideal\n"
         "halo: points: the host's wait, on GPUs the exchange and its waiting;  lines: the exchange, by the model",
     )
     draw_times(axes[0, 0], curves, machines, colours)
@@ -212,7 +217,7 @@ def draw_extrapolation(curves, machines):
         for n, colour in zip((256, 512), style.COLOURS[3:]):
             problem = cube(like, n)
             curve = model.weak(machine, problem, model.powers(WEAK_RANKS))
-            draw_efficiency(axes[1], curve, color=colour, label=f"{n}³ a rank", ls=LINES[precision], lw=1.5)
+            draw_efficiency(axes[1], curve, color=colour, label=f"{n}³ per rank", ls=LINES[precision], lw=1.5)
     for ax, title, most in zip(axes, ("Strong scaling", "Weak scaling"), (max(STRONG_GRIDS) // model.HALO, WEAK_RANKS)):
         ax.set_title(title)
         rank_axis(ax, model.powers(most))

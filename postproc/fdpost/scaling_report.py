@@ -21,12 +21,14 @@ from .scaling import (
 
 STRONG_RANKS = (4, 8, 16, 32, 64)
 PIXELS = 150  # an inch
+BUSY = 0.25  # load per core from which other programs disturb
+WIDE = 1.25  # largest over smallest time of one command from which its median is doubtful
 MEASURED_NOTE = (
-    "Medians over the runs; the spread is from the smallest to the largest. Efficiency is against the smallest number"
-    " of ranks in the table. Halo and waiting: on CPUs what the host waits for, the first exchange included, which"
-    " opens connections; on devices, where the host runs ahead, the exchange from the edges being there to its end,"
-    " waiting for neighbours included, as timed on one stage. On devices most of it is hidden: the table of parts,"
-    " below, says what is lost."
+    "Medians over the runs; the spread is from the smallest to the largest. Speed-up (points per second) and"
+    " efficiency are against the smallest number of ranks in the table; beside the speed-up stands the ideal one. Halo"
+    " and waiting: on CPUs what the host waits for, the first exchange included, which opens connections; on devices,"
+    " where the host runs ahead, the exchange from the edges being there to its end, waiting for neighbours included,"
+    " as timed on one stage. On devices most of it is hidden: the table of parts, below, says what is lost."
 )
 
 
@@ -39,9 +41,12 @@ def table(header, rows):
 def curve_section(curve, machine, fitted):
     """What was measured on one curve, beside the model."""
     rows = []
+    first = curve.points[0]
     for point, (_, efficiency) in zip(curve.points, curve.efficiencies()):
         middle, low, high = (1e3 * value for value in point.seconds)
-        row = [point.ranks, point.repeats, f"{middle:.4g}", f"{low:.4g} – {high:.4g}", f"{100 * efficiency:.1f} %"]
+        row = [point.ranks, point.repeats, f"{middle:.4g}", f"{low:.4g} – {high:.4g}"]
+        row += [f"{point.points_per_second / first.points_per_second:.2f} of {point.ranks / first.ranks:g}"]
+        row += [f"{100 * efficiency:.1f} %"]
         row += [f"{100 * point.share[0]:.1f} %"]
         seconds = model.step_time(machine, point.measurement.problem)
         kind = "fitted" if point.ranks in fitted else "**predicted**"
@@ -49,8 +54,8 @@ def curve_section(curve, machine, fitted):
         middle, low, high = (1e3 * value for value in curve.waits(point))
         row += [f"{middle:.3g} ({low:.3g} – {high:.3g})" if point.ranks > 1 and middle >= 0 else ""]
         rows.append(row)
-    header = ["ranks", "runs", "ms a step", "spread", "efficiency", "share of ceiling", "model, ms"]
-    header += ["measured against model", "halo and waiting, ms a step"]
+    header = ["ranks", "runs", "ms per step", "spread", "speed-up", "efficiency", "share of ceiling", "model, ms"]
+    header += ["measured against model", "halo and waiting, ms per step"]
     return f"### {curve_title(curve)}\n\n{table(header, rows)}\n"
 
 
@@ -76,7 +81,7 @@ def threads_section(curves):
             rows.append([*row, f"{low:.4g} – {high:.4g}", f"{point.points_per_second / first:.2f}"])
     if not rows:
         return []
-    header = ["study", "ranks × threads of each", "ms a step", "spread", "points a second, of the first's"]
+    header = ["study", "ranks × threads of each", "ms per step", "spread", "points per second over the first row's"]
     return ["## Ranks and threads", "", table(header, rows), ""]
 
 
@@ -108,8 +113,8 @@ def prediction_section(curves, machines):
     if not rows:
         return "Nothing to predict: that takes more than two rank counts."
     counts = sorted({count for few in fitted.values() for count in few})
-    header = ["study", "ranks", "predicted, ms a step", "measured", "difference"]
-    header += ["efficiency predicted", "measured", "to blame beyond 10 %"]
+    header = ["study", "ranks", "predicted, ms per step", "measured", "difference"]
+    header += ["efficiency predicted", "measured", "main cause beyond 10 %"]
     return (
         f"The model saw the runs on {' and '.join(map(str, counts))} ranks alone, and was asked for the rest"
         f"{'; of those, on CPUs, the bandwidth of streams' * any(curve.backend == 'cpu' for curve in curves)}.\n\n"
@@ -152,7 +157,7 @@ def terms_section(curves, machines):
 
 def machines_section(machines, fitted):
     def marked(machine, name, text):
-        return f"{text} (hardly told by the data)" if name in machine.untold else text
+        return f"{text} (barely fixed by these data)" if name in machine.untold else text
 
     rows = [
         [
@@ -170,9 +175,9 @@ def machines_section(machines, fitted):
         ]
         for key, m in machines.items()
     ]
-    header = ["machine", "fitted on ranks", "ceiling of a rank, GB/s", "a stage's share of it"]
-    header += ["a rank's own rate beside it, GB/s", "launch of a range, µs", "edges' share of the interior's speed"]
-    header += ["join of a stage, µs", "halo latency, µs"]
+    header = ["machine", "fitted on ranks", "ceiling of a rank, GB/s", "share of it that a stage reaches"]
+    header += ["rate of a rank's cores, GB/s", "start of a kernel, µs", "edges' share of the interior's speed"]
+    header += ["time between stages, µs", "halo latency, µs"]
     return table([*header, "halo link, GB/s each way", "overlap hides"], rows)
 
 
@@ -202,7 +207,9 @@ def disagreements(curves, machines):
             if found:
                 ratio, term, why = found
                 where = f"{curve.mode}, {curve.label}, {point.ranks} rank{'s' * (point.ranks > 1)}"
-                lines.append(f"- {where}: {100 * (ratio - 1):+.0f} % against the model; to blame: **{term}** ({why}).")
+                lines.append(
+                    f"- {where}: {100 * (ratio - 1):+.0f} % against the model; main cause: **{term}** ({why})."
+                )
     return lines or ["- Nowhere."]
 
 
@@ -228,17 +235,17 @@ def extrapolation_section(curves, machines):
         for n in (256, 512):
             problem = cube(like, n)
             (_, _, two), (_, seconds, most) = model.weak(machine, problem, [2, WEAK_RANKS])
-            row = [f"{n}³ a rank {precision}", f"{100 * two:.0f} %", f"{100 * most:.0f} %", f"{1e3 * seconds:.3g}"]
+            row = [f"{n}³ per rank {precision}", f"{100 * two:.0f} %", f"{100 * most:.0f} %", f"{1e3 * seconds:.3g}"]
             least = model.least_link(machine, replace(problem, nz=2 * n, ranks=2))
             weak.append([*row, f"{1e-9 * least:.3g}"])
-    header = ["strong scaling, efficiency on", *STRONG_RANKS, "stops at", "planes a rank there", "ms a step there"]
+    header = ["strong scaling, efficiency on", *STRONG_RANKS, "stops at", "planes per rank there", "ms per step there"]
     stop_note = (
         "Strong scaling is said to stop where doubling the ranks makes a step less than 1.25 times faster, or slabs"
         " have 4 planes. Efficiency is against the model's own time on one rank, whether or not the grid would fit"
         " there."
     )
     guessed = any("link" in machine.untold for _, _, machine in found)
-    link = "a link that the data hardly tell, in part a guess" if guessed else "the link measured"
+    link = "a link that these data barely fix, in part a guess" if guessed else "the link measured"
     weak_note = (
         "In weak scaling no term of the model grows beyond 2 ranks. The link needed still hides the halo; below it, and"
         " by the jitter of many ranks, efficiency falls: these are upper bounds. Strong scaling is with"
@@ -247,7 +254,7 @@ def extrapolation_section(curves, machines):
     blocks = (
         table([*header, "what limits"], strong),
         stop_note,
-        table(["weak scaling", "2 ranks", f"{WEAK_RANKS} ranks", "ms a step", "link needed, GB/s each way"], weak),
+        table(["weak scaling", "2 ranks", f"{WEAK_RANKS} ranks", "ms per step", "link needed, GB/s each way"], weak),
         weak_note,
         "What would pay: strong scaling on 8 ranks by the model, one term at a time.",
         table(["efficiency on 8 ranks", *model.improved(found[0][2])], gains),
@@ -261,18 +268,43 @@ def strong_percents(machine, problem, counts):
     return [f"{100 * e:.0f} %" if ranks * model.HALO <= problem.nz else "" for ranks, _, e in curve]
 
 
-def provenance_section(directory):
+def read_provenance(directory):
+    """The study's provenance.json, None if it has none."""
     path = Path(directory) / "provenance.json"
     if not path.exists():
-        return "No provenance.json."
+        return None
     try:
-        facts = json.loads(path.read_text("utf-8"))
+        return json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise DataError(f"{path}: {error}") from error
+
+
+def provenance_section(directory):
+    facts = read_provenance(directory)
+    if facts is None:
+        return "No provenance.json."
     try:
         return "```\n" + "\n".join(provenance_lines(facts)) + "\n```"
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: not written by run/scaling") from error
+        raise DataError(f"{Path(directory) / 'provenance.json'}: not written by run/scaling") from error
+
+
+def warnings_section(facts, curves):
+    """What makes the figures doubtful, in sentences; nothing where nothing does."""
+    lines = []
+    for start in (facts or {}).get("starts", []):
+        load, cores = start.get("load", 0.0), start.get("cores", math.inf)
+        if load > BUSY * cores:
+            lines.append(f"- Other programs were running on {start.get('date', '')}: the load was {load:.1f} on {cores}"
+                         f" core{'s' * (cores != 1)} before the first run.")  # fmt: skip
+    for curve in curves:
+        for point in curve.points:
+            middle, low, high = (1e3 * value for value in point.seconds)
+            if high > WIDE * low:
+                where = f"{curve.mode}, {curve.label}, {point.ranks} rank{'s' * (point.ranks > 1)}"
+                lines.append(f"- {where}: the same command took {low:.4g} to {high:.4g} ms per step; the median of"
+                             f" {point.repeats} runs, {middle:.4g} ms, is uncertain by as much.")  # fmt: skip
+    return ["## Doubtful figures", "", *lines, ""] if lines else []
 
 
 def provenance_lines(facts):
@@ -316,6 +348,7 @@ def write_report(directory):
     notes = directory / "notes.md"
     text = [
         *("# Scaling study", "", provenance_section(directory), ""),
+        *warnings_section(read_provenance(directory), curves),
         *("## Measured", "", *pictures, MEASURED_NOTE, ""),
         *sections,
         *threads_section(curves),

@@ -19,7 +19,7 @@ def machines_of(curves):
 def test_beyond_the_machine_each_panel_has_its_own_scaling(curves):
     strong, weak = scaling_plots.draw_extrapolation(curves, machines_of(curves)).axes[:2]
     assert [line.get_label() for line in strong.lines] == ["512³", "1024³", "2048³"]
-    assert [line.get_label() for line in weak.lines] == ["256³ a rank", "512³ a rank"]
+    assert [line.get_label() for line in weak.lines] == ["256³ per rank", "512³ per rank"]
     for line, n in [*zip(strong.lines, (512, 1024, 2048)), *zip(weak.lines, (256, 512))]:
         one = stage_seconds(n, n, n, 1, **DEVICE).total
         for ranks, efficiency in line.get_xydata()[:6]:

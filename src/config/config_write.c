@@ -132,6 +132,16 @@ static const char *default_text(const config_key *key) {
                                            : key->fallback;
 }
 
+/* The key with its default, what it accepts, and below that what it means: a line of all would be too long.
+ */
+static void list_key(const config_key *key, FILE *file) {
+  char name[64], accepted[CONFIG_TEXT_SIZE];
+  (void)snprintf(name, sizeof name, "%s.%s", key->section, key->name);
+  fprintf(file, "  %-26s %s; %s%s\n  %-26s   %s\n", name, config_value_accepted(key, accepted),
+          key->need == CONFIG_REQUIRED || key->need == CONFIG_ALTERNATIVE ? "" : "default: ",
+          default_text(key), "", key->help);
+}
+
 void config_list(FILE *file) {
   list_choices("Equations", "physics", "equation", NULL, file);
   list_choices("Cases", "initial", "case", case_keys, file);
@@ -141,16 +151,8 @@ void config_list(FILE *file) {
   list_choices("Differences of the advection term", "physics", "difference", NULL, file);
   fputs("Backends (compute.backend), in the order in which auto tries them\n", file);
   for (int i = 0; i < kernels_count(); i++) fprintf(file, "  %s\n", kernels_at(i)->name);
-  fputs("\nKeys\n\n", file);
-  fprintf(file, "| %-24s | %-78s | %-30s | %s\n", "key", "accepted", "default", "meaning |");
-  fputs("|---|---|---|---|\n", file);
-  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-    const config_key *key = &config_keys[i];
-    char name[64], accepted[CONFIG_TEXT_SIZE];
-    (void)snprintf(name, sizeof name, "%s.%s", key->section, key->name);
-    fprintf(file, "| %-24s | %-78s | %-30s | %s |\n", name, config_value_accepted(key, accepted),
-            default_text(key), key->help);
-  }
-  fprintf(file, "| %-24s | %-78s | %-30s | %s |\n", CONFIG_CONSTANTS ".NAME", "a number from -1e+30 to 1e+30",
-          "none", "a name for formulas, as many as 32");
+  fputs("\nKeys\n", file);
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) list_key(&config_keys[i], file);
+  fprintf(file, "  %-26s a number from -1e+30 to 1e+30; default: none\n  %-26s   %s\n",
+          CONFIG_CONSTANTS ".NAME", "", "a name for formulas, as many as 32");
 }

@@ -1,0 +1,60 @@
+"""Pictures that follow a run: one file, drawn again for each new snapshot."""
+
+import fcntl
+import struct
+import time
+
+from . import slices, style
+from .errors import DataError
+from .reader import Run
+
+
+def is_running(directory):
+    """True while a process holds the lock of the run directory. Asks, and takes no lock itself: that could refuse a run
+    that starts just then. A lock that cannot be asked for counts as held."""
+    try:
+        with open(directory / ".lock", "rb") as file:
+            question = struct.pack("hhlli", fcntl.F_WRLCK, 0, 0, 0, 0)  # struct flock
+            answer = fcntl.fcntl(file, fcntl.F_GETLK, question)
+            return struct.unpack("hhlli", answer)[0] != fcntl.F_UNLCK
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def newest_state(path):
+    """The newest snapshot, or None while there is none. One that is pruned meanwhile is none."""
+    try:
+        run = Run(path)
+        return run, run.states[-1]
+    except DataError:
+        return None
+
+
+def draw_newest(found, choose, fields, target, colours):
+    """One picture of the newest snapshot. Returns the path, or None if the snapshot was pruned meanwhile."""
+    run, state = found
+    try:
+        cuts = choose(state)
+        shown = {field: slices.read_cuts([state], cuts, field) for field in fields(run)}
+    except DataError:
+        return None
+    return style.save(slices.draw_slices(run, [state], cuts, shown, *colours), target)
+
+
+def watch(path, draw, tell, every=2.0, sleep=time.sleep):
+    """Calls draw(run and newest state) for each new snapshot, until the run in `path` has ended and its last one is
+    drawn. tell(step): after each picture. DataError if there is no snapshot at the end. Returns the last step."""
+    last = None
+    while True:
+        running = is_running(path)  # before looking: what a run wrote last is there when it has ended
+        found = newest_state(path)
+        if found and found[1].step != last and draw(found):
+            last = found[1].step
+            tell(last)
+        if not running:
+            if last is None:
+                raise DataError(f"{path}: no snapshots, and no run at work there")
+            return last
+        sleep(every)

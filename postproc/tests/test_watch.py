@@ -1,0 +1,112 @@
+"""fdplot watch: each new snapshot once, until the run's lock is free; and fdpost.write_field, read back by h5py."""
+
+import fcntl
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+import synthetic
+
+import fdpost
+from fdpost import watch
+
+HOLDER = """
+import fcntl, sys
+file = open(sys.argv[1], "w")
+fcntl.lockf(file, fcntl.LOCK_EX)  # a POSIX lock on the whole file, as the program takes it
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def holder(run_dir):
+    """Another process that holds the run directory's lock."""
+    words = [sys.executable, "-c", HOLDER, run_dir / ".lock"]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "held\n"
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_a_lock_is_seen_and_not_taken(run_dir, holder):
+    assert watch.is_running(run_dir)
+    holder.communicate("\n")
+    assert not watch.is_running(run_dir)
+    with open(run_dir / ".lock", "r+") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # free
+    (run_dir / ".lock").unlink()
+    assert not watch.is_running(run_dir)
+
+
+def test_each_new_snapshot_is_drawn_once(run_dir, holder):
+    """A run that writes step 50 while it is watched, nothing for a while, and then 60 as its last deed."""
+    shown = []
+
+    def life(_):
+        number = len(life.calls)
+        life.calls.append(number)
+        if number in (1, 3):
+            step = 50 + 10 * (number == 3)
+            synthetic.write_state(run_dir / f"state_{step:08d}.hdf", np.ones((4, 4, 4)), step / 100, step)
+            names = sorted(path.name for path in run_dir.glob("state_*.hdf"))
+            entries = ", ".join(f'{{"name": "{name}", "time": 0}}' for name in names)
+            (run_dir / "state.hdf.series").write_text(f'{{"files": [{entries}]}}')
+        if number == 3:
+            holder.communicate("\n")
+
+    life.calls = []
+    (run_dir / "state.hdf.series").unlink()
+    for path in run_dir.glob("state_*.hdf"):
+        path.unlink()
+    last = watch.watch(run_dir, lambda found: True, shown.append, sleep=life)
+    assert (shown, last) == ([50, 60], 60)
+
+
+def test_watch_of_a_run_that_has_ended(run_dir, fdplot):
+    code, out, _ = fdplot("watch", run_dir, "--axis", "z")
+    assert (code, out) == (0, f"{run_dir / 'watch.png'}: step 40\n")
+    assert (run_dir / "watch.png").stat().st_size > 5000
+
+
+def test_watch_without_anything(tmp_path, fdplot):
+    code, _, said = fdplot("watch", tmp_path)
+    assert code == 3 and "no snapshots, and no run at work there" in said
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_write_field(tmp_path, dtype):
+    phi = np.arange(2 * 3 * 4).reshape(2, 3, 4).astype(dtype)
+    path = fdpost.write_field(tmp_path / "start.hdf", phi.transpose(0, 1, 2)[:, :, ::-1], lengths=(1.0, 3.0, 1.0))
+    with h5py.File(path) as file:
+        written = file["VTKHDF/PointData/phi"]
+        assert written.dtype == np.dtype("<f8" if dtype == "i4" else "<" + dtype) and written.chunks is None
+        assert np.array_equal(written[:], phi[:, :, ::-1])
+        assert file["phi"] == written
+        image = file["VTKHDF"].attrs
+        assert image["WholeExtent"].tolist() == [0, 3, 0, 2, 0, 1]
+        assert image["Spacing"].tolist() == [0.25, 1.0, 0.5]
+        assert (image["Type"], image["Origin"].tolist()) == (b"ImageData", [0, 0, 0])
+
+
+def test_write_velocity(tmp_path):
+    u = np.random.default_rng(1).normal(size=(4, 3, 2))
+    with h5py.File(fdpost.write_field(tmp_path / "flow.hdf", u=u, v=-u, w=2 * u)) as file:
+        assert sorted(file["VTKHDF/PointData"]) == ["u", "v", "w"]
+        assert np.array_equal(file["w"][:], 2 * u)
+
+
+@pytest.mark.parametrize("fields, message", [
+    ({"phi": np.ones((2, 2))}, r"phi: float64 of shape \(2, 2\)"),
+    ({"phi": np.ones((2, 2, 2), complex)}, "complex128"),
+    ({"u": np.ones((2, 2, 2)), "v": np.ones((2, 2, 3))}, "of one shape"),
+    ({"phi": np.array([[[1.0, np.nan]]])}, "1 values are not finite"),
+    ({}, "at least one"),
+])  # fmt: skip
+def test_write_refuses(tmp_path, fields, message):
+    with pytest.raises(fdpost.UsageError, match=message):
+        fdpost.write_field(tmp_path / "x.hdf", **fields)
+    assert not list(tmp_path.iterdir())
