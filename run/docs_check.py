@@ -53,6 +53,11 @@ def missing(page, what, names):
     ]
 
 
+def missing_options(page, options):
+    text = pathlib.Path(page).read_text()
+    return [f"{page} does not name --{option}" for option in options if not re.search(rf"--{option}\b", text)]
+
+
 def found(path, pattern):
     return re.findall(pattern, pathlib.Path(path).read_text(), re.MULTILINE)
 
@@ -71,6 +76,9 @@ def main():
     faults += missing("docs/reference/configuration.md", "key", keys)
     codes = found("src/base/status.h", r"^ *X\(\w+, (\d+),")
     faults += missing("docs/reference/exit-codes.md", "exit code", sorted(set(codes)))
+    for program in ("src/main.c", "src/bench/bench_options.c"):
+        options = found(program, r'\{"([a-z-]+)", (?:no|required)_argument')
+        faults += missing_options("docs/reference/command-line.md", options)
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if faults else 0
 

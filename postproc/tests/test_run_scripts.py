@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-USE_COMMON = ("bundle", "faults", "gpu-env", "lint", "quickstart", "setup", "test")
+USE_COMMON = ("bundle", "faults", "gpu-env", "lint", "quickstart", "release", "setup", "test")
 
 
 def call(*words, **options):
@@ -117,3 +117,46 @@ def test_what_python_scripts_start_is_given_no_input():
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("subprocess.run", "subprocess.Popen"):
                 given = [keyword.arg for keyword in node.keywords]
                 assert "stdin" in given or None in given, f"{path.name}:{node.lineno}"
+
+
+@pytest.fixture
+def released(tmp_path):
+    """A repository that says 1.2.3 in all places; returns run/release there."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "postproc" / "fdpost").mkdir(parents=True)
+    for name in ("common.sh", "release"):
+        shutil.copy(ROOT / "run" / name, tmp_path / "run")
+    (tmp_path / "run" / "test").write_text("#!/bin/sh\nexit ${TEST_FAILS:-0}\n")
+    (tmp_path / "run" / "test").chmod(0o755)
+    (tmp_path / "CMakeLists.txt").write_text("project(fdapp VERSION 1.2.3 LANGUAGES C)\n")
+    (tmp_path / "CITATION.cff").write_text("version: 1.2.3\n")
+    (tmp_path / "postproc/fdpost/__init__.py").write_text('__version__ = "1.2.3"\n')
+    (tmp_path / "postproc/pyproject.toml").write_text('version = "1.2.3"\n')
+    (tmp_path / "CHANGELOG.md").write_text("## 1.2.3, 2026-11-25\n\n- News.\n\n## 1.2.2, 2026-10-01\n\n- Old.\n")
+    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    names = {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
+    for words in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "all"]):
+        assert call("git", *words, cwd=tmp_path).returncode == 0
+    return lambda *words, **env: call(tmp_path / "run/release", *words, cwd=tmp_path, env=os.environ | names | env)
+
+
+def test_a_release_is_tagged_with_what_is_new(released, tmp_path):
+    assert released("1.2.3", "--dry-run").returncode == 0
+    assert call("git", "tag", cwd=tmp_path).stdout == ""
+    assert released("1.2.3", TEST_FAILS="1").returncode != 0
+    assert call("git", "tag", cwd=tmp_path).stdout == ""
+    done = released("1.2.3")
+    assert done.returncode == 0, done.stderr
+    shown = call("git", "tag", "-n9", cwd=tmp_path).stdout
+    assert shown.startswith("v1.2.3") and "News." in shown and "Old." not in shown
+    again = released("1.2.3")
+    assert again.returncode == 3 and "the tag v1.2.3 is there already" in again.stderr
+
+
+@pytest.mark.parametrize("path", ["CMakeLists.txt", "CITATION.cff", "postproc/pyproject.toml", "CHANGELOG.md"])
+def test_another_version_anywhere_is_no_release(released, tmp_path, path):
+    (tmp_path / path).write_text((tmp_path / path).read_text().replace("1.2.3", "1x2.3"))
+    done = released("1.2.3", "--dry-run")
+    assert done.returncode == 3 and f"{path} has no line like" in done.stderr
+    assert "changes that are not committed" in done.stderr
+    assert released("1.2").returncode == released().returncode == 2
