@@ -51,7 +51,7 @@ status energy_start(const solver *solver, energy *energy);
 
 /* [out] json, on rank 0 (NULL elsewhere): {method, joules, average_watts, seconds, meters, power_limit_watts,
  * clock_mhz: {min, max}} of all devices, the latter two for GPUs alone; {method: null, reason} if one cannot
- * be read. Collective. STATUS_MPI. */
+ * be read, or if the steps took less than a second. Collective. STATUS_MPI. */
 status energy_report(MPI_Comm comm, const energy *energy, json_t **json);
 
 #endif
