@@ -87,7 +87,7 @@ def percent_axis(ax):
 
 
 def draw_shares(ax, curves, colours):
-    ax.set_title("Share of the same-mix ceiling")
+    ax.set_title("Share of the streaming ceiling")
     for curve in curves:
         values, colour = [point.share for point in curve.points], colours[curve.kind]
         draw_points(ax, curve, colour, values)
@@ -140,7 +140,7 @@ def draw_study(curves, machines, mode, note):
         fig,
         name,
         f"points: medians;  bars: smallest to largest of the repeats;  upper lines: model, {note}; dotted: ideal\n"
-        "halo: points: the host's wait, on GPUs the exchange and its waiting;  lines: the exchange, by the model",
+        "halo: points: measured, waiting for neighbours included;  lines: the exchange alone by the model",
     )
     draw_times(axes[0, 0], curves, machines, colours)
     draw_efficiencies(axes[0, 1], curves, machines, colours)

@@ -32,6 +32,18 @@ MEASURED_NOTE = (
 )
 
 
+WORDS = {
+    "ceiling": "bytes per second of a streaming loop with the reads and writes of a stage, in the same run",
+    "share of ceiling": "bytes that a step has to move, over its time, over the ceiling",
+    "stage": "one evaluation of the right-hand side; a Runge-Kutta step has 3 to 5",
+    "edges, interior": "the planes that neighbours need, computed first, and the rest of a slab",
+    "halo": "the exchange of edge planes with the neighbours, which overlaps with the interior",
+    "start of a kernel": "time until a kernel, or on CPUs a loop of all threads, is at full speed",
+    "time between stages": "what passes between stages beside all of that, waiting for a slower neighbour included",
+    "barely fixed by these data": "another value would describe the measurements nearly as well",
+}
+
+
 def table(header, rows):
     """A Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
@@ -358,6 +370,7 @@ def write_report(directory):
         *("Where it parts from the measurement by more than 10 %:", "", *disagreements(curves, machines), ""),
         *("### Where a stage's time goes", "", terms_section(curves, machines), ""),
         *("## Beyond the machine", "", extrapolation_section(curves, machines), ""),
+        *("## Words", "", table(["word", "meaning"], list(WORDS.items())), ""),
         *(("## Notes", "", notes.read_text("utf-8", errors="replace")) if notes.exists() else ()),
     ]
     with style.whole_file(directory / "report.md") as part:

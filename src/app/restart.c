@@ -89,7 +89,8 @@ status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint,
   *restart = (struct restart){0};
   if (latest) {
     CHECK(checkpoint_read_latest(checkpoint, &from, state, path));
-    if (path[0] == '\0') log_info("restart    no state in %s: starting at t = 0\n", config->directory);
+    if (path[0] == '\0')
+      log_warning("restart.from = latest: no snapshot in %s: starting at t = 0", config->directory);
   } else if (config->restart[0] != '\0') {
     (void)snprintf(path, sizeof path, "%s", config->restart);
     CHECK(checkpoint_read(checkpoint, path, &from, state));

@@ -178,8 +178,8 @@ def test_plan_of_more_than_the_machine_holds(tmp_path):
     assert "steps 0 to 7" in result.stdout and " free on this node" in result.stdout
     assert "more memory than is free on this node" in result.stderr
     assert "more memory" not in launch(tmp_path, 1, "--validate", "case.ini").stderr
-    latest = launch(tmp_path, 1, "--validate", "case.ini", "restart.from=latest").stdout
-    assert "no state in run: starting at t = 0" in latest
+    latest = launch(tmp_path, 1, "--validate", "case.ini", "restart.from=latest").stderr
+    assert "no snapshot in run: starting at t = 0" in latest
 
 
 def test_blow_up_leaves_measurements(tmp_path):
