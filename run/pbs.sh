@@ -75,7 +75,7 @@ elif [ $status -eq 75 ]; then
   if qsub "${again[@]}" run/pbs.sh; then
     echo "job $PBS_JOBID: stopped after a checkpoint, submitted again"
   else
-    echo "job $PBS_JOBID: stopped after a checkpoint; could not be submitted again: do it by hand, to go on" >&2
+    echo "job $PBS_JOBID: stopped after a checkpoint; could not be submitted again: do it by hand to resume" >&2
   fi
 fi
 exit $status

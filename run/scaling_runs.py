@@ -162,7 +162,7 @@ def time_for(case, progress, deadline):
     if progress.number == progress.total - len(progress.done) and expected > left > 0.0:
         raise Failure(3, f"{case.name} takes some {clock(expected)}, and the limit leaves {clock(left)}")
     run = f"another run, of some {clock(expected)}" if expected else "another run"
-    print(f"no time for {run}: run again to go on", file=sys.stderr)
+    print(f"no time for {run}: run again to resume", file=sys.stderr)
     return False
 
 
@@ -193,7 +193,7 @@ def measure(runs, cases, rows, deadline):
                 continue
         if runs.stop.asked or row is None:
             progress.clear()
-            print("stopped: run again to go on", file=sys.stderr)
+            print("stopped: run again to resume", file=sys.stderr)
             return STOPPED
         append_row(runs.out, row)
         progress.end(row)

@@ -38,7 +38,7 @@ time.sleep(float(os.environ.get("SECONDS", 0)))
 if os.environ.get("WARN") == os.environ["RANKS"]:
     print("fdapp: warning: two share one", file=sys.stderr)
 if float(keys.get("output.wall_limit", 0)) > 0:
-    print("fdapp: error: stopped: run again to go on"); sys.exit(75)
+    print("fdapp: error: stopped: run again to resume"); sys.exit(75)
 ranks = int(os.environ["RANKS"])
 steps = int(keys["time.steps"]) if keys.get("restart.from", "none") == "none" else 0
 grid = [int(keys["grid.n" + axis]) for axis in "xyz"]
@@ -277,7 +277,7 @@ def test_a_signal_ends_the_run_at_once(study, number):
         time.sleep(0.02)
     os.kill(running.pid, number)
     _, said = running.communicate(timeout=60)
-    assert running.returncode == 75 and "run again to go on" in said
+    assert running.returncode == 75 and "run again to resume" in said
     assert len(rows(study)) == 1 and not (study.out / "scratch").exists()
 
 
