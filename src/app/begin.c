@@ -85,6 +85,7 @@ static status validate(simulation *sim) {
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   plan_warn_unstable(config, &sim->schedule, &rates);
+  CHECK(plan_warn_divergence(sim->comm, config, &sim->grid));
   return STATUS_OK;
 }
 
@@ -177,6 +178,7 @@ status begin_start(simulation *sim) {
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   plan_warn_unstable(config, &sim->schedule, &sim->solver.rates);
+  CHECK(plan_warn_divergence(sim->comm, config, &sim->grid));
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
   CHECK(measure_scale(sim));
   if (is_finished(sim)) CHECK(find_more(sim, rewound));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/running.h"
+#include "base/log.h"
 
 /* A field that has grown by this factor over its largest value at t = 0 has blown up. Neither advection by a
  * velocity without divergence nor diffusion makes any value larger; central differences overshoot where the
@@ -83,6 +84,9 @@ status measure_scale(simulation *sim) {
   }
   CHECK(take(sim, initial, NULL));
   add_scale(sim);
+  const diagnostics_field *first = &sim->latest.field[0];
+  if (!sim->restart.resumed && first->minimum == first->maximum)
+    log_warning("the initial state is %.9g at every point: nothing will be seen to change", first->minimum);
   if (!sim->restart.from.departed) return STATUS_OK;
   CHECK(take(sim, state_of(sim), NULL));
   add_scale(sim);

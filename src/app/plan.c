@@ -43,6 +43,28 @@ static void print_problem(const config *config) {
   }
 }
 
+/* A wave that moves wrongly, a pulse between two points: said before the run, with the number. */
+static void warn_not_held(const config *config, const grid *grid) {
+  char text[CASES_HELD];
+  if (cases_not_held(config, grid, text)[0] != '\0')
+    log_warning("the grid or the precision does not hold the initial condition: %s", text);
+}
+
+status plan_warn_divergence(MPI_Comm comm, const config *config, const grid *grid) {
+  static const double small = 1e-3;
+  double mine[2] = {0.0, 0.0}, all[2];
+  if (!config_carried(config) || config->form != FORM_ADVECTIVE) return STATUS_OK;
+  CHECK(agree(comm, cases_velocity_divergence(config, grid, &mine[0], &mine[1])));
+  CHECK_MPI(MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, comm));
+  if (all[0] > small * all[1]) {
+    log_warning(
+        "the velocity's divergence is up to %.3g, %.2g of its terms: the advective form does not keep the "
+        "mass; physics.form = conservative does",
+        all[0], all[0] / all[1]);
+  }
+  return STATUS_OK;
+}
+
 /* Steps in (from, last] that are due, the last one in any case. */
 static int64_t due_count(int64_t every, int64_t from, int64_t last) {
   return last / every - from / every + (last > from && last % every != 0);
@@ -80,6 +102,7 @@ void plan_problem(const config *config, const grid *grid, int host_memory) {
            format_bytes((double)needs.host_bytes, host),
            format_bytes(host_memory ? 0.0 : (double)needs.device_bytes, device), needs.fields);
   print_problem(config);
+  warn_not_held(config, grid);
 }
 
 void plan_rate(const config *config, const grid *grid) {

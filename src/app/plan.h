@@ -25,4 +25,8 @@ void plan_steps(const config *config, const grid *grid, const schedule *schedule
 /* Warns where dt is beyond what the scheme is stable for, naming the limit. */
 void plan_warn_unstable(const config *config, const schedule *schedule, const schedule_rates *rates);
 
+/* Warns where a stored velocity is not free of divergence in the advective form. Collective. As
+ * cases_velocity_divergence; STATUS_MPI. */
+status plan_warn_divergence(MPI_Comm comm, const config *config, const grid *grid);
+
 #endif

@@ -37,6 +37,11 @@ int cases_exact_exists(const config *config);
 enum { CASES_TEXT = 128 };
 const char *cases_exact_text(const config *config, char text[CASES_TEXT]);
 
+/* What the grid or the precision cannot hold of the initial condition, in words with the numbers; "" if
+ * nothing. A formula or a file says nothing of its waves. */
+enum { CASES_HELD = 512 };
+const char *cases_not_held(const config *config, const grid *grid, char text[CASES_HELD]);
+
 /* Whether the case's file is there and its dataset as it has to be (snapshots/dataset.h). */
 status cases_file_check(const config *config, const grid *grid);
 
@@ -87,6 +92,11 @@ status cases_velocity_rate(const config *config, const grid *grid, double *rate)
  * reads its part of. Where two ranks get different
  * numbers, one of them computes wrongly. STATUS_MEMORY; STATUS_USAGE as cases_verdict. */
 status cases_fingerprint(const config *config, const grid *grid, uint64_t *fingerprint);
+
+/* Of a stored velocity, along rows that are spread over this slab: the largest |div c| and the largest sum of
+ * the magnitudes of its three terms, by differences of order 8; 0 of others. The maximum over ranks is the
+ * caller's. STATUS_MEMORY, and as cases_velocity_open. */
+status cases_velocity_divergence(const config *config, const grid *grid, double *divergence, double *terms);
 
 /* The source term of the case, if it has one (problem.h): as field rows (user: a cases_source), and the
  * factors at a time. */

@@ -188,3 +188,44 @@ status cases_velocity_rate(const config *config, const grid *grid, double *rate)
   CHECK(verdict);
   return complete ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a row of velocities");
 }
+
+/* One component's derivative along its own axis at a point; 0 where a neighbour is beyond an end. */
+static double slope_at(const cases_velocity *velocity, const stencil *stencil, axis d, const int64_t at[3]) {
+  const grid *grid = velocity->grid;
+  const int64_t n = grid->n[d];
+  const int bounded = grid->ends[d][GRID_LOW] != GRID_PERIODIC;
+  double slope = 0.0;
+  if (bounded && (at[d] < STENCIL_RADIUS || at[d] >= n - STENCIL_RADIUS)) return 0.0;
+  for (int k = STENCIL_RADIUS; k >= 1; k--) {
+    int64_t up[3] = {at[0], at[1], at[2]}, down[3] = {at[0], at[1], at[2]};
+    up[d] = (at[d] + k) % n;
+    down[d] = (at[d] - k + n) % n;
+    slope += stencil->first[d][k - 1] * (cases_velocity_at(velocity, d, up[2], up[1], up[0]) -
+                                         cases_velocity_at(velocity, d, down[2], down[1], down[0]));
+  }
+  return slope;
+}
+
+status cases_velocity_divergence(const config *config, const grid *grid, double *divergence, double *terms) {
+  enum { ROWS = 16 };
+  const stencil stencil = stencil_make(8, grid->h);
+  cases_velocity velocity;
+  *divergence = *terms = 0.0;
+  if (!cases_velocity_stored(config)) return STATUS_OK;
+  CHECK(cases_velocity_open(config, grid, &velocity));
+  for (int64_t i = 0; i < ROWS * grid->n[0]; i++) {
+    const int64_t row = i / grid->n[0];
+    const int64_t at[3] = {i % grid->n[0], (5 * row % ROWS) * (grid->n[1] - 1) / (ROWS - 1),
+                           grid->z0 + row * (grid->nz - 1) / (ROWS - 1)};
+    double sum = 0.0, sizes = 0.0;
+    for (int d = 0; d < 3; d++) {
+      const double slope = slope_at(&velocity, &stencil, (axis)d, at);
+      sum += slope;
+      sizes += fabs(slope);
+    }
+    *divergence = fmax(*divergence, fabs(sum));
+    *terms = fmax(*terms, sizes);
+  }
+  cases_velocity_close(&velocity);
+  return STATUS_OK;
+}

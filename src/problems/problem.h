@@ -79,7 +79,8 @@ typedef struct initial_case {
   const char *name, *help;
   problem_origin from; /* not PROBLEM_FUNCTIONS: without factor, body and scale */
   const char *keys[PROBLEM_KEYS];
-  double widest; /* largest width allowed, in shortest lengths; where it uses initial.width */
+  double narrowest; /* least width in spacings that a grid holds; where it uses initial.width */
+  double widest;    /* largest width allowed, in shortest lengths; where it uses initial.width */
   /* The factor of axis d at x, a coordinate before the motion; `time` for the spreading by diffusion. */
   double (*factor)(const config *config, int d, double x, double time);
   /* The value at an offset from the centre, of the nearest periodic image. */

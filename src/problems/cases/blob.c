@@ -16,6 +16,7 @@ const initial_case case_blob = {
     .name = "blob",
     .help = "smooth blob of radius width, cos^8: seven continuous derivatives",
     .keys = {PROBLEM_HEIGHT, PROBLEM_CENTER, "initial.width"},
+    .narrowest = 6.0,
     .widest = 0.5, /* as for a sphere */
     .body = body,
     .known_after = PROBLEM_SHIFT | PROBLEM_TURN | PROBLEM_RETURN,

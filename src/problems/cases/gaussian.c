@@ -24,6 +24,7 @@ const initial_case case_gaussian = {
     .name = "gaussian",
     .help = "Gaussian pulse of standard deviation width, periodic images included",
     .keys = {PROBLEM_HEIGHT, PROBLEM_CENTER, "initial.width"},
+    .narrowest = 1.5,
     .widest = 1.0,
     .factor = factor,
     .known_after = PROBLEM_SHIFT | PROBLEM_TURN | PROBLEM_RETURN,

@@ -26,6 +26,7 @@ const initial_case case_shear_layer = {
     .name = "shear_layer",
     .help = "tanh layers of thickness width, ly/4 below and above center_y: from -1 through 1 to -1",
     .keys = {PROBLEM_HEIGHT, "initial.center_y", "initial.width"},
+    .narrowest = 1.5,
     .widest = 0.5,
     .factor = factor,
     .known_after = PROBLEM_SHIFT | PROBLEM_RETURN,

@@ -14,6 +14,7 @@ const initial_case case_slotted = {
     .name = "slotted",
     .help = "slotted solid sphere of radius width (discontinuous)",
     .keys = {PROBLEM_HEIGHT, PROBLEM_CENTER, "initial.width"},
+    .narrowest = 6.0,
     .widest = 0.5, /* as for a sphere */
     .body = body,
     .known_after = PROBLEM_SHIFT | PROBLEM_TURN | PROBLEM_RETURN,

@@ -11,6 +11,7 @@ const initial_case case_sphere = {
     .name = "sphere",
     .help = "solid sphere of radius width (discontinuous)",
     .keys = {PROBLEM_HEIGHT, PROBLEM_CENTER, "initial.width"},
+    .narrowest = 2.0,
     .widest = 0.5, /* or it would reach its own image, and be cut there */
     .body = body,
     .known_after = PROBLEM_SHIFT | PROBLEM_TURN | PROBLEM_RETURN,
