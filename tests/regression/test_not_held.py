@@ -1,4 +1,4 @@
-"""Problems that the grid or the precision cannot hold, and velocities with a divergence, are warned of with the number."""
+"""What the grid or the precision cannot hold, and a velocity with a divergence, is warned of with the number."""
 
 from pathlib import Path
 
