@@ -163,13 +163,13 @@ static status set_constant(config_reading *reading, int line, const char *name, 
                        CONFIG_MOST_CONSTANTS);
   config_constant *constant = &config->constants[i];
   const int given = i < config->constant_count;
-  if (given && (line == CONFIG_LINE_OVERRIDE) == (constant->line == CONFIG_LINE_OVERRIDE))
+  if (given && (line == CONFIG_LINE_OVERRIDE) == (config->constant_line[i] == CONFIG_LINE_OVERRIDE))
     return config_fail(reading->path, line, subject, "repeated; accepted: each constant once");
   const char *wrong = config_constant_read(value, &constant->value);
   if (wrong != NULL)
     return config_fail(reading->path, line, subject, "%s; accepted: a number from -1e30 to 1e30", wrong);
   (void)snprintf(constant->name, sizeof constant->name, "%s", name);
-  constant->line = line;
+  config->constant_line[i] = line;
   config->constant_count += !given;
   return STATUS_OK;
 }
@@ -332,7 +332,7 @@ static void forget_idle(const char *path, config *config) {
     if (config->line[i] > 0 && config_key_idle(config, i)) config->line[i] = CONFIG_LINE_NONE;
   }
   for (int i = 0; i < config->constant_count; i++) {
-    if (config->constants[i].line > 0) config->constants[i].line = CONFIG_LINE_NONE;
+    if (config->constant_line[i] > 0) config->constant_line[i] = CONFIG_LINE_NONE;
   }
 }
 

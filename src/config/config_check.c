@@ -180,7 +180,7 @@ const char *config_without_effect(const config *config, char text[CONFIG_NAMES_S
                    config_keys[i].section, config_keys[i].name);
   }
   for (int i = 0; i < config->constant_count && !uses_formulas(config); i++) {
-    if (config->constants[i].line == CONFIG_LINE_NONE) continue;
+    if (config->constant_line[i] == CONFIG_LINE_NONE) continue;
     const size_t used = strlen(text);
     (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s" CONFIG_CONSTANTS ".%s", used > 0 ? ", " : "",
                    config->constants[i].name);

@@ -48,7 +48,6 @@ enum { CONFIG_NAME_SIZE = 32, CONFIG_MOST_CONSTANTS = 32 };
 typedef struct config_constant {
   char name[CONFIG_NAME_SIZE];
   double value;
-  int line;
 } config_constant;
 
 enum { CONFIG_KEY_COUNT = 54, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
@@ -112,10 +111,10 @@ typedef struct config {
   /* [constants] */
   int constant_count;
   config_constant constants[CONFIG_MOST_CONSTANTS];
-  /* Where the values above came from, for messages: the file as they name it, and each key's line in it, 0
-   * for a default, -1 for an override. */
+  /* Where the values above came from, for messages: the file as they name it, and the line in it of each key
+   * and constant, 0 for a default, -1 for an override. */
   char file[CONFIG_FILE_SIZE];
-  int line[CONFIG_KEY_COUNT];
+  int line[CONFIG_KEY_COUNT], constant_line[CONFIG_MOST_CONSTANTS];
 } config;
 
 #endif

@@ -10,7 +10,14 @@ import pytest
 
 from program import BASE, attribute, command, complaints, launch, merged, series, states, tree, write_ini
 
-SEVEN = merged(BASE, {"grid": {"nx": 16, "ny": 12, "nz": 13}, "time": {"courant": None, "dt": 0.004, "steps": 7}})
+SEVEN = merged(
+    BASE,
+    {
+        "grid": {"nx": 16, "ny": 12, "nz": 13},
+        "initial": {"width": 0.2},
+        "time": {"courant": None, "dt": 0.004, "steps": 7},
+    },
+)
 PERIODS = {"output": {"directory": "run", "fields_every": 5, "diagnostics_every": 5}}
 
 
@@ -66,7 +73,7 @@ def test_blow_up_without_output(tmp_path):
     write_ini(tmp_path / "case.ini", SEVEN)
     nothing = ["output.fields_every=0", "output.diagnostics_every=0", "output.directory=run"]
     result = launch(tmp_path, 2, "case.ini", "time.dt=50", "time.steps=300", *nothing, code=4)
-    assert "not finite at step 300" in result.stderr and "; no state is kept: " in result.stderr
+    assert "at step 300, t = 15000, it is not finite" in result.stderr and "; no snapshot is kept: " in result.stderr
 
 
 def test_validate_looks_at_the_restart(finished):
@@ -264,7 +271,7 @@ def test_notes_in_the_resolved_configuration_are_set_aside(finished):
     ],
 )
 def test_fields_to_keep_are_those_that_the_plan_counts(finished, overrides, come):
-    said = f", {len(come)} field{'s' if len(come) != 1 else ''} to keep,"
+    said = f", {len(come)} snapshot{'s' if len(come) != 1 else ''} to keep,"
     overrides = [*overrides, "output.checkpoint_every=1"]
     assert said in launch(finished, 1, "--validate", "case.ini", *overrides).stdout
     before = {path.stat().st_ino for path in finished.rglob("state_*.hdf")}
