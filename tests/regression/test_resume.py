@@ -14,7 +14,7 @@ SEVEN = merged(
     BASE,
     {
         "grid": {"nx": 16, "ny": 12, "nz": 13},
-        "initial": {"width": 0.2},
+        "initial": {"width": 0.16},
         "time": {"courant": None, "dt": 0.004, "steps": 7},
     },
 )
