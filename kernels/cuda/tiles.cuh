@@ -166,9 +166,22 @@ constexpr tile_choice stage_stored_tiles(unsigned options) {
   return c;
 }
 
-constexpr tile_choice stage_tiles(unsigned options) {
+constexpr tile_choice stage_central_tiles(unsigned options) {
   if ((options & STAGE_VELOCITY) == STAGE_STORED) return stage_stored_tiles(options);
   return options & STAGE_FLUX ? stage_flux_tables_tiles(options) : stage_lean_tiles(options);
+}
+
+/* With dissipation there is twice the arithmetic: loops that are unrolled as far as those of the central
+ * stages leave the instruction cache, and as many rows spill registers. */
+constexpr tile_choice stage_tiles(unsigned options) {
+  tile_choice c = stage_central_tiles(options);
+  if (!(options & STAGE_UPWIND)) return c;
+  const bool stored = (options & STAGE_VELOCITY) == STAGE_STORED;
+  if (!stored && (options & STAGE_FLUX)) return stage_flux_tables_tiles(options | STAGE_DIFFUSION);
+  if (stored && (options & STAGE_FLUX))
+    return {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = 2}};
+  if (!stored && !SINGLE) c.usual = WIDE_2;
+  return c;
 }
 
 /* The table. */
