@@ -183,17 +183,11 @@ DESCRIBE operation operation_describe(operation_kind kind, unsigned options) {
   return none;
 }
 
+/* Those of its options that may come with each way. */
 DESCRIBE unsigned operation_additions(operation_kind kind) {
-  switch (kind) {
-#define X(name, additions)                                                                                   \
-  case OPERATION_##name:                                                                                     \
-    return additions;
-    OPERATIONS(X)
+#define X(name, additions) kind == OPERATION_##name ? (unsigned)(additions):
+  return OPERATIONS(X) 0U;
 #undef X
-  default:
-    break;
-  }
-  return 0;
 }
 
 /* Whether additions go together: none of the arrays that they can bring comes without the one before. */

@@ -58,7 +58,7 @@ def keys(lines):
 
 def configuration(text):
     """The lists of names, then the keys; the same page whether or not this build has the CUDA backend."""
-    text = text.replace("auto, cpu ", "auto, cuda, cpu ")
+    text = text.replace("auto, cpu;", "auto, cuda, cpu;")
     result = []
     for block in text.split("\n\n"):
         lines = block.splitlines()

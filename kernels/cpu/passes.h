@@ -206,9 +206,9 @@ LINE_INLINE void pass_xy_rows_ahead(const cpu_bundle *bundle, pass_xy *pass) {
 }
 
 LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
-  const int tx = terms[AXIS_X], ty = terms[AXIS_Y], rows = task->bundle->rows;
-  if (tx < 0 && ty < 0) return;
-  pass_xy pass = {.of = task->way.of->term[tx >= 0 ? tx : ty].of, .tx = tx, .ty = ty};
+  const int tx = terms[AXIS_X], ty = terms[AXIS_Y], rows = task->bundle->rows, t = tx >= 0 ? tx : ty;
+  if (t < 0) return;
+  pass_xy pass = {.of = task->way.of->term[t].of, .tx = tx, .ty = ty};
   if (tx >= 0) {
     pass.x = operand_make(task, tx, AXIS_X);
     pass.x.ahead = operand_asks(task, terms, AXIS_X);
