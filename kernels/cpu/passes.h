@@ -100,7 +100,7 @@ LINE_INLINE cpu_vector pass_difference(const pass_coefficients *coefficients, op
 /* The input that term t differences along an axis. */
 LINE_INLINE cpu_operand operand_make(const cpu_task *task, int t, int axis) {
   const operation *o = task->way.of;
-  cpu_operand operand = {.f = task->job->in[o->term[t].along[axis]], .component = axis};
+  cpu_operand operand = {.f = task->job->in[o->term[t].along[axis]], .component = (enum axis)axis};
   if (o->term[t].product && o->velocity == VELOCITY_TABLES) operand.formula = &task->work->formula;
   if (o->term[t].product && o->velocity == VELOCITY_STORED)
     operand.g = task->job->in[o->velocity_input + axis];

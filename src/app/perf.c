@@ -119,11 +119,20 @@ static status collect_stage(const solver *solver, json_t **stage) {
   return STATUS_OK;
 }
 
+typedef struct place {
+  char host[128], device[128], uuid[64];
+} place;
+
+/* all: of all ranks, NULL but on rank 0. */
+static status gather_places(MPI_Comm comm, const place *mine, place *all) {
+  const int bytes = (int)sizeof *mine;
+  CHECK_MPI(MPI_Gather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, comm));
+  return STATUS_OK;
+}
+
 /* Where each rank was, in rank order: [{host, device, uuid}]; collective, the array only on rank 0. */
 static status collect_places(const solver *solver, json_t **places) {
-  struct {
-    char host[128], device[128], uuid[64];
-  } mine = {.host = ""}, *all = NULL;
+  place mine = {.host = ""}, *all = NULL;
   const kernels *backend = solver->backend;
   status result = STATUS_OK;
   (void)gethostname(mine.host, sizeof mine.host - 1);
@@ -134,17 +143,16 @@ static status collect_places(const solver *solver, json_t **places) {
     all = malloc((size_t)solver->grid.ranks * sizeof *all);
     if (all == NULL) result = status_fail(STATUS_MEMORY, "no memory for the places of the ranks");
   }
-  CHECK(agree(solver->comm, result));
-  const int bytes = (int)sizeof mine;
-  CHECK_MPI(MPI_Gather(&mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, solver->comm));
+  result = agree(solver->comm, result);
+  if (result == STATUS_OK) result = gather_places(solver->comm, &mine, all);
   *places = json_array();
-  for (int rank = 0; all != NULL && rank < solver->grid.ranks; rank++) {
-    json_t *place = json_pack("{s:s, s:s}", "host", all[rank].host, "device", all[rank].device);
-    if (all[rank].uuid[0] != '\0') (void)json_object_set_new(place, "uuid", json_string(all[rank].uuid));
-    (void)json_array_append_new(*places, place);
+  for (int rank = 0; result == STATUS_OK && all != NULL && rank < solver->grid.ranks; rank++) {
+    json_t *entry = json_pack("{s:s, s:s}", "host", all[rank].host, "device", all[rank].device);
+    if (all[rank].uuid[0] != '\0') (void)json_object_set_new(entry, "uuid", json_string(all[rank].uuid));
+    (void)json_array_append_new(*places, entry);
   }
   free(all);
-  return STATUS_OK;
+  return result;
 }
 
 /* What was run; rank 0. */
