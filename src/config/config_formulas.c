@@ -23,8 +23,10 @@ static status sample_space(const config *config, const char *section, const char
   for (int i = 0; i < ACROSS * ACROSS * ACROSS; i++) {
     const int64_t step[3] = {i % ACROSS, i / ACROSS % ACROSS, i / (ACROSS * ACROSS)};
     double x[3];
-    for (int d = 0; d < 3; d++)
-      x[d] = (double)(step[d] * (config->n[d] - 1) / (ACROSS - 1)) * config->l[d] / (double)config->n[d];
+    for (int d = 0; d < 3; d++) {
+      const int64_t point = step[d] * (config->n[d] - 1) / (ACROSS - 1);
+      x[d] = (double)point * config->l[d] / (double)config->n[d];
+    }
     const double value = formula_at(formula, x);
     if (isfinite(value) && fabs(value) <= PROBLEM_LARGEST) continue;
     return config_refuse(config, section, name,

@@ -107,7 +107,7 @@ int formula_name_free(const char *name) {
 }
 
 static void define(formula *formula, const config *config, const char *variables) {
-  const muParserHandle_t parser = formula->parser;
+  muParserHandle_t parser = formula->parser;
   mupClearFun(parser);
   mupClearConst(parser);
   for (int i = 0; variables[i] != '\0'; i++)

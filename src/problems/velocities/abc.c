@@ -6,7 +6,7 @@
 
 static void entry(const config *config, const grid *grid, axis axis, int64_t i, double table[KERNELS_TABLE]) {
   const double *k = config->abc;
-  const double phase = 2.0 * PROBLEM_PI * (double)i / grid_intervals(grid, axis);
+  const double phase = 2.0 * PROBLEM_PI * (double)i / grid_intervals(grid, (int)axis);
   switch (axis) {
   case AXIS_X:
     table[AXIS_Y] = k[1] * rounded_sin(phase);

@@ -7,7 +7,7 @@
  * sin(2 pi Y) sin(2 pi Z) and so on, with sin^2(pi X) = (1 - cos(2 pi X))/2; reversed in time. */
 
 static void entry(const config *config, const grid *grid, axis axis, int64_t i, double table[KERNELS_TABLE]) {
-  const double phase = 2.0 * PROBLEM_PI * (double)i / grid_intervals(grid, axis);
+  const double phase = 2.0 * PROBLEM_PI * (double)i / grid_intervals(grid, (int)axis);
   const double amplitude[3] = {grid->l[0], -0.5 * grid->l[1], -0.5 * grid->l[2]};
   (void)config;
   for (int d = 0; d < 3; d++) table[d] = d == (int)axis ? 1.0 - rounded_cos(phase) : rounded_sin(phase);

@@ -8,7 +8,7 @@
 
 static void entry(const config *config, const grid *grid, axis axis, int64_t i, double table[KERNELS_TABLE]) {
   const double omega = 2.0 * PROBLEM_PI / config->period;
-  const double from_middle = grid_position(grid, axis, i) - 0.5 * grid->l[axis];
+  const double from_middle = grid_position(grid, (int)axis, i) - 0.5 * grid->l[axis];
   if (axis == AXIS_X) table[AXIS_Y] = omega * from_middle;
   if (axis == AXIS_Y) table[PROBLEM_SUM + AXIS_X] = -omega * from_middle;
 }
