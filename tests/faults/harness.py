@@ -151,7 +151,9 @@ class Run:
         self.stderr = self.text(self.err)
         self.stdout = self.text(self.out)
         self.errors = [line for line in self.stderr.splitlines() if "fdapp: error:" in line]
-        self.warnings = [line for line in self.stderr.splitlines() if "fdapp: warning:" in line]
+        warnings = [line for line in self.stderr.splitlines() if "fdapp: warning:" in line]
+        # Grids of these tests are small, and every run says that they do not hold the initial condition.
+        self.warnings = [line for line in warnings if "does not hold the initial condition" not in line]
         return self
 
     @staticmethod

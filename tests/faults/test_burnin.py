@@ -84,7 +84,8 @@ def test_a_flipped_bit(burnin, tmp_path, struck):
     step, first, last = int(words[0].rstrip(",")), int(words[-5]), int(words[-3])
     assert step == 7 and "right at step 6" in said
     middle = NZ // 2 + NZ // 4
-    assert abs((first + last) / 2 - middle) <= NEAR and last - first <= 2 * 16
+    # A step has 4 stages that read 4 planes each way; where the change is below round-off it does not show.
+    assert middle - 16 - NEAR <= first <= middle + NEAR and middle - NEAR <= last <= middle + 16 + NEAR
 
 
 def test_requests(burnin):
