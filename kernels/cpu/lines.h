@@ -14,7 +14,13 @@
 #define CPU_EXPAND(a, b) CPU_CONCAT(a, b)
 #define CPU_NAME(name)   CPU_EXPAND(name, FDAPP_REAL)
 
+/* Everything becomes one function for each way of an operation, but not to debug and with sanitizers: their
+ * checks keep constants from folding, and compiling takes more than ten minutes. */
+#ifdef FDAPP_CPU_CALLS
+#define LINE_INLINE static inline
+#else
 #define LINE_INLINE static inline __attribute__((always_inline))
+#endif
 
 typedef FDAPP_REAL cpu_vector __attribute__((vector_size(CPU_LINE_BYTES), may_alias));
 
