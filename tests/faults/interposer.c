@@ -168,7 +168,7 @@ static int strike_disk(const char *name, const void *site, int counts, int reaso
     return strike_disk(#name, SITE, from_program(SITE), reason) ? (failure) : real arguments;                \
   }
 
-/* Memory; a sanitizer keeps these functions to itself. */
+/* Memory; a sanitizer keeps these functions but the last to itself. */
 #if !FDAPP_SANITIZE
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -182,6 +182,7 @@ void *calloc(size_t count, size_t size) {
 void *realloc(void *memory, size_t size) {
   return strike("realloc", SITE, from_program(SITE)) == FAIL ? NULL : __libc_realloc(memory, size);
 }
+#endif
 int posix_memalign(void **memory, size_t alignment, size_t size) {
   static __typeof__(&posix_memalign) real = NULL;
   if (real == NULL) real = REAL(posix_memalign);
@@ -190,7 +191,6 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
   if (result == 0 && armed && from_program(SITE)) note_array(*memory, size, flip_host);
   return result;
 }
-#endif
 INTERPOSE(FILE *, open_memstream, (char **text, size_t *size), (text, size), NULL, ENOMEM)
 
 /* Files */
