@@ -71,7 +71,7 @@ def configuration(text):
 
 def command_line(build):
     parts = []
-    for name in ("fdapp", "fdbench"):
+    for name in ("fdapp", "fdbench", "fddistance"):
         parts.append(f"## {name}\n\n```text\n{output(build / name, '--help').rstrip()}\n```\n")
     return COMMAND_LINE + "\n".join(parts)
 

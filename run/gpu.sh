@@ -30,11 +30,11 @@ ucx_need() {
   echo "$PWD"/.cuda-venv/lib/python3*/site-packages/libucx/lib
 }
 
-# build_for_here [--cuda]: sets up and builds fdapp and fdbench, with CUDA where there is a GPU, or where it is asked for.
+# build_for_here [--cuda]: sets up and builds the programs, with CUDA where there is a GPU, or where it is asked for.
 build_for_here() {
   local cuda=${1:-}
   if gpu_present; then cuda=--cuda; fi
   # shellcheck disable=SC2086 # nothing, or one word
   run/setup $cuda
-  build default "-DFDAPP_CUDA=$([ -n "$cuda" ] && echo ON || echo OFF)" fdapp fdbench
+  build default "-DFDAPP_CUDA=$([ -n "$cuda" ] && echo ON || echo OFF)" fdapp fdbench fddistance
 }

@@ -12,20 +12,15 @@ int64_t grid_most_ranks(int64_t nz) {
   return nz / KERNELS_HALO;
 }
 
-status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, grid *grid) {
+/* The slab, and the same ends and weights along every axis. */
+static status cut(const int64_t n[3], int ranks, int rank, grid *grid) {
   const int64_t smallest = n[2] / ranks;
-  if (ranks > grid_most_ranks(n[2])) {
-    return status_fail(STATUS_USAGE, "grid: %" PRId64 " planes on %d ranks: fewer than %d to a rank", n[2],
-                       ranks, KERNELS_HALO);
-  }
   if (n[0] > KERNELS_MOST_POINTS || n[1] > KERNELS_MOST_POINTS || smallest >= KERNELS_MOST_POINTS) {
     return status_fail(STATUS_USAGE, "grid: more than %d points in one direction of a rank's slab",
                        KERNELS_MOST_POINTS);
   }
   for (int d = 0; d < 3; d++) {
     grid->n[d] = n[d];
-    grid->l[d] = l[d];
-    grid->h[d] = l[d] / (double)n[d];
     for (int end = 0; end < GRID_ENDS; end++) {
       grid->ends[d][end] = GRID_PERIODIC;
       for (int i = 0; i < GRID_CLOSURE; i++) grid->weights[d][end][i] = 1.0;
@@ -35,6 +30,34 @@ status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, gri
   grid->ranks = ranks;
   grid->z0 = grid_slab_start(n[2], ranks, rank);
   grid->nz = (int)(grid_slab_start(n[2], ranks, rank + 1) - grid->z0);
+  return STATUS_OK;
+}
+
+status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, grid *grid) {
+  if (ranks > grid_most_ranks(n[2])) {
+    return status_fail(STATUS_USAGE, "grid: %" PRId64 " planes on %d ranks: fewer than %d to a rank", n[2],
+                       ranks, KERNELS_HALO);
+  }
+  CHECK(cut(n, ranks, rank, grid));
+  for (int d = 0; d < 3; d++) {
+    grid->l[d] = l[d];
+    grid->h[d] = l[d] / (double)n[d];
+  }
+  return STATUS_OK;
+}
+
+status grid_cut(const int64_t n[3], const double h[3], const int bounded[3], int ranks, int rank,
+                grid *grid) {
+  if (ranks > n[2])
+    return status_fail(STATUS_USAGE,
+                       "grid: %" PRId64 " planes on %d ranks; accepted: at most %" PRId64 " ranks", n[2],
+                       ranks, n[2]);
+  CHECK(cut(n, ranks, rank, grid));
+  for (int d = 0; d < 3; d++) {
+    grid->h[d] = h[d];
+    grid->l[d] = h[d] * (double)(n[d] - (bounded[d] ? 1 : 0));
+    grid->ends[d][GRID_LOW] = grid->ends[d][GRID_HIGH] = bounded[d] ? GRID_BOUNDED : GRID_PERIODIC;
+  }
   return STATUS_OK;
 }
 

@@ -43,6 +43,11 @@ int64_t grid_most_ranks(int64_t nz);
  * or if local sizes overflow int. */
 status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, grid *grid);
 
+/* A grid whose points are `h` apart, with bounded axes where `bounded` says so (weights 1), for work that
+ * exchanges no halo planes: a rank may own a single plane. STATUS_USAGE if there are more ranks than planes,
+ * or if local sizes overflow int. */
+status grid_cut(const int64_t n[3], const double h[3], const int bounded[3], int ranks, int rank, grid *grid);
+
 /* Shape of a field on this slab, in host memory or a device's (kernels_shape_make). Kernels wrap around in z
  * where a rank holds all of a periodic axis; with ends they read halo planes, on one rank, too. */
 kernels_shape grid_shape(const grid *grid, precision precision, int host_memory);

@@ -36,37 +36,57 @@ struct checkpoint {
   checkpoint_index index;
 };
 
-static status create_local(checkpoint *checkpoint, const config *config) {
+/* What no rank but this one knows of. config: NULL for a file on its own, whose text is `text`. */
+static status create_local(checkpoint *checkpoint, const config *config, const char *text) {
   CHECK(hdf5_library_start());
   CHECK(checkpoint_planes_create(checkpoint->comm, &checkpoint->grid, checkpoint->precision,
                                  checkpoint->fields, &checkpoint->planes));
-  return checkpoint->grid.rank == 0 ? config_text(config, &checkpoint->configuration) : STATUS_OK;
+  if (checkpoint->grid.rank != 0) return STATUS_OK;
+  if (config != NULL) return config_text(config, &checkpoint->configuration);
+  checkpoint->configuration = strdup(text);
+  return checkpoint->configuration != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a text");
 }
 
-status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, int fields,
-                         const char *const names[], checkpoint **checkpoint) {
-  struct checkpoint *made = calloc(1, sizeof *made);
+/* `like` becomes a checkpoint in memory of its own. Collective. */
+static status create(const checkpoint *like, const config *config, const char *text,
+                     checkpoint **checkpoint) {
+  struct checkpoint *made = malloc(sizeof *made);
   status result = STATUS_OK;
   if (made != NULL) {
-    made->comm = comm;
-    made->grid = *grid;
-    made->precision = config->precision;
-    made->keep = config->checkpoint_keep;
-    made->fields = fields;
-    made->names = names;
+    *made = *like;
     made->summed_step = -1;
-    (void)snprintf(made->directory, sizeof made->directory, "%s", config->directory);
-    result = create_local(made, config);
+    result = create_local(made, config, text);
   } else {
     result = status_fail(STATUS_MEMORY, "no memory for %zu bytes", sizeof *made);
   }
-  result = agree(comm, result);
+  result = agree(like->comm, result);
   if (result != STATUS_OK) {
     checkpoint_destroy(made);
     made = NULL;
   }
   *checkpoint = made;
   return result;
+}
+
+status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, int fields,
+                         const char *const names[], checkpoint **checkpoint) {
+  struct checkpoint like = {.comm = comm,
+                            .grid = *grid,
+                            .precision = config->precision,
+                            .keep = config->checkpoint_keep,
+                            .fields = fields,
+                            .names = names};
+  (void)snprintf(like.directory, sizeof like.directory, "%s", config->directory);
+  return create(&like, config, NULL, checkpoint);
+}
+
+status checkpoint_create_alone(MPI_Comm comm, const grid *grid, precision precision, const char *directory,
+                               const char *text, int fields, const char *const names[],
+                               checkpoint **checkpoint) {
+  struct checkpoint like = {
+      .comm = comm, .grid = *grid, .precision = precision, .fields = fields, .names = names};
+  (void)snprintf(like.directory, sizeof like.directory, "%s", directory);
+  return create(&like, NULL, text, checkpoint);
 }
 
 void checkpoint_destroy(checkpoint *checkpoint) {
@@ -143,12 +163,12 @@ static status write_partial(checkpoint *checkpoint, const char *path, const chec
   return agree(checkpoint->comm, result);
 }
 
-status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, const state *state) {
-  char name[64];
-  char partial[64 + sizeof FILE_PARTIAL];
+/* Under `name`; `listed`: a run's, for its index. */
+static status write_named(checkpoint *checkpoint, const char *name, int listed, const checkpoint_state *about,
+                          const state *state) {
+  char partial[NAME_MAX + sizeof FILE_PARTIAL];
   char path[PATH_MAX];
   checkpoint_block block;
-  rundir_state_name(about->step, name);
   checkpoint->summed_step = -1;
   (void)snprintf(partial, sizeof partial, "%s" FILE_PARTIAL, name);
   CHECK(agree(checkpoint->comm, file_path(checkpoint->directory, partial, path, sizeof path)));
@@ -156,8 +176,9 @@ status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, c
   status result = write_partial(checkpoint, path, about, state, &block);
   if (result == STATUS_OK && checkpoint->grid.rank == 0) {
     result = finish(checkpoint, path, partial, name, &block, about);
-    if (result == STATUS_OK) result = list_states(checkpoint);
-    if (result == STATUS_OK) result = checkpoint_index_add(&checkpoint->index, about, checkpoint->keep);
+    if (result == STATUS_OK && listed) result = list_states(checkpoint);
+    if (result == STATUS_OK && listed)
+      result = checkpoint_index_add(&checkpoint->index, about, checkpoint->keep);
   } else if (result != STATUS_OK) {
     /* Known to all, or for main to end the others: no further agreement. */
     if (checkpoint->grid.rank == 0) (void)unlink(path);
@@ -167,6 +188,17 @@ status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, c
   CHECK(agree(checkpoint->comm, result));
   checkpoint->summed_step = about->step;
   return STATUS_OK;
+}
+
+status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, const state *state) {
+  char name[64];
+  rundir_state_name(about->step, name);
+  return write_named(checkpoint, name, 1, about, state);
+}
+
+status checkpoint_write_alone(checkpoint *checkpoint, const char *name, const state *state) {
+  const checkpoint_state about = {.picture = 1};
+  return write_named(checkpoint, name, 0, &about, state);
 }
 
 const uint64_t *checkpoint_plane_hashes(const checkpoint *checkpoint, size_t *count) {

@@ -50,6 +50,14 @@ status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, 
                          const char *const names[], checkpoint **checkpoint);
 void checkpoint_destroy(checkpoint *checkpoint);
 
+/* Prepares for files that belong to no run: in `directory`, with `text` where a run's configuration would be.
+ * Otherwise as checkpoint_create; for checkpoint_write_alone only. */
+status checkpoint_create_alone(MPI_Comm comm, const grid *grid, precision precision, const char *directory,
+                               const char *text, int fields, const char *const names[],
+                               checkpoint **checkpoint);
+/* Writes the fields as the file `name`, of step and time 0, as checkpoint_write does: whole or not at all. */
+status checkpoint_write_alone(checkpoint *checkpoint, const char *name, const state *state);
+
 /* Writes the owned planes of all fields as state_NNNNNNNN.hdf. Collective. Temporary name, room on the disk
  * checked and reserved, structure made by rank 0, planes by all ranks independently, read back and compared
  * with their checksums, fsync, rename, fsync of the directory, then the index state.hdf.series and pruning. A

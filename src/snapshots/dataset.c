@@ -90,7 +90,6 @@ static status open_dataset(const dataset *d, handles *h) {
     (void)snprintf(what, sizeof what, "%.200s is no dataset", d->name);
     return fail(d, STATUS_USAGE, what);
   }
-  CHECK(check_shape(d, h->space));
   return check_type(d, h->dataset);
 }
 
@@ -102,7 +101,52 @@ static void close_dataset(handles *h) {
 
 status dataset_check(const dataset *d) {
   handles h;
-  const status result = open_dataset(d, &h);
+  status result = open_dataset(d, &h);
+  if (result == STATUS_OK) result = check_shape(d, h.space);
+  close_dataset(&h);
+  return result;
+}
+
+/* The attribute of VTK's image data, where the file has one. */
+static status read_spacing(const dataset *d, const handles *h, dataset_about *about) {
+  for (int axis = 0; axis < 3; axis++) about->spacing[axis] = 1.0;
+  about->has_spacing =
+      exists(h->file, "VTKHDF") && H5Aexists_by_name(h->file, "VTKHDF", "Spacing", H5P_DEFAULT) > 0;
+  if (!about->has_spacing) return STATUS_OK;
+  const hid_t attribute = H5Aopen_by_name(h->file, "VTKHDF", "Spacing", H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+  int good = space >= 0 && H5Sget_simple_extent_npoints(space) == 3 &&
+             H5Aread(attribute, H5T_NATIVE_DOUBLE, about->spacing) >= 0;
+  for (int axis = 0; axis < 3; axis++)
+    good = good && about->spacing[axis] > 0.0 && about->spacing[axis] <= 1e30;
+  if (space >= 0) (void)H5Sclose(space);
+  if (attribute >= 0) (void)H5Aclose(attribute);
+  return good ? STATUS_OK
+              : fail(d, STATUS_USAGE,
+                     "attribute Spacing of /VTKHDF; accepted: three numbers above 0, at most 1e30");
+}
+
+static status describe(const dataset *d, const handles *h, dataset_about *about) {
+  hsize_t found[H5S_MAX_RANK] = {0};
+  char what[512];
+  const int dimensions = H5Sget_simple_extent_dims(h->space, found, NULL);
+  if (dimensions != 3 || found[0] < 1 || found[1] < 1 || found[2] < 1) {
+    (void)snprintf(what, sizeof what,
+                   "dataset %.200s has %d dimensions; accepted: three, nz, ny, nx, each at least 1", d->name,
+                   dimensions);
+    return fail(d, STATUS_USAGE, what);
+  }
+  for (int axis = 0; axis < 3; axis++) about->n[axis] = (int64_t)found[2 - axis];
+  const hid_t type = H5Dget_type(h->dataset);
+  about->precision = H5Tget_size(type) == sizeof(float) ? PRECISION_SINGLE : PRECISION_DOUBLE;
+  (void)H5Tclose(type);
+  return read_spacing(d, h, about);
+}
+
+status dataset_describe(const dataset *d, dataset_about *about) {
+  handles h;
+  status result = open_dataset(d, &h);
+  if (result == STATUS_OK) result = describe(d, &h, about);
   close_dataset(&h);
   return result;
 }
@@ -127,6 +171,7 @@ static status read_planes(const dataset *d, const handles *h, precision precisio
 status dataset_read(const dataset *d, precision precision, int64_t z0, int64_t count, void *planes) {
   handles h;
   status result = open_dataset(d, &h);
+  if (result == STATUS_OK) result = check_shape(d, h.space);
   if (result == STATUS_OK) result = read_planes(d, &h, precision, z0, count, planes);
   close_dataset(&h);
   return result;

@@ -13,6 +13,17 @@ typedef struct dataset {
   int64_t n[3]; /* nx, ny, nz: what it has to have */
 } dataset;
 
+/* What a file says of a dataset, and of the grid of its points. */
+typedef struct dataset_about {
+  int64_t n[3]; /* nx, ny, nz, each at least 1 */
+  precision precision;
+  int has_spacing; /* whether /VTKHDF says so; else 1, 1, 1 */
+  double spacing[3];
+} dataset_about;
+
+/* Looks at a dataset of any three dimensions; dataset->n is not read. STATUS_USAGE for another number of
+ * them, or a spacing that is none. */
+status dataset_describe(const dataset *dataset, dataset_about *about);
 /* Whether the dataset is as it has to be. */
 status dataset_check(const dataset *dataset);
 /* Reads planes z0 <= z < z0 + count, x fastest and without padding, rounded to the precision. */

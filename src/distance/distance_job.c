@@ -1,0 +1,312 @@
+#include "distance/distance_job.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/solver.h"
+#include "base/log.h"
+#include "distance/distance.h"
+#include "domain/node.h"
+#include "problems/file_planes.h"
+#include "snapshots/checkpoint.h"
+#include "snapshots/dataset.h"
+
+/* Seconds between lines of progress. */
+static const double progress_period = 10.0;
+
+typedef struct job {
+  MPI_Comm comm;
+  const distance_options *options;
+  dataset_about about;
+  grid grid;
+  config config; /* of which other rooms read the precision, the backend and the threads */
+  const kernels *backend;
+  kernels_context *context;
+  field_space space;
+  transport_choice transport;
+  state result; /* one field */
+  distance distance;
+  file_planes planes;
+  double start, told;
+} job;
+
+static int hopf_lax(const job *job) {
+  return job->options->time > 0.0;
+}
+
+static const char *const *names_of(const job *job) {
+  static const char *const names[] = {"distance", "u"};
+  return &names[hopf_lax(job)];
+}
+
+/* Fields beside the result. */
+static int sides_of(const job *job) {
+  const distance_options *options = job->options;
+  return options->binary && options->is_signed && !hopf_lax(job) ? DISTANCE_SIDES : DISTANCE_WORK;
+}
+
+/* [out] directory, and the name in it. */
+static status split_output(const job *job, char directory[DISTANCE_PATH], const char **name) {
+  const char *path = job->options->output;
+  const char *slash = strrchr(path, '/');
+  *name = slash == NULL ? path : slash + 1;
+  (void)snprintf(directory, DISTANCE_PATH, "%.*s", slash == NULL ? 1 : (int)(slash - path) + (slash == path),
+                 slash == NULL ? "." : path);
+  if ((*name)[0] == '\0')
+    return status_fail(STATUS_USAGE, "%s: a directory; accepted: the name of a file", path);
+  return strlen(directory) < CONFIG_PATH_SIZE ? STATUS_OK : status_fail(STATUS_USAGE, "%s: too long", path);
+}
+
+/* Rank 0: whether the output can be written, and is not the input. */
+static status check_output(const job *job) {
+  const char *path = job->options->output, *name = NULL;
+  char directory[DISTANCE_PATH];
+  struct stat in, out;
+  CHECK(split_output(job, directory, &name));
+  if (access(directory, W_OK | X_OK) != 0)
+    return status_fail(STATUS_FILE, "%s: cannot be written there: %s", path, strerror(errno));
+  if (stat(path, &out) != 0) return STATUS_OK;
+  if (!S_ISREG(out.st_mode)) return status_fail(STATUS_USAGE, "%s: exists and is no file", path);
+  if (stat(job->options->input, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+    return status_fail(STATUS_USAGE, "%s: is the input, which is never overwritten", path);
+  return STATUS_OK;
+}
+
+static status look(job *job) {
+  const dataset dataset = {.key = "input", .path = job->options->input, .name = job->options->dataset};
+  return dataset_describe(&dataset, &job->about);
+}
+
+static status make_grid(job *job) {
+  int rank = 0, ranks = 1;
+  double h[3];
+  CHECK_MPI(MPI_Comm_rank(job->comm, &rank));
+  CHECK_MPI(MPI_Comm_size(job->comm, &ranks));
+  for (int d = 0; d < 3; d++)
+    h[d] = job->options->spacing[d] > 0.0 ? job->options->spacing[d] : job->about.spacing[d];
+  return agree(job->comm, grid_cut(job->about.n, h, job->options->bounded, ranks, rank, &job->grid));
+}
+
+/* What this rank needs: on the device, and in the host's memory. */
+static void needs_of(const job *job, double *device, double *host) {
+  const kernels_shape shape = grid_shape(&job->grid, job->about.precision, job->backend->host_memory);
+  const double size = (double)kernels_element_size(job->about.precision);
+  const double packed = (double)shape.nx * (double)shape.ny * size;
+  const double planes =
+      (double)(shape.nz + 2 * KERNELS_HALO) + 3.0 * field_piece_planes((size_t)packed, shape.nz);
+  *device = (double)(sides_of(job) + 1) * (double)kernels_field_bytes(&shape);
+  *host = planes * packed + (job->backend->host_memory ? *device : 0.0);
+}
+
+static const char *set_text(const job *job, char text[192]) {
+  const distance_options *options = job->options;
+  if (hopf_lax(job)) {
+    (void)snprintf(text, 192, "u          of u_t + |grad u|^2 / 2 = 0 at t = %g", options->time);
+  } else {
+    (void)snprintf(text, 192, "distance   to the %s %g%s",
+                   options->binary ? "points with a value from" : "surface at", options->level,
+                   options->is_signed ? ", negative inside" : ", 0 inside");
+  }
+  return text;
+}
+
+static void print_plan(const job *job) {
+  const distance_options *options = job->options;
+  const grid *grid = &job->grid;
+  const double gib = 1 << 30;
+  double device = 0.0, host = 0.0;
+  char text[192];
+  needs_of(job, &device, &host);
+  log_info("input      %s, %s, %s precision\n", options->input, options->dataset,
+           config_precision_name(job->about.precision));
+  log_info("grid       %" PRId64 " x %" PRId64 " x %" PRId64 ", %g, %g, %g apart\n", grid->n[0], grid->n[1],
+           grid->n[2], grid->h[0], grid->h[1], grid->h[2]);
+  log_info("boundary   x %s, y %s, z %s\n", options->bounded[0] ? "open" : "periodic",
+           options->bounded[1] ? "open" : "periodic", options->bounded[2] ? "open" : "periodic");
+  log_info("slabs      %d rank%s, %" PRId64 "%s planes each\n", grid->ranks, grid->ranks == 1 ? "" : "s",
+           grid->n[2] / grid->ranks, grid->n[2] % grid->ranks != 0 ? " or one more" : "");
+  log_info("memory     per rank %.3g GiB on the host, %.3g GiB on a device (%d fields)\n", host / gib,
+           job->backend->host_memory ? 0.0 : device / gib, sides_of(job) + 1);
+  log_info("%s\noutput     %s, VTKHDF/PointData/%s\n", set_text(job, text), options->output, *names_of(job));
+  if (options->idle[0] != '\0') log_warning("without effect with --hopf-lax: %s", options->idle);
+  if (!job->about.has_spacing &&
+      !(options->spacing[0] > 0.0 && options->spacing[1] > 0.0 && options->spacing[2] > 0.0))
+    log_warning(
+        "%s has no attribute Spacing in /VTKHDF: points are taken to be 1 apart where spacing.x, y, z do "
+        "not say otherwise",
+        options->input);
+}
+
+static status check_memory(job *job, const node *node) {
+  double device = 0.0, host = 0.0;
+  size_t available = 0;
+  int index = 0, devices = 0, sharing = 0;
+  int64_t needed = 0;
+  needs_of(job, &device, &host);
+  job->backend->device_identity(job->context, &index, &devices);
+  CHECK(node_device_bytes(node, index, (int64_t)(job->backend->host_memory ? host : device), &needed,
+                          &sharing));
+  CHECK(job->backend->memory_available(job->context, &available));
+  if ((uint64_t)needed <= available) return STATUS_OK;
+  return status_fail(
+      STATUS_MEMORY,
+      "memory: %.2f GiB needed by this node's ranks on %s, %.2f GiB free: use more devices or nodes",
+      (double)needed / (1 << 30), job->backend->describe(job->context), (double)available / (1 << 30));
+}
+
+static status open_device(job *job) {
+  node node;
+  kernels_setup setup;
+  CHECK(node_open(job->comm, &node));
+  setup.device = node.rank;
+  CHECK(node_threads(&node, job->options->threads, &setup.threads));
+  if (setup.threads > 0) omp_set_num_threads(setup.threads);
+  CHECK(agree(job->comm, job->backend->context_create(&setup, &job->context)));
+  CHECK(agree(job->comm, check_memory(job, &node)));
+  log_info("backend    %s: %s\n", job->backend->name, job->backend->describe(job->context));
+  return node_close(&node);
+}
+
+static status open_fields(job *job) {
+  const kernels_shape shape = grid_shape(&job->grid, job->about.precision, job->backend->host_memory);
+  CHECK(agree(job->comm, field_space_open(job->backend, job->context, shape, &job->space)));
+  CHECK(agree(job->comm, transport_choose(job->comm, &job->space, CONFIG_TRANSPORT_AUTO, &job->transport)));
+  CHECK(agree(job->comm, state_create(&job->space, 1, names_of(job), &job->result)));
+  return distance_open(job->comm, &job->grid, &job->space, sides_of(job),
+                       job->transport.transport != TRANSPORT_STAGED, &job->distance);
+}
+
+/* The planes of the slab with one beyond each side: file_planes holds KERNELS_HALO there. */
+static level_set set_of(const job *job) {
+  const size_t plane =
+      (size_t)job->grid.n[0] * (size_t)job->grid.n[1] * kernels_element_size(job->about.precision);
+  return (level_set){.grid = &job->grid,
+                     .precision = job->about.precision,
+                     .values = (const char *)job->planes.data + (KERNELS_HALO - 1) * plane,
+                     .level = hopf_lax(job) ? 0.0 : job->options->level};
+}
+
+/* Whether there is anything to be distant from. Collective. */
+static status check_set(const job *job, const level_set *set) {
+  const distance_options *options = job->options;
+  int64_t mine[2], all[2];
+  const double points = (double)job->grid.n[0] * (double)job->grid.n[1] * (double)job->grid.n[2];
+  level_set_count(set, &mine[0], &mine[1]);
+  CHECK_MPI(MPI_Allreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, job->comm));
+  const int none = all[0] == 0, whole = (double)all[0] >= points;
+  log_info("set        %" PRId64 " of %.4g points\n", all[0], points);
+  if (options->binary ? none || (whole && options->is_signed) : all[1] == 0)
+    return status_fail(
+        STATUS_USAGE,
+        "%s: %s of its points has a value from level = %g: there is no surface; accepted: a level "
+        "between the values of %s",
+        options->input, none ? "none" : "each", options->level, options->dataset);
+  return STATUS_OK;
+}
+
+static void tell_progress(void *user, int done, int products) {
+  job *job = user;
+  const double now = MPI_Wtime(), taken = now - job->start;
+  if (now - job->told < progress_period || done == products) return;
+  job->told = now;
+  log_info("product %d of %d, %.3g s, %.3g s left\n", done, products, taken,
+           taken / done * (products - done));
+}
+
+static status compute(job *job) {
+  const distance_options *options = job->options;
+  const level_set set = set_of(job);
+  field *const out = &job->result.part[0];
+  if (!hopf_lax(job)) CHECK(agree(job->comm, check_set(job, &set)));
+  job->distance.progress = tell_progress;
+  job->distance.user = job;
+  job->start = job->told = MPI_Wtime();
+  if (hopf_lax(job)) return distance_hopf_lax(&job->distance, &set, options->time, out);
+  if (options->binary) return distance_to_points(&job->distance, &set, options->is_signed, out);
+  return distance_to_surface(&job->distance, &set, options->is_signed, DISTANCE_PLANE, out);
+}
+
+/* Time, and how much of a search through all points was not needed. */
+static status summarise(job *job) {
+  const grid *grid = &job->grid;
+  const double seconds = MPI_Wtime() - job->start;
+  const double points = (double)grid->n[0] * (double)grid->n[1] * (double)grid->n[2];
+  const double lengths = (double)grid->n[0] + (double)grid->n[1] + (double)grid->n[2];
+  double mine = 0.0, pairs = 0.0;
+  CHECK(agree(job->comm, pencils_pairs(&job->distance.pencils, &mine)));
+  CHECK_MPI(MPI_Allreduce(&mine, &pairs, 1, MPI_DOUBLE, MPI_SUM, job->comm));
+  log_info("done       %.4g s, %.4g pairs, %.3g %% of a full search\n", seconds, pairs,
+           100.0 * pairs / (points * lengths * job->distance.products / 3.0));
+  return STATUS_OK;
+}
+
+/* The options, in the place where a run's file has its configuration. */
+static const char *provenance(const job *job, char *text, size_t size) {
+  const distance_options *o = job->options;
+  (void)snprintf(text, size,
+                 "[distance]\ninput = %.1024s\ndataset = %.1024s\nlevel = %.17g\nbinary = %s\nsigned = %s\n"
+                 "boundary_x = %s\nboundary_y = %s\nboundary_z = %s\nhopf_lax = %.17g\n",
+                 o->input, o->dataset, o->level, o->binary ? "yes" : "no", o->is_signed ? "yes" : "no",
+                 o->bounded[0] ? "open" : "periodic", o->bounded[1] ? "open" : "periodic",
+                 o->bounded[2] ? "open" : "periodic", o->time);
+  return text;
+}
+
+static status write_output(job *job) {
+  char directory[DISTANCE_PATH], text[4096];
+  const char *name = NULL;
+  checkpoint *checkpoint = NULL;
+  CHECK(split_output(job, directory, &name));
+  CHECK(checkpoint_create_alone(job->comm, &job->grid, job->about.precision, directory,
+                                provenance(job, text, sizeof text), 1, names_of(job), &checkpoint));
+  const status result = checkpoint_write_alone(checkpoint, name, &job->result);
+  checkpoint_destroy(checkpoint);
+  return result;
+}
+
+static status run(job *job) {
+  const distance_options *options = job->options;
+  char note[STATUS_MESSAGE_SIZE];
+  CHECK(agree(job->comm, job->grid.rank == 0 ? look(job) : STATUS_OK));
+  CHECK_MPI(MPI_Bcast(&job->about, (int)sizeof job->about, MPI_BYTE, 0, job->comm));
+  CHECK(make_grid(job));
+  CHECK(agree(job->comm, job->grid.rank == 0 ? check_output(job) : STATUS_OK));
+  job->config.precision = job->about.precision;
+  (void)snprintf(job->config.backend, sizeof job->config.backend, "%s", options->backend);
+  CHECK(solver_backend(job->comm, &job->config, &job->backend, note, sizeof note));
+  print_plan(job);
+  CHECK(open_device(job));
+  if (options->action == DISTANCE_VALIDATE) return STATUS_OK;
+  CHECK(open_fields(job));
+  CHECK(agree(job->comm, file_planes_open(&job->config, &job->grid, "input", options->input, options->dataset,
+                                          &job->planes)));
+  CHECK(compute(job));
+  CHECK(summarise(job));
+  return write_output(job);
+}
+
+status distance_job(MPI_Comm comm, const distance_options *options) {
+  job *job = calloc(1, sizeof *job);
+  status result = agree(comm, job != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for the job"));
+  if (result == STATUS_OK) {
+    job->comm = comm;
+    job->options = options;
+    (void)MPI_Comm_rank(comm, &job->grid.rank);
+    result = run(job);
+    file_planes_close(&job->planes);
+    distance_close(&job->distance);
+    state_destroy(&job->result);
+    field_space_close(&job->space);
+    if (job->context != NULL) job->backend->context_destroy(job->context);
+  }
+  free(job);
+  return result;
+}

@@ -1,0 +1,90 @@
+#include "distance/level_set.h"
+
+#include <math.h>
+
+double level_set_value(const level_set *set, int64_t x, int64_t y, int64_t z) {
+  const int64_t *n = set->grid->n;
+  const size_t at = (size_t)(((z + 1) * n[1] + y) * n[0] + x);
+  const double value = set->precision == PRECISION_SINGLE ? (double)((const float *)set->values)[at]
+                                                          : ((const double *)set->values)[at];
+  return value - set->level;
+}
+
+int level_set_holds(const level_set *set, int64_t x, int64_t y, int64_t z) {
+  return level_set_value(set, x, y, z) >= 0.0;
+}
+
+/* The neighbour below (side 0) or above along an axis. 0: the axis ends before it. The planes beside a slab
+ * are there, so that along z nothing wraps around. */
+static int neighbour(const level_set *set, int axis, int side, int64_t at[3]) {
+  const grid *grid = set->grid;
+  const int64_t first = axis == 2 ? grid->z0 : 0, n = grid->n[axis];
+  const int64_t next = first + at[axis] + (side == GRID_LOW ? -1 : 1);
+  if (next >= 0 && next < n) {
+    at[axis] = next - first;
+    return 1;
+  }
+  if (grid->ends[axis][side] == GRID_BOUNDED) return 0;
+  at[axis] = axis == 2 ? next - first : (next + n) % n;
+  return 1;
+}
+
+/* The value, and how much it differs from the neighbour's across a crossing: 0 where there is none. */
+static double drop(const level_set *set, int axis, int side, int64_t x, int64_t y, int64_t z, double value) {
+  int64_t at[3] = {x, y, z};
+  if (!neighbour(set, axis, side, at)) return 0.0;
+  const double other = level_set_value(set, at[0], at[1], at[2]);
+  return (value >= 0.0) != (other >= 0.0) ? fabs(value - other) : 0.0;
+}
+
+/* The larger drop of the two sides: that of the nearer crossing. */
+static double steepest(const level_set *set, int axis, int64_t x, int64_t y, int64_t z, double value) {
+  return fmax(drop(set, axis, GRID_LOW, x, y, z, value), drop(set, axis, GRID_HIGH, x, y, z, value));
+}
+
+double level_set_crossing(const level_set *set, int axis, int64_t x, int64_t y, int64_t z) {
+  const double value = level_set_value(set, x, y, z);
+  const double most = steepest(set, axis, x, y, z, value);
+  return most > 0.0 ? fabs(value) / most * set->grid->h[axis] : (double)INFINITY;
+}
+
+/* Difference of the two neighbours' values over their distance; of the point's own beyond an end. */
+static double central_slope(const level_set *set, int axis, int64_t x, int64_t y, int64_t z) {
+  double value[GRID_ENDS];
+  int steps = 0;
+  for (int side = 0; side < GRID_ENDS; side++) {
+    int64_t at[3] = {x, y, z};
+    steps += neighbour(set, axis, side, at);
+    value[side] = level_set_value(set, at[0], at[1], at[2]);
+  }
+  return steps > 0 ? (value[GRID_HIGH] - value[GRID_LOW]) / (steps * set->grid->h[axis]) : 0.0;
+}
+
+double level_set_beside(const level_set *set, int64_t x, int64_t y, int64_t z) {
+  const double value = level_set_value(set, x, y, z);
+  double squares = 0.0;
+  int crossed = 0;
+  for (int axis = 0; axis < 3; axis++) {
+    const double most = steepest(set, axis, x, y, z, value);
+    const double slope = most > 0.0 ? most / set->grid->h[axis] : central_slope(set, axis, x, y, z);
+    crossed |= most > 0.0;
+    squares += slope * slope;
+  }
+  return crossed ? fabs(value) / sqrt(squares) : (double)INFINITY;
+}
+
+void level_set_count(const level_set *set, int64_t *inside, int64_t *crossed) {
+  const grid *grid = set->grid;
+  int64_t held = 0, found = 0;
+#pragma omp parallel for schedule(static) reduction(+ : held, found)
+  for (int64_t row = 0; row < grid->nz * grid->n[1]; row++) {
+    const int64_t z = row / grid->n[1], y = row % grid->n[1];
+    for (int64_t x = 0; x < grid->n[0]; x++) {
+      const double value = level_set_value(set, x, y, z);
+      held += value >= 0.0;
+      for (int axis = 0; axis < 3; axis++) found += steepest(set, axis, x, y, z, value) > 0.0;
+    }
+  }
+  *inside = held;
+  *crossed = found;
+}

@@ -1,0 +1,336 @@
+"""fddistance: the bits of brute force on every number of ranks, SciPy, closed forms, and what is refused."""
+
+import os
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+from program import FDAPP, MPIEXEC
+
+FDDISTANCE = os.environ["FDDISTANCE"]
+SPACING = (0.3, 0.21, 0.17)  # z, y, x
+SHAPE = (13, 7, 10)
+SMALLEST = 1e-300
+
+
+def write(path, values, spacing=SPACING, dataset="VTKHDF/PointData/phi"):
+    with h5py.File(path, "w") as file:
+        file[dataset] = values
+        if spacing is not None:
+            file.require_group("VTKHDF").attrs["Spacing"] = np.array(spacing[::-1], "f8")
+
+
+def distance(folder, *arguments, ranks=1, code=0, source="in.hdf", target="out.hdf"):
+    launcher = [*MPIEXEC, "-np", str(ranks)] if ranks > 1 else []
+    result = subprocess.run(
+        [*launcher, FDDISTANCE, source, target, *map(str, arguments), "threads=1", "backend=cpu"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == code, f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+    return result
+
+
+def read(path, name="distance"):
+    with h5py.File(path) as file:
+        return file["VTKHDF/PointData"][name][...]
+
+
+def bits(values):
+    return values.view("u4" if values.dtype == np.float32 else "u8")
+
+
+def noise(dtype, shape=SHAPE, seed=3):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def costs(n, h, periodic, dtype, power=2, scale=1.0):
+    """[i, k]: of the distance between points i and k, or the nearest image."""
+    d = np.abs(np.arange(n)[:, None] - np.arange(n)[None, :])
+    length = (np.minimum(d, n - d) if periodic else d) * h
+    return (length if power == 1 else length * length * scale).astype(dtype)
+
+
+def to_all(sites, periodic, dtype, order=(2, 1, 0), spacing=SPACING):
+    """The least sum over all sites (index, value at it after the first axis of `order`, for every point along it).
+
+    A site is (index, column): `column` holds what the first axis of `order` has come to at each of its points.
+    """
+    shape = SHAPE
+    least = np.full(shape, np.inf, dtype)
+    table = [costs(shape[d], spacing[d], periodic[d], dtype) for d in range(3)]
+    for index, column in sites:
+        total = column.reshape([-1 if d == order[0] else 1 for d in range(3)])
+        for d in order[1:]:
+            total = total + table[d][index[d]].reshape([-1 if e == d else 1 for e in range(3)])
+        least = np.minimum(least, total)
+    assert least.dtype == dtype
+    return least
+
+
+def to_points(members, periodic, dtype):
+    column = costs(SHAPE[2], SPACING[2], periodic[2], dtype)
+    return np.sqrt(to_all([(p, column[p[2]]) for p in np.argwhere(members)], periodic, dtype))
+
+
+def neighbours(values, axis, side, periodic):
+    """Values of the neighbours, the point's own beyond an end."""
+    other = np.roll(values, -side, axis)
+    if not periodic[axis]:
+        last = [slice(None)] * 3
+        last[axis] = -1 if side > 0 else 0
+        other[tuple(last)] = values[tuple(last)]
+    return other
+
+
+def steps(axis, periodic):
+    """Spacings between the two neighbours of a point: one at an end."""
+    count = np.full(SHAPE[axis], 2.0)
+    if not periodic[axis]:
+        count[0] = count[-1] = 1
+    return count.reshape([-1 if axis == d else 1 for d in range(3)])
+
+
+def beside_surface(f, periodic):
+    """|f| / |grad f| at points of which a neighbour is on the other side, else infinity."""
+    squares, beside = np.zeros(SHAPE), np.zeros(SHAPE, bool)
+    for axis in (2, 1, 0):
+        low, high = neighbours(f, axis, -1, periodic), neighbours(f, axis, 1, periodic)
+        drop = np.zeros(SHAPE)
+        for other in (low, high):
+            drop = np.maximum(drop, np.where((f >= 0) != (other >= 0), np.abs(f - other), 0))
+        central = (high - low) / (steps(axis, periodic) * SPACING[axis])
+        slope = np.where(drop > 0, drop / SPACING[axis], central)
+        squares, beside = squares + slope * slope, beside | (drop > 0)
+    return np.where(beside, np.abs(f) / np.sqrt(np.where(beside, squares, 1)), np.inf)
+
+
+def to_surface(values, level, periodic):
+    dtype, f = values.dtype, values.astype("f8") - level
+    least = np.full(SHAPE, np.inf, dtype)
+    for axis, order in ((2, (2, 1, 0)), (1, (1, 2, 0)), (0, (0, 2, 1))):
+        lengths = costs(SHAPE[axis], SPACING[axis], periodic[axis], dtype, power=1)
+        sites = []
+        for side in (-1, 1):
+            other = neighbours(f, axis, side, periodic)
+            for p in np.argwhere((f >= 0) != (other >= 0)):
+                at = tuple(p)
+                away = dtype.type(abs(f[at]) / abs(f[at] - other[at]) * SPACING[axis])
+                column = lengths[p[axis]] + away
+                sites.append((p, column * column))
+        least = np.minimum(least, to_all(sites, periodic, dtype, order))
+    length = np.minimum(np.sqrt(least.astype("f8")), beside_surface(f, periodic))
+    return np.where(f >= 0, 0.0 - length, length).astype(dtype)
+
+
+BOUNDARIES = [(True, True, True), (False, False, False), (True, False, True), (False, True, False)]
+
+
+def boundary(periodic):
+    return [f"boundary.{a}={'periodic' if p else 'open'}" for a, p in zip("zyx", periodic, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "dtype"), [(1, "f4"), (1, "f8"), (2, "f8"), (3, "f4"), (4, "f8"), (5, "f4"), (6, "f4"), (6, "f8")]
+)
+def test_bits_of_brute_force(tmp_path, dtype, ranks):
+    """To points and to the surface, with every number of ranks another mix of ends; 13 planes are uneven."""
+    values, level = noise(dtype, seed=ranks), 0.6
+    periodic = BOUNDARIES[ranks % 4]
+    write(tmp_path / "in.hdf", values)
+    members = values.astype("f8") >= level
+    distance(tmp_path, "binary=yes", f"level={level}", *boundary(periodic), ranks=ranks)
+    expected = to_points(members, periodic, dtype) - to_points(~members, periodic, dtype)
+    assert np.array_equal(bits(read(tmp_path / "out.hdf")), bits(expected))
+    distance(tmp_path, f"level={level}", *boundary(periodic), ranks=ranks)
+    assert np.array_equal(bits(read(tmp_path / "out.hdf")), bits(to_surface(values, level, periodic)))
+
+
+def test_unsigned(tmp_path):
+    values = noise("f8")
+    write(tmp_path / "in.hdf", values)
+    both = {}
+    for binary in ("yes", "no"):
+        distance(tmp_path, f"binary={binary}", "signed=yes")
+        signed = read(tmp_path / "out.hdf")
+        distance(tmp_path, f"binary={binary}", "signed=no")
+        both[binary] = read(tmp_path / "out.hdf")
+        assert np.array_equal(both[binary], np.where(values >= 0, 0, signed))
+    assert np.array_equal(both["yes"] == 0, values >= 0)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("f4", 1e-6), ("f8", 1e-14)])
+def test_scipy(tmp_path, dtype, tolerance):
+    ndimage = pytest.importorskip("scipy.ndimage")
+    members = np.random.default_rng(5).random((47, 40, 53)) < 0.002
+    write(tmp_path / "in.hdf", np.where(members, 1, -1).astype(dtype))
+    distance(tmp_path, "binary=yes", "signed=no", *boundary((False,) * 3), ranks=2)
+    expected = ndimage.distance_transform_edt(~members, sampling=SPACING)
+    assert np.max(np.abs(read(tmp_path / "out.hdf") - expected) / np.maximum(expected, SMALLEST)) <= tolerance
+
+
+def test_skipping_is_reported(tmp_path):
+    write(tmp_path / "in.hdf", np.where(np.random.default_rng(5).random((64, 64, 64)) < 0.01, 1.0, -1.0))
+    said = distance(tmp_path, "binary=yes", "signed=no").stdout
+    share = float(said[said.index("pairs, ") :].split()[1])
+    assert 0 < share < 100
+
+
+def planes(n, h):
+    """Coordinates of the points of a cube, its middle at 0."""
+    x = (np.arange(n) - n // 2) * h
+    return x[:, None, None], x[None, :, None], x[None, None, :]
+
+
+def test_hopf_lax_of_closed_forms(tmp_path):
+    """|x|, x^2 and two cones: times at which the nearest y is a point of the grid, bounded by open ends."""
+    n, h = 24, 0.125
+    z, y, x = planes(n, h)
+    ends, time = boundary((False,) * 3), 4 * h
+
+    def solution(values, *arguments):
+        write(tmp_path / "in.hdf", np.broadcast_to(values, (n, n, n)), (h, h, h))
+        distance(tmp_path, "--hopf-lax", *arguments, *ends, ranks=2)
+        return read(tmp_path / "out.hdf", "u")
+
+    def cone(r):
+        return np.where(r < time, r * r / (2 * time), r - time / 2)
+
+    for line in (x, y, z):
+        assert np.allclose(solution(np.abs(line) + 0 * (x + y + z), time), cone(np.abs(line)) + 0 * (x + y + z), 1e-14)
+    squares = solution(x * x + y * y + z * z, 0.5)
+    even = (slice(0, n, 2),) * 3  # y = x / 2
+    assert np.allclose(squares[even], ((x * x + y * y + z * z) / 2)[even], 1e-14)
+    left, right = np.abs(x + 5 * h), np.abs(x - 6 * h) + 0.1
+    expected = np.minimum(cone(left), cone(right - 0.1) + 0.1) + 0 * (y + z)
+    assert np.allclose(solution(np.minimum(left, right) + 0 * (y + z), time), expected, 1e-14)
+
+
+def test_plane_half_way(tmp_path):
+    values = np.broadcast_to(np.where(np.arange(12) < 6, -1.0, 1.0), (5, 6, 12))
+    write(tmp_path / "in.hdf", values, (1, 1, 1))
+    distance(tmp_path, *boundary((False,) * 3), ranks=2)
+    assert np.array_equal(read(tmp_path / "out.hdf"), np.broadcast_to(5.5 - np.arange(12), (5, 6, 12)))
+
+
+def sphere_errors(folder, n):
+    z, y, x = planes(n, 1 / n)
+    r = np.sqrt(x * x + y * y + z * z)
+    write(folder / "in.hdf", 1 - (r / 0.31) ** 2, (1 / n,) * 3)  # no distance itself
+    distance(folder, *boundary((False,) * 3))
+    error = np.abs(read(folder / "out.hdf") - (r - 0.31))
+    return error[np.abs(r - 0.31) < 0.5 / n].max(), error[r > 0.05].mean()
+
+
+def test_order_of_the_interface(tmp_path):
+    """Second order beside the surface, and in the mean; of crossings alone the former would be first order."""
+    coarse, fine = sphere_errors(tmp_path, 24), sphere_errors(tmp_path, 48)
+    assert np.log2(coarse[0] / fine[0]) > 1.7
+    assert np.log2(coarse[1] / fine[1]) > 1.7
+
+
+def test_thin_rods_stay(tmp_path):
+    """Rods of two cells through any number of distances of distances; each turns the sign around."""
+    values = np.full((9, 12, 16), -0.5)
+    values[:, 5:7, 7:9] = 0.5
+    values[3:5, :, 2:4] = 0.5
+    write(tmp_path / "in.hdf", values)
+    for _ in range(4):
+        distance(tmp_path)
+        with h5py.File(tmp_path / "out.hdf") as file:
+            write(tmp_path / "in.hdf", file["VTKHDF/PointData/distance"][...])
+    assert np.array_equal(read(tmp_path / "in.hdf", "phi") >= 0, values >= 0)
+
+
+def test_file_is_whole_and_for_paraview(tmp_path):
+    """A snapshot of fdapp in, a file that fdapp verifies out; a name in another folder; nothing else is left."""
+    write(tmp_path / "in.hdf", noise("f4"))
+    (tmp_path / "there").mkdir()
+    distance(tmp_path, target="there/a.hdf", ranks=3)
+    distance(tmp_path, target="there/a.hdf")  # replaces it
+    assert [p.name for p in (tmp_path / "there").iterdir()] == ["a.hdf"]
+    said = subprocess.run(
+        [FDAPP, "--verify", "there/a.hdf"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    assert "10 x 7 x 13 points, single, fields distance" in said
+    with h5py.File(tmp_path / "there/a.hdf") as file:
+        attributes = file["VTKHDF"].attrs
+        assert attributes["Type"] in (b"ImageData", "ImageData")
+        assert list(attributes["WholeExtent"]) == [0, 9, 0, 6, 0, 12]
+        assert list(attributes["Spacing"]) == list(SPACING[::-1])
+
+
+def test_one_plane(tmp_path):
+    """A picture is a grid of one plane."""
+    write(tmp_path / "in.hdf", noise("f8", (1, 7, 10)), None, "a/b")
+    said = distance(tmp_path, "dataset=a/b", "spacing.x=2", "spacing.y=0.5", ranks=1)
+    assert "no attribute Spacing" in said.stderr
+    distance(tmp_path, "dataset=a/b", ranks=2, code=2)
+
+
+GOOD = noise("f8")
+BAD_DATA = {
+    "no file": (None, (), 3, "cannot be opened"),
+    "a text file": ("hello", (), 3, "no HDF5 file"),
+    "no such dataset": (GOOD, ("dataset=VTKHDF/PointData/psi",), 2, "has no dataset"),
+    "a group": (GOOD, ("dataset=VTKHDF",), 2, "is no dataset"),
+    "two dimensions": (GOOD[0], (), 2, "three, nz, ny, nx"),
+    "integers": (GOOD.astype("i4"), (), 2, "another type"),
+    "a NaN": (np.where(np.arange(10) == 3, np.nan, GOOD), (), 2, "is nan at"),
+    "an infinity": (np.where(np.arange(10) == 3, np.inf, GOOD), ("--hopf-lax", "1"), 2, "is inf at"),
+    "nothing inside": (GOOD, ("level=100",), 2, "none of its points"),
+    "nothing outside": (GOOD, ("level=-100", "binary=yes"), 2, "each of its points"),
+    "its own input": (GOOD, ("itself",), 2, "is the input"),
+    "a link to its input": (GOOD, ("link",), 2, "is the input"),
+    "no folder": (GOOD, ("nowhere",), 3, "cannot be written"),
+    "a folder": (GOOD, ("folder",), 2, "no file"),
+    "an unknown key": (GOOD, ("levl=1",), 2, "unknown key 'levl'; accepted: level"),
+    "a key twice": (GOOD, ("level=1", "level=2"), 2, "given twice"),
+    "a bad number": (GOOD, ("level=nan",), 2, "level = nan"),
+    "a bad word": (GOOD, ("binary=maybe",), 2, "accepted: yes, no"),
+    "a bad end": (GOOD, ("boundary.z=shut",), 2, "accepted: periodic, open"),
+    "a bad spacing": (GOOD, ("spacing.x=0",), 2, "spacing.x = 0"),
+    "a bad backend": (GOOD, ("backend=tpu",), 2, "backend = tpu"),
+    "no time": (GOOD, ("--hopf-lax", "0"), 2, "accepted: a time"),
+    "an unknown option": (GOOD, ("--hopf",), 2, "unknown option"),
+    "a third file": (GOOD, ("more",), 2, "unexpected argument 'more'"),
+}
+TARGETS = {"itself": "./in.hdf", "link": "link.hdf", "nowhere": "nowhere/out.hdf", "folder": "folder"}
+
+
+@pytest.mark.parametrize("name", BAD_DATA)
+def test_bad_input(tmp_path, name):
+    """A clear error and an exit code; the folder is as it was."""
+    data, arguments, code, words = BAD_DATA[name]
+    target = "out.hdf"
+    if arguments and arguments[0] in TARGETS:
+        target, arguments = TARGETS[arguments[0]], ()
+    if isinstance(data, str):
+        (tmp_path / "in.hdf").write_text(data)
+    elif data is not None:
+        write(tmp_path / "in.hdf", data)
+        os.link(tmp_path / "in.hdf", tmp_path / "link.hdf")
+        (tmp_path / "folder").mkdir()
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}
+    if "backend=tpu" in arguments:
+        result = subprocess.run(
+            [FDDISTANCE, "in.hdf", "out.hdf", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert result.returncode == code
+    else:
+        result = distance(tmp_path, *arguments, code=code, target=target)
+    assert words in result.stderr
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()} == before
+
+
+def test_plan_alone(tmp_path):
+    write(tmp_path / "in.hdf", GOOD)
+    said = distance(tmp_path, "--validate", "--hopf-lax", "2", "binary=yes", ranks=2)
+    assert "10 x 7 x 13" in said.stdout
+    assert "without effect with --hopf-lax: binary" in said.stderr
+    assert not (tmp_path / "out.hdf").exists()
