@@ -144,8 +144,10 @@ status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const 
 }
 
 void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step, int begins) {
-  log_info("time       dt = %.6g, steps %" PRId64 " to %" PRId64 ", t = %.6g to %.6g\n", schedule->dt, step,
-           schedule->last_step, schedule_time(schedule, step), schedule_time(schedule, schedule->last_step));
+  log_info("time       dt = %.6g", schedule->factor != NULL ? schedule->shortest : schedule->dt);
+  if (schedule->factor != NULL) log_info(" to %.6g, adaptive", schedule->longest);
+  log_info(", steps %" PRId64 " to %" PRId64 ", t = %.6g to %.6g\n", step, schedule->last_step,
+           schedule_time(schedule, step), schedule_time(schedule, schedule->last_step));
   print_files(config, grid, step, schedule->last_step, begins);
 }
 
@@ -206,11 +208,15 @@ static double downwards(double x) {
 }
 
 void plan_warn_unstable(const config *config, const schedule *schedule, const schedule_rates *rates) {
-  const double dt = schedule_dt(schedule, schedule->base_step + 1); /* a lone last step may be shorter */
+  const int adapts = schedule->factor != NULL;
+  /* A lone last step may be shorter. An adaptive step keeps the Courant number; diffusion meets its longest.
+   */
+  const double dt = adapts ? schedule->longest : schedule_dt(schedule, schedule->base_step + 1);
   const modes modes = {.scheme = schemes_at(config->scheme),
                        .order = config->order,
                        .upwind = config->difference == CONFIG_DIFFERENCE_UPWIND,
-                       .advection = rates->advection * dt,
+                       .advection =
+                           adapts ? fmin(config->courant, rates->advection * dt) : rates->advection * dt,
                        .moving = rates->moving * dt,
                        .still = rates->still * dt};
   const double diffusion = (modes.moving + modes.still) * stencil_second_symbol(config->order, acos(-1.0));

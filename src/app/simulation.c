@@ -26,7 +26,7 @@ static status write_state(simulation *sim) {
   if (sim->saved_step == sim->step) return STATUS_OK;
   checkpoint_state about = {.step = sim->step,
                             .time = schedule_time(&sim->schedule, sim->step),
-                            .dt = sim->schedule.dt,
+                            .dt = schedule_stored_dt(&sim->schedule, sim->step),
                             .base_step = sim->schedule.base_step,
                             .base_time = sim->schedule.base_time,
                             .departed = sim->restart.from.departed};
@@ -127,6 +127,7 @@ static status advance(simulation *sim) {
   perf_begin(&sim->perf, PERF_STEPS);
   CHECK(solver_step(&sim->solver, schedule_time(&sim->schedule, sim->step), schedule_dt(&sim->schedule, next),
                     pauses_after(sim, next)));
+  schedule_advance(&sim->schedule);
   sim->step = next;
   sim->perf.steps++;
   perf_end(&sim->perf, PERF_STEPS);

@@ -134,6 +134,11 @@ static status check_place(const config *c) {
 }
 
 static status check_steps(const config *c) {
+  if (c->adaptive && c->courant <= 0.0) {
+    return config_refuse(c, "time", "adaptive",
+                         "the step follows from a Courant number, and time.dt is given; accepted: "
+                         "time.courant in its place, or no");
+  }
   if (c->dt > 0 && c->t_end > CONFIG_STEPS_MOST * c->dt) {
     return config_refuse(c, "time", "dt", "t_end = %g takes more than %d steps; accepted: a number from %g",
                          c->t_end, CONFIG_STEPS_MOST,
@@ -156,11 +161,19 @@ static status check_single(const config *c) {
                        fmin(first, second));
 }
 
+/* Whether the velocity has a factor of time, for all that its text tells. */
+static int velocity_varies(const config *config) {
+  const velocity_field *velocity = velocities_at(config->velocity);
+  const int formula = velocity->from == PROBLEM_FORMULA && strcmp(config->factor, "1") != 0;
+  return config_carried(config) && (velocity->factor != NULL || (formula && config->factor[0] != '\0'));
+}
+
 int config_key_idle(const config *config, int key) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   const int of_velocity = strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 ||
                           strcmp(name, "difference") == 0 || strcmp(name, "diffusivity") == 0;
   if (!config_carried(config) && of_velocity) return 1;
+  if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
   const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
   const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
   return of_problem && !chooses && !problem_uses(config, section, name);

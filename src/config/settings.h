@@ -50,7 +50,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 54, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 57, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -71,18 +71,21 @@ typedef struct config {
   char formula[CONFIG_FORMULA_SIZE];   /* of x, y, z; "" for none (default) */
   char initial_file[CONFIG_PATH_SIZE]; /* file: "" for none (default) */
   char dataset[CONFIG_PATH_SIZE];      /* in it; "" for PROBLEM_DATASET (default) */
+  int initial_resample;                /* yes or no: whether its grid may be another; default no */
   /* [velocity] */
   int velocity;      /* field, an index of velocities_at (problems/problem.h): required */
   double uniform[3]; /* u, v, w as numbers, where the field is no formula: default 1, 0, 0 */
   char component[3][CONFIG_FORMULA_SIZE]; /* u, v, w as formulas of x, y, z; else "" */
   char factor[CONFIG_FORMULA_SIZE];       /* a formula of t, default 1 */
   char velocity_file[CONFIG_PATH_SIZE];   /* file: "" for none (default) */
+  int velocity_resample;                  /* as initial_resample */
   double abc[3];                          /* a, b, c: default 1 */
   double period;                          /* > 0, default 1 */
   /* [time] */
   int scheme;     /* an index of schemes_at (stepping/scheme.h), default rk4 */
   double courant; /* > 0, or 0: dt was given */
   double dt;      /* > 0, or 0: courant was given */
+  int adaptive;   /* yes or no: whether dt follows the velocity's factor of time; default no */
   double t_end;   /* >= 0, or -1: steps was given */
   int64_t steps;  /* >= 0, or -1: t_end was given */
   /* [compute] */

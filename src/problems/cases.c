@@ -73,17 +73,15 @@ static const char *dataset_name(const config *config) {
 }
 
 status cases_file_check(const config *config, const grid *grid) {
-  const dataset dataset = {.key = "initial.file",
-                           .path = config->initial_file,
-                           .name = dataset_name(config),
-                           .n = {grid->n[0], grid->n[1], grid->n[2]}};
+  dataset dataset = file_planes_dataset(grid, "initial.file", config->initial_file, dataset_name(config),
+                                        config->initial_resample);
   return case_of(config)->from == PROBLEM_FILE ? dataset_check(&dataset) : STATUS_OK;
 }
 
 static status open_planes(cases_solution *solution) {
   const config *config = solution->config;
   return file_planes_open(config, solution->grid, "initial.file", config->initial_file, dataset_name(config),
-                          &solution->planes);
+                          config->initial_resample, &solution->planes);
 }
 
 status cases_open(const config *config, const grid *grid, double time, cases_solution *solution) {

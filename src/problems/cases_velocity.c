@@ -28,8 +28,9 @@ static status open_planes(cases_velocity *velocity) {
   static const char *const names[3] = {"u", "v", "w"};
   status result = STATUS_OK;
   for (int d = 0; d < 3 && result == STATUS_OK; d++)
-    result = file_planes_open(velocity->config, velocity->grid, "velocity.file",
-                              velocity->config->velocity_file, names[d], &velocity->planes[d]);
+    result =
+        file_planes_open(velocity->config, velocity->grid, "velocity.file", velocity->config->velocity_file,
+                         names[d], velocity->config->velocity_resample, &velocity->planes[d]);
   if (result != STATUS_OK) cases_velocity_close(velocity);
   return result;
 }

@@ -1,11 +1,10 @@
 #include "problems/file_planes.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "problems/problem.h"
-#include "snapshots/dataset.h"
+#include "problems/resample.h"
 
 static size_t plane_points(const grid *grid) {
   return (size_t)grid->n[0] * (size_t)grid->n[1];
@@ -30,34 +29,36 @@ static status read_all(const dataset *dataset, file_planes *planes) {
   return STATUS_OK;
 }
 
-static status check_values(const dataset *dataset, const file_planes *planes) {
+/* The dataset has this grid's points. */
+static status read_slab(const dataset *dataset, file_planes *planes) {
   const grid *grid = planes->grid;
-  const size_t plane = plane_points(grid), before = KERNELS_HALO * plane;
-  for (size_t i = 0; i < (size_t)grid->nz * plane; i++) {
-    const double value = element(planes, before + i);
-    if (fabs(value) <= PROBLEM_LARGEST) continue;
-    return status_fail(STATUS_USAGE,
-                       "%s = %s: dataset %.200s is %g at [%" PRId64
-                       ", %zu, %zu] (z, y, x); accepted: a magnitude "
-                       "of at most %g",
-                       dataset->key, dataset->path, dataset->name, isnan(value) ? fabs(value) : value,
-                       grid->z0 + (int64_t)(i / plane), i % plane / (size_t)grid->n[0],
-                       i % (size_t)grid->n[0], PROBLEM_LARGEST);
-  }
-  return STATUS_OK;
+  const size_t before = KERNELS_HALO * plane_points(grid) * kernels_element_size(planes->precision);
+  CHECK(read_all(dataset, planes));
+  return dataset_check_values(dataset, planes->precision, grid->z0, grid->nz, (char *)planes->data + before,
+                              PROBLEM_LARGEST);
+}
+
+dataset file_planes_dataset(const grid *grid, const char *key, const char *path, const char *name,
+                            int resample) {
+  return (dataset){.key = key,
+                   .path = path,
+                   .name = name,
+                   .n = {grid->n[0], grid->n[1], grid->n[2]},
+                   .least = resample ? RESAMPLE_POINTS : 0};
 }
 
 status file_planes_open(const config *config, const grid *grid, const char *key, const char *path,
-                        const char *name, file_planes *planes) {
-  const dataset dataset = {.key = key, .path = path, .name = name, .n = {grid->n[0], grid->n[1], grid->n[2]}};
+                        const char *name, int resample, file_planes *planes) {
+  dataset dataset = file_planes_dataset(grid, key, path, name, resample);
   const size_t points = plane_points(grid) * (size_t)(grid->nz + 2 * KERNELS_HALO);
   *planes = (file_planes){.grid = grid, .precision = config->precision};
   CHECK(dataset_check(&dataset));
   planes->data = malloc(points * kernels_element_size(config->precision));
   if (planes->data == NULL)
     return status_fail(STATUS_MEMORY, "%s = %s: no memory for its planes of this rank", key, path);
-  status result = read_all(&dataset, planes);
-  if (result == STATUS_OK) result = check_values(&dataset, planes);
+  const int same = memcmp(dataset.n, grid->n, sizeof dataset.n) == 0;
+  const status result =
+      same ? read_slab(&dataset, planes) : resample_planes(&dataset, grid, planes->precision, planes->data);
   if (result != STATUS_OK) file_planes_close(planes);
   return result;
 }

@@ -32,7 +32,7 @@
 typedef struct checkpoint_state {
   int64_t step;
   double time;
-  double dt;         /* step size of the run */
+  double dt;         /* step size of the run; of the step that led here, where it is adaptive */
   int64_t base_step; /* time of step n = base_time + (n - base_step) dt */
   double base_time;
   int picture;  /* stays on disk; otherwise pruned to the newest `keep` */

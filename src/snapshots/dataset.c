@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <hdf5.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,22 +46,33 @@ static int exists(hid_t file, const char *name) {
   return H5Lexists(file, part, H5P_DEFAULT) > 0;
 }
 
-static status check_shape(const dataset *d, hid_t space) {
+/* [out] n: the dataset's. */
+static status check_shape(const dataset *d, hid_t space, int64_t n[3]) {
   hsize_t found[H5S_MAX_RANK];
   char shape[256] = "", what[512];
   const int rank = H5Sget_simple_extent_dims(space, found, NULL);
-  if (rank == 3 && found[0] == (hsize_t)d->n[2] && found[1] == (hsize_t)d->n[1] &&
-      found[2] == (hsize_t)d->n[0])
-    return STATUS_OK;
+  int fits = rank == 3;
+  for (int i = 0; i < 3 && fits; i++) {
+    const int64_t has = found[i] <= KERNELS_MOST_POINTS ? (int64_t)found[i] : -1;
+    fits = has == d->n[2 - i] || (d->least > 0 && has >= d->least);
+  }
+  for (int i = 0; i < 3 && fits; i++) n[2 - i] = (int64_t)found[i];
+  if (fits) return STATUS_OK;
   for (int i = 0; i < rank && strlen(shape) < 200; i++) {
     const size_t used = strlen(shape);
     (void)snprintf(shape + used, sizeof shape - used, "%s%llu", i > 0 ? ", " : "",
                    (unsigned long long)found[i]);
   }
-  (void)snprintf(what, sizeof what,
-                 "dataset %.200s has shape (%s); accepted: (%" PRId64 ", %" PRId64 ", %" PRId64
-                 "), nz, ny, nx",
-                 d->name, shape, d->n[2], d->n[1], d->n[0]);
+  if (d->least > 0) {
+    (void)snprintf(what, sizeof what,
+                   "dataset %.200s has shape (%s); accepted: three axes of %" PRId64 " points and more",
+                   d->name, shape, d->least);
+  } else {
+    (void)snprintf(what, sizeof what,
+                   "dataset %.200s has shape (%s); accepted: (%" PRId64 ", %" PRId64 ", %" PRId64
+                   "), nz, ny, nx; another grid with resample = yes",
+                   d->name, shape, d->n[2], d->n[1], d->n[0]);
+  }
   return fail(d, STATUS_USAGE, what);
 }
 
@@ -99,10 +111,10 @@ static void close_dataset(handles *h) {
   if (h->file >= 0) (void)H5Fclose(h->file);
 }
 
-status dataset_check(const dataset *d) {
+status dataset_check(dataset *d) {
   handles h;
   status result = open_dataset(d, &h);
-  if (result == STATUS_OK) result = check_shape(d, h.space);
+  if (result == STATUS_OK) result = check_shape(d, h.space, d->n);
   close_dataset(&h);
   return result;
 }
@@ -170,9 +182,26 @@ static status read_planes(const dataset *d, const handles *h, precision precisio
 
 status dataset_read(const dataset *d, precision precision, int64_t z0, int64_t count, void *planes) {
   handles h;
+  int64_t n[3];
   status result = open_dataset(d, &h);
-  if (result == STATUS_OK) result = check_shape(d, h.space);
+  if (result == STATUS_OK) result = check_shape(d, h.space, n);
   if (result == STATUS_OK) result = read_planes(d, &h, precision, z0, count, planes);
   close_dataset(&h);
   return result;
+}
+
+status dataset_check_values(const dataset *d, precision precision, int64_t z0, int64_t count,
+                            const void *planes, double largest) {
+  const int64_t nx = d->n[0], plane = nx * d->n[1];
+  for (int64_t i = 0; i < count * plane; i++) {
+    const double value =
+        precision == PRECISION_SINGLE ? (double)((const float *)planes)[i] : ((const double *)planes)[i];
+    if (fabs(value) <= largest) continue;
+    return status_fail(STATUS_USAGE,
+                       "%s = %s: dataset %.200s is %g at [%" PRId64 ", %" PRId64 ", %" PRId64
+                       "] (z, y, x); accepted: a magnitude of at most %g",
+                       d->key, d->path, d->name, isnan(value) ? fabs(value) : value, z0 + i / plane,
+                       i % plane / nx, i % nx, largest);
+  }
+  return STATUS_OK;
 }

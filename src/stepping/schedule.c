@@ -13,9 +13,48 @@ static int64_t steps_to(double t_end, double base_time, double dt) {
   return (int64_t)(fabs(exact - whole) < tolerance && whole >= 1.0 ? whole : ceil(exact));
 }
 
+/* Size of an adaptive step from `time` on. A factor that is no number is refused where a stage meets it. */
+static double adapted_dt(const schedule *schedule, double time) {
+  enum { SAMPLES = 4 };
+  double largest = fmax(fabs(schedule->factor(schedule->config, time)), 1.0 / SCHEDULE_LONGEST);
+  const double reach = schedule->full_dt / largest;
+  for (int i = 1; i <= SAMPLES; i++)
+    largest = fmax(largest, fabs(schedule->factor(schedule->config, time + reach * i / SAMPLES)));
+  return schedule->full_dt / largest;
+}
+
+/* Whether a step of this size reaches t_end, but for a remainder that is no step. */
+static int reaches_end(const schedule *schedule, double time, double dt) {
+  const double round_off = fmax(1e-9 * dt, 4.0 * DBL_EPSILON * schedule->t_end);
+  return schedule->lands && schedule->t_end - time <= dt + round_off;
+}
+
+/* The last step of an adaptive schedule, and its time, by going there: some 1e-7 s per step. */
+static void walk_to_end(schedule *schedule) {
+  int64_t step = schedule->base_step;
+  double time = schedule->base_time;
+  schedule->dt = adapted_dt(schedule, time);
+  schedule->shortest = schedule->longest = schedule->dt;
+  while (schedule->lands ? !reaches_end(schedule, time, 0.0) : step < schedule->config->steps) {
+    double dt = adapted_dt(schedule, time);
+    const int lands = reaches_end(schedule, time, dt);
+    if (lands) dt = schedule->t_end - time;
+    time = lands ? schedule->t_end : time + dt;
+    step++;
+    if (!lands) schedule->shortest = fmin(schedule->shortest, dt);
+    schedule->longest = fmax(schedule->longest, dt);
+  }
+  schedule->last_step = step;
+  schedule->t_end = time;
+}
+
 static void set_end(schedule *schedule, const config *config) {
   schedule->lands = config->steps < 0;
   schedule->t_end = config->t_end;
+  if (schedule->factor != NULL) {
+    walk_to_end(schedule);
+    return;
+  }
   schedule->last_step = schedule->lands
                             ? schedule->base_step + steps_to(config->t_end, schedule->base_time, schedule->dt)
                             : config->steps;
@@ -37,8 +76,11 @@ status schedule_make(const config *config, const schedule_rates *rates, schedule
     return config_refuse(config, "time", "t_end", "more than %d steps of %g; accepted: fewer",
                          CONFIG_STEPS_MOST, schedule->dt);
   }
-  schedule->base_dt = schedule->dt;
+  schedule->config = config;
+  schedule->factor = rates->factor;
+  schedule->full_dt = schedule->dt;
   set_end(schedule, config);
+  schedule->base_dt = schedule->dt;
   return STATUS_OK;
 }
 
@@ -51,15 +93,31 @@ static double arrived_dt(int64_t step, double time, double dt, int64_t base_step
 
 void schedule_resume(schedule *schedule, const config *config, int64_t step, double time, double dt,
                      int64_t base_step, double base_time) {
-  const int same = schedule->dt == dt && base_time + (double)(step - base_step) * dt == time;
+  const int same =
+      schedule->factor == NULL && schedule->dt == dt && base_time + (double)(step - base_step) * dt == time;
   schedule->base_dt = same ? schedule->dt : arrived_dt(step, time, dt, base_step, base_time);
   schedule->base_step = same ? base_step : step;
   schedule->base_time = same ? base_time : time;
   set_end(schedule, config);
 }
 
+void schedule_advance(schedule *schedule) {
+  if (schedule->factor == NULL) return;
+  const int64_t next = schedule->base_step + 1;
+  const double time = schedule_time(schedule, next);
+  schedule->base_dt = schedule_dt(schedule, next);
+  schedule->base_step = next;
+  schedule->base_time = time;
+  schedule->dt = adapted_dt(schedule, time);
+}
+
+double schedule_stored_dt(const schedule *schedule, int64_t step) {
+  return schedule->factor != NULL ? schedule_dt(schedule, step) : schedule->dt;
+}
+
 double schedule_time(const schedule *schedule, int64_t step) {
-  if (schedule->lands && step >= schedule->last_step && step > schedule->base_step) return schedule->t_end;
+  const int known = schedule->lands || schedule->factor != NULL;
+  if (known && step >= schedule->last_step && step > schedule->base_step) return schedule->t_end;
   return schedule->base_time + (double)(step - schedule->base_step) * schedule->dt;
 }
 

@@ -230,9 +230,78 @@ static void test_resume_at_the_end(void **state) {
   assert_true(beyond.last_step <= 5);
 }
 
+static double swing(const config *config, double time) {
+  return cos(acos(-1.0) * time / config->period);
+}
+
+static schedule adapted(const config *config) {
+  const schedule_rates rates = {.advection = 7.0, .factor = swing};
+  schedule schedule;
+  assert_int_equal(schedule_make(config, &rates, &schedule), STATUS_OK);
+  return schedule;
+}
+
+/* Takes the step after the basis; [out] its start and size. */
+static void take_step(schedule *schedule, double *time, double *dt) {
+  *time = schedule_time(schedule, schedule->base_step);
+  *dt = schedule_dt(schedule, schedule->base_step + 1);
+  const double end = schedule_time(schedule, schedule->base_step + 1);
+  schedule_advance(schedule);
+  assert_true(schedule_time(schedule, schedule->base_step) == end);
+  assert_true(schedule_dt(schedule, schedule->base_step) == *dt);
+}
+
+/* The Courant number of the velocity within each step is at most the one asked for, at any time of it, and
+ * near it where the velocity is not small; the last step meets the end. */
+static void test_adaptive_keeps_the_courant_number(void **state) {
+  (void)state;
+  config config = case_of(0.2, 0.0, 3.1, -1);
+  config.period = 2.0;
+  schedule schedule = adapted(&config);
+  const int64_t last = schedule.last_step;
+  const double end = schedule_time(&schedule, last);
+  assert_true(end == 3.1);
+  while (schedule.base_step < last) {
+    double time, dt, largest = 0.0;
+    take_step(&schedule, &time, &dt);
+    for (int i = 0; i <= 100; i++)
+      largest = fmax(largest, 7.0 * dt * fabs(swing(&config, time + 0.01 * i * dt)));
+    assert_true(largest <= 0.2 * (1.0 + 1e-3));
+    assert_true(dt <= 10.0 * (1.0 + 1e-12) * 0.2 / 7.0);
+    if (schedule.base_step < last && fabs(swing(&config, time)) > 0.5) assert_true(largest > 0.19);
+  }
+  assert_true(schedule_time(&schedule, last) == end);
+  /* A step of one size takes 109 of them. */
+  assert_in_range(last, 50, 85);
+}
+
+/* From any state, with what it stores: the same times and sizes, and the same end, as without a stop. */
+static void test_adaptive_resume_keeps_bits(void **state) {
+  (void)state;
+  for (int lands = 0; lands < 2; lands++) {
+    config config = case_of(0.9, 0.0, lands ? 1.7 : -1.0, lands ? -1 : 9);
+    config.period = 0.8;
+    schedule whole = adapted(&config);
+    while (whole.base_step < whole.last_step) {
+      schedule resumed = adapted(&config);
+      const int64_t at = whole.base_step;
+      schedule_resume(&resumed, &config, at, schedule_time(&whole, at), schedule_stored_dt(&whole, at),
+                      whole.base_step, whole.base_time);
+      assert_int_equal(resumed.last_step, whole.last_step);
+      assert_true(schedule_time(&resumed, resumed.last_step) == schedule_time(&whole, whole.last_step));
+      assert_true(schedule_dt(&resumed, at) == schedule_dt(&whole, at));
+      assert_true(schedule_dt(&resumed, at + 1) == schedule_dt(&whole, at + 1));
+      assert_true(schedule_time(&resumed, at + 1) == schedule_time(&whole, at + 1));
+      schedule_advance(&whole);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_step_size),
+      cmocka_unit_test(test_adaptive_keeps_the_courant_number),
+      cmocka_unit_test(test_adaptive_resume_keeps_bits),
       cmocka_unit_test(test_nothing_moves),
       cmocka_unit_test(test_steps_given),
       cmocka_unit_test(test_end_given),

@@ -17,9 +17,10 @@ PROBLEM = {
 SHAPE = (26, 20, 24)
 
 
-def waves(dtype="f8"):
+def waves(dtype="f8", shape=SHAPE):
     """A field and a velocity free of divergence."""
-    x, y, z = np.arange(24)[None, None, :] / 24, np.arange(20)[None, :, None] / 20, np.arange(26)[:, None, None] / 26
+    z, y, x = (np.arange(n) / n for n in shape)
+    x, y, z = x[None, None, :], y[None, :, None], z[:, None, None]
     two_pi = 2 * np.pi
     fields = {
         "phi": 0.3 + np.cos(two_pi * x) * np.sin(two_pi * y) * np.cos(two_pi * z),
@@ -92,6 +93,58 @@ def test_snapshot_of_another_precision(tmp_path):
     assert same_bits(phi(tmp_path / "double/state_00000000.hdf"), single.astype("f8"))
 
 
+RESAMPLE = {"initial": {"resample": "yes"}, "velocity": {"resample": "yes"}}
+
+
+def test_another_grid_is_met_with_order_8(tmp_path):
+    """The same waves on grids of 11 to 28 points: the error falls by 2**8 with half the spacing."""
+    errors = []
+    for factor in (1, 2):
+        shape = (11 * factor, 13 * factor, 14 * factor)
+        write(tmp_path / "own.h5", waves(shape=shape))
+        run(tmp_path / f"run{factor}", merged(PROBLEM, RESAMPLE), "time.steps=0", ranks=factor)
+        errors.append(np.abs(phi(tmp_path / f"run{factor}/state_00000000.hdf") - waves()["phi"]).max())
+    assert 7.5 < np.log2(errors[0] / errors[1]) < 8.5
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_points_of_both_grids_keep_their_values(tmp_path, precision):
+    rng = np.random.default_rng(1)
+    own = {name: rng.uniform(-1, 1, (52, 20, 72)) for name in ("phi", "u", "v", "w")}
+    write(tmp_path / "own.h5", own)
+    run(tmp_path / "run", merged(PROBLEM, RESAMPLE), "time.steps=0", f"compute.precision={precision}", ranks=3)
+    expected = own["phi"][::2, :, ::3].astype("f8" if precision == "double" else "f4")
+    assert same_bits(phi(tmp_path / "run/state_00000000.hdf"), expected)
+
+
+def test_one_answer_from_another_grid(tmp_path):
+    """Over ranks; near the solution of the data on the run's own grid; the same grid to the bit."""
+    write(tmp_path / "own.h5", waves(shape=(19, 44, 31)))
+    configuration = merged(PROBLEM, RESAMPLE, {"physics": {"form": "skew"}})
+    first = run(tmp_path / "first", configuration)
+    for ranks in (2, 4):
+        assert hash_of(run(tmp_path / f"np{ranks}", configuration, "compute.threads=2", ranks=ranks)) == hash_of(first)
+    write(tmp_path / "own.h5", waves())
+    same = run(tmp_path / "same", configuration)
+    own = run(tmp_path / "own", configuration, "initial.resample=no", "velocity.resample=no")
+    assert hash_of(same) == hash_of(own) != hash_of(first)
+    last = "state_00000012.hdf"
+    assert np.abs(phi(tmp_path / "first" / last) - phi(tmp_path / "own" / last)).max() < 1e-4
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_refused_of_another_grid(tmp_path, ranks):
+    own = waves(shape=(26, 40, 48))
+    for change, says in (
+        (own["phi"][:, :7], "has shape (26, 7, 48); accepted: three axes of 8 points and more"),
+        (own["phi"][0], "has shape (40, 48); accepted: three axes"),
+        (with_value(own["phi"], np.inf), "dataset phi is inf at [3, 4, 5] (z, y, x)"),
+    ):
+        write(tmp_path / "own.h5", {**own, "phi": change})
+        said = run(tmp_path / "run", merged(PROBLEM, RESAMPLE), ranks=ranks, code=2).stderr
+        assert says in said and said.count("fdapp: error: ") == 1
+
+
 def with_value(values, value):
     values = values.copy()
     values[3, 4, 5] = value
@@ -100,7 +153,11 @@ def with_value(values, value):
 
 PHI, VELOCITY = "initial.file = own.h5: ", "velocity.file = own.h5: "
 REFUSED = [
-    ("phi", lambda a: a[1:], PHI + "dataset phi has shape (25, 20, 24); accepted: (26, 20, 24), nz, ny, nx"),
+    (
+        "phi",
+        lambda a: a[1:],
+        PHI + "dataset phi has shape (25, 20, 24); accepted: (26, 20, 24), nz, ny, nx; another grid with resample",
+    ),
     ("phi", lambda a: a.T, PHI + "dataset phi has shape (24, 20, 26)"),
     ("phi", lambda a: a[0], PHI + "dataset phi has shape (20, 24)"),
     ("phi", lambda a: a.astype("i4"), PHI + "dataset phi has another type; accepted: single or double"),

@@ -5,5 +5,5 @@ const velocity_field velocity_file = {
     .name = "file",
     .help = "datasets u, v, w of the HDF5 file velocity.file, shape (nz, ny, nx); stored, steady",
     .from = PROBLEM_FILE,
-    .keys = {"velocity.file"},
+    .keys = {"velocity.file", "velocity.resample"},
 };
