@@ -10,7 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent  # of the sources, or PREFIX/share/fdapp of an installation
+INSTALLED = not (ROOT / "CMakeLists.txt").exists()
+PROGRAM = ROOT.parents[1] / "bin" / "fdapp" if INSTALLED else ROOT / "build" / "fdapp"
+RUNS = (Path.cwd() if INSTALLED else ROOT) / "runs"
 
 
 class Failure(Exception):
@@ -113,7 +116,7 @@ def launch_environment(backend):
 
 def find_program(args):
     """The program and the launcher's words with {ranks} still in them."""
-    program = args.fdapp or (ROOT / "build" / "fdapp")
+    program = args.fdapp or PROGRAM
     if not program.exists():
         found = None if args.fdapp else shutil.which("fdapp")
         if not found:

@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include "base/agree.h"
-#include "config/config.h"
+#include "config/settings.h"
 #include "domain/field.h"
 
 /* How halo planes reach the neighbours. */

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "gather.h"
+#include "config/config.h"
 #include "domain/operators.h"
+#include "domain/slab.h"
 
 enum { SKIPPED = 77, DERIVATIVE = 0, GRADIENT = 3, DIVERGENCE = 6, LAPLACIAN = 7, RESULTS = 8 };
 
@@ -16,16 +18,6 @@ static const int64_t uneven[3] = {33, 20, 37};
 static const double lengths[3] = {1.0, 0.7, 1.3};
 /* Whole waves of the three components of a vector field; the first is the scalar field as well. */
 static const int waves[3][3] = {{2, 1, 3}, {5, 2, 1}, {1, 3, 6}};
-
-typedef struct stand {
-  MPI_Comm comm;
-  grid grid;
-  const kernels *backend;
-  kernels_context *context;
-  field_space space;
-  halo halo;
-  stencil stencil;
-} stand;
 
 static double phase(int component, int d, int64_t i) {
   return 2.0 * pi * waves[component][d] * (double)i / (double)uneven[d] + 0.3 * d + component;
@@ -84,30 +76,30 @@ static double tolerance(int result, precision precision) {
 }
 
 /* A field with halos that no exchange has filled. */
-static status make_field(stand *stand, int component, field *field) {
-  CHECK(field_create(&stand->space, field));
-  return field_fill(field, stand->grid.z0, stand->grid.n[2], 0, sines_row, &component);
+static status make_field(slab *slab, int component, field *field) {
+  CHECK(field_create(&slab->space, field));
+  return field_fill(field, slab->grid.z0, slab->grid.n[2], 0, sines_row, &component);
 }
 
-static status apply(stand *stand, int result, field v[3], field out[3]) {
+static status apply(slab *slab, int result, field v[3], field out[3]) {
   const field *const in[3] = {&v[0], &v[1], &v[2]};
   field *const gradient[3] = {&out[0], &out[1], &out[2]};
   if (result < GRADIENT)
-    return operators_derivative(&stand->halo, &stand->stencil, (axis)result, &v[0], &out[0]);
-  if (result < DIVERGENCE) return operators_gradient(&stand->halo, &stand->stencil, &v[0], gradient);
-  if (result == DIVERGENCE) return operators_divergence(&stand->halo, &stand->stencil, in, &out[0]);
-  return operators_laplacian(&stand->halo, &stand->stencil, &v[0], &out[0]);
+    return operators_derivative(&slab->halo, &slab->stencil, (axis)result, &v[0], &out[0]);
+  if (result < DIVERGENCE) return operators_gradient(&slab->halo, &slab->stencil, &v[0], gradient);
+  if (result == DIVERGENCE) return operators_divergence(&slab->halo, &slab->stencil, in, &out[0]);
+  return operators_laplacian(&slab->halo, &slab->stencil, &v[0], &out[0]);
 }
 
 /* One result of fresh fields, collected on rank 0. */
-static status compute_one(stand *stand, int result, char *all) {
+static status compute_one(slab *slab, int result, char *all) {
   field v[3], out[3];
-  for (int d = 0; d < 3; d++) CHECK(make_field(stand, d, &v[d]));
-  for (int d = 0; d < 3; d++) CHECK(field_create(&stand->space, &out[d]));
-  CHECK(apply(stand, result, v, out));
+  for (int d = 0; d < 3; d++) CHECK(make_field(slab, d, &v[d]));
+  for (int d = 0; d < 3; d++) CHECK(field_create(&slab->space, &out[d]));
+  CHECK(apply(slab, result, v, out));
   const int component = result >= GRADIENT && result < DIVERGENCE ? result - GRADIENT : 0;
-  CHECK(gather(stand->comm, &stand->grid, &out[component], all));
-  CHECK(halo_leave(&stand->halo));
+  CHECK(gather(slab->comm, &slab->grid, &out[component], all));
+  CHECK(halo_leave(&slab->halo));
   for (int d = 0; d < 3; d++) {
     field_destroy(&v[d]);
     field_destroy(&out[d]);
@@ -115,24 +107,17 @@ static status compute_one(stand *stand, int result, char *all) {
   return STATUS_OK;
 }
 
-static status compute(MPI_Comm comm, const kernels *backend, precision precision, int order, char *all[]) {
-  stand stand = {.comm = comm, .backend = backend};
-  transport_choice choice;
-  int rank = 0, ranks = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &ranks);
-  const kernels_setup setup = {.device = rank, .threads = 1};
-  CHECK(grid_make(uneven, lengths, ranks, rank, &stand.grid));
-  stand.stencil = stencil_make(order, stand.grid.h);
-  CHECK(backend->context_create(&setup, &stand.context));
-  CHECK(field_space_open(backend, stand.context, grid_shape(&stand.grid, precision, backend->host_memory),
-                         &stand.space));
-  CHECK(transport_choose(comm, &stand.space, CONFIG_TRANSPORT_AUTO, &choice));
-  CHECK(halo_create(comm, &stand.grid, &stand.space, choice.transport, HALO_FIELDS, &stand.halo));
-  for (int result = 0; result < RESULTS; result++) CHECK(compute_one(&stand, result, all[result]));
-  halo_destroy(&stand.halo);
-  field_space_close(&stand.space);
-  backend->context_destroy(stand.context);
+static status compute(MPI_Comm comm, const char *backend, precision precision, int order, char *all[]) {
+  slab slab;
+  const slab_request request = {.n = {uneven[0], uneven[1], uneven[2]},
+                                .l = {lengths[0], lengths[1], lengths[2]},
+                                .order = order,
+                                .precision = precision,
+                                .backend = backend,
+                                .fields = HALO_FIELDS};
+  CHECK(slab_open(comm, &request, &slab));
+  for (int result = 0; result < RESULTS; result++) CHECK(compute_one(&slab, result, all[result]));
+  slab_close(&slab);
   return STATUS_OK;
 }
 
@@ -154,7 +139,7 @@ static int check_values(const char *all, precision precision, int order, int res
 }
 
 /* All results of one order and precision; the number of wrong ones. */
-static int check(const kernels *backend, precision precision, int order) {
+static int check(const char *backend, precision precision, int order) {
   const size_t bytes = (size_t)(uneven[0] * uneven[1] * uneven[2]) * kernels_element_size(precision);
   char *alone[RESULTS], *all[RESULTS];
   int rank = 0, wrong = 0;
@@ -194,8 +179,8 @@ int main(int argc, char **argv) {
   } else {
     int mine = 0, wrong = 0;
     for (int order = 2; order <= 8; order += 2) {
-      mine += check(backend, PRECISION_DOUBLE, order);
-      mine += check(backend, PRECISION_SINGLE, order);
+      mine += check(name, PRECISION_DOUBLE, order);
+      mine += check(name, PRECISION_SINGLE, order);
     }
     MPI_Allreduce(&mine, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     code = wrong == 0 ? 0 : 1;
