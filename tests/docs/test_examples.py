@@ -1,4 +1,4 @@
-"""What is installed is used from a folder of its own: headers, library, fdplot and run/scaling. The bounds of errors are
+"""What is installed is used from a folder of its own: headers, library, fdplot and run/scaling. Bounds of errors are
 those of differences of order 8 on the grids of the examples."""
 
 import os
