@@ -118,7 +118,8 @@ static int pauses_after(const simulation *sim, int64_t step) {
   const config *config = sim->config;
   return control_due(&sim->control, step) || step == sim->schedule.last_step ||
          schedule_due(step, config->diagnostics_every) || schedule_due(step, config->fields_every) ||
-         schedule_due(step, config->checkpoint_every) || schedule_due(step, config->hash_every);
+         schedule_due(step, config->checkpoint_every) || schedule_due(step, config->hash_every) ||
+         schedule_due(step, config->redistance_every);
 }
 
 /* Before a pause the step is waited for, so that its time is counted as its own. */
@@ -127,6 +128,7 @@ static status advance(simulation *sim) {
   perf_begin(&sim->perf, PERF_STEPS);
   CHECK(solver_step(&sim->solver, schedule_time(&sim->schedule, sim->step), schedule_dt(&sim->schedule, next),
                     pauses_after(sim, next)));
+  if (schedule_due(next, sim->config->redistance_every)) CHECK(solver_redistance(&sim->solver));
   schedule_advance(&sim->schedule);
   sim->step = next;
   sim->perf.steps++;

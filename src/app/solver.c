@@ -14,13 +14,15 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   const scheme *scheme = scheme_form(schemes_at(config->scheme), equation_fact(equation->linear, config),
                                      equation_fact(equation->steady, config));
   needs->fields = scheme->slots * equation->unknowns + equation_fact(equation->array_count, config);
+  if (config->redistance_every > 0) needs->fields += DISTANCE_WORK;
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
   /* Staging of fields, and the checkpoint's pieces. Staging of halos, should MPI not take device memory. */
   const size_t packed = (size_t)shape.ny * (size_t)shape.nx * kernels_element_size(shape.precision);
   const size_t pieces = (size_t)field_piece_planes(plane, shape.nz) * plane +
                         (size_t)field_piece_planes(packed, shape.nz) * packed;
   const size_t halos = (size_t)(4 * equation->unknowns * KERNELS_HALO) * plane;
-  needs->host_bytes = pieces + (host_memory ? needs->device_bytes : halos);
+  const size_t level_set = config->redistance_every > 0 ? redistance_host_bytes(grid, config->precision) : 0;
+  needs->host_bytes = pieces + level_set + (host_memory ? needs->device_bytes : halos);
 }
 
 /* What this rank would take; [out] index of it in the registry. */
@@ -160,6 +162,9 @@ status solver_create(MPI_Comm comm, const config *config, const equation *equati
   CHECK(agree(comm, field_space_open(backend, solver->context, shape, &solver->space)));
   CHECK(agree(comm, transport_choose(comm, &solver->space, config->transport, &solver->transport)));
   CHECK(agree(comm, allocate(solver)));
+  if (config->redistance_every > 0)
+    CHECK(redistance_open(comm, grid, &solver->space, solver->transport.transport != TRANSPORT_STAGED,
+                          &solver->redistance));
   CHECK(solver_rates(comm, config, equation, grid, &solver->rates));
   /* What a user brings may be at fault at any point: that is found before a directory is made. */
   if (cases_at(config->initial)->from == PROBLEM_FUNCTIONS) return STATUS_OK;
@@ -170,6 +175,7 @@ void solver_destroy(solver *solver) {
   if (solver->context == NULL) return;
   if (solver->halo.backend != NULL) halo_destroy(&solver->halo);
   stepper_destroy(&solver->stepper);
+  redistance_close(&solver->redistance);
   solver->equation->destroy(solver->terms);
   if (solver->space.backend != NULL) field_space_close(&solver->space);
   solver->backend->context_destroy(solver->context);
@@ -196,6 +202,11 @@ status solver_step(solver *solver, double t, double dt, int sample) {
   if (!sample) return STATUS_OK;
   CHECK(solver_wait(solver));
   return stepper_sample(&solver->stepper);
+}
+
+status solver_redistance(solver *solver) {
+  CHECK(redistance_run(&solver->redistance, &stepper_state(&solver->stepper)->part[0]));
+  return solver_refresh(solver);
 }
 
 status solver_wait(solver *solver) {

@@ -1,6 +1,7 @@
 #ifndef FDAPP_APP_SOLVER_H
 #define FDAPP_APP_SOLVER_H
 
+#include "distance/redistance.h"
 #include "equations/equation.h"
 #include "stepping/stepper.h"
 
@@ -20,7 +21,8 @@ typedef struct solver {
   const equation *equation;
   void *terms; /* what equation->create made */
   stepper stepper;
-  schedule_rates rates; /* over all ranks, at the largest time factor */
+  redistance redistance; /* if level_set.redistance_every says so */
+  schedule_rates rates;  /* over all ranks, at the largest time factor */
 } solver;
 
 /* What a run needs, computed without touching a device: for the plan and for the check before allocation. */
@@ -67,6 +69,10 @@ status solver_refresh(solver *solver);
 /* One step from t to t + dt. Collective; returns when it is enqueued, or, with `sample`, when it is done and
  * its last stage is added to stepper.times. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
 status solver_step(solver *solver, double t, double dt, int sample);
+
+/* Makes the first field the distance to its surface again. Collective; halos valid afterwards. STATUS_MEMORY,
+ * STATUS_DEVICE, STATUS_MPI. */
+status solver_redistance(solver *solver);
 
 /* Waits until everything enqueued is done. Not collective. STATUS_DEVICE. */
 status solver_wait(solver *solver);

@@ -133,6 +133,23 @@ static status check_place(const config *c) {
   return STATUS_OK;
 }
 
+/* What is no distance has nothing to be made again; of what a user brings the user knows. */
+static status check_level_set(const config *c) {
+  char accepted[CONFIG_TEXT_SIZE] = "";
+  const initial_case *initial = cases_at(c->initial);
+  if (c->redistance_every == 0 || initial->is_distance ||
+      (initial->from != PROBLEM_FUNCTIONS && config_carried(c)))
+    return STATUS_OK;
+  for (int i = 0; cases_at(i) != NULL; i++) {
+    const size_t used = strlen(accepted);
+    if (cases_at(i)->is_distance || cases_at(i)->from != PROBLEM_FUNCTIONS)
+      (void)snprintf(accepted + used, sizeof accepted - used, "%s%s", used > 0 ? ", " : "",
+                     cases_at(i)->name);
+  }
+  return config_refuse(c, "level_set", "redistance_every", "%s is no distance; accepted: 0, or the cases %s",
+                       initial->name, accepted);
+}
+
 static status check_steps(const config *c) {
   if (c->adaptive && c->courant <= 0.0) {
     return config_refuse(c, "time", "adaptive",
@@ -209,5 +226,6 @@ status config_complete(config_reading *reading) {
   CHECK(check_waves(reading->config));
   CHECK(check_place(reading->config));
   CHECK(check_single(reading->config));
+  CHECK(check_level_set(reading->config));
   return check_steps(reading->config);
 }

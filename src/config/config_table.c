@@ -124,6 +124,8 @@ const config_key config_keys[] = {
     {"velocity", "c", ANY(abc[2]), DEFAULT("1"), .help = "amplitude C"},
     {"velocity", "period", POSITIVE(period), DEFAULT("1"),
      .help = "time of a turn (rotation), of there and back (deformation), of a wave in time (manufactured)"},
+    {"level_set", "redistance_every", COUNT(redistance_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
+     .help = "steps after which phi is made the distance to its surface phi = 0 again; 0: never"},
     {"time", "scheme", LISTED(scheme, listed_scheme), DEFAULT("rk4"), .help = "Runge-Kutta scheme"},
     {"time", "courant", POSITIVE(courant), EITHER("dt", 0), .help = "sum of abs(c) dt/h over x, y, z; or dt"},
     {"time", "dt", POSITIVE(dt), EITHER("courant", 0), .help = "step size; or courant"},

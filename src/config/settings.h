@@ -50,7 +50,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 57, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 58, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -81,6 +81,8 @@ typedef struct config {
   int velocity_resample;                  /* as initial_resample */
   double abc[3];                          /* a, b, c: default 1 */
   double period;                          /* > 0, default 1 */
+  /* [level_set] */
+  int64_t redistance_every; /* steps, 0 = never (default); cases that are distances */
   /* [time] */
   int scheme;     /* an index of schemes_at (stepping/scheme.h), default rk4 */
   double courant; /* > 0, or 0: dt was given */

@@ -196,25 +196,39 @@ static status transform_crossings(distance *d, const level_set *set, int axis, f
 typedef struct finish {
   const level_set *set;
   int is_signed;
-  distance_beside beside;
 } finish;
 
 static double finish_point(const void *user, int64_t x, int64_t y, int64_t z, double a, double b) {
   const finish *f = user;
   const int held = level_set_holds(f->set, x, y, z);
-  const double beside = level_set_beside(f->set, x, y, z);
+  const double length = fmin(sqrt(a), level_set_beside(f->set, x, y, z));
   (void)b;
-  if (held && !f->is_signed) return 0.0;
-  double length = fmin(sqrt(a), beside);
-  if (f->beside == DISTANCE_KEEP && isfinite(beside)) length = fabs(level_set_value(f->set, x, y, z));
-  return held ? 0.0 - length : length;
+  if (!held) return length;
+  return f->is_signed ? 0.0 - length : 0.0;
 }
 
-status distance_to_surface(distance *d, const level_set *set, int is_signed, distance_beside beside,
-                           field *out) {
+static double renew_point(const void *user, int64_t x, int64_t y, int64_t z, double a, double b) {
+  const level_set *set = user;
+  (void)b;
+  if (isfinite(level_set_beside(set, x, y, z))) return level_set_value(set, x, y, z);
+  return level_set_holds(set, x, y, z) ? sqrt(a) : 0.0 - sqrt(a);
+}
+
+/* Squares of distances to all crossings. */
+static status transform_surface(distance *d, const level_set *set, field *out) {
   static const int order[3] = {2, 0, 1};
-  const finish finish = {.set = set, .is_signed = is_signed, .beside = beside};
   begin(d, 9);
   for (int i = 0; i < 3; i++) CHECK(transform_crossings(d, set, order[i], out));
+  return STATUS_OK;
+}
+
+status distance_to_surface(distance *d, const level_set *set, int is_signed, field *out) {
+  const finish finish = {.set = set, .is_signed = is_signed};
+  CHECK(transform_surface(d, set, out));
   return agree(d->pencils.comm, map_field(d, out, NULL, finish_point, &finish));
+}
+
+status distance_renew(distance *d, const level_set *set, field *out) {
+  CHECK(transform_surface(d, set, out));
+  return agree(d->pencils.comm, map_field(d, out, NULL, renew_point, set));
 }

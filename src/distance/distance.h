@@ -35,16 +35,14 @@ void distance_close(distance *distance);
  * the distance to the nearest point outside. The set, and with signs its complement, has a point. */
 status distance_to_points(distance *distance, const level_set *set, int is_signed, field *out);
 
-/* What becomes of points beside the surface, of which a neighbour is on the other side. */
-typedef enum distance_beside {
-  DISTANCE_PLANE, /* distance to the plane through the nearest crossings, where that is less */
-  DISTANCE_KEEP   /* the value less the level, as it is: the surface does not move at all */
-} distance_beside;
+/* out = distance of each point to the nearest crossing of the surface with a line of the grid, or for points
+ * beside it level_set_beside, where that is less; if `is_signed`, negative in the set, else 0 there. The
+ * surface crosses at least one line. */
+status distance_to_surface(distance *distance, const level_set *set, int is_signed, field *out);
 
-/* out = distance of each point to the nearest crossing of the surface with a line of the grid; if
- * `is_signed`, negative in the set, else 0 there. The surface crosses at least one line. */
-status distance_to_surface(distance *distance, const level_set *set, int is_signed, distance_beside beside,
-                           field *out);
+/* out = the same, but with the sign of the value less the level. Points beside the surface keep that value,
+ * so that the surface does not move at all. */
+status distance_renew(distance *distance, const level_set *set, field *out);
 
 /* out = min over all points y of value(y) + |x - y|^2 / (2 time); values less the level. */
 status distance_hopf_lax(distance *distance, const level_set *values, double time, field *out);

@@ -231,7 +231,7 @@ static status compute(job *job) {
   job->start = job->told = MPI_Wtime();
   if (hopf_lax(job)) return distance_hopf_lax(&job->distance, &set, options->time, out);
   if (options->binary) return distance_to_points(&job->distance, &set, options->is_signed, out);
-  return distance_to_surface(&job->distance, &set, options->is_signed, DISTANCE_PLANE, out);
+  return distance_to_surface(&job->distance, &set, options->is_signed, out);
 }
 
 /* Time, and how much of a search through all points was not needed. */

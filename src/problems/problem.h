@@ -86,9 +86,10 @@ typedef struct initial_case {
   /* The value at an offset from the centre, of the nearest periodic image. */
   double (*body)(const config *config, const double offset[3]);
   double (*scale)(const config *config, double time); /* NULL: initial.amplitude */
-  unsigned known_after;                               /* motions after which it is known, without diffusion */
-  int spreads;                                        /* known in a shifting velocity with diffusion too */
-  double reach;                                       /* radius beyond which there is nothing, in widths */
+  int is_distance;              /* a level-set function: a run may make it a distance again */
+  unsigned known_after;         /* motions after which it is known, without diffusion */
+  int spreads;                  /* known in a shifting velocity with diffusion too */
+  double reach;                 /* radius beyond which there is nothing, in widths */
   const problem_source *source; /* NULL: none; else it does not move, and is known at any time */
 } initial_case;
 

@@ -1,0 +1,18 @@
+#include <math.h>
+
+#include "problems/problem.h"
+
+static double body(const config *config, const double offset[3]) {
+  return sqrt(offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2]) - config->width;
+}
+
+const initial_case case_sphere_distance = {
+    .name = "sphere_distance",
+    .help = "distance to a sphere of radius width, negative inside (level_set.redistance_every)",
+    .keys = {PROBLEM_HEIGHT, PROBLEM_CENTER, "initial.width"},
+    .narrowest = 2.0,
+    .widest = 0.5, /* as for a sphere */
+    .body = body,
+    .is_distance = 1,
+    .known_after = PROBLEM_SHIFT | PROBLEM_RETURN,
+};
