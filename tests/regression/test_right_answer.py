@@ -134,14 +134,38 @@ def images(offset, length):
     return offset - length * np.round(offset / length)
 
 
-@pytest.mark.parametrize("case", ["cosine", "gaussian", "sphere", "blob", "shear_layer"])
+def zalesak(x, y, radius):
+    """Distance to the slotted disc's boundary as the least to 20000 points of it, negative inside."""
+    wall, top = radius / 6, 2 * radius / 3
+    angle = np.linspace(0, 2 * np.pi, 14000)
+    arc = radius * np.stack([np.cos(angle), np.sin(angle)])
+    arc = arc[:, (arc[1] > 0) | (np.abs(arc[0]) > wall)]
+    height = np.linspace(-np.sqrt(radius**2 - wall**2), top, 2500)
+    walls = [np.stack([np.full(2500, side), height]) for side in (-wall, wall)]
+    roof = np.stack([np.linspace(-wall, wall, 1000), np.full(1000, top)])
+    boundary = np.concatenate([arc, *walls, roof], 1)
+    distance = np.array([np.hypot(x - px, y - py) for px, py in boundary.T]).min(0)
+    inside = (np.hypot(x, y) < radius) & ~((np.abs(x) < wall) & (y < top))
+    return np.where(inside, -distance, distance)
+
+
+@pytest.mark.parametrize(
+    "case", ["cosine", "gaussian", "sphere", "blob", "shear_layer", "sphere_distance", "slotted_distance"]
+)
 def test_step_0(tmp_path, case):
     """The initial values are those that the documentation names."""
-    initial = {"case": case, "width": 0.2, "center_x": 0.9, "amplitude": 1.5, **(WAVES if case == "cosine" else {})}
+    initial = {
+        "case": case,
+        "width": 0.2,
+        "center_x": 0.9,
+        "center_y": 0.33,
+        "amplitude": 1.5,
+        **(WAVES if case == "cosine" else {}),
+    }
     configuration = merged(BASE, {"initial": initial, "time": {"steps": 0}})
     run(tmp_path / "run", configuration, ranks=3)
     points, lengths = coordinates(configuration)
-    center = [0.9, lengths[1] / 2, lengths[2] / 2]
+    center = [0.9, 0.33, lengths[2] / 2]
     if case == "cosine":
         shape = 1.0
         for p, length, k in zip(points, lengths, WAVES.values(), strict=True):
@@ -156,10 +180,16 @@ def test_step_0(tmp_path, case):
             np.tanh((y + (m + 0.25) * length) / 0.2) - np.tanh((y + (m - 0.25) * length) / 0.2) for m in range(-9, 10)
         )
         shape = shape - 1.0 + 0.0 * (points[0] + points[2])
+    elif case == "slotted_distance":
+        x, y = (images(p - c, length) for p, c, length in zip(points[:2], center, lengths, strict=False))
+        shape = zalesak(x, y, 0.2) + 0.0 * points[2]
     else:
         r = np.sqrt(sum(images(p - c, length) ** 2 for p, c, length in zip(points, center, lengths, strict=True)))
         shape = np.where(r <= 0.2, 1.0 if case == "sphere" else np.cos(np.pi * r / 0.4) ** 8, 0.0)
-    assert np.abs(phi(tmp_path / "run" / "state_00000000.hdf") - (0.1 + 1.5 * shape)).max() < 1e-13
+        if case == "sphere_distance":
+            shape = r - 0.2
+    tolerance = 1e-4 if case == "slotted_distance" else 1e-13
+    assert np.abs(phi(tmp_path / "run" / "state_00000000.hdf") - (0.1 + 1.5 * shape)).max() < tolerance
 
 
 def test_last_step_lands_on_the_end(tmp_path):
