@@ -287,7 +287,7 @@ static status run(job *job) {
   if (options->action == DISTANCE_VALIDATE) return STATUS_OK;
   CHECK(open_fields(job));
   CHECK(agree(job->comm, file_planes_open(&job->config, &job->grid, "input", options->input, options->dataset,
-                                          &job->planes)));
+                                          0, &job->planes)));
   CHECK(compute(job));
   CHECK(summarise(job));
   return write_output(job);
