@@ -62,7 +62,7 @@ status redistance_run(redistance *r, field *phi) {
   const grid *grid = &r->distance.pencils.grid;
   const precision precision = phi->shape.precision;
   const size_t plane = plane_bytes(grid, precision);
-  const MPI_Comm comm = r->distance.pencils.comm;
+  MPI_Comm comm = r->distance.pencils.comm;
   const level_set set = {.grid = grid, .precision = precision, .values = r->values};
   int64_t inside = 0, found[2] = {0, 0};
   CHECK(agree(comm, field_load(phi, 0, grid->nz, (char *)r->values + plane)));
