@@ -8,8 +8,15 @@
 #define CASES(X)                                                                                             \
   X(cosine)                                                                                                  \
   X(gaussian)                                                                                                \
-  X(sphere) X(slotted) X(sphere_distance) X(slotted_distance) X(blob) X(shear_layer) X(manufactured)         \
-      X(formula) X(file)
+  X(sphere)                                                                                                  \
+  X(slotted)                                                                                                 \
+  X(sphere_distance)                                                                                         \
+  X(slotted_distance)                                                                                        \
+  X(blob)                                                                                                    \
+  X(shear_layer)                                                                                             \
+  X(manufactured)                                                                                            \
+  X(formula)                                                                                                 \
+  X(file)
 #define VELOCITIES(X) X(uniform) X(rotation) X(deformation) X(abc) X(taylor_green) X(formula) X(file)
 
 #define X(name) extern const initial_case case_##name;
