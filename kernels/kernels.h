@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/check.h"
+#include "closure.h"
 #include "operations.h"
 #include "stencil.h"
 
@@ -164,6 +165,31 @@ typedef struct kernels_call {
   kernels_tables tables; /* where it is VELOCITY_TABLES */
 } kernels_call;
 
+/* The ends of axes, for operations of operations.h on a slab of a grid that has some; made by kernels_ends_open.
+ * A layer is the points beside an end whose differences along that axis are rows of a closure. */
+typedef struct kernels_ends {
+  int bounded[3];  /* 1: the axis has two ends, and points on both */
+  int z0, nz;      /* first plane of the slab, and planes of the whole grid */
+  int rows, width; /* of the closure */
+  void *row;       /* rows over h or h^2, in the field's precision: [axis][difference][CLOSURE_ROWS][CLOSURE_WIDTH];
+                    * MEMORY_DEVICE */
+  void *layer;     /* results of all layers of the slab, for each output; MEMORY_DEVICE */
+} kernels_ends;
+
+/* What enters through ends, by penalty: at the point on an end of axis d, where the velocity c times `sign` points
+ * inwards,
+ *
+ *   out[0] += weight[d] |c| (g - in[0]).
+ *
+ * g: value[d][end], an array of the slab's points on that end in the field's precision, the first coordinate
+ * fastest; or, where that is NULL, `number`. For operations with a velocity. */
+typedef struct kernels_inflow {
+  double weight[3];
+  double sign; /* 1 or -1 */
+  const void *value[3][2];
+  double number;
+} kernels_inflow;
+
 /* The min-plus product along one axis, for every pencil of the slab:
  *
  *   out[i] = min over k of in[k] + cost(i, k),   k = 0 .. count - 1,
@@ -243,6 +269,11 @@ typedef struct kernels {
   /* Numerics. Launch errors are checked; STATUS_DEVICE. */
   /* Any operation of operations.h. Typed calls of those in use are below: apply_gradient and others. */
   status (*apply)(const kernels_launch *launch, const kernels_call *call);
+  /* The two parts of apply_bounded: the operation at the points of layers in the launch's planes, into
+   * ends->layer; and from there to where they belong. inflow: NULL or what enters. */
+  status (*layers_compute)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
+                           const kernels_inflow *inflow);
+  status (*layers_store)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends);
   /* sums[i] for the i-th plane of the launch (kernels_plane_at), into host memory; returns when they are
    * there. reference: NULL or a field. */
   status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
@@ -294,6 +325,18 @@ status apply_laplacian(const kernels *backend, const kernels_launch *launch, con
 /* y = fma(a, x, y) point by point. */
 status apply_axpy(const kernels *backend, const kernels_launch *launch, double a, const void *x, void *y);
 status apply_stage(const kernels *backend, const kernels_launch *launch, const kernels_stage *stage);
+
+/* An operation on a grid with ends: `apply` everywhere, and instead of its values in the layers those of the
+ * closures, which are computed first, as `out` may be an input. Halo planes beyond an end of z hold anything finite.
+ * ends: NULL or without an axis that has ends: `apply` alone. */
+status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
+                     const kernels_ends *ends, const kernels_inflow *inflow);
+
+/* Makes ends for operations with at most `outputs` outputs on slabs of this shape. `ends` comes with its integers;
+ * the order is the stencil's. STATUS_MEMORY, STATUS_DEVICE; kernels_ends_close is due all the same. */
+status kernels_ends_open(const kernels *backend, kernels_context *context, const kernels_shape *shape,
+                         const stencil *stencil, int outputs, kernels_ends *ends);
+void kernels_ends_close(const kernels *backend, kernels_context *context, kernels_ends *ends);
 
 /* The call that apply_stage makes. */
 kernels_call kernels_stage_call(const kernels_stage *stage, precision precision);

@@ -20,7 +20,8 @@ typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
 typedef enum operation_difference {
   DIFFERENCE_FIRST,
   DIFFERENCE_SECOND,
-  DIFFERENCE_DISSIPATION
+  DIFFERENCE_DISSIPATION,
+  DIFFERENCES
 } operation_difference;
 
 /* How the differences dx, dy, dz of a term become one number. SUM: (dx + dy) + dz; of an axis alone, its

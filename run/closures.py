@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Difference operators at the ends of axes: checks kernels/closures.json, and makes kernels/closure_tables.h from it.
+
+An entry of the file is a family of operators with one norm, on points i = 0, 1, ... and spacing 1: `first` (D),
+`dissipation` (Ds), and `second` (D2, with the derivative `slope` at the end). All numbers are exact fractions. Rows are
+those of the low end; the high end has them mirrored, of D and of the slope with the other sign.
+
+    run/closures.py            checks the identities below, exactly, and writes the header
+    run/closures.py --check    checks, and fails if the header is not what the file says
+
+With H = diag(norm) and B = diag(-1, 0, ..., 0, 1):
+    H D + (H D)^T = B; D is exact to degree order/2 at the ends and to degree `order` inside
+    H Ds is symmetric and negative semi-definite; Ds annihilates degrees below order/2
+    H D2 = -M + B S with M symmetric and positive semi-definite; D2 is exact to degree order/2 + 1
+
+Sources: K. Mattsson and J. Nordstroem, J. Comput. Phys. 199 (2004) 503 (D, D2); K. Mattsson, M. Svaerd and
+J. Nordstroem, J. Sci. Comput. 21 (2004) 57 (Ds).
+"""
+
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLES = ROOT / "kernels" / "closures.json"
+HEADER = ROOT / "kernels" / "closure_tables.h"
+DIFFERENCES = ("first", "second", "dissipation")
+HEAD = """#ifndef FDAPP_KERNELS_CLOSURE_TABLES_H
+#define FDAPP_KERNELS_CLOSURE_TABLES_H
+
+/* clang-format off: made from closures.json by run/closures.py; edit that file and run the script. */
+
+static const closure closures[] = {
+"""
+TAIL = """};
+
+#endif
+"""
+
+
+class ClosureError(Exception):
+    """An operator that is not what it should be; the message names it."""
+
+
+def require(holds, family, what):
+    """Raises ClosureError unless a property holds."""
+    if not holds:
+        raise ClosureError(f"{TABLES.name}: order {family['order']}: {what}")
+
+
+def fractions(values):
+    """Exact numbers from their texts."""
+    return [Fraction(value) for value in values]
+
+
+def matrix(family, name, points, sign):
+    """The whole operator on `points` points; sign of the mirrored rows."""
+    inside = fractions(family[name + "_interior"])
+    reach = len(inside) // 2
+    rows = [fractions(row) for row in family[name + "_rows"]]
+    whole = [[Fraction(0)] * points for _ in range(points)]
+    for i in range(len(rows), points - len(rows)):
+        for j, value in enumerate(inside):
+            whole[i][i - reach + j] = value
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            whole[i][j] = value
+            whole[points - 1 - i][points - 1 - j] = sign * value
+    return whole
+
+
+def weighted(family, whole):
+    """H times a matrix."""
+    points = len(whole)
+    weights = [Fraction(1)] * points
+    for i, value in enumerate(fractions(family["norm"])):
+        weights[i] = weights[points - 1 - i] = value
+    return [[weight * value for value in row] for weight, row in zip(weights, whole)]
+
+
+def is_symmetric(whole):
+    """Exactly."""
+    return all(whole[i][j] == whole[j][i] for i in range(len(whole)) for j in range(i))
+
+
+def is_positive(whole):
+    """Positive semi-definite: no negative pivot, and nothing beside a pivot of zero. Exact."""
+    rest = [list(row) for row in whole]
+    for k in range(len(rest)):
+        pivot = rest[k][k]
+        if pivot < 0 or (pivot == 0 and any(rest[k][k:])):
+            return False
+        for i in range(k + 1, len(rest) if pivot else 0):
+            factor = rest[i][k] / pivot
+            if factor:
+                for j in range(k, len(rest)):
+                    rest[i][j] -= factor * rest[k][j]
+    return True
+
+
+def derivative(degree, times, x):
+    """Of x^degree, `times` times, at x."""
+    factor = Fraction(1)
+    for k in range(times):
+        factor *= degree - k
+    return factor * Fraction(x) ** (degree - times) if degree >= times else Fraction(0)
+
+
+def is_exact(whole, times, degree, rows):
+    """Whether these rows differentiate powers up to a degree exactly."""
+    points = len(whole)
+    return all(
+        sum(whole[i][j] * Fraction(j) ** k for j in range(points)) == derivative(k, times, i)
+        for k in range(degree + 1)
+        for i in rows
+    )
+
+
+def annihilates(whole, degree):
+    """Whether powers up to a degree give nothing."""
+    points = range(len(whole))
+    return all(sum(whole[i][j] * Fraction(j) ** k for j in points) == 0 for k in range(degree + 1) for i in points)
+
+
+def check(family):
+    """Raises ClosureError if an identity does not hold."""
+    order, closed = family["order"], len(family["norm"])
+    points = 2 * closed + 2 * order
+    inside = range(closed, points - closed)
+    require(all(weight > 0 for weight in fractions(family["norm"])), family, "a weight is not positive")
+    require(all(len(family[name + "_rows"]) == closed for name in DIFFERENCES), family, "rows as many as weights")
+
+    first = matrix(family, "first", points, -1)
+    sided = weighted(family, first)
+    corner = {(0, 0): -1, (points - 1, points - 1): 1}
+    holds = all(sided[i][j] + sided[j][i] == corner.get((i, j), 0) for i in range(points) for j in range(i + 1))
+    require(holds, family, "H D + (H D)^T is not B")
+    require(is_exact(first, 1, order // 2, range(points)), family, "D is not exact at the ends")
+    require(is_exact(first, 1, order, inside), family, "D is not exact inside")
+
+    even = matrix(family, "dissipation", points, 1)
+    damping = [[-value for value in row] for row in weighted(family, even)]
+    require(is_symmetric(damping) and is_positive(damping), family, "H Ds is not negative")
+    require(annihilates(even, order // 2 - 1), family, "Ds leaves a polynomial")
+
+    second = matrix(family, "second", points, 1)
+    require(is_exact(second, 2, order // 2 + 1, range(points)), family, "D2 is not exact at the ends")
+    require(is_exact(second, 2, order + 1, inside), family, "D2 is not exact inside")
+    slope = [fractions(family["slope"]) + [Fraction(0)] * (points - len(family["slope"]))]
+    require(is_exact(slope + [slope[0]] * (points - 1), 1, order // 2 + 1, [0]), family, "the slope is not exact")
+    stiff = [[-value for value in row] for row in weighted(family, second)]
+    for j in range(points):
+        stiff[0][j] -= slope[0][j]
+        stiff[points - 1][points - 1 - j] -= slope[0][j]
+    require(is_symmetric(stiff) and is_positive(stiff), family, "H D2 - B S is not negative")
+
+
+def closed_second(family):
+    """Rows of D2 with a penalty that lets no flux through the end: those of -H^-1 M."""
+    rows = [fractions(row) for row in family["second_rows"]]
+    slope = fractions(family["slope"])
+    rows[0] += [Fraction(0)] * (len(slope) - len(rows[0]))
+    for j, value in enumerate(slope):
+        rows[0][j] += value / Fraction(family["norm"][0])
+    return rows
+
+
+def braces(values):
+    """Doubles nearest to exact numbers, as C writes them."""
+    return "{" + ", ".join(repr(float(value)) for value in values) + "}"
+
+
+def header(families):
+    """The text of the header."""
+    text = HEAD
+    for family in families:
+        rows = {name: [fractions(row) for row in family[name + "_rows"]] for name in DIFFERENCES}
+        rows["second"] = closed_second(family)
+        width = max(len(row) for name in DIFFERENCES for row in rows[name])
+        text += f"    {{.order = {family['order']}, .rows = {len(family['norm'])}, .width = {width},\n"
+        text += f"     .weight = {braces(fractions(family['norm']))},\n     .row = {{\n"
+        for name in DIFFERENCES:
+            text += f"       [DIFFERENCE_{name.upper()}] = {{\n"
+            text += "".join(f"         {braces(row)},\n" for row in rows[name]) + "       },\n"
+        text += "     }},\n"
+    return text + TAIL
+
+
+def main():
+    """Checks and writes, or compares."""
+    families = json.loads(TABLES.read_text(encoding="utf-8"))
+    try:
+        for family in families:
+            check(family)
+    except ClosureError as fault:
+        sys.exit(str(fault))
+    text = header(families)
+    if "--check" not in sys.argv[1:]:
+        HEADER.write_text(text, encoding="utf-8")
+    elif not HEADER.exists() or HEADER.read_text(encoding="utf-8") != text:
+        sys.exit(f"{HEADER.name} is not what {TABLES.name} says: run run/closures.py")
+
+
+if __name__ == "__main__":
+    main()
