@@ -13,12 +13,13 @@ enum { CLOSURE_ROWS = 8, CLOSURE_WIDTH = 12 };
  *
  *   sum over j < width of row[of][i][j] f(j),
  *
- * and at the high end the same from there, with the other sign for a first derivative. Every row sums to zero.
- * The second derivative is the one that lets no flux through the end. An integral weighs point i with weight[i],
- * all further points with 1. */
+ * and at the high end the same from there, with the other sign for a first derivative. Every row sums to
+ * zero. The second derivative is the one that lets no flux through the end. An integral weighs point i with
+ * weight[i], all further points with 1. */
 typedef struct closure {
   int order, rows, width;
   double weight[CLOSURE_ROWS];
+  double stiffness; /* of the second derivative: the largest eigenvalue of its negative, for spacing 1 */
   double row[DIFFERENCES][CLOSURE_ROWS][CLOSURE_WIDTH];
 } closure;
 

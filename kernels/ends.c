@@ -14,8 +14,8 @@ static int larger(int a, int b) {
 /* Without a point, none. */
 static void add_box(layers *layers, int x0, int x1, int y0, int y1, int z0, int z1) {
   if (x1 <= x0 || y1 <= y0 || z1 <= z0) return;
-  layers->box[layers->count++] = (layers_box){
-      .origin = {x0, y0, z0}, .extent = {x1 - x0, y1 - y0, z1 - z0}, .first = layers->points};
+  layers->box[layers->count++] =
+      (layers_box){.origin = {x0, y0, z0}, .extent = {x1 - x0, y1 - y0, z1 - z0}, .first = layers->points};
   layers->points += (ptrdiff_t)(x1 - x0) * (y1 - y0) * (z1 - z0);
 }
 

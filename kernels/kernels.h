@@ -134,11 +134,24 @@ typedef struct kernels_stage {
  * same way: lane y mod 32, ascending y, then pairwise. Squares enter by fma(v, v, lane). Minimum and maximum
  * ignore NaN (the sum does not), are +-infinity where there was no number, and a zero among them is +0 (0.0
  * is added at the end). With a reference r: e = |f - r| computed in double; its maximum follows the same
- * rules. */
+ * rules. With weights, those of x multiply value and error before they enter a lane (by fma(weight v, v,
+ * lane) for squares), those of y the sums of a row. */
 typedef struct kernels_plane_sums {
   double sum, sum_squares, minimum, maximum;
   double error_sum, error_squares, error_maximum; /* 0 without a reference */
 } kernels_plane_sums;
+
+/* Quadrature weights of the points beside the ends along x and y, the outermost first: [axis][end]. All
+ * others are 1. */
+typedef struct kernels_weights {
+  double of[2][2][CLOSURE_ROWS];
+} kernels_weights;
+
+/* That of point i of n along x or y. */
+DESCRIBE double kernels_weight(const kernels_weights *weights, axis along, int i, int n) {
+  if (i < CLOSURE_ROWS) return weights->of[along][0][i];
+  return n - 1 - i < CLOSURE_ROWS ? weights->of[along][1][n - 1 - i] : 1.0;
+}
 
 /* A streaming loop of `reads` input arrays and `writes` output arrays, over `elements` elements of the
  * precision, each output element the sum of the input elements: the ceiling that a kernel of the same mix is
@@ -165,19 +178,20 @@ typedef struct kernels_call {
   kernels_tables tables; /* where it is VELOCITY_TABLES */
 } kernels_call;
 
-/* The ends of axes, for operations of operations.h on a slab of a grid that has some; made by kernels_ends_open.
- * A layer is the points beside an end whose differences along that axis are rows of a closure. */
+/* The ends of axes, for operations of operations.h on a slab of a grid that has some; made by
+ * kernels_ends_open. A layer is the points beside an end whose differences along that axis are rows of a
+ * closure. */
 typedef struct kernels_ends {
   int bounded[3];  /* 1: the axis has two ends, and points on both */
   int z0, nz;      /* first plane of the slab, and planes of the whole grid */
   int rows, width; /* of the closure */
-  void *row;       /* rows over h or h^2, in the field's precision: [axis][difference][CLOSURE_ROWS][CLOSURE_WIDTH];
-                    * MEMORY_DEVICE */
-  void *layer;     /* results of all layers of the slab, for each output; MEMORY_DEVICE */
+  void *row; /* rows over h or h^2, in the field's precision: [axis][difference][CLOSURE_ROWS][CLOSURE_WIDTH];
+              * MEMORY_DEVICE */
+  void *layer; /* results of all layers of the slab, for each output; MEMORY_DEVICE */
 } kernels_ends;
 
-/* What enters through ends, by penalty: at the point on an end of axis d, where the velocity c times `sign` points
- * inwards,
+/* What enters through ends, by penalty: at the point on an end of axis d, where the velocity c times `sign`
+ * points inwards,
  *
  *   out[0] += weight[d] |c| (g - in[0]).
  *
@@ -275,9 +289,9 @@ typedef struct kernels {
                            const kernels_inflow *inflow);
   status (*layers_store)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends);
   /* sums[i] for the i-th plane of the launch (kernels_plane_at), into host memory; returns when they are
-   * there. reference: NULL or a field. */
+   * there. reference: NULL or a field. weights: NULL or those of x and y. */
   status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
-                       kernels_plane_sums *sums);
+                       const kernels_weights *weights, kernels_plane_sums *sums);
   /* launch: only context, queue and shape are used. STATUS_MEMORY if there is no room for its tables. */
   status (*minplus)(const kernels_launch *launch, const kernels_minplus *product);
   /* launch: only context, queue and shape.precision are used. */
@@ -327,13 +341,14 @@ status apply_axpy(const kernels *backend, const kernels_launch *launch, double a
 status apply_stage(const kernels *backend, const kernels_launch *launch, const kernels_stage *stage);
 
 /* An operation on a grid with ends: `apply` everywhere, and instead of its values in the layers those of the
- * closures, which are computed first, as `out` may be an input. Halo planes beyond an end of z hold anything finite.
- * ends: NULL or without an axis that has ends: `apply` alone. */
+ * closures, which are computed first, as `out` may be an input. Halo planes beyond an end of z hold anything
+ * finite. ends: NULL or without an axis that has ends: `apply` alone. */
 status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
                      const kernels_ends *ends, const kernels_inflow *inflow);
 
-/* Makes ends for operations with at most `outputs` outputs on slabs of this shape. `ends` comes with its integers;
- * the order is the stencil's. STATUS_MEMORY, STATUS_DEVICE; kernels_ends_close is due all the same. */
+/* Makes ends for operations with at most `outputs` outputs on slabs of this shape. `ends` comes with its
+ * integers; the order is the stencil's. STATUS_MEMORY, STATUS_DEVICE; kernels_ends_close is due all the same.
+ */
 status kernels_ends_open(const kernels *backend, kernels_context *context, const kernels_shape *shape,
                          const stencil *stencil, int outputs, kernels_ends *ends);
 void kernels_ends_close(const kernels *backend, kernels_context *context, kernels_ends *ends);

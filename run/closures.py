@@ -2,8 +2,9 @@
 """Difference operators at the ends of axes: checks kernels/closures.json, and makes kernels/closure_tables.h from it.
 
 An entry of the file is a family of operators with one norm, on points i = 0, 1, ... and spacing 1: `first` (D),
-`dissipation` (Ds), and `second` (D2, with the derivative `slope` at the end). All numbers are exact fractions. Rows are
-those of the low end; the high end has them mirrored, of D and of the slope with the other sign.
+`dissipation` (Ds), and `second` (D2, with the derivative `slope` at the end). `stiffness` is no less than the largest
+eigenvalue of H^-1 M below, and less than 3 % above it. All numbers are exact fractions. Rows are those of the low end;
+the high end has them mirrored, of D and of the slope with the other sign.
 
     run/closures.py            checks the identities below, exactly, and writes the header
     run/closures.py --check    checks, and fails if the header is not what the file says
@@ -12,6 +13,7 @@ With H = diag(norm) and B = diag(-1, 0, ..., 0, 1):
     H D + (H D)^T = B; D is exact to degree order/2 at the ends and to degree `order` inside
     H Ds is symmetric and negative semi-definite; Ds annihilates degrees below order/2
     H D2 = -M + B S with M symmetric and positive semi-definite; D2 is exact to degree order/2 + 1
+    stiffness H - M is positive semi-definite
 
 Sources: K. Mattsson and J. Nordstroem, J. Comput. Phys. 199 (2004) 503 (D, D2); K. Mattsson, M. Svaerd and
 J. Nordstroem, J. Sci. Comput. 21 (2004) 57 (Ds).
@@ -154,6 +156,16 @@ def check(family):
         stiff[0][j] -= slope[0][j]
         stiff[points - 1][points - 1 - j] -= slope[0][j]
     require(is_symmetric(stiff) and is_positive(stiff), family, "H D2 - B S is not negative")
+    most = Fraction(family["stiffness"])
+    require(is_positive(below(family, most, stiff)), family, "an eigenvalue is beyond the stiffness")
+    require(not is_positive(below(family, most * Fraction(97, 100), stiff)), family, "the stiffness is too large")
+
+
+def below(family, most, stiff):
+    """most H - M."""
+    points = len(stiff)
+    identity = [[Fraction(i == j) * most for j in range(points)] for i in range(points)]
+    return [[a - b for a, b in zip(*rows)] for rows in zip(weighted(family, identity), stiff)]
 
 
 def closed_second(family):
@@ -179,7 +191,7 @@ def header(families):
         rows["second"] = closed_second(family)
         width = max(len(row) for name in DIFFERENCES for row in rows[name])
         text += f"    {{.order = {family['order']}, .rows = {len(family['norm'])}, .width = {width},\n"
-        text += f"     .weight = {braces(fractions(family['norm']))},\n     .row = {{\n"
+        text += f"     .weight = {braces(fractions(family['norm']))},\n     .stiffness = {float(Fraction(family['stiffness']))},\n     .row = {{\n"
         for name in DIFFERENCES:
             text += f"       [DIFFERENCE_{name.upper()}] = {{\n"
             text += "".join(f"         {braces(row)},\n" for row in rows[name]) + "       },\n"

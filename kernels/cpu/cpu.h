@@ -73,8 +73,12 @@ status memory_copy_cpu(kernels_context *context, kernels_queue queue, void *to, 
 /* The numerical slots, compiled once per precision; meaning: kernels.h. */
 #define NUMERICS_CPU(REAL)                                                                                   \
   status apply_cpu_##REAL(const kernels_launch *launch, const kernels_call *call);                           \
+  status layers_compute_cpu_##REAL(const kernels_launch *launch, const kernels_call *call,                   \
+                                   const kernels_ends *ends, const kernels_inflow *inflow);                  \
+  status layers_store_cpu_##REAL(const kernels_launch *launch, const kernels_call *call,                     \
+                                 const kernels_ends *ends);                                                  \
   status plane_sums_cpu_##REAL(const kernels_launch *launch, const void *f, const void *reference,           \
-                               kernels_plane_sums *sums);                                                    \
+                               const kernels_weights *weights, kernels_plane_sums *sums);                    \
   status minplus_cpu_##REAL(const kernels_launch *launch, const kernels_minplus *product);                   \
   status stream_cpu_##REAL(const kernels_launch *launch, const kernels_stream *stream);
 NUMERICS_CPU(float)

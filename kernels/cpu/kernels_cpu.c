@@ -143,10 +143,22 @@ static status apply_cpu(const kernels_launch *launch, const kernels_call *call) 
   return launch->edges == NULL ? STATUS_OK : event_record_cpu(launch->edges, launch->context, launch->queue);
 }
 
+static status layers_compute_cpu(const kernels_launch *launch, const kernels_call *call,
+                                 const kernels_ends *ends, const kernels_inflow *inflow) {
+  return is_single(launch) ? layers_compute_cpu_float(launch, call, ends, inflow)
+                           : layers_compute_cpu_double(launch, call, ends, inflow);
+}
+
+static status layers_store_cpu(const kernels_launch *launch, const kernels_call *call,
+                               const kernels_ends *ends) {
+  return is_single(launch) ? layers_store_cpu_float(launch, call, ends)
+                           : layers_store_cpu_double(launch, call, ends);
+}
+
 static status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
-                             kernels_plane_sums *sums) {
-  return is_single(launch) ? plane_sums_cpu_float(launch, f, reference, sums)
-                           : plane_sums_cpu_double(launch, f, reference, sums);
+                             const kernels_weights *weights, kernels_plane_sums *sums) {
+  return is_single(launch) ? plane_sums_cpu_float(launch, f, reference, weights, sums)
+                           : plane_sums_cpu_double(launch, f, reference, weights, sums);
 }
 
 static status minplus_cpu(const kernels_launch *launch, const kernels_minplus *product) {
@@ -178,6 +190,8 @@ const kernels kernels_cpu = {
     .event_wait = event_wait_cpu,
     .event_seconds = event_seconds_cpu,
     .apply = apply_cpu,
+    .layers_compute = layers_compute_cpu,
+    .layers_store = layers_store_cpu,
     .plane_sums = plane_sums_cpu,
     .minplus = minplus_cpu,
     .stream = stream_cpu,

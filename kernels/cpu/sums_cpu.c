@@ -60,6 +60,36 @@ static void row_lanes(cpu_lanes *lanes, const real *f, const real *reference, in
   lanes_errors(lanes, f + whole, reference + whole, nx - whole);
 }
 
+/* The same with the weights along x. */
+static void row_lanes_weighted(cpu_lanes *lanes, const real *f, const real *reference, int nx,
+                               const kernels_weights *weights) {
+  lanes_clear(lanes);
+  for (int x = 0; x < nx; x++) {
+    const int l = x % LANES;
+    const double weight = kernels_weight(weights, AXIS_X, x, nx);
+    const double value = (double)f[x];
+    const double part = weight * value;
+    lanes->sum[l] += part;
+    lanes->squares[l] = __builtin_fma(part, value, lanes->squares[l]);
+    lanes->minimum[l] = smaller(value, lanes->minimum[l]);
+    lanes->maximum[l] = larger(value, lanes->maximum[l]);
+    if (reference == NULL) continue;
+    const double error = fabs(value - (double)reference[x]);
+    const double share = weight * error;
+    lanes->error_sum[l] += share;
+    lanes->error_squares[l] = __builtin_fma(share, error, lanes->error_squares[l]);
+    lanes->error_maximum[l] = larger(error, lanes->error_maximum[l]);
+  }
+}
+
+/* A row's sums, in lane 0, times its weight. */
+static void row_weigh(cpu_lanes *row, double weight) {
+  row->sum[0] *= weight;
+  row->squares[0] *= weight;
+  row->error_sum[0] *= weight;
+  row->error_squares[0] *= weight;
+}
+
 /* Adds the lanes pairwise into lane 0. */
 static void lanes_fold(cpu_lanes *lanes) {
   for (int o = LANES / 2; o > 0; o /= 2) {
@@ -86,13 +116,21 @@ static void lanes_add(cpu_lanes *plane, int l, const cpu_lanes *row) {
   plane->error_maximum[l] = larger(row->error_maximum[0], plane->error_maximum[l]);
 }
 
-static kernels_plane_sums plane_sum(const cpu_frame *frame, const real *f, const real *reference, int z) {
+static kernels_plane_sums plane_sum(const cpu_frame *frame, const real *f, const real *reference,
+                                    const kernels_weights *weights, int z) {
   cpu_lanes plane, row;
   lanes_clear(&plane);
   for (int y = 0; y < frame->ny; y++) {
     const ptrdiff_t at = row_offset(frame, y, z);
-    row_lanes(&row, f + at, reference == NULL ? NULL : reference + at, frame->nx);
-    lanes_fold(&row);
+    const real *beside = reference == NULL ? NULL : reference + at;
+    if (weights == NULL) {
+      row_lanes(&row, f + at, beside, frame->nx);
+      lanes_fold(&row);
+    } else {
+      row_lanes_weighted(&row, f + at, beside, frame->nx, weights);
+      lanes_fold(&row);
+      row_weigh(&row, kernels_weight(weights, AXIS_Y, y, frame->ny));
+    }
     lanes_add(&plane, y % LANES, &row);
   }
   lanes_fold(&plane);
@@ -109,10 +147,11 @@ static kernels_plane_sums plane_sum(const cpu_frame *frame, const real *f, const
 }
 
 status CPU_NAME(plane_sums_cpu_)(const kernels_launch *launch, const void *f, const void *reference,
-                                 kernels_plane_sums *sums) {
+                                 const kernels_weights *weights, kernels_plane_sums *sums) {
   const cpu_frame frame = frame_make(launch);
   const int count = kernels_plane_count(launch);
 #pragma omp parallel for schedule(static) num_threads(launch->context->threads)
-  for (int i = 0; i < count; i++) sums[i] = plane_sum(&frame, f, reference, kernels_plane_at(launch, i));
+  for (int i = 0; i < count; i++)
+    sums[i] = plane_sum(&frame, f, reference, weights, kernels_plane_at(launch, i));
   return STATUS_OK;
 }

@@ -50,9 +50,18 @@ static status derivative_variant(const kernels_launch *launch, int variant, axis
   DISPATCH(pencils, variant, along, f, out);
 }
 
+static status layers_compute(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
+                             const kernels_inflow *inflow) {
+  DISPATCH(layers_compute, call, ends, inflow);
+}
+
+static status layers_store(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends) {
+  DISPATCH(layers_store, call, ends);
+}
+
 static status plane_sums(const kernels_launch *launch, const void *f, const void *reference,
-                         kernels_plane_sums *sums) {
-  DISPATCH(plane_sums, f, reference, sums);
+                         const kernels_weights *weights, kernels_plane_sums *sums) {
+  DISPATCH(plane_sums, f, reference, weights, sums);
 }
 
 static status minplus(const kernels_launch *launch, const kernels_minplus *product) {
@@ -98,6 +107,8 @@ const kernels kernels_cuda = {
     .event_wait = context_event_wait,
     .event_seconds = context_event_seconds,
     .apply = apply,
+    .layers_compute = layers_compute,
+    .layers_store = layers_store,
     .plane_sums = plane_sums,
     .minplus = minplus,
     .stream = stream,

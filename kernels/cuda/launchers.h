@@ -8,8 +8,12 @@
 
 #define LAUNCHERS(REAL)                                                                                      \
   status pencils_##REAL(const kernels_launch *launch, int variant, axis along, const void *f, void *out);    \
+  status layers_compute_##REAL(const kernels_launch *launch, const kernels_call *call,                       \
+                               const kernels_ends *ends, const kernels_inflow *inflow);                      \
+  status layers_store_##REAL(const kernels_launch *launch, const kernels_call *call,                         \
+                             const kernels_ends *ends);                                                      \
   status plane_sums_##REAL(const kernels_launch *launch, const void *f, const void *reference,               \
-                           kernels_plane_sums *sums);                                                        \
+                           const kernels_weights *weights, kernels_plane_sums *sums);                        \
   status minplus_##REAL(const kernels_launch *launch, const kernels_minplus *product);                       \
   status stream_##REAL(const kernels_launch *launch, const kernels_stream *stream);                          \
   /* Whether this build has code for the current device. */                                                  \

@@ -35,6 +35,13 @@ __device__ __forceinline__ void tally_add(tally &a, const tally &b) {
   a.error_maximum = larger(a.error_maximum, b.error_maximum);
 }
 
+__device__ __forceinline__ void tally_weigh(tally &a, double weight) {
+  a.sum *= weight;
+  a.sum_squares *= weight;
+  a.error_sum *= weight;
+  a.error_squares *= weight;
+}
+
 /* Pairwise over the warp's lanes; the result is lane 0's. */
 __device__ __forceinline__ void tally_reduce(tally &t) {
 #pragma unroll
@@ -51,20 +58,24 @@ __device__ __forceinline__ void tally_reduce(tally &t) {
   }
 }
 
-template <bool REFERENCE>
-__device__ __forceinline__ tally row_tally(const real *f, const real *reference, int lane, int nx) {
+template <bool REFERENCE, bool WEIGHTED>
+__device__ __forceinline__ tally row_tally(const real *f, const real *reference,
+                                           const kernels_weights &weights, int lane, int nx) {
   tally t = tally_nothing();
 #pragma unroll 8
   for (int x = lane; x < nx; x += LANES) {
     const double value = (double)f[x];
-    t.sum += value;
-    t.sum_squares = fma(value, value, t.sum_squares);
+    const double weight = WEIGHTED ? kernels_weight(&weights, AXIS_X, x, nx) : 1.0;
+    const double part = WEIGHTED ? weight * value : value;
+    t.sum += part;
+    t.sum_squares = fma(part, value, t.sum_squares);
     t.minimum = smaller(t.minimum, value);
     t.maximum = larger(t.maximum, value);
     if constexpr (REFERENCE) {
       const double error = fabs(value - (double)reference[x]);
-      t.error_sum += error;
-      t.error_squares = fma(error, error, t.error_squares);
+      const double share = WEIGHTED ? weight * error : error;
+      t.error_sum += share;
+      t.error_squares = fma(share, error, t.error_squares);
       t.error_maximum = larger(t.error_maximum, error);
     }
   }
@@ -72,9 +83,10 @@ __device__ __forceinline__ tally row_tally(const real *f, const real *reference,
 }
 
 /* blockDim (32, 32); one block a plane, from number `first` of the launch's planes on. */
-template <bool REFERENCE>
-__global__ void __launch_bounds__(LANES *LANES) sums_kernel(const geometry d, const int first, const real *f,
-                                                            const real *reference, kernels_plane_sums *sums) {
+template <bool REFERENCE, bool WEIGHTED>
+__global__ void __launch_bounds__(LANES *LANES)
+    sums_kernel(const geometry d, const int first, const real *f, const real *reference,
+                const __grid_constant__ kernels_weights weights, kernels_plane_sums *sums) {
   __shared__ tally rows[LANES];
   const int lane = (int)threadIdx.x;
   const int warp = (int)threadIdx.y;
@@ -82,8 +94,10 @@ __global__ void __launch_bounds__(LANES *LANES) sums_kernel(const geometry d, co
   tally mine = tally_nothing();
   for (int y = warp; y < d.ny; y += LANES) {
     const ptrdiff_t row = plane + (ptrdiff_t)y * d.ldx;
-    tally t = row_tally<REFERENCE>(f + row, REFERENCE ? reference + row : nullptr, lane, d.nx);
+    tally t =
+        row_tally<REFERENCE, WEIGHTED>(f + row, REFERENCE ? reference + row : nullptr, weights, lane, d.nx);
     tally_reduce(t);
+    if constexpr (WEIGHTED) tally_weigh(t, kernels_weight(&weights, AXIS_Y, y, d.ny));
     tally_add(mine, t);
   }
   if (lane == 0) rows[warp] = mine;
@@ -102,16 +116,19 @@ __global__ void __launch_bounds__(LANES *LANES) sums_kernel(const geometry d, co
 }
 
 extern "C" status NAME(plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
-                                   kernels_plane_sums *sums) {
+                                   const kernels_weights *weights, kernels_plane_sums *sums) {
+  static const kernels_weights none = {};
   kernels_context *context = launch->context;
   const dim3 block(LANES, LANES);
   const geometry d = launch_geometry(launch);
   for (int first = 0; first < d.planes(); first += CONTEXT_SUMS) {
     const int left = d.planes() - first;
     const int count = left < CONTEXT_SUMS ? left : CONTEXT_SUMS;
-    const auto kernel = reference != nullptr ? sums_kernel<true> : sums_kernel<false>;
+    const auto plain = reference != nullptr ? sums_kernel<true, false> : sums_kernel<false, false>;
+    const auto weighted = reference != nullptr ? sums_kernel<true, true> : sums_kernel<false, true>;
+    const auto kernel = weights != nullptr ? weighted : plain;
     kernel_launch(kernel, (unsigned)count, block, 0, launch_stream(launch), d, first, shifted(launch, f),
-                  shifted(launch, reference), context->sums);
+                  shifted(launch, reference), weights != nullptr ? *weights : none, context->sums);
     CHECK(context_launched(context, launch->queue, "kernel plane sums"));
     CHECK(context_queue_wait(context, launch->queue));
     for (int i = 0; i < count; i++) sums[first + i] = context->sums[i];

@@ -7,13 +7,14 @@
 #include "app/running.h"
 #include "app/simulation.h"
 #include "base/log.h"
+#include "problems/problem.h"
 
 static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
   int rank = 0;
   int ranks = 1;
   CHECK_MPI(MPI_Comm_rank(comm, &rank));
   CHECK_MPI(MPI_Comm_size(comm, &ranks));
-  return agree(comm, grid_make(config->n, config->l, ranks, rank, grid));
+  return agree(comm, problem_grid(config, ranks, rank, grid));
 }
 
 static void report_solver(const simulation *sim, const char *note) {

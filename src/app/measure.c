@@ -93,9 +93,21 @@ status measure_scale(simulation *sim) {
   return STATUS_OK;
 }
 
+/* What has entered through ends may be larger than all that was there. Collective. */
+static status add_entered(simulation *sim) {
+  const solver *solver = &sim->solver;
+  double largest = 0.0;
+  if (solver->equation->entered == NULL) return STATUS_OK;
+  const double mine = solver->equation->entered(solver->terms);
+  CHECK_MPI(MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, sim->comm));
+  for (int f = 0; f < sim->diagnostics.fields; f++) sim->scale[f] = fmax(sim->scale[f], largest);
+  return STATUS_OK;
+}
+
 status measure(simulation *sim) {
   perf_begin(&sim->perf, PERF_DIAGNOSTICS);
   CHECK(measure_state(sim));
+  CHECK(add_entered(sim));
   perf_end(&sim->perf, PERF_DIAGNOSTICS);
   return agree(sim->comm, check_bounded(sim));
 }

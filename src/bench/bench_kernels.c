@@ -115,7 +115,7 @@ static status run(const kernel_job *job, kernels_planes first, kernels_planes se
   launch.planes[0] = first;
   launch.planes[1] = second;
   if (job->what->what == OPERATION) return run_operation(job, &launch);
-  return job->backend->plane_sums(&launch, array(job, 0), job->what->reference ? array(job, 1) : NULL,
+  return job->backend->plane_sums(&launch, array(job, 0), job->what->reference ? array(job, 1) : NULL, NULL,
                                   job->arrays->sums);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "equations/list.h"
-#include "problems/problem.h"
+#include "problems/cases.h"
 
 enum { FARTHEST = 1000 };
 
@@ -43,6 +43,59 @@ static status derive_directory(const config_reading *reading) {
                  "follows from the file's name: %s; accepted: another name, or output.directory itself",
                  wrong);
   return key_fail(reading, key, text, what);
+}
+
+/* Lines of an axis's key (part 0) and those of its ends. */
+static int *line_of_end(config *c, int d, int part) {
+  static const char *const names[3][3] = {
+      {"x", "x_low", "x_high"}, {"y", "y_low", "y_high"}, {"z", "z_low", "z_high"}};
+  return &c->line[config_key_find("boundary", names[d][part])];
+}
+
+/* An axis, or each of its ends: not both in one place; on the command line the axis replaces its ends. */
+static status derive_ends(const config_reading *reading, int d) {
+  config *const c = reading->config;
+  const int whole = *line_of_end(c, d, 0);
+  for (int end = 0; end < 2; end++) {
+    int *part = line_of_end(c, d, 1 + end);
+    const int overridden = whole == CONFIG_LINE_OVERRIDE && *part > 0;
+    if (whole != CONFIG_LINE_NONE && *part != CONFIG_LINE_NONE &&
+        (whole == CONFIG_LINE_OVERRIDE) == (*part == CONFIG_LINE_OVERRIDE)) {
+      return key_fail(reading, (int)(part - c->line), "", "the axis is given, too; accepted: one of the two");
+    }
+    if (overridden) *part = CONFIG_LINE_NONE;
+    if (*part == CONFIG_LINE_NONE) c->ends[d][end] = c->boundary[d];
+  }
+  const int low = c->ends[d][0] == CONFIG_END_PERIODIC;
+  const int high = c->ends[d][1] == CONFIG_END_PERIODIC;
+  if (low != high) {
+    const int *part = line_of_end(c, d, *line_of_end(c, d, 1) != CONFIG_LINE_NONE ? 1 : 2);
+    return key_fail(reading, (int)(part - c->line), "",
+                    "one end of the axis is periodic and the other is not; accepted: both or none");
+  }
+  c->boundary[d] = c->ends[d][0];
+  return STATUS_OK;
+}
+
+/* What the closures of both ends need; with ends, along z as along the others. */
+static status check_ends(const config *c) {
+  static const char *const names[3] = {"nx", "ny", "nz"};
+  enum { STENCIL_POINTS = 2 * STENCIL_RADIUS + 1 };
+  const int rows = 2 * closure_of(c->order)->rows;
+  const int least = rows > (int)STENCIL_POINTS ? rows : (int)STENCIL_POINTS;
+  for (int d = 0; d < 3; d++) {
+    if (!problem_bounded(c, d) || c->n[d] >= least) continue;
+    return config_refuse(c, "grid", names[d],
+                         "too few points for an axis with ends; accepted: at least %d at order %d", least,
+                         c->order);
+  }
+  return STATUS_OK;
+}
+
+static void derive_entering(config *c) {
+  if (c->line[config_key_find("boundary", "value")] != CONFIG_LINE_NONE) return;
+  (void)snprintf(c->entering, sizeof c->entering, "%s",
+                 cases_bounded(c) && cases_exact_can_enter(c) ? CONFIG_EXACT : "0");
 }
 
 static status derive(const config_reading *reading) {
@@ -191,6 +244,7 @@ int config_key_idle(const config *config, int key) {
                           strcmp(name, "difference") == 0 || strcmp(name, "diffusivity") == 0;
   if (!config_carried(config) && of_velocity) return 1;
   if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
+  if (strcmp(section, "boundary") == 0) return strcmp(name, "value") == 0 && !cases_bounded(config);
   const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
   const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
   return of_problem && !chooses && !problem_uses(config, section, name);
@@ -220,9 +274,12 @@ const char *config_without_effect(const config *config, char text[CONFIG_NAMES_S
 
 status config_complete(config_reading *reading) {
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) CHECK(complete_key(reading, i));
+  for (int d = 0; d < 3; d++) CHECK(derive_ends(reading, d));
   CHECK(derive(reading));
+  derive_entering(reading->config);
   CHECK(check_size(reading));
   CHECK(config_formulas_check(reading));
+  CHECK(check_ends(reading->config));
   CHECK(check_waves(reading->config));
   CHECK(check_place(reading->config));
   CHECK(check_single(reading->config));

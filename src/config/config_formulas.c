@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "config/config_table.h"
-#include "problems/formula.h"
-#include "problems/problem.h"
+#include "problems/cases.h"
 
 static const char *const components[3] = {"u", "v", "w"};
 
@@ -22,10 +21,10 @@ static status sample_space(const config *config, const char *section, const char
   enum { ACROSS = 5 };
   for (int i = 0; i < ACROSS * ACROSS * ACROSS; i++) {
     const int64_t step[3] = {i % ACROSS, i / ACROSS % ACROSS, i / (ACROSS * ACROSS)};
-    double x[3];
+    double x[FORMULA_VARIABLES] = {0.0};
     for (int d = 0; d < 3; d++) {
       const int64_t point = step[d] * (config->n[d] - 1) / (ACROSS - 1);
-      x[d] = (double)point * config->l[d] / (double)config->n[d];
+      x[d] = (double)point * config->l[d] / (double)(config->n[d] - problem_bounded(config, d));
     }
     const double value = formula_at(formula, x);
     if (isfinite(value) && fabs(value) <= PROBLEM_LARGEST) continue;
@@ -41,7 +40,7 @@ static status sample_time(const config *config, formula *formula) {
   enum { TIMES = 1000 };
   const double end = config->t_end > 0.0 ? config->t_end : (double)config->steps * config->dt;
   for (int i = 0; i <= TIMES; i++) {
-    const double time[3] = {fmax(end, 0.0) * i / TIMES};
+    const double time[FORMULA_VARIABLES] = {fmax(end, 0.0) * i / TIMES};
     const double value = formula_at(formula, time);
     if (problem_factor_allowed(value)) continue;
     return config_refuse(config, "velocity", "factor",
@@ -80,8 +79,20 @@ static status check_numbers(const config_reading *reading) {
   return STATUS_OK;
 }
 
+/* What enters: the solution, or a formula, of which a number is one. */
+static status check_entering(const config *config) {
+  if (!cases_bounded(config)) return STATUS_OK;
+  if (strcmp(config->entering, CONFIG_EXACT) != 0)
+    return check(config, "boundary", "value", config->entering, "xyzt");
+  if (cases_exact_can_enter(config)) return STATUS_OK;
+  return config_refuse(
+      config, "boundary", "value",
+      "the solution is not known at all times; accepted: a number or a formula of x, y, z, t");
+}
+
 status config_formulas_check(const config_reading *reading) {
   config *config = reading->config;
+  CHECK(check_entering(config));
   if (velocities_at(config->velocity)->from == PROBLEM_FORMULA) {
     for (int d = 0; d < 3; d++) CHECK(check(config, "velocity", components[d], config->component[d], "xyz"));
     CHECK(check(config, "velocity", "factor", config->factor, "t"));

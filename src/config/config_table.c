@@ -14,6 +14,9 @@ const config_choice config_forms[] = {CONFIG_FORM_LIST(X){NULL, 0, NULL}};
 #define X(name, text, help) ENTRY(CONFIG_DIFFERENCE_, name, text, help)
 static const config_choice differences[] = {CONFIG_DIFFERENCE_LIST(X){NULL, 0, NULL}};
 #undef X
+#define X(name, text, help) ENTRY(CONFIG_END_, name, text, help)
+static const config_choice ends[] = {CONFIG_END_LIST(X){NULL, 0, NULL}};
+#undef X
 #define X(name, text, help) ENTRY(CONFIG_TRANSPORT_, name, text, help)
 static const config_choice transports[] = {CONFIG_TRANSPORT_LIST(X){NULL, 0, NULL}};
 #undef X
@@ -52,8 +55,9 @@ static config_choice listed_scheme(int index) {
   return object != NULL ? (config_choice){object->name, index, object->help} : (config_choice){NULL, 0, NULL};
 }
 
-_Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_difference) == sizeof(int) &&
-                   sizeof(advection_form) == sizeof(int) && sizeof(precision) == sizeof(int),
+_Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == sizeof(int) &&
+                   sizeof(config_difference) == sizeof(int) && sizeof(advection_form) == sizeof(int) &&
+                   sizeof(precision) == sizeof(int),
                "choices are stored as int");
 
 /* Limits of magnitude: products of three such numbers stay far from overflow and underflow. Bytes of what all
@@ -77,15 +81,28 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_differen
 #define REQUIRED                .need = CONFIG_REQUIRED
 #define DEFAULT(text)           .need = CONFIG_DEFAULT, .fallback = (text)
 #define DERIVED(words)          .need = CONFIG_DERIVED, .fallback = (words)
+#define PART(axis)              .need = CONFIG_PART, .other = (axis), .fallback = "as boundary." axis
 #define EITHER(name, mark)      .need = CONFIG_ALTERNATIVE, .other = (name), .absent = (mark)
 
 const config_key config_keys[] = {
     {"grid", "nx", COUNT(n[0], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in x"},
     {"grid", "ny", COUNT(n[1], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in y"},
     {"grid", "nz", COUNT(n[2], 4, MOST_PLANES), REQUIRED, .help = "points in z, at least 4 a rank"},
-    {"grid", "lx", POSITIVE(l[0]), DEFAULT("1"), .help = "length in x; spacing lx/nx, periodic"},
+    {"grid", "lx", POSITIVE(l[0]), DEFAULT("1"),
+     .help = "length in x; spacing lx/nx if periodic, lx/(nx - 1) with ends"},
     {"grid", "ly", POSITIVE(l[1]), DEFAULT("1"), .help = "length in y"},
     {"grid", "lz", POSITIVE(l[2]), DEFAULT("1"), .help = "length in z"},
+    {"boundary", "x", CHOICE(boundary[0], ends), DEFAULT("periodic"), .help = "both ends of x"},
+    {"boundary", "y", CHOICE(boundary[1], ends), DEFAULT("periodic"), .help = "both ends of y"},
+    {"boundary", "z", CHOICE(boundary[2], ends), DEFAULT("periodic"), .help = "both ends of z"},
+    {"boundary", "x_low", CHOICE(ends[0][0], ends), PART("x"), .help = "low end of x"},
+    {"boundary", "x_high", CHOICE(ends[0][1], ends), PART("x"), .help = "high end of x"},
+    {"boundary", "y_low", CHOICE(ends[1][0], ends), PART("y"), .help = "low end of y"},
+    {"boundary", "y_high", CHOICE(ends[1][1], ends), PART("y"), .help = "high end of y"},
+    {"boundary", "z_low", CHOICE(ends[2][0], ends), PART("z"), .help = "low end of z"},
+    {"boundary", "z_high", CHOICE(ends[2][1], ends), PART("z"), .help = "high end of z"},
+    {"boundary", "value", FORMULA(entering), DERIVED("exact where the solution is known, else 0"),
+     .help = "what enters through open ends: exact, a number, or a formula of x, y, z, t"},
     {"physics", "equation", CHOICE(equation, equations), DEFAULT("advection"), .help = "what is solved"},
     {"physics", "form", CHOICE(form, config_forms), DEFAULT("advective"),
      .help = "form of the advection term"},

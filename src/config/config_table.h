@@ -25,6 +25,7 @@ typedef enum config_need {
   CONFIG_REQUIRED,
   CONFIG_DEFAULT,    /* `fallback` is read like a value from the file */
   CONFIG_DERIVED,    /* computed from other keys, as `fallback` says in words */
+  CONFIG_PART,       /* one end of `other`, an axis, which gives its value by default */
   CONFIG_ALTERNATIVE /* exactly one of this key and `other`; `absent` marks the one not given */
 } config_need;
 

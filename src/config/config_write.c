@@ -60,7 +60,7 @@ void config_write(const config *config, FILE *file) {
       fprintf(file, "%s[%s]\n", i > 0 ? "\n" : "", key->section);
       section = key->section;
     }
-    if (config_value_is_clear(key, config)) continue;
+    if (config_value_is_clear(key, config) || key->need == CONFIG_PART) continue;
     fprintf(file, "%s = %s\n", key->name, config_value_text(key, config, 17, text));
   }
   for (int i = 0; i < config->constant_count; i++) {

@@ -19,6 +19,10 @@
   X(CENTRAL, "central", "no dissipation; waves that the grid does not resolve stay, as noise")               \
   X(UPWIND, "upwind", "one order less; dissipation takes what the grid does not resolve")
 
+#define CONFIG_END_LIST(X)                                                                                   \
+  X(PERIODIC, "periodic", "the axis has no end")                                                             \
+  X(OPEN, "open", "what leaves, leaves; what enters is boundary.value")
+
 #define CONFIG_TRANSPORT_LIST(X)                                                                             \
   X(AUTO, "auto",                                                                                            \
     "cuda_aware where it is proved to work (peer on one node), else staged; host memory on the CPU")         \
@@ -28,6 +32,10 @@
 
 #define X(name, text, help) CONFIG_DIFFERENCE_##name,
 typedef enum config_difference { CONFIG_DIFFERENCE_LIST(X) CONFIG_DIFFERENCE_COUNT } config_difference;
+#undef X
+
+#define X(name, text, help) CONFIG_END_##name,
+typedef enum config_end { CONFIG_END_LIST(X) } config_end;
 #undef X
 
 #define X(name, text, help) CONFIG_TRANSPORT_##name,
@@ -41,6 +49,9 @@ enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
  * room for a formula. */
 enum { CONFIG_PATH_SIZE = 4096, CONFIG_PATH_LIMIT = 180, CONFIG_FORMULA_SIZE = 4096 };
 
+/* The value of an open end that is the exact solution. */
+#define CONFIG_EXACT "exact"
+
 /* The section whose keys are names of constants for formulas. */
 #define CONFIG_CONSTANTS "constants"
 enum { CONFIG_NAME_SIZE = 32, CONFIG_MOST_CONSTANTS = 32 };
@@ -50,12 +61,16 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 58, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 68, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
   int64_t n[3]; /* nx, ny, nz: points, >= 9 in x and y (a stencil's width), >= 4 in z */
   double l[3];  /* lx, ly, lz: lengths > 0, default 1 */
+  /* [boundary] */
+  config_end boundary[3]; /* x, y, z; default periodic */
+  config_end ends[3][2];  /* x_low, x_high ... z_high: default the axis's; periodic are both or none */
+  char entering[CONFIG_FORMULA_SIZE]; /* value: CONFIG_EXACT, a number, or a formula of x, y, z, t */
   /* [physics] */
   int equation;                 /* an index of the list in equations/list.h; default advection */
   advection_form form;          /* default advective */

@@ -66,18 +66,48 @@ kernels_shape grid_shape(const grid *grid, precision precision, int host_memory)
   return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, whole, precision, host_memory);
 }
 
-status grid_bound(grid *grid, int axis) {
-  if (grid->n[axis] < 2 * GRID_CLOSURE) {
+/* The last slab is the smallest. */
+static status check_slabs(const grid *grid, const closure *closure) {
+  const int64_t planes = grid->n[2] - grid_slab_start(grid->n[2], grid->ranks, grid->ranks - 1);
+  const int least = closure_least_planes(closure, KERNELS_HALO);
+  if (grid->ranks == 1 || planes >= least) return STATUS_OK;
+  return status_fail(STATUS_USAGE,
+                     "grid: %" PRId64 " planes on %d ranks: %" PRId64
+                     " on the last; accepted: at least %d where z has ends, at order %d",
+                     grid->n[2], grid->ranks, planes, least, closure->order);
+}
+
+status grid_bound(grid *grid, int axis, int order) {
+  const closure *closure = closure_of(order);
+  if (grid->n[axis] < 2 * (int64_t)closure->rows) {
     return status_fail(STATUS_USAGE,
-                       "grid: %" PRId64 " points along %c; accepted: at least %d where it has ends",
-                       grid->n[axis], "xyz"[axis], 2 * GRID_CLOSURE);
+                       "grid: %" PRId64
+                       " points along %c; accepted: at least %d where it has ends, at order %d",
+                       grid->n[axis], "xyz"[axis], 2 * closure -> rows, order);
   }
+  if (axis == 2) CHECK(check_slabs(grid, closure));
   for (int end = 0; end < GRID_ENDS; end++) {
     grid->ends[axis][end] = GRID_BOUNDED;
-    grid->weights[axis][end][0] = 0.5;
+    for (int i = 0; i < closure->rows; i++) grid->weights[axis][end][i] = closure->weight[i];
   }
   grid->h[axis] = grid->l[axis] / grid_intervals(grid, axis);
   return STATUS_OK;
+}
+
+kernels_ends grid_kernels_ends(const grid *grid) {
+  kernels_ends ends = {.z0 = (int)grid->z0, .nz = (int)grid->n[2]};
+  for (int d = 0; d < 3; d++) ends.bounded[d] = grid->ends[d][GRID_LOW] == GRID_BOUNDED;
+  return ends;
+}
+
+const kernels_weights *grid_kernels_weights(const grid *grid, kernels_weights *weights) {
+  int bounded = 0;
+  for (int d = 0; d < 2; d++) {
+    bounded = bounded || grid->ends[d][GRID_LOW] == GRID_BOUNDED;
+    for (int end = 0; end < GRID_ENDS; end++)
+      for (int i = 0; i < GRID_CLOSURE; i++) weights->of[d][end][i] = grid->weights[d][end][i];
+  }
+  return bounded ? weights : NULL;
 }
 
 int grid_neighbour(const grid *grid, int side) {

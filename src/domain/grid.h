@@ -11,7 +11,7 @@ enum { GRID_LOW, GRID_HIGH, GRID_ENDS };
 
 /* Points beside an end whose quadrature weights may differ from 1: as many as the closures of order 8 change.
  */
-enum { GRID_CLOSURE = 8 };
+enum { GRID_CLOSURE = CLOSURE_ROWS };
 
 /* The global grid and this rank's slab of it. Pure arithmetic: no MPI, nothing allocated, never changes once
  * it is made. Point i of an axis of length l lies at i h, where
@@ -52,10 +52,15 @@ status grid_cut(const int64_t n[3], const double h[3], const int bounded[3], int
  * where a rank holds all of a periodic axis; with ends they read halo planes, on one rank, too. */
 kernels_shape grid_shape(const grid *grid, precision precision, int host_memory);
 
-/* Gives an axis two ends, before anything is made from the grid: new spacing, and the weights of the
- * trapezoidal rule. STATUS_USAGE if the axis has fewer than 2 GRID_CLOSURE points, as the closures of both
- * ends must not meet. */
-status grid_bound(grid *grid, int axis);
+/* Gives an axis two ends, before anything is made from the grid: new spacing, and the weights of the closure
+ * of `order` (closure_of). STATUS_USAGE if the closures of both ends would meet, or if, along z, the first or
+ * the last slab has fewer planes than a closure reads. */
+status grid_bound(grid *grid, int axis, int order);
+
+/* The ends for operations on this slab, without what kernels_ends_open makes; and the weights for sums over
+ * planes, or NULL if x and y are periodic. */
+kernels_ends grid_kernels_ends(const grid *grid);
+const kernels_weights *grid_kernels_weights(const grid *grid, kernels_weights *weights);
 
 /* The rank of the slab below (GRID_LOW) or above (GRID_HIGH) this one, -1 beyond an end of z. */
 int grid_neighbour(const grid *grid, int side);

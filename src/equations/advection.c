@@ -11,19 +11,31 @@ static int is_linear(const config *config) {
 }
 
 static int is_steady(const config *config) {
-  return cases_velocity_steady(config) && !cases_has_source(config);
+  return cases_velocity_steady(config) && !cases_has_source(config) && !inflow_varies(config);
 }
 
-/* Arrays beside the states, each of which a stage reads once: the stored velocity and the sources. */
-static int array_count(const config *config) {
+/* What a stage reads beside the states: the stored velocity and the sources. */
+static int stage_words(const config *config) {
   return (cases_velocity_stored(config) ? 3 : 0) + (cases_has_source(config) ? CASES_SOURCES : 0);
+}
+
+/* The layers beside ends hold fewer points than the slab. */
+static int array_count(const config *config) {
+  return stage_words(config) + cases_bounded(config);
+}
+
+/* How much faster than inside the second derivative's fastest mode is if the axis has ends. */
+static double stiffness(const config *config, const grid *grid, int d) {
+  if (grid->ends[d][GRID_LOW] != GRID_BOUNDED) return 1.0;
+  return closure_of(config->order)->stiffness / stencil_second_symbol(config->order, PROBLEM_PI);
 }
 
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   *rates = (schedule_rates){0};
   for (int d = 0; d < 3; d++) {
     const int still = cases_velocity_uniform(config) && config->uniform[d] == 0.0;
-    *(still ? &rates->still : &rates->moving) += config->diffusivity / (grid->h[d] * grid->h[d]);
+    *(still ? &rates->still : &rates->moving) +=
+        stiffness(config, grid, d) * config->diffusivity / (grid->h[d] * grid->h[d]);
   }
   return cases_velocity_rate(config, grid, &rates->advection);
 }
@@ -94,6 +106,8 @@ static status create(const config *config, const grid *grid, const field_space *
     CHECK(create_velocity(config, grid, space, advection));
   }
   if (cases_has_source(config)) CHECK(create_source(config, grid, space, advection));
+  advection->bounded = cases_bounded(config);
+  if (advection->bounded) CHECK(inflow_open(config, grid, space, &advection->stencil, &advection->inflow));
   return STATUS_OK;
 }
 
@@ -103,6 +117,7 @@ static void destroy(void *self) {
   for (int i = 0; i < advection->velocity_count; i++) field_destroy(&advection->velocity[i]);
   for (int i = 0; i < advection->source_count; i++) field_destroy(&advection->source[i]);
   velocity_tables_destroy(&advection->tables);
+  inflow_close(&advection->inflow);
   free(advection);
 }
 
@@ -124,7 +139,7 @@ static status refuse_factor(const config *config, double time, double factor) {
 }
 
 static status advance(void *self, const stage *stage) {
-  const advection *a = self;
+  advection *a = self;
   const config *config = a->config;
   kernels_launch launch = stage_launch(stage, &a->stencil);
   kernels_stage fused = stage_kernel(stage, 0);
@@ -138,8 +153,15 @@ static status advance(void *self, const stage *stage) {
   fused.tables = a->tables.tables;
   for (int d = 0; d < 3; d++) fused.uniform[d] = config->uniform[d];
   fused.diffusion = stage->weight * config->diffusivity;
-  CHECK(apply_stage(a->backend, &launch, &fused));
+  const kernels_call call = kernels_stage_call(&fused, launch.shape.precision);
+  if (a->bounded) CHECK(inflow_prepare(&a->inflow, stage->time, stage->weight, factor));
+  CHECK(apply_bounded(a->backend, &launch, &call, a->bounded ? &a->inflow.ends : NULL, &a->inflow.call));
   return a->source_count == 0 ? STATUS_OK : add_sources(a, stage, &launch);
+}
+
+static double entered(void *self) {
+  const advection *a = self;
+  return a->bounded ? a->inflow.largest : 0.0;
 }
 
 const equation advection_equation = {.name = "advection",
@@ -148,7 +170,7 @@ const equation advection_equation = {.name = "advection",
                                      .linear = is_linear,
                                      .steady = is_steady,
                                      .array_count = array_count,
-                                     .stage_words = array_count,
+                                     .stage_words = stage_words,
                                      .rates = find_rates,
                                      .rate_factor = cases_velocity_factor,
                                      .known = cases_exact_known,
@@ -156,4 +178,5 @@ const equation advection_equation = {.name = "advection",
                                      .fill = fill,
                                      .create = create,
                                      .destroy = destroy,
+                                     .entered = entered,
                                      .stage = advance};

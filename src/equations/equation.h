@@ -42,6 +42,8 @@ typedef struct equation {
    * well. */
   status (*create)(const config *config, const grid *grid, const field_space *space, void **self);
   void (*destroy)(void *self);
+  /* The largest magnitude of what has entered this slab through ends so far: no sign of growth. NULL: 0. */
+  double (*entered)(void *self);
   /* One stage, all of the formula in stage.h for all unknowns; enqueued on MAIN. STATUS_DEVICE. */
   status (*stage)(void *self, const stage *stage);
 } equation;

@@ -94,7 +94,9 @@ static status measure_planes(diagnostics *diagnostics, const field *field, const
                                  .shape = field->shape,
                                  .planes = {{0, field->shape.nz}},
                                  .stencil = &none};
-  return field->backend->plane_sums(&launch, field->data, reference, diagnostics->planes);
+  kernels_weights weights;
+  return field->backend->plane_sums(&launch, field->data, reference,
+                                    grid_kernels_weights(&diagnostics->grid, &weights), diagnostics->planes);
 }
 
 /* Rank 0: planes in global order. Returns whether all values are finite. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <xxhash.h>
 
 #include "snapshots/dataset.h"
@@ -15,9 +16,11 @@ static const velocity_field *velocity_of(const config *config) {
   return velocities_at(config->velocity);
 }
 
-/* Whether the case is still known after the velocity's motion, if nothing were periodic. */
+/* Whether the case is still known after the velocity's motion, if nothing were periodic. An end lets nothing
+ * through by diffusion, which no case knows of. */
 static int is_carried(const config *config) {
   const unsigned motion = velocity_of(config)->motion & case_of(config)->known_after;
+  if (cases_bounded(config) && config->diffusivity > 0.0) return 0;
   return motion != 0 && (config->diffusivity == 0.0 || (motion == PROBLEM_SHIFT && case_of(config)->spreads));
 }
 
@@ -26,8 +29,21 @@ static int is_held(const config *config) {
   return velocity->holds == NULL || velocity->holds(config, case_of(config)->reach * config->width);
 }
 
-int cases_exact_exists(const config *config) {
+int cases_bounded(const config *config) {
+  return problem_bounded(config, 0) || problem_bounded(config, 1) || problem_bounded(config, 2);
+}
+
+/* If what enters is the solution, too. */
+static int may_exist(const config *config) {
   return cases_has_source(config) || (is_carried(config) && is_held(config));
+}
+
+int cases_exact_can_enter(const config *config) {
+  return may_exist(config) && (cases_has_source(config) || velocity_of(config)->known == NULL);
+}
+
+int cases_exact_exists(const config *config) {
+  return may_exist(config) && (!cases_bounded(config) || strcmp(config->entering, CONFIG_EXACT) == 0);
 }
 
 int cases_exact_known(const config *config, double time) {
@@ -54,9 +70,11 @@ const char *cases_exact_text(const config *config, char text[CASES_TEXT]) {
  * centre, or the coordinate itself for a formula, as the image within the domain. */
 static double axis_entry(const config *config, int d, double x, double time) {
   if (case_of(config)->from == PROBLEM_FORMULA)
-    return x >= 0.0 && x <= config->l[d] ? x : x - config->l[d] * floor(x / config->l[d]);
+    return problem_bounded(config, d) || (x >= 0.0 && x <= config->l[d])
+               ? x
+               : x - config->l[d] * floor(x / config->l[d]);
   return case_of(config)->factor != NULL ? case_of(config)->factor(config, d, x, time)
-                                         : problem_nearest(x - config->center[d], config->l[d]);
+                                         : problem_offset(config, d, x - config->center[d]);
 }
 
 static void find_back(cases_solution *solution) {
@@ -132,30 +150,33 @@ static double turned_shape(const cases_solution *s, const double x[3]) {
 
 void cases_row(const void *user, int64_t z, int64_t y, double *row) {
   const cases_solution *s = user;
+  cases_row_part(s, z, y, 0, s->grid->n[0], row);
+}
+
+void cases_row_part(const cases_solution *s, int64_t z, int64_t y, int64_t first, int64_t end, double *row) {
   const config *config = s->config;
   const initial_case *initial = case_of(config);
   const double *h = s->grid->h;
-  const int64_t nx = s->grid->n[0];
   if (initial->from == PROBLEM_FILE) {
-    for (int64_t x = 0; x < nx; x++) row[x] = file_planes_at(&s->planes, z, y, x);
+    for (int64_t x = first; x < end; x++) row[x - first] = file_planes_at(&s->planes, z, y, x);
   } else if (initial->from == PROBLEM_FORMULA) {
-    for (int64_t x = 0; x < nx; x++) {
+    for (int64_t x = first; x < end; x++) {
       const double point[3] = {s->table[0][x], s->table[1][y], s->table[2][z]};
-      row[x] = formula_team_at(&s->formula, point);
+      row[x - first] = formula_team_at(&s->formula, point);
     }
   } else if (s->turned) {
-    for (int64_t x = 0; x < nx; x++) {
+    for (int64_t x = first; x < end; x++) {
       const double point[3] = {(double)x * h[0], (double)y * h[1], (double)z * h[2]};
-      row[x] = config->background + s->scale * turned_shape(s, point);
+      row[x - first] = config->background + s->scale * turned_shape(s, point);
     }
   } else if (initial->body != NULL) {
-    for (int64_t x = 0; x < nx; x++) {
+    for (int64_t x = first; x < end; x++) {
       const double offset[3] = {s->table[0][x], s->table[1][y], s->table[2][z]};
-      row[x] = config->background + s->scale * initial->body(config, offset);
+      row[x - first] = config->background + s->scale * initial->body(config, offset);
     }
   } else {
     const double factor = s->scale * s->table[1][y] * s->table[2][z];
-    for (int64_t x = 0; x < nx; x++) row[x] = config->background + factor * s->table[0][x];
+    for (int64_t x = first; x < end; x++) row[x - first] = config->background + factor * s->table[0][x];
   }
 }
 

@@ -33,6 +33,10 @@ typedef struct cases_solution {
 int cases_exact_known(const config *config, double time);
 /* Whether there can be any time > 0 for which it is known: decides the columns of diagnostics.csv. */
 int cases_exact_exists(const config *config);
+/* Whether an axis has ends, and whether the solution is known at all times, so that it can be what enters.
+ * With ends it is that of the problem without them along their axes, and known only if it is what enters. */
+int cases_bounded(const config *config);
+int cases_exact_can_enter(const config *config);
 /* In words, for the plan: "known", "not known", and when or why not if there is more to say. */
 enum { CASES_TEXT = 128 };
 const char *cases_exact_text(const config *config, char text[CASES_TEXT]);
@@ -50,6 +54,9 @@ status cases_open(const config *config, const grid *grid, double time, cases_sol
 void cases_close(cases_solution *solution);
 /* A field_row; user: a cases_solution. */
 void cases_row(const void *user, int64_t z, int64_t y, double *row);
+/* Points `first` to `end` - 1 of a row. */
+void cases_row_part(const cases_solution *solution, int64_t z, int64_t y, int64_t first, int64_t end,
+                    double *row);
 /* STATUS_USAGE if a formula gave a value that is not finite or too large in one of these rows. */
 status cases_verdict(const cases_solution *solution);
 

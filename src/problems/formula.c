@@ -269,3 +269,15 @@ double formula_at(formula *formula, const double values[FORMULA_VARIABLES]) {
 int formula_varies(formula *formula) {
   return mupGetExprVarNum(formula->parser) > 0;
 }
+
+int formula_uses(formula *formula, char variable) {
+  const int count = mupGetExprVarNum(formula->parser);
+  int uses = 0;
+  for (int i = 0; i < count; i++) {
+    const char *name = NULL;
+    double *value = NULL;
+    mupGetExprVar(formula->parser, (unsigned)i, &name, &value);
+    uses |= name != NULL && name[0] == variable && name[1] == '\0';
+  }
+  return uses;
+}

@@ -13,18 +13,20 @@
 
 typedef struct formula formula;
 
-enum { FORMULA_VARIABLES = 3 };
+enum { FORMULA_VARIABLES = 4 };
 
-/* Reads `text`, whose variables are the letters of `variables`, at most three: "xyz" or "t". [out] *made, to
- * be closed; NULL after a failure. STATUS_USAGE: it cannot be read, and the message says where and what is
- * accepted: "character 7: ...". Neither this nor closing is safe while another thread does the same. */
+/* Reads `text`, whose variables are the letters of `variables`, at most four: "xyz", "t" or "xyzt". [out]
+ * *made, to be closed; NULL after a failure. STATUS_USAGE: it cannot be read, and the message says where and
+ * what is accepted: "character 7: ...". Neither this nor closing is safe while another thread does the same.
+ */
 status formula_open(const config *config, const char *text, const char *variables, formula **made);
 void formula_close(formula *formula);
 
 /* The value, which may be infinite or NaN. One thread at a time for each formula. */
 double formula_at(formula *formula, const double values[FORMULA_VARIABLES]);
-/* Whether the value depends on a variable. */
+/* Whether the value depends on a variable, and on one of them. */
 int formula_varies(formula *formula);
+int formula_uses(formula *formula, char variable);
 
 /* Whether a name may be that of a constant: a letter, then letters, digits and _, and nothing that means
  * something else in a formula. */

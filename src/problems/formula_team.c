@@ -52,7 +52,8 @@ static void remember(formula_fault *fault, double value, const double x[3]) {
 }
 
 double formula_team_at(const formula_team *team, const double x[3]) {
-  const double value = formula_at(team->member[omp_get_thread_num()], x);
+  const double values[FORMULA_VARIABLES] = {x[0], x[1], x[2]};
+  const double value = formula_at(team->member[omp_get_thread_num()], values);
   if (!(fabs(value) <= PROBLEM_LARGEST)) remember(team->fault, value, x);
   return value;
 }

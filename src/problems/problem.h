@@ -83,7 +83,7 @@ typedef struct initial_case {
   double widest;    /* largest width allowed, in shortest lengths; where it uses initial.width */
   /* The factor of axis d at x, a coordinate before the motion; `time` for the spreading by diffusion. */
   double (*factor)(const config *config, int d, double x, double time);
-  /* The value at an offset from the centre, of the nearest periodic image. */
+  /* The value at an offset from the centre, of the nearest image along periodic axes. */
   double (*body)(const config *config, const double offset[3]);
   double (*scale)(const config *config, double time); /* NULL: initial.amplitude */
   int is_distance;              /* a level-set function: a run may make it a distance again */
@@ -106,8 +106,14 @@ int problem_uses(const config *config, const char *section, const char *name);
 /* Whether a factor g(t) is at most 1 in magnitude, but for round-off: step sizes rely on it. */
 int problem_factor_allowed(double factor);
 
+/* The grid of a configuration, with its ends. STATUS_USAGE as grid_make and grid_bound. */
+status problem_grid(const config *config, int ranks, int rank, grid *grid);
+
 /* x along an axis of a length, as the nearest periodic image of 0. */
 double problem_nearest(double x, double length);
+/* Whether axis d has two ends, and an offset along it: of the nearest image if it is periodic. */
+int problem_bounded(const config *config, int d);
+double problem_offset(const config *config, int d, double x);
 /* Wave number of whole waves across axis d, 2 pi k / l, and the sum of their squares. */
 double problem_wave(const config *config, int d);
 double problem_waves_squared(const config *config);

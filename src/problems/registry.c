@@ -80,6 +80,22 @@ double problem_nearest(double x, double length) {
   return x - length * round(x / length);
 }
 
+int problem_bounded(const config *config, int d) {
+  return config->ends[d][GRID_LOW] != CONFIG_END_PERIODIC;
+}
+
+double problem_offset(const config *config, int d, double x) {
+  return problem_bounded(config, d) ? x : problem_nearest(x, config->l[d]);
+}
+
+status problem_grid(const config *config, int ranks, int rank, grid *grid) {
+  CHECK(grid_make(config->n, config->l, ranks, rank, grid));
+  for (int d = 0; d < 3; d++) {
+    if (problem_bounded(config, d)) CHECK(grid_bound(grid, d, config->order));
+  }
+  return STATUS_OK;
+}
+
 double problem_wave(const config *config, int d) {
   return 2.0 * PROBLEM_PI * config->wave_number[d] / config->l[d];
 }

@@ -106,7 +106,7 @@ static void test_axes_with_ends(void **state) {
     grid grid;
     cases_velocity velocity;
     assert_int_equal(grid_make(n, config.l, 1, 0, &grid), STATUS_OK);
-    for (int d = 0; d < 3; d++) assert_int_equal(grid_bound(&grid, d), STATUS_OK);
+    for (int d = 0; d < 3; d++) assert_int_equal(grid_bound(&grid, d, 2), STATUS_OK);
     assert_int_equal(cases_velocity_open(&config, &grid, &velocity), STATUS_OK);
     for (int k = 0; k < 9; k++) { /* each component, across each axis */
       int64_t low[3] = {inside[0], inside[1], inside[2]}, high[3] = {inside[0], inside[1], inside[2]};

@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
   grid.rank = rank;
   REQUIRE(grid_make((const int64_t[3]){NX, NY, NZ}, (const double[3]){1.0, 1.0, 1.0}, ranks, rank, &grid) ==
           STATUS_OK);
-  REQUIRE(grid_bound(&grid, 2) == STATUS_OK);
+  REQUIRE(grid_bound(&grid, 2, 2) == STATUS_OK);
   REQUIRE(backend->context_create(&setup, &context) == STATUS_OK);
   REQUIRE(field_space_open(backend, context, grid_shape(&grid, PRECISION_DOUBLE, 1), &space) == STATUS_OK);
   REQUIRE(field_create(&space, &f) == STATUS_OK);

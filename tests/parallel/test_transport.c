@@ -351,7 +351,7 @@ static int untouched(const field *field, int side) {
 static void exchanges_check(const stand *stand, transport transport, int ends) {
   halo halo;
   grid grid = stand->grid;
-  if (ends) EXPECT(grid_bound(&grid, 2) == STATUS_OK);
+  if (ends) EXPECT(grid_bound(&grid, 2, 2) == STATUS_OK);
   const int below = stand->ranks > 1 && grid_neighbour(&grid, GRID_LOW) >= 0;
   const int above = stand->ranks > 1 && grid_neighbour(&grid, GRID_HIGH) >= 0;
   field fields[HALO_FIELDS];

@@ -82,7 +82,7 @@ static status measure_vorticity(solver *solver, double *vorticity) {
   *vorticity = 0.0;
   CHECK(operators_derivative(&solver->halo, &stencil, AXIS_X, &f[2], &slope[0]));
   CHECK(operators_derivative(&solver->halo, &stencil, AXIS_Y, &f[1], &slope[1]));
-  CHECK(solver->backend->plane_sums(&launch, slope[0].data, slope[1].data, sums));
+  CHECK(solver->backend->plane_sums(&launch, slope[0].data, slope[1].data, NULL, sums));
   for (int z = 0; z < solver->grid.nz; z++) {
     size = fmax(size, fmax(sums[z].maximum, -sums[z].minimum));
     *vorticity = fmax(*vorticity, sums[z].error_maximum);

@@ -45,7 +45,7 @@ static void open_bench(int bounded, bench *bench) {
   memset(bench, 0, sizeof *bench);
   bench->backend = kernels_find("cpu");
   assert_int_equal(grid_make(n, l, 1, 0, &bench->grid), STATUS_OK);
-  if (bounded) assert_int_equal(grid_bound(&bench->grid, 2), STATUS_OK);
+  if (bounded) assert_int_equal(grid_bound(&bench->grid, 2, 2), STATUS_OK);
   assert_int_equal(bench->backend->context_create(&setup, &bench->context), STATUS_OK);
   assert_int_equal(field_space_open(bench->backend, bench->context,
                                     grid_shape(&bench->grid, PRECISION_DOUBLE, 1), &bench->space),

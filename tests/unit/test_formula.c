@@ -30,7 +30,7 @@ static double value_of(const char *text, double x, double y, double z) {
   formula *formula = NULL;
   const status read = formula_open(&config, text, "xyz", &formula);
   if (read != STATUS_OK) fail_msg("%s: %s", text, status_message(read));
-  const double value = formula_at(formula, (const double[3]){x, y, z});
+  const double value = formula_at(formula, (const double[FORMULA_VARIABLES]){x, y, z});
   formula_close(formula);
   return value;
 }
@@ -129,7 +129,7 @@ static void of_time(void **state) {
   (void)state;
   assert_int_equal(formula_open(&config, "A*t", "t", &formula), STATUS_OK);
   assert_true(formula_varies(formula));
-  assert_true(formula_at(formula, (const double[3]){20.0}) == 2.0);
+  assert_true(formula_at(formula, (const double[FORMULA_VARIABLES]){20.0}) == 2.0);
   formula_close(formula);
   assert_int_equal(formula_open(&config, "A/2", "t", &formula), STATUS_OK);
   assert_false(formula_varies(formula));

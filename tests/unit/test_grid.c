@@ -50,9 +50,9 @@ static void grids_are_made(void **state) {
   assert_int_equal(grid_make((const int64_t[3]){33, 20, 37}, (const double[3]){1.0, 2.0, 37.0}, 1, 0, &g),
                    STATUS_OK);
   assert_true(grid_shape(&g, PRECISION_SINGLE, 0).whole);
-  assert_int_equal(grid_bound(&g, 0), STATUS_OK);
+  assert_int_equal(grid_bound(&g, 0, 2), STATUS_OK);
   assert_true(grid_shape(&g, PRECISION_SINGLE, 0).whole);
-  assert_int_equal(grid_bound(&g, 2), STATUS_OK); /* nothing beyond the ends to wrap around to */
+  assert_int_equal(grid_bound(&g, 2, 2), STATUS_OK); /* nothing beyond the ends to wrap around to */
   assert_false(grid_shape(&g, PRECISION_SINGLE, 0).whole);
 }
 
@@ -62,7 +62,7 @@ static void an_axis_with_ends(void **state) {
   grid g;
   assert_int_equal(grid_make((const int64_t[3]){25, 20, 37}, (const double[3]){3.0, 2.0, 37.0}, 3, 1, &g),
                    STATUS_OK);
-  assert_int_equal(grid_bound(&g, 0), STATUS_OK);
+  assert_int_equal(grid_bound(&g, 0, 2), STATUS_OK);
   assert_true(g.h[0] == 0.125 && g.h[1] == 2.0 / 20.0);
   assert_true(g.ends[0][GRID_LOW] == GRID_BOUNDED && g.ends[0][GRID_HIGH] == GRID_BOUNDED);
   assert_true(g.ends[1][GRID_LOW] == GRID_PERIODIC && g.ends[2][GRID_HIGH] == GRID_PERIODIC);
@@ -79,7 +79,7 @@ static void an_axis_with_ends(void **state) {
   assert_true(length == 3.0 && moment == 4.5);
   assert_int_equal(grid_make((const int64_t[3]){25, 15, 37}, (const double[3]){1.0, 1.0, 1.0}, 1, 0, &g),
                    STATUS_OK);
-  assert_int_equal(grid_bound(&g, 1), STATUS_USAGE);
+  assert_int_equal(grid_bound(&g, 1, 8), STATUS_USAGE);
   assert_non_null(strstr(status_message(STATUS_USAGE), "15 points along y; accepted: at least 16"));
   status_clear();
 }
@@ -90,7 +90,7 @@ static void neighbours(int ranks, int bounded, const int below[], const int abov
     assert_int_equal(
         grid_make((const int64_t[3]){16, 16, 16}, (const double[3]){1.0, 1.0, 1.0}, ranks, rank, &g),
         STATUS_OK);
-    if (bounded) assert_int_equal(grid_bound(&g, 2), STATUS_OK);
+    if (bounded) assert_int_equal(grid_bound(&g, 2, 2), STATUS_OK);
     assert_int_equal(grid_neighbour(&g, GRID_LOW), below[rank]);
     assert_int_equal(grid_neighbour(&g, GRID_HIGH), above[rank]);
   }

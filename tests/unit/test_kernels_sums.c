@@ -35,27 +35,27 @@ static void sums_shape(rig *rig, int with_reference) {
   kernels_plane_sums *expected = sums_make(nz);
   kernels_plane_sums *found = sums_make(nz);
   reference_plane_sums(&rig->launch, f.host, with_reference ? r.host : NULL, expected);
-  assert_ok(rig->backend->plane_sums(&rig->launch, f.device, with_reference ? r.device : NULL, found));
+  assert_ok(rig->backend->plane_sums(&rig->launch, f.device, with_reference ? r.device : NULL, NULL, found));
   sums_assert_equal(expected, found, nz);
 
   /* Part of the planes: the same figures, counted from the first of them. */
   kernels_launch part = rig->launch;
   part.planes[0] = (kernels_planes){1, nz - 1};
   memset(found, 0, (size_t)nz * sizeof *found);
-  assert_ok(rig->backend->plane_sums(&part, f.device, with_reference ? r.device : NULL, found));
+  assert_ok(rig->backend->plane_sums(&part, f.device, with_reference ? r.device : NULL, NULL, found));
   sums_assert_equal(expected + 1, found, nz - 2);
 
   /* Two parts: those of the first before those of the second, wherever they lie. */
   part.planes[0] = (kernels_planes){nz - 1, nz};
   part.planes[1] = (kernels_planes){0, 2};
   memset(found, 0, (size_t)nz * sizeof *found);
-  assert_ok(rig->backend->plane_sums(&part, f.device, with_reference ? r.device : NULL, found));
+  assert_ok(rig->backend->plane_sums(&part, f.device, with_reference ? r.device : NULL, NULL, found));
   sums_assert_equal(expected + nz - 1, found, 1);
   sums_assert_equal(expected, found + 1, 2);
 
   part.planes[0] = (kernels_planes){2, 2};
   part.planes[1] = (kernels_planes){3, 1};
-  assert_ok(rig->backend->plane_sums(&part, f.device, NULL, NULL));
+  assert_ok(rig->backend->plane_sums(&part, f.device, NULL, NULL, NULL));
   free(found);
   free(expected);
   twin_free(rig, &f);
@@ -86,7 +86,7 @@ static void integers_sum_exactly(rig *rig) {
   twin f = twin_make(rig, integer_value, &none);
   twin r = twin_make(rig, integer_value, &shift);
   kernels_plane_sums sums[5];
-  assert_ok(rig->backend->plane_sums(&rig->launch, f.device, r.device, sums));
+  assert_ok(rig->backend->plane_sums(&rig->launch, f.device, r.device, NULL, sums));
   for (int z = 0; z < 5; z++) {
     long sum = 0, squares = 0;
     int minimum = 1000, maximum = -1000;
@@ -123,7 +123,7 @@ static void extrema_ignore_nan(rig *rig) {
   rig_shape(rig, 33, 9, 4);
   twin f = twin_make(rig, odd_value, NULL);
   kernels_plane_sums sums[4];
-  assert_ok(rig->backend->plane_sums(&rig->launch, f.device, NULL, sums));
+  assert_ok(rig->backend->plane_sums(&rig->launch, f.device, NULL, NULL, sums));
   assert_true(sums[0].minimum == -2.5 && sums[0].maximum == -2.5);
   assert_true(isnan(sums[0].sum) && isnan(sums[0].sum_squares));
   assert_true(sums[1].minimum == (double)INFINITY && sums[1].maximum == (double)-INFINITY);
@@ -133,7 +133,7 @@ static void extrema_ignore_nan(rig *rig) {
   assert_true(sums[3].error_sum == 0.0 && sums[3].error_maximum == 0.0);
 
   /* With a reference, the errors follow the same rules. */
-  assert_ok(rig->backend->plane_sums(&rig->launch, f.device, f.device, sums));
+  assert_ok(rig->backend->plane_sums(&rig->launch, f.device, f.device, NULL, sums));
   assert_true(isnan(sums[0].error_sum) && sums[0].error_maximum == 0.0);
   assert_true(sums[1].error_maximum == (double)-INFINITY);
   twin_free(rig, &f);

@@ -1,0 +1,60 @@
+#include "cpu.h"
+
+#define LAYER_NAME_JOIN(name, real) name##real
+#define LAYER_NAME_OF(name, real)   LAYER_NAME_JOIN(name, real)
+#define LAYER_NAME(name)            LAYER_NAME_OF(name, FDAPP_REAL)
+
+#include "arithmetic.h"
+#include "layer_point.h"
+
+/* Layers of points beside the ends of axes: one function for each way of an operation. */
+
+typedef void (*layer_function)(const layer_work *work, ptrdiff_t i);
+
+#define X(name, options_of, way_name)                                                                        \
+  static void way_name##_layer(const layer_work *work, ptrdiff_t i) {                                        \
+    static const operation of = name##_operation((options_of) | (unsigned)name##_additions);                 \
+    layer_compute(&of, OPERATION_##name, work, i);                                                           \
+  }
+OPERATION_WAYS(X)
+#undef X
+
+/* NULL if there is no such way. */
+static layer_function layer_of(operation_kind kind, unsigned options) {
+  static const struct {
+    operation_kind kind;
+    unsigned options;
+    layer_function function;
+  } ways[] = {
+#define X(name, options, way_name) {OPERATION_##name, options, way_name##_layer},
+      OPERATION_WAYS(X)
+#undef X
+  };
+  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    if (ways[i].kind == kind && ways[i].options == options) return ways[i].function;
+  }
+  return NULL;
+}
+
+status LAYER_NAME(layers_compute_cpu_)(const kernels_launch *launch, const kernels_call *call,
+                                       const kernels_ends *ends, const kernels_inflow *inflow) {
+  const layer_function function = layer_of(call->kind, call->options & ~operation_additions(call->kind));
+  if (function == NULL)
+    return status_fail(STATUS_DEVICE, "the CPU backend has no operation %d with options %u", (int)call->kind,
+                       call->options);
+  layer_work work = {.terms = 0};
+  layer_work_make(launch, call, ends, inflow, &work);
+#pragma omp parallel for schedule(static) num_threads(launch->context->threads)
+  for (ptrdiff_t i = 0; i < work.all.points; i++) function(&work, i);
+  return STATUS_OK;
+}
+
+status LAYER_NAME(layers_store_cpu_)(const kernels_launch *launch, const kernels_call *call,
+                                     const kernels_ends *ends) {
+  const operation of = operation_describe(call->kind, call->options);
+  layer_work work = {.terms = 0};
+  layer_work_make(launch, call, ends, NULL, &work);
+#pragma omp parallel for schedule(static) num_threads(launch->context->threads)
+  for (ptrdiff_t i = 0; i < work.all.points; i++) layer_store(of.outputs, &work, i);
+  return STATUS_OK;
+}

@@ -1,0 +1,45 @@
+#include "device.cuh"
+
+#include "layer_point.h"
+
+/* Layers of points beside the ends of axes: one thread a point, any operation from its declaration. Layers
+ * are thin, so that the code is written for any operation at once. */
+
+constexpr int LAYER_THREADS = 128;
+
+__global__ void __launch_bounds__(LAYER_THREADS)
+    layers_kernel(const __grid_constant__ layer_work w, const __grid_constant__ operation of,
+                  const operation_kind kind) {
+  const ptrdiff_t i = (ptrdiff_t)blockIdx.x * LAYER_THREADS + (ptrdiff_t)threadIdx.x;
+  if (i < w.all.points) layer_compute(&of, kind, &w, i);
+}
+
+__global__ void __launch_bounds__(LAYER_THREADS)
+    layers_store_kernel(const __grid_constant__ layer_work w, const int outputs) {
+  const ptrdiff_t i = (ptrdiff_t)blockIdx.x * LAYER_THREADS + (ptrdiff_t)threadIdx.x;
+  if (i < w.all.points) layer_store(outputs, &w, i);
+}
+
+static unsigned layer_blocks(const layer_work &w) {
+  return (unsigned)((w.all.points + LAYER_THREADS - 1) / LAYER_THREADS);
+}
+
+extern "C" status NAME(layers_compute)(const kernels_launch *launch, const kernels_call *call,
+                                       const kernels_ends *ends, const kernels_inflow *inflow) {
+  layer_work w = {};
+  layer_work_make(launch, call, ends, inflow, &w);
+  if (w.all.points == 0) return STATUS_OK;
+  kernel_launch(layers_kernel, layer_blocks(w), LAYER_THREADS, 0, launch_stream(launch), w,
+                operation_describe(call->kind, call->options), call->kind);
+  return context_launched(launch->context, launch->queue, "kernel layers");
+}
+
+extern "C" status NAME(layers_store)(const kernels_launch *launch, const kernels_call *call,
+                                     const kernels_ends *ends) {
+  layer_work w = {};
+  layer_work_make(launch, call, ends, nullptr, &w);
+  if (w.all.points == 0) return STATUS_OK;
+  kernel_launch(layers_store_kernel, layer_blocks(w), LAYER_THREADS, 0, launch_stream(launch), w,
+                operation_describe(call->kind, call->options).outputs);
+  return context_launched(launch->context, launch->queue, "kernel layers store");
+}

@@ -1,0 +1,267 @@
+#ifndef FDAPP_KERNELS_LAYER_POINT_H
+#define FDAPP_KERNELS_LAYER_POINT_H
+
+/* An operation at one point of a layer, for both backends: what its declaration says, with rows of a closure
+ * along axes in whose layer the point lies and the interior differences along the others. Included after
+ * arithmetic.h, with `number` a single point.
+ *
+ * A row is a sum over the points from the end inwards of coefficient times (value there - value at the
+ * point), so that a constant has no difference, whatever the coefficients' rounding. */
+
+#include "layers.h"
+#include "operations.h"
+
+typedef struct layer_work {
+  layers all;
+  unsigned terms; /* in use */
+  unsigned options;
+  const real *in[OPERATION_INPUTS]; /* point (0, 0, 0) */
+  real *out[OPERATION_OUTPUTS];
+  real *result; /* of the layers */
+  const real *row, *table[3];
+  ptrdiff_t pitch, step[3]; /* of tables along x; from point to point along each axis */
+  int n[3];                 /* points of the slab, along z planes of it */
+  int wraps[3];             /* points beyond the first and the last are images */
+  int bounded[3], start[3]; /* global index of the slab's first point */
+  int last[3];              /* global index of the last */
+  int rows, width;
+  real first[3][STENCIL_RADIUS], second[3][STENCIL_RADIUS + 1], dissipation[3][STENCIL_RADIUS];
+  real centre[8]; /* of the Laplacian along a set of axes: bit d for axis d */
+  real uniform[3], scalar[OPERATION_SCALARS];
+  int enters;
+  real weight[3], sign, number; /* of the inflow */
+  const real *value[3][2];
+} layer_work;
+
+struct operation_point {
+  const layer_work *w;
+  ptrdiff_t at;
+  number term[OPERATION_TERMS];
+};
+
+ARITHMETIC number point_input(const operation_point *at, int input) {
+  return at->w->in[input][at->at];
+}
+
+ARITHMETIC number point_term(const operation_point *at, int term) {
+  return at->term[term];
+}
+
+ARITHMETIC number point_scalar(const operation_point *at, int scalar) {
+  return at->w->scalar[scalar];
+}
+
+ARITHMETIC ptrdiff_t layer_offset(const layer_work *w, const int p[3]) {
+  return p[2] * w->step[2] + p[1] * w->step[1] + p[0];
+}
+
+ARITHMETIC number layer_velocity(const operation *of, const layer_work *w, int d, const int p[3]) {
+  if (of->velocity == VELOCITY_STORED) return w->in[of->velocity_input + d][layer_offset(w, p)];
+  if (of->velocity != VELOCITY_TABLES) return w->uniform[d];
+  const real *y = w->table[AXIS_Y] + (ptrdiff_t)p[1] * KERNELS_TABLE;
+  const real *z = w->table[AXIS_Z] + (ptrdiff_t)p[2] * KERNELS_TABLE;
+  return table_velocity(w->table[AXIS_X][d * w->pitch + p[0]], y[d] * z[d], y[3 + d] + z[3 + d]);
+}
+
+/* What a term differences along axis d, `offset` points away. */
+ARITHMETIC number layer_value(const operation *of, int t, const layer_work *w, int d, const int p[3],
+                              int offset) {
+  int q[3] = {p[0], p[1], p[2]};
+  q[d] += offset;
+  if (w->wraps[d] && q[d] < 0) q[d] += w->n[d];
+  if (w->wraps[d] && q[d] >= w->n[d]) q[d] -= w->n[d];
+  const number value = w->in[of->term[t].along[d]][layer_offset(w, q)];
+  return of->term[t].product ? layer_velocity(of, w, d, q) * value : value;
+}
+
+/* The row of the closure for a point, counted from its end, or -1; [out] whether that is the high end. */
+ARITHMETIC int layer_row(const layer_work *w, int d, const int p[3], int *high) {
+  const int from_low = w->start[d] + p[d];
+  const int from_high = w->last[d] - from_low;
+  *high = from_high < w->rows;
+  if (!w->bounded[d] || (from_low >= w->rows && !*high)) return -1;
+  return *high ? from_high : from_low;
+}
+
+ARITHMETIC number layer_closed(const operation *of, int t, const layer_work *w, int d, const int p[3],
+                               int row, int high) {
+  const operation_difference difference = of->term[t].of;
+  const real *c = w->row + ((d * DIFFERENCES + (int)difference) * CLOSURE_ROWS + row) * CLOSURE_WIDTH;
+  const int inwards = high ? -1 : 1;
+  const number centre = layer_value(of, t, w, d, p, 0);
+  number sum = 0;
+  for (int j = 0; j < w->width; j++) {
+    if (j == row) continue;
+    sum = NUMBER_FMA(c[j], layer_value(of, t, w, d, p, (j - row) * inwards) - centre, sum);
+  }
+  return high && difference == DIFFERENCE_FIRST ? -sum : sum;
+}
+
+ARITHMETIC number layer_difference(const operation *of, int t, const layer_work *w, int d, const int p[3]) {
+  int high;
+  const int row = layer_row(w, d, p, &high);
+  if (row >= 0) return layer_closed(of, t, w, d, p, row, high);
+  number v[2 * STENCIL_RADIUS + 1];
+  for (int k = 0; k <= 2 * STENCIL_RADIUS; k++) v[k] = layer_value(of, t, w, d, p, k - STENCIL_RADIUS);
+  if (of->term[t].of == DIFFERENCE_FIRST)
+    return first_derivative(w->first[d], v[0], v[1], v[2], v[3], v[5], v[6], v[7], v[8]);
+  return even_difference(w->dissipation[d], v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]);
+}
+
+/* Second differences: rows of closures are added where pairs would be. */
+ARITHMETIC number layer_chain(const operation *of, int t, const layer_work *w, const int p[3]) {
+  number sum = 0;
+  int inside = 0;
+  for (int d = 0; d < 3; d++) {
+    int high;
+    const int row = layer_row(w, d, p, &high);
+    if (row >= 0) {
+      sum = sum + layer_closed(of, t, w, d, p, row, high);
+    } else {
+      number v[2 * STENCIL_RADIUS + 1];
+      for (int k = 0; k <= 2 * STENCIL_RADIUS; k++) v[k] = layer_value(of, t, w, d, p, k - STENCIL_RADIUS);
+      sum = second_pairs(w->second[d], sum, v[0], v[1], v[2], v[3], v[5], v[6], v[7], v[8]);
+      inside |= 1 << d;
+    }
+  }
+  return NUMBER_FMA(w->centre[inside], layer_value(of, t, w, 0, p, 0), sum);
+}
+
+ARITHMETIC number layer_term(const operation *of, int t, const layer_work *w, const int p[3]) {
+  const operation_term *term = &of->term[t];
+  if (term->fold == FOLD_CHAIN) return layer_chain(of, t, w, p);
+  number part[3] = {0, 0, 0}, c[3] = {0, 0, 0};
+  int axes = 0;
+  for (int d = 0; d < 3; d++) {
+    if (term->along[d] == OPERATION_NONE) continue;
+    part[d] = layer_difference(of, t, w, d, p);
+    axes++;
+    if (term->fold == FOLD_SUM) continue;
+    c[d] = layer_velocity(of, w, d, p);
+    if (term->fold == FOLD_SPEED) c[d] = NUMBER_ABS(c[d]);
+  }
+  if (term->fold != FOLD_SUM) return advective(c[0], c[1], c[2], part[0], part[1], part[2]);
+  if (axes == 3) return divergence_sum(part[0], part[1], part[2]);
+  return term->along[0] != OPERATION_NONE ? part[0] : term->along[1] != OPERATION_NONE ? part[1] : part[2];
+}
+
+/* The penalties of the ends that a point lies on: x, y, z, the low end first. */
+ARITHMETIC number layer_enter(const operation *of, const layer_work *w, const int p[3], number result) {
+  const number f = w->in[0][layer_offset(w, p)];
+  const ptrdiff_t place[3] = {p[1] + (ptrdiff_t)w->n[1] * p[2], p[0] + (ptrdiff_t)w->n[0] * p[2],
+                              p[0] + (ptrdiff_t)w->n[0] * p[1]};
+  for (int d = 0; d < 3; d++) {
+    const int i = w->start[d] + p[d];
+    for (int high = 0; high < 2; high++) {
+      if (!w->bounded[d] || i != (high ? w->last[d] : 0)) continue;
+      const number inwards = w->sign * layer_velocity(of, w, d, p);
+      const number speed = high ? -inwards : inwards;
+      if (!(speed > 0)) continue;
+      const number g = w->value[d][high] != NULL ? w->value[d][high][place[d]] : w->number;
+      result = NUMBER_FMA(w->weight[d] * speed, g - f, result);
+    }
+  }
+  return result;
+}
+
+/* The point with number i. */
+ARITHMETIC void layer_place(const layer_work *w, ptrdiff_t i, int p[3]) {
+  int b = 0;
+  while (b + 1 < w->all.count && i >= w->all.box[b + 1].first) b++;
+  const layers_box *box = &w->all.box[b];
+  const ptrdiff_t in_box = i - box->first;
+  const ptrdiff_t row = in_box / box->extent[0];
+  p[0] = box->origin[0] + (int)(in_box - row * box->extent[0]);
+  p[1] = box->origin[1] + (int)(row % box->extent[1]);
+  p[2] = box->origin[2] + (int)(row / box->extent[1]);
+}
+
+ARITHMETIC void layer_compute(const operation *of, operation_kind kind, const layer_work *w, ptrdiff_t i) {
+  int p[3];
+  layer_place(w, i, p);
+  operation_point point;
+  point.w = w;
+  point.at = layer_offset(w, p);
+  for (int t = 0; t < OPERATION_TERMS; t++)
+    point.term[t] = operation_has(of, t) && (w->terms >> t & 1U) ? layer_term(of, t, w, p) : 0;
+  for (int k = 0; k < of->outputs; k++) {
+    const number result = operation_finish(kind, w->options, k, &point);
+    w->result[k * w->all.points + i] = k == 0 && w->enters ? layer_enter(of, w, p, result) : result;
+  }
+}
+
+ARITHMETIC void layer_store(int outputs, const layer_work *w, ptrdiff_t i) {
+  int p[3];
+  layer_place(w, i, p);
+  const ptrdiff_t at = layer_offset(w, p);
+  for (int k = 0; k < outputs; k++) w->out[k][at] = w->result[k * w->all.points + i];
+}
+
+static inline void layer_work_inflow(const kernels_inflow *inflow, layer_work *w) {
+  w->enters = inflow != NULL;
+  for (int d = 0; d < 3 && inflow != NULL; d++) {
+    w->weight[d] = (real)inflow->weight[d];
+    for (int end = 0; end < 2; end++) w->value[d][end] = (const real *)inflow->value[d][end];
+  }
+  if (inflow == NULL) return;
+  w->sign = (real)inflow->sign;
+  w->number = (real)inflow->number;
+}
+
+static inline void layer_work_grid(const kernels_launch *launch, const kernels_ends *ends, layer_work *w) {
+  const kernels_shape *shape = &launch->shape;
+  const int n[3] = {shape->nx, shape->ny, shape->nz};
+  w->all = layers_make(launch, ends);
+  w->step[0] = 1;
+  w->step[1] = shape->ldx;
+  w->step[2] = shape->plane;
+  w->pitch = shape->ldx + 2 * KERNELS_TABLE_SIDE;
+  for (int d = 0; d < 3; d++) {
+    w->n[d] = n[d];
+    w->bounded[d] = ends->bounded[d];
+    w->wraps[d] = !ends->bounded[d] && (d != 2 || shape->whole);
+    w->start[d] = d == 2 ? ends->z0 : 0;
+    w->last[d] = (d == 2 ? ends->nz : n[d]) - 1;
+  }
+  w->rows = ends->rows;
+  w->width = ends->width;
+  w->row = (const real *)ends->row;
+  w->result = (real *)ends->layer;
+}
+
+static inline void layer_work_stencil(const stencil *stencil, layer_work *w) {
+  for (int d = 0; d < 3; d++) {
+    for (int k = 0; k < STENCIL_RADIUS; k++) {
+      w->first[d][k] = (real)stencil->first[d][k];
+      w->dissipation[d][k] = (real)stencil->dissipation[d][k];
+    }
+    for (int k = 0; k <= STENCIL_RADIUS; k++) w->second[d][k] = (real)stencil->second[d][k];
+  }
+  for (int set = 0; set < 8; set++) {
+    double sum = 0.0;
+    for (int d = 0; d < 3; d++) sum += (set >> d & 1) ? stencil->second[d][0] : 0.0;
+    w->centre[set] = (real)sum;
+  }
+}
+
+/* Everything that the points of a launch share. */
+static inline void layer_work_make(const kernels_launch *launch, const kernels_call *call,
+                                   const kernels_ends *ends, const kernels_inflow *inflow, layer_work *w) {
+  const operation of = operation_describe(call->kind, call->options);
+  const ptrdiff_t first = KERNELS_HALO * launch->shape.plane;
+  layer_work_grid(launch, ends, w);
+  layer_work_stencil(launch->stencil, w);
+  layer_work_inflow(inflow, w);
+  w->terms = of.terms;
+  w->options = call->options;
+  for (int i = 0; i < OPERATION_INPUTS; i++)
+    w->in[i] = (of.inputs >> i & 1U) ? (const real *)call->in[i] + first : NULL;
+  for (int k = 0; k < of.outputs; k++) w->out[k] = (real *)call->out[k] + first;
+  w->table[0] = (const real *)call->tables.x;
+  w->table[1] = (const real *)call->tables.y;
+  w->table[2] = (const real *)call->tables.z;
+  for (int d = 0; d < 3; d++) w->uniform[d] = (real)call->uniform[d];
+  for (int i = 0; i < OPERATION_SCALARS; i++) w->scalar[i] = (real)call->scalar[i];
+}
+
+#endif
