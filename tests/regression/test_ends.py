@@ -1,0 +1,279 @@
+"""Axes with ends: an independent program, numpy alone, takes step 0 of a run and the exact fractions of
+kernels/closures.json, and computes step N with dense matrices. Orders, balances, ranks and resuming as well.
+"""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from program import attribute, launch, merged, phi, run, states, table
+
+FAMILIES = {
+    family["order"]: family
+    for family in json.loads((Path(__file__).resolve().parents[2] / "kernels" / "closures.json").read_text())
+}
+STEPS = 4
+BASE = {
+    "grid": {"nx": 19, "ny": 18, "nz": 17, "ly": 0.8, "lz": 1.2},
+    "physics": {"form": "skew"},
+    "initial": {"case": "gaussian", "center_x": 0.3, "center_y": 0.35, "width": 0.2, "background": 0.1},
+    "velocity": {"field": "uniform", "u": 0.9, "v": -0.7, "w": 0.4},
+    "time": {"courant": 0.8, "steps": STEPS},
+    "compute": {"threads": 1, "backend": "cpu"},
+    "output": {"fields_every": STEPS, "diagnostics_every": 1},
+}
+FLOWS = {
+    "uniform": {"field": "uniform", "u": 0.9, "v": -0.7, "w": 0.4},
+    "rotation": {"field": "rotation", "period": 1.5},
+    "deformation": {"field": "deformation", "period": 0.4},
+    "formula": {"field": "formula", "u": "x - 0.4", "v": "0.5*y - x*z", "w": "0.3 - z", "factor": "cos(3*t)"},
+}
+
+
+def bounded(configuration, axis):
+    return configuration.get("boundary", {}).get("xyz"[axis], "periodic") == "open"
+
+
+def norm(configuration, axis):
+    """Weights times spacing, and the spacing."""
+    n = configuration["grid"]["n" + "xyz"[axis]]
+    length = configuration["grid"].get("l" + "xyz"[axis], 1.0)
+    h = length / (n - 1 if bounded(configuration, axis) else n)
+    weights = np.ones(n)
+    if bounded(configuration, axis):
+        closed = [float(Fraction(w)) for w in FAMILIES[configuration["compute"].get("order", 8)]["norm"]]
+        weights[: len(closed)] = closed
+        weights[n - len(closed) :] = closed[::-1]
+    return weights * h, h
+
+
+def matrix(configuration, name, axis, power):
+    """A dense operator along an axis; `second` lets nothing through the ends."""
+    family = FAMILIES[configuration["compute"].get("order", 8)]
+    weights, h = norm(configuration, axis)
+    n = len(weights)
+    inside = [float(Fraction(v)) for v in family[name + "_interior"]]
+    reach = len(inside) // 2
+    whole = np.zeros((n, n))
+    for i in range(n):
+        for j, value in enumerate(inside):
+            whole[i, (i - reach + j) % n] += value
+    if bounded(configuration, axis):
+        sign = -1 if name == "first" else 1
+        for i, row in enumerate(family[name + "_rows"]):
+            for at, step, factor in ((i, 1, 1), (n - 1 - i, -1, sign)):
+                whole[at] = 0
+                for j, value in enumerate(row):
+                    whole[at, (0 if step == 1 else n - 1) + step * j] = factor * float(Fraction(value))
+        if name == "second":
+            for j, value in enumerate(family["slope"]):
+                share = float(Fraction(value) / Fraction(family["norm"][0]))
+                whole[0, j] += share
+                whole[n - 1, n - 1 - j] += share
+    return whole / h**power
+
+
+def along(operator, f, axis):
+    return np.moveaxis(np.tensordot(operator, np.moveaxis(f, 2 - axis, 0), 1), 0, 2 - axis)
+
+
+def points(configuration):
+    coordinates = []
+    for axis in range(3):
+        weights, h = norm(configuration, axis)
+        shape = [1, 1, 1]
+        shape[2 - axis] = -1
+        coordinates.append((h * np.arange(len(weights))).reshape(shape))
+    return coordinates
+
+
+def velocity(configuration):
+    keys = configuration["velocity"]
+    x, y, z = points(configuration)
+    lx, ly, lz = (configuration["grid"].get("l" + a, 1.0) for a in "xyz")
+    shape = np.broadcast_shapes(x.shape, y.shape, z.shape)
+    factor = lambda t: 1.0  # noqa: E731
+    if keys["field"] == "uniform":
+        parts = keys["u"], keys["v"], keys["w"]
+    elif keys["field"] == "rotation":
+        omega = 2 * np.pi / keys["period"]
+        parts = -omega * (y - ly / 2), omega * (x - lx / 2), 0.0
+    elif keys["field"] == "deformation":
+        a, b, c = 2 * np.pi * x / lx, 2 * np.pi * y / ly, 2 * np.pi * z / lz
+        parts = (
+            2 * lx * np.sin(a / 2) ** 2 * np.sin(b) * np.sin(c),
+            -ly * np.sin(a) * np.sin(b / 2) ** 2 * np.sin(c),
+            -lz * np.sin(a) * np.sin(b) * np.sin(c / 2) ** 2,
+        )
+        factor = lambda t: np.cos(np.pi * t / keys["period"])  # noqa: E731
+    else:
+        parts = x - 0.4, 0.5 * y - x * z, 0.3 - z
+        factor = lambda t: np.cos(3 * t)  # noqa: E731
+    return [np.broadcast_to(part, shape) for part in parts], factor
+
+
+def slope_of(configuration, entering):
+    """d phi/dt; entering(t): what enters, as an array over the grid."""
+    c, factor = velocity(configuration)
+    physics = configuration["physics"]
+    first = [matrix(configuration, "first", d, 1) for d in range(3)]
+    even = [matrix(configuration, "dissipation", d, 1) for d in range(3)]
+    second = [matrix(configuration, "second", d, 2) for d in range(3)]
+
+    def slope(t, f):
+        advective = sum(c[d] * along(first[d], f, d) for d in range(3))
+        conservative = sum(along(first[d], c[d] * f, d) for d in range(3))
+        form = {"advective": advective, "conservative": conservative, "skew": (advective + conservative) / 2}
+        result = -factor(t) * form[physics["form"]]
+        if physics.get("difference") == "upwind":
+            result += sum(abs(factor(t) * c[d]) * along(even[d], f, d) for d in range(3))
+        if physics.get("diffusivity"):
+            result += physics["diffusivity"] * sum(along(second[d], f, d) for d in range(3))
+        for d in range(3):
+            for end, sign in ((0, 1), (-1, -1)):
+                if not bounded(configuration, d):
+                    continue
+                at = [slice(None)] * 3
+                at[2 - d] = end
+                at = tuple(at)
+                speed = np.maximum(sign * factor(t) * c[d][at], 0.0)
+                result[at] += speed / norm(configuration, d)[0][0] * (entering(t) - f)[at]
+        return result
+
+    return slope
+
+
+def classical(slope, f, t, dt):
+    k1 = slope(t, f)
+    k2 = slope(t + dt / 2, f + dt / 2 * k1)
+    k3 = slope(t + dt / 2, f + dt / 2 * k2)
+    k4 = slope(t + dt, f + dt * k3)
+    return f + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+def gaussian(configuration):
+    """The solution of the uniform flow: images along periodic axes alone."""
+    keys, u = configuration["initial"], configuration["velocity"]
+    lengths = [configuration["grid"].get("l" + a, 1.0) for a in "xyz"]
+
+    def value(t):
+        shape = 1.0
+        for d, p in enumerate(points(configuration)):
+            center = keys.get("center_" + "xyz"[d], lengths[d] / 2) + u["uvw"[d]] * t
+            images = (0,) if bounded(configuration, d) else range(-4, 5)
+            shape = shape * sum(np.exp(-(((p - center + m * lengths[d]) / keys["width"]) ** 2) / 2) for m in images)
+        return keys["background"] + shape
+
+    return value
+
+
+CASES = [
+    ("x", "uniform", "exact", "advective", 8, "central", 0.0, 1),
+    ("xyz", "uniform", "exact", "advective", 6, "upwind", 0.0, 2),
+    ("xz", "rotation", "0.3", "conservative", 4, "central", 0.0, 3),
+    ("yz", "deformation", "0.2", "skew", 8, "upwind", 0.0, 2),
+    ("xyz", "formula", "0.1 + x*y - 0.2*z*t", "skew", 2, "upwind", 0.0, 4),
+    ("xyz", "formula", "0.4*x - y*z", "conservative", 6, "central", 0.004, 1),
+    ("z", "uniform", "0.5", "skew", 8, "central", 0.003, 2),
+]
+
+
+@pytest.mark.parametrize(("axes", "flow", "value", "form", "order", "difference", "kappa", "ranks"), CASES)
+def test_step_n_from_step_0(tmp_path, axes, flow, value, form, order, difference, kappa, ranks):
+    configuration = merged(
+        BASE,
+        {
+            "boundary": {**{a: "open" for a in axes}, "value": value},
+            "velocity": FLOWS[flow],
+            "physics": {"form": form, "difference": difference, "diffusivity": kappa},
+            "compute": {"order": order},
+        },
+    )
+    run(tmp_path / "run", configuration, ranks=ranks)
+    first_state, last_state = states(tmp_path / "run")
+    f = phi(tmp_path / "run" / first_state)
+    dt = attribute(tmp_path / "run" / first_state, "dt")
+    x, y, z = points(configuration)
+    entering = {
+        "exact": gaussian(configuration),
+        "0.1 + x*y - 0.2*z*t": lambda t: 0.1 + x * y - 0.2 * z * t,
+        "0.4*x - y*z": lambda t: 0.4 * x - y * z,
+    }.get(value, lambda t: np.full(f.shape, float(value)))
+    slope = slope_of(configuration, entering)
+    for step in range(STEPS):
+        f = classical(slope, f, step * dt, dt)
+    result = phi(tmp_path / "run" / last_state)
+    assert np.abs(result - f).max() < 1e-12 * np.abs(f).max()
+    assert np.abs(result - phi(tmp_path / "run" / first_state)).max() > 0.01, "nothing has moved"
+    weights = [norm(configuration, d)[0] for d in range(3)]
+    row = table(tmp_path / "run").splitlines()[-1].split(",")
+    assert float(row[3]) == pytest.approx(np.einsum("zyx,z,y,x", f, weights[2], weights[1], weights[0]), rel=1e-12)
+    assert float(row[4]) == pytest.approx(
+        np.einsum("zyx,z,y,x", f**2, weights[2], weights[1], weights[0]) ** 0.5, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(("order", "least"), [(2, 1.9), (4, 2.9), (6, 3.9), (8, 4.9)])
+def test_order_of_an_inflow(tmp_path, order, least):
+    """A pulse that comes in at one end and has left half by the other."""
+    errors = []
+    for n in (41, 81):
+        configuration = merged(
+            BASE,
+            {
+                "grid": {"nx": n, "ny": 9, "nz": 4, "ly": 1.0, "lz": 1.0},
+                "boundary": {"x": "open"},
+                "initial": {
+                    "case": "formula",
+                    "formula": "exp(-((x + 0.5)/0.15)^2)",
+                    "center_x": None,
+                    "center_y": None,
+                    "width": None,
+                    "background": None,
+                },
+                "velocity": {"u": 1, "v": 0, "w": 0},
+                "time": {"courant": 0.25, "steps": None, "t_end": 1.5},
+                "compute": {"order": order},
+                "output": {"fields_every": 0, "diagnostics_every": 0},
+            },
+        )
+        run(tmp_path / f"run{n}", configuration, "output.diagnostics_every=100000")
+        errors.append(float(table(tmp_path / f"run{n}").splitlines()[-1].split(",")[9]))
+    assert np.log2(errors[0] / errors[1]) > least
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_one_answer(tmp_path, precision):
+    """Ranks, threads and a resumed run do not show."""
+    changes = {"boundary": {"x": "open", "z": "open", "value": "sin(9*t)*x"}, "grid": {"nz": 32}}
+    configuration = merged(BASE, changes, {"velocity": FLOWS["formula"], "compute": {"precision": precision}})
+    hashes = set()
+    for ranks, threads in ((1, 1), (2, 1), (3, 2), (4, 1)):
+        directory = tmp_path / f"run{ranks}"
+        said = run(directory, configuration, f"compute.threads={threads}", ranks=ranks).stdout
+        hashes.add(next(line for line in said.splitlines() if line.startswith("hash")))
+    run(tmp_path / "part", configuration, "time.steps=2", "output.fields_every=1", ranks=2)
+    said = run(tmp_path / "part", configuration, "restart.from=latest").stdout
+    hashes.add(next(line for line in said.splitlines() if line.startswith("hash")))
+    assert len(hashes) == 1
+
+
+def test_the_resolved_configuration_is_one(tmp_path):
+    configuration = merged(BASE, {"boundary": {"x_low": "open", "x_high": "open", "value": "0.5"}})
+    run(tmp_path / "run", configuration)
+    text = (tmp_path / "run" / "config.ini").read_text()
+    assert "x = open" in text and "y = periodic" in text and "value = 0.5" in text
+    assert "x_low" not in text
+    launch(tmp_path, 1, "run/config.ini", "--validate")
+
+
+def test_a_constant_stays(tmp_path):
+    """To the bit, where it is what enters, too."""
+    initial = {"case": "formula", "formula": "0.7", "center_x": None, "center_y": None, "width": None}
+    changes = {"boundary": {"x": "open", "y": "open", "z": "open", "value": "0.7"}}
+    changes |= {"initial": {**initial, "background": None}, "physics": {"form": "advective", "difference": "upwind"}}
+    run(tmp_path / "run", merged(BASE, changes, {"velocity": FLOWS["rotation"]}))
+    assert np.unique(phi(tmp_path / "run" / states(tmp_path / "run")[-1])).tolist() == [0.7]
