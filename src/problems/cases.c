@@ -57,7 +57,7 @@ const char *cases_exact_text(const config *config, char text[CASES_TEXT]) {
   const velocity_field *velocity = velocity_of(config);
   const char *more = "";
   if (!cases_exact_exists(config)) {
-    if (is_carried(config)) more = velocity->otherwise;
+    if (is_carried(config)) more = may_exist(config) ? "another value enters" : velocity->otherwise;
     (void)snprintf(text, CASES_TEXT, "not known%s%s", more[0] != '\0' ? ": " : "", more);
   } else {
     if (!cases_has_source(config) && velocity->when != NULL) more = velocity->when;

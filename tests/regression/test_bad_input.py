@@ -229,6 +229,17 @@ CASES = [
         ("command line: compute.precision = single: ", "too small for it; accepted: double")),
     Bad("small second derivatives in single precision", ("run.ini", "compute.precision=single", "grid.lx=1e16", "physics.diffusivity=1"),
         ("command line: compute.precision = single: ", "too small for it; accepted: double"), ranks=(1, 2)),
+    # Ends of axes.
+    override("an end that is not known", "boundary.x=opne", "boundary.x = opne: not known", "did you mean 'open'?", ranks=(1, 2)),
+    Bad("one end alone", ("run.ini", "boundary.x_low=open"), ("boundary.x_low: one end of the axis is periodic and the other is not",)),
+    Bad("the high end alone", ("run.ini", "boundary.z_high=open"), ("boundary.z_high: one end of the axis is periodic",)),
+    Bad("an axis and its end", ("run.ini", "boundary.y=open", "boundary.y_low=open"), ("boundary.y_low: the axis is given, too",)),
+    Bad("too few points for two closures", ("run.ini", "boundary.x=open"), ("grid.nx = 12: too few points for an axis with ends; accepted: at least 16 at order 8",)),
+    Bad("too few planes with ends", ("run.ini", "boundary.z=open", "compute.order=2", "grid.nz=8"), ("grid.nz = 8: too few points", "at least 9 at order 2")),
+    Bad("slabs thinner than a closure", ("run.ini", "boundary.z=open", "grid.nz=20"), ("20 planes on 3 ranks: 6 on the last; accepted: at least 8",), ranks=(3,)),
+    Bad("no exact solution to enter", ("run.ini", "boundary.z=open", "grid.nz=20", "boundary.value=exact"), ("boundary.value = exact: the solution is not known at all times",)),
+    Bad("a formula that cannot be read", ("run.ini", "boundary.z=open", "grid.nz=20", "boundary.value=2*"), ("boundary.value = 2*: ",)),
+    Bad("a formula that is not finite", ("run.ini", "boundary.z=open", "grid.nz=20", "boundary.value=1/t"), ("boundary.value = 1/t: is ",)),
     # The environment.
     Bad("more memory than there is", ("run.ini", "grid.nx=30000", "grid.ny=30000", "grid.nz=3000"),
         ("memory: ", "GiB needed"), code=3, ranks=(1, 2)),
