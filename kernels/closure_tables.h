@@ -1,7 +1,8 @@
 #ifndef FDAPP_KERNELS_CLOSURE_TABLES_H
 #define FDAPP_KERNELS_CLOSURE_TABLES_H
 
-/* clang-format off: made from closures.json by run/closures.py; edit that file and run the script. */
+/* Made from closures.json by run/closures.py: edit that file and run the script. */
+/* clang-format off */
 
 static const closure closures[] = {
     {.order = 2, .rows = 1, .width = 3,

@@ -31,7 +31,8 @@ DIFFERENCES = ("first", "second", "dissipation")
 HEAD = """#ifndef FDAPP_KERNELS_CLOSURE_TABLES_H
 #define FDAPP_KERNELS_CLOSURE_TABLES_H
 
-/* clang-format off: made from closures.json by run/closures.py; edit that file and run the script. */
+/* Made from closures.json by run/closures.py: edit that file and run the script. */
+/* clang-format off */
 
 static const closure closures[] = {
 """

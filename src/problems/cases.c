@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "snapshots/dataset.h"
@@ -14,56 +13,6 @@ static const initial_case *case_of(const config *config) {
 
 static const velocity_field *velocity_of(const config *config) {
   return velocities_at(config->velocity);
-}
-
-/* Whether the case is still known after the velocity's motion, if nothing were periodic. An end lets nothing
- * through by diffusion, which no case knows of. */
-static int is_carried(const config *config) {
-  const unsigned motion = velocity_of(config)->motion & case_of(config)->known_after;
-  if (cases_bounded(config) && config->diffusivity > 0.0) return 0;
-  return motion != 0 && (config->diffusivity == 0.0 || (motion == PROBLEM_SHIFT && case_of(config)->spreads));
-}
-
-static int is_held(const config *config) {
-  const velocity_field *velocity = velocity_of(config);
-  return velocity->holds == NULL || velocity->holds(config, case_of(config)->reach * config->width);
-}
-
-int cases_bounded(const config *config) {
-  return problem_bounded(config, 0) || problem_bounded(config, 1) || problem_bounded(config, 2);
-}
-
-/* If what enters is the solution, too. */
-static int may_exist(const config *config) {
-  return cases_has_source(config) || (is_carried(config) && is_held(config));
-}
-
-int cases_exact_can_enter(const config *config) {
-  return may_exist(config) && (cases_has_source(config) || velocity_of(config)->known == NULL);
-}
-
-int cases_exact_exists(const config *config) {
-  return may_exist(config) && (!cases_bounded(config) || strcmp(config->entering, CONFIG_EXACT) == 0);
-}
-
-int cases_exact_known(const config *config, double time) {
-  const velocity_field *velocity = velocity_of(config);
-  if (time == 0.0) return 1;
-  if (!cases_exact_exists(config)) return 0;
-  return cases_has_source(config) || velocity->known == NULL || velocity->known(config, time);
-}
-
-const char *cases_exact_text(const config *config, char text[CASES_TEXT]) {
-  const velocity_field *velocity = velocity_of(config);
-  const char *more = "";
-  if (!cases_exact_exists(config)) {
-    if (is_carried(config)) more = may_exist(config) ? "another value enters" : velocity->otherwise;
-    (void)snprintf(text, CASES_TEXT, "not known%s%s", more[0] != '\0' ? ": " : "", more);
-  } else {
-    if (!cases_has_source(config) && velocity->when != NULL) more = velocity->when;
-    (void)snprintf(text, CASES_TEXT, "known%s%s", more[0] != '\0' ? " " : "", more);
-  }
-  return text;
 }
 
 /* Entry of an axis table, at x where it was at t = 0: a factor of a product, the distance from a body's
@@ -227,10 +176,6 @@ status cases_fingerprint(const config *config, const grid *grid, uint64_t *finge
   cases_velocity_close(&velocity);
   free(row);
   return result;
-}
-
-int cases_has_source(const config *config) {
-  return case_of(config)->source != NULL;
 }
 
 status cases_source_open(const config *config, const grid *grid, cases_source *source) {

@@ -12,8 +12,9 @@ static char *list_of(checkpoint_differences *differences, const char *section, c
   const int method = strcmp(name, "form") == 0 || strcmp(name, "difference") == 0 ||
                      strcmp(name, "scheme") == 0 || strcmp(name, "order") == 0;
   if (method) return differences->method;
-  const int problem = strcmp(section, "physics") == 0 || strcmp(section, "boundary") == 0 || strcmp(section, "initial") == 0 ||
-                      strcmp(section, "velocity") == 0 || strcmp(section, CONFIG_CONSTANTS) == 0;
+  const int problem = strcmp(section, "physics") == 0 || strcmp(section, "boundary") == 0 ||
+                      strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0 ||
+                      strcmp(section, CONFIG_CONSTANTS) == 0;
   return problem ? differences->problem : NULL;
 }
 

@@ -186,7 +186,7 @@ def test_step_n_from_step_0(tmp_path, axes, flow, value, form, order, difference
     configuration = merged(
         BASE,
         {
-            "boundary": {**{a: "open" for a in axes}, "value": value},
+            "boundary": {**dict.fromkeys(axes, "open"), "value": value},
             "velocity": FLOWS[flow],
             "physics": {"form": form, "difference": difference, "diffusivity": kappa},
             "compute": {"order": order},
