@@ -192,7 +192,8 @@ def header(families):
         rows["second"] = closed_second(family)
         width = max(len(row) for name in DIFFERENCES for row in rows[name])
         text += f"    {{.order = {family['order']}, .rows = {len(family['norm'])}, .width = {width},\n"
-        text += f"     .weight = {braces(fractions(family['norm']))},\n     .stiffness = {float(Fraction(family['stiffness']))},\n     .row = {{\n"
+        text += f"     .weight = {braces(fractions(family['norm']))},\n"
+        text += f"     .stiffness = {float(Fraction(family['stiffness']))},\n     .row = {{\n"
         for name in DIFFERENCES:
             text += f"       [DIFFERENCE_{name.upper()}] = {{\n"
             text += "".join(f"         {braces(row)},\n" for row in rows[name]) + "       },\n"
