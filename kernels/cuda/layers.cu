@@ -1,5 +1,8 @@
 #include "device.cuh"
 
+extern "C" {
+#include "layers.h"
+}
 #include "layer_point.h"
 
 /* Layers of points beside the ends of axes: one thread a point, any operation from its declaration. Layers
