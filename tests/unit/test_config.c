@@ -246,7 +246,8 @@ static void test_bad_lines(void **state) {
   assert_refused(MINIMAL "[]\n", 12, "[]", "unknown section");
   assert_refused(MINIMAL "\n\njunk\n[physics]\nfrom = 1\n", 14, "junk", "not understood");
   assert_refused(MINIMAL "steps", 12, "steps", "not understood");
-  assert_refused(MINIMAL "= 5\n", 12, "time. = 5: unknown key", "scheme, courant, dt, t_end, steps");
+  assert_refused(MINIMAL "= 5\n", 12, "time. = 5: unknown key",
+                 "scheme, courant, dt, adaptive, t_end, steps");
   assert_refused(MINIMAL "shceme = rk4\n", 12, "time.shceme = rk4: unknown key", "did you mean 'scheme'?");
   assert_refused(MINIMAL "Scheme = rk4\n", 12, "time.Scheme = rk4", "did you mean 'scheme'?");
   assert_refused(MINIMAL "order = 4\n", 12, "time.order = 4: unknown key", "did you mean 'compute.order'?");
