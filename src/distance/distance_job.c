@@ -125,7 +125,7 @@ static void print_plan(const job *job) {
   double device = 0.0, host = 0.0;
   char text[192];
   needs_of(job, &device, &host);
-  log_info("input      %s, %s, %s precision\n", options->input, options->dataset, 0,
+  log_info("input      %s, %s, %s precision\n", options->input, options->dataset,
            config_precision_name(job->about.precision));
   log_info("grid       %" PRId64 " x %" PRId64 " x %" PRId64 ", %g, %g, %g apart\n", grid->n[0], grid->n[1],
            grid->n[2], grid->h[0], grid->h[1], grid->h[2]);

@@ -332,5 +332,6 @@ def test_plan_alone(tmp_path):
     write(tmp_path / "in.hdf", GOOD)
     said = distance(tmp_path, "--validate", "--hopf-lax", "2", "binary=yes", ranks=2)
     assert "10 x 7 x 13" in said.stdout
+    assert "in.hdf, VTKHDF/PointData/phi, double precision" in said.stdout
     assert "without effect with --hopf-lax: binary" in said.stderr
     assert not (tmp_path / "out.hdf").exists()
