@@ -406,7 +406,11 @@ static void edges_of_zeros(rig *rig) {
   for (int order = 2; order <= 8; order += 2) {
     rig_shape(rig, rig_large[0][0], rig_large[0][1], rig_large[0][2]);
     rig_stencil(rig, order, 0.02, 0.03, 0.04);
-    edges_all(rig, twin_zeros, 0.0);
+    if (order == 8) {
+      edges_all(rig, twin_zeros, 0.0);
+    } else {
+      edges_plain(rig, twin_zeros, 0.0, order == 4, FORM_ADVECTIVE);
+    }
   }
 }
 

@@ -15,7 +15,7 @@
  * rounding of the elementary functions in double precision, ARITH 15, 2001), which no evaluation in pairs of
  * doubles can decide. */
 
-enum { RANDOM = 20000, DIGITS = 400 };
+enum { RANDOM = 5000, DIGITS = 400 };
 
 typedef struct function {
   const char *name;
