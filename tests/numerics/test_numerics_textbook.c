@@ -7,7 +7,7 @@
 #include "textbook.h"
 
 /* Relative difference after a few steps; the first time is not 0, so that g(t) and the source have moved. */
-static double distance(const config *config, int steps) {
+static double difference(const config *config, int steps) {
   const double t = 0.13, dt = 0.011;
   lab lab;
   double *ours = lab_array(config);
@@ -46,8 +46,9 @@ static void test_schemes_forms_and_velocities(void **state) {
         config config = case_of(scheme, velocity, form);
         config.diffusivity = (scheme + velocity + form) % 2 == 0 ? 0.003 : 0.0;
         config.difference = (config_difference)((scheme + form) % 2);
-        lab_between(distance(&config, 6), 0.0, 1e-12, "%s, %s, %s, kappa %g", schemes_at(config.scheme)->name,
-                    velocities_at(config.velocity)->name, config_form_name(config.form), config.diffusivity);
+        lab_between(difference(&config, 6), 0.0, 1e-12, "%s, %s, %s, kappa %g",
+                    schemes_at(config.scheme)->name, velocities_at(config.velocity)->name,
+                    config_form_name(config.form), config.diffusivity);
       }
     }
   }
@@ -61,7 +62,7 @@ static void test_source(void **state) {
       config.initial = cases_find("manufactured");
       config.wave_number[0] = 2;
       config.diffusivity = 0.003;
-      lab_between(distance(&config, 6), 0.0, 1e-12, "%s, %s with a source", schemes_at(config.scheme)->name,
+      lab_between(difference(&config, 6), 0.0, 1e-12, "%s, %s with a source", schemes_at(config.scheme)->name,
                   velocities_at(config.velocity)->name);
     }
   }
@@ -75,7 +76,7 @@ static void test_orders_of_accuracy(void **state) {
     config.order = order;
     for (int upwind = 0; upwind < 2; upwind++) {
       config.difference = upwind ? CONFIG_DIFFERENCE_UPWIND : CONFIG_DIFFERENCE_CENTRAL;
-      lab_between(distance(&config, 6), 0.0, 1e-12, "order %d, upwind %d", order, upwind);
+      lab_between(difference(&config, 6), 0.0, 1e-12, "order %d, upwind %d", order, upwind);
     }
   }
 }
@@ -87,7 +88,8 @@ static void test_single_precision(void **state) {
     config.diffusivity = 0.003;
     config.precision = PRECISION_SINGLE;
     /* At least one rounding of single precision is there, and little more. */
-    lab_between(distance(&config, 6), 1e-9, 2e-6, "%s in single precision", schemes_at(config.scheme)->name);
+    lab_between(difference(&config, 6), 1e-9, 2e-6, "%s in single precision",
+                schemes_at(config.scheme)->name);
   }
 }
 
