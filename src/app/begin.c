@@ -56,6 +56,7 @@ status begin_prepare(simulation *sim) {
   CHECK(diagnostics_create(sim->comm, &sim->grid, equation->unknowns, equation->names,
                            config->diagnostics_every, equation_fact(equation->known_later, config),
                            &sim->diagnostics));
+  CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
   return open_snapshots(sim);
 }
 
@@ -136,7 +137,8 @@ static status open_files(simulation *sim, int64_t from) {
   CHECK(write_config(sim));
   if (sim->config->hash_every > 0)
     CHECK(hashes_open(&sim->rundir, equation->unknowns, equation->names, sim->grid.n[2], &sim->hashes));
-  return diagnostics_open(&sim->diagnostics, &sim->rundir, from);
+  CHECK(probes_open(&sim->probes, &sim->rundir, from));
+  return table_open(&sim->diagnostics.table, &sim->rundir, from);
 }
 
 /* Whether the files of a finished run say more than its last step. `rewound`: on rank 0, whether states did.
@@ -145,7 +147,9 @@ static status find_more(simulation *sim, int rewound) {
   status result = STATUS_OK;
   sim->ends_again = rewound;
   if (is_root(sim) && !rewound)
-    result = diagnostics_goes_beyond(&sim->diagnostics, &sim->rundir, sim->step, &sim->ends_again);
+    result = table_goes_beyond(&sim->diagnostics.table, &sim->rundir, sim->step, &sim->ends_again);
+  if (is_root(sim) && !rewound && result == STATUS_OK && sim->probes.count > 0)
+    result = table_goes_beyond(&sim->probes.table, &sim->rundir, sim->step, &sim->ends_again);
   CHECK(agree(sim->comm, result));
   CHECK_MPI(MPI_Bcast(&sim->ends_again, 1, MPI_INT, 0, sim->comm));
   return STATUS_OK;

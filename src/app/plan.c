@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "config/lists.h"
 #include "problems/cases.h"
 #include "domain/node.h"
 
@@ -36,11 +37,7 @@ static void print_problem(const config *config) {
   log_info("scheme     %s, order %d in space, %s precision\n", schemes_at(config->scheme)->name,
            config->order, config_precision_name(config->precision));
   if (config_without_effect(config, idle)[0] == '\0') return;
-  if (config_carried(config)) {
-    log_warning("without effect, as neither case %s nor velocity %s uses them: %s", initial, velocity, idle);
-  } else {
-    log_warning("without effect, as neither case %s nor equation %s uses them: %s", initial, equation, idle);
-  }
+  log_warning("without effect, as nothing in this problem uses them: %s", idle);
 }
 
 /* A wave that moves wrongly, a pulse between two points: said before the run, with the number. */
@@ -70,6 +67,14 @@ static int64_t due_count(int64_t every, int64_t from, int64_t last) {
   return last / every - from / every + (last > from && last % every != 0);
 }
 
+static void print_places(const config *config) {
+  int probes = 0;
+  (void)config_probes_read(config->probes, NULL, &probes);
+  if (probes > 0 && config->probes_every > 0)
+    log_info("probes     %d point%s every %" PRId64 " steps\n", probes, probes == 1 ? "" : "s",
+             config->probes_every);
+}
+
 static void print_files(const config *config, const grid *grid, int64_t from, int64_t last, int begins) {
   const double size = (double)checkpoint_file_bytes(grid, config->precision, equation_of(config)->unknowns);
   char text[32];
@@ -84,6 +89,7 @@ static void print_files(const config *config, const grid *grid, int64_t from, in
   if (config->fields_every > 0 || config->checkpoint_every > 0)
     log_info(", %s each", format_bytes(size, text));
   log_info("\n");
+  print_places(config);
 }
 
 void plan_problem(const config *config, const grid *grid, int host_memory) {

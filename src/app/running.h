@@ -8,6 +8,7 @@
 #include "app/restart.h"
 #include "output/diagnostics.h"
 #include "output/hashes.h"
+#include "output/probes.h"
 
 /* A run under way: what its beginning (begin.c), its measurements (measure.c), its steps and its end
  * (simulation.c) share. Private to app/. */
@@ -20,6 +21,7 @@ typedef struct simulation {
   solver solver;
   checkpoint *checkpoint;
   diagnostics diagnostics;
+  probes probes;
   schedule schedule;
   restart restart;
   control control;

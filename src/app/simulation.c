@@ -19,7 +19,8 @@ static int is_picture(const simulation *sim) {
 /* The rows before a state are on the disk before it is, and both in this run's own directory. */
 static status ready_for_state(const simulation *sim) {
   CHECK(rundir_check_held(&sim->rundir));
-  return diagnostics_sync(&sim->diagnostics);
+  CHECK(table_sync(&sim->probes.table));
+  return table_sync(&sim->diagnostics.table);
 }
 
 static status write_state(simulation *sim) {
@@ -54,6 +55,15 @@ static status write_hashes(simulation *sim) {
   return STATUS_OK;
 }
 
+/* Rows of probes; they depend on the step alone, not on where a run began or ends. */
+static status write_places(simulation *sim) {
+  if (!probes_due(&sim->probes, sim->step)) return STATUS_OK;
+  perf_begin(&sim->perf, PERF_SLICES);
+  CHECK(probes_append(&sim->probes, state_of(sim), &sim->schedule, sim->step));
+  perf_end(&sim->perf, PERF_SLICES);
+  return STATUS_OK;
+}
+
 /* Whatever is due at this step: a row of diagnostics, a state. The first and the last step are always due,
  * where rows or states are wanted at all, and are looked at in any case; a state is never written before it
  * is known to be bounded. */
@@ -64,8 +74,9 @@ static status write_due(simulation *sim, int ends) {
   const int state = wants_states(config) && (ends || schedule_due(sim->step, config->fields_every) ||
                                              schedule_due(sim->step, config->checkpoint_every));
   if (schedule_due(sim->step, config->hash_every)) CHECK(write_hashes(sim));
-  if (!row && !state && !ends) return STATUS_OK;
+  if (!row && !state && !ends) return write_places(sim);
   CHECK(measure(sim));
+  CHECK(write_places(sim));
   if (row) {
     CHECK(agree(sim->comm, is_root(sim) ? diagnostics_append(&sim->diagnostics, &sim->latest) : STATUS_OK));
   }
@@ -119,7 +130,8 @@ static int pauses_after(const simulation *sim, int64_t step) {
   return control_due(&sim->control, step) || step == sim->schedule.last_step ||
          schedule_due(step, config->diagnostics_every) || schedule_due(step, config->fields_every) ||
          schedule_due(step, config->checkpoint_every) || schedule_due(step, config->hash_every) ||
-         schedule_due(step, config->redistance_every);
+         schedule_due(step, config->redistance_every) ||
+         probes_due(&sim->probes, step);
 }
 
 /* Before a pause the step is waited for, so that its time is counted as its own. */
@@ -171,12 +183,21 @@ static void summarise(const simulation *sim) {
   log_info("results    %s\n", sim->config->directory);
 }
 
+static status close_tables(simulation *sim) {
+  CHECK(table_close(&sim->diagnostics.table));
+  CHECK(table_close(&sim->probes.table));
+  FILE *hashes = sim->hashes;
+  sim->hashes = NULL;
+  return hashes_close(hashes);
+}
+
 /* The last row of a run that had gone on from its last step. */
 static status end_again(simulation *sim) {
   CHECK(measure(sim));
-  const int row = is_root(sim) && sim->config->diagnostics_every > 0 && sim->diagnostics.last < sim->step;
+  const int row =
+      is_root(sim) && sim->config->diagnostics_every > 0 && sim->diagnostics.table.last < sim->step;
   CHECK(agree(sim->comm, row ? diagnostics_append(&sim->diagnostics, &sim->latest) : STATUS_OK));
-  return agree(sim->comm, is_root(sim) ? diagnostics_close(&sim->diagnostics) : STATUS_OK);
+  return agree(sim->comm, is_root(sim) ? close_tables(sim) : STATUS_OK);
 }
 
 static status find_answer(simulation *sim) {
@@ -201,20 +222,13 @@ static status do_nothing(simulation *sim) {
   return tell_answer(sim);
 }
 
-static status close_tables(simulation *sim) {
-  CHECK(diagnostics_close(&sim->diagnostics));
-  FILE *hashes = sim->hashes;
-  sim->hashes = NULL;
-  return hashes_close(hashes);
-}
-
 static status run(simulation *sim) {
   perf_begin(&sim->perf, PERF_SETUP);
   CHECK(begin_prepare(sim));
   CHECK(begin_start(sim));
   perf_end(&sim->perf, PERF_SETUP);
   if (is_finished(sim)) return do_nothing(sim);
-  if (sim->saved_step < 0) CHECK(write_due(sim, 1));
+  CHECK(sim->saved_step < 0 ? write_due(sim, 1) : write_places(sim));
   CHECK(march_watched(sim));
   CHECK(agree(sim->comm, is_root(sim) ? close_tables(sim) : STATUS_OK));
   CHECK(find_answer(sim));
@@ -250,6 +264,7 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     result = run(sim);
     if (result == STATUS_STOPPED || result == STATUS_BLOWN_UP) result = end_early(sim, result);
     diagnostics_destroy(&sim->diagnostics);
+    probes_destroy(&sim->probes);
     (void)hashes_close(sim->hashes);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);
     if (result == STATUS_OK || agree_reached()) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "config/lists.h"
 #include "equations/list.h"
 #include "problems/cases.h"
 
@@ -217,6 +218,24 @@ static status check_steps(const config *c) {
   return STATUS_OK;
 }
 
+static int is_outside(const config *c, int axis, double at) {
+  return !(at >= 0.0) || !(at <= c->l[axis]);
+}
+
+static status check_probes(const config *c) {
+  config_probe probes[CONFIG_MOST_PROBES];
+  int count = 0;
+  (void)config_probes_read(c->probes, probes, &count);
+  for (int i = 0; i < count; i++) {
+    const double *at = probes[i].at;
+    if (!is_outside(c, 0, at[0]) && !is_outside(c, 1, at[1]) && !is_outside(c, 2, at[2])) continue;
+    return config_refuse(c, "output", "probes",
+                         "the point %g %g %g is outside the domain; accepted: 0 to %g, 0 to %g, 0 to %g",
+                         at[0], at[1], at[2], c->l[0], c->l[1], c->l[2]);
+  }
+  return STATUS_OK;
+}
+
 /* Derivatives, and the factors of second ones, that single precision has no digits left for. */
 static status check_single(const config *c) {
   static const double least = 1e-30; /* FLT_MIN is 1e-38 */
@@ -245,6 +264,7 @@ int config_key_idle(const config *config, int key) {
   if (!config_carried(config) && of_velocity) return 1;
   if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
   if (strcmp(section, "boundary") == 0) return strcmp(name, "value") == 0 && !cases_bounded(config);
+  if (strcmp(name, "probes_every") == 0) return config->probes[0] == '\0';
   const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
   const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
   return of_problem && !chooses && !problem_uses(config, section, name);
@@ -284,5 +304,6 @@ status config_complete(config_reading *reading) {
   CHECK(check_place(reading->config));
   CHECK(check_single(reading->config));
   CHECK(check_level_set(reading->config));
+  CHECK(check_probes(reading->config));
   return check_steps(reading->config);
 }

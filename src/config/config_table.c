@@ -76,6 +76,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define CHOICE(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .choices = (list)
 #define LISTED(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .listed = (list)
 #define PATH(member)            .kind = CONFIG_PATH, .offset = AT(member)
+#define PROBES(member)          .kind = CONFIG_PROBES, .offset = AT(member)
 #define FORMULA(member)         .kind = CONFIG_FORMULA, .offset = AT(member)
 #define COMPONENT(member)       .kind = CONFIG_COMPONENT, .offset = AT(member)
 #define REQUIRED                .need = CONFIG_REQUIRED
@@ -173,6 +174,9 @@ const config_key config_keys[] = {
      .help = "newest checkpoints kept"},
     {"output", "wall_limit", REAL(wall_limit, 0, 1e9), DEFAULT("0"),
      .help = "seconds until checkpoint and exit 75"},
+    {"output", "probes", PROBES(probes), DEFAULT("none"), .help = "points whose values go into probes.csv"},
+    {"output", "probes_every", COUNT(probes_every, 0, CONFIG_STEPS_MOST), DEFAULT("1"),
+     .help = "steps between rows of probes.csv; 0: never"},
     {"restart", "from", .kind = CONFIG_PATH, .offset = AT(restart), DEFAULT("none"),
      .help = "state to go on from: a file, latest or none"},
     {"benchmark", "reference", .kind = CONFIG_HASH, .offset = AT(reference), DEFAULT("none"),

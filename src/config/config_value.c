@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/lists.h"
+
 enum { LONGEST_WORD = 32 };
 
 /* Largest magnitude of u, v, w and of constants. */
@@ -89,6 +91,10 @@ const char *config_value_accepted(const config_key *key, char *text) {
   case CONFIG_FORMULA:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "a formula of at most %d bytes", CONFIG_FORMULA_SIZE - 1);
     break;
+  case CONFIG_PROBES:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "x y z; x y z: up to %d different points, or none",
+                   CONFIG_MOST_PROBES);
+    break;
   case CONFIG_COMPONENT:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %g to %g; or a formula", -most, most);
     break;
@@ -132,6 +138,30 @@ static const char *read_formula(const config_key *key, const char *text, char *v
   memset(value, 0, CONFIG_FORMULA_SIZE);
   memcpy(value, none ? "" : text, none ? 0 : strlen(text));
   return NULL;
+}
+
+/* A list in quotes may have a blank before ';', where a comment would begin; it is kept without. */
+static const char *read_list(const char *text, char *value) {
+  const size_t length = strlen(text);
+  const int quoted = length > 1 && text[0] == '"' && text[length - 1] == '"';
+  const char *const end = text + length - quoted;
+  if (length >= CONFIG_LIST_SIZE) return "too long";
+  memset(value, 0, CONFIG_LIST_SIZE);
+  if (strcmp(text, "none") == 0) return NULL;
+  size_t used = 0;
+  for (text += quoted; text < end; text++) {
+    const int space = *text == ' ' || *text == '\t';
+    const char next = text + 1 < end ? text[1] : ' ';
+    if (space && (used == 0 || next == ' ' || next == '\t' || next == ';')) continue;
+    value[used++] = space ? ' ' : *text;
+  }
+  return used == 0 ? "no value" : NULL;
+}
+
+static const char *read_probes(const char *text, char *value) {
+  int count = 0;
+  const char *wrong = read_list(text, value);
+  return wrong != NULL ? wrong : config_probes_read(value, NULL, &count);
 }
 
 /* The number of u, v or w, where the velocity is no formula. */
@@ -215,6 +245,9 @@ const char *config_value_read(const config_key *key, const char *text, config *c
   case CONFIG_FORMULA:
   case CONFIG_COMPONENT:
     wrong = read_formula(key, text, member);
+    break;
+  case CONFIG_PROBES:
+    wrong = read_probes(text, member);
     break;
   case CONFIG_HASH:
     wrong = read_hash(text, member);

@@ -26,9 +26,11 @@ static void trim(char *text) {
   text[length] = '\0';
 }
 
-/* Cuts off white space followed by ; and what comes after. */
+/* Cuts off white space followed by ; and what comes after, but not within the quotes of a value. */
 static void cut_comment(char *text) {
-  for (char *c = text; *c != '\0'; c++) {
+  char *first = text + strspn(text, blank);
+  if (*first == '"' && strchr(first + 1, '"') != NULL) first = strchr(first + 1, '"');
+  for (char *c = first; *c != '\0'; c++) {
     if (*c == ';' && c > text && strchr(blank, c[-1]) != NULL) *c = '\0';
     if (*c == '\0') break;
   }

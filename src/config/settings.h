@@ -47,7 +47,12 @@ enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
 
 /* CONFIG_PATH_SIZE: room for a path. CONFIG_PATH_LIMIT: longest path that is accepted. CONFIG_FORMULA_SIZE:
  * room for a formula. */
-enum { CONFIG_PATH_SIZE = 4096, CONFIG_PATH_LIMIT = 180, CONFIG_FORMULA_SIZE = 4096 };
+enum {
+  CONFIG_PATH_SIZE = 4096,
+  CONFIG_PATH_LIMIT = 180,
+  CONFIG_FORMULA_SIZE = 4096,
+  CONFIG_LIST_SIZE = 4096 /* room for a list of places */
+};
 
 /* The value of an open end that is the exact solution. */
 #define CONFIG_EXACT "exact"
@@ -61,7 +66,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 68, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 70, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -121,6 +126,8 @@ typedef struct config {
   int64_t diagnostics_every;        /* steps, 0 = never; default 10 */
   int checkpoint_keep;              /* >= 2, default 2 */
   double wall_limit;                /* seconds > 0; 0 = none (default) */
+  char probes[CONFIG_LIST_SIZE];    /* as config/lists.h reads them; "" for none (default) */
+  int64_t probes_every;             /* steps, 0 = never; default 1 */
   /* [restart] */
   char
       restart[CONFIG_PATH_SIZE]; /* from: a file, "latest", or "" for a start at t = 0 ("none" in the file) */

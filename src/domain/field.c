@@ -158,3 +158,15 @@ status field_store(field *field, int z, int count, const void *host) {
   }
   return STATUS_OK;
 }
+
+status field_value(const field *field, int x, int y, int z, double *value) {
+  const kernels_shape *shape = &field->shape;
+  const size_t size = kernels_element_size(shape->precision);
+  const char *device =
+      (const char *)field_plane(field, z) + ((size_t)y * (size_t)shape->ldx + (size_t)x) * size;
+  CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, field->staging, device, size));
+  CHECK(field->backend->queue_wait(field->context, QUEUE_MAIN));
+  *value = shape->precision == PRECISION_SINGLE ? (double)*(const float *)field->staging
+                                                : *(const double *)field->staging;
+  return STATUS_OK;
+}

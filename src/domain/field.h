@@ -57,6 +57,9 @@ status field_fill(field *field, int64_t z0, int64_t nz_global, int halos, field_
 status field_load(const field *field, int z, int count, void *host);
 status field_store(field *field, int z, int count, const void *host);
 
+/* [out] value: of the owned point (x, y, z), z local; nothing else is copied. On queue MAIN; waits. */
+status field_value(const field *field, int x, int y, int z, double *value);
+
 /* Address of plane z (local, -KERNELS_HALO .. nz + KERNELS_HALO - 1), and bytes of a plane with padding. */
 void *field_plane(const field *field, int z);
 size_t field_plane_bytes(const field *field);

@@ -1,5 +1,7 @@
 #include "domain/grid.h"
 
+#include <math.h>
+
 #include <inttypes.h>
 
 int64_t grid_slab_start(int64_t nz, int ranks, int rank) {
@@ -128,6 +130,13 @@ double grid_weight(const grid *grid, int axis, int64_t i) {
   const int64_t from_high = grid->n[axis] - 1 - i;
   if (i < GRID_CLOSURE) return grid->weights[axis][GRID_LOW][i];
   return from_high < GRID_CLOSURE ? grid->weights[axis][GRID_HIGH][from_high] : 1.0;
+}
+
+int64_t grid_nearest(const grid *grid, int axis, double position) {
+  const int64_t last = grid->n[axis] - 1;
+  const int64_t i = (int64_t)floor(position / grid->h[axis] + 0.5);
+  if (i <= last) return i;
+  return grid->ends[axis][GRID_HIGH] == GRID_PERIODIC ? 0 : last;
 }
 
 double grid_cell_volume(const grid *grid) {

@@ -72,6 +72,10 @@ double grid_intervals(const grid *grid, int axis);
 double grid_position(const grid *grid, int axis, int64_t i);
 double grid_weight(const grid *grid, int axis, int64_t i);
 
+/* The point of an axis that is nearest to a place in [0, l], the upper of two that are equally near; at the
+ * end of a periodic axis point 0, its image. */
+int64_t grid_nearest(const grid *grid, int axis, double position);
+
 /* Volume of a cell, hx hy hz. */
 double grid_cell_volume(const grid *grid);
 

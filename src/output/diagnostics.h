@@ -2,10 +2,9 @@
 #define FDAPP_OUTPUT_DIAGNOSTICS_H
 
 #include <mpi.h>
-#include <stdio.h>
 
 #include "domain/state.h"
-#include "output/rundir.h"
+#include "output/table.h"
 #include "stepping/schedule.h"
 
 /* Integrals, extrema and errors of the fields, the same bits on any number of ranks: sums per z-plane in the
@@ -31,15 +30,11 @@ typedef struct diagnostics {
   grid grid;
   int fields;
   const char *const *names;
-  int64_t every;              /* steps between rows */
   int with_errors;            /* the table has columns of errors */
   kernels_plane_sums *planes; /* this rank's, of one field */
   kernels_plane_sums *all;    /* rank 0: all planes in global order, of one field */
   int *counts, *offsets;      /* rank 0: bytes from each rank */
-  char *header;               /* the table's first line */
-  FILE *file;                 /* rank 0, between diagnostics_open and diagnostics_close */
-  char path[sizeof((rundir *)0)->path + sizeof "/" RUNDIR_DIAGNOSTICS];
-  int64_t last; /* rank 0: step of the latest row that diagnostics_open kept, -1: none */
+  table table;                /* diagnostics.csv; of rank 0 */
 } diagnostics;
 
 /* For states of `fields` fields of these names, which outlive it. every: steps between rows. with_errors:
@@ -51,7 +46,7 @@ status diagnostics_create(MPI_Comm comm, const grid *grid, int fields, const cha
 void diagnostics_destroy(diagnostics *diagnostics);
 
 /* Leaves the errors out from here on: the fields are no solution of the configuration. Before
- * diagnostics_open. Not collective. STATUS_MEMORY. */
+ * its table is opened. Not collective. STATUS_MEMORY. */
 status diagnostics_drop_errors(diagnostics *diagnostics);
 
 /* Measures `fields` at the end of a step; exact: NULL, or the exact solution there. rate: largest sum
@@ -61,19 +56,7 @@ status diagnostics_measure(diagnostics *diagnostics, const state *fields, const 
                            const schedule *schedule, int64_t step, double courant,
                            diagnostics_record *record);
 
-/* Rank 0: opens diagnostics.csv in the run directory: anew with a header, or, with from >= 0, keeping the
- * rows of steps up to `from`; that of `from` itself only if it is due by the configuration, for the run goes
- * on there, and rows that are missing right before it are warned of. An older file with other columns moves
- * into the first free previous_N. STATUS_FILE, STATUS_MEMORY. */
-status diagnostics_open(diagnostics *diagnostics, const rundir *rundir, int64_t from);
-/* Rank 0: [out] beyond: whether the table has rows of steps after `step`. STATUS_FILE. */
-status diagnostics_goes_beyond(diagnostics *diagnostics, const rundir *rundir, int64_t step, int *beyond);
-/* Rank 0: appends a row (%.17g) and flushes it. STATUS_FILE. */
+/* Rank 0: appends a row (%.17g) to the open table and flushes it. STATUS_FILE. */
 status diagnostics_append(diagnostics *diagnostics, const diagnostics_record *record);
-/* Rank 0: brings the rows to the disk. Before a state, so that none is there without its rows. STATUS_FILE.
- */
-status diagnostics_sync(const diagnostics *diagnostics);
-/* Rank 0: nothing if it is not open. STATUS_FILE. */
-status diagnostics_close(diagnostics *diagnostics);
 
 #endif

@@ -15,8 +15,8 @@
 #include "base/log.h"
 
 /* What a run leaves besides its states; the index first, so that it never names what has been moved away. */
-static const char *const results[] = {RUNDIR_INDEX, RUNDIR_DIAGNOSTICS, RUNDIR_CONFIG, RUNDIR_PERF,
-                                      RUNDIR_HASHES};
+static const char *const results[] = {RUNDIR_INDEX, RUNDIR_DIAGNOSTICS, RUNDIR_CONFIG,
+                                      RUNDIR_PERF,  RUNDIR_HASHES,      RUNDIR_PROBES};
 enum { RESULTS = sizeof results / sizeof results[0] };
 
 /* "previous_N STEP": where results are being moved to, and after which step. */

@@ -17,6 +17,7 @@ typedef struct rundir {
 #define RUNDIR_INDEX       "state.hdf.series"
 #define RUNDIR_PERF        "perf.json"
 #define RUNDIR_HASHES      "hashes.csv"
+#define RUNDIR_PROBES      "probes.csv"
 
 /* Checks without leaving a trace that `path` is a writable directory or could be made (its nearest existing
  * parent is a writable directory). STATUS_FILE naming what is in the way. */
@@ -34,10 +35,10 @@ void rundir_close(rundir *rundir);
 status rundir_check_held(const rundir *rundir);
 
 /* For a run that starts at t = 0 where an earlier one left results: moves these (states, their index,
- * diagnostics.csv, hashes.csv, config.ini, perf.json, and the pictures that fdplot made of them by its own
- * names) into the first free `previous_N` below the directory, so that nothing is lost and nothing mixed.
- * [out] moved: the name of that directory, or "" if there was nothing to move. STATUS_FILE, STATUS_MEMORY;
- * so, too, of the functions that follow. */
+ * diagnostics.csv, probes.csv, hashes.csv, config.ini, perf.json, and the pictures that fdplot made of them
+ * by its own names) into the first free `previous_N` below the directory, so that nothing is lost and nothing
+ * mixed. [out] moved: the name of that directory, or "" if there was nothing to move. STATUS_FILE,
+ * STATUS_MEMORY; so, too, of the functions that follow. */
 status rundir_set_aside(const rundir *rundir, char moved[64]);
 
 /* Makes the first free `previous_N` below `directory`. [out] name: of that directory, without what leads to
@@ -58,7 +59,7 @@ int rundir_moves(const char *directory);
 /* Moves file `name` into the first free `previous_N`. [out] moved: as of rundir_set_aside. */
 status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[64]);
 
-/* Copies diagnostics.csv, config.ini, perf.json and hashes.csv, those that are there, from `directory` into
+/* Copies the tables, config.ini and perf.json, those that are there, from `directory` into
  * `previous` below it: of a branch whose later states move there. */
 status rundir_copy_results(const char *directory, const char *previous);
 

@@ -90,7 +90,8 @@ static void integrals_have_weights(void **unused) {
     assert_true(record.field[0].minimum == 0.0 && record.field[0].maximum == 16.0 * h);
     assert_true(record.field[1].minimum == -32.0 * h && record.field[1].maximum == 0.0);
     assert_true(isnan(record.field[0].error_l1) && isnan(record.field[1].error_linf));
-    assert_string_equal(diagnostics.header, "step,time,dt,mass,l2,min,max,courant,mass_u,l2_u,min_u,max_u\n");
+    assert_string_equal(diagnostics.table.header,
+                        "step,time,dt,mass,l2,min,max,courant,mass_u,l2_u,min_u,max_u\n");
     diagnostics_destroy(&diagnostics);
     close_bench(&bench);
   }
@@ -109,10 +110,11 @@ static void errors_of_every_field(void **unused) {
   const diagnostics_record record = measure(&bench, &bench.exact, &diagnostics);
   assert_true(fabs(record.field[0].error_l1 - 8.0) < 1e-13 && record.field[0].error_linf == 4.0);
   assert_true(fabs(record.field[1].error_l1 - 24.0) < 1e-13 && record.field[1].error_linf == 12.0);
-  assert_string_equal(diagnostics.header, "step,time,dt,mass,l2,min,max,courant,err_l1,err_l2,err_linf,"
-                                          "mass_u,l2_u,min_u,max_u,err_l1_u,err_l2_u,err_linf_u\n");
+  assert_string_equal(diagnostics.table.header, "step,time,dt,mass,l2,min,max,courant,err_l1,err_l2,err_linf,"
+                                                "mass_u,l2_u,min_u,max_u,err_l1_u,err_l2_u,err_linf_u\n");
   assert_int_equal(diagnostics_drop_errors(&diagnostics), STATUS_OK);
-  assert_string_equal(diagnostics.header, "step,time,dt,mass,l2,min,max,courant,mass_u,l2_u,min_u,max_u\n");
+  assert_string_equal(diagnostics.table.header,
+                      "step,time,dt,mass,l2,min,max,courant,mass_u,l2_u,min_u,max_u\n");
   diagnostics_destroy(&diagnostics);
   close_bench(&bench);
 }

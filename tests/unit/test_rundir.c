@@ -145,9 +145,10 @@ static void second_run_is_refused(void **unused) {
 
 static void set_aside_loses_nothing(void **unused) {
   (void)unused;
-  static const char *const ours[] = {
-      "state_00000001.hdf", "state_123456789.hdf", "state.hdf.series", "diagnostics.csv", "config.ini",
-      "perf.json",          "hashes.csv",          "slices.png",       "movie.gif",       "history.pdf"};
+  static const char *const ours[] = {"state_00000001.hdf", "state_123456789.hdf", "state.hdf.series",
+                                     "diagnostics.csv",    "config.ini",          "perf.json",
+                                     "hashes.csv",         "probes.csv",          "slices.png",
+                                     "movie.gif",          "history.pdf"};
   static const char *const others[] = {
       "state_1.hdf", "state_00000001.hdf.txt", "notes.txt", "figure.png", "slices.txt",
       "slices",      "previous_1/keep"};

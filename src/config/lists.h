@@ -1,0 +1,26 @@
+#ifndef FDAPP_CONFIG_LISTS_H
+#define FDAPP_CONFIG_LISTS_H
+
+/* Lists of places that the section [output] holds as text: slices, probes. Pure functions of the text. */
+
+enum { CONFIG_MOST_SLICES = 16, CONFIG_MOST_PROBES = 64, CONFIG_SLICE_NAME = 32 };
+
+/* A plane normal to an axis. */
+typedef struct config_slice {
+  int axis; /* 0: x, 1: y, 2: z */
+  double at;
+  char name[CONFIG_SLICE_NAME]; /* "z_0.5": of its files */
+} config_slice;
+
+typedef struct config_probe {
+  double at[3];
+} config_probe;
+
+/* Reads "z=0.5 x=0.25". [out] count: of `list`, which holds CONFIG_MOST_SLICES; list may be NULL. NULL, or
+ * what is wrong with the text. */
+const char *config_slices_read(const char *text, config_slice *list, int *count);
+
+/* Reads "x y z; x y z", likewise for CONFIG_MOST_PROBES. */
+const char *config_probes_read(const char *text, config_probe *list, int *count);
+
+#endif

@@ -1,0 +1,40 @@
+#ifndef FDAPP_OUTPUT_PROBES_H
+#define FDAPP_OUTPUT_PROBES_H
+
+#include <mpi.h>
+
+#include "config/config.h"
+#include "domain/state.h"
+#include "output/table.h"
+#include "stepping/schedule.h"
+
+/* probes.csv: values of the fields at a few points, every so many steps. A probe shows the nearest point of
+ * the grid (grid_nearest), to the bit. Columns: step, time, then for each probe every field, as
+ * "phi(0.5 0.25 0.25)" with the place that the configuration gives. There is a row for each multiple of
+ * output.probes_every, whatever else is due, so a table does not depend on where a run was stopped. */
+typedef struct probes {
+  MPI_Comm comm;
+  grid grid;
+  int fields, count;
+  int64_t (*point)[3]; /* global indices of each probe's point */
+  uint64_t *values;    /* bits of a row's values in double, probe by probe */
+  table table;         /* rank 0 */
+} probes;
+
+/* For the probes of `config`, of states of `fields` fields of these names. Collective. STATUS_MEMORY,
+ * STATUS_MPI; probes_destroy is due all the same. */
+status probes_create(MPI_Comm comm, const grid *grid, const config *config, int fields,
+                     const char *const names[], probes *probes);
+void probes_destroy(probes *probes);
+
+/* Whether a row is wanted of this step. */
+int probes_due(const probes *probes, int64_t step);
+
+/* Rank 0: opens the table as table_open does; nothing without probes. STATUS_FILE, STATUS_MEMORY. */
+status probes_open(probes *probes, const rundir *rundir, int64_t from);
+
+/* Appends the row of a step that is due, unless the table has it already. Copies the probes' values alone to
+ * the host. Collective. STATUS_DEVICE, STATUS_FILE, STATUS_MPI. */
+status probes_append(probes *probes, const state *state, const schedule *schedule, int64_t step);
+
+#endif

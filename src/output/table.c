@@ -1,0 +1,168 @@
+#include "output/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "stepping/schedule.h"
+
+/* More than a row or a header ever has: 64 probes of STATE_FIELDS fields, 80 bytes each. */
+enum { LINE_SIZE = 65536 };
+
+static status file_fault(const char *path) {
+  return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
+}
+
+/* [out] old: NULL if there is none. */
+static status open_old(const char *path, FILE **old) {
+  int descriptor = -1;
+  CHECK(file_open_regular(path, &descriptor));
+  if (descriptor < 0) return STATUS_OK;
+  *old = fdopen(descriptor, "r");
+  if (*old != NULL) return STATUS_OK;
+  const status result = file_fault(path);
+  (void)close(descriptor);
+  return result;
+}
+
+/* Whether a line is a row: as many numbers as the table has columns, and nothing else. */
+static int is_row(const table *table, const char *line) {
+  int columns = 1;
+  for (const char *name = strchr(table->header, ','); name != NULL; name = strchr(name + 1, ',')) columns++;
+  for (int i = 0; i < columns; i++) {
+    char *end = NULL;
+    (void)strtod(line, &end);
+    if (end == line || *end != (i + 1 < columns ? ',' : '\n')) return 0;
+    line = end + 1;
+  }
+  return *line == '\0';
+}
+
+/* Rows are on the disk before the state that the run goes on from. `last`: the latest that is there. */
+static void warn_of_gaps(const char *path, int64_t from, int64_t every, int64_t last, int damaged) {
+  if (damaged > 0) log_warning("%s: %d damaged row%s left out", path, damaged, damaged == 1 ? "" : "s");
+  if (every == 0 || last >= from - from % every) return;
+  if (last < 0) {
+    log_warning("%s: no row up to step %" PRId64 ", where the run goes on: lost, or not asked for", path,
+                from);
+  } else {
+    log_warning("%s: no row from step %" PRId64 " to %" PRId64
+                ", where the run goes on: lost, or not asked for",
+                path, last + 1, from);
+  }
+}
+
+/* The rows of an earlier run that stay: whole lines, not beyond `from`; a last row that was written only
+ * because that run ended there would not be in an uninterrupted run, unless that began there. They are copied
+ * to `text`. */
+static status keep_rows(table *table, const rundir *rundir, const char *path, int64_t from, FILE *text) {
+  FILE *old = NULL;
+  int began = 0;
+  CHECK(rundir_began_at(rundir->path, from, &began));
+  CHECK(open_old(path, &old));
+  const int64_t every = table->every;
+  int64_t last = -1;
+  int damaged = 0;
+  char line[LINE_SIZE];
+  while (old != NULL && fgets(line, (int)sizeof line, old) != NULL) {
+    const int64_t step = strtoll(line, NULL, 10);
+    const int row = is_row(table, line);
+    const int only_last = step == from && !schedule_due(step, every) && !began;
+    damaged += !row && strchr(line, '\n') != NULL && strcmp(line, table->header) != 0;
+    if (!row || step > from) continue;
+    last = step;
+    if (only_last) continue;
+    table->last = step;
+    if (fputs(line, text) == EOF) break;
+  }
+  warn_of_gaps(path, from, every, last, damaged);
+  if (old == NULL) return STATUS_OK;
+  const status result = ferror(old) == 0 && feof(old) != 0 ? STATUS_OK : file_fault(path);
+  (void)fclose(old);
+  return result;
+}
+
+/* An older table with other columns moves out of the way: its rows and the new ones are not one table. [out]
+ * other: whether there was one. */
+static status set_aside_other(const table *table, const rundir *rundir, const char *path, int *other) {
+  char line[LINE_SIZE] = "";
+  char moved[64];
+  FILE *old = NULL;
+  *other = 0;
+  CHECK(open_old(path, &old));
+  if (old == NULL) return STATUS_OK;
+  *other = fgets(line, (int)sizeof line, old) != NULL && strcmp(line, table->header) != 0;
+  const status result = ferror(old) == 0 ? STATUS_OK : file_fault(path);
+  (void)fclose(old);
+  CHECK(result);
+  if (!*other) return STATUS_OK;
+  CHECK(rundir_set_aside_one(rundir, table->name, moved));
+  log_info("output     %s with other columns moved to %s/%s\n", table->name, rundir->path, moved);
+  return STATUS_OK;
+}
+
+static void place_table(table *table, const rundir *rundir) {
+  (void)snprintf(table->path, sizeof table->path, "%s/%s", rundir->path, table->name);
+}
+
+status table_goes_beyond(table *table, const rundir *rundir, int64_t step, int *beyond) {
+  FILE *old = NULL;
+  char line[LINE_SIZE];
+  place_table(table, rundir);
+  CHECK(open_old(table->path, &old));
+  if (old == NULL) return STATUS_OK;
+  while (fgets(line, (int)sizeof line, old) != NULL) {
+    if (strtoll(line, NULL, 10) > step) *beyond = 1;
+  }
+  const status result = ferror(old) == 0 ? STATUS_OK : file_fault(table->path);
+  (void)fclose(old);
+  return result;
+}
+
+status table_open(table *table, const rundir *rundir, int64_t from) {
+  const char *path = table->path;
+  place_table(table, rundir);
+  table->last = -1;
+  int other = 0;
+  if (from >= 0) CHECK(set_aside_other(table, rundir, path, &other));
+  char *text = NULL;
+  size_t size = 0;
+  FILE *rows = open_memstream(&text, &size);
+  if (rows == NULL) return file_fault(path);
+  status result = fputs(table->header, rows) != EOF ? STATUS_OK : file_fault(path);
+  if (result == STATUS_OK && from >= 0 && !other) result = keep_rows(table, rundir, path, from, rows);
+  const int complete = fclose(rows) == 0;
+  if (result == STATUS_OK && !complete) result = status_fail(STATUS_MEMORY, "no memory for %s", path);
+  if (result == STATUS_OK) result = rundir_write(rundir, table->name, text);
+  free(text);
+  CHECK(result);
+  table->file = fopen(path, "a");
+  return table->file != NULL ? STATUS_OK : file_fault(path);
+}
+
+status table_end_row(table *table, int written) {
+  const int ok = written && fputc('\n', table->file) != EOF && fflush(table->file) == 0;
+  return ok ? STATUS_OK : file_fault(table->path);
+}
+
+status table_sync(const table *table) {
+  return table->file == NULL ? STATUS_OK : file_sync(fileno(table->file), table->path);
+}
+
+status table_close(table *table) {
+  if (table->file == NULL) return STATUS_OK;
+  const int failed = fclose(table->file) != 0;
+  table->file = NULL;
+  return failed ? file_fault(table->path) : STATUS_OK;
+}
+
+void table_destroy(table *table) {
+  if (table->file != NULL) (void)fclose(table->file);
+  free(table->header);
+  table->file = NULL;
+  table->header = NULL;
+}

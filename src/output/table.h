@@ -1,0 +1,41 @@
+#ifndef FDAPP_OUTPUT_TABLE_H
+#define FDAPP_OUTPUT_TABLE_H
+
+#include <stdio.h>
+
+#include "output/rundir.h"
+
+/* A table of a run, a CSV file of which every row begins with its step, kept across restarts: rows are on the
+ * disk before the snapshot that a run resumes from, and a resumed run continues the table as if it had never
+ * stopped. Rank 0 only. */
+typedef struct table {
+  const char *name; /* of the file in the run directory */
+  int64_t every;    /* steps between rows */
+  char *header;     /* the first line, with its newline; owned */
+  FILE *file;       /* between table_open and table_close */
+  char path[sizeof((rundir *)0)->path + 64];
+  int64_t last; /* step of the latest row that table_open kept, -1: none */
+} table;
+
+/* Opens the table in the run directory: anew with a header, or, with from >= 0, keeping the rows of steps up
+ * to `from`; that of `from` itself only if it is due by `every`, because the run resumes there. Rows that are
+ * missing right before it are warned of. An older file with other columns moves into the first free
+ * previous_N. STATUS_FILE, STATUS_MEMORY. */
+status table_open(table *table, const rundir *rundir, int64_t from);
+
+/* [out] beyond: set to 1 if the table has rows of steps after `step`, else unchanged. STATUS_FILE. */
+status table_goes_beyond(table *table, const rundir *rundir, int64_t step, int *beyond);
+
+/* Ends a row that the caller printed into `file` and flushes it. written: whether all of it could be printed.
+ * STATUS_FILE. */
+status table_end_row(table *table, int written);
+
+/* Waits until the rows are on the disk. Before a snapshot, so that none is there without its rows. Nothing if
+ * the table is not open; so, too, table_close. STATUS_FILE. */
+status table_sync(const table *table);
+status table_close(table *table);
+
+/* Releases everything. */
+void table_destroy(table *table);
+
+#endif

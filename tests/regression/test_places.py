@@ -1,0 +1,90 @@
+"""Probes and slices hold what the snapshot of their step holds, to the bit, over ranks and restarts."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from program import BASE, launch, merged, phi, run, write_ini
+
+# Points between grid points, on one, at the far ends (the images of point 0), and one in each rank's slab.
+PROBES = ((0.41, 0.33, 0.07), (0.5, 0.35, 0.65), (1.0, 0.7, 1.3), (0.02, 0.0, 1.21))
+SIZE = ((1.0, 33), (0.7, 20), (1.3, 37))
+OUTPUT = {
+    "fields_every": 6,
+    "probes": '"' + " ; ".join(" ".join(map(str, point)) for point in PROBES) + '"',
+    "probes_every": 3,
+}
+PLACES = merged(BASE, {"output": OUTPUT})
+
+
+def nearest(axis, place):
+    """The point of a periodic axis nearest to a place, the upper of two."""
+    length, n = SIZE[axis]
+    distance = np.abs(np.arange(n + 1) * (length / n) - place)
+    return int(np.flatnonzero(distance <= distance.min() + 1e-12)[-1]) % n
+
+
+def rows(directory):
+    """{step: row} of probes.csv, after its header."""
+    text = (directory / "probes.csv").read_text()
+    header, *lines = list(csv.reader(io.StringIO(text)))
+    assert header == ["step", "time"] + [f"phi({x:.9g} {y:.9g} {z:.9g})" for x, y, z in PROBES]
+    steps = [int(line[0]) for line in lines]
+    assert steps == sorted(set(steps))
+    return dict(zip(steps, lines, strict=True))
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_probes_hold_what_snapshots_hold(tmp_path, precision):
+    said = run(tmp_path / "run", PLACES, f"compute.precision={precision}", ranks=3).stdout
+    assert "probes     4 points every 3 steps\n" in said
+    found = rows(tmp_path / "run")
+    assert list(found) == list(range(0, 25, 3))
+    times = {
+        line.split(",")[0]: line.split(",")[1]
+        for line in (tmp_path / "run/diagnostics.csv").read_text().splitlines()[1:]
+    }
+    for step, row in found.items():
+        assert row[1] == times[str(step)]
+    for step in range(0, 25, 6):
+        values = phi(tmp_path / f"run/state_{step:08d}.hdf")
+        expected = [values[tuple(nearest(d, place[d]) for d in (2, 1, 0))] for place in PROBES]
+        assert [float(text) for text in found[step][2:]] == [float(value) for value in expected]
+
+
+def test_probes_are_one_table(tmp_path):
+    """Over ranks, and over restarts: after the end of a shorter run, and after rows beyond the snapshot resumed from."""
+    run(tmp_path / "whole", PLACES)
+    whole = (tmp_path / "whole/probes.csv").read_bytes()
+    run(tmp_path / "np2", PLACES, "output.fields_every=0", ranks=2)
+    assert (tmp_path / "np2/probes.csv").read_bytes() == whole
+    run(tmp_path / "parts", PLACES, "time.steps=14", ranks=3)
+    run(tmp_path / "parts", PLACES, "restart.from=latest")
+    assert (tmp_path / "parts/probes.csv").read_bytes() == whole
+    for step in (18, 24):
+        (tmp_path / f"parts/state_{step:08d}.hdf").unlink()
+    again = run(tmp_path / "parts", PLACES, "restart.from=latest", ranks=2)
+    assert "warning" not in again.stderr
+    assert (tmp_path / "parts/probes.csv").read_bytes() == whole
+    # A fresh run moves the table away; other points are another table.
+    run(tmp_path / "parts", PLACES, "time.steps=6")
+    assert (tmp_path / "parts/previous_1/probes.csv").read_bytes() == whole
+    run(tmp_path / "parts", PLACES, "time.steps=9", "restart.from=latest", "output.probes=0.5 0.5 0.5")
+    assert (tmp_path / "parts/probes.csv").read_text().splitlines()[0] == "step,time,phi(0.5 0.5 0.5)"
+    assert list(rows(tmp_path / "parts/previous_2")) == [0, 3, 6]
+
+
+def test_resolved_configuration_keeps_lists(tmp_path):
+    run(tmp_path / "run", PLACES, "time.steps=0")
+    resolved = (tmp_path / "run/config.ini").read_text()
+    assert "probes = " + "; ".join(" ".join(map(str, point)) for point in PROBES) + "\n" in resolved
+    launch(tmp_path, 1, "--validate", "run/config.ini")
+
+
+def test_without_probes(tmp_path):
+    write_ini(tmp_path / "run.ini", merged(BASE, {"output": {"probes_every": 5}}))
+    said = launch(tmp_path, 1, "--validate", "run.ini")
+    assert "output.probes_every" in said.stderr
+    assert "probes  " not in said.stdout
