@@ -28,7 +28,8 @@ EXAMPLES = {
   fdplot history runs/quickstart
   fdplot history runs/quickstart --title "" --size 3.4 3 --font-size 7 -o history.pdf     for a column of a paper""",
     "watch": """examples:
-  fdplot watch runs/quickstart                      watch.png of the newest snapshot, until the run is done
+  fdplot watch runs/quickstart                      watch.png of the newest slices, or else of the newest
+                                                    snapshot, until the run is done
   fdplot watch runs/quickstart --every 2 --axis z --project
 An image viewer that reloads changed files shows it as it goes. Ctrl-C ends the watching, not the run.""",
     "movie": """examples:
@@ -91,11 +92,12 @@ def select_states(run, args, states, count=None):
     return run.pick(args.steps) if args.steps else spread(states, args.count or count)
 
 
-def chosen_fields(run, args, most=None):
-    """The fields that --field names, by default the run's first one. UsageError for one that is not there, or for more
-    than this command can show."""
-    fields = list(dict.fromkeys(args.field or [run.field]))
-    there = run.states[0].fields
+def chosen_fields(run, args, most=None, state=None):
+    """The fields that --field names, by default the first one, of a state or else of the run. UsageError for one that
+    is not there, or for more than this command can show."""
+    state = state or run.states[0]
+    fields = list(dict.fromkeys(args.field or [state.field]))
+    there = state.fields
     if unknown := [field for field in fields if field not in there]:
         raise UsageError(f"{run.path}: no field '{unknown[0]}'; there are: {', '.join(there)}")
     if most and len(fields) > most:
@@ -152,16 +154,21 @@ def command_watch(args):
     if not os.path.isdir(args.run):
         raise UsageError(f"{args.run}: a run directory is needed")
 
+    whole = args.axis is not None or args.project  # what slices need not have
+
     def choose(state):
+        if hasattr(state, "cuts"):
+            return state.cuts
         return slices.choose_cuts(state, args.axis, args.index, args.position, args.project)
 
     path = Path(args.output) if args.output else Path(args.run) / "watch.png"
     colours = (args.cmap, args.vmin, args.vmax)
 
     def draw(found):
-        return watch.draw_newest(found, choose, lambda run: chosen_fields(run, args), path, colours)
+        return watch.draw_newest(found, choose, lambda run, state: chosen_fields(run, args, state=state), path, colours)
 
-    watch.watch(Path(args.run), draw, lambda step: print(f"{path}: step {step}", flush=True), args.every)
+    watch.watch(Path(args.run), draw, lambda step: print(f"{path}: step {step}", flush=True), args.every,
+                slices=not whole)  # fmt: skip
 
 
 def command_movie(args):

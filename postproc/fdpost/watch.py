@@ -1,4 +1,4 @@
-"""Pictures that follow a run: one file, drawn again for each new snapshot."""
+"""Pictures that follow a run: one file, drawn again for each new snapshot, or each new step of its slices."""
 
 import fcntl
 import struct
@@ -6,6 +6,7 @@ import time
 
 from . import slices, style
 from .errors import DataError
+from .planes import newest_planes
 from .reader import Run
 
 
@@ -32,24 +33,34 @@ def newest_state(path):
         return None
 
 
+def newest(path, slices):
+    """The newest slices, where there are some and they are wanted, else the newest snapshot; None while there are
+    neither."""
+    try:
+        return (newest_planes(path) if slices else None) or newest_state(path)
+    except DataError:
+        return None
+
+
 def draw_newest(found, choose, fields, target, colours):
-    """One picture of the newest snapshot. Returns the path, or None if the snapshot was pruned meanwhile."""
+    """One picture of the newest snapshot or slices. Returns the path, or None if the snapshot was pruned meanwhile."""
     run, state = found
     try:
         cuts = choose(state)
-        shown = {field: slices.read_cuts([state], cuts, field) for field in fields(run)}
+        shown = {field: slices.read_cuts([state], cuts, field) for field in fields(run, state)}
     except DataError:
         return None
     return style.save(slices.draw_slices(run, [state], cuts, shown, *colours), target)
 
 
-def watch(path, draw, tell, every=2.0, sleep=time.sleep):
+def watch(path, draw, tell, every=2.0, sleep=time.sleep, slices=True):
     """Calls draw(run and newest state) for each new snapshot, until the run in `path` has ended and its last one is
-    drawn. tell(step): after each picture. DataError if there is no snapshot at the end. Returns the last step."""
+    drawn; with `slices` for each step of its slices instead, if it has some. tell(step): after each picture. DataError
+    if there is nothing at the end. Returns the last step."""
     last = None
     while True:
         running = is_running(path)  # before looking: what a run wrote last is there when it has ended
-        found = newest_state(path)
+        found = newest(path, slices)
         if found and found[1].step != last and draw(found):
             last = found[1].step
             tell(last)

@@ -1,6 +1,7 @@
 """fdplot watch: each new snapshot once, until the run's lock is free; and fdpost.write_field, read back by h5py."""
 
 import fcntl
+import json
 import subprocess
 import sys
 
@@ -69,6 +70,51 @@ def test_each_new_snapshot_is_drawn_once(run_dir, holder):
 def test_watch_of_a_run_that_has_ended(run_dir, fdplot):
     code, out, _ = fdplot("watch", run_dir, "--axis", "z")
     assert (code, out) == (0, f"{run_dir / 'watch.png'}: step 40\n")
+    assert (run_dir / "watch.png").stat().st_size > 5000
+
+
+def write_slice(run_dir, axis, index, step, values):
+    """A slice as docs/reference/files.md describes it, of a grid of 24 x 16 x 20 points, and its index."""
+    name = f"{'xyz'[axis]}_{index}"
+    (run_dir / "slices").mkdir(exist_ok=True)
+    path = run_dir / f"slices/{name}_{step:08d}.hdf"
+    with h5py.File(path, "w") as file:
+        image = file.create_group("VTKHDF")
+        image.attrs["Spacing"] = [1 / 24, 1 / 16, 1 / 20]
+        image.attrs["Origin"] = [index / (24, 16, 20)[axis] if d == axis else 0.0 for d in range(3)]
+        image.create_dataset("PointData/phi", data=values)
+        about = file.create_group("fdapp").attrs
+        about["axis"], about["index"], about["step"], about["time"] = axis, index, step, step / 100
+        about["fields"] = np.bytes_("phi")
+    files = [{"name": file.name, "time": 0.0} for file in sorted((run_dir / "slices").glob(f"{name}_*.hdf"))]
+    (run_dir / f"slices/{name}.hdf.series").write_text(json.dumps({"files": files}))
+
+
+def test_slices_are_watched_where_there_are_some(run_dir, fdplot, monkeypatch):
+    """The newest step that all planes have, without any snapshot; a plane that is asked for is a snapshot's."""
+    plane = np.arange(16.0 * 24).reshape(16, 24)
+    for step in (50, 60):
+        write_slice(run_dir, 2, 7, step, plane + step)
+    write_slice(run_dir, 0, 3, 50, plane[:, :20].T.copy())
+    code, out, _ = fdplot("watch", run_dir, "--axis", "z")
+    assert (code, out) == (0, f"{run_dir / 'watch.png'}: step 40\n")
+    for path in run_dir.glob("state*"):
+        path.unlink()
+    drawn = []
+    monkeypatch.setattr(watch.slices, "draw_slices", lambda *words: drawn.append(words))
+    monkeypatch.setattr(watch.style, "save", lambda figure, target: target)
+    code, out, _ = fdplot("watch", run_dir)
+    assert (code, out) == (0, f"{run_dir / 'watch.png'}: step 50\n")
+    (_, (state,), cuts, shown, *_) = drawn[0]
+    assert cuts == [(0, 3), (2, 7)] and (state.size, state.time) == ((24, 16, 20), 0.5)
+    assert state.origin == pytest.approx((0, 0, 0))
+    assert np.array_equal(shown["phi"][1][0], plane + 50)
+
+
+def test_watch_draws_slices(run_dir, fdplot):
+    write_slice(run_dir, 2, 7, 50, np.ones((16, 24)))
+    code, out, _ = fdplot("watch", run_dir)
+    assert (code, out) == (0, f"{run_dir / 'watch.png'}: step 50\n")
     assert (run_dir / "watch.png").stat().st_size > 5000
 
 

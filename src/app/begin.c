@@ -56,6 +56,7 @@ status begin_prepare(simulation *sim) {
   CHECK(diagnostics_create(sim->comm, &sim->grid, equation->unknowns, equation->names,
                            config->diagnostics_every, equation_fact(equation->known_later, config),
                            &sim->diagnostics));
+  CHECK(slices_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
   return open_snapshots(sim);
 }
@@ -137,6 +138,7 @@ static status open_files(simulation *sim, int64_t from) {
   CHECK(write_config(sim));
   if (sim->config->hash_every > 0)
     CHECK(hashes_open(&sim->rundir, equation->unknowns, equation->names, sim->grid.n[2], &sim->hashes));
+  CHECK(slices_open(&sim->slices, &sim->rundir, from));
   CHECK(probes_open(&sim->probes, &sim->rundir, from));
   return table_open(&sim->diagnostics.table, &sim->rundir, from);
 }

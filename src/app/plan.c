@@ -68,7 +68,11 @@ static int64_t due_count(int64_t every, int64_t from, int64_t last) {
 }
 
 static void print_places(const config *config) {
-  int probes = 0;
+  int slices = 0, probes = 0;
+  (void)config_slices_read(config->slices, NULL, &slices);
+  if (slices > 0 && config->slices_every > 0)
+    log_info("slices     %d plane%s every %" PRId64 " steps\n", slices, slices == 1 ? "" : "s",
+             config->slices_every);
   (void)config_probes_read(config->probes, NULL, &probes);
   if (probes > 0 && config->probes_every > 0)
     log_info("probes     %d point%s every %" PRId64 " steps\n", probes, probes == 1 ? "" : "s",

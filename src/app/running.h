@@ -9,6 +9,7 @@
 #include "output/diagnostics.h"
 #include "output/hashes.h"
 #include "output/probes.h"
+#include "output/slices.h"
 
 /* A run under way: what its beginning (begin.c), its measurements (measure.c), its steps and its end
  * (simulation.c) share. Private to app/. */
@@ -22,6 +23,7 @@ typedef struct simulation {
   checkpoint *checkpoint;
   diagnostics diagnostics;
   probes probes;
+  slices slices;
   schedule schedule;
   restart restart;
   control control;

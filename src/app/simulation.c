@@ -55,11 +55,14 @@ static status write_hashes(simulation *sim) {
   return STATUS_OK;
 }
 
-/* Rows of probes; they depend on the step alone, not on where a run began or ends. */
+/* Slices and rows of probes; they depend on the step alone, not on where a run began or ends. */
 static status write_places(simulation *sim) {
-  if (!probes_due(&sim->probes, sim->step)) return STATUS_OK;
+  const schedule *schedule = &sim->schedule;
+  const int planes = slices_due(&sim->slices, sim->step), points = probes_due(&sim->probes, sim->step);
+  if (!planes && !points) return STATUS_OK;
   perf_begin(&sim->perf, PERF_SLICES);
-  CHECK(probes_append(&sim->probes, state_of(sim), &sim->schedule, sim->step));
+  if (planes) CHECK(slices_write(&sim->slices, state_of(sim), schedule, sim->step));
+  if (points) CHECK(probes_append(&sim->probes, state_of(sim), schedule, sim->step));
   perf_end(&sim->perf, PERF_SLICES);
   return STATUS_OK;
 }
@@ -131,7 +134,7 @@ static int pauses_after(const simulation *sim, int64_t step) {
          schedule_due(step, config->diagnostics_every) || schedule_due(step, config->fields_every) ||
          schedule_due(step, config->checkpoint_every) || schedule_due(step, config->hash_every) ||
          schedule_due(step, config->redistance_every) ||
-         probes_due(&sim->probes, step);
+         slices_due(&sim->slices, step) || probes_due(&sim->probes, step);
 }
 
 /* Before a pause the step is waited for, so that its time is counted as its own. */
@@ -265,6 +268,7 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     if (result == STATUS_STOPPED || result == STATUS_BLOWN_UP) result = end_early(sim, result);
     diagnostics_destroy(&sim->diagnostics);
     probes_destroy(&sim->probes);
+    slices_destroy(&sim->slices);
     (void)hashes_close(sim->hashes);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);
     if (result == STATUS_OK || agree_reached()) {

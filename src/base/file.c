@@ -99,17 +99,21 @@ status file_rename(const char *directory, const char *from, const char *to) {
   return file_sync_directory(directory);
 }
 
-status file_write_whole(const char *directory, const char *name, const char *text) {
+status file_write_bytes(const char *directory, const char *name, const void *data, size_t size) {
   char partial[NAME_MAX + 1];
   char path[PATH_MAX];
   (void)snprintf(partial, sizeof partial, "%s" FILE_PARTIAL, name);
   CHECK(file_path(directory, partial, path, sizeof path));
   const int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) return failure(path, "cannot make");
-  status result = file_write_at(descriptor, path, text, strlen(text), 0);
+  status result = file_write_at(descriptor, path, data, size, 0);
   if (result == STATUS_OK) result = file_sync(descriptor, path);
   if (close(descriptor) != 0 && result == STATUS_OK) result = failure(path, "cannot close");
   if (result == STATUS_OK) result = file_rename(directory, partial, name);
   if (result != STATUS_OK) (void)unlink(path);
   return result;
+}
+
+status file_write_whole(const char *directory, const char *name, const char *text) {
+  return file_write_bytes(directory, name, text, strlen(text));
 }

@@ -29,8 +29,9 @@ status file_sync_directory(const char *directory);
 /* Puts `from` in the place of `to`, both in `directory`, and waits until that is on the disk. */
 status file_rename(const char *directory, const char *from, const char *to);
 
-/* Writes `text` as `directory`/`name`: temporary name, file_sync, file_rename. Without directory's lock, not
- * to be called for one name by two processes at once. */
+/* Writes bytes, or a text, as `directory`/`name`: temporary name, file_sync, file_rename. Without directory's
+ * lock, not to be called for one name by two processes at once. */
+status file_write_bytes(const char *directory, const char *name, const void *data, size_t size);
 status file_write_whole(const char *directory, const char *name, const char *text);
 
 /* [out] name: of the next entry of an open directory, NULL at its end. */

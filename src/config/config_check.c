@@ -236,6 +236,20 @@ static status check_probes(const config *c) {
   return STATUS_OK;
 }
 
+static status check_slices(const config *c) {
+  config_slice slices[CONFIG_MOST_SLICES];
+  int count = 0;
+  (void)config_slices_read(c->slices, slices, &count);
+  for (int i = 0; i < count; i++) {
+    const int axis = slices[i].axis;
+    if (!is_outside(c, axis, slices[i].at)) continue;
+    return config_refuse(c, "output", "slices",
+                         "the plane %c=%g is outside the domain; accepted: 0 to %g along %c", "xyz"[axis],
+                         slices[i].at, c->l[axis], "xyz"[axis]);
+  }
+  return STATUS_OK;
+}
+
 /* Derivatives, and the factors of second ones, that single precision has no digits left for. */
 static status check_single(const config *c) {
   static const double least = 1e-30; /* FLT_MIN is 1e-38 */
@@ -264,6 +278,7 @@ int config_key_idle(const config *config, int key) {
   if (!config_carried(config) && of_velocity) return 1;
   if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
   if (strcmp(section, "boundary") == 0) return strcmp(name, "value") == 0 && !cases_bounded(config);
+  if (strcmp(name, "slices_every") == 0) return config->slices[0] == '\0';
   if (strcmp(name, "probes_every") == 0) return config->probes[0] == '\0';
   const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
   const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
@@ -305,5 +320,6 @@ status config_complete(config_reading *reading) {
   CHECK(check_single(reading->config));
   CHECK(check_level_set(reading->config));
   CHECK(check_probes(reading->config));
+  CHECK(check_slices(reading->config));
   return check_steps(reading->config);
 }

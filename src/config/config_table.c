@@ -76,6 +76,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define CHOICE(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .choices = (list)
 #define LISTED(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .listed = (list)
 #define PATH(member)            .kind = CONFIG_PATH, .offset = AT(member)
+#define SLICES(member)          .kind = CONFIG_SLICES, .offset = AT(member)
 #define PROBES(member)          .kind = CONFIG_PROBES, .offset = AT(member)
 #define FORMULA(member)         .kind = CONFIG_FORMULA, .offset = AT(member)
 #define COMPONENT(member)       .kind = CONFIG_COMPONENT, .offset = AT(member)
@@ -174,6 +175,9 @@ const config_key config_keys[] = {
      .help = "newest checkpoints kept"},
     {"output", "wall_limit", REAL(wall_limit, 0, 1e9), DEFAULT("0"),
      .help = "seconds until checkpoint and exit 75"},
+    {"output", "slices", SLICES(slices), DEFAULT("none"), .help = "planes that are written into slices/"},
+    {"output", "slices_every", COUNT(slices_every, 0, CONFIG_STEPS_MOST), DEFAULT("10"),
+     .help = "steps between slices; 0: never"},
     {"output", "probes", PROBES(probes), DEFAULT("none"), .help = "points whose values go into probes.csv"},
     {"output", "probes_every", COUNT(probes_every, 0, CONFIG_STEPS_MOST), DEFAULT("1"),
      .help = "steps between rows of probes.csv; 0: never"},

@@ -91,6 +91,10 @@ const char *config_value_accepted(const config_key *key, char *text) {
   case CONFIG_FORMULA:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "a formula of at most %d bytes", CONFIG_FORMULA_SIZE - 1);
     break;
+  case CONFIG_SLICES:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "planes as x=0.25 z=0.5: up to %d different ones, or none",
+                   CONFIG_MOST_SLICES);
+    break;
   case CONFIG_PROBES:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "x y z; x y z: up to %d different points, or none",
                    CONFIG_MOST_PROBES);
@@ -158,10 +162,12 @@ static const char *read_list(const char *text, char *value) {
   return used == 0 ? "no value" : NULL;
 }
 
-static const char *read_probes(const char *text, char *value) {
+static const char *read_places(config_kind kind, const char *text, char *value) {
   int count = 0;
   const char *wrong = read_list(text, value);
-  return wrong != NULL ? wrong : config_probes_read(value, NULL, &count);
+  if (wrong != NULL) return wrong;
+  return kind == CONFIG_SLICES ? config_slices_read(value, NULL, &count)
+                               : config_probes_read(value, NULL, &count);
 }
 
 /* The number of u, v or w, where the velocity is no formula. */
@@ -246,8 +252,9 @@ const char *config_value_read(const config_key *key, const char *text, config *c
   case CONFIG_COMPONENT:
     wrong = read_formula(key, text, member);
     break;
+  case CONFIG_SLICES:
   case CONFIG_PROBES:
-    wrong = read_probes(text, member);
+    wrong = read_places(key->kind, text, member);
     break;
   case CONFIG_HASH:
     wrong = read_hash(text, member);

@@ -66,7 +66,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 70, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 72, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -126,6 +126,8 @@ typedef struct config {
   int64_t diagnostics_every;        /* steps, 0 = never; default 10 */
   int checkpoint_keep;              /* >= 2, default 2 */
   double wall_limit;                /* seconds > 0; 0 = none (default) */
+  char slices[CONFIG_LIST_SIZE];    /* as config/lists.h reads them; "" for none (default) */
+  int64_t slices_every;             /* steps, 0 = never; default 10 */
   char probes[CONFIG_LIST_SIZE];    /* as config/lists.h reads them; "" for none (default) */
   int64_t probes_every;             /* steps, 0 = never; default 1 */
   /* [restart] */

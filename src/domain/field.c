@@ -170,3 +170,43 @@ status field_value(const field *field, int x, int y, int z, double *value) {
                                                 : *(const double *)field->staging;
   return STATUS_OK;
 }
+
+/* Normal to y: a row of each plane, `chunk` at least at a time. */
+static status load_rows(const field *field, int at, char *host) {
+  const kernels_shape *shape = &field->shape;
+  const size_t size = kernels_element_size(shape->precision);
+  const size_t row = (size_t)shape->nx * size;
+  for (int done = 0; done < shape->nz; done += field->chunk) {
+    const int piece = shape->nz - done < field->chunk ? shape->nz - done : field->chunk;
+    for (int i = 0; i < piece; i++) {
+      const char *device =
+          (const char *)field_plane(field, done + i) + (size_t)at * (size_t)shape->ldx * size;
+      CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, (char *)field->staging + (size_t)i * row,
+                                        device, row));
+    }
+    CHECK(field->backend->queue_wait(field->context, QUEUE_MAIN));
+    memcpy(host + (size_t)done * row, field->staging, (size_t)piece * row);
+  }
+  return STATUS_OK;
+}
+
+/* Normal to x: an element of each row, from planes in the staging buffer. */
+static status load_columns(const field *field, int at, char *host) {
+  const kernels_shape *shape = &field->shape;
+  const size_t size = kernels_element_size(shape->precision);
+  for (int done = 0; done < shape->nz; done += field->chunk) {
+    const int piece = shape->nz - done < field->chunk ? shape->nz - done : field->chunk;
+    CHECK(staging_copy(field, done, piece, 1));
+    for (int64_t i = 0; i < (int64_t)piece * shape->ny; i++) {
+      size_t pitch = 0;
+      memcpy(host + ((size_t)done * (size_t)shape->ny + (size_t)i) * size,
+             staging_row(field, i, &pitch) + (size_t)at * size, size);
+    }
+  }
+  return STATUS_OK;
+}
+
+status field_load_cut(const field *field, axis along, int at, void *host) {
+  if (along == AXIS_Z) return field_load(field, at, 1, host);
+  return along == AXIS_Y ? load_rows(field, at, host) : load_columns(field, at, host);
+}

@@ -60,6 +60,11 @@ status field_store(field *field, int z, int count, const void *host);
 /* [out] value: of the owned point (x, y, z), z local; nothing else is copied. On queue MAIN; waits. */
 status field_value(const field *field, int x, int y, int z, double *value);
 
+/* Copies the owned points of the plane normal to `along` at index `at` (local in z) to host memory, packed:
+ * [nz][ny], [nz][nx] or [ny][nx]. Normal to z and y nothing else is copied from a device; normal to x all of
+ * the slab is, because single elements at a row's distance would take a copy each. On queue MAIN; waits. */
+status field_load_cut(const field *field, axis along, int at, void *host);
+
 /* Address of plane z (local, -KERNELS_HALO .. nz + KERNELS_HALO - 1), and bytes of a plane with padding. */
 void *field_plane(const field *field, int z);
 size_t field_plane_bytes(const field *field);

@@ -43,6 +43,14 @@ int rundir_is_state(const char *name, long long *step) {
   return 1;
 }
 
+int rundir_is_slice(const char *name, long long *step) {
+  const char *number = strrchr(name, '_');
+  char expected[64];
+  if (number == NULL || sscanf(number, "_%8lld", step) != 1 || *step < 0) return 0;
+  (void)snprintf(expected, sizeof expected, "_%08lld.hdf", *step);
+  return strcmp(number, expected) == 0;
+}
+
 /* Shortens path to its parent directory. */
 static void cut_last(char *path) {
   char *slash = strrchr(path, '/');
@@ -159,7 +167,15 @@ static int is_result(const char *name) {
   for (int i = 0; i < RESULTS; i++) {
     if (strcmp(name, results[i]) == 0) return 1;
   }
-  return rundir_is_state(name, NULL) || is_picture(name);
+  return rundir_is_state(name, NULL) || is_picture(name) || strcmp(name, RUNDIR_SLICES) == 0;
+}
+
+static int is_slice_result(const char *name) {
+  static const char ending[] = ".hdf.series";
+  long long step = 0;
+  const size_t length = strlen(name);
+  return rundir_is_slice(name, &step) ||
+         (length > sizeof ending && strcmp(name + length - (sizeof ending - 1), ending) == 0);
 }
 
 static status remove_partial(const char *directory, const char *name, void *user) {
@@ -170,9 +186,15 @@ static status remove_partial(const char *directory, const char *name, void *user
   char path[PATH_MAX];
   if (length <= ending || strcmp(name + length - ending, FILE_PARTIAL) != 0) return STATUS_OK;
   (void)snprintf(whole, sizeof whole, "%.*s", (int)(length - ending), name);
-  if (!is_result(whole) && strcmp(whole, moving) != 0) return STATUS_OK;
+  if (!is_result(whole) && strcmp(whole, moving) != 0 && !is_slice_result(whole)) return STATUS_OK;
   CHECK(file_path(directory, name, path, sizeof path));
   return unlink(path) == 0 ? STATUS_OK : failure(path, "cannot be removed");
+}
+
+static status remove_slices_partial(const char *directory) {
+  char path[PATH_MAX];
+  CHECK(file_path(directory, RUNDIR_SLICES, path, sizeof path));
+  return access(path, F_OK) == 0 ? each_name(path, remove_partial, NULL) : STATUS_OK;
 }
 
 /* Results on their way. */
@@ -205,10 +227,35 @@ static status move_all(const char *directory, move *move) {
   return each_name(directory, move_one, move);
 }
 
+/* Of later slices, too, into a directory of slices there. */
+static status move_slice(const char *directory, const char *name, void *user) {
+  const move *move = user;
+  char target[NAME_MAX + 128], from[PATH_MAX], to[PATH_MAX];
+  long long step = 0;
+  if (!rundir_is_slice(name, &step) || step <= move->after) return STATUS_OK;
+  (void)snprintf(target, sizeof target, "../%s/" RUNDIR_SLICES "/%s", move->previous, name);
+  CHECK(file_path(directory, name, from, sizeof from));
+  CHECK(file_path(directory, target, to, sizeof to));
+  return rename(from, to) == 0 ? STATUS_OK : failure(from, "cannot be set aside");
+}
+
+static status move_slices(const char *directory, move *move) {
+  char target[128], from[PATH_MAX], to[PATH_MAX];
+  (void)snprintf(target, sizeof target, "%s/" RUNDIR_SLICES, move->previous);
+  CHECK(file_path(directory, RUNDIR_SLICES, from, sizeof from));
+  CHECK(file_path(directory, target, to, sizeof to));
+  if (move->after < 0 || access(from, F_OK) != 0) return STATUS_OK;
+  CHECK(make_directory(to));
+  CHECK(each_name(from, move_slice, move));
+  CHECK(file_sync_directory(to));
+  return file_sync_directory(from);
+}
+
 /* A move that has been announced: the word of it goes when all that has moved is on the disk. */
 static status move_announced(const char *directory, move *move) {
   char path[PATH_MAX];
   CHECK(move_all(directory, move));
+  CHECK(move_slices(directory, move));
   CHECK(file_path(directory, move->previous, path, sizeof path));
   CHECK(file_sync_directory(path));
   CHECK(file_sync_directory(directory));
@@ -276,6 +323,7 @@ status rundir_open(const char *path, rundir *rundir) {
   CHECK(make_directories(path));
   CHECK(take_lock(rundir));
   status result = each_name(path, remove_partial, NULL);
+  if (result == STATUS_OK) result = remove_slices_partial(path);
   if (result == STATUS_OK) result = finish_move(path);
   if (result != STATUS_OK) rundir_close(rundir);
   return result;

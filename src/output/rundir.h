@@ -19,6 +19,9 @@ typedef struct rundir {
 #define RUNDIR_HASHES      "hashes.csv"
 #define RUNDIR_PROBES      "probes.csv"
 
+/* The directory of slices in it: files NAME_NNNNNNNN.hdf by step, and their indices NAME.hdf.series. */
+#define RUNDIR_SLICES "slices"
+
 /* Checks without leaving a trace that `path` is a writable directory or could be made (its nearest existing
  * parent is a writable directory). STATUS_FILE naming what is in the way. */
 status rundir_check(const char *path);
@@ -35,9 +38,9 @@ void rundir_close(rundir *rundir);
 status rundir_check_held(const rundir *rundir);
 
 /* For a run that starts at t = 0 where an earlier one left results: moves these (states, their index,
- * diagnostics.csv, probes.csv, hashes.csv, config.ini, perf.json, and the pictures that fdplot made of them
- * by its own names) into the first free `previous_N` below the directory, so that nothing is lost and nothing
- * mixed. [out] moved: the name of that directory, or "" if there was nothing to move. STATUS_FILE,
+ * diagnostics.csv, probes.csv, hashes.csv, config.ini, perf.json, slices, and the pictures that fdplot made
+ * of them by its own names) into the first free `previous_N` below the directory, so that nothing is lost and
+ * nothing mixed. [out] moved: the name of that directory, or "" if there was nothing to move. STATUS_FILE,
  * STATUS_MEMORY; so, too, of the functions that follow. */
 status rundir_set_aside(const rundir *rundir, char moved[64]);
 
@@ -69,6 +72,9 @@ status rundir_write(const rundir *rundir, const char *name, const char *text);
 
 /* Name of the state file of a step, state_NNNNNNNN.hdf. */
 void rundir_state_name(int64_t step, char name[64]);
+
+/* Whether `name` is that of a slice of a step; [out] step. */
+int rundir_is_slice(const char *name, long long *step);
 
 /* Whether `name` is that of a state file; [out] step, unless NULL. */
 int rundir_is_state(const char *name, long long *step);

@@ -14,63 +14,13 @@
 
 #include "base/file.h"
 #include "base/version.h"
+#include "snapshots/hdf5_write.h"
 
 static const char checksums_name[] = "/fdapp/plane_checksums";
 
 /* The dataset of a field. */
 static void field_place(const char *name, char place[64]) {
   (void)snprintf(place, 64, "/VTKHDF/PointData/%s", name);
-}
-
-/* Keeps the innermost words: they name the system's reason. */
-static herr_t keep_words(unsigned n, const H5E_error2_t *error, void *words) {
-  (void)n;
-  (void)snprintf(words, 256, "%s", error->desc != NULL ? error->desc : "");
-  return 1;
-}
-
-static status hdf5_failure(status code, const char *path, const char *call) {
-  char words[256] = "";
-  const char *equals = strstr(call, "= ");
-  if (equals != NULL) call = equals + 2;
-  (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_words, words);
-  return status_fail(code, "%s: %.*s: %s", path, (int)strcspn(call, "("), call, words);
-}
-
-/* CHECK for HDF5 calls. Handles left behind by an early return are closed with their file (H5F_CLOSE_STRONG).
- */
-#define CHECK_HDF5(code, path, call)                                                                         \
-  do {                                                                                                       \
-    if ((call) < 0) return hdf5_failure(code, path, #call);                                                  \
-  } while (0)
-
-static hid_t memory_type(precision precision) {
-  return precision == PRECISION_SINGLE ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
-}
-
-/* Writes an attribute: a scalar for count 0. */
-static status write_attribute(hid_t object, const char *path, const char *name, hid_t type, hsize_t count,
-                              const void *values) {
-  hid_t space = -1;
-  hid_t attribute = -1;
-  CHECK_HDF5(STATUS_FILE, path,
-             space = count == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, NULL));
-  CHECK_HDF5(STATUS_FILE, path, attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
-  CHECK_HDF5(STATUS_FILE, path, H5Awrite(attribute, type, values));
-  CHECK_HDF5(STATUS_FILE, path, H5Aclose(attribute));
-  CHECK_HDF5(STATUS_FILE, path, H5Sclose(space));
-  return STATUS_OK;
-}
-
-static status write_text(hid_t object, const char *path, const char *name, const char *text) {
-  hid_t type = -1;
-  CHECK_HDF5(STATUS_FILE, path, type = H5Tcopy(H5T_C_S1));
-  /* Not terminated: readers of VTKHDF 1.0 take the 9 bytes of "ImageData" and nothing else. */
-  CHECK_HDF5(STATUS_FILE, path, H5Tset_size(type, text[0] == '\0' ? 1 : strlen(text)));
-  CHECK_HDF5(STATUS_FILE, path, H5Tset_strpad(type, H5T_STR_NULLPAD));
-  CHECK(write_attribute(object, path, name, type, 0, text));
-  CHECK_HDF5(STATUS_FILE, path, H5Tclose(type));
-  return STATUS_OK;
 }
 
 /* A dataset whose place in the file is settled now and that nothing is written into yet. [out] offset: that
@@ -101,27 +51,19 @@ static status reserve_dataset(hid_t file, const char *path, const char *name, hi
 static status write_picture(hid_t file, const char *path, const checkpoint_contents *contents,
                             int64_t *offsets) {
   const int64_t *n = contents->n;
-  const int version[2] = {1, 0};
   const int extent[6] = {0, (int)n[0] - 1, 0, (int)n[1] - 1, 0, (int)n[2] - 1};
   const double origin[3] = {0.0, 0.0, 0.0};
-  const double direction[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
   const hsize_t shape[3] = {(hsize_t)n[2], (hsize_t)n[1], (hsize_t)n[0]};
   hid_t group = -1;
   hid_t data = -1;
-  CHECK_HDF5(STATUS_FILE, path, group = H5Gcreate2(file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  CHECK(write_attribute(group, path, "Version", H5T_NATIVE_INT, 2, version));
-  CHECK(write_text(group, path, "Type", "ImageData"));
-  CHECK(write_attribute(group, path, "WholeExtent", H5T_NATIVE_INT, 6, extent));
-  CHECK(write_attribute(group, path, "Origin", H5T_NATIVE_DOUBLE, 3, origin));
-  CHECK(write_attribute(group, path, "Spacing", H5T_NATIVE_DOUBLE, 3, contents->h));
-  CHECK(write_attribute(group, path, "Direction", H5T_NATIVE_DOUBLE, 9, direction));
+  CHECK(hdf5_write_image(file, path, extent, origin, contents->h, &group));
   CHECK_HDF5(STATUS_FILE, path, data = H5Gcreate2(group, "PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(data));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
   for (int f = 0; f < contents->fields; f++) {
     char place[64];
     field_place(contents->names[f], place);
-    CHECK(reserve_dataset(file, path, place, memory_type(contents->precision), 3, shape, &offsets[f]));
+    CHECK(reserve_dataset(file, path, place, hdf5_real(contents->precision), 3, shape, &offsets[f]));
   }
   return STATUS_OK;
 }
@@ -133,7 +75,7 @@ static status write_order(hid_t group, const char *path, const checkpoint_conten
     const size_t used = strlen(text);
     (void)snprintf(text + used, sizeof text - used, "%s%s", f > 0 ? " " : "", contents->names[f]);
   }
-  return write_text(group, path, "fields", text);
+  return hdf5_write_text(group, path, "fields", text);
 }
 
 /* What a restart needs, and where the file comes from. */
@@ -145,17 +87,17 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   const int one = contents->fields == 1;
   hid_t group = -1;
   CHECK_HDF5(STATUS_FILE, path, group = H5Gcreate2(file, "fdapp", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  CHECK(write_attribute(group, path, "step", H5T_NATIVE_INT64, 0, &state->step));
-  CHECK(write_attribute(group, path, "time", H5T_NATIVE_DOUBLE, 0, &state->time));
-  CHECK(write_attribute(group, path, "dt", H5T_NATIVE_DOUBLE, 0, &state->dt));
-  CHECK(write_attribute(group, path, "base_step", H5T_NATIVE_INT64, 0, &state->base_step));
-  CHECK(write_attribute(group, path, "base_time", H5T_NATIVE_DOUBLE, 0, &state->base_time));
-  CHECK(write_attribute(group, path, "picture", H5T_NATIVE_INT, 0, &state->picture));
-  CHECK(write_attribute(group, path, "departed", H5T_NATIVE_INT, 0, &state->departed));
-  CHECK(write_text(group, path, "precision", config_precision_name(contents->precision)));
-  CHECK(write_text(group, path, "version", FDAPP_VERSION));
-  CHECK(write_text(group, path, "revision", FDAPP_REVISION));
-  CHECK(write_text(group, path, "config", contents->configuration));
+  CHECK(hdf5_write_attribute(group, path, "step", H5T_NATIVE_INT64, 0, &state->step));
+  CHECK(hdf5_write_attribute(group, path, "time", H5T_NATIVE_DOUBLE, 0, &state->time));
+  CHECK(hdf5_write_attribute(group, path, "dt", H5T_NATIVE_DOUBLE, 0, &state->dt));
+  CHECK(hdf5_write_attribute(group, path, "base_step", H5T_NATIVE_INT64, 0, &state->base_step));
+  CHECK(hdf5_write_attribute(group, path, "base_time", H5T_NATIVE_DOUBLE, 0, &state->base_time));
+  CHECK(hdf5_write_attribute(group, path, "picture", H5T_NATIVE_INT, 0, &state->picture));
+  CHECK(hdf5_write_attribute(group, path, "departed", H5T_NATIVE_INT, 0, &state->departed));
+  CHECK(hdf5_write_text(group, path, "precision", config_precision_name(contents->precision)));
+  CHECK(hdf5_write_text(group, path, "version", FDAPP_VERSION));
+  CHECK(hdf5_write_text(group, path, "revision", FDAPP_REVISION));
+  CHECK(hdf5_write_text(group, path, "config", contents->configuration));
   if (!one) CHECK(write_order(group, path, contents));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
   return reserve_dataset(file, path, checksums_name, H5T_NATIVE_UINT64, one ? 1 : 2, planes + one, offset);

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "base/log.h"
 #include "snapshots/checkpoint_block.h"
 #include "output/rundir.h"
+#include "snapshots/series.h"
 
 static const char index_name[] = RUNDIR_INDEX;
 
@@ -92,26 +92,16 @@ void checkpoint_index_close(checkpoint_index *index) {
   index->room = 0;
 }
 
-/* The index as ParaView reads it: {"file-series-version": "1.0", "files": [{"name": ..., "time": ...}, ...]}.
- */
 static status write_index(const checkpoint_index *index) {
-  json_t *files = json_array();
-  int failures = 0;
-  for (size_t i = 0; i < index->count; i++) {
+  series *files = series_create();
+  status result = files != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for %s", index_name);
+  for (size_t i = 0; i < index->count && result == STATUS_OK; i++) {
     char name[64];
     rundir_state_name(index->entries[i].step, name);
-    if (!index->entries[i].known) continue;
-    failures -=
-        json_array_append_new(files, json_pack("{s:s, s:f}", "name", name, "time", index->entries[i].time));
+    if (index->entries[i].known) result = series_add(files, name, index->entries[i].time);
   }
-  json_t *document = json_pack("{s:s, s:o}", "file-series-version", "1.0", "files", files);
-  char *text = document == NULL || failures > 0
-                   ? NULL
-                   : json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-  const status result = text != NULL ? file_write_whole(index->directory, index_name, text)
-                                     : status_fail(STATUS_MEMORY, "no memory for %s", index_name);
-  free(text);
-  json_decref(document);
+  if (result == STATUS_OK) result = series_write(files, index->directory, index_name);
+  series_destroy(files);
   return result;
 }
 

@@ -2,11 +2,13 @@
 
 import csv
 import io
+import json
 
+import h5py
 import numpy as np
 import pytest
 
-from program import BASE, launch, merged, phi, run, write_ini
+from program import BASE, launch, merged, phi, run, same_bits, write_ini
 
 # Points between grid points, on one, at the far ends (the images of point 0), and one in each rank's slab.
 PROBES = ((0.41, 0.33, 0.07), (0.5, 0.35, 0.65), (1.0, 0.7, 1.3), (0.02, 0.0, 1.21))
@@ -15,6 +17,8 @@ OUTPUT = {
     "fields_every": 6,
     "probes": '"' + " ; ".join(" ".join(map(str, point)) for point in PROBES) + '"',
     "probes_every": 3,
+    "slices": "z=0.5 x=0.99 y=0.33 z=1.3",
+    "slices_every": 4,
 }
 PLACES = merged(BASE, {"output": OUTPUT})
 
@@ -55,7 +59,7 @@ def test_probes_hold_what_snapshots_hold(tmp_path, precision):
 
 
 def test_probes_are_one_table(tmp_path):
-    """Over ranks, and over restarts: after the end of a shorter run, and after rows beyond the snapshot resumed from."""
+    """Over ranks, and over restarts: of a shorter run, and with rows beyond the snapshot resumed from."""
     run(tmp_path / "whole", PLACES)
     whole = (tmp_path / "whole/probes.csv").read_bytes()
     run(tmp_path / "np2", PLACES, "output.fields_every=0", ranks=2)
@@ -74,6 +78,74 @@ def test_probes_are_one_table(tmp_path):
     run(tmp_path / "parts", PLACES, "time.steps=9", "restart.from=latest", "output.probes=0.5 0.5 0.5")
     assert (tmp_path / "parts/probes.csv").read_text().splitlines()[0] == "step,time,phi(0.5 0.5 0.5)"
     assert list(rows(tmp_path / "parts/previous_2")) == [0, 3, 6]
+
+
+# Names of slices, their axis, and the place.
+SLICES = {"z_0.5": (2, 0.5), "x_0.99": (0, 0.99), "y_0.33": (1, 0.33), "z_1.3": (2, 1.3)}
+
+
+def contents(directory):
+    """Bytes of all files in slices/."""
+    return {path.name: path.read_bytes() for path in (directory / "slices").iterdir()}
+
+
+@pytest.mark.parametrize("precision, ranks", [("double", 1), ("single", 3)])
+def test_slices_hold_what_snapshots_hold(tmp_path, precision, ranks):
+    said = run(tmp_path / "run", PLACES, f"compute.precision={precision}", ranks=ranks).stdout
+    assert "slices     4 planes every 4 steps\n" in said
+    spacing = [length / n for length, n in SIZE]
+    for name, (axis, place) in SLICES.items():
+        series = json.loads((tmp_path / f"run/slices/{name}.hdf.series").read_text())
+        names = [entry["name"] for entry in series["files"]]
+        assert names == [f"{name}_{step:08d}.hdf" for step in range(0, 25, 4)]
+        index = nearest(axis, place)
+        for step, entry in zip(range(0, 25, 4), series["files"], strict=True):
+            with h5py.File(tmp_path / "run/slices" / entry["name"]) as file:
+                image, about = file["VTKHDF"], file["fdapp"].attrs
+                values = image["PointData/phi"][:]
+                assert (about["step"], about["axis"], about["index"]) == (step, axis, index)
+                assert about["time"] == entry["time"]
+                extent = [[0, n - 1] if d != axis else [0, 0] for d, (_, n) in enumerate(SIZE)]
+                assert image.attrs["WholeExtent"].reshape(3, 2).tolist() == extent
+                assert image.attrs["Origin"].tolist() == [index * spacing[d] if d == axis else 0 for d in range(3)]
+                assert image.attrs["Spacing"].tolist() == spacing
+            if step % 12 == 0:
+                whole = phi(tmp_path / f"run/state_{step:08d}.hdf")
+                assert same_bits(values, np.ascontiguousarray(np.take(whole, index, axis=2 - axis)))
+
+
+def test_slices_are_one_series(tmp_path):
+    """The same files over ranks, and over restarts, one of which has to write later slices again."""
+    run(tmp_path / "whole", PLACES)
+    whole = contents(tmp_path / "whole")
+    assert len(whole) == 4 * (7 + 1)
+    run(tmp_path / "np2", PLACES, "output.fields_every=0", "output.probes=none", ranks=2)
+    assert contents(tmp_path / "np2") == whole
+    run(tmp_path / "parts", PLACES, "time.steps=14", ranks=3)
+    run(tmp_path / "parts", PLACES, "restart.from=latest")
+    assert contents(tmp_path / "parts") == whole
+    for step in (18, 24):
+        (tmp_path / f"parts/state_{step:08d}.hdf").unlink()
+    (tmp_path / "parts/slices/z_0.5_00000020.hdf").write_bytes(b"torn")
+    (tmp_path / "parts/slices/z_0.5_00000024.hdf.partial").write_bytes(b"torn")
+    run(tmp_path / "parts", PLACES, "restart.from=latest", ranks=2)
+    assert contents(tmp_path / "parts") == whole
+    # A branch of another course moves later slices away with the snapshots; a fresh run moves all.
+    run(tmp_path / "parts", PLACES, "restart.from=parts/state_00000012.hdf", "time.steps=13")
+    branch = contents(tmp_path / "parts/previous_1")
+    assert branch == {name: data for name, data in whole.items() if name[-12:-4] > "00000012" and name.endswith("hdf")}
+    assert contents(tmp_path / "parts").keys() == whole.keys() - branch.keys()
+    run(tmp_path / "parts", PLACES, "time.steps=0")
+    assert len(contents(tmp_path / "parts")) == 4 * 2
+    assert len(contents(tmp_path / "parts/previous_2")) == 4 * 5
+
+
+def test_slices_of_a_longer_list(tmp_path):
+    """A plane that is asked for later begins where the run resumes."""
+    run(tmp_path / "run", PLACES, "time.steps=12", "output.slices=z=0.5")
+    run(tmp_path / "run", PLACES, "time.steps=16", "output.slices=z=0.5 x=0.5", "restart.from=latest")
+    names = sorted(path.name for path in (tmp_path / "run/slices").glob("x*"))
+    assert names == ["x_0.5.hdf.series", "x_0.5_00000012.hdf", "x_0.5_00000016.hdf"]
 
 
 def test_resolved_configuration_keeps_lists(tmp_path):

@@ -29,3 +29,19 @@ def test_image(tmp_path, precision):
     start = vtk_to_numpy(reader.GetOutput().GetPointData().GetArray("phi"))
     top = reader.GetOutput().GetPoint(int(start.argmax()))
     assert numpy.allclose(top, (0.4, 0.35, 0.65), atol=0.5 * numpy.max(image.GetSpacing()) + 1e-12)
+
+
+@pytest.mark.parametrize("name, axis", [("x_0.4", 0), ("y_0.3", 1), ("z_0.6", 2)])
+def test_slice(tmp_path, name, axis):
+    output = {"slices": "x=0.4 y=0.3 z=0.6", "slices_every": 2}
+    run(tmp_path / "run", merged(BASE, {"output": output}), "time.steps=2", ranks=2)
+    reader = vtkHDFReader()
+    reader.SetFileName(str(tmp_path / f"run/slices/{name}_00000002.hdf"))
+    reader.Update()
+    image = reader.GetOutput()
+    index = round((0.4, 0.3, 0.6)[axis] / (1.0 / 33, 0.7 / 20, 1.3 / 37)[axis])
+    expected = numpy.take(phi(tmp_path / "run/state_00000002.hdf"), index, axis=2 - axis)
+    assert image.GetDimensions() == tuple(1 if d == axis else n for d, n in enumerate((33, 20, 37)))
+    assert vtk_to_numpy(image.GetPointData().GetArray("phi")).tobytes() == expected.tobytes()
+    place = image.GetPoint(0)[axis]
+    assert abs(place - (0.4, 0.3, 0.6)[axis]) <= 0.5 * image.GetSpacing()[axis]

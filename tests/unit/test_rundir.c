@@ -149,9 +149,8 @@ static void set_aside_loses_nothing(void **unused) {
                                      "diagnostics.csv",    "config.ini",          "perf.json",
                                      "hashes.csv",         "probes.csv",          "slices.png",
                                      "movie.gif",          "history.pdf"};
-  static const char *const others[] = {
-      "state_1.hdf", "state_00000001.hdf.txt", "notes.txt", "figure.png", "slices.txt",
-      "slices",      "previous_1/keep"};
+  static const char *const others[] = {"state_1.hdf", "state_00000001.hdf.txt", "notes.txt", "figure.png",
+                                       "slices.txt",  "previous_1/keep"};
   rundir rundir;
   char moved[64];
   assert_int_equal(rundir_open(base, &rundir), STATUS_OK);

@@ -1,0 +1,52 @@
+#ifndef FDAPP_OUTPUT_SLICES_H
+#define FDAPP_OUTPUT_SLICES_H
+
+#include <mpi.h>
+
+#include "config/config.h"
+#include "config/lists.h"
+#include "domain/state.h"
+#include "output/rundir.h"
+#include "stepping/schedule.h"
+
+struct series;
+
+/* slices/: planes through the fields, a file for each plane and step (snapshots/plane_file.h), and an index
+ * of each plane's files for ParaView. A slice shows the plane of points that is nearest (grid_nearest), to
+ * the bit. There is one for each multiple of output.slices_every, whatever else is due.
+ *
+ * The planes are gathered on rank 0, which writes them: they are small beside the fields. */
+typedef struct slices {
+  MPI_Comm comm;
+  grid grid;
+  precision precision;
+  int fields, count;
+  const char *const *names;
+  int64_t every;
+  config_slice list[CONFIG_MOST_SLICES];
+  void *mine; /* this rank's part of a field's plane */
+  /* Rank 0. */
+  void *whole; /* a plane of all fields */
+  int *counts, *starts;
+  struct series *index[CONFIG_MOST_SLICES];
+  char path[sizeof((rundir *)0)->path + sizeof "/" RUNDIR_SLICES];
+} slices;
+
+/* For the slices of `config`, of states of `fields` fields of these names, which outlive it. Collective.
+ * STATUS_MEMORY, STATUS_MPI; slices_destroy is due all the same. */
+status slices_create(MPI_Comm comm, const grid *grid, const config *config, int fields,
+                     const char *const names[], slices *slices);
+void slices_destroy(slices *slices);
+
+/* Whether slices are wanted of this step. */
+int slices_due(const slices *slices, int64_t step);
+
+/* Rank 0: makes the directory, and with from >= 0 takes up the indices of an earlier start, up to that step:
+ * files of later ones are overwritten in time. Nothing without slices. STATUS_FILE, STATUS_MEMORY. */
+status slices_open(slices *slices, const rundir *rundir, int64_t from);
+
+/* Writes the slices of a step that is due, those that an earlier start has not left; all are on the disk when
+ * it returns. Collective. STATUS_DEVICE, STATUS_FILE, STATUS_MEMORY, STATUS_MPI. */
+status slices_write(slices *slices, const state *state, const schedule *schedule, int64_t step);
+
+#endif

@@ -1,0 +1,60 @@
+#include "snapshots/hdf5_write.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Keeps the innermost words: they name the system's reason. */
+static herr_t keep_words(unsigned n, const H5E_error2_t *error, void *words) {
+  (void)n;
+  (void)snprintf(words, 256, "%s", error->desc != NULL ? error->desc : "");
+  return 1;
+}
+
+status hdf5_failure(status code, const char *path, const char *call) {
+  char words[256] = "";
+  const char *equals = strstr(call, "= ");
+  if (equals != NULL) call = equals + 2;
+  (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_words, words);
+  return status_fail(code, "%s: %.*s: %s", path, (int)strcspn(call, "("), call, words);
+}
+
+hid_t hdf5_real(precision precision) {
+  return precision == PRECISION_SINGLE ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+}
+
+status hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type, hsize_t count,
+                            const void *values) {
+  hid_t space = -1;
+  hid_t attribute = -1;
+  CHECK_HDF5(STATUS_FILE, path,
+             space = count == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, NULL));
+  CHECK_HDF5(STATUS_FILE, path, attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
+  CHECK_HDF5(STATUS_FILE, path, H5Awrite(attribute, type, values));
+  CHECK_HDF5(STATUS_FILE, path, H5Aclose(attribute));
+  CHECK_HDF5(STATUS_FILE, path, H5Sclose(space));
+  return STATUS_OK;
+}
+
+status hdf5_write_text(hid_t object, const char *path, const char *name, const char *text) {
+  hid_t type = -1;
+  CHECK_HDF5(STATUS_FILE, path, type = H5Tcopy(H5T_C_S1));
+  /* Not terminated: readers of VTKHDF 1.0 take the 9 bytes of "ImageData" and nothing else. */
+  CHECK_HDF5(STATUS_FILE, path, H5Tset_size(type, text[0] == '\0' ? 1 : strlen(text)));
+  CHECK_HDF5(STATUS_FILE, path, H5Tset_strpad(type, H5T_STR_NULLPAD));
+  CHECK(hdf5_write_attribute(object, path, name, type, 0, text));
+  CHECK_HDF5(STATUS_FILE, path, H5Tclose(type));
+  return STATUS_OK;
+}
+
+status hdf5_write_image(hid_t file, const char *path, const int extent[6], const double origin[3],
+                        const double spacing[3], hid_t *group) {
+  static const int version[2] = {1, 0};
+  static const double direction[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+  CHECK_HDF5(STATUS_FILE, path, *group = H5Gcreate2(file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  CHECK(hdf5_write_attribute(*group, path, "Version", H5T_NATIVE_INT, 2, version));
+  CHECK(hdf5_write_text(*group, path, "Type", "ImageData"));
+  CHECK(hdf5_write_attribute(*group, path, "WholeExtent", H5T_NATIVE_INT, 6, extent));
+  CHECK(hdf5_write_attribute(*group, path, "Origin", H5T_NATIVE_DOUBLE, 3, origin));
+  CHECK(hdf5_write_attribute(*group, path, "Spacing", H5T_NATIVE_DOUBLE, 3, spacing));
+  return hdf5_write_attribute(*group, path, "Direction", H5T_NATIVE_DOUBLE, 9, direction);
+}

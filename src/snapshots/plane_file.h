@@ -1,0 +1,31 @@
+#ifndef FDAPP_SNAPSHOTS_PLANE_FILE_H
+#define FDAPP_SNAPSHOTS_PLANE_FILE_H
+
+#include <stdint.h>
+
+#include "kernels.h"
+
+/* A plane through the fields as a file of its own: VTKHDF 1.0 ImageData with two-dimensional datasets.
+ *
+ *   /VTKHDF                 attributes Version, Type, WholeExtent (one point along the normal), Origin (at
+ * the plane's place along the normal), Spacing, Direction /VTKHDF/PointData/NAME  one dataset per field: (ny,
+ * nx), (nz, nx) or (nz, ny), in the run's precision /fdapp                  step, time, dt, axis (0, 1, 2),
+ * index of the plane, fields, version, revision */
+typedef struct plane_file {
+  int axis;      /* normal to the plane */
+  int64_t index; /* of the plane along it */
+  int64_t n[3];  /* points of the whole grid */
+  double h[3], origin[3];
+  precision precision;
+  int fields;
+  const char *const *names;
+  const void *values; /* of all fields, one plane after another, packed, the lower axis fastest */
+  int64_t step;
+  double time, dt;
+} plane_file;
+
+/* Writes `directory`/`name`: under a temporary name, brought to the disk, renamed, so that it is there whole
+ * or not at all. By one process. STATUS_FILE, STATUS_MEMORY. */
+status plane_file_write(const char *directory, const char *name, const plane_file *plane);
+
+#endif
