@@ -16,11 +16,15 @@ class Planes:
     step: int
     time: float
     size: tuple  # points of the grid in x, y, z
-    lengths: tuple
     spacing: tuple
     origin: tuple  # of the grid
     fields: tuple
     paths: dict  # of the slice files by (axis, index)
+
+    @property
+    def lengths(self):
+        """As State.lengths."""
+        return tuple(n * h for n, h in zip(self.size, self.spacing))
 
     @property
     def cuts(self):
@@ -79,4 +83,4 @@ def newest_planes(path):
     except (OSError, KeyError, RuntimeError) as error:
         raise DataError(f"{run.directory}/slices: {error}") from error
     size = tuple(int(run.number("grid", f"n{axis}", 1)) for axis in AXES)
-    return run, Planes(step, time, size, run.lengths, spacing, tuple(origin), fields, paths)
+    return run, Planes(step, time, size, spacing, tuple(origin), fields, paths)

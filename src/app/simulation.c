@@ -133,8 +133,8 @@ static int pauses_after(const simulation *sim, int64_t step) {
   return control_due(&sim->control, step) || step == sim->schedule.last_step ||
          schedule_due(step, config->diagnostics_every) || schedule_due(step, config->fields_every) ||
          schedule_due(step, config->checkpoint_every) || schedule_due(step, config->hash_every) ||
-         schedule_due(step, config->redistance_every) ||
-         slices_due(&sim->slices, step) || probes_due(&sim->probes, step);
+         schedule_due(step, config->redistance_every) || slices_due(&sim->slices, step) ||
+         probes_due(&sim->probes, step);
 }
 
 /* Before a pause the step is waited for, so that its time is counted as its own. */

@@ -157,7 +157,7 @@ static status save(slices *slices, int i, int64_t index, const schedule *schedul
                       .values = slices->whole,
                       .step = step,
                       .time = schedule_time(schedule, step),
-                      .dt = schedule->dt};
+                      .dt = schedule_dt(schedule, step)};
   char name[NAME_SIZE];
   for (int d = 0; d < 3; d++) plane.n[d] = grid->n[d], plane.h[d] = grid->h[d];
   file_name(slice, step, name);

@@ -140,6 +140,19 @@ def test_slices_are_one_series(tmp_path):
     assert len(contents(tmp_path / "parts/previous_2")) == 4 * 5
 
 
+def test_the_far_end_of_an_axis_with_ends(tmp_path):
+    """The last point lies there, and is no image of the first."""
+    output = {"output": {"slices": "z=1.3 z=0.65", "slices_every": 2, "probes": "0.5 0.35 1.3", "probes_every": 2}}
+    run(tmp_path / "run", merged(PLACES, output, {"boundary": {"z": "open"}}), "time.steps=2", ranks=2)
+    whole = phi(tmp_path / "run/state_00000002.hdf")
+    for name, index in (("z_1.3", 36), ("z_0.65", 18)):
+        with h5py.File(tmp_path / f"run/slices/{name}_00000002.hdf") as file:
+            assert same_bits(file["VTKHDF/PointData/phi"][:], whole[index])
+            assert file["VTKHDF"].attrs["Origin"][2] == index * (1.3 / 36)
+    row = (tmp_path / "run/probes.csv").read_text().splitlines()[-1].split(",")
+    assert float(row[2]) == whole[36, 10, 17]
+
+
 def test_slices_of_a_longer_list(tmp_path):
     """A plane that is asked for later begins where the run resumes."""
     run(tmp_path / "run", PLACES, "time.steps=12", "output.slices=z=0.5")
