@@ -137,7 +137,7 @@ static status read_config(MPI_Comm comm, int rank, int count, char **arguments, 
   return STATUS_OK;
 }
 
-/* What was asked for was words alone: that they are lost is a fault. Collective. */
+/* The output of these actions is all that was asked for, so losing it is a fault. Collective. */
 static status words_told(MPI_Comm comm, int rank) {
   const int lost = rank == 0 && (fflush(stdout) != 0 || ferror(stdout));
   return agree(comm, lost ? status_fail(STATUS_FILE, "standard output cannot be written") : STATUS_OK);

@@ -55,12 +55,12 @@ typedef struct tile_plan {
  * and marches through their planes in the launch's order, so that a window of planes stays in its cache. */
 status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function function, const void *job);
 
-/* Bytes of the last-level caches that `threads` threads, lying close, see: the one of processor `cpu`, as
- * many times as it takes to seat them; for ranks that share it each counts all of it (that each counts its
- * part changed nothing: docs/explanation/performance.md, "Stores around the caches"). 0 if the system does
- * not tell. root: /sys/devices/system/cpu. Not sysconf(_SC_LEVEL3_CACHE_SIZE), which (glibc 2.36, AMD) says
- * what all caches of the package come to (384 MiB where two cores share 32), so that results many times the
- * cache would go through it. Linux, Documentation/ABI/testing/sysfs-devices-system-cpu. */
+/* Bytes of last-level cache available to `threads` threads on neighbouring processors: the cache of processor
+ * `cpu`, times the number of such caches that hold so many threads. Ranks that share a cache each count all
+ * of it; dividing it made no difference (docs/explanation/performance.md, "Stores around the caches"). 0: the
+ * system does not tell. root: /sys/devices/system/cpu. sysconf(_SC_LEVEL3_CACHE_SIZE) is not used: with glibc
+ * 2.36 on AMD it is the sum over the package (384 MiB where two cores share 32), and results many times the
+ * cache would be stored through it. Linux, Documentation/ABI/testing/sysfs-devices-system-cpu. */
 size_t last_cache_cpu(const char *root, int cpu, int threads);
 
 /* memory_cpu.c: slots of the table. */

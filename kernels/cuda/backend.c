@@ -2,7 +2,7 @@
 
 /* The table: each numerical slot chooses the device and the precision. */
 
-/* Where there is nothing to do, edges are there as soon as everything before is. */
+/* A launch without planes: its edge event is complete when everything enqueued before it is. */
 static status nothing(const kernels_launch *launch) {
   return launch->edges == NULL ? STATUS_OK
                                : context_event_record(launch->edges, launch->context, launch->queue);

@@ -153,8 +153,8 @@ static inline geometry launch_geometry(const kernels_launch *launch) {
   return d;
 }
 
-/* The shortest chunk with which a grid can have the pieces, 65535 at most in y and z; each further range can
- * need one more than one range alone. */
+/* Fewest planes per piece, because a CUDA grid has at most 65535 blocks along y and z. Each further range of
+ * planes can add one piece to the count of a single range. */
 static inline int chunk_least(const geometry &d) {
   return divide_up(d.planes(), 65535 - (RANGES - 1));
 }

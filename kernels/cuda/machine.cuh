@@ -3,9 +3,9 @@
 
 #include <cuda_runtime.h>
 
-/* What only a GPU and its compiler understand, besides the language's own words: launches, the memory that a
- * block's threads share, asynchronous copies into it, counters by which blocks wait for one another. Tests
- * have another file of this name, with which kernels run on the CPU (tests/emulated). */
+/* Everything that only a GPU and nvcc understand, all inline PTX among it: launches, a block's shared memory,
+ * asynchronous copies into it, and counters by which blocks wait for one another. tests/emulated has a file
+ * of the same name, with which the kernels run on a CPU. */
 
 template <class... Parameters, class... Arguments>
 void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream,
@@ -13,15 +13,15 @@ void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
   kernel<<<grid, block, shared, stream>>>(arguments...);
 }
 
-/* Of the block, as many bytes as the launch has asked for. */
+/* The dynamic shared memory of the block, as many bytes as the launch asked for. */
 __device__ __forceinline__ unsigned char *block_memory() {
   extern __shared__ __align__(128) unsigned char memory[];
   return memory;
 }
 
-/* The same number, out of the compiler's sight: that of a plane's elements, counted up from plane to plane
- * instead of multiplied, took registers that small launches then spilled (docs/explanation/performance.md,
- * "Registers of small launches"). */
+/* Returns its argument, which the compiler can no longer trace. It would otherwise replace plane number times
+ * plane size by a running sum for each array, and small launches spilled registers because of these sums
+ * (docs/explanation/performance.md, "Registers of small launches"). */
 __device__ __forceinline__ ptrdiff_t hidden(ptrdiff_t number) {
   asm("" : "+l"(number));
   return number;
@@ -38,7 +38,7 @@ template <class T> __device__ __forceinline__ void copy_element(T *to, const T *
                "l"(from), "n"((int)sizeof(T)));
 }
 
-/* The same, and a store, by those threads alone that want it; without a branch. */
+/* Predicated copies, and a predicated store: only threads with `wanted` make them, and none branches. */
 template <class T> __device__ __forceinline__ void copy_vector_where(bool wanted, T *to, const T *from) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(
                    (unsigned)__cvta_generic_to_shared(to)),
@@ -64,7 +64,7 @@ __device__ __forceinline__ void store_vector_where(bool wanted, double *to, cons
                : "memory");
 }
 
-/* The copies that this thread has started since the last commit become a group. */
+/* Makes one group of the copies that this thread has started since its last commit. */
 __device__ __forceinline__ void copy_commit() {
   asm volatile("cp.async.commit_group;" ::);
 }
@@ -74,14 +74,14 @@ template <int PENDING> __device__ __forceinline__ void copy_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-/* What other blocks have made of a word of global memory. */
+/* Reads a counter that other blocks add to. Relaxed: it orders no other access. */
 __device__ __forceinline__ unsigned counter_read(const unsigned *counter) {
   unsigned seen;
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter));
   return seen;
 }
 
-/* A reduction: the compiler makes an operation of atomicAdd whose answer the next read would wait for. */
+/* Adds by a reduction, which returns nothing; the next read would wait for what atomicAdd returns. */
 __device__ __forceinline__ void counter_add(unsigned *counter, unsigned steps) {
   asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(steps) : "memory");
 }

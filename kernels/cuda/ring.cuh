@@ -3,10 +3,10 @@
 
 #include "device.cuh"
 
-/* Planes on their way through shared memory: rings of tiles, filled by asynchronous copies while earlier
- * planes are computed. Part of pipeline.cuh. */
+/* Rings of planes in shared memory: asynchronous copies fill the slots of coming planes while earlier planes
+ * are computed. Part of pipeline.cuh; a drawing is in docs/explanation/gpu-stage.md. */
 
-/* What a kernel is compiled for of a tile_shape. */
+/* The members of a tile_shape that a kernel is compiled for. */
 template <int WIDTH_, int ROWS_, int THREADS_, int STAGES_, int UNROLL_, bool PREDICATED_, bool REREADS_>
 struct tile {
   static constexpr int WIDTH = WIDTH_, ROWS = ROWS_, THREADS = THREADS_, STAGES = STAGES_, UNROLL = UNROLL_;
@@ -16,12 +16,12 @@ struct tile {
   static_assert(UNROLL > 0, "nvcc forgets the default of a member that a designated initializer skips");
 };
 
-/* Where a thread stands: its tile's first point, its vector and rows in the tile, and what it stores. */
+/* A thread's part of a tile: the first point of the tile, and the vector and the rows of this thread. */
 struct place {
   int x0, y0, column, row;
-  unsigned bytes; /* from the field's plane to its first vector */
+  unsigned bytes; /* from the start of the field's plane to the thread's first vector */
   unsigned pitch; /* bytes from row to row */
-  int rows;       /* to store; 0 to the right of the rows' padding */
+  int rows;       /* that the thread stores; 0 if its column lies beyond the padding of rows */
 };
 
 template <class Tile> __device__ __forceinline__ place place_make(const geometry &d, int tile_x, int tile_y) {
@@ -41,7 +41,7 @@ template <class Tile> __device__ __forceinline__ place place_make(const geometry
 
 constexpr unsigned NONE = ~0U;
 
-/* The element `bytes` behind p: fewer instructions than an index takes. */
+/* The element `bytes` after p. A byte offset takes fewer instructions than an index. */
 __device__ __forceinline__ const real *advance(const real *p, unsigned bytes) {
   return reinterpret_cast<const real *>(reinterpret_cast<const char *>(p) + bytes);
 }
@@ -50,15 +50,15 @@ __device__ __forceinline__ real *advance(real *p, unsigned bytes) {
   return reinterpret_cast<real *>(reinterpret_cast<char *>(p) + bytes);
 }
 
-/* DEPTH planes of a tile, with HALO more columns (X) and rows (Y) on both sides. Rows start where shared and
- * global address agree modulo 32 bytes, else copies would fetch every sector twice. */
+/* A ring of DEPTH planes of a tile, extended on both sides by HALO columns (X) and HALO rows (Y). SHIFT makes
+ * shared and global addresses agree modulo 32 bytes; otherwise copies would fetch each sector twice. */
 template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
   static constexpr int DEPTH = DEPTH_;
   static constexpr int SIDE_X = X ? HALO : 0, SIDE_Y = Y ? HALO : 0;
   static constexpr int PITCH = Tile::WIDTH + 2 * SIDE_X, HEIGHT = Tile::HEIGHT + 2 * SIDE_Y;
   static constexpr int PLANE = PITCH * HEIGHT;
   static constexpr int SHIFT = X ? (32 - HALO * (int)sizeof(real) % 32) % 32 / (int)sizeof(real) : 0;
-  static constexpr int IMAGES = /* pairs of copy_images, at most */
+  static constexpr int IMAGES = /* most pairs of copy_images */
       X ? 2 * HALO * Tile::HEIGHT + (VECTOR - 1) * HEIGHT : 0;
   static constexpr int PLANES = (DEPTH * PLANE + SHIFT + 31) / 32 * 32;
   static constexpr int ELEMENTS = PLANES + (IMAGES * (int)(sizeof(uint2) / sizeof(real)) + 31) / 32 * 32;
@@ -68,14 +68,14 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
   static constexpr int COPIES = (HEIGHT + STEP - 1) / STEP;
 
   real *first;           /* of plane 0 */
-  unsigned from[COPIES]; /* bytes from the field's plane to this thread's vectors; NONE in the first: none */
-  int to;                /* offset of the first of them in the ring's plane */
-  unsigned side_from;    /* this thread's vector of the sides, likewise */
+  unsigned from[COPIES]; /* byte offsets of this thread's vectors in the field's plane; NONE: none */
+  int to;                /* element offset of the first vector in the ring's plane */
+  unsigned side_from;    /* the same for this thread's vector of the sides */
   int side_to;
   int images; /* pairs of copy_images */
 
-  /* Row of the field's plane under row `row` of the ring. Beyond the last one needed it goes back: any would
-   * do there, but not the same for all, which would make one place in memory hot. */
+  /* The row of the field that ring row `row` holds. Ring rows beyond the last one needed may hold anything;
+   * they mirror earlier rows, because one row for all of them would be a hot spot in memory. */
   __device__ __forceinline__ static int field_row(const geometry &d, const place &at, int row) {
     const int last = d.ny + SIDE_Y - 1;
     int y = at.y0 + row - SIDE_Y;
@@ -91,8 +91,8 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     return ((unsigned)y * (unsigned)d.ldx + (unsigned)x) * (unsigned)sizeof(real);
   }
 
-  /* Where the vector at column x of the extended domain lies, or -1 where copy_images brings it, or nobody
-   * needs it. Without X, padding may come along. */
+  /* The field's column where the vector for column x begins, x possibly a periodic image; -1 if copy_images
+   * brings its elements one by one or none is needed. Without X a vector may include padding. */
   __device__ __forceinline__ static int field_column(const geometry &d, int x) {
     if constexpr (!X) return x < d.nx ? x : -1;
     if (x >= d.nx + HALO) return -1;
@@ -132,9 +132,9 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     return first + index * PLANE;
   }
 
-  /* The columns that no whole vector covers where nx is not a multiple of VECTOR: the row's end, in all rows,
-   * and, in the tile's own, those beside the tile. Which they are is worked out once, into shared memory:
-   * pairs of bytes in the field's plane and elements in the ring's. */
+  /* Where nx is not a multiple of VECTOR, whole vectors do not cover all columns. Left over are the end of
+   * each row and, in the tile's own rows, the periodic images beside the tile. Their places are computed once
+   * and kept in shared memory as pairs: byte offset in the field's plane, element in the ring's plane. */
   __device__ __forceinline__ void open_images(const geometry &d, const place &at) {
     images = 0;
     if (!X || d.nx % VECTOR == 0) return;
@@ -153,7 +153,7 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     }
   }
 
-  /* Each thread the pairs that it has made itself: no barrier. */
+  /* Each thread copies for the pairs that it has computed itself, so no barrier is needed. */
   __device__ __forceinline__ void copy_images(real *to, const real *plane, bool wanted) const {
     if constexpr (Tile::PREDICATED) {
 #pragma unroll
@@ -172,13 +172,13 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     }
   }
 
-  /* Whether the k-th of its vectors lies in the ring. */
+  /* True if the k-th vector of the thread lies in the ring. */
   __device__ __forceinline__ static bool inside(int k) {
     return (k + 1) * STEP <= HEIGHT || (int)threadIdx.x / Tile::COLUMNS + k * STEP < HEIGHT;
   }
 
-  /* Starts copying the field's plane into a slot of the ring; the block shares the work. Here and below:
-   * `wanted` is true but for predicated tiles. */
+  /* Starts copying a plane of the field into slot `index`; the threads of the block share the work. Only with
+   * predicated tiles may `wanted` be false, here and below. */
   __device__ __forceinline__ void copy(int index, const geometry &d, const real *plane, bool wanted) const {
     real *start = slot(index) + to;
     if constexpr (Tile::PREDICATED) {
@@ -204,7 +204,7 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     }
   }
 
-  /* The same without sides, each thread its own vectors: to be read by this thread alone, without a barrier.
+  /* The same for a ring without sides. A thread copies the vectors that it alone reads: no barrier is needed.
    */
   __device__ __forceinline__ void copy_own(int index, const real *plane, const place &at, bool wanted) const {
     static_assert(!X && !Y, "sides are shared");
@@ -219,7 +219,7 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     }
   }
 
-  /* The vector at `column` vectors and `row` rows from the thread's first. */
+  /* Reads the vector that lies `column` vectors and `row` rows from the thread's first one. */
   __device__ __forceinline__ void read(int index, const place &at, int column, int row,
                                        real (&to)[VECTOR]) const {
     vector_load(slot(index) + (at.row + SIDE_Y + row) * PITCH + SIDE_X + (at.column + column) * VECTOR, to);

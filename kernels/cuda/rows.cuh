@@ -3,13 +3,13 @@
 
 #include "operations.cuh"
 
-/* Differences along x alone: a warp takes 32 vectors of each of ROWS rows straight into registers, and lanes
- * hand each other their neighbours. Only the vectors beside the warp's are loaded twice. */
+/* Differences along x alone. A warp loads 32 vectors of each of ROWS rows into registers, and lanes exchange
+ * vectors by shuffles. Only the vectors on both sides of the 32 are loaded twice. */
 
 constexpr int ROWS_WARPS = 8;
 
-/* Vectors x - k and x + k of the lane's own, k = 1 .. SIDES. Lanes at the warp's ends take theirs from
- * `beside`, which the first SIDES lanes hold for the right end, the last SIDES for the left. */
+/* Fills `line` with the lane's own vector and SIDES vectors on each side. Lanes at the warp's ends take them
+ * from `beside`: the first SIDES lanes hold the vectors right of the warp, the last SIDES those left. */
 template <int SIDES>
 __device__ __forceinline__ void neighbours_gather(const real (&own)[VECTOR], const real (&beside)[VECTOR],
                                                   real (&line)[VECTOR + 2 * HALO]) {
@@ -26,15 +26,15 @@ __device__ __forceinline__ void neighbours_gather(const real (&own)[VECTOR], con
   }
 }
 
-/* Where a vector of the periodic row lies: at column `first`. Or, if it `joins`, in two vectors of memory: it
- * begins `shift` elements behind the first and goes on with the second; where a row's end and its beginning
- * meet, `keep` elements of the first stay where they are. */
+/* The place in memory of a vector of the periodic row. It begins at column `first`; or, if it `joins`, it is
+ * made of two vectors of memory: it starts `shift` elements into the first and continues with the second.
+ * Where the end of a row meets its beginning, the leading `keep` elements of the first stay in place. */
 struct row_place {
   int first, second, shift, keep;
   bool joins;
 };
 
-/* x: a multiple of VECTOR. What nobody needs, from HALO columns behind the row on, is anywhere. */
+/* x: a multiple of VECTOR. From HALO columns beyond the row on nothing is needed: any place will do. */
 __device__ __forceinline__ row_place row_find(int x, int nx) {
   const int rest = nx % VECTOR, whole = nx - rest, past = min(x - whole, HALO);
   if (x < 0) return {whole + x, whole + x + VECTOR, rest, 0, rest > 0};
@@ -44,7 +44,7 @@ __device__ __forceinline__ row_place row_find(int x, int nx) {
   return {past - VECTOR, past, VECTOR - rest, 0, true};
 }
 
-/* to: the first vector; afterwards what it makes with the second, next. */
+/* Joins the first vector, `to`, with the second, `next`; the result replaces `to`. */
 __device__ __forceinline__ void vectors_join(const row_place &at, const real (&next)[VECTOR],
                                              real (&to)[VECTOR]) {
   real both[2 * VECTOR];
@@ -54,7 +54,7 @@ __device__ __forceinline__ void vectors_join(const row_place &at, const real (&n
     both[VECTOR + v] = next[v];
   }
 #pragma unroll
-  for (int by = 1; by < VECTOR; by *= 2) { /* no array's index is a variable: they stay in registers */
+  for (int by = 1; by < VECTOR; by *= 2) { /* indices are constants, so arrays stay in registers */
 #pragma unroll
     for (int v = 0; v + by < 2 * VECTOR; v++) both[v] = at.shift & by ? both[v + by] : both[v];
   }
@@ -72,10 +72,10 @@ __device__ __forceinline__ void rows_join(const row_place &at, const real *f, in
   for (int r = 0; r < ROWS; r++) vectors_join(at, next[r], to[r]);
 }
 
-/* blockDim (32, ROWS_WARPS); blockIdx.x: parts of a row, row by row; blockIdx.y: the ranges of planes, whose
- * groups of ROWS rows are numbered through. No group lies in two planes: the last one of a plane takes rows
- * of the one before once more. So no branch for rows that are not there stands between a warp's loads: the
- * compiler waited for some of them before it asked for others. */
+/* blockDim is (32, ROWS_WARPS). blockIdx.x counts parts of rows, blockIdx.y ranges of planes. The groups of
+ * ROWS rows of a range have consecutive numbers, and each lies in one plane: if ROWS does not divide ny, the
+ * last group of a plane repeats rows of the group before it. With a branch for missing rows instead, the
+ * compiler made a warp wait for some loads before it issued the others. */
 template <class Op, int ROWS, int BLOCKS>
 __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
     rows_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d) {
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
   }
 }
 
-/* A warp takes as many rows, and a multiprocessor as many blocks, as were fastest
+/* The rows per warp and blocks per multiprocessor are those that measured fastest
  * (docs/explanation/performance.md, "Whole rows for d/dx"). */
 template <class Op>
 static status rows_launch(const kernels_launch *launch, const arguments &a, const char *name) {

@@ -33,8 +33,8 @@ static const char *output_place(const char *output, char directory[BENCH_PATH]) 
   return slash + 1;
 }
 
-/* Not to be found out when everything has been measured. What is there and no regular file, a device or a
- * link for one, would be replaced. */
+/* Checks the output file before anything is measured. A device or a link in its place is refused, because the
+ * report would replace it. */
 static status check_output(const char *output) {
   char directory[BENCH_PATH];
   struct stat there;

@@ -366,8 +366,8 @@ status checkpoint_read_latest(checkpoint *checkpoint, checkpoint_state *about, s
     CHECK(next_older(checkpoint, &step, path));
     if (path[0] == '\0') break;
     const status result = read_state(checkpoint, path, step, about, state);
-    /* Only what is wrong with the file makes an older one the better choice; whole, of another problem, it
-     * says what the older ones are too. */
+    /* An older snapshot is tried only if this file is damaged or unreadable. If it is of another problem, so
+     * are the older ones. */
     if (result != STATUS_DAMAGED && result != STATUS_FILE) return result;
     if (checkpoint->grid.rank == 0) log_warning("passed over: %s", status_message(result));
     status_clear();
