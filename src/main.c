@@ -23,7 +23,7 @@ static const char help[] =
     "Solves the advection-diffusion equation on a periodic box with differences of order 2 to 8, the\n"
     "box cut into slabs along z, one rank a slab, one GPU (or some CPU cores) a rank.\n"
     "\n"
-    "  CONFIG.ini          the run; config/ holds commented examples, README.md a table of all keys\n"
+    "  CONFIG.ini          the run; config/ holds commented examples, --list prints all keys\n"
     "  section.key=value   overrides a key of the file, e.g. time.steps=100 output.directory=runs/test\n"
     "  --validate          check everything, print the plan, run nothing, write nothing\n"
     "  --verify FILE...    check snapshots byte by byte\n"
