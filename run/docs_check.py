@@ -40,6 +40,12 @@ def dead_links(path, text):
         file = (path.parent / name) if name else path
         if not file.exists():
             yield f"{path}: link to {target}: there is no such file"
+        elif (
+            path.parts[0] == "docs"
+            and file.suffix == ".md"
+            and not file.resolve().is_relative_to(pathlib.Path("docs").resolve())
+        ):
+            yield f"{path}: link to {target}: the site has only what is in docs/"
         elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
             yield f"{path}: link to {target}: there is no such heading"
 
