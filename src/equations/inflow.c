@@ -140,7 +140,7 @@ static status fill_formula(const inflow *inflow, const face *face, double time, 
 }
 
 /* Rounds the values, and sends them from `staging`. */
-static status send(inflow *inflow, const double *values, size_t count, char *staging, void *to) {
+static status send(inflow *inflow, const double *values, size_t count, void *staging, void *to) {
   for (size_t i = 0; i < count; i++) {
     inflow->largest = fmax(inflow->largest, fabs(values[i]));
     if (inflow->precision == PRECISION_SINGLE) {
