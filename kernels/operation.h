@@ -14,9 +14,9 @@ enum {
 
 typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
 
-/* FIRST: first derivative. SECOND: the pairs of the second derivative, then the centre; the coefficients of
- * the centre are summed over the three axes in double and rounded once. DISSIPATION: the even difference that
- * makes a central difference upwind-biased (stencil.h). */
+/* FIRST: first derivative. SECOND: the second derivatives along all three axes together, by CHAIN only, with
+ * the centre's coefficients summed over the axes in double and rounded once. DISSIPATION: the even difference
+ * that makes a central difference upwind-biased (stencil.h). */
 typedef enum operation_difference {
   DIFFERENCE_FIRST,
   DIFFERENCE_SECOND,
@@ -26,7 +26,7 @@ typedef enum operation_difference {
 
 /* How the differences dx, dy, dz of a term become one number. SUM: (dx + dy) + dz; of an axis alone, its
  * difference. VELOCITY: u dx + v dy + w dz, in the order of advective(). SPEED: the same with |u|, |v|, |w|.
- * CHAIN: the pairs of x, y and z are added to one sum, of one input; for SECOND alone. */
+ * CHAIN: the pairs of x, y, z, then the centre, are added to one sum, of one input; for SECOND alone. */
 typedef enum operation_fold { FOLD_SUM, FOLD_VELOCITY, FOLD_SPEED, FOLD_CHAIN } operation_fold;
 
 /* Where the velocity comes from: three scalars of the call, three inputs, or tables (kernels_tables). */

@@ -63,6 +63,30 @@ static void operation_check(rig *rig, const way *way, unsigned additions) {
   operands_free(rig, &o);
 }
 
+/* What the engines rely on and a compiler may not notice (operation.h). */
+static void declaration_check(const way *way, const operation *o) {
+  for (int t = 0; t < OPERATION_TERMS; t++) {
+    const operation_term *term = &o->term[t];
+    if (!operation_has(o, t)) continue;
+    if ((term->of == DIFFERENCE_SECOND) != (term->fold == FOLD_CHAIN))
+      fail_msg("%s: term %d: second derivatives are summed by FOLD_CHAIN, and nothing else is", way->name, t);
+    const int *along = term->along;
+    if (term->fold == FOLD_CHAIN && (along[0] != along[1] || along[1] != along[2]))
+      fail_msg("%s: term %d: FOLD_CHAIN takes one input along all three axes", way->name, t);
+  }
+}
+
+static void every_declaration_is_held(rig *rig) {
+  unsigned found = 0;
+  (void)rig;
+  for (int w = 0; w < WAYS; w++) {
+    found |= 1U << ways[w].kind;
+    const operation o = operation_describe(ways[w].kind, ways[w].options);
+    declaration_check(&ways[w], &o);
+  }
+  if (found != (1U << OPERATION_KINDS) - 1) fail_msg("an operation has no line in OPERATION_WAYS");
+}
+
 /* Each combination on two of the shapes, and on two ranges of another. */
 static void every_combination_is_the_reference(rig *rig) {
   int count = 0;
@@ -94,7 +118,8 @@ static void large_launches_are_the_reference(rig *rig) {
 }
 
 int main(int argc, char **argv) {
-  static const rig_test tests[] = {RIG_TEST(every_combination_is_the_reference),
+  static const rig_test tests[] = {RIG_TEST(every_declaration_is_held),
+                                   RIG_TEST(every_combination_is_the_reference),
                                    RIG_TEST(large_launches_are_the_reference)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
