@@ -47,16 +47,16 @@ static status no_memory(void) {
 static status create(slices *slices) {
   const grid *grid = &slices->grid;
   const size_t size = kernels_element_size(slices->precision);
-  size_t mine = 1, whole = 1; /* bytes */
+  size_t mine = 0, whole = 1; /* bytes */
   for (int i = 0; i < slices->count; i++) {
     const int axis = slices->list[i].axis;
     const size_t row = (size_t)row_points(grid, axis) * size;
     const size_t rows = axis == 2 ? (size_t)grid->n[1] : (size_t)grid->nz;
-    mine = row * rows > mine ? row * rows : mine;
     const size_t all = row * (size_t)row_count(grid, axis);
-    whole = all > whole ? all : whole;
+    if (row * rows > mine) mine = row * rows;
+    if (all > whole) whole = all;
   }
-  slices->mine = malloc(mine);
+  slices->mine = malloc(mine > 0 ? mine : 1);
   if (slices->mine == NULL) return no_memory();
   if (grid->rank > 0) return STATUS_OK;
   slices->whole = malloc(whole * (size_t)slices->fields);
