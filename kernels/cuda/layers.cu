@@ -10,14 +10,14 @@ extern "C" {
 
 constexpr int LAYER_THREADS = 128;
 
-__global__ void __launch_bounds__(LAYER_THREADS)
+static __global__ void __launch_bounds__(LAYER_THREADS)
     layers_kernel(const __grid_constant__ layer_work w, const __grid_constant__ operation of,
                   const operation_kind kind) {
   const ptrdiff_t i = (ptrdiff_t)blockIdx.x * LAYER_THREADS + (ptrdiff_t)threadIdx.x;
   if (i < w.all.points) layer_compute(&of, kind, &w, i);
 }
 
-__global__ void __launch_bounds__(LAYER_THREADS)
+static __global__ void __launch_bounds__(LAYER_THREADS)
     layers_store_kernel(const __grid_constant__ layer_work w, const int outputs) {
   const ptrdiff_t i = (ptrdiff_t)blockIdx.x * LAYER_THREADS + (ptrdiff_t)threadIdx.x;
   if (i < w.all.points) layer_store(outputs, &w, i);
