@@ -11,7 +11,7 @@ static int larger(int a, int b) {
   return a > b ? a : b;
 }
 
-/* Without a point, none. */
+/* Adds no box that would have no point. */
 static void add_box(layers *layers, int x0, int x1, int y0, int y1, int z0, int z1) {
   if (x1 <= x0 || y1 <= y0 || z1 <= z0) return;
   layers->box[layers->count++] =

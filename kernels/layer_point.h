@@ -131,18 +131,20 @@ ARITHMETIC number layer_term(const operation *of, int t, const layer_work *w, co
   const operation_term *term = &of->term[t];
   if (term->fold == FOLD_CHAIN) return layer_chain(of, t, w, p);
   number part[3] = {0, 0, 0}, c[3] = {0, 0, 0};
-  int axes = 0;
+  int axes = 0, last = 0;
   for (int d = 0; d < 3; d++) {
     if (term->along[d] == OPERATION_NONE) continue;
     part[d] = layer_difference(of, t, w, d, p);
     axes++;
+    last = d;
     if (term->fold == FOLD_SUM) continue;
     c[d] = layer_velocity(of, w, d, p);
     if (term->fold == FOLD_SPEED) c[d] = NUMBER_ABS(c[d]);
   }
   if (term->fold != FOLD_SUM) return advective(c[0], c[1], c[2], part[0], part[1], part[2]);
   if (axes == 3) return divergence_sum(part[0], part[1], part[2]);
-  return term->along[0] != OPERATION_NONE ? part[0] : term->along[1] != OPERATION_NONE ? part[1] : part[2];
+  if (axes == 2) return divergence_xy(term->along[0] != OPERATION_NONE ? part[0] : part[1], part[last]);
+  return part[last];
 }
 
 /* The penalties of the ends that a point lies on: x, y, z, the low end first. */
@@ -199,11 +201,11 @@ ARITHMETIC void layer_store(int outputs, const layer_work *w, ptrdiff_t i) {
 
 static inline void layer_work_inflow(const kernels_inflow *inflow, layer_work *w) {
   w->enters = inflow != NULL;
-  for (int d = 0; d < 3 && inflow != NULL; d++) {
+  if (inflow == NULL) return;
+  for (int d = 0; d < 3; d++) {
     w->weight[d] = (real)inflow->weight[d];
     for (int end = 0; end < 2; end++) w->value[d][end] = (const real *)inflow->value[d][end];
   }
-  if (inflow == NULL) return;
   w->sign = (real)inflow->sign;
   w->number = (real)inflow->number;
 }

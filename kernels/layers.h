@@ -10,7 +10,7 @@
  *       points of a layer in x.
  */
 
-enum { LAYERS_OF_RANGE = 6, LAYERS_MOST = LAYERS_OF_RANGE * KERNELS_RANGES, LAYERS_LOW = 0, LAYERS_HIGH = 1 };
+enum { LAYERS_OF_RANGE = 6, LAYERS_MOST = LAYERS_OF_RANGE * KERNELS_RANGES };
 
 typedef struct layers_box {
   int origin[3], extent[3]; /* points of the slab */
@@ -23,9 +23,10 @@ typedef struct layers {
   layers_box box[LAYERS_MOST];
 } layers;
 
+/* The boxes for the planes of a launch. */
 layers layers_make(const kernels_launch *launch, const kernels_ends *ends);
 
-/* Most points of layers on a slab. */
+/* Points of the layers of a whole slab. */
 ptrdiff_t layers_points(const kernels_shape *shape, const kernels_ends *ends);
 
 #endif

@@ -73,8 +73,7 @@ def main():
     for path in documents():
         text = path.read_text()
         faults += dead_links(path, text)
-        if path.parts[0] in ("README.md", "docs"):
-            faults += long_lines(path, text)
+        faults += long_lines(path, text)
     lines = len(pathlib.Path("README.md").read_text().splitlines())
     if lines > README_LINES:
         faults.append(f"README.md: {lines} lines, at most {README_LINES}")

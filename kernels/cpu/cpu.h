@@ -63,6 +63,9 @@ status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function fu
  * cache would be stored through it. Linux, Documentation/ABI/testing/sysfs-devices-system-cpu. */
 size_t last_cache_cpu(const char *root, int cpu, int threads);
 
+/* [out] way: the place in OPERATION_WAYS of a call's way. STATUS_DEVICE if there is none. */
+status way_cpu(const kernels_call *call, int *way);
+
 /* memory_cpu.c: slots of the table. */
 status memory_allocate_cpu(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
 void memory_free_cpu(kernels_context *context, kernels_memory kind, void *memory);

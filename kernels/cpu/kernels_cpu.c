@@ -138,6 +138,24 @@ static int is_single(const kernels_launch *launch) {
   return launch->shape.precision == PRECISION_SINGLE;
 }
 
+status way_cpu(const kernels_call *call, int *way) {
+  static const struct {
+    operation_kind kind;
+    unsigned options;
+  } ways[] = {
+#define X(name, options, way_name) {OPERATION_##name, options},
+      OPERATION_WAYS(X)
+#undef X
+  };
+  const unsigned options = call->options & ~operation_additions(call->kind);
+  for (int i = 0; i < (int)(sizeof ways / sizeof ways[0]); i++) {
+    *way = i;
+    if (ways[i].kind == call->kind && ways[i].options == options) return STATUS_OK;
+  }
+  return status_fail(STATUS_DEVICE, "the CPU backend has no operation %d with options %u", (int)call->kind,
+                     call->options);
+}
+
 static status apply_cpu(const kernels_launch *launch, const kernels_call *call) {
   CHECK(is_single(launch) ? apply_cpu_float(launch, call) : apply_cpu_double(launch, call));
   return launch->edges == NULL ? STATUS_OK : event_record_cpu(launch->edges, launch->context, launch->queue);

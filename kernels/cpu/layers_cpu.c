@@ -19,29 +19,17 @@ typedef void (*layer_function)(const layer_work *work, ptrdiff_t i);
 OPERATION_WAYS(X)
 #undef X
 
-/* NULL if there is no such way. */
-static layer_function layer_of(operation_kind kind, unsigned options) {
-  static const struct {
-    operation_kind kind;
-    unsigned options;
-    layer_function function;
-  } ways[] = {
-#define X(name, options, way_name) {OPERATION_##name, options, way_name##_layer},
-      OPERATION_WAYS(X)
+static const layer_function functions[] = {
+#define X(name, options, way_name) way_name##_layer,
+    OPERATION_WAYS(X)
 #undef X
-  };
-  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-    if (ways[i].kind == kind && ways[i].options == options) return ways[i].function;
-  }
-  return NULL;
-}
+};
 
 status LAYER_NAME(layers_compute_cpu_)(const kernels_launch *launch, const kernels_call *call,
                                        const kernels_ends *ends, const kernels_inflow *inflow) {
-  const layer_function function = layer_of(call->kind, call->options & ~operation_additions(call->kind));
-  if (function == NULL)
-    return status_fail(STATUS_DEVICE, "the CPU backend has no operation %d with options %u", (int)call->kind,
-                       call->options);
+  int way = 0;
+  CHECK(way_cpu(call, &way));
+  const layer_function function = functions[way];
   layer_work work = {.terms = 0};
   layer_work_make(launch, call, ends, inflow, &work);
 #pragma omp parallel for schedule(static) num_threads(launch->context->threads)

@@ -64,22 +64,11 @@ LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given
 OPERATION_WAYS(X)
 #undef X
 
-/* NULL if there is no such way. */
-static patch_function patch_of(operation_kind kind, unsigned options) {
-  static const struct {
-    operation_kind kind;
-    unsigned options;
-    patch_function patch;
-  } ways[] = {
-#define X(name, options, way_name) {OPERATION_##name, options, way_name##_patch},
-      OPERATION_WAYS(X)
+static const patch_function patches[] = {
+#define X(name, options, way_name) way_name##_patch,
+    OPERATION_WAYS(X)
 #undef X
-  };
-  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-    if (ways[i].kind == kind && ways[i].options == options) return ways[i].patch;
-  }
-  return NULL;
-}
+};
 
 static cpu_job job_make(const kernels_launch *launch, const kernels_call *call, const operation *o) {
   cpu_job job = {.frame = frame_make(launch),
@@ -108,10 +97,8 @@ static tile_plan plan_make(const operation *o) {
 
 status CPU_NAME(apply_cpu_)(const kernels_launch *launch, const kernels_call *call) {
   const operation o = operation_describe(call->kind, call->options);
-  const patch_function patch = patch_of(call->kind, call->options & ~operation_additions(call->kind));
-  if (patch == NULL)
-    return status_fail(STATUS_DEVICE, "the CPU backend has no operation %d with options %u", (int)call->kind,
-                       call->options);
+  int way = 0;
+  CHECK(way_cpu(call, &way));
   const cpu_job job = job_make(launch, call, &o);
-  return tiles_run(launch, plan_make(&o), patch, &job);
+  return tiles_run(launch, plan_make(&o), patches[way], &job);
 }

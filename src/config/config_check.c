@@ -264,7 +264,7 @@ static status check_single(const config *c) {
                        fmin(first, second));
 }
 
-/* Whether the velocity has a factor of time, for all that its text tells. */
+/* Whether the velocity has a factor of time; a formula has one if its text is not 1. */
 static int velocity_varies(const config *config) {
   const velocity_field *velocity = velocities_at(config->velocity);
   const int formula = velocity->from == PROBLEM_FORMULA && strcmp(config->factor, "1") != 0;

@@ -171,7 +171,7 @@ status field_value(const field *field, int x, int y, int z, double *value) {
   return STATUS_OK;
 }
 
-/* Normal to y: a row of each plane, `chunk` at least at a time. */
+/* Normal to y: a row of each plane, at most `chunk` rows at a time. */
 static status load_rows(const field *field, int at, char *host) {
   const kernels_shape *shape = &field->shape;
   const size_t size = kernels_element_size(shape->precision);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a number the formula has no variable; a number is one, too. */
 static int is_exact(const config *config) {
   return strcmp(config->entering, CONFIG_EXACT) == 0;
 }
@@ -29,19 +28,22 @@ static status open_faces(inflow *inflow, const field_space *space) {
   const kernels_shape *shape = &space->shape;
   const size_t count[3] = {(size_t)shape->nx, (size_t)shape->ny, (size_t)shape->nz};
   const size_t size = kernels_element_size(shape->precision);
-  size_t most = 0;
+  size_t all = 0, largest = 0;
   for (int d = 0; d < 3; d++) {
     inflow->points[d] = count[(d + 1) % 3] * count[(d + 2) % 3];
     for (int end = 0; end < GRID_ENDS; end++) {
       if (!has_end(inflow->grid, d, end)) continue;
-      most += inflow->points[d] * size;
+      all += inflow->points[d] * size;
+      if (inflow->points[d] > largest) largest = inflow->points[d];
       CHECK(inflow->backend->memory_allocate(inflow->context, MEMORY_DEVICE, inflow->points[d] * size,
                                              &inflow->face[d][end]));
       inflow->call.value[d][end] = inflow->face[d][end];
     }
   }
-  if (most == 0) return STATUS_OK;
-  return inflow->backend->memory_allocate(inflow->context, MEMORY_STAGING, most, &inflow->staging);
+  if (all == 0) return STATUS_OK;
+  inflow->values = malloc(largest * sizeof *inflow->values);
+  if (inflow->values == NULL) return status_fail(STATUS_MEMORY, "no memory for the values on an end");
+  return inflow->backend->memory_allocate(inflow->context, MEMORY_STAGING, all, &inflow->staging);
 }
 
 /* A formula without variables is a number. */
@@ -83,6 +85,7 @@ void inflow_close(inflow *inflow) {
   }
   if (inflow->staging != NULL) inflow->backend->memory_free(inflow->context, MEMORY_STAGING, inflow->staging);
   if (inflow->copied != NULL) inflow->backend->event_destroy(inflow->copied);
+  free(inflow->values);
   formula_close(inflow->formula);
   *inflow = (struct inflow){.backend = NULL};
 }
@@ -159,14 +162,9 @@ static status fill_faces(inflow *inflow, const cases_solution *solution, double 
     for (int end = 0; end < GRID_ENDS; end++) {
       if (inflow->face[d][end] == NULL) continue;
       const face face = face_make(inflow, d, end);
-      double *values = malloc(inflow->points[d] * sizeof *values);
-      if (values == NULL) return status_fail(STATUS_MEMORY, "no memory for the values on an end");
-      status result = inflow->formula != NULL ? fill_formula(inflow, &face, time, values)
-                                              : fill_exact(inflow, &face, solution, values);
-      if (result == STATUS_OK)
-        result = send(inflow, values, inflow->points[d], staging, inflow->face[d][end]);
-      free(values);
-      CHECK(result);
+      CHECK(inflow->formula != NULL ? fill_formula(inflow, &face, time, inflow->values)
+                                    : fill_exact(inflow, &face, solution, inflow->values));
+      CHECK(send(inflow, inflow->values, inflow->points[d], staging, inflow->face[d][end]));
       staging += inflow->points[d] * kernels_element_size(inflow->precision);
     }
   }

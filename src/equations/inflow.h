@@ -23,6 +23,7 @@ typedef struct inflow {
   formula *formula;      /* NULL: the exact solution, or a number */
   size_t points[3];      /* of this slab on an end of each axis */
   void *face[3][2];      /* values on the device; NULL: none on this slab, or a number */
+  double *values;        /* of one face, before they are rounded */
   void *staging;         /* of one rank's faces, one after another */
   kernels_event *copied; /* from there */
   int filled;            /* at `time`; and before that nothing is on its way */

@@ -13,8 +13,9 @@ enum { RESAMPLE_POINTS = 8 };
 
 /* Writes planes z0 - KERNELS_HALO .. z0 + nz + KERNELS_HALO - 1, without padding, in the precision; beyond
  * the grid, periodic images. source->n: what the dataset has, RESAMPLE_POINTS and more along each axis.
- * Reads each plane of the file that is needed once. STATUS_FILE, STATUS_USAGE as dataset_read, and as
- * dataset_check_values; STATUS_MEMORY. Not collective. */
+ * Reads each plane of the file that is needed once, or twice if a slab needs it at both ends of a periodic
+ * axis. STATUS_FILE, STATUS_USAGE as dataset_read, and as dataset_check_values; STATUS_MEMORY. Not
+ * collective. */
 status resample_planes(const dataset *source, const grid *grid, precision precision, void *planes);
 
 #endif

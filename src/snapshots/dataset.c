@@ -49,7 +49,7 @@ static int exists(hid_t file, const char *name) {
 /* [out] n: the dataset's. */
 static status check_shape(const dataset *d, hid_t space, int64_t n[3]) {
   hsize_t found[H5S_MAX_RANK];
-  char shape[256] = "", what[512];
+  char shape[256] = "", what[768];
   const int rank = H5Sget_simple_extent_dims(space, found, NULL);
   int fits = rank == 3;
   for (int i = 0; i < 3 && fits; i++) {

@@ -43,12 +43,12 @@ static status write_fields(hid_t group, const char *path, const plane_file *plan
 
 static status write_image(hid_t file, const char *path, const plane_file *plane) {
   int extent[6] = {0};
-  double origin[3];
+  double origin[3] = {0.0};
   hid_t group = -1;
   for (int d = 0; d < 3; d++) {
-    origin[d] = plane->origin[d] + (d == plane->axis ? (double)plane->index * plane->h[d] : 0.0);
     if (d != plane->axis) extent[2 * d + 1] = (int)plane->n[d] - 1;
   }
+  origin[plane->axis] = (double)plane->index * plane->h[plane->axis];
   CHECK(hdf5_write_image(file, path, extent, origin, plane->h, &group));
   CHECK(write_fields(group, path, plane));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));

@@ -7,15 +7,15 @@
 
 /* A plane through the fields as a file of its own: VTKHDF 1.0 ImageData with two-dimensional datasets.
  *
- *   /VTKHDF                 attributes Version, Type, WholeExtent (one point along the normal), Origin (at
- * the plane's place along the normal), Spacing, Direction /VTKHDF/PointData/NAME  one dataset per field: (ny,
- * nx), (nz, nx) or (nz, ny), in the run's precision /fdapp                  step, time, dt, axis (0, 1, 2),
- * index of the plane, fields, version, revision */
+ *   /VTKHDF: attributes Version, Type, WholeExtent (one point along the normal), Origin (at the plane's place
+ *     along the normal), Spacing, Direction
+ *   /VTKHDF/PointData/NAME: a dataset for each field, (ny, nx), (nz, nx) or (nz, ny), in the run's precision
+ *   /fdapp: attributes step, time, dt, axis (0, 1, 2), index of the plane, fields, version, revision */
 typedef struct plane_file {
   int axis;      /* normal to the plane */
   int64_t index; /* of the plane along it */
   int64_t n[3];  /* points of the whole grid */
-  double h[3], origin[3];
+  double h[3];
   precision precision;
   int fields;
   const char *const *names;

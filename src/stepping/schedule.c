@@ -29,7 +29,7 @@ static int reaches_end(const schedule *schedule, double time, double dt) {
   return schedule->lands && schedule->t_end - time <= dt + round_off;
 }
 
-/* The last step of an adaptive schedule, and its time, by going there: some 1e-7 s per step. */
+/* The last step of an adaptive schedule, and its time, by going there without computing a field. */
 static void walk_to_end(schedule *schedule) {
   int64_t step = schedule->base_step;
   double time = schedule->base_time;
