@@ -1,9 +1,12 @@
-"""Writes the pages of docs/reference that the programs know best: their own words on keys and options.
+"""Writes the pages of docs/reference that the programs know best: their own words on keys and options. fdplot has to be
+in .venv (run/setup).
 
 usage: docs_reference.py BUILD_DIRECTORY OUTPUT_DIRECTORY
 """
 
+import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -22,10 +25,18 @@ COMMAND_LINE = """# Command lines
 
 """
 
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SCRIPTS = (
+    *("quickstart", "setup", "benchmark", "burnin", "scaling", "slurm.sbatch", "pbs.sh", "bundle", "gpu-env"),
+    *("test", "lint", "docs", "faults", "gpu-check", "compare", "release"),
+)
 
-def output(program, option):
+
+def output(*command):
+    """What it prints, for a terminal of one width."""
+    environment = {**os.environ, "COLUMNS": "100"}
     return subprocess.run(
-        [program, option], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        command, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment
     ).stdout
 
 
@@ -69,10 +80,17 @@ def configuration(text):
     return CONFIGURATION + "\n".join(result).strip() + "\n"
 
 
+def section(title, *command):
+    return f"## {title}\n\n```text\n{output(*command, '--help').rstrip()}\n```\n"
+
+
 def command_line(build):
-    parts = []
-    for name in ("fdapp", "fdbench", "fddistance"):
-        parts.append(f"## {name}\n\n```text\n{output(build / name, '--help').rstrip()}\n```\n")
+    parts = [section(name, build / name) for name in ("fdapp", "fdbench", "fddistance")]
+    fdplot = ROOT / ".venv" / "bin" / "fdplot"
+    parts.append(section("fdplot", fdplot))
+    for name in re.findall(r"^    ([a-z]+)(?: |$)", output(fdplot, "--help"), re.MULTILINE):
+        parts.append(section(f"fdplot {name}", fdplot, name))
+    parts += [section(f"run/{name}", ROOT / "run" / name) for name in SCRIPTS]
     return COMMAND_LINE + "\n".join(parts)
 
 
