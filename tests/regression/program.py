@@ -118,3 +118,17 @@ def tree(folder):
     return {
         str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None for p in sorted(Path(folder).rglob("*"))
     }
+
+
+# Every scheme, and the other precision once: test_one_answer has all combinations.
+VARIANTS = [*((scheme, "double") for scheme in schemes()), ("rk4", "single")]
+LAST = "state_00000024.hdf"
+
+
+def variant(scheme="rk4", precision="double", **sections):
+    return merged(BASE, {"time": {"scheme": scheme}, "compute": {"precision": precision}}, sections)
+
+
+def assert_same_end(directory, whole, last=LAST):
+    assert same_bits(phi(directory / last), phi(whole / last))
+    assert table(directory) == table(whole)
