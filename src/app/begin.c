@@ -7,6 +7,7 @@
 #include "app/running.h"
 #include "app/simulation.h"
 #include "base/log.h"
+#include "domain/node.h"
 #include "problems/problem.h"
 
 static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
@@ -31,6 +32,41 @@ static void report_solver(const simulation *sim, const char *note) {
     log_warning("%d ranks share a device (rank 0 sees %d): they take turns", solver->sharing,
                 solver->devices);
   }
+}
+
+/* Whether the ranks of each node have room for a copy of their fields, in host memory. */
+static status has_room(const simulation *sim, int64_t bytes, int *room) {
+  const kernels *host = kernels_find("cpu");
+  size_t available = 0;
+  int64_t needed = 0;
+  int ranks = 0;
+  node node;
+  CHECK(node_open(sim->comm, &node));
+  CHECK(node_device_bytes(&node, 0, bytes, &needed, &ranks));
+  CHECK(node_close(&node));
+  const int mine =
+      host != NULL && host->memory_available(NULL, &available) == STATUS_OK && (uint64_t)needed <= available;
+  status_clear();
+  CHECK_MPI(MPI_Allreduce(&mine, room, 1, MPI_INT, MPI_MIN, sim->comm));
+  return STATUS_OK;
+}
+
+/* Snapshots are written while the next steps run, if there is room for what is written. */
+static status hold_copy(simulation *sim) {
+  const field_space *space = &sim->solver.space;
+  const kernels_shape *shape = &space->shape;
+  const double bytes = (double)shape->nz * (double)shape->plane * (double)sim->solver.equation->unknowns *
+                       (double)kernels_element_size(shape->precision);
+  int held = 0;
+  if (!sim->config->output_overlap || !wants_states(sim->config)) return STATUS_OK;
+  CHECK(has_room(sim, (int64_t)bytes, &held));
+  if (held) CHECK(checkpoint_hold(sim->checkpoint, space, &held));
+  if (held) {
+    log_info("output     written while steps go on, from a copy of %.3g MiB a rank\n", bytes / 0x1p20);
+  } else {
+    log_info("output     steps wait for it: no memory for a copy of %.3g MiB a rank\n", bytes / 0x1p20);
+  }
+  return STATUS_OK;
 }
 
 static status open_snapshots(simulation *sim) {
@@ -58,7 +94,8 @@ status begin_prepare(simulation *sim) {
                            &sim->diagnostics));
   CHECK(slices_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
-  return open_snapshots(sim);
+  CHECK(open_snapshots(sim));
+  return hold_copy(sim);
 }
 
 static status resume(simulation *sim, state *state) {

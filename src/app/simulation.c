@@ -23,7 +23,23 @@ static status ready_for_state(const simulation *sim) {
   return table_sync(&sim->diagnostics.table);
 }
 
-static status write_state(simulation *sim) {
+/* Waits for a snapshot that was begun, if one was, and gives it its name. */
+static status end_state(simulation *sim) {
+  if (!checkpoint_pending(sim->checkpoint)) return STATUS_OK;
+  CHECK(agree(sim->comm, is_root(sim) ? rundir_check_held(&sim->rundir) : STATUS_OK));
+  return checkpoint_end(sim->checkpoint);
+}
+
+static status end_state_timed(simulation *sim) {
+  perf_begin(&sim->perf, PERF_OUTPUT);
+  const status result = end_state(sim);
+  perf_end(&sim->perf, PERF_OUTPUT);
+  return result;
+}
+
+/* Begun here, and ended when its planes are written: at a poll, before the next one, at the end of the run.
+ */
+static status begin_state(simulation *sim) {
   if (sim->saved_step == sim->step) return STATUS_OK;
   checkpoint_state about = {.step = sim->step,
                             .time = schedule_time(&sim->schedule, sim->step),
@@ -35,8 +51,9 @@ static status write_state(simulation *sim) {
   if (sim->restart.resumed && sim->step == sim->restart.from.step) about = sim->restart.from;
   about.picture = is_picture(sim);
   perf_begin(&sim->perf, PERF_OUTPUT);
+  CHECK(end_state(sim));
   CHECK(agree(sim->comm, is_root(sim) ? ready_for_state(sim) : STATUS_OK));
-  CHECK(checkpoint_write(sim->checkpoint, &about, stepper_state(&sim->solver.stepper)));
+  CHECK(checkpoint_begin(sim->checkpoint, &about, stepper_state(&sim->solver.stepper)));
   perf_end(&sim->perf, PERF_OUTPUT);
   sim->saved_step = sim->step;
   return STATUS_OK;
@@ -83,13 +100,14 @@ static status write_due(simulation *sim, int ends) {
   if (row) {
     CHECK(agree(sim->comm, is_root(sim) ? diagnostics_append(&sim->diagnostics, &sim->latest) : STATUS_OK));
   }
-  return state ? write_state(sim) : STATUS_OK;
+  return state ? begin_state(sim) : STATUS_OK;
 }
 
 /* A request to stop: the state goes to disk whatever the configuration says of states. */
 static status stop(simulation *sim, control_reason reason) {
   CHECK(measure(sim));
-  CHECK(write_state(sim));
+  CHECK(begin_state(sim));
+  CHECK(end_state_timed(sim));
   return agree(sim->comm,
                status_fail(STATUS_STOPPED,
                            "stopped at step %" PRId64 " of %" PRId64 " (%s) after a checkpoint: run again "
@@ -98,15 +116,16 @@ static status stop(simulation *sim, control_reason reason) {
                            reason == CONTROL_SIGNAL ? "on request" : "wall-clock limit"));
 }
 
-/* Seconds that a state is expected to take: as the slowest so far; before the first, as on a slow disk, but
- * with the room for two that control leaves at most a quarter of the limit, so that every start gets on. */
+/* Seconds that a state is expected to take: as the slowest so far, and the one that is under way; before the
+ * first, as on a slow disk, but with the room for two that control leaves at most a quarter of the limit, so
+ * that every start gets on. */
 static double state_seconds(const simulation *sim) {
-  const double measured = sim->perf.largest[PERF_OUTPUT];
-  if (measured > 0.0) return measured;
+  const double times = checkpoint_pending(sim->checkpoint) ? 2.0 : 1.0;
+  const double measured = checkpoint_longest(sim->checkpoint);
   const double slow = 1.0 + (double)checkpoint_file_bytes(&sim->grid, sim->config->precision,
                                                           equation_of(sim->config)->unknowns) /
                                 1e8;
-  return fmin(slow, sim->config->wall_limit / 8.0);
+  return times * (measured > 0.0 ? measured : fmin(slow, sim->config->wall_limit / 8.0));
 }
 
 /* The range is that of the latest measurement, which need not be of this step. */
@@ -121,6 +140,9 @@ static void show_progress(simulation *sim) {
 
 static status poll(simulation *sim) {
   control_reason reason = CONTROL_GO_ON;
+  int written = 0;
+  CHECK(checkpoint_written(sim->checkpoint, &written));
+  if (written) CHECK(end_state_timed(sim));
   energy_read(&sim->perf.energy);
   CHECK(control_poll(&sim->control, sim->step, state_seconds(sim), &reason));
   show_progress(sim);
@@ -233,6 +255,7 @@ static status run(simulation *sim) {
   if (is_finished(sim)) return do_nothing(sim);
   CHECK(sim->saved_step < 0 ? write_due(sim, 1) : write_places(sim));
   CHECK(march_watched(sim));
+  CHECK(end_state_timed(sim));
   CHECK(agree(sim->comm, is_root(sim) ? close_tables(sim) : STATUS_OK));
   CHECK(find_answer(sim));
   CHECK(perf_write(&sim->perf, &sim->solver, &sim->rundir, &sim->answer));
@@ -254,6 +277,17 @@ static status end_early(simulation *sim, status result) {
   return agree(sim->comm, result);
 }
 
+/* Of a run that has blown up: its words name the state that is under way as the last good one. */
+static status end_good_state(simulation *sim) {
+  char words[STATUS_MESSAGE_SIZE];
+  (void)snprintf(words, sizeof words, "%s", status_message(STATUS_BLOWN_UP));
+  status_clear();
+  CHECK(agree(sim->comm, STATUS_OK)); /* from here on a fault is a new one */
+  CHECK(end_state_timed(sim));
+  status_set_message(words);
+  return agree(sim->comm, STATUS_BLOWN_UP);
+}
+
 status simulation_run(MPI_Comm comm, const config *config, double start) {
   simulation *sim = calloc(1, sizeof *sim);
   const status allocated =
@@ -265,6 +299,8 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     sim->control.start = start;
     sim->rundir.lock = -1;
     result = run(sim);
+    /* A solution that has blown up was a good one when the state under way was begun. */
+    if (result == STATUS_BLOWN_UP) result = end_good_state(sim);
     if (result == STATUS_STOPPED || result == STATUS_BLOWN_UP) result = end_early(sim, result);
     diagnostics_destroy(&sim->diagnostics);
     probes_destroy(&sim->probes);

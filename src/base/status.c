@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static char message[STATUS_MESSAGE_SIZE];
+static _Thread_local char message[STATUS_MESSAGE_SIZE];
 
 status status_fail(status code, const char *format, ...) {
   if (message[0] == '\0') {

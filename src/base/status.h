@@ -33,7 +33,7 @@ enum { STATUS_MESSAGE_SIZE = 2048 };
  * message: the place that noticed the fault knows most; status_clear() forgets it. Not collective. */
 __attribute__((format(printf, 2, 3))) status status_fail(status code, const char *format, ...);
 
-/* The recorded message of this process, or the general text of `code` if none was recorded. */
+/* The recorded message of this thread, or the general text of `code` if none was recorded. */
 const char *status_message(status code);
 
 /* Replaces the recorded message by `text` (as received from another rank). */

@@ -46,7 +46,7 @@ static status sample_time(const config *config, formula *formula) {
     return config_refuse(config, "velocity", "factor",
                          "is %g at t = %g; accepted: at most 1 in magnitude, with the largest velocity in u, "
                          "v, w",
-                         value, time[0]);
+                         isnan(value) ? fabs(value) : value, time[0]);
   }
   return STATUS_OK;
 }

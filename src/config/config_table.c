@@ -173,6 +173,8 @@ const config_key config_keys[] = {
      .help = "steps; 0: never"},
     {"output", "checkpoint_keep", INT(checkpoint_keep, 2, 1e6), DEFAULT("2"),
      .help = "newest checkpoints kept"},
+    {"output", "overlap", CHOICE(output_overlap, switches), DEFAULT("yes"),
+     .help = "write a snapshot, from a copy of the fields on the host, while the next steps run"},
     {"output", "wall_limit", REAL(wall_limit, 0, 1e9), DEFAULT("0"),
      .help = "seconds until checkpoint and exit 75"},
     {"output", "slices", SLICES(slices), DEFAULT("none"), .help = "planes that are written into slices/"},

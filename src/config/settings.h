@@ -66,7 +66,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 72, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 73, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -125,6 +125,7 @@ typedef struct config {
   int64_t checkpoint_every;         /* steps, 0 = never; default 0 */
   int64_t diagnostics_every;        /* steps, 0 = never; default 10 */
   int checkpoint_keep;              /* >= 2, default 2 */
+  int output_overlap;               /* yes or no, default yes */
   double wall_limit;                /* seconds > 0; 0 = none (default) */
   char slices[CONFIG_LIST_SIZE];    /* as config/lists.h reads them; "" for none (default) */
   int64_t slices_every;             /* steps, 0 = never; default 10 */

@@ -60,13 +60,12 @@ static status staging_copy(const field *field, int z, int count, int to_host) {
   return field->backend->queue_wait(field->context, QUEUE_MAIN);
 }
 
-/* Row i of the planes in the staging buffer. [out] *pitch: bytes from there to the next one. */
-static char *staging_row(const field *field, int64_t i, size_t *pitch) {
-  const kernels_shape *shape = &field->shape;
+/* Row i of planes in staging memory. [out] *pitch: bytes from there to the next one. */
+static char *staging_row(const kernels_shape *shape, void *staging, int64_t i, size_t *pitch) {
   const size_t row = (size_t)shape->ldx * kernels_element_size(shape->precision);
   const size_t at = (size_t)(i % shape->ny) * row;
   *pitch = i % shape->ny < shape->ny - 1 ? row : plane_bytes(shape) - at;
-  return (char *)field->staging + (size_t)(i / shape->ny) * plane_bytes(shape) + at;
+  return (char *)staging + (size_t)(i / shape->ny) * plane_bytes(shape) + at;
 }
 
 static void round_row(const kernels_shape *shape, const double *row, char *out, size_t pitch) {
@@ -95,7 +94,7 @@ static int fill_staging(const field *field, int z, int count, int64_t z0, int64_
       if (row == NULL) continue;
       function(user, (z0 + z + i / shape->ny + nz_global) % nz_global, i % shape->ny, row);
       size_t pitch = 0;
-      char *out = staging_row(field, i, &pitch);
+      char *out = staging_row(shape, field->staging, i, &pitch);
       round_row(shape, row, out, pitch);
     }
     free(row);
@@ -117,15 +116,14 @@ status field_fill(field *field, int64_t z0, int64_t nz_global, int halos, field_
   return STATUS_OK;
 }
 
-/* Copies `count` planes between the staging buffer (padded) and packed host memory. */
-static void pack(const field *field, int count, char *packed, int to_packed) {
-  const kernels_shape *shape = &field->shape;
+/* Copies `count` planes between staging memory (padded) and packed host memory. */
+static void pack(const kernels_shape *shape, void *staging, int count, char *packed, int to_packed) {
   const size_t size = kernels_element_size(shape->precision);
   const size_t row = (size_t)shape->nx * size;
   const int64_t rows = (int64_t)count * shape->ny;
   for (int64_t i = 0; i < rows; i++) {
     size_t pitch = 0;
-    char *padded = staging_row(field, i, &pitch);
+    char *padded = staging_row(shape, staging, i, &pitch);
     if (to_packed) {
       memcpy(packed + (size_t)i * row, padded, row);
     } else {
@@ -144,7 +142,7 @@ status field_load(const field *field, int z, int count, void *host) {
   for (int done = 0; done < count; done += field->chunk) {
     const int piece = count - done < field->chunk ? count - done : field->chunk;
     CHECK(staging_copy(field, z + done, piece, 1));
-    pack(field, piece, (char *)host + packed_bytes(field, done), 1);
+    pack(&field->shape, field->staging, piece, (char *)host + packed_bytes(field, done), 1);
   }
   return STATUS_OK;
 }
@@ -153,7 +151,7 @@ status field_store(field *field, int z, int count, const void *host) {
   for (int done = 0; done < count; done += field->chunk) {
     const int piece = count - done < field->chunk ? count - done : field->chunk;
     /* The cast drops const only because one loop serves both directions; nothing is written. */
-    pack(field, piece, (char *)(uintptr_t)host + packed_bytes(field, done), 0);
+    pack(&field->shape, field->staging, piece, (char *)(uintptr_t)host + packed_bytes(field, done), 0);
     CHECK(staging_copy(field, z + done, piece, 0));
   }
   return STATUS_OK;
@@ -200,7 +198,7 @@ static status load_columns(const field *field, int at, char *host) {
     for (int64_t i = 0; i < (int64_t)piece * shape->ny; i++) {
       size_t pitch = 0;
       memcpy(host + ((size_t)done * (size_t)shape->ny + (size_t)i) * size,
-             staging_row(field, i, &pitch) + (size_t)at * size, size);
+             staging_row(shape, field->staging, i, &pitch) + (size_t)at * size, size);
     }
   }
   return STATUS_OK;
@@ -209,4 +207,15 @@ static status load_columns(const field *field, int at, char *host) {
 status field_load_cut(const field *field, axis along, int at, void *host) {
   if (along == AXIS_Z) return field_load(field, at, 1, host);
   return along == AXIS_Y ? load_rows(field, at, host) : load_columns(field, at, host);
+}
+
+status field_copy(const field *field, void *staging) {
+  const size_t bytes = (size_t)field->shape.nz * field_plane_bytes(field);
+  CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, staging, field_plane(field, 0), bytes));
+  return field->backend->queue_wait(field->context, QUEUE_MAIN);
+}
+
+void field_pack(const kernels_shape *shape, const void *copy, int z, int count, void *host) {
+  /* The cast drops const as above. */
+  pack(shape, (char *)(uintptr_t)copy + (size_t)z * plane_bytes(shape), count, host, 1);
 }

@@ -65,6 +65,12 @@ status field_value(const field *field, int x, int y, int z, double *value);
  * the slab is, because single elements at a row's distance would take a copy each. On queue MAIN; waits. */
 status field_load_cut(const field *field, axis along, int at, void *host);
 
+/* Copies the owned planes as they lie in memory, padding too, to nz field_plane_bytes of staging memory; on
+ * queue MAIN; waits. */
+status field_copy(const field *field, void *staging);
+/* Packs `count` planes from plane z of such a copy, as field_load does. No device. */
+void field_pack(const kernels_shape *shape, const void *copy, int z, int count, void *host);
+
 /* Address of plane z (local, -KERNELS_HALO .. nz + KERNELS_HALO - 1), and bytes of a plane with padding. */
 void *field_plane(const field *field, int z);
 size_t field_plane_bytes(const field *field);

@@ -14,27 +14,9 @@
 #include "base/log.h"
 #include "snapshots/checkpoint_config.h"
 #include "snapshots/checkpoint_file.h"
-#include "snapshots/checkpoint_index.h"
-#include "snapshots/checkpoint_planes.h"
+#include "snapshots/checkpoint_job.h"
 #include "snapshots/hdf5_library.h"
 #include "output/rundir.h"
-
-struct checkpoint {
-  MPI_Comm comm;
-  grid grid;
-  precision precision;
-  int keep;
-  char directory[CONFIG_PATH_SIZE];
-  int fields;
-  const char *const *names;
-  checkpoint_planes planes;
-  int64_t summed_step; /* planes' checksums, on rank 0 all of them, are those of this step; -1: of none */
-  /* Rank 0 only. */
-  char *configuration;
-  int listed; /* whether `index` has been read: not before it is needed, for a run first sets older results
-                 aside */
-  checkpoint_index index;
-};
 
 /* What no rank but this one knows of. config: NULL for a file on its own, whose text is `text`. */
 static status create_local(checkpoint *checkpoint, const config *config, const char *text) {
@@ -91,114 +73,24 @@ status checkpoint_create_alone(MPI_Comm comm, const grid *grid, precision precis
 
 void checkpoint_destroy(checkpoint *checkpoint) {
   if (checkpoint == NULL) return;
+  checkpoint_job_abandon(checkpoint);
   checkpoint_index_close(&checkpoint->index);
   free(checkpoint->configuration);
   checkpoint_planes_destroy(&checkpoint->planes);
   free(checkpoint);
 }
 
-/* Rank 0: the directory's states. */
-static status list_states(checkpoint *checkpoint) {
+status checkpoint_list(checkpoint *checkpoint) {
   if (checkpoint->listed) return STATUS_OK;
   CHECK(checkpoint_index_open(checkpoint->directory, &checkpoint->index));
   checkpoint->listed = 1;
   return STATUS_OK;
 }
 
-/* Rank 0: puts the checksums of all planes into the file. */
-static status write_checksums(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
-  const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
-  const status result = file_write_at(descriptor, path, checkpoint->planes.all,
-                                      (size_t)checkpoint_checksums_bytes(block), block->checksums_offset);
-  (void)close(descriptor);
-  return result;
-}
-
-/* Rank 0: the header, which makes the file a state; then its final name. `partial` and `name` are in the
- * directory. */
-static status finish(checkpoint *checkpoint, const char *path, const char *partial, const char *name,
-                     const checkpoint_block *block, const checkpoint_state *state) {
-  checkpoint_block again;
-  checkpoint_state found;
-  const int descriptor = open(path, O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
-  status result = checkpoint_block_write(descriptor, path, block);
-  if (result == STATUS_OK) result = file_sync(descriptor, path);
-  if (result == STATUS_OK) result = checkpoint_block_read(descriptor, path, &again);
-  if (close(descriptor) != 0 && result == STATUS_OK) {
-    result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
-  }
-  if (result == STATUS_OK) result = checkpoint_file_state(path, block, &found);
-  if (result == STATUS_OK && (found.dt != state->dt || found.base_step != state->base_step ||
-                              found.base_time != state->base_time || found.picture != state->picture)) {
-    result = status_fail(STATUS_FILE, "%s: does not read back as it was written", path);
-  }
-  return result == STATUS_OK ? file_rename(checkpoint->directory, partial, name) : result;
-}
-
-/* All but the final name: every step that can fail on one rank alone is agreed on before the next. */
-static status write_partial(checkpoint *checkpoint, const char *path, const checkpoint_state *about,
-                            const state *state, checkpoint_block *block) {
-  const grid *grid = &checkpoint->grid;
-  status result = STATUS_OK;
-  if (grid->rank == 0) {
-    const checkpoint_contents contents = {.n = {grid->n[0], grid->n[1], grid->n[2]},
-                                          .h = {grid->h[0], grid->h[1], grid->h[2]},
-                                          .precision = checkpoint->precision,
-                                          .fields = checkpoint->fields,
-                                          .names = checkpoint->names,
-                                          .state = *about,
-                                          .configuration = checkpoint->configuration};
-    result = checkpoint_file_create(path, &contents, block);
-  }
-  CHECK(agree(checkpoint->comm, result));
-  CHECK_MPI(MPI_Bcast(block, (int)sizeof *block, MPI_BYTE, 0, checkpoint->comm));
-
-  result = checkpoint_planes_write(&checkpoint->planes, path, block, state);
-  CHECK(agree(checkpoint->comm, result));
-  CHECK(checkpoint_planes_gather(&checkpoint->planes));
-  if (grid->rank == 0) result = write_checksums(checkpoint, path, block);
-  if (result == STATUS_OK) result = checkpoint_planes_check(&checkpoint->planes, path, block, NULL);
-  return agree(checkpoint->comm, result);
-}
-
-/* Under `name`; `listed`: a run's, for its index. */
-static status write_named(checkpoint *checkpoint, const char *name, int listed, const checkpoint_state *about,
-                          const state *state) {
-  char partial[NAME_MAX + sizeof FILE_PARTIAL];
-  char path[PATH_MAX];
-  checkpoint_block block;
-  checkpoint->summed_step = -1;
-  (void)snprintf(partial, sizeof partial, "%s" FILE_PARTIAL, name);
-  CHECK(agree(checkpoint->comm, file_path(checkpoint->directory, partial, path, sizeof path)));
-
-  status result = write_partial(checkpoint, path, about, state, &block);
-  if (result == STATUS_OK && checkpoint->grid.rank == 0) {
-    result = finish(checkpoint, path, partial, name, &block, about);
-    if (result == STATUS_OK && listed) result = list_states(checkpoint);
-    if (result == STATUS_OK && listed)
-      result = checkpoint_index_add(&checkpoint->index, about, checkpoint->keep);
-  } else if (result != STATUS_OK) {
-    /* Known to all, or for main to end the others: no further agreement. */
-    if (checkpoint->grid.rank == 0) (void)unlink(path);
-    return result;
-  }
-  if (result != STATUS_OK) (void)unlink(path);
-  CHECK(agree(checkpoint->comm, result));
-  checkpoint->summed_step = about->step;
-  return STATUS_OK;
-}
-
-status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, const state *state) {
-  char name[64];
-  rundir_state_name(about->step, name);
-  return write_named(checkpoint, name, 1, about, state);
-}
-
 status checkpoint_write_alone(checkpoint *checkpoint, const char *name, const state *state) {
   const checkpoint_state about = {.picture = 1};
-  return write_named(checkpoint, name, 0, &about, state);
+  CHECK(checkpoint_begin_named(checkpoint, name, 0, &about, state));
+  return checkpoint_end(checkpoint);
 }
 
 const uint64_t *checkpoint_plane_hashes(const checkpoint *checkpoint, size_t *count) {
@@ -209,6 +101,7 @@ const uint64_t *checkpoint_plane_hashes(const checkpoint *checkpoint, size_t *co
 status checkpoint_hash(checkpoint *checkpoint, int64_t step, const state *state, uint64_t *hash) {
   checkpoint_planes *planes = &checkpoint->planes;
   *hash = 0;
+  CHECK(checkpoint_end(checkpoint));
   if (checkpoint->summed_step != step) {
     CHECK(agree(checkpoint->comm, checkpoint_planes_sum(planes, state)));
     CHECK(checkpoint_planes_gather(planes));
@@ -343,7 +236,7 @@ status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_stat
  */
 static status next_older(checkpoint *checkpoint, int64_t *step, char path[CONFIG_PATH_SIZE]) {
   int64_t found = -1;
-  status result = checkpoint->grid.rank == 0 ? list_states(checkpoint) : STATUS_OK;
+  status result = checkpoint->grid.rank == 0 ? checkpoint_list(checkpoint) : STATUS_OK;
   for (size_t i = 0; i < checkpoint->index.count && checkpoint->index.entries[i].step < *step; i++) {
     found = checkpoint->index.entries[i].step;
   }
@@ -383,7 +276,7 @@ status checkpoint_rewind(checkpoint *checkpoint, int64_t step, int *moved) {
   *moved = 0;
   status result = STATUS_OK;
   if (checkpoint->grid.rank == 0) {
-    result = list_states(checkpoint);
+    result = checkpoint_list(checkpoint);
     if (result == STATUS_OK) result = checkpoint_index_rewind(&checkpoint->index, step, moved);
   }
   return agree(checkpoint->comm, result);

@@ -58,17 +58,37 @@ status checkpoint_create_alone(MPI_Comm comm, const grid *grid, precision precis
 /* Writes the fields as the file `name`, of step and time 0, as checkpoint_write does: whole or not at all. */
 status checkpoint_write_alone(checkpoint *checkpoint, const char *name, const state *state);
 
-/* Writes the owned planes of all fields as state_NNNNNNNN.hdf. Collective. Temporary name, room on the disk
- * checked and reserved, structure made by rank 0, planes by all ranks independently, read back and compared
- * with their checksums, fsync, rename, fsync of the directory, then the index state.hdf.series and pruning. A
- * fault on any rank is the same fault on all and leaves none of the older files touched; before the rename
- * nothing is left under the final name, after it the snapshot is there and whole. No collective call follows
- * a local failure. STATUS_FILE; STATUS_DAMAGED if what was read back is something else; STATUS_MEMORY,
- * STATUS_DEVICE, STATUS_MPI. Halos neither needed nor changed. */
+/* Lets checkpoint_begin return while planes are written: allocates a copy of the owned planes in host memory.
+ * `space`, where the fields are made, must outlive the checkpoint. Collective; [out] held: the same on every
+ * rank, 0 where one has no memory: then checkpoint_begin writes at once. STATUS_MPI. */
+status checkpoint_hold(checkpoint *checkpoint, const field_space *space, int *held);
+
+/* Writes the owned planes of all fields as state_NNNNNNNN.hdf: begins, and ends it; whatever is begun is
+ * ended before another one begins. Collective. To begin: temporary name, room on the disk checked and
+ * reserved, structure made by rank 0, planes by all ranks independently, read back from the disk and compared
+ * with their checksums, the latter two from a copy while the caller goes on, if there is one
+ * (checkpoint_hold); the state may change then. To end: waits for that, checksums, fsync, rename, fsync of
+ * the directory, then the index state.hdf.series and pruning. A fault on any rank is the same fault on all
+ * and leaves none of the older files touched; before the rename nothing is left under the final name, after
+ * it the snapshot is there and whole. No collective call follows a local failure. STATUS_FILE;
+ * STATUS_DAMAGED if what was read back is something else; STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. Halos
+ * neither needed nor changed. checkpoint_end without a beginning does nothing. */
 status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, const state *state);
+status checkpoint_begin(checkpoint *checkpoint, const checkpoint_state *about, const state *state);
+status checkpoint_end(checkpoint *checkpoint);
+
+/* Whether a snapshot was begun and not ended, the same on every rank; and, collective, whether ending it
+ * would not wait for planes. STATUS_MPI. */
+int checkpoint_pending(const checkpoint *checkpoint);
+status checkpoint_written(const checkpoint *checkpoint, int *written);
+
+/* Seconds that the slowest snapshot so far took on this rank, without the time that its end was waited with;
+ * 0 before the first is ended. */
+double checkpoint_longest(const checkpoint *checkpoint);
 
 /* The hash of the answer that `state` holds at `step` (above). Collective; [out] hash on every rank. Costs
  * one copy of the fields to the host, or nothing where the snapshot of this step was just written or read.
+ * Ends a snapshot that was begun.
  * STATUS_DEVICE, STATUS_MPI. */
 status checkpoint_hash(checkpoint *checkpoint, int64_t step, const state *state, uint64_t *hash);
 

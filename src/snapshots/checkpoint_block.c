@@ -211,9 +211,11 @@ status checkpoint_block_read(int descriptor, const char *path, checkpoint_block 
   CHECK(read_raw(descriptor, path, block, raw, &checksum));
   if (fstat(descriptor, &info) != 0) return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
   if (info.st_size == block->file_bytes) return STATUS_OK;
-  return status_fail(STATUS_DAMAGED,
-                     "%s: damaged: it has %" PRId64 " bytes instead of the %" PRId64 " that were written",
-                     path, (int64_t)info.st_size, block->file_bytes);
+  static const char more[] = ": something was added to it; its values can begin a run of their own, with "
+                             "initial.case = file";
+  return status_fail(
+      STATUS_DAMAGED, "%s: damaged: it has %" PRId64 " bytes instead of the %" PRId64 " that were written%s",
+      path, (int64_t)info.st_size, block->file_bytes, info.st_size > block->file_bytes ? more : "");
 }
 
 /* Adds `bytes` bytes of the file at `offset` to `hash`. */

@@ -40,13 +40,38 @@ status checkpoint_planes_create(MPI_Comm comm, const grid *grid, precision preci
   return grid->rank == 0 ? create_root(planes) : STATUS_OK;
 }
 
+void checkpoint_planes_release(checkpoint_planes *planes) {
+  if (planes->copy != NULL)
+    planes->space.backend->memory_free(planes->space.context, MEMORY_STAGING, planes->copy);
+  planes->copy = NULL;
+}
+
 void checkpoint_planes_destroy(checkpoint_planes *planes) {
+  checkpoint_planes_release(planes);
   free(planes->starts);
   free(planes->counts);
   free(planes->all);
   free(planes->checksums);
   free(planes->piece);
   memset(planes, 0, sizeof *planes);
+}
+
+/* Where a field lies in the copy. */
+static char *copy_of(const checkpoint_planes *planes, int field) {
+  const kernels_shape *shape = &planes->space.shape;
+  const size_t plane = (size_t)shape->plane * kernels_element_size(shape->precision);
+  return (char *)planes->copy + (size_t)field * (size_t)shape->nz * plane;
+}
+
+status checkpoint_planes_hold(checkpoint_planes *planes, const field_space *space) {
+  planes->space = *space;
+  const size_t bytes = (size_t)(copy_of(planes, planes->fields) - copy_of(planes, 0));
+  return space->backend->memory_allocate(space->context, MEMORY_STAGING, bytes, &planes->copy);
+}
+
+status checkpoint_planes_copy(checkpoint_planes *planes, const state *state) {
+  for (int f = 0; f < planes->fields; f++) CHECK(field_copy(&state->part[f], copy_of(planes, f)));
+  return STATUS_OK;
 }
 
 /* Planes of the next piece from local plane z on. */
@@ -72,15 +97,22 @@ status checkpoint_planes_sum(checkpoint_planes *planes, const state *state) {
   return STATUS_OK;
 }
 
+/* field: NULL for the copy of it. */
 static status write_field(checkpoint_planes *planes, int descriptor, const char *path,
                           const checkpoint_block *block, int f, const field *field) {
+  status result = STATUS_OK;
   for (int z = 0; z < planes->grid.nz; z += planes->piece_planes) {
     const int count = piece_count(planes, z);
-    CHECK(field_load(field, z, count, planes->piece));
+    if (field != NULL) {
+      result = field_load(field, z, count, planes->piece);
+    } else {
+      field_pack(&planes->space.shape, copy_of(planes, f), z, count, planes->piece);
+    }
+    CHECK(result);
     CHECK(checkpoint_block_store(descriptor, path, block, f, planes->grid.z0 + z, count, planes->piece,
                                  checksums_of(planes, f, z)));
   }
-  return STATUS_OK;
+  return result;
 }
 
 status checkpoint_planes_write(checkpoint_planes *planes, const char *path, const checkpoint_block *block,
@@ -89,7 +121,7 @@ status checkpoint_planes_write(checkpoint_planes *planes, const char *path, cons
   if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
   status result = STATUS_OK;
   for (int f = 0; f < planes->fields && result == STATUS_OK; f++) {
-    result = write_field(planes, descriptor, path, block, f, &state->part[f]);
+    result = write_field(planes, descriptor, path, block, f, state != NULL ? &state->part[f] : NULL);
   }
   if (close(descriptor) != 0 && result == STATUS_OK) {
     result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));

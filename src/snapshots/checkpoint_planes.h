@@ -12,6 +12,9 @@ typedef struct checkpoint_planes {
   int fields;
   void *piece; /* piece_planes packed planes */
   int piece_planes;
+  /* All fields as they lay in memory, on the host; NULL: none. */
+  void *copy;
+  field_space space;   /* where `copy` is from */
   uint64_t *checksums; /* of the owned planes, field by field: [fields][grid.nz] */
   /* Rank 0 only. */
   uint64_t *all; /* of all planes: [fields][grid.n[2]], as in the file */
@@ -27,7 +30,14 @@ void checkpoint_planes_destroy(checkpoint_planes *planes);
 /* Computes the checksums of this rank's planes. STATUS_DEVICE. */
 status checkpoint_planes_sum(checkpoint_planes *planes, const state *state);
 
-/* The same, and writes the planes into their places of the file. STATUS_FILE, STATUS_DEVICE. */
+/* Allocates `copy`: as much host memory as the owned planes take. STATUS_MEMORY, STATUS_DEVICE. */
+status checkpoint_planes_hold(checkpoint_planes *planes, const field_space *space);
+void checkpoint_planes_release(checkpoint_planes *planes);
+/* Copies the fields there. STATUS_DEVICE. */
+status checkpoint_planes_copy(checkpoint_planes *planes, const state *state);
+
+/* The same, and writes the planes into their places of the file; from `copy` if state is NULL. STATUS_FILE,
+ * STATUS_DEVICE. */
 status checkpoint_planes_write(checkpoint_planes *planes, const char *path, const checkpoint_block *block,
                                const state *state);
 

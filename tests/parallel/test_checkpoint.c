@@ -268,6 +268,57 @@ static void test_kept(void) {
   states_remove(MPI_COMM_WORLD, directory);
 }
 
+static int has_name(const char *directory, int64_t step) {
+  char name[64];
+  (void)snprintf(name, sizeof name, "state_%08d.hdf", (int)step);
+  return states_exists(directory, name);
+}
+
+/* A snapshot that is begun and, later, ended: it holds the values that there were at its beginning, and has
+ * no name before its end. Another beginning, the hash and the end of the checkpoint end it or forget it. */
+static void test_begun_and_ended(void) {
+  char directory[256], path[512];
+  states states;
+  checkpoint_state about = states_state(5, 1);
+  uint64_t written = 0, again = 0;
+  int held = 0, done = 0;
+  states_directory(MPI_COMM_WORLD, directory);
+  states_open(MPI_COMM_WORLD, directory, uneven, PRECISION_DOUBLE, 4, 2, &states);
+  REQUIRE(checkpoint_hold(states.checkpoint, &states.space, &held) == STATUS_OK && held);
+  states_fill(&states, 5);
+  REQUIRE(checkpoint_begin(states.checkpoint, &about, &states.state) == STATUS_OK);
+  states_fill(&states, 77);
+  REQUIRE(checkpoint_pending(states.checkpoint) && !has_name(directory, 5));
+  while (!done) REQUIRE(checkpoint_written(states.checkpoint, &done) == STATUS_OK);
+  REQUIRE(!has_name(directory, 5) || states.rank != 0);
+  REQUIRE(checkpoint_end(states.checkpoint) == STATUS_OK && !checkpoint_pending(states.checkpoint));
+  REQUIRE(has_name(directory, 5) && checkpoint_longest(states.checkpoint) > 0.0);
+  REQUIRE(checkpoint_end(states.checkpoint) == STATUS_OK);
+  states_path(directory, 5, path);
+  REQUIRE(checkpoint_read(states.checkpoint, path, &about, &states.state) == STATUS_OK);
+  REQUIRE(states_differences(&states, 5) == 0);
+
+  about = states_state(6, 1);
+  states_fill(&states, 6);
+  REQUIRE(checkpoint_begin(states.checkpoint, &about, &states.state) == STATUS_OK);
+  about = states_state(7, 1);
+  states_fill(&states, 7);
+  REQUIRE(checkpoint_begin(states.checkpoint, &about, &states.state) == STATUS_OK);
+  REQUIRE(has_name(directory, 6) && !has_name(directory, 7));
+  REQUIRE(checkpoint_hash(states.checkpoint, 7, &states.state, &written) == STATUS_OK);
+  REQUIRE(has_name(directory, 7) && !checkpoint_pending(states.checkpoint));
+  REQUIRE(checkpoint_hash(states.checkpoint, 8, &states.state, &again) == STATUS_OK && again == written);
+
+  about = states_state(8, 1);
+  REQUIRE(checkpoint_begin(states.checkpoint, &about, &states.state) == STATUS_OK);
+  (void)MPI_Barrier(MPI_COMM_WORLD);
+  states_close(&states);
+  (void)MPI_Barrier(MPI_COMM_WORLD);
+  REQUIRE(states_entries(directory) == 4); /* three snapshots and the index */
+  (void)MPI_Barrier(MPI_COMM_WORLD);
+  states_remove(MPI_COMM_WORLD, directory);
+}
+
 int main(int argc, char **argv) {
   int rank = 0;
   int ranks = 1;
@@ -283,5 +334,6 @@ int main(int argc, char **argv) {
   test_refused();
   test_latest();
   test_kept();
+  test_begun_and_ended();
   return MPI_Finalize() == MPI_SUCCESS ? 0 : 1;
 }

@@ -207,3 +207,23 @@ def test_validate_looks_at_the_files(tmp_path):
     write(tmp_path / "own.h5", {**fields, "phi": fields["phi"][1:]})
     write_ini(tmp_path / "run.ini", PROBLEM)
     assert "has shape (25, 20, 24)" in launch(tmp_path, 1, "--validate", "run.ini", code=2).stderr
+
+
+def test_a_snapshot_that_others_opened(tmp_path):
+    """Opened for writing and left as it was, it is whole; with something added it is not, and the message says what
+    can be done with it, which works."""
+    write(tmp_path / "own.h5", waves())
+    run(tmp_path / "run", PROBLEM, "time.steps=0")
+    path = tmp_path / "run/state_00000000.hdf"
+    with h5py.File(path, "r+") as file:
+        field = file["VTKHDF/PointData/phi"]
+        field[...] = field[...]
+        file["fdapp"].attrs.modify("step", file["fdapp"].attrs["step"])
+    launch(tmp_path, 1, "--verify", path)
+    with h5py.File(path, "r+") as file:
+        file["notes"] = np.arange(1000)
+    said = launch(tmp_path, 1, "--verify", path, code=3).stderr
+    assert "something was added to it" in said and "initial.case = file" in said
+    snapshot = {"initial": {"file": "run/state_00000000.hdf", "dataset": None}}
+    run(tmp_path / "again", merged(PROBLEM, snapshot), "time.steps=0")
+    assert same_bits(phi(tmp_path / "again/state_00000000.hdf"), waves()["phi"])

@@ -376,3 +376,29 @@ def test_an_end_that_is_reached_but_for_round_off(tmp_path):
     launch(tmp_path, 1, "case.ini")
     write_ini(tmp_path / "case.ini", merged(SEVEN, PERIODS, {"time": {"dt": 0.1, "steps": None, "t_end": 0.3}}))
     assert "nothing to do" in launch(tmp_path, 1, "case.ini", "restart.from=latest").stdout
+
+
+def test_files_are_the_same_whether_steps_wait_for_them(tmp_path):
+    """Written from a copy while steps go on, or at once: the same snapshots, the same index, the same rows."""
+    write_ini(tmp_path / "case.ini", SEVEN)
+    every = ("time.steps=9", "output.fields_every=4", "output.checkpoint_every=1", "output.diagnostics_every=1")
+    said = {}
+    for way in ("yes", "no"):
+        keys = (*every, f"output.overlap={way}", f"output.directory={way}")
+        said[way] = launch(tmp_path, 3 if way == "yes" else 1, "case.ini", *keys).stdout
+    assert "while steps go on" in said["yes"] and "while steps go on" not in said["no"]
+    assert states(tmp_path / "yes") == states(tmp_path / "no") == [f"state_0000000{n}.hdf" for n in (0, 4, 6, 7, 8, 9)]
+    assert series(tmp_path / "yes") == series(tmp_path / "no")
+    assert steps(tmp_path / "yes") == steps(tmp_path / "no") == list(range(10))
+    for name in states(tmp_path / "no"):
+        hashes = [launch(tmp_path, 1, "--hash", f"{way}/{name}").stdout.split()[0] for way in ("yes", "no")]
+        assert hashes[0] == hashes[1]
+
+
+def test_a_blow_up_ends_the_snapshot_under_way(tmp_path):
+    """It was good when it was begun: its name is there when the run says that it is the last good one."""
+    write_ini(tmp_path / "case.ini", merged(SEVEN, {"grid": {"nx": 64, "ny": 64, "nz": 64}}))
+    keys = ("output.fields_every=0", "output.checkpoint_every=1", "output.directory=run")
+    said = launch(tmp_path, 2, "case.ini", "time.dt=50", "time.steps=300", *keys, code=4).stderr
+    newest = attribute(tmp_path / "run" / states(tmp_path / "run")[-1], "step")
+    assert f"the last good snapshot is that of step {newest}" in said

@@ -1,0 +1,205 @@
+#include "snapshots/checkpoint_job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <omp.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/agree.h"
+#include "output/rundir.h"
+#include "snapshots/checkpoint_file.h"
+
+/* Rank 0: puts the checksums of all planes into the file. */
+static status write_checksums(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
+  const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
+  const status result = file_write_at(descriptor, path, checkpoint->planes.all,
+                                      (size_t)checkpoint_checksums_bytes(block), block->checksums_offset);
+  (void)close(descriptor);
+  return result;
+}
+
+/* Rank 0: the header, which makes the file a state; then its final name. `partial` and `name` are in the
+ * directory. */
+static status finish(checkpoint *checkpoint, const char *path, const char *partial, const char *name,
+                     const checkpoint_block *block, const checkpoint_state *state) {
+  checkpoint_block again;
+  checkpoint_state found;
+  const int descriptor = open(path, O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
+  status result = checkpoint_block_write(descriptor, path, block);
+  if (result == STATUS_OK) result = file_sync(descriptor, path);
+  if (result == STATUS_OK) result = checkpoint_block_read(descriptor, path, &again);
+  if (close(descriptor) != 0 && result == STATUS_OK) {
+    result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
+  }
+  if (result == STATUS_OK) result = checkpoint_file_state(path, block, &found);
+  if (result == STATUS_OK && (found.dt != state->dt || found.base_step != state->base_step ||
+                              found.base_time != state->base_time || found.picture != state->picture)) {
+    result = status_fail(STATUS_FILE, "%s: does not read back as it was written", path);
+  }
+  return result == STATUS_OK ? file_rename(checkpoint->directory, partial, name) : result;
+}
+
+/* This rank's planes. Without the thread's own words a message would be lost with it. */
+static void work(checkpoint *checkpoint) {
+  checkpoint_job *job = &checkpoint->job;
+  const double start = MPI_Wtime();
+  job->result = checkpoint_planes_write(&checkpoint->planes, job->path, &job->block, job->state);
+  if (job->result == STATUS_OK)
+    job->result = checkpoint_planes_check(&checkpoint->planes, job->path, &job->block, NULL);
+  if (job->result != STATUS_OK)
+    (void)snprintf(job->message, sizeof job->message, "%s", status_message(job->result));
+  job->seconds += MPI_Wtime() - start;
+  atomic_store(&job->done, 1);
+}
+
+static void *work_alone(void *user) {
+  omp_set_num_threads(1); /* the steps have the others */
+  work(user);
+  return NULL;
+}
+
+/* Signals are the main thread's. Where no thread can be had the work is done at once. */
+static void start(checkpoint *checkpoint) {
+  checkpoint_job *job = &checkpoint->job;
+  sigset_t all, before;
+  (void)sigfillset(&all);
+  atomic_store(&job->done, 0);
+  job->threaded = 0;
+  if (job->state == NULL) {
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    job->threaded = pthread_create(&job->thread, NULL, work_alone, checkpoint) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  }
+  if (!job->threaded) work(checkpoint);
+}
+
+static void join(checkpoint_job *job) {
+  if (job->threaded) (void)pthread_join(job->thread, NULL);
+  job->threaded = 0;
+}
+
+/* The file with its structure, and the fields where the job finds them; agreed on. */
+static status prepare(checkpoint *checkpoint, const state *state) {
+  checkpoint_job *job = &checkpoint->job;
+  const grid *grid = &checkpoint->grid;
+  status result = STATUS_OK;
+  if (grid->rank == 0) {
+    const checkpoint_contents contents = {.n = {grid->n[0], grid->n[1], grid->n[2]},
+                                          .h = {grid->h[0], grid->h[1], grid->h[2]},
+                                          .precision = checkpoint->precision,
+                                          .fields = checkpoint->fields,
+                                          .names = checkpoint->names,
+                                          .state = job->about,
+                                          .configuration = checkpoint->configuration};
+    result = checkpoint_file_create(job->path, &contents, &job->block);
+  }
+  CHECK(agree(checkpoint->comm, result));
+  CHECK_MPI(MPI_Bcast(&job->block, (int)sizeof job->block, MPI_BYTE, 0, checkpoint->comm));
+  job->state = checkpoint->planes.copy == NULL ? state : NULL;
+  if (job->state != NULL) return STATUS_OK;
+  return agree(checkpoint->comm, checkpoint_planes_copy(&checkpoint->planes, state));
+}
+
+status checkpoint_begin_named(checkpoint *checkpoint, const char *name, int listed,
+                              const checkpoint_state *about, const state *state) {
+  checkpoint_job *job = &checkpoint->job;
+  CHECK(checkpoint_end(checkpoint));
+  const double started = MPI_Wtime();
+  checkpoint->summed_step = -1;
+  job->about = *about;
+  job->message[0] = '\0';
+  job->listed = listed;
+  (void)snprintf(job->name, sizeof job->name, "%s", name);
+  (void)snprintf(job->partial, sizeof job->partial, "%s" FILE_PARTIAL, job->name);
+  CHECK(agree(checkpoint->comm, file_path(checkpoint->directory, job->partial, job->path, sizeof job->path)));
+  const status result = prepare(checkpoint, state);
+  if (result != STATUS_OK) {
+    /* Known to all, or for main to end the others: no further agreement. */
+    if (checkpoint->grid.rank == 0) (void)unlink(job->path);
+    return result;
+  }
+  job->pending = 1;
+  job->seconds = MPI_Wtime() - started;
+  start(checkpoint);
+  return STATUS_OK;
+}
+
+status checkpoint_written(const checkpoint *checkpoint, int *written) {
+  const checkpoint_job *job = &checkpoint->job;
+  *written = 0;
+  if (!job->pending) return STATUS_OK;
+  const int mine = atomic_load(&job->done);
+  CHECK_MPI(MPI_Allreduce(&mine, written, 1, MPI_INT, MPI_MIN, checkpoint->comm));
+  return STATUS_OK;
+}
+
+int checkpoint_pending(const checkpoint *checkpoint) {
+  return checkpoint->job.pending;
+}
+
+double checkpoint_longest(const checkpoint *checkpoint) {
+  return checkpoint->job.longest;
+}
+
+/* Rank 0: all that is left to do once the planes of all ranks are in the file. */
+static status complete(checkpoint *checkpoint) {
+  const checkpoint_job *job = &checkpoint->job;
+  CHECK(write_checksums(checkpoint, job->path, &job->block));
+  CHECK(finish(checkpoint, job->path, job->partial, job->name, &job->block, &job->about));
+  if (!job->listed) return STATUS_OK;
+  CHECK(checkpoint_list(checkpoint));
+  return checkpoint_index_add(&checkpoint->index, &job->about, checkpoint->keep);
+}
+
+status checkpoint_end(checkpoint *checkpoint) {
+  checkpoint_job *job = &checkpoint->job;
+  if (!job->pending) return STATUS_OK;
+  join(job);
+  const double started = MPI_Wtime();
+  job->pending = 0;
+  if (job->result != STATUS_OK) status_set_message(job->message);
+  status result = agree(checkpoint->comm, job->result);
+  if (result == STATUS_OK) result = checkpoint_planes_gather(&checkpoint->planes);
+  if (result != STATUS_OK) {
+    if (checkpoint->grid.rank == 0) (void)unlink(job->path);
+    return result;
+  }
+  if (checkpoint->grid.rank == 0) result = complete(checkpoint);
+  if (result != STATUS_OK) (void)unlink(job->path);
+  CHECK(agree(checkpoint->comm, result));
+  job->seconds += MPI_Wtime() - started;
+  if (job->seconds > job->longest) job->longest = job->seconds;
+  checkpoint->summed_step = job->about.step;
+  return STATUS_OK;
+}
+
+status checkpoint_begin(checkpoint *checkpoint, const checkpoint_state *about, const state *state) {
+  char name[64];
+  rundir_state_name(about->step, name);
+  return checkpoint_begin_named(checkpoint, name, 1, about, state);
+}
+
+status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, const state *state) {
+  CHECK(checkpoint_begin(checkpoint, about, state));
+  return checkpoint_end(checkpoint);
+}
+
+void checkpoint_job_abandon(checkpoint *checkpoint) {
+  checkpoint_job *job = &checkpoint->job;
+  if (!job->pending) return;
+  join(job);
+  job->pending = 0;
+  if (checkpoint->grid.rank == 0) (void)unlink(job->path);
+}
+
+status checkpoint_hold(checkpoint *checkpoint, const field_space *space, int *held) {
+  const int mine = checkpoint_planes_hold(&checkpoint->planes, space) == STATUS_OK;
+  status_clear();
+  CHECK_MPI(MPI_Allreduce(&mine, held, 1, MPI_INT, MPI_MIN, checkpoint->comm));
+  if (!*held) checkpoint_planes_release(&checkpoint->planes);
+  return STATUS_OK;
+}
