@@ -46,8 +46,9 @@ class State:
 
     @property
     def lengths(self):
-        """Lengths of the periodic domain in x, y, z."""
-        return tuple(n * h for n, h in zip(self.size, self.spacing))
+        """Lengths in x, y, z: of the periodic domain, or from the first to the last point of a part of it."""
+        ends = 1 if self.attributes.get("part") else 0
+        return tuple((n - ends) * h for n, h in zip(self.size, self.spacing))
 
     def coordinates(self, axis):
         """Positions of the points along axis 0 (x), 1 (y) or 2 (z)."""

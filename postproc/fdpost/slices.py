@@ -29,9 +29,9 @@ def draw_plane(ax, state, plane, axis, colours, low, high):
     for spine in ax.spines.values():
         spine.set_visible(True)
     edges, limits = [], []
-    for other in in_plane(axis):
+    for other, n in zip(in_plane(axis), plane.shape[::-1]):
         start, h, length = state.origin[other], state.spacing[other], state.lengths[other]
-        edges += [start - h / 2, start + length + h / 2]
+        edges += [start - h / 2, start + n * h + h / 2]
         limits.append((start, start + length))
     norm = style.colour_norm(low, high)
     image = ax.imshow(close_period(plane), origin="lower", extent=edges, cmap=colours, norm=norm, aspect="auto")

@@ -1,8 +1,10 @@
+import h5py
 import numpy as np
 import pytest
 import synthetic
+from matplotlib.figure import Figure
 
-from fdpost import DataError, Run, UsageError
+from fdpost import DataError, Run, UsageError, slices
 from fdpost.reader import plane_index
 
 
@@ -157,3 +159,20 @@ def test_empty_directory_and_damaged_tables(tmp_path):
         _ = Run(tmp_path).states
     with pytest.raises(DataError, match="no such run"):
         Run(tmp_path / "nowhere")
+
+
+def test_a_part_ends_at_its_last_point(tmp_path):
+    """Not a spacing beyond it, as a period does: in lengths and in pictures."""
+    path = synthetic.write_run(tmp_path / "part", shape=(6, 5, 4), steps=(0,)) / "state_00000000.hdf"
+    with h5py.File(path, "r+") as file:
+        file["fdapp"].attrs["part"] = 1
+        file["VTKHDF"].attrs["Origin"] = np.array([0.5, 0.25, 0.0])
+    state = Run(path).states[0]
+    assert np.allclose(state.lengths, (3 * 0.25, 4 * 0.2, 5 / 6))
+    ax = Figure().add_subplot()
+    image = slices.draw_plane(ax, state, state.plane(2, 0), 2, "viridis", 0, 1)
+    assert np.allclose([*ax.get_xlim(), *ax.get_ylim()], [0.5, 0.5 + 0.75, 0.25, 0.25 + 0.8])
+    rows, columns = image.get_array().shape
+    left, right, bottom, top = image.get_extent()  # a pixel's middle is its point
+    assert np.isclose((right - left) / columns, 0.25) and np.isclose((top - bottom) / rows, 0.2)
+    assert np.isclose(left + 0.125, 0.5) and np.isclose(bottom + 0.1, 0.25)

@@ -69,6 +69,18 @@ static status hold_copy(simulation *sim) {
   return STATUS_OK;
 }
 
+/* Kept snapshots that hold the fields in part are always written from a copy: of what they hold. */
+static status open_kept(simulation *sim) {
+  const equation *equation = equation_of(sim->config);
+  int held = 0;
+  if (!config_kept_in_part(sim->config)) return STATUS_OK;
+  CHECK(checkpoint_create_part(sim->comm, &sim->grid, sim->config, equation->unknowns, equation->names,
+                               &sim->kept));
+  CHECK(checkpoint_hold(sim->kept, &sim->solver.space, &held));
+  return agree(sim->comm,
+               held ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for what kept snapshots hold"));
+}
+
 static status open_snapshots(simulation *sim) {
   const equation *equation = equation_of(sim->config);
   return checkpoint_create(sim->comm, &sim->grid, sim->config, equation->unknowns, equation->names,
@@ -95,6 +107,7 @@ status begin_prepare(simulation *sim) {
   CHECK(slices_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
   CHECK(open_snapshots(sim));
+  CHECK(open_kept(sim));
   return hold_copy(sim);
 }
 
@@ -173,6 +186,7 @@ static status write_config(simulation *sim) {
 static status open_files(simulation *sim, int64_t from) {
   const equation *equation = sim->solver.equation;
   CHECK(write_config(sim));
+  if (sim->kept != NULL) CHECK(rundir_make_fields(&sim->rundir));
   if (sim->config->hash_every > 0)
     CHECK(hashes_open(&sim->rundir, equation->unknowns, equation->names, sim->grid.n[2], &sim->hashes));
   CHECK(slices_open(&sim->slices, &sim->rundir, from));
@@ -215,7 +229,9 @@ status begin_start(simulation *sim) {
   if (first) CHECK(resume(sim, state));
   if (sim->restart.from.departed) CHECK(agree(sim->comm, diagnostics_drop_errors(&sim->diagnostics)));
   if (sim->restart.goes_on) {
+    int rewound_kept = 0;
     CHECK(checkpoint_rewind(sim->checkpoint, sim->step, &rewound));
+    if (sim->kept != NULL) CHECK(checkpoint_rewind(sim->kept, sim->step, &rewound_kept));
     sim->saved_step = sim->step;
   } else {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));

@@ -40,7 +40,8 @@ static status check_bounded(const simulation *sim) {
   if (sim->saved_step >= 0) {
     (void)snprintf(last, sizeof last, "the last good snapshot is that of step %" PRId64, sim->saved_step);
   } else if (!wants_states(sim->config)) {
-    (void)strcpy(last, "no snapshot is kept: output.fields_every = 0");
+    (void)strcpy(last, sim->kept != NULL ? "no whole snapshot is kept: output.checkpoint_every = 0"
+                                         : "no snapshot is kept: output.fields_every = 0");
   }
   return status_fail(
       STATUS_BLOWN_UP,

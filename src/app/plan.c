@@ -5,7 +5,9 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "config/kept.h"
 #include "config/lists.h"
+#include "output/rundir.h"
 #include "problems/cases.h"
 #include "domain/node.h"
 
@@ -79,6 +81,23 @@ static void print_places(const config *config) {
              config->probes_every);
 }
 
+/* Kept snapshots that hold the fields in part. */
+static void print_kept(const config *config, const grid *whole) {
+  const config_kept kept = config_kept_points(config);
+  const int single = config->fields_single || config->precision == PRECISION_SINGLE;
+  grid grid = *whole;
+  char text[32];
+  if (!config_kept_in_part(config)) return;
+  for (int d = 0; d < 3; d++) grid.n[d] = kept.count[d];
+  const int64_t bytes = checkpoint_file_bytes(&grid, single ? PRECISION_SINGLE : PRECISION_DOUBLE,
+                                              equation_of(config)->unknowns);
+  log_info("kept       in " RUNDIR_FIELDS "/: %" PRId64 " x %" PRId64 " x %" PRId64
+           " points, %s precision, %s each; no run resumes from them%s\n",
+           kept.count[0], kept.count[1], kept.count[2], single ? "single" : "double",
+           format_bytes((double)bytes, text),
+           config->checkpoint_every > 0 ? "" : " (output.checkpoint_every = N writes snapshots for that)");
+}
+
 static void print_files(const config *config, const grid *grid, int64_t from, int64_t last, int begins) {
   const double size = (double)checkpoint_file_bytes(grid, config->precision, equation_of(config)->unknowns);
   char text[32];
@@ -90,9 +109,10 @@ static void print_files(const config *config, const grid *grid, int64_t from, in
     log_info(", no snapshot to keep (output.fields_every = N keeps every Nth step, the first and the last)");
   }
   if (config->checkpoint_every > 0) log_info(", newest %d checkpoints", config->checkpoint_keep);
-  if (config->fields_every > 0 || config->checkpoint_every > 0)
+  if ((config->fields_every > 0 && !config_kept_in_part(config)) || config->checkpoint_every > 0)
     log_info(", %s each", format_bytes(size, text));
   log_info("\n");
+  print_kept(config, grid);
   print_places(config);
 }
 

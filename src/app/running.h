@@ -6,6 +6,7 @@
 #include "app/perf.h"
 #include "app/progress.h"
 #include "app/restart.h"
+#include "config/kept.h"
 #include "output/diagnostics.h"
 #include "output/hashes.h"
 #include "output/probes.h"
@@ -21,6 +22,7 @@ typedef struct simulation {
   rundir rundir; /* rank 0 */
   solver solver;
   checkpoint *checkpoint;
+  checkpoint *kept; /* kept snapshots that hold the fields in part; NULL: they are whole, or none is kept */
   diagnostics diagnostics;
   probes probes;
   slices slices;
@@ -50,9 +52,14 @@ static inline double points_of(const simulation *sim) {
   return (double)sim->grid.n[0] * (double)sim->grid.n[1] * (double)sim->grid.n[2];
 }
 
-/* Whether the configuration asks for snapshots at all. */
+/* Steps between whole snapshots that are kept; 0: never. */
+static inline int64_t whole_every(const config *config) {
+  return config_kept_in_part(config) ? 0 : config->fields_every;
+}
+
+/* Whether the configuration asks for whole snapshots. */
 static inline int wants_states(const config *config) {
-  return config->fields_every > 0 || config->checkpoint_every > 0;
+  return whole_every(config) > 0 || config->checkpoint_every > 0;
 }
 
 /* Whether the run had reached its end before: then its files stay as they are, if it had not gone on from

@@ -11,7 +11,7 @@
 /* Whether the state of this step stays on disk: the first and the last of a directory do where pictures are
  * wanted. */
 static int is_picture(const simulation *sim) {
-  const int64_t every = sim->config->fields_every;
+  const int64_t every = whole_every(sim->config);
   const int ends = sim->saved_step < 0 || sim->step == sim->schedule.last_step;
   return every > 0 && (ends || schedule_due(sim->step, every));
 }
@@ -23,10 +23,16 @@ static status ready_for_state(const simulation *sim) {
   return table_sync(&sim->diagnostics.table);
 }
 
-/* Waits for a snapshot that was begun, if one was, and gives it its name. */
+static int kept_pending(const simulation *sim) {
+  return sim->kept != NULL && checkpoint_pending(sim->kept);
+}
+
+/* Waits for snapshots that were begun, if any was, and gives them their names: the kept one first, so that
+ * a run which resumes has all of them up to its step. */
 static status end_state(simulation *sim) {
-  if (!checkpoint_pending(sim->checkpoint)) return STATUS_OK;
+  if (!checkpoint_pending(sim->checkpoint) && !kept_pending(sim)) return STATUS_OK;
   CHECK(agree(sim->comm, is_root(sim) ? rundir_check_held(&sim->rundir) : STATUS_OK));
+  if (sim->kept != NULL) CHECK(checkpoint_end(sim->kept));
   return checkpoint_end(sim->checkpoint);
 }
 
@@ -37,10 +43,11 @@ static status end_state_timed(simulation *sim) {
   return result;
 }
 
-/* Begun here, and ended when its planes are written: at a poll, before the next one, at the end of the run.
- */
-static status begin_state(simulation *sim) {
-  if (sim->saved_step == sim->step) return STATUS_OK;
+/* Begun here, and ended when their planes are written: at a poll, before the next ones, at the end of the
+ * run. `whole`, `kept`: which of both, a snapshot that holds all and one that holds a part. */
+static status begin_state(simulation *sim, int whole, int kept) {
+  whole = whole && sim->saved_step != sim->step;
+  if (!whole && !kept) return STATUS_OK;
   checkpoint_state about = {.step = sim->step,
                             .time = schedule_time(&sim->schedule, sim->step),
                             .dt = schedule_stored_dt(&sim->schedule, sim->step),
@@ -49,13 +56,16 @@ static status begin_state(simulation *sim) {
                             .departed = sim->restart.from.departed};
   /* The state that the run began from keeps the dt that led to it. */
   if (sim->restart.resumed && sim->step == sim->restart.from.step) about = sim->restart.from;
-  about.picture = is_picture(sim);
+  about.picture = 1;
   perf_begin(&sim->perf, PERF_OUTPUT);
   CHECK(end_state(sim));
   CHECK(agree(sim->comm, is_root(sim) ? ready_for_state(sim) : STATUS_OK));
-  CHECK(checkpoint_begin(sim->checkpoint, &about, stepper_state(&sim->solver.stepper)));
+  if (kept) CHECK(checkpoint_begin(sim->kept, &about, state_of(sim)));
+  about.picture = is_picture(sim);
+  if (whole) CHECK(checkpoint_begin(sim->checkpoint, &about, state_of(sim)));
+  if (whole) sim->saved_step = sim->step;
+  if (!sim->config->output_overlap) CHECK(end_state(sim));
   perf_end(&sim->perf, PERF_OUTPUT);
-  sim->saved_step = sim->step;
   return STATUS_OK;
 }
 
@@ -91,22 +101,23 @@ static status write_due(simulation *sim, int ends) {
   const config *config = sim->config;
   const int row =
       config->diagnostics_every > 0 && (ends || schedule_due(sim->step, config->diagnostics_every));
-  const int state = wants_states(config) && (ends || schedule_due(sim->step, config->fields_every) ||
+  const int state = wants_states(config) && (ends || schedule_due(sim->step, whole_every(config)) ||
                                              schedule_due(sim->step, config->checkpoint_every));
+  const int kept = sim->kept != NULL && (ends || schedule_due(sim->step, config->fields_every));
   if (schedule_due(sim->step, config->hash_every)) CHECK(write_hashes(sim));
-  if (!row && !state && !ends) return write_places(sim);
+  if (!row && !state && !kept && !ends) return write_places(sim);
   CHECK(measure(sim));
   CHECK(write_places(sim));
   if (row) {
     CHECK(agree(sim->comm, is_root(sim) ? diagnostics_append(&sim->diagnostics, &sim->latest) : STATUS_OK));
   }
-  return state ? begin_state(sim) : STATUS_OK;
+  return begin_state(sim, state, kept);
 }
 
 /* A request to stop: the state goes to disk whatever the configuration says of states. */
 static status stop(simulation *sim, control_reason reason) {
   CHECK(measure(sim));
-  CHECK(begin_state(sim));
+  CHECK(begin_state(sim, 1, 0));
   CHECK(end_state_timed(sim));
   return agree(sim->comm,
                status_fail(STATUS_STOPPED,
@@ -141,7 +152,11 @@ static void show_progress(simulation *sim) {
 static status poll(simulation *sim) {
   control_reason reason = CONTROL_GO_ON;
   int written = 0;
-  CHECK(checkpoint_written(sim->checkpoint, &written));
+  if (checkpoint_pending(sim->checkpoint)) {
+    CHECK(checkpoint_written(sim->checkpoint, &written));
+  } else if (kept_pending(sim)) {
+    CHECK(checkpoint_written(sim->kept, &written));
+  }
   if (written) CHECK(end_state_timed(sim));
   energy_read(&sim->perf.energy);
   CHECK(control_poll(&sim->control, sim->step, state_seconds(sim), &reason));
@@ -307,6 +322,7 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     slices_destroy(&sim->slices);
     (void)hashes_close(sim->hashes);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);
+    if (sim->kept != NULL) checkpoint_destroy(sim->kept);
     if (result == STATUS_OK || agree_reached()) {
       const status left = halo_leave(&sim->solver.halo);
       if (result == STATUS_OK) result = left;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "config/kept.h"
 #include "config/lists.h"
 #include "equations/list.h"
 #include "problems/cases.h"
@@ -250,6 +251,25 @@ static status check_slices(const config *c) {
   return STATUS_OK;
 }
 
+/* What a reader of pictures takes for a volume. */
+static status check_kept(const config *c) {
+  double box[3][2];
+  const int boxed = c->fields_box[0] != '\0';
+  for (int d = 0; boxed && config_box_read(c->fields_box, box) == NULL && d < 3; d++) {
+    if (!is_outside(c, d, box[d][0]) && !is_outside(c, d, box[d][1])) continue;
+    return config_refuse(c, "output", "fields_box", "goes beyond the domain along %c; accepted: 0 to %g",
+                         "xyz"[d], c -> l[d]);
+  }
+  const config_kept kept = config_kept_points(c);
+  for (int d = 0; d < 3; d++) {
+    if (kept.count[d] >= 2) continue;
+    return config_refuse(c, "output", boxed ? "fields_box" : "fields_stride",
+                         "leaves %d of the %" PRId64 " points along %c; accepted: two at least",
+                         (int)kept.count[d], c->n[d], "xyz"[d]);
+  }
+  return STATUS_OK;
+}
+
 /* Derivatives, and the factors of second ones, that single precision has no digits left for. */
 static status check_single(const config *c) {
   static const double least = 1e-30; /* FLT_MIN is 1e-38 */
@@ -278,6 +298,7 @@ int config_key_idle(const config *config, int key) {
   if (!config_carried(config) && of_velocity) return 1;
   if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
   if (strcmp(section, "boundary") == 0) return strcmp(name, "value") == 0 && !cases_bounded(config);
+  if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0) return config->fields_every == 0;
   if (strcmp(name, "slices_every") == 0) return config->slices[0] == '\0';
   if (strcmp(name, "probes_every") == 0) return config->probes[0] == '\0';
   const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
@@ -321,5 +342,6 @@ status config_complete(config_reading *reading) {
   CHECK(check_level_set(reading->config));
   CHECK(check_probes(reading->config));
   CHECK(check_slices(reading->config));
+  CHECK(check_kept(reading->config));
   return check_steps(reading->config);
 }

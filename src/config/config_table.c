@@ -38,6 +38,7 @@ static const config_choice precisions[] = {
     {"double", PRECISION_DOUBLE, ""}, {"single", PRECISION_SINGLE, ""}, {NULL, 0, NULL}};
 static const config_choice orders[] = {
     {"8", 8, ""}, {"6", 6, ""}, {"4", 4, ""}, {"2", 2, ""}, {NULL, 0, NULL}};
+static const config_choice kept_precisions[] = {{"same", 0, ""}, {"single", 1, ""}, {NULL, 0, NULL}};
 static const config_choice switches[] = {{"yes", 1, ""}, {"no", 0, ""}, {NULL, 0, NULL}};
 
 static config_choice listed_case(int index) {
@@ -78,6 +79,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define PATH(member)            .kind = CONFIG_PATH, .offset = AT(member)
 #define SLICES(member)          .kind = CONFIG_SLICES, .offset = AT(member)
 #define PROBES(member)          .kind = CONFIG_PROBES, .offset = AT(member)
+#define BOX(member)             .kind = CONFIG_BOX, .offset = AT(member)
 #define FORMULA(member)         .kind = CONFIG_FORMULA, .offset = AT(member)
 #define COMPONENT(member)       .kind = CONFIG_COMPONENT, .offset = AT(member)
 #define REQUIRED                .need = CONFIG_REQUIRED
@@ -167,6 +169,14 @@ const config_key config_keys[] = {
     {"output", "fields_every", COUNT(fields_every, 0, CONFIG_STEPS_MOST), DEFAULT("99999999"),
      .help = "steps between snapshots that are kept, beside the first and the last (the default keeps these "
              "two); 0: never"},
+    {"output", "fields_precision", CHOICE(fields_single, kept_precisions), DEFAULT("same"),
+     .help =
+         "of kept snapshots; with single, a stride or a box they go into fields/, and no run resumes from "
+         "them"},
+    {"output", "fields_stride", INT(fields_stride, 1, 1e6), DEFAULT("1"),
+     .help = "kept snapshots hold each such point of each axis, from point 0 on"},
+    {"output", "fields_box", BOX(fields_box), DEFAULT("none"),
+     .help = "kept snapshots hold the points from x0 to x1, y0 to y1, z0 to z1"},
     {"output", "checkpoint_every", COUNT(checkpoint_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
      .help = "steps; 0: never"},
     {"output", "diagnostics_every", COUNT(diagnostics_every, 0, CONFIG_STEPS_MOST), DEFAULT("10"),

@@ -99,6 +99,9 @@ const char *config_value_accepted(const config_key *key, char *text) {
     (void)snprintf(text, CONFIG_TEXT_SIZE, "x y z; x y z: up to %d different points, or none",
                    CONFIG_MOST_PROBES);
     break;
+  case CONFIG_BOX:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "x0 x1 y0 y1 z0 z1, or none");
+    break;
   case CONFIG_COMPONENT:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %g to %g; or a formula", -most, most);
     break;
@@ -166,6 +169,8 @@ static const char *read_places(config_kind kind, const char *text, char *value) 
   int count = 0;
   const char *wrong = read_list(text, value);
   if (wrong != NULL) return wrong;
+  if (value[0] != '\0' && kind == CONFIG_BOX) return config_box_read(value, NULL);
+  if (kind == CONFIG_BOX) return NULL;
   return kind == CONFIG_SLICES ? config_slices_read(value, NULL, &count)
                                : config_probes_read(value, NULL, &count);
 }
@@ -254,6 +259,7 @@ const char *config_value_read(const config_key *key, const char *text, config *c
     break;
   case CONFIG_SLICES:
   case CONFIG_PROBES:
+  case CONFIG_BOX:
     wrong = read_places(key->kind, text, member);
     break;
   case CONFIG_HASH:

@@ -73,3 +73,18 @@ const char *config_probes_read(const char *text, config_probe *list, int *count)
   }
   return NULL;
 }
+
+const char *config_box_read(const char *text, double box[3][2]) {
+  double own[3][2];
+  char word[64];
+  if (box == NULL) box = own;
+  for (int d = 0; d < 3; d++) {
+    for (int side = 0; side < 2; side++) {
+      if (!next_word(&text, blank, word)) return "a box without six coordinates";
+      if (config_constant_read(word, &box[d][side]) != NULL)
+        return "a box with a coordinate that is no number";
+    }
+    if (!(box[d][0] < box[d][1])) return "a box whose high side is not above its low one";
+  }
+  return next_word(&text, blank, word) ? "a box with more than six coordinates" : NULL;
+}

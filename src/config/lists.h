@@ -1,7 +1,7 @@
 #ifndef FDAPP_CONFIG_LISTS_H
 #define FDAPP_CONFIG_LISTS_H
 
-/* Lists of places that the section [output] holds as text: slices, probes. Pure functions of the text. */
+/* Places that the section [output] holds as text: slices, probes, a box. Pure functions of the text. */
 
 enum { CONFIG_MOST_SLICES = 16, CONFIG_MOST_PROBES = 64, CONFIG_SLICE_NAME = 32 };
 
@@ -22,5 +22,9 @@ const char *config_slices_read(const char *text, config_slice *list, int *count)
 
 /* Reads "x y z; x y z", likewise for CONFIG_MOST_PROBES. */
 const char *config_probes_read(const char *text, config_probe *list, int *count);
+
+/* Reads "x0 x1 y0 y1 z0 z1". [out] box: low and high of each axis, low < high; may be NULL. NULL, or what is
+ * wrong with the text. */
+const char *config_box_read(const char *text, double box[3][2]);
 
 #endif

@@ -66,7 +66,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 73, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 76, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -120,17 +120,20 @@ typedef struct config {
   config_transport transport; /* default auto */
   int overlap;                /* yes or no, default yes */
   /* [output] */
-  char directory[CONFIG_PATH_SIZE]; /* default runs/NAME for NAME.ini */
-  int64_t fields_every;             /* steps, 0 = never; default: the first and the last step alone */
-  int64_t checkpoint_every;         /* steps, 0 = never; default 0 */
-  int64_t diagnostics_every;        /* steps, 0 = never; default 10 */
-  int checkpoint_keep;              /* >= 2, default 2 */
-  int output_overlap;               /* yes or no, default yes */
-  double wall_limit;                /* seconds > 0; 0 = none (default) */
-  char slices[CONFIG_LIST_SIZE];    /* as config/lists.h reads them; "" for none (default) */
-  int64_t slices_every;             /* steps, 0 = never; default 10 */
-  char probes[CONFIG_LIST_SIZE];    /* as config/lists.h reads them; "" for none (default) */
-  int64_t probes_every;             /* steps, 0 = never; default 1 */
+  char directory[CONFIG_PATH_SIZE];  /* default runs/NAME for NAME.ini */
+  int64_t fields_every;              /* steps, 0 = never; default: the first and the last step alone */
+  int fields_single;                 /* 1: kept snapshots in single precision; 0, default: as computed */
+  int fields_stride;                 /* >= 1, default 1: kept snapshots hold each such point */
+  char fields_box[CONFIG_LIST_SIZE]; /* as config/lists.h reads it: what they hold; "" for all (default) */
+  int64_t checkpoint_every;          /* steps, 0 = never; default 0 */
+  int64_t diagnostics_every;         /* steps, 0 = never; default 10 */
+  int checkpoint_keep;               /* >= 2, default 2 */
+  int output_overlap;                /* yes or no, default yes */
+  double wall_limit;                 /* seconds > 0; 0 = none (default) */
+  char slices[CONFIG_LIST_SIZE];     /* as config/lists.h reads them; "" for none (default) */
+  int64_t slices_every;              /* steps, 0 = never; default 10 */
+  char probes[CONFIG_LIST_SIZE];     /* as config/lists.h reads them; "" for none (default) */
+  int64_t probes_every;              /* steps, 0 = never; default 1 */
   /* [restart] */
   char
       restart[CONFIG_PATH_SIZE]; /* from: a file, "latest", or "" for a start at t = 0 ("none" in the file) */

@@ -209,6 +209,37 @@ status field_load_cut(const field *field, axis along, int at, void *host) {
   return along == AXIS_Y ? load_rows(field, at, host) : load_columns(field, at, host);
 }
 
+/* Every stride-th value of a row, as another precision. */
+static void thin_row(const void *row, precision from, int64_t first, int64_t count, int64_t stride,
+                     precision to, void *out) {
+  for (int64_t k = 0; k < count; k++) {
+    const int64_t x = first + k * stride;
+    const double value =
+        from == PRECISION_SINGLE ? (double)((const float *)row)[x] : ((const double *)row)[x];
+    if (to == PRECISION_SINGLE) {
+      ((float *)out)[k] = (float)value;
+    } else {
+      ((double *)out)[k] = value;
+    }
+  }
+}
+
+status field_load_points(const field *field, int z, const int64_t first[2], const int64_t count[2],
+                         int64_t stride, precision precision, void *host) {
+  const kernels_shape *shape = &field->shape;
+  const size_t row = (size_t)shape->ldx * kernels_element_size(shape->precision);
+  const size_t out = (size_t)count[0] * kernels_element_size(precision);
+  const size_t rows = (size_t)((count[1] - 1) * stride + 1);
+  const char *device = (const char *)field_plane(field, z) + (size_t)first[1] * row;
+  CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, field->staging, device, rows * row));
+  CHECK(field->backend->queue_wait(field->context, QUEUE_MAIN));
+  for (int64_t k = 0; k < count[1]; k++) {
+    thin_row((const char *)field->staging + (size_t)(k * stride) * row, shape->precision, first[0], count[0],
+             stride, precision, (char *)host + (size_t)k * out);
+  }
+  return STATUS_OK;
+}
+
 status field_copy(const field *field, void *staging) {
   const size_t bytes = (size_t)field->shape.nz * field_plane_bytes(field);
   CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, staging, field_plane(field, 0), bytes));

@@ -65,6 +65,12 @@ status field_value(const field *field, int x, int y, int z, double *value);
  * the slab is, because single elements at a row's distance would take a copy each. On queue MAIN; waits. */
 status field_load_cut(const field *field, axis along, int at, void *host);
 
+/* Copies points of local plane z to host memory, packed and in `precision`: along x (0) and y (1) first +
+ * k stride, 0 <= k < count. The rows between the first and the last of them are copied from a device, in one
+ * piece. On queue MAIN; waits. */
+status field_load_points(const field *field, int z, const int64_t first[2], const int64_t count[2],
+                         int64_t stride, precision precision, void *host);
+
 /* Copies the owned planes as they lie in memory, padding too, to nz field_plane_bytes of staging memory; on
  * queue MAIN; waits. */
 status field_copy(const field *field, void *staging);

@@ -19,6 +19,10 @@ static const char *const results[] = {RUNDIR_INDEX, RUNDIR_DIAGNOSTICS, RUNDIR_C
                                       RUNDIR_PERF,  RUNDIR_HASHES,      RUNDIR_PROBES};
 enum { RESULTS = sizeof results / sizeof results[0] };
 
+/* Directories of results by step, with their indices. */
+static const char *const folders[] = {RUNDIR_SLICES, RUNDIR_FIELDS};
+enum { FOLDERS = sizeof folders / sizeof folders[0] };
+
 /* "previous_N STEP": where results are being moved to, and after which step. */
 static const char moving[] = ".moving";
 
@@ -167,7 +171,10 @@ static int is_result(const char *name) {
   for (int i = 0; i < RESULTS; i++) {
     if (strcmp(name, results[i]) == 0) return 1;
   }
-  return rundir_is_state(name, NULL) || is_picture(name) || strcmp(name, RUNDIR_SLICES) == 0;
+  for (int i = 0; i < FOLDERS; i++) {
+    if (strcmp(name, folders[i]) == 0) return 1;
+  }
+  return rundir_is_state(name, NULL) || is_picture(name);
 }
 
 static int is_slice_result(const char *name) {
@@ -191,10 +198,14 @@ static status remove_partial(const char *directory, const char *name, void *user
   return unlink(path) == 0 ? STATUS_OK : failure(path, "cannot be removed");
 }
 
-static status remove_slices_partial(const char *directory) {
+static status remove_partials(const char *directory) {
   char path[PATH_MAX];
-  CHECK(file_path(directory, RUNDIR_SLICES, path, sizeof path));
-  return access(path, F_OK) == 0 ? each_name(path, remove_partial, NULL) : STATUS_OK;
+  CHECK(each_name(directory, remove_partial, NULL));
+  for (int i = 0; i < FOLDERS; i++) {
+    CHECK(file_path(directory, folders[i], path, sizeof path));
+    if (access(path, F_OK) == 0) CHECK(each_name(path, remove_partial, NULL));
+  }
+  return STATUS_OK;
 }
 
 /* Results on their way. */
@@ -227,26 +238,33 @@ static status move_all(const char *directory, move *move) {
   return each_name(directory, move_one, move);
 }
 
-/* Of later slices, too, into a directory of slices there. */
-static status move_slice(const char *directory, const char *name, void *user) {
-  const move *move = user;
+/* Results of later steps from a folder into the same one there. */
+typedef struct move_folder {
+  const move *move;
+  const char *name;
+} move_folder;
+
+static status move_file(const char *directory, const char *name, void *user) {
+  const move_folder *folder = user;
+  const move *move = folder->move;
   char target[NAME_MAX + 128], from[PATH_MAX], to[PATH_MAX];
   long long step = 0;
   if (!rundir_is_slice(name, &step) || step <= move->after) return STATUS_OK;
-  (void)snprintf(target, sizeof target, "../%s/" RUNDIR_SLICES "/%s", move->previous, name);
+  (void)snprintf(target, sizeof target, "../%s/%s/%s", move->previous, folder->name, name);
   CHECK(file_path(directory, name, from, sizeof from));
   CHECK(file_path(directory, target, to, sizeof to));
   return rename(from, to) == 0 ? STATUS_OK : failure(from, "cannot be set aside");
 }
 
-static status move_slices(const char *directory, move *move) {
+static status move_folder_files(const char *directory, const char *name, const move *move) {
+  move_folder folder = {.move = move, .name = name};
   char target[128], from[PATH_MAX], to[PATH_MAX];
-  (void)snprintf(target, sizeof target, "%s/" RUNDIR_SLICES, move->previous);
-  CHECK(file_path(directory, RUNDIR_SLICES, from, sizeof from));
+  (void)snprintf(target, sizeof target, "%s/%s", move->previous, name);
+  CHECK(file_path(directory, name, from, sizeof from));
   CHECK(file_path(directory, target, to, sizeof to));
   if (move->after < 0 || access(from, F_OK) != 0) return STATUS_OK;
   CHECK(make_directory(to));
-  CHECK(each_name(from, move_slice, move));
+  CHECK(each_name(from, move_file, &folder));
   CHECK(file_sync_directory(to));
   return file_sync_directory(from);
 }
@@ -255,7 +273,7 @@ static status move_slices(const char *directory, move *move) {
 static status move_announced(const char *directory, move *move) {
   char path[PATH_MAX];
   CHECK(move_all(directory, move));
-  CHECK(move_slices(directory, move));
+  for (int i = 0; i < FOLDERS; i++) CHECK(move_folder_files(directory, folders[i], move));
   CHECK(file_path(directory, move->previous, path, sizeof path));
   CHECK(file_sync_directory(path));
   CHECK(file_sync_directory(directory));
@@ -322,11 +340,19 @@ status rundir_open(const char *path, rundir *rundir) {
   (void)snprintf(rundir->path, sizeof rundir->path, "%s", path);
   CHECK(make_directories(path));
   CHECK(take_lock(rundir));
-  status result = each_name(path, remove_partial, NULL);
-  if (result == STATUS_OK) result = remove_slices_partial(path);
+  char fields[PATH_MAX];
+  status result = remove_partials(path);
   if (result == STATUS_OK) result = finish_move(path);
+  if (result == STATUS_OK) result = file_path(path, RUNDIR_FIELDS, fields, sizeof fields);
+  if (result == STATUS_OK) result = finish_move(fields); /* its kept snapshots of later steps */
   if (result != STATUS_OK) rundir_close(rundir);
   return result;
+}
+
+status rundir_make_fields(const rundir *rundir) {
+  char path[PATH_MAX];
+  CHECK(file_path(rundir->path, RUNDIR_FIELDS, path, sizeof path));
+  return make_directory(path);
 }
 
 void rundir_close(rundir *rundir) {

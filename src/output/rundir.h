@@ -22,6 +22,9 @@ typedef struct rundir {
 /* The directory of slices in it: files NAME_NNNNNNNN.hdf by step, and their indices NAME.hdf.series. */
 #define RUNDIR_SLICES "slices"
 
+/* The directory of kept snapshots that hold the fields in part, named as states are, and their index. */
+#define RUNDIR_FIELDS "fields"
+
 /* Checks without leaving a trace that `path` is a writable directory or could be made (its nearest existing
  * parent is a writable directory). STATUS_FILE naming what is in the way. */
 status rundir_check(const char *path);
@@ -32,6 +35,9 @@ status rundir_check(const char *path);
  * locks, a warning and no lock. [out] rundir: closed by rundir_close. */
 status rundir_open(const char *path, rundir *rundir);
 void rundir_close(rundir *rundir);
+
+/* Makes the directory of kept snapshots that hold the fields in part, if it is not there. STATUS_FILE. */
+status rundir_make_fields(const rundir *rundir);
 
 /* Whether the directory is still the one that was opened; STATUS_FILE if another run's has taken its place.
  * To be asked before anything is written into it. */

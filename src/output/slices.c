@@ -1,5 +1,6 @@
 #include "output/slices.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,10 +111,44 @@ static int is_kept(const char *file, const void *user) {
          file_path(kept->directory, file, path, sizeof path) == STATUS_OK && stat(path, &info) == 0;
 }
 
+static status renew(const char *name, const kept *kept) {
+  series *index = series_create();
+  status result = index != NULL ? STATUS_OK : no_memory();
+  if (result == STATUS_OK) result = series_read(index, kept->directory, name, is_kept, kept);
+  if (result == STATUS_OK) result = series_write(index, kept->directory, name);
+  series_destroy(index);
+  return result;
+}
+
+/* An earlier start may have written what this one does not: those indices name no file that has been moved
+ * away. */
+static status renew_indices(const kept *kept) {
+  static const char ending[] = ".hdf.series";
+  const char *name = NULL;
+  DIR *listing = opendir(kept->directory);
+  if (listing == NULL && errno == ENOENT) return STATUS_OK;
+  if (listing == NULL)
+    return status_fail(STATUS_FILE, "%s: cannot be listed: %s", kept->directory, strerror(errno));
+  status result = STATUS_OK;
+  while ((result = file_next_name(listing, kept->directory, &name)) == STATUS_OK && name != NULL) {
+    const size_t length = strlen(name);
+    if (length < sizeof ending || strcmp(name + length - (sizeof ending - 1), ending) != 0) continue;
+    result = renew(name, kept);
+    if (result != STATUS_OK) break;
+  }
+  (void)closedir(listing);
+  return result;
+}
+
 status slices_open(slices *slices, const rundir *rundir, int64_t from) {
-  if (slices->count == 0) return STATUS_OK;
+  char fields[sizeof rundir->path + sizeof "/" RUNDIR_FIELDS];
   const kept kept = {.directory = slices->path, .from = from};
+  const struct kept kept_fields = {.directory = fields, .from = from};
   (void)snprintf(slices->path, sizeof slices->path, "%s/" RUNDIR_SLICES, rundir->path);
+  (void)snprintf(fields, sizeof fields, "%s/" RUNDIR_FIELDS, rundir->path);
+  if (from >= 0) CHECK(renew_indices(&kept));
+  if (from >= 0) CHECK(renew_indices(&kept_fields));
+  if (slices->count == 0) return STATUS_OK;
   if (mkdir(slices->path, 0777) != 0 && errno != EEXIST)
     return status_fail(STATUS_FILE, "%s: cannot be made: %s", slices->path, strerror(errno));
   CHECK(file_sync_directory(rundir->path));

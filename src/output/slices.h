@@ -41,8 +41,9 @@ void slices_destroy(slices *slices);
 /* Whether slices are wanted of this step. */
 int slices_due(const slices *slices, int64_t step);
 
-/* Rank 0: makes the directory, and with from >= 0 takes up the indices of an earlier start, up to that step:
- * files of later ones are overwritten in time. Nothing without slices. STATUS_FILE, STATUS_MEMORY. */
+/* Rank 0: makes the directory, and with from >= 0 takes up the indices of an earlier start, up to that step,
+ * also of slices and of kept snapshots in part (RUNDIR_FIELDS) that are no longer wanted: files of later ones
+ * are overwritten in time. STATUS_FILE, STATUS_MEMORY. */
 status slices_open(slices *slices, const rundir *rundir, int64_t from);
 
 /* Writes the slices of a step that is due, those that an earlier start has not left; all are on the disk when

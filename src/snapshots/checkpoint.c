@@ -19,10 +19,13 @@
 #include "output/rundir.h"
 
 /* What no rank but this one knows of. config: NULL for a file on its own, whose text is `text`. */
-static status create_local(checkpoint *checkpoint, const config *config, const char *text) {
+static status create_local(checkpoint *checkpoint, const config_kept *kept, const config *config,
+                           const char *text) {
+  const grid whole = checkpoint->grid;
   CHECK(hdf5_library_start());
-  CHECK(checkpoint_planes_create(checkpoint->comm, &checkpoint->grid, checkpoint->precision,
-                                 checkpoint->fields, &checkpoint->planes));
+  CHECK(checkpoint_planes_create(checkpoint->comm, &whole, kept, checkpoint->precision, checkpoint->fields,
+                                 &checkpoint->planes));
+  checkpoint->grid = checkpoint->planes.grid;
   if (checkpoint->grid.rank != 0) return STATUS_OK;
   if (config != NULL) return config_text(config, &checkpoint->configuration);
   checkpoint->configuration = strdup(text);
@@ -30,14 +33,14 @@ static status create_local(checkpoint *checkpoint, const config *config, const c
 }
 
 /* `like` becomes a checkpoint in memory of its own. Collective. */
-static status create(const checkpoint *like, const config *config, const char *text,
+static status create(const checkpoint *like, const config_kept *kept, const config *config, const char *text,
                      checkpoint **checkpoint) {
   struct checkpoint *made = malloc(sizeof *made);
   status result = STATUS_OK;
   if (made != NULL) {
     *made = *like;
     made->summed_step = -1;
-    result = create_local(made, config, text);
+    result = create_local(made, kept, config, text);
   } else {
     result = status_fail(STATUS_MEMORY, "no memory for %zu bytes", sizeof *made);
   }
@@ -59,7 +62,21 @@ status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, 
                             .fields = fields,
                             .names = names};
   (void)snprintf(like.directory, sizeof like.directory, "%s", config->directory);
-  return create(&like, config, NULL, checkpoint);
+  return create(&like, NULL, config, NULL, checkpoint);
+}
+
+status checkpoint_create_part(MPI_Comm comm, const grid *grid, const config *config, int fields,
+                              const char *const names[], checkpoint **checkpoint) {
+  const config_kept kept = config_kept_points(config);
+  struct checkpoint like = {.comm = comm,
+                            .grid = *grid,
+                            .precision = config->fields_single ? PRECISION_SINGLE : config->precision,
+                            .keep = config->checkpoint_keep,
+                            .fields = fields,
+                            .names = names};
+  (void)snprintf(like.directory, sizeof like.directory, "%.*s/" RUNDIR_FIELDS, CONFIG_PATH_LIMIT,
+                 config->directory);
+  return create(&like, &kept, config, NULL, checkpoint);
 }
 
 status checkpoint_create_alone(MPI_Comm comm, const grid *grid, precision precision, const char *directory,
@@ -68,7 +85,7 @@ status checkpoint_create_alone(MPI_Comm comm, const grid *grid, precision precis
   struct checkpoint like = {
       .comm = comm, .grid = *grid, .precision = precision, .fields = fields, .names = names};
   (void)snprintf(like.directory, sizeof like.directory, "%s", directory);
-  return create(&like, NULL, text, checkpoint);
+  return create(&like, NULL, NULL, text, checkpoint);
 }
 
 void checkpoint_destroy(checkpoint *checkpoint) {
@@ -165,6 +182,17 @@ static status check_spacing(const checkpoint *checkpoint, const char *path) {
                      path, spacing[0], spacing[1], spacing[2], h[0], h[1], h[2]);
 }
 
+/* What was written for pictures lacks points or digits. */
+static status check_whole(const char *path, const checkpoint_state *state) {
+  if (!state->part) return STATUS_OK;
+  return status_fail(
+      STATUS_FOREIGN,
+      "%s: holds the fields in part (output.fields_precision, fields_stride, fields_box), so that "
+      "no run can resume from it; resume from a checkpoint (output.checkpoint_every), or start "
+      "afresh from it with initial.case = file",
+      path);
+}
+
 /* A state that has got another one's name is neither. */
 static status check_step(const char *path, const checkpoint_block *block, int64_t named) {
   if (named < 0 || block->step == named) return STATUS_OK;
@@ -181,6 +209,8 @@ static status read_header(checkpoint *checkpoint, const char *path, int64_t name
   status result = checkpoint_block_read(descriptor, path, block);
   if (result == STATUS_OK) result = check_step(path, block, named);
   if (result == STATUS_OK) result = checkpoint_block_verify(descriptor, path, block);
+  if (result == STATUS_OK) result = checkpoint_file_state(path, block, state);
+  if (result == STATUS_OK) result = check_whole(path, state);
   if (result == STATUS_OK) result = check_match(checkpoint, path, block);
   if (result == STATUS_OK) {
     result = file_read_at(descriptor, path, checkpoint->planes.all, (size_t)checkpoint_checksums_bytes(block),
@@ -188,7 +218,6 @@ static status read_header(checkpoint *checkpoint, const char *path, int64_t name
   }
   (void)close(descriptor);
   CHECK(result);
-  CHECK(checkpoint_file_state(path, block, state));
   CHECK(check_spacing(checkpoint, path));
   char *theirs = NULL;
   result = checkpoint_file_configuration(path, &theirs);
@@ -321,8 +350,8 @@ status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *ha
   list_names(&block, names, sizeof names);
   (void)snprintf(line, size,
                  "%s: whole; step %" PRId64 ", time %.10g, %" PRId64 " x %" PRId64 " x %" PRId64
-                 " points, %s, fields %s",
+                 " points, %s, fields %s%s",
                  path, about.step, about.time, block.n[0], block.n[1], block.n[2],
-                 config_precision_name(block.precision), names);
+                 config_precision_name(block.precision), names, about.part ? ", in part" : "");
   return STATUS_OK;
 }

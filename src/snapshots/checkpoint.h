@@ -12,8 +12,8 @@
  * Layout. A user block of 2048 bytes, then an HDF5 file:
  *   /VTKHDF                 attributes Version, Type, WholeExtent, Origin, Spacing, Direction
  *   /VTKHDF/PointData/NAME  one dataset per field: (nz, ny, nx) in the run's precision, contiguous, unfiltered
- *   /fdapp                  what a restart needs (the members of checkpoint_state) and provenance (revision,
- *                           resolved configuration); of several fields the attribute fields, their names in order
+ *   /fdapp                  what a restart needs (the members of checkpoint_state; part only if it is 1) and
+ *                           provenance (revision, resolved configuration); of several fields the attribute fields, their names in order
  *   /fdapp/plane_checksums  XXH3, 64 bits, seed 0, over each z-plane's packed points in file order: nz values, of
  *                           several fields (fields, nz)
  *
@@ -36,6 +36,7 @@ typedef struct checkpoint_state {
   int64_t base_step; /* time of step n = base_time + (n - base_step) dt */
   double base_time;
   int picture;  /* stays on disk; otherwise pruned to the newest `keep` */
+  int part;     /* holds the fields in part (checkpoint_create_part): nothing resumes from it */
   int departed; /* the problem was changed on the way, so that phi is no solution of the one in the file */
 } checkpoint_state;
 
@@ -49,6 +50,12 @@ typedef struct checkpoint checkpoint; /* opaque */
 status checkpoint_create(MPI_Comm comm, const grid *grid, const config *config, int fields,
                          const char *const names[], checkpoint **checkpoint);
 void checkpoint_destroy(checkpoint *checkpoint);
+
+/* The same for kept snapshots that hold the fields in part (config/kept.h): in the directory RUNDIR_FIELDS
+ * below the run's, with an index of their own. checkpoint_hold is due before checkpoint_begin; none is ever
+ * read. */
+status checkpoint_create_part(MPI_Comm comm, const grid *grid, const config *config, int fields,
+                              const char *const names[], checkpoint **checkpoint);
 
 /* Prepares for files that belong to no run: in `directory`, with `text` where a run's configuration would be.
  * Otherwise as checkpoint_create; for checkpoint_write_alone only. */

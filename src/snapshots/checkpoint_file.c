@@ -52,11 +52,10 @@ static status write_picture(hid_t file, const char *path, const checkpoint_conte
                             int64_t *offsets) {
   const int64_t *n = contents->n;
   const int extent[6] = {0, (int)n[0] - 1, 0, (int)n[1] - 1, 0, (int)n[2] - 1};
-  const double origin[3] = {0.0, 0.0, 0.0};
   const hsize_t shape[3] = {(hsize_t)n[2], (hsize_t)n[1], (hsize_t)n[0]};
   hid_t group = -1;
   hid_t data = -1;
-  CHECK(hdf5_write_image(file, path, extent, origin, contents->h, &group));
+  CHECK(hdf5_write_image(file, path, extent, contents->origin, contents->h, &group));
   CHECK_HDF5(STATUS_FILE, path, data = H5Gcreate2(group, "PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(data));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
@@ -94,6 +93,7 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   CHECK(hdf5_write_attribute(group, path, "base_time", H5T_NATIVE_DOUBLE, 0, &state->base_time));
   CHECK(hdf5_write_attribute(group, path, "picture", H5T_NATIVE_INT, 0, &state->picture));
   CHECK(hdf5_write_attribute(group, path, "departed", H5T_NATIVE_INT, 0, &state->departed));
+  if (state->part) CHECK(hdf5_write_attribute(group, path, "part", H5T_NATIVE_INT, 0, &state->part));
   CHECK(hdf5_write_text(group, path, "precision", config_precision_name(contents->precision)));
   CHECK(hdf5_write_text(group, path, "version", FDAPP_VERSION));
   CHECK(hdf5_write_text(group, path, "revision", FDAPP_REVISION));
@@ -284,6 +284,9 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
   if (says > 0) { /* older states do not say */
     CHECK(read_attribute(group, path, "departed", H5T_NATIVE_INT, 1, &state->departed));
   }
+  state->part = 0;
+  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "part"));
+  if (says > 0) CHECK(read_attribute(group, path, "part", H5T_NATIVE_INT, 1, &state->part));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
   CHECK(check_offsets(file, path, block));
   if (state->step != block->step || state->time != block->time) {

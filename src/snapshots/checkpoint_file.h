@@ -10,7 +10,7 @@
 /* What the file is made from. */
 typedef struct checkpoint_contents {
   int64_t n[3];
-  double h[3];
+  double h[3], origin[3];
   precision precision;
   int fields; /* 1 .. STATE_FIELDS */
   const char *const *names;

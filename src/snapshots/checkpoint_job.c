@@ -88,8 +88,10 @@ static status prepare(checkpoint *checkpoint, const state *state) {
   const grid *grid = &checkpoint->grid;
   status result = STATUS_OK;
   if (grid->rank == 0) {
+    const double *origin = checkpoint->planes.origin;
     const checkpoint_contents contents = {.n = {grid->n[0], grid->n[1], grid->n[2]},
                                           .h = {grid->h[0], grid->h[1], grid->h[2]},
+                                          .origin = {origin[0], origin[1], origin[2]},
                                           .precision = checkpoint->precision,
                                           .fields = checkpoint->fields,
                                           .names = checkpoint->names,
@@ -111,6 +113,7 @@ status checkpoint_begin_named(checkpoint *checkpoint, const char *name, int list
   const double started = MPI_Wtime();
   checkpoint->summed_step = -1;
   job->about = *about;
+  job->about.part = checkpoint->planes.part;
   job->message[0] = '\0';
   job->listed = listed;
   (void)snprintf(job->name, sizeof job->name, "%s", name);

@@ -11,7 +11,7 @@
 #include "base/file.h"
 
 /* What rank 0 alone needs. */
-static status create_root(checkpoint_planes *planes) {
+static status create_root(checkpoint_planes *planes, int64_t nz) {
   const grid *grid = &planes->grid;
   const size_t count = (size_t)planes->fields * (size_t)grid->n[2];
   planes->all = malloc(count * sizeof *planes->all);
@@ -20,24 +20,46 @@ static status create_root(checkpoint_planes *planes) {
   if (planes->all == NULL || planes->counts == NULL || planes->starts == NULL)
     return status_fail(STATUS_MEMORY, "no memory for the checksums of %zu planes", count);
   for (int rank = 0; rank < grid->ranks; rank++) {
-    planes->starts[rank] = (int)grid_slab_start(grid->n[2], grid->ranks, rank);
-    planes->counts[rank] = (int)grid_slab_start(grid->n[2], grid->ranks, rank + 1) - planes->starts[rank];
+    const int64_t end = grid_slab_start(nz, grid->ranks, rank + 1);
+    planes->starts[rank] = (int)config_kept_below(&planes->kept, 2, grid_slab_start(nz, grid->ranks, rank));
+    planes->counts[rank] = (int)config_kept_below(&planes->kept, 2, end) - planes->starts[rank];
   }
   return STATUS_OK;
 }
 
-status checkpoint_planes_create(MPI_Comm comm, const grid *grid, precision precision, int fields,
-                                checkpoint_planes *planes) {
-  *planes = (checkpoint_planes){.comm = comm, .grid = *grid, .fields = fields};
+/* The grid of the points that are kept; a slab may hold none of them. */
+static grid grid_of(const grid *whole, const config_kept *kept) {
+  grid made = *whole;
+  for (int d = 0; d < 3; d++) {
+    made.n[d] = kept->count[d];
+    made.h[d] = (double)kept->stride * whole->h[d];
+  }
+  made.z0 = config_kept_below(kept, 2, whole->z0);
+  made.nz = (int)(config_kept_below(kept, 2, whole->z0 + whole->nz) - made.z0);
+  return made;
+}
+
+status checkpoint_planes_create(MPI_Comm comm, const grid *whole, const config_kept *kept,
+                                precision precision, int fields, checkpoint_planes *planes) {
+  *planes = (checkpoint_planes){.comm = comm,
+                                .kept = kept != NULL ? *kept : config_kept_all(whole->n),
+                                .z0 = whole->z0,
+                                .part = kept != NULL,
+                                .precision = precision,
+                                .fields = fields};
+  planes->grid = grid_of(whole, &planes->kept);
+  for (int d = 0; d < 3; d++) planes->origin[d] = (double)planes->kept.first[d] * whole->h[d];
+  const grid *grid = &planes->grid;
   const size_t plane = (size_t)grid->n[0] * (size_t)grid->n[1] * kernels_element_size(precision);
-  planes->piece_planes = field_piece_planes(plane, grid->nz);
+  const size_t owned = grid->nz > 0 ? (size_t)grid->nz : 1;
+  planes->piece_planes = field_piece_planes(plane, (int64_t)owned);
   planes->piece = malloc((size_t)planes->piece_planes * plane);
-  planes->checksums = malloc((size_t)fields * (size_t)grid->nz * sizeof *planes->checksums);
+  planes->checksums = malloc((size_t)fields * owned * sizeof *planes->checksums);
   if (planes->piece == NULL || planes->checksums == NULL) {
     return status_fail(STATUS_MEMORY, "no memory for a piece of %zu bytes of a snapshot",
                        (size_t)planes->piece_planes * plane);
   }
-  return grid->rank == 0 ? create_root(planes) : STATUS_OK;
+  return grid->rank == 0 ? create_root(planes, whole->n[2]) : STATUS_OK;
 }
 
 void checkpoint_planes_release(checkpoint_planes *planes) {
@@ -63,14 +85,42 @@ static char *copy_of(const checkpoint_planes *planes, int field) {
   return (char *)planes->copy + (size_t)field * (size_t)shape->nz * plane;
 }
 
+/* Of what is kept, without padding. */
+static kernels_shape packed_shape(const checkpoint_planes *planes) {
+  const int64_t *n = planes->grid.n;
+  return (kernels_shape){.nx = (int)n[0],
+                         .ny = (int)n[1],
+                         .nz = planes->grid.nz,
+                         .ldx = (int)n[0],
+                         .plane = (ptrdiff_t)(n[0] * n[1]),
+                         .precision = planes->precision};
+}
+
 status checkpoint_planes_hold(checkpoint_planes *planes, const field_space *space) {
   planes->space = *space;
+  if (planes->part) planes->space.shape = packed_shape(planes);
   const size_t bytes = (size_t)(copy_of(planes, planes->fields) - copy_of(planes, 0));
-  return space->backend->memory_allocate(space->context, MEMORY_STAGING, bytes, &planes->copy);
+  return space->backend->memory_allocate(space->context, MEMORY_STAGING, bytes > 0 ? bytes : 1,
+                                         &planes->copy);
+}
+
+static status copy_part(const checkpoint_planes *planes, const field *field, int f) {
+  const config_kept *kept = &planes->kept;
+  const kernels_shape *shape = &planes->space.shape;
+  const size_t plane = (size_t)shape->plane * kernels_element_size(shape->precision);
+  for (int k = 0; k < shape->nz; k++) {
+    const int64_t z = kept->first[2] + (planes->grid.z0 + k) * kept->stride;
+    CHECK(field_load_points(field, (int)(z - planes->z0), kept->first, kept->count, kept->stride,
+                            shape->precision, copy_of(planes, f) + (size_t)k * plane));
+  }
+  return STATUS_OK;
 }
 
 status checkpoint_planes_copy(checkpoint_planes *planes, const state *state) {
-  for (int f = 0; f < planes->fields; f++) CHECK(field_copy(&state->part[f], copy_of(planes, f)));
+  for (int f = 0; f < planes->fields; f++) {
+    const field *field = &state->part[f];
+    CHECK(planes->part ? copy_part(planes, field, f) : field_copy(field, copy_of(planes, f)));
+  }
   return STATUS_OK;
 }
 

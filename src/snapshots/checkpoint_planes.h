@@ -1,6 +1,7 @@
 #ifndef FDAPP_SNAPSHOTS_CHECKPOINT_PLANES_H
 #define FDAPP_SNAPSHOTS_CHECKPOINT_PLANES_H
 
+#include "config/kept.h"
 #include "snapshots/checkpoint_block.h"
 
 /* The planes of a rank on their way between the fields and a snapshot, and their checksums. Private to this
@@ -8,11 +9,16 @@
 
 typedef struct checkpoint_planes {
   MPI_Comm comm;
-  grid grid;
+  grid grid;        /* of the points that the file holds: theirs are sizes, spacings and this slab's planes */
+  config_kept kept; /* which ones of the fields' these are */
+  double origin[3]; /* of the first point kept */
+  int64_t z0;       /* the fields' first owned plane */
+  int part;         /* they are not all, or of another precision: written from `copy` alone */
+  precision precision;
   int fields;
   void *piece; /* piece_planes packed planes */
   int piece_planes;
-  /* All fields as they lay in memory, on the host; NULL: none. */
+  /* All fields as they lay in memory, on the host, or what is kept of them; NULL: none. */
   void *copy;
   field_space space;   /* where `copy` is from */
   uint64_t *checksums; /* of the owned planes, field by field: [fields][grid.nz] */
@@ -22,15 +28,17 @@ typedef struct checkpoint_planes {
   int *starts;   /* first plane of each rank */
 } checkpoint_planes;
 
-/* Allocates. STATUS_MEMORY; checkpoint_planes_destroy is due all the same. */
-status checkpoint_planes_create(MPI_Comm comm, const grid *grid, precision precision, int fields,
-                                checkpoint_planes *planes);
+/* Allocates. `grid`: the fields'; kept: NULL for all of it. STATUS_MEMORY; checkpoint_planes_destroy is due
+ * all the same. */
+status checkpoint_planes_create(MPI_Comm comm, const grid *grid, const config_kept *kept, precision precision,
+                                int fields, checkpoint_planes *planes);
 void checkpoint_planes_destroy(checkpoint_planes *planes);
 
 /* Computes the checksums of this rank's planes. STATUS_DEVICE. */
 status checkpoint_planes_sum(checkpoint_planes *planes, const state *state);
 
-/* Allocates `copy`: as much host memory as the owned planes take. STATUS_MEMORY, STATUS_DEVICE. */
+/* Allocates `copy`: as much host memory as the owned planes take, or what is kept of them. STATUS_MEMORY,
+ * STATUS_DEVICE. */
 status checkpoint_planes_hold(checkpoint_planes *planes, const field_space *space);
 void checkpoint_planes_release(checkpoint_planes *planes);
 /* Copies the fields there. STATUS_DEVICE. */

@@ -32,6 +32,10 @@ class Kind(typing.NamedTuple):
 KINDS = {
     "latest": Kind("a run resumed from the latest state", ("restart.from=latest",)),
     "fresh": Kind("a fresh run, calls that no such run makes"),
+    "part": Kind(
+        "a run with kept snapshots in part, calls that none of these makes",
+        ("output.fields_stride=2", "output.fields_box=0 1 0 0.6 0 1", "output.fields_every=2"),
+    ),
     "file": Kind(
         "a run resumed from a named state, calls that none of these makes",
         ("restart.from={directory}/state_00000002.hdf",),
@@ -137,7 +141,7 @@ class Strikes:
 
     def judge(self, run, directory):
         """What is wrong with how a struck run ended, or ""."""
-        damaged = harness.verify(*harness.states(directory))
+        damaged = harness.verify(*harness.states(directory), *harness.states(directory / "fields"))
         if damaged:
             return f"left a damaged file: {damaged}"
         if run.code == 0:

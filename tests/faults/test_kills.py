@@ -87,7 +87,8 @@ class Campaign:
         with self.lock:
             self.slowest = max(self.slowest, time.monotonic() - moment)
             self.resumed += "restart    from" in run.stdout
-        assert run.code >= 0 or run.code == -signal.SIGKILL
+        # The launcher's own code: a rank that is ended by signal N makes it 128 + N.
+        assert run.code >= 0 or run.code == -signal.SIGKILL, (run.code, run.stderr)
         assert harness.verify(*harness.states(directory)) == ""
         return run.code != 0
 

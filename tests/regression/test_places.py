@@ -1,4 +1,4 @@
-"""Probes and slices hold what the snapshot of their step holds, to the bit, over ranks and restarts."""
+"""Probes, slices and kept snapshots in part hold what the snapshot of their step holds, over ranks and restarts."""
 
 import csv
 import io
@@ -173,3 +173,65 @@ def test_without_probes(tmp_path):
     said = launch(tmp_path, 1, "--validate", "run.ini")
     assert "output.probes_every" in said.stderr
     assert "probes  " not in said.stdout
+
+
+PART = {"fields_every": 6, "fields_stride": 2, "fields_precision": "single", "fields_box": "0.2 0.8 0 0.35 0.35 1.3"}
+
+
+def part_files(directory):
+    return {path.name: path.read_bytes() for path in (directory / "fields").iterdir()}
+
+
+def test_kept_snapshots_in_part(tmp_path):
+    """Points i = 0 mod 2 within the box, rounded to single precision: those of the whole snapshots of the same steps,
+    over ranks some of which hold none of them; the index names them; no run resumes from one."""
+    run(tmp_path / "whole", BASE, "output.fields_every=6")
+    said = run(tmp_path / "part", merged(BASE, {"output": PART}), "output.checkpoint_every=6", ranks=3).stdout
+    places = [np.arange(0, n, 2) * length / n for length, n in SIZE]
+    chosen = [np.flatnonzero((at >= low) & (at <= high)) * 2
+              for at, low, high in zip(places, (0.2, 0, 0.35), (0.8, 0.35, 1.3))]  # fmt: skip
+    assert f"kept       in fields/: {' x '.join(str(len(along)) for along in chosen)} points, single precision" in said
+    names = [f"state_{step:08d}.hdf" for step in range(0, 25, 6)]
+    assert [entry["name"] for entry in json.loads(part_files(tmp_path / "part")["state.hdf.series"])["files"]] == names
+    assert sorted(part_files(tmp_path / "part")) == sorted([*names, "state.hdf.series"])
+    assert [path.name for path in sorted((tmp_path / "part").glob("state_*.hdf"))] == names[-2:]
+    for name in names:
+        whole = phi(tmp_path / "whole" / name)[np.ix_(*chosen[::-1])].astype(np.float32)
+        with h5py.File(tmp_path / "part/fields" / name) as file:
+            assert same_bits(file["VTKHDF/PointData/phi"][:], np.ascontiguousarray(whole))
+            image = file["VTKHDF"].attrs
+            assert image["Spacing"].tolist() == [2 * (length / n) for length, n in SIZE]
+            assert image["Origin"].tolist() == [along[0] * (length / n) for along, (length, n) in zip(chosen, SIZE)]
+    assert "in part" in launch(tmp_path, 1, "--verify", f"part/fields/{names[1]}").stdout
+    write_ini(tmp_path / "run.ini", BASE)
+    refused = launch(tmp_path, 2, "run.ini", f"restart.from=part/fields/{names[1]}", code=3).stderr
+    assert "holds the fields in part" in refused and "output.checkpoint_every" in refused
+
+
+def test_kept_snapshots_in_part_are_one_series(tmp_path):
+    """The same files over ranks and restarts; a branch moves later ones away, a fresh run all."""
+    part = merged(BASE, {"output": PART | {"checkpoint_every": 4, "checkpoint_keep": 9}})
+    run(tmp_path / "whole", part)
+    whole = part_files(tmp_path / "whole")
+    run(tmp_path / "waits", part, "output.overlap=no", ranks=2)
+    assert whole.keys() == part_files(tmp_path / "waits").keys()
+    run(tmp_path / "parts", part, "time.steps=14", ranks=3)
+    run(tmp_path / "parts", part, "restart.from=latest", ranks=2)
+    assert part_files(tmp_path / "parts").keys() == whole.keys() | {"state_00000014.hdf"}
+    run(tmp_path / "parts", part, "restart.from=parts/state_00000008.hdf", "output.fields_every=0", "time.steps=9")
+    index = json.loads(part_files(tmp_path / "parts")["state.hdf.series"])["files"]
+    assert [entry["name"] for entry in index] == ["state_00000000.hdf", "state_00000006.hdf"]
+    assert len(list((tmp_path / "parts/previous_1/fields").glob("state_*.hdf"))) == 4
+    run(tmp_path / "parts", part, "time.steps=0")
+    assert sorted(part_files(tmp_path / "parts")) == ["state.hdf.series", "state_00000000.hdf"]
+    assert len(list((tmp_path / "parts/previous_2/fields").glob("state_*.hdf"))) == 2
+
+
+def test_a_branch_without_slices_renews_their_indices(tmp_path):
+    """No index names a slice that a branch has moved away, though the branch itself has no slices."""
+    run(tmp_path / "run", PLACES)
+    run(tmp_path / "run", PLACES, "output.slices=none", "restart.from=run/state_00000012.hdf", "time.steps=13")
+    for index in (tmp_path / "run/slices").glob("*.hdf.series"):
+        names = [entry["name"] for entry in json.loads(index.read_text())["files"]]
+        assert [int(name[-12:-4]) for name in names] == [0, 4, 8, 12]
+        assert all((tmp_path / "run/slices" / name).exists() for name in names)

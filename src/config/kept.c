@@ -1,0 +1,46 @@
+#include "config/kept.h"
+
+#include <math.h>
+
+#include "config/lists.h"
+#include "config/settings.h"
+
+int config_kept_in_part(const config *config) {
+  const int rounded = config->fields_single && config->precision != PRECISION_SINGLE;
+  return config->fields_every > 0 && (config->fields_stride > 1 || config->fields_box[0] != '\0' || rounded);
+}
+
+config_kept config_kept_all(const int64_t n[3]) {
+  return (config_kept){.stride = 1, .count = {n[0], n[1], n[2]}};
+}
+
+/* The first multiple of `stride` that is not below i. */
+static int64_t next_multiple(int64_t i, int64_t stride) {
+  return (i + stride - 1) / stride * stride;
+}
+
+config_kept config_kept_points(const config *config) {
+  /* A point on a face of the box belongs to it, whatever the rounding of its coordinate. */
+  static const double slack = 1e-6; /* spacings */
+  config_kept kept = config_kept_all(config->n);
+  double box[3][2];
+  const int boxed = config->fields_box[0] != '\0' && config_box_read(config->fields_box, box) == NULL;
+  kept.stride = config->fields_stride;
+  for (int d = 0; d < 3; d++) {
+    const int bounded = config->ends[d][0] != CONFIG_END_PERIODIC;
+    const double h = config->l[d] / (double)(config->n[d] - bounded);
+    int64_t last = config->n[d] - 1;
+    if (boxed) {
+      kept.first[d] = next_multiple((int64_t)ceil(box[d][0] / h - slack), kept.stride);
+      last = (int64_t)fmin((double)last, floor(box[d][1] / h + slack));
+    }
+    kept.count[d] = last >= kept.first[d] ? (last - kept.first[d]) / kept.stride + 1 : 0;
+  }
+  return kept;
+}
+
+int64_t config_kept_below(const config_kept *kept, int axis, int64_t i) {
+  const int64_t from = i - kept->first[axis];
+  const int64_t below = from <= 0 ? 0 : (from + kept->stride - 1) / kept->stride;
+  return below < kept->count[axis] ? below : kept->count[axis];
+}
