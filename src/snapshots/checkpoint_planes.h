@@ -28,10 +28,10 @@ typedef struct checkpoint_planes {
   int *starts;   /* first plane of each rank */
 } checkpoint_planes;
 
-/* Allocates. `grid`: the fields'; kept: NULL for all of it. STATUS_MEMORY; checkpoint_planes_destroy is due
- * all the same. */
-status checkpoint_planes_create(MPI_Comm comm, const grid *grid, const config_kept *kept, precision precision,
-                                int fields, checkpoint_planes *planes);
+/* Allocates. `whole`: the fields' grid; kept: NULL for all of it. STATUS_MEMORY; checkpoint_planes_destroy is
+ * due all the same. */
+status checkpoint_planes_create(MPI_Comm comm, const grid *whole, const config_kept *kept,
+                                precision precision, int fields, checkpoint_planes *planes);
 void checkpoint_planes_destroy(checkpoint_planes *planes);
 
 /* Computes the checksums of this rank's planes. STATUS_DEVICE. */
