@@ -181,7 +181,7 @@ CASES = [
     override("65 probes", "output.probes=" + "; ".join(f"0 0 {i / 100}" for i in range(65)), "too many points"),
     value("output.fields_stride", "0", "out of range", "an integer from 1"),
     value("output.fields_stride", "1.5", "an integer from 1"),
-    value("output.fields_stride", "9", "leaves 1 of the "),
+    value("output.fields_stride", "12", "leaves 1 of the 12 points along x; accepted: two at least"),
     value("output.fields_precision", "half", "accepted: same, single"),
     value("output.fields_box", "0 1 0 1 0", "a box without six coordinates", "x0 x1 y0 y1 z0 z1, or none"),
     value("output.fields_box", "0 1 0 1 0 1 0", "a box with more than six coordinates"),
