@@ -104,6 +104,11 @@ status begin_prepare(simulation *sim) {
   CHECK(diagnostics_create(sim->comm, &sim->grid, equation->unknowns, equation->names,
                            config->diagnostics_every, equation_fact(equation->known_later, config),
                            &sim->diagnostics));
+  if (equation->energy != NULL) {
+    double weight[STATE_FIELDS] = {0.0};
+    equation->energy(config, weight);
+    CHECK(agree(sim->comm, diagnostics_add_energy(&sim->diagnostics, weight)));
+  }
   CHECK(slices_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
   CHECK(open_snapshots(sim));

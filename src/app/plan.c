@@ -34,7 +34,8 @@ static void print_problem(const config *config) {
     if (config->diffusivity > 0.0) log_info(", diffusivity %g", config->diffusivity);
     log_info("\nexact      %s\n", cases_exact_text(config, exact));
   } else {
-    log_info("equation   %s\ncase       %s\n", equation, initial);
+    log_info("equation   %s\ncase       %s\nexact      %s\n", equation, initial,
+             equation_fact(equation_of(config)->known_later, config) ? "known" : "not known");
   }
   log_info("scheme     %s, order %d in space, %s precision\n", schemes_at(config->scheme)->name,
            config->order, config_precision_name(config->precision));
@@ -244,7 +245,7 @@ void plan_warn_unstable(const config *config, const schedule *schedule, const sc
   const double dt = adapts ? schedule->longest : schedule_dt(schedule, schedule->base_step + 1);
   const modes modes = {.scheme = schemes_at(config->scheme),
                        .order = config->order,
-                       .upwind = config->difference == CONFIG_DIFFERENCE_UPWIND,
+                       .upwind = config_carried(config) && config->difference == CONFIG_DIFFERENCE_UPWIND,
                        .advection =
                            adapts ? fmin(config->courant, rates->advection * dt) : rates->advection * dt,
                        .moving = rates->moving * dt,

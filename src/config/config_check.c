@@ -79,6 +79,19 @@ static status derive_ends(const config_reading *reading, int d) {
   return STATUS_OK;
 }
 
+/* Through an open end goes what a velocity field carries. */
+static status check_kinds(const config_reading *reading) {
+  config *const c = reading->config;
+  for (int d = 0; d < 3; d++) {
+    if (!problem_bounded(c, d) || config_carried(c)) continue;
+    const int part = *line_of_end(c, d, 0) != CONFIG_LINE_NONE ? 0 : 1;
+    return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), "open",
+                    "the equation has no velocity field that could carry anything through an end; accepted: "
+                    "periodic");
+  }
+  return STATUS_OK;
+}
+
 /* What the closures of both ends need; with ends, along z as along the others. */
 static status check_ends(const config *c) {
   static const char *const names[3] = {"nx", "ny", "nz"};
@@ -192,9 +205,11 @@ static status check_place(const config *c) {
 static status check_level_set(const config *c) {
   char accepted[CONFIG_TEXT_SIZE] = "";
   const initial_case *initial = cases_at(c->initial);
-  if (c->redistance_every == 0 || initial->is_distance ||
-      (initial->from != PROBLEM_FUNCTIONS && config_carried(c)))
-    return STATUS_OK;
+  if (c->redistance_every == 0) return STATUS_OK;
+  if (!config_carried(c))
+    return config_refuse(c, "level_set", "redistance_every",
+                         "the equation has no velocity field that could carry a surface; accepted: 0");
+  if (initial->is_distance || initial->from != PROBLEM_FUNCTIONS) return STATUS_OK;
   for (int i = 0; cases_at(i) != NULL; i++) {
     const size_t used = strlen(accepted);
     if (cases_at(i)->is_distance || cases_at(i)->from != PROBLEM_FUNCTIONS)
@@ -295,7 +310,9 @@ int config_key_idle(const config *config, int key) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   const int of_velocity = strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 ||
                           strcmp(name, "difference") == 0 || strcmp(name, "diffusivity") == 0;
+  const int of_medium = strcmp(name, "density") == 0 || strcmp(name, "sound_speed") == 0;
   if (!config_carried(config) && of_velocity) return 1;
+  if (of_medium) return config->equation != EQUATION_acoustics;
   if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
   if (strcmp(section, "boundary") == 0) return strcmp(name, "value") == 0 && !cases_bounded(config);
   if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0) return config->fields_every == 0;
@@ -335,6 +352,7 @@ status config_complete(config_reading *reading) {
   derive_entering(reading->config);
   CHECK(check_size(reading));
   CHECK(config_formulas_check(reading));
+  CHECK(check_kinds(reading));
   CHECK(check_ends(reading->config));
   CHECK(check_waves(reading->config));
   CHECK(check_place(reading->config));

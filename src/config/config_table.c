@@ -21,13 +21,6 @@ static const config_choice ends[] = {CONFIG_END_LIST(X){NULL, 0, NULL}};
 static const config_choice transports[] = {CONFIG_TRANSPORT_LIST(X){NULL, 0, NULL}};
 #undef X
 
-/* Values are places in the list. */
-enum {
-#define X(name, carried, help) EQUATION_##name,
-  EQUATIONS(X)
-#undef X
-};
-
 static const config_choice equations[] = {
 #define X(name, carried, help) {#name, EQUATION_##name, help},
     EQUATIONS(X)
@@ -73,6 +66,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define INT(member, low, high)  .kind = CONFIG_INT, .offset = AT(member), .minimum = (low), .maximum = (high)
 #define REAL(member, low, high) .kind = CONFIG_REAL, .offset = AT(member), .minimum = (low), .maximum = (high)
 #define POSITIVE(member)        REAL(member, SMALLEST, LARGEST)
+#define MEDIUM(member)          REAL(member, 1e-9, 1e9) /* density times speed squared is a float, too */
 #define ANY(member)             REAL(member, -LARGEST, LARGEST)
 #define CHOICE(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .choices = (list)
 #define LISTED(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .listed = (list)
@@ -114,6 +108,8 @@ const config_key config_keys[] = {
      .help = "how the advection term is differenced"},
     {"physics", "diffusivity", REAL(diffusivity, 0, LARGEST), DEFAULT("0"),
      .help = "kappa in kappa Laplacian phi"},
+    {"physics", "density", MEDIUM(density), DEFAULT("1"), .help = "of the medium (acoustics)"},
+    {"physics", "sound_speed", MEDIUM(sound_speed), DEFAULT("1"), .help = "of the medium (acoustics)"},
     {"initial", "case", LISTED(initial, listed_case), REQUIRED, .help = "initial condition"},
     {"initial", "formula", FORMULA(formula), DEFAULT("none"),
      .help = "value at t = 0, of x, y, z (case formula)"},

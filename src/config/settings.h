@@ -66,7 +66,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 76, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 78, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -81,6 +81,7 @@ typedef struct config {
   advection_form form;          /* default advective */
   config_difference difference; /* default central */
   double diffusivity;           /* >= 0, default 0 */
+  double density, sound_speed;  /* > 0, default 1 */
   /* [initial] */
   int initial;                         /* case, an index of cases_at (problems/problem.h): required */
   double center[3];                    /* center_x, center_y, center_z: default the middle of the domain */

@@ -38,6 +38,10 @@ typedef struct equation {
    * afterwards. */
   status (*fill)(const config *config, const grid *grid, double time, int unknown, field *field);
 
+  /* Weights of the conserved energy 1/2 sum weight[i] |unknown i|^2 of the medium or the field. NULL: the
+   * equation has none. */
+  void (*energy)(const config *config, double weight[STATE_FIELDS]);
+
   /* Makes what `stage` needs on the device. [out] *self, to be released by `destroy`, after a failure as
    * well. */
   status (*create)(const config *config, const grid *grid, const field_space *space, void **self);

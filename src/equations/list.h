@@ -9,6 +9,15 @@
  * carries its unknowns; an equation without takes neither a velocity field nor the other keys of physics.
  *
  * Config/, which lies below the equations, takes the names from here, so this header includes nothing. */
-#define EQUATIONS(X) X(advection, 1, "advection by a velocity field, and diffusion, of phi")
+#define EQUATIONS(X)                                                                                         \
+  X(advection, 1, "advection by a velocity field, and diffusion, of phi")                                    \
+  X(acoustics, 0, "sound: pressure p and velocity u, v, w of a medium at rest")
+
+/* Places in the list. */
+enum {
+#define X(name, carried, help) EQUATION_##name,
+  EQUATIONS(X)
+#undef X
+};
 
 #endif

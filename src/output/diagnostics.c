@@ -23,7 +23,7 @@ static status make_header(diagnostics *diagnostics) {
   diagnostics->table.header = NULL;
   FILE *out = open_memstream(&diagnostics->table.header, &size);
   if (out == NULL) return status_fail(STATUS_MEMORY, "no memory for a table's columns");
-  (void)fputs("step,time,dt", out);
+  (void)fputs(diagnostics->with_energy ? "step,time,dt,energy" : "step,time,dt", out);
   write_columns(diagnostics, out);
   (void)fputs("\n", out);
   return fclose(out) == 0 ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a table's columns");
@@ -69,6 +69,12 @@ void diagnostics_destroy(diagnostics *diagnostics) {
   free(diagnostics->offsets);
   table_destroy(&diagnostics->table);
   memset(diagnostics, 0, sizeof *diagnostics);
+}
+
+status diagnostics_add_energy(diagnostics *diagnostics, const double weight[STATE_FIELDS]) {
+  diagnostics->with_energy = 1;
+  for (int f = 0; f < STATE_FIELDS; f++) diagnostics->weight[f] = weight[f];
+  return diagnostics->grid.rank == 0 ? make_header(diagnostics) : STATUS_OK;
 }
 
 status diagnostics_drop_errors(diagnostics *diagnostics) {
@@ -130,6 +136,7 @@ status diagnostics_measure(diagnostics *diagnostics, const state *fields, const 
     if (diagnostics->grid.rank == 0) {
       const int finite = sum_planes(diagnostics, exact != NULL, &record->field[f]);
       record->finite = record->finite && finite;
+      record->energy += 0.5 * diagnostics->weight[f] * record->field[f].l2 * record->field[f].l2;
     }
   }
   CHECK_MPI(MPI_Bcast(record, (int)sizeof *record, MPI_BYTE, 0, diagnostics->comm));
@@ -139,6 +146,7 @@ status diagnostics_measure(diagnostics *diagnostics, const state *fields, const 
 status diagnostics_append(diagnostics *diagnostics, const diagnostics_record *record) {
   FILE *file = diagnostics->table.file;
   int ok = fprintf(file, "%" PRId64 ",%.17g,%.17g", record->step, record->time, record->dt) > 0;
+  if (diagnostics->with_energy) ok = ok && fprintf(file, ",%.17g", record->energy) > 0;
   for (int f = 0; f < diagnostics->fields; f++) {
     const diagnostics_field *of = &record->field[f];
     ok = ok && fprintf(file, ",%.17g,%.17g,%.17g,%.17g", of->mass, of->l2, of->minimum, of->maximum) > 0;

@@ -20,6 +20,7 @@ typedef struct diagnostics_field {
 
 typedef struct diagnostics_record {
   int64_t step;
+  double energy;            /* 1/2 sum of weight l2^2 over the fields, if they have one */
   double time, dt, courant; /* courant = dt times the rate */
   diagnostics_field field[STATE_FIELDS];
   int finite; /* 0: a field holds something that is not a finite number */
@@ -30,7 +31,9 @@ typedef struct diagnostics {
   grid grid;
   int fields;
   const char *const *names;
-  int with_errors;            /* the table has columns of errors */
+  int with_errors; /* the table has columns of errors */
+  int with_energy; /* and one of energy, with these weights: */
+  double weight[STATE_FIELDS];
   kernels_plane_sums *planes; /* this rank's, of one field */
   kernels_plane_sums *all;    /* rank 0: all planes in global order, of one field */
   int *counts, *offsets;      /* rank 0: bytes from each rank */
@@ -44,6 +47,10 @@ typedef struct diagnostics {
 status diagnostics_create(MPI_Comm comm, const grid *grid, int fields, const char *const names[],
                           int64_t every, int with_errors, diagnostics *diagnostics);
 void diagnostics_destroy(diagnostics *diagnostics);
+
+/* The table gets a column of energy, after dt: 1/2 sum weight[i] l2_i^2. Before its table is opened. Not
+ * collective. STATUS_MEMORY. */
+status diagnostics_add_energy(diagnostics *diagnostics, const double weight[STATE_FIELDS]);
 
 /* Leaves the errors out from here on: the fields are no solution of the configuration. Before
  * its table is opened. Not collective. STATUS_MEMORY. */

@@ -34,6 +34,10 @@ typedef struct problem_map {
   double about[3], matrix[3][3], shift[3];
 } problem_map;
 
+/* A pressure whose sound is known: a wave at rest that swings in its place, or one that travels along its
+ * wave vector. Any other one is at rest at t = 0, and its sound is not known. */
+typedef enum problem_sound { SOUND_UNKNOWN, SOUND_STANDS, SOUND_TRAVELS } problem_sound;
+
 enum { PROBLEM_KEYS = 16, CASES_SOURCES = 2 };
 
 /* The lists of keys of an object end with NULL. A key is "section.name". */
@@ -86,6 +90,7 @@ typedef struct initial_case {
   /* The value at an offset from the centre, of the nearest image along periodic axes. */
   double (*body)(const config *config, const double offset[3]);
   double (*scale)(const config *config, double time); /* NULL: initial.amplitude */
+  problem_sound sound;                                /* what it becomes as the pressure of sound */
   int is_distance;              /* a level-set function: a run may make it a distance again */
   unsigned known_after;         /* motions after which it is known, without diffusion */
   int spreads;                  /* known in a shifting velocity with diffusion too */

@@ -15,6 +15,7 @@
   X(blob)                                                                                                    \
   X(shear_layer)                                                                                             \
   X(manufactured)                                                                                            \
+  X(plane_wave)                                                                                              \
   X(formula)                                                                                                 \
   X(file)
 #define VELOCITIES(X) X(uniform) X(rotation) X(deformation) X(abc) X(taylor_green) X(formula) X(file)

@@ -23,6 +23,8 @@ RUNS = {
     "rotation": [("initial", "case", "gaussian"), ("initial", "width", 0.03), ("velocity", "field", "rotation")],
     "abc": [("initial", "case", "gaussian"), ("velocity", "field", "abc")],
     "manufactured": [("initial", "case", "manufactured"), ("velocity", "field", "abc"), ("velocity", "period", 0.7)],
+    "plane_wave": [("physics", "equation", "acoustics"), ("initial", "case", "plane_wave"), ("initial", "ky", 2)],
+    "standing_wave": [("physics", "equation", "acoustics"), ("initial", "case", "cosine")],
     "shear_layer": [("initial", "case", "shear_layer"), ("velocity", "field", "taylor_green")],
 }
 

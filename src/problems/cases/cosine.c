@@ -19,4 +19,5 @@ const initial_case case_cosine = {
     .scale = scale,
     .known_after = PROBLEM_SHIFT | PROBLEM_RETURN,
     .spreads = 1,
+    .sound = SOUND_STANDS,
 };
