@@ -148,7 +148,9 @@ class Run:
             return [read_state(self.single)]
         paths = self._state_paths()
         if not paths:
-            raise DataError(f"{self.directory}: no states (state_NNNNNNNN.hdf); was output.fields_every 0?")
+            parts = self.directory / "fields"
+            why = f"those kept in part are in {parts}" if parts.is_dir() else "was output.fields_every 0?"
+            raise DataError(f"{self.directory}: no states (state_NNNNNNNN.hdf); {why}")
         states = sorted((read_state(path) for path in paths), key=lambda state: state.step)
         for state in states:
             if state.shape != states[0].shape:

@@ -161,6 +161,14 @@ def test_empty_directory_and_damaged_tables(tmp_path):
         Run(tmp_path / "nowhere")
 
 
+def test_a_run_that_keeps_parts_alone_says_where(tmp_path):
+    (tmp_path / "run").mkdir()
+    synthetic.write_run(tmp_path / "run/fields", steps=(0, 10))
+    with pytest.raises(DataError, match=r"no states .*those kept in part are in .*run/fields"):
+        _ = Run(tmp_path / "run").states
+    assert [state.step for state in Run(tmp_path / "run/fields").states] == [0, 10]
+
+
 def test_a_part_ends_at_its_last_point(tmp_path):
     """Not a spacing beyond it, as a period does: in lengths and in pictures."""
     path = synthetic.write_run(tmp_path / "part", shape=(6, 5, 4), steps=(0,)) / "state_00000000.hdf"
