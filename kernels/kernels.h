@@ -30,6 +30,7 @@ enum {
   KERNELS_ROW_AVOIDED = 2048,  /* bytes; rows of backends in host memory are no multiple of them */
   KERNELS_PLANE_UNIT = 256,    /* bytes; a plane is an odd number of them */
   KERNELS_HANDLE_BYTES = 64,
+  KERNELS_LOOP = 256, /* elements of minplus_loop */
   KERNELS_MOST_POINTS = 1 << 26 /* of nx and ny: indexed by int, up to 16 places a point */
 };
 
@@ -296,6 +297,10 @@ typedef struct kernels {
   status (*minplus)(const kernels_launch *launch, const kernels_minplus *product);
   /* launch: only context, queue and shape.precision are used. */
   status (*stream)(const kernels_launch *launch, const kernels_stream *stream);
+  /* The loop that a min-plus product is judged by: an addition and a minimum, again and again, of numbers that
+   * stay in registers, on all that computes. in, out: KERNELS_LOOP elements of MEMORY_DEVICE, of which `out` has
+   * no meaning. [out] pairs: additions with a minimum. launch: as above. */
+  status (*minplus_loop)(const kernels_launch *launch, const void *in, void *out, double *pairs);
 
   /* Optional, all or none: records what is enqueued instead of running it, to be run again and again by one
    * launch. Between begin and end nothing may wait, and every queue that takes part must follow MAIN and be
@@ -322,6 +327,10 @@ typedef struct kernels {
   const char *const *variant_names;
   status (*derivative_variant)(const kernels_launch *launch, int variant, axis axis, const void *f,
                                void *out);
+  /* Optional: plainer ways of computing a product with a matrix along y, which does not accumulate. */
+  int minplus_variant_count;
+  const char *const *minplus_variant_names;
+  status (*minplus_variant)(const kernels_launch *launch, int variant, const kernels_minplus *product);
 } kernels;
 
 /* Calls of `apply`, enqueued when they return. Inputs that are differenced along z have valid halos there. */

@@ -73,6 +73,9 @@ status memory_available_cpu(kernels_context *context, size_t *bytes);
 status memory_copy_cpu(kernels_context *context, kernels_queue queue, void *to, const void *from,
                        size_t bytes);
 
+/* Plain ways of computing a min-plus product. */
+enum { MINPLUS_NO_REUSE, MINPLUS_ROWS, MINPLUS_VARIANTS };
+
 /* The numerical slots, compiled once per precision; meaning: kernels.h. */
 #define NUMERICS_CPU(REAL)                                                                                   \
   status apply_cpu_##REAL(const kernels_launch *launch, const kernels_call *call);                           \
@@ -83,6 +86,9 @@ status memory_copy_cpu(kernels_context *context, kernels_queue queue, void *to, 
   status plane_sums_cpu_##REAL(const kernels_launch *launch, const void *f, const void *reference,           \
                                const kernels_weights *weights, kernels_plane_sums *sums);                    \
   status minplus_cpu_##REAL(const kernels_launch *launch, const kernels_minplus *product);                   \
+  status minplus_loop_cpu_##REAL(const kernels_launch *launch, const void *in, void *out, double *pairs);    \
+  status minplus_plain_cpu_##REAL(const kernels_launch *launch, int variant,                                 \
+                                  const kernels_minplus *product);                                           \
   status stream_cpu_##REAL(const kernels_launch *launch, const kernels_stream *stream);
 NUMERICS_CPU(float)
 NUMERICS_CPU(double)

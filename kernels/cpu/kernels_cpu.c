@@ -183,6 +183,21 @@ static status minplus_cpu(const kernels_launch *launch, const kernels_minplus *p
   return is_single(launch) ? minplus_cpu_float(launch, product) : minplus_cpu_double(launch, product);
 }
 
+static status minplus_loop_cpu(const kernels_launch *launch, const void *in, void *out, double *pairs) {
+  return is_single(launch) ? minplus_loop_cpu_float(launch, in, out, pairs)
+                           : minplus_loop_cpu_double(launch, in, out, pairs);
+}
+
+static status minplus_plain_cpu(const kernels_launch *launch, int variant, const kernels_minplus *product) {
+  return is_single(launch) ? minplus_plain_cpu_float(launch, variant, product)
+                           : minplus_plain_cpu_double(launch, variant, product);
+}
+
+static const char *const minplus_names[MINPLUS_VARIANTS] = {
+    [MINPLUS_NO_REUSE] = "no reuse",
+    [MINPLUS_ROWS] = "rows in cache",
+};
+
 static status stream_cpu(const kernels_launch *launch, const kernels_stream *stream) {
   return is_single(launch) ? stream_cpu_float(launch, stream) : stream_cpu_double(launch, stream);
 }
@@ -213,4 +228,8 @@ const kernels kernels_cpu = {
     .plane_sums = plane_sums_cpu,
     .minplus = minplus_cpu,
     .stream = stream_cpu,
+    .minplus_loop = minplus_loop_cpu,
+    .minplus_variant_count = MINPLUS_VARIANTS,
+    .minplus_variant_names = minplus_names,
+    .minplus_variant = minplus_plain_cpu,
 };

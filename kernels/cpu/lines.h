@@ -67,6 +67,22 @@ LINE_INLINE cpu_vector line_abs(cpu_vector a) {
   return (cpu_vector)((cpu_lane_integers)a & ~((cpu_lane_integers){0} + sign));
 }
 
+/* b where neither is less. */
+LINE_INLINE cpu_vector line_min(cpu_vector a, cpu_vector b) {
+#if defined(__AVX512F__)
+  return _Generic((real)0, float
+                  : (cpu_vector)_mm512_min_ps((__m512)a, (__m512)b), double
+                  : (cpu_vector)_mm512_min_pd((__m512d)a, (__m512d)b));
+#elif defined(__AVX__)
+  return _Generic((real)0, float
+                  : (cpu_vector)_mm256_min_ps((__m256)a, (__m256)b), double
+                  : (cpu_vector)_mm256_min_pd((__m256d)a, (__m256d)b));
+#else
+  for (int i = 0; i < LINE; i++) b[i] = a[i] < b[i] ? a[i] : b[i];
+  return b;
+#endif
+}
+
 /* The same value in all places. Less zero, for -0 plus zero is +0. */
 LINE_INLINE cpu_vector line_fill(real value) {
   return value - (cpu_vector){0};

@@ -47,21 +47,6 @@ typedef struct tile {
   cpu_vector value[TILE_ROWS][TILE_LINES];
 } tile;
 
-LINE_INLINE cpu_vector line_min(cpu_vector a, cpu_vector b) {
-#if defined(__AVX512F__)
-  return _Generic((real)0, float
-                  : (cpu_vector)_mm512_min_ps((__m512)a, (__m512)b), double
-                  : (cpu_vector)_mm512_min_pd((__m512d)a, (__m512d)b));
-#elif defined(__AVX__)
-  return _Generic((real)0, float
-                  : (cpu_vector)_mm256_min_ps((__m256)a, (__m256)b), double
-                  : (cpu_vector)_mm256_min_pd((__m256d)a, (__m256d)b));
-#else
-  for (int i = 0; i < LINE; i++) b[i] = a[i] < b[i] ? a[i] : b[i];
-  return b;
-#endif
-}
-
 /* `count` values of k: a[r] is the operand of row r, b that of the columns. */
 static void tile_search(int count, const real *a, ptrdiff_t a_step, const real *b, ptrdiff_t b_step,
                         tile *result) {

@@ -70,6 +70,18 @@ static status minplus(const kernels_launch *launch, const kernels_minplus *produ
                                                      : minplus_double(launch, product);
 }
 
+static status minplus_loop(const kernels_launch *launch, const void *in, void *out, double *pairs) {
+  CHECK(context_enter(launch->context));
+  return launch->shape.precision == PRECISION_SINGLE ? minplus_loop_float(launch, in, out, pairs)
+                                                     : minplus_loop_double(launch, in, out, pairs);
+}
+
+static status minplus_plain(const kernels_launch *launch, int variant, const kernels_minplus *product) {
+  CHECK(context_enter(launch->context));
+  return launch->shape.precision == PRECISION_SINGLE ? minplus_plain_float(launch, variant, product)
+                                                     : minplus_plain_double(launch, variant, product);
+}
+
 /* No planes here: a plain range of elements. */
 static status stream(const kernels_launch *launch, const kernels_stream *what) {
   if (what->elements == 0) return STATUS_OK;
@@ -83,6 +95,11 @@ static const char *const variant_names[VARIANT_COUNT] = {
     [VARIANT_LONG] = "long 32",
     [VARIANT_TILE] = "tile 16x16",
     [VARIANT_PRODUCTION] = "production",
+};
+
+static const char *const minplus_names[MINPLUS_VARIANTS] = {
+    [MINPLUS_NO_REUSE] = "no reuse",
+    [MINPLUS_SHARED] = "shared memory",
 };
 
 extern const kernels kernels_cuda;
@@ -112,6 +129,7 @@ const kernels kernels_cuda = {
     .plane_sums = plane_sums,
     .minplus = minplus,
     .stream = stream,
+    .minplus_loop = minplus_loop,
     .graph_begin = context_graph_begin,
     .graph_end = context_graph_end,
     .graph_launch = context_graph_launch,
@@ -124,4 +142,7 @@ const kernels kernels_cuda = {
     .variant_count = VARIANT_COUNT,
     .variant_names = variant_names,
     .derivative_variant = derivative_variant,
+    .minplus_variant_count = MINPLUS_VARIANTS,
+    .minplus_variant_names = minplus_names,
+    .minplus_variant = minplus_plain,
 };

@@ -15,6 +15,8 @@
   status plane_sums_##REAL(const kernels_launch *launch, const void *f, const void *reference,               \
                            const kernels_weights *weights, kernels_plane_sums *sums);                        \
   status minplus_##REAL(const kernels_launch *launch, const kernels_minplus *product);                       \
+  status minplus_loop_##REAL(const kernels_launch *launch, const void *in, void *out, double *pairs);        \
+  status minplus_plain_##REAL(const kernels_launch *launch, int variant, const kernels_minplus *product);    \
   status stream_##REAL(const kernels_launch *launch, const kernels_stream *stream);                          \
   /* Whether this build has code for the current device. */                                                  \
   cudaError_t vector_image_##REAL(void)
@@ -31,5 +33,8 @@ OPERATION_WAYS(X)
 
 /* Ways of computing a derivative: those before VARIANT_PRODUCTION are pencil tiles. */
 enum { VARIANT_SHORT, VARIANT_LONG, VARIANT_TILE, VARIANT_PRODUCTION, VARIANT_COUNT };
+
+/* Plain ways of computing a min-plus product. */
+enum { MINPLUS_NO_REUSE, MINPLUS_SHARED, MINPLUS_VARIANTS };
 
 #endif

@@ -1,3 +1,6 @@
+#include <math.h>
+#include <stdlib.h>
+
 #include "device.cuh"
 
 /* The min-plus product, as a matrix product is computed: a block of 8 x 8 threads has a tile of SIDE points i
@@ -9,14 +12,23 @@
  * thread's 8 points see 8 entries side by side, and one place before for the next k, so that 15 loaded
  * entries serve 8 values of k.
  *
- * Chunks are visited in groups, that of the least cost first, until no value of the tile can be lowered. */
+ * With a table, chunks are visited in groups, that of the least cost first, until no value of the tile can be
+ * lowered. Of a chunk only those k are computed of which a value of some pencil, with the chunk's least cost,
+ * is below a value of the warp: where few points are in a set, most have none in any of the tile's pencils. */
 
 constexpr int SIDE = 64, PER_THREAD = 8, ACROSS = SIDE / PER_THREAD, THREADS = ACROSS * ACROSS;
-constexpr int CHUNK = 16,
-              STEP = 8; /* values of k in shared memory, and of those with one window in registers */
+constexpr int WARPS = THREADS / 32;
+/* Values of k in shared memory: of a matrix fewer, whose tile lies there, too. */
+__host__ __device__ constexpr int chunk_of(bool table) {
+  return table ? 32 : 16;
+}
+constexpr int STEP = 8; /* values of k with one window in registers */
+constexpr int UNROLL_STEPS = 1;
 constexpr int PITCH = SIDE + VECTOR;
-constexpr int WINDOW = SIDE + CHUNK; /* one entry more than are needed, for vectors */
-constexpr int MOST_VISITS = 1024;
+constexpr int WINDOW = SIDE + chunk_of(true); /* one entry more than are needed, for vectors */
+constexpr int MOST_VISITS = 256;
+/* Values of k of a chunk for which computing all is no slower: one by itself takes a sixth more. */
+constexpr int MANY = 27;
 
 struct product {
   const real *in, *cost;
@@ -28,10 +40,11 @@ struct product {
   int ldx;
   int points, count, tiles;  /* tiles: along i */
   int across;                /* tiles along a row of pencils */
-  int chunks, visits, group; /* chunks in all; visits of `group` chunks each */
-  ptrdiff_t pitch, offset;
+  int visits, group;         /* visits of `group` chunks each */
+  ptrdiff_t pitch;
+  int offset, last; /* of a table: its last entry */
   real least;
-  bool accumulate;
+  bool accumulate, skips;
   unsigned long long *pairs;
 };
 
@@ -44,6 +57,8 @@ struct place {
 struct buffers {
   real *pencils, *costs; /* [2][CHUNK][PITCH]; costs of a table: [2][WINDOW] */
   real *bounds;          /* of visits */
+  real *lows;            /* of half a k of a chunk, by each thread */
+  ptrdiff_t *bases;      /* [2][SIDE]: elements where pencils begin along x, and rows of a matrix */
   int *order;
 };
 
@@ -69,76 +84,91 @@ __device__ __forceinline__ ptrdiff_t pencil_base(const product &m, int pencil) {
   return (ptrdiff_t)(pencil / m.lines) * m.plane_step + (ptrdiff_t)(pencil % m.lines) * m.line_step;
 }
 
-/* A tile [k][number] of rows that have k side by side; element(number) is where a row begins. */
-template <class Element>
+/* A tile [k][number] of rows that have k side by side and begin at `bases`. */
+template <int CHUNK>
 __device__ __forceinline__ void turned_fetch(real *tile, const real *from, int k0, int count, real beyond,
-                                             Element element) {
-#pragma unroll 4
-  for (int e = (int)threadIdx.x; e < SIDE * CHUNK; e += THREADS) {
-    const int k = e % CHUNK;
-    const int number = e / CHUNK;
-    real *to = tile + k * PITCH + number;
-    if (k0 + k < count) {
-      copy_element(to, from + element(number) + k0 + k);
-    } else {
-      *to = beyond;
-    }
+                                             const ptrdiff_t *bases) {
+  const int k = (int)threadIdx.x % CHUNK;
+  const int first = (int)threadIdx.x / CHUNK;
+  real *to = tile + k * PITCH + first;
+  if (k0 + k < count) {
+    from += k0 + k;
+#pragma unroll 8
+    for (int n = 0; n < SIDE; n += THREADS / CHUNK) copy_element(to + n, from + bases[first + n]);
+  } else {
+#pragma unroll 1
+    for (int n = 0; n < SIDE; n += THREADS / CHUNK) to[n] = beyond;
   }
 }
 
-template <bool ALONG_X>
-__device__ __forceinline__ void pencils_fetch(const product &m, const place &at, int k0, real *tile) {
+template <bool ALONG_X, int CHUNK>
+__device__ __forceinline__ void pencils_fetch(const product &m, const place &at, int k0, real *tile,
+                                              const ptrdiff_t *bases) {
   if constexpr (ALONG_X) {
-    turned_fetch(tile, m.in, k0, m.count, infinity(),
-                 [&](int number) { return pencil_base(m, min(at.pencil + number, m.pencils - 1)); });
+    turned_fetch<CHUNK>(tile, m.in, k0, m.count, infinity(), bases);
   } else {
-    constexpr int VECTORS = SIDE / VECTOR;
+    constexpr int VECTORS = SIDE / VECTOR, ROWS = THREADS / VECTORS;
+    const int k = (int)threadIdx.x / VECTORS;
+    const int column = (int)threadIdx.x % VECTORS * VECTOR;
+    /* What lies beyond a row is of no meaning. */
+    const real *from = m.in + at.base + (k0 + k) * m.point_step + min(at.pencil + column, m.ldx - VECTOR);
+    const ptrdiff_t step = ROWS * m.point_step;
+    real *to = tile + k * PITCH + column;
+    if (k0 + CHUNK <= m.count) {
 #pragma unroll
-    for (int e = 0; e < VECTORS * CHUNK / THREADS; e++) {
-      const int k = (e * THREADS + (int)threadIdx.x) / VECTORS;
-      const int column = (e * THREADS + (int)threadIdx.x) % VECTORS * VECTOR;
-      real *to = tile + k * PITCH + column;
-      if (k0 + k < m.count && at.pencil + column < m.ldx) {
-        copy_vector(to, m.in + at.base + (k0 + k) * m.point_step + at.pencil + column);
+      for (int n = 0; n < CHUNK; n += ROWS, from += step) copy_vector(to + n * PITCH, from);
+      return;
+    }
+#pragma unroll 1
+    for (int n = 0; n < CHUNK; n += ROWS, from += step) {
+      if (k0 + k + n < m.count) {
+        copy_vector(to + n * PITCH, from);
       } else {
 #pragma unroll
-        for (int v = 0; v < VECTOR; v++) to[v] = infinity();
+        for (int v = 0; v < VECTOR; v++) to[n * PITCH + v] = infinity();
       }
     }
-  }
-}
-
-template <bool TABLE>
-__device__ __forceinline__ void costs_fetch(const product &m, const place &at, int k0, real *tile) {
-  if constexpr (TABLE) {
-    const ptrdiff_t nearest = m.offset + at.i - k0 - (CHUNK - 1);
-    for (int e = (int)threadIdx.x; e < WINDOW; e += THREADS) {
-      /* Entries beyond those of a point and a value of k repeat the last. */
-      const ptrdiff_t lowest = m.offset - (m.count - 1);
-      const ptrdiff_t highest = m.offset + m.points - 1;
-      const ptrdiff_t entry = min(max(nearest + e, lowest), highest);
-      copy_element(tile + e, m.cost + (entry < 0 ? -entry : entry));
-    }
-  } else {
-    turned_fetch(tile, m.cost, k0, m.count, (real)0,
-                 [&](int number) { return (ptrdiff_t)min(at.i + number, m.points - 1) * m.pitch; });
   }
 }
 
 template <bool ALONG_X, bool TABLE>
 __device__ __forceinline__ void chunk_fetch(const product &m, const place &at, int chunk, int half,
                                             const buffers &b) {
-  pencils_fetch<ALONG_X>(m, at, chunk * CHUNK, b.pencils + half * CHUNK * PITCH);
-  costs_fetch<TABLE>(m, at, chunk * CHUNK, b.costs + half * (TABLE ? WINDOW : CHUNK * PITCH));
+  constexpr int CHUNK = chunk_of(TABLE);
+  pencils_fetch<ALONG_X, CHUNK>(m, at, chunk * CHUNK, b.pencils + half * CHUNK * PITCH, b.bases);
+  if constexpr (TABLE) {
+    const int nearest = m.offset + at.i - chunk * CHUNK - (CHUNK - 1);
+#pragma unroll
+    for (int n = 0; n < WINDOW; n += THREADS) { /* entries beyond the last are of no meaning */
+      const int e = n + (int)threadIdx.x;
+      if (e < WINDOW) copy_element(b.costs + half * WINDOW + e, m.cost + min(abs(nearest + e), m.last));
+    }
+  } else {
+    turned_fetch<CHUNK>(b.costs + half * CHUNK * PITCH, m.cost, chunk * CHUNK, m.count, (real)0,
+                        b.bases + SIDE);
+  }
   copy_commit();
 }
 
 typedef real values[PER_THREAD][PER_THREAD]; /* [point][pencil] */
 
+/* This thread's pencils at one k. */
+__device__ __forceinline__ void pencils_load(const real *pencils, int across, real (&in)[PER_THREAD]) {
+#pragma unroll
+  for (int p = 0; p < PER_THREAD; p += VECTOR)
+    vector_load(pencils + pencil_of(across, p), *reinterpret_cast<real(*)[VECTOR]>(in + p));
+}
+
+__device__ __forceinline__ void values_lower(const real (&in)[PER_THREAD], real add, real (&value)[PER_THREAD]) {
+#pragma unroll
+  for (int p = 0; p < PER_THREAD; p++) value[p] = lesser(in[p] + add, value[p]);
+}
+
 template <bool TABLE>
 __device__ __forceinline__ void chunk_compute(const real *pencils, const real *costs, int down, int across,
                                               values &value) {
-#pragma unroll
+  constexpr int CHUNK = chunk_of(TABLE);
+#pragma unroll UNROLL_STEPS
   for (int k0 = 0; k0 < CHUNK; k0 += STEP) {
     real window[2 * STEP];
     if constexpr (TABLE) vectors_load(costs + down * PER_THREAD + CHUNK - STEP - k0, window);
@@ -146,28 +176,35 @@ __device__ __forceinline__ void chunk_compute(const real *pencils, const real *c
     for (int k = 0; k < STEP; k++) {
       real cost[PER_THREAD], in[PER_THREAD];
       if constexpr (!TABLE) vectors_load(costs + (k0 + k) * PITCH + down * PER_THREAD, cost);
+      pencils_load(pencils + (k0 + k) * PITCH, across, in);
 #pragma unroll
-      for (int p = 0; p < PER_THREAD; p += VECTOR)
-        vector_load(pencils + (k0 + k) * PITCH + pencil_of(across, p),
-                    *reinterpret_cast<real(*)[VECTOR]>(in + p));
-#pragma unroll
-      for (int c = 0; c < PER_THREAD; c++) {
-        const real add = TABLE ? window[c - k + STEP - 1] : cost[c];
-#pragma unroll
-        for (int p = 0; p < PER_THREAD; p++) value[c][p] = lesser(in[p] + add, value[c][p]);
-      }
+      for (int c = 0; c < PER_THREAD; c++) values_lower(in, TABLE ? window[c - k + STEP - 1] : cost[c], value[c]);
     }
+  }
+}
+
+/* Of a chunk with a table only the values of k in `wanted`, a bit each. */
+__device__ __forceinline__ void some_compute(const real *pencils, const real *costs, unsigned wanted, int down,
+                                             int across, values &value) {
+#pragma unroll 1
+  for (; wanted != 0; wanted &= wanted - 1) {
+    const int k = __ffs((int)wanted) - 1;
+    const real *cost = costs + down * PER_THREAD + chunk_of(true) - 1 - k;
+    real in[PER_THREAD];
+    pencils_load(pencils + k * PITCH, across, in);
+#pragma unroll
+    for (int c = 0; c < PER_THREAD; c++) values_lower(in, cost[c], value[c]);
   }
 }
 
 /* The least cost of the tile's points with the chunks of visit v. */
 __device__ __forceinline__ real visit_bound(const product &m, const place &at, int v) {
-  const ptrdiff_t k0 = (ptrdiff_t)v * m.group * CHUNK;
-  const ptrdiff_t k1 = min(k0 + (ptrdiff_t)m.group * CHUNK, (ptrdiff_t)m.count);
-  const ptrdiff_t i1 = min(at.i + SIDE, m.points);
+  const int k0 = v * m.group * chunk_of(true);
+  const int k1 = min(k0 + m.group * chunk_of(true), m.count);
+  const int i1 = min(at.i + SIDE, m.points);
   real least = infinity();
-  for (ptrdiff_t entry = m.offset + at.i - (k1 - 1); entry <= m.offset + i1 - 1 - k0; entry++)
-    least = lesser(m.cost[entry < 0 ? -entry : entry], least);
+  for (int entry = m.offset + at.i - (k1 - 1); entry <= m.offset + i1 - 1 - k0; entry++)
+    least = lesser(m.cost[abs(entry)], least);
   return least;
 }
 
@@ -181,123 +218,191 @@ __device__ __forceinline__ void visits_sort(const product &m, const place &at, c
       before += b.bounds[u] < b.bounds[v] || (b.bounds[u] == b.bounds[v] && u < v);
     b.order[before] = v;
   }
-  __syncthreads();
 }
 
-/* Element of `out`. */
-template <bool ALONG_X>
-__device__ __forceinline__ ptrdiff_t out_at(const product &m, const place &at, int point, int pencil) {
-  return ALONG_X ? pencil_base(m, at.pencil + pencil) + at.i + point
-                 : at.base + (at.i + point) * m.point_step + at.pencil + pencil;
+template <bool ALONG_X, bool TABLE>
+__device__ __forceinline__ void bases_fill(const product &m, const place &at, const buffers &b) {
+  const int number = (int)threadIdx.x;
+  static_assert(THREADS == SIDE, "one pencil and one row of a matrix for each thread");
+  if constexpr (ALONG_X) b.bases[number] = pencil_base(m, min(at.pencil + number, m.pencils - 1));
+  if constexpr (!TABLE) b.bases[SIDE + number] = min(at.i + number, m.points - 1) * m.pitch;
 }
 
-__device__ __forceinline__ bool value_exists(const product &m, const place &at, int point, int pencil) {
-  return at.i + point < m.points && at.pencil + pencil < m.pencils;
-}
-
-/* Places of no meaning hold a number that never wants a search. */
-template <bool ALONG_X>
-__device__ __forceinline__ void values_open(const product &m, const place &at, int down, int across,
-                                            values &value) {
+/* Calls visit(lanes, address, vector) for all vectors of this thread's values, which lie along x: along pencils
+ * or across them. lanes: those of points, from the first on. */
+template <bool ALONG_X, class Visit>
+__device__ __forceinline__ void vectors_visit(const product &m, const place &at, const buffers &b, int down,
+                                              int across, values &value, Visit visit) {
 #pragma unroll
-  for (int c = 0; c < PER_THREAD; c++) {
+  for (int outer = 0; outer < PER_THREAD; outer++) {
 #pragma unroll
-    for (int p = 0; p < PER_THREAD; p++) {
-      const int point = down * PER_THREAD + c;
-      const int pencil = pencil_of(across, p);
-      value[c][p] = infinity();
-      if (!value_exists(m, at, point, pencil)) {
-        value[c][p] = -infinity();
-      } else if (m.accumulate) {
-        value[c][p] = m.out[out_at<ALONG_X>(m, at, point, pencil)];
-      }
+    for (int inner = 0; inner < PER_THREAD; inner += VECTOR) {
+      const int point = down * PER_THREAD + (ALONG_X ? inner : outer);
+      const int pencil = pencil_of(across, ALONG_X ? outer : inner);
+      const int points = m.points - at.i - point, pencils = m.pencils - at.pencil - pencil;
+      const int lanes = ALONG_X ? (pencils > 0 ? points : 0) : (points > 0 ? pencils : 0);
+      real *const to = m.out + (ALONG_X ? b.bases[pencil] + at.i + point
+                                        : at.base + (at.i + point) * m.point_step + at.pencil + pencil);
+      real some[VECTOR];
+#pragma unroll
+      for (int v = 0; v < VECTOR; v++) some[v] = ALONG_X ? value[inner + v][outer] : value[outer][inner + v];
+      visit(lanes, to, some);
+#pragma unroll
+      for (int v = 0; v < VECTOR; v++) (ALONG_X ? value[inner + v][outer] : value[outer][inner + v]) = some[v];
     }
   }
+}
+
+/* Lanes without a point hold a number that never wants a search. */
+template <bool ALONG_X>
+__device__ __forceinline__ void values_open(const product &m, const place &at, const buffers &b, int down,
+                                            int across, values &value) {
+  vectors_visit<ALONG_X>(m, at, b, down, across, value, [&](int lanes, real *out, real(&some)[VECTOR]) {
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) some[v] = infinity();
+    if (lanes > 0 && m.accumulate) vector_load(out, some);
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) some[v] = v < lanes ? some[v] : -infinity();
+  });
 }
 
 /* Adding zero turns -0 into +0. */
 template <bool ALONG_X>
-__device__ __forceinline__ void values_close(const product &m, const place &at, int down, int across,
-                                             const values &value) {
+__device__ __forceinline__ void values_close(const product &m, const place &at, const buffers &b, int down,
+                                             int across, values &value) {
+  vectors_visit<ALONG_X>(m, at, b, down, across, value, [&](int lanes, real *out, real(&some)[VECTOR]) {
 #pragma unroll
-  for (int c = 0; c < PER_THREAD; c++) {
-#pragma unroll
-    for (int p = 0; p < PER_THREAD; p++) {
-      const int point = down * PER_THREAD + c;
-      const int pencil = pencil_of(across, p);
-      if (value_exists(m, at, point, pencil))
-        m.out[out_at<ALONG_X>(m, at, point, pencil)] = value[c][p] + (real)0;
-    }
-  }
+    for (int v = 0; v < VECTOR; v++) some[v] += (real)0;
+    if (lanes > 0) vector_store(out, some);
+  });
 }
 
-__device__ __forceinline__ bool values_above(const values &value, real bound) {
+__device__ __forceinline__ real values_most(const values &value) {
   real most = value[0][0];
 #pragma unroll
   for (int c = 0; c < PER_THREAD; c++) {
 #pragma unroll
-    for (int p = 0; p < PER_THREAD; p++) most = value[c][p] > most ? value[c][p] : most;
+    for (int p = 0; p < PER_THREAD; p++) most = -lesser(-value[c][p], -most);
   }
-  return most > bound;
+  return most;
 }
+
+/* The values of k of a chunk that can lower a value of the warp, all of which are `most` at most; `bound`: no
+ * cost of the chunk is below it. Each thread looks at half a k. */
+__device__ __forceinline__ unsigned chunk_wanted(const real *pencils, const buffers &b, real bound, real most) {
+  constexpr int CHUNK = chunk_of(true), PART = SIDE * CHUNK / THREADS;
+  static_assert(CHUNK == 32 && PART == SIDE / 2, "a lane for each k, and two threads");
+  const int thread = (int)threadIdx.x;
+  const int lane = thread % 32;
+  real low = infinity();
+#pragma unroll
+  for (int e = 0; e < PART; e += VECTOR) {
+    real some[VECTOR];
+    vector_load(pencils + thread % CHUNK * PITCH + thread / CHUNK * PART + e, some);
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) low = lesser(some[v], low);
+  }
+  b.lows[thread] = low;
+  __syncthreads();
+  return __ballot_sync(0xffffffffU, lesser(b.lows[lane], b.lows[lane + CHUNK]) + bound < most);
+}
+
+__device__ __forceinline__ real warp_most(real most) {
+#pragma unroll
+  for (int o = 16; o > 0; o /= 2) most = -lesser(-__shfl_down_sync(0xffffffffU, most, o), -most);
+  return __shfl_sync(0xffffffffU, most, 0);
+}
+
+/* A place in the order of visits. */
+struct cursor {
+  int visit, part; /* chunk `part` of the visit's group */
+
+  __device__ __forceinline__ void advance(const product &m) {
+    if (++part < m.group) return;
+    part = 0;
+    visit++;
+  }
+};
 
 /* Comparing all values costs as much as half a value of k: at first after each chunk, later after every
  * fourth. */
 __device__ __forceinline__ bool visit_asks(int step) {
-  return step < 8 || step % 4 == 0;
+  return step < 4 || step % 4 == 0;
 }
 
-/* Returns how many chunks it took. Chunk `step` in the order of visits. */
+/* Returns how many values of k this warp took. Chunk `step` in the order of visits. */
 template <bool ALONG_X, bool TABLE>
 __device__ __forceinline__ int tile_fill(const product &m, const place &at, const buffers &b, int down,
                                          int across, values &value) {
-  const auto chunk = [&](int step) {
-    return TABLE ? b.order[step / m.group] * m.group + step % m.group : step;
+  constexpr int CHUNK = chunk_of(TABLE);
+  const auto fetch = [&](const cursor &c, int half) {
+    chunk_fetch<ALONG_X, TABLE>(m, at, TABLE ? b.order[c.visit] * m.group + c.part : c.visit, half, b);
   };
-  const int steps = TABLE ? m.visits * m.group : m.chunks;
-  int step = 0;
-  chunk_fetch<ALONG_X, TABLE>(m, at, chunk(0), 0, b);
+  cursor here = {0, 0}, next = {0, 0};
+  int half = 0, taken = 0;
+  real most = infinity();
+  fetch(here, half);
   copy_wait<0>();
   __syncthreads();
-  while (true) {
-    const int next = step + 1;
-    if (next < steps) chunk_fetch<ALONG_X, TABLE>(m, at, chunk(next), next % 2, b);
-    chunk_compute<TABLE>(b.pencils + step % 2 * CHUNK * PITCH,
-                         b.costs + step % 2 * (TABLE ? WINDOW : CHUNK * PITCH), down, across, value);
+  for (int step = 1;; step++, half = 1 - half) {
+    const real *pencils = b.pencils + half * CHUNK * PITCH;
+    const real *costs = b.costs + half * (TABLE ? WINDOW : CHUNK * PITCH);
+    next.advance(m);
+    if (next.visit < m.visits) fetch(next, 1 - half);
+    unsigned wanted = ~0U;
+    if constexpr (TABLE) {
+      if (m.skips) wanted = chunk_wanted(pencils, b, b.bounds[b.order[here.visit]], most);
+    }
+    const int count = TABLE ? __popc(wanted) : CHUNK;
+    if (!TABLE || count >= MANY) {
+      chunk_compute<TABLE>(pencils, costs, down, across, value);
+      taken += CHUNK;
+    } else {
+      some_compute(pencils, costs, wanted, down, across, value);
+      taken += count;
+    }
     copy_wait<0>();
-    step = next;
-    if (step == steps) return step;
-    if (TABLE && visit_asks(step)) {
-      const real bound = m.least + b.bounds[b.order[step / m.group]];
-      if (!__syncthreads_or(values_above(value, bound))) return step;
+    here = next;
+    if (here.visit == m.visits) return taken;
+    if (TABLE && m.skips && visit_asks(step)) {
+      const real own = values_most(value);
+      most = warp_most(own);
+      if (!__syncthreads_or(own > m.least + b.bounds[b.order[here.visit]])) return taken;
     } else {
       __syncthreads();
     }
   }
 }
 
+template <bool TABLE> __host__ __device__ constexpr size_t costs_elements() {
+  return 2 * (TABLE ? WINDOW : chunk_of(TABLE) * PITCH);
+}
+
 /* Registers for 8 resident blocks in single precision, 4 in double. */
 template <bool ALONG_X, bool TABLE>
-__global__ void __launch_bounds__(THREADS, by_precision_value(8, 4))
+static __global__ void __launch_bounds__(THREADS, by_precision_value(8, 4))
     minplus_kernel(const __grid_constant__ product m) {
   const int tile = (int)(blockIdx.x % (unsigned)m.tiles);
   const int bundle = (int)(blockIdx.x / (unsigned)m.tiles);
   const place at = {tile * SIDE, bundle % m.across * SIDE, bundle / m.across * m.line_step};
-  real *memory = reinterpret_cast<real *>(block_memory());
   buffers b;
-  b.pencils = memory;
-  b.costs = b.pencils + 2 * CHUNK * PITCH;
-  b.bounds = b.costs + 2 * (TABLE ? WINDOW : CHUNK * PITCH);
+  b.pencils = reinterpret_cast<real *>(block_memory());
+  b.costs = b.pencils + 2 * chunk_of(TABLE) * PITCH;
+  b.bases = reinterpret_cast<ptrdiff_t *>(b.costs + costs_elements<TABLE>());
+  b.lows = reinterpret_cast<real *>(b.bases + 2 * SIDE);
+  b.bounds = b.lows + THREADS;
   b.order = reinterpret_cast<int *>(b.bounds + MOST_VISITS);
   const int across = (int)threadIdx.x % ACROSS;
   const int down = (int)threadIdx.x / ACROSS;
   values value;
-  values_open<ALONG_X>(m, at, down, across, value);
+  bases_fill<ALONG_X, TABLE>(m, at, b);
   if constexpr (TABLE) visits_sort(m, at, b);
-  const int steps = tile_fill<ALONG_X, TABLE>(m, at, b, down, across, value);
-  values_close<ALONG_X>(m, at, down, across, value);
-  if (m.pairs != nullptr && threadIdx.x == 0)
-    atomicAdd(m.pairs, (unsigned long long)steps * (CHUNK * SIDE * SIDE));
+  __syncthreads();
+  values_open<ALONG_X>(m, at, b, down, across, value);
+  const int taken = tile_fill<ALONG_X, TABLE>(m, at, b, down, across, value);
+  values_close<ALONG_X>(m, at, b, down, across, value);
+  if (m.pairs != nullptr && threadIdx.x % 32 == 0)
+    atomicAdd(m.pairs, (unsigned long long)taken * (SIDE * SIDE / WARPS));
 }
 
 /* Along x all rows are pencils; along y and z a row of pencils lies in x. */
@@ -310,8 +415,9 @@ static product product_make(const kernels_launch *launch, const kernels_minplus 
   m.ldx = s->ldx;
   m.count = what->count;
   m.pitch = what->pitch;
-  m.offset = what->offset;
+  m.offset = (int)what->offset;
   m.least = (real)what->least;
+  m.skips = m.least > -(real)INFINITY;
   m.accumulate = what->accumulate != 0;
   m.pairs = what->pairs;
   m.point_step = what->along == AXIS_Y ? s->ldx : s->plane;
@@ -322,16 +428,19 @@ static product product_make(const kernels_launch *launch, const kernels_minplus 
   m.points = what->along == AXIS_X ? s->nx : what->along == AXIS_Y ? s->ny : s->nz;
   m.tiles = divide_up(m.points, SIDE);
   m.across = divide_up(m.pencils, SIDE);
-  m.chunks = divide_up(m.count, CHUNK);
-  m.group = divide_up(m.chunks, MOST_VISITS);
-  m.visits = divide_up(m.chunks, m.group);
+  m.last = max(abs(m.offset + m.points - 1), abs(m.offset - (m.count - 1)));
+  const bool table = m.pitch == 0;
+  const int chunks = divide_up(m.count, chunk_of(table));
+  m.group = table ? divide_up(chunks, MOST_VISITS) : 1;
+  m.visits = divide_up(chunks, m.group);
   return m;
 }
 
 template <bool ALONG_X, bool TABLE>
 static void minplus_launch(const kernels_launch *launch, const product &m, int rows) {
-  const size_t elements = 2 * (CHUNK * PITCH + (TABLE ? WINDOW : CHUNK * PITCH)) + MOST_VISITS;
-  const size_t shared = elements * sizeof(real) + MOST_VISITS * sizeof(int);
+  const size_t elements = 2 * chunk_of(TABLE) * PITCH + costs_elements<TABLE>() + THREADS + MOST_VISITS;
+  const size_t shared =
+      elements * sizeof(real) + 2 * SIDE * sizeof(ptrdiff_t) + MOST_VISITS * sizeof(int);
   const unsigned blocks = (unsigned)m.tiles * (unsigned)m.across * (unsigned)rows;
   kernel_launch(minplus_kernel<ALONG_X, TABLE>, blocks, THREADS, shared, launch_stream(launch), m);
 }

@@ -7,7 +7,7 @@
 #include "bench.h"
 
 const char bench_options_help[] =
-    "Usage: fdbench [kernels|pencils|halo|io|all ...] [options]\n"
+    "Usage: fdbench [kernels|pencils|minplus|halo|io|all ...] [options]\n"
     "       mpirun -np RANKS fdbench [halo|io|all ...] [options]\n"
     "\n"
     "Measures this machine and writes bench.json; every figure stands beside a plain loop, copy or write of "
@@ -19,6 +19,9 @@ const char bench_options_help[] =
     "            reads and writes (the better of ordinary and non-temporal stores); then the pencils (rank 0 "
     "alone)\n"
     "  pencils   the report of NVIDIA's finite-difference posts: error, time and bandwidth of every variant\n"
+    "  minplus   min-plus products: pairs per second, share of a loop of additions and minima in registers; the\n"
+    "            full search along x, y, z; square matrices, plain ways, too; transforms of few points (rank 0\n"
+    "            alone)\n"
     "  halo      exchange of 4 planes each way, planes of 64^2 to 1024^2 (on one rank: plain copies)\n"
     "  io        states written and read, against plain files of the same bytes\n"
     "  all       all of them (default)\n"
@@ -26,6 +29,9 @@ const char bench_options_help[] =
     "  --backend auto|cpu|cuda      default auto\n"
     "  --grid NX[xNYxNZ][,...]      points of kernels and io (default 512 on devices, 320 in host memory)\n"
     "  --pencils N[,...]            cubes of the pencil report (default 64,128,256, and 512 on devices)\n"
+    "  --lengths N[,...]            minplus: points of a pencil (default 512,1024, and 2048 on devices)\n"
+    "  --matrices N[,...]           minplus: rows (default 1000, and 2000,4000,8000 on devices)\n"
+    "  --transforms N[,...]         minplus: cubes (default 512 on devices, 256 in host memory)\n"
     "  --planes N[,...]             sides of the planes exchanged (default 64,128,256,512,1024)\n"
     "  --precision single|double|both   default both\n"
     "  --ranges whole|edges|thin|all    of planes (default whole): edges adds 2 x 4 edge planes + interior\n"
@@ -43,6 +49,9 @@ const char bench_options_help[] =
 static const struct option long_options[] = {{"backend", required_argument, NULL, 'b'},
                                              {"grid", required_argument, NULL, 'g'},
                                              {"pencils", required_argument, NULL, 'n'},
+                                             {"lengths", required_argument, NULL, 'L'},
+                                             {"matrices", required_argument, NULL, 'M'},
+                                             {"transforms", required_argument, NULL, 'T'},
                                              {"planes", required_argument, NULL, 'l'},
                                              {"precision", required_argument, NULL, 'p'},
                                              {"ranges", required_argument, NULL, 'r'},
@@ -105,10 +114,11 @@ static status parse_grids(const char *text, bench_options *options) {
   }
 }
 
-static status parse_sides(const char *option, const char *text, int64_t sides[], int *count) {
-  static const char accepted[] = "up to 8 numbers from 16 to 2048 between commas";
+static status parse_sides(const char *option, const char *text, int64_t most, int64_t sides[], int *count) {
+  char accepted[64];
+  (void)snprintf(accepted, sizeof accepted, "up to 8 numbers from 16 to %lld between commas", (long long)most);
   for (const char *at = text;; at++) {
-    if (*count == BENCH_GRIDS || !parse_number(&at, 16, 2048, &sides[*count]))
+    if (*count == BENCH_GRIDS || !parse_number(&at, 16, most, &sides[*count]))
       return refuse(option, text, accepted);
     ++*count;
     if (*at == '\0') return STATUS_OK;
@@ -164,9 +174,15 @@ static status parse_option(int option, const char *text, bench_options *options)
   case 'g':
     return parse_grids(text, options);
   case 'n':
-    return parse_sides("--pencils", text, options->cubes, &options->cube_count);
+    return parse_sides("--pencils", text, 2048, options->cubes, &options->cube_count);
   case 'l':
-    return parse_sides("--planes", text, options->planes, &options->plane_count);
+    return parse_sides("--planes", text, 2048, options->planes, &options->plane_count);
+  case 'L':
+    return parse_sides("--lengths", text, 65536, options->lengths, &options->length_count);
+  case 'M':
+    return parse_sides("--matrices", text, 65536, options->matrices, &options->matrix_count);
+  case 'T':
+    return parse_sides("--transforms", text, 2048, options->transforms, &options->transform_count);
   case 'p':
     return parse_precision(text, options);
   case 'r':
@@ -192,15 +208,17 @@ static status parse_part(const char *text, bench_options *options) {
   const int all = strcmp(text, "all") == 0;
   const int kernels = all || strcmp(text, "kernels") == 0;
   const int pencils = kernels || strcmp(text, "pencils") == 0;
+  const int minplus = all || strcmp(text, "minplus") == 0;
   const int halo = all || strcmp(text, "halo") == 0;
   const int io = all || strcmp(text, "io") == 0;
-  if (!(pencils || halo || io)) {
+  if (!(pencils || minplus || halo || io)) {
     return status_fail(STATUS_USAGE,
-                       "unknown part '%s'; accepted: kernels, pencils, halo, io, all; see fdbench --help",
+                       "unknown part '%s'; accepted: kernels, pencils, minplus, halo, io, all; see fdbench --help",
                        text);
   }
   options->kernels |= kernels;
   options->pencils |= pencils;
+  options->minplus |= minplus;
   options->halo |= halo;
   options->io |= io;
   return STATUS_OK;
@@ -220,8 +238,8 @@ status bench_options_parse(int argc, char **argv, bench_options *options) {
     if (found == '?') {
       return status_fail(
           STATUS_USAGE,
-          "unknown option '%s'; accepted: --backend, --grid, --pencils, --planes, --precision, --ranges, "
-          "--only, --threads, --repeat, --directory, --output, --help",
+          "unknown option '%s'; accepted: --backend, --grid, --pencils, --lengths, --matrices, --transforms, "
+          "--planes, --precision, --ranges, --only, --threads, --repeat, --directory, --output, --help",
           argv[optind - 1]);
     }
     CHECK(parse_option(found, optarg, options));

@@ -22,6 +22,18 @@ static void choose_sizes(bench *bench) {
     options->cube_count = host ? 3 : 4;
     for (int i = 0; i < options->cube_count; i++) options->cubes[i] = (int64_t)64 << i;
   }
+  if (options->length_count == 0) {
+    options->length_count = host ? 2 : 3;
+    for (int i = 0; i < options->length_count; i++) options->lengths[i] = (int64_t)512 << i;
+  }
+  if (options->matrix_count == 0) {
+    options->matrix_count = host ? 1 : 4;
+    for (int i = 0; i < options->matrix_count; i++) options->matrices[i] = (int64_t)1000 << i;
+  }
+  if (options->transform_count == 0) {
+    options->transforms[0] = host ? 256 : 512;
+    options->transform_count = 1;
+  }
   if (options->plane_count == 0) {
     options->plane_count = 5;
     for (int i = 0; i < options->plane_count; i++) options->planes[i] = (int64_t)64 << i;
@@ -75,6 +87,7 @@ static status measure(bench *bench) {
   CHECK(bench_open(bench));
   if (bench->options.kernels) CHECK(alone(bench, bench_kernels));
   if (bench->options.pencils) CHECK(alone(bench, bench_pencils));
+  if (bench->options.minplus) CHECK(alone(bench, bench_minplus));
   if (bench->options.halo) CHECK(bench_halo(bench));
   if (bench->options.io) CHECK(bench_io(bench));
   CHECK(agree(bench->comm, bench->rank == 0 ? bench_report_write(bench) : STATUS_OK));

@@ -103,6 +103,17 @@ template <class T> T __shfl_down_sync(unsigned, T value, int delta) {
   const int lane = machine::lane() + delta;
   return machine::exchanged(value, lane < 32 ? lane : machine::lane());
 }
+inline unsigned __ballot_sync(unsigned, int vote) {
+  unsigned votes = 0;
+  for (int lane = 0; lane < 32; lane++) votes |= (unsigned)(machine::exchanged(vote, lane) != 0) << lane;
+  return votes;
+}
+inline int __popc(unsigned word) {
+  return __builtin_popcount(word);
+}
+inline int __ffs(int word) {
+  return __builtin_ffs(word);
+}
 inline double __longlong_as_double(long long bits) {
   double value;
   std::memcpy(&value, &bits, sizeof value);

@@ -1,0 +1,121 @@
+#include "device.cuh"
+
+/* What fdbench has beside the min-plus product: the loop of additions and minima in registers that it is judged
+ * by, and plainer ways of computing it. */
+
+constexpr int LOOP_THREADS = 64, LOOP_BLOCKS = by_precision_value(8, 4); /* a multiprocessor's */
+constexpr int LOOP_SIDE = 8;                                             /* sums of a thread, both ways */
+constexpr int LOOP_STEPS = 2048;
+static_assert(KERNELS_LOOP >= 2 * LOOP_SIDE + LOOP_THREADS, "operands and results of the loop");
+
+__device__ __forceinline__ real infinite() {
+  return (real)__longlong_as_double(0x7ff0000000000000LL);
+}
+
+__device__ __forceinline__ real lesser(real a, real b) {
+  if constexpr (SINGLE) {
+    return fminf((float)a, (float)b);
+  } else {
+    return a < b ? a : b;
+  }
+}
+
+/* A sum depends on the one before, so that no addition can be left out. */
+static __global__ void __launch_bounds__(LOOP_THREADS, LOOP_BLOCKS)
+    loop_kernel(const real *__restrict__ in, real *__restrict__ out) {
+  real add[LOOP_SIDE], most[LOOP_SIDE], sum[LOOP_SIDE][LOOP_SIDE];
+#pragma unroll
+  for (int i = 0; i < LOOP_SIDE; i++) {
+    add[i] = in[i];
+    most[i] = in[LOOP_SIDE + i];
+#pragma unroll
+    for (int j = 0; j < LOOP_SIDE; j++) sum[i][j] = (real)((int)threadIdx.x + i + j);
+  }
+#pragma unroll 4
+  for (int step = 0; step < LOOP_STEPS; step++) {
+#pragma unroll
+    for (int i = 0; i < LOOP_SIDE; i++) {
+#pragma unroll
+      for (int j = 0; j < LOOP_SIDE; j++) sum[i][j] = lesser(sum[i][j] + add[j], most[i]);
+    }
+  }
+  real least = sum[0][0];
+#pragma unroll
+  for (int i = 0; i < LOOP_SIDE; i++) {
+#pragma unroll
+    for (int j = 0; j < LOOP_SIDE; j++) least = lesser(sum[i][j], least);
+  }
+  if (blockIdx.x == 0) out[threadIdx.x] = least;
+}
+
+extern "C" status NAME(minplus_loop)(const kernels_launch *launch, const void *in, void *out, double *pairs) {
+  const int blocks = launch->context->multiprocessors * LOOP_BLOCKS;
+  kernel_launch(loop_kernel, (unsigned)blocks, LOOP_THREADS, 0, launch_stream(launch),
+                static_cast<const real *>(in), static_cast<real *>(out));
+  *pairs = (double)blocks * LOOP_THREADS * LOOP_SIDE * LOOP_SIDE * LOOP_STEPS;
+  return context_launched(launch->context, launch->queue, "kernel loop of additions and minima");
+}
+
+/* A product with a matrix along y. */
+struct plain_product {
+  const real *in, *cost;
+  real *out;
+  int nx, points, count, ldx;
+  ptrdiff_t pitch, plane;
+};
+
+constexpr int PLAIN_SIDE = 16; /* of a block's tile, one value per thread */
+
+/* Each thread reads all that its value needs. */
+static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
+    plain_kernel(const __grid_constant__ plain_product m) {
+  const int x = (int)blockIdx.x * PLAIN_SIDE + (int)threadIdx.x % PLAIN_SIDE;
+  const int i = (int)blockIdx.y * PLAIN_SIDE + (int)threadIdx.x / PLAIN_SIDE;
+  if (x >= m.nx || i >= m.points) return;
+  const real *in = m.in + (ptrdiff_t)blockIdx.z * m.plane + x;
+  const real *cost = m.cost + i * m.pitch;
+  real least = infinite();
+  for (int k = 0; k < m.count; k++) least = lesser(in[(ptrdiff_t)k * m.ldx] + cost[k], least);
+  m.out[(ptrdiff_t)blockIdx.z * m.plane + (ptrdiff_t)i * m.ldx + x] = least + (real)0;
+}
+
+/* A block loads PLAIN_SIDE values of k for all its threads. */
+static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
+    shared_kernel(const __grid_constant__ plain_product m) {
+  __shared__ real values[PLAIN_SIDE][PLAIN_SIDE], costs[PLAIN_SIDE][PLAIN_SIDE];
+  const int column = (int)threadIdx.x % PLAIN_SIDE;
+  const int row = (int)threadIdx.x / PLAIN_SIDE;
+  const int x = (int)blockIdx.x * PLAIN_SIDE + column;
+  const int i = (int)blockIdx.y * PLAIN_SIDE + row;
+  const real *in = m.in + (ptrdiff_t)blockIdx.z * m.plane;
+  real least = infinite();
+  for (int k0 = 0; k0 < m.count; k0 += PLAIN_SIDE) {
+    const bool there = k0 + row < m.count && x < m.nx;
+    values[row][column] = there ? in[(ptrdiff_t)(k0 + row) * m.ldx + x] : infinite();
+    costs[row][column] = k0 + column < m.count && i < m.points ? m.cost[i * m.pitch + k0 + column] : (real)0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < PLAIN_SIDE; k++) least = lesser(values[k][column] + costs[row][k], least);
+    __syncthreads();
+  }
+  if (x < m.nx && i < m.points)
+    m.out[(ptrdiff_t)blockIdx.z * m.plane + (ptrdiff_t)i * m.ldx + x] = least + (real)0;
+}
+
+extern "C" status NAME(minplus_plain)(const kernels_launch *launch, int variant, const kernels_minplus *what) {
+  const kernels_shape *s = &launch->shape;
+  const plain_product m = {static_cast<const real *>(what->in),
+                           static_cast<const real *>(what->cost),
+                           static_cast<real *>(what->out),
+                           s->nx,
+                           s->ny,
+                           what->count,
+                           s->ldx,
+                           what->pitch,
+                           s->plane};
+  const dim3 grid((unsigned)divide_up(m.nx, PLAIN_SIDE), (unsigned)divide_up(m.points, PLAIN_SIDE),
+                  (unsigned)s->nz);
+  kernel_launch(variant == MINPLUS_NO_REUSE ? plain_kernel : shared_kernel, grid, PLAIN_SIDE * PLAIN_SIDE, 0,
+                launch_stream(launch), m);
+  return context_launched(launch->context, launch->queue, "kernel of a plain min-plus product");
+}
