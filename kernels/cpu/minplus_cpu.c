@@ -36,6 +36,7 @@ typedef struct search {
   int points;           /* of `out` along the axis */
   int width;            /* points i of a tile */
   int panel_width;      /* pencils of a tile */
+  ptrdiff_t panel;      /* elements of a panel, and of its least values */
   int blocks, chunks;   /* of i and of k */
   real *costs;          /* the mirrored table, or the matrix packed in blocks of i */
   ptrdiff_t block_step; /* from block to block in `costs` */
@@ -64,15 +65,15 @@ static void tile_search(int count, const real *a, ptrdiff_t a_step, const real *
   *result = t;
 }
 
-/* Whether a value of the tile is above `bound`. */
-static int tile_above(const tile *t, real bound) {
+/* The largest value of the tile. */
+static real tile_most(const tile *t) {
   cpu_vector least = -t->value[0][0];
   for (int r = 0; r < TILE_ROWS; r++) {
     for (int l = 0; l < TILE_LINES; l++) least = line_min(-t->value[r][l], least);
   }
-  int above = 0;
-  for (int i = 0; i < LINE; i++) above |= least[i] < -bound;
-  return above;
+  real most = -least[0];
+  for (int i = 1; i < LINE; i++) most = -least[i] > most ? -least[i] : most;
+  return most;
 }
 
 /* What the tile holds before the search. Places of no meaning hold a number that never wants a search. */
@@ -98,13 +99,16 @@ static void tile_close(const tile *t, real *const rows[], int row_count) {
   }
 }
 
-/* All chunks that can lower a value of the tile of block `block`. Returns the values of k that these hold. */
-static int tile_fill(const search *s, const real *panel, int block, tile *t) {
+/* All chunks that can lower a value of the tile of block `block`. lows: no value of a chunk of the panel is
+ * below its entry. Returns the values of k that these chunks hold. */
+static int tile_fill(const search *s, const real *panel, const real *lows, int block, tile *t) {
   const real *costs = s->costs + block * s->block_step;
   const visit *visits = s->visits + (ptrdiff_t)block * s->chunks;
+  const real least = (real)s->product->least;
+  real most = tile_most(t);
   int searched = 0;
-  for (int v = 0; v < s->chunks; v++) {
-    if (!tile_above(t, (real)s->product->least + visits[v].bound)) break;
+  for (int v = 0; v < s->chunks && most > least + visits[v].bound; v++) {
+    if (!(most > lows[visits[v].chunk] + visits[v].bound)) continue;
     const int k = visits[v].chunk * CHUNK;
     const int count = s->product->count - k < CHUNK ? s->product->count - k : CHUNK;
     const real *cost = costs + k * s->cost_step;
@@ -115,6 +119,7 @@ static int tile_fill(const search *s, const real *panel, int block, tile *t) {
       tile_search(count, cost, s->cost_step, in, TILE_COLUMNS, t);
     }
     searched += count;
+    if (least > (real)-INFINITY) most = tile_most(t);
   }
   return searched;
 }
@@ -170,11 +175,31 @@ static void panel_pack(const search *s, const job *j, real *panel) {
   }
 }
 
+/* The least value of each chunk of the panel; -infinity where nothing is to be skipped. */
+static void panel_lows(const search *s, const real *panel, real *lows) {
+  for (int chunk = 0; chunk < s->chunks; chunk++) {
+    const int k = chunk * CHUNK;
+    const int count = s->product->count - k < CHUNK ? s->product->count - k : CHUNK;
+    const real *values = panel + (ptrdiff_t)k * s->panel_width;
+    const int end = count * s->panel_width;
+    cpu_vector low = line_fill((real)INFINITY);
+    int at = 0;
+    for (; at + LINE <= end; at += LINE) low = line_min(line_load(values + at), low);
+    real least = low[0];
+    for (int i = 1; i < LINE; i++) least = low[i] < least ? low[i] : least;
+    for (; at < end; at++) least = values[at] < least ? values[at] : least;
+    lows[chunk] = s->product->least > (double)-INFINITY ? least : (real)-INFINITY;
+  }
+}
+
+/* panel: for s->panel elements. */
 static long long job_run(const search *s, ptrdiff_t index, real *panel) {
   const job j = job_of(s, index);
   real *out = s->product->out;
+  real *lows = panel + (ptrdiff_t)s->product->count * s->panel_width;
   long long searched = 0;
   panel_pack(s, &j, panel);
+  panel_lows(s, panel, lows);
   for (int block = 0; block < s->blocks; block++) {
     const int i = block * s->width;
     const int points = s->points - i < s->width ? s->points - i : s->width;
@@ -185,7 +210,7 @@ static long long job_run(const search *s, ptrdiff_t index, real *panel) {
     for (int r = 0; r < row_count; r++)
       rows[r] = s->along_x ? out + j.first[r] + i : out + j.first[0] + (i + r) * j.point_step;
     tile_open(s, (const real *const *)rows, row_count, columns, &t);
-    searched += tile_fill(s, panel, block, &t);
+    searched += tile_fill(s, panel, lows, block, &t);
     tile_close(&t, rows, row_count);
   }
   return searched * TILE_ROWS * TILE_COLUMNS;
@@ -247,11 +272,10 @@ static void visits_sort(const search *s) {
 /* Runs the jobs, each thread with a panel of its own. */
 static void search_run(const search *s, int threads, real *panels) {
   const ptrdiff_t jobs = job_count(s);
-  const ptrdiff_t panel = (ptrdiff_t)s->product->count * s->panel_width;
   long long pairs = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : pairs)
   for (ptrdiff_t index = 0; index < jobs; index++)
-    pairs += job_run(s, index, panels + omp_get_thread_num() * panel);
+    pairs += job_run(s, index, panels + omp_get_thread_num() * s->panel);
   if (s->product->pairs != NULL) *s->product->pairs += (unsigned long long)pairs;
 }
 
@@ -268,6 +292,7 @@ static search search_make(const kernels_launch *launch, const kernels_minplus *p
               .panel_width = along_x ? TILE_ROWS : TILE_COLUMNS,
               .chunks = (product->count + CHUNK - 1) / CHUNK};
   const int table = product->pitch == 0;
+  s.panel = ((ptrdiff_t)product->count * s.panel_width + s.chunks + LINE - 1) / LINE * LINE;
   s.blocks = (s.points + s.width - 1) / s.width;
   s.cost_step = table ? -1 : s.width;
   s.block_step = table ? s.width : (ptrdiff_t)s.width * product->count;
@@ -279,7 +304,7 @@ status CPU_NAME(minplus_cpu_)(const kernels_launch *launch, const kernels_minplu
   search s = search_make(launch, product);
   const size_t costs = product->pitch == 0 ? (size_t)(s.points + product->count + s.width)
                                            : (size_t)s.blocks * (size_t)s.block_step;
-  const size_t panels = (size_t)threads * (size_t)product->count * (size_t)s.panel_width;
+  const size_t panels = (size_t)threads * (size_t)s.panel;
   real *memory = aligned_alloc(CPU_LINE_BYTES, (panels + costs + LINE) / LINE * CPU_LINE_BYTES);
   s.visits = malloc((size_t)s.blocks * (size_t)s.chunks * sizeof *s.visits);
   if (memory != NULL && s.visits != NULL) {

@@ -182,7 +182,7 @@ static status measure_length(bench *bench, int n, precision precision, json_t *r
   const int host = bench->backend->host_memory;
   for (int along = AXIS_X; along <= AXIS_Z; along++) {
     int shape[3] = {host ? 128 : 512, host ? 32 : 512, host ? 32 : 512};
-    if (along == AXIS_X) shape[1] = host ? 128 : 512;
+    if (along == AXIS_X) shape[1] = shape[0];
     shape[along] = n;
     minplus_arrays arrays;
     memset(&arrays, 0, sizeof arrays);

@@ -30,7 +30,7 @@ static int run_all(void **state) {
   (void)unlink("test_bench.json");
   if (fdbench(
           "all --backend cpu --threads 1 --grid 24x20x18 --pencils 64 --planes 16 --ranges edges --repeat 3 "
-          "--output test_bench.json") != 0)
+          "--lengths 40 --matrices 33 --transforms 24 --output test_bench.json") != 0)
     return -1;
   report = json_load_file("test_bench.json", 0, NULL);
   return report != NULL ? 0 : -1;
@@ -167,6 +167,38 @@ static void test_errors_of_the_posts(void **state) {
   assert_int_equal(sample, 1);
 }
 
+static const json_t *minplus_rows(const char *part, size_t count) {
+  const json_t *array = json_object_get(json_object_get(report, "minplus"), part);
+  assert_int_equal(json_array_size(array), count);
+  return array;
+}
+
+/* Pairs are counted by the size of a full search, and rates by pairs. */
+static void test_minplus(void **state) {
+  static const char *const parts[] = {"lengths", "matrices", "transforms"};
+  static const size_t counts[] = {6, 6, 4}; /* axes, ways, sets; in two precisions */
+  (void)state;
+  for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+    size_t index = 0;
+    json_t *row = NULL;
+    json_array_foreach(minplus_rows(parts[p], counts[p]), index, row) {
+      const int n = (int)number(row, "n");
+      assert_int_equal(n, p == 0 ? 40 : p == 1 ? 33 : 24);
+      assert_close(number(row, "pairs_per_second"), number(row, "pairs") / median(row));
+      assert_close(number(row, "share"),
+                   number(row, "pairs_per_second") / number(row, "loop_pairs_per_second"));
+      if (p == 0) {
+        assert_close(number(row, "pairs"), 40.0 * 40 * 128 * 32);
+      } else if (p == 1) {
+        assert_close(number(row, "pairs"), 33.0 * 33 * 33);
+      } else {
+        assert_close(number(row, "pairs"), number(row, "computed") * 3 * 24 * 24 * 24 * 24);
+        assert_true(number(row, "computed") > 0.0);
+      }
+    }
+  }
+}
+
 static void test_halo_and_io(void **state) {
   size_t index = 0;
   json_t *row = NULL;
@@ -202,7 +234,8 @@ static void test_refuses(void **state) {
   static const char *const bad[] = {"kernel",           "--grid",        "--grid 8",      "--grid 64x64",
                                     "--grid 64,",       "--grid 64.5",   "--pencils 8",   "--planes 0",
                                     "--precision half", "--ranges edge", "--repeat 1001", "--threads 0",
-                                    "--backend gpu",    "--output ''",   "--only ddx",    "--nonsense"};
+                                    "--backend gpu",    "--output ''",   "--only ddx",    "--nonsense",
+                                    "--lengths 8",      "--matrices 0",  "--transforms 2049"};
   (void)state;
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     char arguments[256];
@@ -246,6 +279,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_says_what_ran), cmocka_unit_test(test_counts_least_words),
       cmocka_unit_test(test_shares),        cmocka_unit_test(test_errors_of_the_posts),
+      cmocka_unit_test(test_minplus),
       cmocka_unit_test(test_halo_and_io),   cmocka_unit_test(test_leaves_nothing),
       cmocka_unit_test(test_refuses),       cmocka_unit_test(test_environment),
   };

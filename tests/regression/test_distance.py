@@ -328,6 +328,17 @@ def test_bad_input(tmp_path, name):
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()} == before
 
 
+def test_not_enough_memory(tmp_path):
+    """A dataset of which nothing is stored: 4 TiB are refused before anything is read or written."""
+    with h5py.File(tmp_path / "in.hdf", "w") as file:
+        file.create_dataset("VTKHDF/PointData/phi", (8192, 8192, 8192), "f8", chunks=(1, 1024, 1024))
+    before = (tmp_path / "in.hdf").read_bytes()
+    said = distance(tmp_path, code=3, ranks=2)
+    assert "GiB needed by this node's ranks on" in said.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["in.hdf"]
+    assert (tmp_path / "in.hdf").read_bytes() == before
+
+
 def test_plan_alone(tmp_path):
     write(tmp_path / "in.hdf", GOOD)
     said = distance(tmp_path, "--validate", "--hopf-lax", "2", "binary=yes", ranks=2)

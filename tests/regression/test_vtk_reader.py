@@ -1,5 +1,8 @@
 """The VTK library's own reader sees what the program computed: dimensions, spacing, values, for both precisions."""
 
+import os
+import subprocess
+
 import numpy
 import pytest
 from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -44,6 +47,29 @@ def test_part(tmp_path):
     assert vtk_to_numpy(image.GetPointData().GetArray("phi")).dtype == numpy.dtype("f4")
     corners = [image.GetPoint(0), image.GetPoint(image.GetNumberOfPoints() - 1)]
     assert numpy.allclose(corners, [[along[end] for along in places] for end in (0, -1)], atol=1e-14)
+
+
+def test_distance(tmp_path):
+    """What fddistance writes: the same points, negative where the values are from the level on."""
+    run(tmp_path / "run", merged(BASE, {"compute": {"precision": "single"}}), "time.steps=1")
+    subprocess.run(
+        [os.environ["FDDISTANCE"], "run/state_00000000.hdf", "distance.hdf", "level=0.5", "backend=cpu", "threads=1"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    reader = vtkHDFReader()
+    reader.SetFileName(str(tmp_path / "distance.hdf"))
+    reader.Update()
+    image = reader.GetOutput()
+    assert image.GetDimensions() == (33, 20, 37)
+    values = vtk_to_numpy(image.GetPointData().GetArray("distance"))
+    assert values.dtype == numpy.dtype("f4")
+    inside = values < 0
+    reader.SetFileName(str(tmp_path / "run" / "state_00000000.hdf"))
+    reader.Update()
+    assert numpy.array_equal(inside, vtk_to_numpy(reader.GetOutput().GetPointData().GetArray("phi")) >= 0.5)
+    assert 0 < inside.sum() < inside.size
 
 
 @pytest.mark.parametrize("name, axis", [("x_0.4", 0), ("y_0.3", 1), ("z_0.6", 2)])

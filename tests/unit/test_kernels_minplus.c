@@ -96,16 +96,18 @@ static double least_sum(const rig *rig, const kernels_minplus *m, const costs *c
   return least;
 }
 
-/* in and out: of the rig's shape, `in` of m->count planes along z. */
-static void check(rig *rig, kernels_minplus m, const costs *cost, const twin *in, twin *out,
-                  const char *what) {
+/* The product, or the backend's plainer way of it number `variant`. in and out: of the rig's shape, `in` of
+ * m->count planes along z. */
+static void check_way(rig *rig, int variant, kernels_minplus m, const costs *cost, const twin *in, twin *out,
+                      const char *what) {
   const kernels_shape *shape = &rig->launch.shape;
   const size_t size = kernels_element_size(shape->precision);
   const size_t first = (size_t)KERNELS_HALO * (size_t)shape->plane * size;
   m.in = (const char *)in->device + first;
   m.out = (char *)out->device + first;
   m.cost = cost->device;
-  assert_ok(rig->backend->minplus(&rig->launch, &m));
+  assert_ok(variant < 0 ? rig->backend->minplus(&rig->launch, &m)
+                        : rig->backend->minplus_variant(&rig->launch, variant, &m));
   for (int z = 0; z < shape->nz; z++) {
     for (int y = 0; y < shape->ny; y++) {
       for (int x = 0; x < shape->nx; x++) {
@@ -116,6 +118,11 @@ static void check(rig *rig, kernels_minplus m, const costs *cost, const twin *in
     }
   }
   twin_assert_equal(rig, out, what);
+}
+
+static void check(rig *rig, kernels_minplus m, const costs *cost, const twin *in, twin *out,
+                  const char *what) {
+  check_way(rig, -1, m, cost, in, out, what);
 }
 
 static void check_fresh(rig *rig, kernels_minplus m, const costs *cost, const twin *in, const char *what) {
@@ -191,6 +198,71 @@ static void matrices_of_a_shape(rig *rig) {
 
 static void matrices_are_brute_force(rig *rig) {
   each_shape(rig, matrices_of_a_shape);
+}
+
+/* What fdbench compares with. */
+static void plain_ways_of_a_shape(rig *rig) {
+  const int n = rig->launch.shape.ny;
+  const int pitch = (n + 1 + 31) / 32 * 32;
+  twin in = twin_random(rig, 8);
+  costs matrix = random_costs(rig, (size_t)pitch * (size_t)n);
+  for (int v = 0; v < rig->backend->minplus_variant_count; v++) {
+    twin out = twin_sentinel(rig);
+    check_way(rig, v, (kernels_minplus){.along = AXIS_Y, .count = n, .pitch = pitch}, &matrix, &in, &out,
+              rig->backend->minplus_variant_names[v]);
+    twin_free(rig, &out);
+  }
+  costs_free(rig, &matrix);
+  twin_free(rig, &in);
+}
+
+static void plain_ways_are_brute_force(rig *rig) {
+  each_shape(rig, plain_ways_of_a_shape);
+}
+
+/* The loop is one of numbers: a sum of operands below zero goes on falling, and what has no operand stays. */
+static void loop_counts_its_pairs(rig *rig) {
+  rig_shape(rig, 33, 20, 37);
+  costs loop = costs_allocate(2 * KERNELS_LOOP);
+  for (size_t i = 0; i < KERNELS_LOOP; i++) loop.host[i] = -0.25;
+  costs_upload(rig, &loop);
+  const size_t size = kernels_element_size(rig->launch.shape.precision);
+  double pairs = 0.0;
+  char first[8];
+  assert_ok(rig->backend->minplus_loop(&rig->launch, loop.device, (char *)loop.device + KERNELS_LOOP * size,
+                                       &pairs));
+  assert_ok(rig->backend->memory_copy(rig->context, QUEUE_MAIN, first,
+                                      (char *)loop.device + KERNELS_LOOP * size, size));
+  assert_ok(rig->backend->queue_wait(rig->context, QUEUE_MAIN));
+  float single = 0.0F;
+  double twofold = 0.0;
+  memcpy(&single, first, sizeof single);
+  memcpy(&twofold, first, sizeof twofold);
+  assert_true(pairs > 1e6);
+  assert_true((size == sizeof single ? (double)single : twofold) < -500.0);
+  costs_free(rig, &loop);
+}
+
+/* A few points of a set far from one another, more planes than one chunk of k holds, and a row that ends
+ * within a vector. */
+static double lone_value(const rig *rig, const void *user, int x, int y, int z) {
+  (void)rig;
+  (void)user;
+  return (x == 3 && y == 100 && z == 1) || (x == 66 && y == 7 && z == 0) ? 0.0 : (double)INFINITY;
+}
+
+static void lone_points_are_found(rig *rig) {
+  rig_shape(rig, 67, 130, 2);
+  twin in = twin_make(rig, lone_value, NULL);
+  for (int d = 0; d < 3; d++) {
+    const int n = points_along(rig, (axis)d);
+    costs periodic = squares(rig, (size_t)n, (size_t)n, 0.1);
+    check_fresh(rig, (kernels_minplus){.along = (axis)d, .count = n}, &periodic, &in, "two points");
+    check_fresh(rig, (kernels_minplus){.along = (axis)d, .count = n, .accumulate = 1}, &periodic, &in,
+                "two points, accumulated");
+    costs_free(rig, &periodic);
+  }
+  twin_free(rig, &in);
 }
 
 /* Slabs of 3 to 90 planes, each against all of them in turn, give what the whole gives, whatever the order.
@@ -273,6 +345,9 @@ static void what_cannot_win_is_skipped(rig *rig) {
   const unsigned long long some = pairs_of(rig, -1.0, &in, &open);
   assert_true(full >= all && full < all + all / 2);
   assert_true(some > 0 && some < all / 2);
+  twin sparse = twin_make(rig, sparse_value, NULL);
+  assert_true(pairs_of(rig, 0.0, &sparse, &open) < all / 2); /* nearly all of which are infinite */
+  twin_free(rig, &sparse);
   costs_free(rig, &open);
   twin_free(rig, &in);
 }
@@ -281,7 +356,8 @@ int main(int argc, char **argv) {
   const rig_test tests[] = {
       RIG_TEST(tables_are_brute_force),     RIG_TEST(matrices_are_brute_force),
       RIG_TEST(slabs_of_z_are_the_whole),   RIG_TEST(zeros_are_positive),
-      RIG_TEST(what_cannot_win_is_skipped),
+      RIG_TEST(what_cannot_win_is_skipped), RIG_TEST(plain_ways_are_brute_force),
+      RIG_TEST(loop_counts_its_pairs),      RIG_TEST(lone_points_are_found),
   };
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
