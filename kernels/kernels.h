@@ -30,7 +30,7 @@ enum {
   KERNELS_ROW_AVOIDED = 2048,  /* bytes; rows of backends in host memory are no multiple of them */
   KERNELS_PLANE_UNIT = 256,    /* bytes; a plane is an odd number of them */
   KERNELS_HANDLE_BYTES = 64,
-  KERNELS_LOOP = 256, /* elements of minplus_loop */
+  KERNELS_LOOP = 256,           /* elements of minplus_loop */
   KERNELS_MOST_POINTS = 1 << 26 /* of nx and ny: indexed by int, up to 16 places a point */
 };
 
@@ -297,9 +297,9 @@ typedef struct kernels {
   status (*minplus)(const kernels_launch *launch, const kernels_minplus *product);
   /* launch: only context, queue and shape.precision are used. */
   status (*stream)(const kernels_launch *launch, const kernels_stream *stream);
-  /* The loop that a min-plus product is judged by: an addition and a minimum, again and again, of numbers that
-   * stay in registers, on all that computes. in, out: KERNELS_LOOP elements of MEMORY_DEVICE, of which `out` has
-   * no meaning. [out] pairs: additions with a minimum. launch: as above. */
+  /* The loop that a min-plus product is judged by: an addition and a minimum, again and again, of numbers
+   * that stay in registers, on all that computes. in, out: KERNELS_LOOP elements of MEMORY_DEVICE, of which
+   * `out` has no meaning. [out] pairs: additions with a minimum. launch: as above. */
   status (*minplus_loop)(const kernels_launch *launch, const void *in, void *out, double *pairs);
 
   /* Optional, all or none: records what is enqueued instead of running it, to be run again and again by one

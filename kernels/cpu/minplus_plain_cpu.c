@@ -2,11 +2,11 @@
 
 #include "lines.h"
 
-/* What fdbench has beside the min-plus product: the loop of additions and minima in registers that it is judged
- * by, and plainer ways of computing it. */
+/* What fdbench has beside the min-plus product: the loop of additions and minima in registers that it is
+ * judged by, and plainer ways of computing it. */
 
-/* Sums that are lowered at once: enough to hide how long an addition and a minimum take, and no more than there
- * are registers. */
+/* Sums that are lowered at once: enough to hide how long an addition and a minimum take, and no more than
+ * there are registers. */
 #ifdef __AVX512F__
 enum { SUMS = 24 };
 #else
@@ -69,7 +69,8 @@ static void row_of_rows(const kernels_shape *shape, const kernels_minplus *produ
   for (int x = 0; x < shape->ldx; x++) out[x] += 0;
 }
 
-status CPU_NAME(minplus_plain_cpu_)(const kernels_launch *launch, int variant, const kernels_minplus *product) {
+status CPU_NAME(minplus_plain_cpu_)(const kernels_launch *launch, int variant,
+                                    const kernels_minplus *product) {
   const kernels_shape *shape = &launch->shape;
   const ptrdiff_t rows = (ptrdiff_t)shape->ny * shape->nz;
 #pragma omp parallel for schedule(static) num_threads(launch->context->threads)

@@ -14,7 +14,8 @@
  *
  * With a table, chunks are visited in groups, that of the least cost first, until no value of the tile can be
  * lowered. Of a chunk only those k are computed of which a value of some pencil, with the chunk's least cost,
- * is below a value of the warp: where few points are in a set, most have none in any of the tile's pencils. */
+ * is below a value of the warp: where few points are in a set, most have none in any of the tile's pencils.
+ */
 
 constexpr int SIDE = 64, PER_THREAD = 8, ACROSS = SIDE / PER_THREAD, THREADS = ACROSS * ACROSS;
 constexpr int WARPS = THREADS / 32;
@@ -38,9 +39,9 @@ struct product {
   int lines;                       /* rows of pencils in a plane */
   int pencils;                     /* in a row; along x: pencils in all */
   int ldx;
-  int points, count, tiles;  /* tiles: along i */
-  int across;                /* tiles along a row of pencils */
-  int visits, group;         /* visits of `group` chunks each */
+  int points, count, tiles; /* tiles: along i */
+  int across;               /* tiles along a row of pencils */
+  int visits, group;        /* visits of `group` chunks each */
   ptrdiff_t pitch;
   int offset, last; /* of a table: its last entry */
   real least;
@@ -159,7 +160,8 @@ __device__ __forceinline__ void pencils_load(const real *pencils, int across, re
     vector_load(pencils + pencil_of(across, p), *reinterpret_cast<real(*)[VECTOR]>(in + p));
 }
 
-__device__ __forceinline__ void values_lower(const real (&in)[PER_THREAD], real add, real (&value)[PER_THREAD]) {
+__device__ __forceinline__ void values_lower(const real (&in)[PER_THREAD], real add,
+                                             real (&value)[PER_THREAD]) {
 #pragma unroll
   for (int p = 0; p < PER_THREAD; p++) value[p] = lesser(in[p] + add, value[p]);
 }
@@ -178,14 +180,15 @@ __device__ __forceinline__ void chunk_compute(const real *pencils, const real *c
       if constexpr (!TABLE) vectors_load(costs + (k0 + k) * PITCH + down * PER_THREAD, cost);
       pencils_load(pencils + (k0 + k) * PITCH, across, in);
 #pragma unroll
-      for (int c = 0; c < PER_THREAD; c++) values_lower(in, TABLE ? window[c - k + STEP - 1] : cost[c], value[c]);
+      for (int c = 0; c < PER_THREAD; c++)
+        values_lower(in, TABLE ? window[c - k + STEP - 1] : cost[c], value[c]);
     }
   }
 }
 
 /* Of a chunk with a table only the values of k in `wanted`, a bit each. */
-__device__ __forceinline__ void some_compute(const real *pencils, const real *costs, unsigned wanted, int down,
-                                             int across, values &value) {
+__device__ __forceinline__ void some_compute(const real *pencils, const real *costs, unsigned wanted,
+                                             int down, int across, values &value) {
 #pragma unroll 1
   for (; wanted != 0; wanted &= wanted - 1) {
     const int k = __ffs((int)wanted) - 1;
@@ -228,8 +231,8 @@ __device__ __forceinline__ void bases_fill(const product &m, const place &at, co
   if constexpr (!TABLE) b.bases[SIDE + number] = min(at.i + number, m.points - 1) * m.pitch;
 }
 
-/* Calls visit(lanes, address, vector) for all vectors of this thread's values, which lie along x: along pencils
- * or across them. lanes: those of points, from the first on. */
+/* Calls visit(lanes, address, vector) for all vectors of this thread's values, which lie along x: along
+ * pencils or across them. lanes: those of points, from the first on. */
 template <bool ALONG_X, class Visit>
 __device__ __forceinline__ void vectors_visit(const product &m, const place &at, const buffers &b, int down,
                                               int across, values &value, Visit visit) {
@@ -248,7 +251,8 @@ __device__ __forceinline__ void vectors_visit(const product &m, const place &at,
       for (int v = 0; v < VECTOR; v++) some[v] = ALONG_X ? value[inner + v][outer] : value[outer][inner + v];
       visit(lanes, to, some);
 #pragma unroll
-      for (int v = 0; v < VECTOR; v++) (ALONG_X ? value[inner + v][outer] : value[outer][inner + v]) = some[v];
+      for (int v = 0; v < VECTOR; v++)
+        (ALONG_X ? value[inner + v][outer] : value[outer][inner + v]) = some[v];
     }
   }
 }
@@ -289,7 +293,8 @@ __device__ __forceinline__ real values_most(const values &value) {
 
 /* The values of k of a chunk that can lower a value of the warp, all of which are `most` at most; `bound`: no
  * cost of the chunk is below it. Each thread looks at half a k. */
-__device__ __forceinline__ unsigned chunk_wanted(const real *pencils, const buffers &b, real bound, real most) {
+__device__ __forceinline__ unsigned chunk_wanted(const real *pencils, const buffers &b, real bound,
+                                                 real most) {
   constexpr int CHUNK = chunk_of(true), PART = SIDE * CHUNK / THREADS;
   static_assert(CHUNK == 32 && PART == SIDE / 2, "a lane for each k, and two threads");
   const int thread = (int)threadIdx.x;
@@ -439,8 +444,7 @@ static product product_make(const kernels_launch *launch, const kernels_minplus 
 template <bool ALONG_X, bool TABLE>
 static void minplus_launch(const kernels_launch *launch, const product &m, int rows) {
   const size_t elements = 2 * chunk_of(TABLE) * PITCH + costs_elements<TABLE>() + THREADS + MOST_VISITS;
-  const size_t shared =
-      elements * sizeof(real) + 2 * SIDE * sizeof(ptrdiff_t) + MOST_VISITS * sizeof(int);
+  const size_t shared = elements * sizeof(real) + 2 * SIDE * sizeof(ptrdiff_t) + MOST_VISITS * sizeof(int);
   const unsigned blocks = (unsigned)m.tiles * (unsigned)m.across * (unsigned)rows;
   kernel_launch(minplus_kernel<ALONG_X, TABLE>, blocks, THREADS, shared, launch_stream(launch), m);
 }

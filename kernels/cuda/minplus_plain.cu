@@ -1,7 +1,7 @@
 #include "device.cuh"
 
-/* What fdbench has beside the min-plus product: the loop of additions and minima in registers that it is judged
- * by, and plainer ways of computing it. */
+/* What fdbench has beside the min-plus product: the loop of additions and minima in registers that it is
+ * judged by, and plainer ways of computing it. */
 
 constexpr int LOOP_THREADS = 64, LOOP_BLOCKS = by_precision_value(8, 4); /* a multiprocessor's */
 constexpr int LOOP_SIDE = 8;                                             /* sums of a thread, both ways */
@@ -102,7 +102,8 @@ static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
     m.out[(ptrdiff_t)blockIdx.z * m.plane + (ptrdiff_t)i * m.ldx + x] = least + (real)0;
 }
 
-extern "C" status NAME(minplus_plain)(const kernels_launch *launch, int variant, const kernels_minplus *what) {
+extern "C" status NAME(minplus_plain)(const kernels_launch *launch, int variant,
+                                      const kernels_minplus *what) {
   const kernels_shape *s = &launch->shape;
   const plain_product m = {static_cast<const real *>(what->in),
                            static_cast<const real *>(what->cost),

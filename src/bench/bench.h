@@ -17,13 +17,13 @@ typedef enum bench_range { RANGE_WHOLE = 1, RANGE_EDGES = 2, RANGE_THIN = 4 } be
 typedef struct bench_options {
   int help;
   int kernels, pencils, minplus, halo, io; /* what to measure */
-  char backend[16];               /* "auto" or a name of the registry */
+  char backend[16];                        /* "auto" or a name of the registry */
   int64_t grids[BENCH_GRIDS][3];
-  int grid_count;              /* 0: the backend's default */
-  int64_t cubes[BENCH_GRIDS];  /* of the pencil report */
-  int cube_count;              /* 0: the backend's default */
+  int grid_count;                                                               /* 0: the backend's default */
+  int64_t cubes[BENCH_GRIDS];                                                   /* of the pencil report */
+  int cube_count;                                                               /* 0: the backend's default */
   int64_t lengths[BENCH_GRIDS], matrices[BENCH_GRIDS], transforms[BENCH_GRIDS]; /* of min-plus products */
-  int length_count, matrix_count, transform_count; /* 0: the backend's default */
+  int length_count, matrix_count, transform_count;                              /* 0: the backend's default */
   int64_t planes[BENCH_GRIDS]; /* sides of the planes exchanged */
   int plane_count;             /* 0: default */
   int precision[2];            /* whether to measure it, indexed by enum precision */
@@ -94,8 +94,8 @@ typedef struct bench_stream {
 } bench_stream;
 status bench_stream_work(void *job);
 
-/* The parts. kernels, pencils and minplus: rank 0 alone. halo and io: collective. Each adds to bench->report and
- * prints what it finds. */
+/* The parts. kernels, pencils and minplus: rank 0 alone. halo and io: collective. Each adds to bench->report
+ * and prints what it finds. */
 status bench_kernels(bench *bench);
 /* Whether a kernel's name begins so; else STATUS_USAGE with the names. */
 status bench_kernels_only(const char *prefix);

@@ -10,8 +10,8 @@
  *
  * lengths      the full search along each axis, by a table of squares of distances
  * matrices     out[i][j] = min over k of d[i][k] + t[k][j] for square matrices, by every way of the backend
- * transforms   products along x, y and z of a cube: what is left of the search if points are skipped that cannot
- *              win, for sets of few points */
+ * transforms   products along x, y and z of a cube: what is left of the search if points are skipped that
+ * cannot win, for sets of few points */
 
 enum { FIELDS = 3, WAYS = 8 };
 
@@ -49,9 +49,8 @@ typedef struct product_job {
 static status run_products(void *data) {
   const product_job *job = data;
   for (int i = 0; i < job->count; i++) {
-    CHECK(job->variant < 0
-              ? job->backend->minplus(&job->launch, &job->products[i])
-              : job->backend->minplus_variant(&job->launch, job->variant, &job->products[i]));
+    CHECK(job->variant < 0 ? job->backend->minplus(&job->launch, &job->products[i])
+                           : job->backend->minplus_variant(&job->launch, job->variant, &job->products[i]));
   }
   return STATUS_OK;
 }
@@ -95,8 +94,7 @@ static status upload_tables(minplus_arrays *arrays, int count) {
 /* count: entries of the table. */
 static status arrays_open(bench *bench, const int n[3], precision precision, int count,
                           minplus_arrays *arrays) {
-  const kernels_shape shape =
-      kernels_shape_make(n[0], n[1], n[2], 0, precision, bench->backend->host_memory);
+  const kernels_shape shape = kernels_shape_make(n[0], n[1], n[2], 0, precision, bench->backend->host_memory);
   CHECK(field_space_open(bench->backend, bench->context, shape, &arrays->space));
   for (int i = 0; i < FIELDS; i++) CHECK(field_create(&arrays->space, &arrays->fields[i]));
   CHECK(bench->backend->memory_allocate(bench->context, MEMORY_DEVICE, sizeof(unsigned long long),
@@ -168,8 +166,8 @@ static status measure_along(bench *bench, minplus_arrays *arrays, axis along, in
   bench_contestant c[2] = {{.work = run_products, .job = &job}, {.work = run_loop, .job = &loop}};
   CHECK(field_fill(&arrays->fields[0], 0, shape->nz, 0, bench_noise_row, &shape->nx));
   CHECK(bench_measure(bench, 2, c));
-  json_t *row =
-      json_pack("{s:i, s:s, s:s}", "n", n, "precision", precision_name(shape->precision), "axis", axes[along]);
+  json_t *row = json_pack("{s:i, s:s, s:s}", "n", n, "precision", precision_name(shape->precision), "axis",
+                          axes[along]);
   log_info("minplus %5d %s along %s  ", n, precision_name(shape->precision), axes[along]);
   (void)report_rates(row, &c[0], (double)shape->nx * shape->ny * shape->nz * n, &c[1]);
   log_info("\n");
@@ -217,8 +215,8 @@ static status measure_ways(bench *bench, minplus_arrays *arrays, int n, json_t *
   CHECK(bench_measure(bench, count + 1, c));
   for (int i = 0; i < count; i++) {
     const char *name = jobs[i].variant < 0 ? "production" : backend->minplus_variant_names[jobs[i].variant];
-    json_t *row = json_pack("{s:i, s:s, s:s}", "n", n, "precision", precision_name(shape->precision),
-                            "variant", name);
+    json_t *row =
+        json_pack("{s:i, s:s, s:s}", "n", n, "precision", precision_name(shape->precision), "variant", name);
     log_info("matrices %5d %s  %-16s", n, precision_name(shape->precision), name);
     (void)report_rates(row, &c[i + 1], (double)n * n * n, &c[0]);
     log_info("  %.2f x production\n", c[1].seconds.median / c[i + 1].seconds.median);
@@ -247,8 +245,8 @@ static void point_row(const void *user, int64_t z, int64_t y, double *row) {
   const int middle = set->n / 2;
   bench_noise_row(&set->n, z, y, row);
   for (int x = 0; x < set->n; x++) {
-    const int held = set->one ? x == middle && y == middle && z == middle
-                              : row[x] < 2.0 * share_of_points - 1.0;
+    const int held =
+        set->one ? x == middle && y == middle && z == middle : row[x] < 2.0 * share_of_points - 1.0;
     row[x] = held ? 0.0 : (double)INFINITY;
   }
 }

@@ -19,8 +19,10 @@ const char bench_options_help[] =
     "            reads and writes (the better of ordinary and non-temporal stores); then the pencils (rank 0 "
     "alone)\n"
     "  pencils   the report of NVIDIA's finite-difference posts: error, time and bandwidth of every variant\n"
-    "  minplus   min-plus products: pairs per second, share of a loop of additions and minima in registers; the\n"
-    "            full search along x, y, z; square matrices, plain ways, too; transforms of few points (rank 0\n"
+    "  minplus   min-plus products: pairs per second, share of a loop of additions and minima in registers; "
+    "the\n"
+    "            full search along x, y, z; square matrices, plain ways, too; transforms of few points (rank "
+    "0\n"
     "            alone)\n"
     "  halo      exchange of 4 planes each way, planes of 64^2 to 1024^2 (on one rank: plain copies)\n"
     "  io        states written and read, against plain files of the same bytes\n"
@@ -116,7 +118,8 @@ static status parse_grids(const char *text, bench_options *options) {
 
 static status parse_sides(const char *option, const char *text, int64_t most, int64_t sides[], int *count) {
   char accepted[64];
-  (void)snprintf(accepted, sizeof accepted, "up to 8 numbers from 16 to %lld between commas", (long long)most);
+  (void)snprintf(accepted, sizeof accepted, "up to 8 numbers from 16 to %lld between commas",
+                 (long long)most);
   for (const char *at = text;; at++) {
     if (*count == BENCH_GRIDS || !parse_number(&at, 16, most, &sides[*count]))
       return refuse(option, text, accepted);
@@ -212,9 +215,9 @@ static status parse_part(const char *text, bench_options *options) {
   const int halo = all || strcmp(text, "halo") == 0;
   const int io = all || strcmp(text, "io") == 0;
   if (!(pencils || minplus || halo || io)) {
-    return status_fail(STATUS_USAGE,
-                       "unknown part '%s'; accepted: kernels, pencils, minplus, halo, io, all; see fdbench --help",
-                       text);
+    return status_fail(
+        STATUS_USAGE,
+        "unknown part '%s'; accepted: kernels, pencils, minplus, halo, io, all; see fdbench --help", text);
   }
   options->kernels |= kernels;
   options->pencils |= pencils;

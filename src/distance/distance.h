@@ -21,6 +21,7 @@ typedef struct distance {
   distance_progress progress; /* NULL: nobody is told */
   void *user;
   int done, products; /* of the transform under way */
+  double seconds;     /* of its products: what is left of the time goes between host and device */
 } distance;
 
 /* Prepares for transforms of fields of `space`, which must outlive them. sides: fields to allocate,

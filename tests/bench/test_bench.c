@@ -231,10 +231,10 @@ static void test_leaves_nothing(void **state) {
 }
 
 static void test_refuses(void **state) {
-  static const char *const bad[] = {"kernel",           "--grid",        "--grid 8",      "--grid 64x64",
-                                    "--grid 64,",       "--grid 64.5",   "--pencils 8",   "--planes 0",
-                                    "--precision half", "--ranges edge", "--repeat 1001", "--threads 0",
-                                    "--backend gpu",    "--output ''",   "--only ddx",    "--nonsense",
+  static const char *const bad[] = {"kernel",           "--grid",        "--grid 8",         "--grid 64x64",
+                                    "--grid 64,",       "--grid 64.5",   "--pencils 8",      "--planes 0",
+                                    "--precision half", "--ranges edge", "--repeat 1001",    "--threads 0",
+                                    "--backend gpu",    "--output ''",   "--only ddx",       "--nonsense",
                                     "--lengths 8",      "--matrices 0",  "--transforms 2049"};
   (void)state;
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -277,11 +277,11 @@ static void test_environment(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_says_what_ran), cmocka_unit_test(test_counts_least_words),
-      cmocka_unit_test(test_shares),        cmocka_unit_test(test_errors_of_the_posts),
-      cmocka_unit_test(test_minplus),
-      cmocka_unit_test(test_halo_and_io),   cmocka_unit_test(test_leaves_nothing),
-      cmocka_unit_test(test_refuses),       cmocka_unit_test(test_environment),
+      cmocka_unit_test(test_says_what_ran),  cmocka_unit_test(test_counts_least_words),
+      cmocka_unit_test(test_shares),         cmocka_unit_test(test_errors_of_the_posts),
+      cmocka_unit_test(test_minplus),        cmocka_unit_test(test_halo_and_io),
+      cmocka_unit_test(test_leaves_nothing), cmocka_unit_test(test_refuses),
+      cmocka_unit_test(test_environment),
   };
   return cmocka_run_group_tests(tests, run_all, end_all);
 }
