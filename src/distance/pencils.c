@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pieces of a slab between which messages are moved on: where the product runs on the processor, MPI moves
- * them only when it is called. */
+/* Pieces of a slab between which messages are moved on, where the product runs on the processor: MPI moves
+ * them only when it is called. A device computes beside the host that waits for messages, and each piece
+ * would read and write all of `out`: with four, a ring of two H100s was 88 % efficient. */
 enum { PENCILS_PIECES = 4 };
 
 static int64_t longest_axis(const grid *grid) {
@@ -137,11 +138,12 @@ static status multiply(pencils *p, const pencils_product *product, const slab *h
                        MPI_Request requests[2]) {
   const kernels_launch launch = launch_of(p);
   const size_t plane = field_plane_bytes(product->in);
+  const int pieces = p->space->backend->host_memory ? PENCILS_PIECES : 1;
   kernels_minplus kernel = kernel_of(p, product);
   kernel.accumulate = accumulate;
-  for (int piece = 0; piece < PENCILS_PIECES; piece++) {
-    const int z = here->planes * piece / PENCILS_PIECES;
-    const int end = here->planes * (piece + 1) / PENCILS_PIECES;
+  for (int piece = 0; piece < pieces; piece++) {
+    const int z = here->planes * piece / pieces;
+    const int end = here->planes * (piece + 1) / pieces;
     int done = 0;
     if (z == end) continue;
     kernel.in = (const char *)here->memory + (size_t)z * plane;
