@@ -244,8 +244,7 @@ static status summarise(job *job) {
   CHECK(agree(job->comm, pencils_pairs(&job->distance.pencils, &mine)));
   CHECK_MPI(MPI_Allreduce(&mine, &pairs, 1, MPI_DOUBLE, MPI_SUM, job->comm));
   log_info("done       %.4g s, of which products %.4g s: %.4g pairs, %.3g %% of a full search\n", seconds,
-           job->distance.seconds, pairs,
-           100.0 * pairs / (points * lengths * job->distance.products / 3.0));
+           job->distance.seconds, pairs, 100.0 * pairs / (points * lengths * job->distance.products / 3.0));
   return STATUS_OK;
 }
 
