@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 set(rooms fdapp_base fdapp_agree fdapp_field fdapp_halo fdapp_schemes fdapp_stepper
   fdapp_kernels fdapp_cpu fdapp_cpu_float fdapp_cpu_double)
 if(FDAPP_HAVE_CUDA)
-  list(APPEND rooms fdapp_cuda_float fdapp_cuda_double)
+  list(APPEND rooms fdapp_cuda_float fdapp_cuda_double fdapp_cuda_pair_float fdapp_cuda_pair_double)
 endif()
 set(objects "")
 foreach(room IN LISTS rooms)

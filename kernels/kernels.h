@@ -284,6 +284,14 @@ typedef struct kernels {
   /* Numerics. Launch errors are checked; STATUS_DEVICE. */
   /* Any operation of operations.h. Typed calls of those in use are below: apply_gradient and others. */
   status (*apply)(const kernels_launch *launch, const kernels_call *call);
+  /* Optional, both or none: two operations in one sweep, the second of what the first one makes, with the
+   * bits of both one after the other. The first one's `out` and the second one's input that stands for it
+   * (input 0) are not touched, and the second one's `out` overlaps no input. pair_refused says why a backend
+   * does not compute these two on all planes of the launch's shape, or returns NULL; unless `always`, it also
+   * refuses where two calls of `apply` are faster. Constant strings. */
+  const char *(*pair_refused)(const kernels_launch *launch, const kernels_call *first,
+                              const kernels_call *second, int always);
+  status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);
   /* The two parts of apply_bounded: the operation at the points of layers in the launch's planes, into
    * ends->layer; and from there to where they belong. inflow: NULL or what enters. */
   status (*layers_compute)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,

@@ -40,6 +40,18 @@ static status apply(const kernels_launch *launch, const kernels_call *call) {
                      call->options);
 }
 
+static const char *pair_refused(const kernels_launch *launch, const kernels_call *first,
+                                const kernels_call *second, int always) {
+  if (context_enter(launch->context) != STATUS_OK) return "the device cannot be chosen";
+  return launch->shape.precision == PRECISION_SINGLE ? pair_refused_float(launch, first, second, always)
+                                                     : pair_refused_double(launch, first, second, always);
+}
+
+static status apply_pair(const kernels_launch *launch, const kernels_call *first,
+                         const kernels_call *second) {
+  DISPATCH(apply_pair, first, second);
+}
+
 static status derivative_variant(const kernels_launch *launch, int variant, axis along, const void *f,
                                  void *out) {
   if (variant == VARIANT_PRODUCTION) {
@@ -124,6 +136,8 @@ const kernels kernels_cuda = {
     .event_wait = context_event_wait,
     .event_seconds = context_event_seconds,
     .apply = apply,
+    .pair_refused = pair_refused,
+    .apply_pair = apply_pair,
     .layers_compute = layers_compute,
     .layers_store = layers_store,
     .plane_sums = plane_sums,

@@ -18,6 +18,10 @@
   status minplus_loop_##REAL(const kernels_launch *launch, const void *in, void *out, double *pairs);        \
   status minplus_plain_##REAL(const kernels_launch *launch, int variant, const kernels_minplus *product);    \
   status stream_##REAL(const kernels_launch *launch, const kernels_stream *stream);                          \
+  const char *pair_refused_##REAL(const kernels_launch *launch, const kernels_call *first,                   \
+                                  const kernels_call *second, int always);                                   \
+  status apply_pair_##REAL(const kernels_launch *launch, const kernels_call *first,                          \
+                           const kernels_call *second);                                                      \
   /* Whether this build has code for the current device. */                                                  \
   cudaError_t vector_image_##REAL(void)
 

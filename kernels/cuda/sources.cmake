@@ -1,6 +1,6 @@
 set(fdapp_cuda_folder ${CMAKE_CURRENT_LIST_DIR})
 
-# fdapp_device_sources(VARIABLE): the device code. Each way of an operation (kernels/operations.h) gets a file of its own
+# fdapp_device_sources(VARIABLE): the device code, pair.cu apart. Each way of an operation (kernels/operations.h) gets a file of its own
 # in the build folder, so that ways are compiled side by side.
 function(fdapp_device_sources variable)
   set(declarations ${PROJECT_SOURCE_DIR}/kernels/operations.h)

@@ -26,6 +26,11 @@ static void report_solver(const simulation *sim, const char *note) {
   log_info("backend    %s: %s\n", solver->backend->name, solver->backend->describe(solver->context));
   log_info("halos      %s (%s), overlap %s\n", transport_name(solver->transport.transport),
            solver->transport.reason, overlap);
+  if (!solver->backend->host_memory) {
+    const char *single = solver->stepper.single;
+    log_info("stages     %s%s\n",
+             single == NULL ? "two in one sweep" : "one by one: ", single == NULL ? "" : single);
+  }
   if (solver->transport.warn)
     log_warning("halos are staged through host memory: %s", solver->transport.reason);
   if (!solver->backend->host_memory && solver->sharing > 1) {

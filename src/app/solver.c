@@ -134,6 +134,13 @@ static status compare_problem(MPI_Comm comm, const config *config, const grid *g
                                        grid->rank));
 }
 
+static stepper_pairs pairs_of(const config *config) {
+  static const stepper_pairs pairs[] = {[CONFIG_PAIRS_NO] = STEPPER_PAIRS_NO,
+                                        [CONFIG_PAIRS_AUTO] = STEPPER_PAIRS_AUTO,
+                                        [CONFIG_PAIRS_YES] = STEPPER_PAIRS_YES};
+  return pairs[config->pairs];
+}
+
 static status allocate(solver *solver) {
   const config *config = solver->config;
   const equation *equation = solver->equation;
@@ -143,7 +150,9 @@ static status allocate(solver *solver) {
   const stepper_rhs rhs = {.self = solver->terms,
                            .linear = equation_fact(equation->linear, config),
                            .steady = equation_fact(equation->steady, config),
-                           .stage = equation->stage};
+                           .stage = equation->stage,
+                           .pair = equation->pair,
+                           .pairs = pairs_of(config)};
   return stepper_create(&solver->space, equation->unknowns, equation->names, schemes_at(config->scheme), rhs,
                         &solver->halo, config->overlap, &solver->stepper);
 }
@@ -218,9 +227,8 @@ status solver_wait(solver *solver) {
 
 int solver_step_words(const solver *solver) {
   const equation *equation = solver->equation;
-  const scheme *scheme = solver->stepper.scheme;
-  return equation->unknowns * scheme_words(scheme) +
-         scheme->stages * equation_fact(equation->stage_words, solver->config);
+  return equation->unknowns * stepper_words(&solver->stepper) +
+         solver->stepper.scheme->stages * equation_fact(equation->stage_words, solver->config);
 }
 
 double solver_step_bytes(const solver *solver) {

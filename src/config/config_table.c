@@ -21,6 +21,11 @@ static const config_choice ends[] = {CONFIG_END_LIST(X){NULL, 0, NULL}};
 static const config_choice transports[] = {CONFIG_TRANSPORT_LIST(X){NULL, 0, NULL}};
 #undef X
 
+static const config_choice pairings[] = {{"no", CONFIG_PAIRS_NO, NULL},
+                                         {"auto", CONFIG_PAIRS_AUTO, NULL},
+                                         {"yes", CONFIG_PAIRS_YES, NULL},
+                                         {NULL, 0, NULL}};
+
 static const config_choice equations[] = {
 #define X(name, carried, help) {#name, EQUATION_##name, help},
     EQUATIONS(X)
@@ -157,6 +162,9 @@ const config_key config_keys[] = {
     {"compute", "order", CHOICE(order, orders), DEFAULT("8"), .help = "order of the differences in space"},
     {"compute", "threads", INT(threads, 0, CONFIG_THREADS_MOST), DEFAULT("0"),
      .help = "CPU threads a rank; 0: OMP_NUM_THREADS, else its share of the processors it may run on"},
+    {"compute", "pairs", CHOICE(pairs, pairings), DEFAULT("auto"),
+     .help = "two Runge-Kutta stages in one sweep: where there is a kernel for it (yes), and it is faster "
+             "(auto)"},
     {"halo", "transport", CHOICE(transport, transports), DEFAULT("auto"), .help = "how halo planes travel"},
     {"halo", "overlap", CHOICE(overlap, switches), DEFAULT("yes"),
      .help = "compute while halo planes travel"},

@@ -42,6 +42,9 @@ typedef enum config_end { CONFIG_END_LIST(X) } config_end;
 typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) } config_transport;
 #undef X
 
+/* Two stages in one sweep: never, where that is faster, wherever there is a kernel for it. */
+typedef enum config_pairs { CONFIG_PAIRS_NO, CONFIG_PAIRS_AUTO, CONFIG_PAIRS_YES } config_pairs;
+
 /* Steps: the eight digits of a state's name. */
 enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
 
@@ -66,7 +69,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 78, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 79, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -117,6 +120,7 @@ typedef struct config {
   int order;           /* 2, 4, 6, 8; default 8 */
   int threads; /* CPU threads of a rank, 0 = OMP_NUM_THREADS, else its share of the processors it may run on;
                   default 0 */
+  config_pairs pairs; /* default auto */
   /* [halo] */
   config_transport transport; /* default auto */
   int overlap;                /* yes or no, default yes */

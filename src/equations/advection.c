@@ -138,14 +138,10 @@ static status refuse_factor(const config *config, double time, double factor) {
                        factor, time);
 }
 
-static status advance(void *self, const stage *stage) {
-  advection *a = self;
+/* The fused kernel of a stage at which the velocity has the time factor `factor`. */
+static kernels_call call_of(const advection *a, const stage *stage, double factor) {
   const config *config = a->config;
-  kernels_launch launch = stage_launch(stage, &a->stencil);
   kernels_stage fused = stage_kernel(stage, 0);
-  if (a->source_count == 0) launch.edges = stage->edges;
-  const double factor = cases_velocity_factor(config, stage->time);
-  if (!problem_factor_allowed(factor)) return refuse_factor(config, stage->time, factor);
   fused.form = config->form;
   fused.advection = -stage->weight * factor;
   if (config->difference == CONFIG_DIFFERENCE_UPWIND) fused.dissipation = stage->weight * fabs(factor);
@@ -153,10 +149,47 @@ static status advance(void *self, const stage *stage) {
   fused.tables = a->tables.tables;
   for (int d = 0; d < 3; d++) fused.uniform[d] = config->uniform[d];
   fused.diffusion = stage->weight * config->diffusivity;
-  const kernels_call call = kernels_stage_call(&fused, launch.shape.precision);
+  return kernels_stage_call(&fused, config->precision);
+}
+
+static status advance(void *self, const stage *stage) {
+  advection *a = self;
+  const config *config = a->config;
+  kernels_launch launch = stage_launch(stage, &a->stencil);
+  if (a->source_count == 0) launch.edges = stage->edges;
+  const double factor = cases_velocity_factor(config, stage->time);
+  if (!problem_factor_allowed(factor)) return refuse_factor(config, stage->time, factor);
+  const kernels_call call = call_of(a, stage, factor);
   if (a->bounded) CHECK(inflow_prepare(&a->inflow, stage->time, stage->weight, factor));
   CHECK(apply_bounded(a->backend, &launch, &call, a->bounded ? &a->inflow.ends : NULL, &a->inflow.call));
   return a->source_count == 0 ? STATUS_OK : add_sources(a, stage, &launch);
+}
+
+/* Pairs are of a steady right-hand side, whose factor is one number. */
+static void pair_calls(const advection *a, const stage *first, const stage *second, double factor,
+                       kernels_call calls[2]) {
+  calls[0] = call_of(a, first, factor);
+  calls[1] = call_of(a, second, factor);
+}
+
+static const char *pair_refused(void *self, const stage *first, const stage *second, int always) {
+  const advection *a = self;
+  if (a->bounded) return "the axes have ends";
+  if (a->source_count > 0) return "there is a source";
+  const kernels_launch launch = stage_launch(first, &a->stencil);
+  kernels_call calls[2];
+  pair_calls(a, first, second, 1.0, calls);
+  return a->backend->pair_refused(&launch, &calls[0], &calls[1], always);
+}
+
+static status pair_advance(void *self, const stage *first, const stage *second) {
+  const advection *a = self;
+  const kernels_launch launch = stage_launch(first, &a->stencil);
+  const double factor = cases_velocity_factor(a->config, first->time);
+  if (!problem_factor_allowed(factor)) return refuse_factor(a->config, first->time, factor);
+  kernels_call calls[2];
+  pair_calls(a, first, second, factor, calls);
+  return a->backend->apply_pair(&launch, &calls[0], &calls[1]);
 }
 
 static double entered(void *self) {
@@ -179,4 +212,5 @@ const equation advection_equation = {.name = "advection",
                                      .create = create,
                                      .destroy = destroy,
                                      .entered = entered,
-                                     .stage = advance};
+                                     .stage = advance,
+                                     .pair = {.refused = pair_refused, .run = pair_advance}};

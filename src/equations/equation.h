@@ -50,6 +50,8 @@ typedef struct equation {
   double (*entered)(void *self);
   /* One stage, all of the formula in stage.h for all unknowns; enqueued on MAIN. STATUS_DEVICE. */
   status (*stage)(void *self, const stage *stage);
+  /* Two stages in one sweep. Zeros: none. */
+  stage_pair pair;
 } equation;
 
 /* The equation of a run. */

@@ -170,6 +170,44 @@ int scheme_words(const scheme *scheme) {
   return words;
 }
 
+static int reads(const scheme_stage *stage, int slot) {
+  int found = stage->f == slot || stage->base == slot;
+  for (int k = 0; k < stage->extras; k++) found |= stage->extra[k].slot == slot;
+  return found;
+}
+
+/* Whether what `slot` holds after stage i is still read. */
+static int is_needed(const scheme *scheme, int i, int slot) {
+  for (int k = i + 1; k < scheme->stages; k++) {
+    if (reads(&scheme->stage[k], slot)) return 1;
+    if (scheme->stage[k].out == slot) return 0;
+  }
+  return slot == scheme->result;
+}
+
+/* Where stages i and i + 1 as one sweep leave their result: in the slot of the second, or, at the end of a
+ * step, in that of the first, which the sweep does not need; -1 if they cannot be one. */
+static int pair_result(const scheme *scheme, int i) {
+  const scheme_stage *first = &scheme->stage[i], *second = &scheme->stage[i + 1];
+  const int between = first->out;
+  if (second->f != between || second->base == between || first->extras + second->extras > 0) return -1;
+  if (is_needed(scheme, i + 1, between)) return -1;
+  if (!reads(first, second->out) && second->base != second->out) return second->out;
+  return i + 2 == scheme->stages && !reads(first, between) ? between : -1;
+}
+
+unsigned scheme_pairs(const scheme *scheme, int *result) {
+  unsigned pairs = 0;
+  *result = scheme->result;
+  for (int i = 0; i + 1 < scheme->stages; i++) {
+    const int slot = pair_result(scheme, i);
+    if (slot < 0) continue;
+    pairs |= 1U << i++;
+    if (i + 1 == scheme->stages) *result = slot;
+  }
+  return pairs;
+}
+
 double scheme_growth(const scheme *scheme, double real, double imaginary) {
   double complex slots[SCHEME_SLOTS] = {1.0};
   for (int i = 0; i < scheme->stages; i++) {

@@ -54,6 +54,11 @@ const scheme *scheme_form(const scheme *scheme, int linear, int steady);
 /* Words that all stages of a step move per point and unknown: f, base, extras and out. */
 int scheme_words(const scheme *scheme);
 
+/* Stages that can be computed two in one sweep, the second of what the first makes and nobody else reads: bit
+ * i for stages i and i + 1. [out] result: the slot that then holds u after the last stage. It is another than
+ * the scheme's if the second would overwrite an array of which the sweep reads neighbours. */
+unsigned scheme_pairs(const scheme *scheme, int *result);
+
 /* |R(z)|: the factor by which one step multiplies a mode whose rate of change is z/dt times itself,
  * z = real + i imaginary. */
 double scheme_growth(const scheme *scheme, double real, double imaginary);

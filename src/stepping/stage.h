@@ -21,6 +21,14 @@ typedef struct stage {
   double time;
 } stage;
 
+/* Two stages in one sweep along z, `second` of what `first` makes, which is not stored: first->out is not
+ * written, and is second->f. second->out is none of the arrays read. `refused` says why that cannot be done,
+ * or, unless `always`, is not faster; NULL: run it by `run`, which returns when enqueued. STATUS_DEVICE. */
+typedef struct stage_pair {
+  const char *(*refused)(void *self, const stage *first, const stage *second, int always);
+  status (*run)(void *self, const stage *first, const stage *second);
+} stage_pair;
+
 /* What the kernels of a stage share; `edges` is the last kernel's to record, and is left out here. */
 kernels_launch stage_launch(const stage *stage, const stencil *stencil);
 

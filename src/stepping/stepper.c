@@ -2,6 +2,54 @@
 
 #include <string.h>
 
+static stage stage_of(stepper *stepper, int i, double t, double dt);
+
+static int plane_count(const stepper *stepper) {
+  return stepper->slots[0].part[0].shape.nz;
+}
+
+/* Whether a step is the same work every time and needs no host in between: then it is recorded once, and
+ * small grids are not bound by the time to launch kernels. */
+static int can_record(const stepper *stepper) {
+  return stepper->rhs.steady && stepper->halo->alone && stepper->backend->graph_begin != NULL;
+}
+
+/* Why no stages can be pairs, whatever the kernels are. Sampled stages (stepper_times) are single ones, so
+ * pairs are for steps that are recorded. */
+static const char *pairs_refused(const stepper *stepper, unsigned pairs) {
+  if (stepper->rhs.pairs == STEPPER_PAIRS_NO) return "as compute.pairs says";
+  if (stepper->rhs.pair.run == NULL || stepper->backend->apply_pair == NULL)
+    return "there is no kernel for two";
+  if (!stepper->halo->alone) return "there are several ranks";
+  if (!can_record(stepper)) return "the right-hand side depends on time";
+  return pairs == 0 ? "the scheme reads all of them again" : NULL;
+}
+
+/* The two stages of a pair on all planes. */
+static void pair_of(stepper *stepper, int i, double t, double dt, stage pair[2]) {
+  for (int k = 0; k < 2; k++) {
+    pair[k] = stage_of(stepper, i + k, t, dt);
+    pair[k].planes[0] = (kernels_planes){0, plane_count(stepper)};
+  }
+}
+
+/* All stages that can be pairs are, or none. */
+static void choose_pairs(stepper *stepper) {
+  int result = stepper->scheme->result;
+  const unsigned pairs = scheme_pairs(stepper->scheme, &result);
+  const int always = stepper->rhs.pairs == STEPPER_PAIRS_YES;
+  stepper->single = pairs_refused(stepper, pairs);
+  for (int i = 0; i < stepper->scheme->stages && stepper->single == NULL; i++) {
+    stage pair[2];
+    if (!(pairs >> i & 1U)) continue;
+    pair_of(stepper, i, 0.0, 1.0, pair);
+    stepper->single = stepper->rhs.pair.refused(stepper->rhs.self, &pair[0], &pair[1], always);
+  }
+  if (stepper->single != NULL) return;
+  stepper->pairs = pairs;
+  stepper->result = result;
+}
+
 status stepper_create(const field_space *space, int unknowns, const char *const *names, const scheme *scheme,
                       stepper_rhs rhs, halo *halo, int overlap, stepper *stepper) {
   memset(stepper, 0, sizeof *stepper);
@@ -20,6 +68,8 @@ status stepper_create(const field_space *space, int unknowns, const char *const 
   for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
     CHECK(space->backend->event_create(space->context, events[i]));
   }
+  stepper->result = stepper->scheme->result;
+  choose_pairs(stepper);
   return STATUS_OK;
 }
 
@@ -62,12 +112,6 @@ static status evaluate(stepper *stepper, stage *stage, kernels_planes first, ker
   return stepper->rhs.stage(stepper->rhs.self, stage);
 }
 
-/* Whether a step is the same work every time and needs no host in between: then it is recorded once, and
- * small grids are not bound by the time to launch kernels. */
-static int can_record(const stepper *stepper) {
-  return stepper->rhs.steady && stepper->halo->alone && stepper->backend->graph_begin != NULL;
-}
-
 /* Planes on queue MAIN; between events, if the stage is timed, which hold a device up a little. */
 static status evaluate_interior(stepper *stepper, stage *stage, kernels_planes planes) {
   const kernels *backend = stepper->backend;
@@ -77,10 +121,6 @@ static status evaluate_interior(stepper *stepper, stage *stage, kernels_planes p
   CHECK(backend->event_record(stepper->interior_start, context, QUEUE_MAIN));
   CHECK(evaluate(stepper, stage, planes, none));
   return backend->event_record(stepper->interior_done, context, QUEUE_MAIN);
-}
-
-static int plane_count(const stepper *stepper) {
-  return stepper->slots[0].part[0].shape.nz;
 }
 
 /* Sends what a stage has computed on the slab's edges, once `edges_done` is passed. */
@@ -141,7 +181,8 @@ status stepper_sample(stepper *stepper) {
 /* Stage i of a step of size dt from time t. */
 static stage stage_of(stepper *stepper, int i, double t, double dt) {
   const scheme_stage *row = &stepper->scheme->stage[i];
-  stage stage = {.out = &stepper->slots[row->out],
+  const int last = i + 1 == stepper->scheme->stages;
+  stage stage = {.out = &stepper->slots[last ? stepper->result : row->out],
                  .f = &stepper->slots[row->f],
                  .base = row->base == row->f ? NULL : &stepper->slots[row->base],
                  .weight_f = row->weight,
@@ -158,6 +199,12 @@ static stage stage_of(stepper *stepper, int i, double t, double dt) {
 static status run_stages(stepper *stepper, double t, double dt, int timed) {
   const int stages = stepper->scheme->stages;
   for (int i = 0; i < stages; i++) {
+    if (stepper->pairs >> i & 1U) {
+      stage pair[2];
+      pair_of(stepper, i++, t, dt, pair);
+      CHECK(stepper->rhs.pair.run(stepper->rhs.self, &pair[0], &pair[1]));
+      continue;
+    }
     stage stage = stage_of(stepper, i, t, dt);
     stepper->timing = timed && i + 1 == stages;
     CHECK(stepper->overlap ? stage_overlapped(stepper, &stage) : stage_plain(stepper, &stage));
@@ -183,9 +230,21 @@ static status replay(stepper *stepper, double t, double dt) {
   return stepper->backend->graph_launch(stepper->context, *graph);
 }
 
+int stepper_words(const stepper *stepper) {
+  const scheme *scheme = stepper->scheme;
+  int words = scheme_words(scheme);
+  for (int i = 0; i < scheme->stages; i++) {
+    if (!(stepper->pairs >> i & 1U)) continue;
+    const scheme_stage *first = &scheme->stage[i], *second = &scheme->stage[i + 1];
+    words -= 2;                                                           /* what the first one makes */
+    if (second->base == first->f || second->base == first->base) words--; /* read once for both */
+  }
+  return words;
+}
+
 status stepper_step(stepper *stepper, double t, double dt, int timed) {
   CHECK(can_record(stepper) ? replay(stepper, t, dt) : run_stages(stepper, t, dt, timed));
-  const int result = stepper->scheme->result;
+  const int result = stepper->result;
   if (result != 0) {
     const state new = stepper->slots[result];
     stepper->slots[result] = stepper->slots[0];

@@ -8,6 +8,9 @@
 /* Explicit Runge-Kutta steps of d u / dt = L(u, t) for a state u of any number of fields. The stepper knows
  * schemes, stages and halos; what L is, only the right-hand side knows. */
 
+/* Stages two in one sweep: never, where they are faster, or wherever they can be. */
+typedef enum stepper_pairs { STEPPER_PAIRS_NO, STEPPER_PAIRS_AUTO, STEPPER_PAIRS_YES } stepper_pairs;
+
 /* Two different facts about L. A step of a steady L can be recorded and replayed. The cheaper form of a
  * scheme (scheme.linear) needs an L that is linear as well: of a nonlinear one it would be of order 2 without
  * a word. */
@@ -16,6 +19,9 @@ typedef struct stepper_rhs {
   int linear; /* L is linear in u, or linear plus a constant */
   int steady; /* L does not depend on time */
   status (*stage)(void *self, const stage *stage);
+  /* Two stages in one sweep (equation.h); NULL: one by one. */
+  stage_pair pair;
+  stepper_pairs pairs;
 } stepper_rhs;
 
 /* Where a stage's time goes, summed over the stages that were sampled: what overlaps is seen by comparing
@@ -43,6 +49,9 @@ typedef struct stepper {
   kernels_graph *graphs[2]; /* a step recorded, for each of the two places that the state can be in */
   int place;                /* which one the state is in */
   double recorded_dt;
+  unsigned pairs;     /* bit i: stages i and i + 1 are one sweep */
+  const char *single; /* why no stages are; NULL where some are */
+  int result;         /* slot of the state after the last stage */
 } stepper;
 
 /* Allocates the states, each of `unknowns` fields called `names`, which outlive the stepper, as must
@@ -66,6 +75,9 @@ state *stepper_scratch(stepper *stepper);
  * Returns when everything is enqueued. timed: the last stage lies between events, for stepper_sample; they
  * hold a device up, some 3 us each. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
 status stepper_step(stepper *stepper, double t, double dt, int timed);
+
+/* Words that a step moves per point, as scheme_words counts them: the fewer the more stages are pairs. */
+int stepper_words(const stepper *stepper);
 
 /* Adds the last stage of the latest step, which was timed, to `times`. Call it when everything enqueued is
  * done. Not collective. STATUS_DEVICE. */

@@ -1,4 +1,4 @@
-#include "machine.cuh"
+#include "barrier.cuh"
 
 #include <csetjmp>
 #include <cstdio>
@@ -18,8 +18,9 @@ namespace {
 
 constexpr size_t STACK = 256 << 10, SHARED = 256 << 10, MOST_THREADS = 1024, EXCHANGED = 64;
 constexpr int WARP = 32;
+constexpr long MOST_TURNS = 1000000;
 
-enum class state { READY, AT_WARP, AT_BLOCK, DONE };
+enum class state { READY, POLLING, AT_WARP, AT_BLOCK, DONE };
 
 struct copy_of {
   void *to;
@@ -39,7 +40,15 @@ struct fiber {
   std::vector<std::vector<copy_of>> groups; /* the last one is open */
 };
 
+/* Copies that are on their way to a barrier, for so many turns of the block. */
+struct late_copies {
+  std::vector<copy_of> copies;
+  barrier *to;
+  int turns;
+};
+
 std::vector<fiber> fibers(MOST_THREADS);
+std::vector<late_copies> late;
 int running;
 sigjmp_buf scheduler;
 const std::function<void()> *job;
@@ -87,17 +96,20 @@ void open(int index) {
   f.groups[0].clear();
 }
 
-/* Until all lanes from `first` on have left or wait for the block. */
-void warp_run(int first, int count, bool backwards) {
+/* Until all lanes from `first` on have left, wait for the block or poll. Whether any polls. */
+bool warp_run(int first, int count, bool backwards) {
   while (true) {
-    int exchanging = 0, elsewhere = 0;
+    int exchanging = 0, elsewhere = 0, polling = 0;
     for (int k = 0; k < count; k++) {
       const int i = first + (backwards ? count - 1 - k : k);
       if (fibers[i].stands == state::READY) resume(i);
       exchanging += fibers[i].stands == state::AT_WARP;
       elsewhere += fibers[i].stands == state::AT_BLOCK;
+      if (fibers[i].stands != state::POLLING) continue;
+      fibers[i].stands = state::READY;
+      polling++;
     }
-    if (exchanging == 0) return;
+    if (polling > 0 || exchanging == 0) return polling > 0;
     if (elsewhere != 0) {
       (void)fprintf(stderr, "some lanes of a warp exchange values, others wait for the block\n");
       abort();
@@ -108,17 +120,39 @@ void warp_run(int first, int count, bool backwards) {
   }
 }
 
+/* Each group of copies when its time has come; the youngest first. */
+void copies_land() {
+  for (size_t i = late.size(); i-- > 0;) {
+    if (--late[i].turns > 0) continue;
+    for (const copy_of &c : late[i].copies) std::memcpy(c.to, c.from, c.bytes);
+    machine::barrier_arrive(late[i].to);
+    late.erase(late.begin() + (ptrdiff_t)i);
+  }
+}
+
+/* All warps in turn, again and again as long as any polls. */
+void turns_run(int count, bool backwards) {
+  const int warps = (count + WARP - 1) / WARP;
+  long idle = 0;
+  for (bool polling = true; polling; copies_land()) {
+    polling = false;
+    for (int w = 0; w < warps; w++) {
+      const int first = (backwards ? warps - 1 - w : w) * WARP;
+      if (warp_run(first, std::min(WARP, count - first), backwards)) polling = true;
+    }
+    if (++idle < MOST_TURNS) continue;
+    (void)fprintf(stderr, "a block waits for its barriers for ever\n");
+    abort();
+  }
+}
+
 /* Every second block backwards: what comes out right only if the first threads come first, shows. */
 void block_run(int count) {
   static bool backwards;
-  const int warps = (count + WARP - 1) / WARP;
   backwards = !backwards;
   for (int i = 0; i < count; i++) open(i);
   for (int waiting = count; waiting > 0;) {
-    for (int w = 0; w < warps; w++) {
-      const int first = (backwards ? warps - 1 - w : w) * WARP;
-      warp_run(first, std::min(WARP, count - first), backwards);
-    }
+    turns_run(count, backwards);
     waiting = 0;
     for (int i = 0; i < count; i++) {
       if (fibers[i].stands != state::AT_BLOCK) continue;
@@ -182,6 +216,32 @@ unsigned char *memory() {
 void copy_start(void *to, const void *from, size_t bytes) {
   std::memset(to, 0xff, bytes); /* NaN */
   fibers[running].groups.back().push_back({to, from, bytes});
+}
+
+void barrier_arrive(barrier *b) {
+  if (b->missing <= 0) {
+    (void)fprintf(stderr, "more arrivals than a barrier was made for\n");
+    abort();
+  }
+  if (--b->missing > 0) return;
+  b->missing = b->arrivals;
+  b->phase++;
+}
+
+void barrier_arrive_copies(barrier *b) {
+  static unsigned random = 1;
+  auto &open = fibers[running].groups.back();
+  random = random * 1664525U + 1013904223U;
+  late.push_back({open, b, 1 + (int)(random >> 30)});
+  open.clear();
+}
+
+void poll() {
+  stand(state::POLLING);
+}
+
+void warp_wait() {
+  stand(state::AT_WARP);
 }
 
 void copy_commit() {

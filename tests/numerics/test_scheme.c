@@ -77,10 +77,55 @@ static void test_tables(void **state) {
   }
 }
 
+/* A stage on numbers instead of fields: growth of the mode z, f being what it reads neighbours of. */
+static double complex stage_value(const scheme_stage *stage, const double complex slots[], double complex f,
+                                  double complex z) {
+  const double complex base = stage->base == stage->f ? f : slots[stage->base];
+  double complex out = base + stage->weight * (f - base) + stage->b * z * f;
+  for (int k = 0; k < stage->extras; k++)
+    out += stage->extra[k].weight * (slots[stage->extra[k].slot] - base);
+  return out;
+}
+
+/* A step whose stages are pairs where they can be, what lies between being NaN: growth as of single ones, and
+ * no sweep writes what it reads neighbours of. */
+static void check_pairs(const scheme *scheme) {
+  const double complex z = -0.3 + 0.7 * I;
+  double complex slots[SCHEME_SLOTS] = {1.0};
+  int result = -1;
+  const unsigned pairs = scheme_pairs(scheme, &result);
+  for (int i = 0; i < scheme->stages; i++) {
+    const scheme_stage *first = &scheme->stage[i], *last = first;
+    double complex value = stage_value(first, slots, slots[first->f], z);
+    if (pairs >> i & 1U) {
+      last = &scheme->stage[++i];
+      assert_true(i < scheme->stages && last->f == first->out && last->base != first->out);
+      value = stage_value(last, slots, value, z);
+      slots[first->out] = NAN;
+    }
+    const int out = i + 1 == scheme->stages ? result : last->out;
+    assert_true(out != first->f && (last == first || (out != first->base && out != last->base)));
+    slots[out] = value;
+  }
+  assert_true(fabs(cabs(slots[result]) - scheme_growth(scheme, creal(z), cimag(z))) < 1e-14);
+}
+
+static void test_pairs(void **state) {
+  (void)state;
+  int result = -1;
+  for (int i = 0; schemes_at(i) != NULL; i++) {
+    check_pairs(schemes_at(i));
+    check_pairs(scheme_form(schemes_at(i), 1, 1));
+  }
+  const scheme *rk4 = scheme_form(schemes_at(schemes_find("rk4")), 1, 1);
+  assert_int_equal(scheme_pairs(rk4, &result), 1U << 0 | 1U << 2); /* two sweeps of two stages */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_costs),
       cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_pairs),
       cmocka_unit_test(test_tables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

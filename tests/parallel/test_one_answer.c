@@ -1,8 +1,8 @@
 /* One answer: phi and every figure of the diagnostics are bitwise the same on 1 to 6 ranks, with 1 and 2
- * threads, with overlap and without, for every scheme, form, precision and velocity, on an uneven grid. The
- * reference is one rank and one thread of the CPU backend; `test_one_answer cuda` holds another backend to
- * the same bits. Run on 6 ranks. `test_one_answer cuda NX NY NZ`: on a grid of which each rank has enough for
- * the kernels of large launches. */
+ * threads, with overlap and without, with pairs of stages and without, for every scheme, form, precision and
+ * velocity, on an uneven grid. The reference is one rank and one thread of the CPU backend; `test_one_answer
+ * cuda` holds another backend to the same bits. Run on 6 ranks. `test_one_answer cuda NX NY NZ`: on a grid of
+ * which each rank has enough for the kernels of large launches. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +135,7 @@ static int compare(config config, const kernels *backend, const answer *referenc
     for (int threads = 1; threads <= 2 && comm != MPI_COMM_NULL; threads++) {
       config.threads = threads;
       config.overlap = (ranks + threads) % 2;
+      config.pairs = threads == 1 ? CONFIG_PAIRS_YES : CONFIG_PAIRS_NO;
       config.transport = threads == 2 ? CONFIG_TRANSPORT_STAGED : CONFIG_TRANSPORT_AUTO;
       memset(other->phi, 0xff, phi_bytes(config.precision));
       const status result = compute(comm, &config, backend, other);

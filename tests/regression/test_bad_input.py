@@ -152,6 +152,7 @@ CASES = [
     value("compute.threads", "-1", "out of range"),
     value("halo.transport", "cuda", "accepted: auto, cuda_aware, staged"),
     value("halo.overlap", "true", "accepted: yes, no"),
+    value("compute.pairs", "true", "accepted: no, auto, yes"),
     value("output.fields_every", "-1", "out of range"),
     value("output.checkpoint_keep", "1", "out of range", "an integer from 2"),
     value("output.wall_limit", "1h", "not a decimal number"),

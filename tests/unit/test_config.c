@@ -94,7 +94,7 @@ static void test_defaults(void **state) {
               c.steps == -1);
   assert_string_equal(c.backend, "auto");
   assert_true(c.precision == PRECISION_DOUBLE && c.order == 8 && c.threads == 0);
-  assert_true(c.transport == CONFIG_TRANSPORT_AUTO && c.overlap == 1);
+  assert_true(c.transport == CONFIG_TRANSPORT_AUTO && c.overlap == 1 && c.pairs == CONFIG_PAIRS_AUTO);
   assert_string_equal(c.directory, "runs/the.case");
   assert_true(c.fields_every == 99999999 && c.checkpoint_every == 0 && c.diagnostics_every == 10);
   assert_true(c.checkpoint_keep == 2 && c.wall_limit == 0.0);

@@ -1,0 +1,106 @@
+#include "pair.cuh"
+
+/* Stages that are computed two at a time: advection with a uniform velocity, without diffusion, in central
+ * differences. The first may add a base; the second adds the same one, or the field of the first. */
+
+constexpr unsigned LEAN = STAGE_UNIFORM | STAGE_GRADIENT;
+using lean_stage = op<OPERATION_stage, LEAN>;
+using lean_stage_on_base = op<OPERATION_stage, LEAN | STAGE_BASE>;
+
+constexpr char NAME_OF_KERNEL[] = "kernel pair of stages";
+
+/* The number of pieces along z with the least cost, in planes that a multiprocessor computes one after the
+ * other. A block goes through 4 HALO planes more than it stores, and takes about START to begin. */
+static long pair_cost(int tiles, int planes, int multiprocessors, int *pieces) {
+  constexpr int START = 4;
+  long least = LONG_MAX;
+  for (int count = 1; count <= 64 && (count == 1 || planes / count >= 2 * HALO); count++) {
+    const long rounds = divide_up(tiles * count, multiprocessors);
+    const long cost = rounds * (divide_up(planes, count) + 4 * HALO + START);
+    if (cost >= least) continue;
+    least = cost;
+    *pieces = count;
+  }
+  return least;
+}
+
+template <class First, class Second> static pair_cut pair_cut_make(const kernels_launch *launch) {
+  using layout = pair_layout<First, Second>;
+  const kernels_shape &s = launch->shape;
+  pair_cut c = {divide_up(s.nx, layout::WIDTH), divide_up(s.ny, layout::HEIGHT), 1};
+  (void)pair_cost(c.tiles_x * c.tiles_y, s.nz, launch->context->multiprocessors, &c.pieces);
+  return c;
+}
+
+template <class First, class Second>
+static status pair_launch(const kernels_launch *launch, const kernels_call *first,
+                          const kernels_call *second) {
+  using layout = pair_layout<First, Second>;
+  const auto kernel = pair_kernel<First, Second>;
+  const pair_cut c = pair_cut_make<First, Second>(launch);
+  const unsigned blocks = (unsigned)(c.tiles_x * c.tiles_y * c.pieces);
+  CHECK_CUDA(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES));
+  kernel_launch(kernel, blocks, layout::THREADS, layout::SHARED_BYTES, launch_stream(launch),
+                launch_arguments(launch, first), launch_arguments(launch, second), launch_geometry(launch),
+                c);
+  return launch_done(launch, NAME_OF_KERNEL);
+}
+
+/* Whether the second call is of this kind on what the first one makes, with the base that the kernel has. */
+static bool pair_is(const kernels_call *first, const kernels_call *second, unsigned options) {
+  const void *base = options & STAGE_BASE ? first->in[STAGE_IN_BASE] : first->in[STAGE_IN_F];
+  return first->kind == OPERATION_stage && second->kind == OPERATION_stage && first->options == options &&
+         second->options == (LEAN | STAGE_BASE) && second->in[STAGE_IN_BASE] == base;
+}
+
+/* This build's code for the device, and room for its rings. */
+static bool pair_has_device(const kernels_launch *launch) {
+  using largest = pair_layout<lean_stage, lean_stage_on_base>;
+  using other = pair_layout<lean_stage_on_base, lean_stage_on_base>;
+  static_assert(std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= 227 << 10,
+                "a multiprocessor has no more");
+  cudaFuncAttributes attributes;
+  const cudaError_t found = cudaFuncGetAttributes(&attributes, pair_kernel<lean_stage, lean_stage_on_base>);
+  if (found != cudaSuccess) (void)cudaGetLastError();
+  return found == cudaSuccess &&
+         std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= launch->context->shared_limit;
+}
+
+/* The sweep halves the traffic of memory and computes 1.5 times the points in the first operation. It pays
+ * where memory is slow beside the multiprocessors, and where these are filled: 1.4 (single) and 1.3 times
+ * (double precision) as fast on an H100, nothing on an H200. */
+static bool pair_pays(const kernels_launch *launch) {
+  constexpr double MOST_BANDWIDTH = 4e12, MOST_COST = 1.75;
+  int kilohertz = 0, bits = 0, pieces = 1;
+  const int device = launch->context->device, sms = launch->context->multiprocessors;
+  if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  using layout = pair_layout<lean_stage_on_base, lean_stage_on_base>;
+  const kernels_shape &s = launch->shape;
+  const int tiles = divide_up(s.nx, layout::WIDTH) * divide_up(s.ny, layout::HEIGHT);
+  const double cost = (double)pair_cost(tiles, s.nz, sms, &pieces) * sms * layout::WIDTH * layout::HEIGHT;
+  return 2e3 * kilohertz * bits / 8 < MOST_BANDWIDTH && cost < MOST_COST * s.nx * s.ny * s.nz;
+}
+
+extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const kernels_call *first,
+                                          const kernels_call *second, int always) {
+  const kernels_shape &s = launch->shape;
+  if (!pair_is(first, second, LEAN) && !pair_is(first, second, LEAN | STAGE_BASE))
+    return "there is no kernel for two of these operations";
+  if (!s.whole) return "the slab is not all of a periodic z";
+  if ((size_t)s.ny * (size_t)s.ldx > INT_MAX) return "the planes are too large";
+  if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
+  if (!always && !pair_pays(launch)) return "they would not be faster here";
+  return nullptr;
+}
+
+extern "C" status NAME(apply_pair)(const kernels_launch *launch, const kernels_call *first,
+                                   const kernels_call *second) {
+  return first->options & STAGE_BASE
+             ? pair_launch<lean_stage_on_base, lean_stage_on_base>(launch, first, second)
+             : pair_launch<lean_stage, lean_stage_on_base>(launch, first, second);
+}

@@ -1,0 +1,386 @@
+#ifndef FDAPP_CUDA_PAIR_CUH
+#define FDAPP_CUDA_PAIR_CUH
+
+#include "direct.cuh"
+#include <barrier.cuh> /* from the search path, as machine.cuh */
+
+/* Two operations in one sweep along z, the second of what the first makes, which never leaves the chip. Each
+ * block computes the first operation on its tile and HALO points around it, so that no block waits for
+ * another (docs/explanation/gpu-stage.md, "Two stages in one sweep").
+ *
+ * The warps of a block have roles. Copying warps bring planes of the first operation's field, and of the base
+ * if it has one, into rings in shared memory. First warps compute planes of the first operation into another
+ * ring. Second warps compute from that one what is stored. A window of 9 planes along z fills most of a
+ * thread's registers, so that copying warps give up theirs. All tell one another by barriers which slots of
+ * the rings are full and which are free. */
+
+/* The numbers of a pair. LAG: planes by which the first operation may run ahead of what the second needs. */
+template <class First, class Second> struct pair_layout {
+  static constexpr bool BASE = First::OTHERS > 0; /* the base is an array of its own; else it is the field */
+  static constexpr int WIDTH = by_precision_value(64, 32), HEIGHT = 24, ROWS = 4;
+  static constexpr int AHEAD = by_precision_value(2, 1); /* planes being copied */
+  static constexpr int S_PLANES = 6, LAG = S_PLANES - (HALO + 1);
+
+  /* Points of a plane: of the first operation, of its field, of its values, and of the base. */
+  static constexpr int FIRST_WIDTH = WIDTH + 2 * HALO, FIRST_HEIGHT = HEIGHT + 2 * HALO;
+  static constexpr int F_WIDTH = WIDTH + 4 * HALO, F_HEIGHT = HEIGHT + 4 * HALO;
+  static constexpr int S_WIDTH = FIRST_WIDTH, S_HEIGHT = FIRST_HEIGHT;
+  static constexpr int F_PLANE = F_WIDTH * F_HEIGHT, S_PLANE = S_WIDTH * S_HEIGHT, B_PLANE = S_PLANE;
+  static constexpr int F_PLANES = BASE ? AHEAD + HALO + 1 : AHEAD + 2 * HALO + 1 + LAG;
+  static constexpr int B_PLANES = BASE ? AHEAD + HALO + 1 + LAG : 1;
+
+  /* Threads, and the vectors of ROWS rows that they own. */
+  static constexpr int FIRST_COLUMNS = FIRST_WIDTH / VECTOR, SECOND_COLUMNS = WIDTH / VECTOR;
+  static constexpr int FIRST_UNITS = FIRST_COLUMNS * (FIRST_HEIGHT / ROWS);
+  static constexpr int SECOND_UNITS = SECOND_COLUMNS * (HEIGHT / ROWS);
+  static constexpr int FIRST_WARPS = divide_up(FIRST_UNITS, 32), SECOND_WARPS = divide_up(SECOND_UNITS, 32);
+  static constexpr int COMPUTING = 32 * (FIRST_WARPS + SECOND_WARPS), COPYING = 128;
+  static constexpr int THREADS = COMPUTING + COPYING;
+  static constexpr bool MANY_FOR_COPIES = BASE && SINGLE; /* 64512 registers in all */
+  static constexpr int REGISTERS = MANY_FOR_COPIES ? 216 : 224;
+  static constexpr int REGISTERS_COPYING = MANY_FOR_COPIES ? 72 : 56;
+
+  /* Shared memory. B_SHIFT makes addresses in shared and global memory agree modulo 32 bytes. */
+  static constexpr int B_SHIFT = by_precision_value(4, 0);
+  static constexpr int F = 0, S = F + F_PLANES * F_PLANE, B = S + S_PLANES * S_PLANE + B_SHIFT;
+  static constexpr int ELEMENTS = (B + (BASE ? B_PLANES * B_PLANE : 0) + 31) / 32 * 32;
+  static constexpr int BARRIERS = 2 * F_PLANES + 2 * S_PLANES + B_PLANES;
+  static constexpr size_t SHARED_BYTES = ELEMENTS * sizeof(real) + BARRIERS * sizeof(barrier);
+
+  static constexpr bool fits(bool base, const operation &o) { /* terms of one field, and a base at most */
+    return o.inputs == (base ? 3U : 1U) && o.outputs == 1 && o.velocity == VELOCITY_UNIFORM;
+  }
+  static_assert(fits(BASE, First::DECLARED) && fits(true, Second::DECLARED), "a field, and a base");
+  static_assert(First::FIELD == 0 && Second::FIELD == 0 && !First::TRIPLE && !Second::TRIPLE, "one field");
+  static_assert(COMPUTING % 128 == 0, "registers change hands between groups of four warps");
+  static_assert((SECOND_UNITS % 32 == 0 || SECOND_UNITS > 32) && FIRST_UNITS > 32,
+                "spare lanes double others");
+};
+
+/* How a launch is cut: tiles, and `pieces` pieces along z of nearly as many planes. */
+struct pair_cut {
+  int tiles_x, tiles_y, pieces;
+};
+
+/* A slot of a ring, and the parity to wait for. */
+template <int PLANES> struct pair_slot {
+  int index, parity;
+
+  __device__ __forceinline__ void next() {
+    if (++index < PLANES) return;
+    index = 0;
+    parity ^= 1;
+  }
+};
+
+template <class First, class Second> struct pair_block {
+  using layout = pair_layout<First, Second>;
+  static constexpr bool BASE = layout::BASE;
+  static constexpr int ROWS = layout::ROWS;
+  using f_slot = pair_slot<layout::F_PLANES>;
+  using s_slot = pair_slot<layout::S_PLANES>;
+  using b_slot = pair_slot<layout::B_PLANES>;
+
+  const arguments &a, &b; /* of the first and of the second operation */
+  const geometry &d;
+  int x0, y0;                                          /* first point of the tile */
+  kernels_planes planes;                               /* that are stored */
+  real *f, *s, *base;                                  /* rings */
+  barrier *f_full, *f_free, *s_full, *s_free, *b_free; /* f_full: the base that comes with it, too */
+
+  __device__ __forceinline__ pair_block(const arguments &a_, const arguments &b_, const geometry &d_,
+                                        const pair_cut &c)
+      : a(a_), b(b_), d(d_) {
+    const int tiles = c.tiles_x * c.tiles_y, tile = (int)blockIdx.x % tiles;
+    const long long piece = (int)blockIdx.x / tiles, count = d.planes(0);
+    x0 = tile % c.tiles_x * layout::WIDTH;
+    y0 = tile / c.tiles_x * layout::HEIGHT;
+    planes = {d.range[0].z0 + (int)(count * piece / c.pieces),
+              d.range[0].z0 + (int)(count * (piece + 1) / c.pieces)};
+    real *memory = reinterpret_cast<real *>(block_memory());
+    f = memory + layout::F;
+    s = memory + layout::S;
+    base = memory + layout::B;
+    f_full = reinterpret_cast<barrier *>(memory + layout::ELEMENTS);
+    f_free = f_full + layout::F_PLANES;
+    s_full = f_free + layout::F_PLANES;
+    s_free = s_full + layout::S_PLANES;
+    b_free = s_free + layout::S_PLANES;
+  }
+
+  /* By one thread. A plane of the field is free when its last readers have read it: the first operation, or,
+   * if it is the base too, the second. */
+  __device__ __forceinline__ void barriers_open() const {
+    for (int i = 0; i < layout::F_PLANES; i++) {
+      barrier_make(f_full + i, layout::COPYING);
+      barrier_make(f_free + i, BASE ? layout::FIRST_WARPS : layout::SECOND_WARPS);
+    }
+    for (int i = 0; i < layout::S_PLANES; i++) {
+      barrier_make(s_full + i, layout::FIRST_WARPS);
+      barrier_make(s_free + i, layout::SECOND_WARPS);
+    }
+    for (int i = 0; i < layout::B_PLANES; i++) barrier_make(b_free + i, layout::SECOND_WARPS);
+    barriers_made();
+  }
+
+  /* Planes of each kind that the block goes through. */
+  __device__ __forceinline__ int f_planes() const {
+    return planes.z1 - planes.z0 + 4 * HALO;
+  }
+  __device__ __forceinline__ int s_planes() const {
+    return planes.z1 - planes.z0 + 2 * HALO;
+  }
+
+  /* ---- Copies ---- */
+
+  /* The element of a plane of the field at which the copy of a vector begins, its x and y possibly those of
+   * images; -1 if nothing is needed there or images_copy brings it. */
+  __device__ __forceinline__ int source(int x, int y) const {
+    if (x >= d.nx + 2 * HALO || y >= d.ny + 2 * HALO) return -1;
+    if (x < 0 || x + VECTOR > d.nx) {
+      if (d.nx % VECTOR != 0) return -1;
+      x += x < 0 ? d.nx : -d.nx;
+    }
+    y += y < 0 ? d.ny : y >= d.ny ? -d.ny : 0;
+    return y * d.ldx + x;
+  }
+
+  /* What vectors leave out where rows are not whole vectors: the end of each row, and images beside it. Each
+   * column is a thread's of 16, so that places are found without a division, for several rows at once. */
+  template <int WIDE, int HIGH>
+  __device__ __forceinline__ void images_copy(real *to, const real *plane, int around, int thread) const {
+    constexpr int LANES = 16, STEP = layout::COPYING / LANES;
+    static_assert(HIGH % STEP == 0, "every thread has as many rows");
+    const int first = x0 - around, end = d.nx / VECTOR * VECTOR, row0 = thread / LANES;
+    const int left = first < 0 ? -first : 0, right = max(end, first);
+    const int columns = left + max(min(d.nx + around, first + WIDE) - right, 0);
+#pragma unroll 1
+    for (int k = thread % LANES; k < columns; k += LANES) {
+      const int x = k < left ? first + k : right + k - left;
+      const real *from = plane + (x < 0 ? x + d.nx : x >= d.nx ? x - d.nx : x);
+      real *column = to + x - first;
+#pragma unroll 1 /* for the instruction cache, which all roles share: unrolled, 512^3 takes 5 % longer */
+      for (int i = 0; i < HIGH / STEP; i++) {
+        const int row = row0 + i * STEP, y = y0 - around + row;
+        const int inside = y < 0 ? y + d.ny : y >= d.ny ? y - d.ny : y;
+        if (y < d.ny + around) copy_element(column + row * WIDE, from + (ptrdiff_t)inside * d.ldx);
+      }
+    }
+  }
+
+  template <int WIDE, int HIGH, int COPIES>
+  __device__ __forceinline__ void sources(int around, int thread, int (&from)[COPIES]) const {
+#pragma unroll
+    for (int q = 0; q < COPIES; q++) {
+      const int v = thread + q * layout::COPYING, row = v / (WIDE / VECTOR), column = v % (WIDE / VECTOR);
+      from[q] = row < HIGH ? source(x0 - around + column * VECTOR, y0 - around + row) : -1;
+    }
+  }
+
+  template <int COPIES>
+  __device__ __forceinline__ static void vectors_copy(real *to, const real *plane, int thread,
+                                                      const int (&from)[COPIES]) {
+#pragma unroll
+    for (int q = 0; q < COPIES; q++) {
+      if (from[q] >= 0) copy_vector(to + (thread + q * layout::COPYING) * VECTOR, plane + from[q]);
+    }
+  }
+
+  /* By the copying warps: plane after plane of the field, and of the base the plane of the first operation
+   * that the newest plane of the field completes. */
+  __device__ __forceinline__ void copy(int thread) const {
+    constexpr int F_COPIES = divide_up(layout::F_PLANE / VECTOR, layout::COPYING);
+    constexpr int B_COPIES = BASE ? divide_up(layout::B_PLANE / VECTOR, layout::COPYING) : 1;
+    int f_from[F_COPIES], b_from[B_COPIES];
+    sources<layout::F_WIDTH, layout::F_HEIGHT>(2 * HALO, thread, f_from);
+    if constexpr (BASE) sources<layout::S_WIDTH, layout::S_HEIGHT>(HALO, thread, b_from);
+    const bool ragged =
+        d.nx % VECTOR != 0 && (x0 == 0 || x0 + layout::WIDTH + 2 * HALO > d.nx / VECTOR * VECTOR);
+    f_slot to = {0, 1};
+    b_slot b_to = {0, 1};
+    int z = wrap(planes.z0 - 2 * HALO, d.nz), b_z = wrap(planes.z0 - HALO, d.nz);
+#pragma unroll 1
+    for (int n = 0; n < f_planes(); n++) {
+      barrier_wait(f_free + to.index, to.parity);
+      real *f_to = f + to.index * layout::F_PLANE;
+      const real *plane = a.in[First::FIELD] + d.plane(z);
+      vectors_copy(f_to, plane, thread, f_from);
+      if (ragged) images_copy<layout::F_WIDTH, layout::F_HEIGHT>(f_to, plane, 2 * HALO, thread);
+      if (BASE && n >= 2 * HALO) {
+        barrier_wait(b_free + b_to.index, b_to.parity);
+        real *base_to = base + b_to.index * layout::B_PLANE;
+        const real *b_plane = b.in[Second::other(0)] + d.plane(b_z);
+        vectors_copy(base_to, b_plane, thread, b_from);
+        if (ragged) images_copy<layout::S_WIDTH, layout::S_HEIGHT>(base_to, b_plane, HALO, thread);
+        b_to.next();
+        if (++b_z == d.nz) b_z = 0;
+      }
+      barrier_arrive_copies(f_full + to.index);
+      to.next();
+      if (++z == d.nz) z = 0;
+    }
+  }
+
+  /* ---- Computing ---- */
+
+  /* An operation on the thread's rows, their windows along z centred on the plane; centre: the thread's first
+   * vector in that plane of the ring; base: the same in a ring of rows of BASE_WIDTH. */
+  template <class Op, int RING_WIDTH, int BASE_WIDTH>
+  __device__ __forceinline__ static void rows_compute(const arguments &a, lines (&l)[ROWS],
+                                                      const real *centre, const real *base,
+                                                      real (&result)[ROWS][1][VECTOR]) {
+    real y[ROWS + 2 * HALO][VECTOR];
+#pragma unroll
+    for (int j = 0; j < ROWS + 2 * HALO; j++) {
+      if (j >= HALO && j < HALO + ROWS) {
+        vector_copy(l[j - HALO].z[HALO], y[j]);
+      } else {
+        vector_load(centre + (j - HALO) * RING_WIDTH, y[j]);
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+      points value;
+      lines none;
+#pragma unroll
+      for (int i = 0; i < VECTOR + 2 * HALO; i += VECTOR) {
+        if (i == HALO) continue;
+        vector_load(centre + r * RING_WIDTH + i - HALO, *reinterpret_cast<real(*)[VECTOR]>(l[r].x + i));
+      }
+#pragma unroll
+      for (int e = 0; e < VECTOR; e++) l[r].x[HALO + e] = l[r].z[HALO][e];
+#pragma unroll
+      for (int j = 0; j < 2 * HALO + 1; j++) vector_copy(y[r + j], l[r].y[j]);
+      vector_copy(l[r].z[HALO], value.input[Op::FIELD]);
+      if constexpr (Op::OTHERS > 0) vector_load(base + r * BASE_WIDTH, value.input[Op::other(0)]);
+      Op::apply(a, l[r], none, value, result[r]);
+    }
+  }
+
+  __device__ __forceinline__ static void vector_copy(const real (&from)[VECTOR], real (&to)[VECTOR]) {
+#pragma unroll
+    for (int e = 0; e < VECTOR; e++) to[e] = from[e];
+  }
+
+  /* One thread of each warp tells for all. */
+  __device__ __forceinline__ static bool tells() {
+    return threadIdx.x % 32 == 0;
+  }
+
+  template <int RING_WIDTH>
+  __device__ __forceinline__ static void newest_read(const real *newest, lines (&l)[ROWS]) {
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) vector_load(newest + r * RING_WIDTH, l[r].z[2 * HALO]);
+  }
+
+  __device__ __forceinline__ static void windows_shift(lines (&l)[ROWS]) {
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) direct<First>::window_shift(l[r]);
+  }
+
+  /* By the first warps. Plane n of the field completes plane n - 2 HALO of the first operation, whose centre
+   * is plane n - HALO of the field. */
+  __device__ __forceinline__ void first(int thread) const {
+    constexpr int WIDE = layout::F_WIDTH;
+    const int unit = thread < layout::FIRST_UNITS ? thread : thread - 32; /* spare lanes do the same again */
+    const int column = unit % layout::FIRST_COLUMNS * VECTOR, row = unit / layout::FIRST_COLUMNS * ROWS;
+    const real *own = f + (row + HALO) * WIDE + column + HALO;
+    real *to = s + row * layout::S_WIDTH + column;
+    const real *from = base + row * layout::S_WIDTH + column;
+    lines l[ROWS] = {};
+    f_slot newest = {0, 0};
+    s_slot result_to = {0, 1};
+    int centre = layout::F_PLANES - HALO, b_index = 0;
+#pragma unroll 1
+    for (int n = 0; n < f_planes(); n++) {
+      barrier_wait(f_full + newest.index, newest.parity);
+      newest_read<WIDE>(own + newest.index * layout::F_PLANE, l);
+      if (n >= 2 * HALO) {
+        real result[ROWS][1][VECTOR];
+        rows_compute<First, WIDE, layout::S_WIDTH>(a, l, own + centre * layout::F_PLANE,
+                                                   from + b_index * layout::B_PLANE, result);
+        warp_wait();
+        if (BASE && tells()) barrier_arrive(f_free + centre);
+        if (BASE && ++b_index == layout::B_PLANES) b_index = 0;
+        barrier_wait(s_free + result_to.index, result_to.parity);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+          vector_store(to + result_to.index * layout::S_PLANE + r * layout::S_WIDTH, result[r][0]);
+        warp_wait();
+        if (tells()) barrier_arrive(s_full + result_to.index);
+        result_to.next();
+      } else if (n >= HALO) {
+        warp_wait();
+        if (BASE && tells()) barrier_arrive(f_free + centre);
+      }
+      windows_shift(l);
+      newest.next();
+      if (++centre == layout::F_PLANES) centre = 0;
+    }
+  }
+
+  /* By the second warps. Plane n of the first operation completes the plane to be stored 2 HALO before it,
+   * whose base is plane n - HALO of the base's ring, or plane n of the field's. */
+  __device__ __forceinline__ void second(int thread) const {
+    constexpr int WIDE = layout::S_WIDTH, B_WIDE = BASE ? layout::S_WIDTH : layout::F_WIDTH;
+    constexpr int B_PLANE = BASE ? layout::B_PLANE : layout::F_PLANE, AROUND = BASE ? HALO : 2 * HALO;
+    constexpr int B_PLANES = BASE ? layout::B_PLANES : layout::F_PLANES;
+    const int unit = thread < layout::SECOND_UNITS ? thread : thread - 32;
+    const int column = unit % layout::SECOND_COLUMNS * VECTOR, row = unit / layout::SECOND_COLUMNS * ROWS;
+    const real *own = s + (row + HALO) * WIDE + column + HALO;
+    const real *from = (BASE ? base : f) + (row + AROUND) * B_WIDE + column + AROUND;
+    barrier *const from_free = BASE ? b_free : f_free;
+    const int rows = x0 + column < d.ldx ? min(ROWS, d.ny - y0 - row) : 0;
+    real *out = b.out[0] + d.plane(planes.z0 - 2 * HALO) + (ptrdiff_t)(y0 + row) * d.ldx + x0 + column;
+    lines l[ROWS] = {};
+    s_slot newest = {0, 0};
+    int centre = layout::S_PLANES - HALO, b_index = BASE ? B_PLANES - HALO : 0;
+#pragma unroll 1
+    for (int n = 0; n < s_planes(); n++) {
+      barrier_wait(s_full + newest.index, newest.parity);
+      newest_read<WIDE>(own + newest.index * layout::S_PLANE, l);
+      real result[ROWS][1][VECTOR];
+      if (n >= 2 * HALO)
+        rows_compute<Second, WIDE, B_WIDE>(b, l, own + centre * layout::S_PLANE, from + b_index * B_PLANE,
+                                           result);
+      warp_wait();
+      if (n >= HALO && tells()) barrier_arrive(s_free + centre);
+      if ((!BASE || n >= HALO) && tells()) barrier_arrive(from_free + b_index);
+      if (n >= 2 * HALO) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+          if (r < rows) vector_store(out + (ptrdiff_t)r * d.ldx, result[r][0]);
+        }
+      }
+      windows_shift(l);
+      out += d.plane(1);
+      newest.next();
+      if (++centre == layout::S_PLANES) centre = 0;
+      if (++b_index == B_PLANES) b_index = 0;
+    }
+  }
+};
+
+template <class First, class Second>
+__global__ void __launch_bounds__((pair_layout<First, Second>::THREADS), 1)
+    pair_kernel(const __grid_constant__ arguments a, const __grid_constant__ arguments b,
+                const __grid_constant__ geometry d, const __grid_constant__ pair_cut c) {
+  using layout = pair_layout<First, Second>;
+  const pair_block<First, Second> work(a, b, d, c);
+  const int thread = (int)threadIdx.x;
+  if (thread == 0) work.barriers_open();
+  __syncthreads();
+  if (thread >= layout::COMPUTING) {
+    registers_give<layout::REGISTERS_COPYING>();
+    work.copy(thread - layout::COMPUTING);
+  } else {
+    registers_take<layout::REGISTERS>();
+    if (thread < 32 * layout::FIRST_WARPS) {
+      work.first(thread);
+    } else {
+      work.second(thread - 32 * layout::FIRST_WARPS);
+    }
+  }
+}
+
+#endif
