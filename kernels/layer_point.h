@@ -11,6 +11,13 @@
 #include "layers.h"
 #include "operations.h"
 
+/* Before loops over axes, terms and neighbours: unrolled, what a declaration says of each is known to the compiler. */
+#ifdef __CUDACC__
+#define LAYER_UNROLL _Pragma("unroll")
+#else
+#define LAYER_UNROLL _Pragma("GCC unroll 9")
+#endif
+
 typedef struct layer_work {
   layers all;
   unsigned terms; /* in use */
@@ -102,6 +109,7 @@ ARITHMETIC number layer_difference(const operation *of, int t, const layer_work 
   const int row = layer_row(w, d, p, &high);
   if (row >= 0) return layer_closed(of, t, w, d, p, row, high);
   number v[2 * STENCIL_RADIUS + 1];
+  LAYER_UNROLL
   for (int k = 0; k <= 2 * STENCIL_RADIUS; k++) v[k] = layer_value(of, t, w, d, p, k - STENCIL_RADIUS);
   if (of->term[t].of == DIFFERENCE_FIRST)
     return first_derivative(w->first[d], v[0], v[1], v[2], v[3], v[5], v[6], v[7], v[8]);
@@ -112,6 +120,7 @@ ARITHMETIC number layer_difference(const operation *of, int t, const layer_work 
 ARITHMETIC number layer_chain(const operation *of, int t, const layer_work *w, const int p[3]) {
   number sum = 0;
   int inside = 0;
+  LAYER_UNROLL
   for (int d = 0; d < 3; d++) {
     int high;
     const int row = layer_row(w, d, p, &high);
@@ -119,6 +128,7 @@ ARITHMETIC number layer_chain(const operation *of, int t, const layer_work *w, c
       sum = sum + layer_closed(of, t, w, d, p, row, high);
     } else {
       number v[2 * STENCIL_RADIUS + 1];
+      LAYER_UNROLL
       for (int k = 0; k <= 2 * STENCIL_RADIUS; k++) v[k] = layer_value(of, t, w, d, p, k - STENCIL_RADIUS);
       sum = second_pairs(w->second[d], sum, v[0], v[1], v[2], v[3], v[5], v[6], v[7], v[8]);
       inside |= 1 << d;
@@ -132,6 +142,7 @@ ARITHMETIC number layer_term(const operation *of, int t, const layer_work *w, co
   if (term->fold == FOLD_CHAIN) return layer_chain(of, t, w, p);
   number part[3] = {0, 0, 0}, c[3] = {0, 0, 0};
   int axes = 0, last = 0;
+  LAYER_UNROLL
   for (int d = 0; d < 3; d++) {
     if (term->along[d] == OPERATION_NONE) continue;
     part[d] = layer_difference(of, t, w, d, p);
@@ -152,8 +163,10 @@ ARITHMETIC number layer_enter(const operation *of, const layer_work *w, const in
   const number f = w->in[0][layer_offset(w, p)];
   const ptrdiff_t place[3] = {p[1] + (ptrdiff_t)w->n[1] * p[2], p[0] + (ptrdiff_t)w->n[0] * p[2],
                               p[0] + (ptrdiff_t)w->n[0] * p[1]};
+  LAYER_UNROLL
   for (int d = 0; d < 3; d++) {
     const int i = w->start[d] + p[d];
+    LAYER_UNROLL
     for (int high = 0; high < 2; high++) {
       if (!w->bounded[d] || i != (high ? w->last[d] : 0)) continue;
       const number inwards = w->sign * layer_velocity(of, w, d, p);
@@ -172,10 +185,10 @@ ARITHMETIC void layer_place(const layer_work *w, ptrdiff_t i, int p[3]) {
   while (b + 1 < w->all.count && i >= w->all.box[b + 1].first) b++;
   const layers_box *box = &w->all.box[b];
   const ptrdiff_t in_box = i - box->first;
-  const ptrdiff_t row = in_box / box->extent[0];
-  p[0] = box->origin[0] + (int)(in_box - row * box->extent[0]);
-  p[1] = box->origin[1] + (int)(row % box->extent[1]);
-  p[2] = box->origin[2] + (int)(row / box->extent[1]);
+  const unsigned row = (unsigned)(in_box / box->extent[0]), rows = (unsigned)box->extent[1];
+  p[0] = box->origin[0] + (int)(in_box - (ptrdiff_t)row * box->extent[0]);
+  p[1] = box->origin[1] + (int)(row % rows);
+  p[2] = box->origin[2] + (int)(row / rows);
 }
 
 ARITHMETIC void layer_compute(const operation *of, operation_kind kind, const layer_work *w, ptrdiff_t i) {
@@ -184,8 +197,10 @@ ARITHMETIC void layer_compute(const operation *of, operation_kind kind, const la
   operation_point point;
   point.w = w;
   point.at = layer_offset(w, p);
+  LAYER_UNROLL
   for (int t = 0; t < OPERATION_TERMS; t++)
     point.term[t] = operation_has(of, t) && (w->terms >> t & 1U) ? layer_term(of, t, w, p) : 0;
+  LAYER_UNROLL
   for (int k = 0; k < of->outputs; k++) {
     const number result = operation_finish(kind, w->options, k, &point);
     w->result[k * w->all.points + i] = k == 0 && w->enters ? layer_enter(of, w, p, result) : result;

@@ -5,16 +5,16 @@ extern "C" {
 }
 #include "layer_point.h"
 
-/* Layers of points beside the ends of axes: one thread a point, any operation from its declaration. Layers
- * are thin, so that the code is written for any operation at once. */
+/* Layers of points beside the ends of axes: one thread a point, and a kernel for each way of an operation, with
+ * all of its additions, so that nothing of the declaration is left to look up but which additions a call has. */
 
 constexpr int LAYER_THREADS = 128;
 
-static __global__ void __launch_bounds__(LAYER_THREADS)
-    layers_kernel(const __grid_constant__ layer_work w, const __grid_constant__ operation of,
-                  const operation_kind kind) {
+template <operation_kind KIND, unsigned OPTIONS>
+static __global__ void __launch_bounds__(LAYER_THREADS) layers_kernel(const __grid_constant__ layer_work w) {
+  const operation of = operation_describe(KIND, OPTIONS | operation_additions(KIND));
   const ptrdiff_t i = (ptrdiff_t)blockIdx.x * LAYER_THREADS + (ptrdiff_t)threadIdx.x;
-  if (i < w.all.points) layer_compute(&of, kind, &w, i);
+  if (i < w.all.points) layer_compute(&of, KIND, &w, i);
 }
 
 static __global__ void __launch_bounds__(LAYER_THREADS)
@@ -32,9 +32,17 @@ extern "C" status NAME(layers_compute)(const kernels_launch *launch, const kerne
   layer_work w = {};
   layer_work_make(launch, call, ends, inflow, &w);
   if (w.all.points == 0) return STATUS_OK;
-  kernel_launch(layers_kernel, layer_blocks(w), LAYER_THREADS, 0, launch_stream(launch), w,
-                operation_describe(call->kind, call->options), call->kind);
-  return context_launched(launch->context, launch->queue, "kernel layers");
+  const unsigned options = call->options & ~operation_additions(call->kind);
+#define X(name, options_of, way)                                                                             \
+  if (call->kind == OPERATION_##name && options == (unsigned)(options_of)) {                                 \
+    constexpr unsigned OPTIONS = (options_of);                                                               \
+    kernel_launch(layers_kernel<OPERATION_##name, OPTIONS>, layer_blocks(w), LAYER_THREADS, 0,               \
+                  launch_stream(launch), w);                                                                 \
+    return context_launched(launch->context, launch->queue, "kernel layers " #way);                          \
+  }
+  OPERATION_WAYS(X)
+#undef X
+  return status_fail(STATUS_DEVICE, "operation %d has no way with options %u", (int)call->kind, call->options);
 }
 
 extern "C" status NAME(layers_store)(const kernels_launch *launch, const kernels_call *call,
