@@ -11,7 +11,8 @@
 #include "layers.h"
 #include "operations.h"
 
-/* Before loops over axes, terms and neighbours: unrolled, what a declaration says of each is known to the compiler. */
+/* Before loops over axes, terms and neighbours: unrolled, what a declaration says of each is known to the
+ * compiler. */
 #ifdef __CUDACC__
 #define LAYER_UNROLL _Pragma("unroll")
 #else

@@ -5,8 +5,9 @@ extern "C" {
 }
 #include "layer_point.h"
 
-/* Layers of points beside the ends of axes: one thread a point, and a kernel for each way of an operation, with
- * all of its additions, so that nothing of the declaration is left to look up but which additions a call has. */
+/* Layers of points beside the ends of axes: one thread a point, and a kernel for each way of an operation,
+ * with all of its additions, so that nothing of the declaration is left to look up but which additions a call
+ * has. */
 
 constexpr int LAYER_THREADS = 128;
 
@@ -42,7 +43,8 @@ extern "C" status NAME(layers_compute)(const kernels_launch *launch, const kerne
   }
   OPERATION_WAYS(X)
 #undef X
-  return status_fail(STATUS_DEVICE, "operation %d has no way with options %u", (int)call->kind, call->options);
+  return status_fail(STATUS_DEVICE, "operation %d has no way with options %u", (int)call->kind,
+                     call->options);
 }
 
 extern "C" status NAME(layers_store)(const kernels_launch *launch, const kernels_call *call,
