@@ -71,15 +71,23 @@ ARITHMETIC number layer_velocity(const operation *of, const layer_work *w, int d
   return table_velocity(w->table[AXIS_X][d * w->pitch + p[0]], y[d] * z[d], y[3 + d] + z[3 + d]);
 }
 
-/* What a term differences along axis d, `offset` points away. */
-ARITHMETIC number layer_value(const operation *of, int t, const layer_work *w, int d, const int p[3],
-                              int offset) {
+/* What a term differences along axis d, at `there`, `offset` points from p. */
+ARITHMETIC number layer_product(const operation *of, int t, const layer_work *w, int d, const int p[3],
+                                int offset, ptrdiff_t there) {
+  const number value = w->in[of->term[t].along[d]][there];
+  if (!of->term[t].product) return value;
   int q[3] = {p[0], p[1], p[2]};
   q[d] += offset;
-  if (w->wraps[d] && q[d] < 0) q[d] += w->n[d];
-  if (w->wraps[d] && q[d] >= w->n[d]) q[d] -= w->n[d];
-  const number value = w->in[of->term[t].along[d]][layer_offset(w, q)];
-  return of->term[t].product ? layer_velocity(of, w, d, q) * value : value;
+  return layer_velocity(of, w, d, q) * value;
+}
+
+/* The same on an axis that may wrap. */
+ARITHMETIC number layer_value(const operation *of, int t, const layer_work *w, int d, const int p[3],
+                              ptrdiff_t at, int offset) {
+  const int q = p[d] + offset;
+  if (w->wraps[d] && q < 0) offset += w->n[d];
+  if (w->wraps[d] && q >= w->n[d]) offset -= w->n[d];
+  return layer_product(of, t, w, d, p, offset, at + offset * w->step[d]);
 }
 
 /* The row of the closure for a point, counted from its end, or -1; [out] whether that is the high end. */
@@ -92,33 +100,36 @@ ARITHMETIC int layer_row(const layer_work *w, int d, const int p[3], int *high) 
 }
 
 ARITHMETIC number layer_closed(const operation *of, int t, const layer_work *w, int d, const int p[3],
-                               int row, int high) {
+                               ptrdiff_t at, int row, int high) {
   const operation_difference difference = of->term[t].of;
   const real *c = w->row + ((d * DIFFERENCES + (int)difference) * CLOSURE_ROWS + row) * CLOSURE_WIDTH;
   const int inwards = high ? -1 : 1;
-  const number centre = layer_value(of, t, w, d, p, 0);
+  const number centre = layer_product(of, t, w, d, p, 0, at);
+  const ptrdiff_t step = inwards * w->step[d];
+  ptrdiff_t there = at - row * step;
   number sum = 0;
-  for (int j = 0; j < w->width; j++) {
+  for (int j = 0; j < w->width; j++, there += step) {
     if (j == row) continue;
-    sum = NUMBER_FMA(c[j], layer_value(of, t, w, d, p, (j - row) * inwards) - centre, sum);
+    sum = NUMBER_FMA(c[j], layer_product(of, t, w, d, p, (j - row) * inwards, there) - centre, sum);
   }
   return high && difference == DIFFERENCE_FIRST ? -sum : sum;
 }
 
-ARITHMETIC number layer_difference(const operation *of, int t, const layer_work *w, int d, const int p[3]) {
+ARITHMETIC number layer_difference(const operation *of, int t, const layer_work *w, int d, const int p[3],
+                                   ptrdiff_t at) {
   int high;
   const int row = layer_row(w, d, p, &high);
-  if (row >= 0) return layer_closed(of, t, w, d, p, row, high);
+  if (row >= 0) return layer_closed(of, t, w, d, p, at, row, high);
   number v[2 * STENCIL_RADIUS + 1];
   LAYER_UNROLL
-  for (int k = 0; k <= 2 * STENCIL_RADIUS; k++) v[k] = layer_value(of, t, w, d, p, k - STENCIL_RADIUS);
+  for (int k = 0; k <= 2 * STENCIL_RADIUS; k++) v[k] = layer_value(of, t, w, d, p, at, k - STENCIL_RADIUS);
   if (of->term[t].of == DIFFERENCE_FIRST)
     return first_derivative(w->first[d], v[0], v[1], v[2], v[3], v[5], v[6], v[7], v[8]);
   return even_difference(w->dissipation[d], v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]);
 }
 
 /* Second differences: rows of closures are added where pairs would be. */
-ARITHMETIC number layer_chain(const operation *of, int t, const layer_work *w, const int p[3]) {
+ARITHMETIC number layer_chain(const operation *of, int t, const layer_work *w, const int p[3], ptrdiff_t at) {
   number sum = 0;
   int inside = 0;
   LAYER_UNROLL
@@ -126,27 +137,28 @@ ARITHMETIC number layer_chain(const operation *of, int t, const layer_work *w, c
     int high;
     const int row = layer_row(w, d, p, &high);
     if (row >= 0) {
-      sum = sum + layer_closed(of, t, w, d, p, row, high);
+      sum = sum + layer_closed(of, t, w, d, p, at, row, high);
     } else {
       number v[2 * STENCIL_RADIUS + 1];
       LAYER_UNROLL
-      for (int k = 0; k <= 2 * STENCIL_RADIUS; k++) v[k] = layer_value(of, t, w, d, p, k - STENCIL_RADIUS);
+      for (int k = 0; k <= 2 * STENCIL_RADIUS; k++)
+        v[k] = layer_value(of, t, w, d, p, at, k - STENCIL_RADIUS);
       sum = second_pairs(w->second[d], sum, v[0], v[1], v[2], v[3], v[5], v[6], v[7], v[8]);
       inside |= 1 << d;
     }
   }
-  return NUMBER_FMA(w->centre[inside], layer_value(of, t, w, 0, p, 0), sum);
+  return NUMBER_FMA(w->centre[inside], layer_product(of, t, w, 0, p, 0, at), sum);
 }
 
-ARITHMETIC number layer_term(const operation *of, int t, const layer_work *w, const int p[3]) {
+ARITHMETIC number layer_term(const operation *of, int t, const layer_work *w, const int p[3], ptrdiff_t at) {
   const operation_term *term = &of->term[t];
-  if (term->fold == FOLD_CHAIN) return layer_chain(of, t, w, p);
+  if (term->fold == FOLD_CHAIN) return layer_chain(of, t, w, p, at);
   number part[3] = {0, 0, 0}, c[3] = {0, 0, 0};
   int axes = 0, last = 0;
   LAYER_UNROLL
   for (int d = 0; d < 3; d++) {
     if (term->along[d] == OPERATION_NONE) continue;
-    part[d] = layer_difference(of, t, w, d, p);
+    part[d] = layer_difference(of, t, w, d, p, at);
     axes++;
     last = d;
     if (term->fold == FOLD_SUM) continue;
@@ -200,7 +212,7 @@ ARITHMETIC void layer_compute(const operation *of, operation_kind kind, const la
   point.at = layer_offset(w, p);
   LAYER_UNROLL
   for (int t = 0; t < OPERATION_TERMS; t++)
-    point.term[t] = operation_has(of, t) && (w->terms >> t & 1U) ? layer_term(of, t, w, p) : 0;
+    point.term[t] = operation_has(of, t) && (w->terms >> t & 1U) ? layer_term(of, t, w, p, point.at) : 0;
   LAYER_UNROLL
   for (int k = 0; k < of->outputs; k++) {
     const number result = operation_finish(kind, w->options, k, &point);
