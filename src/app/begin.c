@@ -67,9 +67,9 @@ static status hold_copy(simulation *sim) {
   CHECK(has_room(sim, (int64_t)bytes, &held));
   if (held) CHECK(checkpoint_hold(sim->checkpoint, space, &held));
   if (held) {
-    log_info("output     written while steps go on, from a copy of %.3g MiB a rank\n", bytes / 0x1p20);
+    log_info("snapshots  written while steps go on, from a copy of %.3g MiB per rank\n", bytes / 0x1p20);
   } else {
-    log_info("output     steps wait for it: no memory for a copy of %.3g MiB a rank\n", bytes / 0x1p20);
+    log_info("snapshots  steps wait for them: no memory for a copy of %.3g MiB per rank\n", bytes / 0x1p20);
   }
   return STATUS_OK;
 }
