@@ -23,6 +23,16 @@ COMMAND_LINE = """# Command lines
 
 `run/docs --reference` writes this page from what the programs print with `--help`.
 
+## Environment
+
+| variable | what it does |
+|---|---|
+| `OMP_NUM_THREADS` | threads per rank where `compute.threads = 0` |
+| `CUDA_VISIBLE_DEVICES` | GPUs that may be used |
+| `UCX_TLS` | if set, must name `cuda_copy`, `cuda` or `all` for `halo.transport = cuda_aware` |
+| `FDAPP_CUDA_SYNC` | 1: wait after each launch, so that the error of a kernel names the kernel |
+| `OMPI_ALLOW_RUN_AS_ROOT`, `OMPI_ALLOW_RUN_AS_ROOT_CONFIRM` | 1: Open MPI may be run as root |
+
 """
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
