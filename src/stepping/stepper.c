@@ -39,8 +39,8 @@ static void choose_pairs(stepper *stepper) {
   const unsigned pairs = scheme_pairs(stepper->scheme, &result);
   const int always = stepper->rhs.pairs == STEPPER_PAIRS_YES;
   stepper->single = pairs_refused(stepper, pairs);
+  stage pair[2];
   for (int i = 0; i < stepper->scheme->stages && stepper->single == NULL; i++) {
-    stage pair[2];
     if (!(pairs >> i & 1U)) continue;
     pair_of(stepper, i, 0.0, 1.0, pair);
     stepper->single = stepper->rhs.pair.refused(stepper->rhs.self, &pair[0], &pair[1], always);
