@@ -186,8 +186,8 @@ def provenance(configuration, overrides, program, launcher, env):
 
 
 def call_python(*words):
-    """Runs Python with the package of postproc/; returns the finished process, its messages without the way to a
-    missing library: whence it was imported helps nobody."""
+    """Runs Python with the package of postproc/; returns the finished process, its messages without the
+    path by which a missing library was imported."""
     python = ROOT / ".venv" / "bin" / "python"
     paths = [str(ROOT / "postproc"), os.environ.get("PYTHONPATH", "")]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}

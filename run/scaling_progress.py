@@ -8,7 +8,7 @@ import time
 
 
 def say(text):
-    """A line for whoever reads; the study goes on when nobody does any more."""
+    """Prints a line. A closed pipe does not end the study."""
     try:
         print(text, flush=True)
     except BrokenPipeError:

@@ -76,7 +76,8 @@ static real tile_most(const tile *t) {
   return most;
 }
 
-/* What the tile holds before the search. Places of no meaning hold a number that never wants a search. */
+/* What the tile holds before the search. Padding holds minus infinity, which no
+ * cost can lower, so that it never causes a search. */
 static void tile_open(const search *s, const real *const rows[], int row_count, int columns, tile *t) {
   real limit[TILE_COLUMNS];
   for (int c = 0; c < TILE_COLUMNS; c++) limit[c] = c < columns ? (real)INFINITY : (real)-INFINITY;

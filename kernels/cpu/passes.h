@@ -117,8 +117,8 @@ LINE_INLINE const real *input_ahead(const cpu_task *task, int input) {
   return task->job->in[input] + STENCIL_RADIUS * reach;
 }
 
-/* What the operands of a pass ask for: each input once, and along y, where that is the input of x again, the
- * first one that is read at the point alone. */
+/* The array to prefetch for this axis, NULL for none. Each input is prefetched once; along y, where x has
+ * prefetched the same, the first input that is read at the point alone takes its place. */
 LINE_INLINE const real *operand_asks(const cpu_task *task, const int terms[3], int axis) {
   const operation *o = task->way.of;
   const operation_term *term = &o->term[terms[axis]];
@@ -178,7 +178,7 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   }
 }
 
-/* Few lines see images: what those need must not cost the others' code its registers. */
+/* Lines with periodic images take a path of their own, so that it costs the common one no registers. */
 LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int first, int rows) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {

@@ -68,7 +68,8 @@ static int least(int a, int b) {
   return a < b ? a : b;
 }
 
-/* Planes of the patch that begins with the launch's i-th plane: no range goes on in the other. */
+/* Planes of the patch that begins with the launch's i-th plane: `block`, or 1 where a block would pass the
+ * end or reach into the other range. */
 static int patch_planes(const kernels_launch *launch, int i, int end, int block) {
   const int last = i + block - 1;
   return last < end && kernels_plane_at(launch, last) == kernels_plane_at(launch, i) + block - 1 ? block : 1;

@@ -28,7 +28,7 @@ constexpr int UNROLL_STEPS = 1;
 constexpr int PITCH = SIDE + VECTOR;
 constexpr int WINDOW = SIDE + chunk_of(true); /* one entry more than are needed, for vectors */
 constexpr int MOST_VISITS = 256;
-/* Values of k of a chunk for which computing all is no slower: one by itself takes a sixth more. */
+/* From so many values of k on a chunk is computed whole: a value picked alone costs a sixth more. */
 constexpr int MANY = 27;
 
 struct product {

@@ -77,9 +77,9 @@ template <class Op, class Tile> struct pipeline {
     return other;
   }
 
-  /* Starts the copies of an iteration: the plane at `ahead` of what runs ahead, the one at `here`, LEAD
-   * planes before, of the rest (if `late`). now: whether there is such an iteration; only predicated tiles
-   * come here without. */
+  /* Starts the copies of an iteration. Inputs that are differenced along z come from the plane at `ahead`;
+   * the others, if `late`, from the plane at `here`, LEAD planes behind. now: 0 if there is no such
+   * iteration, which happens in predicated tiles alone. */
   __device__ __forceinline__ void copy(int early, int late_slot, ptrdiff_t ahead, ptrdiff_t here, bool now,
                                        bool late) const {
     if constexpr (FIELD && SHARED) f.copy(early, d, a.in[Op::FIELD] + ahead, now);
@@ -124,7 +124,7 @@ template <class Op, class Tile> struct pipeline {
     }
   }
 
-  /* The vector of the points themselves, i == HALO, only if it is not known. */
+  /* Reads the neighbours along x; the points' own vector, i == HALO, is left out if it is known. */
   template <class Ring>
   __device__ __forceinline__ void x_read(const Ring &from, int slot, int r, bool known,
                                          real (&x)[VECTOR + 2 * HALO]) const {

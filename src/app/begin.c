@@ -172,7 +172,7 @@ static status set_aside(simulation *sim) {
   return STATUS_OK;
 }
 
-/* What somebody has written into the resolved configuration of an earlier start is not lost. */
+/* Moves config.ini aside if it is not as a run wrote it: somebody's notes are kept. */
 static status keep_notes(const rundir *rundir) {
   char path[sizeof rundir->path + sizeof "/" RUNDIR_CONFIG];
   char moved[64];
@@ -204,8 +204,8 @@ static status open_files(simulation *sim, int64_t from) {
   return table_open(&sim->diagnostics.table, &sim->rundir, from);
 }
 
-/* Whether the files of a finished run say more than its last step. `rewound`: on rank 0, whether states did.
- */
+/* Finds out whether the files of a finished run have rows beyond its last step, or had states there.
+ * rewound: on rank 0, 1 if states were moved aside. */
 static status find_more(simulation *sim, int rewound) {
   status result = STATUS_OK;
   sim->ends_again = rewound;
@@ -218,8 +218,8 @@ static status find_more(simulation *sim, int rewound) {
   return STATUS_OK;
 }
 
-/* Whether the directory has to be opened before a state is read: the latest is only known once no other run
- * writes, and what a run that died was moving away is no state to begin from. */
+/* [out] first: 1 if the directory has to be locked before a state is read: for `latest`, as another run may
+ * still write, and where a run was killed while it moved states away. */
 static status open_first(const simulation *sim, int *first) {
   *first = restart_from_latest(sim->config) || (is_root(sim) && rundir_moves(sim->config->directory));
   CHECK_MPI(MPI_Bcast(first, 1, MPI_INT, 0, sim->comm));

@@ -12,8 +12,7 @@
 #include "base/log.h"
 #include "output/rundir.h"
 
-/* The path with all links followed; one that is not there is nobody's. [out] whole: the caller's to
- * free, NULL if it is not there. */
+/* Follows all links of a path. [out] whole: the caller's to free; NULL if there is no such file. */
 static status follow(const char *path, char **whole) {
   *whole = realpath(path, NULL);
   if (*whole != NULL || errno == ENOENT || errno == ENOTDIR) return STATUS_OK;

@@ -278,7 +278,7 @@ static status run(simulation *sim) {
   return tell_answer(sim);
 }
 
-/* A run that ends early leaves its measurements too; if it cannot, it has ended as it has all the same. */
+/* Writes the measurements of a run that ends early. A failure to is a warning: the run's status stays. */
 static status end_early(simulation *sim, status result) {
   char words[STATUS_MESSAGE_SIZE];
   (void)snprintf(words, sizeof words, "%s", status_message(result));

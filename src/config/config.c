@@ -324,7 +324,7 @@ static status check_kept(const char *path, const config *config) {
                        config->file);
 }
 
-/* A resolved configuration gives every key, those without effect too: nobody meant them. */
+/* A configuration that a run wrote has every key, so keys without effect are not warned of. */
 static void forget_idle(const char *path, config *config) {
   char text[CONFIG_NAMES_SIZE];
   if (config_without_effect(config, text)[0] == '\0' || !config_is_resolved(path)) return;

@@ -201,7 +201,7 @@ static status check_place(const config *c) {
   return STATUS_OK;
 }
 
-/* What is no distance has nothing to be made again; of what a user brings the user knows. */
+/* Redistancing needs a case that is a distance; formulas and files are not checked. */
 static status check_level_set(const config *c) {
   char accepted[CONFIG_TEXT_SIZE] = "";
   const initial_case *initial = cases_at(c->initial);

@@ -18,7 +18,7 @@
 #include "snapshots/hdf5_library.h"
 #include "output/rundir.h"
 
-/* What no rank but this one knows of. config: NULL for a file on its own, whose text is `text`. */
+/* The part that needs no communication. config: NULL for a file outside of a run, which stores `text`. */
 static status create_local(checkpoint *checkpoint, const config_kept *kept, const config *config,
                            const char *text) {
   const grid whole = checkpoint->grid;

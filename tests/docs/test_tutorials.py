@@ -71,4 +71,4 @@ def test_commands_work(tutorial, tmp_path, request):
 
 
 def test_there_are_tutorials():
-    assert any(commands(tutorial) for tutorial in TUTORIALS)
+    assert all(commands(tutorial) for tutorial in TUTORIALS)
