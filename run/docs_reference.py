@@ -1,5 +1,5 @@
-"""Writes the pages of docs/reference that the programs know best: their own words on keys and options. fdplot has to be
-in .venv (run/setup).
+"""Writes the pages of docs/reference that the programs know best: their own words on keys and options. fdplot and
+fdread have to be in .venv (run/setup).
 
 usage: docs_reference.py BUILD_DIRECTORY OUTPUT_DIRECTORY
 """
@@ -100,6 +100,7 @@ def command_line(build):
     parts.append(section("fdplot", fdplot))
     for name in re.findall(r"^    ([a-z]+)(?: |$)", output(fdplot, "--help"), re.MULTILINE):
         parts.append(section(f"fdplot {name}", fdplot, name))
+    parts.append(section("fdread", ROOT / ".venv" / "bin" / "fdread"))
     parts += [section(f"run/{name}", ROOT / "run" / name) for name in SCRIPTS]
     return COMMAND_LINE + "\n".join(parts)
 
