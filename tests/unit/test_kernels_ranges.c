@@ -274,7 +274,11 @@ static void whole_slab(rig *rig, int nx, int ny, int nz) {
 static void whole_slabs_need_no_halos(rig *rig) {
   for (int nz = 1; nz <= 20; nz++) whole_slab(rig, 33, 9, nz);
   for (int s = 0; s < RIG_SHAPES; s++) whole_slab(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
-  for (int s = 0; s < RIG_LARGE; s++) whole_slab(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
+  whole_slab(rig, rig_large[0][0], rig_large[0][1], rig_large[0][2]);
+}
+
+static void largest_slabs_need_no_halos(rig *rig) {
+  for (int s = 1; s < RIG_LARGE; s++) whole_slab(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
 }
 
 /* Some planes of a field: which, and where they lie in it. */
@@ -383,8 +387,9 @@ static void edges_all(rig *rig, twin fill(struct rig *rig, int seed), double dif
   for (int form = 0; form < 3; form++) edges_plain(rig, fill, diffusion, 1, (advection_form)form);
 }
 
-/* So wide that a device has more tiles than blocks at once: the last edges come late. */
-static void edges_wide(rig *rig) {
+/* So wide that a device has more tiles than blocks at once: the last edges come late. (An emulated one of few
+ * multiprocessors has them with the shapes above.) */
+static void largest_rows_edges_come_late(rig *rig) {
   if (rig->backend->host_memory) return;
   const int single = rig->launch.shape.precision == PRECISION_SINGLE;
   rig_shape(rig, single ? 8580 : 4290, 34, 20);
@@ -422,7 +427,6 @@ static void edges_come_first(rig *rig) {
     edges_plain(rig, twin_random, 1e-4, 1, FORM_CONSERVATIVE);
     edges_plain(rig, twin_random, 1e-4, 1, FORM_SKEW);
   }
-  edges_wide(rig);
   edges_of_zeros(rig);
 }
 
@@ -466,9 +470,11 @@ int main(int argc, char **argv) {
       RIG_TEST(parts_make_the_whole),
       RIG_TEST(interior_does_not_see_halos),
       RIG_TEST(whole_slabs_need_no_halos),
+      RIG_TEST(largest_slabs_need_no_halos),
       RIG_TEST(edges_come_first),
       RIG_TEST(threads_do_not_show),
       RIG_TEST(large_fields_are_the_reference),
+      RIG_TEST(largest_rows_edges_come_late),
       RIG_TEST(largest_launches_edges_come_first),
   };
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
