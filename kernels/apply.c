@@ -29,7 +29,7 @@ status apply_axpy(const kernels *backend, const kernels_launch *launch, double a
   return backend->apply(launch, &call);
 }
 
-/* Whether a factor is zero once rounded: its term is then left out. */
+/* Returns 1 if a factor is zero once rounded: its term is then left out. */
 static int vanishes(double factor, precision precision) {
   return precision == PRECISION_SINGLE ? (float)factor == 0.0F : factor == 0.0;
 }

@@ -2,9 +2,9 @@
 #define FDAPP_KERNELS_ARITHMETIC_H
 
 /* The one order of arithmetic. Every backend computes every point with these functions and nothing else, so
- * that all of them give the same bits: the operations and the places of fma are fixed here, and compilers are
- * told to contract nothing by themselves (-ffp-contract=off, --fmad=false). Included by C and by CUDA files
- * that are compiled once per precision with FDAPP_REAL defined as float or double. */
+ * all give the same bits: the operations and the places of fma are fixed here, and compilers must contract
+ * nothing by themselves (-ffp-contract=off, --fmad=false). Included by C and by CUDA files that are compiled
+ * once per precision with FDAPP_REAL defined as float or double. */
 
 #ifndef FDAPP_REAL
 #error "define FDAPP_REAL as float or double"
@@ -24,8 +24,8 @@ typedef FDAPP_REAL real;
 #define REAL_ABS(a)       _Generic((a), float : __builtin_fabsf, double : __builtin_fabs)(a)
 #endif
 
-/* What a call computes: one point, or, where the file that includes this has its own type and fma for them,
- * several points side by side. */
+/* The type of a value: one point, or several points side by side if the including file defines a type and an
+ * fma for them. */
 #ifndef FDAPP_NUMBER
 #define FDAPP_NUMBER real
 #define NUMBER_FMA   REAL_FMA
@@ -53,8 +53,8 @@ ARITHMETIC number second_pairs(const number *c, number s, number m4, number m3, 
   return NUMBER_FMA(c[1], p1 + m1, s);
 }
 
-/* Even difference: c[k-1] multiplies f(+k) - 2 f + f(-k), outermost pair first. The centre is taken from each
- * pair, so that a constant has none, whatever the coefficients' rounding. */
+/* Even difference: c[k-1] multiplies f(+k) - 2 f + f(-k), outermost pair first. The centre is subtracted from
+ * each pair, so the difference of a constant is exactly zero, however the coefficients are rounded. */
 ARITHMETIC number even_difference(const number *c, number m4, number m3, number m2, number m1, number centre,
                                   number p1, number p2, number p3, number p4) {
   const number twice = centre + centre;
@@ -64,13 +64,13 @@ ARITHMETIC number even_difference(const number *c, number m4, number m3, number 
   return NUMBER_FMA(c[0], (p1 + m1) - twice, e);
 }
 
-/* A velocity of tables (kernels.h): product = y z and sum = a + b are rounded first. */
+/* A velocity from tables (kernels.h): product = y z and sum = a + b, each rounded, are passed in. */
 ARITHMETIC number table_velocity(number x, number product, number sum) {
   return NUMBER_FMA(x, product, sum);
 }
 
-/* u . grad f, and with the size of each component and even differences its dissipation; the part in x and y,
- * for those who have dz later. */
+/* u . grad f; with |u|, |v|, |w| and even differences, its dissipation. The part in x and y is separate, for
+ * engines that get dz later. */
 ARITHMETIC number advective_xy(number u, number v, number dx, number dy) {
   return NUMBER_FMA(v, dy, u * dx);
 }
@@ -83,7 +83,7 @@ ARITHMETIC number advective(number u, number v, number w, number dx, number dy, 
   return advective_add_z(advective_xy(u, v, dx, dy), w, dz);
 }
 
-/* Sum of three derivatives, from the left: divergence, and the conservative form, whose products u f are
+/* Sum of three derivatives, from the left: the divergence, and the conservative form, whose products u f are
  * rounded before they are differenced. */
 ARITHMETIC number divergence_xy(number dx, number dy) {
   return dx + dy;
@@ -102,8 +102,8 @@ ARITHMETIC number skew(number advective_part, number conservative_part) {
   return (real)0.5 * (advective_part + conservative_part);
 }
 
-/* b + w (f - b): one term of a Runge-Kutta combination, written with the difference so that a constant stays
- * exactly constant whatever the weights' rounding. */
+/* b + w (f - b): one term of a Runge-Kutta combination. Written with the difference, a constant stays exactly
+ * constant, however the weights are rounded. */
 ARITHMETIC number blend(number sum, number weight, number f, number base) {
   return NUMBER_FMA(weight, f - base, sum);
 }

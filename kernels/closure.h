@@ -6,28 +6,28 @@
 
 #include "operation.h"
 
-/* Rows of the closure at one end, and points that a row reads, at most: those of order 8. */
+/* Most rows of a closure at one end, and most points that a row reads: those of order 8. */
 enum { CLOSURE_ROWS = 8, CLOSURE_WIDTH = 12 };
 
-/* For spacing 1 at the low end: the difference at point i < rows is
+/* For spacing 1 at the low end, the difference at point i < rows is
  *
- *   sum over j < width of row[of][i][j] f(j),
+ *   sum over j < width of row[of][i][j] f(j).
  *
- * and at the high end the same from there, with the other sign for a first derivative. Every row sums to
- * zero. The second derivative is the one that lets no flux through the end. An integral weighs point i with
- * weight[i], all further points with 1. */
+ * At the high end the rows are mirrored, with the opposite sign for a first derivative. Every row sums to
+ * zero. The second derivative lets no flux through the end. In an integral, point i has the weight weight[i],
+ * all further points 1. */
 typedef struct closure {
   int order, rows, width;
   double weight[CLOSURE_ROWS];
-  double stiffness; /* of the second derivative: the largest eigenvalue of its negative, for spacing 1 */
+  double stiffness; /* largest eigenvalue of the negative second derivative, for spacing 1 */
   double row[DIFFERENCES][CLOSURE_ROWS][CLOSURE_WIDTH];
 } closure;
 
-/* The family for `order` (2, 4, 6, 8; anything else is a programmer's error). */
+/* The closure of `order` (2, 4, 6, 8; anything else is a programmer's error). */
 const closure *closure_of(int order);
 
-/* Planes that a slab must own at an end of z, so that its rows read owned planes and `halo` planes above or
- * below alone. */
+/* Number of planes that a slab at an end of z must own, so that its rows read only its own planes and `halo`
+ * planes of its neighbour. */
 int closure_least_planes(const closure *closure, int halo);
 
 #endif

@@ -11,7 +11,7 @@ static int larger(int a, int b) {
   return a > b ? a : b;
 }
 
-/* Adds no box that would have no point. */
+/* Appends a box, unless it is empty. */
 static void add_box(layers *layers, int x0, int x1, int y0, int y1, int z0, int z1) {
   if (x1 <= x0 || y1 <= y0 || z1 <= z0) return;
   layers->box[layers->count++] =
@@ -19,7 +19,7 @@ static void add_box(layers *layers, int x0, int x1, int y0, int y1, int z0, int 
   layers->points += (ptrdiff_t)(x1 - x0) * (y1 - y0) * (z1 - z0);
 }
 
-/* Points of an axis between its layers. */
+/* Range of an axis between its layers. */
 static kernels_planes between(const kernels_ends *ends, int axis, int count) {
   const int rows = ends->bounded[axis] ? ends->rows : 0;
   return (kernels_planes){rows, count - rows};
@@ -53,7 +53,7 @@ ptrdiff_t layers_points(const kernels_shape *shape, const kernels_ends *ends) {
 
 enum { ROW_ELEMENTS = 3 * DIFFERENCES * CLOSURE_ROWS * CLOSURE_WIDTH };
 
-/* Element i of the rows of all axes. */
+/* Element i of kernels_ends.row. */
 static double row_element(const closure *closure, const stencil *stencil, int i) {
   const int j = i % CLOSURE_WIDTH;
   const int row = i / CLOSURE_WIDTH % CLOSURE_ROWS;

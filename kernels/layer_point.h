@@ -1,18 +1,18 @@
 #ifndef FDAPP_KERNELS_LAYER_POINT_H
 #define FDAPP_KERNELS_LAYER_POINT_H
 
-/* An operation at one point of a layer, for both backends: what its declaration says, with rows of a closure
- * along axes in whose layer the point lies and the interior differences along the others. Included after
+/* An operation at one point of a layer, for both backends. Along axes in whose layer the point lies,
+ * differences are rows of a closure; along the others they are the interior ones. Included after
  * arithmetic.h, with `number` a single point.
  *
- * A row is a sum over the points from the end inwards of coefficient times (value there - value at the
- * point), so that a constant has no difference, whatever the coefficients' rounding. */
+ * A row is computed as the sum, from the end inwards, of coefficient times (value there - value at the
+ * point). So the difference of a constant is exactly zero, however the coefficients are rounded. */
 
 #include "layers.h"
 #include "operations.h"
 
-/* Before loops over axes, terms and neighbours: unrolled, what a declaration says of each is known to the
- * compiler. */
+/* Put before loops over axes, terms and neighbours: in unrolled loops the declaration's entries are constants
+ * that the compiler folds. */
 #ifdef __CUDACC__
 #define LAYER_UNROLL _Pragma("unroll")
 #else
@@ -21,20 +21,22 @@
 
 typedef struct layer_work {
   layers all;
-  unsigned terms; /* in use */
+  unsigned terms; /* mask of the terms in use */
   unsigned options;
   const real *in[OPERATION_INPUTS]; /* point (0, 0, 0) */
   real *out[OPERATION_OUTPUTS];
-  real *result; /* of the layers */
+  real *result; /* ends->layer */
   const real *row, *table[3];
-  ptrdiff_t pitch, step[3]; /* of tables along x; from point to point along each axis */
-  int n[3];                 /* points of the slab, along z planes of it */
-  int wraps[3];             /* points beyond the first and the last are images */
+  ptrdiff_t pitch, step[3]; /* pitch of the tables along x; distance of neighbours along each axis, in
+                             * elements */
+  int n[3];                 /* owned points of the slab */
+  int wraps[3];             /* 1: the axis is periodic and whole in the slab, so neighbours beyond its ends
+                             * are images */
   int bounded[3], start[3]; /* global index of the slab's first point */
-  int last[3];              /* global index of the last */
+  int last[3];              /* global index of the grid's last point */
   int rows, width;
   real first[3][STENCIL_RADIUS], second[3][STENCIL_RADIUS + 1], dissipation[3][STENCIL_RADIUS];
-  real centre[8]; /* of the Laplacian along a set of axes: bit d for axis d */
+  real centre[8]; /* centre coefficients of second differences, summed over a set of axes: bit d for axis d */
   real uniform[3], scalar[OPERATION_SCALARS];
   int enters;
   real weight[3], sign, number; /* of the inflow */
@@ -71,7 +73,8 @@ ARITHMETIC number layer_velocity(const operation *of, const layer_work *w, int d
   return table_velocity(w->table[AXIS_X][d * w->pitch + p[0]], y[d] * z[d], y[3 + d] + z[3 + d]);
 }
 
-/* What a term differences along axis d, at `there`, `offset` points from p. */
+/* The value that term t differences along axis d, read at element `there`, which is `offset` points from p. A
+ * flux is multiplied by the velocity there. */
 ARITHMETIC number layer_product(const operation *of, int t, const layer_work *w, int d, const int p[3],
                                 int offset, ptrdiff_t there) {
   const number value = w->in[of->term[t].along[d]][there];
@@ -81,7 +84,7 @@ ARITHMETIC number layer_product(const operation *of, int t, const layer_work *w,
   return layer_velocity(of, w, d, q) * value;
 }
 
-/* The same on an axis that may wrap. */
+/* The same for the point `offset` points from p, or its periodic image if the axis wraps. */
 ARITHMETIC number layer_value(const operation *of, int t, const layer_work *w, int d, const int p[3],
                               ptrdiff_t at, int offset) {
   const int q = p[d] + offset;
@@ -90,7 +93,8 @@ ARITHMETIC number layer_value(const operation *of, int t, const layer_work *w, i
   return layer_product(of, t, w, d, p, offset, at + offset * w->step[d]);
 }
 
-/* The row of the closure for a point, counted from its end, or -1; [out] whether that is the high end. */
+/* The closure's row for a point, counted from its end, or -1 if it is not in a layer. [out] high: 1 at the
+ * high end. */
 ARITHMETIC int layer_row(const layer_work *w, int d, const int p[3], int *high) {
   const int from_low = w->start[d] + p[d];
   const int from_high = w->last[d] - from_low;
@@ -128,7 +132,7 @@ ARITHMETIC number layer_difference(const operation *of, int t, const layer_work 
   return even_difference(w->dissipation[d], v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]);
 }
 
-/* Second differences: rows of closures are added where pairs would be. */
+/* Second differences. Along an axis with a closure its row replaces the pairs. */
 ARITHMETIC number layer_chain(const operation *of, int t, const layer_work *w, const int p[3], ptrdiff_t at) {
   number sum = 0;
   int inside = 0;
@@ -171,7 +175,7 @@ ARITHMETIC number layer_term(const operation *of, int t, const layer_work *w, co
   return part[last];
 }
 
-/* The penalties of the ends that a point lies on: x, y, z, the low end first. */
+/* Adds the inflow penalties of the ends that a point lies on, in the order x, y, z, low end first. */
 ARITHMETIC number layer_enter(const operation *of, const layer_work *w, const int p[3], number result) {
   const number f = w->in[0][layer_offset(w, p)];
   const ptrdiff_t place[3] = {p[1] + (ptrdiff_t)w->n[1] * p[2], p[0] + (ptrdiff_t)w->n[0] * p[2],
@@ -192,7 +196,7 @@ ARITHMETIC number layer_enter(const operation *of, const layer_work *w, const in
   return result;
 }
 
-/* The point with number i. */
+/* Coordinates of layer point number i. */
 ARITHMETIC void layer_place(const layer_work *w, ptrdiff_t i, int p[3]) {
   int b = 0;
   while (b + 1 < w->all.count && i >= w->all.box[b + 1].first) b++;
@@ -274,7 +278,7 @@ static inline void layer_work_stencil(const stencil *stencil, layer_work *w) {
   }
 }
 
-/* Everything that the points of a launch share. */
+/* Fills the data that all points of a launch share. */
 static inline void layer_work_make(const kernels_launch *launch, const kernels_call *call,
                                    const kernels_ends *ends, const kernels_inflow *inflow, layer_work *w) {
   const operation of = operation_describe(call->kind, call->options);

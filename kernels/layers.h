@@ -3,17 +3,18 @@
 
 #include "kernels.h"
 
-/* The layers of a launch as boxes of points, numbered one after another, x fastest in a box:
+/* The points of a launch's layers as boxes. Points are numbered box after box, x fastest within a box. No
+ * point is in two boxes:
  *
- *   planes of a layer in z: whole planes; of the others
- *     rows of a layer in y: whole rows; of the others
- *       points of a layer in x.
+ *   the layers in z are whole planes;
+ *     on the other planes, the layers in y are whole rows;
+ *       on the other rows, the layers in x are what remains.
  */
 
 enum { LAYERS_OF_RANGE = 6, LAYERS_MOST = LAYERS_OF_RANGE * KERNELS_RANGES };
 
 typedef struct layers_box {
-  int origin[3], extent[3]; /* points of the slab */
+  int origin[3], extent[3]; /* in points of the slab */
   ptrdiff_t first;          /* number of its first point */
 } layers_box;
 
@@ -23,10 +24,10 @@ typedef struct layers {
   layers_box box[LAYERS_MOST];
 } layers;
 
-/* The boxes for the planes of a launch. */
+/* The boxes of a launch's planes. */
 layers layers_make(const kernels_launch *launch, const kernels_ends *ends);
 
-/* Points of the layers of a whole slab. */
+/* Number of layer points in a whole slab. */
 ptrdiff_t layers_points(const kernels_shape *shape, const kernels_ends *ends);
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef FDAPP_KERNELS_OPERATION_H
 #define FDAPP_KERNELS_OPERATION_H
 
-/* What a declaration says of an operation, and what follows from it. The operations themselves are in
+/* The declaration of an operation, and properties that follow from it. The operations themselves are in
  * operations.h. Included by C17 and by CUDA files (C++17). */
 
 enum {
@@ -24,12 +24,13 @@ typedef enum operation_difference {
   DIFFERENCES
 } operation_difference;
 
-/* How the differences dx, dy, dz of a term become one number. SUM: (dx + dy) + dz; of an axis alone, its
- * difference. VELOCITY: u dx + v dy + w dz, in the order of advective(). SPEED: the same with |u|, |v|, |w|.
- * CHAIN: the pairs of x, y, z, then the centre, are added to one sum, of one input; for SECOND alone. */
+/* How the differences dx, dy, dz of a term become one number. SUM: (dx + dy) + dz; if the term has one axis,
+ * its difference. VELOCITY: u dx + v dy + w dz, in the order of advective(). SPEED: the same with |u|, |v|,
+ * |w|. CHAIN, for SECOND alone: the pairs of x, y and z of one input, then the centre, are added to one
+ * sum. */
 typedef enum operation_fold { FOLD_SUM, FOLD_VELOCITY, FOLD_SPEED, FOLD_CHAIN } operation_fold;
 
-/* Where the velocity comes from: three scalars of the call, three inputs, or tables (kernels_tables). */
+/* Source of the velocity: three scalars of the call, three inputs, or tables (kernels_tables). */
 typedef enum operation_velocity {
   VELOCITY_NONE,
   VELOCITY_UNIFORM,
@@ -45,8 +46,8 @@ typedef struct operation_term {
                  * differenced, and the product rounded: a flux */
 } operation_term;
 
-/* Engines take terms in ascending order; the last one is part of every way (OPERATION_WAYS) of the operation.
- */
+/* Engines compute terms in ascending order. The last term is in use in every way of the operation
+ * (OPERATION_WAYS). */
 typedef struct operation {
   unsigned inputs;                   /* mask of the arrays read, each once */
   unsigned at_point;                 /* mask of the inputs that finish reads at the point itself */
@@ -72,7 +73,7 @@ typedef struct operation {
 #define DESCRIBE static inline
 #endif
 
-/* Arrays read; each is read once per point by a perfect engine, and o->outputs are written. */
+/* Number of arrays read, each once per point if caches are perfect; o->outputs arrays are written. */
 DESCRIBE int operation_reads(const operation *o) {
   int count = 0;
   for (int i = 0; i < OPERATION_INPUTS; i++) count += (int)(o->inputs >> i & 1U);

@@ -6,12 +6,12 @@
  *
  *   out[k] at a point = finish(k; terms there, inputs there, scalars).
  *
- * Both engines (cpu/, cuda/), fdbench, the accounts of traffic and the kernel tests read these declarations;
- * none of them knows an operation by its name. A new operation is a line in OPERATION_WAYS and OPERATIONS, a
- * NAME_operation and a NAME_finish below, and an independent reference in tests/support.
+ * Both engines (cpu/, cuda/), fdbench, the counts of memory traffic and the kernel tests read these
+ * declarations and know no operation by its name. A new operation is a line in OPERATION_WAYS and OPERATIONS,
+ * a NAME_operation and a NAME_finish below, and an independent reference in tests/support.
  *
- * Included by C17 and by CUDA files (C++17). Files that include arithmetic.h first get the finish functions,
- * too. */
+ * Included by C17 and by CUDA files (C++17). Files that include arithmetic.h first also get the finish
+ * functions. */
 
 #include "operation.h"
 
@@ -77,8 +77,8 @@ enum { AXPY_A };
 /* ---- stage: one Runge-Kutta stage of advection and diffusion (kernels_stage has the formula) ----
  *
  * Options: the velocity (one of three), the parts of the advection term (GRADIENT: u . grad f; FLUX: div(u
- * f); both: their mean), and what is added. A uniform velocity has GRADIENT alone; EXTRAS come with a BASE.
- */
+ * f); both: their mean), and the additions. A uniform velocity has GRADIENT alone; EXTRAS come with a
+ * BASE. */
 
 enum {
   STAGE_UNIFORM = 0,
@@ -131,8 +131,8 @@ enum {
 
 /* ---- The lists ---- */
 
-/* X(NAME, ADDITIONS): additions are the options of which each way below takes any combination in which no
- * array comes without the one before it: arrays and terms that are added. */
+/* X(NAME, ADDITIONS): the options that add arrays or terms. Every way of the operation takes any combination
+ * of them in which no added array comes without the one before it. */
 #define OPERATIONS(X)                                                                                        \
   X(derivative, 0)                                                                                           \
   X(gradient, 0)                                                                                             \
@@ -141,7 +141,8 @@ enum {
   X(axpy, 0)                                                                                                 \
   X(stage, STAGE_BASE | STAGE_EXTRAS | STAGE_UPWIND | STAGE_DIFFUSION)
 
-/* X(NAME, OPTIONS, WAY): the options, additions apart, for which engines have code, and what to call that. */
+/* X(NAME, OPTIONS, WAY): the options, without additions, for which engines have code, and the name of that
+ * code. */
 #define OPERATION_WAYS(X)                                                                                    \
   X(derivative, AXIS_X, dx)                                                                                  \
   X(derivative, AXIS_Y, dy)                                                                                  \
@@ -183,14 +184,15 @@ DESCRIBE operation operation_describe(operation_kind kind, unsigned options) {
   return none;
 }
 
-/* Those of its options that may come with each way. */
+/* The additions of an operation: options that may come with each of its ways. */
 DESCRIBE unsigned operation_additions(operation_kind kind) {
 #define X(name, additions) kind == OPERATION_##name ? (unsigned)(additions):
   return OPERATIONS(X) 0U;
 #undef X
 }
 
-/* Whether additions go together: none of the arrays that they can bring comes without the one before. */
+/* Returns 1 if `additions` may go together: they are of this operation, and no array is added without the one
+ * before it. */
 DESCRIBE int operation_combines(operation_kind kind, unsigned options, unsigned additions) {
   const unsigned least = operation_describe(kind, options).inputs;
   const unsigned all = operation_describe(kind, options | operation_additions(kind)).inputs & ~least;
@@ -202,13 +204,13 @@ DESCRIBE int operation_combines(operation_kind kind, unsigned options, unsigned 
 
 #endif
 
-/* ---- What each operation computes at a point, with the functions of arithmetic.h ---- */
+/* ---- The arithmetic of each operation at a point, with the functions of arithmetic.h ---- */
 
 #if defined(FDAPP_KERNELS_ARITHMETIC_H) && !defined(FDAPP_KERNELS_OPERATIONS_FINISH)
 #define FDAPP_KERNELS_OPERATIONS_FINISH
 
-/* A point, or several side by side. Each engine defines the type and the three functions: the value of an
- * input (one of at_point), of a term in use, and of a scalar, rounded to the field's precision. */
+/* One point, or several side by side. Each engine defines the type and the three functions, which return an
+ * input (one of at_point), a term in use, and a scalar, rounded to the field's precision. */
 typedef struct operation_point operation_point;
 ARITHMETIC number point_input(const operation_point *at, int input);
 ARITHMETIC number point_term(const operation_point *at, int term);
@@ -275,7 +277,7 @@ ARITHMETIC number stage_finish(unsigned options, int output, const operation_poi
   return sum;
 }
 
-/* What `finish` of an operation gives for one of its outputs. */
+/* One output of an operation, by its `finish`. */
 ARITHMETIC number operation_finish(operation_kind kind, unsigned options, int output,
                                    const operation_point *at) {
   switch (kind) {

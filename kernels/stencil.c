@@ -62,7 +62,7 @@ double stencil_dissipation_symbol(int order, double theta) {
   return symbol;
 }
 
-/* The symbol has one hump on (0, pi): golden-section search, ends at the resolution of double. */
+/* The symbol has one maximum on (0, pi): golden-section search, down to the resolution of double. */
 double stencil_first_maximum(int order) {
   const double golden = 0.5 * (sqrt(5.0) - 1.0);
   double low = 0.0;

@@ -6,14 +6,14 @@
 
 enum { STENCIL_RADIUS = 4, STENCIL_ORDERS = 4 };
 
-/* One direction after another (x, y, z), divided by h or h^2, in double; a backend rounds them once to the
+/* Coefficients for each axis (x, y, z), divided by h or h^2, in double; a backend rounds them once to the
  * field's precision. With k = 1..4:
  *
  *   f'(x)  ~ sum_k first[d][k-1] (f(x+kh) - f(x-kh)),
  *   f''(x) ~ second[d][0] f(x) + sum_k second[d][k] (f(x+kh) + f(x-kh)),
- *   D f(x) = sum_k dissipation[d][k-1] (f(x+kh) - 2 f(x) + f(x-kh)),
+ *   D f(x) = sum_k dissipation[d][k-1] (f(x+kh) - 2 f(x) + f(x-kh)).
  *
- * D = -delta^8/(280 h) for order 8, delta^6/(60 h), -delta^4/(12 h), delta^2/(2 h) for 6, 4, 2, is never
+ * D is -delta^8/(280 h), delta^6/(60 h), -delta^4/(12 h), delta^2/(2 h) for orders 8, 6, 4, 2. It is never
  * positive; -u f' + |u| D f is the upwind-biased difference, of one order less.
  *
  * Source: B. Fornberg, Math. Comp. 51 (1988) 699, tables 1 and 2. */
