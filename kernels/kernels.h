@@ -207,6 +207,16 @@ typedef struct kernels_inflow {
   double number;
 } kernels_inflow;
 
+/* Pieces of memory at equal distances: `count` of `bytes` bytes each, the beginnings of which lie `to_pitch`
+ * and `from_pitch` bytes apart, neither less than `bytes`. */
+typedef struct kernels_pieces {
+  void *to;
+  size_t to_pitch;
+  const void *from;
+  size_t from_pitch;
+  size_t bytes, count;
+} kernels_pieces;
+
 /* The min-plus product along one axis, for every pencil of the slab:
  *
  *   out[i] = min over k of in[k] + cost(i, k),   k = 0 .. count - 1,
@@ -268,6 +278,8 @@ typedef struct kernels {
   /* Copies between any two of device, staging and plain host memory. Enqueued. */
   status (*memory_copy)(kernels_context *context, kernels_queue queue, void *to, const void *from,
                         size_t bytes);
+  /* The same of pieces; what lies between them is not touched. */
+  status (*memory_copy_pieces)(kernels_context *context, kernels_queue queue, const kernels_pieces *pieces);
 
   /* Blocks the host until everything enqueued on the queue so far is done. Reports faults of earlier
    * operations. */

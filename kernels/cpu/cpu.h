@@ -72,6 +72,7 @@ void memory_free_cpu(kernels_context *context, kernels_memory kind, void *memory
 status memory_available_cpu(kernels_context *context, size_t *bytes);
 status memory_copy_cpu(kernels_context *context, kernels_queue queue, void *to, const void *from,
                        size_t bytes);
+status memory_copy_pieces_cpu(kernels_context *context, kernels_queue queue, const kernels_pieces *pieces);
 
 /* Plain ways of computing a min-plus product. */
 enum { MINPLUS_NO_REUSE, MINPLUS_ROWS, MINPLUS_VARIANTS };

@@ -215,6 +215,7 @@ const kernels kernels_cpu = {
     .memory_free = memory_free_cpu,
     .memory_available = memory_available_cpu,
     .memory_copy = memory_copy_cpu,
+    .memory_copy_pieces = memory_copy_pieces_cpu,
     .queue_wait = queue_wait_cpu,
     .event_create = event_create_cpu,
     .event_destroy = event_destroy_cpu,

@@ -128,6 +128,7 @@ const kernels kernels_cuda = {
     .memory_free = context_memory_free,
     .memory_available = context_memory_available,
     .memory_copy = context_memory_copy,
+    .memory_copy_pieces = context_memory_copy_pieces,
     .queue_wait = context_queue_wait,
     .event_create = context_event_create,
     .event_destroy = context_event_destroy,

@@ -217,6 +217,15 @@ status context_memory_copy(kernels_context *context, kernels_queue queue, void *
   return STATUS_OK;
 }
 
+status context_memory_copy_pieces(kernels_context *context, kernels_queue queue,
+                                  const kernels_pieces *pieces) {
+  if (pieces->bytes == 0 || pieces->count == 0) return STATUS_OK;
+  CHECK(context_enter(context));
+  CHECK_CUDA(cudaMemcpy2DAsync(pieces->to, pieces->to_pitch, pieces->from, pieces->from_pitch, pieces->bytes,
+                               pieces->count, cudaMemcpyDefault, context->stream[queue]));
+  return STATUS_OK;
+}
+
 status context_queue_wait(kernels_context *context, kernels_queue queue) {
   CHECK(context_enter(context));
   CHECK_CUDA(cudaStreamSynchronize(context->stream[queue]));

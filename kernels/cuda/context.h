@@ -83,6 +83,8 @@ status context_memory_import(kernels_context *context, const unsigned char handl
 void context_memory_release(kernels_context *context, void *memory);
 status context_memory_copy(kernels_context *context, kernels_queue queue, void *to, const void *from,
                            size_t bytes);
+status context_memory_copy_pieces(kernels_context *context, kernels_queue queue,
+                                  const kernels_pieces *pieces);
 status context_queue_wait(kernels_context *context, kernels_queue queue);
 status context_event_create(kernels_context *context, kernels_event **result);
 void context_event_destroy(kernels_event *event);

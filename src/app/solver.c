@@ -16,6 +16,7 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   needs->fields = scheme->slots * equation->unknowns + equation_fact(equation->array_count, config);
   if (config->redistance_every > 0) needs->fields += DISTANCE_WORK;
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
+  if (!host_memory) needs->device_bytes += field_gather_bytes(&shape);
   /* Staging of fields, and the checkpoint's pieces. Staging of halos, should MPI not take device memory. */
   const size_t packed = (size_t)shape.ny * (size_t)shape.nx * kernels_element_size(shape.precision);
   const size_t pieces = (size_t)field_piece_planes(plane, shape.nz) * plane +

@@ -20,17 +20,31 @@ int field_piece_planes(size_t plane_bytes, int64_t planes) {
   return (int)(most < 1 ? 1 : most < planes ? most : planes);
 }
 
+/* Planes of which `staging` takes a value of each row. */
+static int gather_planes(const kernels_shape *shape, int chunk) {
+  const int64_t most = (int64_t)chunk * (int64_t)shape->plane / shape->ny;
+  return most < shape->nz ? (int)most : shape->nz;
+}
+
+size_t field_gather_bytes(const kernels_shape *shape) {
+  const int chunk = field_piece_planes(plane_bytes(shape), shape->nz);
+  return (size_t)gather_planes(shape, chunk) * (size_t)shape->ny * kernels_element_size(shape->precision);
+}
+
 status field_space_open(const kernels *backend, kernels_context *context, kernels_shape shape,
                         field_space *space) {
   const size_t plane = plane_bytes(&shape);
   const int chunk = field_piece_planes(plane, shape.nz);
   *space = (field_space){.backend = backend, .context = context, .shape = shape, .chunk = chunk};
-  return backend->memory_allocate(context, MEMORY_STAGING, (size_t)chunk * plane, &space->staging);
+  CHECK(backend->memory_allocate(context, MEMORY_STAGING, (size_t)chunk * plane, &space->staging));
+  if (backend->host_memory) return STATUS_OK;
+  return backend->memory_allocate(context, MEMORY_DEVICE, field_gather_bytes(&shape), &space->gather);
 }
 
 void field_space_close(field_space *space) {
   if (space->staging != NULL) space->backend->memory_free(space->context, MEMORY_STAGING, space->staging);
-  space->staging = NULL;
+  if (space->gather != NULL) space->backend->memory_free(space->context, MEMORY_DEVICE, space->gather);
+  space->staging = space->gather = NULL;
 }
 
 status field_create(const field_space *space, field *field) {
@@ -40,6 +54,7 @@ status field_create(const field_space *space, field *field) {
   field->shape = space->shape;
   field->staging = space->staging;
   field->chunk = space->chunk;
+  field->gather = space->gather;
   field->data = NULL;
   field->number = ++made;
   return space->backend->memory_allocate(space->context, MEMORY_DEVICE, kernels_field_bytes(&space->shape),
@@ -169,37 +184,49 @@ status field_value(const field *field, int x, int y, int z, double *value) {
   return STATUS_OK;
 }
 
-/* Normal to y: a row of each plane, at most `chunk` rows at a time. */
+/* Copies pieces from the field to the staging buffer, side by side, and waits. */
+static status stage_pieces(const field *field, const char *from, size_t pitch, size_t bytes, size_t count) {
+  const kernels_pieces pieces = {field->staging, bytes, from, pitch, bytes, count};
+  CHECK(field->backend->memory_copy_pieces(field->context, QUEUE_MAIN, &pieces));
+  return field->backend->queue_wait(field->context, QUEUE_MAIN);
+}
+
+/* Normal to y: a row of each plane. */
 static status load_rows(const field *field, int at, char *host) {
   const kernels_shape *shape = &field->shape;
   const size_t size = kernels_element_size(shape->precision);
-  const size_t row = (size_t)shape->nx * size;
-  for (int done = 0; done < shape->nz; done += field->chunk) {
-    const int piece = shape->nz - done < field->chunk ? shape->nz - done : field->chunk;
-    for (int i = 0; i < piece; i++) {
-      const char *device =
-          (const char *)field_plane(field, done + i) + (size_t)at * (size_t)shape->ldx * size;
-      CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, (char *)field->staging + (size_t)i * row,
-                                        device, row));
-    }
-    CHECK(field->backend->queue_wait(field->context, QUEUE_MAIN));
-    memcpy(host + (size_t)done * row, field->staging, (size_t)piece * row);
+  const size_t row = (size_t)shape->nx * size, offset = (size_t)at * (size_t)shape->ldx * size;
+  const int most = field->chunk * shape->ny; /* rows that `staging` holds */
+  for (int done = 0; done < shape->nz; done += most) {
+    const size_t count = (size_t)(shape->nz - done < most ? shape->nz - done : most);
+    CHECK(stage_pieces(field, (const char *)field_plane(field, done) + offset, field_plane_bytes(field), row,
+                       count));
+    memcpy(host + (size_t)done * row, field->staging, count * row);
   }
   return STATUS_OK;
 }
 
-/* Normal to x: an element of each row, from planes in the staging buffer. */
+/* Normal to x: a value of each row. A device puts them side by side first: a copy between its memory and the
+ * host's takes a transfer for each piece, however short. */
 static status load_columns(const field *field, int at, char *host) {
   const kernels_shape *shape = &field->shape;
   const size_t size = kernels_element_size(shape->precision);
-  for (int done = 0; done < shape->nz; done += field->chunk) {
-    const int piece = shape->nz - done < field->chunk ? shape->nz - done : field->chunk;
-    CHECK(staging_copy(field, done, piece, 1));
-    for (int64_t i = 0; i < (int64_t)piece * shape->ny; i++) {
-      size_t pitch = 0;
-      memcpy(host + ((size_t)done * (size_t)shape->ny + (size_t)i) * size,
-             staging_row(shape, field->staging, i, &pitch) + (size_t)at * size, size);
+  const size_t column = (size_t)shape->ny * size;
+  const int most = gather_planes(shape, field->chunk);
+  kernels_pieces pieces = {
+      .to_pitch = size, .from_pitch = (size_t)shape->ldx * size, .bytes = size, .count = (size_t)shape->ny};
+  char *const side_by_side = field->gather != NULL ? field->gather : field->staging;
+  for (int done = 0; done < shape->nz; done += most) {
+    const int count = shape->nz - done < most ? shape->nz - done : most;
+    for (int z = 0; z < count; z++) {
+      pieces.from = (const char *)field_plane(field, done + z) + (size_t)at * size;
+      pieces.to = side_by_side + (size_t)z * column;
+      CHECK(field->backend->memory_copy_pieces(field->context, QUEUE_MAIN, &pieces));
     }
+    const size_t bytes = (size_t)count * column;
+    if (field->gather != NULL) CHECK(stage_pieces(field, field->gather, bytes, bytes, 1));
+    if (field->gather == NULL) CHECK(field->backend->queue_wait(field->context, QUEUE_MAIN));
+    memcpy(host + (size_t)done * column, field->staging, bytes);
   }
   return STATUS_OK;
 }
@@ -210,10 +237,10 @@ status field_load_cut(const field *field, axis along, int at, void *host) {
 }
 
 /* Every stride-th value of a row, as another precision. */
-static void thin_row(const void *row, precision from, int64_t first, int64_t count, int64_t stride,
-                     precision to, void *out) {
+static void thin_row(const void *row, precision from, int64_t count, int64_t stride, precision to,
+                     void *out) {
   for (int64_t k = 0; k < count; k++) {
-    const int64_t x = first + k * stride;
+    const int64_t x = k * stride;
     const double value =
         from == PRECISION_SINGLE ? (double)((const float *)row)[x] : ((const double *)row)[x];
     if (to == PRECISION_SINGLE) {
@@ -227,15 +254,15 @@ static void thin_row(const void *row, precision from, int64_t first, int64_t cou
 status field_load_points(const field *field, int z, const int64_t first[2], const int64_t count[2],
                          int64_t stride, precision precision, void *host) {
   const kernels_shape *shape = &field->shape;
-  const size_t row = (size_t)shape->ldx * kernels_element_size(shape->precision);
+  const size_t size = kernels_element_size(shape->precision);
+  const size_t row = (size_t)shape->ldx * size;
   const size_t out = (size_t)count[0] * kernels_element_size(precision);
-  const size_t rows = (size_t)((count[1] - 1) * stride + 1);
-  const char *device = (const char *)field_plane(field, z) + (size_t)first[1] * row;
-  CHECK(field->backend->memory_copy(field->context, QUEUE_MAIN, field->staging, device, rows * row));
-  CHECK(field->backend->queue_wait(field->context, QUEUE_MAIN));
+  const size_t span = (size_t)((count[0] - 1) * stride + 1) * size;
+  const char *device = (const char *)field_plane(field, z) + (size_t)first[1] * row + (size_t)first[0] * size;
+  CHECK(stage_pieces(field, device, (size_t)stride * row, span, (size_t)count[1]));
   for (int64_t k = 0; k < count[1]; k++) {
-    thin_row((const char *)field->staging + (size_t)(k * stride) * row, shape->precision, first[0], count[0],
-             stride, precision, (char *)host + (size_t)k * out);
+    thin_row((const char *)field->staging + (size_t)k * span, shape->precision, count[0], stride, precision,
+             (char *)host + (size_t)k * out);
   }
   return STATUS_OK;
 }

@@ -17,6 +17,7 @@ typedef struct field {
   void *data;      /* MEMORY_DEVICE; owned */
   void *staging;   /* MEMORY_STAGING, `chunk` planes; shared between fields, not owned */
   int chunk;       /* planes that `staging` holds */
+  void *gather;    /* of the space, as `staging` */
   unsigned number; /* of this process's fields: two that lie in one place in turn are told apart by it */
 } field;
 
@@ -27,9 +28,15 @@ typedef struct field_space {
   kernels_shape shape;
   void *staging;
   int chunk;
+  void *gather; /* MEMORY_DEVICE, field_gather_bytes: where values at a row's distance are put side by side
+                 * before they are copied to the host; NULL where the host reads the fields itself */
 } field_space;
 
-/* Opens a space: allocates the staging buffer (a few planes). Not collective. STATUS_MEMORY, STATUS_DEVICE.
+/* Bytes of `gather`: a value of each row, of as many planes as `staging` takes then. */
+size_t field_gather_bytes(const kernels_shape *shape);
+
+/* Opens a space: allocates the staging buffer (a few planes) and `gather`. Not collective. STATUS_MEMORY,
+ * STATUS_DEVICE; field_space_close is due all the same.
  */
 status field_space_open(const kernels *backend, kernels_context *context, kernels_shape shape,
                         field_space *space);
@@ -61,13 +68,12 @@ status field_store(field *field, int z, int count, const void *host);
 status field_value(const field *field, int x, int y, int z, double *value);
 
 /* Copies the owned points of the plane normal to `along` at index `at` (local in z) to host memory, packed:
- * [nz][ny], [nz][nx] or [ny][nx]. Normal to z and y nothing else is copied from a device; normal to x all of
- * the slab is, because single elements at a row's distance would take a copy each. On queue MAIN; waits. */
+ * [nz][ny], [nz][nx] or [ny][nx]. Nothing else is copied from a device. On queue MAIN; waits. */
 status field_load_cut(const field *field, axis along, int at, void *host);
 
 /* Copies points of local plane z to host memory, packed and in `precision`: along x (0) and y (1) first +
- * k stride, 0 <= k < count. The rows between the first and the last of them are copied from a device, in one
- * piece. On queue MAIN; waits. */
+ * k stride, 0 <= k < count. From a device these rows alone are copied, from the first of the points to the
+ * last. On queue MAIN; waits. */
 status field_load_points(const field *field, int z, const int64_t first[2], const int64_t count[2],
                          int64_t stride, precision precision, void *host);
 

@@ -53,6 +53,10 @@ INTERPOSE_CUDA(cudaMemsetAsync, (void *memory, int value, size_t size, cudaStrea
 INTERPOSE_CUDA(cudaMemcpyAsync,
                (void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t stream),
                (to, from, size, kind, stream), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaMemcpy2DAsync,
+               (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                enum cudaMemcpyKind kind, cudaStream_t stream),
+               (to, to_pitch, from, from_pitch, width, height, kind, stream), cudaErrorUnknown)
 
 /* Memory of other processes */
 INTERPOSE_CUDA(cudaIpcGetMemHandle, (cudaIpcMemHandle_t * handle, void *memory), (handle, memory),

@@ -71,6 +71,31 @@ static void copies_arrive(rig *rig) {
   rig->backend->memory_free(rig->context, MEMORY_STAGING, staging);
 }
 
+/* Every third pair of bytes, side by side on the device, then apart again on the host. */
+static void pieces_arrive(rig *rig) {
+  enum { COUNT = 300001, APART = 6, BYTES = 2, BACK = 5 };
+  void *staging = NULL, *device[2] = {NULL, NULL};
+  assert_ok(rig->backend->memory_allocate(rig->context, MEMORY_STAGING, COUNT * APART, &staging));
+  for (int i = 0; i < 2; i++)
+    assert_ok(rig->backend->memory_allocate(rig->context, MEMORY_DEVICE, COUNT * APART, &device[i]));
+  unsigned char *bytes = staging;
+  for (size_t k = 0; k < (size_t)COUNT * APART; k++) bytes[k] = (unsigned char)(k * 7 + k / 251);
+  assert_ok(rig->backend->memory_copy(rig->context, QUEUE_COPY, device[0], staging, (size_t)COUNT * APART));
+  const kernels_pieces together = {device[1], BYTES, device[0], APART, BYTES, COUNT};
+  assert_ok(rig->backend->memory_copy_pieces(rig->context, QUEUE_COPY, &together));
+  assert_ok(rig->backend->queue_wait(rig->context, QUEUE_COPY));
+  memset(staging, 1, (size_t)COUNT * APART);
+  const kernels_pieces back = {staging, BACK, device[1], BYTES, BYTES, COUNT};
+  assert_ok(rig->backend->memory_copy_pieces(rig->context, QUEUE_COPY, &back));
+  assert_ok(rig->backend->queue_wait(rig->context, QUEUE_COPY));
+  for (size_t k = 0; k < (size_t)COUNT * BACK; k++) {
+    const size_t from = k / BACK * APART + k % BACK;
+    assert_int_equal(bytes[k], k % BACK < BYTES ? (unsigned char)(from * 7 + from / 251) : 1);
+  }
+  for (int i = 0; i < 2; i++) rig->backend->memory_free(rig->context, MEMORY_DEVICE, device[i]);
+  rig->backend->memory_free(rig->context, MEMORY_STAGING, staging);
+}
+
 static void memory_that_is_not_there_is_refused(rig *rig) {
   size_t available = 0;
   assert_ok(rig->backend->memory_available(rig->context, &available));
@@ -180,6 +205,7 @@ int main(int argc, char **argv) {
       RIG_TEST(memory_is_zeroed_and_aligned),
       RIG_TEST(arrays_begin_at_different_places_of_a_page),
       RIG_TEST(copies_arrive),
+      RIG_TEST(pieces_arrive),
       RIG_TEST(memory_that_is_not_there_is_refused),
       RIG_TEST(the_device_is_described),
       RIG_TEST(events_order_queues),
