@@ -107,7 +107,8 @@ status memory_copy_cpu(kernels_context *context, kernels_queue queue, void *to, 
 status memory_copy_pieces_cpu(kernels_context *context, kernels_queue queue, const kernels_pieces *pieces) {
   (void)queue;
   const size_t bytes = pieces->bytes;
-#pragma omp parallel for schedule(static) num_threads(context->threads) if (bytes * pieces->count > COPY_PIECE)
+#pragma omp parallel for schedule(static)                                                                    \
+    num_threads(context->threads) if (bytes * pieces->count > COPY_PIECE)
   for (size_t i = 0; i < pieces->count; i++) {
     memcpy((char *)pieces->to + i * pieces->to_pitch, (const char *)pieces->from + i * pieces->from_pitch,
            bytes);
