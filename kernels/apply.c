@@ -78,12 +78,13 @@ status apply_stage(const kernels *backend, const kernels_launch *launch, const k
 }
 
 status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
-                     const kernels_ends *ends, const kernels_inflow *inflow) {
+                     const kernels_ends *ends, const kernels_inflow *inflow,
+                     const kernels_coupling *coupling) {
   if (ends == NULL || !(ends->bounded[AXIS_X] || ends->bounded[AXIS_Y] || ends->bounded[AXIS_Z]))
     return backend->apply(launch, call);
   kernels_launch parts = *launch;
   parts.edges = NULL;
-  CHECK(backend->layers_compute(&parts, call, ends, inflow));
+  CHECK(backend->layers_compute(&parts, call, ends, inflow, coupling));
   CHECK(backend->apply(&parts, call));
   CHECK(backend->layers_store(&parts, call, ends));
   return launch->edges == NULL ? STATUS_OK

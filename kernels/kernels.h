@@ -217,6 +217,17 @@ typedef struct kernels_pieces {
   size_t bytes, count;
 } kernels_pieces;
 
+/* What ends add by penalty from values at the point itself: at the point on end e of axis d
+ *
+ *   out[k] += weight[d][e][0] of[d][0] + weight[d][e][1] of[d][1],
+ *
+ * by an fma each, the first one first; k = d for an operation with an output for each axis, else 0. of[d]:
+ * two fields, which no output overlaps. */
+typedef struct kernels_coupling {
+  const void *of[3][2];
+  double weight[3][2][2];
+} kernels_coupling;
+
 /* The min-plus product along one axis, for every pencil of the slab:
  *
  *   out[i] = min over k of in[k] + cost(i, k),   k = 0 .. count - 1,
@@ -310,9 +321,10 @@ typedef struct kernels {
                               const kernels_call *second, int always);
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);
   /* The two parts of apply_bounded. layers_compute writes the operation at the layer points of the launch's
-   * planes to ends->layer; layers_store copies them from there to `out`. inflow: NULL or what enters. */
+   * planes to ends->layer; layers_store copies them from there to `out`. inflow: NULL or what enters.
+   * coupling: NULL or what ends add besides. */
   status (*layers_compute)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
-                           const kernels_inflow *inflow);
+                           const kernels_inflow *inflow, const kernels_coupling *coupling);
   status (*layers_store)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends);
   /* Writes sums[i] of the launch's i-th plane (kernels_plane_at) to host memory and returns when that is
    * done. reference: NULL or a field. weights: NULL or those of x and y. */
@@ -382,7 +394,8 @@ status apply_stage(const kernels *backend, const kernels_launch *launch, const k
  * beyond an end of z may hold anything finite. ends: NULL, or without an axis that has ends: `apply`
  * alone. */
 status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
-                     const kernels_ends *ends, const kernels_inflow *inflow);
+                     const kernels_ends *ends, const kernels_inflow *inflow,
+                     const kernels_coupling *coupling);
 
 /* Fills `ends` for operations with at most `outputs` outputs on slabs of this shape. The caller has set
  * bounded, z0 and nz; the closure's order is the stencil's. STATUS_MEMORY, STATUS_DEVICE; even after an error

@@ -41,6 +41,9 @@ typedef struct layer_work {
   int enters;
   real weight[3], sign, number; /* of the inflow */
   const real *value[3][2];
+  int couples;
+  const real *coupled[3][2]; /* point (0, 0, 0) */
+  real coupling[3][2][2];
 } layer_work;
 
 struct operation_point {
@@ -196,6 +199,23 @@ ARITHMETIC number layer_enter(const operation *of, const layer_work *w, const in
   return result;
 }
 
+/* What the ends that a point lies on add to an output, in the same order. */
+ARITHMETIC number layer_couple(const operation *of, const layer_work *w, const int p[3], ptrdiff_t at, int k,
+                               number result) {
+  LAYER_UNROLL
+  for (int d = 0; d < 3; d++) {
+    const int i = w->start[d] + p[d];
+    if (!w->bounded[d] || k != (of->outputs == 3 ? d : 0)) continue;
+    LAYER_UNROLL
+    for (int high = 0; high < 2; high++) {
+      if (i != (high ? w->last[d] : 0)) continue;
+      result = NUMBER_FMA(w->coupling[d][high][0], w->coupled[d][0][at], result);
+      result = NUMBER_FMA(w->coupling[d][high][1], w->coupled[d][1][at], result);
+    }
+  }
+  return result;
+}
+
 /* Coordinates of layer point number i. */
 ARITHMETIC void layer_place(const layer_work *w, ptrdiff_t i, int p[3]) {
   int b = 0;
@@ -219,8 +239,10 @@ ARITHMETIC void layer_compute(const operation *of, operation_kind kind, const la
     point.term[t] = operation_has(of, t) && (w->terms >> t & 1U) ? layer_term(of, t, w, p, point.at) : 0;
   LAYER_UNROLL
   for (int k = 0; k < of->outputs; k++) {
-    const number result = operation_finish(kind, w->options, k, &point);
-    w->result[k * w->all.points + i] = k == 0 && w->enters ? layer_enter(of, w, p, result) : result;
+    number result = operation_finish(kind, w->options, k, &point);
+    if (k == 0 && w->enters) result = layer_enter(of, w, p, result);
+    if (w->couples) result = layer_couple(of, w, p, point.at, k, result);
+    w->result[k * w->all.points + i] = result;
   }
 }
 
@@ -240,6 +262,16 @@ static inline void layer_work_inflow(const kernels_inflow *inflow, layer_work *w
   }
   w->sign = (real)inflow->sign;
   w->number = (real)inflow->number;
+}
+
+static inline void layer_work_coupling(const kernels_coupling *coupling, ptrdiff_t first, layer_work *w) {
+  w->couples = coupling != NULL;
+  for (int d = 0; d < 3 && w->couples; d++) {
+    for (int i = 0; i < 2; i++) {
+      w->coupled[d][i] = (const real *)coupling->of[d][i] + first;
+      for (int end = 0; end < 2; end++) w->coupling[d][end][i] = (real)coupling->weight[d][end][i];
+    }
+  }
 }
 
 static inline void layer_work_grid(const kernels_launch *launch, const kernels_ends *ends, layer_work *w) {
@@ -280,12 +312,14 @@ static inline void layer_work_stencil(const stencil *stencil, layer_work *w) {
 
 /* Fills the data that all points of a launch share. */
 static inline void layer_work_make(const kernels_launch *launch, const kernels_call *call,
-                                   const kernels_ends *ends, const kernels_inflow *inflow, layer_work *w) {
+                                   const kernels_ends *ends, const kernels_inflow *inflow,
+                                   const kernels_coupling *coupling, layer_work *w) {
   const operation of = operation_describe(call->kind, call->options);
   const ptrdiff_t first = KERNELS_HALO * launch->shape.plane;
   layer_work_grid(launch, ends, w);
   layer_work_stencil(launch->stencil, w);
   layer_work_inflow(inflow, w);
+  layer_work_coupling(coupling, first, w);
   w->terms = of.terms;
   w->options = call->options;
   for (int i = 0; i < OPERATION_INPUTS; i++)

@@ -3,8 +3,9 @@
 
 An entry of the file is a family of operators with one norm, on points i = 0, 1, ... and spacing 1: `first` (D),
 `dissipation` (Ds), and `second` (D2, with the derivative `slope` at the end). `stiffness` is no less than the largest
-eigenvalue of H^-1 M below, and less than 3 % above it. All numbers are exact fractions. Rows are those of the low end;
-the high end has them mirrored, of D and of the slope with the other sign.
+eigenvalue of H^-1 M below, and less than 3 % above it; `resonance` is the same of H^-1 D^T H D, and less than 0.1 %
+above it: the square of the highest frequency between walls by penalty. All numbers are exact fractions. Rows are those
+of the low end; the high end has them mirrored, of D and of the slope with the other sign.
 
     run/closures.py            checks the identities below, exactly, and writes the header
     run/closures.py --check    checks, and fails if the header is not what the file says
@@ -13,7 +14,7 @@ With H = diag(norm) and B = diag(-1, 0, ..., 0, 1):
     H D + (H D)^T = B; D is exact to degree order/2 at the ends and to degree `order` inside
     H Ds is symmetric and negative semi-definite; Ds annihilates degrees below order/2
     H D2 = -M + B S with M symmetric and positive semi-definite; D2 is exact to degree order/2 + 1
-    stiffness H - M is positive semi-definite
+    stiffness H - M and resonance H - D^T H D are positive semi-definite
 
 Sources: K. Mattsson and J. Nordstroem, J. Comput. Phys. 199 (2004) 503 (D, D2); K. Mattsson, M. Svaerd and
 J. Nordstroem, J. Sci. Comput. 21 (2004) 57 (Ds).
@@ -160,6 +161,19 @@ def check(family):
     most = Fraction(family["stiffness"])
     require(is_positive(below(family, most, stiff)), family, "an eigenvalue is beyond the stiffness")
     require(not is_positive(below(family, most * Fraction(97, 100), stiff)), family, "the stiffness is too large")
+    check_resonance(family)
+
+
+def check_resonance(family):
+    """On more points, so that the ends of order 2 do not feel one another."""
+    points = 2 * len(family["norm"]) + 24
+    first = matrix(family, "first", points, -1)
+    both = zip(*first)
+    columns = [list(column) for column in zip(*weighted(family, first))]
+    square = [[sum(a * b for a, b in zip(left, right) if a and b) for right in columns] for left in both]
+    most = Fraction(family["resonance"])
+    require(is_positive(below(family, most, square)), family, "a frequency between walls is beyond the resonance")
+    require(not is_positive(below(family, most * Fraction(999, 1000), square)), family, "the resonance is too large")
 
 
 def below(family, most, stiff):
@@ -193,7 +207,8 @@ def header(families):
         width = max(len(row) for name in DIFFERENCES for row in rows[name])
         text += f"    {{.order = {family['order']}, .rows = {len(family['norm'])}, .width = {width},\n"
         text += f"     .weight = {braces(fractions(family['norm']))},\n"
-        text += f"     .stiffness = {float(Fraction(family['stiffness']))},\n     .row = {{\n"
+        text += f"     .stiffness = {float(Fraction(family['stiffness']))},\n"
+        text += f"     .resonance = {float(Fraction(family['resonance']))},\n     .row = {{\n"
         for name in DIFFERENCES:
             text += f"       [DIFFERENCE_{name.upper()}] = {{\n"
             text += "".join(f"         {braces(row)},\n" for row in rows[name]) + "       },\n"

@@ -81,7 +81,8 @@ enum { MINPLUS_NO_REUSE, MINPLUS_ROWS, MINPLUS_VARIANTS };
 #define NUMERICS_CPU(REAL)                                                                                   \
   status apply_cpu_##REAL(const kernels_launch *launch, const kernels_call *call);                           \
   status layers_compute_cpu_##REAL(const kernels_launch *launch, const kernels_call *call,                   \
-                                   const kernels_ends *ends, const kernels_inflow *inflow);                  \
+                                   const kernels_ends *ends, const kernels_inflow *inflow,                   \
+                                   const kernels_coupling *coupling);                                        \
   status layers_store_cpu_##REAL(const kernels_launch *launch, const kernels_call *call,                     \
                                  const kernels_ends *ends);                                                  \
   status plane_sums_cpu_##REAL(const kernels_launch *launch, const void *f, const void *reference,           \

@@ -162,9 +162,10 @@ static status apply_cpu(const kernels_launch *launch, const kernels_call *call) 
 }
 
 static status layers_compute_cpu(const kernels_launch *launch, const kernels_call *call,
-                                 const kernels_ends *ends, const kernels_inflow *inflow) {
-  return is_single(launch) ? layers_compute_cpu_float(launch, call, ends, inflow)
-                           : layers_compute_cpu_double(launch, call, ends, inflow);
+                                 const kernels_ends *ends, const kernels_inflow *inflow,
+                                 const kernels_coupling *coupling) {
+  return is_single(launch) ? layers_compute_cpu_float(launch, call, ends, inflow, coupling)
+                           : layers_compute_cpu_double(launch, call, ends, inflow, coupling);
 }
 
 static status layers_store_cpu(const kernels_launch *launch, const kernels_call *call,

@@ -26,12 +26,13 @@ static const layer_function functions[] = {
 };
 
 status LAYER_NAME(layers_compute_cpu_)(const kernels_launch *launch, const kernels_call *call,
-                                       const kernels_ends *ends, const kernels_inflow *inflow) {
+                                       const kernels_ends *ends, const kernels_inflow *inflow,
+                                       const kernels_coupling *coupling) {
   int way = 0;
   CHECK(way_cpu(call, &way));
   const layer_function function = functions[way];
   layer_work work = {.terms = 0};
-  layer_work_make(launch, call, ends, inflow, &work);
+  layer_work_make(launch, call, ends, inflow, coupling, &work);
 #pragma omp parallel for schedule(static) num_threads(launch->context->threads)
   for (ptrdiff_t i = 0; i < work.all.points; i++) function(&work, i);
   return STATUS_OK;
@@ -41,7 +42,7 @@ status LAYER_NAME(layers_store_cpu_)(const kernels_launch *launch, const kernels
                                      const kernels_ends *ends) {
   const operation of = operation_describe(call->kind, call->options);
   layer_work work = {.terms = 0};
-  layer_work_make(launch, call, ends, NULL, &work);
+  layer_work_make(launch, call, ends, NULL, NULL, &work);
 #pragma omp parallel for schedule(static) num_threads(launch->context->threads)
   for (ptrdiff_t i = 0; i < work.all.points; i++) layer_store(of.outputs, &work, i);
   return STATUS_OK;

@@ -63,8 +63,8 @@ static status derivative_variant(const kernels_launch *launch, int variant, axis
 }
 
 static status layers_compute(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
-                             const kernels_inflow *inflow) {
-  DISPATCH(layers_compute, call, ends, inflow);
+                             const kernels_inflow *inflow, const kernels_coupling *coupling) {
+  DISPATCH(layers_compute, call, ends, inflow, coupling);
 }
 
 static status layers_store(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends) {

@@ -9,7 +9,8 @@
 #define LAUNCHERS(REAL)                                                                                      \
   status pencils_##REAL(const kernels_launch *launch, int variant, axis along, const void *f, void *out);    \
   status layers_compute_##REAL(const kernels_launch *launch, const kernels_call *call,                       \
-                               const kernels_ends *ends, const kernels_inflow *inflow);                      \
+                               const kernels_ends *ends, const kernels_inflow *inflow,                       \
+                               const kernels_coupling *coupling);                                            \
   status layers_store_##REAL(const kernels_launch *launch, const kernels_call *call,                         \
                              const kernels_ends *ends);                                                      \
   status plane_sums_##REAL(const kernels_launch *launch, const void *f, const void *reference,               \

@@ -29,9 +29,10 @@ static unsigned layer_blocks(const layer_work &w) {
 }
 
 extern "C" status NAME(layers_compute)(const kernels_launch *launch, const kernels_call *call,
-                                       const kernels_ends *ends, const kernels_inflow *inflow) {
+                                       const kernels_ends *ends, const kernels_inflow *inflow,
+                                       const kernels_coupling *coupling) {
   layer_work w = {};
-  layer_work_make(launch, call, ends, inflow, &w);
+  layer_work_make(launch, call, ends, inflow, coupling, &w);
   if (w.all.points == 0) return STATUS_OK;
   const unsigned options = call->options & ~operation_additions(call->kind);
 #define X(name, options_of, way)                                                                             \
@@ -50,7 +51,7 @@ extern "C" status NAME(layers_compute)(const kernels_launch *launch, const kerne
 extern "C" status NAME(layers_store)(const kernels_launch *launch, const kernels_call *call,
                                      const kernels_ends *ends) {
   layer_work w = {};
-  layer_work_make(launch, call, ends, nullptr, &w);
+  layer_work_make(launch, call, ends, nullptr, nullptr, &w);
   if (w.all.points == 0) return STATUS_OK;
   kernel_launch(layers_store_kernel, layer_blocks(w), LAYER_THREADS, 0, launch_stream(launch), w,
                 operation_describe(call->kind, call->options).outputs);

@@ -251,7 +251,7 @@ void plan_warn_unstable(const config *config, const schedule *schedule, const sc
                        .moving = rates->moving * dt,
                        .still = rates->still * dt};
   const double diffusion = (modes.moving + modes.still) * stencil_second_symbol(config->order, acos(-1.0));
-  const double advection_limit = advection_limit_of(&modes);
+  const double advection_limit = advection_limit_of(&modes) / fmax(rates->resonance, 1.0);
   const double diffusion_limit = scheme_real_limit(modes.scheme);
   const char *scheme = modes.scheme->name;
   static const char result[] = "the solution will grow without bound";

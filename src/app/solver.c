@@ -76,11 +76,14 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
   CHECK(agree(comm, cases_file_check(config, grid)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
-  double all[3] = {mine.advection, mine.moving, mine.still};
-  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, 3, MPI_DOUBLE, MPI_MAX, comm));
+  double all[4] = {mine.advection, mine.moving, mine.still, mine.resonance};
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, 4, MPI_DOUBLE, MPI_MAX, comm));
   const int varies = all[0] > 0.0 && !cases_velocity_steady(config);
-  *rates =
-      (schedule_rates){all[0], all[1], all[2], config->adaptive && varies ? equation->rate_factor : NULL};
+  *rates = (schedule_rates){.advection = all[0],
+                            .moving = all[1],
+                            .still = all[2],
+                            .resonance = all[3],
+                            .factor = config->adaptive && varies ? equation->rate_factor : NULL};
   return STATUS_OK;
 }
 

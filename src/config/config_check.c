@@ -14,7 +14,7 @@ enum { FARTHEST = 1000 };
 static const char *const centers[3] = {"center_x", "center_y", "center_z"};
 
 int config_carried(const config *config) {
-#define X(name, carried, help) carried,
+#define X(name, carried, ends, help) carried,
   static const int all[] = {EQUATIONS(X)};
 #undef X
   return all[config->equation];
@@ -79,15 +79,36 @@ static status derive_ends(const config_reading *reading, int d) {
   return STATUS_OK;
 }
 
-/* Through an open end goes what a velocity field carries. */
+/* The kinds of ends beside periodic that an equation knows of, as list.h has them. */
+static const char *kinds_of(const config *config) {
+#define X(name, carried, ends, help) ends,
+  static const char *const all[] = {EQUATIONS(X)};
+#undef X
+  return all[config->equation];
+}
+
+static int is_kind_known(const config *config, config_end kind) {
+#define X(name, text, help) ", " text ",",
+  static const char *const names[] = {CONFIG_END_LIST(X)};
+#undef X
+  char known[CONFIG_TEXT_SIZE];
+  (void)snprintf(known, sizeof known, "%s,", kinds_of(config));
+  return strstr(known, names[kind]) != NULL;
+}
+
 static status check_kinds(const config_reading *reading) {
+#define X(name, text, help) text,
+  static const char *const names[] = {CONFIG_END_LIST(X)};
+#undef X
   config *const c = reading->config;
+  char what[CONFIG_TEXT_SIZE];
   for (int d = 0; d < 3; d++) {
-    if (!problem_bounded(c, d) || config_carried(c)) continue;
-    const int part = *line_of_end(c, d, 0) != CONFIG_LINE_NONE ? 0 : 1;
-    return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), "open",
-                    "the equation has no velocity field that could carry anything through an end; accepted: "
-                    "periodic");
+    for (int end = 0; end < 2; end++) {
+      if (!problem_bounded(c, d) || is_kind_known(c, c->ends[d][end])) continue;
+      const int part = *line_of_end(c, d, 1 + end) != CONFIG_LINE_NONE ? 1 + end : 0;
+      (void)snprintf(what, sizeof what, "the equation has no such ends; accepted: periodic%s", kinds_of(c));
+      return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), names[c->ends[d][end]], what);
+    }
   }
   return STATUS_OK;
 }
@@ -109,8 +130,8 @@ static status check_ends(const config *c) {
 
 static void derive_entering(config *c) {
   if (c->line[config_key_find("boundary", "value")] != CONFIG_LINE_NONE) return;
-  (void)snprintf(c->entering, sizeof c->entering, "%s",
-                 cases_bounded(c) && cases_exact_can_enter(c) ? CONFIG_EXACT : "0");
+  const int exact = config_carried(c) && cases_bounded(c) && cases_exact_can_enter(c);
+  (void)snprintf(c->entering, sizeof c->entering, "%s", exact ? CONFIG_EXACT : "0");
 }
 
 static status derive(const config_reading *reading) {
@@ -314,7 +335,8 @@ int config_key_idle(const config *config, int key) {
   if (!config_carried(config) && of_velocity) return 1;
   if (of_medium) return config->equation != EQUATION_acoustics;
   if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
-  if (strcmp(section, "boundary") == 0) return strcmp(name, "value") == 0 && !cases_bounded(config);
+  if (strcmp(section, "boundary") == 0)
+    return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));
   if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0) return config->fields_every == 0;
   if (strcmp(name, "slices_every") == 0) return config->slices[0] == '\0';
   if (strcmp(name, "probes_every") == 0) return config->probes[0] == '\0';

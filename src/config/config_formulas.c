@@ -81,7 +81,7 @@ static status check_numbers(const config_reading *reading) {
 
 /* What enters: the solution, or a formula, of which a number is one. */
 static status check_entering(const config *config) {
-  if (!cases_bounded(config)) return STATUS_OK;
+  if (!cases_bounded(config) || !config_carried(config)) return STATUS_OK;
   if (strcmp(config->entering, CONFIG_EXACT) != 0)
     return check(config, "boundary", "value", config->entering, "xyzt");
   if (cases_exact_can_enter(config)) return STATUS_OK;

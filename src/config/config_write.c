@@ -52,6 +52,14 @@ const char *config_value_text(const config_key *key, const config *config, int d
   return text;
 }
 
+/* An axis with two kinds of ends is written by its ends, any other one by itself. */
+static int is_said_elsewhere(const config_key *key, const config *config) {
+  int axis = 0, parted = key->need == CONFIG_PART;
+  if (strcmp(key->section, "boundary") != 0 || key->kind != CONFIG_CHOICE) return 0;
+  while ("xyz"[axis] != key->name[0]) axis++;
+  return parted != (config->ends[axis][0] != config->ends[axis][1]);
+}
+
 void config_write(const config *config, FILE *file) {
   const locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
   const locale_t before = uselocale(c);
@@ -63,7 +71,7 @@ void config_write(const config *config, FILE *file) {
       fprintf(file, "%s[%s]\n", i > 0 ? "\n" : "", key->section);
       section = key->section;
     }
-    if (config_value_is_clear(key, config) || key->need == CONFIG_PART) continue;
+    if (config_value_is_clear(key, config) || is_said_elsewhere(key, config)) continue;
     fprintf(file, "%s = %s\n", key->name, config_value_text(key, config, 17, text));
   }
   for (int i = 0; i < config->constant_count; i++) {
@@ -150,6 +158,7 @@ void config_list(FILE *file) {
   list_choices("Cases", "initial", "case", case_keys, file);
   list_choices("Velocity fields", "velocity", "field", velocity_keys, file);
   list_schemes(file);
+  list_choices("Ends of axes", "boundary", "x", NULL, file);
   list_choices("Forms of the advection term", "physics", "form", NULL, file);
   list_choices("Differences of the advection term", "physics", "difference", NULL, file);
   fputs("Backends (compute.backend), in the order in which auto tries them\n", file);

@@ -9,7 +9,18 @@
  *     dp/dt = -r c^2 div(u, v, w),    d(u, v, w)/dt = -grad p / r,
  *
  * central differences. The energy 1/2 sum (p^2/(r c^2) + r |velocity|^2) is kept by the differences in space.
- * For each unknown a stage is its sum of earlier states, then the differences of the others. */
+ * For each unknown a stage is its sum of earlier states, then the differences of the others.
+ *
+ * Ends are imposed by penalty (M. H. Carpenter, D. Gottlieb and S. Abarbanel, J. Comput. Phys. 111 (1994)
+ * 220): with s = -1 at the low end and 1 at the high one, u the velocity along the axis, w the first weight
+ * of the closure and Z = r c,
+ *
+ *     wall        dp/dt += s r c^2 u/(h w)                               keeps the energy
+ *     free                                 du/dt += s p/(r h w)          keeps the energy
+ *     absorbing   dp/dt -= r c^2 q/(2 Z h w), du/dt += s q/(2 r h w)     loses (p^2/Z + Z u^2)/2, q = p - s Z
+ * u
+ *
+ * Here they are added to the divergence and to the gradient before these are multiplied. */
 enum { PRESSURE, VELOCITY, UNKNOWNS = 4 };
 
 static const char *const names[UNKNOWNS] = {"p", "u", "v", "w"};
@@ -19,6 +30,11 @@ typedef struct acoustics {
   stencil stencil;
   field difference[3]; /* the gradient, or the divergence in the first */
   int count;
+  int bounded;
+  kernels_ends ends;
+  kernels_coupling divergence, gradient; /* of the velocity along an axis and p; of p and that velocity */
+  const kernels *backend;
+  kernels_context *context;
 } acoustics;
 
 static int yes(const config *config) {
@@ -26,21 +42,33 @@ static int yes(const config *config) {
   return 1;
 }
 
+/* The layers beside ends hold three numbers a point, of fewer points than the slab. */
 static int array_count(const config *config) {
-  (void)config;
-  return 3;
+  return 3 + (cases_bounded(config) ? 3 : 0);
 }
 
 static double stiffness(const config *config) {
   return config->density * config->sound_speed * config->sound_speed;
 }
 
+static int reflects(config_end end) {
+  return end == CONFIG_END_WALL || end == CONFIG_END_FREE;
+}
+
 /* The fastest wave of the grid has the frequency c sqrt(sum (s/h)^2), s the largest value of the difference's
- * symbol, so that the limits of schemes for advection are those of sound. */
+ * symbol, so that the limits of schemes for advection are those of sound. Beside walls and free ends there
+ * are faster ones. */
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
-  double squares = 0.0;
-  for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
-  *rates = (schedule_rates){.advection = config->sound_speed * sqrt(squares)};
+  const double inside = stencil_first_maximum(config->order);
+  double squares = 0.0, beside = 0.0;
+  for (int d = 0; d < 3; d++) {
+    const double square = 1.0 / (grid->h[d] * grid->h[d]);
+    const int reflected = reflects(config->ends[d][GRID_LOW]) || reflects(config->ends[d][GRID_HIGH]);
+    squares += square;
+    beside += square * (reflected ? closure_of(config->order)->resonance / (inside * inside) : 1.0);
+  }
+  *rates =
+      (schedule_rates){.advection = config->sound_speed * sqrt(squares), .resonance = sqrt(beside / squares)};
   return STATUS_OK;
 }
 
@@ -63,6 +91,34 @@ static status fill(const config *config, const grid *grid, double time, int unkn
   return result;
 }
 
+/* What the ends of axis d add to the divergence and to the gradient. */
+static void couple(const config *config, const grid *grid, int d, acoustics *acoustics) {
+  const double share = 1.0 / (grid->h[d] * grid_weight(grid, d, 0));
+  const double impedance = config->density * config->sound_speed;
+  for (int end = 0; end < GRID_ENDS; end++) {
+    double *divergence = acoustics->divergence.weight[d][end], *gradient = acoustics->gradient.weight[d][end];
+    const double outwards = end == GRID_LOW ? -share : share;
+    const config_end kind = config->ends[d][end];
+    if (kind == CONFIG_END_WALL) divergence[0] = -outwards;
+    if (kind == CONFIG_END_FREE) gradient[0] = -outwards;
+    if (kind != CONFIG_END_ABSORBING) continue;
+    divergence[0] = -0.5 * outwards;
+    divergence[1] = 0.5 * share / impedance;
+    gradient[0] = -0.5 * outwards;
+    gradient[1] = 0.5 * share * impedance;
+  }
+}
+
+static status create_ends(const config *config, const grid *grid, const field_space *space,
+                          acoustics *acoustics) {
+  acoustics->ends = grid_kernels_ends(grid);
+  acoustics->backend = space->backend;
+  acoustics->context = space->context;
+  for (int d = 0; d < 3; d++) couple(config, grid, d, acoustics);
+  return kernels_ends_open(space->backend, space->context, &space->shape, &acoustics->stencil, 3,
+                           &acoustics->ends);
+}
+
 static status create(const config *config, const grid *grid, const field_space *space, void **self) {
   acoustics *acoustics = calloc(1, sizeof *acoustics);
   *self = acoustics;
@@ -73,27 +129,53 @@ static status create(const config *config, const grid *grid, const field_space *
     CHECK(field_create(space, &acoustics->difference[i]));
     acoustics->count++;
   }
-  return STATUS_OK;
+  acoustics->bounded = cases_bounded(config);
+  return acoustics->bounded ? create_ends(config, grid, space, acoustics) : STATUS_OK;
 }
 
 static void destroy(void *self) {
   acoustics *acoustics = self;
   if (acoustics == NULL) return;
   for (int i = 0; i < acoustics->count; i++) field_destroy(&acoustics->difference[i]);
+  if (acoustics->backend != NULL)
+    kernels_ends_close(acoustics->backend, acoustics->context, &acoustics->ends);
   free(acoustics);
+}
+
+/* The divergence of a state's velocity, and the gradient of its pressure, with what ends add. */
+static status diverge(const acoustics *a, const field *f, const kernels_launch *launch) {
+  const void *const velocity[3] = {f[VELOCITY].data, f[VELOCITY + 1].data, f[VELOCITY + 2].data};
+  const kernels_call call = {.kind = OPERATION_divergence,
+                             .in = {velocity[0], velocity[1], velocity[2]},
+                             .out = {a->difference[0].data}};
+  kernels_coupling coupling = a->divergence;
+  for (int d = 0; d < 3; d++) {
+    coupling.of[d][0] = velocity[d];
+    coupling.of[d][1] = f[PRESSURE].data;
+  }
+  return apply_bounded(f->backend, launch, &call, a->bounded ? &a->ends : NULL, NULL, &coupling);
+}
+
+static status slope(const acoustics *a, const field *f, const kernels_launch *launch) {
+  const kernels_call call = {.kind = OPERATION_gradient,
+                             .in = {f[PRESSURE].data},
+                             .out = {a->difference[0].data, a->difference[1].data, a->difference[2].data}};
+  kernels_coupling coupling = a->gradient;
+  for (int d = 0; d < 3; d++) {
+    coupling.of[d][0] = f[PRESSURE].data;
+    coupling.of[d][1] = f[VELOCITY + d].data;
+  }
+  return apply_bounded(f->backend, launch, &call, a->bounded ? &a->ends : NULL, NULL, &coupling);
 }
 
 static status advance(void *self, const stage *stage) {
   const acoustics *a = self;
   const field *f = stage->f->part;
-  const kernels *backend = f->backend;
   const kernels_launch launch = stage_launch(stage, &a->stencil);
-  const void *const velocity[3] = {f[VELOCITY].data, f[VELOCITY + 1].data, f[VELOCITY + 2].data};
-  void *const difference[3] = {a->difference[0].data, a->difference[1].data, a->difference[2].data};
   for (int i = 0; i < UNKNOWNS; i++) CHECK(stage_combine(stage, &launch, i));
-  CHECK(apply_divergence(backend, &launch, velocity, difference[0]));
+  CHECK(diverge(a, f, &launch));
   CHECK(stage_add(stage, &launch, PRESSURE, -stiffness(a->config), &a->difference[0]));
-  CHECK(apply_gradient(backend, &launch, f[PRESSURE].data, difference));
+  CHECK(slope(a, f, &launch));
   for (int d = 0; d < 3; d++)
     CHECK(stage_add(stage, &launch, VELOCITY + d, -1.0 / a->config->density, &a->difference[d]));
   return stage_end(stage);

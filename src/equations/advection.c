@@ -161,7 +161,8 @@ static status advance(void *self, const stage *stage) {
   if (!problem_factor_allowed(factor)) return refuse_factor(config, stage->time, factor);
   const kernels_call call = call_of(a, stage, factor);
   if (a->bounded) CHECK(inflow_prepare(&a->inflow, stage->time, stage->weight, factor));
-  CHECK(apply_bounded(a->backend, &launch, &call, a->bounded ? &a->inflow.ends : NULL, &a->inflow.call));
+  CHECK(
+      apply_bounded(a->backend, &launch, &call, a->bounded ? &a->inflow.ends : NULL, &a->inflow.call, NULL));
   return a->source_count == 0 ? STATUS_OK : add_sources(a, stage, &launch);
 }
 

@@ -119,8 +119,13 @@ double problem_nearest(double x, double length);
 /* Whether axis d has two ends, and an offset along it: of the nearest image if it is periodic. */
 int problem_bounded(const config *config, int d);
 double problem_offset(const config *config, int d, double x);
-/* Wave number of whole waves across axis d, 2 pi k / l, and the sum of their squares. */
+/* Wave number of whole waves across axis d, 2 pi k / l, and the sum of their squares. Between a wall and a
+ * free end they are a quarter of a wave less. */
 double problem_wave(const config *config, int d);
 double problem_waves_squared(const config *config);
+/* The standing wave along axis d at x, and its slope over the negative wave number: cos(k x) and sin(k x),
+ * or, where the low end is free, sin(k x) and -cos(k x). */
+double problem_standing(const config *config, int d, double x);
+double problem_standing_slope(const config *config, int d, double x);
 
 #endif

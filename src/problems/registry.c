@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "problems/rounded.h"
+
 /* X(NAME): each stands in cases/NAME.c or velocities/NAME.c. */
 #define CASES(X)                                                                                             \
   X(cosine)                                                                                                  \
@@ -97,8 +99,25 @@ status problem_grid(const config *config, int ranks, int rank, grid *grid) {
   return STATUS_OK;
 }
 
+static int is_free(const config *config, int d, int end) {
+  return config->ends[d][end] == CONFIG_END_FREE;
+}
+
 double problem_wave(const config *config, int d) {
-  return 2.0 * PROBLEM_PI * config->wave_number[d] / config->l[d];
+  const int low = is_free(config, d, GRID_LOW), high = is_free(config, d, GRID_HIGH);
+  const int wall = config->ends[d][low ? GRID_HIGH : GRID_LOW] == CONFIG_END_WALL;
+  const double whole = config->wave_number[d] - (low != high && wall ? 0.25 : 0.0);
+  return 2.0 * PROBLEM_PI * whole / config->l[d];
+}
+
+double problem_standing(const config *config, int d, double x) {
+  const double phase = problem_wave(config, d) * x;
+  return is_free(config, d, GRID_LOW) ? rounded_sin(phase) : rounded_cos(phase);
+}
+
+double problem_standing_slope(const config *config, int d, double x) {
+  const double phase = problem_wave(config, d) * x;
+  return is_free(config, d, GRID_LOW) ? -rounded_cos(phase) : rounded_sin(phase);
 }
 
 double problem_waves_squared(const config *config) {

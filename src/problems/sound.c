@@ -9,8 +9,19 @@ static problem_sound kind_of(const config *config) {
   return cases_at(config->initial)->sound;
 }
 
+/* Whether the wave along an axis is what it is between these ends, too. Free ends have no pressure, so that
+ * there is none to begin with; a wave along an absorbing end, or one that travels into an end, is another. */
+static int fits(const config *config, int d) {
+  const config_end low = config->ends[d][GRID_LOW], high = config->ends[d][GRID_HIGH];
+  const int walls = low == CONFIG_END_WALL && high == CONFIG_END_WALL;
+  const int free = low == CONFIG_END_FREE || high == CONFIG_END_FREE;
+  if (low == CONFIG_END_PERIODIC) return 1;
+  if (kind_of(config) == SOUND_TRAVELS) return walls && config->wave_number[d] == 0;
+  return low != CONFIG_END_ABSORBING && high != CONFIG_END_ABSORBING && !(free && config->background != 0.0);
+}
+
 int sound_known(const config *config) {
-  return kind_of(config) != SOUND_UNKNOWN;
+  return kind_of(config) != SOUND_UNKNOWN && fits(config, 0) && fits(config, 1) && fits(config, 2);
 }
 
 /* The part of k along an axis in |k|; waves of no length are at rest. */
@@ -22,7 +33,7 @@ static double direction(const config *config, int d) {
 static double entry(const config *config, int component, int d, double x, problem_sound kind) {
   const double k = problem_wave(config, d);
   if (kind == SOUND_TRAVELS) return k * (x - config->center[d]);
-  return component == d ? rounded_sin(k * x) : rounded_cos(k * x);
+  return component == d ? problem_standing_slope(config, d, x) : problem_standing(config, d, x);
 }
 
 /* What multiplies the shape. */

@@ -7,7 +7,8 @@
  * to it. With k the wave vector, c the speed of sound and w = c |k|, at a time t:
  *
  *   SOUND_STANDS:   p = b + a X Y Z cos(w t), X = cos(k_x x) and so on; the velocity's x component is
- *                   a k_x/(density w) sin(w t) sin(k_x x) Y Z, and so on;
+ *                   a k_x/(density w) sin(w t) sin(k_x x) Y Z, and so on. Where the low end of x is free,
+ *                   X = sin(k_x x), and -cos(k_x x) takes the place of sin(k_x x);
  *   SOUND_TRAVELS:  p = b + a cos(s), s = k.(x - centre) - w t; the velocity is a cos(s)/(density c) k/|k|.
  *
  * b is initial.background, a initial.amplitude. Of another case p is known at t = 0 alone, and the velocity
@@ -25,7 +26,7 @@ typedef struct sound_wave {
 /* Components beside the axes of the velocity. */
 enum { SOUND_PRESSURE = -1 };
 
-/* Whether the solution is known at all times. */
+/* Whether the solution is known at all times: the wave has to fit the ends of axes. */
 int sound_known(const config *config);
 
 /* Prepares a component (SOUND_PRESSURE, or an axis) at `time`, which is 0 or at which the solution is known.

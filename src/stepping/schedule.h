@@ -35,6 +35,7 @@ typedef struct schedule {
 typedef struct schedule_rates {
   double advection;     /* largest sum |c_i|/h_i over all points */
   double moving, still; /* kappa sum 1/h_i^2 over the axes along which something moves, and over the rest */
+  double resonance; /* how much faster than inside the fastest wave of `advection` is beside ends; 0: not */
   schedule_factor *factor; /* of `advection`, if the step is to follow it; NULL: constant, or not asked for */
 } schedule_rates;
 

@@ -5,11 +5,13 @@ FDAPP: the program. MPIEXEC: the launcher with its options.
 """
 
 import csv
+import itertools
 
 import h5py
 import numpy as np
 import pytest
 
+from dense import along, ends, matrix, norm
 from program import attribute, launch, merged, run, states, table, write_ini
 
 NAMES = "puvw"
@@ -22,11 +24,14 @@ BASE = {
     "compute": {"threads": 1, "backend": "cpu"},
     "output": {"diagnostics_every": 1},
 }
-PERIODIC = {  # c_k for f(+k) - f(-k), as in textbooks
-    2: [1 / 2],
-    4: [2 / 3, -1 / 12],
-    6: [3 / 4, -3 / 20, 1 / 60],
-    8: [4 / 5, -1 / 5, 4 / 105, -1 / 280],
+ENDS = {"nx": 17, "ny": 18, "nz": 19}
+ROUGH = {"case": "formula", "formula": "sin(9*x + 1)*cos(7*y) + exp(z)*x - 0.4*sin(40*x*y*z)", "ky": None}
+ROUGH |= {"background": None}
+MIXED = {  # each kind at each order, at either end of some axis
+    2: {"x_low": "wall", "x_high": "absorbing", "y": "free", "z_low": "absorbing", "z_high": "free"},
+    4: {"x": "wall", "y_low": "free", "y_high": "wall", "z": "absorbing"},
+    6: {"x": "absorbing", "y": "wall", "z_low": "free", "z_high": "absorbing"},
+    8: {"x_low": "free", "x_high": "wall", "y_low": "absorbing", "y_high": "wall", "z": "free"},
 }
 
 
@@ -40,50 +45,65 @@ def rows(directory):
 
 
 def spacings(configuration):
-    grid = configuration["grid"]
-    return [grid.get("l" + a, 1.0) / grid["n" + a] for a in "xyz"]
+    return [norm(configuration, d)[1] for d in range(3)]
 
 
-def matrices(configuration, order):
-    """The first differences along x, y, z."""
-    result = []
-    for a, h in zip("xyz", spacings(configuration), strict=True):
-        n = configuration["grid"]["n" + a]
-        one = np.eye(n)
-        shifts = enumerate(PERIODIC[order], 1)
-        result.append(sum(c * (np.roll(one, k, 1) - np.roll(one, -k, 1)) for k, c in shifts) / h)
-    return result
+def penalty(configuration, slopes, f):
+    """What the ends add to d/dt of p and of the velocity."""
+    stiffness, impedance = DENSITY * SPEED**2, DENSITY * SPEED
+    for d in range(3):
+        weight = norm(configuration, d)[0][0]
+        for kind, sign, place in zip(ends(configuration, d), (-1, 1), (0, -1), strict=True):
+            at = (*[slice(None)] * (2 - d), place)
+            p, u = f[0][at], f[1 + d][at]
+            if kind == "wall":
+                slopes[0][at] += sign * stiffness * u / weight
+            elif kind == "free":
+                slopes[1 + d][at] += sign * p / (DENSITY * weight)
+            elif kind == "absorbing":
+                left = p - sign * impedance * u
+                slopes[0][at] -= stiffness / (2 * impedance) * left / weight
+                slopes[1 + d][at] += sign * left / (2 * DENSITY * weight)
+    return slopes
 
 
-def along(operator, f, axis):
-    return np.moveaxis(np.tensordot(operator, f, (1, 2 - axis)), 0, 2 - axis)
-
-
-def slope_of(configuration, order):
-    operators = matrices(configuration, order)
+def slope_of(configuration):
+    operators = [matrix(configuration, "first", d, 1) for d in range(3)]
 
     def slope(f):
         p = -DENSITY * SPEED**2 * sum(along(operators[d], f[1 + d], d) for d in range(3))
-        return np.array([p, *(-along(operators[d], f[0], d) / DENSITY for d in range(3))])
+        slopes = np.array([p, *(-along(operators[d], f[0], d) / DENSITY for d in range(3))])
+        return penalty(configuration, slopes, f)
 
     return slope
 
 
 def energy(configuration, f):
-    volume = np.prod(spacings(configuration))
-    return 0.5 * volume * ((f[0] ** 2).sum() / (DENSITY * SPEED**2) + DENSITY * (f[1:] ** 2).sum())
+    weights = [norm(configuration, d)[0] for d in range(3)]
+    sums = [np.einsum("zyx,z,y,x", part**2, *weights[::-1]) for part in f]
+    return 0.5 * (sums[0] / (DENSITY * SPEED**2) + DENSITY * sum(sums[1:]))
 
 
 @pytest.mark.parametrize(
-    ("order", "case", "ranks"), [(2, "plane_wave", 1), (4, "cosine", 2), (6, "gaussian", 3), (8, "plane_wave", 2)]
+    ("order", "case", "ranks", "ended"),
+    [
+        *[(2, "plane_wave", 1, False), (4, "cosine", 2, False), (6, "gaussian", 3, False), (8, "plane_wave", 2, False)],
+        *[(2, "rough", 4, True), (4, "rough", 3, True), (6, "rough", 2, True), (8, "rough", 2, True)],
+        (4, "ends of x alone", 1, True),
+    ],
 )
-def test_step_n_from_step_0(tmp_path, order, case, ranks):
-    configuration = merged(BASE, {"compute": {"order": order}, "initial": {"case": case}})
+def test_step_n_from_step_0(tmp_path, order, case, ranks, ended):
+    configuration = merged(BASE, {"compute": {"order": order}})
+    if ended:
+        boundary = MIXED[order] if case == "rough" else {"x_low": "wall", "x_high": "absorbing"}
+        configuration = merged(configuration, {"grid": ENDS, "boundary": boundary, "initial": ROUGH})
+    else:
+        configuration = merged(configuration, {"initial": {"case": case}})
     run(tmp_path / "run", configuration, ranks=ranks)
     first, last = (fields(tmp_path / "run" / name) for name in states(tmp_path / "run"))
     dt = attribute(tmp_path / "run" / states(tmp_path / "run")[0], "dt")
     assert dt == pytest.approx(0.8 / (SPEED * np.sqrt(sum(h**-2 for h in spacings(configuration)))), rel=1e-14)
-    slope, f = slope_of(configuration, order), first
+    slope, f = slope_of(configuration), first
     for _ in range(8):
         k1 = slope(f)
         k2 = slope(f + dt / 2 * k1)
@@ -191,3 +211,128 @@ def test_limit_of_the_step(tmp_path, courant, grows):
     configuration["output"] = {"diagnostics_every": 500, "fields_every": 0}
     said = run(tmp_path / "run", configuration, code=4 if grows else 0)
     assert ("beyond the limit 1.634" in said.stderr) == grows
+
+
+@pytest.mark.parametrize(("order", "least"), [(2, 1.9), (4, 2.9), (6, 3.9), (8, 4.9)])
+def test_order_of_a_standing_wave_between_ends(tmp_path, order, least):
+    """By the energy of the errors, added up over a period: at one time alone they may be small by chance."""
+    for name, boundary in (
+        ("walls", {"x": "wall"}),
+        ("free", {"x": "free"}),
+        ("both", {"x_low": "free", "x_high": "wall"}),
+    ):
+        errors = []
+        for n in (31, 61):
+            configuration = merged(
+                BASE,
+                {
+                    "grid": {"nx": n, "ny": 9, "nz": 4},
+                    "boundary": boundary,
+                    "compute": {"order": order},
+                    "initial": {"case": "cosine", "kx": 2, "ky": 0, "kz": 0, "background": None},
+                    "time": {"courant": None, "dt": 2e-3, "steps": 240},
+                    "output": {"diagnostics_every": 6, "fields_every": 0},
+                },
+            )
+            run(tmp_path / f"{name}{n}", configuration)
+            lines = rows(tmp_path / f"{name}{n}")
+            errors.append(sum(line["err_l2"] ** 2 + (DENSITY * SPEED * line["err_l2_u"]) ** 2 for line in lines))
+        assert np.log2(errors[0] / errors[1]) / 2 > least, name
+
+
+def test_standing_waves_fit_their_ends(tmp_path):
+    """The initial pressure, and the velocity after a quarter of a period, from the formulas."""
+    configuration = merged(
+        BASE,
+        {
+            "grid": {"nx": 33, "ny": 33, "nz": 33, "ly": 1.0, "lz": 1.0},
+            "boundary": {"x": "free", "y_low": "wall", "y_high": "free", "z_low": "free", "z_high": "wall"},
+            "initial": {"case": "cosine", "kx": 1, "ky": 1, "kz": 0, "background": None},
+        },
+    )
+    q = np.arange(33) / 32
+    kx, ky, kz = 2 * np.pi * np.array([1, 3 / 4, -1 / 4])
+    k = np.sqrt(kx**2 + ky**2 + kz**2)
+    sx, cx, sy, cy, sz, cz = (f(v * q) for v in (kx, ky, kz) for f in (np.sin, np.cos))
+    product = lambda x, y, z: z[:, None, None] * y[:, None] * x  # noqa: E731
+    time = float(np.pi / (2 * SPEED * k))
+    run(tmp_path / "run", configuration, f"time.t_end={time!r}", "time.courant=0.2")
+    first, last = (fields(tmp_path / "run" / name) for name in states(tmp_path / "run"))
+    assert np.abs(first - [product(sx, cy, sz), *np.zeros((3, 33, 33, 33))]).max() < 1e-14
+    velocities = [-kx * product(cx, cy, sz), ky * product(sx, sy, sz), -kz * product(sx, cy, cz)]
+    exact = np.array([0 * product(sx, cy, sz), *(v / (DENSITY * SPEED * k) for v in velocities)])
+    assert np.abs(last - exact).max() < 3e-4
+    lines = rows(tmp_path / "run")[-1]
+    assert lines["err_linf"] == pytest.approx(np.abs(last - exact)[0].max(), rel=1e-6)
+
+
+def test_a_pulse_leaves_and_one_returns(tmp_path):
+    """Half of a pulse goes to each end: the absorbing one lets it go, the other one sends it back, upright from a wall
+    and upside down from a free end."""
+    for kind, sign in (("wall", 1), ("free", -1), ("absorbing", 0)):
+        configuration = merged(
+            BASE,
+            {
+                "grid": {"nx": 81, "ny": 9, "nz": 4},
+                "physics": {"density": 1.0, "sound_speed": 1.0},
+                "boundary": {"x_low": kind, "x_high": "absorbing"},
+                "initial": {**ROUGH, "formula": "exp(-((x - 0.5)/0.1)^2)"},
+                "time": {"courant": None, "dt": 0.005, "steps": 150},
+                "output": {"diagnostics_every": 10},
+            },
+        )
+        run(tmp_path / kind, configuration)
+        last = fields(tmp_path / kind / states(tmp_path / kind)[-1])
+        x = np.arange(81) / 80
+        pulse = sign * 0.5 * np.exp(-(((x + 0.5 - 0.75) / 0.1) ** 2))
+        assert np.abs(last[0] - pulse).max() < 2e-3
+        assert np.abs(last[1] - pulse).max() < 2e-3
+        energies = [line["energy"] for line in rows(tmp_path / kind)]
+        assert all(b <= a for a, b in itertools.pairwise(energies))
+        assert energies[-1] == pytest.approx(sign**2 * energies[0] / 2, rel=1e-4, abs=1e-5 * energies[0])
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_ends_give_one_answer(tmp_path, precision):
+    """Ranks, threads and a resumed run do not show."""
+    configuration = merged(
+        BASE,
+        {"grid": {**ENDS, "nz": 32}, "boundary": MIXED[8], "initial": ROUGH, "compute": {"precision": precision}},
+        {"boundary": {"z": None, "z_low": "absorbing", "z_high": "wall"}},
+    )
+    hashes = set()
+    for ranks, threads in ((1, 1), (2, 2), (4, 1)):
+        said = run(tmp_path / f"run{ranks}", configuration, f"compute.threads={threads}", ranks=ranks).stdout
+        hashes.add(next(line for line in said.splitlines() if line.startswith("hash")))
+    run(tmp_path / "part", configuration, "time.steps=3", "output.fields_every=1", ranks=3)
+    said = run(tmp_path / "part", configuration, "restart.from=latest").stdout
+    hashes.add(next(line for line in said.splitlines() if line.startswith("hash")))
+    assert len(hashes) == 1
+
+
+LIMITS = [  # largest c dt/h of rk4 and ssprk3 along one axis, from the literature's operators by another program
+    *[("wall", 2, "rk4", 2.00), ("wall", 4, "rk4", 1.46), ("wall", 6, "rk4", 1.34), ("wall", 8, "rk4", 1.27)],
+    *[("free", 4, "ssprk3", 0.89), ("free", 6, "ssprk3", 0.82), ("wall", 8, "ssprk3", 0.78)],
+    *[("absorbing", 4, "rk4", 2.06), ("absorbing", 8, "rk4", 1.63), ("absorbing", 6, "ssprk3", 1.09)],
+]
+
+
+@pytest.mark.parametrize(("kind", "order", "scheme", "limit"), LIMITS)
+def test_limit_of_the_step_between_ends(tmp_path, kind, order, scheme, limit):
+    for share, grows in ((0.95, False), (1.05, True)):
+        configuration = merged(
+            BASE,
+            {
+                "grid": {"nx": 41, "ny": 9, "nz": 4, "ly": 1e3, "lz": 1e3},
+                "boundary": {"x": kind},
+                "initial": {**ROUGH, "formula": "sin(900*x*x)"},
+                "time": {"scheme": scheme, "courant": share * limit, "steps": 400},
+                "compute": {"order": order},
+                "output": {"diagnostics_every": 400, "fields_every": 0},
+            },
+        )
+        said = run(tmp_path / f"run{share}", configuration, code=4 if grows else 0)
+        assert (f"of {scheme} with order {order}: the solution will grow" in said.stderr) == grows
+        if not grows:
+            first, last = rows(tmp_path / f"run{share}")
+            assert last["energy"] < 1.001 * first["energy"]

@@ -67,6 +67,10 @@ def velocity(name, text, *says, ranks=(1,)):
     return Bad(f"velocity: {name}", ("run.ini", "velocity.field=formula", f"velocity.{text}"), says, ranks=ranks)
 
 
+def sound(name, overrides, *says, ranks=(1,)):
+    return Bad(f"sound: {name}", ("run.ini", "physics.equation=acoustics", *overrides), says, ranks=ranks)
+
+
 def line(name, text, *says, ranks=(1,), place=12):
     """Lines at the end of a good file, in its section [time], the first of which is line 12."""
     return Bad(name, ("run.ini",), (f"run.ini:{place}: ", *says), (GOOD + text).encode(), ranks=ranks)
@@ -315,10 +319,22 @@ CASES = [
     value("physics.sound_speed", "0", "out of range", "from 1e-09 to 1e+09"),
     value("physics.sound_speed", "nan", "not a"),
     override("a key of sound misspelt", "physics.soundspeed=2", "physics.soundspeed = 2: unknown key", "did you mean 'sound_speed'?"),
-    Bad("an open end of sound", ("run.ini", "physics.equation=acoustics", "boundary.x=open"), ("command line: boundary.x = open: the equation has no velocity field", "accepted: periodic"), ranks=(1, 2)),
-    Bad("two open ends of sound", ("run.ini", "physics.equation=acoustics", "boundary.z_low=open", "boundary.z_high=open"), ("command line: boundary.z_low = open: the equation has no",)),
+    Bad("an open end of sound", ("run.ini", "physics.equation=acoustics", "boundary.x=open"), ("command line: boundary.x = open: the equation has no such ends; accepted: periodic, wall, free, absorbing",), ranks=(1, 2)),
+    Bad("two open ends of sound", ("run.ini", "physics.equation=acoustics", "boundary.z_low=open", "boundary.z_high=open"), ("command line: boundary.z_low = open: the equation has no such ends",)),
     Bad("sound that is made a distance", ("run.ini", "physics.equation=acoustics", "initial.case=sphere_distance", "initial.width=0.3", "level_set.redistance_every=5"), ("level_set.redistance_every = 5: the equation has no velocity field", "accepted: 0")),
     Bad("sound without a case", ("run.ini",), ("initial.case: missing",), GOOD.replace("case = blob", "").replace("[velocity]\nfield = abc", "[physics]\nequation = acoustics").encode()),
+    override("a wall of advection", "boundary.x=wall", "boundary.x = wall: the equation has no such ends; accepted: periodic, open", ranks=(1, 2)),
+    Bad("a free end of advection", ("run.ini", "boundary.y_low=open", "boundary.y_high=free"), ("boundary.y_high = free: the equation has no such ends",)),
+    override("an absorbing end of advection", "boundary.z=absorbing", "boundary.z = absorbing: the equation has no such ends"),
+    sound("one open end among walls", ("boundary.x_low=wall", "boundary.x_high=open"), "boundary.x_high = open: the equation has no such ends"),
+    sound("a wall and a periodic end", ("boundary.y_low=wall", "boundary.y_high=periodic"), "boundary.y_low: one end of the axis is periodic and the other is not"),
+    sound("one wall alone", ("boundary.z_high=wall",), "boundary.z_high: one end of the axis is periodic"),
+    sound("an axis and its wall", ("boundary.x=wall", "boundary.x_low=free"), "boundary.x_low: the axis is given, too"),
+    sound("too few points between walls", ("boundary.y=wall",), "grid.ny = 13: too few points for an axis with ends; accepted: at least 16 at order 8"),
+    sound("too few points between free ends", ("boundary.x=free", "compute.order=6", "grid.nx=11"), "grid.nx = 11: too few points", "at least 12 at order 6"),
+    sound("too few planes between absorbing ends", ("boundary.z=absorbing", "compute.order=2", "grid.nz=8"), "grid.nz = 8: too few points", "at least 9 at order 2"),
+    sound("slabs thinner than a wall's closure", ("boundary.z=wall", "grid.nz=20"), "20 planes on 3 ranks: 6 on the last; accepted: at least 8", ranks=(3,)),
+    sound("a misspelt wall", ("boundary.x=wal",), "boundary.x = wal: not known", "did you mean 'wall'?"),
     override("an end that is not known", "boundary.x=opne", "boundary.x = opne: not known", "did you mean 'open'?", ranks=(1, 2)),
     Bad("one end alone", ("run.ini", "boundary.x_low=open"), ("boundary.x_low: one end of the axis is periodic and the other is not",)),
     Bad("the high end alone", ("run.ini", "boundary.z_high=open"), ("boundary.z_high: one end of the axis is periodic",)),

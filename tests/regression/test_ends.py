@@ -2,19 +2,12 @@
 kernels/closures.json, and computes step N with dense matrices. Orders, balances, ranks and resuming as well.
 """
 
-import json
-from fractions import Fraction
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from dense import along, bounded, matrix, norm, points
 from program import attribute, launch, merged, phi, run, states, table
 
-FAMILIES = {
-    family["order"]: family
-    for family in json.loads((Path(__file__).resolve().parents[2] / "kernels" / "closures.json").read_text())
-}
 STEPS = 4
 BASE = {
     "grid": {"nx": 19, "ny": 18, "nz": 17, "ly": 0.8, "lz": 1.2},
@@ -31,63 +24,6 @@ FLOWS = {
     "deformation": {"field": "deformation", "period": 0.4},
     "formula": {"field": "formula", "u": "x - 0.4", "v": "0.5*y - x*z", "w": "0.3 - z", "factor": "cos(3*t)"},
 }
-
-
-def bounded(configuration, axis):
-    return configuration.get("boundary", {}).get("xyz"[axis], "periodic") == "open"
-
-
-def norm(configuration, axis):
-    """Weights times spacing, and the spacing."""
-    n = configuration["grid"]["n" + "xyz"[axis]]
-    length = configuration["grid"].get("l" + "xyz"[axis], 1.0)
-    h = length / (n - 1 if bounded(configuration, axis) else n)
-    weights = np.ones(n)
-    if bounded(configuration, axis):
-        closed = [float(Fraction(w)) for w in FAMILIES[configuration["compute"].get("order", 8)]["norm"]]
-        weights[: len(closed)] = closed
-        weights[n - len(closed) :] = closed[::-1]
-    return weights * h, h
-
-
-def matrix(configuration, name, axis, power):
-    """A dense operator along an axis; `second` lets nothing through the ends."""
-    family = FAMILIES[configuration["compute"].get("order", 8)]
-    weights, h = norm(configuration, axis)
-    n = len(weights)
-    inside = [float(Fraction(v)) for v in family[name + "_interior"]]
-    reach = len(inside) // 2
-    whole = np.zeros((n, n))
-    for i in range(n):
-        for j, value in enumerate(inside):
-            whole[i, (i - reach + j) % n] += value
-    if bounded(configuration, axis):
-        sign = -1 if name == "first" else 1
-        for i, row in enumerate(family[name + "_rows"]):
-            for at, step, factor in ((i, 1, 1), (n - 1 - i, -1, sign)):
-                whole[at] = 0
-                for j, value in enumerate(row):
-                    whole[at, (0 if step == 1 else n - 1) + step * j] = factor * float(Fraction(value))
-        if name == "second":
-            for j, value in enumerate(family["slope"]):
-                share = float(Fraction(value) / Fraction(family["norm"][0]))
-                whole[0, j] += share
-                whole[n - 1, n - 1 - j] += share
-    return whole / h**power
-
-
-def along(operator, f, axis):
-    return np.moveaxis(np.tensordot(operator, np.moveaxis(f, 2 - axis, 0), 1), 0, 2 - axis)
-
-
-def points(configuration):
-    coordinates = []
-    for axis in range(3):
-        weights, h = norm(configuration, axis)
-        shape = [1, 1, 1]
-        shape[2 - axis] = -1
-        coordinates.append((h * np.arange(len(weights))).reshape(shape))
-    return coordinates
 
 
 def velocity(configuration):

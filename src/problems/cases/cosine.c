@@ -3,7 +3,7 @@
 
 static double factor(const config *config, int d, double x, double time) {
   (void)time;
-  return rounded_cos(problem_wave(config, d) * x);
+  return problem_standing(config, d, x);
 }
 
 /* Diffusion damps the wave, and leaves its shape. */
@@ -13,7 +13,7 @@ static double scale(const config *config, double time) {
 
 const initial_case case_cosine = {
     .name = "cosine",
-    .help = "product of cosines with wave numbers kx, ky, kz",
+    .help = "product of cosines with wave numbers kx, ky, kz; of sines from free ends",
     .keys = {PROBLEM_HEIGHT, PROBLEM_WAVES},
     .factor = factor,
     .scale = scale,

@@ -1,0 +1,77 @@
+"""Difference operators as dense matrices, with and without ends, from the exact fractions of kernels/closures.json."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+FAMILIES = {
+    family["order"]: family
+    for family in json.loads((Path(__file__).resolve().parents[2] / "kernels" / "closures.json").read_text())
+}
+
+
+def ends(configuration, axis):
+    """Kinds of the low and the high end, None for periodic."""
+    name, keys = "xyz"[axis], configuration.get("boundary", {})
+    kinds = [keys.get(f"{name}_{end}", keys.get(name, "periodic")) for end in ("low", "high")]
+    return [None if kind == "periodic" else kind for kind in kinds]
+
+
+def bounded(configuration, axis):
+    """Whether it has ends."""
+    return any(ends(configuration, axis))
+
+
+def norm(configuration, axis):
+    """Weights times spacing, and the spacing."""
+    n = configuration["grid"]["n" + "xyz"[axis]]
+    length = configuration["grid"].get("l" + "xyz"[axis], 1.0)
+    h = length / (n - 1 if bounded(configuration, axis) else n)
+    weights = np.ones(n)
+    if bounded(configuration, axis):
+        closed = [float(Fraction(w)) for w in FAMILIES[configuration["compute"].get("order", 8)]["norm"]]
+        weights[: len(closed)] = closed
+        weights[n - len(closed) :] = closed[::-1]
+    return weights * h, h
+
+
+def matrix(configuration, name, axis, power):
+    """A dense operator along an axis; `second` lets nothing through the ends."""
+    family = FAMILIES[configuration["compute"].get("order", 8)]
+    weights, h = norm(configuration, axis)
+    n = len(weights)
+    inside = [float(Fraction(v)) for v in family[name + "_interior"]]
+    reach = len(inside) // 2
+    whole = np.zeros((n, n))
+    for i in range(n):
+        for j, value in enumerate(inside):
+            whole[i, (i - reach + j) % n] += value
+    if bounded(configuration, axis):
+        sign = -1 if name == "first" else 1
+        for i, row in enumerate(family[name + "_rows"]):
+            for at, step, factor in ((i, 1, 1), (n - 1 - i, -1, sign)):
+                whole[at] = 0
+                for j, value in enumerate(row):
+                    whole[at, (0 if step == 1 else n - 1) + step * j] = factor * float(Fraction(value))
+        if name == "second":
+            for j, value in enumerate(family["slope"]):
+                share = float(Fraction(value) / Fraction(family["norm"][0]))
+                whole[0, j] += share
+                whole[n - 1, n - 1 - j] += share
+    return whole / h**power
+
+
+def along(operator, f, axis):
+    return np.moveaxis(np.tensordot(operator, np.moveaxis(f, 2 - axis, 0), 1), 0, 2 - axis)
+
+
+def points(configuration):
+    coordinates = []
+    for axis in range(3):
+        weights, h = norm(configuration, axis)
+        shape = [1, 1, 1]
+        shape[2 - axis] = -1
+        coordinates.append((h * np.arange(len(weights))).reshape(shape))
+    return coordinates
