@@ -1,9 +1,9 @@
 #include "launch.cuh"
 #include "rows.cuh"
 
-/* One way of an operation (OPERATION_WAYS) with every combination of its additions. A file of the build
- * folder for each way, made by CMakeLists.txt, defines FDAPP_WAY and includes this one, so that ways are
- * compiled side by side. */
+/* One way of an operation (OPERATION_WAYS) with every combination of its additions. CMakeLists.txt makes one
+ * file per way in the build folder, which defines FDAPP_WAY and includes this one, so that ways are compiled
+ * in parallel. */
 
 #define WAY_JOIN(prefix, way)   prefix##way
 #define WAY_EXPAND(prefix, way) WAY_JOIN(prefix, way)
@@ -23,8 +23,8 @@ constexpr char NAME_OF_KERNEL[] = "kernel " TEXT(FDAPP_WAY);
 
 constexpr int VECTOR_THREADS = 256;
 
-/* For operations without neighbours. blockIdx.y: the ranges, each one piece of memory; padding is computed,
- * too. */
+/* The kernel for operations without neighbours. blockIdx.y is the range of planes, which is contiguous in
+ * memory; padding is computed, too. */
 template <class Op>
 __global__ void __launch_bounds__(VECTOR_THREADS)
     vector_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d) {
@@ -50,8 +50,8 @@ static status vector_launch(const kernels_launch *launch, const arguments &a, co
   return launch_done(launch, name);
 }
 
-/* Where the short pencils of NVIDIA's posts win (docs/explanation/performance.md, "Short and long pencils"):
- * a derivative along y of few points. */
+/* Returns true for a derivative along y of few points: there the short pencils of NVIDIA's posts are faster
+ * (docs/explanation/performance.md, "Short and long pencils"). */
 template <class Op> static bool pencils_win(const kernels_launch *launch) {
   const geometry d = launch_geometry(launch);
   return (size_t)d.planes() * (size_t)d.ny * (size_t)d.nx <= tiles_of<Op>().pencil_points;

@@ -1,14 +1,14 @@
 #include "launchers.h"
 
-/* The table: each numerical slot chooses the device and the precision. */
+/* The backend's table. Each numerical slot selects the device and calls the launcher of the precision. */
 
-/* A launch without planes: its edge event is complete when everything enqueued before it is. */
+/* Handles a launch without planes: its edge event is complete when everything enqueued before it is. */
 static status nothing(const kernels_launch *launch) {
   return launch->edges == NULL ? STATUS_OK
                                : context_event_record(launch->edges, launch->context, launch->queue);
 }
 
-/* Chooses the device, leaves at once where there is nothing to do, and hands over to the launcher. */
+/* Returns at once if there are no planes; otherwise selects the device and calls the launcher. */
 #define DISPATCH(operation, ...)                                                                             \
   do {                                                                                                       \
     if (kernels_plane_count(launch) == 0) return nothing(launch);                                            \
@@ -94,7 +94,7 @@ static status minplus_plain(const kernels_launch *launch, int variant, const ker
                                                      : minplus_plain_double(launch, variant, product);
 }
 
-/* No planes here: a plain range of elements. */
+/* Streams have no planes: a plain range of elements. */
 static status stream(const kernels_launch *launch, const kernels_stream *what) {
   if (what->elements == 0) return STATUS_OK;
   CHECK(context_enter(launch->context));

@@ -31,8 +31,8 @@ static int context_no_device(const char *why) {
   return 0;
 }
 
-/* How many devices can be used, and which, as the runtime numbers them; those too old are passed over. 0,
- * with the reason recorded: none. */
+/* Returns the number of usable devices, and their runtime numbers; devices that are too old are skipped.
+ * Returns 0, with the reason recorded, if there are none. */
 static int context_devices(int devices[CONTEXT_DEVICES]) {
   int count = 0;
   int driver = 0;
@@ -66,7 +66,8 @@ static int context_sync_wanted(void) {
   return value != NULL && strcmp(value, "1") == 0;
 }
 
-/* From the device's UUID (FNV-1a): processes may number a node's devices differently, or see one each. */
+/* A hash (FNV-1a) of the device's UUID, because processes may number a node's devices differently, or see one
+ * each. */
 static int context_identity(const struct cudaDeviceProp *properties) {
   uint32_t hash = 2166136261U;
   for (size_t i = 0; i < sizeof properties->uuid.bytes; i++) {
@@ -75,7 +76,7 @@ static int context_identity(const struct cudaDeviceProp *properties) {
   return (int)(hash >> 1);
 }
 
-/* As nvidia-smi and NVML write it: GPU-01234567-89ab-cdef-0123-456789abcdef. */
+/* The UUID as nvidia-smi and NVML write it: GPU-01234567-89ab-cdef-0123-456789abcdef. */
 static void context_write_uuid(const struct cudaDeviceProp *properties, char text[41]) {
   size_t used = (size_t)snprintf(text, 41, "GPU");
   for (size_t i = 0; i < sizeof properties->uuid.bytes; i++) {
@@ -85,7 +86,7 @@ static void context_write_uuid(const struct cudaDeviceProp *properties, char tex
   }
 }
 
-/* Device, its properties, and whether this build has code for it. */
+/* Opens the device, reads its properties, and checks that this build has code for it. */
 static status context_open_device(const kernels_setup *setup, kernels_context *context) {
   int devices[CONTEXT_DEVICES];
   const int usable = context_devices(devices);
@@ -112,7 +113,7 @@ static status context_open_device(const kernels_setup *setup, kernels_context *c
                      properties.major, properties.minor);
 }
 
-/* Queues and everything that would otherwise be allocated while the program runs. */
+/* Creates the queues and everything that would otherwise be allocated while the program runs. */
 static status context_open_queues(kernels_context *context) {
   for (int q = 0; q < QUEUE_COUNT; q++) {
     CHECK_CUDA(cudaStreamCreateWithFlags(&context->stream[q], cudaStreamNonBlocking));
@@ -265,12 +266,14 @@ unsigned context_event_signal(kernels_event *event, kernels_context *context, ke
   return event->number;
 }
 
-/* Whatever the kernel has written before is read after. */
+/* Returns 1 if the signal has come. The acquire orders reads after it behind the kernel's writes before
+ * it. */
 static int signal_given(const kernels_event *event) {
   return (int)(__atomic_load_n(&event->signal->number, __ATOMIC_ACQUIRE) - event->number) >= 0;
 }
 
-/* The kernel cannot be asked, so the stream is, now and then: it knows of faults. */
+/* Polls the signal. A kernel that failed never gives it, so the stream is queried now and then, too: it
+ * reports faults. */
 static status signal_wait(const kernels_event *event) {
   enum { POLLS = 4096 };
   for (int polls = 0; !signal_given(event); polls++) {
@@ -292,7 +295,7 @@ status context_event_wait(kernels_event *event) {
   return STATUS_OK;
 }
 
-/* What a kernel signals is known to the host alone, so the host waits. */
+/* A kernel's signal reaches the host alone, so the host waits for it, not the queue. */
 status context_event_follow(kernels_context *context, kernels_queue queue, kernels_event *event) {
   CHECK(context_enter(context));
   if (event->signal != NULL) return signal_wait(event);

@@ -6,11 +6,11 @@
 #include "base/check.h"
 #include "kernels.h"
 
-/* The CUDA backend's side of the table that is plain C: device, queues, memory, events, and what every
- * launcher needs. The device code sits in the .cu files, compiled once per precision, and is reached through
+/* The part of the CUDA backend that is plain C: device, queues, memory, events, and the data that every
+ * launcher needs. Device code is in the .cu files, compiled once per precision, and is called through
  * launchers.h. */
 
-/* Leaves the function with STATUS_DEVICE and the runtime's words if a runtime call failed. */
+/* Returns STATUS_DEVICE, with the runtime's message, if a runtime call failed. */
 #define CHECK_CUDA(call)                                                                                     \
   do {                                                                                                       \
     const cudaError_t check_cuda_ = (call);                                                                  \
@@ -18,17 +18,18 @@
   } while (0)
 
 enum {
-  CONTEXT_CAPABILITY = 8,      /* the least major number: asynchronous copies into shared memory */
-  CONTEXT_SUMS = 1024,         /* planes whose sums fit into the pinned buffer at once */
-  CONTEXT_PACE_WORDS = 1024,   /* counters a queue's kernel can use to keep its blocks in step */
-  CONTEXT_RESERVE = 256 << 20, /* bytes of device memory for code loaded later, graphs, MPI, blocks' ends */
-  CONTEXT_DEVICES = 64,        /* of a node, at most */
-  CONTEXT_BLOCK =
-      2 << 20 /* bytes: smaller blocks of device memory lie together, and then are shared together */
+  CONTEXT_CAPABILITY = 8,      /* least major compute capability: asynchronous copies into shared memory */
+  CONTEXT_SUMS = 1024,         /* planes whose sums fit into the pinned buffer */
+  CONTEXT_PACE_WORDS = 1024,   /* counters per queue by which a kernel keeps its blocks in step */
+  CONTEXT_RESERVE = 256 << 20, /* bytes of device memory left for code loaded later, graphs, MPI and the
+                                * unused ends of allocations */
+  CONTEXT_DEVICES = 64,        /* most devices of a node */
+  CONTEXT_BLOCK = 2 << 20 /* bytes: smaller blocks of device memory share an allocation, and exporting one
+                           * exports all of it */
 };
 
-/* What a kernel tells the host while it runs, in pinned memory: the number of the latest signal, and the
- * device's clock in nanoseconds when that kernel began and when it signalled. */
+/* Written by a running kernel for the host, in pinned memory: the number of the latest signal, and the
+ * device's clock in nanoseconds when the kernel began and when it signalled. */
 typedef struct context_signal {
   volatile unsigned number;
   volatile unsigned long long began, given;
@@ -43,30 +44,30 @@ struct kernels_event {
 };
 
 struct kernels_context {
-  int device, device_count; /* as this process numbers those it sees; how many of them can be used */
-  int identity;             /* the same in all processes that have opened this device */
+  int device, device_count; /* the device's number in this process; number of usable devices */
+  int identity;             /* equal in all processes that have opened this device */
   char uuid[41];            /* "GPU-" and 36 characters */
   int multiprocessors;
-  size_t shared_limit; /* bytes of shared memory that one block can have */
+  size_t shared_limit; /* most bytes of shared memory per block */
   int synchronise;     /* FDAPP_CUDA_SYNC=1: wait after every launch, so that a fault names its kernel */
   cudaStream_t stream[QUEUE_COUNT];
   kernels_plane_sums *sums;        /* pinned, CONTEXT_SUMS of them; the device writes them directly */
   unsigned *pace[QUEUE_COUNT];     /* device, CONTEXT_PACE_WORDS each, zero between kernels */
   context_signal *signals;         /* pinned, one for each queue */
-  unsigned signalled[QUEUE_COUNT]; /* numbers given out */
+  unsigned signalled[QUEUE_COUNT]; /* number of the latest signal handed out */
   char description[512];
 };
 
-/* Records "CALL: what CUDA says" and returns STATUS_DEVICE; forgets the runtime's own error. */
+/* Records "CALL: the runtime's message", clears the runtime's error and returns STATUS_DEVICE. */
 status context_failure(cudaError_t error, const char *call);
 
-/* To be called after each launch: reports a launch that failed, as "kernel NAME: ...". */
+/* Must be called after each launch. A failed launch is reported as "kernel NAME: ...". */
 status context_launched(const kernels_context *context, kernels_queue queue, const char *name);
 
-/* Makes the context's device the calling thread's. */
+/* Makes the context's device current in the calling thread. */
 status context_enter(const kernels_context *context);
 
-/* Slots of the table. */
+/* Slots of the backend's table. */
 status context_probe(void);
 status context_create(const kernels_setup *setup, kernels_context **result);
 void context_destroy(kernels_context *context);
@@ -91,7 +92,7 @@ void context_event_destroy(kernels_event *event);
 status context_event_record(kernels_event *event, kernels_context *context, kernels_queue queue);
 status context_event_follow(kernels_context *context, kernels_queue queue, kernels_event *event);
 status context_event_wait(kernels_event *event);
-/* Makes `event` the queue's next signal, which a kernel has to give; returns its number. */
+/* Makes `event` the queue's next signal, which a kernel must give. Returns the signal's number. */
 unsigned context_event_signal(kernels_event *event, kernels_context *context, kernels_queue queue);
 status context_event_seconds(const kernels_event *start, const kernels_event *end, double *seconds);
 status context_graph_begin(kernels_context *context);

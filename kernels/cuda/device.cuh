@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <machine.cuh> /* from the search path: tests put theirs there */
+#include <machine.cuh> /* found by the search path: tests have their own */
 
 extern "C" {
 #include "launchers.h"
 }
 #include "arithmetic.h"
 
-/* What all device code shares: vectors of 16 bytes, the geometry of a launch, and the arguments of an
+/* Shared by all device code: vectors of 16 bytes, the geometry of a launch, and the arguments of an
  * operation. Every .cu file is compiled with FDAPP_REAL=float and again with FDAPP_REAL=double. */
 
 #define NAME_JOIN(operation, suffix)   operation##_##suffix
@@ -30,29 +30,32 @@ __host__ __device__ constexpr int divide_up(int a, int b) {
   return (a + b - 1) / b;
 }
 
-constexpr int RANGES = KERNELS_RANGES + 1; /* the third is for a launch that puts its edges first */
+constexpr int RANGES = KERNELS_RANGES + 1; /* the third range is for launches that compute their edges
+                                            * first */
 
-/* Where a launch works. Pointers to fields are shifted to plane 0, so that negative planes are halo planes.
- * Kernels take whole ranges, or pieces of at most `chunk` planes, each within one of them. */
+/* The planes of a launch and their layout in memory. Pointers to fields are shifted to plane 0, so negative
+ * plane numbers are halo planes. Kernels compute whole ranges, or pieces of at most `chunk` planes, each
+ * within one range. */
 struct geometry {
   int nx, ny, ldx, nz;
-  int units;                    /* of KERNELS_PLANE_UNIT bytes, from plane to plane */
-  kernels_planes memory;        /* planes that hold values; others are images */
+  int units;                    /* plane pitch in KERNELS_PLANE_UNIT bytes */
+  kernels_planes memory;        /* planes that are stored; planes beyond are periodic images */
   kernels_planes range[RANGES]; /* {z, z} where empty */
 
   __device__ __forceinline__ ptrdiff_t plane(int z) const {
     return z * hidden((ptrdiff_t)units * (KERNELS_PLANE_UNIT / (int)sizeof(real)));
   }
-  /* Of a plane that may lie up to HALO planes outside the slab. A branch would cost registers. */
+  /* Offset of a plane up to HALO planes outside the slab, or of its periodic image. Without branches: one
+   * would cost registers. */
   __device__ __forceinline__ ptrdiff_t neighbour(int z) const {
 #pragma unroll
-    for (int k = 0; k < HALO; k++) { /* as often as one plane needs it */
+    for (int k = 0; k < HALO; k++) { /* slabs may be thinner than HALO, so up to HALO turns */
       z += z < memory.z0 ? nz : 0;
       z -= z >= memory.z1 ? nz : 0;
     }
     return plane(z);
   }
-  __device__ __forceinline__ int table_pitch() const { /* of tables along x */
+  __device__ __forceinline__ int table_pitch() const { /* pitch of the tables along x */
     return ldx + 2 * KERNELS_TABLE_SIDE;
   }
   __host__ __device__ __forceinline__ int planes(int r) const {
@@ -61,7 +64,7 @@ struct geometry {
   int planes() const {
     return planes(0) + planes(1) + planes(2);
   }
-  /* Of a launch whose blocks share out whole ranges: planes of the longest, and how many they are. */
+  /* Number of planes in the longest range, for launches whose blocks compute whole ranges. */
   int longest() const {
     return planes(0) > planes(1) ? planes(0) : planes(1);
   }
@@ -89,10 +92,10 @@ struct coefficients {
   real first[3][STENCIL_RADIUS];
   real second[3][STENCIL_RADIUS + 1];
   real dissipation[3][STENCIL_RADIUS];
-  real center; /* of the Laplacian */
+  real center; /* centre coefficient of the Laplacian */
 };
 
-/* One struct for all operations; a kernel parameter, so it lies in the constant bank. */
+/* The arguments of any operation. As a kernel parameter it lies in the constant bank. */
 struct arguments {
   coefficients c;
   const real *in[OPERATION_INPUTS]; /* NULL: not read */
@@ -101,7 +104,7 @@ struct arguments {
   real uniform[3], scalar[OPERATION_SCALARS];
 };
 
-/* Index i in [0, n) after adding or subtracting n as often as needed. */
+/* Index i reduced to [0, n) by adding or subtracting n. */
 __device__ __forceinline__ int wrap(int i, int n) {
   while (i < 0) i += n;
   while (i >= n) i -= n;
@@ -113,7 +116,7 @@ template <> struct vector_of<float> { using type = float4; };
 template <> struct vector_of<double> { using type = double2; };
 using vector_type = vector_of<real>::type;
 
-/* from and to: 16-byte aligned. */
+/* Loads a vector; both addresses are 16-byte aligned. */
 __device__ __forceinline__ void vector_load(const real *from, real (&to)[VECTOR]) {
   const vector_type loaded = *reinterpret_cast<const vector_type *>(from);
   const real *e = reinterpret_cast<const real *>(&loaded);
@@ -121,7 +124,7 @@ __device__ __forceinline__ void vector_load(const real *from, real (&to)[VECTOR]
   for (int v = 0; v < VECTOR; v++) to[v] = e[v];
 }
 
-/* N elements, a multiple of VECTOR. */
+/* Loads N elements, a multiple of VECTOR. */
 template <int N> __device__ __forceinline__ void vectors_load(const real *from, real (&to)[N]) {
 #pragma unroll
   for (int i = 0; i < N; i += VECTOR) vector_load(from + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
@@ -135,9 +138,9 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
   *reinterpret_cast<vector_type *>(to) = stored;
 }
 
-/* Host side. */
+/* ---- Host side ---- */
 
-/* From plane to plane; an int, for planes of 512 GiB fit no device. */
+/* Plane pitch in units. An int suffices: planes of 512 GiB fit no device. */
 static inline int plane_units(const kernels_launch *launch) {
   return (int)(launch->shape.plane * (ptrdiff_t)sizeof(real) / KERNELS_PLANE_UNIT);
 }
@@ -153,8 +156,8 @@ static inline geometry launch_geometry(const kernels_launch *launch) {
   return d;
 }
 
-/* Fewest planes per piece, because a CUDA grid has at most 65535 blocks along y and z. Each further range of
- * planes can add one piece to the count of a single range. */
+/* Fewest planes per piece: a CUDA grid has at most 65535 blocks along y and z. Each further range of planes
+ * can add one piece to the count of a single range. */
 static inline int chunk_least(const geometry &d) {
   return divide_up(d.planes(), 65535 - (RANGES - 1));
 }
@@ -206,7 +209,7 @@ static inline cudaStream_t launch_stream(const kernels_launch *launch) {
   return launch->context->stream[launch->queue];
 }
 
-/* After a launch whose edges are written when all of it is. */
+/* Ends a launch that writes its edges only when all of it is done. */
 static inline status launch_done(const kernels_launch *launch, const char *name) {
   CHECK(context_launched(launch->context, launch->queue, name));
   return launch->edges == nullptr ? STATUS_OK

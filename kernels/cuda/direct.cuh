@@ -7,11 +7,11 @@
 
 #include "operations.cuh"
 
-/* The kernel for few points: a thread owns one vector of a row and walks along z with its window in
- * registers; rows and columns come through the L1 cache, no shared memory, no barrier. Any sizes. Large
- * launches go to pipeline.cuh. */
+/* The kernel for few points. A thread owns one vector of a row and marches along z with its window in
+ * registers. Rows and columns are read through the L1 cache, without shared memory or barriers. Any sizes.
+ * Large launches use pipeline.cuh. */
 
-/* Columns x - HALO .. x + VECTOR + HALO - 1 of a row; periodic images where they leave [0, nx). */
+/* Loads columns x - HALO .. x + VECTOR + HALO - 1 of a row, with periodic images outside [0, nx). */
 __device__ __forceinline__ void line_load(const real *row, int x, int nx, real (&to)[VECTOR + 2 * HALO]) {
   if (x >= HALO && x + VECTOR + HALO <= nx) {
     vectors_load(row + x - HALO, to);
@@ -31,7 +31,7 @@ template <class Op> struct direct {
     return pair_make(a.table[1] + y * KERNELS_TABLE, a.table[2] + z * KERNELS_TABLE, component);
   }
 
-  /* A component on the vector at (x, y, z), a point or an image. */
+  /* Loads a velocity component on the vector at (x, y, z), which may be a periodic image. */
   __device__ __forceinline__ static void component_line(const arguments &a, const geometry &d, int x, int y,
                                                         int z, int component, real (&to)[VECTOR]) {
     real columns[VECTOR];
@@ -39,7 +39,7 @@ template <class Op> struct direct {
     table_line(columns, pair(a, y, z, component), to);
   }
 
-  /* Plane z of the lines along z: into the last place of the windows. */
+  /* Loads plane z into the last place of the windows along z. */
   __device__ __forceinline__ static void window_load(const arguments &a, const geometry &d, int x, int y,
                                                      int z, ptrdiff_t at, lines &f, lines &g) {
     const ptrdiff_t i = d.neighbour(z) + at;
@@ -106,9 +106,9 @@ template <class Op> struct direct {
 };
 
 constexpr int DIRECT_THREADS = 256;
-constexpr bool TABLES_FIRST = SINGLE; /* the order that spills fewer registers */
+constexpr bool TABLES_FIRST = SINGLE; /* the order of loads that spills fewer registers */
 
-/* blockDim: vectors of x, rows. blockIdx.x: tiles of a plane, row by row; blockIdx.y: pieces of `chunk`
+/* blockDim: vectors of x, rows. blockIdx.x: tiles of a plane, row by row. blockIdx.y: pieces of `chunk`
  * planes, of both ranges. */
 template <class Op>
 __global__ void __launch_bounds__(DIRECT_THREADS, Op::PRODUCTS ? 1 : 2)
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::PRODUCTS ? 1 : 2)
   }
 }
 
-/* Pieces short enough to occupy the device, as long as a thread still shares its window between planes. */
+/* Planes per piece: few enough to occupy the device, and enough for a thread to reuse its window. */
 static inline int direct_chunk(const kernels_launch *launch, const geometry &d, int blocks) {
   const int wanted = divide_up(4 * launch->context->multiprocessors, blocks);
   const int chunk = std::min(std::max(d.planes() / wanted, 1), 16);

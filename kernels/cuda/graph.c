@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Recorded work: what a step enqueues, handed to the device in one call. */
+/* A recorded step, launched by one call. */
 struct kernels_graph {
   cudaGraphExec_t executable;
 };

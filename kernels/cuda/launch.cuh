@@ -4,7 +4,7 @@
 #include "pipeline.cuh"
 #include "tiles.cuh"
 
-/* Cuts a launch of the pipeline among blocks, and chooses the kernel and the tile. */
+/* Divides a launch of the pipeline among blocks, and chooses the kernel and the tile. */
 
 enum class use { USUAL, THIN, ODD, SMALL };
 
@@ -22,23 +22,25 @@ using tile_for = tile<shape_for<Op, USE>().width, shape_for<Op, USE>().rows, sha
                       shape_for<Op, USE>().stages, shape_for<Op, USE>().unroll,
                       shape_for<Op, USE>().predicated, shape_for<Op, USE>().rereads>;
 
-constexpr size_t SHARED_STATIC = 128; /* what a kernel has besides its rings, rounded up */
+constexpr size_t SHARED_STATIC = 128; /* shared memory of a kernel beside its rings, rounded up */
 
-/* Planes that the device computes one after the other, in waves of `resident` blocks. To begin, a block reads
- * the planes before its first one, which costs about as much as START planes more. */
+/* Cost of a launch in planes computed one after the other, in waves of `resident` blocks. Before its first
+ * plane a block reads the planes of its window, which costs about as much as START more planes. */
 static inline long rounds_cost(int blocks, int planes, int resident) {
   constexpr int START = 12;
   return (long)divide_up(blocks, resident) * (planes + START);
 }
 
-/* The number of pieces along z with the least cost, if the blocks fill at least the share `fill` of their
- * waves; 0 if no number does. Two ranges of planes can become one piece more. */
+/* The number of pieces along z with the least cost, provided the blocks fill at least the share `fill` of
+ * their waves; 0 if there is none. Two ranges of planes can need one piece more. */
 static inline int pieces_choose(int tiles, int planes, int resident, double fill) {
   int best = 0;
   long least = LONG_MAX;
   for (int pieces = 1; pieces <= 16 && planes / pieces >= 2 * HALO; pieces++) {
     const int blocks = tiles * pieces;
-    if (divide_up(planes, divide_up(planes, pieces)) != pieces) continue; /* pieces as long make fewer */
+    if (divide_up(planes, divide_up(planes, pieces)) != pieces)
+      continue; /* the same length needs fewer
+                 * pieces */
     const long cost = rounds_cost(blocks, divide_up(planes, pieces), resident);
     if (cost >= least || blocks < fill * divide_up(blocks, resident) * resident) continue;
     least = cost;
@@ -58,7 +60,7 @@ static inline pace pace_make(const kernels_launch *launch, const cut &c, int res
   return p;
 }
 
-/* The slab in two or more pieces of `chunk` planes, the two at its ends before those between. */
+/* Divides the slab into two or more pieces of `chunk` planes, the two at its ends first. */
 static inline geometry ends_first(geometry d, int chunk) {
   const kernels_planes slab = d.range[0];
   d.range[0] = {slab.z0, slab.z0 + chunk};
@@ -67,9 +69,10 @@ static inline geometry ends_first(geometry d, int chunk) {
   return d;
 }
 
-/* Cuts all tiles into as many pieces as are fastest. If it costs less, whole tiles fill complete waves, and
- * the tiles left over come before them, cut into pieces that fill their waves, too: blocks that started early
- * would run out of step. With `early` the ends of a cut tile are pieces of their own. */
+/* Cuts all tiles into the number of pieces along z that is fastest. If it costs less, complete waves compute
+ * whole tiles, and the remaining tiles come before them, cut into pieces that fill waves of their own,
+ * because blocks that start early would run out of step. With `early` the ends of a cut tile are pieces of
+ * their own. */
 template <class Tile> static cut cut_make(geometry &d, int resident, bool early) {
   constexpr double FULL = 0.97;
   const int planes = d.planes();
@@ -95,7 +98,7 @@ template <class Tile> static cut cut_make(geometry &d, int resident, bool early)
   return c;
 }
 
-/* Points that a multiprocessor computes one after the other if it runs one block at a time. */
+/* Number of points that a multiprocessor computes one after the other, running one block at a time. */
 template <class Tile> static double tile_cost(geometry d, int multiprocessors) {
   const cut c = cut_make<Tile>(d, multiprocessors, false);
   const long planes = rounds_cost(c.cut_blocks(), c.chunk, multiprocessors) +
@@ -103,7 +106,7 @@ template <class Tile> static double tile_cost(geometry d, int multiprocessors) {
   return (double)planes * Tile::WIDTH * Tile::HEIGHT;
 }
 
-/* The most iterations that a block makes of its loop over planes. */
+/* Most iterations of a block's loop over planes. */
 template <class Op, class Tile> static int cut_iterations(const cut &c, bool early) {
   const auto march = [](int planes) {
     return divide_up(planes + 2 * pipeline<Op, Tile>::LEAD, Tile::UNROLL) * Tile::UNROLL;
@@ -113,7 +116,7 @@ template <class Op, class Tile> static int cut_iterations(const cut &c, bool ear
   return early ? march(HALO) + march(whole - HALO) : march(whole);
 }
 
-/* waits: blocks of many planes wait for one another. */
+/* waits: blocks of many planes wait for one another (pace.cuh). */
 template <class Op, use USE>
 static status pipeline_launch(const kernels_launch *launch, const arguments &a, const char *name,
                               bool waits) {
@@ -127,7 +130,7 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Tile::THREADS, shared));
   if (resident == 0)
-    return direct_launch<Op>(launch, a, name); /* the rest of the device's shared memory is taken */
+    return direct_launch<Op>(launch, a, name); /* other code occupies the device's shared memory */
   resident *= context->multiprocessors;
   const int planes = d.planes();
   const bool early = Op::EDGES && launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
@@ -145,7 +148,7 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   return early ? context_launched(context, launch->queue, name) : launch_done(launch, name);
 }
 
-/* An operation with neighbours. */
+/* Launches an operation with neighbours. */
 template <class Op>
 static status stencil_launch(const kernels_launch *launch, const arguments &a, const char *name) {
   using Usual = pipeline<Op, tile_for<Op, use::USUAL>>;

@@ -3,8 +3,8 @@
 
 #include "context.h"
 
-/* The table's numerical operations, once per precision: NAME_float and NAME_double. Each enqueues on the
- * launch's queue and checks its launch; the device is already chosen and there are planes to write. */
+/* The numerical slots of the table, once per precision: NAME_float and NAME_double. Each enqueues on the
+ * launch's queue and checks its launch. The caller has selected the device, and there are planes to write. */
 
 #define LAUNCHERS(REAL)                                                                                      \
   status pencils_##REAL(const kernels_launch *launch, int variant, axis along, const void *f, void *out);    \
@@ -23,23 +23,24 @@
                                   const kernels_call *second, int always);                                   \
   status apply_pair_##REAL(const kernels_launch *launch, const kernels_call *first,                          \
                            const kernels_call *second);                                                      \
-  /* Whether this build has code for the current device. */                                                  \
+  /* cudaSuccess if this build has code for the current device. */                                           \
   cudaError_t vector_image_##REAL(void)
 
 LAUNCHERS(float);
 LAUNCHERS(double);
 #undef LAUNCHERS
 
-/* The operations: one launcher for each way (OPERATION_WAYS), whose options and additions the call has. */
+/* One launcher for each way of an operation (OPERATION_WAYS); the call has the options of that way and any of
+ * its additions. */
 typedef status launcher(const kernels_launch *launch, const kernels_call *call);
 #define X(kind, options, way) launcher apply_##way##_float, apply_##way##_double;
 OPERATION_WAYS(X)
 #undef X
 
-/* Ways of computing a derivative: those before VARIANT_PRODUCTION are pencil tiles. */
+/* Ways of computing a derivative; those before VARIANT_PRODUCTION are pencil tiles. */
 enum { VARIANT_SHORT, VARIANT_LONG, VARIANT_TILE, VARIANT_PRODUCTION, VARIANT_COUNT };
 
-/* Plain ways of computing a min-plus product. */
+/* Simple ways of computing a min-plus product. */
 enum { MINPLUS_NO_REUSE, MINPLUS_SHARED, MINPLUS_VARIANTS };
 
 #endif

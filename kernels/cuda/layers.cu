@@ -5,9 +5,9 @@ extern "C" {
 }
 #include "layer_point.h"
 
-/* Layers of points beside the ends of axes: one thread a point, and a kernel for each way of an operation,
- * with all of its additions, so that nothing of the declaration is left to look up but which additions a call
- * has. */
+/* Layers of points beside the ends of axes, one thread per point. There is a kernel for each way of an
+ * operation, compiled with all of its additions. So the declaration is known at compile time, except for the
+ * additions that a call uses. */
 
 constexpr int LAYER_THREADS = 128;
 

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-/* Everything that only a GPU and nvcc understand, all inline PTX among it: launches, a block's shared memory,
+/* The code that only a GPU and nvcc understand, including all inline PTX: launches, a block's shared memory,
  * asynchronous copies into it, and counters by which blocks wait for one another. tests/emulated has a file
  * of the same name, with which the kernels run on a CPU. */
 
@@ -13,14 +13,14 @@ void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
   kernel<<<grid, block, shared, stream>>>(arguments...);
 }
 
-/* The dynamic shared memory of the block, as many bytes as the launch asked for. */
+/* The block's dynamic shared memory, of the size that the launch asked for. */
 __device__ __forceinline__ unsigned char *block_memory() {
   extern __shared__ __align__(128) unsigned char memory[];
   return memory;
 }
 
-/* Returns its argument, which the compiler can no longer trace. It would otherwise replace plane number times
- * plane size by a running sum for each array, and small launches spilled registers because of these sums
+/* Returns its argument, which the compiler can no longer trace. Otherwise the compiler replaces plane number
+ * times plane size by a running sum for each array, and small launches spill registers because of these sums
  * (docs/explanation/performance.md, "Registers of small launches"). */
 __device__ __forceinline__ ptrdiff_t hidden(ptrdiff_t number) {
   asm("" : "+l"(number));
@@ -38,7 +38,7 @@ template <class T> __device__ __forceinline__ void copy_element(T *to, const T *
                "l"(from), "n"((int)sizeof(T)));
 }
 
-/* Predicated copies, and a predicated store: only threads with `wanted` make them, and none branches. */
+/* Predicated copies, and a predicated store: only threads with `wanted` make them, without a branch. */
 template <class T> __device__ __forceinline__ void copy_vector_where(bool wanted, T *to, const T *from) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(
                    (unsigned)__cvta_generic_to_shared(to)),
@@ -81,7 +81,7 @@ __device__ __forceinline__ unsigned counter_read(const unsigned *counter) {
   return seen;
 }
 
-/* Adds by a reduction, which returns nothing; the next read would wait for what atomicAdd returns. */
+/* Adds by a reduction, because atomicAdd returns a value that the next read would wait for. */
 __device__ __forceinline__ void counter_add(unsigned *counter, unsigned steps) {
   asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(steps) : "memory");
 }

@@ -3,63 +3,63 @@
 
 #include "device.cuh"
 
-/* The min-plus product, as a matrix product is computed: a block of 8 x 8 threads has a tile of SIDE points i
- * of SIDE pencils, 8 x 8 values of it in the registers of each thread, and marches through chunks of k. A
- * chunk of the pencils lies in shared memory, in two buffers by turns, so that the next one comes while this
- * one is used.
+/* The min-plus product, tiled like a matrix product. A block of 8 x 8 threads computes a tile of SIDE points
+ * i of SIDE pencils, 8 x 8 values in the registers of each thread, and marches through chunks of k. A chunk
+ * of the pencils lies in shared memory, double-buffered: the next chunk is copied while this one is used.
  *
  * The cost of a chunk is a tile of a matrix, or, from a table, a window of SIDE + CHUNK - 1 entries: a
- * thread's 8 points see 8 entries side by side, and one place before for the next k, so that 15 loaded
- * entries serve 8 values of k.
+ * thread's 8 points need 8 consecutive entries, and for the next k the 8 entries one place before, so that 15
+ * loaded entries serve 8 values of k.
  *
- * With a table, chunks are visited in groups, that of the least cost first, until no value of the tile can be
- * lowered. Of a chunk only those k are computed of which a value of some pencil, with the chunk's least cost,
- * is below a value of the warp: where few points are in a set, most have none in any of the tile's pencils.
- */
+ * With a table, chunks are visited in groups, in ascending order of their least cost, until no value of the
+ * tile can become less. Within a chunk a warp computes only those k for which the value of some pencil plus
+ * the chunk's least cost is below one of the warp's values: if a set has few points, most k have none in any
+ * of the tile's pencils. */
 
 constexpr int SIDE = 64, PER_THREAD = 8, ACROSS = SIDE / PER_THREAD, THREADS = ACROSS * ACROSS;
 constexpr int WARPS = THREADS / 32;
-/* Values of k in shared memory: of a matrix fewer, whose tile lies there, too. */
+/* Values of k in shared memory; fewer with a matrix, because its tile lies there, too. */
 __host__ __device__ constexpr int chunk_of(bool table) {
   return table ? 32 : 16;
 }
-constexpr int STEP = 8; /* values of k with one window in registers */
+constexpr int STEP = 8; /* values of k computed with one window in registers */
 constexpr int UNROLL_STEPS = 1;
 constexpr int PITCH = SIDE + VECTOR;
-constexpr int WINDOW = SIDE + chunk_of(true); /* one entry more than are needed, for vectors */
+constexpr int WINDOW = SIDE + chunk_of(true); /* one entry more than needed, for whole vectors */
 constexpr int MOST_VISITS = 256;
-/* From so many values of k on a chunk is computed whole: a value picked alone costs a sixth more. */
+/* If at least this many values of k are wanted, the whole chunk is computed: a value selected alone costs a
+ * sixth more. */
 constexpr int MANY = 27;
 
 struct product {
   const real *in, *cost;
   real *out;
-  ptrdiff_t point_step;            /* elements from point to point of a pencil */
-  ptrdiff_t line_step, plane_step; /* from row to row of pencils, and of those from plane to plane */
-  int lines;                       /* rows of pencils in a plane */
-  int pencils;                     /* in a row; along x: pencils in all */
+  ptrdiff_t point_step;            /* elements between points of a pencil */
+  ptrdiff_t line_step, plane_step; /* elements between rows of pencils, and between planes of those rows */
+  int lines;                       /* rows of pencils per plane */
+  int pencils;                     /* pencils per row; along x: all pencils */
   int ldx;
   int points, count, tiles; /* tiles: along i */
-  int across;               /* tiles along a row of pencils */
-  int visits, group;        /* visits of `group` chunks each */
+  int across;               /* tiles per row of pencils */
+  int visits, group;        /* number of visits, and chunks in each */
   ptrdiff_t pitch;
-  int offset, last; /* of a table: its last entry */
+  int offset, last; /* offset of a table, and the index of its last entry */
   real least;
   bool accumulate, skips;
   unsigned long long *pairs;
 };
 
-/* Where a block works. */
+/* The tile of a block. */
 struct place {
-  int i, pencil;  /* first of the tile */
+  int i, pencil;  /* first point and pencil of the tile */
   ptrdiff_t base; /* along y and z: element of point 0 of the row of pencils */
 };
 
 struct buffers {
   real *pencils, *costs; /* [2][CHUNK][PITCH]; costs of a table: [2][WINDOW] */
-  real *bounds;          /* of visits */
-  real *lows;            /* of half a k of a chunk, by each thread */
-  ptrdiff_t *bases;      /* [2][SIDE]: elements where pencils begin along x, and rows of a matrix */
+  real *bounds;          /* one per visit */
+  real *lows;            /* minimum over half of the pencils at one k, by each thread */
+  ptrdiff_t *bases;      /* [2][SIDE]: elements where pencils along x, and rows of a matrix, begin */
   int *order;
 };
 
@@ -75,17 +75,18 @@ __device__ __forceinline__ real lesser(real a, real b) {
   }
 }
 
-/* Of this thread's pencil number p: vectors are spread, so that neighbouring threads read neighbouring ones.
- */
+/* The tile's pencil of this thread's pencil number p. Threads interleave vectors, so that neighbouring
+ * threads read neighbouring vectors. */
 __device__ __forceinline__ int pencil_of(int across, int p) {
   return p / VECTOR * (ACROSS * VECTOR) + across * VECTOR + p % VECTOR;
 }
 
-__device__ __forceinline__ ptrdiff_t pencil_base(const product &m, int pencil) { /* along x */
+__device__ __forceinline__ ptrdiff_t pencil_base(const product &m, int pencil) { /* Along x: the element where
+                                                                                  * a pencil begins. */
   return (ptrdiff_t)(pencil / m.lines) * m.plane_step + (ptrdiff_t)(pencil % m.lines) * m.line_step;
 }
 
-/* A tile [k][number] of rows that have k side by side and begin at `bases`. */
+/* Loads a tile [k][number] from rows that have k consecutive and begin at `bases`: a transposition. */
 template <int CHUNK>
 __device__ __forceinline__ void turned_fetch(real *tile, const real *from, int k0, int count, real beyond,
                                              const ptrdiff_t *bases) {
@@ -111,7 +112,7 @@ __device__ __forceinline__ void pencils_fetch(const product &m, const place &at,
     constexpr int VECTORS = SIDE / VECTOR, ROWS = THREADS / VECTORS;
     const int k = (int)threadIdx.x / VECTORS;
     const int column = (int)threadIdx.x % VECTORS * VECTOR;
-    /* What lies beyond a row is of no meaning. */
+    /* Elements beyond the end of a row are not used. */
     const real *from = m.in + at.base + (k0 + k) * m.point_step + min(at.pencil + column, m.ldx - VECTOR);
     const ptrdiff_t step = ROWS * m.point_step;
     real *to = tile + k * PITCH + column;
@@ -140,7 +141,7 @@ __device__ __forceinline__ void chunk_fetch(const product &m, const place &at, i
   if constexpr (TABLE) {
     const int nearest = m.offset + at.i - chunk * CHUNK - (CHUNK - 1);
 #pragma unroll
-    for (int n = 0; n < WINDOW; n += THREADS) { /* entries beyond the last are of no meaning */
+    for (int n = 0; n < WINDOW; n += THREADS) { /* entries beyond the last are not used */
       const int e = n + (int)threadIdx.x;
       if (e < WINDOW) copy_element(b.costs + half * WINDOW + e, m.cost + min(abs(nearest + e), m.last));
     }
@@ -153,7 +154,7 @@ __device__ __forceinline__ void chunk_fetch(const product &m, const place &at, i
 
 typedef real values[PER_THREAD][PER_THREAD]; /* [point][pencil] */
 
-/* This thread's pencils at one k. */
+/* Loads this thread's pencils at one k. */
 __device__ __forceinline__ void pencils_load(const real *pencils, int across, real (&in)[PER_THREAD]) {
 #pragma unroll
   for (int p = 0; p < PER_THREAD; p += VECTOR)
@@ -186,7 +187,7 @@ __device__ __forceinline__ void chunk_compute(const real *pencils, const real *c
   }
 }
 
-/* Of a chunk with a table only the values of k in `wanted`, a bit each. */
+/* Computes only the values of k in the mask `wanted` of a chunk with a table. */
 __device__ __forceinline__ void some_compute(const real *pencils, const real *costs, unsigned wanted,
                                              int down, int across, values &value) {
 #pragma unroll 1
@@ -200,7 +201,7 @@ __device__ __forceinline__ void some_compute(const real *pencils, const real *co
   }
 }
 
-/* The least cost of the tile's points with the chunks of visit v. */
+/* The least cost between the tile's points and the chunks of visit v. */
 __device__ __forceinline__ real visit_bound(const product &m, const place &at, int v) {
   const int k0 = v * m.group * chunk_of(true);
   const int k1 = min(k0 + m.group * chunk_of(true), m.count);
@@ -211,7 +212,7 @@ __device__ __forceinline__ real visit_bound(const product &m, const place &at, i
   return least;
 }
 
-/* Visits in ascending order of their bounds: each counts those before it. */
+/* Sorts visits by ascending bound: the rank of each is the number of visits before it. */
 __device__ __forceinline__ void visits_sort(const product &m, const place &at, const buffers &b) {
   for (int v = (int)threadIdx.x; v < m.visits; v += THREADS) b.bounds[v] = visit_bound(m, at, v);
   __syncthreads();
@@ -231,8 +232,8 @@ __device__ __forceinline__ void bases_fill(const product &m, const place &at, co
   if constexpr (!TABLE) b.bases[SIDE + number] = min(at.i + number, m.points - 1) * m.pitch;
 }
 
-/* Calls visit(lanes, address, vector) for all vectors of this thread's values, which lie along x: along
- * pencils or across them. lanes: those of points, from the first on. */
+/* Calls visit(lanes, address, vector) for all vectors of this thread's values in memory. Vectors lie along x,
+ * which is along the pencils or across them. lanes: number of elements that are points. */
 template <bool ALONG_X, class Visit>
 __device__ __forceinline__ void vectors_visit(const product &m, const place &at, const buffers &b, int down,
                                               int across, values &value, Visit visit) {
@@ -257,7 +258,7 @@ __device__ __forceinline__ void vectors_visit(const product &m, const place &at,
   }
 }
 
-/* Lanes without a point hold a number that never wants a search. */
+/* Loads the values that are accumulated. Lanes without a point get a number that never needs a search. */
 template <bool ALONG_X>
 __device__ __forceinline__ void values_open(const product &m, const place &at, const buffers &b, int down,
                                             int across, values &value) {
@@ -270,7 +271,7 @@ __device__ __forceinline__ void values_open(const product &m, const place &at, c
   });
 }
 
-/* Adding zero turns -0 into +0. */
+/* Stores the values. Adding zero turns -0 into +0. */
 template <bool ALONG_X>
 __device__ __forceinline__ void values_close(const product &m, const place &at, const buffers &b, int down,
                                              int across, values &value) {
@@ -291,8 +292,8 @@ __device__ __forceinline__ real values_most(const values &value) {
   return most;
 }
 
-/* The values of k of a chunk that can lower a value of the warp, all of which are `most` at most; `bound`: no
- * cost of the chunk is below it. Each thread looks at half a k. */
+/* Mask of the values of k in a chunk that can lower a value of the warp. `most` is the largest of these
+ * values, `bound` a lower bound of the chunk's costs. Each thread tests half of the pencils at one k. */
 __device__ __forceinline__ unsigned chunk_wanted(const real *pencils, const buffers &b, real bound,
                                                  real most) {
   constexpr int CHUNK = chunk_of(true), PART = SIDE * CHUNK / THREADS;
@@ -318,7 +319,7 @@ __device__ __forceinline__ real warp_most(real most) {
   return __shfl_sync(0xffffffffU, most, 0);
 }
 
-/* A place in the order of visits. */
+/* A position in the order of visits. */
 struct cursor {
   int visit, part; /* chunk `part` of the visit's group */
 
@@ -329,13 +330,13 @@ struct cursor {
   }
 };
 
-/* Comparing all values costs as much as half a value of k: at first after each chunk, later after every
- * fourth. */
+/* Returns true if the search is tested for its end at this step. The test costs as much as half a value of k,
+ * so it is made after each of the first four chunks, then after every fourth. */
 __device__ __forceinline__ bool visit_asks(int step) {
   return step < 4 || step % 4 == 0;
 }
 
-/* Returns how many values of k this warp took. Chunk `step` in the order of visits. */
+/* Computes a tile. Returns the number of values of k that this warp computed. */
 template <bool ALONG_X, bool TABLE>
 __device__ __forceinline__ int tile_fill(const product &m, const place &at, const buffers &b, int down,
                                          int across, values &value) {
@@ -383,7 +384,7 @@ template <bool TABLE> __host__ __device__ constexpr size_t costs_elements() {
   return 2 * (TABLE ? WINDOW : chunk_of(TABLE) * PITCH);
 }
 
-/* Registers for 8 resident blocks in single precision, 4 in double. */
+/* Limits registers to 8 resident blocks in single precision, 4 in double. */
 template <bool ALONG_X, bool TABLE>
 static __global__ void __launch_bounds__(THREADS, by_precision_value(8, 4))
     minplus_kernel(const __grid_constant__ product m) {
@@ -410,7 +411,7 @@ static __global__ void __launch_bounds__(THREADS, by_precision_value(8, 4))
     atomicAdd(m.pairs, (unsigned long long)taken * (SIDE * SIDE / WARPS));
 }
 
-/* Along x all rows are pencils; along y and z a row of pencils lies in x. */
+/* Describes the product. Along x every row is a pencil; along y and z a row of pencils lies along x. */
 static product product_make(const kernels_launch *launch, const kernels_minplus *what) {
   const kernels_shape *s = &launch->shape;
   product m = {};

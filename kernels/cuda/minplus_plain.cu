@@ -1,10 +1,11 @@
 #include "device.cuh"
 
-/* What fdbench has beside the min-plus product: the loop of additions and minima in registers that it is
- * judged by, and plainer ways of computing it. */
+/* For fdbench: the loop of additions and minima in registers that gives the ceiling of min-plus products, and
+ * simpler ways of computing a product. */
 
-constexpr int LOOP_THREADS = 64, LOOP_BLOCKS = by_precision_value(8, 4); /* a multiprocessor's */
-constexpr int LOOP_SIDE = 8;                                             /* sums of a thread, both ways */
+constexpr int LOOP_THREADS = 64, LOOP_BLOCKS = by_precision_value(8, 4); /* per multiprocessor */
+constexpr int LOOP_SIDE = 8;                                             /* a thread has LOOP_SIDE x LOOP_SIDE
+                                                                          * sums */
 constexpr int LOOP_STEPS = 2048;
 static_assert(KERNELS_LOOP >= 2 * LOOP_SIDE + LOOP_THREADS, "operands and results of the loop");
 
@@ -20,7 +21,7 @@ __device__ __forceinline__ real lesser(real a, real b) {
   }
 }
 
-/* A sum depends on the one before, so that no addition can be left out. */
+/* Each sum depends on the one before, so the compiler can leave out none. */
 static __global__ void __launch_bounds__(LOOP_THREADS, LOOP_BLOCKS)
     loop_kernel(const real *__restrict__ in, real *__restrict__ out) {
   real add[LOOP_SIDE], most[LOOP_SIDE], sum[LOOP_SIDE][LOOP_SIDE];
@@ -64,9 +65,9 @@ struct plain_product {
   ptrdiff_t pitch, plane;
 };
 
-constexpr int PLAIN_SIDE = 16; /* of a block's tile, one value per thread */
+constexpr int PLAIN_SIDE = 16; /* side of a block's tile; one value per thread */
 
-/* Each thread reads all that its value needs. */
+/* Each thread reads all that its value needs from global memory. */
 static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
     plain_kernel(const __grid_constant__ plain_product m) {
   const int x = (int)blockIdx.x * PLAIN_SIDE + (int)threadIdx.x % PLAIN_SIDE;
@@ -79,7 +80,7 @@ static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
   m.out[(ptrdiff_t)blockIdx.z * m.plane + (ptrdiff_t)i * m.ldx + x] = least + (real)0;
 }
 
-/* A block loads PLAIN_SIDE values of k for all its threads. */
+/* A block loads PLAIN_SIDE values of k into shared memory for all its threads. */
 static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
     shared_kernel(const __grid_constant__ plain_product m) {
   __shared__ real values[PLAIN_SIDE][PLAIN_SIDE], costs[PLAIN_SIDE][PLAIN_SIDE];

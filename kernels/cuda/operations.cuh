@@ -2,22 +2,22 @@
 #define FDAPP_CUDA_OPERATIONS_CUH
 
 #include "device.cuh"
-#include "operations.h" /* again: after arithmetic.h it has the finish functions */
+#include "operations.h" /* once more: after arithmetic.h it defines the finish functions */
 
-/* What the kernels take from the declaration of an operation, and what they compute at a point with it.
+/* The properties of an operation that the kernels are compiled for, taken from its declaration.
  *
- * The kernels difference at most one field, along any axes, and at most one triple, its component d along
- * axis d. The components are three inputs, or products of the velocity and the field (a flux). Everything
- * else is read at the point alone. */
+ * The kernels difference at most one field, along any axes, and at most one triple of components, component d
+ * along axis d. The components are three inputs, or products of the velocity and the field (a flux).
+ * Everything else is read at the point alone. */
 struct traits {
-  unsigned fields, components[3]; /* masks of inputs; of a flux, the velocity is the components */
+  unsigned fields, components[3]; /* masks of inputs; for a flux, components are the velocity */
   bool along[3];                  /* the field itself is differenced along this axis */
   bool products, triple;
-  bool complete;   /* every term that needs all three axes has them */
+  bool complete;   /* every term that folds all three axes has all of them */
   unsigned points; /* mask of the inputs needed at the point itself */
 };
 
-/* The input that all differences of a term are of, or OPERATION_NONE if there are several. */
+/* The one input that a term differences, or OPERATION_NONE if there are several. */
 constexpr int term_input(const operation_term &term) {
   int input = OPERATION_NONE;
   for (int d = 0; d < 3; d++) {
@@ -37,7 +37,7 @@ __host__ __device__ constexpr int term_axes(const operation_term &term) {
 constexpr void traits_add(traits &t, const operation &o, const operation_term &term) {
   const bool field = term_input(term) != OPERATION_NONE, sum = term.fold == FOLD_SUM;
   if (field) t.fields |= OPERATION_BIT(term_input(term));
-  if (term.of != DIFFERENCE_FIRST) t.points |= t.fields; /* the centre */
+  if (term.of != DIFFERENCE_FIRST) t.points |= t.fields; /* for the centre */
   if (!field || term.product) t.triple = true;
   if (!field || term.product || !sum) t.complete = t.complete && term_axes(term) == 3;
   t.products = t.products || term.product;
@@ -93,13 +93,14 @@ struct lines {
   real z[2 * HALO + 1][VECTOR];
 };
 
-/* Values at the points themselves; `velocity` is that of tables. */
+/* Values at the points themselves; `velocity` is used if it comes from tables. */
 struct points {
   real input[OPERATION_INPUTS][VECTOR];
   real velocity[3][VECTOR];
 };
 
-/* The factors and the sum that a row of a plane brings to a component of the velocity of tables. */
+/* The part of a velocity component from tables that is constant along a row: the product of the factors of y
+ * and z, and the sum. */
 struct alignas(2 * sizeof(real)) table_pair {
   real product, sum;
 };
@@ -108,7 +109,7 @@ __device__ __forceinline__ table_pair pair_make(const real *y, const real *z, in
   return {y[component] * z[component], y[3 + component] + z[3 + component]};
 }
 
-/* The component at N points of a row, from its table along x there. */
+/* The component at N points of a row, from its table along x. */
 template <int N>
 __device__ __forceinline__ void table_line(const real (&x)[N], const table_pair &row, real (&to)[N]) {
 #pragma unroll
@@ -150,7 +151,7 @@ __device__ __forceinline__ real laplacian_at(const coefficients &c, const lines 
   return REAL_FMA(c.center, center, s);
 }
 
-/* One of the points; the compiler resolves all of its indices. */
+/* One of the vector's points; the compiler resolves all of its indices. */
 struct operation_point {
   const arguments *a;
   real term[OPERATION_TERMS], input[OPERATION_INPUTS];
@@ -169,7 +170,7 @@ ARITHMETIC real point_scalar(const operation_point *at, int scalar) {
 }
 
 /* An operation with its options, as kernels see it. FIELD, U, V, W: the inputs that are the field and the
- * triple's components, or OPERATION_NONE. OTHERS: how many inputs are neither and read at the point alone. */
+ * triple's components, or OPERATION_NONE. OTHERS: number of further inputs, read at the point alone. */
 template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   static constexpr operation_kind KIND = KIND_;
   static constexpr unsigned OPTIONS = OPTIONS_;
@@ -183,7 +184,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   static constexpr bool TRIPLE = HAS.triple, PRODUCTS = HAS.products;
   static constexpr int U = mask_first(HAS.components[0]), V = mask_first(HAS.components[1]),
                        W = mask_first(HAS.components[2]);
-  static constexpr bool COMPONENTS = U != OPERATION_NONE; /* not of tables */
+  static constexpr bool COMPONENTS = U != OPERATION_NONE; /* components are stored, not from tables */
   static constexpr bool TABLES = DECLARED.velocity == VELOCITY_TABLES;
   static constexpr bool TABLES_AT_POINT = TABLES && operation_velocity_at_point(&DECLARED);
   static constexpr unsigned OTHERS_MASK =
@@ -255,7 +256,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
     }
   }
 
-  /* Sets the terms in use, from TERM on: Laplacians (CHAIN) or all others. */
+  /* Computes the terms in use, from TERM on: Laplacians (CHAIN) or all others. */
   template <bool CHAIN, int TERM = 0>
   __device__ __forceinline__ static void terms_set(operation_point &at, const lines &f, const lines &g,
                                                    const points &p, int v) {
@@ -277,13 +278,13 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
         if (reads(i)) at.input[i] = p.input[i][v];
       }
       terms_set<false>(at, f, g, p, v);
-      terms_set<true>(at, f, g, p, v); /* last: fewer registers spill */
+      terms_set<true>(at, f, g, p, v); /* last, because fewer registers spill */
 #pragma unroll
       for (int k = 0; k < OUTPUTS; k++) result[k][v] = operation_finish(KIND, OPTIONS, k, &at);
     }
   }
 
-  /* What is read at the points of the vector at element i. */
+  /* Loads the inputs that are read at the points of the vector at element i. */
   __device__ __forceinline__ static void points_load(const arguments &a, ptrdiff_t i, points &p) {
 #pragma unroll
     for (int k = 0; k < OPERATION_INPUTS; k++) {

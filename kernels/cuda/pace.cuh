@@ -3,24 +3,25 @@
 
 #include "device.cuh"
 
-/* Keeps blocks that march along z at about the same plane, so that the halo rows of one are still in the L2
- * cache when its neighbour comes: SMs run at unequal speed, and blocks left alone drift apart
- * (docs/explanation/performance.md, "Blocks in step").
+/* Keeps blocks that march along z at about the same plane, so that the halo rows that one has read are still
+ * in the L2 cache when its neighbour needs them. SMs run at unequal speed, and blocks drift apart without
+ * this (docs/explanation/performance.md, "Blocks in step").
  *
  * Each block takes a ticket when it starts, which is its tile. A group is a set of blocks that start
  * together, one wave of `round` consecutive tickets, and shares a counter. Cut and whole tiles never share a
  * group, because whole tiles that fill up the last wave of cut tiles start earlier than the others.
  *
- * Every few planes a block counts itself and waits until its group has passed the step before. A wait is
- * bounded: the bits do not depend on it, and a group that cannot run at once (the GPU is shared) costs each
- * block one time-out, after which it stops waiting. The last block out zeroes the words. */
+ * Every few planes a block increments its group's counter and waits until the group has passed the previous
+ * step. Waits have a time-out: the bits do not depend on them, and if a group cannot be resident at once (the
+ * GPU is shared), each block waits in vain once and then no more. The last block to leave zeroes the
+ * words. */
 struct pace {
-  unsigned *words; /* ticket, blocks that left, edge blocks done, then a counter for each group */
-  int blocks;      /* of the grid */
-  int first;       /* ticket of a whole tile; those before are cut */
-  int round;       /* blocks that are resident at once; 0: no pacing */
-  int every;       /* planes from one step to the next */
-  int steps;       /* most steps that a block takes */
+  unsigned *words; /* ticket, blocks that have left, edge blocks done, then one counter per group */
+  int blocks;      /* in the grid */
+  int first;       /* first ticket of a whole tile; tickets before are cut tiles */
+  int round;       /* blocks resident at once; 0: no pacing */
+  int every;       /* planes per step */
+  int steps;       /* most steps of a block */
 
   __host__ __device__ __forceinline__ int groups() const {
     return divide_up(blocks, round) + divide_up(blocks - first, round);
@@ -30,15 +31,15 @@ struct pace {
 enum { PACE_TICKET, PACE_LEFT, PACE_EDGES, PACE_COUNTERS };
 constexpr int PACE_POLLS = 128; /* about 0.1 ms */
 
-/* Signals to the host that the edges of a slab are written, when the last of the `blocks` that compute edges
- * is done with its own. */
+/* Signals to the host that the edges of a slab are written. The last of the `blocks` blocks that compute
+ * edges gives the signal. */
 struct edge_signal {
   unsigned *done; /* zero between kernels */
   context_signal *host;
   unsigned number;
   int blocks; /* 0: no signal */
 
-  /* By the whole block. */
+  /* Called by the whole block. */
   __device__ __forceinline__ void give() const {
     __syncthreads();
     if (threadIdx.x != 0) return;
@@ -46,15 +47,15 @@ struct edge_signal {
     if (atomicAdd(done, 1U) + 1U < (unsigned)blocks) return;
     *done = 0;
     host->given = clock_read();
-    __threadfence_system(); /* copies and other devices read what all of them have written */
+    __threadfence_system(); /* copies and other devices read what all threads have written */
     host->number = number;
   }
 };
 
-/* One for thread 0 of each block. */
+/* The state of thread 0 of each block. */
 struct pacer {
   unsigned *counter;
-  unsigned size; /* of the group */
+  unsigned size; /* blocks in the group */
   unsigned taken;
   unsigned seen;
   int every;
@@ -92,25 +93,25 @@ struct pacer {
     waits = false;
   }
 
-  /* Before each plane. */
+  /* Called before each plane; waits if a step begins. */
   __device__ __forceinline__ void plane_begin() {
     if (left > 0) return;
     step();
     left = every;
   }
 
-  /* After its copies have been started. Asks for the counter a plane ahead of a step, so that the answer is
-   * there when it is needed. */
+  /* Called after the plane's copies have been started. Reads the counter a plane before the step, so that its
+   * value has arrived when it is needed. */
   __device__ __forceinline__ void copies_begun() {
     if (--left == 0) seen = counter_read(counter);
   }
 
-  /* Counts the steps that others may still take, and leaves. */
+  /* Adds the steps that this block does not take, so that others need not wait for it, and leaves. */
   __device__ __forceinline__ void close(const pace &p) {
     counter_add(counter, (unsigned)p.steps - taken);
     __threadfence();
     if (atomicAdd(p.words + PACE_LEFT, 1U) + 1U < (unsigned)p.blocks) return;
-    __threadfence(); /* nobody's count comes after the zeros */
+    __threadfence(); /* no block's count may come after the zeros */
     for (int i = 0; i < PACE_COUNTERS + p.groups(); i++) p.words[i] = 0;
   }
 };

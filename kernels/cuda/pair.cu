@@ -1,7 +1,7 @@
 #include "pair.cuh"
 
-/* Stages that are computed two at a time: advection with a uniform velocity, without diffusion, in central
- * differences. The first may add a base; the second adds the same one, or the field of the first. */
+/* Two stages in one sweep: advection with a uniform velocity, without diffusion, in central differences. The
+ * first stage may add a base; the second adds the same base, or the field of the first. */
 
 constexpr unsigned LEAN = STAGE_UNIFORM | STAGE_GRADIENT;
 using lean_stage = op<OPERATION_stage, LEAN>;
@@ -10,7 +10,7 @@ using lean_stage_on_base = op<OPERATION_stage, LEAN | STAGE_BASE>;
 constexpr char NAME_OF_KERNEL[] = "kernel pair of stages";
 
 /* The number of pieces along z with the least cost, in planes that a multiprocessor computes one after the
- * other. A block goes through 4 HALO planes more than it stores, and takes about START to begin. */
+ * other. A block passes 4 HALO more planes than it stores, and its start costs about START planes. */
 static long pair_cost(int tiles, int planes, int multiprocessors, int *pieces) {
   constexpr int START = 4;
   long least = LONG_MAX;
@@ -47,14 +47,15 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
   return launch_done(launch, NAME_OF_KERNEL);
 }
 
-/* Whether the second call is of this kind on what the first one makes, with the base that the kernel has. */
+/* Returns true if the two calls are such a pair with these options: the second reads what the first writes,
+ * and has the base that the kernel supports. */
 static bool pair_is(const kernels_call *first, const kernels_call *second, unsigned options) {
   const void *base = options & STAGE_BASE ? first->in[STAGE_IN_BASE] : first->in[STAGE_IN_F];
   return first->kind == OPERATION_stage && second->kind == OPERATION_stage && first->options == options &&
          second->options == (LEAN | STAGE_BASE) && second->in[STAGE_IN_BASE] == base;
 }
 
-/* This build's code for the device, and room for its rings. */
+/* Returns true if this build has code for the device, and the device room for the rings. */
 static bool pair_has_device(const kernels_launch *launch) {
   using largest = pair_layout<lean_stage, lean_stage_on_base>;
   using other = pair_layout<lean_stage_on_base, lean_stage_on_base>;
@@ -67,9 +68,9 @@ static bool pair_has_device(const kernels_launch *launch) {
          std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= launch->context->shared_limit;
 }
 
-/* The sweep halves the traffic of memory and computes 1.5 times the points in the first operation. It pays
- * where memory is slow beside the multiprocessors, and where these are filled: 1.4 (single) and 1.3 times
- * (double precision) as fast on an H100, nothing on an H200. */
+/* Returns true if a pair is faster than two launches. The sweep halves memory traffic but computes the first
+ * operation on 1.5 times the points. It pays if memory is slow compared with the multiprocessors, and if
+ * these are filled: 1.4 (single) and 1.3 times (double precision) as fast on an H100, no gain on an H200. */
 static bool pair_pays(const kernels_launch *launch) {
   constexpr double MOST_BANDWIDTH = 4e12, MOST_COST = 1.75;
   int kilohertz = 0, bits = 0, pieces = 1;

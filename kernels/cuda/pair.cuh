@@ -2,26 +2,26 @@
 #define FDAPP_CUDA_PAIR_CUH
 
 #include "direct.cuh"
-#include <barrier.cuh> /* from the search path, as machine.cuh */
+#include <barrier.cuh> /* found by the search path, as machine.cuh */
 
-/* Two operations in one sweep along z, the second of what the first makes, which never leaves the chip. Each
- * block computes the first operation on its tile and HALO points around it, so that no block waits for
- * another (docs/explanation/gpu-stage.md, "Two stages in one sweep").
+/* Two operations in one sweep along z; the second one's input is the first one's output, which never leaves
+ * the chip. Each block computes the first operation on its tile and HALO points around it, so that no block
+ * waits for another (docs/explanation/gpu-stage.md, "Two stages in one sweep").
  *
  * The warps of a block have roles. Copying warps bring planes of the first operation's field, and of the base
  * if it has one, into rings in shared memory. First warps compute planes of the first operation into another
- * ring. Second warps compute from that one what is stored. A window of 9 planes along z fills most of a
- * thread's registers, so that copying warps give up theirs. All tell one another by barriers which slots of
- * the rings are full and which are free. */
+ * ring. Second warps compute and store the second operation from that ring. A window of 9 planes along z
+ * fills most of a thread's registers, so copying warps give up theirs. Barriers say which slots of the rings
+ * are full and which are free. */
 
-/* The numbers of a pair. LAG: planes by which the first operation may run ahead of what the second needs. */
+/* The constants of a pair. LAG: planes by which the first operation may run ahead of the second. */
 template <class First, class Second> struct pair_layout {
-  static constexpr bool BASE = First::OTHERS > 0; /* the base is an array of its own; else it is the field */
+  static constexpr bool BASE = First::OTHERS > 0; /* 1: the base is an array of its own; 0: it is the field */
   static constexpr int WIDTH = by_precision_value(64, 32), HEIGHT = 24, ROWS = 4;
   static constexpr int AHEAD = by_precision_value(2, 1); /* planes being copied */
   static constexpr int S_PLANES = 6, LAG = S_PLANES - (HALO + 1);
 
-  /* Points of a plane: of the first operation, of its field, of its values, and of the base. */
+  /* Sizes of planes in points: the first operation's field (FIELD), its values (FIRST), and the base. */
   static constexpr int FIRST_WIDTH = WIDTH + 2 * HALO, FIRST_HEIGHT = HEIGHT + 2 * HALO;
   static constexpr int F_WIDTH = WIDTH + 4 * HALO, F_HEIGHT = HEIGHT + 4 * HALO;
   static constexpr int S_WIDTH = FIRST_WIDTH, S_HEIGHT = FIRST_HEIGHT;
@@ -29,7 +29,7 @@ template <class First, class Second> struct pair_layout {
   static constexpr int F_PLANES = BASE ? AHEAD + HALO + 1 : AHEAD + 2 * HALO + 1 + LAG;
   static constexpr int B_PLANES = BASE ? AHEAD + HALO + 1 + LAG : 1;
 
-  /* Threads, and the vectors of ROWS rows that they own. */
+  /* Threads of each role; a thread owns a vector in each of ROWS rows. */
   static constexpr int FIRST_COLUMNS = FIRST_WIDTH / VECTOR, SECOND_COLUMNS = WIDTH / VECTOR;
   static constexpr int FIRST_UNITS = FIRST_COLUMNS * (FIRST_HEIGHT / ROWS);
   static constexpr int SECOND_UNITS = SECOND_COLUMNS * (HEIGHT / ROWS);
@@ -40,14 +40,15 @@ template <class First, class Second> struct pair_layout {
   static constexpr int REGISTERS = MANY_FOR_COPIES ? 216 : 224;
   static constexpr int REGISTERS_COPYING = MANY_FOR_COPIES ? 72 : 56;
 
-  /* Shared memory. B_SHIFT makes addresses in shared and global memory agree modulo 32 bytes. */
+  /* Offsets in shared memory. B_SHIFT makes addresses in shared and global memory agree modulo 32 bytes. */
   static constexpr int B_SHIFT = by_precision_value(4, 0);
   static constexpr int F = 0, S = F + F_PLANES * F_PLANE, B = S + S_PLANES * S_PLANE + B_SHIFT;
   static constexpr int ELEMENTS = (B + (BASE ? B_PLANES * B_PLANE : 0) + 31) / 32 * 32;
   static constexpr int BARRIERS = 2 * F_PLANES + 2 * S_PLANES + B_PLANES;
   static constexpr size_t SHARED_BYTES = ELEMENTS * sizeof(real) + BARRIERS * sizeof(barrier);
 
-  static constexpr bool fits(bool base, const operation &o) { /* terms of one field, and a base at most */
+  static constexpr bool fits(bool base, const operation &o) { /* Returns true if all terms are of one field,
+                                                               * and there is at most a base. */
     return o.inputs == (base ? 3U : 1U) && o.outputs == 1 && o.velocity == VELOCITY_UNIFORM;
   }
   static_assert(fits(BASE, First::DECLARED) && fits(true, Second::DECLARED), "a field, and a base");
@@ -57,12 +58,12 @@ template <class First, class Second> struct pair_layout {
                 "spare lanes double others");
 };
 
-/* How a launch is cut: tiles, and `pieces` pieces along z of nearly as many planes. */
+/* How a launch is divided: tiles, and `pieces` pieces along z of nearly equal length. */
 struct pair_cut {
   int tiles_x, tiles_y, pieces;
 };
 
-/* A slot of a ring, and the parity to wait for. */
+/* A slot of a ring, and the parity of its barriers. */
 template <int PLANES> struct pair_slot {
   int index, parity;
 
@@ -81,12 +82,13 @@ template <class First, class Second> struct pair_block {
   using s_slot = pair_slot<layout::S_PLANES>;
   using b_slot = pair_slot<layout::B_PLANES>;
 
-  const arguments &a, &b; /* of the first and of the second operation */
+  const arguments &a, &b; /* arguments of the first and of the second operation */
   const geometry &d;
   int x0, y0;                                          /* first point of the tile */
-  kernels_planes planes;                               /* that are stored */
+  kernels_planes planes;                               /* planes to store */
   real *f, *s, *base;                                  /* rings */
-  barrier *f_full, *f_free, *s_full, *s_free, *b_free; /* f_full: the base that comes with it, too */
+  barrier *f_full, *f_free, *s_full, *s_free, *b_free; /* f_full: for the plane of the base that comes with
+                                                        * it, too */
 
   __device__ __forceinline__ pair_block(const arguments &a_, const arguments &b_, const geometry &d_,
                                         const pair_cut &c)
@@ -108,8 +110,8 @@ template <class First, class Second> struct pair_block {
     b_free = s_free + layout::S_PLANES;
   }
 
-  /* By one thread. A plane of the field is free when its last readers have read it: the first operation, or,
-   * if it is the base too, the second. */
+  /* Called by one thread. A plane of the field is free when its last readers have read it: the first
+   * operation, or the second if the field is also the base. */
   __device__ __forceinline__ void barriers_open() const {
     for (int i = 0; i < layout::F_PLANES; i++) {
       barrier_make(f_full + i, layout::COPYING);
@@ -123,7 +125,7 @@ template <class First, class Second> struct pair_block {
     barriers_made();
   }
 
-  /* Planes of each kind that the block goes through. */
+  /* Number of planes of each kind that the block passes. */
   __device__ __forceinline__ int f_planes() const {
     return planes.z1 - planes.z0 + 4 * HALO;
   }
@@ -133,8 +135,8 @@ template <class First, class Second> struct pair_block {
 
   /* ---- Copies ---- */
 
-  /* The element of a plane of the field at which the copy of a vector begins, its x and y possibly those of
-   * images; -1 if nothing is needed there or images_copy brings it. */
+  /* The element of a plane of the field at which the copy for the vector at x, y begins; x and y may be those
+   * of images. -1 if the vector is not needed or images_copy brings it. */
   __device__ __forceinline__ int source(int x, int y) const {
     if (x >= d.nx + 2 * HALO || y >= d.ny + 2 * HALO) return -1;
     if (x < 0 || x + VECTOR > d.nx) {
@@ -145,8 +147,8 @@ template <class First, class Second> struct pair_block {
     return y * d.ldx + x;
   }
 
-  /* What vectors leave out where rows are not whole vectors: the end of each row, and images beside it. Each
-   * column is a thread's of 16, so that places are found without a division, for several rows at once. */
+  /* Copies the elements that whole vectors leave out if nx is no multiple of VECTOR: the end of each row, and
+   * the images beside it. 16 threads share a row, one column each, so places are found without a division. */
   template <int WIDE, int HIGH>
   __device__ __forceinline__ void images_copy(real *to, const real *plane, int around, int thread) const {
     constexpr int LANES = 16, STEP = layout::COPYING / LANES;
@@ -159,7 +161,7 @@ template <class First, class Second> struct pair_block {
       const int x = k < left ? first + k : right + k - left;
       const real *from = plane + (x < 0 ? x + d.nx : x >= d.nx ? x - d.nx : x);
       real *column = to + x - first;
-#pragma unroll 1 /* for the instruction cache, which all roles share: unrolled, 512^3 takes 5 % longer */
+#pragma unroll 1 /* unrolled, 512^3 takes 5 % longer: all roles share the instruction cache */
       for (int i = 0; i < HIGH / STEP; i++) {
         const int row = row0 + i * STEP, y = y0 - around + row;
         const int inside = y < 0 ? y + d.ny : y >= d.ny ? y - d.ny : y;
@@ -186,8 +188,8 @@ template <class First, class Second> struct pair_block {
     }
   }
 
-  /* By the copying warps: plane after plane of the field, and of the base the plane of the first operation
-   * that the newest plane of the field completes. */
+  /* The copying warps' loop: plane after plane of the field, each with the base's plane for the plane of the
+   * first operation that it completes. */
   __device__ __forceinline__ void copy(int thread) const {
     constexpr int F_COPIES = divide_up(layout::F_PLANE / VECTOR, layout::COPYING);
     constexpr int B_COPIES = BASE ? divide_up(layout::B_PLANE / VECTOR, layout::COPYING) : 1;
@@ -223,8 +225,8 @@ template <class First, class Second> struct pair_block {
 
   /* ---- Computing ---- */
 
-  /* An operation on the thread's rows, their windows along z centred on the plane; centre: the thread's first
-   * vector in that plane of the ring; base: the same in a ring of rows of BASE_WIDTH. */
+  /* Computes an operation on the thread's rows, whose windows along z are centred on the plane. centre: the
+   * thread's first vector in that plane of the ring; base: the same in a ring with rows of BASE_WIDTH. */
   template <class Op, int RING_WIDTH, int BASE_WIDTH>
   __device__ __forceinline__ static void rows_compute(const arguments &a, lines (&l)[ROWS],
                                                       const real *centre, const real *base,
@@ -262,7 +264,7 @@ template <class First, class Second> struct pair_block {
     for (int e = 0; e < VECTOR; e++) to[e] = from[e];
   }
 
-  /* One thread of each warp tells for all. */
+  /* True for the one thread of each warp that signals barriers. */
   __device__ __forceinline__ static bool tells() {
     return threadIdx.x % 32 == 0;
   }
@@ -278,11 +280,12 @@ template <class First, class Second> struct pair_block {
     for (int r = 0; r < ROWS; r++) direct<First>::window_shift(l[r]);
   }
 
-  /* By the first warps. Plane n of the field completes plane n - 2 HALO of the first operation, whose centre
-   * is plane n - HALO of the field. */
+  /* The first warps' loop. Plane n of the field completes plane n - 2 HALO of the first operation, whose
+   * centre is plane n - HALO of the field. */
   __device__ __forceinline__ void first(int thread) const {
     constexpr int WIDE = layout::F_WIDTH;
-    const int unit = thread < layout::FIRST_UNITS ? thread : thread - 32; /* spare lanes do the same again */
+    const int unit = thread < layout::FIRST_UNITS ? thread : thread - 32; /* spare lanes repeat the work of
+                                                                           * others */
     const int column = unit % layout::FIRST_COLUMNS * VECTOR, row = unit / layout::FIRST_COLUMNS * ROWS;
     const real *own = f + (row + HALO) * WIDE + column + HALO;
     real *to = s + row * layout::S_WIDTH + column;
@@ -319,8 +322,8 @@ template <class First, class Second> struct pair_block {
     }
   }
 
-  /* By the second warps. Plane n of the first operation completes the plane to be stored 2 HALO before it,
-   * whose base is plane n - HALO of the base's ring, or plane n of the field's. */
+  /* The second warps' loop. Plane n of the first operation completes the plane to be stored 2 HALO before it;
+   * its base is plane n - HALO of the base's ring, or plane n of the field's. */
   __device__ __forceinline__ void second(int thread) const {
     constexpr int WIDE = layout::S_WIDTH, B_WIDE = BASE ? layout::S_WIDTH : layout::F_WIDTH;
     constexpr int B_PLANE = BASE ? layout::B_PLANE : layout::F_PLANE, AROUND = BASE ? HALO : 2 * HALO;

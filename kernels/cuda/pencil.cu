@@ -1,13 +1,12 @@
 #include "device.cuh"
 
-/* Finite differences by pencils, after the posts and sample of NVIDIA (M. Harris, "Finite Difference Methods
- * in CUDA", parts 1 and 2): a tile of shared memory holds PENCILS whole pieces of lines along AXIS with HALO
- * more points at both ends, and each thread computes one or several points. Tile and domain are independent:
- * a line of any length is cut into pieces of LENGTH points, the images of x and y are periodic, those of z
- * lie in the halo planes or are periodic, too. */
+/* Finite differences by pencils, after NVIDIA's posts and sample (M. Harris, "Finite Difference Methods in
+ * CUDA", parts 1 and 2). A tile in shared memory holds pieces of PENCILS lines along AXIS, with HALO more
+ * points at both ends, and each thread computes one or several points. Tiles do not depend on the domain: a
+ * line of any length is cut into pieces of LENGTH points. Neighbours beyond x and y are periodic images;
+ * those beyond z are halo planes or periodic images. */
 
-/* The axis along which pencils lie side by side: consecutive threads follow x, so that rows are read
- * coalesced. */
+/* The axis across the pencils. Consecutive threads follow x, so that rows are read coalesced. */
 template <int AXIS> struct pencil_axes {
   static constexpr int ACROSS = AXIS == AXIS_X ? AXIS_Y : AXIS_X;
   static constexpr int OTHER = AXIS == AXIS_Z ? AXIS_Y : AXIS_Z;
@@ -15,7 +14,8 @@ template <int AXIS> struct pencil_axes {
 
 constexpr int PENCIL_THREADS = 256;
 
-/* Point of a tile: `along` the axis (from -HALO) and `across`, numbered so that x runs fastest. */
+/* Coordinates of point i of a tile: `along` the axis (from -HALO) and `across` it, numbered so that x runs
+ * fastest. */
 template <int AXIS, int PENCILS, int COUNT>
 __device__ __forceinline__ void pencil_point(int i, int &along, int &across) {
   along = AXIS == AXIS_X ? i % COUNT : i / PENCILS;
@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(PENCIL_THREADS)
     pencil_kernel(const __grid_constant__ coefficients c, const geometry d, const real *f, real *out) {
   using axes = pencil_axes<AXIS>;
   constexpr int COUNT = LENGTH + 2 * HALO;
-  __shared__ real
-      tile[PENCILS][COUNT + (AXIS == AXIS_X ? 0 : 1)]; /* one more: columns fall into different banks */
+  __shared__ real tile[PENCILS][COUNT + (AXIS == AXIS_X ? 0 : 1)]; /* one more column, so that columns fall
+                                                                    * into different banks */
   const kernels_planes piece =
       AXIS == AXIS_Z ? d.piece((int)blockIdx.x, LENGTH) : d.piece((int)blockIdx.z, 1);
   int origin[3];
@@ -86,8 +86,7 @@ static status pencil_launch_along(const kernels_launch *launch, axis along, cons
   }
 }
 
-/* The tile of 16 x 16 is one of loaded points: tiles overlap, and only the inner 8 along the axis are
- * computed. */
+/* The 16 x 16 tile counts loaded points: tiles overlap, and only the inner 8 along the axis are computed. */
 extern "C" status NAME(pencils)(const kernels_launch *launch, int variant, axis along, const void *f,
                                 void *out) {
   switch (variant) {

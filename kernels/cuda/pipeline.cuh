@@ -7,9 +7,10 @@
 
 /* The kernel for large launches of all operations: a block marches a tile of x and y along z. Asynchronous
  * copies bring planes into rings in shared memory. Neighbours along z stay in registers, in a window of 9
- * planes; tiles that reread keep 5 and read the planes ahead from the field's ring again. Neighbours along x
- * and y are read 4 planes late, when the window is centred on their plane. Memory delivers every input once,
- * and the sides of tiles again, which the L2 cache holds while blocks keep pace. */
+ * planes; tiles that reread keep 5 planes and read the planes ahead from the field's ring again. Neighbours
+ * along x and y are read from the ring 4 planes later, when the window is centred on their plane. Each input
+ * is read from memory once; the sides of tiles are read again from the L2 cache, as long as blocks keep
+ * pace. */
 
 __device__ __forceinline__ void copy_values(const real (&from)[VECTOR], real *to) {
 #pragma unroll
@@ -26,8 +27,9 @@ template <class Op, class Tile> struct pipeline {
   static constexpr bool X = Op::X || PRODUCTS, Y = Op::Y || PRODUCTS, SHARED = X || Y;
   static constexpr bool FLUX_TABLES = PRODUCTS && TABLES;
   static constexpr bool FLUX_LATE =
-      FLUX_TABLES && Op::Z; /* made of f's window when it is needed: one window less */
-  static constexpr bool W_LATE = COMPONENTS && Op::reads(Op::W); /* the third component at the point, too */
+      FLUX_TABLES && Op::Z; /* the flux window is computed from f's window, which saves its registers */
+  static constexpr bool W_LATE = COMPONENTS && Op::reads(Op::W); /* the third component is also read at the
+                                                                  * point */
   static constexpr bool REREADS = Tile::REREADS && Op::Z && SHARED && !TRIPLE;
   static constexpr int NEWEST = REREADS ? HALO : 2 * HALO; /* f's window holds planes up to this one */
 
@@ -43,7 +45,7 @@ template <class Op, class Tile> struct pipeline {
   static constexpr int W = V + (COMPONENTS ? v_ring::ELEMENTS : 0);
   static constexpr int POINTS = W + (COMPONENTS ? w_ring::ELEMENTS : 0);
   static constexpr int ROWS_BACK =
-      PRODUCTS ? LEAD : 0; /* planes from the newest of formula to the one computed */
+      PRODUCTS ? LEAD : 0; /* planes between the newest row of the tables and the plane computed */
   static constexpr int FORMULA = POINTS + Op::OTHERS * point_ring::ELEMENTS;
   using formula = tables<Tile, PRODUCTS, FLUX_LATE ? 2 * HALO : ROWS_BACK>;
 
@@ -56,7 +58,7 @@ template <class Op, class Tile> struct pipeline {
   u_ring u;
   v_ring v;
   w_ring w;
-  point_ring p; /* the first of Op::OTHERS */
+  point_ring p; /* the first of Op::OTHERS rings */
   formula t;
 
   __device__ __forceinline__ pipeline(const arguments &a_, const geometry &d_, const place &at_, real *shared)
@@ -77,9 +79,9 @@ template <class Op, class Tile> struct pipeline {
     return other;
   }
 
-  /* Starts the copies of an iteration. Inputs that are differenced along z come from the plane at `ahead`;
-   * the others, if `late`, from the plane at `here`, LEAD planes behind. now: 0 if there is no such
-   * iteration, which happens in predicated tiles alone. */
+  /* Starts the copies of an iteration. Inputs that are differenced along z come from the plane at `ahead`; if
+   * `late`, the others come from the plane at `here`, LEAD planes behind. now: 0 if there is no such
+   * iteration, which only predicated tiles allow. */
   __device__ __forceinline__ void copy(int early, int late_slot, ptrdiff_t ahead, ptrdiff_t here, bool now,
                                        bool late) const {
     if constexpr (FIELD && SHARED) f.copy(early, d, a.in[Op::FIELD] + ahead, now);
@@ -95,13 +97,13 @@ template <class Op, class Tile> struct pipeline {
     for (int k = 0; k < Op::OTHERS; k++) point(k).copy_own(late_slot, a.in[Op::other(k)] + here, at, late);
   }
 
-  /* The slot `planes` after another. */
+  /* The slot `planes` planes after `slot`. */
   __device__ __forceinline__ static int later(int slot, int planes) {
     return slot + planes < EARLY ? slot + planes : slot + planes - EARLY;
   }
 
-  /* The newest plane into the windows of row r; early: its slot, or that of the plane computed if the ring is
-   * read again. */
+  /* Reads the newest plane into the windows of row r. early: its slot, or the slot of the computed plane if
+   * the ring is read again. */
   __device__ __forceinline__ void window_read(int early, int late_slot, int rows, int r, lines &lf,
                                               lines &lg) const {
     if constexpr (Op::Z) f.read(SHARED ? early : late_slot, at, 0, r, lf.z[NEWEST]);
@@ -114,7 +116,7 @@ template <class Op, class Tile> struct pipeline {
     }
   }
 
-  /* All of the flux window, from that of f. */
+  /* Computes the whole flux window from that of f. */
   __device__ __forceinline__ void fluxes_late(int newest, int r, const lines &lf, lines &lg) const {
 #pragma unroll
     for (int j = 0; j < 2 * HALO + 1; j++) {
@@ -124,7 +126,7 @@ template <class Op, class Tile> struct pipeline {
     }
   }
 
-  /* Reads the neighbours along x; the points' own vector, i == HALO, is left out if it is known. */
+  /* Reads the neighbours along x. The points' own vector, i == HALO, is skipped if it is known. */
   template <class Ring>
   __device__ __forceinline__ void x_read(const Ring &from, int slot, int r, bool known,
                                          real (&x)[VECTOR + 2 * HALO]) const {
@@ -135,7 +137,7 @@ template <class Op, class Tile> struct pipeline {
     }
   }
 
-  /* Values at the points of row r, plane in the slots given. */
+  /* Reads the values at the points of row r from the given slots. */
   __device__ __forceinline__ void points_read(int early, int late_slot, int rows, int r,
                                               points &value) const {
     if constexpr (Op::TABLES_AT_POINT) t.point(rows, at, r, value.velocity);
@@ -146,15 +148,15 @@ template <class Op, class Tile> struct pipeline {
     for (int k = 0; k < Op::OTHERS; k++) point(k).read(late_slot, at, 0, r, value.input[Op::other(k)]);
   }
 
-  /* The field at the points themselves, from where its lines have it already; y: that along y. */
+  /* Copies the field at the points themselves from a line that has it; y: the line along y. */
   __device__ __forceinline__ static void own_copy(const real (&y)[VECTOR], const lines &l,
                                                   real (&to)[VECTOR]) {
 #pragma unroll
     for (int e = 0; e < VECTOR; e++) to[e] = Y ? y[e] : Op::Z ? l.z[HALO][e] : l.x[HALO + e];
   }
 
-  /* Computes the thread's rows of the plane LEAD before the newest and stores them; whole vectors, padding
-   * included. */
+  /* Computes and stores the thread's rows of the plane LEAD before the newest. Vectors are whole: padding is
+   * written, too. */
   __device__ __forceinline__ void compute(int early, int late_slot, int newest, ptrdiff_t plane,
                                           lines (&lf)[Tile::ROWS], lines (&lg)[Tile::ROWS]) const {
     constexpr int ROWS = Tile::ROWS;
@@ -210,9 +212,9 @@ template <class Op, class Tile> struct pipeline {
   }
 };
 
-/* How a launch is cut into blocks. Each of the first `cut_tiles` tiles is cut along z into `pieces` pieces of
- * at most `chunk` planes, and each piece is a block. Every other tile is one block, which computes the planes
- * of `slab`; if the launch signals its edges, it computes the slab's upper edge first. */
+/* How a launch is divided into blocks. Each of the first `cut_tiles` tiles is cut along z into `pieces`
+ * pieces of at most `chunk` planes, and each piece is a block. Every other tile is one block, which computes
+ * the planes of `slab`; if the launch signals its edges, it computes the slab's upper edge first. */
 struct cut {
   int tiles_x, tiles_y, cut_tiles, pieces, chunk;
   kernels_planes slab;
@@ -223,7 +225,7 @@ struct cut {
   int whole_tiles() const {
     return tiles_x * tiles_y - cut_tiles;
   }
-  int longest() const { /* planes of a block */
+  int longest() const { /* most planes of a block */
     return whole_tiles() > 0 ? slab.z1 - slab.z0 : chunk;
   }
 };
@@ -232,12 +234,12 @@ template <int MODULUS> __device__ __forceinline__ int next(int slot) {
   return slot + 1 == MODULUS ? 0 : slot + 1;
 }
 
-/* Offsets of the planes that a block copies, from plane to plane, up or down: `ahead`, which may be an image,
- * and `here`, `lead` planes before it. */
+/* Offsets of the planes that a block copies, as it moves up or down: `ahead`, which may be an image, and
+ * `here`, `lead` planes before it. */
 struct walk {
   ptrdiff_t stride, ahead, here;
-  int z, direction; /* z: of ahead, in memory */
-  int table_z;      /* of what tables are asked for, `behind` planes before ahead */
+  int z, direction; /* z: plane of `ahead` in memory */
+  int table_z;      /* plane of the tables, `behind` planes before `ahead` */
 
   __device__ __forceinline__ walk(const geometry &d, int first, int lead, int behind, int direction_)
       : direction(direction_) {
@@ -270,7 +272,7 @@ __device__ __forceinline__ arguments turned(const arguments &a, bool down) {
   return b;
 }
 
-/* One block computes the planes of a piece. If it `tells`, it signals `edges` after the first HALO planes. */
+/* One block computes the planes of a piece. If `tells`, it signals `edges` after the first HALO planes. */
 template <class Op, class Tile>
 __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geometry &d,
                                       const kernels_planes &piece, bool down, pacer &mine, bool paces,
@@ -278,7 +280,8 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
   using line = pipeline<Op, Tile>;
   constexpr int LEAD = line::LEAD, STAGES = Tile::STAGES, EARLY = line::EARLY, LATE = line::LATE;
   constexpr bool TABLES = line::TABLES;
-  lines lf[Tile::ROWS] = {}; /* ptxas 13.0 takes values of threads for uniform if they begin undefined */
+  lines lf[Tile::ROWS] = {}; /* initialised, because ptxas 13.0 takes undefined values that differ between
+                              * threads for uniform */
   lines lg[Tile::ROWS] = {};
   const int needed = piece.z1 - piece.z0 + 2 * LEAD;
   const int iterations = divide_up(needed, Tile::UNROLL) * Tile::UNROLL;
@@ -289,18 +292,22 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
     if (Tile::PREDICATED || n < needed)
       work.copy(early_in, late_in, planes.ahead, planes.here, n < needed, n >= 2 * LEAD);
     planes.step(d);
-    if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.table_z); /* a plane before the others */
+    if constexpr (TABLES)
+      work.t.copy(next<LATE>(late_in), planes.table_z); /* the tables run a plane ahead of
+                                                         * the fields */
     copy_commit();
     early_in = next<EARLY>(early_in);
     late_in = next<LATE>(late_in);
   }
-  int early = 0, late = 0, early_late = EARLY - LEAD; /* the plane computed lies LEAD behind the newest */
+  int early = 0, late = 0, early_late = EARLY - LEAD; /* the plane computed is LEAD planes behind the
+                                                       * newest */
   if constexpr (LEAD == 0) early_late = 0;
-  int rows = 0; /* of tables: the newest plane's */
+  int rows = 0; /* slot of the tables' newest rows */
 #pragma unroll 1
   for (int first = 0; first < iterations; first += Tile::UNROLL) {
 #pragma unroll
-    for (int k = 0; k < Tile::UNROLL; k++) { /* the windows' shifts within a turn are only new names */
+    for (int k = 0; k < Tile::UNROLL; k++) { /* unrolled, the shifts of the windows are only a renaming of
+                                              * registers */
       const int n = first + k;
       if (paces) mine.plane_begin();
       copy_wait<STAGES - 1>();
@@ -329,7 +336,7 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
       late_in = next<LATE>(late_in);
     }
   }
-  if constexpr (TABLES) copy_wait<0>(); /* entries of planes beyond the piece */
+  if constexpr (TABLES) copy_wait<0>(); /* for entries of planes beyond the piece */
 }
 
 template <class Op, class Tile>
@@ -351,7 +358,7 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   const int index = whole ? 0 : ticket / c.cut_tiles;
   const int tile = whole ? ticket - c.cut_blocks() + c.cut_tiles : ticket % c.cut_tiles;
   const bool early = Op::EDGES && edges.blocks > 0 && index < 2;
-  const bool down = early && index == 1; /* the upper end comes first, too */
+  const bool down = early && index == 1; /* the upper end is computed first, too */
   const place at = place_make<Tile>(d, tile % c.tiles_x, tile / c.tiles_x);
   const arguments b = turned(a, down);
   const pipeline<Op, Tile> work(b, d, at, reinterpret_cast<real *>(block_memory()));

@@ -2,7 +2,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-/* NVTX loads a profiler where one is attached; otherwise both calls return at once. */
+/* NVTX loads a profiler if one is attached; otherwise both calls return at once. */
 
 void context_range_push(const char *name) {
   (void)nvtxRangePushA(name);

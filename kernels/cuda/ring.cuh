@@ -4,7 +4,7 @@
 #include "device.cuh"
 
 /* Rings of planes in shared memory: asynchronous copies fill the slots of coming planes while earlier planes
- * are computed. Part of pipeline.cuh; a drawing is in docs/explanation/gpu-stage.md. */
+ * are computed. Part of pipeline.cuh; docs/explanation/gpu-stage.md has a diagram. */
 
 /* The members of a tile_shape that a kernel is compiled for. */
 template <int WIDTH_, int ROWS_, int THREADS_, int STAGES_, int UNROLL_, bool PREDICATED_, bool REREADS_>
@@ -21,7 +21,7 @@ struct place {
   int x0, y0, column, row;
   unsigned bytes; /* from the start of the field's plane to the thread's first vector */
   unsigned pitch; /* bytes from row to row */
-  int rows;       /* that the thread stores; 0 if its column lies beyond the padding of rows */
+  int rows;       /* rows that the thread stores; 0 if its column is beyond the padding of rows */
 };
 
 template <class Tile> __device__ __forceinline__ place place_make(const geometry &d, int tile_x, int tile_y) {
@@ -68,9 +68,9 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
   static constexpr int COPIES = (HEIGHT + STEP - 1) / STEP;
 
   real *first;           /* of plane 0 */
-  unsigned from[COPIES]; /* byte offsets of this thread's vectors in the field's plane; NONE: none */
-  int to;                /* element offset of the first vector in the ring's plane */
-  unsigned side_from;    /* the same for this thread's vector of the sides */
+  unsigned from[COPIES]; /* byte offsets of this thread's vectors in the field's plane; NONE: no vector */
+  int to;                /* element offset of its first vector in the ring's plane */
+  unsigned side_from;    /* byte offset of this thread's vector in the sides */
   int side_to;
   int images; /* pairs of copy_images */
 
@@ -91,7 +91,7 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     return ((unsigned)y * (unsigned)d.ldx + (unsigned)x) * (unsigned)sizeof(real);
   }
 
-  /* The field's column where the vector for column x begins, x possibly a periodic image; -1 if copy_images
+  /* The field's column at which the vector for column x begins; x may be a periodic image. -1 if copy_images
    * brings its elements one by one or none is needed. Without X a vector may include padding. */
   __device__ __forceinline__ static int field_column(const geometry &d, int x) {
     if constexpr (!X) return x < d.nx ? x : -1;
@@ -132,9 +132,9 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     return first + index * PLANE;
   }
 
-  /* Where nx is not a multiple of VECTOR, whole vectors do not cover all columns. Left over are the end of
-   * each row and, in the tile's own rows, the periodic images beside the tile. Their places are computed once
-   * and kept in shared memory as pairs: byte offset in the field's plane, element in the ring's plane. */
+  /* If nx is not a multiple of VECTOR, whole vectors leave out the end of each row and, in the tile's own
+   * rows, the periodic images beside the tile. The places of these elements are computed once and kept in
+   * shared memory as pairs: byte offset in the field's plane, element in the ring's plane. */
   __device__ __forceinline__ void open_images(const geometry &d, const place &at) {
     images = 0;
     if (!X || d.nx % VECTOR == 0) return;
@@ -153,7 +153,7 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     }
   }
 
-  /* Each thread copies for the pairs that it has computed itself, so no barrier is needed. */
+  /* Each thread copies the pairs that it has computed itself, so no barrier is needed. */
   __device__ __forceinline__ void copy_images(real *to, const real *plane, bool wanted) const {
     if constexpr (Tile::PREDICATED) {
 #pragma unroll
@@ -177,8 +177,8 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     return (k + 1) * STEP <= HEIGHT || (int)threadIdx.x / Tile::COLUMNS + k * STEP < HEIGHT;
   }
 
-  /* Starts copying a plane of the field into slot `index`; the threads of the block share the work. Only with
-   * predicated tiles may `wanted` be false, here and below. */
+  /* Starts copying a plane of the field into slot `index`; the threads of the block share the work. Here and
+   * below, `wanted` may be false only with predicated tiles. */
   __device__ __forceinline__ void copy(int index, const geometry &d, const real *plane, bool wanted) const {
     real *start = slot(index) + to;
     if constexpr (Tile::PREDICATED) {
@@ -204,8 +204,8 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     }
   }
 
-  /* The same for a ring without sides. A thread copies the vectors that it alone reads: no barrier is needed.
-   */
+  /* The same for a ring without sides. A thread copies the vectors that only it reads, so no barrier is
+   * needed. */
   __device__ __forceinline__ void copy_own(int index, const real *plane, const place &at, bool wanted) const {
     static_assert(!X && !Y, "sides are shared");
     real *to = slot(index) + at.row * PITCH + at.column * VECTOR;
@@ -219,7 +219,7 @@ template <class Tile, bool X, bool Y, int DEPTH_> struct ring {
     }
   }
 
-  /* Reads the vector that lies `column` vectors and `row` rows from the thread's first one. */
+  /* Reads the vector `column` vectors and `row` rows from the thread's first one. */
   __device__ __forceinline__ void read(int index, const place &at, int column, int row,
                                        real (&to)[VECTOR]) const {
     vector_load(slot(index) + (at.row + SIDE_Y + row) * PITCH + SIDE_X + (at.column + column) * VECTOR, to);

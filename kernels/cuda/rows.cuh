@@ -26,15 +26,16 @@ __device__ __forceinline__ void neighbours_gather(const real (&own)[VECTOR], con
   }
 }
 
-/* The place in memory of a vector of the periodic row. It begins at column `first`; or, if it `joins`, it is
- * made of two vectors of memory: it starts `shift` elements into the first and continues with the second.
- * Where the end of a row meets its beginning, the leading `keep` elements of the first stay in place. */
+/* Where a vector of a periodic row lies in memory. It begins at column `first`. If it `joins`, two vectors of
+ * memory make it: it starts `shift` elements into the first and continues with the second. At the end of a
+ * row, where its beginning follows, the leading `keep` elements of the first stay in place. */
 struct row_place {
   int first, second, shift, keep;
   bool joins;
 };
 
-/* x: a multiple of VECTOR. From HALO columns beyond the row on nothing is needed: any place will do. */
+/* Finds the vector at x, a multiple of VECTOR. Vectors HALO or more columns beyond the row are not needed:
+ * they get any valid place. */
 __device__ __forceinline__ row_place row_find(int x, int nx) {
   const int rest = nx % VECTOR, whole = nx - rest, past = min(x - whole, HALO);
   if (x < 0) return {whole + x, whole + x + VECTOR, rest, 0, rest > 0};
@@ -72,9 +73,9 @@ __device__ __forceinline__ void rows_join(const row_place &at, const real *f, in
   for (int r = 0; r < ROWS; r++) vectors_join(at, next[r], to[r]);
 }
 
-/* blockDim is (32, ROWS_WARPS). blockIdx.x counts parts of rows, blockIdx.y ranges of planes. The groups of
- * ROWS rows of a range have consecutive numbers, and each lies in one plane: if ROWS does not divide ny, the
- * last group of a plane repeats rows of the group before it. With a branch for missing rows instead, the
+/* blockDim is (32, ROWS_WARPS). blockIdx.x is the part of a row, blockIdx.y the range of planes. The groups
+ * of ROWS rows of a range have consecutive numbers, and each lies in one plane: if ROWS does not divide ny,
+ * the last group of a plane repeats rows of the group before it. A branch for missing rows was worse: the
  * compiler made a warp wait for some loads before it issued the others. */
 template <class Op, int ROWS, int BLOCKS>
 __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
   constexpr int SIDES = HALO / VECTOR;
   const kernels_planes range = d.range[blockIdx.y];
   const unsigned parts = (unsigned)divide_up(d.nx, 32 * VECTOR);
-  const unsigned groups = (unsigned)divide_up(d.ny, ROWS); /* of a plane */
+  const unsigned groups = (unsigned)divide_up(d.ny, ROWS); /* per plane */
   const unsigned group = blockIdx.x / parts * ROWS_WARPS + threadIdx.y;
   const int z = range.z0 + (int)(group / groups);
   const int y = min((int)(group % groups) * ROWS, d.ny - ROWS);
@@ -115,8 +116,8 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
   }
 }
 
-/* The rows per warp and blocks per multiprocessor are those that measured fastest
- * (docs/explanation/performance.md, "Whole rows for d/dx"). */
+/* The rows per warp and blocks per multiprocessor that measured fastest (docs/explanation/performance.md,
+ * "Whole rows for d/dx"). */
 template <class Op>
 static status rows_launch(const kernels_launch *launch, const arguments &a, const char *name) {
   constexpr int ROWS = by_precision_value(2, 4), BLOCKS = by_precision_value(6, 4);

@@ -1,6 +1,6 @@
 #include "device.cuh"
 
-/* Streaming loops: the ceiling that operations are judged by. */
+/* Streaming loops, which give the ceiling of operations. */
 
 constexpr int STREAM_THREADS = 256;
 

@@ -1,8 +1,8 @@
 #include "device.cuh"
 
-/* Sums and extrema of planes, in the order of kernels.h: a block owns a plane, warp w of it the rows y with
- * y mod 32 = w, lane l of a warp the points x with x mod 32 = l. So the sums of rows y mod 32 gather where
- * the order wants them, nothing needs memory, and the result goes straight into the pinned buffer. */
+/* Sums and extrema of planes, in the order of kernels.h. A block owns a plane, its warp w the rows y with y
+ * mod 32 = w, lane l of a warp the points x with x mod 32 = l. So the order of summation needs no memory:
+ * each lane has its partial sum, and the result is written directly to the pinned buffer. */
 
 constexpr int LANES = 32;
 constexpr unsigned ALL_LANES = 0xffffffffU;
@@ -42,7 +42,7 @@ __device__ __forceinline__ void tally_weigh(tally &a, double weight) {
   a.error_squares *= weight;
 }
 
-/* Pairwise over the warp's lanes; the result is lane 0's. */
+/* Reduces pairwise over the warp's lanes; lane 0 has the result. */
 __device__ __forceinline__ void tally_reduce(tally &t) {
 #pragma unroll
   for (int o = LANES / 2; o > 0; o /= 2) {
@@ -82,7 +82,7 @@ __device__ __forceinline__ tally row_tally(const real *f, const real *reference,
   return t;
 }
 
-/* blockDim (32, 32); one block a plane, from number `first` of the launch's planes on. */
+/* blockDim (32, 32). One block per plane, from number `first` of the launch's planes on. */
 template <bool REFERENCE, bool WEIGHTED>
 __global__ void __launch_bounds__(LANES *LANES)
     sums_kernel(const geometry d, const int first, const real *f, const real *reference,

@@ -4,30 +4,32 @@
 #include "operations.cuh"
 #include "ring.cuh"
 
-/* The velocity of tables in a block that marches along z; part of pipeline.cuh. Shared memory holds what each
- * row of a plane brings to it (table_pair). Rows are filled one plane ahead of the newest plane, from the
- * plane's entries, which asynchronous copies bring another plane earlier, so that no thread waits for either.
+/* The velocity from tables, in a block that marches along z; part of pipeline.cuh. Shared memory holds a
+ * table_pair for each row of a plane. The rows' pairs are computed one plane ahead of the newest plane; the
+ * plane's table entries are copied asynchronously one plane earlier still, so that no thread waits for
+ * either.
  *
- * SIDES: rows and columns on HALO more points on both sides, for fluxes. BACK: the rows of that many planes
- * before the newest are kept; with 0, rows have as many slots as entries, and one count serves both. */
+ * SIDES: with HALO more rows and columns on both sides, for fluxes. BACK: number of planes before the newest
+ * whose rows are kept. With 0, rows have as many slots as entries, and one counter serves both. */
 template <class Tile, bool SIDES, int BACK> struct tables {
   static constexpr int SIDE = SIDES ? HALO : 0;
-  static constexpr int PLANE = (Tile::HEIGHT + 2 * SIDE) * KERNELS_TABLE; /* pairs of a plane's rows */
-  static constexpr int FILLS = divide_up(PLANE, Tile::THREADS);           /* elements of them for a thread */
+  static constexpr int PLANE = (Tile::HEIGHT + 2 * SIDE) * KERNELS_TABLE; /* numbers in a plane's pairs */
+  static constexpr int FILLS = divide_up(PLANE, Tile::THREADS);           /* of which a thread computes this
+                                                                           * many */
   static constexpr int COLUMNS = SIDES ? Tile::WIDTH + 2 * HALO : 0;
   static constexpr int ENTRIES = Tile::STAGES + 1, DEPTH = BACK == 0 ? ENTRIES : BACK + 2;
   static constexpr int ELEMENTS = DEPTH * PLANE + ENTRIES * KERNELS_TABLE + COLUMNS;
   static_assert(Tile::THREADS % KERNELS_TABLE == 0, "a thread fills the same place of each row");
 
-  real *rows;    /* ring of pairs: component by component, product and sum */
-  real *entries; /* ring of the planes' entries */
-  real *columns; /* of component 0 along x, from column -HALO of the tile */
+  real *rows;    /* ring of pairs, by component: product and sum */
+  real *entries; /* ring of the planes' table entries */
+  real *columns; /* component 0 along x, from column -HALO of the tile */
   const real *along_z;
   int nz;
-  real own[3][VECTOR] = {}; /* along x: this thread's columns */
-  real y[FILLS];            /* along y: for the elements that this thread fills */
+  real own[3][VECTOR] = {}; /* tables along x at this thread's columns */
+  real y[FILLS];            /* tables along y for the numbers that this thread computes */
 
-  /* Where a table has what belongs to place k of a row. */
+  /* The index in a table's entry of the k-th number of a row: Y_0, A_0, Y_1, A_1, ... */
   __device__ __forceinline__ static int source_of(int k) {
     return k / 2 + k % 2 * 3;
   }
@@ -53,7 +55,7 @@ template <class Tile, bool SIDES, int BACK> struct tables {
       columns[c] = a.table[0][min(at.x0 - HALO + c, d.ldx + KERNELS_TABLE_SIDE - 1)];
   }
 
-  /* Any where there is no such plane. */
+  /* The entry of plane z; any entry if there is no such plane. */
   __device__ __forceinline__ const real *entry_of(int z) const {
     return along_z + max(-HALO, min(z, nz + HALO - 1)) * KERNELS_TABLE;
   }
@@ -75,12 +77,12 @@ template <class Tile, bool SIDES, int BACK> struct tables {
     }
   }
 
-  /* The rows of a plane whose entry has arrived. */
+  /* Computes the rows of a plane whose entry has arrived. */
   __device__ __forceinline__ void fill(int slot, int entry) const {
     fill_from(slot, entries + entry * KERNELS_TABLE);
   }
 
-  /* The same of a piece's first plane, which nothing came before. */
+  /* The same for the first plane of a piece, before which nothing was copied. */
   __device__ __forceinline__ void fill_first(int z) const {
     fill_from(0, entry_of(z));
   }
@@ -101,7 +103,7 @@ template <class Tile, bool SIDES, int BACK> struct tables {
     table_line(own[component], pair(slot, component, at, row), to);
   }
 
-  /* All three on it, from as few loads as there can be. */
+  /* All three components on that vector, with as few loads as possible. */
   __device__ __forceinline__ void point(int slot, const place &at, int row, real (&to)[3][VECTOR]) const {
     const real *p = rows + slot * PLANE + (at.row + SIDE + row) * KERNELS_TABLE;
     real pairs[KERNELS_TABLE];
@@ -111,7 +113,7 @@ template <class Tile, bool SIDES, int BACK> struct tables {
     for (int k = 0; k < 3; k++) table_line(own[k], {pairs[2 * k], pairs[2 * k + 1]}, to[k]);
   }
 
-  /* The columns around the thread's, of component 0. */
+  /* Component 0 along x at the columns around the thread's. */
   __device__ __forceinline__ void columns_read(const place &at, real (&to)[VECTOR + 2 * HALO]) const {
     vectors_load(columns + at.column * VECTOR, to);
   }

@@ -3,9 +3,9 @@
 
 #include "operations.cuh"
 
-/* The tiles with which the pipeline runs each operation: those that were fastest on compute capability 9.0
- * (docs/explanation/performance.md, "The choice of tiles"). Operations that were not measured take the tiles
- * of the gradient, or, if they difference a triple, those of the divergence. */
+/* The tiles with which the pipeline runs each operation: those that measured fastest on compute capability
+ * 9.0 (docs/explanation/performance.md, "The choice of tiles"). Operations that were not measured take the
+ * tiles of the gradient, or, if they difference a triple, those of the divergence. */
 
 /* A block's tile has `width` columns, and each of its threads owns one vector in each of `rows` consecutive
  * rows. `stages` planes are being copied at a time; the loop over planes is unrolled by `unroll`. Every
@@ -14,29 +14,31 @@
 struct tile_shape {
   int width, rows, threads, stages, pace;
   int unroll = 1, pace_waves = 0; /* 0: as `pace` */
-  bool predicated = false;        /* threads with nothing to copy or store skip by predicates, not branches */
+  bool predicated = false;        /* threads without work skip copies and stores by predicates, not by
+                                   * branches */
   bool rereads = false; /* planes ahead along z are read from the ring again, not kept in registers */
 };
 
-/* The shapes of an operation, and when each is used. One without a width stands for `usual`. A device whose
- * shared memory is too small for the others takes `small`, or the kernel without shared memory. */
+/* The shapes of an operation, and when each is used. A shape without a width stands for `usual`. On a device
+ * with too little shared memory for the others, `small` is used, or the kernel without shared memory. */
 struct tile_choice {
   tile_shape usual;
-  tile_shape thin = {};  /* for slabs of up to `thin_planes`, where cutting along z would cost more */
+  tile_shape thin = {};  /* for slabs of at most `thin_planes` planes, where cutting along z costs more */
   tile_shape odd = {};   /* for rows that are not whole vectors, in slabs that are not thin */
-  tile_shape small = {}; /* where large tiles leave multiprocessors idle: its tile_cost is at most
-                          * `small_cost` of that of `usual` */
+  tile_shape small = {}; /* used where large tiles leave multiprocessors idle: if its tile_cost is at most
+                          * `small_cost` times that of `usual` */
   int thin_planes = 64;
   double small_cost = 0.65;
-  int unpaced_planes = 32;        /* blocks of no more planes end before they drift apart: they do not wait */
-  bool paced_thin = false;        /* blocks of more planes wait for one another in thin slabs, too */
-  size_t bytes = (size_t)3 << 20; /* smaller launches take the kernel without shared memory */
-  size_t pencil_points = 0;       /* launches of no more points take short pencils (pencil.cu) */
+  int unpaced_planes = 32;        /* blocks with at most this many planes do not wait for one another: they
+                                   * end before they drift apart */
+  bool paced_thin = false;        /* longer blocks wait for one another in thin slabs, too */
+  size_t bytes = (size_t)3 << 20; /* smaller launches use the kernel without shared memory */
+  size_t pencil_points = 0;       /* launches of at most so many points use short pencils (pencil.cu) */
 };
 
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
 
-/* Shapes of several operations, with their number of rows. */
+/* Shapes used by several operations; the number in a name is that of rows. */
 constexpr tile_shape WIDE_4 = {.width = WIDE, .rows = 4, .threads = 256, .stages = 2, .pace = 3, .unroll = 3};
 constexpr tile_shape WIDE_2 = {.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 3, .unroll = 3};
 constexpr tile_shape LONG_4 = {
@@ -101,8 +103,8 @@ constexpr tile_choice laplacian_tiles() {
   return c;
 }
 
-/* Stages whose velocity is uniform, or of tables in the advective form. Predicates were tried in some stages
- * of every kind: they win in middle ones, and lose in first and last ones. */
+/* Stages whose velocity is uniform, or from tables in the advective form. Predicates were tried in some
+ * stages of each kind: they gain in middle stages, and lose in first and last ones. */
 constexpr tile_choice stage_lean_tiles(unsigned options) {
   const bool tables = (options & STAGE_VELOCITY) == STAGE_FORMULA, diffusion = options & STAGE_DIFFUSION;
   const bool first = !(options & STAGE_BASE), last = options & STAGE_EXTRAS, middle = !first && !last;
@@ -137,8 +139,8 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
   return c;
 }
 
-/* Fluxes of tables are bound by arithmetic: two small blocks run on a multiprocessor, which do not wait for
- * each other (one with extras in double precision). */
+/* Fluxes with tables are bound by arithmetic. Two small blocks per multiprocessor, which do not wait for each
+ * other, are fastest (one with extras in double precision). */
 constexpr tile_choice stage_flux_tables_tiles(unsigned options) {
   if (options & (STAGE_GRADIENT | STAGE_DIFFUSION))
     return {{.width = NARROW, .rows = 2, .threads = 128, .stages = 3, .pace = 6}};
@@ -171,8 +173,8 @@ constexpr tile_choice stage_central_tiles(unsigned options) {
   return options & STAGE_FLUX ? stage_flux_tables_tiles(options) : stage_lean_tiles(options);
 }
 
-/* With dissipation there is twice the arithmetic: loops that are unrolled as far as those of the central
- * stages leave the instruction cache, and as many rows spill registers. */
+/* With dissipation there is twice the arithmetic: loops unrolled as far as in central stages exceed the
+ * instruction cache, and with as many rows registers spill. */
 constexpr tile_choice stage_tiles(unsigned options) {
   tile_choice c = stage_central_tiles(options);
   if (!(options & STAGE_UPWIND)) return c;
@@ -184,7 +186,7 @@ constexpr tile_choice stage_tiles(unsigned options) {
   return c;
 }
 
-/* The table. */
+/* The shapes of each operation. */
 template <class Op> constexpr tile_choice tiles_of() {
   switch (Op::KIND) {
   case OPERATION_derivative:
