@@ -3,15 +3,18 @@
 import os
 import pathlib
 import signal
+import time
 
 import pytest
 
 import harness
 
 STEPS = 20000
-EARLY, LATE = 4000, 19000  # steps between which nothing may grow
-GROWTH = 256  # KiB that a rank may take more: 17 bytes a step; buffers of the libraries settle
-DEVICE_GROWTH = 2  # MiB that a GPU may have less, what it gives out at a time: less than 3 fields in 300 states
+EARLY, LATE = 4000, 16000  # steps between which nothing may grow
+LOOKS = 5
+FILES = 4  # that a rank may have open more, with 240 states and 12 kept ones written between
+GROWTH = 256  # KiB that a rank may take more: 22 bytes a step; buffers of the libraries settle
+DEVICE_GROWTH = 2  # MiB that a GPU may have less, what it gives out at a time: less than 3 fields in 240 states
 RANKS = (2,)
 LONGEST = 300  # seconds
 LONG = (
@@ -37,7 +40,7 @@ def usage(process):
     return resident, len(list(pathlib.Path(f"/proc/{process}/fd").iterdir()))
 
 
-def look(run):
+def stand_still(run):
     """Usage of each rank and device memory, while the ranks stand still."""
     ranks = run.ranks()
     for rank in ranks:
@@ -46,6 +49,17 @@ def look(run):
     for rank in ranks:
         os.kill(rank, signal.SIGCONT)
     return seen
+
+
+def look(run):
+    """Usage of each rank and device memory. Of open files the fewest in several looks: a state, its index and the
+    directory are open while they are written or verified, what is never closed is open in every look."""
+    looks = []
+    for _ in range(LOOKS):
+        looks.append(stand_still(run))
+        time.sleep(0.004)
+    usages, device = looks[0]
+    return {rank: (usages[rank][0], min(seen[rank][1] for seen, _ in looks)) for rank in usages}, device
 
 
 @pytest.mark.parametrize("ranks", RANKS)
@@ -69,5 +83,4 @@ def test_nothing_grows(tmp_path, figures, ranks):
         figures[f"MiB of device memory that a GPU had less {of}"] = max(taken)
         assert max(taken) <= DEVICE_GROWTH, seen
     assert grown <= GROWTH, seen
-    # A state may be open at the moment of looking, by one rank once to write and once to verify.
-    assert all(abs(late[rank][1] - early[rank][1]) <= 2 for rank in late), seen
+    assert all(late[rank][1] - early[rank][1] <= FILES for rank in late), seen
