@@ -20,7 +20,7 @@ int field_piece_planes(size_t plane_bytes, int64_t planes) {
   return (int)(most < 1 ? 1 : most < planes ? most : planes);
 }
 
-/* Planes of which `staging` takes a value of each row. */
+/* Number of planes of which `staging` holds one value per row. */
 static int gather_planes(const kernels_shape *shape, int chunk) {
   const int64_t most = (int64_t)chunk * (int64_t)shape->plane / shape->ny;
   return most < shape->nz ? (int)most : shape->nz;
@@ -66,7 +66,7 @@ void field_destroy(field *field) {
   field->data = NULL;
 }
 
-/* Moves `count` planes from local plane z on between the field and the staging buffer, and waits. */
+/* Copies `count` planes from local plane z on between the field and the staging buffer, and waits. */
 static status staging_copy(const field *field, int z, int count, int to_host) {
   const size_t bytes = (size_t)count * field_plane_bytes(field);
   void *device = field_plane(field, z);
@@ -75,7 +75,7 @@ static status staging_copy(const field *field, int z, int count, int to_host) {
   return field->backend->queue_wait(field->context, QUEUE_MAIN);
 }
 
-/* Row i of planes in staging memory. [out] *pitch: bytes from there to the next one. */
+/* Address of row i of the planes in staging memory. [out] *pitch: bytes to the next row. */
 static char *staging_row(const kernels_shape *shape, void *staging, int64_t i, size_t *pitch) {
   const size_t row = (size_t)shape->ldx * kernels_element_size(shape->precision);
   const size_t at = (size_t)(i % shape->ny) * row;
@@ -93,8 +93,8 @@ static void round_row(const kernels_shape *shape, const double *row, char *out, 
   memset(out + (size_t)shape->nx * size, 0, pitch - (size_t)shape->nx * size);
 }
 
-/* Rows of `count` planes from local plane z on, into the staging buffer; shared out among threads. Returns 0
- * if a thread had no memory for its row. */
+/* Computes the rows of `count` planes from local plane z on into the staging buffer, by several threads.
+ * Returns 0 if a thread had no memory for its row. */
 static int fill_staging(const field *field, int z, int count, int64_t z0, int64_t nz_global,
                         field_row function, const void *user) {
   const kernels_shape *shape = &field->shape;
@@ -184,14 +184,14 @@ status field_value(const field *field, int x, int y, int z, double *value) {
   return STATUS_OK;
 }
 
-/* Copies pieces from the field to the staging buffer, side by side, and waits. */
+/* Copies strided pieces of the field to consecutive memory in the staging buffer, and waits. */
 static status stage_pieces(const field *field, const char *from, size_t pitch, size_t bytes, size_t count) {
   const kernels_pieces pieces = {field->staging, bytes, from, pitch, bytes, count};
   CHECK(field->backend->memory_copy_pieces(field->context, QUEUE_MAIN, &pieces));
   return field->backend->queue_wait(field->context, QUEUE_MAIN);
 }
 
-/* Normal to y: a row of each plane. */
+/* The cut normal to y: a row of each plane. */
 static status load_rows(const field *field, int at, char *host) {
   const kernels_shape *shape = &field->shape;
   const size_t size = kernels_element_size(shape->precision);
@@ -206,8 +206,8 @@ static status load_rows(const field *field, int at, char *host) {
   return STATUS_OK;
 }
 
-/* Normal to x: a value of each row. A device puts them side by side first: a copy between its memory and the
- * host's takes a transfer for each piece, however short. */
+/* The cut normal to x: a value of each row. A device gathers the values in its own memory first, because a
+ * copy to the host needs a transfer per piece, however short. */
 static status load_columns(const field *field, int at, char *host) {
   const kernels_shape *shape = &field->shape;
   const size_t size = kernels_element_size(shape->precision);
@@ -236,7 +236,7 @@ status field_load_cut(const field *field, axis along, int at, void *host) {
   return along == AXIS_Y ? load_rows(field, at, host) : load_columns(field, at, host);
 }
 
-/* Every stride-th value of a row, as another precision. */
+/* Every stride-th value of a row, converted to another precision. */
 static void thin_row(const void *row, precision from, int64_t count, int64_t stride, precision to,
                      void *out) {
   for (int64_t k = 0; k < count; k++) {

@@ -3,10 +3,10 @@
 
 #include "domain/grid.h"
 
-/* What staging of fields, and of their states, takes at most, or a plane: enough for copies at full speed,
- * little beside the fields. */
+/* Most bytes of a staging buffer for fields or their states, unless one plane is larger: enough for copies at
+ * full speed, and small compared with the fields. */
 enum { FIELD_PIECE_BYTES = 32 << 20 };
-/* Planes of such a piece, of the `planes` that there are: one at least. */
+/* Number of the `planes` that a staging buffer holds; at least one. */
 int field_piece_planes(size_t plane_bytes, int64_t planes);
 
 /* One array with halo planes in a backend's memory. Index formula and padding: kernels.h. */
@@ -17,27 +17,27 @@ typedef struct field {
   void *data;      /* MEMORY_DEVICE; owned */
   void *staging;   /* MEMORY_STAGING, `chunk` planes; shared between fields, not owned */
   int chunk;       /* planes that `staging` holds */
-  void *gather;    /* of the space, as `staging` */
-  unsigned number; /* of this process's fields: two that lie in one place in turn are told apart by it */
+  void *gather;    /* the space's gather buffer; not owned */
+  unsigned number; /* unique in this process: tells apart two fields that lie at the same address one after
+                    * the other */
 } field;
 
-/* Where fields are made: a backend's device, the slab's shape, and one staging buffer for all of them. */
+/* Allocates fields: a backend's device, the slab's shape, and one staging buffer for all fields. */
 typedef struct field_space {
   const kernels *backend;
   kernels_context *context;
   kernels_shape shape;
   void *staging;
   int chunk;
-  void *gather; /* MEMORY_DEVICE, field_gather_bytes: where values at a row's distance are put side by side
-                 * before they are copied to the host; NULL where the host reads the fields itself */
+  void *gather; /* MEMORY_DEVICE, field_gather_bytes: strided values are gathered here before they are copied
+                 * to the host; NULL if the host reads fields directly */
 } field_space;
 
-/* Bytes of `gather`: a value of each row, of as many planes as `staging` takes then. */
+/* Bytes of `gather`: one value per row, for as many planes as `staging` then takes. */
 size_t field_gather_bytes(const kernels_shape *shape);
 
 /* Opens a space: allocates the staging buffer (a few planes) and `gather`. Not collective. STATUS_MEMORY,
- * STATUS_DEVICE; field_space_close is due all the same.
- */
+ * STATUS_DEVICE; call field_space_close even after an error. */
 status field_space_open(const kernels *backend, kernels_context *context, kernels_shape shape,
                         field_space *space);
 void field_space_close(field_space *space);
@@ -46,25 +46,25 @@ void field_space_close(field_space *space);
 status field_create(const field_space *space, field *field);
 void field_destroy(field *field);
 
-/* Of all that follow: not collective; STATUS_DEVICE, field_fill STATUS_MEMORY, too. */
+/* ---- For all functions below: not collective; STATUS_DEVICE, field_fill also STATUS_MEMORY ---- */
 
-/* Values of one row in double: row[x] for x = 0 .. nx-1 at global row y and global plane z. Called from
+/* Computes one row in double: row[x] for x = 0 .. nx-1 at global row y and global plane z. Called from
  * several threads at once. */
 typedef void (*field_row)(const void *user, int64_t z, int64_t y, double *row);
 
 /* Sets owned planes from a function of the global index, rounded to the field's precision. z0: global index
- * of the first owned plane. Halo planes are not touched (invalid afterwards); with `halos` non-zero they are
- * set from the periodic images instead (nz_global planes in all) and valid. Waits until done. */
+ * of the first owned plane. Without `halos` the halo planes are invalid afterwards; with `halos` they are set
+ * from the periodic images (nz_global planes in all) and valid. Waits until done. */
 status field_fill(field *field, int64_t z0, int64_t nz_global, int halos, field_row function,
                   const void *user);
 
-/* Copies planes z .. z+count-1 (local, halo planes too) to or from host memory shaped [count][ny][nx],
- * packed: no padding. Padding of the field is zeroed by field_store. Any count; through the staging buffer in
+/* Copies planes z .. z+count-1 (local, halo planes too) to or from host memory shaped [count][ny][nx], packed
+ * without padding. field_store sets the field's padding to zero. Any count; uses the staging buffer in
  * pieces, on queue MAIN; waits. */
 status field_load(const field *field, int z, int count, void *host);
 status field_store(field *field, int z, int count, const void *host);
 
-/* [out] value: of the owned point (x, y, z), z local; nothing else is copied. On queue MAIN; waits. */
+/* [out] value: the value of the owned point (x, y, z), z local; copies nothing else. On queue MAIN; waits. */
 status field_value(const field *field, int x, int y, int z, double *value);
 
 /* Copies the owned points of the plane normal to `along` at index `at` (local in z) to host memory, packed:
@@ -77,10 +77,10 @@ status field_load_cut(const field *field, axis along, int at, void *host);
 status field_load_points(const field *field, int z, const int64_t first[2], const int64_t count[2],
                          int64_t stride, precision precision, void *host);
 
-/* Copies the owned planes as they lie in memory, padding too, to nz field_plane_bytes of staging memory; on
- * queue MAIN; waits. */
+/* Copies the owned planes with their padding to nz * field_plane_bytes of staging memory. On queue MAIN;
+ * waits. */
 status field_copy(const field *field, void *staging);
-/* Packs `count` planes from plane z of such a copy, as field_load does. No device. */
+/* Packs `count` planes from plane z of such a copy, as field_load does. Uses no device. */
 void field_pack(const kernels_shape *shape, const void *copy, int z, int count, void *host);
 
 /* Address of plane z (local, -KERNELS_HALO .. nz + KERNELS_HALO - 1), and bytes of a plane with padding. */

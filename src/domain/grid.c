@@ -14,7 +14,7 @@ int64_t grid_most_ranks(int64_t nz) {
   return nz / KERNELS_HALO;
 }
 
-/* The slab, and the same ends and weights along every axis. */
+/* Computes the slab; all axes get the same ends and weights. */
 static status cut(const int64_t n[3], int ranks, int rank, grid *grid) {
   const int64_t smallest = n[2] / ranks;
   if (n[0] > KERNELS_MOST_POINTS || n[1] > KERNELS_MOST_POINTS || smallest >= KERNELS_MOST_POINTS) {
@@ -68,7 +68,7 @@ kernels_shape grid_shape(const grid *grid, precision precision, int host_memory)
   return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, whole, precision, host_memory);
 }
 
-/* The last slab is the smallest. */
+/* Only the last slab needs a check: it is the smallest. */
 static status check_slabs(const grid *grid, const closure *closure) {
   const int64_t planes = grid->n[2] - grid_slab_start(grid->n[2], grid->ranks, grid->ranks - 1);
   const int least = closure_least_planes(closure, KERNELS_HALO);

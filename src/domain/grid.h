@@ -5,19 +5,19 @@
 
 #include "kernels.h"
 
-/* What an end of an axis is. An axis is periodic as a whole, or has two ends. */
+/* The kind of an axis's end. An axis is periodic as a whole, or has two ends. */
 typedef enum grid_end { GRID_PERIODIC, GRID_BOUNDED } grid_end;
 enum { GRID_LOW, GRID_HIGH, GRID_ENDS };
 
-/* Points beside an end whose quadrature weights may differ from 1: as many as the closures of order 8 change.
- */
+/* Number of points beside an end whose quadrature weights may differ from 1, as in the closures of order
+ * 8. */
 enum { GRID_CLOSURE = CLOSURE_ROWS };
 
-/* The global grid and this rank's slab of it. Pure arithmetic: no MPI, nothing allocated, never changes once
- * it is made. Point i of an axis of length l lies at i h, where
+/* The global grid and this rank's slab of it. Pure arithmetic: no MPI, no allocation, constant once made.
+ * Point i of an axis of length l lies at i h, where
  *
- *     h = l/n         periodic: n distinct points
- *     h = l/(n - 1)   with ends: points on both of them
+ *   h = l/n         periodic: n distinct points
+ *   h = l/(n - 1)   with ends: points on both of them
  *
  * An integral along an axis is h times the sum of weight times value (grid_weight). */
 typedef struct grid {
@@ -26,7 +26,7 @@ typedef struct grid {
   double h[3];                                /* spacings */
   grid_end ends[3][GRID_ENDS];                /* of each axis, low and high */
   double weights[3][GRID_ENDS][GRID_CLOSURE]; /* of the points beside each end, the outermost first */
-  int rank;                                   /* of this slab, 0 .. ranks-1, ascending in z */
+  int rank;                                   /* number of this slab, 0 .. ranks-1, ascending in z */
   int ranks;
   int64_t z0; /* global index of the first owned plane */
   int nz;     /* owned planes, >= KERNELS_HALO */
@@ -36,44 +36,44 @@ typedef struct grid {
  * grid_slab_start(nz, ranks, ranks) == nz. */
 int64_t grid_slab_start(int64_t nz, int ranks, int rank);
 
-/* Most ranks on which each has KERNELS_HALO planes. */
+/* Largest number of ranks on which each has KERNELS_HALO planes. */
 int64_t grid_most_ranks(int64_t nz);
 
 /* A grid that is periodic along every axis. STATUS_USAGE if a rank would own fewer than KERNELS_HALO planes,
  * or if local sizes overflow int. */
 status grid_make(const int64_t n[3], const double l[3], int ranks, int rank, grid *grid);
 
-/* A grid whose points are `h` apart, with bounded axes where `bounded` says so (weights 1), for work that
- * exchanges no halo planes: a rank may own a single plane. STATUS_USAGE if there are more ranks than planes,
+/* A grid with spacings `h`, with ends along the axes where `bounded` is 1 (weights 1), for programs that
+ * exchange no halo planes: a rank may own a single plane. STATUS_USAGE if there are more ranks than planes,
  * or if local sizes overflow int. */
 status grid_cut(const int64_t n[3], const double h[3], const int bounded[3], int ranks, int rank, grid *grid);
 
-/* Shape of a field on this slab, in host memory or a device's (kernels_shape_make). Kernels wrap around in z
- * where a rank holds all of a periodic axis; with ends they read halo planes, on one rank, too. */
+/* Shape of a field on this slab, in host memory or a device's (kernels_shape_make). If one rank holds all of
+ * a periodic z, kernels wrap around; with ends they read halo planes even on one rank. */
 kernels_shape grid_shape(const grid *grid, precision precision, int host_memory);
 
-/* Gives an axis two ends, before anything is made from the grid: new spacing, and the weights of the closure
- * of `order` (closure_of). STATUS_USAGE if the closures of both ends would meet, or if, along z, the first or
- * the last slab has fewer planes than a closure reads. */
+/* Gives an axis two ends: changes the spacing, and sets the weights of the closure of `order` (closure_of).
+ * Call it before anything is made from the grid. STATUS_USAGE if the closures of both ends would meet, or if,
+ * along z, the first or the last slab has fewer planes than a closure reads. */
 status grid_bound(grid *grid, int axis, int order);
 
-/* The ends for operations on this slab, without what kernels_ends_open makes; and the weights for sums over
- * planes, or NULL if x and y are periodic. */
+/* The ends for operations on this slab, without the members that kernels_ends_open makes; and the weights for
+ * sums over planes, or NULL if x and y are periodic. */
 kernels_ends grid_kernels_ends(const grid *grid);
 const kernels_weights *grid_kernels_weights(const grid *grid, kernels_weights *weights);
 
 /* The rank of the slab below (GRID_LOW) or above (GRID_HIGH) this one, -1 beyond an end of z. */
 int grid_neighbour(const grid *grid, int side);
 
-/* Spacings along an axis: point i lies at the fraction i / grid_intervals of its length. */
+/* Number of spacings along an axis: point i lies at the fraction i / grid_intervals of its length. */
 double grid_intervals(const grid *grid, int axis);
 
 /* Coordinate, and quadrature weight, of global point i of an axis. */
 double grid_position(const grid *grid, int axis, int64_t i);
 double grid_weight(const grid *grid, int axis, int64_t i);
 
-/* The point of an axis that is nearest to a place in [0, l], the upper of two that are equally near; at the
- * end of a periodic axis point 0, its image. */
+/* Index of the point of an axis nearest to a position in [0, l]; of two equally near points the upper one. At
+ * the end of a periodic axis that is point 0, by its image. */
 int64_t grid_nearest(const grid *grid, int axis, double position);
 
 /* Volume of a cell, hx hy hz. */

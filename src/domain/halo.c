@@ -3,9 +3,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum { TAG_UP = 11, TAG_DOWN = 12 }; /* direction of travel: with two ranks both neighbours are the same */
+enum { TAG_UP = 11, TAG_DOWN = 12 }; /* one tag per direction: with two ranks both neighbours are the same */
 
-/* The four places of an exchange in a field or in the staging buffer. */
+/* The four parts of an exchange, in a field or in the staging buffer. */
 typedef struct halo_places {
   char *send_below, *send_above, *receive_below, *receive_above;
 } halo_places;
@@ -27,8 +27,8 @@ static halo_places places_in_staging(const halo *halo, int i) {
                        .receive_above = start + 3 * part};
 }
 
-/* Staged planes of all fields lie together and are one message; planes of a field travel from where they are.
- */
+/* Number of messages each way. Staged planes of all fields are consecutive and are one message; otherwise
+ * each field's planes are sent from the field. */
 static int message_count(const halo *halo) {
   return halo->transport == TRANSPORT_STAGED ? 1 : halo->count;
 }
@@ -41,7 +41,7 @@ static halo_places places_for_mpi(const halo *halo, int i) {
   return halo->transport == TRANSPORT_STAGED ? places_in_staging(halo, i) : places_in_field(halo->fields[i]);
 }
 
-/* Messages to and from beyond an end go nowhere. */
+/* Rank of the neighbour; messages beyond an end go to MPI_PROC_NULL. */
 static int neighbour(const grid *grid, int side) {
   const int rank = grid_neighbour(grid, side);
   return rank < 0 ? MPI_PROC_NULL : rank;
@@ -124,7 +124,7 @@ static status copy(halo *halo, void *to, const void *from) {
   return halo->backend->memory_copy(halo->context, QUEUE_COPY, to, from, halo->bytes);
 }
 
-/* Copies between the fields and their staging buffers, of planes for which there is a neighbour. */
+/* Copies the planes to send to the staging buffers, for those sides that have a neighbour. */
 static status stage_out(halo *halo) {
   for (int i = 0; i < halo->count; i++) {
     const halo_places device = places_in_field(halo->fields[i]);
@@ -145,7 +145,7 @@ static status stage_in(halo *halo) {
   return STATUS_OK;
 }
 
-/* What the COPY queue has done so far comes before anything enqueued later on the queues that compute. */
+/* Orders work enqueued from now on, on the queues that compute, after all copies on the COPY queue so far. */
 static status publish_copies(halo *halo) {
   CHECK(halo->backend->event_record(halo->halos_ready, halo->context, QUEUE_COPY));
   return halo->backend->event_follow(halo->context, QUEUE_MAIN, halo->halos_ready);
@@ -163,9 +163,9 @@ status halo_begin(halo *halo, int count, const field *const fields[], kernels_ev
   return post_down(halo);
 }
 
-/* Device pointers go one direction after the other: UCX reads the neighbours' memory in the order in which it
- * hears of messages, and two ranks that read from one GPU while others idle take twice as long. Two ranks
- * have one neighbour each, and nobody idles. */
+/* Sends device pointers, one direction after the other. UCX reads the neighbours' memory in the order in
+ * which messages are announced; with both directions at once, two ranks may read from one GPU while others
+ * idle, which takes twice as long. With two ranks each has one neighbour, and none idles. */
 static status move_by_device(halo *halo) {
   const int pair = halo->below == halo->above;
   CHECK(post_up(halo));
@@ -186,8 +186,9 @@ static status move_by_staging(halo *halo) {
   return publish_copies(halo);
 }
 
-/* A device has been given its interior work by now, so the host has waited for the edges. Nothing is received
- * before: only then is it sure that nobody still reads what is overwritten. */
+/* Moves the planes once the host has waited for the edges; a device has its interior work by now. Receives
+ * are posted only here, because only then has this rank stopped reading the halo planes that they
+ * overwrite. */
 static status move_planes(halo *halo) {
   switch (halo->transport) {
   case TRANSPORT_PEER:

@@ -12,7 +12,7 @@
 
 enum { BYTES = FLAG_COUNT * sizeof(_Atomic unsigned), TAG_UP = 41, TAG_DOWN };
 
-/* Where a rank's numbers can be opened. */
+/* The address at which a rank's flags can be opened. */
 typedef struct flags_address {
   int process, file;
 } flags_address;
@@ -29,8 +29,8 @@ static status map(int file, int protection, _Atomic unsigned **numbers) {
   return STATUS_OK;
 }
 
-/* Memory without a name, so that a killed run leaves nothing behind. [out] file: -1 after a failure, for who
- * reads a mapped file beyond its end is ended by a signal. */
+/* Creates shared memory without a name, so that a killed run leaves nothing behind. [out] file: -1 after a
+ * failure, because a process that reads a mapped file beyond its end is killed by a signal. */
 static status create(halo_flags *flags, int rank, int *file) {
   *file = memfd_create("fdapp-halo", MFD_CLOEXEC);
   if (*file < 0) return unshared("memfd_create");
@@ -60,7 +60,8 @@ static status open_theirs(halo_flags *flags, halo_side side, flags_address addre
   return result;
 }
 
-/* Where processes are numbered apart (containers), the same path can lead to another file. */
+/* Checks that the mapped flags are the neighbour's: with separate process numbers (containers), the same path
+ * can lead to another file. */
 static status check_owner(const halo_flags *flags, halo_side side, int rank) {
   if (atomic_load(&flags->theirs[side][FLAG_OWNER]) == (unsigned)rank + 1) return STATUS_OK;
   return status_fail(STATUS_DEVICE, "halos by peer copies: the memory found is not that of rank %d", rank);
@@ -80,7 +81,7 @@ status halo_flags_open(MPI_Comm comm, const int ranks[SIDE_COUNT], halo_flags *f
   CHECK_MPI(MPI_Sendrecv(&mine, 2, MPI_INT, below, TAG_DOWN, &theirs[SIDE_ABOVE], 2, MPI_INT, above, TAG_DOWN,
                          comm, MPI_STATUS_IGNORE));
   for (int side = 0; side < SIDE_COUNT && result == STATUS_OK; side++) {
-    if (theirs[side].file < 0) continue; /* they say why, or there is none */
+    if (theirs[side].file < 0) continue; /* none, or the neighbour reports the error */
     result = open_theirs(flags, (halo_side)side, theirs[side]);
     if (result == STATUS_OK) result = check_owner(flags, (halo_side)side, ranks[side]);
   }
@@ -103,7 +104,7 @@ void halo_flags_set(halo_flags *flags, halo_flag flag, unsigned number) {
 }
 
 void halo_flags_wait(const halo_flags *flags, halo_side side, halo_flag flag, unsigned number) {
-  enum { POLLS = 4096 }; /* after that somebody else may need this core */
+  enum { POLLS = 4096 }; /* polls before this thread yields its core to others */
   const _Atomic unsigned *told = &flags->theirs[side][flag];
   for (int polls = 0; (int)(atomic_load_explicit(told, memory_order_acquire) - number) < 0; polls++) {
     if (polls < POLLS) continue;

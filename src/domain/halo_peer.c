@@ -2,7 +2,7 @@
 
 enum { TAG_PLANES = 31, TAG_BLOCK };
 
-/* Gives `mine` to both neighbours and gets theirs. */
+/* Sends `mine` to both neighbours and receives theirs. */
 static status swap(const halo_peer *peer, const void *mine, void *below, void *above, int bytes, int tag) {
   CHECK_MPI(MPI_Sendrecv(mine, bytes, MPI_BYTE, peer->ranks[SIDE_ABOVE], tag, below, bytes, MPI_BYTE,
                          peer->ranks[SIDE_BELOW], tag, peer->comm, MPI_STATUS_IGNORE));
@@ -32,7 +32,7 @@ void halo_peer_close(halo_peer *peer) {
   *peer = (halo_peer){0};
 }
 
-/* The neighbours' places of a field; opened when it comes for the first time. */
+/* Finds the addresses of a field in the neighbours' memory; opens them when the field is new. */
 static status block_find(halo_peer *peer, const field *field, const halo_peer_block **found) {
   for (int b = 0; b < peer->block_count; b++) {
     *found = &peer->blocks[b];
@@ -62,8 +62,8 @@ static status block_find(halo_peer *peer, const field *field, const halo_peer_bl
   return STATUS_OK;
 }
 
-/* The planes for one neighbour: the lowest ones become the upper halo of the rank below, the highest ones the
- * lower halo of the rank above. */
+/* Copies the planes for one neighbour: the lowest ones become the upper halo of the rank below, the highest
+ * ones the lower halo of the rank above. */
 static status copy_planes(const halo_peer *peer, const halo_peer_block *block, const field *field,
                           halo_side side) {
   const size_t plane = field_plane_bytes(field);

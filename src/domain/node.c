@@ -18,7 +18,7 @@ status node_close(node *node) {
   return STATUS_OK;
 }
 
-/* Number of the node's ranks with the same colour, and the sum of their values. */
+/* [out] alike: number of the node's ranks with the same colour; sum: of their values. */
 static status sum_alike(const node *node, int colour, int64_t value, int64_t *sum, int *alike) {
   MPI_Comm group;
   CHECK_MPI(MPI_Comm_split(node->comm, colour, node->rank, &group));
@@ -28,18 +28,19 @@ static status sum_alike(const node *node, int colour, int64_t value, int64_t *su
   return STATUS_OK;
 }
 
-/* Processors this rank may run on: their number, and the lowest of them. The number is OpenMP's: with
- * OMP_PROC_BIND it has bound this thread to one of them already. */
+/* Number of processors that this rank may run on, as OpenMP counts them; [out] the lowest. With
+ * OMP_PROC_BIND, OpenMP has already bound this thread to one of them. */
 static int processors(int *first) {
   cpu_set_t set;
   *first = 0;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) { /* it fails where there are more than a set has places */
+  if (sched_getaffinity(0, sizeof set, &set) == 0) { /* fails beyond CPU_SETSIZE processors */
     while (*first < CPU_SETSIZE - 1 && !CPU_ISSET((size_t)*first, &set)) (*first)++;
   }
   return omp_get_num_procs();
 }
 
-/* OpenMP passes over a variable that is empty or says something else, and takes all processors instead. */
+/* Returns 1 if OMP_NUM_THREADS is a number. OpenMP ignores other values, and an empty one, and takes all
+ * processors. */
 static int openmp_is_told(void) {
   const char *text = getenv("OMP_NUM_THREADS");
   return text != NULL && strtol(text, NULL, 10) > 0;

@@ -6,7 +6,7 @@
 
 #include "base/agree.h"
 
-/* The ranks that share a node: who they are and what is left for each. */
+/* The ranks that share a node, and each one's share of its resources. */
 typedef struct node {
   MPI_Comm comm; /* this node's ranks */
   int rank, ranks;
@@ -20,15 +20,15 @@ status node_close(node *node);
  * decides), else node_share of the processors that it may use. Collective over the node. STATUS_MPI. */
 status node_threads(const node *node, int wanted, int *threads);
 
-/* A rank's part of `processors` that `sharing` ranks may run on, but no more than its part of a quota of
- * processors' time that all of the node's ranks share (a container's; base/groups.h); 1 at least. */
+/* A rank's share of `processors` on which `sharing` ranks may run, at least 1. It is limited by the rank's
+ * share of `quota`, the processor time that a container grants all `ranks` of the node (base/groups.h). */
 int node_share(int processors, int sharing, int quota, int ranks);
 
-/* Sum of `bytes` over the node's ranks with the same `device`, and how many these are. Collective over the
- * node. STATUS_MPI. */
+/* [out] sum: of `bytes` over the node's ranks with the same `device`; sharing: number of these ranks.
+ * Collective over the node. STATUS_MPI. */
 status node_device_bytes(const node *node, int device, int64_t bytes, int64_t *sum, int *sharing);
 
-/* Whether no lower rank of the node has the same `device`. Collective over the node. STATUS_MPI. */
+/* [out] first: 1 if no lower rank of the node has the same `device`. Collective over the node. STATUS_MPI. */
 status node_is_first(const node *node, int device, int *first);
 
 #endif

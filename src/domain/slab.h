@@ -3,9 +3,8 @@
 
 #include "domain/halo.h"
 
-/* What a program that is built on fields needs before it makes any: this rank's part of a periodic grid, a
- * device to compute on, and the way to the neighbours. fdapp itself opens the parts one by one, as a
- * configuration says. */
+/* The environment of a program built on the library: this rank's slab of a periodic grid, a device to compute
+ * on, and the halo exchange. fdapp itself opens these parts one by one, as its configuration says. */
 
 typedef struct slab_request {
   int64_t n[3];        /* global points: nx, ny > 2 KERNELS_HALO, nz >= KERNELS_HALO on every rank */
@@ -27,13 +26,14 @@ typedef struct slab {
   halo halo;
 } slab;
 
-/* Opens all of it: the device by the rank's place on its node, the CPU's threads by the rank's share of the
- * node. Collective over `comm`, which outlives the slab; the same status on every rank. slab_close is due all
- * the same. STATUS_USAGE for a grid too small for the ranks; STATUS_DEVICE, STATUS_MEMORY, STATUS_MPI. */
+/* Opens the whole environment. The device is chosen by the rank's number on its node, the number of CPU
+ * threads is the rank's share of the node. Collective over `comm`, which must outlive the slab; the same
+ * status on every rank. Call slab_close even after an error. STATUS_USAGE for a grid too small for the ranks;
+ * STATUS_DEVICE, STATUS_MEMORY, STATUS_MPI. */
 status slab_open(MPI_Comm comm, const slab_request *request, slab *slab);
 
-/* Closes it. Not collective; fields of the slab are destroyed before, after halo_leave if any were exchanged.
- */
+/* Closes the slab. Not collective. Fields of the slab are destroyed before, after halo_leave if any were
+ * exchanged. */
 void slab_close(slab *slab);
 
 #endif

@@ -15,11 +15,11 @@ typedef struct state {
 } state;
 
 /* Allocates `count` fields of `space`. `names` must outlive the state. Not collective. STATUS_MEMORY,
- * STATUS_DEVICE; state_destroy is due all the same. */
+ * STATUS_DEVICE; call state_destroy even after an error. */
 status state_create(const field_space *space, int count, const char *const *names, state *state);
 void state_destroy(state *state);
 
-/* The fields one by one, as halo_exchange takes them: [out] list of state->count pointers. */
+/* [out] list: pointers to the state->count fields, as halo_exchange takes them. */
 void state_list(const state *state, const field *list[STATE_FIELDS]);
 
 #endif

@@ -21,7 +21,8 @@ const char *transport_name(transport transport) {
   return names[transport];
 }
 
-/* Open MPI answers for its own build only; a yes can be trusted, a no cannot (open-mpi/ompi issue 7963). */
+/* Returns 1 if Open MPI says that it is CUDA-aware. It answers for its own build only, so a yes can be
+ * trusted, a no cannot (open-mpi/ompi issue 7963). */
 static int mpi_says_cuda_aware(void) {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
   return MPIX_Query_cuda_support() == 1;
@@ -30,7 +31,7 @@ static int mpi_says_cuda_aware(void) {
 #endif
 }
 
-/* Value of the MPI_T control variable `pml`, the point-to-point layer selected; "" if there is none. */
+/* Value of the MPI_T control variable `pml`, the point-to-point layer in use; "" if there is none. */
 static void point_to_point_layer(char *value, int size) {
   value[0] = '\0';
   int provided = 0;
@@ -55,16 +56,16 @@ static int library_loaded(const char *name) {
   return handle != NULL;
 }
 
-/* Whether a value of UCX_TLS, a list of what UCX may use or, after a ^, may not, lets it know device memory:
- * by cuda_copy alone, which `cuda` and `all` stand for, too. Without, it takes device pointers for the host's
- * (openucx/ucx issue 3776). */
+/* Returns 1 if UCX recognises device memory with this value of UCX_TLS, a list of the transports that it may
+ * use or, after a ^, may not. It needs cuda_copy, or `cuda` or `all`, which include it. Without it UCX takes
+ * device pointers for host memory (openucx/ucx issue 3776). */
 static int ucx_knows_devices(const char *list) {
   if (list == NULL) return 1;
   const int excludes = list[0] == '^';
   int named = 0;
   for (const char *name = list + excludes; *name != '\0';) {
     size_t length = strcspn(name, ",");
-    const int alone = name[0] == '\\'; /* a name that stands for no group */
+    const int alone = name[0] == '\\'; /* a single name, not a group of them */
     name += alone;
     length -= (size_t)alone;
     for (int i = 0; i < 3; i++) {
@@ -76,7 +77,7 @@ static int ucx_knows_devices(const char *list) {
   return named != excludes;
 }
 
-/* Whether it is safe to try a device pointer at all; `why` either way. */
+/* Returns 1 if it is safe to try a device pointer at all; `why` says why or why not. */
 static int device_pointers_plausible(char *why, size_t size) {
   char layer[256];
   point_to_point_layer(layer, (int)sizeof layer);
@@ -88,7 +89,8 @@ static int device_pointers_plausible(char *why, size_t size) {
   }
   const int transport_loaded = library_loaded("libuct_cuda.so.0");
   const int memory_loaded = library_loaded("libucm_cuda.so.0");
-  if (ucx && (!transport_loaded || !memory_loaded)) { /* a package of their own, whatever MPI says */
+  if (ucx && (!transport_loaded || !memory_loaded)) { /* UCX's CUDA modules are a package of their own: MPI's
+                                                       * answer does not cover them */
     (void)snprintf(why, size, "this MPI uses UCX without its CUDA modules (%s not loaded)",
                    transport_loaded ? "libucm_cuda" : "libuct_cuda");
     return 0;
@@ -102,7 +104,8 @@ static int device_pointers_plausible(char *why, size_t size) {
   return 1;
 }
 
-/* The same for all ranks, with the words of the first one that says no. Collective. */
+/* [out] plausible: 1 if all ranks find device pointers plausible; otherwise `why` is that of the first rank
+ * that does not. Collective. */
 static status all_plausible(MPI_Comm comm, char *why, size_t size, int *plausible) {
   int rank = 0;
   int ranks = 1;
@@ -116,7 +119,7 @@ static status all_plausible(MPI_Comm comm, char *why, size_t size, int *plausibl
   return STATUS_OK;
 }
 
-/* Memory of a ring exchange. `device`: first half sent, second half received; host likewise. */
+/* Buffers of a ring exchange. `device` and `host`: the first half is sent, the second half received. */
 typedef struct ring {
   MPI_Comm comm;
   const field_space *space;
@@ -124,7 +127,7 @@ typedef struct ring {
   char *host, *device;
 } ring;
 
-/* What rank `rank` sends. */
+/* Byte i of the message that rank `rank` sends. */
 static char ring_byte(int rank, int i) {
   return (char)(i * 7 + rank * 31 + (i >> 8));
 }
@@ -150,12 +153,14 @@ static status ring_check(const ring *ring, int *right) {
   return STATUS_OK;
 }
 
-/* That MPI refuses device memory is an answer, not a fault. */
+/* Returns STATUS_OK only if the call succeeded. A refusal of device memory is an answer, not an error to
+ * report. */
 static status taken(int code) {
   return code == MPI_SUCCESS ? STATUS_OK : status_fail(STATUS_DEVICE, "MPI refuses device memory");
 }
 
-/* Nobody sends before all receive, and nobody waits for a message that its neighbour could not send. */
+/* The ring exchange by messages. Ranks send only after all have posted their receives, and none waits for a
+ * message that its neighbour could not send. */
 static status ring_by_messages(const ring *ring) {
   MPI_Request request = MPI_REQUEST_NULL;
   status result = taken(MPI_Irecv(ring->device + PROOF_BYTES, PROOF_BYTES, MPI_BYTE, ring->below, PROOF_TAG,
@@ -172,7 +177,8 @@ static status ring_by_messages(const ring *ring) {
   return result != STATUS_OK ? result : received;
 }
 
-/* Copies into the rank above's memory, when everyone has it open; and flags, which an exchange needs, too. */
+/* The ring exchange by copies into the memory of the rank above, once all ranks have it open. It opens the
+ * flags, too, because an exchange needs them. */
 static status ring_by_copies(const ring *ring) {
   halo_flags flags;
   CHECK(halo_flags_open(ring->comm, (const int[SIDE_COUNT]){ring->below, ring->above}, &flags));
@@ -192,12 +198,12 @@ static status ring_by_copies(const ring *ring) {
                                   PROOF_BYTES);
   if (result == STATUS_OK) result = backend->queue_wait(space->context, QUEUE_COPY);
   if (memory != NULL) backend->memory_release(space->context, memory);
-  result = agree(ring->comm, result); /* everyone's copies have arrived, nobody's memory is still open */
+  result = agree(ring->comm, result); /* all copies have arrived, and no rank has another's memory open */
   return result;
 }
 
-/* Sends a pattern in device memory around the ring of ranks. Collective: 1 on every rank if it was right on
- * every rank. */
+/* Sends a pattern in device memory around the ring of ranks. Collective. [out] proved: 1 on every rank if the
+ * pattern was right on every rank. */
 static status prove(MPI_Comm comm, const field_space *space, status (*exchange)(const ring *), int *proved) {
   ring ring = {.comm = comm, .space = space};
   const kernels *backend = space->backend;
@@ -219,7 +225,7 @@ static status prove(MPI_Comm comm, const field_space *space, status (*exchange)(
     status proof = exchange(&ring);
     if (proof == STATUS_OK) proof = ring_check(&ring, &right);
     if (proof == STATUS_MPI) {
-      mine = proof; /* others wait where this rank will not come: main ends them */
+      mine = proof; /* other ranks would wait for this one: main ends them */
     } else if (proof != STATUS_OK) {
       status_clear();
       right = 0;
@@ -232,7 +238,7 @@ static status prove(MPI_Comm comm, const field_space *space, status (*exchange)(
   return STATUS_OK;
 }
 
-/* Whether planes can be copied from GPU to GPU by all ranks; `why` not, if not. Collective. */
+/* [out] proved: 1 if all ranks can copy planes from GPU to GPU; otherwise `why` says why not. Collective. */
 static status peers_prove(MPI_Comm comm, const field_space *space, char *why, size_t size, int *proved) {
   MPI_Comm node;
   int ranks = 0;
@@ -275,7 +281,7 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
   CHECK_MPI(MPI_Comm_size(comm, &ranks));
   if (wanted == CONFIG_TRANSPORT_PEER) {
     (void)snprintf(choice->reason, sizeof choice->reason, "alone, nothing is sent");
-    if (ranks == 1) return STATUS_OK; /* the first run of a study that compares transports */
+    if (ranks == 1) return STATUS_OK; /* e.g. the first run of a study that compares transports */
     CHECK(peers_prove(comm, space, why, sizeof why, &peers));
     if (!peers) return unavailable("peer", why, "one node whose GPUs reach one another's memory");
     choice->transport = TRANSPORT_PEER;
@@ -304,6 +310,6 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
     return unavailable("cuda_aware", choice->reason,
                        "a CUDA-aware MPI (README, section On GPUs: run/gpu-env)");
   }
-  choice->warn = ranks > 1; /* alone, nothing is sent */
+  choice->warn = ranks > 1; /* one rank sends nothing */
   return STATUS_OK;
 }

@@ -3,8 +3,8 @@
 #include <float.h>
 #include <math.h>
 
-/* Steps from the basis until t_end: a remainder below 1e-9 of a step, or below the quotient's own round-off,
- * is no step. */
+/* Number of steps from the basis to t_end. A remainder below 1e-9 of a step, or below the round-off of the
+ * quotient, is not a step. */
 static int64_t steps_to(double t_end, double base_time, double dt) {
   const double exact = (t_end - base_time) / dt;
   if (exact <= 0.0) return 0;
@@ -13,7 +13,8 @@ static int64_t steps_to(double t_end, double base_time, double dt) {
   return (int64_t)(fabs(exact - whole) < tolerance && whole >= 1.0 ? whole : ceil(exact));
 }
 
-/* Size of an adaptive step from `time` on. A factor that is no number is refused where a stage meets it. */
+/* Size of an adaptive step from `time`. A factor that is not a number is refused later, by the stage that
+ * meets it. */
 static double adapted_dt(const schedule *schedule, double time) {
   enum { SAMPLES = 4 };
   double largest = fmax(fabs(schedule->factor(schedule->config, time)), 1.0 / SCHEDULE_LONGEST);
@@ -23,13 +24,13 @@ static double adapted_dt(const schedule *schedule, double time) {
   return schedule->full_dt / largest;
 }
 
-/* Whether a step of this size reaches t_end, but for a remainder that is no step. */
+/* Returns 1 if a step of this size reaches t_end, except for a remainder that is not a step. */
 static int reaches_end(const schedule *schedule, double time, double dt) {
   const double round_off = fmax(1e-9 * dt, 4.0 * DBL_EPSILON * schedule->t_end);
   return schedule->lands && schedule->t_end - time <= dt + round_off;
 }
 
-/* The last step of an adaptive schedule, and its time, by going there without computing a field. */
+/* Finds the last step of an adaptive schedule, and its time, by walking there; no field is computed. */
 static void walk_to_end(schedule *schedule) {
   int64_t step = schedule->base_step;
   double time = schedule->base_time;
@@ -63,7 +64,7 @@ static void set_end(schedule *schedule, const config *config) {
 status schedule_make(const config *config, const schedule_rates *rates, schedule *schedule) {
   *schedule = (struct schedule){.dt = config->dt};
   if (config->courant > 0.0) {
-    /* Nothing moves: the diffusive limit takes the place of the Courant number. */
+    /* if nothing moves, the diffusive limit replaces the Courant number */
     const double scale = rates->advection > 0.0 ? rates->advection : rates->moving + rates->still;
     if (!(scale > 0.0)) {
       return config_refuse(config, "time", "courant",
@@ -84,8 +85,8 @@ status schedule_make(const config *config, const schedule_rates *rates, schedule
   return STATUS_OK;
 }
 
-/* Size of the step that ended at a state: what is left from the step before, where no whole dt led to its
- * time. */
+/* Size of the step that ended at a state. If no whole steps of dt lead from the basis to its time, it is the
+ * remainder of the last one. */
 static double arrived_dt(int64_t step, double time, double dt, int64_t base_step, double base_time) {
   if (step <= base_step || base_time + (double)(step - base_step) * dt == time) return dt;
   return time - (base_time + (double)(step - 1 - base_step) * dt);

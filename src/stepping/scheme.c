@@ -24,8 +24,8 @@ static const scheme rk4_horner = {.order = 4,
                                             {.out = 1, .f = 2, .base = 0, .b = 1.0 / 2.0},
                                             {.out = 0, .f = 1, .base = 0, .b = 1.0}}};
 
-/* The last stage from the stage fields: phi + ((phi1 - phi) + 2 (phi2 - phi) + (phi3 - phi))/3 + dt/6 L phi3.
- */
+/* The last stage combines the stage fields: phi + ((phi1 - phi) + 2 (phi2 - phi) + (phi3 - phi))/3 + dt/6 L
+ * phi3. */
 static const scheme rk4 = {.name = "rk4",
                            .help = "classical Runge-Kutta (Kutta 1901)",
                            .order = 4,
@@ -44,7 +44,7 @@ static const scheme rk4 = {.name = "rk4",
                                       .b = 1.0 / 6.0,
                                       .c = 1.0}}};
 
-/* Schemes in the 2N form K = A_j K + dt L(u), u = u + B_j K need two slots and no K, for K_j = (u_j -
+/* Schemes in the 2N form K = A_j K + dt L(u), u = u + B_j K need two slots and no K, because K_j = (u_j -
  * u_j-1)/B_j-1:
  *
  *     u_j+1 = u_j + B_j A_j/B_j-1 (u_j - u_j-1) + dt B_j L u_j,
@@ -121,10 +121,10 @@ static const scheme kgu35_horner = {.order = 3,
                                               {.out = 2, .f = 1, .base = 0, .b = 1.0 / 2.0},
                                               {.out = 0, .f = 2, .base = 0, .b = 1.0}}};
 
-/* P. A. Ullrich's five stages of order 3 with the polynomial of I. P. E. Kinnmark and W. G. Gray, Math.
- * Comput. Simul. 26 (1984) 181, whose imaginary limit sqrt 15 is the largest for these stages and this order;
- * in J. E. Guerra and P. A. Ullrich, Geosci. Model Dev. 9 (2016) 2007. The last stage is -u0/4 + 5 u1/4 + 3
- * dt/4 L u4. */
+/* Ullrich's five stages of order 3, from J. E. Guerra and P. A. Ullrich, Geosci. Model Dev. 9 (2016) 2007.
+ * The last stage is -u0/4 + 5 u1/4 + 3 dt/4 L u4. The polynomial is that of I. P. E. Kinnmark and W. G. Gray,
+ * Math. Comput. Simul. 26 (1984) 181, whose imaginary limit sqrt 15 is the largest for five stages of order
+ * 3. */
 static const scheme kgu35 = {
     .name = "kgu35",
     .help = "largest steps of advection (Kinnmark and Gray 1984, Guerra and Ullrich 2016)",
@@ -176,7 +176,7 @@ static int reads(const scheme_stage *stage, int slot) {
   return found;
 }
 
-/* Whether what `slot` holds after stage i is still read. */
+/* Returns 1 if the contents of `slot` after stage i are read later. */
 static int is_needed(const scheme *scheme, int i, int slot) {
   for (int k = i + 1; k < scheme->stages; k++) {
     if (reads(&scheme->stage[k], slot)) return 1;
@@ -185,8 +185,8 @@ static int is_needed(const scheme *scheme, int i, int slot) {
   return slot == scheme->result;
 }
 
-/* Where stages i and i + 1 as one sweep leave their result: in the slot of the second, or, at the end of a
- * step, in that of the first, which the sweep does not need; -1 if they cannot be one. */
+/* The slot of the result if stages i and i + 1 are computed in one sweep: the second stage's slot, or, at the
+ * end of a step, the first one's, which the sweep does not need. -1 if they cannot be one sweep. */
 static int pair_result(const scheme *scheme, int i) {
   const scheme_stage *first = &scheme->stage[i], *second = &scheme->stage[i + 1];
   const int between = first->out;
@@ -222,8 +222,8 @@ double scheme_growth(const scheme *scheme, double real, double imaginary) {
   return cabs(slots[scheme->result]);
 }
 
-/* The end of the interval on a ray from 0 along which no mode grows. A scheme of s stages is stable up to s -
- * 1 at most on the imaginary axis and up to 2 s^2 on the real one, so the search ends. */
+/* The length of the interval on a ray from 0 along which no mode grows. A scheme of s stages is stable up to
+ * at most s - 1 on the imaginary axis and 2 s^2 on the real one, so the search ends. */
 static double limit_along(const scheme *scheme, double real, double imaginary) {
   static const double step = 1.0 / 64.0, round_off = 1e-13;
   double low = 0.0;

@@ -2,30 +2,30 @@
 #define FDAPP_STEPPING_SCHEME_H
 
 /* Explicit Runge-Kutta schemes of d u / dt = L(u, t) as tables. Everything else is computed from a table:
- * states in memory, words moved, stability limits, growth of a mode. Config/ reads the names from here.
+ * states in memory, words moved, stability limits, growth of a mode. src/config reads the names from here.
  *
  * A scheme keeps states in slots; slot 0 holds u at the beginning of a step. Each stage writes one slot,
  *
- *     out = base + weight (f - base) + sum_i extra_i.weight (extra_i - base) + dt b L(f, t + c dt),
+ *   out = base + weight (f - base) + sum_i extra_i.weight (extra_i - base) + dt b L(f, t + c dt),
  *
- * which needs the least memory traffic for one evaluation of L: with weights of differences, a constant state
- * stays constant to the bit. `out` may be the slot of base or of an extra, not that of f, of which L reads
- * neighbours. */
+ * which is the least memory traffic for one evaluation of L. Weights multiply differences, so that a constant
+ * state stays constant to the bit. `out` may be the slot of base or of an extra, but not that of f, because L
+ * reads neighbours of f. */
 
 enum {
   SCHEME_STAGES = 10,
   SCHEME_SLOTS = 4,
   SCHEME_EXTRAS = 2
-}; /* most of them; a larger table needs larger numbers */
+}; /* upper limits; raise them for a larger table */
 
 typedef struct scheme_extra {
   int slot;
   double weight;
 } scheme_extra;
 
-/* Slots, weights, and b and c of the formula above. */
+/* Slots, weights, b and c of the formula above. */
 typedef struct scheme_stage {
-  int out, f, base; /* base = f: only f itself is read, and `weight` has no effect */
+  int out, f, base; /* if base = f, only f is read and `weight` has no effect */
   double weight;
   int extras;
   scheme_extra extra[SCHEME_EXTRAS];
@@ -34,37 +34,37 @@ typedef struct scheme_stage {
 
 typedef struct scheme scheme;
 struct scheme {
-  const char *name; /* as time.scheme has it; NULL for a form that is another's `linear` */
-  const char *help; /* what it is and where it comes from, for --list */
-  int order;        /* of nonlinear and unsteady right-hand sides, too */
+  const char *name; /* value of time.scheme; NULL for a table that is the `linear` of another */
+  const char *help; /* description and source, for --list */
+  int order;        /* for nonlinear and unsteady right-hand sides, too */
   int stages, slots;
   int result;           /* slot that holds u after the last stage */
-  const scheme *linear; /* NULL, or a cheaper table with the same stability polynomial: the same step where L
-                         * is linear and does not depend on time, a step of lower order elsewhere */
+  const scheme *linear; /* NULL, or a cheaper table with the same stability polynomial: it gives the same step
+                         * if L is linear and does not depend on time, otherwise a step of lower order */
   scheme_stage stage[SCHEME_STAGES];
 };
 
-/* The list, in the order of --list; NULL beyond the end. Index of a name, or -1. */
+/* The i-th scheme in the order of --list, or NULL beyond the end. Index of a name, or -1. */
 const scheme *schemes_at(int index);
 int schemes_find(const char *name);
 
-/* The form of a scheme that costs least for a right-hand side that is linear, steady, or not. */
+/* The cheapest form of a scheme for a right-hand side that is linear and steady, or not. */
 const scheme *scheme_form(const scheme *scheme, int linear, int steady);
 
-/* Words that all stages of a step move per point and unknown: f, base, extras and out. */
+/* Words per point and unknown that the stages of a step read and write: f, base, extras and out. */
 int scheme_words(const scheme *scheme);
 
-/* Stages that can be computed two in one sweep, the second of what the first makes and nobody else reads: bit
- * i for stages i and i + 1. [out] result: the slot that then holds u after the last stage. It is another than
- * the scheme's if the second would overwrite an array of which the sweep reads neighbours. */
+/* Returns the pairs of stages that can be computed in one sweep: bit i for stages i and i + 1. Nothing but
+ * the second stage may read the result of the first. [out] result: the slot that then holds u after the last
+ * stage. It differs from the scheme's if the second stage would overwrite an array of which the sweep reads
+ * neighbours. */
 unsigned scheme_pairs(const scheme *scheme, int *result);
 
-/* |R(z)|: the factor by which one step multiplies a mode whose rate of change is z/dt times itself,
- * z = real + i imaginary. */
+/* |R(z)|: the factor by which one step multiplies a mode with du/dt = (z/dt) u, z = real + i imaginary. */
 double scheme_growth(const scheme *scheme, double real, double imaginary);
 
-/* The largest y such that no mode grows on the imaginary axis from 0 to i y, and on the real axis from -y to
- * 0. */
+/* The largest y such that no mode grows on the imaginary axis from 0 to i y; the same on the real axis from
+ * -y to 0. */
 double scheme_imaginary_limit(const scheme *scheme);
 double scheme_real_limit(const scheme *scheme);
 

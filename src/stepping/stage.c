@@ -24,7 +24,8 @@ kernels_stage stage_kernel(const stage *stage, int unknown) {
 }
 
 status stage_combine(const stage *stage, const kernels_launch *launch, int unknown) {
-  const kernels_stage combination = stage_kernel(stage, unknown); /* nothing moves, nothing diffuses */
+  const kernels_stage combination = stage_kernel(stage, unknown); /* there is neither advection nor
+                                                                   * diffusion */
   return apply_stage(stage->out->part[unknown].backend, launch, &combination);
 }
 

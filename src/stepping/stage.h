@@ -3,15 +3,15 @@
 
 #include "domain/state.h"
 
-/* One Runge-Kutta stage on one or two ranges of planes, as an equation gets it. For each unknown
+/* One Runge-Kutta stage on one or two ranges of planes, to be computed by an equation. For each unknown
  *
- *     out = base + weight_f (f - base) + sum_i weight_extra[i] (extra[i] - base) + weight L(f, time),
+ *   out = base + weight_f (f - base) + sum_i weight_extra[i] (extra[i] - base) + weight L(f, time),
  *
- * weight = dt b and time = t + c dt (scheme.h). The equation computes all of it, in one kernel where it has
- * one: the sum without L is a few words of traffic that a fused kernel does not move twice. */
+ * with weight = dt b and time = t + c dt (scheme.h). The equation computes the whole formula, in one kernel
+ * if it can: a fused kernel does not move the arrays of the sum a second time. */
 typedef struct stage {
   kernels_planes planes[KERNELS_RANGES];
-  kernels_event *edges; /* NULL, or to be recorded when the slab's edges are computed (kernels_launch) */
+  kernels_event *edges; /* NULL, or an event to record when the slab's edges are computed (kernels_launch) */
   state *out;
   const state *f;        /* halos valid */
   const state *base;     /* NULL: f */
@@ -21,23 +21,26 @@ typedef struct stage {
   double time;
 } stage;
 
-/* Two stages in one sweep along z, `second` of what `first` makes, which is not stored: first->out is not
- * written, and is second->f. second->out is none of the arrays read. `refused` says why that cannot be done,
- * or, unless `always`, is not faster; NULL: run it by `run`, which returns when enqueued. STATUS_DEVICE. */
+/* Two stages in one sweep along z. The result of `first` is the f of `second`; it is not stored, so
+ * first->out is not written. second->out is none of the arrays read. `refused` returns why the sweep is
+ * impossible or, unless `always`, not faster; NULL means: call `run`, which returns when the work is
+ * enqueued. STATUS_DEVICE. */
 typedef struct stage_pair {
   const char *(*refused)(void *self, const stage *first, const stage *second, int always);
   status (*run)(void *self, const stage *first, const stage *second);
 } stage_pair;
 
-/* What the kernels of a stage share; `edges` is the last kernel's to record, and is left out here. */
+/* The launch that all kernels of a stage share, without `edges`, which only the last kernel records. */
 kernels_launch stage_launch(const stage *stage, const stencil *stencil);
 
-/* The members of kernels_stage that the scheme gives, for one unknown; what L gives is zero. */
+/* The members of kernels_stage that the scheme determines, for one unknown; those that L determines are
+ * zero. */
 kernels_stage stage_kernel(const stage *stage, int unknown);
 
-/* For equations that add their terms one by one, in this order: the formula without L for an unknown; then
- * factor times a term of L, which is a field of values at the same points; and at the end of all unknowns,
- * that the edges are computed. Each returns when enqueued. STATUS_DEVICE. */
+/* For equations that add their terms one by one, in this order: stage_combine computes the formula without L
+ * for each unknown, stage_add adds factor times a term of L (values at the same points), and stage_end, after
+ * all unknowns, records that the edges are computed. Each returns when its work is enqueued.
+ * STATUS_DEVICE. */
 status stage_combine(const stage *stage, const kernels_launch *launch, int unknown);
 status stage_add(const stage *stage, const kernels_launch *launch, int unknown, double factor,
                  const field *term);

@@ -8,14 +8,14 @@ static int plane_count(const stepper *stepper) {
   return stepper->slots[0].part[0].shape.nz;
 }
 
-/* Whether a step is the same work every time and needs no host in between: then it is recorded once, and
- * small grids are not bound by the time to launch kernels. */
+/* Returns 1 if every step is the same work and needs no host in between. Such a step is recorded once and
+ * replayed, so that small grids are not limited by the launch time of kernels. */
 static int can_record(const stepper *stepper) {
   return stepper->rhs.steady && stepper->halo->alone && stepper->backend->graph_begin != NULL;
 }
 
-/* Why no stages can be pairs, whatever the kernels are. Sampled stages (stepper_times) are single ones, so
- * pairs are for steps that are recorded. */
+/* Returns why no stages can be pairs with any kernels, or NULL. Sampled stages (stepper_times) are computed
+ * one by one, so only steps that are recorded have pairs. */
 static const char *pairs_refused(const stepper *stepper, unsigned pairs) {
   if (stepper->rhs.pairs == STEPPER_PAIRS_NO) return "as compute.pairs says";
   if (stepper->rhs.pair.run == NULL || stepper->backend->apply_pair == NULL)
@@ -25,7 +25,7 @@ static const char *pairs_refused(const stepper *stepper, unsigned pairs) {
   return pairs == 0 ? "the scheme reads all of them again" : NULL;
 }
 
-/* The two stages of a pair on all planes. */
+/* The two stages of a pair, on all planes. */
 static void pair_of(stepper *stepper, int i, double t, double dt, stage pair[2]) {
   for (int k = 0; k < 2; k++) {
     pair[k] = stage_of(stepper, i + k, t, dt);
@@ -33,7 +33,7 @@ static void pair_of(stepper *stepper, int i, double t, double dt, stage pair[2])
   }
 }
 
-/* All stages that can be pairs are, or none. */
+/* Computes all possible pairs in one sweep each, or none if one of them is refused. */
 static void choose_pairs(stepper *stepper) {
   int result = stepper->scheme->result;
   const unsigned pairs = scheme_pairs(stepper->scheme, &result);
@@ -58,7 +58,7 @@ status stepper_create(const field_space *space, int unknowns, const char *const 
   stepper->context = space->context;
   stepper->rhs = rhs;
   stepper->halo = halo;
-  stepper->overlap = overlap && !halo->alone; /* alone, there is nobody to hide from */
+  stepper->overlap = overlap && !halo->alone; /* one rank has no exchange to overlap */
   for (int i = 0; i < stepper->scheme->slots; i++) {
     stepper->slot_count++;
     CHECK(state_create(space, unknowns, names, &stepper->slots[i]));
@@ -105,14 +105,15 @@ state *stepper_scratch(stepper *stepper) {
   return &stepper->slots[1];
 }
 
-/* Planes of one or two ranges. */
+/* Evaluates a stage on one or two ranges of planes. */
 static status evaluate(stepper *stepper, stage *stage, kernels_planes first, kernels_planes second) {
   stage->planes[0] = first;
   stage->planes[1] = second;
   return stepper->rhs.stage(stepper->rhs.self, stage);
 }
 
-/* Planes on queue MAIN; between events, if the stage is timed, which hold a device up a little. */
+/* Evaluates a stage on planes, on queue MAIN. Only a timed stage is enclosed by events, because they delay a
+ * device a little. */
 static status evaluate_interior(stepper *stepper, stage *stage, kernels_planes planes) {
   const kernels *backend = stepper->backend;
   kernels_context *context = stepper->context;
@@ -123,17 +124,18 @@ static status evaluate_interior(stepper *stepper, stage *stage, kernels_planes p
   return backend->event_record(stepper->interior_done, context, QUEUE_MAIN);
 }
 
-/* Sends what a stage has computed on the slab's edges, once `edges_done` is passed. */
+/* Starts the exchange of a stage's edge planes, which leave once `edges_done` has passed. */
 static status begin_exchange(stepper *stepper, const stage *stage) {
   const field *fields[STATE_FIELDS];
   state_list(stage->out, fields);
   return halo_begin(stepper->halo, stage->out->count, fields, stepper->edges_done);
 }
 
-/* Where kernels run on the host, edges are an operation of their own: sending is the host's work, too. */
+/* One stage if kernels run on the host: the edges are a launch of their own, because the host also has to
+ * send them before it computes the interior. */
 static status stage_split(stepper *stepper, stage *stage) {
   const int nz = plane_count(stepper);
-  const int thin = nz < 2 * KERNELS_HALO; /* all edge, in one range */
+  const int thin = nz < 2 * KERNELS_HALO; /* all planes are edges: one range */
   const kernels_planes below = {0, thin ? nz : KERNELS_HALO};
   const kernels_planes above = {thin ? nz : nz - KERNELS_HALO, nz};
   const kernels *backend = stepper->backend;
@@ -145,9 +147,9 @@ static status stage_split(stepper *stepper, stage *stage) {
   return halo_end(stepper->halo);
 }
 
-/* The planes that neighbours wait for come first; they travel while the interior is computed. A device has
- * its own time: one launch computes all, says when the edges are there, and the next stage may be enqueued
- * behind it before it is done. */
+/* One stage with overlap. The edge planes, for which neighbours wait, are computed first and travel while the
+ * interior is computed. A device works asynchronously: one launch computes all planes and signals when the
+ * edges are done, and the next stage may be enqueued before this one is finished. */
 static status stage_overlapped(stepper *stepper, stage *stage) {
   if (stepper->backend->host_memory) return stage_split(stepper, stage);
   stage->edges = stepper->edges_done;
@@ -192,7 +194,9 @@ static stage stage_of(stepper *stepper, int i, double t, double dt) {
     stage.extra[k] = &stepper->slots[row->extra[k].slot];
     stage.weight_extra[k] = row->extra[k].weight;
   }
-  if (row->extras == 1) stage.extra[1] = stage.extra[0]; /* kernels take two; its weight is 0, it is cached */
+  if (row->extras == 1)
+    stage.extra[1] = stage.extra[0]; /* kernels take two extras; the second has weight 0
+                                      * and comes from the cache */
   return stage;
 }
 
@@ -212,7 +216,7 @@ static status run_stages(stepper *stepper, double t, double dt, int timed) {
   return STATUS_OK;
 }
 
-/* Records the stages of one step, all of them on MAIN: alone, there are neither edges nor halo copies. */
+/* Records the stages of one step, all of them on MAIN: one rank has neither edges nor halo copies. */
 static status record_stages(stepper *stepper, double dt, kernels_graph **graph) {
   const kernels *backend = stepper->backend;
   kernels_context *context = stepper->context;
@@ -221,7 +225,7 @@ static status record_stages(stepper *stepper, double dt, kernels_graph **graph) 
   return backend->graph_end(context, graph);
 }
 
-/* A recording is of one dt: the last step, if it is shorter, is not worth a recording of its own. */
+/* Replays the step if dt is the recorded one. A shorter last step is not recorded: it happens once. */
 static status replay(stepper *stepper, double t, double dt) {
   kernels_graph **graph = &stepper->graphs[stepper->place];
   if (stepper->graphs[0] == NULL && stepper->graphs[1] == NULL) stepper->recorded_dt = dt;
@@ -236,8 +240,8 @@ int stepper_words(const stepper *stepper) {
   for (int i = 0; i < scheme->stages; i++) {
     if (!(stepper->pairs >> i & 1U)) continue;
     const scheme_stage *first = &scheme->stage[i], *second = &scheme->stage[i + 1];
-    words -= 2;                                                           /* what the first one makes */
-    if (second->base == first->f || second->base == first->base) words--; /* read once for both */
+    words -= 2;                                                           /* the first stage's result */
+    if (second->base == first->f || second->base == first->base) words--; /* read once for both stages */
   }
   return words;
 }
