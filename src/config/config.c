@@ -14,7 +14,7 @@
 
 enum { LARGEST_FILE = 1 << 20 };
 
-/* Copies what a message may show of a foreign text: printable, and short. */
+/* Copies the start of a text from a file or a command line for a message, with unprintable bytes replaced. */
 static const char *printable(const char *text, char *shown) {
   enum { LONGEST = 160 };
   size_t i = 0;
@@ -58,7 +58,7 @@ status config_refuse(const config *config, const char *section, const char *name
   return result;
 }
 
-/* "; did you mean 'NAME'?", or nothing. */
+/* Writes "; did you mean 'NAME'?", or nothing if no name is near. */
 static const char *question(const char *section, const char *name, char *text) {
   text[0] = '\0';
   if (name != NULL) {
@@ -94,7 +94,7 @@ static status fail_key(const char *path, int line, const char *section, const ch
     config_guess_offer(&guess, config_keys[i].name);
   }
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-    if (strcmp(config_keys[i].name, name) == 0) { /* right key, wrong section */
+    if (strcmp(config_keys[i].name, name) == 0) { /* the key exists, in another section */
       home = config_keys[i].section;
       guess.best = config_keys[i].name;
     }
@@ -112,14 +112,15 @@ static status fail_value(const char *path, int line, const config_key *key, cons
                      question("", config_value_guess(key, value), hint));
 }
 
-/* Whether `key` was given where `line` is: both in the file, or both on the command line. */
+/* Returns 1 if `key` was given in the same source as `line`: both in the file, or both on the command
+ * line. */
 static int given_there(const config *config, int line, int key) {
   return config->line[key] != CONFIG_LINE_NONE &&
          (line == CONFIG_LINE_OVERRIDE) == (config->line[key] == CONFIG_LINE_OVERRIDE);
 }
 
-/* In the file a key comes once, and of two alternatives one; so they do on the command line, where they
- * replace what the file says. */
+/* Refuses a key that comes twice, or both keys of an alternative, in one source: the file or the command
+ * line. A key on the command line replaces the file's, and the file's alternative to it. */
 static status settle_repetition(config_reading *reading, int line, int index) {
   config *config = reading->config;
   const config_key *key = &config_keys[index];
@@ -265,7 +266,7 @@ static status load_whole(const char *path, int count, char *const overrides[], c
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
     if (config_keys[i].need == CONFIG_ALTERNATIVE) config_value_clear(&config_keys[i], config);
   }
-  /* A decimal point is a point whatever the user's language. */
+  /* the decimal point is a point in every locale */
   const locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
   const locale_t before = uselocale(c);
   const status result = load(&reading, count, overrides);
@@ -274,7 +275,7 @@ static status load_whole(const char *path, int count, char *const overrides[], c
   return result;
 }
 
-/* The same, or the same number after the same key. */
+/* Returns 1 if two lines are equal, or have equal numbers after the same key. */
 static int same_line(const char *a, const char *b) {
   const size_t key = strcspn(a, "=");
   char *end_a = NULL, *end_b = NULL;
@@ -309,8 +310,8 @@ int config_is_resolved(const char *path) {
   return same;
 }
 
-/* A run leaves its resolved configuration as config.ini: not in the place of the file that it is reading,
- * unless that is such a file itself. */
+/* Refuses to read the file that this run will replace by its resolved configuration (config.ini), unless a
+ * run has written that file. */
 static status check_kept(const char *path, const config *config) {
   char left[CONFIG_PATH_SIZE + sizeof "/" RUNDIR_CONFIG];
   struct stat given, replaced;
@@ -324,7 +325,7 @@ static status check_kept(const char *path, const config *config) {
                        config->file);
 }
 
-/* A configuration that a run wrote has every key, so keys without effect are not warned of. */
+/* A configuration written by a run has every key, so warnings of keys without effect are dropped. */
 static void forget_idle(const char *path, config *config) {
   char text[CONFIG_NAMES_SIZE];
   if (config_without_effect(config, text)[0] == '\0' || !config_is_resolved(path)) return;

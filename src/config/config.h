@@ -5,8 +5,8 @@
 
 #include "config/settings.h"
 
-/* Reads a run's configuration: an INI file and section.key=value overrides, read once, validated as a whole,
- * constant afterwards. */
+/* Reads a run's configuration, an INI file and section.key=value overrides. It is read once, validated as a
+ * whole, and constant afterwards. */
 
 /* Reads `path` and applies `count` overrides of the form "section.key=value", then validates the whole. Not
  * collective: rank 0 calls it. [out] config is complete only if STATUS_OK. STATUS_FILE if the file cannot be
@@ -14,57 +14,59 @@
  * accepted: ...; did you mean '...'?", where FILE:LINE is "command line" for an override.
  *
  * The file: ASCII or UTF-8, at most 1 MiB, lines ending in LF or CR LF, a byte order mark ignored. A line is
- * empty, a comment after ; or #, a [section], or key = value (key: value too), of any length; it never goes
- * on in the next one, indented or not. White space followed by ; begins a comment after a value or a section.
- * Names and words are case-sensitive. A key comes once; a section may come again.
+ * empty, a comment after ; or #, a [section], or key = value (key: value too), of any length; there are no
+ * continuation lines. White space followed by ; begins a comment after a value or a section. Names and words
+ * are case-sensitive. A key comes once; a section may come again.
  *
  * Overrides win over the file. One for time.dt replaces the file's time.courant, and the other way round;
- * likewise t_end and steps. Both in the file, or both among the overrides, are an error, and so is a key that
- * comes twice there. A faulty value in the file is an error even if an override replaces it.
+ * likewise t_end and steps. Both in the file, or both among the overrides, are an error, as is a repeated
+ * key. A faulty value in the file is an error even if an override replaces it.
  *
- * Values: integers in decimal without leading zeros; numbers with a decimal point whatever the locale,
- * neither hexadecimal nor NaN nor infinite, of magnitude 1e30 at most (1e-30 at least where they must be
- * positive); steps at most 99999999, the eight digits of a state's name; paths as they are, neither quoted
- * nor with ~ or $, at most CONFIG_PATH_LIMIT bytes; formulas (formula.h) less than CONFIG_FORMULA_SIZE,
- * finite at points and times that are looked at here. The keys of [constants] are names of one's own. The
- * table of keys (config_list prints it) has each range. Beyond the single keys: the bytes of 64 fields, more
- * than any run has, fit 64 bits; t_end/dt at most 99999999 steps; waves of cosine and manufactured at most
- * n/2; width at most the shortest length, half of it for sphere, slotted and blob; the centre at most 1000
- * lengths away; `path` is not the file that the run would replace by the resolved configuration,
- * RUNDIR_CONFIG (rundir.h) in output.directory, unless config_is_resolved. */
+ * Values. Integers: decimal, without leading zeros. Numbers: with a decimal point in every locale, not
+ * hexadecimal, NaN or infinite, of magnitude at most 1e30 (at least 1e-30 if they must be positive). Steps:
+ * at most 99999999, because a state's file name has eight digits. Paths: taken literally, without quotes, ~
+ * or $, at most CONFIG_PATH_LIMIT bytes. Formulas (formula.h): fewer than CONFIG_FORMULA_SIZE bytes, finite
+ * at sample points and times. The keys of [constants] are the user's own names. The table of keys
+ * (config_list prints it) has each range.
+ *
+ * Conditions on several keys: the bytes of 64 fields, more than any run has, fit 64 bits; t_end/dt is at most
+ * 99999999 steps; cosine and manufactured have at most n/2 waves; width is at most the shortest length, half
+ * of it for sphere, slotted and blob; the centre is at most 1000 lengths away; `path` is not the file
+ * RUNDIR_CONFIG (rundir.h) in output.directory, which the run would replace by the resolved configuration,
+ * unless config_is_resolved. */
 status config_load(const char *path, int count, char *const overrides[], config *config);
 
-/* Refuses a value for a reason that only what comes after reading can tell: records "FILE:LINE: section.key =
- * value: what is wrong", or "command line: ...", as config_load does. Returns STATUS_USAGE. */
+/* Refuses a value for a reason that is found only after reading: records "FILE:LINE: section.key = value:
+ * what is wrong", or "command line: ...", as config_load does. Returns STATUS_USAGE. */
 __attribute__((format(printf, 4, 5))) status config_refuse(const config *config, const char *section,
                                                            const char *name, const char *format, ...);
 
 /* Writes the resolved configuration as an INI file that config_load reads back to the same bits (%.17g):
- * every key, of the alternatives in [time] those in force. */
+ * every key, and of the alternatives in [time] the one in use. */
 void config_write(const config *config, FILE *file);
-/* The same as a string, which is the caller's to free. STATUS_MEMORY: *text is NULL. */
+/* The same as a string, which the caller frees. STATUS_MEMORY: *text is NULL. */
 status config_text(const config *config, char **text);
 
-/* Whether a file is, line by line, what config_write makes of what it says, apart from the digits of numbers:
- * left there by a run, perhaps with other values since, but with no words of anybody's own that replacing it
- * would lose. 0 also for a file that cannot be read. Not collective. */
+/* Returns 1 if a file could have been written by config_write: line by line it is what config_write makes of
+ * its values, except for the digits of numbers. Then it is a run's resolved configuration, perhaps with
+ * edited values but without the user's own comments, and may be replaced. 0 also for a file that cannot be
+ * read. Not collective. */
 int config_is_resolved(const char *path);
 
-/* Whether a velocity field carries what the equation solves for; otherwise [velocity], the form of advection
- * and the diffusivity have no effect. */
+/* Returns 1 if a velocity field advects the unknowns; otherwise [velocity], the form of advection and the
+ * diffusivity have no effect. */
 int config_carried(const config *config);
 
-/* The keys that were given though the equation, the case and the velocity field do not use them,
- * "section.key, section.key"; "" if there are none. A file that config_is_resolved gives every key, and
- * means none of these. */
+/* Keys that were given but have no effect with this equation, case and velocity field, "section.key,
+ * section.key"; "" if there are none. For a file that config_is_resolved, which has every key: always "". */
 enum { CONFIG_NAMES_SIZE = 512 };
 const char *config_without_effect(const config *config, char text[CONFIG_NAMES_SIZE]);
 
 /* Prints equations, cases, velocity fields, schemes, forms and backends, then all keys as a Markdown table
- * with what is accepted, the default and the meaning, for --list. */
+ * with accepted values, default and meaning, for --list. */
 void config_list(FILE *file);
 
-/* Names as in the file, for messages and output. */
+/* Names as in the file. */
 const char *config_form_name(advection_form value);
 const char *config_precision_name(precision value);
 

@@ -20,7 +20,7 @@ int config_carried(const config *config) {
   return all[config->equation];
 }
 
-/* Line of a key for a message about it, and its name. */
+/* Refuses a key's value, naming line and key. */
 static status key_fail(const config_reading *reading, int key, const char *value, const char *what) {
   char subject[2 * CONFIG_TEXT_SIZE];
   (void)snprintf(subject, sizeof subject, "%s.%s%s%s", config_keys[key].section, config_keys[key].name,
@@ -28,7 +28,8 @@ static status key_fail(const config_reading *reading, int key, const char *value
   return config_fail(reading->path, reading->config->line[key], subject, "%s", what);
 }
 
-/* runs/NAME for .../NAME.ini; a name of dots would lead to runs itself, or out of it. */
+/* Default directory: runs/NAME for .../NAME.ini. A name of dots is refused, because it would mean runs/
+ * itself or a folder above. */
 static status derive_directory(const config_reading *reading) {
   const char *slash = strrchr(reading->path, '/');
   const char *name = slash != NULL ? slash + 1 : reading->path;
@@ -47,14 +48,15 @@ static status derive_directory(const config_reading *reading) {
   return key_fail(reading, key, text, what);
 }
 
-/* Lines of an axis's key (part 0) and those of its ends. */
+/* The line numbers of an axis's key (part 0) and of the keys of its ends. */
 static int *line_of_end(config *c, int d, int part) {
   static const char *const names[3][3] = {
       {"x", "x_low", "x_high"}, {"y", "y_low", "y_high"}, {"z", "z_low", "z_high"}};
   return &c->line[config_key_find("boundary", names[d][part])];
 }
 
-/* An axis, or each of its ends: not both in one place; on the command line the axis replaces its ends. */
+/* Derives the ends of an axis, from the axis's key or from one key per end; one source must not give both. On
+ * the command line the axis replaces its ends. */
 static status derive_ends(const config_reading *reading, int d) {
   config *const c = reading->config;
   const int whole = *line_of_end(c, d, 0);
@@ -79,7 +81,7 @@ static status derive_ends(const config_reading *reading, int d) {
   return STATUS_OK;
 }
 
-/* The kinds of ends beside periodic that an equation knows of, as list.h has them. */
+/* The kinds of ends of the equation besides periodic: ", open, ..." (list.h). */
 static const char *kinds_of(const config *config) {
 #define X(name, carried, ends, help) ends,
   static const char *const all[] = {EQUATIONS(X)};
@@ -96,6 +98,7 @@ static int is_kind_known(const config *config, config_end kind) {
   return strstr(known, names[kind]) != NULL;
 }
 
+/* Refuses a kind of end that the equation does not have. */
 static status check_kinds(const config_reading *reading) {
 #define X(name, text, help) text,
   static const char *const names[] = {CONFIG_END_LIST(X)};
@@ -113,7 +116,7 @@ static status check_kinds(const config_reading *reading) {
   return STATUS_OK;
 }
 
-/* What the closures of both ends need; with ends, along z as along the others. */
+/* Checks that the closures of both ends have room; an axis with ends needs them along z as along x and y. */
 static status check_ends(const config *c) {
   static const char *const names[3] = {"nx", "ny", "nz"};
   enum { STENCIL_POINTS = 2 * STENCIL_RADIUS + 1 };
@@ -157,7 +160,7 @@ static status complete_key(const config_reading *reading, int index) {
     (void)config_value_read(key, key->fallback, reading->config);
   } else if (key->need == CONFIG_REQUIRED && strcmp(key->section, "velocity") == 0 &&
              !config_carried(reading->config)) {
-    return STATUS_OK; /* the first of the list stands there, and nobody asks */
+    return STATUS_OK; /* the key has no effect and holds the first entry */
   } else if (key->need == CONFIG_REQUIRED) {
     (void)snprintf(what, sizeof what, "missing; accepted: %s", config_value_accepted(key, accepted));
     return key_fail(reading, index, "", what);
@@ -170,8 +173,8 @@ static status complete_key(const config_reading *reading, int index) {
   return STATUS_OK;
 }
 
-/* Bytes of all fields with their halo planes and padding must be countable, those of a node's ranks added
- * up: more fields than any run has, 8 halo planes to 4 planes, and buffers. */
+/* The bytes of all fields of a node's ranks, with halo planes and padding, must fit 64 bits: more fields than
+ * any run has, up to 8 halo planes for 4 owned planes, and buffers. */
 enum { FIELDS_AT_MOST = 64 };
 
 static status check_size(const config_reading *reading) {
@@ -203,7 +206,7 @@ static status check_waves(const config *c) {
   return STATUS_OK;
 }
 
-/* Far away, a centre loses the digits that place it. */
+/* Limits the distance of the centre, whose coordinates lose digits far away. */
 static status check_place(const config *c) {
   const initial_case *initial = cases_at(c->initial);
   const int has_width = problem_uses(c, "initial", "width");
@@ -222,7 +225,7 @@ static status check_place(const config *c) {
   return STATUS_OK;
 }
 
-/* Redistancing needs a case that is a distance; formulas and files are not checked. */
+/* Redistancing needs a case that is a signed distance; formulas and files are not checked. */
 static status check_level_set(const config *c) {
   char accepted[CONFIG_TEXT_SIZE] = "";
   const initial_case *initial = cases_at(c->initial);
@@ -250,7 +253,7 @@ static status check_steps(const config *c) {
   if (c->dt > 0 && c->t_end > CONFIG_STEPS_MOST * c->dt) {
     return config_refuse(c, "time", "dt", "t_end = %g takes more than %d steps; accepted: a number from %g",
                          c->t_end, CONFIG_STEPS_MOST,
-                         c->t_end / CONFIG_STEPS_MOST * (1.0 + 1e-5)); /* printed with 6 digits */
+                         c->t_end / CONFIG_STEPS_MOST * (1.0 + 1e-5)); /* room for printing with 6 digits */
   }
   return STATUS_OK;
 }
@@ -287,7 +290,7 @@ static status check_slices(const config *c) {
   return STATUS_OK;
 }
 
-/* What a reader of pictures takes for a volume. */
+/* VTK readers need at least two points along each axis of a volume. */
 static status check_kept(const config *c) {
   double box[3][2];
   const int boxed = c->fields_box[0] != '\0';
@@ -306,7 +309,7 @@ static status check_kept(const config *c) {
   return STATUS_OK;
 }
 
-/* Derivatives, and the factors of second ones, that single precision has no digits left for. */
+/* Refuses values whose first or second differences are too small for single precision. */
 static status check_single(const config *c) {
   static const double least = 1e-30; /* FLT_MIN is 1e-38 */
   const double length = fmax(c->l[0], fmax(c->l[1], c->l[2]));
@@ -320,7 +323,7 @@ static status check_single(const config *c) {
                        fmin(first, second));
 }
 
-/* Whether the velocity has a factor of time; a formula has one if its text is not 1. */
+/* Returns 1 if the velocity has a time factor; a formula has one if its text is not 1. */
 static int velocity_varies(const config *config) {
   const velocity_field *velocity = velocities_at(config->velocity);
   const int formula = velocity->from == PROBLEM_FORMULA && strcmp(config->factor, "1") != 0;

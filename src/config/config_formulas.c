@@ -6,7 +6,7 @@
 
 static const char *const components[3] = {"u", "v", "w"};
 
-/* Refuses a key for the message recorded last. */
+/* Refuses a key with the message recorded last. */
 static status refuse(const config *config, const char *section, const char *name, status found) {
   char what[CONFIG_TEXT_SIZE];
   if (found != STATUS_USAGE) return found;
@@ -15,8 +15,8 @@ static status refuse(const config *config, const char *section, const char *name
   return config_refuse(config, section, name, "%s", what);
 }
 
-/* A few points of the grid, those at the ends and in the middle among them: the whole grid is looked at when
- * the field is made. */
+/* Evaluates a formula at a few points of the grid, including the ends and the middle. All points are checked
+ * when the field is made. */
 static status sample_space(const config *config, const char *section, const char *name, formula *formula) {
   enum { ACROSS = 5 };
   for (int i = 0; i < ACROSS * ACROSS * ACROSS; i++) {
@@ -35,7 +35,7 @@ static status sample_space(const config *config, const char *section, const char
   return STATUS_OK;
 }
 
-/* Times of the run, as far as they are known before the step size is. */
+/* Evaluates a formula at times of the run, as far as they are known before the step size is. */
 static status sample_time(const config *config, formula *formula) {
   enum { TIMES = 1000 };
   const double end = config->t_end > 0.0 ? config->t_end : (double)config->steps * config->dt;
@@ -79,7 +79,7 @@ static status check_numbers(const config_reading *reading) {
   return STATUS_OK;
 }
 
-/* What enters: the solution, or a formula, of which a number is one. */
+/* Checks boundary.value: "exact", or a formula (a number is one). */
 static status check_entering(const config *config) {
   if (!cases_bounded(config) || !config_carried(config)) return STATUS_OK;
   if (strcmp(config->entering, CONFIG_EXACT) != 0)

@@ -59,8 +59,8 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
                    sizeof(precision) == sizeof(int),
                "choices are stored as int");
 
-/* Limits of magnitude: products of three such numbers stay far from overflow and underflow. Bytes of what all
- * planes report of themselves are indexed by int; a step has eight digits in the names of files. */
+/* Limits of magnitude: products of three such numbers are far from overflow and underflow. MOST_PLANES: the
+ * bytes of all planes' sums and checksums must fit an int. */
 #define SMALLEST    1e-30
 #define LARGEST     1e30
 #define MOST_PLANES 16777216.0
@@ -71,7 +71,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define INT(member, low, high)  .kind = CONFIG_INT, .offset = AT(member), .minimum = (low), .maximum = (high)
 #define REAL(member, low, high) .kind = CONFIG_REAL, .offset = AT(member), .minimum = (low), .maximum = (high)
 #define POSITIVE(member)        REAL(member, SMALLEST, LARGEST)
-#define MEDIUM(member)          REAL(member, 1e-9, 1e9) /* density times speed squared is a float, too */
+#define MEDIUM(member)          REAL(member, 1e-9, 1e9) /* density times speed squared must fit a float */
 #define ANY(member)             REAL(member, -LARGEST, LARGEST)
 #define CHOICE(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .choices = (list)
 #define LISTED(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .listed = (list)

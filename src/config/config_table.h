@@ -6,8 +6,7 @@
 #include "base/check.h"
 #include "config/config.h"
 
-/* Private to config*.c: the one table of keys from which reading, messages, writing and the list of keys
- * follow. */
+/* The table of keys, private to config*.c: reading, messages, writing and the list of keys all use it. */
 
 typedef enum config_kind {
   CONFIG_COUNT,  /* int64_t */
@@ -21,14 +20,14 @@ typedef enum config_kind {
   CONFIG_SLICES,   /* text: a list of planes (lists.h) */
   CONFIG_PROBES,   /* text: a list of points (lists.h) */
   CONFIG_BOX,      /* text: a box (lists.h) */
-  CONFIG_COMPONENT /* text: a formula where velocity.field is formula, else a number (config.uniform) */
+  CONFIG_COMPONENT /* text: a formula if velocity.field is formula, else a number (config.uniform) */
 } config_kind;
 
 typedef enum config_need {
   CONFIG_REQUIRED,
-  CONFIG_DEFAULT,    /* `fallback` is read like a value from the file */
-  CONFIG_DERIVED,    /* computed from other keys, as `fallback` says in words */
-  CONFIG_PART,       /* one end of `other`, an axis, which gives its value by default */
+  CONFIG_DEFAULT,    /* `fallback` is read as if it were in the file */
+  CONFIG_DERIVED,    /* computed from other keys; `fallback` describes how */
+  CONFIG_PART,       /* one end of the axis `other`, whose value is the default */
   CONFIG_ALTERNATIVE /* exactly one of this key and `other`; `absent` marks the one not given */
 } config_need;
 
@@ -44,7 +43,7 @@ typedef struct config_key {
   size_t offset;                      /* of the member in config */
   double minimum, maximum;            /* inclusive; numbers only */
   const config_choice *choices;       /* ends with a NULL name; or NULL, and */
-  config_choice (*listed)(int index); /* the same from a list of objects */
+  config_choice (*listed)(int index); /* the same choices from a list of objects */
   config_need need;
   const char *fallback;
   const char *other;
@@ -58,15 +57,15 @@ extern const config_key config_keys[CONFIG_KEY_COUNT];
 
 /* Ends with a NULL name. */
 extern const config_choice config_forms[];
-/* What a key of kind CONFIG_CHOICE accepts, one after another; a NULL name beyond the last. */
+/* The i-th value that a key of kind CONFIG_CHOICE accepts; a NULL name beyond the last. */
 config_choice config_choice_at(const config_key *key, int index);
 
 /* Index of a key, or -1. */
 int config_key_find(const char *section, const char *name);
 int config_section_known(const char *section);
 
-/* The known name nearest to a misspelt one: start with a word, offer candidates, take `best` (NULL if none is
- * near). */
+/* Search for the known name nearest to a misspelt one: start with a word, offer candidates, read `best` (NULL
+ * if none is near). */
 typedef struct config_guess {
   const char *word;
   const char *best;
@@ -75,26 +74,26 @@ typedef struct config_guess {
 
 void config_guess_offer(config_guess *guess, const char *candidate);
 
-/* Reads `text` as the value of `key` into the configuration. NULL, or what is wrong with it. */
+/* Reads `text` as the value of `key` into the configuration. Returns NULL, or the fault. */
 const char *config_value_read(const config_key *key, const char *text, config *config);
 
-/* Reads component d of a velocity that is no formula. NULL, or what is wrong with it. */
+/* Reads component d of a velocity that is not a formula. Returns NULL, or the fault. */
 const char *config_component_read(config *config, int d);
 
-/* Reads the value of a constant. NULL, or what is wrong with it. */
+/* Reads the value of a constant. Returns NULL, or the fault. */
 const char *config_constant_read(const char *text, double *value);
 
-/* What `key` accepts, in words, at most CONFIG_TEXT_SIZE bytes. */
+/* Describes the values that `key` accepts, in at most CONFIG_TEXT_SIZE bytes. */
 const char *config_value_accepted(const config_key *key, char *text);
 
 /* The nearest accepted word for a misspelt value, or NULL. */
 const char *config_value_guess(const config_key *key, const char *text);
 
-/* Marks an alternative key as not given; whether it is so marked. */
+/* config_value_clear marks an alternative key as not given; the other returns 1 if it is so marked. */
 void config_value_clear(const config_key *key, config *config);
 int config_value_is_clear(const config_key *key, const config *config);
 
-/* What config.line says beside lines. */
+/* Values of config.line that are not line numbers. */
 enum { CONFIG_LINE_NONE = 0, CONFIG_LINE_OVERRIDE = -1 };
 
 typedef struct config_reading {
@@ -106,17 +105,17 @@ typedef struct config_reading {
 __attribute__((format(printf, 4, 5))) status config_fail(const char *path, int line, const char *subject,
                                                          const char *format, ...);
 
-/* The value of `key` as in a file, numbers with `digits` digits, in text of CONFIG_PATH_SIZE bytes. */
+/* Writes the value of `key` as in a file, numbers with `digits` digits, to text of CONFIG_PATH_SIZE bytes. */
 const char *config_value_text(const config_key *key, const config *config, int digits, char *text);
 
-/* Whether nothing uses a key in this problem: neither the case nor the velocity field one of their sections,
- * or an equation without a velocity field one of those that come with it. */
+/* Returns 1 if a key has no effect in this problem: a key of [initial] or [velocity] that the case or the
+ * velocity field does not use, or a key of advection with an equation without a velocity field. */
 int config_key_idle(const config *config, int key);
 
 /* Checks the formulas that the problem uses. */
 status config_formulas_check(const config_reading *reading);
 
-/* Completes defaults, then checks what no key can tell alone. */
+/* Completes defaults, then checks conditions on several keys. */
 status config_complete(config_reading *reading);
 
 #endif

@@ -21,8 +21,8 @@ static int smaller(int a, int b) {
   return a < b ? a : b;
 }
 
-/* Edits (insert, delete, replace, swap neighbours) from a to b, case ignored. Optimal string alignment
- * distance. */
+/* Number of edits (insert, delete, replace, swap neighbours) from a to b, ignoring case: the optimal string
+ * alignment distance. */
 static int edit_distance(const char *a, size_t length_a, const char *b, size_t length_b) {
   int d[LONGEST_WORD + 1][LONGEST_WORD + 1];
   for (size_t i = 0; i <= length_a; i++) d[i][0] = (int)i;
@@ -117,14 +117,15 @@ static const char *read_integer(const config_key *key, const char *text, int64_t
   if (digits[0] == '\0' || digits[strspn(digits, "0123456789")] != '\0')
     return "not an integer in decimal digits";
   if (digits[0] == '0' && digits[1] != '\0') return "an integer with a leading zero";
-  *value = strtoll(text, NULL, 10); /* the nearest there is, where 64 bits do not hold it: out of any range */
+  *value = strtoll(text, NULL, 10); /* beyond 64 bits this is the largest number, which is out of every
+                                     * range */
   if (*value < (int64_t)key->minimum || *value > (int64_t)key->maximum) return "out of range";
   return NULL;
 }
 
-/* A number within limits. */
+/* Reads a number within limits. */
 static const char *read_number(const char *text, double minimum, double maximum, double *value) {
-  /* strtod alone would also take spaces, hexadecimal digits, nan and inf. */
+  /* strtod also accepts spaces, hexadecimal digits, nan and inf */
   if (text[strspn(text, "+-.0123456789eE")] != '\0') return "not a decimal number";
   char *end;
   errno = 0;
@@ -147,7 +148,8 @@ static const char *read_formula(const config_key *key, const char *text, char *v
   return NULL;
 }
 
-/* A list in quotes may have a blank before ';', where a comment would begin; it is kept without. */
+/* Reads a list, which may be in quotes, because a comment begins at a blank before ';'. It is stored without
+ * them. */
 static const char *read_list(const char *text, char *value) {
   const size_t length = strlen(text);
   const int quoted = length > 1 && text[0] == '"' && text[length - 1] == '"';
@@ -175,7 +177,7 @@ static const char *read_places(config_kind kind, const char *text, char *value) 
                                : config_probes_read(value, NULL, &count);
 }
 
-/* The number of u, v or w, where the velocity is no formula. */
+/* Reads the number of u, v or w if the velocity is not a formula. */
 const char *config_component_read(config *config, int d) {
   return read_number(config->component[d], -most, most, &config->uniform[d]);
 }
@@ -198,8 +200,8 @@ static const char *read_backend(const char *text, char *value) {
   return NULL;
 }
 
-/* Refuses what would not survive being written to a file and read again, and what a shell would have
- * expanded. */
+/* Refuses paths that would not survive being written to a file and read again, and ~ and $, which a shell
+ * would have expanded. */
 static const char *read_path(const config_key *key, const char *text, char *value) {
   if (strlen(text) > CONFIG_PATH_LIMIT) return "too long";
   if (text[strlen(text) - 1] == ' ') return "a path that ends with a blank";

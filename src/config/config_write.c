@@ -104,7 +104,7 @@ static const char *const *velocity_keys(int index) {
   return velocities_at(index)->keys;
 }
 
-/* keys_of: the keys that an entry uses, or NULL where all do. */
+/* keys_of: returns the keys that an entry uses; NULL if all entries use all keys. */
 static void list_choices(const char *title, const char *section, const char *name,
                          const char *const *(*keys_of)(int index), FILE *file) {
   const config_key *key = &config_keys[config_key_find(section, name)];
@@ -122,7 +122,8 @@ static void list_choices(const char *title, const char *section, const char *nam
   fputc('\n', file);
 }
 
-/* What follows from the tables; words per point and step of one unknown, least traffic. */
+/* Prints the schemes' tables and the properties computed from them; words per point and step for one
+ * unknown. */
 static void list_schemes(FILE *file) {
   fputs("Schemes (time.scheme)\n", file);
   for (int i = 0; schemes_at(i) != NULL; i++) {
@@ -143,8 +144,8 @@ static const char *default_text(const config_key *key) {
                                            : key->fallback;
 }
 
-/* The key with its default, what it accepts, and below that what it means: a line of all would be too long.
- */
+/* Prints a key with its default and accepted values, and its meaning on the next line, because one line would
+ * be too long. */
 static void list_key(const config_key *key, FILE *file) {
   char name[64], accepted[CONFIG_TEXT_SIZE];
   (void)snprintf(name, sizeof name, "%s.%s", key->section, key->name);

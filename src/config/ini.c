@@ -19,14 +19,14 @@ void ini_close(ini_reader *reader) {
   reader->memory = NULL;
 }
 
-/* Cuts off white space at the end. */
+/* Removes white space at the end. */
 static void trim(char *text) {
   size_t length = strlen(text);
   while (length > 0 && strchr(blank, text[length - 1]) != NULL) length--;
   text[length] = '\0';
 }
 
-/* Cuts off white space followed by ; and what comes after, but not within the quotes of a value. */
+/* Removes a comment: white space followed by ; and the rest, except within the quotes of a value. */
 static void cut_comment(char *text) {
   char *first = text + strspn(text, blank);
   if (*first == '"' && strchr(first + 1, '"') != NULL) first = strchr(first + 1, '"');
@@ -37,7 +37,7 @@ static void cut_comment(char *text) {
   trim(text);
 }
 
-/* The next line without its end, or NULL. */
+/* Returns the next line without its end, or NULL. */
 static char *take_line(ini_reader *reader) {
   char *line = reader->next;
   if (*line == '\0') return NULL;

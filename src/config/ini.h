@@ -3,20 +3,20 @@
 
 #include "base/check.h"
 
-/* An INI text, line by line: a line is empty, a comment after ; or #, a [section], or key = value (key: value
- * too), of any length, and indented or not. White space followed by ; begins a comment after a value or a
- * section. Lines end in LF or CR LF; a byte order mark at the beginning is ignored. */
+/* Reader of INI texts, line by line. A line is empty, a comment after ; or #, a [section], or key = value
+ * (key: value too), of any length, indented or not. White space followed by ; begins a comment after a value
+ * or a section. Lines end in LF or CR LF; a byte order mark at the beginning is ignored. */
 typedef enum ini_kind { INI_END, INI_SECTION, INI_PAIR, INI_FAULT } ini_kind;
 
 typedef struct ini_reader {
-  int line;            /* of what was read last, from 1 */
-  const char *section; /* it is in, or begins; "" before the first */
+  int line;            /* number of the latest line, from 1 */
+  const char *section; /* the current section; "" before the first */
   const char *name, *value;
-  const char *text, *fault; /* INI_FAULT: the line, and what is wrong with it */
+  const char *text, *fault; /* INI_FAULT: the line, and its fault */
   char *memory, *next;
 } ini_reader;
 
-/* STATUS_MEMORY, and then there is nothing to close. */
+/* Opens a text. STATUS_MEMORY: nothing to close. */
 status ini_open(const char *text, ini_reader *reader);
 void ini_close(ini_reader *reader);
 /* The next section, pair or fault. The texts are valid until ini_close. */

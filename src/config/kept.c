@@ -14,13 +14,13 @@ config_kept config_kept_all(const int64_t n[3]) {
   return (config_kept){.stride = 1, .count = {n[0], n[1], n[2]}};
 }
 
-/* The first multiple of `stride` that is not below i. */
+/* The first multiple of `stride` that is at least i. */
 static int64_t next_multiple(int64_t i, int64_t stride) {
   return (i + stride - 1) / stride * stride;
 }
 
 config_kept config_kept_points(const config *config) {
-  /* A point on a face of the box belongs to it, whatever the rounding of its coordinate. */
+  /* A point on a face of the box belongs to the box, however its coordinate is rounded. */
   static const double slack = 1e-6; /* spacings */
   config_kept kept = config_kept_all(config->n);
   double box[3][2];

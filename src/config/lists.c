@@ -7,8 +7,8 @@
 
 static const char blank[] = " \t";
 
-/* Takes the next word, which ends before a blank or one of `ends`. Returns 0 if there is none there; a word
- * too long for any number is cut, so that reading it as one fails. */
+/* Takes the next word, which ends before a blank or one of `ends`. Returns 0 if there is none. A word longer
+ * than any number is cut, so that reading it as a number fails. */
 static int next_word(const char **text, const char *ends, char word[64]) {
   *text += strspn(*text, blank);
   const size_t length = strcspn(*text, ends);

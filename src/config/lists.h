@@ -1,7 +1,8 @@
 #ifndef FDAPP_CONFIG_LISTS_H
 #define FDAPP_CONFIG_LISTS_H
 
-/* Places that the section [output] holds as text: slices, probes, a box. Pure functions of the text. */
+/* Reads lists of places from texts of the section [output]: slices, probes, a box. Pure functions of the
+ * text. */
 
 enum { CONFIG_MOST_SLICES = 16, CONFIG_MOST_PROBES = 64, CONFIG_SLICE_NAME = 32 };
 
@@ -9,22 +10,22 @@ enum { CONFIG_MOST_SLICES = 16, CONFIG_MOST_PROBES = 64, CONFIG_SLICE_NAME = 32 
 typedef struct config_slice {
   int axis; /* 0: x, 1: y, 2: z */
   double at;
-  char name[CONFIG_SLICE_NAME]; /* "z_0.5": of its files */
+  char name[CONFIG_SLICE_NAME]; /* "z_0.5"; part of its files' names */
 } config_slice;
 
 typedef struct config_probe {
   double at[3];
 } config_probe;
 
-/* Reads "z=0.5 x=0.25". [out] count: of `list`, which holds CONFIG_MOST_SLICES; list may be NULL. NULL, or
- * what is wrong with the text. */
+/* Reads "z=0.5 x=0.25". [out] list: NULL, or room for CONFIG_MOST_SLICES; count: its length. Returns NULL, or
+ * the fault. */
 const char *config_slices_read(const char *text, config_slice *list, int *count);
 
-/* Reads "x y z; x y z", likewise for CONFIG_MOST_PROBES. */
+/* The same for "x y z; x y z" and CONFIG_MOST_PROBES. */
 const char *config_probes_read(const char *text, config_probe *list, int *count);
 
-/* Reads "x0 x1 y0 y1 z0 z1". [out] box: low and high of each axis, low < high; may be NULL. NULL, or what is
- * wrong with the text. */
+/* Reads "x0 x1 y0 y1 z0 z1". [out] box: low and high of each axis, low < high; may be NULL. Returns NULL, or
+ * the fault. */
 const char *config_box_read(const char *text, double box[3][2]);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "kernels.h"
 
-/* The configuration of a run as a value. It has no pointers, so that rank 0 can read it and broadcast it.
- * This header has no functions, so that rooms below config/ (problems/) can read the values; config.h reads
- * them from files. */
+/* The configuration of a run as a value. It has no pointers, so that rank 0 can broadcast it. This header has
+ * no functions, so that folders below config/ (problems/) can read the values; config.h reads them from
+ * files. */
 
-/* X(NAME, "name in the file", "what it is, for --list") */
+/* X(NAME, "name in the file", "description, for --list") */
 #define CONFIG_FORM_LIST(X)                                                                                  \
   X(ADVECTIVE, "advective", "u . grad phi")                                                                  \
   X(CONSERVATIVE, "conservative", "div (u phi): mass kept to round-off")                                     \
@@ -45,22 +45,22 @@ typedef enum config_end { CONFIG_END_LIST(X) } config_end;
 typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) } config_transport;
 #undef X
 
-/* Two stages in one sweep: never, where that is faster, wherever there is a kernel for it. */
+/* Two stages in one sweep: never, if faster, or whenever a kernel exists. */
 typedef enum config_pairs { CONFIG_PAIRS_NO, CONFIG_PAIRS_AUTO, CONFIG_PAIRS_YES } config_pairs;
 
-/* Steps: the eight digits of a state's name. */
+/* Steps have the eight digits of a state's file name. */
 enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
 
-/* CONFIG_PATH_SIZE: room for a path. CONFIG_PATH_LIMIT: longest path that is accepted. CONFIG_FORMULA_SIZE:
- * room for a formula. */
+/* CONFIG_PATH_SIZE: buffer for a path. CONFIG_PATH_LIMIT: longest accepted path. CONFIG_FORMULA_SIZE: buffer
+ * for a formula. */
 enum {
   CONFIG_PATH_SIZE = 4096,
   CONFIG_PATH_LIMIT = 180,
   CONFIG_FORMULA_SIZE = 4096,
-  CONFIG_LIST_SIZE = 4096 /* room for a list of places */
+  CONFIG_LIST_SIZE = 4096 /* buffer for a list of places */
 };
 
-/* The value of an open end that is the exact solution. */
+/* The value of open ends that stands for the exact solution. */
 #define CONFIG_EXACT "exact"
 
 /* The section whose keys are names of constants for formulas. */
@@ -80,7 +80,7 @@ typedef struct config {
   double l[3];  /* lx, ly, lz: lengths > 0, default 1 */
   /* [boundary] */
   config_end boundary[3]; /* x, y, z; default periodic */
-  config_end ends[3][2];  /* x_low, x_high ... z_high: default the axis's; periodic are both or none */
+  config_end ends[3][2];  /* x_low, x_high ... z_high: default the axis's; both periodic or none */
   char entering[CONFIG_FORMULA_SIZE]; /* value: CONFIG_EXACT, a number, or a formula of x, y, z, t */
   /* [physics] */
   int equation;                 /* an index of the list in equations/list.h; default advection */
@@ -97,11 +97,11 @@ typedef struct config {
   int wave_number[3];                  /* kx, ky, kz: whole waves across the domain, default 1 */
   char formula[CONFIG_FORMULA_SIZE];   /* of x, y, z; "" for none (default) */
   char initial_file[CONFIG_PATH_SIZE]; /* file: "" for none (default) */
-  char dataset[CONFIG_PATH_SIZE];      /* in it; "" for PROBLEM_DATASET (default) */
-  int initial_resample;                /* yes or no: whether its grid may be another; default no */
+  char dataset[CONFIG_PATH_SIZE];      /* dataset in the file; "" for PROBLEM_DATASET (default) */
+  int initial_resample;                /* 1: the file's grid may differ; default 0 */
   /* [velocity] */
   int velocity;      /* field, an index of velocities_at (problems/problem.h): required */
-  double uniform[3]; /* u, v, w as numbers, where the field is no formula: default 1, 0, 0 */
+  double uniform[3]; /* u, v, w as numbers, if the field is not a formula: default 1, 0, 0 */
   char component[3][CONFIG_FORMULA_SIZE]; /* u, v, w as formulas of x, y, z; else "" */
   char factor[CONFIG_FORMULA_SIZE];       /* a formula of t, default 1 */
   char velocity_file[CONFIG_PATH_SIZE];   /* file: "" for none (default) */
@@ -109,21 +109,21 @@ typedef struct config {
   double abc[3];                          /* a, b, c: default 1 */
   double period;                          /* > 0, default 1 */
   /* [level_set] */
-  int64_t redistance_every; /* steps, 0 = never (default); cases that are distances */
+  int64_t redistance_every; /* steps, 0 = never (default); only for cases that are distances */
   /* [time] */
   int scheme;     /* an index of schemes_at (stepping/scheme.h), default rk4 */
   double courant; /* > 0, or 0: dt was given */
   double dt;      /* > 0, or 0: courant was given */
-  int adaptive;   /* yes or no: whether dt follows the velocity's factor of time; default no */
+  int adaptive;   /* 1: dt follows the velocity's time factor; default 0 */
   double t_end;   /* >= 0, or -1: steps was given */
   int64_t steps;  /* >= 0, or -1: t_end was given */
   /* [compute] */
   char backend[16];    /* "auto" or a name of the registry; default auto */
   precision precision; /* default double */
   int order;           /* 2, 4, 6, 8; default 8 */
-  int threads; /* CPU threads of a rank, 0 = OMP_NUM_THREADS, else its share of the processors it may run on;
-                  default 0 */
-  config_pairs pairs; /* default auto */
+  int threads;         /* CPU threads per rank; 0 (default): OMP_NUM_THREADS, else the rank's share of its
+                        * processors */
+  config_pairs pairs;  /* default auto */
   /* [halo] */
   config_transport transport; /* default auto */
   int overlap;                /* yes or no, default yes */
@@ -131,8 +131,8 @@ typedef struct config {
   char directory[CONFIG_PATH_SIZE];  /* default runs/NAME for NAME.ini */
   int64_t fields_every;              /* steps, 0 = never; default: the first and the last step alone */
   int fields_single;                 /* 1: kept snapshots in single precision; 0, default: as computed */
-  int fields_stride;                 /* >= 1, default 1: kept snapshots hold each such point */
-  char fields_box[CONFIG_LIST_SIZE]; /* as config/lists.h reads it: what they hold; "" for all (default) */
+  int fields_stride;                 /* >= 1, default 1: kept snapshots hold every fields_stride-th point */
+  char fields_box[CONFIG_LIST_SIZE]; /* box of kept snapshots (config/lists.h); "" for all points (default) */
   int64_t checkpoint_every;          /* steps, 0 = never; default 0 */
   int64_t diagnostics_every;         /* steps, 0 = never; default 10 */
   int checkpoint_keep;               /* >= 2, default 2 */
@@ -147,13 +147,13 @@ typedef struct config {
       restart[CONFIG_PATH_SIZE]; /* from: a file, "latest", or "" for a start at t = 0 ("none" in the file) */
   /* [benchmark] */
   char reference[CONFIG_HASH_SIZE];        /* 16 hexadecimal digits in lower case, or "" for none (default) */
-  char reference_single[CONFIG_HASH_SIZE]; /* in its place where precision is single, if it is not "" */
+  char reference_single[CONFIG_HASH_SIZE]; /* used instead if precision is single and it is not "" */
   int64_t hash_every;                      /* steps between rows of hashes.csv, 0 = never (default) */
   /* [constants] */
   int constant_count;
   config_constant constants[CONFIG_MOST_CONSTANTS];
-  /* Where the values above came from, for messages: the file as they name it, and the line in it of each key
-   * and constant, 0 for a default, -1 for an override. */
+  /* The source of each value, for messages: the name of the file, and the line of each key and constant, 0
+   * for a default, -1 for an override. */
   char file[CONFIG_FILE_SIZE];
   int line[CONFIG_KEY_COUNT], constant_line[CONFIG_MOST_CONSTANTS];
 } config;

@@ -18,7 +18,8 @@
 #include "snapshots/hdf5_library.h"
 #include "output/rundir.h"
 
-/* The part that needs no communication. config: NULL for a file outside of a run, which stores `text`. */
+/* The part of creation without communication. config: NULL for a file outside of a run, which stores
+ * `text`. */
 static status create_local(checkpoint *checkpoint, const config_kept *kept, const config *config,
                            const char *text) {
   const grid whole = checkpoint->grid;
@@ -32,7 +33,7 @@ static status create_local(checkpoint *checkpoint, const config_kept *kept, cons
   return checkpoint->configuration != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a text");
 }
 
-/* `like` becomes a checkpoint in memory of its own. Collective. */
+/* Makes a checkpoint on the heap from the members of `like`. Collective. */
 static status create(const checkpoint *like, const config_kept *kept, const config *config, const char *text,
                      checkpoint **checkpoint) {
   struct checkpoint *made = malloc(sizeof *made);
@@ -133,7 +134,7 @@ status checkpoint_hash(checkpoint *checkpoint, int64_t step, const state *state,
   return STATUS_OK;
 }
 
-/* "p, u, v, w" */
+/* Writes "p, u, v, w". */
 static void list_names(const checkpoint_block *block, char *text, size_t size) {
   text[0] = '\0';
   for (int f = 0; f < block->fields; f++) {
@@ -142,7 +143,7 @@ static void list_names(const checkpoint_block *block, char *text, size_t size) {
   }
 }
 
-/* Whether a file holds this run's fields, in their order. */
+/* Refuses a file whose fields are not this run's, in their order. */
 static status check_fields(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
   checkpoint_block ours = {.fields = checkpoint->fields};
   char wanted[STATE_FIELDS * CHECKPOINT_NAME];
@@ -156,7 +157,7 @@ static status check_fields(const checkpoint *checkpoint, const char *path, const
   return status_fail(STATUS_FOREIGN, "%s: holds the fields %s; this run's are %s", path, found, wanted);
 }
 
-/* Whether a file belongs to this run. */
+/* Refuses a file of another run's grid, precision or fields. */
 static status check_match(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
   const int64_t *n = checkpoint->grid.n;
   if (memcmp(block->n, n, sizeof block->n) != 0) {
@@ -172,7 +173,7 @@ static status check_match(const checkpoint *checkpoint, const char *path, const 
   return check_fields(checkpoint, path, block);
 }
 
-/* Whether a file's domain is this run's: the same points on other lengths would be another problem. */
+/* Refuses a file with another domain: the same points on other lengths are another problem. */
 static status check_spacing(const checkpoint *checkpoint, const char *path) {
   const double *h = checkpoint->grid.h;
   double spacing[3];
@@ -182,7 +183,7 @@ static status check_spacing(const checkpoint *checkpoint, const char *path) {
                      path, spacing[0], spacing[1], spacing[2], h[0], h[1], h[2]);
 }
 
-/* What was written for pictures lacks points or digits. */
+/* Refuses a file in part, which lacks points or digits. */
 static status check_whole(const char *path, const checkpoint_state *state) {
   if (!state->part) return STATUS_OK;
   return status_fail(
@@ -193,14 +194,14 @@ static status check_whole(const char *path, const checkpoint_state *state) {
       path);
 }
 
-/* A state that has got another one's name is neither. */
+/* Refuses a file whose name gives another step than its contents. */
 static status check_step(const char *path, const checkpoint_block *block, int64_t named) {
   if (named < 0 || block->step == named) return STATUS_OK;
   return status_fail(STATUS_DAMAGED, "%s: holds the state of step %" PRId64 ", not of that in its name", path,
                      block->step);
 }
 
-/* Rank 0: all of a file but the planes. named: the step in its name, -1 if any would do. [out]
+/* Rank 0: reads and checks all of a file but the planes. named: the step in its name, -1 to accept any. [out]
  * differences: from this run's configuration. */
 static status read_header(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_block *block,
                           checkpoint_state *state, checkpoint_differences *differences) {
@@ -261,8 +262,8 @@ status checkpoint_read(checkpoint *checkpoint, const char *path, checkpoint_stat
   return read_state(checkpoint, path, -1, about, state);
 }
 
-/* Path of the newest state before `step`, "" if there is none; from rank 0 to all. [out] step: of that state.
- */
+/* Path of the newest state before `step`, "" if there is none; rank 0 broadcasts it. [out] step: of that
+ * state. */
 static status next_older(checkpoint *checkpoint, int64_t *step, char path[CONFIG_PATH_SIZE]) {
   int64_t found = -1;
   status result = checkpoint->grid.rank == 0 ? checkpoint_list(checkpoint) : STATUS_OK;
@@ -319,7 +320,7 @@ int64_t checkpoint_file_bytes(const grid *grid, precision precision, int fields)
              (grid->n[2] * (int64_t)sizeof(uint64_t) + points * (int64_t)kernels_element_size(precision));
 }
 
-/* Planes of a file of any grid, one after another: no memory but a checksum. */
+/* Verifies the planes of a file of any grid, one after another. Needs no memory beyond a checksum. */
 static status verify_planes(int descriptor, const char *path, const checkpoint_block *block) {
   const int64_t nz = block->n[2];
   for (int f = 0; f < block->fields; f++) {

@@ -13,18 +13,18 @@
 
 #include "base/file.h"
 
-/* Bytes read at a time where nothing larger is at hand. */
+/* Bytes read at a time without a larger buffer. */
 enum { PIECE_BYTES = 1 << 18 };
 
-/* Versions of the format. Version 1 holds one field, phi, whose place is data_offset, and is still written
- * for such states, so that older programs read them. Version 2 lists its fields at the end of the block. */
+/* Versions of the format. Version 1 holds one field, phi, at data_offset. It is still written for such
+ * states, so that older programs read them. Version 2 lists its fields at the end of the block. */
 enum { VERSION_PHI = 1, VERSION_FIELDS = 2 };
 
-/* More than what surrounds values and checksums ever is: some KiB of structure and provenance. */
+/* Upper limit of all bytes besides values and checksums, which are some KiB of structure and provenance. */
 enum { SURROUNDINGS_MOST = 16 << 20 };
 
-/* The block's lines that are whole numbers, in their order: X(key, member). Before them the format's name and
- * version; after them precision, picture, time, in version 2 the fields, and the checksum. */
+/* The block's integer lines in their order: X(key, member). Before them come the format's name and version;
+ * after them precision, picture, time, in version 2 the fields, and the checksum. */
 #define LINES(X)                                                                                             \
   X("nx", n[0])                                                                                              \
   X("ny", n[1])                                                                                              \
@@ -67,7 +67,7 @@ static void format_block(const checkpoint_block *block, uint64_t checksum,
   const int version = version_of(block);
   memset(text, 0, CHECKPOINT_BLOCK_BYTES);
   FILE *out = fmemopen(text, CHECKPOINT_BLOCK_BYTES, "w");
-  if (out == NULL) return; /* no memory: an empty block, which nobody takes for one */
+  if (out == NULL) return; /* no memory: an empty block, which is never valid */
   (void)fprintf(out, "%s %d\n", first_line, version);
 #define X(key, member) (void)fprintf(out, key " %" PRId64 "\n", block->member);
   LINES(X)
@@ -82,8 +82,8 @@ static void format_block(const checkpoint_block *block, uint64_t checksum,
   (void)fclose(out);
 }
 
-/* Takes "key value\n" off *text; the value, or NULL if the line is another one. Cuts the text at the line's
- * end. */
+/* Takes "key value\n" off *text and returns the value, or NULL if the line has another key. Terminates the
+ * text at the line's end. */
 static const char *take_line(char **text, const char *key) {
   char *line = *text;
   const size_t length = strlen(key);
@@ -109,7 +109,8 @@ static const char *parse_fields(char **text, checkpoint_block *block) {
   return NULL;
 }
 
-/* Lenient: what differs from how format_block would write it is found by comparing with that. */
+/* Parses leniently: the caller compares the text with what format_block writes, which finds every other
+ * deviation. */
 static const char *parse_block(char *text, checkpoint_block *block, uint64_t *checksum) {
   const char *version = take_line(&text, first_line);
   if (version == NULL) return "it does not begin like one";
@@ -137,7 +138,7 @@ static const char *parse_block(char *text, checkpoint_block *block, uint64_t *ch
   return NULL;
 }
 
-/* Whether [offset, offset + bytes) lies between the block and the end of the file. */
+/* Returns 1 if [offset, offset + bytes) lies between the block and the end of the file. */
 static int lies_within(const checkpoint_block *block, int64_t offset, int64_t bytes) {
   return offset >= CHECKPOINT_BLOCK_BYTES && bytes <= block->file_bytes &&
          offset <= block->file_bytes - bytes;
@@ -171,7 +172,7 @@ static const char *check_extents(const checkpoint_block *block) {
 status checkpoint_block_open(const char *path, int *descriptor) {
   struct stat info;
   *descriptor = -1;
-  /* O_NONBLOCK: a named pipe must not make us wait for somebody to write into it. */
+  /* O_NONBLOCK: opening a named pipe must not wait for a writer */
   const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (opened < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
   status result = STATUS_OK;
@@ -190,7 +191,7 @@ status checkpoint_block_open(const char *path, int *descriptor) {
   return result;
 }
 
-/* Reads and parses; [out] raw as in the file, checksum as it says. */
+/* Reads and parses the block. [out] raw: its bytes; checksum: the one it contains. */
 static status read_raw(int descriptor, const char *path, checkpoint_block *block,
                        char raw[CHECKPOINT_BLOCK_BYTES], uint64_t *checksum) {
   char text[CHECKPOINT_BLOCK_BYTES + 1];
@@ -231,7 +232,7 @@ static status hash_range(int descriptor, const char *path, int64_t offset, int64
   return STATUS_OK;
 }
 
-/* XXH3 of everything but the fields' values, the block's own checksum taken as zeros. */
+/* XXH3 of all bytes but the fields' values, with the block's own checksum taken as zeros. */
 static status hash_metadata(int descriptor, const char *path, const checkpoint_block *block,
                             uint64_t *checksum) {
   char text[CHECKPOINT_BLOCK_BYTES];
@@ -303,7 +304,8 @@ status checkpoint_block_store(int descriptor, const char *path, const checkpoint
   return file_write_at(descriptor, path, values, (size_t)(count * bytes), block->offsets[field] + z0 * bytes);
 }
 
-/* The checksum of the plane at `offset`: read into `plane`, or piece by piece if that is NULL. */
+/* Adds the plane at `offset` to `hash` and computes its checksum; reads it into `plane`, or piece by piece if
+ * that is NULL. */
 static status plane_hash(int descriptor, const char *path, const checkpoint_block *block, int64_t offset,
                          void *plane, XXH3_state_t *hash, uint64_t *checksum) {
   const int64_t bytes = checkpoint_plane_bytes(block);

@@ -3,12 +3,12 @@
 
 #include "snapshots/checkpoint.h"
 
-/* The text block at the head of a snapshot, the planes of its fields, and all that can be checked of a file
- * without the HDF5 library. Private to this folder; nothing is collective. */
+/* The text block at the head of a snapshot, the planes of its fields, and all checks of a file that do not
+ * need the HDF5 library. Private to this folder; nothing is collective. */
 
 enum { CHECKPOINT_BLOCK_BYTES = 2048, CHECKPOINT_NAME = 32 /* a field's name with its terminating zero */ };
 
-/* What the block says. */
+/* The contents of the block. */
 typedef struct checkpoint_block {
   precision precision;
   int64_t n[3];       /* nx, ny, nz */
@@ -27,40 +27,40 @@ int64_t checkpoint_plane_bytes(const checkpoint_block *block);
 int64_t checkpoint_data_bytes(const checkpoint_block *block);
 int64_t checkpoint_checksums_bytes(const checkpoint_block *block);
 
-/* Whether `name` can name a field: letters, digits and '_', at least one, fewer than CHECKPOINT_NAME. */
+/* Returns 1 if `name` can name a field: letters, digits and '_', at least one, fewer than CHECKPOINT_NAME. */
 int checkpoint_is_name(const char *name);
 
-/* Opens a file for reading; anything but a regular file of at least a block's size is STATUS_DAMAGED, a file
- * that cannot be opened STATUS_FILE. [out] descriptor: closed by the caller. */
+/* Opens a file for reading. STATUS_DAMAGED for anything but a regular file of at least a block's size,
+ * STATUS_FILE if it cannot be opened. [out] descriptor: closed by the caller. */
 status checkpoint_block_open(const char *path, int *descriptor);
 
-/* Reads the block and checks it for itself and against the file's size: every offset below lies in the file.
- * STATUS_DAMAGED, STATUS_FILE. The index needs no more than this. */
+/* Reads the block and checks it, also against the file's size: all its offsets lie in the file.
+ * STATUS_DAMAGED, STATUS_FILE. Sufficient for the index. */
 status checkpoint_block_read(int descriptor, const char *path, checkpoint_block *block);
 
 /* Compares the checksum of all bytes that are not a field's values with the block's. STATUS_DAMAGED,
  * STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_block_verify(int descriptor, const char *path, const checkpoint_block *block);
 
-/* Computes that checksum from the file and writes the block into it. STATUS_FILE, STATUS_MEMORY. */
+/* Computes that checksum from the file and writes the block into the file. STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_block_write(int descriptor, const char *path, const checkpoint_block *block);
 
-/* [out] checksums: of `count` packed planes of `bytes` bytes each; shared out among threads. */
+/* [out] checksums: of `count` packed planes of `bytes` bytes each; computed by several threads. */
 void checkpoint_block_sum(const void *planes, int count, size_t bytes, uint64_t *checksums);
 
-/* The answer's hash (checkpoint.h) from the checksums of all planes, and the same from those in a file. */
+/* The answer's hash (checkpoint.h), from the checksums of all planes or from those in a file. */
 uint64_t checkpoint_block_answer(const uint64_t *checksums, size_t count);
 status checkpoint_block_read_answer(int descriptor, const char *path, const checkpoint_block *block,
                                     uint64_t *hash);
 
-/* Writes `count` packed planes of a field, the first being global plane z0, into their places. [out]
- * checksums of them. STATUS_FILE. */
+/* Writes `count` packed planes of a field, from global plane z0 on, to the file. [out] checksums of them.
+ * STATUS_FILE. */
 status checkpoint_block_store(int descriptor, const char *path, const checkpoint_block *block, int field,
                               int64_t z0, int count, const void *values, uint64_t *checksums);
 
-/* Compares planes z0 .. z0+count-1 of a field with `checksums` (one per plane), a piece of the file at a
- * time. If `values` is not NULL, `count` planes are left there. STATUS_DAMAGED naming field and plane,
- * STATUS_FILE, STATUS_MEMORY. */
+/* Compares planes z0 .. z0+count-1 of a field with `checksums` (one per plane), reading a piece at a time. If
+ * `values` is not NULL, it gets the `count` planes. STATUS_DAMAGED naming field and plane, STATUS_FILE,
+ * STATUS_MEMORY. */
 status checkpoint_block_planes(int descriptor, const char *path, const checkpoint_block *block, int field,
                                int64_t z0, int count, const uint64_t *checksums, void *values);
 

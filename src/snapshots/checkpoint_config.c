@@ -7,7 +7,7 @@
 #include "config/ini.h"
 #include "config/settings.h"
 
-/* Where a difference in this key belongs; NULL: nowhere. */
+/* The list to which a difference in this key belongs, or NULL. */
 static char *list_of(checkpoint_differences *differences, const char *section, const char *name) {
   const int method = strcmp(name, "form") == 0 || strcmp(name, "difference") == 0 ||
                      strcmp(name, "scheme") == 0 || strcmp(name, "order") == 0;
@@ -18,7 +18,7 @@ static char *list_of(checkpoint_differences *differences, const char *section, c
   return problem ? differences->problem : NULL;
 }
 
-/* The same text, or two texts of the same number. */
+/* Returns 1 for equal texts, or two texts of the same number. */
 static int same_value(const char *a, const char *b) {
   char *end_a = NULL;
   char *end_b = NULL;
@@ -28,7 +28,7 @@ static int same_value(const char *a, const char *b) {
   return strcmp(a, b) == 0 || (numbers && number_a == number_b);
 }
 
-/* Whether `text` has a key with another value. */
+/* Returns 1 if `text` has the key with another value. */
 static int differs_in(const char *text, const char *section, const char *name, const char *value) {
   ini_reader ini;
   int differs = 0;

@@ -3,19 +3,19 @@
 
 #include <stddef.h>
 
-/* Whether a state is one of this run's problem. Private to the checkpoint room. */
+/* Compares the configuration in a snapshot with this run's. Private to this folder. */
 
 enum { CHECKPOINT_NAMES = 256 };
 
-/* Keys whose values differ, "section.key, section.key", as many as fit; "" if none does. problem: of what
- * decides the solution, that is physics, initial and velocity. method: of how it is approached: the form, the
- * scheme, the order. */
+/* Keys whose values differ, "section.key, section.key", as many as fit; "" if none does. problem: keys that
+ * change the solution (physics, initial, velocity). method: keys that change its approximation (form, scheme,
+ * order). */
 typedef struct checkpoint_differences {
   char problem[CHECKPOINT_NAMES], method[CHECKPOINT_NAMES];
 } checkpoint_differences;
 
-/* Compares two configurations as config_write writes them. A key that only one of them has is no difference.
- */
+/* Compares two configurations written by config_write. A key that only one of them has is not a
+ * difference. */
 void checkpoint_config_compare(const char *theirs, const char *ours, checkpoint_differences *differences);
 
 #endif

@@ -18,13 +18,12 @@
 
 static const char checksums_name[] = "/fdapp/plane_checksums";
 
-/* The dataset of a field. */
+/* Name of a field's dataset. */
 static void field_place(const char *name, char place[64]) {
   (void)snprintf(place, 64, "/VTKHDF/PointData/%s", name);
 }
 
-/* A dataset whose place in the file is settled now and that nothing is written into yet. [out] offset: that
- * place. */
+/* Creates a dataset whose place in the file is allocated but not written. [out] offset: of that place. */
 static status reserve_dataset(hid_t file, const char *path, const char *name, hid_t type, int rank,
                               const hsize_t *n, int64_t *offset) {
   hid_t plist = -1;
@@ -47,7 +46,7 @@ static status reserve_dataset(hid_t file, const char *path, const char *name, hi
   return STATUS_OK;
 }
 
-/* What ParaView reads: VTKHDF 1.0, ImageData. [out] offsets: of the fields' values. */
+/* Writes the part that ParaView reads: VTKHDF 1.0, ImageData. [out] offsets: of the fields' values. */
 static status write_picture(hid_t file, const char *path, const checkpoint_contents *contents,
                             int64_t *offsets) {
   const int64_t *n = contents->n;
@@ -67,7 +66,7 @@ static status write_picture(hid_t file, const char *path, const checkpoint_conte
   return STATUS_OK;
 }
 
-/* The fields in their order, which the library does not keep: "p u v w". */
+/* Writes the order of the fields, "p u v w", because HDF5 lists them alphabetically. */
 static status write_order(hid_t group, const char *path, const checkpoint_contents *contents) {
   char text[STATE_FIELDS * CHECKPOINT_NAME] = "";
   for (int f = 0; f < contents->fields; f++) {
@@ -77,11 +76,11 @@ static status write_order(hid_t group, const char *path, const checkpoint_conten
   return hdf5_write_text(group, path, "fields", text);
 }
 
-/* What a restart needs, and where the file comes from. */
+/* Writes the data for resuming, and the provenance. [out] offset: of the planes' checksums. */
 static status write_restart(hid_t file, const char *path, const checkpoint_contents *contents,
                             int64_t *offset) {
   const checkpoint_state *state = &contents->state;
-  /* One field's checksums have one dimension, as in files of version 1. */
+  /* checksums of one field are one-dimensional, as in files of version 1 */
   const hsize_t planes[2] = {(hsize_t)contents->fields, (hsize_t)contents->n[2]};
   const int one = contents->fields == 1;
   hid_t group = -1;
@@ -103,16 +102,16 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   return reserve_dataset(file, path, checksums_name, H5T_NATIVE_UINT64, one ? 1 : 2, planes + one, offset);
 }
 
-/* [out] access: what a file is opened with. */
+/* [out] access: property list for opening files. */
 static status access_list(const char *path, hid_t *access) {
   CHECK_HDF5(STATUS_FILE, path, *access = H5Pcreate(H5P_FILE_ACCESS));
   CHECK_HDF5(STATUS_FILE, path, H5Pset_fclose_degree(*access, H5F_CLOSE_STRONG));
-  /* The run directory has a lock of its own, and some file systems have none for the library. */
+  /* the run directory has its own lock, and some file systems do not support HDF5's */
   CHECK_HDF5(STATUS_FILE, path, H5Pset_file_locking(*access, 0, 1));
   return STATUS_OK;
 }
 
-/* For reading. [out] file */
+/* Opens a file for reading. */
 static status open_file(const char *path, hid_t *file) {
   hid_t access = -1;
   CHECK(access_list(path, &access));
@@ -121,13 +120,14 @@ static status open_file(const char *path, hid_t *file) {
   return STATUS_OK;
 }
 
-/* Closes whatever happened; `result` unless that is good and closing fails. */
+/* Closes the file in any case. Returns `result`, or the fault of closing if that was STATUS_OK. */
 static status close_file(hid_t file, const char *path, status result) {
   if (H5Fclose(file) >= 0 || result != STATUS_OK) return result;
   return hdf5_failure(STATUS_FILE, path, "H5Fclose");
 }
 
-/* The fault of a reservation, 0 for none. A signal that asks the run to stop must not cost it the state. */
+/* Reserves room on the disk; returns the error number, 0 for none. Repeated if a signal interrupts it,
+ * because signals that ask the run to stop must not cost the state. */
 static int reserve(int descriptor, int64_t bytes) {
   while (fallocate(descriptor, 0, 0, (off_t)bytes) != 0) {
     if (errno != EINTR) return errno;
@@ -135,12 +135,12 @@ static int reserve(int descriptor, int64_t bytes) {
   return 0;
 }
 
-/* Takes `bytes` bytes of the disk for the file, so that there is no room is said before anything is moved. */
+/* Reserves `bytes` bytes for the file, so that a full disk is reported before anything is written. */
 static status reserve_room(int descriptor, const char *path, int64_t bytes) {
   struct statvfs room;
   int fault = reserve(descriptor, bytes);
   if (fault == EOPNOTSUPP || fault == ENOSYS) {
-    /* A file system that reserves nothing: what it reports as free has to do. */
+    /* the file system cannot reserve: compare with its free space */
     const int known = fstatvfs(descriptor, &room) == 0;
     fault = known && (double)room.f_bavail * (double)room.f_frsize < (double)bytes ? ENOSPC : 0;
     if (fault == 0 && ftruncate(descriptor, (off_t)bytes) != 0) fault = errno;
@@ -149,10 +149,9 @@ static status reserve_room(int descriptor, const char *path, int64_t bytes) {
   return status_fail(STATUS_FILE, "%s: no room for %" PRId64 " bytes: %s", path, bytes, strerror(fault));
 }
 
-/* The structure, made by the library in a file that lies in memory: its writes never meet the disk, and so
- * never fail for the disk's reasons (after a failed close HDF5 1.10 crashes when MPI_Finalize makes it clean
- * up). The fields' places are holes in it, which take no memory. [out] block: where fields and checksums lie.
- */
+/* Makes the structure by HDF5 in a file in memory. So HDF5's writes cannot fail because of the disk: after a
+ * failed close, HDF5 1.10 crashes in MPI_Finalize when it cleans up. The fields' places are holes, which take
+ * no memory. [out] block: where fields and checksums lie. */
 static status make_structure(int memory, const char *path, const checkpoint_contents *contents,
                              checkpoint_block *block) {
   hid_t access = -1;
@@ -176,7 +175,7 @@ static status make_structure(int memory, const char *path, const checkpoint_cont
   return STATUS_OK;
 }
 
-/* Copies what lies in [start, end) of the file in memory. */
+/* Copies the bytes [start, end) of the file in memory to the file. */
 static status copy_range(int memory, int descriptor, const char *path, int64_t start, int64_t end) {
   char piece[1 << 14];
   for (int64_t at = start; at < end; at += (int64_t)sizeof piece) {
@@ -187,7 +186,7 @@ static status copy_range(int memory, int descriptor, const char *path, int64_t s
   return STATUS_OK;
 }
 
-/* Makes the structure and puts it around the fields' places in the file. */
+/* Makes the structure and copies it around the fields' places in the file. */
 static status put_structure(int memory, int descriptor, const char *path, const checkpoint_contents *contents,
                             checkpoint_block *block) {
   CHECK(make_structure(memory, path, contents, block));
@@ -197,14 +196,14 @@ static status put_structure(int memory, int descriptor, const char *path, const 
     CHECK(copy_range(memory, descriptor, path, from, to));
     from = to + checkpoint_data_bytes(block);
   }
-  /* What was reserved beyond the need goes back. */
+  /* returns what was reserved but not needed */
   if (ftruncate(descriptor, (off_t)block->file_bytes) == 0) return STATUS_OK;
   return status_fail(STATUS_FILE, "%s: cannot be cut to its size: %s", path, strerror(errno));
 }
 
 static status fill_file(int descriptor, const char *path, const checkpoint_contents *contents,
                         checkpoint_block *block) {
-  /* Attributes, groups and what the library rounds up. */
+  /* attributes, groups, and rounding by HDF5 */
   const int64_t provenance = 32768 + (int64_t)strlen(contents->configuration);
   const int64_t values = block->fields * checkpoint_data_bytes(block);
   CHECK(reserve_room(descriptor, path,
@@ -251,7 +250,7 @@ static status read_attribute(hid_t object, const char *path, const char *name, h
   return STATUS_OK;
 }
 
-/* Every field lies where the block says. */
+/* Checks that every field lies where the block says. */
 static status check_offsets(hid_t file, const char *path, const checkpoint_block *block) {
   for (int f = 0; f < block->fields; f++) {
     char place[64];
@@ -281,7 +280,7 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
   state->departed = 0;
   htri_t says = 0;
   CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "departed"));
-  if (says > 0) { /* older states do not say */
+  if (says > 0) { /* older states do not have it */
     CHECK(read_attribute(group, path, "departed", H5T_NATIVE_INT, 1, &state->departed));
   }
   state->part = 0;

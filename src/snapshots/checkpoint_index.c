@@ -17,7 +17,7 @@
 
 static const char index_name[] = RUNDIR_INDEX;
 
-/* What the file's header says; a file that has none in order stays unknown. */
+/* Reads the file's header; if it is not valid, the entry stays unknown. */
 static checkpoint_entry examine(const char *directory, int64_t step) {
   checkpoint_entry entry = {.step = step};
   checkpoint_block block;
@@ -40,7 +40,7 @@ static checkpoint_entry examine(const char *directory, int64_t step) {
   return entry;
 }
 
-/* Puts an entry in its place, instead of one of the same step. */
+/* Inserts an entry in order of steps; it replaces one of the same step. */
 static status insert(checkpoint_index *index, checkpoint_entry entry) {
   size_t place = index->count;
   while (place > 0 && index->entries[place - 1].step >= entry.step) place--;
@@ -105,7 +105,8 @@ static status write_index(const checkpoint_index *index) {
   return result;
 }
 
-/* Takes what is too old out of the list; [out] steps of them, `room` of the list's length. */
+/* Takes the checkpoints beyond the newest `keep` out of the list. [out] steps: of these, with room for the
+ * whole list. */
 static size_t choose_old(checkpoint_index *index, int keep, int64_t *steps) {
   size_t chosen = 0;
   int kept = 0;
@@ -130,7 +131,7 @@ status checkpoint_index_add(checkpoint_index *index, const checkpoint_state *sta
     char name[64];
     char path[PATH_MAX];
     rundir_state_name(old[i], name);
-    /* A state too many costs room, not the run. */
+    /* not an error: a state too many only takes room */
     if (file_path(index->directory, name, path, sizeof path) != STATUS_OK || unlink(path) != 0) {
       log_warning("%s/%s: cannot be removed: %s", index->directory, name, strerror(errno));
     }
@@ -145,7 +146,9 @@ status checkpoint_index_rewind(checkpoint_index *index, int64_t step, int *moved
   size_t kept = index->count;
   *moved = 0;
   while (kept > 0 && index->entries[kept - 1].step > step) kept--;
-  if (kept == index->count) return write_index(index); /* a run that died may have left another one */
+  if (kept == index->count)
+    return write_index(index); /* written even so, because a run that was killed may
+                                * have left a different one */
   CHECK(rundir_previous(index->directory, previous));
   CHECK(rundir_copy_results(index->directory, previous));
   CHECK(file_path(index->directory, previous, path, sizeof path));
@@ -153,7 +156,7 @@ status checkpoint_index_rewind(checkpoint_index *index, int64_t step, int *moved
       .directory = path, .entries = index->entries + kept, .count = index->count - kept};
   CHECK(write_index(&branch));
   index->count = kept;
-  CHECK(write_index(index)); /* before any state goes, so that it never names one that has gone */
+  CHECK(write_index(index)); /* before states are removed, so that the index never names one that is gone */
   CHECK(rundir_move(index->directory, previous, step));
   *moved = 1;
   log_info("output     states after step %" PRId64 " moved to %s/%s\n", step, index->directory, previous);

@@ -3,14 +3,14 @@
 
 #include "snapshots/checkpoint.h"
 
-/* Which states a directory holds, and the index of them that ParaView reads. Private to the checkpoint room;
- * rank 0 only. The directory is read once; afterwards what is written and removed is noted. */
+/* The list of states in a directory, and the index of them that ParaView reads. Private to this folder; rank
+ * 0 only. The directory is read once; later changes are made to the list, too. */
 
 typedef struct checkpoint_entry {
-  int64_t step; /* as the name says */
+  int64_t step; /* from the file's name */
   double time;
   int picture;
-  int known; /* whether the file's header was in order; if not, the entry is in no index and never pruned */
+  int known; /* 1: the file's header was valid; otherwise the entry is in no index and never pruned */
 } checkpoint_entry;
 
 typedef struct checkpoint_index {
@@ -20,17 +20,17 @@ typedef struct checkpoint_index {
   size_t room;
 } checkpoint_index;
 
-/* Lists the directory (which stays the caller's); one that does not exist has no states. STATUS_FILE,
+/* Lists the directory; a missing one has no states. The name must outlive the index. STATUS_FILE,
  * STATUS_MEMORY. */
 status checkpoint_index_open(const char *directory, checkpoint_index *index);
 void checkpoint_index_close(checkpoint_index *index);
 
-/* Notes a state just written, writes the index state.hdf.series, then removes all but the newest `keep` of
- * those that are no pictures. STATUS_FILE, STATUS_MEMORY. */
+/* Adds a state just written, writes the index state.hdf.series, then removes all checkpoints but the newest
+ * `keep`. STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_index_add(checkpoint_index *index, const checkpoint_state *state, int keep);
 
-/* Moves states of later steps into a previous_N below the directory, with an index of them and copies of what
- * else their run left, and writes the index in any case. [out] moved: whether there were any. STATUS_FILE,
+/* Moves states of later steps into a previous_N below the directory, with an index of them and copies of the
+ * run's other files, and writes the index in any case. [out] moved: 1 if there were any. STATUS_FILE,
  * STATUS_MEMORY. */
 status checkpoint_index_rewind(checkpoint_index *index, int64_t step, int *moved);
 

@@ -11,7 +11,7 @@
 #include "output/rundir.h"
 #include "snapshots/checkpoint_file.h"
 
-/* Rank 0: puts the checksums of all planes into the file. */
+/* Rank 0: writes the checksums of all planes to the file. */
 static status write_checksums(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
   const int descriptor = open(path, O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) return status_fail(STATUS_FILE, "%s: cannot open: %s", path, strerror(errno));
@@ -21,8 +21,8 @@ static status write_checksums(const checkpoint *checkpoint, const char *path, co
   return result;
 }
 
-/* Rank 0: the header, which makes the file a state; then its final name. `partial` and `name` are in the
- * directory. */
+/* Rank 0: writes the header, which makes the file valid, then renames it. `partial` and `name` are names in
+ * the directory. */
 static status finish(checkpoint *checkpoint, const char *path, const char *partial, const char *name,
                      const checkpoint_block *block, const checkpoint_state *state) {
   checkpoint_block again;
@@ -43,7 +43,8 @@ static status finish(checkpoint *checkpoint, const char *path, const char *parti
   return result == STATUS_OK ? file_rename(checkpoint->directory, partial, name) : result;
 }
 
-/* This rank's planes. Without the thread's own words a message would be lost with it. */
+/* The job: writes and checks this rank's planes. Messages are recorded per thread, so a failure copies its
+ * message to the job. */
 static void work(checkpoint *checkpoint) {
   checkpoint_job *job = &checkpoint->job;
   const double start = MPI_Wtime();
@@ -57,12 +58,13 @@ static void work(checkpoint *checkpoint) {
 }
 
 static void *work_alone(void *user) {
-  omp_set_num_threads(1); /* the steps have the others */
+  omp_set_num_threads(1); /* the time steps use the other threads */
   work(user);
   return NULL;
 }
 
-/* Signals are the main thread's. Where no thread can be had the work is done at once. */
+/* Starts the job in a thread, with signals blocked, because the main thread handles them. If no thread can be
+ * created, the job runs at once. */
 static void start(checkpoint *checkpoint) {
   checkpoint_job *job = &checkpoint->job;
   sigset_t all, before;
@@ -82,7 +84,7 @@ static void join(checkpoint_job *job) {
   job->threaded = 0;
 }
 
-/* The file with its structure, and the fields where the job finds them; agreed on. */
+/* Creates the file's structure and copies the fields for the job; the ranks agree on the status. */
 static status prepare(checkpoint *checkpoint, const state *state) {
   checkpoint_job *job = &checkpoint->job;
   const grid *grid = &checkpoint->grid;
@@ -121,7 +123,7 @@ status checkpoint_begin_named(checkpoint *checkpoint, const char *name, int list
   CHECK(agree(checkpoint->comm, file_path(checkpoint->directory, job->partial, job->path, sizeof job->path)));
   const status result = prepare(checkpoint, state);
   if (result != STATUS_OK) {
-    /* Known to all, or for main to end the others: no further agreement. */
+    /* the failure is agreed on, or main ends the other ranks: no further agreement */
     if (checkpoint->grid.rank == 0) (void)unlink(job->path);
     return result;
   }
@@ -148,7 +150,7 @@ double checkpoint_longest(const checkpoint *checkpoint) {
   return checkpoint->job.longest;
 }
 
-/* Rank 0: all that is left to do once the planes of all ranks are in the file. */
+/* Rank 0: everything that remains once the planes of all ranks are in the file. */
 static status complete(checkpoint *checkpoint) {
   const checkpoint_job *job = &checkpoint->job;
   CHECK(write_checksums(checkpoint, job->path, &job->block));

@@ -9,28 +9,28 @@
 #include "snapshots/checkpoint_index.h"
 #include "snapshots/checkpoint_planes.h"
 
-/* A snapshot between checkpoint_begin and checkpoint_end, and what a checkpoint is made of. Private to this
- * folder.
+/* A snapshot between checkpoint_begin and checkpoint_end, and the checkpoint's data. Private to this folder.
  *
- * The job of each rank is its planes: packed, written, synced, read back and compared. It is done in a thread
- * of its own from a copy of the fields, or at once without one. It calls neither MPI nor HDF5, nor a backend,
- * so that MPI_THREAD_FUNNELED is enough; until checkpoint_end it alone uses checkpoint.planes. All that ranks
- * do together, the structure before it and the name after it, is the caller's, in checkpoint_begin and
- * checkpoint_end. */
+ * Each rank's job is to pack, write, sync, read back and compare its planes. It runs in a thread of its own
+ * from a copy of the fields, or at once without one. It calls neither MPI nor HDF5 nor a backend, so
+ * MPI_THREAD_FUNNELED suffices. Until checkpoint_end only the job uses checkpoint.planes. Collective work,
+ * the structure before the job and the name after it, is done by checkpoint_begin and checkpoint_end. */
 typedef struct checkpoint_job {
-  int pending;  /* begun and not ended */
-  int threaded; /* in a thread, which has to be joined */
+  int pending;  /* 1: begun and not ended */
+  int threaded; /* 1: a thread is to be joined */
   pthread_t thread;
   atomic_int done;
-  char name[NAME_MAX + 1], partial[NAME_MAX + sizeof FILE_PARTIAL]; /* in the directory */
-  char path[PATH_MAX];                                              /* of `partial` */
-  int listed;                                                       /* a run's, for its index */
+  char name[NAME_MAX + 1], partial[NAME_MAX + sizeof FILE_PARTIAL]; /* names in the directory */
+  char path[PATH_MAX];                                              /* path of `partial` */
+  int listed;                                                       /* 1: a run's snapshot, to be added to its
+                                                                     * index */
   checkpoint_block block;
   checkpoint_state about;
-  const state *state; /* NULL: the copy is written */
+  const state *state; /* NULL: write the copy */
   status result;
-  char message[STATUS_MESSAGE_SIZE]; /* of the thread, if it failed */
-  double seconds, longest;           /* what this snapshot and the slowest one took here, waiting left out */
+  char message[STATUS_MESSAGE_SIZE]; /* the thread's message, if it failed */
+  double seconds, longest;           /* time of this snapshot, and of the slowest one, on this rank, without
+                                      * waiting */
 } checkpoint_job;
 
 struct checkpoint {
@@ -43,23 +43,22 @@ struct checkpoint {
   const char *const *names;
   checkpoint_planes planes;
   checkpoint_job job;
-  int64_t summed_step; /* planes' checksums, on rank 0 all of them, are those of this step; -1: of none */
+  int64_t summed_step; /* step of the planes' checksums, of which rank 0 has all; -1: none */
   /* Rank 0 only. */
   char *configuration;
-  int listed; /* whether `index` has been read: not before it is needed, for a run first sets older results
-                 aside */
+  int listed; /* 1: `index` has been read. It is read as late as possible, because a run first moves older
+               * results away */
   checkpoint_index index;
 };
 
-/* Rank 0: reads which snapshots the directory holds, once. STATUS_FILE, STATUS_MEMORY. */
+/* Rank 0: lists the directory's snapshots, once. STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_list(checkpoint *checkpoint);
 
-/* checkpoint_begin under any name; `listed`: a run's snapshot, for its index. */
+/* checkpoint_begin under any name. listed: 1 for a run's snapshot, which is added to its index. */
 status checkpoint_begin_named(checkpoint *checkpoint, const char *name, int listed,
                               const checkpoint_state *about, const state *state);
 
-/* Waits for the thread, if any, and forgets what it wrote: nothing of it is left under any name. Not
- * collective. */
+/* Waits for the thread, if any, and removes the file that it wrote. Not collective. */
 void checkpoint_job_abandon(checkpoint *checkpoint);
 
 #endif

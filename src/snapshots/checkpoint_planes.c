@@ -10,7 +10,7 @@
 #include "base/agree.h"
 #include "base/file.h"
 
-/* What rank 0 alone needs. */
+/* Allocates the arrays that only rank 0 has. */
 static status create_root(checkpoint_planes *planes, int64_t nz) {
   const grid *grid = &planes->grid;
   const size_t count = (size_t)planes->fields * (size_t)grid->n[2];
@@ -27,7 +27,7 @@ static status create_root(checkpoint_planes *planes, int64_t nz) {
   return STATUS_OK;
 }
 
-/* The grid of the points that are kept; a slab may hold none of them. */
+/* The grid of the points that are kept. A slab may hold none of them. */
 static grid grid_of(const grid *whole, const config_kept *kept) {
   grid made = *whole;
   for (int d = 0; d < 3; d++) {
@@ -78,14 +78,14 @@ void checkpoint_planes_destroy(checkpoint_planes *planes) {
   memset(planes, 0, sizeof *planes);
 }
 
-/* Where a field lies in the copy. */
+/* Address of a field in the copy. */
 static char *copy_of(const checkpoint_planes *planes, int field) {
   const kernels_shape *shape = &planes->space.shape;
   const size_t plane = (size_t)shape->plane * kernels_element_size(shape->precision);
   return (char *)planes->copy + (size_t)field * (size_t)shape->nz * plane;
 }
 
-/* Of what is kept, without padding. */
+/* Shape of the kept points, without padding. */
 static kernels_shape packed_shape(const checkpoint_planes *planes) {
   const int64_t *n = planes->grid.n;
   return (kernels_shape){.nx = (int)n[0],
@@ -124,7 +124,7 @@ status checkpoint_planes_copy(checkpoint_planes *planes, const state *state) {
   return STATUS_OK;
 }
 
-/* Planes of the next piece from local plane z on. */
+/* Number of planes in the piece that begins at local plane z. */
 static int piece_count(const checkpoint_planes *planes, int z) {
   const int left = planes->grid.nz - z;
   return left < planes->piece_planes ? left : planes->piece_planes;
@@ -147,7 +147,7 @@ status checkpoint_planes_sum(checkpoint_planes *planes, const state *state) {
   return STATUS_OK;
 }
 
-/* field: NULL for the copy of it. */
+/* Writes a field's planes; field: NULL to write them from the copy. */
 static status write_field(checkpoint_planes *planes, int descriptor, const char *path,
                           const checkpoint_block *block, int f, const field *field) {
   status result = STATUS_OK;
@@ -179,7 +179,7 @@ status checkpoint_planes_write(checkpoint_planes *planes, const char *path, cons
   return result;
 }
 
-/* field: NULL, or where the planes go. */
+/* Checks a field's planes; field: NULL, or gets the planes. */
 static status check_field(checkpoint_planes *planes, int descriptor, const char *path,
                           const checkpoint_block *block, int f, field *field) {
   for (int z = 0; z < planes->grid.nz; z += planes->piece_planes) {

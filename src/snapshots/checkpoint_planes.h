@@ -4,23 +4,23 @@
 #include "config/kept.h"
 #include "snapshots/checkpoint_block.h"
 
-/* The planes of a rank on their way between the fields and a snapshot, and their checksums. Private to this
+/* A rank's planes on their way between the fields and a snapshot, and their checksums. Private to this
  * folder. Only gather and scatter are collective. */
 
 typedef struct checkpoint_planes {
   MPI_Comm comm;
-  grid grid;        /* of the points that the file holds: theirs are sizes, spacings and this slab's planes */
-  config_kept kept; /* which ones of the fields' these are */
+  grid grid;        /* grid of the points in the file: its sizes, spacings and this slab's planes */
+  config_kept kept; /* which of the fields' points these are */
   double origin[3]; /* of the first point kept */
   int64_t z0;       /* the fields' first owned plane */
-  int part;         /* they are not all, or of another precision: written from `copy` alone */
+  int part;         /* 1: not all points, or another precision: written from `copy` only */
   precision precision;
   int fields;
   void *piece; /* piece_planes packed planes */
   int piece_planes;
-  /* All fields as they lay in memory, on the host, or what is kept of them; NULL: none. */
+  /* all fields as in memory, on the host, or their kept points; NULL: none */
   void *copy;
-  field_space space;   /* where `copy` is from */
+  field_space space;   /* the space that allocated `copy` */
   uint64_t *checksums; /* of the owned planes, field by field: [fields][grid.nz] */
   /* Rank 0 only. */
   uint64_t *all; /* of all planes: [fields][grid.n[2]], as in the file */
@@ -28,8 +28,8 @@ typedef struct checkpoint_planes {
   int *starts;   /* first plane of each rank */
 } checkpoint_planes;
 
-/* Allocates. `whole`: the fields' grid; kept: NULL for all of it. STATUS_MEMORY; checkpoint_planes_destroy is
- * due all the same. */
+/* Allocates. `whole`: the fields' grid; kept: NULL for all points. STATUS_MEMORY; call
+ * checkpoint_planes_destroy even after an error. */
 status checkpoint_planes_create(MPI_Comm comm, const grid *whole, const config_kept *kept,
                                 precision precision, int fields, checkpoint_planes *planes);
 void checkpoint_planes_destroy(checkpoint_planes *planes);
@@ -37,25 +37,26 @@ void checkpoint_planes_destroy(checkpoint_planes *planes);
 /* Computes the checksums of this rank's planes. STATUS_DEVICE. */
 status checkpoint_planes_sum(checkpoint_planes *planes, const state *state);
 
-/* Allocates `copy`: as much host memory as the owned planes take, or what is kept of them. STATUS_MEMORY,
+/* Allocates `copy`: host memory for the owned planes, or for their kept points. STATUS_MEMORY,
  * STATUS_DEVICE. */
 status checkpoint_planes_hold(checkpoint_planes *planes, const field_space *space);
 void checkpoint_planes_release(checkpoint_planes *planes);
-/* Copies the fields there. STATUS_DEVICE. */
+/* Copies the fields to `copy`. STATUS_DEVICE. */
 status checkpoint_planes_copy(checkpoint_planes *planes, const state *state);
 
-/* The same, and writes the planes into their places of the file; from `copy` if state is NULL. STATUS_FILE,
+/* Computes the checksums and writes the planes to the file, from `copy` if state is NULL. STATUS_FILE,
  * STATUS_DEVICE. */
 status checkpoint_planes_write(checkpoint_planes *planes, const char *path, const checkpoint_block *block,
                                const state *state);
 
-/* Compares this rank's planes in the file with `checksums`. Without a state (NULL) the file has just been
- * written: it is flushed to the disk first and not answered from memory. With one, the planes are left in it;
- * halos invalid afterwards. STATUS_DAMAGED, STATUS_FILE, STATUS_MEMORY, STATUS_DEVICE. */
+/* Compares this rank's planes in the file with `checksums`. If state is NULL, the file has just been written:
+ * it is flushed to the disk first, and read from the disk, not from the page cache. Otherwise the planes are
+ * stored in the state, whose halos are invalid afterwards. STATUS_DAMAGED, STATUS_FILE, STATUS_MEMORY,
+ * STATUS_DEVICE. */
 status checkpoint_planes_check(checkpoint_planes *planes, const char *path, const checkpoint_block *block,
                                state *state);
 
-/* From `checksums` of all ranks to rank 0's `all`, and back. Collective. STATUS_MPI. */
+/* Gathers `checksums` of all ranks to rank 0's `all`, and scatters them back. Collective. STATUS_MPI. */
 status checkpoint_planes_gather(checkpoint_planes *planes);
 status checkpoint_planes_scatter(checkpoint_planes *planes);
 

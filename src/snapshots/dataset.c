@@ -33,7 +33,8 @@ static status open_file(const dataset *d, hid_t *file) {
   return *file >= 0 ? STATUS_OK : fail(d, STATUS_FILE, "is no HDF5 file that can be opened");
 }
 
-/* Each group on the way has to be there before it is asked about the next name. */
+/* Returns 1 if the dataset exists. HDF5 can only look up a name in a group that exists, so each group on the
+ * path is tested. */
 static int exists(hid_t file, const char *name) {
   char part[4096];
   (void)snprintf(part, sizeof part, "%s", name);
@@ -46,7 +47,7 @@ static int exists(hid_t file, const char *name) {
   return H5Lexists(file, part, H5P_DEFAULT) > 0;
 }
 
-/* [out] n: the dataset's. */
+/* Checks the dataset's shape. [out] n: its points. */
 static status check_shape(const dataset *d, hid_t space, int64_t n[3]) {
   hsize_t found[H5S_MAX_RANK];
   char shape[256] = "", what[768];
@@ -119,7 +120,7 @@ status dataset_check(dataset *d) {
   return result;
 }
 
-/* The attribute of VTK's image data, where the file has one. */
+/* Reads the spacing that VTK's image data have as an attribute, if the file has it. */
 static status read_spacing(const dataset *d, const handles *h, dataset_about *about) {
   for (int axis = 0; axis < 3; axis++) about->spacing[axis] = 1.0;
   about->has_spacing =
@@ -163,7 +164,7 @@ status dataset_describe(const dataset *d, dataset_about *about) {
   return result;
 }
 
-/* One plane per call: far below the 2 GiB that some file systems take at once. */
+/* Reads one plane per call, far below the 2 GiB to which some file systems limit a call. */
 static status read_planes(const dataset *d, const handles *h, precision precision, int64_t z0, int64_t count,
                           void *planes) {
   const hid_t type = precision == PRECISION_SINGLE ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 
-/* Starts HDF5 once: it prints nothing itself, and tries no handle again at exit, which would be after
+/* Initialises HDF5 once. HDF5 then prints no errors itself and does nothing at exit, which would be after
  * MPI_Finalize. STATUS_FILE. */
 status hdf5_library_start(void);
 

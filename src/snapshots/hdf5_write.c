@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keeps the innermost words: they name the system's reason. */
+/* Keeps the innermost message of the error stack, which names the system's reason. */
 static herr_t keep_words(unsigned n, const H5E_error2_t *error, void *words) {
   (void)n;
   (void)snprintf(words, 256, "%s", error->desc != NULL ? error->desc : "");
@@ -38,7 +38,8 @@ status hdf5_write_attribute(hid_t object, const char *path, const char *name, hi
 status hdf5_write_text(hid_t object, const char *path, const char *name, const char *text) {
   hid_t type = -1;
   CHECK_HDF5(STATUS_FILE, path, type = H5Tcopy(H5T_C_S1));
-  /* Not terminated: readers of VTKHDF 1.0 take the 9 bytes of "ImageData" and nothing else. */
+  /* the size is the text's, without a terminator: readers of VTKHDF 1.0 accept exactly the 9 bytes of
+   * "ImageData" */
   CHECK_HDF5(STATUS_FILE, path, H5Tset_size(type, text[0] == '\0' ? 1 : strlen(text)));
   CHECK_HDF5(STATUS_FILE, path, H5Tset_strpad(type, H5T_STR_NULLPAD));
   CHECK(hdf5_write_attribute(object, path, name, type, 0, text));

@@ -5,26 +5,27 @@
 
 #include "kernels.h"
 
-/* What all our HDF5 files are made with. Private to snapshots/; `path` is for messages. All: STATUS_FILE. */
+/* Helpers that make all our HDF5 files. Private to snapshots/; `path` is for messages. All: STATUS_FILE. */
 
-/* CHECK for HDF5 calls. Handles left behind by an early return are closed with their file (H5F_CLOSE_STRONG).
- */
+/* CHECK for HDF5 calls. Handles left open by an early return are closed with their file
+ * (H5F_CLOSE_STRONG). */
 #define CHECK_HDF5(code, path, call)                                                                         \
   do {                                                                                                       \
     if ((call) < 0) return hdf5_failure(code, path, #call);                                                  \
   } while (0)
 
-/* Records what the library says about the call that failed; returns `code`. */
+/* Records HDF5's message for the call that failed; returns `code`. */
 status hdf5_failure(status code, const char *path, const char *call);
 
 hid_t hdf5_real(precision precision);
 
-/* Writes an attribute: a scalar for count 0. */
+/* Writes an attribute: a scalar if count is 0. */
 status hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type, hsize_t count,
                             const void *values);
 status hdf5_write_text(hid_t object, const char *path, const char *name, const char *text);
 
-/* Makes the group VTKHDF of an ImageData file, VTKHDF 1.0, with its attributes. [out] group: the caller's. */
+/* Makes the group VTKHDF of an ImageData file, VTKHDF 1.0, with its attributes. [out] group: the caller
+ * closes it. */
 status hdf5_write_image(hid_t file, const char *path, const int extent[6], const double origin[3],
                         const double spacing[3], hid_t *group);
 

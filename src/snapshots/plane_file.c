@@ -9,9 +9,9 @@
 #include "snapshots/hdf5_library.h"
 #include "snapshots/hdf5_write.h"
 
-enum { FIRST_BYTES = 1 << 16 }; /* by which a file in memory grows */
+enum { FIRST_BYTES = 1 << 16 }; /* increment of a file in memory */
 
-/* The plane's axes: the lower one, which is fastest, and the higher one. */
+/* The axes in the plane: the lower one, which is fastest, and the higher one. */
 static void find_axes(const plane_file *plane, int axes[2]) {
   axes[0] = plane->axis == 0 ? 1 : 0;
   axes[1] = plane->axis == 2 ? 1 : 2;
@@ -26,7 +26,8 @@ static status write_fields(hid_t group, const char *path, const plane_file *plan
   const hid_t type = hdf5_real(plane->precision);
   CHECK_HDF5(STATUS_FILE, path, data = H5Gcreate2(group, "PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   CHECK_HDF5(STATUS_FILE, path, plist = H5Pcreate(H5P_DATASET_CREATE));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_obj_track_times(plist, 0)); /* the same bytes whenever it is written */
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_obj_track_times(plist, 0)); /* without times, equal contents are equal
+                                                                    * bytes */
   CHECK_HDF5(STATUS_FILE, path, space = H5Screate_simple(2, shape, NULL));
   for (int f = 0; f < plane->fields; f++) {
     const void *values = (const char *)plane->values + (size_t)f * bytes;
@@ -75,7 +76,7 @@ static status write_about(hid_t file, const char *path, const plane_file *plane)
   return STATUS_OK;
 }
 
-/* The bytes of a file that lies in memory. [out] bytes: the caller's to free, whatever the status. */
+/* Copies the bytes of a file in memory. [out] bytes: the caller frees them, whatever the status. */
 static status take_bytes(hid_t file, const char *path, void **bytes, size_t *size) {
   CHECK_HDF5(STATUS_FILE, path, H5Fflush(file, H5F_SCOPE_GLOBAL));
   const ssize_t needed = H5Fget_file_image(file, NULL, 0);
@@ -87,7 +88,7 @@ static status take_bytes(hid_t file, const char *path, void **bytes, size_t *siz
   return STATUS_OK;
 }
 
-/* The library makes the file in memory alone: after a failed write HDF5 1.10 crashes in MPI_Finalize. */
+/* Makes the file in memory only: after a failed write to disk HDF5 1.10 crashes in MPI_Finalize. */
 static status make_file(const char *path, const plane_file *plane, void **bytes, size_t *size) {
   hid_t access = -1, file = -1;
   CHECK(hdf5_library_start());

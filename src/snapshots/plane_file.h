@@ -13,19 +13,19 @@
  *   /fdapp: attributes step, time, dt, axis (0, 1, 2), index of the plane, fields, version, revision */
 typedef struct plane_file {
   int axis;      /* normal to the plane */
-  int64_t index; /* of the plane along it */
+  int64_t index; /* index of the plane along the axis */
   int64_t n[3];  /* points of the whole grid */
   double h[3];
   precision precision;
   int fields;
   const char *const *names;
-  const void *values; /* of all fields, one plane after another, packed, the lower axis fastest */
+  const void *values; /* all fields, one plane after another, packed, the lower axis fastest */
   int64_t step;
   double time, dt;
 } plane_file;
 
-/* Writes `directory`/`name`: under a temporary name, brought to the disk, renamed, so that it is there whole
- * or not at all. By one process. STATUS_FILE, STATUS_MEMORY. */
+/* Writes `directory`/`name` under a temporary name, fsync, rename, so that the file exists completely or not
+ * at all. By one process. STATUS_FILE, STATUS_MEMORY. */
 status plane_file_write(const char *directory, const char *name, const plane_file *plane);
 
 #endif

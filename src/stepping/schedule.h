@@ -33,9 +33,9 @@ typedef struct schedule {
 
 /* The rates that limit a step; each is multiplied by dt. */
 typedef struct schedule_rates {
-  double advection;     /* largest sum of |c_i|/h_i over all points */
-  double moving, still; /* kappa times the sum of 1/h_i^2 over the axes with motion, and over the others */
-  double resonance; /* rate of the fastest wave beside ends, as a multiple of that inside; 0: no such waves */
+  double advection;        /* largest sum of |c_i|/h_i over all points */
+  double moving, still;    /* kappa times the sum of 1/h_i^2 over the axes with motion, and over the others */
+  double resonance;        /* rate of the fastest wave beside ends, as a multiple of that inside; 0: none */
   schedule_factor *factor; /* time factor of `advection`; NULL: constant, or the step shall not follow it */
 } schedule_rates;
 
