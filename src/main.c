@@ -1,4 +1,4 @@
-/* fdapp: command line, MPI lifetime, exit codes; its only MPI_Abort. */
+/* fdapp: command line, MPI start and end, exit codes; the only MPI_Abort. */
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -97,7 +97,7 @@ static void print_version(void) {
            FDAPP_CUDA_VERSION);
 }
 
-/* Every file gets its line, with `hashes` "HASH  FILE"; the last fault is the result. */
+/* Verifies every file and prints a line for each, with `hashes` "HASH  FILE". Returns the last fault. */
 static status verify(int count, char **paths, int hashes) {
   status result = STATUS_OK;
   for (int i = 0; i < count; i++) {
@@ -138,13 +138,13 @@ static status read_config(MPI_Comm comm, int rank, int count, char **arguments, 
   return STATUS_OK;
 }
 
-/* The output of these actions is all that was asked for, so losing it is a fault. Collective. */
+/* Checks that standard output was written, because it is the only result of these actions. Collective. */
 static status words_told(MPI_Comm comm, int rank) {
   const int lost = rank == 0 && (fflush(stdout) != 0 || ferror(stdout));
   return agree(comm, lost ? status_fail(STATUS_FILE, "standard output cannot be written") : STATUS_OK);
 }
 
-/* Everything but a run. Collective. */
+/* All actions but a run. Collective. */
 static status tell(MPI_Comm comm, int rank, action action, int count, char **arguments) {
   config config;
   status found = STATUS_OK;
@@ -182,8 +182,8 @@ static status perform(MPI_Comm comm, int rank, int argc, char **argv, double sta
   return simulation_run(comm, &config, start);
 }
 
-/* Where a shell has closed standard input, output or error (>&-), what is opened next would take its place,
- * and our words would go into MPI's own pipes until they are full. */
+/* Opens /dev/null for standard streams that the shell has closed (>&-). Otherwise the next open file would
+ * take their number, and our output would fill MPI's internal pipes until they block. */
 static void fill_standard_files(void) {
   int descriptor = -1;
   do {
@@ -195,7 +195,7 @@ static void fill_standard_files(void) {
 int main(int argc, char **argv) {
   int provided = 0;
   fill_standard_files();
-  (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report */
+  (void)signal(SIGXFSZ, SIG_IGN); /* a file that exceeds its size limit is then an error to report */
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
     (void)fprintf(stderr, "fdapp: error: MPI cannot be initialised\n");
     return EXIT_FAILURE;
@@ -209,7 +209,7 @@ int main(int argc, char **argv) {
   const status result = perform(MPI_COMM_WORLD, rank, argc, argv, start);
   const int code = status_exit_code(result);
   if (result != STATUS_OK && !agree_reached()) {
-    /* A fault that the other ranks do not know of: they may be waiting for this one. */
+    /* the other ranks do not know of this fault and may wait for this one */
     log_init(1);
     log_error(status_message(result));
     (void)MPI_Abort(MPI_COMM_WORLD, code);

@@ -7,7 +7,7 @@
 #include "base/agree.h"
 #include "base/log.h"
 
-/* The reference of the run's precision, "" for none. */
+/* The reference hash of the run's precision, "" for none. */
 static const char *reference_of(const config *config) {
   const int single = config->precision == PRECISION_SINGLE && config->reference_single[0] != '\0';
   return single ? config->reference_single : config->reference;

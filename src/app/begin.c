@@ -39,7 +39,7 @@ static void report_solver(const simulation *sim, const char *note) {
   }
 }
 
-/* Whether the ranks of each node have room for a copy of their fields, in host memory. */
+/* [out] room: 1 if every node has host memory for a copy of its ranks' fields. */
 static status has_room(const simulation *sim, int64_t bytes, int *room) {
   const kernels *host = kernels_find("cpu");
   size_t available = 0;
@@ -56,7 +56,7 @@ static status has_room(const simulation *sim, int64_t bytes, int *room) {
   return STATUS_OK;
 }
 
-/* Snapshots are written while the next steps run, if there is room for what is written. */
+/* Allocates the copy from which snapshots are written while steps continue, if there is room for it. */
 static status hold_copy(simulation *sim) {
   const field_space *space = &sim->solver.space;
   const kernels_shape *shape = &space->shape;
@@ -74,7 +74,8 @@ static status hold_copy(simulation *sim) {
   return STATUS_OK;
 }
 
-/* Kept snapshots that hold the fields in part are always written from a copy: of what they hold. */
+/* Prepares kept snapshots that hold the fields in part. They are always written from a copy of the kept
+ * points. */
 static status open_kept(simulation *sim) {
   const equation *equation = equation_of(sim->config);
   int held = 0;
@@ -159,7 +160,7 @@ status simulation_validate(MPI_Comm comm, const config *config) {
   return result;
 }
 
-/* Opens the run directory on rank 0 and brings it into order: a fresh run's, or one that goes on. */
+/* Rank 0: opens the run directory and prepares it for a fresh or a resumed run. */
 static status open_directory(simulation *sim) {
   return agree(sim->comm, is_root(sim) ? rundir_open(sim->config->directory, &sim->rundir) : STATUS_OK);
 }
@@ -172,7 +173,7 @@ static status set_aside(simulation *sim) {
   return STATUS_OK;
 }
 
-/* Moves config.ini aside if it is not as a run wrote it: somebody's notes are kept. */
+/* Moves config.ini aside if a run did not write it like this, so that a user's file is not lost. */
 static status keep_notes(const rundir *rundir) {
   char path[sizeof rundir->path + sizeof "/" RUNDIR_CONFIG];
   char moved[64];
@@ -204,8 +205,8 @@ static status open_files(simulation *sim, int64_t from) {
   return table_open(&sim->diagnostics.table, &sim->rundir, from);
 }
 
-/* Finds out whether the files of a finished run have rows beyond its last step, or had states there.
- * rewound: on rank 0, 1 if states were moved aside. */
+/* Finds out whether the files of a finished run have rows beyond its last step, or had states there. rewound:
+ * on rank 0, 1 if states were moved aside. */
 static status find_more(simulation *sim, int rewound) {
   status result = STATUS_OK;
   sim->ends_again = rewound;
@@ -218,8 +219,8 @@ static status find_more(simulation *sim, int rewound) {
   return STATUS_OK;
 }
 
-/* [out] first: 1 if the directory has to be locked before a state is read: for `latest`, as another run may
- * still write, and where a run was killed while it moved states away. */
+/* [out] first: 1 if the directory must be locked before a state is read: for `latest`, because another run
+ * may still write, and if a run was killed while it moved states away. */
 static status open_first(const simulation *sim, int *first) {
   *first = restart_from_latest(sim->config) || (is_root(sim) && rundir_moves(sim->config->directory));
   CHECK_MPI(MPI_Bcast(first, 1, MPI_INT, 0, sim->comm));
@@ -233,7 +234,7 @@ status begin_start(simulation *sim) {
   int rewound = 0; /* rank 0 */
   sim->saved_step = -1;
   CHECK(open_first(sim, &first));
-  /* Otherwise a state that is refused leaves no trace of the run. */
+  /* read before the directory is opened, so that a refused state leaves no trace of this run */
   if (!first) CHECK(resume(sim, state));
   CHECK(open_directory(sim));
   if (first) CHECK(resume(sim, state));

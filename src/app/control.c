@@ -23,9 +23,9 @@ void control_set_signals(void) {
   struct sigaction before;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART; /* system calls under way, MPI's among them, go on */
+  action.sa_flags = SA_RESTART; /* restarts interrupted system calls, also in MPI */
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-    /* nohup has SIGHUP ignored: the run is to outlive its terminal. */
+    /* under nohup SIGHUP is ignored, because the run shall outlive its terminal */
     const int known = sigaction(numbers[i], NULL, &before) == 0;
     if (known && numbers[i] == SIGHUP && before.sa_handler == SIG_IGN) continue;
     (void)sigaction(numbers[i], &action, NULL);
@@ -59,7 +59,7 @@ status control_poll(control *control, long long step, double reserve, control_re
   control->last_step = step;
   control->next_step = step + (long long)interval;
 
-  /* The next chance to stop comes one interval later; the checkpoint must fit in after that, twice over. */
+  /* the next poll is an interval away, and then the checkpoint must fit twice */
   const double needed = most[1] + (interval + 1.0) * most[2] + 2.0 * most[3];
   *reason = CONTROL_GO_ON;
   if (control->wall_limit > 0.0 && needed > control->wall_limit) *reason = CONTROL_WALL_LIMIT;

@@ -5,7 +5,8 @@
 
 #include "base/agree.h"
 
-/* Requests to stop: signals to any rank and the wall-clock limit, agreed on by all ranks now and then. */
+/* Requests to stop, by signals to any rank or by the wall-clock limit. The ranks agree on them at regular
+ * steps. */
 
 typedef enum control_reason { CONTROL_GO_ON, CONTROL_SIGNAL, CONTROL_WALL_LIMIT } control_reason;
 
@@ -13,22 +14,21 @@ typedef struct control {
   MPI_Comm comm;
   double start;      /* MPI_Wtime of the program's start */
   double wall_limit; /* seconds, 0 = none */
-  double last_time;  /* of the last poll */
+  double last_time;  /* time of the last poll */
   long long last_step, next_step;
 } control;
 
-/* Catches SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGXCPU (a limit of CPU time) and, unless it is ignored as under
- * nohup, SIGHUP; a second SIGINT ends the process at once. A reader of the output that is gone (SIGPIPE) is
- * no reason to stop. */
+/* Catches SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGXCPU (a limit of CPU time) and SIGHUP, unless SIGHUP is
+ * ignored as under nohup. A second SIGINT ends the process at once. SIGPIPE is ignored: a reader that has
+ * closed its end does not stop a run. */
 void control_set_signals(void);
 
 void control_init(control *control, MPI_Comm comm, double start, double wall_limit, long long step);
 
-/* Whether `step` is one at which all ranks ask one another: about ten times a second, the same on every rank.
- */
+/* Returns 1 if the ranks shall poll at `step`: about ten times per second, the same on every rank. */
 int control_due(const control *control, long long step);
 
-/* Asks: collective, at a step that is due. `reserve`: seconds that a checkpoint is expected to take. [out]
+/* Polls, collectively, at a step that is due. `reserve`: seconds that a checkpoint is expected to take. [out]
  * reason, the same on every rank. STATUS_MPI. */
 status control_poll(control *control, long long step, double reserve, control_reason *reason);
 

@@ -9,11 +9,11 @@
 
 #include "domain/node.h"
 
-/* NVML's counter advances some ten times per second, and late: 0.16 s of full load on an H100 gave a third of
- * the power that seconds of it did, and 0.02 s nothing. */
+/* Least duration of a measurement. NVML's counter is updated some ten times per second, and late: for 0.16 s
+ * of full load on an H100 it gave a third of the power that several seconds gave, and for 0.02 s nothing. */
 static const double least_seconds = 1.0;
 
-/* Of nvml.h, whose functions and values do not change between versions. */
+/* From nvml.h; functions and values do not change between versions. */
 enum { NVML_SUCCESS = 0, NVML_CLOCK_SM = 1 };
 typedef int nvml_call(void);
 typedef int nvml_find(const char *uuid, void **device);
@@ -21,7 +21,7 @@ typedef int nvml_energy(void *device, unsigned long long *millijoules);
 typedef int nvml_limit(void *device, unsigned *milliwatts);
 typedef int nvml_clock(void *device, int clock, unsigned *megahertz);
 
-/* A function of the library, or NULL; ISO C has no cast from an object's to a function's address. */
+/* Looks up a function of the library, or NULL. ISO C has no cast from an object's to a function's address. */
 #define NVML(energy, type, name)                                                                             \
   type *name = NULL;                                                                                         \
   if ((energy)->library != NULL) *(void **)&name = dlsym((energy)->library, #name)
@@ -31,7 +31,7 @@ static void refuse(energy *energy, const char *reason) {
   energy->meters = 0;
 }
 
-/* The GPU's counter of millijoules since the driver was loaded. */
+/* Reads the GPU's energy counter: millijoules since the driver was loaded. */
 static int gpu_counter(const energy *energy, uint64_t *millijoules) {
   unsigned long long value = 0;
   NVML(energy, nvml_energy, nvmlDeviceGetTotalEnergyConsumption);
@@ -81,7 +81,7 @@ static void gpu_read(energy *energy) {
     energy->clock = megahertz;
 }
 
-/* A file that holds one number. */
+/* Reads a file that holds one number. */
 static int file_number(const char *folder, const char *name, uint64_t *value) {
   char path[ENERGY_PATH + 32];
   (void)snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -91,8 +91,7 @@ static int file_number(const char *folder, const char *name, uint64_t *value) {
   return found;
 }
 
-/* Whether a zone of the kernel's power capping is a whole package; others are parts of one, or the platform.
- */
+/* Returns 1 if a power-capping zone is a whole package. Other zones are parts of one, or the platform. */
 static int is_package(const char *zone) {
   char path[ENERGY_PATH + 32];
   char name[32] = "";
@@ -189,7 +188,7 @@ status energy_start(const solver *solver, energy *energy) {
   return STATUS_OK;
 }
 
-/* The reason of the lowest rank that has one, on rank 0; "" if nobody has. */
+/* The reason of the lowest rank that cannot read its counter, on rank 0; "" if all can. */
 static status find_reason(MPI_Comm comm, const energy *energy, char reason[ENERGY_TEXT]) {
   struct {
     int none, rank;

@@ -5,53 +5,53 @@
 
 #include "app/solver.h"
 
-/* The energy that the devices of a run take, from their own counters: of NVIDIA GPUs by NVML, loaded when the
- * program runs, of processors by RAPL. Where a counter cannot be read there is no figure, and a reason in its
- * place: nothing is estimated. */
+/* Energy of the run's devices from hardware counters: of NVIDIA GPUs by NVML, loaded at run time, of
+ * processors by RAPL. If a counter cannot be read, the report has a reason instead of a figure; nothing is
+ * estimated. */
 
 enum { ENERGY_PACKAGES = 16, ENERGY_TEXT = 128, ENERGY_PATH = 256 };
 
 #define ENERGY_NVML     "libnvidia-ml.so.1"
 #define ENERGY_POWERCAP "/sys/class/powercap"
 
-/* A processor package of RAPL: microjoules, from 0 again beyond `range`. */
+/* A processor package in RAPL. Its counter, in microjoules, wraps around to 0 beyond `range`. */
 typedef struct energy_package {
   char path[ENERGY_PATH];
   uint64_t last, range;
 } energy_package;
 
-/* What one rank reads. */
+/* The meters that one rank reads. */
 typedef struct energy {
-  char method[ENERGY_TEXT]; /* how it is read, for people */
-  char reason[ENERGY_TEXT]; /* why it cannot be read; "" if it can */
-  int meters;               /* counters that this rank reads; 0 where another rank reads them */
+  char method[ENERGY_TEXT]; /* description of the counters */
+  char reason[ENERGY_TEXT]; /* why they cannot be read; "" if they can */
+  int meters;               /* number of counters that this rank reads; 0 if another rank reads them */
   double joules;            /* counted so far */
   double power_limit;       /* watts, sum over this rank's devices; 0 unknown */
-  double clock;             /* MHz of this rank's device when last read; 0 unknown */
-  double started, seconds;  /* of the counting */
+  double clock;             /* MHz of this rank's device at the last reading; 0 unknown */
+  double started, seconds;  /* start and duration of counting */
   void *library, *device;   /* NVML */
-  uint64_t last;            /* millijoules */
+  uint64_t last;            /* counter at the last reading, in millijoules */
   energy_package packages[ENERGY_PACKAGES];
 } energy;
 
-/* Begins to count. uuid: the GPU's, as NVML names it, read from the library `nvml`; NULL: the processor
- * packages below `powercap`. `reason` is set if they cannot be read. Not collective; to be followed by
- * energy_close. */
+/* Begins to count. uuid: the GPU's name in NVML, which is loaded from the library `nvml`; NULL: read the
+ * processor packages below `powercap`. Sets `reason` if they cannot be read. Not collective. Call
+ * energy_close afterwards. */
 void energy_open(energy *energy, const char *uuid, const char *nvml, const char *powercap);
 
-/* Adds what was taken since the last call. RAPL's counters start again after some minutes at full power, so
- * it is to be called more often than that. Not collective. */
+/* Adds the energy since the last call. RAPL's counters wrap around after some minutes at full power, so call
+ * it more often. Not collective. */
 void energy_read(energy *energy);
 
 void energy_close(energy *energy);
 
-/* energy_open for the solver's device: of the ranks that share a GPU, or a node's processors, one reads.
+/* energy_open for the solver's device. Of the ranks that share a GPU, or a node's processors, one reads.
  * Collective. STATUS_MPI. */
 status energy_start(const solver *solver, energy *energy);
 
 /* [out] json, on rank 0 (NULL elsewhere): {method, joules, average_watts, seconds, meters, power_limit_watts,
- * clock_mhz: {min, max}} of all devices, the latter two for GPUs alone; {method: null, reason} if one cannot
- * be read, or if the steps took less than a second. Collective. STATUS_MPI. */
+ * clock_mhz: {min, max}} of all devices, the last two for GPUs only; {method: null, reason} if a counter
+ * cannot be read, or if the steps took less than a second. Collective. STATUS_MPI. */
 status energy_report(MPI_Comm comm, const energy *energy, json_t **json);
 
 #endif

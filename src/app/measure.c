@@ -6,17 +6,16 @@
 #include "app/running.h"
 #include "base/log.h"
 
-/* A field that has grown by this factor over its largest value at t = 0 has blown up. Neither advection by a
- * velocity without divergence nor diffusion makes any value larger; central differences overshoot where the
- * grid does not resolve the field, by a factor of 2 or 3 (equations.md); an unstable step multiplies the
- * field by a factor per step. */
+/* Blow-up: growth by this factor over the largest value at t = 0. Advection by a velocity without divergence,
+ * and diffusion, make no value larger. Central differences overshoot by a factor of 2 or 3 where the grid
+ * does not resolve the field (equations.md). An unstable step multiplies the field by a factor per step. */
 static const double growth_most = 1e3;
 
 static double magnitude(const diagnostics_field *field) {
   return fmax(fabs(field->minimum), fabs(field->maximum));
 }
 
-/* [out] what: what is wrong with the latest measurement, "" if nothing is. */
+/* [out] what: describes the fault of the latest measurement, "" if there is none. */
 static void find_fault(const simulation *sim, char what[160]) {
   const diagnostics_record *record = &sim->latest;
   what[0] = '\0';
@@ -30,7 +29,7 @@ static void find_fault(const simulation *sim, char what[160]) {
   }
 }
 
-/* Before anything is written over a good snapshot, or removes one. */
+/* Called before anything overwrites or removes a good snapshot. */
 static status check_bounded(const simulation *sim) {
   const diagnostics_record *record = &sim->latest;
   char what[160];
@@ -49,7 +48,7 @@ static status check_bounded(const simulation *sim) {
       record->step, record->time, what, record->dt, record->dt * sim->solver.rates.advection, last);
 }
 
-/* exact: NULL, or the solution. */
+/* Measures the fields. exact: NULL, or the solution. */
 static status take(simulation *sim, const state *fields, const state *exact) {
   const solver *solver = &sim->solver;
   const double time = schedule_time(&sim->schedule, sim->step);
@@ -70,7 +69,7 @@ static status measure_state(simulation *sim) {
   return take(sim, state_of(sim), exact);
 }
 
-/* Collective: the latest measurement counts for `scale`. */
+/* Raises `scale` to the latest measurement. Collective. */
 static void add_scale(simulation *sim) {
   for (int f = 0; f < sim->diagnostics.fields; f++)
     sim->scale[f] = fmax(sim->scale[f], magnitude(&sim->latest.field[f]));
@@ -94,7 +93,8 @@ status measure_scale(simulation *sim) {
   return STATUS_OK;
 }
 
-/* What has entered through ends may be larger than all that was there. Collective. */
+/* Raises `scale` to the values that have entered through ends, which may exceed all initial values.
+ * Collective. */
 static status add_entered(simulation *sim) {
   const solver *solver = &sim->solver;
   double largest = 0.0;

@@ -32,7 +32,7 @@ void perf_end(perf *perf, perf_phase phase) {
   }
 }
 
-/* Distinct arrays to read, two as a stage does if there are as many: the scheme's fields without scratch. */
+/* Number of distinct arrays to read: two, as a stage reads, if the scheme keeps as many besides scratch. */
 static int readable_fields(const solver *solver, const void *in[]) {
   int count = 0;
   for (int i = 0; i < solver->stepper.slot_count && count < 2; i++) {
@@ -59,10 +59,10 @@ static status time_stream(solver *solver, const kernels_stream *stream, double *
   return STATUS_OK;
 }
 
-/* Bytes per second of a plain streaming loop with the reads and writes of this run's stage, on all ranks at
- * once, over fields as large as the run's: the ceiling that perf.json's share refers to. Sum over ranks; the
- * better of ordinary and non-temporal stores. Collective. Destroys the stepper's scratch fields, not phi.
- * About 0.2 seconds, or three sweeps of each kind. */
+/* Measures the ceiling that perf.json's share refers to: bytes per second, summed over ranks, of a streaming
+ * loop with the reads and writes of this run's stage, on all ranks at once, over arrays as large as the
+ * run's. The faster of ordinary and non-temporal stores counts. Takes about 0.2 seconds, or three sweeps of
+ * each kind. Overwrites the stepper's scratch fields, not phi. Collective. */
 static status measure_ceiling(solver *solver, double *bytes_per_second) {
   const config *config = solver->config;
   kernels_stream stream = {.writes = 1, .out = {stepper_scratch(&solver->stepper)->part[0].data}};
@@ -78,7 +78,7 @@ static status measure_ceiling(solver *solver, double *bytes_per_second) {
   return STATUS_OK;
 }
 
-/* {min, mean, max} of a figure over ranks; collective, the object only on rank 0. */
+/* {min, mean, max} of a figure over ranks. Collective; only rank 0 gets the object. */
 static status spread(MPI_Comm comm, double mine, json_t **object) {
   double smallest = 0.0, largest = 0.0, sum = 0.0;
   int ranks = 1;
@@ -102,7 +102,7 @@ static status collect_phases(const perf *perf, const solver *solver, json_t **ph
   return STATUS_OK;
 }
 
-/* Mean times of the sampled stages; collective. */
+/* Mean times of the sampled stages. Collective. */
 static status collect_stage(const solver *solver, json_t **stage) {
   const stepper_times *times = &solver->stepper.times;
   const double samples = times->samples > 0 ? (double)times->samples : 1.0;
@@ -123,14 +123,15 @@ typedef struct place {
   char host[128], device[128], uuid[64];
 } place;
 
-/* all: of all ranks, NULL but on rank 0. */
+/* all: the places of all ranks, on rank 0; else NULL. */
 static status gather_places(MPI_Comm comm, const place *mine, place *all) {
   const int bytes = (int)sizeof *mine;
   CHECK_MPI(MPI_Gather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, comm));
   return STATUS_OK;
 }
 
-/* Where each rank was, in rank order: [{host, device, uuid}]; collective, the array only on rank 0. */
+/* The host and device of each rank, in rank order: [{host, device, uuid}]. Collective; only rank 0 gets the
+ * array. */
 static status collect_places(const solver *solver, json_t **places) {
   place mine = {.host = ""}, *all = NULL;
   const kernels *backend = solver->backend;
@@ -155,7 +156,7 @@ static status collect_places(const solver *solver, json_t **places) {
   return result;
 }
 
-/* What was run; rank 0. */
+/* Description of the run, on rank 0. */
 static json_t *description(const solver *solver) {
   const config *config = solver->config;
   json_t *grid =
@@ -170,7 +171,7 @@ static json_t *description(const solver *solver) {
                    velocities_at(config->velocity)->name);
 }
 
-/* Rates from the slowest rank's steps; rank 0. */
+/* Adds rates from the slowest rank's steps, on rank 0. */
 static void add_rates(json_t *root, const perf *perf, const solver *solver, double bytes, double ceiling) {
   const config *config = solver->config;
   json_t *phases = json_object_get(root, "phases");
@@ -194,7 +195,7 @@ static void add_rates(json_t *root, const perf *perf, const solver *solver, doub
   (void)json_object_set_new(root, "output_share", json_real(all > 0.0 ? seconds[PERF_OUTPUT] / all : 0.0));
 }
 
-/* null where the run did not get to its end, or has no reference. */
+/* Adds null values if the run did not reach its end, or has no reference. */
 static void add_answer(json_t *root, const answer *answer) {
   const int judged = answer != NULL && answer->verdict != ANSWER_UNKNOWN;
   (void)json_object_set_new(root, "figure_of_merit", answer != NULL ? json_real(answer->merit) : json_null());

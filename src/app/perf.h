@@ -6,8 +6,8 @@
 #include "app/energy.h"
 #include "app/solver.h"
 
-/* Where the time goes. Phases are timed on the host and shown to the device's profiler as ranges; a phase
- * ends when its work is done, not when it is enqueued. */
+/* Times of the phases of a run. They are measured on the host and shown to the device's profiler as ranges. A
+ * phase ends when its work is done, not when it is enqueued. */
 
 /* X(NAME, "name in perf.json") */
 #define PERF_PHASE_LIST(X)                                                                                   \
@@ -23,8 +23,8 @@ typedef enum perf_phase { PERF_PHASE_LIST(X) PERF_PHASE_COUNT } perf_phase;
 #undef X
 
 typedef struct perf {
-  const kernels *backend; /* for profiler ranges; NULL until known */
-  int ranges;             /* of the profiler, begun and not ended */
+  const kernels *backend; /* for profiler ranges; NULL while unknown */
+  int ranges;             /* number of open profiler ranges */
   double started[PERF_PHASE_COUNT];
   double seconds[PERF_PHASE_COUNT];
   double largest[PERF_PHASE_COUNT]; /* longest single stretch */
@@ -32,14 +32,14 @@ typedef struct perf {
   energy energy;                    /* from the first step to the end of the last */
 } perf;
 
-/* Time between the two is added to the phase, on this rank; a named range for the device's profiler. Not
- * collective. */
+/* The time between begin and end is added to the phase, on this rank; it is a named range for the device's
+ * profiler. Not collective. */
 void perf_begin(perf *perf, perf_phase phase);
 void perf_end(perf *perf, perf_phase phase);
 
-/* Writes perf.json. Collective; rank 0 writes. Overwrites the stepper's scratch field, into which the ceiling
- * is measured; phi unchanged, halos not needed. Times in seconds, those of phases and stage over ranks
- * {min, mean, max}:
+/* Writes perf.json, on rank 0. Collective. Measures the ceiling in the stepper's scratch fields, which are
+ * overwritten; phi is unchanged, and halos are not needed. Times are in seconds; those of phases and stage
+ * are {min, mean, max} over ranks:
  *
  *   provenance {version, revision, compiler, mpi, hdf5, cuda, host, date}, backend, device, ranks, threads,
  *   transport {name, reason}, overlap (the key; without effect on one rank), grid [nx, ny, nz], precision,
@@ -48,8 +48,8 @@ void perf_end(perf *perf, perf_phase phase);
  *   host's part of steps; stage {edges, interior, halo}: means of a sampled stage (stepper_times),
  *   seconds_per_step, points_per_second, bytes_per_second, ceiling_bytes_per_second, share_of_ceiling,
  *   output_share; figure_of_merit (point updates per second), hash, verified (true, false, or null without a
- *   reference): null where the run did not get to its end (answer NULL); energy (energy_report); places:
- * [{host, device, uuid of a GPU}] in rank order.
+ *   reference): null if the run did not reach its end (answer NULL); energy (energy_report);
+ *   places: [{host, device, uuid of a GPU}] in rank order.
  *
  * STATUS_FILE, STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
 status perf_write(const perf *perf, solver *solver, const rundir *rundir, const answer *answer);

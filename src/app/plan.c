@@ -11,7 +11,7 @@
 #include "problems/cases.h"
 #include "domain/node.h"
 
-/* A size for people, e.g. "1.25 GiB"; `text` holds 32 bytes. */
+/* Formats a size, e.g. "1.25 GiB"; `text` holds 32 bytes. */
 static const char *format_bytes(double bytes, char *text) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;
@@ -43,7 +43,7 @@ static void print_problem(const config *config) {
   log_warning("without effect, as nothing in this problem uses them: %s", idle);
 }
 
-/* A wave that moves wrongly, a pulse between two points: said before the run, with the number. */
+/* Warns of an initial condition that the grid or the precision does not resolve, with the numbers. */
 static void warn_not_held(const config *config, const grid *grid) {
   char text[CASES_HELD];
   if (cases_not_held(config, grid, text)[0] != '\0')
@@ -65,7 +65,7 @@ status plan_warn_divergence(MPI_Comm comm, const config *config, const grid *gri
   return STATUS_OK;
 }
 
-/* Steps in (from, last] that are due, the last one in any case. */
+/* Number of steps in (from, last] that are due; the last one always is. */
 static int64_t due_count(int64_t every, int64_t from, int64_t last) {
   return last / every - from / every + (last > from && last % every != 0);
 }
@@ -82,7 +82,7 @@ static void print_places(const config *config) {
              config->probes_every);
 }
 
-/* Kept snapshots that hold the fields in part. */
+/* Describes kept snapshots that hold the fields in part. */
 static void print_kept(const config *config, const grid *whole) {
   const config_kept kept = config_kept_points(config);
   const int single = config->fields_single || config->precision == PRECISION_SINGLE;
@@ -138,11 +138,11 @@ void plan_problem(const config *config, const grid *grid, int host_memory) {
 
 void plan_rate(const config *config, const grid *grid) {
   const double points = (double)grid->n[0] * (double)grid->n[1] * (double)grid->nz;
-  if (cases_velocity_uniform(config) || points < 1e9) return; /* some seconds */
+  if (cases_velocity_uniform(config) || points < 1e9) return; /* it takes seconds at most */
   log_info("velocity   looking for the largest at %.3g points\n", points);
 }
 
-/* What is free for a backend that has no context yet. */
+/* Free memory for a backend that has no context yet. */
 static status free_memory(const kernels *backend, size_t *bytes) {
   const kernels_setup setup = {.threads = 1};
   kernels_context *context = NULL;
@@ -182,17 +182,17 @@ void plan_steps(const config *config, const grid *grid, const schedule *schedule
   print_files(config, grid, step, schedule->last_step, begins);
 }
 
-/* What dt does to modes: the Courant number, and kappa dt sum(1/h^2) over the axes along which something
- * moves and over those along which nothing does. */
+/* The numbers that determine the growth of modes: the Courant number, and kappa dt sum(1/h^2) over the axes
+ * with motion, and over the others. */
 typedef struct modes {
   const scheme *scheme;
   int order, upwind;
   double advection, moving, still;
 } modes;
 
-/* Largest growth in a step of `fraction` dt, over modes that have one phase along all axes where something
- * moves, with the sign of the velocity, and another along the rest: none grows more by advection, nor by
- * diffusion. */
+/* Largest growth in a step of `fraction` dt. It suffices to try modes with one phase along all axes with
+ * motion, with the sign of the velocity, and another phase along the others: no other mode grows more,
+ * neither by advection nor by diffusion. */
 static double largest_growth(const modes *modes, double fraction) {
   enum { PHASES = 64 };
   const double step = acos(-1.0) / PHASES;
@@ -224,8 +224,8 @@ static double stable_fraction(const modes *modes, double most) {
   return low;
 }
 
-/* The largest Courant number with which no mode grows by advection alone. A dissipation makes it smaller: the
- * modes leave the imaginary axis. */
+/* The largest Courant number with which no mode grows by advection alone. Dissipation moves modes off the
+ * imaginary axis, which makes the limit smaller. */
 static double advection_limit_of(const modes *modes) {
   const double central = scheme_imaginary_limit(modes->scheme) / stencil_first_maximum(modes->order);
   if (!modes->upwind) return central;
@@ -233,15 +233,15 @@ static double advection_limit_of(const modes *modes) {
   return stable_fraction(&alone, 4.0 * central + 4.0);
 }
 
-/* What is printed with 6 digits is not more than x. */
+/* Rounds down to 6 digits, so that the printed number is not larger than x. */
 static double downwards(double x) {
   return x * (1.0 - 1e-5);
 }
 
 void plan_warn_unstable(const config *config, const schedule *schedule, const schedule_rates *rates) {
   const int adapts = schedule->factor != NULL;
-  /* A lone last step may be shorter. An adaptive step keeps the Courant number; diffusion meets its longest.
-   */
+  /* the last step may be shorter; an adaptive step keeps the Courant number, so its longest step is the
+   * critical one for diffusion */
   const double dt = adapts ? schedule->longest : schedule_dt(schedule, schedule->base_step + 1);
   const modes modes = {.scheme = schemes_at(config->scheme),
                        .order = config->order,

@@ -12,8 +12,9 @@
 static const double terminal_period = 0.5;
 static const double file_period = 10.0;
 
-/* Open MPI's mpirun gives ranks on its own node a terminal wherever its output goes, so that its own standard
- * output must be one too. Without mpirun the parent says nothing: under `ssh -t` it is a daemon. */
+/* Returns 1 if the output is a terminal. Open MPI's mpirun gives ranks on its own node a terminal even if its
+ * output goes elsewhere, so mpirun's own standard output must be one, too. Without mpirun the parent is not
+ * asked: under `ssh -t` it is a daemon. */
 static int on_terminal(void) {
   char link[64];
   char target[64] = "";

@@ -3,7 +3,8 @@
 
 #include <stdint.h>
 
-/* The progress line: rate and time left; updating on a terminal, sparse otherwise. Rank 0 prints. */
+/* The progress line, with rate and time left: updated in place on a terminal, printed now and then otherwise.
+ * Rank 0 prints. */
 typedef struct progress {
   int terminal;
   int64_t first_step, last_step;
@@ -12,11 +13,11 @@ typedef struct progress {
   double last_print; /* seconds */
 } progress;
 
-/* now: seconds on any steady clock, the same for all calls. */
+/* now: seconds of any steady clock, the same one in all calls. */
 void progress_start(progress *progress, int64_t step, int64_t last_step, double points, double now);
-/* range: of the solution, in words. */
+/* range: the solution's range as text. */
 void progress_show(progress *progress, int64_t step, double time, const char *range, double now);
-/* Ends the updating line, so that whatever is printed next starts on a line of its own. */
+/* Ends the updated line, so that later output starts on a line of its own. */
 void progress_end(progress *progress);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <jansson.h>
 
-/* What wrote a report: {version, revision, compiler, mpi, hdf5, cuda, host, date (UTC)}. New reference; NULL
- * without memory. Not collective. */
+/* Describes the program that writes a report: {version, revision, compiler, mpi, hdf5, cuda, host, date
+ * (UTC)}. Returns a new reference; NULL if there is no memory. Not collective. */
 json_t *provenance_json(void);
 
 #endif

@@ -12,14 +12,14 @@
 #include "base/log.h"
 #include "output/rundir.h"
 
-/* Follows all links of a path. [out] whole: the caller's to free; NULL if there is no such file. */
+/* Follows all links of a path. [out] whole: the caller frees it; NULL if there is no such file. */
 static status follow(const char *path, char **whole) {
   *whole = realpath(path, NULL);
   if (*whole != NULL || errno == ENOENT || errno == ENOTDIR) return STATUS_OK;
   return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
 }
 
-/* Whether a path, which is cut, names the state of this step in `directory`. */
+/* Returns 1 if a path names the state of this step in `directory`. The path is modified. */
 static int is_own_state(char *path, int64_t step, const char *directory) {
   long long named = -1;
   char *slash = strrchr(path, '/');
@@ -31,8 +31,7 @@ static int is_own_state(char *path, int64_t step, const char *directory) {
   return own;
 }
 
-/* [out] inside: whether `file` is the run's own state of this step, by its name or by what it is a link to.
- */
+/* [out] inside: 1 if `file` is the run's own state of this step, by name or as a link to it. */
 static status find_inside(const char *file, int64_t step, const char *directory, int *inside) {
   char given[CONFIG_PATH_SIZE];
   char *meant = NULL;
@@ -47,7 +46,7 @@ static status find_inside(const char *file, int64_t step, const char *directory,
   return result;
 }
 
-/* Rank 0 looks, for all go the same way. */
+/* Only rank 0 looks, so that all ranks decide the same. */
 static status in_directory(MPI_Comm comm, const char *file, int64_t step, const char *directory,
                            int *inside) {
   int rank = 0;
@@ -57,8 +56,8 @@ static status in_directory(MPI_Comm comm, const char *file, int64_t step, const 
   return STATUS_OK;
 }
 
-/* A state from beyond the end of this run has nothing to go on to; one beyond it by less than schedule.c
- * takes for a step is at the end. */
+/* Refuses a state beyond the end of this run. A state beyond it by less than schedule.c counts as a step is
+ * at the end. */
 static status check_not_past(const schedule *schedule, const char *path, const checkpoint_state *state) {
   const double round_off = fmax(1e-9 * schedule->dt, 4.0 * DBL_EPSILON * schedule->t_end);
   if (schedule->lands && state->time - schedule->t_end > round_off) {

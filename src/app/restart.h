@@ -4,21 +4,21 @@
 #include "snapshots/checkpoint.h"
 #include "stepping/schedule.h"
 
-/* Where a run begins: at t = 0, or at a state that its configuration names. */
+/* The start of a run: t = 0, or a state that its configuration names. */
 typedef struct restart {
   int resumed;           /* 0: at t = 0 */
-  int goes_on;           /* the state is the run's own by directory, name and step, or a link to such a one:
-                            its files go on too */
-  checkpoint_state from; /* what was read beside the fields; all zero at t = 0 */
+  int goes_on;           /* 1: the state is the run's own by directory, name and step, or a link to one, so
+                          * the run's files are continued */
+  checkpoint_state from; /* the snapshot's data besides its fields; all zero at t = 0 */
 } restart;
 
-/* Whether the run asks for the newest state of its directory: known for certain only once no other run writes
- * there. */
+/* Returns 1 if the run asks for the newest state of its directory. That state is certain only when no other
+ * run writes there. */
 int restart_from_latest(const config *config);
 
-/* Reads the snapshot that `config` names, if any, into `state` (only verifies if it is NULL) and takes the
- * schedule on from it; rank 0 says so. Collective over comm. [out] restart. STATUS_USAGE for a state beyond
- * the run's end; otherwise as checkpoint_read and checkpoint_read_latest. */
+/* Reads the snapshot that `config` names, if any, into `state` (only verifies it if NULL) and resumes the
+ * schedule from it. Rank 0 logs it. Collective over comm. [out] restart. STATUS_USAGE for a state beyond the
+ * run's end; otherwise as checkpoint_read and checkpoint_read_latest. */
 status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint, schedule *schedule,
                     state *state, restart *restart);
 

@@ -12,8 +12,8 @@
 #include "output/probes.h"
 #include "output/slices.h"
 
-/* A run under way: what its beginning (begin.c), its measurements (measure.c), its steps and its end
- * (simulation.c) share. Private to app/. */
+/* The state of a run, shared by its beginning (begin.c), its measurements (measure.c), its steps and its end
+ * (simulation.c). Private to app/. */
 
 typedef struct simulation {
   MPI_Comm comm;
@@ -22,7 +22,8 @@ typedef struct simulation {
   rundir rundir; /* rank 0 */
   solver solver;
   checkpoint *checkpoint;
-  checkpoint *kept; /* kept snapshots that hold the fields in part; NULL: they are whole, or none is kept */
+  checkpoint *kept; /* kept snapshots that hold the fields in part; NULL: kept snapshots are whole, or there
+                     * are none */
   diagnostics diagnostics;
   probes probes;
   slices slices;
@@ -32,12 +33,13 @@ typedef struct simulation {
   perf perf;
   progress progress;
   answer answer;              /* of a finished run */
-  FILE *hashes;               /* rank 0: hashes.csv, if it is wanted */
+  FILE *hashes;               /* rank 0: hashes.csv, or NULL */
   diagnostics_record latest;  /* of the latest measurement */
-  double scale[STATE_FIELDS]; /* largest magnitude of each field at t = 0: growth is judged by it */
-  int64_t step;               /* the state is at this step */
+  double scale[STATE_FIELDS]; /* largest magnitude of each field at t = 0, the reference for growth */
+  int64_t step;               /* step of the state */
   int64_t saved_step;         /* newest snapshot on disk, -1 = none */
-  int ends_again;             /* it had gone on from its last step, and ends there now */
+  int ends_again;             /* 1: an earlier part of this run had continued from the last step, and now the
+                               * run ends there */
 } simulation;
 
 static inline int is_root(const simulation *sim) {
@@ -57,24 +59,24 @@ static inline int64_t whole_every(const config *config) {
   return config_kept_in_part(config) ? 0 : config->fields_every;
 }
 
-/* Whether the configuration asks for whole snapshots. */
+/* Returns 1 if the configuration asks for whole snapshots. */
 static inline int wants_states(const config *config) {
   return whole_every(config) > 0 || config->checkpoint_every > 0;
 }
 
-/* Whether the run had reached its end before: then its files stay as they are, if it had not gone on from
- * there. */
+/* Returns 1 if the run had reached its end before. Its files then stay as they are, unless it had continued
+ * from there. */
 static inline int is_finished(const simulation *sim) {
   return sim->saved_step == sim->schedule.last_step;
 }
 
-/* Everything that can fail before a file is written. Collective, as all that follow. */
+/* Prepares everything that can fail before a file is written. This and the functions below are collective. */
 status begin_prepare(simulation *sim);
 
-/* Finds the state to begin from, opens the directory and its files, prints the plan. */
+/* Finds the state to start from, opens the directory and its files, prints the plan. */
 status begin_start(simulation *sim);
 
-/* Finds `scale`: of the initial state, and where the problem was changed on the way of the present one, too.
+/* Sets `scale` from the initial state, and from the present state if the problem was changed on the way.
  * Overwrites the scratch state. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
 status measure_scale(simulation *sim);
 
@@ -82,8 +84,8 @@ status measure_scale(simulation *sim);
  * problem allows; STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. Overwrites the scratch state. */
 status measure(simulation *sim);
 
-/* The ranges of the first `fields` fields in `latest`, and the largest error of the first where it is known:
- * "phi -0.01 to 1, error 2e-05". Not collective. */
+/* Writes the ranges of the first `fields` fields in `latest`, and the largest error of the first if it is
+ * known: "phi -0.01 to 1, error 2e-05". Not collective. */
 void measure_describe(const simulation *sim, int fields, char *text, size_t size);
 
 #endif

@@ -8,15 +8,15 @@
 #include "app/running.h"
 #include "base/log.h"
 
-/* Whether the state of this step stays on disk: the first and the last of a directory do where pictures are
- * wanted. */
+/* Returns 1 if the state of this step is kept, as the first and the last of a directory are if any is. */
 static int is_picture(const simulation *sim) {
   const int64_t every = whole_every(sim->config);
   const int ends = sim->saved_step < 0 || sim->step == sim->schedule.last_step;
   return every > 0 && (ends || schedule_due(sim->step, every));
 }
 
-/* The rows before a state are on the disk before it is, and both in this run's own directory. */
+/* Called before a state is written: flushes the tables' rows to the disk, and checks that the directory is
+ * still this run's own. */
 static status ready_for_state(const simulation *sim) {
   CHECK(rundir_check_held(&sim->rundir));
   CHECK(table_sync(&sim->probes.table));
@@ -27,8 +27,8 @@ static int kept_pending(const simulation *sim) {
   return sim->kept != NULL && checkpoint_pending(sim->kept);
 }
 
-/* Waits for snapshots that were begun, if any was, and gives them their names: the kept one first, so that
- * a run which resumes has all of them up to its step. */
+/* Ends the snapshots that were begun. The kept one is renamed first, so that a run that resumes has all kept
+ * ones up to its step. */
 static status end_state(simulation *sim) {
   if (!checkpoint_pending(sim->checkpoint) && !kept_pending(sim)) return STATUS_OK;
   CHECK(agree(sim->comm, is_root(sim) ? rundir_check_held(&sim->rundir) : STATUS_OK));
@@ -43,8 +43,8 @@ static status end_state_timed(simulation *sim) {
   return result;
 }
 
-/* Begun here, and ended when their planes are written: at a poll, before the next ones, at the end of the
- * run. `whole`, `kept`: which of both, a snapshot that holds all and one that holds a part. */
+/* Begins snapshots. They end when their planes are written: at a poll, before the next ones, or at the end of
+ * the run. whole, kept: 1 to write one with all points, and one in part. */
 static status begin_state(simulation *sim, int whole, int kept) {
   whole = whole && sim->saved_step != sim->step;
   if (!whole && !kept) return STATUS_OK;
@@ -54,7 +54,7 @@ static status begin_state(simulation *sim, int whole, int kept) {
                             .base_step = sim->schedule.base_step,
                             .base_time = sim->schedule.base_time,
                             .departed = sim->restart.from.departed};
-  /* The state that the run began from keeps the dt that led to it. */
+  /* the state that the run started from keeps its dt */
   if (sim->restart.resumed && sim->step == sim->restart.from.step) about = sim->restart.from;
   about.picture = 1;
   perf_begin(&sim->perf, PERF_OUTPUT);
@@ -69,7 +69,7 @@ static status begin_state(simulation *sim, int whole, int kept) {
   return STATUS_OK;
 }
 
-/* A row of hashes.csv. */
+/* Appends a row to hashes.csv. */
 static status write_hashes(simulation *sim) {
   uint64_t hash = 0;
   size_t count = 0;
@@ -82,7 +82,7 @@ static status write_hashes(simulation *sim) {
   return STATUS_OK;
 }
 
-/* Slices and rows of probes; they depend on the step alone, not on where a run began or ends. */
+/* Writes slices and rows of probes. These depend on the step alone, not on where a run starts or ends. */
 static status write_places(simulation *sim) {
   const schedule *schedule = &sim->schedule;
   const int planes = slices_due(&sim->slices, sim->step), points = probes_due(&sim->probes, sim->step);
@@ -94,9 +94,9 @@ static status write_places(simulation *sim) {
   return STATUS_OK;
 }
 
-/* Whatever is due at this step: a row of diagnostics, a state. The first and the last step are always due,
- * where rows or states are wanted at all, and are looked at in any case; a state is never written before it
- * is known to be bounded. */
+/* Writes what is due at this step: a row of diagnostics, a state. The first and the last step are always due
+ * if rows or states are written at all, and are always measured. A state is only written after the check that
+ * it is bounded. */
 static status write_due(simulation *sim, int ends) {
   const config *config = sim->config;
   const int row =
@@ -114,7 +114,7 @@ static status write_due(simulation *sim, int ends) {
   return begin_state(sim, state, kept);
 }
 
-/* A request to stop: the state goes to disk whatever the configuration says of states. */
+/* Handles a request to stop: writes a state even if the configuration asks for none. */
 static status stop(simulation *sim, control_reason reason) {
   CHECK(measure(sim));
   CHECK(begin_state(sim, 1, 0));
@@ -127,9 +127,9 @@ static status stop(simulation *sim, control_reason reason) {
                            reason == CONTROL_SIGNAL ? "on request" : "wall-clock limit"));
 }
 
-/* Seconds that a state is expected to take: as the slowest so far, and the one that is under way; before the
- * first, as on a slow disk, but with the room for two that control leaves at most a quarter of the limit, so
- * that every start gets on. */
+/* Seconds that a state is expected to take: as long as the slowest so far, twice if one is under way. Before
+ * the first one: as on a slow disk (100 MB/s), but at most an eighth of the wall-clock limit, so that every
+ * start makes progress although control.c leaves room for two. */
 static double state_seconds(const simulation *sim) {
   const double times = checkpoint_pending(sim->checkpoint) ? 2.0 : 1.0;
   const double measured = checkpoint_longest(sim->checkpoint);
@@ -139,7 +139,7 @@ static double state_seconds(const simulation *sim) {
   return times * (measured > 0.0 ? measured : fmin(slow, sim->config->wall_limit / 8.0));
 }
 
-/* The range is that of the latest measurement, which need not be of this step. */
+/* Shows the range of the latest measurement, which may be of an earlier step. */
 static void show_progress(simulation *sim) {
   char range[128];
   char text[192];
@@ -164,7 +164,7 @@ static status poll(simulation *sim) {
   return reason == CONTROL_GO_ON ? STATUS_OK : stop(sim, reason);
 }
 
-/* Whether something else than the next step comes after this one. */
+/* Returns 1 if anything but the next step follows this one. */
 static int pauses_after(const simulation *sim, int64_t step) {
   const config *config = sim->config;
   return control_due(&sim->control, step) || step == sim->schedule.last_step ||
@@ -174,7 +174,7 @@ static int pauses_after(const simulation *sim, int64_t step) {
          probes_due(&sim->probes, step);
 }
 
-/* Before a pause the step is waited for, so that its time is counted as its own. */
+/* Takes a step. Before a pause it waits for the step, so that its time is counted as the step's. */
 static status advance(simulation *sim) {
   const int64_t next = sim->step + 1;
   perf_begin(&sim->perf, PERF_STEPS);
@@ -231,7 +231,7 @@ static status close_tables(simulation *sim) {
   return hashes_close(hashes);
 }
 
-/* The last row of a run that had gone on from its last step. */
+/* Writes the last row of a run that had continued from its last step. */
 static status end_again(simulation *sim) {
   CHECK(measure(sim));
   const int row =
@@ -278,12 +278,12 @@ static status run(simulation *sim) {
   return tell_answer(sim);
 }
 
-/* Writes the measurements of a run that ends early. A failure to is a warning: the run's status stays. */
+/* Writes the measurements of a run that ends early. If that fails it warns, and keeps the run's status. */
 static status end_early(simulation *sim, status result) {
   char words[STATUS_MESSAGE_SIZE];
   (void)snprintf(words, sizeof words, "%s", status_message(result));
   status_clear();
-  CHECK(agree(sim->comm, STATUS_OK)); /* from here on a fault is a new one */
+  CHECK(agree(sim->comm, STATUS_OK)); /* later errors are new ones */
   const status written = perf_write(&sim->perf, &sim->solver, &sim->rundir, NULL);
   if (written != STATUS_OK && !agree_reached()) return written;
   if (written != STATUS_OK) log_warning("no measurements: %s", status_message(written));
@@ -292,12 +292,13 @@ static status end_early(simulation *sim, status result) {
   return agree(sim->comm, result);
 }
 
-/* Of a run that has blown up: its words name the state that is under way as the last good one. */
+/* Ends the snapshot under way when a run has blown up, because the message names it as the last good
+ * state. */
 static status end_good_state(simulation *sim) {
   char words[STATUS_MESSAGE_SIZE];
   (void)snprintf(words, sizeof words, "%s", status_message(STATUS_BLOWN_UP));
   status_clear();
-  CHECK(agree(sim->comm, STATUS_OK)); /* from here on a fault is a new one */
+  CHECK(agree(sim->comm, STATUS_OK)); /* later errors are new ones */
   CHECK(end_state_timed(sim));
   status_set_message(words);
   return agree(sim->comm, STATUS_BLOWN_UP);
@@ -314,7 +315,7 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     sim->control.start = start;
     sim->rundir.lock = -1;
     result = run(sim);
-    /* A solution that has blown up was a good one when the state under way was begun. */
+    /* the state under way was good when it was begun */
     if (result == STATUS_BLOWN_UP) result = end_good_state(sim);
     if (result == STATUS_STOPPED || result == STATUS_BLOWN_UP) result = end_early(sim, result);
     diagnostics_destroy(&sim->diagnostics);

@@ -17,7 +17,8 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   if (config->redistance_every > 0) needs->fields += DISTANCE_WORK;
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
   if (!host_memory) needs->device_bytes += field_gather_bytes(&shape);
-  /* Staging of fields, and the checkpoint's pieces. Staging of halos, should MPI not take device memory. */
+  /* buffers: staging of fields, pieces of checkpoints, and staging of halos in case MPI cannot take device
+   * memory */
   const size_t packed = (size_t)shape.ny * (size_t)shape.nx * kernels_element_size(shape.precision);
   const size_t pieces = (size_t)field_piece_planes(plane, shape.nz) * plane +
                         (size_t)field_piece_planes(packed, shape.nz) * packed;
@@ -26,7 +27,7 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   needs->host_bytes = pieces + level_set + (host_memory ? needs->device_bytes : halos);
 }
 
-/* What this rank would take; [out] index of it in the registry. */
+/* The backend that this rank would take; [out] its index in the registry. */
 static status find_backend(const config *config, const kernels **backend, int *index, char *note,
                            size_t size) {
   note[0] = '\0';
@@ -55,7 +56,7 @@ status solver_backend(MPI_Comm comm, const config *config, const kernels **backe
   int first = 0;
   CHECK(agree(comm, find_backend(config, backend, &mine, note, size)));
   CHECK_MPI(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm));
-  /* One rank on its CPU would hold up all the others, on their GPUs. */
+  /* refused, because one rank on its CPU would delay all others on their GPUs */
   return agree(comm, mine == first ? STATUS_OK
                                    : status_fail(STATUS_DEVICE,
                                                  "compute.backend = auto: other ranks can use %s, this one "
@@ -63,7 +64,7 @@ status solver_backend(MPI_Comm comm, const config *config, const kernels **backe
                                                  kernels_at(first)->name, note));
 }
 
-/* OpenMP ends the program itself, or crashes, where it is told of more than it can start. */
+/* Limits the number of threads: OpenMP ends the program, or crashes, if it cannot start them. */
 static status check_threads(int threads) {
   if (threads <= CONFIG_THREADS_MOST) return STATUS_OK;
   return status_fail(STATUS_USAGE, "OMP_NUM_THREADS: %d threads; accepted: at most %d, or compute.threads",
@@ -87,7 +88,7 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   return STATUS_OK;
 }
 
-/* What the ranks of one node that share a device need together must fit into what is free on it. */
+/* Checks that all ranks of one node that share a device together fit into its free memory. */
 static status check_memory(solver *solver, const node *node) {
   const kernels *backend = solver->backend;
   solver_needs needs;
@@ -107,7 +108,8 @@ static status check_memory(solver *solver, const node *node) {
       (double)needed / (1 << 30), backend->describe(solver->context), (double)available / (1 << 30));
 }
 
-/* The device of this rank by its place on the node, memory checked before any is taken. Collective. */
+/* Opens this rank's device, chosen by the rank's number on its node, and checks memory before allocating any.
+ * Collective. */
 static status open_device(solver *solver) {
   node node;
   kernels_setup setup;
@@ -115,7 +117,7 @@ static status open_device(solver *solver) {
   setup.device = node.rank;
   CHECK(node_threads(&node, solver->config->threads, &setup.threads));
   if (setup.threads > 0)
-    omp_set_num_threads(setup.threads); /* for what the host computes: initial and exact fields */
+    omp_set_num_threads(setup.threads); /* for the host's work: initial and exact fields */
   solver->threads = omp_get_max_threads();
   CHECK(agree(solver->comm, check_threads(solver->threads)));
   CHECK(agree(solver->comm, solver->backend->context_create(&setup, &solver->context)));
@@ -124,7 +126,7 @@ static status open_device(solver *solver) {
   return node_close(&node);
 }
 
-/* Each rank evaluates the problem for itself: so all must get the same, to the bit. */
+/* Checks that all ranks evaluate the problem to the same bits, because each evaluates it for itself. */
 static status compare_problem(MPI_Comm comm, const config *config, const grid *grid) {
   uint64_t mine = 0;
   CHECK(agree(comm, cases_fingerprint(config, grid, &mine)));
@@ -179,7 +181,8 @@ status solver_create(MPI_Comm comm, const config *config, const equation *equati
     CHECK(redistance_open(comm, grid, &solver->space, solver->transport.transport != TRANSPORT_STAGED,
                           &solver->redistance));
   CHECK(solver_rates(comm, config, equation, grid, &solver->rates));
-  /* What a user brings may be at fault at any point: that is found before a directory is made. */
+  /* a user's formula or file may be faulty at any point; evaluating it here finds that before a directory is
+   * made */
   if (cases_at(config->initial)->from == PROBLEM_FUNCTIONS) return STATUS_OK;
   return agree(comm, solver_fill(solver, 0.0, stepper_state(&solver->stepper)));
 }

@@ -5,8 +5,7 @@
 #include "equations/equation.h"
 #include "stepping/stepper.h"
 
-/* The numerics of a run put together from its configuration: backend, fields, halos, equation, scheme. No
- * files. */
+/* The numerics of a run, made from its configuration: backend, fields, halos, equation, scheme. No files. */
 typedef struct solver {
   MPI_Comm comm;
   const config *config;
@@ -19,66 +18,64 @@ typedef struct solver {
   field_space space;
   halo halo;
   const equation *equation;
-  void *terms; /* what equation->create made */
+  void *terms; /* made by equation->create */
   stepper stepper;
-  redistance redistance; /* if level_set.redistance_every says so */
-  schedule_rates rates;  /* over all ranks, at the largest time factor */
+  redistance redistance; /* used if level_set.redistance_every is set */
+  schedule_rates rates;  /* over all ranks, for the largest time factor */
 } solver;
 
-/* What a run needs, computed without touching a device: for the plan and for the check before allocation. */
+/* Memory of a run, computed without a device: for the plan and the check before allocation. */
 typedef struct solver_needs {
-  int fields;          /* arrays of a slab's shape */
+  int fields;          /* number of arrays with a slab's shape */
   size_t device_bytes; /* on this rank */
-  size_t host_bytes;   /* staging and checkpoint buffers (equal to all memory for a backend in host memory) */
+  size_t host_bytes;   /* staging and checkpoint buffers; all memory for a backend in host memory */
 } solver_needs;
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
                      solver_needs *needs);
 
-/* The backend that `config` names, or the first of the registry that can run here for `auto`; [out] note:
- * why, if `auto` passed one over ("" otherwise). Collective: the same on every rank. STATUS_DEVICE,
- * STATUS_MPI. */
+/* The backend that `config` names; for `auto`, the first of the registry that can run here. [out] note: why
+ * `auto` skipped a backend, else "". Collective: the same on every rank. STATUS_DEVICE, STATUS_MPI. */
 status solver_backend(MPI_Comm comm, const config *config, const kernels **backend, char *note, size_t size);
 
-/* The equation's rates over all ranks. Collective. STATUS_MEMORY, STATUS_MPI; STATUS_USAGE where
- * OMP_NUM_THREADS names too many threads. */
+/* The equation's rates over all ranks. Collective. STATUS_MEMORY, STATUS_MPI; STATUS_USAGE if OMP_NUM_THREADS
+ * is too large. */
 status solver_rates(MPI_Comm comm, const config *config, const equation *equation, const grid *grid,
                     schedule_rates *rates);
 
-/* Opens the device, checks memory needed against memory free (of all ranks on the same device), allocates
- * everything. Collective; the same status on every rank. comm, config and equation must outlive the solver,
- * which must not move afterwards (its parts point to one another). STATUS_DEVICE, STATUS_MEMORY, STATUS_MPI;
- * STATUS_USAGE as of halo_create, and where OMP_NUM_THREADS names too many. After a failure solver_destroy is
- * due all the same. */
+/* Opens the device, compares the memory needed with the free memory (for all ranks on the same device),
+ * allocates everything. Collective; the same status on every rank. comm, config and equation must outlive the
+ * solver, which must not move afterwards, because its parts point to one another. STATUS_DEVICE,
+ * STATUS_MEMORY, STATUS_MPI; STATUS_USAGE as of halo_create, and if OMP_NUM_THREADS is too large. Call
+ * solver_destroy even after an error. */
 status solver_create(MPI_Comm comm, const config *config, const equation *equation, const grid *grid,
                      const kernels *backend, solver *solver);
-/* After halo_leave(&solver->halo) on all ranks, if others' memory is open (halo.h). Not collective itself. */
+/* Call halo_leave(&solver->halo) on all ranks before, if neighbours' memory is open (halo.h). Not collective
+ * itself. */
 void solver_destroy(solver *solver);
 
-/* Sets the owned planes of `state` to the solution at `time`, known there (equation.h). Not collective.
- * STATUS_MEMORY, STATUS_DEVICE. */
+/* Sets the owned planes of `state` to the solution at `time`, which must be known then (equation.h). Not
+ * collective. STATUS_MEMORY, STATUS_DEVICE. */
 status solver_fill(const solver *solver, double time, state *state);
 
-/* The state = the equation's at t = 0. Collective; halos valid afterwards. STATUS_MEMORY, STATUS_DEVICE,
- * STATUS_MPI. */
+/* Sets the state to the equation's initial state. Collective; halos valid afterwards. STATUS_MEMORY,
+ * STATUS_DEVICE, STATUS_MPI. */
 status solver_initialise(solver *solver);
 
-/* Makes the state's halos valid, after a state has been read into it. Collective. STATUS_MPI, STATUS_DEVICE.
- */
+/* Makes the state's halos valid after a state has been read. Collective. STATUS_MPI, STATUS_DEVICE. */
 status solver_refresh(solver *solver);
 
-/* One step from t to t + dt. Collective; returns when it is enqueued, or, with `sample`, when it is done and
- * its last stage is added to stepper.times. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
+/* One step from t to t + dt. Collective. Returns when it is enqueued; with `sample`, when it is done and its
+ * last stage has been added to stepper.times. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
 status solver_step(solver *solver, double t, double dt, int sample);
 
-/* Makes the first field the distance to its surface again. Collective; halos valid afterwards. STATUS_MEMORY,
- * STATUS_DEVICE, STATUS_MPI. */
+/* Replaces the first field by the signed distance to its zero level. Collective; halos valid afterwards.
+ * STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
 status solver_redistance(solver *solver);
 
 /* Waits until everything enqueued is done. Not collective. STATUS_DEVICE. */
 status solver_wait(solver *solver);
 
-/* Words that a step must move per point, of all unknowns, and the bytes of them on this rank's owned points.
- */
+/* Words per point, of all unknowns, that a step must move, and their bytes for this rank's owned points. */
 int solver_step_words(const solver *solver);
 double solver_step_bytes(const solver *solver);
 

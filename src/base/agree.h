@@ -5,15 +5,15 @@
 
 #include "base/check.h"
 
-/* Makes a fault on any rank a fault on all of them. Collective over `comm`. Returns the status of the lowest
- * rank that failed, STATUS_OK if none did, the same on every rank; afterwards status_message() gives that
- * rank's words everywhere. STATUS_MPI is not agreed on but returned at once: after a failed message-passing
- * call the ranks are out of step, and only main can end the others. Call it after anything that can fail on
- * one rank alone and before the next collective call. */
+/* Makes an error on any rank an error on all of them. Collective over `comm`. Returns the status of the
+ * lowest rank that failed, STATUS_OK if none did, the same on every rank; status_message() then gives that
+ * rank's message everywhere. STATUS_MPI is returned at once without agreement: after a failed MPI call the
+ * ranks are out of step, and only main can end the others. Call it after anything that can fail on one rank
+ * alone, before the next collective call. */
 status agree(MPI_Comm comm, status mine);
 
-/* Whether the latest failure was agreed on: every rank knows it and leaves by itself. Otherwise it is known
- * here only, and main must end the others (MPI_Abort). */
+/* Returns 1 if the latest failure was agreed on, so that every rank ends by itself. Otherwise only this rank
+ * knows of it, and main must end the others (MPI_Abort). */
 int agree_reached(void);
 
 /* Records the text of MPI error `code` from `call`; returns STATUS_MPI. */

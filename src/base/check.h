@@ -3,9 +3,9 @@
 
 #include "base/status.h"
 
-/* The CHECK family: evaluate a call once, leave the function with its status if it failed. Never compiled
- * out. CHECK is for our own functions; CHECK_MPI is in base/agree.h and CHECK_CUDA in kernels/cuda, so that
- * this header needs neither. */
+/* The CHECK family: evaluates a call once and, if it failed, returns its status from the calling function.
+ * Never compiled out. CHECK is for our own functions; CHECK_MPI is in base/agree.h and CHECK_CUDA in
+ * kernels/cuda, so that this header includes neither MPI nor CUDA. */
 #define CHECK(call)                                                                                          \
   do {                                                                                                       \
     const status check_status_ = (call);                                                                     \

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One call moves less than 2 GiB: some systems and libraries cut longer ones short. */
+/* A call transfers less than 2 GiB: some systems and libraries truncate longer ones. */
 static const size_t largest_call = (size_t)1 << 30;
 
 static status failure(const char *path, const char *what) {
@@ -55,7 +55,7 @@ status file_write_at(int descriptor, const char *path, const void *data, size_t 
   return STATUS_OK;
 }
 
-/* A signal that asks the run to stop must not cost it the file. */
+/* fsync, repeated if a signal interrupts it: signals that ask the run to stop must not cost the file. */
 static int sync_patiently(int descriptor) {
   int result;
   do result = fsync(descriptor);
@@ -73,12 +73,12 @@ status file_sync_directory(const char *directory) {
   const int fault = sync_patiently(descriptor) == 0 ? 0 : errno;
   (void)close(descriptor);
   errno = fault;
-  /* EINVAL: a file system that has nothing to wait for. */
+  /* EINVAL: the file system has nothing to synchronise */
   return fault == 0 || fault == EINVAL ? STATUS_OK : failure(directory, "cannot bring to the disk");
 }
 
 status file_next_name(DIR *entries, const char *directory, const char **name) {
-  errno = 0; /* the only way to tell the end from a fault */
+  errno = 0; /* readdir returns NULL at the end and after an error; only errno tells which */
   const struct dirent *entry = readdir(entries);
   *name = entry != NULL ? entry->d_name : NULL;
   return entry != NULL || errno == 0 ? STATUS_OK : failure(directory, "cannot be listed");

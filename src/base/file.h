@@ -7,34 +7,34 @@
 
 #include "base/check.h"
 
-/* What POSIX leaves to its callers: whole reads and writes, and files that appear whole or not at all. `path`
- * is for the message. Nothing is collective. All: STATUS_FILE with path and the system's reason. */
+/* Complete reads and writes, and files that appear completely or not at all, which POSIX leaves to its
+ * callers. `path` is for messages. Nothing is collective. All: STATUS_FILE with path and the system's
+ * reason. */
 
-/* Ending of names under which files are made before they get their own; what a dead run leaves of them is
- * removed by the next one. */
+/* Ending of the temporary names of new files. The next run removes those that a killed run leaves. */
 #define FILE_PARTIAL ".partial"
 
-/* Reads or writes exactly `size` bytes at `offset`; a file that ends before is a fault. */
+/* Reads or writes exactly `size` bytes at `offset`; it is an error if the file ends before. */
 status file_read_at(int descriptor, const char *path, void *data, size_t size, int64_t offset);
 status file_write_at(int descriptor, const char *path, const void *data, size_t size, int64_t offset);
 
-/* Opens a file for reading; whatever else bears the name, a named pipe, say, is refused without waiting for
- * it. [out] descriptor: closed by the caller; -1 if there is no such file. */
+/* Opens a regular file for reading. Anything else, such as a named pipe, is refused without waiting for it.
+ * [out] descriptor: closed by the caller; -1 if there is no such file. */
 status file_open_regular(const char *path, int *descriptor);
 
-/* Waits until the file's data, or a directory's entries, are on the disk. */
+/* fsync of a file, or of a directory's entries. */
 status file_sync(int descriptor, const char *path);
 status file_sync_directory(const char *directory);
 
-/* Puts `from` in the place of `to`, both in `directory`, and waits until that is on the disk. */
+/* Renames `from` to `to`, both in `directory`, and waits until that is on the disk. */
 status file_rename(const char *directory, const char *from, const char *to);
 
-/* Writes bytes, or a text, as `directory`/`name`: temporary name, file_sync, file_rename. Without directory's
- * lock, not to be called for one name by two processes at once. */
+/* Writes bytes, or a text, as `directory`/`name`: temporary name, file_sync, file_rename. Without the
+ * directory's lock, two processes must not write one name at the same time. */
 status file_write_bytes(const char *directory, const char *name, const void *data, size_t size);
 status file_write_whole(const char *directory, const char *name, const char *text);
 
-/* [out] name: of the next entry of an open directory, NULL at its end. */
+/* [out] name: the next entry of an open directory, NULL at its end. */
 status file_next_name(DIR *entries, const char *directory, const char **name);
 
 /* Writes "directory/name" into path (`size` bytes); STATUS_FILE if it does not fit. */

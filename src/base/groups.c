@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers at the start of a file; -1 for those that are not there ("max": no limit). */
+/* Reads one or two numbers at the start of a file; -1 for those that are missing ("max": no limit). */
 static void read_numbers(const char *directory, const char *name, long long *first, long long *second) {
   char path[PATH_MAX + 64];
   long long ignored;
@@ -25,7 +25,8 @@ static long long read_number(const char *directory, const char *name) {
   return number;
 }
 
-/* File pages that the group would give up first; counted as used, but free to whoever asks. */
+/* Bytes of file pages that the kernel would reclaim first. The group counts them as used, but they are
+ * available. */
 static long long read_reclaimable(const char *directory) {
   char path[PATH_MAX + 64];
   char line[128];
@@ -34,14 +35,15 @@ static long long read_reclaimable(const char *directory) {
   FILE *file = fopen(path, "r");
   if (file == NULL) return 0;
   while (fgets(line, sizeof line, file) != NULL) {
-    if (sscanf(line, "total_inactive_file %lld", &number) == 1) break; /* version 1: with the groups below */
+    if (sscanf(line, "total_inactive_file %lld", &number) == 1) break; /* version 1 */
     (void)sscanf(line, "inactive_file %lld", &number);
   }
   (void)fclose(file);
   return number;
 }
 
-/* What one group leaves, SIZE_MAX without a limit. unified: version 2 of the interface, else version 1. */
+/* Reads what one group leaves, SIZE_MAX without a limit. unified: 1 for version 2 of the interface, 0 for
+ * version 1. */
 typedef size_t (*group_limit)(const char *directory, int unified);
 
 static size_t memory_of(const char *directory, int unified) {
@@ -65,7 +67,7 @@ static size_t processors_of(const char *directory, int unified) {
   return quota > period ? (size_t)(quota / period) : 1;
 }
 
-/* The least of the group at root/tree/path and of all above it. */
+/* Minimum over the group at root/tree/path and all groups above it. */
 static size_t least_above(const char *root, const char *tree, const char *path, int unified,
                           group_limit limit) {
   char place[PATH_MAX];
@@ -81,7 +83,7 @@ static size_t least_above(const char *root, const char *tree, const char *path, 
   }
 }
 
-/* Whether a list of version 1's controllers, separated by commas, has this one. */
+/* Returns 1 if a comma-separated list of version 1's controllers contains `name`. */
 static int has_controller(char *list, const char *name) {
   for (char *rest = NULL, *word = strtok_r(list, ",", &rest); word != NULL;
        word = strtok_r(NULL, ",", &rest)) {
@@ -90,8 +92,7 @@ static int has_controller(char *list, const char *name) {
   return 0;
 }
 
-/* The least of all groups of the process. controller: its name in version 1, and its tree there is root/name.
- */
+/* Minimum over all groups of the process. controller: its name in version 1, with the tree root/name. */
 static size_t least_of_groups(const char *groups, const char *root, const char *controller,
                               group_limit limit) {
   size_t least = SIZE_MAX;

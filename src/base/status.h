@@ -1,11 +1,10 @@
 #ifndef FDAPP_BASE_STATUS_H
 #define FDAPP_BASE_STATUS_H
 
-/* What a function can report. Every fallible function returns a status; the words that go with it are
- * recorded by status_fail() where the fault is found and printed once, by main. No MPI here: kernels/ uses it
- * too. */
+/* Status codes. Every fallible function returns one. status_fail() records the message where the fault is
+ * found, and main prints it once. No MPI here, because kernels/ uses this header, too. */
 
-/* X(name, exit code of the program, what it means in general) */
+/* X(name, exit code of the program, general meaning) */
 #define STATUS_LIST(X)                                                                                       \
   X(OK, 0, "success")                                                                                        \
   X(USAGE, 2, "bad command line or configuration")                                                           \
@@ -25,21 +24,21 @@ typedef enum status {
 #undef X
 } status;
 
-/* Longest message kept, terminating zero included. */
+/* Longest message, with its terminating zero. */
 enum { STATUS_MESSAGE_SIZE = 2048 };
 
-/* Records what went wrong (printf style: what, where, what would be accepted) and returns `code`, so that
- * `return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));` reads as it should. Keeps the first
- * message: the place that noticed the fault knows most; status_clear() forgets it. Not collective. */
+/* Records a message (printf style: what, where, what would be accepted) and returns `code`, so that one can
+ * write `return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));`. The first message is kept,
+ * because the place that finds the fault knows most; status_clear() removes it. Not collective. */
 __attribute__((format(printf, 2, 3))) status status_fail(status code, const char *format, ...);
 
-/* The recorded message of this thread, or the general text of `code` if none was recorded. */
+/* The message recorded in this thread, or the general meaning of `code` if there is none. */
 const char *status_message(status code);
 
-/* Replaces the recorded message by `text` (as received from another rank). */
+/* Replaces the recorded message by `text`, received from another rank. */
 void status_set_message(const char *text);
 
-/* Forgets the recorded message; for callers that handle a fault and go on. */
+/* Removes the recorded message, for callers that handle the error. */
 void status_clear(void);
 
 /* Exit code of the program for `code`: 0, 2, 3, 4, 5 or 75. */

@@ -14,17 +14,18 @@ static int is_steady(const config *config) {
   return cases_velocity_steady(config) && !cases_has_source(config) && !inflow_varies(config);
 }
 
-/* What a stage reads beside the states: the stored velocity and the sources. */
+/* Words per point that a stage reads besides the states: the stored velocity and the sources. */
 static int stage_words(const config *config) {
   return (cases_velocity_stored(config) ? 3 : 0) + (cases_has_source(config) ? CASES_SOURCES : 0);
 }
 
-/* The layers beside ends hold fewer points than the slab. */
+/* Number of arrays besides the states. Layers beside ends count as one: they hold fewer points than the
+ * slab. */
 static int array_count(const config *config) {
   return stage_words(config) + cases_bounded(config);
 }
 
-/* How much faster than inside the second derivative's fastest mode is if the axis has ends. */
+/* Ratio of the second derivative's fastest mode on an axis with ends to that on a periodic axis. */
 static double stiffness(const config *config, const grid *grid, int d) {
   if (grid->ends[d][GRID_LOW] != GRID_BOUNDED) return 1.0;
   return closure_of(config->order)->stiffness / stencil_second_symbol(config->order, PROBLEM_PI);
@@ -50,7 +51,7 @@ static status fill(const config *config, const grid *grid, double time, int unkn
   return result;
 }
 
-/* With halos: the conservative and the skew form difference the velocity. */
+/* Stores the velocity with halos, because the conservative and the skew form difference it. */
 static status create_stored(const config *config, const grid *grid, const field_space *space,
                             advection *advection) {
   cases_velocity velocity;
@@ -121,7 +122,7 @@ static void destroy(void *self) {
   free(advection);
 }
 
-/* The sources come after the fused kernel, so that the edges are complete after them. */
+/* Adds the sources after the fused kernel; the edges are complete after them. */
 static status add_sources(const advection *a, const stage *stage, const kernels_launch *launch) {
   double factors[CASES_SOURCES];
   cases_source_factors(a->config, stage->time, factors);
@@ -131,14 +132,15 @@ static status add_sources(const advection *a, const stage *stage, const kernels_
   return stage_end(stage);
 }
 
-/* A formula is sampled before the run, which may miss a peak. */
+/* Refuses a time factor that is too large. A formula is sampled before the run, but samples may miss a
+ * peak. */
 static status refuse_factor(const config *config, double time, double factor) {
   return config_refuse(config, "velocity", "factor",
                        "is %g at t = %.9g; accepted: at most 1 in magnitude, as the step size relies on it",
                        factor, time);
 }
 
-/* The fused kernel of a stage at which the velocity has the time factor `factor`. */
+/* The call of the fused kernel for a stage; `factor` is the velocity's time factor then. */
 static kernels_call call_of(const advection *a, const stage *stage, double factor) {
   const config *config = a->config;
   kernels_stage fused = stage_kernel(stage, 0);
@@ -166,7 +168,7 @@ static status advance(void *self, const stage *stage) {
   return a->source_count == 0 ? STATUS_OK : add_sources(a, stage, &launch);
 }
 
-/* Pairs are of a steady right-hand side, whose factor is one number. */
+/* The calls of a pair. The right-hand side of pairs is steady, so both stages have the same factor. */
 static void pair_calls(const advection *a, const stage *first, const stage *second, double factor,
                        kernels_call calls[2]) {
   calls[0] = call_of(a, first, factor);

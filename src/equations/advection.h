@@ -6,14 +6,14 @@
 #include "problems/cases.h"
 #include "problems/velocity_tables.h"
 
-/* d phi/dt = -A(phi) + kappa Lap phi + S, with A in advective, conservative or skew form; S is the
- * manufactured solution's. A velocity given by its own functions is not stored: its tables are in caches, and
- * a stage moves no word for them. Otherwise its components are stored, which is three words per stage. Each
- * of the manufactured solution's sources is a word per stage. With ends the closures' layers are computed
- * apart (apply_bounded), with what enters (inflow.h); an end lets nothing through by diffusion. */
+/* d phi/dt = -A(phi) + kappa Lap phi + S, with A in advective, conservative or skew form and S the source of
+ * the manufactured solution. A velocity that its own functions define is not stored: its tables stay in
+ * caches, and a stage moves no words for it. Otherwise its components are stored, which is three words per
+ * stage. Each source of the manufactured solution is one word per stage. With ends, the closures' layers are
+ * computed separately (apply_bounded), with the inflow (inflow.h). Diffusion has no flux through an end. */
 extern const equation advection_equation;
 
-/* What advection_equation.create makes. */
+/* Made by advection_equation.create. */
 typedef struct advection {
   const config *config;
   const kernels *backend;
@@ -23,7 +23,7 @@ typedef struct advection {
   int velocity_count;
   field source[CASES_SOURCES]; /* manufactured solution only */
   int source_count;
-  inflow inflow; /* where an axis has ends */
+  inflow inflow; /* used if an axis has ends */
   int bounded;
 } advection;
 

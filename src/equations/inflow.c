@@ -18,7 +18,7 @@ int inflow_varies(const config *config) {
   return varies;
 }
 
-/* Whether an end of an axis belongs to this slab. */
+/* Returns 1 if an end of an axis belongs to this slab. */
 static int has_end(const grid *grid, int d, int end) {
   if (grid->ends[d][end] != GRID_BOUNDED) return 0;
   return d < 2 || grid_neighbour(grid, end) < 0;
@@ -46,7 +46,7 @@ static status open_faces(inflow *inflow, const field_space *space) {
   return inflow->backend->memory_allocate(inflow->context, MEMORY_STAGING, all, &inflow->staging);
 }
 
-/* A formula without variables is a number. */
+/* Reads boundary.value: a formula, or a number, which is a formula without variables. */
 static status open_values(inflow *inflow, const field_space *space) {
   const config *config = inflow->config;
   if (!is_exact(config)) {
@@ -90,12 +90,12 @@ void inflow_close(inflow *inflow) {
   *inflow = (struct inflow){.backend = NULL};
 }
 
-/* The points of an end in rows: `rows` of them, x from `first` on. */
+/* The points of an end as `rows` rows, x from `first` on. */
 typedef struct face {
   int d;
   int64_t at;        /* index along the axis */
   int64_t first;     /* along x */
-  size_t rows, each; /* points of a row */
+  size_t rows, each; /* each: points per row */
 } face;
 
 static face face_make(const inflow *inflow, int d, int end) {
@@ -142,7 +142,7 @@ static status fill_formula(const inflow *inflow, const face *face, double time, 
   return STATUS_OK;
 }
 
-/* Rounds the values, and sends them from `staging`. */
+/* Rounds the values and enqueues their copy to the device from `staging`. */
 static status send(inflow *inflow, const double *values, size_t count, void *staging, void *to) {
   for (size_t i = 0; i < count; i++) {
     inflow->largest = fmax(inflow->largest, fabs(values[i]));
@@ -171,7 +171,8 @@ static status fill_faces(inflow *inflow, const cases_solution *solution, double 
   return STATUS_OK;
 }
 
-/* The previous values have left the staging buffer, and their kernels come first in the queue. */
+/* Evaluates the values at `time`. The previous values have left the staging buffer, and the kernels that use
+ * them are earlier in the queue. */
 static status fill(inflow *inflow, double time) {
   const int changes = inflow->formula == NULL || formula_uses(inflow->formula, 't');
   if (inflow->staging == NULL || (inflow->filled && (!changes || inflow->time == time))) return STATUS_OK;

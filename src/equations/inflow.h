@@ -5,12 +5,13 @@
 #include "domain/field.h"
 #include "problems/cases.h"
 
-/* The ends of a grid for one field that a velocity carries: the closures, and what enters where the velocity
- * points inwards (boundary.value), evaluated on the host at the points of this slab on each end.
+/* The ends of a grid, for one field that a velocity advects: the closures, and the values that enter where
+ * the velocity points inwards (boundary.value). The values are evaluated on the host at this slab's points on
+ * each end.
  *
- * The penalty at such a point is |c|/(h w) (g - phi), w the first weight of the closure: the least that makes
- * the energy of the semi-discrete system fall by (g - phi)^2, its strength in M. H. Carpenter, D. Gottlieb
- * and S. Abarbanel, J. Comput. Phys. 111 (1994) 220 being 1. */
+ * The penalty at such a point is |c|/(h w) (g - phi), with w the first weight of the closure. It is the
+ * smallest with which the energy of the semi-discrete system falls by (g - phi)^2: strength 1 in M. H.
+ * Carpenter, D. Gottlieb and S. Abarbanel, J. Comput. Phys. 111 (1994) 220. */
 typedef struct inflow {
   const config *config;
   const grid *grid;
@@ -21,27 +22,26 @@ typedef struct inflow {
   kernels_inflow call;
   double strength[3];    /* 1/(h w) */
   formula *formula;      /* NULL: the exact solution, or a number */
-  size_t points[3];      /* of this slab on an end of each axis */
-  void *face[3][2];      /* values on the device; NULL: none on this slab, or a number */
-  double *values;        /* of one face, before they are rounded */
-  void *staging;         /* of one rank's faces, one after another */
-  kernels_event *copied; /* from there */
-  int filled;            /* at `time`; and before that nothing is on its way */
-  double time, largest;  /* magnitude of any value so far */
+  size_t points[3];      /* number of this slab's points on an end of each axis */
+  void *face[3][2];      /* values on the device; NULL: no points on this slab, or a number */
+  double *values;        /* values of one face in double */
+  void *staging;         /* all faces of this rank, one after another */
+  kernels_event *copied; /* recorded when the copy from `staging` is done */
+  int filled;            /* 1: the values are those of `time`; 0: nothing has been copied yet */
+  double time, largest;  /* largest: magnitude of any value so far */
 } inflow;
 
-/* Whether what enters changes with time. Needs no device. */
+/* Returns 1 if the inflow changes with time. Needs no device. */
 int inflow_varies(const config *config);
 
-/* `stencil`: of the operations; `config` and `grid` outlive it. STATUS_MEMORY, STATUS_DEVICE; inflow_close is
- * due all the same, of a zeroed inflow, too. */
+/* `stencil`: of the operations. `config` and `grid` must outlive the inflow. STATUS_MEMORY, STATUS_DEVICE;
+ * call inflow_close even after an error, also for a zeroed inflow. */
 status inflow_open(const config *config, const grid *grid, const field_space *space, const stencil *stencil,
                    inflow *inflow);
 void inflow_close(inflow *inflow);
 
-/* Makes inflow->call that of a stage at `time`, whose advection term has `weight` and the velocity's time
- * factor `factor`; values are evaluated if the time is another than before. STATUS_USAGE: a value is not
- * finite or too large. */
+/* Sets inflow->call for a stage at `time` whose advection term has `weight` and the velocity's time factor
+ * `factor`. Values are evaluated if `time` has changed. STATUS_USAGE: a value is not finite or too large. */
 status inflow_prepare(inflow *inflow, double time, double weight, double factor);
 
 #endif
