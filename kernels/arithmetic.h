@@ -17,11 +17,13 @@ typedef FDAPP_REAL real;
 #define REAL_FMA(a, b, c)                                                                                    \
   fma((a), (b), (c)) /* overloaded: correctly rounded in the type of its arguments                           \
                       */
-#define REAL_ABS(a) fabs(a)
+#define REAL_ABS(a)  fabs(a)
+#define REAL_ROOT(a) sqrt(a) /* correctly rounded, too (nvcc's --prec-sqrt=true, which is its default) */
 #else
 #define ARITHMETIC        static inline __attribute__((always_inline))
 #define REAL_FMA(a, b, c) _Generic((a), float : __builtin_fmaf, double : __builtin_fma)((a), (b), (c))
 #define REAL_ABS(a)       _Generic((a), float : __builtin_fabsf, double : __builtin_fabs)(a)
+#define REAL_ROOT(a)      _Generic((a), float : __builtin_sqrtf, double : __builtin_sqrt)(a)
 #endif
 
 /* The type of a value: one point, or several points side by side if the including file defines a type and an
@@ -30,6 +32,7 @@ typedef FDAPP_REAL real;
 #define FDAPP_NUMBER real
 #define NUMBER_FMA   REAL_FMA
 #define NUMBER_ABS   REAL_ABS
+#define NUMBER_ROOT  REAL_ROOT
 #endif
 typedef FDAPP_NUMBER number;
 
@@ -100,6 +103,11 @@ ARITHMETIC number divergence_sum(number dx, number dy, number dz) {
 /* Skew-symmetric form: mean of advective and conservative. */
 ARITHMETIC number skew(number advective_part, number conservative_part) {
   return (real)0.5 * (advective_part + conservative_part);
+}
+
+/* Length of a vector. */
+ARITHMETIC number magnitude(number x, number y, number z) {
+  return NUMBER_ROOT(NUMBER_FMA(z, z, NUMBER_FMA(y, y, x * x)));
 }
 
 /* b + w (f - b): one term of a Runge-Kutta combination. Written with the difference, a constant stays exactly

@@ -41,6 +41,18 @@
     }                                                                                                        \
   }
 
+/* ---- gradient_magnitude: out[0] = |grad f| ---- */
+
+#define gradient_magnitude_operation(options)                                                                \
+  {                                                                                                          \
+    .inputs = 1, .at_point = 0, .outputs = 1, .needs = {7}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
+    .edges = 0, .terms = 7, .term = {                                                                        \
+      {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
+      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
+      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, 0}, 0}                                   \
+    }                                                                                                        \
+  }
+
 /* ---- divergence: out[0] = d in[0]/dx + d in[1]/dy + d in[2]/dz ---- */
 
 #define divergence_operation(options)                                                                        \
@@ -67,6 +79,16 @@ enum { AXPY_X, AXPY_Y };
 enum { AXPY_A };
 
 #define axpy_operation(options)                                                                              \
+  {                                                                                                          \
+    .inputs = 3, .at_point = 3, .outputs = 1, .needs = {0}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
+    .edges = 0, .terms = 0, .term = {                                                                        \
+      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, OPERATION_NONE}, 0}                      \
+    }                                                                                                        \
+  }
+
+/* ---- product: out[0] = in[0] in[1] ---- */
+
+#define product_operation(options)                                                                           \
   {                                                                                                          \
     .inputs = 3, .at_point = 3, .outputs = 1, .needs = {0}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
     .edges = 0, .terms = 0, .term = {                                                                        \
@@ -136,6 +158,8 @@ enum {
 #define OPERATIONS(X)                                                                                        \
   X(derivative, 0)                                                                                           \
   X(gradient, 0)                                                                                             \
+  X(gradient_magnitude, 0)                                                                                   \
+  X(product, 0)                                                                                              \
   X(divergence, 0)                                                                                           \
   X(laplacian, 0)                                                                                            \
   X(axpy, 0)                                                                                                 \
@@ -148,6 +172,8 @@ enum {
   X(derivative, AXIS_Y, dy)                                                                                  \
   X(derivative, AXIS_Z, dz)                                                                                  \
   X(gradient, 0, gradient)                                                                                   \
+  X(gradient_magnitude, 0, gradient_magnitude)                                                               \
+  X(product, 0, product)                                                                                     \
   X(divergence, 0, divergence)                                                                               \
   X(laplacian, 0, laplacian)                                                                                 \
   X(axpy, 0, axpy)                                                                                           \
@@ -227,6 +253,12 @@ ARITHMETIC number gradient_finish(unsigned options, int output, const operation_
   return point_term(at, output);
 }
 
+ARITHMETIC number gradient_magnitude_finish(unsigned options, int output, const operation_point *at) {
+  (void)options;
+  (void)output;
+  return magnitude(point_term(at, 0), point_term(at, 1), point_term(at, 2));
+}
+
 ARITHMETIC number divergence_finish(unsigned options, int output, const operation_point *at) {
   (void)options;
   (void)output;
@@ -243,6 +275,12 @@ ARITHMETIC number axpy_finish(unsigned options, int output, const operation_poin
   (void)options;
   (void)output;
   return NUMBER_FMA(point_scalar(at, AXPY_A), point_input(at, AXPY_X), point_input(at, AXPY_Y));
+}
+
+ARITHMETIC number product_finish(unsigned options, int output, const operation_point *at) {
+  (void)options;
+  (void)output;
+  return point_input(at, 0) * point_input(at, 1);
 }
 
 ARITHMETIC number stage_advection(unsigned options, const operation_point *at) {

@@ -26,10 +26,12 @@ typedef FDAPP_REAL cpu_vector __attribute__((vector_size(CPU_LINE_BYTES), may_al
 
 LINE_INLINE cpu_vector line_fma(cpu_vector a, cpu_vector b, cpu_vector c);
 LINE_INLINE cpu_vector line_abs(cpu_vector a);
+LINE_INLINE cpu_vector line_root(cpu_vector a);
 
 #define FDAPP_NUMBER cpu_vector
 #define NUMBER_FMA   line_fma
 #define NUMBER_ABS   line_abs
+#define NUMBER_ROOT  line_root
 #include "arithmetic.h"
 
 enum { LINE = CPU_LINE_BYTES / (int)sizeof(real), WIDTH = 2 * STENCIL_RADIUS + 1 };
@@ -65,6 +67,21 @@ typedef lane_integer cpu_lane_integers __attribute__((vector_size(CPU_LINE_BYTES
 LINE_INLINE cpu_vector line_abs(cpu_vector a) {
   const lane_integer sign = (lane_integer)((uint64_t)1 << (8 * sizeof(real) - 1));
   return (cpu_vector)((cpu_lane_integers)a & ~((cpu_lane_integers){0} + sign));
+}
+
+LINE_INLINE cpu_vector line_root(cpu_vector a) {
+#if defined(__AVX512F__)
+  return _Generic((real)0, float
+                  : (cpu_vector)_mm512_sqrt_ps((__m512)a), double
+                  : (cpu_vector)_mm512_sqrt_pd((__m512d)a));
+#elif defined(__AVX__)
+  return _Generic((real)0, float
+                  : (cpu_vector)_mm256_sqrt_ps((__m256)a), double
+                  : (cpu_vector)_mm256_sqrt_pd((__m256d)a));
+#else
+  for (int i = 0; i < LINE; i++) a[i] = REAL_ROOT(a[i]);
+  return a;
+#endif
 }
 
 /* b where neither is less. */

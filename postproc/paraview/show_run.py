@@ -1,6 +1,7 @@
 """Shows a run in ParaView: an isosurface inside three slices, with a legend and the time.
 
-  pvpython postproc/paraview/show_run.py RUN_DIR [-o PICTURE.png] [--time T] [--value V] [--movie MOVIE.png]
+  pvpython postproc/paraview/show_run.py RUN_DIR [-o PICTURE.png] [--time T] [--value V] [--field NAME]
+                                              [--movie MOVIE.png]
   (without a display: xvfb-run -a pvpython ...)
 In the ParaView program: Tools > Python Shell > Run Script shows the run that the variable FDAPP_RUN names.
 
@@ -38,7 +39,7 @@ except ImportError as error:
     print(f"show_run.py: {error}: run it by ParaView's own Python, pvpython", file=sys.stderr)
     sys.exit(3)
 
-FIELD = "phi"
+FIELDS = ("phi", "p")  # shown if there is no --field: the first of these that there is
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp")
 MOVIES = (*PICTURES, ".avi", ".ogv")
 SIZE = [1200, 1000]
@@ -53,6 +54,7 @@ def parse_arguments():
     parser.add_argument(
         "--value", type=float, help="value of the isosurface (default: 30 %% of the way from the least to the largest)"
     )
+    parser.add_argument("--field", metavar="NAME", help="what is shown (default: phi or p)")
     parser.add_argument(
         "--movie", metavar="FILE", help="all states: .avi, .ogv or pictures, FILE with a number before .png"
     )
@@ -96,23 +98,32 @@ def choose_time(reader, wanted):
     return min(times, key=lambda time: abs(time - wanted))
 
 
-def colour_table(view, low, high):
+def choose_field(reader, wanted):
+    """The field that is shown."""
+    there = list(reader.PointData.keys())
+    field = wanted or next((name for name in FIELDS if name in there), there[0])
+    if field not in there:
+        fail(2, f"--field {field}: not in the files; there are: {', '.join(there)}")
+    return field
+
+
+def colour_table(view, field, low, high):
     """Colours over the field's range, viridis or diverging if it is signed; weak values are translucent."""
     signed = low < -0.15 * high
     reach = max(-low, high)
     low, high = (-reach, reach) if signed else (low, high)
-    table = GetColorTransferFunction(FIELD)
+    table = GetColorTransferFunction(field)
     table.ApplyPreset("Cool to Warm" if signed else "Viridis (matplotlib)", True)
     table.AutomaticRescaleRangeMode = "Never"  # the legend holds for all pictures of a movie
     table.RescaleTransferFunction(low, high)
     table.EnableOpacityMapping = 1
     ramp = [low, 0.9, 0.0, 0.1, high, 0.9] if signed else [low, 0.12, low + 0.5 * (high - low), 0.9, high, 0.95]
     points = zip(ramp[::2], ramp[1::2])
-    GetOpacityTransferFunction(FIELD).Points = [
+    GetOpacityTransferFunction(field).Points = [
         number for value, alpha in points for number in (value, alpha, 0.5, 0.0)
     ]
     bar = GetScalarBar(table, view)
-    bar.Title, bar.ComponentTitle = FIELD, ""
+    bar.Title, bar.ComponentTitle = field, ""
     bar.TitleColor = bar.LabelColor = INK
     bar.TitleFontSize, bar.LabelFontSize = 20, 16
     bar.ScalarBarThickness, bar.ScalarBarLength = 14, 0.4
@@ -127,12 +138,12 @@ def centre_of(source):
     return [0.5 * (bounds[2 * k] + bounds[2 * k + 1]) for k in range(3)]
 
 
-def show(reader, view, time, value):
+def show(reader, view, time, field, value):
     """Isosurface, three slices through its centre, outline, time."""
-    low, high = reader.PointData[FIELD].GetRange(0)
+    low, high = reader.PointData[field].GetRange(0)
     if value is not None and not low <= value <= high:
-        fail(2, f"--value {value:g} lies outside what {FIELD} is then: {low:g} to {high:g}")
-    surface = Contour(Input=reader, ContourBy=["POINTS", FIELD])
+        fail(2, f"--value {value:g} lies outside what {field} is then: {low:g} to {high:g}")
+    surface = Contour(Input=reader, ContourBy=["POINTS", field])
     surface.Isosurfaces = [low + 0.3 * (high - low) if value is None else value]
     UpdatePipeline(time, surface)
     found = surface.GetDataInformation().GetNumberOfPoints() > 0  # not where phi is the same everywhere
@@ -147,9 +158,9 @@ def show(reader, view, time, value):
         cut.SliceType.Origin = middle
         cut.SliceType.Normal = [float(k == axis) for k in range(3)]
         display = Show(cut, view)
-        ColorBy(display, ("POINTS", FIELD))
+        ColorBy(display, ("POINTS", field))
     display.SetScalarBarVisibility(view, True)
-    colour_table(view, low, high)  # after ColorBy(), which gives the table the range of its slice
+    colour_table(view, field, low, high)  # after ColorBy(), which gives the table the range of its slice
     frame = Show(Outline(Input=reader), view)
     frame.AmbientColor = frame.DiffuseColor = [0.4, 0.43, 0.47]
     frame.LineWidth = 1.5
@@ -182,7 +193,7 @@ def main():
     view = GetActiveViewOrCreate("RenderView") if inside else CreateView("RenderView")
     view.ViewTime = time
     set_view(view)
-    show(reader, view, time, args.value)
+    show(reader, view, time, choose_field(reader, args.field), args.value)
     ResetCamera(view)  # all of it in an angle of 30 degrees, whatever the angle was
     low_x, high_x, _, _, low_z, high_z = reader.GetDataInformation().GetBounds()
     if high_x - low_x > 1.2 * (high_z - low_z):

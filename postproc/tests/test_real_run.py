@@ -42,11 +42,11 @@ diagnostics_every = 10
 """
 
 
-def make_run(folder, n):
+def make_run(folder, n, *changes):
     """A cosine carried along by a constant velocity on 2 ranks, to t = 0.1."""
     (folder / f"n{n}.ini").write_text(CASE.format(n=n))
     launcher = shlex.split(os.environ.get("MPIRUN", "mpirun"))
-    words = [*launcher, "-np", "2", PROGRAM, folder / f"n{n}.ini", f"output.directory={folder / f'n{n}'}"]
+    words = [*launcher, "-np", "2", PROGRAM, folder / f"n{n}.ini", f"output.directory={folder / f'n{n}'}", *changes]
     done = subprocess.run(words, env=os.environ | QUIET, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder / f"n{n}"
@@ -137,3 +137,15 @@ def test_every_picture_can_be_made(run_path, fdplot):
         code, out, err = fdplot(command, run_path)
         assert code == 0, err
         assert Path(out.strip()).stat().st_size > 5000
+
+
+def test_derived_data_are_fields_like_others(tmp_path, fdplot):
+    run = make_run(tmp_path, 24, "output.derived=gradient", "output.slices=z=0.5", "time.t_end=0.0025")
+    state = Run(run / "fields").states[0]
+    assert state.fields == ("phi", "gradient") and Run(run / "fields").field == "phi"
+    assert state.read("gradient").max() > 10
+    for words in (("slices", run / "fields"), ("watch", run)):
+        picture = tmp_path / f"{words[0]}.png"
+        code, _, err = fdplot(*words, "--field", "gradient", "-o", picture)
+        assert code == 0, err
+        assert picture.stat().st_size > 5000

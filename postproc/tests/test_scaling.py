@@ -90,6 +90,15 @@ def test_a_torn_last_line_is_passed_over(tmp_path):
     assert len(scaling.read_rows(tmp_path)) == whole
 
 
+def test_a_report_explains_its_words(tmp_path, fdplot):
+    """No word of the authors' own; what somebody of the field need not know stands at the end, with what it means."""
+    assert fdplot("scaling", write_study(tmp_path, modes=("strong",)))[0] == 0
+    report, words = (tmp_path / "report.md").read_text().split("## Words")
+    assert "join" not in report and "hardly told" not in report
+    for word in ("ceiling", "share of ceiling", "stage", "halo", "start of a kernel", "time between stages"):
+        assert word in report and f"| {word} | " in words
+
+
 def test_what_was_measured_stands_in_the_table(tmp_path, fdplot):
     assert fdplot("scaling", write_study(tmp_path, slow=1.4, modes=("strong",)))[0] == 0
     section = "strong, 256³ double (cuda, cuda_aware, overlap yes)"

@@ -74,13 +74,12 @@ static status hold_copy(simulation *sim) {
   return STATUS_OK;
 }
 
-/* Prepares kept snapshots that hold the fields in part. They are always written from a copy of the kept
- * points. */
+/* Prepares kept snapshots that hold something else than the fields. They are always written from a copy of
+ * what they hold. */
 static status open_kept(simulation *sim) {
-  const equation *equation = equation_of(sim->config);
   int held = 0;
   if (!config_kept_in_part(sim->config)) return STATUS_OK;
-  CHECK(checkpoint_create_part(sim->comm, &sim->grid, sim->config, equation->unknowns, equation->names,
+  CHECK(checkpoint_create_part(sim->comm, &sim->grid, sim->config, sim->derived.count, sim->derived.names,
                                &sim->kept));
   CHECK(checkpoint_hold(sim->kept, &sim->solver.space, &held));
   return agree(sim->comm,
@@ -115,7 +114,9 @@ status begin_prepare(simulation *sim) {
     equation->energy(config, weight);
     CHECK(agree(sim->comm, diagnostics_add_energy(&sim->diagnostics, weight)));
   }
-  CHECK(slices_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->slices));
+  CHECK(agree(sim->comm, derived_create(&sim->solver.space, &sim->grid, config, equation->unknowns,
+                                        equation->names, &sim->derived)));
+  CHECK(slices_create(sim->comm, &sim->grid, config, sim->derived.count, sim->derived.names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
   CHECK(open_snapshots(sim));
   CHECK(open_kept(sim));

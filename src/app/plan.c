@@ -70,6 +70,12 @@ static int64_t due_count(int64_t every, int64_t from, int64_t last) {
   return last / every - from / every + (last > from && last % every != 0);
 }
 
+static void print_derived(const config *config) {
+  if (config->derived == 0) return;
+  log_info("derived   %s%s, with the fields\n", config->derived & CONFIG_DERIVED_GRADIENT ? " gradient" : "",
+           config->derived & CONFIG_DERIVED_INTENSITY ? " intensity_x intensity_y intensity_z" : "");
+}
+
 static void print_places(const config *config) {
   int slices = 0, probes = 0;
   (void)config_slices_read(config->slices, NULL, &slices);
@@ -82,7 +88,7 @@ static void print_places(const config *config) {
              config->probes_every);
 }
 
-/* Describes kept snapshots that hold the fields in part. */
+/* Describes kept snapshots that hold something else than the fields. */
 static void print_kept(const config *config, const grid *whole) {
   const config_kept kept = config_kept_points(config);
   const int single = config->fields_single || config->precision == PRECISION_SINGLE;
@@ -91,7 +97,7 @@ static void print_kept(const config *config, const grid *whole) {
   if (!config_kept_in_part(config)) return;
   for (int d = 0; d < 3; d++) grid.n[d] = kept.count[d];
   const int64_t bytes = checkpoint_file_bytes(&grid, single ? PRECISION_SINGLE : PRECISION_DOUBLE,
-                                              equation_of(config)->unknowns);
+                                              equation_of(config)->unknowns + config_derived_count(config));
   log_info("kept       in " RUNDIR_FIELDS "/: %" PRId64 " x %" PRId64 " x %" PRId64
            " points, %s precision, %s each; no run resumes from them%s\n",
            kept.count[0], kept.count[1], kept.count[2], single ? "single" : "double",
@@ -114,6 +120,7 @@ static void print_files(const config *config, const grid *grid, int64_t from, in
     log_info(", %s each", format_bytes(size, text));
   log_info("\n");
   print_kept(config, grid);
+  print_derived(config);
   print_places(config);
 }
 

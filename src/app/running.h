@@ -7,6 +7,7 @@
 #include "app/progress.h"
 #include "app/restart.h"
 #include "config/kept.h"
+#include "output/derived.h"
 #include "output/diagnostics.h"
 #include "output/hashes.h"
 #include "output/probes.h"
@@ -22,8 +23,9 @@ typedef struct simulation {
   rundir rundir; /* rank 0 */
   solver solver;
   checkpoint *checkpoint;
-  checkpoint *kept; /* kept snapshots that hold the fields in part; NULL: kept snapshots are whole, or there
-                     * are none */
+  checkpoint *kept; /* kept snapshots that hold something else than the fields; NULL: kept snapshots are
+                     * whole, or there are none */
+  derived derived;
   diagnostics diagnostics;
   probes probes;
   slices slices;

@@ -43,8 +43,21 @@ static status end_state_timed(simulation *sim) {
   return result;
 }
 
+/* Finds the state with what is derived from it, for kept snapshots and slices. Overwrites the scratch
+ * state. */
+static status show(simulation *sim, state *shown) {
+  stepper *stepper = &sim->solver.stepper;
+  return agree(sim->comm, derived_find(&sim->derived, state_of(sim), stepper_scratch(stepper), shown));
+}
+
+static status begin_kept(simulation *sim, const checkpoint_state *about) {
+  state shown;
+  CHECK(show(sim, &shown));
+  return checkpoint_begin(sim->kept, about, &shown);
+}
+
 /* Begins snapshots. They end when their planes are written: at a poll, before the next ones, or at the end of
- * the run. whole, kept: 1 to write one with all points, and one in part. */
+ * the run. whole, kept: 1 to write one with all points, and one of what is kept. */
 static status begin_state(simulation *sim, int whole, int kept) {
   whole = whole && sim->saved_step != sim->step;
   if (!whole && !kept) return STATUS_OK;
@@ -60,7 +73,7 @@ static status begin_state(simulation *sim, int whole, int kept) {
   perf_begin(&sim->perf, PERF_OUTPUT);
   CHECK(end_state(sim));
   CHECK(agree(sim->comm, is_root(sim) ? ready_for_state(sim) : STATUS_OK));
-  if (kept) CHECK(checkpoint_begin(sim->kept, &about, state_of(sim)));
+  if (kept) CHECK(begin_kept(sim, &about));
   about.picture = is_picture(sim);
   if (whole) CHECK(checkpoint_begin(sim->checkpoint, &about, state_of(sim)));
   if (whole) sim->saved_step = sim->step;
@@ -82,13 +95,19 @@ static status write_hashes(simulation *sim) {
   return STATUS_OK;
 }
 
+static status write_slices(simulation *sim) {
+  state shown;
+  CHECK(show(sim, &shown));
+  return slices_write(&sim->slices, &shown, &sim->schedule, sim->step);
+}
+
 /* Writes slices and rows of probes. These depend on the step alone, not on where a run starts or ends. */
 static status write_places(simulation *sim) {
   const schedule *schedule = &sim->schedule;
   const int planes = slices_due(&sim->slices, sim->step), points = probes_due(&sim->probes, sim->step);
   if (!planes && !points) return STATUS_OK;
   perf_begin(&sim->perf, PERF_SLICES);
-  if (planes) CHECK(slices_write(&sim->slices, state_of(sim), schedule, sim->step));
+  if (planes) CHECK(write_slices(sim));
   if (points) CHECK(probes_append(&sim->probes, state_of(sim), schedule, sim->step));
   perf_end(&sim->perf, PERF_SLICES);
   return STATUS_OK;
@@ -321,6 +340,7 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     diagnostics_destroy(&sim->diagnostics);
     probes_destroy(&sim->probes);
     slices_destroy(&sim->slices);
+    derived_destroy(&sim->derived);
     (void)hashes_close(sim->hashes);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);
     if (sim->kept != NULL) checkpoint_destroy(sim->kept);

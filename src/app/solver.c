@@ -15,6 +15,7 @@ void solver_estimate(const config *config, const equation *equation, const grid 
                                      equation_fact(equation->steady, config));
   needs->fields = scheme->slots * equation->unknowns + equation_fact(equation->array_count, config);
   if (config->redistance_every > 0) needs->fields += DISTANCE_WORK;
+  if (config->derived & CONFIG_DERIVED_GRADIENT) needs->fields += cases_bounded(config); /* its layers */
   needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
   if (!host_memory) needs->device_bytes += field_gather_bytes(&shape);
   /* buffers: staging of fields, pieces of checkpoints, and staging of halos in case MPI cannot take device

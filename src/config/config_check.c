@@ -309,6 +309,14 @@ static status check_kept(const config *c) {
   return STATUS_OK;
 }
 
+static status check_derived(const config *c) {
+  if (!(c->derived & CONFIG_DERIVED_INTENSITY) || c->equation == EQUATION_acoustics) return STATUS_OK;
+  return config_refuse(
+      c, "output", "derived",
+      "the intensity is one of sound, of physics.equation = acoustics; accepted: gradient, or "
+      "none");
+}
+
 /* Refuses values whose first or second differences are too small for single precision. */
 static status check_single(const config *c) {
   static const double least = 1e-30; /* FLT_MIN is 1e-38 */
@@ -341,6 +349,8 @@ int config_key_idle(const config *config, int key) {
   if (strcmp(section, "boundary") == 0)
     return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));
   if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0) return config->fields_every == 0;
+  const int sliced = config->slices[0] != '\0' && config->slices_every > 0;
+  if (strcmp(name, "derived") == 0) return config->fields_every == 0 && !sliced;
   if (strcmp(name, "slices_every") == 0) return config->slices[0] == '\0';
   if (strcmp(name, "probes_every") == 0) return config->probes[0] == '\0';
   const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
@@ -386,5 +396,6 @@ status config_complete(config_reading *reading) {
   CHECK(check_probes(reading->config));
   CHECK(check_slices(reading->config));
   CHECK(check_kept(reading->config));
+  CHECK(check_derived(reading->config));
   return check_steps(reading->config);
 }

@@ -37,6 +37,12 @@ static const config_choice precisions[] = {
 static const config_choice orders[] = {
     {"8", 8, ""}, {"6", 6, ""}, {"4", 4, ""}, {"2", 2, ""}, {NULL, 0, NULL}};
 static const config_choice kept_precisions[] = {{"same", 0, ""}, {"single", 1, ""}, {NULL, 0, NULL}};
+static const config_choice derived[] = {
+    {"none", 0, ""},
+    {"gradient", CONFIG_DERIVED_GRADIENT, ""},
+    {"intensity", CONFIG_DERIVED_INTENSITY, ""},
+    {"gradient intensity", (int)CONFIG_DERIVED_GRADIENT | (int)CONFIG_DERIVED_INTENSITY, ""},
+    {NULL, 0, NULL}};
 static const config_choice switches[] = {{"yes", 1, ""}, {"no", 0, ""}, {NULL, 0, NULL}};
 
 static config_choice listed_case(int index) {
@@ -175,12 +181,15 @@ const config_key config_keys[] = {
              "two); 0: never"},
     {"output", "fields_precision", CHOICE(fields_single, kept_precisions), DEFAULT("same"),
      .help =
-         "of kept snapshots; with single, a stride or a box they go into fields/, and no run resumes from "
-         "them"},
+         "of kept snapshots; with single, a stride, a box or derived data they go into fields/, and no run "
+         "resumes from them"},
     {"output", "fields_stride", INT(fields_stride, 1, 1e6), DEFAULT("1"),
      .help = "kept snapshots hold each such point of each axis, from point 0 on"},
     {"output", "fields_box", BOX(fields_box), DEFAULT("none"),
      .help = "kept snapshots hold the points from x0 to x1, y0 to y1, z0 to z1"},
+    {"output", "derived", CHOICE(derived, derived), DEFAULT("none"),
+     .help = "what kept snapshots and slices hold besides: gradient, the length of the gradient of phi or p; "
+             "intensity, p times the velocity (acoustics)"},
     {"output", "checkpoint_every", COUNT(checkpoint_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
      .help = "steps; 0: never"},
     {"output", "diagnostics_every", COUNT(diagnostics_every, 0, CONFIG_STEPS_MOST), DEFAULT("10"),

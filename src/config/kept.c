@@ -7,7 +7,13 @@
 
 int config_kept_in_part(const config *config) {
   const int rounded = config->fields_single && config->precision != PRECISION_SINGLE;
-  return config->fields_every > 0 && (config->fields_stride > 1 || config->fields_box[0] != '\0' || rounded);
+  const int fewer = config->fields_stride > 1 || config->fields_box[0] != '\0';
+  return config->fields_every > 0 && (fewer || rounded || config->derived != 0);
+}
+
+int config_derived_count(const config *config) {
+  return (config->derived & CONFIG_DERIVED_GRADIENT ? 1 : 0) +
+         (config->derived & CONFIG_DERIVED_INTENSITY ? 3 : 0);
 }
 
 config_kept config_kept_all(const int64_t n[3]) {

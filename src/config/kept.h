@@ -10,9 +10,12 @@ typedef struct config_kept {
   int64_t first[3], count[3];
 } config_kept;
 
-/* Returns 1 if kept snapshots hold fewer points or digits than the fields. Then they are separate files
- * (RUNDIR_FIELDS), from which no run resumes. */
+/* Returns 1 if kept snapshots hold something else than the fields: fewer points or digits, or derived data,
+ * too. Then they are separate files (RUNDIR_FIELDS), from which no run resumes. */
 int config_kept_in_part(const config *config);
+
+/* Number of datasets that output.derived adds to the fields. */
+int config_derived_count(const config *config);
 
 /* All points of a grid, and those of kept snapshots. */
 config_kept config_kept_all(const int64_t n[3]);

@@ -48,6 +48,10 @@ typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) } config_transport;
 /* Two stages in one sweep: never, if faster, or whenever a kernel exists. */
 typedef enum config_pairs { CONFIG_PAIRS_NO, CONFIG_PAIRS_AUTO, CONFIG_PAIRS_YES } config_pairs;
 
+/* What kept snapshots and slices hold besides the fields: any of both. GRADIENT: |grad| of the first field.
+ * INTENSITY: of sound, the pressure times the velocity. */
+typedef enum config_derived { CONFIG_DERIVED_GRADIENT = 1, CONFIG_DERIVED_INTENSITY = 2 } config_derived;
+
 /* Steps have the eight digits of a state's file name. */
 enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
 
@@ -72,7 +76,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 79, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 80, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -133,6 +137,7 @@ typedef struct config {
   int fields_single;                 /* 1: kept snapshots in single precision; 0, default: as computed */
   int fields_stride;                 /* >= 1, default 1: kept snapshots hold every fields_stride-th point */
   char fields_box[CONFIG_LIST_SIZE]; /* box of kept snapshots (config/lists.h); "" for all points (default) */
+  int derived;                       /* config_derived, one or both; 0 for none (default) */
   int64_t checkpoint_every;          /* steps, 0 = never; default 0 */
   int64_t diagnostics_every;         /* steps, 0 = never; default 10 */
   int checkpoint_keep;               /* >= 2, default 2 */

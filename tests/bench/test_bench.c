@@ -92,6 +92,7 @@ static void test_counts_least_words(void **state) {
                   {"dy", 1, 1},
                   {"dz", 1, 1},
                   {"gradient", 1, 3},
+                  {"gradient_magnitude", 1, 1},
                   {"divergence", 3, 1},
                   {"laplacian", 1, 1},
                   {"stage_uniform", 2, 1},

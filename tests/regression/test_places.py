@@ -235,3 +235,81 @@ def test_a_branch_without_slices_renews_their_indices(tmp_path):
         names = [entry["name"] for entry in json.loads(index.read_text())["files"]]
         assert [int(name[-12:-4]) for name in names] == [0, 4, 8, 12]
         assert all((tmp_path / "run/slices" / name).exists() for name in names)
+
+
+COEFFICIENTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)  # of f(+k) - f(-k), as in textbooks
+
+
+def gradient(f):
+    """Length of the gradient, by the textbook's differences of order 8 on the periodic grid."""
+    squares = 0
+    for axis, (length, n) in enumerate(SIZE):
+        pairs = (np.roll(f, -k, 2 - axis) - np.roll(f, k, 2 - axis) for k in range(1, 5))
+        squares = squares + sum(c * pair for c, pair in zip(COEFFICIENTS, pairs)) ** 2 / (length / n) ** 2
+    return np.sqrt(squares)
+
+
+def datasets(path):
+    with h5py.File(path) as file:
+        return {name: data[:] for name, data in file["VTKHDF/PointData"].items()}
+
+
+def test_derived_gradient(tmp_path):
+    """In kept snapshots, whole and in part, and in slices; the same bits over ranks; neither in the hash nor in
+    checkpoints."""
+    output = {"derived": "gradient", "fields_every": 12, "slices": "x=0.5 y=0.33 z=0.65", "slices_every": 12}
+    derived = merged(BASE, {"output": output | {"checkpoint_every": 12}})
+    plain = run(tmp_path / "plain", BASE).stdout
+    said = run(tmp_path / "run", derived).stdout
+    assert "kept       in fields/: 33 x 20 x 37 points, double precision" in said
+    assert "derived    gradient, with the fields\n" in said
+    hashes = [next(line for line in text.splitlines() if line.startswith("hash")) for text in (plain, said)]
+    assert hashes[0] == hashes[1]
+    for step in (0, 12, 24):
+        name = f"state_{step:08d}.hdf"
+        found = datasets(tmp_path / "run/fields" / name)
+        assert found.keys() == {"phi", "gradient"} and found["gradient"].dtype == np.float64
+        assert same_bits(found["phi"], phi(tmp_path / "plain" / name))
+        expected = gradient(found["phi"])
+        assert np.abs(found["gradient"] - expected).max() < 1e-13 * expected.max()
+        for axis, place in ((0, 0.5), (1, 0.33), (2, 0.65)):
+            cut = datasets(tmp_path / f"run/slices/{'xyz'[axis]}_{place:g}_{step:08d}.hdf")
+            for field, values in found.items():
+                assert same_bits(cut[field], np.ascontiguousarray(np.take(values, nearest(axis, place), 2 - axis)))
+    assert datasets(tmp_path / "run/state_00000024.hdf").keys() == {"phi"}
+    run(tmp_path / "part", derived, "output.fields_stride=2", "output.fields_precision=single", ranks=3)
+    part = datasets(tmp_path / "part/fields/state_00000024.hdf")
+    assert same_bits(part["gradient"], np.ascontiguousarray(found["gradient"][::2, ::2, ::2].astype(np.float32)))
+    run(tmp_path / "waits", derived, "output.overlap=no", "time.steps=18", ranks=2)
+    run(tmp_path / "waits", derived, "restart.from=latest")
+    assert same_bits(datasets(tmp_path / "waits/fields/state_00000024.hdf")["gradient"], found["gradient"])
+    refused = launch(tmp_path, 1, "run.ini", "restart.from=run/fields/state_00000024.hdf", code=3).stderr
+    assert "derived" in refused
+
+
+def test_derived_gradient_beside_ends(tmp_path):
+    """Closures are exact for a linear field: the same length of the gradient at every point."""
+    linear = {"initial": {"case": "formula", "formula": "2*x - y + 3*z", "center_x": None, "width": None,
+                          "background": None},
+              "velocity": {"field": "uniform", "period": None}}  # fmt: skip
+    ends = {"boundary": dict.fromkeys("xyz", "open") | {"value": "0"}, "output": {"derived": "gradient"}}
+    run(tmp_path / "run", merged(BASE, linear, ends), "time.steps=0", ranks=2)
+    found = datasets(tmp_path / "run/fields/state_00000000.hdf")["gradient"]
+    assert np.abs(found - np.sqrt(14)).max() < 1e-11
+
+
+def test_intensity_of_sound(tmp_path):
+    sound = {"physics": {"equation": "acoustics", "form": None, "diffusivity": None},
+             "initial": {"case": "plane_wave", "ky": 1, "center_x": None, "width": None, "background": None},
+             "velocity": {"field": None, "period": None},
+             "output": {"derived": "gradient intensity", "slices": "z=0.5", "slices_every": 6}}  # fmt: skip
+    said = run(tmp_path / "run", merged(BASE, sound), "time.steps=6", "compute.precision=single", ranks=2).stdout
+    assert "derived    gradient intensity_x intensity_y intensity_z, with the fields\n" in said
+    found = datasets(tmp_path / "run/fields/state_00000006.hdf")
+    assert list(found) == sorted(("p", "u", "v", "w", "gradient", "intensity_x", "intensity_y", "intensity_z"))
+    for axis, velocity in zip("xyz", "uvw"):
+        assert same_bits(found["intensity_" + axis], found["p"] * found[velocity])
+        assert np.abs(found[velocity]).max() > 0.1 or axis == "z"
+    expected = gradient(found["p"].astype(np.float64))
+    assert np.abs(found["gradient"] - expected).max() < 1e-4 * expected.max()
+    assert len(datasets(tmp_path / "run/slices/z_0.5_00000006.hdf")) == 8

@@ -36,7 +36,7 @@ def test_image(tmp_path, precision):
 
 def test_part(tmp_path):
     output = {"fields_every": 3, "fields_stride": 3, "fields_precision": "single", "fields_box": "0.2 0.8 0 0.7 0.5 1"}
-    run(tmp_path / "run", merged(BASE, {"output": output}), "time.steps=3", ranks=2)
+    run(tmp_path / "run", merged(BASE, {"output": output | {"derived": "gradient"}}), "time.steps=3", ranks=2)
     reader = vtkHDFReader()
     reader.SetFileName(str(tmp_path / "run/fields/state_00000003.hdf"))
     reader.Update()
@@ -44,7 +44,8 @@ def test_part(tmp_path):
     places = [[i * length / n for i in range(0, n, 3) if low <= i * length / n <= high]
               for length, n, low, high in ((1.0, 33, 0.2, 0.8), (0.7, 20, 0, 0.7), (1.3, 37, 0.5, 1))]  # fmt: skip
     assert image.GetDimensions() == tuple(map(len, places))
-    assert vtk_to_numpy(image.GetPointData().GetArray("phi")).dtype == numpy.dtype("f4")
+    for name in ("phi", "gradient"):
+        assert vtk_to_numpy(image.GetPointData().GetArray(name)).dtype == numpy.dtype("f4")
     corners = [image.GetPoint(0), image.GetPoint(image.GetNumberOfPoints() - 1)]
     assert numpy.allclose(corners, [[along[end] for along in places] for end in (0, -1)], atol=1e-14)
 

@@ -149,6 +149,17 @@ static real gradient_point(const kernels_launch *launch, const kernels_call *cal
   return first(launch, NULL, call->in[0], at, output);
 }
 
+static real gradient_magnitude_point(const kernels_launch *launch, const kernels_call *call, int output,
+                                     const int at[3]) {
+  (void)output;
+  real squares = 0;
+  for (int d = 0; d < 3; d++) {
+    const real difference = first(launch, NULL, call->in[0], at, d);
+    squares = d == 0 ? difference * difference : fused(difference, difference, squares);
+  }
+  return (real)sqrt((double)squares); /* rounded once: double has more than twice single's digits */
+}
+
 static real divergence_point(const kernels_launch *launch, const kernels_call *call, int output,
                              const int at[3]) {
   (void)output;
@@ -165,6 +176,12 @@ static real laplacian_point(const kernels_launch *launch, const kernels_call *ca
 static real axpy_point(const kernels_launch *launch, const kernels_call *call, int output, const int at[3]) {
   (void)output;
   return fused((real)call->scalar[0], get(launch, call->in[0], at), get(launch, call->in[1], at));
+}
+
+static real product_point(const kernels_launch *launch, const kernels_call *call, int output,
+                          const int at[3]) {
+  (void)output;
+  return get(launch, call->in[0], at) * get(launch, call->in[1], at);
 }
 
 static real stage_point(const kernels_launch *launch, const kernels_call *call, int output, const int at[3]) {

@@ -1,0 +1,62 @@
+#include "output/derived.h"
+
+static const char gradient_name[] = "gradient";
+static const char *const intensity_names[3] = {"intensity_x", "intensity_y", "intensity_z"};
+
+/* Of a state of the largest equation that there is, both find room behind the fields. */
+_Static_assert(STATE_FIELDS >= 4 + 1 + 3, "fields of acoustics, gradient, intensity");
+
+static void name(derived *derived, const char *text) {
+  derived->names[derived->count++] = text;
+}
+
+status derived_create(const field_space *space, const grid *grid, const config *config, int fields,
+                      const char *const names[], derived *derived) {
+  *derived = (struct derived){.backend = space->backend,
+                              .context = space->context,
+                              .stencil = stencil_make(config->order, grid->h),
+                              .ends = grid_kernels_ends(grid),
+                              .wanted = config->derived,
+                              .fields = fields};
+  for (int f = 0; f < fields; f++) name(derived, names[f]);
+  if (derived->wanted & CONFIG_DERIVED_GRADIENT) name(derived, gradient_name);
+  for (int d = 0; d < 3 && derived->wanted & CONFIG_DERIVED_INTENSITY; d++) name(derived, intensity_names[d]);
+  if (!(derived->wanted & CONFIG_DERIVED_GRADIENT)) return STATUS_OK;
+  return kernels_ends_open(space->backend, space->context, &space->shape, &derived->stencil, 1,
+                           &derived->ends);
+}
+
+void derived_destroy(derived *derived) {
+  if (derived->backend != NULL) kernels_ends_close(derived->backend, derived->context, &derived->ends);
+  *derived = (struct derived){.backend = NULL};
+}
+
+/* The next of the scratch arrays, to write into. */
+static void *add(struct state *shown, const state *state, const struct state *scratch) {
+  const field *next = &scratch->part[shown->count - state->count];
+  shown->part[shown->count++] = *next;
+  return next->data;
+}
+
+status derived_find(const derived *derived, const state *state, const struct state *scratch,
+                    struct state *shown) {
+  const field *f = state->part;
+  const kernels_launch launch = {.context = derived->context,
+                                 .queue = QUEUE_MAIN,
+                                 .shape = f->shape,
+                                 .planes = {{0, f->shape.nz}},
+                                 .stencil = &derived->stencil};
+  *shown = *state;
+  shown->names = derived->names;
+  if (derived->wanted & CONFIG_DERIVED_GRADIENT) {
+    const kernels_call call = {
+        .kind = OPERATION_gradient_magnitude, .in = {f->data}, .out = {add(shown, state, scratch)}};
+    CHECK(apply_bounded(derived->backend, &launch, &call, &derived->ends, NULL, NULL));
+  }
+  for (int d = 0; d < 3 && derived->wanted & CONFIG_DERIVED_INTENSITY; d++) {
+    const kernels_call call = {
+        .kind = OPERATION_product, .in = {f[0].data, f[1 + d].data}, .out = {add(shown, state, scratch)}};
+    CHECK(derived->backend->apply(&launch, &call));
+  }
+  return STATUS_OK;
+}
