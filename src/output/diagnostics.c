@@ -29,7 +29,7 @@ static status make_header(diagnostics *diagnostics) {
   return fclose(out) == 0 ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a table's columns");
 }
 
-/* What rank 0 alone needs. */
+/* Allocates what only rank 0 needs. */
 static status create_root(diagnostics *diagnostics) {
   const grid *grid = &diagnostics->grid;
   diagnostics->all = malloc((size_t)grid->n[2] * sizeof *diagnostics->all);
@@ -94,7 +94,7 @@ static status measure_planes(diagnostics *diagnostics, const field *field, const
                                     grid_kernels_weights(&diagnostics->grid, &weights), diagnostics->planes);
 }
 
-/* Rank 0: planes in global order. Returns whether all values are finite. */
+/* Rank 0: adds the planes in global order. Returns 1 if all values are finite. */
 static int sum_planes(const diagnostics *diagnostics, int with_exact, diagnostics_field *sums) {
   const grid *grid = &diagnostics->grid;
   kernels_plane_sums total = {.minimum = INFINITY, .maximum = -INFINITY};

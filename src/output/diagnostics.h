@@ -15,15 +15,15 @@
  * err_linf = max |e|, e = f - exact. */
 typedef struct diagnostics_field {
   double mass, l2, minimum, maximum;
-  double error_l1, error_l2, error_linf; /* NaN where no exact solution is known at this time */
+  double error_l1, error_l2, error_linf; /* NaN if no exact solution is known at this time */
 } diagnostics_field;
 
 typedef struct diagnostics_record {
   int64_t step;
-  double energy;            /* 1/2 sum of weight l2^2 over the fields, if they have one */
-  double time, dt, courant; /* courant = dt times the rate */
+  double energy;            /* 1/2 sum of weight l2^2 over the fields, if the equation has an energy */
+  double time, dt, courant; /* courant: dt times the rate */
   diagnostics_field field[STATE_FIELDS];
-  int finite; /* 0: a field holds something that is not a finite number */
+  int finite; /* 0: a field has a value that is not finite */
 } diagnostics_record;
 
 typedef struct diagnostics {
@@ -31,32 +31,32 @@ typedef struct diagnostics {
   grid grid;
   int fields;
   const char *const *names;
-  int with_errors; /* the table has columns of errors */
-  int with_energy; /* and one of energy, with these weights: */
+  int with_errors; /* 1: the table has columns of errors */
+  int with_energy; /* 1: it has a column of energy, with these weights */
   double weight[STATE_FIELDS];
-  kernels_plane_sums *planes; /* this rank's, of one field */
-  kernels_plane_sums *all;    /* rank 0: all planes in global order, of one field */
+  kernels_plane_sums *planes; /* this rank's planes of one field */
+  kernels_plane_sums *all;    /* rank 0: all planes of one field in global order */
   int *counts, *offsets;      /* rank 0: bytes from each rank */
   table table;                /* diagnostics.csv; of rank 0 */
 } diagnostics;
 
-/* For states of `fields` fields of these names, which outlive it. every: steps between rows. with_errors:
- * whether there is an exact solution at any time. The columns: step, time, dt, then mass, l2, min, max,
- * courant and with errors err_l1, err_l2, err_linf of the first field; then of each further field NAME the
- * same without courant, as mass_NAME ... Collective. STATUS_MEMORY, STATUS_MPI. */
+/* Makes diagnostics for states of `fields` fields of these names, which must outlive it. every: steps between
+ * rows. with_errors: 1 if there is an exact solution at any time. The columns are step, time, dt, then mass,
+ * l2, min, max, courant and, with errors, err_l1, err_l2, err_linf of the first field; then for each further
+ * field NAME the same without courant, as mass_NAME ... Collective. STATUS_MEMORY, STATUS_MPI. */
 status diagnostics_create(MPI_Comm comm, const grid *grid, int fields, const char *const names[],
                           int64_t every, int with_errors, diagnostics *diagnostics);
 void diagnostics_destroy(diagnostics *diagnostics);
 
-/* The table gets a column of energy, after dt: 1/2 sum weight[i] l2_i^2. Before its table is opened. Not
+/* Adds a column of energy, 1/2 sum weight[i] l2_i^2, after dt. Call it before the table is opened. Not
  * collective. STATUS_MEMORY. */
 status diagnostics_add_energy(diagnostics *diagnostics, const double weight[STATE_FIELDS]);
 
-/* Leaves the errors out from here on: the fields are no solution of the configuration. Before
- * its table is opened. Not collective. STATUS_MEMORY. */
+/* Removes the errors, for fields that are not a solution of the configured problem. Call it before the table
+ * is opened. Not collective. STATUS_MEMORY. */
 status diagnostics_drop_errors(diagnostics *diagnostics);
 
-/* Measures `fields` at the end of a step; exact: NULL, or the exact solution there. rate: largest sum
+/* Measures `fields` at the end of a step. exact: NULL, or the exact solution then. rate: largest sum
  * |c_i|/h_i at that time. [out] record on every rank. Collective; halos not needed. STATUS_DEVICE,
  * STATUS_MPI. */
 status diagnostics_measure(diagnostics *diagnostics, const state *fields, const state *exact,

@@ -10,14 +10,14 @@
 #include "base/log.h"
 #include "stepping/schedule.h"
 
-/* More than a row or a header ever has: 64 probes of STATE_FIELDS fields, 80 bytes each. */
+/* Longer than any row or header: 64 probes of STATE_FIELDS fields, 80 bytes each. */
 enum { LINE_SIZE = 65536 };
 
 static status file_fault(const char *path) {
   return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
 }
 
-/* [out] old: NULL if there is none. */
+/* Opens the existing table. [out] old: NULL if there is none. */
 static status open_old(const char *path, FILE **old) {
   int descriptor = -1;
   CHECK(file_open_regular(path, &descriptor));
@@ -29,7 +29,7 @@ static status open_old(const char *path, FILE **old) {
   return result;
 }
 
-/* Whether a line is a row: as many numbers as the table has columns, and nothing else. */
+/* Returns 1 if a line is a row: as many numbers as the table has columns, and nothing else. */
 static int is_row(const table *table, const char *line) {
   int columns = 1;
   for (const char *name = strchr(table->header, ','); name != NULL; name = strchr(name + 1, ',')) columns++;
@@ -42,7 +42,8 @@ static int is_row(const table *table, const char *line) {
   return *line == '\0';
 }
 
-/* Rows are on the disk before the state that the run goes on from. `last`: the latest that is there. */
+/* Warns of missing rows. None should be missing up to step `from`, where the run resumes, because rows are on
+ * the disk before the state is. `last`: the latest row there is. */
 static void warn_of_gaps(const char *path, int64_t from, int64_t every, int64_t last, int damaged) {
   if (damaged > 0) log_warning("%s: %d damaged row%s left out", path, damaged, damaged == 1 ? "" : "s");
   if (every == 0 || last >= from - from % every) return;
@@ -56,9 +57,9 @@ static void warn_of_gaps(const char *path, int64_t from, int64_t every, int64_t 
   }
 }
 
-/* The rows of an earlier run that stay: whole lines, not beyond `from`; a last row that was written only
- * because that run ended there would not be in an uninterrupted run, unless that began there. They are copied
- * to `text`. */
+/* Copies the rows of an earlier run that stay to `text`: whole lines of steps up to `from`. If that run's
+ * last row is not due by `every`, it was written only because the run ended there; it is dropped unless the
+ * run began there, because an uninterrupted run would not have it. */
 static status keep_rows(table *table, const rundir *rundir, const char *path, int64_t from, FILE *text) {
   FILE *old = NULL;
   int began = 0;
@@ -86,8 +87,8 @@ static status keep_rows(table *table, const rundir *rundir, const char *path, in
   return result;
 }
 
-/* An older table with other columns moves out of the way: its rows and the new ones are not one table. [out]
- * other: whether there was one. */
+/* Moves an older table with other columns away, because its rows and the new ones do not fit one table. [out]
+ * other: 1 if there was one. */
 static status set_aside_other(const table *table, const rundir *rundir, const char *path, int *other) {
   char line[LINE_SIZE] = "";
   char moved[64];

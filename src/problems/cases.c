@@ -15,8 +15,8 @@ static const velocity_field *velocity_of(const config *config) {
   return velocities_at(config->velocity);
 }
 
-/* Entry of an axis table, at x where it was at t = 0: a factor of a product, the distance from a body's
- * centre, or the coordinate itself for a formula, as the image within the domain. */
+/* Entry of an axis's table at x, the position at t = 0 as its image in the domain: a factor of a product, the
+ * distance from a body's centre, or the coordinate itself for a formula. */
 static double axis_entry(const config *config, int d, double x, double time) {
   if (case_of(config)->from == PROBLEM_FORMULA)
     return problem_bounded(config, d) || (x >= 0.0 && x <= config->l[d])
@@ -80,7 +80,7 @@ void cases_close(cases_solution *solution) {
   }
 }
 
-/* The shape from its entries of the three axes. */
+/* The shape, from the entries of the three axes. */
 static double shape(const config *config, const double entry[3]) {
   const initial_case *initial = case_of(config);
   return initial->body != NULL ? initial->body(config, entry) : entry[0] * entry[1] * entry[2];
@@ -133,7 +133,7 @@ status cases_verdict(const cases_solution *solution) {
   return formula_team_verdict(&solution->formula);
 }
 
-/* Rows in equal distances along z, and across y at the same time, hashed one after another. */
+/* Hashes rows at equal distances along z, with y advancing at the same time. */
 static uint64_t hash_rows(const grid *grid, field_row row_of, const void *user, double *row, uint64_t seed) {
   enum { ROWS = 16 };
   for (int64_t i = 0; i < ROWS; i++) {

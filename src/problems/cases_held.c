@@ -6,8 +6,9 @@
 
 #include "problems/cases.h"
 
-/* Points per wave below which a wave travels visibly wrong: the 8th-order difference has an error of 0.1 % at
- * 6.4 of them and of 1 % at 4.7. Steps of the stored precision within an amplitude: fewer are a staircase. */
+/* least_points: points per wave below which a wave travels visibly wrongly; the difference of order 8 has an
+ * error of 0.1 % at 6.4 points and of 1 % at 4.7. least_steps: steps of the stored precision within an
+ * amplitude, below which the field is a staircase. */
 static const double least_points = 6.0, least_steps = 100.0;
 
 __attribute__((format(printf, 2, 3))) static void add(char text[CASES_HELD], const char *format, ...) {

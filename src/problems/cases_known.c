@@ -3,7 +3,7 @@
 
 #include "problems/cases.h"
 
-/* Where the solution of a problem is known, from its objects alone. */
+/* Times at which the solution of a problem is known, derived from its case and velocity. */
 
 static const initial_case *case_of(const config *config) {
   return cases_at(config->initial);
@@ -17,8 +17,8 @@ int cases_has_source(const config *config) {
   return case_of(config)->source != NULL;
 }
 
-/* Whether the case is still known after the velocity's motion, if nothing were periodic. An end lets nothing
- * through by diffusion, which no case knows of. */
+/* Returns 1 if the case is still known after the velocity's motion in an unbounded domain. With ends it is
+ * not known with diffusion, because diffusion has no flux through an end. */
 static int is_carried(const config *config) {
   const unsigned motion = velocity_of(config)->motion & case_of(config)->known_after;
   if (cases_bounded(config) && config->diffusivity > 0.0) return 0;
@@ -34,7 +34,7 @@ int cases_bounded(const config *config) {
   return problem_bounded(config, 0) || problem_bounded(config, 1) || problem_bounded(config, 2);
 }
 
-/* If what enters is the solution, too. */
+/* Returns 1 if the solution can be known at a time > 0, provided that the inflow is the solution, too. */
 static int may_exist(const config *config) {
   return cases_has_source(config) || (is_carried(config) && is_held(config));
 }

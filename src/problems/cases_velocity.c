@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a table's sums begin. */
+/* First of a table's entries that are sums. */
 enum { SUM = PROBLEM_SUM };
 
-/* Along x nothing, along y and z factors of one, unless the field says otherwise. */
+/* Default entries: zeros along x, factors of one along y and z. */
 static void table_entry(const cases_velocity *v, axis axis, int64_t i, double table[KERNELS_TABLE]) {
   for (int k = 0; k < KERNELS_TABLE; k++) table[k] = axis != AXIS_X && k < SUM ? 1.0 : 0.0;
   velocities_at(v->config->velocity)->entry(v->config, v->grid, axis, i, table);
@@ -64,8 +64,8 @@ status cases_velocity_verdict(const cases_velocity *velocity) {
   return STATUS_OK;
 }
 
-/* In the arithmetic and the precision of the kernels: the largest time step and the sources are those of the
- * velocity that advects. */
+/* Uses the arithmetic and the precision of the kernels, so that the largest time step and the sources belong
+ * to the velocity that advects. */
 static double value_single(const double *x, const double *y, const double *z, int d) {
   const float product = (float)y[d] * (float)z[d];
   const float sum = (float)y[SUM + d] + (float)z[SUM + d];
@@ -98,8 +98,8 @@ void cases_velocity_row(const void *user, int64_t z, int64_t y, double *row) {
   for (int64_t x = 0; x < v->grid->n[0]; x++) row[x] = cases_velocity_at(v, v->component, z, y, x);
 }
 
-/* The formula of t, kept from call to call, for it is asked for in each stage and takes longer to read than
- * to evaluate. NULL: the factor is 1. */
+/* The formula of t, or NULL for a factor of 1. It is kept between calls, because each stage evaluates it and
+ * parsing takes longer than evaluating. */
 static formula *factor_formula(const config *config) {
   static _Thread_local struct {
     formula *formula;
@@ -148,7 +148,7 @@ int cases_velocity_uniform(const config *config) {
 /* Largest sum of |c_i|/h_i in one row; `row` holds 2 nx doubles. */
 static double row_rate(const cases_velocity *fields, int64_t z, int64_t y, double *row) {
   const int64_t nx = fields->grid->n[0];
-  cases_velocity velocity = *fields; /* for its component; what it points to remains the other's */
+  cases_velocity velocity = *fields; /* a copy, for its member `component`; the tables are shared */
   double *sum = row + nx;
   for (int64_t x = 0; x < nx; x++) sum[x] = 0.0;
   for (int d = 0; d < 3; d++) {
@@ -190,7 +190,7 @@ status cases_velocity_rate(const config *config, const grid *grid, double *rate)
   return complete ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a row of velocities");
 }
 
-/* One component's derivative along its own axis at a point; 0 where a neighbour is beyond an end. */
+/* Derivative of one component along its own axis at a point; 0 if a neighbour is beyond an end. */
 static double slope_at(const cases_velocity *velocity, const stencil *stencil, axis d, const int64_t at[3]) {
   const grid *grid = velocity->grid;
   const int64_t n = grid->n[d];

@@ -15,7 +15,7 @@ static double element(const file_planes *planes, size_t i) {
                                                : ((const double *)planes->data)[i];
 }
 
-/* As many planes at a time as follow one another in the file. */
+/* Reads as many planes at a time as are consecutive in the file. */
 static status read_all(const dataset *dataset, file_planes *planes) {
   const grid *grid = planes->grid;
   const int64_t n = grid->n[2], first = grid->z0 - KERNELS_HALO, count = grid->nz + 2 * KERNELS_HALO;
@@ -29,7 +29,7 @@ static status read_all(const dataset *dataset, file_planes *planes) {
   return STATUS_OK;
 }
 
-/* The dataset has this grid's points. */
+/* Reads the slab of a dataset on this grid. */
 static status read_slab(const dataset *dataset, file_planes *planes) {
   const grid *grid = planes->grid;
   const size_t before = KERNELS_HALO * plane_points(grid) * kernels_element_size(planes->precision);

@@ -15,8 +15,8 @@ struct formula {
   double value[FORMULA_VARIABLES];
 };
 
-/* muParser's own ^ is pow of the C library, and cannot be replaced: ^ reaches muParser as another character,
- * which is an operator of the same precedence. */
+/* muParser's own ^ calls pow of the C library and cannot be replaced. So ^ is replaced by another character,
+ * which is defined as an operator of the same precedence. */
 enum {
   POWER = '^',
   POWER_INSIDE = '~',
@@ -123,8 +123,8 @@ static void define(formula *formula, const config *config, const char *variables
     mupDefineConst(parser, config->constants[i].name, config->constants[i].value);
 }
 
-/* What this program does not take of what muParser would: another character for a power, texts, assignments.
- * NULL, or the first such character. */
+/* Returns the first character that muParser accepts and this program does not (the replacement for ^, texts,
+ * assignments), or NULL. */
 static const char *foreign(const char *text) {
   for (const char *c = text; *c != '\0'; c++) {
     const int assigns = *c == '=' && c[1] != '=' && (c == text || strchr("=<>!", c[-1]) == NULL);
@@ -148,7 +148,7 @@ static void say_unknown(const config *config, const char *variables, const char 
   (void)snprintf(what + used, MESSAGE - used, FORMULA_FUNCTIONS);
 }
 
-/* Words for an error of muParser, by its code (EErrorCodes in muParserDef.h, which only C++ can read). */
+/* Describes an error of muParser by its code (EErrorCodes in muParserDef.h, which only C++ can include). */
 static void say(int code, const char *token, char *what) {
   switch (code) {
   case 0:
@@ -192,7 +192,7 @@ static void say(int code, const char *token, char *what) {
   }
 }
 
-/* A name may be longer than what a message has room for. */
+/* Truncates a name to the room in a message. */
 static void copy_token(const char *from, char token[64]) {
   (void)snprintf(token, 64, "%s", from);
   token[strcspn(token, " ")] = '\0';

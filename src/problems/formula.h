@@ -4,9 +4,9 @@
 #include "base/check.h"
 #include "config/settings.h"
 
-/* A formula of the configuration, read and evaluated by muParser. It may use its variables, pi, lx, ly, lz,
+/* A formula of the configuration, parsed and evaluated by muParser. It may use its variables, pi, lx, ly, lz,
  * the names of [constants], and FORMULA_FUNCTIONS. Functions and powers are those of rounded.h, so that a
- * formula has one value on every processor; log is the natural logarithm, as ln is. */
+ * formula has one value on every processor; log is the natural logarithm, like ln. */
 #define FORMULA_FUNCTIONS                                                                                    \
   "sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh, exp, log, ln, log2, "      \
   "log10, sqrt, abs, sign, rint, min, max, sum, avg"
@@ -15,21 +15,20 @@ typedef struct formula formula;
 
 enum { FORMULA_VARIABLES = 4 };
 
-/* Reads `text`, whose variables are the letters of `variables`, at most four: "xyz", "t" or "xyzt". [out]
- * *made, to be closed; NULL after a failure. STATUS_USAGE: it cannot be read, and the message says where and
- * what is accepted: "character 7: ...". Neither this nor closing is safe while another thread does the same.
- */
+/* Parses `text`, whose variables are the letters of `variables`, at most four: "xyz", "t" or "xyzt". [out]
+ * *made, to be closed; NULL after an error. STATUS_USAGE: it cannot be parsed; the message says where and
+ * what is accepted: "character 7: ...". Not thread-safe, nor is closing. */
 status formula_open(const config *config, const char *text, const char *variables, formula **made);
 void formula_close(formula *formula);
 
-/* The value, which may be infinite or NaN. One thread at a time for each formula. */
+/* The value, which may be infinite or NaN. A formula must not be evaluated by two threads at once. */
 double formula_at(formula *formula, const double values[FORMULA_VARIABLES]);
-/* Whether the value depends on a variable, and on one of them. */
+/* 1 if the value depends on any variable; 1 if it depends on one of them. */
 int formula_varies(formula *formula);
 int formula_uses(formula *formula, char variable);
 
-/* Whether a name may be that of a constant: a letter, then letters, digits and _, and nothing that means
- * something else in a formula. */
+/* 1 if a constant may have this name: a letter, then letters, digits and _, and no name that has a meaning in
+ * formulas. */
 int formula_name_free(const char *name);
 
 #endif

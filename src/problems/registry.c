@@ -6,7 +6,7 @@
 
 #include "problems/rounded.h"
 
-/* X(NAME): each stands in cases/NAME.c or velocities/NAME.c. */
+/* X(NAME): the object in cases/NAME.c or velocities/NAME.c. */
 #define CASES(X)                                                                                             \
   X(cosine)                                                                                                  \
   X(gaussian)                                                                                                \

@@ -4,8 +4,8 @@
 
 #include "problems/problem.h"
 
-/* A point of this grid along an axis: the source's points around it, the first of them also before it is
- * wrapped around the axis, and their weights. */
+/* The interpolation at a point of this grid along an axis: the source's points around it, the first of them
+ * also as an index before wrapping around, and their weights. */
 typedef struct around {
   int64_t first, at[RESAMPLE_POINTS];
   double weight[RESAMPLE_POINTS];
@@ -14,11 +14,11 @@ typedef struct around {
 typedef struct resampler {
   const dataset *source;
   const grid *grid;
-  around *along[2];              /* x and y, for each index */
-  double *plane;                 /* of the source */
-  double *rows;                  /* the same at this grid's x */
-  double *ring;                  /* RESAMPLE_POINTS such planes at this grid's x and y; */
-  int64_t held[RESAMPLE_POINTS]; /* which ones, not wrapped */
+  around *along[2];              /* for x and y, one per index */
+  double *plane;                 /* a plane of the source */
+  double *rows;                  /* that plane at this grid's x */
+  double *ring;                  /* RESAMPLE_POINTS such planes at this grid's x and y */
+  int64_t held[RESAMPLE_POINTS]; /* their indices, not wrapped */
 } resampler;
 
 static around find_around(const resampler *r, int d, int64_t i) {
@@ -64,7 +64,7 @@ static void close_resampler(resampler *r) {
   free(r->ring);
 }
 
-/* A plane of the source, at this grid's x and y. */
+/* Interpolates a plane of the source to this grid's x and y. */
 static void resample_plane(const resampler *r, double *result) {
   const int64_t nx = r->grid->n[0], ny = r->grid->n[1], mx = r->source->n[0], my = r->source->n[1];
 #pragma omp parallel
@@ -90,7 +90,7 @@ static void resample_plane(const resampler *r, double *result) {
   }
 }
 
-/* [out] planes: the source's planes around one of this grid's, at this grid's x and y. */
+/* [out] planes: the source's planes around one of this grid's, interpolated to this grid's x and y. */
 static status find_planes(resampler *r, const around *around, const double *planes[RESAMPLE_POINTS]) {
   const size_t plane = (size_t)(r->grid->n[0] * r->grid->n[1]);
   for (int k = 0; k < RESAMPLE_POINTS; k++) {

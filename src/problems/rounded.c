@@ -3,9 +3,8 @@
 #include <math.h>
 #include <mpfr.h>
 
-/* MPFR's functions for one and two arguments, rounded to a double of the whole range: with double's
- * exponents, mpfr_subnormalize rounds small results once. The exponents are MPFR's own setting for this
- * thread. */
+/* MPFR's functions of one and two arguments, rounded to a double of the whole range: with double's exponents
+ * set, mpfr_subnormalize rounds small results only once. MPFR stores the exponent range per thread. */
 typedef int (*one_argument)(mpfr_t result, const mpfr_t x, mpfr_rnd_t rounding);
 typedef int (*two_arguments)(mpfr_t result, const mpfr_t x, const mpfr_t y, mpfr_rnd_t rounding);
 
@@ -33,13 +32,13 @@ typedef struct pair {
   double high, low;
 } pair;
 
-/* a + b without error, |a| >= |b|. */
+/* a + b exactly, |a| >= |b|. */
 static inline pair join(double a, double b) {
   const double high = a + b;
   return (pair){high, b - (high - a)};
 }
 
-/* a + b without error. */
+/* a + b exactly. */
 static inline pair sum(double a, double b) {
   const double high = a + b, part = high - a;
   return (pair){high, (a - (high - part)) + (b - part)};
@@ -64,25 +63,25 @@ static inline pair over(pair a, double b) {
 static inline pair ratio(pair a, pair b) {
   const double high = a.high / b.high;
   const pair product = times(b, (pair){high, 0.0});
-  const double rest = ((a.high - product.high) - product.low) + a.low; /* its first difference is exact */
+  const double rest = ((a.high - product.high) - product.low) + a.low; /* the first difference is exact */
   return join(high, rest / b.high);
 }
 
-/* Whether a value that is known to a factor of 1 +- 2^-80 rounds to one double, and to which. */
+/* If all values within a factor of 1 +- 2^-80 round to one double, returns 1 and that double. */
 static inline int decide(pair value, double *result) {
   const double error = fabs(value.high) * 0x1p-80;
   *result = value.high + (value.low + error);
   return *result == value.high + (value.low - error);
 }
 
-/* exp(x) = 2^k (1 + m), |m| < 0.42, for |x| < 700. m has an error of 2^-98 of itself: m / 256 doublings is a
- * Taylor polynomial, and doubling exp(s) - 1 = e gives e (2 + e). */
+/* exp(x) = 2^k (1 + m), |m| < 0.42, for |x| < 700, with a relative error of 2^-98 of m. A Taylor polynomial
+ * gives exp(m / 256) - 1; each doubling of the argument turns e = exp(s) - 1 into e (2 + e). */
 static pair exponential(pair x, int *k) {
   enum { DOUBLINGS = 8 };
   static const double ln2[3] = {0x1.62e42fefa2000p-1, 0x1.9ef35793c6000p-41, 0x1.673007e5ed5e8p-81};
   const double n = rint(x.high * 0x1.71547652b82fep+0);
   *k = (int)n;
-  for (int i = 0; i < 3; i++) x = add(x, (pair){-n * ln2[i], 0.0}); /* products of the first two: exact */
+  for (int i = 0; i < 3; i++) x = add(x, (pair){-n * ln2[i], 0.0}); /* products of the first two are exact */
   const double scale = 1.0 / (1 << DOUBLINGS);
   const pair s = {x.high * scale, x.low * scale};
   double tail = 1.0;
@@ -103,8 +102,8 @@ static int quick_exp(pair x, double *result) {
   return 1;
 }
 
-/* One step of Newton's method from the C library's logarithm, whatever its last bits: with exp(-guess) x =
- * 1 + e the logarithm is guess + log(1 + e). */
+/* One step of Newton's method from the C library's logarithm, whose last bits do not matter: with exp(-guess)
+ * x = 1 + e the logarithm is guess + log(1 + e). */
 static pair logarithm(double x) {
   int k = 0;
   const double guess = log(x);
@@ -119,7 +118,8 @@ static int has_quick_logarithm(double x) {
   return x > 0x1p-1000 && x < 0x1p1000 && x != 1.0;
 }
 
-/* x less the nearest multiple n of pi/2, where what is left keeps an error of 2^-90 of itself. */
+/* Subtracts the nearest multiple n of pi/2 from x. Fails if the rest would not have a relative error of
+ * 2^-90. */
 static int reduce(double x, int *n, pair *rest) {
   static const double half_pi[4] = {0x1.921fb54400000p+0, 0x1.0b4611a600000p-34, 0x1.3198a2e000000p-69,
                                     0x1.b839a252049c1p-104};
@@ -127,7 +127,7 @@ static int reduce(double x, int *n, pair *rest) {
   const double multiple = rint(x * 0x1.45f306dc9c883p-1);
   *n = (int)multiple & 3;
   *rest = (pair){x, 0.0};
-  for (int i = 0; i < 4; i++) *rest = add(*rest, (pair){-multiple * half_pi[i], 0.0}); /* all but one exact */
+  for (int i = 0; i < 4; i++) *rest = add(*rest, (pair){-multiple * half_pi[i], 0.0}); /* exact but one */
   return fabs(rest->high) > 0x1p-12 || multiple == 0.0;
 }
 
@@ -185,7 +185,7 @@ double rounded_log(double x) {
 static int quick_tanh(double x, double *result) {
   int k = 0;
   const double size = fabs(x);
-  if (size > 20.0) { /* 1 - 2 exp(-40) is nearer to 1 than to the number before it */
+  if (size > 20.0) { /* 1 - 2 exp(-40) rounds to 1 */
     *result = copysign(1.0, x);
     return 1;
   }

@@ -2,14 +2,14 @@
 #define FDAPP_PROBLEMS_ROUNDED_H
 
 /* Correctly rounded functions: the double nearest to the exact value, which is the same on every processor
- * and with every C library. Those of the C library differ in the last bit between processors, because glibc
- * has variants with and without FMA. No field, step size or factor may come from any other transcendental
- * function than these; +, -, *, /, sqrt, fma, fabs, rint, round, ceil and floor are exact or correctly
+ * and with every C library. The C library's own functions differ in the last bit between processors, because
+ * glibc has variants with and without FMA. No field, step size or factor may come from any other
+ * transcendental function; +, -, *, /, sqrt, fma, fabs, rint, round, ceil and floor are exact or correctly
  * rounded everywhere.
  *
- * MPFR is the definition. sin, cos, exp, tanh, log and pow first try an evaluation in pairs of doubles, with
- * an error below 2^-80; in all but one of about 2^27 cases that decides the rounding, in a tenth of MPFR's
- * time. Round to nearest is assumed. Thread-safe where MPFR is (as Debian builds it). */
+ * MPFR defines the results. sin, cos, exp, tanh, log and pow first try an evaluation in pairs of doubles with
+ * a relative error below 2^-80, in a tenth of MPFR's time. That decides the rounding in all but one of about
+ * 2^27 cases. Round to nearest is assumed. Thread-safe if MPFR is (as Debian builds it). */
 double rounded_sin(double x);
 double rounded_cos(double x);
 double rounded_tan(double x);

@@ -1,11 +1,11 @@
 #include "problems/velocity_tables.h"
 
-/* Elements to where each axis's table begins, with its images, and to where all end. */
+/* Offsets in elements: where each axis's table begins, with its images, and where the last one ends. */
 typedef struct layout {
-  size_t pitch, y, z, end; /* pitch: of a component along x */
+  size_t pitch, y, z, end; /* pitch: between components along x */
 } layout;
 
-enum { ENTRIES = KERNELS_HALO * KERNELS_TABLE }; /* elements of the images at an end along y or z */
+enum { ENTRIES = KERNELS_HALO * KERNELS_TABLE }; /* images at one end along y or z */
 
 static layout layout_make(const kernels_shape *shape) {
   layout at = {.pitch = (size_t)shape->ldx + 2 * (size_t)KERNELS_TABLE_SIDE};
@@ -23,7 +23,7 @@ static void put(const kernels_shape *shape, void *staging, size_t i, double valu
   }
 }
 
-/* The axis's table at i, a point or an image. */
+/* Entry i of the axis's table; i may be an image. */
 static const double *entry(const cases_velocity *velocity, axis axis, int64_t i) {
   const int64_t n = velocity->grid->n[axis];
   return &velocity->table[axis][(i % n + n) % n][0];

@@ -11,9 +11,9 @@ typedef struct velocity_tables {
   kernels_tables tables;
 } velocity_tables;
 
-/* For the slab of `space` whose first plane is z0 of the velocity's grid. Not collective; waits.
- * STATUS_MEMORY, STATUS_DEVICE; what was made until then is the caller's to destroy all the same, as are
- * zeroed tables. */
+/* Makes the tables for the slab of `space`, whose first plane is plane z0 of the velocity's grid. Not
+ * collective; waits. STATUS_MEMORY, STATUS_DEVICE. Call velocity_tables_destroy even after an error; zeroed
+ * tables may be destroyed, too. */
 status velocity_tables_create(const field_space *space, const cases_velocity *velocity, int64_t z0,
                               velocity_tables *tables);
 void velocity_tables_destroy(velocity_tables *tables);

@@ -6,7 +6,7 @@ static double factor(const config *config, int d, double x, double time) {
   return problem_standing(config, d, x);
 }
 
-/* Diffusion damps the wave, and leaves its shape. */
+/* Diffusion damps the wave and keeps its shape. */
 static double scale(const config *config, double time) {
   return config->amplitude * rounded_exp(-config->diffusivity * problem_waves_squared(config) * time);
 }

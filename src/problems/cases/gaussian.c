@@ -3,14 +3,14 @@
 #include "problems/problem.h"
 #include "problems/rounded.h"
 
-/* The pulse, along a periodic axis with all images that reach double precision, and the spreading
- * s^2 = w^2 + 2 k t. */
+/* The pulse, which spreads as s^2 = w^2 + 2 k t. Along a periodic axis all images that matter in double
+ * precision are added. */
 static double factor(const config *config, int d, double x, double time) {
   const double width = config->width, length = config->l[d];
   const double offset = problem_offset(config, d, x - config->center[d]);
   const double s = sqrt(width * width + 2.0 * config->diffusivity * time);
-  /* Spread over more than the domain it is flat: by Poisson's sum the waves left are below exp(-2 (pi
-   * s/l)^2). */
+  /* a pulse wider than 1.5 lengths is flat: by Poisson's summation the remaining waves are below exp(-2 (pi
+   * s/l)^2) */
   if (s > 1.5 * length && !problem_bounded(config, d)) return sqrt(2.0 * PROBLEM_PI) * width / length;
   const int images = problem_bounded(config, d) ? 0 : (int)ceil(9.0 * s / length) + 1;
   double sum = 0.0;

@@ -1,8 +1,8 @@
 #include "problems/problem.h"
 #include "problems/rounded.h"
 
-/* phi = background + amplitude cos(w t) P(x) with w = 2 pi / period and P the product of cosines, kept up by
- * S = S_0(t) P + S_1(t) c.grad P. */
+/* phi = background + amplitude cos(w t) P(x), with w = 2 pi / period and P the product of cosines. The source
+ * S = S_0(t) P + S_1(t) c.grad P makes this the solution. */
 
 static double factor(const config *config, int d, double x, double time) {
   (void)time;
@@ -13,7 +13,7 @@ static double scale(const config *config, double time) {
   return config->amplitude * rounded_cos(2.0 * PROBLEM_PI * time / config->period);
 }
 
-/* A cosine and the derivative's sine. */
+/* A cosine, and the sine of its derivative. */
 static void entry(const config *config, const grid *grid, int d, int64_t i, double entry[2]) {
   const double phase = problem_wave(config, d) * (double)i * grid->h[d];
   entry[0] = rounded_cos(phase);

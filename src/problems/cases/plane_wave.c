@@ -1,7 +1,7 @@
 #include "problems/problem.h"
 #include "problems/rounded.h"
 
-/* Whole waves fit each axis, so any image of the centre gives the same. */
+/* Whole waves fit each axis, so all images of the centre give the same value. */
 static double body(const config *config, const double offset[3]) {
   double phase = 0.0;
   for (int d = 0; d < 3; d++) phase += problem_wave(config, d) * offset[d];

@@ -25,18 +25,18 @@ static double length(double x, double y) {
   return sqrt(x * x + y * y);
 }
 
-/* How far v is outside of [low, high]. */
+/* The distance of v from the interval [low, high]. */
 static double outside(double v, double low, double high) {
   return fmax(0.0, fmax(low - v, v - high));
 }
 
-/* Both walls are alike: x is taken as positive. */
+/* The walls are symmetric, so x is taken as positive. */
 static double boundary_distance(const disc *d, double x, double y) {
   const double r = length(x, y);
   const double to_wall = length(x - d->wall, outside(y, -d->mouth, d->top));
   const double to_top = length(outside(x, 0.0, d->wall), y - d->top);
   const double straight = fmin(to_wall, to_top);
-  /* In the mouth's angle the nearest point of the arc is a corner, which is a wall's end, too. */
+  /* below the mouth the nearest point of the arc is a corner, which is also the end of a wall */
   const int at_mouth = y < 0.0 && x * d->mouth < -y * d->wall;
   return at_mouth ? straight : fmin(straight, fabs(r - d->radius));
 }

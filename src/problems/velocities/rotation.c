@@ -3,8 +3,8 @@
 #include "problems/problem.h"
 #include "problems/rounded.h"
 
-/* Of a solid body around the axis z through the middle of the domain, counter-clockwise, one turn in
- * `period`. */
+/* Rotation of a solid body around the axis z through the middle of the domain, counter-clockwise, one turn
+ * per `period`. */
 
 static void entry(const config *config, const grid *grid, axis axis, int64_t i, double table[KERNELS_TABLE]) {
   const double omega = 2.0 * PROBLEM_PI / config->period;
@@ -22,8 +22,8 @@ static void back(const config *config, double time, problem_map *map) {
   map->matrix[1][0] = -rounded_sin(angle);
 }
 
-/* Only the largest circle around the axis turns as a whole: beyond it the periodic continuation is no
- * rotation. */
+/* A body rotates as a whole only within the largest circle around the axis; beyond it the periodic
+ * continuation is not a rotation. */
 static int holds(const config *config, double radius) {
   const double x = problem_nearest(config->center[0] - 0.5 * config->l[0], config->l[0]);
   const double y = problem_nearest(config->center[1] - 0.5 * config->l[1], config->l[1]);
