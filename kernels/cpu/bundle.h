@@ -1,17 +1,17 @@
 #ifndef FDAPP_KERNELS_CPU_BUNDLE_H
 #define FDAPP_KERNELS_CPU_BUNDLE_H
 
-/* A bundle of lines: a strip of columns, a few rows, a few planes. Strips are whole rows if they can be, for
- * the hardware fetches ahead along them. Where its lines and their neighbours lie, how they are loaded and
- * asked for ahead, and where results go; what is computed on it is in passes.h. */
+/* A bundle of lines: a strip of columns, a few rows, a few planes. Strips are whole rows if possible, because
+ * the hardware prefetches along them. This file has the places of the bundle's lines and their neighbours,
+ * loads, prefetches and stores; passes.h has the arithmetic. */
 
 #include "lines.h"
 
-enum { STRIP = CPU_STRIP_BYTES / CPU_LINE_BYTES }; /* lines of a strip at most */
+enum { STRIP = CPU_STRIP_BYTES / CPU_LINE_BYTES }; /* most lines of a strip */
 
 /* Offsets from a patch's first plane, z, to planes z-4 .. z+planes+3. */
 typedef struct cpu_column {
-  int images; /* whether some of them are images; else they lie one after the other */
+  int images; /* 1: some of them are images; 0: they are consecutive */
   ptrdiff_t plane[CPU_PLANES + WIDTH - 1];
 } cpu_column;
 
@@ -20,9 +20,9 @@ typedef struct cpu_bundle {
   const cpu_patch *patch;
   const cpu_column *column;
   int y, rows;                         /* rows: CPU_ROWS or 1 */
-  int images;                          /* whether some rows beside its own are images */
+  int images;                          /* 1: some neighbouring rows are images */
   ptrdiff_t row[CPU_ROWS + WIDTH - 1]; /* offsets of column 0 of rows y-4 .. y+rows+3, in the first plane */
-  ptrdiff_t ahead;                     /* from this bundle to the one that follows */
+  ptrdiff_t ahead;                     /* offset from this bundle to the next one */
 } cpu_bundle;
 
 /* A line of a bundle. */
@@ -40,18 +40,18 @@ LINE_INLINE cpu_vector *scratch_line(cpu_scratch *scratch, cpu_place p) {
   return &scratch->line[p.b][p.k][p.r];
 }
 
-/* Where results go. waiting: of each row and plane of a bundle a line that is the first half of a cache line.
- */
+/* The stores of an output. waiting: for each row and plane of a bundle, a line that is the first half of a
+ * cache line. */
 typedef struct cpu_output {
   real *to;
   cpu_vector waiting[CPU_PLANES][CPU_ROWS];
 } cpu_output;
 
-/* A velocity known by formula (kernels_tables) on a bundle and the lines around it. row[j][i]: what plane
- * z-4+j and row y-4+i bring to it, products of the three components, then sums. */
+/* A velocity from tables (kernels_tables) on a bundle and the lines around it. row[j][i]: the part of plane
+ * z-4+j and row y-4+i, as products of the three components, then sums. */
 typedef struct cpu_formula {
   const real *x;   /* tables along x */
-  ptrdiff_t pitch; /* from component to component there */
+  ptrdiff_t pitch; /* elements between components in x */
   real row[CPU_PLANES + WIDTH - 1][CPU_ROWS + WIDTH - 1][KERNELS_TABLE];
 } cpu_formula;
 
@@ -61,22 +61,22 @@ LINE_INLINE cpu_vector formula_line(const cpu_formula *formula, axis component, 
                         line_fill(row[component]), line_fill(row[3 + component]));
 }
 
-/* What is differenced. f: a field; g: NULL, or a field that multiplies it; formula: NULL, or the velocity of
- * which a component does; ahead: NULL, or what the following bundle will want from memory at the same place.
- */
+/* An operand of a difference. f: a field; g: NULL, or a field that multiplies it; formula: NULL, or a
+ * velocity whose component multiplies it; ahead: NULL, or the array that the next bundle will read at the
+ * same place. */
 typedef struct cpu_operand {
   const real *f, *g, *ahead;
   const cpu_formula *formula;
   axis component;
 } cpu_operand;
 
-/* Asks for a line, into the second cache. Memory has to be kept busy while the arithmetic runs, and neither
- * the order of execution nor the hardware's prefetching reaches that far. */
+/* Prefetches a line into the second-level cache. Memory must be kept busy during the arithmetic, and neither
+ * out-of-order execution nor the hardware prefetcher reaches that far. */
 LINE_INLINE void line_ahead(const real *line) {
   __builtin_prefetch(line, 0, 2);
 }
 
-/* The line at p's place in the following bundle. */
+/* Prefetches the line at p's place in the next bundle. */
 LINE_INLINE void bundle_ahead(const cpu_bundle *bundle, const real *f, cpu_place p) {
   line_ahead(f + p.at + bundle->ahead);
 }
@@ -85,7 +85,7 @@ LINE_INLINE void operand_ahead(const cpu_bundle *bundle, cpu_operand operand, cp
   if (operand.ahead != NULL) bundle_ahead(bundle, operand.ahead, p);
 }
 
-/* The line at `at`, column x of plane j and row i of a formula. */
+/* Loads the line at `at`: column x of plane j and row i of a formula. */
 LINE_INLINE cpu_vector operand_line(cpu_operand operand, ptrdiff_t at, int j, int i, int x) {
   const cpu_vector line = line_load(operand.f + at);
   if (operand.formula != NULL) return formula_line(operand.formula, operand.component, j, i, x) * line;
@@ -93,7 +93,7 @@ LINE_INLINE cpu_vector operand_line(cpu_operand operand, ptrdiff_t at, int j, in
   return line_load(operand.g + at) * line;
 }
 
-/* The line at column x of a row, plane j and row i of a formula, and its neighbours in x. */
+/* Loads the line at column x of a row, plane j and row i of a formula, and its neighbours in x. */
 LINE_INLINE void operand_neighbours(cpu_vector *n, const cpu_frame *frame, cpu_operand operand, ptrdiff_t row,
                                     int j, int i, int x, int images) {
   cpu_triple t, u;
@@ -109,8 +109,8 @@ LINE_INLINE void operand_neighbours(cpu_vector *n, const cpu_frame *frame, cpu_o
   neighbours_x(n, &t);
 }
 
-/* Of each row and plane a bundle's lines come in ascending order, an even number of them, of which the first
- * begins a cache line. */
+/* Stores a line. The lines of each row and plane of a bundle come in ascending order, an even number of them,
+ * and the first one begins a cache line. */
 LINE_INLINE void bundle_store(const cpu_bundle *bundle, cpu_output *output, cpu_place p, cpu_vector value) {
   const int nontemporal = bundle->patch->nontemporal;
   real *to = output->to + p.at;
@@ -131,8 +131,8 @@ LINE_INLINE cpu_column column_make(const cpu_frame *frame, const cpu_patch *patc
   return column;
 }
 
-/* From a bundle whose first row is y to the one after its last row: in this strip, the next one, or the next
- * planes. */
+/* The bundle of `rows` rows from row y on. The next bundle begins after its last row: in this strip, the next
+ * one, or the next planes. */
 LINE_INLINE cpu_bundle bundle_make(const cpu_frame *frame, const cpu_patch *patch, const cpu_column *column,
                                    int y, int rows) {
   cpu_bundle bundle = {.frame = frame, .patch = patch, .column = column, .y = y, .rows = rows};

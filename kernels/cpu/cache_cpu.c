@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first line of a file that describes a cache; empty if there is none. */
+/* Reads the first line of a file that describes a cache; empty if there is none. */
 static void cache_line(const char *root, int cpu, int index, const char *name, char *line, int size) {
   char path[PATH_MAX];
   line[0] = '\0';
@@ -16,7 +16,7 @@ static void cache_line(const char *root, int cpu, int index, const char *name, c
   (void)fclose(file);
 }
 
-/* Processors in a map: hexadecimal digits with commas between words. */
+/* Number of processors in a map: hexadecimal digits with commas between words. */
 static int map_count(const char *map) {
   int count = 0;
   for (; *map != '\0'; map++) {

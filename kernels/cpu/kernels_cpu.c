@@ -8,13 +8,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The CPU backend's table. Queues: everything enqueued is done when the call returns. */
+/* The CPU backend's table. Queues are synchronous: enqueued work is done when the call returns. */
 
 struct kernels_event {
   struct timespec time;
 };
 
-/* What the kernels were compiled for must be there, or the first of them ends the process. */
+/* Checks that the processor has the instructions for which the kernels were compiled; without them the first
+ * kernel would end the process. */
 static status probe_cpu(void) {
 #ifdef __AVX512F__
   if (!__builtin_cpu_supports("avx512f")) {
@@ -59,8 +60,8 @@ static void processor_name(char *name, size_t size) {
   (void)fclose(file);
 }
 
-/* Of a tile: with windows as small as twice 512 KiB the rows beside them cost more than the last cache does
- * (docs/explanation/performance.md, "The window of a tile"). */
+/* Smallest window of a tile. With windows of twice 512 KiB, reading the rows beside them again costs more
+ * than using the last-level cache (docs/explanation/performance.md, "The window of a tile"). */
 enum { LEAST_WINDOW_BYTES = 2 << 20 };
 
 static status context_create_cpu(const kernels_setup *setup, kernels_context **context) {

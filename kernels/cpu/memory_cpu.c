@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What lies before an array in its block is as forbidden as what lies before the block. (Its header would do
- * nothing without the sanitizer, but not every compiler has it.) */
+/* Marks the part of a block before its array as forbidden, like what is before the block. (The sanitizer's
+ * header would define an empty macro without it, but not every compiler has the header.) */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #define LEAD_POISON(block, bytes)   ASAN_POISON_MEMORY_REGION(block, bytes)
@@ -22,20 +22,21 @@
 
 enum { HUGE_PAGE = 2 << 20, COPY_PIECE = 1 << 20 };
 
-/* A processor that looks for stores which a load could depend on compares the last 12 bits of their addresses
- * first. With arrays that began at the same ones, d/dx took up to 4.2 times as long, supposedly because its
- * loads waited for the result stored just before (docs/explanation/performance.md, "Where arrays begin"). So
- * of STARTS arrays in turn no two begin at the same place of a page, and of five in turn none nearer than 768
- * bytes to another's, for loads run ahead of stores. */
+/* Start offsets of arrays. A processor that looks for a store on which a load depends first compares the last
+ * 12 bits of the addresses. With arrays at equal offsets, d/dx took up to 4.2 times as long, presumably
+ * because its loads waited for the result stored just before (docs/explanation/performance.md, "Where arrays
+ * begin"). So of STARTS successive arrays no two begin at the same offset in a page. Of five successive ones
+ * no two are closer than 768 bytes, because loads run ahead of stores. */
 enum { PAGE = 4096, START_BYTES = 256, STARTS = PAGE / START_BYTES, STEP = 3 };
 
-/* The block that an array lies in: it begins at a page, and the array up to a page later, never at once. */
+/* The block that holds an array. It begins at a page, and the array at most a page later, never at its
+ * start. */
 static void *block_of(void *memory) {
   char *last = (char *)memory - 1;
   return last - (uintptr_t)last % PAGE;
 }
 
-/* Large arrays sit on huge pages where the system has them: a stencil walks through many pages at a time. */
+/* Large arrays get huge pages if the system has them, because a stencil touches many pages at a time. */
 status memory_allocate_cpu(kernels_context *context, kernels_memory kind, size_t bytes, void **memory) {
   (void)kind;
   *memory = NULL;
@@ -43,13 +44,13 @@ status memory_allocate_cpu(kernels_context *context, kernels_memory kind, size_t
   CHECK(memory_available_cpu(context, &available));
   const size_t start = START_BYTES * (1 + context->arrays * STEP % STARTS);
   void *block = NULL;
-  /* The system promises memory that it does not have; touching it would end the process. */
+  /* the system promises memory that it does not have, and touching that would end the process */
   if (bytes > available ||
       posix_memalign(&block, bytes >= HUGE_PAGE ? HUGE_PAGE : PAGE, start + bytes) != 0) {
     return status_fail(STATUS_MEMORY, "no memory for %.3f GiB: %.3f GiB are available",
                        (double)bytes / 0x1p30, (double)available / 0x1p30);
   }
-  /* Advice: refused, pages are small. */
+  /* only advice: if it is refused, pages are small */
   if (bytes >= HUGE_PAGE) (void)madvise(block, start + bytes, MADV_HUGEPAGE);
   context->arrays++;
   *memory = (char *)block + start;

@@ -4,14 +4,14 @@
 
 #include "lines.h"
 
-/* The min-plus product, as a matrix product is computed: a tile of TILE_ROWS rows by TILE_COLUMNS columns of
- * `out` stays in registers while k runs over a chunk, and a panel of `in` is packed once, so that it stays in
- * the second cache and is read in order.
+/* The min-plus product, tiled like a matrix product. A tile of TILE_ROWS rows by TILE_COLUMNS columns of
+ * `out` stays in registers while k runs over a chunk. A panel of `in` is packed once, so that it stays in the
+ * second-level cache and is read in order.
  *
- * Columns are what lies side by side in memory. Along y and z these are pencils, and rows are the points i of
- * a pencil: the panel holds TILE_COLUMNS pencils. Along x columns are the points i, and rows are pencils: the
- * panel holds TILE_ROWS pencils. The other operand is the cost. A table needs no packing: written once more,
- * mirrored about zero, its entries for neighbouring i lie side by side, and those for the next k one place
+ * Columns are consecutive in memory. Along y and z columns are pencils, and rows are the points i of a
+ * pencil: the panel holds TILE_COLUMNS pencils. Along x columns are the points i, and rows are pencils: the
+ * panel holds TILE_ROWS pencils. The other operand is the cost. A table needs no packing but is mirrored
+ * about zero: then its entries for neighbouring i are consecutive, and those for the next k are one place
  * before. */
 
 enum { TILE_LINES = 2, TILE_COLUMNS = TILE_LINES * LINE, CHUNK = 32 };
@@ -23,7 +23,7 @@ enum { TILE_ROWS = 4 };
 _Static_assert((int)KERNELS_ROW_ALIGNMENT % ((int)TILE_LINES * (int)CPU_LINE_BYTES) == 0,
                "the last tile of a row ends within its padding");
 
-/* A chunk of k, and what no cost of the block of i with it is below. */
+/* A chunk of k, with a lower bound of its costs to the block of i. */
 typedef struct visit {
   real bound;
   int chunk;
@@ -35,20 +35,20 @@ typedef struct search {
   int along_x;
   int points;           /* of `out` along the axis */
   int width;            /* points i of a tile */
-  int panel_width;      /* pencils of a tile */
-  ptrdiff_t panel;      /* elements of a panel, and of its least values */
-  int blocks, chunks;   /* of i and of k */
+  int panel_width;      /* pencils per tile */
+  ptrdiff_t panel;      /* elements of a panel with its least values */
+  int blocks, chunks;   /* numbers of blocks of i and chunks of k */
   real *costs;          /* the mirrored table, or the matrix packed in blocks of i */
-  ptrdiff_t block_step; /* from block to block in `costs` */
-  ptrdiff_t cost_step;  /* from k to k in `costs` */
-  visit *visits;        /* for each block all chunks, the least bound first */
+  ptrdiff_t block_step; /* elements between blocks in `costs` */
+  ptrdiff_t cost_step;  /* elements between values of k in `costs` */
+  visit *visits;        /* for each block all chunks, in ascending order of their bounds */
 } search;
 
 typedef struct tile {
   cpu_vector value[TILE_ROWS][TILE_LINES];
 } tile;
 
-/* `count` values of k: a[r] is the operand of row r, b that of the columns. */
+/* Searches `count` values of k. a[r] is the operand of row r, b that of the columns. */
 static void tile_search(int count, const real *a, ptrdiff_t a_step, const real *b, ptrdiff_t b_step,
                         tile *result) {
   tile t = *result;
@@ -76,8 +76,8 @@ static real tile_most(const tile *t) {
   return most;
 }
 
-/* What the tile holds before the search. Padding holds minus infinity, which no
- * cost can lower, so that it never causes a search. */
+/* Loads a tile's values before the search. Padding is minus infinity, which no cost can lower, so that it
+ * never causes a search. */
 static void tile_open(const search *s, const real *const rows[], int row_count, int columns, tile *t) {
   real limit[TILE_COLUMNS];
   for (int c = 0; c < TILE_COLUMNS; c++) limit[c] = c < columns ? (real)INFINITY : (real)-INFINITY;
@@ -90,7 +90,7 @@ static void tile_open(const search *s, const real *const rows[], int row_count, 
   }
 }
 
-/* Adding zero turns -0 into +0. */
+/* Stores a tile's values. Adding zero turns -0 into +0. */
 static void tile_close(const tile *t, real *const rows[], int row_count) {
   for (int r = 0; r < row_count; r++) {
     for (int l = 0; l < TILE_LINES; l++) {
@@ -100,8 +100,8 @@ static void tile_close(const tile *t, real *const rows[], int row_count) {
   }
 }
 
-/* All chunks that can lower a value of the tile of block `block`. lows: no value of a chunk of the panel is
- * below its entry. Returns the values of k that these chunks hold. */
+/* Visits all chunks that can lower a value of the tile of block `block`. lows: lower bounds of the values in
+ * each chunk of the panel. Returns the number of values of k searched. */
 static int tile_fill(const search *s, const real *panel, const real *lows, int block, tile *t) {
   const real *costs = s->costs + block * s->block_step;
   const visit *visits = s->visits + (ptrdiff_t)block * s->chunks;
@@ -125,14 +125,14 @@ static int tile_fill(const search *s, const real *panel, const real *lows, int b
   return searched;
 }
 
-/* Pencils of a job lie `pencil_step` elements apart, points of a pencil `point_step`. */
+/* The pencils that a thread packs into one panel. point_step: elements between points of a pencil. */
 typedef struct job {
   ptrdiff_t first[TILE_COLUMNS]; /* element of point 0 of each pencil */
   int pencils;
   ptrdiff_t point_step;
 } job;
 
-/* The `index`-th TILE_ROWS or TILE_COLUMNS pencils. */
+/* Job number `index`: TILE_ROWS or TILE_COLUMNS pencils. */
 static job job_of(const search *s, ptrdiff_t index) {
   const kernels_shape *shape = &s->shape;
   job j = {.point_step = 1};
@@ -161,7 +161,7 @@ static ptrdiff_t job_count(const search *s) {
   return across * (s->product->along == AXIS_Y ? shape->nz : shape->ny);
 }
 
-/* The pencils of a job, k by k; a missing pencil is infinite. */
+/* Packs the pencils of a job, k by k; a missing pencil is infinite. */
 static void panel_pack(const search *s, const job *j, real *panel) {
   const real *in = s->product->in;
   const int side_by_side = !s->along_x && j->pencils == TILE_COLUMNS;
@@ -176,7 +176,7 @@ static void panel_pack(const search *s, const job *j, real *panel) {
   }
 }
 
-/* The least value of each chunk of the panel; -infinity where nothing is to be skipped. */
+/* The least value of each chunk of the panel; -infinity if nothing is to be skipped. */
 static void panel_lows(const search *s, const real *panel, real *lows) {
   for (int chunk = 0; chunk < s->chunks; chunk++) {
     const int k = chunk * CHUNK;
@@ -193,7 +193,7 @@ static void panel_lows(const search *s, const real *panel, real *lows) {
   }
 }
 
-/* panel: for s->panel elements. */
+/* Runs a job. panel: room for s->panel elements. */
 static long long job_run(const search *s, ptrdiff_t index, real *panel) {
   const job j = job_of(s, index);
   real *out = s->product->out;
@@ -225,10 +225,10 @@ static void table_mirror(search *s) {
   const ptrdiff_t entries = (ptrdiff_t)s->points + product->count - 1;
   for (ptrdiff_t e = 0; e < entries + s->width; e++)
     s->costs[e] = e < entries ? table[lowest + e < 0 ? -(lowest + e) : lowest + e] : (real)0;
-  s->costs += product->count - 1; /* i = k = 0 */
+  s->costs += product->count - 1; /* the entry of i = k = 0 */
 }
 
-/* The costs of each block of i, k by k. */
+/* Packs the costs of each block of i, k by k. */
 static void matrix_pack(search *s) {
   const kernels_minplus *product = s->product;
   const real *matrix = product->cost;
@@ -244,7 +244,7 @@ static void matrix_pack(search *s) {
   }
 }
 
-/* The least cost of a block of i with a chunk of k. */
+/* The least cost between a block of i and a chunk of k. */
 static real bound_of(const search *s, int block, int chunk) {
   const kernels_minplus *product = s->product;
   if (product->pitch != 0) return (real)-INFINITY;

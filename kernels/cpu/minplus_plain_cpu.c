@@ -2,11 +2,11 @@
 
 #include "lines.h"
 
-/* What fdbench has beside the min-plus product: the loop of additions and minima in registers that it is
- * judged by, and plainer ways of computing it. */
+/* For fdbench: the loop of additions and minima in registers that gives the ceiling of min-plus products, and
+ * simpler ways of computing a product. */
 
-/* Sums that are lowered at once: enough to hide how long an addition and a minimum take, and no more than
- * there are registers. */
+/* Number of independent sums: enough to hide the latency of an addition and a minimum, and no more than there
+ * are registers. */
 #ifdef __AVX512F__
 enum { SUMS = 24 };
 #else
@@ -15,7 +15,7 @@ enum { SUMS = 12 };
 enum { STEPS = 1 << 17 };
 _Static_assert((int)KERNELS_LOOP >= 3 * (int)LINE, "operands and results of the loop");
 
-/* A sum depends on the one before, so that no addition can be left out. */
+/* Each sum depends on the one before, so the compiler can leave out none. */
 static void loop_run(const real *in, real *out) {
   const cpu_vector add = line_load(in), most[2] = {line_load(in + LINE), line_load(in + 2 * LINE)};
   cpu_vector sum[SUMS];
@@ -41,7 +41,7 @@ status CPU_NAME(minplus_loop_cpu_)(const kernels_launch *launch, const void *in,
   return STATUS_OK;
 }
 
-/* Row i of a plane of `out`, each value by itself. */
+/* Row i of a plane of `out`, one value after another. */
 static void row_no_reuse(const kernels_shape *shape, const kernels_minplus *product, const real *cost,
                          const real *in, real *out) {
   for (int x = 0; x < shape->nx; x++) {
@@ -54,7 +54,7 @@ static void row_no_reuse(const kernels_shape *shape, const kernels_minplus *prod
   }
 }
 
-/* All of the row at once, by one row of `in` after the other: it stays in the first cache. */
+/* The whole row at once, from one row of `in` after another; it stays in the first-level cache. */
 static void row_of_rows(const kernels_shape *shape, const kernels_minplus *product, const real *cost,
                         const real *in, real *out) {
   for (int x = 0; x < shape->ldx; x++) out[x] = (real)INFINITY;

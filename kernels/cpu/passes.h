@@ -1,11 +1,10 @@
 #ifndef FDAPP_KERNELS_CPU_PASSES_H
 #define FDAPP_KERNELS_CPU_PASSES_H
 
-/* An operation on a bundle, from its declaration. One pass goes through the bundle in x and y, one in z, and
- * a line once loaded serves all rows (or planes): three loads a result in y and z instead of nine. What the
- * pass in x and y finds of a term waits in scratch lines; the pass in z completes the term. A term that is
- * the last one an output needs completes that output, too.
- */
+/* An operation on a bundle, from its declaration. One pass goes through the bundle in x and y, another in z.
+ * A loaded line serves all rows (or planes): three loads per result in y and z instead of nine. The part of a
+ * term from the pass in x and y waits in scratch lines; the pass in z completes the term. The last term that
+ * an output needs completes that output, too. */
 
 #include "task.h"
 
@@ -33,7 +32,7 @@ LINE_INLINE int term_is_weighted(const operation *o, int t) {
   return o->term[t].fold == FOLD_VELOCITY || o->term[t].fold == FOLD_SPEED;
 }
 
-/* The part in x and y waits for the one in z, if there is one. */
+/* Stores the part in x and y until the pass in z, or completes the term if it has no difference in z. */
 LINE_INLINE void term_begin(const cpu_task *task, int t, cpu_place p, cpu_vector part) {
   if (term_along(task->way.of, t, AXIS_Z)) {
     *scratch_line(&task->work->term[t], p) = part;
@@ -45,12 +44,12 @@ LINE_INLINE void term_begin(const cpu_task *task, int t, cpu_place p, cpu_vector
 /* dx and dy of a term, as one number. */
 LINE_INLINE cpu_vector fold_xy(const cpu_task *task, int t, cpu_place p, cpu_vector dx, cpu_vector dy) {
   const operation *o = task->way.of;
-  if (o->term[t].fold == FOLD_CHAIN) return dy; /* the pairs of both */
+  if (o->term[t].fold == FOLD_CHAIN) return dy; /* both axes' pairs are in one sum */
   if (!term_is_weighted(o, t)) return divergence_xy(dx, dy);
   return advective_xy(factor_line(task, t, 0, p), factor_line(task, t, 1, p), dx, dy);
 }
 
-/* What a pass in x and y has found; tx, ty: the terms that x and y belong to, or -1. */
+/* Handles the differences of a pass in x and y. tx, ty: the terms that they belong to, or -1. */
 LINE_INLINE void pass_xy_found(const cpu_task *task, int tx, int ty, cpu_place p, cpu_vector dx,
                                cpu_vector dy) {
   if (tx >= 0) term_begin(task, tx, p, tx == ty ? fold_xy(task, tx, p, dx, dy) : dx);
@@ -72,7 +71,7 @@ LINE_INLINE void pass_z_found(const cpu_task *task, int t, cpu_place p, cpu_vect
 
 /* ---- Passes ---- */
 
-/* Coefficients in registers: in memory, each of them would cost a load for each line. */
+/* Coefficients in registers; from memory each would cost a load per line. */
 typedef struct pass_coefficients {
   cpu_vector c[STENCIL_RADIUS + 1];
 } pass_coefficients;
@@ -88,7 +87,7 @@ LINE_INLINE pass_coefficients coefficients_load(const cpu_frame *frame, operatio
   return coefficients;
 }
 
-/* The difference at the middle of nine lines, or the pairs added to s. */
+/* The difference at the middle of nine lines; for second derivatives, the pairs added to s. */
 LINE_INLINE cpu_vector pass_difference(const pass_coefficients *coefficients, operation_difference of,
                                        cpu_vector s, const cpu_vector *n) {
   const cpu_vector *c = coefficients->c;
@@ -107,7 +106,7 @@ LINE_INLINE cpu_operand operand_make(const cpu_task *task, int t, int axis) {
   return operand;
 }
 
-/* Of an input: where the operation reaches first. */
+/* The array in which an input is prefetched where the operation first reads it. */
 LINE_INLINE const real *input_ahead(const cpu_task *task, int input) {
   const operation *o = task->way.of;
   const cpu_frame *frame = &task->job->frame;
@@ -117,8 +116,8 @@ LINE_INLINE const real *input_ahead(const cpu_task *task, int input) {
   return task->job->in[input] + STENCIL_RADIUS * reach;
 }
 
-/* The array to prefetch for this axis, NULL for none. Each input is prefetched once; along y, where x has
- * prefetched the same, the first input that is read at the point alone takes its place. */
+/* The array to prefetch for this axis, NULL for none. Each input is prefetched once. Along y, if x has
+ * prefetched the same input, the first input that is read at the point alone takes its place. */
 LINE_INLINE const real *operand_asks(const cpu_task *task, const int terms[3], int axis) {
   const operation *o = task->way.of;
   const operation_term *term = &o->term[terms[axis]];
@@ -132,19 +131,18 @@ LINE_INLINE const real *operand_asks(const cpu_task *task, const int terms[3], i
   return axis == AXIS_Y && alone != 0 ? task->job->in[__builtin_ctz(alone)] : NULL;
 }
 
-/* A pass in x and y, of the terms that x and y belong to. */
+/* A pass in x and y, for the terms that have differences along them. */
 typedef struct pass_xy {
   operation_difference of;
   int tx, ty;
   cpu_operand x, y;
   pass_coefficients cx, cy;
-  const real
-      *rows; /* along y alone: what is asked for ahead, and the way there from line to line and row to row */
+  const real *rows; /* along y alone: the array to prefetch, and the steps from line to line and row to row */
   ptrdiff_t rows_line, rows_row;
 } pass_xy;
 
-/* Line b of plane k, of the bundle's rows first .. first+rows-1. `rows` and `images` are constants: offsets
- * that are looked up cost more than those that are counted. */
+/* Computes line b of plane k, on the bundle's rows first .. first+rows-1. `rows` and `images` are constants,
+ * because offsets from a table cost more than counted ones. */
 LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, int b, int first, int rows,
                               int images) {
   const cpu_bundle *bundle = task->bundle;
@@ -178,7 +176,7 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   }
 }
 
-/* Lines with periodic images take a path of their own, so that it costs the common one no registers. */
+/* Lines with periodic images are computed separately, so that the common path needs fewer registers. */
 LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int first, int rows) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {
@@ -186,7 +184,7 @@ LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int fir
       const int column = bundle->patch->x0 + b * LINE;
       const int images =
           (pass->ty >= 0 && bundle->images) || (pass->tx >= 0 && line_at_edge(bundle->frame, column));
-      if (__builtin_expect(images, 0) || (pass->ty >= 0 && rows == 1)) { /* the last rows of a tile are few */
+      if (__builtin_expect(images, 0) || (pass->ty >= 0 && rows == 1)) { /* a tile's last rows are few */
         pass_xy_line(task, pass, k, b, first, rows, 1);
       } else {
         pass_xy_line(task, pass, k, b, first, rows, 0);
@@ -195,9 +193,9 @@ LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int fir
   }
 }
 
-/* For a pass along y alone, on bundles of one plane: where a strip is whole rows the following bundle is
- * asked for row after row, as memory has it, not line by line of all rows. d/dy takes up to a fifth less time
- * so, the others do not (docs/explanation/performance.md, "Prefetches"). */
+/* For a pass along y alone, on bundles of one plane. If a strip is whole rows, the next bundle is prefetched
+ * row after row, in the order of memory, not line by line across rows. This saves d/dy up to a fifth of its
+ * time, and others nothing (docs/explanation/performance.md, "Prefetches"). */
 LINE_INLINE void pass_xy_rows_ahead(const cpu_bundle *bundle, pass_xy *pass) {
   const int whole = bundle->patch->lines * LINE >= bundle->frame->nx;
   pass->rows = pass->y.ahead + bundle->row[STENCIL_RADIUS] + bundle->patch->x0 + bundle->ahead;
@@ -269,7 +267,7 @@ LINE_INLINE void pass_z_run(const cpu_task *task, const int terms[3]) {
   }
 }
 
-/* Both passes of term t and of those that join it; nothing for a term that has joined another. */
+/* Runs both passes of term t and of the terms that join it; nothing if t has joined another term. */
 LINE_INLINE void passes_run(const cpu_task *task, int t) {
   const operation *o = task->way.of;
   if (!operation_has(o, t) || term_joins(o, t) || !(task->job->terms >> t & 1U)) return;

@@ -8,8 +8,8 @@
 
 #include "cpu.h"
 
-/* Copies a line from the first cache to memory; both addresses aligned to it. Non-temporal stores save
- * reading the lines that are about to be overwritten. Without AVX they are ordinary stores. */
+/* Copies a line from cache to memory; both addresses aligned to a line. Non-temporal stores avoid reading the
+ * lines that are overwritten. Without AVX they are ordinary stores. */
 static inline void line_copy(void *to, const void *from, int nontemporal) {
 #if defined(__AVX512F__)
   if (nontemporal) {

@@ -1,6 +1,7 @@
 #include "lines.h"
 
-/* The streaming loops that the kernels are judged by: the same lines, stores and threads, no stencil. */
+/* The streaming loops that give the ceiling of kernels: the same lines, stores and threads without a
+ * stencil. */
 
 enum { PIECE = CPU_STRIP_BYTES / (int)sizeof(real) };
 

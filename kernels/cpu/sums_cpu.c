@@ -20,7 +20,7 @@ static void lanes_clear(cpu_lanes *lanes) {
   }
 }
 
-/* The smaller and the larger, ignoring a NaN in `value`. */
+/* The smaller and the larger value; a NaN in `value` is ignored. */
 LINE_INLINE double smaller(double value, double best) {
   return value < best ? value : best;
 }
@@ -82,7 +82,7 @@ static void row_lanes_weighted(cpu_lanes *lanes, const real *f, const real *refe
   }
 }
 
-/* A row's sums, in lane 0, times its weight. */
+/* Multiplies a row's sums, in lane 0, by the row's weight. */
 static void row_weigh(cpu_lanes *row, double weight) {
   row->sum[0] *= weight;
   row->squares[0] *= weight;
@@ -105,7 +105,7 @@ static void lanes_fold(cpu_lanes *lanes) {
   }
 }
 
-/* A row's sums (lane 0 of `row`) enter lane l of the plane. */
+/* Adds a row's sums (lane 0 of `row`) to lane l of the plane. */
 static void lanes_add(cpu_lanes *plane, int l, const cpu_lanes *row) {
   plane->sum[l] += row->sum[0];
   plane->squares[l] += row->squares[0];
@@ -134,7 +134,7 @@ static kernels_plane_sums plane_sum(const cpu_frame *frame, const real *f, const
     lanes_add(&plane, y % LANES, &row);
   }
   lanes_fold(&plane);
-  /* Adding zero turns -0 into +0, so that the order of comparisons cannot show. */
+  /* adding zero turns -0 into +0, so that the order of comparisons has no effect */
   return (kernels_plane_sums){
       .sum = plane.sum[0],
       .sum_squares = plane.squares[0],

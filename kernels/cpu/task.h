@@ -1,15 +1,15 @@
 #ifndef FDAPP_KERNELS_CPU_TASK_H
 #define FDAPP_KERNELS_CPU_TASK_H
 
-/* An operation at work on a bundle: its declaration, the call's arrays and numbers, the lines that wait, and
- * what is done with a term that is complete. Everything is inlined into one function for each way of an
- * operation (operations_cpu.c), and the declaration is a constant there: loops over terms and tests of what a
- * term is leave nothing behind. */
+/* The execution of an operation on a bundle: its declaration, the call's arrays and numbers, scratch lines,
+ * and the handling of completed terms. Everything is inlined into one function per way of an operation
+ * (operations_cpu.c), where the declaration is a constant. So loops over terms, and tests of their
+ * properties, are resolved by the compiler. */
 
 #include "bundle.h"
 #include "operations.h"
 
-/* An operation with the options that are constants, and its declaration with all additions. */
+/* A way of an operation, with its constant options, and the declaration with all additions. */
 typedef struct cpu_way {
   const operation *of;
   operation_kind kind;
@@ -19,20 +19,20 @@ typedef struct cpu_way {
 /* A call: its arrays in the order of the declaration, its numbers in the field's precision. */
 typedef struct cpu_job {
   cpu_frame frame;
-  unsigned additions; /* options of the call beside those of the way */
-  unsigned terms;     /* mask of those in use */
+  unsigned additions; /* the call's options beyond those of the way */
+  unsigned terms;     /* mask of the terms in use */
   const real *in[OPERATION_INPUTS], *table[3];
   real *out[OPERATION_OUTPUTS];
   cpu_vector scalar[OPERATION_SCALARS], uniform[3];
 } cpu_job;
 
 typedef struct cpu_work {
-  cpu_scratch term[OPERATION_TERMS]; /* the part in x and y, then all of it */
+  cpu_scratch term[OPERATION_TERMS]; /* first the part in x and y, then the whole term */
   cpu_output out[OPERATION_OUTPUTS];
   cpu_formula formula;
 } cpu_work;
 
-/* What is the same for all lines of a bundle. */
+/* The data that all lines of a bundle share. */
 typedef struct cpu_task {
   cpu_way way;
   const cpu_job *job;
@@ -41,28 +41,28 @@ typedef struct cpu_task {
   int planes; /* a constant */
 } cpu_task;
 
-/* ---- What a declaration says ---- */
+/* ---- Properties of a declaration ---- */
 
 LINE_INLINE int term_along(const operation *o, int t, int axis) {
   return t >= 0 && t < OPERATION_TERMS && operation_has(o, t) && o->term[t].along[axis] != OPERATION_NONE;
 }
 
-/* The only axis of a term that is a difference as it is, or -1. */
+/* The axis of a term that is a single difference, or -1. */
 LINE_INLINE int term_only_axis(const operation *o, int t) {
   const int x = term_along(o, t, AXIS_X), y = term_along(o, t, AXIS_Y), z = term_along(o, t, AXIS_Z);
   if (x + y + z != 1 || o->term[t].fold != FOLD_SUM || o->term[t].product) return -1;
   return x ? AXIS_X : y ? AXIS_Y : AXIS_Z;
 }
 
-/* Whether term t is computed in the pass of the one before it: differences of their own along further axes,
- * as those of a gradient. */
+/* Returns 1 if term t is computed in the pass of the one before it: single differences along further axes, as
+ * in a gradient. */
 LINE_INLINE int term_joins(const operation *o, int t) {
   if (t <= 0 || t >= OPERATION_TERMS) return 0;
   const int before = term_only_axis(o, t - 1), axis = term_only_axis(o, t);
   return before >= 0 && axis > before && o->term[t].of == o->term[t - 1].of;
 }
 
-/* Inputs that are read at the point and nowhere else. */
+/* Mask of the inputs that are read at the point and nowhere else. */
 LINE_INLINE unsigned inputs_at_point_alone(const operation *o) {
   unsigned differenced = 0;
 #pragma GCC unroll 4
@@ -78,12 +78,12 @@ LINE_INLINE unsigned inputs_at_point_alone(const operation *o) {
 struct operation_point {
   const cpu_task *task;
   cpu_place place;
-  int term; /* the term that has just been completed, and its value */
+  int term; /* the term just completed, and its value */
   cpu_vector value;
 };
 
-/* The first input that is read at the point alone has been asked for by the pass in y, the others are here.
- */
+/* Loads an input at the point. The first one that is read at the point alone was prefetched by the pass in y;
+ * the others are prefetched here. */
 ARITHMETIC cpu_vector point_input(const operation_point *at, int input) {
   const operation *o = at->task->way.of;
   const unsigned alone = inputs_at_point_alone(o), later = alone & (alone - 1);
@@ -100,12 +100,12 @@ ARITHMETIC cpu_vector point_scalar(const operation_point *at, int scalar) {
   return at->task->job->scalar[scalar];
 }
 
-/* Whether output k needs term t and a later one. */
+/* Returns 1 if output k needs term t and a later one. */
 LINE_INLINE int output_waits(const operation *o, int k, int t) {
   return t >= 0 && (o->needs[k] >> t & 1U) && o->needs[k] >> t > 1U;
 }
 
-/* Stores output k if the term completes it. */
+/* Computes and stores output k if this term completes it. */
 LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at, int k) {
   const operation *o = task->way.of;
   const int last = o->needs[k] == 0 ? -1 : 31 - __builtin_clz(o->needs[k]);
@@ -115,7 +115,7 @@ LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at
                operation_finish(task->way.kind, options, k, at));
 }
 
-/* Term t has its value at p; t is -1 for operations without terms. */
+/* Called when term t has its value at p; t is -1 for operations without terms. */
 LINE_INLINE void term_complete(const cpu_task *task, int t, cpu_place p, cpu_vector value) {
   const operation *o = task->way.of;
   const operation_point at = {task, p, t, value};

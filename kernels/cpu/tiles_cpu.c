@@ -2,14 +2,14 @@
 
 #include "stores.h"
 
-/* How a launch is cut up: tiles of `rows` rows by `columns` columns (the last ones smaller), marched in
- * chunks of planes. */
+/* The division of a launch: tiles of `rows` rows by `columns` columns (the last ones smaller), marched in
+ * blocks of planes. */
 typedef struct cpu_tiling {
-  int columns, rows, planes; /* of a tile */
+  int columns, rows, planes; /* per tile */
   int in_x, in_y, in_z;      /* number of tiles */
-  int depth;                 /* planes of the launch */
-  int strip;                 /* columns of a patch */
-  int block;                 /* planes of a patch */
+  int depth;                 /* number of planes in the launch */
+  int strip;                 /* columns per patch */
+  int block;                 /* planes per patch */
   int nontemporal;
 } cpu_tiling;
 
@@ -17,8 +17,8 @@ static int divide_up(int a, int b) {
   return (a + b - 1) / b;
 }
 
-/* Rows as many as the window's bytes allow; if those are few beside the stencil, tiles of
- * part of the rows. */
+/* Chooses as many rows as the window's bytes allow; if those are few compared with the stencil, tiles are
+ * parts of rows. */
 static void tiling_plane(cpu_tiling *tiling, const kernels_launch *launch, int window, int element) {
   const kernels_shape *shape = &launch->shape;
   const int store = CPU_STORE_BYTES / element;
@@ -43,8 +43,8 @@ static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
   tiling_plane(&tiling, launch, plan.window, element);
   tiling.block = plan.block;
 
-  /* Threads share out the planes, as memory_allocate_cpu did; if those are few beside the stencil, the tiles.
-   */
+  /* threads divide the planes, as in memory_allocate_cpu, or the tiles if planes are few compared with the
+   * stencil */
   if (planes >= 4 * KERNELS_HALO * threads || plan.window == 1) {
     tiling.in_z = planes < threads ? planes : threads;
     if (plan.rows > 0) tiling.in_y = divide_up(launch->shape.ny, plan.rows);
@@ -68,14 +68,14 @@ static int least(int a, int b) {
   return a < b ? a : b;
 }
 
-/* Planes of the patch that begins with the launch's i-th plane: `block`, or 1 where a block would pass the
- * end or reach into the other range. */
+/* Number of planes in the patch that begins with the launch's i-th plane: `block`, or 1 if a block would pass
+ * the end or reach into the other range. */
 static int patch_planes(const kernels_launch *launch, int i, int end, int block) {
   const int last = i + block - 1;
   return last < end && kernels_plane_at(launch, last) == kernels_plane_at(launch, i) + block - 1 ? block : 1;
 }
 
-/* One tile: its planes in the launch's order, each in strips. */
+/* Computes one tile: its planes in the launch's order, each in strips. */
 static void tile_run(const kernels_launch *launch, const cpu_tiling *tiling, const int at[3],
                      patch_function function, const void *job) {
   const int begin = at[2] * tiling->planes;

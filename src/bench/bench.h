@@ -6,29 +6,29 @@
 
 #include "domain/field.h"
 
-/* fdbench: what this machine does with the kernels, the halo exchange and the files, each beside a plain
- * figure of the same bytes measured in the same run. */
+/* fdbench: measures the kernels, the halo exchange and the files of this machine, each beside a simple loop
+ * or copy of the same bytes in the same run. */
 
 enum { BENCH_GRIDS = 8, BENCH_REPEATS = 1000, BENCH_PATH = 4096 };
 
-/* Ranges of planes that kernels are timed on. */
+/* Ranges of planes on which kernels are measured. */
 typedef enum bench_range { RANGE_WHOLE = 1, RANGE_EDGES = 2, RANGE_THIN = 4 } bench_range;
 
 typedef struct bench_options {
   int help;
-  int kernels, pencils, minplus, halo, io; /* what to measure */
+  int kernels, pencils, minplus, halo, io; /* parts to measure, 1 or 0 */
   char backend[16];                        /* "auto" or a name of the registry */
   int64_t grids[BENCH_GRIDS][3];
   int grid_count;                                                               /* 0: the backend's default */
-  int64_t cubes[BENCH_GRIDS];                                                   /* of the pencil report */
+  int64_t cubes[BENCH_GRIDS];                                                   /* pencil report: sides */
   int cube_count;                                                               /* 0: the backend's default */
   int64_t lengths[BENCH_GRIDS], matrices[BENCH_GRIDS], transforms[BENCH_GRIDS]; /* of min-plus products */
   int length_count, matrix_count, transform_count;                              /* 0: the backend's default */
   int64_t planes[BENCH_GRIDS]; /* sides of the planes exchanged */
   int plane_count;             /* 0: default */
-  int precision[2];            /* whether to measure it, indexed by enum precision */
-  int ranges;                  /* of bench_range, RANGE_WHOLE always */
-  char only[256];              /* kernels whose name begins with it; "" = all */
+  int precision[2];            /* 1: measure it; indexed by enum precision */
+  int ranges;                  /* mask of bench_range, always with RANGE_WHOLE */
+  char only[256];              /* kernels whose name begins with this; "": all */
   int threads;
   int repeat; /* samples; 0: the part's default */
   char output[BENCH_PATH];
@@ -48,12 +48,12 @@ typedef struct bench {
   const kernels *backend;
   kernels_context *context;
   kernels_event *start, *end; /* of a sample */
-  int threads;                /* of this rank, 0 = as OpenMP says */
-  int rejected;               /* rounds measured again because the machine was taken away meanwhile */
-  json_t *report;             /* what becomes bench.json */
+  int threads;                /* of this rank; 0: OpenMP's number */
+  int rejected;               /* rounds that were repeated because the processor was taken away */
+  json_t *report;             /* becomes bench.json */
 } bench;
 
-/* Samples where --repeat says nothing. */
+/* Numbers of samples without --repeat. */
 enum { BENCH_SAMPLES_KERNELS = 15, BENCH_SAMPLES_HALO = 50, BENCH_SAMPLES_IO = 5 };
 static inline int bench_samples(const bench *bench, int fallback) {
   return bench->options.repeat > 0 ? bench->options.repeat : fallback;
@@ -67,8 +67,7 @@ typedef struct bench_spread {
 /* Sorts `samples`. */
 bench_spread bench_spread_of(int count, double samples[]);
 
-/* One of several things that are timed alternately, so that what the machine does meanwhile meets all alike.
- */
+/* One of several jobs that are timed alternately, so that disturbances of the machine affect all alike. */
 typedef struct bench_contestant {
   status (*work)(void *job); /* enqueues one launch on queue MAIN */
   void *job;
@@ -76,28 +75,28 @@ typedef struct bench_contestant {
   bench_spread seconds; /* [out] of one launch */
 } bench_contestant;
 
-/* Times `count` contestants in turn, --repeat samples each, after a warm-up. A sample is taken between two
+/* Times `count` contestants in turn, --repeat samples each, after a warm-up. A sample is the time between two
  * events of the backend. On host backends a round during which the processor was taken away (steal time of
- * /proc/stat) is measured again, at most --repeat times in all. Not collective. */
+ * /proc/stat) is repeated, at most --repeat times in all. Not collective. */
 status bench_measure(bench *bench, int count, bench_contestant contestants[]);
 
-/* Values of a row that compress to nothing and repeat nowhere: a hash of the index, in [-1, 1). field_row. */
+/* A field_row of values that neither compress nor repeat: a hash of the index, in [-1, 1). */
 void bench_noise_row(const void *user, int64_t z, int64_t y, double *row); /* user: int, points of a row */
 
-/* The plain streaming loop with the reads and writes of a kernel. */
+/* The streaming loop with as many reads and writes as a kernel. */
 typedef struct bench_stream {
   const kernels *backend;
   kernels_launch launch;
   kernels_stream stream;
-  size_t step; /* bytes between the places that successive launches take, of `steps` places */
+  size_t step; /* bytes between the addresses of successive launches, of which there are `steps` */
   int steps, next;
 } bench_stream;
 status bench_stream_work(void *job);
 
-/* The parts. kernels, pencils and minplus: rank 0 alone. halo and io: collective. Each adds to bench->report
- * and prints what it finds. */
+/* The parts. kernels, pencils and minplus: on rank 0 alone. halo and io: collective. Each adds to
+ * bench->report and prints its results. */
 status bench_kernels(bench *bench);
-/* Whether a kernel's name begins so; else STATUS_USAGE with the names. */
+/* STATUS_OK if a kernel's name begins with `prefix`; else STATUS_USAGE with the names. */
 status bench_kernels_only(const char *prefix);
 status bench_pencils(bench *bench);
 status bench_minplus(bench *bench);
@@ -106,14 +105,14 @@ status bench_io(bench *bench);
 
 /* bench_report.c. {median, minimum, maximum} of seconds; new reference. */
 json_t *bench_report_spread(const bench_spread *spread);
-/* Puts `array` into the report under `name`; takes the reference. */
+/* Adds `array` to the report under `name`; takes over the reference. */
 void bench_report_add(bench *bench, const char *name, json_t *array);
 /* [nx, ny, nz]; new reference. */
 json_t *bench_report_grid(const int64_t n[3]);
-/* Starts the report: provenance, backend, device, ranks, threads, repeat. Every rank has one; rank 0's is
- * written. */
+/* Starts the report: provenance, backend, device, ranks, threads, repeat. Every rank has one; only rank 0's
+ * is written. */
 status bench_report_open(bench *bench);
-/* Writes it to --output. Rank 0. STATUS_FILE. */
+/* Writes the report to --output, on rank 0. STATUS_FILE. */
 status bench_report_write(bench *bench);
 
 #endif

@@ -6,13 +6,13 @@
 #include "bench.h"
 #include "domain/halo.h"
 
-/* Exchange of halo planes against plain copies of the same bytes; one rank exchanges nothing, and the copies
- * are all there is to measure. All ranks at once; a sample is the mean of a few exchanges one after another,
- * each waited for, and the slowest rank's counts. */
+/* Exchange of halo planes, compared with simple copies of the same bytes. One rank exchanges nothing, so only
+ * the copies are measured. All ranks run at once. A sample is the mean of a few consecutive exchanges, each
+ * waited for; the slowest rank's time counts. */
 
 enum { IN_A_ROW = 8, WARM_UP = 3, WAYS = 4, PLANES = 16, NEIGHBOURS = 2 };
 
-/* One way of moving the planes. transport -1: plain copies. */
+/* One way of moving the planes. transport -1: simple copies. */
 typedef struct halo_way {
   const char *name;
   int transport;
@@ -21,15 +21,16 @@ typedef struct halo_way {
   bench_spread seconds;
 } halo_way;
 
-/* Memory for all sizes, since an MPI library keeps open what it has once exchanged, and a block can be opened
- * only once. Plain copies go where the exchange never does; the first half holds what comes from below. */
+/* Memory for all sizes, allocated once, because MPI libraries keep memory open that they have exchanged, and
+ * a block can be opened only once. Copies have their own target, separate from the exchanged field; its first
+ * half is for planes from below. */
 typedef struct halo_target {
   void *field;                  /* exchanged */
-  void *mine;                   /* copied to */
+  void *mine;                   /* target of the copies */
   void *neighbours[NEIGHBOURS]; /* of the rank below and above, in this rank's address space */
   int imported[NEIGHBOURS];
-  int peers;   /* whether they are others' memory; else this rank's own */
-  size_t half; /* KERNELS_HALO of the largest planes */
+  int peers;   /* 1: it is the neighbours' memory; 0: this rank's own */
+  size_t half; /* bytes of KERNELS_HALO of the largest planes */
 } halo_target;
 
 typedef struct halo_setting {
@@ -38,12 +39,12 @@ typedef struct halo_setting {
   grid grid;
   field_space space;
   field field;
-  kernels_event *filled; /* when the field has its values */
+  kernels_event *filled; /* recorded when the field has its values */
   halo_way ways[WAYS];
   int count;
 } halo_setting;
 
-/* Two queues, since a device can copy both ways at once. */
+/* Copies on two queues, because a device can copy both ways at once. */
 static status copy_plainly(const halo_setting *setting) {
   const field *field = &setting->field;
   const halo_target *target = setting->target;
@@ -57,7 +58,7 @@ static status copy_plainly(const halo_setting *setting) {
   return backend->queue_wait(field->context, QUEUE_MAIN);
 }
 
-/* What the neighbours copied here, into the halo planes where the check looks for it. */
+/* Copies the planes that the neighbours copied here into the halo planes, to be checked there. */
 static status fetch_copied(const halo_setting *setting) {
   const field *field = &setting->field;
   const size_t bytes = KERNELS_HALO * field_plane_bytes(field);
@@ -84,7 +85,7 @@ static status sample(halo_setting *setting, halo_way *way, double *seconds) {
   return STATUS_OK;
 }
 
-/* Rewrites the halo planes: to nothing, or compares them with what they should hold. */
+/* Clears the halo planes, or compares them with their expected values. */
 static status check_halos(halo_setting *setting, int clear, const char *name) {
   field *field = &setting->field;
   const size_t points = (size_t)field->shape.nx * (size_t)field->shape.ny * KERNELS_HALO;
@@ -127,7 +128,7 @@ static status measure(halo_setting *setting) {
     CHECK(move(setting, &setting->ways[w]));
     CHECK_MPI(MPI_Barrier(bench->comm));
     if (setting->ways[w].transport < 0) CHECK(fetch_copied(setting));
-    /* Copies to oneself are right only where one is one's own neighbour. */
+    /* copies into this rank's own memory are only right if it is its own neighbour */
     if (setting->ways[w].transport >= 0 || setting->target->peers || bench->ranks == 1)
       CHECK(check_halos(setting, 0, setting->ways[w].name));
     for (int i = 0; i < WARM_UP; i++) CHECK(sample(setting, &setting->ways[w], &unused));
@@ -146,8 +147,8 @@ static status measure(halo_setting *setting) {
   return STATUS_OK;
 }
 
-/* Makes the neighbours' blocks addressable, where the backend can and there are others. Two ranks have one
- * neighbour, imported once. Collective. */
+/* Opens the neighbours' memory, if the backend can and there are neighbours. With two ranks both are the
+ * same, and are opened once. Collective. */
 static status target_import(bench *bench, halo_target *target) {
   const kernels *backend = bench->backend;
   unsigned char mine[KERNELS_HANDLE_BYTES] = {0};
@@ -175,7 +176,7 @@ static void target_release(bench *bench, halo_target *target) {
   }
 }
 
-/* Large enough for all planes to be measured. Collective. */
+/* Allocates memory for the largest planes to be measured. Collective. */
 static status target_open(bench *bench, halo_target *target) {
   const bench_options *options = &bench->options;
   for (int i = 0; i < options->plane_count; i++) {
@@ -203,7 +204,7 @@ static status target_open(bench *bench, halo_target *target) {
   return STATUS_OK;
 }
 
-/* `together`: all ranks are here. Nobody frees what another still has open. */
+/* together: 1 if all ranks are here; then memory is freed only when no other rank has it open. */
 static void target_close(bench *bench, halo_target *target, int together) {
   target_release(bench, target);
   if (together) (void)MPI_Barrier(bench->comm);
@@ -250,7 +251,7 @@ static void setting_close(halo_setting *setting) {
   if (setting->space.backend != NULL) field_space_close(&setting->space);
 }
 
-/* The last way is the plain one. */
+/* Reports the results; the last way is that of simple copies. */
 static void report(const halo_setting *setting, json_t *results) {
   const bench_spread *plain = &setting->ways[setting->count - 1].seconds;
   const kernels_shape *shape = &setting->space.shape;
@@ -269,7 +270,7 @@ static void report(const halo_setting *setting, json_t *results) {
   }
 }
 
-/* The exchange by the transport that a run would choose, and by those that it would fall back on. */
+/* Adds the exchange by the transport that a run would choose, and by its alternatives. */
 static status add_exchanges(halo_setting *setting) {
   static transport_choice choice;
   static int chosen;

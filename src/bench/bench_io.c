@@ -12,9 +12,9 @@
 #include "snapshots/checkpoint.h"
 #include "output/rundir.h"
 
-/* States written and read by all ranks, alternately with plain files of the same bytes: each rank writes its
- * planes from host memory into a file of its own and brings it to the disk. Readings come from the system's
- * file cache where it still holds the file, for both alike. */
+/* States written and read by all ranks, alternating with plain files of the same bytes: each rank writes its
+ * planes from host memory to a file of its own and calls fsync. Both kinds of files are read from the
+ * system's file cache if it still holds them. */
 
 enum { PIECE = 32 << 20 };
 
@@ -30,7 +30,7 @@ typedef struct io_setting {
   state state; /* phi alone */
   checkpoint *checkpoint;
   char plain[BENCH_PATH]; /* this rank's plain file */
-  size_t bytes;           /* of this rank's points */
+  size_t bytes;           /* bytes of this rank's points */
   char *piece;            /* PIECE bytes */
   int sample;
 } io_setting;
@@ -85,7 +85,7 @@ static status perform(io_setting *setting, io_way way) {
 static status measure(io_setting *setting, double samples[IO_WAYS][BENCH_REPEATS]) {
   MPI_Comm comm = setting->bench->comm;
   const int count = bench_samples(setting->bench, BENCH_SAMPLES_IO);
-  for (int i = -1; i < count; i++) { /* the first one makes what later ones replace */
+  for (int i = -1; i < count; i++) { /* round -1 creates what later rounds replace */
     setting->sample = i + 1;
     for (int way = 0; way < IO_WAYS; way++) {
       CHECK_MPI(MPI_Barrier(comm));
@@ -122,7 +122,7 @@ static void report(const io_setting *setting, double samples[IO_WAYS][BENCH_REPE
   }
 }
 
-/* A directory of this run's own below --directory, the same for all ranks. */
+/* Makes a unique directory below --directory, the same one for all ranks. */
 static status make_directory(io_setting *setting) {
   bench *bench = setting->bench;
   char *path = setting->config.directory;
@@ -140,7 +140,7 @@ static status make_directory(io_setting *setting) {
   return STATUS_OK;
 }
 
-/* Removes what this program made: its plain files, the states and their index. */
+/* Removes the files of this program: plain files, states and their index. */
 static void remove_directory(const io_setting *setting) {
   char path[BENCH_PATH];
   const char *directory = setting->config.directory;
@@ -193,7 +193,7 @@ static void setting_close(io_setting *setting) {
 }
 
 static status measure_states(bench *bench, const int64_t n[3], precision precision, json_t *results) {
-  static io_setting setting; /* large */
+  static io_setting setting; /* static because it is large */
   double samples[IO_WAYS][BENCH_REPEATS];
   memset(&setting, 0, sizeof setting);
   setting.bench = bench;

@@ -8,19 +8,20 @@
 
 enum { INPUTS = 5, OUTPUTS = OPERATION_OUTPUTS, FIELDS = INPUTS + OUTPUTS, CONTESTANTS = 4, NAME = 64 };
 
-/* What is timed: each way of each operation of operations.h, with some of its additions, and the sums. reads
- * and writes: fields that must be moved, each once. */
+/* A kernel to be timed: a way of an operation of operations.h with some of its additions, or the sums. reads
+ * and writes: number of fields that must be moved, each once. */
 typedef struct kernel_case {
   char name[NAME];
   enum { OPERATION, SUMS } what;
   operation_kind kind;
   unsigned options;
-  int reference; /* SUMS: whether there is one */
+  int reference; /* 1: SUMS with a reference */
   int reads, writes;
-  int edges; /* the operation can be asked for its edges first */
+  int edges; /* 1: a launch can compute its edges first */
 } kernel_case;
 
-/* A middle stage by itself and with more terms; where the velocity costs least, a first and a last one. */
+/* Additions that are measured: a middle stage alone and with more terms and, with the cheapest velocity, a
+ * first and a last stage. */
 static const struct {
   const char *suffix;
   unsigned additions;
@@ -76,13 +77,13 @@ typedef struct kernel_arrays {
   field_space space;
   stencil stencil;
   field fields[FIELDS];
-  velocity_tables tables; /* of an ABC flow */
+  velocity_tables tables; /* tables of an ABC flow */
   kernels_event *edges_done;
   kernels_plane_sums *sums;
 } kernel_arrays;
 
-/* A case on a slab of the fields: all planes, or as many thin slabs in turn as the fields hold, so that none
- * is left in a cache by the launch before. */
+/* A case on a slab of the fields: all planes, or successive thin slabs, as many as the fields have, so that
+ * none is still in a cache from the previous launch. */
 typedef struct kernel_job {
   const kernels *backend;
   kernels_launch launch;
@@ -96,7 +97,8 @@ static void *array(const kernel_job *job, int i) {
          (size_t)job->next * (size_t)job->launch.shape.nz * field_plane_bytes(&job->arrays->fields[i]);
 }
 
-/* The inputs in the order of the declaration, and numbers with which nothing overflows. */
+/* Runs the operation with the inputs in the order of the declaration, and scalars with which nothing
+ * overflows. */
 static status run_operation(const kernel_job *job, const kernels_launch *launch) {
   const operation o = operation_describe(job->what->kind, job->what->options);
   kernels_call call = {.kind = job->what->kind,
@@ -125,8 +127,8 @@ static status run_whole(void *data) {
   return run(job, (kernels_planes){0, job->launch.shape.nz}, (kernels_planes){0, 0});
 }
 
-/* As the time step does it: a device computes a stage in one launch that has its edges first; otherwise edges
- * are an operation of their own. */
+/* Returns 1 if edges come first within one launch, as in a time step on a device; otherwise edges are a
+ * launch of their own. */
 static int edges_within(const kernel_job *job) {
   return job->what->edges && !job->backend->host_memory;
 }
@@ -145,7 +147,7 @@ static status run_split(void *data) {
   return run(&job, (kernels_planes){below.z1, above.z0}, none);
 }
 
-/* The other fields hold the first one's values in other places. */
+/* Fills the other fields with the first one's values, shifted. */
 static status arrays_fill(kernel_arrays *arrays) {
   const kernels_shape *shape = &arrays->space.shape;
   const kernels *backend = arrays->space.backend;
@@ -199,8 +201,8 @@ static double rate(double bytes, const bench_contestant *contestant) {
   return 1e-9 * bytes / contestant->seconds.median;
 }
 
-/* One measurement on `planes` planes. contestants: kernel, stream with ordinary and with non-temporal stores,
- * and where edges are asked for the kernel with its edges first. */
+/* One measurement on `planes` planes. contestants: the kernel, the stream with ordinary and with non-temporal
+ * stores and, for some, the kernel with its edges first. */
 typedef struct kernel_result {
   const kernel_job *job;
   int streams, split;
@@ -246,7 +248,7 @@ static json_t *report(const kernel_result *result) {
   return entry;
 }
 
-/* The stream of a case, over as many bytes from the same places on. */
+/* The stream for a case, over as many bytes from the same addresses on. */
 static bench_stream stream_of(const kernel_job *job, int nontemporal) {
   const kernels_shape *shape = &job->launch.shape;
   const field *fields = job->arrays->fields;

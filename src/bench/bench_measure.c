@@ -20,7 +20,7 @@ bench_spread bench_spread_of(int count, double samples[]) {
                         .maximum = samples[count - 1]};
 }
 
-/* Seconds of a launch, over one sample. */
+/* [out] seconds: of one launch, averaged over a sample. */
 static status sample(bench *bench, const bench_contestant *contestant, double *seconds) {
   const kernels *backend = bench->backend;
   CHECK(backend->queue_wait(bench->context, QUEUE_MAIN));
@@ -33,7 +33,7 @@ static status sample(bench *bench, const bench_contestant *contestant, double *s
   return STATUS_OK;
 }
 
-/* Warms up, and finds how many launches make a sample. */
+/* Warms up, and finds the number of launches in a sample. */
 static status calibrate(bench *bench, bench_contestant *contestant) {
   double seconds = 0.0;
   contestant->launches = 1;
@@ -47,7 +47,8 @@ static status calibrate(bench *bench, bench_contestant *contestant) {
   return STATUS_OK;
 }
 
-/* Ticks that the processors of this machine were given to others, 0 where nobody counts them. */
+/* Clock ticks that a hypervisor has taken from this machine's processors; 0 if the system does not count
+ * them. */
 static long long stolen_ticks(void) {
   long long ticks[8] = {0};
   FILE *file = fopen("/proc/stat", "r");

@@ -6,22 +6,22 @@
 #include "base/log.h"
 #include "bench.h"
 
-/* Min-plus products: pairs (i, k) per second, beside a loop of additions and minima in registers.
+/* Min-plus products: pairs (i, k) per second, compared with a loop of additions and minima in registers.
  *
- * lengths      the full search along each axis, by a table of squares of distances
- * matrices     out[i][j] = min over k of d[i][k] + t[k][j] for square matrices, by every way of the backend
- * transforms   products along x, y and z of a cube: what is left of the search if points are skipped that
- * cannot win, for sets of few points */
+ *   lengths      the full search along each axis, with a table of squared distances
+ *   matrices     out[i][j] = min over k of d[i][k] + t[k][j] for square matrices, by every way of the backend
+ *   transforms   products along x, y and z of a cube with skipping, for sets of few points
+ */
 
 enum { FIELDS = 3, WAYS = 8 };
 
-static const double share_of_points = 1e-3; /* of a cube, in the set */
+static const double share_of_points = 1e-3; /* share of a cube's points in the set */
 
-/* Fields of one shape, a table or a matrix as cost, and what the loop reads and writes. */
+/* Fields of one shape, a table or a matrix as cost, and the arrays of the loop. */
 typedef struct minplus_arrays {
   field_space space;
   field fields[FIELDS];
-  void *table; /* squares of distances */
+  void *table; /* squared distances */
   void *loop;  /* operands, then results */
   void *pairs; /* counter */
 } minplus_arrays;
@@ -30,7 +30,7 @@ typedef struct loop_job {
   const kernels *backend;
   kernels_launch launch;
   void *operands, *results;
-  double pairs; /* [out] of a launch */
+  double pairs; /* [out] per launch */
 } loop_job;
 
 static status run_loop(void *data) {
@@ -38,7 +38,7 @@ static status run_loop(void *data) {
   return job->backend->minplus_loop(&job->launch, job->operands, job->results, &job->pairs);
 }
 
-/* Products one after the other; variant -1: the backend's slot. */
+/* Consecutive products; variant -1: the backend's slot. */
 typedef struct product_job {
   const kernels *backend;
   kernels_launch launch;
@@ -59,7 +59,7 @@ static const char *precision_name(precision precision) {
   return precision == PRECISION_SINGLE ? "single" : "double";
 }
 
-/* Copies `count` numbers, rounded to the fields' precision, into new memory of the device. */
+/* Copies `count` numbers, rounded to the fields' precision, to new device memory. */
 static status upload(const field_space *space, const double *values, int count, void **memory) {
   const size_t size = kernels_element_size(space->shape.precision);
   char *packed = malloc((size_t)count * size);
@@ -91,7 +91,7 @@ static status upload_tables(minplus_arrays *arrays, int count) {
   return result;
 }
 
-/* count: entries of the table. */
+/* count: number of entries of the table. */
 static status arrays_open(bench *bench, const int n[3], precision precision, int count,
                           minplus_arrays *arrays) {
   const kernels_shape shape = kernels_shape_make(n[0], n[1], n[2], 0, precision, bench->backend->host_memory);
@@ -129,7 +129,7 @@ static loop_job loop_of(const bench *bench, const minplus_arrays *arrays) {
                     .results = (char *)arrays->loop + KERNELS_LOOP * size};
 }
 
-/* Adds and prints what all rows have. Returns pairs per second of the loop. */
+/* Adds and prints the figures that all rows have. Returns the loop's pairs per second. */
 static double report_rates(json_t *row, const bench_contestant *c, double pairs,
                            const bench_contestant *loop) {
   const double ceiling = ((const loop_job *)loop->job)->pairs / loop->seconds.median;
@@ -144,7 +144,7 @@ static double report_rates(json_t *row, const bench_contestant *c, double pairs,
   return ceiling;
 }
 
-/* Of `in` into `out`, nothing skipped. */
+/* The product of `in` into `out` without skipping. */
 static kernels_minplus full_search(const minplus_arrays *arrays, int in, int out, axis along, int count) {
   return (kernels_minplus){.out = field_plane(&arrays->fields[out], 0),
                            .in = field_plane(&arrays->fields[in], 0),
@@ -175,7 +175,7 @@ static status measure_along(bench *bench, minplus_arrays *arrays, axis along, in
   return STATUS_OK;
 }
 
-/* Pencils of n points, of which there are enough for all threads. */
+/* Measures pencils of n points, enough of them for all threads. */
 static status measure_length(bench *bench, int n, precision precision, json_t *rows) {
   const int host = bench->backend->host_memory;
   for (int along = AXIS_X; along <= AXIS_Z; along++) {
@@ -192,7 +192,7 @@ static status measure_length(bench *bench, int n, precision precision, json_t *r
   return STATUS_OK;
 }
 
-/* The matrices d, t and out are fields of one plane. */
+/* Measures matrix products; d, t and out are fields of one plane. */
 static status measure_ways(bench *bench, minplus_arrays *arrays, int n, json_t *rows) {
   const kernels *backend = bench->backend;
   const kernels_shape *shape = &arrays->space.shape;
@@ -234,10 +234,10 @@ static status measure_matrix(bench *bench, int n, precision precision, json_t *r
   return result;
 }
 
-/* Sets of a cube: zero in the set and infinite elsewhere. */
+/* A set in a cube: the field is zero in the set and infinite elsewhere. */
 typedef struct point_set {
   const char *name;
-  int n, one; /* one: a single point, in the middle */
+  int n, one; /* one: 1 for a single point, in the middle */
 } point_set;
 
 static void point_row(const void *user, int64_t z, int64_t y, double *row) {
@@ -251,7 +251,7 @@ static void point_row(const void *user, int64_t z, int64_t y, double *row) {
   }
 }
 
-/* From field 0 by 1 and 2 into 1. */
+/* The transform from field 0 by way of fields 1 and 2 into 1. */
 static product_job transform_of(const bench *bench, const minplus_arrays *arrays, int n, double least) {
   product_job job = {
       .backend = bench->backend, .launch = launch_of(bench, arrays), .variant = -1, .count = 3};
@@ -262,7 +262,7 @@ static product_job transform_of(const bench *bench, const minplus_arrays *arrays
   return job;
 }
 
-/* Pairs that the transform computes. */
+/* Counts the pairs that the transform computes. */
 static status count_pairs(const minplus_arrays *arrays, product_job job, double *pairs) {
   const field_space *space = &arrays->space;
   unsigned long long count = 0;
@@ -312,7 +312,7 @@ static status measure_cube(bench *bench, int n, precision precision, json_t *row
 
 typedef status (*size_measure)(bench *bench, int n, precision precision, json_t *rows);
 
-/* Every size in every precision, into the report under `name`. */
+/* Measures every size in every precision, into the report under `name`. */
 static status measure_sizes(bench *bench, json_t *report, const char *name, int count, const int64_t sizes[],
                             size_measure measure) {
   json_t *rows = json_array();

@@ -69,7 +69,7 @@ static status refuse(const char *option, const char *value, const char *accepted
   return status_fail(STATUS_USAGE, "%s %s: accepted: %s; see fdbench --help", option, value, accepted);
 }
 
-/* A whole number from `least` to `most` at *text; *text moves behind it. */
+/* Parses a whole number from `least` to `most`; *text moves behind it. */
 static int parse_number(const char **text, int64_t least, int64_t most, int64_t *value) {
   char *end = NULL;
   if (**text < '0' || **text > '9') return 0;
@@ -93,7 +93,7 @@ static status parse_count(const char *option, const char *text, int64_t most, in
   return STATUS_OK;
 }
 
-/* Smallest grid: a stencil's width in x and y, two edges in z. */
+/* Parses a grid. The smallest has a stencil's width in x and y, and two edges in z. */
 static int parse_grid(const char **text, int64_t n[3]) {
   const int64_t most = 100000;
   if (!parse_number(text, 9, most, &n[0])) return 0;

@@ -8,13 +8,13 @@
 
 /* The report of NVIDIA's posts "Finite Difference Methods in CUDA C/C++" and their sample (M. Harris, 2013).
  *
- * The sample's convention: f = cos(2 pi (i - 1)/(n - 1)) at n points over n - 1 spacings, so that the last
- * point repeats the first. Here the errors are taken on the n - 1 distinct points along the axis, the
- * repeated one counted again with the sample's own exact value there; input and exact solution are rounded at
- * every operation as in the sample. Two things differ. Our neighbours of the repeated point are those of the
- * first, where the sample has its own cosine (equal but for rounding); and the sums are in the order of
- * arithmetic.h, where the sample leaves the order to its compiler. The row "sample's order" has that order,
- * computed on the host. Times are of kernels over all n^3 points, bandwidth counts two words a point. */
+ * The sample uses f = cos(2 pi (i - 1)/(n - 1)) at n points over n - 1 spacings, so its last point repeats
+ * the first. Here the errors are taken on the n - 1 distinct points along the axis, and the repeated one is
+ * counted again with the sample's exact value there. Input and exact solution are rounded at every operation
+ * as in the sample. Two things differ. The neighbours of our repeated point are those of the first, while the
+ * sample evaluates its cosine there (equal but for rounding). Our sums are in the order of arithmetic.h,
+ * while the sample's order is its compiler's; the row "sample's order" has that order, computed on the host.
+ * Times are of kernels over all n^3 points; bandwidth counts two words per point. */
 
 enum { ARRAYS = 4, VARIANTS = 8, CHUNK = 8 };
 
@@ -28,13 +28,13 @@ typedef struct pencil_error {
   double rms, maximum;
 } pencil_error;
 
-/* variant -1: the production kernel. */
+/* variant -1: the kernel that fdapp uses. */
 typedef struct pencil_job {
   const kernels *backend;
   kernels_launch launch;
   int variant;
   axis axis;
-  void *const *arrays; /* input, then outputs */
+  void *const *arrays; /* the input, then outputs */
 } pencil_job;
 
 static status run_derivative(void *data) {
@@ -62,7 +62,7 @@ static const char *variant_name(const kernels *backend, int variant) {
   return variant < 0 ? "production" : backend->variant_names[variant];
 }
 
-/* Input and exact derivative along the line. */
+/* Computes input and exact derivative along the line. */
 static void line_fill(pencil_line *line) {
   for (int i = 0; i < line->n; i++) {
     if (line->precision == PRECISION_SINGLE) {
@@ -79,14 +79,14 @@ static void line_fill(pencil_line *line) {
   }
 }
 
-/* field_row: the line along its axis, constant across. */
+/* field_row: the line along its axis, constant across it. */
 static void line_row(const void *user, int64_t z, int64_t y, double *row) {
   const pencil_line *line = user;
   const int nx = line->axis == AXIS_X ? line->n - 1 : line->n;
   for (int x = 0; x < nx; x++) row[x] = line->input[line->axis == AXIS_X ? x : line->axis == AXIS_Y ? y : z];
 }
 
-/* The sample squares in its own precision and adds in double. */
+/* Adds the error at a point. The sample squares in its own precision and adds in double. */
 static void error_add(pencil_error *error, precision precision, double exact, double value) {
   double difference = exact - value;
   double square = difference * difference;
@@ -99,13 +99,13 @@ static void error_add(pencil_error *error, precision precision, double exact, do
   if (fabs(difference) > error->maximum) error->maximum = fabs(difference);
 }
 
-/* Of `value` at point i along the line; the first point counts again as the last. */
+/* Adds the error of `value` at point i of the line; the first point counts twice, also as the last. */
 static void error_add_point(pencil_error *error, const pencil_line *line, int i, double value) {
   error_add(error, line->precision, line->solution[i], value);
   if (i == 0) error_add(error, line->precision, line->solution[line->n - 1], value);
 }
 
-/* All points of `count` planes from plane z on, packed in `values`. */
+/* Adds the errors at all points of `count` planes from plane z on, packed in `values`. */
 static void error_add_planes(pencil_error *error, const pencil_line *line, const kernels_shape *shape, int z,
                              int count, const void *values) {
   size_t at = 0;
@@ -121,7 +121,7 @@ static void error_add_planes(pencil_error *error, const pencil_line *line, const
   }
 }
 
-/* Fields that are one point shorter along the line, in the same memory. */
+/* A field in the same memory that is one point shorter along the line. */
 static field view_of(const field *field, const pencil_line *line) {
   struct field view = *field;
   const kernels_shape *shape = &field->shape;
@@ -156,7 +156,7 @@ static status find_error(const pencil_job *job, const pencil_line *line, const f
   return result;
 }
 
-/* The sample in single precision with the fused operations that its compiler makes of it: the second pair
+/* The sample's error in single precision, with the fused operations that its compiler makes: the second pair
  * first, then the first, third and fourth. */
 static pencil_error sample_error(const pencil_line *line) {
   const int n = line->n;
@@ -202,7 +202,7 @@ static void report_time(json_t *row, const bench_spread *seconds, double bytes, 
            production / seconds->median);
 }
 
-/* All variants along one axis: production first, then those of the backend that have another name. */
+/* Measures all variants along one axis: first fdapp's own, then those of the backend with other names. */
 static status measure_axis(bench *bench, const pencil_job *job, pencil_line *line, const field fields[],
                            json_t *rows) {
   pencil_job jobs[VARIANTS];
@@ -237,7 +237,7 @@ static status measure_axis(bench *bench, const pencil_job *job, pencil_line *lin
   return STATUS_OK;
 }
 
-/* One load for three derivatives, or three loads. */
+/* Measures the gradient: one kernel that loads the field once, and three that load it three times. */
 static status measure_gradient(bench *bench, const pencil_job *job, int n, json_t *rows) {
   pencil_job jobs[2] = {*job, *job};
   bench_contestant c[2] = {{.work = run_fused, .job = &jobs[0]}, {.work = run_three, .job = &jobs[1]}};

@@ -22,7 +22,7 @@ void bench_report_add(bench *bench, const char *name, json_t *array) {
   (void)json_object_set_new(bench->report, name, array);
 }
 
-/* Splits --output into a directory and a name in it, which is returned. */
+/* Splits --output into a directory and a name, which is returned. */
 static const char *output_place(const char *output, char directory[BENCH_PATH]) {
   const char *slash = strrchr(output, '/');
   if (slash == NULL) {
@@ -33,8 +33,8 @@ static const char *output_place(const char *output, char directory[BENCH_PATH]) 
   return slash + 1;
 }
 
-/* Checks the output file before anything is measured. A device or a link in its place is refused, because the
- * report would replace it. */
+/* Checks the output file before anything is measured. A device or a link there is refused, because the report
+ * would replace it. */
 static status check_output(const char *output) {
   char directory[BENCH_PATH];
   struct stat there;

@@ -1,4 +1,4 @@
-/* fdbench: command line, MPI lifetime, exit codes. */
+/* fdbench: command line, MPI start and end, exit codes. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "app/solver.h"
 #include "domain/node.h"
 
-/* Sizes that the last cache holds no useful part of; cubes of the posts' report that a host can wait for. */
+/* Default sizes: too large for the last-level cache, and for the posts' report cubes that a host can compute
+ * in reasonable time. */
 static void choose_sizes(bench *bench) {
   bench_options *options = &bench->options;
   const int host = bench->backend->host_memory;
@@ -70,7 +71,7 @@ static void bench_close(bench *bench) {
   json_decref(bench->report);
 }
 
-/* Rank 0 measures alone; the others sleep, so that they take no processor from it. */
+/* Only rank 0 measures; the others sleep, so that they use no processor time. */
 static status alone(bench *bench, status (*part)(struct bench *)) {
   const struct timespec pause = {.tv_nsec = 20000000};
   const status mine = bench->rank == 0 ? part(bench) : STATUS_OK;
@@ -109,7 +110,7 @@ static status perform(bench *bench, int argc, char **argv) {
 int main(int argc, char **argv) {
   int provided = 0;
   bench bench;
-  (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report */
+  (void)signal(SIGXFSZ, SIG_IGN); /* a file that exceeds its size limit is then an error to report */
   memset(&bench, 0, sizeof bench);
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
     (void)fprintf(stderr, "fdbench: error: MPI cannot be initialised\n");

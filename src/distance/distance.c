@@ -32,11 +32,11 @@ void distance_close(distance *distance) {
   memset(distance, 0, sizeof *distance);
 }
 
-/* What is put into a field before a transform. */
+/* The values put into a field before a transform. */
 typedef struct seed {
   const level_set *set;
-  int axis;    /* of crossings */
-  int outside; /* the points outside the set are the seeds */
+  int axis;    /* axis of the crossings */
+  int outside; /* 1: the points outside the set are the seeds */
 } seed;
 
 static void row_of_points(const void *user, int64_t z, int64_t y, double *row) {
@@ -64,7 +64,7 @@ static status plant(distance *d, field_row row, const seed *seed) {
   return agree(d->pencils.comm, field_fill(&d->work[0], grid->z0, grid->n[2], 0, row, seed));
 }
 
-/* A new value from that of one field at a point, or of two. z: of the slab. */
+/* A new value from one field's value at a point, or from two fields' values a and b. z: of the slab. */
 typedef double (*mapping)(const void *user, int64_t x, int64_t y, int64_t z, double a, double b);
 
 static double element(const void *values, precision precision, size_t i) {
@@ -90,7 +90,7 @@ static void map_piece(distance *d, int z, int count, int two, mapping map, const
   }
 }
 
-/* a = map(a, b), in the host's memory, rounded once. b: NULL, or another field. */
+/* a = map(a, b) in host memory, rounded once. b: NULL, or another field. */
 static status map_field(distance *d, field *a, const field *b, mapping map, const void *user) {
   const int nz = d->space->shape.nz;
   for (int z = 0; z < nz; z += d->piece_planes) {
@@ -114,7 +114,7 @@ static void begin(distance *d, int products) {
   d->seconds = 0.0;
 }
 
-/* One product, from field to field. The travellers are the fields that are neither. */
+/* One product, from field to field. The other two fields carry the slabs that travel. */
 static status multiply(distance *d, const pencils_product *product) {
   const double start = MPI_Wtime();
   CHECK(pencils_run(&d->pencils, product));
@@ -133,7 +133,7 @@ static pencils_product product_of(distance *d, int axis, const field *in, field 
                            .travel = {&d->work[1], &d->work[2]}};
 }
 
-/* Products of squares along x, y and z of work[0] into `out`, of values that are `least` at least. */
+/* Products of squares along x, y and z of work[0] into `out`; `least` is a lower bound of the values. */
 static status transform(distance *d, double scale, double least, field *out) {
   const field *in[3] = {&d->work[0], &d->work[1], &d->work[0]};
   field *to[3] = {&d->work[1], &d->work[0], out};
@@ -159,7 +159,7 @@ status distance_to_points(distance *d, const level_set *set, int is_signed, fiel
     CHECK(plant(d, row_of_points, &seed));
     CHECK(transform(d, 1.0, 0.0, outside ? other : out));
   }
-  /* Of the two one is 0 at each point. */
+  /* one of the two is 0 at each point */
   return agree(d->pencils.comm, map_field(d, out, other, root, NULL));
 }
 
@@ -178,8 +178,8 @@ status distance_hopf_lax(distance *d, const level_set *values, double time, fiel
   return transform(d, 0.5 / time, least, out);
 }
 
-/* Squares of distances to the crossings of lines along `axis`: of lengths along it first, then of squares
- * along the two others. Those along z come first of all: only then is `out` free to be between. */
+/* Squares of distances to the crossings of lines along `axis`: first lengths along it, then squares along the
+ * two other axes. Crossings along z must come first: only then may `out` hold intermediate values. */
 static status transform_crossings(distance *d, const level_set *set, int axis, field *out) {
   const seed seed = {.set = set, .axis = axis};
   field *const middle = axis == 2 ? out : &d->work[1];

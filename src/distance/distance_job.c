@@ -27,12 +27,12 @@ typedef struct job {
   const distance_options *options;
   dataset_about about;
   grid grid;
-  config config; /* of which other rooms read the precision, the backend and the threads */
+  config config; /* other folders read the precision, the backend and the threads from it */
   const kernels *backend;
   kernels_context *context;
   field_space space;
   transport_choice transport;
-  state result; /* one field */
+  state result; /* has one field */
   distance distance;
   file_planes planes;
   double start, told;
@@ -47,13 +47,13 @@ static const char *const *names_of(const job *job) {
   return &names[hopf_lax(job)];
 }
 
-/* Fields beside the result. */
+/* Number of fields besides the result. */
 static int sides_of(const job *job) {
   const distance_options *options = job->options;
   return options->binary && options->is_signed && !hopf_lax(job) ? DISTANCE_SIDES : DISTANCE_WORK;
 }
 
-/* [out] directory, and the name in it. */
+/* Splits the output's path. [out] directory, and the name in it. */
 static status split_output(const job *job, char directory[DISTANCE_PATH], const char **name) {
   const char *path = job->options->output;
   const char *slash = strrchr(path, '/');
@@ -65,7 +65,7 @@ static status split_output(const job *job, char directory[DISTANCE_PATH], const 
   return strlen(directory) < CONFIG_PATH_SIZE ? STATUS_OK : status_fail(STATUS_USAGE, "%s: too long", path);
 }
 
-/* Rank 0: whether the output can be written, and is not the input. */
+/* Rank 0: checks that the output can be written and is not the input. */
 static status check_output(const job *job) {
   const char *path = job->options->output, *name = NULL;
   char directory[DISTANCE_PATH];
@@ -95,7 +95,7 @@ static status make_grid(job *job) {
   return agree(job->comm, grid_cut(job->about.n, h, job->options->bounded, ranks, rank, &job->grid));
 }
 
-/* What this rank needs: on the device, and in the host's memory. */
+/* Memory that this rank needs, on the device and on the host. */
 static void needs_of(const job *job, double *device, double *host) {
   const kernels_shape shape = grid_shape(&job->grid, job->about.precision, job->backend->host_memory);
   const double size = (double)kernels_element_size(job->about.precision);
@@ -184,7 +184,7 @@ static status open_fields(job *job) {
                        job->transport.transport != TRANSPORT_STAGED, &job->distance);
 }
 
-/* The planes of the slab with one beyond each side: file_planes holds KERNELS_HALO there. */
+/* The slab's planes and one beyond each side; file_planes holds KERNELS_HALO there. */
 static level_set set_of(const job *job) {
   const size_t plane =
       (size_t)job->grid.n[0] * (size_t)job->grid.n[1] * kernels_element_size(job->about.precision);
@@ -194,7 +194,7 @@ static level_set set_of(const job *job) {
                      .level = hopf_lax(job) ? 0.0 : job->options->level};
 }
 
-/* Whether there is anything to be distant from. Collective. */
+/* Refuses a set without a surface or, for distances to points, without points. Collective. */
 static status check_set(const job *job, const level_set *set) {
   const distance_options *options = job->options;
   int64_t mine[2], all[2];
@@ -234,7 +234,7 @@ static status compute(job *job) {
   return distance_to_surface(&job->distance, &set, options->is_signed, out);
 }
 
-/* Time, and how much of a search through all points was not needed. */
+/* Prints the time, and the share of a full search that skipping saved. */
 static status summarise(job *job) {
   const grid *grid = &job->grid;
   const double seconds = MPI_Wtime() - job->start;
@@ -248,7 +248,7 @@ static status summarise(job *job) {
   return STATUS_OK;
 }
 
-/* The options, in the place where a run's file has its configuration. */
+/* The options as text, stored in place of a run's configuration. */
 static const char *provenance(const job *job, char *text, size_t size) {
   const distance_options *o = job->options;
   (void)snprintf(text, size,

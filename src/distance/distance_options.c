@@ -56,7 +56,7 @@ typedef struct key {
   const char *name;
   kind kind;
   size_t offset;
-  int of_distance; /* --hopf-lax has no use for it */
+  int of_distance; /* 1: --hopf-lax does not use it */
 } key;
 
 #define MEMBER(member) offsetof(distance_options, member)
@@ -79,7 +79,8 @@ static status refuse(const char *name, const char *value, const char *accepted) 
                      accepted);
 }
 
-/* A decimal number of at most PROBLEM_LARGEST; strtod alone would also take spaces, nan and hexadecimal. */
+/* Reads a decimal number of at most PROBLEM_LARGEST; strtod also accepts spaces, nan and hexadecimal
+ * digits. */
 static int read_real(const char *text, double *value) {
   char *end = NULL;
   if (text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0') return 0;
@@ -151,7 +152,7 @@ static status refuse_key(const char *text, size_t length) {
                      length > 64 ? 64 : (int)length, text, accepted);
 }
 
-/* given: keys met so far. */
+/* given: counts the keys seen so far. */
 static status read_key(const char *text, int given[KEY_COUNT], distance_options *options) {
   const size_t length = strcspn(text, "=");
   for (int i = 0; i < KEY_COUNT; i++) {
@@ -162,7 +163,7 @@ static status read_key(const char *text, int given[KEY_COUNT], distance_options 
   return refuse_key(text, length);
 }
 
-/* An option at argv[*at]; its value is taken, too. */
+/* Reads the option at argv[*at], and its value. */
 static status read_option(int argc, char **argv, int *at, distance_options *options) {
   static const struct {
     const char *name;

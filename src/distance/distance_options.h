@@ -19,17 +19,17 @@ typedef struct distance_options {
   char input[DISTANCE_PATH], output[DISTANCE_PATH];
   char dataset[DISTANCE_PATH]; /* default VTKHDF/PointData/phi */
   double level;                /* default 0 */
-  int binary;                  /* to points of the set; default no: to its surface between points */
+  int binary;                  /* 1: to points of the set; 0, default: to its surface between points */
   int is_signed;               /* default yes */
   int bounded[3];              /* boundary.x, y, z = open; default periodic */
   double spacing[3];           /* > 0, or 0: the file's (default) */
   char backend[16];            /* "auto" (default) or a name of the registry */
   int threads;                 /* 0: OMP_NUM_THREADS, else this rank's share (default) */
-  double time;                 /* of --hopf-lax; 0: a distance is wanted */
-  char idle[256];              /* keys that have no effect, "binary, signed"; "" if there are none */
+  double time;                 /* of --hopf-lax; 0: compute a distance */
+  char idle[256];              /* keys without effect, "binary, signed"; "" if there are none */
 } distance_options;
 
-/* Every rank parses its own. STATUS_USAGE with what is accepted. */
+/* Every rank parses its own command line. STATUS_USAGE with what is accepted. */
 status distance_options_parse(int argc, char **argv, distance_options *options);
 
 /* Text of --help. */

@@ -1,4 +1,4 @@
-/* fddistance: command line, MPI lifetime, exit codes. */
+/* fddistance: command line, MPI start and end, exit codes. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static status perform(MPI_Comm comm, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   int provided = 0, rank = 0;
-  (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report */
+  (void)signal(SIGXFSZ, SIG_IGN); /* a file that exceeds its size limit is then an error to report */
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
     (void)fprintf(stderr, "fddistance: error: MPI cannot be initialised\n");
     return EXIT_FAILURE;

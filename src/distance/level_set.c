@@ -14,8 +14,8 @@ int level_set_holds(const level_set *set, int64_t x, int64_t y, int64_t z) {
   return level_set_value(set, x, y, z) >= 0.0;
 }
 
-/* The neighbour below (side 0) or above along an axis. 0: the axis ends before it. The planes beside a slab
- * are there, so that along z nothing wraps around. */
+/* The neighbour below (side 0) or above along an axis; returns 0 if the axis ends before it. Along z the slab
+ * has planes beside it, so nothing wraps around. */
 static int neighbour(const level_set *set, int axis, int side, int64_t at[3]) {
   const grid *grid = set->grid;
   const int64_t first = axis == 2 ? grid->z0 : 0, n = grid->n[axis];
@@ -29,7 +29,7 @@ static int neighbour(const level_set *set, int axis, int side, int64_t at[3]) {
   return 1;
 }
 
-/* The value, and how much it differs from the neighbour's across a crossing: 0 where there is none. */
+/* The value minus the neighbour's, if the surface is between them, else 0. */
 static double drop(const level_set *set, int axis, int side, int64_t x, int64_t y, int64_t z, double value) {
   int64_t at[3] = {x, y, z};
   if (!neighbour(set, axis, side, at)) return 0.0;
@@ -48,7 +48,8 @@ double level_set_crossing(const level_set *set, int axis, int64_t x, int64_t y, 
   return most > 0.0 ? fabs(value) / most * set->grid->h[axis] : (double)INFINITY;
 }
 
-/* Difference of the two neighbours' values over their distance; of the point's own beyond an end. */
+/* The difference of both neighbours' values over their distance; beyond an end the point's own value is
+ * used. */
 static double central_slope(const level_set *set, int axis, int64_t x, int64_t y, int64_t z) {
   double value[GRID_ENDS];
   int steps = 0;

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pieces of a slab between which messages are moved on, where the product runs on the processor: MPI moves
- * them only when it is called. A device computes beside the host that waits for messages, and each piece
- * would read and write all of `out`: with four, a ring of two H100s was 88 % efficient. */
+/* On the processor a product is computed in this many pieces, and MPI is called between them, because
+ * messages only advance in MPI calls. A device computes while the host waits for messages, so it needs no
+ * pieces; each would read and write all of `out`, and with four a ring of two H100s was 88 % efficient. */
 enum { PENCILS_PIECES = 4 };
 
 static int64_t longest_axis(const grid *grid) {
@@ -14,7 +14,7 @@ static int64_t longest_axis(const grid *grid) {
   return longest;
 }
 
-/* Planes of the largest slab. */
+/* Number of planes in the largest slab. */
 static int64_t most_planes(const grid *grid) {
   return grid_slab_start(grid->n[2], grid->ranks, 1);
 }
@@ -69,7 +69,7 @@ status pencils_pairs(pencils *pencils, double *pairs) {
   return STATUS_OK;
 }
 
-/* The cost of every distance along the axis, rounded once to the fields' precision. */
+/* Computes the costs of all distances along the axis, rounded once to the fields' precision. */
 static status fill_costs(pencils *p, const pencils_product *product) {
   const field_space *space = p->space;
   const int64_t n = p->grid.n[product->axis];
@@ -106,14 +106,14 @@ static kernels_minplus kernel_of(const pencils *p, const pencils_product *produc
                            .pairs = p->pairs};
 }
 
-/* The slab of a rank while it is here: where it lies, on the device and for messages. */
+/* A slab on this rank: its place in memory, and in messages. */
 typedef struct slab {
   int64_t z0;
   int planes;
   void *memory, *message;
 } slab;
 
-/* The slab that is here at `step` of the ring; step 0: the rank's own. */
+/* The slab that this rank has at `step` of the ring; step 0: its own. */
 static slab slab_at(const pencils *p, const pencils_product *product, int step) {
   const grid *grid = &p->grid;
   const int owner = (grid->rank + step) % grid->ranks;
@@ -133,7 +133,7 @@ static size_t bytes_of(const pencils *p, const slab *slab) {
   return (size_t)blocks_of(p, slab) * KERNELS_PLANE_UNIT;
 }
 
-/* The product with the slab that is here, in pieces between which messages are moved on. */
+/* Computes the product with the present slab, in pieces between which messages advance. */
 static status multiply(pencils *p, const pencils_product *product, const slab *here, int accumulate,
                        MPI_Request requests[2]) {
   const kernels_launch launch = launch_of(p);
@@ -156,8 +156,8 @@ static status multiply(pencils *p, const pencils_product *product, const slab *h
   return STATUS_OK;
 }
 
-/* What has arrived goes to the device, if it is not there yet, beside the product; then both are waited for.
- */
+/* Copies the received slab to the device, if it is not there yet, while the product runs; then waits for
+ * both. */
 static status finish_step(pencils *p, const slab *next) {
   const field_space *space = p->space;
   const kernels *backend = space->backend;
@@ -167,8 +167,8 @@ static status finish_step(pencils *p, const slab *next) {
   return backend->queue_wait(space->context, QUEUE_MAIN);
 }
 
-/* All slabs, the rank's own first. A fault, `result` or a product's, is agreed on at the end: until then the
- * rank goes on exchanging slabs, for the others wait for them. */
+/* Computes the products with all slabs, the rank's own first. An error, `result` or a product's, is agreed on
+ * at the end: until then the rank continues to exchange slabs, because the others wait for them. */
 static status run_ring(pencils *p, const pencils_product *product, status result) {
   const field_space *space = p->space;
   const int ranks = p->grid.ranks, rank = p->grid.rank;

@@ -28,7 +28,8 @@ void redistance_close(redistance *redistance) {
   redistance->values = NULL;
 }
 
-/* The planes beside the slab, from the neighbours that own them. Rows are sent: an int counts those. */
+/* Receives the planes beside the slab from the neighbours that own them. Messages are counted in rows,
+ * because bytes may overflow int. */
 static status exchange_planes(redistance *r, size_t plane) {
   const grid *grid = &r->distance.pencils.grid;
   const int below = grid_neighbour(grid, GRID_LOW), above = grid_neighbour(grid, GRID_HIGH);
