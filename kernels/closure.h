@@ -20,8 +20,8 @@ typedef struct closure {
   int order, rows, width;
   double weight[CLOSURE_ROWS];
   double stiffness; /* largest eigenvalue of the negative second derivative, for spacing 1 */
-  double resonance; /* square of the highest frequency of sound of speed 1 between walls or free ends by
-                     * penalty, for spacing 1 */
+  double resonance; /* square of the highest acoustic frequency between walls or free ends imposed by
+                     * penalties, for speed 1 and spacing 1 */
   double row[DIFFERENCES][CLOSURE_ROWS][CLOSURE_WIDTH];
 } closure;
 

@@ -207,8 +207,8 @@ typedef struct kernels_inflow {
   double number;
 } kernels_inflow;
 
-/* Pieces of memory at equal distances: `count` of `bytes` bytes each, the beginnings of which lie `to_pitch`
- * and `from_pitch` bytes apart, neither less than `bytes`. */
+/* A strided copy: `count` pieces of `bytes` bytes each, whose beginnings are `to_pitch` and `from_pitch`
+ * bytes apart, neither less than `bytes`. */
 typedef struct kernels_pieces {
   void *to;
   size_t to_pitch;
@@ -217,12 +217,12 @@ typedef struct kernels_pieces {
   size_t bytes, count;
 } kernels_pieces;
 
-/* What ends add by penalty from values at the point itself: at the point on end e of axis d
+/* Penalties at ends that couple fields at the point itself: at a point on end e of axis d
  *
  *   out[k] += weight[d][e][0] of[d][0] + weight[d][e][1] of[d][1],
  *
- * by an fma each, the first one first; k = d for an operation with an output for each axis, else 0. of[d]:
- * two fields, which no output overlaps. */
+ * computed as two fma in this order. k = d for an operation with an output for each axis, else 0. of[d] are
+ * two fields, which no output may overlap. */
 typedef struct kernels_coupling {
   const void *of[3][2];
   double weight[3][2][2];
@@ -289,7 +289,7 @@ typedef struct kernels {
   /* Copies between any two of device, staging and plain host memory. Enqueued. */
   status (*memory_copy)(kernels_context *context, kernels_queue queue, void *to, const void *from,
                         size_t bytes);
-  /* The same of pieces; what lies between them is not touched. */
+  /* The same for pieces; memory between them is not changed. */
   status (*memory_copy_pieces)(kernels_context *context, kernels_queue queue, const kernels_pieces *pieces);
 
   /* Blocks the host until everything enqueued on the queue so far is done. Reports faults of earlier
@@ -322,7 +322,7 @@ typedef struct kernels {
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);
   /* The two parts of apply_bounded. layers_compute writes the operation at the layer points of the launch's
    * planes to ends->layer; layers_store copies them from there to `out`. inflow: NULL or what enters.
-   * coupling: NULL or what ends add besides. */
+   * coupling: NULL or further penalties. */
   status (*layers_compute)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
                            const kernels_inflow *inflow, const kernels_coupling *coupling);
   status (*layers_store)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends);

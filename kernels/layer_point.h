@@ -199,7 +199,7 @@ ARITHMETIC number layer_enter(const operation *of, const layer_work *w, const in
   return result;
 }
 
-/* What the ends that a point lies on add to an output, in the same order. */
+/* Adds the coupling penalties of the ends that a point lies on to output k, in the same order. */
 ARITHMETIC number layer_couple(const operation *of, const layer_work *w, const int p[3], ptrdiff_t at, int k,
                                number result) {
   LAYER_UNROLL

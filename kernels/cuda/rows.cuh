@@ -26,8 +26,8 @@ __device__ __forceinline__ void neighbours_gather(const real (&own)[VECTOR], con
   }
 }
 
-/* Where a vector of a periodic row lies in memory. It begins at column `first`. If it `joins`, two vectors of
- * memory make it: it starts `shift` elements into the first and continues with the second. At the end of a
+/* The place in memory of a vector of a periodic row. It begins at column `first`. If it `joins`, two vectors
+ * of memory make it: it starts `shift` elements into the first and continues with the second. At the end of a
  * row, where its beginning follows, the leading `keep` elements of the first stay in place. */
 struct row_place {
   int first, second, shift, keep;
