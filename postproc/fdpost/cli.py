@@ -84,7 +84,7 @@ def positive(kind, least=0, most=math.inf):
 
 
 def select_states(run, args, states, count=None):
-    """The snapshots that --steps names, or --count of `states` (by default `count` of them, or all)."""
+    """The snapshots that --steps names, or --count of `states`; without --count `count` of them, or all."""
     if args.steps == "all":
         return states
     if args.steps in ("first", "last"):
@@ -93,8 +93,8 @@ def select_states(run, args, states, count=None):
 
 
 def chosen_fields(run, args, most=None, state=None):
-    """The fields that --field names, by default the first one, of a state or else of the run. UsageError for one that
-    is not there, or for more than this command can show."""
+    """The fields that --field names, by default the first one of the state or run. UsageError for an unknown field, or
+    for more fields than this command can show."""
     state = state or run.states[0]
     fields = list(dict.fromkeys(args.field or [state.field]))
     there = state.fields
@@ -106,7 +106,7 @@ def chosen_fields(run, args, most=None, state=None):
 
 
 def left_out(states):
-    """Words on the snapshots that a movie leaves out."""
+    """A sentence about the snapshots that a movie leaves out."""
     steps = ", ".join(str(state.step) for state in states)
     return steps and f"note: left out, for they lie between evenly spaced frames: step {steps}; --steps all takes all"
 
@@ -142,7 +142,7 @@ def command_history(args):
     from . import history, style
 
     run = Run(args.run)
-    run = Run(run.directory)  # of a single state, too, the table is the whole run's
+    run = Run(run.directory)  # the table is the whole run's, even if a single state is given
     print(style.save(history.draw_history(run), target(args, run, "history.png")))
 
 
@@ -154,7 +154,7 @@ def command_watch(args):
     if not os.path.isdir(args.run):
         raise UsageError(f"{args.run}: a run directory is needed")
 
-    whole = args.axis is not None or args.project  # what slices need not have
+    whole = args.axis is not None or args.project  # slices cannot show every plane or a projection
 
     def choose(state):
         if hasattr(state, "cuts"):
@@ -176,14 +176,14 @@ def command_movie(args):
 
     run = Run(args.run)
     states = run.states
-    if args.steps is None:  # steps that somebody lists are shown as they are
+    if args.steps is None:  # only without a list of steps
         states, out = movie.even_frames(states, run.stride)
         tell(left_out(out))
     states = select_states(run, args, states)
     (field,) = chosen_fields(run, args, 1)
     cut = slices.choose_cuts(states[0], args.axis or "z", args.index, args.position, args.project)[0]
     path = target(args, run, "movie.gif")
-    writer = movie.movie_writer(path, args.fps)  # before all is read: it refuses names
+    writer = movie.movie_writer(path, args.fps)  # first, because it refuses file names before anything is read
     planes = slices.read_cuts(states, [cut], field)
     tell(slices.missed(run, states, [cut], field, planes))
     tick = frame_counter if sys.stderr.isatty() else None
@@ -345,7 +345,7 @@ def main(arguments=None):
 
 
 def dressed(args):
-    """Run the command in the look that its options ask for, from the figure to the file."""
+    """Run the command with the look of its options in force, from making the figure to saving the file."""
     from . import style
 
     chosen = {name: value for name in LOOK if (value := getattr(args, name, None)) is not None}

@@ -1,8 +1,8 @@
 """Errors of several runs against the grid spacing, with the observed order.
 
-An order needs one spacing h per run. Where all axes are refined alike, h is the largest of their spacings. Where some
-axes have the same spacing in all runs, they say nothing about the order, and h is the largest spacing of the refined
-ones. Axes that are refined by different factors have no single h: such runs are refused."""
+An order needs one spacing h per run. If all axes are refined alike, h is the largest spacing. Axes that have the same
+spacing in all runs do not count; h is then the largest spacing of the refined ones. Runs whose axes are refined by
+different factors have no single h and are refused."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ NORMS = {"l1": ("err_l1", "$L_1$"), "l2": ("err_l2", "$L_2$"), "linf": ("err_lin
 SAME_SPACING = 1e-6  # relative difference up to which two spacings are equal
 SAME_TIME = 1e-9  # relative difference up to which two runs ended at the same time
 MARKERS = "osD"
-# Keys of the configuration that runs on different grids have to share; None: all of the section.
+# Keys that must be equal in runs on different grids; None: all keys of the section.
 PROBLEM = {"grid": ("lx", "ly", "lz"), "physics": None, "initial": None, "velocity": None}
 METHOD = {"time": ("scheme",), "compute": ("order", "precision")}
 
@@ -34,8 +34,8 @@ class Sample:
 
 
 def refuse_differences(runs, shared, sentence):
-    """DataError with the sentence if the configurations differ in what has to be shared. Numbers that are written
-    differently are equal."""
+    """DataError with the sentence if the configurations differ in keys that must be equal. Numbers are compared by
+    value."""
 
     def value(run, section, key):
         text = run.config.get(section, {}).get(key, "")
@@ -54,8 +54,8 @@ def refuse_differences(runs, shared, sentence):
 
 
 def refined_axes(runs):
-    """The axes along which the spacing differs between the runs. DataError if it differs by other factors along one
-    than along another; UsageError if it differs nowhere."""
+    """The axes along which the spacing differs between the runs. DataError if axes are refined by different factors;
+    UsageError if no axis is refined."""
     spacings = np.array([run.spacing for run in runs])
     factors = spacings / spacings[0]
     refined = [axis for axis in range(3) if np.abs(factors[:, axis] - 1).max() > SAME_SPACING]
@@ -72,8 +72,8 @@ def refined_axes(runs):
 
 
 def collect(runs, norms):
-    """Samples from coarse to fine. DataError without errors, of different problems, by different methods, at different
-    times, or with axes that are refined by different factors; UsageError for a single spacing."""
+    """Samples from coarse to fine. DataError if runs have no errors, or differ in problem, method or time, or if axes
+    are refined by different factors; UsageError for a single spacing."""
     refuse_differences(runs, PROBLEM, "the runs solve different problems, so that their errors cannot be compared")
     refuse_differences(runs, METHOD, "the runs' methods differ, and so do their orders: one picture for each")
     ends = []
@@ -102,7 +102,7 @@ def collect(runs, norms):
 
 
 def fit_order(h, errors):
-    """Slope of log(error) over log(h) by least squares, and the constant: error = constant h^order."""
+    """Order and constant of error = constant h^order, by least squares of the logarithms."""
     order, constant = np.polyfit(np.log(h), np.log(errors), 1)
     return order, np.exp(constant)
 
@@ -123,7 +123,7 @@ def table(samples, norms):
 
 
 def spacing_ticks(ax, h):
-    """Ticks at the spacings used, as 1/n where that is what they are; crowded ones are left out."""
+    """Ticks at the spacings used, as 1/n if they are such; crowded ones are left out."""
     chosen = []
     for value in sorted(set(h), reverse=True):
         if not chosen or np.log10(chosen[-1] / value) > 0.12 * np.log10(max(h) / min(h)):
@@ -141,12 +141,12 @@ def spacing_ticks(ax, h):
 
 
 def spacing_name(refined):
-    """The spacing's symbol: h, with the axis' name where one alone is refined."""
+    """The spacing's symbol: h, with the axis' name if only one axis is refined."""
     return f"$h_{AXES[refined[0]]}$" if len(refined) == 1 else "$h$"
 
 
 def draw_reference(ax, h, errors, orders):
-    """Thin lines of the given orders through the finest error of all, labelled at their coarse ends."""
+    """Thin lines of the given orders through the smallest spacing's error, labelled at their coarse ends."""
     ends = np.array([h.max(), h.min()])
     low, high = ax.get_ylim()
     for order in orders:

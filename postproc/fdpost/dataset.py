@@ -10,10 +10,10 @@ from .reader import AXES, Run
 def open_run(path, diagnostics=True):
     """Open a run directory (or one state) as an xarray Dataset.
 
-    Fields have the dimensions (time, z, y, x) with coordinates; `step` goes along time. Nothing of a field is read
-    before it is asked for, and then only the part asked for: ds.phi.isel(time=-1, z=16).plot(). With `diagnostics`,
-    the columns of diagnostics.csv, if there is one, come along over `time_diagnostics`. Attributes: the resolved
-    configuration as "section.key", and those of the restart group of the first state. DataError without xarray."""
+    Fields have the dimensions (time, z, y, x) with coordinates; `step` is a coordinate of time. A field is read only
+    when a part of it is used, and only that part: ds.phi.isel(time=-1, z=16).plot(). With `diagnostics`, the columns
+    of diagnostics.csv, if there is one, are variables over `time_diagnostics`. Attributes: the resolved configuration
+    as "section.key", and those of the restart group of the first state. DataError without xarray."""
     try:
         import xarray
 
@@ -51,12 +51,12 @@ def attributes(run):
 
 
 def text(words):
-    """What can be printed and stored: bytes of names that are no text are written as \\xff."""
+    """Text that can be printed and stored: bytes of names that are not valid text become \\xff."""
     return words.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def main(arguments=None):
-    """Entry point of the command fdread: what a run holds. Returns the exit code."""
+    """Entry point of the command fdread, which describes a run. Returns the exit code."""
     parser = argparse.ArgumentParser(
         "fdread",
         description="Shows what a run holds. In Python: fdpost.open_run(RUN_DIR) gives it as an xarray Dataset.",

@@ -1,5 +1,5 @@
-"""What can go wrong, with the exit codes of fdapp itself: 2 for a wrong request, 3 for data that cannot be used and
-output that cannot be written."""
+"""Errors, with the exit codes of fdapp itself: 2 for a wrong request, 3 for data that cannot be used or output that
+cannot be written."""
 
 import os
 import sys
@@ -27,10 +27,10 @@ class DataError(PostError):
 def run_command(command):
     """Call `command()` and return the exit code; a PostError, or an OSError, becomes one line on standard error."""
     if getattr(sys.stdout, "errors", None) == "strict" and hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="surrogateescape")  # names of files go out as the bytes that they are
+        sys.stdout.reconfigure(errors="surrogateescape")  # file names are printed as their bytes
     try:
         command()
-        print(end="", flush=True)  # what fails at exit only would leave with another code
+        print(end="", flush=True)  # an error in writing at exit would give another exit code
     except PostError as error:
         return leave(error.exit_code, f"error: {error}")
     except BrokenPipeError:
@@ -44,11 +44,11 @@ def run_command(command):
 
 
 def leave(code, sentence=""):
-    """Say the sentence on standard error, and return the code. What the streams do not take goes nowhere: Python would
-    try again at exit, and leave with code 120."""
+    """Print the sentence on standard error and return the code. Output that the streams refuse is dropped: otherwise
+    Python would try again at exit, and exit with code 120."""
     with suppress(OSError):
         print(sentence, end="\n" if sentence else "", file=sys.stderr)
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # none: closed from the start
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None if it was closed at the start
         try:
             stream.flush()
         except OSError:

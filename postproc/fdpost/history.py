@@ -1,4 +1,4 @@
-"""What the diagnostics say over time: conservation, extrema, errors."""
+"""Picture of the diagnostics over time: conservation, extrema, errors."""
 
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ from . import style
 from .errors import DataError
 
 ERRORS = {"err_l1": "$L_1$", "err_l2": "$L_2$", "err_linf": r"$L_\infty$"}
-NO_MASS = 1e-10  # a mean this small beside the L2 norm is round-off: drift is then relative to the L2 norm
+NO_MASS = 1e-10  # a smaller mean, relative to the L2 norm, is round-off; drift is then relative to the L2 norm
 
 
 def relative_drift(values, scale=None):
@@ -25,20 +25,20 @@ def largest(values):
 
 
 def above_floor(ax, values):
-    """Values for a log axis: zeros fall to its lower end; the first row, without drift or error, is left out."""
+    """Values for a log axis. Zeros are drawn at its lower end; the first row, which has no drift or error, is left
+    out."""
     shown = np.where(values == 0, ax.get_ylim()[0], values)
     shown[:1] = np.where(values[:1] > 0, values[:1], np.nan)
     return shown
 
 
 def conserved(table):
-    """Name of the column of the conserved integral: mass, or energy where an equation keeps that. None without
-    either."""
+    """Name of the column of the conserved integral: mass, or energy if the equation conserves that; else None."""
     return next((name for name in ("mass", "energy") if name in table), None)
 
 
 def shown_field(run):
-    """The field that the norms and extrema are about: the run's first one, phi if no snapshot tells."""
+    """The field of the norms and extrema: the run's first one; phi without snapshots."""
     try:
         return run.field
     except DataError:
@@ -51,7 +51,7 @@ def symbol(field):
 
 
 def mass_scale(run, table, field="phi"):
-    """What mass drift is measured against, and how that is called."""
+    """The scale of mass drift, and its name."""
     bound = table["l2"][0] * np.sqrt(np.prod(run.lengths))  # |mass| <= l2 sqrt(V), by Cauchy and Schwarz
     if abs(table["mass"][0]) > NO_MASS * bound:
         return table["mass"][0], r"$|m - m_0|\,/\,|m_0|$"
@@ -59,8 +59,8 @@ def mass_scale(run, table, field="phi"):
 
 
 def log_axis(ax, nothing, *series):
-    """A log axis with whole decades labelled, not more than five of them, and room to breathe; with no value above zero
-    the word `nothing` instead."""
+    """A log axis with margins and labels at up to five decades. Without a value above zero it shows the word
+    `nothing`."""
     values = np.concatenate([np.asarray(values, dtype=float) for values in series])
     values = values[np.isfinite(values) & (values > 0)]
     if not values.size:
@@ -80,7 +80,7 @@ def log_axis(ax, nothing, *series):
 
 
 def end_labels(ax, time, series):
-    """Names at the ends of the lines instead of a legend, kept apart. series: [(values, name, colour)]."""
+    """Label the ends of lines, without overlaps, instead of a legend. series: [(values, name, colour)]."""
     ax.autoscale_view()
     ends = []
     for values, name, colour in series:
@@ -107,8 +107,8 @@ def end_labels(ax, time, series):
 
 
 def draw_lines(ax, time, series):
-    """Lines, told apart where they cover each other; values that stand alone, as errors known only at the end of a
-    period do, are marked."""
+    """Draw lines that remain distinct where they coincide. Isolated values get markers, such as errors known only at
+    the end of a period."""
     for (values, _, colour), line in zip(series, ("-", (0, (4, 2)), (0, (1.5, 1.5)))):
         good = np.isfinite(values)
         alone = good & ~np.append(good[1:], False) & ~np.append(False, good[:-1])
@@ -196,7 +196,7 @@ def draw_history(run):
         style.COLOURS[2],
     )
     draw_extrema(axes[1, 0], time, table, field)
-    if "err_l2" in table and np.isfinite(table["err_l2"][1:]).any():  # it is zero at the start, whatever comes
+    if "err_l2" in table and np.isfinite(table["err_l2"][1:]).any():  # always zero at the start
         draw_errors(axes[1, 1], time, table)
     else:
         draw_courant(axes[1, 1], time, table)

@@ -1,4 +1,4 @@
-"""Fields of states as lazy variables of xarray: what a Dataset holds until a part of it is asked for."""
+"""Fields of states as lazy variables of xarray, which are read when a part of them is used."""
 
 import numpy as np
 from xarray import Variable
@@ -15,8 +15,8 @@ def field_variable(states, name):
 
 
 class StateArray(BackendArray):
-    """Reads the part asked for from each state of the times asked for. Holds no open file, so that it can be pickled
-    and sent to other processes, as dask does."""
+    """Reads the requested part of each requested state. It has no open file, so that it can be pickled and sent to
+    other processes, as dask does."""
 
     def __init__(self, states, name):
         self.states, self.name = states, name
@@ -24,7 +24,7 @@ class StateArray(BackendArray):
         self.dtype = states[0].read(name, np.s_[:1, :1, :1]).dtype
 
     def __getitem__(self, key):
-        if isinstance(key, indexing.BasicIndexer):  # spares the adapter, which older releases turn wrongly round
+        if isinstance(key, indexing.BasicIndexer):  # avoids the adapter, wrong in older releases
             return self.read(key.tuple)
         return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.BASIC, self.read)
 
@@ -38,7 +38,7 @@ class StateArray(BackendArray):
 
 
 def read_part(state, name, key):
-    """field[key] for integers and slices; h5py has no slices that run backwards, so those are turned round after."""
+    """field[key] for integers and slices. h5py has no negative steps, so such slices are reversed after reading."""
     forward, turn = [], []
     for part, n in zip(key, state.shape):
         if isinstance(part, slice):

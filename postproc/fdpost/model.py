@@ -1,4 +1,4 @@
-"""The time of a step from figures of the machine, and what follows for machines and grids not measured.
+"""A model of the time of a step from figures of the machine, for predictions of other grids and rank counts.
 
 One Runge-Kutta stage on a slab of n planes, with w words moved per point (words of a step / stages), halo H = 4:
     plane(k) = k nx ny size / (bandwidth efficiency)       seconds for k words per point of a plane, on a device
@@ -45,8 +45,8 @@ SIZES = {"double": 8, "single": 4}
 NOISE = 0.02  # relative error of a measured step, the weight of the data in a fit
 PART_NOISE = 0.1  # of a part: timed on the last stage of a step, and scaled to the mean one by its words
 EXCHANGE_NOISE = 0.1  # of an exchange: the formula is a straight line, protocols are not
-PRIOR_FACTOR = 3.0  # how far, as a factor, a figure may lie from its first guess before the fit minds
-UNTOLD = 0.7  # a figure is told by the data if they leave less than this of the first guess's width
+PRIOR_FACTOR = 3.0  # width, as a factor, of the prior around each figure's first guess
+UNTOLD = 0.7  # the data determine a figure if the fit leaves less than this share of the prior's width
 DISAGREEMENT = 0.10
 
 # Bytes of a plane that a device computes at once: 132 multiprocessors, each with a tile of 16 KiB (H200, uniform
@@ -78,7 +78,7 @@ def last_stage_words(scheme, words):
 
 @dataclass(frozen=True)
 class Problem:
-    """What is computed, on how many ranks."""
+    """A problem on a number of ranks."""
 
     nx: int
     ny: int
@@ -104,7 +104,7 @@ class Ceilings:
     """Same-mix bandwidth of one rank as measured: (ranks, bytes of a slab's field, bytes per second)."""
 
     known: tuple
-    shared: bool = False  # ranks share one memory: more of them than are known get no more of it together
+    shared: bool = False  # ranks share one memory: more ranks than measured get no more bandwidth in total
 
     def of(self, problem):
         """For a problem: from the nearest rank count that is not larger, by size of slab (on a log axis)."""
@@ -124,12 +124,12 @@ class Machine:
     link: float  # bytes per second, each way
     launch: float  # seconds, of a range of planes, whatever its size
     efficiency: float = 1.0  # share of the ceiling that a stage reaches on a thick slab, on a device
-    core: float = math.inf  # bytes per second that a rank's threads compute of what is in their caches, on a CPU
+    core: float = math.inf  # bytes per second that a rank's threads process from their caches, on a CPU
     thin: float = 1.0  # bandwidth of the edges, as a share of the interior's
     join: float = 0.0  # seconds, of a stage that overlaps
     front: float = 0.0  # bytes of a plane that a device computes at once; 0: a CPU
-    hiding: float = 1.0  # share of what could be hidden that is
-    untold: tuple = ()  # names of the figures that the data hardly tell: near first guesses, or anywhere
+    hiding: float = 1.0  # share of the halo's time that is hidden, of what could be
+    untold: tuple = ()  # names of the figures that the data hardly determine
 
 
 @dataclass(frozen=True)
@@ -149,13 +149,13 @@ class Terms:
 
     @property
     def exposed(self):
-        """What of the halo is not hidden."""
+        """The part of the halo's time that is not hidden."""
         return self.halo - self.hidden
 
 
 def stage_split(machine, problem, span):
-    """(interior, edges, what of the interior a halo can hide behind) on a CPU. span(planes, planes beside them, share
-    of the bandwidth): seconds of a range."""
+    """(interior, edges, the part of the interior that can hide the halo) on a CPU. span(planes, planes beside them,
+    share of the bandwidth): seconds of a range."""
     split = min(problem.planes, 2 * HALO)
     edges = span(split, 4 * HALO if problem.planes >= 2 * HALO else 2 * HALO, machine.thin)
     interior = span(problem.planes - split, 2 * HALO) if problem.planes > split else 0.0
@@ -199,7 +199,8 @@ def step_terms(machine, problem):
 
 
 def shown_terms(terms):
-    """The terms as they add up to the step: of the halo what is not hidden, and no edges that lie within."""
+    """The terms that add up to the step: the halo without its hidden part, and no edges that are part of the
+    interior."""
     edges = {} if terms.within else {"edges": terms.edges}
     return {"interior": terms.interior, **edges, "halo": terms.exposed, "overhead": terms.overhead}
 
@@ -211,7 +212,7 @@ def step_time(machine, problem):
 
 @dataclass(frozen=True)
 class Measurement:
-    """Median time of a step, and what was measured beside it (seconds of a step; NaN if unknown)."""
+    """Median time of a step, and its measured parts (seconds per step; NaN if unknown)."""
 
     problem: Problem
     seconds: float
@@ -225,8 +226,8 @@ class Measurement:
 
 
 def measured_ceilings(measurements, shared):
-    """Ceilings of these measurements; equal rank counts and slabs are averaged. A rank with a memory of its own has the
-    same bandwidth whatever their number."""
+    """Ceilings of these measurements; equal rank counts and slabs are averaged. Unless ranks share a memory, the number
+    of ranks does not matter."""
     found = {}
     for m in measurements:
         slab = m.problem.planes * m.problem.plane_bytes
@@ -235,12 +236,13 @@ def measured_ceilings(measurements, shared):
 
 
 def fit(measurements, backend="cuda", exchanges=(), streams=()):
-    """The machine that explains the measurements best, overlap hiding all or nothing, whichever fits.
+    """The machine that fits the measurements best, with overlap that hides everything or nothing, whichever fits
+    better.
 
-    exchanges: [(bytes sent each way, seconds)] of the halo exchange alone. streams: the measurements whose ceilings
-    are the machine's, if not the same ones; nothing else of them is used. Weighted least squares of the logarithms,
-    each figure held near its first guess with a factor of three: one that the data cannot tell, as the latency of what
-    overlap hides, stays near it, and is named in `untold`."""
+    exchanges: [(bytes sent each way, seconds)] of the halo exchange alone. streams: the measurements whose ceilings are
+    the machine's, if not the same ones; nothing else of them is used. Weighted least squares of the logarithms, with a
+    prior of a factor of three around each first guess. A figure that the data do not determine, such as the latency
+    that overlap hides, stays near its guess and is named in `untold`."""
     guess = GUESSES.get(backend, GUESSES["cuda"])
     ceilings = measured_ceilings(streams or measurements, shared=backend == "cpu")
     names, front = list(guess), 0.0 if backend == "cpu" else FRONT
@@ -296,8 +298,8 @@ def least_squares(residuals, start, rounds=200):
 
 
 def compare_terms(machine, measurement):
-    """[(name, measured, modelled)] in seconds of a step, of terms that add up to it; what no measured part accounts for
-    comes last. Empty if none was measured."""
+    """[(name, measured, modelled)] in seconds per step, for terms that add up to the step; the last one is the rest
+    that no measured part explains. Empty if no part was measured."""
     modelled = shown_terms(step_terms(machine, measurement.problem))
     pairs = [(name, value, modelled.pop(name)) for name, value in measurement.known.items() if name in modelled]
     if not pairs:
@@ -318,7 +320,7 @@ def blame(machine, measurement):
         return None
     compared = compare_terms(machine, measurement)
     if compared:
-        if compared[-1][1] < 0:  # parts, of one stage, that come to more than the step: no time of anything
+        if compared[-1][1] < 0:  # parts, scaled from one stage, that exceed the step
             compared = compared[:-1]
         worst, measured, modelled = (max if ratio > 1 else min)(compared, key=lambda row: row[1] - row[2])
         return ratio, worst, f"{1e3 * measured:.3g} ms measured, {1e3 * modelled:.3g} ms in the model"
@@ -358,7 +360,7 @@ def powers(most):
 
 
 def improved(machine):
-    """{what is changed: the machine with it}: what work on one term could gain."""
+    """{change: the machine with it}: the gain from improving one term."""
     return {
         "as it is": machine,
         "edges as fast as the interior": replace(machine, thin=1.0),
@@ -368,8 +370,8 @@ def improved(machine):
 
 
 def strong_end(machine, problem, gain=1.25):
-    """Where strong scaling stops: (ranks, efficiency there, why). Doubling the ranks has to make a step at least
-    `gain` times faster, and each keeps H planes."""
+    """The end of strong scaling: (ranks, efficiency there, reason). Beyond it, doubling the ranks does not make a step
+    `gain` times faster, or leaves ranks with fewer than H planes."""
     counts = powers(problem.nz // HALO)
     curve = strong(machine, problem, counts)
     for (ranks, seconds, efficiency), (_, faster, _) in pairwise(curve):

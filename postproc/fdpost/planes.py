@@ -1,4 +1,4 @@
-"""Slices that a run wrote (output.slices), of one step, in the place of a snapshot."""
+"""Slices of one step that a run wrote (output.slices), used like a snapshot."""
 
 import json
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .reader import AXES, POINT_DATA, Run
 
 @dataclass(frozen=True)
 class Planes:
-    """The slices of one step. Looks like a State to what draws planes, but holds these planes alone."""
+    """The slices of one step. It has the interface of State that drawing planes needs, but only these planes."""
 
     step: int
     time: float
@@ -33,7 +33,7 @@ class Planes:
 
     @property
     def field(self):
-        """The field that is shown unless another is asked for."""
+        """The field that is shown by default."""
         return "phi" if "phi" in self.fields else self.fields[0]
 
     def plane(self, axis, index, field=None):

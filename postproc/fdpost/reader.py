@@ -56,7 +56,7 @@ class State:
 
     @property
     def field(self):
-        """The field that is shown unless another is asked for: phi, or the first in the equation's order."""
+        """The field that is shown by default: phi, or the first in the equation's order."""
         return "phi" if "phi" in self.fields else self.fields[0]
 
     def read(self, field=None, key=...):
@@ -127,7 +127,7 @@ def plain_value(value):
 
 
 class Run:
-    """A run directory, or a single state file. Everything is read when first asked for."""
+    """A run directory, or a single state file. Everything is read when first used."""
 
     def __init__(self, path):
         self.path = Path(path)
@@ -159,7 +159,7 @@ class Run:
 
     @property
     def field(self):
-        """The field that is shown unless another is asked for."""
+        """The field that is shown by default."""
         return self.states[0].field
 
     def _state_paths(self):
@@ -181,7 +181,7 @@ class Run:
 
     @property
     def diagnosed(self):
-        """Whether diagnostics.csv is there with more than its header: with output.diagnostics_every = 0 it is not."""
+        """True if diagnostics.csv exists with more than its header, which needs output.diagnostics_every > 0."""
         try:
             with open(self.directory / "diagnostics.csv", encoding="utf-8") as file:
                 next(file, None)
@@ -197,7 +197,7 @@ class Run:
         path = self.directory / "diagnostics.csv"
         try:
             with open(path, newline="", encoding="utf-8") as file:
-                rows = list(csv.reader(line for line in file if line.endswith("\n")))  # a full disk leaves a torn one
+                rows = list(csv.reader(line for line in file if line.endswith("\n")))  # not one cut by a full disk
             if not rows:
                 raise ValueError("it is empty")
             header, body = rows[0], [row for row in rows[1:] if row]
@@ -214,8 +214,8 @@ class Run:
 
     @cached_property
     def config(self):
-        """The resolved configuration as {section: {key: text}}; empty if there is no config.ini. Bytes that are no
-        text, as names of directories may have, are surrogates, as in Python's own names of files."""
+        """The resolved configuration as {section: {key: text}}; empty if there is no config.ini. Bytes that are not
+        valid text, as in some names of directories, become surrogates, as in Python's file names."""
         path = self.directory / "config.ini"
         parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=(";", "#"))
         try:
@@ -295,7 +295,7 @@ def plane_index(state, axis, index=None, position=None):
         return n // 2
     if index is None:
         low, high = state.origin[axis], state.origin[axis] + n * state.spacing[axis]
-        if not low <= position <= high:  # the last point is the first one's image
+        if not low <= position <= high:  # beyond the last point it is the first point's image
             raise UsageError(f"{name} = {position:g} lies outside the grid: {low:g} to {high:g}")
         index = round((position - low) / state.spacing[axis])
     elif not -n <= index < n:

@@ -23,7 +23,7 @@ NEEDED = (
 )
 WHOLE = ("ranks", "nx", "ny", "nz", "words")
 TIMED = ("seconds_per_step", "ceiling_bytes_per_second")
-FITTED_COUNTS = 2  # the model sees so many, the smallest rank counts of a study; larger ones are predicted
+FITTED_COUNTS = 2  # the fit uses this many of the smallest rank counts; larger ones are predicted
 STRONG_GRIDS = (512, 1024, 2048)
 WEAK_RANKS = 4096
 
@@ -57,11 +57,11 @@ class Curve:
     mode: str
     precision: str
     backend: str
-    transport: str  # of those who exchange; several with commas, where it depends on the rank count
+    transport: str  # of ranks that exchange; several with commas if it depends on the rank count
     overlap: str
     threads: str  # "2 threads", or nothing where they differ or are not the CPU's
     points: tuple  # of Point, ascending in ranks
-    compared: bool = False  # with the same runs by another transport
+    compared: bool = False  # the same runs were made with another transport
 
     @property
     def grid(self):
@@ -81,8 +81,8 @@ class Curve:
         return ", ".join(filter(None, (f"{self.grid} {self.precision}", self.threads, transport)))
 
     def waits(self, point):
-        """Seconds of a step that go into halo and waiting, as far as they are measured: on CPUs the host's wait; on
-        devices, where the host runs ahead, the exchange, of which most is hidden."""
+        """Seconds per step for halo and waiting, as far as they are measured: on CPUs the host's wait; on devices,
+        where the host runs ahead, the exchange, most of which is hidden."""
         return point.halo_wait if self.backend == "cpu" else point.exchange
 
     def efficiencies(self):
@@ -100,8 +100,8 @@ def spread(values):
 
 
 def read_rows(directory):
-    """Rows of results.csv, but for a last line without its end, whose run is made again. DataError if missing, empty,
-    without a needed column, or with values that cannot be."""
+    """Rows of results.csv without an incomplete last line, whose run is repeated. DataError if it is missing or empty,
+    lacks a column, or has impossible values."""
     path = Path(directory) / "results.csv"
     try:
         with open(path, newline="") as file:
@@ -207,9 +207,10 @@ def read_curves(directory):
 def by_transport(ways):
     """{transport: {ranks: rows}} of one study as its curves have them.
 
-    Which transport is taken can depend on the rank count (one rank, one node, several): then it is one curve still.
-    Only where a count was run by two transports are they compared; one rank, which exchanges nothing, belongs to
-    both."""
+    The chosen transport can depend on the rank count (one rank, one node, several nodes); such runs are one curve.
+    Transports are compared, as two curves, only if some rank count was run with both. One rank exchanges nothing and
+    belongs to both."""
+
     counts = [count for found in ways.values() for count in found if count > 1]
     if len(counts) == len(set(counts)):
         pairs = sorted((min(found), transport) for transport, found in ways.items() if set(found) != {1})
@@ -237,7 +238,7 @@ def machine_key(curve):
 
 
 def fitted_ranks(curves):
-    """{key: the rank counts that the model sees}: the smallest two of all curves that one machine explains."""
+    """{key: rank counts used in the fit}: the smallest two of all curves of one machine."""
     found = {}
     for curve in curves:
         found.setdefault(machine_key(curve), set()).update(point.ranks for point in curve.points)
@@ -277,9 +278,9 @@ def read_exchanges(directory):
 
 
 def beyond(curves, machines):
-    """The machines that say something about more of them: [(precision, problem, machine)], `problem` being one that was
-    measured there, so that others are computed as it was. The memory of one host says nothing about thousands of hosts,
-    and one rank nothing about exchanges."""
+    """The machines from which larger ones can be extrapolated: [(precision, problem, machine)], with a `problem` that
+    was measured, as a model for others. Ranks that share one host's memory, and single ranks, allow no
+    extrapolation."""
     known = {machine_key(curve): curve.points[-1].measurement.problem for curve in curves}
     return [(key[1], known[key], machine) for key, machine in machines.items() if key[0] != "cpu" and key[2]]
 

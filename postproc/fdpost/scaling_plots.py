@@ -79,7 +79,7 @@ def draw_efficiencies(ax, curves, machines, colours):
 
 
 def percent_axis(ax):
-    """From nothing to a bit above all, with a line at all; the upper part alone where everything lies there."""
+    """An axis from 0 to a bit above 100 % with a line at 100 %; from 75 % if all values are above 80 %."""
     ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     bottom, top = (0.75, 1.02) if 0.8 < ax.dataLim.y0 < np.inf else (0.0, 1.08)  # infinite: nothing is drawn
     ax.set_ylim(bottom, max(top, 1.08 * ax.get_ylim()[1] / 1.05))
@@ -107,7 +107,7 @@ def draw_halo(ax, curves, machines, colours):
         draw_points(ax, curve, colour, [milliseconds(curve.waits(point)) for point in points])
         counts, problems = modelled(replace(curve, points=tuple(points)), machine)
         halo = [1e3 * model.step_terms(machine, problem).halo for problem in problems]
-        mark = "_" if len(counts) == 1 else None  # a line of one point is none
+        mark = "_" if len(counts) == 1 else None  # a single point needs a marker
         ax.plot(counts, halo, color=colour, ls=LINES[curve.precision], lw=1.1, marker=mark, ms=14, zorder=2)
     if told:
         style.plain_log_axis(ax, "y")
@@ -117,7 +117,7 @@ def draw_halo(ax, curves, machines, colours):
 
 
 def fit_note(curves):
-    """'fitted on 1 and 2 ranks', or whatever the model saw."""
+    """'fitted on 1 and 2 ranks', with the rank counts of the fit."""
     counts = sorted({count for few in fitted_ranks(curves).values() for count in few})
     return f"fitted on {' and '.join(map(str, counts))} rank{'s' * (counts != [1])}"
 

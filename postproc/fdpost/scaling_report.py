@@ -51,7 +51,7 @@ def table(header, rows):
 
 
 def curve_section(curve, machine, fitted):
-    """What was measured on one curve, beside the model."""
+    """Measured and modelled figures of one curve."""
     rows = []
     first = curve.points[0]
     for point, (_, efficiency) in zip(curve.points, curve.efficiencies()):
@@ -98,7 +98,7 @@ def threads_section(curves):
 
 
 def prediction_section(curves, machines):
-    """What the model, fitted on the smallest two rank counts, said about the larger ones, and what was measured."""
+    """Predictions of the model, fitted on the smallest two rank counts, for the larger ones, and the measured times."""
     fitted, rows = fitted_ranks(curves), []
     for curve in curves:
         key = machine_key(curve)
@@ -226,7 +226,7 @@ def disagreements(curves, machines):
 
 
 def extrapolation_section(curves, machines):
-    """Where strong scaling stops, what would move it, and what weak scaling would do."""
+    """The end of strong scaling, the changes that would move it, and a prediction of weak scaling."""
     found = beyond(curves, machines)
     if not found:
         return (
@@ -302,7 +302,7 @@ def provenance_section(directory):
 
 
 def warnings_section(facts, curves):
-    """What makes the figures doubtful, in sentences; nothing where nothing does."""
+    """Sentences about what makes the figures doubtful; empty if nothing does."""
     lines = []
     for start in (facts or {}).get("starts", []):
         load, cores = start.get("load", 0.0), start.get("cores", math.inf)

@@ -69,7 +69,7 @@ def axis_inches(lengths, longest):
 
 
 def stretched(lengths):
-    """Words on the axes that are not drawn to scale; "" if there is none."""
+    """A note on the axes that are not drawn to scale; "" if there is none."""
     drawn = axis_inches(lengths, max(lengths))
     words = [
         f"{name} drawn {style.number(shown / length, 3)} times as long"
@@ -167,20 +167,20 @@ def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
 
 
 def read_cut(state, cut, field):
-    """What a cut (axis, index) shows, in double precision, in which pictures compute: a plane, or without an index the
-    strongest values along the axis."""
+    """The values of a cut (axis, index) in double precision: a plane, or without an index the values of largest
+    magnitude along the axis."""
     axis, index = cut
     plane = state.projection(axis, field) if index is None else state.plane(axis, index, field)
     return np.asarray(plane, dtype=float)
 
 
 def read_cuts(states, cuts, field):
-    """What the cuts show at the states, [cut][state]."""
+    """The values of the cuts at the states, [cut][state]."""
     return [[read_cut(state, cut, field) for state in states] for cut in cuts]
 
 
 def cut_title(state, axis, index):
-    """Where a plane lies, in the units of the axis."""
+    """The position of a plane, in the units of the axis."""
     if index is None:
         return f"strongest along ${AXES[axis]}$"
     return f"${AXES[axis]} = {style.number(state.origin[axis] + index * state.spacing[axis])}$"
@@ -236,7 +236,7 @@ def missed(run, states, cuts, field, planes):
 
 
 def choose_cuts(state, axes=None, index=None, position=None, project=False):
-    """Planes asked for: [(axis, index)]; without any wish the three mid-planes, seen along z, y and x."""
+    """The requested planes as [(axis, index)]; by default the three mid-planes, normal to z, y and x."""
     chosen = [AXES.index(axis) for axis in axes] if axes else [2, 1, 0]
     if project:
         return [(axis, None) for axis in chosen]

@@ -24,7 +24,7 @@ def power_spectrum(phi, lengths):
     in double precision whatever phi's is, and without phi's mean, which would add its round-off to all waves."""
     phi = np.asarray(phi, dtype=float)
     nz, ny, nx = phi.shape
-    with np.errstate(over="ignore", invalid="ignore"):  # a run that blows up: infinite
+    with np.errstate(over="ignore", invalid="ignore"):  # a run that blows up gives infinite power
         constant = phi.mean()
         power = np.abs(np.fft.rfftn(phi - constant) / phi.size) ** 2
         power[0, 0, 0] = constant**2
@@ -93,7 +93,7 @@ def draw_spectrum(run, states, fields=("phi",)):
             shown = (k > 0) & (mean > round_off(phi)) & (mean < LARGEST)
             shade = tuple(1 - share * (1 - np.array(to_rgb(colour))))
             marker = "o" if shown.sum() < 20 else None
-            width = 4.4 - 3 * share  # later lines are thinner, so that equal spectra are seen to be several
+            width = 4.4 - 3 * share  # later lines are thinner, so that equal spectra remain visible
             label = ", ".join([style.field_label(field)] * (len(fields) > 1) + [f"t = {style.number(state.time)}"])
             label = label if i in named else None
             ax.plot(k[shown] / scale, mean[shown], color=shade, lw=width, marker=marker, ms=3.5, label=label)

@@ -118,7 +118,7 @@ def settings(chosen):
 
 
 def styled(draw):
-    """Run `draw` in the look that is in force, or in the package's own."""
+    """Run `draw` in the current look, or in the package's own."""
 
     @functools.wraps(draw)
     def wrapper(*args, **kwargs):
@@ -129,7 +129,7 @@ def styled(draw):
 
 
 def points(size):
-    """A size of type, or a distance, that is made for FONT_SIZE, for the chosen one."""
+    """Scale a font size or distance, given for FONT_SIZE, to the chosen font size."""
     return size * _look.get().font_size / FONT_SIZE
 
 
@@ -219,8 +219,8 @@ def save(fig, path, dpi=200):
 
 @contextmanager
 def whole_file(path):
-    """Gives a name beside `path` to write to; the file gets its own name when it is whole, or is not there at all.
-    DataError if it cannot be written."""
+    """Gives a temporary name beside `path`; it is renamed to `path` when the file is complete, or removed after an
+    error. DataError if it cannot be written."""
     part = path.with_name(f".part-{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -269,13 +269,13 @@ def colour_scale(planes, cmap=None, vmin=None, vmax=None):
     if low > high:
         raise UsageError(f"--vmin {low:g} exceeds --vmax {high:g}")
     if low == high and not _look.get().log:
-        reach = max(0.5, 1e-6 * abs(low))  # of a large number 0.5 would be lost
+        reach = max(0.5, 1e-6 * abs(low))  # 0.5 would be rounded away beside a large number
         low, high = low - reach, high + reach
     try:
         colours = matplotlib.colormaps[cmap or ("RdBu_r" if signed else "viridis")]
     except KeyError as error:
         raise UsageError(f"unknown colour map '{cmap}'; try viridis, cividis, magma, RdBu_r, PuOr_r") from error
-    return colours.with_extremes(bad="#ff00c8"), low, high  # not-a-number has to be seen
+    return colours.with_extremes(bad="#ff00c8"), low, high  # NaN must stand out
 
 
 def log_floor(finite, high):
@@ -309,5 +309,5 @@ def field_label(field):
 
 
 def number(value, digits=4):
-    """A number for titles: short, without a mantissa full of noise."""
+    """A number for titles, rounded to a few digits."""
     return f"{value:.{digits}g}"

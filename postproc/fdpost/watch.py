@@ -11,8 +11,8 @@ from .reader import Run
 
 
 def is_running(directory):
-    """True while a process holds the lock of the run directory. Asks, and takes no lock itself: that could refuse a run
-    that starts just then. A lock that cannot be asked for counts as held."""
+    """True while a process holds the lock of the run directory. It queries the lock without taking it, which could make
+    a run fail that starts at that moment. If the query fails, the lock counts as held."""
     try:
         with open(directory / ".lock", "rb") as file:
             question = struct.pack("hhlli", fcntl.F_WRLCK, 0, 0, 0, 0)  # struct flock
@@ -25,7 +25,7 @@ def is_running(directory):
 
 
 def newest_state(path):
-    """The newest snapshot, or None while there is none. One that is pruned meanwhile is none."""
+    """The newest snapshot, or None if there is none, or if it was pruned meanwhile."""
     try:
         run = Run(path)
         return run, run.states[-1]
@@ -34,8 +34,7 @@ def newest_state(path):
 
 
 def newest(path, slices):
-    """The newest slices, where there are some and they are wanted, else the newest snapshot; None while there are
-    neither."""
+    """The newest slices, if wanted and present, else the newest snapshot; None if there are neither."""
     try:
         return (newest_planes(path) if slices else None) or newest_state(path)
     except DataError:
@@ -59,7 +58,7 @@ def watch(path, draw, tell, every=2.0, sleep=time.sleep, slices=True):
     if there is nothing at the end. Returns the last step."""
     last = None
     while True:
-        running = is_running(path)  # before looking: what a run wrote last is there when it has ended
+        running = is_running(path)  # asked first, so that the last files of a run that has ended are found
         found = newest(path, slices)
         if found and found[1].step != last and draw(found):
             last = found[1].step

@@ -75,8 +75,8 @@ def open_run(directory):
 
 
 def fail(code, message):
-    """Leave with one line on standard error; exit codes as those of fdplot. At once: ParaView's way out adds a dozen
-    lines of HDF5 about files that it has open."""
+    """Exit with one line on standard error and fdplot's exit codes. It exits at once, because ParaView's normal exit
+    prints a dozen lines of HDF5 about open files."""
     print(f"error: {message}", file=sys.stderr, flush=True)
     os._exit(code)
 
@@ -205,7 +205,8 @@ def main():
     if not inside:
         SaveScreenshot(picture, view, ImageResolution=SIZE)
         print(picture)
-    # last, for it leaves the view at the last state
+    # at the end, because it leaves the view at the last state
+
     if args.movie and not SaveAnimation(args.movie, view, ImageResolution=SIZE):
         fail(3, f"{args.movie}: cannot be written")
 
