@@ -1,4 +1,4 @@
-"""For run/benchmark: which runs are made, on which grids."""
+"""For run/benchmark: the runs and their grids."""
 
 import dataclasses
 import re
@@ -15,7 +15,7 @@ CUBES = (32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1280)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """Runs of one deck, all alike."""
+    """Equal runs of one deck."""
 
     deck: str
     config: Path
@@ -47,7 +47,7 @@ def precisions(args):
 
 
 def decks(runs, args, ranks):
-    """The cases of the decks that are asked for."""
+    """The cases of the requested decks."""
     cases = []
     for name in args.deck or ("tiny", "small"):
         for precision in precisions(args):
@@ -59,7 +59,7 @@ def decks(runs, args, ranks):
 
 
 def plan_of(runs, case):
-    """What fdapp --validate says of a case: {first word: rest of the line}. Failure 2 or 3."""
+    """The output of fdapp --validate for a case: {first word: rest of the line}. Failure 2 or 3."""
     words = [*dataclasses.replace(runs, config=case.config).words(case, case.ranks), "--validate"]
     done = subprocess.run(words, env=runs.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -68,7 +68,7 @@ def plan_of(runs, case):
 
 
 def free_bytes(runs, case, said):
-    """Bytes free for one rank: of the smallest GPU, or its part of this node's memory."""
+    """Bytes free for one rank: of the smallest GPU, or its share of this node's memory."""
     gpus = scaling_host.gpus_for(runs.backend)
     if gpus:
         free = scaling_host.command_output("nvidia-smi", "--query-gpu=memory.free", "--format=csv,noheader,nounits")
@@ -88,12 +88,12 @@ def size(text):
 
 
 def fields_of(said):
-    """Arrays of a slab's shape that a run keeps."""
+    """Number of arrays with a slab's shape in a run."""
     return int(re.search(r"\((\d+) fields\)", said)[1])
 
 
 def filling(runs, case, percent):
-    """The case with as many planes as fill so much of the memory. Failure 3 if that is too little for a run."""
+    """The case with as many planes as fill this share of the memory. Failure 3 if they are too few for a run."""
     said = plan_of(runs, case)
     points = [int(n) for n in re.search(r"^grid +(\d+) x (\d+) x (\d+)", said, re.MULTILINE).groups()]
     plane = points[0] * points[1] * fields_of(said) * (4 if case.precision == "single" else 8)
@@ -105,7 +105,7 @@ def filling(runs, case, percent):
 
 
 def throughput(runs, args, ranks):
-    """Deck small on cubes of all sizes, each with about as many updates."""
+    """Deck small on cubes of all sizes, with about the same number of updates each."""
     deck = find_deck("small")
     largest = None
     cases = []

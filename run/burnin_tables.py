@@ -1,4 +1,4 @@
-"""For run/burnin: tables of hashes, and where two of them part."""
+"""For run/burnin: tables of hashes, and the first difference between two of them."""
 
 import csv
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from scaling_host import Failure
 
 @dataclass(frozen=True)
 class Table:
-    """hashes.csv of a run, and where its ranks were."""
+    """hashes.csv of a run, and the places of its ranks."""
 
     columns: tuple  # NAME_Z of each plane
     rows: dict  # step -> hashes of the planes
@@ -16,7 +16,7 @@ class Table:
 
 
 def read(path, places):
-    """Failure 3 if the table is not whole."""
+    """Read a table. Failure 3 if it is incomplete."""
     try:
         with open(path, newline="") as file:
             lines = list(csv.reader(file))
@@ -28,12 +28,12 @@ def read(path, places):
 
 
 def differs(right, table):
-    """A run that ended early, for its solution blew up, differs too."""
+    """True if the tables differ, also if a run ended early because its solution blew up."""
     return table.rows != right.rows
 
 
 def agreed(tables):
-    """A table that two runs have, or None."""
+    """A table that two runs agree on, or None."""
     for i, table in enumerate(tables):
         if any(not differs(table, other) for other in tables[i + 1 :]):
             return table
@@ -46,7 +46,7 @@ def slab_starts(planes, ranks):
 
 
 def extent(planes, count):
-    """(first, length) of the shortest stretch of a periodic axis of `count` planes that holds all of these."""
+    """(first, length) of the shortest range on a periodic axis of `count` planes that contains all `planes`."""
     planes = sorted(planes)
     gaps = [(planes[(i + 1) % len(planes)] - plane) % count or count for i, plane in enumerate(planes)]
     widest = max(range(len(planes)), key=lambda i: gaps[i])
@@ -54,8 +54,8 @@ def extent(planes, count):
 
 
 def describe(right, wrong):
-    """Words on the first difference: step, planes, and the rank in whose slab their middle is: an error spreads to
-    both sides alike."""
+    """Describe the first difference: step, planes, and the rank whose slab contains their middle, because an error
+    spreads equally to both sides."""
     step = next((step for step in right.rows if wrong.rows.get(step) != right.rows[step]), None)
     if step is None or step not in wrong.rows:
         return f"a run ended after step {max(wrong.rows)} that should have gone on: its solution blew up"

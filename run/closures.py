@@ -44,7 +44,7 @@ TAIL = """};
 
 
 class ClosureError(Exception):
-    """An operator that is not what it should be; the message names it."""
+    """An operator violates an identity; the message names both."""
 
 
 def require(holds, family, what):
@@ -54,7 +54,7 @@ def require(holds, family, what):
 
 
 def fractions(values):
-    """Exact numbers from their texts."""
+    """Exact numbers from texts."""
     return [Fraction(value) for value in values]
 
 
@@ -84,12 +84,12 @@ def weighted(family, whole):
 
 
 def is_symmetric(whole):
-    """Exactly."""
+    """True if a matrix is exactly symmetric."""
     return all(whole[i][j] == whole[j][i] for i in range(len(whole)) for j in range(i))
 
 
 def is_positive(whole):
-    """Positive semi-definite: no negative pivot, and nothing beside a pivot of zero. Exact."""
+    """True if a matrix is positive semi-definite: no negative pivot, and a zero pivot only in a zero row. Exact."""
     rest = [list(row) for row in whole]
     for k in range(len(rest)):
         pivot = rest[k][k]
@@ -104,7 +104,7 @@ def is_positive(whole):
 
 
 def derivative(degree, times, x):
-    """Of x^degree, `times` times, at x."""
+    """The derivative of order `times` of x^degree at x."""
     factor = Fraction(1)
     for k in range(times):
         factor *= degree - k
@@ -112,7 +112,7 @@ def derivative(degree, times, x):
 
 
 def is_exact(whole, times, degree, rows):
-    """Whether these rows differentiate powers up to a degree exactly."""
+    """True if these rows differentiate powers up to a degree exactly."""
     points = len(whole)
     return all(
         sum(whole[i][j] * Fraction(j) ** k for j in range(points)) == derivative(k, times, i)
@@ -122,7 +122,7 @@ def is_exact(whole, times, degree, rows):
 
 
 def annihilates(whole, degree):
-    """Whether powers up to a degree give nothing."""
+    """True if all powers up to a degree give zero."""
     points = range(len(whole))
     return all(sum(whole[i][j] * Fraction(j) ** k for j in points) == 0 for k in range(degree + 1) for i in points)
 
@@ -165,7 +165,7 @@ def check(family):
 
 
 def check_resonance(family):
-    """On more points, so that the ends of order 2 do not feel one another."""
+    """Checks `resonance` on more points, so that the two ends of order 2 do not interact."""
     points = 2 * len(family["norm"]) + 24
     first = matrix(family, "first", points, -1)
     both = zip(*first)
@@ -177,7 +177,7 @@ def check_resonance(family):
 
 
 def below(family, most, stiff):
-    """most H - M."""
+    """The matrix most H - M."""
     points = len(stiff)
     identity = [[Fraction(i == j) * most for j in range(points)] for i in range(points)]
     return [[a - b for a, b in zip(*rows)] for rows in zip(weighted(family, identity), stiff)]
@@ -194,7 +194,7 @@ def closed_second(family):
 
 
 def braces(values):
-    """Doubles nearest to exact numbers, as C writes them."""
+    """The doubles nearest to exact numbers, in C's notation."""
     return "{" + ", ".join(repr(float(value)) for value in values) + "}"
 
 
@@ -217,7 +217,7 @@ def header(families):
 
 
 def main():
-    """Checks and writes, or compares."""
+    """Checks, then writes or compares the header."""
     families = json.loads(TABLES.read_text(encoding="utf-8"))
     try:
         for family in families:

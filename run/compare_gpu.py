@@ -10,7 +10,7 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 C = [4 / 5, -1 / 5, 4 / 105, -1 / 280]
 VELOCITY = (1.0, 0.5, 0.25)
-KERNELS = {"gradient": 4, "uniform": 3, "stored": 6}  # least words a point
+KERNELS = {"gradient": 4, "uniform": 3, "stored": 6}  # least words per point
 LAUNCHES = 10
 
 RAW = r"""
@@ -132,7 +132,7 @@ def compare(options, precision, fdbench):
 
 
 def run(options, precisions, fdbench, work):
-    """What was compared (device and versions), how, and the rows."""
+    """Runs the comparison. Returns device and versions, a description, and the rows."""
     import cupy
     import jax
 

@@ -1,4 +1,4 @@
-"""Checks the documents: length of lines and of README.md, links between files, and that what the program has is named.
+"""Checks the documents: length of lines and of README.md, links, and that every key, option and exit code is named.
 
 usage: docs_check.py   (in the project's root; prints what is wrong and returns 1)
 """
@@ -60,7 +60,7 @@ def missing(page, what, names):
 
 
 def missing_keys(keys):
-    """Of (section, key): those without a row under the section's heading."""
+    """The (section, key) pairs without a row under the section's heading."""
     page = "docs/reference/configuration.md"
     sections = dict(re.findall(r"^## \\\[(\w+)\\\]\n(.*?)(?=^## |\Z)", pathlib.Path(page).read_text(), re.M | re.S))
     return [

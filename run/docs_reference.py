@@ -1,5 +1,5 @@
-"""Writes the pages of docs/reference that the programs know best: their own words on keys and options. fdplot and
-fdread have to be in .venv (run/setup).
+"""Writes the pages of docs/reference from what the programs print about keys and options. fdplot and fdread must be
+in .venv (run/setup).
 
 usage: docs_reference.py BUILD_DIRECTORY OUTPUT_DIRECTORY
 """
@@ -43,7 +43,7 @@ SCRIPTS = (
 
 
 def output(*command):
-    """What it prints, for a terminal of one width."""
+    """The output of a command for a terminal of fixed width."""
     environment = {**os.environ, "COLUMNS": "100"}
     return subprocess.run(
         command, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment

@@ -31,7 +31,7 @@ The page is made from the JSON files in `run/results` by `run/records.py`: edit 
 
 
 class RecordError(Exception):
-    """A record that is not one; the message names the file."""
+    """An invalid record; the message names the file."""
 
 
 def check(record, name):
@@ -48,7 +48,7 @@ def check(record, name):
 
 
 def text(record):
-    """`record` as JSON with one table row per line, so that a change of one figure is a change of one line."""
+    """`record` as JSON with one table row per line, so that changing a figure changes one line."""
 
     def compact(value):
         return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""For run/scaling and run/benchmark: the machine that a study runs on, and how ranks are started there."""
+"""For run/scaling and run/benchmark: the machine of a study, and how ranks are started there."""
 
 import math
 import os
@@ -17,7 +17,7 @@ RUNS = (Path.cwd() if INSTALLED else ROOT) / "runs"
 
 
 class Failure(Exception):
-    """A message and the exit code to leave with."""
+    """A message, and the exit code of the script."""
 
     def __init__(self, code, message):
         super().__init__(message)
@@ -25,7 +25,7 @@ class Failure(Exception):
 
 
 def command_output(*command):
-    """What a command prints, or nothing if it cannot be run."""
+    """The output of a command; empty if it cannot be run."""
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT
@@ -36,7 +36,7 @@ def command_output(*command):
 
 
 def gpu_count():
-    """GPUs that a program started from here would see."""
+    """Number of GPUs that a program started from here sees."""
     there = sum(line.startswith("GPU ") for line in command_output("nvidia-smi", "-L").splitlines())
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
@@ -45,20 +45,20 @@ def gpu_count():
 
 
 def backend_of(program, backend):
-    """What the configuration's backend comes to: auto of a program without CUDA takes the CPU, GPUs or not."""
+    """The backend that runs: for auto the CPU if the program has no CUDA, even if there are GPUs."""
     if backend != "auto" or not gpu_count():
         return backend
     return "auto" if "\n  cuda\n" in command_output(program, "--list") else "cpu"
 
 
 def batch_number(name):
-    """A number that the batch system left in the environment, or None."""
+    """A number that the batch system sets in the environment, or None."""
     text = os.environ.get(name, "")
     return int(text) if text.isdecimal() else None
 
 
 def gpus_for(backend):
-    """GPUs that runs of this backend would take; none on the CPU."""
+    """Number of GPUs that runs of this backend use; 0 on the CPU."""
     return 0 if backend == "cpu" else gpu_count()
 
 
@@ -70,19 +70,19 @@ def batch_tasks():
 
 
 def places(backend):
-    """Ranks that fit: tasks of the batch job, else GPUs, else cores."""
+    """Most ranks: tasks of the batch job, else GPUs, else cores."""
     return batch_tasks() or gpus_for(backend) or len(os.sched_getaffinity(0))
 
 
 def cores():
-    """Cores of the batch job, else those that this process may use."""
+    """Number of cores of the batch job, else of those that this process may use."""
     tasks = batch_tasks()
     each = batch_number("SLURM_CPUS_PER_TASK") or batch_number("OMP_NUM_THREADS") or 1
     return tasks * each if tasks else len(os.sched_getaffinity(0))
 
 
 def time_left():
-    """Seconds that Slurm gives this job still, less a minute to leave in; infinite outside Slurm or without a limit."""
+    """Seconds left in this Slurm job, less a minute for its end; infinite outside Slurm or without a limit."""
     job = os.environ.get("SLURM_JOB_ID")
     said = command_output("squeue", "--noheader", "--format=%L", "--job", job) if job else ""
     found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", said.strip())
@@ -93,8 +93,8 @@ def time_left():
 
 
 def launch_environment(backend):
-    """What mpirun needs to know, and GPU memory in MPI messages where it takes a variable. Ranks are not bound to one
-    core each, Open MPI's own way with two ranks: their threads would share it."""
+    """The environment of mpirun, with what MPI needs to send GPU memory. Ranks are not bound to one core each, as Open
+    MPI does with two ranks, because a rank's threads would share that core."""
     env = dict(os.environ)
     env.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
     if "SLURM_JOB_ID" not in env and "PBS_JOBID" not in env:
@@ -115,7 +115,7 @@ def launch_environment(backend):
 
 
 def find_program(args):
-    """The program and the launcher's words with {ranks} still in them."""
+    """The program and the launcher's words, which still contain {ranks}."""
     program = args.fdapp or PROGRAM
     if not program.exists():
         found = None if args.fdapp else shutil.which("fdapp")
@@ -141,12 +141,12 @@ def find_program(args):
 
 
 def started(launcher, ranks):
-    """The launcher's words for so many ranks."""
+    """The launcher's words for this number of ranks."""
     return [word.replace("{ranks}", str(ranks)) for word in launcher]
 
 
 def provenance(configuration, overrides, program, launcher, env):
-    """What the figures depend on. `identity` must not change within one study."""
+    """Everything that the figures depend on. `identity` must not change within one study."""
 
     def first_line(*command):
         return command_output(*command).partition("\n")[0]

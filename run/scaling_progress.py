@@ -1,4 +1,4 @@
-"""For run/scaling: what it says while a study runs, and how long runs may take."""
+"""For run/scaling: progress of a study, and estimates of the time that runs take."""
 
 import math
 import os
@@ -16,7 +16,7 @@ def say(text):
 
 
 def clock(seconds):
-    """A time left, for people."""
+    """Format a time."""
     return (
         f"{seconds:.0f} s"
         if seconds < 100
@@ -27,7 +27,7 @@ def clock(seconds):
 
 
 class Progress:
-    """The study as a whole: a line for each run, and on a terminal a bar of the work done and what runs now."""
+    """Progress of the study: a line for each run, and on a terminal a bar with the work done and the current run."""
 
     def __init__(self, cases, todo, rows):
         self.total, self.number = len(cases), len(cases) - len(todo)
@@ -38,14 +38,14 @@ class Progress:
             self.learn(row)
 
     def learn(self, row, seconds=None):
-        """Remember how long steps, and what comes before and after them, can take. seconds: of the whole run."""
+        """Record the time of the steps, and of what precedes and follows them. seconds: of the whole run."""
         stepping = float(row["steps"]) * float(row["seconds_per_step"])
         weight = float(row["nx"]) * float(row["ny"]) * float(row["nz"]) / float(row["ranks"])
         self.slowest = max(self.slowest, stepping / weight)
         self.start_up = max(self.start_up, (seconds or stepping) - stepping)
 
     def expected(self, key):
-        """Seconds that a case's run takes, going by those before; 0 before anything is known."""
+        """Estimated seconds of a case's run, from earlier runs; 0 if nothing is known."""
         return self.start_up + self.slowest * self.weights[key]
 
     def begin(self, case):
@@ -53,7 +53,7 @@ class Progress:
         self.tick()
 
     def skip(self, case):
-        """Leave out a run, begun or not."""
+        """Remove a run from the work left, whether it was begun or not."""
         self.number += case is not self.case
         self.done.pop(case.key)
         self.weights.pop(case.key)
@@ -64,12 +64,12 @@ class Progress:
         return f"[{self.number:{width}}/{self.total}] {case.study} {case.precision} {ranks:9} repeat {case.repeat}"
 
     def left(self, running=0.0):
-        """'3 min left', or nothing before anything is known or when all is done."""
+        """'3 min left'; empty if nothing is known or everything is done."""
         rest = sum(self.expected(key) for key, done in self.done.items() if not done)
         return f"{clock(max(rest - running, 0.0))} left" if self.slowest and rest else ""
 
     def tick(self):
-        """The line of what runs now, redrawn."""
+        """Redraw the line of the current run."""
         if not self.live:
             return
         share = sum(weight for key, weight in self.weights.items() if self.done[key]) / sum(self.weights.values())

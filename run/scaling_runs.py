@@ -1,4 +1,4 @@
-"""For run/scaling: the runs that fill a study."""
+"""For run/scaling: makes the runs of a study."""
 
 import json
 import os
@@ -17,12 +17,12 @@ from scaling_progress import Progress, clock, say
 from scaling_study import KEY, append_row, row_of
 
 STOPPED = 75
-TOO_LARGE = "error: memory: "  # how the program says that a grid does not fit
+TOO_LARGE = "error: memory: "  # fdapp's message that a grid does not fit
 
 
 class Stop:
-    """Ends the run under way when a signal asks for it, and remembers it. Nothing of that run is wanted: mpirun gets
-    SIGTERM, which it acts upon sooner than upon others."""
+    """Ends the current run when a signal asks for it, and remembers that. The run's results are not needed, so mpirun
+    gets SIGTERM, to which it reacts fastest."""
 
     def __init__(self):
         self.asked, self.child = False, None
@@ -37,7 +37,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Runs:
-    """What all runs of a study share."""
+    """The settings that all runs of a study share."""
 
     program: Path  # fdapp
     config: Path
@@ -47,8 +47,8 @@ class Runs:
     backend: str
     out: Path  # the study's directory
     stop: Stop
-    lock: int | None = None  # descriptor, once the directory is this study's
-    warned: set = field(default_factory=set)  # of what the program warned, said once
+    lock: int | None = None  # descriptor of the locked study's directory
+    warned: set = field(default_factory=set)  # warnings that have been printed, once each
 
     @property
     def scratch(self):
@@ -60,8 +60,7 @@ class Runs:
         return [*started(self.launcher, ranks), str(self.program), str(self.config), *overrides]
 
     def execute(self, words, tick=None):
-        """Run a command to its end, its words in a log; returns (exit code, what it said). Calls tick() now and
-        then."""
+        """Run a command to its end with its output in a log; returns (exit code, output). Calls tick() now and then."""
         stop = self.stop
         with open(self.out / "last.log", "w+") as log:
             apart = {"stdin": subprocess.DEVNULL, "start_new_session": True, "pass_fds": (self.lock,)}
@@ -69,7 +68,7 @@ class Runs:
                 stop.child = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, env=self.env, **apart)
             except OSError as error:
                 raise Failure(2, f"{words[0]}: {error.strerror}") from error
-            if stop.asked:  # between the start and here
+            if stop.asked:  # a signal since the start
                 stop.handle()
             while True:
                 try:
@@ -87,12 +86,12 @@ def last_lines(said):
 
 
 def outcome(code, words, said):
-    """How a command ended, for a message."""
+    """Describe the end of a command for a message."""
     return f"exit code {code} of: {shlex.join(words)}\n  {last_lines(said)}".rstrip()
 
 
 def tell_warnings(runs, case, said, progress):
-    """Says what the program warns of, ranks that share a device for instance, with the first run that has it."""
+    """Prints the program's warnings, such as ranks that share a device, once each."""
     for line in said.splitlines():
         if line.startswith("fdapp: warning: ") and line not in runs.warned:
             runs.warned.add(line)
@@ -101,7 +100,7 @@ def tell_warnings(runs, case, said, progress):
 
 
 def measure_exchange(runs, cases):
-    """Let fdbench time the halo exchange alone, once for a study, for the model in its report."""
+    """Time the halo exchange alone with fdbench, once per study, for the model in its report."""
     counts = [case.ranks for case in cases if case.ranks > 1]
     bench, part = runs.program.parent / "fdbench", runs.out / ".part-bench.json"
     if not counts or (runs.out / "bench.json").exists():
@@ -129,7 +128,7 @@ def scratch_of(runs):
 
 
 def read_perf(runs, case, code, words, said):
-    """perf.json of the run that has ended. Failure 2 or 3 if there is none, or if it took no step."""
+    """perf.json of a finished run. Failure 2 or 3 if there is none, or if the run took no step."""
     perf = runs.scratch / "perf.json"
     if not perf.exists():
         raise Failure(3, f"{case.name}: left no perf.json: is it fdapp? {outcome(code, words, said)}")
@@ -140,7 +139,7 @@ def read_perf(runs, case, code, words, said):
 
 
 def run_case(runs, case, progress):
-    """Run once; returns the row, or None if it was stopped. Failure 2 or 3 with the run's own words if it failed."""
+    """Run once; returns the row, or None if it was stopped. Failure 2 or 3 with the run's message if it failed."""
     words = runs.words(case, case.ranks)
     with scratch_of(runs):
         code, said = runs.execute(words, progress.tick)
@@ -155,7 +154,7 @@ def run_case(runs, case, progress):
 
 
 def time_for(case, progress, deadline):
-    """Whether a run may begin; says so if not. Failure 3 if the next call would not come further, either."""
+    """True if the time suffices for a run; otherwise prints so. Failure 3 if it would not suffice next time, either."""
     expected, left = 1.2 * progress.expected(case.key), deadline - time.monotonic()
     if expected <= left:
         return True
@@ -167,12 +166,12 @@ def time_for(case, progress, deadline):
 
 
 def measure(runs, cases, rows, deadline):
-    """Run what is missing; combinations that do not fit into memory are left out. Returns the exit code."""
+    """Make the missing runs, except combinations that do not fit into memory. Returns the exit code."""
     done = {tuple(row[name] for name in KEY) for row in rows}
     todo = [case for case in cases if case.key not in done]
     if len(todo) < len(cases):
         say(f"{len(cases) - len(todo)} of {len(cases)} runs are in {runs.out / 'results.csv'} already")
-    progress, large = Progress(cases, todo, rows), set()  # what there is no memory for
+    progress, large = Progress(cases, todo, rows), set()  # large: grids that do not fit
     for case in todo:
         if (case.study, case.ranks, case.precision) in large:
             progress.skip(case)
@@ -197,7 +196,7 @@ def measure(runs, cases, rows, deadline):
             return STOPPED
         append_row(runs.out, row)
         progress.end(row)
-    (runs.out / "last.log").unlink(missing_ok=True)  # of use where something went wrong
+    (runs.out / "last.log").unlink(missing_ok=True)  # only needed after a failure
     if large and not any(progress.done.values()) and not rows:
         raise Failure(3, "nothing fits into memory: nothing is measured")
     return 3 if large else 0

@@ -1,4 +1,4 @@
-"""For run/scaling: a study's directory: its lock, its provenance, its table."""
+"""For run/scaling: the directory of a study, with its lock, provenance and table."""
 
 import csv
 import datetime
@@ -24,8 +24,8 @@ POSITIVE = ("ranks", "nx", "ny", "nz", "steps", "seconds_per_step", "points_per_
 
 @contextmanager
 def lock_study(out):
-    """Makes the directory, and keeps others out of it meanwhile. Gives the descriptor that holds the lock: what is
-    started with it keeps the lock, too, if this process is killed."""
+    """Makes and locks the directory. Gives the lock's descriptor; child processes that inherit it keep the lock if this
+    process is killed."""
     out.mkdir(parents=True, exist_ok=True)
     directory = os.open(out, os.O_RDONLY)
     try:
@@ -38,8 +38,8 @@ def lock_study(out):
 
 
 def open_study(out, facts, shared):
-    """Make provenance.json and results.csv, or check that the study there is this one; one without rows is none, and
-    what else it left is taken away, but nothing of anybody else's. shared: which ranks share cores. Returns the rows
+    """Make provenance.json and results.csv, or check that the study in the directory is this one. A study without rows
+    is replaced: its files are removed, and no others. shared: note on ranks that share cores. Returns the rows
     there."""
     path, table = out / "provenance.json", out / "results.csv"
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -64,13 +64,13 @@ def open_study(out, facts, shared):
         (out / "bench.json").unlink(missing_ok=True)
         shutil.rmtree(out / "perf", ignore_errors=True)
         write_whole(table, ",".join(COLUMNS) + "\n")
-    write_whole(path, json.dumps(facts, indent=1) + "\n")  # first: it says that perf/ is a study's
+    write_whole(path, json.dumps(facts, indent=1) + "\n")  # first, because it marks perf/ as a study's
     (out / "perf").mkdir(exist_ok=True)
     return rows
 
 
 def refuse_others(out, provenance):
-    """Failure 2 if things lie in `out` that no study has left there."""
+    """Failure 2 if `out` contains files that are not a study's."""
     if provenance.exists():
         read_provenance(provenance)
         return
@@ -91,7 +91,7 @@ def read_provenance(path):
 
 
 def differing(name, there, here):
-    """How a part of two identities differs, for a message; a whole configuration is too long for one."""
+    """Describe how a part of two identities differs; a whole configuration is too long for a message."""
     if name == "configuration":
         return "configuration is another text"
     there, here = (words if isinstance(words, str) else " ".join(words or []) for words in (there, here))
@@ -107,7 +107,7 @@ def shown(words):
 
 
 def write_whole(path, text):
-    """The file as it was, or all of it."""
+    """Write a file completely, or leave it as it was."""
     part = path.with_name(f".part-{path.name}")
     with open(part, "w") as file:
         file.write(text)
@@ -117,7 +117,7 @@ def write_whole(path, text):
 
 
 def read_rows(table):
-    """Rows of results.csv. A last line without its end, of a machine that went down, is taken out: that run is due."""
+    """Rows of results.csv. An incomplete last line, left by a crash, is removed, so that its run is repeated."""
     try:
         text = table.read_text()
     except UnicodeDecodeError as error:
@@ -152,7 +152,7 @@ def positive(text):
 
 
 def row_of(case, perf):
-    """A row of results.csv from a run's perf.json. Means over ranks; of a step, or of a stage."""
+    """A row of results.csv from a run's perf.json: means over ranks, per step or per stage."""
     nx, ny, nz = case.grid
     known = {
         "study": case.study,
@@ -173,7 +173,7 @@ def row_of(case, perf):
 
 
 def append_row(out, row):
-    """Add a row, on disk before this returns."""
+    """Add a row; it is on the disk when this returns."""
     with open(out / "results.csv", "a", newline="") as file:
         csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
         file.flush()

@@ -31,6 +31,6 @@ class Fdapp(CMakePackage, CudaPackage):
         return args
 
     def check(self):
-        """The answer of the smallest deck is the published one."""
+        """Check that the answer of the smallest deck is the published one."""
         deck = join_path(self.stage.source_path, "config", "benchmark", "tiny.ini")
         Executable(join_path(self.build_directory, "fdapp"))(deck, "output.directory=tiny")
