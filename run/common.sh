@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# What the scripts of this folder share; source it after `set -euo pipefail`. Leaves the caller in the project's root.
+# Functions shared by the scripts of this folder. Source it after `set -euo pipefail`; it changes to the project's root.
 
 # No script reads standard input, and none of its children may: `while read` around a script would lose its lines.
 exec </dev/null
 
-CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." >/dev/null || exit # with a CDPATH cd may go elsewhere, and prints
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." >/dev/null || exit # with a CDPATH, cd may go elsewhere and print
 
 note() { printf '\n== %s\n' "$*"; }
-# The comment at the top of the script that asks, wherever it was called from.
+# Prints the comment at the top of the calling script.
 usage() { sed -n '2,/^[^#]/s/^# \?//p' "run/${0##*/}"; exit 0; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 3; }
 
@@ -34,11 +34,11 @@ packages_need() {
   fi
   note "installing packages: ${missing[*]}"
   root+=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
-  "${root[@]}" update || true # one source out of order need not be the one that has the packages
+  "${root[@]}" update || true # a failing source need not be the one with the packages
   "${root[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null || die "apt-get could not install them"
 }
 
-# For systems without apt: names what is not there. The libraries are CMake's to find, or to name.
+# For systems without apt: names missing programs. CMake finds the libraries, or names them.
 tools_need() {
   local tool missing=()
   for tool in cc c++ cmake make mpicc mpirun python3; do
@@ -84,7 +84,7 @@ build() {
   done
   nvcc=$(nvcc_find)
   case $preset in
-  default | dev) # an earlier call may have left another choice in build/
+  default | dev) # build/ may have another setting from an earlier call
     options=(-DFDAPP_CUDA=AUTO "${options[@]}")
     [ -z "$nvcc" ] || options+=("-DCMAKE_CUDA_COMPILER=$nvcc")
     ;;
@@ -94,7 +94,7 @@ build() {
   cmake --build --preset "$preset" "${targets[@]}"
 }
 
-# What mpirun needs to know here: ranks may outnumber cores.
+# Settings for mpirun: ranks may outnumber cores.
 mpi_environment() {
   export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
   export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # threads of ranks that share a core do not spin
@@ -103,7 +103,7 @@ mpi_environment() {
   fi
 }
 
-# The same for tests, which start many programs at a time: Open MPI's sessions where tests/CMakeLists.txt keeps their folder.
+# The same for tests, which start many programs at once: Open MPI's session files go where tests/CMakeLists.txt puts them.
 test_environment() {
   mpi_environment
   export OMPI_MCA_orte_tmpdir_base=$PWD/build/ompi

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# What NVIDIA GPUs need beyond the driver, from PyPI into .cuda-venv; source it after common.sh.
+# Installs what NVIDIA GPUs need besides the driver from PyPI into .cuda-venv. Source it after common.sh.
 
 gpu_present() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
-# Major version of CUDA that the driver runs, 13 where there is none: newer drivers run its programs, too.
+# Major version of CUDA that the driver supports; 13 without a driver, because newer drivers run its programs, too.
 cuda_major() {
   local version
   version=$(nvidia-smi 2>/dev/null | grep -oE 'CUDA Version: [0-9]+' | grep -oE '[0-9]+$' || true)
   echo "$((${version:-13} < 13 ? version : 13))"
 }
 
-# A CUDA compiler where none is installed. nvcc expects lib64 and libcudart.so, which PyPI's folders lack.
+# Fetches a CUDA compiler if none is installed. nvcc expects lib64 and libcudart.so, which PyPI's folders lack.
 nvcc_need() {
   [ -z "$(nvcc_find)" ] || return 0
   [ "$(cuda_major)" -ge 13 ] || die "the driver is for CUDA $(cuda_major), and PyPI has a whole compiler from CUDA 13 on:" \
@@ -23,7 +23,7 @@ nvcc_need() {
   ln -sfn "$toolkit" .cuda-venv/toolkit
 }
 
-# UCX built with CUDA; prints the folder of its libraries. Its own CUDA runtime lies beside it and has to stay there.
+# Fetches UCX built with CUDA; prints the folder of its libraries. Its own CUDA runtime must stay beside it.
 ucx_need() {
   local name=libucx-cu$(cuda_major)
   venv_need .cuda-venv "$name==1.22.*"

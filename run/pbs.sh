@@ -15,7 +15,7 @@
 # No GPUs: leave out ngpus. Environment: FDAPP (the program, default build/fdapp), LAUNCHER (default "mpirun" with a rank
 # for each of the nodes' mpiprocs, bound to ompthreads cores).
 set -u
-exec </dev/null # not for the ranks: a `while read` around this script would lose its lines
+exec </dev/null # ranks must not read it: a `while read` around this script would lose its lines
 if [ -z "${PBS_JOBID:-}" ]; then # not in a job
   case ${1:-} in
   -h | --help) sed -n '2,/^[^#]/{/^#PBS/d;s/^# \?//p}' "$0"; exit 0 ;;
@@ -31,7 +31,7 @@ export CONFIG OVERRIDES="${OVERRIDES:-}" FDAPP="${FDAPP:-}" LAUNCHER="${LAUNCHER
 # An Open MPI without PBS in it, as Debian's, does not know the job's nodes and would fill the cores it sees.
 launcher=${LAUNCHER:-mpirun -np $(wc -l <"$PBS_NODEFILE") --hostfile $PBS_NODEFILE --map-by slot:PE=${OMP_NUM_THREADS:-1} --bind-to core}
 
-# attribute NAME: of this job. qstat folds long lines, a tab before what follows.
+# attribute NAME: an attribute of this job. qstat folds long lines; a tab begins the next one.
 job=$(qstat -f "$PBS_JOBID" | sed -e ':next' -e N -e '$!b next' -e 's/\n\t//g')
 attribute() { sed -n "s/^ *$1 = //p" <<<"$job"; }
 
@@ -42,7 +42,7 @@ limit=()
 [ "$wall" -le 300 ] || limit=("output.wall_limit=$((wall - 180))")
 
 # PBS signals every process of the job, mpirun too; USR1 asks for the checkpoint where only this script is told.
-# Long before the limit SIGTERM is qdel's: whoever deletes a job wants no other.
+# SIGTERM long before the limit comes from qdel: then no further job is submitted.
 run='' deleted=''
 checkpoint() { [ -z "$run" ] || kill -USR1 "$run"; }
 ended() {
