@@ -186,9 +186,9 @@ static status move_by_staging(halo *halo) {
   return publish_copies(halo);
 }
 
-/* Moves the planes once the host has waited for the edges; a device has its interior work by now. Receives
- * are posted only here, because only then has this rank stopped reading the halo planes that they
- * overwrite. */
+/* Moves the planes once the host has waited for the edges; a device has its interior work by now. With device
+ * memory receives are posted only here: before, this rank may still read the halo planes that they overwrite.
+ */
 static status move_planes(halo *halo) {
   switch (halo->transport) {
   case TRANSPORT_PEER:

@@ -146,9 +146,7 @@ status checkpoint_index_rewind(checkpoint_index *index, int64_t step, int *moved
   size_t kept = index->count;
   *moved = 0;
   while (kept > 0 && index->entries[kept - 1].step > step) kept--;
-  if (kept == index->count)
-    return write_index(index); /* written even so, because a run that was killed may
-                                * have left a different one */
+  if (kept == index->count) return write_index(index); /* a run that was killed may have left another one */
   CHECK(rundir_previous(index->directory, previous));
   CHECK(rundir_copy_results(index->directory, previous));
   CHECK(file_path(index->directory, previous, path, sizeof path));
