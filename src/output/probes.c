@@ -61,7 +61,7 @@ status probes_open(probes *probes, const rundir *rundir, int64_t from) {
   return probes->count > 0 ? table_open(&probes->table, rundir, from) : STATUS_OK;
 }
 
-/* The bits of those values that this rank holds, 0 for the rest. */
+/* The bits of the values that this rank holds, 0 for all others. */
 static status load_values(probes *probes, const state *state) {
   memset(probes->values, 0, (size_t)probes->count * (size_t)probes->fields * sizeof *probes->values);
   for (int i = 0; i < probes->count; i++) {
@@ -94,7 +94,7 @@ status probes_append(probes *probes, const state *state, const schedule *schedul
   CHECK_MPI(MPI_Bcast(&there, 1, MPI_INT, 0, probes->comm));
   if (there) return STATUS_OK;
   CHECK(agree(probes->comm, load_values(probes, state)));
-  /* One rank holds each value: OR of the bits passes them on unchanged, which a sum would not do with -0. */
+  /* each value is held by one rank; OR passes its bits on unchanged, while a sum would change -0 */
   CHECK_MPI(MPI_Reduce(root ? MPI_IN_PLACE : probes->values, probes->values, probes->count * probes->fields,
                        MPI_UINT64_T, MPI_BOR, 0, probes->comm));
   return agree(probes->comm, root ? write_row(probes, schedule_time(schedule, step), step) : STATUS_OK);

@@ -8,10 +8,10 @@
 #include "output/table.h"
 #include "stepping/schedule.h"
 
-/* probes.csv: values of the fields at a few points, every so many steps. A probe shows the nearest point of
- * the grid (grid_nearest), to the bit. Columns: step, time, then for each probe every field, as
- * "phi(0.5 0.25 0.25)" with the place that the configuration gives. There is a row for each multiple of
- * output.probes_every, whatever else is due, so a table does not depend on where a run was stopped. */
+/* probes.csv: values of the fields at a few points, at regular steps. A probe has the values of the nearest
+ * grid point (grid_nearest), to the bit. Columns: step, time, then for each probe every field, as "phi(0.5
+ * 0.25 0.25)" with the configured place. There is a row for each multiple of output.probes_every, whatever
+ * else is due, so that the table does not depend on where a run was stopped. */
 typedef struct probes {
   MPI_Comm comm;
   grid grid;
@@ -21,19 +21,19 @@ typedef struct probes {
   table table;         /* rank 0 */
 } probes;
 
-/* For the probes of `config`, of states of `fields` fields of these names. Collective. STATUS_MEMORY,
- * STATUS_MPI; probes_destroy is due all the same. */
+/* Makes the probes of `config`, for states of `fields` fields of these names. Collective. STATUS_MEMORY,
+ * STATUS_MPI; call probes_destroy even after an error. */
 status probes_create(MPI_Comm comm, const grid *grid, const config *config, int fields,
                      const char *const names[], probes *probes);
 void probes_destroy(probes *probes);
 
-/* Whether a row is wanted of this step. */
+/* Returns 1 if a row is due at this step. */
 int probes_due(const probes *probes, int64_t step);
 
 /* Rank 0: opens the table as table_open does; nothing without probes. STATUS_FILE, STATUS_MEMORY. */
 status probes_open(probes *probes, const rundir *rundir, int64_t from);
 
-/* Appends the row of a step that is due, unless the table has it already. Copies the probes' values alone to
+/* Appends the row of a step that is due, unless the table has it already. Copies only the probes' values to
  * the host. Collective. STATUS_DEVICE, STATUS_FILE, STATUS_MPI. */
 status probes_append(probes *probes, const state *state, const schedule *schedule, int64_t step);
 

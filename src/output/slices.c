@@ -23,7 +23,8 @@ static void index_name(const config_slice *slice, char name[NAME_SIZE]) {
   (void)snprintf(name, NAME_SIZE, "%s.hdf.series", slice->name);
 }
 
-/* Points of a row of a plane, and its rows: normal to z rows in y, else a row for each z. */
+/* Points per row of a plane, and number of its rows: normal to z rows are along y, else there is a row for
+ * each z. */
 static int64_t row_points(const grid *grid, int axis) {
   return axis == 0 ? grid->n[1] : grid->n[0];
 }
@@ -32,7 +33,7 @@ static int64_t row_count(const grid *grid, int axis) {
   return axis == 2 ? grid->n[1] : grid->n[2];
 }
 
-/* Rows of the plane that a rank holds, and the first of them. */
+/* Number of the plane's rows that a rank holds. [out] first: of them. */
 static int held_rows(const grid *grid, int axis, int64_t index, int rank, int *first) {
   const int64_t start = grid_slab_start(grid->n[2], grid->ranks, rank);
   const int64_t end = grid_slab_start(grid->n[2], grid->ranks, rank + 1);
@@ -96,7 +97,7 @@ int slices_due(const slices *slices, int64_t step) {
   return slices->count > 0 && schedule_due(step, slices->every);
 }
 
-/* What an index keeps: slices up to a step that are there. */
+/* The entries that an index keeps: existing slices up to a step. */
 typedef struct kept {
   const char *directory;
   int64_t from;
@@ -120,8 +121,8 @@ static status renew(const char *name, const kept *kept) {
   return result;
 }
 
-/* An earlier start may have written what this one does not: those indices name no file that has been moved
- * away. */
+/* Renews all indices, because an earlier start may have written slices that this one does not, and no index
+ * may name a file that has been moved away. */
 static status renew_indices(const kept *kept) {
   static const char ending[] = ".hdf.series";
   const char *name = NULL;
@@ -180,7 +181,7 @@ static status gather(slices *slices, const field *field, int axis, int64_t index
   return STATUS_OK;
 }
 
-/* Rank 0: the file first, then the index, which so never names what is not there. */
+/* Rank 0: writes the file first and then the index, so that the index names only existing files. */
 static status save(slices *slices, int i, int64_t index, const schedule *schedule, int64_t step) {
   const grid *grid = &slices->grid;
   const config_slice *slice = &slices->list[i];

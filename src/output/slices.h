@@ -12,10 +12,10 @@
 struct series;
 
 /* slices/: planes through the fields, a file for each plane and step (snapshots/plane_file.h), and an index
- * of each plane's files for ParaView. A slice shows the plane of points that is nearest (grid_nearest), to
- * the bit. There is one for each multiple of output.slices_every, whatever else is due.
+ * of each plane's files for ParaView. A slice has the values of the nearest plane of points (grid_nearest),
+ * to the bit. There is one for each multiple of output.slices_every, whatever else is due.
  *
- * The planes are gathered on rank 0, which writes them: they are small beside the fields. */
+ * The planes are gathered on rank 0, which writes them: they are small compared with the fields. */
 typedef struct slices {
   MPI_Comm comm;
   grid grid;
@@ -32,22 +32,22 @@ typedef struct slices {
   char path[sizeof((rundir *)0)->path + sizeof "/" RUNDIR_SLICES];
 } slices;
 
-/* For the slices of `config`, of states of `fields` fields of these names, which outlive it. Collective.
- * STATUS_MEMORY, STATUS_MPI; slices_destroy is due all the same. */
+/* Makes the slices of `config`, for states of `fields` fields of these names, which must outlive it.
+ * Collective. STATUS_MEMORY, STATUS_MPI; call slices_destroy even after an error. */
 status slices_create(MPI_Comm comm, const grid *grid, const config *config, int fields,
                      const char *const names[], slices *slices);
 void slices_destroy(slices *slices);
 
-/* Whether slices are wanted of this step. */
+/* Returns 1 if slices are due at this step. */
 int slices_due(const slices *slices, int64_t step);
 
-/* Rank 0: makes the directory, and with from >= 0 takes up the indices of an earlier start, up to that step,
- * also of slices and of kept snapshots in part (RUNDIR_FIELDS) that are no longer wanted: files of later ones
- * are overwritten in time. STATUS_FILE, STATUS_MEMORY. */
+/* Rank 0: makes the directory. With from >= 0 it continues the indices of an earlier start up to that step,
+ * also those of slices and kept snapshots in part (RUNDIR_FIELDS) that are no longer configured; files of
+ * later steps will be overwritten. STATUS_FILE, STATUS_MEMORY. */
 status slices_open(slices *slices, const rundir *rundir, int64_t from);
 
-/* Writes the slices of a step that is due, those that an earlier start has not left; all are on the disk when
- * it returns. Collective. STATUS_DEVICE, STATUS_FILE, STATUS_MEMORY, STATUS_MPI. */
+/* Writes the slices of a step that is due, except those left by an earlier start; all are on the disk when it
+ * returns. Collective. STATUS_DEVICE, STATUS_FILE, STATUS_MEMORY, STATUS_MPI. */
 status slices_write(slices *slices, const state *state, const schedule *schedule, int64_t step);
 
 #endif

@@ -9,8 +9,8 @@ static problem_sound kind_of(const config *config) {
   return cases_at(config->initial)->sound;
 }
 
-/* Whether the wave along an axis is what it is between these ends, too. Free ends have no pressure, so that
- * there is none to begin with; a wave along an absorbing end, or one that travels into an end, is another. */
+/* Returns 1 if the ends of an axis leave the wave as it is. At free ends the pressure is zero, so the
+ * background must be, too. A wave along an absorbing end, or one that travels into an end, is changed. */
 static int fits(const config *config, int d) {
   const config_end low = config->ends[d][GRID_LOW], high = config->ends[d][GRID_HIGH];
   const int walls = low == CONFIG_END_WALL && high == CONFIG_END_WALL;
@@ -24,7 +24,7 @@ int sound_known(const config *config) {
   return kind_of(config) != SOUND_UNKNOWN && fits(config, 0) && fits(config, 1) && fits(config, 2);
 }
 
-/* The part of k along an axis in |k|; waves of no length are at rest. */
+/* The component of k along an axis divided by |k|; 0 for waves of zero wave number. */
 static double direction(const config *config, int d) {
   const double squared = problem_waves_squared(config);
   return squared > 0.0 ? problem_wave(config, d) / sqrt(squared) : 0.0;
@@ -36,7 +36,7 @@ static double entry(const config *config, int component, int d, double x, proble
   return component == d ? problem_standing_slope(config, d, x) : problem_standing(config, d, x);
 }
 
-/* What multiplies the shape. */
+/* The factor of the shape. */
 static double height_of(const sound_wave *wave, const config *config, int component) {
   const double impedance = config->density * config->sound_speed;
   if (component == SOUND_PRESSURE)
