@@ -213,3 +213,26 @@ def test_a_constant_stays(tmp_path):
     changes |= {"initial": {**initial, "background": None}, "physics": {"form": "advective", "difference": "upwind"}}
     run(tmp_path / "run", merged(BASE, changes, {"velocity": FLOWS["rotation"]}))
     assert np.unique(phi(tmp_path / "run" / states(tmp_path / "run")[-1])).tolist() == [0.7]
+
+
+@pytest.mark.parametrize(
+    ("order", "scheme", "limit"), [(2, "rk4", 2.83), (4, "rk4", 2.06), (6, "ssprk3", 1.09), (8, "rk4", 1.63)]
+)
+def test_open_ends_do_not_lower_the_limit_of_the_step(tmp_path, order, scheme, limit):
+    """At 0.95 of what the interior allows nothing grows, and at 1.05 the run is warned."""
+    formula = {"case": "formula", "formula": "sin(900*x*x)"}
+    changes = {
+        "grid": {"nx": 41, "ny": 9, "nz": 4, "ly": 1.0, "lz": 1.0},
+        "boundary": {"x": "open", "value": 0},
+        "initial": {**dict.fromkeys(("center_x", "center_y", "width", "background")), **formula},
+        "velocity": {"u": 1, "v": 0, "w": 0},
+        "time": {"scheme": scheme, "courant": 0.95 * limit, "steps": 400},
+        "compute": {"order": order},
+        "output": {"fields_every": 0, "diagnostics_every": 400},
+    }
+    said = run(tmp_path / "run", merged(BASE, changes))
+    assert "will grow" not in said.stderr
+    first, last = (float(line.split(",")[4]) for line in table(tmp_path / "run").splitlines()[1:])
+    assert 0 < last < first
+    said = launch(tmp_path, 1, "--validate", "run.ini", f"time.courant={1.05 * limit}")
+    assert f"of {scheme} with order {order}: the solution will grow" in said.stderr

@@ -1,0 +1,237 @@
+/* Ends of axes by one evaluation of a right-hand side at random states: the energy changes by what the ends
+ * let through and by nothing else, to round-off, and the backend gives the bits of the CPU's. No time step
+ * has a part in it. */
+#include "lab.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "equations/list.h"
+
+enum { NX = 19, NY = 18, NZ = 17, POINTS = NX * NY * NZ, STATES = 8, UNKNOWNS = 4 };
+
+static const kernels *tested;
+
+/* Values of all unknowns, packed. */
+typedef struct values {
+  double of[UNKNOWNS][POINTS];
+} values;
+
+/* An equation on a backend, with a state, one of zeros and its rate of change. */
+typedef struct bench {
+  grid grid;
+  const equation *equation;
+  kernels_context *context;
+  field_space space;
+  void *terms;
+  state f, zero, rate;
+} bench;
+
+static void expect(status result, const char *what) {
+  if (result != STATUS_OK) fail_msg("%s: %s", what, status_message(result));
+}
+
+static void bench_open(const kernels *backend, const config *config, bench *b) {
+  const kernels_setup setup = {.threads = 1};
+  memset(b, 0, sizeof *b);
+  b->equation = equation_of(config);
+  expect(problem_grid(config, 1, 0, &b->grid), "problem_grid");
+  expect(backend->context_create(&setup, &b->context), "context_create");
+  const kernels_shape shape = grid_shape(&b->grid, config->precision, backend->host_memory);
+  expect(field_space_open(backend, b->context, shape, &b->space), "field_space_open");
+  expect(b->equation->create(config, &b->grid, &b->space, &b->terms), "create");
+  state *const all[3] = {&b->f, &b->zero, &b->rate};
+  for (int i = 0; i < 3; i++)
+    expect(state_create(&b->space, b->equation->unknowns, b->equation->names, all[i]), "state_create");
+}
+
+static void bench_close(bench *b) {
+  b->equation->destroy(b->terms);
+  state_destroy(&b->f);
+  state_destroy(&b->zero);
+  state_destroy(&b->rate);
+  field_space_close(&b->space);
+  b->space.backend->context_destroy(b->context);
+}
+
+/* The rate of change at a state, in double precision or as it comes. */
+static void evaluate(bench *b, precision precision, const values *at, values *rate) {
+  float narrow[POINTS];
+  const kernels *backend = b->space.backend;
+  for (int i = 0; i < b->f.count; i++) {
+    for (int k = 0; k < POINTS; k++) narrow[k] = (float)at->of[i][k];
+    const void *points = precision == PRECISION_SINGLE ? (const void *)narrow : (const void *)at->of[i];
+    expect(field_store(&b->f.part[i], 0, NZ, points), "field_store");
+  }
+  const stage stage = {.planes = {{0, NZ}}, .out = &b->rate, .f = &b->f, .base = &b->zero, .weight = 1.0};
+  expect(b->equation->stage(b->terms, &stage), "stage");
+  expect(backend->queue_wait(b->context, QUEUE_MAIN), "queue_wait");
+  for (int i = 0; i < b->f.count; i++) {
+    expect(field_load(&b->rate.part[i], 0, NZ, precision == PRECISION_SINGLE ? (void *)narrow : rate->of[i]),
+           "field_load");
+    for (int k = 0; k < POINTS && precision == PRECISION_SINGLE; k++) rate->of[i][k] = (double)narrow[k];
+  }
+}
+
+static void randomise(uint64_t *seed, values *at) {
+  for (int i = 0; i < UNKNOWNS; i++) {
+    for (int k = 0; k < POINTS; k++) { /* xorshift64, G. Marsaglia 2003 */
+      *seed ^= *seed << 13;
+      *seed ^= *seed >> 7;
+      *seed ^= *seed << 17;
+      at->of[i][k] = ldexp((double)(*seed >> 11), -52) - 1.0;
+    }
+  }
+}
+
+/* Weight of a point in an integral, and of a point on an end of axis d in one over the end. */
+static double weight_of(const grid *grid, const int p[3], int without) {
+  double weight = 1.0;
+  for (int d = 0; d < 3; d++)
+    if (d != without) weight *= grid->h[d] * grid_weight(grid, d, p[d]);
+  return weight;
+}
+
+typedef struct balance {
+  double rate, ends, terms; /* of the energy; of it by the ends, as the theory says; sum of magnitudes */
+} balance;
+
+/* What leaves through an end of axis d at point k, s = -1 at the low end and 1 at the high one. */
+typedef double leaves(const config *config, const values *at, int d, int s, int k);
+
+static double sound_leaves(const config *config, const values *at, int d, int s, int k) {
+  const double impedance = config->density * config->sound_speed, p = at->of[0][k], u = at->of[1 + d][k];
+  if (config->ends[d][s > 0] != CONFIG_END_ABSORBING) return 0.0;
+  return 0.5 * (p * p / impedance + impedance * u * u);
+}
+
+/* Of 1/2 sum phi^2: with g entering, 1/2 |c| (g^2 - (phi - g)^2) comes in and 1/2 |c| phi^2 leaves. */
+static double carried_leaves(const config *config, const values *at, int d, int s, int k) {
+  const double g = atof(config->entering), phi = at->of[0][k], outwards = s * config->uniform[d];
+  const double lost = outwards > 0.0 ? phi * phi : (phi - g) * (phi - g) - g * g;
+  return 0.5 * fabs(outwards) * lost;
+}
+
+static balance balance_of(const bench *b, const config *config, const double weights[UNKNOWNS],
+                          leaves *leaves, const values *at, const values *rate) {
+  balance sum = {0};
+  for (int k = 0; k < POINTS; k++) {
+    const int p[3] = {k % NX, k / NX % NY, k / (NX * NY)};
+    for (int i = 0; i < b->f.count; i++) {
+      const double term = weight_of(&b->grid, p, -1) * weights[i] * at->of[i][k] * rate->of[i][k];
+      sum.rate += term;
+      sum.terms += fabs(term);
+    }
+    for (int d = 0; d < 3; d++) {
+      const int s = p[d] == 0 ? -1 : p[d] == config->n[d] - 1;
+      if (s != 0 && problem_bounded(config, d))
+        sum.ends -= weight_of(&b->grid, p, d) * leaves(config, at, d, s, k);
+    }
+  }
+  return sum;
+}
+
+/* Random states: balance in double precision, and the CPU's bits in both. */
+static void check(const config *config, const double weights[UNKNOWNS], leaves *leaves, int always_zero) {
+  static values at, rate, other;
+  uint64_t seed = 88172645463325252u;
+  double worst = 0.0;
+  bench here, there;
+  bench_open(tested, config, &here);
+  bench_open(kernels_find("cpu"), config, &there);
+  for (int i = 0; i < STATES; i++) {
+    randomise(&seed, &at);
+    evaluate(&here, config->precision, &at, &rate);
+    evaluate(&there, config->precision, &at, &other);
+    for (int u = 0; u < here.f.count; u++) assert_memory_equal(rate.of[u], other.of[u], sizeof rate.of[u]);
+    if (config->precision == PRECISION_SINGLE) continue;
+    const balance sum = balance_of(&here, config, weights, leaves, &at, &rate);
+    worst = fmax(worst, fabs(sum.rate - sum.ends) / sum.terms);
+    assert_true(always_zero ? sum.ends == 0.0 : fabs(sum.ends) > 1e-3 * sum.terms);
+  }
+  if (config->precision == PRECISION_DOUBLE)
+    lab_between(worst, 0.0, 4e-15, "%s of order %d: energy that the ends do not explain", here.equation->name,
+                config->order);
+  bench_close(&here);
+  bench_close(&there);
+}
+
+static config config_of(int equation, int order, int precision) {
+  config config = lab_config(NX, NY, NZ);
+  config.equation = equation;
+  config.order = order;
+  config.precision = (enum precision)precision;
+  config.density = 1.3;
+  config.sound_speed = 2.1;
+  config.l[1] = 0.7;
+  config.l[2] = 1.2;
+  (void)strcpy(config.entering, "0.3");
+  return config;
+}
+
+static void set_ends(config *config, int d, config_end low, config_end high) {
+  config->ends[d][0] = low;
+  config->ends[d][1] = high;
+}
+
+static void sound(int order, int precision, const config_end ends[3][2]) {
+  config config = config_of(EQUATION_acoustics, order, precision);
+  double weights[STATE_FIELDS] = {0.0};
+  int absorbs = 0;
+  for (int d = 0; d < 3; d++) {
+    set_ends(&config, d, ends[d][0], ends[d][1]);
+    absorbs = absorbs || ends[d][0] == CONFIG_END_ABSORBING || ends[d][1] == CONFIG_END_ABSORBING;
+  }
+  weights[0] = 1.0 / (config.density * config.sound_speed * config.sound_speed);
+  for (int d = 1; d < UNKNOWNS; d++) weights[d] = config.density;
+  check(&config, weights, sound_leaves, !absorbs);
+}
+
+#define W CONFIG_END_WALL
+#define F CONFIG_END_FREE
+#define A CONFIG_END_ABSORBING
+#define P CONFIG_END_PERIODIC
+
+static void sound_stays_between_walls_and_free_ends(void **state) {
+  (void)state;
+  static const config_end mixes[][3][2] = {
+      {{W, W}, {W, F}, {F, W}}, {{F, F}, {P, P}, {W, W}}, {{P, P}, {W, W}, {P, P}}, {{F, W}, {F, F}, {W, F}}};
+  for (int order = 2; order <= 8; order += 2)
+    for (int i = 0; i < 4; i++)
+      sound(order, order == 4 && i == 2 ? PRECISION_SINGLE : PRECISION_DOUBLE, mixes[i]);
+}
+
+static void sound_leaves_by_absorbing_ends(void **state) {
+  (void)state;
+  static const config_end mixes[][3][2] = {
+      {{A, A}, {A, A}, {A, A}}, {{W, A}, {A, F}, {P, P}}, {{P, P}, {F, F}, {A, W}}};
+  for (int order = 2; order <= 8; order += 2) {
+    for (int i = 0; i < 3; i++) sound(order, PRECISION_DOUBLE, mixes[i]);
+    sound(order, PRECISION_SINGLE, mixes[1]);
+  }
+}
+
+static void what_is_carried_enters_and_leaves(void **state) {
+  (void)state;
+  const double weights[UNKNOWNS] = {1.0};
+  for (int order = 2; order <= 8; order += 2) {
+    for (int axes = 1; axes < 8; axes += 2) {
+      config config = config_of(EQUATION_advection, order, axes == 5 ? PRECISION_SINGLE : PRECISION_DOUBLE);
+      for (int d = 0; d < 3; d++)
+        if (axes >> d & 1) set_ends(&config, d, CONFIG_END_OPEN, CONFIG_END_OPEN);
+      if (axes == 3) (void)strcpy(config.entering, "0");
+      check(&config, weights, carried_leaves, 0);
+    }
+  }
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sound_stays_between_walls_and_free_ends),
+      cmocka_unit_test(sound_leaves_by_absorbing_ends),
+      cmocka_unit_test(what_is_carried_enters_and_leaves),
+  };
+  tested = kernels_find(argc > 1 ? argv[1] : "cpu");
+  return lab_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
