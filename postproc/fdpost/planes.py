@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import h5py
 
 from .errors import DataError, UsageError
-from .reader import AXES, POINT_DATA, Run
+from .reader import AXES, POINT_DATA, Run, bounded
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,12 @@ class Planes:
     origin: tuple  # of the grid
     fields: tuple
     paths: dict  # of the slice files by (axis, index)
+    bounded: tuple = (False,) * 3  # whether x, y, z have ends
 
     @property
     def lengths(self):
         """As State.lengths."""
-        return tuple(n * h for n, h in zip(self.size, self.spacing))
+        return tuple((n - ends) * h for n, h, ends in zip(self.size, self.spacing, self.bounded))
 
     @property
     def cuts(self):
@@ -83,4 +84,4 @@ def newest_planes(path):
     except (OSError, KeyError, RuntimeError) as error:
         raise DataError(f"{run.directory}/slices: {error}") from error
     size = tuple(int(run.number("grid", f"n{axis}", 1)) for axis in AXES)
-    return run, Planes(step, time, size, spacing, tuple(origin), fields, paths)
+    return run, Planes(step, time, size, spacing, tuple(origin), fields, paths, bounded(run.config))

@@ -46,9 +46,14 @@ class State:
 
     @property
     def lengths(self):
-        """Lengths in x, y, z: of the periodic domain, or from the first to the last point of a part of it."""
-        ends = 1 if self.attributes.get("part") else 0
-        return tuple((n - ends) * h for n, h in zip(self.size, self.spacing))
+        """Lengths in x, y, z: of a period, or from the first to the last point of an axis with ends or of a part."""
+        ended = (True,) * 3 if self.attributes.get("part") else self.bounded
+        return tuple((n - ends) * h for n, h, ends in zip(self.size, self.spacing, ended))
+
+    @cached_property
+    def bounded(self):
+        """Whether the axes x, y, z have ends."""
+        return bounded(parsed(str(self.attributes.get("config", ""))))
 
     def coordinates(self, axis):
         """Positions of the points along axis 0 (x), 1 (y) or 2 (z)."""
@@ -115,6 +120,19 @@ def read_state(path):
     named = str(attributes.get("fields", "")).split()  # in the equation's order; HDF5 itself lists them by the alphabet
     fields = sorted(fields, key=lambda name: named.index(name) if name in named else len(named))
     return State(path, int(step), float(time), float(dt), shape, spacing, origin, tuple(fields), attributes)
+
+
+def parsed(text):
+    """A configuration's text as {section: {key: text}}. configparser.Error."""
+    parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=(";", "#"))
+    parser.read_string(text)
+    return {section: dict(parser[section]) for section in parser.sections()}
+
+
+def bounded(config):
+    """Whether the axes x, y, z have ends, by a configuration as of parsed()."""
+    kinds = config.get("boundary", {})
+    return tuple(kinds.get(axis, kinds.get(f"{axis}_low", "periodic")) != "periodic" for axis in AXES)
 
 
 def plain_value(value):
@@ -217,13 +235,10 @@ class Run:
         """The resolved configuration as {section: {key: text}}; empty if there is no config.ini. Bytes that are not
         valid text, as in some names of directories, become surrogates, as in Python's file names."""
         path = self.directory / "config.ini"
-        parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=(";", "#"))
         try:
-            if path.exists():
-                parser.read_string(path.read_text("utf-8", errors="surrogateescape"))
+            return parsed(path.read_text("utf-8", errors="surrogateescape")) if path.exists() else {}
         except (OSError, configparser.Error) as error:
             raise DataError(f"{path}: {error}") from error
-        return {section: dict(parser[section]) for section in parser.sections()}
 
     @cached_property
     def perf(self):
@@ -238,7 +253,8 @@ class Run:
     def spacing(self):
         """Grid spacings in x, y, z, from the configuration or else from the states."""
         if all(f"n{axis}" in self.config.get("grid", {}) for axis in AXES):
-            return tuple(length / self.number("grid", f"n{axis}", 1) for axis, length in zip(AXES, self.lengths))
+            points = (self.number("grid", f"n{axis}", 1) for axis in AXES)
+            return tuple(length / (n - ends) for n, length, ends in zip(points, self.lengths, bounded(self.config)))
         return self.states[0].spacing
 
     @property

@@ -184,3 +184,19 @@ def test_a_part_ends_at_its_last_point(tmp_path):
     left, right, bottom, top = image.get_extent()  # a pixel's middle is its point
     assert np.isclose((right - left) / columns, 0.25) and np.isclose((top - bottom) / rows, 0.2)
     assert np.isclose(left + 0.125, 0.5) and np.isclose(bottom + 0.1, 0.25)
+
+
+def test_an_axis_with_ends_ends_at_its_last_point(tmp_path):
+    """The others a spacing beyond it; by the configuration in the file, and by that of the directory."""
+    config = "[grid]\nnx = 4\nny = 5\nnz = 6\nlx = 3\n[boundary]\nx_low = wall\nx_high = free\ny = periodic\nz = open\n"
+    path = synthetic.write_run(tmp_path / "run", shape=(6, 5, 4), steps=(0,)) / "state_00000000.hdf"
+    with h5py.File(path, "r+") as file:
+        file["fdapp"].attrs["config"] = np.bytes_(config.encode())
+    (path.parent / "config.ini").write_text(config)
+    state = Run(path).states[0]
+    assert state.bounded == (True, False, True)
+    assert np.allclose(state.lengths, (3 * 0.25, 1, 5 / 6))
+    assert np.allclose(Run(path.parent).spacing, (1, 1 / 5, 1 / 5))
+    ax = Figure().add_subplot()
+    slices.draw_plane(ax, state, state.plane(2, 0), 2, "viridis", 0, 1)
+    assert np.allclose([*ax.get_xlim(), *ax.get_ylim()], [0, 0.75, 0, 1])
