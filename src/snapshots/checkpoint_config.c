@@ -28,10 +28,11 @@ static int same_value(const char *a, const char *b) {
   return strcmp(a, b) == 0 || (numbers && number_a == number_b);
 }
 
-/* Returns 1 if `text` has the key with another value. */
+/* Returns 1 if `text` has the key with another value, or lacks a key of an axis: an axis with two kinds of
+ * ends is written by other keys than one with one kind. */
 static int differs_in(const char *text, const char *section, const char *name, const char *value) {
   ini_reader ini;
-  int differs = 0;
+  int differs = strcmp(section, "boundary") == 0;
   if (ini_open(text, &ini) != STATUS_OK) return 0;
   for (ini_kind kind = ini_next(&ini); kind != INI_END; kind = ini_next(&ini)) {
     if (kind == INI_PAIR && strcmp(section, ini.section) == 0 && strcmp(name, ini.name) == 0)

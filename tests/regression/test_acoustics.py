@@ -336,3 +336,18 @@ def test_limit_of_the_step_between_ends(tmp_path, kind, order, scheme, limit):
         if not grows:
             first, last = rows(tmp_path / f"run{share}")
             assert last["energy"] < 1.001 * first["energy"]
+
+
+def test_the_resolved_configuration_keeps_both_ends(tmp_path):
+    """It runs to the same answer, and a resumed run with another end is warned."""
+    configuration = merged(BASE, {"grid": ENDS, "boundary": MIXED[8], "initial": ROUGH, "time": {"steps": 2}})
+    run(tmp_path / "run", configuration)
+    text = (tmp_path / "run" / "config.ini").read_text()
+    section = text[text.index("[boundary]") : text.index("[physics]")].split("\n")
+    written = {"x_low = free", "x_high = wall", "y_low = absorbing", "y_high = wall", "z = free", "value = 0"}
+    assert set(filter(None, section[1:])) == written
+    launch(tmp_path, 1, "run/config.ini", "output.directory=again")
+    last = states(tmp_path / "run")[-1]
+    assert fields(tmp_path / "again" / last).tobytes() == fields(tmp_path / "run" / last).tobytes()
+    said = launch(tmp_path, 1, "run/config.ini", "boundary.x=wall", "time.steps=4", "restart.from=latest")
+    assert "boundary.x_low" in said.stderr
