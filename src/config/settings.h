@@ -48,8 +48,8 @@ typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) } config_transport;
 /* Two stages in one sweep: never, if faster, or whenever a kernel exists. */
 typedef enum config_pairs { CONFIG_PAIRS_NO, CONFIG_PAIRS_AUTO, CONFIG_PAIRS_YES } config_pairs;
 
-/* What kept snapshots and slices hold besides the fields: any of both. GRADIENT: |grad| of the first field.
- * INTENSITY: of sound, the pressure times the velocity. */
+/* Data that kept snapshots and slices hold besides the fields: one or both. GRADIENT: |grad| of the first
+ * field. INTENSITY: of sound, the pressure times the velocity. */
 typedef enum config_derived { CONFIG_DERIVED_GRADIENT = 1, CONFIG_DERIVED_INTENSITY = 2 } config_derived;
 
 /* Steps have the eight digits of a state's file name. */

@@ -3,7 +3,7 @@
 static const char gradient_name[] = "gradient";
 static const char *const intensity_names[3] = {"intensity_x", "intensity_y", "intensity_z"};
 
-/* Of a state of the largest equation that there is, both find room behind the fields. */
+/* With the largest equation, both kinds of derived data have room after the fields. */
 _Static_assert(STATE_FIELDS >= 4 + 1 + 3, "fields of acoustics, gradient, intensity");
 
 static void name(derived *derived, const char *text) {
@@ -31,7 +31,7 @@ void derived_destroy(derived *derived) {
   *derived = (struct derived){.backend = NULL};
 }
 
-/* The next of the scratch arrays, to write into. */
+/* The next of the scratch arrays, to be written. */
 static void *add(struct state *shown, const state *state, const struct state *scratch) {
   const field *next = &scratch->part[shown->count - state->count];
   shown->part[shown->count++] = *next;

@@ -4,8 +4,8 @@
 #include "config/config.h"
 #include "domain/state.h"
 
-/* What output.derived adds to the fields in kept snapshots and slices, computed where the fields live, so
- * that a device hands over nothing but what is written:
+/* The data that output.derived adds to the fields in kept snapshots and slices. They are computed where the
+ * fields are, so that only what is written is copied from a device:
  *
  *   gradient                            sqrt((df/dx)^2 + (df/dy)^2 + (df/dz)^2) of the first field f, with
  * the differences of the run (compute.order, closures beside ends) intensity_x intensity_y intensity_z the
@@ -16,22 +16,24 @@ typedef struct derived {
   const kernels *backend;
   kernels_context *context;
   stencil stencil;
-  kernels_ends ends; /* of a grid without any: nothing */
-  int wanted;        /* config_derived */
-  int fields;        /* unknowns */
-  int count;         /* unknowns and what is derived */
+  kernels_ends ends; /* unused on a grid without ends */
+  int wanted;        /* mask of config_derived */
+  int fields;        /* number of unknowns */
+  int count;         /* number of unknowns and derived data */
   const char *names[STATE_FIELDS];
 } derived;
 
-/* For states of `fields` fields of these names, which outlive it. [out] count and names: of all that is
- * written. Not collective. STATUS_MEMORY, STATUS_DEVICE; derived_destroy is due all the same. */
+/* Prepares for states of `fields` fields of these names, which must outlive it. [out] count and names: of
+ * everything that is written. Not collective. STATUS_MEMORY, STATUS_DEVICE; call derived_destroy even after
+ * an error. */
 status derived_create(const field_space *space, const grid *grid, const config *config, int fields,
                       const char *const names[], derived *derived);
 void derived_destroy(derived *derived);
 
-/* [out] shown: the fields of `state`, and after them what is derived from them, in the first fields of
- * `scratch`; names are those of `derived`. It owns nothing, and is good until `state` or `scratch` changes.
- * The first field has valid halos. Not collective; enqueued on MAIN when it returns. STATUS_DEVICE. */
+/* [out] shown: the fields of `state`, followed by the data derived from them, which are in the first fields
+ * of `scratch`; the names are those of `derived`. It owns nothing, and is valid until `state` or `scratch`
+ * changes. The first field must have valid halos. Not collective; returns when enqueued on MAIN.
+ * STATUS_DEVICE. */
 status derived_find(const derived *derived, const state *state, const struct state *scratch,
                     struct state *shown);
 
