@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("installed")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CMAKE = os.environ.get("CMAKE", "cmake")
 

@@ -50,7 +50,13 @@ def sources(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("tutorial", ORDER, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "tutorial",
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group("sources") if builds(path) else ())
+        for path in ORDER
+    ],
+)
 def test_commands_work(tutorial, tmp_path, request):
     if "fdplot" in tutorial.read_text() and not (ROOT / ".venv" / "bin" / "fdplot").exists():
         pytest.skip("fdplot is not in .venv: run/setup")
