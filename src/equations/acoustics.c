@@ -4,23 +4,22 @@
 #include "equations/equation.h"
 #include "problems/sound.h"
 
-/* Sound of small amplitude in a medium at rest, of density r and sound speed c that are constant:
+/* Linear acoustics of a medium at rest with constant density r and sound speed c:
  *
  *     dp/dt = -r c^2 div(u, v, w),    d(u, v, w)/dt = -grad p / r,
  *
- * central differences. The energy 1/2 sum (p^2/(r c^2) + r |velocity|^2) is kept by the differences in space.
- * For each unknown a stage is its sum of earlier states, then the differences of the others.
+ * by central differences, which conserve the energy 1/2 sum (p^2/(r c^2) + r |velocity|^2). For each unknown
+ * a stage computes the sum of earlier states, then adds the differences of the other unknowns.
  *
- * Ends are imposed by penalty (M. H. Carpenter, D. Gottlieb and S. Abarbanel, J. Comput. Phys. 111 (1994)
- * 220): with s = -1 at the low end and 1 at the high one, u the velocity along the axis, w the first weight
- * of the closure and Z = r c,
+ * Ends are imposed by penalties (M. H. Carpenter, D. Gottlieb and S. Abarbanel, J. Comput. Phys. 111 (1994)
+ * 220). With s = -1 at the low end and 1 at the high one, u the velocity along the axis, w the first weight
+ * of the closure, Z = r c and q = p - s Z u:
  *
- *     wall        dp/dt += s r c^2 u/(h w)                               keeps the energy
- *     free                                 du/dt += s p/(r h w)          keeps the energy
- *     absorbing   dp/dt -= r c^2 q/(2 Z h w), du/dt += s q/(2 r h w)     loses (p^2/Z + Z u^2)/2, q = p - s Z
- * u
+ *     wall        dp/dt += s r c^2 u/(h w)                               conserves the energy
+ *     free                                 du/dt += s p/(r h w)          conserves the energy
+ *     absorbing   dp/dt -= r c^2 q/(2 Z h w), du/dt += s q/(2 r h w)     loses (p^2/Z + Z u^2)/2
  *
- * Here they are added to the divergence and to the gradient before these are multiplied. */
+ * The code adds them to the divergence and the gradient, before these are multiplied. */
 enum { PRESSURE, VELOCITY, UNKNOWNS = 4 };
 
 static const char *const names[UNKNOWNS] = {"p", "u", "v", "w"};
@@ -42,7 +41,8 @@ static int yes(const config *config) {
   return 1;
 }
 
-/* The layers beside ends hold three numbers a point, of fewer points than the slab. */
+/* Number of arrays besides the states. The layers beside ends hold three numbers per point and have fewer
+ * points than the slab; they count as three. */
 static int array_count(const config *config) {
   return 3 + (cases_bounded(config) ? 3 : 0);
 }
@@ -55,9 +55,9 @@ static int reflects(config_end end) {
   return end == CONFIG_END_WALL || end == CONFIG_END_FREE;
 }
 
-/* The fastest wave of the grid has the frequency c sqrt(sum (s/h)^2), s the largest value of the difference's
- * symbol, so that the limits of schemes for advection are those of sound. Beside walls and free ends there
- * are faster ones. */
+/* The fastest wave of the grid has the frequency c sqrt(sum (s/h)^2), with s the largest value of the
+ * difference's symbol, so the stability limits for advection apply. Beside walls and free ends there are
+ * faster waves. */
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   const double inside = stencil_first_maximum(config->order);
   double squares = 0.0, beside = 0.0;
@@ -91,7 +91,7 @@ static status fill(const config *config, const grid *grid, double time, int unkn
   return result;
 }
 
-/* What the ends of axis d add to the divergence and to the gradient. */
+/* Sets the penalties at the ends of axis d, for the divergence and for the gradient. */
 static void couple(const config *config, const grid *grid, int d, acoustics *acoustics) {
   const double share = 1.0 / (grid->h[d] * grid_weight(grid, d, 0));
   const double impedance = config->density * config->sound_speed;
@@ -142,7 +142,8 @@ static void destroy(void *self) {
   free(acoustics);
 }
 
-/* The divergence of a state's velocity, and the gradient of its pressure, with what ends add. */
+/* Computes the divergence of a state's velocity and the gradient of its pressure, with the penalties at
+ * ends. */
 static status diverge(const acoustics *a, const field *f, const kernels_launch *launch) {
   const void *const velocity[3] = {f[VELOCITY].data, f[VELOCITY + 1].data, f[VELOCITY + 2].data};
   const kernels_call call = {.kind = OPERATION_divergence,
