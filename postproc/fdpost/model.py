@@ -40,7 +40,16 @@ from itertools import pairwise
 import numpy as np
 
 HALO = 4
+# Schemes of src/stepping/scheme.c: stages of a step; of each form, words of a step and of its last stage, which reads
+# one word, writes one, and reads one for each field beside. A test compares them with `fdapp --list`.
 STAGES = {"rk4": 4, "ssprk3": 3, "rk3": 3, "ck45": 5, "kgu35": 5}
+WORDS = {
+    "rk4": {13: 5, 11: 3},
+    "ssprk3": {8: 3},
+    "rk3": {8: 3},
+    "ck45": {14: 3},
+    "kgu35": {15: 4, 14: 3},
+}
 SIZES = {"double": 8, "single": 4}
 NOISE = 0.02  # relative error of a measured step, the weight of the data in a fit
 PART_NOISE = 0.1  # of a part: timed on the last stage of a step, and scaled to the mean one by its words
@@ -63,17 +72,10 @@ GUESSES = {
 def last_stage_words(scheme, words):
     """Words that the last stage of a step moves per point, of `words` in all; the program times parts on that stage.
 
-    The rows of src/stepping/scheme.c, each with the stage's own further words (sources): one word read and one
-    written, and one for each field beside. RK4 has two forms, 11 words and 13, told apart by what is
-    left over by four stages; KGU35 likewise 14 and 15."""
-    step, last = {
-        "rk4": (11, 3) if words % 4 == 3 else (13, 5),
-        "ssprk3": (8, 3),
-        "rk3": (8, 3),
-        "ck45": (14, 3),
-        "kgu35": (14, 3) if words % 5 == 4 else (15, 4),
-    }[scheme]
-    return last + (words - step) / STAGES[scheme]
+    Each stage has the same number of further words (sources), so the form is the one whose words are left over."""
+    stages = STAGES[scheme]
+    step, last = next((step, last) for step, last in WORDS[scheme].items() if (words - step) % stages == 0)
+    return last + (words - step) // stages
 
 
 @dataclass(frozen=True)

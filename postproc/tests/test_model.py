@@ -1,4 +1,7 @@
 import math
+import os
+import re
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -270,3 +273,14 @@ def test_parts_that_exceed_the_step_blame_one_of_them():
     measured = model.Measurement(problem, 0.8 * terms.total, 1e10, parts)
     assert model.compare_terms(machine, measured)[-1][1] < 0
     assert model.blame(machine, measured)[1] == "edges"
+
+
+@pytest.mark.skipif("FDAPP" not in os.environ, reason="FDAPP does not name the program")
+def test_schemes_are_those_of_the_program():
+    """Stages and words in --list, which the program computes from its tables."""
+    said = subprocess.run([os.environ["FDAPP"], "--list"], check=True, capture_output=True, text=True).stdout
+    block = said[said.index("Schemes (time.scheme)") :].split("\n\n")[0]
+    facts = re.findall(r"^  (\w+) .* (\d+) stages, .* (\d+) words(?:, (\d+) if)?", block, re.MULTILINE)
+    assert {name: int(stages) for name, stages, *_ in facts} == model.STAGES
+    words = {name: [int(each) for each in forms if each] for name, _, *forms in facts}
+    assert words == {name: list(forms) for name, forms in model.WORDS.items()}
