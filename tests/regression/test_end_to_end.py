@@ -128,6 +128,14 @@ def test_not_finite(tmp_path):
     launch(tmp_path, 1, "--verify", *[f"run/{name}" for name in good])
 
 
+def test_blow_up_without_output(tmp_path):
+    nothing = {"fields_every": 0, "diagnostics_every": 0}
+    configuration = variant(time={"courant": None, "dt": 50, "steps": 300}, output=nothing)
+    result = run(tmp_path / "run", configuration, ranks=2, code=4)
+    assert "at step 300, t = 15000, it is not finite" in result.stderr and "; no snapshot is kept: " in result.stderr
+    assert json.loads((tmp_path / "run" / "perf.json").read_text())["steps"] > 0
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_grown_beyond_bounds(tmp_path, precision):
     """Finite still, but a thousand times what it began with: no success, and neither kept nor resumed from."""
