@@ -1,0 +1,122 @@
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "output/rundir_parts.h"
+
+const char *const rundir_results[RUNDIR_RESULTS] = {RUNDIR_INDEX, RUNDIR_DIAGNOSTICS, RUNDIR_CONFIG,
+                                                    RUNDIR_PERF,  RUNDIR_HASHES,      RUNDIR_PROBES};
+const char *const rundir_folders[RUNDIR_FOLDERS] = {RUNDIR_SLICES, RUNDIR_FIELDS};
+
+void rundir_state_name(int64_t step, char name[64]) {
+  (void)snprintf(name, 64, "state_%08" PRId64 ".hdf", step);
+}
+
+int rundir_is_state(const char *name, long long *step) {
+  static const char prefix[] = "state_";
+  if (strncmp(name, prefix, sizeof prefix - 1) != 0) return 0;
+  char *end = NULL;
+  const long long number = strtoll(name + sizeof prefix - 1, &end, 10);
+  char expected[64];
+  /* Written back and compared: exactly one name for each step. */
+  rundir_state_name(number, expected);
+  if (number < 0 || strcmp(expected, name) != 0) return 0;
+  if (step != NULL) *step = number;
+  return 1;
+}
+
+int rundir_is_slice(const char *name, long long *step) {
+  const char *number = strrchr(name, '_');
+  char expected[64];
+  if (number == NULL || sscanf(number, "_%8lld", step) != 1 || *step < 0) return 0;
+  (void)snprintf(expected, sizeof expected, "_%08lld.hdf", *step);
+  return strcmp(number, expected) == 0;
+}
+
+static int is_in(const char *const *list, const char *word, size_t length) {
+  while (*list != NULL && (strlen(*list) != length || strncmp(*list, word, length) != 0)) list++;
+  return *list != NULL;
+}
+
+/* What fdplot leaves in a run's directory if nobody chooses another name. */
+static int is_picture(const char *name) {
+  static const char *const stems[] = {"slices", "history", "movie", "spectrum", "watch", NULL};
+  static const char *const endings[] = {"png", "pdf", "svg", "jpg", "webp", "gif", "mp4", NULL};
+  const char *dot = strrchr(name, '.');
+  return dot != NULL && is_in(stems, name, (size_t)(dot - name)) && is_in(endings, dot + 1, strlen(dot + 1));
+}
+
+int rundir_is_result(const char *name) {
+  for (int i = 0; i < RUNDIR_RESULTS; i++) {
+    if (strcmp(name, rundir_results[i]) == 0) return 1;
+  }
+  for (int i = 0; i < RUNDIR_FOLDERS; i++) {
+    if (strcmp(name, rundir_folders[i]) == 0) return 1;
+  }
+  return rundir_is_state(name, NULL) || is_picture(name);
+}
+
+static int is_slice_result(const char *name) {
+  static const char ending[] = ".hdf.series";
+  long long step = 0;
+  const size_t length = strlen(name);
+  return rundir_is_slice(name, &step) ||
+         (length > sizeof ending && strcmp(name + length - (sizeof ending - 1), ending) == 0);
+}
+
+status rundir_each_name(const char *directory,
+                        status (*visit)(const char *directory, const char *name, void *user), void *user) {
+  DIR *entries = opendir(directory);
+  if (entries == NULL) return rundir_failure(directory, "cannot be listed");
+  status result = STATUS_OK;
+  const char *name = NULL;
+  while ((result = file_next_name(entries, directory, &name)) == STATUS_OK && name != NULL) {
+    result = visit(directory, name, user);
+    if (result != STATUS_OK) break;
+  }
+  (void)closedir(entries);
+  return result;
+}
+
+static status remove_partial(const char *directory, const char *name, void *user) {
+  (void)user;
+  const size_t length = strlen(name);
+  const size_t ending = strlen(FILE_PARTIAL);
+  char whole[NAME_MAX + 1];
+  char path[PATH_MAX];
+  if (length <= ending || strcmp(name + length - ending, FILE_PARTIAL) != 0) return STATUS_OK;
+  (void)snprintf(whole, sizeof whole, "%.*s", (int)(length - ending), name);
+  if (!rundir_is_result(whole) && strcmp(whole, RUNDIR_MOVING) != 0 && !is_slice_result(whole))
+    return STATUS_OK;
+  CHECK(file_path(directory, name, path, sizeof path));
+  return unlink(path) == 0 ? STATUS_OK : rundir_failure(path, "cannot be removed");
+}
+
+status rundir_remove_partials(const char *directory) {
+  char path[PATH_MAX];
+  CHECK(rundir_each_name(directory, remove_partial, NULL));
+  for (int i = 0; i < RUNDIR_FOLDERS; i++) {
+    CHECK(file_path(directory, rundir_folders[i], path, sizeof path));
+    if (access(path, F_OK) == 0) CHECK(rundir_each_name(path, remove_partial, NULL));
+  }
+  return STATUS_OK;
+}
+
+static status find_first(const char *directory, const char *name, void *user) {
+  (void)directory;
+  long long *first = user, step = 0;
+  if (rundir_is_state(name, &step) && step < *first) *first = step;
+  return STATUS_OK;
+}
+
+status rundir_began_at(const char *directory, int64_t step, int *began) {
+  long long first = LLONG_MAX;
+  CHECK(rundir_each_name(directory, find_first, &first));
+  *began = first >= step;
+  return STATUS_OK;
+}
