@@ -1,4 +1,4 @@
-"""Commands on pages whose runs would take too long here: what the program is asked to run is valid, what fdplot is asked
+"""Commands on pages whose runs take too long here: what the program is asked to run is valid, what fdplot is asked
 to draw is understood. Words in capitals and shell variables stand for what the reader puts there: not looked at."""
 
 import os
