@@ -1,8 +1,8 @@
 #ifndef FDAPP_KERNELS_CPU_LINES_H
 #define FDAPP_KERNELS_CPU_LINES_H
 
-/* A line: points of a row side by side in one vector register. The arithmetic of arithmetic.h on it, its
- * neighbours in x, and the shape of a field. Compiled once per precision. */
+/* A line: consecutive points of a row in one vector register. This file has the arithmetic of arithmetic.h on
+ * lines, their neighbours in x, and the shape of a field. Compiled once per precision. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +14,8 @@
 #define CPU_EXPAND(a, b) CPU_CONCAT(a, b)
 #define CPU_NAME(name)   CPU_EXPAND(name, FDAPP_REAL)
 
-/* Everything becomes one function for each way of an operation, but not to debug and with sanitizers: their
- * checks keep constants from folding, and compiling takes more than ten minutes. */
+/* Everything is inlined into one function per way of an operation, except for debugging and with sanitizers:
+ * their checks prevent constant folding, and compiling would take more than ten minutes. */
 #ifdef FDAPP_CPU_CALLS
 #define LINE_INLINE static inline
 #else
@@ -35,7 +35,7 @@ LINE_INLINE cpu_vector line_root(cpu_vector a);
 #include "arithmetic.h"
 
 enum { LINE = CPU_LINE_BYTES / (int)sizeof(real), WIDTH = 2 * STENCIL_RADIUS + 1 };
-/* Lines and elements of a cache line. */
+/* Lines, and elements, per cache line. */
 enum { STORE_LINES = CPU_STORE_BYTES / CPU_LINE_BYTES, STORE = STORE_LINES * LINE };
 _Static_assert((int)STORE_LINES == 1 || (int)STORE_LINES == 2, "bundle_store keeps one line");
 _Static_assert((int)CPU_STRIP_BYTES % (int)CPU_STORE_BYTES == 0 &&
@@ -63,7 +63,7 @@ LINE_INLINE cpu_vector line_fma(cpu_vector a, cpu_vector b, cpu_vector c) {
 typedef __typeof__(_Generic((real)0, float : (int32_t)0, double : (int64_t)0)) lane_integer;
 typedef lane_integer cpu_lane_integers __attribute__((vector_size(CPU_LINE_BYTES)));
 
-/* Without the signs, a zero's included. */
+/* Absolute value; also clears the sign of zero. */
 LINE_INLINE cpu_vector line_abs(cpu_vector a) {
   const lane_integer sign = (lane_integer)((uint64_t)1 << (8 * sizeof(real) - 1));
   return (cpu_vector)((cpu_lane_integers)a & ~((cpu_lane_integers){0} + sign));
@@ -84,7 +84,7 @@ LINE_INLINE cpu_vector line_root(cpu_vector a) {
 #endif
 }
 
-/* b where neither is less. */
+/* The smaller of a and b; b if neither is less. */
 LINE_INLINE cpu_vector line_min(cpu_vector a, cpu_vector b) {
 #if defined(__AVX512F__)
   return _Generic((real)0, float
@@ -100,7 +100,7 @@ LINE_INLINE cpu_vector line_min(cpu_vector a, cpu_vector b) {
 #endif
 }
 
-/* The same value in all places. Less zero, for -0 plus zero is +0. */
+/* `value` in all places. Subtracts zero, because -0 plus zero is +0. */
 LINE_INLINE cpu_vector line_fill(real value) {
   return value - (cpu_vector){0};
 }
@@ -111,14 +111,14 @@ LINE_INLINE cpu_vector line_load(const real *from) {
   return line;
 }
 
-/* A field's shape, and the coefficients in its precision. */
+/* The shape of a field, and the coefficients in its precision. */
 typedef struct cpu_frame {
   cpu_vector first[3][STENCIL_RADIUS];
   cpu_vector second[3][STENCIL_RADIUS + 1];
   cpu_vector dissipation[3][STENCIL_RADIUS];
   cpu_vector centre; /* of the Laplacian */
   int nx, ny, nz;
-  kernels_planes memory; /* planes that hold values; others are images */
+  kernels_planes memory; /* planes that are stored; planes beyond are images */
   ptrdiff_t row, plane;  /* strides in elements */
 } cpu_frame;
 
@@ -149,14 +149,14 @@ LINE_INLINE ptrdiff_t row_offset(const cpu_frame *frame, int y, int z) {
   return (z + KERNELS_HALO) * frame->plane + y * frame->row;
 }
 
-/* The plane whose values plane z has: itself, or another if it is an image. */
+/* The plane that holds the values of plane z: itself, or another one if z is an image. */
 LINE_INLINE int plane_of(const cpu_frame *frame, int z) {
   while (z < frame->memory.z0) z += frame->nz;
   while (z >= frame->memory.z1) z -= frame->nz;
   return z;
 }
 
-/* Columns before `count` of one line, the rest of another. */
+/* The first `count` columns of line a, and the rest of line b. */
 LINE_INLINE cpu_vector line_join(cpu_vector a, cpu_vector b, int count) {
   cpu_lane_integers lanes;
   for (int i = 0; i < LINE; i++) lanes[i] = i;
@@ -164,19 +164,19 @@ LINE_INLINE cpu_vector line_join(cpu_vector a, cpu_vector b, int count) {
   return (cpu_vector)((keep & (cpu_lane_integers)a) | (~keep & (cpu_lane_integers)b));
 }
 
-/* Lines side by side. */
+/* Three consecutive lines. */
 typedef struct cpu_triple {
   cpu_vector left, centre, right;
 } cpu_triple;
 
-/* Whether some x neighbours of the line at column x are periodic images. */
+/* Returns 1 if some x neighbours of the line at column x are periodic images. */
 LINE_INLINE int line_at_edge(const cpu_frame *frame, int x) {
   return x < STENCIL_RADIUS || x + LINE + STENCIL_RADIUS > frame->nx;
 }
 
-/* The line at column x of a row with the lines beside it, periodic images in their places. Columns that are
- * neither points nor images next to one hold anything. `row` is the row's first column; images: a constant, 0
- * where the line is known not to be at an edge. */
+/* Loads the line at column x of a row and the lines beside it, with periodic images. Columns that are neither
+ * points nor their images have no meaning. `row` is the row's first column. images: a constant, 0 if the line
+ * is not at an edge. */
 LINE_INLINE void triple_load(cpu_triple *t, const cpu_frame *frame, const real *row, int x, int images) {
   const real *at = row + x;
   t->centre = line_load(at);
@@ -186,7 +186,7 @@ LINE_INLINE void triple_load(cpu_triple *t, const cpu_frame *frame, const real *
     return;
   }
   const int nx = frame->nx;
-  const int left = nx - x; /* columns from here on */
+  const int left = nx - x; /* columns from x to the end */
   t->left = line_load(x == 0 ? row + nx - LINE : at - LINE);
   if (left <= LINE) {
     t->centre = line_join(t->centre, line_load(row - left), left);
@@ -196,9 +196,9 @@ LINE_INLINE void triple_load(cpu_triple *t, const cpu_frame *frame, const real *
   }
 }
 
-/* LINE_SHIFT(a, b, shift): the line `shift` columns to the right of a, b being the line that follows a; shift
- * is a constant of 0 .. LINE-1. In registers: a load across two lines takes up to three times as long as one
- * of a whole line. */
+/* LINE_SHIFT(a, b, shift): the line `shift` columns to the right of a, where b is the line after a; shift is
+ * a constant of 0 .. LINE-1. It works in registers, because a load across two lines takes up to three times
+ * as long as a load of one. */
 #if defined(__AVX512F__)
 #define LINE_SHIFT(a, b, shift)                                                                              \
   ((cpu_vector)_mm512_alignr_epi32((__m512i)(b), (__m512i)(a), (shift) * (int)sizeof(real) / 4))
@@ -219,7 +219,7 @@ LINE_INLINE cpu_vector line_shift(cpu_vector a, cpu_vector b, int shift) {
 #define LINE_SHIFT(a, b, shift) line_shift(a, b, shift)
 #endif
 
-/* The lines that begin 4 columns to the left .. 4 to the right of the middle one. */
+/* The lines that begin 4 columns left of the middle one to 4 right of it. */
 LINE_INLINE void neighbours_x(cpu_vector *n, const cpu_triple *t) {
   n[0] = LINE_SHIFT(t->left, t->centre, LINE - 4);
   n[1] = LINE_SHIFT(t->left, t->centre, LINE - 3);
