@@ -34,7 +34,7 @@ status rundir_check(const char *path) {
   (void)strcpy(place, path);
   struct stat info;
   while (stat(place, &info) != 0) {
-    /* ENOTDIR: something above is a file; the loop ends there and says so. */
+    /* ENOTDIR: a file is in the path; the loop ends there and reports it */
     if ((errno != ENOENT && errno != ENOTDIR) || strcmp(place, ".") == 0)
       return rundir_failure(place, "cannot be used");
     cut_last(place);
@@ -63,7 +63,7 @@ static status make_directories(const char *path) {
   return rundir_make_directory(place);
 }
 
-/* Who holds the lock, as its file says. */
+/* Reports the process that holds the lock, from the lock's file. */
 static status in_use(const char *path, int descriptor) {
   char owner[256] = "";
   const ssize_t length = pread(descriptor, owner, sizeof owner - 1, 0);
@@ -109,7 +109,9 @@ status rundir_open(const char *path, rundir *rundir) {
   status result = rundir_remove_partials(path);
   if (result == STATUS_OK) result = rundir_finish_move(path);
   if (result == STATUS_OK) result = file_path(path, RUNDIR_FIELDS, fields, sizeof fields);
-  if (result == STATUS_OK) result = rundir_finish_move(fields); /* its kept snapshots of later steps */
+  if (result == STATUS_OK)
+    result = rundir_finish_move(fields); /* finishes a move of kept snapshots of later
+                                          * steps */
   if (result != STATUS_OK) rundir_close(rundir);
   return result;
 }
@@ -132,7 +134,7 @@ status rundir_check_held(const rundir *rundir) {
   if (rundir->lock < 0) return STATUS_OK;
   CHECK(file_path(rundir->path, ".lock", path, sizeof path));
   if (fstat(rundir->lock, &held) != 0) return rundir_failure(path, "cannot be read");
-  /* Where nothing is, nobody has taken the place. */
+  /* if the path does not exist, no other run has taken it */
   if (stat(path, &there) != 0 || (held.st_dev == there.st_dev && held.st_ino == there.st_ino))
     return STATUS_OK;
   return status_fail(STATUS_FILE, "%s: is another run's by now: this one's directory has been replaced",

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "output/rundir_parts.h"
 
-/* Results on their way. */
+/* A move of results. */
 typedef struct move {
   char previous[64];
   long long after; /* states of later steps; -1: all results */
@@ -32,7 +32,7 @@ static status move_one(const char *directory, const char *name, void *user) {
   return rename(from, to) == 0 ? STATUS_OK : rundir_failure(from, "cannot be set aside");
 }
 
-/* The index first, so that it never names what has been moved away. */
+/* Moves the index first, so that it never names a file that has been moved away. */
 static status move_all(const char *directory, move *move) {
   char path[PATH_MAX];
   for (int i = 0; i < RUNDIR_RESULTS; i++) {
@@ -42,7 +42,7 @@ static status move_all(const char *directory, move *move) {
   return rundir_each_name(directory, move_one, move);
 }
 
-/* Results of later steps from a folder into the same one there. */
+/* Results of later steps in a folder, and the same folder in the target. */
 typedef struct move_folder {
   const move *move;
   const char *name;
@@ -73,7 +73,7 @@ static status move_folder_files(const char *directory, const char *name, const m
   return file_sync_directory(from);
 }
 
-/* A move that has been announced: the word of it goes when all that has moved is on the disk. */
+/* Makes an announced move; the announcement is removed when everything moved is on the disk. */
 static status move_announced(const char *directory, move *move) {
   char path[PATH_MAX];
   CHECK(move_all(directory, move));
@@ -95,7 +95,7 @@ status rundir_move(const char *directory, const char *previous, int64_t after) {
   return move_announced(directory, &move);
 }
 
-/* What a run that died was moving. */
+/* Reads the announced move of a run that was killed. */
 static status read_move(const char *directory, move *move, int *found) {
   char path[PATH_MAX];
   char text[128] = "";
@@ -169,11 +169,11 @@ status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[6
   (void)snprintf(move.previous, sizeof move.previous, "%s", moved);
   CHECK(move_one(rundir->path, name, &move));
   CHECK(file_path(rundir->path, moved, path, sizeof path));
-  CHECK(file_sync_directory(path)); /* where it is, before where it was */
+  CHECK(file_sync_directory(path)); /* the new place before the old one */
   return file_sync_directory(rundir->path);
 }
 
-/* A whole text file; one that is not there is none to copy. */
+/* Copies a complete text file; a missing one is skipped. */
 static status copy_text(const char *directory, const char *name, const char *to) {
   char path[PATH_MAX];
   struct stat info;
@@ -195,7 +195,7 @@ static status copy_text(const char *directory, const char *name, const char *to)
 status rundir_copy_results(const char *directory, const char *previous) {
   char to[PATH_MAX];
   CHECK(file_path(directory, previous, to, sizeof to));
-  /* But the index, which comes first: it is of the states in a directory. */
+  /* without the index, which is the first: it lists the states of its own directory */
   for (int i = 1; i < RUNDIR_RESULTS; i++) CHECK(copy_text(directory, rundir_results[i], to));
   return STATUS_OK;
 }

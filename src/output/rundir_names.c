@@ -23,7 +23,7 @@ int rundir_is_state(const char *name, long long *step) {
   char *end = NULL;
   const long long number = strtoll(name + sizeof prefix - 1, &end, 10);
   char expected[64];
-  /* Written back and compared: exactly one name for each step. */
+  /* written back and compared, because each step has exactly one name */
   rundir_state_name(number, expected);
   if (number < 0 || strcmp(expected, name) != 0) return 0;
   if (step != NULL) *step = number;
@@ -43,7 +43,7 @@ static int is_in(const char *const *list, const char *word, size_t length) {
   return *list != NULL;
 }
 
-/* What fdplot leaves in a run's directory if nobody chooses another name. */
+/* Returns 1 for the default names of fdplot's pictures. */
 static int is_picture(const char *name) {
   static const char *const stems[] = {"slices", "history", "movie", "spectrum", "watch", NULL};
   static const char *const endings[] = {"png", "pdf", "svg", "jpg", "webp", "gif", "mp4", NULL};

@@ -3,10 +3,11 @@
 
 #include "output/rundir.h"
 
-/* Shared by rundir.c (the directory and its lock), rundir_names.c (what is a run's own in it) and
+/* Shared by rundir.c (the directory and its lock), rundir_names.c (the names of a run's own files) and
  * rundir_move.c (results that are set aside). */
 
-/* What a run leaves besides its states; the index first, so that it never names what has been moved away. */
+/* The files of a run besides its states; the index first, so that it never names a file that has been moved
+ * away. */
 enum { RUNDIR_RESULTS = 6 };
 extern const char *const rundir_results[RUNDIR_RESULTS];
 
@@ -14,14 +15,14 @@ extern const char *const rundir_results[RUNDIR_RESULTS];
 enum { RUNDIR_FOLDERS = 2 };
 extern const char *const rundir_folders[RUNDIR_FOLDERS];
 
-/* A file with "previous_N STEP": where results are being moved to, and after which step. */
+/* A file with "previous_N STEP" during a move: its target, and the step after which states move. */
 #define RUNDIR_MOVING ".moving"
 
-/* STATUS_FILE with the path, what has failed, and errno's text. */
+/* STATUS_FILE with the path, the failed action and errno's text. */
 status rundir_failure(const char *path, const char *what);
 
-/* Makes a directory that may be there, and brings its name to the disk: without that a power cut takes what
- * is in it. A parent that may not be read cannot be asked. */
+/* Makes a directory unless it exists, and syncs its entry in the parent, because without that a power failure
+ * could lose its contents. A parent that cannot be read is not synced. */
 status rundir_make_directory(const char *path);
 
 /* Calls `visit` for every name in the directory until one call fails. */
@@ -31,10 +32,10 @@ status rundir_each_name(const char *directory,
 /* 1 if a file or folder of this name is a result of a run. */
 int rundir_is_result(const char *name);
 
-/* Removes temporary files of a run that died. */
+/* Removes the temporary files of a run that was killed. */
 status rundir_remove_partials(const char *directory);
 
-/* Finishes the move that a run that died had begun. */
+/* Finishes the move that a killed run had begun. */
 status rundir_finish_move(const char *directory);
 
 #endif
