@@ -8,7 +8,7 @@ function(fdapp_device_sources variable)
   set(sources layers.cu minplus.cu minplus_plain.cu pencil.cu stream.cu sums.cu)
   list(TRANSFORM sources PREPEND ${fdapp_cuda_folder}/)
   file(READ ${declarations} text)
-  string(REGEX MATCHALL "X\\([a-z_]+, [A-Z0-9_| ]+, [a-z0-9_]+\\)" ways "${text}")
+  string(REGEX MATCHALL "X\\([a-z0-9_]+, [A-Z0-9_| ]+, [a-z0-9_]+\\)" ways "${text}")
   foreach(way IN LISTS ways)
     string(REGEX REPLACE ".*, ([a-z0-9_]+)\\)" "\\1" way "${way}")
     file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/apply_${way}.cu
