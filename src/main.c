@@ -38,7 +38,7 @@ static const char help[] =
     "(device, memory, disk, damaged file); 4 the solution blew up: it is not finite, or grew beyond what\n"
     "the problem allows (the last good snapshot, if any is written, is on disk); 5 the answer's hash is\n"
     "not benchmark.reference; 75 stopped early on request (SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP,\n"
-    "SIGXCPU or output.wall_limit) after a checkpoint: run again with restart.from=latest to go on.\n";
+    "SIGXCPU or output.wall_limit) after a checkpoint: resume with restart.from=latest.\n";
 
 typedef enum action {
   ACTION_RUN,

@@ -140,8 +140,8 @@ static status stop(simulation *sim, control_reason reason) {
   CHECK(end_state_timed(sim));
   return agree(sim->comm,
                status_fail(STATUS_STOPPED,
-                           "stopped at step %" PRId64 " of %" PRId64 " (%s) after a checkpoint: run again "
-                           "with restart.from=latest to go on",
+                           "stopped at step %" PRId64 " of %" PRId64 " (%s) after a checkpoint: resume "
+                           "with restart.from=latest",
                            sim->step, sim->schedule.last_step,
                            reason == CONTROL_SIGNAL ? "on request" : "wall-clock limit"));
 }

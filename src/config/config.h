@@ -62,8 +62,8 @@ int config_carried(const config *config);
 enum { CONFIG_NAMES_SIZE = 512 };
 const char *config_without_effect(const config *config, char text[CONFIG_NAMES_SIZE]);
 
-/* Prints equations, cases, velocity fields, schemes, forms and backends, then all keys as a Markdown table
- * with accepted values, default and meaning, for --list. */
+/* Prints equations, cases, velocity fields, schemes, forms and backends, then all keys with
+ * accepted values, default and meaning, two lines a key, for --list. */
 void config_list(FILE *file);
 
 /* Names as in the file. */

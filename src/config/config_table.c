@@ -96,7 +96,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 const config_key config_keys[] = {
     {"grid", "nx", COUNT(n[0], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in x"},
     {"grid", "ny", COUNT(n[1], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in y"},
-    {"grid", "nz", COUNT(n[2], 4, MOST_PLANES), REQUIRED, .help = "points in z, at least 4 a rank"},
+    {"grid", "nz", COUNT(n[2], 4, MOST_PLANES), REQUIRED, .help = "points in z, at least 4 per rank"},
     {"grid", "lx", POSITIVE(l[0]), DEFAULT("1"),
      .help = "length in x; spacing lx/nx if periodic, lx/(nx - 1) with ends"},
     {"grid", "ly", POSITIVE(l[1]), DEFAULT("1"), .help = "length in y"},
@@ -167,7 +167,7 @@ const config_key config_keys[] = {
     {"compute", "precision", CHOICE(precision, precisions), DEFAULT("double"), .help = "of the field"},
     {"compute", "order", CHOICE(order, orders), DEFAULT("8"), .help = "order of the differences in space"},
     {"compute", "threads", INT(threads, 0, CONFIG_THREADS_MOST), DEFAULT("0"),
-     .help = "CPU threads a rank; 0: OMP_NUM_THREADS, else its share of the processors it may run on"},
+     .help = "CPU threads per rank; 0: OMP_NUM_THREADS, else its share of the processors it may run on"},
     {"compute", "pairs", CHOICE(pairs, pairings), DEFAULT("auto"),
      .help = "two Runge-Kutta stages in one sweep: where there is a kernel for it (yes), and it is faster "
              "(auto)"},
@@ -207,7 +207,7 @@ const config_key config_keys[] = {
     {"output", "probes_every", COUNT(probes_every, 0, CONFIG_STEPS_MOST), DEFAULT("1"),
      .help = "steps between rows of probes.csv; 0: never"},
     {"restart", "from", .kind = CONFIG_PATH, .offset = AT(restart), DEFAULT("none"),
-     .help = "state to go on from: a file, latest or none"},
+     .help = "state to resume from: a file, latest or none"},
     {"benchmark", "reference", .kind = CONFIG_HASH, .offset = AT(reference), DEFAULT("none"),
      .help = "hash of the right answer: a run that ends with another leaves with exit code 5"},
     {"benchmark", "reference_single", .kind = CONFIG_HASH, .offset = AT(reference_single), DEFAULT("none"),
