@@ -40,7 +40,7 @@ typedef struct cpu_patch {
 } cpu_patch;
 
 /* Computes one patch. `job` is what the operation passed to tiles_run. Called by several threads at once. */
-typedef void (*patch_function)(const void *job, const cpu_patch *patch);
+typedef void patch_function(const void *job, const cpu_patch *patch);
 
 /* Properties of an operation that tiles_run needs. */
 typedef struct tile_plan {
@@ -52,7 +52,7 @@ typedef struct tile_plan {
 
 /* Calls `function` on patches that cover the launch's planes. Each thread takes whole tiles (ranges of rows)
  * and marches through their planes in the launch's order, so that a window of planes stays in its cache. */
-status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function function, const void *job);
+status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function *function, const void *job);
 
 /* Bytes of last-level cache for `threads` threads on neighbouring processors: the cache of processor `cpu`,
  * times the number of such caches that these threads use. Ranks that share a cache each count all of it;

@@ -3,7 +3,7 @@
 
 /* The execution of an operation on a bundle: its declaration, the call's arrays and numbers, scratch lines,
  * and the handling of completed terms. Everything is inlined into one function per way of an operation
- * (operations_cpu.c), where the declaration is a constant. So loops over terms, and tests of their
+ * (way.h), where the declaration is a constant. So loops over terms, and tests of their
  * properties, are resolved by the compiler. */
 
 #include "bundle.h"
@@ -125,5 +125,11 @@ LINE_INLINE void term_complete(const cpu_task *task, int t, cpu_place p, cpu_vec
   output_complete(task, &at, 1);
   output_complete(task, &at, 2);
 }
+
+/* ---- The function of each way (way.h) ---- */
+
+#define X(name, options, way_name) extern patch_function CPU_NAME(patch_##way_name##_cpu_);
+OPERATION_WAYS(X)
+#undef X
 
 #endif

@@ -77,7 +77,7 @@ static int patch_planes(const kernels_launch *launch, int i, int end, int block)
 
 /* Computes one tile: its planes in the launch's order, each in strips. */
 static void tile_run(const kernels_launch *launch, const cpu_tiling *tiling, const int at[3],
-                     patch_function function, const void *job) {
+                     patch_function *function, const void *job) {
   const int begin = at[2] * tiling->planes;
   const int end = least(begin + tiling->planes, tiling->depth);
   const int x_begin = at[0] * tiling->columns;
@@ -103,7 +103,7 @@ static void tile_run(const kernels_launch *launch, const cpu_tiling *tiling, con
   }
 }
 
-status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function function, const void *job) {
+status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function *function, const void *job) {
   if (kernels_plane_count(launch) == 0) return STATUS_OK;
   const cpu_tiling tiling = tiling_make(launch, plan);
 #pragma omp parallel num_threads(launch->context->threads)

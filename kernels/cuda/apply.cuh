@@ -1,25 +1,12 @@
 #include "launch.cuh"
 #include "rows.cuh"
 
-/* One way of an operation (OPERATION_WAYS) with every combination of its additions. CMakeLists.txt makes one
- * file per way in the build folder, which defines FDAPP_WAY and includes this one, so that ways are compiled
- * in parallel. */
+/* One way of an operation (OPERATION_WAYS) with every combination of its additions: the files that include
+ * this one are made by ways.cmake. */
 
-#define WAY_JOIN(prefix, way)   prefix##way
-#define WAY_EXPAND(prefix, way) WAY_JOIN(prefix, way)
-#define WAY(prefix)             WAY_EXPAND(prefix, FDAPP_WAY)
-#define TEXT_OF(word)           #word
-#define TEXT(macro)             TEXT_OF(macro)
-
-#define X(kind, options, way)                                                                                \
-  constexpr operation_kind kind_of_##way = OPERATION_##kind;                                                 \
-  constexpr unsigned options_of_##way = (options);
-OPERATION_WAYS(X)
-#undef X
-
-constexpr operation_kind KIND = WAY(kind_of_);
-constexpr unsigned OPTIONS = WAY(options_of_);
-constexpr char NAME_OF_KERNEL[] = "kernel " TEXT(FDAPP_WAY);
+constexpr operation_kind KIND = WAY_KIND;
+constexpr unsigned OPTIONS = WAY_OPTIONS;
+constexpr char NAME_OF_KERNEL[] = "kernel " WAY_TEXT;
 
 constexpr int VECTOR_THREADS = 256;
 
@@ -84,6 +71,6 @@ static status combination(const kernels_launch *launch, const kernels_call *call
   }
 }
 
-extern "C" status NAME(WAY(apply_))(const kernels_launch *launch, const kernels_call *call) {
+extern "C" status NAME(WAY_NAME(apply_, ))(const kernels_launch *launch, const kernels_call *call) {
   return combination<operation_additions(KIND)>(launch, call);
 }

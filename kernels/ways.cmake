@@ -1,0 +1,41 @@
+set(fdapp_kernels_folder ${CMAKE_CURRENT_LIST_DIR})
+
+# fdapp_way_sources(VARIABLE EXTENSION HEADER): a source in the build folder for each way of an operation (OPERATION_WAYS
+# in operations.h), so that ways are compiled side by side. It includes HEADER after these macros:
+#   WAY_KIND, WAY_OPTIONS     the operation and its options without additions
+#   WAY_ADDITIONS             the options that may come with them
+#   WAY_OPERATION(options)    the declaration
+#   WAY_TEXT                  the way's name, as a string
+#   WAY_NAME(prefix, suffix)  the way's name between the two, as a word
+function(fdapp_way_sources variable extension header)
+  set(declarations ${fdapp_kernels_folder}/operations.h)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${declarations})
+  file(READ ${declarations} text)
+  string(REGEX REPLACE " *\\\\\n" "" text "${text}")
+  string(REGEX MATCH "\n#define OPERATION_WAYS\\(X\\)[^\n]*" list "${text}")
+  string(REGEX REPLACE "^.*OPERATION_WAYS\\(X\\)" "" list "${list}")
+  set(line " *X\\(([^ ,()]+), ([^,()]+), ([^ ,()]+)\\)")
+  string(REGEX MATCHALL "${line}" ways "${list}")
+  string(REGEX REPLACE "${line}" "" rest "${list}")
+  if(NOT ways OR NOT rest STREQUAL "")
+    message(FATAL_ERROR "${declarations}: OPERATION_WAYS is not a list of X(NAME, OPTIONS, WAY): ${rest}")
+  endif()
+  set(sources "")
+  foreach(way IN LISTS ways)
+    string(REGEX MATCH "${line}" way "${way}")
+    set(operation ${CMAKE_MATCH_1})
+    set(options ${CMAKE_MATCH_2})
+    set(name ${CMAKE_MATCH_3})
+    file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension} CONTENT
+"#define WAY_KIND OPERATION_${operation}
+#define WAY_OPTIONS (${options})
+#define WAY_ADDITIONS ${operation}_additions
+#define WAY_OPERATION(options) ${operation}_operation(options)
+#define WAY_TEXT \"${name}\"
+#define WAY_NAME(prefix, suffix) prefix##${name}##suffix
+#include \"${header}\"
+")
+    list(APPEND sources ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension})
+  endforeach()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
