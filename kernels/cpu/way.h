@@ -1,3 +1,4 @@
+#include "held.h"
 #include "passes.h"
 
 /* One way of an operation (OPERATION_WAYS), made of the passes: the files that include this one are made by
@@ -59,5 +60,9 @@ LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given
 
 void CPU_NAME(WAY_NAME(patch_, _cpu_))(const void *job, const cpu_patch *patch) {
   static const operation of = WAY_OPERATION((unsigned)WAY_OPTIONS | (unsigned)WAY_ADDITIONS);
+#ifndef FDAPP_CPU_CALLS
+  static const operation least = WAY_OPERATION(WAY_OPTIONS);
+  declaration_check(&of, &least);
+#endif
   patch_run((cpu_way){&of, WAY_KIND, WAY_OPTIONS}, job, patch);
 }
