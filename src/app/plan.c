@@ -71,9 +71,12 @@ static int64_t due_count(int64_t every, int64_t from, int64_t last) {
 }
 
 static void print_derived(const config *config) {
-  if (config->derived == 0) return;
-  log_info("derived   %s%s, with the fields\n", config->derived & CONFIG_DERIVED_GRADIENT ? " gradient" : "",
-           config->derived & CONFIG_DERIVED_INTENSITY ? " intensity_x intensity_y intensity_z" : "");
+  const char *names[CONFIG_DERIVED_MOST];
+  const int count = config_derived_names(config, names);
+  if (count == 0) return;
+  log_info("derived   ");
+  for (int i = 0; i < count; i++) log_info(" %s", names[i]);
+  log_info(", with the fields\n");
 }
 
 static void print_places(const config *config) {
@@ -92,12 +95,14 @@ static void print_places(const config *config) {
 static void print_kept(const config *config, const grid *whole) {
   const config_kept kept = config_kept_points(config);
   const int single = config->fields_single || config->precision == PRECISION_SINGLE;
+  const char *names[CONFIG_DERIVED_MOST];
   grid grid = *whole;
   char text[32];
   if (!config_kept_in_part(config)) return;
   for (int d = 0; d < 3; d++) grid.n[d] = kept.count[d];
-  const int64_t bytes = checkpoint_file_bytes(&grid, single ? PRECISION_SINGLE : PRECISION_DOUBLE,
-                                              equation_of(config)->unknowns + config_derived_count(config));
+  const int64_t bytes =
+      checkpoint_file_bytes(&grid, single ? PRECISION_SINGLE : PRECISION_DOUBLE,
+                            equation_of(config)->unknowns + config_derived_names(config, names));
   log_info("kept       in " RUNDIR_FIELDS "/: %" PRId64 " x %" PRId64 " x %" PRId64
            " points, %s precision, %s each; no run resumes from them%s\n",
            kept.count[0], kept.count[1], kept.count[2], single ? "single" : "double",

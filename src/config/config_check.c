@@ -81,37 +81,30 @@ static status derive_ends(const config_reading *reading, int d) {
   return STATUS_OK;
 }
 
-/* The kinds of ends of the equation besides periodic: ", open, ..." (list.h). */
-static const char *kinds_of(const config *config) {
-#define X(name, carried, ends, help) ends,
-  static const char *const all[] = {EQUATIONS(X)};
-#undef X
-  return all[config->equation];
-}
-
-static int is_kind_known(const config *config, config_end kind) {
-#define X(name, text, help) ", " text ",",
-  static const char *const names[] = {CONFIG_END_LIST(X)};
-#undef X
-  char known[CONFIG_TEXT_SIZE];
-  (void)snprintf(known, sizeof known, "%s,", kinds_of(config));
-  return strstr(known, names[kind]) != NULL;
-}
-
-/* Refuses a kind of end that the equation does not have. */
-static status check_kinds(const config_reading *reading) {
+/* Refuses the kind of an end. kinds: mask of those that the equation has besides periodic. */
+static status refuse_kind(const config_reading *reading, int d, int end, unsigned kinds) {
 #define X(name, text, help) text,
   static const char *const names[] = {CONFIG_END_LIST(X)};
 #undef X
   config *const c = reading->config;
-  char what[CONFIG_TEXT_SIZE];
+  char what[CONFIG_TEXT_SIZE] = "the equation has no such ends; accepted: periodic";
+  for (size_t kind = 1; kind < sizeof names / sizeof names[0]; kind++) {
+    const size_t used = strlen(what);
+    if (kinds >> kind & 1U) (void)snprintf(what + used, sizeof what - used, ", %s", names[kind]);
+  }
+  const int part = *line_of_end(c, d, 1 + end) != CONFIG_LINE_NONE ? 1 + end : 0;
+  return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), names[c->ends[d][end]], what);
+}
+
+static status check_kinds(const config_reading *reading) {
+#define X(name, carried, ends, help) ends,
+  static const unsigned all[] = {EQUATIONS(X)};
+#undef X
+  config *const c = reading->config;
+  const unsigned kinds = all[c->equation];
   for (int d = 0; d < 3; d++) {
-    for (int end = 0; end < 2; end++) {
-      if (!problem_bounded(c, d) || is_kind_known(c, c->ends[d][end])) continue;
-      const int part = *line_of_end(c, d, 1 + end) != CONFIG_LINE_NONE ? 1 + end : 0;
-      (void)snprintf(what, sizeof what, "the equation has no such ends; accepted: periodic%s", kinds_of(c));
-      return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), names[c->ends[d][end]], what);
-    }
+    for (int end = 0; end < 2 && problem_bounded(c, d); end++)
+      if (!(kinds >> c->ends[d][end] & 1U)) return refuse_kind(reading, d, end, kinds);
   }
   return STATUS_OK;
 }

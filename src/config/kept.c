@@ -11,9 +11,12 @@ int config_kept_in_part(const config *config) {
   return config->fields_every > 0 && (fewer || rounded || config->derived != 0);
 }
 
-int config_derived_count(const config *config) {
-  return (config->derived & CONFIG_DERIVED_GRADIENT ? 1 : 0) +
-         (config->derived & CONFIG_DERIVED_INTENSITY ? 3 : 0);
+int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_MOST]) {
+  static const char *const intensity[] = {"intensity_x", "intensity_y", "intensity_z"};
+  int count = 0;
+  if (config->derived & CONFIG_DERIVED_GRADIENT) names[count++] = "gradient";
+  for (int d = 0; d < 3 && config->derived & CONFIG_DERIVED_INTENSITY; d++) names[count++] = intensity[d];
+  return count;
 }
 
 config_kept config_kept_all(const int64_t n[3]) {

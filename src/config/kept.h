@@ -14,8 +14,10 @@ typedef struct config_kept {
  * too. Then they are separate files (RUNDIR_FIELDS), from which no run resumes. */
 int config_kept_in_part(const config *config);
 
-/* Number of datasets that output.derived adds to the fields. */
-int config_derived_count(const config *config);
+/* [out] names: the datasets that output.derived adds to the fields, constant strings. Returns their number.
+ */
+enum { CONFIG_DERIVED_MOST = 4 };
+int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_MOST]);
 
 /* All points of a grid, and those of kept snapshots. */
 config_kept config_kept_all(const int64_t n[3]);

@@ -29,7 +29,6 @@ typedef struct acoustics {
   stencil stencil;
   field difference[3]; /* the gradient, or the divergence in the first */
   int count;
-  int bounded;
   kernels_ends ends;
   kernels_coupling divergence, gradient; /* of the velocity along an axis and p; of p and that velocity */
   const kernels *backend;
@@ -129,8 +128,7 @@ static status create(const config *config, const grid *grid, const field_space *
     CHECK(field_create(space, &acoustics->difference[i]));
     acoustics->count++;
   }
-  acoustics->bounded = cases_bounded(config);
-  return acoustics->bounded ? create_ends(config, grid, space, acoustics) : STATUS_OK;
+  return create_ends(config, grid, space, acoustics);
 }
 
 static void destroy(void *self) {
@@ -154,7 +152,7 @@ static status diverge(const acoustics *a, const field *f, const kernels_launch *
     coupling.of[d][0] = velocity[d];
     coupling.of[d][1] = f[PRESSURE].data;
   }
-  return apply_bounded(f->backend, launch, &call, a->bounded ? &a->ends : NULL, NULL, &coupling);
+  return apply_bounded(f->backend, launch, &call, &a->ends, NULL, &coupling);
 }
 
 static status slope(const acoustics *a, const field *f, const kernels_launch *launch) {
@@ -166,7 +164,7 @@ static status slope(const acoustics *a, const field *f, const kernels_launch *la
     coupling.of[d][0] = f[PRESSURE].data;
     coupling.of[d][1] = f[VELOCITY + d].data;
   }
-  return apply_bounded(f->backend, launch, &call, a->bounded ? &a->ends : NULL, NULL, &coupling);
+  return apply_bounded(f->backend, launch, &call, &a->ends, NULL, &coupling);
 }
 
 static status advance(void *self, const stage *stage) {

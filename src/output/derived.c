@@ -1,14 +1,9 @@
 #include "output/derived.h"
 
-static const char gradient_name[] = "gradient";
-static const char *const intensity_names[3] = {"intensity_x", "intensity_y", "intensity_z"};
+#include "config/kept.h"
 
-/* With the largest equation, both kinds of derived data have room after the fields. */
-_Static_assert(STATE_FIELDS >= 4 + 1 + 3, "fields of acoustics, gradient, intensity");
-
-static void name(derived *derived, const char *text) {
-  derived->names[derived->count++] = text;
-}
+/* With the largest equation, all derived data have room after the fields. */
+_Static_assert(STATE_FIELDS >= 4 + (int)CONFIG_DERIVED_MOST, "fields of acoustics, gradient, intensity");
 
 status derived_create(const field_space *space, const grid *grid, const config *config, int fields,
                       const char *const names[], derived *derived) {
@@ -18,9 +13,8 @@ status derived_create(const field_space *space, const grid *grid, const config *
                               .ends = grid_kernels_ends(grid),
                               .wanted = config->derived,
                               .fields = fields};
-  for (int f = 0; f < fields; f++) name(derived, names[f]);
-  if (derived->wanted & CONFIG_DERIVED_GRADIENT) name(derived, gradient_name);
-  for (int d = 0; d < 3 && derived->wanted & CONFIG_DERIVED_INTENSITY; d++) name(derived, intensity_names[d]);
+  for (int f = 0; f < fields; f++) derived->names[f] = names[f];
+  derived->count = fields + config_derived_names(config, derived->names + fields);
   if (!(derived->wanted & CONFIG_DERIVED_GRADIENT)) return STATUS_OK;
   return kernels_ends_open(space->backend, space->context, &space->shape, &derived->stencil, 1,
                            &derived->ends);

@@ -5,11 +5,11 @@
 #include "domain/state.h"
 
 /* The data that output.derived adds to the fields in kept snapshots and slices. They are computed where the
- * fields are, so that only what is written is copied from a device:
+ * fields are, so that only what is written is copied from a device. With f the first field:
  *
- *   gradient                            sqrt((df/dx)^2 + (df/dy)^2 + (df/dz)^2) of the first field f, with
- * the differences of the run (compute.order, closures beside ends) intensity_x intensity_y intensity_z the
- * first field times the second, third, fourth one: p u, p v, p w
+ *   gradient       sqrt((df/dx)^2 + (df/dy)^2 + (df/dz)^2), with the differences of the run (compute.order,
+ *                  closures beside ends)
+ *   intensity_x    f times the second field; intensity_y and intensity_z: the third and the fourth one
  *
  * Their bits do not depend on ranks, threads or backend. */
 typedef struct derived {

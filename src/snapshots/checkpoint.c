@@ -190,8 +190,7 @@ static status check_whole(const char *path, const checkpoint_state *state) {
       STATUS_FOREIGN,
       "%s: holds the fields in part or derived data (output.fields_precision, fields_stride, fields_box, "
       "derived), so that no run can resume from it; resume from a checkpoint (output.checkpoint_every), or "
-      "start "
-      "afresh from it with initial.case = file",
+      "start afresh from it with initial.case = file",
       path);
 }
 

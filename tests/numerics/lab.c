@@ -124,13 +124,12 @@ double *lab_array(const config *config) {
   return points;
 }
 
-void lab_randomise(const config *config, double *points) {
-  uint64_t state = 88172645463325252u; /* xorshift64, G. Marsaglia 2003 */
-  for (int64_t i = 0; i < lab_points(config); i++) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    points[i] = ldexp((double)(state >> 11), -52) - 1.0;
+void lab_randomise(const config *config, uint64_t *seed, double *points) {
+  for (int64_t i = 0; i < lab_points(config); i++) { /* xorshift64, G. Marsaglia 2003 */
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    points[i] = ldexp((double)(*seed >> 11), -52) - 1.0;
   }
 }
 

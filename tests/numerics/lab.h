@@ -52,8 +52,9 @@ void lab_march(lab *lab, double t, double dt, int64_t steps);
 double *lab_solve(const config *config, double dt, int64_t steps);
 
 double *lab_array(const config *config);
-/* Numbers in (-1, 1), the same in every run. */
-void lab_randomise(const config *config, double *points);
+/* Numbers in (-1, 1), the same in every run that begins with the same seed, which moves on. */
+#define LAB_SEED 88172645463325252u
+void lab_randomise(const config *config, uint64_t *seed, double *points);
 double lab_largest(const config *config, const double *a);
 double lab_difference(const config *config, const double *a, const double *b);
 /* Sums of values and of squares, in extended precision. */

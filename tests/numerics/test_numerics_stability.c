@@ -123,9 +123,10 @@ typedef struct growth {
 static growth measure_growth(const config *config, const double *start, double dt, int64_t steps) {
   lab lab;
   double *phi = lab_array(config);
+  uint64_t seed = LAB_SEED;
   lab_open(&lab, config);
   if (start == NULL) {
-    lab_randomise(config, phi);
+    lab_randomise(config, &seed, phi);
   } else {
     for (int64_t i = 0; i < lab_points(config); i++) phi[i] = start[i];
   }
