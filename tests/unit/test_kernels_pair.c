@@ -19,7 +19,8 @@ static void stages_make(const twin arrays[ARRAYS], int based, int device, kernel
     stages[0].base = NULL;
     stages[1].base = at[PHI];
   }
-  stages[0].out = stages[1].f = at[MIDDLE];
+  stages[0].out = at[MIDDLE];
+  stages[1].f = at[MIDDLE];
   stages[0].advection = -1.0 / 300.0;
   stages[1].advection = -1.0 / 170.0;
   stages[1].out = at[OUT];
