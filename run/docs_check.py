@@ -79,8 +79,19 @@ def found(path, pattern):
     return re.findall(pattern, pathlib.Path(path).read_text(), re.MULTILINE)
 
 
+def versions():
+    """Files whose version is not the one of CMakeLists.txt; run/release looks at the same places."""
+    (wanted,) = found("CMakeLists.txt", r"^project\(fdapp VERSION (\S+)")
+    said = {
+        "CITATION.cff": found("CITATION.cff", r"^version: (\S+)$"),
+        "postproc/fdpost/__init__.py": found("postproc/fdpost/__init__.py", r'^__version__ = "(.*)"$'),
+        "CHANGELOG.md": found("CHANGELOG.md", r"^## (\d\S*?),? ")[:1],
+    }
+    return [f"{path}: no version {wanted}, as CMakeLists.txt has" for path, names in said.items() if names != [wanted]]
+
+
 def main():
-    faults = []
+    faults = versions()
     for path in documents():
         text = path.read_text()
         faults += dead_links(path, text)

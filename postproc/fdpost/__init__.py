@@ -4,7 +4,7 @@ from .errors import DataError, PostError, UsageError
 from .reader import Run, State
 
 __all__ = ["DataError", "PostError", "Run", "State", "UsageError", "open_run", "write_field"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def open_run(path, **options):
