@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 
+from records import history, unknown
+
 LINE, README_LINES = 120, 120
 WIDE = re.compile(r"^\s*(\||!?\[[^]]*\]\S*$)|https?://")  # tables, and links, cannot be broken
 
@@ -79,6 +81,16 @@ def found(path, pattern):
     return re.findall(pattern, pathlib.Path(path).read_text(), re.MULTILINE)
 
 
+def without_source(page):
+    """Sections of a page of figures that do not end with where these come from; a heading over others is none."""
+    sections = re.findall(r"^(##+) ([^\n]*)\n(.*?)(?=^(##+)|\Z)", pathlib.Path(page).read_text(), re.M | re.S)
+    return [
+        f"{page}: no line *Source:* in the section {heading}"
+        for level, heading, text, following in sections
+        if following in ("", "##", level) and not re.search(r"^\*Source:\*", text, re.MULTILINE)
+    ]
+
+
 def versions():
     """Files whose version is not the one of CMakeLists.txt; run/release looks at the same places."""
     (wanted,) = found("CMakeLists.txt", r"^project\(fdapp VERSION (\S+)")
@@ -91,9 +103,11 @@ def versions():
 
 
 def main():
-    faults = versions()
+    faults = versions() + without_source("docs/explanation/performance.md")
+    known = history()
     for path in documents():
         text = path.read_text()
+        faults += [f"{path}: {name} is no revision in the history" for name in unknown(text, known)] if known else []
         faults += dead_links(path, text)
         faults += long_lines(path, text)
     lines = len(pathlib.Path("README.md").read_text().splitlines())

@@ -3,14 +3,17 @@
 
 A record has `title`, `command` (a list, for a run of several), `device`, `date`, `revision`, and `figures`: a list of
 tables with `columns` and `rows`. Optional are `title` of a table, `notes` (a list of sentences) and `pictures` (files
-beside the record).
+beside the record). A record that timed kernels says which: `backend` and `kernels`, one of KERNELS.
 
     run/records.py            writes docs/reference/measurements.md
-    run/records.py --check    fails if that page is not what the records say
+    run/records.py --check    fails if that page is not what the records say, or if a revision that a record names is
+                              not in the history or had other kernels (looked at in a clone with its whole history)
 """
 
 import json
 import os
+import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -20,11 +23,19 @@ RESULTS = ROOT / "run" / "results"
 PAGE = ROOT / "docs" / "reference" / "measurements.md"
 WIDTH = 118
 REQUIRED = ("title", "command", "device", "date", "revision", "figures")
-INTRODUCTION = """# Recorded measurements
+DECLARED = {"cuda": "d665163", "cpu": "b093628"}  # the commits that made the kernels from their declarations
+KERNELS = {"hand-written": {False}, "declared": {True}, "hand-written and declared": {False, True}}
+INTRODUCTION = f"""# Recorded measurements
 
 Each section is one recorded run: its device, date and revision, the command, and the figures. What they mean is in
 [Performance](../explanation/performance.md). Shares are in per cent of a streaming loop with the same number of arrays
-read and written, measured in the same run. Logs of earlier revisions are in the repository's history.
+read and written, measured in the same run.
+
+**Which kernels a record measured** stands in the table below. Kernels are *declared*, made from the declarations in
+`kernels/operations.h`, since {DECLARED["cuda"]} on GPUs and {DECLARED["cpu"]} on CPUs (2026-11-25); before they were
+*hand-written*. Both were measured in turn on one H100 at 512³: the shares of 25 kernels differ by at most 0.9 points
+([table](#kernels-made-from-declarations-before-and-after)). No other table of kernels was measured again with the
+declared ones: not on an H200, not on other grids, not on a CPU.
 
 The page is made from the JSON files in `run/results` by `run/records.py`: edit the files, not the page.
 """
@@ -39,6 +50,10 @@ def check(record, name):
     missing = [key for key in REQUIRED if not record.get(key)]
     if missing:
         raise RecordError(f"{name}: no {', '.join(missing)}")
+    if ("kernels" in record or "backend" in record) and (
+        record.get("kernels") not in KERNELS or record.get("backend") not in DECLARED
+    ):
+        raise RecordError(f"{name}: kernels are one of {', '.join(KERNELS)}, backend one of {', '.join(DECLARED)}")
     for table in record["figures"]:
         for row in table["rows"]:
             if len(row) != len(table["columns"]):
@@ -68,6 +83,43 @@ def write(path, record):
     Path(path).write_text(text(record), encoding="utf-8")
     if RESULTS in Path(path).resolve().parents:
         PAGE.write_text(page(), encoding="utf-8")
+
+
+def git(*words):
+    """What git prints about this project, None if it fails."""
+    done = subprocess.run(
+        ["git", "-C", ROOT, *words], check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    return done.stdout if done.returncode == 0 else None
+
+
+def history():
+    """The revisions up to this one; None outside a clone with its whole history."""
+    shallow = git("rev-parse", "--is-shallow-repository")
+    return git("rev-list", "HEAD").split() if shallow and shallow.strip() == "false" else None
+
+
+def revisions(text):
+    """The abbreviated revisions in a text: seven hexadecimal digits, at least one of them a letter and one a digit."""
+    return re.findall(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7}\b", text)
+
+
+def unknown(text, known):
+    """Those revisions in a text that are not in the history `known`."""
+    return sorted({name for name in revisions(text) if not any(full.startswith(name) for full in known)})
+
+
+def check_history(record, name, known):
+    """Raises RecordError if a revision is not in the history, or had other kernels than the record says."""
+    gone = unknown(text(record), known)
+    if gone:
+        raise RecordError(f"{name}: not in the history: {', '.join(gone)}")
+    if "kernels" in record:
+        since = DECLARED[record["backend"]]
+        names = revisions(record["revision"])
+        kinds = {git("merge-base", "--is-ancestor", since, revision) is not None for revision in names}
+        if kinds != KERNELS[record["kernels"]]:
+            raise RecordError(f"{name}: the kernels of {', '.join(names)} are not {record['kernels']} (since {since})")
 
 
 def wrapped(sentence):
@@ -103,9 +155,23 @@ def section(path):
     return "\n".join(lines) + "\n"
 
 
+def overview(paths):
+    """The table of all records."""
+    lines = ["| record | device | date | revision | kernels |", "| --- | --- | --- | --- | --- |"]
+    for path in paths:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        anchor = re.sub(r"[^\w\- ]", "", record["title"].lower()).replace(" ", "-")
+        device = re.split(r"[,;(]", record["device"])[0].strip()
+        cells = f"[{record['title']}](#{anchor})", device, record["date"], record["revision"], record.get("kernels", "")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def page():
     """The index page."""
-    return "\n".join([INTRODUCTION, *(section(path) for path in sorted(RESULTS.rglob("*.json")))])
+    paths = sorted(RESULTS.rglob("*.json"))
+    sections = [section(path) for path in paths]
+    return "\n".join([INTRODUCTION, overview(paths), *sections])
 
 
 def main():
@@ -115,6 +181,9 @@ def main():
         return 2
     try:
         wanted = page()
+        known = history() if arguments else None
+        for path in sorted(RESULTS.rglob("*.json")) if known else ():
+            check_history(json.loads(path.read_text(encoding="utf-8")), path.relative_to(RESULTS).as_posix(), known)
     except (RecordError, KeyError, json.JSONDecodeError) as fault:
         print(f"run/results: {fault}", file=sys.stderr)
         return 1

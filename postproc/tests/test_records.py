@@ -55,12 +55,31 @@ def test_a_page_that_is_not_what_the_records_say(records, tmp_path, capsys):
         ({"revision": ""}, "no revision"),
         ({"figures": [{"columns": ["grid", "ms"], "rows": [["64³"]]}]}, "a row of 1 cells in a table of 2 columns"),
         ({"pictures": ["none.png"]}, "no picture none.png"),
+        ({"kernels": "new"}, "kernels are one of hand-written, declared"),
     ],
 )
 def test_what_is_no_record(records, tmp_path, capsys, changes, message):
     (tmp_path / "one.json").write_text(records.text(record(**changes)))
     assert records.main() == 1
     assert message in capsys.readouterr().err
+
+
+def test_revisions_are_in_the_history(records):
+    known = ["abc1234" + 33 * "0", "def5678" + 33 * "0"]
+    records.check_history(record(revision="abc1234 (before), def5678"), "one", known)
+    with pytest.raises(records.RecordError, match="not in the history: abc1235"):
+        records.check_history(record(notes=["Since abc1235 it is slower."]), "one", known)
+
+
+def test_kernels_are_those_of_the_revision(records):
+    known = records.history()
+    if not known:
+        pytest.skip("no clone with its whole history")
+    measured = record(revision="d665163", backend="cuda")
+    records.check_history(measured | {"kernels": "declared"}, "one", known)
+    for kernels in ("hand-written", "hand-written and declared"):
+        with pytest.raises(records.RecordError, match="are not"):
+            records.check_history(measured | {"kernels": kernels}, "one", known)
 
 
 def test_references_to_headings(tmp_path):
