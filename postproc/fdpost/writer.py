@@ -9,7 +9,7 @@ from .errors import UsageError
 from .style import whole_file
 
 
-def write_field(path, phi=None, *, lengths=(1.0, 1.0, 1.0), **fields):
+def write_field(path, phi=None, *, lengths=(1.0, 1.0, 1.0), spacing=None, origin=(0.0, 0.0, 0.0), **fields):
     """Write arrays of shape (nz, ny, nx) to an HDF5 file, for `initial.case = file` or `velocity.field = file`.
 
         fdpost.write_field("start.hdf", phi)                   a scalar field
@@ -17,8 +17,10 @@ def write_field(path, phi=None, *, lengths=(1.0, 1.0, 1.0), **fields):
 
     Each array becomes the dataset VTKHDF/PointData/NAME, with the attributes of a VTKHDF image, so ParaView opens the
     file; the root has the same dataset as NAME. Single and double precision are kept, integers become double. lengths:
-    of the periodic domain in x, y, z. Returns the path. UsageError for arrays that are no fields: not
-    three-dimensional, of different shapes, complex, or with values that are not finite."""
+    of the periodic domain in x, y, z; spacing, if given, takes their place: lx/(nx - 1) where an axis has ends; origin:
+    the place of the first point. fdapp interpolates by these with `resample = yes`. Returns the path. UsageError for
+    arrays that are no fields: not three-dimensional, of different shapes, complex, or with values that are not
+    finite."""
     fields = ({} if phi is None else {"phi": phi}) | fields
     arrays = {name: as_field(name, array) for name, array in fields.items()}
     shapes = {array.shape for array in arrays.values()}
@@ -26,13 +28,14 @@ def write_field(path, phi=None, *, lengths=(1.0, 1.0, 1.0), **fields):
         raise UsageError(f"fields of one shape are needed, at least one: {sorted(shapes)}")
     size = shapes.pop()[::-1]
     path = Path(path)
+    spacing = [length / n for length, n in zip(lengths, size)] if spacing is None else spacing
     with whole_file(path) as part, h5py.File(part, "w") as file:
         image = file.create_group("VTKHDF")
         image.attrs["Version"] = np.array([1, 0], dtype="i4")
         image.attrs.create("Type", np.bytes_(b"ImageData"), dtype="S9")
         image.attrs["WholeExtent"] = np.array([end for n in size for end in (0, n - 1)], dtype="i4")
-        image.attrs["Origin"] = np.zeros(3)
-        image.attrs["Spacing"] = np.array([length / n for length, n in zip(lengths, size)])
+        image.attrs["Origin"] = np.array(origin, dtype="f8")
+        image.attrs["Spacing"] = np.array(spacing, dtype="f8")
         image.attrs["Direction"] = np.eye(3).ravel()
         points = image.create_group("PointData")
         for name, array in arrays.items():

@@ -136,6 +136,9 @@ def test_write_field(tmp_path, dtype):
         assert image["WholeExtent"].tolist() == [0, 3, 0, 2, 0, 1]
         assert image["Spacing"].tolist() == [0.25, 1.0, 0.5]
         assert (image["Type"], image["Origin"].tolist()) == (b"ImageData", [0, 0, 0])
+    placed = fdpost.write_field(tmp_path / "ends.hdf", phi, spacing=(0.1, 0.2, 0.3), origin=np.array([1, 2, 3]))
+    with h5py.File(placed) as file:
+        assert [file["VTKHDF"].attrs[name].tolist() for name in ("Origin", "Spacing")] == [[1, 2, 3], [0.1, 0.2, 0.3]]
 
 
 def test_write_velocity(tmp_path):

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "domain/node.h"
+#include "base/log.h"
 #include "problems/cases.h"
 
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
@@ -75,8 +76,9 @@ static status check_threads(int threads) {
 status solver_rates(MPI_Comm comm, const config *config, const equation *equation, const grid *grid,
                     schedule_rates *rates) {
   schedule_rates mine = {0};
+  char elsewhere[CASES_HELD];
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
-  CHECK(agree(comm, cases_file_check(config, grid)));
+  CHECK(agree(comm, cases_files_check(config, grid, config_carried(config), elsewhere)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
   double all[4] = {mine.advection, mine.moving, mine.still, mine.resonance};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, 4, MPI_DOUBLE, MPI_MAX, comm));
@@ -86,6 +88,11 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
                             .still = all[2],
                             .resonance = all[3],
                             .factor = config->adaptive && varies ? equation->rate_factor : NULL};
+  if (elsewhere[0] != '\0')
+    log_warning(
+        "points of files lie elsewhere than this grid's, which are from 0, 0, 0 on, %.7g, %.7g, %.7g apart: "
+        "%s (Origin, Spacing); their values are taken point by point, resample = yes would interpolate",
+        grid->h[0], grid->h[1], grid->h[2], elsewhere);
   return STATUS_OK;
 }
 

@@ -91,7 +91,7 @@ static status make_grid(job *job) {
   CHECK_MPI(MPI_Comm_rank(job->comm, &rank));
   CHECK_MPI(MPI_Comm_size(job->comm, &ranks));
   for (int d = 0; d < 3; d++)
-    h[d] = job->options->spacing[d] > 0.0 ? job->options->spacing[d] : job->about.spacing[d];
+    h[d] = job->options->spacing[d] > 0.0 ? job->options->spacing[d] : job->about.place.spacing[d];
   return agree(job->comm, grid_cut(job->about.n, h, job->options->bounded, ranks, rank, &job->grid));
 }
 
@@ -137,7 +137,7 @@ static void print_plan(const job *job) {
            job->backend->host_memory ? 0.0 : device / gib, sides_of(job) + 1);
   log_info("%s\noutput     %s, VTKHDF/PointData/%s\n", set_text(job, text), options->output, *names_of(job));
   if (options->idle[0] != '\0') log_warning("without effect with --hopf-lax: %s", options->idle);
-  if (!job->about.has_spacing &&
+  if (!job->about.place.known &&
       !(options->spacing[0] > 0.0 && options->spacing[1] > 0.0 && options->spacing[2] > 0.0))
     log_warning(
         "%s has no attribute Spacing in /VTKHDF: points are taken to be 1 apart where spacing.x, y, z do "

@@ -35,19 +35,9 @@ static void find_back(cases_solution *solution) {
   solution->turned = velocity->motion == PROBLEM_TURN;
 }
 
-static const char *dataset_name(const config *config) {
-  return config->dataset[0] != '\0' ? config->dataset : PROBLEM_DATASET;
-}
-
-status cases_file_check(const config *config, const grid *grid) {
-  dataset dataset = file_planes_dataset(grid, "initial.file", config->initial_file, dataset_name(config),
-                                        config->initial_resample);
-  return case_of(config)->from == PROBLEM_FILE ? dataset_check(&dataset) : STATUS_OK;
-}
-
 static status open_planes(cases_solution *solution) {
   const config *config = solution->config;
-  return file_planes_open(config, solution->grid, "initial.file", config->initial_file, dataset_name(config),
+  return file_planes_open(config, solution->grid, "initial.file", config->initial_file, cases_dataset(config),
                           config->initial_resample, &solution->planes);
 }
 

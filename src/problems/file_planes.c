@@ -38,27 +38,39 @@ static status read_slab(const dataset *dataset, file_planes *planes) {
                               PROBLEM_LARGEST);
 }
 
-dataset file_planes_dataset(const grid *grid, const char *key, const char *path, const char *name,
-                            int resample) {
-  return (dataset){.key = key,
-                   .path = path,
-                   .name = name,
-                   .n = {grid->n[0], grid->n[1], grid->n[2]},
-                   .least = resample ? RESAMPLE_POINTS : 0};
+/* Looks at the dataset: [out] its shape and place, and whether its points are those of the grid. */
+static status look(const grid *grid, dataset *dataset, dataset_place *place, int *same) {
+  memcpy(dataset->n, grid->n, sizeof dataset->n);
+  CHECK(dataset_check(dataset, place));
+  *same = memcmp(dataset->n, grid->n, sizeof dataset->n) == 0;
+  for (int d = 0; d < 3; d++)
+    *same = *same && resample_fit_of(place, grid, d, dataset->n[d]) == RESAMPLE_ALIKE;
+  return dataset->least > 0 ? resample_check(dataset, place, grid) : STATUS_OK;
+}
+
+status file_planes_check(const grid *grid, const char *key, const char *path, const char *name, int resample,
+                         dataset_place *place, int *elsewhere) {
+  dataset dataset = {.key = key, .path = path, .name = name, .least = resample ? RESAMPLE_POINTS : 0};
+  int same = 0;
+  CHECK(look(grid, &dataset, place, &same));
+  *elsewhere = !resample && !same;
+  return STATUS_OK;
 }
 
 status file_planes_open(const config *config, const grid *grid, const char *key, const char *path,
                         const char *name, int resample, file_planes *planes) {
-  dataset dataset = file_planes_dataset(grid, key, path, name, resample);
+  dataset dataset = {.key = key, .path = path, .name = name, .least = resample ? RESAMPLE_POINTS : 0};
   const size_t points = plane_points(grid) * (size_t)(grid->nz + 2 * KERNELS_HALO);
+  dataset_place place;
+  int same = 0;
   *planes = (file_planes){.grid = grid, .precision = config->precision};
-  CHECK(dataset_check(&dataset));
+  CHECK(look(grid, &dataset, &place, &same));
   planes->data = malloc(points * kernels_element_size(config->precision));
   if (planes->data == NULL)
     return status_fail(STATUS_MEMORY, "%s = %s: no memory for its planes of this rank", key, path);
-  const int same = memcmp(dataset.n, grid->n, sizeof dataset.n) == 0;
-  const status result =
-      same ? read_slab(&dataset, planes) : resample_planes(&dataset, grid, planes->precision, planes->data);
+  const status result = resample && !same
+                            ? resample_planes(&dataset, &place, grid, planes->precision, planes->data)
+                            : read_slab(&dataset, planes);
   if (result != STATUS_OK) file_planes_close(planes);
   return result;
 }

@@ -13,9 +13,11 @@ typedef struct file_planes {
   void *data; /* planes z0 - KERNELS_HALO .. z0 + nz + KERNELS_HALO - 1; NULL: not open */
 } file_planes;
 
-/* The dataset that a key's file must have: with the grid's points or, to be resampled, any (resample.h). */
-dataset file_planes_dataset(const grid *grid, const char *key, const char *path, const char *name,
-                            int resample);
+/* Checks the dataset that a key's file must have: with the grid's points or, to be resampled, any that fit
+ * (resample.h). [out] place: of the file's points; elsewhere: 1 if it is not resampled, but the file says
+ * that its points lie elsewhere. STATUS_FILE, STATUS_USAGE as dataset_check. */
+status file_planes_check(const grid *grid, const char *key, const char *path, const char *name, int resample,
+                         dataset_place *place, int *elsewhere);
 
 /* Reads the planes. STATUS_FILE, STATUS_USAGE as dataset_read; STATUS_USAGE also for a value that is not
  * finite or exceeds PROBLEM_LARGEST, with its place; STATUS_MEMORY. After an error there is nothing to

@@ -1,5 +1,6 @@
 #include "problems/resample.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "problems/problem.h"
@@ -13,7 +14,9 @@ typedef struct around {
 
 typedef struct resampler {
   const dataset *source;
+  const dataset_place *place;
   const grid *grid;
+  resample_fit fit[3];
   around *along[2];              /* for x and y, one per index */
   double *plane;                 /* a plane of the source */
   double *rows;                  /* that plane at this grid's x */
@@ -21,16 +24,71 @@ typedef struct resampler {
   int64_t held[RESAMPLE_POINTS]; /* their indices, not wrapped */
 } resampler;
 
+static int is_bounded(const grid *grid, int d) {
+  return grid->ends[d][GRID_LOW] != GRID_PERIODIC;
+}
+
+resample_fit resample_fit_of(const dataset_place *place, const grid *grid, int d, int64_t n) {
+  const double h = place->spacing[d], near = 1e-3 * h, length = grid->l[d];
+  const double first = place->origin[d], last = first + (double)(n - 1) * h;
+  if (!place->known) return RESAMPLE_ALIKE;
+  const double whole = is_bounded(grid, d) ? last - first : (double)n * h;
+  if (fabs(whole - length) <= near) {
+    if (fabs(first) <= near) return RESAMPLE_ALIKE;
+    if (!is_bounded(grid, d)) return RESAMPLE_PERIOD;
+  }
+  const double end = grid_position(grid, d, grid->n[d] - 1);
+  return first <= near && last >= end - near ? RESAMPLE_COVERS : RESAMPLE_OUTSIDE;
+}
+
+status resample_check(const dataset *source, const dataset_place *place, const grid *grid) {
+  for (int d = 0; d < 3; d++) {
+    if (resample_fit_of(place, grid, d, source->n[d]) != RESAMPLE_OUTSIDE) continue;
+    const double h = place->spacing[d], first = place->origin[d];
+    return status_fail(STATUS_USAGE,
+                       "%s = %s: along %c its points lie from %.9g to %.9g, %.9g apart (Origin, Spacing); "
+                       "this %s axis of length %.9g has points from 0 to %.9g, %.9g apart; accepted: points "
+                       "that cover these%s",
+                       source->key, source->path, "xyz"[d], first, first + (double)(source->n[d] - 1) * h, h,
+                       is_bounded(grid, d) ? "bounded" : "periodic", grid->l[d],
+                       grid_position(grid, d, grid->n[d] - 1), grid->h[d],
+                       is_bounded(grid, d) ? "" : ", or one period of that length");
+  }
+  return STATUS_OK;
+}
+
+/* A position between the source's points: the point below it, and how far above that it lies. */
+typedef struct position {
+  int64_t below;
+  double above;
+} position;
+
+/* The position of point i of this grid. Where both grids divide the axis, it is a fraction of integers,
+ * without rounding. */
+static position find_position(const resampler *r, int d, int64_t i) {
+  const int bounded = is_bounded(r->grid, d);
+  const int64_t n = r->grid->n[d], m = r->source->n[d], intervals = bounded ? n - 1 : n;
+  if (r->fit[d] == RESAMPLE_ALIKE) {
+    const int64_t parts = i * (bounded ? m - 1 : m);
+    const int64_t below = (parts >= 0 ? parts : parts - intervals + 1) / intervals;
+    return (position){below, (double)(parts - below * intervals) / (double)intervals};
+  }
+  double x = (grid_position(r->grid, d, i) - r->place->origin[d]) / r->place->spacing[d];
+  if (fabs(x - nearbyint(x)) < 1e-6) x = nearbyint(x); /* a point of both, but for rounding */
+  return (position){(int64_t)floor(x), x - floor(x)};
+}
+
+static int wraps(const resampler *r, int d) {
+  return !is_bounded(r->grid, d) && r->fit[d] != RESAMPLE_COVERS;
+}
+
 static around find_around(const resampler *r, int d, int64_t i) {
-  const int64_t n = r->grid->n[d], m = r->source->n[d];
-  const int bounded = r->grid->ends[d][GRID_LOW] != GRID_PERIODIC;
-  const int64_t position = i * (bounded ? m - 1 : m), intervals = bounded ? n - 1 : n;
-  const int64_t below = (position >= 0 ? position : position - intervals + 1) / intervals;
-  around around = {.first = below - (RESAMPLE_POINTS / 2 - 1)};
-  if (bounded && around.first > m - RESAMPLE_POINTS) around.first = m - RESAMPLE_POINTS;
-  if (bounded && around.first < 0) around.first = 0;
-  const double x =
-      (double)(below - around.first) + (double)(position - below * intervals) / (double)intervals;
+  const int64_t m = r->source->n[d];
+  const position at = find_position(r, d, i);
+  around around = {.first = at.below - (RESAMPLE_POINTS / 2 - 1)};
+  if (!wraps(r, d) && around.first > m - RESAMPLE_POINTS) around.first = m - RESAMPLE_POINTS;
+  if (!wraps(r, d) && around.first < 0) around.first = 0;
+  const double x = (double)(at.below - around.first) + at.above;
   for (int k = 0; k < RESAMPLE_POINTS; k++) {
     around.at[k] = ((around.first + k) % m + m) % m;
     around.weight[k] = 1.0;
@@ -40,10 +98,12 @@ static around find_around(const resampler *r, int d, int64_t i) {
   return around;
 }
 
-static status open_resampler(const dataset *source, const grid *grid, resampler *r) {
+static status open_resampler(const dataset *source, const dataset_place *place, const grid *grid,
+                             resampler *r) {
   const size_t nx = (size_t)grid->n[0], ny = (size_t)grid->n[1];
   const size_t mx = (size_t)source->n[0], my = (size_t)source->n[1];
-  *r = (resampler){.source = source, .grid = grid};
+  *r = (resampler){.source = source, .place = place, .grid = grid};
+  for (int d = 0; d < 3; d++) r->fit[d] = resample_fit_of(place, grid, d, source->n[d]);
   for (int d = 0; d < 2; d++) {
     r->along[d] = malloc((size_t)grid->n[d] * sizeof *r->along[d]);
     for (int64_t i = 0; i < grid->n[d] && r->along[d] != NULL; i++) r->along[d][i] = find_around(r, d, i);
@@ -124,14 +184,14 @@ static status fill_plane(resampler *r, int64_t z, precision precision, void *res
   return STATUS_OK;
 }
 
-status resample_planes(const dataset *source, const grid *grid, precision precision, void *planes) {
+status resample_planes(const dataset *source, const dataset_place *place, const grid *grid,
+                       precision precision, void *planes) {
   const size_t bytes = (size_t)(grid->n[0] * grid->n[1]) * kernels_element_size(precision);
-  const int bounded = grid->ends[2][GRID_LOW] != GRID_PERIODIC;
   resampler r;
-  status result = open_resampler(source, grid, &r);
+  status result = open_resampler(source, place, grid, &r);
   for (int64_t i = 0; i < grid->nz + 2 * KERNELS_HALO && result == STATUS_OK; i++) {
     int64_t z = grid->z0 - KERNELS_HALO + i;
-    if (bounded) z = (z + grid->n[2]) % grid->n[2];
+    if (!wraps(&r, 2)) z = (z + grid->n[2]) % grid->n[2];
     result = fill_plane(&r, z, precision, (char *)planes + (size_t)i * bytes);
   }
   close_resampler(&r);

@@ -112,31 +112,51 @@ static void close_dataset(handles *h) {
   if (h->file >= 0) (void)H5Fclose(h->file);
 }
 
-status dataset_check(dataset *d) {
-  handles h;
-  status result = open_dataset(d, &h);
-  if (result == STATUS_OK) result = check_shape(d, h.space, d->n);
-  close_dataset(&h);
-  return result;
-}
-
-/* Reads the spacing that VTK's image data have as an attribute, if the file has it. */
-static status read_spacing(const dataset *d, const handles *h, dataset_about *about) {
-  for (int axis = 0; axis < 3; axis++) about->spacing[axis] = 1.0;
-  about->has_spacing =
-      exists(h->file, "VTKHDF") && H5Aexists_by_name(h->file, "VTKHDF", "Spacing", H5P_DEFAULT) > 0;
-  if (!about->has_spacing) return STATUS_OK;
-  const hid_t attribute = H5Aopen_by_name(h->file, "VTKHDF", "Spacing", H5P_DEFAULT, H5P_DEFAULT);
+/* Reads `count` numbers of an attribute of /VTKHDF. [out] has: 0 if there is no such attribute. */
+static status read_attribute(const dataset *d, const handles *h, const char *name, int count, double *values,
+                             int *has) {
+  char what[256];
+  *has = exists(h->file, "VTKHDF") && H5Aexists_by_name(h->file, "VTKHDF", name, H5P_DEFAULT) > 0;
+  if (!*has) return STATUS_OK;
+  const hid_t attribute = H5Aopen_by_name(h->file, "VTKHDF", name, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
-  int good = space >= 0 && H5Sget_simple_extent_npoints(space) == 3 &&
-             H5Aread(attribute, H5T_NATIVE_DOUBLE, about->spacing) >= 0;
-  for (int axis = 0; axis < 3; axis++)
-    good = good && about->spacing[axis] > 0.0 && about->spacing[axis] <= 1e30;
+  int good = space >= 0 && H5Sget_simple_extent_npoints(space) == count &&
+             H5Aread(attribute, H5T_NATIVE_DOUBLE, values) >= 0;
+  for (int i = 0; i < count; i++) good = good && fabs(values[i]) <= 1e30;
   if (space >= 0) (void)H5Sclose(space);
   if (attribute >= 0) (void)H5Aclose(attribute);
+  if (good) return STATUS_OK;
+  (void)snprintf(what, sizeof what, "attribute %s of /VTKHDF; accepted: %d numbers of at most 1e30 in size",
+                 name, count);
+  return fail(d, STATUS_USAGE, what);
+}
+
+/* Reads where the points lie, as a VTK image says it: the first one has the index in WholeExtent. */
+static status read_place(const dataset *d, const handles *h, dataset_place *place) {
+  double extent[6] = {0.0};
+  int has = 0;
+  *place = (dataset_place){.spacing = {1.0, 1.0, 1.0}};
+  CHECK(read_attribute(d, h, "Spacing", 3, place->spacing, &place->known));
+  if (!place->known) return STATUS_OK;
+  CHECK(read_attribute(d, h, "Origin", 3, place->origin, &has));
+  CHECK(read_attribute(d, h, "WholeExtent", 6, extent, &has));
+  int good = 1;
+  for (int axis = 0; axis < 3; axis++) {
+    good = good && place->spacing[axis] > 0.0;
+    place->origin[axis] += extent[(size_t)2 * (size_t)axis] * place->spacing[axis];
+  }
   return good ? STATUS_OK
               : fail(d, STATUS_USAGE,
                      "attribute Spacing of /VTKHDF; accepted: three numbers above 0, at most 1e30");
+}
+
+status dataset_check(dataset *d, dataset_place *place) {
+  handles h;
+  status result = open_dataset(d, &h);
+  if (result == STATUS_OK) result = check_shape(d, h.space, d->n);
+  if (result == STATUS_OK) result = read_place(d, &h, place);
+  close_dataset(&h);
+  return result;
 }
 
 static status describe(const dataset *d, const handles *h, dataset_about *about) {
@@ -153,7 +173,7 @@ static status describe(const dataset *d, const handles *h, dataset_about *about)
   const hid_t type = H5Dget_type(h->dataset);
   about->precision = H5Tget_size(type) == sizeof(float) ? PRECISION_SINGLE : PRECISION_DOUBLE;
   (void)H5Tclose(type);
-  return read_spacing(d, h, about);
+  return read_place(d, h, &about->place);
 }
 
 status dataset_describe(const dataset *d, dataset_about *about) {

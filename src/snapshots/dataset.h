@@ -14,19 +14,27 @@ typedef struct dataset {
   int64_t least; /* accepts any shape with at least so many points along each axis; 0: only n */
 } dataset;
 
-/* Shape and spacing of a dataset. */
+/* Where a file's points lie, by the attributes of a VTK image in its group /VTKHDF: point i of an axis at
+ * origin + i spacing. */
+typedef struct dataset_place {
+  int known; /* 1: the file has a Spacing; else the origin is 0, 0, 0 and the spacing 1, 1, 1 */
+  double origin[3];
+  double spacing[3];
+} dataset_place;
+
+/* Shape and place of a dataset. */
 typedef struct dataset_about {
   int64_t n[3]; /* nx, ny, nz, each at least 1 */
   precision precision;
-  int has_spacing; /* 1: /VTKHDF gives the spacing; else it is 1, 1, 1 */
-  double spacing[3];
+  dataset_place place;
 } dataset_about;
 
 /* Describes a dataset of any three-dimensional shape; dataset->n is not used. STATUS_USAGE if it is not
- * three-dimensional, or the spacing is not valid. */
+ * three-dimensional, or its place is not valid. */
 status dataset_describe(const dataset *dataset, dataset_about *about);
-/* STATUS_OK if the dataset has the required type and shape. If any shape is accepted, [out] its n. */
-status dataset_check(dataset *dataset);
+/* STATUS_OK if the dataset has the required type and shape, and a valid place. If any shape is accepted,
+ * [out] its n. */
+status dataset_check(dataset *dataset, dataset_place *place);
 /* Reads planes z0 <= z < z0 + count, x fastest and without padding, rounded to the precision. */
 status dataset_read(const dataset *dataset, precision precision, int64_t z0, int64_t count, void *planes);
 /* STATUS_OK if all values of such planes are at most `largest` in magnitude, else STATUS_USAGE naming value

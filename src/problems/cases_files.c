@@ -1,0 +1,43 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "problems/cases.h"
+
+const char *cases_dataset(const config *config) {
+  return config->dataset[0] != '\0' ? config->dataset : PROBLEM_DATASET;
+}
+
+/* Checks one dataset; adds its file to the text, once, if its points lie elsewhere. */
+static status check(const grid *grid, const char *key, const char *path, const char *name, int resample,
+                    char text[CASES_HELD]) {
+  dataset_place place;
+  int elsewhere = 0;
+  CHECK(file_planes_check(grid, key, path, name, resample, &place, &elsewhere));
+  if (!elsewhere || strstr(text, key) != NULL) return STATUS_OK;
+  const double *o = place.origin, *h = place.spacing;
+  const size_t used = strlen(text);
+  (void)snprintf(text + used, CASES_HELD - used,
+                 "%s%s = %.100s: from %.7g, %.7g, %.7g on, %.7g, %.7g, %.7g apart", used > 0 ? "; " : "", key,
+                 path, o[0], o[1], o[2], h[0], h[1], h[2]);
+  return STATUS_OK;
+}
+
+static status check_case(const config *config, const grid *grid, char text[CASES_HELD]) {
+  if (cases_at(config->initial)->from != PROBLEM_FILE) return STATUS_OK;
+  return check(grid, "initial.file", config->initial_file, cases_dataset(config), config->initial_resample,
+               text);
+}
+
+static status check_velocity(const config *config, const grid *grid, char text[CASES_HELD]) {
+  static const char *const names[3] = {"u", "v", "w"};
+  if (velocities_at(config->velocity)->from != PROBLEM_FILE) return STATUS_OK;
+  for (int d = 0; d < 3; d++)
+    CHECK(check(grid, "velocity.file", config->velocity_file, names[d], config->velocity_resample, text));
+  return STATUS_OK;
+}
+
+status cases_files_check(const config *config, const grid *grid, int carried, char text[CASES_HELD]) {
+  text[0] = '\0';
+  CHECK(check_case(config, grid, text));
+  return carried ? check_velocity(config, grid, text) : STATUS_OK;
+}
