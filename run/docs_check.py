@@ -10,7 +10,7 @@ import sys
 
 from records import history, unknown
 
-LINE, README_LINES = 120, 120
+LINE, README_LINES, CELL = 120, 120, 180
 WIDE = re.compile(r"^\s*(\||!?\[[^]]*\]\S*$)|https?://")  # tables, and links, cannot be broken
 
 
@@ -25,6 +25,14 @@ def long_lines(path, text):
     for number, line in enumerate(text.splitlines(), 1):
         if len(line) > LINE and not WIDE.search(line):
             yield f"{path}:{number}: {len(line)} characters, at most {LINE}"
+
+
+def wide_cells(path, text):
+    """Cells of tables that nobody reads; of a link only the text counts."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for cell in re.sub(r"\]\([^)]*\)", "]", line).split(" | ") if line.startswith("|") else ():
+            if len(cell) > CELL:
+                yield f"{path}:{number}: a cell of {len(cell)} characters, at most {CELL}: {cell[:40]} ..."
 
 
 def anchors(text):
@@ -91,6 +99,17 @@ def without_source(page):
     ]
 
 
+def templates():
+    """GitLab's templates that differ from GitHub's, which have a head."""
+    pairs = {pathlib.Path(".github/pull_request_template.md"): ".gitlab/merge_request_templates/Default.md"}
+    for path in pathlib.Path(".github/ISSUE_TEMPLATE").glob("*.md"):
+        pairs[path] = f".gitlab/issue_templates/{path.name}"
+    bodies = {path: re.sub(r"\A---\n.*?\n---\n+", "", path.read_text(), flags=re.DOTALL) for path in pairs}
+    return [
+        f"{pairs[path]} is not as {path}" for path in pairs if pathlib.Path(pairs[path]).read_text() != bodies[path]
+    ]
+
+
 def versions():
     """Files whose version is not the one of CMakeLists.txt; run/release looks at the same places."""
     (wanted,) = found("CMakeLists.txt", r"^project\(fdapp VERSION (\S+)")
@@ -103,13 +122,14 @@ def versions():
 
 
 def main():
-    faults = versions() + without_source("docs/explanation/performance.md")
+    faults = versions() + templates() + without_source("docs/explanation/performance.md")
     known = history()
     for path in documents():
         text = path.read_text()
         faults += [f"{path}: {name} is no revision in the history" for name in unknown(text, known)] if known else []
         faults += dead_links(path, text)
         faults += long_lines(path, text)
+        faults += wide_cells(path, text)
     lines = len(pathlib.Path("README.md").read_text().splitlines())
     if lines > README_LINES:
         faults.append(f"README.md: {lines} lines, at most {README_LINES}")
