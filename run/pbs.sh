@@ -1,8 +1,8 @@
 #!/bin/bash
-# A run as a PBS job that goes on by itself until it is finished:
+# A run as a PBS job that resumes by itself until it is finished:
 #   qsub -v CONFIG=config/deformation.ini[,OVERRIDES='time.steps=100 ...'] [qsub options] run/pbs.sh
 # Submit from the project's root. Before the time limit the run writes a checkpoint and leaves with exit code 75; a job
-# with the same resources is then submitted and goes on from there. Any other exit code ends it, and qdel does.
+# with the same resources is then submitted and resumes from there. Any other exit code ends it, and qdel does.
 # restart.from and output.wall_limit are given here, so not among the overrides: a key that comes twice is refused.
 # Written after OpenPBS's manual and source; never run under a PBS: checked by shellcheck, and with stand-ins for qstat,
 # qsub and mpirun. Nodes that compute must be allowed to submit; where they are not, submit again by hand.

@@ -342,7 +342,7 @@ def strong(machine, problem, counts):
 
 
 def weak(machine, problem, counts):
-    """[(ranks, seconds, efficiency)] with problem.nz planes a rank."""
+    """[(ranks, seconds, efficiency)] with problem.nz planes per rank."""
     grown = [replace(problem, nz=problem.nz * ranks, ranks=ranks) for ranks in counts]
     times = [step_time(machine, each) for each in grown]
     single = step_time(machine, replace(problem, ranks=1))

@@ -17,7 +17,7 @@ const char distance_options_help[] =
     "Computes the exact Euclidean distance of every grid point to the set {phi >= level} of a snapshot, or "
     "of any\n"
     "dataset of shape (nz, ny, nx) in an HDF5 file, in the dataset's precision, and writes it as\n"
-    "VTKHDF/PointData/distance, which ParaView opens. Slabs along z, one a rank, of one plane at least.\n"
+    "VTKHDF/PointData/distance, which ParaView opens. Slabs along z, one per rank, of one plane at least.\n"
     "\n"
     "  level=NUMBER                   of the set's surface (default 0)\n"
     "  binary=yes|no                  yes: to the nearest point of the set; no: to the surface between "

@@ -128,6 +128,6 @@ def test_random_kills(tmp_path, straight, figures):
     figures["of these in MPI_Init, all ranks ended but mpirun itself did not (Open MPI 4.1.4)"] = (
         campaign.launcher_hangs
     )
-    figures["runs that went on from a state after a kill, on another number of ranks"] = campaign.resumed
+    figures["runs that resumed from a state after a kill, on another number of ranks"] = campaign.resumed
     figures["killed runs brought to their end, all with the reference's bits"] = campaign.finished
     figures["longest time from a kill to the last process's end, s"] = f"{campaign.slowest:.1f}"
