@@ -1,5 +1,6 @@
 """Commands on pages whose runs take too long here: what the program is asked to run is valid, what fdplot is asked
-to draw is understood. Words in capitals and shell variables stand for what the reader puts there: not looked at."""
+to draw is understood. Words in capitals and shell variables stand for what the reader puts there: not looked at.
+Python on these pages and on those of reference is run, on the files of one short run."""
 
 import os
 import pathlib
@@ -51,5 +52,79 @@ def test_fdplot_understands(arguments):
     make_parser().parse_args(arguments)
 
 
+def blocks(language):
+    """The blocks of a language on the pages above, and on those of explanation and reference."""
+    return [
+        pytest.param(block, id=f"{page.stem}-{i}")
+        for page in [*PAGES, *sorted((ROOT / "docs").glob("[er]*/*.md"))]
+        for i, block in enumerate(
+            re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+        )
+    ]
+
+
+@pytest.mark.parametrize("block", blocks("ini"))
+def test_configuration_is_valid(block):
+    """A piece of a configuration fits a run of advection, or of sound."""
+    section, overrides = "", []
+    for line in block.splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif line:
+            key, _, value = re.sub(r"\s;.*", "", line).partition("=")
+            overrides.append(f"{section}.{key.strip()}={value.strip()}")
+    codes = {
+        subprocess.run(
+            [os.environ["FDAPP"], "--validate", f"config/{case}.ini", *overrides],
+            check=False,
+            cwd=ROOT,
+            capture_output=True,
+        ).returncode
+        for case in ("quickstart", "sound")
+    }
+    assert 0 in codes, overrides
+
+
+@pytest.fixture(scope="module")
+def short_run(tmp_path_factory):
+    """A folder with runs/quickstart, which has the other names of these pages, too."""
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "runs").mkdir()
+    size = [f"grid.n{axis}=16" for axis in "xyz"]
+    output = ["output.directory=runs/quickstart", "output.probes=0.5 0.5 0.5; 0.25 0.5 0.5", "output.probes_every=1"]
+    command = [os.environ["FDAPP"], ROOT / "config" / "quickstart.ini", *size, "time.steps=4", *output]
+    subprocess.run(command, check=True, cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
+    for name in ("NAME", "deformation", "zalesak"):
+        (folder / "runs" / name).symlink_to("quickstart")
+    return folder
+
+
+def run_python(block, folder):
+    pytest.importorskip("xarray")
+    pytest.importorskip("xxhash")
+    snapshot = sorted((folder / "runs" / "quickstart").glob("state_*.hdf"))[-1]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "postproc"), "MPLBACKEND": "agg"}
+    done = subprocess.run(
+        [sys.executable, "-c", block, snapshot],
+        check=False,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, f"{block}\n{done.stderr}"
+    return snapshot, done.stdout
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_python_runs(block, short_run):
+    snapshot, printed = run_python(block, short_run)
+    if "xxhash" in block:  # the page says that it computes what the program prints
+        said = subprocess.run([os.environ["FDAPP"], "--hash", snapshot], check=True, capture_output=True, text=True)
+        assert printed.split()[0] == said.stdout.split()[0]
+
+
 def test_there_are_commands():
+    assert len(blocks("python")) > 6 and len(blocks("ini")) > 2
     assert len(commands("build/fdapp")) > 15 and len(commands("fdplot")) > 10
