@@ -79,7 +79,7 @@ def stage_seconds(nx, ny, planes, ranks, size=8, overlap=True, *, speed, launch,
     """A stage of a made-up machine whose terms are known; with `front` a device, else a CPU.
 
     Written out from what the program does, not from fdpost.model. A range of planes reads 4 more on either side, at
-    `speed` bytes a second (edges at `thin` times that). A device cuts planes of less than `front` bytes into pieces
+    `speed` bytes per second (edges at `thin` times that). A device cuts planes of less than `front` bytes into pieces
     that run at once, and marches through larger ones part by part; it computes 4 planes at either end first, within
     its one kernel. Of the exchange what the kernel, or the CPU's interior, outlasts is hidden."""
     point = nx * ny * size

@@ -125,7 +125,7 @@ def test_what_was_measured_stands_in_the_table(tmp_path, fdplot):
 
 
 def test_threads_tell_curves_of_the_host_apart(tmp_path):
-    """Labels, colours, machines; and the combinations side by side, in points a second."""
+    """Labels, colours, machines; and the combinations side by side, in points per second."""
     write_study(tmp_path, modes=("weak",), backend="cpu", counts=(1, 2))
     rows = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
     with open(tmp_path / "results.csv", "w", newline="") as file:
