@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 
 from .errors import UsageError, run_command
-from .reader import AXES, Run, spread
+from .frames import AXES, spread
+from .reader import Run
 
 NORMS = ("l1", "l2", "linf")
 LOOK = ("title", "size", "dpi", "font", "font_size", "log")  # options that are members of style.Look
-OVERVIEW = """Pictures of runs of fdapp. A RUN_DIR is a run's output directory; a single state file will do where one
-state is enough. Pictures go into the run directory unless -o says otherwise; the ending of the name chooses the
+OVERVIEW = """Pictures of runs of fdapp. A RUN_DIR is a run's output directory, its folder fields/ or slices/, or a
+single file of one where that is enough. What is shown are the snapshots that the run kept; where it kept none, its
+slices, or else its checkpoints. Pictures go into the run directory unless -o says otherwise; the ending of the name chooses the
 format (png, pdf, svg; movies gif, mp4). Exit codes: 0 done, 2 wrong request, 3 data that cannot be used,
 130 interrupted."""
 
@@ -23,18 +25,20 @@ EXAMPLES = {
   fdplot slices runs/quickstart --project           seen through: strongest values along z, y, x
   fdplot slices runs/deformation --axis z --position 0.25 --count 6
   fdplot slices runs/waves --field p u              one block of planes for each field
+  fdplot slices runs/sound --field intensity        its components, where output.derived added them
   fdplot slices runs/deformation/state_00000400.hdf --cmap cividis -o figure.pdf""",
     "history": """examples:
   fdplot history runs/quickstart
   fdplot history runs/quickstart --title "" --size 3.4 3 --font-size 7 -o history.pdf     for a column of a paper""",
     "watch": """examples:
   fdplot watch runs/quickstart                      watch.png of the newest slices, or else of the newest
-                                                    snapshot, until the run is done
+                                                    kept snapshot, until the run is done
   fdplot watch runs/quickstart --every 2 --axis z --project
 An image viewer that reloads changed files shows it as it goes. Ctrl-C ends the watching, not the run.""",
     "movie": """examples:
   fdplot movie runs/quickstart                      mid-plane normal to z, every snapshot, as GIF
-  fdplot movie runs/deformation --axis y --fps 20 -o deformation.mp4""",
+  fdplot movie runs/deformation --axis y --fps 20 -o deformation.mp4
+  fdplot movie runs/quickstart/slices --axis x      of the slices, which may be written more often""",
     "convergence": """examples:
   fdplot convergence runs/n32 runs/n64 runs/n128
   fdplot convergence runs/n* --norm l2 linf --orders 4 8 -o convergence.pdf
@@ -45,7 +49,8 @@ without -o the picture goes into the folder that holds the runs""",
   fdplot throughput runs/benchmark                  the figure of merit against the grid's size""",
     "spectrum": """examples:
   fdplot spectrum runs/quickstart                   first and last state
-  fdplot spectrum runs/deformation --steps 0,200,400""",
+  fdplot spectrum runs/deformation --steps 0,200,400
+It needs all points of a period along each axis: boxes and axes with ends are refused.""",
 }
 
 
@@ -83,39 +88,44 @@ def positive(kind, least=0, most=math.inf):
     return parse
 
 
-def select_states(run, args, states, count=None):
-    """The snapshots that --steps names, or --count of `states`; without --count `count` of them, or all."""
+def select_frames(run, args, frames, count=None):
+    """The frames that --steps names, or --count of them; without --count `count` of them, or all."""
     if args.steps == "all":
-        return states
+        return frames
     if args.steps in ("first", "last"):
-        return [states[0 if args.steps == "first" else -1]]
-    return run.pick(args.steps) if args.steps else spread(states, args.count or count)
+        return [frames[0 if args.steps == "first" else -1]]
+    return run.pick(args.steps, frames) if args.steps else spread(frames, args.count or count)
 
 
-def chosen_fields(run, args, most=None, state=None):
-    """The fields that --field names, by default the first one of the state or run. UsageError for an unknown field, or
-    for more fields than this command can show."""
-    state = state or run.states[0]
-    fields = list(dict.fromkeys(args.field or [state.field]))
-    there = state.fields
-    if unknown := [field for field in fields if field not in there]:
-        raise UsageError(f"{run.path}: no field '{unknown[0]}'; there are: {', '.join(there)}")
-    if most and len(fields) > most:
-        raise UsageError(f"--field {' '.join(fields)}: a movie shows one field")
-    return fields
+def with_fields(run, names, frames):
+    """Those of the frames that hold the fields of these names, and the fields; by default the frames' first one. A name
+    such as intensity stands for intensity_x, _y and _z. UsageError for an unknown field."""
+    there = list(dict.fromkeys(field for frame in frames for field in frame.fields))
+    fields = []
+    for name in names or [frames[0].field]:
+        parts = [name] if name in there else [f"{name}_{axis}" for axis in AXES]
+        if not set(parts) <= set(there):
+            raise UsageError(f"{run.path}: no field '{name}'; there are: {', '.join(there)}")
+        fields += parts
+    holding = [frame for frame in frames if set(fields) <= set(frame.fields)]
+    if not holding:
+        raise UsageError(f"{run.path}: no snapshot holds all of {', '.join(fields)}")
+    if len(holding) < len(frames):
+        tell(f"note: left out, for they have no {', '.join(fields)}: {len(frames) - len(holding)} of {len(frames)}")
+    return holding, list(dict.fromkeys(fields))
 
 
 def left_out(states):
-    """A sentence about the snapshots that a movie leaves out."""
+    """A sentence about the frames that a movie leaves out."""
     steps = ", ".join(str(state.step) for state in states)
     return steps and f"note: left out, for they lie between evenly spaced frames: step {steps}; --steps all takes all"
 
 
 def target(args, run, name):
-    """Where the picture goes: -o, or `name` in the run directory (for a single state: with the state's name)."""
+    """Where the picture goes: -o, or `name` in the run directory (for a single file: beside it, with its name)."""
     if args.output:
         return Path(args.output)
-    return run.directory / (f"{run.name}_{name}" if run.single else name)
+    return run.single.with_name(f"{run.name}_{name}") if run.single else run.directory / name
 
 
 def tell(sentence):
@@ -129,9 +139,11 @@ def command_slices(args):
     if args.axis is None and (args.index is not None or args.position is not None):
         raise UsageError("--index and --position need --axis")
     run = Run(args.run)
-    states = select_states(run, args, run.states, 4)
+    states, fields = with_fields(run, args.field, run.frames)
+    states = select_frames(run, args, states, 4)
+    tell(run.remark(states))
     cuts = slices.choose_cuts(states[0], args.axis, args.index, args.position, args.project)
-    shown = {field: slices.read_cuts(states, cuts, field) for field in chosen_fields(run, args)}
+    shown = {field: slices.read_cuts(states, cuts, field) for field in fields}
     for field, planes in shown.items():
         tell(slices.missed(run, states, cuts, field, planes))
     fig = slices.draw_slices(run, states, cuts, shown, args.cmap, args.vmin, args.vmax)
@@ -156,18 +168,16 @@ def command_watch(args):
 
     whole = args.axis is not None or args.project  # slices cannot show every plane or a projection
 
-    def choose(state):
-        if hasattr(state, "cuts"):
-            return state.cuts
-        return slices.choose_cuts(state, args.axis, args.index, args.position, args.project)
-
     path = Path(args.output) if args.output else Path(args.run) / "watch.png"
     colours = (args.cmap, args.vmin, args.vmax)
 
     def draw(found):
-        return watch.draw_newest(found, choose, lambda run, state: chosen_fields(run, args, state=state), path, colours)
+        run, frame = found
+        _, fields = with_fields(run, args.field, [frame])
+        cuts = slices.choose_cuts(frame, args.axis, args.index, args.position, args.project)
+        return watch.draw_newest(run, frame, cuts, fields, path, colours)
 
-    watch.watch(Path(args.run), draw, lambda step: print(f"{path}: step {step}", flush=True), args.every,
+    watch.watch(Path(args.run), draw, lambda step: print(f"{path}: step {step}", flush=True), tell, args.every,
                 slices=not whole)  # fmt: skip
 
 
@@ -175,13 +185,16 @@ def command_movie(args):
     from . import movie, slices, style
 
     run = Run(args.run)
-    states = run.states
+    states, fields = with_fields(run, args.field, run.frames)
+    if len(fields) > 1:
+        raise UsageError(f"--field {' '.join(args.field)}: a movie shows one field, such as {fields[0]}")
+    (field,) = fields
     if args.steps is None:  # only without a list of steps
-        states, out = movie.even_frames(states, run.stride)
+        states, out = movie.even_frames(states, run.every(states))
         tell(left_out(out))
-    states = select_states(run, args, states)
-    (field,) = chosen_fields(run, args, 1)
-    cut = slices.choose_cuts(states[0], args.axis or "z", args.index, args.position, args.project)[0]
+    states = select_frames(run, args, states)
+    tell(run.remark(states))
+    cut = slices.choose_cuts(states[0], movie.axis(states[0], args.axis), args.index, args.position, args.project)[0]
     path = target(args, run, "movie.gif")
     writer = movie.movie_writer(path, args.fps)  # first, because it refuses file names before anything is read
     planes = slices.read_cuts(states, [cut], field)
@@ -212,7 +225,12 @@ def command_spectrum(args):
     from . import spectrum, style
 
     run = Run(args.run)
-    fig = spectrum.draw_spectrum(run, select_states(run, args, run.states, 2), chosen_fields(run, args))
+    states, fields = with_fields(run, args.field, run.states)
+    states = select_frames(run, args, states, 2)
+    spectrum.refuse_ends(run, states)
+    tell(run.remark(states))
+    tell(spectrum.folded(states))
+    fig = spectrum.draw_spectrum(run, states, fields)
     print(style.save(fig, target(args, run, "spectrum.png")))
 
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from . import style
 from .errors import DataError, UsageError
-from .reader import AXES
+from .frames import AXES
 
 NORMS = {"l1": ("err_l1", "$L_1$"), "l2": ("err_l2", "$L_2$"), "linf": ("err_linf", r"$L_\infty$")}
 SAME_SPACING = 1e-6  # relative difference up to which two spacings are equal

@@ -4,7 +4,8 @@ import argparse
 from dataclasses import replace
 
 from .errors import DataError, run_command
-from .reader import AXES, Run
+from .frames import AXES
+from .reader import Run
 
 
 def open_run(path, diagnostics=True):
@@ -27,7 +28,8 @@ def open_run(path, diagnostics=True):
     coordinates = {"time": [state.time for state in states], "step": ("time", [state.step for state in states])}
     for axis, name in enumerate(AXES):
         coordinates[name] = (name, states[0].coordinates(axis), {"long_name": name, "units": "domain units"})
-    fields = {name: field_variable(states, name) for name in states[0].fields}
+    shared = [name for name in states[0].fields if all(name in state.fields for state in states)]
+    fields = {name: field_variable(states, name) for name in shared}
     if diagnostics and run.diagnosed:
         table = run.diagnostics
         if "time" not in table:

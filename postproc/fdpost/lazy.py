@@ -5,7 +5,7 @@ from xarray import Variable
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from .reader import AXES
+from .frames import AXES
 
 
 def field_variable(states, name):

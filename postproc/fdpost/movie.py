@@ -11,6 +11,7 @@ from matplotlib.patches import Rectangle
 
 from . import slices, style
 from .errors import DataError, UsageError
+from .frames import AXES, Planes
 
 DPI = 130
 
@@ -30,6 +31,11 @@ def movie_writer(path, fps):
     raise UsageError(f"{path}: a movie's name ends in .gif or .mp4")
 
 
+def axis(frame, wanted):
+    """The axis normal to the plane that is shown: as asked for, else z, or that of the first of the slices."""
+    return wanted or (AXES[frame.cuts[0][0]] if isinstance(frame, Planes) else "z")
+
+
 @style.styled
 def draw_frame(run, state, cut, field, plane, scale):
     """First frame: the figure and what changes from frame to frame (image, clock, progress)."""
@@ -39,19 +45,18 @@ def draw_frame(run, state, cut, field, plane, scale):
     longest = (style.chosen_width() or 4.2 + left + right) - left - right
     if longest < 1:
         raise UsageError(f"--size: a movie is at least {left + right + 1:.3g} inches wide")
-    inches = slices.axis_inches(state.lengths, 1.0)
+    inches = slices.axis_inches(state.lengths, [cut], longest)
     across, up = (inches[other] for other in slices.in_plane(axis))
-    across, up = (edge * longest / max(across, up) for edge in (across, up))
     width, height = left + across + right, bottom + up + top
+    place = ";  ".join(filter(None, (slices.cut_title(state, axis, index), slices.stretched(state.lengths, [cut]))))
     if not style.chosen_width():
-        width = max(width, slices.heading_width(run.name, " " * 40))
+        width = max(width, slices.heading_width(run.name, f"{place}                    "))
     fig = Figure(figsize=(width, height))
     ax = fig.add_axes((left / width, bottom / height, across / width, up / height))
     image = slices.draw_plane(ax, state, plane, axis, *scale)
     slices.label_plane(ax, state, axis)
     style.heading(fig, run.name)
     line = (bottom + up + style.points(0.49)) / height
-    place = slices.cut_title(state, axis, index)
     fig.text(0.12 / width, line, place, fontsize=style.points(8.5), color=style.SOFT, va="top")
     box = [[(left, bottom, across, up)]]
     slices.colour_bar(fig, image, field, left + across + 0.18, box, width, height)

@@ -1,158 +1,37 @@
-"""A run directory of fdapp: its states, diagnostics, configuration and timings. Only numpy and h5py.
-
-Fields are (nz, ny, nx) with x fastest; point i lies at origin + i * spacing. Sizes, spacings and positions are given
-in the order x, y, z, as in the configuration.
-"""
+"""A run directory of fdapp: its snapshots, slices, diagnostics, configuration and timings. Only numpy and h5py."""
 
 import configparser
 import csv
-import functools
 import json
 import os
 import re
 import sys
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import h5py
 import numpy as np
 
 from .errors import DataError, UsageError
+from .frames import AXES, Planes, State, bounded, parsed, plane_index, read_frame, read_planes, read_state, spread
 
-AXES = "xyz"
+__all__ = ["AXES", "Planes", "Run", "State", "plane_index", "read_state", "spread"]
+
 STATE_NAME = re.compile(r"state_(\d{8,})\.(hdf|vtkhdf|h5)$")
-POINT_DATA = "VTKHDF/PointData"
-
-
-@dataclass(frozen=True)
-class State:
-    """One state file; opened for each access, so that thousands of states need no open files."""
-
-    path: Path
-    step: int
-    time: float
-    dt: float
-    shape: tuple  # (nz, ny, nx)
-    spacing: tuple  # x, y, z
-    origin: tuple  # x, y, z
-    fields: tuple
-    attributes: dict  # of the group /fdapp
-
-    @property
-    def size(self):
-        """Points in x, y, z."""
-        return self.shape[::-1]
-
-    @property
-    def lengths(self):
-        """Lengths in x, y, z: of a period, or from the first to the last point of an axis with ends or of a part."""
-        ended = (True,) * 3 if self.attributes.get("part") else self.bounded
-        return tuple((n - ends) * h for n, h, ends in zip(self.size, self.spacing, ended))
-
-    @cached_property
-    def bounded(self):
-        """Whether the axes x, y, z have ends."""
-        return bounded(parsed(str(self.attributes.get("config", ""))))
-
-    def coordinates(self, axis):
-        """Positions of the points along axis 0 (x), 1 (y) or 2 (z)."""
-        return self.origin[axis] + self.spacing[axis] * np.arange(self.size[axis])
-
-    @property
-    def field(self):
-        """The field that is shown by default: phi, or the first in the equation's order."""
-        return "phi" if "phi" in self.fields else self.fields[0]
-
-    def read(self, field=None, key=...):
-        """Read `field[key]`, by default of the first field; key indexes (z, y, x). UsageError for an unknown field,
-        DataError if unreadable."""
-        field = field or self.field
-        if field not in self.fields:
-            raise UsageError(f"{self.path}: no field '{field}'; there are: {', '.join(self.fields)}")
-        try:
-            with h5py.File(self.path, "r") as file:
-                return file[POINT_DATA][field][key]
-        except (OSError, KeyError, RuntimeError) as error:
-            raise DataError(f"{self.path}: cannot read {field}: {error}") from error
-
-    def plane(self, axis, index, field=None):
-        """The plane normal to `axis` at `index`, rows along the higher remaining axis: (y, x), (z, x) or (z, y)."""
-        key = [slice(None)] * 3
-        key[2 - axis] = index
-        return self.read(field, tuple(key))
-
-    def projection(self, axis, field=None):
-        """At each point of the plane normal to `axis` the value of largest magnitude along the axis (as plane())."""
-        planes = (self.plane(2, k, field) for k in range(self.size[2]))  # one at a time: a field may not fit in memory
-        if axis == 2:
-            return functools.reduce(lambda best, plane: np.where(np.abs(plane) > np.abs(best), plane, best), planes)
-        along = 1 - axis
-        rows = (np.take_along_axis(plane, np.abs(plane).argmax(along, keepdims=True), along) for plane in planes)
-        return np.array([row.ravel() for row in rows])
-
-
-def read_state(path):
-    """Describe one state file without reading its fields. DataError naming the file and what is wrong."""
-    path = Path(path)
-    try:
-        with h5py.File(path, "r") as file:
-            image = file["VTKHDF"]
-            fields = {name: item.shape for name, item in image["PointData"].items()}
-            extent = np.asarray(image.attrs["WholeExtent"], dtype=int)
-            spacing = tuple(float(value) for value in image.attrs["Spacing"])
-            origin = tuple(float(value) for value in image.attrs["Origin"])
-            attributes = {name: plain_value(value) for name, value in file["fdapp"].attrs.items()}
-    except FileNotFoundError as error:
-        raise DataError(f"{path}: no such file") from error
-    except KeyError as error:
-        raise DataError(f"{path}: not a state of fdapp: {error.args[0]}") from error
-    except (OSError, RuntimeError) as error:
-        raise DataError(f"{path}: damaged or not a state: {error}") from error
-    shape = tuple(int(n) for n in (extent[1::2] - extent[::2] + 1)[::-1])
-    wrong = [name for name, found in fields.items() if found[:3] != shape]
-    if not fields or wrong:
-        raise DataError(f"{path}: damaged: field {wrong or 'missing'} does not fit WholeExtent {shape[::-1]}")
-    try:
-        step, time, dt = (attributes[name] for name in ("step", "time", "dt"))
-    except KeyError as error:
-        raise DataError(f"{path}: not a state of fdapp: attribute {error} is missing in /fdapp") from error
-    named = str(attributes.get("fields", "")).split()  # in the equation's order; HDF5 itself lists them by the alphabet
-    fields = sorted(fields, key=lambda name: named.index(name) if name in named else len(named))
-    return State(path, int(step), float(time), float(dt), shape, spacing, origin, tuple(fields), attributes)
-
-
-def parsed(text):
-    """A configuration's text as {section: {key: text}}. configparser.Error."""
-    parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=(";", "#"))
-    parser.read_string(text)
-    return {section: dict(parser[section]) for section in parser.sections()}
-
-
-def bounded(config):
-    """Whether the axes x, y, z have ends, by a configuration as of parsed()."""
-    kinds = config.get("boundary", {})
-    return tuple(kinds.get(axis, kinds.get(f"{axis}_low", "periodic")) != "periodic" for axis in AXES)
-
-
-def plain_value(value):
-    """An HDF5 attribute as a plain Python value."""
-    if isinstance(value, bytes | np.bytes_):
-        return value.decode(errors="replace")
-    if isinstance(value, np.ndarray):
-        return value.tolist() if value.size != 1 else plain_value(value.ravel()[0])
-    return value.item() if isinstance(value, np.generic) else value
+FIELDS, SLICES = "fields", "slices"  # folders of a run directory: snapshots kept in part, slices
 
 
 class Run:
-    """A run directory, or a single state file. Everything is read when first used."""
+    """A run directory, its folder fields/ or slices/, or a single file of one. Everything is read when first used."""
 
     def __init__(self, path):
         self.path = Path(path)
         if not self.path.exists():
             raise DataError(f"{path}: no such run directory")
         self.single = self.path if self.path.is_file() else None
-        self.directory = self.path.parent if self.single else self.path
+        folder = self.path.parent if self.single else self.path
+        inside = folder.name in (FIELDS, SLICES) and (folder.parent / "config.ini").exists()
+        self.directory = folder.parent if inside else folder
+        self.only = folder.name if inside else None  # the folder whose frames are asked for
 
     @property
     def name(self):
@@ -160,42 +39,101 @@ class Run:
         return self.single.stem if self.single else self.directory.resolve().name
 
     @cached_property
+    def frame(self):
+        """The single file that the run was opened with, or None."""
+        return self.single and read_frame(self.single, self.config)
+
+    @cached_property
+    def parts(self):
+        """The snapshots in fields/, which were kept in part or with derived data, in the order of their steps."""
+        folder = self.directory / FIELDS
+        return [] if self.single or self.only == SLICES or not folder.is_dir() else read_states(folder)
+
+    @cached_property
+    def whole(self):
+        """The states of all points, kept snapshots and checkpoints, in the order of their steps."""
+        return [] if self.single or self.only else read_states(self.directory)
+
+    @cached_property
+    def kept(self):
+        """The kept snapshots, in the order of their steps: those of all points or those in fields/. If the run changed
+        from one to the other, those that it wrote last."""
+        whole = [state for state in self.whole if state.kept]
+        newest = max((states[-1].step for states in (self.parts, whole) if states), default=None)
+        return self.parts if self.parts and self.parts[-1].step == newest else whole
+
+    @cached_property
     def states(self):
-        """All states in the order of their steps. DataError if there is none or one is damaged."""
+        """The run's snapshots in the order of their steps: those that it kept, or, where it kept none, its checkpoints.
+        DataError if there are neither, or one is damaged or has other points."""
         if self.single:
-            return [read_state(self.single)]
-        paths = self._state_paths()
-        if not paths:
-            parts = self.directory / "fields"
-            why = f"those kept in part are in {parts}" if parts.is_dir() else "was output.fields_every 0?"
-            raise DataError(f"{self.directory}: no states (state_NNNNNNNN.hdf); {why}")
-        states = sorted((read_state(path) for path in paths), key=lambda state: state.step)
+            return [self.frame if isinstance(self.frame, State) else read_state(self.single)]
+        states = self.kept or self.whole
+        if not states:
+            why = "there are slices alone" if self.planes else "was output.fields_every 0?"
+            raise DataError(f"{self.path}: no states (state_NNNNNNNN.hdf); {why}")
         for state in states:
-            if state.shape != states[0].shape:
-                raise DataError(f"{state.path}: {state.size} points, but {states[0].path.name} has {states[0].size}")
+            if not state.same_points(states[0]):
+                raise DataError(f"{state.path}: {state.size} points from {state.origin} on, but {states[0].path.name}"
+                                f" has {states[0].size} from {states[0].origin} on")  # fmt: skip
         return states
+
+    @cached_property
+    def frames(self):
+        """What pictures of planes show, in the order of steps: the kept snapshots; where there are none, the slices of
+        each step; where there are none of these either, the checkpoints. DataError."""
+        if self.single:
+            return [self.frame]
+        return self.states if self.kept or not self.planes else self.planes
+
+    @cached_property
+    def planes(self):
+        """The slices of each step that all indices of slices name, in the order of their steps."""
+        return [self.planes_of(step) for step in self.slice_steps] if self.only != FIELDS else []
+
+    @cached_property
+    def _series(self):
+        """{name: {step: path}} of the slices that the indices name; those of the configuration alone if it names some,
+        as a run that was resumed with other slices leaves the earlier ones."""
+        found = {}
+        for index in sorted((self.directory / SLICES).glob("*.hdf.series")):
+            paths = [index.parent / name for name in listed(index, "slices")]
+            try:
+                files = {int(path.stem.rsplit("_", 1)[1]): path for path in paths}
+            except (ValueError, IndexError) as error:
+                raise DataError(f"{index}: damaged index of slices: {error}") from error
+            found[index.name.removesuffix(".hdf.series")] = files
+        wanted = {word.replace("=", "_") for word in self.config.get("output", {}).get("slices", "").split()}
+        return {name: files for name, files in found.items() if name in wanted} or found
+
+    @property
+    def slice_steps(self):
+        """Steps of which there is each slice."""
+        return sorted(set.intersection(*map(set, self._series.values()))) if self._series else []
+
+    def planes_of(self, step):
+        """The slices of one of slice_steps. DataError."""
+        return read_planes([files[step] for files in self._series.values()], self.config)
+
+    def newest(self, slices=True):
+        """The newest frame, without reading the earlier ones; None if there is none yet. slices: slices go before
+        snapshots. DataError if a file cannot be read, such as one that was pruned meanwhile."""
+        steps = self.slice_steps
+        if steps and slices:
+            return self.planes_of(steps[-1])
+        folders = [folder for folder in (self.directory / FIELDS, self.directory) if folder.is_dir()]
+        *parts, whole = [state_paths(folder, quiet=True)[::-1] for folder in folders]
+        found = [next((state for state in map(read_state, paths) if state.kept), None) for paths in (*parts, whole)]
+        if kept := max(filter(None, found), key=lambda state: state.step, default=None):
+            return kept
+        if steps:
+            return self.planes_of(steps[-1])
+        return read_state(whole[0]) if whole else None
 
     @property
     def field(self):
         """The field that is shown by default."""
-        return self.states[0].field
-
-    def _state_paths(self):
-        """Files named by the index: after a restart from an earlier step, later files are no longer part of the run."""
-        index = self.directory / "state.hdf.series"
-        found = [path for path in self.directory.iterdir() if STATE_NAME.fullmatch(path.name)]
-        if not index.exists():
-            return found
-        try:
-            names = [os.fspath(entry["name"]) for entry in json.loads(index.read_text("utf-8"))["files"]]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{index}: damaged index of states: {error}") from error
-        if unknown := sorted({path.name for path in found} - set(names)):
-            print(f"warning: {index}: {', '.join(unknown)} not listed, left out", file=sys.stderr)
-        missing = [name for name in names if not (self.directory / name).exists()]
-        if missing:
-            print(f"warning: {index}: {', '.join(missing)} listed but not there, left out", file=sys.stderr)
-        return [self.directory / name for name in names if name not in missing]
+        return self.frames[0].field
 
     @property
     def diagnosed(self):
@@ -272,48 +210,67 @@ class Run:
             pass
         raise DataError(f"{self.directory}/config.ini: {section}.{key} = {text}: not a number above zero")
 
-    @property
-    def stride(self):
-        """Steps between kept snapshots by the configuration, output.fields_every; 0 if unknown or none."""
-        text = self.config.get("output", {}).get("fields_every", "0")
+    def every(self, frames):
+        """Steps between these frames by the configuration; 0 if unknown or none."""
+        key = "slices_every" if isinstance(frames[0], Planes) else "fields_every"
+        text = self.config.get("output", {}).get(key, "0")
         return int(text) if text.isdecimal() else 0
 
-    def pick(self, steps):
-        """The states of exactly these steps. UsageError for one that is not there."""
-        by_step = {state.step: state for state in self.states}
+    def remark(self, frames):
+        """A sentence on frames that are not all that the run kept, or not kept at all; "" if there is no need."""
+        if self.single or self.only:
+            return ""
+        if isinstance(frames[0], Planes):
+            return f"note: {self.directory} keeps no snapshots; these are its slices"
+        if not self.kept:
+            return f"note: {self.directory} keeps no snapshots; these are its checkpoints, the newest of them alone"
+        kept = sum(state.kept for state in self.whole)
+        if self.parts and kept:
+            return f"note: {self.directory} keeps {len(self.parts)} snapshots in {FIELDS}/ and {kept} of all points;" \
+                f" these are {'those in ' + FIELDS + '/' if self.kept is self.parts else 'the latter'}"  # fmt: skip
+        return ""
+
+    def pick(self, steps, frames):
+        """The ones of the frames at exactly these steps; checkpoints, too, if they have the same points. UsageError for
+        one that is not there."""
+        by_step = {frame.step: frame for frame in frames}
+        if isinstance(frames[0], State):
+            by_step = {state.step: state for state in self.whole if state.same_points(frames[0])} | by_step
         unknown = [step for step in steps if step not in by_step]
         if unknown:
-            there = ", ".join(str(step) for step in by_step)
+            there = ", ".join(str(step) for step in sorted(by_step))
             raise UsageError(f"{self.directory}: no state of step {unknown[0]}; there are: {there}")
         return [by_step[step] for step in steps]
 
     def select(self, steps=None, count=None):
         """States of the given steps (exact), or `count` of them spread evenly, first and last included, or all."""
-        return self.pick(steps) if steps else spread(self.states, count)
+        return self.pick(steps, self.states) if steps else spread(self.states, count)
 
 
-def spread(states, count):
-    """`count` of the states, evenly spread in time, first and last included; the last one for one; None: all."""
-    if count is None or count >= len(states):
-        return states
-    if count == 1:
-        return states[-1:]
-    times = np.array([state.time for state in states])
-    wanted = np.linspace(times[0], times[-1], count)
-    picks = sorted({int(np.abs(times - time).argmin()) for time in wanted})
-    return [states[pick] for pick in picks]
+def listed(index, what):
+    """Names of files by an index of a series. DataError."""
+    try:
+        return [os.fspath(entry["name"]) for entry in json.loads(index.read_text("utf-8"))["files"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{index}: damaged index of {what}: {error}") from error
 
 
-def plane_index(state, axis, index=None, position=None):
-    """Index of a plane normal to `axis`: as given, or nearest to a position, or the middle. UsageError if outside."""
-    n, name = state.size[axis], AXES[axis]
-    if index is None and position is None:
-        return n // 2
-    if index is None:
-        low, high = state.origin[axis], state.origin[axis] + n * state.spacing[axis]
-        if not low <= position <= high:  # beyond the last point it is the first point's image
-            raise UsageError(f"{name} = {position:g} lies outside the grid: {low:g} to {high:g}")
-        index = round((position - low) / state.spacing[axis])
-    elif not -n <= index < n:
-        raise UsageError(f"index {index} along {name} lies outside the grid: 0 to {n - 1}")
-    return index % n
+def state_paths(folder, quiet=False):
+    """Files of states in the order of their steps. Those that the index names, if there is one: after a restart from an
+    earlier step, later files are no longer part of the run. quiet: without a warning where it names others."""
+    index = folder / "state.hdf.series"
+    found = [path for path in folder.iterdir() if STATE_NAME.fullmatch(path.name)]
+    if index.exists():
+        names = listed(index, "states")
+        if not quiet and (unknown := sorted({path.name for path in found} - set(names))):
+            print(f"warning: {index}: {', '.join(unknown)} not listed, left out", file=sys.stderr)
+        missing = [name for name in names if not (folder / name).exists()]
+        if missing and not quiet:
+            print(f"warning: {index}: {', '.join(missing)} listed but not there, left out", file=sys.stderr)
+        found = [folder / name for name in names if name not in missing]
+    return sorted(found, key=lambda path: int(re.sub(r"\D", "", path.stem) or 0))
+
+
+def read_states(folder):
+    """The states of a folder in the order of their steps. DataError."""
+    return sorted((read_state(path) for path in state_paths(folder)), key=lambda state: state.step)

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from . import style
 from .errors import UsageError
-from .reader import AXES, plane_index
+from .frames import AXES, Planes, plane_index
 
 PLANE_INCHES = 1.9  # longest edge of a panel
 THIN, THIN_DRAWN = 1 / 8, 1 / 5  # an edge shorter than THIN of the longest is drawn as THIN_DRAWN of it
@@ -61,20 +61,22 @@ def label_plane(ax, state, axis, horizontal=True, vertical=True):
     ax.tick_params(labelbottom=horizontal, labelleft=vertical)
 
 
-def axis_inches(lengths, longest):
-    """Inches in which the axes x, y, z are drawn; `longest` for the longest one. All to one scale, but for axes that
-    would be lines at that scale: those are stretched."""
-    shares = [length / max(lengths) for length in lengths]
-    return [longest * (THIN_DRAWN if share < THIN else share) for share in shares]
+def axis_inches(lengths, cuts, longest):
+    """Inches in which the axes of the cuts are drawn, by axis; `longest` for the longest one. All to one scale, but for
+    axes that would be lines at that scale: those are stretched."""
+    shown = {other: lengths[other] for axis, _ in cuts for other in in_plane(axis)}
+    shares = {other: length / max(shown.values()) for other, length in shown.items()}
+    return {other: longest * (THIN_DRAWN if share < THIN else share) for other, share in shares.items()}
 
 
-def stretched(lengths):
+def stretched(lengths, cuts):
     """A note on the axes that are not drawn to scale; "" if there is none."""
-    drawn = axis_inches(lengths, max(lengths))
+    drawn = axis_inches(lengths, cuts, 1.0)
+    longest = max(lengths[axis] for axis in drawn)
     words = [
-        f"{name} drawn {style.number(shown / length, 3)} times as long"
-        for name, length, shown in zip(AXES, lengths, drawn)
-        if shown > length * (1 + 1e-12)
+        f"{AXES[axis]} drawn {style.number(drawn[axis] * longest / lengths[axis], 3)} times as long"
+        for axis in sorted(drawn)
+        if drawn[axis] * longest > lengths[axis] * (1 + 1e-12)
     ]
     return ", ".join(words)
 
@@ -88,7 +90,7 @@ def layout(state, cuts, count, fields=1, longest=PLANE_INCHES):
         style.points, (LEFT, RIGHT, TOP, BOTTOM, GAP_X, GAP_Y, GAP_SINGLE, TIME_INCHES)
     )
     top -= style.points(style.HEADING) * (not style.headed())
-    inches = axis_inches(state.lengths, longest)
+    inches = axis_inches(state.lengths, cuts, longest)
     sizes = [[inches[other] for other in in_plane(axis)] for axis, _ in cuts]
     if count == 1:
         top -= style.points(0.22)
@@ -140,11 +142,10 @@ def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
     """Figure of `cuts` [(axis, index)] at `states`; no index: the projection along the axis. shown: {field: what
     read_cuts() gave}. All panels have the same scale of length, and those of one field the same colours."""
     blocks, (width, height) = fitted_layout(states[0], cuts, len(states), len(shown))
-    nx, ny, nz = states[0].size
-    subtitle = f"{nx} × {ny} × {nz} points"
-    if len(states) == 1:
+    subtitle = " × ".join(str(n) for n in states[0].size if n > 1) + " points"
+    if len(states) == 1 and states[0].time is not None:
         subtitle += f",  t = {style.number(states[0].time)},  step {states[0].step}"
-    subtitle = ";  ".join(filter(None, (subtitle, stretched(states[0].lengths))))
+    subtitle = ";  ".join(filter(None, (subtitle, stretched(states[0].lengths, cuts))))
     if not style.chosen_width():
         width = max(width, heading_width(run.name, subtitle))
     fig = Figure(figsize=(width, height))
@@ -207,7 +208,9 @@ def colour_bar(fig, image, field, left, boxes, width, height):
     bar.outline.set_visible(False)
     ax.grid(False)
     ax.tick_params(length=2.5)
-    ax.set_title(style.field_label(field), loc="center", fontsize=style.points(10), pad=6)
+    label = style.field_label(field)
+    place = "center" if label.startswith("$") else "left"  # words begin at the bar, so that they clear the panels
+    ax.set_title(label, loc=place, fontsize=style.points(10), pad=6)
 
 
 def missed(run, states, cuts, field, planes):
@@ -229,15 +232,27 @@ def missed(run, states, cuts, field, planes):
     least, most = table["min"][rows].min(), table["max"][rows].max()
     if not high - low < 0.5 * (most - least):
         return None
-    return (
-        f"note: {field} goes from {least:.3g} to {most:.3g}, in these planes only from {low:.3g} to {high:.3g};"
-        " --project, or --axis with --position, may show more"
-    )
+    more = "" if isinstance(states[0], Planes) else "; --project, or --axis with --position, may show more"
+    return f"note: {field} goes from {least:.3g} to {most:.3g}, in these planes only from {low:.3g} to {high:.3g}{more}"
 
 
 def choose_cuts(state, axes=None, index=None, position=None, project=False):
-    """The requested planes as [(axis, index)]; by default the three mid-planes, normal to z, y and x."""
+    """The requested planes as [(axis, index)]; by default the three mid-planes, normal to z, y and x, or all that there
+    are if these are slices. UsageError for slices that are not there."""
     chosen = [AXES.index(axis) for axis in axes] if axes else [2, 1, 0]
+    if isinstance(state, Planes):
+        return choose_slices(state, chosen, index, position, project)
     if project:
         return [(axis, None) for axis in chosen]
     return [(axis, plane_index(state, axis, index, position)) for axis in chosen]
+
+
+def choose_slices(planes, axes, index, position, project):
+    """Those of the slices that are asked for. UsageError if they are not there."""
+    middle = index is None and position is None
+    found = [cut for cut in planes.cuts if cut[0] in axes]
+    found = found if middle else [(axis, i) for axis, i in found if i == plane_index(planes, axis, index, position)]
+    if not found or project:
+        there = ", ".join(cut_title(planes, *cut).strip("$") for cut in planes.cuts)
+        raise UsageError(f"{planes.path}: of this step there are slices alone: {there}")
+    return found

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from . import style
-from .errors import DataError
-from .reader import AXES
+from .errors import DataError, UsageError
+from .frames import AXES
 
 LEGEND = 12  # lines that the legend names at most
 LARGEST = 1e300  # power that can still be drawn
@@ -54,6 +54,29 @@ def round_off(phi):
     all wave vectors, with a factor of 10 for the transform's own."""
     with np.errstate(over="ignore"):
         return 10 * np.finfo(phi.dtype).eps ** 2 * np.square(phi, dtype=float).mean() / phi.size
+
+
+def refuse_ends(run, states):
+    """UsageError if the states do not fill a period along each axis: a transform would take the jump from the last
+    point to the first for waves."""
+    state = next((state for state in states if not all(state.periodic)), None)
+    if not state:
+        return
+    names = ", ".join(name for name, periodic in zip(AXES, state.periodic) if not periodic)
+    why = "the domain has ends there" if any(state.bounded) else "it was kept in part, and does not fill a period there"
+    whole = next((other for other in reversed(run.whole) if all(other.periodic)), None)
+    hint = f"; all points are in {whole.path}" if whole else ""
+    raise UsageError(f"{state.path}: no spectrum along {names}: {why}, so a transform would take the jump from the last"
+                     f" point to the first for waves{hint}")  # fmt: skip
+
+
+def folded(states):
+    """A sentence on waves that states kept with a stride show at other wavenumbers; "" if there is no stride."""
+    thinned = max(state.thinned for state in states)
+    if thinned == 1:
+        return ""
+    return (f"note: one of {thinned} points of each axis was kept: waves beyond these points' Nyquist number count"
+            " as longer ones")  # fmt: skip
 
 
 def draw_nyquist(ax, states, scale):

@@ -305,6 +305,8 @@ def length_label(axis, lengths):
 
 def field_label(field):
     """A field's name as in formulas; names longer than a letter are words."""
+    if field.startswith("intensity_"):
+        return f"$I_{field[-1]}$"
     return {"phi": r"$\varphi$"}.get(field, f"${field}$" if len(field) == 1 and field.isalpha() else field)
 
 

@@ -41,6 +41,62 @@ def pulse(shape, time, lengths=LENGTHS, width=0.12, velocity=(1.0, 0.5, 0.25)):
     return total
 
 
+def write_kept(path, phi, time, step, config, every=1, box=None, single=False, **derived):
+    """A snapshot kept in part, as docs/reference/files.md describes it. config: of the run; phi, derived: all points;
+    box: slices along z, y, x."""
+    key = tuple(slice(part.start, part.stop, every) for part in box or (slice(0, None),) * 3)
+    spacing = [1 / n for n in phi.shape[::-1]]
+    kind = "f4" if single else "f8"
+    fields = {name: values[key].astype(kind) for name, values in ({"phi": phi} | derived).items()}
+    write_state(path, fields["phi"], time, step)
+    with h5py.File(path, "r+") as file:
+        file["VTKHDF"].attrs["Origin"] = np.array([part.start * h for part, h in zip(key[::-1], spacing)])
+        file["VTKHDF"].attrs["Spacing"] = np.array(spacing) * every
+        for name in derived:
+            file[f"VTKHDF/PointData/{name}"] = fields[name]
+        about = file["fdapp"].attrs
+        about["part"], about["picture"], about["config"] = 1, 1, np.bytes_(config.encode())
+        about["fields"] = np.bytes_(" ".join(fields).encode())
+
+
+def write_part_run(path, shape=(12, 8, 16), kept=(0, 10, 20), checkpoints=(15, 25), every=1, **how):
+    """A run that keeps its snapshots in fields/, with their gradient, beside checkpoints of all points."""
+    write_run(path, shape, checkpoints, make=pulse)
+    for step in checkpoints:
+        with h5py.File(path / f"state_{step:08d}.hdf", "r+") as file:
+            file["fdapp"].attrs["picture"] = 0
+    config = (path / "config.ini").read_text() + f"[output]\nfields_every = 10\nfields_stride = {every}\n"
+    (path / "config.ini").write_text(config)
+    (path / "fields").mkdir()
+    for step in kept:
+        phi = pulse(shape, step / 100)
+        file = path / f"fields/state_{step:08d}.hdf"
+        write_kept(file, phi, step / 100, step, config, every, gradient=phi**2, **how)
+    files = [{"name": f"state_{step:08d}.hdf", "time": step / 100} for step in kept]
+    (path / "fields/state.hdf.series").write_text(json.dumps({"files": files}))
+    return path
+
+
+def write_slice(run, axis, index, step, size=(24, 16, 20), **fields):
+    """A slice as docs/reference/files.md describes it, of a grid of `size` points, with the run's index of it."""
+    name = f"{'xyz'[axis]}_{index}"
+    (run / "slices").mkdir(exist_ok=True)
+    path = run / f"slices/{name}_{step:08d}.hdf"
+    with h5py.File(path, "w") as file:
+        image = file.create_group("VTKHDF")
+        image.attrs["WholeExtent"] = [end for d in range(3) for end in (0, (size[d] - 1) * (d != axis))]
+        image.attrs["Spacing"] = [1 / n for n in size]
+        image.attrs["Origin"] = [index / size[axis] if d == axis else 0.0 for d in range(3)]
+        for field, values in fields.items():
+            image.create_dataset(f"PointData/{field}", data=values)
+        about = file.create_group("fdapp").attrs
+        about["axis"], about["index"], about["step"], about["time"] = axis, index, step, step / 100
+        about["fields"] = np.bytes_(" ".join(fields).encode())
+    files = [{"name": file.name, "time": 0.0} for file in sorted((run / "slices").glob(f"{name}_*.hdf"))]
+    (run / f"slices/{name}.hdf.series").write_text(json.dumps({"files": files}))
+    return path
+
+
 def write_run(path, shape=(20, 16, 24), steps=(0, 10, 20, 30, 40), dt=0.01, lengths=LENGTHS, make=pulse, errors=True):
     """A whole run directory. Returns its path."""
     path.mkdir(parents=True, exist_ok=True)
@@ -54,7 +110,7 @@ def write_run(path, shape=(20, 16, 24), steps=(0, 10, 20, 30, 40), dt=0.01, leng
     )
     header = "step,time,dt,mass,l2,min,max,courant" + (",err_l1,err_l2,err_linf" if errors else "")
     rows = [header]
-    for step in range(max(steps) + 1):
+    for step in range(max(steps, default=0) + 1):
         s = step * dt
         row = [step, s, dt, 0.027 * (1 + 3e-16 * (step % 7)), 0.1 * (1 - 1e-6 * s), -1e-4 * s, 1 - 3e-3 * s, 0.5]
         row += [2e-5 * s, 4e-5 * s, 3e-4 * s] if errors else []

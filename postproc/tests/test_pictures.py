@@ -418,7 +418,7 @@ def test_a_movie_leaves_out_what_lies_between_its_frames(tmp_path, fdplot):
     for said in ("", "[output]\nfields_every = 16\n"):
         with open(run / "config.ini", "a") as file:
             file.write(said)
-        even, out = movie.even_frames(Run(run).states, Run(run).stride)
+        even, out = movie.even_frames(Run(run).states, Run(run).every(Run(run).states))
         assert [state.step for state in even] == [0, 16, 32, 48, 64, 80, 96]
         assert [state.step for state in out] == [50, 100, 111]
     code, _, err = fdplot("movie", run)

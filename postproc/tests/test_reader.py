@@ -5,7 +5,7 @@ import synthetic
 from matplotlib.figure import Figure
 
 from fdpost import DataError, Run, UsageError, slices
-from fdpost.reader import plane_index
+from fdpost.frames import plane_index
 
 
 def test_states_in_order_with_their_times(run_dir):
@@ -159,14 +159,6 @@ def test_empty_directory_and_damaged_tables(tmp_path):
         _ = Run(tmp_path).states
     with pytest.raises(DataError, match="no such run"):
         Run(tmp_path / "nowhere")
-
-
-def test_a_run_that_keeps_parts_alone_says_where(tmp_path):
-    (tmp_path / "run").mkdir()
-    synthetic.write_run(tmp_path / "run/fields", steps=(0, 10))
-    with pytest.raises(DataError, match=r"no states .*those kept in part are in .*run/fields"):
-        _ = Run(tmp_path / "run").states
-    assert [state.step for state in Run(tmp_path / "run/fields").states] == [0, 10]
 
 
 def test_a_part_ends_at_its_last_point(tmp_path):

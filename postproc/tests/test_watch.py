@@ -1,7 +1,6 @@
 """fdplot watch: each new snapshot once, until the run's lock is free; and fdpost.write_field, read back by h5py."""
 
 import fcntl
-import json
 import subprocess
 import sys
 
@@ -73,29 +72,12 @@ def test_watch_of_a_run_that_has_ended(run_dir, fdplot):
     assert (run_dir / "watch.png").stat().st_size > 5000
 
 
-def write_slice(run_dir, axis, index, step, values):
-    """A slice as docs/reference/files.md describes it, of a grid of 24 x 16 x 20 points, and its index."""
-    name = f"{'xyz'[axis]}_{index}"
-    (run_dir / "slices").mkdir(exist_ok=True)
-    path = run_dir / f"slices/{name}_{step:08d}.hdf"
-    with h5py.File(path, "w") as file:
-        image = file.create_group("VTKHDF")
-        image.attrs["Spacing"] = [1 / 24, 1 / 16, 1 / 20]
-        image.attrs["Origin"] = [index / (24, 16, 20)[axis] if d == axis else 0.0 for d in range(3)]
-        image.create_dataset("PointData/phi", data=values)
-        about = file.create_group("fdapp").attrs
-        about["axis"], about["index"], about["step"], about["time"] = axis, index, step, step / 100
-        about["fields"] = np.bytes_("phi")
-    files = [{"name": file.name, "time": 0.0} for file in sorted((run_dir / "slices").glob(f"{name}_*.hdf"))]
-    (run_dir / f"slices/{name}.hdf.series").write_text(json.dumps({"files": files}))
-
-
 def test_slices_are_watched_where_there_are_some(run_dir, fdplot, monkeypatch):
     """The newest step that all planes have, without any snapshot; a plane that is asked for is a snapshot's."""
     plane = np.arange(16.0 * 24).reshape(16, 24)
     for step in (50, 60):
-        write_slice(run_dir, 2, 7, step, plane + step)
-    write_slice(run_dir, 0, 3, 50, plane[:, :20].T.copy())
+        synthetic.write_slice(run_dir, 2, 7, step, phi=plane + step)
+    synthetic.write_slice(run_dir, 0, 3, 50, phi=plane[:, :20].T.copy())
     code, out, _ = fdplot("watch", run_dir, "--axis", "z")
     assert (code, out) == (0, f"{run_dir / 'watch.png'}: step 40\n")
     for path in run_dir.glob("state*"):
@@ -112,7 +94,7 @@ def test_slices_are_watched_where_there_are_some(run_dir, fdplot, monkeypatch):
 
 
 def test_watch_draws_slices(run_dir, fdplot):
-    write_slice(run_dir, 2, 7, 50, np.ones((16, 24)))
+    synthetic.write_slice(run_dir, 2, 7, 50, phi=np.ones((16, 24)))
     code, out, _ = fdplot("watch", run_dir)
     assert (code, out) == (0, f"{run_dir / 'watch.png'}: step 50\n")
     assert (run_dir / "watch.png").stat().st_size > 5000
@@ -120,7 +102,7 @@ def test_watch_draws_slices(run_dir, fdplot):
 
 def test_watch_without_anything(tmp_path, fdplot):
     code, _, said = fdplot("watch", tmp_path)
-    assert code == 3 and "no snapshots, and no run at work there" in said
+    assert code == 3 and "no snapshots and no slices, and no run at work there" in said
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])

@@ -1,0 +1,240 @@
+"""What a run shows: its kept snapshots, in fields/ or beside the checkpoints; else its slices; else its checkpoints.
+Every kind of file by itself."""
+
+import h5py
+import numpy as np
+import pytest
+import synthetic
+from PIL import Image
+
+import fdpost
+from fdpost import Run, UsageError, movie, slices, spectrum, watch
+
+SHAPE = (12, 8, 16)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """What would be drawn by fdplot slices: (run, states, cuts, {field: values}) of each picture."""
+    pictures = []
+    monkeypatch.setattr(slices, "draw_slices", lambda run, states, cuts, shown, *_: pictures.append(
+        (run, states, cuts, shown)))  # fmt: skip
+    monkeypatch.setattr("fdpost.style.save", lambda figure, path: path)
+    return pictures
+
+
+def steps(frames):
+    return [frame.step for frame in frames]
+
+
+def test_the_kept_snapshots_are_those_in_fields(tmp_path, fdplot, drawn):
+    run = synthetic.write_part_run(tmp_path / "run", every=2, single=True)
+    assert steps(Run(run).states) == [0, 10, 20] and Run(run).states[0].size == (8, 4, 6)
+    assert steps(Run(run / "fields").states) == [0, 10, 20] and Run(run / "fields").name == "run"
+    code, out, err = fdplot("slices", run, "--field", "gradient", "--axis", "z")
+    assert (code, out, err) == (0, f"{run / 'slices.png'}\n", "")
+    (_, states, cuts, shown) = drawn[0]
+    assert steps(states) == [0, 10, 20] and cuts == [(2, 3)]
+    expected = (synthetic.pulse(SHAPE, 0.1) ** 2)[6, ::2, ::2].astype("f4")
+    assert np.array_equal(shown["gradient"][0][1], expected)
+
+
+def test_checkpoints_are_no_frames_but_can_be_named(tmp_path, fdplot, drawn):
+    run = synthetic.write_run(tmp_path / "run", shape=(4, 6, 8), steps=(0, 10, 15, 20))
+    with h5py.File(run / "state_00000015.hdf", "r+") as file:
+        file["fdapp"].attrs["picture"] = 0
+    assert steps(Run(run).states) == [0, 10, 20]
+    assert fdplot("slices", run, "--steps", "15,20")[0] == 0 and steps(drawn[0][1]) == [15, 20]
+    code, _, err = fdplot("slices", run, "--steps", "11")
+    assert code == 2 and "no state of step 11; there are: 0, 10, 15, 20" in err
+
+
+def test_checkpoints_of_another_number_of_points_cannot_be_named(tmp_path, fdplot):
+    run = synthetic.write_part_run(tmp_path / "run", every=2)
+    assert "no state of step 15; there are: 0, 10, 20" in fdplot("slices", run, "--steps", "15")[2]
+
+
+def test_checkpoints_are_shown_where_nothing_is_kept_and_it_is_said(tmp_path, fdplot, drawn):
+    run = synthetic.write_part_run(tmp_path / "run", kept=())
+    code, _, err = fdplot("slices", run)
+    assert code == 0 and steps(drawn[0][1]) == [15, 25]
+    assert "note:" in err and "keeps no snapshots; these are its checkpoints" in err
+    assert steps(Run(run).states) == [15, 25]
+
+
+def test_a_run_that_changed_to_parts_says_what_it_does_not_show(tmp_path, fdplot, drawn):
+    run = synthetic.write_part_run(tmp_path / "run", kept=(20, 30), checkpoints=(0, 10, 35))
+    for step in (0, 10):
+        with h5py.File(run / f"state_{step:08d}.hdf", "r+") as file:
+            file["fdapp"].attrs["picture"] = 1
+    code, _, err = fdplot("slices", run)
+    assert code == 0 and steps(drawn[0][1]) == [20, 30] and "2 snapshots in fields/ and 2 of all points" in err
+    with h5py.File(run / "state_00000035.hdf", "r+") as file:
+        file["fdapp"].attrs["picture"] = 1
+    assert steps(Run(run).states) == [0, 10, 35]
+
+
+def test_a_movie_of_parts_and_of_slices(tmp_path, fdplot):
+    run = synthetic.write_part_run(tmp_path / "run", every=2)
+    assert fdplot("movie", run, "--field", "gradient")[::2] == (0, "")
+    with Image.open(run / "movie.gif") as made:
+        assert made.n_frames == 3
+    only = tmp_path / "only"
+    only.mkdir()
+    for step in (0, 5, 10, 15):
+        synthetic.write_slice(only, 0, 3, step, phi=np.full((20, 16), step), gradient=np.ones((20, 16)))
+    code, _, err = fdplot("movie", only)
+    assert code == 0 and "keeps no snapshots; these are its slices" in err
+    with Image.open(only / "movie.gif") as made:
+        assert made.n_frames == 4
+    assert movie.axis(Run(only).frames[0], None) == "x"
+
+
+def test_slices_of_a_run_that_keeps_nothing_else(tmp_path, fdplot, drawn):
+    only = tmp_path / "only"
+    only.mkdir()
+    plane = np.arange(20.0 * 16).reshape(20, 16)
+    for step in (0, 5, 10):
+        synthetic.write_slice(only, 0, 3, step, phi=plane + step)
+        synthetic.write_slice(only, 2, 7, step, phi=np.ones((16, 24)))
+    (only / "config.ini").write_text("[grid]\nnx = 24\nny = 16\nnz = 20\n")
+    assert fdplot("slices", only)[0] == fdplot("slices", only / "slices", "--axis", "x", "--index", 3)[0] == 0
+    (_, states, cuts, shown), (_, _, one, _) = drawn
+    assert steps(states) == [0, 5, 10] and cuts == [(0, 3), (2, 7)] and one == [(0, 3)]
+    assert np.array_equal(shown["phi"][0][2], plane + 10)
+    for words in (["--axis", "y"], ["--axis", "x", "--index", "4"], ["--project"]):
+        code, _, err = fdplot("slices", only, *words)
+        assert code == 2 and "there are slices alone: x = 0.125, z = 0.35" in err
+    code, _, err = fdplot("spectrum", only)
+    assert code == 3 and "there are slices alone" in err
+
+
+def test_slices_of_another_configuration_do_not_count(tmp_path):
+    """A run resumed with another slice: the newest steps lack the first one."""
+    for step in (0, 5):
+        synthetic.write_slice(tmp_path, 0, 3, step, phi=np.ones((20, 16)))
+    for step in (5, 10):
+        synthetic.write_slice(tmp_path, 2, 7, step, phi=np.ones((16, 24)))
+    assert Run(tmp_path).slice_steps == [5]
+    (tmp_path / "config.ini").write_text("[grid]\nnx = 24\nny = 16\nnz = 20\n[output]\nslices = z=7\n")
+    assert Run(tmp_path).slice_steps == [5, 10] and Run(tmp_path).newest().cuts == [(2, 7)]
+
+
+def every_kind(path):
+    """One file of each kind that fdapp or fdpost writes, with the fields in it."""
+    run = synthetic.write_part_run(path / "part", every=2, single=True)
+    box = synthetic.write_part_run(path / "box", box=(slice(2, 8), slice(1, 5), slice(3, 9)))
+    plane = np.arange(20.0 * 16).reshape(20, 16)
+    whole = {"phi": plane, "gradient": plane + 1, "intensity_x": plane, "intensity_y": plane, "intensity_z": plane}
+    yield run / "state_00000015.hdf", "phi"
+    yield run / "fields/state_00000010.hdf", "gradient"
+    yield box / "fields/state_00000010.hdf", "gradient"
+    yield synthetic.write_waves(path / "waves") / "state_00000001.hdf", "w"
+    yield synthetic.write_slice(run, 0, 3, 10, **whole), "intensity"
+    (path / "moved").mkdir()
+    yield synthetic.write_slice(path / "moved", 0, 3, 10, **whole), "gradient"  # no configuration is known
+    yield fdpost.write_field(path / "start.hdf", np.random.default_rng(1).normal(size=(4, 5, 6))), "phi"
+
+
+def test_every_kind_of_file_can_be_drawn(tmp_path, fdplot):
+    for path, field in every_kind(tmp_path):
+        for words in ([], ["--field", field]):
+            code, out, err = fdplot("slices", path, *words, "--dpi", 40)
+            assert code == 0, (path, err)
+            assert out.strip() == str(path.with_name(f"{path.stem}_slices.png"))
+
+
+def test_a_slice_by_itself_lies_where_it_was_cut(tmp_path):
+    """With the configuration beside it as one plane of the grid; without it as a picture of unknown surroundings."""
+    path = synthetic.write_slice(tmp_path, 0, 3, 10, phi=np.ones((20, 16)))
+    alone = Run(path).frames[0]
+    assert alone.size == (1, 16, 20) and alone.cuts == [(0, 0)] and alone.periodic == (False,) * 3
+    assert slices.cut_title(alone, 0, 0) == "$x = 0.125$"
+    (tmp_path / "config.ini").write_text("[grid]\nnx = 24\nny = 16\nnz = 20\n[boundary]\nz = open\n")
+    known = Run(path).frames[0]
+    assert known.size == (24, 16, 20) and known.cuts == [(0, 3)] and known.periodic == (True, True, False)
+    assert slices.cut_title(known, 0, 3) == "$x = 0.125$" and known.lengths == pytest.approx((1, 1, 0.95))
+
+
+def test_intensity_stands_for_its_components(tmp_path, fdplot, drawn):
+    plane = np.ones((20, 16))
+    parts = {f"intensity_{axis}": plane * number for number, axis in enumerate("xyz")}
+    synthetic.write_slice(tmp_path, 0, 3, 10, p=plane, **parts)
+    assert fdplot("watch", tmp_path, "--field", "intensity", "p")[0] == 0
+    assert list(drawn[0][3]) == ["intensity_x", "intensity_y", "intensity_z", "p"]
+    code, _, err = fdplot("movie", tmp_path, "--field", "intensity")
+    assert code == 2 and "one field, such as intensity_x" in err
+    code, _, err = fdplot("watch", tmp_path, "--field", "intensities")
+    assert code == 2 and "no field 'intensities'; there are: p, intensity_x, intensity_y, intensity_z" in err
+
+
+def test_frames_without_the_field_are_left_out_and_told(tmp_path, fdplot, drawn):
+    for step in (0, 10, 20):
+        fields = {"phi": np.ones((20, 16))} | ({"gradient": np.ones((20, 16))} if step else {})
+        synthetic.write_slice(tmp_path, 0, 3, step, **fields)
+    code, _, err = fdplot("slices", tmp_path, "--field", "gradient")
+    assert code == 0 and steps(drawn[0][1]) == [10, 20] and "left out, for they have no gradient: 1 of 3" in err
+
+
+def test_watch_follows_snapshots_in_fields(tmp_path, fdplot, drawn):
+    run = synthetic.write_part_run(tmp_path / "run", every=2)
+    code, out, _ = fdplot("watch", run, "--axis", "z", "--field", "gradient")
+    assert (code, out) == (0, f"{run / 'watch.png'}: step 20\n")
+    synthetic.write_slice(run, 2, 6, 15, SHAPE[::-1], phi=np.ones((8, 16)))
+    assert fdplot("watch", run)[1] == f"{run / 'watch.png'}: step 15\n"
+    only = synthetic.write_part_run(tmp_path / "only", checkpoints=())
+    assert fdplot("watch", only)[1] == f"{only / 'watch.png'}: step 20\n"
+
+
+def test_watch_says_what_it_waits_for(tmp_path, monkeypatch):
+    run = synthetic.write_part_run(tmp_path / "run", kept=(), checkpoints=(15,))
+    (run / "state_00000015.hdf").unlink()
+    said, calls = [], iter((True, True, False))
+    monkeypatch.setattr(watch, "is_running", lambda path: next(calls))
+    with pytest.raises(fdpost.DataError, match="no snapshots and no slices"):
+        watch.watch(run, lambda found: True, print, said.append, sleep=lambda seconds: None)
+    assert said == ["waiting: kept snapshots are written every 10 steps"]
+
+
+@pytest.mark.parametrize("output, slices_first, sentence", [
+    ({"slices": "z=0.5", "slices_every": "20", "fields_every": "5"}, True, "slices are written every 20 steps"),
+    ({"slices": "z=0.5", "slices_every": "20", "fields_every": "5"}, False, "kept snapshots are written every 5 steps"),
+    ({"slices": "z=0.5", "slices_every": "20", "fields_every": "0"}, False, "slices are written every 20 steps"),
+    ({"slices": "none", "slices_every": "10", "fields_every": "99999999"}, True, "kept snapshots are written at the"),
+    ({"slices": "none", "fields_every": "0", "checkpoint_every": "7"}, True, "checkpoints are written every 7 steps"),
+    ({"fields_every": "0"}, True, "nothing is written to draw"),
+])  # fmt: skip
+def test_what_is_awaited_follows_from_the_configuration(output, slices_first, sentence):
+    assert watch.awaited({"output": output}, slices_first).startswith(sentence)
+
+
+def test_a_part_that_fills_the_period_has_a_spectrum(tmp_path, fdplot):
+    """A stride of 2 on even numbers of points: the wave of the whole grid at its wavenumber; and it is said that
+    shorter ones are folded."""
+    run = synthetic.write_part_run(tmp_path / "run", every=2)
+    (state, *_) = Run(run).states
+    assert state.periodic == (True,) * 3 and state.lengths == pytest.approx((1, 1, 1))
+    code, _, err = fdplot("spectrum", run)
+    assert code == 0 and "one of 2 points of each axis was kept" in err
+
+
+def test_what_does_not_fill_a_period_has_none(tmp_path, fdplot):
+    box = synthetic.write_part_run(tmp_path / "box", box=(slice(0, None), slice(0, None), slice(3, 9)))
+    code, out, err = fdplot("spectrum", box)
+    assert (code, out) == (2, "") and "no spectrum along x: it was kept in part" in err
+    assert f"all points are in {box / 'state_00000025.hdf'}" in err
+    assert fdplot("spectrum", box / "state_00000025.hdf")[0] == 0
+    odd = synthetic.write_part_run(tmp_path / "odd", every=3)  # 12, 8 and 16 points
+    with pytest.raises(UsageError, match="no spectrum along x, y: it was kept in part"):
+        spectrum.refuse_ends(Run(odd), Run(odd).states)
+    ended = synthetic.write_run(tmp_path / "ended", steps=(0,))
+    with h5py.File(ended / "state_00000000.hdf", "r+") as file:
+        file["fdapp"].attrs["config"] = np.bytes_(b"[boundary]\nz = open\n")
+    code, _, err = fdplot("spectrum", ended)
+    assert code == 2 and "no spectrum along z: the domain has ends there" in err
+
+
+def test_a_dataset_holds_the_kept_snapshots(tmp_path):
+    pytest.importorskip("xarray")
+    dataset = fdpost.open_run(synthetic.write_part_run(tmp_path / "run", every=2))
+    assert dataset.step.values.tolist() == [0, 10, 20] and dataset.gradient.shape == (3, 6, 4, 8)
