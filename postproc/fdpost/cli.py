@@ -14,8 +14,8 @@ NORMS = ("l1", "l2", "linf")
 LOOK = ("title", "size", "dpi", "font", "font_size", "log")  # options that are members of style.Look
 OVERVIEW = """Pictures of runs of fdapp. A RUN_DIR is a run's output directory, its folder fields/ or slices/, or a
 single file of one where that is enough. What is shown are the snapshots that the run kept; where it kept none, its
-slices, or else its checkpoints. Pictures go into the run directory unless -o says otherwise; the ending of the name chooses the
-format (png, pdf, svg; movies gif, mp4). Exit codes: 0 done, 2 wrong request, 3 data that cannot be used,
+slices, or else its checkpoints. Pictures go into the run directory unless -o says otherwise; the ending of the name
+chooses the format (png, pdf, svg; movies gif, mp4). Exit codes: 0 done, 2 wrong request, 3 data that cannot be used,
 130 interrupted."""
 
 EXAMPLES = {
@@ -146,6 +146,7 @@ def command_slices(args):
     shown = {field: slices.read_cuts(states, cuts, field) for field in fields}
     for field, planes in shown.items():
         tell(slices.missed(run, states, cuts, field, planes))
+    tell(style.unsaid(slices.stretched(states[0].lengths, cuts)))
     fig = slices.draw_slices(run, states, cuts, shown, args.cmap, args.vmin, args.vmax)
     print(style.save(fig, target(args, run, "slices.png")))
 

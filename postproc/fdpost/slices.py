@@ -13,7 +13,8 @@ LEFT, RIGHT, TOP, BOTTOM = 0.62, 0.95, 1.02, 0.55
 GAP_X, GAP_Y = 0.22, 0.68
 GAP_SINGLE = 0.62  # between planes side by side, which have labels of their own
 TIME_INCHES = 1.25  # a column is not narrower than the time above it
-COLUMN_LEAST = 0.3  # inches that a panel keeps at any chosen width
+PANEL_LEAST = 0.3  # inches that the shortest edge of a panel keeps at any chosen width
+BAR_LEAST = 0.6  # inches that a colour bar has at least
 
 
 def in_plane(axis):
@@ -94,10 +95,10 @@ def layout(state, cuts, count, fields=1, longest=PLANE_INCHES):
     sizes = [[inches[other] for other in in_plane(axis)] for axis, _ in cuts]
     if count == 1:
         top -= style.points(0.22)
-        tall = max(size[1] for size in sizes)
+        tall = max(BAR_LEAST, *(size[1] for size in sizes))
         width = left_most + sum(size[0] for size in sizes) + gap * (len(cuts) - 1) + right
     else:
-        tall = sum(size[1] for size in sizes) + gap_y * (len(cuts) - 1)
+        tall = max(BAR_LEAST, sum(size[1] for size in sizes) + gap_y * (len(cuts) - 1))
         column = max(time, *(size[0] for size in sizes))
         width = left_most + count * column + (count - 1) * gap_x + right
     height = top + fields * tall + (fields - 1) * gap_y + bottom
@@ -120,11 +121,10 @@ def fitted_layout(state, cuts, count, fields=1):
     wanted = style.chosen_width()
     if not wanted:
         return layout(state, cuts, count, fields)
-    low, high = COLUMN_LEAST, 2 * wanted
+    low, high = PANEL_LEAST / min(axis_inches(state.lengths, cuts, 1.0).values()), 2 * wanted
     if wanted < layout(state, cuts, count, fields, low)[1][0]:
-        raise UsageError(
-            f"--size {wanted:g}: too narrow for these planes; show fewer times, or take a smaller --font-size"
-        )
+        fewer = "show fewer times (--count) or planes (--axis), or take a smaller --font-size"
+        raise UsageError(f"--size {wanted:g}: too narrow for these planes; {fewer}")
     for _ in range(40):
         middle = (low + high) / 2
         found = layout(state, cuts, count, fields, middle)
@@ -202,7 +202,7 @@ def colour_bar(fig, image, field, left, boxes, width, height):
     """One colour bar for all panels of a field, as tall as they are, within limits."""
     bottom = min(box[1] for row in boxes for box in row)
     top = max(box[1] + box[3] for row in boxes for box in row)
-    tall = max(min(top - bottom, 3.4), 0.6)
+    tall = max(min(top - bottom, 3.4), BAR_LEAST)
     ax = fig.add_axes((left / width, ((top + bottom - tall) / 2) / height, 0.11 / width, tall / height))
     bar = fig.colorbar(image, cax=ax)
     bar.outline.set_visible(False)

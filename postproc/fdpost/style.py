@@ -138,6 +138,11 @@ def headed():
     return _look.get().title != ""
 
 
+def unsaid(note):
+    """A sentence with what the heading would note, if the look has none."""
+    return f"note: {note}" if note and not headed() else ""
+
+
 def chosen_width():
     """The chosen width in inches or None, for pictures whose height follows from what they show. UsageError if a height
     is chosen, too."""

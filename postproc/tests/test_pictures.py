@@ -411,6 +411,39 @@ def test_a_long_thin_domain_is_shown_and_its_labels_keep_apart(tmp_path):
     assert np.asarray(image.get_array()).shape == (9, 65) and fig.axes[0].get_ylim() == (0, 1)
 
 
+def test_a_plane_is_stretched_only_by_its_own_axes(tmp_path, fdplot):
+    """Across a channel of 200 by 1 by 1 the plane is a square, to scale; the length does not count."""
+    run = Run(synthetic.write_run(tmp_path / "thin", shape=(8, 8, 64), lengths=(200.0, 1.0, 1.0), steps=(0, 1)))
+    fig = draw(run, run.states, [(0, 32)])
+    (box, *_) = [ax.get_position(original=True) for ax in fig.axes if ax.images]
+    assert (box.size * fig.get_size_inches()).tolist() == pytest.approx([slices.PLANE_INCHES] * 2)
+    assert not any("times as long" in text.get_text() for text in fig.texts)
+
+
+def test_what_is_not_to_scale_is_said_in_every_picture(tmp_path, fdplot):
+    """In the heading; without one on standard error; in a movie beside the place of its plane."""
+    path = synthetic.write_run(tmp_path / "thin", shape=(8, 8, 64), lengths=(200.0, 1.0, 1.0), steps=(0, 1))
+    assert "times as long" not in fdplot("slices", path)[2]
+    assert "note: y drawn 40 times as long" in fdplot("slices", path, "--title", "", "--axis", "z")[2]
+    state = Run(path).states[0]
+    fig, *_ = movie.draw_frame(Run(path), state, (2, 4), "phi", state.plane(2, 4), ("viridis", 0, 1))
+    assert "$z = 0.5$;  y drawn 40 times as long" in [text.get_text() for text in fig.texts]
+
+
+@pytest.mark.parametrize("width, count", [(6.0, 1), (5.0, 2)])
+def test_narrow_pictures_of_thin_domains_keep_everything_inside(tmp_path, width, count):
+    """The colour bar is taller than the planes; every label stays on the paper."""
+    path = synthetic.write_run(tmp_path / "thin", shape=(8, 8, 64), lengths=(200.0, 1.0, 1.0), steps=(0, 1))
+    run = Run(path)
+    with style.look(title="", size=(width,), font_size=7):
+        fig = draw(run, run.states[:count], slices.choose_cuts(run.states[0]))
+        FigureCanvasAgg(fig).draw()
+        tight = fig.get_tightbbox()
+    assert tight.x0 >= 0 and tight.y0 >= 0 and tight.x1 <= width and tight.y1 <= fig.get_size_inches()[1]
+    with style.look(title="", size=(3.0,)), pytest.raises(UsageError, match="too narrow for these planes; show fewer"):
+        draw(run, run.states[:count], slices.choose_cuts(run.states[0]))
+
+
 def test_a_movie_leaves_out_what_lies_between_its_frames(tmp_path, fdplot):
     """Snapshots every 16 steps, checkpoints at 50 and 100, the last step at 111: steps of equal length alone."""
     steps = (0, 16, 32, 48, 50, 64, 80, 96, 100, 111)

@@ -144,8 +144,9 @@ def test_derived_data_are_fields_like_others(tmp_path, fdplot):
     state = Run(run / "fields").states[0]
     assert state.fields == ("phi", "gradient") and Run(run / "fields").field == "phi"
     assert state.read("gradient").max() > 10
-    for words in (("slices", run / "fields"), ("watch", run)):
-        picture = tmp_path / f"{words[0]}.png"
+    (plane, *_) = sorted((run / "slices").glob("*.hdf"))
+    for words in (("slices", run), ("slices", run / "fields"), ("slices", plane), ("movie", run), ("watch", run)):
+        picture = tmp_path / f"{words[0]}.{'gif' if words[0] == 'movie' else 'png'}"
         code, _, err = fdplot(*words, "--field", "gradient", "-o", picture)
         assert code == 0, err
         assert picture.stat().st_size > 5000
