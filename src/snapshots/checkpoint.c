@@ -15,8 +15,12 @@
 #include "snapshots/checkpoint_config.h"
 #include "snapshots/checkpoint_file.h"
 #include "snapshots/checkpoint_job.h"
+#include "snapshots/checkpoint_meaning.h"
 #include "snapshots/hdf5_library.h"
 #include "output/rundir.h"
+
+/* What is said of a file that is not as it was written, but says what it said. */
+#define CHANGED "changed since it was written, in what neither resuming nor pictures read"
 
 /* The part of creation without communication. config: NULL for a file outside of a run, which stores
  * `text`. */
@@ -201,15 +205,25 @@ static status check_step(const char *path, const checkpoint_block *block, int64_
                      block->step);
 }
 
+/* Checks all of a file but the planes: every byte or, if other programs changed some, what it says. [out]
+ * changed: 1 in the second case. */
+static status check_surroundings(int descriptor, const char *path, const checkpoint_block *block,
+                                 int *changed) {
+  int as_written = 0;
+  CHECK(checkpoint_block_verify(descriptor, path, block, &as_written));
+  *changed = !as_written;
+  return as_written ? STATUS_OK : checkpoint_meaning_verify(path, block);
+}
+
 /* Rank 0: reads and checks all of a file but the planes. named: the step in its name, -1 to accept any. [out]
- * differences: from this run's configuration. */
+ * differences: from this run's configuration; changed: as above. */
 static status read_header(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_block *block,
-                          checkpoint_state *state, checkpoint_differences *differences) {
+                          checkpoint_state *state, checkpoint_differences *differences, int *changed) {
   int descriptor = -1;
   CHECK(checkpoint_block_open(path, &descriptor));
   status result = checkpoint_block_read(descriptor, path, block);
   if (result == STATUS_OK) result = check_step(path, block, named);
-  if (result == STATUS_OK) result = checkpoint_block_verify(descriptor, path, block);
+  if (result == STATUS_OK) result = check_surroundings(descriptor, path, block, changed);
   if (result == STATUS_OK) result = checkpoint_file_state(path, block, state);
   if (result == STATUS_OK) result = check_whole(path, state);
   if (result == STATUS_OK) result = check_match(checkpoint, path, block);
@@ -237,15 +251,17 @@ static status read_state(checkpoint *checkpoint, const char *path, int64_t named
   status result = STATUS_OK;
   checkpoint->summed_step = -1;
   checkpoint_differences differences = {0};
+  int changed = 0; /* on rank 0, which prints */
   memset(&header, 0, sizeof header);
   if (checkpoint->grid.rank == 0)
-    result = read_header(checkpoint, path, named, &header.block, &header.state, &differences);
+    result = read_header(checkpoint, path, named, &header.block, &header.state, &differences, &changed);
   CHECK(agree(checkpoint->comm, result));
   CHECK_MPI(MPI_Bcast(&header, (int)sizeof header, MPI_BYTE, 0, checkpoint->comm));
   CHECK(checkpoint_planes_scatter(&checkpoint->planes));
   CHECK(agree(checkpoint->comm, checkpoint_planes_check(&checkpoint->planes, path, &header.block, state)));
   *about = header.state;
   checkpoint->summed_step = about->step;
+  if (changed) log_warning("%s: " CHANGED, path);
   if (differences.problem[0] != '\0') {
     log_warning(
         "%s was written with another problem: %s differ; the errors against the exact solution are left "
@@ -338,11 +354,11 @@ status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *ha
   checkpoint_block block;
   checkpoint_state about;
   char names[STATE_FIELDS * CHECKPOINT_NAME];
-  int descriptor = -1;
+  int descriptor = -1, changed = 0;
   CHECK(hdf5_library_start());
   CHECK(checkpoint_block_open(path, &descriptor));
   status result = checkpoint_block_read(descriptor, path, &block);
-  if (result == STATUS_OK) result = checkpoint_block_verify(descriptor, path, &block);
+  if (result == STATUS_OK) result = check_surroundings(descriptor, path, &block, &changed);
   if (result == STATUS_OK) result = verify_planes(descriptor, path, &block);
   if (result == STATUS_OK) result = checkpoint_block_read_answer(descriptor, path, &block, hash);
   (void)close(descriptor);
@@ -351,8 +367,9 @@ status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *ha
   list_names(&block, names, sizeof names);
   (void)snprintf(line, size,
                  "%s: whole; step %" PRId64 ", time %.10g, %" PRId64 " x %" PRId64 " x %" PRId64
-                 " points, %s, fields %s%s",
+                 " points, %s, fields %s%s%s",
                  path, about.step, about.time, block.n[0], block.n[1], block.n[2],
-                 config_precision_name(block.precision), names, about.part ? ", in part" : "");
+                 config_precision_name(block.precision), names, about.part ? ", in part" : "",
+                 changed ? "; " CHANGED : "");
   return STATUS_OK;
 }

@@ -34,13 +34,18 @@ int checkpoint_is_name(const char *name);
  * STATUS_FILE if it cannot be opened. [out] descriptor: closed by the caller. */
 status checkpoint_block_open(const char *path, int *descriptor);
 
-/* Reads the block and checks it, also against the file's size: all its offsets lie in the file.
- * STATUS_DAMAGED, STATUS_FILE. Sufficient for the index. */
+/* Writes the block's text, with this checksum of the bytes. */
+void checkpoint_block_format(const checkpoint_block *block, uint64_t checksum,
+                             char text[CHECKPOINT_BLOCK_BYTES]);
+
+/* Reads the block and checks it, also against the file's size: all its offsets lie in the file, which may
+ * have grown. STATUS_DAMAGED, STATUS_FILE. Sufficient for the index. */
 status checkpoint_block_read(int descriptor, const char *path, checkpoint_block *block);
 
-/* Compares the checksum of all bytes that are not a field's values with the block's. STATUS_DAMAGED,
- * STATUS_FILE, STATUS_MEMORY. */
-status checkpoint_block_verify(int descriptor, const char *path, const checkpoint_block *block);
+/* [out] as_written: 1 if the file has the size, and all bytes that are not a field's values have the
+ * checksum, that stand in the block. STATUS_DAMAGED, STATUS_FILE, STATUS_MEMORY. */
+status checkpoint_block_verify(int descriptor, const char *path, const checkpoint_block *block,
+                               int *as_written);
 
 /* Computes that checksum from the file and writes the block into the file. STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_block_write(int descriptor, const char *path, const checkpoint_block *block);

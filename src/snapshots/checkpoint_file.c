@@ -14,36 +14,11 @@
 
 #include "base/file.h"
 #include "base/version.h"
+#include "snapshots/checkpoint_meaning.h"
 #include "snapshots/hdf5_write.h"
 
-static const char checksums_name[] = "/fdapp/plane_checksums";
-
-/* Name of a field's dataset. */
-static void field_place(const char *name, char place[64]) {
-  (void)snprintf(place, 64, "/VTKHDF/PointData/%s", name);
-}
-
-/* Creates a dataset whose place in the file is allocated but not written. [out] offset: of that place. */
-static status reserve_dataset(hid_t file, const char *path, const char *name, hid_t type, int rank,
-                              const hsize_t *n, int64_t *offset) {
-  hid_t plist = -1;
-  hid_t space = -1;
-  hid_t dataset = -1;
-  CHECK_HDF5(STATUS_FILE, path, plist = H5Pcreate(H5P_DATASET_CREATE));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_layout(plist, H5D_CONTIGUOUS));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_alloc_time(plist, H5D_ALLOC_TIME_EARLY));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_obj_track_times(plist, 0));
-  CHECK_HDF5(STATUS_FILE, path, space = H5Screate_simple(rank, n, NULL));
-  CHECK_HDF5(STATUS_FILE, path,
-             dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT));
-  const haddr_t place = H5Dget_offset(dataset);
-  if (place == HADDR_UNDEF) return hdf5_failure(STATUS_FILE, path, "H5Dget_offset");
-  *offset = (int64_t)place;
-  CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
-  CHECK_HDF5(STATUS_FILE, path, H5Sclose(space));
-  CHECK_HDF5(STATUS_FILE, path, H5Pclose(plist));
-  return STATUS_OK;
+void checkpoint_file_place(const char *name, char place[CHECKPOINT_FIELD_PLACE]) {
+  (void)snprintf(place, CHECKPOINT_FIELD_PLACE, "/VTKHDF/PointData/%s", name);
 }
 
 /* Writes the part that ParaView reads: VTKHDF 1.0, ImageData. [out] offsets: of the fields' values. */
@@ -59,9 +34,9 @@ static status write_picture(hid_t file, const char *path, const checkpoint_conte
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(data));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
   for (int f = 0; f < contents->fields; f++) {
-    char place[64];
-    field_place(contents->names[f], place);
-    CHECK(reserve_dataset(file, path, place, hdf5_real(contents->precision), 3, shape, &offsets[f]));
+    char place[CHECKPOINT_FIELD_PLACE];
+    checkpoint_file_place(contents->names[f], place);
+    CHECK(hdf5_reserve_dataset(file, path, place, hdf5_real(contents->precision), 3, shape, &offsets[f]));
   }
   return STATUS_OK;
 }
@@ -99,7 +74,8 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   CHECK(hdf5_write_text(group, path, "config", contents->configuration));
   if (!one) CHECK(write_order(group, path, contents));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
-  return reserve_dataset(file, path, checksums_name, H5T_NATIVE_UINT64, one ? 1 : 2, planes + one, offset);
+  return hdf5_reserve_dataset(file, path, CHECKPOINT_CHECKSUMS, H5T_NATIVE_UINT64, one ? 1 : 2, planes + one,
+                              offset);
 }
 
 /* [out] access: property list for opening files. */
@@ -111,8 +87,7 @@ static status access_list(const char *path, hid_t *access) {
   return STATUS_OK;
 }
 
-/* Opens a file for reading. */
-static status open_file(const char *path, hid_t *file) {
+status checkpoint_file_open(const char *path, hid_t *file) {
   hid_t access = -1;
   CHECK(access_list(path, &access));
   CHECK_HDF5(STATUS_FILE, path, *file = H5Fopen(path, H5F_ACC_RDONLY, access));
@@ -151,9 +126,9 @@ static status reserve_room(int descriptor, const char *path, int64_t bytes) {
 
 /* Makes the structure by HDF5 in a file in memory. So HDF5's writes cannot fail because of the disk: after a
  * failed close, HDF5 1.10 crashes in MPI_Finalize when it cleans up. The fields' places are holes, which take
- * no memory. [out] block: where fields and checksums lie. */
+ * no memory. [out] block: where fields and checksums lie; meaning: where the checksum of all this lies. */
 static status make_structure(int memory, const char *path, const checkpoint_contents *contents,
-                             checkpoint_block *block) {
+                             checkpoint_block *block, int64_t *meaning) {
   hid_t access = -1;
   hid_t creation = -1;
   hid_t file = -1;
@@ -167,12 +142,27 @@ static status make_structure(int memory, const char *path, const checkpoint_cont
   CHECK_HDF5(STATUS_FILE, path, file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access));
   status result = write_picture(file, path, contents, block->offsets);
   if (result == STATUS_OK) result = write_restart(file, path, contents, &block->checksums_offset);
+  if (result == STATUS_OK) result = checkpoint_meaning_reserve(file, path, meaning);
   CHECK(close_file(file, path, result));
   CHECK_HDF5(STATUS_FILE, path, H5Pclose(creation));
   CHECK_HDF5(STATUS_FILE, path, H5Pclose(access));
   if (fstat(memory, &info) != 0) return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
   block->file_bytes = (int64_t)info.st_size;
   return STATUS_OK;
+}
+
+/* Writes the checksum of what the file in memory says, now that its structure is complete. */
+static status put_meaning(int memory, const char *path, const checkpoint_block *block, int64_t offset) {
+  char name[32];
+  hid_t access = -1, file = -1;
+  uint64_t hash = 0;
+  (void)snprintf(name, sizeof name, "/proc/self/fd/%d", memory);
+  CHECK(access_list(path, &access));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_fapl_stdio(access));
+  CHECK_HDF5(STATUS_FILE, path, file = H5Fopen(name, H5F_ACC_RDONLY, access));
+  CHECK(close_file(file, path, checkpoint_meaning_hash(file, path, block, &hash)));
+  CHECK_HDF5(STATUS_FILE, path, H5Pclose(access));
+  return file_write_at(memory, path, &hash, sizeof hash, offset);
 }
 
 /* Copies the bytes [start, end) of the file in memory to the file. */
@@ -189,7 +179,9 @@ static status copy_range(int memory, int descriptor, const char *path, int64_t s
 /* Makes the structure and copies it around the fields' places in the file. */
 static status put_structure(int memory, int descriptor, const char *path, const checkpoint_contents *contents,
                             checkpoint_block *block) {
-  CHECK(make_structure(memory, path, contents, block));
+  int64_t meaning = 0;
+  CHECK(make_structure(memory, path, contents, block, &meaning));
+  CHECK(put_meaning(memory, path, block, meaning));
   int64_t from = CHECKPOINT_BLOCK_BYTES;
   for (int f = 0; f <= block->fields; f++) {
     const int64_t to = f < block->fields ? block->offsets[f] : block->file_bytes;
@@ -253,9 +245,9 @@ static status read_attribute(hid_t object, const char *path, const char *name, h
 /* Checks that every field lies where the block says. */
 static status check_offsets(hid_t file, const char *path, const checkpoint_block *block) {
   for (int f = 0; f < block->fields; f++) {
-    char place[64];
+    char place[CHECKPOINT_FIELD_PLACE];
     hid_t dataset = -1;
-    field_place(block->names[f], place);
+    checkpoint_file_place(block->names[f], place);
     CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, place, H5P_DEFAULT));
     const haddr_t offset = H5Dget_offset(dataset);
     CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
@@ -297,7 +289,7 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
 
 status checkpoint_file_state(const char *path, const checkpoint_block *block, checkpoint_state *state) {
   hid_t file = -1;
-  CHECK(open_file(path, &file));
+  CHECK(checkpoint_file_open(path, &file));
   return close_file(file, path, read_state(file, path, block, state));
 }
 
@@ -311,7 +303,7 @@ static status read_spacing(hid_t file, const char *path, double spacing[3]) {
 
 status checkpoint_file_spacing(const char *path, double spacing[3]) {
   hid_t file = -1;
-  CHECK(open_file(path, &file));
+  CHECK(checkpoint_file_open(path, &file));
   return close_file(file, path, read_spacing(file, path, spacing));
 }
 
@@ -334,6 +326,6 @@ static status read_configuration(hid_t file, const char *path, char **text) {
 status checkpoint_file_configuration(const char *path, char **text) {
   hid_t file = -1;
   *text = NULL;
-  CHECK(open_file(path, &file));
+  CHECK(checkpoint_file_open(path, &file));
   return close_file(file, path, read_configuration(file, path, text));
 }

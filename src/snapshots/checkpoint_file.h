@@ -1,6 +1,8 @@
 #ifndef FDAPP_SNAPSHOTS_CHECKPOINT_FILE_H
 #define FDAPP_SNAPSHOTS_CHECKPOINT_FILE_H
 
+#include <hdf5.h>
+
 #include "snapshots/checkpoint_block.h"
 
 /* The HDF5 part of a snapshot: its whole structure, made by one process. HDF5 does not write the fields'
@@ -17,6 +19,14 @@ typedef struct checkpoint_contents {
   checkpoint_state state;
   const char *configuration; /* resolved, as text */
 } checkpoint_contents;
+
+/* Names of the datasets: of a field, and of the planes' checksums. */
+enum { CHECKPOINT_FIELD_PLACE = 64 };
+void checkpoint_file_place(const char *name, char place[CHECKPOINT_FIELD_PLACE]);
+#define CHECKPOINT_CHECKSUMS "/fdapp/plane_checksums"
+
+/* Opens a file for reading. STATUS_FILE. */
+status checkpoint_file_open(const char *path, hid_t *file);
 
 /* Makes the file with everything but values: groups, attributes, and room on the disk for the fields and the
  * planes' checksums, so that a full disk is found here. [out] block: to be written as the text block at the

@@ -59,3 +59,25 @@ status hdf5_write_image(hid_t file, const char *path, const int extent[6], const
   CHECK(hdf5_write_attribute(*group, path, "Spacing", H5T_NATIVE_DOUBLE, 3, spacing));
   return hdf5_write_attribute(*group, path, "Direction", H5T_NATIVE_DOUBLE, 9, direction);
 }
+
+status hdf5_reserve_dataset(hid_t file, const char *path, const char *name, hid_t type, int rank,
+                            const hsize_t *n, int64_t *offset) {
+  hid_t plist = -1;
+  hid_t space = -1;
+  hid_t dataset = -1;
+  CHECK_HDF5(STATUS_FILE, path, plist = H5Pcreate(H5P_DATASET_CREATE));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_layout(plist, H5D_CONTIGUOUS));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_alloc_time(plist, H5D_ALLOC_TIME_EARLY));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_obj_track_times(plist, 0));
+  CHECK_HDF5(STATUS_FILE, path, space = H5Screate_simple(rank, n, NULL));
+  CHECK_HDF5(STATUS_FILE, path,
+             dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT));
+  const haddr_t place = H5Dget_offset(dataset);
+  if (place == HADDR_UNDEF) return hdf5_failure(STATUS_FILE, path, "H5Dget_offset");
+  *offset = (int64_t)place;
+  CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
+  CHECK_HDF5(STATUS_FILE, path, H5Sclose(space));
+  CHECK_HDF5(STATUS_FILE, path, H5Pclose(plist));
+  return STATUS_OK;
+}

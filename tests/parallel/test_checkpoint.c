@@ -194,7 +194,7 @@ static void test_latest(void) {
           path[0] == '\0');
   for (int64_t step = 10; step <= 40; step += 10) REQUIRE(states_write(&states, step, 0) == STATUS_OK);
   require_latest(&states, 40);
-  spoil(&states, 40, -1);
+  spoil(&states, 40, 100);
   require_latest(&states, 30);
   states_close(&states);
   /* A header spoilt, as found by a new process; and an empty file with a newer name. */

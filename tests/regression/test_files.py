@@ -325,21 +325,70 @@ def test_validate_looks_at_the_files(tmp_path):
     assert "has shape (25, 20, 24)" in launch(tmp_path, 1, "--validate", "run.ini", code=2).stderr
 
 
+def as_found(file):
+    """Written again with the same values."""
+    field, step = file["VTKHDF/PointData/phi"], file["fdapp"].attrs
+    field[...] = field[...]
+    step.modify("step", step["step"])
+
+
+def with_notes(file):
+    """Attributes and datasets of others, many and large enough to grow the file, and VTK's attributes again."""
+    for place in ("/", "fdapp", "VTKHDF", "VTKHDF/PointData", "VTKHDF/PointData/phi"):
+        file[place].attrs["note"] = "seen on Tuesday " * 50
+    file["notes"] = np.arange(1000)
+    file["VTKHDF"].attrs["Version"] = np.array([2, 1])
+    file["VTKHDF"].attrs["Origin"] = file["VTKHDF"].attrs["Origin"]
+
+
+def with_attribute(group, name, value):
+    return lambda file: file[group].attrs.__setitem__(name, value)
+
+
+KEPT_WORDS = "changed since it was written"
+SAYS_THE_SAME = [
+    with_attribute("fdapp", "n", 1),
+    with_attribute("VTKHDF", "Version", np.array([2, 1])),
+    with_notes,
+]
+SAYS_ANOTHER = [
+    with_attribute("fdapp", "time", 0.5),
+    with_attribute("fdapp", "base_step", 1),
+    with_attribute("fdapp", "version", "9.9"),
+    with_attribute("VTKHDF", "Spacing", np.ones(3)),
+    lambda file: file["VTKHDF/PointData/phi"].__setitem__((0, 0, 0), 7.0),
+    lambda file: file.move("fdapp/plane_checksums", "fdapp/sums"),
+]
+
+
 def test_a_snapshot_that_others_opened(tmp_path):
-    """Opened for writing and left as it was, it is whole; with something added it is not, and the message says what
-    can be done with it, which works."""
+    """What others add or write again is no damage if the snapshot says what it said: it verifies, and runs resume from
+    it, with a warning. A change of what it says is damage; its values can begin a run of their own."""
     write(tmp_path / "own.h5", waves())
-    run(tmp_path / "run", PROBLEM, "time.steps=0")
-    path = tmp_path / "run/state_00000000.hdf"
-    with h5py.File(path, "r+") as file:
-        field = file["VTKHDF/PointData/phi"]
-        field[...] = field[...]
-        file["fdapp"].attrs.modify("step", file["fdapp"].attrs["step"])
-    launch(tmp_path, 1, "--verify", path)
-    with h5py.File(path, "r+") as file:
-        file["notes"] = np.arange(1000)
-    said = launch(tmp_path, 1, "--verify", path, code=3).stderr
-    assert "something was added to it" in said and "initial.case = file" in said
-    snapshot = {"initial": {"file": "run/state_00000000.hdf", "dataset": None}}
+    straight = run(tmp_path / "run", PROBLEM, "time.steps=6")
+    run(tmp_path / "run", PROBLEM, "time.steps=3")
+    path = tmp_path / "run/state_00000003.hdf"
+    content = path.read_bytes()
+    written = launch(tmp_path, 1, "--hash", path).stdout
+
+    def changed(change):
+        path.write_bytes(content)
+        with h5py.File(path, "r+") as file:
+            change(file)
+
+    changed(as_found)
+    assert KEPT_WORDS not in launch(tmp_path, 1, "--verify", path).stdout
+    for change in SAYS_ANOTHER:
+        changed(change)
+        assert "damaged" in launch(tmp_path, 1, "--verify", path, code=3).stderr
+    assert "initial.case = file" in launch(tmp_path, 1, "--verify", path, code=3).stderr
+    assert "passed over: " in run(tmp_path / "run", PROBLEM, "time.steps=3", "restart.from=latest", ranks=2).stderr
+    snapshot = {"initial": {"file": path, "dataset": None}}
     run(tmp_path / "again", merged(PROBLEM, snapshot), "time.steps=0")
-    assert same_bits(phi(tmp_path / "again/state_00000000.hdf"), waves()["phi"])
+    for change in SAYS_THE_SAME:
+        changed(change)
+        assert KEPT_WORDS in launch(tmp_path, 1, "--verify", path).stdout
+        assert launch(tmp_path, 1, "--hash", path).stdout == written
+    result = run(tmp_path / "run", PROBLEM, "time.steps=6", "restart.from=latest", ranks=2)
+    assert KEPT_WORDS in result.stderr
+    assert hash_of(result) == hash_of(straight)
