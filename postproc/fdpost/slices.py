@@ -12,7 +12,7 @@ THIN, THIN_DRAWN = 1 / 8, 1 / 5  # an edge shorter than THIN of the longest is d
 LEFT, RIGHT, TOP, BOTTOM = 0.62, 0.95, 1.02, 0.55
 GAP_X, GAP_Y = 0.22, 0.68
 GAP_SINGLE = 0.62  # between planes side by side, which have labels of their own
-TIME_INCHES = 1.25  # a column is not narrower than the time above it
+TIME_INCHES, STEP_INCHES = 0.85, 0.4  # a column is not narrower than the time and, if there is a heading, step above it
 PANEL_LEAST = 0.3  # inches that the shortest edge of a panel keeps at any chosen width
 BAR_LEAST = 0.6  # inches that a colour bar has at least
 
@@ -82,13 +82,18 @@ def stretched(lengths, cuts):
     return ", ".join(words)
 
 
+def time_inches():
+    """Width of the text above a column: the time, and the step unless the picture has no heading."""
+    return style.points(TIME_INCHES + STEP_INCHES * style.headed())
+
+
 def layout(state, cuts, count, fields=1, longest=PLANE_INCHES):
     """Boxes (left, bottom, width, height) in inches, [field][cut][time], and the figure's size.
 
     One time: the planes side by side. Several: a row for each plane, a column for each time. Fields one above the
     other."""
-    left_most, right, top, bottom, gap_x, gap_y, gap, time = map(
-        style.points, (LEFT, RIGHT, TOP, BOTTOM, GAP_X, GAP_Y, GAP_SINGLE, TIME_INCHES)
+    left_most, right, top, bottom, gap_x, gap_y, gap = map(
+        style.points, (LEFT, RIGHT, TOP, BOTTOM, GAP_X, GAP_Y, GAP_SINGLE)
     )
     top -= style.points(style.HEADING) * (not style.headed())
     inches = axis_inches(state.lengths, cuts, longest)
@@ -99,7 +104,7 @@ def layout(state, cuts, count, fields=1, longest=PLANE_INCHES):
         width = left_most + sum(size[0] for size in sizes) + gap * (len(cuts) - 1) + right
     else:
         tall = max(BAR_LEAST, sum(size[1] for size in sizes) + gap_y * (len(cuts) - 1))
-        column = max(time, *(size[0] for size in sizes))
+        column = max(time_inches(), *(size[0] for size in sizes))
         width = left_most + count * column + (count - 1) * gap_x + right
     height = top + fields * tall + (fields - 1) * gap_y + bottom
     found = []
@@ -188,12 +193,14 @@ def cut_title(state, axis, index):
 
 
 def time_label(fig, ax, state, width, height):
-    """Time and step above a column."""
+    """Time above a column, and the step unless the picture has no heading."""
     box = ax.get_position()
     label = f"t = {style.number(state.time)}"
     above = box.y1 + style.points(0.25) / height
     fig.text(box.x0, above, label, fontsize=style.points(9.5), fontweight="bold", va="bottom")
-    right = max(box.x1, box.x0 + style.points(TIME_INCHES) / width)
+    if not style.headed():
+        return
+    right = max(box.x1, box.x0 + time_inches() / width)
     step = f"step {state.step}"
     fig.text(right, above, step, fontsize=style.points(8), color=style.SOFT, va="bottom", ha="right")
 

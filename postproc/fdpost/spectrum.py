@@ -80,13 +80,14 @@ def folded(states):
 
 
 def draw_nyquist(ax, states, scale):
-    """Each axis' Nyquist wavenumber as a line, those at the same place as one. Beyond the smallest one a shell holds
-    waves along some directions alone."""
+    """Each axis' Nyquist wavenumber as a line, those at the same place as one, where the axis reaches so far. Beyond
+    the smallest one a shell holds waves along some directions alone."""
     places = {}
     for name, h in zip(AXES, states[0].spacing):
         places.setdefault(round(np.pi / h / scale, 9), []).append(name)
+    places = {place: names for place, names in places.items() if place <= ax.get_xlim()[1]}
     for number, (place, names) in enumerate(places.items()):
-        label = "Nyquist" if len(places) == 1 else f"Nyquist {', '.join(names)}"
+        label = "Nyquist" if len(names) == 3 else f"Nyquist {', '.join(names)}"
         ax.axvline(place, color=style.SOFT, lw=0.8, ls=(0, (4, 3)), zorder=1)
         ax.annotate(label, (place, 0.98 - 0.2 * number), xycoords=ax.get_xaxis_transform(), xytext=(-4, 0), rotation=90,
                     textcoords="offset points", fontsize=style.points(7.5), color=style.SOFT, ha="right",

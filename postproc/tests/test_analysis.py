@@ -139,6 +139,17 @@ def test_spectrum_of_a_run_that_blew_up(tmp_path, fdplot):
                                                                " finite, and has no spectrum\n")  # fmt: skip
 
 
+def test_only_nyquist_numbers_within_the_axis_are_named(tmp_path):
+    """32, 16 and 8 waves along x, y, z; a wave of 3 along z alone is shown up to 4 at most."""
+
+    def wave(shape, *_):
+        return np.cos(2 * np.pi * 3 * np.arange(shape[0]) / shape[0])[:, None, None] * np.ones(shape)
+
+    run = Run(synthetic.write_run(tmp_path / "r", shape=(8, 32, 64), steps=(0,), make=wave))
+    (ax,) = draw_spectrum(run, run.states).axes
+    assert [text.get_text() for text in ax.texts] == ["Nyquist z"] and ax.get_xlim()[1] < 16
+
+
 def test_spectrum_command(run_dir, fdplot):
     assert fdplot("spectrum", run_dir)[0] == 0
     assert (run_dir / "spectrum.png").exists()

@@ -1,6 +1,7 @@
 import shutil
 import subprocess
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -366,6 +367,18 @@ def test_type_has_the_size_asked_for(run_dir, factor):
     assert fig.axes[3].xaxis.label.get_fontsize() == pytest.approx(9 * factor)
     assert fig.axes[3].get_xticklabels()[0].get_fontsize() == pytest.approx(8 * factor)
     assert fig.texts[0].get_fontsize() == pytest.approx(12 * factor)
+
+
+def test_times_of_a_column_of_a_paper_keep_apart(run_dir):
+    """Three times in 3.5 inches, without heading and steps."""
+    run = Run(run_dir)
+    with style.look(title="", size=(3.5,), font_size=6.5):
+        fig = draw(run, run.select(count=3), [(2, 10)])
+        FigureCanvasAgg(fig).draw()
+    texts = [text for text in fig.texts if text.get_text()]
+    assert [text.get_text() for text in texts] == ["t = 0", "t = 0.2", "t = 0.4"]
+    boxes = [text.get_window_extent() for text in texts]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_slices_have_the_width_asked_for_and_stay_to_scale(run_dir):

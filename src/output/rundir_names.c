@@ -43,12 +43,22 @@ static int is_in(const char *const *list, const char *word, size_t length) {
   return *list != NULL;
 }
 
-/* Returns 1 for the default names of fdplot's pictures. */
+/* Returns the rest of a picture's name that begins with the name of its state; otherwise the whole name. */
+static const char *picture_of(const char *name) {
+  long long step = 0;
+  char begin[64];
+  if (sscanf(name, "state_%lld", &step) != 1 || step < 0) return name;
+  (void)snprintf(begin, sizeof begin, "state_%08lld_", step);
+  return strncmp(name, begin, strlen(begin)) == 0 ? name + strlen(begin) : name;
+}
+
+/* Returns 1 for the default names of pictures by fdplot and by the script for ParaView. */
 static int is_picture(const char *name) {
-  static const char *const stems[] = {"slices", "history", "movie", "spectrum", "watch", NULL};
+  static const char *const stems[] = {"slices", "history", "movie", "spectrum", "watch", "paraview", NULL};
   static const char *const endings[] = {"png", "pdf", "svg", "jpg", "webp", "gif", "mp4", NULL};
-  const char *dot = strrchr(name, '.');
-  return dot != NULL && is_in(stems, name, (size_t)(dot - name)) && is_in(endings, dot + 1, strlen(dot + 1));
+  const char *stem = picture_of(name);
+  const char *dot = strrchr(stem, '.');
+  return dot != NULL && is_in(stems, stem, (size_t)(dot - stem)) && is_in(endings, dot + 1, strlen(dot + 1));
 }
 
 int rundir_is_result(const char *name) {

@@ -145,12 +145,22 @@ static void second_run_is_refused(void **unused) {
 
 static void set_aside_loses_nothing(void **unused) {
   (void)unused;
-  static const char *const ours[] = {"state_00000001.hdf", "state_123456789.hdf", "state.hdf.series",
-                                     "diagnostics.csv",    "config.ini",          "perf.json",
-                                     "hashes.csv",         "probes.csv",          "slices.png",
-                                     "movie.gif",          "history.pdf"};
-  static const char *const others[] = {"state_1.hdf", "state_00000001.hdf.txt", "notes.txt", "figure.png",
-                                       "slices.txt",  "previous_1/keep"};
+  static const char *const ours[] = {"state_00000001.hdf",
+                                     "state_123456789.hdf",
+                                     "state.hdf.series",
+                                     "diagnostics.csv",
+                                     "config.ini",
+                                     "perf.json",
+                                     "hashes.csv",
+                                     "probes.csv",
+                                     "slices.png",
+                                     "movie.gif",
+                                     "history.pdf",
+                                     "paraview.png",
+                                     "state_00000001_slices.png"};
+  static const char *const others[] = {
+      "state_1.hdf", "state_00000001.hdf.txt", "notes.txt",     "figure.png",
+      "slices.txt",  "previous_1/keep",        "my_slices.png", "state_1_slices.png"};
   rundir rundir;
   char moved[64];
   assert_int_equal(rundir_open(base, &rundir), STATUS_OK);
