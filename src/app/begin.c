@@ -252,7 +252,7 @@ status begin_start(simulation *sim) {
   plan_warn_unstable(config, &sim->schedule, &sim->solver.rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid));
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
-  CHECK(measure_scale(sim));
+  CHECK(measure_start(sim));
   if (is_finished(sim)) CHECK(find_more(sim, rewound));
   const int opens = is_root(sim) && (sim->ends_again || !is_finished(sim));
   return agree(sim->comm, opens ? open_files(sim, sim->restart.goes_on ? sim->step : -1) : STATUS_OK);

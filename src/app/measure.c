@@ -6,34 +6,11 @@
 #include "app/running.h"
 #include "base/log.h"
 
-/* Blow-up: growth by this factor over the largest value at t = 0. Advection by a velocity without divergence,
- * and diffusion, make no value larger. Central differences overshoot by a factor of 2 or 3 where the grid
- * does not resolve the field (equations.md). An unstable step multiplies the field by a factor per step. */
-static const double growth_most = 1e3;
-
-static double magnitude(const diagnostics_field *field) {
-  return fmax(fabs(field->minimum), fabs(field->maximum));
-}
-
-/* [out] what: describes the fault of the latest measurement, "" if there is none. */
-static void find_fault(const simulation *sim, char what[160]) {
-  const diagnostics_record *record = &sim->latest;
-  what[0] = '\0';
-  if (!record->finite) (void)snprintf(what, 160, "it is not finite");
-  for (int f = 0; f < sim->diagnostics.fields && what[0] == '\0'; f++) {
-    const double largest = magnitude(&record->field[f]);
-    if (sim->scale[f] > 0.0 && largest > growth_most * sim->scale[f]) {
-      (void)snprintf(what, 160, "|%s| reaches %.4g, from %.4g at t = 0", sim->diagnostics.names[f], largest,
-                     sim->scale[f]);
-    }
-  }
-}
-
 /* Called before anything overwrites or removes a good snapshot. */
 static status check_bounded(const simulation *sim) {
   const diagnostics_record *record = &sim->latest;
-  char what[160];
-  find_fault(sim, what);
+  char grown[BOUND_TEXT];
+  const char *what = record->finite ? bound_excess(&sim->bound, record, grown) : "it is not finite";
   if (what[0] == '\0') return STATUS_OK;
   char last[96] = "no snapshot was written";
   if (sim->saved_step >= 0) {
@@ -69,46 +46,26 @@ static status measure_state(simulation *sim) {
   return take(sim, state_of(sim), exact);
 }
 
-/* Raises `scale` to the latest measurement. Collective. */
-static void add_scale(simulation *sim) {
-  for (int f = 0; f < sim->diagnostics.fields; f++)
-    sim->scale[f] = fmax(sim->scale[f], magnitude(&sim->latest.field[f]));
-}
-
-status measure_scale(simulation *sim) {
-  state *initial = state_of(sim);
-  memset(sim->scale, 0, sizeof sim->scale);
-  if (sim->restart.resumed) {
-    initial = stepper_scratch(&sim->solver.stepper);
-    CHECK(agree(sim->comm, solver_fill(&sim->solver, 0.0, initial)));
-  }
-  CHECK(take(sim, initial, NULL));
-  add_scale(sim);
+status measure_start(simulation *sim) {
+  const checkpoint_state *from = &sim->restart.from;
   const diagnostics_field *first = &sim->latest.field[0];
-  if (!sim->restart.resumed && first->minimum == first->maximum)
-    log_warning("the initial state is %.9g at every point: nothing will be seen to change", first->minimum);
-  if (!sim->restart.from.departed) return STATUS_OK;
+  CHECK(bound_open(&sim->solver, &sim->bound));
+  if (sim->restart.resumed && from->growth.known && !from->departed) {
+    bound_resume(&sim->bound, &from->growth);
+    return STATUS_OK;
+  }
   CHECK(take(sim, state_of(sim), NULL));
-  add_scale(sim);
-  return STATUS_OK;
-}
-
-/* Raises `scale` to the values that have entered through ends, which may exceed all initial values.
- * Collective. */
-static status add_entered(simulation *sim) {
-  const solver *solver = &sim->solver;
-  double largest = 0.0;
-  if (solver->equation->entered == NULL) return STATUS_OK;
-  const double mine = solver->equation->entered(solver->terms);
-  CHECK_MPI(MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, sim->comm));
-  for (int f = 0; f < sim->diagnostics.fields; f++) sim->scale[f] = fmax(sim->scale[f], largest);
+  bound_begin(&sim->bound, &sim->latest);
+  const double end = schedule_time(&sim->schedule, sim->schedule.last_step);
+  if (!sim->restart.resumed && first->minimum == first->maximum && bound_keeps_constant(&sim->bound, end))
+    log_warning("the initial state is %.9g at every point: nothing will be seen to change", first->minimum);
   return STATUS_OK;
 }
 
 status measure(simulation *sim) {
   perf_begin(&sim->perf, PERF_DIAGNOSTICS);
   CHECK(measure_state(sim));
-  CHECK(add_entered(sim));
+  CHECK(bound_extend(&sim->bound));
   perf_end(&sim->perf, PERF_DIAGNOSTICS);
   return agree(sim->comm, check_bounded(sim));
 }

@@ -2,6 +2,7 @@
 #define FDAPP_APP_RUNNING_H
 
 #include "app/answer.h"
+#include "app/bound.h"
 #include "app/control.h"
 #include "app/perf.h"
 #include "app/progress.h"
@@ -34,14 +35,14 @@ typedef struct simulation {
   control control;
   perf perf;
   progress progress;
-  answer answer;              /* of a finished run */
-  FILE *hashes;               /* rank 0: hashes.csv, or NULL */
-  diagnostics_record latest;  /* of the latest measurement */
-  double scale[STATE_FIELDS]; /* largest magnitude of each field at t = 0, the reference for growth */
-  int64_t step;               /* step of the state */
-  int64_t saved_step;         /* newest snapshot on disk, -1 = none */
-  int ends_again;             /* 1: an earlier part of this run had continued from the last step, and now the
-                               * run ends there */
+  answer answer;             /* of a finished run */
+  FILE *hashes;              /* rank 0: hashes.csv, or NULL */
+  diagnostics_record latest; /* of the latest measurement */
+  bound bound;               /* how much the solution may grow */
+  int64_t step;              /* step of the state */
+  int64_t saved_step;        /* newest snapshot on disk, -1 = none */
+  int ends_again;            /* 1: an earlier part of this run had continued from the last step, and now the
+                              * run ends there */
 } simulation;
 
 static inline int is_root(const simulation *sim) {
@@ -78,9 +79,9 @@ status begin_prepare(simulation *sim);
 /* Finds the state to start from, opens the directory and its files, prints the plan. */
 status begin_start(simulation *sim);
 
-/* Sets `scale` from the initial state, and from the present state if the problem was changed on the way.
- * Overwrites the scratch state. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
-status measure_scale(simulation *sim);
+/* Sets `bound` from the state that the run starts from, or from what its snapshot says of an earlier start.
+ * Overwrites the scratch state. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE as bound_open. */
+status measure_start(simulation *sim);
 
 /* Measures the state into `latest`. STATUS_BLOWN_UP if a field is not finite or has grown beyond what the
  * problem allows; STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. Overwrites the scratch state. */

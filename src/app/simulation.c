@@ -66,9 +66,11 @@ static status begin_state(simulation *sim, int whole, int kept) {
                             .dt = schedule_stored_dt(&sim->schedule, sim->step),
                             .base_step = sim->schedule.base_step,
                             .base_time = sim->schedule.base_time,
-                            .departed = sim->restart.from.departed};
+                            .departed = sim->restart.from.departed,
+                            .growth = sim->bound.from};
   /* the state that the run started from keeps its dt */
   if (sim->restart.resumed && sim->step == sim->restart.from.step) about = sim->restart.from;
+  about.growth = sim->bound.from;
   about.picture = 1;
   perf_begin(&sim->perf, PERF_OUTPUT);
   CHECK(end_state(sim));

@@ -167,6 +167,22 @@ static status slope(const acoustics *a, const field *f, const kernels_launch *la
   return apply_bounded(f->backend, launch, &call, &a->ends, NULL, &coupling);
 }
 
+/* The differences keep the energy, and ends keep or lower it. A constant pressure stays, too, but for ends
+ * that draw it to 0. */
+static status find_growth(void *self, const grid *grid, field *work, equation_growth *growth) {
+  const acoustics *a = self;
+  (void)grid;
+  (void)work;
+  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .most = EQUATION_SLACK_KEPT, .shifts = 1};
+  for (int d = 0; d < 3; d++) {
+    for (int end = 0; end < GRID_ENDS; end++) {
+      const config_end kind = a->config->ends[d][end];
+      if (kind == CONFIG_END_FREE || kind == CONFIG_END_ABSORBING) growth->shifts = 0;
+    }
+  }
+  return STATUS_OK;
+}
+
 static status advance(void *self, const stage *stage) {
   const acoustics *a = self;
   const field *f = stage->f->part;
@@ -193,4 +209,5 @@ const equation acoustics_equation = {.name = "acoustics",
                                      .energy = weigh,
                                      .create = create,
                                      .destroy = destroy,
+                                     .growth = find_growth,
                                      .stage = advance};

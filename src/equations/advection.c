@@ -196,9 +196,11 @@ static status pair_advance(void *self, const stage *first, const stage *second) 
   return a->backend->apply_pair(&launch, &calls[0], &calls[1]);
 }
 
-static double entered(void *self) {
+static void entered(void *self, double range[2]) {
   const advection *a = self;
-  return a->bounded ? a->inflow.largest : 0.0;
+  if (!a->bounded) return;
+  range[0] = fmin(range[0], a->inflow.range[0]);
+  range[1] = fmax(range[1], a->inflow.range[1]);
 }
 
 const equation advection_equation = {.name = "advection",
@@ -216,5 +218,6 @@ const equation advection_equation = {.name = "advection",
                                      .create = create,
                                      .destroy = destroy,
                                      .entered = entered,
+                                     .growth = advection_growth,
                                      .stage = advance,
                                      .pair = {.refused = pair_refused, .run = pair_advance}};

@@ -27,4 +27,7 @@ typedef struct advection {
   int bounded;
 } advection;
 
+/* The member `growth` of the equation. */
+status advection_growth(void *self, const grid *grid, field *work, equation_growth *growth);
+
 #endif

@@ -12,6 +12,29 @@
  *
  * Nothing here is collective. `config` and `grid` must outlive everything made from them. Unless noted,
  * errors are STATUS_MEMORY or STATUS_DEVICE. */
+/* By how much a solution may grow. The norm is the root mean square of the deviation from a constant
+ * background in the first unknown, over all unknowns with their weights of `energy`. From its value D at t =
+ * 0 the norm of a right solution is at most
+ *
+ *     exp(rate t) (D + (drift |background| + supply) t).
+ *
+ * More than min(slack exp(noise t), most) times that is a blow-up. */
+typedef struct equation_growth {
+  double rate;    /* per time */
+  double drift;   /* per time and background, if a constant is no solution */
+  double supply;  /* per time, from sources */
+  double largest; /* magnitude of values that may appear besides; 0: none */
+  double slack;   /* for errors of the time step */
+  double noise;   /* per time, for noise of the grid that the differences in space let grow */
+  double most;    /* at least slack */
+  int shifts;     /* 1: the background is the mean at t = 0; 0: it is 0 */
+} equation_growth;
+
+/* Both slacks of an equation without `growth`, and the slack where only errors of the time step change the
+ * norm: within their limits all schemes lower it, or raise it by errors that vanish with the step. */
+#define EQUATION_SLACK_UNKNOWN 1000.0
+#define EQUATION_SLACK_KEPT    1.1
+
 typedef struct equation {
   const char *name;
   int unknowns;             /* fields of the state, 1 .. STATE_FIELDS */
@@ -47,9 +70,13 @@ typedef struct equation {
    * an error. */
   status (*create)(const config *config, const grid *grid, const field_space *space, void **self);
   void (*destroy)(void *self);
-  /* Largest magnitude so far of the values that entered this slab through ends, which do not count as growth.
-   * NULL: 0. */
-  double (*entered)(void *self);
+  /* Extends range, a minimum and a maximum, by the values that entered this slab through ends so far, which
+   * do not count as growth. NULL: none. */
+  void (*entered)(void *self, double range[2]);
+  /* The bound on the solution's growth, for this slab: the caller takes the maximum over ranks of each
+   * number. `work` is overwritten. NULL: not known, and the slack is EQUATION_SLACK_UNKNOWN. Also
+   * STATUS_USAGE, as `fill`. */
+  status (*growth)(void *self, const grid *grid, field *work, equation_growth *growth);
   /* One stage: the whole formula in stage.h for all unknowns, enqueued on MAIN. STATUS_DEVICE. */
   status (*stage)(void *self, const stage *stage);
   /* Two stages in one sweep. All zero: not supported. */

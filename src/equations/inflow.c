@@ -46,6 +46,12 @@ static status open_faces(inflow *inflow, const field_space *space) {
   return inflow->backend->memory_allocate(inflow->context, MEMORY_STAGING, all, &inflow->staging);
 }
 
+/* Extends the range of values so far. */
+static void note(inflow *inflow, double value) {
+  inflow->range[0] = fmin(inflow->range[0], value);
+  inflow->range[1] = fmax(inflow->range[1], value);
+}
+
 /* Reads boundary.value: a formula, or a number, which is a formula without variables. */
 static status open_values(inflow *inflow, const field_space *space) {
   const config *config = inflow->config;
@@ -53,7 +59,7 @@ static status open_values(inflow *inflow, const field_space *space) {
     CHECK(formula_open(config, config->entering, "xyzt", &inflow->formula));
     if (!formula_varies(inflow->formula)) {
       inflow->call.number = formula_at(inflow->formula, (const double[FORMULA_VARIABLES]){0.0});
-      inflow->largest = fabs(inflow->call.number);
+      note(inflow, inflow->call.number);
       return STATUS_OK;
     }
   }
@@ -68,6 +74,7 @@ status inflow_open(const config *config, const grid *grid, const field_space *sp
                             .backend = space->backend,
                             .context = space->context,
                             .precision = space->shape.precision,
+                            .range = {INFINITY, -INFINITY},
                             .ends = grid_kernels_ends(grid)};
   for (int d = 0; d < 3; d++) inflow->strength[d] = 1.0 / (grid->h[d] * grid_weight(grid, d, 0));
   CHECK(kernels_ends_open(inflow->backend, inflow->context, &space->shape, stencil, 1, &inflow->ends));
@@ -145,7 +152,7 @@ static status fill_formula(const inflow *inflow, const face *face, double time, 
 /* Rounds the values and enqueues their copy to the device from `staging`. */
 static status send(inflow *inflow, const double *values, size_t count, void *staging, void *to) {
   for (size_t i = 0; i < count; i++) {
-    inflow->largest = fmax(inflow->largest, fabs(values[i]));
+    note(inflow, values[i]);
     if (inflow->precision == PRECISION_SINGLE) {
       ((float *)staging)[i] = (float)values[i];
     } else {

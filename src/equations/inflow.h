@@ -28,7 +28,8 @@ typedef struct inflow {
   void *staging;         /* all faces of this rank, one after another */
   kernels_event *copied; /* recorded when the copy from `staging` is done */
   int filled;            /* 1: the values are those of `time`; 0: nothing has been copied yet */
-  double time, largest;  /* largest: magnitude of any value so far */
+  double time;
+  double range[2]; /* minimum and maximum of all values so far; empty: INFINITY, -INFINITY */
 } inflow;
 
 /* Returns 1 if the inflow changes with time. Needs no device. */

@@ -28,6 +28,16 @@
  * every plane in ascending z, first field first. So it depends on the values alone. */
 /* clang-format on */
 
+/* The state from which a run's growth is counted, so that a resumed run judges a blow-up as if it had never
+ * stopped. */
+typedef struct checkpoint_growth {
+  int known;         /* 0: a snapshot of version 0.1.0 has none */
+  double time;       /* of that state */
+  double background; /* the deviation from which is measured */
+  double norm;       /* root mean square of that deviation */
+  double entered[2]; /* minimum and maximum of what entered through ends since; empty: INFINITY, -INFINITY */
+} checkpoint_growth;
+
 /* The data of a snapshot besides its fields. */
 typedef struct checkpoint_state {
   int64_t step;
@@ -39,6 +49,7 @@ typedef struct checkpoint_state {
   int part;     /* 1: holds the fields in part (checkpoint_create_part), so nothing resumes from it */
   int departed; /* 1: the problem was changed on the way, so phi is not the solution of the configured
                  * problem */
+  checkpoint_growth growth;
 } checkpoint_state;
 
 typedef struct checkpoint checkpoint; /* opaque */

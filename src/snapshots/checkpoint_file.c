@@ -51,6 +51,9 @@ static status write_order(hid_t group, const char *path, const checkpoint_conten
   return hdf5_write_text(group, path, "fields", text);
 }
 
+/* Values of the attribute `growth`. */
+enum { GROWTH = 5 };
+
 /* Writes the data for resuming, and the provenance. [out] offset: of the planes' checksums. */
 static status write_restart(hid_t file, const char *path, const checkpoint_contents *contents,
                             int64_t *offset) {
@@ -68,6 +71,12 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   CHECK(hdf5_write_attribute(group, path, "picture", H5T_NATIVE_INT, 0, &state->picture));
   CHECK(hdf5_write_attribute(group, path, "departed", H5T_NATIVE_INT, 0, &state->departed));
   if (state->part) CHECK(hdf5_write_attribute(group, path, "part", H5T_NATIVE_INT, 0, &state->part));
+  if (state->growth.known) {
+    const checkpoint_growth *from = &state->growth;
+    const double growth[GROWTH] = {from->time, from->background, from->norm, from->entered[0],
+                                   from->entered[1]};
+    CHECK(hdf5_write_attribute(group, path, "growth", H5T_NATIVE_DOUBLE, GROWTH, growth));
+  }
   CHECK(hdf5_write_text(group, path, "precision", config_precision_name(contents->precision)));
   CHECK(hdf5_write_text(group, path, "version", FDAPP_VERSION));
   CHECK(hdf5_write_text(group, path, "revision", FDAPP_REVISION));
@@ -259,6 +268,21 @@ static status check_offsets(hid_t file, const char *path, const checkpoint_block
   return STATUS_OK;
 }
 
+static status read_growth(hid_t group, const char *path, checkpoint_growth *growth) {
+  double values[GROWTH];
+  htri_t says = 0;
+  *growth = (checkpoint_growth){0};
+  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "growth"));
+  if (says == 0) return STATUS_OK;
+  CHECK(read_attribute(group, path, "growth", H5T_NATIVE_DOUBLE, GROWTH, values));
+  *growth = (checkpoint_growth){.known = 1,
+                                .time = values[0],
+                                .background = values[1],
+                                .norm = values[2],
+                                .entered = {values[3], values[4]}};
+  return STATUS_OK;
+}
+
 static status read_state(hid_t file, const char *path, const checkpoint_block *block,
                          checkpoint_state *state) {
   hid_t group = -1;
@@ -278,6 +302,7 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
   state->part = 0;
   CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "part"));
   if (says > 0) CHECK(read_attribute(group, path, "part", H5T_NATIVE_INT, 1, &state->part));
+  CHECK(read_growth(group, path, &state->growth));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
   CHECK(check_offsets(file, path, block));
   if (state->step != block->step || state->time != block->time) {

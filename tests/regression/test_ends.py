@@ -236,3 +236,18 @@ def test_open_ends_do_not_lower_the_limit_of_the_step(tmp_path, order, scheme, l
     assert 0 < last < first
     said = launch(tmp_path, 1, "--validate", "run.ini", f"time.courant={1.05 * limit}")
     assert f"of {scheme} with order {order}: the solution will grow" in said.stderr
+
+
+def test_what_has_entered_is_no_growth(tmp_path):
+    """A pulse a million times the initial state; also where a run goes on after it has entered."""
+    pulse = {
+        "boundary": {"x": "open", "value": "exp(-200*(t - 0.3)^2)"},
+        "initial": {"amplitude": 1e-6, "background": 0},
+        "time": {"steps": 24},
+        "output": {"fields_every": 0, "checkpoint_every": 8},
+    }
+    configuration = merged(BASE, {"velocity": FLOWS["uniform"], "grid": {"nx": 40}}, pulse)
+    run(tmp_path / "run", configuration)
+    first = phi(tmp_path / "run" / states(tmp_path / "run")[-1]).max()
+    assert first > 0.5
+    run(tmp_path / "run", configuration, "restart.from=latest", "time.steps=28")

@@ -1,0 +1,123 @@
+#include "app/bound.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "problems/cases.h"
+
+/* Cancellation in the norm of a small deviation from a large background: sums of squares have a relative
+ * error of at most 1e-12. */
+static const double cancelled = 1e-6;
+
+static status find_growth(solver *solver, equation_growth *growth) {
+  field *work = &stepper_scratch(&solver->stepper)->part[0];
+  equation_growth mine = {.slack = EQUATION_SLACK_UNKNOWN, .most = EQUATION_SLACK_UNKNOWN};
+  status result = STATUS_OK;
+  if (solver->equation->growth != NULL)
+    result = solver->equation->growth(solver->terms, &solver->grid, work, &mine);
+  CHECK(agree(solver->comm, result));
+  double all[7] = {mine.rate, mine.drift, mine.supply, mine.largest, mine.slack, mine.noise, mine.most};
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, 7, MPI_DOUBLE, MPI_MAX, solver->comm));
+  *growth = (equation_growth){.rate = all[0],
+                              .drift = all[1],
+                              .supply = all[2],
+                              .largest = all[3],
+                              .slack = all[4],
+                              .noise = all[5],
+                              .most = all[6],
+                              .shifts = mine.shifts};
+  return STATUS_OK;
+}
+
+status bound_open(solver *solver, bound *bound) {
+  const equation *equation = solver->equation;
+  const grid *grid = &solver->grid;
+  *bound = (struct bound){.solver = solver,
+                          .volume = grid->l[0] * grid->l[1] * grid->l[2],
+                          .from = {.entered = {INFINITY, -INFINITY}}};
+  for (int f = 0; f < equation->unknowns; f++) bound->weight[f] = 1.0;
+  if (equation->energy != NULL) equation->energy(solver->config, bound->weight);
+  return find_growth(solver, &bound->growth);
+}
+
+/* Root mean square of a measured state's deviation from the background. */
+static double norm_of(const bound *bound, const diagnostics_record *record) {
+  const double background = bound->from.background;
+  double sum = 0.0;
+  for (int f = 0; f < bound->solver->equation->unknowns; f++) {
+    const diagnostics_field *field = &record->field[f];
+    double square = field->l2 * field->l2 / bound->volume;
+    if (f == 0) square += background * (background - 2.0 * field->mass / bound->volume);
+    sum += bound->weight[f] * fmax(square, 0.0);
+  }
+  return sqrt(sum);
+}
+
+void bound_begin(bound *bound, const diagnostics_record *record) {
+  bound->from.known = 1;
+  bound->from.time = record->time;
+  bound->from.background = bound->growth.shifts ? record->field[0].mass / bound->volume : 0.0;
+  bound->from.norm = norm_of(bound, record);
+}
+
+void bound_resume(bound *bound, const checkpoint_growth *from) {
+  bound->from = *from;
+}
+
+status bound_extend(bound *bound) {
+  const solver *solver = bound->solver;
+  if (solver->equation->entered == NULL) return STATUS_OK;
+  double *range = bound->from.entered;
+  solver->equation->entered(solver->terms, range);
+  double all[2] = {range[0], -range[1]};
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_DOUBLE, MPI_MIN, solver->comm));
+  range[0] = all[0];
+  range[1] = -all[1];
+  return STATUS_OK;
+}
+
+int bound_keeps_constant(const bound *bound, double duration) {
+  const solver *solver = bound->solver;
+  const equation_growth *growth = &bound->growth;
+  const int fed = config_carried(solver->config) && cases_bounded(solver->config);
+  return growth->shifts && !fed && (growth->drift + growth->supply) * duration <= 1e-3;
+}
+
+/* Largest deviation of values that came from elsewhere than the beginning: they may fill the domain. */
+static double largest_new(const bound *bound) {
+  const double background = bound->from.background, *range = bound->from.entered;
+  double largest = 0.0;
+  if (range[0] <= range[1]) largest = fmax(fabs(range[0] - background), fabs(range[1] - background));
+  if (bound->growth.largest > 0.0) largest = fmax(largest, bound->growth.largest + fabs(background));
+  return largest;
+}
+
+/* The largest norm of a solution at a step: equation.h's, with what has entered, and round-off. */
+static double most_of(const bound *bound, const diagnostics_record *record) {
+  const equation_growth *growth = &bound->growth;
+  const checkpoint_growth *from = &bound->from;
+  const double elapsed = fmax(record->time - from->time, 0.0);
+  const double digit = bound->solver->config->precision == PRECISION_SINGLE ? FLT_EPSILON : DBL_EPSILON;
+  const double start = hypot(from->norm, sqrt(bound->weight[0]) * largest_new(bound));
+  const double fed = (growth->drift * fabs(from->background) + growth->supply) * elapsed;
+  const double round_off =
+      fabs(from->background) * sqrt(bound->weight[0]) * (cancelled + digit * (16.0 + (double)record->step));
+  const double slack = fmin(growth->slack * exp(growth->noise * elapsed), growth->most);
+  return slack * exp(growth->rate * elapsed) * (start + fed) + round_off;
+}
+
+const char *bound_excess(const bound *bound, const diagnostics_record *record, char text[BOUND_TEXT]) {
+  const double norm = norm_of(bound, record), most = most_of(bound, record);
+  text[0] = '\0';
+  if (norm <= most) return text;
+  if (bound->solver->equation->energy != NULL) {
+    (void)snprintf(text, BOUND_TEXT, "its energy per volume is %.4g, from %.4g at t = %.4g",
+                   0.5 * norm * norm, 0.5 * bound->from.norm * bound->from.norm, bound->from.time);
+  } else {
+    (void)snprintf(text, BOUND_TEXT,
+                   "its root mean square deviation from %.4g is %.4g, from %.4g at t = %.4g; it can be %.4g",
+                   bound->from.background, norm, bound->from.norm, bound->from.time, most);
+  }
+  return text;
+}

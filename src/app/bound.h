@@ -1,0 +1,36 @@
+#ifndef FDAPP_APP_BOUND_H
+#define FDAPP_APP_BOUND_H
+
+#include "app/solver.h"
+#include "output/diagnostics.h"
+#include "snapshots/checkpoint.h"
+
+/* How much a solution may grow: beyond that it has blown up. Equation and scheme bound its norm
+ * (equation_growth), and the norm follows from what the diagnostics measure. */
+typedef struct bound {
+  const solver *solver;
+  equation_growth growth; /* over all ranks */
+  double weight[STATE_FIELDS];
+  double volume;
+  checkpoint_growth from; /* where the growth begins, and what has entered since */
+} bound;
+
+/* Overwrites the scratch state. `solver` must outlive the bound. Collective. STATUS_MEMORY, STATUS_DEVICE,
+ * STATUS_MPI; STATUS_USAGE as equation->growth. */
+status bound_open(solver *solver, bound *bound);
+
+/* Begins at a measured state, or where a snapshot says. */
+void bound_begin(bound *bound, const diagnostics_record *record);
+void bound_resume(bound *bound, const checkpoint_growth *from);
+
+/* Adds what has entered through ends. Collective. STATUS_MPI. */
+status bound_extend(bound *bound);
+
+/* 1 if a state with the same value at every point stays as it is for `duration`, apart from a thousandth. */
+int bound_keeps_constant(const bound *bound, double duration);
+
+/* Describes by how much a measured state has grown too far; "" if it has not. Not collective. */
+enum { BOUND_TEXT = 192 };
+const char *bound_excess(const bound *bound, const diagnostics_record *record, char text[BOUND_TEXT]);
+
+#endif
