@@ -151,9 +151,7 @@ def test_grown_beyond_bounds(tmp_path, precision, height):
     is the deviation: a background hides nothing."""
     output = {"fields_every": 4, "checkpoint_every": 1, "diagnostics_every": 0}
     initial = {"amplitude": height, "background": 0.1 if height == 1.0 else 10.0}
-    configuration = variant(
-        "rk4", precision, time={"courant": 5.0, "steps": 400}, output=output, initial=initial
-    )
+    configuration = variant("rk4", precision, time={"courant": 5.0, "steps": 400}, output=output, initial=initial)
     result = run(tmp_path / "run", configuration, ranks=2, code=4)
     background, grown, most = map(float, re.search(GROWN, result.stderr).groups())
     assert most < grown < 1e6 * height
@@ -200,9 +198,9 @@ def test_growth_by_a_divergence_is_none_beyond_bounds(tmp_path):
     assert last["max"] == pytest.approx(np.exp(3 * 2.4), rel=0.1)
     # In the advective form a constant stays.
     still = merged(configuration, {"physics": {"form": "advective"}, "time": {"t_end": None, "steps": 2}})
-    assert "the initial state is 1 at every point: nothing will be seen to change" in run(
-        tmp_path / "still", still
-    ).stderr
+    assert (
+        "the initial state is 1 at every point: nothing will be seen to change" in run(tmp_path / "still", still).stderr
+    )
 
 
 def test_energy_of_sound_does_not_grow(tmp_path):
