@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app/unresolved.h"
 #include "app/plan.h"
 #include "app/running.h"
 #include "app/simulation.h"
@@ -253,6 +254,9 @@ status begin_start(simulation *sim) {
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid));
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
   CHECK(measure_start(sim));
+  if (!sim->restart.resumed)
+    CHECK(unresolved_warn(sim->comm, config, &sim->grid, &state->part[0], sim->latest.field[0].minimum,
+                          sim->latest.field[0].maximum));
   if (is_finished(sim)) CHECK(find_more(sim, rewound));
   const int opens = is_root(sim) && (sim->ends_again || !is_finished(sim));
   return agree(sim->comm, opens ? open_files(sim, sim->restart.goes_on ? sim->step : -1) : STATUS_OK);

@@ -6,11 +6,6 @@
 
 #include "problems/cases.h"
 
-/* least_points: points per wave below which a wave travels visibly wrongly; the difference of order 8 has an
- * error of 0.1 % at 6.4 points and of 1 % at 4.7. least_steps: steps of the stored precision within an
- * amplitude, below which the field is a staircase. */
-static const double least_points = 6.0, least_steps = 100.0;
-
 __attribute__((format(printf, 2, 3))) static void add(char text[CASES_HELD], const char *format, ...) {
   const size_t used = strlen(text);
   va_list arguments;
@@ -25,9 +20,9 @@ static void check_waves(const config *config, const grid *grid, char text[CASES_
     const int waves = config->wave_number[d] < 0 ? -config->wave_number[d] : config->wave_number[d];
     if (waves == 0 || !problem_uses(config, "initial", names[d])) continue;
     const double points = grid->l[d] / grid->h[d] / waves;
-    if (points < least_points)
+    if (points < CASES_LEAST_POINTS)
       add(text, "%sinitial.%s = %d leaves %.3g points per wave (fewer than %g)", text[0] != '\0' ? "; " : "",
-          names[d], config->wave_number[d], points, least_points);
+          names[d], config->wave_number[d], points, CASES_LEAST_POINTS);
   }
 }
 
@@ -43,11 +38,11 @@ static void check_precision(const config *config, char text[CASES_HELD]) {
   const double step =
       fabs(config->background) * (config->precision == PRECISION_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON);
   const double steps = fabs(config->amplitude) / step;
-  if (!problem_uses(config, "initial", "amplitude") || step == 0.0 || steps >= least_steps) return;
+  if (!problem_uses(config, "initial", "amplitude") || step == 0.0 || steps >= CASES_LEAST_STEPS) return;
   add(text,
       "%sinitial.amplitude = %.4g on a background of %.4g is %.2g steps of %s precision (fewer than %g)",
       text[0] != '\0' ? "; " : "", config->amplitude, config->background, steps,
-      config->precision == PRECISION_SINGLE ? "single" : "double", least_steps);
+      config->precision == PRECISION_SINGLE ? "single" : "double", CASES_LEAST_STEPS);
 }
 
 const char *cases_not_held(const config *config, const grid *grid, char text[CASES_HELD]) {

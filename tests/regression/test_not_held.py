@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
 
 from program import BASE, complaints, launch, merged, write_ini
@@ -33,6 +35,54 @@ WARNED = [
 @pytest.mark.parametrize(("initial", "precision", "words"), WARNED, ids=[words for _, _, words in WARNED])
 def test_warned(tmp_path, initial, precision, words):
     assert words in said(tmp_path, UNIFORM, {"initial": initial, "compute": {"precision": precision}})
+
+
+def formula(text):
+    return {"case": "formula", "formula": text, **PLAIN}
+
+
+HOLDS_NOT = "the grid or the precision does not hold the initial condition: "
+# Of one wave the number is its points. 33 x 20 x 37 points; a periodic axis has as many points per length as points.
+FORMULAS = [
+    ("cos(2*pi*16*x/lx)", "double", "along x its waves have 2.06 points in the mean (fewer than 6"),
+    ("300 + cos(2*pi*10*y/ly)", "single", "along y its waves have 2 points in the mean"),
+    ("sin(2*pi*7*z/lz)*cos(2*pi*x/lx)", "double", "along z its waves have 5.29 points in the mean"),
+    ("x < 0.5*lx ? 1 : 0", "double", "along x its waves have 4 points in the mean"),
+    ("z", "double", "along z its waves have 3.93 points in the mean"),
+    ("300 + 1e-4*cos(2*pi*x/lx)", "single", "its values span 5.1 steps of single precision (fewer than 100)"),
+    ("exp(-(x-0.4)^2/(2*0.1^2))*cos(2*pi*y/ly)", "double", None),
+    ("300 + 0.1*sin(2*pi*6*z/lz)", "single", None),
+    ("1e-20*cos(2*pi*x/lx)", "single", None),
+]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize(("text", "precision", "words"), FORMULAS, ids=[text for text, _, _ in FORMULAS])
+def test_formulas(tmp_path, text, precision, words, ranks):
+    """From the stored field, on any number of ranks; what only one axis does not hold is said of that one."""
+    changes = {"initial": formula(text), "compute": {"precision": precision}}
+    write_ini(tmp_path / "run.ini", merged(BASE, {"velocity": {"period": None}}, UNIFORM, changes))
+    text = " ".join(complaints(launch(tmp_path, ranks, "run.ini", "time.steps=0")))
+    assert (HOLDS_NOT in text) == (words is not None)
+    assert words is None or (words in text and text.count(" points in the mean") <= 1)
+
+
+def test_a_file(tmp_path):
+    """Values that double precision tells apart and single does not, and noise from point to point."""
+    shape = tuple(BASE["grid"][f"n{axis}"] for axis in "zyx")
+    z = np.arange(shape[0])[:, None, None] + np.zeros(shape)
+    noise = np.random.default_rng(1).standard_normal(shape)
+    own = {"initial": {"case": "file", "file": "own.h5", "dataset": "phi", **PLAIN}, "compute": {"precision": "single"}}
+    for values, words in (
+        (300 + 1e-4 * np.cos(2 * np.pi * z / shape[0]), "its values span 5.1 steps"),
+        (noise, "along x its waves have "),
+        (np.cos(2 * np.pi * z / shape[0]) + 1e-7 * noise, None),
+    ):
+        with h5py.File(tmp_path / "own.h5", "w") as file:
+            file["phi"] = values
+        text = said(tmp_path, UNIFORM, own)
+        assert (HOLDS_NOT in text) == (words is not None)
+        assert words is None or words in text
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])

@@ -1,0 +1,16 @@
+#ifndef FDAPP_APP_UNRESOLVED_H
+#define FDAPP_APP_UNRESOLVED_H
+
+#include <mpi.h>
+
+#include "config/settings.h"
+#include "domain/field.h"
+
+/* Warns of an initial condition by a formula or from a file that the grid or the precision does not hold,
+ * with the numbers; named cases are examined by cases_not_held. `initial` is the stored field, with valid
+ * halos, minimum and maximum are its range. One pass over the field, plane by plane. Collective.
+ * STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
+status unresolved_warn(MPI_Comm comm, const config *config, const grid *grid, const field *initial,
+                       double minimum, double maximum);
+
+#endif
