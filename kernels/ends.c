@@ -51,15 +51,18 @@ ptrdiff_t layers_points(const kernels_shape *shape, const kernels_ends *ends) {
   return layers_make(&launch, ends).points;
 }
 
-enum { ROW_ELEMENTS = 3 * DIFFERENCES * CLOSURE_ROWS * CLOSURE_WIDTH };
+enum { BLOCK_ELEMENTS = DIFFERENCES * CLOSURE_ROWS * CLOSURE_WIDTH, ROW_ELEMENTS = 3 * 2 * BLOCK_ELEMENTS };
 
 /* Element i of kernels_ends.row. */
-static double row_element(const closure *closure, const stencil *stencil, int i) {
+static double row_element(const closure *closure, const stencil *stencil, const kernels_ends *ends, int i) {
   const int j = i % CLOSURE_WIDTH;
   const int row = i / CLOSURE_WIDTH % CLOSURE_ROWS;
   const int of = i / (CLOSURE_WIDTH * CLOSURE_ROWS) % DIFFERENCES;
-  const double h = stencil->spacing[i / (CLOSURE_WIDTH * CLOSURE_ROWS * DIFFERENCES)];
-  return closure->row[of][row][j] / (of == DIFFERENCE_SECOND ? h * h : h);
+  const int end = i / BLOCK_ELEMENTS % 2;
+  const int axis = i / (2 * BLOCK_ELEMENTS);
+  const double h = stencil->spacing[axis];
+  if (of != DIFFERENCE_SECOND) return closure->row[of][row][j] / h;
+  return (row == 0 && ends->fixed[axis][end] ? closure->fixed[j] : closure->row[of][row][j]) / (h * h);
 }
 
 static status fill_rows(const kernels *backend, kernels_context *context, precision precision,
@@ -72,7 +75,7 @@ static status fill_rows(const kernels *backend, kernels_context *context, precis
   ends->rows = closure->rows;
   ends->width = closure->width;
   for (int i = 0; i < ROW_ELEMENTS; i++) {
-    const double value = row_element(closure, stencil, i);
+    const double value = row_element(closure, stencil, ends, i);
     if (precision == PRECISION_SINGLE) {
       rows.single[i] = (float)value;
     } else {

@@ -186,22 +186,28 @@ typedef struct kernels_call {
  * the set of points beside an end whose differences along that axis are rows of a closure. */
 typedef struct kernels_ends {
   int bounded[3];  /* 1: the axis has two ends, and points on both */
+  int fixed[3][2]; /* 1: the second derivative is that of an end with a value (closure.h) */
   int z0, nz;      /* first plane of the slab, and planes of the whole grid */
   int rows, width; /* of the closure */
   void *row;       /* rows divided by h or h^2, in the field's precision:
-                    * [axis][difference][CLOSURE_ROWS][CLOSURE_WIDTH]; MEMORY_DEVICE */
+                    * [axis][end][difference][CLOSURE_ROWS][CLOSURE_WIDTH]; MEMORY_DEVICE */
   void *layer;     /* one array per output for the results at all layer points of the slab; MEMORY_DEVICE */
 } kernels_ends;
 
-/* Inflow through ends, imposed by a penalty. At a point on an end of axis d where `sign` times the velocity c
+/* Values at ends, imposed by penalties. At a point on an end of axis d where `sign` times the velocity c
  * points inwards,
  *
  *   out[0] += weight[d] |c| (g - in[0]).
  *
- * The inflow g is value[d][end], an array of the slab's points on that end in the field's precision, the
+ * At point i from the end, with in[0] on the end, and where pull[d][end][i] is not zero,
+ *
+ *   out[0] += pull[d][end][i] (g - in[0]).
+ *
+ * The value g is value[d][end], an array of the slab's points on that end in the field's precision, the
  * first coordinate fastest; if that is NULL, g = `number`. For operations with a velocity. */
 typedef struct kernels_inflow {
   double weight[3];
+  double pull[3][2][CLOSURE_ROWS];
   double sign; /* 1 or -1 */
   const void *value[3][2];
   double number;
@@ -398,7 +404,7 @@ status apply_bounded(const kernels *backend, const kernels_launch *launch, const
                      const kernels_coupling *coupling);
 
 /* Fills `ends` for operations with at most `outputs` outputs on slabs of this shape. The caller has set
- * bounded, z0 and nz; the closure's order is the stencil's. STATUS_MEMORY, STATUS_DEVICE; even after an error
+ * bounded, fixed, z0 and nz; the closure's order is the stencil's. STATUS_MEMORY, STATUS_DEVICE; even after an error
  * kernels_ends_close must be called. */
 status kernels_ends_open(const kernels *backend, kernels_context *context, const kernels_shape *shape,
                          const stencil *stencil, int outputs, kernels_ends *ends);

@@ -39,7 +39,7 @@ typedef struct layer_work {
   real centre[8]; /* centre coefficients of second differences, summed over a set of axes: bit d for axis d */
   real uniform[3], scalar[OPERATION_SCALARS];
   int enters;
-  real weight[3], sign, number; /* of the inflow */
+  real weight[3], sign, number, pull[3][2][CLOSURE_ROWS]; /* of the inflow */
   const real *value[3][2];
   int couples;
   const real *coupled[3][2]; /* point (0, 0, 0) */
@@ -109,7 +109,8 @@ ARITHMETIC int layer_row(const layer_work *w, int d, const int p[3], int *high) 
 ARITHMETIC number layer_closed(const operation *of, int t, const layer_work *w, int d, const int p[3],
                                ptrdiff_t at, int row, int high) {
   const operation_difference difference = of->term[t].of;
-  const real *c = w->row + ((d * DIFFERENCES + (int)difference) * CLOSURE_ROWS + row) * CLOSURE_WIDTH;
+  const int block = (2 * d + high) * DIFFERENCES + (int)difference;
+  const real *c = w->row + (block * CLOSURE_ROWS + row) * CLOSURE_WIDTH;
   const int inwards = high ? -1 : 1;
   const number centre = layer_product(of, t, w, d, p, 0, at);
   const ptrdiff_t step = inwards * w->step[d];
@@ -178,23 +179,24 @@ ARITHMETIC number layer_term(const operation *of, int t, const layer_work *w, co
   return part[last];
 }
 
-/* Adds the inflow penalties of the ends that a point lies on, in the order x, y, z, low end first. */
+/* Adds the penalties of the values at the ends in whose layers a point lies, in the order x, y, z. */
 ARITHMETIC number layer_enter(const operation *of, const layer_work *w, const int p[3], number result) {
-  const number f = w->in[0][layer_offset(w, p)];
+  const ptrdiff_t at = layer_offset(w, p);
   const ptrdiff_t place[3] = {p[1] + (ptrdiff_t)w->n[1] * p[2], p[0] + (ptrdiff_t)w->n[0] * p[2],
                               p[0] + (ptrdiff_t)w->n[0] * p[1]};
   LAYER_UNROLL
   for (int d = 0; d < 3; d++) {
-    const int i = w->start[d] + p[d];
-    LAYER_UNROLL
-    for (int high = 0; high < 2; high++) {
-      if (!w->bounded[d] || i != (high ? w->last[d] : 0)) continue;
-      const number inwards = w->sign * layer_velocity(of, w, d, p);
-      const number speed = high ? -inwards : inwards;
-      if (!(speed > 0)) continue;
-      const number g = w->value[d][high] != NULL ? w->value[d][high][place[d]] : w->number;
-      result = NUMBER_FMA(w->weight[d] * speed, g - f, result);
-    }
+    int high;
+    const int row = layer_row(w, d, p, &high);
+    if (row < 0) continue;
+    const number inwards = row == 0 ? w->sign * layer_velocity(of, w, d, p) : 0;
+    const number speed = high ? -inwards : inwards;
+    const number pull = w->pull[d][high][row];
+    if (!(speed > 0) && pull == 0) continue;
+    const number g = w->value[d][high] != NULL ? w->value[d][high][place[d]] : w->number;
+    const number lacks = g - w->in[0][at + (high ? row : -row) * w->step[d]];
+    if (speed > 0) result = NUMBER_FMA(w->weight[d] * speed, lacks, result);
+    if (pull != 0) result = NUMBER_FMA(pull, lacks, result);
   }
   return result;
 }
@@ -258,7 +260,10 @@ static inline void layer_work_inflow(const kernels_inflow *inflow, layer_work *w
   if (inflow == NULL) return;
   for (int d = 0; d < 3; d++) {
     w->weight[d] = (real)inflow->weight[d];
-    for (int end = 0; end < 2; end++) w->value[d][end] = (const real *)inflow->value[d][end];
+    for (int end = 0; end < 2; end++) {
+      w->value[d][end] = (const real *)inflow->value[d][end];
+      for (int i = 0; i < CLOSURE_ROWS; i++) w->pull[d][end][i] = (real)inflow->pull[d][end][i];
+    }
   }
   w->sign = (real)inflow->sign;
   w->number = (real)inflow->number;

@@ -4,8 +4,9 @@
 An entry of the file is a family of operators with one norm, on points i = 0, 1, ... and spacing 1: `first` (D),
 `dissipation` (Ds), and `second` (D2, with the derivative `slope` at the end). `stiffness` is no less than the largest
 eigenvalue of H^-1 M below, and less than 3 % above it; `resonance` is the same of H^-1 D^T H D, and less than 0.1 %
-above it: the square of the highest frequency between walls by penalty. All numbers are exact fractions. Rows are those
-of the low end; the high end has them mirrored, of D and of the slope with the other sign.
+above it: the square of the highest frequency between walls by penalty. `fixed_mode` and `fixed_stiffness` are
+eigenvalues of H^-1 A below, and `borrowing` is why A has this form. All numbers are exact fractions. Rows are those of
+the low end; the high end has them mirrored, of D and of the slope with the other sign.
 
     run/closures.py            checks the identities below, exactly, and writes the header
     run/closures.py --check    checks, and fails if the header is not what the file says
@@ -16,8 +17,18 @@ With H = diag(norm) and B = diag(-1, 0, ..., 0, 1):
     H D2 = -M + B S with M symmetric and positive semi-definite; D2 is exact to degree order/2 + 1
     stiffness H - M and resonance H - D^T H D are positive semi-definite
 
+Diffusion with the value g on both ends, by penalty, is du/dt = -H^-1 (A u - (A - M + B S) g) with
+
+    A = M - B S + (B S)^T + TAU |B|,    so that    u^T A u = u^T M u + TAU (u_0^2 + u_N^2)
+
+is positive for any TAU >= 0. With -(B S)^T in its place A is symmetric, but TAU must then be at least 1/borrowing, the
+largest number for which M - borrowing (B S)^T (B S) is positive semi-definite. That makes order 8 stiff: its largest
+eigenvalue would be 2138. With + each end has one pair of conjugate eigenvalues, within 0.1 % of `fixed_mode` (real and
+imaginary part), and all others are real, positive and at most `fixed_stiffness`, which is less than 5 % too large.
+
 Sources: K. Mattsson and J. Nordstroem, J. Comput. Phys. 199 (2004) 503 (D, D2); K. Mattsson, M. Svaerd and
-J. Nordstroem, J. Sci. Comput. 21 (2004) 57 (Ds).
+J. Nordstroem, J. Sci. Comput. 21 (2004) 57 (Ds); M. H. Carpenter, J. Nordstroem and D. Gottlieb, J. Comput. Phys. 148
+(1999) 341, and J. Gong and J. Nordstroem, J. Comput. Appl. Math. 236 (2011) 602 (penalties of diffusion).
 """
 
 import json
@@ -29,6 +40,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "kernels" / "closures.json"
 HEADER = ROOT / "kernels" / "closure_tables.h"
 DIFFERENCES = ("first", "second", "dissipation")
+TAU = 1  # strength of the penalty that fixes a value; larger ones are stiffer and hardly more exact
 HEAD = """#ifndef FDAPP_KERNELS_CLOSURE_TABLES_H
 #define FDAPP_KERNELS_CLOSURE_TABLES_H
 
@@ -151,17 +163,24 @@ def check(family):
     second = matrix(family, "second", points, 1)
     require(is_exact(second, 2, order // 2 + 1, range(points)), family, "D2 is not exact at the ends")
     require(is_exact(second, 2, order + 1, inside), family, "D2 is not exact inside")
-    slope = [fractions(family["slope"]) + [Fraction(0)] * (points - len(family["slope"]))]
-    require(is_exact(slope + [slope[0]] * (points - 1), 1, order // 2 + 1, [0]), family, "the slope is not exact")
-    stiff = [[-value for value in row] for row in weighted(family, second)]
-    for j in range(points):
-        stiff[0][j] -= slope[0][j]
-        stiff[points - 1][points - 1 - j] -= slope[0][j]
+    slope = fractions(family["slope"]) + [Fraction(0)] * (points - len(family["slope"]))
+    require(is_exact([slope] * points, 1, order // 2 + 1, [0]), family, "the slope is not exact")
+    stiff = stiffness(family, second)
     require(is_symmetric(stiff) and is_positive(stiff), family, "H D2 - B S is not negative")
     most = Fraction(family["stiffness"])
     require(is_positive(below(family, most, stiff)), family, "an eigenvalue is beyond the stiffness")
     require(not is_positive(below(family, most * Fraction(97, 100), stiff)), family, "the stiffness is too large")
     check_resonance(family)
+    check_fixed(family)
+
+
+def stiffness(family, second):
+    """M, the symmetric part of a second derivative: B S - H D2."""
+    stiff = [[-value for value in row] for row in weighted(family, second)]
+    for j, value in enumerate(fractions(family["slope"])):
+        stiff[0][j] -= value
+        stiff[-1][-1 - j] -= value
+    return stiff
 
 
 def check_resonance(family):
@@ -176,11 +195,110 @@ def check_resonance(family):
     require(not is_positive(below(family, most * Fraction(999, 1000), square)), family, "the resonance is too large")
 
 
+def check_fixed(family):
+    """Checks `borrowing`, `fixed_mode` and `fixed_stiffness`, on so many points that the two ends do not interact."""
+    points, borrowing = 2 * len(family["norm"]) + 16, Fraction(family["borrowing"])
+    stiff = stiffness(family, matrix(family, "second", points, 1))
+    slope = fractions(family["slope"]) + [Fraction(0)] * (points - len(family["slope"]))
+    require(len(family["slope"]) <= len(family["norm"]), family, "the slope reaches beyond the closure")
+
+    def lent(share):
+        rows = range(points)
+        ends = (slope, slope[::-1])
+        return [[stiff[i][j] - share * sum(end[i] * end[j] for end in ends) for j in rows] for i in rows]
+
+    require(is_positive(lent(borrowing)), family, "the borrowing is too large")
+    require(not is_positive(lent(borrowing * Fraction(1001, 1000))), family, "the borrowing is too small")
+
+    whole = [list(row) for row in stiff]
+    for j in range(points):
+        for end, other in ((0, j), (points - 1, points - 1 - j)):
+            whole[end][other] += slope[j]
+            whole[other][end] -= slope[j]
+    for end in (0, points - 1):
+        whole[end][end] += TAU
+    weights = fractions(family["norm"]) + [Fraction(1)] * points
+    for mirror in (1, -1):  # eigenvectors are even or odd
+        half = range(points // 2)
+        block = [[(whole[i][j] + mirror * whole[i][points - 1 - j]) / weights[i] for j in half] for i in half]
+        check_spectrum(family, characteristic(block))
+
+
+def check_spectrum(family, polynomial):
+    """Checks the eigenvalues of one block: one pair near `fixed_mode`, all others in (0, fixed_stiffness]."""
+    degree = len(polynomial) - 1
+    slopes = [k * value for k, value in enumerate(polynomial)][1:]
+    mode = fractions(family["fixed_mode"])
+    at, change = (squared(value_at(of, mode)) for of in (polynomial, slopes))
+    near = squared(mode) / 10**6  # a root lies within degree |p/p'| of any point
+    require(degree**2 * at <= near * change, family, "no eigenvalue is near the fixed mode")
+    most = Fraction(family["fixed_stiffness"])
+    require(roots(polynomial, most) == degree - 2, family, "an eigenvalue is beyond the fixed stiffness")
+    less = most * Fraction(95, 100)
+    require(roots(polynomial, less) < degree - 2, family, "the fixed stiffness is too large")
+
+
+def characteristic(block):
+    """Coefficients of det(x - block), the constant first (Faddeev and LeVerrier)."""
+    size = range(len(block))
+    coefficients = [Fraction(1)]
+    power = [[Fraction(0)] * len(block) for _ in size]
+    for k in range(1, len(block) + 1):
+        for i in size:
+            power[i][i] += coefficients[0]
+        power = [[sum(a * row[j] for a, row in zip(line, power) if a) for j in size] for line in block]
+        coefficients.insert(0, -sum(power[i][i] for i in size) / k)
+    return coefficients
+
+
+def squared(z):
+    """The squared magnitude of a complex number."""
+    return z[0] ** 2 + z[1] ** 2
+
+
+def value_at(polynomial, z):
+    """A polynomial at a complex number."""
+    real, imaginary = Fraction(0), Fraction(0)
+    for value in reversed(polynomial):
+        real, imaginary = real * z[0] - imaginary * z[1] + value, real * z[1] + imaginary * z[0]
+    return real, imaginary
+
+
+def roots(polynomial, most):
+    """Number of different real roots in (0, most], by Sturm's sequence."""
+    sequence = [polynomial, [k * value for k, value in enumerate(polynomial)][1:]]
+    while len(sequence[-1]) > 1:
+        rest, by = list(sequence[-2]), sequence[-1]
+        while len(rest) >= len(by):
+            factor = rest.pop() / by[-1]
+            for k in range(1, len(by)):
+                rest[-k] -= factor * by[-1 - k]
+        while rest and rest[-1] == 0:
+            rest.pop()
+        if not rest:
+            break
+        scale = abs(rest[-1])
+        sequence.append([-value / scale for value in rest])
+
+    def changes(x):
+        signs = [value for value in (value_at(of, (x, Fraction(0)))[0] for of in sequence) if value]
+        return sum((a > 0) != (b > 0) for a, b in zip(signs, signs[1:]))
+
+    return changes(Fraction(0)) - changes(most)
+
+
 def below(family, most, stiff):
     """The matrix most H - M."""
     points = len(stiff)
     identity = [[Fraction(i == j) * most for j in range(points)] for i in range(points)]
     return [[a - b for a, b in zip(*rows)] for rows in zip(weighted(family, identity), stiff)]
+
+
+def pull(family):
+    """The penalty that fixes the value at the end: what (g - u_0) is multiplied with at each point of the closure."""
+    slope = fractions(family["slope"]) + [Fraction(0)] * (len(family["norm"]) - len(family["slope"]))
+    parts = [TAU * (i == 0) - value for i, value in enumerate(slope)]
+    return [part / weight for part, weight in zip(parts, fractions(family["norm"]))]
 
 
 def closed_second(family):
@@ -208,7 +326,11 @@ def header(families):
         text += f"    {{.order = {family['order']}, .rows = {len(family['norm'])}, .width = {width},\n"
         text += f"     .weight = {braces(fractions(family['norm']))},\n"
         text += f"     .stiffness = {float(Fraction(family['stiffness']))},\n"
-        text += f"     .resonance = {float(Fraction(family['resonance']))},\n     .row = {{\n"
+        text += f"     .resonance = {float(Fraction(family['resonance']))},\n"
+        text += f"     .fixed_mode = {braces(fractions(family['fixed_mode']))},\n"
+        text += f"     .fixed_stiffness = {float(Fraction(family['fixed_stiffness']))},\n"
+        text += f"     .fixed = {braces(fractions(family['second_rows'][0]))},\n"
+        text += f"     .pull = {braces(pull(family))},\n     .row = {{\n"
         for name in DIFFERENCES:
             text += f"       [DIFFERENCE_{name.upper()}] = {{\n"
             text += "".join(f"         {braces(row)},\n" for row in rows[name]) + "       },\n"

@@ -1,5 +1,6 @@
 #include "app/solver.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +74,18 @@ static status check_threads(int threads) {
                      threads, CONFIG_THREADS_MOST);
 }
 
+/* Raises the diffusive rates to those of real modes for which the scheme allows no longer steps than for the
+ * mode beside ends with values. */
+static void count_swing(const config *config, schedule_rates *rates) {
+  const scheme *scheme = schemes_at(config->scheme);
+  if (!(rates->swing[1] > 0.0)) return;
+  const double real = (rates->moving + rates->still) * stencil_second_symbol(config->order, PROBLEM_PI);
+  const double limit = scheme_mode_limit(scheme, rates->swing[0], rates->swing[1]);
+  const double factor = fmax(scheme_real_limit(scheme) / limit / real, 1.0);
+  rates->moving *= factor;
+  rates->still *= factor;
+}
+
 status solver_rates(MPI_Comm comm, const config *config, const equation *equation, const grid *grid,
                     schedule_rates *rates) {
   schedule_rates mine = {0};
@@ -80,14 +93,16 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
   CHECK(agree(comm, cases_files_check(config, grid, config_carried(config), elsewhere)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
-  double all[4] = {mine.advection, mine.moving, mine.still, mine.resonance};
-  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, 4, MPI_DOUBLE, MPI_MAX, comm));
+  double all[] = {mine.advection, mine.moving, mine.still, mine.resonance, mine.swing[0], mine.swing[1]};
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, comm));
   const int varies = all[0] > 0.0 && !cases_velocity_steady(config);
   *rates = (schedule_rates){.advection = all[0],
                             .moving = all[1],
                             .still = all[2],
                             .resonance = all[3],
+                            .swing = {all[4], all[5]},
                             .factor = config->adaptive && varies ? equation->rate_factor : NULL};
+  count_swing(config, rates);
   if (elsewhere[0] != '\0')
     log_warning(
         "points of files lie elsewhere than this grid's, which are from 0, 0, 0 on, %.7g, %.7g, %.7g apart: "

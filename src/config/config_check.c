@@ -109,6 +109,21 @@ static status check_kinds(const config_reading *reading) {
   return STATUS_OK;
 }
 
+/* Refuses ends that have a value where nothing spreads: pure advection knows the value where it enters
+ * alone. */
+static status check_fixed(const config_reading *reading) {
+  config *const c = reading->config;
+  for (int i = 0; i < 6 && !(c->diffusivity > 0.0); i++) {
+    const int d = i / 2, end = i % 2;
+    const int part = *line_of_end(c, d, 1 + end) != CONFIG_LINE_NONE ? 1 + end : 0;
+    if (c->ends[d][end] != CONFIG_END_DIRICHLET) continue;
+    return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), "dirichlet",
+                    "physics.diffusivity is 0, so that nothing brings the value in; accepted: open, or a "
+                    "diffusivity above 0");
+  }
+  return STATUS_OK;
+}
+
 /* Checks that the closures of both ends have room; an axis with ends needs them along z as along x and y. */
 static status check_ends(const config *c) {
   static const char *const names[3] = {"nx", "ny", "nz"};
@@ -381,6 +396,7 @@ status config_complete(config_reading *reading) {
   CHECK(check_size(reading));
   CHECK(config_formulas_check(reading));
   CHECK(check_kinds(reading));
+  CHECK(check_fixed(reading));
   CHECK(check_ends(reading->config));
   CHECK(check_waves(reading->config));
   CHECK(check_place(reading->config));

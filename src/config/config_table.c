@@ -111,7 +111,8 @@ const config_key config_keys[] = {
     {"boundary", "z_low", CHOICE(ends[2][0], ends), PART("z"), .help = "low end of z"},
     {"boundary", "z_high", CHOICE(ends[2][1], ends), PART("z"), .help = "high end of z"},
     {"boundary", "value", FORMULA(entering), DERIVED("exact where the solution is known, else 0"),
-     .help = "what enters through open ends: exact, a number, or a formula of x, y, z, t"},
+     .help = "what enters through open ends, and phi on dirichlet ends: exact, a number, or a formula of x, "
+             "y, z, t"},
     {"physics", "equation", CHOICE(equation, equations), DEFAULT("advection"), .help = "what is solved"},
     {"physics", "form", CHOICE(form, config_forms), DEFAULT("advective"),
      .help = "form of the advection term"},

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const names[] = {"phi"};
 
@@ -25,19 +26,38 @@ static int array_count(const config *config) {
   return stage_words(config) + cases_bounded(config);
 }
 
-/* Ratio of the second derivative's fastest mode on an axis with ends to that on a periodic axis. */
+/* Ratio of the largest real eigenvalue of the second derivative on an axis with ends to that on a periodic
+ * axis. */
 static double stiffness(const config *config, const grid *grid, int d) {
+  const closure *closure = closure_of(config->order);
+  double most = 0.0;
   if (grid->ends[d][GRID_LOW] != GRID_BOUNDED) return 1.0;
-  return closure_of(config->order)->stiffness / stencil_second_symbol(config->order, PROBLEM_PI);
+  for (int end = 0; end < GRID_ENDS; end++) {
+    const int fixed = config->ends[d][end] == CONFIG_END_DIRICHLET;
+    most = fmax(most, fixed ? closure->fixed_stiffness : closure->stiffness);
+  }
+  return most / stencil_second_symbol(config->order, PROBLEM_PI);
+}
+
+static int has_value(const config *config, int d) {
+  return config->ends[d][GRID_LOW] == CONFIG_END_DIRICHLET ||
+         config->ends[d][GRID_HIGH] == CONFIG_END_DIRICHLET;
 }
 
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
+  const closure *closure = closure_of(config->order);
+  const double inside = stencil_second_symbol(config->order, PROBLEM_PI);
+  double swing[2] = {0.0, 0.0};
   *rates = (schedule_rates){0};
   for (int d = 0; d < 3; d++) {
     const int still = cases_velocity_uniform(config) && config->uniform[d] == 0.0;
-    *(still ? &rates->still : &rates->moving) +=
-        stiffness(config, grid, d) * config->diffusivity / (grid->h[d] * grid->h[d]);
+    const double rate = config->diffusivity / (grid->h[d] * grid->h[d]);
+    const double real = stiffness(config, grid, d) * rate;
+    *(still ? &rates->still : &rates->moving) += real;
+    swing[0] += has_value(config, d) ? closure->fixed_mode[0] * rate : real * inside;
+    if (has_value(config, d)) swing[1] += closure->fixed_mode[1] * rate;
   }
+  if (swing[1] > 0.0) memcpy(rates->swing, swing, sizeof swing);
   return cases_velocity_rate(config, grid, &rates->advection);
 }
 

@@ -76,7 +76,12 @@ status inflow_open(const config *config, const grid *grid, const field_space *sp
                             .precision = space->shape.precision,
                             .range = {INFINITY, -INFINITY},
                             .ends = grid_kernels_ends(grid)};
-  for (int d = 0; d < 3; d++) inflow->strength[d] = 1.0 / (grid->h[d] * grid_weight(grid, d, 0));
+  for (int d = 0; d < 3; d++) {
+    inflow->strength[d] = 1.0 / (grid->h[d] * grid_weight(grid, d, 0));
+    inflow->stiffness[d] = config->diffusivity / (grid->h[d] * grid->h[d]);
+    for (int end = 0; end < GRID_ENDS; end++)
+      inflow->ends.fixed[d][end] = config->ends[d][end] == CONFIG_END_DIRICHLET;
+  }
   CHECK(kernels_ends_open(inflow->backend, inflow->context, &space->shape, stencil, 1, &inflow->ends));
   return open_values(inflow, space);
 }
@@ -199,7 +204,14 @@ static status fill(inflow *inflow, double time) {
 }
 
 status inflow_prepare(inflow *inflow, double time, double weight, double factor) {
-  for (int d = 0; d < 3; d++) inflow->call.weight[d] = weight * fabs(factor) * inflow->strength[d];
+  const closure *closure = closure_of(inflow->config->order);
+  for (int d = 0; d < 3; d++) {
+    inflow->call.weight[d] = weight * fabs(factor) * inflow->strength[d];
+    for (int end = 0; end < GRID_ENDS; end++) {
+      for (int i = 0; i < closure->rows && inflow->ends.fixed[d][end]; i++)
+        inflow->call.pull[d][end][i] = weight * inflow->stiffness[d] * closure->pull[i];
+    }
+  }
   inflow->call.sign = factor < 0.0 ? -1.0 : 1.0;
   return fill(inflow, time);
 }

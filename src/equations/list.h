@@ -12,7 +12,8 @@
  * src/config, which is below the equations, reads the names from here, so this header includes nothing. */
 #define EQUATION_END(kind) (1U << CONFIG_END_##kind)
 #define EQUATIONS(X)                                                                                         \
-  X(advection, 1, EQUATION_END(OPEN), "advection by a velocity field, and diffusion, of phi")                \
+  X(advection, 1, EQUATION_END(OPEN) | EQUATION_END(DIRICHLET),                                              \
+    "advection by a velocity field, and diffusion, of phi")                                                  \
   X(acoustics, 0, EQUATION_END(WALL) | EQUATION_END(FREE) | EQUATION_END(ABSORBING),                         \
     "sound: pressure p and velocity u, v, w of a medium at rest")
 

@@ -17,11 +17,18 @@ int cases_has_source(const config *config) {
   return case_of(config)->source != NULL;
 }
 
-/* Returns 1 if the case is still known after the velocity's motion in an unbounded domain. With ends it is
- * not known with diffusion, because diffusion has no flux through an end. */
+static int has_open_end(const config *config) {
+  for (int d = 0; d < 3; d++) {
+    if (config->ends[d][GRID_LOW] == CONFIG_END_OPEN || config->ends[d][GRID_HIGH] == CONFIG_END_OPEN) return 1;
+  }
+  return 0;
+}
+
+/* Returns 1 if the case is still known after the velocity's motion in an unbounded domain. With open ends it
+ * is not known with diffusion, because diffusion has no flux through them. */
 static int is_carried(const config *config) {
   const unsigned motion = velocity_of(config)->motion & case_of(config)->known_after;
-  if (cases_bounded(config) && config->diffusivity > 0.0) return 0;
+  if (has_open_end(config) && config->diffusivity > 0.0) return 0;
   return motion != 0 && (config->diffusivity == 0.0 || (motion == PROBLEM_SHIFT && case_of(config)->spreads));
 }
 

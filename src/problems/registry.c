@@ -99,8 +99,9 @@ status problem_grid(const config *config, int ranks, int rank, grid *grid) {
   return STATUS_OK;
 }
 
+/* Returns 1 if standing waves are zero on an end. */
 static int is_free(const config *config, int d, int end) {
-  return config->ends[d][end] == CONFIG_END_FREE;
+  return config->ends[d][end] == CONFIG_END_FREE || config->ends[d][end] == CONFIG_END_DIRICHLET;
 }
 
 double problem_wave(const config *config, int d) {

@@ -1,6 +1,7 @@
 #include "stepping/scheme.h"
 
 #include <complex.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -242,4 +243,9 @@ double scheme_imaginary_limit(const scheme *scheme) {
 
 double scheme_real_limit(const scheme *scheme) {
   return limit_along(scheme, -1.0, 0.0);
+}
+
+double scheme_mode_limit(const scheme *scheme, double real, double imaginary) {
+  const double size = hypot(real, imaginary);
+  return limit_along(scheme, -real / size, imaginary / size) / size;
 }

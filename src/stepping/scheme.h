@@ -68,4 +68,8 @@ double scheme_growth(const scheme *scheme, double real, double imaginary);
 double scheme_imaginary_limit(const scheme *scheme);
 double scheme_real_limit(const scheme *scheme);
 
+/* The largest factor up to which the mode du/dt = (-real + i imaginary) u does not grow in a step of that
+ * size. */
+double scheme_mode_limit(const scheme *scheme, double real, double imaginary);
+
 #endif

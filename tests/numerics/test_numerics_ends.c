@@ -177,9 +177,84 @@ static void sound(int order, int precision, const config_end ends[3][2]) {
   check(&config, weights, sound_leaves, !absorbs);
 }
 
+/* A product of linear functions, constant along periodic axes, and its gradient. */
+static void line_at(const config *config, const double of[3][2], const int p[3], double value[4]) {
+  double f[3];
+  double slope[3];
+  for (int d = 0; d < 3; d++) {
+    slope[d] = problem_bounded(config, d) ? of[d][1] : 0.0;
+    f[d] = of[d][0] + slope[d] * p[d] / (double)(config->n[d] - 1);
+  }
+  value[0] = f[0] * f[1] * f[2];
+  for (int d = 0; d < 3; d++) value[1 + d] = slope[d] / config->l[d] * f[(d + 1) % 3] * f[(d + 2) % 3];
+}
+
+/* The rate of 1/2 sum phi^2 by diffusion at such a state, for which second derivatives, slopes and the
+ * integral of the gradient are exact: -kappa (|grad phi|^2 over the box and phi^2/h over ends with the value
+ * 0). With the other sign of the penalty's second term, 2 phi dphi/dn would be added. */
+static balance diffused(const bench *b, const config *config, const double of[3][2], const values *at,
+                        const values *rate) {
+  balance sum = {0};
+  for (int k = 0; k < POINTS; k++) {
+    const int p[3] = {k % NX, k / NX % NY, k / (NX * NY)};
+    double value[4];
+    line_at(config, of, p, value);
+    const double weight = weight_of(&b->grid, p, -1);
+    const double term = weight * at->of[0][k] * rate->of[0][k];
+    sum.rate += term;
+    sum.terms += fabs(term);
+    for (int d = 0; d < 3; d++) {
+      const int high = p[d] > 0;
+      sum.ends -= config->diffusivity * weight * value[1 + d] * value[1 + d];
+      if ((p[d] == 0 || p[d] == config->n[d] - 1) && config->ends[d][high] == CONFIG_END_DIRICHLET)
+        sum.ends -= config->diffusivity * weight_of(&b->grid, p, d) / b->grid.h[d] * value[0] * value[0];
+    }
+  }
+  return sum;
+}
+
+/* Products of lines: the balance. Random states: the energy falls. Both: the CPU's bits. */
+static void diffusion(int order, int precision, const config_end ends[3][2]) {
+  static values at, rate, other;
+  config config = config_of(EQUATION_advection, order, precision);
+  uint64_t seed = LAB_SEED;
+  double worst = 0.0;
+  bench here, there;
+  for (int d = 0; d < 3; d++) {
+    set_ends(&config, d, ends[d][0], ends[d][1]);
+    config.uniform[d] = 0.0;
+  }
+  config.diffusivity = 0.4;
+  (void)strcpy(config.entering, "0");
+  bench_open(tested, &config, &here);
+  bench_open(kernels_find("cpu"), &config, &there);
+  for (int i = 0; i < STATES; i++) {
+    double of[3][2];
+    lab_randomise(&config, &seed, at.of[0]);
+    for (int k = 0; k < 6; k++) of[k / 2][k % 2] = at.of[0][k];
+    for (int k = 0; k < POINTS && i % 2 == 0; k++) {
+      double value[4];
+      line_at(&config, of, (const int[3]){k % NX, k / NX % NY, k / (NX * NY)}, value);
+      at.of[0][k] = value[0];
+    }
+    evaluate(&here, config.precision, &at, &rate);
+    evaluate(&there, config.precision, &at, &other);
+    assert_memory_equal(rate.of[0], other.of[0], sizeof rate.of[0]);
+    const balance sum = diffused(&here, &config, of, &at, &rate);
+    assert_true(sum.rate < 0.0);
+    if (i % 2 == 0) worst = fmax(worst, fabs(sum.rate - sum.ends) / sum.terms);
+  }
+  if (precision == PRECISION_DOUBLE)
+    lab_between(worst, 0.0, 1e-13, "diffusion of order %d: energy that nothing explains", order);
+  bench_close(&here);
+  bench_close(&there);
+}
+
 #define W CONFIG_END_WALL
 #define F CONFIG_END_FREE
 #define A CONFIG_END_ABSORBING
+#define D CONFIG_END_DIRICHLET
+#define O CONFIG_END_OPEN
 #define P CONFIG_END_PERIODIC
 
 static void sound_stays_between_walls_and_free_ends(void **state) {
@@ -215,11 +290,22 @@ static void what_is_carried_enters_and_leaves(void **state) {
   }
 }
 
+static void what_diffuses_is_lost_to_fixed_values(void **state) {
+  (void)state;
+  static const config_end mixes[][3][2] = {
+      {{D, D}, {D, D}, {D, D}}, {{D, O}, {P, P}, {O, D}}, {{P, P}, {D, D}, {P, P}}};
+  for (int order = 2; order <= 8; order += 2) {
+    for (int i = 0; i < 3; i++) diffusion(order, PRECISION_DOUBLE, mixes[i]);
+    diffusion(order, PRECISION_SINGLE, mixes[1]);
+  }
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sound_stays_between_walls_and_free_ends),
       cmocka_unit_test(sound_leaves_by_absorbing_ends),
       cmocka_unit_test(what_is_carried_enters_and_leaves),
+      cmocka_unit_test(what_diffuses_is_lost_to_fixed_values),
   };
   tested = kernels_find(argc > 1 ? argv[1] : "cpu");
   return lab_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

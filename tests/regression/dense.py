@@ -38,7 +38,7 @@ def norm(configuration, axis):
 
 
 def matrix(configuration, name, axis, power):
-    """A dense operator along an axis; `second` lets nothing through the ends."""
+    """A dense operator along an axis; `second` lets nothing through open ends."""
     family = FAMILIES[configuration["compute"].get("order", 8)]
     weights, h = norm(configuration, axis)
     n = len(weights)
@@ -56,11 +56,26 @@ def matrix(configuration, name, axis, power):
                 for j, value in enumerate(row):
                     whole[at, (0 if step == 1 else n - 1) + step * j] = factor * float(Fraction(value))
         if name == "second":
+            low, high = (kind != "dirichlet" for kind in ends(configuration, axis))
             for j, value in enumerate(family["slope"]):
                 share = float(Fraction(value) / Fraction(family["norm"][0]))
-                whole[0, j] += share
-                whole[n - 1, n - 1 - j] += share
+                whole[0, j] += share * low
+                whole[n - 1, n - 1 - j] += share * high
     return whole / h**power
+
+
+def fixing(configuration, axis):
+    """P of the penalty P (g - f) of dirichlet ends, H^-1 (|B|/h + (B S)^T) at those ends."""
+    family = FAMILIES[configuration["compute"].get("order", 8)]
+    weights, h = norm(configuration, axis)
+    n = len(weights)
+    whole = np.zeros((n, n))
+    for end, kind in zip((0, n - 1), ends(configuration, axis), strict=True):
+        if kind == "dirichlet":
+            whole[end, end] += 1 / h
+            for j, value in enumerate(family["slope"]):
+                whole[abs(end - j), end] -= float(Fraction(value)) / h
+    return whole / weights[:, None]
 
 
 def along(operator, f, axis):

@@ -71,6 +71,14 @@ def sound(name, overrides, *says, ranks=(1,)):
     return Bad(f"sound: {name}", ("run.ini", "physics.equation=acoustics", *overrides), says, ranks=ranks)
 
 
+def fixed(name, overrides, *says, ranks=(1,)):
+    """Fixed values on the ends of z."""
+    good = ("boundary.z=dirichlet", "physics.diffusivity=0.1", "boundary.value=0", "grid.nz=20")
+    given = tuple(key.split("=")[0] for key in overrides)
+    base = tuple(text for text in good if text.split("=")[0] not in given)
+    return Bad(f"fixed value: {name}", ("run.ini", *base, *overrides), says, ranks=ranks)
+
+
 def line(name, text, *says, ranks=(1,), place=12):
     """Lines at the end of a good file, in its section [time], the first of which is line 12."""
     return Bad(name, ("run.ini",), (f"run.ini:{place}: ", *says), (GOOD + text).encode(), ranks=ranks)
@@ -349,6 +357,21 @@ CASES = [
     Bad("no exact solution to enter", ("run.ini", "boundary.z=open", "grid.nz=20", "boundary.value=exact"), ("boundary.value = exact: the solution is not known at all times",)),
     Bad("a formula that cannot be read", ("run.ini", "boundary.z=open", "grid.nz=20", "boundary.value=2*"), ("boundary.value = 2*: ",)),
     Bad("a formula that is not finite", ("run.ini", "boundary.z=open", "grid.nz=20", "boundary.value=1/t"), ("boundary.value = 1/t: is ",)),
+    fixed("without diffusion", ("physics.diffusivity=0",), "boundary.z = dirichlet: physics.diffusivity is 0, so that nothing brings the value in; accepted: open, or", ranks=(1, 2)),
+    fixed("one end, without diffusion", ("boundary.x_low=open", "boundary.x_high=dirichlet", "physics.diffusivity=0", "grid.nx=16"), "boundary.x_high = dirichlet: physics.diffusivity is 0"),
+    fixed("of sound", ("physics.equation=acoustics",), "boundary.z = dirichlet: the equation has no such ends; accepted: periodic, wall, free, absorbing"),
+    fixed("a wall among them", ("boundary.y_low=dirichlet", "boundary.y_high=wall"), "boundary.y_high = wall: the equation has no such ends; accepted: periodic, open, dirichlet"),
+    fixed("a misspelt one", ("boundary.y=dirichlett",), "boundary.y = dirichlett: not known", "did you mean 'dirichlet'?"),
+    fixed("in capitals", ("boundary.y=Dirichlet",), "boundary.y = Dirichlet: not known", "did you mean 'dirichlet'?"),
+    fixed("one alone", ("boundary.y_low=dirichlet",), "boundary.y_low: one end of the axis is periodic and the other is not"),
+    fixed("too few points", ("boundary.y=dirichlet",), "grid.ny = 13: too few points for an axis with ends; accepted: at least 16 at order 8"),
+    fixed("too few points of order 2", ("boundary.z=dirichlet", "compute.order=2", "grid.nz=8"), "grid.nz = 8: too few points", "at least 9 at order 2"),
+    fixed("slabs thinner than a closure", (), "20 planes on 3 ranks: 6 on the last; accepted: at least 8", ranks=(3,)),
+    fixed("a value that is not known", ("boundary.value=exact",), "boundary.value = exact: the solution is not known at all times"),
+    fixed("exact beside an open end", ("boundary.value=exact", "initial.case=gaussian", "velocity.field=uniform", "boundary.x=open", "grid.nx=16"), "boundary.value = exact: the solution is not known at all times"),
+    fixed("a value of other variables", ("boundary.value=x + r",), "boundary.value = x + r: ", "'r' is not known"),
+    fixed("a value that is not finite", ("boundary.value=1/(1 - x)",), "boundary.value = 1/(1 - x): is inf at x = 1"),
+    fixed("a value that is too large", ("boundary.value=1e31",), "boundary.value = 1e31: is 1e+31", "a magnitude of at most 1e+30"),
     # The environment.
     Bad("more memory than there is", ("run.ini", "grid.nx=30000", "grid.ny=30000", "grid.nz=3000"),
         ("memory: ", "GiB needed"), code=3, ranks=(1, 2)),

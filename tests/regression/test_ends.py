@@ -5,8 +5,9 @@ kernels/closures.json, and computes step N with dense matrices. Orders, balances
 import numpy as np
 import pytest
 
-from dense import along, bounded, matrix, norm, points
+from dense import along, bounded, fixing, matrix, norm, points
 from program import attribute, launch, merged, phi, run, states, table
+from test_stability_warning import KNOWN
 
 STEPS = 4
 BASE = {
@@ -22,6 +23,7 @@ FLOWS = {
     "uniform": {"field": "uniform", "u": 0.9, "v": -0.7, "w": 0.4},
     "rotation": {"field": "rotation", "period": 1.5},
     "deformation": {"field": "deformation", "period": 0.4},
+    "rest": {"field": "uniform", "u": 0.0, "v": 0.0, "w": 0.0},
     "formula": {"field": "formula", "u": "x - 0.4", "v": "0.5*y - x*z", "w": "0.3 - z", "factor": "cos(3*t)"},
 }
 
@@ -58,6 +60,7 @@ def slope_of(configuration, entering):
     first = [matrix(configuration, "first", d, 1) for d in range(3)]
     even = [matrix(configuration, "dissipation", d, 1) for d in range(3)]
     second = [matrix(configuration, "second", d, 2) for d in range(3)]
+    fixed = [fixing(configuration, d) for d in range(3)]
 
     def slope(t, f):
         advective = sum(c[d] * along(first[d], f, d) for d in range(3))
@@ -68,6 +71,8 @@ def slope_of(configuration, entering):
             result += sum(abs(factor(t) * c[d]) * along(even[d], f, d) for d in range(3))
         if physics.get("diffusivity"):
             result += physics["diffusivity"] * sum(along(second[d], f, d) for d in range(3))
+            lacks = entering(t) - f
+            result += physics["diffusivity"] * sum(along(fixed[d], lacks, d) for d in range(3))
         for d in range(3):
             for end, sign in ((0, 1), (-1, -1)):
                 if not bounded(configuration, d):
@@ -91,17 +96,18 @@ def classical(slope, f, t, dt):
 
 
 def gaussian(configuration):
-    """The solution of the uniform flow: images along periodic axes alone."""
+    """The solution of the uniform flow: images along periodic axes alone, and wider by diffusion."""
     keys, u = configuration["initial"], configuration["velocity"]
+    kappa = configuration["physics"].get("diffusivity", 0.0)
     lengths = [configuration["grid"].get("l" + a, 1.0) for a in "xyz"]
 
     def value(t):
-        shape = 1.0
+        shape, width = 1.0, np.sqrt(keys["width"] ** 2 + 2 * kappa * t)
         for d, p in enumerate(points(configuration)):
             center = keys.get("center_" + "xyz"[d], lengths[d] / 2) + u["uvw"[d]] * t
             images = (0,) if bounded(configuration, d) else range(-4, 5)
-            shape = shape * sum(np.exp(-(((p - center + m * lengths[d]) / keys["width"]) ** 2) / 2) for m in images)
-        return keys["background"] + shape
+            shape = shape * sum(np.exp(-(((p - center + m * lengths[d]) / width) ** 2) / 2) for m in images)
+        return keys["background"] + shape * (keys["width"] / width) ** 3
 
     return value
 
@@ -114,6 +120,12 @@ CASES = [
     ("xyz", "formula", "0.1 + x*y - 0.2*z*t", "skew", 2, "upwind", 0.0, 4),
     ("xyz", "formula", "0.4*x - y*z", "conservative", 6, "central", 0.004, 1),
     ("z", "uniform", "0.5", "skew", 8, "central", 0.003, 2),
+    ({"x": "dirichlet"}, "rest", "0.1 + x*y - 0.2*z*t", "advective", 2, "central", 0.8, 1),
+    ({"x": "dirichlet", "y": "dirichlet", "z": "dirichlet"}, "formula", "0.4*x - y*z", "skew", 4, "upwind", 0.004, 3),
+    ({"x": "open", "y": "dirichlet"}, "uniform", "0.3", "conservative", 6, "upwind", 0.004, 2),
+    ({"z_low": "dirichlet", "z_high": "open", "y": "dirichlet"}, "rotation", "0.3", "skew", 6, "central", 0.004, 2),
+    ({"z": "dirichlet", "x_low": "open", "x_high": "dirichlet"}, "rest", "0.3", "skew", 8, "central", 0.8, 2),
+    ({"x": "dirichlet", "z": "dirichlet"}, "uniform", "exact", "advective", 8, "central", 0.003, 2),
 ]
 
 
@@ -122,10 +134,11 @@ def test_step_n_from_step_0(tmp_path, axes, flow, value, form, order, difference
     configuration = merged(
         BASE,
         {
-            "boundary": {**dict.fromkeys(axes, "open"), "value": value},
+            "boundary": {**(axes if isinstance(axes, dict) else dict.fromkeys(axes, "open")), "value": value},
             "velocity": FLOWS[flow],
             "physics": {"form": form, "difference": difference, "diffusivity": kappa},
             "compute": {"order": order},
+            "time": {"courant": 0.3 if flow == "rest" else 0.8},
         },
     )
     run(tmp_path / "run", configuration, ranks=ranks)
@@ -181,11 +194,15 @@ def test_order_of_an_inflow(tmp_path, order, least):
     assert np.log2(errors[0] / errors[1]) > least
 
 
-@pytest.mark.parametrize("precision", ["double", "single"])
-def test_one_answer(tmp_path, precision):
+@pytest.mark.parametrize(
+    ("precision", "kind", "kappa"),
+    [("double", "open", 0), ("single", "open", 0), ("double", "dirichlet", 0.004), ("single", "dirichlet", 0.004)],
+)
+def test_one_answer(tmp_path, precision, kind, kappa):
     """Ranks, threads and a resumed run do not show."""
-    changes = {"boundary": {"x": "open", "z": "open", "value": "sin(9*t)*x"}, "grid": {"nz": 32}}
-    configuration = merged(BASE, changes, {"velocity": FLOWS["formula"], "compute": {"precision": precision}})
+    changes = {"boundary": {"x": "open", "z": kind, "value": "sin(9*t)*x"}, "grid": {"nz": 32}}
+    changes |= {"physics": {"diffusivity": kappa}, "compute": {"precision": precision}}
+    configuration = merged(BASE, changes, {"velocity": FLOWS["formula"]})
     hashes = set()
     for ranks, threads in ((1, 1), (2, 1), (3, 2), (4, 1)):
         directory = tmp_path / f"run{ranks}"
@@ -251,3 +268,71 @@ def test_what_has_entered_is_no_growth(tmp_path):
     first = phi(tmp_path / "run" / states(tmp_path / "run")[-1]).max()
     assert first > 0.5
     run(tmp_path / "run", configuration, "restart.from=latest", "time.steps=28")
+
+
+ROD = {
+    "grid": {"nx": 21, "ny": 9, "nz": 4, "ly": 1000.0, "lz": 1000.0},
+    "boundary": {"x": "dirichlet"},
+    "physics": {"form": "advective", "diffusivity": 0.5},
+    "initial": dict.fromkeys(("center_x", "center_y", "width", "background")),
+    "velocity": FLOWS["rest"],
+    "output": {"fields_every": 0, "diagnostics_every": 100000},
+}
+
+
+@pytest.mark.parametrize(("order", "least"), [(2, 1.9), (4, 3.8), (6, 4.7), (8, 5.7)])
+def test_order_of_fixed_values(tmp_path, order, least):
+    """A sine with zeros on the ends decays by exp(-kappa k^2 t)."""
+    errors = []
+    for n in (21, 41):
+        changes = {"grid": {"nx": n}, "compute": {"order": order}, "initial": {"case": "cosine", "kx": 2}}
+        configuration = merged(BASE, ROD, changes, {"time": {"courant": 0.2, "steps": None, "t_end": 0.01}})
+        run(tmp_path / f"run{n}", configuration)
+        time, error, largest = (float(table(tmp_path / f"run{n}").splitlines()[-1].split(",")[i]) for i in (1, 9, 6))
+        assert largest == pytest.approx(np.exp(-0.5 * (4 * np.pi) ** 2 * time), rel=0.1)
+        errors.append(error)
+    assert np.log2(errors[0] / errors[1]) > least
+
+
+@pytest.mark.parametrize("order", [2, 4, 6, 8])
+def test_a_line_between_two_values(tmp_path, order):
+    """It is where diffusion ends, and exactly so, because the rows are exact for it."""
+    changes = {"initial": {"case": "formula", "formula": "1 + 3*x^2"}, "boundary": {"value": "1 + 2*x"}}
+    changes |= {"grid": {"nx": 17}, "time": {"courant": 0.38, "steps": None, "t_end": 8}}
+    run(tmp_path / "run", merged(BASE, ROD, changes, {"compute": {"order": order}}), "output.fields_every=100000")
+    result = phi(tmp_path / "run" / states(tmp_path / "run")[-1])
+    assert np.abs(result - (1 + 2 * np.linspace(0, 1, 17))).max() < 1e-13
+
+
+def longest(configuration, scheme):
+    """The largest dt with which no eigenvector along x grows, from the dense operator and the scheme's polynomial."""
+    operator = configuration["physics"]["diffusivity"] * (
+        matrix(configuration, "second", 0, 2) - fixing(configuration, 0)
+    )
+    values = np.linalg.eigvals(operator)
+
+    def stable(dt):
+        powers = ((dt * values) ** k / divisor for k, divisor in enumerate(KNOWN[scheme][2]))
+        return np.abs(sum(powers)).max() < 1 + 1e-12
+
+    scale = 0.1 / np.abs(values).max()
+    return next(scale * k for k in range(1, 1000) if not stable(scale * (k + 1) / 10)) / 10
+
+
+@pytest.mark.parametrize(
+    ("order", "scheme", "axes"),
+    [(2, "rk4", "x"), (4, "rk4", "x"), (6, "ck45", "x"), (8, "rk4", "x"), (8, "ssprk3", "x"), (6, "kgu35", "xyz")],
+)
+def test_the_limit_of_the_step_with_fixed_values(tmp_path, order, scheme, axes):
+    changes = {"boundary": dict.fromkeys(axes, "dirichlet"), "compute": {"order": order}}
+    changes |= {"initial": {"case": "formula", "formula": "sin(900*x*x)*(1 + x*y)"}, "time": {"courant": None}}
+    if axes == "xyz":
+        changes |= {"grid": {"nx": 17, "ny": 17, "nz": 17, "ly": 1.0, "lz": 1.0}}
+    configuration = merged(BASE, ROD, changes, {"time": {"scheme": scheme, "steps": 400}})
+    limit = longest(configuration, scheme) / len(axes)
+    said = run(tmp_path / "run", configuration, f"time.dt={0.95 * limit!r}", "boundary.value=0")
+    assert "will grow" not in said.stderr
+    first, last = (float(line.split(",")[4]) for line in table(tmp_path / "run").splitlines()[1:])
+    assert 0 < last < first
+    said = launch(tmp_path, 1, "--validate", "run.ini", f"time.dt={1.05 * limit!r}", "boundary.value=0")
+    assert f"of {scheme} for diffusion with order {order}: the solution will grow" in said.stderr

@@ -13,7 +13,7 @@ static double scale(const config *config, double time) {
 
 const initial_case case_cosine = {
     .name = "cosine",
-    .help = "product of cosines with wave numbers kx, ky, kz; of sines from free ends",
+    .help = "product of cosines with wave numbers kx, ky, kz; of sines from free and dirichlet ends",
     .keys = {PROBLEM_HEIGHT, PROBLEM_WAVES},
     .factor = factor,
     .scale = scale,
