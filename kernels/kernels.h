@@ -404,8 +404,8 @@ status apply_bounded(const kernels *backend, const kernels_launch *launch, const
                      const kernels_coupling *coupling);
 
 /* Fills `ends` for operations with at most `outputs` outputs on slabs of this shape. The caller has set
- * bounded, fixed, z0 and nz; the closure's order is the stencil's. STATUS_MEMORY, STATUS_DEVICE; even after an error
- * kernels_ends_close must be called. */
+ * bounded, fixed, z0 and nz; the closure's order is the stencil's. STATUS_MEMORY, STATUS_DEVICE; even after
+ * an error kernels_ends_close must be called. */
 status kernels_ends_open(const kernels *backend, kernels_context *context, const kernels_shape *shape,
                          const stencil *stencil, int outputs, kernels_ends *ends);
 void kernels_ends_close(const kernels *backend, kernels_context *context, kernels_ends *ends);

@@ -22,7 +22,7 @@
 #define CONFIG_END_LIST(X)                                                                                   \
   X(PERIODIC, "periodic", "the axis has no end")                                                             \
   X(OPEN, "open", "advection: what leaves, leaves; what enters is boundary.value")                           \
-  X(DIRICHLET, "dirichlet", "advection with physics.diffusivity: phi is boundary.value")                    \
+  X(DIRICHLET, "dirichlet", "advection with physics.diffusivity: phi is boundary.value")                     \
   X(WALL, "wall", "sound: rigid, no velocity across it")                                                     \
   X(FREE, "free", "sound: no pressure on it")                                                                \
   X(ABSORBING, "absorbing", "sound: what arrives at a right angle leaves")

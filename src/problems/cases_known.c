@@ -19,7 +19,8 @@ int cases_has_source(const config *config) {
 
 static int has_open_end(const config *config) {
   for (int d = 0; d < 3; d++) {
-    if (config->ends[d][GRID_LOW] == CONFIG_END_OPEN || config->ends[d][GRID_HIGH] == CONFIG_END_OPEN) return 1;
+    if (config->ends[d][GRID_LOW] == CONFIG_END_OPEN || config->ends[d][GRID_HIGH] == CONFIG_END_OPEN)
+      return 1;
   }
   return 0;
 }
