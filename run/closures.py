@@ -31,6 +31,7 @@ J. Nordstroem, J. Sci. Comput. 21 (2004) 57 (Ds); M. H. Carpenter, J. Nordstroem
 (1999) 341, and J. Gong and J. Nordstroem, J. Comput. Appl. Math. 236 (2011) 602 (penalties of diffusion).
 """
 
+import itertools
 import json
 import sys
 from fractions import Fraction
@@ -282,7 +283,7 @@ def roots(polynomial, most):
 
     def changes(x):
         signs = [value for value in (value_at(of, (x, Fraction(0)))[0] for of in sequence) if value]
-        return sum((a > 0) != (b > 0) for a, b in zip(signs, signs[1:]))
+        return sum((a > 0) != (b > 0) for a, b in itertools.pairwise(signs))
 
     return changes(Fraction(0)) - changes(most)
 

@@ -4,10 +4,10 @@ kernels/closures.json, and computes step N with dense matrices. Orders, balances
 
 import numpy as np
 import pytest
+from test_stability_warning import KNOWN
 
 from dense import along, bounded, fixing, matrix, norm, points
 from program import attribute, launch, merged, phi, run, states, table
-from test_stability_warning import KNOWN
 
 STEPS = 4
 BASE = {
