@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from .errors import UsageError, run_command
-from .frames import AXES, spread
-from .reader import Run
+from .frames import AXES, State, spread
+from .reader import SLICES, Run
 
 NORMS = ("l1", "l2", "linf")
 LOOK = ("title", "size", "dpi", "font", "font_size", "log")  # options that are members of style.Look
@@ -94,6 +94,8 @@ def select_frames(run, args, frames, count=None):
         return frames
     if args.steps in ("first", "last"):
         return [frames[0 if args.steps == "first" else -1]]
+    if args.steps and frames[0].step is None:
+        raise UsageError(f"{run.path}: no steps to choose from: the file does not say any")
     return run.pick(args.steps, frames) if args.steps else spread(frames, args.count or count)
 
 
@@ -119,6 +121,13 @@ def left_out(states):
     """A sentence about the frames that a movie leaves out."""
     steps = ", ".join(str(state.step) for state in states)
     return steps and f"note: left out, for they lie between evenly spaced frames: step {steps}; --steps all takes all"
+
+
+def finer(run, frames):
+    """A sentence if the run has slices of more steps than a movie of these snapshots shows."""
+    steps = len(run.slice_steps) if isinstance(frames[0], State) and not run.single else 0
+    few = f"note: {len(frames)} snapshots; of slices there are {steps} steps: fdplot movie {run.directory / SLICES}"
+    return few if steps > len(frames) and not run.only else ""
 
 
 def target(args, run, name):
@@ -187,6 +196,8 @@ def command_movie(args):
 
     run = Run(args.run)
     states, fields = with_fields(run, args.field, run.frames)
+    if states[0].time is None:
+        raise UsageError(f"{run.path}: no movie: the file does not say its time")
     if len(fields) > 1:
         raise UsageError(f"--field {' '.join(args.field)}: a movie shows one field, such as {fields[0]}")
     (field,) = fields
@@ -195,6 +206,7 @@ def command_movie(args):
         tell(left_out(out))
     states = select_frames(run, args, states)
     tell(run.remark(states))
+    tell(finer(run, states))
     cut = slices.choose_cuts(states[0], movie.axis(states[0], args.axis), args.index, args.position, args.project)[0]
     path = target(args, run, "movie.gif")
     writer = movie.movie_writer(path, args.fps)  # first, because it refuses file names before anything is read

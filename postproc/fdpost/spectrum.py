@@ -118,8 +118,11 @@ def draw_spectrum(run, states, fields=("phi",)):
             shade = tuple(1 - share * (1 - np.array(to_rgb(colour))))
             marker = "o" if shown.sum() < 20 else None
             width = 4.4 - 3 * share  # later lines are thinner, so that equal spectra remain visible
-            label = ", ".join([style.field_label(field)] * (len(fields) > 1) + [f"t = {style.number(state.time)}"])
-            label = label if i in named else None
+            time = "" if state.time is None else f"t = {style.number(state.time)}"
+            label = ", ".join(filter(None, (style.field_label(field) if len(fields) > 1 or not time else "", time)))
+            if not shown.any():
+                label += ": constant" if (mean < LARGEST).all() else ": blown up"  # nan is not less
+            label = label if i in named or not shown.any() else None
             ax.plot(k[shown] / scale, mean[shown], color=shade, lw=width, marker=marker, ms=3.5, label=label)
             if shown.any():
                 top, bottom = max(top, mean[shown].max()), min(bottom, mean[shown].min())

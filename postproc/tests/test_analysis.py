@@ -135,6 +135,8 @@ def test_spectrum_of_a_run_that_blew_up(tmp_path, fdplot):
 
     run = synthetic.write_run(tmp_path / "up", steps=(0, 100, 147, 200), dt=1e-3, make=growing)
     assert fdplot("spectrum", run)[0] == 0
+    (ax,) = draw_spectrum(Run(run), Run(run).states).axes
+    assert ax.get_legend_handles_labels()[1][-1] == "t = 0.2: blown up"
     assert fdplot("spectrum", run, "--steps", "last")[::2] == (3, f"error: {run}: phi is the same everywhere, or not"
                                                                " finite, and has no spectrum\n")  # fmt: skip
 
@@ -157,6 +159,11 @@ def test_spectrum_command(run_dir, fdplot):
 
 
 def test_a_field_without_waves_has_no_spectrum(tmp_path, fdplot):
+    fading = synthetic.write_run(
+        tmp_path / "fading", steps=(0, 1), make=lambda shape, t, *_: synthetic.pulse(shape, 0) * (t < 0.005)
+    )
+    (ax,) = draw_spectrum(Run(fading), Run(fading).states).axes
+    assert ax.get_legend_handles_labels()[1] == ["t = 0", "t = 0.01: constant"]
     run = synthetic.write_run(tmp_path / "zero", make=lambda shape, *_: np.zeros(shape), errors=False)
     code, _, said = fdplot("spectrum", run)
     assert code == 3 and "the same everywhere" in said

@@ -88,6 +88,11 @@ def test_a_movie_of_parts_and_of_slices(tmp_path, fdplot):
     with Image.open(only / "movie.gif") as made:
         assert made.n_frames == 4
     assert movie.axis(Run(only).frames[0], None) == "x"
+    for step in (0, 5, 10, 15):
+        synthetic.write_slice(run, 0, 3, step, SHAPE[::-1], phi=np.ones(SHAPE[:2]))
+    assert f"3 snapshots; of slices there are 4 steps: fdplot movie {run / 'slices'}" in fdplot("movie", run)[2]
+    code, _, err = fdplot("movie", run / "slices")
+    assert code == 0 and "of slices" not in err
 
 
 def test_slices_of_a_run_that_keeps_nothing_else(tmp_path, fdplot, drawn):
@@ -142,6 +147,15 @@ def test_every_kind_of_file_can_be_drawn(tmp_path, fdplot):
             code, out, err = fdplot("slices", path, *words, "--dpi", 40)
             assert code == 0, (path, err)
             assert out.strip() == str(path.with_name(f"{path.stem}_slices.png"))
+
+
+def test_a_file_without_a_time(tmp_path, fdplot):
+    """An initial condition has planes and a spectrum, and no movie."""
+    path = fdpost.write_field(tmp_path / "start.hdf", np.random.default_rng(1).normal(size=(4, 5, 6)))
+    assert fdplot("slices", path, "--steps", "last")[0] == fdplot("spectrum", path)[0] == 0
+    for words, message in ((["movie", path], "does not say its time"), (["slices", path, "--steps", "0"], "no steps")):
+        code, _, err = fdplot(*words)
+        assert code == 2 and message in err
 
 
 def test_a_slice_by_itself_lies_where_it_was_cut(tmp_path):
