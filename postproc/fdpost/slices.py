@@ -139,6 +139,7 @@ def fitted_layout(state, cuts, count, fields=1):
 
 def heading_width(title, subtitle):
     """Inches that the heading needs, so that a narrow figure is widened and no text is cut off."""
+    title = style.chosen_title(title)
     return style.points(max(0.115 * len(title), 0.068 * len(subtitle)) + 0.4) if style.headed() else 0.0
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize, SymLogNorm
-from matplotlib.font_manager import findfont
+from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from .errors import DataError, UsageError
@@ -113,7 +114,8 @@ def settings(chosen):
         raise UsageError(f"font '{chosen.font}' is not installed; matplotlib knows it by another name, or not at all") \
             from error  # fmt: skip
     maths = {"mathtext.fontset": "custom", "mathtext.rm": chosen.font, "mathtext.bf": f"{chosen.font}:bold",
-             "mathtext.it": f"{chosen.font}:italic"}  # fmt: skip
+             "mathtext.it": f"{chosen.font}:italic", "mathtext.cal": chosen.font, "mathtext.sf": chosen.font,
+             "mathtext.tt": chosen.font, "mathtext.bfit": f"{chosen.font}:bold:italic"}  # fmt: skip
     return STYLE | sizes | maths | {"font.sans-serif": [chosen.font, *STYLE["font.sans-serif"]]}
 
 
@@ -191,17 +193,29 @@ def gaps(size, place, across, up, columns=2, rows=2):
 
 def heading(fig, title, subtitle="", top=0.10, left=0.12):
     """Title and subtitle at the top left, unless the look has none; distances in inches, so that they look alike on
-    every size of figure. The title is taken as it is: names of directories may have a $ in them, and bytes that are no
-    text."""
+    every size of figure, and smaller type where the figure is too narrow for them. The title is taken as it is: names
+    of directories may have a $ in them, and bytes that are no text."""
     if not headed():
         return
     width, height = fig.get_size_inches()
     place = (left / width, 1 - top / height)
-    title = os.fsencode(_look.get().title or title).decode(errors="replace")
-    fig.text(*place, title, fontsize=points(12), fontweight="bold", va="top", ha="left", parse_math=False)
+    title = os.fsencode(chosen_title(title)).decode(errors="replace")
+    size = points(12) * min(1, (width - 2 * left) / text_inches(title.replace("$", "S"), points(12), "bold"))
+    fig.text(*place, title, fontsize=size, fontweight="bold", va="top", ha="left", parse_math=False)
     if subtitle:
         place = (left / width, 1 - (top + points(0.24)) / height)
-        fig.text(*place, subtitle, fontsize=points(8.5), color=SOFT, va="top", ha="left")
+        size = points(8.5) * min(1, (width - 2 * left) / text_inches(subtitle, points(8.5)))
+        fig.text(*place, subtitle, fontsize=size, color=SOFT, va="top", ha="left")
+
+
+def chosen_title(title):
+    """The chosen title, else this one."""
+    return _look.get().title or title
+
+
+def text_inches(text, size, weight="regular"):
+    """Width of a line of text in inches."""
+    return TextPath((0, 0), text, prop=FontProperties(size=size, weight=weight)).get_extents().width / 72 or 1e-9
 
 
 def resolution(dpi):

@@ -360,6 +360,21 @@ def test_a_figure_for_a_paper(run_dir, tmp_path, fdplot, command):
     assert fdplot(command, run_dir, "--size", 1)[0] == 2
 
 
+@pytest.mark.parametrize(
+    "title", ["A long title of many words for a figure of one column, and then some", "a$x_{$" * 15]
+)
+def test_a_long_title_stays_on_the_paper(run_dir, title):
+    run = Run(run_dir)
+    with style.look(title=title, size=(4.6,)):
+        figures = [history.draw_history(run), spectrum.draw_spectrum(run, run.states)]
+    with style.look(title=title):
+        figures.append(draw(run, run.states[:1], [(2, 10)]))
+    for fig in figures:
+        FigureCanvasAgg(fig).draw()
+        boxes = [text.get_window_extent() for text in fig.texts]
+        assert max(box.x1 for box in boxes) <= fig.bbox.x1
+
+
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
 def test_type_has_the_size_asked_for(run_dir, factor):
     with style.look(font_size=9 * factor):
