@@ -145,6 +145,8 @@ status checkpoint_index_rewind(checkpoint_index *index, int64_t step, int *moved
   char path[PATH_MAX];
   size_t kept = index->count;
   *moved = 0;
+  /* a run that resumes with kept snapshots in part, and had none before, has no folder for them yet */
+  if (index->count == 0 && access(index->directory, F_OK) != 0) return STATUS_OK;
   while (kept > 0 && index->entries[kept - 1].step > step) kept--;
   if (kept == index->count) return write_index(index); /* a run that was killed may have left another one */
   CHECK(rundir_previous(index->directory, previous));

@@ -227,6 +227,20 @@ def test_kept_snapshots_in_part_are_one_series(tmp_path):
     assert len(list((tmp_path / "parts/previous_2/fields").glob("state_*.hdf"))) == 2
 
 
+def test_a_run_may_resume_with_other_kept_snapshots(tmp_path):
+    """From whole ones to those in part, and back: each kind has the steps that were due while it was configured."""
+    run(tmp_path / "run", BASE, "output.fields_every=6", "time.steps=12")
+    run(tmp_path / "run", merged(BASE, {"output": PART}), "restart.from=latest", "time.steps=18", ranks=2)
+    assert sorted(part_files(tmp_path / "run")) == ["state.hdf.series", "state_00000018.hdf"]
+    run(tmp_path / "whole", BASE, "output.fields_every=6", "time.steps=12")
+    run(tmp_path / "whole", merged(BASE, {"output": PART}), "output.checkpoint_every=6", "restart.from=latest",
+        "time.steps=18")  # fmt: skip
+    run(tmp_path / "whole", BASE, "output.fields_every=6", "restart.from=latest")
+    kept = [path.name for path in sorted((tmp_path / "whole").glob("state_*.hdf"))]
+    assert [name for name in kept if "18" not in name] == [f"state_{step:08d}.hdf" for step in (0, 6, 12, 24)]
+    assert "state_00000018.hdf" in part_files(tmp_path / "whole")
+
+
 def test_a_branch_without_slices_renews_their_indices(tmp_path):
     """No index names a slice that a branch has moved away, though the branch itself has no slices."""
     run(tmp_path / "run", PLACES)
