@@ -231,12 +231,15 @@ class Run:
         return ""
 
     def pick(self, steps, frames):
-        """The ones of the frames at exactly these steps; checkpoints, too, if they have the same points. UsageError for
-        one that is not there."""
+        """The ones of the frames at exactly these steps; checkpoints, too, if they have the same points; or else states
+        of all points alone. UsageError for one that is not there."""
         by_step = {frame.step: frame for frame in frames}
+        whole = {state.step: state for state in self.whole}
         if isinstance(frames[0], State):
-            by_step = {state.step: state for state in self.whole if state.same_points(frames[0])} | by_step
+            by_step = {step: state for step, state in whole.items() if state.same_points(frames[0])} | by_step
         unknown = [step for step in steps if step not in by_step]
+        if unknown and set(steps) <= whole.keys():
+            return [whole[step] for step in steps]
         if unknown:
             there = ", ".join(str(step) for step in sorted(by_step))
             raise UsageError(f"{self.directory}: no state of step {unknown[0]}; there are: {there}")

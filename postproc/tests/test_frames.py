@@ -49,9 +49,10 @@ def test_checkpoints_are_no_frames_but_can_be_named(tmp_path, fdplot, drawn):
     assert code == 2 and "no state of step 11; there are: 0, 10, 15, 20" in err
 
 
-def test_checkpoints_of_another_number_of_points_cannot_be_named(tmp_path, fdplot):
+def test_checkpoints_of_another_number_of_points_are_drawn_by_themselves(tmp_path, fdplot, drawn):
     run = synthetic.write_part_run(tmp_path / "run", every=2)
-    assert "no state of step 15; there are: 0, 10, 20" in fdplot("slices", run, "--steps", "15")[2]
+    assert fdplot("slices", run, "--steps", "15")[0] == 0 and drawn[0][1][0].size == SHAPE[::-1]
+    assert "no state of step 15; there are: 0, 10, 20" in fdplot("slices", run, "--steps", "10,15")[2]
 
 
 def test_checkpoints_are_shown_where_nothing_is_kept_and_it_is_said(tmp_path, fdplot, drawn):
