@@ -27,11 +27,9 @@ typedef struct layer_work {
   real *out[OPERATION_OUTPUTS];
   real *result; /* ends->layer */
   const real *row, *table[3];
-  ptrdiff_t pitch, step[3]; /* pitch of the tables along x; distance of neighbours along each axis, in
-                             * elements */
+  ptrdiff_t pitch, step[3]; /* of the tables along x; elements from neighbour to neighbour along each axis */
   int n[3];                 /* owned points of the slab */
-  int wraps[3];             /* 1: the axis is periodic and whole in the slab, so neighbours beyond its ends
-                             * are images */
+  int wraps[3];             /* 1: a whole periodic axis, so neighbours beyond its ends are images */
   int bounded[3], start[3]; /* global index of the slab's first point */
   int last[3];              /* global index of the grid's last point */
   int rows, width;

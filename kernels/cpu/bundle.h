@@ -3,7 +3,16 @@
 
 /* A bundle of lines: a strip of columns, a few rows, a few planes. Strips are whole rows if possible, because
  * the hardware prefetches along them. This file has the places of the bundle's lines and their neighbours,
- * loads, prefetches and stores; passes.h has the arithmetic. */
+ * loads, prefetches and stores; passes.h has the arithmetic.
+ *
+ *     y ^   rows y+4 .. y+7: neighbours, loaded once for all four rows
+ *       |   +------+------+------+-- ... --+
+ *       |   | line | line | line |         |   row y+3   of plane z; likewise planes
+ *       |   | line | line | line |         |   row y+2   z+1, z+2 and z+3, whose
+ *       |   | line | line | line |         |   row y+1   neighbours are z-4 .. z-1
+ *       |   | line | line | line |         |   row y     and z+4 .. z+7
+ *       |   +------+------+------+-- ... --+
+ *       |   rows y-4 .. y-1: neighbours            x -> */
 
 #include "lines.h"
 

@@ -30,7 +30,14 @@ enum { CPU_STORE_BYTES = 64, CPU_STRIP_BYTES = 4096 };
 enum { CPU_ROWS = 4, CPU_PLANES = 4 };
 
 /* A patch of a few planes: `lines` lines, whole cache lines together, from column x0 on (so possibly into the
- * padding) of the rows y0 .. y1-1 of planes z .. z+planes-1. */
+ * padding) of the rows y0 .. y1-1 of planes z .. z+planes-1.
+ *
+ *     y ^  +--------------------------+
+ *       |  |   another tile           |    A tile marches along z: patch after patch
+ *    y1 |  +------------+-------------+    of planes z .. z+3, then of z+4 .. z+7.
+ *       |  | patch      | next patch  |
+ *    y0 |  +------------+-------------+    <- a tile: rows y0 .. y1-1
+ *          x0           next_x0        x -> */
 typedef struct cpu_patch {
   int x0, lines;
   int y0, y1;

@@ -43,8 +43,7 @@ static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
   tiling_plane(&tiling, launch, plan.window, element);
   tiling.block = plan.block;
 
-  /* threads divide the planes, as in memory_allocate_cpu, or the tiles if planes are few compared with the
-   * stencil */
+  /* Threads divide the planes, as in memory_allocate_cpu, or the tiles if planes are few. */
   if (planes >= 4 * KERNELS_HALO * threads || plan.window == 1) {
     tiling.in_z = planes < threads ? planes : threads;
     if (plan.rows > 0) tiling.in_y = divide_up(launch->shape.ny, plan.rows);

@@ -21,11 +21,9 @@ enum {
   CONTEXT_CAPABILITY = 8,      /* least major compute capability: asynchronous copies into shared memory */
   CONTEXT_SUMS = 1024,         /* planes whose sums fit into the pinned buffer */
   CONTEXT_PACE_WORDS = 1024,   /* counters per queue by which a kernel keeps its blocks in step */
-  CONTEXT_RESERVE = 256 << 20, /* bytes of device memory left for code loaded later, graphs, MPI and the
-                                * unused ends of allocations */
+  CONTEXT_RESERVE = 256 << 20, /* bytes of device memory left for code, graphs, MPI and ends of allocations */
   CONTEXT_DEVICES = 64,        /* most devices of a node */
-  CONTEXT_BLOCK = 2 << 20 /* bytes: smaller blocks of device memory share an allocation, and exporting one
-                           * exports all of it */
+  CONTEXT_BLOCK = 2 << 20      /* bytes: smaller blocks share an allocation, which is exported as a whole */
 };
 
 /* Written by a running kernel for the host, in pinned memory: the number of the latest signal, and the

@@ -30,8 +30,7 @@ __host__ __device__ constexpr int divide_up(int a, int b) {
   return (a + b - 1) / b;
 }
 
-constexpr int RANGES = KERNELS_RANGES + 1; /* the third range is for launches that compute their edges
-                                            * first */
+constexpr int RANGES = KERNELS_RANGES + 1; /* the third one for launches that compute edges first */
 
 /* The planes of a launch and their layout in memory. Pointers to fields are shifted to plane 0, so negative
  * plane numbers are halo planes. Kernels compute whole ranges, or pieces of at most `chunk` planes, each

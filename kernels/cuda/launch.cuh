@@ -4,7 +4,16 @@
 #include "pipeline.cuh"
 #include "tiles.cuh"
 
-/* Divides a launch of the pipeline among blocks, and chooses the kernel and the tile. */
+/* Divides a launch of the pipeline among blocks, and chooses the kernel and the tile. Blocks start in this
+ * order:
+ *
+ *     z ^   +------+------+    +------+------+------+
+ *       |   |  2   |  3   |    |      |      |      |
+ *       |   +------+------+    |  4   |  5   |  6   |
+ *       |   |  0   |  1   |    |      |      |      |
+ *       |   +------+------+    +------+------+------+
+ *         cut tiles, here in 2         whole tiles
+ *         pieces of `chunk` planes                        */
 
 enum class use { USUAL, THIN, ODD, SMALL };
 
@@ -38,9 +47,8 @@ static inline int pieces_choose(int tiles, int planes, int resident, double fill
   long least = LONG_MAX;
   for (int pieces = 1; pieces <= 16 && planes / pieces >= 2 * HALO; pieces++) {
     const int blocks = tiles * pieces;
-    if (divide_up(planes, divide_up(planes, pieces)) != pieces)
-      continue; /* the same length needs fewer
-                 * pieces */
+    /* Pieces of this length would be fewer. */
+    if (divide_up(planes, divide_up(planes, pieces)) != pieces) continue;
     const long cost = rounds_cost(blocks, divide_up(planes, pieces), resident);
     if (cost >= least || blocks < fill * divide_up(blocks, resident) * resident) continue;
     least = cost;

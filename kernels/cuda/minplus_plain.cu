@@ -4,8 +4,7 @@
  * simpler ways of computing a product. */
 
 constexpr int LOOP_THREADS = 64, LOOP_BLOCKS = by_precision_value(8, 4); /* per multiprocessor */
-constexpr int LOOP_SIDE = 8;                                             /* a thread has LOOP_SIDE x LOOP_SIDE
-                                                                          * sums */
+constexpr int LOOP_SIDE = 8;                                             /* a thread has its square of sums */
 constexpr int LOOP_STEPS = 2048;
 static_assert(KERNELS_LOOP >= 2 * LOOP_SIDE + LOOP_THREADS, "operands and results of the loop");
 

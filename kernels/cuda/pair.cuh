@@ -14,14 +14,23 @@
  * fills most of a thread's registers, so copying warps give up theirs. Barriers say which slots of the rings
  * are full and which are free. */
 
-/* The constants of a pair. LAG: planes by which the first operation may run ahead of the second. */
+/* The constants of a pair. The planes of a block at one time, where the base is an array of its own:
+ *
+ *     copied        z+10 and, with AHEAD = 2, z+11
+ *     first makes   z+5, from planes of the field up to z+9
+ *     second makes  z, from planes of the first up to z+4; z+5 is the LAG */
 template <class First, class Second> struct pair_layout {
   static constexpr bool BASE = First::OTHERS > 0; /* 1: the base is an array of its own; 0: it is the field */
+  /* The tile, and the rows of a thread. With 28 rows the rings would not fit the 227 KiB of a block. */
   static constexpr int WIDTH = by_precision_value(64, 32), HEIGHT = 24, ROWS = 4;
   static constexpr int AHEAD = by_precision_value(2, 1); /* planes being copied */
+  /* Slots between the operations. The second one reads HALO + 1 of them, the plane that it computes and those
+   * that enter its window; by the rest, LAG, the first one may run ahead. */
   static constexpr int S_PLANES = 6, LAG = S_PLANES - (HALO + 1);
 
-  /* Sizes of planes in points: the first operation's field (FIELD), its values (FIRST), and the base. */
+  /* Sizes of planes in points: the first operation's field (F), its values (S), and the base (B). Rings hold
+   * the planes being copied, the HALO + 1 that the first operation reads, and what the second one reads
+   * later: the base. */
   static constexpr int FIRST_WIDTH = WIDTH + 2 * HALO, FIRST_HEIGHT = HEIGHT + 2 * HALO;
   static constexpr int F_WIDTH = WIDTH + 4 * HALO, F_HEIGHT = HEIGHT + 4 * HALO;
   static constexpr int S_WIDTH = FIRST_WIDTH, S_HEIGHT = FIRST_HEIGHT;
@@ -36,7 +45,9 @@ template <class First, class Second> struct pair_layout {
   static constexpr int FIRST_WARPS = divide_up(FIRST_UNITS, 32), SECOND_WARPS = divide_up(SECOND_UNITS, 32);
   static constexpr int COMPUTING = 32 * (FIRST_WARPS + SECOND_WARPS), COPYING = 128;
   static constexpr int THREADS = COMPUTING + COPYING;
-  static constexpr bool MANY_FOR_COPIES = BASE && SINGLE; /* 64512 registers in all */
+  /* A block of 384 threads is launched with 168 registers each, 64512 in all. Copying warps hand theirs over,
+   * in multiples of 8; they keep more of them where they have to remember places in two arrays. */
+  static constexpr bool MANY_FOR_COPIES = BASE && SINGLE;
   static constexpr int REGISTERS = MANY_FOR_COPIES ? 216 : 224;
   static constexpr int REGISTERS_COPYING = MANY_FOR_COPIES ? 72 : 56;
 
@@ -47,8 +58,8 @@ template <class First, class Second> struct pair_layout {
   static constexpr int BARRIERS = 2 * F_PLANES + 2 * S_PLANES + B_PLANES;
   static constexpr size_t SHARED_BYTES = ELEMENTS * sizeof(real) + BARRIERS * sizeof(barrier);
 
-  static constexpr bool fits(bool base, const operation &o) { /* Returns true if all terms are of one field,
-                                                               * and there is at most a base. */
+  /* Returns true if all terms are of one field, and there is at most a base. */
+  static constexpr bool fits(bool base, const operation &o) {
     return o.inputs == (base ? 3U : 1U) && o.outputs == 1 && o.velocity == VELOCITY_UNIFORM;
   }
   static_assert(fits(BASE, First::DECLARED) && fits(true, Second::DECLARED), "a field, and a base");
@@ -84,11 +95,11 @@ template <class First, class Second> struct pair_block {
 
   const arguments &a, &b; /* arguments of the first and of the second operation */
   const geometry &d;
-  int x0, y0;                                          /* first point of the tile */
-  kernels_planes planes;                               /* planes to store */
-  real *f, *s, *base;                                  /* rings */
-  barrier *f_full, *f_free, *s_full, *s_free, *b_free; /* f_full: for the plane of the base that comes with
-                                                        * it, too */
+  int x0, y0;            /* first point of the tile */
+  kernels_planes planes; /* planes to store */
+  real *f, *s, *base;    /* rings */
+  /* Barriers of the slots; f_full also says that the plane of the base that comes with it has come. */
+  barrier *f_full, *f_free, *s_full, *s_free, *b_free;
 
   __device__ __forceinline__ pair_block(const arguments &a_, const arguments &b_, const geometry &d_,
                                         const pair_cut &c)

@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(PENCIL_THREADS)
     pencil_kernel(const __grid_constant__ coefficients c, const geometry d, const real *f, real *out) {
   using axes = pencil_axes<AXIS>;
   constexpr int COUNT = LENGTH + 2 * HALO;
-  __shared__ real tile[PENCILS][COUNT + (AXIS == AXIS_X ? 0 : 1)]; /* one more column, so that columns fall
-                                                                    * into different banks */
+  /* One more column, so that columns fall into different banks. */
+  __shared__ real tile[PENCILS][COUNT + (AXIS == AXIS_X ? 0 : 1)];
   const kernels_planes piece =
       AXIS == AXIS_Z ? d.piece((int)blockIdx.x, LENGTH) : d.piece((int)blockIdx.z, 1);
   int origin[3];

@@ -26,10 +26,10 @@ template <class Op, class Tile> struct pipeline {
   static constexpr int LATE = Tile::STAGES + 1, EARLY = LATE + LEAD;
   static constexpr bool X = Op::X || PRODUCTS, Y = Op::Y || PRODUCTS, SHARED = X || Y;
   static constexpr bool FLUX_TABLES = PRODUCTS && TABLES;
-  static constexpr bool FLUX_LATE =
-      FLUX_TABLES && Op::Z; /* the flux window is computed from f's window, which saves its registers */
-  static constexpr bool W_LATE = COMPONENTS && Op::reads(Op::W); /* the third component is also read at the
-                                                                  * point */
+  /* The flux window is computed from f's window, which saves its registers. */
+  static constexpr bool FLUX_LATE = FLUX_TABLES && Op::Z;
+  /* The third component is also read at the point. */
+  static constexpr bool W_LATE = COMPONENTS && Op::reads(Op::W);
   static constexpr bool REREADS = Tile::REREADS && Op::Z && SHARED && !TRIPLE;
   static constexpr int NEWEST = REREADS ? HALO : 2 * HALO; /* f's window holds planes up to this one */
 
@@ -44,8 +44,8 @@ template <class Op, class Tile> struct pipeline {
   static constexpr int V = U + (COMPONENTS ? u_ring::ELEMENTS : 0);
   static constexpr int W = V + (COMPONENTS ? v_ring::ELEMENTS : 0);
   static constexpr int POINTS = W + (COMPONENTS ? w_ring::ELEMENTS : 0);
-  static constexpr int ROWS_BACK =
-      PRODUCTS ? LEAD : 0; /* planes between the newest row of the tables and the plane computed */
+  /* Planes between the newest row of the tables and the plane computed. */
+  static constexpr int ROWS_BACK = PRODUCTS ? LEAD : 0;
   static constexpr int FORMULA = POINTS + Op::OTHERS * point_ring::ELEMENTS;
   using formula = tables<Tile, PRODUCTS, FLUX_LATE ? 2 * HALO : ROWS_BACK>;
 
@@ -280,8 +280,8 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
   using line = pipeline<Op, Tile>;
   constexpr int LEAD = line::LEAD, STAGES = Tile::STAGES, EARLY = line::EARLY, LATE = line::LATE;
   constexpr bool TABLES = line::TABLES;
-  lines lf[Tile::ROWS] = {}; /* initialised, because ptxas 13.0 takes undefined values that differ between
-                              * threads for uniform */
+  /* Initialised, because ptxas 13.0 takes undefined values that differ between threads for uniform. */
+  lines lf[Tile::ROWS] = {};
   lines lg[Tile::ROWS] = {};
   const int needed = piece.z1 - piece.z0 + 2 * LEAD;
   const int iterations = divide_up(needed, Tile::UNROLL) * Tile::UNROLL;
@@ -292,22 +292,20 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
     if (Tile::PREDICATED || n < needed)
       work.copy(early_in, late_in, planes.ahead, planes.here, n < needed, n >= 2 * LEAD);
     planes.step(d);
-    if constexpr (TABLES)
-      work.t.copy(next<LATE>(late_in), planes.table_z); /* the tables run a plane ahead of
-                                                         * the fields */
+    /* The tables run a plane ahead of the fields. */
+    if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.table_z);
     copy_commit();
     early_in = next<EARLY>(early_in);
     late_in = next<LATE>(late_in);
   }
-  int early = 0, late = 0, early_late = EARLY - LEAD; /* the plane computed is LEAD planes behind the
-                                                       * newest */
+  /* The plane computed is LEAD planes behind the newest. */
+  int early = 0, late = 0, early_late = EARLY - LEAD;
   if constexpr (LEAD == 0) early_late = 0;
   int rows = 0; /* slot of the tables' newest rows */
 #pragma unroll 1
   for (int first = 0; first < iterations; first += Tile::UNROLL) {
 #pragma unroll
-    for (int k = 0; k < Tile::UNROLL; k++) { /* unrolled, the shifts of the windows are only a renaming of
-                                              * registers */
+    for (int k = 0; k < Tile::UNROLL; k++) { /* unrolled, shifts of the windows are names of registers */
       const int n = first + k;
       if (paces) mine.plane_begin();
       copy_wait<STAGES - 1>();

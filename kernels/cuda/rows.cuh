@@ -4,7 +4,10 @@
 #include "operations.cuh"
 
 /* Differences along x alone. A warp loads 32 vectors of each of ROWS rows into registers, and lanes exchange
- * vectors by shuffles. Only the vectors on both sides of the 32 are loaded twice. */
+ * vectors by shuffles. Only the vectors on both sides of the 32 are loaded twice:
+ *
+ *     row      ... | left | lane 0 | lane 1 |  ...  | lane 31 | right | ...
+ *     beside          of the last lanes                  of the first lanes */
 
 constexpr int ROWS_WARPS = 8;
 

@@ -13,9 +13,9 @@
  * whose rows are kept. With 0, rows have as many slots as entries, and one counter serves both. */
 template <class Tile, bool SIDES, int BACK> struct tables {
   static constexpr int SIDE = SIDES ? HALO : 0;
-  static constexpr int PLANE = (Tile::HEIGHT + 2 * SIDE) * KERNELS_TABLE; /* numbers in a plane's pairs */
-  static constexpr int FILLS = divide_up(PLANE, Tile::THREADS);           /* of which a thread computes this
-                                                                           * many */
+  /* Numbers in the pairs of a plane, and how many of them a thread computes. */
+  static constexpr int PLANE = (Tile::HEIGHT + 2 * SIDE) * KERNELS_TABLE;
+  static constexpr int FILLS = divide_up(PLANE, Tile::THREADS);
   static constexpr int COLUMNS = SIDES ? Tile::WIDTH + 2 * HALO : 0;
   static constexpr int ENTRIES = Tile::STAGES + 1, DEPTH = BACK == 0 ? ENTRIES : BACK + 2;
   static constexpr int ELEMENTS = DEPTH * PLANE + ENTRIES * KERNELS_TABLE + COLUMNS;

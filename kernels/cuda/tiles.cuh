@@ -14,8 +14,7 @@
 struct tile_shape {
   int width, rows, threads, stages, pace;
   int unroll = 1, pace_waves = 0; /* 0: as `pace` */
-  bool predicated = false;        /* threads without work skip copies and stores by predicates, not by
-                                   * branches */
+  bool predicated = false;        /* copies and stores are skipped by predicates, not by branches */
   bool rereads = false; /* planes ahead along z are read from the ring again, not kept in registers */
 };
 

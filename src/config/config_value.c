@@ -117,8 +117,7 @@ static const char *read_integer(const config_key *key, const char *text, int64_t
   if (digits[0] == '\0' || digits[strspn(digits, "0123456789")] != '\0')
     return "not an integer in decimal digits";
   if (digits[0] == '0' && digits[1] != '\0') return "an integer with a leading zero";
-  *value = strtoll(text, NULL, 10); /* beyond 64 bits this is the largest number, which is out of every
-                                     * range */
+  *value = strtoll(text, NULL, 10); /* beyond 64 bits the largest number, which is out of every range */
   if (*value < (int64_t)key->minimum || *value > (int64_t)key->maximum) return "out of range";
   return NULL;
 }

@@ -126,8 +126,7 @@ typedef struct config {
   char backend[16];    /* "auto" or a name of the registry; default auto */
   precision precision; /* default double */
   int order;           /* 2, 4, 6, 8; default 8 */
-  int threads;         /* CPU threads per rank; 0 (default): OMP_NUM_THREADS, else the rank's share of its
-                        * processors */
+  int threads;         /* CPU threads per rank; 0 (default): OMP_NUM_THREADS, else its share of cores */
   config_pairs pairs;  /* default auto */
   /* [halo] */
   config_transport transport; /* default auto */

@@ -18,8 +18,7 @@ typedef struct field {
   void *staging;   /* MEMORY_STAGING, `chunk` planes; shared between fields, not owned */
   int chunk;       /* planes that `staging` holds */
   void *gather;    /* the space's gather buffer; not owned */
-  unsigned number; /* unique in this process: tells apart two fields that lie at the same address one after
-                    * the other */
+  unsigned number; /* unique in this process, because a later field may lie at the same address */
 } field;
 
 /* Allocates fields: a backend's device, the slab's shape, and one staging buffer for all fields. */

@@ -21,8 +21,7 @@ typedef struct halo {
   kernels_context *context;
   transport transport;
   size_t bytes;      /* bytes of KERNELS_HALO planes */
-  MPI_Datatype unit; /* KERNELS_PLANE_UNIT bytes; messages are counted in these, because their bytes may
-                      * overflow int */
+  MPI_Datatype unit; /* KERNELS_PLANE_UNIT bytes; counted in these, messages do not overflow int */
   int units;         /* units of KERNELS_HALO planes */
   int most;          /* most fields per exchange */
   char *staging;  /* TRANSPORT_STAGED: planes to send below and above, and received from below and above, each

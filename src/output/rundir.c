@@ -109,9 +109,8 @@ status rundir_open(const char *path, rundir *rundir) {
   status result = rundir_remove_partials(path);
   if (result == STATUS_OK) result = rundir_finish_move(path);
   if (result == STATUS_OK) result = file_path(path, RUNDIR_FIELDS, fields, sizeof fields);
-  if (result == STATUS_OK)
-    result = rundir_finish_move(fields); /* finishes a move of kept snapshots of later
-                                          * steps */
+  /* Finishes a move of kept snapshots of later steps. */
+  if (result == STATUS_OK) result = rundir_finish_move(fields);
   if (result != STATUS_OK) rundir_close(rundir);
   return result;
 }

@@ -26,8 +26,8 @@ static status write_fields(hid_t group, const char *path, const plane_file *plan
   const hid_t type = hdf5_real(plane->precision);
   CHECK_HDF5(STATUS_FILE, path, data = H5Gcreate2(group, "PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   CHECK_HDF5(STATUS_FILE, path, plist = H5Pcreate(H5P_DATASET_CREATE));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_obj_track_times(plist, 0)); /* without times, equal contents are equal
-                                                                    * bytes */
+  /* Without times, equal contents are equal bytes. */
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_obj_track_times(plist, 0));
   CHECK_HDF5(STATUS_FILE, path, space = H5Screate_simple(2, shape, NULL));
   for (int f = 0; f < plane->fields; f++) {
     const void *values = (const char *)plane->values + (size_t)f * bytes;

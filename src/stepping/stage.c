@@ -24,8 +24,7 @@ kernels_stage stage_kernel(const stage *stage, int unknown) {
 }
 
 status stage_combine(const stage *stage, const kernels_launch *launch, int unknown) {
-  const kernels_stage combination = stage_kernel(stage, unknown); /* there is neither advection nor
-                                                                   * diffusion */
+  const kernels_stage combination = stage_kernel(stage, unknown); /* without advection and diffusion */
   return apply_stage(stage->out->part[unknown].backend, launch, &combination);
 }
 
