@@ -83,6 +83,10 @@ const char *config_component_read(config *config, int d);
 /* Reads the value of a constant. Returns NULL, or the fault. */
 const char *config_constant_read(const char *text, double *value);
 
+/* Reads a coordinate of any size, which is compared with the domain later; DBL_MAX beyond that. Returns NULL,
+ * or the fault. */
+const char *config_place_read(const char *text, double *value);
+
 /* Describes the values that `key` accepts, in at most CONFIG_TEXT_SIZE bytes. */
 const char *config_value_accepted(const config_key *key, char *text);
 

@@ -1,6 +1,7 @@
 #include "config/config_table.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,13 @@ static const char *read_number(const char *text, double minimum, double maximum,
 
 const char *config_constant_read(const char *text, double *value) {
   return text[0] == '\0' ? "no value" : read_number(text, -most, most, value);
+}
+
+const char *config_place_read(const char *text, double *value) {
+  if (text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0') return "no number";
+  char *end;
+  *value = fmax(-DBL_MAX, fmin(DBL_MAX, strtod(text, &end)));
+  return end == text || *end != '\0' ? "no number" : NULL;
 }
 
 static const char *read_formula(const config_key *key, const char *text, char *value) {

@@ -21,7 +21,7 @@ static const char *read_slice(const char *word, config_slice *slice) {
   static const char axes[] = "xyz";
   const char *axis = word[0] != '\0' ? strchr(axes, word[0]) : NULL;
   if (axis == NULL || word[1] != '=') return "not a list of planes";
-  if (config_constant_read(word + 2, &slice->at) != NULL) return "a plane whose place is no number";
+  if (config_place_read(word + 2, &slice->at) != NULL) return "a plane whose place is no number";
   slice->axis = (int)(axis - axes);
   (void)snprintf(slice->name, sizeof slice->name, "%c_%.9g", word[0], slice->at + 0.0);
   return NULL;
@@ -48,8 +48,7 @@ static const char *read_probe(const char **text, config_probe *probe) {
   char word[64];
   for (int d = 0; d < 3; d++) {
     if (!next_word(text, " \t;", word)) return "a point without three coordinates";
-    if (config_constant_read(word, &probe->at[d]) != NULL)
-      return "a point with a coordinate that is no number";
+    if (config_place_read(word, &probe->at[d]) != NULL) return "a point with a coordinate that is no number";
   }
   *text += strspn(*text, blank);
   return **text == ';' || **text == '\0' ? NULL : "a point with more than three coordinates";
@@ -81,8 +80,7 @@ const char *config_box_read(const char *text, double box[3][2]) {
   for (int d = 0; d < 3; d++) {
     for (int side = 0; side < 2; side++) {
       if (!next_word(&text, blank, word)) return "a box without six coordinates";
-      if (config_constant_read(word, &box[d][side]) != NULL)
-        return "a box with a coordinate that is no number";
+      if (config_place_read(word, &box[d][side]) != NULL) return "a box with a coordinate that is no number";
     }
     if (!(box[d][0] < box[d][1])) return "a box whose high side is not above its low one";
   }

@@ -15,6 +15,9 @@ struct formula {
   double value[FORMULA_VARIABLES];
 };
 
+/* Some of muParser's codes of errors (EErrorCodes in muParserDef.h, which only C++ can include). */
+enum { UNKNOWN = 1, COMMA = 3, COLON = 34 };
+
 /* muParser's own ^ calls pow of the C library and cannot be replaced. So ^ is replaced by another character,
  * which is defined as an operator of the same precedence. */
 enum {
@@ -88,8 +91,18 @@ enum { FUNCTIONS = sizeof functions / sizeof functions[0], LISTS = sizeof lists 
 
 static const char *const lengths[3] = {"lx", "ly", "lz"};
 
+static int is_function(const char *name) {
+  for (int i = 0; i < FUNCTIONS; i++) {
+    if (strcmp(functions[i].name, name) == 0) return 1;
+  }
+  for (int i = 0; i < LISTS; i++) {
+    if (strcmp(lists[i].name, name) == 0) return 1;
+  }
+  return strcmp(name, "atan2") == 0;
+}
+
 int formula_name_free(const char *name) {
-  static const char *const taken[] = {"x", "y", "z", "t", "pi", "lx", "ly", "lz", "atan2"};
+  static const char *const taken[] = {"x", "y", "z", "t", "pi", "lx", "ly", "lz"};
   if (!isalpha((unsigned char)name[0])) return 0;
   for (const char *c = name; *c != '\0'; c++) {
     if (!isalnum((unsigned char)*c) && *c != '_') return 0;
@@ -97,13 +110,7 @@ int formula_name_free(const char *name) {
   for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
     if (strcmp(taken[i], name) == 0) return 0;
   }
-  for (int i = 0; i < FUNCTIONS; i++) {
-    if (strcmp(functions[i].name, name) == 0) return 0;
-  }
-  for (int i = 0; i < LISTS; i++) {
-    if (strcmp(lists[i].name, name) == 0) return 0;
-  }
-  return 1;
+  return !is_function(name);
 }
 
 static void define(formula *formula, const config *config, const char *variables) {
@@ -124,11 +131,12 @@ static void define(formula *formula, const config *config, const char *variables
 }
 
 /* Returns the first character that muParser accepts and this program does not (the replacement for ^, texts,
- * assignments), or NULL. */
+ * assignments), or NULL. Tabs are blanks. */
 static const char *foreign(const char *text) {
   for (const char *c = text; *c != '\0'; c++) {
     const int assigns = *c == '=' && c[1] != '=' && (c == text || strchr("=<>!", c[-1]) == NULL);
-    if (*c == POWER_INSIDE || *c == '"' || assigns || (unsigned char)*c > 126 || (unsigned char)*c < ' ')
+    if (*c == POWER_INSIDE || *c == '"' || assigns || (unsigned char)*c > 126 ||
+        ((unsigned char)*c < ' ' && *c != '\t'))
       return c;
   }
   return NULL;
@@ -148,46 +156,104 @@ static void say_unknown(const config *config, const char *variables, const char 
   (void)snprintf(what + used, MESSAGE - used, FORMULA_FUNCTIONS);
 }
 
-/* Describes an error of muParser by its code (EErrorCodes in muParserDef.h, which only C++ can include). */
+/* A character that belongs to no formula; a name for those that a terminal would not show. */
+static void say_character(const char *wrong, char *what) {
+  const unsigned char c = (unsigned char)*wrong;
+  char shown[32];
+  (void)snprintf(shown, sizeof shown,
+                 c > 126   ? "a character beyond ASCII"
+                 : c < ' ' ? "a control character"
+                           : "'%c'",
+                 c);
+  (void)snprintf(what, MESSAGE,
+                 "%s cannot be read; accepted: + - * / ^ ( ) , < <= > >= == != && || ? :, numbers, names",
+                 shown);
+}
+
+static int is_of_word(char c) {
+  return isalnum((unsigned char)c) || c == '.' || c == '_';
+}
+
+/* Returns 1 if the word around *place begins as a number; then it is none that can be read. [out] place: its
+ * beginning; what: the message. */
+static int is_bad_number(const char *text, size_t *place, char *what) {
+  size_t first = *place, end = *place;
+  while (first > 0 && is_of_word(text[first - 1])) first--;
+  while (is_of_word(text[end])) end++;
+  if (!isdigit((unsigned char)text[first]) && text[first] != '.') return 0;
+  *place = first;
+  (void)snprintf(what, MESSAGE, "'%.*s' is no number; accepted: as 2, 0.5 or 1e-3, at most 1.7e308",
+                 (int)(end - first < 64 ? end - first : 64), text + first);
+  return 1;
+}
+
+/* Place of the first ':' before which there are fewer '?'. */
+static size_t stray_colon(const char *text) {
+  int open = 0;
+  size_t place = 0;
+  for (; text[place] != '\0'; place++) {
+    if (text[place] == '?') open++;
+    if (text[place] == ':' && open-- == 0) break;
+  }
+  return place;
+}
+
+static const char *arguments_of(const char *name) {
+  for (int i = 0; i < LISTS; i++) {
+    if (strcmp(lists[i].name, name) == 0) return "one and more";
+  }
+  return strcmp(name, "atan2") == 0 ? "two" : "one";
+}
+
+#define VALUE     "a number, a name, a function or '('"
+#define OPERATOR  "an operator, ')' or the end"
+#define CONDITION "CONDITION ? VALUE : VALUE"
+
+/* Describes an error of muParser by its code. */
 static void say(int code, const char *token, char *what) {
   switch (code) {
   case 0:
   case 32:
-  case 34:
-    (void)snprintf(what, MESSAGE, "'%s' stands where a value is expected", token);
+    (void)snprintf(what, MESSAGE, "'%s' stands where a value is expected; accepted: " VALUE, token);
     break;
   case 2:
-    (void)snprintf(what, MESSAGE, "the formula ends where a value is expected");
+    (void)snprintf(what, MESSAGE, "the formula ends where a value is expected; accepted: " VALUE);
     break;
-  case 3:
-    (void)snprintf(what, MESSAGE, "a comma without a function");
+  case COMMA:
+    (void)snprintf(what, MESSAGE, "a comma without a function; accepted: one between a function's arguments");
     break;
   case 4:
+    (void)snprintf(what, MESSAGE,
+                   "values with a comma in parentheses of no function; accepted: one value in them");
+    break;
   case 5:
   case 6:
   case 12:
-    (void)snprintf(what, MESSAGE, "'%s' stands where an operator is expected", token);
+    (void)snprintf(what, MESSAGE, "'%s' stands where an operator is expected; accepted: " OPERATOR, token);
     break;
   case 7:
-    (void)snprintf(what, MESSAGE, "'%s' is not expected here", token);
+    (void)snprintf(what, MESSAGE,
+                   "'%s' is not expected here; accepted: one after a value, and one ')' for each '('", token);
     break;
   case 11:
-    (void)snprintf(what, MESSAGE, "a parenthesis is not closed");
+    (void)snprintf(what, MESSAGE, "a parenthesis is not closed; accepted: one ')' for each '('");
     break;
   case 14:
-    (void)snprintf(what, MESSAGE, "too many arguments of %s", token);
-    break;
   case 15:
-    (void)snprintf(what, MESSAGE, "too few arguments of %s", token);
+    (void)snprintf(what, MESSAGE, "too %s arguments of %s; accepted: %s", code == 14 ? "many" : "few", token,
+                   arguments_of(token));
     break;
   case 25:
-    (void)snprintf(what, MESSAGE, "a formula is expected");
+    (void)snprintf(what, MESSAGE, "a formula is expected; accepted: " VALUE);
     break;
   case 33:
-    (void)snprintf(what, MESSAGE, "'?' without ':'; accepted: CONDITION ? VALUE : VALUE");
+    (void)snprintf(what, MESSAGE, "'?' without ':'; accepted: " CONDITION);
+    break;
+  case COLON:
+    (void)snprintf(what, MESSAGE, "':' without '?'; accepted: " CONDITION);
     break;
   default:
-    (void)snprintf(what, MESSAGE, "'%s' cannot be read", token);
+    (void)snprintf(what, MESSAGE, "'%s' cannot be read; accepted: " VALUE, token);
     break;
   }
 }
@@ -203,17 +269,23 @@ static void copy_token(const char *from, char token[64]) {
 
 static status fail_parser(const formula *formula, const config *config, const char *text,
                           const char *variables) {
-  enum { UNKNOWN = 1 };
   char what[MESSAGE] = "", token[64];
-  const int code = mupGetErrorCode(formula->parser), place = mupGetErrorPos(formula->parser);
+  const int code = mupGetErrorCode(formula->parser), at = mupGetErrorPos(formula->parser);
   const size_t length = strlen(text);
+  size_t place = at < 0 || (size_t)at > length ? length : (size_t)at;
   copy_token(mupGetErrorToken(formula->parser), token);
-  if (code == UNKNOWN) {
+  if (code == COLON) place = stray_colon(text);
+  if ((code == UNKNOWN || token[0] == '.') && is_bad_number(text, &place, what)) return fail_at(place, what);
+  if (code == UNKNOWN && is_function(token)) {
+    (void)snprintf(what, sizeof what, "'%s' without its arguments; accepted: %s(...)", token, token);
+  } else if (code == UNKNOWN && !is_of_word(token[0])) {
+    say_character(text + place, what);
+  } else if (code == UNKNOWN) {
     say_unknown(config, variables, token, what);
   } else {
     say(code, token, what);
   }
-  return fail_at(place < 0 || (size_t)place > length ? length : (size_t)place, what);
+  return fail_at(place, what);
 }
 
 static status read_text(formula *formula, const config *config, const char *text, const char *variables) {
@@ -222,19 +294,21 @@ static status read_text(formula *formula, const config *config, const char *text
   const char *wrong = foreign(text);
   if (wrong != NULL) {
     char what[MESSAGE];
-    (void)snprintf(what, sizeof what,
-                   "'%.1s' cannot be read; accepted: + - * / ^ ( ) , < <= > >= == != && || ? :",
-                   (unsigned char)*wrong < 127 && *wrong >= ' ' ? wrong : "?");
+    say_character(wrong, what);
     return fail_at((size_t)(wrong - text), what);
   }
   (void)snprintf(inside, sizeof inside, "%s", text);
   for (char *c = inside; *c != '\0'; c++) {
     if (*c == POWER) *c = POWER_INSIDE;
+    if (*c == '\t') *c = ' ';
   }
   mupSetExpr(formula->parser, inside);
   if (!mupError(formula->parser)) (void)mupEvalMulti(formula->parser, &values);
   if (mupError(formula->parser)) return fail_parser(formula, config, text, variables);
-  return values == 1 ? STATUS_OK : fail_at(strcspn(text, ","), "a comma without a function");
+  if (values == 1) return STATUS_OK;
+  char what[MESSAGE];
+  say(COMMA, "", what);
+  return fail_at(strcspn(text, ","), what);
 }
 
 status formula_open(const config *config, const char *text, const char *variables, formula **made) {

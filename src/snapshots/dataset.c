@@ -211,18 +211,41 @@ status dataset_read(const dataset *d, precision precision, int64_t z0, int64_t c
   return result;
 }
 
+/* Reads the value at (z, y, x) in double: rounded to single precision it may be infinite. */
+static status read_value(const dataset *d, const hsize_t at[3], double *value) {
+  static const hsize_t one[3] = {1, 1, 1};
+  handles h;
+  status result = open_dataset(d, &h);
+  const hid_t memory = H5Screate_simple(1, one, NULL);
+  if (result == STATUS_OK &&
+      (memory < 0 || H5Sselect_hyperslab(h.space, H5S_SELECT_SET, at, NULL, one, NULL) < 0 ||
+       H5Dread(h.dataset, H5T_NATIVE_DOUBLE, memory, h.space, H5P_DEFAULT, value) < 0))
+    result = fail(d, STATUS_FILE, "cannot be read");
+  if (memory >= 0) (void)H5Sclose(memory);
+  close_dataset(&h);
+  return result;
+}
+
+/* Refuses the value at point i of planes from z0 on. */
+static status refuse_value(const dataset *d, int64_t z0, int64_t i, double largest) {
+  const int64_t nx = d->n[0], plane = nx * d->n[1];
+  const int64_t at[3] = {z0 + i / plane, i % plane / nx, i % nx};
+  double value = 0.0;
+  CHECK(read_value(d, (const hsize_t[3]){(hsize_t)at[0], (hsize_t)at[1], (hsize_t)at[2]}, &value));
+  return status_fail(STATUS_USAGE,
+                     "%s = %s: dataset %.200s is %g at [%" PRId64 ", %" PRId64 ", %" PRId64
+                     "] (z, y, x); accepted: a magnitude of at most %g",
+                     d->key, d->path, d->name, isnan(value) ? fabs(value) : value, at[0], at[1], at[2],
+                     largest);
+}
+
 status dataset_check_values(const dataset *d, precision precision, int64_t z0, int64_t count,
                             const void *planes, double largest) {
-  const int64_t nx = d->n[0], plane = nx * d->n[1];
+  const int64_t plane = d->n[0] * d->n[1];
   for (int64_t i = 0; i < count * plane; i++) {
     const double value =
         precision == PRECISION_SINGLE ? (double)((const float *)planes)[i] : ((const double *)planes)[i];
-    if (fabs(value) <= largest) continue;
-    return status_fail(STATUS_USAGE,
-                       "%s = %s: dataset %.200s is %g at [%" PRId64 ", %" PRId64 ", %" PRId64
-                       "] (z, y, x); accepted: a magnitude of at most %g",
-                       d->key, d->path, d->name, isnan(value) ? fabs(value) : value, z0 + i / plane,
-                       i % plane / nx, i % nx, largest);
+    if (!(fabs(value) <= largest)) return refuse_value(d, z0, i, largest);
   }
   return STATUS_OK;
 }

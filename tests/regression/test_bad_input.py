@@ -176,6 +176,8 @@ CASES = [
     value("output.slices", "w=0.5", "not a list of planes"),
     value("output.slices", "z=0.5,x=0.5", "a plane whose place is no number"),
     value("output.slices", "z=middle", "a plane whose place is no number"),
+    value("output.slices", "z=1e264", "the plane z=1e+264 is outside the domain", "0 to 1 along z"),
+    value("output.slices", "z=1e400", "is outside the domain", "0 to 1 along z"),
     value("output.slices", "z= 0.5", "a plane whose place is no number"),
     value("output.slices", "z=0.5 x=0.5 z=0.50", "a plane that comes twice"),
     value("output.slices", "z=1.01", "the plane z=1.01 is outside the domain", "0 to 1 along z"),
@@ -191,6 +193,7 @@ CASES = [
     value("output.probes", "0.5 0.5 0.5; 0.5 0.5 0.50", "a point that comes twice"),
     value("output.probes", "0.5 0.5 1.5", "the point 0.5 0.5 1.5 is outside the domain", "0 to 1, 0 to 1, 0 to 1"),
     value("output.probes", "-0.1 0.5 0.5", "is outside the domain"),
+    value("output.probes", "0.5 -1e264 0.5", "the point 0.5 -1e+264 0.5 is outside the domain"),
     override("65 probes", "output.probes=" + "; ".join(f"0 0 {i / 100}" for i in range(65)), "too many points"),
     value("output.fields_stride", "0", "out of range", "an integer from 1"),
     value("output.fields_stride", "1.5", "an integer from 1"),
@@ -201,6 +204,7 @@ CASES = [
     value("output.fields_box", "0 1 0 1 0 top", "a coordinate that is no number"),
     value("output.fields_box", "0 1 0.5 0.5 0 1", "whose high side is not above its low one"),
     value("output.fields_box", "0 1 0 1.5 0 1", "goes beyond the domain along y; accepted: 0 to 1"),
+    value("output.fields_box", "0 1e264 0 1 0 1", "goes beyond the domain along x; accepted: 0 to 1"),
     value("output.fields_box", "-1e29 1 0 1 0 1", "goes beyond the domain along x"),
     value("output.derived", "curl", "not known", "none, gradient, intensity, gradient intensity"),
     value("output.derived", "gradint", "did you mean 'gradient'?"),
@@ -253,25 +257,29 @@ CASES = [
     formula("too long", "x" + 2048 * "+x", "too long; accepted: a formula of at most 4095 bytes"),
     Bad("division by zero at one point", ("run.ini", "initial.case=formula", "initial.formula=1/(x - 0.25 + abs(y - 2/13) + abs(z - 3/14))"),
         ("run.ini: initial.formula = 1/(x - 0.25", "is inf at x = 0.25, y = 0.153846154, z = 0.214285714"), ranks=(1, 3)),
-    formula("no arguments", "sin()"),
-    formula("a function without parentheses", "sin x"),
-    formula("a constant called", "pi(2)"),
-    formula("two powers", "x^^2"),
-    formula("two points", "1..5*x"),
-    formula("half an exponent", "1e*x"),
-    formula("an empty parenthesis", "2*()"),
-    formula("an operator alone", "*"),
-    formula("another bracket", "[x]"),
-    formula("an exclamation mark", "!x"),
-    formula("a percent sign", "x % 2"),
+    formula("no arguments", "sin()", "character 5: too few arguments of sin; accepted: one"),
+    formula("a function without parentheses", "sin x", "character 1: 'sin' without its arguments; accepted: sin(...)"),
+    formula("a constant called", "pi(2)", "character 3: "),
+    formula("two powers", "x^^2", "character 3: "),
+    formula("two points", "1..5*x", "character 1: '1..5' is no number"),
+    formula("half an exponent", "1e*x", "character 1: '1e' is no number; accepted: as 2, 0.5 or 1e-3"),
+    formula("an empty parenthesis", "2*()", "character 4: ')' is not expected here"),
+    formula("an operator alone", "*", "character 1: '*' stands where a value is expected; accepted: a number"),
+    formula("another bracket", "[x]", "character 1: '[' cannot be read"),
+    formula("an exclamation mark", "!x", "character 1: '!' cannot be read"),
+    formula("a percent sign", "x % 2", "character 3: '%' cannot be read; accepted: + - * /"),
     formula("an unknown function", "besselj0(x)", "'besselj0' is not known"),
     formula("capitals", "SIN(X)", "character 1: 'SIN' is not known"),
-    formula("a colon alone", "x : 2"),
+    formula("a colon alone", "x : 2", "character 3: ':' without '?'; accepted: CONDITION ? VALUE : VALUE"),
+    formula("a number beyond double precision", "1e400", "character 1: '1e400' is no number"),
+    formula("a number of another language", "0x10*x", "character 1: '0x10' is no number"),
+    formula("a pair", "(x, y)", "values with a comma in parentheses of no function; accepted: one value"),
+    formula("a letter beyond ASCII", "2*\u03c0", "character 3: a character beyond ASCII cannot be read"),
     formula("nothing by nothing", "0/0", "is nan at x = 0, y = 0, z = 0"),
     formula("an overflow", "exp(1000*x)", "at x = "),
     formula("a root below zero", "sqrt(y - 0.5)", "is nan at x = 0, y = 0, z = 0"),
     formula("a power below zero", "(x - 0.5)^0.5", "is nan at x = 0"),
-    formula("division by a constant zero", "x/(1 - 1)"),
+    formula("division by a constant zero", "x/(1 - 1)", "at x = "),
     formula("an arc beyond one", "acos(1 + z)", "is nan at x = 0, y = 0, z = 0.2"),
     velocity("a component left open", "v=sin(", "velocity.v = sin(: character 5"),
     velocity("time in space", "w=t", "velocity.w = t: character 1: 't' is not known"),
@@ -383,6 +391,10 @@ CASES = [
 ]
 
 
+# Beginnings of arguments of problems of one's own and of what is watched of them.
+OWN_PROBLEMS = ("initial.formula=", "velocity.field=formula", "constants.", "output.slices=", "output.probes=", "output.fields_")
+
+
 def tree(folder):
     """Everything below a folder with contents and times of change, the folder's own included."""
     return {
@@ -410,6 +422,8 @@ def test_refused(tmp_path, bad, ranks):
     assert len(messages) == bad.messages, result.stderr
     for piece in bad.says:
         assert piece in messages[0]
+    if any(argument.startswith(OWN_PROBLEMS) for argument in bad.arguments):
+        assert "accepted: " in messages[0] or "did you mean" in messages[0]
     assert tree(tmp_path) == before, "something was written"
 
 
@@ -426,4 +440,5 @@ def test_the_good_one_runs(tmp_path):
 
 def test_enough_cases():
     assert len(CASES) >= 180
+    assert sum(any(a.startswith(OWN_PROBLEMS) for a in bad.arguments) for bad in CASES) >= 40
     assert len({case.name for case in CASES}) == len(CASES)

@@ -302,6 +302,15 @@ def test_refused(tmp_path, name, change, says, ranks):
     assert_refused(tmp_path, ranks, 2, says)
 
 
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_values_too_large_for_single_precision(tmp_path, precision):
+    """Said as the file has them: a finite value is not called infinite."""
+    for name, key in (("phi", PHI), ("w", VELOCITY)):
+        write(tmp_path / "own.h5", {**waves(), name: with_value(waves()[name], -1e264)})
+        said = run(tmp_path / "run", PROBLEM, f"compute.precision={precision}", ranks=2, code=2).stderr
+        assert f"{key}dataset {name} is -1e+264 at [3, 4, 5] (z, y, x); accepted: a magnitude of at most 1e+30" in said
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize(
     ("content", "says"), [(b"no HDF5", "is no HDF5 file"), (None, "cannot be opened: No such file or directory")]

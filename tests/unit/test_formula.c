@@ -56,6 +56,7 @@ static void operators(void **state) {
                4.0);
   assert_value("1e-3*x + .5 + 2.", 1000, 0, 0, 3.5);
   assert_value("x^0.5", 2, 0, 0, sqrt(2.0));
+  assert_value("\tx\t+\t1", 2, 0, 0, 3.0);
 }
 
 static void names(void **state) {
@@ -104,11 +105,23 @@ static void faults_have_places(void **state) {
       {"x = 3", "character 3: ", "'=' cannot be read"},
       {"x ~ 3", "character 3: ", "'~' cannot be read"},
       {"\"x\"", "character 1: ", "cannot be read"},
-      {"x + \xC3\xA9", "character 5: ", "cannot be read"},
+      {"x + \xC3\xA9", "character 5: ", "a character beyond ASCII"},
       {"x ? 1", "character 6: ", "':'"},
       {"x^", "character 3: ", "ends where a value"},
       {"_pi", "character 1: ", "'_pi' is not known"},
       {"   ", "character ", "a formula is expected"},
+      {"1e400", "character 1: ", "'1e400' is no number"},
+      {"x + 1.2.3", "character 5: ", "'1.2.3' is no number"},
+      {"2*0x10", "character 3: ", "'0x10' is no number"},
+      {"1_000", "character 1: ", "'1_000' is no number"},
+      {"1e", "character 1: ", "'1e' is no number"},
+      {"1:2", "character 2: ", "':' without '?'"},
+      {"x ? 1 : y : 2", "character 11: ", "':' without '?'"},
+      {"x % 2", "character 3: ", "'%' cannot be read"},
+      {"!x", "character 1: ", "'!' cannot be read"},
+      {"x + \x01", "character 5: ", "a control character"},
+      {"sin x", "character 1: ", "'sin' without its arguments"},
+      {"max(x, y) + (x, y)", "character ", "parentheses of no function"},
   };
   const config config = make_config();
   (void)state;
@@ -117,7 +130,8 @@ static void faults_have_places(void **state) {
     assert_int_equal(formula_open(&config, wrong[i].text, "xyz", &formula), STATUS_USAGE);
     assert_null(formula);
     const char *said = status_message(STATUS_USAGE);
-    if (strncmp(said, wrong[i].first, strlen(wrong[i].first)) != 0 || strstr(said, wrong[i].second) == NULL)
+    if (strncmp(said, wrong[i].first, strlen(wrong[i].first)) != 0 || strstr(said, wrong[i].second) == NULL ||
+        strstr(said, "; accepted: ") == NULL)
       fail_msg("%s: %s", wrong[i].text, said);
     status_clear();
   }
