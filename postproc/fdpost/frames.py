@@ -94,6 +94,12 @@ class State(Frame):
         return tuple(not ends and (full or not self.part) for ends, full in zip(self.bounded, filled))
 
     @property
+    def grid(self):
+        """Points of the whole grid in x, y, z; () if the file does not say."""
+        grid = self.config.get("grid", {})
+        return tuple(int(grid[f"n{axis}"]) for axis in AXES) if {"nx", "ny", "nz"} <= grid.keys() else ()
+
+    @property
     def thinned(self):
         """Every how many points of the grid one was kept (output.fields_stride)."""
         return int(self.config.get("output", {}).get("fields_stride", 1)) if self.part else 1

@@ -37,8 +37,8 @@ def axis(frame, wanted):
 
 
 @style.styled
-def draw_frame(run, state, cut, field, plane, scale):
-    """First frame: the figure and what changes from frame to frame (image, clock, progress)."""
+def draw_frame(run, state, cut, field, planes, scale):
+    """First frame of `planes`: the figure and what changes from frame to frame (image, clock, progress)."""
     axis, index = cut
     left, right, bottom, top = map(style.points, (0.7, 0.95, 0.6, 0.85))
     top -= style.points(0.26) * (not style.headed())
@@ -53,13 +53,13 @@ def draw_frame(run, state, cut, field, plane, scale):
         width = max(width, slices.heading_width(run.name, f"{place}                    "))
     fig = Figure(figsize=(width, height))
     ax = fig.add_axes((left / width, bottom / height, across / width, up / height))
-    image = slices.draw_plane(ax, state, plane, axis, *scale)
+    image = slices.draw_plane(ax, state, planes[0], axis, *scale)
     slices.label_plane(ax, state, axis)
     style.heading(fig, run.name)
     line = (bottom + up + style.points(0.49)) / height
     fig.text(0.12 / width, line, place, fontsize=style.points(8.5), color=style.SOFT, va="top")
     box = [[(left, bottom, across, up)]]
-    slices.colour_bar(fig, image, field, left + across + 0.18, box, width, height)
+    slices.colour_bar(fig, image, field, left + across + 0.18, box, width, height, style.beyond(planes, *scale[1:]))
     edge = (left + across) / width
     clock = fig.text(edge, line, "", fontsize=style.points(10), fontweight="bold", va="top", ha="right")
     track = fig.add_axes((left / width, (bottom + up + 0.07) / height, across / width, 0.025 / height))
@@ -89,7 +89,7 @@ def even_frames(states, stride=0):
 def make_movie(run, states, cut, planes, path, writer, field, scale, progress=None):
     """Write the movie of `planes`, the cut (axis, index) through each of the states; `writer`: of movie_writer(path);
     `scale`: colour map, low, high. Returns the path."""
-    fig, image, clock, bar = draw_frame(run, states[0], cut, field, planes[0], scale)
+    fig, image, clock, bar = draw_frame(run, states[0], cut, field, planes, scale)
     first, last = states[0].time, states[-1].time
     decimals = max(4, 3 - math.floor(math.log10(last - first))) if last > first else 4
     with style.whole_file(path) as part, writer.saving(fig, str(part), style.resolution(DPI)):

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from . import style
 from .errors import UsageError
-from .frames import AXES, Planes, plane_index
+from .frames import AXES, Planes, State, plane_index
 
 PLANE_INCHES = 1.9  # longest edge of a panel
 THIN, THIN_DRAWN = 1 / 8, 1 / 5  # an edge shorter than THIN of the longest is drawn as THIN_DRAWN of it
@@ -137,6 +137,14 @@ def fitted_layout(state, cuts, count, fields=1):
     return found[0], (wanted, found[1][1])
 
 
+def points_shown(frame):
+    """The numbers of points, and of how many if the snapshot was kept in part."""
+    text = " × ".join(str(n) for n in frame.size if n > 1)
+    if isinstance(frame, State) and frame.part and frame.grid and frame.grid != frame.size:
+        text += " of " + " × ".join(map(str, frame.grid))
+    return f"{text} points"
+
+
 def heading_width(title, subtitle):
     """Inches that the heading needs, so that a narrow figure is widened and no text is cut off."""
     title = style.chosen_title(title)
@@ -148,7 +156,7 @@ def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
     """Figure of `cuts` [(axis, index)] at `states`; no index: the projection along the axis. shown: {field: what
     read_cuts() gave}. All panels have the same scale of length, and those of one field the same colours."""
     blocks, (width, height) = fitted_layout(states[0], cuts, len(states), len(shown))
-    subtitle = " × ".join(str(n) for n in states[0].size if n > 1) + " points"
+    subtitle = points_shown(states[0])
     if len(states) == 1 and states[0].time is not None:
         subtitle += f",  t = {style.number(states[0].time)},  step {states[0].step}"
     subtitle = ";  ".join(filter(None, (subtitle, stretched(states[0].lengths, cuts))))
@@ -157,7 +165,8 @@ def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
     fig = Figure(figsize=(width, height))
     style.heading(fig, run.name, subtitle)
     for number, ((field, planes), boxes) in enumerate(zip(shown.items(), blocks)):
-        colours, low, high = style.colour_scale([plane for row in planes for plane in row], cmap, vmin, vmax)
+        every = [plane for row in planes for plane in row]
+        colours, low, high = style.colour_scale(every, cmap, vmin, vmax)
         for i, ((axis, index), row, row_boxes) in enumerate(zip(cuts, planes, boxes)):
             for j, (state, plane, (left, bottom, across, up)) in enumerate(zip(states, row, row_boxes)):
                 ax = fig.add_axes((left / width, bottom / height, across / width, up / height))
@@ -169,7 +178,7 @@ def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
                 if len(states) > 1 and number == i == 0:
                     time_label(fig, ax, state, width, height)
         right = max(box[0] + box[2] for row in boxes for box in row)
-        colour_bar(fig, image, field, right + 0.2, boxes, width, height)
+        colour_bar(fig, image, field, right + 0.2, boxes, width, height, style.beyond(every, low, high))
     return fig
 
 
@@ -206,13 +215,14 @@ def time_label(fig, ax, state, width, height):
     fig.text(right, above, step, fontsize=style.points(8), color=style.SOFT, va="bottom", ha="right")
 
 
-def colour_bar(fig, image, field, left, boxes, width, height):
-    """One colour bar for all panels of a field, as tall as they are, within limits."""
+def colour_bar(fig, image, field, left, boxes, width, height, extend):
+    """One colour bar for all panels of a field, as tall as they are, within limits. extend: the ends, as of
+    style.beyond(), that get a tip because values go further."""
     bottom = min(box[1] for row in boxes for box in row)
     top = max(box[1] + box[3] for row in boxes for box in row)
     tall = max(min(top - bottom, 3.4), BAR_LEAST)
     ax = fig.add_axes((left / width, ((top + bottom - tall) / 2) / height, 0.11 / width, tall / height))
-    bar = fig.colorbar(image, cax=ax)
+    bar = fig.colorbar(image, cax=ax, extend=extend, extendfrac=0.06)
     bar.outline.set_visible(False)
     ax.grid(False)
     ax.tick_params(length=2.5)

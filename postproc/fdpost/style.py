@@ -297,6 +297,15 @@ def colour_scale(planes, cmap=None, vmin=None, vmax=None):
     return colours.with_extremes(bad="#ff00c8"), low, high  # NaN must stand out
 
 
+def beyond(planes, low, high):
+    """At which ends of the colour scale values are cut off, as colorbar() calls them; less than a step of the 256
+    colours does not count."""
+    step = 0.0 if _look.get().log else (high - low) / 256
+    below = any((plane < low - step).any() for plane in planes)
+    above = any((plane > high + step).any() for plane in planes)
+    return {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
+
+
 def log_floor(finite, high):
     """Lower end of a logarithmic colour scale: the least value above zero, six decades below `high` at the most."""
     if high <= 0:

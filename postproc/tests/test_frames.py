@@ -39,6 +39,12 @@ def test_the_kept_snapshots_are_those_in_fields(tmp_path, fdplot, drawn):
     assert np.array_equal(shown["gradient"][0][1], expected)
 
 
+def test_pictures_of_a_part_say_of_how_many_points(tmp_path):
+    run = synthetic.write_part_run(tmp_path / "run", every=2)
+    assert slices.points_shown(Run(run).states[0]) == "8 × 4 × 6 of 16 × 8 × 12 points"
+    assert slices.points_shown(Run(run).whole[0]) == "16 × 8 × 12 points"
+
+
 def test_checkpoints_are_no_frames_but_can_be_named(tmp_path, fdplot, drawn):
     run = synthetic.write_run(tmp_path / "run", shape=(4, 6, 8), steps=(0, 10, 15, 20))
     with h5py.File(run / "state_00000015.hdf", "r+") as file:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import synthetic
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from PIL import Image
 
 from fdpost import Run, UsageError, history, movie, open_run, slices, spectrum, style
@@ -70,6 +71,29 @@ def test_colours_follow_the_sign_of_the_data():
         style.colour_scale([positive], "nonsense")
     with pytest.raises(UsageError, match="exceeds"):
         style.colour_scale([positive], vmin=2, vmax=1)
+
+
+def test_a_colour_bar_has_tips_where_values_go_further():
+    planes = [np.array([[0.0, 0.5]]), np.array([[1.0, np.nan]])]
+    ends = {(0.0, 1.0): "neither", (0.1, 1.0): "min", (0.0, 0.9): "max", (0.2, 0.7): "both", (0.001, 0.999): "neither"}
+    assert {limits: style.beyond(planes, *limits) for limits in ends} == ends
+    with style.look(log=True):
+        assert style.beyond(planes, 1e-6, 1.0) == "min"  # zero has no logarithm
+
+
+def test_chosen_limits_show_in_pictures_and_movies(run_dir, monkeypatch):
+    drawn, bar = [], Figure.colorbar
+
+    def colorbar(figure, image, **how):
+        drawn.append(how["extend"])
+        return bar(figure, image, **how)
+
+    monkeypatch.setattr(Figure, "colorbar", colorbar)
+    run = Run(run_dir)
+    cuts, planes = [(2, 10)], [state.plane(2, 10) for state in run.states]
+    slices.draw_slices(run, run.states, cuts, {"phi": [planes]}, vmax=0.5)
+    movie.draw_frame(run, run.states[0], cuts[0], "phi", planes, ("viridis", 0.2, 2.0))
+    assert drawn == ["max", "min"]
 
 
 def test_drift_is_relative_and_keeps_its_size():
@@ -454,7 +478,7 @@ def test_what_is_not_to_scale_is_said_in_every_picture(tmp_path, fdplot):
     assert "times as long" not in fdplot("slices", path)[2]
     assert "note: y drawn 40 times as long" in fdplot("slices", path, "--title", "", "--axis", "z")[2]
     state = Run(path).states[0]
-    fig, *_ = movie.draw_frame(Run(path), state, (2, 4), "phi", state.plane(2, 4), ("viridis", 0, 1))
+    fig, *_ = movie.draw_frame(Run(path), state, (2, 4), "phi", [state.plane(2, 4)], ("viridis", 0, 1))
     assert "$z = 0.5$;  y drawn 40 times as long" in [text.get_text() for text in fig.texts]
 
 
