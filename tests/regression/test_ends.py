@@ -294,11 +294,11 @@ def test_order_of_fixed_values(tmp_path, order, least):
     assert np.log2(errors[0] / errors[1]) > least
 
 
-@pytest.mark.parametrize("order", [2, 4, 6, 8])
+@pytest.mark.parametrize("order", [2, 8])
 def test_a_line_between_two_values(tmp_path, order):
     """It is where diffusion ends, and exactly so, because the rows are exact for it."""
     changes = {"initial": {"case": "formula", "formula": "1 + 3*x^2"}, "boundary": {"value": "1 + 2*x"}}
-    changes |= {"grid": {"nx": 17}, "time": {"courant": 0.38, "steps": None, "t_end": 8}}
+    changes |= {"grid": {"nx": 17}, "time": {"courant": 0.38, "steps": None, "t_end": 6.5}}
     run(tmp_path / "run", merged(BASE, ROD, changes, {"compute": {"order": order}}), "output.fields_every=100000")
     result = phi(tmp_path / "run" / states(tmp_path / "run")[-1])
     assert np.abs(result - (1 + 2 * np.linspace(0, 1, 17))).max() < 1e-13
