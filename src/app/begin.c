@@ -19,6 +19,22 @@ static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
   return agree(comm, problem_grid(config, ranks, rank, grid));
 }
 
+/* Refuses a file that the run reads and would move away as a result of an earlier run: its own configuration
+ * could not run again. */
+static status check_source(const config *config, const char *section, const char *path) {
+  if (path[0] == '\0' || !problem_uses(config, section, "file") || !rundir_owns(config->directory, path))
+    return STATUS_OK;
+  return config_refuse(config, section, "file",
+                       "a result in output.directory, which a run moves into previous_N; accepted: a file "
+                       "elsewhere or of another name, or another directory");
+}
+
+static status check_directory(const config *config) {
+  CHECK(rundir_check(config->directory));
+  CHECK(check_source(config, "initial", config->initial_file));
+  return config_carried(config) ? check_source(config, "velocity", config->velocity_file) : STATUS_OK;
+}
+
 static void report_solver(const simulation *sim, const char *note) {
   const solver *solver = &sim->solver;
   const char *overlap = sim->config->overlap ? "on" : "off";
@@ -93,13 +109,23 @@ static status open_snapshots(simulation *sim) {
                            &sim->checkpoint);
 }
 
+/* Finds what stands for the values of the equation's files, without the sign. */
+static status find_files(simulation *sim) {
+  const equation *equation = sim->solver.equation;
+  const uint64_t mine = equation->files != NULL ? equation->files(sim->solver.terms) : 0;
+  uint64_t all = 0;
+  CHECK_MPI(MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, sim->comm));
+  sim->files = (int64_t)(all & INT64_MAX);
+  return STATUS_OK;
+}
+
 /* Everything that can fail before a file is written. */
 status begin_prepare(simulation *sim) {
   const config *config = sim->config;
   const kernels *backend = NULL;
   char note[512] = "";
   CHECK(make_grid(sim->comm, config, &sim->grid));
-  CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
+  CHECK(agree(sim->comm, is_root(sim) ? check_directory(config) : STATUS_OK));
   CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
   plan_problem(config, &sim->grid, backend->host_memory);
   CHECK(solver_create(sim->comm, config, equation_of(config), &sim->grid, backend, &sim->solver));
@@ -119,6 +145,7 @@ status begin_prepare(simulation *sim) {
                                         equation->names, &sim->derived)));
   CHECK(slices_create(sim->comm, &sim->grid, config, sim->derived.count, sim->derived.names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
+  CHECK(find_files(sim));
   CHECK(open_snapshots(sim));
   CHECK(open_kept(sim));
   return hold_copy(sim);
@@ -130,13 +157,24 @@ static status resume(simulation *sim, state *state) {
   return STATUS_OK;
 }
 
+/* A snapshot that was computed with other values departs from its problem, as with other keys. */
+static void compare_files(simulation *sim) {
+  checkpoint_state *from = &sim->restart.from;
+  if (!sim->restart.resumed || from->files == 0 || sim->files == 0 || from->files == sim->files) return;
+  log_warning(
+      "velocity.file = %s holds other values than those with which the snapshot was computed; from here "
+      "on the velocity is that of the file",
+      sim->config->velocity_file);
+  from->departed = 1;
+}
+
 static status validate(simulation *sim) {
   const config *config = sim->config;
   const kernels *backend = kernels_find(config->backend);
   char note[512] = "";
   schedule_rates rates;
   CHECK(make_grid(sim->comm, config, &sim->grid));
-  CHECK(agree(sim->comm, is_root(sim) ? rundir_check(config->directory) : STATUS_OK));
+  CHECK(agree(sim->comm, is_root(sim) ? check_directory(config) : STATUS_OK));
   if (strcmp(config->backend, "auto") == 0)
     CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
   if (note[0] != '\0') log_info("backend    %s\n", note);
@@ -240,6 +278,8 @@ status begin_start(simulation *sim) {
   if (!first) CHECK(resume(sim, state));
   CHECK(open_directory(sim));
   if (first) CHECK(resume(sim, state));
+  compare_files(sim);
+  CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
   if (sim->restart.from.departed) CHECK(agree(sim->comm, diagnostics_drop_errors(&sim->diagnostics)));
   if (sim->restart.goes_on) {
     int rewound_kept = 0;
@@ -252,7 +292,6 @@ status begin_start(simulation *sim) {
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   plan_warn_unstable(config, &sim->schedule, &sim->solver.rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid));
-  CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
   CHECK(measure_start(sim));
   if (!sim->restart.resumed)
     CHECK(unresolved_warn(sim->comm, config, &sim->grid, &state->part[0], sim->latest.field[0].minimum,

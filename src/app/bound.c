@@ -109,7 +109,14 @@ static double most_of(const bound *bound, const diagnostics_record *record) {
 
 const char *bound_excess(const bound *bound, const diagnostics_record *record, char text[BOUND_TEXT]) {
   const double norm = norm_of(bound, record), most = most_of(bound, record);
+  const double *entered = bound->from.entered;
   text[0] = '\0';
+  if (entered[0] < -PROBLEM_LARGEST || entered[1] > PROBLEM_LARGEST) {
+    (void)snprintf(text, BOUND_TEXT, "boundary.value has been infinite, not a number, or beyond %g",
+                   PROBLEM_LARGEST);
+    return text;
+  }
+  if (!record->finite) return "it is not finite";
   if (norm <= most) return text;
   if (bound->solver->equation->energy != NULL) {
     (void)snprintf(text, BOUND_TEXT, "its energy per volume is %.4g, from %.4g at t = %.4g",

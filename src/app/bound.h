@@ -29,7 +29,8 @@ status bound_extend(bound *bound);
 /* 1 if a state with the same value at every point stays as it is for `duration`, apart from a thousandth. */
 int bound_keeps_constant(const bound *bound, double duration);
 
-/* Describes by how much a measured state has grown too far; "" if it has not. Not collective. */
+/* Describes by how much a measured state has grown too far, or what in it is not finite; "" if all is well.
+ * Not collective. */
 enum { BOUND_TEXT = 192 };
 const char *bound_excess(const bound *bound, const diagnostics_record *record, char text[BOUND_TEXT]);
 

@@ -6,12 +6,8 @@
 #include "app/running.h"
 #include "base/log.h"
 
-/* Called before anything overwrites or removes a good snapshot. */
-static status check_bounded(const simulation *sim) {
-  const diagnostics_record *record = &sim->latest;
-  char grown[BOUND_TEXT];
-  const char *what = record->finite ? bound_excess(&sim->bound, record, grown) : "it is not finite";
-  if (what[0] == '\0') return STATUS_OK;
+status measure_blown_up(const simulation *sim, const char *what) {
+  const double dt = schedule_dt(&sim->schedule, sim->step);
   char last[96] = "no snapshot was written";
   if (sim->saved_step >= 0) {
     (void)snprintf(last, sizeof last, "the last good snapshot is that of step %" PRId64, sim->saved_step);
@@ -22,7 +18,14 @@ static status check_bounded(const simulation *sim) {
   return status_fail(
       STATUS_BLOWN_UP,
       "the solution blew up: at step %" PRId64 ", t = %.9g, %s (dt = %.6g, Courant number %.4g); %s",
-      record->step, record->time, what, record->dt, record->dt * sim->solver.rates.advection, last);
+      sim->step, schedule_time(&sim->schedule, sim->step), what, dt, dt * sim->solver.rates.advection, last);
+}
+
+/* Called before anything overwrites or removes a good snapshot. */
+static status check_bounded(const simulation *sim) {
+  char grown[BOUND_TEXT];
+  const char *what = bound_excess(&sim->bound, &sim->latest, grown);
+  return what[0] == '\0' ? STATUS_OK : measure_blown_up(sim, what);
 }
 
 /* Measures the fields. exact: NULL, or the solution. */

@@ -39,6 +39,7 @@ typedef struct simulation {
   FILE *hashes;              /* rank 0: hashes.csv, or NULL */
   diagnostics_record latest; /* of the latest measurement */
   bound bound;               /* how much the solution may grow */
+  int64_t files;             /* of the equation\'s files (equation->files), over all ranks */
   int64_t step;              /* step of the state */
   int64_t saved_step;        /* newest snapshot on disk, -1 = none */
   int ends_again;            /* 1: an earlier part of this run had continued from the last step, and now the
@@ -86,6 +87,9 @@ status measure_start(simulation *sim);
 /* Measures the state into `latest`. STATUS_BLOWN_UP if a field is not finite or has grown beyond what the
  * problem allows; STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. Overwrites the scratch state. */
 status measure(simulation *sim);
+
+/* STATUS_BLOWN_UP, with what is wrong after this step, and the last good snapshot. Not collective. */
+status measure_blown_up(const simulation *sim, const char *what);
 
 /* Writes the ranges of the first `fields` fields in `latest`, and the largest error of the first if it is
  * known: "phi -0.01 to 1, error 2e-05". Not collective. */

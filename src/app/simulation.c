@@ -7,6 +7,7 @@
 
 #include "app/running.h"
 #include "base/log.h"
+#include "problems/problem.h"
 
 /* Returns 1 if the state of this step is kept, as the first and the last of a directory are if any is. */
 static int is_picture(const simulation *sim) {
@@ -67,9 +68,11 @@ static status begin_state(simulation *sim, int whole, int kept) {
                             .base_step = sim->schedule.base_step,
                             .base_time = sim->schedule.base_time,
                             .departed = sim->restart.from.departed,
+                            .files = sim->files,
                             .growth = sim->bound.from};
   /* the state that the run started from keeps its dt */
   if (sim->restart.resumed && sim->step == sim->restart.from.step) about = sim->restart.from;
+  about.files = sim->files;
   about.growth = sim->bound.from;
   about.picture = 1;
   perf_begin(&sim->perf, PERF_OUTPUT);
@@ -195,12 +198,29 @@ static int pauses_after(const simulation *sim, int64_t step) {
          probes_due(&sim->probes, step);
 }
 
+/* A step beyond the largest time factor of the velocity would be too long. A formula is sampled before the
+ * run, but samples may miss a peak. The same on every rank. */
+static status check_factor(const simulation *sim, double time, double dt) {
+  const scheme *scheme = sim->solver.stepper.scheme;
+  char what[96];
+  for (int i = 0; i < scheme->stages; i++) {
+    const double at = time + scheme->stage[i].c * dt;
+    const double factor = equation_rate_factor(sim->solver.equation, sim->config, at);
+    if (problem_factor_allowed(factor)) continue;
+    (void)snprintf(what, sizeof what, "velocity.factor is %g at t = %.9g; accepted: at most 1 in magnitude",
+                   factor, at);
+    return agree(sim->comm, measure_blown_up(sim, what));
+  }
+  return STATUS_OK;
+}
+
 /* Takes a step. Before a pause it waits for the step, so that its time is counted as the step's. */
 static status advance(simulation *sim) {
   const int64_t next = sim->step + 1;
+  const double time = schedule_time(&sim->schedule, sim->step), dt = schedule_dt(&sim->schedule, next);
+  CHECK(check_factor(sim, time, dt));
   perf_begin(&sim->perf, PERF_STEPS);
-  CHECK(solver_step(&sim->solver, schedule_time(&sim->schedule, sim->step), schedule_dt(&sim->schedule, next),
-                    pauses_after(sim, next)));
+  CHECK(solver_step(&sim->solver, time, dt, pauses_after(sim, next)));
   if (schedule_due(next, sim->config->redistance_every)) CHECK(solver_redistance(&sim->solver));
   schedule_advance(&sim->schedule);
   sim->step = next;

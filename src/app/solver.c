@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "domain/node.h"
 #include "base/log.h"
+#include "domain/node.h"
+#include "output/rundir.h"
 #include "problems/cases.h"
 
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
@@ -86,12 +87,18 @@ static void count_swing(const config *config, schedule_rates *rates) {
   rates->still *= factor;
 }
 
+/* Returns 1 unless a snapshot takes the place of the initial state, whose file may then be gone. */
+static int begins(const config *config) {
+  if (strcmp(config->restart, "latest") == 0) return !rundir_has_states(config->directory);
+  return config->restart[0] == '\0';
+}
+
 status solver_rates(MPI_Comm comm, const config *config, const equation *equation, const grid *grid,
                     schedule_rates *rates) {
   schedule_rates mine = {0};
   char elsewhere[CASES_HELD];
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
-  CHECK(agree(comm, cases_files_check(config, grid, config_carried(config), elsewhere)));
+  CHECK(agree(comm, cases_files_check(config, grid, begins(config), config_carried(config), elsewhere)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
   double all[] = {mine.advection, mine.moving, mine.still, mine.resonance, mine.swing[0], mine.swing[1]};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, comm));
@@ -206,7 +213,7 @@ status solver_create(MPI_Comm comm, const config *config, const equation *equati
   CHECK(solver_rates(comm, config, equation, grid, &solver->rates));
   /* a user's formula or file may be faulty at any point; evaluating it here finds that before a directory is
    * made */
-  if (cases_at(config->initial)->from == PROBLEM_FUNCTIONS) return STATUS_OK;
+  if (cases_at(config->initial)->from == PROBLEM_FUNCTIONS || !begins(config)) return STATUS_OK;
   return agree(comm, solver_fill(solver, 0.0, stepper_state(&solver->stepper)));
 }
 

@@ -339,55 +339,6 @@ static status check_single(const config *c) {
                        fmin(first, second));
 }
 
-/* Returns 1 if the velocity has a time factor; a formula has one if its text is not 1. */
-static int velocity_varies(const config *config) {
-  const velocity_field *velocity = velocities_at(config->velocity);
-  const int formula = velocity->from == PROBLEM_FORMULA && strcmp(config->factor, "1") != 0;
-  return config_carried(config) && (velocity->factor != NULL || (formula && config->factor[0] != '\0'));
-}
-
-int config_key_idle(const config *config, int key) {
-  const char *section = config_keys[key].section, *name = config_keys[key].name;
-  const int of_velocity = strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 ||
-                          strcmp(name, "difference") == 0 || strcmp(name, "diffusivity") == 0;
-  const int of_medium = strcmp(name, "density") == 0 || strcmp(name, "sound_speed") == 0;
-  if (!config_carried(config) && of_velocity) return 1;
-  if (of_medium) return config->equation != EQUATION_acoustics;
-  if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
-  if (strcmp(section, "boundary") == 0)
-    return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));
-  if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0) return config->fields_every == 0;
-  const int sliced = config->slices[0] != '\0' && config->slices_every > 0;
-  if (strcmp(name, "derived") == 0) return config->fields_every == 0 && !sliced;
-  if (strcmp(name, "slices_every") == 0) return config->slices[0] == '\0';
-  if (strcmp(name, "probes_every") == 0) return config->probes[0] == '\0';
-  const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
-  const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
-  return of_problem && !chooses && !problem_uses(config, section, name);
-}
-
-static int uses_formulas(const config *config) {
-  return cases_at(config->initial)->from == PROBLEM_FORMULA ||
-         velocities_at(config->velocity)->from == PROBLEM_FORMULA;
-}
-
-const char *config_without_effect(const config *config, char text[CONFIG_NAMES_SIZE]) {
-  text[0] = '\0';
-  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-    if (config->line[i] == CONFIG_LINE_NONE || !config_key_idle(config, i)) continue;
-    const size_t used = strlen(text);
-    (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s%s.%s", used > 0 ? ", " : "",
-                   config_keys[i].section, config_keys[i].name);
-  }
-  for (int i = 0; i < config->constant_count && !uses_formulas(config); i++) {
-    if (config->constant_line[i] == CONFIG_LINE_NONE) continue;
-    const size_t used = strlen(text);
-    (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s" CONFIG_CONSTANTS ".%s", used > 0 ? ", " : "",
-                   config->constants[i].name);
-  }
-  return text;
-}
-
 status config_complete(config_reading *reading) {
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) CHECK(complete_key(reading, i));
   for (int d = 0; d < 3; d++) CHECK(derive_ends(reading, d));

@@ -85,6 +85,8 @@ static status create_stored(const config *config, const grid *grid, const field_
     result = field_fill(&advection->velocity[d], grid->z0, grid->n[2], 1, cases_velocity_row, &velocity);
   }
   if (result == STATUS_OK) result = cases_velocity_verdict(&velocity);
+  for (int d = 0; d < 3 && velocity.planes[d].data != NULL; d++)
+    advection->hash = 3 * advection->hash + file_planes_hash(&velocity.planes[d]);
   cases_velocity_close(&velocity);
   return result;
 }
@@ -216,6 +218,11 @@ static status pair_advance(void *self, const stage *first, const stage *second) 
   return a->backend->apply_pair(&launch, &calls[0], &calls[1]);
 }
 
+static uint64_t hash_files(void *self) {
+  const advection *a = self;
+  return a->hash;
+}
+
 static void entered(void *self, double range[2]) {
   const advection *a = self;
   if (!a->bounded) return;
@@ -239,5 +246,6 @@ const equation advection_equation = {.name = "advection",
                                      .destroy = destroy,
                                      .entered = entered,
                                      .growth = advection_growth,
+                                     .files = hash_files,
                                      .stage = advance,
                                      .pair = {.refused = pair_refused, .run = pair_advance}};

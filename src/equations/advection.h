@@ -21,6 +21,7 @@ typedef struct advection {
   velocity_tables tables; /* unless the velocity is uniform or stored */
   field velocity[3];      /* if it is stored */
   int velocity_count;
+  uint64_t hash;               /* of this slab's planes of a velocity from a file */
   field source[CASES_SOURCES]; /* manufactured solution only */
   int source_count;
   inflow inflow; /* used if an axis has ends */

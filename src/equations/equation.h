@@ -77,6 +77,9 @@ typedef struct equation {
    * number. `work` is overwritten. NULL: not known, and the slack is EQUATION_SLACK_UNKNOWN. Also
    * STATUS_USAGE, as `fill`. */
   status (*growth)(void *self, const grid *grid, field *work, equation_growth *growth);
+  /* A number that, added up over all slabs, stands for the values of the files that `stage` uses; 0: of none.
+   * NULL: 0. */
+  uint64_t (*files)(void *self);
   /* One stage: the whole formula in stage.h for all unknowns, enqueued on MAIN. STATUS_DEVICE. */
   status (*stage)(void *self, const stage *stage);
   /* Two stages in one sweep. All zero: not supported. */

@@ -46,7 +46,8 @@ status inflow_open(const config *config, const grid *grid, const field_space *sp
 void inflow_close(inflow *inflow);
 
 /* Sets inflow->call for a stage at `time` whose right-hand side has `weight` and the velocity's time factor
- * `factor`. Values are evaluated if `time` has changed. STATUS_USAGE: a value is not finite or too large. */
+ * `factor`. Values are evaluated if `time` has changed. Those that are not finite
+ * are part of `range`. */
 status inflow_prepare(inflow *inflow, double time, double weight, double factor);
 
 #endif

@@ -85,4 +85,10 @@ int rundir_is_slice(const char *name, long long *step);
 /* Returns 1 if `name` is that of a state file; [out] step, unless NULL. */
 int rundir_is_state(const char *name, long long *step);
 
+/* Returns 1 if the directory has a state file; 0 also if it cannot be read. */
+int rundir_has_states(const char *directory);
+
+/* Returns 1 if a path names a result of a run in `directory`, or something below one, or a link to it. */
+int rundir_owns(const char *directory, const char *path);
+
 #endif

@@ -130,3 +130,46 @@ status rundir_began_at(const char *directory, int64_t step, int *began) {
   *began = first >= step;
   return STATUS_OK;
 }
+
+static status find_state(const char *directory, const char *name, void *user) {
+  (void)directory;
+  if (rundir_is_state(name, NULL)) *(int *)user = 1;
+  return STATUS_OK;
+}
+
+int rundir_has_states(const char *directory) {
+  int found = 0;
+  if (rundir_each_name(directory, find_state, &found) != STATUS_OK) status_clear();
+  return found;
+}
+
+/* Returns 1 if an absolute path lies in a directory, whose path is absolute, too, among a run's results. */
+static int is_below(const char *directory, const char *path) {
+  const size_t length = strlen(directory);
+  char name[NAME_MAX + 1];
+  if (strncmp(path, directory, length) != 0 || path[length] != '/') return 0;
+  (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(path + length + 1, "/"), path + length + 1);
+  return rundir_is_result(name);
+}
+
+/* Follows the links of a path but for its last name. The caller frees it; NULL if there is no such folder. */
+static char *follow_folder(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char folder[PATH_MAX], *whole = NULL, *parent;
+  (void)snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
+                 slash != NULL ? path : ".");
+  parent = realpath(folder, NULL);
+  if (parent != NULL && asprintf(&whole, "%s/%s", parent, slash != NULL ? slash + 1 : path) < 0) whole = NULL;
+  free(parent);
+  return whole;
+}
+
+int rundir_owns(const char *directory, const char *path) {
+  char *ours = realpath(directory, NULL), *meant = realpath(path, NULL), *named = follow_folder(path);
+  const int owns =
+      ours != NULL && ((meant != NULL && is_below(ours, meant)) || (named != NULL && is_below(ours, named)));
+  free(ours);
+  free(meant);
+  free(named);
+  return owns;
+}

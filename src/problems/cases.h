@@ -57,10 +57,11 @@ const char *cases_not_held(const config *config, const grid *grid, char text[CAS
 
 /* Name of the case's dataset in its file. */
 const char *cases_dataset(const config *config);
-/* Checks that the files of the case and, if `carried` is 1, of the velocity exist, and that their datasets
- * are valid (file_planes.h). [out] text: the files whose points lie elsewhere by what they say, although
- * their values are taken point by point; "" if there are none. */
-status cases_files_check(const config *config, const grid *grid, int carried, char text[CASES_HELD]);
+/* Checks that the files of the case, if `begins` is 1, and of the velocity, if `carried` is 1, exist, and
+ * that their datasets are valid (file_planes.h). [out] text: the files whose points lie elsewhere by what
+ * they say, although their values are taken point by point; "" if there are none. */
+status cases_files_check(const config *config, const grid *grid, int begins, int carried,
+                         char text[CASES_HELD]);
 
 /* Prepares the solution at `time`, which must be known then. STATUS_MEMORY. config and grid must outlive
  * it. */

@@ -36,8 +36,9 @@ static status check_velocity(const config *config, const grid *grid, char text[C
   return STATUS_OK;
 }
 
-status cases_files_check(const config *config, const grid *grid, int carried, char text[CASES_HELD]) {
+status cases_files_check(const config *config, const grid *grid, int begins, int carried,
+                         char text[CASES_HELD]) {
   text[0] = '\0';
-  CHECK(check_case(config, grid, text));
+  if (begins) CHECK(check_case(config, grid, text));
   return carried ? check_velocity(config, grid, text) : STATUS_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "problems/problem.h"
 #include "problems/resample.h"
@@ -73,6 +74,16 @@ status file_planes_open(const config *config, const grid *grid, const char *key,
                             : read_slab(&dataset, planes);
   if (result != STATUS_OK) file_planes_close(planes);
   return result;
+}
+
+uint64_t file_planes_hash(const file_planes *planes) {
+  const grid *grid = planes->grid;
+  const size_t bytes = plane_points(grid) * kernels_element_size(planes->precision);
+  const char *owned = (const char *)planes->data + KERNELS_HALO * bytes;
+  uint64_t sum = 0;
+  for (int z = 0; z < grid->nz; z++)
+    sum += XXH3_64bits_withSeed(owned + (size_t)z * bytes, bytes, (uint64_t)(grid->z0 + z));
+  return sum;
 }
 
 void file_planes_close(file_planes *planes) {

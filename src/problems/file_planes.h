@@ -25,6 +25,9 @@ status file_planes_check(const grid *grid, const char *key, const char *path, co
 status file_planes_open(const config *config, const grid *grid, const char *key, const char *path,
                         const char *name, int resample, file_planes *planes);
 void file_planes_close(file_planes *planes);
+/* A sum over this rank's planes of a hash of each plane's values and place: added up over all ranks it stands
+ * for the dataset, whatever their number. */
+uint64_t file_planes_hash(const file_planes *planes);
 /* The value at a global point of one of these planes. */
 double file_planes_at(const file_planes *planes, int64_t z, int64_t y, int64_t x);
 

@@ -71,6 +71,8 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   CHECK(hdf5_write_attribute(group, path, "picture", H5T_NATIVE_INT, 0, &state->picture));
   CHECK(hdf5_write_attribute(group, path, "departed", H5T_NATIVE_INT, 0, &state->departed));
   if (state->part) CHECK(hdf5_write_attribute(group, path, "part", H5T_NATIVE_INT, 0, &state->part));
+  if (state->files != 0)
+    CHECK(hdf5_write_attribute(group, path, "files", H5T_NATIVE_INT64, 0, &state->files));
   if (state->growth.known) {
     const checkpoint_growth *from = &state->growth;
     const double growth[GROWTH] = {from->time, from->background, from->norm, from->entered[0],
@@ -302,6 +304,9 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
   state->part = 0;
   CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "part"));
   if (says > 0) CHECK(read_attribute(group, path, "part", H5T_NATIVE_INT, 1, &state->part));
+  state->files = 0;
+  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "files"));
+  if (says > 0) CHECK(read_attribute(group, path, "files", H5T_NATIVE_INT64, 1, &state->files));
   CHECK(read_growth(group, path, &state->growth));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
   CHECK(check_offsets(file, path, block));

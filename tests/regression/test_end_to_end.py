@@ -423,3 +423,35 @@ def test_a_key_without_effect_is_named_once(tmp_path):
         assert len(warnings) == 1, result.stderr
         assert warnings[0].endswith(": velocity.u")
     assert "without effect" not in launch(tmp_path, 1, "--validate", "out/config.ini").stderr
+
+
+FORMULA = {"velocity": {"field": "formula", "period": None, "u": "U", "v": "0", "w": "0"}, "time": {"steps": 1}}
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"output": {"slices": "z=0.5", "slices_every": 0}}, "output.slices"),
+        ({"output": {"probes": "0.1 0.2 0.3", "probes_every": 0}}, "output.probes"),
+        ({"output": {"overlap": "no", "fields_every": 0}}, "output.overlap"),
+        ({"time": {"adaptive": "yes"}, "velocity": {"factor": "0"}}, "time.adaptive"),
+        ({"constants": {"U2": 3}}, "constants.U2"),
+        ({}, ""),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_keys_without_effect(tmp_path, change, named):
+    write_ini(tmp_path / "run.ini", merged(BASE, FORMULA, {"constants": {"U": 1}}, change))
+    said = launch(tmp_path, 1, "--validate", "run.ini").stderr
+    warnings = [line for line in said.splitlines() if "without effect" in line]
+    assert [line.rsplit(": ", 1)[1] for line in warnings] == ([named] if named else [])
+
+
+def test_a_factor_too_large_later_loses_no_snapshot(tmp_path):
+    """The formula is sampled before the run; a peak between the samples shows when the run is there."""
+    peak = {"velocity": {"u": "1", "factor": "0.5 + exp(-1e9*(t - 0.1)^2)"}, "time": {"courant": None, "dt": 0.01}}
+    keys = {"time": {"steps": 30}, "output": {"fields_every": 0, "checkpoint_every": 1}}
+    result = run(tmp_path / "run", merged(BASE, FORMULA, peak, keys), ranks=2, code=4)
+    newest = int(states(tmp_path / "run")[-1][6:14])
+    assert "velocity.factor is 1.5 at t = 0.1; accepted: at most 1 in magnitude" in result.stderr
+    assert f"the last good snapshot is that of step {newest}" in result.stderr and newest == 9

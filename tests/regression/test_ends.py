@@ -336,3 +336,16 @@ def test_the_limit_of_the_step_with_fixed_values(tmp_path, order, scheme, axes):
     assert 0 < last < first
     said = launch(tmp_path, 1, "--validate", "run.ini", f"time.dt={1.05 * limit!r}", "boundary.value=0")
     assert f"of {scheme} for diffusion with order {order}: the solution will grow" in said.stderr
+
+
+@pytest.mark.parametrize("value", ("1/(t < 0.1)", "sqrt(0.1 - t)", "exp(1000*t)"))
+def test_what_enters_is_infinite_later(tmp_path, value):
+    """No fault of the configuration, which nothing would be written for, but of the run: its good states stay."""
+    flow = merged(BASE, {"boundary": {"x": "open", "z": "open", "value": value}, "time": {"courant": None, "dt": 0.01}})
+    output = {"output": {"fields_every": 0, "checkpoint_every": 1}, "time": {"steps": 20}}
+    result = run(tmp_path / "run", merged(flow, output), ranks=2, code=4)
+    newest = states(tmp_path / "run")[-1]
+    assert "boundary.value has been infinite, not a number, or beyond 1e+30" in result.stderr
+    assert f"the last good snapshot is that of step {int(newest[6:14])}" in result.stderr
+    assert np.isfinite(phi(tmp_path / "run" / newest)).all()
+    assert int(newest[6:14]) >= 6

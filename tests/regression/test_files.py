@@ -4,7 +4,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import launch, merged, phi, run, same_bits, table, write_ini
+from program import launch, merged, phi, run, same_bits, states, table, write_ini
 
 PROBLEM = {
     "grid": {"nx": 24, "ny": 20, "nz": 26, "ly": 0.8, "lz": 1.3},
@@ -401,3 +401,50 @@ def test_a_snapshot_that_others_opened(tmp_path):
     result = run(tmp_path / "run", PROBLEM, "time.steps=6", "restart.from=latest", ranks=2)
     assert KEPT_WORDS in result.stderr
     assert hash_of(result) == hash_of(straight)
+
+
+def test_a_result_of_the_run_itself_is_no_source(tmp_path):
+    """The run would move it away; a file that it leaves alone may lie there."""
+    write(tmp_path / "own.h5", waves())
+    run(tmp_path / "run", PROBLEM)
+    (tmp_path / "link.h5").symlink_to("run/state_00000006.hdf")
+    (tmp_path / "run" / "state_00000003.hdf").symlink_to("../own.h5")
+    before = states(tmp_path / "run")
+    for name in ("run/state_00000012.hdf", "link.h5", "run/../run/state_00000006.hdf", "run/state_00000003.hdf"):
+        for key in ("initial", "velocity"):
+            write_ini(tmp_path / "again.ini", merged(PROBLEM, {"initial": {"dataset": None}, key: {"file": name}}))
+            for words in (["--validate", "again.ini"], ["again.ini"]):
+                said = launch(tmp_path, 1, *words, "output.directory=run", code=2).stderr
+                assert f"again.ini:{9 if key == 'initial' else 12}: {key}.file = {name}: " in said, said
+    assert states(tmp_path / "run") == before and not (tmp_path / "run/previous_1").exists()
+    write(tmp_path / "run/mine.h5", waves())
+    run(tmp_path / "run", merged(PROBLEM, {"initial": {"file": "run/mine.h5"}}), "time.steps=1")
+
+
+def test_resuming_needs_no_initial_file(tmp_path):
+    """The snapshot holds phi. Without one the file is needed, and nothing moves if it is not there."""
+    write(tmp_path / "own.h5", waves())
+    write(tmp_path / "start.h5", waves())
+    configuration = merged(PROBLEM, {"initial": {"file": "start.h5"}})
+    whole = hash_of(run(tmp_path / "whole", configuration))
+    run(tmp_path / "run", configuration, "time.steps=6")
+    (tmp_path / "start.h5").unlink()
+    launch(tmp_path, 1, "--validate", "run.ini", "output.directory=run", "restart.from=latest")
+    assert hash_of(run(tmp_path / "run", configuration, "restart.from=latest", ranks=2)) == whole
+    run(tmp_path / "other", configuration, "restart.from=run/state_00000006.hdf")
+    for name in states(tmp_path / "run"):
+        (tmp_path / "run" / name).unlink()
+    assert "start.h5" in run(tmp_path / "run", configuration, "restart.from=latest", code=3).stderr
+    assert not (tmp_path / "run/previous_1").exists()
+
+
+def test_another_velocity_of_the_same_name_is_told(tmp_path):
+    write(tmp_path / "own.h5", waves())
+    run(tmp_path / "run", PROBLEM, "time.steps=6", ranks=3)
+    said = "velocity.file = own.h5 holds other values than those with which the snapshot was computed"
+    keys = ("restart.from=run/state_00000006.hdf", "output.directory=next")
+    assert said not in run(tmp_path / "run", PROBLEM, *keys[:1]).stderr
+    fields = waves()
+    fields["u"], fields["v"] = fields["u"] + np.eye(26, 24)[:, None, :] * 1e-3, fields["v"]
+    write(tmp_path / "own.h5", fields)
+    assert said in launch(tmp_path, 2, "run.ini", *keys).stderr

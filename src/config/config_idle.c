@@ -1,0 +1,82 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config_table.h"
+#include "equations/list.h"
+#include "problems/cases.h"
+#include "problems/formula.h"
+
+/* Keys that were given and have no effect. */
+
+/* Returns 1 if the velocity changes with time. */
+static int velocity_varies(const config *config) {
+  const velocity_field *velocity = velocities_at(config->velocity);
+  formula *factor = NULL;
+  if (velocity->from == PROBLEM_FORMULA && config->factor[0] != '\0' &&
+      formula_open(config, config->factor, "t", &factor) != STATUS_OK)
+    status_clear();
+  const int varies = velocity->factor != NULL || (factor != NULL && formula_varies(factor));
+  formula_close(factor);
+  return config_carried(config) && varies;
+}
+
+int config_key_idle(const config *config, int key) {
+  const char *section = config_keys[key].section, *name = config_keys[key].name;
+  const int of_velocity = strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 ||
+                          strcmp(name, "difference") == 0 || strcmp(name, "diffusivity") == 0;
+  const int of_medium = strcmp(name, "density") == 0 || strcmp(name, "sound_speed") == 0;
+  if (!config_carried(config) && of_velocity) return 1;
+  if (of_medium) return config->equation != EQUATION_acoustics;
+  if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
+  if (strcmp(section, "boundary") == 0)
+    return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));
+  if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0) return config->fields_every == 0;
+  const int stored = config->fields_every > 0 || config->checkpoint_every > 0;
+  if (strcmp(section, "output") == 0 && strcmp(name, "overlap") == 0) return !stored;
+  const int sliced = config->slices[0] != '\0' && config->slices_every > 0;
+  if (strcmp(name, "derived") == 0) return config->fields_every == 0 && !sliced;
+  if (strcmp(name, "slices") == 0) return config->slices[0] != '\0' && !sliced;
+  if (strcmp(name, "probes") == 0) return config->probes[0] != '\0' && config->probes_every == 0;
+  if (strcmp(name, "slices_every") == 0) return config->slices[0] == '\0';
+  if (strcmp(name, "probes_every") == 0) return config->probes[0] == '\0';
+  const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
+  const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
+  return of_problem && !chooses && !problem_uses(config, section, name);
+}
+
+/* Returns 1 if a formula's text has a name as a word of its own. */
+static int has_word(const char *text, const char *name) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  while (*text != '\0') {
+    const size_t length = strspn(text, letters);
+    if (length == strlen(name) && strncmp(text, name, length) == 0) return 1;
+    text += length > 0 ? length : 1;
+  }
+  return 0;
+}
+
+static int uses_constant(const config *c, const char *name) {
+  const int moves = config_carried(c) && velocities_at(c->velocity)->from == PROBLEM_FORMULA;
+  int used = cases_at(c->initial)->from == PROBLEM_FORMULA && has_word(c->formula, name);
+  for (int d = 0; d < 3; d++) used = used || (moves && has_word(c->component[d], name));
+  used = used || (moves && has_word(c->factor, name));
+  return used || (config_carried(c) && cases_bounded(c) && has_word(c->entering, name));
+}
+
+const char *config_without_effect(const config *config, char text[CONFIG_NAMES_SIZE]) {
+  text[0] = '\0';
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    if (config->line[i] == CONFIG_LINE_NONE || !config_key_idle(config, i)) continue;
+    const size_t used = strlen(text);
+    (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s%s.%s", used > 0 ? ", " : "",
+                   config_keys[i].section, config_keys[i].name);
+  }
+  for (int i = 0; i < config->constant_count; i++) {
+    if (config->constant_line[i] == CONFIG_LINE_NONE || uses_constant(config, config->constants[i].name))
+      continue;
+    const size_t used = strlen(text);
+    (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s" CONFIG_CONSTANTS ".%s", used > 0 ? ", " : "",
+                   config->constants[i].name);
+  }
+  return text;
+}
