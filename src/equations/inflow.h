@@ -46,8 +46,7 @@ status inflow_open(const config *config, const grid *grid, const field_space *sp
 void inflow_close(inflow *inflow);
 
 /* Sets inflow->call for a stage at `time` whose right-hand side has `weight` and the velocity's time factor
- * `factor`. Values are evaluated if `time` has changed. Those that are not finite
- * are part of `range`. */
+ * `factor`. Values are evaluated if `time` has changed; those that are not finite are part of `range`. */
 status inflow_prepare(inflow *inflow, double time, double weight, double factor);
 
 #endif
