@@ -151,6 +151,45 @@ enum {
     }                                                                                                        \
   }
 
+/* ---- divergence_stage, gradient_stage: one Runge-Kutta stage of du/dt = div v or du/dt = grad f ----
+ *
+ *   out[k] = base_k + w_own (own_k - base_k) + sum_i w_extra[i] (extra_i,k - base_k) + w_term term_k
+ *
+ * for one and for three unknowns. After the inputs that are differenced come, as many of each as outputs,
+ * base; with OWN own; with EXTRAS, which need OWN, two extras. */
+
+enum { SUM_OWN = 1, SUM_EXTRAS = 2 };
+enum { SUM_WEIGHT_OWN, SUM_WEIGHT_EXTRA, SUM_WEIGHT_TERM = SUM_WEIGHT_EXTRA + 2 };
+enum { SUM_BASE, SUM_IN_OWN, SUM_EXTRA }; /* input of output k: first + n times one of these + k */
+
+/* Mask of the inputs of n outputs, of which `first` is the first. */
+#define SUM_POINTS(options, first, n)                                                                        \
+  (((1U << ((n) * ((options)&SUM_EXTRAS ? SUM_EXTRA + 2 : (options)&SUM_OWN ? SUM_EXTRA : SUM_IN_OWN))) -    \
+    1U)                                                                                                      \
+   << (first))
+
+enum { DIVERGENCE_SUM = 3, GRADIENT_SUM = 1 }; /* the first input of the sum */
+
+#define divergence_stage_operation(options)                                                                  \
+  {                                                                                                          \
+    .inputs = 7U | SUM_POINTS(options, DIVERGENCE_SUM, 1),                                                   \
+    .at_point = SUM_POINTS(options, DIVERGENCE_SUM, 1), .outputs = 1, .needs = {1},                          \
+    .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 0, .terms = 1, .term = {                        \
+      {DIFFERENCE_FIRST, FOLD_SUM, {0, 1, 2}, 0}                                                             \
+    }                                                                                                        \
+  }
+
+#define gradient_stage_operation(options)                                                                    \
+  {                                                                                                          \
+    .inputs = 1U | SUM_POINTS(options, GRADIENT_SUM, 3), .at_point = SUM_POINTS(options, GRADIENT_SUM, 3),   \
+    .outputs = 3, .needs = {1, 2, 4}, .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 1,            \
+    .terms = 7, .term = {                                                                                    \
+      {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
+      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
+      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, 0}, 0}                                   \
+    }                                                                                                        \
+  }
+
 /* ---- The lists ---- */
 
 /* X(NAME, ADDITIONS): the options that add arrays or terms. Every way of the operation takes any combination
@@ -163,6 +202,8 @@ enum {
   X(divergence, 0)                                                                                           \
   X(laplacian, 0)                                                                                            \
   X(axpy, 0)                                                                                                 \
+  X(divergence_stage, SUM_OWN | SUM_EXTRAS)                                                                  \
+  X(gradient_stage, SUM_OWN | SUM_EXTRAS)                                                                    \
   X(stage, STAGE_BASE | STAGE_EXTRAS | STAGE_UPWIND | STAGE_DIFFUSION)
 
 /* X(NAME, OPTIONS, WAY): the options, without additions, for which engines have code, and the name of that
@@ -177,6 +218,8 @@ enum {
   X(divergence, 0, divergence)                                                                               \
   X(laplacian, 0, laplacian)                                                                                 \
   X(axpy, 0, axpy)                                                                                           \
+  X(divergence_stage, 0, divergence_stage)                                                                   \
+  X(gradient_stage, 0, gradient_stage)                                                                       \
   X(stage, STAGE_UNIFORM | STAGE_GRADIENT, stage_uniform)                                                    \
   X(stage, STAGE_FORMULA | STAGE_GRADIENT, stage_formula)                                                    \
   X(stage, STAGE_FORMULA | STAGE_FLUX, stage_formula_conservative)                                           \
@@ -281,6 +324,29 @@ ARITHMETIC number product_finish(unsigned options, int output, const operation_p
   (void)options;
   (void)output;
   return point_input(at, 0) * point_input(at, 1);
+}
+
+/* The sum of output k of n. `first`: its first input. */
+ARITHMETIC number sum_finish(unsigned options, int first, int n, int k, const operation_point *at) {
+  const number base = point_input(at, first + k);
+  number sum = base;
+  if (options & SUM_OWN)
+    sum = blend(base, point_scalar(at, SUM_WEIGHT_OWN), point_input(at, first + n * SUM_IN_OWN + k), base);
+  if (options & SUM_EXTRAS) {
+    for (int i = 0; i < 2; i++) {
+      const number extra = point_input(at, first + n * (SUM_EXTRA + i) + k);
+      sum = blend(sum, point_scalar(at, SUM_WEIGHT_EXTRA + i), extra, base);
+    }
+  }
+  return NUMBER_FMA(point_scalar(at, SUM_WEIGHT_TERM), point_term(at, k), sum);
+}
+
+ARITHMETIC number divergence_stage_finish(unsigned options, int output, const operation_point *at) {
+  return sum_finish(options, DIVERGENCE_SUM, 1, output, at);
+}
+
+ARITHMETIC number gradient_stage_finish(unsigned options, int output, const operation_point *at) {
+  return sum_finish(options, GRADIENT_SUM, 3, output, at);
 }
 
 ARITHMETIC number stage_advection(unsigned options, const operation_point *at) {

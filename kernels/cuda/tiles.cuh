@@ -88,6 +88,20 @@ constexpr tile_choice divergence_tiles() {
   return c;
 }
 
+/* Not measured: the largest tiles of the two above whose rings fit beside those of the sum's `others`. */
+constexpr tile_choice divergence_stage_tiles(int others) {
+  return {{.width = NARROW, .rows = others == 1 ? 4 : 2, .threads = 256, .stages = 2, .pace = 2}};
+}
+
+constexpr tile_choice gradient_stage_tiles(int others) {
+  return {{.width = WIDE,
+           .rows = others == 3 ? 2 : 1,
+           .threads = 256,
+           .stages = others == 12 ? 1 : 2,
+           .pace = 2,
+           .unroll = 3}};
+}
+
 constexpr tile_choice laplacian_tiles() {
   tile_choice c = {LONG_4};
   c.usual.stages = SINGLE ? 3 : 4;
@@ -192,6 +206,10 @@ template <class Op> constexpr tile_choice tiles_of() {
     return derivative_tiles(Op::OPTIONS == AXIS_Y);
   case OPERATION_laplacian:
     return laplacian_tiles();
+  case OPERATION_divergence_stage:
+    return divergence_stage_tiles(Op::OTHERS);
+  case OPERATION_gradient_stage:
+    return gradient_stage_tiles(Op::OTHERS);
   case OPERATION_stage:
     return stage_tiles(Op::OPTIONS);
   default:

@@ -59,7 +59,7 @@ static int list_cases(kernel_case list[MOST_CASES]) {
   };
   int count = 0;
   for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
-    if (operation_additions(ways[w].kind) == 0)
+    if (ways[w].kind != OPERATION_stage)
       list[count++] = operation_case(ways[w].name, "", ways[w].kind, ways[w].options);
     for (int i = 0; i < STAGES && ways[w].kind == OPERATION_stage; i++) {
       if (stages[i].lean && (ways[w].options & (STAGE_STORED | STAGE_FLUX))) continue;

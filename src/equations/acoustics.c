@@ -8,8 +8,8 @@
  *
  *     dp/dt = -r c^2 div(u, v, w),    d(u, v, w)/dt = -grad p / r,
  *
- * by central differences, which conserve the energy 1/2 sum (p^2/(r c^2) + r |velocity|^2). For each unknown
- * a stage computes the sum of earlier states, then adds the differences of the other unknowns.
+ * by central differences, which conserve the energy 1/2 sum (p^2/(r c^2) + r |velocity|^2). A stage is two
+ * operations: one computes p, the other the three velocities.
  *
  * Ends are imposed by penalties (M. H. Carpenter, D. Gottlieb and S. Abarbanel, J. Comput. Phys. 111 (1994)
  * 220). With s = -1 at the low end and 1 at the high one, u the velocity along the axis, w the first weight
@@ -19,7 +19,8 @@
  *     free                                 du/dt += s p/(r h w)          conserves the energy
  *     absorbing   dp/dt -= r c^2 q/(2 Z h w), du/dt += s q/(2 r h w)     loses (p^2/Z + Z u^2)/2
  *
- * The code adds them to the divergence and the gradient, before these are multiplied. */
+ * The code has them as parts of the divergence and of the gradient, before these are multiplied by -r c^2 and
+ * -1/r. */
 enum { PRESSURE, VELOCITY, UNKNOWNS = 4 };
 
 static const char *const names[UNKNOWNS] = {"p", "u", "v", "w"};
@@ -27,8 +28,6 @@ static const char *const names[UNKNOWNS] = {"p", "u", "v", "w"};
 typedef struct acoustics {
   const config *config;
   stencil stencil;
-  field difference[3]; /* the gradient, or the divergence in the first */
-  int count;
   kernels_ends ends;
   kernels_coupling divergence, gradient; /* of the velocity along an axis and p; of p and that velocity */
   const kernels *backend;
@@ -43,7 +42,7 @@ static int yes(const config *config) {
 /* Number of arrays besides the states. The layers beside ends hold three numbers per point and have fewer
  * points than the slab; they count as three. */
 static int array_count(const config *config) {
-  return 3 + (cases_bounded(config) ? 3 : 0);
+  return cases_bounded(config) ? 3 : 0;
 }
 
 static double stiffness(const config *config) {
@@ -124,47 +123,31 @@ static status create(const config *config, const grid *grid, const field_space *
   if (acoustics == NULL) return status_fail(STATUS_MEMORY, "no memory for the equation");
   acoustics->config = config;
   acoustics->stencil = stencil_make(config->order, grid->h);
-  for (int i = 0; i < 3; i++) {
-    CHECK(field_create(space, &acoustics->difference[i]));
-    acoustics->count++;
-  }
   return create_ends(config, grid, space, acoustics);
 }
 
 static void destroy(void *self) {
   acoustics *acoustics = self;
   if (acoustics == NULL) return;
-  for (int i = 0; i < acoustics->count; i++) field_destroy(&acoustics->difference[i]);
   if (acoustics->backend != NULL)
     kernels_ends_close(acoustics->backend, acoustics->context, &acoustics->ends);
   free(acoustics);
 }
 
-/* Computes the divergence of a state's velocity and the gradient of its pressure, with the penalties at
- * ends. */
-static status diverge(const acoustics *a, const field *f, const kernels_launch *launch) {
-  const void *const velocity[3] = {f[VELOCITY].data, f[VELOCITY + 1].data, f[VELOCITY + 2].data};
-  const kernels_call call = {.kind = OPERATION_divergence,
-                             .in = {velocity[0], velocity[1], velocity[2]},
-                             .out = {a->difference[0].data}};
-  kernels_coupling coupling = a->divergence;
+/* One of a stage's two operations, with the penalties at ends. */
+static status advance_part(const acoustics *a, const stage *stage, const kernels_launch *launch,
+                           kernels_call *call, const kernels_coupling *penalties) {
+  const field *f = stage->f->part;
+  const double weight = call->scalar[SUM_WEIGHT_TERM];
+  kernels_coupling coupling = *penalties;
+  const int divergence = call->kind == OPERATION_divergence_stage;
   for (int d = 0; d < 3; d++) {
-    coupling.of[d][0] = velocity[d];
-    coupling.of[d][1] = f[PRESSURE].data;
+    coupling.of[d][divergence ? 0 : 1] = f[VELOCITY + d].data;
+    coupling.of[d][divergence ? 1 : 0] = f[PRESSURE].data;
+    for (int end = 0; end < GRID_ENDS; end++)
+      for (int i = 0; i < 2; i++) coupling.weight[d][end][i] *= weight;
   }
-  return apply_bounded(f->backend, launch, &call, &a->ends, NULL, &coupling);
-}
-
-static status slope(const acoustics *a, const field *f, const kernels_launch *launch) {
-  const kernels_call call = {.kind = OPERATION_gradient,
-                             .in = {f[PRESSURE].data},
-                             .out = {a->difference[0].data, a->difference[1].data, a->difference[2].data}};
-  kernels_coupling coupling = a->gradient;
-  for (int d = 0; d < 3; d++) {
-    coupling.of[d][0] = f[PRESSURE].data;
-    coupling.of[d][1] = f[VELOCITY + d].data;
-  }
-  return apply_bounded(f->backend, launch, &call, &a->ends, NULL, &coupling);
+  return apply_bounded(f->backend, launch, call, &a->ends, NULL, &coupling);
 }
 
 /* The differences keep the energy, and ends keep or lower it. A constant pressure stays, too, but for ends
@@ -186,14 +169,14 @@ static status find_growth(void *self, const grid *grid, field *work, equation_gr
 static status advance(void *self, const stage *stage) {
   const acoustics *a = self;
   const field *f = stage->f->part;
-  const kernels_launch launch = stage_launch(stage, &a->stencil);
-  for (int i = 0; i < UNKNOWNS; i++) CHECK(stage_combine(stage, &launch, i));
-  CHECK(diverge(a, f, &launch));
-  CHECK(stage_add(stage, &launch, PRESSURE, -stiffness(a->config), &a->difference[0]));
-  CHECK(slope(a, f, &launch));
-  for (int d = 0; d < 3; d++)
-    CHECK(stage_add(stage, &launch, VELOCITY + d, -1.0 / a->config->density, &a->difference[d]));
-  return stage_end(stage);
+  kernels_launch launch = stage_launch(stage, &a->stencil);
+  kernels_call pressure = stage_sum(stage, OPERATION_divergence_stage, PRESSURE, -stiffness(a->config));
+  for (int d = 0; d < 3; d++) pressure.in[d] = f[VELOCITY + d].data;
+  CHECK(advance_part(a, stage, &launch, &pressure, &a->divergence));
+  kernels_call velocity = stage_sum(stage, OPERATION_gradient_stage, VELOCITY, -1.0 / a->config->density);
+  velocity.in[0] = f[PRESSURE].data;
+  launch.edges = stage->edges;
+  return advance_part(a, stage, &launch, &velocity, &a->gradient);
 }
 
 const equation acoustics_equation = {.name = "acoustics",

@@ -23,6 +23,29 @@ kernels_stage stage_kernel(const stage *stage, int unknown) {
       .weight_extra = {stage->weight_extra[0], stage->weight_extra[1]}};
 }
 
+kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, double factor) {
+  const int divergence = kind == OPERATION_divergence_stage, n = divergence ? 1 : 3;
+  const int first = divergence ? (int)DIVERGENCE_SUM : (int)GRADIENT_SUM;
+  kernels_call call = {.kind = kind,
+                       .scalar = {[SUM_WEIGHT_OWN] = stage->weight_f,
+                                  [SUM_WEIGHT_EXTRA] = stage->weight_extra[0],
+                                  [SUM_WEIGHT_EXTRA + 1] = stage->weight_extra[1],
+                                  [SUM_WEIGHT_TERM] = stage->weight * factor}};
+  for (int k = 0; k < n; k++) {
+    const kernels_stage part = stage_kernel(stage, unknown + k);
+    call.in[first + n * SUM_BASE + k] = part.base != NULL ? part.base : part.f;
+    call.in[first + n * SUM_IN_OWN + k] = part.f;
+    for (int i = 0; i < 2; i++) call.in[first + n * (SUM_EXTRA + i) + k] = part.extra[i];
+    call.out[k] = part.out;
+  }
+  if (stage->extra[0] != NULL) {
+    call.options = SUM_OWN | SUM_EXTRAS;
+  } else if (stage->base != NULL && stage->weight_f != 0.0) {
+    call.options = SUM_OWN;
+  }
+  return call;
+}
+
 status stage_combine(const stage *stage, const kernels_launch *launch, int unknown) {
   const kernels_stage combination = stage_kernel(stage, unknown); /* without advection and diffusion */
   return apply_stage(stage->out->part[unknown].backend, launch, &combination);

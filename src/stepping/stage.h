@@ -37,6 +37,13 @@ kernels_launch stage_launch(const stage *stage, const stencil *stencil);
  * zero. */
 kernels_stage stage_kernel(const stage *stage, int unknown);
 
+/* The call of OPERATION_divergence_stage or OPERATION_gradient_stage that computes the formula for one or
+ * three unknowns, `unknown` the first of them, where L is `factor` times that term. The caller sets the
+ * inputs that are differenced. f is read at the point only where the scheme's sum needs it: these two move
+ * 12 words per point if their unknowns difference each other (p and its three velocities) and base is not
+ * f. */
+kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, double factor);
+
 /* For equations that add their terms one by one, in this order: stage_combine computes the formula without L
  * for each unknown, stage_add adds factor times a term of L (values at the same points), and stage_end, after
  * all unknowns, records that the edges are computed. Each returns when its work is enqueued.

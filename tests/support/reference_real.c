@@ -184,6 +184,27 @@ static real product_point(const kernels_launch *launch, const kernels_call *call
   return get(launch, call->in[0], at) * get(launch, call->in[1], at);
 }
 
+/* The sum of a stage for output k of n, whose first input is `first_input`, plus the weighted term. */
+static real sum_point(const kernels_launch *launch, const kernels_call *call, int first_input, int n, int k,
+                      real term, const int at[3]) {
+  const real base = get(launch, call->in[first_input + k], at);
+  const int arrays = call->options & SUM_EXTRAS ? 3 : call->options & SUM_OWN ? 1 : 0;
+  real sum = base;
+  for (int i = 0; i < arrays; i++)
+    sum = fused((real)call->scalar[i], get(launch, call->in[first_input + n * (i + 1) + k], at) - base, sum);
+  return fused((real)call->scalar[3], term, sum);
+}
+
+static real divergence_stage_point(const kernels_launch *launch, const kernels_call *call, int output,
+                                   const int at[3]) {
+  return sum_point(launch, call, 3, 1, output, divergence_point(launch, call, 0, at), at);
+}
+
+static real gradient_stage_point(const kernels_launch *launch, const kernels_call *call, int output,
+                                 const int at[3]) {
+  return sum_point(launch, call, 1, 3, output, gradient_point(launch, call, output, at), at);
+}
+
 static real stage_point(const kernels_launch *launch, const kernels_call *call, int output, const int at[3]) {
   (void)output;
   const unsigned options = call->options;
