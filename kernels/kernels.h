@@ -76,10 +76,10 @@ typedef struct kernels_launch {
   kernels_shape shape;
   kernels_planes planes[KERNELS_RANGES];
   const struct stencil *stencil;
-  kernels_event *edges; /* operations that have `edges`, or NULL: an event to record when the KERNELS_HALO lowest and highest
-                         * planes of planes[0] are written and halo planes are no longer read. A backend that
-                         * can do so computes those planes first and records it long before the launch is
-                         * done */
+  kernels_event *edges; /* operations that have `edges`, or NULL: an event to record when the KERNELS_HALO
+                         * lowest and highest planes of planes[0] are written and halo planes are no longer
+                         * read. A backend that can do so computes those planes first and records it long
+                         * before the launch is done */
 } kernels_launch;
 
 /* A velocity given by a formula instead of stored fields: component d at (x, y, z) is

@@ -162,11 +162,11 @@ enum { SUM_OWN = 1, SUM_EXTRAS = 2 };
 enum { SUM_WEIGHT_OWN, SUM_WEIGHT_EXTRA, SUM_WEIGHT_TERM = SUM_WEIGHT_EXTRA + 2 };
 enum { SUM_BASE, SUM_IN_OWN, SUM_EXTRA }; /* input of output k: first + n times one of these + k */
 
-/* Mask of the inputs of n outputs, of which `first` is the first. */
+/* Masks of the inputs of n outputs, of which `first` is the first. */
+#define SUM_ARRAYS(first, n, which, count) (((1U << ((n) * (count))) - 1U) << ((first) + (n) * (which)))
 #define SUM_POINTS(options, first, n)                                                                        \
-  (((1U << ((n) * ((options)&SUM_EXTRAS ? SUM_EXTRA + 2 : (options)&SUM_OWN ? SUM_EXTRA : SUM_IN_OWN))) -    \
-    1U)                                                                                                      \
-   << (first))
+  (SUM_ARRAYS(first, n, SUM_BASE, 1) | ((options)&SUM_OWN ? SUM_ARRAYS(first, n, SUM_IN_OWN, 1) : 0U) |      \
+   ((options)&SUM_EXTRAS ? SUM_ARRAYS(first, n, SUM_EXTRA, 2) : 0U))
 
 enum { DIVERGENCE_SUM = 3, GRADIENT_SUM = 1 }; /* the first input of the sum */
 
