@@ -95,6 +95,8 @@ static void test_counts_least_words(void **state) {
                   {"gradient_magnitude", 1, 1},
                   {"divergence", 3, 1},
                   {"laplacian", 1, 1},
+                  {"divergence_stage", 4, 1},
+                  {"gradient_stage", 4, 3},
                   {"stage_uniform", 2, 1},
                   {"stage_formula", 2, 1},
                   {"stage_formula_last", 4, 1},
