@@ -183,7 +183,7 @@ def test_growth_by_a_divergence_is_none_beyond_bounds(tmp_path):
     """A flow towards the middle of the box gathers what is conserved: phi = exp(3 t) there."""
     towards = {axis: f"sin(2*pi*{x})/(2*pi)" for axis, x in zip("uvw", "xyz", strict=True)}
     configuration = {
-        "grid": {"nx": 64, "ny": 64, "nz": 64},
+        "grid": {"nx": 48, "ny": 48, "nz": 48},
         "physics": {"form": "conservative"},
         "initial": {"case": "formula", "formula": "1"},
         "velocity": {"field": "formula", **towards},
@@ -195,7 +195,7 @@ def test_growth_by_a_divergence_is_none_beyond_bounds(tmp_path):
     header, *rows = table(tmp_path / "run").splitlines()
     last = dict(zip(header.split(","), map(float, rows[-1].split(",")), strict=True))
     assert last["mass"] == pytest.approx(1, rel=1e-12)
-    assert last["max"] == pytest.approx(np.exp(3 * 2.4), rel=0.1)
+    assert last["max"] == pytest.approx(np.exp(3 * 2.4), rel=0.25)
     # In the advective form a constant stays.
     still = merged(configuration, {"physics": {"form": "advective"}, "time": {"t_end": None, "steps": 2}})
     assert (
