@@ -76,12 +76,15 @@ static status check_threads(int threads) {
 }
 
 /* Raises the diffusive rates to those of real modes for which the scheme allows no longer steps than for the
- * mode beside ends with values. */
+ * mode beside ends with values, with and without the decay by other axes: some schemes damp less of the mode
+ * without. */
 static void count_swing(const config *config, schedule_rates *rates) {
   const scheme *scheme = schemes_at(config->scheme);
   if (!(rates->swing[1] > 0.0)) return;
   const double real = (rates->moving + rates->still) * stencil_second_symbol(config->order, PROBLEM_PI);
-  const double limit = scheme_mode_limit(scheme, rates->swing[0], rates->swing[1]);
+  const double *swing = rates->swing;
+  const double limit = fmin(scheme_mode_limit(scheme, swing[0], swing[1]),
+                            scheme_mode_limit(scheme, swing[0] + swing[2], swing[1]));
   const double factor = fmax(scheme_real_limit(scheme) / limit / real, 1.0);
   rates->moving *= factor;
   rates->still *= factor;
@@ -100,14 +103,15 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
   CHECK(agree(comm, cases_files_check(config, grid, begins(config), config_carried(config), elsewhere)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
-  double all[] = {mine.advection, mine.moving, mine.still, mine.resonance, mine.swing[0], mine.swing[1]};
+  double all[] = {mine.advection, mine.moving,   mine.still,   mine.resonance,
+                  mine.swing[0],  mine.swing[1], mine.swing[2]};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, comm));
   const int varies = all[0] > 0.0 && !cases_velocity_steady(config);
   *rates = (schedule_rates){.advection = all[0],
                             .moving = all[1],
                             .still = all[2],
                             .resonance = all[3],
-                            .swing = {all[4], all[5]},
+                            .swing = {all[4], all[5], all[6]},
                             .factor = config->adaptive && varies ? equation->rate_factor : NULL};
   count_swing(config, rates);
   if (elsewhere[0] != '\0')

@@ -47,15 +47,15 @@ static int has_value(const config *config, int d) {
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   const closure *closure = closure_of(config->order);
   const double inside = stencil_second_symbol(config->order, PROBLEM_PI);
-  double swing[2] = {0.0, 0.0};
+  double swing[3] = {0.0, 0.0, 0.0};
   *rates = (schedule_rates){0};
   for (int d = 0; d < 3; d++) {
     const int still = cases_velocity_uniform(config) && config->uniform[d] == 0.0;
     const double rate = config->diffusivity / (grid->h[d] * grid->h[d]);
     const double real = stiffness(config, grid, d) * rate;
     *(still ? &rates->still : &rates->moving) += real;
-    swing[0] += has_value(config, d) ? closure->fixed_mode[0] * rate : real * inside;
-    if (has_value(config, d)) swing[1] += closure->fixed_mode[1] * rate;
+    for (int i = 0; i < 2 && has_value(config, d); i++) swing[i] += closure->fixed_mode[i] * rate;
+    if (!has_value(config, d)) swing[2] += real * inside;
   }
   if (swing[1] > 0.0) memcpy(rates->swing, swing, sizeof swing);
   return cases_velocity_rate(config, grid, &rates->advection);

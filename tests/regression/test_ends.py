@@ -305,11 +305,11 @@ def test_a_line_between_two_values(tmp_path, order):
 
 
 def longest(configuration, scheme):
-    """The largest dt with which no eigenvector along x grows, from the dense operator and the scheme's polynomial."""
-    operator = configuration["physics"]["diffusivity"] * (
-        matrix(configuration, "second", 0, 2) - fixing(configuration, 0)
-    )
-    values = np.linalg.eigvals(operator)
+    """The largest dt with which no eigenvector grows, from dense operators and the scheme's polynomial."""
+    kappa, values = configuration["physics"]["diffusivity"], np.zeros(1)
+    for d in range(3):
+        operator = kappa * (matrix(configuration, "second", d, 2) - fixing(configuration, d))
+        values = np.add.outer(values, np.linalg.eigvals(operator)).ravel()
 
     def stable(dt):
         powers = ((dt * values) ** k / divisor for k, divisor in enumerate(KNOWN[scheme][2]))
@@ -320,21 +320,28 @@ def longest(configuration, scheme):
 
 
 @pytest.mark.parametrize(
-    ("order", "scheme", "axes"),
-    [(2, "rk4", "x"), (4, "rk4", "x"), (6, "ck45", "x"), (8, "rk4", "x"), (8, "ssprk3", "x"), (6, "kgu35", "xyz")],
+    ("order", "scheme", "axes", "ly"),
+    [
+        (2, "rk4", "x", 1000.0),
+        (4, "rk4", "x", 1000.0),
+        (6, "ck45", "x", 1000.0),
+        (8, "rk4", "x", 1000.0),
+        (8, "ssprk3", "x", 1.42),  # here the other axis would make the step longer, but for modes without it
+        (6, "kgu35", "xyz", 1.0),
+    ],
 )
-def test_the_limit_of_the_step_with_fixed_values(tmp_path, order, scheme, axes):
+def test_the_limit_of_the_step_with_fixed_values(tmp_path, order, scheme, axes, ly):
     changes = {"boundary": dict.fromkeys(axes, "dirichlet"), "compute": {"order": order}}
     changes |= {"initial": {"case": "formula", "formula": "sin(900*x*x)*(1 + x*y)"}, "time": {"courant": None}}
     if axes == "xyz":
-        changes |= {"grid": {"nx": 17, "ny": 17, "nz": 17, "ly": 1.0, "lz": 1.0}}
-    configuration = merged(BASE, ROD, changes, {"time": {"scheme": scheme, "steps": 400}})
-    limit = longest(configuration, scheme) / len(axes)
+        changes |= {"grid": {"nx": 17, "ny": 17, "nz": 17, "lz": 1.0}}
+    configuration = merged(BASE, ROD, changes, {"grid": {"ly": ly}, "time": {"scheme": scheme, "steps": 400}})
+    limit = longest(configuration, scheme)
     said = run(tmp_path / "run", configuration, f"time.dt={0.95 * limit!r}", "boundary.value=0")
     assert "will grow" not in said.stderr
     first, last = (float(line.split(",")[4]) for line in table(tmp_path / "run").splitlines()[1:])
     assert 0 < last < first
-    said = launch(tmp_path, 1, "--validate", "run.ini", f"time.dt={1.05 * limit!r}", "boundary.value=0")
+    said = launch(tmp_path, 1, "--validate", "run.ini", f"time.dt={1.03 * limit!r}", "boundary.value=0")
     assert f"of {scheme} for diffusion with order {order}: the solution will grow" in said.stderr
 
 
