@@ -6,12 +6,6 @@
 #include "stepping/schedule.h"
 #include "stepping/stage.h"
 
-/* An equation d u / dt = L(u, t) for a state u of named fields: the interface that the solver, the plan and
- * the output use. It knows its formula and its data, but neither schemes nor ranks nor files. Each equation
- * is one constant object in a file of its own, and one line in list.h.
- *
- * Nothing here is collective. `config` and `grid` must outlive everything made from them. Unless noted,
- * errors are STATUS_MEMORY or STATUS_DEVICE. */
 /* By how much a solution may grow. The norm is the root mean square of the deviation from a constant
  * background in the first unknown, over all unknowns with their weights of `energy`. From its value D at t =
  * 0 the norm of a right solution is at most
@@ -35,6 +29,12 @@ typedef struct equation_growth {
 #define EQUATION_SLACK_UNKNOWN 1000.0
 #define EQUATION_SLACK_KEPT    1.1
 
+/* An equation d u / dt = L(u, t) for a state u of named fields: the interface that the solver, the plan and
+ * the output use. It knows its formula and its data, but neither schemes nor ranks nor files. Each equation
+ * is one constant object in a file of its own, and one line in list.h.
+ *
+ * Nothing here is collective. `config` and `grid` must outlive everything made from them. Unless noted,
+ * errors are STATUS_MEMORY or STATUS_DEVICE. */
 typedef struct equation {
   const char *name;
   int unknowns;             /* fields of the state, 1 .. STATE_FIELDS */
