@@ -46,13 +46,15 @@ static status add_attribute(hid_t group, const char *path, const char *name, XXH
       (kind == H5T_STRING && H5Tis_variable_str(type) == 0) || kind == H5T_INTEGER || kind == H5T_FLOAT;
   if (!known || count == 0 || size == 0 || size > MOST_BYTES / count)
     return status_fail(STATUS_DAMAGED, "%s: damaged: attribute %s", path, name);
-  if (kind != H5T_STRING) type = kind == H5T_INTEGER ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE;
   void *values = calloc(count, size);
   if (values == NULL) return status_fail(STATUS_MEMORY, "%s: no memory for attribute %s", path, name);
-  const herr_t read = H5Aread(attribute, type, values);
+  const hid_t memory = kind == H5T_STRING ? type : kind == H5T_INTEGER ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE;
+  const herr_t read = H5Aread(attribute, memory, values);
   (void)XXH3_64bits_update(hash, &count, sizeof count);
   (void)XXH3_64bits_update(hash, values, count * size);
   free(values);
+  (void)H5Tclose(type);
+  (void)H5Sclose(space);
   (void)H5Aclose(attribute);
   return read >= 0 ? STATUS_OK : hdf5_failure(STATUS_DAMAGED, path, "H5Aread");
 }
@@ -77,6 +79,8 @@ static status check_dataset(hid_t file, const char *path, const char *name, hid_
   const int same = H5Sget_simple_extent_dims(space, found, NULL) == rank &&
                    memcmp(found, n, (size_t)rank * sizeof *n) == 0 && H5Tequal(stored, type) > 0 &&
                    (int64_t)H5Dget_offset(dataset) == offset;
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Tclose(stored));
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Sclose(space));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
   return same ? STATUS_OK : status_fail(STATUS_DAMAGED, "%s: damaged: dataset %s", path, name);
 }

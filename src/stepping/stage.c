@@ -26,11 +26,10 @@ kernels_stage stage_kernel(const stage *stage, int unknown) {
 kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, double factor) {
   const int divergence = kind == OPERATION_divergence_stage, n = divergence ? 1 : 3;
   const int first = divergence ? (int)DIVERGENCE_SUM : (int)GRADIENT_SUM;
-  kernels_call call = {.kind = kind,
-                       .scalar = {[SUM_WEIGHT_OWN] = stage->weight_f,
-                                  [SUM_WEIGHT_EXTRA] = stage->weight_extra[0],
-                                  [SUM_WEIGHT_EXTRA + 1] = stage->weight_extra[1],
-                                  [SUM_WEIGHT_TERM] = stage->weight * factor}};
+  kernels_call call = {.kind = kind};
+  call.scalar[SUM_WEIGHT_OWN] = stage->weight_f;
+  call.scalar[SUM_WEIGHT_TERM] = stage->weight * factor;
+  for (int i = 0; i < 2; i++) call.scalar[SUM_WEIGHT_EXTRA + i] = stage->weight_extra[i];
   for (int k = 0; k < n; k++) {
     const kernels_stage part = stage_kernel(stage, unknown + k);
     call.in[first + n * SUM_BASE + k] = part.base != NULL ? part.base : part.f;
