@@ -29,9 +29,9 @@ static int array_count(const config *config) {
 /* Ratio of the largest real eigenvalue of the second derivative on an axis with ends to that on a periodic
  * axis. */
 static double stiffness(const config *config, const grid *grid, int d) {
-  const closure *closure = closure_of(config->order);
   double most = 0.0;
   if (grid->ends[d][GRID_LOW] != GRID_BOUNDED) return 1.0;
+  const closure *closure = closure_of(config->order);
   for (int end = 0; end < GRID_ENDS; end++) {
     const int fixed = config->ends[d][end] == CONFIG_END_DIRICHLET;
     most = fmax(most, fixed ? closure->fixed_stiffness : closure->stiffness);
@@ -45,7 +45,6 @@ static int has_value(const config *config, int d) {
 }
 
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
-  const closure *closure = closure_of(config->order);
   const double inside = stencil_second_symbol(config->order, PROBLEM_PI);
   double swing[3] = {0.0, 0.0, 0.0};
   *rates = (schedule_rates){0};
@@ -54,7 +53,8 @@ static status find_rates(const config *config, const grid *grid, schedule_rates 
     const double rate = config->diffusivity / (grid->h[d] * grid->h[d]);
     const double real = stiffness(config, grid, d) * rate;
     *(still ? &rates->still : &rates->moving) += real;
-    for (int i = 0; i < 2 && has_value(config, d); i++) swing[i] += closure->fixed_mode[i] * rate;
+    for (int i = 0; i < 2 && has_value(config, d); i++)
+      swing[i] += closure_of(config->order)->fixed_mode[i] * rate;
     if (!has_value(config, d)) swing[2] += real * inside;
   }
   if (swing[1] > 0.0) memcpy(rates->swing, swing, sizeof swing);
