@@ -18,6 +18,7 @@ static config case_of(double courant, double dt, double t_end, int64_t steps) {
   config.dt = dt;
   config.t_end = t_end;
   config.steps = steps;
+  config.order = 8;
   return config;
 }
 
