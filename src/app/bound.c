@@ -1,6 +1,5 @@
 #include "app/bound.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -17,8 +16,8 @@ static status find_growth(solver *solver, equation_growth *growth) {
   if (solver->equation->growth != NULL)
     result = solver->equation->growth(solver->terms, &solver->grid, work, &mine);
   CHECK(agree(solver->comm, result));
-  double all[7] = {mine.rate, mine.drift, mine.supply, mine.largest, mine.slack, mine.noise, mine.most};
-  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, 7, MPI_DOUBLE, MPI_MAX, solver->comm));
+  double all[] = {mine.rate, mine.drift, mine.supply, mine.largest, mine.slack, mine.noise, mine.most};
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, solver->comm));
   *growth = (equation_growth){.rate = all[0],
                               .drift = all[1],
                               .supply = all[2],
@@ -98,7 +97,7 @@ static double most_of(const bound *bound, const diagnostics_record *record) {
   const equation_growth *growth = &bound->growth;
   const checkpoint_growth *from = &bound->from;
   const double elapsed = fmax(record->time - from->time, 0.0);
-  const double digit = bound->solver->config->precision == PRECISION_SINGLE ? FLT_EPSILON : DBL_EPSILON;
+  const double digit = problem_rounding(bound->solver->config->precision);
   const double start = hypot(from->norm, sqrt(bound->weight[0]) * largest_new(bound));
   const double fed = (growth->drift * fabs(from->background) + growth->supply) * elapsed;
   const double round_off =

@@ -39,7 +39,7 @@ typedef struct simulation {
   FILE *hashes;              /* rank 0: hashes.csv, or NULL */
   diagnostics_record latest; /* of the latest measurement */
   bound bound;               /* how much the solution may grow */
-  int64_t files;             /* of the equation\'s files (equation->files), over all ranks */
+  int64_t files;             /* of the equation's files (equation->files), over all ranks */
   int64_t step;              /* step of the state */
   int64_t saved_step;        /* newest snapshot on disk, -1 = none */
   int ends_again;            /* 1: an earlier part of this run had continued from the last step, and now the

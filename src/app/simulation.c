@@ -67,9 +67,7 @@ static status begin_state(simulation *sim, int whole, int kept) {
                             .dt = schedule_stored_dt(&sim->schedule, sim->step),
                             .base_step = sim->schedule.base_step,
                             .base_time = sim->schedule.base_time,
-                            .departed = sim->restart.from.departed,
-                            .files = sim->files,
-                            .growth = sim->bound.from};
+                            .departed = sim->restart.from.departed};
   /* the state that the run started from keeps its dt */
   if (sim->restart.resumed && sim->step == sim->restart.from.step) about = sim->restart.from;
   about.files = sim->files;

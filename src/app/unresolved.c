@@ -1,6 +1,5 @@
 #include "app/unresolved.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +23,6 @@ typedef struct window {
   double *plane[3]; /* z, z + 1, z + 2 */
 } window;
 
-static int is_periodic(const grid *grid, int d) {
-  return grid->ends[d][GRID_LOW] == GRID_PERIODIC;
-}
-
 static void add(sums *sums, int d, double a, double b, double c) {
   sums->first[d] += (b - a) * (b - a);
   sums->second[d] += (c - 2.0 * b + a) * (c - 2.0 * b + a);
@@ -36,8 +31,8 @@ static void add(sums *sums, int d, double a, double b, double c) {
 /* Adds row y of the window's first plane; with_z: all three planes are there. */
 static void add_row(const window *window, int64_t y, int with_z, sums *sums) {
   const int64_t nx = window->grid->n[0], ny = window->grid->n[1];
-  const int with_y = y + 2 < ny || is_periodic(window->grid, 1);
-  const int64_t end = is_periodic(window->grid, 0) ? nx : nx - 2;
+  const int with_y = y + 2 < ny || !window->grid->bounded[1];
+  const int64_t end = window->grid->bounded[0] ? nx - 2 : nx;
   const double *a = window->plane[0] + y * nx;
   const double *up[2] = {window->plane[0] + (y + 1) % ny * nx, window->plane[0] + (y + 2) % ny * nx};
   const double *next[2] = {window->plane[1] + y * nx, window->plane[2] + y * nx};
@@ -80,7 +75,7 @@ static status add_field(window *window, const field *field, sums *sums) {
   const grid *grid = window->grid;
   for (int k = 0; k < 2; k++) CHECK(load(window, field, k, window->plane[k]));
   for (int z = 0; z < grid->nz; z++) {
-    const int with_z = is_periodic(grid, 2) || grid->z0 + z + 2 < grid->n[2];
+    const int with_z = !grid->bounded[2] || grid->z0 + z + 2 < grid->n[2];
     if (with_z) CHECK(load(window, field, z + 2, window->plane[2]));
     add_plane(window, with_z, sums);
     double *const first = window->plane[0];
@@ -113,15 +108,11 @@ static double points_per_wave(const sums *sums, int d, double smallest) {
   return M_PI / half;
 }
 
-static double rounding(const config *config) {
-  return config->precision == PRECISION_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON;
-}
-
 /* Writes what is not held; "" if nothing. */
 static void describe(const config *config, const grid *grid, const sums *sums, double range, double largest,
                      char text[CASES_HELD]) {
-  const double steps = range / (largest * rounding(config));
-  const double noise = fmax(1e-6 * range, 4.0 * largest * rounding(config));
+  const double steps = range / (largest * problem_rounding(config->precision));
+  const double noise = fmax(1e-6 * range, 4.0 * largest * problem_rounding(config->precision));
   const double points = (double)grid->n[0] * (double)grid->n[1] * (double)grid->n[2];
   text[0] = '\0';
   if (steps < CASES_LEAST_STEPS)

@@ -81,6 +81,13 @@ static status derive_ends(const config_reading *reading, int d) {
   return STATUS_OK;
 }
 
+/* Refuses an end, by the key that says what it is: of that end, or of its axis. */
+static status end_fail(const config_reading *reading, int d, int end, const char *value, const char *what) {
+  config *const c = reading->config;
+  const int part = *line_of_end(c, d, 1 + end) != CONFIG_LINE_NONE ? 1 + end : 0;
+  return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), value, what);
+}
+
 /* Refuses the kind of an end. kinds: mask of those that the equation has besides periodic. */
 static status refuse_kind(const config_reading *reading, int d, int end, unsigned kinds) {
 #define X(name, text, help) text,
@@ -92,8 +99,7 @@ static status refuse_kind(const config_reading *reading, int d, int end, unsigne
     const size_t used = strlen(what);
     if (kinds >> kind & 1U) (void)snprintf(what + used, sizeof what - used, ", %s", names[kind]);
   }
-  const int part = *line_of_end(c, d, 1 + end) != CONFIG_LINE_NONE ? 1 + end : 0;
-  return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), names[c->ends[d][end]], what);
+  return end_fail(reading, d, end, names[c->ends[d][end]], what);
 }
 
 static status check_kinds(const config_reading *reading) {
@@ -112,14 +118,12 @@ static status check_kinds(const config_reading *reading) {
 /* Refuses ends that have a value where nothing spreads: pure advection knows the value where it enters
  * alone. */
 static status check_fixed(const config_reading *reading) {
-  config *const c = reading->config;
+  const config *c = reading->config;
   for (int i = 0; i < 6 && !(c->diffusivity > 0.0); i++) {
-    const int d = i / 2, end = i % 2;
-    const int part = *line_of_end(c, d, 1 + end) != CONFIG_LINE_NONE ? 1 + end : 0;
-    if (c->ends[d][end] != CONFIG_END_DIRICHLET) continue;
-    return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), "dirichlet",
-                    "physics.diffusivity is 0, so that nothing brings the value in; accepted: open, or a "
-                    "diffusivity above 0");
+    if (c->ends[i / 2][i % 2] == CONFIG_END_DIRICHLET)
+      return end_fail(reading, i / 2, i % 2, "dirichlet",
+                      "physics.diffusivity is 0, so that nothing brings the value in; accepted: open, or a "
+                      "diffusivity above 0");
   }
   return STATUS_OK;
 }

@@ -24,7 +24,7 @@ static int neighbour(const level_set *set, int axis, int side, int64_t at[3]) {
     at[axis] = next - first;
     return 1;
   }
-  if (grid->ends[axis][side] == GRID_BOUNDED) return 0;
+  if (grid->bounded[axis]) return 0;
   at[axis] = axis == 2 ? next - first : (next + n) % n;
   return 1;
 }

@@ -73,7 +73,7 @@ status pencils_pairs(pencils *pencils, double *pairs) {
 static status fill_costs(pencils *p, const pencils_product *product) {
   const field_space *space = p->space;
   const int64_t n = p->grid.n[product->axis];
-  const int periodic = p->grid.ends[product->axis][GRID_LOW] == GRID_PERIODIC;
+  const int periodic = !p->grid.bounded[product->axis];
   for (int64_t d = 0; d < n; d++) {
     const double length = (double)(periodic && n - d < d ? n - d : d) * p->grid.h[product->axis];
     const double cost = product->cost == PENCILS_LENGTH ? length : length * length * product->scale;

@@ -277,3 +277,15 @@ void field_pack(const kernels_shape *shape, const void *copy, int z, int count, 
   /* The cast drops const as above. */
   pack(shape, (char *)(uintptr_t)copy + (size_t)z * plane_bytes(shape), count, host, 1);
 }
+
+status field_sums(const field *field, const grid *grid, const void *reference, kernels_plane_sums *sums) {
+  const stencil none = {0}; /* sums take no differences */
+  const kernels_launch launch = {.context = field->context,
+                                 .queue = QUEUE_MAIN,
+                                 .shape = field->shape,
+                                 .planes = {{0, field->shape.nz}},
+                                 .stencil = &none};
+  kernels_weights weights;
+  return field->backend->plane_sums(&launch, field->data, reference, grid_kernels_weights(grid, &weights),
+                                    sums);
+}

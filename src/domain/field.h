@@ -82,6 +82,10 @@ status field_copy(const field *field, void *staging);
 /* Packs `count` planes from plane z of such a copy, as field_load does. Uses no device. */
 void field_pack(const kernels_shape *shape, const void *copy, int z, int count, void *host);
 
+/* Sums over each owned plane of a field (plane_sums in kernels.h), with the weights of its grid. reference:
+ * NULL, or the array of another field. [out] sums: one per plane. On queue MAIN; waits. */
+status field_sums(const field *field, const grid *grid, const void *reference, kernels_plane_sums *sums);
+
 /* Address of plane z (local, -KERNELS_HALO .. nz + KERNELS_HALO - 1), and bytes of a plane with padding. */
 void *field_plane(const field *field, int z);
 size_t field_plane_bytes(const field *field);

@@ -23,10 +23,9 @@ static status cut(const int64_t n[3], int ranks, int rank, grid *grid) {
   }
   for (int d = 0; d < 3; d++) {
     grid->n[d] = n[d];
-    for (int end = 0; end < GRID_ENDS; end++) {
-      grid->ends[d][end] = GRID_PERIODIC;
+    grid->bounded[d] = 0;
+    for (int end = 0; end < GRID_ENDS; end++)
       for (int i = 0; i < GRID_CLOSURE; i++) grid->weights[d][end][i] = 1.0;
-    }
   }
   grid->rank = rank;
   grid->ranks = ranks;
@@ -58,13 +57,13 @@ status grid_cut(const int64_t n[3], const double h[3], const int bounded[3], int
   for (int d = 0; d < 3; d++) {
     grid->h[d] = h[d];
     grid->l[d] = h[d] * (double)(n[d] - (bounded[d] ? 1 : 0));
-    grid->ends[d][GRID_LOW] = grid->ends[d][GRID_HIGH] = bounded[d] ? GRID_BOUNDED : GRID_PERIODIC;
+    grid->bounded[d] = bounded[d];
   }
   return STATUS_OK;
 }
 
 kernels_shape grid_shape(const grid *grid, precision precision, int host_memory) {
-  const int whole = grid->ranks == 1 && grid->ends[2][GRID_LOW] == GRID_PERIODIC;
+  const int whole = grid->ranks == 1 && !grid->bounded[2];
   return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, whole, precision, host_memory);
 }
 
@@ -88,24 +87,23 @@ status grid_bound(grid *grid, int axis, int order) {
                        grid->n[axis], "xyz"[axis], 2 * closure -> rows, order);
   }
   if (axis == 2) CHECK(check_slabs(grid, closure));
-  for (int end = 0; end < GRID_ENDS; end++) {
-    grid->ends[axis][end] = GRID_BOUNDED;
+  grid->bounded[axis] = 1;
+  for (int end = 0; end < GRID_ENDS; end++)
     for (int i = 0; i < closure->rows; i++) grid->weights[axis][end][i] = closure->weight[i];
-  }
   grid->h[axis] = grid->l[axis] / grid_intervals(grid, axis);
   return STATUS_OK;
 }
 
 kernels_ends grid_kernels_ends(const grid *grid) {
   kernels_ends ends = {.z0 = (int)grid->z0, .nz = (int)grid->n[2]};
-  for (int d = 0; d < 3; d++) ends.bounded[d] = grid->ends[d][GRID_LOW] == GRID_BOUNDED;
+  for (int d = 0; d < 3; d++) ends.bounded[d] = grid->bounded[d];
   return ends;
 }
 
 const kernels_weights *grid_kernels_weights(const grid *grid, kernels_weights *weights) {
   int bounded = 0;
   for (int d = 0; d < 2; d++) {
-    bounded = bounded || grid->ends[d][GRID_LOW] == GRID_BOUNDED;
+    bounded = bounded || grid->bounded[d];
     for (int end = 0; end < GRID_ENDS; end++)
       for (int i = 0; i < GRID_CLOSURE; i++) weights->of[d][end][i] = grid->weights[d][end][i];
   }
@@ -114,12 +112,12 @@ const kernels_weights *grid_kernels_weights(const grid *grid, kernels_weights *w
 
 int grid_neighbour(const grid *grid, int side) {
   const int rank = grid->rank + (side == GRID_LOW ? -1 : 1);
-  if (grid->ends[2][side] == GRID_BOUNDED && (rank < 0 || rank == grid->ranks)) return -1;
+  if (grid->bounded[2] && (rank < 0 || rank == grid->ranks)) return -1;
   return (rank + grid->ranks) % grid->ranks;
 }
 
 double grid_intervals(const grid *grid, int axis) {
-  return (double)(grid->n[axis] - (grid->ends[axis][GRID_LOW] == GRID_BOUNDED));
+  return (double)(grid->n[axis] - (grid->bounded[axis] ? 1 : 0));
 }
 
 double grid_position(const grid *grid, int axis, int64_t i) {
@@ -136,7 +134,7 @@ int64_t grid_nearest(const grid *grid, int axis, double position) {
   const int64_t last = grid->n[axis] - 1;
   const int64_t i = (int64_t)floor(position / grid->h[axis] + 0.5);
   if (i <= last) return i;
-  return grid->ends[axis][GRID_HIGH] == GRID_PERIODIC ? 0 : last;
+  return grid->bounded[axis] ? last : 0;
 }
 
 double grid_cell_volume(const grid *grid) {

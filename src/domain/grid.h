@@ -5,8 +5,7 @@
 
 #include "kernels.h"
 
-/* The kind of an axis's end. An axis is periodic as a whole, or has two ends. */
-typedef enum grid_end { GRID_PERIODIC, GRID_BOUNDED } grid_end;
+/* The ends of an axis. */
 enum { GRID_LOW, GRID_HIGH, GRID_ENDS };
 
 /* Number of points beside an end whose quadrature weights may differ from 1, as in the closures of order
@@ -24,7 +23,7 @@ typedef struct grid {
   int64_t n[3];                               /* global points: nx, ny, nz */
   double l[3];                                /* lengths */
   double h[3];                                /* spacings */
-  grid_end ends[3][GRID_ENDS];                /* of each axis, low and high */
+  int bounded[3];                             /* 1: the axis has two ends; 0: it is periodic */
   double weights[3][GRID_ENDS][GRID_CLOSURE]; /* of the points beside each end, the outermost first */
   int rank;                                   /* number of this slab, 0 .. ranks-1, ascending in z */
   int ranks;

@@ -30,7 +30,7 @@ static int array_count(const config *config) {
  * axis. */
 static double stiffness(const config *config, const grid *grid, int d) {
   double most = 0.0;
-  if (grid->ends[d][GRID_LOW] != GRID_BOUNDED) return 1.0;
+  if (!grid->bounded[d]) return 1.0;
   const closure *closure = closure_of(config->order);
   for (int end = 0; end < GRID_ENDS; end++) {
     const int fixed = config->ends[d][end] == CONFIG_END_DIRICHLET;

@@ -11,27 +11,18 @@
  *
  * Diffusion, upwind differences and what leaves through ends make D smaller. The differences keep these
  * bounds if no component of the velocity changes along its own axis, and in the skew form always. Otherwise
- * noise of the grid, once a field has become too fine for it, makes D grow: of fields on 16^3 to 24^3 points
- * in taylor_green and deformation, as exp(0.09 S t) at most, S the largest derivative of a component along
- * its own axis; 2.2-fold by t = 3, and 15-fold by t = 10. A D four times too large is
- * nothing but error, whatever made it so. */
+ * noise of the grid, once a field has become too fine for it, makes D grow; the rate is taken from S, the
+ * largest derivative of a component along its own axis (docs/explanation/equations.md has a command). A D
+ * four times too large is nothing but error, whatever made it so. */
 static const double noise_per_strain = 0.2;
 static const double slack_noise = 4.0;
 
 /* [out] largest: magnitude of a field's owned points. */
 static status find_largest(const grid *grid, const field *field, double *largest) {
-  const stencil none = {0}; /* sums take no differences */
-  const kernels_launch launch = {.context = field->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = field->shape,
-                                 .planes = {{0, field->shape.nz}},
-                                 .stencil = &none};
-  kernels_weights weights;
   kernels_plane_sums *planes = malloc((size_t)grid->nz * sizeof *planes);
   *largest = 0.0;
   if (planes == NULL) return status_fail(STATUS_MEMORY, "no memory for the sums of %d planes", grid->nz);
-  const status result =
-      field->backend->plane_sums(&launch, field->data, NULL, grid_kernels_weights(grid, &weights), planes);
+  const status result = field_sums(field, grid, NULL, planes);
   for (int z = 0; z < grid->nz && result == STATUS_OK; z++)
     *largest = fmax(*largest, fmax(fabs(planes[z].minimum), fabs(planes[z].maximum)));
   free(planes);

@@ -20,7 +20,7 @@ int inflow_varies(const config *config) {
 
 /* Returns 1 if an end of an axis belongs to this slab. */
 static int has_end(const grid *grid, int d, int end) {
-  if (grid->ends[d][end] != GRID_BOUNDED) return 0;
+  if (!grid->bounded[d]) return 0;
   return d < 2 || grid_neighbour(grid, end) < 0;
 }
 

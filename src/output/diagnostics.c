@@ -82,18 +82,6 @@ status diagnostics_drop_errors(diagnostics *diagnostics) {
   return diagnostics->grid.rank == 0 ? make_header(diagnostics) : STATUS_OK;
 }
 
-static status measure_planes(diagnostics *diagnostics, const field *field, const void *reference) {
-  const stencil none = {0}; /* sums take no differences */
-  const kernels_launch launch = {.context = field->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = field->shape,
-                                 .planes = {{0, field->shape.nz}},
-                                 .stencil = &none};
-  kernels_weights weights;
-  return field->backend->plane_sums(&launch, field->data, reference,
-                                    grid_kernels_weights(&diagnostics->grid, &weights), diagnostics->planes);
-}
-
 /* Rank 0: adds the planes in global order. Returns 1 if all values are finite. */
 static int sum_planes(const diagnostics *diagnostics, int with_exact, diagnostics_field *sums) {
   const grid *grid = &diagnostics->grid;
@@ -129,7 +117,8 @@ status diagnostics_measure(diagnostics *diagnostics, const state *fields, const 
   record->courant = courant;
   for (int f = 0; f < diagnostics->fields; f++) {
     const void *reference = exact != NULL ? exact->part[f].data : NULL;
-    CHECK(agree(diagnostics->comm, measure_planes(diagnostics, &fields->part[f], reference)));
+    CHECK(agree(diagnostics->comm,
+                field_sums(&fields->part[f], &diagnostics->grid, reference, diagnostics->planes)));
     CHECK_MPI(MPI_Gatherv(diagnostics->planes, diagnostics->grid.nz * (int)sizeof(kernels_plane_sums),
                           MPI_BYTE, diagnostics->all, diagnostics->counts, diagnostics->offsets, MPI_BYTE, 0,
                           diagnostics->comm));

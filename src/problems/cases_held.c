@@ -1,4 +1,3 @@
-#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,8 +34,7 @@ static void check_width(const config *config, const grid *grid, char text[CASES_
 }
 
 static void check_precision(const config *config, char text[CASES_HELD]) {
-  const double step =
-      fabs(config->background) * (config->precision == PRECISION_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON);
+  const double step = fabs(config->background) * problem_rounding(config->precision);
   const double steps = fabs(config->amplitude) / step;
   if (!problem_uses(config, "initial", "amplitude") || step == 0.0 || steps >= CASES_LEAST_STEPS) return;
   add(text,

@@ -26,7 +26,7 @@ static double slope_of(const cases_velocity *velocity, const stencil *stencil, i
   double(*table)[KERNELS_TABLE] = velocity->table[d];
   const int64_t n = grid->n[d], from_end = i < n - 1 - i ? i : n - 1 - i;
   double slope = 0.0;
-  if (grid->ends[d][GRID_LOW] == GRID_BOUNDED && from_end < closure->rows) {
+  if (grid->bounded[d] && from_end < closure->rows) {
     const double *row = closure->row[DIFFERENCE_FIRST][from_end];
     const int high = from_end != i;
     for (int j = 0; j < closure->width; j++) slope += row[j] * table[high ? n - 1 - j : j][k];

@@ -194,9 +194,8 @@ status cases_velocity_rate(const config *config, const grid *grid, double *rate)
 static double slope_at(const cases_velocity *velocity, const stencil *stencil, axis d, const int64_t at[3]) {
   const grid *grid = velocity->grid;
   const int64_t n = grid->n[d];
-  const int bounded = grid->ends[d][GRID_LOW] != GRID_PERIODIC;
   double slope = 0.0;
-  if (bounded && (at[d] < STENCIL_RADIUS || at[d] >= n - STENCIL_RADIUS)) return 0.0;
+  if (grid->bounded[d] && (at[d] < STENCIL_RADIUS || at[d] >= n - STENCIL_RADIUS)) return 0.0;
   for (int k = STENCIL_RADIUS; k >= 1; k--) {
     int64_t up[3] = {at[0], at[1], at[2]}, down[3] = {at[0], at[1], at[2]};
     up[d] = (at[d] + k) % n;

@@ -1,6 +1,8 @@
 #ifndef FDAPP_PROBLEMS_PROBLEM_H
 #define FDAPP_PROBLEMS_PROBLEM_H
 
+#include <float.h>
+
 #include "config/settings.h"
 #include "domain/grid.h"
 
@@ -111,6 +113,11 @@ int problem_uses(const config *config, const char *section, const char *name);
 
 /* 1 if a factor g(t) is at most 1 in magnitude, apart from round-off, as step sizes require. */
 int problem_factor_allowed(double factor);
+
+/* The distance of 1 to the next larger number of a precision. */
+static inline double problem_rounding(precision precision) {
+  return precision == PRECISION_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON;
+}
 
 /* The grid of a configuration, with its ends. STATUS_USAGE as grid_make and grid_bound. */
 status problem_grid(const config *config, int ranks, int rank, grid *grid);

@@ -24,18 +24,14 @@ typedef struct resampler {
   int64_t held[RESAMPLE_POINTS]; /* their indices, not wrapped */
 } resampler;
 
-static int is_bounded(const grid *grid, int d) {
-  return grid->ends[d][GRID_LOW] != GRID_PERIODIC;
-}
-
 resample_fit resample_fit_of(const dataset_place *place, const grid *grid, int d, int64_t n) {
   const double h = place->spacing[d], near = 1e-3 * h, length = grid->l[d];
   const double first = place->origin[d], last = first + (double)(n - 1) * h;
   if (!place->known) return RESAMPLE_ALIKE;
-  const double whole = is_bounded(grid, d) ? last - first : (double)n * h;
+  const double whole = grid->bounded[d] ? last - first : (double)n * h;
   if (fabs(whole - length) <= near) {
     if (fabs(first) <= near) return RESAMPLE_ALIKE;
-    if (!is_bounded(grid, d)) return RESAMPLE_PERIOD;
+    if (!grid->bounded[d]) return RESAMPLE_PERIOD;
   }
   const double end = grid_position(grid, d, grid->n[d] - 1);
   return first <= near && last >= end - near ? RESAMPLE_COVERS : RESAMPLE_OUTSIDE;
@@ -50,9 +46,9 @@ status resample_check(const dataset *source, const dataset_place *place, const g
                        "this %s axis of length %.9g has points from 0 to %.9g, %.9g apart; accepted: points "
                        "that cover these%s",
                        source->key, source->path, "xyz"[d], first, first + (double)(source->n[d] - 1) * h, h,
-                       is_bounded(grid, d) ? "bounded" : "periodic", grid->l[d],
+                       grid->bounded[d] ? "bounded" : "periodic", grid->l[d],
                        grid_position(grid, d, grid->n[d] - 1), grid->h[d],
-                       is_bounded(grid, d) ? "" : ", or one period of that length");
+                       grid->bounded[d] ? "" : ", or one period of that length");
   }
   return STATUS_OK;
 }
@@ -66,7 +62,7 @@ typedef struct position {
 /* The position of point i of this grid. Where both grids divide the axis, it is a fraction of integers,
  * without rounding. */
 static position find_position(const resampler *r, int d, int64_t i) {
-  const int bounded = is_bounded(r->grid, d);
+  const int bounded = r->grid->bounded[d];
   const int64_t n = r->grid->n[d], m = r->source->n[d], intervals = bounded ? n - 1 : n;
   if (r->fit[d] == RESAMPLE_ALIKE) {
     const int64_t parts = i * (bounded ? m - 1 : m);
@@ -79,7 +75,7 @@ static position find_position(const resampler *r, int d, int64_t i) {
 }
 
 static int wraps(const resampler *r, int d) {
-  return !is_bounded(r->grid, d) && r->fit[d] != RESAMPLE_COVERS;
+  return !r->grid->bounded[d] && r->fit[d] != RESAMPLE_COVERS;
 }
 
 static around find_around(const resampler *r, int d, int64_t i) {

@@ -64,8 +64,7 @@ static void an_axis_with_ends(void **state) {
                    STATUS_OK);
   assert_int_equal(grid_bound(&g, 0, 2), STATUS_OK);
   assert_true(g.h[0] == 0.125 && g.h[1] == 2.0 / 20.0);
-  assert_true(g.ends[0][GRID_LOW] == GRID_BOUNDED && g.ends[0][GRID_HIGH] == GRID_BOUNDED);
-  assert_true(g.ends[1][GRID_LOW] == GRID_PERIODIC && g.ends[2][GRID_HIGH] == GRID_PERIODIC);
+  assert_true(g.bounded[0] && !g.bounded[1] && !g.bounded[2]);
   assert_true(grid_position(&g, 0, 0) == 0.0 && grid_position(&g, 0, 24) == 3.0);
   assert_true(grid_position(&g, 1, 10) == 1.0);
   assert_true(grid_intervals(&g, 0) == 24.0 && grid_intervals(&g, 1) == 20.0);
