@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from records import history, unknown
+from records import anchor, history, unknown
 
 LINE, README_LINES, CELL = 120, 120, 180
 WIDE = re.compile(r"^\s*(\||!?\[[^]]*\]\S*$)|https?://")  # tables, and links, cannot be broken
@@ -28,7 +28,7 @@ def long_lines(path, text):
 
 
 def wide_cells(path, text):
-    """Cells of tables that nobody reads; of a link only the text counts."""
+    """Cells of tables that are too long to be read in a table. The address of a link does not count."""
     for number, line in enumerate(text.splitlines(), 1):
         for cell in re.sub(r"\]\([^)]*\)", "]", line).split(" | ") if line.startswith("|") else ():
             if len(cell) > CELL:
@@ -36,9 +36,8 @@ def wide_cells(path, text):
 
 
 def anchors(text):
-    """Names of a document's headings, as code hosts make them."""
-    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """Names of a document's headings in links."""
+    return {anchor(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
 
 
 def dead_links(path, text):
@@ -46,7 +45,7 @@ def dead_links(path, text):
     for target in re.findall(r"\]\(([^)\s]+)\)", prose):
         if re.match(r"[a-z]+:", target):
             continue
-        name, _, anchor = target.partition("#")
+        name, _, heading = target.partition("#")
         file = (path.parent / name) if name else path
         if not file.exists():
             yield f"{path}: link to {target}: there is no such file"
@@ -56,7 +55,7 @@ def dead_links(path, text):
             and not file.resolve().is_relative_to(pathlib.Path("docs").resolve())
         ):
             yield f"{path}: link to {target}: the site has only what is in docs/"
-        elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
+        elif heading and file.suffix == ".md" and heading not in anchors(file.read_text()):
             yield f"{path}: link to {target}: there is no such heading"
 
 
@@ -90,7 +89,7 @@ def found(path, pattern):
 
 
 def without_source(page):
-    """Sections of a page of figures that do not end with where these come from; a heading over others is none."""
+    """Sections of a page of figures without a line *Source:*. A heading that only holds subsections needs none."""
     sections = re.findall(r"^(##+) ([^\n]*)\n(.*?)(?=^(##+)|\Z)", pathlib.Path(page).read_text(), re.M | re.S)
     return [
         f"{page}: no line *Source:* in the section {heading}"
@@ -100,7 +99,7 @@ def without_source(page):
 
 
 def templates():
-    """GitLab's templates that differ from GitHub's, which have a head."""
+    """GitLab's templates that differ from the bodies of GitHub's; those have a YAML head, too."""
     pairs = {pathlib.Path(".github/pull_request_template.md"): ".gitlab/merge_request_templates/Default.md"}
     for path in pathlib.Path(".github/ISSUE_TEMPLATE").glob("*.md"):
         pairs[path] = f".gitlab/issue_templates/{path.name}"

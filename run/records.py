@@ -82,7 +82,7 @@ def write(path, record):
     check(record, path)
     Path(path).write_text(text(record), encoding="utf-8")
     if RESULTS in Path(path).resolve().parents:
-        PAGE.write_text(page(), encoding="utf-8")
+        PAGE.write_text(page(load()), encoding="utf-8")
 
 
 def git(*words):
@@ -100,7 +100,7 @@ def history():
 
 
 def revisions(text):
-    """The abbreviated revisions in a text: seven hexadecimal digits, at least one of them a letter and one a digit."""
+    """The abbreviated revisions in a text: words of seven hexadecimal digits, letters and decimal digits among them."""
     return re.findall(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7}\b", text)
 
 
@@ -122,6 +122,21 @@ def check_history(record, name, known):
             raise RecordError(f"{name}: the kernels of {', '.join(names)} are not {record['kernels']} (since {since})")
 
 
+def load():
+    """{name: record} of all records, checked; RecordError."""
+    records = {}
+    for path in sorted(RESULTS.rglob("*.json")):
+        name = path.relative_to(RESULTS).as_posix()
+        records[name] = json.loads(path.read_text(encoding="utf-8"))
+        check(records[name], name)
+    return records
+
+
+def anchor(heading):
+    """A heading's name in links, as code hosts make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def wrapped(sentence):
     return textwrap.wrap(sentence, WIDTH, break_long_words=False, break_on_hyphens=False)
 
@@ -134,20 +149,18 @@ def shell(command):
     return " \\\n".join([first, *more])
 
 
-def section(path):
+def section(name, record):
     """The part of the page about one record."""
-    record = json.loads(path.read_text(encoding="utf-8"))
-    name = path.relative_to(RESULTS).as_posix()
-    check(record, name)
     commands = record["command"] if isinstance(record["command"], list) else [record["command"]]
     where = f"{record['device']}; {record['date']}, revision {record['revision']} (`run/results/{name}`)."
     lines = [f"## {record['title']}", "", *wrapped(where), "", "```", *map(shell, commands), "```"]
     for note in record.get("notes", []):
         lines += ["", *wrapped(note)]
     for picture in record.get("pictures", []):
-        if not (path.parent / picture).exists():
+        path = (RESULTS / name).parent / picture
+        if not path.exists():
             raise RecordError(f"{name}: no picture {picture}")
-        lines += ["", f"![{record['title']}]({Path(os.path.relpath(path.parent / picture, PAGE.parent)).as_posix()})"]
+        lines += ["", f"![{record['title']}]({Path(os.path.relpath(path, PAGE.parent)).as_posix()})"]
     for table in record["figures"]:
         lines += ["", f"{table['title']}:"] if table.get("title") else []
         cells = [table["columns"], ["---"] * len(table["columns"]), *table["rows"]]
@@ -155,23 +168,21 @@ def section(path):
     return "\n".join(lines) + "\n"
 
 
-def overview(paths):
+def overview(records):
     """The table of all records."""
     lines = ["| record | device | date | revision | kernels |", "| --- | --- | --- | --- | --- |"]
-    for path in paths:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        anchor = re.sub(r"[^\w\- ]", "", record["title"].lower()).replace(" ", "-")
+    for record in records:
+        link = f"[{record['title']}](#{anchor(record['title'])})"
         device = re.split(r"[,;(]", record["device"])[0].strip()
-        cells = f"[{record['title']}](#{anchor})", device, record["date"], record["revision"], record.get("kernels", "")
+        cells = link, device, record["date"], record["revision"], record.get("kernels", "")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def page():
-    """The index page."""
-    paths = sorted(RESULTS.rglob("*.json"))
-    sections = [section(path) for path in paths]
-    return "\n".join([INTRODUCTION, overview(paths), *sections])
+def page(records):
+    """The index page of load()'s records."""
+    sections = [section(name, record) for name, record in records.items()]
+    return "\n".join([INTRODUCTION, overview(records.values()), *sections])
 
 
 def main():
@@ -180,10 +191,11 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        wanted = page()
+        records = load()
+        wanted = page(records)
         known = history() if arguments else None
-        for path in sorted(RESULTS.rglob("*.json")) if known else ():
-            check_history(json.loads(path.read_text(encoding="utf-8")), path.relative_to(RESULTS).as_posix(), known)
+        for name, record in records.items() if known else ():
+            check_history(record, name, known)
     except (RecordError, KeyError, json.JSONDecodeError) as fault:
         print(f"run/results: {fault}", file=sys.stderr)
         return 1

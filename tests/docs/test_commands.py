@@ -1,6 +1,7 @@
 """Commands on pages whose runs take too long here: what the program is asked to run is valid, what fdplot is asked
 to draw is understood. Words in capitals and shell variables stand for what the reader puts there: not looked at.
-Python on these pages and on those of reference is run, on the files of one short run."""
+Blocks of Python on these pages, and on those of explanation and reference, are run on the files of one short run, and
+blocks of a configuration are validated."""
 
 import os
 import pathlib
@@ -10,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from pages import blocks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "docs" / "gallery.md", ROOT / "postproc" / "README.md"]
@@ -21,8 +23,7 @@ def commands(program):
     """Arguments of each command of the program in the blocks of all pages; continued lines are joined."""
     found = []
     for page in PAGES:
-        blocks = re.findall(r"^```\w*\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
-        for line in "\n".join(blocks).replace("\\\n", " ").splitlines():
+        for line in "\n".join(blocks(page)).replace("\\\n", " ").splitlines():
             command = re.search(rf"(?:^|[ /]){program} (.*?)(?: & .*| > .*|;.*)?$", line)
             if command and not re.search(r"\b[A-Z]{3,}\b|\$n|\.\.\.", command[1]):
                 found.append(pytest.param(shlex.split(command[1], comments=True), id=f"{page.stem}-{len(found)}"))
@@ -53,18 +54,16 @@ def test_fdplot_understands(arguments):
     make_parser().parse_args(arguments)
 
 
-def blocks(language):
+def written_in(language):
     """The blocks of a language on the pages above, and on those of explanation and reference."""
     return [
         pytest.param(block, id=f"{page.stem}-{i}")
         for page in [*PAGES, *sorted((ROOT / "docs").glob("[er]*/*.md"))]
-        for i, block in enumerate(
-            re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
-        )
+        for i, block in enumerate(blocks(page, language))
     ]
 
 
-@pytest.mark.parametrize("block", blocks("ini"))
+@pytest.mark.parametrize("block", written_in("ini"))
 def test_configuration_is_valid(block):
     """A piece of a configuration fits a run of advection, or of sound."""
     section, overrides = "", []
@@ -118,7 +117,7 @@ def run_python(block, folder):
     return snapshot, done.stdout
 
 
-@pytest.mark.parametrize("block", blocks("python"))
+@pytest.mark.parametrize("block", written_in("python"))
 def test_python_runs(block, short_run):
     snapshot, printed = run_python(block, short_run)
     if "xxhash" in block:  # the page says that it computes what the program prints
@@ -127,5 +126,5 @@ def test_python_runs(block, short_run):
 
 
 def test_there_are_commands():
-    assert len(blocks("python")) > 6 and len(blocks("ini")) > 2
+    assert len(written_in("python")) > 6 and len(written_in("ini")) > 2
     assert len(commands("build/fdapp")) > 15 and len(commands("fdplot")) > 10

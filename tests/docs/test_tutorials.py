@@ -12,6 +12,7 @@ import shutil
 import subprocess
 
 import pytest
+from pages import blocks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
@@ -40,12 +41,6 @@ sys.exit(not scaling["plan"](arguments, config))
     # There is no Slurm: what is to be run by the job is run.
     "bin/sbatch": '#!/bin/bash\n[[ ${*: -2:1} = --wrap ]] && bash -euc "${*: -1}"\n',
 }
-
-
-def blocks(tutorial, *languages):
-    """The fenced blocks of these languages ("" for blocks without one), in their order."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", tutorial.read_text(), re.MULTILINE | re.DOTALL)
-    return [text for language, text in found if language in languages]
 
 
 def having(*languages):

@@ -3,6 +3,7 @@
 FDAPP: the program. MPIEXEC: the launcher with its options.
 """
 
+import csv
 import json
 import os
 import shlex
@@ -107,6 +108,17 @@ def series(directory):
 
 def table(directory):
     return (Path(directory) / "diagnostics.csv").read_text()
+
+
+def rows(directory):
+    """The diagnostics as one dictionary of numbers per row."""
+    lines = csv.DictReader(table(directory).splitlines())
+    return [{name: float(value) for name, value in line.items()} for line in lines]
+
+
+def hash_of(result):
+    """The hash that a run printed at its end."""
+    return next(line.split()[1] for line in result.stdout.splitlines() if line.startswith("hash"))
 
 
 def same_bits(a, b):

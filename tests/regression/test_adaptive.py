@@ -1,13 +1,12 @@
 """Steps that follow the velocity's factor of time: their times against the rule in Python, the solution against that of
 steps of one size, and one answer over ranks and resumes."""
 
-import csv
 import math
 
 import numpy as np
 import pytest
 
-from program import BASE, attribute, launch, merged, phi, run, same_bits, states, table
+from program import BASE, attribute, hash_of, launch, merged, phi, rows, run, same_bits, states, table
 
 COURANT = 0.9
 PERIOD = 0.9
@@ -25,10 +24,6 @@ SWING = merged(
 SWING["velocity"]["factor"] = f"cos(pi*t/{PERIOD})"
 
 
-def rows(directory):
-    return [{k: float(v) for k, v in row.items()} for row in csv.DictReader(table(directory).splitlines())]
-
-
 def times(end):
     """The rule as the documentation states it."""
     x = np.arange(20) / 20
@@ -44,10 +39,6 @@ def times(end):
         dt = full / max(0.1, *(factor(t + reach * i / 4) for i in range(5)))
         result.append(min(end, t + dt))
     return result
-
-
-def hash_of(result):
-    return next(line.split()[1] for line in result.stdout.splitlines() if line.startswith("hash"))
 
 
 @pytest.fixture(scope="module")

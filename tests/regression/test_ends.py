@@ -7,7 +7,7 @@ import pytest
 from test_stability_warning import KNOWN
 
 from dense import along, bounded, fixing, matrix, norm, points
-from program import attribute, launch, merged, phi, run, states, table
+from program import attribute, hash_of, launch, merged, phi, rows, run, states
 
 STEPS = 4
 BASE = {
@@ -158,11 +158,10 @@ def test_step_n_from_step_0(tmp_path, axes, flow, value, form, order, difference
     assert np.abs(result - f).max() < 1e-12 * np.abs(f).max()
     assert np.abs(result - phi(tmp_path / "run" / first_state)).max() > 0.01, "nothing has moved"
     weights = [norm(configuration, d)[0] for d in range(3)]
-    row = table(tmp_path / "run").splitlines()[-1].split(",")
-    assert float(row[3]) == pytest.approx(np.einsum("zyx,z,y,x", f, weights[2], weights[1], weights[0]), rel=1e-12)
-    assert float(row[4]) == pytest.approx(
-        np.einsum("zyx,z,y,x", f**2, weights[2], weights[1], weights[0]) ** 0.5, rel=1e-12
-    )
+    mass, square = (np.einsum("zyx,z,y,x", power, weights[2], weights[1], weights[0]) for power in (f, f**2))
+    last = rows(tmp_path / "run")[-1]
+    assert last["mass"] == pytest.approx(mass, rel=1e-12)
+    assert last["l2"] == pytest.approx(square**0.5, rel=1e-12)
 
 
 @pytest.mark.parametrize(("order", "least"), [(2, 1.9), (4, 2.9), (6, 3.9), (8, 4.9)])
@@ -190,7 +189,7 @@ def test_order_of_an_inflow(tmp_path, order, least):
             },
         )
         run(tmp_path / f"run{n}", configuration, "output.diagnostics_every=100000")
-        errors.append(float(table(tmp_path / f"run{n}").splitlines()[-1].split(",")[9]))
+        errors.append(rows(tmp_path / f"run{n}")[-1]["err_l2"])
     assert np.log2(errors[0] / errors[1]) > least
 
 
@@ -206,11 +205,9 @@ def test_one_answer(tmp_path, precision, kind, kappa):
     hashes = set()
     for ranks, threads in ((1, 1), (2, 1), (3, 2), (4, 1)):
         directory = tmp_path / f"run{ranks}"
-        said = run(directory, configuration, f"compute.threads={threads}", ranks=ranks).stdout
-        hashes.add(next(line for line in said.splitlines() if line.startswith("hash")))
+        hashes.add(hash_of(run(directory, configuration, f"compute.threads={threads}", ranks=ranks)))
     run(tmp_path / "part", configuration, "time.steps=2", "output.fields_every=1", ranks=2)
-    said = run(tmp_path / "part", configuration, "restart.from=latest").stdout
-    hashes.add(next(line for line in said.splitlines() if line.startswith("hash")))
+    hashes.add(hash_of(run(tmp_path / "part", configuration, "restart.from=latest")))
     assert len(hashes) == 1
 
 
@@ -249,7 +246,7 @@ def test_open_ends_do_not_lower_the_limit_of_the_step(tmp_path, order, scheme, l
     }
     said = run(tmp_path / "run", merged(BASE, changes))
     assert "will grow" not in said.stderr
-    first, last = (float(line.split(",")[4]) for line in table(tmp_path / "run").splitlines()[1:])
+    first, last = (row["l2"] for row in rows(tmp_path / "run"))
     assert 0 < last < first
     said = launch(tmp_path, 1, "--validate", "run.ini", f"time.courant={1.05 * limit}")
     assert f"of {scheme} with order {order}: the solution will grow" in said.stderr
@@ -288,9 +285,9 @@ def test_order_of_fixed_values(tmp_path, order, least):
         changes = {"grid": {"nx": n}, "compute": {"order": order}, "initial": {"case": "cosine", "kx": 1}}
         configuration = merged(BASE, ROD, changes, {"time": {"courant": 0.2, "steps": None, "t_end": 0.01}})
         run(tmp_path / f"run{n}", configuration)
-        time, error, largest = (float(table(tmp_path / f"run{n}").splitlines()[-1].split(",")[i]) for i in (1, 9, 6))
-        assert largest == pytest.approx(np.exp(-0.5 * (2 * np.pi) ** 2 * time), rel=0.01)
-        errors.append(error)
+        last = rows(tmp_path / f"run{n}")[-1]
+        assert last["max"] == pytest.approx(np.exp(-0.5 * (2 * np.pi) ** 2 * last["time"]), rel=0.01)
+        errors.append(last["err_l2"])
     assert np.log2(errors[0] / errors[1]) > least
 
 
@@ -339,7 +336,7 @@ def test_the_limit_of_the_step_with_fixed_values(tmp_path, order, scheme, axes, 
     limit = longest(configuration, scheme)
     said = run(tmp_path / "run", configuration, f"time.dt={0.95 * limit!r}", "boundary.value=0")
     assert "will grow" not in said.stderr
-    first, last = (float(line.split(",")[4]) for line in table(tmp_path / "run").splitlines()[1:])
+    first, last = (row["l2"] for row in rows(tmp_path / "run"))
     assert 0 < last < first
     said = launch(tmp_path, 1, "--validate", "run.ini", f"time.dt={1.005 * limit!r}", "boundary.value=0")
     assert f"of {scheme} for diffusion with order {order}: the solution will grow" in said.stderr
