@@ -1,6 +1,7 @@
-"""Checks the documents: length of lines and of README.md, links, and that every key, option and exit code is named.
+"""Checks the documents: length of lines, of README.md and of the changelog, links, versions, and that every key, option
+and exit code is named. Prints what is wrong and returns 1.
 
-usage: docs_check.py   (in the project's root; prints what is wrong and returns 1)
+usage: docs_check.py [VERSION]   (in the project's root) VERSION: the one that is to be released
 """
 
 import pathlib
@@ -10,7 +11,8 @@ import sys
 
 from records import anchor, history, unknown
 
-LINE, README_LINES, CELL = 120, 120, 180
+LINE, README_LINES, CELL = 120, 120, 180  # bytes, lines, characters
+CHANGELOG_LINES = 60  # of one version
 WIDE = re.compile(r"^\s*(\||!?\[[^]]*\]\S*$)|https?://")  # tables, and links, cannot be broken
 
 
@@ -23,16 +25,17 @@ def documents():
 
 def long_lines(path, text):
     for number, line in enumerate(text.splitlines(), 1):
-        if len(line) > LINE and not WIDE.search(line):
-            yield f"{path}:{number}: {len(line)} characters, at most {LINE}"
+        if len(line.encode()) > LINE and not WIDE.search(line):
+            yield f"{path}:{number}: {len(line.encode())} bytes, at most {LINE}"
 
 
 def wide_cells(path, text):
     """Cells of tables that are too long to be read in a table. The address of a link does not count."""
     for number, line in enumerate(text.splitlines(), 1):
         for cell in re.sub(r"\]\([^)]*\)", "]", line).split(" | ") if line.startswith("|") else ():
-            if len(cell) > CELL:
-                yield f"{path}:{number}: a cell of {len(cell)} characters, at most {CELL}: {cell[:40]} ..."
+            words = cell.removeprefix("| ").removesuffix(" |")
+            if len(words) > CELL:
+                yield f"{path}:{number}: a cell of {len(words)} characters, at most {CELL}: {words[:40]} ..."
 
 
 def anchors(text):
@@ -79,9 +82,15 @@ def missing_keys(keys):
     ]
 
 
-def missing_options(page, options):
-    text = pathlib.Path(page).read_text()
-    return [f"{page} does not name --{option}" for option in options if not re.search(rf"--{option}\b", text)]
+def missing_options(program, options):
+    """Options, or keys, that the program's section does not name."""
+    page = "docs/reference/command-line.md"
+    sections = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", pathlib.Path(page).read_text(), re.M | re.S))
+    return [
+        f"{page} does not name {option} of {program}"
+        for option in options
+        if not re.search(rf"(?<![\w.-]){re.escape(option)}(?![\w.-]*\w)", sections.get(program, ""))
+    ]
 
 
 def found(path, pattern):
@@ -109,19 +118,36 @@ def templates():
     ]
 
 
-def versions():
-    """Files whose version is not the one of CMakeLists.txt; run/release looks at the same places."""
-    (wanted,) = found("CMakeLists.txt", r"^project\(fdapp VERSION (\S+)")
+def versions(released):
+    """Files whose version is not `released` or, if that is None, not the one of CMakeLists.txt. A version that is to be
+    released has a date in the changelog."""
     said = {
+        "CMakeLists.txt": found("CMakeLists.txt", r"^project\(fdapp VERSION ([\w.]+)"),
         "CITATION.cff": found("CITATION.cff", r"^version: (\S+)$"),
         "postproc/fdpost/__init__.py": found("postproc/fdpost/__init__.py", r'^__version__ = "(.*)"$'),
-        "CHANGELOG.md": found("CHANGELOG.md", r"^## (\d\S*?),? ")[:1],
+        "CHANGELOG.md": found("CHANGELOG.md", r"^## (\d\S*?)(?:,? .*)?$")[:1],
     }
-    return [f"{path}: no version {wanted}, as CMakeLists.txt has" for path, names in said.items() if names != [wanted]]
+    wanted = released or said["CMakeLists.txt"][0]
+    faults = [f"{path}: no version {wanted}" for path, names in said.items() if names != [wanted]]
+    if released and not found("CHANGELOG.md", rf"^## {re.escape(released)}, \d{{4}}-\d\d-\d\d$"):
+        faults.append(f"CHANGELOG.md has no line ## {released}, YEAR-MONTH-DAY")
+    return faults
+
+
+def long_entries():
+    """Versions of which the changelog says too much to be read."""
+    text = pathlib.Path("CHANGELOG.md").read_text()
+    entries = re.findall(r"^## (\S+?)(?:,? [^\n]*)?\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    return [
+        f"CHANGELOG.md: {len(text.splitlines())} lines of version {version}, at most {CHANGELOG_LINES}"
+        for version, text in entries
+        if len(text.splitlines()) > CHANGELOG_LINES
+    ]
 
 
 def main():
-    faults = versions() + templates() + without_source("docs/explanation/performance.md")
+    faults = versions(sys.argv[1] if len(sys.argv) > 1 else None)
+    faults += long_entries() + templates() + without_source("docs/explanation/performance.md")
     known = history()
     for path in documents():
         text = path.read_text()
@@ -135,9 +161,11 @@ def main():
     faults += missing_keys(found("src/config/config_table.c", r'^ *\{"([a-z_]*)", "([a-z_]*)"'))
     codes = found("src/base/status.h", r"^ *X\(\w+, (\d+),")
     faults += missing("docs/reference/exit-codes.md", "exit code", sorted(set(codes)))
-    for program in ("src/main.c", "src/bench/bench_options.c"):
-        options = found(program, r'\{"([a-z-]+)", (?:no|required)_argument')
-        faults += missing_options("docs/reference/command-line.md", options)
+    for program, source in (("fdapp", "src/main.c"), ("fdbench", "src/bench/bench_options.c")):
+        options = found(source, r'\{"([a-z-]+)", (?:no|required)_argument')
+        faults += missing_options(program, [f"--{option}" for option in options])
+    options = found("src/distance/distance_options.c", r'\{"(--[a-z-]+)", DISTANCE_|\{"([a-z.]+)", KIND_')
+    faults += missing_options("fddistance", [option or key for option, key in options])
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if faults else 0
 
