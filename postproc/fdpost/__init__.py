@@ -1,7 +1,8 @@
 """Readers, pictures and a scaling model for runs of fdapp."""
 
 from .errors import DataError, PostError, UsageError
-from .reader import Run, State
+from .frames import State
+from .reader import Run
 
 __all__ = ["DataError", "PostError", "Run", "State", "UsageError", "open_run", "write_field"]
 __version__ = "0.2.0"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from .errors import UsageError, run_command
-from .frames import AXES, State, spread
+from .frames import AXES, Planes, spread
 from .reader import SLICES, Run
 
 NORMS = ("l1", "l2", "linf")
@@ -125,9 +125,10 @@ def left_out(states):
 
 def finer(run, frames):
     """A sentence if the run has slices of more steps than a movie of these snapshots shows."""
-    steps = len(run.slice_steps) if isinstance(frames[0], State) and not run.single else 0
-    few = f"note: {len(frames)} snapshots; of slices there are {steps} steps: fdplot movie {run.directory / SLICES}"
-    return few if steps > len(frames) and not run.only else ""
+    if run.single or run.only or isinstance(frames[0], Planes) or len(run.slice_steps) <= len(frames):
+        return ""
+    steps = len(run.slice_steps)
+    return f"note: {len(frames)} snapshots; of slices there are {steps} steps: fdplot movie {run.directory / SLICES}"
 
 
 def target(args, run, name):
@@ -178,7 +179,7 @@ def command_watch(args):
 
     whole = args.axis is not None or args.project  # slices cannot show every plane or a projection
 
-    path = Path(args.output) if args.output else Path(args.run) / "watch.png"
+    path = target(args, Run(args.run), "watch.png")
     colours = (args.cmap, args.vmin, args.vmax)
 
     def draw(found):

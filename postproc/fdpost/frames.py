@@ -101,7 +101,7 @@ class State(Frame):
 
     @property
     def thinned(self):
-        """Every how many points of the grid one was kept (output.fields_stride)."""
+        """Stride of the kept points along each axis (output.fields_stride); 1 for a snapshot of all points."""
         return int(self.config.get("output", {}).get("fields_stride", 1)) if self.part else 1
 
     def coordinates(self, axis):

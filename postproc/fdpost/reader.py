@@ -12,9 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from .errors import DataError, UsageError
-from .frames import AXES, Planes, State, bounded, parsed, plane_index, read_frame, read_planes, read_state, spread
-
-__all__ = ["AXES", "Planes", "Run", "State", "plane_index", "read_state", "spread"]
+from .frames import AXES, Planes, State, bounded, parsed, read_frame, read_planes, read_state, spread
 
 STATE_NAME = re.compile(r"state_(\d{8,})\.(hdf|vtkhdf|h5)$")
 FIELDS, SLICES = "fields", "slices"  # folders of a run directory: snapshots kept in part, slices
@@ -46,13 +44,19 @@ class Run:
     @cached_property
     def parts(self):
         """The snapshots in fields/, which were kept in part or with derived data, in the order of their steps."""
-        folder = self.directory / FIELDS
-        return [] if self.single or self.only == SLICES or not folder.is_dir() else read_states(folder)
+        return read_states(self._state_paths(FIELDS))
 
     @cached_property
     def whole(self):
         """The states of all points, kept snapshots and checkpoints, in the order of their steps."""
-        return [] if self.single or self.only else read_states(self.directory)
+        return read_states(self._state_paths())
+
+    def _state_paths(self, folder=None, quiet=False):
+        """Files of states in `folder`, FIELDS or None for the run directory itself; none if a single file or another
+        folder is asked for."""
+        if self.single or self.only not in (None, folder):
+            return []
+        return state_paths(self.directory / (folder or ""), quiet)
 
     @cached_property
     def kept(self):
@@ -89,7 +93,7 @@ class Run:
     @cached_property
     def planes(self):
         """The slices of each step that all indices of slices name, in the order of their steps."""
-        return [self.planes_of(step) for step in self.slice_steps] if self.only != FIELDS else []
+        return [self.planes_of(step) for step in self.slice_steps]
 
     @cached_property
     def _series(self):
@@ -108,8 +112,9 @@ class Run:
 
     @property
     def slice_steps(self):
-        """Steps of which there is each slice."""
-        return sorted(set.intersection(*map(set, self._series.values()))) if self._series else []
+        """Steps of which there is each slice; none if fields/ is asked for."""
+        series = self._series if self.only != FIELDS else {}
+        return sorted(set.intersection(*map(set, series.values()))) if series else []
 
     def planes_of(self, step):
         """The slices of one of slice_steps. DataError."""
@@ -121,9 +126,8 @@ class Run:
         steps = self.slice_steps
         if steps and slices:
             return self.planes_of(steps[-1])
-        folders = [folder for folder in (self.directory / FIELDS, self.directory) if folder.is_dir()]
-        *parts, whole = [state_paths(folder, quiet=True)[::-1] for folder in folders]
-        found = [next((state for state in map(read_state, paths) if state.kept), None) for paths in (*parts, whole)]
+        parts, whole = (self._state_paths(folder, quiet=True)[::-1] for folder in (FIELDS, None))
+        found = [next((state for state in map(read_state, paths) if state.kept), None) for paths in (parts, whole)]
         if kept := max(filter(None, found), key=lambda state: state.step, default=None):
             return kept
         if steps:
@@ -231,8 +235,9 @@ class Run:
         return ""
 
     def pick(self, steps, frames):
-        """The ones of the frames at exactly these steps; checkpoints, too, if they have the same points; or else states
-        of all points alone. UsageError for one that is not there."""
+        """The frames of exactly these steps. Checkpoints with the points of the frames count as well. If a step is
+        still missing, the states of all points take the place of the frames, provided that they have every step.
+        UsageError for a step that is not there."""
         by_step = {frame.step: frame for frame in frames}
         whole = {state.step: state for state in self.whole}
         if isinstance(frames[0], State):
@@ -259,8 +264,11 @@ def listed(index, what):
 
 
 def state_paths(folder, quiet=False):
-    """Files of states in the order of their steps. Those that the index names, if there is one: after a restart from an
-    earlier step, later files are no longer part of the run. quiet: without a warning where it names others."""
+    """Files of states in the order of their steps; none if there is no such folder. If there is an index, those that it
+    names: after a restart from an earlier step, later files are no longer part of the run. quiet: without a warning
+    where index and folder differ."""
+    if not folder.is_dir():
+        return []
     index = folder / "state.hdf.series"
     found = [path for path in folder.iterdir() if STATE_NAME.fullmatch(path.name)]
     if index.exists():
@@ -274,6 +282,6 @@ def state_paths(folder, quiet=False):
     return sorted(found, key=lambda path: int(re.sub(r"\D", "", path.stem) or 0))
 
 
-def read_states(folder):
-    """The states of a folder in the order of their steps. DataError."""
-    return sorted((read_state(path) for path in state_paths(folder)), key=lambda state: state.step)
+def read_states(paths):
+    """The states in these files, in the order of their steps. DataError."""
+    return sorted(map(read_state, paths), key=lambda state: state.step)

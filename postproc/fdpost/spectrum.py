@@ -80,8 +80,8 @@ def folded(states):
 
 
 def draw_nyquist(ax, states, scale):
-    """Each axis' Nyquist wavenumber as a line, those at the same place as one, where the axis reaches so far. Beyond
-    the smallest one a shell holds waves along some directions alone."""
+    """A line at each axis' Nyquist wavenumber, one for axes with the same, none beyond the end of the plot. Beyond the
+    smallest one a shell holds waves along some directions alone."""
     places = {}
     for name, h in zip(AXES, states[0].spacing):
         places.setdefault(round(np.pi / h / scale, 9), []).append(name)

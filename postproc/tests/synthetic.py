@@ -41,6 +41,13 @@ def pulse(shape, time, lengths=LENGTHS, width=0.12, velocity=(1.0, 0.5, 0.25)):
     return total
 
 
+def mark(path, **about):
+    """Changes what a state file says of itself: attributes of the group /fdapp. Text becomes bytes, as fdapp writes."""
+    with h5py.File(path, "r+") as file:
+        for name, value in about.items():
+            file["fdapp"].attrs[name] = np.bytes_(value.encode()) if isinstance(value, str) else value
+
+
 def write_kept(path, phi, time, step, config, every=1, box=None, single=False, **derived):
     """A snapshot kept in part, as docs/reference/files.md describes it. config: of the run; phi, derived: all points;
     box: slices along z, y, x."""
@@ -54,17 +61,14 @@ def write_kept(path, phi, time, step, config, every=1, box=None, single=False, *
         file["VTKHDF"].attrs["Spacing"] = np.array(spacing) * every
         for name in derived:
             file[f"VTKHDF/PointData/{name}"] = fields[name]
-        about = file["fdapp"].attrs
-        about["part"], about["picture"], about["config"] = 1, 1, np.bytes_(config.encode())
-        about["fields"] = np.bytes_(" ".join(fields).encode())
+    mark(path, part=1, picture=1, config=config, fields=" ".join(fields))
 
 
 def write_part_run(path, shape=(12, 8, 16), kept=(0, 10, 20), checkpoints=(15, 25), every=1, **how):
     """A run that keeps its snapshots in fields/, with their gradient, beside checkpoints of all points."""
     write_run(path, shape, checkpoints, make=pulse)
     for step in checkpoints:
-        with h5py.File(path / f"state_{step:08d}.hdf", "r+") as file:
-            file["fdapp"].attrs["picture"] = 0
+        mark(path / f"state_{step:08d}.hdf", picture=0)
     config = (path / "config.ini").read_text() + f"[output]\nfields_every = 10\nfields_stride = {every}\n"
     (path / "config.ini").write_text(config)
     (path / "fields").mkdir()

@@ -202,7 +202,7 @@ def test_without_xarray_the_error_names_the_package(run_dir, monkeypatch, capsys
 
 def test_dataset_reads_only_what_is_asked_for(run_dir, monkeypatch):
     pytest.importorskip("xarray")
-    from fdpost.reader import State
+    from fdpost import State
 
     dataset, reads = open_run(run_dir), []
     plain = State.read

@@ -1,7 +1,6 @@
 """What a run shows: its kept snapshots, in fields/ or beside the checkpoints; else its slices; else its checkpoints.
 Every kind of file by itself."""
 
-import h5py
 import numpy as np
 import pytest
 import synthetic
@@ -47,8 +46,7 @@ def test_pictures_of_a_part_say_of_how_many_points(tmp_path):
 
 def test_checkpoints_are_no_frames_but_can_be_named(tmp_path, fdplot, drawn):
     run = synthetic.write_run(tmp_path / "run", shape=(4, 6, 8), steps=(0, 10, 15, 20))
-    with h5py.File(run / "state_00000015.hdf", "r+") as file:
-        file["fdapp"].attrs["picture"] = 0
+    synthetic.mark(run / "state_00000015.hdf", picture=0)
     assert steps(Run(run).states) == [0, 10, 20]
     assert fdplot("slices", run, "--steps", "15,20")[0] == 0 and steps(drawn[0][1]) == [15, 20]
     code, _, err = fdplot("slices", run, "--steps", "11")
@@ -72,12 +70,10 @@ def test_checkpoints_are_shown_where_nothing_is_kept_and_it_is_said(tmp_path, fd
 def test_a_run_that_changed_to_parts_says_what_it_does_not_show(tmp_path, fdplot, drawn):
     run = synthetic.write_part_run(tmp_path / "run", kept=(20, 30), checkpoints=(0, 10, 35))
     for step in (0, 10):
-        with h5py.File(run / f"state_{step:08d}.hdf", "r+") as file:
-            file["fdapp"].attrs["picture"] = 1
+        synthetic.mark(run / f"state_{step:08d}.hdf", picture=1)
     code, _, err = fdplot("slices", run)
     assert code == 0 and steps(drawn[0][1]) == [20, 30] and "2 snapshots in fields/ and 2 of all points" in err
-    with h5py.File(run / "state_00000035.hdf", "r+") as file:
-        file["fdapp"].attrs["picture"] = 1
+    synthetic.mark(run / "state_00000035.hdf", picture=1)
     assert steps(Run(run).states) == [0, 10, 35]
 
 
@@ -207,6 +203,14 @@ def test_watch_follows_snapshots_in_fields(tmp_path, fdplot, drawn):
     assert fdplot("watch", only)[1] == f"{only / 'watch.png'}: step 20\n"
 
 
+def test_watch_of_one_folder_follows_that_folder(tmp_path, fdplot, drawn):
+    """Its picture goes where those of the run go."""
+    run = synthetic.write_part_run(tmp_path / "run", every=2)
+    synthetic.write_slice(run, 2, 6, 15, SHAPE[::-1], phi=np.ones((8, 16)))
+    assert fdplot("watch", run / "fields")[1] == f"{run / 'watch.png'}: step 20\n"
+    assert fdplot("watch", run / "slices")[1] == f"{run / 'watch.png'}: step 15\n"
+
+
 def test_watch_says_what_it_waits_for(tmp_path, monkeypatch):
     run = synthetic.write_part_run(tmp_path / "run", kept=(), checkpoints=(15,))
     (run / "state_00000015.hdf").unlink()
@@ -230,10 +234,15 @@ def test_what_is_awaited_follows_from_the_configuration(output, slices_first, se
 
 
 def test_a_part_that_fills_the_period_has_a_spectrum(tmp_path, fdplot):
-    """A stride of 2 on even numbers of points: the wave of the whole grid at its wavenumber; and it is said that
-    shorter ones are folded."""
+    """A stride of 2 on even numbers of points leaves two waves along x at their wavenumber. A note says that shorter
+    waves are folded."""
     run = synthetic.write_part_run(tmp_path / "run", every=2)
+    waves = np.broadcast_to(np.cos(2 * np.pi * 2 * np.arange(16) / 16), SHAPE)
+    config = (run / "config.ini").read_text()
+    synthetic.write_kept(run / "fields/state_00000000.hdf", waves, 0.0, 0, config, every=2)
     (state, *_) = Run(run).states
+    k, power, _ = spectrum.power_spectrum(state.read(), state.lengths)
+    assert k[power.argmax()] == pytest.approx(2 * 2 * np.pi)
     assert state.periodic == (True,) * 3 and state.lengths == pytest.approx((1, 1, 1))
     code, _, err = fdplot("spectrum", run)
     assert code == 0 and "one of 2 points of each axis was kept" in err
@@ -249,8 +258,7 @@ def test_what_does_not_fill_a_period_has_none(tmp_path, fdplot):
     with pytest.raises(UsageError, match="no spectrum along x, y: it was kept in part"):
         spectrum.refuse_ends(Run(odd), Run(odd).states)
     ended = synthetic.write_run(tmp_path / "ended", steps=(0,))
-    with h5py.File(ended / "state_00000000.hdf", "r+") as file:
-        file["fdapp"].attrs["config"] = np.bytes_(b"[boundary]\nz = open\n")
+    synthetic.mark(ended / "state_00000000.hdf", config="[boundary]\nz = open\n")
     code, _, err = fdplot("spectrum", ended)
     assert code == 2 and "no spectrum along z: the domain has ends there" in err
 

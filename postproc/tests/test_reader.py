@@ -182,8 +182,7 @@ def test_an_axis_with_ends_ends_at_its_last_point(tmp_path):
     """The others a spacing beyond it; by the configuration in the file, and by that of the directory."""
     config = "[grid]\nnx = 4\nny = 5\nnz = 6\nlx = 3\n[boundary]\nx_low = wall\nx_high = free\ny = periodic\nz = open\n"
     path = synthetic.write_run(tmp_path / "run", shape=(6, 5, 4), steps=(0,)) / "state_00000000.hdf"
-    with h5py.File(path, "r+") as file:
-        file["fdapp"].attrs["config"] = np.bytes_(config.encode())
+    synthetic.mark(path, config=config)
     (path.parent / "config.ini").write_text(config)
     state = Run(path).states[0]
     assert state.bounded == (True, False, True)
