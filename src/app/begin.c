@@ -7,6 +7,7 @@
 #include "app/plan.h"
 #include "app/running.h"
 #include "app/simulation.h"
+#include "app/stability.h"
 #include "base/log.h"
 #include "domain/node.h"
 #include "problems/problem.h"
@@ -188,7 +189,7 @@ static status validate(simulation *sim) {
     CHECK(resume(sim, NULL));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
-  plan_warn_unstable(config, &sim->schedule, &rates);
+  stability_warn(config, &sim->schedule, &rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid));
   return STATUS_OK;
 }
@@ -290,7 +291,7 @@ status begin_start(simulation *sim) {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
-  plan_warn_unstable(config, &sim->schedule, &sim->solver.rates);
+  stability_warn(config, &sim->schedule, &sim->solver.rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid));
   CHECK(measure_start(sim));
   if (!sim->restart.resumed)

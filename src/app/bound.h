@@ -10,14 +10,15 @@
 typedef struct bound {
   const solver *solver;
   equation_growth growth; /* over all ranks */
+  int stable;             /* 1: the step is within the limits of the scheme */
   double weight[STATE_FIELDS];
   double volume;
   checkpoint_growth from; /* where the growth begins, and what has entered since */
 } bound;
 
-/* Overwrites the scratch state. `solver` must outlive the bound. Collective. STATUS_MEMORY, STATUS_DEVICE,
- * STATUS_MPI; STATUS_USAGE as equation->growth. */
-status bound_open(solver *solver, bound *bound);
+/* For steps of `schedule`. Overwrites the scratch state. `solver` must outlive the bound. Collective.
+ * STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE as equation->growth. */
+status bound_open(solver *solver, const schedule *schedule, bound *bound);
 
 /* Begins at a measured state, or where a snapshot says. */
 void bound_begin(bound *bound, const diagnostics_record *record);

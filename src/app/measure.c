@@ -52,7 +52,7 @@ static status measure_state(simulation *sim) {
 status measure_start(simulation *sim) {
   const checkpoint_state *from = &sim->restart.from;
   const diagnostics_field *first = &sim->latest.field[0];
-  CHECK(bound_open(&sim->solver, &sim->bound));
+  CHECK(bound_open(&sim->solver, &sim->schedule, &sim->bound));
   if (sim->restart.resumed && from->growth.known && !from->departed) {
     bound_resume(&sim->bound, &from->growth);
     return STATUS_OK;

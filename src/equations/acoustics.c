@@ -156,7 +156,7 @@ static status find_growth(void *self, const grid *grid, field *work, equation_gr
   const acoustics *a = self;
   (void)grid;
   (void)work;
-  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .most = EQUATION_SLACK_KEPT, .shifts = 1};
+  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .shifts = 1};
   for (int d = 0; d < 3; d++) {
     for (int end = 0; end < GRID_ENDS; end++) {
       const config_end kind = a->config->ends[d][end];

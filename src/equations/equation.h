@@ -12,7 +12,9 @@
  *
  *     exp(rate t) (D + (drift |background| + supply) t).
  *
- * More than min(slack exp(noise t), most) times that is a blow-up. */
+ * The discrete solution may exceed that by the factor min(slack exp(noise t), EQUATION_SLACK_UNKNOWN), if the
+ * step is within the limits of the scheme. With a longer step it is min(slack exp(noise t / 10), 4), or
+ * slack if that is more. Beyond is a blow-up. */
 typedef struct equation_growth {
   double rate;    /* per time */
   double drift;   /* per time and background, if a constant is no solution */
@@ -20,12 +22,12 @@ typedef struct equation_growth {
   double largest; /* magnitude of values that may appear besides; 0: none */
   double slack;   /* for errors of the time step */
   double noise;   /* per time, for noise of the grid that the differences in space let grow */
-  double most;    /* at least slack */
   int shifts;     /* 1: the background is the mean at t = 0; 0: it is 0 */
 } equation_growth;
 
-/* Both slacks of an equation without `growth`, and the slack where only errors of the time step change the
- * norm: within their limits all schemes lower it, or raise it by errors that vanish with the step. */
+/* The slack of an equation without `growth`: a solution a thousand times too large is nothing but error. And
+ * the slack where only errors of the time step change the norm: within their limits all schemes lower it, or
+ * raise it by errors that vanish with the step. */
 #define EQUATION_SLACK_UNKNOWN 1000.0
 #define EQUATION_SLACK_KEPT    1.1
 

@@ -121,10 +121,11 @@ status cases_fingerprint(const config *config, const grid *grid, uint64_t *finge
  * over ranks. STATUS_MEMORY, and as cases_velocity_open. */
 status cases_velocity_divergence(const config *config, const grid *grid, double *divergence, double *terms);
 
-/* For a velocity given by tables: [out] strain, a bound on the derivatives of components along their own
- * axes, 0 only if all are 0; divergence, the largest |div c| on this slab by the differences of the run,
- * whose errors are all that it is, or 0 in the advective form. Both 0 for other velocities. STATUS_MEMORY. */
-status cases_velocity_strain(const config *config, const grid *grid, double *strain, double *divergence);
+/* For a velocity given by tables: [out] slope, for each component a bound on its changes between neighbours
+ * along its own axis, over the spacing, 0 only if it does not change; divergence, the largest |div c| on this
+ * slab by the differences of the run, whose errors are all that it is, or 0 in the advective form. Both 0 for
+ * other velocities. STATUS_MEMORY. */
+status cases_velocity_slopes(const config *config, const grid *grid, double slope[3], double *divergence);
 
 /* The source term of the case, if it has one (problem.h): field rows (user: a cases_source), and their
  * factors at a time. */

@@ -56,7 +56,7 @@ int64_t lab_points(const config *config) {
 
 void lab_open_equation(lab *lab, const config *config, const equation *equation) {
   lab->config = *config;
-  expect(grid_make(config->n, config->l, 1, 0, &lab->grid), "grid_make");
+  expect(problem_grid(config, 1, 0, &lab->grid), "problem_grid");
   expect(solver_create(MPI_COMM_SELF, &lab->config, equation, &lab->grid, backend, &lab->solver),
          "solver_create");
   expect(solver_initialise(&lab->solver), "solver_initialise");

@@ -3,7 +3,7 @@
 
 #include "problems/cases.h"
 
-/* The strain of a velocity that is given by tables. Component d is the product of X_d, Y_d and Z_d plus A_d
+/* The slopes of a velocity that is given by tables. Component d is the product of X_d, Y_d and Z_d plus A_d
  * of y and B_d of z (cases.h), so its derivative along its own axis needs only that of one-dimensional
  * tables. */
 
@@ -60,15 +60,20 @@ static double largest_factor(const cases_velocity *velocity, int along, int d) {
   return largest;
 }
 
-/* A bound on the derivative of any component along its own axis; 0 only if all are 0. */
-static double largest_strain(const cases_velocity *velocity, const slopes *slopes) {
-  double strain = 0.0;
-  for (int d = 0; d < 3; d++) {
-    const double others = largest_factor(velocity, (d + 1) % 3, d) * largest_factor(velocity, (d + 2) % 3, d);
-    for (int64_t i = 0; i < velocity->grid->n[d]; i++)
-      strain = fmax(strain, fabs(slopes->of[d][i]) * others + fabs(slopes->of_sum[d][i]));
+/* A bound on the change of component d between neighbours along its own axis, over the spacing; 0 only if it
+ * does not change. */
+static double largest_slope(const cases_velocity *velocity, int d) {
+  const grid *grid = velocity->grid;
+  double(*table)[KERNELS_TABLE] = velocity->table[d];
+  const double others = largest_factor(velocity, (d + 1) % 3, d) * largest_factor(velocity, (d + 2) % 3, d);
+  const int64_t n = grid->n[d], steps = grid->bounded[d] ? n - 1 : n;
+  double largest = 0.0;
+  for (int64_t i = 0; i < steps; i++) {
+    const double *here = table[i], *next = table[(i + 1) % n];
+    const double sum = d == AXIS_X ? 0.0 : fabs(next[PROBLEM_SUM + d] - here[PROBLEM_SUM + d]);
+    largest = fmax(largest, (fabs(next[d] - here[d]) * others + sum) / grid->h[d]);
   }
-  return strain;
+  return largest;
 }
 
 /* Largest magnitude of the divergence in a row. */
@@ -95,17 +100,18 @@ static double largest_divergence(const cases_velocity *velocity, const slopes *s
   return largest;
 }
 
-status cases_velocity_strain(const config *config, const grid *grid, double *strain, double *divergence) {
+status cases_velocity_slopes(const config *config, const grid *grid, double slope[3], double *divergence) {
   const stencil stencil = stencil_make(config->order, grid->h);
   cases_velocity velocity;
   slopes slopes = {0};
-  *strain = *divergence = 0.0;
+  *divergence = 0.0;
+  for (int d = 0; d < 3; d++) slope[d] = 0.0;
   if (cases_velocity_uniform(config) || cases_velocity_stored(config)) return STATUS_OK;
   CHECK(cases_velocity_open(config, grid, &velocity));
   const status result = open_slopes(&velocity, &stencil, &slopes);
-  if (result == STATUS_OK) *strain = largest_strain(&velocity, &slopes);
+  for (int d = 0; d < 3; d++) slope[d] = largest_slope(&velocity, d);
   /* without an error of its own the advective form keeps a constant, and the velocity has no divergence */
-  if (result == STATUS_OK && *strain > 0.0 && config->form != FORM_ADVECTIVE)
+  if (result == STATUS_OK && fmax(slope[0], fmax(slope[1], slope[2])) > 0.0 && config->form != FORM_ADVECTIVE)
     *divergence = largest_divergence(&velocity, &slopes);
   close_slopes(&slopes);
   cases_velocity_close(&velocity);

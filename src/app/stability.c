@@ -1,0 +1,125 @@
+#include "app/stability.h"
+
+#include <math.h>
+
+#include "base/log.h"
+#include "stepping/scheme.h"
+
+/* The numbers that determine the growth of modes: the Courant number, and kappa dt sum(1/h^2) over the axes
+ * with motion, and over the others. */
+typedef struct modes {
+  const scheme *scheme;
+  int order, upwind;
+  double dt, advection, moving, still;
+} modes;
+
+/* What the step is compared with. share: the largest part of the step, at most 1, with which no mode grows.
+ * single: 1 if advection or diffusion alone makes it less than 1. */
+typedef struct limits {
+  double diffusion, advection_limit, diffusion_limit, share;
+  int single;
+} limits;
+
+/* Largest growth in a step of `fraction` dt. It suffices to try modes with one phase along all axes with
+ * motion, with the sign of the velocity, and another phase along the others: no other mode grows more,
+ * neither by advection nor by diffusion. */
+static double largest_growth(const modes *modes, double fraction) {
+  enum { PHASES = 64 };
+  const double step = acos(-1.0) / PHASES;
+  double largest = 0.0;
+  for (int i = 0; i <= PHASES; i++) {
+    const double advection = modes->advection * stencil_first_symbol(modes->order, i * step);
+    const double dissipation =
+        modes->upwind ? modes->advection * stencil_dissipation_symbol(modes->order, i * step) : 0.0;
+    const double moving = modes->moving * stencil_second_symbol(modes->order, i * step);
+    for (int k = 0; k <= PHASES; k++) {
+      const double still = modes->still * stencil_second_symbol(modes->order, k * step);
+      const double damped = dissipation + moving + still;
+      largest = fmax(largest, scheme_growth(modes->scheme, -fraction * damped, fraction * advection));
+    }
+  }
+  return largest;
+}
+
+/* The largest fraction of dt, at most `most`, with which no mode grows. */
+static double stable_fraction(const modes *modes, double most) {
+  static const double round_off = 1e-12;
+  if (largest_growth(modes, most) <= 1.0 + round_off) return most;
+  double low = 0.0;
+  double high = most;
+  for (int i = 0; i < 30; i++) {
+    const double middle = 0.5 * (low + high);
+    *(largest_growth(modes, middle) <= 1.0 + round_off ? &low : &high) = middle;
+  }
+  return low;
+}
+
+/* The largest Courant number with which no mode grows by advection alone. Dissipation moves modes off the
+ * imaginary axis, which makes the limit smaller. */
+static double advection_limit_of(const modes *modes) {
+  const double central = scheme_imaginary_limit(modes->scheme) / stencil_first_maximum(modes->order);
+  if (!modes->upwind) return central;
+  const struct modes alone = {modes->scheme, modes->order, 1, .advection = 1.0};
+  return stable_fraction(&alone, 4.0 * central + 4.0);
+}
+
+/* Rounds down to 6 digits, so that the printed number is not larger than x. */
+static double downwards(double x) {
+  return x * (1.0 - 1e-5);
+}
+
+static modes modes_of(const config *config, const schedule *schedule, const schedule_rates *rates) {
+  const int adapts = schedule->factor != NULL;
+  /* the last step may be shorter; an adaptive step keeps the Courant number, so its longest step is the
+   * critical one for diffusion */
+  const double dt = adapts ? schedule->longest : schedule_dt(schedule, schedule->base_step + 1);
+  return (modes){.scheme = schemes_at(config->scheme),
+                 .order = config->order,
+                 .upwind = config_carried(config) && config->difference == CONFIG_DIFFERENCE_UPWIND,
+                 .dt = dt,
+                 .advection = adapts ? fmin(config->courant, rates->advection * dt) : rates->advection * dt,
+                 .moving = rates->moving * dt,
+                 .still = rates->still * dt};
+}
+
+static limits limits_of(const modes *modes, const schedule_rates *rates) {
+  const double symbol = stencil_second_symbol(modes->order, acos(-1.0));
+  limits limits = {.diffusion = (modes->moving + modes->still) * symbol,
+                   .advection_limit = advection_limit_of(modes) / fmax(rates->resonance, 1.0),
+                   .diffusion_limit = scheme_real_limit(modes->scheme)};
+  const double alone =
+      fmin(limits.advection_limit / modes->advection, limits.diffusion_limit / limits.diffusion);
+  limits.share = fmin(1.0, alone);
+  limits.single = limits.share < 1.0;
+  if (modes->advection > 0.0 && limits.diffusion > 0.0) limits.share = stable_fraction(modes, limits.share);
+  return limits;
+}
+
+double stability_share(const config *config, const schedule *schedule, const schedule_rates *rates) {
+  const modes modes = modes_of(config, schedule, rates);
+  return limits_of(&modes, rates).share;
+}
+
+void stability_warn(const config *config, const schedule *schedule, const schedule_rates *rates) {
+  const modes modes = modes_of(config, schedule, rates);
+  const limits limits = limits_of(&modes, rates);
+  const double stable = downwards(modes.dt * limits.share);
+  const char *scheme = modes.scheme->name;
+  static const char result[] = "the solution will grow without bound";
+  if (modes.advection > limits.advection_limit) {
+    log_warning("dt = %.6g gives a Courant number of %.4g, beyond the limit %.4g of %s with order %d: %s; "
+                "dt <= %.6g is stable",
+                modes.dt, modes.advection, limits.advection_limit, scheme, config->order, result, stable);
+  }
+  if (limits.diffusion > limits.diffusion_limit) {
+    log_warning("dt = %.6g gives kappa dt sum(s/h^2) = %.4g, beyond the limit %.4g of %s for diffusion with "
+                "order %d: %s; dt <= %.6g is stable",
+                modes.dt, limits.diffusion, limits.diffusion_limit, scheme, config->order, result, stable);
+  }
+  if (!limits.single && limits.share < 1.0) {
+    log_warning("dt = %.6g gives a Courant number of %.4g and kappa dt sum(s/h^2) = %.4g, each within the "
+                "limits %.4g and %.4g of %s with order %d, both together not: %s; dt <= %.6g is stable",
+                modes.dt, modes.advection, limits.diffusion, limits.advection_limit, limits.diffusion_limit,
+                scheme, config->order, result, stable);
+  }
+}
