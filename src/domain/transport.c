@@ -307,8 +307,7 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
       plausible ? "; a ring exchange of device memory failed" : "; device memory was not tried";
   (void)snprintf(choice->reason, sizeof choice->reason, "%s%s", why, fault);
   if (wanted == CONFIG_TRANSPORT_CUDA_AWARE) {
-    return unavailable("cuda_aware", choice->reason,
-                       "a CUDA-aware MPI (README, section On GPUs: run/gpu-env)");
+    return unavailable("cuda_aware", choice->reason, "a CUDA-aware MPI (docs/howto/gpus.md: run/gpu-env)");
   }
   choice->warn = ranks > 1; /* one rank sends nothing */
   return STATUS_OK;
