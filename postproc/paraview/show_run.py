@@ -3,6 +3,7 @@
   pvpython postproc/paraview/show_run.py RUN_DIR [-o PICTURE.png] [--time T] [--value V] [--field NAME]
                                               [--movie MOVIE.png]
   (without a display: xvfb-run -a pvpython ...)
+It shows the snapshots that the run kept, whole or in part (RUN_DIR/fields), else its checkpoints.
 In the ParaView program: Tools > Python Shell > Run Script shows the run that the variable FDAPP_RUN names.
 
 ParaView 5.11 or later."""
@@ -65,8 +66,17 @@ def parse_arguments():
 
 
 def open_run(directory):
-    """The reader over all states. Leaves with exit code 3 if there are none."""
-    index = os.path.join(directory, "state.hdf.series")
+    """The reader over the snapshots that were kept, whole or in part, else over the checkpoints. Leaves with exit code
+    3 if there are none."""
+    whole = os.path.join(directory, "state.hdf.series")
+    part = os.path.join(directory, "fields", "state.hdf.series")
+    index = part if os.path.exists(part) else whole
+    if not os.path.exists(index) and os.path.isdir(os.path.join(directory, "slices")):
+        fail(
+            3,
+            f"{directory}: has slices alone, and an isosurface needs snapshots (output.fields_every or "
+            "checkpoint_every); fdplot slices draws slices",
+        )
     if not os.path.exists(index):
         fail(3, f"{index}: no such file")
     reader = OpenDataFile(index)

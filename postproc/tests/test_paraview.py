@@ -131,6 +131,18 @@ def test_a_movie_has_a_picture_of_each_state_and_leaves_the_still_its_time(run_p
     assert column_of_surface(still) == pytest.approx(first, abs=5)
 
 
+def test_a_run_that_kept_parts_is_shown_from_them(tmp_path):
+    run = run_program(tmp_path, "output.derived=gradient")
+    assert picture(run, tmp_path / "picture.png", "--field", "gradient").min() < 0.9
+
+
+def test_slices_alone_are_no_isosurface(tmp_path):
+    run = run_program(tmp_path, "output.fields_every=0", "output.slices=z=0.5")
+    done = show_run(run)
+    assert done.returncode == 3 and done.stderr.count("\n") == 1
+    assert "output.fields_every" in done.stderr and "fdplot slices" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -191,7 +191,7 @@ static status validate(simulation *sim) {
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   stability_warn(config, &sim->schedule, &rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid));
-  return STATUS_OK;
+  return sim->restart.resumed ? STATUS_OK : unresolved_foresee(sim->comm, config, &sim->grid);
 }
 
 status simulation_validate(MPI_Comm comm, const config *config) {
@@ -274,6 +274,7 @@ status begin_start(simulation *sim) {
   int first = 0;
   int rewound = 0; /* rank 0 */
   sim->saved_step = -1;
+  sim->shown_step = -1;
   CHECK(open_first(sim, &first));
   /* read before the directory is opened, so that a refused state leaves no trace of this run */
   if (!first) CHECK(resume(sim, state));

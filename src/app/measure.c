@@ -44,6 +44,7 @@ static status measure_state(simulation *sim) {
   state *exact = NULL;
   if (sim->diagnostics.with_errors && equation->known(sim->config, time)) {
     exact = stepper_scratch(&sim->solver.stepper);
+    sim->shown_step = -1;
     CHECK(agree(sim->comm, solver_fill(&sim->solver, time, exact)));
   }
   return take(sim, state_of(sim), exact);

@@ -27,6 +27,8 @@ typedef struct simulation {
   checkpoint *kept; /* kept snapshots that hold something else than the fields; NULL: kept snapshots are
                      * whole, or there are none */
   derived derived;
+  state shown;        /* the state with what is derived from it, in the scratch state */
+  int64_t shown_step; /* of `shown`; -1: the scratch state holds something else */
   diagnostics diagnostics;
   probes probes;
   slices slices;

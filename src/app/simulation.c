@@ -44,17 +44,19 @@ static status end_state_timed(simulation *sim) {
   return result;
 }
 
-/* Finds the state with what is derived from it, for kept snapshots and slices. Overwrites the scratch
- * state. */
-static status show(simulation *sim, state *shown) {
+/* Finds the state with what is derived from it, for kept snapshots and slices, once at a step. Overwrites the
+ * scratch state. */
+static status show(simulation *sim) {
   stepper *stepper = &sim->solver.stepper;
-  return agree(sim->comm, derived_find(&sim->derived, state_of(sim), stepper_scratch(stepper), shown));
+  if (sim->shown_step == sim->step) return STATUS_OK;
+  CHECK(agree(sim->comm, derived_find(&sim->derived, state_of(sim), stepper_scratch(stepper), &sim->shown)));
+  sim->shown_step = sim->step;
+  return STATUS_OK;
 }
 
 static status begin_kept(simulation *sim, const checkpoint_state *about) {
-  state shown;
-  CHECK(show(sim, &shown));
-  return checkpoint_begin(sim->kept, about, &shown);
+  CHECK(show(sim));
+  return checkpoint_begin(sim->kept, about, &sim->shown);
 }
 
 /* Begins snapshots. They end when their planes are written: at a poll, before the next ones, or at the end of
@@ -99,9 +101,8 @@ static status write_hashes(simulation *sim) {
 }
 
 static status write_slices(simulation *sim) {
-  state shown;
-  CHECK(show(sim, &shown));
-  return slices_write(&sim->slices, &shown, &sim->schedule, sim->step);
+  CHECK(show(sim));
+  return slices_write(&sim->slices, &sim->shown, &sim->schedule, sim->step);
 }
 
 /* Writes slices and rows of probes. These depend on the step alone, not on where a run starts or ends. */

@@ -17,8 +17,14 @@ typedef struct sums {
   double first[3], second[3];
 } sums;
 
+/* Planes of a stored field, or of an initial condition that is evaluated for them. */
 typedef struct window {
   const grid *grid;
+  const field *field; /* NULL: of `solution` */
+  const cases_solution *solution;
+  int beyond; /* 1: planes above this rank's are known, too */
+  precision precision;
+  double range[2];  /* of the owned planes of `solution` */
   void *loaded;     /* a plane in the field's precision */
   double *plane[3]; /* z, z + 1, z + 2 */
 } window;
@@ -58,12 +64,35 @@ static void add_plane(const window *window, int with_z, sums *sums) {
   }
 }
 
+/* Evaluates local plane z, as it would be stored. */
+static void evaluate(window *window, int z, double *plane) {
+  const grid *grid = window->grid;
+  double low = window->range[0], high = window->range[1];
+#pragma omp parallel for schedule(static) reduction(min : low) reduction(max : high)
+  for (int64_t y = 0; y < grid->n[1]; y++) {
+    double *row = plane + y * grid->n[0];
+    cases_row(window->solution, (grid->z0 + z) % grid->n[2], y, row);
+    for (int64_t x = 0; x < grid->n[0]; x++) {
+      if (window->precision == PRECISION_SINGLE) row[x] = (double)(float)row[x];
+      low = fmin(low, row[x]);
+      high = fmax(high, row[x]);
+    }
+  }
+  window->range[0] = low;
+  window->range[1] = high;
+}
+
 /* Loads local plane z, a halo plane or, if this rank has all planes, a periodic image, too. */
-static status load(const window *window, const field *field, int z, double *plane) {
+static status load(window *window, int z, double *plane) {
   const grid *grid = window->grid;
   const int64_t points = grid->n[0] * grid->n[1];
-  CHECK(field_load(field, grid->nz == grid->n[2] ? z % grid->nz : z, 1, window->loaded));
-  if (field->shape.precision == PRECISION_DOUBLE) {
+  if (grid->nz == grid->n[2]) z %= grid->nz;
+  if (window->field == NULL) {
+    evaluate(window, z, plane);
+    return STATUS_OK;
+  }
+  CHECK(field_load(window->field, z, 1, window->loaded));
+  if (window->precision == PRECISION_DOUBLE) {
     memcpy(plane, window->loaded, (size_t)points * sizeof *plane);
   } else {
     for (int64_t i = 0; i < points; i++) plane[i] = (double)((const float *)window->loaded)[i];
@@ -71,12 +100,13 @@ static status load(const window *window, const field *field, int z, double *plan
   return STATUS_OK;
 }
 
-static status add_field(window *window, const field *field, sums *sums) {
+static status add_planes(window *window, sums *sums) {
   const grid *grid = window->grid;
-  for (int k = 0; k < 2; k++) CHECK(load(window, field, k, window->plane[k]));
+  for (int k = 0; k < 2; k++) CHECK(load(window, k, window->plane[k]));
   for (int z = 0; z < grid->nz; z++) {
-    const int with_z = !grid->bounded[2] || grid->z0 + z + 2 < grid->n[2];
-    if (with_z) CHECK(load(window, field, z + 2, window->plane[2]));
+    const int with_z =
+        (!grid->bounded[2] || grid->z0 + z + 2 < grid->n[2]) && (window->beyond || z + 2 < grid->nz);
+    if (with_z) CHECK(load(window, z + 2, window->plane[2]));
     add_plane(window, with_z, sums);
     double *const first = window->plane[0];
     window->plane[0] = window->plane[1];
@@ -86,18 +116,18 @@ static status add_field(window *window, const field *field, sums *sums) {
   return STATUS_OK;
 }
 
-static status find_sums(const grid *grid, const field *field, sums *sums) {
-  const size_t points = (size_t)(grid->n[0] * grid->n[1]);
-  window window = {.grid = grid, .loaded = malloc(points * sizeof(double))};
-  int held = window.loaded != NULL;
+static status find_sums(window *window, sums *sums) {
+  const size_t points = (size_t)(window->grid->n[0] * window->grid->n[1]);
+  window->loaded = malloc(points * sizeof(double));
+  int held = window->loaded != NULL;
   for (int k = 0; k < 3; k++) {
-    window.plane[k] = malloc(points * sizeof(double));
-    held = held && window.plane[k] != NULL;
+    window->plane[k] = malloc(points * sizeof(double));
+    held = held && window->plane[k] != NULL;
   }
-  const status result = held ? add_field(&window, field, sums)
+  const status result = held ? add_planes(window, sums)
                              : status_fail(STATUS_MEMORY, "no memory for planes of the initial condition");
-  for (int k = 0; k < 3; k++) free(window.plane[k]);
-  free(window.loaded);
+  for (int k = 0; k < 3; k++) free(window->plane[k]);
+  free(window->loaded);
   return result;
 }
 
@@ -129,16 +159,58 @@ static void describe(const config *config, const grid *grid, const sums *sums, d
   }
 }
 
-status unresolved_warn(MPI_Comm comm, const config *config, const grid *grid, const field *initial,
-                       double minimum, double maximum) {
-  const double range = maximum - minimum;
-  sums mine = {0}, all = {0};
+/* Warns by the sums over all ranks. */
+static status warn(MPI_Comm comm, const config *config, const grid *grid, const sums *mine, double minimum,
+                   double maximum) {
+  sums all = {0};
   char text[CASES_HELD];
-  if (cases_at(config->initial)->from == PROBLEM_FUNCTIONS || range == 0.0) return STATUS_OK;
-  CHECK(agree(comm, find_sums(grid, initial, &mine)));
-  CHECK_MPI(MPI_Allreduce(mine.first, all.first, 3, MPI_DOUBLE, MPI_SUM, comm));
-  CHECK_MPI(MPI_Allreduce(mine.second, all.second, 3, MPI_DOUBLE, MPI_SUM, comm));
-  describe(config, grid, &all, range, fmax(fabs(minimum), fabs(maximum)), text);
+  CHECK_MPI(MPI_Allreduce(mine->first, all.first, 3, MPI_DOUBLE, MPI_SUM, comm));
+  CHECK_MPI(MPI_Allreduce(mine->second, all.second, 3, MPI_DOUBLE, MPI_SUM, comm));
+  describe(config, grid, &all, maximum - minimum, fmax(fabs(minimum), fabs(maximum)), text);
   if (text[0] != '\0') log_warning("the grid or the precision does not hold the initial condition: %s", text);
   return STATUS_OK;
+}
+
+static int examined(const config *config) {
+  return cases_at(config->initial)->from != PROBLEM_FUNCTIONS;
+}
+
+status unresolved_warn(MPI_Comm comm, const config *config, const grid *grid, const field *initial,
+                       double minimum, double maximum) {
+  window window = {.grid = grid, .field = initial, .beyond = 1, .precision = config->precision};
+  sums mine = {0};
+  if (!examined(config) || minimum == maximum) return STATUS_OK;
+  CHECK(agree(comm, find_sums(&window, &mine)));
+  return warn(comm, config, grid, &mine, minimum, maximum);
+}
+
+/* [out] range: minimum and maximum on this rank. */
+static status examine(const config *config, const grid *grid, sums *sums, double range[2]) {
+  cases_solution solution;
+  window window = {.grid = grid,
+                   .solution = &solution,
+                   .beyond = grid->ranks == 1 || cases_at(config->initial)->from == PROBLEM_FORMULA,
+                   .precision = config->precision,
+                   .range = {INFINITY, -INFINITY}};
+  CHECK(cases_open(config, grid, 0.0, &solution));
+  status result = find_sums(&window, sums);
+  if (result == STATUS_OK) result = cases_verdict(&solution);
+  cases_close(&solution);
+  range[0] = window.range[0];
+  range[1] = window.range[1];
+  return result;
+}
+
+status unresolved_foresee(MPI_Comm comm, const config *config, const grid *grid) {
+  sums mine = {0};
+  double range[2] = {0.0, 0.0};
+  if (!examined(config)) return STATUS_OK;
+  CHECK(agree(comm, examine(config, grid, &mine, range)));
+  double both[2] = {range[0], -range[1]};
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_MIN, comm));
+  if (both[0] == -both[1]) {
+    log_warning("the initial state is %.9g at every point", both[0]);
+    return STATUS_OK;
+  }
+  return warn(comm, config, grid, &mine, both[0], -both[1]);
 }

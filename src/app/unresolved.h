@@ -13,4 +13,9 @@
 status unresolved_warn(MPI_Comm comm, const config *config, const grid *grid, const field *initial,
                        double minimum, double maximum);
 
+/* The same, and whether its values are finite, before anything is stored, for --validate: it evaluates the
+ * condition plane by plane. Collective. STATUS_MEMORY, STATUS_MPI; STATUS_USAGE as cases_verdict, and as
+ * cases_open. */
+status unresolved_foresee(MPI_Comm comm, const config *config, const grid *grid);
+
 #endif

@@ -31,6 +31,8 @@ int config_key_idle(const config *config, int key) {
   if (strcmp(section, "boundary") == 0)
     return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));
   if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0) return config->fields_every == 0;
+  /* a run that stops early leaves a checkpoint, too */
+  if (strcmp(name, "checkpoint_keep") == 0) return config->checkpoint_every == 0 && config->wall_limit == 0.0;
   const int stored = config->fields_every > 0 || config->checkpoint_every > 0;
   if (strcmp(section, "output") == 0 && strcmp(name, "overlap") == 0) return !stored;
   const int sliced = config->slices[0] != '\0' && config->slices_every > 0;

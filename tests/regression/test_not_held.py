@@ -63,6 +63,7 @@ def test_formulas(tmp_path, text, precision, words, ranks):
     changes = {"initial": formula(text), "compute": {"precision": precision}}
     write_ini(tmp_path / "run.ini", merged(BASE, {"velocity": {"period": None}}, UNIFORM, changes))
     text = " ".join(complaints(launch(tmp_path, ranks, "run.ini", "time.steps=0")))
+    assert " ".join(complaints(launch(tmp_path, ranks, "--validate", "run.ini", "time.steps=0"))) == text
     assert (HOLDS_NOT in text) == (words is not None)
     assert words is None or (words in text and text.count(" points in the mean") <= 1)
 
@@ -83,6 +84,19 @@ def test_a_file(tmp_path):
         text = said(tmp_path, UNIFORM, own)
         assert (HOLDS_NOT in text) == (words is not None)
         assert words is None or words in text
+        for ranks in (1, 3):
+            foreseen = " ".join(complaints(launch(tmp_path, ranks, "--validate", "run.ini")))
+            assert (HOLDS_NOT in foreseen) == (words is not None)
+            assert ranks == 3 or foreseen == text
+
+
+def test_validate_evaluates_the_initial_condition(tmp_path):
+    """A pole at one point, which no sample of rows meets."""
+    place = {f"{axis}0": 3 * BASE["grid"].get(f"l{axis}", 1) / BASE["grid"][f"n{axis}"] for axis in "xyz"}
+    changes = {"initial": formula("1/(abs(x-x0) + abs(y-y0) + abs(z-z0) < 1e-9 ? 0 : 1)"), "constants": place}
+    write_ini(tmp_path / "run.ini", merged(BASE, {"velocity": {"period": None}}, UNIFORM, changes))
+    refused = launch(tmp_path, 2, "--validate", "run.ini", code=2)
+    assert "initial.formula" in refused.stderr
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])
