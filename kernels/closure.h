@@ -14,9 +14,9 @@ enum { CLOSURE_ROWS = 8, CLOSURE_WIDTH = 12 };
  *   sum over j < width of row[of][i][j] f(j).
  *
  * At the high end the rows are mirrored, with the opposite sign for a first derivative. Every row sums to
- * zero. The second derivative lets no flux through the end. Where the end has a value g instead, its row 0 is
- * `fixed`, and pull[i] (g - f(0)) is added at point i. In an integral, point i has the weight weight[i], all
- * further points 1.
+ * zero. The second derivative lets no flux through the end. If the end has a prescribed value g, `fixed` is
+ * row 0 of the second derivative, and pull[i] (g - f(0)) is added at point i. In an integral, point i has the
+ * weight weight[i], all further points 1.
  *
  * The penalty `pull` is H^-1 (e_0 - d), where d is the one-sided derivative at the end that belongs to the
  * second derivative H^-1 (-M - e_0 d^T). With g = 0 the energy 1/2 sum weight[i] f(i)^2 then falls by

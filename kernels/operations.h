@@ -155,8 +155,9 @@ enum {
  *
  *   out[k] = base_k + w_own (own_k - base_k) + sum_i w_extra[i] (extra_i,k - base_k) + w_term term_k
  *
- * for one and for three unknowns. After the inputs that are differenced come, as many of each as outputs,
- * base; with OWN own; with EXTRAS, which need OWN, two extras. */
+ * for one and for three unknowns. The inputs, in this order: those that are differenced; base; with OWN,
+ * own; with EXTRAS, which need OWN, the first and the second extra. base, own and each extra are one array
+ * per output. */
 
 enum { SUM_OWN = 1, SUM_EXTRAS = 2 };
 enum { SUM_WEIGHT_OWN, SUM_WEIGHT_EXTRA, SUM_WEIGHT_TERM = SUM_WEIGHT_EXTRA + 2 };
@@ -192,8 +193,8 @@ enum { DIVERGENCE_SUM = 3, GRADIENT_SUM = 1 }; /* the first input of the sum */
 
 /* ---- The lists ---- */
 
-/* X(NAME, ADDITIONS): the options that add arrays or terms. Every way of the operation takes any combination
- * of them in which no added array comes without the one before it. */
+/* X(NAME, ADDITIONS): the options that add arrays or terms. They may be combined with every way of the
+ * operation and with one another, except that an added array needs the added arrays before it. */
 #define OPERATIONS(X)                                                                                        \
   X(derivative, 0)                                                                                           \
   X(gradient, 0)                                                                                             \

@@ -44,8 +44,7 @@ typedef struct simulation {
   int64_t files;             /* of the equation's files (equation->files), over all ranks */
   int64_t step;              /* step of the state */
   int64_t saved_step;        /* newest snapshot on disk, -1 = none */
-  int ends_again;            /* 1: an earlier part of this run had continued from the last step, and now the
-                              * run ends there */
+  int ends_again;            /* 1: an earlier start of this run went beyond the step at which it ends now */
 } simulation;
 
 static inline int is_root(const simulation *sim) {
@@ -70,8 +69,8 @@ static inline int wants_states(const config *config) {
   return whole_every(config) > 0 || config->checkpoint_every > 0;
 }
 
-/* Returns 1 if the run had reached its end before. Its files then stay as they are, unless it had continued
- * from there. */
+/* Returns 1 if an earlier start of the run reached its end. The files then stay as they are, unless
+ * `ends_again`. */
 static inline int is_finished(const simulation *sim) {
   return sim->saved_step == sim->schedule.last_step;
 }

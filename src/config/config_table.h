@@ -93,7 +93,8 @@ const char *config_value_accepted(const config_key *key, char *text);
 /* The nearest accepted word for a misspelt value, or NULL. */
 const char *config_value_guess(const config_key *key, const char *text);
 
-/* config_value_clear marks an alternative key as not given; the other returns 1 if it is so marked. */
+/* config_value_clear marks an alternative key as not given; config_value_is_clear returns 1 for such a key.
+ */
 void config_value_clear(const config_key *key, config *config);
 int config_value_is_clear(const config_key *key, const config *config);
 

@@ -56,8 +56,8 @@ kernels_shape grid_shape(const grid *grid, precision precision, int host_memory)
  * along z, the first or the last slab has fewer planes than a closure reads. */
 status grid_bound(grid *grid, int axis, int order);
 
-/* The ends for operations on this slab, without the members that kernels_ends_open makes; and the weights for
- * sums over planes, or NULL if x and y are periodic. */
+/* grid_kernels_ends: the ends for operations on this slab, without the members that kernels_ends_open makes.
+ * grid_kernels_weights: the weights for sums over planes, or NULL if x and y are periodic. */
 kernels_ends grid_kernels_ends(const grid *grid);
 const kernels_weights *grid_kernels_weights(const grid *grid, kernels_weights *weights);
 

@@ -34,9 +34,9 @@ typedef struct cases_solution {
 int cases_exact_known(const config *config, double time);
 /* 1 if the solution can be known at a time > 0: then diagnostics.csv has columns of errors. */
 int cases_exact_exists(const config *config);
-/* cases_bounded: 1 if an axis has ends. The other: 1 if the solution is known at all times, so that it can be
- * the inflow. With ends, the solution is that of the problem without ends, and it is known only if it is the
- * inflow. */
+/* cases_bounded returns 1 if an axis has ends. cases_exact_can_enter returns 1 if the solution is known at
+ * all times, so that it can be the inflow. With ends, the solution is that of the problem without ends, and
+ * it is known only if it is the inflow. */
 int cases_bounded(const config *config);
 int cases_exact_can_enter(const config *config);
 /* Text for the plan: "known", or "not known", and when or why not. */
@@ -63,7 +63,7 @@ const char *cases_dataset(const config *config);
 status cases_files_check(const config *config, const grid *grid, int begins, int carried,
                          char text[CASES_HELD]);
 
-/* Prepares the solution at `time`, which must be known then. STATUS_MEMORY. config and grid must outlive
+/* Prepares the solution at `time`, at which it must be known. STATUS_MEMORY. config and grid must outlive
  * it. */
 status cases_open(const config *config, const grid *grid, double time, cases_solution *solution);
 void cases_close(cases_solution *solution);

@@ -23,7 +23,7 @@ void formula_close(formula *formula);
 
 /* The value, which may be infinite or NaN. A formula must not be evaluated by two threads at once. */
 double formula_at(formula *formula, const double values[FORMULA_VARIABLES]);
-/* 1 if the value depends on any variable; 1 if it depends on one of them. */
+/* formula_varies returns 1 if the value depends on any variable, formula_uses if it depends on this one. */
 int formula_varies(formula *formula);
 int formula_uses(formula *formula, char variable);
 

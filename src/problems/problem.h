@@ -124,8 +124,8 @@ status problem_grid(const config *config, int ranks, int rank, grid *grid);
 
 /* The periodic image of x nearest to 0, along an axis of the given length. */
 double problem_nearest(double x, double length);
-/* problem_bounded: 1 if axis d has two ends. The other: an offset along it, of the nearest image if it is
- * periodic. */
+/* problem_bounded returns 1 if axis d has two ends. problem_offset returns the offset x along the axis or, if
+ * the axis is periodic, that of the nearest image. */
 int problem_bounded(const config *config, int d);
 double problem_offset(const config *config, int d, double x);
 /* Wave number 2 pi k / l of whole waves across axis d, and the sum of their squares. Between a wall and a

@@ -23,7 +23,7 @@ typedef struct sound_wave {
   double *table[3]; /* SOUND_STANDS: a factor per point of each axis; SOUND_TRAVELS: its part of the phase */
 } sound_wave;
 
-/* The component besides the velocity's axes. */
+/* The pressure as a component; a component of the velocity is the number of its axis. */
 enum { SOUND_PRESSURE = -1 };
 
 /* Returns 1 if the solution is known at all times: the ends of axes must not change the wave. */

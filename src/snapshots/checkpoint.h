@@ -101,8 +101,8 @@ status checkpoint_write(checkpoint *checkpoint, const checkpoint_state *about, c
 status checkpoint_begin(checkpoint *checkpoint, const checkpoint_state *about, const state *state);
 status checkpoint_end(checkpoint *checkpoint);
 
-/* checkpoint_pending returns 1 on every rank if a snapshot was begun and not ended. The other is collective:
- * [out] 1 if checkpoint_end would not wait for planes. STATUS_MPI. */
+/* checkpoint_pending returns 1 on every rank if a snapshot was begun and not ended. checkpoint_written is
+ * collective; [out] written: 1 if checkpoint_end would not wait for planes. STATUS_MPI. */
 int checkpoint_pending(const checkpoint *checkpoint);
 status checkpoint_written(const checkpoint *checkpoint, int *written);
 

@@ -5,12 +5,13 @@
 
 #include "snapshots/checkpoint_block.h"
 
-/* What a snapshot says besides its values: the text block, the attributes that are read, and type, shape and
- * place of each dataset. Other programs change bytes without touching that, when they add an attribute or
- * write one again as it was. Then the checksum of the bytes fails, and this decides. Private to this folder.
+/* The meaning of a snapshot is what it says besides its values: the text block, the attributes that are read,
+ * and type, shape and place of each dataset. A program that adds an attribute, or writes one again, changes
+ * bytes and not the meaning. Then the checksum of the bytes differs, and the checksum of the meaning decides
+ * whether the file is damaged. Private to this folder.
  *
- * The file has XXH3 of all this in a dataset; files of older versions do not, and for them the bytes alone
- * count. */
+ * A dataset of the file holds XXH3 of the meaning. Files of older versions have no such dataset, and only
+ * their bytes count. */
 
 /* Makes the dataset in a new file, which checkpoint_meaning_write fills once the file's structure is complete
  * and the block's offsets are known. [out] offset: its place. */

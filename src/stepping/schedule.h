@@ -35,8 +35,8 @@ typedef struct schedule {
 typedef struct schedule_rates {
   double advection;        /* largest sum of |c_i|/h_i over all points */
   double moving, still;    /* kappa times the sum of 1/h_i^2 over the axes with motion, and over the others */
-  double swing[3];         /* of the mode of diffusion beside ends with values: decay, frequency, and the
-                            * largest decay by the other axes; 0: none */
+  double swing[3];         /* of the diffusive mode beside dirichlet ends: its decay, its frequency, and the
+                            * largest decay that the other axes add; 0: there is no such mode */
   double resonance;        /* rate of the fastest wave beside ends, as a multiple of that inside; 0: none */
   schedule_factor *factor; /* time factor of `advection`; NULL: constant, or the step shall not follow it */
 } schedule_rates;

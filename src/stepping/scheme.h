@@ -63,13 +63,12 @@ unsigned scheme_pairs(const scheme *scheme, int *result);
 /* |R(z)|: the factor by which one step multiplies a mode with du/dt = (z/dt) u, z = real + i imaginary. */
 double scheme_growth(const scheme *scheme, double real, double imaginary);
 
-/* The largest y such that no mode grows on the imaginary axis from 0 to i y; the same on the real axis from
- * -y to 0. */
+/* scheme_imaginary_limit: the largest y such that no mode on the imaginary axis from 0 to i y grows.
+ * scheme_real_limit: the same for the real axis from -y to 0. */
 double scheme_imaginary_limit(const scheme *scheme);
 double scheme_real_limit(const scheme *scheme);
 
-/* The largest factor up to which the mode du/dt = (-real + i imaginary) u does not grow in a step of that
- * size. */
+/* The largest step dt such that no step up to dt lets the mode du/dt = (-real + i imaginary) u grow. */
 double scheme_mode_limit(const scheme *scheme, double real, double imaginary);
 
 #endif

@@ -39,9 +39,9 @@ kernels_stage stage_kernel(const stage *stage, int unknown);
 
 /* The call of OPERATION_divergence_stage or OPERATION_gradient_stage that computes the formula for one or
  * three unknowns, `unknown` the first of them, where L is `factor` times that term. The caller sets the
- * inputs that are differenced. f is read at the point only where the scheme's sum needs it: these two move
- * 12 words per point if their unknowns difference each other (p and its three velocities) and base is not
- * f. */
+ * inputs that are differenced. The unknown's own f is read at the point only if the scheme's sum needs it.
+ * So both operations together move 12 words per point if each differences the other's unknowns (p and its
+ * three velocities) and base is not f. */
 kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, double factor);
 
 /* For equations that add their terms one by one, in this order: stage_combine computes the formula without L
