@@ -3,7 +3,7 @@
 status apply_derivative(const kernels *backend, const kernels_launch *launch, axis along, const void *f,
                         void *out) {
   const kernels_call call = {
-      .kind = OPERATION_derivative, .options = (unsigned)along, .in = {f}, .out = {out}};
+      .kind = OPERATION_derivative, .options = (unsigned)along | DERIVATIVE_FIRST, .in = {f}, .out = {out}};
   return backend->apply(launch, &call);
 }
 

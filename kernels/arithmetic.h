@@ -56,6 +56,13 @@ ARITHMETIC number second_pairs(const number *c, number s, number m4, number m3, 
   return NUMBER_FMA(c[1], p1 + m1, s);
 }
 
+/* Second derivative along one axis. */
+ARITHMETIC number second_derivative(const number *c, number m4, number m3, number m2, number m1,
+                                    number centre, number p1, number p2, number p3, number p4) {
+  const number none = {0};
+  return NUMBER_FMA(c[0], centre, second_pairs(c, none, m4, m3, m2, m1, p1, p2, p3, p4));
+}
+
 /* Even difference: c[k-1] multiplies f(+k) - 2 f + f(-k), outermost pair first. The centre is subtracted from
  * each pair, so the difference of a constant is exactly zero, however the coefficients are rounded. */
 ARITHMETIC number even_difference(const number *c, number m4, number m3, number m2, number m1, number centre,

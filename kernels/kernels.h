@@ -264,6 +264,10 @@ typedef struct kernels_minplus {
                               * computed is added, padding included */
 } kernels_minplus;
 
+/* How much of a derivative's kernel runs: it loads and stores its points, out = f; it also loads the halos of
+ * its tiles, out = f four points before plus f four points after; or all of it. */
+typedef enum kernels_part { PART_LOAD, PART_HALOS, PART_WHOLE } kernels_part;
+
 /* Every slot is required unless marked optional (NULL allowed). Where nothing else is said, errors are
  * STATUS_DEVICE, or STATUS_MEMORY if the backend lacks memory. */
 typedef struct kernels {
@@ -366,11 +370,12 @@ typedef struct kernels {
   void (*range_push)(const char *name);
   void (*range_pop)(void);
 
-  /* Optional: ways of computing `derivative` that fdbench compares (tile shapes, long and short pencils). */
+  /* Optional: ways of computing the first derivative that fdbench compares (tile shapes, long and short
+   * pencils), and parts of them. One is called "production" and is the way of `apply`. */
   int variant_count;
   const char *const *variant_names;
-  status (*derivative_variant)(const kernels_launch *launch, int variant, axis axis, const void *f,
-                               void *out);
+  status (*derivative_variant)(const kernels_launch *launch, int variant, kernels_part part, axis axis,
+                               const void *f, void *out);
   /* Optional: simpler ways of computing a product with a matrix along y, without `accumulate`, for fdbench to
    * compare. */
   int minplus_variant_count;

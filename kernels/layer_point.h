@@ -24,8 +24,8 @@ typedef struct layer_work {
   unsigned terms; /* mask of the terms in use */
   unsigned options;
   const real *in[OPERATION_INPUTS]; /* point (0, 0, 0) */
-  real *out[OPERATION_OUTPUTS];
-  real *result; /* ends->layer */
+  real *out[OPERATION_OUTPUTS];     /* NULL: not written */
+  real *result;                     /* ends->layer */
   const real *row, *table[3];
   ptrdiff_t pitch, step[3]; /* of the tables along x; elements from neighbour to neighbour along each axis */
   int n[3];                 /* owned points of the slab */
@@ -131,10 +131,12 @@ ARITHMETIC number layer_difference(const operation *of, int t, const layer_work 
   for (int k = 0; k <= 2 * STENCIL_RADIUS; k++) v[k] = layer_value(of, t, w, d, p, at, k - STENCIL_RADIUS);
   if (of->term[t].of == DIFFERENCE_FIRST)
     return first_derivative(w->first[d], v[0], v[1], v[2], v[3], v[5], v[6], v[7], v[8]);
+  if (of->term[t].of == DIFFERENCE_SECOND)
+    return second_derivative(w->second[d], v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]);
   return even_difference(w->dissipation[d], v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]);
 }
 
-/* Second differences. Along an axis with a closure its row replaces the pairs. */
+/* Second differences along all axes. Along an axis with a closure its row replaces the pairs. */
 ARITHMETIC number layer_chain(const operation *of, int t, const layer_work *w, const int p[3], ptrdiff_t at) {
   number sum = 0;
   int inside = 0;
@@ -205,7 +207,7 @@ ARITHMETIC number layer_couple(const operation *of, const layer_work *w, const i
   LAYER_UNROLL
   for (int d = 0; d < 3; d++) {
     const int i = w->start[d] + p[d];
-    if (!w->bounded[d] || k != (of->outputs == 3 ? d : 0)) continue;
+    if (!w->bounded[d] || k != (of->outputs == 7 ? d : 0)) continue;
     LAYER_UNROLL
     for (int high = 0; high < 2; high++) {
       if (i != (high ? w->last[d] : 0)) continue;
@@ -238,7 +240,8 @@ ARITHMETIC void layer_compute(const operation *of, operation_kind kind, const la
   for (int t = 0; t < OPERATION_TERMS; t++)
     point.term[t] = operation_has(of, t) && (w->terms >> t & 1U) ? layer_term(of, t, w, p, point.at) : 0;
   LAYER_UNROLL
-  for (int k = 0; k < of->outputs; k++) {
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+    if (!operation_stores(of, k) || w->out[k] == NULL) continue;
     number result = operation_finish(kind, w->options, k, &point);
     if (k == 0 && w->enters) result = layer_enter(of, w, p, result);
     if (w->couples) result = layer_couple(of, w, p, point.at, k, result);
@@ -246,11 +249,12 @@ ARITHMETIC void layer_compute(const operation *of, operation_kind kind, const la
   }
 }
 
-ARITHMETIC void layer_store(int outputs, const layer_work *w, ptrdiff_t i) {
+ARITHMETIC void layer_store(const layer_work *w, ptrdiff_t i) {
   int p[3];
   layer_place(w, i, p);
   const ptrdiff_t at = layer_offset(w, p);
-  for (int k = 0; k < outputs; k++) w->out[k][at] = w->result[k * w->all.points + i];
+  for (int k = 0; k < OPERATION_OUTPUTS; k++)
+    if (w->out[k] != NULL) w->out[k][at] = w->result[k * w->all.points + i];
 }
 
 static inline void layer_work_inflow(const kernels_inflow *inflow, layer_work *w) {
@@ -327,7 +331,8 @@ static inline void layer_work_make(const kernels_launch *launch, const kernels_c
   w->options = call->options;
   for (int i = 0; i < OPERATION_INPUTS; i++)
     w->in[i] = (of.inputs >> i & 1U) ? (const real *)call->in[i] + first : NULL;
-  for (int k = 0; k < of.outputs; k++) w->out[k] = (real *)call->out[k] + first;
+  for (int k = 0; k < OPERATION_OUTPUTS; k++)
+    w->out[k] = operation_stores(&of, k) ? (real *)call->out[k] + first : NULL;
   w->table[0] = (const real *)call->tables.x;
   w->table[1] = (const real *)call->tables.y;
   w->table[2] = (const real *)call->tables.z;

@@ -14,9 +14,8 @@ enum {
 
 typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
 
-/* FIRST: first derivative. SECOND: the second derivatives along all three axes together, by CHAIN only, with
- * the centre's coefficients summed over the axes in double and rounded once. DISSIPATION: the even difference
- * that makes a central difference upwind-biased (stencil.h). */
+/* FIRST, SECOND: first and second derivative. DISSIPATION: the even difference that makes a central
+ * difference upwind-biased (stencil.h). */
 typedef enum operation_difference {
   DIFFERENCE_FIRST,
   DIFFERENCE_SECOND,
@@ -26,8 +25,8 @@ typedef enum operation_difference {
 
 /* How the differences dx, dy, dz of a term become one number. SUM: (dx + dy) + dz; if the term has one axis,
  * its difference. VELOCITY: u dx + v dy + w dz, in the order of advective(). SPEED: the same with |u|, |v|,
- * |w|. CHAIN, for SECOND alone: the pairs of x, y and z of one input, then the centre, are added to one
- * sum. */
+ * |w|. CHAIN, for SECOND along all axes: the pairs of x, y and z of one input, then the centre, are added to
+ * one sum; the centre's coefficients are summed over the axes in double and rounded once. */
 typedef enum operation_fold { FOLD_SUM, FOLD_VELOCITY, FOLD_SPEED, FOLD_CHAIN } operation_fold;
 
 /* Source of the velocity: three scalars of the call, three inputs, or tables (kernels_tables). */
@@ -46,12 +45,12 @@ typedef struct operation_term {
                  * differenced, and the product rounded: a flux */
 } operation_term;
 
-/* Engines compute terms in ascending order. The last term is in use in every way of the operation
- * (OPERATION_WAYS). */
+/* Engines compute terms in ascending order. The last term that an output needs is in use in every way of the
+ * operation (OPERATION_WAYS) that writes the output. */
 typedef struct operation {
   unsigned inputs;                   /* mask of the arrays read, each once */
   unsigned at_point;                 /* mask of the inputs that finish reads at the point itself */
-  int outputs;                       /* number of arrays written, each once */
+  unsigned outputs;                  /* mask of the arrays written, each once */
   unsigned needs[OPERATION_OUTPUTS]; /* mask of the terms that finish reads for this output */
   operation_velocity velocity;
   int velocity_input; /* STORED: first of the three inputs that hold u, v, w */
@@ -73,11 +72,24 @@ typedef struct operation {
 #define DESCRIBE static inline
 #endif
 
-/* Number of arrays read, each once per point if caches are perfect; o->outputs arrays are written. */
-DESCRIBE int operation_reads(const operation *o) {
+DESCRIBE int mask_count(unsigned mask) {
   int count = 0;
-  for (int i = 0; i < OPERATION_INPUTS; i++) count += (int)(o->inputs >> i & 1U);
+  for (; mask != 0; mask &= mask - 1) count++;
   return count;
+}
+
+/* Numbers of arrays read and written, each once per point if caches are perfect. */
+DESCRIBE int operation_reads(const operation *o) {
+  return mask_count(o->inputs);
+}
+
+DESCRIBE int operation_writes(const operation *o) {
+  return mask_count(o->outputs);
+}
+
+/* 1 if output k is written. */
+DESCRIBE int operation_stores(const operation *o, int k) {
+  return (int)(o->outputs >> k & 1U);
 }
 
 /* 1 if the term is in use. */

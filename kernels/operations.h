@@ -15,17 +15,31 @@
 
 #include "operation.h"
 
-/* ---- derivative: out[0] = d f / d axis; options: the axis ---- */
+/* ---- derivative: any of out[0] = first derivative, out[1] = second derivative, out[2] = dissipation, of f
+ * along an axis; options: the axis and those that are wanted ---- */
+
+enum { DERIVATIVE_AXIS = 3, DERIVATIVE_FIRST = 4, DERIVATIVE_SECOND = 8, DERIVATIVE_DISSIPATION = 16 };
+
+#define DERIVATIVE_OUTPUTS(options)                                                                          \
+  (OPERATION_IF((options)&DERIVATIVE_FIRST, 0) | OPERATION_IF((options)&DERIVATIVE_SECOND, 1) |              \
+   OPERATION_IF((options)&DERIVATIVE_DISSIPATION, 2))
+#define DERIVATIVE_TERM(of, options)                                                                         \
+  {                                                                                                          \
+    of, FOLD_SUM,                                                                                            \
+        {OPERATION_ALONG(0, AXIS_X, (options)&DERIVATIVE_AXIS),                                              \
+         OPERATION_ALONG(0, AXIS_Y, (options)&DERIVATIVE_AXIS),                                              \
+         OPERATION_ALONG(0, AXIS_Z, (options)&DERIVATIVE_AXIS)},                                             \
+        0                                                                                                    \
+  }
 
 #define derivative_operation(options)                                                                        \
   {                                                                                                          \
-    .inputs = 1, .at_point = 0, .outputs = 1, .needs = {1}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = 0, .terms = 1, .term = {                                                                        \
-      {DIFFERENCE_FIRST,                                                                                     \
-       FOLD_SUM,                                                                                             \
-       {OPERATION_ALONG(0, AXIS_X, options), OPERATION_ALONG(0, AXIS_Y, options),                            \
-        OPERATION_ALONG(0, AXIS_Z, options)},                                                                \
-       0}                                                                                                    \
+    .inputs = 1, .at_point = 0, .outputs = DERIVATIVE_OUTPUTS(options), .needs = {1, 2, 4},                  \
+    .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 0, .terms = DERIVATIVE_OUTPUTS(options),        \
+    .term = {                                                                                                \
+      DERIVATIVE_TERM(DIFFERENCE_FIRST, options),                                                            \
+      DERIVATIVE_TERM(DIFFERENCE_SECOND, options),                                                           \
+      DERIVATIVE_TERM(DIFFERENCE_DISSIPATION, options)                                                       \
     }                                                                                                        \
   }
 
@@ -33,7 +47,7 @@
 
 #define gradient_operation(options)                                                                          \
   {                                                                                                          \
-    .inputs = 1, .at_point = 0, .outputs = 3, .needs = {1, 2, 4}, .velocity = VELOCITY_NONE,                 \
+    .inputs = 1, .at_point = 0, .outputs = 7, .needs = {1, 2, 4}, .velocity = VELOCITY_NONE,                 \
     .velocity_input = 0, .edges = 0, .terms = 7, .term = {                                                   \
       {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
@@ -183,7 +197,7 @@ enum { DIVERGENCE_SUM = 3, GRADIENT_SUM = 1 }; /* the first input of the sum */
 #define gradient_stage_operation(options)                                                                    \
   {                                                                                                          \
     .inputs = 1U | SUM_POINTS(options, GRADIENT_SUM, 3), .at_point = SUM_POINTS(options, GRADIENT_SUM, 3),   \
-    .outputs = 3, .needs = {1, 2, 4}, .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 1,            \
+    .outputs = 7, .needs = {1, 2, 4}, .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 1,            \
     .terms = 7, .term = {                                                                                    \
       {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
@@ -194,9 +208,9 @@ enum { DIVERGENCE_SUM = 3, GRADIENT_SUM = 1 }; /* the first input of the sum */
 /* ---- The lists ---- */
 
 /* X(NAME, ADDITIONS): the options that add arrays or terms. They may be combined with every way of the
- * operation and with one another, except that an added array needs the added arrays before it. */
+ * operation and with one another, as far as operation_combines allows. */
 #define OPERATIONS(X)                                                                                        \
-  X(derivative, 0)                                                                                           \
+  X(derivative, DERIVATIVE_FIRST | DERIVATIVE_SECOND | DERIVATIVE_DISSIPATION)                               \
   X(gradient, 0)                                                                                             \
   X(gradient_magnitude, 0)                                                                                   \
   X(product, 0)                                                                                              \
@@ -261,14 +275,15 @@ DESCRIBE unsigned operation_additions(operation_kind kind) {
 #undef X
 }
 
-/* Returns 1 if `additions` may go together: they are of this operation, and no array is added without the one
- * before it. */
+/* Returns 1 if `additions` may go together: they are of this operation, something is written, and no input is
+ * added without the one before it. */
 DESCRIBE int operation_combines(operation_kind kind, unsigned options, unsigned additions) {
   const unsigned least = operation_describe(kind, options).inputs;
   const unsigned all = operation_describe(kind, options | operation_additions(kind)).inputs & ~least;
   const unsigned brought = operation_describe(kind, options | additions).inputs & ~least;
   const unsigned missing = all & ~brought;
   return (additions & ~operation_additions(kind)) == 0 &&
+         operation_describe(kind, options | additions).outputs != 0 &&
          (missing == 0 || (missing & (0U - missing)) > brought);
 }
 
@@ -288,8 +303,7 @@ ARITHMETIC number point_scalar(const operation_point *at, int scalar);
 
 ARITHMETIC number derivative_finish(unsigned options, int output, const operation_point *at) {
   (void)options;
-  (void)output;
-  return point_term(at, 0);
+  return point_term(at, output);
 }
 
 ARITHMETIC number gradient_finish(unsigned options, int output, const operation_point *at) {

@@ -86,6 +86,8 @@ enum { MINPLUS_NO_REUSE, MINPLUS_ROWS, MINPLUS_VARIANTS };
 /* The numerical slots (kernels.h), compiled once per precision. */
 #define NUMERICS_CPU(REAL)                                                                                   \
   status apply_cpu_##REAL(const kernels_launch *launch, const kernels_call *call);                           \
+  status part_cpu_##REAL(const kernels_launch *launch, kernels_part part, axis along, const void *f,         \
+                         void *out);                                                                         \
   status layers_compute_cpu_##REAL(const kernels_launch *launch, const kernels_call *call,                   \
                                    const kernels_ends *ends, const kernels_inflow *inflow,                   \
                                    const kernels_coupling *coupling);                                        \

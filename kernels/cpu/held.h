@@ -10,11 +10,12 @@
 
 #define FAULT(name, text) void name(void) __attribute__((error("kernels/operations.h: " text)))
 FAULT(input_missing, "an input that a term or at_point names is not in .inputs");
-FAULT(output_incomplete, "the last term that an output needs is part of every way; none only without terms");
+FAULT(output_incomplete,
+      "the last term that an output needs is part of every way that writes it; none only without terms");
 FAULT(velocity_missing,
       "a term multiplies by a velocity that the declaration has not, or is uniform in a flux");
 FAULT(axis_missing, "only FOLD_SUM can leave out an axis");
-FAULT(chain_misused, "FOLD_CHAIN sums DIFFERENCE_SECOND of one input, no product; nothing else can");
+FAULT(chain_misused, "FOLD_CHAIN sums DIFFERENCE_SECOND of one input, no product");
 #undef FAULT
 
 /* Of a term in use. */
@@ -29,8 +30,7 @@ LINE_INLINE void term_check(const operation *o, const operation_term *term) {
   const int varies = o->velocity == VELOCITY_STORED || o->velocity == VELOCITY_TABLES;
   if (reads & ~o->inputs) input_missing();
   if (!all && term->fold != FOLD_SUM) axis_missing();
-  if (chain != (term->of == DIFFERENCE_SECOND) || (chain && (x != y || x != z || term->product)))
-    chain_misused();
+  if (chain && (term->of != DIFFERENCE_SECOND || x != y || x != z || term->product)) chain_misused();
   if ((weighted && o->velocity == VELOCITY_NONE) || (term->product && !varies)) velocity_missing();
 }
 
@@ -44,9 +44,10 @@ LINE_INLINE void declaration_check(const operation *o, const operation *least) {
   }
 #pragma GCC unroll 3
   for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-    if (k >= o->outputs) continue;
+    if (!operation_stores(o, k)) continue;
     const int last = o->needs[k] == 0 ? -1 : 31 - __builtin_clz(o->needs[k]);
-    if (last < 0 ? o->terms != 0 : !operation_has(least, last)) output_incomplete();
+    const operation *first = operation_stores(least, k) ? least : o;
+    if (last < 0 ? o->terms != 0 : !operation_has(first, last)) output_incomplete();
   }
 }
 

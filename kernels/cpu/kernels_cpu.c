@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+extern const kernels kernels_cpu;
+
 /* The CPU backend's table. Queues are synchronous: enqueued work is done when the call returns. */
 
 struct kernels_event {
@@ -200,11 +202,20 @@ static const char *const minplus_names[MINPLUS_VARIANTS] = {
     [MINPLUS_ROWS] = "rows in cache",
 };
 
+static status derivative_variant_cpu(const kernels_launch *launch, int variant, kernels_part part, axis along,
+                                     const void *f, void *out) {
+  (void)variant;
+  if (part == PART_WHOLE) return apply_derivative(&kernels_cpu, launch, along, f, out);
+  return is_single(launch) ? part_cpu_float(launch, part, along, f, out)
+                           : part_cpu_double(launch, part, along, f, out);
+}
+
+static const char *const variant_names[] = {"production"};
+
 static status stream_cpu(const kernels_launch *launch, const kernels_stream *stream) {
   return is_single(launch) ? stream_cpu_float(launch, stream) : stream_cpu_double(launch, stream);
 }
 
-extern const kernels kernels_cpu;
 const kernels kernels_cpu = {
     .name = "cpu",
     .host_memory = 1,
@@ -232,6 +243,9 @@ const kernels kernels_cpu = {
     .minplus = minplus_cpu,
     .stream = stream_cpu,
     .minplus_loop = minplus_loop_cpu,
+    .variant_count = 1,
+    .variant_names = variant_names,
+    .derivative_variant = derivative_variant_cpu,
     .minplus_variant_count = MINPLUS_VARIANTS,
     .minplus_variant_names = minplus_names,
     .minplus_variant = minplus_plain_cpu,

@@ -40,10 +40,9 @@ status LAYER_NAME(layers_compute_cpu_)(const kernels_launch *launch, const kerne
 
 status LAYER_NAME(layers_store_cpu_)(const kernels_launch *launch, const kernels_call *call,
                                      const kernels_ends *ends) {
-  const operation of = operation_describe(call->kind, call->options);
   layer_work work = {.terms = 0};
   layer_work_make(launch, call, ends, NULL, NULL, &work);
 #pragma omp parallel for schedule(static) num_threads(launch->context->threads)
-  for (ptrdiff_t i = 0; i < work.all.points; i++) layer_store(of.outputs, &work, i);
+  for (ptrdiff_t i = 0; i < work.all.points; i++) layer_store(&work, i);
   return STATUS_OK;
 }

@@ -24,7 +24,7 @@ static cpu_job job_make(const kernels_launch *launch, const kernels_call *call, 
 /* An operation along z reads the planes of its window again while a tile marches through them. One along z
  * alone reads no rows beside a tile's: few enough for their planes to stay in the second cache. */
 static tile_plan plan_make(const operation *o) {
-  tile_plan plan = {.window = 1, .arrays = operation_reads(o) + o->outputs, .block = 1};
+  tile_plan plan = {.window = 1, .arrays = operation_reads(o) + operation_writes(o), .block = 1};
   int marched = 0;
   for (int i = 0; i < OPERATION_INPUTS; i++) marched += operation_differences(o, i, AXIS_Z);
   if (marched == 0) return plan;
@@ -32,6 +32,15 @@ static tile_plan plan_make(const operation *o) {
   plan.block = CPU_PLANES;
   if (!operation_along(o, AXIS_X) && !operation_along(o, AXIS_Y)) plan.rows = 2 * CPU_ROWS;
   return plan;
+}
+
+status CPU_NAME(part_cpu_)(const kernels_launch *launch, kernels_part part, axis along, const void *f,
+                           void *out) {
+  const kernels_call call = {
+      .kind = OPERATION_derivative, .options = (unsigned)along | DERIVATIVE_FIRST, .in = {f}, .out = {out}};
+  const operation o = operation_describe(call.kind, call.options);
+  const cpu_job job = job_make(launch, &call, &o);
+  return tiles_run(launch, plan_make(&o), CPU_NAME(part_patch_cpu_)(part, along), &job);
 }
 
 status CPU_NAME(apply_cpu_)(const kernels_launch *launch, const kernels_call *call) {

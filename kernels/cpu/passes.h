@@ -87,12 +87,18 @@ LINE_INLINE pass_coefficients coefficients_load(const cpu_frame *frame, operatio
   return coefficients;
 }
 
-/* The difference at the middle of nine lines; for second derivatives, the pairs added to s. */
-LINE_INLINE cpu_vector pass_difference(const pass_coefficients *coefficients, operation_difference of,
+/* The difference of term t at the middle of nine lines; of a chain, the pairs added to s. */
+LINE_INLINE cpu_vector pass_difference(const cpu_task *task, int t, const pass_coefficients *coefficients,
                                        cpu_vector s, const cpu_vector *n) {
   const cpu_vector *c = coefficients->c;
-  if (of == DIFFERENCE_SECOND) return second_pairs(c, s, n[0], n[1], n[2], n[3], n[5], n[6], n[7], n[8]);
-  if (of == DIFFERENCE_FIRST) return first_derivative(c, n[0], n[1], n[2], n[3], n[5], n[6], n[7], n[8]);
+  const operation_term *term = &task->way.of->term[t];
+  if (task->way.part == PART_LOAD) return n[STENCIL_RADIUS];
+  if (task->way.part == PART_HALOS) return n[0] + n[WIDTH - 1];
+  if (term->fold == FOLD_CHAIN) return second_pairs(c, s, n[0], n[1], n[2], n[3], n[5], n[6], n[7], n[8]);
+  if (term->of == DIFFERENCE_SECOND)
+    return second_derivative(c, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]);
+  if (term->of == DIFFERENCE_FIRST)
+    return first_derivative(c, n[0], n[1], n[2], n[3], n[5], n[6], n[7], n[8]);
   return even_difference(c, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]);
 }
 
@@ -133,7 +139,6 @@ LINE_INLINE const real *operand_asks(const cpu_task *task, const int terms[3], i
 
 /* A pass in x and y, for the terms that have differences along them. */
 typedef struct pass_xy {
-  operation_difference of;
   int tx, ty;
   cpu_operand x, y;
   pass_coefficients cx, cy;
@@ -164,11 +169,11 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
     if (pass->tx >= 0) {
       operand_neighbours(m, frame, pass->x, p.at - column, STENCIL_RADIUS + k, STENCIL_RADIUS + first + i,
                          column, images);
-      dx = pass_difference(&pass->cx, pass->of, (cpu_vector){0}, m);
+      dx = pass_difference(task, pass->tx, &pass->cx, (cpu_vector){0}, m);
       operand_ahead(bundle, pass->x, p);
     }
     if (pass->ty >= 0) {
-      dy = pass_difference(&pass->cy, pass->of, dx, n + i);
+      dy = pass_difference(task, pass->ty, &pass->cy, dx, n + i);
       if (pass->tx >= 0) operand_ahead(bundle, pass->y, p);
       if (pass->tx < 0) line_ahead(pass->rows + p.b * pass->rows_line + p.r * pass->rows_row);
     }
@@ -204,18 +209,19 @@ LINE_INLINE void pass_xy_rows_ahead(const cpu_bundle *bundle, pass_xy *pass) {
 }
 
 LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
-  const int tx = terms[AXIS_X], ty = terms[AXIS_Y], rows = task->bundle->rows, t = tx >= 0 ? tx : ty;
-  if (t < 0) return;
-  pass_xy pass = {.of = task->way.of->term[t].of, .tx = tx, .ty = ty};
+  const int tx = terms[AXIS_X], ty = terms[AXIS_Y], rows = task->bundle->rows;
+  const operation_term *term = task->way.of->term;
+  if (tx < 0 && ty < 0) return;
+  pass_xy pass = {.tx = tx, .ty = ty};
   if (tx >= 0) {
     pass.x = operand_make(task, tx, AXIS_X);
     pass.x.ahead = operand_asks(task, terms, AXIS_X);
-    pass.cx = coefficients_load(task->bundle->frame, pass.of, AXIS_X);
+    pass.cx = coefficients_load(task->bundle->frame, term[tx].of, AXIS_X);
   }
   if (ty >= 0) {
     pass.y = operand_make(task, ty, AXIS_Y);
     pass.y.ahead = operand_asks(task, terms, AXIS_Y);
-    pass.cy = coefficients_load(task->bundle->frame, pass.of, AXIS_Y);
+    pass.cy = coefficients_load(task->bundle->frame, term[ty].of, AXIS_Y);
     if (tx < 0) pass_xy_rows_ahead(task->bundle, &pass);
   }
   if (ty < 0) {
@@ -230,9 +236,8 @@ LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
 /* `images` is a constant. */
 LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int images) {
   const cpu_bundle *bundle = task->bundle;
-  const operation_difference of = task->way.of->term[t].of;
   const ptrdiff_t plane = bundle->frame->plane;
-  const pass_coefficients coefficients = coefficients_load(bundle->frame, of, AXIS_Z);
+  const pass_coefficients coefficients = coefficients_load(bundle->frame, task->way.of->term[t].of, AXIS_Z);
   for (int r = 0; r < bundle->rows; r++) {
     for (int b = 0; b < bundle->patch->lines; b++) {
       const int column = bundle->patch->x0 + b * LINE;
@@ -249,7 +254,7 @@ LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int i
         operand_ahead(bundle, z, p);
         const int chain = task->way.of->term[t].fold == FOLD_CHAIN;
         const cpu_vector s = chain ? *scratch_line(&task->work->term[t], p) : (cpu_vector){0};
-        pass_z_found(task, t, p, pass_difference(&coefficients, of, s, n + k));
+        pass_z_found(task, t, p, pass_difference(task, t, &coefficients, s, n + k));
       }
     }
   }

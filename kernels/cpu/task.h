@@ -14,6 +14,7 @@ typedef struct cpu_way {
   const operation *of;
   operation_kind kind;
   unsigned options;
+  kernels_part part;
 } cpu_way;
 
 /* A call: its arrays in the order of the declaration, its numbers in the field's precision. */
@@ -109,7 +110,7 @@ LINE_INLINE int output_waits(const operation *o, int k, int t) {
 LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at, int k) {
   const operation *o = task->way.of;
   const int last = o->needs[k] == 0 ? -1 : 31 - __builtin_clz(o->needs[k]);
-  if (k >= o->outputs || last != at->term) return;
+  if (!operation_stores(o, k) || last != at->term) return;
   const unsigned options = task->way.options | (task->job->additions & operation_additions(task->way.kind));
   bundle_store(task->bundle, &task->work->out[k], at->place,
                operation_finish(task->way.kind, options, k, at));
@@ -126,10 +127,11 @@ LINE_INLINE void term_complete(const cpu_task *task, int t, cpu_place p, cpu_vec
   output_complete(task, &at, 2);
 }
 
-/* ---- The function of each way (way.h) ---- */
+/* ---- The function of each way (way.h), and of parts (parts_cpu.c) ---- */
 
 #define X(name, options, way_name) extern patch_function CPU_NAME(patch_##way_name##_cpu_);
 OPERATION_WAYS(X)
 #undef X
+extern patch_function *CPU_NAME(part_patch_cpu_)(kernels_part part, axis along);
 
 #endif

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(VECTOR_THREADS)
   const ptrdiff_t i = d.plane(range.z0) + at;
   lines none;
   points value;
-  real result[Op::OUTPUTS][VECTOR];
+  real result[OPERATION_OUTPUTS][VECTOR];
   Op::points_load(a, i, value);
   Op::apply(a, none, none, value, result);
   Op::store(a, i, result);
@@ -52,7 +52,7 @@ template <class Op> static status op_launch(const kernels_launch *launch, const 
   else if constexpr (X_ALONE)
     return rows_launch<Op>(launch, a, NAME_OF_KERNEL);
   else if (pencils_win<Op>(launch))
-    return NAME(pencils)(launch, VARIANT_SHORT, AXIS_Y, call->in[0], call->out[0]);
+    return NAME(pencils)(launch, VARIANT_SHORT, PART_WHOLE, AXIS_Y, call->in[0], call->out[0]);
   else
     return stencil_launch<Op>(launch, a, NAME_OF_KERNEL);
 }

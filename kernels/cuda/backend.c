@@ -1,5 +1,7 @@
 #include "launchers.h"
 
+extern const kernels kernels_cuda;
+
 /* The backend's table. Each numerical slot selects the device and calls the launcher of the precision. */
 
 /* Handles a launch without planes: its edge event is complete when everything enqueued before it is. */
@@ -52,14 +54,18 @@ static status apply_pair(const kernels_launch *launch, const kernels_call *first
   DISPATCH(apply_pair, first, second);
 }
 
-static status derivative_variant(const kernels_launch *launch, int variant, axis along, const void *f,
-                                 void *out) {
+static status derivative_parts(const kernels_launch *launch, kernels_part part, axis along, const void *f,
+                               void *out) {
+  DISPATCH(parts, part, along, f, out);
+}
+
+static status derivative_variant(const kernels_launch *launch, int variant, kernels_part part, axis along,
+                                 const void *f, void *out) {
   if (variant == VARIANT_PRODUCTION) {
-    const kernels_call call = {
-        .kind = OPERATION_derivative, .options = (unsigned)along, .in = {f}, .out = {out}};
-    return apply(launch, &call);
+    return part == PART_WHOLE ? apply_derivative(&kernels_cuda, launch, along, f, out)
+                              : derivative_parts(launch, part, along, f, out);
   }
-  DISPATCH(pencils, variant, along, f, out);
+  DISPATCH(pencils, variant, part, along, f, out);
 }
 
 static status layers_compute(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
@@ -114,7 +120,6 @@ static const char *const minplus_names[MINPLUS_VARIANTS] = {
     [MINPLUS_SHARED] = "shared memory",
 };
 
-extern const kernels kernels_cuda;
 const kernels kernels_cuda = {
     .name = "cuda",
     .host_memory = 0,

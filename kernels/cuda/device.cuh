@@ -194,7 +194,8 @@ static inline arguments launch_arguments(const kernels_launch *launch, const ker
   for (int i = 0; i < OPERATION_INPUTS; i++) {
     if (o.inputs >> i & 1U) a.in[i] = shifted(launch, call->in[i]);
   }
-  for (int k = 0; k < o.outputs; k++) a.out[k] = shifted(launch, call->out[k]);
+  for (int k = 0; k < OPERATION_OUTPUTS; k++)
+    if (operation_stores(&o, k)) a.out[k] = shifted(launch, call->out[k]);
   const void *const tables[3] = {call->tables.x, call->tables.y, call->tables.z};
   for (int d = 0; d < 3; d++) {
     a.table[d] = static_cast<const real *>(tables[d]);

@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::PRODUCTS ? 1 : 2)
     use::y_lines(a, d, x, y, z, plane, f, g);
     Op::points_load(a, plane + column, at);
     if (!TABLES_FIRST) use::table_point(a, d, x, y, z, at);
-    real result[Op::OUTPUTS][VECTOR];
+    real result[OPERATION_OUTPUTS][VECTOR];
     Op::apply(a, f, g, at, result);
     Op::store(a, plane + column, result);
     if constexpr (WINDOW) {

@@ -7,7 +7,10 @@
  * launch's queue and checks its launch. The caller has selected the device, and there are planes to write. */
 
 #define LAUNCHERS(REAL)                                                                                      \
-  status pencils_##REAL(const kernels_launch *launch, int variant, axis along, const void *f, void *out);    \
+  status pencils_##REAL(const kernels_launch *launch, int variant, kernels_part part, axis along,            \
+                        const void *f, void *out);                                                           \
+  status parts_##REAL(const kernels_launch *launch, kernels_part part, axis along, const void *f,            \
+                      void *out);                                                                            \
   status layers_compute_##REAL(const kernels_launch *launch, const kernels_call *call,                       \
                                const kernels_ends *ends, const kernels_inflow *inflow,                       \
                                const kernels_coupling *coupling);                                            \

@@ -19,9 +19,9 @@ static __global__ void __launch_bounds__(LAYER_THREADS) layers_kernel(const __gr
 }
 
 static __global__ void __launch_bounds__(LAYER_THREADS)
-    layers_store_kernel(const __grid_constant__ layer_work w, const int outputs) {
+    layers_store_kernel(const __grid_constant__ layer_work w) {
   const ptrdiff_t i = (ptrdiff_t)blockIdx.x * LAYER_THREADS + (ptrdiff_t)threadIdx.x;
-  if (i < w.all.points) layer_store(outputs, &w, i);
+  if (i < w.all.points) layer_store(&w, i);
 }
 
 static unsigned layer_blocks(const layer_work &w) {
@@ -53,7 +53,6 @@ extern "C" status NAME(layers_store)(const kernels_launch *launch, const kernels
   layer_work w = {};
   layer_work_make(launch, call, ends, nullptr, nullptr, &w);
   if (w.all.points == 0) return STATUS_OK;
-  kernel_launch(layers_store_kernel, layer_blocks(w), LAYER_THREADS, 0, launch_stream(launch), w,
-                operation_describe(call->kind, call->options).outputs);
+  kernel_launch(layers_store_kernel, layer_blocks(w), LAYER_THREADS, 0, launch_stream(launch), w);
   return context_launched(launch->context, launch->queue, "kernel layers store");
 }

@@ -61,12 +61,6 @@ constexpr traits traits_make(const operation &o) {
   return t;
 }
 
-constexpr int mask_count(unsigned mask) {
-  int count = 0;
-  for (; mask != 0; mask &= mask - 1) count++;
-  return count;
-}
-
 /* The lowest input of a mask, or OPERATION_NONE. */
 constexpr int mask_first(unsigned mask) {
   for (int i = 0; i < OPERATION_INPUTS; i++) {
@@ -130,6 +124,14 @@ __device__ __forceinline__ real first_along(const coefficients &c, const lines &
 }
 
 template <int AXIS>
+__device__ __forceinline__ real second_along(const coefficients &c, const lines &l, real centre, int v) {
+  return second_derivative(c.second[AXIS], neighbour<AXIS>(l, 0, v), neighbour<AXIS>(l, 1, v),
+                           neighbour<AXIS>(l, 2, v), neighbour<AXIS>(l, 3, v), centre,
+                           neighbour<AXIS>(l, 5, v), neighbour<AXIS>(l, 6, v), neighbour<AXIS>(l, 7, v),
+                           neighbour<AXIS>(l, 8, v));
+}
+
+template <int AXIS>
 __device__ __forceinline__ real even_along(const coefficients &c, const lines &l, real centre, int v) {
   return even_difference(c.dissipation[AXIS], neighbour<AXIS>(l, 0, v), neighbour<AXIS>(l, 1, v),
                          neighbour<AXIS>(l, 2, v), neighbour<AXIS>(l, 3, v), centre, neighbour<AXIS>(l, 5, v),
@@ -177,7 +179,6 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   static constexpr operation DECLARED = operation_describe(KIND, OPTIONS);
   static constexpr traits HAS = traits_make(DECLARED);
   static constexpr unsigned POINTS = HAS.points;
-  static constexpr int OUTPUTS = DECLARED.outputs;
   static constexpr bool EDGES = DECLARED.edges != 0;
   static constexpr int FIELD = mask_first(HAS.fields);
   static constexpr bool X = HAS.along[0], Y = HAS.along[1], Z = HAS.along[2];
@@ -202,6 +203,9 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   __host__ __device__ static constexpr bool reads(int input) {
     return input != OPERATION_NONE && (POINTS >> input & 1U);
   }
+  __host__ __device__ static constexpr bool stores(int k) {
+    return DECLARED.outputs >> k & 1U;
+  }
   __host__ __device__ static constexpr int other(int i) {
     return (int)(OTHERS_LIST >> 4 * i & 15U);
   }
@@ -210,10 +214,11 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   __device__ __forceinline__ static real difference(const arguments &a, const lines &f, const lines &g,
                                                     const points &p, int v) {
     constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
-    static_assert(term.of != DIFFERENCE_SECOND, "second derivatives are summed by FOLD_CHAIN");
-    static_assert(term.of == DIFFERENCE_FIRST || (!term.product && term.along[AXIS] == FIELD),
-                  "even differences are of the field");
     if constexpr (term.along[AXIS] == OPERATION_NONE) return 0;
+    static_assert(term.of == DIFFERENCE_FIRST || term.along[AXIS] == OPERATION_NONE ||
+                      (!term.product && term.along[AXIS] == FIELD),
+                  "even differences are of the field");
+    if constexpr (term.of == DIFFERENCE_SECOND) return second_along<AXIS>(a.c, f, p.input[FIELD][v], v);
     if constexpr (term.of == DIFFERENCE_DISSIPATION) return even_along<AXIS>(a.c, f, p.input[FIELD][v], v);
     if constexpr (term.product || term.along[AXIS] != FIELD) return first_along<AXIS>(a.c, g, v);
     return first_along<AXIS>(a.c, f, v);
@@ -268,7 +273,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
 
   /* The outputs on a vector of points, from lines of the field (f), of the triple (g), and values there. */
   __device__ __forceinline__ static void apply(const arguments &a, const lines &f, const lines &g,
-                                               const points &p, real (&result)[OUTPUTS][VECTOR]) {
+                                               const points &p, real (&result)[OPERATION_OUTPUTS][VECTOR]) {
 #pragma unroll
     for (int v = 0; v < VECTOR; v++) {
       operation_point at;
@@ -280,7 +285,8 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
       terms_set<false>(at, f, g, p, v);
       terms_set<true>(at, f, g, p, v); /* last, because fewer registers spill */
 #pragma unroll
-      for (int k = 0; k < OUTPUTS; k++) result[k][v] = operation_finish(KIND, OPTIONS, k, &at);
+      for (int k = 0; k < OPERATION_OUTPUTS; k++)
+        if (stores(k)) result[k][v] = operation_finish(KIND, OPTIONS, k, &at);
     }
   }
 
@@ -293,9 +299,10 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   }
 
   __device__ __forceinline__ static void store(const arguments &a, ptrdiff_t i,
-                                               const real (&result)[OUTPUTS][VECTOR]) {
+                                               const real (&result)[OPERATION_OUTPUTS][VECTOR]) {
 #pragma unroll
-    for (int k = 0; k < OUTPUTS; k++) vector_store(a.out[k] + i, result[k]);
+    for (int k = 0; k < OPERATION_OUTPUTS; k++)
+      if (stores(k)) vector_store(a.out[k] + i, result[k]);
   }
 };
 

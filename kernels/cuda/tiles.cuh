@@ -45,13 +45,16 @@ constexpr tile_shape LONG_4 = {
 constexpr tile_shape SMALL_2 = {
     .width = NARROW, .rows = 2, .threads = 256, .stages = 3, .pace = 3, .unroll = 3};
 
-constexpr tile_choice derivative_tiles(bool along_y) {
+/* Several outputs take the shape of one: not measured. */
+constexpr tile_choice derivative_tiles(unsigned options) {
+  const bool along_y = (options & DERIVATIVE_AXIS) == AXIS_Y;
   tile_choice c = {{.width = NARROW,
                     .rows = along_y ? 4 : 2,
                     .threads = 512,
                     .stages = along_y ? 2 : 5,
                     .pace = along_y ? 2 : 5}};
   c.paced_thin = along_y || !SINGLE;
+  if ((options & ~(unsigned)DERIVATIVE_AXIS) != DERIVATIVE_FIRST) return c;
   if (along_y) {
     if (SINGLE) c.thin = {.width = NARROW, .rows = 2, .threads = 512, .stages = 4, .pace = 4};
     c.small = {.width = NARROW, .rows = 2, .threads = 256, .stages = 4, .pace = 4};
@@ -203,7 +206,7 @@ constexpr tile_choice stage_tiles(unsigned options) {
 template <class Op> constexpr tile_choice tiles_of() {
   switch (Op::KIND) {
   case OPERATION_derivative:
-    return derivative_tiles(Op::OPTIONS == AXIS_Y);
+    return derivative_tiles(Op::OPTIONS);
   case OPERATION_laplacian:
     return laplacian_tiles();
   case OPERATION_divergence_stage:

@@ -16,8 +16,8 @@ typedef enum bench_range { RANGE_WHOLE = 1, RANGE_EDGES = 2, RANGE_THIN = 4 } be
 
 typedef struct bench_options {
   int help;
-  int kernels, pencils, minplus, halo, io; /* parts to measure, 1 or 0 */
-  char backend[16];                        /* "auto" or a name of the registry */
+  int kernels, pencils, operators, parts, minplus, halo, io; /* what to measure, 1 or 0 */
+  char backend[16];                                          /* "auto" or a name of the registry */
   int64_t grids[BENCH_GRIDS][3];
   int grid_count;                                                               /* 0: the backend's default */
   int64_t cubes[BENCH_GRIDS];                                                   /* pencil report: sides */
@@ -93,12 +93,39 @@ typedef struct bench_stream {
 } bench_stream;
 status bench_stream_work(void *job);
 
-/* The parts. kernels, pencils and minplus: on rank 0 alone. halo and io: collective. Each adds to
- * bench->report and prints its results. */
+/* Fields of one grid in one precision: inputs, which hold noise and are never written, then outputs. */
+enum { BENCH_FIELDS = 8 };
+typedef struct bench_arrays {
+  field_space space;
+  stencil stencil; /* of order 8 */
+  int inputs, count;
+  field fields[BENCH_FIELDS];
+} bench_arrays;
+
+/* n: points of a unit cube. Even after an error bench_arrays_close must be called; `arrays` is zeroed
+ * before. */
+status bench_arrays_open(bench *bench, const int64_t n[3], precision precision, int inputs, int outputs,
+                         bench_arrays *arrays);
+void bench_arrays_close(bench_arrays *arrays);
+/* A launch on all planes. */
+kernels_launch bench_arrays_launch(const bench_arrays *arrays);
+/* The stream with `reads` of the inputs and `writes` of the outputs, on successive slabs of the launch's
+ * planes. */
+bench_stream bench_arrays_stream(const bench_arrays *arrays, const kernels_launch *launch, int reads,
+                                 int writes, int nontemporal);
+
+/* Calls `measure` with arrays of each grid and precision of the options, and an array of the report. */
+status bench_arrays_each(bench *bench, const char *name, int inputs, int outputs,
+                         status (*measure)(struct bench *, const bench_arrays *, json_t *));
+
+/* The parts. kernels, pencils, operators, parts and minplus: on rank 0 alone. halo and io: collective. Each
+ * adds to bench->report and prints its results. */
 status bench_kernels(bench *bench);
 /* STATUS_OK if a kernel's name begins with `prefix`; else STATUS_USAGE with the names. */
 status bench_kernels_only(const char *prefix);
 status bench_pencils(bench *bench);
+status bench_operators(bench *bench);
+status bench_parts(bench *bench);
 status bench_minplus(bench *bench);
 status bench_halo(bench *bench);
 status bench_io(bench *bench);

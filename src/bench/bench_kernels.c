@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "problems/velocity_tables.h"
 
-enum { INPUTS = 5, OUTPUTS = OPERATION_OUTPUTS, FIELDS = INPUTS + OUTPUTS, CONTESTANTS = 4, NAME = 64 };
+enum { INPUTS = 5, OUTPUTS = OPERATION_OUTPUTS, CONTESTANTS = 4, NAME = 64 };
 
 /* A kernel to be timed: a way of an operation of operations.h with some of its additions, or the sums. reads
  * and writes: number of fields that must be moved, each once. */
@@ -41,7 +41,7 @@ static kernel_case operation_case(const char *way, const char *suffix, operation
                       .kind = kind,
                       .options = options,
                       .reads = operation_reads(&o),
-                      .writes = o.outputs,
+                      .writes = operation_writes(&o),
                       .edges = o.edges};
   (void)snprintf(made.name, sizeof made.name, "%s%s", way, suffix);
   return made;
@@ -59,8 +59,9 @@ static int list_cases(kernel_case list[MOST_CASES]) {
   };
   int count = 0;
   for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+    const unsigned least = operation_combines(ways[w].kind, ways[w].options, 0) ? 0 : DERIVATIVE_FIRST;
     if (ways[w].kind != OPERATION_stage)
-      list[count++] = operation_case(ways[w].name, "", ways[w].kind, ways[w].options);
+      list[count++] = operation_case(ways[w].name, "", ways[w].kind, ways[w].options | least);
     for (int i = 0; i < STAGES && ways[w].kind == OPERATION_stage; i++) {
       if (stages[i].lean && (ways[w].options & (STAGE_STORED | STAGE_FLUX))) continue;
       list[count++] =
@@ -72,11 +73,8 @@ static int list_cases(kernel_case list[MOST_CASES]) {
   return count;
 }
 
-/* Fields of one grid in one precision. Inputs are never written. */
 typedef struct kernel_arrays {
-  field_space space;
-  stencil stencil;
-  field fields[FIELDS];
+  bench_arrays of;
   velocity_tables tables; /* tables of an ABC flow */
   kernels_event *edges_done;
   kernels_plane_sums *sums;
@@ -93,8 +91,8 @@ typedef struct kernel_job {
 } kernel_job;
 
 static void *array(const kernel_job *job, int i) {
-  return (char *)job->arrays->fields[i].data +
-         (size_t)job->next * (size_t)job->launch.shape.nz * field_plane_bytes(&job->arrays->fields[i]);
+  const field *field = &job->arrays->of.fields[i];
+  return (char *)field->data + (size_t)job->next * (size_t)job->launch.shape.nz * field_plane_bytes(field);
 }
 
 /* Runs the operation with the inputs in the order of the declaration, and scalars with which nothing
@@ -147,54 +145,31 @@ static status run_split(void *data) {
   return run(&job, (kernels_planes){below.z1, above.z0}, none);
 }
 
-/* Fills the other fields with the first one's values, shifted. */
-static status arrays_fill(kernel_arrays *arrays) {
-  const kernels_shape *shape = &arrays->space.shape;
-  const kernels *backend = arrays->space.backend;
-  CHECK(field_fill(&arrays->fields[0], 0, shape->nz, 1, bench_noise_row, &shape->nx));
-  const size_t all = kernels_field_bytes(shape);
-  for (int i = 1; i < INPUTS; i++) {
-    const size_t shift = (size_t)i * field_plane_bytes(&arrays->fields[0]);
-    const char *from = arrays->fields[0].data;
-    char *to = arrays->fields[i].data;
-    CHECK(backend->memory_copy(arrays->space.context, QUEUE_MAIN, to, from + shift, all - shift));
-    CHECK(backend->memory_copy(arrays->space.context, QUEUE_MAIN, to + all - shift, from, shift));
-  }
-  return backend->queue_wait(arrays->space.context, QUEUE_MAIN);
-}
-
 static status tables_fill(const grid *grid, kernel_arrays *arrays) {
   const config config = {.velocity = velocities_find("abc"), .abc = {1.0, 0.5, 0.25}};
   cases_velocity velocity;
   CHECK(cases_velocity_open(&config, grid, &velocity));
-  const status result = velocity_tables_create(&arrays->space, &velocity, 0, &arrays->tables);
+  const status result = velocity_tables_create(&arrays->of.space, &velocity, 0, &arrays->tables);
   cases_velocity_close(&velocity);
   return result;
 }
 
 static status arrays_open(bench *bench, const int64_t n[3], precision precision, kernel_arrays *arrays) {
-  const double l[3] = {1.0, 1.0, 1.0};
   grid grid;
-  CHECK(grid_make(n, l, 1, 0, &grid));
-  arrays->stencil = stencil_make(8, grid.h);
-  CHECK(field_space_open(bench->backend, bench->context,
-                         grid_shape(&grid, precision, bench->backend->host_memory), &arrays->space));
-  for (int i = 0; i < FIELDS; i++) CHECK(field_create(&arrays->space, &arrays->fields[i]));
+  CHECK(grid_make(n, (const double[]){1.0, 1.0, 1.0}, 1, 0, &grid));
+  CHECK(bench_arrays_open(bench, n, precision, INPUTS, OUTPUTS, &arrays->of));
   CHECK(tables_fill(&grid, arrays));
   CHECK(bench->backend->event_create(bench->context, &arrays->edges_done));
   arrays->sums = malloc((size_t)grid.nz * sizeof *arrays->sums);
   if (arrays->sums == NULL) return status_fail(STATUS_MEMORY, "no memory for %d sums", grid.nz);
-  return arrays_fill(arrays);
+  return STATUS_OK;
 }
 
 static void arrays_close(bench *bench, kernel_arrays *arrays) {
   free(arrays->sums);
   if (arrays->edges_done != NULL) bench->backend->event_destroy(arrays->edges_done);
   velocity_tables_destroy(&arrays->tables);
-  for (int i = 0; i < FIELDS; i++) {
-    if (arrays->fields[i].backend != NULL) field_destroy(&arrays->fields[i]);
-  }
-  if (arrays->space.backend != NULL) field_space_close(&arrays->space);
+  bench_arrays_close(&arrays->of);
 }
 
 static double rate(double bytes, const bench_contestant *contestant) {
@@ -248,21 +223,6 @@ static json_t *report(const kernel_result *result) {
   return entry;
 }
 
-/* The stream for a case, over as many bytes from the same addresses on. */
-static bench_stream stream_of(const kernel_job *job, int nontemporal) {
-  const kernels_shape *shape = &job->launch.shape;
-  const field *fields = job->arrays->fields;
-  bench_stream stream = {.backend = job->backend, .launch = job->launch, .steps = job->steps};
-  stream.step = (size_t)shape->nz * field_plane_bytes(&fields[0]);
-  stream.stream.reads = job->what->reads;
-  stream.stream.writes = job->what->writes;
-  stream.stream.elements = (size_t)shape->nx * (size_t)shape->ny * (size_t)shape->nz;
-  stream.stream.nontemporal = nontemporal;
-  for (int i = 0; i < INPUTS; i++) stream.stream.in[i] = field_plane(&fields[i], 0);
-  for (int i = 0; i < OUTPUTS; i++) stream.stream.out[i] = field_plane(&fields[INPUTS + i], 0);
-  return stream;
-}
-
 status bench_kernels_only(const char *prefix) {
   char names[MOST_CASES * (NAME + 32)] = "";
   kernel_case cases[MOST_CASES];
@@ -278,7 +238,9 @@ status bench_kernels_only(const char *prefix) {
 }
 
 static status measure_case(bench *bench, kernel_job *job, int edges, json_t *results) {
-  bench_stream streams[2] = {stream_of(job, 0), stream_of(job, 1)};
+  const int reads = job->what->reads, writes = job->what->writes;
+  bench_stream streams[2] = {bench_arrays_stream(&job->arrays->of, &job->launch, reads, writes, 0),
+                             bench_arrays_stream(&job->arrays->of, &job->launch, reads, writes, 1)};
   kernel_result result = {.job = job,
                           .streams = job->what->writes > 0,
                           .split =
@@ -295,19 +257,16 @@ static status measure_case(bench *bench, kernel_job *job, int edges, json_t *res
 
 static status measure_slabs(bench *bench, const kernel_arrays *arrays, int planes, json_t *results) {
   const bench_options *options = &bench->options;
-  const int whole = planes == arrays->space.shape.nz;
+  const int nz = arrays->of.space.shape.nz, whole = planes == nz;
   kernel_case cases[MOST_CASES];
   const int count = list_cases(cases);
   for (int i = 0; i < count; i++) {
     if (strncmp(cases[i].name, options->only, strlen(options->only)) != 0) continue;
     kernel_job job = {.backend = bench->backend, .what = &cases[i], .arrays = arrays};
-    job.launch = (kernels_launch){.context = bench->context,
-                                  .queue = QUEUE_MAIN,
-                                  .shape = arrays->space.shape,
-                                  .stencil = &arrays->stencil};
+    job.launch = bench_arrays_launch(&arrays->of);
     job.launch.shape.nz = planes;
     job.launch.shape.whole = whole;
-    job.steps = arrays->space.shape.nz / planes;
+    job.steps = nz / planes;
     CHECK(measure_case(bench, &job, whole && (options->ranges & RANGE_EDGES), results));
   }
   return STATUS_OK;
@@ -315,7 +274,7 @@ static status measure_slabs(bench *bench, const kernel_arrays *arrays, int plane
 
 static status measure_arrays(bench *bench, const kernel_arrays *arrays, json_t *results) {
   static const int thin[] = {64, 32};
-  const int nz = arrays->space.shape.nz;
+  const int nz = arrays->of.space.shape.nz;
   CHECK(measure_slabs(bench, arrays, nz, results));
   if (!(bench->options.ranges & RANGE_THIN)) return STATUS_OK;
   for (size_t i = 0; i < sizeof thin / sizeof thin[0]; i++) {

@@ -7,7 +7,7 @@
 #include "bench.h"
 
 const char bench_options_help[] =
-    "Usage: fdbench [kernels|pencils|minplus|halo|io|all ...] [options]\n"
+    "Usage: fdbench [kernels|pencils|operators|parts|minplus|halo|io|all ...] [options]\n"
     "       mpirun -np RANKS fdbench [halo|io|all ...] [options]\n"
     "\n"
     "Measures this machine and writes bench.json; every figure stands beside a plain loop, copy or write of "
@@ -19,6 +19,11 @@ const char bench_options_help[] =
     "            reads and writes (the better of ordinary and non-temporal stores); then the pencils (rank 0 "
     "alone)\n"
     "  pencils   the report of NVIDIA's finite-difference posts: error, time and bandwidth of every variant\n"
+    "  operators several differences along x, y or z from one load, against one launch for each (rank 0 "
+    "alone)\n"
+    "  parts     where a first derivative's time goes: load alone, with halos, with the stencil, with "
+    "closures;\n"
+    "            pencils in shared memory and the production kernels, share of a copy (rank 0 alone)\n"
     "  minplus   min-plus products: pairs per second, share of a loop of additions and minima in registers; "
     "the\n"
     "            full search along x, y, z; square matrices, plain ways, too; transforms of few points (rank "
@@ -29,7 +34,8 @@ const char bench_options_help[] =
     "  all       all of them (default)\n"
     "\n"
     "  --backend auto|cpu|cuda      default auto\n"
-    "  --grid NX[xNYxNZ][,...]      points of kernels and io (default 512 on devices, 320 in host memory)\n"
+    "  --grid NX[xNYxNZ][,...]      points of kernels, operators, parts and io (default 512 on devices, 320 "
+    "in host memory)\n"
     "  --pencils N[,...]            cubes of the pencil report (default 64,128,256, and 512 on devices)\n"
     "  --lengths N[,...]            minplus: points of a pencil (default 512,1024, and 2048 on devices)\n"
     "  --matrices N[,...]           minplus: rows (default 1000, and 2000,4000,8000 on devices)\n"
@@ -211,16 +217,22 @@ static status parse_part(const char *text, bench_options *options) {
   const int all = strcmp(text, "all") == 0;
   const int kernels = all || strcmp(text, "kernels") == 0;
   const int pencils = kernels || strcmp(text, "pencils") == 0;
+  const int operators = all || strcmp(text, "operators") == 0;
+  const int parts = all || strcmp(text, "parts") == 0;
   const int minplus = all || strcmp(text, "minplus") == 0;
   const int halo = all || strcmp(text, "halo") == 0;
   const int io = all || strcmp(text, "io") == 0;
-  if (!(pencils || minplus || halo || io)) {
-    return status_fail(
-        STATUS_USAGE,
-        "unknown part '%s'; accepted: kernels, pencils, minplus, halo, io, all; see fdbench --help", text);
+  if (!(pencils || operators || parts || minplus || halo || io)) {
+    return status_fail(STATUS_USAGE,
+                       "unknown part '%s'; accepted: kernels, pencils, operators, parts, minplus, halo, io, "
+                       "all; see fdbench "
+                       "--help",
+                       text);
   }
   options->kernels |= kernels;
   options->pencils |= pencils;
+  options->operators |= operators;
+  options->parts |= parts;
   options->minplus |= minplus;
   options->halo |= halo;
   options->io |= io;

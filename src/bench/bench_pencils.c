@@ -41,7 +41,7 @@ static status run_derivative(void *data) {
   const pencil_job *job = data;
   if (job->variant < 0)
     return apply_derivative(job->backend, &job->launch, job->axis, job->arrays[0], job->arrays[1]);
-  return job->backend->derivative_variant(&job->launch, job->variant, job->axis, job->arrays[0],
+  return job->backend->derivative_variant(&job->launch, job->variant, PART_WHOLE, job->axis, job->arrays[0],
                                           job->arrays[1]);
 }
 

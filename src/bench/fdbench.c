@@ -88,6 +88,8 @@ static status measure(bench *bench) {
   CHECK(bench_open(bench));
   if (bench->options.kernels) CHECK(alone(bench, bench_kernels));
   if (bench->options.pencils) CHECK(alone(bench, bench_pencils));
+  if (bench->options.operators) CHECK(alone(bench, bench_operators));
+  if (bench->options.parts) CHECK(alone(bench, bench_parts));
   if (bench->options.minplus) CHECK(alone(bench, bench_minplus));
   if (bench->options.halo) CHECK(bench_halo(bench));
   if (bench->options.io) CHECK(bench_io(bench));

@@ -170,6 +170,40 @@ static void test_errors_of_the_posts(void **state) {
   assert_int_equal(sample, 1);
 }
 
+/* Every axis, precision and set once; a launch for each output takes longer than no time. */
+static void test_operators(void **state) {
+  size_t index = 0;
+  json_t *row = NULL;
+  (void)state;
+  assert_int_equal(json_array_size(rows("operators")), 3 * 2 * 4);
+  json_array_foreach(rows("operators"), index, row) {
+    const double each = number(json_object_get(row, "seconds_each"), "median");
+    const int three = strcmp(text(row, "operators"), "first second dissipation") == 0;
+    assert_int_equal(number(row, "writes"), three ? 3 : 2);
+    assert_close(number(row, "points_per_second"), NX * NY * NZ / median(row));
+    assert_close(number(row, "points_per_second_each"), NX * NY * NZ / each);
+    assert_close(number(row, "ratio"), each / median(row));
+    assert_close(number(row, "share"),
+                 number(row, "points_per_second") / number(row, "stream_points_per_second"));
+  }
+}
+
+/* The CPU has the production kernels alone: four parts along each axis. */
+static void test_parts(void **state) {
+  static const char *const parts[] = {"load", "halos", "stencil", "closures"};
+  size_t index = 0;
+  json_t *row = NULL;
+  (void)state;
+  assert_int_equal(json_array_size(rows("parts")), 3 * 2 * 4);
+  json_array_foreach(rows("parts"), index, row) {
+    assert_string_equal(text(row, "part"), parts[index % 4]);
+    assert_string_equal(text(row, "variant"), "production");
+    assert_close(number(row, "points_per_second"), NX * NY * NZ / median(row));
+    assert_close(number(row, "share"),
+                 number(row, "points_per_second") / number(row, "copy_points_per_second"));
+  }
+}
+
 static const json_t *minplus_rows(const char *part, size_t count) {
   const json_t *array = json_object_get(json_object_get(report, "minplus"), part);
   assert_int_equal(json_array_size(array), count);
@@ -282,6 +316,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_says_what_ran),  cmocka_unit_test(test_counts_least_words),
       cmocka_unit_test(test_shares),         cmocka_unit_test(test_errors_of_the_posts),
+      cmocka_unit_test(test_operators),      cmocka_unit_test(test_parts),
       cmocka_unit_test(test_minplus),        cmocka_unit_test(test_halo_and_io),
       cmocka_unit_test(test_leaves_nothing), cmocka_unit_test(test_refuses),
       cmocka_unit_test(test_environment),

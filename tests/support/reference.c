@@ -31,16 +31,18 @@ void reference_set(const kernels_shape *shape, void *f, int x, int y, int z, dou
 
 void reference_apply(const kernels_launch *launch, const kernels_call *call) {
   const reference_points *p = points(&launch->shape);
-  const int outputs = operation_describe(call->kind, call->options).outputs;
+  const operation o = operation_describe(call->kind, call->options);
   FOR_POINTS(launch, x, y, z) {
-    for (int k = 0; k < outputs; k++)
-      p->set(&launch->shape, call->out[k], x, y, z, p->apply(launch, call, k, x, y, z));
+    for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+      if (operation_stores(&o, k))
+        p->set(&launch->shape, call->out[k], x, y, z, p->apply(launch, call, k, x, y, z));
+    }
   }
 }
 
 void reference_derivative(const kernels_launch *launch, axis direction, const void *f, void *out) {
-  reference_apply(launch,
-                  &(kernels_call){OPERATION_derivative, (unsigned)direction, .in = {f}, .out = {out}});
+  const unsigned options = (unsigned)direction | DERIVATIVE_FIRST;
+  reference_apply(launch, &(kernels_call){OPERATION_derivative, options, .in = {f}, .out = {out}});
 }
 
 void reference_gradient(const kernels_launch *launch, const void *f, void *const out[3]) {

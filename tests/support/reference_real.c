@@ -81,14 +81,18 @@ static real even(const kernels_launch *launch, const void *f, const int at[3], i
   return e;
 }
 
+/* The pairs of a second derivative along one axis, added to s. */
+static real pairs(const kernels_launch *launch, const void *f, const int at[3], int direction, real s) {
+  for (int k = 4; k >= 1; k--) {
+    const real c = (real)launch->stencil->second[direction][k];
+    s = fused(c, moved(launch, f, at, direction, k) + moved(launch, f, at, direction, -k), s);
+  }
+  return s;
+}
+
 static real second(const kernels_launch *launch, const void *f, const int at[3]) {
   real s = 0;
-  for (int direction = 0; direction < 3; direction++) {
-    for (int k = 4; k >= 1; k--) {
-      const real c = (real)launch->stencil->second[direction][k];
-      s = fused(c, moved(launch, f, at, direction, k) + moved(launch, f, at, direction, -k), s);
-    }
-  }
+  for (int direction = 0; direction < 3; direction++) s = pairs(launch, f, at, direction, s);
   const stencil *coefficients = launch->stencil;
   const double centre = coefficients->second[0][0] + coefficients->second[1][0] + coefficients->second[2][0];
   return fused((real)centre, get(launch, f, at), s);
@@ -140,8 +144,12 @@ static double point_stage(const kernels_launch *launch, const kernels_stage *sta
 
 static real derivative_point(const kernels_launch *launch, const kernels_call *call, int output,
                              const int at[3]) {
-  (void)output;
-  return first(launch, NULL, call->in[0], at, (int)call->options);
+  const int direction = (int)call->options & 3;
+  const void *f = call->in[0];
+  if (output == 0) return first(launch, NULL, f, at, direction);
+  if (output == 2) return even(launch, f, at, direction);
+  const real centre = (real)launch->stencil->second[direction][0];
+  return fused(centre, get(launch, f, at), pairs(launch, f, at, direction, 0));
 }
 
 static real gradient_point(const kernels_launch *launch, const kernels_call *call, int output,

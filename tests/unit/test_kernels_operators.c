@@ -12,12 +12,39 @@ static void each_shape(rig *rig, rig_function function) {
   }
 }
 
+/* A variant's parts: the field, and the sum of its two outermost neighbours. */
+static void parts_check(rig *rig, const twin *f, axis direction, int variant) {
+  const kernels_shape *shape = &rig->launch.shape;
+  const int step[3] = {direction == AXIS_X, direction == AXIS_Y, direction == AXIS_Z};
+  for (int part = PART_LOAD; part < PART_WHOLE; part++) {
+    const int k = part == PART_LOAD ? 0 : STENCIL_RADIUS;
+    twin out = twin_sentinel(rig);
+    assert_ok(rig->backend->derivative_variant(&rig->launch, variant, (kernels_part)part, direction,
+                                               f->device, out.device));
+    for (int z = 0; z < shape->nz; z++) {
+      for (int y = 0; y < shape->ny; y++) {
+        for (int x = 0; x < shape->nx; x++) {
+          double sum = 0.0;
+          for (int side = -k; side <= k; side += k == 0 ? 1 : 2 * k) {
+            sum += reference_value(shape, f->host, (x + side * step[0] + shape->nx) % shape->nx,
+                                   (y + side * step[1] + shape->ny) % shape->ny, z + side * step[2]);
+          }
+          reference_set(shape, out.host, x, y, z, sum); /* exact in double, or rounded once */
+        }
+      }
+    }
+    twin_assert_equal(rig, &out, rig->backend->variant_names[variant]);
+    twin_free(rig, &out);
+  }
+}
+
 static void derivative_check(rig *rig, const twin *f, axis direction, int variant, const char *what) {
   twin out = twin_sentinel(rig);
   if (variant < 0) {
     assert_ok(apply_derivative(rig->backend, &rig->launch, direction, f->device, out.device));
   } else {
-    assert_ok(rig->backend->derivative_variant(&rig->launch, variant, direction, f->device, out.device));
+    assert_ok(rig->backend->derivative_variant(&rig->launch, variant, PART_WHOLE, direction, f->device,
+                                               out.device));
   }
   reference_derivative(&rig->launch, direction, f->host, out.host);
   twin_assert_equal(rig, &out, what);
@@ -40,7 +67,10 @@ static void derivatives_are_the_reference(rig *rig) {
 static void variant_shape(rig *rig) {
   twin f = twin_random(rig, 2);
   for (int v = 0; v < rig->backend->variant_count; v++) {
-    for (int d = 0; d < 3; d++) derivative_check(rig, &f, (axis)d, v, rig->backend->variant_names[v]);
+    for (int d = 0; d < 3; d++) {
+      derivative_check(rig, &f, (axis)d, v, rig->backend->variant_names[v]);
+      parts_check(rig, &f, (axis)d, v);
+    }
   }
   twin_free(rig, &f);
 }
@@ -147,7 +177,10 @@ static void largest_launches_are_the_reference(rig *rig) {
   const int single = rig->launch.shape.precision == PRECISION_SINGLE;
   rig_shape(rig, 512, 129, single ? 130 : 66);
   twin f = twin_random(rig, 12);
-  for (int d = 1; d < 3; d++) derivative_check(rig, &f, (axis)d, -1, axes[d]);
+  for (int d = 1; d < 3; d++) {
+    derivative_check(rig, &f, (axis)d, -1, axes[d]);
+    for (int v = 0; v < rig->backend->variant_count; v++) parts_check(rig, &f, (axis)d, v);
+  }
   twin_free(rig, &f);
 }
 

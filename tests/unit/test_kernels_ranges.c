@@ -101,7 +101,7 @@ static void large_ranges_in_one_launch(rig *rig) {
 static status derivative_run(const rig *rig, const kernels_launch *launch, int variant, axis axis,
                              const void *f, void *out) {
   if (variant < 0) return apply_derivative(rig->backend, launch, axis, f, out);
-  return rig->backend->derivative_variant(launch, variant, axis, f, out);
+  return rig->backend->derivative_variant(launch, variant, PART_WHOLE, axis, f, out);
 }
 
 /* Derivatives one by one, in all their variants, and axpy. */
