@@ -54,8 +54,7 @@ static json_t *report(const operators_job *job, const char *name, int writes,
   const double one = points / c[0]->seconds.median, each = points / c[1]->seconds.median;
   const double ordinary = points / c[2]->seconds.median, nontemporal = points / c[3]->seconds.median;
   const double ceiling = ordinary > nontemporal ? ordinary : nontemporal;
-  log_info("%-24s %5d x %4d x %4d %s %s  one launch %9.3e points/s  %d launches %9.3e  ratio %.3f  share "
-           "%5.1f %%\n",
+  log_info("%-24s %5d x %4d x %4d %s %s  one launch %.3e  %d launches %.3e  ratio %.3f  share %5.1f %%\n",
            name, shape->nx, shape->ny, shape->nz, precision, axes[job->axis], one, writes, each, one / each,
            100.0 * one / ceiling);
   return json_pack("{s:s, s:o, s:s, s:s, s:i, s:i, s:o, s:o, s:f, s:f, s:f, s:f, s:f}", "operators", name,
@@ -97,5 +96,6 @@ static status measure_arrays(bench *bench, const bench_arrays *arrays, json_t *r
 }
 
 status bench_operators(bench *bench) {
+  log_info("operators: points per second of one launch and of one for each, share of a stream\n");
   return bench_arrays_each(bench, "operators", 1, OPERATION_OUTPUTS, measure_arrays);
 }

@@ -54,7 +54,7 @@ static void report(const parts_job *job, const bench_contestant c[RUNGS], double
            axes[job->axis]);
   for (int r = 0; r < RUNGS; r++) {
     const double rate = points / c[r].seconds.median;
-    log_info("  %s %9.3e points/s %5.1f %%", rungs[r], rate, 100.0 * rate / ceiling);
+    log_info("  %s %.3e %5.1f %%", rungs[r], rate, 100.0 * rate / ceiling);
     (void)json_array_append_new(results,
                                 json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:f, s:f, s:f}", "variant", variant,
                                           "part", rungs[r], "grid", bench_report_grid(n), "precision",
@@ -113,5 +113,6 @@ static status measure_arrays(bench *bench, const bench_arrays *arrays, json_t *r
 }
 
 status bench_parts(bench *bench) {
+  log_info("parts of a first derivative: points per second, share of a copy\n");
   return bench_arrays_each(bench, "parts", 1, 1, measure_arrays);
 }
