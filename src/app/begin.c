@@ -120,6 +120,14 @@ static status find_files(simulation *sim) {
   return STATUS_OK;
 }
 
+/* Rank 0: makes the table of hashes, if one is asked for. */
+static status create_hashes(simulation *sim) {
+  const equation *equation = sim->solver.equation;
+  if (sim->config->hash_every == 0) return STATUS_OK;
+  return hashes_create(sim->config->hash_every, equation->unknowns, equation->names, sim->grid.n[2],
+                       &sim->hashes);
+}
+
 /* Everything that can fail before a file is written. */
 status begin_prepare(simulation *sim) {
   const config *config = sim->config;
@@ -146,6 +154,7 @@ status begin_prepare(simulation *sim) {
                                         equation->names, &sim->derived)));
   CHECK(slices_create(sim->comm, &sim->grid, config, sim->derived.count, sim->derived.names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
+  CHECK(agree(sim->comm, is_root(sim) ? create_hashes(sim) : STATUS_OK));
   CHECK(find_files(sim));
   CHECK(open_snapshots(sim));
   CHECK(open_kept(sim));
@@ -236,11 +245,9 @@ static status write_config(simulation *sim) {
 }
 
 static status open_files(simulation *sim, int64_t from) {
-  const equation *equation = sim->solver.equation;
   CHECK(write_config(sim));
   if (sim->kept != NULL) CHECK(rundir_make_fields(&sim->rundir));
-  if (sim->config->hash_every > 0)
-    CHECK(hashes_open(&sim->rundir, equation->unknowns, equation->names, sim->grid.n[2], &sim->hashes));
+  if (sim->hashes.header != NULL) CHECK(table_open(&sim->hashes, &sim->rundir, from));
   CHECK(slices_open(&sim->slices, &sim->rundir, from));
   CHECK(probes_open(&sim->probes, &sim->rundir, from));
   return table_open(&sim->diagnostics.table, &sim->rundir, from);
@@ -255,6 +262,8 @@ static status find_more(simulation *sim, int rewound) {
     result = table_goes_beyond(&sim->diagnostics.table, &sim->rundir, sim->step, &sim->ends_again);
   if (is_root(sim) && !rewound && result == STATUS_OK && sim->probes.count > 0)
     result = table_goes_beyond(&sim->probes.table, &sim->rundir, sim->step, &sim->ends_again);
+  if (is_root(sim) && !rewound && result == STATUS_OK && sim->hashes.header != NULL)
+    result = table_goes_beyond(&sim->hashes, &sim->rundir, sim->step, &sim->ends_again);
   CHECK(agree(sim->comm, result));
   CHECK_MPI(MPI_Bcast(&sim->ends_again, 1, MPI_INT, 0, sim->comm));
   return STATUS_OK;

@@ -54,11 +54,11 @@ status measure_start(simulation *sim) {
   const checkpoint_state *from = &sim->restart.from;
   const diagnostics_field *first = &sim->latest.field[0];
   CHECK(bound_open(&sim->solver, &sim->schedule, &sim->bound));
+  CHECK(take(sim, state_of(sim), NULL)); /* the range in the line of progress, too */
   if (sim->restart.resumed && from->growth.known && !from->departed) {
     bound_resume(&sim->bound, &from->growth);
     return STATUS_OK;
   }
-  CHECK(take(sim, state_of(sim), NULL));
   bound_begin(&sim->bound, &sim->latest);
   const double end = schedule_time(&sim->schedule, sim->schedule.last_step);
   if (!sim->restart.resumed && first->minimum == first->maximum && bound_keeps_constant(&sim->bound, end))

@@ -38,7 +38,7 @@ typedef struct simulation {
   perf perf;
   progress progress;
   answer answer;             /* of a finished run */
-  FILE *hashes;              /* rank 0: hashes.csv, or NULL */
+  table hashes;              /* rank 0: hashes.csv, if its header is set */
   diagnostics_record latest; /* of the latest measurement */
   bound bound;               /* how much the solution may grow */
   int64_t files;             /* of the equation's files (equation->files), over all ranks */

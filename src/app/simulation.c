@@ -21,6 +21,7 @@ static int is_picture(const simulation *sim) {
 static status ready_for_state(const simulation *sim) {
   CHECK(rundir_check_held(&sim->rundir));
   CHECK(table_sync(&sim->probes.table));
+  CHECK(table_sync(&sim->hashes));
   return table_sync(&sim->diagnostics.table);
 }
 
@@ -95,7 +96,7 @@ static status write_hashes(simulation *sim) {
   CHECK(checkpoint_hash(sim->checkpoint, sim->step, state_of(sim), &hash));
   const uint64_t *planes = checkpoint_plane_hashes(sim->checkpoint, &count);
   CHECK(agree(sim->comm,
-              is_root(sim) ? hashes_append(sim->hashes, sim->step, hash, planes, count) : STATUS_OK));
+              is_root(sim) ? hashes_append(&sim->hashes, sim->step, hash, planes, count) : STATUS_OK));
   perf_end(&sim->perf, PERF_HASH);
   return STATUS_OK;
 }
@@ -266,9 +267,7 @@ static void summarise(const simulation *sim) {
 static status close_tables(simulation *sim) {
   CHECK(table_close(&sim->diagnostics.table));
   CHECK(table_close(&sim->probes.table));
-  FILE *hashes = sim->hashes;
-  sim->hashes = NULL;
-  return hashes_close(hashes);
+  return table_close(&sim->hashes);
 }
 
 /* Writes the last row of a run that had continued from its last step. */
@@ -362,7 +361,7 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     probes_destroy(&sim->probes);
     slices_destroy(&sim->slices);
     derived_destroy(&sim->derived);
-    (void)hashes_close(sim->hashes);
+    table_destroy(&sim->hashes);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);
     if (sim->kept != NULL) checkpoint_destroy(sim->kept);
     if (result == STATUS_OK || agree_reached()) {

@@ -10,9 +10,6 @@
 #include "base/log.h"
 #include "stepping/schedule.h"
 
-/* Longer than any row or header: 64 probes of STATE_FIELDS fields, 80 bytes each. */
-enum { LINE_SIZE = 65536 };
-
 static status file_fault(const char *path) {
   return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
 }
@@ -29,13 +26,23 @@ static status open_old(const char *path, FILE **old) {
   return result;
 }
 
-/* Returns 1 if a line is a row: as many numbers as the table has columns, and nothing else. */
+/* Returns the end of the cell in column i that a line begins with, or the line itself if that is no such
+ * cell. */
+static const char *cell_end(const table *table, int i, const char *line) {
+  enum { DIGITS = 16 };
+  if (table->hashes && i > 0)
+    return strspn(line, "0123456789abcdef") == DIGITS ? line + DIGITS : line;
+  char *end = NULL;
+  (void)strtod(line, &end);
+  return end;
+}
+
+/* Returns 1 if a line is a row: as many cells as the table has columns, and nothing else. */
 static int is_row(const table *table, const char *line) {
   int columns = 1;
   for (const char *name = strchr(table->header, ','); name != NULL; name = strchr(name + 1, ',')) columns++;
   for (int i = 0; i < columns; i++) {
-    char *end = NULL;
-    (void)strtod(line, &end);
+    const char *end = cell_end(table, i, line);
     if (end == line || *end != (i + 1 < columns ? ',' : '\n')) return 0;
     line = end + 1;
   }
@@ -68,8 +75,9 @@ static status keep_rows(table *table, const rundir *rundir, const char *path, in
   const int64_t every = table->every;
   int64_t last = -1;
   int damaged = 0;
-  char line[LINE_SIZE];
-  while (old != NULL && fgets(line, (int)sizeof line, old) != NULL) {
+  char *line = NULL;
+  size_t room = 0;
+  while (old != NULL && getline(&line, &room, old) >= 0) {
     const int64_t step = strtoll(line, NULL, 10);
     const int row = is_row(table, line);
     const int only_last = step == from && !schedule_due(step, every) && !began;
@@ -80,6 +88,7 @@ static status keep_rows(table *table, const rundir *rundir, const char *path, in
     table->last = step;
     if (fputs(line, text) == EOF) break;
   }
+  free(line);
   warn_of_gaps(path, from, every, last, damaged);
   if (old == NULL) return STATUS_OK;
   const status result = ferror(old) == 0 && feof(old) != 0 ? STATUS_OK : file_fault(path);
@@ -90,13 +99,15 @@ static status keep_rows(table *table, const rundir *rundir, const char *path, in
 /* Moves an older table with other columns away, because its rows and the new ones do not fit one table. [out]
  * other: 1 if there was one. */
 static status set_aside_other(const table *table, const rundir *rundir, const char *path, int *other) {
-  char line[LINE_SIZE] = "";
+  char *line = NULL;
+  size_t room = 0;
   char moved[64];
   FILE *old = NULL;
   *other = 0;
   CHECK(open_old(path, &old));
   if (old == NULL) return STATUS_OK;
-  *other = fgets(line, (int)sizeof line, old) != NULL && strcmp(line, table->header) != 0;
+  *other = getline(&line, &room, old) >= 0 && strcmp(line, table->header) != 0;
+  free(line);
   const status result = ferror(old) == 0 ? STATUS_OK : file_fault(path);
   (void)fclose(old);
   CHECK(result);
@@ -112,13 +123,15 @@ static void place_table(table *table, const rundir *rundir) {
 
 status table_goes_beyond(table *table, const rundir *rundir, int64_t step, int *beyond) {
   FILE *old = NULL;
-  char line[LINE_SIZE];
+  char *line = NULL;
+  size_t room = 0;
   place_table(table, rundir);
   CHECK(open_old(table->path, &old));
   if (old == NULL) return STATUS_OK;
-  while (fgets(line, (int)sizeof line, old) != NULL) {
+  while (getline(&line, &room, old) >= 0) {
     if (strtoll(line, NULL, 10) > step) *beyond = 1;
   }
+  free(line);
   const status result = ferror(old) == 0 ? STATUS_OK : file_fault(table->path);
   (void)fclose(old);
   return result;

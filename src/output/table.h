@@ -11,6 +11,7 @@
 typedef struct table {
   const char *name; /* name of the file in the run directory */
   int64_t every;    /* steps between rows */
+  int hashes;       /* 1: behind the step, cells are hashes of 16 hexadecimal digits; 0: numbers */
   char *header;     /* the first line, with its newline; owned */
   FILE *file;       /* open between table_open and table_close */
   char path[sizeof((rundir *)0)->path + 64];

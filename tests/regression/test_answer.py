@@ -121,3 +121,22 @@ def test_hashes_on_the_way(tmp_path):
     assert (tmp_path / "alone/hashes.csv").read_bytes() == (tmp_path / "run/hashes.csv").read_bytes()
     places = json.loads((tmp_path / "run/perf.json").read_text())["places"]
     assert len(places) == 2 and all(place["host"] and place["device"] for place in places)
+
+
+def test_hashes_of_a_resumed_run(tmp_path):
+    """The table is that of the run that never stopped; what a killed run had written beyond its last snapshot is
+    written again."""
+    every = ("output.fields_every=8", "output.diagnostics_every=0", "benchmark.hash_every=3")
+    run(tmp_path / "whole", BASE, *every)
+    whole = (tmp_path / "whole/hashes.csv").read_bytes()
+    path = tmp_path / "parts/hashes.csv"
+    run(tmp_path / "parts", BASE, *every, "time.steps=16")
+    assert [line.split(",")[0] for line in path.read_text().splitlines()] == ["step", "0", "3", "6", "9", "12", "15"]
+    with open(path, "a") as file:
+        file.write("18," + ",".join(["0123456789abcdef"] * 38) + "\n21,0123")
+    run(tmp_path / "parts", BASE, *every, "restart.from=latest", ranks=2)
+    assert path.read_bytes() == whole
+    run(tmp_path / "parts", BASE, *every, "restart.from=parts/state_00000008.hdf", "time.steps=8")
+    assert [line.split(",")[0] for line in path.read_text().splitlines()] == ["step", "0", "3", "6"]
+    fresh = run(tmp_path / "parts", BASE, *every)
+    assert path.read_bytes() == whole and (tmp_path / "parts/previous_1/hashes.csv").exists(), fresh.stdout

@@ -2,11 +2,13 @@
 
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
 import time
 
+import numpy as np
 import pytest
 
 from program import (
@@ -168,3 +170,22 @@ def test_restart_where_nothing_is_yet(tmp_path):
     result = run(tmp_path / "run", configuration, "restart.from=latest", ranks=2)
     assert "warning: restart.from = latest: no snapshot in run: starting at t = 0" in result.stderr
     assert_same_end(tmp_path / "run", tmp_path / "whole")
+
+
+def test_progress_of_a_resumed_run(tmp_path):
+    """It shows the range of the snapshot, as long as nothing else is measured."""
+    configuration = variant(output={"fields_every": 12, "diagnostics_every": 0})
+    run(tmp_path / "run", configuration, "time.steps=12")
+    least, most = (f"{f(phi(tmp_path / 'run/state_00000012.hdf')):.4g}" for f in (np.min, np.max))
+    words = ["run.ini", "output.directory=run", "restart.from=latest", "time.steps=9999999", "output.fields_every=0"]
+    terminal, its_end = pty.openpty()  # lines come twice per second there
+    process = subprocess.Popen(command(1, *words), cwd=tmp_path, stdout=its_end, stderr=its_end)
+    os.close(its_end)
+    said = b""
+    while b" left" not in said:
+        said += os.read(terminal, 4096)
+    process.kill()
+    process.wait()
+    os.close(terminal)
+    line = said.decode().splitlines()[-1]
+    assert f", phi {least} to {most} at step 12, " in line, line
