@@ -18,7 +18,7 @@ enum { NVML_SUCCESS = 0, NVML_CLOCK_SM = 1 };
 typedef int nvml_call(void);
 typedef int nvml_find(const char *uuid, void **device);
 typedef int nvml_energy(void *device, unsigned long long *millijoules);
-typedef int nvml_limit(void *device, unsigned *milliwatts);
+typedef int nvml_power(void *device, unsigned *milliwatts);
 typedef int nvml_clock(void *device, int clock, unsigned *megahertz);
 
 /* Looks up a function of the library, or NULL. ISO C has no cast from an object's to a function's address. */
@@ -42,6 +42,24 @@ static int gpu_counter(const energy *energy, uint64_t *millijoules) {
   return 1;
 }
 
+/* Reads the GPU's power. */
+static int gpu_power(const energy *energy, double *watts) {
+  unsigned milliwatts = 0;
+  NVML(energy, nvml_power, nvmlDeviceGetPowerUsage);
+  if (nvmlDeviceGetPowerUsage == NULL || nvmlDeviceGetPowerUsage(energy->device, &milliwatts) != NVML_SUCCESS)
+    return 0;
+  *watts = 1e-3 * milliwatts;
+  return 1;
+}
+
+/* Takes the device's counter of energy or, if there is none, its power. Returns 0 if it has neither. */
+static int gpu_choose(energy *energy) {
+  if (gpu_counter(energy, &energy->last)) return 1;
+  energy->integrates = 1;
+  (void)snprintf(energy->method, sizeof energy->method, "nvmlDeviceGetPowerUsage, integrated over time");
+  return gpu_power(energy, &energy->watts);
+}
+
 static void gpu_open(energy *energy, const char *uuid, const char *library) {
   (void)snprintf(energy->method, sizeof energy->method, "nvmlDeviceGetTotalEnergyConsumption");
   energy->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -51,13 +69,13 @@ static void gpu_open(energy *energy, const char *uuid, const char *library) {
   }
   NVML(energy, nvml_call, nvmlInit_v2);
   NVML(energy, nvml_find, nvmlDeviceGetHandleByUUID);
-  NVML(energy, nvml_limit, nvmlDeviceGetEnforcedPowerLimit);
+  NVML(energy, nvml_power, nvmlDeviceGetEnforcedPowerLimit);
   unsigned milliwatts = 0;
   if (nvmlInit_v2 == NULL || nvmlDeviceGetHandleByUUID == NULL || nvmlInit_v2() != NVML_SUCCESS ||
       nvmlDeviceGetHandleByUUID(uuid, &energy->device) != NVML_SUCCESS) {
     refuse(energy, "NVML does not give access to the device");
-  } else if (!gpu_counter(energy, &energy->last)) {
-    refuse(energy, "the device has no counter of energy");
+  } else if (!gpu_choose(energy)) {
+    refuse(energy, "the device has neither a counter of energy nor one of power");
   } else {
     energy->meters = 1;
     if (nvmlDeviceGetEnforcedPowerLimit != NULL &&
@@ -66,16 +84,34 @@ static void gpu_open(energy *energy, const char *uuid, const char *library) {
   }
 }
 
-static void gpu_read(energy *energy) {
+/* Adds what the counter of energy has gained. Returns 0 if it cannot be read. */
+static int gpu_count(energy *energy) {
   uint64_t now = 0;
-  unsigned megahertz = 0;
-  NVML(energy, nvml_clock, nvmlDeviceGetClockInfo);
-  if (!gpu_counter(energy, &now) || now < energy->last) {
-    refuse(energy, "the device's counter of energy could not be read to the end");
-    return;
-  }
+  if (!gpu_counter(energy, &now) || now < energy->last) return 0;
   energy->joules += 1e-3 * (double)(now - energy->last);
   energy->last = now;
+  return 1;
+}
+
+/* Adds the power since the last reading times the time, by the trapezoidal rule. Returns 0 if it cannot be
+ * read. */
+static int gpu_integrate(energy *energy) {
+  const double now = energy->started + energy->seconds;
+  double watts = 0.0;
+  if (!gpu_power(energy, &watts)) return 0;
+  energy->joules += 0.5 * (energy->watts + watts) * (now - energy->read);
+  energy->watts = watts;
+  energy->read = now;
+  return 1;
+}
+
+static void gpu_read(energy *energy) {
+  unsigned megahertz = 0;
+  NVML(energy, nvml_clock, nvmlDeviceGetClockInfo);
+  if (!(energy->integrates ? gpu_integrate(energy) : gpu_count(energy))) {
+    refuse(energy, "the device's counter could not be read to the end");
+    return;
+  }
   if (nvmlDeviceGetClockInfo != NULL &&
       nvmlDeviceGetClockInfo(energy->device, NVML_CLOCK_SM, &megahertz) == NVML_SUCCESS)
     energy->clock = megahertz;
@@ -151,7 +187,7 @@ void energy_open(energy *energy, const char *uuid, const char *nvml, const char 
     gpu_open(energy, uuid, nvml);
   else
     packages_open(energy, powercap);
-  energy->started = MPI_Wtime();
+  energy->started = energy->read = MPI_Wtime();
 }
 
 void energy_read(energy *energy) {

@@ -6,8 +6,9 @@
 #include "app/solver.h"
 
 /* Energy of the run's devices from hardware counters: of NVIDIA GPUs by NVML, loaded at run time, of
- * processors by RAPL. If a counter cannot be read, the report has a reason instead of a figure; nothing is
- * estimated. */
+ * processors by RAPL. A GPU without a counter of energy has its power integrated, by the trapezoidal rule
+ * over the calls of energy_read (ten per second). If nothing can be read, the report has a reason instead of
+ * a figure; nothing is estimated. */
 
 enum { ENERGY_PACKAGES = 16, ENERGY_TEXT = 128, ENERGY_PATH = 256 };
 
@@ -29,7 +30,9 @@ typedef struct energy {
   double power_limit;       /* watts, sum over this rank's devices; 0 unknown */
   double clock;             /* MHz of this rank's device at the last reading; 0 unknown */
   double started, seconds;  /* start and duration of counting */
+  double read, watts;       /* time of the last reading, and the power then, where power is integrated */
   void *library, *device;   /* NVML */
+  int integrates;           /* 1: power is integrated; 0: a counter of energy is read */
   uint64_t last;            /* counter at the last reading, in millijoules */
   energy_package packages[ENERGY_PACKAGES];
 } energy;

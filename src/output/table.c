@@ -30,8 +30,7 @@ static status open_old(const char *path, FILE **old) {
  * cell. */
 static const char *cell_end(const table *table, int i, const char *line) {
   enum { DIGITS = 16 };
-  if (table->hashes && i > 0)
-    return strspn(line, "0123456789abcdef") == DIGITS ? line + DIGITS : line;
+  if (table->hashes && i > 0) return strspn(line, "0123456789abcdef") == DIGITS ? line + DIGITS : line;
   char *end = NULL;
   (void)strtod(line, &end);
   return end;

@@ -1,4 +1,5 @@
-/* A stand-in for NVML: one device, whose counter of energy is in the environment. Declared as nvml.h does. */
+/* A stand-in for NVML: one device, whose counter of energy and power are in the environment. Declared as
+ * nvml.h does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@ int nvmlInit_v2(void);
 int nvmlShutdown(void);
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device);
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules);
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
 int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts);
 int nvmlDeviceGetClockInfo(void *device, int clock, unsigned *megahertz);
 
@@ -28,6 +30,13 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millij
   const char *text = getenv("MILLIJOULES");
   if (device != &the_device || text == NULL) return 3; /* NVML_ERROR_NOT_SUPPORTED */
   *millijoules = strtoull(text, NULL, 10);
+  return 0;
+}
+
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts) {
+  const char *text = getenv("MILLIWATTS");
+  if (device != &the_device || text == NULL) return 3;
+  *milliwatts = (unsigned)strtoul(text, NULL, 10);
   return 0;
 }
 

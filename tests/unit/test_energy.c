@@ -101,10 +101,10 @@ static void test_gpu(void **state) {
   assert_true(meter.joules == 1.5 && meter.clock == 1980.0);
   assert_int_equal(unsetenv("MILLIJOULES"), 0);
   energy_read(&meter);
-  assert_string_equal(meter.reason, "the device's counter of energy could not be read to the end");
+  assert_string_equal(meter.reason, "the device's counter could not be read to the end");
   energy_close(&meter);
   energy_open(&meter, "GPU-right", NVML_STAND_IN, tree_root);
-  assert_string_equal(meter.reason, "the device has no counter of energy");
+  assert_string_equal(meter.reason, "the device has neither a counter of energy nor one of power");
   energy_close(&meter);
   energy_open(&meter, "GPU-other", NVML_STAND_IN, tree_root);
   assert_string_equal(meter.reason, "NVML does not give access to the device");
@@ -116,6 +116,32 @@ static void test_gpu(void **state) {
   energy_close(&meter);
 }
 
+/* Without a counter of energy, power is integrated: 100 W that rise to 300 W are 200 W on average. A power
+ * that cannot be read in the middle leaves no figure. */
+static void test_gpu_power(void **state) {
+  (void)state;
+  assert_int_equal(setenv("MILLIWATTS", "100000", 1), 0);
+  energy_open(&meter, "GPU-right", NVML_STAND_IN, tree_root);
+  assert_string_equal(meter.reason, "");
+  assert_string_equal(meter.method, "nvmlDeviceGetPowerUsage, integrated over time");
+  assert_true(meter.meters == 1 && meter.power_limit == 700.0);
+  meter.started -= 2.0;
+  meter.read -= 2.0;
+  assert_int_equal(setenv("MILLIWATTS", "300000", 1), 0);
+  energy_read(&meter);
+  assert_true(fabs(meter.joules / (200.0 * meter.seconds) - 1.0) < 1e-3);
+  const double before = meter.joules, seconds = meter.seconds;
+  meter.started -= 1.0;
+  meter.read -= 1.0;
+  energy_read(&meter);
+  assert_true(fabs((meter.joules - before) / (300.0 * (meter.seconds - seconds)) - 1.0) < 1e-3);
+  assert_int_equal(unsetenv("MILLIWATTS"), 0);
+  energy_read(&meter);
+  assert_string_equal(meter.reason, "the device's counter could not be read to the end");
+  assert_int_equal(meter.meters, 0);
+  energy_close(&meter);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_packages, empty, NULL),
@@ -123,6 +149,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_without_packages, empty, NULL),
       cmocka_unit_test_setup_teardown(test_packages_that_vanish, empty, NULL),
       cmocka_unit_test_setup_teardown(test_gpu, empty, NULL),
+      cmocka_unit_test_setup_teardown(test_gpu_power, empty, NULL),
   };
   return cmocka_run_group_tests(tests, tree_open, tree_close);
 }
