@@ -12,8 +12,8 @@
 #PBS -l walltime=04:00:00
 #PBS -j oe
 #
-# No GPUs: leave out ngpus. Environment: FDAPP (the program, default build/fdapp), LAUNCHER (default "mpirun" with a rank
-# for each of the nodes' mpiprocs, bound to ompthreads cores).
+# Without GPUs leave out ngpus. Environment: FDAPP (the program, default build/fdapp), LAUNCHER (default "mpirun" with a
+# rank for each of the nodes' mpiprocs, bound to ompthreads cores).
 set -u
 exec </dev/null # ranks must not read it: a `while read` around this script would lose its lines
 if [ -z "${PBS_JOBID:-}" ]; then # not in a job
