@@ -174,6 +174,7 @@ def command_watch(args):
 
     if args.axis is None and (args.index is not None or args.position is not None):
         raise UsageError("--index and --position need --axis")
+    watch.wait_for(Path(args.run), tell, args.every)
     if not os.path.isdir(args.run):
         raise UsageError(f"{args.run}: a run directory is needed")
 

@@ -8,6 +8,7 @@ from . import slices, style
 from .errors import DataError
 from .reader import Run
 
+PATIENCE = 120.0  # seconds that a run may take until it makes its directory
 ENDS_ALONE = 99999999  # output.fields_every that keeps the first and the last snapshot alone
 
 
@@ -23,6 +24,17 @@ def is_running(directory):
         return False
     except OSError:
         return True
+
+
+def wait_for(path, say, every=2.0, sleep=time.sleep):
+    """Waits for a run that makes its directory `path` later, because it was started just now, for PATIENCE seconds."""
+    if path.exists():
+        return
+    say(f"waiting: no {path} yet; for at most {PATIENCE:.0f} s")
+    for _ in range(int(PATIENCE / every) + 1):
+        sleep(every)
+        if is_running(path):
+            return
 
 
 def newest(path, slices):

@@ -66,6 +66,23 @@ def test_each_new_snapshot_is_drawn_once(run_dir, holder):
     assert (shown, last) == ([50, 60], 60)
 
 
+def test_a_run_that_is_about_to_begin_is_waited_for(run_dir, holder):
+    """It makes its directory when its initial state is set."""
+    later, said = run_dir.parent / "later", []
+    slept = []
+
+    def start(seconds):
+        slept.append(seconds)
+        if len(slept) == 3:
+            later.symlink_to(run_dir)
+
+    watch.wait_for(later, said.append, 2.0, start)
+    assert slept == [2.0] * 3 and len(said) == 1 and str(later) in said[0]
+    watch.wait_for(run_dir, said.append, 2.0, start)
+    watch.wait_for(run_dir / "never", lambda sentence: None, 2.0, start)
+    assert watch.PATIENCE <= 2.0 * (len(slept) - 3) <= watch.PATIENCE + 4
+
+
 def test_watch_of_a_run_that_has_ended(run_dir, fdplot):
     code, out, _ = fdplot("watch", run_dir, "--axis", "z")
     assert (code, out) == (0, f"{run_dir / 'watch.png'}: step 40\n")
