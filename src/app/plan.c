@@ -79,16 +79,18 @@ static void print_derived(const config *config) {
   log_info(", with the fields\n");
 }
 
+static void print_period(const char *what, int count, const char *of, int64_t every) {
+  if (count == 0 || every == 0) return;
+  log_info("%-11s%d %s%s every ", what, count, of, count == 1 ? "" : "s");
+  log_info(every == 1 ? "step\n" : "%" PRId64 " steps\n", every);
+}
+
 static void print_places(const config *config) {
   int slices = 0, probes = 0;
   (void)config_slices_read(config->slices, NULL, &slices);
-  if (slices > 0 && config->slices_every > 0)
-    log_info("slices     %d plane%s every %" PRId64 " steps\n", slices, slices == 1 ? "" : "s",
-             config->slices_every);
   (void)config_probes_read(config->probes, NULL, &probes);
-  if (probes > 0 && config->probes_every > 0)
-    log_info("probes     %d point%s every %" PRId64 " steps\n", probes, probes == 1 ? "" : "s",
-             config->probes_every);
+  print_period("slices", slices, "plane", config->slices_every);
+  print_period("probes", probes, "point", config->probes_every);
 }
 
 /* Describes kept snapshots that hold something else than the fields. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "config/config_table.h"
+#include "config/lists.h"
 #include "config/ini.h"
 #include "output/rundir.h"
 #include "problems/formula.h"
@@ -187,6 +188,17 @@ static status set_value(config_reading *reading, int line, const char *section, 
   return wrong == NULL ? STATUS_OK : fail_value(reading->path, line, &config_keys[index], value, wrong);
 }
 
+/* Refuses a list of points that a blank before a ';' ends early. */
+static status check_rest(const config_reading *reading, const ini_reader *ini) {
+  int count = 0;
+  if (strcmp(ini->section, "output") != 0 || strcmp(ini->name, "probes") != 0 ||
+      config_probes_read(ini->comment, NULL, &count) != NULL || count == 0)
+    return STATUS_OK;
+  return config_fail(reading->path, ini->line, "output.probes",
+                     "'%s' is a comment, as a blank stands before its ';'; accepted: x y z; x y z",
+                     ini->comment);
+}
+
 static status parse_text(config_reading *reading, const char *text) {
   ini_reader ini;
   status result = STATUS_OK;
@@ -196,6 +208,7 @@ static status parse_text(config_reading *reading, const char *text) {
     kind = ini_next(&ini);
     if (kind == INI_FAULT) result = config_fail(reading->path, ini.line, ini.text, "%s", ini.fault);
     if (kind == INI_PAIR) result = set_value(reading, ini.line, ini.section, ini.name, ini.value);
+    if (kind == INI_PAIR && result == STATUS_OK) result = check_rest(reading, &ini);
     if (kind == INI_SECTION && !config_section_known(ini.section))
       result = fail_section(reading->path, ini.line, ini.section);
   }

@@ -63,11 +63,14 @@ static status check(const config *config, const char *section, const char *name,
   return result;
 }
 
+/* Reads u, v, w as numbers. A file takes the place of formulas, too: then they are without effect. */
 static status check_numbers(const config_reading *reading) {
+  const int replaced = velocities_at(reading->config->velocity)->from == PROBLEM_FILE;
   for (int d = 0; d < 3; d++) {
     char subject[CONFIG_FORMULA_SIZE + CONFIG_TEXT_SIZE];
     const char *wrong = config_component_read(reading->config, d);
-    if (wrong == NULL) {
+    if (wrong != NULL && replaced) reading->config->uniform[d] = 0.0;
+    if (wrong == NULL || replaced) {
       memset(reading->config->component[d], 0, CONFIG_FORMULA_SIZE);
       continue;
     }

@@ -8,7 +8,7 @@ static const char blank[] = " \t";
 status ini_open(const char *text, ini_reader *reader) {
   static const char mark[] = "\xEF\xBB\xBF"; /* UTF-8 byte order mark */
   if (strncmp(text, mark, sizeof mark - 1) == 0) text += sizeof mark - 1;
-  *reader = (ini_reader){.section = "", .name = "", .value = "", .text = "", .fault = ""};
+  *reader = (ini_reader){.section = "", .name = "", .value = "", .comment = "", .text = "", .fault = ""};
   reader->memory = strdup(text);
   reader->next = reader->memory;
   return reader->memory != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a configuration");
@@ -26,15 +26,20 @@ static void trim(char *text) {
   text[length] = '\0';
 }
 
-/* Removes a comment: white space followed by ; and the rest, except within the quotes of a value. */
-static void cut_comment(char *text) {
+/* Removes a comment: white space followed by ; and the rest, except within the quotes of a value. Returns the
+ * comment, or "". */
+static const char *cut_comment(char *text) {
+  const char *comment = "";
   char *first = text + strspn(text, blank);
   if (*first == '"' && strchr(first + 1, '"') != NULL) first = strchr(first + 1, '"');
   for (char *c = first; *c != '\0'; c++) {
-    if (*c == ';' && c > text && strchr(blank, c[-1]) != NULL) *c = '\0';
-    if (*c == '\0') break;
+    if (*c != ';' || c == text || strchr(blank, c[-1]) == NULL) continue;
+    *c = '\0';
+    comment = c + 1;
+    break;
   }
   trim(text);
+  return comment;
 }
 
 /* Returns the next line without its end, or NULL. */
@@ -71,11 +76,12 @@ static ini_kind read_pair(ini_reader *reader, char *line) {
   const size_t length = strcspn(line, "=:");
   if (line[length] == '\0') {
     return fail(reader, line,
-                "not understood; accepted: [section], key = value, or a comment after ';' or '#'");
+                "not understood; accepted: [section], key = value with all of the value in one line, or a "
+                "comment after ';' or '#'");
   }
   char *value = line + length + 1;
   line[length] = '\0';
-  cut_comment(value);
+  reader->comment = cut_comment(value);
   trim(line);
   reader->name = line;
   reader->value = value + strspn(value, blank);

@@ -12,6 +12,7 @@ typedef struct ini_reader {
   int line;            /* number of the latest line, from 1 */
   const char *section; /* the current section; "" before the first */
   const char *name, *value;
+  const char *comment;      /* after the value, without its ;; "" if there is none */
   const char *text, *fault; /* INI_FAULT: the line, and its fault */
   char *memory, *next;
 } ini_reader;

@@ -73,8 +73,12 @@ def test_velocity_is_the_same_as_by_formula(tmp_path):
             "w": "-0.4*cos(2*pi*x/lx)",
         }
     }
-    run(tmp_path / "file", PROBLEM)
     run(tmp_path / "formula", merged(PROBLEM, by_formula))
+    # The same configuration with the file in place of its formulas, which are named as without effect.
+    keys = ("velocity.field=file", "velocity.file=own.h5")
+    replaced = run(tmp_path / "replaced", merged(PROBLEM, by_formula), *keys)
+    assert hash_of(replaced) == hash_of(run(tmp_path / "file", PROBLEM))
+    assert "velocity.u, velocity.v, velocity.w" in replaced.stderr
     a, b = phi(tmp_path / "file/state_00000012.hdf"), phi(tmp_path / "formula/state_00000012.hdf")
     assert np.abs(a - phi(tmp_path / "file/state_00000000.hdf")).max() > 0.1
     assert np.abs(a - b).max() < 1e-13
