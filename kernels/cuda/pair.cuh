@@ -241,7 +241,7 @@ template <class First, class Second> struct pair_block {
   template <class Op, int RING_WIDTH, int BASE_WIDTH>
   __device__ __forceinline__ static void rows_compute(const arguments &a, lines (&l)[ROWS],
                                                       const real *centre, const real *base,
-                                                      real (&result)[ROWS][1][VECTOR]) {
+                                                      real (&result)[ROWS][OPERATION_OUTPUTS][VECTOR]) {
     real y[ROWS + 2 * HALO][VECTOR];
 #pragma unroll
     for (int j = 0; j < ROWS + 2 * HALO; j++) {
@@ -310,7 +310,7 @@ template <class First, class Second> struct pair_block {
       barrier_wait(f_full + newest.index, newest.parity);
       newest_read<WIDE>(own + newest.index * layout::F_PLANE, l);
       if (n >= 2 * HALO) {
-        real result[ROWS][1][VECTOR];
+        real result[ROWS][OPERATION_OUTPUTS][VECTOR];
         rows_compute<First, WIDE, layout::S_WIDTH>(a, l, own + centre * layout::F_PLANE,
                                                    from + b_index * layout::B_PLANE, result);
         warp_wait();
@@ -353,7 +353,7 @@ template <class First, class Second> struct pair_block {
     for (int n = 0; n < s_planes(); n++) {
       barrier_wait(s_full + newest.index, newest.parity);
       newest_read<WIDE>(own + newest.index * layout::S_PLANE, l);
-      real result[ROWS][1][VECTOR];
+      real result[ROWS][OPERATION_OUTPUTS][VECTOR];
       if (n >= 2 * HALO)
         rows_compute<Second, WIDE, B_WIDE>(b, l, own + centre * layout::S_PLANE, from + b_index * B_PLANE,
                                            result);
