@@ -71,8 +71,8 @@ static status measure_ends(bench *bench, const bench_arrays *arrays, axis axis, 
   const kernels *backend = bench->backend;
   const int variants = backend->variant_count < VARIANTS ? backend->variant_count : VARIANTS;
   const int count = variants * RUNGS;
-  parts_job jobs[VARIANTS * RUNGS];
-  bench_contestant c[CONTESTANTS];
+  parts_job jobs[VARIANTS * RUNGS] = {{0}};
+  bench_contestant c[CONTESTANTS] = {{0}};
   bench_stream copies[2];
   for (int i = 0; i < count; i++) {
     jobs[i] =
