@@ -1,5 +1,6 @@
 #include "rig.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Every operation of operations.h, in every way and with every combination of additions: bit for bit its
@@ -120,9 +121,76 @@ static void large_launches_are_the_reference(rig *rig) {
   }
 }
 
+/* The row of a closure at a point, from its tables; 0 if the point is in no layer of the axis. */
+static int closed(const rig *rig, const void *f, int of, int d, const int p[3], double *value) {
+  const kernels_shape *shape = &rig->launch.shape;
+  const closure *closure = closure_of(rig->stencil.order);
+  const int n[3] = {shape->nx, shape->ny, shape->nz}, high = n[d] - 1 - p[d] < closure->rows;
+  const int row = high ? n[d] - 1 - p[d] : p[d];
+  if (row >= closure->rows) return 0;
+  const double h = rig->stencil.spacing[d], sign = high && of == DIFFERENCE_FIRST ? -1.0 : 1.0;
+  *value = 0.0;
+  for (int j = 0; j < closure->width; j++) {
+    int q[3] = {p[0], p[1], p[2]};
+    q[d] = high ? n[d] - 1 - j : j;
+    *value += sign * closure->row[of][row][j] / (of == DIFFERENCE_SECOND ? h * h : h) *
+              reference_value(shape, f, q[0], q[1], q[2]);
+  }
+  return 1;
+}
+
+static void outputs_check(const rig *rig, const twin *f, const twin out[3], const twin reference[3], int d) {
+  const kernels_shape *shape = &rig->launch.shape;
+  const double tolerance = shape->precision == PRECISION_SINGLE ? 1e-4 : 1e-12;
+  for (int of = 0; of < DIFFERENCES; of++) {
+    for (int i = 0; i < shape->nx * shape->ny * shape->nz; i++) {
+      const int p[3] = {i % shape->nx, i / shape->nx % shape->ny, i / shape->nx / shape->ny};
+      const double h = rig->stencil.spacing[d], scale = of == DIFFERENCE_SECOND ? 1.0 / (h * h) : 1.0 / h;
+      const double found = reference_value(shape, out[of].host, p[0], p[1], p[2]);
+      double expected = reference_value(shape, reference[of].host, p[0], p[1], p[2]);
+      (void)closed(rig, f->host, of, d, p, &expected);
+      if (!(fabs(found - expected) <= 30.0 * scale * tolerance))
+        fail_msg("difference %d along %d at %d, %d, %d: %g, not %g", of, d, p[0], p[1], p[2], found,
+                 expected);
+    }
+  }
+}
+
+/* All outputs of `derivative` in one launch, on an axis with ends. */
+static void ends_take_several_outputs(rig *rig) {
+  rig_shape(rig, 33, 20, 37);
+  twin f = twin_random(rig, 1);
+  for (int d = 0; d < 3; d++) {
+    twin out[3], reference[3];
+    kernels_call call = {.kind = OPERATION_derivative,
+                         .options = (unsigned)d | (unsigned)derivative_additions,
+                         .in = {f.host}};
+    for (int of = 0; of < 3; of++) {
+      out[of] = twin_sentinel(rig);
+      reference[of] = twin_sentinel(rig);
+      call.out[of] = reference[of].host;
+    }
+    reference_apply(&rig->launch, &call);
+    call.in[0] = f.device;
+    for (int of = 0; of < 3; of++) call.out[of] = out[of].device;
+    kernels_ends ends = {.nz = rig->launch.shape.nz};
+    ends.bounded[d] = 1;
+    assert_ok(kernels_ends_open(rig->backend, rig->context, &rig->launch.shape, &rig->stencil, 3, &ends));
+    assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+    for (int of = 0; of < 3; of++) twin_download(rig, &out[of]);
+    outputs_check(rig, &f, out, reference, d);
+    kernels_ends_close(rig->backend, rig->context, &ends);
+    for (int of = 0; of < 3; of++) {
+      twin_free(rig, &out[of]);
+      twin_free(rig, &reference[of]);
+    }
+  }
+  twin_free(rig, &f);
+}
+
 int main(int argc, char **argv) {
-  static const rig_test tests[] = {RIG_TEST(every_declaration_is_held),
-                                   RIG_TEST(every_combination_is_the_reference),
-                                   RIG_TEST(large_launches_are_the_reference)};
+  static const rig_test tests[] = {
+      RIG_TEST(every_declaration_is_held), RIG_TEST(every_combination_is_the_reference),
+      RIG_TEST(large_launches_are_the_reference), RIG_TEST(ends_take_several_outputs)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
