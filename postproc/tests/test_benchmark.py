@@ -90,6 +90,11 @@ def test_verdict(benchmark, deck, hashes, verdict, code):
     assert (done.returncode, result["verified"]) == (code, verdict), done.stderr
 
 
+def test_one_run_without_a_reference_agrees_with_nothing(benchmark):
+    done, (result,) = benchmark("own.ini", "--precision", "double", "--ranks", "2", "--repeat", "1")
+    assert (done.returncode, result["verified"]) == (0, "no reference"), done.stderr
+
+
 def test_memory_deck_fills_the_share_and_keeps_the_spacing(benchmark):
     """Half of 40 GiB over 4 ranks, three arrays of 1024 x 1024: 213 planes each in double, 426 in single; less 8."""
     done, _ = benchmark("memory", "--ranks", "4", "--repeat", "1")
@@ -103,11 +108,15 @@ def test_requests(benchmark):
     for words, message in (
         (["nonsense"], "neither one of tiny"),
         (["tiny", "--precision", "half"], "single and double"),
+        (["tiny", "--throughput"], "of deck small"),
+        (["tiny", "--sizes", "16"], "give --throughput"),
     ):
         done, _ = benchmark(*words)
         assert done.returncode == 2 and message in done.stderr
     done, results = benchmark("own.ini", CODE="3")
     assert (done.returncode, results) == (3, None)
+    done, results = benchmark("known.ini", CODE="137")  # what mpirun says of a rank that was killed
+    assert (done.returncode, results) == (3, None) and "exit code 137" in done.stderr
 
 
 def test_throughput(benchmark, tmp_path, fdplot):
