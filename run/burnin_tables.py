@@ -13,10 +13,12 @@ class Table:
     columns: tuple  # NAME_Z of each plane
     rows: dict  # step -> hashes of the planes
     places: list  # of each rank: host, device, uuid
+    answer: str  # hash of the last step, None if the run did not reach it
+    published: bool  # True if it is the deck's, False if not, None if the deck has none
 
 
-def read(path, places):
-    """Read a table. Failure 3 if it is incomplete."""
+def read(path, perf):
+    """Read the table of a run that left `perf`. Failure 3 if it is incomplete."""
     try:
         with open(path, newline="") as file:
             lines = list(csv.reader(file))
@@ -24,7 +26,7 @@ def read(path, places):
         raise Failure(3, f"{path}: {error.strerror}") from error
     if len(lines) < 2 or lines[0][:2] != ["step", "hash"] or any(len(line) != len(lines[0]) for line in lines):
         raise Failure(3, f"{path}: not a table of hashes")
-    return Table(tuple(lines[0][2:]), {int(line[0]): line[2:] for line in lines[1:]}, places)
+    return Table(tuple(lines[0][2:]), {int(line[0]): line[2:] for line in lines[1:]}, perf["places"], perf["hash"], perf["verified"])
 
 
 def differs(right, table):

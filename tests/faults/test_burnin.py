@@ -48,14 +48,20 @@ def burnin(tmp_path):
     launcher.write_text(LAUNCHER)
     launcher.chmod(0o755)
 
-    def call(*words, struck=0, **fault):
+    def call(*words, struck=0, reference=None, **fault):
+        """With a reference the deck publishes it, and has the steps."""
+        steps = ["--steps", str(STEPS)]
+        if reference:
+            published = DECK.replace("steps = 1", f"steps = {STEPS}") + f"[benchmark]\nreference = {reference}\n"
+            (tmp_path / "deck.ini").write_text(published)
+            steps = []
         count = tmp_path / "count"
         count.write_text("")
         env = {**os.environ, **harness.MPI, "COUNT": str(count), "STRUCK": str(struck)}
         env |= {name: value for name, value in harness.fault(1, **fault).items() if name != "LD_PRELOAD"}
         env |= {"INTERPOSER": harness.INTERPOSER, "PATH": "/usr/bin:/bin:" + os.environ["PATH"]}
-        words = [*words, "--deck", tmp_path / "deck.ini", "--ranks", "2", "--backend", harness.BACKEND, "--every", "1"]
-        words += ["--steps", str(STEPS), "--fdapp", harness.PROGRAM, "--out", tmp_path / "out"]
+        words = ["--every", "1", *words, "--deck", tmp_path / "deck.ini", "--ranks", "2", "--backend", harness.BACKEND]
+        words += [*steps, "--fdapp", harness.PROGRAM, "--out", tmp_path / "out"]
         words += ["--launcher", f"{launcher} {{ranks}}"]
         return subprocess.run(
             [sys.executable, ROOT / "run" / "burnin", *words], env=env, capture_output=True, text=True, check=False
@@ -88,8 +94,19 @@ def test_a_flipped_bit(burnin, tmp_path, struck):
     assert middle - 16 - NEAR <= first <= middle + NEAR and middle - NEAR <= last <= middle + 16 + NEAR
 
 
+def test_an_answer_that_all_runs_have_is_compared_with_the_published_one(burnin):
+    done = burnin("--runs", "2", reference="0123456789abcdef")
+    assert (done.returncode, done.stdout) == (5, ""), done.stderr
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("WRONG ANSWER: runs agree on the answer ") and said.endswith("the deck publishes")
+    done = burnin("--runs", "2", reference=said.split(",")[0].split()[-1])
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
 def test_requests(burnin):
     assert burnin("--runs", "1").returncode == 2
+    assert "does not divide the 12 steps" in burnin("--every", "5").stderr
+    assert "does not divide the 12 steps" in burnin("--every", "24", reference="0123456789abcdef").stderr
     done = burnin("--runs", "2", "--precision", "single")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert done.stderr.splitlines() == ["2 runs alike after 0 min"]
