@@ -26,7 +26,8 @@ def read(path, perf):
         raise Failure(3, f"{path}: {error.strerror}") from error
     if len(lines) < 2 or lines[0][:2] != ["step", "hash"] or any(len(line) != len(lines[0]) for line in lines):
         raise Failure(3, f"{path}: not a table of hashes")
-    return Table(tuple(lines[0][2:]), {int(line[0]): line[2:] for line in lines[1:]}, perf["places"], perf["hash"], perf["verified"])
+    rows = {int(line[0]): line[2:] for line in lines[1:]}
+    return Table(tuple(lines[0][2:]), rows, perf["places"], perf["hash"], perf["verified"])
 
 
 def differs(right, table):
