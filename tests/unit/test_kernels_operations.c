@@ -156,7 +156,7 @@ static void outputs_check(const rig *rig, const twin *f, const twin out[3], cons
   }
 }
 
-/* All outputs of `derivative` in one launch, on an axis with ends. */
+/* All outputs of `derivative` in one launch, where all axes have ends. */
 static void ends_take_several_outputs(rig *rig) {
   rig_shape(rig, 33, 20, 37);
   twin f = twin_random(rig, 1);
@@ -173,8 +173,7 @@ static void ends_take_several_outputs(rig *rig) {
     reference_apply(&rig->launch, &call);
     call.in[0] = f.device;
     for (int of = 0; of < 3; of++) call.out[of] = out[of].device;
-    kernels_ends ends = {.nz = rig->launch.shape.nz};
-    ends.bounded[d] = 1;
+    kernels_ends ends = {.bounded = {1, 1, 1}, .nz = rig->launch.shape.nz};
     assert_ok(kernels_ends_open(rig->backend, rig->context, &rig->launch.shape, &rig->stencil, 3, &ends));
     assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
     for (int of = 0; of < 3; of++) twin_download(rig, &out[of]);
