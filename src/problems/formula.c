@@ -131,11 +131,12 @@ static void define(formula *formula, const config *config, const char *variables
 }
 
 /* Returns the first character that muParser accepts and this program does not (the replacement for ^, texts,
- * assignments), or NULL. Tabs are blanks. */
+ * assignments), or on which muParser's message is not clear (%, !, **), or NULL. Tabs are blanks. */
 static const char *foreign(const char *text) {
   for (const char *c = text; *c != '\0'; c++) {
     const int assigns = *c == '=' && c[1] != '=' && (c == text || strchr("=<>!", c[-1]) == NULL);
-    if (*c == POWER_INSIDE || *c == '"' || assigns || (unsigned char)*c > 126 ||
+    const int unclear = *c == '%' || (*c == '!' && c[1] != '=') || (*c == '*' && c[1] == '*');
+    if (*c == POWER_INSIDE || *c == '"' || assigns || unclear || (unsigned char)*c > 126 ||
         ((unsigned char)*c < ' ' && *c != '\t'))
       return c;
   }
@@ -160,6 +161,10 @@ static void say_unknown(const config *config, const char *variables, const char 
 static void say_character(const char *wrong, char *what) {
   const unsigned char c = (unsigned char)*wrong;
   char shown[32];
+  if (c == '*') {
+    (void)snprintf(what, MESSAGE, "'**' cannot be read; accepted: ^ for a power");
+    return;
+  }
   (void)snprintf(shown, sizeof shown,
                  c > 126   ? "a character beyond ASCII"
                  : c < ' ' ? "a control character"
