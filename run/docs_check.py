@@ -1,7 +1,7 @@
 """Checks the documents: length of lines, of README.md and of the changelog, links, versions, and that every key, option
 and exit code is named. Prints what is wrong and returns 1.
 
-usage: docs_check.py [VERSION]   (in the project's root) VERSION: the one that is to be released
+usage: docs_check.py [VERSION]   (in the project's root) VERSION: check only that all places name it, for a release
 """
 
 import pathlib
@@ -145,8 +145,15 @@ def long_entries():
     ]
 
 
+def report(faults):
+    print("\n".join(faults), end="\n" if faults else "")
+    return 1 if faults else 0
+
+
 def main():
-    faults = versions(sys.argv[1] if len(sys.argv) > 1 else None)
+    if len(sys.argv) > 1:
+        return report(versions(sys.argv[1]))
+    faults = versions(None)
     faults += long_entries() + templates() + without_source("docs/explanation/performance.md")
     known = history()
     for path in documents():
@@ -166,8 +173,7 @@ def main():
         faults += missing_options(program, [f"--{option}" for option in options])
     options = found("src/distance/distance_options.c", r'\{"(--[a-z-]+)", DISTANCE_|\{"([a-z.]+)", KIND_')
     faults += missing_options("fddistance", [option or key for option, key in options])
-    print("\n".join(faults), end="\n" if faults else "")
-    return 1 if faults else 0
+    return report(faults)
 
 
 sys.exit(main())
