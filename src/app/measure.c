@@ -78,11 +78,16 @@ void measure_describe(const simulation *sim, int fields, char *text, size_t size
   const diagnostics_record *record = &sim->latest;
   text[0] = '\0';
   for (int f = 0; f < fields; f++) {
+    const diagnostics_field *field = &record->field[f];
     const size_t used = strlen(text);
-    (void)snprintf(text + used, size - used, "%s%s %.4g to %.4g", f > 0 ? ", " : "",
-                   sim->diagnostics.names[f], record->field[f].minimum, record->field[f].maximum);
+    (void)snprintf(text + used, size - used, "%s%s ", f > 0 ? ", " : "", sim->diagnostics.names[f]);
+    const size_t named = strlen(text);
+    if (isfinite(field->mass) && isfinite(field->l2))
+      (void)snprintf(text + named, size - named, "%.4g to %.4g", field->minimum, field->maximum);
+    else /* comparisons with NaN are false, so extrema and largest error mean nothing */
+      (void)snprintf(text + named, size - named, "not finite");
   }
   const size_t used = strlen(text);
-  if (isfinite(record->field[0].error_linf))
+  if (record->finite && isfinite(record->field[0].error_linf))
     (void)snprintf(text + used, size - used, ", error %.3g", record->field[0].error_linf);
 }

@@ -28,6 +28,7 @@ def test_blow_up_without_output(tmp_path):
     configuration = variant(time={"courant": None, "dt": 50, "steps": 300}, output=nothing)
     result = run(tmp_path / "run", configuration, ranks=2, code=4)
     assert "at step 300, t = 15000, it is not finite" in result.stderr and "; no snapshot is kept: " in result.stderr
+    assert "\nsolution   phi not finite at step 300\n" in result.stdout
     assert json.loads((tmp_path / "run" / "perf.json").read_text())["steps"] > 0
 
 
