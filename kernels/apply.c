@@ -77,16 +77,33 @@ status apply_stage(const kernels *backend, const kernels_launch *launch, const k
   return backend->apply(launch, &call);
 }
 
+/* Returns 1 if the operation overwrites one of its inputs. */
+static int overwrites(const kernels_call *call) {
+  const operation of = operation_describe(call->kind, call->options);
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+    for (int i = 0; i < OPERATION_INPUTS && operation_stores(&of, k); i++) {
+      if ((of.inputs >> i & 1U) && call->in[i] == call->out[k]) return 1;
+    }
+  }
+  return 0;
+}
+
+/* The layers replace what the operation writes there. They are computed last, or, if their inputs are
+ * overwritten, first and apart. */
 status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
                      const kernels_ends *ends, const kernels_inflow *inflow,
                      const kernels_coupling *coupling) {
   if (ends == NULL || !(ends->bounded[AXIS_X] || ends->bounded[AXIS_Y] || ends->bounded[AXIS_Z]))
     return backend->apply(launch, call);
+  const int apart = overwrites(call);
   kernels_launch parts = *launch;
+  kernels_ends target = *ends;
   parts.edges = NULL;
-  CHECK(backend->layers_compute(&parts, call, ends, inflow, coupling));
+  if (!apart) target.layer = NULL;
+  if (apart) CHECK(backend->layers_compute(&parts, call, &target, inflow, coupling));
   CHECK(backend->apply(&parts, call));
-  CHECK(backend->layers_store(&parts, call, ends));
+  CHECK(apart ? backend->layers_store(&parts, call, &target)
+              : backend->layers_compute(&parts, call, &target, inflow, coupling));
   return launch->edges == NULL ? STATUS_OK
                                : backend->event_record(launch->edges, launch->context, launch->queue);
 }

@@ -74,6 +74,13 @@ ARITHMETIC number even_difference(const number *c, number m4, number m3, number 
   return NUMBER_FMA(c[0], (p1 + m1) - twice, e);
 }
 
+/* Adds the next point of a closure's row to the difference so far, which begins with 0. A row's points come
+ * from the end inwards, and the point itself is one of them. The value at the point, `centre`, is subtracted
+ * from each, so the difference of a constant is exactly zero, however the coefficients are rounded. */
+ARITHMETIC number closure_add(number sum, number coefficient, number value, number centre) {
+  return NUMBER_FMA(coefficient, value - centre, sum);
+}
+
 /* A velocity from tables (kernels.h): product = y z and sum = a + b, each rounded, are passed in. */
 ARITHMETIC number table_velocity(number x, number product, number sum) {
   return NUMBER_FMA(x, product, sum);

@@ -46,9 +46,17 @@ layers layers_make(const kernels_launch *launch, const kernels_ends *ends) {
   return result;
 }
 
-ptrdiff_t layers_points(const kernels_shape *shape, const kernels_ends *ends) {
+ptrdiff_t layers_elements(const kernels_shape *shape, const kernels_ends *ends) {
   const kernels_launch launch = {.shape = *shape, .planes = {{0, shape->nz}}};
-  return layers_make(&launch, ends).points;
+  const layers all = layers_make(&launch, ends);
+  const int vector = 16 / (int)kernels_element_size(shape->precision);
+  ptrdiff_t elements = 0;
+  for (int b = 0; b < all.count; b++) {
+    const int *origin = all.box[b].origin, *extent = all.box[b].extent;
+    const int first = origin[0] / vector, last = (origin[0] + extent[0] - 1) / vector;
+    elements += (ptrdiff_t)(last - first + 1) * vector * extent[1] * extent[2];
+  }
+  return elements;
 }
 
 enum { BLOCK_ELEMENTS = DIFFERENCES * CLOSURE_ROWS * CLOSURE_WIDTH, ROW_ELEMENTS = 3 * 2 * BLOCK_ELEMENTS };
@@ -61,6 +69,7 @@ static double row_element(const closure *closure, const stencil *stencil, const 
   const int end = i / BLOCK_ELEMENTS % 2;
   const int axis = i / (2 * BLOCK_ELEMENTS);
   const double h = stencil->spacing[axis];
+  if (of == DIFFERENCE_FIRST && end == 1) return -closure->row[of][row][j] / h;
   if (of != DIFFERENCE_SECOND) return closure->row[of][row][j] / h;
   return (row == 0 && ends->fixed[axis][end] ? closure->fixed[j] : closure->row[of][row][j]) / (h * h);
 }
@@ -92,10 +101,10 @@ status kernels_ends_open(const kernels *backend, kernels_context *context, const
                          const stencil *stencil, int outputs, kernels_ends *ends) {
   ends->row = ends->layer = NULL;
   CHECK(fill_rows(backend, context, shape->precision, stencil, ends));
-  const size_t points = (size_t)layers_points(shape, ends);
-  if (points == 0) return STATUS_OK;
+  const size_t elements = (size_t)layers_elements(shape, ends);
+  if (elements == 0) return STATUS_OK;
   return backend->memory_allocate(context, MEMORY_DEVICE,
-                                  (size_t)outputs * points * kernels_element_size(shape->precision),
+                                  (size_t)outputs * elements * kernels_element_size(shape->precision),
                                   &ends->layer);
 }
 

@@ -189,9 +189,10 @@ typedef struct kernels_ends {
   int fixed[3][2]; /* 1: the second derivative is that of an end with a value (closure.h) */
   int z0, nz;      /* first plane of the slab, and planes of the whole grid */
   int rows, width; /* of the closure */
-  void *row;       /* rows divided by h or h^2, in the field's precision:
-                    * [axis][end][difference][CLOSURE_ROWS][CLOSURE_WIDTH]; MEMORY_DEVICE */
-  void *layer;     /* one array per output for the results at all layer points of the slab; MEMORY_DEVICE */
+  void *row;       /* rows divided by h or h^2, from the end inwards, with the signs of that end, in the
+                    * field's precision: [axis][end][difference][CLOSURE_ROWS][CLOSURE_WIDTH];
+                    * MEMORY_DEVICE */
+  void *layer;     /* room for the results of all outputs at the slab's layers; MEMORY_DEVICE */
 } kernels_ends;
 
 /* Values at ends, imposed by penalties. At a point on an end of axis d where `sign` times the velocity c
@@ -330,9 +331,9 @@ typedef struct kernels {
   const char *(*pair_refused)(const kernels_launch *launch, const kernels_call *first,
                               const kernels_call *second, int always);
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);
-  /* The two parts of apply_bounded. layers_compute writes the operation at the layer points of the launch's
-   * planes to ends->layer; layers_store copies them from there to `out`. inflow: NULL or what enters.
-   * coupling: NULL or further penalties. */
+  /* The parts of apply_bounded beside `apply`. layers_compute writes the operation at the layer points of the
+   * launch's planes to ends->layer, or, if that is NULL, to `out`, which is then no input. layers_store
+   * copies from ends->layer to `out`. inflow: NULL or what enters. coupling: NULL or further penalties. */
   status (*layers_compute)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
                            const kernels_inflow *inflow, const kernels_coupling *coupling);
   status (*layers_store)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends);
@@ -401,8 +402,8 @@ status apply_axpy(const kernels *backend, const kernels_launch *launch, double a
 status apply_stage(const kernels *backend, const kernels_launch *launch, const kernels_stage *stage);
 
 /* An operation on a grid with ends. Points in layers get the values of the closures, all others those of
- * `apply`. The layers are computed before anything is written, because `out` may be an input. Halo planes
- * beyond an end of z may hold anything finite. ends: NULL, or without an axis that has ends: `apply`
+ * `apply`. `out` may be the inputs that it may be there. Halo planes beyond an end of z may hold anything
+ * finite. ends: NULL, or without an axis that has ends: `apply`
  * alone. */
 status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
                      const kernels_ends *ends, const kernels_inflow *inflow,

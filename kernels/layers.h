@@ -27,7 +27,7 @@ typedef struct layers {
 /* The boxes of a launch's planes. */
 layers layers_make(const kernels_launch *launch, const kernels_ends *ends);
 
-/* Number of layer points in a whole slab. */
-ptrdiff_t layers_points(const kernels_shape *shape, const kernels_ends *ends);
+/* Number of elements in the whole 16-byte vectors of a field that hold points of a slab's layers. */
+ptrdiff_t layers_elements(const kernels_shape *shape, const kernels_ends *ends);
 
 #endif

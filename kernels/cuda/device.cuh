@@ -103,11 +103,22 @@ struct arguments {
   real uniform[3], scalar[OPERATION_SCALARS];
 };
 
-/* Index i reduced to [0, n) by adding or subtracting n. */
-__device__ __forceinline__ int wrap(int i, int n) {
-  while (i < 0) i += n;
-  while (i >= n) i -= n;
-  return i;
+/* The indices first .. first + N - 1, at most HALO outside those that are stored, or their periodic images.
+ * One turn suffices, except on an axis of fewer than HALO points. Turns are selections, so that the loads
+ * that follow can all be on their way at the same time. */
+template <int N>
+__device__ __forceinline__ void images(int first, kernels_planes stored, int n, int (&to)[N]) {
+#pragma unroll
+  for (int k = 0; k < N; k++) to[k] = first + k;
+  int turn = 0;
+#pragma unroll 1
+  do {
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+      to[k] += to[k] < stored.z0 ? n : 0;
+      to[k] -= to[k] >= stored.z1 ? n : 0;
+    }
+  } while (n < HALO && ++turn < HALO);
 }
 
 template <class T> struct vector_of;

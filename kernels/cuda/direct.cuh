@@ -13,11 +13,20 @@
 
 /* Loads columns x - HALO .. x + VECTOR + HALO - 1 of a row, with periodic images outside [0, nx). */
 __device__ __forceinline__ void line_load(const real *row, int x, int nx, real (&to)[VECTOR + 2 * HALO]) {
-  if (x >= HALO && x + VECTOR + HALO <= nx) {
+  constexpr int COLUMNS = VECTOR + 2 * HALO;
+  if (nx % VECTOR == 0) { /* images of vectors are vectors */
+    int vectors[COLUMNS / VECTOR];
+    images(x / VECTOR - HALO / VECTOR, {0, nx / VECTOR}, nx / VECTOR, vectors);
+#pragma unroll
+    for (int k = 0; k < COLUMNS / VECTOR; k++)
+      vector_load(row + vectors[k] * VECTOR, *reinterpret_cast<real(*)[VECTOR]>(to + k * VECTOR));
+  } else if (x >= HALO && x + VECTOR + HALO <= nx) {
     vectors_load(row + x - HALO, to);
   } else {
+    int columns[COLUMNS];
+    images(x - HALO, {0, nx}, nx, columns);
 #pragma unroll
-    for (int i = 0; i < VECTOR + 2 * HALO; i++) to[i] = row[wrap(x - HALO + i, nx)];
+    for (int i = 0; i < COLUMNS; i++) to[i] = row[columns[i]];
   }
 }
 
@@ -39,18 +48,17 @@ template <class Op> struct direct {
     table_line(columns, pair(a, y, z, component), to);
   }
 
-  /* Loads plane z into the last place of the windows along z. */
-  __device__ __forceinline__ static void window_load(const arguments &a, const geometry &d, int x, int y,
-                                                     int z, ptrdiff_t at, lines &f, lines &g) {
-    const ptrdiff_t i = d.neighbour(z) + at;
-    if constexpr (Op::Z) vector_load(a.in[Op::FIELD] + i, f.z[2 * HALO]);
-    if constexpr (Op::PRODUCTS && Op::TABLES) component_line(a, d, x, y, z, AXIS_Z, g.z[2 * HALO]);
-    if constexpr (Op::COMPONENTS) vector_load(a.in[Op::W] + i, g.z[2 * HALO]);
-    if constexpr (Op::PRODUCTS) {
-      real value[VECTOR];
-      vector_load(a.in[Op::FIELD] + i, value);
-      multiply(g.z[2 * HALO], value);
-    }
+  /* Loads the field and the triple's component along AXIS on the vector at element i. Tables are read at
+   * (x, y, z), which lies outside the grid if the element is that of a periodic image. */
+  template <int AXIS>
+  __device__ __forceinline__ static void vectors_at(const arguments &a, const geometry &d, int x, int y,
+                                                    int z, ptrdiff_t i, real (&f)[VECTOR],
+                                                    real (&g)[VECTOR]) {
+    constexpr int COMPONENT = AXIS == AXIS_Y ? Op::V : Op::W;
+    if constexpr ((AXIS == AXIS_Y ? Op::Y : Op::Z) || Op::PRODUCTS) vector_load(a.in[Op::FIELD] + i, f);
+    if constexpr (Op::PRODUCTS && Op::TABLES) component_line(a, d, x, y, z, AXIS, g);
+    if constexpr (Op::COMPONENTS) vector_load(a.in[COMPONENT] + i, g);
+    if constexpr (Op::PRODUCTS) multiply(g, f);
   }
 
   __device__ __forceinline__ static void window_shift(lines &l) {
@@ -79,14 +87,13 @@ template <class Op> struct direct {
 
   __device__ __forceinline__ static void y_lines(const arguments &a, const geometry &d, int x, int y, int z,
                                                  ptrdiff_t plane, lines &f, lines &g) {
+    int rows[2 * HALO + 1];
+    images(y - HALO, {0, d.ny}, d.ny, rows);
 #pragma unroll
     for (int j = 0; j < 2 * HALO + 1; j++) {
       if (j == HALO) continue;
-      const ptrdiff_t i = plane + (ptrdiff_t)wrap(y + j - HALO, d.ny) * d.ldx + x;
-      if constexpr (Op::Y || Op::PRODUCTS) vector_load(a.in[Op::FIELD] + i, f.y[j]);
-      if constexpr (Op::PRODUCTS && Op::TABLES) component_line(a, d, x, y + j - HALO, z, AXIS_Y, g.y[j]);
-      if constexpr (Op::COMPONENTS) vector_load(a.in[Op::V] + i, g.y[j]);
-      if constexpr (Op::PRODUCTS) multiply(g.y[j], f.y[j]);
+      const ptrdiff_t i = plane + (ptrdiff_t)rows[j] * d.ldx + x;
+      vectors_at<AXIS_Y>(a, d, x, y + j - HALO, z, i, f.y[j], g.y[j]);
     }
   }
 
@@ -108,25 +115,27 @@ template <class Op> struct direct {
 constexpr int DIRECT_THREADS = 256;
 constexpr bool TABLES_FIRST = SINGLE; /* the order of loads that spills fewer registers */
 
-/* blockDim: vectors of x, rows. blockIdx.x: tiles of a plane, row by row. blockIdx.y: pieces of `chunk`
- * planes, of both ranges. */
+/* blockDim: vectors of x, rows. blockIdx: tiles along x and y, and pieces of `chunk` planes, of both
+ * ranges. */
 template <class Op>
 __global__ void __launch_bounds__(DIRECT_THREADS, Op::PRODUCTS ? 1 : 2)
     direct_kernel(const __grid_constant__ arguments a, const geometry d, const int chunk) {
   using use = direct<Op>;
   constexpr bool WINDOW = Op::Z || Op::TRIPLE;
-  const unsigned across = (unsigned)divide_up(d.nx, (int)blockDim.x * VECTOR);
-  const int x = (int)(blockIdx.x % across * blockDim.x + threadIdx.x) * VECTOR;
-  const int y = (int)(blockIdx.x / across * blockDim.y + threadIdx.y);
+  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
+  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= d.nx || y >= d.ny) return;
-  const kernels_planes piece = d.piece((int)blockIdx.y, chunk);
+  const kernels_planes piece = d.piece((int)blockIdx.z, chunk);
   const ptrdiff_t column = (ptrdiff_t)y * d.ldx + x;
   lines f = {}, g = {};
   points at;
   if constexpr (WINDOW) {
+    int planes[2 * HALO];
+    images(piece.z0 - HALO, d.memory, d.nz, planes);
 #pragma unroll
-    for (int k = -HALO; k < HALO; k++) {
-      use::window_load(a, d, x, y, piece.z0 + k, column, f, g);
+    for (int k = 0; k < 2 * HALO; k++) {
+      use::template vectors_at<AXIS_Z>(a, d, x, y, piece.z0 - HALO + k, d.plane(planes[k]) + column,
+                                       f.z[2 * HALO], g.z[2 * HALO]);
       use::window_shift(f);
       use::window_shift(g);
     }
@@ -134,7 +143,12 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::PRODUCTS ? 1 : 2)
   for (int z = piece.z0; z < piece.z1; z++) {
     const ptrdiff_t plane = d.plane(z);
     if (TABLES_FIRST) use::table_point(a, d, x, y, z, at);
-    if constexpr (WINDOW) use::window_load(a, d, x, y, z + HALO, column, f, g);
+    if constexpr (WINDOW) {
+      int newest[1];
+      images(z + HALO, d.memory, d.nz, newest);
+      use::template vectors_at<AXIS_Z>(a, d, x, y, z + HALO, d.plane(newest[0]) + column, f.z[2 * HALO],
+                                       g.z[2 * HALO]);
+    }
     use::x_lines(a, d, x, y, z, plane, f, g);
     use::y_lines(a, d, x, y, z, plane, f, g);
     Op::points_load(a, plane + column, at);
@@ -149,10 +163,12 @@ __global__ void __launch_bounds__(DIRECT_THREADS, Op::PRODUCTS ? 1 : 2)
   }
 }
 
-/* Planes per piece: few enough to occupy the device, and enough for a thread to reuse its window. */
+/* Planes per piece: few enough to occupy the device, and enough for a thread to reuse its window. One plane
+ * is a piece only if all blocks are resident at once. */
 static inline int direct_chunk(const kernels_launch *launch, const geometry &d, int blocks) {
-  const int wanted = divide_up(4 * launch->context->multiprocessors, blocks);
-  const int chunk = std::min(std::max(d.planes() / wanted, 1), 16);
+  const int multiprocessors = launch->context->multiprocessors;
+  const int least = blocks * d.planes() <= 2 * multiprocessors ? 1 : 2;
+  const int chunk = std::min(std::max(d.planes() / divide_up(4 * multiprocessors, blocks), least), 16);
   return std::max(chunk, chunk_least(d));
 }
 
@@ -161,10 +177,10 @@ static status direct_launch(const kernels_launch *launch, const arguments &a, co
   const geometry d = launch_geometry(launch);
   const int lanes = d.nx <= 16 * VECTOR ? 16 : 32;
   const int rows = DIRECT_THREADS / lanes;
-  const int tiles = divide_up(d.nx, lanes * VECTOR) * divide_up(d.ny, rows);
-  const int chunk = direct_chunk(launch, d, tiles);
+  const int across = divide_up(d.nx, lanes * VECTOR), down = divide_up(d.ny, rows);
+  const int chunk = direct_chunk(launch, d, across * down);
   const dim3 block((unsigned)lanes, (unsigned)rows);
-  const dim3 grid((unsigned)tiles, (unsigned)d.pieces(chunk));
+  const dim3 grid((unsigned)across, (unsigned)down, (unsigned)d.pieces(chunk));
   kernel_launch(direct_kernel<Op>, grid, block, 0, launch_stream(launch), a, d, chunk);
   return launch_done(launch, name);
 }

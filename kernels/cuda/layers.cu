@@ -1,46 +1,110 @@
-#include "device.cuh"
+#include "layers.cuh"
 
-extern "C" {
-#include "layers.h"
-}
-#include "layer_point.h"
+/* Launches layers. There is a kernel for each way of an operation, compiled with all of its additions. */
 
-/* Layers of points beside the ends of axes, one thread per point. There is a kernel for each way of an
- * operation, compiled with all of its additions. So the declaration is known at compile time, except for the
- * additions that a call uses. */
-
-constexpr int LAYER_THREADS = 128;
-
-template <operation_kind KIND, unsigned OPTIONS>
-static __global__ void __launch_bounds__(LAYER_THREADS) layers_kernel(const __grid_constant__ layer_work w) {
-  const operation of = operation_describe(KIND, OPTIONS | operation_additions(KIND));
-  const ptrdiff_t i = (ptrdiff_t)blockIdx.x * LAYER_THREADS + (ptrdiff_t)threadIdx.x;
-  if (i < w.all.points) layer_compute(&of, KIND, &w, i);
+/* The smallest number of bits whose power of two is at least n. */
+static int bits_of(int n) {
+  int bits = 0;
+  while (1 << bits < n) bits++;
+  return bits;
 }
 
-static __global__ void __launch_bounds__(LAYER_THREADS)
-    layers_store_kernel(const __grid_constant__ layer_work w) {
-  const ptrdiff_t i = (ptrdiff_t)blockIdx.x * LAYER_THREADS + (ptrdiff_t)threadIdx.x;
-  if (i < w.all.points) layer_store(&w, i);
+static void box_add(const layers_box &points, layer_work &w) {
+  layer_box box = {};
+  box.points = points;
+  box.column = points.origin[0] / VECTOR;
+  box.columns = divide_up(points.origin[0] + points.extent[0], VECTOR) - box.column;
+  /* Along y or z, whichever is shorter, at most as much as a layer is thick; the rest along the other. */
+  const int rows = points.extent[1], planes = points.extent[2];
+  box.bits_x = std::min(bits_of(box.columns), 4);
+  const int bits_short = std::min(bits_of(std::min(rows, planes)), 3);
+  box.bits_y = rows < planes ? bits_short : LAYER_BITS - box.bits_x - bits_short;
+  box.across = divide_up(box.columns, 1 << box.bits_x);
+  box.down = divide_up(rows, 1 << box.bits_y);
+  const int deep = divide_up(planes, 1 << (LAYER_BITS - box.bits_x - box.bits_y));
+  box.first = w.blocks;
+  box.vector = w.vectors;
+  w.blocks += (unsigned)box.across * (unsigned)box.down * (unsigned)deep;
+  w.vectors += (unsigned)box.columns * (unsigned)rows * (unsigned)planes;
+  w.box[w.boxes++] = box;
 }
 
-static unsigned layer_blocks(const layer_work &w) {
-  return (unsigned)((w.all.points + LAYER_THREADS - 1) / LAYER_THREADS);
+static void inflow_set(const kernels_inflow *inflow, layer_work &w) {
+  w.enters = inflow != nullptr;
+  if (inflow == nullptr) return;
+  for (int d = 0; d < 3; d++) {
+    w.weight[d] = (real)inflow->weight[d];
+    for (int end = 0; end < 2; end++) {
+      w.value[d][end] = static_cast<const real *>(inflow->value[d][end]);
+      for (int i = 0; i < CLOSURE_ROWS; i++) w.pull[d][end][i] = (real)inflow->pull[d][end][i];
+    }
+  }
+  w.sign = (real)inflow->sign;
+  w.number = (real)inflow->number;
+}
+
+static void coupling_set(const kernels_launch *launch, const kernels_coupling *coupling, layer_work &w) {
+  w.couples = coupling != nullptr;
+  for (int d = 0; d < 3 && w.couples; d++) {
+    for (int i = 0; i < 2; i++) {
+      w.coupled[d][i] = shifted(launch, coupling->of[d][i]);
+      for (int end = 0; end < 2; end++) w.coupling[d][end][i] = (real)coupling->weight[d][end][i];
+    }
+  }
+}
+
+static void ends_set(const kernels_launch *launch, const kernels_ends *ends, layer_work &w) {
+  const kernels_shape *shape = &launch->shape;
+  const int grid[3] = {shape->nx, shape->ny, ends->nz};
+  for (int d = 0; d < 3; d++) {
+    w.bounded[d] = ends->bounded[d];
+    w.start[d] = d == AXIS_Z ? ends->z0 : 0;
+    w.last[d] = grid[d] - 1;
+  }
+  w.rows = ends->rows;
+  w.width = ends->width;
+  w.row = static_cast<const real *>(ends->row);
+  w.result = static_cast<real *>(ends->layer);
+  for (int set = 0; set < 8; set++) {
+    double sum = 0.0;
+    for (int d = 0; d < 3; d++) sum += (set >> d & 1) ? launch->stencil->second[d][0] : 0.0;
+    w.center[set] = (real)sum;
+  }
+}
+
+static layer_work work_make(const kernels_launch *launch, const kernels_ends *ends) {
+  layer_work w = {};
+  const layers all = layers_make(launch, ends);
+  for (int b = 0; b < all.count; b++) box_add(all.box[b], w);
+  ends_set(launch, ends, w);
+  return w;
+}
+
+template <class Op>
+static status layers_launch(const kernels_launch *launch, const arguments &a, const layer_work &w,
+                            const char *name) {
+  kernel_launch(layers_kernel<Op>, w.blocks, LAYER_THREADS, 0, launch_stream(launch), a,
+                launch_geometry(launch), w);
+  return context_launched(launch->context, launch->queue, name);
 }
 
 extern "C" status NAME(layers_compute)(const kernels_launch *launch, const kernels_call *call,
                                        const kernels_ends *ends, const kernels_inflow *inflow,
                                        const kernels_coupling *coupling) {
-  layer_work w = {};
-  layer_work_make(launch, call, ends, inflow, coupling, &w);
-  if (w.all.points == 0) return STATUS_OK;
+  layer_work w = work_make(launch, ends);
+  if (w.vectors == 0) return STATUS_OK;
+  const operation used = operation_describe(call->kind, call->options);
+  w.terms = used.terms;
+  for (int axis = 0; axis < 3; axis++) w.kinds |= differences_along(used, axis);
+  w.options = call->options;
+  inflow_set(inflow, w);
+  coupling_set(launch, coupling, w);
+  const arguments a = launch_arguments(launch, call);
   const unsigned options = call->options & ~operation_additions(call->kind);
 #define X(name, options_of, way)                                                                             \
   if (call->kind == OPERATION_##name && options == (unsigned)(options_of)) {                                 \
-    constexpr unsigned OPTIONS = (options_of);                                                               \
-    kernel_launch(layers_kernel<OPERATION_##name, OPTIONS>, layer_blocks(w), LAYER_THREADS, 0,               \
-                  launch_stream(launch), w);                                                                 \
-    return context_launched(launch->context, launch->queue, "kernel layers " #way);                          \
+    using Op = op<OPERATION_##name, (options_of) | operation_additions(OPERATION_##name)>;                   \
+    return layers_launch<Op>(launch, a, w, "kernel layers " #way);                                           \
   }
   OPERATION_WAYS(X)
 #undef X
@@ -48,11 +112,26 @@ extern "C" status NAME(layers_compute)(const kernels_launch *launch, const kerne
                      call->options);
 }
 
+/* Copies results from `result` to `out`. */
+static __global__ void __launch_bounds__(LAYER_THREADS)
+    layers_store_kernel(const __grid_constant__ arguments a, const geometry d,
+                        const __grid_constant__ layer_work w) {
+  layer_place at;
+  if (!layer_find(w, at)) return;
+  const ptrdiff_t here = d.plane(at.z) + (ptrdiff_t)at.y * d.ldx + at.x;
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+    if (a.out[k] == nullptr) continue;
+    real value[VECTOR];
+    vector_load(w.result + ((ptrdiff_t)k * w.vectors + at.number) * VECTOR, value);
+    at.store(a.out[k] + here, value);
+  }
+}
+
 extern "C" status NAME(layers_store)(const kernels_launch *launch, const kernels_call *call,
                                      const kernels_ends *ends) {
-  layer_work w = {};
-  layer_work_make(launch, call, ends, nullptr, nullptr, &w);
-  if (w.all.points == 0) return STATUS_OK;
-  kernel_launch(layers_store_kernel, layer_blocks(w), LAYER_THREADS, 0, launch_stream(launch), w);
+  const layer_work w = work_make(launch, ends);
+  if (w.vectors == 0) return STATUS_OK;
+  kernel_launch(layers_store_kernel, w.blocks, LAYER_THREADS, 0, launch_stream(launch),
+                launch_arguments(launch, call), launch_geometry(launch), w);
   return context_launched(launch->context, launch->queue, "kernel layers store");
 }

@@ -210,8 +210,8 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
     return (int)(OTHERS_LIST >> 4 * i & 15U);
   }
 
-  template <int TERM, int AXIS>
-  __device__ __forceinline__ static real difference(const arguments &a, const lines &f, const lines &g,
+  template <int TERM, int AXIS, class Lines>
+  __device__ __forceinline__ static real difference(const arguments &a, const Lines &f, const Lines &g,
                                                     const points &p, int v) {
     constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
     if constexpr (term.along[AXIS] == OPERATION_NONE) return 0;
@@ -245,8 +245,8 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
     return term.fold == FOLD_SPEED ? NUMBER_ABS(component) : component;
   }
 
-  template <int TERM>
-  __device__ __forceinline__ static real term_value(const arguments &a, const lines &f, const lines &g,
+  template <int TERM, class Lines>
+  __device__ __forceinline__ static real term_value(const arguments &a, const Lines &f, const Lines &g,
                                                     const points &p, int v) {
     constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
     if constexpr (term.fold == FOLD_CHAIN) {

@@ -44,8 +44,11 @@ __global__ void __launch_bounds__(PENCIL_THREADS)
     p[AXIS] += along - SIDE;
     p[axes::ACROSS] += across;
     if (p[axes::ACROSS] >= end[axes::ACROSS] || p[AXIS] >= end[AXIS] + SIDE) continue;
-    if (AXIS != AXIS_Z) p[AXIS] = wrap(p[AXIS], end[AXIS]);
-    tile[across][along] = f[d.neighbour(p[2]) + (ptrdiff_t)p[1] * d.ldx + p[0]];
+    const bool in_z = AXIS == AXIS_Z;
+    int image[1];
+    images(p[AXIS], in_z ? d.memory : kernels_planes{0, end[AXIS]}, in_z ? d.nz : end[AXIS], image);
+    p[AXIS] = image[0];
+    tile[across][along] = f[d.plane(p[2]) + (ptrdiff_t)p[1] * d.ldx + p[0]];
   }
   __syncthreads();
   for (int i = (int)threadIdx.x; i < PENCILS * LENGTH; i += PENCIL_THREADS) {

@@ -35,10 +35,12 @@ static status run_part(void *data) {
                              .out = {out}};
   if (closed && is_production(backend, job->variant))
     return apply_bounded(backend, &launch, &call, job->ends, NULL, NULL);
-  if (closed) CHECK(backend->layers_compute(&launch, &call, job->ends, NULL, NULL));
   CHECK(backend->derivative_variant(&launch, job->variant, closed ? PART_WHOLE : (kernels_part)job->rung,
                                     job->axis, in, out));
-  return closed ? backend->layers_store(&launch, &call, job->ends) : STATUS_OK;
+  if (!closed) return STATUS_OK;
+  kernels_ends ends = *job->ends;
+  ends.layer = NULL;
+  return backend->layers_compute(&launch, &call, &ends, NULL, NULL);
 }
 
 /* A variant's rungs in one line of the table, each a row of the report. ceiling: points per second of a

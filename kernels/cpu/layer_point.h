@@ -1,23 +1,16 @@
-#ifndef FDAPP_KERNELS_LAYER_POINT_H
-#define FDAPP_KERNELS_LAYER_POINT_H
+#ifndef FDAPP_CPU_LAYER_POINT_H
+#define FDAPP_CPU_LAYER_POINT_H
 
-/* An operation at one point of a layer, for both backends. Along axes in whose layer the point lies,
- * differences are rows of a closure; along the others they are the interior ones. Included after
- * arithmetic.h, with `number` a single point.
- *
- * A row is computed as the sum, from the end inwards, of coefficient times (value there - value at the
- * point). So the difference of a constant is exactly zero, however the coefficients are rounded. */
+/* An operation at one point of a layer. Along axes in whose layer the point lies, differences are rows of a
+ * closure (closure_add); along the others they are the interior ones. Included after arithmetic.h, with
+ * `number` a single point. */
 
 #include "layers.h"
 #include "operations.h"
 
 /* Put before loops over axes, terms and neighbours: in unrolled loops the declaration's entries are constants
  * that the compiler folds. */
-#ifdef __CUDACC__
-#define LAYER_UNROLL _Pragma("unroll")
-#else
 #define LAYER_UNROLL _Pragma("GCC unroll 9")
-#endif
 
 typedef struct layer_work {
   layers all;
@@ -25,7 +18,7 @@ typedef struct layer_work {
   unsigned options;
   const real *in[OPERATION_INPUTS]; /* point (0, 0, 0) */
   real *out[OPERATION_OUTPUTS];     /* NULL: not written */
-  real *result;                     /* ends->layer */
+  real *result;                     /* ends->layer, or NULL: results go to `out` */
   const real *row, *table[3];
   ptrdiff_t pitch, step[3]; /* of the tables along x; elements from neighbour to neighbour along each axis */
   int n[3];                 /* owned points of the slab */
@@ -115,10 +108,9 @@ ARITHMETIC number layer_closed(const operation *of, int t, const layer_work *w, 
   ptrdiff_t there = at - row * step;
   number sum = 0;
   for (int j = 0; j < w->width; j++, there += step) {
-    if (j == row) continue;
-    sum = NUMBER_FMA(c[j], layer_product(of, t, w, d, p, (j - row) * inwards, there) - centre, sum);
+    sum = closure_add(sum, c[j], layer_product(of, t, w, d, p, (j - row) * inwards, there), centre);
   }
-  return high && difference == DIFFERENCE_FIRST ? -sum : sum;
+  return sum;
 }
 
 ARITHMETIC number layer_difference(const operation *of, int t, const layer_work *w, int d, const int p[3],
@@ -245,7 +237,7 @@ ARITHMETIC void layer_compute(const operation *of, operation_kind kind, const la
     number result = operation_finish(kind, w->options, k, &point);
     if (k == 0 && w->enters) result = layer_enter(of, w, p, result);
     if (w->couples) result = layer_couple(of, w, p, point.at, k, result);
-    w->result[k * w->all.points + i] = result;
+    *(w->result != NULL ? &w->result[k * w->all.points + i] : &w->out[k][point.at]) = result;
   }
 }
 

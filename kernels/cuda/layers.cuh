@@ -1,0 +1,442 @@
+#ifndef FDAPP_CUDA_LAYERS_CUH
+#define FDAPP_CUDA_LAYERS_CUH
+
+#include "direct.cuh"
+
+extern "C" {
+#include "layers.h"
+}
+
+/* The kernel for layers of points beside the ends of axes. A thread owns one vector of a row, as in
+ * direct.cuh. Along axes in whose layer its points lie, differences are sums of closure rows (closure_add);
+ * along the others they are the interior ones. Compiled for an operation with all of its additions; those
+ * that a call does not use have no inputs and no terms. */
+
+/* The vectors that cover a box (layers.h), divided into tiles of one block each. A tile reaches far along all
+ * axes, so that its threads read the same neighbours from the first cache: on an H100 rows of vectors, one
+ * block each, took their neighbours from the second, and twice as long. */
+struct layer_box {
+  layers_box points;
+  int column, columns;    /* the first vector of a row, and their number */
+  int bits_x, bits_y;     /* a tile has 2^bits_x vectors along x and 2^bits_y rows */
+  int across, down;       /* tiles along x and y */
+  unsigned first, vector; /* numbers of its first block and vector */
+};
+
+/* What a launch needs besides arguments and geometry. */
+struct layer_work {
+  layer_box box[LAYERS_MOST];
+  int boxes;
+  unsigned vectors, blocks;
+  unsigned terms, kinds; /* masks of the terms and of the differences in use */
+  unsigned options;
+  real *result;    /* kernels_ends.layer, with a vector for each of the launch's; NULL: results go to `out` */
+  const real *row; /* kernels_ends.row */
+  int bounded[3];
+  int start[3], last[3]; /* global indices of the slab's first and the grid's last point */
+  int rows, width;
+  real center[8]; /* centre coefficients of second differences, summed over a set of axes: bit d for axis d */
+  int enters;
+  real weight[3], sign, number, pull[3][2][CLOSURE_ROWS]; /* of the inflow */
+  const real *value[3][2];
+  int couples;
+  const real *coupled[3][2]; /* point (0, 0, 0) */
+  real coupling[3][2][2];
+
+  /* The closure's row for point i along an axis, counted from its end, or -1 if it is not in a layer. [out]
+   * high: 1 at the high end. */
+  __device__ __forceinline__ int row_of(int axis, int i, int &high) const {
+    const int from_low = start[axis] + i, from_high = last[axis] - from_low;
+    high = from_high < rows;
+    if (!bounded[axis] || (from_low >= rows && !high)) return -1;
+    return high ? from_high : from_low;
+  }
+  /* The point that is number j of an end's rows: j points from the end. */
+  __device__ __forceinline__ int point_at(int axis, int high, int j) const {
+    return (high ? last[axis] - j : j) - start[axis];
+  }
+  __device__ __forceinline__ bool uses(operation_difference of) const {
+    return (kinds >> of & 1U) != 0;
+  }
+  __device__ __forceinline__ const real *row_at(int axis, int high, int of, int row_number) const {
+    const int block = (2 * axis + high) * DIFFERENCES + of;
+    return row + (block * CLOSURE_ROWS + row_number) * CLOSURE_WIDTH;
+  }
+};
+
+/* The differences of the field, or of the triple, at the points of a vector: what an operation needs of
+ * lines. */
+struct differences {
+  real first[3][VECTOR], second[3][VECTOR], even[3][VECTOR]; /* along each axis */
+  real chain[VECTOR]; /* second differences, summed over the axes so far, without the centre's part */
+  int inside[VECTOR]; /* the set of axes along which pairs of neighbours were added to `chain` */
+  const real *center; /* layer_work.center */
+};
+
+template <int AXIS>
+__device__ __forceinline__ real first_along(const coefficients &, const differences &l, int v) {
+  return l.first[AXIS][v];
+}
+
+template <int AXIS>
+__device__ __forceinline__ real second_along(const coefficients &, const differences &l, real, int v) {
+  return l.second[AXIS][v];
+}
+
+template <int AXIS>
+__device__ __forceinline__ real even_along(const coefficients &, const differences &l, real, int v) {
+  return l.even[AXIS][v];
+}
+
+__device__ __forceinline__ real laplacian_at(const coefficients &, const differences &l, real center, int v) {
+  return REAL_FMA(l.center[l.inside[v]], center, l.chain[v]);
+}
+
+/* Mask of the differences that an operation has along an axis. */
+constexpr unsigned differences_along(const operation &o, int axis) {
+  unsigned mask = 0;
+  for (int t = 0; t < OPERATION_TERMS; t++) {
+    if (operation_has(&o, t) && o.term[t].along[axis] != OPERATION_NONE) mask |= OPERATION_BIT(o.term[t].of);
+  }
+  return mask;
+}
+
+template <class Op> struct layer {
+  using interior = direct<Op>;
+
+  template <int AXIS> static constexpr unsigned DIFFERENCED = differences_along(Op::DECLARED, AXIS);
+  template <int AXIS, int OF> static constexpr bool HAS = (DIFFERENCED<AXIS> >> OF & 1U) != 0;
+
+  __device__ __forceinline__ static ptrdiff_t element(const geometry &d, int x, int y, int z) {
+    return d.plane(z) + (ptrdiff_t)y * d.ldx + x;
+  }
+
+  /* Interior differences along an axis at the points in the mask `where`. */
+  template <int AXIS>
+  __device__ __forceinline__ static void inside(const arguments &a, const layer_work &w, const lines &f,
+                                                const lines &g, const points &p, unsigned where,
+                                                differences &of_f, differences &of_g) {
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) {
+      if (!(where >> v & 1U)) continue;
+      of_f.first[AXIS][v] = first_along<AXIS>(a.c, f, v);
+      of_g.first[AXIS][v] = first_along<AXIS>(a.c, g, v);
+      if constexpr (HAS<AXIS, DIFFERENCE_DISSIPATION>) {
+        if (w.uses(DIFFERENCE_DISSIPATION))
+          of_f.even[AXIS][v] = even_along<AXIS>(a.c, f, p.input[Op::FIELD][v], v);
+      }
+      if constexpr (HAS<AXIS, DIFFERENCE_SECOND>) {
+        if (w.uses(DIFFERENCE_SECOND)) {
+          of_f.second[AXIS][v] = second_along<AXIS>(a.c, f, p.input[Op::FIELD][v], v);
+          of_f.chain[v] = pairs_along<AXIS>(a.c, of_f.chain[v], f, v);
+        }
+      }
+      of_f.inside[v] |= 1 << AXIS;
+    }
+  }
+
+  /* Sum of a row. The widest closure has a loop without tests. */
+  __device__ __forceinline__ static real row_sum(const layer_work &w, const real *row,
+                                                 const real (&value)[CLOSURE_WIDTH], real center) {
+    real weight[CLOSURE_WIDTH], sum = 0;
+    vectors_load(row, weight);
+    if (w.width == CLOSURE_WIDTH) {
+#pragma unroll
+      for (int j = 0; j < CLOSURE_WIDTH; j++) sum = closure_add(sum, weight[j], value[j], center);
+    } else {
+#pragma unroll
+      for (int j = 0; j < CLOSURE_WIDTH - 1; j++) {
+        if (j < w.width) sum = closure_add(sum, weight[j], value[j], center);
+      }
+    }
+    return sum;
+  }
+
+  /* Differences by a row of a closure along an axis at point v. f, g: the values of the row's points. */
+  template <int AXIS>
+  __device__ __forceinline__ static void closed(const layer_work &w, int row, int high,
+                                                const real (&f)[CLOSURE_WIDTH],
+                                                const real (&g)[CLOSURE_WIDTH], real center_f, real center_g,
+                                                int v, differences &of_f, differences &of_g) {
+    const real *first = w.row_at(AXIS, high, DIFFERENCE_FIRST, row);
+    of_f.first[AXIS][v] = row_sum(w, first, f, center_f);
+    of_g.first[AXIS][v] = row_sum(w, first, g, center_g);
+    if (HAS<AXIS, DIFFERENCE_DISSIPATION> && w.uses(DIFFERENCE_DISSIPATION))
+      of_f.even[AXIS][v] = row_sum(w, w.row_at(AXIS, high, DIFFERENCE_DISSIPATION, row), f, center_f);
+    if (HAS<AXIS, DIFFERENCE_SECOND> && w.uses(DIFFERENCE_SECOND)) {
+      of_f.second[AXIS][v] = row_sum(w, w.row_at(AXIS, high, DIFFERENCE_SECOND, row), f, center_f);
+      of_f.chain[v] = of_f.chain[v] + of_f.second[AXIS][v];
+    }
+  }
+
+  /* Along y or z all points of a vector have the same row. */
+  template <int AXIS>
+  __device__ __forceinline__ static void rows_close(const arguments &a, const geometry &d,
+                                                    const layer_work &w, int x, int y, int z, int row,
+                                                    int high, differences &of_f, differences &of_g) {
+    real f[VECTOR][CLOSURE_WIDTH], g[VECTOR][CLOSURE_WIDTH], center_f[VECTOR], center_g[VECTOR];
+    interior::template vectors_at<AXIS>(a, d, x, y, z, element(d, x, y, z), center_f, center_g);
+#pragma unroll
+    for (int j = 0; j < CLOSURE_WIDTH; j++) { /* beyond the width, the last one once more */
+      const int at = w.point_at(AXIS, high, min(j, w.width - 1));
+      const int to_y = AXIS == AXIS_Y ? at : y, to_z = AXIS == AXIS_Z ? at : z;
+      real at_f[VECTOR], at_g[VECTOR];
+      interior::template vectors_at<AXIS>(a, d, x, to_y, to_z, element(d, x, to_y, to_z), at_f, at_g);
+#pragma unroll
+      for (int v = 0; v < VECTOR; v++) {
+        f[v][j] = at_f[v];
+        g[v][j] = at_g[v];
+      }
+    }
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++)
+      closed<AXIS>(w, row, high, f[v], g[v], center_f[v], center_g[v], v, of_f, of_g);
+  }
+
+  /* Loads column x of the field and of the triple's component along x. */
+  __device__ __forceinline__ static void column_at(const arguments &a, const geometry &d, int x, int y, int z,
+                                                   real &f, real &g) {
+    const ptrdiff_t i = element(d, x, y, z);
+    if constexpr (Op::X || Op::PRODUCTS) f = a.in[Op::FIELD][i];
+    if constexpr (Op::PRODUCTS && Op::TABLES) {
+      const table_pair pair = interior::pair(a, y, z, AXIS_X);
+      g = table_velocity(a.table[0][x], pair.product, pair.sum);
+    }
+    if constexpr (Op::COMPONENTS) g = a.in[Op::U][i];
+    if constexpr (Op::PRODUCTS) g *= f;
+  }
+
+  /* Along x each point has a row of its own. Returns the mask of the points that are in a layer. */
+  __device__ __forceinline__ static unsigned columns_close(const arguments &a, const geometry &d,
+                                                           const layer_work &w, int x, int y, int z,
+                                                           differences &of_f, differences &of_g) {
+    unsigned all = 0;
+#pragma unroll 1
+    for (int end = 0; end < 2; end++) {
+      int row[VECTOR];
+      unsigned here = 0;
+#pragma unroll
+      for (int v = 0; v < VECTOR; v++) {
+        int high;
+        row[v] = w.row_of(AXIS_X, x + v, high);
+        here |= (row[v] >= 0 && high == end ? 1U : 0U) << v;
+      }
+      if (here == 0) continue;
+      all |= here;
+      real f[CLOSURE_WIDTH], g[CLOSURE_WIDTH];
+#pragma unroll
+      for (int j = 0; j < CLOSURE_WIDTH; j++)
+        column_at(a, d, w.point_at(AXIS_X, end, min(j, w.width - 1)), y, z, f[j], g[j]);
+#pragma unroll
+      for (int v = 0; v < VECTOR; v++) {
+        if (!(here >> v & 1U)) continue;
+        real center_f = 0, center_g = 0;
+        column_at(a, d, x + v, y, z, center_f, center_g);
+        closed<AXIS_X>(w, row[v], end, f, g, center_f, center_g, v, of_f, of_g);
+      }
+    }
+    return all;
+  }
+
+  __device__ __forceinline__ static void planes_load(const arguments &a, const geometry &d, int x, int y,
+                                                     int z, lines &f, lines &g) {
+    int planes[2 * HALO + 1];
+    images(z - HALO, d.memory, d.nz, planes);
+#pragma unroll
+    for (int k = 0; k < 2 * HALO + 1; k++)
+      interior::template vectors_at<AXIS_Z>(a, d, x, y, z - HALO + k, element(d, x, y, planes[k]), f.z[k],
+                                            g.z[k]);
+  }
+
+  /* All differences, axis after axis, so that only one axis's lines are in registers at a time. Axes that the
+   * operation does not difference cost nothing: nobody uses their results. */
+  __device__ __forceinline__ static void differences_make(const arguments &a, const geometry &d,
+                                                          const layer_work &w, int x, int y, int z,
+                                                          const points &p, differences &of_f,
+                                                          differences &of_g) {
+    constexpr unsigned ALL = (1U << VECTOR) - 1;
+    lines f, g;
+    unsigned in_layer = w.bounded[AXIS_X] ? columns_close(a, d, w, x, y, z, of_f, of_g) : 0;
+    if (in_layer != ALL) {
+      interior::x_lines(a, d, x, y, z, d.plane(z), f, g);
+      inside<AXIS_X>(a, w, f, g, p, ~in_layer, of_f, of_g);
+    }
+    int high = 0;
+    if (const int row = w.row_of(AXIS_Y, y, high); row >= 0) {
+      rows_close<AXIS_Y>(a, d, w, x, y, z, row, high, of_f, of_g);
+    } else {
+      interior::y_lines(a, d, x, y, z, d.plane(z), f, g);
+      inside<AXIS_Y>(a, w, f, g, p, ALL, of_f, of_g);
+    }
+    if (const int row = w.row_of(AXIS_Z, z, high); row >= 0) {
+      rows_close<AXIS_Z>(a, d, w, x, y, z, row, high, of_f, of_g);
+    } else {
+      planes_load(a, d, x, y, z, f, g);
+      inside<AXIS_Z>(a, w, f, g, p, ALL, of_f, of_g);
+    }
+  }
+
+  /* The velocity along an axis at one point. */
+  __device__ __forceinline__ static real velocity(const arguments &a, const geometry &d, int axis,
+                                                  const int p[3]) {
+    constexpr operation o = Op::DECLARED;
+    if constexpr (o.velocity == VELOCITY_STORED)
+      return a.in[o.velocity_input + axis][element(d, p[0], p[1], p[2])];
+    if constexpr (o.velocity == VELOCITY_TABLES) {
+      const table_pair row = interior::pair(a, p[1], p[2], axis);
+      return table_velocity(a.table[0][axis * d.table_pitch() + p[0]], row.product, row.sum);
+    }
+    return a.uniform[axis];
+  }
+
+  /* Adds the penalties of the values at the ends in whose layers a point lies, in the order x, y, z. */
+  __device__ __forceinline__ static real enter(const arguments &a, const geometry &d, const layer_work &w,
+                                               const int p[3], real result) {
+    const ptrdiff_t at = element(d, p[0], p[1], p[2]);
+    const ptrdiff_t place[3] = {p[1] + (ptrdiff_t)d.ny * p[2], p[0] + (ptrdiff_t)d.nx * p[2],
+                                p[0] + (ptrdiff_t)d.nx * p[1]};
+    const ptrdiff_t step[3] = {1, d.ldx, d.plane(1)};
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+      int high;
+      const int row = w.row_of(axis, p[axis], high);
+      if (row < 0) continue;
+      const real inwards = row == 0 ? w.sign * velocity(a, d, axis, p) : 0;
+      const real speed = high ? -inwards : inwards;
+      const real pull = w.pull[axis][high][row];
+      if (!(speed > 0) && pull == 0) continue;
+      const real g = w.value[axis][high] != nullptr ? w.value[axis][high][place[axis]] : w.number;
+      const real lacks = g - a.in[0][at + (high ? row : -row) * step[axis]];
+      if (speed > 0) result = REAL_FMA(w.weight[axis] * speed, lacks, result);
+      if (pull != 0) result = REAL_FMA(pull, lacks, result);
+    }
+    return result;
+  }
+
+  /* Adds the coupling penalties of the ends that a point lies on to output k, in the same order. */
+  __device__ __forceinline__ static real couple(const geometry &d, const layer_work &w, const int p[3], int k,
+                                                real result) {
+    const ptrdiff_t at = element(d, p[0], p[1], p[2]);
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+      if (!w.bounded[axis] || k != (Op::DECLARED.outputs == 7 ? axis : 0)) continue;
+#pragma unroll
+      for (int high = 0; high < 2; high++) {
+        if (w.start[axis] + p[axis] != (high ? w.last[axis] : 0)) continue;
+        result = REAL_FMA(w.coupling[axis][high][0], w.coupled[axis][0][at], result);
+        result = REAL_FMA(w.coupling[axis][high][1], w.coupled[axis][1][at], result);
+      }
+    }
+    return result;
+  }
+
+  template <int TERM = 0>
+  __device__ __forceinline__ static void terms_set(operation_point &at, unsigned terms, const differences &f,
+                                                   const differences &g, const points &p, int v) {
+    if constexpr (operation_has(&Op::DECLARED, TERM)) {
+      at.term[TERM] = 0;
+      if (terms >> TERM & 1U) at.term[TERM] = Op::template term_value<TERM>(*at.a, f, g, p, v);
+    }
+    if constexpr (TERM + 1 < OPERATION_TERMS) terms_set<TERM + 1>(at, terms, f, g, p, v);
+  }
+
+  __device__ __forceinline__ static void points_load(const arguments &a, ptrdiff_t i, points &p) {
+#pragma unroll
+    for (int k = 0; k < OPERATION_INPUTS; k++) {
+      if (Op::reads(k) && a.in[k] != nullptr) vector_load(a.in[k] + i, p.input[k]);
+    }
+  }
+};
+
+constexpr int LAYER_BITS = by_precision_value(8, 7), LAYER_THREADS = 1 << LAYER_BITS;
+
+/* A vector of a launch's layers. */
+struct layer_place {
+  int x, y, z;
+  int from, to;    /* of the vector's points, those in the box: from <= v < to */
+  unsigned number; /* of the vector */
+
+  __device__ __forceinline__ bool has(int v) const {
+    return v >= from && v < to;
+  }
+  /* Stores the points in the box; `row` is where the vector lies in a field. */
+  __device__ __forceinline__ void store(real *row, const real (&value)[VECTOR]) const {
+    if (from <= 0 && to >= VECTOR) {
+      vector_store(row, value);
+      return;
+    }
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) {
+      if (has(v)) row[v] = value[v];
+    }
+  }
+};
+
+/* The vector of this thread. Returns false if it has none: tiles reach beyond boxes. */
+__device__ __forceinline__ bool layer_find(const layer_work &w, layer_place &at) {
+  int b = 0;
+  while (b + 1 < w.boxes && blockIdx.x >= w.box[b + 1].first) b++;
+  const layer_box &box = w.box[b];
+  const int tile = (int)(blockIdx.x - box.first), row_of_tiles = tile / box.across, thread = (int)threadIdx.x;
+  const int bits_xy = box.bits_x + box.bits_y;
+  const int column = (tile % box.across << box.bits_x) + (thread & ((1 << box.bits_x) - 1));
+  const int y = (row_of_tiles % box.down << box.bits_y) + (thread >> box.bits_x & ((1 << box.bits_y) - 1));
+  const int z = (row_of_tiles / box.down << (LAYER_BITS - bits_xy)) + (thread >> bits_xy);
+  if (column >= box.columns || y >= box.points.extent[1] || z >= box.points.extent[2]) return false;
+  at.x = (box.column + column) * VECTOR;
+  at.y = box.points.origin[1] + y;
+  at.z = box.points.origin[2] + z;
+  at.from = box.points.origin[0] - at.x;
+  at.to = at.from + box.points.extent[0];
+  at.number =
+      box.vector + (unsigned)(z * box.points.extent[1] + y) * (unsigned)box.columns + (unsigned)column;
+  return true;
+}
+
+template <class Op>
+__global__ void __launch_bounds__(LAYER_THREADS, by_precision_value(2, 3))
+    layers_kernel(const __grid_constant__ arguments a, const geometry d,
+                  const __grid_constant__ layer_work w) {
+  using use = layer<Op>;
+  layer_place vector;
+  if (!layer_find(w, vector)) return;
+  const int x = vector.x, y = vector.y, z = vector.z;
+  const ptrdiff_t here = use::element(d, x, y, z);
+  differences f = {}, g = {};
+  f.center = w.center;
+  points p;
+  use::points_load(a, here, p);
+  use::interior::table_point(a, d, x, y, z, p);
+  use::differences_make(a, d, w, x, y, z, p, f, g);
+  real result[OPERATION_OUTPUTS][VECTOR];
+#pragma unroll
+  for (int v = 0; v < VECTOR; v++) {
+    operation_point at;
+    at.a = &a;
+#pragma unroll
+    for (int k = 0; k < OPERATION_INPUTS; k++) {
+      if (Op::reads(k)) at.input[k] = p.input[k][v];
+    }
+    use::terms_set(at, w.terms, f, g, p, v);
+#pragma unroll
+    for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+      if (!Op::stores(k) || a.out[k] == nullptr) continue;
+      result[k][v] = operation_finish(Op::KIND, w.options, k, &at);
+      if (!vector.has(v)) continue;
+      const int place[3] = {x + v, y, z};
+      if (k == 0 && w.enters) result[k][v] = use::enter(a, d, w, place, result[k][v]);
+      if (w.couples) result[k][v] = use::couple(d, w, place, k, result[k][v]);
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+    if (!Op::stores(k) || a.out[k] == nullptr) continue;
+    if (w.result != nullptr) {
+      vector_store(w.result + ((ptrdiff_t)k * w.vectors + vector.number) * VECTOR, result[k]);
+    } else {
+      vector.store(a.out[k] + here, result[k]);
+    }
+  }
+}
+
+#endif
