@@ -353,3 +353,15 @@ def test_what_enters_is_infinite_later(tmp_path, value):
     assert f"the last good snapshot is that of step {int(newest[6:14])}" in result.stderr
     assert np.isfinite(phi(tmp_path / "run" / newest)).all()
     assert int(newest[6:14]) >= 6
+
+
+@pytest.mark.parametrize("order", [2, 4, 6, 8])
+def test_a_linear_profile_stays(tmp_path, order):
+    """Between two fixed values it is steady, and the closures are exact for it."""
+    profile = {"case": "formula", "formula": "0.2 + 0.5*x"}
+    changes = {"compute": {"order": order}, "initial": profile, "boundary": {"value": "0.2 + 0.5*x"}}
+    changes |= {"time": {"courant": 0.2, "steps": 20}, "output": {"fields_every": 20}}
+    run(tmp_path / "run", merged(BASE, ROD, changes))
+    x = np.linspace(0, 1, ROD["grid"]["nx"])
+    found = phi(tmp_path / "run" / states(tmp_path / "run")[-1])
+    assert np.abs(found - (0.2 + 0.5 * x)).max() < 1e-13
