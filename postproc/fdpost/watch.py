@@ -27,13 +27,14 @@ def is_running(directory):
 
 
 def wait_for(path, say, every=2.0, sleep=time.sleep):
-    """Waits for a run that makes its directory `path` later, because it was started just now, for PATIENCE seconds."""
+    """Waits for a run that makes its directory `path` later, because it was started just now, for PATIENCE seconds. It
+    may be over at the first look."""
     if path.exists():
         return
     say(f"waiting: no {path} yet; for at most {PATIENCE:.0f} s")
     for _ in range(int(PATIENCE / every) + 1):
         sleep(every)
-        if is_running(path):
+        if path.exists() and (is_running(Run(path).directory) or newest(path, slices=True)):
             return
 
 

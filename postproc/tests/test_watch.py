@@ -83,6 +83,21 @@ def test_a_run_that_is_about_to_begin_is_waited_for(run_dir, holder):
     assert watch.PATIENCE <= 2.0 * (len(slept) - 3) <= watch.PATIENCE + 4
 
 
+def test_a_run_that_began_and_ended_between_two_looks_is_waited_for_no_longer(run_dir):
+    slept = []
+    watch.wait_for(run_dir.parent / "later", lambda sentence: None, 2.0,
+                   lambda seconds: slept.append(seconds) or (run_dir.parent / "later").symlink_to(run_dir))  # fmt: skip
+    assert slept == [2.0]
+
+
+def test_slices_of_a_run_that_is_about_to_begin_are_waited_for(run_dir, holder):
+    """The lock lies in the run's directory, not in slices/."""
+    slept = []
+    watch.wait_for(run_dir / "slices", lambda sentence: None, 2.0,
+                   lambda seconds: slept.append(seconds) or (run_dir / "slices").mkdir())  # fmt: skip
+    assert slept == [2.0]
+
+
 def test_watch_of_a_run_that_has_ended(run_dir, fdplot):
     code, out, _ = fdplot("watch", run_dir, "--axis", "z")
     assert (code, out) == (0, f"{run_dir / 'watch.png'}: step 40\n")
