@@ -34,8 +34,8 @@ read and written, measured in the same run.
 **Which kernels a record measured** stands in the table below. Kernels are *declared*, made from the declarations in
 `kernels/operations.h`, since {DECLARED["cuda"]} on GPUs and {DECLARED["cpu"]} on CPUs (2026-11-25); before they were
 *hand-written*. Both were measured in turn on one H100 at 512³: the shares of 25 kernels differ by at most 0.9 points
-([table](#kernels-made-from-declarations-before-and-after)). No other table of kernels was measured again with the
-declared ones: not on an H200, not on other grids, not on a CPU.
+([table](#kernels-made-from-declarations-before-and-after)). The other tables of hand-written kernels were not measured
+again with the declared ones: not on an H200, not on other grids, not on a CPU.
 
 The page is made from the JSON files in `run/results` by `run/records.py`: edit the files, not the page.
 """
@@ -86,7 +86,7 @@ def write(path, record):
 
 
 def git(*words):
-    """What git prints about this project, None if it fails."""
+    """The output of git on this project, None if it fails."""
     done = subprocess.run(
         ["git", "-C", ROOT, *words], check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
