@@ -21,9 +21,9 @@ enum { CLOSURE_ROWS = 8, CLOSURE_WIDTH = 12 };
  * The penalty `pull` is H^-1 (e_0 - d), where d is the one-sided derivative at the end that belongs to the
  * second derivative H^-1 (-M - e_0 d^T). With g = 0 the energy 1/2 sum weight[i] f(i)^2 then falls by
  * f^T M f + f(0)^2 at each end: the terms with d cancel. The adjoint-consistent penalty has + d. It needs a
- * strength of at least 1/borrowing (closures.json), which makes order 8 a hundred times as stiff, and at
- * orders 2 to 6 it is hardly more exact. Source: M. H. Carpenter, J. Nordström and D. Gottlieb, J. Comput.
- * Phys. 148 (1999) 341; both penalties: J. Gong and J. Nordström, J. Comput. Appl. Math. 236 (2011) 602. */
+ * strength of at least 1/borrowing (closures.json), which makes order 8 a hundred times as stiff. Source:
+ * M. H. Carpenter, J. Nordström and D. Gottlieb, J. Comput. Phys. 148 (1999) 341; both penalties: J. Gong and
+ * J. Nordström, J. Comput. Appl. Math. 236 (2011) 602. */
 typedef struct closure {
   int order, rows, width;
   double weight[CLOSURE_ROWS];

@@ -29,8 +29,8 @@ enum { CPU_STORE_BYTES = 64, CPU_STRIP_BYTES = 4096 };
 /* Rows and planes that share the lines they load. */
 enum { CPU_ROWS = 4, CPU_PLANES = 4 };
 
-/* A patch of a few planes: `lines` lines, whole cache lines together, from column x0 on (so possibly into the
- * padding) of the rows y0 .. y1-1 of planes z .. z+planes-1.
+/* The part of a tile that is computed at a time: planes z .. z+planes-1, rows y0 .. y1-1, and along x `lines`
+ * lines from column x0 on. The lines are a whole number of cache lines, so they may reach into the padding.
  *
  *     y ^  +--------------------------+
  *       |  |   another tile           |    A tile marches along z: patch after patch

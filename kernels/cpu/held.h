@@ -3,7 +3,7 @@
 
 #include "task.h"
 
-/* What the passes can hold, checked where a way is compiled (way.h): a declaration that would be computed
+/* Checks what the passes can hold, where a way is compiled (way.h): a declaration that would be computed
  * wrongly does not compile. C has no constant expression for a member of a structure, so each fault is a call
  * that the optimiser removes from a sound declaration, of a function whose attribute makes it an error.
  * Builds that do not inline (lines.h) cannot remove the calls and do not check. */

@@ -23,7 +23,7 @@ struct layer_box {
   unsigned first, vector; /* numbers of its first block and vector */
 };
 
-/* What a launch needs besides arguments and geometry. */
+/* The parameters of a launch besides arguments and geometry. */
 struct layer_work {
   layer_box box[LAYERS_MOST];
   int boxes;
@@ -249,7 +249,7 @@ template <class Op> struct layer {
   }
 
   /* All differences, axis after axis, so that only one axis's lines are in registers at a time. Axes that the
-   * operation does not difference cost nothing: nobody uses their results. */
+   * operation does not difference cost nothing: the compiler removes results that are not used. */
   __device__ __forceinline__ static void differences_make(const arguments &a, const geometry &d,
                                                           const layer_work &w, int x, int y, int z,
                                                           const points &p, differences &of_f,

@@ -132,7 +132,7 @@ def finer(run, frames):
 
 
 def target(args, run, name):
-    """Where the picture goes: -o, or `name` in the run directory (for a single file: beside it, with its name)."""
+    """The path of the picture: -o, or `name` in the run directory (for a single file: beside it, with its name)."""
     if args.output:
         return Path(args.output)
     return run.single.with_name(f"{run.name}_{name}") if run.single else run.directory / name

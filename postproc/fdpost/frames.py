@@ -1,4 +1,4 @@
-"""What a picture can show at one time: a state (a snapshot, whole or in part) or the slices of one step.
+"""The content of a picture at one time: a state (a snapshot, whole or in part) or the slices of one step.
 
 Fields are (nz, ny, nx) with x fastest; point i lies at origin + i * spacing. Sizes, spacings and positions are given
 in the order x, y, z, as in the configuration.
@@ -22,7 +22,7 @@ COVERS = 1e-9  # relative difference up to which the points kept fill a period
 
 
 class Frame:
-    """What State and Planes share. Both have path, step and time (None in files that say neither), size (points in x,
+    """The base of State and Planes. Both have path, step and time (None in files that say neither), size (points in x,
     y, z), spacing, origin, fields, and periodic: for x, y, z whether the first point follows the last."""
 
     @property
@@ -83,7 +83,7 @@ class State(Frame):
 
     @cached_property
     def bounded(self):
-        """Whether the axes x, y, z have ends."""
+        """For x, y, z: True if the axis has ends."""
         return bounded(self.config)
 
     @property
@@ -176,7 +176,7 @@ def read_values(path, field, key=...):
 
 
 def describe(path):
-    """What a file of fdapp says of itself, without its fields: shape (nz, ny, nx), spacing, origin, fields in the
+    """The description of a file of fdapp, without its fields: shape (nz, ny, nx), spacing, origin, fields in the
     equation's order, attributes of /fdapp. A slice has one plane. DataError naming the file and what is wrong."""
     with damage_named(path), h5py.File(path, "r") as file:
         image = file["VTKHDF"]
@@ -251,7 +251,7 @@ def parsed(text):
 
 
 def bounded(config):
-    """Whether the axes x, y, z have ends, by a configuration as of parsed()."""
+    """For x, y, z: True if the axis has ends, by a configuration as of parsed()."""
     kinds = config.get("boundary", {})
     return tuple(kinds.get(axis, kinds.get(f"{axis}_low", "periodic")) != "periodic" for axis in AXES)
 

@@ -84,8 +84,8 @@ class Run:
 
     @cached_property
     def frames(self):
-        """What pictures of planes show, in the order of steps: the kept snapshots; where there are none, the slices of
-        each step; where there are none of these either, the checkpoints. DataError."""
+        """The frames of pictures of planes, in the order of steps: the kept snapshots; without these the slices of each
+        step; without these, too, the checkpoints. DataError."""
         if self.single:
             return [self.frame]
         return self.states if self.kept or not self.planes else self.planes

@@ -70,7 +70,7 @@ HEADING = 0.48  # inches that the heading takes
 
 @dataclass(frozen=True)
 class Look:
-    """What a user chooses for a picture. None leaves the choice to the picture."""
+    """A user's choices for a picture. None leaves the choice to the picture."""
 
     title: str | None = None  # in place of the run's name; "" leaves out the whole heading
     size: tuple | None = None  # width, or width and height, in inches

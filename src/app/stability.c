@@ -13,8 +13,8 @@ typedef struct modes {
   double dt, advection, moving, still;
 } modes;
 
-/* What the step is compared with. share: the largest part of the step, at most 1, with which no mode grows.
- * single: 1 if advection or diffusion alone makes it less than 1. */
+/* The limits of a step. share: the largest part of the step, at most 1, with which no mode grows. single: 1
+ * if advection or diffusion alone makes `share` less than 1. */
 typedef struct limits {
   double diffusion, advection_limit, diffusion_limit, share;
   int single;

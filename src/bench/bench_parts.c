@@ -3,9 +3,9 @@
 #include "base/log.h"
 #include "bench.h"
 
-/* Where the time of a first derivative goes: the same kernel loads and stores its points alone, then loads
- * halos, too, then computes the interior stencil, then the closures beside two ends of the axis. For every
- * variant of the backend: pencils in shared memory, and the production kernels. */
+/* Measures where the time of a first derivative goes, in four steps: the kernel loads and stores its points
+ * alone; it loads halos, too; it computes the interior stencil; it adds the closures beside two ends of the
+ * axis. All variants of the backend are measured: pencils in shared memory, and the production kernels. */
 
 enum { RUNGS = 4, VARIANTS = 8, CONTESTANTS = RUNGS * VARIANTS + 2 };
 

@@ -4,7 +4,7 @@
 #include "output/rundir.h"
 
 /* Shared by rundir.c (the directory and its lock), rundir_names.c (the names of a run's own files) and
- * rundir_move.c (results that are set aside). */
+ * rundir_move.c (moves the results of earlier runs away). */
 
 /* The files of a run besides its states; the index first, so that it never names a file that has been moved
  * away. */

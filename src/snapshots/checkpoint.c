@@ -19,7 +19,7 @@
 #include "snapshots/hdf5_library.h"
 #include "output/rundir.h"
 
-/* What is said of a file that is not as it was written, but says what it said. */
+/* The warning about a file of which bytes have changed, but nothing that a run or a picture reads. */
 #define CHANGED "changed since it was written, in what neither resuming nor pictures read"
 
 /* The part of creation without communication. config: NULL for a file outside of a run, which stores

@@ -14,8 +14,8 @@ typedef struct dataset {
   int64_t least; /* accepts any shape with at least so many points along each axis; 0: only n */
 } dataset;
 
-/* Where a file's points lie, by the attributes of a VTK image in its group /VTKHDF: point i of an axis at
- * origin + i spacing. */
+/* The places of a file's points, by the attributes of a VTK image in its group /VTKHDF: point i of an axis
+ * lies at origin + i spacing. */
 typedef struct dataset_place {
   int known; /* 1: the file has a Spacing; else the origin is 0, 0, 0 and the spacing 1, 1, 1 */
   double origin[3];
