@@ -20,7 +20,7 @@ static const char help[] =
     "       fdapp --verify FILE... | --hash FILE...\n"
     "       fdapp --list | --version | --help\n"
     "\n"
-    "Solves for advection and diffusion, or for sound, on a box, periodic or with open ends, with\n"
+    "Solves for advection and diffusion, or for sound, on a box, periodic or with ends, with\n"
     "differences of order 2 to 8, the box cut into slabs along z, one slab per rank, one GPU (or some CPU\n"
     "cores) per rank.\n"
     "\n"

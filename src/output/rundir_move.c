@@ -29,7 +29,7 @@ static status move_one(const char *directory, const char *name, void *user) {
   (void)snprintf(target, sizeof target, "%s/%s", move->previous, name);
   CHECK(file_path(directory, name, from, sizeof from));
   CHECK(file_path(directory, target, to, sizeof to));
-  return rename(from, to) == 0 ? STATUS_OK : rundir_failure(from, "cannot be set aside");
+  return rename(from, to) == 0 ? STATUS_OK : rundir_failure(from, "cannot be moved away");
 }
 
 /* Moves the index first, so that it never names a file that has been moved away. */
@@ -57,7 +57,7 @@ static status move_file(const char *directory, const char *name, void *user) {
   (void)snprintf(target, sizeof target, "../%s/%s/%s", move->previous, folder->name, name);
   CHECK(file_path(directory, name, from, sizeof from));
   CHECK(file_path(directory, target, to, sizeof to));
-  return rename(from, to) == 0 ? STATUS_OK : rundir_failure(from, "cannot be set aside");
+  return rename(from, to) == 0 ? STATUS_OK : rundir_failure(from, "cannot be moved away");
 }
 
 static status move_folder_files(const char *directory, const char *name, const move *move) {
