@@ -79,9 +79,9 @@ static inline geometry ends_first(geometry d, int chunk) {
 
 /* Cuts all tiles into the number of pieces along z that is fastest. If it costs less, complete waves compute
  * whole tiles, and the remaining tiles come before them, cut into pieces that fill waves of their own,
- * because blocks that start early would run out of step. With `early` the ends of a cut tile are pieces of
- * their own. */
-template <class Tile> static cut cut_make(geometry &d, int resident, bool early) {
+ * because blocks that start early would run out of step. With `edges_first` the ends of a cut tile are pieces
+ * of their own. */
+template <class Tile> static cut cut_make(geometry &d, int resident, bool edges_first) {
   constexpr double FULL = 0.97;
   const int planes = d.planes();
   const bool one_range = d.planes(0) == planes;
@@ -101,7 +101,7 @@ template <class Tile> static cut cut_make(geometry &d, int resident, bool early)
   if (one_range && pieces == 1) return c;
   c.cut_tiles = cut_tiles;
   c.chunk = divide_up(planes, pieces);
-  if (early) d = ends_first(d, c.chunk);
+  if (edges_first) d = ends_first(d, c.chunk);
   c.pieces = d.pieces(c.chunk);
   return c;
 }
@@ -115,13 +115,13 @@ template <class Tile> static double tile_cost(geometry d, int multiprocessors) {
 }
 
 /* Most iterations of a block's loop over planes. */
-template <class Op, class Tile> static int cut_iterations(const cut &c, bool early) {
+template <class Op, class Tile> static int cut_iterations(const cut &c, bool edges_first) {
   const auto march = [](int planes) {
     return divide_up(planes + 2 * pipeline<Op, Tile>::LEAD, Tile::UNROLL) * Tile::UNROLL;
   };
   const int whole = c.slab.z1 - c.slab.z0;
   if (c.whole_tiles() == 0) return march(c.chunk);
-  return early ? march(HALO) + march(whole - HALO) : march(whole);
+  return edges_first ? march(HALO) + march(whole - HALO) : march(whole);
 }
 
 /* waits: blocks of many planes wait for one another (pace.cuh). */
@@ -141,19 +141,20 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
     return direct_launch<Op>(launch, a, name); /* other code occupies the device's shared memory */
   resident *= context->multiprocessors;
   const int planes = d.planes();
-  const bool early = Op::EDGES && launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
-  const cut c = cut_make<Tile>(d, resident, early);
+  const bool edges_first =
+      Op::EDGES && launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
+  const cut c = cut_make<Tile>(d, resident, edges_first);
   const int blocks = c.cut_blocks() + c.whole_tiles();
   const bool paces = waits && c.longest() > tiles_of<Op>().unpaced_planes;
   const int pace_waves = SHAPE.pace_waves == 0 ? SHAPE.pace : SHAPE.pace_waves;
   const int every = !paces ? 0 : blocks <= resident ? SHAPE.pace : pace_waves;
-  const pace paced = pace_make(launch, c, resident, every, cut_iterations<Op, Tile>(c, early));
+  const pace paced = pace_make(launch, c, resident, every, cut_iterations<Op, Tile>(c, edges_first));
   edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
-                       early ? 2 * c.cut_tiles + c.whole_tiles() : 0};
-  if (early) edges.number = context_event_signal(launch->edges, context, launch->queue);
+                       edges_first ? 2 * c.cut_tiles + c.whole_tiles() : 0};
+  if (edges_first) edges.number = context_event_signal(launch->edges, context, launch->queue);
   kernel_launch(kernel, (unsigned)blocks, Tile::THREADS, shared, launch_stream(launch), a, d, c, paced,
                 edges);
-  return early ? context_launched(context, launch->queue, name) : launch_done(launch, name);
+  return edges_first ? context_launched(context, launch->queue, name) : launch_done(launch, name);
 }
 
 /* Launches an operation with neighbours. */

@@ -356,16 +356,16 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   const bool whole = ticket >= c.cut_blocks();
   const int index = whole ? 0 : ticket / c.cut_tiles;
   const int tile = whole ? ticket - c.cut_blocks() + c.cut_tiles : ticket % c.cut_tiles;
-  const bool early = Op::EDGES && edges.blocks > 0 && index < 2;
-  const bool down = early && index == 1; /* the upper end is computed first, too */
+  const bool edges_first = Op::EDGES && edges.blocks > 0 && index < 2;
+  const bool down = edges_first && index == 1; /* the upper end is computed first, too */
   const place at = place_make<Tile>(d, tile % c.tiles_x, tile / c.tiles_x);
   const arguments b = turned(a, down);
   const pipeline<Op, Tile> work(b, d, at, reinterpret_cast<real *>(block_memory()));
   kernels_planes piece = whole ? c.slab : d.piece(index, c.chunk);
-  bool last = !(whole && early);
+  bool last = !(whole && edges_first);
   if (!last) piece.z0 = piece.z1 - HALO;
   while (true) {
-    march<Op, Tile>(work, d, piece, down, mine, paces, edges, early && last);
+    march<Op, Tile>(work, d, piece, down, mine, paces, edges, edges_first && last);
     if (!Op::EDGES || last) break;
     __syncthreads();
     piece = {c.slab.z0, piece.z0};
