@@ -13,8 +13,8 @@ extern "C" {
  * that a call does not use have no inputs and no terms. */
 
 /* The vectors that cover a box (layers.h), divided into tiles of one block each. A tile reaches far along all
- * axes, so that its threads read the same neighbours from the first cache: on an H100 rows of vectors, one
- * block each, took their neighbours from the second, and twice as long. */
+ * axes, so that its threads have many neighbours in common (docs/explanation/performance.md, "Layers beside
+ * open ends"). */
 struct layer_box {
   layers_box points;
   int column, columns;    /* the first vector of a row, and their number */

@@ -211,8 +211,9 @@ template <class First, class Second> struct pair_block {
         d.nx % VECTOR != 0 && (x0 == 0 || x0 + layout::WIDTH + 2 * HALO > d.nx / VECTOR * VECTOR);
     f_slot to = {0, 1};
     b_slot b_to = {0, 1};
-    int z = (planes.z0 + 2 * HALO * (d.nz - 1)) % d.nz,
-        b_z = (planes.z0 + HALO * (d.nz - 1)) % d.nz; /* or its image */
+    /* The first planes lie 2 * HALO and HALO below; adding so many times nz leads to their periodic images.
+     */
+    int z = (planes.z0 + 2 * HALO * (d.nz - 1)) % d.nz, b_z = (planes.z0 + HALO * (d.nz - 1)) % d.nz;
 #pragma unroll 1
     for (int n = 0; n < f_planes(); n++) {
       barrier_wait(f_free + to.index, to.parity);

@@ -45,7 +45,8 @@ constexpr tile_shape LONG_4 = {
 constexpr tile_shape SMALL_2 = {
     .width = NARROW, .rows = 2, .threads = 256, .stages = 3, .pace = 3, .unroll = 3};
 
-/* Several outputs take the shape of one: not measured. */
+/* Several outputs take the shape of one. No other was tried for them, and along z it does not fit them all
+ * (docs/explanation/performance.md, "Several operators from one load"). */
 constexpr tile_choice derivative_tiles(unsigned options) {
   const bool along_y = (options & DERIVATIVE_AXIS) == AXIS_Y;
   tile_choice c = {{.width = NARROW,
