@@ -29,54 +29,12 @@ static void box_add(const layers_box &points, layer_work &w) {
   w.box[w.boxes++] = box;
 }
 
-static void inflow_set(const kernels_inflow *inflow, layer_work &w) {
-  w.enters = inflow != nullptr;
-  if (inflow == nullptr) return;
-  for (int d = 0; d < 3; d++) {
-    w.weight[d] = (real)inflow->weight[d];
-    for (int end = 0; end < 2; end++) {
-      w.value[d][end] = static_cast<const real *>(inflow->value[d][end]);
-      for (int i = 0; i < CLOSURE_ROWS; i++) w.pull[d][end][i] = (real)inflow->pull[d][end][i];
-    }
-  }
-  w.sign = (real)inflow->sign;
-  w.number = (real)inflow->number;
-}
-
-static void coupling_set(const kernels_launch *launch, const kernels_coupling *coupling, layer_work &w) {
-  w.couples = coupling != nullptr;
-  for (int d = 0; d < 3 && w.couples; d++) {
-    for (int i = 0; i < 2; i++) {
-      w.coupled[d][i] = shifted(launch, coupling->of[d][i]);
-      for (int end = 0; end < 2; end++) w.coupling[d][end][i] = (real)coupling->weight[d][end][i];
-    }
-  }
-}
-
-static void ends_set(const kernels_launch *launch, const kernels_ends *ends, layer_work &w) {
-  const kernels_shape *shape = &launch->shape;
-  const int grid[3] = {shape->nx, shape->ny, ends->nz};
-  for (int d = 0; d < 3; d++) {
-    w.bounded[d] = ends->bounded[d];
-    w.start[d] = d == AXIS_Z ? ends->z0 : 0;
-    w.last[d] = grid[d] - 1;
-  }
-  w.rows = ends->rows;
-  w.width = ends->width;
-  w.row = static_cast<const real *>(ends->row);
-  w.result = static_cast<real *>(ends->layer);
-  for (int set = 0; set < 8; set++) {
-    double sum = 0.0;
-    for (int d = 0; d < 3; d++) sum += (set >> d & 1) ? launch->stencil->second[d][0] : 0.0;
-    w.center[set] = (real)sum;
-  }
-}
-
-static layer_work work_make(const kernels_launch *launch, const kernels_ends *ends) {
+static layer_work work_make(const kernels_launch *launch, const kernels_ends *ends,
+                            const kernels_inflow *inflow, const kernels_coupling *coupling) {
   layer_work w = {};
   const layers all = layers_make(launch, ends);
   for (int b = 0; b < all.count; b++) box_add(all.box[b], w);
-  ends_set(launch, ends, w);
+  layer_ends_make(launch, ends, inflow, coupling, &w.ends);
   return w;
 }
 
@@ -91,14 +49,12 @@ static status layers_launch(const kernels_launch *launch, const arguments &a, co
 extern "C" status NAME(layers_compute)(const kernels_launch *launch, const kernels_call *call,
                                        const kernels_ends *ends, const kernels_inflow *inflow,
                                        const kernels_coupling *coupling) {
-  layer_work w = work_make(launch, ends);
+  layer_work w = work_make(launch, ends, inflow, coupling);
   if (w.vectors == 0) return STATUS_OK;
   const operation used = operation_describe(call->kind, call->options);
   w.terms = used.terms;
   for (int axis = 0; axis < 3; axis++) w.kinds |= differences_along(used, axis);
   w.options = call->options;
-  inflow_set(inflow, w);
-  coupling_set(launch, coupling, w);
   const arguments a = launch_arguments(launch, call);
   const unsigned options = call->options & ~operation_additions(call->kind);
 #define X(name, options_of, way)                                                                             \
@@ -122,14 +78,14 @@ static __global__ void __launch_bounds__(LAYER_THREADS)
   for (int k = 0; k < OPERATION_OUTPUTS; k++) {
     if (a.out[k] == nullptr) continue;
     real value[VECTOR];
-    vector_load(w.result + ((ptrdiff_t)k * w.vectors + at.number) * VECTOR, value);
+    vector_load(w.ends.result + ((ptrdiff_t)k * w.vectors + at.number) * VECTOR, value);
     at.store(a.out[k] + here, value);
   }
 }
 
 extern "C" status NAME(layers_store)(const kernels_launch *launch, const kernels_call *call,
                                      const kernels_ends *ends) {
-  const layer_work w = work_make(launch, ends);
+  const layer_work w = work_make(launch, ends, nullptr, nullptr);
   if (w.vectors == 0) return STATUS_OK;
   kernel_launch(layers_store_kernel, w.blocks, LAYER_THREADS, 0, launch_stream(launch),
                 launch_arguments(launch, call), launch_geometry(launch), w);

@@ -6,6 +6,7 @@
 extern "C" {
 #include "layers.h"
 }
+#include "layer_ends.h"
 
 /* The kernel for layers of points beside the ends of axes. A thread owns one vector of a row, as in
  * direct.cuh. Along axes in whose layer its points lie, differences are sums of closure rows (closure_add);
@@ -25,42 +26,21 @@ struct layer_box {
 
 /* The parameters of a launch besides arguments and geometry. */
 struct layer_work {
+  layer_ends ends; /* its `result` has a vector for each of the launch's */
   layer_box box[LAYERS_MOST];
   int boxes;
   unsigned vectors, blocks;
   unsigned terms, kinds; /* masks of the terms and of the differences in use */
   unsigned options;
-  real *result;    /* kernels_ends.layer, with a vector for each of the launch's; NULL: results go to `out` */
-  const real *row; /* kernels_ends.row */
-  int bounded[3];
-  int start[3], last[3]; /* global indices of the slab's first and the grid's last point */
-  int rows, width;
-  real center[8]; /* centre coefficients of second differences, summed over a set of axes: bit d for axis d */
-  int enters;
-  real weight[3], sign, number, pull[3][2][CLOSURE_ROWS]; /* of the inflow */
-  const real *value[3][2];
-  int couples;
-  const real *coupled[3][2]; /* point (0, 0, 0) */
-  real coupling[3][2][2];
 
-  /* The closure's row for point i along an axis, counted from its end, or -1 if it is not in a layer. [out]
-   * high: 1 at the high end. */
-  __device__ __forceinline__ int row_of(int axis, int i, int &high) const {
-    const int from_low = start[axis] + i, from_high = last[axis] - from_low;
-    high = from_high < rows;
-    if (!bounded[axis] || (from_low >= rows && !high)) return -1;
-    return high ? from_high : from_low;
-  }
-  /* The point that is number j of an end's rows: j points from the end. */
+  /* The point that is number j of an end's rows: j points from the end. Beyond the width it is the last one
+   * once more. */
   __device__ __forceinline__ int point_at(int axis, int high, int j) const {
-    return (high ? last[axis] - j : j) - start[axis];
+    const int from_end = min(j, ends.width - 1);
+    return (high ? ends.last[axis] - from_end : from_end) - ends.start[axis];
   }
   __device__ __forceinline__ bool uses(operation_difference of) const {
     return (kinds >> of & 1U) != 0;
-  }
-  __device__ __forceinline__ const real *row_at(int axis, int high, int of, int row_number) const {
-    const int block = (2 * axis + high) * DIFFERENCES + of;
-    return row + (block * CLOSURE_ROWS + row_number) * CLOSURE_WIDTH;
   }
 };
 
@@ -70,7 +50,7 @@ struct differences {
   real first[3][VECTOR], second[3][VECTOR], even[3][VECTOR]; /* along each axis */
   real chain[VECTOR]; /* second differences, summed over the axes so far, without the centre's part */
   int inside[VECTOR]; /* the set of axes along which pairs of neighbours were added to `chain` */
-  const real *center; /* layer_work.center */
+  const real *center; /* layer_ends.centre */
 };
 
 template <int AXIS>
@@ -140,13 +120,13 @@ template <class Op> struct layer {
                                                  const real (&value)[CLOSURE_WIDTH], real center) {
     real weight[CLOSURE_WIDTH], sum = 0;
     vectors_load(row, weight);
-    if (w.width == CLOSURE_WIDTH) {
+    if (w.ends.width == CLOSURE_WIDTH) {
 #pragma unroll
       for (int j = 0; j < CLOSURE_WIDTH; j++) sum = closure_add(sum, weight[j], value[j], center);
     } else {
 #pragma unroll
       for (int j = 0; j < CLOSURE_WIDTH - 1; j++) {
-        if (j < w.width) sum = closure_add(sum, weight[j], value[j], center);
+        if (j < w.ends.width) sum = closure_add(sum, weight[j], value[j], center);
       }
     }
     return sum;
@@ -158,13 +138,15 @@ template <class Op> struct layer {
                                                 const real (&f)[CLOSURE_WIDTH],
                                                 const real (&g)[CLOSURE_WIDTH], real center_f, real center_g,
                                                 int v, differences &of_f, differences &of_g) {
-    const real *first = w.row_at(AXIS, high, DIFFERENCE_FIRST, row);
+    const real *first = layer_coefficients(&w.ends, AXIS, high, DIFFERENCE_FIRST, row);
     of_f.first[AXIS][v] = row_sum(w, first, f, center_f);
     of_g.first[AXIS][v] = row_sum(w, first, g, center_g);
     if (HAS<AXIS, DIFFERENCE_DISSIPATION> && w.uses(DIFFERENCE_DISSIPATION))
-      of_f.even[AXIS][v] = row_sum(w, w.row_at(AXIS, high, DIFFERENCE_DISSIPATION, row), f, center_f);
+      of_f.even[AXIS][v] =
+          row_sum(w, layer_coefficients(&w.ends, AXIS, high, DIFFERENCE_DISSIPATION, row), f, center_f);
     if (HAS<AXIS, DIFFERENCE_SECOND> && w.uses(DIFFERENCE_SECOND)) {
-      of_f.second[AXIS][v] = row_sum(w, w.row_at(AXIS, high, DIFFERENCE_SECOND, row), f, center_f);
+      of_f.second[AXIS][v] =
+          row_sum(w, layer_coefficients(&w.ends, AXIS, high, DIFFERENCE_SECOND, row), f, center_f);
       of_f.chain[v] = of_f.chain[v] + of_f.second[AXIS][v];
     }
   }
@@ -177,8 +159,8 @@ template <class Op> struct layer {
     real f[VECTOR][CLOSURE_WIDTH], g[VECTOR][CLOSURE_WIDTH], center_f[VECTOR], center_g[VECTOR];
     interior::template vectors_at<AXIS>(a, d, x, y, z, element(d, x, y, z), center_f, center_g);
 #pragma unroll
-    for (int j = 0; j < CLOSURE_WIDTH; j++) { /* beyond the width, the last one once more */
-      const int at = w.point_at(AXIS, high, min(j, w.width - 1));
+    for (int j = 0; j < CLOSURE_WIDTH; j++) {
+      const int at = w.point_at(AXIS, high, j);
       const int to_y = AXIS == AXIS_Y ? at : y, to_z = AXIS == AXIS_Z ? at : z;
       real at_f[VECTOR], at_g[VECTOR];
       interior::template vectors_at<AXIS>(a, d, x, to_y, to_z, element(d, x, to_y, to_z), at_f, at_g);
@@ -218,15 +200,14 @@ template <class Op> struct layer {
 #pragma unroll
       for (int v = 0; v < VECTOR; v++) {
         int high;
-        row[v] = w.row_of(AXIS_X, x + v, high);
+        row[v] = layer_row(&w.ends, AXIS_X, x + v, &high);
         here |= (row[v] >= 0 && high == end ? 1U : 0U) << v;
       }
       if (here == 0) continue;
       all |= here;
       real f[CLOSURE_WIDTH], g[CLOSURE_WIDTH];
 #pragma unroll
-      for (int j = 0; j < CLOSURE_WIDTH; j++)
-        column_at(a, d, w.point_at(AXIS_X, end, min(j, w.width - 1)), y, z, f[j], g[j]);
+      for (int j = 0; j < CLOSURE_WIDTH; j++) column_at(a, d, w.point_at(AXIS_X, end, j), y, z, f[j], g[j]);
 #pragma unroll
       for (int v = 0; v < VECTOR; v++) {
         if (!(here >> v & 1U)) continue;
@@ -256,19 +237,19 @@ template <class Op> struct layer {
                                                           differences &of_g) {
     constexpr unsigned ALL = (1U << VECTOR) - 1;
     lines f, g;
-    unsigned in_layer = w.bounded[AXIS_X] ? columns_close(a, d, w, x, y, z, of_f, of_g) : 0;
+    unsigned in_layer = w.ends.bounded[AXIS_X] ? columns_close(a, d, w, x, y, z, of_f, of_g) : 0;
     if (in_layer != ALL) {
       interior::x_lines(a, d, x, y, z, d.plane(z), f, g);
       inside<AXIS_X>(a, w, f, g, p, ~in_layer, of_f, of_g);
     }
     int high = 0;
-    if (const int row = w.row_of(AXIS_Y, y, high); row >= 0) {
+    if (const int row = layer_row(&w.ends, AXIS_Y, y, &high); row >= 0) {
       rows_close<AXIS_Y>(a, d, w, x, y, z, row, high, of_f, of_g);
     } else {
       interior::y_lines(a, d, x, y, z, d.plane(z), f, g);
       inside<AXIS_Y>(a, w, f, g, p, ALL, of_f, of_g);
     }
-    if (const int row = w.row_of(AXIS_Z, z, high); row >= 0) {
+    if (const int row = layer_row(&w.ends, AXIS_Z, z, &high); row >= 0) {
       rows_close<AXIS_Z>(a, d, w, x, y, z, row, high, of_f, of_g);
     } else {
       planes_load(a, d, x, y, z, f, g);
@@ -289,45 +270,19 @@ template <class Op> struct layer {
     return a.uniform[axis];
   }
 
-  /* Adds the penalties of the values at the ends in whose layers a point lies, in the order x, y, z. */
-  __device__ __forceinline__ static real enter(const arguments &a, const geometry &d, const layer_work &w,
-                                               const int p[3], real result) {
-    const ptrdiff_t at = element(d, p[0], p[1], p[2]);
-    const ptrdiff_t place[3] = {p[1] + (ptrdiff_t)d.ny * p[2], p[0] + (ptrdiff_t)d.nx * p[2],
-                                p[0] + (ptrdiff_t)d.nx * p[1]};
-    const ptrdiff_t step[3] = {1, d.ldx, d.plane(1)};
+  /* Adds the penalties at a point to output k. */
+  __device__ __forceinline__ static real penalize(const arguments &a, const geometry &d, const layer_work &w,
+                                                  const int p[3], int k, real result) {
+    if (k == 0 && w.ends.enters) {
+      real along[3];
 #pragma unroll
-    for (int axis = 0; axis < 3; axis++) {
-      int high;
-      const int row = w.row_of(axis, p[axis], high);
-      if (row < 0) continue;
-      const real inwards = row == 0 ? w.sign * velocity(a, d, axis, p) : 0;
-      const real speed = high ? -inwards : inwards;
-      const real pull = w.pull[axis][high][row];
-      if (!(speed > 0) && pull == 0) continue;
-      const real g = w.value[axis][high] != nullptr ? w.value[axis][high][place[axis]] : w.number;
-      const real lacks = g - a.in[0][at + (high ? row : -row) * step[axis]];
-      if (speed > 0) result = REAL_FMA(w.weight[axis] * speed, lacks, result);
-      if (pull != 0) result = REAL_FMA(pull, lacks, result);
-    }
-    return result;
-  }
-
-  /* Adds the coupling penalties of the ends that a point lies on to output k, in the same order. */
-  __device__ __forceinline__ static real couple(const geometry &d, const layer_work &w, const int p[3], int k,
-                                                real result) {
-    const ptrdiff_t at = element(d, p[0], p[1], p[2]);
-#pragma unroll
-    for (int axis = 0; axis < 3; axis++) {
-      if (!w.bounded[axis] || k != (Op::DECLARED.outputs == 7 ? axis : 0)) continue;
-#pragma unroll
-      for (int high = 0; high < 2; high++) {
-        if (w.start[axis] + p[axis] != (high ? w.last[axis] : 0)) continue;
-        result = REAL_FMA(w.coupling[axis][high][0], w.coupled[axis][0][at], result);
-        result = REAL_FMA(w.coupling[axis][high][1], w.coupled[axis][1][at], result);
+      for (int axis = 0; axis < 3; axis++) {
+        int high;
+        along[axis] = layer_row(&w.ends, axis, p[axis], &high) == 0 ? velocity(a, d, axis, p) : 0;
       }
+      result = layer_enter(&w.ends, p, along, a.in[0], result);
     }
-    return result;
+    return w.ends.couples ? layer_couple(&w.ends, p, Op::DECLARED.outputs, k, result) : result;
   }
 
   template <int TERM = 0>
@@ -403,7 +358,7 @@ __global__ void __launch_bounds__(LAYER_THREADS, by_precision_value(2, 3))
   const int x = vector.x, y = vector.y, z = vector.z;
   const ptrdiff_t here = use::element(d, x, y, z);
   differences f = {}, g = {};
-  f.center = w.center;
+  f.center = w.ends.centre;
   points p;
   use::points_load(a, here, p);
   use::interior::table_point(a, d, x, y, z, p);
@@ -424,15 +379,14 @@ __global__ void __launch_bounds__(LAYER_THREADS, by_precision_value(2, 3))
       result[k][v] = operation_finish(Op::KIND, w.options, k, &at);
       if (!vector.has(v)) continue;
       const int place[3] = {x + v, y, z};
-      if (k == 0 && w.enters) result[k][v] = use::enter(a, d, w, place, result[k][v]);
-      if (w.couples) result[k][v] = use::couple(d, w, place, k, result[k][v]);
+      result[k][v] = use::penalize(a, d, w, place, k, result[k][v]);
     }
   }
 #pragma unroll
   for (int k = 0; k < OPERATION_OUTPUTS; k++) {
     if (!Op::stores(k) || a.out[k] == nullptr) continue;
-    if (w.result != nullptr) {
-      vector_store(w.result + ((ptrdiff_t)k * w.vectors + vector.number) * VECTOR, result[k]);
+    if (w.ends.result != nullptr) {
+      vector_store(w.ends.result + ((ptrdiff_t)k * w.vectors + vector.number) * VECTOR, result[k]);
     } else {
       vector.store(a.out[k] + here, result[k]);
     }

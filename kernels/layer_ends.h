@@ -1,0 +1,146 @@
+#ifndef FDAPP_KERNELS_LAYER_ENDS_H
+#define FDAPP_KERNELS_LAYER_ENDS_H
+
+/* Rows of closures and penalties at the points of layers, for both backends. Included after arithmetic.h,
+ * with `number` a single point; by C17 and by CUDA files (C++17). Points p are those of the slab. */
+
+#include "layers.h"
+
+/* Put before loops over axes, terms and neighbours: in unrolled loops the declaration's entries are constants
+ * that the compiler folds. */
+#ifdef __CUDACC__
+#define LAYER_UNROLL _Pragma("unroll")
+#else
+#define LAYER_UNROLL _Pragma("GCC unroll 9")
+#endif
+
+typedef struct layer_ends {
+  int bounded[3];
+  int start[3], last[3]; /* global indices of the slab's first and of the grid's last point */
+  int rows, width;
+  const real *row; /* kernels_ends.row */
+  real *result;    /* kernels_ends.layer; NULL: results go to `out` */
+  int n[3];
+  ptrdiff_t step[3]; /* elements from neighbour to neighbour along each axis */
+  real centre[8]; /* centre coefficients of second differences, summed over a set of axes: bit d for axis d */
+  int enters;
+  real weight[3], sign, number, pull[3][2][CLOSURE_ROWS]; /* of the inflow */
+  const real *value[3][2];
+  int couples;
+  const real *coupled[3][2]; /* point (0, 0, 0) */
+  real coupling[3][2][2];
+} layer_ends;
+
+/* The closure's row for point i along axis d, counted from its end, or -1 if it is not in a layer. [out]
+ * high: 1 at the high end. */
+ARITHMETIC int layer_row(const layer_ends *e, int d, int i, int *high) {
+  const int from_low = e->start[d] + i;
+  const int from_high = e->last[d] - from_low;
+  *high = from_high < e->rows;
+  if (!e->bounded[d] || (from_low >= e->rows && !*high)) return -1;
+  return *high ? from_high : from_low;
+}
+
+/* The coefficients of a row for a difference. */
+ARITHMETIC const real *layer_coefficients(const layer_ends *e, int d, int high, int of, int row) {
+  return e->row + (((2 * d + high) * DIFFERENCES + of) * CLOSURE_ROWS + row) * CLOSURE_WIDTH;
+}
+
+ARITHMETIC ptrdiff_t layer_element(const layer_ends *e, const int p[3]) {
+  return p[2] * e->step[2] + p[1] * e->step[1] + p[0];
+}
+
+/* Adds the penalties of the values at the ends in whose layers a point lies, in the order x, y, z. velocity:
+ * at the point, along the axes on whose ends it lies. in: the operation's input 0. */
+ARITHMETIC number layer_enter(const layer_ends *e, const int p[3], const number velocity[3], const real *in,
+                              number result) {
+  const ptrdiff_t at = layer_element(e, p);
+  const ptrdiff_t place[3] = {p[1] + (ptrdiff_t)e->n[1] * p[2], p[0] + (ptrdiff_t)e->n[0] * p[2],
+                              p[0] + (ptrdiff_t)e->n[0] * p[1]};
+  LAYER_UNROLL
+  for (int d = 0; d < 3; d++) {
+    int high;
+    const int row = layer_row(e, d, p[d], &high);
+    if (row < 0) continue;
+    const number inwards = row == 0 ? e->sign * velocity[d] : 0;
+    const number speed = high ? -inwards : inwards;
+    const number pull = e->pull[d][high][row];
+    if (!(speed > 0) && pull == 0) continue;
+    const number g = e->value[d][high] != NULL ? e->value[d][high][place[d]] : e->number;
+    const number lacks = g - in[at + (high ? row : -row) * e->step[d]];
+    if (speed > 0) result = NUMBER_FMA(e->weight[d] * speed, lacks, result);
+    if (pull != 0) result = NUMBER_FMA(pull, lacks, result);
+  }
+  return result;
+}
+
+/* Adds the coupling penalties of the ends that a point lies on to output k, in the same order. outputs: mask
+ * of the operation's. */
+ARITHMETIC number layer_couple(const layer_ends *e, const int p[3], unsigned outputs, int k, number result) {
+  const ptrdiff_t at = layer_element(e, p);
+  LAYER_UNROLL
+  for (int d = 0; d < 3; d++) {
+    const int i = e->start[d] + p[d];
+    if (!e->bounded[d] || k != (outputs == 7 ? d : 0)) continue;
+    LAYER_UNROLL
+    for (int high = 0; high < 2; high++) {
+      if (i != (high ? e->last[d] : 0)) continue;
+      result = NUMBER_FMA(e->coupling[d][high][0], e->coupled[d][0][at], result);
+      result = NUMBER_FMA(e->coupling[d][high][1], e->coupled[d][1][at], result);
+    }
+  }
+  return result;
+}
+
+static inline void layer_ends_inflow(const kernels_inflow *inflow, layer_ends *e) {
+  e->enters = inflow != NULL;
+  if (inflow == NULL) return;
+  for (int d = 0; d < 3; d++) {
+    e->weight[d] = (real)inflow->weight[d];
+    for (int end = 0; end < 2; end++) {
+      e->value[d][end] = (const real *)inflow->value[d][end];
+      for (int i = 0; i < CLOSURE_ROWS; i++) e->pull[d][end][i] = (real)inflow->pull[d][end][i];
+    }
+  }
+  e->sign = (real)inflow->sign;
+  e->number = (real)inflow->number;
+}
+
+static inline void layer_ends_coupling(const kernels_coupling *coupling, ptrdiff_t first, layer_ends *e) {
+  e->couples = coupling != NULL;
+  for (int d = 0; d < 3 && e->couples; d++) {
+    for (int i = 0; i < 2; i++) {
+      e->coupled[d][i] = (const real *)coupling->of[d][i] + first;
+      for (int end = 0; end < 2; end++) e->coupling[d][end][i] = (real)coupling->weight[d][end][i];
+    }
+  }
+}
+
+/* Fills `e` for all points of a launch. */
+static inline void layer_ends_make(const kernels_launch *launch, const kernels_ends *ends,
+                                   const kernels_inflow *inflow, const kernels_coupling *coupling,
+                                   layer_ends *e) {
+  const kernels_shape *shape = &launch->shape;
+  const int n[3] = {shape->nx, shape->ny, shape->nz};
+  const ptrdiff_t step[3] = {1, shape->ldx, shape->plane};
+  for (int d = 0; d < 3; d++) {
+    e->n[d] = n[d];
+    e->step[d] = step[d];
+    e->bounded[d] = ends->bounded[d];
+    e->start[d] = d == AXIS_Z ? ends->z0 : 0;
+    e->last[d] = (d == AXIS_Z ? ends->nz : n[d]) - 1;
+  }
+  e->rows = ends->rows;
+  e->width = ends->width;
+  e->row = (const real *)ends->row;
+  e->result = (real *)ends->layer;
+  for (int set = 0; set < 8; set++) {
+    double sum = 0.0;
+    for (int d = 0; d < 3; d++) sum += (set >> d & 1) ? launch->stencil->second[d][0] : 0.0;
+    e->centre[set] = (real)sum;
+  }
+  layer_ends_inflow(inflow, e);
+  layer_ends_coupling(coupling, KERNELS_HALO * shape->plane, e);
+}
+
+#endif
