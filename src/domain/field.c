@@ -131,11 +131,12 @@ status field_fill(field *field, int64_t z0, int64_t nz_global, int halos, field_
   return STATUS_OK;
 }
 
-/* Copies `count` planes between staging memory (padded) and packed host memory. */
+/* Copies `count` planes between staging memory (padded) and packed host memory, by several threads. */
 static void pack(const kernels_shape *shape, void *staging, int count, char *packed, int to_packed) {
   const size_t size = kernels_element_size(shape->precision);
   const size_t row = (size_t)shape->nx * size;
   const int64_t rows = (int64_t)count * shape->ny;
+#pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < rows; i++) {
     size_t pitch = 0;
     char *padded = staging_row(shape, staging, i, &pitch);
