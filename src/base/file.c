@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/thread.h"
+
 /* A call transfers less than 2 GiB: some systems and libraries truncate longer ones. */
 static const size_t largest_call = (size_t)1 << 30;
 
@@ -111,6 +113,25 @@ status file_write_bytes(const char *directory, const char *name, const void *dat
   if (close(descriptor) != 0 && result == STATUS_OK) result = failure(path, "cannot close");
   if (result == STATUS_OK) result = file_rename(directory, partial, name);
   if (result != STATUS_OK) (void)unlink(path);
+  return result;
+}
+
+static void *close_alone(void *descriptor) {
+  (void)close((int)(intptr_t)descriptor);
+  return NULL;
+}
+
+status file_remove(const char *path) {
+  const int descriptor =
+      open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* the blocks stay until it is closed */
+  const status result = unlink(path) == 0 ? STATUS_OK : failure(path, "cannot be removed");
+  pthread_t thread;
+  if (descriptor < 0) return result;
+  if (thread_start(&thread, close_alone, (void *)(intptr_t)descriptor)) {
+    (void)pthread_detach(thread);
+  } else {
+    (void)close(descriptor);
+  }
   return result;
 }
 

@@ -34,6 +34,10 @@ status file_rename(const char *directory, const char *from, const char *to);
 status file_write_bytes(const char *directory, const char *name, const void *data, size_t size);
 status file_write_whole(const char *directory, const char *name, const char *text);
 
+/* Removes a file. Its name is gone when this returns; the system frees its blocks while the program goes on,
+ * which takes 0.3 s for 1 GiB on some disks. */
+status file_remove(const char *path);
+
 /* [out] name: the next entry of an open directory, NULL at its end. */
 status file_next_name(DIR *entries, const char *directory, const char **name);
 

@@ -131,10 +131,11 @@ status checkpoint_index_add(checkpoint_index *index, const checkpoint_state *sta
     char name[64];
     char path[PATH_MAX];
     rundir_state_name(old[i], name);
+    status removed = file_path(index->directory, name, path, sizeof path);
+    if (removed == STATUS_OK) removed = file_remove(path);
     /* not an error: a state too many only takes room */
-    if (file_path(index->directory, name, path, sizeof path) != STATUS_OK || unlink(path) != 0) {
-      log_warning("%s/%s: cannot be removed: %s", index->directory, name, strerror(errno));
-    }
+    if (removed != STATUS_OK) log_warning("%s", status_message(removed));
+    status_clear();
   }
   free(old);
   return result;

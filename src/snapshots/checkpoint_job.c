@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <omp.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/agree.h"
+#include "base/thread.h"
 #include "output/rundir.h"
 #include "snapshots/checkpoint_file.h"
 
@@ -63,19 +63,11 @@ static void *work_alone(void *user) {
   return NULL;
 }
 
-/* Starts the job in a thread, with signals blocked, because the main thread handles them. If no thread can be
- * created, the job runs at once. */
+/* Starts the job in a thread. If no thread can be created, the job runs at once. */
 static void start(checkpoint *checkpoint) {
   checkpoint_job *job = &checkpoint->job;
-  sigset_t all, before;
-  (void)sigfillset(&all);
   atomic_store(&job->done, 0);
-  job->threaded = 0;
-  if (job->state == NULL) {
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    job->threaded = pthread_create(&job->thread, NULL, work_alone, checkpoint) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-  }
+  job->threaded = job->state == NULL && thread_start(&job->thread, work_alone, checkpoint);
   if (!job->threaded) work(checkpoint);
 }
 
