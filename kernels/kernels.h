@@ -77,9 +77,9 @@ typedef struct kernels_launch {
   kernels_planes planes[KERNELS_RANGES];
   const struct stencil *stencil;
   kernels_event *edges; /* operations that have `edges`, or NULL: an event to record when the KERNELS_HALO
-                         * lowest and highest planes of planes[0] are written and halo planes are no longer
-                         * read. A backend that can do so computes those planes first and records it long
-                         * before the launch is done */
+                         * lowest and highest planes of planes[0] (apply_pair: twice as many) are written, and
+                         * halo planes of what is written no longer read. A backend that can do so computes
+                         * those planes first and records it long before the launch is done */
 } kernels_launch;
 
 /* A velocity given by a formula instead of stored fields: component d at (x, y, z) is
@@ -325,9 +325,9 @@ typedef struct kernels {
   /* Optional, both or none: two operations in one sweep, where the second operation's input 0 is the first
    * one's output. The bits are those of one after the other. The array between them is not touched: neither
    * the first one's `out` nor the second one's in[0] is used. The second one's `out` overlaps no input.
-   * pair_refused returns why a backend does not compute this pair on all planes of the launch's shape, or
-   * NULL if it does. Unless `always`, it also refuses if two calls of `apply` are faster. Constant
-   * strings. */
+   * Unless the shape is `whole`, 2 KERNELS_HALO halo planes of the first one's input 0 are read: more lie
+   * before and after the array. pair_refused returns why a backend does not compute this pair on all planes
+   * of the shape, or NULL; unless `always`, also if two calls of `apply` are faster. Constant strings. */
   const char *(*pair_refused)(const kernels_launch *launch, const kernels_call *first,
                               const kernels_call *second, int always);
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);

@@ -9,12 +9,18 @@ using lean_stage_on_base = op<OPERATION_stage, LEAN | STAGE_BASE>;
 
 constexpr char NAME_OF_KERNEL[] = "kernel pair of stages";
 
-/* The number of pieces along z with the least cost, in planes that a multiprocessor computes one after the
- * other. A block passes 4 HALO more planes than it stores, and its start costs about START planes. */
-static long pair_cost(int tiles, int planes, int multiprocessors, int *pieces) {
-  constexpr int START = 4;
+/* Pieces along z if the edges of a slab are exchanged meanwhile: with fewer, they are not complete before the
+ * launch is. */
+constexpr int PIECES_WITH_EDGES = 3;
+
+/* The number of pieces along z, at least `fewest` where planes suffice, with the least cost, in planes that a
+ * multiprocessor computes one after the other. A block passes 4 HALO more planes than it stores, and its
+ * start costs about START planes. */
+static long pair_cost(int tiles, int planes, int multiprocessors, int fewest, int *pieces) {
+  constexpr int START = 4, MOST = 64;
+  const int most = std::min(MOST, std::max(1, planes / (2 * HALO)));
   long least = LONG_MAX;
-  for (int count = 1; count <= 64 && (count == 1 || planes / count >= 2 * HALO); count++) {
+  for (int count = std::min(fewest, most); count <= most; count++) {
     const long rounds = divide_up(tiles * count, multiprocessors);
     const long cost = rounds * (divide_up(planes, count) + 4 * HALO + START);
     if (cost >= least) continue;
@@ -28,7 +34,8 @@ template <class First, class Second> static pair_cut pair_cut_make(const kernels
   using layout = pair_layout<First, Second>;
   const kernels_shape &s = launch->shape;
   pair_cut c = {divide_up(s.nx, layout::WIDTH), divide_up(s.ny, layout::HEIGHT), 1};
-  (void)pair_cost(c.tiles_x * c.tiles_y, s.nz, launch->context->multiprocessors, &c.pieces);
+  const int fewest = launch->edges == nullptr ? 1 : PIECES_WITH_EDGES;
+  (void)pair_cost(c.tiles_x * c.tiles_y, s.nz, launch->context->multiprocessors, fewest, &c.pieces);
   return c;
 }
 
@@ -36,15 +43,25 @@ template <class First, class Second>
 static status pair_launch(const kernels_launch *launch, const kernels_call *first,
                           const kernels_call *second) {
   using layout = pair_layout<First, Second>;
-  const auto kernel = pair_kernel<First, Second>;
+  kernels_context *context = launch->context;
   const pair_cut c = pair_cut_make<First, Second>(launch);
-  const unsigned blocks = (unsigned)(c.tiles_x * c.tiles_y * c.pieces);
+  const int tiles = c.tiles_x * c.tiles_y;
+  geometry d = launch_geometry(launch);
+  if (!launch->shape.whole) d.memory = {-2 * HALO, d.nz + 2 * HALO};
+  const bool signals = launch->edges != nullptr && c.pieces > 1;
+  pair_signal edges = {};
+  edges.done = context->pace[launch->queue] + PACE_EDGES;
+  edges.host = &context->signals[launch->queue];
+  edges.warps = 2 * tiles * layout::SECOND_WARPS;
+  const auto kernel = signals ? pair_kernel<First, Second, true> : pair_kernel<First, Second, false>;
   CHECK_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES));
-  kernel_launch(kernel, blocks, layout::THREADS, layout::SHARED_BYTES, launch_stream(launch),
-                launch_arguments(launch, first), launch_arguments(launch, second), launch_geometry(launch),
-                c);
-  return launch_done(launch, NAME_OF_KERNEL);
+  if (signals) edges.number = context_event_signal(launch->edges, context, launch->queue);
+  kernel_launch(kernel, (unsigned)(tiles * c.pieces), layout::THREADS, layout::SHARED_BYTES,
+                launch_stream(launch), launch_arguments(launch, first), launch_arguments(launch, second), d,
+                c, edges);
+  return signals ? context_launched(context, launch->queue, NAME_OF_KERNEL)
+                 : launch_done(launch, NAME_OF_KERNEL);
 }
 
 /* Returns true if the two calls are such a pair with these options: the second reads what the first writes,
@@ -62,7 +79,8 @@ static bool pair_has_device(const kernels_launch *launch) {
   static_assert(std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= 227 << 10,
                 "a multiprocessor has no more");
   cudaFuncAttributes attributes;
-  const cudaError_t found = cudaFuncGetAttributes(&attributes, pair_kernel<lean_stage, lean_stage_on_base>);
+  const cudaError_t found =
+      cudaFuncGetAttributes(&attributes, pair_kernel<lean_stage, lean_stage_on_base, false>);
   if (found != cudaSuccess) (void)cudaGetLastError();
   return found == cudaSuccess &&
          std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= launch->context->shared_limit;
@@ -82,8 +100,10 @@ static bool pair_pays(const kernels_launch *launch) {
   }
   using layout = pair_layout<lean_stage_on_base, lean_stage_on_base>;
   const kernels_shape &s = launch->shape;
+  const int fewest = s.whole ? 1 : PIECES_WITH_EDGES;
   const int tiles = divide_up(s.nx, layout::WIDTH) * divide_up(s.ny, layout::HEIGHT);
-  const double cost = (double)pair_cost(tiles, s.nz, sms, &pieces) * sms * layout::WIDTH * layout::HEIGHT;
+  const double cost =
+      (double)pair_cost(tiles, s.nz, sms, fewest, &pieces) * sms * layout::WIDTH * layout::HEIGHT;
   return 2e3 * kilohertz * bits / 8 < MOST_BANDWIDTH && cost < MOST_COST * s.nx * s.ny * s.nz;
 }
 
@@ -92,7 +112,6 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   const kernels_shape &s = launch->shape;
   if (!pair_is(first, second, LEAN) && !pair_is(first, second, LEAN | STAGE_BASE))
     return "there is no kernel for two of these operations";
-  if (!s.whole) return "the slab is not all of a periodic z";
   if ((size_t)s.ny * (size_t)s.ldx > INT_MAX) return "the planes are too large";
   if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
   if (!always && !pair_pays(launch)) return "they would not be faster here";

@@ -2,6 +2,7 @@
 #define FDAPP_CUDA_PAIR_CUH
 
 #include "direct.cuh"
+#include "pace.cuh"
 #include <barrier.cuh> /* found by the search path, as machine.cuh */
 
 /* Two operations in one sweep along z; the second one's input is the first one's output, which never leaves
@@ -69,9 +70,30 @@ template <class First, class Second> struct pair_layout {
                 "spare lanes double others");
 };
 
-/* How a launch is divided: tiles, and `pieces` pieces along z of nearly equal length. */
+/* How a launch is divided: tiles, and `pieces` pieces along z of nearly equal length. Those of the
+ * top piece start first, because its edge is complete last, then those of the bottom one. */
 struct pair_cut {
   int tiles_x, tiles_y, pieces;
+
+  /* The place along z of the `turn`-th piece to start. */
+  __device__ __forceinline__ int piece(int turn) const {
+    return turn == 0 ? pieces - 1 : turn - 1;
+  }
+};
+
+/* An edge signal that warps give, because the other warps of their blocks are elsewhere. */
+struct pair_signal : edge_signal {
+  int warps; /* that store an edge */
+
+  /* Called by one thread of a warp, after a barrier of the warp. */
+  __device__ __forceinline__ void count() const {
+    __threadfence();
+    if (atomicAdd(done, 1U) + 1U < (unsigned)warps) return;
+    *done = 0;
+    host->given = clock_read();
+    __threadfence_system(); /* as in edge_signal */
+    host->number = number;
+  }
 };
 
 /* A slot of a ring, and the parity of its barriers. */
@@ -105,7 +127,7 @@ template <class First, class Second> struct pair_block {
                                         const pair_cut &c)
       : a(a_), b(b_), d(d_) {
     const int tiles = c.tiles_x * c.tiles_y, tile = (int)blockIdx.x % tiles;
-    const long long piece = (int)blockIdx.x / tiles, count = d.planes(0);
+    const long long piece = c.piece((int)blockIdx.x / tiles), count = d.planes(0);
     x0 = tile % c.tiles_x * layout::WIDTH;
     y0 = tile / c.tiles_x * layout::HEIGHT;
     planes = {d.range[0].z0 + (int)(count * piece / c.pieces),
@@ -211,9 +233,13 @@ template <class First, class Second> struct pair_block {
         d.nx % VECTOR != 0 && (x0 == 0 || x0 + layout::WIDTH + 2 * HALO > d.nx / VECTOR * VECTOR);
     f_slot to = {0, 1};
     b_slot b_to = {0, 1};
-    /* The first planes lie 2 * HALO and HALO below; adding so many times nz leads to their periodic images.
-     */
-    int z = (planes.z0 + 2 * HALO * (d.nz - 1)) % d.nz, b_z = (planes.z0 + HALO * (d.nz - 1)) % d.nz;
+    /* The first planes lie 2 * HALO and HALO below. If no halo is stored, adding so many times nz leads to
+     * their periodic images. */
+    int z = planes.z0 - 2 * HALO, b_z = planes.z0 - HALO;
+    if (d.memory.z0 == 0) {
+      z = (z + 2 * HALO * d.nz) % d.nz;
+      b_z = (b_z + HALO * d.nz) % d.nz;
+    }
 #pragma unroll 1
     for (int n = 0; n < f_planes(); n++) {
       barrier_wait(f_free + to.index, to.parity);
@@ -228,11 +254,11 @@ template <class First, class Second> struct pair_block {
         vectors_copy(base_to, b_plane, thread, b_from);
         if (ragged) images_copy<layout::S_WIDTH, layout::S_HEIGHT>(base_to, b_plane, HALO, thread);
         b_to.next();
-        if (++b_z == d.nz) b_z = 0;
+        if (++b_z == d.memory.z1) b_z = 0;
       }
       barrier_arrive_copies(f_full + to.index);
       to.next();
-      if (++z == d.nz) z = 0;
+      if (++z == d.memory.z1) z = 0;
     }
   }
 
@@ -335,9 +361,20 @@ template <class First, class Second> struct pair_block {
     }
   }
 
+  /* Counts the warp for the signal if its piece is the `turn`-th to start: of the first one, the top piece,
+   * all planes are stored, of the second one its lowest 2 HALO planes. Nothing is kept for this in registers,
+   * of which the loop has none left. */
+  __device__ __forceinline__ static void edge_stored(const pair_signal &edges, const pair_cut &c, int turn) {
+    const int tiles = c.tiles_x * c.tiles_y, before = turn * tiles;
+    if ((int)blockIdx.x < before || (int)blockIdx.x >= before + tiles) return;
+    warp_wait();
+    if (tells()) edges.count();
+  }
+
   /* The second warps' loop. Plane n of the first operation completes the plane to be stored 2 HALO before it;
    * its base is plane n - HALO of the base's ring, or plane n of the field's. */
-  __device__ __forceinline__ void second(int thread) const {
+  template <bool SIGNALS>
+  __device__ __forceinline__ void second(int thread, const pair_cut &c, const pair_signal &edges) const {
     constexpr int WIDE = layout::S_WIDTH, B_WIDE = BASE ? layout::S_WIDTH : layout::F_WIDTH;
     constexpr int B_PLANE = BASE ? layout::B_PLANE : layout::F_PLANE, AROUND = BASE ? HALO : 2 * HALO;
     constexpr int B_PLANES = BASE ? layout::B_PLANES : layout::F_PLANES;
@@ -367,6 +404,7 @@ template <class First, class Second> struct pair_block {
         for (int r = 0; r < ROWS; r++) {
           if (r < rows) vector_store(out + (ptrdiff_t)r * d.ldx, result[r][0]);
         }
+        if (SIGNALS && n == 4 * HALO - 1) edge_stored(edges, c, 1);
       }
       windows_shift(l);
       out += d.plane(1);
@@ -374,17 +412,21 @@ template <class First, class Second> struct pair_block {
       if (++centre == layout::S_PLANES) centre = 0;
       if (++b_index == B_PLANES) b_index = 0;
     }
+    if constexpr (SIGNALS) edge_stored(edges, c, 0);
   }
 };
 
-template <class First, class Second>
+/* SIGNALS: the launch signals that the slab's edges are written. */
+template <class First, class Second, bool SIGNALS>
 __global__ void __launch_bounds__((pair_layout<First, Second>::THREADS), 1)
     pair_kernel(const __grid_constant__ arguments a, const __grid_constant__ arguments b,
-                const __grid_constant__ geometry d, const __grid_constant__ pair_cut c) {
+                const __grid_constant__ geometry d, const __grid_constant__ pair_cut c,
+                const __grid_constant__ pair_signal edges) {
   using layout = pair_layout<First, Second>;
   const pair_block<First, Second> work(a, b, d, c);
   const int thread = (int)threadIdx.x;
   if (thread == 0) work.barriers_open();
+  if (SIGNALS && thread == 0 && blockIdx.x == 0) edges.host->began = clock_read();
   __syncthreads();
   if (thread >= layout::COMPUTING) {
     registers_give<layout::REGISTERS_COPYING>();
@@ -394,7 +436,7 @@ __global__ void __launch_bounds__((pair_layout<First, Second>::THREADS), 1)
     if (thread < 32 * layout::FIRST_WARPS) {
       work.first(thread);
     } else {
-      work.second(thread - 32 * layout::FIRST_WARPS);
+      work.template second<SIGNALS>(thread - 32 * layout::FIRST_WARPS, c, edges);
     }
   }
 }

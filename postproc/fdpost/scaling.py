@@ -168,12 +168,12 @@ def step_parts(problem, rows):
 
     On a device edges are a part of interior, the kernel on all planes, and the halo's time is left out: it holds the
     waiting for neighbours that are behind. Nothing is known where no stage was timed, as on one GPU, where a step is a
-    recording."""
+    recording, or where two stages were one sweep, whose parts have no model."""
     part = {
         name: problem.stages * median(number(each, f"stage_{name}_seconds") for each in rows)
         for name in ("interior", "edges", "halo")
     }
-    if not part["interior"] > 0:
+    if not part["interior"] > 0 or problem.words < min(model.WORDS[rows[0]["scheme"]]):
         return {}
     last = model.last_stage_words(rows[0]["scheme"], problem.words)
     split = min(problem.planes, 2 * model.HALO) if part["edges"] > 0 else 0

@@ -1,5 +1,6 @@
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from made_up_study import DEVICE, MACHINE, TRUTH, write_exchanges, write_study
 from matplotlib.figure import Figure
 from synthetic import stage_seconds
 
-from fdpost import DataError, scaling, scaling_plots, scaling_report, style
+from fdpost import DataError, model, scaling, scaling_plots, scaling_report, style
 
 
 def lines_of(report, section):
@@ -422,3 +423,11 @@ def test_a_busy_machine_and_runs_far_apart_are_doubtful(tmp_path, fdplot):
     assert fdplot("scaling", tmp_path)[0] == 0
     found = [line for line in (tmp_path / "report.md").read_text().splitlines() if "the same command took" in line]
     assert len(found) == 1 and found[0].startswith("- strong, 256³ double, 1 rank: the same command took ")
+
+
+def test_parts_of_two_stages_in_one_sweep_are_left_out():
+    seconds = {f"stage_{name}_seconds": "1e-3" for name in ("interior", "edges", "halo")}
+    row = {"scheme": "rk4", "backend": "cuda"} | seconds
+    problem = model.Problem(64, 64, 64, 2, words=11)
+    assert scaling.step_parts(problem, [row])
+    assert scaling.step_parts(replace(problem, words=5), [row]) == {}

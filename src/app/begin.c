@@ -46,8 +46,7 @@ static void report_solver(const simulation *sim, const char *note) {
            solver->transport.reason, overlap);
   if (!solver->backend->host_memory) {
     const char *single = solver->stepper.single;
-    log_info("stages     %s%s\n",
-             single == NULL ? "two in one sweep" : "one by one: ", single == NULL ? "" : single);
+    log_info("stages     %s%s\n", single[0] == '\0' ? "two in one sweep" : "one by one: ", single);
   }
   if (solver->transport.warn)
     log_warning("halos are staged through host memory: %s", solver->transport.reason);

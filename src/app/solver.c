@@ -10,6 +10,17 @@
 #include "output/rundir.h"
 #include "problems/cases.h"
 
+/* Halo planes of the states. They are more on several ranks if stages may be pairs; whether they are is known
+ * only to the devices. */
+static int state_depth(const config *config, const equation *equation, const grid *grid, int host_memory,
+                       const scheme *scheme) {
+  int result = 0;
+  const int pairs = config->pairs != CONFIG_PAIRS_NO && equation_fact(equation->pairs, config) &&
+                    equation_fact(equation->steady, config) && scheme_pairs(scheme, &result) != 0;
+  const int thin = grid->n[2] / grid->ranks < 2 * KERNELS_HALO;
+  return host_memory || grid->ranks == 1 || thin || !pairs ? KERNELS_HALO : 2 * KERNELS_HALO;
+}
+
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
                      solver_needs *needs) {
   const kernels_shape shape = grid_shape(grid, config->precision, host_memory);
@@ -19,14 +30,17 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   needs->fields = scheme->slots * equation->unknowns + equation_fact(equation->array_count, config);
   if (config->redistance_every > 0) needs->fields += DISTANCE_WORK;
   if (config->derived & CONFIG_DERIVED_GRADIENT) needs->fields += cases_bounded(config); /* its layers */
-  needs->device_bytes = (size_t)needs->fields * kernels_field_bytes(&shape);
+  const int depth = state_depth(config, equation, grid, host_memory, scheme);
+  const int states = scheme->slots * equation->unknowns;
+  needs->device_bytes = (size_t)states * field_total_bytes(&shape, depth) +
+                        (size_t)(needs->fields - states) * kernels_field_bytes(&shape);
   if (!host_memory) needs->device_bytes += field_gather_bytes(&shape);
   /* buffers: staging of fields, pieces of checkpoints, and staging of halos in case MPI cannot take device
    * memory */
   const size_t packed = (size_t)shape.ny * (size_t)shape.nx * kernels_element_size(shape.precision);
   const size_t pieces = (size_t)field_piece_planes(plane, shape.nz) * plane +
                         (size_t)field_piece_planes(packed, shape.nz) * packed;
-  const size_t halos = (size_t)(4 * equation->unknowns * KERNELS_HALO) * plane;
+  const size_t halos = (size_t)(4 * equation->unknowns * depth) * plane;
   const size_t level_set = config->redistance_every > 0 ? redistance_host_bytes(grid, config->precision) : 0;
   needs->host_bytes = pieces + level_set + (host_memory ? needs->device_bytes : halos);
 }
@@ -211,6 +225,7 @@ status solver_create(MPI_Comm comm, const config *config, const equation *equati
   CHECK(agree(comm, field_space_open(backend, solver->context, shape, &solver->space)));
   CHECK(agree(comm, transport_choose(comm, &solver->space, config->transport, &solver->transport)));
   CHECK(agree(comm, allocate(solver)));
+  CHECK(stepper_choose_pairs(&solver->stepper, &solver->space));
   if (config->redistance_every > 0)
     CHECK(redistance_open(comm, grid, &solver->space, solver->transport.transport != TRANSPORT_STAGED,
                           &solver->redistance));

@@ -12,7 +12,11 @@ size_t field_plane_bytes(const field *field) {
 }
 
 void *field_plane(const field *field, int z) {
-  return (char *)field->data + (size_t)(z + KERNELS_HALO) * field_plane_bytes(field);
+  return (char *)field->data + (ptrdiff_t)(z + KERNELS_HALO) * (ptrdiff_t)field_plane_bytes(field);
+}
+
+size_t field_total_bytes(const kernels_shape *shape, int depth) {
+  return kernels_field_bytes(shape) + (size_t)(2 * (depth - KERNELS_HALO)) * plane_bytes(shape);
 }
 
 int field_piece_planes(size_t plane_bytes, int64_t planes) {
@@ -35,7 +39,8 @@ status field_space_open(const kernels *backend, kernels_context *context, kernel
                         field_space *space) {
   const size_t plane = plane_bytes(&shape);
   const int chunk = field_piece_planes(plane, shape.nz);
-  *space = (field_space){.backend = backend, .context = context, .shape = shape, .chunk = chunk};
+  *space = (field_space){
+      .backend = backend, .context = context, .shape = shape, .depth = KERNELS_HALO, .chunk = chunk};
   CHECK(backend->memory_allocate(context, MEMORY_STAGING, (size_t)chunk * plane, &space->staging));
   if (backend->host_memory) return STATUS_OK;
   return backend->memory_allocate(context, MEMORY_DEVICE, field_gather_bytes(&shape), &space->gather);
@@ -55,14 +60,19 @@ status field_create(const field_space *space, field *field) {
   field->staging = space->staging;
   field->chunk = space->chunk;
   field->gather = space->gather;
+  field->depth = space->depth;
   field->data = NULL;
   field->number = ++made;
-  return space->backend->memory_allocate(space->context, MEMORY_DEVICE, kernels_field_bytes(&space->shape),
-                                         &field->data);
+  void *memory = NULL;
+  CHECK(space->backend->memory_allocate(space->context, MEMORY_DEVICE,
+                                        field_total_bytes(&space->shape, space->depth), &memory));
+  field->data = (char *)memory + (size_t)(space->depth - KERNELS_HALO) * plane_bytes(&space->shape);
+  return STATUS_OK;
 }
 
 void field_destroy(field *field) {
-  if (field->data != NULL) field->backend->memory_free(field->context, MEMORY_DEVICE, field->data);
+  if (field->data != NULL)
+    field->backend->memory_free(field->context, MEMORY_DEVICE, field_plane(field, -field->depth));
   field->data = NULL;
 }
 

@@ -9,12 +9,16 @@ enum { FIELD_PIECE_BYTES = 32 << 20 };
 /* Number of the `planes` that a staging buffer holds; at least one. */
 int field_piece_planes(size_t plane_bytes, int64_t planes);
 
-/* One array with halo planes in a backend's memory. Index formula and padding: kernels.h. */
+/* One array with halo planes in a backend's memory. Index formula and padding: kernels.h. `depth` is the
+ * number of halo planes on each side: KERNELS_HALO, or more for two stages in one sweep. Planes beyond
+ * KERNELS_HALO lie before `data` and after the planes of the formula, so kernels that need none are not told
+ * of them. */
 typedef struct field {
   const kernels *backend;
   kernels_context *context;
   kernels_shape shape;
-  void *data;      /* MEMORY_DEVICE; owned */
+  void *data; /* MEMORY_DEVICE; owned; begins with plane -KERNELS_HALO */
+  int depth;
   void *staging;   /* MEMORY_STAGING, `chunk` planes; shared between fields, not owned */
   int chunk;       /* planes that `staging` holds */
   void *gather;    /* the space's gather buffer; not owned */
@@ -26,6 +30,7 @@ typedef struct field_space {
   const kernels *backend;
   kernels_context *context;
   kernels_shape shape;
+  int depth; /* of the fields; field_space_open sets KERNELS_HALO */
   void *staging;
   int chunk;
   void *gather; /* MEMORY_DEVICE, field_gather_bytes: strided values are gathered here before they are copied
@@ -86,7 +91,11 @@ void field_pack(const kernels_shape *shape, const void *copy, int z, int count, 
  * NULL, or the array of another field. [out] sums: one per plane. On queue MAIN; waits. */
 status field_sums(const field *field, const grid *grid, const void *reference, kernels_plane_sums *sums);
 
-/* Address of plane z (local, -KERNELS_HALO .. nz + KERNELS_HALO - 1), and bytes of a plane with padding. */
+/* Bytes of a field of `depth`, halo planes and padding included. */
+size_t field_total_bytes(const kernels_shape *shape, int depth);
+
+/* Address of plane z (local, -depth .. nz + depth - 1), and bytes of a plane with padding. The field's memory
+ * begins with plane -depth. */
 void *field_plane(const field *field, int z);
 size_t field_plane_bytes(const field *field);
 

@@ -10,17 +10,23 @@ typedef struct halo_places {
   char *send_below, *send_above, *receive_below, *receive_above;
 } halo_places;
 
-static halo_places places_in_field(const field *field) {
+static halo_places places_in_field(const halo *halo, int i) {
+  const field *field = halo->fields[i];
   const int nz = field->shape.nz;
   return (halo_places){.send_below = field_plane(field, 0),
-                       .send_above = field_plane(field, nz - KERNELS_HALO),
-                       .receive_below = field_plane(field, -KERNELS_HALO),
+                       .send_above = field_plane(field, nz - halo->planes),
+                       .receive_below = field_plane(field, -halo->planes),
                        .receive_above = field_plane(field, nz)};
 }
 
+/* Bytes that an exchange sends of each field to a side. */
+static size_t bytes_of(const halo *halo) {
+  return (size_t)halo->planes * halo->plane;
+}
+
 static halo_places places_in_staging(const halo *halo, int i) {
-  char *start = halo->staging + (size_t)i * halo->bytes;
-  const size_t part = (size_t)halo->most * halo->bytes;
+  char *start = halo->staging + (size_t)i * bytes_of(halo);
+  const size_t part = (size_t)halo->most * bytes_of(halo);
   return (halo_places){.send_below = start,
                        .send_above = start + part,
                        .receive_below = start + 2 * part,
@@ -34,11 +40,12 @@ static int message_count(const halo *halo) {
 }
 
 static int message_units(const halo *halo) {
-  return halo->transport == TRANSPORT_STAGED ? halo->count * halo->units : halo->units;
+  const int units = halo->planes * halo->units;
+  return halo->transport == TRANSPORT_STAGED ? halo->count * units : units;
 }
 
 static halo_places places_for_mpi(const halo *halo, int i) {
-  return halo->transport == TRANSPORT_STAGED ? places_in_staging(halo, i) : places_in_field(halo->fields[i]);
+  return halo->transport == TRANSPORT_STAGED ? places_in_staging(halo, i) : places_in_field(halo, i);
 }
 
 /* Rank of the neighbour; messages beyond an end go to MPI_PROC_NULL. */
@@ -59,22 +66,33 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                         .transport = transport,
                         .most = fields,
                         .unit = MPI_DATATYPE_NULL};
-  halo->bytes = (size_t)(KERNELS_HALO * shape->plane) * kernels_element_size(shape->precision);
-  const size_t units = halo->bytes / KERNELS_PLANE_UNIT;
-  if (units * (size_t)fields > INT_MAX) {
-    return status_fail(
-        STATUS_USAGE,
-        "halos: planes of %zu bytes: four of each field (fields: %d) are more than a message carries",
-        halo->bytes / KERNELS_HALO, fields);
-  }
-  halo->units = (int)units;
+  halo->plane = (size_t)shape->plane * kernels_element_size(shape->precision);
   CHECK_MPI(MPI_Type_contiguous(KERNELS_PLANE_UNIT, MPI_BYTE, &halo->unit));
   CHECK_MPI(MPI_Type_commit(&halo->unit));
   CHECK(space->backend->event_create(space->context, &halo->computed));
   CHECK(space->backend->event_create(space->context, &halo->halos_ready));
-  if (transport != TRANSPORT_STAGED || halo->alone) return STATUS_OK;
-  return space->backend->memory_allocate(space->context, MEMORY_STAGING, 4 * (size_t)fields * halo->bytes,
-                                         (void **)&halo->staging);
+  return halo_deepen(halo, space->depth);
+}
+
+static void staging_free(halo *halo) {
+  if (halo->staging != NULL) halo->backend->memory_free(halo->context, MEMORY_STAGING, halo->staging);
+  halo->staging = NULL;
+}
+
+status halo_deepen(halo *halo, int depth) {
+  const size_t units = halo->plane / KERNELS_PLANE_UNIT;
+  const size_t planes = (size_t)depth * (size_t)halo->most;
+  if (planes * units > INT_MAX)
+    return status_fail(
+        STATUS_USAGE,
+        "halos: planes of %zu bytes: %d of each field (fields: %d) are more than a message carries",
+        halo->plane, depth, halo->most);
+  halo->units = (int)units;
+  halo->depth = depth;
+  if (halo->transport != TRANSPORT_STAGED || halo->alone) return STATUS_OK;
+  staging_free(halo);
+  return halo->backend->memory_allocate(halo->context, MEMORY_STAGING, 4 * planes * halo->plane,
+                                        (void **)&halo->staging);
 }
 
 status halo_leave(halo *halo) {
@@ -86,7 +104,7 @@ status halo_leave(halo *halo) {
 
 void halo_destroy(halo *halo) {
   halo_peer_close(&halo->peer);
-  if (halo->staging != NULL) halo->backend->memory_free(halo->context, MEMORY_STAGING, halo->staging);
+  staging_free(halo);
   if (halo->computed != NULL) halo->backend->event_destroy(halo->computed);
   if (halo->halos_ready != NULL) halo->backend->event_destroy(halo->halos_ready);
   if (halo->unit != MPI_DATATYPE_NULL) (void)MPI_Type_free(&halo->unit);
@@ -121,13 +139,13 @@ static status wait_for(const halo *halo, MPI_Request requests[]) {
 }
 
 static status copy(halo *halo, void *to, const void *from) {
-  return halo->backend->memory_copy(halo->context, QUEUE_COPY, to, from, halo->bytes);
+  return halo->backend->memory_copy(halo->context, QUEUE_COPY, to, from, bytes_of(halo));
 }
 
 /* Copies the planes to send to the staging buffers, for those sides that have a neighbour. */
 static status stage_out(halo *halo) {
   for (int i = 0; i < halo->count; i++) {
-    const halo_places device = places_in_field(halo->fields[i]);
+    const halo_places device = places_in_field(halo, i);
     const halo_places host = places_in_staging(halo, i);
     if (halo->below != MPI_PROC_NULL) CHECK(copy(halo, host.send_below, device.send_below));
     if (halo->above != MPI_PROC_NULL) CHECK(copy(halo, host.send_above, device.send_above));
@@ -137,7 +155,7 @@ static status stage_out(halo *halo) {
 
 static status stage_in(halo *halo) {
   for (int i = 0; i < halo->count; i++) {
-    const halo_places device = places_in_field(halo->fields[i]);
+    const halo_places device = places_in_field(halo, i);
     const halo_places host = places_in_staging(halo, i);
     if (halo->below != MPI_PROC_NULL) CHECK(copy(halo, device.receive_below, host.receive_below));
     if (halo->above != MPI_PROC_NULL) CHECK(copy(halo, device.receive_above, host.receive_above));
@@ -156,8 +174,14 @@ status halo_begin(halo *halo, int count, const field *const fields[], kernels_ev
     return status_fail(STATUS_USAGE, "halos: %d fields at once, made for %d", count, halo->most);
   if (halo->alone) return STATUS_OK;
   halo->count = count;
+  halo->planes = fields[0]->depth;
   halo->edges = edges;
-  for (int i = 0; i < count; i++) halo->fields[i] = fields[i];
+  for (int i = 0; i < count; i++) {
+    halo->fields[i] = fields[i];
+    if (fields[i]->depth < halo->planes) halo->planes = fields[i]->depth;
+  }
+  if (halo->planes > halo->depth)
+    return status_fail(STATUS_USAGE, "halos: %d planes at once, made for %d", halo->planes, halo->depth);
   if (halo->transport != TRANSPORT_HOST) return STATUS_OK;
   CHECK(post_up(halo));
   return post_down(halo);
@@ -194,7 +218,7 @@ static status move_planes(halo *halo) {
   case TRANSPORT_PEER:
     if (halo->peer.backend == NULL)
       CHECK(halo_peer_open(halo->comm, halo->fields[0], halo->below, halo->above, &halo->peer));
-    return halo_peer_exchange(&halo->peer, halo->count, halo->fields);
+    return halo_peer_exchange(&halo->peer, halo->count, halo->fields, halo->planes);
   case TRANSPORT_CUDA_AWARE:
     return move_by_device(halo);
   case TRANSPORT_STAGED:

@@ -5,11 +5,11 @@
 #include "domain/state.h"
 #include "domain/transport.h"
 
-/* Exchange of halo planes between neighbouring slabs: KERNELS_HALO planes each way, contiguous in the field
- * and sent from there. If z is periodic, the first and the last rank are neighbours. With ends they have one
- * neighbour each, and halo planes beyond an end are not changed. A rank that holds all of z exchanges
- * nothing; if z is periodic its kernels wrap around (kernels_shape.whole), and the contents of its halo
- * planes have no meaning. */
+/* Exchange of halo planes between neighbouring slabs: KERNELS_HALO planes each way, or all that deeper fields
+ * have (field.depth), contiguous in the field and sent from there. If z is periodic, the first and the last
+ * rank are neighbours. With ends they have one neighbour each, and halo planes beyond an end are not changed.
+ * A rank that holds all of z exchanges nothing; if z is periodic its kernels wrap around
+ * (kernels_shape.whole), and the contents of its halo planes have no meaning. */
 
 enum { HALO_FIELDS = STATE_FIELDS }; /* most fields per exchange: a whole state */
 
@@ -20,10 +20,11 @@ typedef struct halo {
   const kernels *backend;
   kernels_context *context;
   transport transport;
-  size_t bytes;      /* bytes of KERNELS_HALO planes */
+  size_t plane;      /* bytes of a plane */
   MPI_Datatype unit; /* KERNELS_PLANE_UNIT bytes; counted in these, messages do not overflow int */
-  int units;         /* units of KERNELS_HALO planes */
+  int units;         /* units of a plane */
   int most;          /* most fields per exchange */
+  int depth;         /* most planes per exchange */
   char *staging;  /* TRANSPORT_STAGED: planes to send below and above, and received from below and above, each
                    * of `most` fields, so that all fields of an exchange are one message */
   halo_peer peer; /* TRANSPORT_PEER; opened by the first exchange */
@@ -32,6 +33,7 @@ typedef struct halo {
   kernels_event *halos_ready;
   const field *fields[HALO_FIELDS];
   int count;                                              /* fields in the current exchange; 0: none */
+  int planes;                                             /* planes of each */
   MPI_Request up[2 * HALO_FIELDS], down[2 * HALO_FIELDS]; /* a receive and a send per message */
   double wait_seconds;                                    /* host time spent in halo_end since creation */
   double last_seconds; /* of the latest exchange, from when its planes were computed */
@@ -44,6 +46,10 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                    halo *halo);
 void halo_destroy(halo *halo);
 
+/* Prepares exchanges of fields with up to `depth` halo planes; halo_create has done so for those of `space`.
+ * No exchange may be under way. Not collective. Errors as of halo_create. */
+status halo_deepen(halo *halo, int depth);
+
 /* ---- For all functions below: STATUS_MPI, STATUS_DEVICE; after an error no halo is valid ---- */
 
 /* Closes this rank's access to the neighbours' memory, and returns when they have done the same: a field may
@@ -52,13 +58,14 @@ void halo_destroy(halo *halo);
  * cannot get there. */
 status halo_leave(halo *halo);
 
-/* Starts sending the lowest and highest KERNELS_HALO owned planes of `count` fields (at most as many as
- * halo_create was told), which must be computed when `edges` has passed. Nothing may read the fields' halo
+/* Starts sending the lowest and highest owned planes of `count` fields (at most as many as halo_create was
+ * told), which must be computed when `edges` has passed: as many planes as the fields have halo planes, or
+ * as the shallowest of them has. Every slab owns as many. Nothing may read the fields' halo
  * planes from then on. Until halo_end those planes must not change and the fields must stay alive; interior
  * planes may be computed. On asynchronous backends the planes leave in halo_end, when the interior has been
  * enqueued and runs. Collective between neighbours: every rank calls begin and end in the same order.
- * STATUS_USAGE: too many fields. Peer copies allow at most HALO_PEER_BLOCKS (halo_peer.h) different fields
- * between two calls of halo_leave: STATUS_DEVICE beyond. */
+ * STATUS_USAGE: too many fields, or too deep. Peer copies allow at most HALO_PEER_BLOCKS (halo_peer.h)
+ * different fields between two calls of halo_leave: STATUS_DEVICE beyond. */
 status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges);
 
 /* Returns when the halos of the fields of halo_begin are valid for all work enqueued from now on, on any

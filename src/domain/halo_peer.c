@@ -47,7 +47,7 @@ static status block_find(halo_peer *peer, const field *field, const halo_peer_bl
   unsigned char mine[KERNELS_HANDLE_BYTES];
   unsigned char theirs[SIDE_COUNT][KERNELS_HANDLE_BYTES];
   halo_peer_block *block = &peer->blocks[peer->block_count];
-  CHECK(peer->backend->memory_export(peer->context, field->data, mine));
+  CHECK(peer->backend->memory_export(peer->context, field_plane(field, -field->depth), mine));
   CHECK(swap(peer, mine, theirs[SIDE_BELOW], theirs[SIDE_ABOVE], sizeof mine, TAG_BLOCK));
   *block = (halo_peer_block){0};
   for (int i = 0; i < peer->sides; i++) {
@@ -62,18 +62,18 @@ static status block_find(halo_peer *peer, const field *field, const halo_peer_bl
   return STATUS_OK;
 }
 
-/* Copies the planes for one neighbour: the lowest ones become the upper halo of the rank below, the highest
- * ones the lower halo of the rank above. */
-static status copy_planes(const halo_peer *peer, const halo_peer_block *block, const field *field,
+/* Copies `planes` planes for one neighbour: the lowest ones become the upper halo of the rank below, the
+ * highest ones the lower halo of the rank above, whose field has the same depth. */
+static status copy_planes(const halo_peer *peer, const halo_peer_block *block, const field *field, int planes,
                           halo_side side) {
   const size_t plane = field_plane_bytes(field);
-  const int from = side == SIDE_BELOW ? 0 : field->shape.nz - KERNELS_HALO;
-  const int to = side == SIDE_BELOW ? KERNELS_HALO + peer->planes[SIDE_BELOW] : 0;
+  const int from = side == SIDE_BELOW ? 0 : field->shape.nz - planes;
+  const int to = field->depth + (side == SIDE_BELOW ? peer->planes[SIDE_BELOW] : -planes);
   return peer->backend->memory_copy(peer->context, QUEUE_COPY, block->theirs[side] + (size_t)to * plane,
-                                    field_plane(field, from), KERNELS_HALO * plane);
+                                    field_plane(field, from), (size_t)planes * plane);
 }
 
-status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[]) {
+status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[], int planes) {
   const halo_peer_block *blocks[HALO_PEER_BLOCKS];
   for (int i = 0; i < count; i++) CHECK(block_find(peer, fields[i], &blocks[i]));
   const unsigned number = ++peer->exchanges;
@@ -81,7 +81,7 @@ status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[
   for (int side = 0; side < SIDE_COUNT; side++) {
     if (peer->ranks[side] == MPI_PROC_NULL) continue;
     halo_flags_wait(&peer->flags, (halo_side)side, FLAG_READY, number);
-    for (int i = 0; i < count; i++) CHECK(copy_planes(peer, blocks[i], fields[i], (halo_side)side));
+    for (int i = 0; i < count; i++) CHECK(copy_planes(peer, blocks[i], fields[i], planes, (halo_side)side));
   }
   CHECK(peer->backend->queue_wait(peer->context, QUEUE_COPY));
   halo_flags_set(&peer->flags, FLAG_DONE, number);

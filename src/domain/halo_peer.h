@@ -40,10 +40,10 @@ status halo_peer_open(MPI_Comm comm, const field *like, int below, int above, ha
 /* Closes the neighbours' memory and flags. Not collective. */
 void halo_peer_close(halo_peer *peer);
 
-/* Copies the edge planes of `count` fields, which must be computed; nothing may read the halo planes any
- * more. On return the halo planes are valid. Neighbours open a field that is new here, so fields must live as
- * long as the peers: STATUS_DEVICE if a field lies at the address of an earlier one that the neighbours still
- * have open. Collective between neighbours. STATUS_MPI, STATUS_DEVICE. */
-status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[]);
+/* Copies `planes` edge planes at each side of `count` fields, which must be computed; nothing may read the
+ * halo planes any more. On return the halo planes are valid. Neighbours open a field that is new here, so
+ * fields must live as long as the peers: STATUS_DEVICE if a field lies at the address of an earlier one that
+ * the neighbours still have open. Collective between neighbours. STATUS_MPI, STATUS_DEVICE. */
+status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[], int planes);
 
 #endif

@@ -26,6 +26,12 @@ static int array_count(const config *config) {
   return stage_words(config) + cases_bounded(config);
 }
 
+/* Returns 1 if a device may have a kernel for two stages in one sweep; pair_refused knows. */
+static int may_pair(const config *config) {
+  return cases_velocity_uniform(config) && config->difference != CONFIG_DIFFERENCE_UPWIND &&
+         config->diffusivity == 0.0 && !cases_has_source(config) && !cases_bounded(config);
+}
+
 /* Ratio of the largest real eigenvalue of the second derivative on an axis with ends to that on a periodic
  * axis. */
 static double stiffness(const config *config, const grid *grid, int d) {
@@ -210,7 +216,8 @@ static const char *pair_refused(void *self, const stage *first, const stage *sec
 
 static status pair_advance(void *self, const stage *first, const stage *second) {
   const advection *a = self;
-  const kernels_launch launch = stage_launch(first, &a->stencil);
+  kernels_launch launch = stage_launch(first, &a->stencil);
+  launch.edges = second->edges;
   const double factor = cases_velocity_factor(a->config, first->time);
   if (!problem_factor_allowed(factor)) return refuse_factor(a->config, first->time, factor);
   kernels_call calls[2];
@@ -237,6 +244,7 @@ const equation advection_equation = {.name = "advection",
                                      .steady = is_steady,
                                      .array_count = array_count,
                                      .stage_words = stage_words,
+                                     .pairs = may_pair,
                                      .rates = find_rates,
                                      .rate_factor = cases_velocity_factor,
                                      .known = cases_exact_known,

@@ -1,6 +1,15 @@
 #include "stepping/stepper.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { PAIR_DEPTH = 2 * KERNELS_HALO }; /* halo planes that two stages in one sweep read */
+
+/* What is computed at once: a stage, or two in one sweep. */
+typedef struct sweep {
+  stage stage[2];
+  int count;
+} sweep;
 
 static stage stage_of(stepper *stepper, int i, double t, double dt);
 
@@ -14,17 +23,6 @@ static int can_record(const stepper *stepper) {
   return stepper->rhs.steady && stepper->halo->alone && stepper->backend->graph_begin != NULL;
 }
 
-/* Returns why no stages can be pairs with any kernels, or NULL. Sampled stages (stepper_times) are computed
- * one by one, so only steps that are recorded have pairs. */
-static const char *pairs_refused(const stepper *stepper, unsigned pairs) {
-  if (stepper->rhs.pairs == STEPPER_PAIRS_NO) return "as compute.pairs says";
-  if (stepper->rhs.pair.run == NULL || stepper->backend->apply_pair == NULL)
-    return "there is no kernel for two";
-  if (!stepper->halo->alone) return "there are several ranks";
-  if (!can_record(stepper)) return "the right-hand side depends on time";
-  return pairs == 0 ? "the scheme reads all of them again" : NULL;
-}
-
 /* The two stages of a pair, on all planes. */
 static void pair_of(stepper *stepper, int i, double t, double dt, stage pair[2]) {
   for (int k = 0; k < 2; k++) {
@@ -33,21 +31,62 @@ static void pair_of(stepper *stepper, int i, double t, double dt, stage pair[2])
   }
 }
 
-/* Computes all possible pairs in one sweep each, or none if one of them is refused. */
-static void choose_pairs(stepper *stepper) {
+/* Returns why this rank computes no stages in pairs, or NULL: all possible pairs, or none. */
+static const char *pairs_refused(stepper *stepper, unsigned pairs) {
+  const stepper_rhs *rhs = &stepper->rhs;
+  if (rhs->pairs == STEPPER_PAIRS_NO) return "as compute.pairs says";
+  if (rhs->pair.run == NULL || stepper->backend->apply_pair == NULL) return "there is no kernel for two";
+  if (!rhs->steady) return "the right-hand side depends on time";
+  if (pairs == 0) return "the scheme reads all of them again";
+  if (!stepper->halo->alone && plane_count(stepper) < PAIR_DEPTH) return "a slab has fewer than 8 planes";
+  const char *refused = NULL;
+  for (int i = 0; i < stepper->scheme->stages && refused == NULL; i++) {
+    if (!(pairs >> i & 1U)) continue;
+    stage pair[2];
+    pair_of(stepper, i, 0.0, 1.0, pair);
+    refused = rhs->pair.refused(rhs->self, &pair[0], &pair[1], rhs->pairs == STEPPER_PAIRS_YES);
+  }
+  return refused;
+}
+
+static status slots_create(stepper *stepper, const field_space *space, int unknowns,
+                           const char *const *names) {
+  stepper->slot_count = 0;
+  for (int i = 0; i < stepper->scheme->slots; i++) {
+    stepper->slot_count++;
+    CHECK(state_create(space, unknowns, names, &stepper->slots[i]));
+  }
+  return STATUS_OK;
+}
+
+/* Gives all states the halos that a pair reads. */
+static status deepen(stepper *stepper, const field_space *space) {
+  field_space deep = *space;
+  const int unknowns = stepper->slots[0].count;
+  const char *const *names = stepper->slots[0].names;
+  deep.depth = PAIR_DEPTH;
+  for (int i = 0; i < stepper->slot_count; i++) state_destroy(&stepper->slots[i]);
+  CHECK(slots_create(stepper, &deep, unknowns, names));
+  return halo_deepen(stepper->halo, PAIR_DEPTH);
+}
+
+status stepper_choose_pairs(stepper *stepper, const field_space *space) {
+  const MPI_Comm comm = stepper->halo->comm;
   int result = stepper->scheme->result;
   const unsigned pairs = scheme_pairs(stepper->scheme, &result);
-  const int always = stepper->rhs.pairs == STEPPER_PAIRS_YES;
-  stepper->single = pairs_refused(stepper, pairs);
-  stage pair[2];
-  for (int i = 0; i < stepper->scheme->stages && stepper->single == NULL; i++) {
-    if (!(pairs >> i & 1U)) continue;
-    pair_of(stepper, i, 0.0, 1.0, pair);
-    stepper->single = stepper->rhs.pair.refused(stepper->rhs.self, &pair[0], &pair[1], always);
+  const char *refused = pairs_refused(stepper, pairs);
+  const status all = agree(comm, refused == NULL ? STATUS_OK : status_fail(STATUS_USAGE, "%s", refused));
+  if (all == STATUS_MPI) return all;
+  if (all != STATUS_OK) {
+    (void)snprintf(stepper->single, sizeof stepper->single, "%s", status_message(all));
+    status_clear();
+    return STATUS_OK;
   }
-  if (stepper->single != NULL) return;
+  if (!stepper->halo->alone) CHECK(agree(comm, deepen(stepper, space)));
+  stepper->single[0] = '\0';
   stepper->pairs = pairs;
   stepper->result = result;
+  return STATUS_OK;
 }
 
 status stepper_create(const field_space *space, int unknowns, const char *const *names, const scheme *scheme,
@@ -59,17 +98,14 @@ status stepper_create(const field_space *space, int unknowns, const char *const 
   stepper->rhs = rhs;
   stepper->halo = halo;
   stepper->overlap = overlap && !halo->alone; /* one rank has no exchange to overlap */
-  for (int i = 0; i < stepper->scheme->slots; i++) {
-    stepper->slot_count++;
-    CHECK(state_create(space, unknowns, names, &stepper->slots[i]));
-  }
+  CHECK(slots_create(stepper, space, unknowns, names));
   kernels_event **events[] = {&stepper->edges_start, &stepper->edges_done, &stepper->interior_start,
                               &stepper->interior_done};
   for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
     CHECK(space->backend->event_create(space->context, events[i]));
   }
   stepper->result = stepper->scheme->result;
-  choose_pairs(stepper);
+  (void)snprintf(stepper->single, sizeof stepper->single, "not asked for");
   return STATUS_OK;
 }
 
@@ -105,74 +141,93 @@ state *stepper_scratch(stepper *stepper) {
   return &stepper->slots[1];
 }
 
-/* Evaluates a stage on one or two ranges of planes. */
-static status evaluate(stepper *stepper, stage *stage, kernels_planes first, kernels_planes second) {
-  stage->planes[0] = first;
-  stage->planes[1] = second;
-  return stepper->rhs.stage(stepper->rhs.self, stage);
+/* The stage whose result is stored. */
+static stage *sweep_last(sweep *sweep) {
+  return &sweep->stage[sweep->count - 1];
 }
 
-/* Evaluates a stage on planes, on queue MAIN. Only a timed stage is enclosed by events, because they delay a
+/* Evaluates a sweep on one or two ranges of planes; two stages on all planes alone. */
+static status evaluate(stepper *stepper, sweep *sweep, kernels_planes first, kernels_planes second) {
+  const stepper_rhs *rhs = &stepper->rhs;
+  for (int k = 0; k < sweep->count; k++) {
+    sweep->stage[k].planes[0] = first;
+    sweep->stage[k].planes[1] = second;
+  }
+  return sweep->count == 1 ? rhs->stage(rhs->self, &sweep->stage[0])
+                           : rhs->pair.run(rhs->self, &sweep->stage[0], &sweep->stage[1]);
+}
+
+/* Evaluates a sweep on planes, on queue MAIN. Only a timed sweep is enclosed by events, because they delay a
  * device a little. */
-static status evaluate_interior(stepper *stepper, stage *stage, kernels_planes planes) {
+static status evaluate_interior(stepper *stepper, sweep *sweep, kernels_planes planes) {
   const kernels *backend = stepper->backend;
   kernels_context *context = stepper->context;
   const kernels_planes none = {0, 0};
-  if (!stepper->timing) return evaluate(stepper, stage, planes, none);
+  if (!stepper->timing) return evaluate(stepper, sweep, planes, none);
   CHECK(backend->event_record(stepper->interior_start, context, QUEUE_MAIN));
-  CHECK(evaluate(stepper, stage, planes, none));
+  CHECK(evaluate(stepper, sweep, planes, none));
   return backend->event_record(stepper->interior_done, context, QUEUE_MAIN);
 }
 
-/* Starts the exchange of a stage's edge planes, which leave once `edges_done` has passed. */
-static status begin_exchange(stepper *stepper, const stage *stage) {
+/* Starts the exchange of a sweep's edge planes, which leave once `edges_done` has passed. */
+static status begin_exchange(stepper *stepper, sweep *sweep) {
+  const state *out = sweep_last(sweep)->out;
   const field *fields[STATE_FIELDS];
-  state_list(stage->out, fields);
-  return halo_begin(stepper->halo, stage->out->count, fields, stepper->edges_done);
+  state_list(out, fields);
+  return halo_begin(stepper->halo, out->count, fields, stepper->edges_done);
 }
 
 /* One stage if kernels run on the host: the edges are a launch of their own, because the host also has to
- * send them before it computes the interior. */
-static status stage_split(stepper *stepper, stage *stage) {
+ * send them before it computes the interior. Such backends have no pairs. */
+static status sweep_split(stepper *stepper, sweep *sweep) {
   const int nz = plane_count(stepper);
   const int thin = nz < 2 * KERNELS_HALO; /* all planes are edges: one range */
   const kernels_planes below = {0, thin ? nz : KERNELS_HALO};
   const kernels_planes above = {thin ? nz : nz - KERNELS_HALO, nz};
   const kernels *backend = stepper->backend;
   CHECK(backend->event_record(stepper->edges_start, stepper->context, QUEUE_MAIN));
-  CHECK(evaluate(stepper, stage, below, above));
+  CHECK(evaluate(stepper, sweep, below, above));
   CHECK(backend->event_record(stepper->edges_done, stepper->context, QUEUE_MAIN));
-  CHECK(begin_exchange(stepper, stage));
-  CHECK(evaluate_interior(stepper, stage, (kernels_planes){below.z1, above.z0}));
+  CHECK(begin_exchange(stepper, sweep));
+  CHECK(evaluate_interior(stepper, sweep, (kernels_planes){below.z1, above.z0}));
   return halo_end(stepper->halo);
 }
 
-/* One stage with overlap. The edge planes, for which neighbours wait, are computed first and travel while the
+/* One sweep with overlap. The edge planes, for which neighbours wait, are computed first and travel while the
  * interior is computed. A device works asynchronously: one launch computes all planes and signals when the
- * edges are done, and the next stage may be enqueued before this one is finished. */
-static status stage_overlapped(stepper *stepper, stage *stage) {
-  if (stepper->backend->host_memory) return stage_split(stepper, stage);
-  stage->edges = stepper->edges_done;
-  CHECK(evaluate_interior(stepper, stage, (kernels_planes){0, plane_count(stepper)}));
-  CHECK(begin_exchange(stepper, stage));
+ * edges are done, and the next sweep may be enqueued before this one is finished. */
+static status sweep_overlapped(stepper *stepper, sweep *sweep) {
+  if (stepper->backend->host_memory) return sweep_split(stepper, sweep);
+  sweep_last(sweep)->edges = stepper->edges_done;
+  CHECK(evaluate_interior(stepper, sweep, (kernels_planes){0, plane_count(stepper)}));
+  CHECK(begin_exchange(stepper, sweep));
   return halo_end(stepper->halo);
 }
 
-static status stage_plain(stepper *stepper, stage *stage) {
+static status sweep_plain(stepper *stepper, sweep *sweep) {
+  const state *out = sweep_last(sweep)->out;
   const field *fields[STATE_FIELDS];
-  state_list(stage->out, fields);
-  CHECK(evaluate_interior(stepper, stage, (kernels_planes){0, plane_count(stepper)}));
-  return halo_exchange(stepper->halo, stage->out->count, fields);
+  state_list(out, fields);
+  CHECK(evaluate_interior(stepper, sweep, (kernels_planes){0, plane_count(stepper)}));
+  return halo_exchange(stepper->halo, out->count, fields);
+}
+
+/* Returns 1 if a sweep of so many stages overlaps with its exchange. A single stage signals KERNELS_HALO edge
+ * planes; beside pairs more are sent. */
+static int overlaps(const stepper *stepper, int stages) {
+  return stepper->overlap && (stages == 2 || stepper->pairs == 0);
 }
 
 status stepper_sample(stepper *stepper) {
   if (can_record(stepper)) return STATUS_OK;
+  const int last = stepper->scheme->stages - 1;
+  const int paired = last > 0 && stepper->pairs >> (last - 1) & 1U;
   const kernels *backend = stepper->backend;
   double interior = 0.0;
   double edges = 0.0;
   CHECK(backend->event_seconds(stepper->interior_start, stepper->interior_done, &interior));
   const kernels_event *start = backend->host_memory ? stepper->edges_start : stepper->interior_start;
-  if (stepper->overlap) CHECK(backend->event_seconds(start, stepper->edges_done, &edges));
+  if (overlaps(stepper, paired ? 2 : 1)) CHECK(backend->event_seconds(start, stepper->edges_done, &edges));
   stepper->times.interior += interior;
   stepper->times.edges += edges;
   stepper->times.halo += stepper->halo->last_seconds;
@@ -202,16 +257,13 @@ static stage stage_of(stepper *stepper, int i, double t, double dt) {
 
 static status run_stages(stepper *stepper, double t, double dt, int timed) {
   const int stages = stepper->scheme->stages;
-  for (int i = 0; i < stages; i++) {
-    if (stepper->pairs >> i & 1U) {
-      stage pair[2];
-      pair_of(stepper, i++, t, dt, pair);
-      CHECK(stepper->rhs.pair.run(stepper->rhs.self, &pair[0], &pair[1]));
-      continue;
-    }
-    stage stage = stage_of(stepper, i, t, dt);
-    stepper->timing = timed && i + 1 == stages;
-    CHECK(stepper->overlap ? stage_overlapped(stepper, &stage) : stage_plain(stepper, &stage));
+  int done = 0;
+  while (done < stages) {
+    sweep sweep = {.count = stepper->pairs >> done & 1U ? 2 : 1};
+    for (int k = 0; k < sweep.count; k++) sweep.stage[k] = stage_of(stepper, done + k, t, dt);
+    done += sweep.count;
+    stepper->timing = timed && done == stages;
+    CHECK(overlaps(stepper, sweep.count) ? sweep_overlapped(stepper, &sweep) : sweep_plain(stepper, &sweep));
   }
   return STATUS_OK;
 }

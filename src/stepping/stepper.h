@@ -24,8 +24,8 @@ typedef struct stepper_rhs {
   stepper_pairs pairs;
 } stepper_rhs;
 
-/* Time of the parts of a stage, in seconds, summed over the sampled stages. Compare edges + halo with
- * interior to see how well they overlap. */
+/* Time of the parts of a stage, or of two in one sweep, in seconds, summed over the sampled stages. Compare
+ * edges + halo with interior to see how well they overlap. */
 typedef struct stepper_times {
   double edges;    /* until the edge planes were computed; 0 without overlap */
   double interior; /* kernels on the interior planes; on the whole slab without overlap or if edges come first
@@ -49,9 +49,9 @@ typedef struct stepper {
   kernels_graph *graphs[2]; /* the recorded step, for each of the two slots that can hold the state */
   int place;                /* index of the slot that holds the state */
   double recorded_dt;
-  unsigned pairs;     /* bit i: stages i and i + 1 are one sweep */
-  const char *single; /* why no stages are pairs; NULL if some are */
-  int result;         /* slot of the state after the last stage */
+  unsigned pairs;   /* bit i: stages i and i + 1 are one sweep */
+  char single[128]; /* why no stages are pairs; "" if some are */
+  int result;       /* slot of the state after the last stage */
 } stepper;
 
 /* Allocates the states, each of `unknowns` fields called `names`. `names`, `scheme`, `halo` (made for that
@@ -60,6 +60,12 @@ typedef struct stepper {
 status stepper_create(const field_space *space, int unknowns, const char *const *names, const scheme *scheme,
                       stepper_rhs rhs, halo *halo, int overlap, stepper *stepper);
 void stepper_destroy(stepper *stepper);
+
+/* Computes stages in pairs from now on, if rhs.pairs asks for it and no rank refuses. On several ranks the
+ * states are allocated again, with halos for two stages, so call it before any is written. Without this call
+ * all stages are single. Collective over the halo's communicator, and so is the status. STATUS_MEMORY,
+ * STATUS_DEVICE, STATUS_MPI, STATUS_USAGE (halo_deepen). */
+status stepper_choose_pairs(stepper *stepper, const field_space *space);
 
 /* Exchanges the halos of all fields once, so that connections that a transport opens per field exist before
  * time is measured. Collective. STATUS_MPI, STATUS_DEVICE. */
@@ -72,15 +78,15 @@ state *stepper_state(stepper *stepper);
 state *stepper_scratch(stepper *stepper);
 
 /* One step of size dt from time t. The state's halos are valid before and after. Collective between
- * neighbours. Returns when everything is enqueued. timed: the last stage is enclosed by events for
+ * neighbours. Returns when everything is enqueued. timed: the last sweep is enclosed by events for
  * stepper_sample, each of which delays a device by about 3 us. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
 status stepper_step(stepper *stepper, double t, double dt, int timed);
 
 /* Words per point that a step moves, counted as scheme_words does; pairs of stages reduce them. */
 int stepper_words(const stepper *stepper);
 
-/* Adds the times of the latest step's last stage, which must have been timed, to `times`. Call it when
- * everything enqueued is done. Not collective. STATUS_DEVICE. */
+/* Adds the times of the latest step's last sweep, a stage or two, which must have been timed, to `times`.
+ * Call it when everything enqueued is done. Not collective. STATUS_DEVICE. */
 status stepper_sample(stepper *stepper);
 
 #endif

@@ -66,7 +66,7 @@ void *dlopen(const char *name, int how) {
 }
 
 /* Device memory: a file in shared memory each, mapped here. Imported: another process's. */
-enum { BLOCKS = 256 };
+enum { BLOCKS = 1024 };
 static struct block {
   char name[KERNELS_HANDLE_BYTES];
   void *memory;

@@ -19,6 +19,7 @@ static int points[3] = {33, 20, 37};
 
 typedef struct answer {
   char *phi; /* packed points of the whole grid */
+  int pairs; /* stages were computed in pairs */
   diagnostics_record record;
 } answer;
 
@@ -110,6 +111,7 @@ static status compute(MPI_Comm comm, const config *config, const kernels *backen
   MPI_Comm_size(comm, &ranks);
   CHECK(problem_grid(config, ranks, rank, &grid));
   status result = solver_create(comm, config, equation_of(config), &grid, backend, &solver);
+  answer->pairs = result == STATUS_OK && solver.stepper.pairs != 0;
   if (result == STATUS_OK) result = march(&solver, answer);
   if (result == STATUS_OK) result = halo_leave(&solver.halo);
   solver_destroy(&solver);
@@ -121,12 +123,19 @@ static int same(const config *config, const answer *a, const answer *b) {
          memcmp(&a->record, &b->record, sizeof a->record) == 0;
 }
 
+/* Returns 1 if these ranks compute stages in pairs as one rank does, or have slabs that are too thin. */
+static int paired(const config *config, int ranks, int alone, int pairs) {
+  const int thin = points[2] / ranks < 2 * KERNELS_HALO;
+  return pairs == (alone && config->pairs == CONFIG_PAIRS_YES && (ranks == 1 || !thin));
+}
+
 /* One configuration on 1 .. all ranks and 1, 2 threads; returns the number of wrong answers on rank 0 of the
  * world. */
 static int compare(config config, const kernels *backend, const answer *reference, answer *other) {
   int world_rank = 0;
   int world = 1;
   int wrong = 0;
+  int alone = 0; /* one rank computes stages in pairs */
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world);
   for (int ranks = 1; ranks <= world; ranks++) {
@@ -139,6 +148,11 @@ static int compare(config config, const kernels *backend, const answer *referenc
       config.transport = threads == 2 ? CONFIG_TRANSPORT_STAGED : CONFIG_TRANSPORT_AUTO;
       memset(other->phi, 0xff, phi_bytes(config.precision));
       const status result = compute(comm, &config, backend, other);
+      if (ranks == 1 && threads == 1) alone = other->pairs;
+      if (world_rank == 0 && !paired(&config, ranks, alone, other->pairs)) {
+        (void)printf("WRONG: pairs of stages: %d on %d ranks\n", other->pairs, ranks);
+        wrong++;
+      }
       if (result != STATUS_OK || (world_rank == 0 && !same(&config, reference, other))) {
         (void)printf("WRONG: %s %s %s %s on %d ranks, %d threads: %s\n", schemes_at(config.scheme)->name,
                      config_form_name(config.form), config_precision_name(config.precision),

@@ -131,7 +131,7 @@ static int points_off(const stand *stand, const field *field, int first, int las
 /* Padding is NaN. */
 static void field_set(const stand *stand, const field *field, int shift) {
   const int nz = field->shape.nz;
-  for (int z = -KERNELS_HALO; z < nz + KERNELS_HALO; z++) {
+  for (int z = -field->depth; z < nz + field->depth; z++) {
     memset(field_plane(field, z), 0xff, field_plane_bytes(field));
     for (int y = 0; y < NY; y++) {
       for (int x = 0; x < NX; x++) {
@@ -144,9 +144,9 @@ static void field_set(const stand *stand, const field *field, int shift) {
 
 /* Whether the halo planes on a side are as field_set left them. */
 static int untouched(const field *field, int side) {
-  const unsigned char *bytes = field_plane(field, side == GRID_LOW ? -KERNELS_HALO : field->shape.nz);
+  const unsigned char *bytes = field_plane(field, side == GRID_LOW ? -field->depth : field->shape.nz);
   int other = 0;
-  for (int z = 0; z < KERNELS_HALO; z++) {
+  for (int z = 0; z < field->depth; z++) {
     for (int y = 0; y < NY; y++) {
       for (int x = 0; x < NX; x++) {
         const size_t at = (size_t)z * field_plane_bytes(field) +
@@ -161,9 +161,11 @@ static int untouched(const field *field, int side) {
 }
 
 /* Several fields at once and one after another, so that buffers are used again. Alone, nothing is exchanged,
- * and nothing comes from beyond the ends of z, if it has any. */
-static void exchanges_check(const stand *stand, transport transport, int ends) {
+ * and nothing comes from beyond the ends of z, if it has any. Fields have `depth` halo planes; some slabs
+ * have no more planes. */
+static void exchanges_check(const stand *stand, transport transport, int ends, int depth) {
   halo halo;
+  field_space space = stand->space;
   grid grid = stand->grid;
   if (ends) EXPECT(grid_bound(&grid, 2, 2) == STATUS_OK);
   const int below = stand->ranks > 1 && grid_neighbour(&grid, GRID_LOW) >= 0;
@@ -171,8 +173,10 @@ static void exchanges_check(const stand *stand, transport transport, int ends) {
   field fields[HALO_FIELDS];
   const field *list[HALO_FIELDS];
   EXPECT(halo_create(MPI_COMM_WORLD, &grid, &stand->space, transport, HALO_FIELDS, &halo) == STATUS_OK);
+  if (depth > KERNELS_HALO) EXPECT(halo_deepen(&halo, depth) == STATUS_OK);
+  space.depth = depth;
   for (int i = 0; i < HALO_FIELDS; i++) {
-    EXPECT(field_create(&stand->space, &fields[i]) == STATUS_OK);
+    EXPECT(field_create(&space, &fields[i]) == STATUS_OK);
     list[i] = &fields[i];
   }
   for (int round = 0; round < 2; round++) {
@@ -181,8 +185,7 @@ static void exchanges_check(const stand *stand, transport transport, int ends) {
     EXPECT(halo_exchange(&halo, HALO_FIELDS - 2, list + 2) == STATUS_OK);
     for (int i = 0; i < HALO_FIELDS; i++) {
       const int nz = fields[i].shape.nz;
-      EXPECT(points_off(stand, &fields[i], below ? -KERNELS_HALO : 0, nz + (above ? KERNELS_HALO : 0),
-                        i + round) == 0);
+      EXPECT(points_off(stand, &fields[i], below ? -depth : 0, nz + (above ? depth : 0), i + round) == 0);
       EXPECT(below || untouched(&fields[i], GRID_LOW));
       EXPECT(above || untouched(&fields[i], GRID_HIGH));
     }
@@ -190,6 +193,29 @@ static void exchanges_check(const stand *stand, transport transport, int ends) {
   EXPECT(halo_leave(&halo) == STATUS_OK);
   halo_destroy(&halo);
   for (int i = 0; i < HALO_FIELDS; i++) field_destroy(&fields[i]);
+}
+
+/* A shallow field among deep ones: as many planes of each as it has. Deeper fields than the halos were made
+ * for are refused. */
+static void depths_check(const stand *stand, transport transport) {
+  halo halo;
+  field_space space = stand->space;
+  field fields[2];
+  const field *list[2] = {&fields[0], &fields[1]};
+  EXPECT(halo_create(MPI_COMM_WORLD, &stand->grid, &space, transport, 2, &halo) == STATUS_OK);
+  space.depth = PLANES;
+  EXPECT(field_create(&space, &fields[0]) == STATUS_OK);
+  EXPECT(field_create(&stand->space, &fields[1]) == STATUS_OK);
+  EXPECT(halo_exchange(&halo, 1, list) == STATUS_USAGE);
+  status_clear();
+  for (int i = 0; i < 2; i++) field_set(stand, &fields[i], i);
+  EXPECT(halo_exchange(&halo, 2, list) == STATUS_OK);
+  for (int i = 0; i < 2; i++)
+    EXPECT(points_off(stand, &fields[i], -KERNELS_HALO, fields[i].shape.nz + KERNELS_HALO, i) == 0);
+  EXPECT(isnan(*point(&fields[0], -KERNELS_HALO - 1, 0, 0)));
+  EXPECT(halo_leave(&halo) == STATUS_OK);
+  halo_destroy(&halo);
+  for (int i = 0; i < 2; i++) field_destroy(&fields[i]);
 }
 
 /* More than a message's count can say: refused before anything is allocated. */
@@ -277,11 +303,15 @@ int main(int argc, char **argv) {
   aware_check(&stand);
   ucx_check(&stand);
   large_planes_check(&stand);
-  exchanges_check(&stand, TRANSPORT_STAGED, 0);
+  exchanges_check(&stand, TRANSPORT_STAGED, 0, KERNELS_HALO);
   if (stand.ranks > 1) {
-    exchanges_check(&stand, TRANSPORT_STAGED, 1);
-    exchanges_check(&stand, TRANSPORT_PEER, 0);
-    exchanges_check(&stand, TRANSPORT_PEER, 1);
+    static const transport moved[] = {TRANSPORT_STAGED, TRANSPORT_PEER, TRANSPORT_CUDA_AWARE, TRANSPORT_HOST};
+    for (int depth = KERNELS_HALO; depth <= PLANES; depth += PLANES - KERNELS_HALO) {
+      for (int t = 0; t < 4; t++) {
+        for (int ends = 0; ends < 2; ends++) exchanges_check(&stand, moved[t], ends, depth);
+      }
+    }
+    for (int t = 0; t < 4; t++) depths_check(&stand, moved[t]);
     freed_field_check(&stand);
   }
   if (stand.ranks > 1) no_memory_check(&stand);

@@ -1,0 +1,182 @@
+/* Two stages in one sweep on several ranks: the bits of one rank of the CPU backend that computes stage after
+ * stage, with overlap and without, after a restart on another number of ranks, for every scheme and
+ * precision, on uneven slabs and on slabs of 8 planes. Thinner slabs take single stages and say so. Run on 3
+ * ranks; skipped on backends without pairs. `test_pairs BACKEND`; `test_pairs BACKEND REASON`: the last
+ * rank's device refuses for this reason, so that no rank has pairs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/solver.h"
+#include "problems/cases.h"
+#include "gather.h"
+
+static const char *refusal = ""; /* of the last rank alone */
+
+enum { NX = 67, NY = 26, MOST = 37, STEPS = 2, SKIPPED = 77, HALF = STEPS / 2 };
+
+typedef struct run {
+  const kernels *backend;
+  char *phi;        /* packed points of the whole grid, on every rank */
+  char single[128]; /* why stages were single, or "" */
+} run;
+
+static config make_config(int nz, int scheme, int precision) {
+  config config;
+  memset(&config, 0, sizeof config);
+  const int64_t n[3] = {NX, NY, nz};
+  for (int d = 0; d < 3; d++) {
+    config.n[d] = n[d];
+    config.l[d] = 1.0 + 0.3 * d;
+    config.center[d] = 0.4 * config.l[d];
+    config.wave_number[d] = 1;
+    config.uniform[d] = 0.9 - 0.7 * d;
+  }
+  config.initial = cases_find("gaussian");
+  config.velocity = velocities_find("uniform");
+  config.width = 0.12;
+  config.amplitude = 1.0;
+  config.background = 0.1;
+  config.scheme = scheme;
+  config.courant = 0.8;
+  config.t_end = -1.0;
+  config.steps = STEPS;
+  config.precision = (enum precision)precision;
+  config.order = 8;
+  config.threads = 1;
+  return config;
+}
+
+static size_t plane_bytes(const config *config) {
+  return (size_t)(config->n[0] * config->n[1]) * kernels_element_size(config->precision);
+}
+
+static size_t bytes(const config *config) {
+  return (size_t)config->n[2] * plane_bytes(config);
+}
+
+/* Steps from `first` to `last` (not included); from the initial state, or from that of `phi`. */
+static status march(solver *solver, const config *config, run *run, int first, int last) {
+  schedule schedule;
+  field *phi = &stepper_state(&solver->stepper)->part[0];
+  const grid *grid = &solver->grid;
+  CHECK(schedule_make(config, &solver->rates, &schedule));
+  CHECK(solver_initialise(solver));
+  if (first > 0) {
+    CHECK(field_store(phi, 0, grid->nz, run->phi + (size_t)grid->z0 * plane_bytes(config)));
+    CHECK(solver_refresh(solver));
+  }
+  for (int step = first; step < last; step++) {
+    const int sampled = step + 1 == last;
+    CHECK(solver_step(solver, schedule_time(&schedule, step), schedule_dt(&schedule, step + 1), sampled));
+  }
+  CHECK(gather(solver->comm, grid, &stepper_state(&solver->stepper)->part[0], run->phi));
+  return halo_leave(&solver->halo);
+}
+
+static status compute(MPI_Comm comm, const config *config, run *run, int first, int last) {
+  solver solver;
+  grid grid;
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  CHECK(problem_grid(config, ranks, rank, &grid));
+  status result = solver_create(comm, config, equation_of(config), &grid, run->backend, &solver);
+  (void)snprintf(run->single, sizeof run->single, "%s", solver.stepper.single);
+  if (result == STATUS_OK) result = march(&solver, config, run, first, last);
+  solver_destroy(&solver);
+  return result;
+}
+
+/* The same on the first `ranks` ranks; every rank has phi afterwards. */
+static status compute_on(int ranks, const config *config, run *run, int first, int last) {
+  MPI_Comm comm;
+  int rank = 0;
+  status result = STATUS_OK;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &comm);
+  if (comm != MPI_COMM_NULL) {
+    result = compute(comm, config, run, first, last);
+    MPI_Comm_free(&comm);
+  }
+  MPI_Bcast(run->phi, (int)bytes(config), MPI_BYTE, 0, MPI_COMM_WORLD);
+  return result;
+}
+
+/* Why stages must be single on so many ranks. */
+static const char *expected_single(const config *config, int ranks) {
+  int result = 0;
+  const scheme *form = scheme_form(schemes_at(config->scheme), 1, 1);
+  if (scheme_pairs(form, &result) == 0) return "the scheme reads all of them again";
+  if (ranks == 3 && config->n[2] / ranks >= 8) return refusal;
+  return ranks > 1 && config->n[2] / ranks < 8 ? "a slab has fewer than 8 planes" : "";
+}
+
+/* Half of the steps on `ranks` ranks, the others on `then`. */
+static int check(config *config, run *run, const char *reference, int ranks, int then) {
+  int wrong = 0;
+  for (config->overlap = 0; config->overlap < 2; config->overlap++) {
+    for (int part = 0; part < 2; part++) {
+      const int on = part == 0 ? ranks : then;
+      const status result = compute_on(on, config, run, part == 0 ? 0 : HALF, part == 0 ? HALF : STEPS);
+      int rank = 0;
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+      if (result == STATUS_OK && (rank >= on || strcmp(run->single, expected_single(config, on)) == 0))
+        continue;
+      (void)printf("WRONG: %d planes on %d ranks: %s; stages single: '%s'\n", (int)config->n[2], on,
+                   status_message(result), run->single);
+      wrong++;
+    }
+    if (memcmp(run->phi, reference, bytes(config)) == 0) continue;
+    (void)printf("WRONG: %s, precision %d, %d planes on %d, then %d ranks, overlap %d: other bits\n",
+                 schemes_at(config->scheme)->name, (int)config->precision, (int)config->n[2], ranks, then,
+                 config->overlap);
+    wrong++;
+  }
+  return wrong;
+}
+
+/* Numbers of planes, and of ranks before and after the restart. */
+static int check_scheme(const kernels *backend, int scheme, int precision) {
+  static const int shapes[][3] = {{MOST, 2, 3}, {MOST, 1, 2}, {24, 3, 1}, {16, 2, 2}, {23, 3, 2}, {15, 2, 1}};
+  const int first_only = strcmp(schemes_at(scheme)->name, "rk4") != 0; /* slabs depend on no scheme */
+  char *reference = malloc((size_t)NX * NY * MOST * sizeof(double));
+  run run = {.phi = malloc((size_t)NX * NY * MOST * sizeof(double))};
+  int wrong = 0;
+  for (size_t s = 0; s < (first_only ? 1 : sizeof shapes / sizeof *shapes); s++) {
+    config config = make_config(shapes[s][0], scheme, precision);
+    config.pairs = CONFIG_PAIRS_NO;
+    run.backend = kernels_find("cpu");
+    wrong += compute_on(1, &config, &run, 0, STEPS) != STATUS_OK;
+    memcpy(reference, run.phi, bytes(&config));
+    config.pairs = CONFIG_PAIRS_YES;
+    run.backend = backend;
+    wrong += check(&config, &run, reference, shapes[s][1], shapes[s][2]);
+  }
+  free(reference);
+  free(run.phi);
+  return wrong;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  const kernels *backend = kernels_find(argc > 1 ? argv[1] : "cuda");
+  int code = SKIPPED;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argc > 2) refusal = argv[2];
+  if (argc > 2 && rank == 2) setenv("FDAPP_EMULATED_SHARED_KIB", "163", 1);
+  if (backend == NULL || backend->apply_pair == NULL || backend->probe() != STATUS_OK) {
+    (void)printf("skipped: the backend cannot run here, or has no pairs\n");
+  } else {
+    int wrong = 0;
+    for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
+      for (int precision = 0; precision < 2; precision++) wrong += check_scheme(backend, scheme, precision);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    code = wrong == 0 ? 0 : 1;
+  }
+  MPI_Finalize();
+  return code;
+}
