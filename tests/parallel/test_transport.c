@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/solver.h"
+#include "problems/cases.h"
 #include "stand.h"
 
 /* Open MPI's layer ob1, which the test asks for, takes no device memory. */
@@ -292,6 +293,25 @@ static void needs_check(const stand *stand) {
   EXPECT(staging > 0 && staging <= needs.host_bytes);
 }
 
+/* It promises room for twice the halo planes of each state where several ranks may compute stages in pairs.
+ */
+static void deep_needs_check(const stand *stand) {
+  config config = {.n = {stand->grid.n[0], stand->grid.n[1], stand->grid.n[2]},
+                   .precision = PRECISION_DOUBLE,
+                   .velocity = velocities_find("uniform")};
+  const scheme *scheme = scheme_form(schemes_at(0), 1, 1);
+  const size_t plane = (size_t)stand->space.shape.plane * sizeof(double);
+  const size_t further = stand->ranks > 1 ? (size_t)(2 * KERNELS_HALO) * plane : 0;
+  solver_needs single;
+  solver_needs pairs;
+  config.pairs = CONFIG_PAIRS_NO;
+  solver_estimate(&config, equation_of(&config), &stand->grid, 0, &single);
+  config.pairs = CONFIG_PAIRS_AUTO;
+  solver_estimate(&config, equation_of(&config), &stand->grid, 0, &pairs);
+  EXPECT(pairs.device_bytes - single.device_bytes == (size_t)scheme->slots * further);
+  EXPECT(pairs.host_bytes - single.host_bytes == 2 * further); /* sent and received, on two sides */
+}
+
 int main(int argc, char **argv) {
   stand stand;
   int all = 0;
@@ -299,6 +319,7 @@ int main(int argc, char **argv) {
   EXPECT(unsetenv("UCX_TLS") == 0);
   stand_open(&stand);
   needs_check(&stand);
+  deep_needs_check(&stand);
   choices_check(&stand);
   aware_check(&stand);
   ucx_check(&stand);
