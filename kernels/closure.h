@@ -30,6 +30,8 @@ typedef struct closure {
   double stiffness; /* largest eigenvalue of the negative second derivative, for spacing 1 */
   double resonance; /* square of the highest acoustic frequency between walls or free ends imposed by
                      * penalties, for speed 1 and spacing 1 */
+  double damped_resonance[2]; /* the same with upwind differences: decay and frequency; zeros if no wave there
+                               * is faster than those inside */
   /* Of diffusion between ends with values: real and imaginary part of the negative eigenvalue of the mode
    * beside each end, and the largest of all others, which are real. */
   double fixed_mode[2], fixed_stiffness;

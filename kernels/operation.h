@@ -7,7 +7,7 @@
 enum {
   OPERATION_INPUTS = 16,
   OPERATION_OUTPUTS = 3,
-  OPERATION_TERMS = 4,
+  OPERATION_TERMS = 6,
   OPERATION_SCALARS = 12,
   OPERATION_NONE = -1 /* in operation_term.along: nothing is differenced along this axis */
 };

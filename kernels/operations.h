@@ -171,37 +171,52 @@ enum {
  *
  * for one and for three unknowns. The inputs, in this order: those that are differenced; base; with OWN,
  * own; with EXTRAS, which need OWN, the first and the second extra. base, own and each extra are one array
- * per output. */
+ * per output.
+ *
+ * UPWIND adds w_dissipation times a dissipation of own: along all axes for one unknown, of each of three
+ * along its own axis. own is then always read, because it is differenced; without OWN it is base, too, so
+ * that no array is read twice. */
 
-enum { SUM_OWN = 1, SUM_EXTRAS = 2 };
-enum { SUM_WEIGHT_OWN, SUM_WEIGHT_EXTRA, SUM_WEIGHT_TERM = SUM_WEIGHT_EXTRA + 2 };
+enum { SUM_OWN = 1, SUM_EXTRAS = 2, SUM_UPWIND = 4 };
+enum { SUM_WEIGHT_OWN, SUM_WEIGHT_EXTRA, SUM_WEIGHT_TERM = SUM_WEIGHT_EXTRA + 2, SUM_WEIGHT_DISSIPATION };
 enum { SUM_BASE, SUM_IN_OWN, SUM_EXTRA }; /* input of output k: first + n times one of these + k */
 
 /* Masks of the inputs of n outputs, of which `first` is the first. */
 #define SUM_ARRAYS(first, n, which, count) (((1U << ((n) * (count))) - 1U) << ((first) + (n) * (which)))
 #define SUM_POINTS(options, first, n)                                                                        \
-  (SUM_ARRAYS(first, n, SUM_BASE, 1) | ((options)&SUM_OWN ? SUM_ARRAYS(first, n, SUM_IN_OWN, 1) : 0U) |      \
+  (((options)&SUM_OWN || !((options)&SUM_UPWIND) ? SUM_ARRAYS(first, n, SUM_BASE, 1) : 0U) |                 \
+   ((options) & (SUM_OWN | SUM_UPWIND) ? SUM_ARRAYS(first, n, SUM_IN_OWN, 1) : 0U) |                         \
    ((options)&SUM_EXTRAS ? SUM_ARRAYS(first, n, SUM_EXTRA, 2) : 0U))
 
 enum { DIVERGENCE_SUM = 3, GRADIENT_SUM = 1 }; /* the first input of the sum */
+enum { DIVERGENCE_OWN = DIVERGENCE_SUM + SUM_IN_OWN, GRADIENT_OWN = GRADIENT_SUM + 3 * SUM_IN_OWN };
 
+/* Output k needs term k and, with UPWIND, term n + k. */
 #define divergence_stage_operation(options)                                                                  \
   {                                                                                                          \
     .inputs = 7U | SUM_POINTS(options, DIVERGENCE_SUM, 1),                                                   \
-    .at_point = SUM_POINTS(options, DIVERGENCE_SUM, 1), .outputs = 1, .needs = {1},                          \
-    .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 0, .terms = 1, .term = {                        \
-      {DIFFERENCE_FIRST, FOLD_SUM, {0, 1, 2}, 0}                                                             \
+    .at_point = SUM_POINTS(options, DIVERGENCE_SUM, 1), .outputs = 1,                                        \
+    .needs = {(options)&SUM_UPWIND ? 3U : 1U}, .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 0,   \
+    .terms = (options)&SUM_UPWIND ? 3U : 1U, .term = {                                                       \
+      {DIFFERENCE_FIRST, FOLD_SUM, {0, 1, 2}, 0},                                                            \
+      {DIFFERENCE_DISSIPATION, FOLD_SUM, {DIVERGENCE_OWN, DIVERGENCE_OWN, DIVERGENCE_OWN}, 0}                \
     }                                                                                                        \
   }
 
 #define gradient_stage_operation(options)                                                                    \
   {                                                                                                          \
     .inputs = 1U | SUM_POINTS(options, GRADIENT_SUM, 3), .at_point = SUM_POINTS(options, GRADIENT_SUM, 3),   \
-    .outputs = 7, .needs = {1, 2, 4}, .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 1,            \
-    .terms = 7, .term = {                                                                                    \
+    .outputs = 7,                                                                                            \
+    .needs = {(options)&SUM_UPWIND ? 9U : 1U, (options)&SUM_UPWIND ? 18U : 2U,                               \
+              (options)&SUM_UPWIND ? 36U : 4U},                                                              \
+    .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 1, .terms = (options)&SUM_UPWIND ? 63U : 7U,    \
+    .term = {                                                                                                \
       {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
-      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, 0}, 0}                                   \
+      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, 0}, 0},                                  \
+      {DIFFERENCE_DISSIPATION, FOLD_SUM, {GRADIENT_OWN, OPERATION_NONE, OPERATION_NONE}, 0},                 \
+      {DIFFERENCE_DISSIPATION, FOLD_SUM, {OPERATION_NONE, GRADIENT_OWN + 1, OPERATION_NONE}, 0},             \
+      {DIFFERENCE_DISSIPATION, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, GRADIENT_OWN + 2}, 0}              \
     }                                                                                                        \
   }
 
@@ -235,6 +250,8 @@ enum { DIVERGENCE_SUM = 3, GRADIENT_SUM = 1 }; /* the first input of the sum */
   X(axpy, 0, axpy)                                                                                           \
   X(divergence_stage, 0, divergence_stage)                                                                   \
   X(gradient_stage, 0, gradient_stage)                                                                       \
+  X(divergence_stage, SUM_UPWIND, divergence_stage_upwind)                                                   \
+  X(gradient_stage, SUM_UPWIND, gradient_stage_upwind)                                                       \
   X(stage, STAGE_UNIFORM | STAGE_GRADIENT, stage_uniform)                                                    \
   X(stage, STAGE_FORMULA | STAGE_GRADIENT, stage_formula)                                                    \
   X(stage, STAGE_FORMULA | STAGE_FLUX, stage_formula_conservative)                                           \
@@ -343,17 +360,25 @@ ARITHMETIC number product_finish(unsigned options, int output, const operation_p
 
 /* The sum of output k of n. `first`: its first input. */
 ARITHMETIC number sum_finish(unsigned options, int first, int n, int k, const operation_point *at) {
-  const number base = point_input(at, first + k);
+  const int own = first + n * SUM_IN_OWN + k;
+  number base;
+  if ((options & SUM_UPWIND) && !(options & SUM_OWN)) {
+    base = point_input(at, own);
+  } else {
+    base = point_input(at, first + k);
+  }
   number sum = base;
-  if (options & SUM_OWN)
-    sum = blend(base, point_scalar(at, SUM_WEIGHT_OWN), point_input(at, first + n * SUM_IN_OWN + k), base);
+  if (options & SUM_OWN) sum = blend(base, point_scalar(at, SUM_WEIGHT_OWN), point_input(at, own), base);
   if (options & SUM_EXTRAS) {
     for (int i = 0; i < 2; i++) {
       const number extra = point_input(at, first + n * (SUM_EXTRA + i) + k);
       sum = blend(sum, point_scalar(at, SUM_WEIGHT_EXTRA + i), extra, base);
     }
   }
-  return NUMBER_FMA(point_scalar(at, SUM_WEIGHT_TERM), point_term(at, k), sum);
+  sum = NUMBER_FMA(point_scalar(at, SUM_WEIGHT_TERM), point_term(at, k), sum);
+  if (options & SUM_UPWIND)
+    sum = NUMBER_FMA(point_scalar(at, SUM_WEIGHT_DISSIPATION), point_term(at, n + k), sum);
+  return sum;
 }
 
 ARITHMETIC number divergence_stage_finish(unsigned options, int output, const operation_point *at) {

@@ -4,9 +4,11 @@
 An entry of the file is a family of operators with one norm, on points i = 0, 1, ... and spacing 1: `first` (D),
 `dissipation` (Ds), and `second` (D2, with the derivative `slope` at the end). `stiffness` is no less than the largest
 eigenvalue of H^-1 M below, and less than 3 % above it; `resonance` is the same of H^-1 D^T H D, and less than 0.1 %
-above it: the square of the highest frequency between walls by penalty. `fixed_mode` and `fixed_stiffness` are
-eigenvalues of H^-1 A below, and `borrowing` is why A has this form. All numbers are exact fractions. Rows are those of
-the low end; the high end has them mirrored, of D and of the slope with the other sign.
+above it: the square of the highest frequency between walls by penalty. `damped_resonance` is within 0.1 % of an
+eigenvalue of sound between such walls with upwind differences (negative real and imaginary part; order 2 has no wave
+beside walls that is faster than those inside). `fixed_mode` and `fixed_stiffness` are eigenvalues of H^-1 A below, and
+`borrowing` is why A has this form. All numbers are exact fractions. Rows are those of the low end; the high end has
+them mirrored, of D and of the slope with the other sign.
 
     run/closures.py            checks the identities below, exactly, and writes the header
     run/closures.py --check    checks, and fails if the header is not what the file says
@@ -179,6 +181,7 @@ def check(family):
     require(is_positive(below(family, most, stiff)), family, "an eigenvalue is beyond the stiffness")
     require(not is_positive(below(family, most * Fraction(97, 100), stiff)), family, "the stiffness is too large")
     check_resonance(family)
+    check_damped(family)
     check_fixed(family)
 
 
@@ -201,6 +204,50 @@ def check_resonance(family):
     most = Fraction(family["resonance"])
     require(is_positive(below(family, most, square)), family, "a frequency between walls is beyond the resonance")
     require(not is_positive(below(family, most * Fraction(999, 1000), square)), family, "the resonance is too large")
+
+
+def check_damped(family):
+    """Checks `damped_resonance`: dp/dt = Ds p - H^-1 (H D - B) u, du/dt = Ds u - D p, p even and u odd."""
+    mode = fractions(family["damped_resonance"])
+    if not any(mode):
+        return
+    half = range(12)  # enough for the two ends not to interact
+    points, size = 2 * len(half), 2 * len(half)
+    first, even = matrix(family, "first", points, -1), matrix(family, "dissipation", points, 1)
+    wall = [list(row) for row in first]
+    wall[0][0] += 1 / Fraction(family["norm"][0])
+    block = [[Fraction(0)] * size for _ in range(size)]
+    for i in half:
+        for j in half:
+            far = points - 1 - j
+            block[i][j] = even[i][j] + even[i][far]
+            block[i][points // 2 + j] = -wall[i][j] + wall[i][far]
+            block[points // 2 + i][j] = -first[i][j] - first[i][far]
+            block[points // 2 + i][points // 2 + j] = even[i][j] - even[i][far]
+    # A root of p lies within degree |p/p'| of any point x, and p'/p is the trace of (x - block)^-1.
+    both = [[Fraction(0)] * (2 * size) for _ in range(2 * size)]
+    for i in range(size):
+        for j in range(size):
+            both[i][j] = both[size + i][size + j] = -mode[0] * (i == j) - block[i][j]
+        both[i][size + i], both[size + i][i] = -mode[1], mode[1]
+    inverse = inverted(both)
+    trace = [sum(inverse[row + i][i] for i in range(size)) for row in (0, size)]
+    require(size**2 * 10**6 <= squared(mode) * squared(trace), family, "no eigenvalue is near the damped resonance")
+
+
+def inverted(square):
+    """The inverse of a matrix."""
+    size = range(len(square))
+    rows = [list(row) + [Fraction(i == j) for j in size] for i, row in enumerate(square)]
+    for k in size:
+        pivot = next(i for i in size[k:] if rows[i][k])
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i in size:
+            if i != k and rows[i][k]:
+                factor = rows[i][k]
+                rows[i] = [a - factor * b if b else a for a, b in zip(rows[i], rows[k])]
+    return [row[len(square) :] for row in rows]
 
 
 def check_fixed(family):
@@ -339,6 +386,7 @@ def header(families):
         text += f"     .weight = {braces(fractions(family['norm']))},\n"
         text += f"     .stiffness = {float(Fraction(family['stiffness']))},\n"
         text += f"     .resonance = {float(Fraction(family['resonance']))},\n"
+        text += f"     .damped_resonance = {braces(fractions(family['damped_resonance']))},\n"
         text += f"     .fixed_mode = {braces(fractions(family['fixed_mode']))},\n"
         text += f"     .fixed_stiffness = {float(Fraction(family['fixed_stiffness']))},\n"
         text += f"     .fixed = {braces(fractions(family['second_rows'][0]))},\n"

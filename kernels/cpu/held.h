@@ -38,7 +38,7 @@ LINE_INLINE void term_check(const operation *o, const operation_term *term) {
 LINE_INLINE void declaration_check(const operation *o, const operation *least) {
   const unsigned stored = o->velocity == VELOCITY_STORED ? 7U << o->velocity_input : 0U;
   if ((o->at_point | stored) & ~o->inputs) input_missing();
-#pragma GCC unroll 4
+#pragma GCC unroll 6
   for (int t = 0; t < OPERATION_TERMS; t++) {
     if (operation_has(o, t)) term_check(o, &o->term[t]);
   }

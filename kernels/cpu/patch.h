@@ -38,7 +38,7 @@ LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_bundle *b
   for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k] = (cpu_output){.to = job->out[k]};
   if (way.of->velocity == VELOCITY_TABLES) formula_open(&task);
   if (way.of->terms == 0) pass_points(&task);
-#pragma GCC unroll 4
+#pragma GCC unroll 6
   for (int t = 0; t < OPERATION_TERMS; t++) passes_run(&task, t);
 }
 

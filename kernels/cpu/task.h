@@ -66,7 +66,7 @@ LINE_INLINE int term_joins(const operation *o, int t) {
 /* Mask of the inputs that are read at the point and nowhere else. */
 LINE_INLINE unsigned inputs_at_point_alone(const operation *o) {
   unsigned differenced = 0;
-#pragma GCC unroll 4
+#pragma GCC unroll 6
   for (int t = 0; t < OPERATION_TERMS; t++) {
     for (int axis = 0; axis < 3; axis++)
       if (term_along(o, t, axis)) differenced |= OPERATION_BIT(o->term[t].along[axis]);

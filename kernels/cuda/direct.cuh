@@ -118,7 +118,8 @@ constexpr bool TABLES_FIRST = SINGLE; /* the order of loads that spills fewer re
 /* blockDim: vectors of x, rows. blockIdx: tiles along x and y, and pieces of `chunk` planes, of both
  * ranges. */
 template <class Op>
-__global__ void __launch_bounds__(DIRECT_THREADS, Op::PRODUCTS ? 1 : 2)
+__global__ void __launch_bounds__(DIRECT_THREADS,
+                                  Op::PRODUCTS || (Op::Z && Op::TRIPLE) ? 1 : 2) /* two windows */
     direct_kernel(const __grid_constant__ arguments a, const geometry d, const int chunk) {
   using use = direct<Op>;
   constexpr bool WINDOW = Op::Z || Op::TRIPLE;

@@ -72,11 +72,13 @@ __device__ __forceinline__ real laplacian_at(const coefficients &, const differe
   return REAL_FMA(l.center[l.inside[v]], center, l.chain[v]);
 }
 
-/* Mask of the differences that an operation has along an axis. */
-constexpr unsigned differences_along(const operation &o, int axis) {
+/* Mask of the differences that an operation has along an axis; with `of`, only those of that input. */
+constexpr unsigned differences_along(const operation &o, int axis, int of = OPERATION_NONE) {
   unsigned mask = 0;
   for (int t = 0; t < OPERATION_TERMS; t++) {
-    if (operation_has(&o, t) && o.term[t].along[axis] != OPERATION_NONE) mask |= OPERATION_BIT(o.term[t].of);
+    const int input = o.term[t].along[axis];
+    if (operation_has(&o, t) && input != OPERATION_NONE && (of == OPERATION_NONE || of == input))
+      mask |= OPERATION_BIT(o.term[t].of);
   }
   return mask;
 }
@@ -84,8 +86,18 @@ constexpr unsigned differences_along(const operation &o, int axis) {
 template <class Op> struct layer {
   using interior = direct<Op>;
 
-  template <int AXIS> static constexpr unsigned DIFFERENCED = differences_along(Op::DECLARED, AXIS);
+  /* Even differences of the field along an axis, and the dissipation of the triple's component. */
+  template <int AXIS>
+  static constexpr unsigned DIFFERENCED = differences_along(Op::DECLARED, AXIS, Op::FIELD);
   template <int AXIS, int OF> static constexpr bool HAS = (DIFFERENCED<AXIS> >> OF & 1U) != 0;
+  template <int AXIS>
+  static constexpr int COMPONENT = AXIS == AXIS_X   ? Op::U
+                                   : AXIS == AXIS_Y ? Op::V
+                                                    : Op::W;
+  template <int AXIS>
+  static constexpr bool
+      DAMPS = Op::COMPONENTS &&
+              (differences_along(Op::DECLARED, AXIS, COMPONENT<AXIS>) >> DIFFERENCE_DISSIPATION & 1U) != 0;
 
   __device__ __forceinline__ static ptrdiff_t element(const geometry &d, int x, int y, int z) {
     return d.plane(z) + (ptrdiff_t)y * d.ldx + x;
@@ -105,6 +117,8 @@ template <class Op> struct layer {
         if (w.uses(DIFFERENCE_DISSIPATION))
           of_f.even[AXIS][v] = even_along<AXIS>(a.c, f, p.input[Op::FIELD][v], v);
       }
+      if constexpr (DAMPS<AXIS>)
+        of_g.even[AXIS][v] = even_along<AXIS>(a.c, g, p.input[COMPONENT<AXIS>][v], v);
       if constexpr (HAS<AXIS, DIFFERENCE_SECOND>) {
         if (w.uses(DIFFERENCE_SECOND)) {
           of_f.second[AXIS][v] = second_along<AXIS>(a.c, f, p.input[Op::FIELD][v], v);
@@ -144,6 +158,9 @@ template <class Op> struct layer {
     if (HAS<AXIS, DIFFERENCE_DISSIPATION> && w.uses(DIFFERENCE_DISSIPATION))
       of_f.even[AXIS][v] =
           row_sum(w, layer_coefficients(&w.ends, AXIS, high, DIFFERENCE_DISSIPATION, row), f, center_f);
+    if (DAMPS<AXIS>)
+      of_g.even[AXIS][v] =
+          row_sum(w, layer_coefficients(&w.ends, AXIS, high, DIFFERENCE_DISSIPATION, row), g, center_g);
     if (HAS<AXIS, DIFFERENCE_SECOND> && w.uses(DIFFERENCE_SECOND)) {
       of_f.second[AXIS][v] =
           row_sum(w, layer_coefficients(&w.ends, AXIS, high, DIFFERENCE_SECOND, row), f, center_f);

@@ -8,8 +8,10 @@
  *
  * The kernels difference at most one field, along any axes, and at most one triple of components, component d
  * along axis d. The components are three inputs, or products of the velocity and the field (a flux).
- * Everything else is read at the point alone. */
+ * Everything else is read at the point alone. The field is the input of the first term that differences a
+ * single one; of another input, a difference along one axis is that of a component. */
 struct traits {
+  int field;                      /* the field, if the declaration has one */
   unsigned fields, components[3]; /* masks of inputs; for a flux, components are the velocity */
   bool along[3];                  /* the field itself is differenced along this axis */
   bool products, triple;
@@ -34,12 +36,19 @@ __host__ __device__ constexpr int term_axes(const operation_term &term) {
   return axes;
 }
 
+/* 1 if a term differences one input that is not the field, along one axis. */
+constexpr bool term_of_component(const traits &t, const operation_term &term) {
+  return term_axes(term) == 1 && term_input(term) != t.field && !term.product;
+}
+
 constexpr void traits_add(traits &t, const operation &o, const operation_term &term) {
-  const bool field = term_input(term) != OPERATION_NONE, sum = term.fold == FOLD_SUM;
+  const bool one = term_of_component(t, term);
+  const bool field = term_input(term) != OPERATION_NONE && !one, sum = term.fold == FOLD_SUM;
   if (field) t.fields |= OPERATION_BIT(term_input(term));
-  if (term.of != DIFFERENCE_FIRST) t.points |= t.fields; /* for the centre */
+  if (term.of != DIFFERENCE_FIRST)
+    t.points |= one ? OPERATION_BIT(term_input(term)) : t.fields; /* for the centre */
   if (!field || term.product) t.triple = true;
-  if (!field || term.product || !sum) t.complete = t.complete && term_axes(term) == 3;
+  if ((!field && !one) || term.product || !sum) t.complete = t.complete && term_axes(term) == 3;
   t.products = t.products || term.product;
   for (int d = 0; d < 3; d++) {
     if (term.along[d] == OPERATION_NONE) continue;
@@ -53,6 +62,10 @@ constexpr traits traits_make(const operation &o) {
   traits t = {};
   t.complete = true;
   t.points = o.at_point;
+  t.field = OPERATION_NONE;
+  for (int i = OPERATION_TERMS - 1; i >= 0; i--) {
+    if (operation_has(&o, i) && term_input(o.term[i]) != OPERATION_NONE) t.field = term_input(o.term[i]);
+  }
   for (int i = 0; i < OPERATION_TERMS; i++) {
     if (operation_has(&o, i)) traits_add(t, o, o.term[i]);
   }
@@ -198,6 +211,8 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
                     mask_count(HAS.components[2]) <= 1 && !(TABLES && PRODUCTS && COMPONENTS),
                 "the kernels difference one triple only");
   static_assert(HAS.complete, "only a sum of differences of one input can leave out an axis");
+  static_assert(TABLES || (COMPONENTS == (V != OPERATION_NONE) && COMPONENTS == (W != OPERATION_NONE)),
+                "a triple has a component along each axis");
   static_assert(!PRODUCTS || TABLES || COMPONENTS, "a flux needs a velocity of three inputs or of tables");
 
   __host__ __device__ static constexpr bool reads(int input) {
@@ -215,12 +230,16 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
                                                     const points &p, int v) {
     constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
     if constexpr (term.along[AXIS] == OPERATION_NONE) return 0;
-    static_assert(term.of == DIFFERENCE_FIRST || term.along[AXIS] == OPERATION_NONE ||
-                      (!term.product && term.along[AXIS] == FIELD),
-                  "even differences are of the field");
+    constexpr bool field = !term.product && term.along[AXIS] == FIELD;
+    static_assert(term.of != DIFFERENCE_SECOND || term.along[AXIS] == OPERATION_NONE || field,
+                  "second differences are of the field");
+    static_assert(term.of != DIFFERENCE_DISSIPATION || !term.product, "a flux has no dissipation");
     if constexpr (term.of == DIFFERENCE_SECOND) return second_along<AXIS>(a.c, f, p.input[FIELD][v], v);
-    if constexpr (term.of == DIFFERENCE_DISSIPATION) return even_along<AXIS>(a.c, f, p.input[FIELD][v], v);
-    if constexpr (term.product || term.along[AXIS] != FIELD) return first_along<AXIS>(a.c, g, v);
+    if constexpr (term.of == DIFFERENCE_DISSIPATION && field)
+      return even_along<AXIS>(a.c, f, p.input[FIELD][v], v);
+    if constexpr (term.of == DIFFERENCE_DISSIPATION)
+      return even_along<AXIS>(a.c, g, p.input[term.along[AXIS]][v], v);
+    if constexpr (!field) return first_along<AXIS>(a.c, g, v);
     return first_along<AXIS>(a.c, f, v);
   }
 

@@ -93,11 +93,15 @@ constexpr tile_choice divergence_tiles() {
 }
 
 /* Not measured: the largest tiles of the two above whose rings fit beside those of the sum's `others`. */
-constexpr tile_choice divergence_stage_tiles(int others) {
+constexpr tile_choice divergence_stage_tiles(unsigned options, int others) {
+  if (options & SUM_UPWIND)
+    return {{.width = NARROW, .rows = 2, .threads = 256, .stages = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
   return {{.width = NARROW, .rows = others == 1 ? 4 : 2, .threads = 256, .stages = 2, .pace = 2}};
 }
 
-constexpr tile_choice gradient_stage_tiles(int others) {
+constexpr tile_choice gradient_stage_tiles(unsigned options, int others) {
+  if (options & SUM_UPWIND)
+    return {{.width = NARROW, .rows = 1, .threads = 256, .stages = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
   return {{.width = WIDE,
            .rows = others == 3 ? 2 : 1,
            .threads = 256,
@@ -211,9 +215,9 @@ template <class Op> constexpr tile_choice tiles_of() {
   case OPERATION_laplacian:
     return laplacian_tiles();
   case OPERATION_divergence_stage:
-    return divergence_stage_tiles(Op::OTHERS);
+    return divergence_stage_tiles(Op::OPTIONS, Op::OTHERS);
   case OPERATION_gradient_stage:
-    return gradient_stage_tiles(Op::OTHERS);
+    return gradient_stage_tiles(Op::OPTIONS, Op::OTHERS);
   case OPERATION_stage:
     return stage_tiles(Op::OPTIONS);
   default:

@@ -27,14 +27,14 @@ static void print_problem(const config *config) {
   char exact[CASES_TEXT], idle[CONFIG_NAMES_SIZE];
   const char *initial = cases_at(config->initial)->name, *velocity = velocities_at(config->velocity)->name;
   const char *equation = equation_of(config)->name;
+  const char *upwind = config->difference == CONFIG_DIFFERENCE_UPWIND ? ", upwind" : "";
   if (config_carried(config)) {
-    const char *upwind = config->difference == CONFIG_DIFFERENCE_UPWIND ? ", upwind" : "";
     log_info("case       %s, velocity %s, %s form%s", initial, velocity, config_form_name(config->form),
              upwind);
     if (config->diffusivity > 0.0) log_info(", diffusivity %g", config->diffusivity);
     log_info("\nexact      %s\n", cases_exact_text(config, exact));
   } else {
-    log_info("equation   %s\ncase       %s\nexact      %s\n", equation, initial,
+    log_info("equation   %s%s\ncase       %s\nexact      %s\n", equation, upwind, initial,
              equation_fact(equation_of(config)->known_later, config) ? "known" : "not known");
   }
   log_info("scheme     %s, order %d in space, %s precision\n", schemes_at(config->scheme)->name,

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "app/stability_sound.h"
 #include "base/log.h"
 #include "stepping/scheme.h"
 
@@ -56,7 +57,9 @@ static double stable_fraction(const modes *modes, double most) {
 
 /* The largest Courant number with which no mode grows by advection alone. Dissipation moves modes off the
  * imaginary axis, which makes the limit smaller. */
-static double advection_limit_of(const modes *modes) {
+static double advection_limit_of(const modes *modes, const schedule_rates *rates) {
+  if (rates->sound[0] > 0.0)
+    return rates->advection * stability_sound(modes->scheme, modes->order, rates->sound, rates->echo);
   const double central = scheme_imaginary_limit(modes->scheme) / stencil_first_maximum(modes->order);
   if (!modes->upwind) return central;
   const struct modes alone = {modes->scheme, modes->order, 1, .advection = 1.0};
@@ -85,7 +88,7 @@ static modes modes_of(const config *config, const schedule *schedule, const sche
 static limits limits_of(const modes *modes, const schedule_rates *rates) {
   const double symbol = stencil_second_symbol(modes->order, acos(-1.0));
   limits limits = {.diffusion = (modes->moving + modes->still) * symbol,
-                   .advection_limit = advection_limit_of(modes) / fmax(rates->resonance, 1.0),
+                   .advection_limit = advection_limit_of(modes, rates) / fmax(rates->resonance, 1.0),
                    .diffusion_limit = scheme_real_limit(modes->scheme)};
   const double alone =
       fmin(limits.advection_limit / modes->advection, limits.diffusion_limit / limits.diffusion);

@@ -22,8 +22,8 @@ static int velocity_varies(const config *config) {
 
 int config_key_idle(const config *config, int key) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
-  const int of_velocity = strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 ||
-                          strcmp(name, "difference") == 0 || strcmp(name, "diffusivity") == 0;
+  const int of_velocity =
+      strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 || strcmp(name, "diffusivity") == 0;
   const int of_medium = strcmp(name, "density") == 0 || strcmp(name, "sound_speed") == 0;
   if (!config_carried(config) && of_velocity) return 1;
   if (of_medium) return config->equation != EQUATION_acoustics;

@@ -117,7 +117,7 @@ const config_key config_keys[] = {
     {"physics", "form", CHOICE(form, config_forms), DEFAULT("advective"),
      .help = "form of the advection term"},
     {"physics", "difference", CHOICE(difference, differences), DEFAULT("central"),
-     .help = "how the advection term is differenced"},
+     .help = "how the advection term, or sound, is differenced"},
     {"physics", "diffusivity", REAL(diffusivity, 0, LARGEST), DEFAULT("0"),
      .help = "kappa in kappa Laplacian phi"},
     {"physics", "density", MEDIUM(density), DEFAULT("1"), .help = "of the medium (acoustics)"},

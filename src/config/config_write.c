@@ -161,7 +161,7 @@ void config_list(FILE *file) {
   list_schemes(file);
   list_choices("Ends of axes", "boundary", "x", NULL, file);
   list_choices("Forms of the advection term", "physics", "form", NULL, file);
-  list_choices("Differences of the advection term", "physics", "difference", NULL, file);
+  list_choices("Differences of advection and sound", "physics", "difference", NULL, file);
   fputs("Backends (compute.backend), in the order in which auto tries them\n", file);
   for (int i = 0; i < kernels_count(); i++) fprintf(file, "  %s\n", kernels_at(i)->name);
   fputs("\nKeys\n", file);

@@ -8,8 +8,10 @@
  *
  *     dp/dt = -r c^2 div(u, v, w),    d(u, v, w)/dt = -grad p / r,
  *
- * by central differences, which conserve the energy 1/2 sum (p^2/(r c^2) + r |velocity|^2). A stage is two
- * operations: one computes p, the other the three velocities.
+ * by central differences, which conserve the energy 1/2 sum (p^2/(r c^2) + r |velocity|^2). Upwind
+ * differences add c times the dissipation of p along all axes, and of each velocity component along its own;
+ * in one dimension that is the upwind difference of the waves p + r c u and p - r c u, and the energy falls.
+ * A stage is two operations: one computes p, the other the three velocities.
  *
  * Ends are imposed by penalties (M. H. Carpenter, D. Gottlieb and S. Abarbanel, J. Comput. Phys. 111 (1994)
  * 220). With s = -1 at the low end and 1 at the high one, u the velocity along the axis, w the first weight
@@ -53,20 +55,40 @@ static int reflects(config_end end) {
   return end == CONFIG_END_WALL || end == CONFIG_END_FREE;
 }
 
+static int is_upwind(const config *config) {
+  return config->difference == CONFIG_DIFFERENCE_UPWIND;
+}
+
+static int reflects_along(const config *config, int d) {
+  return reflects(config->ends[d][GRID_LOW]) || reflects(config->ends[d][GRID_HIGH]);
+}
+
+static void find_damped(const config *config, const grid *grid, schedule_rates *rates) {
+  for (int d = 0; d < 3; d++) {
+    rates->sound[d] = config->sound_speed / grid->h[d];
+    for (int i = 0; i < 2 && reflects_along(config, d); i++)
+      rates->echo[d][i] = closure_of(config->order)->damped_resonance[i] * rates->sound[d];
+  }
+}
+
 /* The fastest wave of the grid has the frequency c sqrt(sum (s/h)^2), with s the largest value of the
  * difference's symbol, so the stability limits for advection apply. Beside walls and free ends there are
- * faster waves. */
+ * faster waves. With upwind differences all waves are damped, each at its own rate. */
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   const double inside = stencil_first_maximum(config->order);
   double squares = 0.0, beside = 0.0;
   for (int d = 0; d < 3; d++) {
     const double square = 1.0 / (grid->h[d] * grid->h[d]);
-    const int reflected = reflects(config->ends[d][GRID_LOW]) || reflects(config->ends[d][GRID_HIGH]);
     squares += square;
-    beside += square * (reflected ? closure_of(config->order)->resonance / (inside * inside) : 1.0);
+    beside +=
+        square * (reflects_along(config, d) ? closure_of(config->order)->resonance / (inside * inside) : 1.0);
   }
-  *rates =
-      (schedule_rates){.advection = config->sound_speed * sqrt(squares), .resonance = sqrt(beside / squares)};
+  *rates = (schedule_rates){.advection = config->sound_speed * sqrt(squares)};
+  if (is_upwind(config)) {
+    find_damped(config, grid, rates);
+  } else {
+    rates->resonance = sqrt(beside / squares);
+  }
   return STATUS_OK;
 }
 
@@ -150,7 +172,7 @@ static status advance_part(const acoustics *a, const stage *stage, const kernels
   return apply_bounded(f->backend, launch, call, &a->ends, NULL, &coupling);
 }
 
-/* The differences keep the energy, and ends keep or lower it. A constant pressure stays, too, but for ends
+/* The differences keep or lower the energy, and so do ends. A constant pressure stays, too, but for ends
  * that draw it to 0. */
 static status find_growth(void *self, const grid *grid, field *work, equation_growth *growth) {
   const acoustics *a = self;
@@ -170,10 +192,13 @@ static status advance(void *self, const stage *stage) {
   const acoustics *a = self;
   const field *f = stage->f->part;
   kernels_launch launch = stage_launch(stage, &a->stencil);
-  kernels_call pressure = stage_sum(stage, OPERATION_divergence_stage, PRESSURE, -stiffness(a->config));
+  const double speed = is_upwind(a->config) ? a->config->sound_speed : 0.0;
+  kernels_call pressure =
+      stage_sum(stage, OPERATION_divergence_stage, PRESSURE, -stiffness(a->config), speed);
   for (int d = 0; d < 3; d++) pressure.in[d] = f[VELOCITY + d].data;
   CHECK(advance_part(a, stage, &launch, &pressure, &a->divergence));
-  kernels_call velocity = stage_sum(stage, OPERATION_gradient_stage, VELOCITY, -1.0 / a->config->density);
+  kernels_call velocity =
+      stage_sum(stage, OPERATION_gradient_stage, VELOCITY, -1.0 / a->config->density, speed);
   velocity.in[0] = f[PRESSURE].data;
   launch.edges = stage->edges;
   return advance_part(a, stage, &launch, &velocity, &a->gradient);

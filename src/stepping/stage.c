@@ -23,12 +23,13 @@ kernels_stage stage_kernel(const stage *stage, int unknown) {
       .weight_extra = {stage->weight_extra[0], stage->weight_extra[1]}};
 }
 
-kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, double factor) {
+kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, double factor, double speed) {
   const int divergence = kind == OPERATION_divergence_stage, n = divergence ? 1 : 3;
   const int first = divergence ? (int)DIVERGENCE_SUM : (int)GRADIENT_SUM;
   kernels_call call = {.kind = kind};
   call.scalar[SUM_WEIGHT_OWN] = stage->weight_f;
   call.scalar[SUM_WEIGHT_TERM] = stage->weight * factor;
+  call.scalar[SUM_WEIGHT_DISSIPATION] = stage->weight * speed;
   for (int i = 0; i < 2; i++) call.scalar[SUM_WEIGHT_EXTRA + i] = stage->weight_extra[i];
   for (int k = 0; k < n; k++) {
     const kernels_stage part = stage_kernel(stage, unknown + k);
@@ -39,9 +40,10 @@ kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, dou
   }
   if (stage->extra[0] != NULL) {
     call.options = SUM_OWN | SUM_EXTRAS;
-  } else if (stage->base != NULL && stage->weight_f != 0.0) {
+  } else if (stage->base != NULL && (stage->weight_f != 0.0 || speed != 0.0)) {
     call.options = SUM_OWN;
   }
+  if (speed != 0.0) call.options |= SUM_UPWIND;
   return call;
 }
 

@@ -40,11 +40,12 @@ kernels_launch stage_launch(const stage *stage, const stencil *stencil);
 kernels_stage stage_kernel(const stage *stage, int unknown);
 
 /* The call of OPERATION_divergence_stage or OPERATION_gradient_stage that computes the formula for one or
- * three unknowns, `unknown` the first of them, where L is `factor` times that term. The caller sets the
- * inputs that are differenced. The unknown's own f is read at the point only if the scheme's sum needs it.
- * So both operations together move 12 words per point if each differences the other's unknowns (p and its
- * three velocities) and base is not f. */
-kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, double factor);
+ * three unknowns, `unknown` the first of them, where L is `factor` times that term plus `speed` times the
+ * dissipation of the unknowns (SUM_UPWIND), which 0 leaves out. The caller sets the other inputs that are
+ * differenced. The unknown's own f is read only if the scheme's sum or the dissipation needs it. So both
+ * operations together move 12 words per point if each differences the other's unknowns (p and its three
+ * velocities) and base is not f; with dissipation 16, or 12 if base is f. */
+kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, double factor, double speed);
 
 /* For equations that add their terms one by one, in this order: stage_combine computes the formula without L
  * for each unknown, stage_add adds factor times a term of L (values at the same points), and stage_end, after

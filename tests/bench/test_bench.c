@@ -97,6 +97,8 @@ static void test_counts_least_words(void **state) {
                   {"laplacian", 1, 1},
                   {"divergence_stage", 4, 1},
                   {"gradient_stage", 4, 3},
+                  {"divergence_stage_upwind", 4, 1},
+                  {"gradient_stage_upwind", 4, 3},
                   {"stage_uniform", 2, 1},
                   {"stage_formula", 2, 1},
                   {"stage_formula_last", 4, 1},

@@ -64,10 +64,14 @@ def penalty(configuration, slopes, f):
 
 def slope_of(configuration):
     operators = [matrix(configuration, "first", d, 1) for d in range(3)]
+    damping = [SPEED * matrix(configuration, "dissipation", d, 1) for d in range(3)]
 
     def slope(f):
         p = -DENSITY * SPEED**2 * sum(along(operators[d], f[1 + d], d) for d in range(3))
         slopes = np.array([p, *(-along(operators[d], f[0], d) / DENSITY for d in range(3))])
+        for d in range(3 if configuration["physics"].get("difference") == "upwind" else 0):
+            slopes[0] += along(damping[d], f[0], d)
+            slopes[1 + d] += along(damping[d], f[1 + d], d)
         return penalty(configuration, slopes, f)
 
     return slope
@@ -79,6 +83,7 @@ def energy(configuration, f):
     return 0.5 * (sums[0] / (DENSITY * SPEED**2) + DENSITY * sum(sums[1:]))
 
 
+@pytest.mark.parametrize("difference", ["central", "upwind"])
 @pytest.mark.parametrize(
     ("order", "case", "ranks", "ended"),
     [
@@ -87,8 +92,8 @@ def energy(configuration, f):
         (4, "ends of x alone", 1, True),
     ],
 )
-def test_step_n_from_step_0(tmp_path, order, case, ranks, ended):
-    configuration = merged(BASE, {"compute": {"order": order}})
+def test_step_n_from_step_0(tmp_path, order, case, ranks, ended, difference):
+    configuration = merged(BASE, {"compute": {"order": order}, "physics": {"difference": difference}})
     if ended:
         boundary = MIXED[order] if case == "rough" else {"x_low": "wall", "x_high": "absorbing"}
         configuration = merged(configuration, {"grid": ENDS, "boundary": boundary, "initial": ROUGH})
@@ -111,10 +116,12 @@ def test_step_n_from_step_0(tmp_path, order, case, ranks, ended):
     assert lines[-1]["energy"] == pytest.approx(energy(configuration, f), rel=1e-12)
 
 
+@pytest.mark.parametrize("difference", ["central", "upwind"])
 @pytest.mark.parametrize("case", ["plane_wave", "cosine"])
 @pytest.mark.parametrize("order", [2, 4, 6, 8])
-def test_order_in_space(tmp_path, case, order):
-    """Errors of all four fields on two grids; steps so small that the differences in space decide."""
+def test_order_in_space(tmp_path, case, order, difference):
+    """Errors of all four fields on two grids; steps so small that the differences in space decide. Upwind differences
+    have one order less."""
     errors = []
     for n in 12, 20:
         configuration = merged(
@@ -122,6 +129,7 @@ def test_order_in_space(tmp_path, case, order):
             {
                 "grid": {"nx": n, "ny": n, "nz": n},
                 "compute": {"order": order},
+                "physics": {"difference": difference},
                 "initial": {"case": case},
                 "time": {"courant": None, "dt": 4e-4, "steps": 40},
                 "output": {"diagnostics_every": 40, "fields_every": 0},
@@ -131,8 +139,9 @@ def test_order_in_space(tmp_path, case, order):
         last = rows(tmp_path / f"n{n}")[-1]
         errors.append([last[name] for name in ("err_l2", "err_l2_u", "err_l2_v", "err_l2_w")])
     seen = np.log(np.array(errors[0]) / errors[1]) / np.log(20 / 12)
-    assert (seen > order - 0.4).all(), seen
-    assert (seen < order + 0.4).all(), seen
+    expected = order - (difference == "upwind")
+    assert (seen > expected - 0.4).all(), seen
+    assert (seen < expected + 0.4).all(), seen
 
 
 def test_waves_are_those_of_textbooks(tmp_path):
@@ -164,11 +173,18 @@ def test_waves_are_those_of_textbooks(tmp_path):
         assert lines[name] == pytest.approx(np.abs(reached[i] - expected[i]).max(), rel=1e-9, abs=1e-15)
 
 
-@pytest.mark.parametrize("scheme", ["rk4", "ssprk3", "ck45"])
-def test_one_answer(tmp_path, scheme):
+@pytest.mark.parametrize("difference", ["central", "upwind"])
+@pytest.mark.parametrize("scheme", ["rk4", "ssprk3", "ck45", "kgu35"])
+def test_one_answer(tmp_path, scheme, difference):
     """Any number of ranks and threads, and a run that goes on from its middle."""
     configuration = merged(
-        BASE, {"time": {"scheme": scheme}, "initial": {"case": "gaussian"}, "output": {"fields_every": 4}}
+        BASE,
+        {
+            "time": {"scheme": scheme},
+            "physics": {"difference": difference},
+            "initial": {"case": "gaussian"},
+            "output": {"fields_every": 4},
+        },
     )
     run(tmp_path / "whole", configuration)
     run(tmp_path / "ranks", configuration, "compute.threads=2", ranks=3)
@@ -196,20 +212,32 @@ def test_energy_changes_by_the_time_step_alone(tmp_path):
     assert abs(losses[1]) < 2e-5 * losses[0]
 
 
-@pytest.mark.parametrize(("courant", "grows"), [(1.60, False), (1.67, True)])
-def test_limit_of_the_step(tmp_path, courant, grows):
+@pytest.mark.parametrize(
+    ("difference", "limit", "courant", "grows"),
+    [
+        *[("central", "1.634", 1.60, False), ("central", "1.634", 1.67, True)],
+        *[("upwind", "1.67", 1.60, False), ("upwind", "1.67", 1.74, True)],
+    ],
+)
+def test_limit_of_the_step(tmp_path, difference, limit, courant, grows):
     """RK4 with order 8: 2.828/1.7306 = 1.634 with the Courant number c dt sqrt(sum 1/h^2), of which a run is warned."""
     configuration = merged(
         BASE, {"initial": {"case": "gaussian", "width": 0.05}, "time": {"courant": courant, "steps": 500}}
     )
     configuration["grid"] = {"nx": 16, "ny": 16, "nz": 16}
     configuration["output"] = {"diagnostics_every": 500, "fields_every": 0}
-    said = run(tmp_path / "run", configuration, code=4 if grows else 0)
-    assert ("beyond the limit 1.634" in said.stderr) == grows
+    said = run(tmp_path / "run", configuration, f"physics.difference={difference}", code=4 if grows else 0)
+    assert (f"beyond the limit {limit}" in said.stderr) == grows
 
 
-@pytest.mark.parametrize(("order", "least"), [(2, 1.9), (4, 2.9), (6, 3.9), (8, 4.9)])
-def test_order_of_a_standing_wave_between_ends(tmp_path, order, least):
+@pytest.mark.parametrize(
+    ("difference", "order", "least"),
+    [
+        *[("central", 2, 1.9), ("central", 4, 2.9), ("central", 6, 3.9), ("central", 8, 4.9)],
+        *[("upwind", 4, 2.9), ("upwind", 6, 4.5), ("upwind", 8, 6.0)],
+    ],
+)
+def test_order_of_a_standing_wave_between_ends(tmp_path, difference, order, least):
     """By the energy of the errors, added up over a period: at one time alone they may be small by chance."""
     for name, boundary in (
         ("walls", {"x": "wall"}),
@@ -224,6 +252,7 @@ def test_order_of_a_standing_wave_between_ends(tmp_path, order, least):
                     "grid": {"nx": n, "ny": 9, "nz": 4},
                     "boundary": boundary,
                     "compute": {"order": order},
+                    "physics": {"difference": difference},
                     "initial": {"case": "cosine", "kx": 2, "ky": 0, "kz": 0, "background": None},
                     "time": {"courant": None, "dt": 2e-3, "steps": 240},
                     "output": {"diagnostics_every": 6, "fields_every": 0},
@@ -308,16 +337,26 @@ LIMITS = [  # largest c dt/h of rk4 and ssprk3 along one axis, from the literatu
     *[("free", 4, "ssprk3", 0.89), ("wall", 8, "ssprk3", 0.78)],
     *[("absorbing", 4, "rk4", 2.06), ("absorbing", 8, "ssprk3", 1.00)],
 ]
+DAMPED = [
+    ("wall", 4, "rk4", 1.556),
+    ("free", 6, "ssprk3", 0.890),
+    ("wall", 8, "rk4", 1.27),
+    ("free", 8, "ssprk3", 0.79),
+]
 
 
-@pytest.mark.parametrize(("kind", "order", "scheme", "limit"), LIMITS)
-def test_limit_of_the_step_between_ends(tmp_path, kind, order, scheme, limit):
+@pytest.mark.parametrize(
+    ("difference", "kind", "order", "scheme", "limit"),
+    [("central", *limit) for limit in LIMITS] + [("upwind", *limit) for limit in DAMPED],
+)
+def test_limit_of_the_step_between_ends(tmp_path, difference, kind, order, scheme, limit):
     for share, grows in ((0.95, False), (1.05, True)):
         configuration = merged(
             BASE,
             {
                 "grid": {"nx": 41, "ny": 9, "nz": 4, "ly": 1e3, "lz": 1e3},
                 "boundary": {"x": kind},
+                "physics": {"difference": difference},
                 "initial": {**ROUGH, "formula": "sin(900*x*x)"},
                 "time": {"scheme": scheme, "courant": share * limit, "steps": 400},
                 "compute": {"order": order},

@@ -104,6 +104,49 @@ def test_upwind_has_limits_of_its_own(tmp_path, scheme, order):
     assert growth(scheme, order, [1.03 * courant], 0.0, upwind=True) > 1.001
 
 
+def sound_growth(scheme, order, courants):
+    """Largest factor of a mode of sound with upwind differences in one step: p and u, v, w of every phase."""
+    phase = np.pi * np.arange(POINTS + 1) / POINTS
+    first = 2 * sum(c * np.sin(k * phase) for k, c in enumerate(FIRST[order], 1))
+    damping = (2 * np.sin(phase / 2)) ** order / {8: 280, 4: 12}[order]
+    shape = (POINTS + 1,) * 3
+    rates = np.zeros((*shape, 4, 4), complex)
+    for axis, courant in enumerate(courants):
+        s, e = (courant * np.expand_dims(v, [d for d in range(3) if d != axis]) for v in (first, damping))
+        rates[..., 0, 1 + axis] = rates[..., 1 + axis, 0] = -1j * s
+        rates[..., 0, 0] -= e
+        rates[..., 1 + axis, 1 + axis] = -np.broadcast_to(e, shape)
+    z = np.linalg.eigvals(rates)
+    return np.abs(sum(z**power / divisor for power, divisor in enumerate(KNOWN[scheme][2]))).max()
+
+
+@pytest.mark.parametrize("order", [8, 4])
+@pytest.mark.parametrize("scheme", schemes())
+def test_upwind_sound_has_limits_of_its_own(tmp_path, scheme, order):
+    """Of p and the velocities together, on boxes of all shapes; half a percent beyond is warned of."""
+    for lengths in ((1.0, 1.0, 1.0), (1.0, 0.5, 3.0)):
+        grid = dict(zip(("lx", "ly", "lz"), lengths, strict=True))
+        physics = {"equation": "acoustics", "sound_speed": 2.0, "difference": "upwind"}
+        configuration = merged(
+            CONFIGURATION,
+            {
+                "grid": grid,
+                "physics": physics,
+                "velocity": {"field": None},
+                "time": {"scheme": scheme, "dt": 1.0},
+                "compute": {"order": order},
+            },
+        )
+        write_ini(tmp_path / "run.ini", configuration)
+        dt = float(re.search(r"dt <= (\S+) is stable", launch(tmp_path, 1, "--validate", "run.ini").stderr)[1])
+        courants = [2.0 * dt * POINTS / length for length in lengths]
+        assert sound_growth(scheme, order, courants) < 1 + 1e-6
+        assert sound_growth(scheme, order, [1.02 * c for c in courants]) > 1.001
+        for factor, warns in ((1.0, False), (1.005, True)):
+            said = launch(tmp_path, 1, "--validate", "run.ini", f"time.dt={factor * dt!r}").stderr
+            assert ("grow without bound" in said) == warns
+
+
 def test_runs_on_either_side(tmp_path):
     configuration, _, _ = share("rk4", 8, 0.95, 0.9, (1.0, 1.0, 1.0))
     said = run(tmp_path / "grows", configuration, code=4).stderr  # it blew up

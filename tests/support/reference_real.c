@@ -195,7 +195,8 @@ static real product_point(const kernels_launch *launch, const kernels_call *call
 /* The sum of a stage for output k of n, whose first input is `first_input`, plus the weighted term. */
 static real sum_point(const kernels_launch *launch, const kernels_call *call, int first_input, int n, int k,
                       real term, const int at[3]) {
-  const real base = get(launch, call->in[first_input + k], at);
+  const int base_missing = (call->options & SUM_UPWIND) && !(call->options & SUM_OWN); /* it is own */
+  const real base = get(launch, call->in[first_input + (base_missing ? n : 0) + k], at);
   const int arrays = call->options & SUM_EXTRAS ? 3 : call->options & SUM_OWN ? 1 : 0;
   real sum = base;
   for (int i = 0; i < arrays; i++)
@@ -205,12 +206,17 @@ static real sum_point(const kernels_launch *launch, const kernels_call *call, in
 
 static real divergence_stage_point(const kernels_launch *launch, const kernels_call *call, int output,
                                    const int at[3]) {
-  return sum_point(launch, call, 3, 1, output, divergence_point(launch, call, 0, at), at);
+  const real sum = sum_point(launch, call, 3, 1, output, divergence_point(launch, call, 0, at), at);
+  if (!(call->options & SUM_UPWIND)) return sum;
+  const real xy = even(launch, call->in[4], at, 0) + even(launch, call->in[4], at, 1);
+  return fused((real)call->scalar[4], xy + even(launch, call->in[4], at, 2), sum);
 }
 
 static real gradient_stage_point(const kernels_launch *launch, const kernels_call *call, int output,
                                  const int at[3]) {
-  return sum_point(launch, call, 1, 3, output, gradient_point(launch, call, output, at), at);
+  const real sum = sum_point(launch, call, 1, 3, output, gradient_point(launch, call, output, at), at);
+  if (!(call->options & SUM_UPWIND)) return sum;
+  return fused((real)call->scalar[4], even(launch, call->in[4 + output], at, output), sum);
 }
 
 static real stage_point(const kernels_launch *launch, const kernels_call *call, int output, const int at[3]) {

@@ -1,0 +1,128 @@
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+#include "app/stability_sound.h"
+
+/* Modes of sound with upwind differences. With phases theta_d, s_d and e_d the symbols of the difference and
+ * of the dissipation there, both times c/h_d, and velocities divided by i r c, a mode obeys
+ *
+ *     dp/dt = -sum_d e_d p + sum_d s_d u_d,    du_d/dt = -s_d p - e_d u_d.
+ *
+ * Its four rates are the roots of (x + sum_d e_d) prod_d (x + e_d) + sum_d s_d^2 prod_(k != d) (x + e_k). */
+
+enum { AXES = 3, RATES = AXES + 1 };
+
+/* Coefficients of the polynomial but for x^4, the constant first. */
+static void polynomial_make(const double s[AXES], const double e[AXES], double of[RATES]) {
+  const double pairs[AXES][2] = {{e[1], e[2]}, {e[0], e[2]}, {e[0], e[1]}};
+  const double sum = e[0] + e[1] + e[2];
+  const double cube[AXES] = {e[0] * e[1] * e[2], e[0] * e[1] + e[0] * e[2] + e[1] * e[2], sum};
+  of[0] = sum * cube[0];
+  of[1] = sum * cube[1] + cube[0];
+  of[2] = sum * cube[2] + cube[1];
+  of[3] = sum + cube[2];
+  for (int d = 0; d < AXES; d++) {
+    const double square = s[d] * s[d];
+    of[0] += square * pairs[d][0] * pairs[d][1];
+    of[1] += square * (pairs[d][0] + pairs[d][1]);
+    of[2] += square;
+  }
+}
+
+/* All roots at once (K. Weierstrass, E. Durand and I. O. Kerner). */
+static void roots_find(const double of[RATES], double complex root[RATES]) {
+  enum { MOST = 50 }; /* a multiple root gains one bit each time */
+  double size = 0.0;
+  for (int i = 0; i < RATES; i++) size = fmax(size, pow(of[i], 1.0 / (RATES - i)));
+  root[0] = size * (0.4 + 0.9 * I);
+  for (int i = 1; i < RATES; i++) root[i] = root[i - 1] * (0.4 + 0.9 * I);
+  for (int n = 0; n < MOST; n++) {
+    double moved = 0.0;
+    for (int i = 0; i < RATES; i++) {
+      double complex value = 1.0, others = 1.0;
+      for (int k = RATES - 1; k >= 0; k--) value = value * root[i] + of[k];
+      for (int k = 0; k < RATES; k++) others *= k != i ? root[i] - root[k] : 1.0;
+      if (others == 0.0) continue;
+      root[i] -= value / others;
+      moved = fmax(moved, cabs(value / others));
+    }
+    if (moved <= 1e-10 * size) break;
+  }
+}
+
+/* Lowers the step until the rate's mode does not grow; returns 1 if that was necessary. No rate has a
+ * positive real part but by round-off. */
+static int step_lower(const scheme *scheme, double complex rate, double *step) {
+  static const double round_off = 1e-9;
+  const double real = fmin(creal(rate), 0.0), imaginary = cimag(rate);
+  if (scheme_growth(scheme, *step * real, *step * imaginary) <= 1.0 + round_off) return 0;
+  double low = 0.0, high = *step;
+  for (int i = 0; i < 40; i++) {
+    const double middle = 0.5 * (low + high);
+    *(scheme_growth(scheme, middle * real, middle * imaginary) <= 1.0 + round_off ? &low : &high) = middle;
+  }
+  *step = low;
+  return 1;
+}
+
+typedef struct medium {
+  const scheme *scheme;
+  int order;
+  const double *sound;
+  const double (*echo)[2];
+} medium;
+
+enum { PHASES = 16, FINER = 8, MOST_PHASES = PHASES + 2 };
+
+/* The wave beside ends takes the place of a phase along its axis. */
+static const double beside_ends = -1.0;
+
+/* Phases along axis d from `middle` - reach to `middle` + reach, the largest first: it is damped most. */
+static int phases_make(const medium *m, int d, double middle, double reach, int count,
+                       double of[MOST_PHASES]) {
+  const int echoes = m->echo[d][1] > 0.0;
+  for (int i = 0; i <= count; i++)
+    of[i] = fmin(fmax(middle + reach * (1.0 - 2.0 * i / count), 0.0), acos(-1.0));
+  if (middle == beside_ends) of[0] = beside_ends;
+  if (middle == beside_ends) return 1;
+  of[count + 1] = beside_ends;
+  return count + 1 + echoes;
+}
+
+/* Lowers the step until no mode of these phases grows. [in, out] worst: their middle; the mode with the least
+ * step. */
+static void modes_try(const medium *m, double worst[AXES], double reach, int phases, double *step) {
+  double of[AXES][MOST_PHASES], s[AXES], e[AXES], polynomial[RATES];
+  double complex root[RATES];
+  int count[AXES];
+  for (int d = 0; d < AXES; d++) count[d] = phases_make(m, d, worst[d], reach, phases, of[d]);
+  for (int i = 0; i < count[0] * count[1] * count[2]; i++) {
+    const double phase[AXES] = {of[0][i % count[0]], of[1][i / count[0] % count[1]],
+                                of[2][i / count[0] / count[1]]};
+    for (int d = 0; d < AXES; d++) {
+      const int ends = phase[d] == beside_ends;
+      s[d] = ends ? m->echo[d][1] : m->sound[d] * stencil_first_symbol(m->order, phase[d]);
+      e[d] = ends ? m->echo[d][0] : m->sound[d] * stencil_dissipation_symbol(m->order, phase[d]);
+    }
+    polynomial_make(s, e, polynomial);
+    roots_find(polynomial, root);
+    for (int k = 0; k < RATES; k++) {
+      if (step_lower(m->scheme, root[k], step)) memcpy(worst, phase, sizeof phase);
+    }
+  }
+}
+
+double stability_sound(const scheme *scheme, int order, const double sound[3], const double echo[3][2]) {
+  enum { LEVELS = 3 };
+  const medium medium = {scheme, order, sound, echo};
+  const double half = 0.5 * acos(-1.0);
+  double worst[AXES] = {half, half, half}, reach = half;
+  double step = 8.0 * scheme_real_limit(scheme) / fmin(sound[0], fmin(sound[1], sound[2]));
+  for (int level = 0; level < LEVELS; level++) {
+    const int phases = level == 0 ? PHASES : FINER;
+    modes_try(&medium, worst, reach, phases, &step);
+    reach *= 2.0 / phases;
+  }
+  return step;
+}
