@@ -40,9 +40,9 @@ static const char *pairs_refused(stepper *stepper, unsigned pairs) {
   if (pairs == 0) return "the scheme reads all of them again";
   if (!stepper->halo->alone && plane_count(stepper) < PAIR_DEPTH) return "a slab has fewer than 8 planes";
   const char *refused = NULL;
+  stage pair[2];
   for (int i = 0; i < stepper->scheme->stages && refused == NULL; i++) {
     if (!(pairs >> i & 1U)) continue;
-    stage pair[2];
     pair_of(stepper, i, 0.0, 1.0, pair);
     refused = rhs->pair.refused(rhs->self, &pair[0], &pair[1], rhs->pairs == STEPPER_PAIRS_YES);
   }
