@@ -260,6 +260,10 @@ enum { DIVERGENCE_OWN = DIVERGENCE_SUM + SUM_IN_OWN, GRADIENT_OWN = GRADIENT_SUM
   X(stage, STAGE_STORED | STAGE_FLUX, stage_stored_conservative)                                             \
   X(stage, STAGE_STORED | STAGE_GRADIENT | STAGE_FLUX, stage_stored_skew)
 
+/* The number of terms of ways that have more than four. All others are compiled as if no way had more,
+ * because compilers make other code of longer loops, even where they fold (kernels/ways.cmake). */
+#define gradient_stage_upwind_terms 6
+
 #define X(name, additions) OPERATION_##name,
 typedef enum operation_kind { OPERATIONS(X) OPERATION_KINDS } operation_kind;
 #undef X
@@ -358,35 +362,45 @@ ARITHMETIC number product_finish(unsigned options, int output, const operation_p
   return point_input(at, 0) * point_input(at, 1);
 }
 
-/* The sum of output k of n. `first`: its first input. */
-ARITHMETIC number sum_finish(unsigned options, int first, int n, int k, const operation_point *at) {
-  const int own = first + n * SUM_IN_OWN + k;
-  number base;
-  if ((options & SUM_UPWIND) && !(options & SUM_OWN)) {
-    base = point_input(at, own);
-  } else {
-    base = point_input(at, first + k);
-  }
-  number sum = base;
-  if (options & SUM_OWN) sum = blend(base, point_scalar(at, SUM_WEIGHT_OWN), point_input(at, own), base);
+/* The sum of output k of n without `term`. `first`: its first input. */
+ARITHMETIC number sum_extras(unsigned options, int first, int n, int k, number base, number sum,
+                             const operation_point *at) {
   if (options & SUM_EXTRAS) {
     for (int i = 0; i < 2; i++) {
       const number extra = point_input(at, first + n * (SUM_EXTRA + i) + k);
       sum = blend(sum, point_scalar(at, SUM_WEIGHT_EXTRA + i), extra, base);
     }
   }
-  sum = NUMBER_FMA(point_scalar(at, SUM_WEIGHT_TERM), point_term(at, k), sum);
-  if (options & SUM_UPWIND)
-    sum = NUMBER_FMA(point_scalar(at, SUM_WEIGHT_DISSIPATION), point_term(at, n + k), sum);
-  return sum;
+  return NUMBER_FMA(point_scalar(at, SUM_WEIGHT_TERM), point_term(at, k), sum);
+}
+
+ARITHMETIC number sum_finish(unsigned options, int first, int n, int k, const operation_point *at) {
+  const number base = point_input(at, first + k);
+  number sum = base;
+  if (options & SUM_OWN)
+    sum = blend(base, point_scalar(at, SUM_WEIGHT_OWN), point_input(at, first + n * SUM_IN_OWN + k), base);
+  return sum_extras(options, first, n, k, base, sum, at);
+}
+
+ARITHMETIC number sum_upwind_finish(unsigned options, int first, int n, int k, const operation_point *at) {
+  const number own = point_input(at, first + n * SUM_IN_OWN + k);
+  number base = own, sum = own;
+  if (options & SUM_OWN) {
+    base = point_input(at, first + k);
+    sum = blend(base, point_scalar(at, SUM_WEIGHT_OWN), own, base);
+  }
+  sum = sum_extras(options, first, n, k, base, sum, at);
+  return NUMBER_FMA(point_scalar(at, SUM_WEIGHT_DISSIPATION), point_term(at, n + k), sum);
 }
 
 ARITHMETIC number divergence_stage_finish(unsigned options, int output, const operation_point *at) {
-  return sum_finish(options, DIVERGENCE_SUM, 1, output, at);
+  return options & SUM_UPWIND ? sum_upwind_finish(options, DIVERGENCE_SUM, 1, output, at)
+                              : sum_finish(options, DIVERGENCE_SUM, 1, output, at);
 }
 
 ARITHMETIC number gradient_stage_finish(unsigned options, int output, const operation_point *at) {
-  return sum_finish(options, GRADIENT_SUM, 3, output, at);
+  return options & SUM_UPWIND ? sum_upwind_finish(options, GRADIENT_SUM, 3, output, at)
+                              : sum_finish(options, GRADIENT_SUM, 3, output, at);
 }
 
 ARITHMETIC number stage_advection(unsigned options, const operation_point *at) {

@@ -5,6 +5,7 @@ set(fdapp_kernels_folder ${CMAKE_CURRENT_LIST_DIR})
 #   WAY_KIND, WAY_OPTIONS     the operation and its options without additions
 #   WAY_ADDITIONS             the options that may come with them
 #   WAY_OPERATION(options)    the declaration
+#   WAY_TERMS                 the number of terms that it is compiled for: WAY_terms in operations.h, or 4
 #   WAY_TEXT                  the way's name, as a string
 #   WAY_NAME(prefix, suffix)  the way's name between the two, as a word
 function(fdapp_way_sources variable extension header)
@@ -26,11 +27,16 @@ function(fdapp_way_sources variable extension header)
     set(operation ${CMAKE_MATCH_1})
     set(options ${CMAKE_MATCH_2})
     set(name ${CMAKE_MATCH_3})
+    set(terms 4)
+    if(text MATCHES "\n#define ${name}_terms ([0-9]+)")
+      set(terms ${CMAKE_MATCH_1})
+    endif()
     file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension} CONTENT
 "#define WAY_KIND OPERATION_${operation}
 #define WAY_OPTIONS (${options})
 #define WAY_ADDITIONS ${operation}_additions
 #define WAY_OPERATION(options) ${operation}_operation(options)
+#define WAY_TERMS ${terms}
 #define WAY_TEXT \"${name}\"
 #define WAY_NAME(prefix, suffix) prefix##${name}##suffix
 #include \"${header}\"

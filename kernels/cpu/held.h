@@ -12,6 +12,7 @@
 FAULT(input_missing, "an input that a term or at_point names is not in .inputs");
 FAULT(output_incomplete,
       "the last term that an output needs is part of every way that writes it; none only without terms");
+FAULT(terms_left_out, "a way with more than four terms needs a line #define WAY_terms N");
 FAULT(velocity_missing,
       "a term multiplies by a velocity that the declaration has not, or is uniform in a flux");
 FAULT(axis_missing, "only FOLD_SUM can leave out an axis");
@@ -38,8 +39,9 @@ LINE_INLINE void term_check(const operation *o, const operation_term *term) {
 LINE_INLINE void declaration_check(const operation *o, const operation *least) {
   const unsigned stored = o->velocity == VELOCITY_STORED ? 7U << o->velocity_input : 0U;
   if ((o->at_point | stored) & ~o->inputs) input_missing();
+  if (o->terms >> WAY_TERMS != 0) terms_left_out();
 #pragma GCC unroll 6
-  for (int t = 0; t < OPERATION_TERMS; t++) {
+  for (int t = 0; t < WAY_TERMS; t++) {
     if (operation_has(o, t)) term_check(o, &o->term[t]);
   }
 #pragma GCC unroll 3

@@ -39,7 +39,7 @@ LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_bundle *b
   if (way.of->velocity == VELOCITY_TABLES) formula_open(&task);
   if (way.of->terms == 0) pass_points(&task);
 #pragma GCC unroll 6
-  for (int t = 0; t < OPERATION_TERMS; t++) passes_run(&task, t);
+  for (int t = 0; t < WAY_TERMS; t++) passes_run(&task, t);
 }
 
 /* All bundles of a patch, with the number of planes as a constant. Job and patch are local copies, so the

@@ -9,6 +9,10 @@
 #include "bundle.h"
 #include "operations.h"
 
+#ifndef WAY_TERMS /* ways.cmake */
+#define WAY_TERMS 4
+#endif
+
 /* A way of an operation, with its constant options, and the declaration with all additions. */
 typedef struct cpu_way {
   const operation *of;
@@ -28,7 +32,7 @@ typedef struct cpu_job {
 } cpu_job;
 
 typedef struct cpu_work {
-  cpu_scratch term[OPERATION_TERMS]; /* first the part in x and y, then the whole term */
+  cpu_scratch term[WAY_TERMS]; /* first the part in x and y, then the whole term */
   cpu_output out[OPERATION_OUTPUTS];
   cpu_formula formula;
 } cpu_work;
@@ -45,7 +49,7 @@ typedef struct cpu_task {
 /* ---- Properties of a declaration ---- */
 
 LINE_INLINE int term_along(const operation *o, int t, int axis) {
-  return t >= 0 && t < OPERATION_TERMS && operation_has(o, t) && o->term[t].along[axis] != OPERATION_NONE;
+  return t >= 0 && t < WAY_TERMS && operation_has(o, t) && o->term[t].along[axis] != OPERATION_NONE;
 }
 
 /* The axis of a term that is a single difference, or -1. */
@@ -58,7 +62,7 @@ LINE_INLINE int term_only_axis(const operation *o, int t) {
 /* Returns 1 if term t is computed in the pass of the one before it: single differences along further axes, as
  * in a gradient. */
 LINE_INLINE int term_joins(const operation *o, int t) {
-  if (t <= 0 || t >= OPERATION_TERMS) return 0;
+  if (t <= 0 || t >= WAY_TERMS) return 0;
   const int before = term_only_axis(o, t - 1), axis = term_only_axis(o, t);
   return before >= 0 && axis > before && o->term[t].of == o->term[t - 1].of;
 }
@@ -67,7 +71,7 @@ LINE_INLINE int term_joins(const operation *o, int t) {
 LINE_INLINE unsigned inputs_at_point_alone(const operation *o) {
   unsigned differenced = 0;
 #pragma GCC unroll 6
-  for (int t = 0; t < OPERATION_TERMS; t++) {
+  for (int t = 0; t < WAY_TERMS; t++) {
     for (int axis = 0; axis < 3; axis++)
       if (term_along(o, t, axis)) differenced |= OPERATION_BIT(o->term[t].along[axis]);
   }
