@@ -90,11 +90,9 @@ static int overwrites(const kernels_call *call) {
 
 /* The layers replace what the operation writes there. They are computed last, or, if their inputs are
  * overwritten, first and apart. */
-status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
-                     const kernels_ends *ends, const kernels_inflow *inflow,
-                     const kernels_coupling *coupling) {
-  if (ends == NULL || !(ends->bounded[AXIS_X] || ends->bounded[AXIS_Y] || ends->bounded[AXIS_Z]))
-    return backend->apply(launch, call);
+static status apply_layers(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
+                           const kernels_ends *ends, const kernels_inflow *inflow,
+                           const kernels_coupling *coupling) {
   const int apart = overwrites(call);
   kernels_launch parts = *launch;
   kernels_ends target = *ends;
@@ -106,4 +104,13 @@ status apply_bounded(const kernels *backend, const kernels_launch *launch, const
               : backend->layers_compute(&parts, call, &target, inflow, coupling));
   return launch->edges == NULL ? STATUS_OK
                                : backend->event_record(launch->edges, launch->context, launch->queue);
+}
+
+status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
+                     const kernels_ends *ends, const kernels_inflow *inflow,
+                     const kernels_coupling *coupling) {
+  if (ends == NULL || !(ends->bounded[AXIS_X] || ends->bounded[AXIS_Y] || ends->bounded[AXIS_Z]))
+    return backend->apply(launch, call);
+  if (backend->apply_bounded != NULL) return backend->apply_bounded(launch, call, ends, inflow, coupling);
+  return apply_layers(backend, launch, call, ends, inflow, coupling);
 }

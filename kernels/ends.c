@@ -102,7 +102,7 @@ status kernels_ends_open(const kernels *backend, kernels_context *context, const
   ends->row = ends->layer = NULL;
   CHECK(fill_rows(backend, context, shape->precision, stencil, ends));
   const size_t elements = (size_t)layers_elements(shape, ends);
-  if (elements == 0) return STATUS_OK;
+  if (elements == 0 || backend->layers_compute == NULL) return STATUS_OK;
   return backend->memory_allocate(context, MEMORY_DEVICE,
                                   (size_t)outputs * elements * kernels_element_size(shape->precision),
                                   &ends->layer);

@@ -192,7 +192,8 @@ typedef struct kernels_ends {
   void *row;       /* rows divided by h or h^2, from the end inwards, with the signs of that end, in the
                     * field's precision: [axis][end][difference][CLOSURE_ROWS][CLOSURE_WIDTH];
                     * MEMORY_DEVICE */
-  void *layer;     /* room for the results of all outputs at the slab's layers; MEMORY_DEVICE */
+  void *layer;     /* room for the results of all outputs at the slab's layers, for layers_compute;
+                    * MEMORY_DEVICE */
 } kernels_ends;
 
 /* Values at ends, imposed by penalties. At a point on an end of axis d where `sign` times the velocity c
@@ -331,6 +332,10 @@ typedef struct kernels {
   const char *(*pair_refused)(const kernels_launch *launch, const kernels_call *first,
                               const kernels_call *second, int always);
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);
+  /* An operation on a grid with ends, with the contract of the function of the same name. Optional: a backend
+   * has either this slot or the next two. */
+  status (*apply_bounded)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
+                          const kernels_inflow *inflow, const kernels_coupling *coupling);
   /* The parts of apply_bounded beside `apply`. layers_compute writes the operation at the layer points of the
    * launch's planes to ends->layer, or, if that is NULL, to `out`, which is then no input. layers_store
    * copies from ends->layer to `out`. inflow: NULL or what enters. coupling: NULL or further penalties. */

@@ -1,25 +1,17 @@
 #ifndef FDAPP_KERNELS_LAYER_ENDS_H
 #define FDAPP_KERNELS_LAYER_ENDS_H
 
-/* Rows of closures and penalties at the points of layers, for both backends. Included after arithmetic.h,
- * with `number` a single point; by C17 and by CUDA files (C++17). Points p are those of the slab. */
+/* The numbers of closures and penalties in layers, for both backends. Included after arithmetic.h, by C17 and
+ * by CUDA files (C++17). */
 
 #include "layers.h"
-
-/* Put before loops over axes, terms and neighbours: in unrolled loops the declaration's entries are constants
- * that the compiler folds. */
-#ifdef __CUDACC__
-#define LAYER_UNROLL _Pragma("unroll")
-#else
-#define LAYER_UNROLL _Pragma("GCC unroll 9")
-#endif
 
 typedef struct layer_ends {
   int bounded[3];
   int start[3], last[3]; /* global indices of the slab's first and of the grid's last point */
   int rows, width;
   const real *row; /* kernels_ends.row */
-  real *result;    /* kernels_ends.layer; NULL: results go to `out` */
+  real *result;    /* kernels_ends.layer */
   int n[3];
   ptrdiff_t step[3]; /* elements from neighbour to neighbour along each axis */
   real centre[8]; /* centre coefficients of second differences, summed over a set of axes: bit d for axis d */
@@ -44,52 +36,6 @@ ARITHMETIC int layer_row(const layer_ends *e, int d, int i, int *high) {
 /* The coefficients of a row for a difference. */
 ARITHMETIC const real *layer_coefficients(const layer_ends *e, int d, int high, int of, int row) {
   return e->row + (((2 * d + high) * DIFFERENCES + of) * CLOSURE_ROWS + row) * CLOSURE_WIDTH;
-}
-
-ARITHMETIC ptrdiff_t layer_element(const layer_ends *e, const int p[3]) {
-  return p[2] * e->step[2] + p[1] * e->step[1] + p[0];
-}
-
-/* Adds the penalties of the values at the ends in whose layers a point lies, in the order x, y, z. velocity:
- * at the point, along the axes on whose ends it lies. in: the operation's input 0. */
-ARITHMETIC number layer_enter(const layer_ends *e, const int p[3], const number velocity[3], const real *in,
-                              number result) {
-  const ptrdiff_t at = layer_element(e, p);
-  const ptrdiff_t place[3] = {p[1] + (ptrdiff_t)e->n[1] * p[2], p[0] + (ptrdiff_t)e->n[0] * p[2],
-                              p[0] + (ptrdiff_t)e->n[0] * p[1]};
-  LAYER_UNROLL
-  for (int d = 0; d < 3; d++) {
-    int high;
-    const int row = layer_row(e, d, p[d], &high);
-    if (row < 0) continue;
-    const number inwards = row == 0 ? e->sign * velocity[d] : 0;
-    const number speed = high ? -inwards : inwards;
-    const number pull = e->pull[d][high][row];
-    if (!(speed > 0) && pull == 0) continue;
-    const number g = e->value[d][high] != NULL ? e->value[d][high][place[d]] : e->number;
-    const number lacks = g - in[at + (high ? row : -row) * e->step[d]];
-    if (speed > 0) result = NUMBER_FMA(e->weight[d] * speed, lacks, result);
-    if (pull != 0) result = NUMBER_FMA(pull, lacks, result);
-  }
-  return result;
-}
-
-/* Adds the coupling penalties of the ends that a point lies on to output k, in the same order. outputs: mask
- * of the operation's. */
-ARITHMETIC number layer_couple(const layer_ends *e, const int p[3], unsigned outputs, int k, number result) {
-  const ptrdiff_t at = layer_element(e, p);
-  LAYER_UNROLL
-  for (int d = 0; d < 3; d++) {
-    const int i = e->start[d] + p[d];
-    if (!e->bounded[d] || k != (outputs == 7 ? d : 0)) continue;
-    LAYER_UNROLL
-    for (int high = 0; high < 2; high++) {
-      if (i != (high ? e->last[d] : 0)) continue;
-      result = NUMBER_FMA(e->coupling[d][high][0], e->coupled[d][0][at], result);
-      result = NUMBER_FMA(e->coupling[d][high][1], e->coupled[d][1][at], result);
-    }
-  }
-  return result;
 }
 
 static inline void layer_ends_inflow(const kernels_inflow *inflow, layer_ends *e) {

@@ -6,6 +6,7 @@ set(fdapp_kernels_folder ${CMAKE_CURRENT_LIST_DIR})
 #   WAY_ADDITIONS             the options that may come with them
 #   WAY_OPERATION(options)    the declaration
 #   WAY_TERMS                 the number of terms that it is compiled for: WAY_terms in operations.h, or 4
+#   WAY_FINISH                the operation's function finish
 #   WAY_TEXT                  the way's name, as a string
 #   WAY_NAME(prefix, suffix)  the way's name between the two, as a word
 function(fdapp_way_sources variable extension header)
@@ -37,6 +38,7 @@ function(fdapp_way_sources variable extension header)
 #define WAY_ADDITIONS ${operation}_additions
 #define WAY_OPERATION(options) ${operation}_operation(options)
 #define WAY_TERMS ${terms}
+#define WAY_FINISH ${operation}_finish
 #define WAY_TEXT \"${name}\"
 #define WAY_NAME(prefix, suffix) prefix##${name}##suffix
 #include \"${header}\"

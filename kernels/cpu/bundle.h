@@ -38,6 +38,7 @@ typedef struct cpu_bundle {
 typedef struct cpu_place {
   int k, r, b;  /* plane, row and line in the bundle */
   ptrdiff_t at; /* offset in a field */
+  int beside;   /* 0: the line lies in no layer; a constant */
 } cpu_place;
 
 /* One vector for each line of a bundle. */

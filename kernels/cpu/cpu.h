@@ -54,7 +54,8 @@ typedef struct tile_plan {
   int window; /* planes of a tile that are read again as it marches: 1, or `block` and 8 for a z stencil */
   int arrays; /* arrays read or written; determines the kind of stores */
   int block;  /* planes of a patch if that many are left, else 1 */
-  int rows;   /* rows of a tile with many planes; 0: as many as the window allows */
+  kernels_planes blocks; /* planes outside this range are patches of their own */
+  int rows;              /* rows of a tile with many planes; 0: as many as the window allows */
 } tile_plan;
 
 /* Calls `function` on patches that cover the launch's planes. Each thread takes whole tiles (ranges of rows)
@@ -88,11 +89,9 @@ enum { MINPLUS_NO_REUSE, MINPLUS_ROWS, MINPLUS_VARIANTS };
   status apply_cpu_##REAL(const kernels_launch *launch, const kernels_call *call);                           \
   status part_cpu_##REAL(const kernels_launch *launch, kernels_part part, axis along, const void *f,         \
                          void *out);                                                                         \
-  status layers_compute_cpu_##REAL(const kernels_launch *launch, const kernels_call *call,                   \
-                                   const kernels_ends *ends, const kernels_inflow *inflow,                   \
-                                   const kernels_coupling *coupling);                                        \
-  status layers_store_cpu_##REAL(const kernels_launch *launch, const kernels_call *call,                     \
-                                 const kernels_ends *ends);                                                  \
+  status apply_bounded_cpu_##REAL(const kernels_launch *launch, const kernels_call *call,                    \
+                                  const kernels_ends *ends, const kernels_inflow *inflow,                    \
+                                  const kernels_coupling *coupling);                                         \
   status plane_sums_cpu_##REAL(const kernels_launch *launch, const void *f, const void *reference,           \
                                const kernels_weights *weights, kernels_plane_sums *sums);                    \
   status minplus_cpu_##REAL(const kernels_launch *launch, const kernels_minplus *product);                   \

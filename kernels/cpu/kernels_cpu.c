@@ -164,17 +164,12 @@ static status apply_cpu(const kernels_launch *launch, const kernels_call *call) 
   return launch->edges == NULL ? STATUS_OK : event_record_cpu(launch->edges, launch->context, launch->queue);
 }
 
-static status layers_compute_cpu(const kernels_launch *launch, const kernels_call *call,
-                                 const kernels_ends *ends, const kernels_inflow *inflow,
-                                 const kernels_coupling *coupling) {
-  return is_single(launch) ? layers_compute_cpu_float(launch, call, ends, inflow, coupling)
-                           : layers_compute_cpu_double(launch, call, ends, inflow, coupling);
-}
-
-static status layers_store_cpu(const kernels_launch *launch, const kernels_call *call,
-                               const kernels_ends *ends) {
-  return is_single(launch) ? layers_store_cpu_float(launch, call, ends)
-                           : layers_store_cpu_double(launch, call, ends);
+static status apply_bounded_cpu(const kernels_launch *launch, const kernels_call *call,
+                                const kernels_ends *ends, const kernels_inflow *inflow,
+                                const kernels_coupling *coupling) {
+  CHECK(is_single(launch) ? apply_bounded_cpu_float(launch, call, ends, inflow, coupling)
+                          : apply_bounded_cpu_double(launch, call, ends, inflow, coupling));
+  return launch->edges == NULL ? STATUS_OK : event_record_cpu(launch->edges, launch->context, launch->queue);
 }
 
 static status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
@@ -237,8 +232,7 @@ const kernels kernels_cpu = {
     .event_wait = event_wait_cpu,
     .event_seconds = event_seconds_cpu,
     .apply = apply_cpu,
-    .layers_compute = layers_compute_cpu,
-    .layers_store = layers_store_cpu,
+    .apply_bounded = apply_bounded_cpu,
     .plane_sums = plane_sums_cpu,
     .minplus = minplus_cpu,
     .stream = stream_cpu,

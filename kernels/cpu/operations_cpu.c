@@ -1,3 +1,5 @@
+#include <limits.h>
+
 #include "task.h"
 
 /* A call of any operation: its numbers as the passes want them, how its tiles are cut, and the function of
@@ -5,6 +7,12 @@
 
 static patch_function *const patches[] = {
 #define X(name, options, way_name) CPU_NAME(patch_##way_name##_cpu_),
+    OPERATION_WAYS(X)
+#undef X
+};
+
+static patch_function *const bounded[] = {
+#define X(name, options, way_name) CPU_NAME(bounded_##way_name##_cpu_),
     OPERATION_WAYS(X)
 #undef X
 };
@@ -24,7 +32,8 @@ static cpu_job job_make(const kernels_launch *launch, const kernels_call *call, 
 /* An operation along z reads the planes of its window again while a tile marches through them. One along z
  * alone reads no rows beside a tile's: few enough for their planes to stay in the second cache. */
 static tile_plan plan_make(const operation *o) {
-  tile_plan plan = {.window = 1, .arrays = operation_reads(o) + operation_writes(o), .block = 1};
+  tile_plan plan = {
+      .window = 1, .arrays = operation_reads(o) + operation_writes(o), .block = 1, .blocks = {0, INT_MAX}};
   int marched = 0;
   for (int i = 0; i < OPERATION_INPUTS; i++) marched += operation_differences(o, i, AXIS_Z);
   if (marched == 0) return plan;
@@ -49,4 +58,19 @@ status CPU_NAME(apply_cpu_)(const kernels_launch *launch, const kernels_call *ca
   CHECK(way_cpu(call, &way));
   const cpu_job job = job_make(launch, call, &o);
   return tiles_run(launch, plan_make(&o), patches[way], &job);
+}
+
+/* Planes in layers of z are computed one by one (patch.h). */
+status CPU_NAME(apply_bounded_cpu_)(const kernels_launch *launch, const kernels_call *call,
+                                    const kernels_ends *ends, const kernels_inflow *inflow,
+                                    const kernels_coupling *coupling) {
+  const operation o = operation_describe(call->kind, call->options);
+  int way = 0;
+  CHECK(way_cpu(call, &way));
+  cpu_bounded_job job = {.job = job_make(launch, call, &o)};
+  CPU_NAME(ends_make_cpu_)(launch, call, ends, inflow, coupling, &job.ends);
+  tile_plan plan = plan_make(&o);
+  if (ends->bounded[AXIS_Z])
+    plan.blocks = (kernels_planes){ends->rows - ends->z0, ends->nz - ends->rows - ends->z0};
+  return tiles_run(launch, plan, bounded[way], &job);
 }

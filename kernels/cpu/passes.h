@@ -6,7 +6,7 @@
  * term from the pass in x and y waits in scratch lines; the pass in z completes the term. The last term that
  * an output needs completes that output, too. */
 
-#include "task.h"
+#include "closed.h"
 
 /* ---- Differences folded into a term ---- */
 
@@ -60,7 +60,7 @@ LINE_INLINE void pass_z_found(const cpu_task *task, int t, cpu_place p, cpu_vect
   const operation *o = task->way.of;
   cpu_vector value = dz;
   if (o->term[t].fold == FOLD_CHAIN) {
-    value = line_fma(task->job->frame.centre, line_load(task->job->in[o->term[t].along[AXIS_Z]] + p.at), dz);
+    value = line_fma(chain_centre(task, p), line_load(task->job->in[o->term[t].along[AXIS_Z]] + p.at), dz);
   } else if (term_is_weighted(o, t)) {
     value = advective_add_z(*scratch_line(&task->work->term[t], p), factor_line(task, t, 2, p), dz);
   } else if (term_along(o, t, AXIS_X) || term_along(o, t, AXIS_Y)) {
@@ -100,6 +100,12 @@ LINE_INLINE cpu_vector pass_difference(const cpu_task *task, int t, const pass_c
   if (term->of == DIFFERENCE_FIRST)
     return first_derivative(c, n[0], n[1], n[2], n[3], n[5], n[6], n[7], n[8]);
   return even_difference(c, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]);
+}
+
+/* Returns 1 if differences along y or z are rows of a closure: in bundles of one row or plane. `single`: a
+ * constant, 1 for such bundles. */
+LINE_INLINE int pass_closed(const cpu_task *task, int axis, int single) {
+  return task->way.ends && single && task->layer->row[axis] >= 0;
 }
 
 /* The input that term t differences along an axis. */
@@ -147,7 +153,7 @@ typedef struct pass_xy {
 } pass_xy;
 
 /* Computes line b of plane k, on the bundle's rows first .. first+rows-1. `rows` and `images` are constants,
- * because offsets from a table cost more than counted ones. */
+ * because offsets from a table cost more than counted ones. images: 1, too, for lines in layers. */
 LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, int b, int first, int rows,
                               int images) {
   const cpu_bundle *bundle = task->bundle;
@@ -155,25 +161,31 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   const int column = bundle->patch->x0 + b * LINE;
   const ptrdiff_t plane = k * frame->plane;
   const ptrdiff_t at = bundle->row[STENCIL_RADIUS + first] + plane + column;
+  const int closed = pass_closed(task, AXIS_Y, rows == 1);
   cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1];
 #pragma GCC unroll 12
   for (int j = 0; j < rows + WIDTH - 1; j++) {
     const ptrdiff_t from =
         images ? bundle->row[first + j] + plane + column : at + (j - STENCIL_RADIUS) * frame->row;
-    if (pass->ty >= 0) n[j] = operand_line(pass->y, from, STENCIL_RADIUS + k, first + j, column);
+    if (pass->ty >= 0 && !closed) n[j] = operand_line(pass->y, from, STENCIL_RADIUS + k, first + j, column);
   }
 #pragma GCC unroll 4
   for (int i = 0; i < rows; i++) {
-    const cpu_place p = {k, first + i, b, at + i * frame->row};
+    const cpu_place p = {k, first + i, b, at + i * frame->row, images};
     cpu_vector dx = {0}, dy = {0};
     if (pass->tx >= 0) {
       operand_neighbours(m, frame, pass->x, p.at - column, STENCIL_RADIUS + k, STENCIL_RADIUS + first + i,
                          column, images);
       dx = pass_difference(task, pass->tx, &pass->cx, (cpu_vector){0}, m);
+      if (task->way.ends && images) dx = closed_line(task, pass->tx, p, dx);
       operand_ahead(bundle, pass->x, p);
     }
     if (pass->ty >= 0) {
-      dy = pass_difference(task, pass->ty, &pass->cy, dx, n + i);
+      if (closed) {
+        dy = closed_row(task, pass->ty, AXIS_Y, p, dx);
+      } else {
+        dy = pass_difference(task, pass->ty, &pass->cy, dx, n + i);
+      }
       if (pass->tx >= 0) operand_ahead(bundle, pass->y, p);
       if (pass->tx < 0) line_ahead(pass->rows + p.b * pass->rows_line + p.r * pass->rows_row);
     }
@@ -182,7 +194,7 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
 }
 
 /* Lines with periodic images are computed separately, so that the common path needs fewer registers. */
-LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int first, int rows) {
+LINE_INLINE void pass_xy_lines(const cpu_task *task, const pass_xy *pass, int first, int rows) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {
     for (int b = 0; b < bundle->patch->lines; b++) {
@@ -195,6 +207,29 @@ LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int fir
         pass_xy_line(task, pass, k, b, first, rows, 0);
       }
     }
+  }
+}
+
+/* The same on a grid with ends. The lines in layers have loops of their own: calls in the loop of the others
+ * would keep coefficients out of registers. */
+LINE_INLINE void pass_xy_parts(const cpu_task *task, const pass_xy *pass, int first, int rows) {
+  const int *line = task->layer->line;
+  for (int part = 0; part < 3; part++) {
+    for (int k = 0; k < task->planes; k++) {
+      if (part == 1) {
+        for (int b = line[1]; b < line[2]; b++) pass_xy_line(task, pass, k, b, first, rows, 0);
+      } else {
+        for (int b = line[part]; b < line[part + 1]; b++) pass_xy_line(task, pass, k, b, first, rows, 1);
+      }
+    }
+  }
+}
+
+LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int first, int rows) {
+  if (task->way.ends) {
+    pass_xy_parts(task, pass, first, rows);
+  } else {
+    pass_xy_lines(task, pass, first, rows);
   }
 }
 
@@ -224,37 +259,40 @@ LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
     pass.cy = coefficients_load(task->bundle->frame, term[ty].of, AXIS_Y);
     if (tx < 0) pass_xy_rows_ahead(task->bundle, &pass);
   }
-  if (ty < 0) {
-    for (int r = 0; r < rows; r++) pass_xy_rows(task, &pass, r, 1);
-  } else if (rows == CPU_ROWS) {
+  if (ty >= 0 && rows == CPU_ROWS) {
     pass_xy_rows(task, &pass, 0, CPU_ROWS);
   } else {
-    pass_xy_rows(task, &pass, 0, 1);
+    for (int r = 0; r < rows; r++) pass_xy_rows(task, &pass, r, 1);
   }
 }
 
-/* `images` is a constant. */
-LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int images) {
+/* On lines b0 to b1 - 1 of all rows. images: a constant, 1, too, for lines in layers. */
+LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int b0, int b1, int images) {
   const cpu_bundle *bundle = task->bundle;
   const ptrdiff_t plane = bundle->frame->plane;
   const pass_coefficients coefficients = coefficients_load(bundle->frame, task->way.of->term[t].of, AXIS_Z);
   for (int r = 0; r < bundle->rows; r++) {
-    for (int b = 0; b < bundle->patch->lines; b++) {
+    for (int b = b0; b < b1; b++) {
       const int column = bundle->patch->x0 + b * LINE;
       const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + column;
       cpu_vector n[CPU_PLANES + WIDTH - 1];
+      const int closed = pass_closed(task, AXIS_Z, task->planes == 1);
 #pragma GCC unroll 12
       for (int j = 0; j < task->planes + WIDTH - 1; j++) {
         const ptrdiff_t up = images ? bundle->column->plane[j] : (j - STENCIL_RADIUS) * plane;
-        n[j] = operand_line(z, at + up, j, STENCIL_RADIUS + r, column);
+        if (!closed) n[j] = operand_line(z, at + up, j, STENCIL_RADIUS + r, column);
       }
 #pragma GCC unroll 4
       for (int k = 0; k < task->planes; k++) {
-        const cpu_place p = {k, r, b, at + k * plane};
+        const cpu_place p = {k, r, b, at + k * plane, images};
         operand_ahead(bundle, z, p);
         const int chain = task->way.of->term[t].fold == FOLD_CHAIN;
         const cpu_vector s = chain ? *scratch_line(&task->work->term[t], p) : (cpu_vector){0};
-        pass_z_found(task, t, p, pass_difference(task, t, &coefficients, s, n + k));
+        if (closed) {
+          pass_z_found(task, t, p, closed_row(task, t, AXIS_Z, p, s));
+        } else {
+          pass_z_found(task, t, p, pass_difference(task, t, &coefficients, s, n + k));
+        }
       }
     }
   }
@@ -265,10 +303,20 @@ LINE_INLINE void pass_z_run(const cpu_task *task, const int terms[3]) {
   if (t < 0) return;
   cpu_operand z = operand_make(task, t, AXIS_Z);
   z.ahead = operand_asks(task, terms, AXIS_Z);
-  if (__builtin_expect(task->bundle->column->images, 0) || task->planes == 1) { /* a launch's last planes */
-    pass_z_planes(task, t, z, 1);
+  const int images = task->bundle->column->images, lines = task->bundle->patch->lines;
+  if (task->way.ends) {
+    for (int part = 0; part < 3; part++) {
+      const int *line = task->layer->line + part;
+      if (part == 1 && task->planes > 1 && !images) {
+        pass_z_planes(task, t, z, line[0], line[1], 0);
+      } else {
+        pass_z_planes(task, t, z, line[0], line[1], 1);
+      }
+    }
+  } else if (__builtin_expect(images, 0) || task->planes == 1) { /* a launch's last planes */
+    pass_z_planes(task, t, z, 0, lines, 1);
   } else {
-    pass_z_planes(task, t, z, 0);
+    pass_z_planes(task, t, z, 0, lines, 0);
   }
 }
 
@@ -295,7 +343,7 @@ LINE_INLINE void pass_points(const cpu_task *task) {
     for (int r = 0; r < bundle->rows; r++) {
       const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + bundle->patch->x0 + k * bundle->frame->plane;
       for (int b = 0; b < bundle->patch->lines; b++)
-        term_complete(task, -1, (cpu_place){k, r, b, at + b * LINE}, (cpu_vector){0});
+        term_complete(task, -1, (cpu_place){k, r, b, at + b * LINE, 1}, (cpu_vector){0});
     }
   }
 }

@@ -6,7 +6,7 @@
  * (way.h), where the declaration is a constant. So loops over terms, and tests of their
  * properties, are resolved by the compiler. */
 
-#include "bundle.h"
+#include "ends.h"
 #include "operations.h"
 
 #ifndef WAY_TERMS /* ways.cmake */
@@ -19,6 +19,7 @@ typedef struct cpu_way {
   operation_kind kind;
   unsigned options;
   kernels_part part;
+  int ends; /* 1: for grids with ends */
 } cpu_way;
 
 /* A call: its arrays in the order of the declaration, its numbers in the field's precision. */
@@ -30,6 +31,12 @@ typedef struct cpu_job {
   real *out[OPERATION_OUTPUTS];
   cpu_vector scalar[OPERATION_SCALARS], uniform[3];
 } cpu_job;
+
+/* A call on a grid with ends. */
+typedef struct cpu_bounded_job {
+  cpu_job job;
+  cpu_ends ends;
+} cpu_bounded_job;
 
 typedef struct cpu_work {
   cpu_scratch term[WAY_TERMS]; /* first the part in x and y, then the whole term */
@@ -43,8 +50,19 @@ typedef struct cpu_task {
   const cpu_job *job;
   const cpu_bundle *bundle;
   cpu_work *work;
-  int planes; /* a constant */
+  int planes;             /* a constant */
+  const cpu_layer *layer; /* NULL without ends */
 } cpu_task;
+
+/* The first point of a line, in the slab. */
+typedef struct cpu_point {
+  int p[3];
+} cpu_point;
+
+LINE_INLINE cpu_point place_point(const cpu_task *task, cpu_place p) {
+  const cpu_patch *patch = task->bundle->patch;
+  return (cpu_point){{patch->x0 + p.b * LINE, task->bundle->y + p.r, patch->z + p.k}};
+}
 
 /* ---- Properties of a declaration ---- */
 
@@ -105,9 +123,26 @@ ARITHMETIC cpu_vector point_scalar(const operation_point *at, int scalar) {
   return at->task->job->scalar[scalar];
 }
 
+/* The operation's `finish`. The files of ways name it, for the compiler would inline those of all operations
+ * before it removes all but one. */
+#ifndef WAY_FINISH
+#define WAY_FINISH(options, k, at) operation_finish((at)->task->way.kind, options, k, at)
+#endif
+
 /* Returns 1 if output k needs term t and a later one. */
 LINE_INLINE int output_waits(const operation *o, int k, int t) {
   return t >= 0 && (o->needs[k] >> t & 1U) && o->needs[k] >> t > 1U;
+}
+
+/* Adds the penalties at ends to a line of output k. */
+LINE_INLINE cpu_vector output_penalise(const cpu_task *task, cpu_place p, int k, cpu_vector value) {
+  const cpu_layer *layer = task->layer;
+  const cpu_point at = place_point(task, p);
+  if (!(layer->ends->penalised >> k & 1U)) return value;
+  if (!layer->penalised && !line_in_layer(layer->ends, at.p[0])) return value;
+  cpu_vector line = value;
+  CPU_NAME(penalties_cpu_)(layer, k, at.p, &line);
+  return line;
 }
 
 /* Computes and stores output k if this term completes it. */
@@ -116,8 +151,9 @@ LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at
   const int last = o->needs[k] == 0 ? -1 : 31 - __builtin_clz(o->needs[k]);
   if (!operation_stores(o, k) || last != at->term) return;
   const unsigned options = task->way.options | (task->job->additions & operation_additions(task->way.kind));
-  bundle_store(task->bundle, &task->work->out[k], at->place,
-               operation_finish(task->way.kind, options, k, at));
+  cpu_vector value = WAY_FINISH(options, k, at);
+  if (task->way.ends && at->place.beside) value = output_penalise(task, at->place, k, value);
+  bundle_store(task->bundle, &task->work->out[k], at->place, value);
 }
 
 /* Called when term t has its value at p; t is -1 for operations without terms. */
@@ -133,7 +169,8 @@ LINE_INLINE void term_complete(const cpu_task *task, int t, cpu_place p, cpu_vec
 
 /* ---- The function of each way (way.h), and of parts (parts_cpu.c) ---- */
 
-#define X(name, options, way_name) extern patch_function CPU_NAME(patch_##way_name##_cpu_);
+#define X(name, options, way_name)                                                                           \
+  extern patch_function CPU_NAME(patch_##way_name##_cpu_), CPU_NAME(bounded_##way_name##_cpu_);
 OPERATION_WAYS(X)
 #undef X
 extern patch_function *CPU_NAME(part_patch_cpu_)(kernels_part part, axis along);

@@ -10,6 +10,7 @@ typedef struct cpu_tiling {
   int depth;                 /* number of planes in the launch */
   int strip;                 /* columns per patch */
   int block;                 /* planes per patch */
+  kernels_planes blocks;     /* tile_plan */
   int nontemporal;
 } cpu_tiling;
 
@@ -42,6 +43,7 @@ static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
   cpu_tiling tiling;
   tiling_plane(&tiling, launch, plan.window, element);
   tiling.block = plan.block;
+  tiling.blocks = plan.blocks;
 
   /* Threads divide the planes, as in memory_allocate_cpu, or the tiles if planes are few. */
   if (planes >= 4 * KERNELS_HALO * threads || plan.window == 1) {
@@ -67,11 +69,13 @@ static int least(int a, int b) {
   return a < b ? a : b;
 }
 
-/* Number of planes in the patch that begins with the launch's i-th plane: `block`, or 1 if a block would pass
- * the end or reach into the other range. */
-static int patch_planes(const kernels_launch *launch, int i, int end, int block) {
-  const int last = i + block - 1;
-  return last < end && kernels_plane_at(launch, last) == kernels_plane_at(launch, i) + block - 1 ? block : 1;
+/* Number of planes in the patch that begins with the launch's i-th plane: a block, or 1 if a block would pass
+ * the end, reach into the other range or out of `blocks`. */
+static int patch_planes(const kernels_launch *launch, const cpu_tiling *tiling, int i, int end) {
+  const int last = i + tiling->block - 1;
+  if (last >= end) return 1;
+  const int low = kernels_plane_at(launch, i), high = kernels_plane_at(launch, last);
+  return high - low == last - i && low >= tiling->blocks.z0 && high < tiling->blocks.z1 ? tiling->block : 1;
 }
 
 /* Computes one tile: its planes in the launch's order, each in strips. */
@@ -88,7 +92,7 @@ static void tile_run(const kernels_launch *launch, const cpu_tiling *tiling, con
   patch.y1 = least(patch.y0 + tiling->rows, launch->shape.ny);
   for (int i = begin; i < end; i += patch.planes) {
     patch.z = kernels_plane_at(launch, i);
-    patch.planes = patch_planes(launch, i, end, tiling->block);
+    patch.planes = patch_planes(launch, tiling, i, end);
     const int next =
         i + patch.planes < end ? kernels_plane_at(launch, i + patch.planes) : patch.z + patch.planes;
     for (patch.x0 = x_begin; patch.x0 < x_end; patch.x0 += tiling->strip) {

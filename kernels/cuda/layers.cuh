@@ -6,7 +6,7 @@
 extern "C" {
 #include "layers.h"
 }
-#include "layer_ends.h"
+#include "penalties.cuh"
 
 /* The kernel for layers of points beside the ends of axes. A thread owns one vector of a row, as in
  * direct.cuh. Along axes in whose layer its points lie, differences are sums of closure rows (closure_add);

@@ -16,7 +16,8 @@ typedef struct parts_job {
   int variant, rung;
 } parts_job;
 
-/* With closures as in apply_bounded: the layers replace what the variant writes there. */
+/* With closures as in apply_bounded: by the backend's slot of that name, or the layers replace what the
+ * variant writes there. */
 static status run_part(void *data) {
   const parts_job *job = data;
   const kernels *backend = job->arrays->space.backend;
@@ -24,13 +25,15 @@ static status run_part(void *data) {
   const void *in = job->arrays->fields[0].data;
   void *out = job->arrays->fields[1].data;
   const int closed = job->rung > PART_WHOLE;
-  CHECK(backend->derivative_variant(&launch, job->variant, closed ? PART_WHOLE : (kernels_part)job->rung,
-                                    job->axis, in, out));
-  if (!closed) return STATUS_OK;
   const kernels_call call = {.kind = OPERATION_derivative,
                              .options = (unsigned)job->axis | DERIVATIVE_FIRST,
                              .in = {in},
                              .out = {out}};
+  if (closed && backend->apply_bounded != NULL)
+    return backend->apply_bounded(&launch, &call, job->ends, NULL, NULL);
+  CHECK(backend->derivative_variant(&launch, job->variant, closed ? PART_WHOLE : (kernels_part)job->rung,
+                                    job->axis, in, out));
+  if (!closed) return STATUS_OK;
   kernels_ends ends = *job->ends;
   ends.layer = NULL;
   return backend->layers_compute(&launch, &call, &ends, NULL, NULL);

@@ -1,0 +1,55 @@
+#ifndef FDAPP_CUDA_PENALTIES_CUH
+#define FDAPP_CUDA_PENALTIES_CUH
+
+/* Penalties at ends (kernels_inflow, kernels_coupling), point by point. Points p are those of the slab. */
+
+#include "layer_ends.h"
+
+__device__ __forceinline__ static ptrdiff_t layer_element(const layer_ends *e, const int p[3]) {
+  return p[2] * e->step[2] + p[1] * e->step[1] + p[0];
+}
+
+/* Adds the penalties of the values at the ends in whose layers a point lies, in the order x, y, z. velocity:
+ * at the point, along the axes on whose ends it lies. in: the operation's input 0. */
+__device__ __forceinline__ static real layer_enter(const layer_ends *e, const int p[3],
+                                                   const real velocity[3], const real *in, real result) {
+  const ptrdiff_t at = layer_element(e, p);
+  const ptrdiff_t place[3] = {p[1] + (ptrdiff_t)e->n[1] * p[2], p[0] + (ptrdiff_t)e->n[0] * p[2],
+                              p[0] + (ptrdiff_t)e->n[0] * p[1]};
+#pragma unroll
+  for (int d = 0; d < 3; d++) {
+    int high;
+    const int row = layer_row(e, d, p[d], &high);
+    if (row < 0) continue;
+    const real inwards = row == 0 ? e->sign * velocity[d] : 0;
+    const real speed = high ? -inwards : inwards;
+    const real pull = e->pull[d][high][row];
+    if (!(speed > 0) && pull == 0) continue;
+    const real g = e->value[d][high] != NULL ? e->value[d][high][place[d]] : e->number;
+    const real lacks = g - in[at + (high ? row : -row) * e->step[d]];
+    if (speed > 0) result = NUMBER_FMA(e->weight[d] * speed, lacks, result);
+    if (pull != 0) result = NUMBER_FMA(pull, lacks, result);
+  }
+  return result;
+}
+
+/* Adds the coupling penalties of the ends that a point lies on to output k, in the same order. outputs: mask
+ * of the operation's. */
+__device__ __forceinline__ static real layer_couple(const layer_ends *e, const int p[3], unsigned outputs,
+                                                    int k, real result) {
+  const ptrdiff_t at = layer_element(e, p);
+#pragma unroll
+  for (int d = 0; d < 3; d++) {
+    const int i = e->start[d] + p[d];
+    if (!e->bounded[d] || k != (outputs == 7 ? d : 0)) continue;
+#pragma unroll
+    for (int high = 0; high < 2; high++) {
+      if (i != (high ? e->last[d] : 0)) continue;
+      result = NUMBER_FMA(e->coupling[d][high][0], e->coupled[d][0][at], result);
+      result = NUMBER_FMA(e->coupling[d][high][1], e->coupled[d][1][at], result);
+    }
+  }
+  return result;
+}
+
+#endif
