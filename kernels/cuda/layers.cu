@@ -1,6 +1,7 @@
 #include "layers.cuh"
 
-/* Launches layers. There is a kernel for each way of an operation, compiled with all of its additions. */
+/* Launches layers. Every way of an operation has a kernel with all of its additions. It has another one with
+ * those additions alone that bring no terms, which is shorter and does not spill so many registers. */
 
 /* The smallest number of bits whose power of two is at least n. */
 static int bits_of(int n) {
@@ -29,13 +30,35 @@ static void box_add(const layers_box &points, layer_work &w) {
   w.box[w.boxes++] = box;
 }
 
+/* The number of rows of an end that get penalties: the point on the end, and those that values pull. */
+static int rows_touched(const layer_ends &ends) {
+  int rows = 1;
+  for (int i = 0; i < 6 * CLOSURE_ROWS; i++) {
+    const int row = i % CLOSURE_ROWS, end = i / CLOSURE_ROWS;
+    if (ends.pull[end / 2][end % 2][row] != 0) rows = std::max(rows, row + 1);
+  }
+  return rows;
+}
+
 static layer_work work_make(const kernels_launch *launch, const kernels_ends *ends,
                             const kernels_inflow *inflow, const kernels_coupling *coupling) {
   layer_work w = {};
   const layers all = layers_make(launch, ends);
   for (int b = 0; b < all.count; b++) box_add(all.box[b], w);
   layer_ends_make(launch, ends, inflow, coupling, &w.ends);
+  w.touched = rows_touched(w.ends);
   return w;
+}
+
+/* Mask of an operation's additions that bring inputs and no terms; all of them if nothing else writes. */
+constexpr unsigned additions_without_terms(operation_kind kind, unsigned options) {
+  if (operation_describe(kind, options).outputs == 0) return operation_additions(kind);
+  unsigned mask = 0;
+  for (unsigned bit = 1; bit <= operation_additions(kind); bit <<= 1) {
+    if ((operation_additions(kind) & bit) == 0) continue;
+    if (operation_describe(kind, options | bit).terms == operation_describe(kind, options).terms) mask |= bit;
+  }
+  return mask;
 }
 
 template <class Op>
@@ -59,8 +82,10 @@ extern "C" status NAME(layers_compute)(const kernels_launch *launch, const kerne
   const unsigned options = call->options & ~operation_additions(call->kind);
 #define X(name, options_of, way)                                                                             \
   if (call->kind == OPERATION_##name && options == (unsigned)(options_of)) {                                 \
-    using Op = op<OPERATION_##name, (options_of) | operation_additions(OPERATION_##name)>;                   \
-    return layers_launch<Op>(launch, a, w, "kernel layers " #way);                                           \
+    using Few = op<OPERATION_##name, (options_of) | additions_without_terms(OPERATION_##name, options_of)>;  \
+    using All = op<OPERATION_##name, (options_of) | operation_additions(OPERATION_##name)>;                  \
+    const auto launch_layers = w.terms == Few::DECLARED.terms ? layers_launch<Few> : layers_launch<All>;     \
+    return launch_layers(launch, a, w, "kernel layers " #way);                                               \
   }
   OPERATION_WAYS(X)
 #undef X

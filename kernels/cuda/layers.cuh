@@ -10,8 +10,8 @@ extern "C" {
 
 /* The kernel for layers of points beside the ends of axes. A thread owns one vector of a row, as in
  * direct.cuh. Along axes in whose layer its points lie, differences are sums of closure rows (closure_add);
- * along the others they are the interior ones. Compiled for an operation with all of its additions; those
- * that a call does not use have no inputs and no terms. */
+ * along the others they are the interior ones. Compiled for an operation with all of its additions, and again
+ * with those alone that bring no terms. Additions that a call does not use have no inputs and no terms. */
 
 /* The vectors that cover a box (layers.h), divided into tiles of one block each. A tile reaches far along all
  * axes, so that its threads have many neighbours in common (docs/explanation/performance.md, "Layers beside
@@ -31,6 +31,7 @@ struct layer_work {
   int boxes;
   unsigned vectors, blocks;
   unsigned terms, kinds; /* masks of the terms and of the differences in use */
+  int touched;           /* rows of an end that get penalties */
   unsigned options;
 
   /* The point that is number j of an end's rows: j points from the end. Beyond the width it is the last one
@@ -38,6 +39,12 @@ struct layer_work {
   __device__ __forceinline__ int point_at(int axis, int high, int j) const {
     const int from_end = min(j, ends.width - 1);
     return (high ? ends.last[axis] - from_end : from_end) - ends.start[axis];
+  }
+  /* Returns true if points with this index along an axis get its penalties. */
+  __device__ __forceinline__ bool touches(int axis, int i) const {
+    int high;
+    const int row = layer_row(&ends, axis, i, &high);
+    return row >= 0 && row < touched;
   }
   __device__ __forceinline__ bool uses(operation_difference of) const {
     return (kinds >> of & 1U) != 0;
@@ -287,6 +294,13 @@ template <class Op> struct layer {
     return a.uniform[axis];
   }
 
+  /* Returns true if a point of the vector at x, y, z gets penalties: few do. */
+  __device__ __forceinline__ static bool penalized(const geometry &d, const layer_work &w, int x, int y,
+                                                   int z) {
+    const bool x_end = x < w.touched || x + VECTOR > d.nx - w.touched;
+    return (w.ends.bounded[AXIS_X] && x_end) || w.touches(AXIS_Y, y) || w.touches(AXIS_Z, z);
+  }
+
   /* Adds the penalties at a point to output k. */
   __device__ __forceinline__ static real penalize(const arguments &a, const geometry &d, const layer_work &w,
                                                   const int p[3], int k, real result) {
@@ -380,6 +394,7 @@ __global__ void __launch_bounds__(LAYER_THREADS, by_precision_value(2, 3))
   use::points_load(a, here, p);
   use::interior::table_point(a, d, x, y, z, p);
   use::differences_make(a, d, w, x, y, z, p, f, g);
+  const bool penalized = use::penalized(d, w, x, y, z);
   real result[OPERATION_OUTPUTS][VECTOR];
 #pragma unroll
   for (int v = 0; v < VECTOR; v++) {
@@ -394,7 +409,7 @@ __global__ void __launch_bounds__(LAYER_THREADS, by_precision_value(2, 3))
     for (int k = 0; k < OPERATION_OUTPUTS; k++) {
       if (!Op::stores(k) || a.out[k] == nullptr) continue;
       result[k][v] = operation_finish(Op::KIND, w.options, k, &at);
-      if (!vector.has(v)) continue;
+      if (!penalized || !vector.has(v)) continue;
       const int place[3] = {x + v, y, z};
       result[k][v] = use::penalize(a, d, w, place, k, result[k][v]);
     }
