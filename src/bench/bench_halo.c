@@ -232,6 +232,7 @@ static status setting_open(halo_setting *setting, int64_t side, precision precis
                            .context = setting->space.context,
                            .shape = setting->space.shape,
                            .data = setting->target->field,
+                           .depth = setting->space.depth,
                            .staging = setting->space.staging,
                            .chunk = setting->space.chunk};
   if (result == STATUS_OK) {
