@@ -78,8 +78,8 @@ typedef struct kernels_launch {
   const struct stencil *stencil;
   kernels_event *edges; /* operations that have `edges`, or NULL: an event to record when the KERNELS_HALO
                          * lowest and highest planes of planes[0] (apply_pair: twice as many) are written, and
-                         * halo planes of what is written no longer read. A backend that can do so computes
-                         * those planes first and records it long before the launch is done */
+                         * the halo planes of the outputs are no longer read. A backend that can do so
+                         * computes those planes first and records it long before the launch is done */
 } kernels_launch;
 
 /* A velocity given by a formula instead of stored fields: component d at (x, y, z) is

@@ -5,7 +5,7 @@ set(fdapp_kernels_folder ${CMAKE_CURRENT_LIST_DIR})
 #   WAY_KIND, WAY_OPTIONS     the operation and its options without additions
 #   WAY_ADDITIONS             the options that may come with them
 #   WAY_OPERATION(options)    the declaration
-#   WAY_TERMS                 the number of terms that it is compiled for: WAY_terms in operations.h, or 4
+#   WAY_TERMS                 the number of terms that it is compiled for: NAME_terms of the way in operations.h, or 4
 #   WAY_FINISH                the operation's function finish
 #   WAY_TEXT                  the way's name, as a string
 #   WAY_NAME(prefix, suffix)  the way's name between the two, as a word

@@ -6,7 +6,8 @@ An entry of the file is a family of operators with one norm, on points i = 0, 1,
 eigenvalue of H^-1 M below, and less than 3 % above it; `resonance` is the same of H^-1 D^T H D, and less than 0.1 %
 above it: the square of the highest frequency between walls by penalty. `damped_resonance` is within 0.1 % of an
 eigenvalue of sound between such walls with upwind differences (negative real and imaginary part; order 2 has no wave
-beside walls that is faster than those inside). `fixed_mode` and `fixed_stiffness` are eigenvalues of H^-1 A below, and
+beside walls that is faster than those inside). `damping` are the largest eigenvalues of -Ds between walls or free ends,
+and between absorbing ends, which damp too: of H^-1 (-H Ds + |B|/2); no less, and less than 3 % above. `fixed_mode` and `fixed_stiffness` are eigenvalues of H^-1 A below, and
 `borrowing` is why A has this form. All numbers are exact fractions. Rows are those of the low end; the high end has
 them mirrored, of D and of the slope with the other sign.
 
@@ -169,6 +170,12 @@ def check(family):
     damping = [[-value for value in row] for row in weighted(family, even)]
     require(is_symmetric(damping) and is_positive(damping), family, "H Ds is not negative")
     require(annihilates(even, order // 2 - 1), family, "Ds leaves a polynomial")
+    for at_ends, most in zip((0, Fraction(1, 2)), fractions(family["damping"])):
+        damping[0][0] += at_ends
+        damping[-1][-1] += at_ends
+        require(is_positive(below(family, most, damping)), family, "a mode is damped more than `damping` says")
+        less = below(family, most * Fraction(97, 100), damping)
+        require(not is_positive(less), family, "`damping` is too large")
 
     second = matrix(family, "second", points, 1)
     require(is_exact(second, 2, order // 2 + 1, range(points)), family, "D2 is not exact at the ends")
@@ -387,6 +394,7 @@ def header(families):
         text += f"     .stiffness = {float(Fraction(family['stiffness']))},\n"
         text += f"     .resonance = {float(Fraction(family['resonance']))},\n"
         text += f"     .damped_resonance = {braces(fractions(family['damped_resonance']))},\n"
+        text += f"     .damping = {braces(fractions(family['damping']))},\n"
         text += f"     .fixed_mode = {braces(fractions(family['fixed_mode']))},\n"
         text += f"     .fixed_stiffness = {float(Fraction(family['fixed_stiffness']))},\n"
         text += f"     .fixed = {braces(fractions(family['second_rows'][0]))},\n"

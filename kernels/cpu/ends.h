@@ -21,9 +21,9 @@ typedef struct cpu_ends {
   int inside[2];               /* columns between the layers of x: inside[0] <= x < inside[1] */
   unsigned outputs, penalised; /* masks: of all outputs, of those that penalties are added to */
   int pulls[3][2];             /* 1: layer_ends.pull has a number that is not 0 */
-  cpu_columns pull[2];         /* the same for the points of x's layers */
+  cpu_columns pull[2];         /* layer_ends.pull along x, by column */
   const real *in;              /* input 0 at point (0, 0, 0) */
-  operation_velocity velocity; /* and its source, as in cpu_job, but at point (0, 0, 0) */
+  operation_velocity velocity; /* the source of the velocity; arrays at point (0, 0, 0) */
   const real *component[3], *table[3];
   real uniform[3];
 } cpu_ends;

@@ -12,7 +12,8 @@
 FAULT(input_missing, "an input that a term or at_point names is not in .inputs");
 FAULT(output_incomplete,
       "the last term that an output needs is part of every way that writes it; none only without terms");
-FAULT(terms_left_out, "a way with more than four terms needs a line #define WAY_terms N");
+FAULT(terms_left_out,
+      "a way with more than four terms needs a line like #define gradient_stage_upwind_terms 6");
 FAULT(velocity_missing,
       "a term multiplies by a velocity that the declaration has not, or is uniform in a flux");
 FAULT(axis_missing, "only FOLD_SUM can leave out an axis");

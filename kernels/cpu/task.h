@@ -3,8 +3,8 @@
 
 /* The execution of an operation on a bundle: its declaration, the call's arrays and numbers, scratch lines,
  * and the handling of completed terms. Everything is inlined into one function per way of an operation
- * (way.h), where the declaration is a constant. So loops over terms, and tests of their
- * properties, are resolved by the compiler. */
+ * (way.h), where the declaration is a constant. So loops over terms, and tests of their properties, are
+ * resolved by the compiler. */
 
 #include "ends.h"
 #include "operations.h"

@@ -66,28 +66,34 @@ static int step_lower(const scheme *scheme, double complex rate, double *step) {
   return 1;
 }
 
+enum { ECHOES = 2 };
+
 typedef struct medium {
   const scheme *scheme;
   int order;
   const double *sound;
-  const double (*echo)[2];
+  const double (*echo)[ECHOES][2];
 } medium;
 
-enum { PHASES = 16, FINER = 8, MOST_PHASES = PHASES + 2 };
+enum { PHASES = 16, FINER = 8, MOST_PHASES = PHASES + 1 + ECHOES };
 
-/* The wave beside ends takes the place of a phase along its axis. */
-static const double beside_ends = -1.0;
+/* Modes beside ends take the place of a phase along their axis: echo i has the number -1 - i. */
+static const double *echo_of(const medium *m, int d, double phase) {
+  return phase < 0.0 ? m->echo[d][(int)(-1.0 - phase)] : NULL;
+}
 
 /* Phases along axis d from `middle` - reach to `middle` + reach, the largest first: it is damped most. */
 static int phases_make(const medium *m, int d, double middle, double reach, int count,
                        double of[MOST_PHASES]) {
-  const int echoes = m->echo[d][1] > 0.0;
+  of[0] = middle;
+  if (echo_of(m, d, middle) != NULL) return 1;
   for (int i = 0; i <= count; i++)
     of[i] = fmin(fmax(middle + reach * (1.0 - 2.0 * i / count), 0.0), acos(-1.0));
-  if (middle == beside_ends) of[0] = beside_ends;
-  if (middle == beside_ends) return 1;
-  of[count + 1] = beside_ends;
-  return count + 1 + echoes;
+  int all = count + 1;
+  for (int i = 0; i < ECHOES; i++) {
+    if (m->echo[d][i][0] > 0.0) of[all++] = -1.0 - i;
+  }
+  return all;
 }
 
 /* Lowers the step until no mode of these phases grows. [in, out] worst: their middle; the mode with the least
@@ -101,9 +107,9 @@ static void modes_try(const medium *m, double worst[AXES], double reach, int pha
     const double phase[AXES] = {of[0][i % count[0]], of[1][i / count[0] % count[1]],
                                 of[2][i / count[0] / count[1]]};
     for (int d = 0; d < AXES; d++) {
-      const int ends = phase[d] == beside_ends;
-      s[d] = ends ? m->echo[d][1] : m->sound[d] * stencil_first_symbol(m->order, phase[d]);
-      e[d] = ends ? m->echo[d][0] : m->sound[d] * stencil_dissipation_symbol(m->order, phase[d]);
+      const double *echo = echo_of(m, d, phase[d]);
+      s[d] = echo != NULL ? echo[1] : m->sound[d] * stencil_first_symbol(m->order, phase[d]);
+      e[d] = echo != NULL ? echo[0] : m->sound[d] * stencil_dissipation_symbol(m->order, phase[d]);
     }
     polynomial_make(s, e, polynomial);
     roots_find(polynomial, root);
@@ -113,7 +119,7 @@ static void modes_try(const medium *m, double worst[AXES], double reach, int pha
   }
 }
 
-double stability_sound(const scheme *scheme, int order, const double sound[3], const double echo[3][2]) {
+double stability_sound(const scheme *scheme, int order, const double sound[3], const double echo[3][2][2]) {
   enum { LEVELS = 3 };
   const medium medium = {scheme, order, sound, echo};
   const double half = 0.5 * acos(-1.0);

@@ -35,7 +35,7 @@ status file_write_bytes(const char *directory, const char *name, const void *dat
 status file_write_whole(const char *directory, const char *name, const char *text);
 
 /* Removes a file. Its name is gone when this returns; the system frees its blocks while the program goes on,
- * which takes 0.3 s for 1 GiB on some disks. */
+ * so that they may not be free yet. Freeing 125 MiB took 0.04 s on an ext4 file system. */
 status file_remove(const char *path);
 
 /* [out] name: the next entry of an open directory, NULL at its end. */

@@ -57,8 +57,9 @@ void field_destroy(field *field);
 typedef void (*field_row)(const void *user, int64_t z, int64_t y, double *row);
 
 /* Sets owned planes from a function of the global index, rounded to the field's precision. z0: global index
- * of the first owned plane. Without `halos` the halo planes are invalid afterwards; with `halos` they are set
- * from the periodic images (nz_global planes in all) and valid. Waits until done. */
+ * of the first owned plane. Without `halos` the halo planes are invalid afterwards; with `halos` the
+ * KERNELS_HALO planes on each side are set from the periodic images (nz_global planes in all) and valid, and
+ * deeper ones are not. Waits until done. */
 status field_fill(field *field, int64_t z0, int64_t nz_global, int halos, field_row function,
                   const void *user);
 

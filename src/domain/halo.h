@@ -60,9 +60,9 @@ status halo_leave(halo *halo);
 
 /* Starts sending the lowest and highest owned planes of `count` fields (at most as many as halo_create was
  * told), which must be computed when `edges` has passed: as many planes as the fields have halo planes, or
- * as the shallowest of them has. Every slab owns as many. Nothing may read the fields' halo
- * planes from then on. Until halo_end those planes must not change and the fields must stay alive; interior
- * planes may be computed. On asynchronous backends the planes leave in halo_end, when the interior has been
+ * as the shallowest of them has. Every slab owns as many. Nothing may read the fields' halo planes from then
+ * on. Until halo_end those planes must not change and the fields must stay alive; interior planes may be
+ * computed. On asynchronous backends the planes leave in halo_end, when the interior has been
  * enqueued and runs. Collective between neighbours: every rank calls begin and end in the same order.
  * STATUS_USAGE: too many fields, or too deep. Peer copies allow at most HALO_PEER_BLOCKS (halo_peer.h)
  * different fields between two calls of halo_leave: STATUS_DEVICE beyond. */

@@ -39,7 +39,8 @@ typedef struct schedule_rates {
                          * largest decay that the other axes add; 0: there is no such mode */
   double resonance;     /* rate of the fastest wave beside ends, as a multiple of that inside; 0: none */
   double sound[3];      /* speed/h_i of sound with upwind differences, which has limits of its own; 0: none */
-  double echo[3][2];    /* decay and frequency of its fastest wave beside the ends of each axis; 0: none */
+  double echo[3][2][2]; /* decay and frequency of two of its modes beside the ends of each axis: the fastest
+                         * wave, and the one that is damped most; 0: none */
   schedule_factor *factor; /* time factor of `advection`; NULL: constant, or the step shall not follow it */
 } schedule_rates;
 

@@ -24,9 +24,8 @@ typedef struct stage {
 /* Two stages in one sweep along z. The result of `first` is the f of `second`; it is not stored, so
  * first->out is not written. second->out is none of the arrays read. If the slab is not all of a periodic z,
  * first->f has 2 KERNELS_HALO valid halo planes on each side, and second->edges is recorded when as many edge
- * planes are computed. `refused` returns why the sweep is
- * impossible or, unless `always`, not faster; NULL means: call `run`, which returns when the work is
- * enqueued. STATUS_DEVICE. */
+ * planes are computed. `refused` returns why the sweep is impossible or, unless `always`, not faster; NULL
+ * means: call `run`, which returns when the work is enqueued. STATUS_DEVICE. */
 typedef struct stage_pair {
   const char *(*refused)(void *self, const stage *first, const stage *second, int always);
   status (*run)(void *self, const stage *first, const stage *second);

@@ -38,6 +38,7 @@ static const char *pairs_refused(stepper *stepper, unsigned pairs) {
   if (rhs->pair.run == NULL || stepper->backend->apply_pair == NULL) return "there is no kernel for two";
   if (!rhs->steady) return "the right-hand side depends on time";
   if (pairs == 0) return "the scheme reads all of them again";
+  if (stepper->halo->alone && !stepper->slots[0].part[0].shape.whole) return "z has ends";
   if (!stepper->halo->alone && plane_count(stepper) < PAIR_DEPTH) return "a slab has fewer than 8 planes";
   const char *refused = NULL;
   stage pair[2];
