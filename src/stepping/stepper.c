@@ -73,7 +73,7 @@ static status deepen(stepper *stepper, const field_space *space) {
 }
 
 status stepper_choose_pairs(stepper *stepper, const field_space *space) {
-  const MPI_Comm comm = stepper->halo->comm;
+  MPI_Comm comm = stepper->halo->comm;
   int result = stepper->scheme->result;
   const unsigned pairs = scheme_pairs(stepper->scheme, &result);
   const char *refused = pairs_refused(stepper, pairs);
