@@ -7,9 +7,9 @@ eigenvalue of H^-1 M below, and less than 3 % above it; `resonance` is the same 
 above it: the square of the highest frequency between walls by penalty. `damped_resonance` is within 0.1 % of an
 eigenvalue of sound between such walls with upwind differences (negative real and imaginary part; order 2 has no wave
 beside walls that is faster than those inside). `damping` are the largest eigenvalues of -Ds between walls or free ends,
-and between absorbing ends, which damp too: of H^-1 (-H Ds + |B|/2); no less, and less than 3 % above. `fixed_mode` and `fixed_stiffness` are eigenvalues of H^-1 A below, and
-`borrowing` is why A has this form. All numbers are exact fractions. Rows are those of the low end; the high end has
-them mirrored, of D and of the slope with the other sign.
+and between absorbing ends, which damp too: of H^-1 (-H Ds + |B|/2); no less, and less than 3 % above. `fixed_mode` and
+`fixed_stiffness` are eigenvalues of H^-1 A below, and `borrowing` is why A has this form. All numbers are exact
+fractions. Rows are those of the low end; the high end has them mirrored, of D and of the slope with the other sign.
 
     run/closures.py            checks the identities below, exactly, and writes the header
     run/closures.py --check    checks, and fails if the header is not what the file says
