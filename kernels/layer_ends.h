@@ -38,6 +38,11 @@ ARITHMETIC const real *layer_coefficients(const layer_ends *e, int d, int high, 
   return e->row + (((2 * d + high) * DIFFERENCES + of) * CLOSURE_ROWS + row) * CLOSURE_WIDTH;
 }
 
+/* Offset of point p of the slab from point (0, 0, 0). */
+ARITHMETIC ptrdiff_t layer_element(const layer_ends *e, const int p[3]) {
+  return p[2] * e->step[2] + p[1] * e->step[1] + p[0];
+}
+
 static inline void layer_ends_inflow(const kernels_inflow *inflow, layer_ends *e) {
   e->enters = inflow != NULL;
   if (inflow == NULL) return;

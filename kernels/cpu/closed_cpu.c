@@ -9,7 +9,7 @@ LINE_INLINE cpu_vector value_line(const cpu_layer *layer, const cpu_closed *clos
                                   int d, const int p[3], int offset) {
   const int at[3] = {p[0] + (d == AXIS_X ? offset : 0), p[1] + (d == AXIS_Y ? offset : 0),
                      p[2] + (d == AXIS_Z ? offset : 0)};
-  const cpu_vector line = line_load(closed->in + ends_element(&layer->ends->of, at));
+  const cpu_vector line = line_load(closed->in + layer_element(&layer->ends->of, at));
   if (from == VELOCITY_NONE) return line;
   return ends_velocity(layer->ends, from, d, at) * line;
 }

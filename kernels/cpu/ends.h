@@ -69,14 +69,9 @@ void CPU_NAME(ends_make_cpu_)(const kernels_launch *launch, const kernels_call *
 
 /* ---- Lines in layers. p: the first point of a line, in the slab ---- */
 
-/* Its offset from point (0, 0, 0). */
-LINE_INLINE ptrdiff_t ends_element(const layer_ends *e, const int p[3]) {
-  return p[2] * e->step[2] + p[1] * e->step[1] + p[0];
-}
-
 /* The velocity along d; from: e->velocity, a constant where time matters. */
 LINE_INLINE cpu_vector ends_velocity(const cpu_ends *e, operation_velocity from, int d, const int p[3]) {
-  if (from == VELOCITY_STORED) return line_load(e->component[d] + ends_element(&e->of, p));
+  if (from == VELOCITY_STORED) return line_load(e->component[d] + layer_element(&e->of, p));
   if (from != VELOCITY_TABLES) return line_fill(e->uniform[d]);
   const ptrdiff_t pitch = e->of.step[AXIS_Y] + 2 * KERNELS_TABLE_SIDE;
   const real *y = e->table[AXIS_Y] + (ptrdiff_t)p[1] * KERNELS_TABLE;

@@ -156,12 +156,21 @@ LINE_INLINE int plane_of(const cpu_frame *frame, int z) {
   return z;
 }
 
-/* The first `count` columns of line a, and the rest of line b. */
-LINE_INLINE cpu_vector line_join(cpu_vector a, cpu_vector b, int count) {
+/* The number of each lane. */
+LINE_INLINE cpu_lane_integers lanes_make(void) {
   cpu_lane_integers lanes;
   for (int i = 0; i < LINE; i++) lanes[i] = i;
-  const cpu_lane_integers keep = lanes < (cpu_lane_integers){0} + count;
-  return (cpu_vector)((keep & (cpu_lane_integers)a) | (~keep & (cpu_lane_integers)b));
+  return lanes;
+}
+
+/* a in the lanes of `where`, b in the others. */
+LINE_INLINE cpu_vector line_choose(cpu_lane_integers where, cpu_vector a, cpu_vector b) {
+  return (cpu_vector)((where & (cpu_lane_integers)a) | (~where & (cpu_lane_integers)b));
+}
+
+/* The first `count` columns of line a, and the rest of line b. */
+LINE_INLINE cpu_vector line_join(cpu_vector a, cpu_vector b, int count) {
+  return line_choose(lanes_make() < (cpu_lane_integers){0} + count, a, b);
 }
 
 /* Three consecutive lines. */

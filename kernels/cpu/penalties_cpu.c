@@ -8,20 +8,14 @@ typedef struct beside {
   cpu_vector pull, value;
 } beside;
 
-/* a where `where` is set, else b. */
-static cpu_vector line_choose(cpu_lane_integers where, cpu_vector a, cpu_vector b) {
-  return (cpu_vector)((where & (cpu_lane_integers)a) | (~where & (cpu_lane_integers)b));
-}
-
-/* All lanes, or one of them, or none if it lies outside the line. */
+/* All lanes, or none. */
 static cpu_lane_integers lanes_all(int condition) {
   return (cpu_lane_integers){0} - (lane_integer)(condition != 0);
 }
 
+/* One lane, or none if it lies outside the line. */
 static cpu_lane_integers lanes_one(int lane) {
-  cpu_lane_integers lanes;
-  for (int i = 0; i < LINE; i++) lanes[i] = i;
-  return lanes == (cpu_lane_integers){0} + (lane_integer)lane;
+  return lanes_make() == (cpu_lane_integers){0} + (lane_integer)lane;
 }
 
 /* The values g at the end (kernels_inflow). */
@@ -38,7 +32,7 @@ static cpu_vector value_given(const layer_ends *e, int d, int high, const int p[
 /* Input 0 on the end. */
 static cpu_vector value_found(const cpu_layer *layer, int d, int high, const int p[3]) {
   const layer_ends *e = &layer->ends->of;
-  const real *in = layer->ends->in + ends_element(e, p);
+  const real *in = layer->ends->in + layer_element(e, p);
   if (d == AXIS_X) return line_fill(in[(high ? e->last[d] : 0) - p[0]]);
   return line_load(in + (high ? layer->row[d] : -layer->row[d]) * e->step[d]);
 }
@@ -76,7 +70,7 @@ static cpu_vector inflow_add(const cpu_layer *layer, const int p[3], cpu_vector 
 
 static cpu_vector coupling_add(const cpu_layer *layer, int k, const int p[3], cpu_vector result) {
   const layer_ends *e = &layer->ends->of;
-  const ptrdiff_t at = ends_element(e, p);
+  const ptrdiff_t at = layer_element(e, p);
   for (int end = 0; end < 6; end++) {
     const int d = end / 2, high = end % 2;
     cpu_lane_integers on;

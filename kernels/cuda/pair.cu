@@ -49,10 +49,10 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
   geometry d = launch_geometry(launch);
   if (!launch->shape.whole) d.memory = {-2 * HALO, d.nz + 2 * HALO};
   const bool signals = launch->edges != nullptr && c.pieces > 1;
-  pair_signal edges = {};
+  edge_signal edges = {};
   edges.done = context->pace[launch->queue] + PACE_EDGES;
   edges.host = &context->signals[launch->queue];
-  edges.warps = 2 * tiles * layout::SECOND_WARPS;
+  edges.parts = 2 * tiles * layout::SECOND_WARPS;
   const auto kernel = signals ? pair_kernel<First, Second, true> : pair_kernel<First, Second, false>;
   CHECK_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES));

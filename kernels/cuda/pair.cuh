@@ -81,21 +81,6 @@ struct pair_cut {
   }
 };
 
-/* An edge signal that warps give, because the other warps of their blocks are elsewhere. */
-struct pair_signal : edge_signal {
-  int warps; /* that store an edge */
-
-  /* Called by one thread of a warp, after a barrier of the warp. */
-  __device__ __forceinline__ void count() const {
-    __threadfence();
-    if (atomicAdd(done, 1U) + 1U < (unsigned)warps) return;
-    *done = 0;
-    host->given = clock_read();
-    __threadfence_system(); /* as in edge_signal */
-    host->number = number;
-  }
-};
-
 /* A slot of a ring, and the parity of its barriers. */
 template <int PLANES> struct pair_slot {
   int index, parity;
@@ -364,7 +349,7 @@ template <class First, class Second> struct pair_block {
   /* Counts the warp for the signal if its piece is the `turn`-th to start: of the first one, the top piece,
    * all planes are stored, of the second one its lowest 2 HALO planes. Nothing is kept for this in registers,
    * of which the loop has none left. */
-  __device__ __forceinline__ static void edge_stored(const pair_signal &edges, const pair_cut &c, int turn) {
+  __device__ __forceinline__ static void edge_stored(const edge_signal &edges, const pair_cut &c, int turn) {
     const int tiles = c.tiles_x * c.tiles_y, before = turn * tiles;
     if ((int)blockIdx.x < before || (int)blockIdx.x >= before + tiles) return;
     warp_wait();
@@ -374,7 +359,7 @@ template <class First, class Second> struct pair_block {
   /* The second warps' loop. Plane n of the first operation completes the plane to be stored 2 HALO before it;
    * its base is plane n - HALO of the base's ring, or plane n of the field's. */
   template <bool SIGNALS>
-  __device__ __forceinline__ void second(int thread, const pair_cut &c, const pair_signal &edges) const {
+  __device__ __forceinline__ void second(int thread, const pair_cut &c, const edge_signal &edges) const {
     constexpr int WIDE = layout::S_WIDTH, B_WIDE = BASE ? layout::S_WIDTH : layout::F_WIDTH;
     constexpr int B_PLANE = BASE ? layout::B_PLANE : layout::F_PLANE, AROUND = BASE ? HALO : 2 * HALO;
     constexpr int B_PLANES = BASE ? layout::B_PLANES : layout::F_PLANES;
@@ -421,7 +406,7 @@ template <class First, class Second, bool SIGNALS>
 __global__ void __launch_bounds__((pair_layout<First, Second>::THREADS), 1)
     pair_kernel(const __grid_constant__ arguments a, const __grid_constant__ arguments b,
                 const __grid_constant__ geometry d, const __grid_constant__ pair_cut c,
-                const __grid_constant__ pair_signal edges) {
+                const __grid_constant__ edge_signal edges) {
   using layout = pair_layout<First, Second>;
   const pair_block<First, Second> work(a, b, d, c);
   const int thread = (int)threadIdx.x;

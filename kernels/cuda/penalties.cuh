@@ -5,10 +5,6 @@
 
 #include "layer_ends.h"
 
-__device__ __forceinline__ static ptrdiff_t layer_element(const layer_ends *e, const int p[3]) {
-  return p[2] * e->step[2] + p[1] * e->step[1] + p[0];
-}
-
 /* Adds the penalties of the values at the ends in whose layers a point lies, in the order x, y, z. velocity:
  * at the point, along the axes on whose ends it lies. in: the operation's input 0. */
 __device__ __forceinline__ static real layer_enter(const layer_ends *e, const int p[3],

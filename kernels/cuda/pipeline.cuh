@@ -350,13 +350,13 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   if (first_thread) {
     ticket = paced.round > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
     if (paced.round > 0) mine.open(paced, ticket);
-    if (edges.blocks > 0 && ticket == 0) edges.host->began = clock_read();
+    if (edges.parts > 0 && ticket == 0) edges.host->began = clock_read();
   }
   __syncthreads();
   const bool whole = ticket >= c.cut_blocks();
   const int index = whole ? 0 : ticket / c.cut_tiles;
   const int tile = whole ? ticket - c.cut_blocks() + c.cut_tiles : ticket % c.cut_tiles;
-  const bool edges_first = Op::EDGES && edges.blocks > 0 && index < 2;
+  const bool edges_first = Op::EDGES && edges.parts > 0 && index < 2;
   const bool down = edges_first && index == 1; /* the upper end is computed first, too */
   const place at = place_make<Tile>(d, tile % c.tiles_x, tile / c.tiles_x);
   const arguments b = turned(a, down);
