@@ -1,11 +1,10 @@
 #include "pair.cuh"
 
-/* Two stages in one sweep: advection with a uniform velocity, without diffusion, in central differences. The
- * first stage may add a base; the second adds the same base, or the field of the first. */
+/* Two stages in one sweep: advection with a uniform velocity, without diffusion, in central or upwind
+ * differences. The first stage may add a base; the second adds the same base, or the field of the first. */
 
 constexpr unsigned LEAN = STAGE_UNIFORM | STAGE_GRADIENT;
-using lean_stage = op<OPERATION_stage, LEAN>;
-using lean_stage_on_base = op<OPERATION_stage, LEAN | STAGE_BASE>;
+template <unsigned ADDITIONS> using lean_stage = op<OPERATION_stage, LEAN | ADDITIONS>;
 
 constexpr char NAME_OF_KERNEL[] = "kernel pair of stages";
 
@@ -64,23 +63,25 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
                  : launch_done(launch, NAME_OF_KERNEL);
 }
 
-/* Returns true if the two calls are such a pair with these options: the second reads what the first writes,
- * and has the base that the kernel supports. */
-static bool pair_is(const kernels_call *first, const kernels_call *second, unsigned options) {
-  const void *base = options & STAGE_BASE ? first->in[STAGE_IN_BASE] : first->in[STAGE_IN_F];
-  return first->kind == OPERATION_stage && second->kind == OPERATION_stage && first->options == options &&
-         second->options == (LEAN | STAGE_BASE) && second->in[STAGE_IN_BASE] == base;
+/* Returns true if the two calls are such a pair: the second reads what the first writes, and has the base
+ * that the kernel supports. */
+static bool pair_is(const kernels_call *first, const kernels_call *second) {
+  const unsigned upwind = first->options & STAGE_UPWIND;
+  const void *base = first->options & STAGE_BASE ? first->in[STAGE_IN_BASE] : first->in[STAGE_IN_F];
+  return first->kind == OPERATION_stage && second->kind == OPERATION_stage &&
+         (first->options & ~STAGE_BASE) == (LEAN | upwind) &&
+         second->options == (LEAN | STAGE_BASE | upwind) && second->in[STAGE_IN_BASE] == base;
 }
 
 /* Returns true if this build has code for the device, and the device room for the rings. */
 static bool pair_has_device(const kernels_launch *launch) {
-  using largest = pair_layout<lean_stage, lean_stage_on_base>;
-  using other = pair_layout<lean_stage_on_base, lean_stage_on_base>;
+  using largest = pair_layout<lean_stage<0>, lean_stage<STAGE_BASE>>;
+  using other = pair_layout<lean_stage<STAGE_BASE>, lean_stage<STAGE_BASE>>;
   static_assert(std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= 227 << 10,
                 "a multiprocessor has no more");
   cudaFuncAttributes attributes;
   const cudaError_t found =
-      cudaFuncGetAttributes(&attributes, pair_kernel<lean_stage, lean_stage_on_base, false>);
+      cudaFuncGetAttributes(&attributes, pair_kernel<lean_stage<0>, lean_stage<STAGE_BASE>, false>);
   if (found != cudaSuccess) (void)cudaGetLastError();
   return found == cudaSuccess &&
          std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= launch->context->shared_limit;
@@ -98,7 +99,7 @@ static bool pair_pays(const kernels_launch *launch) {
     (void)cudaGetLastError();
     return false;
   }
-  using layout = pair_layout<lean_stage_on_base, lean_stage_on_base>;
+  using layout = pair_layout<lean_stage<STAGE_BASE>, lean_stage<STAGE_BASE>>;
   const kernels_shape &s = launch->shape;
   const int fewest = s.whole ? 1 : PIECES_WITH_EDGES;
   const int tiles = divide_up(s.nx, layout::WIDTH) * divide_up(s.ny, layout::HEIGHT);
@@ -110,17 +111,26 @@ static bool pair_pays(const kernels_launch *launch) {
 extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const kernels_call *first,
                                           const kernels_call *second, int always) {
   const kernels_shape &s = launch->shape;
-  if (!pair_is(first, second, LEAN) && !pair_is(first, second, LEAN | STAGE_BASE))
-    return "there is no kernel for two of these operations";
+  if (!pair_is(first, second)) return "there is no kernel for two of these operations";
   if ((size_t)s.ny * (size_t)s.ldx > INT_MAX) return "the planes are too large";
   if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
+  if (!always && (first->options & STAGE_UPWIND)) return "upwind differences may take longer in pairs";
   if (!always && !pair_pays(launch)) return "they would not be faster here";
   return nullptr;
 }
 
+/* A pair whose stages have these additions beside bases. */
+template <unsigned ADDITIONS>
+static status pair_apply(const kernels_launch *launch, const kernels_call *first,
+                         const kernels_call *second) {
+  using plain = lean_stage<ADDITIONS>;
+  using based = lean_stage<ADDITIONS | STAGE_BASE>;
+  return first->options & STAGE_BASE ? pair_launch<based, based>(launch, first, second)
+                                     : pair_launch<plain, based>(launch, first, second);
+}
+
 extern "C" status NAME(apply_pair)(const kernels_launch *launch, const kernels_call *first,
                                    const kernels_call *second) {
-  return first->options & STAGE_BASE
-             ? pair_launch<lean_stage_on_base, lean_stage_on_base>(launch, first, second)
-             : pair_launch<lean_stage, lean_stage_on_base>(launch, first, second);
+  return (first->options | second->options) & STAGE_UPWIND ? pair_apply<STAGE_UPWIND>(launch, first, second)
+                                                           : pair_apply<0>(launch, first, second);
 }

@@ -28,8 +28,8 @@ static int array_count(const config *config) {
 
 /* Returns 1 if a device may have a kernel for two stages in one sweep; pair_refused knows. */
 static int may_pair(const config *config) {
-  return cases_velocity_uniform(config) && config->difference != CONFIG_DIFFERENCE_UPWIND &&
-         config->diffusivity == 0.0 && !cases_has_source(config) && !cases_bounded(config);
+  return cases_velocity_uniform(config) && config->diffusivity == 0.0 && !cases_has_source(config) &&
+         !cases_bounded(config);
 }
 
 /* Ratio of the largest real eigenvalue of the second derivative on an axis with ends to that on a periodic

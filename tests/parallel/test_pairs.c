@@ -1,8 +1,8 @@
 /* Two stages in one sweep on several ranks: the bits of one rank of the CPU backend that computes stage after
  * stage, with overlap and without, after a restart on another number of ranks, for every scheme and
- * precision, on uneven slabs and on slabs of 8 planes. Thinner slabs take single stages and say so. Run on 3
- * ranks; skipped on backends without pairs. `test_pairs BACKEND`; `test_pairs BACKEND REASON`: the last
- * rank's device refuses for this reason, so that no rank has pairs. */
+ * precision, in central and upwind differences, on uneven slabs and on slabs of 8 planes. Thinner slabs take
+ * single stages and say so. Run on 3 ranks; skipped on backends without pairs. `test_pairs BACKEND`;
+ * `test_pairs BACKEND REASON`: the last rank's device refuses for this reason, so that no rank has pairs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ typedef struct run {
   char single[128]; /* why stages were single, or "" */
 } run;
 
-static config make_config(int nz, int scheme, int precision) {
+static config make_config(int nz, int scheme, int precision, config_difference difference) {
   config config;
   memset(&config, 0, sizeof config);
   const int64_t n[3] = {NX, NY, nz};
@@ -43,6 +43,7 @@ static config make_config(int nz, int scheme, int precision) {
   config.steps = STEPS;
   config.precision = (enum precision)precision;
   config.order = 8;
+  config.difference = difference;
   config.threads = 1;
   return config;
 }
@@ -129,23 +130,26 @@ static int check(config *config, run *run, const char *reference, int ranks, int
       wrong++;
     }
     if (memcmp(run->phi, reference, bytes(config)) == 0) continue;
-    (void)printf("WRONG: %s, precision %d, %d planes on %d, then %d ranks, overlap %d: other bits\n",
-                 schemes_at(config->scheme)->name, (int)config->precision, (int)config->n[2], ranks, then,
-                 config->overlap);
+    (void)printf("WRONG: %s, precision %d, difference %d, %d planes on %d, then %d ranks, overlap %d: other "
+                 "bits\n",
+                 schemes_at(config->scheme)->name, (int)config->precision, (int)config->difference,
+                 (int)config->n[2], ranks, then, config->overlap);
     wrong++;
   }
   return wrong;
 }
 
 /* Numbers of planes, and of ranks before and after the restart. */
-static int check_scheme(const kernels *backend, int scheme, int precision) {
+static int check_scheme(const kernels *backend, int scheme, int precision, config_difference difference) {
   static const int shapes[][3] = {{MOST, 2, 3}, {MOST, 1, 2}, {24, 3, 1}, {16, 2, 2}, {23, 3, 2}, {15, 2, 1}};
-  const int first_only = strcmp(schemes_at(scheme)->name, "rk4") != 0; /* slabs depend on no scheme */
+  /* slabs depend neither on the scheme nor on differences */
+  const int first_only =
+      strcmp(schemes_at(scheme)->name, "rk4") != 0 || difference != CONFIG_DIFFERENCE_CENTRAL;
   char *reference = malloc((size_t)NX * NY * MOST * sizeof(double));
   run run = {.phi = malloc((size_t)NX * NY * MOST * sizeof(double))};
   int wrong = 0;
   for (size_t s = 0; s < (first_only ? 1 : sizeof shapes / sizeof *shapes); s++) {
-    config config = make_config(shapes[s][0], scheme, precision);
+    config config = make_config(shapes[s][0], scheme, precision, difference);
     config.pairs = CONFIG_PAIRS_NO;
     run.backend = kernels_find("cpu");
     wrong += compute_on(1, &config, &run, 0, STEPS) != STATUS_OK;
@@ -172,7 +176,10 @@ int main(int argc, char **argv) {
   } else {
     int wrong = 0;
     for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
-      for (int precision = 0; precision < 2; precision++) wrong += check_scheme(backend, scheme, precision);
+      for (int precision = 0; precision < 2; precision++) {
+        wrong += check_scheme(backend, scheme, precision, CONFIG_DIFFERENCE_CENTRAL);
+        wrong += check_scheme(backend, scheme, precision, CONFIG_DIFFERENCE_UPWIND);
+      }
     }
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     code = wrong == 0 ? 0 : 1;

@@ -9,15 +9,18 @@
 
 enum { PHI, BASE, MIDDLE, OUT, UNTOUCHED, ARRAYS };
 
-/* The two stages of a pair: the first adds a base (or not, then it is phi that both stand on), the second the
- * same. */
-static void stages_make(const twin arrays[ARRAYS], int based, int device, kernels_stage stages[2]) {
+/* Kinds of pairs: 0, or one or both of these. BASED: the first stage adds a base; without it, phi is the base
+ * of both. UPWIND: both have a dissipation. */
+enum { BASED = 1, UPWIND = 2, KINDS = 4 };
+
+/* The two stages of a pair. */
+static void stages_make(const twin arrays[ARRAYS], int kind, int device, kernels_stage stages[2]) {
   void *at[ARRAYS];
   for (int i = 0; i < ARRAYS; i++) at[i] = device ? arrays[i].device : arrays[i].host;
   const kernels_stage common = {.uniform = {1.1, -0.7, 0.4}, .base = at[BASE], .weight_f = 0.25};
   stages[0] = stages[1] = common;
   stages[0].f = at[PHI];
-  if (!based) {
+  if (!(kind & BASED)) {
     stages[0].base = NULL;
     stages[1].base = at[PHI];
   }
@@ -26,6 +29,9 @@ static void stages_make(const twin arrays[ARRAYS], int based, int device, kernel
   stages[0].advection = -1.0 / 300.0;
   stages[1].advection = -1.0 / 170.0;
   stages[1].out = at[OUT];
+  if (!(kind & UPWIND)) return;
+  stages[0].dissipation = 1.0 / 290.0;
+  stages[1].dissipation = 1.0 / 180.0;
 }
 
 /* The halo planes of a host twin, from which the reference takes images. */
@@ -51,20 +57,20 @@ static void arrays_make(rig *rig, twin arrays[ARRAYS]) {
   }
 }
 
-static void reference_run(const rig *rig, const twin arrays[ARRAYS], int based) {
+static void reference_run(const rig *rig, const twin arrays[ARRAYS], int kind) {
   kernels_stage stages[2];
-  stages_make(arrays, based, 0, stages);
+  stages_make(arrays, kind, 0, stages);
   reference_stage(&rig->launch, &stages[0]);
   images_set(rig, &arrays[MIDDLE]);
   reference_stage(&rig->launch, &stages[1]);
 }
 
-static void pair_check(rig *rig, int based, const char *what) {
+static void pair_check(rig *rig, int kind, const char *what) {
   twin arrays[ARRAYS];
   kernels_stage stages[2];
   arrays_make(rig, arrays);
-  reference_run(rig, arrays, based);
-  stages_make(arrays, based, 1, stages);
+  reference_run(rig, arrays, kind);
+  stages_make(arrays, kind, 1, stages);
   const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
   const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
   assert_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
@@ -88,11 +94,11 @@ static void pairs_are_the_reference(rig *rig) {
   for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
     shape_set(rig, shapes[s][0], shapes[s][1], shapes[s][2]);
     rig_stencil(rig, 8 - 2 * (int)(s % 4), 0.02, 0.03, 0.04);
-    for (int based = 0; based < 2; based++) {
+    for (int kind = 0; kind < KINDS; kind++) {
       char what[96];
-      (void)snprintf(what, sizeof what, "pair on %d x %d x %d, base %d", shapes[s][0], shapes[s][1],
-                     shapes[s][2], based);
-      pair_check(rig, based, what);
+      (void)snprintf(what, sizeof what, "pair on %d x %d x %d, kind %d", shapes[s][0], shapes[s][1],
+                     shapes[s][2], kind);
+      pair_check(rig, kind, what);
     }
   }
 }
@@ -124,24 +130,24 @@ static void base_cut(rig *rig, twin *base, int nz) {
 }
 
 /* The same bits on the slab, and nothing beyond it, on the host. */
-static void slab_reference(const rig *rig, const twin arrays[ARRAYS], int based, int nz) {
+static void slab_reference(const rig *rig, const twin arrays[ARRAYS], int kind, int nz) {
   kernels_stage stages[2];
   kernels_launch launch = rig->launch;
-  stages_make(arrays, based, 0, stages);
+  stages_make(arrays, kind, 0, stages);
   reference_stage(&launch, &stages[0]);
   images_set(rig, &arrays[MIDDLE]);
   launch.planes[0] = (kernels_planes){AROUND, AROUND + nz};
   reference_stage(&launch, &stages[1]);
 }
 
-static void slab_launch(rig *rig, const twin arrays[ARRAYS], int based, int nz, kernels_event *edges) {
+static void slab_launch(rig *rig, const twin arrays[ARRAYS], int kind, int nz, kernels_event *edges) {
   const kernels_shape *whole = &rig->launch.shape;
   kernels_launch launch = rig->launch;
   kernels_stage stages[2];
   twin part[ARRAYS];
   for (int i = 0; i < ARRAYS; i++)
     part[i] = (twin){.device = (char *)arrays[i].device + planes_bytes(rig, AROUND)};
-  stages_make(part, based, 1, stages);
+  stages_make(part, kind, 1, stages);
   launch.shape = kernels_shape_make(whole->nx, whole->ny, nz, 0, whole->precision, rig->backend->host_memory);
   launch.planes[0] = (kernels_planes){0, nz};
   launch.edges = edges;
@@ -166,19 +172,19 @@ static void slab_edges_check(rig *rig, const twin *out, int nz, kernels_event *e
   twin_free(rig, &seen);
 }
 
-static void slab_check(rig *rig, int nz, int based, const char *what) {
+static void slab_check(rig *rig, int nz, int kind, const char *what) {
   twin arrays[ARRAYS];
   kernels_event *edges = NULL;
   arrays_make(rig, arrays);
-  slab_reference(rig, arrays, based, nz);
+  slab_reference(rig, arrays, kind, nz);
   base_cut(rig, &arrays[BASE], nz);
-  slab_launch(rig, arrays, based, nz, NULL);
+  slab_launch(rig, arrays, kind, nz, NULL);
   twin_assert_equal(rig, &arrays[OUT], what);
   assert_ok(rig->backend->event_create(rig->context, &edges));
   for (int i = 0; i < 2; i++) { /* the next one must not take the last one's event for its own */
     assert_ok(rig->backend->memory_copy(rig->context, QUEUE_MAIN, arrays[OUT].device,
                                         arrays[UNTOUCHED].device, arrays[OUT].bytes));
-    slab_launch(rig, arrays, based, nz, edges);
+    slab_launch(rig, arrays, kind, nz, edges);
     slab_edges_check(rig, &arrays[OUT], nz, edges);
     twin_assert_equal(rig, &arrays[OUT], what);
   }
@@ -194,13 +200,29 @@ static void slabs_among_others_are_the_reference(rig *rig) {
     const int nz = shapes[s][2];
     shape_set(rig, shapes[s][0], shapes[s][1], nz + 2 * AROUND);
     rig_stencil(rig, 8 - 2 * (int)(s % 4), 0.02, 0.03, 0.04);
-    for (int based = 0; based < 2; based++) {
+    for (int kind = 0; kind < KINDS; kind++) {
       char what[96];
-      (void)snprintf(what, sizeof what, "pair on a slab of %d x %d x %d, base %d", shapes[s][0], shapes[s][1],
-                     nz, based);
-      slab_check(rig, nz, based, what);
+      (void)snprintf(what, sizeof what, "pair on a slab of %d x %d x %d, kind %d", shapes[s][0], shapes[s][1],
+                     nz, kind);
+      slab_check(rig, nz, kind, what);
     }
   }
+}
+
+/* Upwind pairs, whose speed is not known, are computed if they are asked for, and never by `auto`. */
+static void upwind_is_asked_for(rig *rig) {
+  twin arrays[ARRAYS];
+  kernels_stage stages[2];
+  if (rig->backend->apply_pair == NULL) skip();
+  shape_set(rig, 33, 20, 9);
+  arrays_make(rig, arrays);
+  stages_make(arrays, UPWIND, 1, stages);
+  const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
+  const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
+  assert_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
+  assert_string_equal(rig->backend->pair_refused(&rig->launch, &first, &second, 0),
+                      "upwind differences may take longer in pairs");
+  for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
 }
 
 /* What there is no kernel for is said, and never computed otherwise. */
@@ -210,7 +232,7 @@ static void others_are_refused(rig *rig) {
   if (rig->backend->apply_pair == NULL) skip();
   shape_set(rig, 33, 20, 9);
   arrays_make(rig, arrays);
-  stages_make(arrays, 1, 1, stages);
+  stages_make(arrays, BASED, 1, stages);
   const enum precision precision = rig->launch.shape.precision;
   const kernels_call first = kernels_stage_call(&stages[0], precision);
   stages[1].base = arrays[PHI].device; /* not the first one's */
@@ -221,6 +243,10 @@ static void others_are_refused(rig *rig) {
   second = kernels_stage_call(&stages[1], precision);
   assert_non_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
   stages[1].diffusion = 0.0;
+  stages[1].dissipation = 0.1; /* the first one has none */
+  second = kernels_stage_call(&stages[1], precision);
+  assert_non_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
+  stages[1].dissipation = 0.0;
   second = kernels_stage_call(&stages[1], precision);
   assert_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
   for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
@@ -229,6 +255,6 @@ static void others_are_refused(rig *rig) {
 int main(int argc, char **argv) {
   static const rig_test tests[] = {RIG_TEST(pairs_are_the_reference),
                                    RIG_TEST(slabs_among_others_are_the_reference),
-                                   RIG_TEST(others_are_refused)};
+                                   RIG_TEST(upwind_is_asked_for), RIG_TEST(others_are_refused)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
