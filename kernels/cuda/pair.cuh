@@ -52,6 +52,12 @@ template <class First, class Second> struct pair_layout {
   static constexpr int REGISTERS = MANY_FOR_COPIES ? 216 : 224;
   static constexpr int REGISTERS_COPYING = MANY_FOR_COPIES ? 72 : 56;
 
+  /* True: a shuffle tells the warp's role, so that the compiler knows it to be the same for all lanes.
+   * Otherwise uniform registers, which lanes share, also keep the other role's constants. They do not suffice
+   * for the coefficients of two differences: in double precision about 60 words per thread are spilled
+   * instead of 20. With one difference hardly any are, and the shuffle was not timed. */
+  static constexpr bool ROLES_SHUFFLED = mask_count(First::DECLARED.terms) > 1;
+
   /* Offsets in shared memory. B_SHIFT makes addresses in shared and global memory agree modulo 32 bytes. */
   static constexpr int B_SHIFT = by_precision_value(4, 0);
   static constexpr int F = 0, S = F + F_PLANES * F_PLANE, B = S + S_PLANES * S_PLANE + B_SHIFT;
@@ -410,15 +416,16 @@ __global__ void __launch_bounds__((pair_layout<First, Second>::THREADS), 1)
   using layout = pair_layout<First, Second>;
   const pair_block<First, Second> work(a, b, d, c);
   const int thread = (int)threadIdx.x;
+  const int role = layout::ROLES_SHUFFLED ? __shfl_sync(0xffffffffU, thread, 0) : thread;
   if (thread == 0) work.barriers_open();
   if (SIGNALS && thread == 0 && blockIdx.x == 0) edges.host->began = clock_read();
   __syncthreads();
-  if (thread >= layout::COMPUTING) {
+  if (role >= layout::COMPUTING) {
     registers_give<layout::REGISTERS_COPYING>();
     work.copy(thread - layout::COMPUTING);
   } else {
     registers_take<layout::REGISTERS>();
-    if (thread < 32 * layout::FIRST_WARPS) {
+    if (role < 32 * layout::FIRST_WARPS) {
       work.first(thread);
     } else {
       work.template second<SIGNALS>(thread - 32 * layout::FIRST_WARPS, c, edges);
