@@ -32,8 +32,10 @@ typedef struct closure {
                      * penalties, for speed 1 and spacing 1 */
   double damped_resonance[2]; /* the same with upwind differences: decay and frequency; zeros if no wave there
                                * is faster than those inside */
-  double damping[2]; /* largest decay of modes by the dissipation, for spacing 1: between walls or free ends,
-                      * and with what absorbing ends take */
+  double damping[2];  /* largest decay of modes by the dissipation, for spacing 1: between walls or free ends,
+                       * and with what absorbing ends take */
+  double absorbed[3]; /* sound beside absorbing ends with central differences, for speed 1 and spacing 1:
+                       * decay of the pressure, of the velocity, and frequency (stability_sound.c) */
   /* Of diffusion between ends with values: real and imaginary part of the negative eigenvalue of the mode
    * beside each end, and the largest of all others, which are real. */
   double fixed_mode[2], fixed_stiffness;

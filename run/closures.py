@@ -7,7 +7,9 @@ eigenvalue of H^-1 M below, and less than 3 % above it; `resonance` is the same 
 above it: the square of the highest frequency between walls by penalty. `damped_resonance` is within 0.1 % of an
 eigenvalue of sound between such walls with upwind differences (negative real and imaginary part; order 2 has no wave
 beside walls that is faster than those inside). `damping` are the largest eigenvalues of -Ds between walls or free ends,
-and between absorbing ends, which damp too: of H^-1 (-H Ds + |B|/2); no less, and less than 3 % above. `fixed_mode` and
+and between absorbing ends, which damp too: of H^-1 (-H Ds + |B|/2); no less, and less than 3 % above. `absorbed` are
+a, e and s with which a + s^2/(x + e) is the largest eigenvalue of A - K (x + E)^-1 K, or less than 2 % above it, where
+x <= -5/4 a; A = E = H^-1 |B|/2 and K = H^-1 (H D - B/2) are sound between absorbing ends. `fixed_mode` and
 `fixed_stiffness` are eigenvalues of H^-1 A below, and `borrowing` is why A has this form. All numbers are exact
 fractions. Rows are those of the low end; the high end has them mirrored, of D and of the slope with the other sign.
 
@@ -189,6 +191,7 @@ def check(family):
     require(not is_positive(below(family, most * Fraction(97, 100), stiff)), family, "the stiffness is too large")
     check_resonance(family)
     check_damped(family)
+    check_absorbed(family)
     check_fixed(family)
 
 
@@ -240,6 +243,31 @@ def check_damped(family):
     inverse = inverted(both)
     trace = [sum(inverse[row + i][i] for i in range(size)) for row in (0, size)]
     require(size**2 * 10**6 <= squared(mode) * squared(trace), family, "no eigenvalue is near the damped resonance")
+
+
+def check_absorbed(family):
+    """Checks `absorbed`. H K = H D - B/2 has no diagonal at the ends, and A = H^-1 |B|/2 is zero elsewhere."""
+    decay, drift, frequency = fractions(family["absorbed"])
+    points = 2 * len(family["norm"]) + 8
+    sided = weighted(family, matrix(family, "first", points, -1))
+    sided[0][0] = sided[-1][-1] = Fraction(0)
+    weights = [sum(row) for row in weighted(family, [[Fraction(i == j) for j in range(points)] for i in range(points)])]
+    at_end = 1 / (2 * weights[0])
+    square = sum(value**2 / weight for value, weight in zip(sided[0], weights)) / weights[0]
+    require(at_end <= decay < at_end * Fraction(10001, 10000), family, "`absorbed` has another decay")
+    require(abs(frequency**2 / square - 1) < Fraction(1, 10000), family, "`absorbed` has another frequency")
+    for times in (Fraction(5, 4), Fraction(7, 4), Fraction(5, 2)):
+        x = -times * decay
+        size = [1 / (weights[j] * (x + at_end * (j in (0, points - 1)))) for j in range(points)]
+        form = [
+            [sum(sided[i][k] * sided[j][k] * size[k] for k in range(points)) for j in range(points)]
+            for i in range(points)
+        ]
+        form[0][0] += Fraction(1, 2)
+        form[-1][-1] += Fraction(1, 2)
+        mode = decay + frequency**2 / (x + drift)
+        require(is_positive(below(family, mode, form)), family, "`absorbed` damps too little")
+        require(not is_positive(below(family, mode * Fraction(98, 100), form)), family, "`absorbed` damps too much")
 
 
 def inverted(square):
@@ -395,6 +423,7 @@ def header(families):
         text += f"     .resonance = {float(Fraction(family['resonance']))},\n"
         text += f"     .damped_resonance = {braces(fractions(family['damped_resonance']))},\n"
         text += f"     .damping = {braces(fractions(family['damping']))},\n"
+        text += f"     .absorbed = {braces(fractions(family['absorbed']))},\n"
         text += f"     .fixed_mode = {braces(fractions(family['fixed_mode']))},\n"
         text += f"     .fixed_stiffness = {float(Fraction(family['fixed_stiffness']))},\n"
         text += f"     .fixed = {braces(fractions(family['second_rows'][0]))},\n"

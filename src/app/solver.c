@@ -117,17 +117,15 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
   CHECK(agree(comm, cases_files_check(config, grid, begins(config), config_carried(config), elsewhere)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
-  double all[] = {mine.advection, mine.moving,   mine.still,   mine.resonance,
-                  mine.swing[0],  mine.swing[1], mine.swing[2]};
+  double all[] = {mine.advection, mine.moving, mine.still, mine.swing[0], mine.swing[1], mine.swing[2]};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, comm));
   const int varies = all[0] > 0.0 && !cases_velocity_steady(config);
   *rates = (schedule_rates){.advection = all[0],
                             .moving = all[1],
                             .still = all[2],
-                            .resonance = all[3],
-                            .swing = {all[4], all[5], all[6]},
+                            .swing = {all[3], all[4], all[5]},
                             .factor = config->adaptive && varies ? equation->rate_factor : NULL};
-  /* those of upwind sound are the same on all ranks */
+  /* those of sound are the same on all ranks */
   memcpy(rates->sound, mine.sound, sizeof mine.sound);
   memcpy(rates->echo, mine.echo, sizeof mine.echo);
   count_swing(config, rates);

@@ -59,7 +59,7 @@ static double stable_fraction(const modes *modes, double most) {
  * imaginary axis, which makes the limit smaller. */
 static double advection_limit_of(const modes *modes, const schedule_rates *rates) {
   if (rates->sound[0] > 0.0)
-    return rates->advection * stability_sound(modes->scheme, modes->order, rates->sound, rates->echo);
+    return rates->advection * stability_sound(modes->scheme, modes->order, modes->upwind, rates);
   const double central = scheme_imaginary_limit(modes->scheme) / stencil_first_maximum(modes->order);
   if (!modes->upwind) return central;
   const struct modes alone = {modes->scheme, modes->order, 1, .advection = 1.0};
@@ -78,7 +78,8 @@ static modes modes_of(const config *config, const schedule *schedule, const sche
   const double dt = adapts ? schedule->longest : schedule_dt(schedule, schedule->base_step + 1);
   return (modes){.scheme = schemes_at(config->scheme),
                  .order = config->order,
-                 .upwind = config_carried(config) && config->difference == CONFIG_DIFFERENCE_UPWIND,
+                 .upwind = (config_carried(config) || rates->sound[0] > 0.0) &&
+                           config->difference == CONFIG_DIFFERENCE_UPWIND,
                  .dt = dt,
                  .advection = adapts ? fmin(config->courant, rates->advection * dt) : rates->advection * dt,
                  .moving = rates->moving * dt,
@@ -88,7 +89,7 @@ static modes modes_of(const config *config, const schedule *schedule, const sche
 static limits limits_of(const modes *modes, const schedule_rates *rates) {
   const double symbol = stencil_second_symbol(modes->order, acos(-1.0));
   limits limits = {.diffusion = (modes->moving + modes->still) * symbol,
-                   .advection_limit = advection_limit_of(modes, rates) / fmax(rates->resonance, 1.0),
+                   .advection_limit = advection_limit_of(modes, rates),
                    .diffusion_limit = scheme_real_limit(modes->scheme)};
   const double alone =
       fmin(limits.advection_limit / modes->advection, limits.diffusion_limit / limits.diffusion);

@@ -68,39 +68,35 @@ static int absorbs_along(const config *config, int d) {
          config->ends[d][GRID_HIGH] == CONFIG_END_ABSORBING;
 }
 
-/* The modes that limit the step with upwind differences. Those of absorbing ends are not exact: without the
- * margin the limit is up to 2 % too large. */
-static void find_damped(const config *config, const grid *grid, schedule_rates *rates) {
+/* Modes beside the ends of axis d, with c/h there. Those of absorbing ends are not exact with upwind
+ * differences: without the margin the limit is up to 2 % too large. */
+static void find_echo(const config *config, int d, double rate, double echo[2][3]) {
   const closure *closure = closure_of(config->order);
-  const int absorbs = absorbs_along(config, 0) || absorbs_along(config, 1) || absorbs_along(config, 2);
-  for (int d = 0; d < 3; d++) {
-    const double rate = (absorbs ? 1.02 : 1.0) * config->sound_speed / grid->h[d];
-    rates->sound[d] = rate;
-    for (int i = 0; i < 2 && reflects_along(config, d); i++)
-      rates->echo[d][0][i] = closure->damped_resonance[i] * rate;
-    if (reflects_along(config, d) || absorbs_along(config, d))
-      rates->echo[d][1][0] = closure->damping[absorbs_along(config, d)] * rate;
+  const int reflects = reflects_along(config, d), absorbs = absorbs_along(config, d);
+  const double *wave = closure->damped_resonance, damping = closure->damping[absorbs];
+  const double *taken = closure->absorbed;
+  const double upwind[2][3] = {{wave[0], wave[0], wave[1]}, {damping, damping, 0.0}};
+  const double central[2][3] = {{0.0, 0.0, sqrt(closure->resonance)}, {taken[0], taken[1], taken[2]}};
+  const int present[2] = {reflects, absorbs || (reflects && is_upwind(config))};
+  for (int i = 0; i < 2; i++) {
+    for (int k = 0; k < 3 && present[i]; k++)
+      echo[i][k] = rate * (is_upwind(config) ? upwind : central)[i][k];
   }
 }
 
 /* The fastest wave of the grid has the frequency c sqrt(sum (s/h)^2), with s the largest value of the
- * difference's symbol, so the stability limits for advection apply. Beside walls and free ends there are
- * faster waves. With upwind differences all waves are damped, each at its own rate. */
+ * difference's symbol. Beside walls and free ends there are faster waves; absorbing ends and upwind
+ * differences damp waves, each at its own rate. */
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
-  const double inside = stencil_first_maximum(config->order);
-  double squares = 0.0, beside = 0.0;
+  const int absorbs = absorbs_along(config, 0) || absorbs_along(config, 1) || absorbs_along(config, 2);
+  double squares = 0.0;
+  *rates = (schedule_rates){0};
   for (int d = 0; d < 3; d++) {
-    const double square = 1.0 / (grid->h[d] * grid->h[d]);
-    squares += square;
-    beside +=
-        square * (reflects_along(config, d) ? closure_of(config->order)->resonance / (inside * inside) : 1.0);
+    squares += 1.0 / (grid->h[d] * grid->h[d]);
+    rates->sound[d] = (absorbs && is_upwind(config) ? 1.02 : 1.0) * config->sound_speed / grid->h[d];
+    find_echo(config, d, rates->sound[d], rates->echo[d]);
   }
-  *rates = (schedule_rates){.advection = config->sound_speed * sqrt(squares)};
-  if (is_upwind(config)) {
-    find_damped(config, grid, rates);
-  } else {
-    rates->resonance = sqrt(beside / squares);
-  }
+  rates->advection = config->sound_speed * sqrt(squares);
   return STATUS_OK;
 }
 

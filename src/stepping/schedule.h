@@ -37,10 +37,9 @@ typedef struct schedule_rates {
   double moving, still; /* kappa times the sum of 1/h_i^2 over the axes with motion, and over the others */
   double swing[3];      /* of the diffusive mode beside dirichlet ends: its decay, its frequency, and the
                          * largest decay that the other axes add; 0: there is no such mode */
-  double resonance;     /* rate of the fastest wave beside ends, as a multiple of that inside; 0: none */
-  double sound[3];      /* speed/h_i of sound with upwind differences, which has limits of its own; 0: none */
-  double echo[3][2][2]; /* decay and frequency of two of its modes beside the ends of each axis: the fastest
-                         * wave, and the one that is damped most; 0: none */
+  double sound[3];      /* speed/h_i of sound, which has limits of its own; 0: no sound */
+  double echo[3][2][3]; /* two of its modes beside the ends of each axis, the fastest wave and the one that is
+                         * damped most: decay of the pressure, of the velocity, and frequency; 0: none */
   schedule_factor *factor; /* time factor of `advection`; NULL: constant, or the step shall not follow it */
 } schedule_rates;
 

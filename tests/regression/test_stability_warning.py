@@ -1,5 +1,6 @@
 """The warning of a step too large for advection and diffusion together, against the stability polynomial of every
-Fourier mode of the grid; and a run on either side of the step size that it names.
+Fourier mode of the grid; of sound between absorbing ends, against that of all eigenvalues of dense matrices; and runs
+on either side of the step size that it names.
 
 FDAPP: the program.
 """
@@ -9,6 +10,7 @@ import re
 import numpy as np
 import pytest
 
+from dense import ends, matrix, norm
 from program import launch, merged, rows, run, schemes, write_ini
 
 POINTS = 16
@@ -145,6 +147,79 @@ def test_upwind_sound_has_limits_of_its_own(tmp_path, scheme, order):
         for factor, warns in ((1.0, False), (1.005, True)):
             said = launch(tmp_path, 1, "--validate", "run.ini", f"time.dt={factor * dt!r}").stderr
             assert ("grow without bound" in said) == warns
+
+
+def closed_sound(configuration):
+    """Eigenvalues of sound with c = 1 between absorbing ends on a plane of x and y: of p, u and v."""
+    whole = [[0, 0, 0], [0, 0, 0], [0, 0, 0]]
+    for axis in range(2):
+        first, (weights, _) = matrix(configuration, "first", axis, 1), norm(configuration, axis)
+        taken = np.zeros_like(first)
+        if "absorbing" in ends(configuration, axis):
+            taken[0, 0] = taken[-1, -1] = 0.5 / weights[0]
+        drawn = taken.copy()
+        drawn[0, 0] *= -1
+        others = np.eye(len(norm(configuration, 1 - axis)[0]))
+        place = lambda part: np.kron(others, part) if axis == 0 else np.kron(part, others)  # noqa: B023, E731
+        whole[0][0] -= place(taken)
+        whole[1 + axis][1 + axis] -= place(taken)
+        whole[0][1 + axis] = whole[1 + axis][0] = place(drawn - first)
+    whole[1][2] = whole[2][1] = np.zeros_like(whole[0][0])
+    return np.linalg.eigvals(np.block(whole))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "order", "axes", "ly"),
+    [
+        *[("kgu35", 8, "x", 0.5), ("kgu35", 8, "x", 1.0), ("kgu35", 2, "x", 0.4), ("rk4", 8, "x", 0.5)],
+        *[("kgu35", 8, "xy", 1.0), ("rk4", 8, "xy", 1.0), ("rk4", 6, "xy", 0.7), ("rk4", 4, "xy", 1.0)],
+        *[("ck45", 2, "xy", 1.0), ("kgu35", 2, "xy", 0.5)],
+    ],
+)
+def test_absorbing_ends_limit_central_sound(tmp_path, scheme, order, axes, ly):
+    """At most one part in a thousand too large, at most 6 % too small."""
+    points = POINTS if order == 8 else 12
+    configuration = merged(
+        CONFIGURATION,
+        {
+            "grid": {"nx": points, "ny": points, "ly": ly, "lz": 1e3},
+            "boundary": dict.fromkeys(axes, "absorbing"),
+            "physics": {"equation": "acoustics"},
+            "initial": {"case": "gaussian"},
+            "velocity": {"field": None},
+            "time": {"scheme": scheme, "dt": 1.0},
+            "compute": {"order": order},
+        },
+    )
+    write_ini(tmp_path / "run.ini", configuration)
+    dt = float(re.search(r"dt <= (\S+) is stable", launch(tmp_path, 1, "--validate", "run.ini").stderr)[1])
+    rates = closed_sound(configuration)
+
+    def largest(step):
+        return np.abs(sum((step * rates) ** k / divisor for k, divisor in enumerate(KNOWN[scheme][2]))).max()
+
+    assert largest(0.999 * dt) < 1 + 1e-9
+    assert largest(1.06 * dt) > 1 + 1e-4
+
+
+def test_corners_of_absorbing_ends(tmp_path):
+    """Three of them take from one point. With rk4 at order 8 the limit of a periodic cube is 1.634."""
+    configuration = merged(
+        CONFIGURATION,
+        {
+            "boundary": dict.fromkeys("xyz", "absorbing"),
+            "physics": {"equation": "acoustics"},
+            "initial": {"case": "sphere", "center_x": 0.0, "center_y": 0.0, "center_z": 0.0},
+            "velocity": {"field": None},
+            "time": {"courant": 1.2},
+        },
+    )
+    said = run(tmp_path / "grows", configuration, code=4).stderr
+    limit = float(re.search(r"beyond the limit ([0-9.]+)", said)[1])
+    assert 1.05 < limit < 1.2
+    run(tmp_path / "stays", configuration, f"time.courant={0.98 * limit}")
+    energies = [row["energy"] for row in rows(tmp_path / "stays")]
+    assert energies[-1] < energies[0]
 
 
 def test_runs_on_either_side(tmp_path):
