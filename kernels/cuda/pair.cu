@@ -1,10 +1,14 @@
 #include "pair.cuh"
 
-/* Two stages in one sweep: advection with a uniform velocity, without diffusion, in central or upwind
- * differences. The first stage may add a base; the second adds the same base, or the field of the first. */
+/* Two stages in one sweep: advection with a uniform velocity, or in the advective form with one by formula,
+ * without diffusion, in central or upwind differences. The first stage may add a base; the second adds the
+ * same base, or the field of the first. */
 
-constexpr unsigned LEAN = STAGE_UNIFORM | STAGE_GRADIENT;
-template <unsigned ADDITIONS> using lean_stage = op<OPERATION_stage, LEAN | ADDITIONS>;
+constexpr unsigned UNIFORM = STAGE_UNIFORM | STAGE_GRADIENT, FORMULA = STAGE_FORMULA | STAGE_GRADIENT;
+template <unsigned OPTIONS> using stage = op<OPERATION_stage, OPTIONS>;
+
+/* The layout of pairs whose stages have these options, and the second a base. */
+template <unsigned FIRST> using layout_of = pair_layout<stage<FIRST>, stage<FIRST | STAGE_BASE>>;
 
 constexpr char NAME_OF_KERNEL[] = "kernel pair of stages";
 
@@ -63,25 +67,31 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
                  : launch_done(launch, NAME_OF_KERNEL);
 }
 
-/* Returns true if the two calls are such a pair: the second reads what the first writes, and has the base
- * that the kernel supports. */
+/* The options of both stages but their bases. An upwind stage has no dissipation if its factor is rounded to
+ * zero, but that of the other may have one. */
+static unsigned pair_options(const kernels_call *first, const kernels_call *second) {
+  return (first->options | second->options) & ~STAGE_BASE;
+}
+
+/* Returns true if the two calls are such a pair: the second reads what the first writes, has the base that
+ * the kernel supports, and the same velocity. */
 static bool pair_is(const kernels_call *first, const kernels_call *second) {
-  const unsigned upwind = first->options & STAGE_UPWIND;
+  const unsigned options = first->options & ~STAGE_BASE, velocity = options & ~STAGE_UPWIND;
   const void *base = first->options & STAGE_BASE ? first->in[STAGE_IN_BASE] : first->in[STAGE_IN_F];
   return first->kind == OPERATION_stage && second->kind == OPERATION_stage &&
-         (first->options & ~STAGE_BASE) == (LEAN | upwind) &&
-         second->options == (LEAN | STAGE_BASE | upwind) && second->in[STAGE_IN_BASE] == base;
+         (velocity == UNIFORM || velocity == FORMULA) && second->options == (options | STAGE_BASE) &&
+         second->in[STAGE_IN_BASE] == base && (velocity == UNIFORM || first->tables.y == second->tables.y);
 }
 
 /* Returns true if this build has code for the device, and the device room for the rings. */
 static bool pair_has_device(const kernels_launch *launch) {
-  using largest = pair_layout<lean_stage<0>, lean_stage<STAGE_BASE>>;
-  using other = pair_layout<lean_stage<STAGE_BASE>, lean_stage<STAGE_BASE>>;
+  using largest = layout_of<FORMULA>;
+  using other = layout_of<FORMULA | STAGE_BASE>;
   static_assert(std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= 227 << 10,
                 "a multiprocessor has no more");
   cudaFuncAttributes attributes;
   const cudaError_t found =
-      cudaFuncGetAttributes(&attributes, pair_kernel<lean_stage<0>, lean_stage<STAGE_BASE>, false>);
+      cudaFuncGetAttributes(&attributes, pair_kernel<stage<UNIFORM>, stage<UNIFORM | STAGE_BASE>, false>);
   if (found != cudaSuccess) (void)cudaGetLastError();
   return found == cudaSuccess &&
          std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= launch->context->shared_limit;
@@ -99,7 +109,7 @@ static bool pair_pays(const kernels_launch *launch) {
     (void)cudaGetLastError();
     return false;
   }
-  using layout = pair_layout<lean_stage<STAGE_BASE>, lean_stage<STAGE_BASE>>;
+  using layout = layout_of<UNIFORM>;
   const kernels_shape &s = launch->shape;
   const int fewest = s.whole ? 1 : PIECES_WITH_EDGES;
   const int tiles = divide_up(s.nx, layout::WIDTH) * divide_up(s.ny, layout::HEIGHT);
@@ -114,23 +124,30 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   if (!pair_is(first, second)) return "there is no kernel for two of these operations";
   if ((size_t)s.ny * (size_t)s.ldx > INT_MAX) return "the planes are too large";
   if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
-  if (!always && (first->options & STAGE_UPWIND)) return "upwind differences may take longer in pairs";
+  if (!always && pair_options(first, second) != UNIFORM) return "whether they are faster is not known";
   if (!always && !pair_pays(launch)) return "they would not be faster here";
   return nullptr;
 }
 
-/* A pair whose stages have these additions beside bases. */
-template <unsigned ADDITIONS>
+template <unsigned OPTIONS>
 static status pair_apply(const kernels_launch *launch, const kernels_call *first,
                          const kernels_call *second) {
-  using plain = lean_stage<ADDITIONS>;
-  using based = lean_stage<ADDITIONS | STAGE_BASE>;
+  using plain = stage<OPTIONS>;
+  using based = stage<OPTIONS | STAGE_BASE>;
   return first->options & STAGE_BASE ? pair_launch<based, based>(launch, first, second)
                                      : pair_launch<plain, based>(launch, first, second);
 }
 
 extern "C" status NAME(apply_pair)(const kernels_launch *launch, const kernels_call *first,
                                    const kernels_call *second) {
-  return (first->options | second->options) & STAGE_UPWIND ? pair_apply<STAGE_UPWIND>(launch, first, second)
-                                                           : pair_apply<0>(launch, first, second);
+  switch (pair_options(first, second)) {
+  case UNIFORM:
+    return pair_apply<UNIFORM>(launch, first, second);
+  case UNIFORM | STAGE_UPWIND:
+    return pair_apply<UNIFORM | STAGE_UPWIND>(launch, first, second);
+  case FORMULA:
+    return pair_apply<FORMULA>(launch, first, second);
+  default:
+    return pair_apply<FORMULA | STAGE_UPWIND>(launch, first, second);
+  }
 }

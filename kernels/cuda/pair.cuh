@@ -54,20 +54,25 @@ template <class First, class Second> struct pair_layout {
 
   /* True: a shuffle tells the warp's role, so that the compiler knows it to be the same for all lanes.
    * Otherwise uniform registers, which lanes share, also keep the other role's constants. They do not suffice
-   * for the coefficients of two differences: in double precision about 60 words per thread are spilled
-   * instead of 20. With one difference hardly any are, and the shuffle was not timed. */
-  static constexpr bool ROLES_SHUFFLED = mask_count(First::DECLARED.terms) > 1;
+   * for the coefficients of two differences, or of one and a velocity from tables: in double precision about
+   * 60 and 28 words per thread are spilled instead of 20 and 13. Without either hardly any are, and the
+   * shuffle was not timed. */
+  static constexpr bool ROLES_SHUFFLED = mask_count(First::DECLARED.terms) > 1 || First::TABLES;
 
   /* Offsets in shared memory. B_SHIFT makes addresses in shared and global memory agree modulo 32 bytes. */
   static constexpr int B_SHIFT = by_precision_value(4, 0);
   static constexpr int F = 0, S = F + F_PLANES * F_PLANE, B = S + S_PLANES * S_PLANE + B_SHIFT;
-  static constexpr int ELEMENTS = (B + (BASE ? B_PLANES * B_PLANE : 0) + 31) / 32 * 32;
+  /* The velocity's table along y, if it has tables, at the rows of the first operation. */
+  static constexpr int Y = (B + (BASE ? B_PLANES * B_PLANE : 0) + 31) / 32 * 32;
+  static constexpr int Y_PITCH = by_precision_value(8, 6);
+  static constexpr int ELEMENTS = Y + (First::TABLES ? S_HEIGHT * Y_PITCH : 0);
   static constexpr int BARRIERS = 2 * F_PLANES + 2 * S_PLANES + B_PLANES;
   static constexpr size_t SHARED_BYTES = ELEMENTS * sizeof(real) + BARRIERS * sizeof(barrier);
 
   /* Returns true if all terms are of one field, and there is at most a base. */
   static constexpr bool fits(bool base, const operation &o) {
-    return o.inputs == (base ? 3U : 1U) && o.outputs == 1 && o.velocity == VELOCITY_UNIFORM;
+    return o.inputs == (base ? 3U : 1U) && o.outputs == 1 && o.velocity != VELOCITY_STORED &&
+           !operation_products(&o);
   }
   static_assert(fits(BASE, First::DECLARED) && fits(true, Second::DECLARED), "a field, and a base");
   static_assert(First::FIELD == 0 && Second::FIELD == 0 && !First::TRIPLE && !Second::TRIPLE, "one field");
@@ -98,6 +103,11 @@ template <int PLANES> struct pair_slot {
   }
 };
 
+/* A thread's first point, counted from the first one that the first operation computes, and its plane. */
+struct pair_point {
+  int column, row, z;
+};
+
 template <class First, class Second> struct pair_block {
   using layout = pair_layout<First, Second>;
   static constexpr bool BASE = layout::BASE;
@@ -111,6 +121,7 @@ template <class First, class Second> struct pair_block {
   int x0, y0;            /* first point of the tile */
   kernels_planes planes; /* planes to store */
   real *f, *s, *base;    /* rings */
+  real *table_y;         /* the velocity's table along y */
   /* Barriers of the slots; f_full also says that the plane of the base that comes with it has come. */
   barrier *f_full, *f_free, *s_full, *s_free, *b_free;
 
@@ -127,6 +138,7 @@ template <class First, class Second> struct pair_block {
     f = memory + layout::F;
     s = memory + layout::S;
     base = memory + layout::B;
+    table_y = memory + layout::Y;
     f_full = reinterpret_cast<barrier *>(memory + layout::ELEMENTS);
     f_free = f_full + layout::F_PLANES;
     s_full = f_free + layout::F_PLANES;
@@ -253,15 +265,48 @@ template <class First, class Second> struct pair_block {
     }
   }
 
+  /* ---- The velocity from tables ----
+   *
+   * The table along y is in shared memory. The rings leave no room for the one along x in double precision:
+   * it is read from the caches, as the plane's entry is. */
+
+  __device__ __forceinline__ void table_copy(int thread) const {
+    for (int i = thread; i < layout::S_HEIGHT * layout::Y_PITCH; i += layout::THREADS) {
+      const int y = min(y0 - HALO + i / layout::Y_PITCH, d.ny + HALO - 1);
+      table_y[i] = a.table[1][y * KERNELS_TABLE + i % layout::Y_PITCH];
+    }
+  }
+
+  /* Reads the six numbers of a table's entry along y or z. */
+  __device__ __forceinline__ static void entry_read(const real *from, real (&to)[KERNELS_TABLE]) {
+#pragma unroll
+    for (int i = 0; i < 6; i += VECTOR) vector_load(from + i, *reinterpret_cast<real(*)[VECTOR]>(to + i));
+  }
+
+  /* The velocity on the vector of the point's row + r; `along_z` is the plane's entry. */
+  __device__ __forceinline__ void velocity(const pair_point &at, int r, const real (&along_z)[KERNELS_TABLE],
+                                           real (&to)[3][VECTOR]) const {
+    const int x = min(x0 - HALO + at.column, d.ldx + KERNELS_TABLE_SIDE - VECTOR);
+    real along_y[KERNELS_TABLE];
+    entry_read(table_y + (at.row + r) * layout::Y_PITCH, along_y);
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+      real along_x[VECTOR];
+      vector_load(a.table[0] + k * d.table_pitch() + x, along_x);
+      table_line(along_x, pair_make(along_y, along_z, k), to[k]);
+    }
+  }
+
   /* ---- Computing ---- */
 
   /* Computes an operation on the thread's rows, whose windows along z are centred on the plane. centre: the
    * thread's first vector in that plane of the ring; base: the same in a ring with rows of BASE_WIDTH. */
   template <class Op, int RING_WIDTH, int BASE_WIDTH>
-  __device__ __forceinline__ static void rows_compute(const arguments &a, lines (&l)[ROWS],
-                                                      const real *centre, const real *base,
-                                                      real (&result)[ROWS][OPERATION_OUTPUTS][VECTOR]) {
-    real y[ROWS + 2 * HALO][VECTOR];
+  __device__ __forceinline__ void rows_compute(const arguments &a, const pair_point &at, lines (&l)[ROWS],
+                                               const real *centre, const real *base,
+                                               real (&result)[ROWS][OPERATION_OUTPUTS][VECTOR]) const {
+    real y[ROWS + 2 * HALO][VECTOR], along_z[KERNELS_TABLE];
+    if constexpr (Op::TABLES) entry_read(a.table[2] + at.z * KERNELS_TABLE, along_z);
 #pragma unroll
     for (int j = 0; j < ROWS + 2 * HALO; j++) {
       if (j >= HALO && j < HALO + ROWS) {
@@ -285,6 +330,7 @@ template <class First, class Second> struct pair_block {
       for (int j = 0; j < 2 * HALO + 1; j++) vector_copy(y[r + j], l[r].y[j]);
       vector_copy(l[r].z[HALO], value.input[Op::FIELD]);
       if constexpr (Op::OTHERS > 0) vector_load(base + r * BASE_WIDTH, value.input[Op::other(0)]);
+      if constexpr (Op::TABLES) velocity(at, r, along_z, value.velocity);
       Op::apply(a, l[r], none, value, result[r]);
     }
   }
@@ -330,7 +376,8 @@ template <class First, class Second> struct pair_block {
       newest_read<WIDE>(own + newest.index * layout::F_PLANE, l);
       if (n >= 2 * HALO) {
         real result[ROWS][OPERATION_OUTPUTS][VECTOR];
-        rows_compute<First, WIDE, layout::S_WIDTH>(a, l, own + centre * layout::F_PLANE,
+        const pair_point at = {column, row, planes.z0 + n - 3 * HALO};
+        rows_compute<First, WIDE, layout::S_WIDTH>(a, at, l, own + centre * layout::F_PLANE,
                                                    from + b_index * layout::B_PLANE, result);
         warp_wait();
         if (BASE && tells()) barrier_arrive(f_free + centre);
@@ -384,8 +431,9 @@ template <class First, class Second> struct pair_block {
       barrier_wait(s_full + newest.index, newest.parity);
       newest_read<WIDE>(own + newest.index * layout::S_PLANE, l);
       real result[ROWS][OPERATION_OUTPUTS][VECTOR];
+      const pair_point at = {column + HALO, row + HALO, planes.z0 + n - 2 * HALO};
       if (n >= 2 * HALO)
-        rows_compute<Second, WIDE, B_WIDE>(b, l, own + centre * layout::S_PLANE, from + b_index * B_PLANE,
+        rows_compute<Second, WIDE, B_WIDE>(b, at, l, own + centre * layout::S_PLANE, from + b_index * B_PLANE,
                                            result);
       warp_wait();
       if (n >= HALO && tells()) barrier_arrive(s_free + centre);
@@ -417,6 +465,7 @@ __global__ void __launch_bounds__((pair_layout<First, Second>::THREADS), 1)
   const pair_block<First, Second> work(a, b, d, c);
   const int thread = (int)threadIdx.x;
   const int role = layout::ROLES_SHUFFLED ? __shfl_sync(0xffffffffU, thread, 0) : thread;
+  if constexpr (First::TABLES) work.table_copy(thread);
   if (thread == 0) work.barriers_open();
   if (SIGNALS && thread == 0 && blockIdx.x == 0) edges.host->began = clock_read();
   __syncthreads();

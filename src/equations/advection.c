@@ -26,10 +26,14 @@ static int array_count(const config *config) {
   return stage_words(config) + cases_bounded(config);
 }
 
-/* Returns 1 if a device may have a kernel for two stages in one sweep; pair_refused knows. */
+/* Returns 1 if a device may compute two stages in one sweep; pair_refused knows. Without being asked for,
+ * only pairs that were timed. */
 static int may_pair(const config *config) {
-  return cases_velocity_uniform(config) && config->diffusivity == 0.0 && !cases_has_source(config) &&
-         !cases_bounded(config);
+  const int uniform = cases_velocity_uniform(config);
+  const int timed = uniform && config->difference == CONFIG_DIFFERENCE_CENTRAL;
+  const int possible = uniform || (!cases_velocity_stored(config) && config->form == FORM_ADVECTIVE);
+  return (config->pairs == CONFIG_PAIRS_YES ? possible : timed) && config->diffusivity == 0.0 &&
+         !cases_has_source(config) && !cases_bounded(config);
 }
 
 /* Ratio of the largest real eigenvalue of the second derivative on an axis with ends to that on a periodic

@@ -1,8 +1,9 @@
 /* Two stages in one sweep on several ranks: the bits of one rank of the CPU backend that computes stage after
  * stage, with overlap and without, after a restart on another number of ranks, for every scheme and
- * precision, in central and upwind differences, on uneven slabs and on slabs of 8 planes. Thinner slabs take
- * single stages and say so. Run on 3 ranks; skipped on backends without pairs. `test_pairs BACKEND`;
- * `test_pairs BACKEND REASON`: the last rank's device refuses for this reason, so that no rank has pairs. */
+ * precision, in central and upwind differences, with a uniform velocity and one by formula, on uneven slabs
+ * and on slabs of 8 planes. Thinner slabs take single stages and say so. Run on 3 ranks; skipped on backends
+ * without pairs. `test_pairs BACKEND`; `test_pairs BACKEND REASON`: the last rank's device refuses for this
+ * reason, so that no rank has pairs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,17 @@ typedef struct run {
   char single[128]; /* why stages were single, or "" */
 } run;
 
-static config make_config(int nz, int scheme, int precision, config_difference difference) {
+/* What the kernel of a pair is made for. */
+typedef struct variant {
+  const char *velocity;
+  config_difference difference;
+} variant;
+
+static const variant variants[] = {{"uniform", CONFIG_DIFFERENCE_CENTRAL},
+                                   {"uniform", CONFIG_DIFFERENCE_UPWIND},
+                                   {"abc", CONFIG_DIFFERENCE_CENTRAL}};
+
+static config make_config(int nz, int scheme, int precision, const variant *variant) {
   config config;
   memset(&config, 0, sizeof config);
   const int64_t n[3] = {NX, NY, nz};
@@ -31,9 +42,10 @@ static config make_config(int nz, int scheme, int precision, config_difference d
     config.center[d] = 0.4 * config.l[d];
     config.wave_number[d] = 1;
     config.uniform[d] = 0.9 - 0.7 * d;
+    config.abc[d] = 1.0 - 0.3 * d;
   }
   config.initial = cases_find("gaussian");
-  config.velocity = velocities_find("uniform");
+  config.velocity = velocities_find(variant->velocity);
   config.width = 0.12;
   config.amplitude = 1.0;
   config.background = 0.1;
@@ -43,7 +55,7 @@ static config make_config(int nz, int scheme, int precision, config_difference d
   config.steps = STEPS;
   config.precision = (enum precision)precision;
   config.order = 8;
-  config.difference = difference;
+  config.difference = variant->difference;
   config.threads = 1;
   return config;
 }
@@ -130,26 +142,26 @@ static int check(config *config, run *run, const char *reference, int ranks, int
       wrong++;
     }
     if (memcmp(run->phi, reference, bytes(config)) == 0) continue;
-    (void)printf("WRONG: %s, precision %d, difference %d, %d planes on %d, then %d ranks, overlap %d: other "
-                 "bits\n",
-                 schemes_at(config->scheme)->name, (int)config->precision, (int)config->difference,
-                 (int)config->n[2], ranks, then, config->overlap);
+    (void)printf(
+        "WRONG: %s, %s velocity, precision %d, difference %d, %d planes on %d, then %d ranks, overlap "
+        "%d: other bits\n",
+        schemes_at(config->scheme)->name, velocities_at(config->velocity)->name, (int)config->precision,
+        (int)config->difference, (int)config->n[2], ranks, then, config->overlap);
     wrong++;
   }
   return wrong;
 }
 
 /* Numbers of planes, and of ranks before and after the restart. */
-static int check_scheme(const kernels *backend, int scheme, int precision, config_difference difference) {
+static int check_scheme(const kernels *backend, int scheme, int precision, const variant *variant) {
   static const int shapes[][3] = {{MOST, 2, 3}, {MOST, 1, 2}, {24, 3, 1}, {16, 2, 2}, {23, 3, 2}, {15, 2, 1}};
-  /* slabs depend neither on the scheme nor on differences */
-  const int first_only =
-      strcmp(schemes_at(scheme)->name, "rk4") != 0 || difference != CONFIG_DIFFERENCE_CENTRAL;
+  /* slabs depend neither on the scheme nor on the variant */
+  const int first_only = strcmp(schemes_at(scheme)->name, "rk4") != 0 || variant != variants;
   char *reference = malloc((size_t)NX * NY * MOST * sizeof(double));
   run run = {.phi = malloc((size_t)NX * NY * MOST * sizeof(double))};
   int wrong = 0;
   for (size_t s = 0; s < (first_only ? 1 : sizeof shapes / sizeof *shapes); s++) {
-    config config = make_config(shapes[s][0], scheme, precision, difference);
+    config config = make_config(shapes[s][0], scheme, precision, variant);
     config.pairs = CONFIG_PAIRS_NO;
     run.backend = kernels_find("cpu");
     wrong += compute_on(1, &config, &run, 0, STEPS) != STATUS_OK;
@@ -177,8 +189,8 @@ int main(int argc, char **argv) {
     int wrong = 0;
     for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
       for (int precision = 0; precision < 2; precision++) {
-        wrong += check_scheme(backend, scheme, precision, CONFIG_DIFFERENCE_CENTRAL);
-        wrong += check_scheme(backend, scheme, precision, CONFIG_DIFFERENCE_UPWIND);
+        for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
+          wrong += check_scheme(backend, scheme, precision, &variants[v]);
       }
     }
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

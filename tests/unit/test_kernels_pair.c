@@ -7,17 +7,19 @@
 /* Two stages in one sweep (kernels.apply_pair), bit for bit the two one after the other. Skipped on backends
  * without pairs. */
 
-enum { PHI, BASE, MIDDLE, OUT, UNTOUCHED, ARRAYS };
+enum { PHI, BASE, MIDDLE, OUT, UNTOUCHED, TABLES, ARRAYS };
 
-/* Kinds of pairs: 0, or one or both of these. BASED: the first stage adds a base; without it, phi is the base
- * of both. UPWIND: both have a dissipation. */
-enum { BASED = 1, UPWIND = 2, KINDS = 4 };
+/* Kinds of pairs: 0, or any of these. BASED: the first stage adds a base; without it, phi is the base of
+ * both. UPWIND: both have a dissipation. FORMULA: the velocity comes from tables instead of being uniform. */
+enum { BASED = 1, UPWIND = 2, FORMULA = 4, KINDS = 8 };
 
 /* The two stages of a pair. */
-static void stages_make(const twin arrays[ARRAYS], int kind, int device, kernels_stage stages[2]) {
+static void stages_make(const rig *rig, const twin arrays[ARRAYS], int kind, int device,
+                        kernels_stage stages[2]) {
   void *at[ARRAYS];
   for (int i = 0; i < ARRAYS; i++) at[i] = device ? arrays[i].device : arrays[i].host;
-  const kernels_stage common = {.uniform = {1.1, -0.7, 0.4}, .base = at[BASE], .weight_f = 0.25};
+  kernels_stage common = {.uniform = {1.1, -0.7, 0.4}, .base = at[BASE], .weight_f = 0.25};
+  if (kind & FORMULA) common.tables = twin_tables_at(rig, &arrays[TABLES], device);
   stages[0] = stages[1] = common;
   stages[0].f = at[PHI];
   if (!(kind & BASED)) {
@@ -49,7 +51,8 @@ static void images_set(const rig *rig, const twin *twin) {
 
 /* Inputs whose halo planes are NaN on the device: images are made from the points there, not read. */
 static void arrays_make(rig *rig, twin arrays[ARRAYS]) {
-  for (int i = 0; i < ARRAYS; i++) arrays[i] = i < MIDDLE ? twin_random(rig, i + 1) : twin_sentinel(rig);
+  for (int i = 0; i < TABLES; i++) arrays[i] = i < MIDDLE ? twin_random(rig, i + 1) : twin_sentinel(rig);
+  arrays[TABLES] = twin_tables(rig, TABLES);
   for (int i = 0; i < MIDDLE; i++) {
     twin_break_halos(rig, &arrays[i]);
     twin_upload(rig, &arrays[i]);
@@ -59,7 +62,7 @@ static void arrays_make(rig *rig, twin arrays[ARRAYS]) {
 
 static void reference_run(const rig *rig, const twin arrays[ARRAYS], int kind) {
   kernels_stage stages[2];
-  stages_make(arrays, kind, 0, stages);
+  stages_make(rig, arrays, kind, 0, stages);
   reference_stage(&rig->launch, &stages[0]);
   images_set(rig, &arrays[MIDDLE]);
   reference_stage(&rig->launch, &stages[1]);
@@ -70,7 +73,7 @@ static void pair_check(rig *rig, int kind, const char *what) {
   kernels_stage stages[2];
   arrays_make(rig, arrays);
   reference_run(rig, arrays, kind);
-  stages_make(arrays, kind, 1, stages);
+  stages_make(rig, arrays, kind, 1, stages);
   const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
   const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
   assert_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
@@ -133,7 +136,7 @@ static void base_cut(rig *rig, twin *base, int nz) {
 static void slab_reference(const rig *rig, const twin arrays[ARRAYS], int kind, int nz) {
   kernels_stage stages[2];
   kernels_launch launch = rig->launch;
-  stages_make(arrays, kind, 0, stages);
+  stages_make(rig, arrays, kind, 0, stages);
   reference_stage(&launch, &stages[0]);
   images_set(rig, &arrays[MIDDLE]);
   launch.planes[0] = (kernels_planes){AROUND, AROUND + nz};
@@ -145,9 +148,13 @@ static void slab_launch(rig *rig, const twin arrays[ARRAYS], int kind, int nz, k
   kernels_launch launch = rig->launch;
   kernels_stage stages[2];
   twin part[ARRAYS];
-  for (int i = 0; i < ARRAYS; i++)
+  for (int i = 0; i < TABLES; i++)
     part[i] = (twin){.device = (char *)arrays[i].device + planes_bytes(rig, AROUND)};
-  stages_make(part, kind, 1, stages);
+  part[TABLES] = arrays[TABLES];
+  stages_make(rig, part, kind, 1, stages);
+  for (int k = 0; k < 2 && kind & FORMULA; k++)
+    stages[k].tables.z = (const char *)stages[k].tables.z +
+                         (size_t)AROUND * KERNELS_TABLE * kernels_element_size(whole->precision);
   launch.shape = kernels_shape_make(whole->nx, whole->ny, nz, 0, whole->precision, rig->backend->host_memory);
   launch.planes[0] = (kernels_planes){0, nz};
   launch.edges = edges;
@@ -209,20 +216,28 @@ static void slabs_among_others_are_the_reference(rig *rig) {
   }
 }
 
-/* Upwind pairs, whose speed is not known, are computed if they are asked for, and never by `auto`. */
-static void upwind_is_asked_for(rig *rig) {
+/* Pairs whose speed is not known are computed if they are asked for, and never by `auto`. */
+static void untimed_are_asked_for(rig *rig) {
   twin arrays[ARRAYS];
   kernels_stage stages[2];
   if (rig->backend->apply_pair == NULL) skip();
   shape_set(rig, 33, 20, 9);
   arrays_make(rig, arrays);
-  stages_make(arrays, UPWIND, 1, stages);
+  for (int kind = UPWIND; kind < KINDS; kind++) {
+    stages_make(rig, arrays, kind, 1, stages);
+    const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
+    const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
+    assert_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
+    assert_string_equal(rig->backend->pair_refused(&rig->launch, &first, &second, 0),
+                        "whether they are faster is not known");
+  }
+  for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
+}
+
+static int is_refused(const rig *rig, const kernels_stage stages[2]) {
   const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
   const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
-  assert_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
-  assert_string_equal(rig->backend->pair_refused(&rig->launch, &first, &second, 0),
-                      "upwind differences may take longer in pairs");
-  for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
+  return rig->backend->pair_refused(&rig->launch, &first, &second, 1) != NULL;
 }
 
 /* What there is no kernel for is said, and never computed otherwise. */
@@ -232,29 +247,33 @@ static void others_are_refused(rig *rig) {
   if (rig->backend->apply_pair == NULL) skip();
   shape_set(rig, 33, 20, 9);
   arrays_make(rig, arrays);
-  stages_make(arrays, BASED, 1, stages);
-  const enum precision precision = rig->launch.shape.precision;
-  const kernels_call first = kernels_stage_call(&stages[0], precision);
+  stages_make(rig, arrays, BASED, 1, stages);
   stages[1].base = arrays[PHI].device; /* not the first one's */
-  kernels_call second = kernels_stage_call(&stages[1], precision);
-  assert_non_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
+  assert_true(is_refused(rig, stages));
   stages[1].base = arrays[BASE].device;
   stages[1].diffusion = 0.1;
-  second = kernels_stage_call(&stages[1], precision);
-  assert_non_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
+  assert_true(is_refused(rig, stages));
   stages[1].diffusion = 0.0;
   stages[1].dissipation = 0.1; /* the first one has none */
-  second = kernels_stage_call(&stages[1], precision);
-  assert_non_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
+  assert_true(is_refused(rig, stages));
   stages[1].dissipation = 0.0;
-  second = kernels_stage_call(&stages[1], precision);
-  assert_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
+  assert_false(is_refused(rig, stages));
+  stages[1].tables = twin_tables_at(rig, &arrays[TABLES], 1); /* another velocity than the first one's */
+  assert_true(is_refused(rig, stages));
+  stages_make(rig, arrays, FORMULA, 1, stages);
+  assert_false(is_refused(rig, stages));
+  stages[1].tables.y = stages[1].tables.z; /* not the first one's */
+  assert_true(is_refused(rig, stages));
+  stages[1].tables.y = stages[0].tables.y;
+  assert_false(is_refused(rig, stages));
+  stages[0].form = stages[1].form = FORM_SKEW;
+  assert_true(is_refused(rig, stages));
   for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
 }
 
 int main(int argc, char **argv) {
   static const rig_test tests[] = {RIG_TEST(pairs_are_the_reference),
                                    RIG_TEST(slabs_among_others_are_the_reference),
-                                   RIG_TEST(upwind_is_asked_for), RIG_TEST(others_are_refused)};
+                                   RIG_TEST(untimed_are_asked_for), RIG_TEST(others_are_refused)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
