@@ -54,7 +54,7 @@ typedef struct tile_plan {
   int window; /* planes of a tile that are read again as it marches: 1, or `block` and 8 for a z stencil */
   int arrays; /* arrays read or written; determines the kind of stores */
   int block;  /* planes of a patch if that many are left, else 1 */
-  kernels_planes blocks; /* planes outside this range are patches of their own */
+  kernels_planes blocks; /* no patch has planes in and outside this range */
   int rows;              /* rows of a tile with many planes; 0: as many as the window allows */
 } tile_plan;
 

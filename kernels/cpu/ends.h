@@ -1,10 +1,11 @@
 #ifndef FDAPP_CPU_ENDS_H
 #define FDAPP_CPU_ENDS_H
 
-/* Closures and penalties on lines. Along an axis in whose layer a point lies, its difference is a row of a
+/* Closures and penalties on bundles. Along an axis in whose layer a point lies, its difference is a row of a
  * closure instead of the interior one. Each way of an operation is compiled twice (way.h): the function for
- * grids with ends calls the three functions below for lines in layers. These are compiled once for all ways,
- * so that compiling takes little longer. */
+ * grids with ends calls the three functions below before and after its passes. These are compiled once for
+ * all ways, so that compiling takes little longer. A call within a pass would keep coefficients out of
+ * registers. */
 
 #include "bundle.h"
 #include "layer_ends.h"
@@ -17,7 +18,6 @@ typedef struct cpu_columns {
 /* The data that all bundles of a call share. */
 typedef struct cpu_ends {
   layer_ends of;
-  cpu_columns row[2][DIFFERENCES][CLOSURE_WIDTH]; /* along x: coefficients for each point, from the end on */
   int inside[2];               /* columns between the layers of x: inside[0] <= x < inside[1] */
   unsigned outputs, penalised; /* masks: of all outputs, of those that penalties are added to */
   int pulls[3][2];             /* 1: layer_ends.pull has a number that is not 0 */
@@ -28,13 +28,23 @@ typedef struct cpu_ends {
   real uniform[3];
 } cpu_ends;
 
-/* The layers that a bundle lies in. Bundles in layers of y or z are one row of one plane (patch.h). */
+/* Scratch lines of a bundle in layers: differences by rows of closures, of one term at a time, and results
+ * that wait for penalties. */
+typedef struct cpu_closures {
+  /* Along x, at both ends: the rows of a bundle, plane after plane, as in cpu_columns. */
+  real x[2][LINE + CPU_PLANES * CPU_ROWS * CLOSURE_ROWS + LINE];
+  cpu_scratch row; /* along y, then along z */
+  cpu_scratch held[OPERATION_OUTPUTS];
+} cpu_closures;
+
+/* The layers that a bundle lies in. No bundle has points in and outside a layer of y or z (patch.h). */
 typedef struct cpu_layer {
   const cpu_ends *ends;
-  int row[3], high[3]; /* along y and z: of layer_row; row is -1 for larger bundles */
-  int penalised;       /* 1: the bundle is on an end of y or z, or an end draws it to a value */
+  cpu_closures *closures;
+  int row[3], high[3]; /* along y and z: of layer_row for the bundle's first row or plane */
+  unsigned holds;      /* mask of the outputs whose lines beside ends wait for penalties */
   int line[4]; /* where three parts of its lines begin, and the last one ends: those of the middle part
-                * lie in no layer and have no images */
+                * lie in no layer and have no images; the others are beside ends. Whole cache lines */
 } cpu_layer;
 
 /* Number of columns from the first one of a layer of x to column x. */
@@ -56,10 +66,25 @@ LINE_INLINE int line_in_layer(const cpu_ends *ends, int x) {
   return x < ends->inside[0] || x + LINE > ends->inside[1];
 }
 
-/* Returns 1 if rows y to y + rows - 1, or planes, reach into a layer. */
-LINE_INLINE int layer_meets(const layer_ends *e, int d, int first, int count) {
-  const int from_low = e->start[d] + first, to_low = from_low + count - 1;
-  return e->bounded[d] && (from_low < e->rows || e->last[d] - to_low < e->rows);
+/* Returns 1 if a patch has points of the layer of x. */
+LINE_INLINE int strip_meets(const cpu_ends *ends, const cpu_patch *patch, int high) {
+  const int x1 = patch->x0 + patch->lines * LINE;
+  return ends->of.bounded[AXIS_X] && (high ? x1 > ends->inside[1] : patch->x0 < ends->inside[0]);
+}
+
+/* The row of a closure along y or z for row, or plane, i of the bundle. */
+LINE_INLINE int layer_row_of(const cpu_layer *layer, int d, int i) {
+  return layer->high[d] ? layer->row[d] - i : layer->row[d] + i;
+}
+
+/* The first point of a line of a bundle, in the slab. */
+typedef struct cpu_point {
+  int p[3];
+} cpu_point;
+
+LINE_INLINE cpu_point bundle_point(const cpu_bundle *bundle, int k, int r, int b) {
+  const cpu_patch *patch = bundle->patch;
+  return (cpu_point){{patch->x0 + b * LINE, bundle->y + r, patch->z + k}};
 }
 
 /* Fills `to` for the points of a launch. */
@@ -67,9 +92,7 @@ void CPU_NAME(ends_make_cpu_)(const kernels_launch *launch, const kernels_call *
                               const kernels_ends *ends, const kernels_inflow *inflow,
                               const kernels_coupling *coupling, cpu_ends *to);
 
-/* ---- Lines in layers. p: the first point of a line, in the slab ---- */
-
-/* The velocity along d; from: e->velocity, a constant where time matters. */
+/* The velocity along d on the line at p; from: e->velocity, a constant where time matters. */
 LINE_INLINE cpu_vector ends_velocity(const cpu_ends *e, operation_velocity from, int d, const int p[3]) {
   if (from == VELOCITY_STORED) return line_load(e->component[d] + layer_element(&e->of, p));
   if (from != VELOCITY_TABLES) return line_fill(e->uniform[d]);
@@ -88,15 +111,16 @@ typedef struct cpu_closed {
   int product;
 } cpu_closed;
 
-/* [out] line: the difference along y or z, in whose layer the line lies. */
-void CPU_NAME(closed_row_cpu_)(const cpu_layer *layer, const cpu_closed *closed, int d, const int p[3],
-                               cpu_vector *line);
+/* Computes the differences along y or z of a bundle that lies in a layer of that axis. */
+void CPU_NAME(closed_rows_cpu_)(const cpu_layer *layer, const cpu_closed *closed, int d,
+                                const cpu_bundle *bundle, int planes);
 
-/* Replaces the differences along x of those points of the line that lie in a layer. */
-void CPU_NAME(closed_line_cpu_)(const cpu_layer *layer, const cpu_closed *closed, const int p[3],
-                                cpu_vector *line);
+/* Computes the differences along x of a bundle's points in layers of x. */
+void CPU_NAME(closed_columns_cpu_)(const cpu_layer *layer, const cpu_closed *closed, const cpu_bundle *bundle,
+                                   int planes);
 
-/* Adds the penalties to the line of output k. */
-void CPU_NAME(penalties_cpu_)(const cpu_layer *layer, int k, const int p[3], cpu_vector *line);
+/* Adds the penalties to the lines that wait for them, and stores these lines. */
+void CPU_NAME(penalties_cpu_)(const cpu_layer *layer, const cpu_bundle *bundle, int planes,
+                              cpu_output *outputs);
 
 #endif

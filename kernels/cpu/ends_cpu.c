@@ -1,21 +1,13 @@
 #include "ends.h"
 
-static void columns_make(const cpu_ends *e, int high, const real *of_row, ptrdiff_t step, cpu_columns *to) {
-  for (int row = 0; row < e->of.rows; row++)
-    to->of[LINE + (high ? e->of.rows - 1 - row : row)] = of_row[row * step];
-}
-
 static void make_x(cpu_ends *e) {
   const int nx = e->of.n[AXIS_X], bounded = e->of.bounded[AXIS_X];
   e->inside[0] = bounded ? e->of.rows : 0;
   e->inside[1] = bounded ? nx - e->of.rows : nx + LINE;
   for (int high = 0; high < 2 && bounded; high++) {
-    columns_make(e, high, e->of.pull[AXIS_X][high], 1, &e->pull[high]);
-    for (int of = 0; of < DIFFERENCES; of++) {
-      const real *rows = layer_coefficients(&e->of, AXIS_X, high, of, 0);
-      for (int j = 0; j < e->of.width; j++)
-        columns_make(e, high, rows + j, CLOSURE_WIDTH, &e->row[high][of][j]);
-    }
+    const real *pull = e->of.pull[AXIS_X][high];
+    for (int row = 0; row < e->of.rows; row++)
+      e->pull[high].of[LINE + (high ? e->of.rows - 1 - row : row)] = pull[row];
   }
 }
 

@@ -60,7 +60,7 @@ status CPU_NAME(apply_cpu_)(const kernels_launch *launch, const kernels_call *ca
   return tiles_run(launch, plan_make(&o), patches[way], &job);
 }
 
-/* Planes in layers of z are computed one by one (patch.h). */
+/* No bundle has planes in and outside a layer of z (patch.h). */
 status CPU_NAME(apply_bounded_cpu_)(const kernels_launch *launch, const kernels_call *call,
                                     const kernels_ends *ends, const kernels_inflow *inflow,
                                     const kernels_coupling *coupling) {

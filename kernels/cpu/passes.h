@@ -102,10 +102,9 @@ LINE_INLINE cpu_vector pass_difference(const cpu_task *task, int t, const pass_c
   return even_difference(c, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]);
 }
 
-/* Returns 1 if differences along y or z are rows of a closure: in bundles of one row or plane. `single`: a
- * constant, 1 for such bundles. */
-LINE_INLINE int pass_closed(const cpu_task *task, int axis, int single) {
-  return task->way.ends && single && task->layer->row[axis] >= 0;
+/* Returns 1 if differences along y or z are rows of a closure. */
+LINE_INLINE int pass_closed(const cpu_task *task, int axis, int beside) {
+  return task->way.ends && beside && task->layer->row[axis] >= 0;
 }
 
 /* The input that term t differences along an axis. */
@@ -161,7 +160,7 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   const int column = bundle->patch->x0 + b * LINE;
   const ptrdiff_t plane = k * frame->plane;
   const ptrdiff_t at = bundle->row[STENCIL_RADIUS + first] + plane + column;
-  const int closed = pass_closed(task, AXIS_Y, rows == 1);
+  const int closed = pass_closed(task, AXIS_Y, images);
   cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1];
 #pragma GCC unroll 12
   for (int j = 0; j < rows + WIDTH - 1; j++) {
@@ -177,12 +176,12 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
       operand_neighbours(m, frame, pass->x, p.at - column, STENCIL_RADIUS + k, STENCIL_RADIUS + first + i,
                          column, images);
       dx = pass_difference(task, pass->tx, &pass->cx, (cpu_vector){0}, m);
-      if (task->way.ends && images) dx = closed_line(task, pass->tx, p, dx);
+      if (task->way.ends && images) dx = closed_line(task, p, dx);
       operand_ahead(bundle, pass->x, p);
     }
     if (pass->ty >= 0) {
       if (closed) {
-        dy = closed_row(task, pass->ty, AXIS_Y, p, dx);
+        dy = closed_row(task, pass->ty, p, dx);
       } else {
         dy = pass_difference(task, pass->ty, &pass->cy, dx, n + i);
       }
@@ -193,43 +192,22 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   }
 }
 
-/* Lines with periodic images are computed separately, so that the common path needs fewer registers. */
-LINE_INLINE void pass_xy_lines(const cpu_task *task, const pass_xy *pass, int first, int rows) {
+/* Lines with periodic images, or beside ends, are computed separately, so that the common path needs fewer
+ * registers. */
+LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int first, int rows) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {
     for (int b = 0; b < bundle->patch->lines; b++) {
       const int column = bundle->patch->x0 + b * LINE;
-      const int images =
-          (pass->ty >= 0 && bundle->images) || (pass->tx >= 0 && line_at_edge(bundle->frame, column));
+      const int images = task->way.ends ? b < task->layer->line[1] || b >= task->layer->line[2]
+                                        : (pass->ty >= 0 && bundle->images) ||
+                                              (pass->tx >= 0 && line_at_edge(bundle->frame, column));
       if (__builtin_expect(images, 0) || (pass->ty >= 0 && rows == 1)) { /* a tile's last rows are few */
         pass_xy_line(task, pass, k, b, first, rows, 1);
       } else {
         pass_xy_line(task, pass, k, b, first, rows, 0);
       }
     }
-  }
-}
-
-/* The same on a grid with ends. The lines in layers have loops of their own: calls in the loop of the others
- * would keep coefficients out of registers. */
-LINE_INLINE void pass_xy_parts(const cpu_task *task, const pass_xy *pass, int first, int rows) {
-  const int *line = task->layer->line;
-  for (int part = 0; part < 3; part++) {
-    for (int k = 0; k < task->planes; k++) {
-      if (part == 1) {
-        for (int b = line[1]; b < line[2]; b++) pass_xy_line(task, pass, k, b, first, rows, 0);
-      } else {
-        for (int b = line[part]; b < line[part + 1]; b++) pass_xy_line(task, pass, k, b, first, rows, 1);
-      }
-    }
-  }
-}
-
-LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int first, int rows) {
-  if (task->way.ends) {
-    pass_xy_parts(task, pass, first, rows);
-  } else {
-    pass_xy_lines(task, pass, first, rows);
   }
 }
 
@@ -247,6 +225,8 @@ LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
   const int tx = terms[AXIS_X], ty = terms[AXIS_Y], rows = task->bundle->rows;
   const operation_term *term = task->way.of->term;
   if (tx < 0 && ty < 0) return;
+  closed_prepare(task, tx, AXIS_X);
+  closed_prepare(task, ty, AXIS_Y);
   pass_xy pass = {.tx = tx, .ty = ty};
   if (tx >= 0) {
     pass.x = operand_make(task, tx, AXIS_X);
@@ -276,7 +256,7 @@ LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int b
       const int column = bundle->patch->x0 + b * LINE;
       const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + column;
       cpu_vector n[CPU_PLANES + WIDTH - 1];
-      const int closed = pass_closed(task, AXIS_Z, task->planes == 1);
+      const int closed = pass_closed(task, AXIS_Z, images);
 #pragma GCC unroll 12
       for (int j = 0; j < task->planes + WIDTH - 1; j++) {
         const ptrdiff_t up = images ? bundle->column->plane[j] : (j - STENCIL_RADIUS) * plane;
@@ -289,7 +269,7 @@ LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int b
         const int chain = task->way.of->term[t].fold == FOLD_CHAIN;
         const cpu_vector s = chain ? *scratch_line(&task->work->term[t], p) : (cpu_vector){0};
         if (closed) {
-          pass_z_found(task, t, p, closed_row(task, t, AXIS_Z, p, s));
+          pass_z_found(task, t, p, closed_row(task, t, p, s));
         } else {
           pass_z_found(task, t, p, pass_difference(task, t, &coefficients, s, n + k));
         }
@@ -301,6 +281,7 @@ LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int b
 LINE_INLINE void pass_z_run(const cpu_task *task, const int terms[3]) {
   const int t = terms[AXIS_Z];
   if (t < 0) return;
+  closed_prepare(task, t, AXIS_Z);
   cpu_operand z = operand_make(task, t, AXIS_Z);
   z.ahead = operand_asks(task, terms, AXIS_Z);
   const int images = task->bundle->column->images, lines = task->bundle->patch->lines;

@@ -38,22 +38,33 @@ LINE_INLINE int line_is_beside(const cpu_ends *ends, const cpu_bundle *bundle, i
   return line_at_edge(bundle->frame, x) || line_in_layer(ends, x);
 }
 
-/* The layers that a bundle lies in. */
-LINE_INLINE cpu_layer layer_make(const cpu_ends *ends, const cpu_bundle *bundle) {
-  const cpu_patch *patch = bundle->patch;
-  cpu_layer layer = {
-      .ends = ends, .row = {-1, -1, -1}, .line = {0, patch->lines, patch->lines, patch->lines}};
-  if (bundle->rows > 1) {
-    int *line = layer.line;
-    if (!bundle->images) line[1] = 0;
-    while (line[1] < line[2] && line_is_beside(ends, bundle, line[1])) line[1]++;
-    while (line[1] < line[2] && line_is_beside(ends, bundle, line[2] - 1)) line[2]--;
-    return layer;
+/* Parts of a bundle's lines (cpu_layer.line). whole: 1 if all are beside ends. */
+LINE_INLINE void layer_lines(const cpu_ends *ends, const cpu_bundle *bundle, int whole, int line[4]) {
+  int low = 0, high = bundle->patch->lines;
+  line[0] = low;
+  line[3] = high;
+  if (whole) low = high;
+  while (low < high && line_is_beside(ends, bundle, low)) low += STORE_LINES;
+  while (low < high && line_is_beside(ends, bundle, high - 1)) high -= STORE_LINES;
+  line[1] = low;
+  line[2] = high;
+}
+
+/* The layers that a bundle lies in. whole: 1 if its lines are all computed alike. */
+LINE_INLINE cpu_layer layer_make(const cpu_ends *ends, cpu_closures *closures, const cpu_bundle *bundle,
+                                 int planes, int whole) {
+  cpu_layer layer = {.ends = ends, .closures = closures, .row = {-1, -1, -1}};
+  const int first[3] = {0, bundle->y, bundle->patch->z}, count[3] = {0, bundle->rows, planes};
+  int penalised = ends->of.bounded[AXIS_X];
+  for (int d = AXIS_Y; d <= AXIS_Z; d++) {
+    layer.row[d] = layer_row(&ends->of, d, first[d], &layer.high[d]);
+    if (layer.row[d] < 0) continue;
+    whole = 1;
+    penalised |=
+        layer.row[d] == 0 || layer_row_of(&layer, d, count[d] - 1) == 0 || ends->pulls[d][layer.high[d]];
   }
-  layer.row[AXIS_Y] = layer_row(&ends->of, AXIS_Y, bundle->y, &layer.high[AXIS_Y]);
-  layer.row[AXIS_Z] = layer_row(&ends->of, AXIS_Z, patch->z, &layer.high[AXIS_Z]);
-  for (int d = AXIS_Y; d <= AXIS_Z; d++)
-    layer.penalised |= layer.row[d] == 0 || (layer.row[d] > 0 && ends->pulls[d][layer.high[d]]);
+  if (penalised) layer.holds = ends->penalised;
+  layer_lines(ends, bundle, whole || bundle->images, layer.line);
   return layer;
 }
 
@@ -61,77 +72,43 @@ LINE_INLINE cpu_layer layer_make(const cpu_ends *ends, const cpu_bundle *bundle)
 LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *ends, const cpu_bundle *bundle,
                             int planes) {
   cpu_work work;
+  cpu_closures closures;
   cpu_layer layer;
-  if (way.ends) layer = layer_make(ends, bundle);
+  const int along_z = operation_along(way.of, AXIS_Z);
+  const int whole =
+      way.of->terms == 0 || bundle->rows == 1 || (along_z && (planes == 1 || bundle->column->images));
+  if (way.ends) layer = layer_make(ends, &closures, bundle, planes, whole);
   const cpu_task task = {way, job, bundle, &work, planes, way.ends ? &layer : NULL};
   for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k] = (cpu_output){.to = job->out[k]};
   if (way.of->velocity == VELOCITY_TABLES) formula_open(&task);
   if (way.of->terms == 0) pass_points(&task);
 #pragma GCC unroll 6
   for (int t = 0; t < WAY_TERMS; t++) passes_run(&task, t);
+  if (way.ends && layer.holds != 0) CPU_NAME(penalties_cpu_)(&layer, bundle, planes, work.out);
+}
+
+/* Where the bundles that begin at row y end at the latest: none has rows in and outside a layer. */
+LINE_INLINE int patch_end(const cpu_ends *ends, const cpu_patch *patch, int y) {
+  if (ends == NULL || !ends->of.bounded[AXIS_Y]) return patch->y1;
+  const int low = ends->of.rows, high = ends->of.n[AXIS_Y] - ends->of.rows;
+  const int end = y < low ? low : y < high ? high : patch->y1;
+  return end < patch->y1 ? end : patch->y1;
 }
 
 /* All bundles of a patch, with the number of planes as a constant. Job and patch are local copies, so the
  * compiler knows that stores cannot alias them and keeps them in registers. */
 LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given) {
   const cpu_job job = *(const cpu_job *)data;
+  const cpu_ends *ends = way.ends ? &((const cpu_bounded_job *)data)->ends : NULL;
   const cpu_patch patch = *given;
   const cpu_column column = column_make(&job.frame, &patch);
   for (int y = patch.y0, rows; y < patch.y1; y += rows) {
-    rows = y + CPU_ROWS <= patch.y1 ? CPU_ROWS : 1;
+    rows = y + CPU_ROWS <= patch_end(ends, &patch, y) ? CPU_ROWS : 1;
     const cpu_bundle bundle = bundle_make(&job.frame, &patch, &column, y, rows);
     if (operation_along(way.of, AXIS_Z) && patch.planes == CPU_PLANES) {
-      bundle_run(way, &job, NULL, &bundle, CPU_PLANES);
+      bundle_run(way, &job, ends, &bundle, CPU_PLANES);
     } else {
-      bundle_run(way, &job, NULL, &bundle, 1);
-    }
-  }
-}
-
-/* Bundles of the same numbers of rows and planes, both constants. */
-LINE_INLINE void bundles_run(cpu_way way, const cpu_job *job, const cpu_ends *ends, const cpu_patch *patch,
-                             int rows, int planes) {
-  const cpu_column column = column_make(&job->frame, patch);
-  for (int y = patch->y0; y < patch->y1; y += rows) {
-    const cpu_bundle bundle = bundle_make(&job->frame, patch, &column, y, rows);
-    bundle_run(way, job, ends, &bundle, planes);
-  }
-}
-
-/* The rows of a patch in three pieces, of which the middle one is whole bundles outside layers. Planes in
- * layers have no such piece. [out] piece: where pieces begin, and the end of the last one. */
-LINE_INLINE void patch_pieces(const cpu_ends *ends, const cpu_patch *patch, int planes, int piece[4]) {
-  const int side = ends->of.bounded[AXIS_Y] ? ends->of.rows : 0;
-  const int low = side > patch->y0 ? side : patch->y0, end = ends->of.n[AXIS_Y] - side;
-  const int high = end < patch->y1 ? end : patch->y1;
-  const int whole =
-      patch->planes == planes && !layer_meets(&ends->of, AXIS_Z, patch->z, planes) && low < high;
-  piece[0] = patch->y0;
-  piece[1] = whole ? low : patch->y1;
-  piece[2] = whole ? low + (high - low) / CPU_ROWS * CPU_ROWS : patch->y1;
-  piece[3] = patch->y1;
-}
-
-/* The same on a grid with ends. All bundles outside the middle piece are one row of one plane, so that
- * closures along y and z are compiled for one kind of bundle. */
-LINE_INLINE void patch_run_bounded(cpu_way way, const void *data, const cpu_patch *given) {
-  const cpu_job job = *(const cpu_job *)data;
-  const cpu_ends *ends = &((const cpu_bounded_job *)data)->ends;
-  const int planes = operation_along(way.of, AXIS_Z) ? CPU_PLANES : 1;
-  int piece[4];
-  patch_pieces(ends, given, planes, piece);
-  for (int i = 0; i < 3; i++) {
-    cpu_patch patch = *given;
-    patch.y0 = piece[i];
-    patch.y1 = piece[i + 1];
-    if (i == 1) {
-      bundles_run(way, &job, ends, &patch, CPU_ROWS, planes);
-      continue;
-    }
-    patch.planes = 1;
-    for (int k = 1; k <= given->planes; k++, patch.z++) {
-      patch.next_z = k < given->planes ? patch.z + 1 : given->next_z;
-      bundles_run(way, &job, ends, &patch, 1, 1);
+      bundle_run(way, &job, ends, &bundle, 1);
     }
   }
 }

@@ -1,89 +1,194 @@
 #include "ends.h"
 
-/* Penalties at ends (kernels_inflow, kernels_coupling), line by line. */
+/* Penalties at ends (kernels_inflow, kernels_coupling), end after end, on the lines of a bundle that wait for
+ * them. */
 
-/* The points of a line on and beside an end, and what lies there. */
-typedef struct beside {
-  cpu_lane_integers on; /* lanes of the points on the end */
-  cpu_vector pull, value;
-} beside;
+/* A bundle's lines of an output that wait. */
+typedef struct held_lines {
+  const cpu_layer *layer;
+  const cpu_bundle *bundle;
+  cpu_scratch *lines;
+} held_lines;
 
-/* All lanes, or none. */
-static cpu_lane_integers lanes_all(int condition) {
-  return (cpu_lane_integers){0} - (lane_integer)(condition != 0);
-}
-
-/* One lane, or none if it lies outside the line. */
-static cpu_lane_integers lanes_one(int lane) {
-  return lanes_make() == (cpu_lane_integers){0} + (lane_integer)lane;
-}
-
-/* The values g at the end (kernels_inflow). */
-static cpu_vector value_given(const layer_ends *e, int d, int high, const int p[3]) {
+/* The values g on an end of y or z (kernels_inflow). */
+static cpu_vector values_given(const layer_ends *e, int d, int high, const int p[3]) {
   const real *value = e->value[d][high];
   cpu_vector line = {0};
   if (value == NULL) return line_fill(e->number);
-  if (d == AXIS_X) return line_fill(value[p[1] + (ptrdiff_t)e->n[AXIS_Y] * p[2]]);
   value += p[0] + (ptrdiff_t)e->n[AXIS_X] * p[AXIS_Y + AXIS_Z - d];
   for (int i = 0; i < LINE && p[0] + i < e->n[AXIS_X]; i++) line[i] = value[i];
   return line;
 }
 
-/* Input 0 on the end. */
-static cpu_vector value_found(const cpu_layer *layer, int d, int high, const int p[3]) {
-  const layer_ends *e = &layer->ends->of;
-  const real *in = layer->ends->in + layer_element(e, p);
-  if (d == AXIS_X) return line_fill(in[(high ? e->last[d] : 0) - p[0]]);
-  return line_load(in + (high ? layer->row[d] : -layer->row[d]) * e->step[d]);
+/* The part of the velocity that points inwards. */
+LINE_INLINE cpu_vector speed_inwards(const cpu_ends *ends, int d, int high, const int p[3]) {
+  const cpu_vector speed = ends->of.sign * ends_velocity(ends, ends->velocity, d, p);
+  return high ? -speed : speed;
 }
 
-/* Returns 1 if a line has points in the layer of an end. [out] on: those on the end. */
-static int meets(const cpu_layer *layer, int d, int high, const int p[3], cpu_lane_integers *on) {
-  const layer_ends *e = &layer->ends->of;
-  if (d == AXIS_X) {
-    *on = lanes_one((high ? e->last[d] : 0) - p[0]);
-    return layer_has(layer->ends, layer_column(layer->ends, high, p[0]));
+/* An end of x. */
+typedef struct end_columns {
+  int high, x;          /* x: its column */
+  int b;                /* the line that has it, or -1 */
+  cpu_lane_integers on; /* its lane there */
+} end_columns;
+
+LINE_INLINE end_columns end_make(const cpu_ends *ends, const cpu_patch *patch, int high) {
+  const int x = high ? ends->of.last[AXIS_X] : 0, from = x - patch->x0;
+  return (end_columns){.high = high,
+                       .x = x,
+                       .b = from >= 0 && from < patch->lines * LINE ? from / LINE : -1,
+                       .on = lanes_make() == (cpu_lane_integers){0} + (lane_integer)(from % LINE)};
+}
+
+/* Draws all points of the layer of x to a value, in the row of `place`. */
+static void pull_columns(const held_lines *held, int high, cpu_place place, real lacks) {
+  const cpu_ends *ends = held->layer->ends;
+  for (place.b = 0; place.b < held->bundle->patch->lines; place.b++) {
+    const int column = layer_column(ends, high, held->bundle->patch->x0 + place.b * LINE);
+    if (!layer_has(ends, column)) continue;
+    const cpu_vector pull = columns_load(&ends->pull[high], column);
+    cpu_vector *line = scratch_line(held->lines, place);
+    *line = line_choose(pull != 0, line_fma(pull, line_fill(lacks), *line), *line);
   }
-  *on = lanes_all(layer->row[d] == 0);
-  return layer->row[d] >= 0 && layer->high[d] == high;
+}
+
+/* In plane k of the bundle. Nothing is stored before all is read, because stores could change anything. */
+LINE_INLINE void inflow_columns(const held_lines *held, const end_columns *end, int k) {
+  const cpu_ends *ends = held->layer->ends;
+  const layer_ends *e = &ends->of;
+  const int high = end->high, rows = held->bundle->rows;
+  const real *value = e->value[AXIS_X][high];
+  real lacks[CPU_ROWS], speed[CPU_ROWS];
+  for (int r = 0; r < rows; r++) {
+    const int p[3] = {end->x, held->bundle->y + r, held->bundle->patch->z + k};
+    const real given = value == NULL ? e->number : value[p[1] + (ptrdiff_t)e->n[AXIS_Y] * p[2]];
+    lacks[r] = given - ends->in[layer_element(e, p)];
+    speed[r] = speed_inwards(ends, AXIS_X, high, p)[0];
+  }
+  const real weight = e->weight[AXIS_X];
+  cpu_place place = {.k = k, .b = end->b};
+  for (place.r = 0; place.r < rows && end->b >= 0; place.r++) {
+    if (!(speed[place.r] > 0)) continue;
+    cpu_vector *line = scratch_line(held->lines, place);
+    const cpu_vector factor = line_fill(weight * speed[place.r]);
+    *line = line_choose(end->on, line_fma(factor, line_fill(lacks[place.r]), *line), *line);
+  }
+  for (place.r = 0; place.r < rows && ends->pulls[AXIS_X][high]; place.r++)
+    pull_columns(held, high, place, lacks[place.r]);
+}
+
+/* row: of the closure along d. */
+static void inflow_line(const held_lines *held, int d, int high, int row, const int p[3], cpu_vector *line) {
+  const cpu_ends *ends = held->layer->ends;
+  const layer_ends *e = &ends->of;
+  const real pull = e->pull[d][high][row];
+  const cpu_vector found = line_load(ends->in + layer_element(e, p) + (high ? row : -row) * e->step[d]);
+  const cpu_vector lacks = values_given(e, d, high, p) - found;
+  if (row == 0) {
+    const cpu_vector speed = speed_inwards(ends, d, high, p);
+    *line = line_choose(speed > 0, line_fma(e->weight[d] * speed, lacks, *line), *line);
+  }
+  if (pull != 0) *line = line_fma(line_fill(pull), lacks, *line);
+}
+
+LINE_INLINE void coupling_columns(const held_lines *held, const end_columns *end, int k) {
+  const layer_ends *e = &held->layer->ends->of;
+  cpu_place place = {.k = k, .b = end->b};
+  for (; place.r < held->bundle->rows && end->b >= 0; place.r++) {
+    const int p[3] = {end->x, held->bundle->y + place.r, held->bundle->patch->z + k};
+    const ptrdiff_t at = layer_element(e, p);
+    cpu_vector *line = scratch_line(held->lines, place), sum = *line;
+    for (int i = 0; i < 2; i++)
+      sum = line_fma(line_fill(e->coupling[AXIS_X][end->high][i]), line_fill(e->coupled[AXIS_X][i][at]), sum);
+    *line = line_choose(end->on, sum, *line);
+  }
+}
+
+static void coupling_line(const held_lines *held, int d, int high, const int p[3], cpu_vector *line) {
+  const layer_ends *e = &held->layer->ends->of;
+  const ptrdiff_t at = layer_element(e, p);
+  for (int i = 0; i < 2; i++)
+    *line = line_fma(line_fill(e->coupling[d][high][i]), line_load(e->coupled[d][i] + at), *line);
+}
+
+/* Adds the penalties of one end of x. coupling: 1, or 0 for inflow. */
+static void columns_add(const held_lines *held, int planes, int coupling, int high) {
+  const cpu_ends *ends = held->layer->ends;
+  const int inflow = ends->velocity != VELOCITY_UNIFORM || ends->pulls[AXIS_X][high] ||
+                     speed_inwards(ends, AXIS_X, high, (const int[3]){0})[0] > 0;
+  if (!strip_meets(ends, held->bundle->patch, high) || (!coupling && !inflow)) return;
+  const end_columns end = end_make(ends, held->bundle->patch, high);
+  for (int k = 0; k < planes; k++) {
+    if (coupling) {
+      coupling_columns(held, &end, k);
+    } else {
+      inflow_columns(held, &end, k);
+    }
+  }
+}
+
+/* The same of an end of y or z. */
+static void lines_add(const held_lines *held, int planes, int coupling, int d, int high) {
+  const cpu_layer *layer = held->layer;
+  if (layer->row[d] < 0 || layer->high[d] != high) return;
+  for (int k = 0; k < planes; k++) {
+    for (int r = 0; r < held->bundle->rows; r++) {
+      const int row = layer_row_of(layer, d, d == AXIS_Y ? r : k);
+      if (row != 0 && (coupling || layer->ends->of.pull[d][high][row] == 0)) continue;
+      for (int b = 0; b < held->bundle->patch->lines; b++) {
+        const cpu_point at = bundle_point(held->bundle, k, r, b);
+        cpu_vector *line = scratch_line(held->lines, (cpu_place){.k = k, .r = r, .b = b});
+        if (coupling) {
+          coupling_line(held, d, high, at.p, line);
+        } else {
+          inflow_line(held, d, high, row, at.p, line);
+        }
+      }
+    }
+  }
+}
+
+static void end_add(const held_lines *held, int planes, int coupling, int d, int high) {
+  if (d == AXIS_X) {
+    columns_add(held, planes, coupling, high);
+  } else {
+    lines_add(held, planes, coupling, d, high);
+  }
+}
+
+/* Whole cache lines at a time. The numbers are local, because the stores could change any others. */
+static void lines_store(const held_lines *held, int planes, real *to) {
+  const cpu_bundle *bundle = held->bundle;
+  const ptrdiff_t first = bundle->row[STENCIL_RADIUS] + bundle->patch->x0;
+  const ptrdiff_t step_row = bundle->frame->row, step_plane = bundle->frame->plane;
+  const int rows = bundle->rows, nontemporal = bundle->patch->nontemporal;
+  for (int part = 0; part < 3; part += 2) {
+    const int end = held->layer->line[part + 1];
+    for (int b = held->layer->line[part]; b < end; b += STORE_LINES) {
+      for (int k = 0; k < planes; k++) {
+        for (int r = 0; r < rows; r++) {
+          real *at = to + first + k * step_plane + r * step_row + b * LINE;
+          for (int i = 0; i < STORE_LINES; i++)
+            line_copy(at + i * LINE, scratch_line(held->lines, (cpu_place){.k = k, .r = r, .b = b + i}),
+                      nontemporal);
+        }
+      }
+    }
+  }
 }
 
 /* In the order of kernels_inflow: axis after axis, what enters before what is drawn. */
-static cpu_vector inflow_add(const cpu_layer *layer, const int p[3], cpu_vector result) {
-  const layer_ends *e = &layer->ends->of;
-  for (int end = 0; end < 6; end++) {
-    const int d = end / 2, high = end % 2;
-    cpu_lane_integers on;
-    if (!meets(layer, d, high, p, &on)) continue;
-    const cpu_vector inwards = e->sign * ends_velocity(layer->ends, layer->ends->velocity, d, p);
-    const cpu_vector speed = line_choose(on, high ? -inwards : inwards, (cpu_vector){0});
-    const cpu_vector lacks = value_given(e, d, high, p) - value_found(layer, d, high, p);
-    result = line_choose(speed > 0, line_fma(e->weight[d] * speed, lacks, result), result);
-    if (!layer->ends->pulls[d][high]) continue;
-    const cpu_vector pull =
-        d == AXIS_X ? columns_load(&layer->ends->pull[high], layer_column(layer->ends, high, p[0]))
-                    : line_fill(e->pull[d][high][layer->row[d]]);
-    result = line_choose(pull != 0, line_fma(pull, lacks, result), result);
+void CPU_NAME(penalties_cpu_)(const cpu_layer *layer, const cpu_bundle *bundle, int planes,
+                              cpu_output *outputs) {
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+    if (!(layer->holds >> k & 1U)) continue;
+    const held_lines held = {layer, bundle, &layer->closures->held[k]};
+    for (int end = 0; end < 6 && k == 0 && layer->ends->of.enters; end++)
+      end_add(&held, planes, 0, end / 2, end % 2);
+    for (int end = 0; end < 6 && layer->ends->of.couples; end++) {
+      if (k == (layer->ends->outputs == 7 ? end / 2 : 0)) end_add(&held, planes, 1, end / 2, end % 2);
+    }
+    lines_store(&held, planes, outputs[k].to);
   }
-  return result;
-}
-
-static cpu_vector coupling_add(const cpu_layer *layer, int k, const int p[3], cpu_vector result) {
-  const layer_ends *e = &layer->ends->of;
-  const ptrdiff_t at = layer_element(e, p);
-  for (int end = 0; end < 6; end++) {
-    const int d = end / 2, high = end % 2;
-    cpu_lane_integers on;
-    if (k != (layer->ends->outputs == 7 ? d : 0) || !meets(layer, d, high, p, &on)) continue;
-    cpu_vector sum = result;
-    for (int i = 0; i < 2; i++)
-      sum = line_fma(line_fill(e->coupling[d][high][i]), line_load(e->coupled[d][i] + at), sum);
-    result = line_choose(on, sum, result);
-  }
-  return result;
-}
-
-void CPU_NAME(penalties_cpu_)(const cpu_layer *layer, int k, const int p[3], cpu_vector *line) {
-  if (k == 0 && layer->ends->of.enters) *line = inflow_add(layer, p, *line);
-  if (layer->ends->of.couples) *line = coupling_add(layer, k, p, *line);
 }

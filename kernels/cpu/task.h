@@ -54,16 +54,6 @@ typedef struct cpu_task {
   const cpu_layer *layer; /* NULL without ends */
 } cpu_task;
 
-/* The first point of a line, in the slab. */
-typedef struct cpu_point {
-  int p[3];
-} cpu_point;
-
-LINE_INLINE cpu_point place_point(const cpu_task *task, cpu_place p) {
-  const cpu_patch *patch = task->bundle->patch;
-  return (cpu_point){{patch->x0 + p.b * LINE, task->bundle->y + p.r, patch->z + p.k}};
-}
-
 /* ---- Properties of a declaration ---- */
 
 LINE_INLINE int term_along(const operation *o, int t, int axis) {
@@ -134,26 +124,18 @@ LINE_INLINE int output_waits(const operation *o, int k, int t) {
   return t >= 0 && (o->needs[k] >> t & 1U) && o->needs[k] >> t > 1U;
 }
 
-/* Adds the penalties at ends to a line of output k. */
-LINE_INLINE cpu_vector output_penalise(const cpu_task *task, cpu_place p, int k, cpu_vector value) {
-  const cpu_layer *layer = task->layer;
-  const cpu_point at = place_point(task, p);
-  if (!(layer->ends->penalised >> k & 1U)) return value;
-  if (!layer->penalised && !line_in_layer(layer->ends, at.p[0])) return value;
-  cpu_vector line = value;
-  CPU_NAME(penalties_cpu_)(layer, k, at.p, &line);
-  return line;
-}
-
-/* Computes and stores output k if this term completes it. */
+/* Computes output k if this term completes it, and stores it, unless it waits for penalties. */
 LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at, int k) {
   const operation *o = task->way.of;
   const int last = o->needs[k] == 0 ? -1 : 31 - __builtin_clz(o->needs[k]);
   if (!operation_stores(o, k) || last != at->term) return;
   const unsigned options = task->way.options | (task->job->additions & operation_additions(task->way.kind));
-  cpu_vector value = WAY_FINISH(options, k, at);
-  if (task->way.ends && at->place.beside) value = output_penalise(task, at->place, k, value);
-  bundle_store(task->bundle, &task->work->out[k], at->place, value);
+  const cpu_vector value = WAY_FINISH(options, k, at);
+  if (task->way.ends && at->place.beside && (task->layer->holds >> k & 1U)) {
+    *scratch_line(&task->layer->closures->held[k], at->place) = value;
+  } else {
+    bundle_store(task->bundle, &task->work->out[k], at->place, value);
+  }
 }
 
 /* Called when term t has its value at p; t is -1 for operations without terms. */

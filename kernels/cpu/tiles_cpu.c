@@ -70,12 +70,14 @@ static int least(int a, int b) {
 }
 
 /* Number of planes in the patch that begins with the launch's i-th plane: a block, or 1 if a block would pass
- * the end, reach into the other range or out of `blocks`. */
+ * the end, or reach into the other range or across an end of `blocks`. */
 static int patch_planes(const kernels_launch *launch, const cpu_tiling *tiling, int i, int end) {
   const int last = i + tiling->block - 1;
   if (last >= end) return 1;
   const int low = kernels_plane_at(launch, i), high = kernels_plane_at(launch, last);
-  return high - low == last - i && low >= tiling->blocks.z0 && high < tiling->blocks.z1 ? tiling->block : 1;
+  const int z0 = tiling->blocks.z0, z1 = tiling->blocks.z1;
+  const int across = (low < z0 && high >= z0) || (low < z1 && high >= z1);
+  return high - low == last - i && !across ? tiling->block : 1;
 }
 
 /* Computes one tile: its planes in the launch's order, each in strips. */

@@ -15,5 +15,5 @@ void CPU_NAME(WAY_NAME(patch_, _cpu_))(const void *job, const cpu_patch *patch) 
 /* The same on a grid with ends: a function of its own, so that the other one has no tests for them. */
 void CPU_NAME(WAY_NAME(bounded_, _cpu_))(const void *job, const cpu_patch *patch) {
   static const operation of = WAY_OPERATION((unsigned)WAY_OPTIONS | (unsigned)WAY_ADDITIONS);
-  patch_run_bounded((cpu_way){&of, WAY_KIND, WAY_OPTIONS, PART_WHOLE, 1}, job, patch);
+  patch_run((cpu_way){&of, WAY_KIND, WAY_OPTIONS, PART_WHOLE, 1}, job, patch);
 }
