@@ -41,9 +41,7 @@ static int yes(const config *config) {
   return 1;
 }
 
-/* Number of arrays besides the states. The layers beside ends hold three numbers per point and have fewer
- * points than the slab; they count as three. */
-static int array_count(const config *config) {
+static int layer_count(const config *config) {
   return cases_bounded(config) ? 3 : 0;
 }
 
@@ -217,7 +215,7 @@ const equation acoustics_equation = {.name = "acoustics",
                                      .names = names,
                                      .linear = yes,
                                      .steady = yes,
-                                     .array_count = array_count,
+                                     .layer_count = layer_count,
                                      .rates = find_rates,
                                      .known = is_known,
                                      .known_later = sound_known,

@@ -15,15 +15,10 @@ static int is_steady(const config *config) {
   return cases_velocity_steady(config) && !cases_has_source(config) && !inflow_varies(config);
 }
 
-/* Words per point that a stage reads besides the states: the stored velocity and the sources. */
+/* Words per point that are stored besides the states and read by a stage: the stored velocity and the
+ * sources. */
 static int stage_words(const config *config) {
   return (cases_velocity_stored(config) ? 3 : 0) + (cases_has_source(config) ? CASES_SOURCES : 0);
-}
-
-/* Number of arrays besides the states. Layers beside ends count as one: they hold fewer points than the
- * slab. */
-static int array_count(const config *config) {
-  return stage_words(config) + cases_bounded(config);
 }
 
 /* Returns 1 if a device may compute two stages in one sweep; pair_refused knows. Without being asked for,
@@ -246,7 +241,8 @@ const equation advection_equation = {.name = "advection",
                                      .names = names,
                                      .linear = is_linear,
                                      .steady = is_steady,
-                                     .array_count = array_count,
+                                     .array_count = stage_words,
+                                     .layer_count = cases_bounded,
                                      .stage_words = stage_words,
                                      .pairs = may_pair,
                                      .rates = find_rates,
