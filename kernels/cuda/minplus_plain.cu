@@ -1,4 +1,4 @@
-#include "device.cuh"
+#include "minplus.cuh"
 
 /* For fdbench: the loop of additions and minima in registers that gives the ceiling of min-plus products, and
  * simpler ways of computing a product. */
@@ -7,18 +7,6 @@ constexpr int LOOP_THREADS = 64, LOOP_BLOCKS = by_precision_value(8, 4); /* per 
 constexpr int LOOP_SIDE = 8;                                             /* a thread has its square of sums */
 constexpr int LOOP_STEPS = 2048;
 static_assert(KERNELS_LOOP >= 2 * LOOP_SIDE + LOOP_THREADS, "operands and results of the loop");
-
-__device__ __forceinline__ real infinite() {
-  return (real)__longlong_as_double(0x7ff0000000000000LL);
-}
-
-__device__ __forceinline__ real lesser(real a, real b) {
-  if constexpr (SINGLE) {
-    return fminf((float)a, (float)b);
-  } else {
-    return a < b ? a : b;
-  }
-}
 
 /* Each sum depends on the one before, so the compiler can leave out none. */
 static __global__ void __launch_bounds__(LOOP_THREADS, LOOP_BLOCKS)
@@ -74,7 +62,7 @@ static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
   if (x >= m.nx || i >= m.points) return;
   const real *in = m.in + (ptrdiff_t)blockIdx.z * m.plane + x;
   const real *cost = m.cost + i * m.pitch;
-  real least = infinite();
+  real least = infinity();
   for (int k = 0; k < m.count; k++) least = lesser(in[(ptrdiff_t)k * m.ldx] + cost[k], least);
   m.out[(ptrdiff_t)blockIdx.z * m.plane + (ptrdiff_t)i * m.ldx + x] = least + (real)0;
 }
@@ -88,10 +76,10 @@ static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
   const int x = (int)blockIdx.x * PLAIN_SIDE + column;
   const int i = (int)blockIdx.y * PLAIN_SIDE + row;
   const real *in = m.in + (ptrdiff_t)blockIdx.z * m.plane;
-  real least = infinite();
+  real least = infinity();
   for (int k0 = 0; k0 < m.count; k0 += PLAIN_SIDE) {
     const bool there = k0 + row < m.count && x < m.nx;
-    values[row][column] = there ? in[(ptrdiff_t)(k0 + row) * m.ldx + x] : infinite();
+    values[row][column] = there ? in[(ptrdiff_t)(k0 + row) * m.ldx + x] : infinity();
     costs[row][column] = k0 + column < m.count && i < m.points ? m.cost[i * m.pitch + k0 + column] : (real)0;
     __syncthreads();
 #pragma unroll

@@ -1,9 +1,7 @@
 #ifndef FDAPP_CUDA_MINPLUS_TILE_CUH
 #define FDAPP_CUDA_MINPLUS_TILE_CUH
 
-#include <math.h>
-
-#include "device.cuh"
+#include "minplus.cuh"
 
 /* A chunk of a min-plus product (minplus.cu): its costs and pencils are copied to shared memory, and the
  * least sums of a thread's tile computed from them. */
@@ -54,18 +52,6 @@ struct buffers {
   ptrdiff_t *bases;      /* [2][SIDE]: elements where pencils along x, and rows of a matrix, begin */
   int *order;
 };
-
-__device__ __forceinline__ real infinity() {
-  return (real)__longlong_as_double(0x7ff0000000000000LL);
-}
-
-__device__ __forceinline__ real lesser(real a, real b) {
-  if constexpr (SINGLE) {
-    return fminf((float)a, (float)b);
-  } else {
-    return a < b ? a : b;
-  }
-}
 
 /* The tile's pencil of this thread's pencil number p. Threads interleave vectors, so that neighbouring
  * threads read neighbouring vectors. */
