@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/solver.h"
 #include "equations/list.h"
 #include "output/diagnostics.h"
 #include "problems/cases.h"
 #include "gather.h"
+#include "open_solver.h"
 
 enum { STEPS = 3, SKIPPED = 77 };
 
@@ -106,13 +106,7 @@ static status march(solver *solver, answer *answer) {
 
 static status compute(MPI_Comm comm, const config *config, const kernels *backend, answer *answer) {
   solver solver;
-  grid grid;
-  int rank = 0;
-  int ranks = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &ranks);
-  CHECK(problem_grid(config, ranks, rank, &grid));
-  status result = solver_create(comm, config, equation_of(config), &grid, backend, &solver);
+  status result = open_solver(comm, config, equation_of(config), backend, &solver);
   answer->pairs = result == STATUS_OK && solver.stepper.pairs != 0;
   if (result == STATUS_OK) result = march(&solver, answer);
   if (result == STATUS_OK) result = halo_leave(&solver.halo);

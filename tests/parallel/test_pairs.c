@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/solver.h"
 #include "problems/cases.h"
 #include "gather.h"
+#include "open_solver.h"
 
 static const char *refusal = ""; /* of the last rank alone */
 
@@ -89,13 +89,7 @@ static status march(solver *solver, const config *config, run *run, int first, i
 
 static status compute(MPI_Comm comm, const config *config, run *run, int first, int last) {
   solver solver;
-  grid grid;
-  int rank = 0;
-  int ranks = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &ranks);
-  CHECK(problem_grid(config, ranks, rank, &grid));
-  status result = solver_create(comm, config, equation_of(config), &grid, run->backend, &solver);
+  status result = open_solver(comm, config, equation_of(config), run->backend, &solver);
   (void)snprintf(run->single, sizeof run->single, "%s", solver.stepper.single);
   if (result == STATUS_OK) result = march(&solver, config, run, first, last);
   solver_destroy(&solver);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/solver.h"
 #include "domain/operators.h"
 #include "gather.h"
+#include "open_solver.h"
 #include "snapshots/checkpoint.h"
 #include "states.h"
 #include "wave.h"
@@ -111,12 +111,7 @@ static status run(solver *solver, int resumes, char *answer) {
 static status compute(MPI_Comm comm, const config *config, const kernels *backend, int resumes,
                       char *answer) {
   solver solver;
-  grid grid;
-  int rank = 0, ranks = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &ranks);
-  CHECK(grid_make(config->n, config->l, ranks, rank, &grid));
-  status result = solver_create(comm, config, &wave_equation, &grid, backend, &solver);
+  status result = open_solver(comm, config, &wave_equation, backend, &solver);
   if (result == STATUS_OK) result = run(&solver, resumes, answer);
   if (result == STATUS_OK) result = halo_leave(&solver.halo);
   solver_destroy(&solver);

@@ -1,4 +1,5 @@
-"""Difference operators as dense matrices, with and without ends, from the exact fractions of kernels/closures.json."""
+"""Difference operators as dense matrices, with and without ends, from the exact fractions of kernels/closures.json, and
+a step in time."""
 
 import json
 from fractions import Fraction
@@ -80,6 +81,15 @@ def fixing(configuration, axis):
 
 def along(operator, f, axis):
     return np.moveaxis(np.tensordot(operator, np.moveaxis(f, 2 - axis, 0), 1), 0, 2 - axis)
+
+
+def classical(slope, f, t, dt):
+    """The state after a step of Runge and Kutta's classical scheme, from its four slopes; slope: of t and f."""
+    k1 = slope(t, f)
+    k2 = slope(t + dt / 2, f + dt / 2 * k1)
+    k3 = slope(t + dt / 2, f + dt / 2 * k2)
+    k4 = slope(t + dt, f + dt * k3)
+    return f + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
 def points(configuration):

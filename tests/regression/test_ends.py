@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_stability_warning import KNOWN
 
-from dense import along, bounded, fixing, matrix, norm, points
+from dense import along, bounded, classical, fixing, matrix, norm, points
 from program import attribute, hash_of, launch, merged, phi, rows, run, states
 
 STEPS = 4
@@ -85,14 +85,6 @@ def slope_of(configuration, entering):
         return result
 
     return slope
-
-
-def classical(slope, f, t, dt):
-    k1 = slope(t, f)
-    k2 = slope(t + dt / 2, f + dt / 2 * k1)
-    k3 = slope(t + dt / 2, f + dt / 2 * k2)
-    k4 = slope(t + dt, f + dt * k3)
-    return f + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
 def gaussian(configuration):

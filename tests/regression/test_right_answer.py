@@ -6,6 +6,7 @@ agree to 1e-12 of the largest value.
 import numpy as np
 import pytest
 
+from dense import classical
 from program import BASE, attribute, merged, phi, run, states
 
 STEPS = 10
@@ -94,14 +95,6 @@ def slope_of(configuration):
         return -factor(t) * transport + kappa * sum(second(f, d, spacing[d]) for d in range(3))
 
     return slope
-
-
-def classical(slope, f, t, dt):
-    k1 = slope(t, f)
-    k2 = slope(t + dt / 2, f + dt / 2 * k1)
-    k3 = slope(t + dt / 2, f + dt / 2 * k2)
-    k4 = slope(t + dt, f + dt * k3)
-    return f + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
 @pytest.mark.parametrize("form", ["advective", "conservative", "skew"])
