@@ -20,6 +20,7 @@ typedef struct cpu_ends {
   layer_ends of;
   int inside[2];               /* columns between the layers of x: inside[0] <= x < inside[1] */
   unsigned outputs, penalised; /* masks: of all outputs, of those that penalties are added to */
+  int adds[3][2];              /* 0: no penalty is ever added at this end */
   int pulls[3][2];             /* 1: layer_ends.pull has a number that is not 0 */
   cpu_columns pull[2];         /* layer_ends.pull along x, by column */
   const real *in;              /* input 0 at point (0, 0, 0) */
@@ -42,9 +43,11 @@ typedef struct cpu_layer {
   const cpu_ends *ends;
   cpu_closures *closures;
   int row[3], high[3]; /* along y and z: of layer_row for the bundle's first row or plane */
-  unsigned holds;      /* mask of the outputs whose lines beside ends wait for penalties */
-  int line[4]; /* where three parts of its lines begin, and the last one ends: those of the middle part
-                * lie in no layer and have no images; the others are beside ends. Whole cache lines */
+  unsigned holds;      /* mask of the outputs that have penalties */
+  /* Where three parts of its lines begin, and the last one ends, whole cache lines. line: those of the middle
+   * part lie in no layer and have no images; the others are beside ends. held: the others wait for
+   * penalties. */
+  int line[4], held[4];
 } cpu_layer;
 
 /* Number of columns from the first one of a layer of x to column x. */
@@ -70,6 +73,11 @@ LINE_INLINE int line_in_layer(const cpu_ends *ends, int x) {
 LINE_INLINE int strip_meets(const cpu_ends *ends, const cpu_patch *patch, int high) {
   const int x1 = patch->x0 + patch->lines * LINE;
   return ends->of.bounded[AXIS_X] && (high ? x1 > ends->inside[1] : patch->x0 < ends->inside[0]);
+}
+
+/* Returns 1 if line b of output k waits for penalties. */
+LINE_INLINE int layer_holds(const cpu_layer *layer, int k, int b) {
+  return (layer->holds >> k & 1U) && (b < layer->held[1] || b >= layer->held[2]);
 }
 
 /* The row of a closure along y or z for row, or plane, i of the bundle. */

@@ -11,6 +11,17 @@ static void make_x(cpu_ends *e) {
   }
 }
 
+/* A uniform velocity that leaves by an end brings nothing in there. */
+static void make_adds(cpu_ends *e) {
+  for (int d = 0; d < 3; d++) {
+    for (int high = 0; high < 2; high++) {
+      const real speed = (high ? -1 : 1) * e->of.sign * e->uniform[d];
+      const int enters = e->velocity != VELOCITY_UNIFORM || speed > 0 || e->pulls[d][high];
+      e->adds[d][high] = e->of.bounded[d] && (e->of.couples || (e->of.enters && enters));
+    }
+  }
+}
+
 void CPU_NAME(ends_make_cpu_)(const kernels_launch *launch, const kernels_call *call,
                               const kernels_ends *ends, const kernels_inflow *inflow,
                               const kernels_coupling *coupling, cpu_ends *to) {
@@ -32,4 +43,5 @@ void CPU_NAME(ends_make_cpu_)(const kernels_launch *launch, const kernels_call *
       for (int row = 0; row < to->of.rows; row++) to->pulls[d][high] |= to->of.pull[d][high][row] != 0;
   }
   make_x(to);
+  make_adds(to);
 }

@@ -38,16 +38,19 @@ LINE_INLINE int line_is_beside(const cpu_ends *ends, const cpu_bundle *bundle, i
   return line_at_edge(bundle->frame, x) || line_in_layer(ends, x);
 }
 
-/* Parts of a bundle's lines (cpu_layer.line). whole: 1 if all are beside ends. */
-LINE_INLINE void layer_lines(const cpu_ends *ends, const cpu_bundle *bundle, int whole, int line[4]) {
-  int low = 0, high = bundle->patch->lines;
-  line[0] = low;
-  line[3] = high;
-  if (whole) low = high;
-  while (low < high && line_is_beside(ends, bundle, low)) low += STORE_LINES;
-  while (low < high && line_is_beside(ends, bundle, high - 1)) high -= STORE_LINES;
-  line[1] = low;
-  line[2] = high;
+/* The parts of a bundle's lines (cpu_layer). beside, held: 1 if all lines are beside ends, or wait. */
+LINE_INLINE void layer_lines(cpu_layer *layer, const cpu_bundle *bundle, int beside, int held) {
+  const int lines = bundle->patch->lines;
+  int low = 0, high = lines;
+  while (low < high && line_is_beside(layer->ends, bundle, low)) low += STORE_LINES;
+  while (low < high && line_is_beside(layer->ends, bundle, high - 1)) high -= STORE_LINES;
+  const int *adds = layer->ends->adds[AXIS_X];
+  held |= low == high; /* a line may have points of both layers */
+  layer->line[1] = beside ? lines : low;
+  layer->line[2] = beside ? lines : high;
+  layer->held[1] = held ? lines : adds[0] ? low : 0;
+  layer->held[2] = held || !adds[1] ? lines : high;
+  layer->line[3] = layer->held[3] = lines;
 }
 
 /* The layers that a bundle lies in. whole: 1 if its lines are all computed alike. */
@@ -55,16 +58,16 @@ LINE_INLINE cpu_layer layer_make(const cpu_ends *ends, cpu_closures *closures, c
                                  int planes, int whole) {
   cpu_layer layer = {.ends = ends, .closures = closures, .row = {-1, -1, -1}};
   const int first[3] = {0, bundle->y, bundle->patch->z}, count[3] = {0, bundle->rows, planes};
-  int penalised = ends->of.bounded[AXIS_X];
+  int penalised = 0;
   for (int d = AXIS_Y; d <= AXIS_Z; d++) {
     layer.row[d] = layer_row(&ends->of, d, first[d], &layer.high[d]);
     if (layer.row[d] < 0) continue;
     whole = 1;
-    penalised |=
-        layer.row[d] == 0 || layer_row_of(&layer, d, count[d] - 1) == 0 || ends->pulls[d][layer.high[d]];
+    const int high = layer.high[d], last = layer_row_of(&layer, d, count[d] - 1);
+    penalised |= ends->adds[d][high] && (layer.row[d] == 0 || last == 0 || ends->pulls[d][high]);
   }
-  if (penalised) layer.holds = ends->penalised;
-  layer_lines(ends, bundle, whole || bundle->images, layer.line);
+  if (penalised || ends->adds[AXIS_X][0] || ends->adds[AXIS_X][1]) layer.holds = ends->penalised;
+  layer_lines(&layer, bundle, whole || bundle->images, penalised);
   return layer;
 }
 

@@ -115,9 +115,7 @@ static void coupling_line(const held_lines *held, int d, int high, const int p[3
 /* Adds the penalties of one end of x. coupling: 1, or 0 for inflow. */
 static void columns_add(const held_lines *held, int planes, int coupling, int high) {
   const cpu_ends *ends = held->layer->ends;
-  const int inflow = ends->velocity != VELOCITY_UNIFORM || ends->pulls[AXIS_X][high] ||
-                     speed_inwards(ends, AXIS_X, high, (const int[3]){0})[0] > 0;
-  if (!strip_meets(ends, held->bundle->patch, high) || (!coupling && !inflow)) return;
+  if (!strip_meets(ends, held->bundle->patch, high)) return;
   const end_columns end = end_make(ends, held->bundle->patch, high);
   for (int k = 0; k < planes; k++) {
     if (coupling) {
@@ -150,6 +148,7 @@ static void lines_add(const held_lines *held, int planes, int coupling, int d, i
 }
 
 static void end_add(const held_lines *held, int planes, int coupling, int d, int high) {
+  if (!held->layer->ends->adds[d][high]) return;
   if (d == AXIS_X) {
     columns_add(held, planes, coupling, high);
   } else {
@@ -164,8 +163,8 @@ static void lines_store(const held_lines *held, int planes, real *to) {
   const ptrdiff_t step_row = bundle->frame->row, step_plane = bundle->frame->plane;
   const int rows = bundle->rows, nontemporal = bundle->patch->nontemporal;
   for (int part = 0; part < 3; part += 2) {
-    const int end = held->layer->line[part + 1];
-    for (int b = held->layer->line[part]; b < end; b += STORE_LINES) {
+    const int end = held->layer->held[part + 1];
+    for (int b = held->layer->held[part]; b < end; b += STORE_LINES) {
       for (int k = 0; k < planes; k++) {
         for (int r = 0; r < rows; r++) {
           real *at = to + first + k * step_plane + r * step_row + b * LINE;

@@ -131,7 +131,7 @@ LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at
   if (!operation_stores(o, k) || last != at->term) return;
   const unsigned options = task->way.options | (task->job->additions & operation_additions(task->way.kind));
   const cpu_vector value = WAY_FINISH(options, k, at);
-  if (task->way.ends && at->place.beside && (task->layer->holds >> k & 1U)) {
+  if (task->way.ends && at->place.beside && layer_holds(task->layer, k, at->place.b)) {
     *scratch_line(&task->layer->closures->held[k], at->place) = value;
   } else {
     bundle_store(task->bundle, &task->work->out[k], at->place, value);

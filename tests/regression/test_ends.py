@@ -21,6 +21,7 @@ BASE = {
 }
 FLOWS = {
     "uniform": {"field": "uniform", "u": 0.9, "v": -0.7, "w": 0.4},
+    "back": {"field": "uniform", "u": -0.9, "v": 0.7, "w": -0.4},
     "rotation": {"field": "rotation", "period": 1.5},
     "deformation": {"field": "deformation", "period": 0.4},
     "rest": {"field": "uniform", "u": 0.0, "v": 0.0, "w": 0.0},
@@ -107,6 +108,7 @@ def gaussian(configuration):
 CASES = [
     ("x", "uniform", "exact", "advective", 8, "central", 0.0, 1),
     ("xyz", "uniform", "exact", "advective", 6, "upwind", 0.0, 2),
+    ("xyz", "back", "0.3", "advective", 8, "central", 0.0, 1),
     ("xz", "rotation", "0.3", "conservative", 4, "central", 0.0, 3),
     ("yz", "deformation", "0.2", "skew", 8, "upwind", 0.0, 2),
     ("xyz", "formula", "0.1 + x*y - 0.2*z*t", "skew", 2, "upwind", 0.0, 4),
