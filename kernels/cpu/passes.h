@@ -192,22 +192,43 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   }
 }
 
-/* Lines with periodic images, or beside ends, are computed separately, so that the common path needs fewer
- * registers. */
-LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int first, int rows) {
+/* Lines with periodic images are computed separately, so that the common path needs fewer registers. */
+LINE_INLINE void pass_xy_lines(const cpu_task *task, const pass_xy *pass, int first, int rows) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {
     for (int b = 0; b < bundle->patch->lines; b++) {
       const int column = bundle->patch->x0 + b * LINE;
-      const int images = task->way.ends ? b < task->layer->line[1] || b >= task->layer->line[2]
-                                        : (pass->ty >= 0 && bundle->images) ||
-                                              (pass->tx >= 0 && line_at_edge(bundle->frame, column));
+      const int images =
+          (pass->ty >= 0 && bundle->images) || (pass->tx >= 0 && line_at_edge(bundle->frame, column));
       if (__builtin_expect(images, 0) || (pass->ty >= 0 && rows == 1)) { /* a tile's last rows are few */
         pass_xy_line(task, pass, k, b, first, rows, 1);
       } else {
         pass_xy_line(task, pass, k, b, first, rows, 0);
       }
     }
+  }
+}
+
+/* The same on a grid with ends. A function of its own: with both conditions in one, gcc 12 makes code for
+ * periodic grids that takes a quarter longer (uniform stage, double precision). */
+LINE_INLINE void pass_xy_parts(const cpu_task *task, const pass_xy *pass, int first, int rows) {
+  const int *line = task->layer->line;
+  for (int k = 0; k < task->planes; k++) {
+    for (int b = 0; b < task->bundle->patch->lines; b++) {
+      if (__builtin_expect(b < line[1] || b >= line[2], 0) || (pass->ty >= 0 && rows == 1)) {
+        pass_xy_line(task, pass, k, b, first, rows, 1);
+      } else {
+        pass_xy_line(task, pass, k, b, first, rows, 0);
+      }
+    }
+  }
+}
+
+LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int first, int rows) {
+  if (task->way.ends) {
+    pass_xy_parts(task, pass, first, rows);
+  } else {
+    pass_xy_lines(task, pass, first, rows);
   }
 }
 
