@@ -32,6 +32,7 @@ enum {
                                 * (kernels_shape_make) */
   KERNELS_PLANE_UNIT = 256,    /* bytes; a plane is an odd number of them */
   KERNELS_HANDLE_BYTES = 64,
+  KERNELS_MEETING_BYTES = 512,
   KERNELS_LOOP = 256,           /* elements of each array of minplus_loop */
   KERNELS_MOST_POINTS = 1 << 26 /* of nx and ny: int indices reach 16 elements per point */
 };
@@ -68,6 +69,25 @@ typedef struct kernels_planes {
   int z0, z1;
 } kernels_planes;
 
+/* Neighbouring ranks on one node whose devices wait for one another, without their hosts. Each rank counts its
+ * meetings: at one it tells its neighbours its count, and goes on when they have told it as high a one. */
+typedef enum kernels_side { SIDE_BELOW, SIDE_ABOVE, SIDE_COUNT } kernels_side;
+
+typedef struct kernels_meeting {
+  void *mine;                /* this rank's counts: KERNELS_MEETING_BYTES of MEMORY_DEVICE, zero at first */
+  void *theirs[SIDE_COUNT];  /* the neighbours', imported; NULL: no neighbour. Both may be the same rank's */
+  int ranks[SIDE_COUNT];     /* the neighbours, for errors */
+  double seconds;            /* a neighbour that has not come after so long is an error */
+} kernels_meeting;
+
+/* What a kernel sends to the neighbours itself: it writes the KERNELS_HALO planes at each end of the slab to
+ * its output and to the neighbours' halos. That is a meeting, too: it waits for the neighbours' previous one
+ * before it touches halo planes, its own or theirs, and tells them when its own are written. */
+typedef struct kernels_sending {
+  kernels_meeting meeting;
+  void *to[SIDE_COUNT]; /* address of the first halo plane to write; NULL: no neighbour */
+} kernels_sending;
+
 /* Arguments that all numerical operations share. `planes` are the planes that an operation writes: up to two
  * disjoint ranges, so that both edges of a slab are one launch. One or both may be empty. */
 typedef struct kernels_launch {
@@ -80,6 +100,8 @@ typedef struct kernels_launch {
                          * lowest and highest planes of planes[0] (apply_pair: twice as many) are written, and
                          * the halo planes of the outputs are no longer read. A backend that can do so
                          * computes those planes first and records it long before the launch is done */
+  const kernels_sending *sends; /* operations that have `edges` and one output, on all planes of a slab, if the
+                                 * backend has `meet`: what to send; NULL: nothing. Not together with edges */
 } kernels_launch;
 
 /* A velocity given by a formula instead of stored fields: component d at (x, y, z) is
@@ -371,6 +393,11 @@ typedef struct kernels {
   status (*memory_import)(kernels_context *context, const unsigned char handle[KERNELS_HANDLE_BYTES],
                           void **memory);
   void (*memory_release)(kernels_context *context, void *memory);
+  /* Enqueued: a meeting. After it this queue sees what the neighbours' queues wrote before theirs, and may
+   * write to their memory. All ranks make the same meetings in the same order. A neighbour that stays away is
+   * STATUS_DEVICE of the next queue_wait or launch; what was computed since is then wrong. Optional, with
+   * memory_export. */
+  status (*meet)(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting);
 
   /* Optional: named, nested ranges for the device's profiler. */
   void (*range_push)(const char *name);

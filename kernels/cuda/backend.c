@@ -108,6 +108,11 @@ static status stream(const kernels_launch *launch, const kernels_stream *what) {
                                                      : stream_double(launch, what);
 }
 
+static status meet(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting) {
+  CHECK(context_enter(context));
+  return meet_float(context, queue, meeting); /* the same for double */
+}
+
 static const char *const variant_names[VARIANT_COUNT] = {
     [VARIANT_SHORT] = "short 4",
     [VARIANT_LONG] = "long 32",
@@ -159,6 +164,7 @@ const kernels kernels_cuda = {
     .memory_export = context_memory_export,
     .memory_import = context_memory_import,
     .memory_release = context_memory_release,
+    .meet = meet,
     .variant_count = VARIANT_COUNT,
     .variant_names = variant_names,
     .derivative_variant = derivative_variant,

@@ -17,13 +17,21 @@ status context_enter(const kernels_context *context) {
   return STATUS_OK;
 }
 
+/* The neighbour's planes are not there, so nothing computed since is right. */
+static status refuse_late(const kernels_context *context) {
+  const context_late *late = context->late;
+  if (late->rank == 0) return STATUS_OK;
+  return status_fail(STATUS_DEVICE, "halos: rank %u sent no halo planes for %u seconds", late->rank - 1,
+                     late->seconds);
+}
+
 status context_launched(const kernels_context *context, kernels_queue queue, const char *name) {
   cudaError_t error = cudaGetLastError();
   enum cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
   if (context->synchronise) (void)cudaStreamIsCapturing(context->stream[queue], &recording);
   const int wait = context->synchronise && recording == cudaStreamCaptureStatusNone;
   if (error == cudaSuccess && wait) error = cudaStreamSynchronize(context->stream[queue]);
-  return error == cudaSuccess ? STATUS_OK : context_failure(error, name);
+  return error == cudaSuccess ? refuse_late(context) : context_failure(error, name);
 }
 
 static int context_no_device(const char *why) {
@@ -128,6 +136,9 @@ static status context_open_queues(kernels_context *context) {
   void *signals = NULL;
   CHECK(context_memory_allocate(context, MEMORY_STAGING, QUEUE_COUNT * sizeof *context->signals, &signals));
   context->signals = signals;
+  void *late = NULL;
+  CHECK(context_memory_allocate(context, MEMORY_STAGING, sizeof *context->late, &late));
+  context->late = late;
   return STATUS_OK;
 }
 
@@ -157,6 +168,7 @@ void context_destroy(kernels_context *context) {
   }
   context_memory_free(context, MEMORY_STAGING, context->sums);
   context_memory_free(context, MEMORY_STAGING, context->signals);
+  context_memory_free(context, MEMORY_STAGING, context->late);
   (void)cudaGetLastError();
   free(context);
 }
@@ -230,7 +242,7 @@ status context_memory_copy_pieces(kernels_context *context, kernels_queue queue,
 status context_queue_wait(kernels_context *context, kernels_queue queue) {
   CHECK(context_enter(context));
   CHECK_CUDA(cudaStreamSynchronize(context->stream[queue]));
-  return STATUS_OK;
+  return refuse_late(context);
 }
 
 status context_event_create(kernels_context *context, kernels_event **result) {
@@ -295,10 +307,30 @@ status context_event_wait(kernels_event *event) {
   return STATUS_OK;
 }
 
-/* A kernel's signal reaches the host alone, so the host waits for it, not the queue. */
+/* A kernel's signal is a number in memory, which the queue itself can wait for. The driver does that, which
+ * is only there where there is a device. */
+static status follow_signal(cudaStream_t stream, const kernels_event *event) {
+  enum { AT_LEAST = 0 }; /* CU_STREAM_WAIT_VALUE_GEQ, cyclic */
+  static int (*wait_value)(cudaStream_t, unsigned long long, unsigned, unsigned) = NULL;
+  if (wait_value == NULL) {
+    void *found = NULL;
+    enum cudaDriverEntryPointQueryResult how = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+    CHECK_CUDA(cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &found, 12000, cudaEnableDefault, &how));
+#else
+    CHECK_CUDA(cudaGetDriverEntryPoint("cuStreamWaitValue32", &found, cudaEnableDefault, &how));
+#endif
+    if (found == NULL) return status_fail(STATUS_DEVICE, "CUDA: this driver has no cuStreamWaitValue32");
+    memcpy(&wait_value, &found, sizeof found);
+  }
+  const unsigned long long number = (unsigned long long)(uintptr_t)&event->signal->number;
+  const int error = wait_value(stream, number, event->number, AT_LEAST);
+  return error == 0 ? STATUS_OK : status_fail(STATUS_DEVICE, "CUDA: cuStreamWaitValue32: error %d", error);
+}
+
 status context_event_follow(kernels_context *context, kernels_queue queue, kernels_event *event) {
   CHECK(context_enter(context));
-  if (event->signal != NULL) return signal_wait(event);
+  if (event->signal != NULL) return follow_signal(context->stream[queue], event);
   CHECK_CUDA(cudaStreamWaitEvent(context->stream[queue], event->event, 0));
   return STATUS_OK;
 }

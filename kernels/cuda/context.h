@@ -33,6 +33,12 @@ typedef struct context_signal {
   volatile unsigned long long began, given;
 } context_signal;
 
+/* Written by a kernel that has waited for a neighbour in vain, in pinned memory: the neighbour's rank and one,
+ * and for how many seconds. */
+typedef struct context_late {
+  volatile unsigned rank, seconds;
+} context_late;
+
 /* A point in a stream, or, if `signal` is not NULL, the signal `number` of a kernel in `stream`. */
 struct kernels_event {
   cudaEvent_t event;
@@ -53,13 +59,15 @@ struct kernels_context {
   unsigned *pace[QUEUE_COUNT];     /* device, CONTEXT_PACE_WORDS each, zero between kernels */
   context_signal *signals;         /* pinned, one for each queue */
   unsigned signalled[QUEUE_COUNT]; /* number of the latest signal handed out */
+  context_late *late;              /* pinned; all zero as long as no neighbour is late */
   char description[512];
 };
 
 /* Records "CALL: the runtime's message", clears the runtime's error and returns STATUS_DEVICE. */
 status context_failure(cudaError_t error, const char *call);
 
-/* Must be called after each launch. A failed launch is reported as "kernel NAME: ...". */
+/* Must be called after each launch. A failed launch is reported as "kernel NAME: ...", and a neighbour that an
+ * earlier kernel has waited for in vain by its rank. */
 status context_launched(const kernels_context *context, kernels_queue queue, const char *name);
 
 /* Makes the context's device current in the calling thread. */

@@ -5,6 +5,7 @@
 #include <climits>
 #include <type_traits>
 
+#include "edges.cuh"
 #include "operations.cuh"
 
 /* The kernel for few points. A thread owns one vector of a row and marches along z with its window in
@@ -115,18 +116,20 @@ template <class Op> struct direct {
 constexpr int DIRECT_THREADS = 256;
 constexpr bool TABLES_FIRST = SINGLE; /* the order of loads that spills fewer registers */
 
-/* blockDim: vectors of x, rows. blockIdx: tiles along x and y, and pieces of `chunk` planes, of both
- * ranges. */
+struct no_edges {};
+template <class Op> using direct_edges = std::conditional_t<Op::SENDS, edge_sender, no_edges>;
+
+/* Returns true for a piece with planes that are sent, which are also those that read halo planes. */
+__host__ __device__ __forceinline__ bool edge_piece(const kernels_planes &piece, int nz) {
+  return piece.z0 < HALO || piece.z1 > nz - HALO;
+}
+
+/* A thread's march along a piece, from point (x, y) of each plane. */
 template <class Op>
-__global__ void __launch_bounds__(DIRECT_THREADS,
-                                  Op::PRODUCTS || (Op::Z && Op::TRIPLE) ? 1 : 2) /* two windows */
-    direct_kernel(const __grid_constant__ arguments a, const geometry d, const int chunk) {
+__device__ __forceinline__ void direct_march(const arguments &a, const geometry &d, const direct_edges<Op> &edges,
+                                             int x, int y, const kernels_planes &piece) {
   using use = direct<Op>;
   constexpr bool WINDOW = Op::Z || Op::TRIPLE;
-  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
-  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-  if (x >= d.nx || y >= d.ny) return;
-  const kernels_planes piece = d.piece((int)blockIdx.z, chunk);
   const ptrdiff_t column = (ptrdiff_t)y * d.ldx + x;
   lines f = {}, g = {};
   points at;
@@ -157,10 +160,33 @@ __global__ void __launch_bounds__(DIRECT_THREADS,
     real result[OPERATION_OUTPUTS][VECTOR];
     Op::apply(a, f, g, at, result);
     Op::store(a, plane + column, result);
+    if constexpr (Op::SENDS) edges.store(plane, a.out[0] + plane + column, result[0]);
     if constexpr (WINDOW) {
       use::window_shift(f);
       use::window_shift(g);
     }
+  }
+}
+
+/* blockDim: vectors of x, rows. blockIdx: tiles along x and y, and pieces of `chunk` planes, of both
+ * ranges. */
+template <class Op>
+__global__ void __launch_bounds__(DIRECT_THREADS,
+                                  Op::PRODUCTS || (Op::Z && Op::TRIPLE) ? 1 : 2) /* two windows */
+    direct_kernel(const __grid_constant__ arguments a, const geometry d, const int chunk,
+                  const __grid_constant__ direct_edges<Op> edges) {
+  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
+  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  if constexpr (Op::SENDS) {
+    const kernels_planes piece = d.piece(edges.piece((int)blockIdx.z), chunk);
+    const bool sends = edge_piece(piece, d.nz);
+    if (sends && threadIdx.x + threadIdx.y == 0) edges.wait();
+    if (sends) __syncthreads();
+    if (x < d.nx && y < d.ny) direct_march<Op>(a, d, edges, x, y, piece);
+    if (sends) edges.tell();
+  } else {
+    if (x >= d.nx || y >= d.ny) return;
+    direct_march<Op>(a, d, edges, x, y, d.piece((int)blockIdx.z, chunk));
   }
 }
 
@@ -182,7 +208,14 @@ static status direct_launch(const kernels_launch *launch, const arguments &a, co
   const int chunk = direct_chunk(launch, d, across * down);
   const dim3 block((unsigned)lanes, (unsigned)rows);
   const dim3 grid((unsigned)across, (unsigned)down, (unsigned)d.pieces(chunk));
-  kernel_launch(direct_kernel<Op>, grid, block, 0, launch_stream(launch), a, d, chunk);
+  direct_edges<Op> edges = {};
+  if constexpr (Op::SENDS) {
+    int ends = 0; /* pieces at the ends of the slab */
+    for (int z = 0; z < d.nz; z += chunk) ends += edge_piece({z, std::min(z + chunk, d.nz)}, d.nz);
+    edges = sender_of(launch, a.out[0], ends * across * down, false);
+    edges.pieces = d.pieces(chunk);
+  }
+  kernel_launch(direct_kernel<Op>, grid, block, 0, launch_stream(launch), a, d, chunk, edges);
   return launch_done(launch, name);
 }
 

@@ -142,24 +142,53 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   resident *= context->multiprocessors;
   const int planes = d.planes();
   const bool edges_first =
-      Op::EDGES && launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes;
+      (Op::SENDS || (Op::EDGES && launch->edges != nullptr)) && planes >= 4 * HALO && d.planes(0) == planes;
   const cut c = cut_make<Tile>(d, resident, edges_first);
   const int blocks = c.cut_blocks() + c.whole_tiles();
   const bool paces = waits && c.longest() > tiles_of<Op>().unpaced_planes;
   const int pace_waves = SHAPE.pace_waves == 0 ? SHAPE.pace : SHAPE.pace_waves;
   const int every = !paces ? 0 : blocks <= resident ? SHAPE.pace : pace_waves;
   const pace paced = pace_make(launch, c, resident, every, cut_iterations<Op, Tile>(c, edges_first));
-  edge_signal edges = {paced.words + PACE_EDGES, &context->signals[launch->queue], 0,
-                       edges_first ? 2 * c.cut_tiles + c.whole_tiles() : 0};
-  if (edges_first) edges.number = context_event_signal(launch->edges, context, launch->queue);
+  const int ends = edges_first ? 2 * c.cut_tiles + c.whole_tiles() : 0;
+  edges_of<Op> edges = {};
+  if constexpr (Op::SENDS) {
+    edges = sender_of(launch, a.out[0], edges_first ? ends : blocks, edges_first);
+  } else {
+    edges_fill(edges, launch, ends);
+    if (edges_first) edges.number = context_event_signal(launch->edges, context, launch->queue);
+  }
   kernel_launch(kernel, (unsigned)blocks, Tile::THREADS, shared, launch_stream(launch), a, d, c, paced,
                 edges);
-  return edges_first ? context_launched(context, launch->queue, name) : launch_done(launch, name);
+  return !Op::SENDS && edges_first ? context_launched(context, launch->queue, name) : launch_done(launch, name);
+}
+
+/* Launches an operation that sends its edges. Such slabs are small (stepper.c), so small tiles suffice. */
+template <class Op>
+static status sending_launch(const kernels_launch *launch, const arguments &a, const char *name) {
+  constexpr size_t LEAST = (size_t)6 << 20; /* bytes of the slab from which the pipeline is faster */
+  const geometry d = launch_geometry(launch);
+  const bool large = (size_t)d.ny * (size_t)d.nx * (size_t)d.planes() * sizeof(real) >= LEAST &&
+                     d.ny >= 2 * HALO && d.nx >= 2 * HALO;
+  using Small = pipeline<Op, tile_for<Op, use::SMALL>>;
+  if (!large || Small::SHARED_BYTES > launch->context->shared_limit - SHARED_STATIC)
+    return direct_launch<Op>(launch, a, name);
+  return pipeline_launch<Op, use::SMALL>(launch, a, name, false);
+}
+
+/* Returns true for the operations that can send. */
+template <class Op> constexpr bool can_send() {
+  constexpr unsigned LEAN = STAGE_VELOCITY | STAGE_GRADIENT | STAGE_BASE | STAGE_EXTRAS;
+  return Op::KIND == OPERATION_stage && (Op::OPTIONS & STAGE_GRADIENT) != 0 && (Op::OPTIONS & ~LEAN) == 0 &&
+         (Op::OPTIONS & STAGE_VELOCITY) != STAGE_STORED;
 }
 
 /* Launches an operation with neighbours. */
 template <class Op>
 static status stencil_launch(const kernels_launch *launch, const arguments &a, const char *name) {
+  if constexpr (can_send<Op>()) {
+    if (launch->sends != nullptr) return sending_launch<sending<Op>>(launch, a, name);
+  }
+  if (launch->sends != nullptr) return status_fail(STATUS_DEVICE, "%s does not send its edges", name);
   using Usual = pipeline<Op, tile_for<Op, use::USUAL>>;
   using Small = pipeline<Op, tile_for<Op, use::SMALL>>;
   constexpr tile_choice CHOICE = tiles_of<Op>();

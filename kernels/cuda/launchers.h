@@ -26,6 +26,7 @@
                                   const kernels_call *second, int always);                                   \
   status apply_pair_##REAL(const kernels_launch *launch, const kernels_call *first,                          \
                            const kernels_call *second);                                                      \
+  status meet_##REAL(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting);         \
   /* cudaSuccess if this build has code for the current device. */                                           \
   cudaError_t vector_image_##REAL(void)
 

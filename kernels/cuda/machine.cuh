@@ -86,6 +86,22 @@ __device__ __forceinline__ void counter_add(unsigned *counter, unsigned steps) {
   asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(steps) : "memory");
 }
 
+/* Reads and writes a number of which another device writes, or reads, the only other copy. They order no other
+ * access; fence_system does, for the whole block if a barrier is between. */
+__device__ __forceinline__ unsigned number_read(const unsigned *number) {
+  unsigned seen;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(number) : "memory");
+  return seen;
+}
+
+__device__ __forceinline__ void number_write(unsigned *number, unsigned value) {
+  asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(number), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ void fence_system() {
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
 /* The device's clock, in nanoseconds. */
 __device__ __forceinline__ unsigned long long clock_read() {
   unsigned long long nanoseconds;

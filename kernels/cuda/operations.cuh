@@ -192,7 +192,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   static constexpr operation DECLARED = operation_describe(KIND, OPTIONS);
   static constexpr traits HAS = traits_make(DECLARED);
   static constexpr unsigned POINTS = HAS.points;
-  static constexpr bool EDGES = DECLARED.edges != 0;
+  static constexpr bool EDGES = DECLARED.edges != 0, SENDS = false;
   static constexpr int FIELD = mask_first(HAS.fields);
   static constexpr bool X = HAS.along[0], Y = HAS.along[1], Z = HAS.along[2];
   static constexpr bool TRIPLE = HAS.triple, PRODUCTS = HAS.products;
@@ -323,6 +323,11 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
     for (int k = 0; k < OPERATION_OUTPUTS; k++)
       if (stores(k)) vector_store(a.out[k] + i, result[k]);
   }
+};
+
+/* The operation in a kernel that sends its edges to the neighbours itself, which costs registers (edges.cuh). */
+template <class Op> struct sending : Op {
+  static constexpr bool SENDS = true;
 };
 
 #endif

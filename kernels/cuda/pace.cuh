@@ -31,30 +31,6 @@ struct pace {
 enum { PACE_TICKET, PACE_LEFT, PACE_EDGES, PACE_COUNTERS };
 constexpr int PACE_POLLS = 128; /* about 0.1 ms */
 
-/* Signals to the host that the edges of a slab are written. The last of the `parts` that compute edges gives
- * the signal: blocks, or warps where a block's other warps are elsewhere. */
-struct edge_signal {
-  unsigned *done; /* zero between kernels */
-  context_signal *host;
-  unsigned number;
-  int parts; /* 0: no signal */
-
-  /* Called by the whole block. */
-  __device__ __forceinline__ void give() const {
-    __syncthreads();
-    if (threadIdx.x == 0) count();
-  }
-  /* Called by one thread of a part, after a barrier of the part. */
-  __device__ __forceinline__ void count() const {
-    __threadfence();
-    if (atomicAdd(done, 1U) + 1U < (unsigned)parts) return;
-    *done = 0;
-    host->given = clock_read();
-    __threadfence_system(); /* copies and other devices read what all threads have written */
-    host->number = number;
-  }
-};
-
 /* The state of thread 0 of each block. */
 struct pacer {
   unsigned *counter;

@@ -2,7 +2,6 @@
 #define FDAPP_CUDA_PAIR_CUH
 
 #include "direct.cuh"
-#include "pace.cuh"
 #include <barrier.cuh> /* found by the search path, as machine.cuh */
 
 /* Two operations in one sweep along z; the second one's input is the first one's output, which never leaves

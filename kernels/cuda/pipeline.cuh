@@ -2,7 +2,6 @@
 #define FDAPP_CUDA_PIPELINE_CUH
 
 #include "direct.cuh"
-#include "pace.cuh"
 #include "tables.cuh"
 
 /* The kernel for large launches of all operations: a block marches a tile of x and y along z. Asynchronous
@@ -16,6 +15,8 @@ __device__ __forceinline__ void copy_values(const real (&from)[VECTOR], real *to
 #pragma unroll
   for (int e = 0; e < VECTOR; e++) to[e] = from[e];
 }
+
+template <class Op> using edges_of = std::conditional_t<Op::SENDS, edge_sender, edge_signal>;
 
 /* How an operation uses the pipeline. LEAD: planes by which the inputs along z run ahead of the plane
  * computed. */
@@ -53,6 +54,7 @@ template <class Op, class Tile> struct pipeline {
 
   const arguments &a;
   const geometry &d;
+  const edges_of<Op> &edges;
   place at;
   f_ring f;
   u_ring u;
@@ -61,8 +63,9 @@ template <class Op, class Tile> struct pipeline {
   point_ring p; /* the first of Op::OTHERS rings */
   formula t;
 
-  __device__ __forceinline__ pipeline(const arguments &a_, const geometry &d_, const place &at_, real *shared)
-      : a(a_), d(d_), at(at_) {
+  __device__ __forceinline__ pipeline(const arguments &a_, const geometry &d_, const edges_of<Op> &edges_,
+                                      const place &at_, real *shared)
+      : a(a_), d(d_), edges(edges_), at(at_) {
     if constexpr (FIELD) f.open(shared + F, d, at);
     if constexpr (COMPONENTS) {
       u.open(shared + U, d, at);
@@ -209,6 +212,10 @@ template <class Op, class Tile> struct pipeline {
           vector_store(advance(a.out[k] + plane, at.bytes + r * at.pitch), result[k]);
         }
       }
+      if constexpr (Op::SENDS) {
+        if (!Tile::PREDICATED || r < at.rows)
+          edges.store(plane, advance(a.out[0] + plane, at.bytes + r * at.pitch), result[0]);
+      }
     }
   }
 };
@@ -273,11 +280,11 @@ __device__ __forceinline__ arguments turned(const arguments &a, bool down) {
   return b;
 }
 
-/* One block computes the planes of a piece. If `tells`, it signals `edges` after the first HALO planes. */
+/* One block computes the planes of a piece. If `tells`, it signals after the first HALO planes. */
 template <class Op, class Tile>
 __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geometry &d,
                                       const kernels_planes &piece, bool down, pacer &mine, bool paces,
-                                      const edge_signal &edges, bool tells) {
+                                      bool tells) {
   using line = pipeline<Op, Tile>;
   constexpr int LEAD = line::LEAD, STAGES = Tile::STAGES, EARLY = line::EARLY, LATE = line::LATE;
   constexpr bool TABLES = line::TABLES;
@@ -325,7 +332,7 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
       if constexpr (TABLES) work.t.fill(next<line::formula::DEPTH>(rows), next<LATE>(late));
       if (n >= 2 * LEAD && n < needed)
         work.compute(early_late, late, rows, planes.here - STAGES * planes.stride, lf, lg);
-      if (tells && n == 2 * LEAD + HALO - 1) edges.give();
+      if (!Op::SENDS && tells && n == 2 * LEAD + HALO - 1) work.edges.give();
       planes.step(d);
       early = next<EARLY>(early);
       early_in = next<EARLY>(early_in);
@@ -342,7 +349,7 @@ template <class Op, class Tile>
 __global__ void __launch_bounds__(Tile::THREADS, 1)
     pipeline_kernel(const __grid_constant__ arguments a, const __grid_constant__ geometry d,
                     const __grid_constant__ cut c, const __grid_constant__ pace paced,
-                    const __grid_constant__ edge_signal edges) {
+                    const __grid_constant__ edges_of<Op> edges) {
   __shared__ int ticket;
   const bool first_thread = threadIdx.x == 0;
   const bool paces = first_thread && paced.round > 0;
@@ -350,26 +357,32 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   if (first_thread) {
     ticket = paced.round > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
     if (paced.round > 0) mine.open(paced, ticket);
-    if (edges.parts > 0 && ticket == 0) edges.host->began = clock_read();
+    if (!Op::SENDS && edges.parts > 0 && ticket == 0) edges.host->began = clock_read();
+    if constexpr (Op::SENDS) {
+      if (ticket >= c.cut_blocks() || edges.sends(ticket / c.cut_tiles)) edges.wait();
+    }
   }
   __syncthreads();
   const bool whole = ticket >= c.cut_blocks();
   const int index = whole ? 0 : ticket / c.cut_tiles;
   const int tile = whole ? ticket - c.cut_blocks() + c.cut_tiles : ticket % c.cut_tiles;
-  const bool edges_first = Op::EDGES && edges.parts > 0 && index < 2;
+  const bool edges_first = Op::EDGES && edges.ends_first() && index < 2;
   const bool down = edges_first && index == 1; /* the upper end is computed first, too */
   const place at = place_make<Tile>(d, tile % c.tiles_x, tile / c.tiles_x);
   const arguments b = turned(a, down);
-  const pipeline<Op, Tile> work(b, d, at, reinterpret_cast<real *>(block_memory()));
+  const pipeline<Op, Tile> work(b, d, edges, at, reinterpret_cast<real *>(block_memory()));
   kernels_planes piece = whole ? c.slab : d.piece(index, c.chunk);
   bool last = !(whole && edges_first);
   if (!last) piece.z0 = piece.z1 - HALO;
   while (true) {
-    march<Op, Tile>(work, d, piece, down, mine, paces, edges, edges_first && last);
+    march<Op, Tile>(work, d, piece, down, mine, paces, edges_first && last);
     if (!Op::EDGES || last) break;
     __syncthreads();
     piece = {c.slab.z0, piece.z0};
     last = true;
+  }
+  if constexpr (Op::SENDS) {
+    if (edges.sends(index)) edges.tell(); /* by now most of what was stored far away has arrived there */
   }
   if (first_thread && paced.round > 0) mine.close(paced);
 }

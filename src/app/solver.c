@@ -212,6 +212,7 @@ static status allocate(solver *solver) {
   const stepper_rhs rhs = {.self = solver->terms,
                            .linear = equation_fact(equation->linear, config),
                            .steady = equation_fact(equation->steady, config),
+                           .sends = equation_fact(equation->sends, config),
                            .stage = equation->stage,
                            .pair = equation->pair,
                            .pairs = pairs_of(config)};

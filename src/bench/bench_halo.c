@@ -39,7 +39,6 @@ typedef struct halo_setting {
   grid grid;
   field_space space;
   field field;
-  kernels_event *filled; /* recorded when the field has its values */
   halo_way ways[WAYS];
   int count;
 } halo_setting;
@@ -72,8 +71,7 @@ static status fetch_copied(const halo_setting *setting) {
 static status move(halo_setting *setting, halo_way *way) {
   if (way->transport < 0) return copy_plainly(setting);
   const field *fields[] = {&setting->field};
-  CHECK(halo_begin(&way->halo, 1, fields, setting->filled));
-  CHECK(halo_end(&way->halo));
+  CHECK(halo_exchange(&way->halo, 1, fields));
   return setting->space.backend->queue_wait(setting->space.context, QUEUE_MAIN);
 }
 
@@ -239,8 +237,6 @@ static status setting_open(halo_setting *setting, int64_t side, precision precis
     result =
         field_fill(&setting->field, setting->grid.z0, n[2], 0, bench_noise_row, &setting->field.shape.nx);
   }
-  if (result == STATUS_OK) result = bench->backend->event_create(bench->context, &setting->filled);
-  if (result == STATUS_OK) result = bench->backend->event_record(setting->filled, bench->context, QUEUE_MAIN);
   return agree(bench->comm, result);
 }
 
@@ -248,7 +244,6 @@ static void setting_close(halo_setting *setting) {
   for (int w = 0; w < setting->count; w++) {
     if (setting->ways[w].halo.backend != NULL) halo_destroy(&setting->ways[w].halo);
   }
-  if (setting->filled != NULL) setting->bench->backend->event_destroy(setting->filled);
   if (setting->space.backend != NULL) field_space_close(&setting->space);
 }
 

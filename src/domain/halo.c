@@ -67,9 +67,11 @@ status halo_create(MPI_Comm comm, const grid *grid, const field_space *space, tr
                         .most = fields,
                         .unit = MPI_DATATYPE_NULL};
   halo->plane = (size_t)shape->plane * kernels_element_size(shape->precision);
+  halo->slab = halo->plane * (size_t)((grid->n[2] + grid->ranks - 1) / grid->ranks);
   CHECK_MPI(MPI_Type_contiguous(KERNELS_PLANE_UNIT, MPI_BYTE, &halo->unit));
   CHECK_MPI(MPI_Type_commit(&halo->unit));
   CHECK(space->backend->event_create(space->context, &halo->computed));
+  CHECK(space->backend->event_create(space->context, &halo->begun));
   CHECK(space->backend->event_create(space->context, &halo->halos_ready));
   return halo_deepen(halo, space->depth);
 }
@@ -97,8 +99,9 @@ status halo_deepen(halo *halo, int depth) {
 
 status halo_leave(halo *halo) {
   if (halo->transport != TRANSPORT_PEER || halo->alone) return STATUS_OK;
-  halo_peer_close(&halo->peer);
+  halo_peer_leave(&halo->peer);
   CHECK_MPI(MPI_Barrier(halo->comm));
+  halo_peer_close(&halo->peer);
   return STATUS_OK;
 }
 
@@ -106,6 +109,7 @@ void halo_destroy(halo *halo) {
   halo_peer_close(&halo->peer);
   staging_free(halo);
   if (halo->computed != NULL) halo->backend->event_destroy(halo->computed);
+  if (halo->begun != NULL) halo->backend->event_destroy(halo->begun);
   if (halo->halos_ready != NULL) halo->backend->event_destroy(halo->halos_ready);
   if (halo->unit != MPI_DATATYPE_NULL) (void)MPI_Type_free(&halo->unit);
   *halo = (struct halo){0};
@@ -210,15 +214,27 @@ static status move_by_staging(halo *halo) {
   return publish_copies(halo);
 }
 
+static status open_peers(halo *halo, const field *like) {
+  if (halo->peer.neighbours.backend != NULL) return STATUS_OK;
+  return halo_peer_open(halo->comm, like, halo->below, halo->above, &halo->peer);
+}
+
+/* Enqueues copies behind the edges. The host waits for nothing. */
+static status move_by_peers(halo *halo) {
+  CHECK(open_peers(halo, halo->fields[0]));
+  CHECK(halo->backend->event_follow(halo->context, QUEUE_COPY, halo->edges));
+  CHECK(halo->backend->event_record(halo->begun, halo->context, QUEUE_COPY));
+  CHECK(halo_peer_exchange(&halo->peer, halo->count, halo->fields, halo->planes));
+  return publish_copies(halo);
+}
+
 /* Moves the planes once the host has waited for the edges; a device has its interior work by now. With device
  * memory receives are posted only here: before, this rank may still read the halo planes that they overwrite.
  */
 static status move_planes(halo *halo) {
   switch (halo->transport) {
   case TRANSPORT_PEER:
-    if (halo->peer.backend == NULL)
-      CHECK(halo_peer_open(halo->comm, halo->fields[0], halo->below, halo->above, &halo->peer));
-    return halo_peer_exchange(&halo->peer, halo->count, halo->fields, halo->planes);
+    return move_by_peers(halo);
   case TRANSPORT_CUDA_AWARE:
     return move_by_device(halo);
   case TRANSPORT_STAGED:
@@ -232,7 +248,8 @@ static status move_planes(halo *halo) {
 status halo_end(halo *halo) {
   if (halo->alone) return STATUS_OK;
   const double start = MPI_Wtime();
-  if (halo->transport != TRANSPORT_HOST) CHECK(halo->backend->event_wait(halo->edges));
+  const int waits = halo->transport != TRANSPORT_HOST && halo->transport != TRANSPORT_PEER;
+  if (waits) CHECK(halo->backend->event_wait(halo->edges));
   const double computed = MPI_Wtime();
   CHECK(move_planes(halo));
   halo->count = 0;
@@ -242,8 +259,30 @@ status halo_end(halo *halo) {
   return STATUS_OK;
 }
 
+status halo_seconds(const halo *halo, double *seconds) {
+  *seconds = halo->last_seconds;
+  if (halo->alone || halo->transport != TRANSPORT_PEER) return STATUS_OK;
+  return halo->backend->event_seconds(halo->begun, halo->halos_ready, seconds);
+}
+
+int halo_sends(const halo *halo) {
+  return !halo->alone && halo->transport == TRANSPORT_PEER;
+}
+
+status halo_sending(halo *halo, const field *field, kernels_sending *sending) {
+  CHECK(open_peers(halo, field));
+  return halo_peer_sending(&halo->peer, field, sending);
+}
+
+status halo_meet(halo *halo, const field *like) {
+  if (!halo_sends(halo)) return STATUS_OK;
+  CHECK(open_peers(halo, like));
+  return halo_peer_meet(&halo->peer);
+}
+
 status halo_exchange(halo *halo, int count, const field *const fields[]) {
   if (halo->alone) return STATUS_OK;
+  CHECK(halo_meet(halo, fields[0]));
   CHECK(halo->backend->event_record(halo->computed, halo->context, QUEUE_MAIN));
   CHECK(halo_begin(halo, count, fields, halo->computed));
   return halo_end(halo);

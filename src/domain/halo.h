@@ -21,6 +21,7 @@ typedef struct halo {
   kernels_context *context;
   transport transport;
   size_t plane;      /* bytes of a plane */
+  size_t slab;       /* bytes of the planes of a field that the rank with the most owns */
   MPI_Datatype unit; /* KERNELS_PLANE_UNIT bytes; counted in these, messages do not overflow int */
   int units;         /* units of a plane */
   int most;          /* most fields per exchange */
@@ -29,6 +30,7 @@ typedef struct halo {
                    * of `most` fields, so that all fields of an exchange are one message */
   halo_peer peer; /* TRANSPORT_PEER; opened by the first exchange */
   kernels_event *computed; /* recorded by halo_exchange */
+  kernels_event *begun;    /* TRANSPORT_PEER: recorded when the planes may leave */
   kernels_event *edges;    /* the current exchange's: when the planes may leave */
   kernels_event *halos_ready;
   const field *fields[HALO_FIELDS];
@@ -36,7 +38,8 @@ typedef struct halo {
   int planes;                                             /* planes of each */
   MPI_Request up[2 * HALO_FIELDS], down[2 * HALO_FIELDS]; /* a receive and a send per message */
   double wait_seconds;                                    /* host time spent in halo_end since creation */
-  double last_seconds; /* of the latest exchange, from when its planes were computed */
+  double last_seconds; /* of the latest exchange, from when its planes were computed; TRANSPORT_PEER: unknown to
+                        * the host */
 } halo;
 
 /* Prepares exchanges of at most `fields` (1 .. HALO_FIELDS) of `space` at once on the slabs of `grid`. Not
@@ -74,5 +77,23 @@ status halo_end(halo *halo);
 
 /* begin and end in one, for fields whose last operation was enqueued on MAIN. */
 status halo_exchange(halo *halo, int count, const field *const fields[]);
+
+/* Seconds that the latest exchange took from when its planes were computed, once everything enqueued is
+ * done. */
+status halo_seconds(const halo *halo, double *seconds);
+
+/* Enqueued on MAIN: has the neighbours' devices come as far. Between halo_begin or a launch that sends, whose
+ * `sending` says so, and any other use of halo planes before: a neighbour may still read those that this rank
+ * then overwrites. halo_exchange does it. like: a field of those to be exchanged. Only TRANSPORT_PEER needs
+ * it; with others it does nothing. */
+status halo_meet(halo *halo, const field *like);
+
+/* Returns 1 if kernels may send their edge planes themselves. */
+int halo_sends(const halo *halo);
+
+/* Only where halo_sends is 1. [out] sending: for a launch on MAIN that writes all planes of `field`. When it is
+ * enqueued, the halos of `field` are valid for the next launch that sends; for anything else, after halo_meet.
+ * The same on all ranks, as halo_exchange. */
+status halo_sending(halo *halo, const field *field, kernels_sending *sending);
 
 #endif

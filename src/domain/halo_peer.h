@@ -2,11 +2,11 @@
 #define FDAPP_DOMAIN_HALO_PEER_H
 
 #include "domain/field.h"
-#include "domain/halo_flags.h"
+#include "domain/neighbours.h"
 
-/* Halo exchange among the GPUs of one node without messages: each rank copies its edge planes directly into
- * its neighbours' halo planes. Flags (halo_flags.h) say when a rank's halo planes may be overwritten, and
- * when its copies have arrived. */
+/* Halo exchange among the GPUs of one node without messages: each rank writes its edge planes into its
+ * neighbours' halo planes, by copies or from the kernel that computes them. The devices meet (kernels_meeting)
+ * when they are there; the hosts wait for nothing. */
 
 enum {
   HALO_PEER_BLOCKS = 64
@@ -17,33 +17,38 @@ enum {
 typedef struct halo_peer_block {
   const void *mine;
   unsigned number;          /* the field's */
-  char *theirs[SIDE_COUNT]; /* NULL without a neighbour */
+  void *theirs[SIDE_COUNT]; /* NULL without a neighbour */
 } halo_peer_block;
 
 typedef struct halo_peer {
-  MPI_Comm comm;
-  const kernels *backend; /* NULL: not open */
-  kernels_context *context;
-  int ranks[SIDE_COUNT];  /* MPI_PROC_NULL beyond an end of z */
-  int sides;              /* number of different neighbours: 1 if both are the same rank */
+  neighbours neighbours;
   int planes[SIDE_COUNT]; /* planes that each neighbour owns */
   halo_peer_block blocks[HALO_PEER_BLOCKS];
   int block_count;
-  halo_flags flags;
-  unsigned exchanges; /* number of exchanges so far */
 } halo_peer;
 
 /* For fields with the backend and shape of `like`. below, above: neighbours, MPI_PROC_NULL beyond an end of
- * z. Collective. STATUS_MPI, STATUS_DEVICE. */
+ * z. Collective over comm. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY; halo_peer_close even after an error. */
 status halo_peer_open(MPI_Comm comm, const field *like, int below, int above, halo_peer *peer);
 
-/* Closes the neighbours' memory and flags. Not collective. */
+/* Ends access to the neighbours' memory, when all work enqueued here is done; halo_peer_close also frees what
+ * they had access to. Not collective; all ranks must have left before one closes, if they can. */
+void halo_peer_leave(halo_peer *peer);
 void halo_peer_close(halo_peer *peer);
 
-/* Copies `planes` edge planes at each side of `count` fields, which must be computed; nothing may read the
- * halo planes any more. On return the halo planes are valid. Neighbours open a field that is new here, so
- * fields must live as long as the peers: STATUS_DEVICE if a field lies at the address of an earlier one that
- * the neighbours still have open. Collective between neighbours. STATUS_MPI, STATUS_DEVICE. */
+/* ---- STATUS_MPI, STATUS_DEVICE. Neighbours open a field that is new here, all ranks at once, so fields must
+ * live as long as the peers: STATUS_DEVICE if a field lies at the address of an earlier one that the
+ * neighbours still have open ---- */
+
+/* Enqueues on COPY: copies of `planes` edge planes at each side of `count` fields, and a meeting. Work on COPY
+ * before must have computed them, and since the previous meeting neither this rank nor a neighbour may have
+ * begun to read halo planes of the fields. For work on COPY afterwards these are valid. */
 status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[], int planes);
+
+/* [out] sending: what a kernel needs to send its edge planes of `field`, its output, itself. */
+status halo_peer_sending(halo_peer *peer, const field *field, kernels_sending *sending);
+
+/* Enqueues a meeting on MAIN. */
+status halo_peer_meet(const halo_peer *peer);
 
 #endif

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "domain/halo_flags.h"
+#include "domain/neighbours.h"
+#include "domain/node.h"
 
 #if defined(OPEN_MPI) && OPEN_MPI
 #include <mpi-ext.h>
 #endif
 
-enum { PROOF_BYTES = 1 << 16, PROOF_TAG = 71 };
+enum { PROOF_BYTES = 1 << 16, PROOF_TAG = 71, PROOF_SECONDS = 10 };
 
 const char *transport_name(transport transport) {
   static const char *const names[] = {[TRANSPORT_HOST] = "host",
@@ -177,28 +178,25 @@ static status ring_by_messages(const ring *ring) {
   return result != STATUS_OK ? result : received;
 }
 
-/* The ring exchange by copies into the memory of the rank above, once all ranks have it open. It opens the
- * flags, too, because an exchange needs them. */
+/* The ring exchange by copies into the memory of the rank above, between meetings. */
 static status ring_by_copies(const ring *ring) {
-  halo_flags flags;
-  CHECK(halo_flags_open(ring->comm, (const int[SIDE_COUNT]){ring->below, ring->above}, &flags));
-  halo_flags_close(&flags);
   const field_space *space = ring->space;
   const kernels *backend = space->backend;
-  unsigned char mine[KERNELS_HANDLE_BYTES] = {0};
-  unsigned char theirs[KERNELS_HANDLE_BYTES];
-  void *memory = NULL;
-  status result = backend->memory_export(space->context, ring->device, mine);
-  CHECK_MPI(MPI_Sendrecv(mine, sizeof mine, MPI_BYTE, ring->below, PROOF_TAG, theirs, sizeof theirs, MPI_BYTE,
-                         ring->above, PROOF_TAG, ring->comm, MPI_STATUS_IGNORE));
-  if (result == STATUS_OK) result = backend->memory_import(space->context, theirs, &memory);
-  result = agree(ring->comm, result);
+  neighbours neighbours;
+  void *theirs[SIDE_COUNT] = {NULL, NULL};
+  status result = neighbours_open(ring->comm, backend, space->context,
+                                  (const int[SIDE_COUNT]){ring->below, ring->above}, &neighbours);
+  neighbours.meeting.seconds = PROOF_SECONDS;
+  if (result == STATUS_OK) result = neighbours_import(&neighbours, ring->device, theirs);
   if (result == STATUS_OK)
-    result = backend->memory_copy(space->context, QUEUE_COPY, (char *)memory + PROOF_BYTES, ring->device,
-                                  PROOF_BYTES);
+    result = backend->memory_copy(space->context, QUEUE_COPY, (char *)theirs[SIDE_ABOVE] + PROOF_BYTES,
+                                  ring->device, PROOF_BYTES);
+  if (result == STATUS_OK) result = backend->meet(space->context, QUEUE_COPY, &neighbours.meeting);
   if (result == STATUS_OK) result = backend->queue_wait(space->context, QUEUE_COPY);
-  if (memory != NULL) backend->memory_release(space->context, memory);
-  result = agree(ring->comm, result); /* all copies have arrived, and no rank has another's memory open */
+  neighbours_release(&neighbours, theirs);
+  neighbours_leave(&neighbours);
+  if (result != STATUS_MPI) result = agree(ring->comm, result); /* no rank has another's memory open */
+  neighbours_close(&neighbours);
   return result;
 }
 
@@ -238,22 +236,38 @@ static status prove(MPI_Comm comm, const field_space *space, status (*exchange)(
   return STATUS_OK;
 }
 
+/* [out] most: the largest number of ranks that share a device; here: ranks on this node. Collective. */
+static status count_sharing(MPI_Comm comm, const field_space *space, int *most, int *here) {
+  node node;
+  int device = 0;
+  int devices = 0;
+  int64_t unused = 0;
+  CHECK(node_open(comm, &node));
+  *here = node.ranks;
+  space->backend->device_identity(space->context, &device, &devices);
+  CHECK(node_device_bytes(&node, device, 0, &unused, most));
+  CHECK(node_close(&node));
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, most, 1, MPI_INT, MPI_MAX, comm));
+  return STATUS_OK;
+}
+
 /* [out] proved: 1 if all ranks can copy planes from GPU to GPU; otherwise `why` says why not. Collective. */
 static status peers_prove(MPI_Comm comm, const field_space *space, char *why, size_t size, int *proved) {
-  MPI_Comm node;
   int ranks = 0;
   int here = 0;
+  int sharing = 0;
   *proved = 0;
-  CHECK_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
   CHECK_MPI(MPI_Comm_size(comm, &ranks));
-  CHECK_MPI(MPI_Comm_size(node, &here));
-  CHECK_MPI(MPI_Comm_free(&node));
+  CHECK(count_sharing(comm, space, &sharing, &here));
   (void)snprintf(why, size, "the ranks are on several nodes");
   if (here < ranks) return STATUS_OK;
   (void)snprintf(why, size, "no rank has a neighbour");
   if (ranks == 1) return STATUS_OK;
   (void)snprintf(why, size, "the backend shares no memory");
-  if (space->backend->memory_export == NULL) return STATUS_OK;
+  if (space->backend->meet == NULL) return STATUS_OK;
+  /* a kernel that waits for another rank's would keep it from running */
+  (void)snprintf(why, size, "%d ranks share a device", sharing);
+  if (sharing > 1) return STATUS_OK;
   (void)snprintf(why, size, "a ring of peer copies failed");
   return prove(comm, space, ring_by_copies, proved);
 }
@@ -283,7 +297,7 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
     (void)snprintf(choice->reason, sizeof choice->reason, "alone, nothing is sent");
     if (ranks == 1) return STATUS_OK; /* e.g. the first run of a study that compares transports */
     CHECK(peers_prove(comm, space, why, sizeof why, &peers));
-    if (!peers) return unavailable("peer", why, "one node whose GPUs reach one another's memory");
+    if (!peers) return unavailable("peer", why, "one node with a GPU for each rank that reaches the others' memory");
     choice->transport = TRANSPORT_PEER;
     (void)snprintf(choice->reason, sizeof choice->reason, "as configured; a ring of peer copies was right");
     return STATUS_OK;

@@ -21,6 +21,14 @@ static int stage_words(const config *config) {
   return (cases_velocity_stored(config) ? 3 : 0) + (cases_has_source(config) ? CASES_SOURCES : 0);
 }
 
+/* Returns 1 if a device has kernels that send the edges: the shortest of all stages. */
+static int may_send(const config *config) {
+  const int lean = config->difference == CONFIG_DIFFERENCE_CENTRAL && config->diffusivity == 0.0 &&
+                   (cases_velocity_uniform(config) ||
+                    (!cases_velocity_stored(config) && config->form == FORM_ADVECTIVE));
+  return lean && !cases_has_source(config) && !cases_bounded(config);
+}
+
 /* Returns 1 if a device may compute two stages in one sweep; pair_refused knows. Without being asked for,
  * only pairs that were timed. */
 static int may_pair(const config *config) {
@@ -186,6 +194,7 @@ static status advance(void *self, const stage *stage) {
   const config *config = a->config;
   kernels_launch launch = stage_launch(stage, &a->stencil);
   if (a->source_count == 0) launch.edges = stage->edges;
+  launch.sends = stage->sends;
   const double factor = cases_velocity_factor(config, stage->time);
   if (!problem_factor_allowed(factor)) return refuse_factor(config, stage->time, factor);
   const kernels_call call = call_of(a, stage, factor);
@@ -244,6 +253,7 @@ const equation advection_equation = {.name = "advection",
                                      .array_count = stage_words,
                                      .layer_count = cases_bounded,
                                      .stage_words = stage_words,
+                                     .sends = may_send,
                                      .pairs = may_pair,
                                      .rates = find_rates,
                                      .rate_factor = cases_velocity_factor,

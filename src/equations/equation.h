@@ -51,6 +51,7 @@ typedef struct equation {
   int (*stage_words)(
       const config *config); /* words per point and stage besides those of the formula in stage.h, which moves
                               * f, base, extras and out of all unknowns once: least traffic */
+  int (*sends)(const config *config); /* a device has kernels that send what stage.sends says */
   int (*pairs)(const config *config); /* a device may compute two stages in one sweep (`pair`) */
 
   /* The rates that limit a step on this slab, for the largest time factor; the caller takes the maximum over

@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { PAIR_DEPTH = 2 * KERNELS_HALO }; /* halo planes that two stages in one sweep read */
+enum { SENDS_BYTES = 40 << 20 };        /* largest slab whose kernels send their edge planes themselves */
 
 /* What is computed at once: a stage, or two in one sweep. */
 typedef struct sweep {
@@ -17,10 +18,20 @@ static int plane_count(const stepper *stepper) {
   return stepper->slots[0].part[0].shape.nz;
 }
 
+/* Returns 1 if kernels send their edge planes themselves, so that steps can be recorded; the same on all ranks.
+ * In large slabs copies beside the kernel are faster: what a kernel stores in another device's memory holds it
+ * up. */
+static int sends(const stepper *stepper) {
+  const halo *halo = stepper->halo;
+  return halo_sends(halo) && halo->slab <= SENDS_BYTES && stepper->rhs.sends && stepper->overlap &&
+         stepper->pairs == 0;
+}
+
 /* Returns 1 if every step is the same work and needs no host in between. Such a step is recorded once and
  * replayed, so that small grids are not limited by the launch time of kernels. */
 static int can_record(const stepper *stepper) {
-  return stepper->rhs.steady && stepper->halo->alone && stepper->backend->graph_begin != NULL;
+  const int hostless = stepper->halo->alone || sends(stepper);
+  return stepper->rhs.steady && hostless && stepper->backend->graph_begin != NULL;
 }
 
 /* The two stages of a pair, on all planes. */
@@ -38,6 +49,7 @@ static const char *pairs_refused(stepper *stepper, unsigned pairs) {
   if (rhs->pair.run == NULL || stepper->backend->apply_pair == NULL) return "there is no kernel for two";
   if (!rhs->steady) return "the right-hand side depends on time";
   if (pairs == 0) return "the scheme reads all of them again";
+  if (rhs->pairs == STEPPER_PAIRS_AUTO && sends(stepper)) return "small slabs: each kernel sends its own edges";
   if (stepper->halo->alone && !stepper->slots[0].part[0].shape.whole) return "z has ends";
   if (!stepper->halo->alone && plane_count(stepper) < PAIR_DEPTH) return "a slab has fewer than 8 planes";
   const char *refused = NULL;
@@ -214,10 +226,23 @@ static status sweep_plain(stepper *stepper, sweep *sweep) {
   return halo_exchange(stepper->halo, out->count, fields);
 }
 
+/* One stage whose kernel exchanges the halos. */
+static status sweep_sent(stepper *stepper, sweep *sweep) {
+  kernels_sending sending;
+  CHECK(halo_sending(stepper->halo, &sweep->stage[0].out->part[0], &sending));
+  sweep->stage[0].sends = &sending;
+  return evaluate_interior(stepper, sweep, (kernels_planes){0, plane_count(stepper)});
+}
+
 /* Returns 1 if a sweep of so many stages overlaps with its exchange. A single stage signals KERNELS_HALO edge
  * planes; beside pairs more are sent. */
 static int overlaps(const stepper *stepper, int stages) {
   return stepper->overlap && (stages == 2 || stepper->pairs == 0);
+}
+
+static status run_sweep(stepper *stepper, sweep *sweep) {
+  if (sends(stepper)) return sweep_sent(stepper, sweep);
+  return overlaps(stepper, sweep->count) ? sweep_overlapped(stepper, sweep) : sweep_plain(stepper, sweep);
 }
 
 status stepper_sample(stepper *stepper) {
@@ -227,12 +252,16 @@ status stepper_sample(stepper *stepper) {
   const kernels *backend = stepper->backend;
   double interior = 0.0;
   double edges = 0.0;
+  double halo = 0.0;
   CHECK(backend->event_seconds(stepper->interior_start, stepper->interior_done, &interior));
   const kernels_event *start = backend->host_memory ? stepper->edges_start : stepper->interior_start;
-  if (overlaps(stepper, paired ? 2 : 1)) CHECK(backend->event_seconds(start, stepper->edges_done, &edges));
+  const int parted = !sends(stepper);
+  if (parted && overlaps(stepper, paired ? 2 : 1))
+    CHECK(backend->event_seconds(start, stepper->edges_done, &edges));
+  if (parted) CHECK(halo_seconds(stepper->halo, &halo));
   stepper->times.interior += interior;
   stepper->times.edges += edges;
-  stepper->times.halo += stepper->halo->last_seconds;
+  stepper->times.halo += halo;
   stepper->times.samples++;
   return STATUS_OK;
 }
@@ -265,7 +294,7 @@ static status run_stages(stepper *stepper, double t, double dt, int timed) {
     for (int k = 0; k < sweep.count; k++) sweep.stage[k] = stage_of(stepper, done + k, t, dt);
     done += sweep.count;
     stepper->timing = timed && done == stages;
-    CHECK(overlaps(stepper, sweep.count) ? sweep_overlapped(stepper, &sweep) : sweep_plain(stepper, &sweep));
+    CHECK(run_sweep(stepper, &sweep));
   }
   return STATUS_OK;
 }
@@ -301,7 +330,11 @@ int stepper_words(const stepper *stepper) {
 }
 
 status stepper_step(stepper *stepper, double t, double dt, int timed) {
+  const field *phi = &stepper->slots[0].part[0];
+  if (!stepper->marching) CHECK(halo_meet(stepper->halo, phi));
   CHECK(can_record(stepper) ? replay(stepper, t, dt) : run_stages(stepper, t, dt, timed));
+  if (timed && sends(stepper)) CHECK(halo_meet(stepper->halo, phi));
+  stepper->marching = !timed;
   const int result = stepper->result;
   if (result != 0) {
     const state new = stepper->slots[result];

@@ -18,6 +18,7 @@ typedef struct stepper_rhs {
   void *self;
   int linear; /* L is linear in u, or linear plus a constant */
   int steady; /* L does not depend on time */
+  int sends;  /* a stage is one launch, which a device may have send its edge planes itself (stage.sends) */
   status (*stage)(void *self, const stage *stage);
   /* two stages in one sweep (equation.h); NULL: not supported */
   stage_pair pair;
@@ -46,6 +47,7 @@ typedef struct stepper {
   kernels_event *edges_start, *edges_done, *interior_start, *interior_done;
   stepper_times times;
   int timing;               /* 1: the current stage is timed */
+  int marching;             /* 1: the latest use of halos was a step's */
   kernels_graph *graphs[2]; /* the recorded step, for each of the two slots that can hold the state */
   int place;                /* index of the slot that holds the state */
   double recorded_dt;
@@ -77,9 +79,10 @@ state *stepper_state(stepper *stepper);
 /* A state that may be written between steps; the next step overwrites it. */
 state *stepper_scratch(stepper *stepper);
 
-/* One step of size dt from time t. The state's halos are valid before and after. Collective between
- * neighbours. Returns when everything is enqueued. timed: the last sweep is enclosed by events for
- * stepper_sample, each of which delays a device by about 3 us. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
+/* One step of size dt from time t. The state's halos are valid before. Collective between neighbours. Returns
+ * when everything is enqueued. timed: something else than the next step follows, for which the state's halos
+ * are valid, and the last sweep is enclosed by events for stepper_sample, each of which delays a device by
+ * about 3 us. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
 status stepper_step(stepper *stepper, double t, double dt, int timed);
 
 /* Words per point that a step moves, counted as scheme_words does; pairs of stages reduce them. */

@@ -6,6 +6,8 @@
 /* As much of CUDA's runtime as the backend uses, for a device that is the CPU (runtime.c): one device, whose
  * streams are done with everything at once, unless it is recorded. Names, types and values are CUDA's. */
 
+#define CUDART_VERSION 13000
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -78,6 +80,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 
+enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0, cudaDriverEntryPointSymbolNotFound = 1 };
+enum { cudaEnableDefault = 0 };
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *result);
+
 /* Graphs are lists of kernels (machine.cpp). */
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
@@ -88,7 +96,6 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
 
-/* There is no other process's memory: cudaErrorNotSupported. */
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory);
 cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned flags);
 cudaError_t cudaIpcCloseMemHandle(void *memory);

@@ -7,7 +7,9 @@
 #include <climits>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <functional>
+#include <sched.h>
 #include <type_traits>
 
 /* kernels/cuda/machine.cuh for a CPU, so that the CUDA backend's own source gives its answers without a GPU,
@@ -174,8 +176,20 @@ inline unsigned counter_read(const unsigned *counter) {
 inline void counter_add(unsigned *counter, unsigned steps) {
   *counter += steps;
 }
+/* Of another process, which may need this processor. */
+inline unsigned number_read(const unsigned *number) {
+  const unsigned seen = __atomic_load_n(number, __ATOMIC_ACQUIRE);
+  (void)sched_yield();
+  return seen;
+}
+inline void number_write(unsigned *number, unsigned value) {
+  __atomic_store_n(number, value, __ATOMIC_RELEASE);
+}
+inline void fence_system() {}
 inline unsigned long long clock_read() {
-  return 1;
+  timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (unsigned long long)now.tv_sec * 1000000000ULL + (unsigned long long)now.tv_nsec;
 }
 
 #endif

@@ -1,10 +1,15 @@
 #include <cuda_runtime_api.h>
 
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
-/* A device that is the CPU. As many multiprocessors as FDAPP_EMULATED_MULTIPROCESSORS says, else an H200's:
+/* A device that is the CPU, one for each process. Other processes can open its memory. As many multiprocessors as FDAPP_EMULATED_MULTIPROCESSORS says, else an H200's:
  * how launches are cut depends on them. */
 
 cudaError_t cudaGetDeviceCount(int *count) {
@@ -23,6 +28,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
   (void)device;
   const char *multiprocessors = getenv("FDAPP_EMULATED_MULTIPROCESSORS");
   const char *shared = getenv("FDAPP_EMULATED_SHARED_KIB");
+  const int process = (int)getpid();
   *properties = (struct cudaDeviceProp){
       .name = "the CPU in a GPU's place",
       .totalGlobalMem = (size_t)1 << 36,
@@ -30,6 +36,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
       .major = 9,
       .multiProcessorCount = multiprocessors == NULL ? 132 : atoi(multiprocessors),
   };
+  if (getenv("FDAPP_EMULATED_SHARED") == NULL) memcpy(properties->uuid.bytes, &process, sizeof process);
   return cudaSuccess;
 }
 
@@ -55,24 +62,61 @@ const char *cudaGetErrorString(cudaError_t error) {
   return error == cudaSuccess ? "no error" : "out of memory, or not emulated";
 }
 
+/* Blocks of device memory: files without a name, each mapped here; or other processes' blocks. */
+enum { BLOCKS = 1024 };
+typedef struct block {
+  int process, file;
+  size_t bytes;
+  void *memory;
+} block;
+static block blocks[BLOCKS];
+
+static block *block_at(const void *memory) {
+  for (int i = 0; i < BLOCKS; i++) {
+    if (blocks[i].memory == memory) return &blocks[i];
+  }
+  return NULL;
+}
+
+static cudaError_t block_map(block from, void **memory) {
+  block *free_one = block_at(NULL);
+  *memory = from.file < 0 ? MAP_FAILED
+                          : mmap(NULL, from.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, from.file, 0);
+  if (*memory == MAP_FAILED || free_one == NULL) return cudaErrorMemoryAllocation;
+  from.memory = *memory;
+  *free_one = from;
+  return cudaSuccess;
+}
+
+static cudaError_t block_unmap(void *memory) {
+  block *block = memory == NULL ? NULL : block_at(memory);
+  if (block == NULL) return cudaErrorNotSupported;
+  (void)munmap(memory, block->bytes);
+  (void)close(block->file);
+  block->memory = NULL;
+  return cudaSuccess;
+}
+
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
+  const block new = {.process = (int)getpid(), .file = memfd_create("device", MFD_CLOEXEC), .bytes = bytes};
+  if (new.file >= 0 && ftruncate(new.file, (off_t)bytes) != 0) return cudaErrorMemoryAllocation;
+  return block_map(new, memory);
+}
+
+cudaError_t cudaFree(void *memory) {
+  return block_unmap(memory);
+}
+
+cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags) {
   enum { ALIGNMENT = 256 };
+  (void)flags;
   *memory = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
   return *memory == NULL ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
-cudaError_t cudaFree(void *memory) {
+cudaError_t cudaFreeHost(void *memory) {
   free(memory);
   return cudaSuccess;
-}
-
-cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags) {
-  (void)flags;
-  return cudaMalloc(memory, bytes);
-}
-
-cudaError_t cudaFreeHost(void *memory) {
-  return cudaFree(memory);
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
@@ -166,20 +210,43 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
   return cudaSuccess;
 }
 
+/* Kernels are done when they are launched, so what a stream waits for is there, or never comes. */
+static int wait_value(cudaStream_t stream, unsigned long long address, unsigned value, unsigned flags) {
+  (void)stream;
+  (void)flags;
+  return (int)(*(const unsigned *)(uintptr_t)address - value) < 0 ? cudaErrorNotReady : cudaSuccess;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *result) {
+  int (*const known)(cudaStream_t, unsigned long long, unsigned, unsigned) = wait_value;
+  (void)version;
+  (void)flags;
+  const int found = strcmp(symbol, "cuStreamWaitValue32") == 0;
+  *result = found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  if (found) memcpy(function, &known, sizeof known);
+  return found ? cudaSuccess : cudaErrorNotSupported;
+}
+
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory) {
-  (void)handle;
-  (void)memory;
-  return cudaErrorNotSupported;
+  const block *block = block_at(memory);
+  if (block == NULL) return cudaErrorNotSupported;
+  memcpy(handle, block, sizeof *block);
+  return cudaSuccess;
 }
 
 cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned flags) {
-  (void)memory;
-  (void)handle;
+  block theirs;
+  char path[64];
   (void)flags;
-  return cudaErrorNotSupported;
+  memcpy(&theirs, &handle, sizeof theirs);
+  if (theirs.process == (int)getpid()) return cudaErrorNotSupported;
+  (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", theirs.process, theirs.file);
+  theirs.file = open(path, O_RDWR | O_CLOEXEC);
+  return block_map(theirs, memory);
 }
 
 cudaError_t cudaIpcCloseMemHandle(void *memory) {
-  (void)memory;
-  return cudaErrorNotSupported;
+  return block_unmap(memory);
 }

@@ -1,30 +1,20 @@
 #include "stand.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 int wrong = 0;
 size_t staging = 0;
 int full = 0;
-
-static int resize(int file, off_t bytes) {
-  return (int)syscall(SYS_ftruncate, file, bytes);
-}
-
-/* In the C library's place. */
-int ftruncate(int file, off_t bytes) {
-  if (!full) return resize(file, bytes);
-  errno = ENOSPC;
-  return -1;
-}
+int one_device = 0;
 
 int says_aware = 0;
 enum manner manner = TAKES;
@@ -91,8 +81,9 @@ static status device_allocate(kernels_context *context, kernels_memory kind, siz
     return kernels_find("cpu")->memory_allocate(context, kind, bytes, memory);
   }
   (void)snprintf(name, sizeof name, "/fdapp-transport-%ld-%d", (long)getpid(), count++);
+  if (full) return status_fail(STATUS_MEMORY, "the device is full");
   const int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-  EXPECT(file >= 0 && resize(file, (off_t)bytes) == 0);
+  EXPECT(file >= 0 && ftruncate(file, (off_t)bytes) == 0);
   return map_block(file, name, bytes, memory);
 }
 
@@ -144,6 +135,29 @@ static status device_import(kernels_context *context, const unsigned char handle
   return map_block(file, "imported", (size_t)state.st_size, memory);
 }
 
+static void device_identity(kernels_context *context, int *identity, int *count) {
+  (void)context;
+  MPI_Comm_rank(MPI_COMM_WORLD, identity);
+  MPI_Comm_size(MPI_COMM_WORLD, count);
+  if (one_device) *identity = 0;
+}
+
+/* Of a block: the number of meetings, and what both neighbours have told. */
+static status device_meet(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting) {
+  (void)context;
+  (void)queue;
+  _Atomic unsigned *mine = meeting->mine;
+  const unsigned number = ++mine[SIDE_COUNT];
+  for (int side = 0; side < SIDE_COUNT; side++) {
+    _Atomic unsigned *theirs = meeting->theirs[side];
+    if (theirs != NULL) atomic_store(&theirs[SIDE_COUNT - 1 - side], number);
+  }
+  for (int side = 0; side < SIDE_COUNT; side++) {
+    while (meeting->theirs[side] != NULL && (int)(atomic_load(&mine[side]) - number) < 0) (void)sched_yield();
+  }
+  return STATUS_OK;
+}
+
 void stand_open(stand *stand) {
   const kernels_setup setup = {.threads = 1};
   kernels_context *context = NULL;
@@ -157,6 +171,8 @@ void stand_open(stand *stand) {
   stand->device.memory_export = device_export;
   stand->device.memory_import = device_import;
   stand->device.memory_release = device_release;
+  stand->device.device_identity = device_identity;
+  stand->device.meet = device_meet;
   const int64_t n[3] = {NX, NY, (int64_t)PLANES * stand->ranks + stand->ranks / 2};
   EXPECT(grid_make(n, (const double[]){1.0, 1.0, 1.0}, stand->ranks, stand->rank, &stand->grid) == STATUS_OK);
   EXPECT(stand->device.context_create(&setup, &context) == STATUS_OK);

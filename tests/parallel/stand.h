@@ -31,7 +31,8 @@ void stand_open(stand *stand);
 void stand_close(stand *stand);
 
 extern size_t staging; /* bytes allocated so far */
-extern int full;       /* whether the program's files in memory cannot grow */
+extern int full;       /* whether the device has no memory left */
+extern int one_device; /* whether all ranks have the same device */
 
 /* An MPI that says it is CUDA-aware, and how it takes device memory. */
 extern int says_aware;

@@ -3,6 +3,7 @@
  * scheme, form, precision and velocity, on an uneven grid. The reference is one rank and one thread of the
  * CPU backend; `test_one_answer cuda` holds another backend to the same bits. Run on 6 ranks.
  * `test_one_answer cuda NX NY NZ`: on a grid of which each rank has enough for the kernels of large launches.
+ * `test_one_answer cuda peer`: halos from device to device, by the kernels themselves where there is overlap.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 enum { STEPS = 3, SKIPPED = 77 };
 
 static int points[3] = {33, 20, 37};
+static int by_peers = 0;
 
 typedef struct answer {
   char *phi; /* packed points of the whole grid */
@@ -142,6 +144,8 @@ static int compare(config config, const kernels *backend, const answer *referenc
       config.overlap = (ranks + threads) % 2;
       config.pairs = threads == 1 ? CONFIG_PAIRS_YES : CONFIG_PAIRS_NO;
       config.transport = threads == 2 ? CONFIG_TRANSPORT_STAGED : CONFIG_TRANSPORT_AUTO;
+      if (by_peers) config.transport = CONFIG_TRANSPORT_PEER;
+      if (by_peers) config.overlap = threads == 1;
       memset(other->phi, 0xff, phi_bytes(config.precision));
       const status result = compute(comm, &config, backend, other);
       if (ranks == 1 && threads == 1) alone = other->pairs;
@@ -243,6 +247,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   const char *name = argc > 1 ? argv[1] : "cpu";
   for (int d = 0; d < 3 && argc == 5; d++) points[d] = atoi(argv[2 + d]);
+  by_peers = argc == 3 && strcmp(argv[2], "peer") == 0;
   const kernels *backend = kernels_find(name);
   int code = SKIPPED;
   if (backend == NULL || backend->probe() != STATUS_OK) {
