@@ -69,15 +69,16 @@ typedef struct kernels_planes {
   int z0, z1;
 } kernels_planes;
 
-/* Neighbouring ranks on one node whose devices wait for one another, without their hosts. Each rank counts its
- * meetings: at one it tells its neighbours its count, and goes on when they have told it as high a one. */
+/* Neighbouring ranks on one node whose devices wait for one another, without their hosts. Each rank counts
+ * its meetings: at one it tells its neighbours its count, and goes on when they have told it as high a one.
+ */
 typedef enum kernels_side { SIDE_BELOW, SIDE_ABOVE, SIDE_COUNT } kernels_side;
 
 typedef struct kernels_meeting {
-  void *mine;                /* this rank's counts: KERNELS_MEETING_BYTES of MEMORY_DEVICE, zero at first */
-  void *theirs[SIDE_COUNT];  /* the neighbours', imported; NULL: no neighbour. Both may be the same rank's */
-  int ranks[SIDE_COUNT];     /* the neighbours, for errors */
-  double seconds;            /* a neighbour that has not come after so long is an error */
+  void *mine;               /* this rank's counts: KERNELS_MEETING_BYTES of MEMORY_DEVICE, zero at first */
+  void *theirs[SIDE_COUNT]; /* the neighbours', imported; NULL: no neighbour. Both may be the same rank's */
+  int ranks[SIDE_COUNT];    /* the neighbours, for errors */
+  double seconds;           /* a neighbour that has not come after so long is an error */
 } kernels_meeting;
 
 /* What a kernel sends to the neighbours itself: it writes the KERNELS_HALO planes at each end of the slab to
@@ -100,8 +101,9 @@ typedef struct kernels_launch {
                          * lowest and highest planes of planes[0] (apply_pair: twice as many) are written, and
                          * the halo planes of the outputs are no longer read. A backend that can do so
                          * computes those planes first and records it long before the launch is done */
-  const kernels_sending *sends; /* operations that have `edges` and one output, on all planes of a slab, if the
-                                 * backend has `meet`: what to send; NULL: nothing. Not together with edges */
+  const kernels_sending
+      *sends; /* operations that have `edges` and one output, on all planes of a slab, if the
+               * backend has `meet`: what to send; NULL: nothing. Not together with edges */
 } kernels_launch;
 
 /* A velocity given by a formula instead of stored fields: component d at (x, y, z) is

@@ -316,7 +316,8 @@ static status follow_signal(cudaStream_t stream, const kernels_event *event) {
     void *found = NULL;
     enum cudaDriverEntryPointQueryResult how = cudaDriverEntryPointSymbolNotFound;
 #if CUDART_VERSION >= 12050
-    CHECK_CUDA(cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &found, 12000, cudaEnableDefault, &how));
+    CHECK_CUDA(
+        cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &found, 12000, cudaEnableDefault, &how));
 #else
     CHECK_CUDA(cudaGetDriverEntryPoint("cuStreamWaitValue32", &found, cudaEnableDefault, &how));
 #endif

@@ -33,8 +33,8 @@ typedef struct context_signal {
   volatile unsigned long long began, given;
 } context_signal;
 
-/* Written by a kernel that has waited for a neighbour in vain, in pinned memory: the neighbour's rank and one,
- * and for how many seconds. */
+/* Written by a kernel that has waited for a neighbour in vain, in pinned memory: the neighbour's rank and
+ * one, and for how many seconds. */
 typedef struct context_late {
   volatile unsigned rank, seconds;
 } context_late;
@@ -66,8 +66,8 @@ struct kernels_context {
 /* Records "CALL: the runtime's message", clears the runtime's error and returns STATUS_DEVICE. */
 status context_failure(cudaError_t error, const char *call);
 
-/* Must be called after each launch. A failed launch is reported as "kernel NAME: ...", and a neighbour that an
- * earlier kernel has waited for in vain by its rank. */
+/* Must be called after each launch. A failed launch is reported as "kernel NAME: ...", and a neighbour that
+ * an earlier kernel has waited for in vain by its rank. */
 status context_launched(const kernels_context *context, kernels_queue queue, const char *name);
 
 /* Makes the context's device current in the calling thread. */

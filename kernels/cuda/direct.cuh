@@ -126,8 +126,9 @@ __host__ __device__ __forceinline__ bool edge_piece(const kernels_planes &piece,
 
 /* A thread's march along a piece, from point (x, y) of each plane. */
 template <class Op>
-__device__ __forceinline__ void direct_march(const arguments &a, const geometry &d, const direct_edges<Op> &edges,
-                                             int x, int y, const kernels_planes &piece) {
+__device__ __forceinline__ void direct_march(const arguments &a, const geometry &d,
+                                             const direct_edges<Op> &edges, int x, int y,
+                                             const kernels_planes &piece) {
   using use = direct<Op>;
   constexpr bool WINDOW = Op::Z || Op::TRIPLE;
   const ptrdiff_t column = (ptrdiff_t)y * d.ldx + x;

@@ -69,7 +69,8 @@ struct edge_signal {
   __device__ __forceinline__ bool ends_first() const {
     return parts > 0;
   }
-  /* Called by one thread of a part, after a barrier of the part and a fence. Returns true for the last part. */
+  /* Called by one thread of a part, after a barrier of the part and a fence. Returns true for the last part.
+   */
   __device__ __forceinline__ bool last() const {
     if (atomicAdd(done, 1U) + 1U < (unsigned)parts) return false;
     *done = 0;
@@ -90,8 +91,9 @@ struct edge_signal {
   }
 };
 
-/* For kernels that send the edges to the neighbours themselves. Only parts that compute edges read halo planes,
- * so they alone wait for the neighbours; and when they have ended, nothing reads halo planes any more. */
+/* For kernels that send the edges to the neighbours themselves. Only parts that compute edges read halo
+ * planes, so they alone wait for the neighbours; and when they have ended, nothing reads halo planes any
+ * more. */
 struct edge_sender : edge_signal {
   int first;  /* 1: ends_first; 0: every block is a part, or in the direct kernel every one with edges */
   int pieces; /* along z, of the direct kernel */
@@ -137,7 +139,8 @@ struct edge_sender : edge_signal {
 /* ---- Host side ---- */
 
 static inline meeting meeting_of(kernels_context *context, const kernels_meeting *from) {
-  meeting m = {static_cast<unsigned *>(from->mine), {}, {}, (unsigned long long)(1e9 * from->seconds), context->late};
+  meeting m = {
+      static_cast<unsigned *>(from->mine), {}, {}, (unsigned long long)(1e9 * from->seconds), context->late};
   for (int side = 0; side < SIDE_COUNT; side++) {
     m.theirs[side] = static_cast<unsigned *>(from->theirs[side]);
     m.ranks[side] = from->ranks[side];

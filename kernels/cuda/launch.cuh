@@ -159,7 +159,8 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   }
   kernel_launch(kernel, (unsigned)blocks, Tile::THREADS, shared, launch_stream(launch), a, d, c, paced,
                 edges);
-  return !Op::SENDS && edges_first ? context_launched(context, launch->queue, name) : launch_done(launch, name);
+  return !Op::SENDS && edges_first ? context_launched(context, launch->queue, name)
+                                   : launch_done(launch, name);
 }
 
 /* Launches an operation that sends its edges. Such slabs are small (stepper.c), so small tiles suffice. */

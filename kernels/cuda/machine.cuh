@@ -86,8 +86,8 @@ __device__ __forceinline__ void counter_add(unsigned *counter, unsigned steps) {
   asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(steps) : "memory");
 }
 
-/* Reads and writes a number of which another device writes, or reads, the only other copy. They order no other
- * access; fence_system does, for the whole block if a barrier is between. */
+/* Reads and writes a number of which another device writes, or reads, the only other copy. They order no
+ * other access; fence_system does, for the whole block if a barrier is between. */
 __device__ __forceinline__ unsigned number_read(const unsigned *number) {
   unsigned seen;
   asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(number) : "memory");

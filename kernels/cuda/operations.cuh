@@ -325,9 +325,8 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   }
 };
 
-/* The operation in a kernel that sends its edges to the neighbours itself, which costs registers (edges.cuh). */
-template <class Op> struct sending : Op {
-  static constexpr bool SENDS = true;
-};
+/* The operation in a kernel that sends its edges to the neighbours itself, which costs registers (edges.cuh).
+ */
+template <class Op> struct sending : Op { static constexpr bool SENDS = true; };
 
 #endif

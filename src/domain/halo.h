@@ -38,8 +38,8 @@ typedef struct halo {
   int planes;                                             /* planes of each */
   MPI_Request up[2 * HALO_FIELDS], down[2 * HALO_FIELDS]; /* a receive and a send per message */
   double wait_seconds;                                    /* host time spent in halo_end since creation */
-  double last_seconds; /* of the latest exchange, from when its planes were computed; TRANSPORT_PEER: unknown to
-                        * the host */
+  double last_seconds; /* of the latest exchange, from when its planes were computed; TRANSPORT_PEER: unknown
+                        * to the host */
 } halo;
 
 /* Prepares exchanges of at most `fields` (1 .. HALO_FIELDS) of `space` at once on the slabs of `grid`. Not
@@ -91,9 +91,9 @@ status halo_meet(halo *halo, const field *like);
 /* Returns 1 if kernels may send their edge planes themselves. */
 int halo_sends(const halo *halo);
 
-/* Only where halo_sends is 1. [out] sending: for a launch on MAIN that writes all planes of `field`. When it is
- * enqueued, the halos of `field` are valid for the next launch that sends; for anything else, after halo_meet.
- * The same on all ranks, as halo_exchange. */
+/* Only where halo_sends is 1. [out] sending: for a launch on MAIN that writes all planes of `field`. When it
+ * is enqueued, the halos of `field` are valid for the next launch that sends; for anything else, after
+ * halo_meet. The same on all ranks, as halo_exchange. */
 status halo_sending(halo *halo, const field *field, kernels_sending *sending);
 
 #endif

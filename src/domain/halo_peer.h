@@ -5,8 +5,8 @@
 #include "domain/neighbours.h"
 
 /* Halo exchange among the GPUs of one node without messages: each rank writes its edge planes into its
- * neighbours' halo planes, by copies or from the kernel that computes them. The devices meet (kernels_meeting)
- * when they are there; the hosts wait for nothing. */
+ * neighbours' halo planes, by copies or from the kernel that computes them. The devices meet
+ * (kernels_meeting) when they are there; the hosts wait for nothing. */
 
 enum {
   HALO_PEER_BLOCKS = 64
@@ -40,9 +40,9 @@ void halo_peer_close(halo_peer *peer);
  * live as long as the peers: STATUS_DEVICE if a field lies at the address of an earlier one that the
  * neighbours still have open ---- */
 
-/* Enqueues on COPY: copies of `planes` edge planes at each side of `count` fields, and a meeting. Work on COPY
- * before must have computed them, and since the previous meeting neither this rank nor a neighbour may have
- * begun to read halo planes of the fields. For work on COPY afterwards these are valid. */
+/* Enqueues on COPY: copies of `planes` edge planes at each side of `count` fields, and a meeting. Work on
+ * COPY before must have computed them, and since the previous meeting neither this rank nor a neighbour may
+ * have begun to read halo planes of the fields. For work on COPY afterwards these are valid. */
 status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[], int planes);
 
 /* [out] sending: what a kernel needs to send its edge planes of `field`, its output, itself. */

@@ -297,7 +297,8 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
     (void)snprintf(choice->reason, sizeof choice->reason, "alone, nothing is sent");
     if (ranks == 1) return STATUS_OK; /* e.g. the first run of a study that compares transports */
     CHECK(peers_prove(comm, space, why, sizeof why, &peers));
-    if (!peers) return unavailable("peer", why, "one node with a GPU for each rank that reaches the others' memory");
+    if (!peers)
+      return unavailable("peer", why, "one node with a GPU for each rank that reaches the others' memory");
     choice->transport = TRANSPORT_PEER;
     (void)snprintf(choice->reason, sizeof choice->reason, "as configured; a ring of peer copies was right");
     return STATUS_OK;

@@ -23,9 +23,9 @@ static int stage_words(const config *config) {
 
 /* Returns 1 if a device has kernels that send the edges: the shortest of all stages. */
 static int may_send(const config *config) {
-  const int lean = config->difference == CONFIG_DIFFERENCE_CENTRAL && config->diffusivity == 0.0 &&
-                   (cases_velocity_uniform(config) ||
-                    (!cases_velocity_stored(config) && config->form == FORM_ADVECTIVE));
+  const int lean =
+      config->difference == CONFIG_DIFFERENCE_CENTRAL && config->diffusivity == 0.0 &&
+      (cases_velocity_uniform(config) || (!cases_velocity_stored(config) && config->form == FORM_ADVECTIVE));
   return lean && !cases_has_source(config) && !cases_bounded(config);
 }
 

@@ -18,9 +18,9 @@ static int plane_count(const stepper *stepper) {
   return stepper->slots[0].part[0].shape.nz;
 }
 
-/* Returns 1 if kernels send their edge planes themselves, so that steps can be recorded; the same on all ranks.
- * In large slabs copies beside the kernel are faster: what a kernel stores in another device's memory holds it
- * up. */
+/* Returns 1 if kernels send their edge planes themselves, so that steps can be recorded; the same on all
+ * ranks. In large slabs copies beside the kernel are faster: what a kernel stores in another device's memory
+ * holds it up. */
 static int sends(const stepper *stepper) {
   const halo *halo = stepper->halo;
   return halo_sends(halo) && halo->slab <= SENDS_BYTES && stepper->rhs.sends && stepper->overlap &&
@@ -49,7 +49,8 @@ static const char *pairs_refused(stepper *stepper, unsigned pairs) {
   if (rhs->pair.run == NULL || stepper->backend->apply_pair == NULL) return "there is no kernel for two";
   if (!rhs->steady) return "the right-hand side depends on time";
   if (pairs == 0) return "the scheme reads all of them again";
-  if (rhs->pairs == STEPPER_PAIRS_AUTO && sends(stepper)) return "small slabs: each kernel sends its own edges";
+  if (rhs->pairs == STEPPER_PAIRS_AUTO && sends(stepper))
+    return "small slabs: each kernel sends its own edges";
   if (stepper->halo->alone && !stepper->slots[0].part[0].shape.whole) return "z has ends";
   if (!stepper->halo->alone && plane_count(stepper) < PAIR_DEPTH) return "a slab has fewer than 8 planes";
   const char *refused = NULL;

@@ -9,8 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A device that is the CPU, one for each process. Other processes can open its memory. As many multiprocessors as FDAPP_EMULATED_MULTIPROCESSORS says, else an H200's:
- * how launches are cut depends on them. */
+/* A device that is the CPU, one for each process. Other processes can open its memory. As many
+ * multiprocessors as FDAPP_EMULATED_MULTIPROCESSORS says, else an H200's: how launches are cut depends on
+ * them. */
 
 cudaError_t cudaGetDeviceCount(int *count) {
   *count = 1;
@@ -80,8 +81,8 @@ static block *block_at(const void *memory) {
 
 static cudaError_t block_map(block from, void **memory) {
   block *free_one = block_at(NULL);
-  *memory = from.file < 0 ? MAP_FAILED
-                          : mmap(NULL, from.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, from.file, 0);
+  *memory =
+      from.file < 0 ? MAP_FAILED : mmap(NULL, from.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, from.file, 0);
   if (*memory == MAP_FAILED || free_one == NULL) return cudaErrorMemoryAllocation;
   from.memory = *memory;
   *free_one = from;

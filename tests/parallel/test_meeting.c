@@ -1,6 +1,6 @@
 /* Devices of neighbouring ranks that wait for one another without their hosts: in a row and in a ring, and a
- * neighbour that stays away. `test_meeting BACKEND`; skipped on backends without `meet`, and where ranks share
- * a device. */
+ * neighbour that stays away. `test_meeting BACKEND`; skipped on backends without `meet`, and where ranks
+ * share a device. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,8 +38,8 @@ static void ranks_around(const rig *rig, int ring, int ranks[SIDE_COUNT]) {
   ranks[SIDE_ABOVE] = above < rig->ranks ? above : ring ? 0 : MPI_PROC_NULL;
 }
 
-/* Each rank copies its number of the round to its neighbours, round after round, without waiting for any: what
- * arrives is the number that was sent between the two meetings around it. */
+/* Each rank copies its number of the round to its neighbours, round after round, without waiting for any:
+ * what arrives is the number that was sent between the two meetings around it. */
 static void rounds_check(const rig *rig, int ring) {
   neighbours n;
   int ranks[SIDE_COUNT];
