@@ -99,7 +99,7 @@ typedef struct kernels_launch {
   const struct stencil *stencil;
   kernels_event *edges; /* operations that have `edges`, or NULL: an event to record when the KERNELS_HALO
                          * lowest and highest planes of planes[0] (apply_pair: twice as many) are written, and
-                         * the halo planes of the outputs are no longer read. A backend that can do so
+                         * no halo planes are read any more. A backend that can do so
                          * computes those planes first and records it long before the launch is done */
   const kernels_sending
       *sends; /* operations that have `edges` and one output, on all planes of a slab, if the
@@ -397,8 +397,8 @@ typedef struct kernels {
   void (*memory_release)(kernels_context *context, void *memory);
   /* Enqueued: a meeting. After it this queue sees what the neighbours' queues wrote before theirs, and may
    * write to their memory. All ranks make the same meetings in the same order. A neighbour that stays away is
-   * STATUS_DEVICE of the next queue_wait or launch; what was computed since is then wrong. Optional, with
-   * memory_export. */
+   * STATUS_DEVICE of a queue_wait, or of launches after the time is over; what was computed since is wrong.
+   * Optional, with memory_export. */
   status (*meet)(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting);
 
   /* Optional: named, nested ranges for the device's profiler. */

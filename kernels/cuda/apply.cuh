@@ -47,6 +47,8 @@ template <class Op> static bool pencils_win(const kernels_launch *launch) {
 template <class Op> static status op_launch(const kernels_launch *launch, const kernels_call *call) {
   constexpr bool X_ALONE = Op::X && !Op::Y && !Op::Z && !Op::TRIPLE && Op::OTHERS == 0 && !Op::TABLES;
   const arguments a = launch_arguments(launch, call);
+  if (!can_send<Op>() && launch->sends != nullptr)
+    return status_fail(STATUS_DEVICE, "%s does not send its edges", NAME_OF_KERNEL);
   if constexpr (Op::DECLARED.terms == 0)
     return vector_launch<Op>(launch, a, NAME_OF_KERNEL);
   else if constexpr (X_ALONE)

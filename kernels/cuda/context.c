@@ -17,11 +17,14 @@ status context_enter(const kernels_context *context) {
   return STATUS_OK;
 }
 
-/* The neighbour's planes are not there, so nothing computed since is right. */
+/* The neighbour's planes are not there, so nothing computed since is right. Said once, and again if another
+ * kernel waits: a failed proof of a transport is no error of later work. */
 static status refuse_late(const kernels_context *context) {
-  const context_late *late = context->late;
-  if (late->rank == 0) return STATUS_OK;
-  return status_fail(STATUS_DEVICE, "halos: rank %u sent no halo planes for %u seconds", late->rank - 1,
+  context_late *late = context->late;
+  const unsigned rank = late->rank;
+  if (rank == 0) return STATUS_OK;
+  late->rank = 0;
+  return status_fail(STATUS_DEVICE, "halos: rank %u sent no halo planes for %u seconds", rank - 1,
                      late->seconds);
 }
 
@@ -307,8 +310,8 @@ status context_event_wait(kernels_event *event) {
   return STATUS_OK;
 }
 
-/* A kernel's signal is a number in memory, which the queue itself can wait for. The driver does that, which
- * is only there where there is a device. */
+/* A kernel's signal is a number in memory, which the queue itself can wait for if the driver has that call;
+ * otherwise the host waits. */
 static status follow_signal(cudaStream_t stream, const kernels_event *event) {
   enum { AT_LEAST = 0 }; /* CU_STREAM_WAIT_VALUE_GEQ, cyclic */
   static int (*wait_value)(cudaStream_t, unsigned long long, unsigned, unsigned) = NULL;
@@ -321,12 +324,11 @@ static status follow_signal(cudaStream_t stream, const kernels_event *event) {
 #else
     CHECK_CUDA(cudaGetDriverEntryPoint("cuStreamWaitValue32", &found, cudaEnableDefault, &how));
 #endif
-    if (found == NULL) return status_fail(STATUS_DEVICE, "CUDA: this driver has no cuStreamWaitValue32");
+    if (found == NULL) return signal_wait(event);
     memcpy(&wait_value, &found, sizeof found);
   }
   const unsigned long long number = (unsigned long long)(uintptr_t)&event->signal->number;
-  const int error = wait_value(stream, number, event->number, AT_LEAST);
-  return error == 0 ? STATUS_OK : status_fail(STATUS_DEVICE, "CUDA: cuStreamWaitValue32: error %d", error);
+  return wait_value(stream, number, event->number, AT_LEAST) == 0 ? STATUS_OK : signal_wait(event);
 }
 
 status context_event_follow(kernels_context *context, kernels_queue queue, kernels_event *event) {

@@ -28,7 +28,7 @@ struct meeting {
       const int there = TOLD + SIDE_COUNT - 1 - side; /* the rank below is told from above */
       if (theirs[side] != nullptr) number_write(theirs[side] + there * APART, number);
     }
-    mine[COUNT * APART] = number;
+    number_write(mine + COUNT * APART, number);
   }
 
   /* Returns 1 if the neighbour on this side, if there is one, has told `number`. */
@@ -36,8 +36,19 @@ struct meeting {
     return theirs[side] == nullptr || (int)(number_read(mine + (TOLD + side) * APART) - number) >= 0;
   }
 
-  /* Called by one thread; returns when both neighbours have told `number`. After a wait in vain none waits
-   * again: the host finds out, and ends the run. */
+  /* Tells the host, and the neighbours, that rank `rank - 1` has not come. */
+  __device__ __forceinline__ void give_up(unsigned rank) const {
+    late->seconds = (unsigned)(patience / 1000000000);
+    fence_system();
+    late->rank = rank;
+    number_write(mine + LATE * APART, rank);
+#pragma unroll
+    for (int side = 0; side < SIDE_COUNT; side++)
+      if (theirs[side] != nullptr) number_write(theirs[side] + LATE * APART, rank);
+  }
+
+  /* Called by one thread; returns when both neighbours have told `number`. After a wait in vain, here or at a
+   * neighbour, none waits again: the hosts find out, and end the run. */
   __device__ __forceinline__ void wait(unsigned number) const {
     constexpr unsigned POLLS = 1024; /* between looks at the clock */
     const unsigned long long start = clock_read();
@@ -46,11 +57,10 @@ struct meeting {
       const bool below = told(SIDE_BELOW, number), above = told(SIDE_ABOVE, number);
       if (below && above) break;
       if (polls % POLLS != 0) continue;
-      if (counter_read(mine + LATE * APART) != 0) break;
-      if (clock_read() - start < patience) continue;
-      mine[LATE * APART] = 1;
-      late->seconds = (unsigned)(patience / 1000000000);
-      late->rank = (unsigned)ranks[below ? SIDE_ABOVE : SIDE_BELOW] + 1;
+      unsigned absent = number_read(mine + LATE * APART);
+      if (absent == 0 && clock_read() - start < patience) continue;
+      if (absent == 0) absent = (unsigned)ranks[below ? SIDE_ABOVE : SIDE_BELOW] + 1;
+      give_up(absent);
       break;
     }
     fence_system();

@@ -189,7 +189,6 @@ static status stencil_launch(const kernels_launch *launch, const arguments &a, c
   if constexpr (can_send<Op>()) {
     if (launch->sends != nullptr) return sending_launch<sending<Op>>(launch, a, name);
   }
-  if (launch->sends != nullptr) return status_fail(STATUS_DEVICE, "%s does not send its edges", name);
   using Usual = pipeline<Op, tile_for<Op, use::USUAL>>;
   using Small = pipeline<Op, tile_for<Op, use::SMALL>>;
   constexpr tile_choice CHOICE = tiles_of<Op>();

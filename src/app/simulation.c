@@ -364,11 +364,13 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     table_destroy(&sim->hashes);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);
     if (sim->kept != NULL) checkpoint_destroy(sim->kept);
-    if (result == STATUS_OK || agree_reached()) {
+    const int together = result == STATUS_OK || agree_reached();
+    if (together) {
       const status left = halo_leave(&sim->solver.halo);
       if (result == STATUS_OK) result = left;
     }
-    solver_destroy(&sim->solver);
+    /* otherwise neighbours' devices may still write to this rank's memory, until main ends them all */
+    if (together || !halo_sends(&sim->solver.halo)) solver_destroy(&sim->solver);
     rundir_close(&sim->rundir);
   }
   free(sim);

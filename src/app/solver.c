@@ -236,8 +236,7 @@ status solver_create(MPI_Comm comm, const config *config, const equation *equati
   CHECK(agree(comm, allocate(solver)));
   CHECK(stepper_choose_pairs(&solver->stepper, &solver->space));
   if (config->redistance_every > 0)
-    CHECK(redistance_open(comm, grid, &solver->space, solver->transport.transport != TRANSPORT_STAGED,
-                          &solver->redistance));
+    CHECK(redistance_open(comm, grid, &solver->space, solver->transport.messages, &solver->redistance));
   CHECK(solver_rates(comm, config, equation, grid, &solver->rates));
   /* a user's formula or file may be faulty at any point; evaluating it here finds that before a directory is
    * made */

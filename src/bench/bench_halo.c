@@ -292,6 +292,8 @@ static status measure_planes(bench *bench, const halo_target *target, int64_t si
   if (result == STATUS_OK) result = add_way(&setting, target->peers ? "peer copy" : "local copy", -1);
   if (result == STATUS_OK) result = measure(&setting);
   if (result == STATUS_OK) report(&setting, results);
+  for (int w = 0; w < setting.count && result == STATUS_OK; w++)
+    if (setting.ways[w].transport >= 0) result = halo_leave(&setting.ways[w].halo);
   setting_close(&setting);
   return result;
 }

@@ -180,8 +180,8 @@ static status open_fields(job *job) {
   CHECK(agree(job->comm, field_space_open(job->backend, job->context, shape, &job->space)));
   CHECK(agree(job->comm, transport_choose(job->comm, &job->space, CONFIG_TRANSPORT_AUTO, &job->transport)));
   CHECK(agree(job->comm, state_create(&job->space, 1, names_of(job), &job->result)));
-  return distance_open(job->comm, &job->grid, &job->space, sides_of(job),
-                       job->transport.transport != TRANSPORT_STAGED, &job->distance);
+  return distance_open(job->comm, &job->grid, &job->space, sides_of(job), job->transport.messages,
+                       &job->distance);
 }
 
 /* The slab's planes and one beyond each side; file_planes holds KERNELS_HALO there. */

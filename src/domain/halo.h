@@ -37,7 +37,7 @@ typedef struct halo {
   int count;                                              /* fields in the current exchange; 0: none */
   int planes;                                             /* planes of each */
   MPI_Request up[2 * HALO_FIELDS], down[2 * HALO_FIELDS]; /* a receive and a send per message */
-  double wait_seconds;                                    /* host time spent in halo_end since creation */
+  double wait_seconds; /* host time spent in halo_end since creation; TRANSPORT_PEER: it only enqueues */
   double last_seconds; /* of the latest exchange, from when its planes were computed; TRANSPORT_PEER: unknown
                         * to the host */
 } halo;
@@ -61,14 +61,15 @@ status halo_deepen(halo *halo, int depth);
  * cannot get there. */
 status halo_leave(halo *halo);
 
-/* Starts sending the lowest and highest owned planes of `count` fields (at most as many as halo_create was
- * told), which must be computed when `edges` has passed: as many planes as the fields have halo planes, or
- * as the shallowest of them has. Every slab owns as many. Nothing may read the fields' halo planes from then
- * on. Until halo_end those planes must not change and the fields must stay alive; interior planes may be
- * computed. On asynchronous backends the planes leave in halo_end, when the interior has been
- * enqueued and runs. Collective between neighbours: every rank calls begin and end in the same order.
- * STATUS_USAGE: too many fields, or too deep. Peer copies allow at most HALO_PEER_BLOCKS (halo_peer.h)
- * different fields between two calls of halo_leave: STATUS_DEVICE beyond. */
+/* With TRANSPORT_PEER only after halo_meet, if halo planes were read since the previous exchange by anything
+ * but the work that computed these planes. Starts sending the lowest and highest owned planes of `count`
+ * fields (at most as many as halo_create was told), which must be computed when `edges` has passed: as many
+ * planes as the fields have halo planes, or as the shallowest of them has. Every slab owns as many. Nothing
+ * may read the fields' halo planes from then on. Until halo_end those planes must not change and the fields
+ * must stay alive; interior planes may be computed. On asynchronous backends the planes leave in halo_end,
+ * when the interior has been enqueued and runs. Collective between neighbours: every rank calls begin and end
+ * in the same order. STATUS_USAGE: too many fields, or too deep. Peer copies allow at most HALO_PEER_BLOCKS
+ * (halo_peer.h) different fields between two calls of halo_leave: STATUS_DEVICE beyond. */
 status halo_begin(halo *halo, int count, const field *const fields[], kernels_event *edges);
 
 /* Returns when the halos of the fields of halo_begin are valid for all work enqueued from now on, on any
@@ -85,7 +86,8 @@ status halo_seconds(const halo *halo, double *seconds);
 /* Enqueued on MAIN: has the neighbours' devices come as far. Between halo_begin or a launch that sends, whose
  * `sending` says so, and any other use of halo planes before: a neighbour may still read those that this rank
  * then overwrites. halo_exchange does it. like: a field of those to be exchanged. Only TRANSPORT_PEER needs
- * it; with others it does nothing. */
+ * it; with others it does nothing. Devices wait 60 seconds for one another at most: an error names the rank
+ * that did not come. */
 status halo_meet(halo *halo, const field *like);
 
 /* Returns 1 if kernels may send their edge planes themselves. */

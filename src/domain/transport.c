@@ -188,9 +188,11 @@ static status ring_by_copies(const ring *ring) {
                                   (const int[SIDE_COUNT]){ring->below, ring->above}, &neighbours);
   neighbours.meeting.seconds = PROOF_SECONDS;
   if (result == STATUS_OK) result = neighbours_import(&neighbours, ring->device, theirs);
-  if (result == STATUS_OK)
+  if (result == STATUS_OK) {
     result = backend->memory_copy(space->context, QUEUE_COPY, (char *)theirs[SIDE_ABOVE] + PROOF_BYTES,
                                   ring->device, PROOF_BYTES);
+    result = agree(ring->comm, result); /* otherwise others would wait for this rank */
+  }
   if (result == STATUS_OK) result = backend->meet(space->context, QUEUE_COPY, &neighbours.meeting);
   if (result == STATUS_OK) result = backend->queue_wait(space->context, QUEUE_COPY);
   neighbours_release(&neighbours, theirs);
@@ -279,7 +281,7 @@ static status unavailable(const char *name, const char *why, const char *advice)
 
 status transport_choose(MPI_Comm comm, const field_space *space, config_transport wanted,
                         transport_choice *choice) {
-  *choice = (transport_choice){.transport = TRANSPORT_HOST};
+  *choice = (transport_choice){.transport = TRANSPORT_HOST, .messages = space->backend->host_memory};
   if (space->backend->host_memory) {
     (void)snprintf(choice->reason, sizeof choice->reason, "fields are in host memory");
     return STATUS_OK;
@@ -309,6 +311,7 @@ status transport_choose(MPI_Comm comm, const field_space *space, config_transpor
   if (plausible) CHECK(prove(comm, space, ring_by_messages, &proved));
   if (proved) {
     choice->transport = TRANSPORT_CUDA_AWARE;
+    choice->messages = 1;
     (void)snprintf(choice->reason, sizeof choice->reason, "%s; a ring exchange of device memory was right",
                    why);
     if (wanted == CONFIG_TRANSPORT_AUTO) CHECK(peers_prove(comm, space, why, sizeof why, &peers));

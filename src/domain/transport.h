@@ -12,20 +12,21 @@ typedef enum transport {
   TRANSPORT_HOST,       /* fields are in host memory: MPI takes them as they are */
   TRANSPORT_CUDA_AWARE, /* messages from device memory */
   TRANSPORT_STAGED,     /* through pinned host buffers */
-  TRANSPORT_PEER        /* copies into the neighbours' memory: halo_peer.h */
+  TRANSPORT_PEER        /* written into the neighbours' memory: halo_peer.h */
 } transport;
 
 typedef struct transport_choice {
   transport transport;
   char reason[512]; /* the reason for the choice, for the plan, perf.json and the warning */
   int warn;         /* 1: to be warned of on standard error */
+  int messages;     /* 1: MPI takes the fields' memory: it is the host's, or that was proved */
 } transport_choice;
 
 /* Chooses the transport for fields of `space`. Collective. Fields in host memory always travel by plain
  * messages. For `wanted` AUTO on a device:
  *
- * - PEER if CUDA_AWARE would be chosen, all ranks are on one node, and a ring of peer copies returns every
- * byte;
+ * - PEER if CUDA_AWARE would be chosen, all ranks are on one node and share no device, and a ring of peer
+ *   copies and meetings returns every byte;
  * - CUDA_AWARE if MPI says that it is CUDA-aware, or its point-to-point layer is UCX with both CUDA modules
  *   loaded, and a ring exchange of device memory returns every byte;
  * - otherwise STAGED.

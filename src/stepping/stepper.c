@@ -140,6 +140,7 @@ void stepper_destroy(stepper *stepper) {
 }
 
 status stepper_connect(stepper *stepper) {
+  stepper->marching = 0;
   for (int i = 0; i < stepper->slot_count; i++) {
     const field *fields[STATE_FIELDS];
     state_list(&stepper->slots[i], fields);
@@ -300,7 +301,7 @@ static status run_stages(stepper *stepper, double t, double dt, int timed) {
   return STATUS_OK;
 }
 
-/* Records the stages of one step, all of them on MAIN: one rank has neither edges nor halo copies. */
+/* Records the stages of one step, all of them on MAIN: there are no halo copies. */
 static status record_stages(stepper *stepper, double dt, kernels_graph **graph) {
   const kernels *backend = stepper->backend;
   kernels_context *context = stepper->context;

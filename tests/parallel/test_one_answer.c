@@ -3,7 +3,7 @@
  * scheme, form, precision and velocity, on an uneven grid. The reference is one rank and one thread of the
  * CPU backend; `test_one_answer cuda` holds another backend to the same bits. Run on 6 ranks.
  * `test_one_answer cuda NX NY NZ`: on a grid of which each rank has enough for the kernels of large launches.
- * `test_one_answer cuda peer`: halos from device to device, by the kernels themselves where there is overlap.
+ * `test_one_answer cuda peer`: halos from device to device, sent by the kernels themselves where they can.
  */
 #include <math.h>
 #include <stdio.h>
@@ -145,7 +145,7 @@ static int compare(config config, const kernels *backend, const answer *referenc
       config.pairs = threads == 1 ? CONFIG_PAIRS_YES : CONFIG_PAIRS_NO;
       config.transport = threads == 2 ? CONFIG_TRANSPORT_STAGED : CONFIG_TRANSPORT_AUTO;
       if (by_peers) config.transport = CONFIG_TRANSPORT_PEER;
-      if (by_peers) config.overlap = threads == 1;
+      if (by_peers) config.overlap = 1;
       memset(other->phi, 0xff, phi_bytes(config.precision));
       const status result = compute(comm, &config, backend, other);
       if (ranks == 1 && threads == 1) alone = other->pairs;
