@@ -10,6 +10,7 @@ enum { SENDS_BYTES = 40 << 20 };        /* largest slab whose kernels send their
 typedef struct sweep {
   stage stage[2];
   int count;
+  kernels_sending sending; /* of a single stage that sends */
 } sweep;
 
 static stage stage_of(stepper *stepper, int i, double t, double dt);
@@ -230,9 +231,8 @@ static status sweep_plain(stepper *stepper, sweep *sweep) {
 
 /* One stage whose kernel exchanges the halos. */
 static status sweep_sent(stepper *stepper, sweep *sweep) {
-  kernels_sending sending;
-  CHECK(halo_sending(stepper->halo, &sweep->stage[0].out->part[0], &sending));
-  sweep->stage[0].sends = &sending;
+  CHECK(halo_sending(stepper->halo, &sweep->stage[0].out->part[0], &sweep->sending));
+  sweep->stage[0].sends = &sweep->sending;
   return evaluate_interior(stepper, sweep, (kernels_planes){0, plane_count(stepper)});
 }
 
