@@ -70,8 +70,8 @@ typedef struct kernels_planes {
 } kernels_planes;
 
 /* Neighbouring ranks on one node whose devices wait for one another, without their hosts. Each rank counts
- * its meetings: at one it tells its neighbours its count, and goes on when they have told it as high a one.
- */
+ * its meetings: at each it tells its neighbours the new count, and goes on when both have told it that count
+ * or a higher one. */
 typedef enum kernels_side { SIDE_BELOW, SIDE_ABOVE, SIDE_COUNT } kernels_side;
 
 typedef struct kernels_meeting {

@@ -33,8 +33,8 @@ typedef struct context_signal {
   volatile unsigned long long began, given;
 } context_signal;
 
-/* Written by a kernel that has waited for a neighbour in vain, in pinned memory: the neighbour's rank and
- * one, and for how many seconds. */
+/* Written by a kernel that has waited for a neighbour in vain, in pinned memory: the neighbour's rank
+ * plus one, and for how many seconds it has waited. */
 typedef struct context_late {
   volatile unsigned rank, seconds;
 } context_late;

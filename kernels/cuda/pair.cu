@@ -53,9 +53,7 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
   if (!launch->shape.whole) d.memory = {-2 * HALO, d.nz + 2 * HALO};
   const bool signals = launch->edges != nullptr && c.pieces > 1;
   edge_signal edges = {};
-  edges.done = context->pace[launch->queue] + PACE_EDGES;
-  edges.host = &context->signals[launch->queue];
-  edges.parts = 2 * tiles * layout::SECOND_WARPS;
+  edges_fill(edges, launch, 2 * tiles * layout::SECOND_WARPS);
   const auto kernel = signals ? pair_kernel<First, Second, true> : pair_kernel<First, Second, false>;
   CHECK_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES));

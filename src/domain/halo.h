@@ -83,11 +83,12 @@ status halo_exchange(halo *halo, int count, const field *const fields[]);
  * done. */
 status halo_seconds(const halo *halo, double *seconds);
 
-/* Enqueued on MAIN: has the neighbours' devices come as far. Between halo_begin or a launch that sends, whose
- * `sending` says so, and any other use of halo planes before: a neighbour may still read those that this rank
- * then overwrites. halo_exchange does it. like: a field of those to be exchanged. Only TRANSPORT_PEER needs
- * it; with others it does nothing. Devices wait 60 seconds for one another at most: an error names the rank
- * that did not come. */
+/* Enqueued on MAIN: a meeting of neighbouring devices (kernels.h). It comes before halo_begin, and before a
+ * launch that sends, if anything else has used halo planes since the previous one: a neighbour may still read
+ * planes that this rank then overwrites. It also comes between a launch that sends and anything else that
+ * reads the halos. halo_exchange begins with one. like: one of the fields to be exchanged. Only
+ * TRANSPORT_PEER needs it; with other transports it does nothing. Devices wait for one another for 60 seconds
+ * at most: then an error names the rank that did not come. */
 status halo_meet(halo *halo, const field *like);
 
 /* Returns 1 if kernels may send their edge planes themselves. */

@@ -21,22 +21,23 @@ static int stage_words(const config *config) {
   return (cases_velocity_stored(config) ? 3 : 0) + (cases_has_source(config) ? CASES_SOURCES : 0);
 }
 
-/* Returns 1 if a device has kernels that send the edges: the shortest of all stages. */
+/* Returns 1 if stages have the least arithmetic: no diffusion, source, ends, stored velocity, or fluxes. */
+static int is_lean(const config *config) {
+  const int products = !cases_velocity_uniform(config) && config->form != FORM_ADVECTIVE;
+  return config->diffusivity == 0.0 && !cases_has_source(config) && !cases_bounded(config) &&
+         !cases_velocity_stored(config) && !products;
+}
+
+/* Returns 1 if a device has kernels that send the edges. */
 static int may_send(const config *config) {
-  const int lean =
-      config->difference == CONFIG_DIFFERENCE_CENTRAL && config->diffusivity == 0.0 &&
-      (cases_velocity_uniform(config) || (!cases_velocity_stored(config) && config->form == FORM_ADVECTIVE));
-  return lean && !cases_has_source(config) && !cases_bounded(config);
+  return is_lean(config) && config->difference == CONFIG_DIFFERENCE_CENTRAL;
 }
 
 /* Returns 1 if a device may compute two stages in one sweep; pair_refused knows. Without being asked for,
  * only pairs that were timed. */
 static int may_pair(const config *config) {
-  const int uniform = cases_velocity_uniform(config);
-  const int timed = uniform && config->difference == CONFIG_DIFFERENCE_CENTRAL;
-  const int possible = uniform || (!cases_velocity_stored(config) && config->form == FORM_ADVECTIVE);
-  return (config->pairs == CONFIG_PAIRS_YES ? possible : timed) && config->diffusivity == 0.0 &&
-         !cases_has_source(config) && !cases_bounded(config);
+  const int timed = cases_velocity_uniform(config) && config->difference == CONFIG_DIFFERENCE_CENTRAL;
+  return is_lean(config) && (timed || config->pairs == CONFIG_PAIRS_YES);
 }
 
 /* Ratio of the largest real eigenvalue of the second derivative on an axis with ends to that on a periodic

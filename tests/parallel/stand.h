@@ -1,24 +1,13 @@
 #ifndef FDAPP_TESTS_STAND_H
 #define FDAPP_TESTS_STAND_H
 
-#include <stdio.h>
-
 #include "domain/field.h"
+#include "expect.h"
 
 /* A device that is not one: the CPU backend that says its memory is not the host's, and shares it between
  * processes as a GPU does; and an MPI that takes device memory, or not, as a test wants it. */
 
 enum { NX = 33, NY = 20, PLANES = 8 }; /* planes a rank, one more on some */
-
-extern int wrong; /* EXPECTs that failed */
-
-#define EXPECT(condition)                                                                                    \
-  do {                                                                                                       \
-    if (!(condition)) {                                                                                      \
-      (void)printf("WRONG: line %d: %s; %s\n", __LINE__, #condition, status_message(STATUS_OK));             \
-      wrong++;                                                                                               \
-    }                                                                                                        \
-  } while (0)
 
 typedef struct stand {
   int rank, ranks;

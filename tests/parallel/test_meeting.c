@@ -6,30 +6,17 @@
 
 #include "domain/neighbours.h"
 #include "domain/node.h"
+#include "expect.h"
 
 enum { ROUNDS = 50, SKIPPED = 77 };
 
-static int wrong = 0;
-
-#define EXPECT(condition)                                                                                    \
-  do {                                                                                                       \
-    if (!(condition)) {                                                                                      \
-      (void)printf("WRONG: line %d: %s; %s\n", __LINE__, #condition, status_message(STATUS_OK));             \
-      wrong++;                                                                                               \
-    }                                                                                                        \
-  } while (0)
+int wrong = 0;
 
 typedef struct rig {
   const kernels *backend;
   kernels_context *context;
   int rank, ranks;
 } rig;
-
-static int here(void) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
 
 static void ranks_around(const rig *rig, int ring, int ranks[SIDE_COUNT]) {
   const int below = rig->rank - 1;
@@ -109,7 +96,8 @@ static void late_check(const rig *rig) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  rig rig = {.backend = kernels_find(argc > 1 ? argv[1] : "cuda"), .rank = here()};
+  rig rig = {.backend = kernels_find(argc > 1 ? argv[1] : "cuda")};
+  MPI_Comm_rank(MPI_COMM_WORLD, &rig.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &rig.ranks);
   node node;
   int64_t unused = 0;

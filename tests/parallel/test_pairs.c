@@ -33,30 +33,10 @@ static const variant variants[] = {{"uniform", CONFIG_DIFFERENCE_CENTRAL},
                                    {"abc", CONFIG_DIFFERENCE_CENTRAL}};
 
 static config make_config(int nz, int scheme, int precision, const variant *variant) {
-  config config;
-  memset(&config, 0, sizeof config);
-  const int64_t n[3] = {NX, NY, nz};
-  for (int d = 0; d < 3; d++) {
-    config.n[d] = n[d];
-    config.l[d] = 1.0 + 0.3 * d;
-    config.center[d] = 0.4 * config.l[d];
-    config.wave_number[d] = 1;
-    config.uniform[d] = 0.9 - 0.7 * d;
-    config.abc[d] = 1.0 - 0.3 * d;
-  }
-  config.initial = cases_find("gaussian");
-  config.velocity = velocities_find(variant->velocity);
-  config.width = 0.12;
-  config.amplitude = 1.0;
-  config.background = 0.1;
+  const int n[3] = {NX, NY, nz};
+  config config = gaussian_config(n, variant->velocity, (enum precision)precision, STEPS);
   config.scheme = scheme;
-  config.courant = 0.8;
-  config.t_end = -1.0;
-  config.steps = STEPS;
-  config.precision = (enum precision)precision;
-  config.order = 8;
   config.difference = variant->difference;
-  config.threads = 1;
   return config;
 }
 

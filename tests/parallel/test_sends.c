@@ -6,37 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/solver.h"
 #include "gather.h"
 #include "open_solver.h"
-#include "problems/cases.h"
 
 enum { STEPS = 2, SKIPPED = 77 };
 
 static config make_config(const int n[3], const char *velocity, precision precision) {
-  config config;
-  memset(&config, 0, sizeof config);
-  for (int d = 0; d < 3; d++) {
-    config.n[d] = n[d];
-    config.l[d] = 1.0 + 0.3 * d;
-    config.center[d] = 0.4 * config.l[d];
-    config.wave_number[d] = 1;
-    config.uniform[d] = 0.9 - 0.7 * d;
-    config.abc[d] = 1.0 - 0.2 * d;
-  }
-  config.initial = cases_find("gaussian");
-  config.velocity = velocities_find(velocity);
-  config.width = 0.12;
-  config.amplitude = 1.0;
-  config.background = 0.1;
-  config.courant = 0.8;
-  config.t_end = -1.0;
-  config.steps = STEPS;
-  config.precision = precision;
-  config.order = 8;
-  config.threads = 1;
+  config config = gaussian_config(n, velocity, precision, STEPS);
   config.overlap = 1;
   config.pairs = CONFIG_PAIRS_NO;
+  config.transport = CONFIG_TRANSPORT_PEER;
   return config;
 }
 
@@ -56,7 +35,7 @@ static status compute(MPI_Comm comm, const config *config, const kernels *backen
   return result;
 }
 
-/* Returns 1 if a configuration is computed wrongly on all ranks. */
+/* Returns 1, on rank 0, if all ranks together compute other bits than one rank of the CPU. */
 static int check(const kernels *backend, const int n[3], const char *velocity, precision precision) {
   config config = make_config(n, velocity, precision);
   const size_t bytes = (size_t)n[0] * (size_t)n[1] * (size_t)n[2] * kernels_element_size(precision);
@@ -67,7 +46,6 @@ static int check(const kernels *backend, const int n[3], const char *velocity, p
   int rank = 0;
   int wrong = reference == NULL || phi == NULL;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  config.transport = CONFIG_TRANSPORT_PEER;
   const status result = compute(MPI_COMM_WORLD, &config, backend, phi, &recorded);
   if (rank == 0) {
     wrong = wrong || result != STATUS_OK || !recorded ||
@@ -82,10 +60,10 @@ static int check(const kernels *backend, const int n[3], const char *velocity, p
   return wrong;
 }
 
+/* Returns 1 if there are several ranks, each with a device of its own. */
 static int usable(const kernels *backend, int ranks) {
   const int n[3] = {32, 32, 32};
   config config = make_config(n, "uniform", PRECISION_DOUBLE);
-  config.transport = CONFIG_TRANSPORT_PEER;
   solver solver;
   const int is = open_solver(MPI_COMM_WORLD, &config, equation_of(&config), backend, &solver) == STATUS_OK;
   if (is) (void)halo_leave(&solver.halo);

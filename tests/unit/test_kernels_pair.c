@@ -216,6 +216,12 @@ static void slabs_among_others_are_the_reference(rig *rig) {
   }
 }
 
+static const char *refusal(const rig *rig, const kernels_stage stages[2], int always) {
+  const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
+  const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
+  return rig->backend->pair_refused(&rig->launch, &first, &second, always);
+}
+
 /* Pairs whose speed is not known are computed if they are asked for, and never by `auto`. */
 static void untimed_are_asked_for(rig *rig) {
   twin arrays[ARRAYS];
@@ -225,19 +231,14 @@ static void untimed_are_asked_for(rig *rig) {
   arrays_make(rig, arrays);
   for (int kind = UPWIND; kind < KINDS; kind++) {
     stages_make(rig, arrays, kind, 1, stages);
-    const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
-    const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
-    assert_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
-    assert_string_equal(rig->backend->pair_refused(&rig->launch, &first, &second, 0),
-                        "whether they are faster is not known");
+    assert_null(refusal(rig, stages, 1));
+    assert_string_equal(refusal(rig, stages, 0), "whether they are faster is not known");
   }
   for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
 }
 
 static int is_refused(const rig *rig, const kernels_stage stages[2]) {
-  const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
-  const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
-  return rig->backend->pair_refused(&rig->launch, &first, &second, 1) != NULL;
+  return refusal(rig, stages, 1) != NULL;
 }
 
 /* What there is no kernel for is said, and never computed otherwise. */
