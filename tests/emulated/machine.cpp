@@ -1,6 +1,5 @@
 #include "barrier.cuh"
 
-#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -16,11 +15,12 @@ dim3 thread(0), block(0), threads(1);
 
 namespace {
 
-constexpr size_t STACK = 256 << 10, SHARED = 256 << 10, MOST_THREADS = 1024, EXCHANGED = 64;
+constexpr size_t STACK = 256 << 10, SHARED = 256 << 10, MOST_THREADS = 1024, EXCHANGED = 64, LINE = 64;
 constexpr int WARP = 32;
 constexpr long MOST_TURNS = 1000000;
 
-enum class state { READY, POLLING, AT_WARP, AT_BLOCK, DONE };
+/* FRESH: has not begun. */
+enum class state : unsigned char { FRESH, READY, POLLING, AT_WARP, AT_BLOCK, DONE };
 
 struct copy_of {
   void *to;
@@ -28,16 +28,19 @@ struct copy_of {
   size_t bytes;
 };
 
-/* A thread of the block: its own stack, and where it stands. Takes one block's work after the other. */
-struct fiber {
-  std::unique_ptr<unsigned char[]> stack;
-  ucontext_t begin;
-  sigjmp_buf at;
-  state stands = state::DONE;
-  dim3 index{0};
+/* Where a thread goes on: __builtin_setjmp's, which keeps three registers and not the mask of signals.
+ * Threads take turns some hundred million times in a test. */
+struct place {
+  void *words[5];
+};
+
+/* A thread of the block. */
+struct lane_state {
+  place at;
+  int turn;
   unsigned char given[2][EXCHANGED]; /* the last two values: a lane may be one exchange ahead */
-  int turn = 0;
-  std::vector<std::vector<copy_of>> groups; /* the last one is open */
+  std::vector<copy_of> copies;       /* that it started and has not waited for, in their order */
+  std::vector<size_t> groups;        /* where each group of them ends that is closed */
 };
 
 /* Copies that are on their way to a barrier, for so many turns of the block. */
@@ -47,66 +50,104 @@ struct late_copies {
   int turns;
 };
 
-std::vector<fiber> fibers(MOST_THREADS);
+std::vector<lane_state> lanes(MOST_THREADS);
+std::vector<dim3> indices(MOST_THREADS, dim3(0));
+state stands[MOST_THREADS];
+int running, step, stop; /* the running thread; its warp's others come in steps up to `stop` */
 std::vector<late_copies> late;
-int running;
-sigjmp_buf scheduler;
+std::vector<std::unique_ptr<unsigned char[]>> stacks;
+std::vector<place *> idle; /* stacks without a thread */
+place scheduler;
 const std::function<void()> *job;
 alignas(128) unsigned char shared_memory[SHARED];
 
-void stand(state where) {
-  fiber &f = fibers[running];
-  f.stands = where;
-  if (sigsetjmp(f.at, 0) == 0) siglongjmp(scheduler, 1);
+/* In a function of its own: GCC does not see that a jump may lead back into the same function. */
+[[gnu::noipa, noreturn]] void go(place &to) {
+  __builtin_longjmp(to.words, 1);
 }
 
-void fiber_main() {
+void take(int index) {
+  running = index;
+  thread = indices[index];
+  if (stands[index] != state::FRESH) return;
+  lanes[index].turn = 0;
+  lanes[index].copies.clear();
+  lanes[index].groups.clear();
+}
+
+void stack_main();
+
+/* Stacks begin in different lines of the cache, or their ends would drive one another out. */
+[[noreturn]] void stack_begin() {
+  ucontext_t begin;
+  stacks.emplace_back(new unsigned char[STACK]);
+  getcontext(&begin);
+  begin.uc_stack.ss_sp = stacks.back().get();
+  begin.uc_stack.ss_size = STACK - stacks.size() * 9 % 64 * LINE;
+  begin.uc_link = nullptr;
+  makecontext(&begin, stack_main, 0);
+  setcontext(&begin);
+  abort();
+}
+
+[[noreturn]] void enter(int index) {
+  take(index);
+  if (stands[index] != state::FRESH) go(lanes[index].at);
+  if (idle.empty()) stack_begin();
+  place &to = *idle.back();
+  idle.pop_back();
+  go(to);
+}
+
+/* The warp's next thread, or the scheduler if that one has to wait. */
+[[gnu::noipa, noreturn]] void leave() {
+  const int next = running + step;
+  if (next != stop && stands[next] <= state::READY) enter(next);
+  go(scheduler);
+}
+
+[[gnu::noinline]] void stand(state where) {
+  stands[running] = where;
+  if (__builtin_setjmp(lanes[running].at.words) == 0) leave();
+}
+
+[[gnu::noinline]] void rest() {
+  place here;
+  idle.push_back(&here);
+  if (__builtin_setjmp(here.words) == 0) leave();
+}
+
+/* One thread after the other, as long as they need not wait. */
+void stack_main() {
   while (true) {
     (*job)();
-    stand(state::DONE);
+    stands[running] = state::DONE;
+    const int next = running + step;
+    if (next != stop && stands[next] == state::FRESH) {
+      take(next);
+    } else {
+      rest();
+    }
   }
 }
 
-void fiber_begin(fiber &f) {
-  f.stack.reset(new unsigned char[STACK]);
-  getcontext(&f.begin);
-  f.begin.uc_stack.ss_sp = f.stack.get();
-  f.begin.uc_stack.ss_size = STACK;
-  f.begin.uc_link = nullptr;
-  makecontext(&f.begin, fiber_main, 0);
-  setcontext(&f.begin);
-}
-
-void resume(int index) {
-  fiber &f = fibers[index];
-  running = index;
-  thread = f.index;
-  if (sigsetjmp(scheduler, 0) != 0) return;
-  if (f.stack == nullptr) fiber_begin(f);
-  siglongjmp(f.at, 1);
-}
-
-void open(int index) {
-  fiber &f = fibers[index];
-  const unsigned i = (unsigned)index;
-  f.index = dim3(i % threads.x, i / threads.x % threads.y, i / threads.x / threads.y);
-  f.stands = state::READY;
-  f.turn = 0;
-  f.groups.resize(1);
-  f.groups[0].clear();
+[[gnu::noinline]] void resume(int index) {
+  if (__builtin_setjmp(scheduler.words) == 0) enter(index);
 }
 
 /* Until all lanes from `first` on have left, wait for the block or poll. Whether any polls. */
 bool warp_run(int first, int count, bool backwards) {
+  step = backwards ? -1 : 1;
+  stop = backwards ? first - 1 : first + count;
   while (true) {
     int exchanging = 0, elsewhere = 0, polling = 0;
     for (int k = 0; k < count; k++) {
       const int i = first + (backwards ? count - 1 - k : k);
-      if (fibers[i].stands == state::READY) resume(i);
-      exchanging += fibers[i].stands == state::AT_WARP;
-      elsewhere += fibers[i].stands == state::AT_BLOCK;
-      if (fibers[i].stands != state::POLLING) continue;
-      fibers[i].stands = state::READY;
+      if (stands[i] <= state::READY) resume(i);
+      exchanging += stands[i] == state::AT_WARP;
+      elsewhere += stands[i] == state::AT_BLOCK;
+      if (stands[i] != state::POLLING) continue;
+      stands[i] = state::READY;
       polling++;
     }
     if (polling > 0 || exchanging == 0) return polling > 0;
@@ -115,7 +156,7 @@ bool warp_run(int first, int count, bool backwards) {
       abort();
     }
     for (int i = first; i < first + count; i++) {
-      if (fibers[i].stands == state::AT_WARP) fibers[i].stands = state::READY;
+      if (stands[i] == state::AT_WARP) stands[i] = state::READY;
     }
   }
 }
@@ -150,13 +191,13 @@ void turns_run(int count, bool backwards) {
 void block_run(int count) {
   static bool backwards;
   backwards = !backwards;
-  for (int i = 0; i < count; i++) open(i);
+  std::fill_n(stands, count, state::FRESH);
   for (int waiting = count; waiting > 0;) {
     turns_run(count, backwards);
     waiting = 0;
     for (int i = 0; i < count; i++) {
-      if (fibers[i].stands != state::AT_BLOCK) continue;
-      fibers[i].stands = state::READY;
+      if (stands[i] != state::AT_BLOCK) continue;
+      stands[i] = state::READY;
       waiting++;
     }
   }
@@ -169,6 +210,9 @@ void run(dim3 grid, dim3 threads_, size_t shared, const std::function<void()> &b
   if (count > MOST_THREADS || shared > SHARED) {
     (void)fprintf(stderr, "%zu threads with %zu bytes do not fit\n", count, shared);
     abort();
+  }
+  for (unsigned i = 0; i < count; i++) {
+    indices[i] = dim3(i % threads.x, i / threads.x % threads.y, i / threads.x / threads.y);
   }
   for (block.z = 0; block.z < grid.z; block.z++) {
     for (block.y = 0; block.y < grid.y; block.y++) {
@@ -200,13 +244,27 @@ int lane() {
   return running % WARP;
 }
 
-const void *warp_exchange(const void *value, size_t bytes, int lane) {
-  const int turn = fibers[running].turn;
-  const int first = running - running % WARP;
-  std::memcpy(fibers[running].given[turn], value, bytes);
-  fibers[running].turn = 1 - turn;
+/* Which of the last two values it is. */
+static int give(const void *value, size_t bytes) {
+  const int turn = lanes[running].turn;
+  std::memcpy(lanes[running].given[turn], value, bytes);
+  lanes[running].turn = 1 - turn;
   stand(state::AT_WARP);
-  return fibers[first + lane].given[turn];
+  return turn;
+}
+
+const void *warp_exchange(const void *value, size_t bytes, int lane) {
+  const int turn = give(value, bytes);
+  return lanes[running - running % WARP + lane].given[turn];
+}
+
+unsigned warp_votes(bool vote) {
+  const int turn = give(&vote, sizeof vote);
+  const int first = running - running % WARP;
+  unsigned votes = 0;
+  for (int lane = 0; lane < WARP; lane++)
+    votes |= (unsigned)(lanes[first + lane].given[turn][0] != 0) << lane;
+  return votes;
 }
 
 unsigned char *memory() {
@@ -214,8 +272,7 @@ unsigned char *memory() {
 }
 
 void copy_start(void *to, const void *from, size_t bytes) {
-  std::memset(to, 0xff, bytes); /* NaN */
-  fibers[running].groups.back().push_back({to, from, bytes});
+  lanes[running].copies.push_back({to, from, bytes});
 }
 
 void barrier_arrive(barrier *b) {
@@ -230,10 +287,11 @@ void barrier_arrive(barrier *b) {
 
 void barrier_arrive_copies(barrier *b) {
   static unsigned random = 1;
-  auto &open = fibers[running].groups.back();
+  lane_state &f = lanes[running];
+  const auto open = f.copies.begin() + (f.groups.empty() ? 0 : (ptrdiff_t)f.groups.back());
   random = random * 1664525U + 1013904223U;
-  late.push_back({open, b, 1 + (int)(random >> 30)});
-  open.clear();
+  late.push_back({{open, f.copies.end()}, b, 1 + (int)(random >> 30)});
+  f.copies.erase(open, f.copies.end());
 }
 
 void poll() {
@@ -245,16 +303,18 @@ void warp_wait() {
 }
 
 void copy_commit() {
-  fibers[running].groups.emplace_back();
+  lanes[running].groups.push_back(lanes[running].copies.size());
 }
 
 void copy_wait(int pending) {
-  auto &groups = fibers[running].groups;
-  const int done = (int)groups.size() - 1 - pending;
-  for (int g = 0; g < done; g++) {
-    for (const copy_of &c : groups[g]) std::memcpy(c.to, c.from, c.bytes);
-  }
-  if (done > 0) groups.erase(groups.begin(), groups.begin() + done);
+  lane_state &f = lanes[running];
+  const int done = (int)f.groups.size() - pending;
+  if (done <= 0) return;
+  const size_t landed = f.groups[done - 1];
+  for (size_t i = 0; i < landed; i++) std::memcpy(f.copies[i].to, f.copies[i].from, f.copies[i].bytes);
+  f.copies.erase(f.copies.begin(), f.copies.begin() + (ptrdiff_t)landed);
+  f.groups.erase(f.groups.begin(), f.groups.begin() + done);
+  for (size_t &end : f.groups) end -= landed;
 }
 
 } // namespace machine

@@ -47,9 +47,11 @@ extern dim3 thread, block, threads; /* threadIdx, blockIdx, blockDim */
  * block. */
 void launch(dim3 grid, dim3 threads, size_t shared, const std::function<void()> &body);
 
-/* By the running thread. warp_exchange: what lane `lane` of the warp has given as its value. */
+/* By the running thread. warp_exchange: what lane `lane` of the warp has given as its value. warp_votes: a
+ * bit for each lane. */
 void block_wait();
 const void *warp_exchange(const void *value, size_t bytes, int lane);
+unsigned warp_votes(bool vote);
 int lane();
 unsigned char *memory();
 void copy_start(void *to, const void *from, size_t bytes);
@@ -106,9 +108,7 @@ template <class T> T __shfl_down_sync(unsigned, T value, int delta) {
   return machine::exchanged(value, lane < 32 ? lane : machine::lane());
 }
 inline unsigned __ballot_sync(unsigned, int vote) {
-  unsigned votes = 0;
-  for (int lane = 0; lane < 32; lane++) votes |= (unsigned)(machine::exchanged(vote, lane) != 0) << lane;
-  return votes;
+  return machine::warp_votes(vote != 0);
 }
 inline int __popc(unsigned word) {
   return __builtin_popcount(word);
@@ -150,9 +150,11 @@ inline ptrdiff_t hidden(ptrdiff_t number) {
   return number;
 }
 template <class T> void copy_vector(T *to, const T *from) {
+  std::memset(to, 0xff, 16); /* NaN */
   machine::copy_start(to, from, 16);
 }
 template <class T> void copy_element(T *to, const T *from) {
+  std::memset(to, 0xff, sizeof(T));
   machine::copy_start(to, from, sizeof(T));
 }
 template <class T> void copy_vector_where(bool wanted, T *to, const T *from) {
