@@ -22,22 +22,15 @@ void reference_set(const kernels_shape *shape, void *f, int x, int y, int z, dou
   points(shape)->set(shape, f, x, y, z, value);
 }
 
-/* Every owned point (x, y, z) of the launch's planes. */
-#define FOR_POINTS(launch, x, y, z)                                                                          \
+/* Every row (y, z) of the launch's planes. */
+#define FOR_ROWS(launch, y, z)                                                                               \
   for (int range = 0; range < KERNELS_RANGES; range++)                                                       \
     for (int z = (launch)->planes[range].z0; z < (launch)->planes[range].z1; z++)                            \
-      for (int y = 0; y < (launch)->shape.ny; y++)                                                           \
-        for (int x = 0; x < (launch)->shape.nx; x++)
+      for (int y = 0; y < (launch)->shape.ny; y++)
 
 void reference_apply(const kernels_launch *launch, const kernels_call *call) {
   const reference_points *p = points(&launch->shape);
-  const operation o = operation_describe(call->kind, call->options);
-  FOR_POINTS(launch, x, y, z) {
-    for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-      if (operation_stores(&o, k))
-        p->set(&launch->shape, call->out[k], x, y, z, p->apply(launch, call, k, x, y, z));
-    }
-  }
+  FOR_ROWS(launch, y, z) p->apply(launch, call, y, z);
 }
 
 void reference_derivative(const kernels_launch *launch, axis direction, const void *f, void *out) {
@@ -63,7 +56,7 @@ void reference_axpy(const kernels_launch *launch, double a, const void *x, void 
 
 void reference_stage(const kernels_launch *launch, const kernels_stage *stage) {
   const reference_points *p = points(&launch->shape);
-  FOR_POINTS(launch, x, y, z) p->set(&launch->shape, stage->out, x, y, z, p->stage(launch, stage, x, y, z));
+  FOR_ROWS(launch, y, z) p->stage(launch, stage, y, z);
 }
 
 enum { LANES = 32, FIGURES = 4 }; /* sum, sum of squares, minimum, maximum */

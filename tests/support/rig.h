@@ -36,7 +36,7 @@ typedef struct rig_test {
 #define RIG_TEST_DOUBLE(function)                                                                            \
   { #function, function, 1 }
 
-/* main() of a test program: PROGRAM [BACKEND [SKIP]]. Tests whose names match the pattern SKIP (*, ?) are
+/* main() of a test program: PROGRAM [BACKEND [SKIP...]]. Tests whose names match a pattern SKIP (*, ?) are
  * left out. */
 int rig_main(int argc, char **argv, const rig_test *tests, size_t count);
 

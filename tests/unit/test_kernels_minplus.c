@@ -77,23 +77,49 @@ static int points_along(const rig *rig, axis along) {
   return along == AXIS_X ? shape->nx : along == AXIS_Y ? shape->ny : shape->nz;
 }
 
-/* Value k of the pencil of `in` through (x, y, z). */
-static double pencil_value(const rig *rig, const kernels_minplus *m, const void *in, int x, int y, int z,
-                           int k) {
-  return reference_value(&rig->launch.shape, in, m->along == AXIS_X ? k : x, m->along == AXIS_Y ? k : y,
-                         m->along == AXIS_Z ? k : z);
+/* Values of the pencil of `in` through (x, y, z). */
+static void pencil_values(const rig *rig, const kernels_minplus *m, const void *in, const int at[3],
+                          double *values) {
+  int p[3] = {at[0], at[1], at[2]};
+  for (int k = 0; k < m->count; k++) {
+    p[m->along] = k;
+    values[k] = reference_value(&rig->launch.shape, in, p[0], p[1], p[2]);
+  }
 }
 
-static double least_sum(const rig *rig, const kernels_minplus *m, const costs *cost, const void *in, int x,
-                        int y, int z) {
-  const ptrdiff_t i = m->along == AXIS_X ? x : m->along == AXIS_Y ? y : z;
+/* For point i of a pencil. */
+static double least_sum(const kernels_minplus *m, const costs *cost, int single, const double *values,
+                        ptrdiff_t i) {
   double least = (double)INFINITY;
   for (int k = 0; k < m->count; k++) {
     const ptrdiff_t at = m->pitch != 0 ? i * m->pitch + k : labs(i + m->offset - k);
-    const double sum = rounded(rig, pencil_value(rig, m, in, x, y, z, k) + cost->host[at]);
+    const double exact = values[k] + cost->host[at], sum = single ? (double)(float)exact : exact;
     if (sum < least) least = sum;
   }
   return least;
+}
+
+/* The product, pencil by pencil. */
+static void brute_force(const rig *rig, const kernels_minplus *m, const costs *cost, const twin *in,
+                        const twin *out) {
+  const kernels_shape *shape = &rig->launch.shape;
+  const int n = points_along(rig, m->along), single = shape->precision == PRECISION_SINGLE;
+  const int pencils[3] = {m->along == AXIS_X ? 1 : shape->nx, m->along == AXIS_Y ? 1 : shape->ny,
+                          m->along == AXIS_Z ? 1 : shape->nz};
+  double *values = calloc((size_t)m->count, sizeof *values);
+  assert_non_null(values);
+  for (int j = 0; j < pencils[0] * pencils[1] * pencils[2]; j++) {
+    int p[3] = {j % pencils[0], j / pencils[0] % pencils[1], j / pencils[0] / pencils[1]};
+    pencil_values(rig, m, in->host, p, values);
+    for (int i = 0; i < n; i++) {
+      p[m->along] = i;
+      const double before =
+          m->accumulate ? reference_value(shape, out->host, p[0], p[1], p[2]) : (double)INFINITY;
+      const double sum = least_sum(m, cost, single, values, i);
+      reference_set(shape, out->host, p[0], p[1], p[2], (sum < before ? sum : before) + 0.0);
+    }
+  }
+  free(values);
 }
 
 /* The product, or the backend's plainer way of it number `variant`. in and out: of the rig's shape, `in` of
@@ -108,15 +134,7 @@ static void check_way(rig *rig, int variant, kernels_minplus m, const costs *cos
   m.cost = cost->device;
   assert_ok(variant < 0 ? rig->backend->minplus(&rig->launch, &m)
                         : rig->backend->minplus_variant(&rig->launch, variant, &m));
-  for (int z = 0; z < shape->nz; z++) {
-    for (int y = 0; y < shape->ny; y++) {
-      for (int x = 0; x < shape->nx; x++) {
-        const double before = m.accumulate ? reference_value(shape, out->host, x, y, z) : (double)INFINITY;
-        const double sum = least_sum(rig, &m, cost, in->host, x, y, z);
-        reference_set(shape, out->host, x, y, z, (sum < before ? sum : before) + 0.0);
-      }
-    }
-  }
+  brute_force(rig, &m, cost, in, out);
   twin_assert_equal(rig, out, what);
 }
 
