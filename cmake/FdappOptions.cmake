@@ -8,6 +8,7 @@ target_compile_options(fdapp_options INTERFACE
 target_compile_definitions(fdapp_options INTERFACE _GNU_SOURCE)
 if(FDAPP_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:C>:-fsanitize=address,undefined>
-                      $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:C>:-fno-omit-frame-pointer>)
+                      $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:C>:-fno-omit-frame-pointer>
+                      $<$<COMPILE_LANGUAGE:C>:-g1>) # reports name lines, no variables
   add_link_options(-fsanitize=address,undefined)
 endif()

@@ -81,6 +81,11 @@ status memory_copy_cpu(kernels_context *context, kernels_queue queue, void *to, 
                        size_t bytes);
 status memory_copy_pieces_cpu(kernels_context *context, kernels_queue queue, const kernels_pieces *pieces);
 
+/* A function's name in the precision that a file is compiled for. */
+#define CPU_CONCAT(a, b) a##b
+#define CPU_EXPAND(a, b) CPU_CONCAT(a, b)
+#define CPU_NAME(name)   CPU_EXPAND(name, FDAPP_REAL)
+
 /* Simple ways of computing a min-plus product. */
 enum { MINPLUS_NO_REUSE, MINPLUS_ROWS, MINPLUS_VARIANTS };
 

@@ -10,10 +10,6 @@
 #include "cpu.h"
 #include "stores.h"
 
-#define CPU_CONCAT(a, b) a##b
-#define CPU_EXPAND(a, b) CPU_CONCAT(a, b)
-#define CPU_NAME(name)   CPU_EXPAND(name, FDAPP_REAL)
-
 /* Everything is inlined into one function per way of an operation, except for debugging and with sanitizers:
  * their checks prevent constant folding, and compiling would take more than ten minutes. */
 #ifdef FDAPP_CPU_CALLS

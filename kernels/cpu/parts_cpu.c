@@ -1,3 +1,6 @@
+#ifdef FDAPP_CPU_CALLS
+#define WAY_TERMS OPERATION_TERMS /* way_run_cpu_ is for every way */
+#endif
 #include "patch.h"
 
 /* Parts of the first derivative (kernels_part): the same passes with less to compute. */
@@ -26,3 +29,10 @@ patch_function *CPU_NAME(part_patch_cpu_)(kernels_part part, axis along) {
   };
   return patches[part][along];
 }
+
+#ifdef FDAPP_CPU_CALLS
+void CPU_NAME(way_run_cpu_)(const operation *of, operation_kind kind, unsigned options, int ends,
+                            const void *job, const cpu_patch *patch) {
+  patch_run((cpu_way){of, kind, options, PART_WHOLE, ends}, job, patch);
+}
+#endif

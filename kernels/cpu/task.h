@@ -8,6 +8,7 @@
 
 #include "ends.h"
 #include "operations.h"
+#include "ways.h"
 
 #ifndef WAY_TERMS /* ways.cmake */
 #define WAY_TERMS 4
@@ -148,13 +149,5 @@ LINE_INLINE void term_complete(const cpu_task *task, int t, cpu_place p, cpu_vec
   output_complete(task, &at, 1);
   output_complete(task, &at, 2);
 }
-
-/* ---- The function of each way (way.h), and of parts (parts_cpu.c) ---- */
-
-#define X(name, options, way_name)                                                                           \
-  extern patch_function CPU_NAME(patch_##way_name##_cpu_), CPU_NAME(bounded_##way_name##_cpu_);
-OPERATION_WAYS(X)
-#undef X
-extern patch_function *CPU_NAME(part_patch_cpu_)(kernels_part part, axis along);
 
 #endif
