@@ -106,5 +106,6 @@ mpi_environment() {
 # The same for tests, which start many programs at once: Open MPI's session files go where tests/CMakeLists.txt puts them.
 test_environment() {
   mpi_environment
+  export OPENBLAS_NUM_THREADS=1 # threads of several processes would wait for one another, busily
   export OMPI_MCA_orte_tmpdir_base=$PWD/build/ompi
 }
