@@ -46,6 +46,16 @@ static void find_matrix(lab *lab, double *matrix) {
   free(column);
 }
 
+/* w += matrix v, of a symmetric matrix: row after row, as vectors. Most of the test's time, so sanitizers,
+ * which watch the program, leave it alone. */
+__attribute__((no_sanitize("address", "undefined"))) static void multiply_add(const double *matrix,
+                                                                              const double *v, double *w) {
+  for (int j = 0; j < POINTS; j++) {
+    const double *row = matrix + (size_t)j * POINTS;
+    for (int i = 0; i < POINTS; i++) w[i] += row[i] * v[j];
+  }
+}
+
 /* By the power method, from below: the matrix is shifted by a bound on its magnitude. */
 static double largest_eigenvalue(const config *config, const double *matrix) {
   double *v = lab_array(config), *w = lab_array(config);
@@ -59,9 +69,9 @@ static double largest_eigenvalue(const config *config, const double *matrix) {
   lab_randomise(config, &seed, v);
   for (int sweep = 0; sweep < SWEEPS; sweep++) {
     double product = 0.0, square = 0.0, norm = 0.0;
+    for (int i = 0; i < POINTS; i++) w[i] = shift * v[i];
+    multiply_add(matrix, v, w);
     for (int i = 0; i < POINTS; i++) {
-      w[i] = shift * v[i];
-      for (int j = 0; j < POINTS; j++) w[i] += matrix[(size_t)i * POINTS + (size_t)j] * v[j];
       product += v[i] * w[i];
       square += v[i] * v[i];
       norm += w[i] * w[i];
