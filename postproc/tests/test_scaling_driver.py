@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,9 +55,27 @@ out = pathlib.Path(keys["output.directory"]); out.mkdir(parents=True)
 """
 
 
+@pytest.fixture(scope="session")
+def quick_driver(tmp_path_factory):
+    """The driver beside a stand-in for the package that makes its reports: most of what a study takes here, and most
+    tests do not look at it."""
+    root = tmp_path_factory.mktemp("quick")
+    (root / "run").mkdir()
+    for path in DRIVER.parent.glob("scaling*"):
+        if path.is_file():
+            shutil.copy(path, root / "run")
+    package = root / "postproc" / "fdpost"
+    package.mkdir(parents=True)
+    for name in ("__init__", "scaling_report"):
+        (package / f"{name}.py").touch()
+    (package / "__main__.py").write_text('import pathlib, sys\n(pathlib.Path(sys.argv[2]) / "report.md").touch()\n')
+    return root / "run" / "scaling"
+
+
 @pytest.fixture
-def study(tmp_path):
-    """Call the driver; returns the finished process."""
+def study(tmp_path, request, quick_driver):
+    """Call the driver; returns the finished process. With the mark "reports" it makes its report and plots."""
+    driver = DRIVER if request.node.get_closest_marker("reports") else quick_driver
     program = tmp_path / "fdapp"
     program.write_text(PROGRAM.format(python=sys.executable))
     program.chmod(0o755)
@@ -66,7 +85,7 @@ def study(tmp_path):
     begun = []
 
     def start(mode, *arguments, stdin=None, stderr=subprocess.PIPE, **env):
-        words = [DRIVER, mode, tmp_path / "c.ini", "--fdapp", program, *arguments, "--out", tmp_path / "out"]
+        words = [driver, mode, tmp_path / "c.ini", "--fdapp", program, *arguments, "--out", tmp_path / "out"]
         words += [] if "--launcher" in arguments else ["--launcher", "env RANKS={ranks}"]
         environment = {"PATH": "/usr/bin:/bin", "LOG": str(tmp_path / "log"), "OMP_NUM_THREADS": "1", **env}
         environment = {name: value for name, value in environment.items() if value is not None}
@@ -94,6 +113,7 @@ def rows(study):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.reports
 def test_weak_grows_along_z_and_keeps_the_spacing(study):
     done = study("weak", "--ranks", "1,3", "--repeat", "2")
     assert done.returncode == 0, done.stderr
@@ -142,6 +162,7 @@ def test_interrupted_study_goes_on_without_repeating(study):
     assert len(json.loads((study.out / "provenance.json").read_text())["starts"]) == 3
 
 
+@pytest.mark.reports
 def test_exchange_is_measured_once_on_the_fewest_ranks_that_have_one(study):
     assert "guesses at the halo" in study("strong", "--ranks", "1,2", "--repeat", "1").stderr
     bench = study.log.parent / "fdbench"
@@ -193,6 +214,7 @@ def test_threads_that_nobody_gave_are_said_to_be_the_driver_s(study):
     assert "(compute.threads is run/scaling's own choice where nobody gives it)" in other.stderr
 
 
+@pytest.mark.reports
 def test_threads_are_part_of_the_study_and_never_more_than_the_cores(study):
     done = study("strong", "--ranks", "1,2,4", "--threads", "1,2,4", "--repeat", "1", SLURM_NTASKS="2",
                  SLURM_CPUS_PER_TASK="2")  # fmt: skip
@@ -249,6 +271,7 @@ def test_ranks_of_a_batch_job_have_their_task_s_cores(study):
     assert done.returncode == 0 and "compute.threads=3" in done.stdout
 
 
+@pytest.mark.reports
 def test_what_does_not_fit_is_left_out(study):
     """Of the runs on 1 rank the second and later ones fail for want of memory: one is tried, and no more."""
     options = ("--ranks", "1,2", "--grid", "8,16", "--repeat", "2")
@@ -263,6 +286,7 @@ def test_what_does_not_fit_is_left_out(study):
     assert study("strong", *options).returncode == 0 and len(rows(study)) == 8
 
 
+@pytest.mark.reports
 def test_both_modes_share_a_directory(study):
     for mode in ("weak", "strong"):
         assert study(mode, "--ranks", "1,2", "--repeat", "1").returncode == 0
@@ -306,6 +330,7 @@ def test_what_a_killed_study_started_keeps_others_out(study):
     assert done.returncode == 0 and len(rows(study)) == 1
 
 
+@pytest.mark.reports
 def test_a_study_that_measured_nothing_is_none(study):
     assert study("strong", "--ranks", "1", "--repeat", "1", "time.dt=1", FAIL_AFTER="0", CODE="3").returncode == 3
     assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
@@ -354,6 +379,7 @@ def test_a_damaged_table_is_said(study, message, old, new):
     assert done.returncode == 3 and message in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.reports
 def test_a_report_that_cannot_be_made_is_a_failure(study):
     assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
     (study.out / "bench.json").write_text("{")
@@ -361,6 +387,7 @@ def test_a_report_that_cannot_be_made_is_a_failure(study):
     assert done.returncode == 3 and "everything is measured" in done.stderr
 
 
+@pytest.mark.reports
 @pytest.mark.parametrize("library", ["h5py", "matplotlib"])
 def test_without_the_libraries_of_a_report_nothing_is_begun(study, tmp_path, library):
     (tmp_path / f"{library}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{library}'\")\n")
