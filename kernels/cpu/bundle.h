@@ -34,11 +34,15 @@ typedef struct cpu_bundle {
   ptrdiff_t ahead;                     /* offset from this bundle to the next one */
 } cpu_bundle;
 
+/* The column of line b of a patch. */
+LINE_INLINE int line_column(const cpu_patch *patch, int b) {
+  return patch->x0 + b * LINE + (b < patch->before ? 0 : patch->gap);
+}
+
 /* A line of a bundle. */
 typedef struct cpu_place {
   int k, r, b;  /* plane, row and line in the bundle */
   ptrdiff_t at; /* offset in a field */
-  int beside;   /* 0: the line lies in no layer; a constant */
 } cpu_place;
 
 /* One vector for each line of a bundle. */
@@ -141,17 +145,17 @@ LINE_INLINE cpu_column column_make(const cpu_frame *frame, const cpu_patch *patc
   return column;
 }
 
-/* The bundle of `rows` rows from row y on. The next bundle begins after its last row: in this strip, the next
- * one, or the next planes. */
+/* The bundle of `rows` rows from row y on. The next bundle begins `all` rows further on: in this strip, the
+ * next one, or the next planes. */
 LINE_INLINE cpu_bundle bundle_make(const cpu_frame *frame, const cpu_patch *patch, const cpu_column *column,
-                                   int y, int rows) {
+                                   int y, int rows, int all) {
   cpu_bundle bundle = {.frame = frame, .patch = patch, .column = column, .y = y, .rows = rows};
   bundle.images = y < STENCIL_RADIUS || y + rows + STENCIL_RADIUS > frame->ny;
   for (int j = 0; j < rows + WIDTH - 1; j++)
     bundle.row[j] = row_offset(frame, y + j - STENCIL_RADIUS, patch->z);
-  bundle.ahead = y + rows < patch->y1
-                     ? rows * frame->row
-                     : (patch->y0 - y) * frame->row + (patch->next_z - patch->z) * frame->plane +
+  bundle.ahead = y + all < patch->y1
+                     ? all * frame->row
+                     : (patch->next_y0 - y) * frame->row + (patch->next_z - patch->z) * frame->plane +
                            patch->next_x0 - patch->x0;
   return bundle;
 }

@@ -29,6 +29,10 @@ enum { CPU_STORE_BYTES = 64, CPU_STRIP_BYTES = 4096 };
 /* Rows and planes that share the lines they load. */
 enum { CPU_ROWS = 4, CPU_PLANES = 4 };
 
+/* Lines beside ends of x are few in a row. This many groups of CPU_ROWS rows are computed at a time: first
+ * the other lines, then those beside ends. */
+enum { CPU_GROUPS = 8 };
+
 /* The part of a tile that is computed at a time: planes z .. z+planes-1, rows y0 .. y1-1, and along x `lines`
  * lines from column x0 on. The lines are a whole number of cache lines, so they may reach into the padding.
  *
@@ -40,10 +44,11 @@ enum { CPU_ROWS = 4, CPU_PLANES = 4 };
  *          x0           next_x0        x -> */
 typedef struct cpu_patch {
   int x0, lines;
+  int before, gap; /* on grids with ends: `gap` columns lie between line `before` and the one before it */
   int y0, y1;
   int z, planes;
-  int next_x0, next_z; /* of the tile's next patch, for prefetching */
-  int nontemporal;     /* 1: store around the caches */
+  int next_x0, next_y0, next_z; /* of the tile's next patch, for prefetching */
+  int nontemporal;              /* 1: store around the caches */
 } cpu_patch;
 
 /* Computes one patch. `job` is what the operation passed to tiles_run. Called by several threads at once. */

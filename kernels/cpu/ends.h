@@ -3,16 +3,16 @@
 
 /* Closures and penalties on bundles. Along an axis in whose layer a point lies, its difference is a row of a
  * closure instead of the interior one. Each way of an operation is compiled twice (way.h): the function for
- * grids with ends calls the three functions below before and after its passes. These are compiled once for
- * all ways, so that compiling takes little longer. A call within a pass would keep coefficients out of
- * registers. */
+ * periodic grids computes what lies outside all layers, the one for grids with ends the bundles in layers.
+ * Results there wait in scratch lines until the bundle's penalties are added, by a function that is compiled
+ * once for all ways. */
 
 #include "bundle.h"
 #include "layer_ends.h"
 
 /* A number for each point of a layer of x, by column, with zeros before and after them. */
 typedef struct cpu_columns {
-  real of[LINE + CLOSURE_ROWS + LINE];
+  _Alignas(CPU_LINE_BYTES) real of[LINE + CLOSURE_ROWS + LINE];
 } cpu_columns;
 
 /* The data that all bundles of a call share. */
@@ -23,31 +23,33 @@ typedef struct cpu_ends {
   int adds[3][2];              /* 0: no penalty is ever added at this end */
   int pulls[3][2];             /* 1: layer_ends.pull has a number that is not 0 */
   cpu_columns pull[2];         /* layer_ends.pull along x, by column */
-  const real *in;              /* input 0 at point (0, 0, 0) */
+  /* The coefficients of layer_ends.row along x at both ends: for each point that rows read, by the row's
+   * column. */
+  cpu_columns row[DIFFERENCES][2][CLOSURE_WIDTH];
+  const real *in; /* input 0 and the outputs at point (0, 0, 0) */
+  real *out[OPERATION_OUTPUTS];
   operation_velocity velocity; /* the source of the velocity; arrays at point (0, 0, 0) */
   const real *component[3], *table[3];
   real uniform[3];
 } cpu_ends;
 
-/* Scratch lines of a bundle in layers: differences by rows of closures, of one term at a time, and results
- * that wait for penalties. */
-typedef struct cpu_closures {
-  /* Along x, at both ends: the rows of a bundle, plane after plane, as in cpu_columns. */
-  real x[2][LINE + CPU_PLANES * CPU_ROWS * CLOSURE_ROWS + LINE];
-  cpu_scratch row; /* along y, then along z */
-  cpu_scratch held[OPERATION_OUTPUTS];
-} cpu_closures;
+/* Where the lines of a patch's bundles lie: their columns, their first rows, counted from the bundle's, and
+ * offsets from column 0 of the bundle's first row. Beside ends of x a bundle has the lines of several groups
+ * of rows, because those of one are too few to be worth a bundle. */
+typedef struct cpu_lines {
+  int groups; /* most groups of CPU_ROWS rows of a bundle */
+  int x[STRIP], y[STRIP];
+  ptrdiff_t at[STRIP];
+} cpu_lines;
 
-/* The layers that a bundle lies in. No bundle has points in and outside a layer of y or z (patch.h). */
+/* The layers that a bundle lies in. No bundle has points in and outside a layer of y or z (patch_cut). */
 typedef struct cpu_layer {
   const cpu_ends *ends;
-  cpu_closures *closures;
+  const cpu_lines *line;
+  int lines;           /* number of the bundle's lines */
+  cpu_scratch *held;   /* results that wait for penalties, for each output */
   int row[3], high[3]; /* along y and z: of layer_row for the bundle's first row or plane */
-  unsigned holds;      /* mask of the outputs that have penalties */
-  /* Where three parts of its lines begin, and the last one ends, whole cache lines. line: those of the middle
-   * part lie in no layer and have no images; the others are beside ends. held: the others wait for
-   * penalties. */
-  int line[4], held[4];
+  unsigned holds;      /* mask of the outputs that wait */
 } cpu_layer;
 
 /* Number of columns from the first one of a layer of x to column x. */
@@ -71,13 +73,8 @@ LINE_INLINE int line_in_layer(const cpu_ends *ends, int x) {
 
 /* Returns 1 if a patch has points of the layer of x. */
 LINE_INLINE int strip_meets(const cpu_ends *ends, const cpu_patch *patch, int high) {
-  const int x1 = patch->x0 + patch->lines * LINE;
-  return ends->of.bounded[AXIS_X] && (high ? x1 > ends->inside[1] : patch->x0 < ends->inside[0]);
-}
-
-/* Returns 1 if line b of output k waits for penalties. */
-LINE_INLINE int layer_holds(const cpu_layer *layer, int k, int b) {
-  return (layer->holds >> k & 1U) && (b < layer->held[1] || b >= layer->held[2]);
+  const int last = line_column(patch, patch->lines - 1);
+  return ends->of.bounded[AXIS_X] && (high ? last + LINE > ends->inside[1] : patch->x0 < ends->inside[0]);
 }
 
 /* The row of a closure along y or z for row, or plane, i of the bundle. */
@@ -90,9 +87,8 @@ typedef struct cpu_point {
   int p[3];
 } cpu_point;
 
-LINE_INLINE cpu_point bundle_point(const cpu_bundle *bundle, int k, int r, int b) {
-  const cpu_patch *patch = bundle->patch;
-  return (cpu_point){{patch->x0 + b * LINE, bundle->y + r, patch->z + k}};
+LINE_INLINE cpu_point layer_point(const cpu_layer *layer, const cpu_bundle *bundle, int k, int r, int b) {
+  return (cpu_point){{layer->line->x[b], bundle->y + layer->line->y[b] + r, bundle->patch->z + k}};
 }
 
 /* Fills `to` for the points of a launch. */
@@ -111,24 +107,9 @@ LINE_INLINE cpu_vector ends_velocity(const cpu_ends *e, operation_velocity from,
                         line_fill(y[3 + d] + z[3 + d]));
 }
 
-/* A difference. in: the input at point (0, 0, 0); product: 1 if it is multiplied by the velocity along the
- * axis first. */
-typedef struct cpu_closed {
-  const real *in;
-  operation_difference of;
-  int product;
-} cpu_closed;
-
-/* Computes the differences along y or z of a bundle that lies in a layer of that axis. */
-void CPU_NAME(closed_rows_cpu_)(const cpu_layer *layer, const cpu_closed *closed, int d,
-                                const cpu_bundle *bundle, int planes);
-
-/* Computes the differences along x of a bundle's points in layers of x. */
-void CPU_NAME(closed_columns_cpu_)(const cpu_layer *layer, const cpu_closed *closed, const cpu_bundle *bundle,
-                                   int planes);
-
-/* Adds the penalties to the lines that wait for them, and stores these lines. */
-void CPU_NAME(penalties_cpu_)(const cpu_layer *layer, const cpu_bundle *bundle, int planes,
-                              cpu_output *outputs);
+/* Adds the penalties to a patch's lines in `rows` rows from y on, and stores these lines, of which `first` is
+ * the first one in the bundle. Arguments are values, because what another function has the address of is read
+ * from memory again after each store. */
+void CPU_NAME(penalties_cpu_)(cpu_layer layer, cpu_patch patch, int y, int rows, int planes, int first);
 
 #endif

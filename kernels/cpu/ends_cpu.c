@@ -3,11 +3,15 @@
 static void make_x(cpu_ends *e) {
   const int nx = e->of.n[AXIS_X], bounded = e->of.bounded[AXIS_X];
   e->inside[0] = bounded ? e->of.rows : 0;
-  e->inside[1] = bounded ? nx - e->of.rows : nx + LINE;
+  e->inside[1] = bounded ? nx - e->of.rows : nx + STORE;
   for (int high = 0; high < 2 && bounded; high++) {
-    const real *pull = e->of.pull[AXIS_X][high];
-    for (int row = 0; row < e->of.rows; row++)
-      e->pull[high].of[LINE + (high ? e->of.rows - 1 - row : row)] = pull[row];
+    for (int row = 0; row < e->of.rows; row++) {
+      const int column = LINE + (high ? e->of.rows - 1 - row : row);
+      e->pull[high].of[column] = e->of.pull[AXIS_X][high][row];
+      for (int of = 0; of < DIFFERENCES; of++)
+        for (int j = 0; j < e->of.width; j++)
+          e->row[of][high][j].of[column] = layer_coefficients(&e->of, AXIS_X, high, of, row)[j];
+    }
   }
 }
 
@@ -30,6 +34,8 @@ void CPU_NAME(ends_make_cpu_)(const kernels_launch *launch, const kernels_call *
   *to = (cpu_ends){.outputs = of.outputs, .velocity = of.velocity};
   layer_ends_make(launch, ends, inflow, coupling, &to->of);
   to->in = (const real *)call->in[0] + first;
+  for (int k = 0; k < OPERATION_OUTPUTS; k++)
+    if (of.outputs >> k & 1U) to->out[k] = (real *)call->out[k] + first;
   to->table[AXIS_X] = call->tables.x;
   to->table[AXIS_Y] = call->tables.y;
   to->table[AXIS_Z] = call->tables.z;

@@ -224,27 +224,6 @@ LINE_INLINE cpu_vector line_shift(cpu_vector a, cpu_vector b, int shift) {
 #define LINE_SHIFT(a, b, shift) line_shift(a, b, shift)
 #endif
 
-/* The first halves of two lines, or the second ones, lane after lane in turn. */
-LINE_INLINE cpu_vector line_interleave(cpu_vector a, cpu_vector b, int second) {
-#if defined(__AVX512F__)
-  const cpu_lane_integers lanes = lanes_make();
-  const __m512i from = (__m512i)(lanes / 2 + (lanes & 1) * LINE + second * LINE / 2);
-  return _Generic((real)0, float
-                  : (cpu_vector)_mm512_permutex2var_ps((__m512)a, from, (__m512)b), double
-                  : (cpu_vector)_mm512_permutex2var_pd((__m512d)a, from, (__m512d)b));
-#elif defined(__AVX2__)
-  const __m256i i = (__m256i)a, j = (__m256i)b;
-  const __m256i low = sizeof(real) == 4 ? _mm256_unpacklo_epi32(i, j) : _mm256_unpacklo_epi64(i, j);
-  const __m256i high = sizeof(real) == 4 ? _mm256_unpackhi_epi32(i, j) : _mm256_unpackhi_epi64(i, j);
-  return second ? (cpu_vector)_mm256_permute2x128_si256(low, high, 0x31)
-                : (cpu_vector)_mm256_permute2x128_si256(low, high, 0x20);
-#else
-  cpu_vector line;
-  for (int i = 0; i < LINE; i++) line[i] = (i % 2 == 0 ? a : b)[i / 2 + second * LINE / 2];
-  return line;
-#endif
-}
-
 /* The lines that begin 4 columns left of the middle one to 4 right of it. */
 LINE_INLINE void neighbours_x(cpu_vector *n, const cpu_triple *t) {
   n[0] = LINE_SHIFT(t->left, t->centre, LINE - 4);

@@ -17,6 +17,10 @@ static patch_function *const bounded[] = {
 #undef X
 };
 
+static int clamp(int value, int low, int high) {
+  return value < low ? low : value > high ? high : value;
+}
+
 static cpu_job job_make(const kernels_launch *launch, const kernels_call *call, const operation *o) {
   cpu_job job = {.frame = frame_make(launch),
                  .additions = call->options & operation_additions(call->kind),
@@ -60,17 +64,59 @@ status CPU_NAME(apply_cpu_)(const kernels_launch *launch, const kernels_call *ca
   return tiles_run(launch, plan_make(&o), patches[way], &job);
 }
 
-/* No bundle has planes in and outside a layer of z (patch.h). */
+/* Computes rows outside the layers of y and z. Lines beside ends of x are one patch, with a gap. */
+static void rows_run(const cpu_bounded_job *job, const cpu_patch *rows) {
+  const int *inside = job->ends.inside, x0 = rows->x0, lines = rows->lines;
+  const int low = clamp((inside[0] - x0 + STORE - 1) / STORE * STORE_LINES, 0, lines);
+  const int high = clamp((inside[1] - x0) / STORE * STORE_LINES, low, lines);
+  cpu_patch middle = *rows, beside = *rows;
+  middle.x0 += low * LINE;
+  middle.next_x0 += low * LINE;
+  middle.lines = high - low;
+  beside.lines -= middle.lines;
+  beside.before = low;
+  beside.gap = middle.lines * LINE;
+  if (middle.lines > 0) job->outside(job, &middle);
+  if (beside.lines > 0) job->inside(job, &beside);
+}
+
+/* Cuts a patch where the layers of y begin. What lies outside all layers is computed by the function for
+ * periodic grids, because the one for grids with ends takes 12 (double) to 20 % longer there. */
+static void patch_cut(const void *data, const cpu_patch *patch) {
+  const cpu_bounded_job *job = data;
+  const layer_ends *e = &job->ends.of;
+  const int rows = e->bounded[AXIS_Y] ? e->rows : 0;
+  const int low = clamp(rows, patch->y0, patch->y1), high = clamp(e->n[AXIS_Y] - rows, low, patch->y1);
+  int end;
+  const int along_z = layer_row(e, AXIS_Z, patch->z, &end) >= 0;
+  cpu_patch part = *patch;
+  for (int y = patch->y0; y < patch->y1; y = part.y1) {
+    const int outside = !along_z && y >= low && y < high;
+    const int most = outside && e->bounded[AXIS_X] ? y + CPU_GROUPS * CPU_ROWS : patch->y1;
+    part.y0 = y;
+    part.y1 = clamp(most, y, y < low ? low : y < high ? high : patch->y1);
+    part.next_x0 = part.y1 < patch->y1 ? patch->x0 : patch->next_x0;
+    part.next_y0 = part.y1 < patch->y1 ? part.y1 : patch->next_y0;
+    part.next_z = part.y1 < patch->y1 ? patch->z : patch->next_z;
+    if (outside) {
+      rows_run(job, &part);
+    } else {
+      job->inside(job, &part);
+    }
+  }
+}
+
+/* No patch has planes in and outside a layer of z. */
 status CPU_NAME(apply_bounded_cpu_)(const kernels_launch *launch, const kernels_call *call,
                                     const kernels_ends *ends, const kernels_inflow *inflow,
                                     const kernels_coupling *coupling) {
   const operation o = operation_describe(call->kind, call->options);
   int way = 0;
   CHECK(way_cpu(call, &way));
-  cpu_bounded_job job = {.job = job_make(launch, call, &o)};
+  cpu_bounded_job job = {.job = job_make(launch, call, &o), .outside = patches[way], .inside = bounded[way]};
   CPU_NAME(ends_make_cpu_)(launch, call, ends, inflow, coupling, &job.ends);
   tile_plan plan = plan_make(&o);
   if (ends->bounded[AXIS_Z])
     plan.blocks = (kernels_planes){ends->rows - ends->z0, ends->nz - ends->rows - ends->z0};
-  return tiles_run(launch, plan, bounded[way], &job);
+  return tiles_run(launch, plan, patch_cut, &job);
 }

@@ -16,7 +16,7 @@ LINE_INLINE cpu_vector velocity_line(const cpu_task *task, int d, cpu_place p) {
   if (o->velocity == VELOCITY_UNIFORM) return task->job->uniform[d];
   if (o->velocity == VELOCITY_TABLES) {
     return formula_line(&task->work->formula, (axis)d, STENCIL_RADIUS + p.k, STENCIL_RADIUS + p.r,
-                        task->bundle->patch->x0 + p.b * LINE);
+                        task_column(task, p.b));
   }
   const real *component = task->job->in[o->velocity_input + d];
   bundle_ahead(task->bundle, component, p);
@@ -102,11 +102,6 @@ LINE_INLINE cpu_vector pass_difference(const cpu_task *task, int t, const pass_c
   return even_difference(c, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]);
 }
 
-/* Returns 1 if differences along y or z are rows of a closure. */
-LINE_INLINE int pass_closed(const cpu_task *task, int axis, int beside) {
-  return task->way.ends && beside && task->layer->row[axis] >= 0;
-}
-
 /* The input that term t differences along an axis. */
 LINE_INLINE cpu_operand operand_make(const cpu_task *task, int t, int axis) {
   const operation *o = task->way.of;
@@ -152,36 +147,47 @@ typedef struct pass_xy {
 } pass_xy;
 
 /* Computes line b of plane k, on the bundle's rows first .. first+rows-1. `rows` and `images` are constants,
- * because offsets from a table cost more than counted ones. images: 1, too, for lines in layers. */
+ * because offsets from a table cost more than counted ones. */
 LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, int b, int first, int rows,
                               int images) {
   const cpu_bundle *bundle = task->bundle;
   const cpu_frame *frame = bundle->frame;
-  const int column = bundle->patch->x0 + b * LINE;
+  const int column = task_column(task, b);
   const ptrdiff_t plane = k * frame->plane;
-  const ptrdiff_t at = bundle->row[STENCIL_RADIUS + first] + plane + column;
-  const int closed = pass_closed(task, AXIS_Y, images);
-  cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1];
+  const ptrdiff_t at = bundle->row[STENCIL_RADIUS + first] + plane + task_offset(task, b);
+  const int closed = pass->ty >= 0 && task_closed(task, AXIS_Y);
+  const int closed_x = pass->tx >= 0 && task->way.ends && line_in_layer(task->layer->ends, column);
+  cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1], row[CPU_ROWS], line[CPU_ROWS];
+  lines_clear(task, row, rows);
+  lines_clear(task, line, rows);
+  if (closed) closed_rows(task, pass->ty, AXIS_Y, (cpu_place){k, first, b, at}, rows, row);
+  if (closed_x) closed_line(task, pass->tx, (cpu_place){k, first, b, at}, rows, line);
 #pragma GCC unroll 12
   for (int j = 0; j < rows + WIDTH - 1; j++) {
-    const ptrdiff_t from =
-        images ? bundle->row[first + j] + plane + column : at + (j - STENCIL_RADIUS) * frame->row;
-    if (pass->ty >= 0 && !closed) n[j] = operand_line(pass->y, from, STENCIL_RADIUS + k, first + j, column);
+    const ptrdiff_t from = images ? bundle->row[first + j] + plane + task_offset(task, b)
+                                  : at + (j - STENCIL_RADIUS) * frame->row;
+    if (closed) {
+      n[j] = (cpu_vector){0};
+    } else if (pass->ty >= 0) {
+      n[j] = operand_line(pass->y, from, STENCIL_RADIUS + k, first + j, column);
+    }
   }
 #pragma GCC unroll 4
   for (int i = 0; i < rows; i++) {
-    const cpu_place p = {k, first + i, b, at + i * frame->row, images};
+    const cpu_place p = {k, first + i, b, at + i * frame->row};
     cpu_vector dx = {0}, dy = {0};
     if (pass->tx >= 0) {
-      operand_neighbours(m, frame, pass->x, p.at - column, STENCIL_RADIUS + k, STENCIL_RADIUS + first + i,
-                         column, images);
-      dx = pass_difference(task, pass->tx, &pass->cx, (cpu_vector){0}, m);
-      if (task->way.ends && images) dx = closed_line(task, p, dx);
+      if (!task_closes(task, column)) {
+        operand_neighbours(m, frame, pass->x, p.at - column, STENCIL_RADIUS + k, STENCIL_RADIUS + first + i,
+                           column, images);
+        dx = pass_difference(task, pass->tx, &pass->cx, (cpu_vector){0}, m);
+      }
+      if (closed_x) dx = closed_join(task, b, line[i], dx);
       operand_ahead(bundle, pass->x, p);
     }
     if (pass->ty >= 0) {
       if (closed) {
-        dy = closed_row(task, pass->ty, p, dx);
+        dy = closed_add(task, pass->ty, row[i], dx);
       } else {
         dy = pass_difference(task, pass->ty, &pass->cy, dx, n + i);
       }
@@ -192,43 +198,21 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   }
 }
 
-/* Lines with periodic images are computed separately, so that the common path needs fewer registers. */
+/* Lines with periodic images are computed separately, so that the common path needs fewer registers. Those of
+ * bundles in layers take the other path. */
 LINE_INLINE void pass_xy_lines(const cpu_task *task, const pass_xy *pass, int first, int rows) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {
-    for (int b = 0; b < bundle->patch->lines; b++) {
-      const int column = bundle->patch->x0 + b * LINE;
-      const int images =
-          (pass->ty >= 0 && bundle->images) || (pass->tx >= 0 && line_at_edge(bundle->frame, column));
+    for (int b = 0; b < task_lines(task); b++) {
+      const int column = task_column(task, b);
+      const int images = task->way.ends || (pass->ty >= 0 && bundle->images) ||
+                         (pass->tx >= 0 && line_at_edge(bundle->frame, column));
       if (__builtin_expect(images, 0) || (pass->ty >= 0 && rows == 1)) { /* a tile's last rows are few */
         pass_xy_line(task, pass, k, b, first, rows, 1);
       } else {
         pass_xy_line(task, pass, k, b, first, rows, 0);
       }
     }
-  }
-}
-
-/* The same on a grid with ends. A function of its own: with both conditions in one, gcc 12 makes code for
- * periodic grids that takes a quarter longer (uniform stage, double precision). */
-LINE_INLINE void pass_xy_parts(const cpu_task *task, const pass_xy *pass, int first, int rows) {
-  const int *line = task->layer->line;
-  for (int k = 0; k < task->planes; k++) {
-    for (int b = 0; b < task->bundle->patch->lines; b++) {
-      if (__builtin_expect(b < line[1] || b >= line[2], 0) || (pass->ty >= 0 && rows == 1)) {
-        pass_xy_line(task, pass, k, b, first, rows, 1);
-      } else {
-        pass_xy_line(task, pass, k, b, first, rows, 0);
-      }
-    }
-  }
-}
-
-LINE_INLINE void pass_xy_rows(const cpu_task *task, const pass_xy *pass, int first, int rows) {
-  if (task->way.ends) {
-    pass_xy_parts(task, pass, first, rows);
-  } else {
-    pass_xy_lines(task, pass, first, rows);
   }
 }
 
@@ -246,8 +230,6 @@ LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
   const int tx = terms[AXIS_X], ty = terms[AXIS_Y], rows = task->bundle->rows;
   const operation_term *term = task->way.of->term;
   if (tx < 0 && ty < 0) return;
-  closed_prepare(task, tx, AXIS_X);
-  closed_prepare(task, ty, AXIS_Y);
   pass_xy pass = {.tx = tx, .ty = ty};
   if (tx >= 0) {
     pass.x = operand_make(task, tx, AXIS_X);
@@ -261,36 +243,42 @@ LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
     if (tx < 0) pass_xy_rows_ahead(task->bundle, &pass);
   }
   if (ty >= 0 && rows == CPU_ROWS) {
-    pass_xy_rows(task, &pass, 0, CPU_ROWS);
+    pass_xy_lines(task, &pass, 0, CPU_ROWS);
   } else {
-    for (int r = 0; r < rows; r++) pass_xy_rows(task, &pass, r, 1);
+    for (int r = 0; r < rows; r++) pass_xy_lines(task, &pass, r, 1);
   }
 }
 
-/* On lines b0 to b1 - 1 of all rows. images: a constant, 1, too, for lines in layers. */
-LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int b0, int b1, int images) {
+/* images: a constant. */
+LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int images) {
   const cpu_bundle *bundle = task->bundle;
   const ptrdiff_t plane = bundle->frame->plane;
   const pass_coefficients coefficients = coefficients_load(bundle->frame, task->way.of->term[t].of, AXIS_Z);
   for (int r = 0; r < bundle->rows; r++) {
-    for (int b = b0; b < b1; b++) {
-      const int column = bundle->patch->x0 + b * LINE;
-      const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + column;
-      cpu_vector n[CPU_PLANES + WIDTH - 1];
-      const int closed = pass_closed(task, AXIS_Z, images);
+    for (int b = 0; b < task_lines(task); b++) {
+      const int column = task_column(task, b);
+      const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + task_offset(task, b);
+      const int closed = images && task_closed(task, AXIS_Z);
+      cpu_vector n[CPU_PLANES + WIDTH - 1], row[CPU_PLANES];
+      lines_clear(task, row, task->planes);
+      if (closed) closed_rows(task, t, AXIS_Z, (cpu_place){0, r, b, at}, task->planes, row);
 #pragma GCC unroll 12
       for (int j = 0; j < task->planes + WIDTH - 1; j++) {
         const ptrdiff_t up = images ? bundle->column->plane[j] : (j - STENCIL_RADIUS) * plane;
-        if (!closed) n[j] = operand_line(z, at + up, j, STENCIL_RADIUS + r, column);
+        if (closed) {
+          n[j] = (cpu_vector){0};
+        } else {
+          n[j] = operand_line(z, at + up, j, STENCIL_RADIUS + r, column);
+        }
       }
 #pragma GCC unroll 4
       for (int k = 0; k < task->planes; k++) {
-        const cpu_place p = {k, r, b, at + k * plane, images};
+        const cpu_place p = {k, r, b, at + k * plane};
         operand_ahead(bundle, z, p);
         const int chain = task->way.of->term[t].fold == FOLD_CHAIN;
         const cpu_vector s = chain ? *scratch_line(&task->work->term[t], p) : (cpu_vector){0};
         if (closed) {
-          pass_z_found(task, t, p, closed_row(task, t, p, s));
+          pass_z_found(task, t, p, closed_add(task, t, row[k], s));
         } else {
           pass_z_found(task, t, p, pass_difference(task, t, &coefficients, s, n + k));
         }
@@ -302,23 +290,13 @@ LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int b
 LINE_INLINE void pass_z_run(const cpu_task *task, const int terms[3]) {
   const int t = terms[AXIS_Z];
   if (t < 0) return;
-  closed_prepare(task, t, AXIS_Z);
   cpu_operand z = operand_make(task, t, AXIS_Z);
   z.ahead = operand_asks(task, terms, AXIS_Z);
-  const int images = task->bundle->column->images, lines = task->bundle->patch->lines;
-  if (task->way.ends) {
-    for (int part = 0; part < 3; part++) {
-      const int *line = task->layer->line + part;
-      if (part == 1 && task->planes > 1 && !images) {
-        pass_z_planes(task, t, z, line[0], line[1], 0);
-      } else {
-        pass_z_planes(task, t, z, line[0], line[1], 1);
-      }
-    }
-  } else if (__builtin_expect(images, 0) || task->planes == 1) { /* a launch's last planes */
-    pass_z_planes(task, t, z, 0, lines, 1);
+  const int images = task->bundle->column->images || task_closed(task, AXIS_Z);
+  if (__builtin_expect(images, 0) || task->planes == 1) { /* a launch's last planes */
+    pass_z_planes(task, t, z, 1);
   } else {
-    pass_z_planes(task, t, z, 0, lines, 0);
+    pass_z_planes(task, t, z, 0);
   }
 }
 
@@ -343,9 +321,9 @@ LINE_INLINE void pass_points(const cpu_task *task) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {
     for (int r = 0; r < bundle->rows; r++) {
-      const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + bundle->patch->x0 + k * bundle->frame->plane;
-      for (int b = 0; b < bundle->patch->lines; b++)
-        term_complete(task, -1, (cpu_place){k, r, b, at + b * LINE, 1}, (cpu_vector){0});
+      const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + k * bundle->frame->plane;
+      for (int b = 0; b < task_lines(task); b++)
+        term_complete(task, -1, (cpu_place){k, r, b, at + task_offset(task, b)}, (cpu_vector){0});
     }
   }
 }

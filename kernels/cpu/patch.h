@@ -32,70 +32,64 @@ LINE_INLINE void formula_open(const cpu_task *task) {
   formula_rows(task, planes, planes + side, 0, rows);
 }
 
-/* Returns 1 if a line lies in a layer of x, or has images there. */
-LINE_INLINE int line_is_beside(const cpu_ends *ends, const cpu_bundle *bundle, int b) {
-  const int x = bundle->patch->x0 + b * LINE;
-  return line_at_edge(bundle->frame, x) || line_in_layer(ends, x);
-}
-
-/* The parts of a bundle's lines (cpu_layer). beside, held: 1 if all lines are beside ends, or wait. */
-LINE_INLINE void layer_lines(cpu_layer *layer, const cpu_bundle *bundle, int beside, int held) {
-  const int lines = bundle->patch->lines;
-  int low = 0, high = lines;
-  while (low < high && line_is_beside(layer->ends, bundle, low)) low += STORE_LINES;
-  while (low < high && line_is_beside(layer->ends, bundle, high - 1)) high -= STORE_LINES;
-  const int *adds = layer->ends->adds[AXIS_X];
-  held |= low == high; /* a line may have points of both layers */
-  layer->line[1] = beside ? lines : low;
-  layer->line[2] = beside ? lines : high;
-  layer->held[1] = held ? lines : adds[0] ? low : 0;
-  layer->held[2] = held || !adds[1] ? lines : high;
-  layer->line[3] = layer->held[3] = lines;
-}
-
-/* The layers that a bundle lies in. whole: 1 if its lines are all computed alike. */
-LINE_INLINE cpu_layer layer_make(const cpu_ends *ends, cpu_closures *closures, const cpu_bundle *bundle,
-                                 int planes, int whole) {
-  cpu_layer layer = {.ends = ends, .closures = closures, .row = {-1, -1, -1}};
+/* The layers that a bundle lies in. */
+LINE_INLINE cpu_layer layer_make(const cpu_ends *ends, const cpu_lines *line, cpu_scratch *held,
+                                 const cpu_bundle *bundle, int planes, int groups) {
+  cpu_layer layer = {
+      .ends = ends, .line = line, .lines = groups * bundle->patch->lines, .held = held, .row = {-1, -1, -1}};
   const int first[3] = {0, bundle->y, bundle->patch->z}, count[3] = {0, bundle->rows, planes};
   int penalised = 0;
+  for (int high = 0; high < 2; high++)
+    penalised |= ends->adds[AXIS_X][high] && strip_meets(ends, bundle->patch, high);
   for (int d = AXIS_Y; d <= AXIS_Z; d++) {
     layer.row[d] = layer_row(&ends->of, d, first[d], &layer.high[d]);
     if (layer.row[d] < 0) continue;
-    whole = 1;
     const int high = layer.high[d], last = layer_row_of(&layer, d, count[d] - 1);
     penalised |= ends->adds[d][high] && (layer.row[d] == 0 || last == 0 || ends->pulls[d][high]);
   }
-  if (penalised || ends->adds[AXIS_X][0] || ends->adds[AXIS_X][1]) layer.holds = ends->penalised;
-  layer_lines(&layer, bundle, whole || bundle->images, penalised);
+  if (penalised) layer.holds = ends->penalised;
   return layer;
 }
 
-/* ends: NULL without. */
-LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *ends, const cpu_bundle *bundle,
-                            int planes) {
+LINE_INLINE cpu_lines lines_make(const cpu_frame *frame, const cpu_patch *patch) {
+  cpu_lines lines = {.groups = patch->gap > 0 && patch->lines <= STRIP / CPU_GROUPS ? CPU_GROUPS : 1};
+  for (int b = 0, group = 0; group < lines.groups; group++) {
+    for (int i = 0; i < patch->lines; i++, b++) {
+      lines.x[b] = line_column(patch, i);
+      lines.y[b] = group * CPU_ROWS;
+      lines.at[b] = lines.x[b] + lines.y[b] * frame->row;
+    }
+  }
+  return lines;
+}
+
+/* ends, line: NULL without. groups: number of the bundle's groups of rows, 1 without ends. */
+LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *ends, const cpu_lines *line,
+                            const cpu_bundle *bundle, int planes, int groups) {
   cpu_work work;
-  cpu_closures closures;
+  cpu_scratch held[OPERATION_OUTPUTS];
   cpu_layer layer;
-  const int along_z = operation_along(way.of, AXIS_Z);
-  const int whole =
-      way.of->terms == 0 || bundle->rows == 1 || (along_z && (planes == 1 || bundle->column->images));
-  if (way.ends) layer = layer_make(ends, &closures, bundle, planes, whole);
+  if (way.ends) layer = layer_make(ends, line, held, bundle, planes, groups);
   const cpu_task task = {way, job, bundle, &work, planes, way.ends ? &layer : NULL};
-  for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k] = (cpu_output){.to = job->out[k]};
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k].to = job->out[k];
   if (way.of->velocity == VELOCITY_TABLES) formula_open(&task);
   if (way.of->terms == 0) pass_points(&task);
 #pragma GCC unroll 6
   for (int t = 0; t < WAY_TERMS; t++) passes_run(&task, t);
-  if (way.ends && layer.holds != 0) CPU_NAME(penalties_cpu_)(&layer, bundle, planes, work.out);
+  for (int i = 0; i < groups && way.ends && layer.holds != 0; i++) {
+    const int y = bundle->y + i * CPU_ROWS, first = i * bundle->patch->lines;
+    CPU_NAME(penalties_cpu_)(layer, *bundle->patch, y, bundle->rows, planes, first);
+  }
 }
 
-/* Where the bundles that begin at row y end at the latest: none has rows in and outside a layer. */
-LINE_INLINE int patch_end(const cpu_ends *ends, const cpu_patch *patch, int y) {
-  if (ends == NULL || !ends->of.bounded[AXIS_Y]) return patch->y1;
-  const int low = ends->of.rows, high = ends->of.n[AXIS_Y] - ends->of.rows;
-  const int end = y < low ? low : y < high ? high : patch->y1;
-  return end < patch->y1 ? end : patch->y1;
+/* Number of groups of rows of the bundle from row y on: one if a neighbouring row is an image, or the
+ * velocity comes from tables, of which a bundle holds CPU_ROWS rows. */
+LINE_INLINE int patch_groups(const cpu_way *way, const cpu_frame *frame, const cpu_patch *patch, int most,
+                             int y) {
+  const int end = patch->y1 < frame->ny - STENCIL_RADIUS ? patch->y1 : frame->ny - STENCIL_RADIUS;
+  const int groups = (end - y) / CPU_ROWS;
+  if (way->of->velocity == VELOCITY_TABLES || y < STENCIL_RADIUS || groups < 1) return 1;
+  return groups < most ? groups : most;
 }
 
 /* All bundles of a patch, with the number of planes as a constant. Job and patch are local copies, so the
@@ -105,13 +99,16 @@ LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given
   const cpu_ends *ends = way.ends ? &((const cpu_bounded_job *)data)->ends : NULL;
   const cpu_patch patch = *given;
   const cpu_column column = column_make(&job.frame, &patch);
-  for (int y = patch.y0, rows; y < patch.y1; y += rows) {
-    rows = y + CPU_ROWS <= patch_end(ends, &patch, y) ? CPU_ROWS : 1;
-    const cpu_bundle bundle = bundle_make(&job.frame, &patch, &column, y, rows);
+  cpu_lines line;
+  if (way.ends) line = lines_make(&job.frame, &patch);
+  for (int y = patch.y0, rows, groups; y < patch.y1; y += groups * rows) {
+    rows = y + CPU_ROWS <= patch.y1 ? CPU_ROWS : 1;
+    groups = way.ends ? patch_groups(&way, &job.frame, &patch, line.groups, y) : 1;
+    const cpu_bundle bundle = bundle_make(&job.frame, &patch, &column, y, rows, groups * rows);
     if (operation_along(way.of, AXIS_Z) && patch.planes == CPU_PLANES) {
-      bundle_run(way, &job, ends, &bundle, CPU_PLANES);
+      bundle_run(way, &job, ends, &line, &bundle, CPU_PLANES, groups);
     } else {
-      bundle_run(way, &job, ends, &bundle, 1);
+      bundle_run(way, &job, ends, &line, &bundle, 1, groups);
     }
   }
 }

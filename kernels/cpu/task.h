@@ -33,10 +33,12 @@ typedef struct cpu_job {
   cpu_vector scalar[OPERATION_SCALARS], uniform[3];
 } cpu_job;
 
-/* A call on a grid with ends. */
+/* A call on a grid with ends, with the functions for points outside and in layers. The first one takes it as
+ * a cpu_job. */
 typedef struct cpu_bounded_job {
   cpu_job job;
   cpu_ends ends;
+  patch_function *outside, *inside;
 } cpu_bounded_job;
 
 typedef struct cpu_work {
@@ -54,6 +56,21 @@ typedef struct cpu_task {
   int planes;             /* a constant */
   const cpu_layer *layer; /* NULL without ends */
 } cpu_task;
+
+/* Number of the bundle's lines. */
+LINE_INLINE int task_lines(const cpu_task *task) {
+  return task->way.ends ? task->layer->lines : task->bundle->patch->lines;
+}
+
+/* The column of line b of the bundle. */
+LINE_INLINE int task_column(const cpu_task *task, int b) {
+  return task->way.ends ? task->layer->line->x[b] : task->bundle->patch->x0 + b * LINE;
+}
+
+/* Offset of line b from column 0 of the bundle's first row. */
+LINE_INLINE ptrdiff_t task_offset(const cpu_task *task, int b) {
+  return task->way.ends ? task->layer->line->at[b] : task->bundle->patch->x0 + b * LINE;
+}
 
 /* ---- Properties of a declaration ---- */
 
@@ -131,9 +148,11 @@ LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at
   const int last = o->needs[k] == 0 ? -1 : 31 - __builtin_clz(o->needs[k]);
   if (!operation_stores(o, k) || last != at->term) return;
   const unsigned options = task->way.options | (task->job->additions & operation_additions(task->way.kind));
+  /* Few lines side by side are too short for the hardware's prefetcher. */
+  if (task->way.ends) __builtin_prefetch(task->work->out[k].to + at->place.at + task->bundle->ahead, 1, 2);
   const cpu_vector value = WAY_FINISH(options, k, at);
-  if (task->way.ends && at->place.beside && layer_holds(task->layer, k, at->place.b)) {
-    *scratch_line(&task->layer->closures->held[k], at->place) = value;
+  if (task->way.ends && (task->layer->holds >> k & 1U)) {
+    *scratch_line(&task->layer->held[k], at->place) = value;
   } else {
     bundle_store(task->bundle, &task->work->out[k], at->place, value);
   }

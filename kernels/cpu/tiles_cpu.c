@@ -103,6 +103,7 @@ static void tile_run(const kernels_launch *launch, const cpu_tiling *tiling, con
       patch.lines = columns * element / CPU_LINE_BYTES;
       patch.next_x0 = last ? x_begin : patch.x0 + columns;
       patch.next_z = last ? next : patch.z;
+      patch.next_y0 = patch.y0;
       function(job, &patch);
     }
   }
