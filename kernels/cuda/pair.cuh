@@ -53,10 +53,10 @@ template <class First, class Second> struct pair_layout {
 
   /* True: a shuffle tells the warp's role, so that the compiler knows it to be the same for all lanes.
    * Otherwise uniform registers, which lanes share, also keep the other role's constants. They do not suffice
-   * for the coefficients of two differences, or of one and a velocity from tables: in double precision about
-   * 60 and 28 words per thread are spilled instead of 20 and 13. Without either hardly any are, and the
-   * shuffle was not timed. */
-  static constexpr bool ROLES_SHUFFLED = mask_count(First::DECLARED.terms) > 1 || First::TABLES;
+   * for the coefficients of a difference and a velocity from tables: in double precision about 28 words per
+   * thread are spilled instead of 13. With a uniform velocity hardly any are, and the shuffle was not timed.
+   */
+  static constexpr bool ROLES_SHUFFLED = First::TABLES;
 
   /* Offsets in shared memory. B_SHIFT makes addresses in shared and global memory agree modulo 32 bytes. */
   static constexpr int B_SHIFT = by_precision_value(4, 0);

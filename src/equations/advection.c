@@ -21,23 +21,13 @@ static int stage_words(const config *config) {
   return (cases_velocity_stored(config) ? 3 : 0) + (cases_has_source(config) ? CASES_SOURCES : 0);
 }
 
-/* Returns 1 if stages have the least arithmetic: no diffusion, source, ends, stored velocity, or fluxes. */
+/* Returns 1 if stages have the least arithmetic: central differences, and no diffusion, source, ends, stored
+ * velocity, or fluxes. For these a device may have kernels that send the edges, and that compute two stages
+ * in one sweep. */
 static int is_lean(const config *config) {
   const int products = !cases_velocity_uniform(config) && config->form != FORM_ADVECTIVE;
-  return config->diffusivity == 0.0 && !cases_has_source(config) && !cases_bounded(config) &&
-         !cases_velocity_stored(config) && !products;
-}
-
-/* Returns 1 if a device has kernels that send the edges. */
-static int may_send(const config *config) {
-  return is_lean(config) && config->difference == CONFIG_DIFFERENCE_CENTRAL;
-}
-
-/* Returns 1 if a device may compute two stages in one sweep; pair_refused knows. Without being asked for,
- * only pairs that were timed. */
-static int may_pair(const config *config) {
-  const int timed = cases_velocity_uniform(config) && config->difference == CONFIG_DIFFERENCE_CENTRAL;
-  return is_lean(config) && (timed || config->pairs == CONFIG_PAIRS_YES);
+  return config->difference == CONFIG_DIFFERENCE_CENTRAL && config->diffusivity == 0.0 &&
+         !cases_has_source(config) && !cases_bounded(config) && !cases_velocity_stored(config) && !products;
 }
 
 /* Ratio of the largest real eigenvalue of the second derivative on an axis with ends to that on a periodic
@@ -254,8 +244,8 @@ const equation advection_equation = {.name = "advection",
                                      .array_count = stage_words,
                                      .layer_count = cases_bounded,
                                      .stage_words = stage_words,
-                                     .sends = may_send,
-                                     .pairs = may_pair,
+                                     .sends = is_lean,
+                                     .pairs = is_lean,
                                      .rates = find_rates,
                                      .rate_factor = cases_velocity_factor,
                                      .known = cases_exact_known,

@@ -10,8 +10,8 @@
 enum { PHI, BASE, MIDDLE, OUT, UNTOUCHED, TABLES, ARRAYS };
 
 /* Kinds of pairs: 0, or any of these. BASED: the first stage adds a base; without it, phi is the base of
- * both. UPWIND: both have a dissipation. FORMULA: the velocity comes from tables instead of being uniform. */
-enum { BASED = 1, UPWIND = 2, FORMULA = 4, KINDS = 8 };
+ * both. FORMULA: the velocity comes from tables instead of being uniform. */
+enum { BASED = 1, FORMULA = 2, KINDS = 4 };
 
 /* The two stages of a pair. */
 static void stages_make(const rig *rig, const twin arrays[ARRAYS], int kind, int device,
@@ -31,9 +31,6 @@ static void stages_make(const rig *rig, const twin arrays[ARRAYS], int kind, int
   stages[0].advection = -1.0 / 300.0;
   stages[1].advection = -1.0 / 170.0;
   stages[1].out = at[OUT];
-  if (!(kind & UPWIND)) return;
-  stages[0].dissipation = 1.0 / 290.0;
-  stages[1].dissipation = 1.0 / 180.0;
 }
 
 /* The halo planes of a host twin, from which the reference takes images. */
@@ -216,29 +213,10 @@ static void slabs_among_others_are_the_reference(rig *rig) {
   }
 }
 
-static const char *refusal(const rig *rig, const kernels_stage stages[2], int always) {
+static int is_refused(const rig *rig, const kernels_stage stages[2]) {
   const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
   const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
-  return rig->backend->pair_refused(&rig->launch, &first, &second, always);
-}
-
-/* Pairs whose speed is not known are computed if they are asked for, and never by `auto`. */
-static void untimed_are_asked_for(rig *rig) {
-  twin arrays[ARRAYS];
-  kernels_stage stages[2];
-  if (rig->backend->apply_pair == NULL) skip();
-  shape_set(rig, 33, 20, 9);
-  arrays_make(rig, arrays);
-  for (int kind = UPWIND; kind < KINDS; kind++) {
-    stages_make(rig, arrays, kind, 1, stages);
-    assert_null(refusal(rig, stages, 1));
-    assert_string_equal(refusal(rig, stages, 0), "whether they are faster is not known");
-  }
-  for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
-}
-
-static int is_refused(const rig *rig, const kernels_stage stages[2]) {
-  return refusal(rig, stages, 1) != NULL;
+  return rig->backend->pair_refused(&rig->launch, &first, &second, 1) != NULL;
 }
 
 /* What there is no kernel for is said, and never computed otherwise. */
@@ -255,9 +233,9 @@ static void others_are_refused(rig *rig) {
   stages[1].diffusion = 0.1;
   assert_true(is_refused(rig, stages));
   stages[1].diffusion = 0.0;
-  stages[1].dissipation = 0.1; /* the first one has none */
+  stages[0].dissipation = stages[1].dissipation = 0.1;
   assert_true(is_refused(rig, stages));
-  stages[1].dissipation = 0.0;
+  stages[0].dissipation = stages[1].dissipation = 0.0;
   assert_false(is_refused(rig, stages));
   stages[1].tables = twin_tables_at(rig, &arrays[TABLES], 1); /* another velocity than the first one's */
   assert_true(is_refused(rig, stages));
@@ -275,6 +253,6 @@ static void others_are_refused(rig *rig) {
 int main(int argc, char **argv) {
   static const rig_test tests[] = {RIG_TEST(pairs_are_the_reference),
                                    RIG_TEST(slabs_among_others_are_the_reference),
-                                   RIG_TEST(untimed_are_asked_for), RIG_TEST(others_are_refused)};
+                                   RIG_TEST(others_are_refused)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
