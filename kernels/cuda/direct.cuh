@@ -5,8 +5,8 @@
 #include <climits>
 #include <type_traits>
 
-#include "edges.cuh"
 #include "operations.cuh"
+#include "sending.cuh"
 
 /* The kernel for few points. A thread owns one vector of a row and marches along z with its window in
  * registers. Rows and columns are read through the L1 cache, without shared memory or barriers. Any sizes.
@@ -116,13 +116,17 @@ template <class Op> struct direct {
 constexpr int DIRECT_THREADS = 256;
 constexpr bool TABLES_FIRST = SINGLE; /* the order of loads that spills fewer registers */
 
-struct no_edges {};
-template <class Op> using direct_edges = std::conditional_t<Op::SENDS, edge_sender, no_edges>;
+/* Blocks start with the pieces at both ends of the slab and go on inwards. */
+struct direct_sender : edge_sender {
+  int pieces; /* along z */
 
-/* Returns true for a piece with planes that are sent, which are also those that read halo planes. */
-__host__ __device__ __forceinline__ bool edge_piece(const kernels_planes &piece, int nz) {
-  return piece.z0 < HALO || piece.z1 > nz - HALO;
-}
+  __device__ __forceinline__ int piece(int block) const {
+    return block % 2 == 0 ? block / 2 : pieces - 1 - block / 2;
+  }
+};
+
+struct no_edges {};
+template <class Op> using direct_edges = std::conditional_t<Op::SENDS, direct_sender, no_edges>;
 
 /* A thread's march along a piece, from point (x, y) of each plane. */
 template <class Op>
@@ -161,7 +165,7 @@ __device__ __forceinline__ void direct_march(const arguments &a, const geometry 
     real result[OPERATION_OUTPUTS][VECTOR];
     Op::apply(a, f, g, at, result);
     Op::store(a, plane + column, result);
-    if constexpr (Op::SENDS) edges.store(plane, a.out[0] + plane + column, result[0]);
+    if constexpr (Op::SENDS) edges.store(z, a.out[0] + plane + column, result[0]);
     if constexpr (WINDOW) {
       use::window_shift(f);
       use::window_shift(g);
@@ -180,9 +184,8 @@ __global__ void __launch_bounds__(DIRECT_THREADS,
   const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   if constexpr (Op::SENDS) {
     const kernels_planes piece = d.piece(edges.piece((int)blockIdx.z), chunk);
-    const bool sends = edge_piece(piece, d.nz);
-    if (sends && threadIdx.x + threadIdx.y == 0) edges.wait();
-    if (sends) __syncthreads();
+    const bool sends = edges.is_edge(piece, d.nz);
+    if (sends) edges.wait();
     if (x < d.nx && y < d.ny) direct_march<Op>(a, d, edges, x, y, piece);
     if (sends) edges.tell();
   } else {
@@ -191,13 +194,20 @@ __global__ void __launch_bounds__(DIRECT_THREADS,
   }
 }
 
-/* Planes per piece: few enough to occupy the device, and enough for a thread to reuse its window. One plane
- * is a piece only if all blocks are resident at once. */
+/* Planes per piece, those with the least cost: a block's start takes as long as 3 planes, and n blocks that
+ * share a multiprocessor take n + 2 where one takes 3. Fitted to steps of 64^3 to 128 x 128 x 64 points. */
 static inline int direct_chunk(const kernels_launch *launch, const geometry &d, int blocks) {
-  const int multiprocessors = launch->context->multiprocessors;
-  const int least = blocks * d.planes() <= 2 * multiprocessors ? 1 : 2;
-  const int chunk = std::min(std::max(d.planes() / divide_up(4 * multiprocessors, blocks), least), 16);
-  return std::max(chunk, chunk_least(d));
+  const int least = chunk_least(d);
+  int best = least;
+  long least_cost = LONG_MAX;
+  for (int chunk = least; chunk <= std::max(16, least); chunk++) {
+    const int shared = divide_up(blocks * d.pieces(chunk), launch->context->multiprocessors);
+    const long cost = (long)(shared + 2) * (chunk + 3);
+    if (cost >= least_cost) continue;
+    least_cost = cost;
+    best = chunk;
+  }
+  return best;
 }
 
 template <class Op>
@@ -212,9 +222,8 @@ static status direct_launch(const kernels_launch *launch, const arguments &a, co
   direct_edges<Op> edges = {};
   if constexpr (Op::SENDS) {
     int ends = 0; /* pieces at the ends of the slab */
-    for (int z = 0; z < d.nz; z += chunk) ends += edge_piece({z, std::min(z + chunk, d.nz)}, d.nz);
-    edges = sender_of(launch, a.out[0], ends * across * down, false);
-    edges.pieces = d.pieces(chunk);
+    for (int z = 0; z < d.nz; z += chunk) ends += edge_sender::is_edge({z, std::min(z + chunk, d.nz)}, d.nz);
+    edges = {edge_sender_of(launch, a.out[0], ends * across * down), d.pieces(chunk)};
   }
   kernel_launch(direct_kernel<Op>, grid, block, 0, launch_stream(launch), a, d, chunk, edges);
   return launch_done(launch, name);

@@ -4,7 +4,7 @@
 #include "pace.cuh"
 
 /* What a kernel does with the edge planes of a slab besides computing them: it tells the host that they are
- * written, or sends them to the neighbours and tells these. */
+ * written, or sends them to the neighbours and tells these (sending.cuh). */
 
 /* kernels_meeting on the device. The words of a rank, each in a cache line of its own: the number of its
  * meetings, whether it has waited in vain, and the numbers that its neighbours have told. */
@@ -67,24 +67,29 @@ struct meeting {
   }
 };
 
-/* Signals to the host that the edges of a slab are written. The last of the `parts` that compute edges gives
- * the signal: blocks, or warps where a block's other warps are elsewhere. */
-struct edge_signal {
+/* Counts the `parts` of a kernel that compute edges: blocks, or warps where a block's other warps are
+ * elsewhere. */
+struct edge_parts {
   unsigned *done; /* zero between kernels */
-  context_signal *host;
-  unsigned number;
-  int parts; /* 0: no signal */
+  int parts;
 
-  /* True if the pieces at the ends of the slab compute its edges first. */
-  __device__ __forceinline__ bool ends_first() const {
-    return parts > 0;
-  }
   /* Called by one thread of a part, after a barrier of the part and a fence. Returns true for the last part.
    */
   __device__ __forceinline__ bool last() const {
     if (atomicAdd(done, 1U) + 1U < (unsigned)parts) return false;
     *done = 0;
     return true;
+  }
+};
+
+/* Signals to the host that the edges of a slab are written; the last part does. Without parts: no signal. */
+struct edge_signal : edge_parts {
+  context_signal *host;
+  unsigned number;
+
+  /* True if the pieces at the ends of the slab compute its edges first. */
+  __device__ __forceinline__ bool ends_first() const {
+    return parts > 0;
   }
   /* Called by one thread of a part, after a barrier of the part. */
   __device__ __forceinline__ void count() const {
@@ -101,48 +106,13 @@ struct edge_signal {
   }
 };
 
-/* For kernels that send the edges to the neighbours themselves. Only parts that compute edges read halo
- * planes, so they alone wait for the neighbours; and when they have ended, nothing reads halo planes any
- * more. */
-struct edge_sender : edge_signal {
-  int first;  /* 1: ends_first; 0: every block is a part, or in the direct kernel every one with edges */
-  int pieces; /* along z, of the direct kernel */
-  meeting meet;
-  ptrdiff_t apart[SIDE_COUNT]; /* bytes from a point of an edge plane to its place in a neighbour's halo */
-  ptrdiff_t below, above;      /* planes at smaller offsets are sent below, those from `above` on above */
+/* Signals when a block's edges are written, as it computes further planes. */
+struct edge_watch {
+  const edge_signal &edges;
+  bool active; /* the edges are being or have been computed */
 
-  __device__ __forceinline__ bool ends_first() const {
-    return first != 0;
-  }
-  /* Whether a piece sends, if the first two of each tile are those at the ends. */
-  __device__ __forceinline__ bool sends(int piece) const {
-    return !first || piece < 2;
-  }
-  /* The piece that the `block`-th to start computes in the direct kernel: from both ends inwards. */
-  __device__ __forceinline__ int piece(int block) const {
-    return block % 2 == 0 ? block / 2 : pieces - 1 - block / 2;
-  }
-
-  /* Stores a vector in a neighbour's halo, too, if the plane at this offset is an edge. */
-  __device__ __forceinline__ void store(ptrdiff_t plane, real *stored, const real (&value)[VECTOR]) const {
-    char *at = reinterpret_cast<char *>(stored);
-    if (plane < below) vector_store(reinterpret_cast<real *>(at + apart[SIDE_BELOW]), value);
-    if (plane >= above) vector_store(reinterpret_cast<real *>(at + apart[SIDE_ABOVE]), value);
-  }
-
-  /* Called by one thread of a part before it reads halo planes; a barrier follows. */
-  __device__ __forceinline__ void wait() const {
-    meet.wait(meet.count());
-  }
-  /* Called by the whole block when it has written its edges. */
-  __device__ __forceinline__ void tell() const {
-    __syncthreads();
-    if (threadIdx.x + threadIdx.y != 0) return;
-    const unsigned number = meet.count() + 1;
-    fence_system();
-    if (!last()) return;
-    fence_system();
-    meet.tell(number);
+  __device__ __forceinline__ void computed(int planes) const {
+    if (active && planes == HALO) edges.give();
   }
 };
 
@@ -158,25 +128,12 @@ static inline meeting meeting_of(kernels_context *context, const kernels_meeting
   return m;
 }
 
-static inline void edges_fill(edge_signal &e, const kernels_launch *launch, int parts) {
-  e.done = launch->context->pace[launch->queue] + PACE_EDGES;
-  e.host = &launch->context->signals[launch->queue];
-  e.parts = parts;
+static inline edge_parts edge_parts_of(const kernels_launch *launch, int parts) {
+  return {launch->context->pace[launch->queue] + PACE_EDGES, parts};
 }
 
-/* For a launch whose output is `out`. `parts`: blocks that compute edges; first: they do so before others. */
-static inline edge_sender sender_of(const kernels_launch *launch, const real *out, int parts, bool first) {
-  const kernels_sending *s = launch->sends;
-  edge_sender e = {};
-  edges_fill(e, launch, parts);
-  e.first = first;
-  e.meet = meeting_of(launch->context, &s->meeting);
-  const ptrdiff_t from[SIDE_COUNT] = {0, (launch->shape.nz - HALO) * launch->shape.plane};
-  for (int side = 0; side < SIDE_COUNT; side++)
-    e.apart[side] = static_cast<const char *>(s->to[side]) - reinterpret_cast<const char *>(out + from[side]);
-  e.below = s->to[SIDE_BELOW] != nullptr ? HALO * launch->shape.plane : PTRDIFF_MIN;
-  e.above = s->to[SIDE_ABOVE] != nullptr ? from[SIDE_ABOVE] : PTRDIFF_MAX;
-  return e;
+static inline edge_signal edge_signal_of(const kernels_launch *launch, int parts) {
+  return {edge_parts_of(launch, parts), &launch->context->signals[launch->queue], 0};
 }
 
 #endif

@@ -15,13 +15,14 @@
  *         cut tiles, here in 2         whole tiles
  *         pieces of `chunk` planes                        */
 
-enum class use { USUAL, THIN, ODD, SMALL };
+enum class use { USUAL, THIN, ODD, SMALL, TINY };
 
 template <class Op, use USE> constexpr tile_shape shape_for() {
   constexpr tile_choice c = tiles_of<Op>();
   constexpr tile_shape s = USE == use::THIN    ? c.thin
                            : USE == use::ODD   ? c.odd
                            : USE == use::SMALL ? c.small
+                           : USE == use::TINY  ? c.tiny
                                                : c.usual;
   return s.width == 0 ? c.usual : s;
 }
@@ -142,7 +143,7 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   resident *= context->multiprocessors;
   const int planes = d.planes();
   const bool edges_first =
-      (Op::SENDS || (Op::EDGES && launch->edges != nullptr)) && planes >= 4 * HALO && d.planes(0) == planes;
+      Op::SENDS || (Op::EDGES && launch->edges != nullptr && planes >= 4 * HALO && d.planes(0) == planes);
   const cut c = cut_make<Tile>(d, resident, edges_first);
   const int blocks = c.cut_blocks() + c.whole_tiles();
   const bool paces = waits && c.longest() > tiles_of<Op>().unpaced_planes;
@@ -150,11 +151,11 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
   const int every = !paces ? 0 : blocks <= resident ? SHAPE.pace : pace_waves;
   const pace paced = pace_make(launch, c, resident, every, cut_iterations<Op, Tile>(c, edges_first));
   const int ends = edges_first ? 2 * c.cut_tiles + c.whole_tiles() : 0;
-  edges_of<Op> edges = {};
+  edges_of<Op> edges;
   if constexpr (Op::SENDS) {
-    edges = sender_of(launch, a.out[0], edges_first ? ends : blocks, edges_first);
+    edges = edge_sender_of(launch, a.out[0], ends);
   } else {
-    edges_fill(edges, launch, ends);
+    edges = edge_signal_of(launch, ends);
     if (edges_first) edges.number = context_event_signal(launch->edges, context, launch->queue);
   }
   kernel_launch(kernel, (unsigned)blocks, Tile::THREADS, shared, launch_stream(launch), a, d, c, paced,
@@ -163,17 +164,38 @@ static status pipeline_launch(const kernels_launch *launch, const arguments &a, 
                                    : launch_done(launch, name);
 }
 
+/* Points of a launch for each multiprocessor. */
+static inline size_t points_each(const kernels_launch *launch) {
+  const geometry d = launch_geometry(launch);
+  return (size_t)d.ny * (size_t)d.nx * (size_t)d.planes() / (size_t)launch->context->multiprocessors;
+}
+
+/* Returns true if the pipeline can have the grid, and is the faster one: from so many points on. */
+static inline bool is_large(const kernels_launch *launch, size_t points) {
+  const kernels_shape &s = launch->shape;
+  return points_each(launch) >= points && s.ny >= 2 * HALO && s.nx >= 2 * HALO &&
+         (size_t)s.ny * (size_t)s.ldx * sizeof(real) <= UINT32_MAX;
+}
+
+template <class Op> static bool is_tiny(const kernels_launch *launch) {
+  constexpr tile_choice CHOICE = tiles_of<Op>();
+  static_assert(pipeline<Op, tile_for<Op, use::TINY>>::SHARED_BYTES <=
+                        pipeline<Op, tile_for<Op, use::SMALL>>::SHARED_BYTES ||
+                    CHOICE.tiny.width == 0,
+                "a device with room for small tiles has room for tiny ones");
+  return CHOICE.tiny.width > 0 && points_each(launch) <= CHOICE.tiny_points;
+}
+
 /* Launches an operation that sends its edges. Such slabs are small (stepper.c), so small tiles suffice. */
 template <class Op>
 static status sending_launch(const kernels_launch *launch, const arguments &a, const char *name) {
-  constexpr size_t LEAST = (size_t)6 << 20; /* bytes of the slab from which the pipeline is faster */
-  const geometry d = launch_geometry(launch);
-  const bool large = (size_t)d.ny * (size_t)d.nx * (size_t)d.planes() * sizeof(real) >= LEAST &&
-                     d.ny >= 2 * HALO && d.nx >= 2 * HALO;
+  constexpr size_t LEAST = 9100; /* points a multiprocessor from which the pipeline is faster */
   using Small = pipeline<Op, tile_for<Op, use::SMALL>>;
-  if (!large || Small::SHARED_BYTES > launch->context->shared_limit - SHARED_STATIC)
+  if (!is_large(launch, LEAST) || launch->shape.nz < 4 * HALO ||
+      Small::SHARED_BYTES > launch->context->shared_limit - SHARED_STATIC)
     return direct_launch<Op>(launch, a, name);
-  return pipeline_launch<Op, use::SMALL>(launch, a, name, false);
+  return is_tiny<Op>(launch) ? pipeline_launch<Op, use::TINY>(launch, a, name, false)
+                             : pipeline_launch<Op, use::SMALL>(launch, a, name, false);
 }
 
 /* Returns true for the operations that can send. */
@@ -196,11 +218,10 @@ static status stencil_launch(const kernels_launch *launch, const arguments &a, c
       std::max({Usual::SHARED_BYTES, pipeline<Op, tile_for<Op, use::THIN>>::SHARED_BYTES,
                 pipeline<Op, tile_for<Op, use::ODD>>::SHARED_BYTES});
   const geometry d = launch_geometry(launch);
-  const size_t plane = (size_t)d.ny * (size_t)d.nx * sizeof(real);
-  const bool large = plane * (size_t)d.planes() >= CHOICE.bytes && d.ny >= 2 * HALO && d.nx >= 2 * HALO &&
-                     (size_t)d.ny * (size_t)d.ldx * sizeof(real) <= UINT32_MAX;
   const size_t limit = launch->context->shared_limit - SHARED_STATIC;
-  if (!large) return direct_launch<Op>(launch, a, name);
+  if (!is_large(launch, CHOICE.bytes / sizeof(real))) return direct_launch<Op>(launch, a, name);
+  if (Small::SHARED_BYTES <= limit && is_tiny<Op>(launch))
+    return pipeline_launch<Op, use::TINY>(launch, a, name, false);
   const int multiprocessors = launch->context->multiprocessors;
   const bool idle = CHOICE.small.width > 0 &&
                     tile_cost<tile_for<Op, use::SMALL>>(d, multiprocessors) <=

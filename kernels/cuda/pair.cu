@@ -52,8 +52,7 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
   geometry d = launch_geometry(launch);
   if (!launch->shape.whole) d.memory = {-2 * HALO, d.nz + 2 * HALO};
   const bool signals = launch->edges != nullptr && c.pieces > 1;
-  edge_signal edges = {};
-  edges_fill(edges, launch, 2 * tiles * layout::SECOND_WARPS);
+  edge_signal edges = edge_signal_of(launch, 2 * tiles * layout::SECOND_WARPS);
   const auto kernel = signals ? pair_kernel<First, Second, true> : pair_kernel<First, Second, false>;
   CHECK_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES));
@@ -92,7 +91,8 @@ static bool pair_has_device(const kernels_launch *launch) {
 /* Returns true if a pair is faster than two launches. The sweep halves memory traffic but computes the first
  * operation on 1.5 times the points. It pays if memory is slow compared with the multiprocessors, and if
  * these are filled: 1.4 (single) and 1.3 times (double precision) as fast on an H100, no gain on an H200.
- * With a velocity by formula the gain is 1.1, which more idle ones or copies one by one would take away. */
+ * With a velocity by formula the gain is 1.1, which idle multiprocessors, or rows that are no whole vectors,
+ * would take away. */
 static bool pair_pays(const kernels_launch *launch, bool formula) {
   constexpr double MOST_BANDWIDTH = 4e12;
   const double most_cost = formula ? 1.4 : 1.75;

@@ -17,6 +17,8 @@ __device__ __forceinline__ void copy_values(const real (&from)[VECTOR], real *to
 }
 
 template <class Op> using edges_of = std::conditional_t<Op::SENDS, edge_sender, edge_signal>;
+template <class Op, class Tile>
+using edges_beside = std::conditional_t<Op::SENDS, edge_copies<Tile>, edge_watch>;
 
 /* How an operation uses the pipeline. LEAD: planes by which the inputs along z run ahead of the plane
  * computed. */
@@ -54,7 +56,6 @@ template <class Op, class Tile> struct pipeline {
 
   const arguments &a;
   const geometry &d;
-  const edges_of<Op> &edges;
   place at;
   f_ring f;
   u_ring u;
@@ -63,9 +64,8 @@ template <class Op, class Tile> struct pipeline {
   point_ring p; /* the first of Op::OTHERS rings */
   formula t;
 
-  __device__ __forceinline__ pipeline(const arguments &a_, const geometry &d_, const edges_of<Op> &edges_,
-                                      const place &at_, real *shared)
-      : a(a_), d(d_), edges(edges_), at(at_) {
+  __device__ __forceinline__ pipeline(const arguments &a_, const geometry &d_, const place &at_, real *shared)
+      : a(a_), d(d_), at(at_) {
     if constexpr (FIELD) f.open(shared + F, d, at);
     if constexpr (COMPONENTS) {
       u.open(shared + U, d, at);
@@ -212,10 +212,6 @@ template <class Op, class Tile> struct pipeline {
           vector_store(advance(a.out[k] + plane, at.bytes + r * at.pitch), result[k]);
         }
       }
-      if constexpr (Op::SENDS) {
-        if (!Tile::PREDICATED || r < at.rows)
-          edges.store(plane, advance(a.out[0] + plane, at.bytes + r * at.pitch), result[0]);
-      }
     }
   }
 };
@@ -280,11 +276,11 @@ __device__ __forceinline__ arguments turned(const arguments &a, bool down) {
   return b;
 }
 
-/* One block computes the planes of a piece. If `tells`, it signals after the first HALO planes. */
+/* One block computes the planes of a piece. */
 template <class Op, class Tile>
 __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geometry &d,
                                       const kernels_planes &piece, bool down, pacer &mine, bool paces,
-                                      bool tells) {
+                                      edges_beside<Op, Tile> &beside) {
   using line = pipeline<Op, Tile>;
   constexpr int LEAD = line::LEAD, STAGES = Tile::STAGES, EARLY = line::EARLY, LATE = line::LATE;
   constexpr bool TABLES = line::TABLES;
@@ -330,9 +326,10 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
         work.window_read(line::REREADS ? early_late : early, late, rows, r, lf[r], lg[r]);
       }
       if constexpr (TABLES) work.t.fill(next<line::formula::DEPTH>(rows), next<LATE>(late));
-      if (n >= 2 * LEAD && n < needed)
+      if (n >= 2 * LEAD && n < needed) {
         work.compute(early_late, late, rows, planes.here - STAGES * planes.stride, lf, lg);
-      if (!Op::SENDS && tells && n == 2 * LEAD + HALO - 1) work.edges.give();
+        beside.computed(n - 2 * LEAD + 1);
+      }
       planes.step(d);
       early = next<EARLY>(early);
       early_in = next<EARLY>(early_in);
@@ -343,6 +340,19 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
     }
   }
   if constexpr (TABLES) copy_wait<0>(); /* for entries of planes beyond the piece */
+}
+
+/* What the block does about its edges, if it has edges, besides computing them. */
+template <class Op, class Tile>
+__device__ __forceinline__ edges_beside<Op, Tile> edges_begin(const edges_of<Op> &edges,
+                                                              const pipeline<Op, Tile> &work,
+                                                              const kernels_planes &piece, bool has_edges) {
+  if constexpr (Op::SENDS) {
+    if (has_edges) edges.wait();
+    return {edges, work.d, work.at, work.a.out[0], piece};
+  } else {
+    return {edges, false};
+  }
 }
 
 template <class Op, class Tile>
@@ -357,9 +367,8 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   if (first_thread) {
     ticket = paced.round > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
     if (paced.round > 0) mine.open(paced, ticket);
-    if (!Op::SENDS && edges.parts > 0 && ticket == 0) edges.host->began = clock_read();
-    if constexpr (Op::SENDS) {
-      if (ticket >= c.cut_blocks() || edges.sends(ticket / c.cut_tiles)) edges.wait();
+    if constexpr (!Op::SENDS) {
+      if (edges.parts > 0 && ticket == 0) edges.host->began = clock_read();
     }
   }
   __syncthreads();
@@ -370,19 +379,21 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   const bool down = edges_first && index == 1; /* the upper end is computed first, too */
   const place at = place_make<Tile>(d, tile % c.tiles_x, tile / c.tiles_x);
   const arguments b = turned(a, down);
-  const pipeline<Op, Tile> work(b, d, edges, at, reinterpret_cast<real *>(block_memory()));
+  const pipeline<Op, Tile> work(b, d, at, reinterpret_cast<real *>(block_memory()));
   kernels_planes piece = whole ? c.slab : d.piece(index, c.chunk);
+  edges_beside<Op, Tile> beside = edges_begin<Op, Tile>(edges, work, piece, edges_first);
   bool last = !(whole && edges_first);
   if (!last) piece.z0 = piece.z1 - HALO;
   while (true) {
-    march<Op, Tile>(work, d, piece, down, mine, paces, edges_first && last);
+    beside.active = edges_first && last;
+    march<Op, Tile>(work, d, piece, down, mine, paces, beside);
     if (!Op::EDGES || last) break;
     __syncthreads();
     piece = {c.slab.z0, piece.z0};
     last = true;
   }
   if constexpr (Op::SENDS) {
-    if (edges.sends(index)) edges.tell(); /* by now most of what was stored far away has arrived there */
+    if (edges_first) beside.close();
   }
   if (first_thread && paced.round > 0) mine.close(paced);
 }

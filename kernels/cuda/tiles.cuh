@@ -26,13 +26,16 @@ struct tile_choice {
   tile_shape odd = {};   /* for rows that are not whole vectors, in slabs that are not thin */
   tile_shape small = {}; /* used where large tiles leave multiprocessors idle: if its tile_cost is at most
                           * `small_cost` times that of `usual` */
+  tile_shape tiny = {};  /* for launches of at most `tiny_points` points a multiprocessor, which runs several
+                          * of these blocks at a time */
+  size_t tiny_points = 38000;
   int thin_planes = 64;
   double small_cost = 0.65;
-  int unpaced_planes = 32;        /* blocks with at most this many planes do not wait for one another: they
-                                   * end before they drift apart */
-  bool paced_thin = false;        /* longer blocks wait for one another in thin slabs, too */
-  size_t bytes = (size_t)3 << 20; /* smaller launches use the kernel without shared memory */
-  size_t pencil_points = 0;       /* launches of at most so many points use short pencils (pencil.cu) */
+  int unpaced_planes = 32;  /* blocks with at most this many planes do not wait for one another: they
+                             * end before they drift apart */
+  bool paced_thin = false;  /* longer blocks wait for one another in thin slabs, too */
+  size_t bytes = 24 << 10;  /* launches of less a multiprocessor use the kernel without shared memory */
+  size_t pencil_points = 0; /* launches of at most so many points use short pencils (pencil.cu) */
 };
 
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
@@ -44,6 +47,8 @@ constexpr tile_shape LONG_4 = {
     .width = WIDE, .rows = 4, .threads = 256, .stages = 3, .pace = 18, .unroll = 9, .pace_waves = 9};
 constexpr tile_shape SMALL_2 = {
     .width = NARROW, .rows = 2, .threads = 256, .stages = 3, .pace = 3, .unroll = 3};
+constexpr tile_shape TINY_2 = {
+    .width = NARROW, .rows = 2, .threads = 128, .stages = 3, .pace = 3, .unroll = 3};
 
 /* Several outputs take the shape of one. No other was tried for them, and along z it does not fit them all
  * (docs/explanation/performance.md, "Several operators from one load"). */
@@ -63,7 +68,7 @@ constexpr tile_choice derivative_tiles(unsigned options) {
     c.pencil_points = SINGLE ? 0 : (size_t)1 << 18; /* 4.9 against 6.6 us at 64^3 */
   } else {
     if (SINGLE) c.thin = {.width = NARROW, .rows = 1, .threads = 512, .stages = 8, .pace = 6};
-    c.bytes = (size_t)16 << 20;
+    c.bytes = 128 << 10;
   }
   return c;
 }
@@ -142,6 +147,10 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
     return c;
   }
   c.small = SMALL_2;
+  if (!diffusion && !(options & STAGE_UPWIND)) { /* with these two nothing was tried */
+    c.tiny = TINY_2;
+    c.bytes = SINGLE ? 48 << 10 : 32 << 10;
+  }
   if (first && !SINGLE) c.usual = LONG_4;
   if (middle && tables && !SINGLE) c.usual.pace = c.usual.unroll = 9;
   if (middle && !tables) {

@@ -4,7 +4,9 @@
 #include <string.h>
 
 enum { PAIR_DEPTH = 2 * KERNELS_HALO }; /* halo planes that two stages in one sweep read */
-enum { SENDS_BYTES = 40 << 20 };        /* largest slab whose kernels send their edge planes themselves */
+/* The largest slabs whose kernels send their edge planes themselves: rather than computing stages in pairs,
+ * of fewer than 4 KERNELS_HALO planes, and any others. */
+enum { SENDS_BEFORE_PAIRS = 40 << 20, SENDS_THIN = 10 << 20, SENDS_MOST = 100 << 20 };
 
 /* What is computed at once: a stage, or two in one sweep. */
 typedef struct sweep {
@@ -24,7 +26,8 @@ static int plane_count(const stepper *stepper) {
  * holds it up. */
 static int sends(const stepper *stepper) {
   const halo *halo = stepper->halo;
-  return halo_sends(halo) && halo->slab <= SENDS_BYTES && stepper->rhs.sends && stepper->overlap &&
+  const size_t most = halo->slab < 4 * KERNELS_HALO * halo->plane ? SENDS_THIN : SENDS_MOST;
+  return halo_sends(halo) && halo->slab <= most && stepper->rhs.sends && stepper->overlap &&
          stepper->pairs == 0;
 }
 
@@ -50,7 +53,7 @@ static const char *pairs_refused(stepper *stepper, unsigned pairs) {
   if (rhs->pair.run == NULL || stepper->backend->apply_pair == NULL) return "there is no kernel for two";
   if (!rhs->steady) return "the right-hand side depends on time";
   if (pairs == 0) return "the scheme reads all of them again";
-  if (rhs->pairs == STEPPER_PAIRS_AUTO && sends(stepper))
+  if (rhs->pairs == STEPPER_PAIRS_AUTO && sends(stepper) && stepper->halo->slab <= SENDS_BEFORE_PAIRS)
     return "small slabs: each kernel sends its own edges";
   if (stepper->halo->alone && !stepper->slots[0].part[0].shape.whole) return "z has ends";
   if (!stepper->halo->alone && plane_count(stepper) < PAIR_DEPTH) return "a slab has fewer than 8 planes";

@@ -1,7 +1,8 @@
 /* Kernels that send the edges of their slab to the neighbours themselves, in recorded steps: the bits of one
- * rank of the CPU, by the kernel for few points and the one for many, on slabs of 4 to 7 planes, whose planes
- * are edges at both ends, and on uneven ones. Run on 2 or 3 ranks; skipped where ranks share a device.
- * `test_sends BACKEND`. */
+ * rank of the CPU, on slabs of 4 to 7 planes, whose planes are edges at both ends, on uneven ones, and on
+ * some that a device with 2 multiprocessors computes by the pipeline, in tiny and in small tiles, cut and
+ * whole. Run on 2 or 3 ranks; skipped where ranks share a device. `test_sends BACKEND`; `test_sends BACKEND
+ * large`: also a slab that larger devices compute by the pipeline. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,9 @@ static int usable(const kernels *backend, int ranks) {
 }
 
 int main(int argc, char **argv) {
-  static const int shapes[][3] = {{40, 21, 0}, {33, 20, 1}, {16, 17, 40}, {72, 70, 330}};
+  static const int shapes[][3] = {{40, 21, 0},  {33, 20, 1},  {16, 17, 40},
+                                  {41, 40, 48}, {72, 70, 34}, {128, 128, 160}};
+  const size_t count = sizeof shapes / sizeof *shapes - (argc < 3);
   int ranks = 1;
   int wrong = 0;
   int code = SKIPPED;
@@ -81,12 +84,12 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const kernels *backend = kernels_find(argc > 1 ? argv[1] : "cuda");
   if (backend != NULL && backend->meet != NULL && backend->probe() == STATUS_OK && usable(backend, ranks)) {
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    for (size_t s = 0; s < count; s++) {
       const int thin = shapes[s][2] < 2;
       const int n[3] = {shapes[s][0], shapes[s][1],
                         thin ? 4 * ranks + shapes[s][2] : shapes[s][2] * ranks / 2};
       wrong += check(backend, n, "uniform", PRECISION_DOUBLE);
-      if (s < 3) wrong += check(backend, n, "abc", PRECISION_SINGLE);
+      wrong += check(backend, n, "abc", PRECISION_SINGLE);
     }
     MPI_Bcast(&wrong, 1, MPI_INT, 0, MPI_COMM_WORLD);
     code = wrong == 0 ? 0 : 1;
