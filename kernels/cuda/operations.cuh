@@ -325,7 +325,8 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   }
 };
 
-/* The operation in a kernel that sends its edges to the neighbours itself, which costs registers (sending.cuh).
+/* The operation in a kernel that sends its edges to the neighbours itself, which costs registers
+ * (sending.cuh).
  */
 template <class Op> struct sending : Op { static constexpr bool SENDS = true; };
 
