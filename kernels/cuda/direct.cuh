@@ -7,6 +7,7 @@
 
 #include "operations.cuh"
 #include "sending.cuh"
+#include "tiles.cuh"
 
 /* The kernel for few points. A thread owns one vector of a row and marches along z with its window in
  * registers. Rows and columns are read through the L1 cache, without shared memory or barriers. Any sizes.
@@ -194,15 +195,16 @@ __global__ void __launch_bounds__(DIRECT_THREADS,
   }
 }
 
-/* Planes per piece, those with the least cost: a block's start takes as long as 3 planes, and n blocks that
- * share a multiprocessor take n + 2 where one takes 3. Fitted to steps of 64^3 to 128 x 128 x 64 points. */
-static inline int direct_chunk(const kernels_launch *launch, const geometry &d, int blocks) {
+/* Planes per piece, those with the least cost. n blocks that share a multiprocessor take n + 2 where one
+ * takes 3; a block's start takes `start` halves of a plane. Fitted to steps of 64^3 to 128 x 128 x 64 points.
+ */
+static inline int direct_chunk(const kernels_launch *launch, const geometry &d, int blocks, int start) {
   const int least = chunk_least(d);
   int best = least;
   long least_cost = LONG_MAX;
   for (int chunk = least; chunk <= std::max(16, least); chunk++) {
     const int shared = divide_up(blocks * d.pieces(chunk), launch->context->multiprocessors);
-    const long cost = (long)(shared + 2) * (chunk + 3);
+    const long cost = (long)(shared + 2) * (2 * chunk + start);
     if (cost >= least_cost) continue;
     least_cost = cost;
     best = chunk;
@@ -216,7 +218,8 @@ static status direct_launch(const kernels_launch *launch, const arguments &a, co
   const int lanes = d.nx <= 16 * VECTOR ? 16 : 32;
   const int rows = DIRECT_THREADS / lanes;
   const int across = divide_up(d.nx, lanes * VECTOR), down = divide_up(d.ny, rows);
-  const int chunk = direct_chunk(launch, d, across * down);
+  constexpr bool WINDOW = Op::Z || Op::TRIPLE;
+  const int chunk = direct_chunk(launch, d, across * down, WINDOW ? tiles_of<Op>().start : 0);
   const dim3 block((unsigned)lanes, (unsigned)rows);
   const dim3 grid((unsigned)across, (unsigned)down, (unsigned)d.pieces(chunk));
   direct_edges<Op> edges = {};

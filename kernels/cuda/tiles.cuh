@@ -34,7 +34,8 @@ struct tile_choice {
   int unpaced_planes = 32;  /* blocks with at most this many planes do not wait for one another: they
                              * end before they drift apart */
   bool paced_thin = false;  /* longer blocks wait for one another in thin slabs, too */
-  size_t bytes = 24 << 10;  /* launches of less a multiprocessor use the kernel without shared memory */
+  size_t bytes = 23 << 10;  /* launches of less a multiprocessor use the kernel without shared memory */
+  int start = 6;            /* in that kernel: what loading the window costs a block, in halves of a plane */
   size_t pencil_points = 0; /* launches of at most so many points use short pencils (pencil.cu) */
 };
 
@@ -60,6 +61,7 @@ constexpr tile_choice derivative_tiles(unsigned options) {
                     .stages = along_y ? 2 : 5,
                     .pace = along_y ? 2 : 5}};
   c.paced_thin = along_y || !SINGLE;
+  c.start = 3; /* not measured: a plane has few loads beside the 8 of the window */
   if ((options & ~(unsigned)DERIVATIVE_AXIS) != DERIVATIVE_FIRST) return c;
   if (along_y) {
     if (SINGLE) c.thin = {.width = NARROW, .rows = 2, .threads = 512, .stages = 4, .pace = 4};
@@ -68,7 +70,7 @@ constexpr tile_choice derivative_tiles(unsigned options) {
     c.pencil_points = SINGLE ? 0 : (size_t)1 << 18; /* 4.9 against 6.6 us at 64^3 */
   } else {
     if (SINGLE) c.thin = {.width = NARROW, .rows = 1, .threads = 512, .stages = 8, .pace = 6};
-    c.bytes = 128 << 10;
+    c.bytes = 124 << 10;
   }
   return c;
 }
@@ -149,7 +151,7 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
   c.small = SMALL_2;
   if (!diffusion && !(options & STAGE_UPWIND)) { /* with these two nothing was tried */
     c.tiny = TINY_2;
-    c.bytes = SINGLE ? 48 << 10 : 32 << 10;
+    c.bytes = SINGLE ? 46 << 10 : 31 << 10;
   }
   if (first && !SINGLE) c.usual = LONG_4;
   if (middle && tables && !SINGLE) c.usual.pace = c.usual.unroll = 9;
