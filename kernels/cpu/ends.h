@@ -10,9 +10,10 @@
 #include "bundle.h"
 #include "layer_ends.h"
 
-/* A number for each point of a layer of x, by column, with zeros before and after them. */
+/* A number for each point of a layer of x, by column, with zeros before and after them: the line before a
+ * layer, and two after, because the last line of a row may be padding alone. */
 typedef struct cpu_columns {
-  _Alignas(CPU_LINE_BYTES) real of[LINE + CLOSURE_ROWS + LINE];
+  _Alignas(CPU_LINE_BYTES) real of[LINE + CLOSURE_ROWS + 2 * LINE];
 } cpu_columns;
 
 /* The data that all bundles of a call share. */

@@ -81,7 +81,8 @@ static void rows_run(const cpu_bounded_job *job, const cpu_patch *rows) {
 }
 
 /* Cuts a patch where the layers of y begin. What lies outside all layers is computed by the function for
- * periodic grids, because the one for grids with ends takes 12 (double) to 20 % longer there. */
+ * periodic grids, because the one for grids with ends takes 12 (double) and 20 % (single
+ * precision) longer there. */
 static void patch_cut(const void *data, const cpu_patch *patch) {
   const cpu_bounded_job *job = data;
   const layer_ends *e = &job->ends.of;

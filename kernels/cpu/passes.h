@@ -198,8 +198,8 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   }
 }
 
-/* Lines with periodic images are computed separately, so that the common path needs fewer registers. Those of
- * bundles in layers take the other path. */
+/* Lines with periodic images are computed separately, so that the common path needs fewer registers. Ways
+ * with ends take the offsets of all lines from the bundle, as those with images do. */
 LINE_INLINE void pass_xy_lines(const cpu_task *task, const pass_xy *pass, int first, int rows) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {

@@ -63,7 +63,8 @@ LINE_INLINE cpu_lines lines_make(const cpu_frame *frame, const cpu_patch *patch)
   return lines;
 }
 
-/* ends, line: NULL without. groups: number of the bundle's groups of rows, 1 without ends. */
+/* ends: NULL without, and then nothing of `line` is read. groups: number of the bundle's groups of rows, 1
+ * without ends. */
 LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *ends, const cpu_lines *line,
                             const cpu_bundle *bundle, int planes, int groups) {
   cpu_work work;

@@ -123,8 +123,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("axes", "flow", "value", "form", "order", "difference", "kappa", "ranks"), CASES)
-def test_step_n_from_step_0(tmp_path, axes, flow, value, form, order, difference, kappa, ranks):
+def check_steps(tmp_path, axes, flow, value, form, order, difference, kappa, ranks, changes):
     configuration = merged(
         BASE,
         {
@@ -134,6 +133,7 @@ def test_step_n_from_step_0(tmp_path, axes, flow, value, form, order, difference
             "compute": {"order": order},
             "time": {"courant": 0.3 if flow == "rest" else 0.8},
         },
+        changes,
     )
     run(tmp_path / "run", configuration, ranks=ranks)
     first_state, last_state = states(tmp_path / "run")
@@ -156,6 +156,18 @@ def test_step_n_from_step_0(tmp_path, axes, flow, value, form, order, difference
     last = rows(tmp_path / "run")[-1]
     assert last["mass"] == pytest.approx(mass, rel=1e-12)
     assert last["l2"] == pytest.approx(square**0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize(("axes", "flow", "value", "form", "order", "difference", "kappa", "ranks"), CASES)
+def test_step_n_from_step_0(tmp_path, axes, flow, value, form, order, difference, kappa, ranks):
+    check_steps(tmp_path, axes, flow, value, form, order, difference, kappa, ranks, {})
+
+
+@pytest.mark.parametrize(("axes", "flow", "nx"), [("xyz", "uniform", 530), ("x", "uniform", 523), ("xz", "rotation", 530)])
+def test_rows_of_many_lines(tmp_path, axes, flow, nx):
+    """Rows that CPU kernels divide into strips, and enough of them for full bundles beside ends of x."""
+    changes = {"grid": {"nx": nx, "ny": 53}, "initial": {"width": 0.1}}
+    check_steps(tmp_path, axes, flow, "0.3", "advective", 8, "central", 0.0, 1, changes)
 
 
 @pytest.mark.parametrize(("order", "least"), [(2, 1.9), (4, 2.9), (6, 3.9), (8, 4.9)])

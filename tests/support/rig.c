@@ -63,8 +63,8 @@ int rig_main(int argc, char **argv, const rig_test *tests, size_t count) {
     print_error("no backend '%s' in this build\n", argv[1]);
     return 1;
   }
-  (void)mallopt(M_MMAP_THRESHOLD, 1 << 30); /* arrays come and go: */
-  (void)mallopt(M_TRIM_THRESHOLD, 1 << 30); /* without asking the system each time */
+  (void)mallopt(M_MMAP_THRESHOLD, 32 << 20); /* arrays come and go: */
+  (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);  /* without asking the system each time */
   rig_case *cases = calloc(2 * count, sizeof *cases);
   struct CMUnitTest *registered = calloc(2 * count, sizeof *registered);
   char(*names)[96] = calloc(2 * count, sizeof *names);
