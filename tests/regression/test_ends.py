@@ -163,7 +163,9 @@ def test_step_n_from_step_0(tmp_path, axes, flow, value, form, order, difference
     check_steps(tmp_path, axes, flow, value, form, order, difference, kappa, ranks, {})
 
 
-@pytest.mark.parametrize(("axes", "flow", "nx"), [("xyz", "uniform", 530), ("x", "uniform", 523), ("xz", "rotation", 530)])
+@pytest.mark.parametrize(
+    ("axes", "flow", "nx"), [("xyz", "uniform", 530), ("x", "uniform", 523), ("xz", "rotation", 530)]
+)
 def test_rows_of_many_lines(tmp_path, axes, flow, nx):
     """Rows that CPU kernels divide into strips, and enough of them for full bundles beside ends of x."""
     changes = {"grid": {"nx": nx, "ny": 53}, "initial": {"width": 0.1}}
