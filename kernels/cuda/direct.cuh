@@ -38,6 +38,8 @@ __device__ __forceinline__ void multiply(real (&to)[VECTOR], const real (&by)[VE
 }
 
 template <class Op> struct direct {
+  static constexpr bool WINDOW = Op::Z || Op::TRIPLE; /* planes around are kept in registers */
+
   __device__ __forceinline__ static table_pair pair(const arguments &a, int y, int z, int component) {
     return pair_make(a.table[1] + y * KERNELS_TABLE, a.table[2] + z * KERNELS_TABLE, component);
   }
@@ -135,7 +137,7 @@ __device__ __forceinline__ void direct_march(const arguments &a, const geometry 
                                              const direct_edges<Op> &edges, int x, int y,
                                              const kernels_planes &piece) {
   using use = direct<Op>;
-  constexpr bool WINDOW = Op::Z || Op::TRIPLE;
+  constexpr bool WINDOW = use::WINDOW;
   const ptrdiff_t column = (ptrdiff_t)y * d.ldx + x;
   lines f = {}, g = {};
   points at;
@@ -218,8 +220,7 @@ static status direct_launch(const kernels_launch *launch, const arguments &a, co
   const int lanes = d.nx <= 16 * VECTOR ? 16 : 32;
   const int rows = DIRECT_THREADS / lanes;
   const int across = divide_up(d.nx, lanes * VECTOR), down = divide_up(d.ny, rows);
-  constexpr bool WINDOW = Op::Z || Op::TRIPLE;
-  const int chunk = direct_chunk(launch, d, across * down, WINDOW ? tiles_of<Op>().start : 0);
+  const int chunk = direct_chunk(launch, d, across * down, direct<Op>::WINDOW ? tiles_of<Op>().start : 0);
   const dim3 block((unsigned)lanes, (unsigned)rows);
   const dim3 grid((unsigned)across, (unsigned)down, (unsigned)d.pieces(chunk));
   direct_edges<Op> edges = {};

@@ -149,7 +149,7 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
     return c;
   }
   c.small = SMALL_2;
-  if (!diffusion && !(options & STAGE_UPWIND)) { /* with these two nothing was tried */
+  if (!diffusion && !(options & STAGE_UPWIND)) { /* with either nothing was tried */
     c.tiny = TINY_2;
     c.bytes = SINGLE ? 46 << 10 : 31 << 10;
   }

@@ -28,7 +28,7 @@ struct copy_of {
   size_t bytes;
 };
 
-/* Where a thread goes on: __builtin_setjmp's, which keeps three registers and not the mask of signals.
+/* Holds where a thread goes on, for __builtin_setjmp, which keeps three registers and no mask of signals.
  * Threads take turns some hundred million times in a test. */
 struct place {
   void *words[5];
@@ -244,7 +244,7 @@ int lane() {
   return running % WARP;
 }
 
-/* Which of the last two values it is. */
+/* Returns which of the last two values it is. */
 static int give(const void *value, size_t bytes) {
   const int turn = lanes[running].turn;
   std::memcpy(lanes[running].given[turn], value, bytes);

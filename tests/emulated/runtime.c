@@ -100,7 +100,7 @@ static cudaError_t block_unmap(void *memory) {
   return cudaSuccess;
 }
 
-/* From the idle ones: making a block takes the system longer than most kernels take. */
+/* Takes one of the idle blocks: making a block takes the system longer than most kernels take. */
 static block *block_again(size_t bytes) {
   block *to = block_at(NULL);
   for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {

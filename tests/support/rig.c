@@ -49,7 +49,7 @@ void rig_threads(rig *rig, int threads) {
   rig->launch.context = rig->context;
 }
 
-/* Whether a pattern after PROGRAM BACKEND names the test. */
+/* Returns 1 if a pattern after PROGRAM BACKEND matches the name of a test. */
 static int left_out(const char *name, int argc, char **argv) {
   for (int i = 2; i < argc; i++) {
     if (fnmatch(argv[i], name, 0) == 0) return 1;
@@ -63,8 +63,9 @@ int rig_main(int argc, char **argv, const rig_test *tests, size_t count) {
     print_error("no backend '%s' in this build\n", argv[1]);
     return 1;
   }
-  (void)mallopt(M_MMAP_THRESHOLD, 32 << 20); /* arrays come and go: */
-  (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);  /* without asking the system each time */
+  /* Arrays come and go without asking the system each time. */
+  (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
   rig_case *cases = calloc(2 * count, sizeof *cases);
   struct CMUnitTest *registered = calloc(2 * count, sizeof *registered);
   char(*names)[96] = calloc(2 * count, sizeof *names);
