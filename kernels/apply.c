@@ -1,4 +1,4 @@
-#include "kernels.h"
+#include "layers.h"
 
 status apply_derivative(const kernels *backend, const kernels_launch *launch, axis along, const void *f,
                         void *out) {
@@ -88,20 +88,22 @@ static int overwrites(const kernels_call *call) {
   return 0;
 }
 
-/* The layers replace what the operation writes there. They are computed last, or, if their inputs are
- * overwritten, first and apart. */
+/* The operation leaves out the layers in z, which are whole planes. Those in x and y replace what it writes
+ * there: they are computed last, or, if their inputs are overwritten, first and apart. */
 static status apply_layers(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
                            const kernels_ends *ends, const kernels_inflow *inflow,
                            const kernels_coupling *coupling) {
-  const int apart = overwrites(call);
-  kernels_launch parts = *launch;
+  const int apart = (ends->bounded[AXIS_X] || ends->bounded[AXIS_Y]) && overwrites(call);
+  kernels_launch layers = *launch;
   kernels_ends target = *ends;
-  parts.edges = NULL;
+  layers.edges = NULL;
+  kernels_launch inner = layers;
+  for (int r = 0; r < KERNELS_RANGES; r++) inner.planes[r] = layers_between(&launch->planes[r], ends);
   if (!apart) target.layer = NULL;
-  if (apart) CHECK(backend->layers_compute(&parts, call, &target, inflow, coupling));
-  CHECK(backend->apply(&parts, call));
-  CHECK(apart ? backend->layers_store(&parts, call, &target)
-              : backend->layers_compute(&parts, call, &target, inflow, coupling));
+  if (apart) CHECK(backend->layers_compute(&layers, call, &target, inflow, coupling));
+  CHECK(backend->apply(&inner, call));
+  CHECK(apart ? backend->layers_store(&layers, call, &target)
+              : backend->layers_compute(&layers, call, &target, inflow, coupling));
   return launch->edges == NULL ? STATUS_OK
                                : backend->event_record(launch->edges, launch->context, launch->queue);
 }

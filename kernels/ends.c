@@ -25,17 +25,22 @@ static kernels_planes between(const kernels_ends *ends, int axis, int count) {
   return (kernels_planes){rows, count - rows};
 }
 
+kernels_planes layers_between(const kernels_planes *range, const kernels_ends *ends) {
+  const kernels_planes z = between(ends, AXIS_Z, ends->nz);
+  return (kernels_planes){larger(range->z0, smaller(z.z0 - ends->z0, range->z1)),
+                          smaller(range->z1, larger(z.z1 - ends->z0, range->z0))};
+}
+
 layers layers_make(const kernels_launch *launch, const kernels_ends *ends) {
   const int nx = launch->shape.nx;
   const int ny = launch->shape.ny;
   const kernels_planes x = between(ends, AXIS_X, nx);
   const kernels_planes y = between(ends, AXIS_Y, ny);
-  const kernels_planes z = between(ends, AXIS_Z, ends->nz);
   layers result = {.count = 0};
   for (int r = 0; r < KERNELS_RANGES; r++) {
     const kernels_planes range = launch->planes[r];
-    const int from = larger(range.z0, smaller(z.z0 - ends->z0, range.z1));
-    const int to = smaller(range.z1, larger(z.z1 - ends->z0, range.z0));
+    const kernels_planes inner = layers_between(&range, ends);
+    const int from = inner.z0, to = inner.z1;
     add_box(&result, 0, nx, 0, ny, range.z0, from);
     add_box(&result, 0, nx, 0, ny, to, range.z1);
     add_box(&result, 0, nx, 0, y.z0, from, to);
@@ -47,6 +52,7 @@ layers layers_make(const kernels_launch *launch, const kernels_ends *ends) {
 }
 
 ptrdiff_t layers_elements(const kernels_shape *shape, const kernels_ends *ends) {
+  if (!ends->bounded[AXIS_X] && !ends->bounded[AXIS_Y]) return 0;
   const kernels_launch launch = {.shape = *shape, .planes = {{0, shape->nz}}};
   const layers all = layers_make(&launch, ends);
   const int vector = 16 / (int)kernels_element_size(shape->precision);

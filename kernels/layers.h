@@ -24,10 +24,14 @@ typedef struct layers {
   layers_box box[LAYERS_MOST];
 } layers;
 
+/* The planes of a range between the layers in z; none where z1 <= z0. */
+kernels_planes layers_between(const kernels_planes *range, const kernels_ends *ends);
+
 /* The boxes of a launch's planes. */
 layers layers_make(const kernels_launch *launch, const kernels_ends *ends);
 
-/* Number of elements in the whole 16-byte vectors of a field that hold points of a slab's layers. */
+/* Number of elements in the whole 16-byte vectors of a field that hold points of a slab's layers; 0 without
+ * layers in x or y, whose results alone may have to wait (apply_bounded). */
 ptrdiff_t layers_elements(const kernels_shape *shape, const kernels_ends *ends);
 
 #endif

@@ -102,6 +102,27 @@ __device__ __forceinline__ void fence_system() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
+/* A double as two registers. Compilers keep one in two neighbouring registers and replace it as a whole. */
+struct double_halves {
+  unsigned low, high;
+
+  __device__ __forceinline__ void set(double value) {
+    low = (unsigned)__double2loint(value);
+    high = (unsigned)__double2hiint(value);
+  }
+  __device__ __forceinline__ double get() const {
+    return __hiloint2double((int)high, (int)low);
+  }
+  /* Becomes `value` if that is less. `one` is 1, which the compiler must not know: then it multiplies under a
+   * predicate, and reads two registers where a selection between two doubles reads four. */
+  __device__ __forceinline__ void lower(double value, unsigned one) {
+    asm("{ .reg .pred less; .reg .b32 l, h; .reg .f64 old; mov.b64 old, {%0, %1}; mov.b64 {l, h}, %2;"
+        " setp.lt.f64 less, %2, old; @less mad.lo.u32 %0, l, %3, 0; @less mad.lo.u32 %1, h, %3, 0; }"
+        : "+r"(low), "+r"(high)
+        : "d"(value), "r"(one));
+  }
+};
+
 /* The device's clock, in nanoseconds. */
 __device__ __forceinline__ unsigned long long clock_read() {
   unsigned long long nanoseconds;

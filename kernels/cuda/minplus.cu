@@ -175,10 +175,10 @@ __device__ __forceinline__ int tile_fill(const product &m, const place &at, cons
     }
     const int count = TABLE ? __popc(wanted) : CHUNK;
     if (!TABLE || count >= MANY) {
-      chunk_compute<TABLE>(pencils, costs, down, across, value);
+      chunk_compute<TABLE>(pencils, costs, down, across, value, m.one);
       taken += CHUNK;
     } else {
-      some_compute(pencils, costs, wanted, down, across, value);
+      some_compute(pencils, costs, wanted, down, across, value, m.one);
       taken += count;
     }
     copy_wait<0>();
@@ -240,6 +240,7 @@ static product product_make(const kernels_launch *launch, const kernels_minplus 
   m.skips = m.least > -(real)INFINITY;
   m.accumulate = what->accumulate != 0;
   m.pairs = what->pairs;
+  m.one = 1;
   m.point_step = what->along == AXIS_Y ? s->ldx : s->plane;
   m.line_step = what->along == AXIS_Y ? s->plane : s->ldx;
   m.plane_step = s->plane;

@@ -12,7 +12,7 @@ constexpr int WARPS = THREADS / 32;
 __host__ __device__ constexpr int chunk_of(bool table) {
   return table ? 32 : 16;
 }
-constexpr int STEP = 8; /* values of k computed with one window in registers */
+constexpr int STEP = by_precision_value(8, 4); /* values of k computed with one window in registers */
 constexpr int UNROLL_STEPS = 1;
 constexpr int PITCH = SIDE + VECTOR;
 constexpr int WINDOW = SIDE + chunk_of(true); /* one entry more than needed, for whole vectors */
@@ -37,6 +37,7 @@ struct product {
   real least;
   bool accumulate, skips;
   unsigned long long *pairs;
+  unsigned one; /* 1 (double_halves) */
 };
 
 /* The tile of a block. */
@@ -64,20 +65,37 @@ __device__ __forceinline__ ptrdiff_t pencil_base(const product &m, int pencil) {
   return (ptrdiff_t)(pencil / m.lines) * m.plane_step + (ptrdiff_t)(pencil % m.lines) * m.line_step;
 }
 
-/* Loads a tile [k][number] from rows that have k consecutive and begin at `bases`: a transposition. */
+/* Loads a tile [k][number] from rows that have k consecutive and begin at `bases`: a transposition.
+ * Neighbouring threads take 8 values of k, then the next row: so they store to different banks. */
 template <int CHUNK>
 __device__ __forceinline__ void turned_fetch(real *tile, const real *from, int k0, int count, real beyond,
                                              const ptrdiff_t *bases) {
-  const int k = (int)threadIdx.x % CHUNK;
-  const int first = (int)threadIdx.x / CHUNK;
+  constexpr int NEAR = 8;
+  const int k = (int)threadIdx.x % NEAR;
+  const int first = (int)threadIdx.x / NEAR;
   real *to = tile + k * PITCH + first;
-  if (k0 + k < count) {
-    from += k0 + k;
-#pragma unroll 8
-    for (int n = 0; n < SIDE; n += THREADS / CHUNK) copy_element(to + n, from + bases[first + n]);
-  } else {
+  from += k0 + k;
+  /* Where a matrix is the cost, registers would spill. */
+  if (CHUNK == chunk_of(true) && k0 + CHUNK <= count) {
+#pragma unroll
+    for (int n = 0; n < SIDE; n += THREADS / NEAR) {
+      const real *row = from + bases[first + n];
+#pragma unroll
+      for (int j = 0; j < CHUNK; j += NEAR) copy_element(to + j * PITCH + n, row + j);
+    }
+    return;
+  }
 #pragma unroll 1
-    for (int n = 0; n < SIDE; n += THREADS / CHUNK) to[n] = beyond;
+  for (int n = 0; n < SIDE; n += THREADS / NEAR) {
+    const real *row = from + bases[first + n];
+#pragma unroll
+    for (int j = 0; j < CHUNK; j += NEAR) {
+      if (k0 + k + j < count) {
+        copy_element(to + j * PITCH + n, row + j);
+      } else {
+        to[j * PITCH + n] = beyond;
+      }
+    }
   }
 }
 
@@ -131,6 +149,23 @@ __device__ __forceinline__ void chunk_fetch(const product &m, const place &at, i
 }
 
 typedef real values[PER_THREAD][PER_THREAD]; /* [point][pencil] */
+typedef least leasts[PER_THREAD][PER_THREAD];
+
+__device__ __forceinline__ void leasts_open(const values &value, leasts &to) {
+#pragma unroll
+  for (int c = 0; c < PER_THREAD; c++) {
+#pragma unroll
+    for (int p = 0; p < PER_THREAD; p++) to[c][p].set(value[c][p]);
+  }
+}
+
+__device__ __forceinline__ void leasts_close(const leasts &from, values &value) {
+#pragma unroll
+  for (int c = 0; c < PER_THREAD; c++) {
+#pragma unroll
+    for (int p = 0; p < PER_THREAD; p++) value[c][p] = from[c][p].get();
+  }
+}
 
 /* Loads this thread's pencils at one k. */
 __device__ __forceinline__ void pencils_load(const real *pencils, int across, real (&in)[PER_THREAD]) {
@@ -139,19 +174,21 @@ __device__ __forceinline__ void pencils_load(const real *pencils, int across, re
     vector_load(pencils + pencil_of(across, p), *reinterpret_cast<real(*)[VECTOR]>(in + p));
 }
 
-__device__ __forceinline__ void values_lower(const real (&in)[PER_THREAD], real add,
-                                             real (&value)[PER_THREAD]) {
+__device__ __forceinline__ void values_lower(const real (&in)[PER_THREAD], real add, least (&to)[PER_THREAD],
+                                             unsigned one) {
 #pragma unroll
-  for (int p = 0; p < PER_THREAD; p++) value[p] = lesser(in[p] + add, value[p]);
+  for (int p = 0; p < PER_THREAD; p++) to[p].lower(in[p] + add, one);
 }
 
 template <bool TABLE>
 __device__ __forceinline__ void chunk_compute(const real *pencils, const real *costs, int down, int across,
-                                              values &value) {
+                                              values &value, unsigned one) {
   constexpr int CHUNK = chunk_of(TABLE);
+  leasts least_sums;
+  leasts_open(value, least_sums);
 #pragma unroll UNROLL_STEPS
   for (int k0 = 0; k0 < CHUNK; k0 += STEP) {
-    real window[2 * STEP];
+    real window[PER_THREAD + STEP];
     if constexpr (TABLE) vectors_load(costs + down * PER_THREAD + CHUNK - STEP - k0, window);
 #pragma unroll
     for (int k = 0; k < STEP; k++) {
@@ -160,14 +197,15 @@ __device__ __forceinline__ void chunk_compute(const real *pencils, const real *c
       pencils_load(pencils + (k0 + k) * PITCH, across, in);
 #pragma unroll
       for (int c = 0; c < PER_THREAD; c++)
-        values_lower(in, TABLE ? window[c - k + STEP - 1] : cost[c], value[c]);
+        values_lower(in, TABLE ? window[c - k + STEP - 1] : cost[c], least_sums[c], one);
     }
   }
+  leasts_close(least_sums, value);
 }
 
 /* Computes only the values of k in the mask `wanted` of a chunk with a table. */
 __device__ __forceinline__ void some_compute(const real *pencils, const real *costs, unsigned wanted,
-                                             int down, int across, values &value) {
+                                             int down, int across, values &value, unsigned one) {
 #pragma unroll 1
   for (; wanted != 0; wanted &= wanted - 1) {
     const int k = __ffs((int)wanted) - 1;
@@ -175,7 +213,10 @@ __device__ __forceinline__ void some_compute(const real *pencils, const real *co
     real in[PER_THREAD];
     pencils_load(pencils + k * PITCH, across, in);
 #pragma unroll
-    for (int c = 0; c < PER_THREAD; c++) values_lower(in, cost[c], value[c]);
+    for (int c = 0; c < PER_THREAD; c++) {
+#pragma unroll
+      for (int p = 0; p < PER_THREAD; p++) value[c][p] = least_of(value[c][p], in[p] + cost[c], one);
+    }
   }
 }
 

@@ -52,7 +52,7 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
   geometry d = launch_geometry(launch);
   if (!launch->shape.whole) d.memory = {-2 * HALO, d.nz + 2 * HALO};
   const bool signals = launch->edges != nullptr && c.pieces > 1;
-  edge_signal edges = edge_signal_of(launch, 2 * tiles * layout::SECOND_WARPS);
+  edge_signal edges = edge_signal_of(launch, 2 * tiles * layout::SECOND_THREADS / 32);
   const auto kernel = signals ? pair_kernel<First, Second, true> : pair_kernel<First, Second, false>;
   CHECK_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES));

@@ -42,8 +42,9 @@ template <class First, class Second> struct pair_layout {
   static constexpr int FIRST_COLUMNS = FIRST_WIDTH / VECTOR, SECOND_COLUMNS = WIDTH / VECTOR;
   static constexpr int FIRST_UNITS = FIRST_COLUMNS * (FIRST_HEIGHT / ROWS);
   static constexpr int SECOND_UNITS = SECOND_COLUMNS * (HEIGHT / ROWS);
-  static constexpr int FIRST_WARPS = divide_up(FIRST_UNITS, 32), SECOND_WARPS = divide_up(SECOND_UNITS, 32);
-  static constexpr int COMPUTING = 32 * (FIRST_WARPS + SECOND_WARPS), COPYING = 128;
+  static constexpr int FIRST_THREADS = divide_up(FIRST_UNITS, 32) * 32;
+  static constexpr int SECOND_THREADS = divide_up(SECOND_UNITS, 32) * 32;
+  static constexpr int COMPUTING = FIRST_THREADS + SECOND_THREADS, COPYING = 128;
   static constexpr int THREADS = COMPUTING + COPYING;
   /* A block of 384 threads is launched with 168 registers each, 64512 in all. Copying warps hand theirs over,
    * in multiples of 8; they keep more of them where they have to remember places in two arrays. */
@@ -146,17 +147,19 @@ template <class First, class Second> struct pair_block {
   }
 
   /* Called by one thread. A plane of the field is free when its last readers have read it: the first
-   * operation, or the second if the field is also the base. */
+   * operation, or the second if the field is also the base. All threads arrive: the profiler's racecheck does
+   * not follow one that arrives for its warp, which would be no faster. warp_wait keeps the lanes of a warp
+   * together. */
   __device__ __forceinline__ void barriers_open() const {
     for (int i = 0; i < layout::F_PLANES; i++) {
       barrier_make(f_full + i, layout::COPYING);
-      barrier_make(f_free + i, BASE ? layout::FIRST_WARPS : layout::SECOND_WARPS);
+      barrier_make(f_free + i, BASE ? layout::FIRST_THREADS : layout::SECOND_THREADS);
     }
     for (int i = 0; i < layout::S_PLANES; i++) {
-      barrier_make(s_full + i, layout::FIRST_WARPS);
-      barrier_make(s_free + i, layout::SECOND_WARPS);
+      barrier_make(s_full + i, layout::FIRST_THREADS);
+      barrier_make(s_free + i, layout::SECOND_THREADS);
     }
-    for (int i = 0; i < layout::B_PLANES; i++) barrier_make(b_free + i, layout::SECOND_WARPS);
+    for (int i = 0; i < layout::B_PLANES; i++) barrier_make(b_free + i, layout::SECOND_THREADS);
     barriers_made();
   }
 
@@ -339,11 +342,6 @@ template <class First, class Second> struct pair_block {
     for (int e = 0; e < VECTOR; e++) to[e] = from[e];
   }
 
-  /* True for the one thread of each warp that signals barriers. */
-  __device__ __forceinline__ static bool tells() {
-    return threadIdx.x % 32 == 0;
-  }
-
   template <int RING_WIDTH>
   __device__ __forceinline__ static void newest_read(const real *newest, lines (&l)[ROWS]) {
 #pragma unroll
@@ -379,18 +377,18 @@ template <class First, class Second> struct pair_block {
         rows_compute<First, WIDE, layout::S_WIDTH>(a, at, l, own + centre * layout::F_PLANE,
                                                    from + b_index * layout::B_PLANE, result);
         warp_wait();
-        if (BASE && tells()) barrier_arrive(f_free + centre);
+        if (BASE) barrier_arrive(f_free + centre);
         if (BASE && ++b_index == layout::B_PLANES) b_index = 0;
         barrier_wait(s_free + result_to.index, result_to.parity);
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
           vector_store(to + result_to.index * layout::S_PLANE + r * layout::S_WIDTH, result[r][0]);
         warp_wait();
-        if (tells()) barrier_arrive(s_full + result_to.index);
+        barrier_arrive(s_full + result_to.index);
         result_to.next();
       } else if (n >= HALO) {
         warp_wait();
-        if (BASE && tells()) barrier_arrive(f_free + centre);
+        if (BASE) barrier_arrive(f_free + centre);
       }
       windows_shift(l);
       newest.next();
@@ -405,7 +403,7 @@ template <class First, class Second> struct pair_block {
     const int tiles = c.tiles_x * c.tiles_y, before = turn * tiles;
     if ((int)blockIdx.x < before || (int)blockIdx.x >= before + tiles) return;
     warp_wait();
-    if (tells()) edges.count();
+    if (threadIdx.x % 32 == 0) edges.count();
   }
 
   /* The second warps' loop. Plane n of the first operation completes the plane to be stored 2 HALO before it;
@@ -435,8 +433,8 @@ template <class First, class Second> struct pair_block {
         rows_compute<Second, WIDE, B_WIDE>(b, at, l, own + centre * layout::S_PLANE, from + b_index * B_PLANE,
                                            result);
       warp_wait();
-      if (n >= HALO && tells()) barrier_arrive(s_free + centre);
-      if ((!BASE || n >= HALO) && tells()) barrier_arrive(from_free + b_index);
+      if (n >= HALO) barrier_arrive(s_free + centre);
+      if (!BASE || n >= HALO) barrier_arrive(from_free + b_index);
       if (n >= 2 * HALO) {
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -473,10 +471,10 @@ __global__ void __launch_bounds__((pair_layout<First, Second>::THREADS), 1)
     work.copy(thread - layout::COMPUTING);
   } else {
     registers_take<layout::REGISTERS>();
-    if (role < 32 * layout::FIRST_WARPS) {
+    if (role < layout::FIRST_THREADS) {
       work.first(thread);
     } else {
-      work.template second<SIGNALS>(thread - 32 * layout::FIRST_WARPS, c, edges);
+      work.template second<SIGNALS>(thread - layout::FIRST_THREADS, c, edges);
     }
   }
 }

@@ -121,6 +121,20 @@ inline double __longlong_as_double(long long bits) {
   std::memcpy(&value, &bits, sizeof value);
   return value;
 }
+/* kernels/cuda/machine.cuh has two registers here. */
+struct double_halves {
+  double value;
+
+  void set(double number) {
+    value = number;
+  }
+  double get() const {
+    return value;
+  }
+  void lower(double number, unsigned one) {
+    if (number < value) value = number * one;
+  }
+};
 template <class T> void __stcs(T *to, T value) {
   *to = value;
 }
