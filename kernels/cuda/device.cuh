@@ -148,6 +148,12 @@ __device__ __forceinline__ void vector_store(real *to, const real (&from)[VECTOR
   *reinterpret_cast<vector_type *>(to) = stored;
 }
 
+/* Copies a vector from registers to registers. */
+__device__ __forceinline__ void copy_values(const real (&from)[VECTOR], real *to) {
+#pragma unroll
+  for (int e = 0; e < VECTOR; e++) to[e] = from[e];
+}
+
 /* ---- Host side ---- */
 
 /* Plane pitch in units. An int suffices: planes of 512 GiB fit no device. */

@@ -2,7 +2,7 @@
 #define FDAPP_CUDA_PAIR_CUH
 
 #include "direct.cuh"
-#include <barrier.cuh> /* found by the search path, as machine.cuh */
+#include "pair_layout.cuh"
 
 /* Two operations in one sweep along z; the second one's input is the first one's output, which never leaves
  * the chip. Each block computes the first operation on its tile and HALO points around it, so that no block
@@ -13,100 +13,6 @@
  * ring. Second warps compute and store the second operation from that ring. A window of 9 planes along z
  * fills most of a thread's registers, so copying warps give up theirs. Barriers say which slots of the rings
  * are full and which are free. */
-
-/* The constants of a pair. The planes of a block at one time, where the base is an array of its own:
- *
- *     copied        z+10 and, with AHEAD = 2, z+11
- *     first makes   z+5, from planes of the field up to z+9
- *     second makes  z, from planes of the first up to z+4; z+5 is the LAG */
-template <class First, class Second> struct pair_layout {
-  static constexpr bool BASE = First::OTHERS > 0; /* 1: the base is an array of its own; 0: it is the field */
-  /* The tile, and the rows of a thread. With 28 rows the rings would not fit the 227 KiB of a block. */
-  static constexpr int WIDTH = by_precision_value(64, 32), HEIGHT = 24, ROWS = 4;
-  static constexpr int AHEAD = by_precision_value(2, 1); /* planes being copied */
-  /* Slots between the operations. The second one reads HALO + 1 of them, the plane that it computes and those
-   * that enter its window; by the rest, LAG, the first one may run ahead. */
-  static constexpr int S_PLANES = 6, LAG = S_PLANES - (HALO + 1);
-
-  /* Sizes of planes in points: the first operation's field (F), its values (S), and the base (B). Rings hold
-   * the planes being copied, the HALO + 1 that the first operation reads, and what the second one reads
-   * later: the base. */
-  static constexpr int FIRST_WIDTH = WIDTH + 2 * HALO, FIRST_HEIGHT = HEIGHT + 2 * HALO;
-  static constexpr int F_WIDTH = WIDTH + 4 * HALO, F_HEIGHT = HEIGHT + 4 * HALO;
-  static constexpr int S_WIDTH = FIRST_WIDTH, S_HEIGHT = FIRST_HEIGHT;
-  static constexpr int F_PLANE = F_WIDTH * F_HEIGHT, S_PLANE = S_WIDTH * S_HEIGHT, B_PLANE = S_PLANE;
-  static constexpr int F_PLANES = BASE ? AHEAD + HALO + 1 : AHEAD + 2 * HALO + 1 + LAG;
-  static constexpr int B_PLANES = BASE ? AHEAD + HALO + 1 + LAG : 1;
-
-  /* Threads of each role; a thread owns a vector in each of ROWS rows. */
-  static constexpr int FIRST_COLUMNS = FIRST_WIDTH / VECTOR, SECOND_COLUMNS = WIDTH / VECTOR;
-  static constexpr int FIRST_UNITS = FIRST_COLUMNS * (FIRST_HEIGHT / ROWS);
-  static constexpr int SECOND_UNITS = SECOND_COLUMNS * (HEIGHT / ROWS);
-  static constexpr int FIRST_THREADS = divide_up(FIRST_UNITS, 32) * 32;
-  static constexpr int SECOND_THREADS = divide_up(SECOND_UNITS, 32) * 32;
-  static constexpr int COMPUTING = FIRST_THREADS + SECOND_THREADS, COPYING = 128;
-  static constexpr int THREADS = COMPUTING + COPYING;
-  /* A block of 384 threads is launched with 168 registers each, 64512 in all. Copying warps hand theirs over,
-   * in multiples of 8; they keep more of them where they have to remember places in two arrays. */
-  static constexpr bool MANY_FOR_COPIES = BASE && SINGLE;
-  static constexpr int REGISTERS = MANY_FOR_COPIES ? 216 : 224;
-  static constexpr int REGISTERS_COPYING = MANY_FOR_COPIES ? 72 : 56;
-
-  /* True: a shuffle tells the warp's role, so that the compiler knows it to be the same for all lanes.
-   * Otherwise uniform registers, which lanes share, also keep the other role's constants. They do not suffice
-   * for the coefficients of a difference and a velocity from tables: in double precision about 28 words per
-   * thread are spilled instead of 13. With a uniform velocity hardly any are, and the shuffle was not timed.
-   */
-  static constexpr bool ROLES_SHUFFLED = First::TABLES;
-
-  /* Offsets in shared memory. B_SHIFT makes addresses in shared and global memory agree modulo 32 bytes. */
-  static constexpr int B_SHIFT = by_precision_value(4, 0);
-  static constexpr int F = 0, S = F + F_PLANES * F_PLANE, B = S + S_PLANES * S_PLANE + B_SHIFT;
-  /* The velocity's table along y, if it has tables, at the rows of the first operation. */
-  static constexpr int Y = (B + (BASE ? B_PLANES * B_PLANE : 0) + 31) / 32 * 32;
-  static constexpr int Y_PITCH = by_precision_value(8, 6);
-  static constexpr int ELEMENTS = Y + (First::TABLES ? S_HEIGHT * Y_PITCH : 0);
-  static constexpr int BARRIERS = 2 * F_PLANES + 2 * S_PLANES + B_PLANES;
-  static constexpr size_t SHARED_BYTES = ELEMENTS * sizeof(real) + BARRIERS * sizeof(barrier);
-
-  /* Returns true if all terms are of one field, and there is at most a base. */
-  static constexpr bool fits(bool base, const operation &o) {
-    return o.inputs == (base ? 3U : 1U) && o.outputs == 1 && o.velocity != VELOCITY_STORED &&
-           !operation_products(&o);
-  }
-  static_assert(fits(BASE, First::DECLARED) && fits(true, Second::DECLARED), "a field, and a base");
-  static_assert(First::FIELD == 0 && Second::FIELD == 0 && !First::TRIPLE && !Second::TRIPLE, "one field");
-  static_assert(COMPUTING % 128 == 0, "registers change hands between groups of four warps");
-  static_assert((SECOND_UNITS % 32 == 0 || SECOND_UNITS > 32) && FIRST_UNITS > 32,
-                "spare lanes double others");
-};
-
-/* How a launch is divided: tiles, and `pieces` pieces along z of nearly equal length. Those of the
- * top piece start first, because its edge is complete last, then those of the bottom one. */
-struct pair_cut {
-  int tiles_x, tiles_y, pieces;
-
-  /* The place along z of the `turn`-th piece to start. */
-  __device__ __forceinline__ int piece(int turn) const {
-    return turn == 0 ? pieces - 1 : turn - 1;
-  }
-};
-
-/* A slot of a ring, and the parity of its barriers. */
-template <int PLANES> struct pair_slot {
-  int index, parity;
-
-  __device__ __forceinline__ void next() {
-    if (++index < PLANES) return;
-    index = 0;
-    parity ^= 1;
-  }
-};
-
-/* A thread's first point, counted from the first one that the first operation computes, and its plane. */
-struct pair_point {
-  int column, row, z;
-};
 
 template <class First, class Second> struct pair_block {
   using layout = pair_layout<First, Second>;
@@ -312,7 +218,7 @@ template <class First, class Second> struct pair_block {
 #pragma unroll
     for (int j = 0; j < ROWS + 2 * HALO; j++) {
       if (j >= HALO && j < HALO + ROWS) {
-        vector_copy(l[j - HALO].z[HALO], y[j]);
+        copy_values(l[j - HALO].z[HALO], y[j]);
       } else {
         vector_load(centre + (j - HALO) * RING_WIDTH, y[j]);
       }
@@ -329,17 +235,12 @@ template <class First, class Second> struct pair_block {
 #pragma unroll
       for (int e = 0; e < VECTOR; e++) l[r].x[HALO + e] = l[r].z[HALO][e];
 #pragma unroll
-      for (int j = 0; j < 2 * HALO + 1; j++) vector_copy(y[r + j], l[r].y[j]);
-      vector_copy(l[r].z[HALO], value.input[Op::FIELD]);
+      for (int j = 0; j < 2 * HALO + 1; j++) copy_values(y[r + j], l[r].y[j]);
+      copy_values(l[r].z[HALO], value.input[Op::FIELD]);
       if constexpr (Op::OTHERS > 0) vector_load(base + r * BASE_WIDTH, value.input[Op::other(0)]);
       if constexpr (Op::TABLES) velocity(at, r, along_z, value.velocity);
       Op::apply(a, l[r], none, value, result[r]);
     }
-  }
-
-  __device__ __forceinline__ static void vector_copy(const real (&from)[VECTOR], real (&to)[VECTOR]) {
-#pragma unroll
-    for (int e = 0; e < VECTOR; e++) to[e] = from[e];
   }
 
   template <int RING_WIDTH>

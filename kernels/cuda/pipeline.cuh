@@ -11,11 +11,6 @@
  * is read from memory once; the sides of tiles are read again from the L2 cache, as long as blocks keep
  * pace. */
 
-__device__ __forceinline__ void copy_values(const real (&from)[VECTOR], real *to) {
-#pragma unroll
-  for (int e = 0; e < VECTOR; e++) to[e] = from[e];
-}
-
 template <class Op> using edges_of = std::conditional_t<Op::SENDS, edge_sender, edge_signal>;
 template <class Op, class Tile>
 using edges_beside = std::conditional_t<Op::SENDS, edge_copies<Tile>, edge_watch>;

@@ -1,0 +1,104 @@
+#ifndef FDAPP_KERNELS_LAUNCH_H
+#define FDAPP_KERNELS_LAUNCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stencil.h"
+
+/* What operations work on: arrays, queues, launches.
+ *
+ * Arrays. A field holds nz + 2 H planes of ny rows, x fastest, H = KERNELS_HALO. Point (x, y, z), z in [-H,
+ * nz + H), is element (z + H) plane + y ldx + x, with the pitches of the shape. The elements between a row's
+ * end and the next row, and between a plane's last row and the next plane, are padding: kernels may write
+ * anything there and no point depends on it. x and y are periodic and not divided among ranks:
+ * kernels make their periodic images. z neighbours outside the slab are read from the halo planes, which the
+ * caller keeps valid. If the slab is all of a periodic z (`whole`), z neighbours are periodic images, too,
+ * and halo planes are never read.
+ *
+ * Order. Operations are enqueued on a queue and may return before they are done. One queue runs in order; two
+ * queues are ordered only by events. `out` must not overlap an input, except where said. */
+
+enum {
+  KERNELS_HALO = STENCIL_RADIUS,
+  KERNELS_RANGES = 2,
+  KERNELS_ROW_ALIGNMENT = 128, /* bytes */
+  KERNELS_ROW_AVOIDED = 2048,  /* bytes; in host memory no row pitch is a multiple of this
+                                * (kernels_shape_make) */
+  KERNELS_PLANE_UNIT = 256,    /* bytes; a plane is an odd number of them */
+  KERNELS_HANDLE_BYTES = 64,
+  KERNELS_MEETING_BYTES = 512,
+  KERNELS_LOOP = 256,           /* elements of each array of minplus_loop */
+  KERNELS_MOST_POINTS = 1 << 26 /* of nx and ny: int indices reach 16 elements per point */
+};
+
+typedef enum precision { PRECISION_SINGLE, PRECISION_DOUBLE } precision;
+typedef enum advection_form { FORM_ADVECTIVE, FORM_CONSERVATIVE, FORM_SKEW } advection_form;
+
+/* MAIN: computation. COPY: halo planes that travel meanwhile. */
+typedef enum kernels_queue { QUEUE_MAIN, QUEUE_COPY, QUEUE_COUNT } kernels_queue;
+
+/* DEVICE: where fields live. STAGING: host memory that the device copies to and from at full speed. */
+typedef enum kernels_memory { MEMORY_DEVICE, MEMORY_STAGING } kernels_memory;
+
+typedef struct kernels_context kernels_context; /* a backend's device, queues and workspace; opaque */
+typedef struct kernels_event kernels_event;     /* a point in a queue; opaque */
+typedef struct kernels_graph kernels_graph;     /* recorded work; opaque */
+
+typedef struct kernels_setup {
+  int device;  /* node-local rank; a backend with several devices takes device % count */
+  int threads; /* CPU threads; 0 = what OpenMP would take */
+} kernels_setup;
+
+/* Made by kernels_shape_make; the pitches are those of nx, ny, the precision and the kind of memory. */
+typedef struct kernels_shape {
+  int nx, ny, nz;  /* owned points; more than 2 KERNELS_HALO in x and in y */
+  int ldx;         /* row pitch in elements */
+  ptrdiff_t plane; /* plane pitch in elements */
+  int whole;       /* the slab is all of a periodic z, so that operations need no valid halos */
+  enum precision precision;
+} kernels_shape;
+
+/* Owned planes z0 <= z < z1; none where z1 <= z0. */
+typedef struct kernels_planes {
+  int z0, z1;
+} kernels_planes;
+
+/* Neighbouring ranks on one node whose devices wait for one another, without their hosts. Each rank counts
+ * its meetings: at each it tells its neighbours the new count, and goes on when both have told it that count
+ * or a higher one. */
+typedef enum kernels_side { SIDE_BELOW, SIDE_ABOVE, SIDE_COUNT } kernels_side;
+
+typedef struct kernels_meeting {
+  void *mine;               /* this rank's counts: KERNELS_MEETING_BYTES of MEMORY_DEVICE, zero at first */
+  void *theirs[SIDE_COUNT]; /* the neighbours', imported; NULL: no neighbour. Both may be the same rank's */
+  int ranks[SIDE_COUNT];    /* the neighbours, for errors */
+  double seconds;           /* a neighbour that has not come after so long is an error */
+} kernels_meeting;
+
+/* What a kernel sends to the neighbours itself: it writes the KERNELS_HALO planes at each end of the slab to
+ * its output and to the neighbours' halos. That is a meeting, too: it waits for the neighbours' previous one
+ * before it touches halo planes, its own or theirs, and tells them when its own are written. */
+typedef struct kernels_sending {
+  kernels_meeting meeting;
+  void *to[SIDE_COUNT]; /* address of the first halo plane to write; NULL: no neighbour */
+} kernels_sending;
+
+/* Arguments that all numerical operations share. `planes` are the planes that an operation writes: up to two
+ * disjoint ranges, so that both edges of a slab are one launch. One or both may be empty. */
+typedef struct kernels_launch {
+  kernels_context *context;
+  kernels_queue queue;
+  kernels_shape shape;
+  kernels_planes planes[KERNELS_RANGES];
+  const struct stencil *stencil;
+  kernels_event *edges; /* operations that have `edges`, or NULL: an event to record when the KERNELS_HALO
+                         * lowest and highest planes of planes[0] (apply_pair: twice as many) are written, and
+                         * no halo planes are read any more. A backend that can do so
+                         * computes those planes first and records it long before the launch is done */
+  const kernels_sending
+      *sends; /* operations that have `edges` and one output, on all planes of a slab, if the
+               * backend has `meet`: what to send; NULL: nothing. Not together with edges */
+} kernels_launch;
+
+#endif
