@@ -121,8 +121,8 @@ typedef struct kernels_ends {
   void *row;       /* rows divided by h or h^2, from the end inwards, with the signs of that end, in the
                     * field's precision: [axis][end][difference][CLOSURE_ROWS][CLOSURE_WIDTH];
                     * MEMORY_DEVICE */
-  void *layer;     /* room for the results of all outputs at the slab's layers, for layers_compute;
-                    * MEMORY_DEVICE */
+  void *layer;     /* room for the results of all outputs at the slab's layers, for layers_compute; NULL if
+                    * none is in x or y. MEMORY_DEVICE */
 } kernels_ends;
 
 /* Values at ends, imposed by penalties. At a point on an end of axis d where `sign` times the velocity c
@@ -266,8 +266,8 @@ typedef struct kernels {
   status (*apply_bounded)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
                           const kernels_inflow *inflow, const kernels_coupling *coupling);
   /* The parts of apply_bounded beside `apply`. layers_compute writes the operation at the layer points of the
-   * launch's planes to ends->layer, or, if that is NULL, to `out`, which is then no input. layers_store
-   * copies from ends->layer to `out`. inflow: NULL or what enters. coupling: NULL or further penalties. */
+   * launch's planes to ends->layer, or, if that is NULL, to `out`, which may be an input read there alone.
+   * layers_store copies from ends->layer to `out`. inflow, coupling: NULL, or values and penalties. */
   status (*layers_compute)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
                            const kernels_inflow *inflow, const kernels_coupling *coupling);
   status (*layers_store)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends);
