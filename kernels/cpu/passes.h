@@ -316,14 +316,14 @@ LINE_INLINE void passes_run(const cpu_task *task, int t) {
   pass_z_run(task, terms);
 }
 
-/* For operations without terms. */
+/* For operations without terms. The bundle may have any number of rows. */
 LINE_INLINE void pass_points(const cpu_task *task) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {
     for (int r = 0; r < bundle->rows; r++) {
-      const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + k * bundle->frame->plane;
+      const ptrdiff_t at = bundle->row[STENCIL_RADIUS] + r * bundle->frame->row + k * bundle->frame->plane;
       for (int b = 0; b < task_lines(task); b++)
-        term_complete(task, -1, (cpu_place){k, r, b, at + task_offset(task, b)}, (cpu_vector){0});
+        term_complete(task, -1, (cpu_place){k, r % CPU_ROWS, b, at + task_offset(task, b)}, (cpu_vector){0});
     }
   }
 }
