@@ -36,11 +36,11 @@ struct least_single {
 
 /* The least of several numbers. Reads of registers limit products of doubles
  * (docs/explanation/performance.md, "Min-plus products"), so doubles are held as halves. */
-typedef std::conditional_t<SINGLE, least_single, double_halves> least;
+typedef std::conditional_t<SINGLE, least_single, double_halves> least_value;
 
 /* The lesser of a number and a sum. one: 1 (double_halves). */
 __device__ __forceinline__ real least_of(real value, real sum, unsigned one) {
-  least lower;
+  least_value lower;
   lower.set(value);
   lower.lower(sum, one);
   return lower.get();

@@ -13,7 +13,6 @@ __host__ __device__ constexpr int chunk_of(bool table) {
   return table ? 32 : 16;
 }
 constexpr int STEP = by_precision_value(8, 4); /* values of k computed with one window in registers */
-constexpr int UNROLL_STEPS = 1;
 constexpr int PITCH = SIDE + VECTOR;
 constexpr int WINDOW = SIDE + chunk_of(true); /* one entry more than needed, for whole vectors */
 constexpr int MOST_VISITS = 256;
@@ -51,7 +50,7 @@ struct buffers {
   real *bounds;          /* one per visit */
   real *lows;            /* minimum over half of the pencils at one k, by each thread */
   ptrdiff_t *bases;      /* [2][SIDE]: elements where pencils along x, and rows of a matrix, begin */
-  int *order;
+  int *order;            /* visits in ascending order of their bounds */
 };
 
 /* The tile's pencil of this thread's pencil number p. Threads interleave vectors, so that neighbouring
@@ -60,8 +59,8 @@ __device__ __forceinline__ int pencil_of(int across, int p) {
   return p / VECTOR * (ACROSS * VECTOR) + across * VECTOR + p % VECTOR;
 }
 
-__device__ __forceinline__ ptrdiff_t pencil_base(const product &m, int pencil) { /* Along x: the element where
-                                                                                  * a pencil begins. */
+/* Along x: the element where a pencil begins. */
+__device__ __forceinline__ ptrdiff_t pencil_base(const product &m, int pencil) {
   return (ptrdiff_t)(pencil / m.lines) * m.plane_step + (ptrdiff_t)(pencil % m.lines) * m.line_step;
 }
 
@@ -149,7 +148,7 @@ __device__ __forceinline__ void chunk_fetch(const product &m, const place &at, i
 }
 
 typedef real values[PER_THREAD][PER_THREAD]; /* [point][pencil] */
-typedef least leasts[PER_THREAD][PER_THREAD];
+typedef least_value leasts[PER_THREAD][PER_THREAD];
 
 __device__ __forceinline__ void leasts_open(const values &value, leasts &to) {
 #pragma unroll
@@ -174,8 +173,8 @@ __device__ __forceinline__ void pencils_load(const real *pencils, int across, re
     vector_load(pencils + pencil_of(across, p), *reinterpret_cast<real(*)[VECTOR]>(in + p));
 }
 
-__device__ __forceinline__ void values_lower(const real (&in)[PER_THREAD], real add, least (&to)[PER_THREAD],
-                                             unsigned one) {
+__device__ __forceinline__ void values_lower(const real (&in)[PER_THREAD], real add,
+                                             least_value (&to)[PER_THREAD], unsigned one) {
 #pragma unroll
   for (int p = 0; p < PER_THREAD; p++) to[p].lower(in[p] + add, one);
 }
@@ -186,7 +185,7 @@ __device__ __forceinline__ void chunk_compute(const real *pencils, const real *c
   constexpr int CHUNK = chunk_of(TABLE);
   leasts least_sums;
   leasts_open(value, least_sums);
-#pragma unroll UNROLL_STEPS
+#pragma unroll 1
   for (int k0 = 0; k0 < CHUNK; k0 += STEP) {
     real window[PER_THREAD + STEP];
     if constexpr (TABLE) vectors_load(costs + down * PER_THREAD + CHUNK - STEP - k0, window);

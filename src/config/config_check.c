@@ -245,6 +245,9 @@ static status check_level_set(const config *c) {
   if (!config_carried(c))
     return config_refuse(c, "level_set", "redistance_every",
                          "the equation has no velocity field that could carry a surface; accepted: 0");
+  if (initial->is_distance && fabs(c->amplitude) != 1.0)
+    return config_refuse(c, "initial", "amplitude",
+                         "what level_set.redistance_every restores has slope 1; accepted: 1, -1");
   if (initial->is_distance || initial->from != PROBLEM_FUNCTIONS) return STATUS_OK;
   for (int i = 0; cases_at(i) != NULL; i++) {
     const size_t used = strlen(accepted);

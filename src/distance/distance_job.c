@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "app/solver.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "distance/distance.h"
 #include "domain/node.h"
@@ -21,6 +22,10 @@
 
 /* Seconds between lines of progress. */
 static const double progress_period = 10.0;
+
+/* In single precision squares of lengths from a ten-thousandth of the first to the second are accurate. */
+#define SINGLE_SPACING 1e-14
+#define SINGLE_EXTENT  1e18
 
 typedef struct job {
   MPI_Comm comm;
@@ -65,24 +70,34 @@ static status split_output(const job *job, char directory[DISTANCE_PATH], const 
   return strlen(directory) < CONFIG_PATH_SIZE ? STATUS_OK : status_fail(STATUS_USAGE, "%s: too long", path);
 }
 
-/* Rank 0: checks that the output can be written and is not the input. */
+/* Returns 1 if both paths lead to one file. */
+static int same_file(const char *one, const char *other) {
+  struct stat a, b;
+  return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Rank 0: checks that the output can be written, and that neither it nor its temporary file is the input. */
 static status check_output(const job *job) {
   const char *path = job->options->output, *name = NULL;
-  char directory[DISTANCE_PATH];
-  struct stat in, out;
+  char directory[DISTANCE_PATH], partial[DISTANCE_PATH + sizeof FILE_PARTIAL];
+  struct stat out;
   CHECK(split_output(job, directory, &name));
   if (access(directory, W_OK | X_OK) != 0)
     return status_fail(STATUS_FILE, "%s: cannot be written there: %s", path, strerror(errno));
-  if (stat(path, &out) != 0) return STATUS_OK;
-  if (!S_ISREG(out.st_mode)) return status_fail(STATUS_USAGE, "%s: exists and is no file", path);
-  if (stat(job->options->input, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-    return status_fail(STATUS_USAGE, "%s: is the input, which is never overwritten", path);
+  if (stat(path, &out) == 0 && !S_ISREG(out.st_mode))
+    return status_fail(STATUS_USAGE, "%s: exists and is no file", path);
+  (void)snprintf(partial, sizeof partial, "%s" FILE_PARTIAL, path);
+  for (const char *target = path; target != NULL; target = target == path ? partial : NULL) {
+    if (same_file(job->options->input, target))
+      return status_fail(STATUS_USAGE, "%s: is the input, which is never overwritten", target);
+  }
   return STATUS_OK;
 }
 
 static status look(job *job) {
   const dataset dataset = {.key = "input", .path = job->options->input, .name = job->options->dataset};
-  return dataset_describe(&dataset, &job->about);
+  CHECK(dataset_describe(&dataset, &job->about));
+  return checkpoint_verify_source(job->options->input);
 }
 
 static status make_grid(job *job) {
@@ -93,6 +108,21 @@ static status make_grid(job *job) {
   for (int d = 0; d < 3; d++)
     h[d] = job->options->spacing[d] > 0.0 ? job->options->spacing[d] : job->about.place.spacing[d];
   return agree(job->comm, grid_cut(job->about.n, h, job->options->bounded, ranks, rank, &job->grid));
+}
+
+/* Refuses spacings whose squares leave the range of single precision. */
+static status check_spacing(const job *job) {
+  const grid *grid = &job->grid;
+  for (int d = 0; d < 3 && job->about.precision == PRECISION_SINGLE; d++) {
+    if (grid->h[d] >= SINGLE_SPACING && (double)grid->n[d] * grid->h[d] <= SINGLE_EXTENT) continue;
+    return status_fail(STATUS_USAGE,
+                       "%" PRId64
+                       " points along %c, %g apart: squares of distances leave the range of single "
+                       "precision; accepted: spacings from %g and extents to %g (other units, by spacing.x, "
+                       "spacing.y, spacing.z), or values in double precision",
+                       grid->n[d], "xyz"[d], grid -> h[d], SINGLE_SPACING, SINGLE_EXTENT);
+  }
+  return STATUS_OK;
 }
 
 /* Memory that this rank needs, on the device and on the host. */
@@ -240,11 +270,12 @@ static status summarise(job *job) {
   const double seconds = MPI_Wtime() - job->start;
   const double points = (double)grid->n[0] * (double)grid->n[1] * (double)grid->n[2];
   const double lengths = (double)grid->n[0] + (double)grid->n[1] + (double)grid->n[2];
-  double mine = 0.0, pairs = 0.0;
+  const double search = points * lengths * job->distance.products / 3.0;
+  double mine = 0.0, pairs = 0.0; /* with padding, so that short axes have more than a full search */
   CHECK(agree(job->comm, pencils_pairs(&job->distance.pencils, &mine)));
   CHECK_MPI(MPI_Allreduce(&mine, &pairs, 1, MPI_DOUBLE, MPI_SUM, job->comm));
   log_info("done       %.4g s, of which products %.4g s: %.4g pairs, %.3g %% of a full search\n", seconds,
-           job->distance.seconds, pairs, 100.0 * pairs / (points * lengths * job->distance.products / 3.0));
+           job->distance.seconds, pairs, fmin(100.0, 100.0 * pairs / search));
   return STATUS_OK;
 }
 
@@ -265,8 +296,9 @@ static status write_output(job *job) {
   const char *name = NULL;
   checkpoint *checkpoint = NULL;
   CHECK(split_output(job, directory, &name));
-  CHECK(checkpoint_create_alone(job->comm, &job->grid, job->about.precision, directory,
-                                provenance(job, text, sizeof text), 1, names_of(job), &checkpoint));
+  CHECK(checkpoint_create_alone(job->comm, &job->grid, job->about.place.origin, job->about.precision,
+                                directory, provenance(job, text, sizeof text), 1, names_of(job),
+                                &checkpoint));
   const status result = checkpoint_write_alone(checkpoint, name, &job->result);
   checkpoint_destroy(checkpoint);
   return result;
@@ -278,6 +310,7 @@ static status run(job *job) {
   CHECK(agree(job->comm, job->grid.rank == 0 ? look(job) : STATUS_OK));
   CHECK_MPI(MPI_Bcast(&job->about, (int)sizeof job->about, MPI_BYTE, 0, job->comm));
   CHECK(make_grid(job));
+  CHECK(agree(job->comm, check_spacing(job)));
   CHECK(agree(job->comm, job->grid.rank == 0 ? check_output(job) : STATUS_OK));
   job->config.precision = job->about.precision;
   (void)snprintf(job->config.backend, sizeof job->config.backend, "%s", options->backend);

@@ -35,11 +35,14 @@ const char distance_options_help[] =
     "  --hopf-lax T                   instead of a distance the solution at time T > 0 of\n"
     "                                 u_t + |grad u|^2 / 2 = 0, u(x, 0) = phi: the least of\n"
     "                                 phi(y) + |x - y|^2 / 2T over all points y, as VTKHDF/PointData/u\n"
-    "  --validate                     checks everything, prints the plan, computes and writes nothing\n"
+    "  --validate                     checks all but the values, prints the plan, computes and writes "
+    "nothing\n"
     "  --version                      version and revision\n"
     "  --help                         this text\n"
     "\n"
-    "OUT.hdf appears whole or not at all, replaces a file of that name, and is never the input.\n"
+    "OUT.hdf appears whole or not at all, replaces a file of that name, and is never the input. A run that "
+    "is\n"
+    "interrupted may leave OUT.hdf.partial, which nothing reads and the next run replaces.\n"
     "Exit codes: 0 written; 2 bad command line or data; 3 file, device, memory or disk cannot be used.\n";
 
 typedef enum kind {
@@ -190,6 +193,12 @@ static status read_option(int argc, char **argv, int *at, distance_options *opti
 }
 
 static status read_path(const char *text, distance_options *options) {
+  for (int i = 0; i < KEY_COUNT; i++) {
+    const size_t length = strlen(keys[i].name);
+    if (strncmp(text, keys[i].name, length) == 0 && text[length] == '=')
+      return status_fail(STATUS_USAGE,
+                         "'%.200s' where a path is due: IN.hdf and OUT.hdf come before the keys", text);
+  }
   char *const path = options->input[0] == '\0' ? options->input : options->output;
   if (path[0] != '\0')
     return status_fail(STATUS_USAGE, "unexpected argument '%.200s'; see fddistance --help", text);

@@ -84,13 +84,15 @@ status checkpoint_create_part(MPI_Comm comm, const grid *grid, const config *con
   return create(&like, &kept, config, NULL, checkpoint);
 }
 
-status checkpoint_create_alone(MPI_Comm comm, const grid *grid, precision precision, const char *directory,
-                               const char *text, int fields, const char *const names[],
+status checkpoint_create_alone(MPI_Comm comm, const grid *grid, const double origin[3], precision precision,
+                               const char *directory, const char *text, int fields, const char *const names[],
                                checkpoint **checkpoint) {
   struct checkpoint like = {
       .comm = comm, .grid = *grid, .precision = precision, .fields = fields, .names = names};
   (void)snprintf(like.directory, sizeof like.directory, "%s", directory);
-  return create(&like, NULL, NULL, text, checkpoint);
+  CHECK(create(&like, NULL, NULL, text, checkpoint));
+  memcpy((*checkpoint)->planes.origin, origin, sizeof like.planes.origin);
+  return STATUS_OK;
 }
 
 void checkpoint_destroy(checkpoint *checkpoint) {
@@ -372,4 +374,10 @@ status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *ha
                  config_precision_name(block.precision), names, about.part ? ", in part" : "",
                  changed ? "; " CHANGED : "");
   return STATUS_OK;
+}
+
+status checkpoint_verify_source(const char *path) {
+  char line[STATUS_MESSAGE_SIZE];
+  uint64_t hash = 0;
+  return checkpoint_block_begins(path) ? checkpoint_verify(path, line, sizeof line, &hash) : STATUS_OK;
 }

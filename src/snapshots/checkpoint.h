@@ -71,9 +71,9 @@ status checkpoint_create_part(MPI_Comm comm, const grid *grid, const config *con
                               const char *const names[], checkpoint **checkpoint);
 
 /* The same for files that belong to no run: in `directory`, with `text` in place of a run's configuration.
- * For checkpoint_write_alone only. */
-status checkpoint_create_alone(MPI_Comm comm, const grid *grid, precision precision, const char *directory,
-                               const char *text, int fields, const char *const names[],
+ * origin: place of the first point. For checkpoint_write_alone only. */
+status checkpoint_create_alone(MPI_Comm comm, const grid *grid, const double origin[3], precision precision,
+                               const char *directory, const char *text, int fields, const char *const names[],
                                checkpoint **checkpoint);
 /* Writes the fields as the file `name`, of step and time 0, completely or not at all, as checkpoint_write
  * does. */
@@ -143,5 +143,7 @@ int64_t checkpoint_file_bytes(const grid *grid, precision precision, int fields)
 /* Verifies one file without MPI and without a configuration. [out] line: a description; hash: of its answer.
  * STATUS_DAMAGED, STATUS_FILE, STATUS_MEMORY. */
 status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *hash);
+/* The same for a file that may be any: STATUS_OK if it is no snapshot. */
+status checkpoint_verify_source(const char *path);
 
 #endif

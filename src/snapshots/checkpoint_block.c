@@ -191,6 +191,15 @@ status checkpoint_block_open(const char *path, int *descriptor) {
   return result;
 }
 
+int checkpoint_block_begins(const char *path) {
+  char begin[sizeof first_line] = "";
+  int descriptor = -1;
+  if (file_open_regular(path, &descriptor) != STATUS_OK || descriptor < 0) return 0;
+  const ssize_t length = pread(descriptor, begin, sizeof first_line - 1, 0);
+  (void)close(descriptor);
+  return length == (ssize_t)sizeof first_line - 1 && strcmp(begin, first_line) == 0;
+}
+
 /* Reads and parses the block. [out] raw: its bytes; checksum: the one it contains. */
 static status read_raw(int descriptor, const char *path, checkpoint_block *block,
                        char raw[CHECKPOINT_BLOCK_BYTES], uint64_t *checksum) {

@@ -34,6 +34,9 @@ int checkpoint_is_name(const char *name);
  * STATUS_FILE if it cannot be opened. [out] descriptor: closed by the caller. */
 status checkpoint_block_open(const char *path, int *descriptor);
 
+/* Returns 1 if a file begins as a snapshot does; 0 also if it cannot be read. */
+int checkpoint_block_begins(const char *path);
+
 /* Writes the block's text, with this checksum of the bytes. */
 void checkpoint_block_format(const checkpoint_block *block, uint64_t checksum,
                              char text[CHECKPOINT_BLOCK_BYTES]);

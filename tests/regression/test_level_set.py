@@ -134,3 +134,5 @@ def test_no_distance_is_refused(tmp_path):
     said = run(tmp_path / "run", merged(DISC, {"initial": {"case": "gaussian"}}), code=2)
     assert "level_set.redistance_every" in said.stderr
     assert "accepted: 0, or the cases sphere_distance, slotted_distance" in said.stderr
+    said = run(tmp_path / "run", merged(DISC, {"initial": {"amplitude": 2}}), code=2)
+    assert "initial.amplitude" in said.stderr and "accepted: 1, -1" in said.stderr
