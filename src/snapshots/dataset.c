@@ -79,11 +79,13 @@ static status check_shape(const dataset *d, hid_t space, int64_t n[3]) {
 
 static status check_type(const dataset *d, hid_t dataset) {
   const hid_t type = H5Dget_type(dataset);
-  const int real = H5Tget_class(type) == H5T_FLOAT && (H5Tget_size(type) == 4 || H5Tget_size(type) == 8);
+  const H5T_class_t class = H5Tget_class(type);
+  const int number = class == H5T_INTEGER || (class == H5T_FLOAT && H5Tget_size(type) <= sizeof(double));
   (void)H5Tclose(type);
-  if (real) return STATUS_OK;
+  if (number) return STATUS_OK;
   char what[512];
-  (void)snprintf(what, sizeof what, "dataset %.200s has another type; accepted: single or double precision",
+  (void)snprintf(what, sizeof what,
+                 "dataset %.200s has another type; accepted: integers, or half, single or double precision",
                  d->name);
   return fail(d, STATUS_USAGE, what);
 }
@@ -171,7 +173,8 @@ static status describe(const dataset *d, const handles *h, dataset_about *about)
   }
   for (int axis = 0; axis < 3; axis++) about->n[axis] = (int64_t)found[2 - axis];
   const hid_t type = H5Dget_type(h->dataset);
-  about->precision = H5Tget_size(type) == sizeof(float) ? PRECISION_SINGLE : PRECISION_DOUBLE;
+  const size_t exact = H5Tget_class(type) == H5T_INTEGER ? sizeof(int16_t) : sizeof(float);
+  about->precision = H5Tget_size(type) <= exact ? PRECISION_SINGLE : PRECISION_DOUBLE;
   (void)H5Tclose(type);
   return read_place(d, h, &about->place);
 }

@@ -3,8 +3,8 @@
 
 #include "kernels.h"
 
-/* A user's dataset: in any HDF5 file, of shape (nz, ny, nx), in single or double precision, stored in any
- * layout. Each rank reads for itself; nothing is collective.
+/* A user's dataset: in any HDF5 file, of shape (nz, ny, nx), of integers or of real numbers of up to double
+ * precision, stored in any layout. Each rank reads for itself; nothing is collective.
  *
  * `key` is the configuration key, for messages. STATUS_FILE: there is no such file, it is not an HDF5 file,
  * or it cannot be read. STATUS_USAGE: it has no such dataset, or one of another shape or type. */
@@ -24,8 +24,8 @@ typedef struct dataset_place {
 
 /* Shape and place of a dataset. */
 typedef struct dataset_about {
-  int64_t n[3]; /* nx, ny, nz, each at least 1 */
-  precision precision;
+  int64_t n[3];        /* nx, ny, nz, each at least 1 */
+  precision precision; /* single if that has all values that the type can have */
   dataset_place place;
 } dataset_about;
 

@@ -282,7 +282,7 @@ BAD_DATA = {
     "no such dataset": (GOOD, ("dataset=VTKHDF/PointData/psi",), 2, "has no dataset"),
     "a group": (GOOD, ("dataset=VTKHDF",), 2, "is no dataset"),
     "two dimensions": (GOOD[0], (), 2, "three, nz, ny, nx"),
-    "integers": (GOOD.astype("i4"), (), 2, "another type"),
+    "truth values": (GOOD > 0, (), 2, "another type"),
     "a NaN": (np.where(np.arange(10) == 3, np.nan, GOOD), (), 2, "is nan at"),
     "an infinity": (np.where(np.arange(10) == 3, np.inf, GOOD), ("--hopf-lax", "1"), 2, "is inf at"),
     "nothing inside": (GOOD, ("level=100",), 2, "none of its points"),
@@ -353,6 +353,19 @@ def test_damaged_snapshot(tmp_path):
     (tmp_path / "out.hdf").unlink()
     assert "damaged" in distance(tmp_path, "level=0.5", code=3, ranks=2).stderr
     assert not (tmp_path / "out.hdf").exists()
+
+
+@pytest.mark.parametrize(("dtype", "same"), [("u1", "f4"), ("i2", "f4"), ("f2", "f4"), ("i4", "f8"), ("i8", "f8")])
+def test_other_numbers(tmp_path, dtype, same):
+    """Integers and half precision are taken as the least precision that has all their values."""
+    values = np.random.default_rng(5).integers(0, 9, SHAPE)
+    found = []
+    for kind in (dtype, same):
+        write(tmp_path / "in.hdf", values.astype(kind))
+        distance(tmp_path, "level=6.5", ranks=2)
+        found.append(read(tmp_path / "out.hdf"))
+    assert found[0].dtype == found[1].dtype == np.dtype(same)
+    assert (bits(found[0]) == bits(found[1])).all()
 
 
 def test_origin_is_kept(tmp_path):

@@ -276,7 +276,7 @@ REFUSED = [
     ),
     ("phi", lambda a: a.T, PHI + "dataset phi has shape (24, 20, 26)"),
     ("phi", lambda a: a[0], PHI + "dataset phi has shape (20, 24)"),
-    ("phi", lambda a: a.astype("i4"), PHI + "dataset phi has another type; accepted: single or double"),
+    ("phi", lambda a: a > 0, PHI + "dataset phi has another type; accepted: integers, or half, single or double"),
     ("phi", lambda a: with_value(a, np.nan), PHI + "dataset phi is nan at [3, 4, 5] (z, y, x)"),
     ("v", lambda a: with_value(a, -np.inf), VELOCITY + "dataset v is -inf at [3, 4, 5] (z, y, x)"),
     ("w", lambda a: a[:, 1:], VELOCITY + "dataset w has shape (26, 19, 24)"),
