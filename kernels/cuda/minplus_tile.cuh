@@ -74,7 +74,7 @@ __device__ __forceinline__ void turned_fetch(real *tile, const real *from, int k
   const int first = (int)threadIdx.x / NEAR;
   real *to = tile + k * PITCH + first;
   from += k0 + k;
-  /* Where a matrix is the cost, registers would spill. */
+  /* With a table alone: unrolled for a matrix, too, the loop over k gets more moves between registers. */
   if (CHUNK == chunk_of(true) && k0 + CHUNK <= count) {
 #pragma unroll
     for (int n = 0; n < SIDE; n += THREADS / NEAR) {
@@ -179,6 +179,8 @@ __device__ __forceinline__ void values_lower(const real (&in)[PER_THREAD], real 
   for (int p = 0; p < PER_THREAD; p++) to[p].lower(in[p] + add, one);
 }
 
+/* Doubles are halved before the loop over k and joined after it. Halved for each k, or kept in halves between
+ * chunks, they make the compiler move registers about. */
 template <bool TABLE>
 __device__ __forceinline__ void chunk_compute(const real *pencils, const real *costs, int down, int across,
                                               values &value, unsigned one) {

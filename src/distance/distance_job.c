@@ -23,7 +23,8 @@
 /* Seconds between lines of progress. */
 static const double progress_period = 10.0;
 
-/* In single precision squares of lengths from a ten-thousandth of the first to the second are accurate. */
+/* The least spacing and the largest extent in single precision: lengths from a ten-thousandth of the former
+ * to the latter have squares that are normal numbers. */
 #define SINGLE_SPACING 1e-14
 #define SINGLE_EXTENT  1e18
 
@@ -116,11 +117,10 @@ static status check_spacing(const job *job) {
   for (int d = 0; d < 3 && job->about.precision == PRECISION_SINGLE; d++) {
     if (grid->h[d] >= SINGLE_SPACING && (double)grid->n[d] * grid->h[d] <= SINGLE_EXTENT) continue;
     return status_fail(STATUS_USAGE,
-                       "%" PRId64
-                       " points along %c, %g apart: squares of distances leave the range of single "
+                       "%lld points along %c, %g apart: squares of distances leave the range of single "
                        "precision; accepted: spacings from %g and extents to %g (other units, by spacing.x, "
                        "spacing.y, spacing.z), or values in double precision",
-                       grid->n[d], "xyz"[d], grid -> h[d], SINGLE_SPACING, SINGLE_EXTENT);
+                       (long long)grid->n[d], 'x' + d, grid->h[d], SINGLE_SPACING, SINGLE_EXTENT);
   }
   return STATUS_OK;
 }
