@@ -302,7 +302,7 @@ typedef struct kernels {
   void (*memory_release)(kernels_context *context, void *memory);
   /* Enqueued: a meeting. After it this queue sees what the neighbours' queues wrote before theirs, and may
    * write to their memory. All ranks make the same meetings in the same order. A neighbour that stays away is
-   * STATUS_DEVICE of a queue_wait, or of launches after the time is over; what was computed since is wrong.
+   * STATUS_LATE of a queue_wait, or of launches after the time is over; what was computed since is wrong.
    * Optional, with memory_export. */
   status (*meet)(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting);
 

@@ -24,7 +24,7 @@ static status refuse_late(const kernels_context *context) {
   const unsigned rank = late->rank;
   if (rank == 0) return STATUS_OK;
   late->rank = 0;
-  return status_fail(STATUS_DEVICE, "halos: rank %u sent no halo planes for %u seconds", rank - 1,
+  return status_fail(STATUS_LATE, "halos: rank %u sent no halo planes for %u seconds", rank - 1,
                      late->seconds);
 }
 

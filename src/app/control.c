@@ -33,8 +33,10 @@ void control_set_signals(void) {
   (void)signal(SIGPIPE, SIG_IGN);
 }
 
-void control_init(control *control, MPI_Comm comm, double start, double wall_limit, long long step) {
+void control_init(control *control, MPI_Comm comm, double start, double wall_limit, double patience,
+                  long long step) {
   *control = (struct control){.comm = comm,
+                              .patience = patience,
                               .start = start,
                               .wall_limit = wall_limit,
                               .last_time = MPI_Wtime(),
@@ -46,12 +48,30 @@ int control_due(const control *control, long long step) {
   return step >= control->next_step;
 }
 
+/* Waits for a request of all ranks, but not for ever for one that has stopped. */
+static status wait_patiently(const control *control, MPI_Request *request, long long step) {
+  const double begun = MPI_Wtime();
+  int done = 0;
+  while (!done) {
+    CHECK_MPI(MPI_Test(request, &done, MPI_STATUS_IGNORE));
+    if (!done && control->patience > 0.0 && MPI_Wtime() - begun > control->patience)
+      return status_fail(STATUS_LATE, "another rank has not come to step %lld for %g seconds", step,
+                         control->patience);
+  }
+  return STATUS_OK;
+}
+
 status control_poll(control *control, long long step, double reserve, control_reason *reason) {
   const double now = MPI_Wtime();
   const double each = (now - control->last_time) / (double)(step - control->last_step);
-  const double mine[4] = {requested ? 1.0 : 0.0, now - control->start, each, reserve};
-  double most[4];
-  CHECK_MPI(MPI_Allreduce(mine, most, 4, MPI_DOUBLE, MPI_MAX, control->comm));
+  static double mine[4], most[4]; /* outlive a poll that gives up */
+  MPI_Request request;
+  mine[0] = requested ? 1.0 : 0.0;
+  mine[1] = now - control->start;
+  mine[2] = each;
+  mine[3] = reserve;
+  CHECK_MPI(MPI_Iallreduce(mine, most, 4, MPI_DOUBLE, MPI_MAX, control->comm, &request));
+  CHECK(wait_patiently(control, &request, step));
 
   const double wanted = poll_seconds / (most[2] > 0.0 ? most[2] : poll_seconds);
   const double interval = wanted < 1.0 ? 1.0 : (wanted > longest_interval ? longest_interval : wanted);

@@ -14,6 +14,7 @@ typedef struct control {
   MPI_Comm comm;
   double start;      /* MPI_Wtime of the program's start */
   double wall_limit; /* seconds, 0 = none */
+  double patience;   /* seconds that a poll waits for the other ranks, 0 = any time */
   double last_time;  /* time of the last poll */
   long long last_step, next_step;
 } control;
@@ -23,13 +24,15 @@ typedef struct control {
  * closed its end does not stop a run. */
 void control_set_signals(void);
 
-void control_init(control *control, MPI_Comm comm, double start, double wall_limit, long long step);
+void control_init(control *control, MPI_Comm comm, double start, double wall_limit, double patience,
+                  long long step);
 
 /* Returns 1 if the ranks shall poll at `step`: about ten times per second, the same on every rank. */
 int control_due(const control *control, long long step);
 
 /* Polls, collectively, at a step that is due. `reserve`: seconds that a checkpoint is expected to take. [out]
- * reason, the same on every rank. STATUS_MPI. */
+ * reason, the same on every rank. STATUS_MPI; STATUS_LATE, not collective, if a rank has not come after
+ * `patience` seconds. */
 status control_poll(control *control, long long step, double reserve, control_reason *reason);
 
 #endif

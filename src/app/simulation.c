@@ -176,6 +176,8 @@ static void show_progress(simulation *sim) {
 static status poll(simulation *sim) {
   control_reason reason = CONTROL_GO_ON;
   int written = 0;
+  /* first, because later calls wait for other ranks without a bound */
+  CHECK(control_poll(&sim->control, sim->step, state_seconds(sim), &reason));
   if (checkpoint_pending(sim->checkpoint)) {
     CHECK(checkpoint_written(sim->checkpoint, &written));
   } else if (kept_pending(sim)) {
@@ -183,7 +185,6 @@ static status poll(simulation *sim) {
   }
   if (written) CHECK(end_state_timed(sim));
   energy_read(&sim->perf.energy);
-  CHECK(control_poll(&sim->control, sim->step, state_seconds(sim), &reason));
   show_progress(sim);
   return reason == CONTROL_GO_ON ? STATUS_OK : stop(sim, reason);
 }
@@ -241,7 +242,8 @@ static status march(simulation *sim) {
 }
 
 static status march_watched(simulation *sim) {
-  control_init(&sim->control, sim->comm, sim->control.start, sim->config->wall_limit, sim->step);
+  control_init(&sim->control, sim->comm, sim->control.start, sim->config->wall_limit,
+               halo_patience(&sim->solver.halo), sim->step);
   progress_start(&sim->progress, sim->step, sim->schedule.last_step, points_of(sim), MPI_Wtime());
   CHECK(energy_start(&sim->solver, &sim->perf.energy));
   const status result = march(sim);

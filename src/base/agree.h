@@ -7,8 +7,9 @@
 
 /* Makes an error on any rank an error on all of them. Collective over `comm`. Returns the status of the
  * lowest rank that failed, STATUS_OK if none did, the same on every rank; status_message() then gives that
- * rank's message everywhere. STATUS_MPI is returned at once without agreement: after a failed MPI call the
- * ranks are out of step, and only main can end the others. Call it after anything that can fail on one rank
+ * rank's message everywhere. STATUS_MPI and STATUS_LATE are returned at once without agreement: after a
+ * failed MPI call the ranks are out of step, and a rank that does not come would not come here either; only
+ * main can end the others. Call it after anything that can fail on one rank
  * alone, before the next collective call. */
 status agree(MPI_Comm comm, status mine);
 

@@ -14,6 +14,7 @@
   X(DAMAGED, 3, "a file is damaged")                                                                         \
   X(FOREIGN, 3, "a file belongs to another problem")                                                         \
   X(MPI, 3, "a message-passing call failed")                                                                 \
+  X(LATE, 3, "another rank does not come")                                                                   \
   X(BLOWN_UP, 4, "the solution blew up")                                                                     \
   X(OTHER_ANSWER, 5, "the answer's hash is not the reference")                                               \
   X(STOPPED, 75, "stopped early on request, after a checkpoint")

@@ -269,6 +269,10 @@ int halo_sends(const halo *halo) {
   return !halo->alone && halo->transport == TRANSPORT_PEER;
 }
 
+double halo_patience(const halo *halo) {
+  return halo_sends(halo) ? neighbours_patience : 0.0;
+}
+
 status halo_sending(halo *halo, const field *field, kernels_sending *sending) {
   CHECK(open_peers(halo, field));
   return halo_peer_sending(&halo->peer, field, sending);

@@ -87,9 +87,12 @@ status halo_seconds(const halo *halo, double *seconds);
  * launch that sends, if anything else has used halo planes since the previous one: a neighbour may still read
  * planes that this rank then overwrites. It also comes between a launch that sends and anything else that
  * reads the halos. halo_exchange begins with one. like: one of the fields to be exchanged. Only
- * TRANSPORT_PEER needs it; with other transports it does nothing. Devices wait for one another for 60 seconds
- * at most: then an error names the rank that did not come. */
+ * TRANSPORT_PEER needs it; with other transports it does nothing. Devices wait for one another for
+ * halo_patience at most: then STATUS_LATE names the rank that did not come. */
 status halo_meet(halo *halo, const field *like);
+
+/* Seconds for which devices wait for a neighbour; 0: no device waits for another. */
+double halo_patience(const halo *halo);
 
 /* Returns 1 if kernels may send their edge planes themselves. */
 int halo_sends(const halo *halo);

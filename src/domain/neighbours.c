@@ -2,8 +2,7 @@
 
 enum { TAG_SWAP = 31 };
 
-/* How long a device waits for a neighbour: ranks are this far apart only if one has stopped. */
-static const double patience = 60.0; /* seconds */
+const double neighbours_patience = 60.0;
 
 status neighbours_swap(const neighbours *neighbours, const void *mine, void *below, void *above, int bytes) {
   const int *ranks = neighbours->meeting.ranks;
@@ -46,7 +45,7 @@ status neighbours_open(MPI_Comm comm, const kernels *backend, kernels_context *c
                                     .backend = backend,
                                     .context = context,
                                     .sides = below == above ? 1 : SIDE_COUNT,
-                                    .meeting = {.ranks = {below, above}, .seconds = patience}};
+                                    .meeting = {.ranks = {below, above}, .seconds = neighbours_patience}};
   kernels_meeting *meeting = &neighbours->meeting;
   CHECK(agree(comm, backend->memory_allocate(context, MEMORY_DEVICE, KERNELS_MEETING_BYTES, &meeting->mine)));
   return neighbours_import(neighbours, meeting->mine, meeting->theirs);

@@ -14,6 +14,9 @@ typedef struct neighbours {
   kernels_meeting meeting;
 } neighbours;
 
+/* Seconds that a device waits for a neighbour: ranks are this far apart only if one has stopped. */
+extern const double neighbours_patience;
+
 /* ranks: below and above, MPI_PROC_NULL: none. Collective over comm, and so is the status. STATUS_MPI,
  * STATUS_DEVICE, STATUS_MEMORY; neighbours_close even after an error. */
 status neighbours_open(MPI_Comm comm, const kernels *backend, kernels_context *context,

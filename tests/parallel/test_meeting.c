@@ -82,10 +82,10 @@ static void late_check(const rig *rig) {
   if (rig->rank == rig->ranks - 2) {
     char message[64];
     (void)snprintf(message, sizeof message, "rank %d sent no halo planes for 1 seconds", rig->ranks - 1);
-    EXPECT(meet_and_wait(rig, &n.meeting) == STATUS_DEVICE);
-    EXPECT(strstr(status_message(STATUS_DEVICE), message) != NULL);
+    EXPECT(meet_and_wait(rig, &n.meeting) == STATUS_LATE);
+    EXPECT(strstr(status_message(STATUS_LATE), message) != NULL);
     n.meeting.seconds = 1e9;
-    EXPECT(meet_and_wait(rig, &n.meeting) == STATUS_DEVICE);
+    EXPECT(meet_and_wait(rig, &n.meeting) == STATUS_LATE);
     status_clear();
   }
   EXPECT(rig->backend->queue_wait(rig->context, QUEUE_MAIN) == STATUS_OK);
