@@ -101,6 +101,16 @@ static void variants_are_the_reference(rig *rig) {
   each_shape(rig, variant_shape);
 }
 
+/* Along each axis lines of 64 and of 128 points, and lines that end with a part of such a piece. */
+static void variants_cut_lines_of_any_length(rig *rig) {
+  static const int shapes[][3] = {{64, 32, 4},  {128, 32, 4}, {100, 37, 5}, {32, 64, 4},  {32, 128, 4},
+                                  {37, 100, 5}, {32, 9, 64},  {32, 9, 128}, {34, 9, 100}, {9, 9, 131}};
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    rig_shape(rig, shapes[s][0], shapes[s][1], shapes[s][2]);
+    variants_check(rig, 0);
+  }
+}
+
 /* Derivatives in x and y need no halo planes at all. */
 static void halos_do_not_leak_into_x_and_y(rig *rig) {
   rig_shape(rig, 33, 20, 7);
@@ -236,6 +246,7 @@ int main(int argc, char **argv) {
       RIG_TEST(derivatives_are_the_reference),
       RIG_TEST(production_is_the_reference),
       RIG_TEST(variants_are_the_reference),
+      RIG_TEST(variants_cut_lines_of_any_length),
       RIG_TEST(halos_do_not_leak_into_x_and_y),
       RIG_TEST(gradient_is_the_reference_and_three_derivatives),
       RIG_TEST(divergence_is_the_reference),

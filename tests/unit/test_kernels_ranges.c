@@ -104,26 +104,42 @@ static status derivative_run(const rig *rig, const kernels_launch *launch, int v
   return rig->backend->derivative_variant(launch, variant, PART_WHOLE, axis, f, out);
 }
 
-/* Derivatives one by one, in all their variants, and axpy. */
+/* Derivatives one by one, in all their variants. */
+static void derivatives_check(rig *rig, const kernels_launch *launch, const twin *in) {
+  for (int d = 0; d < 3; d++) {
+    for (int variant = -1; variant < rig->backend->variant_count; variant++) {
+      twin out = twin_sentinel(rig);
+      assert_ok(derivative_run(rig, launch, variant, (axis)d, in->device, out.device));
+      reference_derivative(launch, (axis)d, in->host, out.host);
+      twin_assert_equal(rig, &out, "derivative on two ranges");
+      twin_free(rig, &out);
+    }
+  }
+}
+
 static void single_operations_take_two_ranges(rig *rig) {
   rig_shape(rig, 33, 20, 13);
   twin in = twin_random(rig, 1);
   for (size_t i = 0; i < PAIRS; i++) {
     const kernels_launch launch = launch_on(rig, pairs[i]);
-    for (int d = 0; d < 3; d++) {
-      for (int variant = -1; variant < rig->backend->variant_count; variant++) {
-        twin out = twin_sentinel(rig);
-        assert_ok(derivative_run(rig, &launch, variant, (axis)d, in.device, out.device));
-        reference_derivative(&launch, (axis)d, in.host, out.host);
-        twin_assert_equal(rig, &out, "derivative on two ranges");
-        twin_free(rig, &out);
-      }
-    }
+    derivatives_check(rig, &launch, &in);
     twin sum = twin_random(rig, 2);
     assert_ok(apply_axpy(rig->backend, &launch, 0.3, in.device, sum.device));
     reference_axpy(&launch, 0.3, in.host, sum.host);
     twin_assert_equal(rig, &sum, "axpy on two ranges");
     twin_free(rig, &sum);
+  }
+  twin_free(rig, &in);
+}
+
+/* Ranges of whole tiles, and of several pieces of a line. */
+static void derivatives_take_two_long_ranges(rig *rig) {
+  static const kernels_planes ranges[][KERNELS_RANGES] = {{{0, 64}, {70, 134}}, {{139, 140}, {3, 132}}};
+  rig_shape(rig, 64, 32, 140);
+  twin in = twin_random(rig, 3);
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    const kernels_launch launch = launch_on(rig, ranges[i]);
+    derivatives_check(rig, &launch, &in);
   }
   twin_free(rig, &in);
 }
@@ -238,6 +254,7 @@ static void whole_slabs_need_no_halos(rig *rig) {
   for (int nz = 1; nz <= 20; nz++) whole_slab(rig, 33, 9, nz);
   for (int s = 0; s < RIG_SHAPES; s++) whole_slab(rig, rig_shapes[s][0], rig_shapes[s][1], rig_shapes[s][2]);
   whole_slab(rig, rig_large[0][0], rig_large[0][1], rig_large[0][2]);
+  for (int nz = 64; nz <= 131; nz += nz == 128 ? 3 : 32) whole_slab(rig, 32, 9, nz); /* pieces of lines */
 }
 
 static void largest_slabs_need_no_halos(rig *rig) {
@@ -277,11 +294,12 @@ static void large_fields_are_the_reference(rig *rig) {
 
 int main(int argc, char **argv) {
   static const rig_test tests[] = {
-      RIG_TEST(parts_write_their_planes_only), RIG_TEST(two_ranges_in_one_launch),
-      RIG_TEST(large_ranges_in_one_launch),    RIG_TEST(single_operations_take_two_ranges),
-      RIG_TEST(parts_make_the_whole),          RIG_TEST(interior_does_not_see_halos),
-      RIG_TEST(whole_slabs_need_no_halos),     RIG_TEST(largest_slabs_need_no_halos),
-      RIG_TEST(threads_do_not_show),           RIG_TEST(large_fields_are_the_reference),
+      RIG_TEST(parts_write_their_planes_only),    RIG_TEST(two_ranges_in_one_launch),
+      RIG_TEST(large_ranges_in_one_launch),       RIG_TEST(single_operations_take_two_ranges),
+      RIG_TEST(derivatives_take_two_long_ranges), RIG_TEST(parts_make_the_whole),
+      RIG_TEST(interior_does_not_see_halos),      RIG_TEST(whole_slabs_need_no_halos),
+      RIG_TEST(largest_slabs_need_no_halos),      RIG_TEST(threads_do_not_show),
+      RIG_TEST(large_fields_are_the_reference),
   };
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
