@@ -48,13 +48,15 @@ int control_due(const control *control, long long step) {
   return step >= control->next_step;
 }
 
-/* Waits for a request of all ranks, but not for ever for one that has stopped. */
-static status wait_patiently(const control *control, MPI_Request *request, long long step) {
+status control_meet(const control *control, long long step) {
   const double begun = MPI_Wtime();
+  MPI_Request request;
   int done = 0;
+  if (control->patience == 0.0) return STATUS_OK;
+  CHECK_MPI(MPI_Ibarrier(control->comm, &request));
   while (!done) {
-    CHECK_MPI(MPI_Test(request, &done, MPI_STATUS_IGNORE));
-    if (!done && control->patience > 0.0 && MPI_Wtime() - begun > control->patience)
+    CHECK_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (!done && MPI_Wtime() - begun > control->patience)
       return status_fail(STATUS_LATE, "another rank has not come to step %lld for %g seconds", step,
                          control->patience);
   }
@@ -64,14 +66,9 @@ static status wait_patiently(const control *control, MPI_Request *request, long 
 status control_poll(control *control, long long step, double reserve, control_reason *reason) {
   const double now = MPI_Wtime();
   const double each = (now - control->last_time) / (double)(step - control->last_step);
-  static double mine[4], most[4]; /* outlive a poll that gives up */
-  MPI_Request request;
-  mine[0] = requested ? 1.0 : 0.0;
-  mine[1] = now - control->start;
-  mine[2] = each;
-  mine[3] = reserve;
-  CHECK_MPI(MPI_Iallreduce(mine, most, 4, MPI_DOUBLE, MPI_MAX, control->comm, &request));
-  CHECK(wait_patiently(control, &request, step));
+  const double mine[4] = {requested ? 1.0 : 0.0, now - control->start, each, reserve};
+  double most[4];
+  CHECK_MPI(MPI_Allreduce(mine, most, 4, MPI_DOUBLE, MPI_MAX, control->comm));
 
   const double wanted = poll_seconds / (most[2] > 0.0 ? most[2] : poll_seconds);
   const double interval = wanted < 1.0 ? 1.0 : (wanted > longest_interval ? longest_interval : wanted);

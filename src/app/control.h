@@ -14,7 +14,7 @@ typedef struct control {
   MPI_Comm comm;
   double start;      /* MPI_Wtime of the program's start */
   double wall_limit; /* seconds, 0 = none */
-  double patience;   /* seconds that a poll waits for the other ranks, 0 = any time */
+  double patience;   /* seconds that control_meet waits; 0: it does not */
   double last_time;  /* time of the last poll */
   long long last_step, next_step;
 } control;
@@ -30,9 +30,12 @@ void control_init(control *control, MPI_Comm comm, double start, double wall_lim
 /* Returns 1 if the ranks shall poll at `step`: about ten times per second, the same on every rank. */
 int control_due(const control *control, long long step);
 
+/* Waits until all ranks have come to `step`: what follows waits for them without a bound. Collective.
+ * STATUS_MPI; STATUS_LATE, not collective, if one has not come after `patience` seconds. */
+status control_meet(const control *control, long long step);
+
 /* Polls, collectively, at a step that is due. `reserve`: seconds that a checkpoint is expected to take. [out]
- * reason, the same on every rank. STATUS_MPI; STATUS_LATE, not collective, if a rank has not come after
- * `patience` seconds. */
+ * reason, the same on every rank. STATUS_MPI. */
 status control_poll(control *control, long long step, double reserve, control_reason *reason);
 
 #endif

@@ -176,8 +176,6 @@ static void show_progress(simulation *sim) {
 static status poll(simulation *sim) {
   control_reason reason = CONTROL_GO_ON;
   int written = 0;
-  /* first, because later calls wait for other ranks without a bound */
-  CHECK(control_poll(&sim->control, sim->step, state_seconds(sim), &reason));
   if (checkpoint_pending(sim->checkpoint)) {
     CHECK(checkpoint_written(sim->checkpoint, &written));
   } else if (kept_pending(sim)) {
@@ -185,6 +183,7 @@ static status poll(simulation *sim) {
   }
   if (written) CHECK(end_state_timed(sim));
   energy_read(&sim->perf.energy);
+  CHECK(control_poll(&sim->control, sim->step, state_seconds(sim), &reason));
   show_progress(sim);
   return reason == CONTROL_GO_ON ? STATUS_OK : stop(sim, reason);
 }
@@ -215,13 +214,16 @@ static status check_factor(const simulation *sim, double time, double dt) {
   return STATUS_OK;
 }
 
-/* Takes a step. Before a pause it waits for the step, so that its time is counted as the step's. */
+/* Takes a step. Before a pause it waits for the step, so that its time is counted as the step's, and for the
+ * other ranks. */
 static status advance(simulation *sim) {
   const int64_t next = sim->step + 1;
   const double time = schedule_time(&sim->schedule, sim->step), dt = schedule_dt(&sim->schedule, next);
+  const int pauses = pauses_after(sim, next);
   CHECK(check_factor(sim, time, dt));
   perf_begin(&sim->perf, PERF_STEPS);
-  CHECK(solver_step(&sim->solver, time, dt, pauses_after(sim, next)));
+  CHECK(solver_step(&sim->solver, time, dt, pauses));
+  if (pauses) CHECK(control_meet(&sim->control, next));
   if (schedule_due(next, sim->config->redistance_every)) CHECK(solver_redistance(&sim->solver));
   schedule_advance(&sim->schedule);
   sim->step = next;

@@ -1,4 +1,4 @@
-/* A rank that does not come to a poll is not waited for, and its absence is not agreed on with it. Run on
+/* A rank that does not come to a meeting is not waited for, and its absence is not agreed on with it. Run on
  * several ranks. */
 #include <string.h>
 
@@ -10,22 +10,21 @@ int wrong = 0;
 int main(int argc, char **argv) {
   int rank = 0, ranks = 1, all = 0;
   control control;
-  control_reason reason = CONTROL_SIGNAL;
   (void)MPI_Init(&argc, &argv);
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   (void)MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   control_init(&control, MPI_COMM_WORLD, MPI_Wtime(), 0.0, 1e9, 0);
-  EXPECT(control_poll(&control, 1, 0.0, &reason) == STATUS_OK && reason == CONTROL_GO_ON);
+  EXPECT(control_meet(&control, 1) == STATUS_OK);
   control_init(&control, MPI_COMM_WORLD, MPI_Wtime(), 0.0, 1.0, 4710);
   if (rank < ranks - 1) {
-    const status late = control_poll(&control, 4711, 0.0, &reason);
+    const status late = control_meet(&control, 4711);
     EXPECT(late == STATUS_LATE && status_exit_code(late) == 3);
     EXPECT(agree(MPI_COMM_WORLD, late) == STATUS_LATE && !agree_reached());
     EXPECT(strcmp(status_message(late), "another rank has not come to step 4711 for 1 seconds") == 0);
     MPI_Send(NULL, 0, MPI_BYTE, ranks - 1, 0, MPI_COMM_WORLD);
   } else {
     for (int i = 0; i < ranks - 1; i++) MPI_Recv(NULL, 0, MPI_BYTE, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    EXPECT(control_poll(&control, 4711, 0.0, &reason) == STATUS_OK);
+    EXPECT(control_meet(&control, 4711) == STATUS_OK);
   }
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   (void)MPI_Finalize();
