@@ -107,17 +107,31 @@ LINE_INLINE cpu_vector operand_line(cpu_operand operand, ptrdiff_t at, int j, in
   return line_load(operand.g + at) * line;
 }
 
-/* Loads the line at column x of a row, plane j and row i of a formula, and its neighbours in x. */
+/* The neighbours of a line, of three kinds that are compiled apart. PLAIN: they lie beside it. ANY: they may
+ * be periodic images, and a line may be in any layer. WITHIN: in no layer but one of x, and no neighbour that
+ * counts is an image. */
+enum { LINES_PLAIN, LINES_ANY, LINES_WITHIN };
+
+LINE_INLINE void operand_triple(cpu_triple *t, const cpu_frame *frame, const real *row, int x, int kind) {
+  if (kind == LINES_WITHIN) {
+    triple_load_within(t, frame, row, x);
+  } else {
+    triple_load(t, frame, row, x, kind == LINES_ANY);
+  }
+}
+
+/* Loads the line at column x of a row, plane j and row i of a formula, and its neighbours in x. kind: a
+ * constant. */
 LINE_INLINE void operand_neighbours(cpu_vector *n, const cpu_frame *frame, cpu_operand operand, ptrdiff_t row,
-                                    int j, int i, int x, int images) {
+                                    int j, int i, int x, int kind) {
   cpu_triple t, u;
-  triple_load(&t, frame, operand.f + row, x, images);
+  operand_triple(&t, frame, operand.f + row, x, kind);
   if (operand.formula != NULL) {
     t.left *= formula_line(operand.formula, operand.component, j, i, x - LINE);
     t.centre *= formula_line(operand.formula, operand.component, j, i, x);
     t.right *= formula_line(operand.formula, operand.component, j, i, x + LINE);
   } else if (operand.g != NULL) {
-    triple_load(&u, frame, operand.g + row, x, images);
+    operand_triple(&u, frame, operand.g + row, x, kind);
     t = (cpu_triple){u.left * t.left, u.centre * t.centre, u.right * t.right};
   }
   neighbours_x(n, &t);

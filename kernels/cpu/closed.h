@@ -58,10 +58,11 @@ LINE_INLINE cpu_vector closed_add(const cpu_task *task, int t, cpu_vector closed
   return closed;
 }
 
-/* `closed` at the points of line b that lie in layers of x, and `interior` at the others. */
-LINE_INLINE cpu_vector closed_join(const cpu_task *task, int b, cpu_vector closed, cpu_vector interior) {
+/* The lanes of line b that lie between the layers of x. */
+LINE_INLINE cpu_lane_integers lanes_inside(const cpu_task *task, int b) {
   const int *inside = task->layer->ends->inside, x = task_column(task, b);
-  return line_join(line_join(closed, interior, inside[0] - x), closed, inside[1] - x);
+  const cpu_lane_integers lanes = lanes_make(), none = {0};
+  return (lanes >= none + (inside[0] - x)) & (lanes < none + (inside[1] - x));
 }
 
 enum { CLOSURE_LINES = (CLOSURE_WIDTH + LINE - 1) / LINE };
@@ -126,7 +127,7 @@ LINE_INLINE cpu_vector chain_centre(const cpu_task *task, cpu_place p) {
   const int set = (layer->row[AXIS_Y] < 0) << AXIS_Y | (layer->row[AXIS_Z] < 0) << AXIS_Z;
   const cpu_vector closed = line_fill(layer->ends->of.centre[set]);
   const cpu_vector centre = line_fill(layer->ends->of.centre[set | 1 << AXIS_X]);
-  return closed_join(task, p.b, closed, centre);
+  return line_choose(lanes_inside(task, p.b), centre, closed);
 }
 
 #endif

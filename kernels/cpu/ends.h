@@ -51,6 +51,7 @@ typedef struct cpu_layer {
   cpu_scratch *held;   /* results that wait for penalties, for each output */
   int row[3], high[3]; /* along y and z: of layer_row for the bundle's first row or plane */
   unsigned holds;      /* mask of the outputs that wait */
+  int within;          /* 1: its lines are of kind LINES_WITHIN */
 } cpu_layer;
 
 /* Number of columns from the first one of a layer of x to column x. */
@@ -108,9 +109,9 @@ LINE_INLINE cpu_vector ends_velocity(const cpu_ends *e, operation_velocity from,
                         line_fill(y[3 + d] + z[3 + d]));
 }
 
-/* Adds the penalties to a patch's lines in `rows` rows from y on, and stores these lines, of which `first` is
- * the first one in the bundle. Arguments are values, because what another function has the address of is read
- * from memory again after each store. */
-void CPU_NAME(penalties_cpu_)(cpu_layer layer, cpu_patch patch, int y, int rows, int planes, int first);
+/* Adds the penalties to a bundle's lines, and stores them: `groups` groups of `rows` rows, from y on.
+ * Arguments are values, because what another function has the address of is read from memory again after each
+ * store. */
+void CPU_NAME(penalties_cpu_)(cpu_layer layer, cpu_patch patch, int y, int rows, int planes, int groups);
 
 #endif

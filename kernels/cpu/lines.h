@@ -201,6 +201,15 @@ LINE_INLINE void triple_load(cpu_triple *t, const cpu_frame *frame, const real *
   }
 }
 
+/* The same of a row without images: columns before its first line, and those after its last one, have no
+ * meaning. */
+LINE_INLINE void triple_load_within(cpu_triple *t, const cpu_frame *frame, const real *row, int x) {
+  const real *at = row + x;
+  t->centre = line_load(at);
+  t->left = line_load(x == 0 ? at : at - LINE);
+  t->right = line_load(x + LINE >= frame->nx ? at : at + LINE);
+}
+
 /* LINE_SHIFT(a, b, shift): the line `shift` columns to the right of a, where b is the line after a; shift is
  * a constant of 0 .. LINE-1. It works in registers, because a load across two lines takes up to three times
  * as long as a load of one. */

@@ -48,19 +48,19 @@ LINE_INLINE cpu_layer layer_make(const cpu_ends *ends, const cpu_lines *line, cp
     penalised |= ends->adds[d][high] && (layer.row[d] == 0 || last == 0 || ends->pulls[d][high]);
   }
   if (penalised) layer.holds = ends->penalised;
+  layer.within = bundle->patch->gap > 0 && ends->of.rows >= STENCIL_RADIUS && !bundle->images;
   return layer;
 }
 
-LINE_INLINE cpu_lines lines_make(const cpu_frame *frame, const cpu_patch *patch) {
-  cpu_lines lines = {.groups = patch->gap > 0 && patch->lines <= STRIP / CPU_GROUPS ? CPU_GROUPS : 1};
-  for (int b = 0, group = 0; group < lines.groups; group++) {
+LINE_INLINE void lines_fill(const cpu_frame *frame, const cpu_patch *patch, cpu_lines *lines) {
+  lines->groups = patch->gap > 0 && patch->lines <= STRIP / CPU_GROUPS ? CPU_GROUPS : 1;
+  for (int b = 0, group = 0; group < lines->groups; group++) {
     for (int i = 0; i < patch->lines; i++, b++) {
-      lines.x[b] = line_column(patch, i);
-      lines.y[b] = group * CPU_ROWS;
-      lines.at[b] = lines.x[b] + lines.y[b] * frame->row;
+      lines->x[b] = line_column(patch, i);
+      lines->y[b] = group * CPU_ROWS;
+      lines->at[b] = lines->x[b] + lines->y[b] * frame->row;
     }
   }
-  return lines;
 }
 
 /* ends: NULL without, and then nothing of `line` is read. groups: number of the bundle's groups of rows, 1
@@ -77,10 +77,8 @@ LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *end
   if (way.of->terms == 0) pass_points(&task);
 #pragma GCC unroll 6
   for (int t = 0; t < WAY_TERMS; t++) passes_run(&task, t);
-  for (int i = 0; i < groups && way.ends && layer.holds != 0; i++) {
-    const int y = bundle->y + i * CPU_ROWS, first = i * bundle->patch->lines;
-    CPU_NAME(penalties_cpu_)(layer, *bundle->patch, y, bundle->rows, planes, first);
-  }
+  if (way.ends && layer.holds != 0)
+    CPU_NAME(penalties_cpu_)(layer, *bundle->patch, bundle->y, bundle->rows, planes, groups);
 }
 
 /* Number of groups of rows of the bundle from row y on: one if a neighbouring row is an image, or the
@@ -120,7 +118,7 @@ LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given
   const cpu_patch patch = *given;
   const cpu_column column = column_make(&job.frame, &patch);
   cpu_lines line;
-  if (way.ends) line = lines_make(&job.frame, &patch);
+  if (way.ends) lines_fill(&job.frame, &patch, &line);
   for (int y = patch.y0, rows, groups; y < patch.y1; y += groups * rows) {
     rows = y + CPU_ROWS <= patch.y1 ? CPU_ROWS : 1;
     groups = way.ends ? patch_groups(&way, &job.frame, &patch, line.groups, y) : 1;

@@ -183,15 +183,21 @@ static void lines_store(const held_lines *held, int planes, real *to) {
 }
 
 /* In the order of kernels_inflow: axis after axis, what enters before what is drawn. */
-void CPU_NAME(penalties_cpu_)(cpu_layer layer, cpu_patch patch, int y, int rows, int planes, int first) {
-  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-    if (!(layer.holds >> k & 1U)) continue;
-    const held_lines held = {&layer, &patch, y, rows, layer.held[k].line + first};
-    for (int end = 0; end < 6 && k == 0 && layer.ends->of.enters; end++)
-      end_add(&held, planes, 0, end / 2, end % 2);
-    for (int end = 0; end < 6 && layer.ends->of.couples; end++) {
-      if (k == (layer.ends->outputs == 7 ? end / 2 : 0)) end_add(&held, planes, 1, end / 2, end % 2);
+static void group_add(const held_lines *held, int k, int planes) {
+  const cpu_ends *ends = held->layer->ends;
+  for (int end = 0; end < 6 && k == 0 && ends->of.enters; end++) end_add(held, planes, 0, end / 2, end % 2);
+  for (int end = 0; end < 6 && ends->of.couples; end++) {
+    if (k == (ends->outputs == 7 ? end / 2 : 0)) end_add(held, planes, 1, end / 2, end % 2);
+  }
+  lines_store(held, planes, ends->out[k]);
+}
+
+void CPU_NAME(penalties_cpu_)(cpu_layer layer, cpu_patch patch, int y, int rows, int planes, int groups) {
+  for (int i = 0; i < groups; i++) {
+    for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+      if (!(layer.holds >> k & 1U)) continue;
+      const held_lines held = {&layer, &patch, y + i * CPU_ROWS, rows, layer.held[k].line + i * patch.lines};
+      group_add(&held, k, planes);
     }
-    lines_store(&held, planes, layer.ends->out[k]);
   }
 }

@@ -139,57 +139,70 @@ static int closed(const rig *rig, const void *f, int of, int d, const int p[3], 
   return 1;
 }
 
-static void outputs_check(const rig *rig, const twin *f, const twin out[3], const twin reference[3], int d) {
+/* Difference `of` along d. reference: its values on a periodic grid. */
+static void output_check(const rig *rig, const twin *f, const twin *out, const twin *reference, int of,
+                         int d) {
   const kernels_shape *shape = &rig->launch.shape;
   const double tolerance = shape->precision == PRECISION_SINGLE ? 1e-4 : 1e-12;
-  for (int of = 0; of < DIFFERENCES; of++) {
-    for (int i = 0; i < shape->nx * shape->ny * shape->nz; i++) {
-      const int p[3] = {i % shape->nx, i / shape->nx % shape->ny, i / shape->nx / shape->ny};
-      const double h = rig->stencil.spacing[d], scale = of == DIFFERENCE_SECOND ? 1.0 / (h * h) : 1.0 / h;
-      const double found = reference_value(shape, out[of].host, p[0], p[1], p[2]);
-      double expected = reference_value(shape, reference[of].host, p[0], p[1], p[2]);
-      (void)closed(rig, f->host, of, d, p, &expected);
-      if (!(fabs(found - expected) <= 30.0 * scale * tolerance))
-        fail_msg("difference %d along %d at %d, %d, %d: %g, not %g", of, d, p[0], p[1], p[2], found,
-                 expected);
-    }
+  const double h = rig->stencil.spacing[d], scale = of == DIFFERENCE_SECOND ? 1.0 / (h * h) : 1.0 / h;
+  for (int i = 0; i < shape->nx * shape->ny * shape->nz; i++) {
+    const int p[3] = {i % shape->nx, i / shape->nx % shape->ny, i / shape->nx / shape->ny};
+    const double found = reference_value(shape, out->host, p[0], p[1], p[2]);
+    double expected = reference_value(shape, reference->host, p[0], p[1], p[2]);
+    (void)closed(rig, f->host, of, d, p, &expected);
+    if (!(fabs(found - expected) <= 30.0 * scale * tolerance))
+      fail_msg("difference %d along %d at %d, %d, %d: %g, not %g", of, d, p[0], p[1], p[2], found, expected);
   }
 }
 
-/* All outputs of `derivative` in one launch, where all axes have ends. */
-static void ends_take_several_outputs(rig *rig) {
-  rig_shape(rig, 33, 20, 37);
-  twin f = twin_random(rig, 1);
-  for (int d = 0; d < 3; d++) {
-    twin out[3], reference[3];
-    kernels_call call = {.kind = OPERATION_derivative,
-                         .options = (unsigned)d | (unsigned)derivative_additions,
-                         .in = {f.host}};
-    for (int of = 0; of < 3; of++) {
-      out[of] = twin_sentinel(rig);
-      reference[of] = twin_sentinel(rig);
-      call.out[of] = reference[of].host;
-    }
-    reference_apply(&rig->launch, &call);
-    call.in[0] = f.device;
-    for (int of = 0; of < 3; of++) call.out[of] = out[of].device;
-    kernels_ends ends = {.bounded = {1, 1, 1}, .nz = rig->launch.shape.nz};
-    assert_ok(kernels_ends_open(rig->backend, rig->context, &rig->launch.shape, &rig->stencil, 3, &ends));
-    assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
-    for (int of = 0; of < 3; of++) twin_download(rig, &out[of]);
-    outputs_check(rig, &f, out, reference, d);
-    kernels_ends_close(rig->backend, rig->context, &ends);
-    for (int of = 0; of < 3; of++) {
-      twin_free(rig, &out[of]);
-      twin_free(rig, &reference[of]);
-    }
+/* Calls an operation with three outputs of one input where all axes have ends. Output i is difference of[i]
+ * along d[i]. */
+static void ends_check(rig *rig, operation_kind kind, unsigned options, const int of[3], const int d[3]) {
+  twin f = twin_random(rig, 1), out[3], reference[3];
+  kernels_call call = {.kind = kind, .options = options, .in = {f.host}};
+  for (int i = 0; i < 3; i++) {
+    out[i] = twin_sentinel(rig);
+    reference[i] = twin_sentinel(rig);
+    call.out[i] = reference[i].host;
+  }
+  reference_apply(&rig->launch, &call);
+  call.in[0] = f.device;
+  for (int i = 0; i < 3; i++) call.out[i] = out[i].device;
+  kernels_ends ends = {.bounded = {1, 1, 1}, .nz = rig->launch.shape.nz};
+  assert_ok(kernels_ends_open(rig->backend, rig->context, &rig->launch.shape, &rig->stencil, 3, &ends));
+  assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+  kernels_ends_close(rig->backend, rig->context, &ends);
+  for (int i = 0; i < 3; i++) {
+    twin_download(rig, &out[i]);
+    output_check(rig, &f, &out[i], &reference[i], of[i], d[i]);
+    twin_free(rig, &out[i]);
+    twin_free(rig, &reference[i]);
   }
   twin_free(rig, &f);
 }
 
+/* All outputs of `derivative` in one launch. */
+static void ends_take_several_outputs(rig *rig) {
+  rig_shape(rig, 33, 20, 37);
+  for (int d = 0; d < 3; d++) {
+    ends_check(rig, OPERATION_derivative, (unsigned)d | (unsigned)derivative_additions,
+               (const int[]){DIFFERENCE_FIRST, DIFFERENCE_SECOND, DIFFERENCE_DISSIPATION},
+               (const int[]){d, d, d});
+  }
+}
+
+/* Rows with lines between the layers of x, and rows between those of y: the CPU computes lines beside ends of
+ * x apart. */
+static void ends_of_long_rows(rig *rig) {
+  rig_shape(rig, 67, 37, 20);
+  ends_check(rig, OPERATION_gradient, 0, (const int[]){DIFFERENCE_FIRST, DIFFERENCE_FIRST, DIFFERENCE_FIRST},
+             (const int[]){AXIS_X, AXIS_Y, AXIS_Z});
+}
+
 int main(int argc, char **argv) {
-  static const rig_test tests[] = {
-      RIG_TEST(every_declaration_is_held), RIG_TEST(every_combination_is_the_reference),
-      RIG_TEST(large_launches_are_the_reference), RIG_TEST(ends_take_several_outputs)};
+  static const rig_test tests[] = {RIG_TEST(every_declaration_is_held),
+                                   RIG_TEST(every_combination_is_the_reference),
+                                   RIG_TEST(large_launches_are_the_reference),
+                                   RIG_TEST(ends_take_several_outputs), RIG_TEST(ends_of_long_rows)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
