@@ -171,13 +171,13 @@ static void ends_check(rig *rig, operation_kind kind, unsigned options, const in
   kernels_ends ends = {.bounded = {1, 1, 1}, .nz = rig->launch.shape.nz};
   assert_ok(kernels_ends_open(rig->backend, rig->context, &rig->launch.shape, &rig->stencil, 3, &ends));
   assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
-  kernels_ends_close(rig->backend, rig->context, &ends);
   for (int i = 0; i < 3; i++) {
     twin_download(rig, &out[i]);
     output_check(rig, &f, &out[i], &reference[i], of[i], d[i]);
     twin_free(rig, &out[i]);
     twin_free(rig, &reference[i]);
   }
+  kernels_ends_close(rig->backend, rig->context, &ends);
   twin_free(rig, &f);
 }
 
