@@ -18,13 +18,12 @@ int main(int argc, char **argv) {
   control_init(&control, MPI_COMM_WORLD, MPI_Wtime(), 0.0, 1.0, 4710);
   if (rank < ranks - 1) {
     const status late = control_meet(&control, 4711);
+    char expected[64];
+    (void)snprintf(expected, sizeof expected, "rank %d has not come to step 4711 for 1 seconds",
+                   rank == 0 ? ranks - 1 : 0);
     EXPECT(late == STATUS_LATE && status_exit_code(late) == 3);
     EXPECT(agree(MPI_COMM_WORLD, late) == STATUS_LATE && !agree_reached());
-    EXPECT(strcmp(status_message(late), "another rank has not come to step 4711 for 1 seconds") == 0);
-    MPI_Send(NULL, 0, MPI_BYTE, ranks - 1, 0, MPI_COMM_WORLD);
-  } else {
-    for (int i = 0; i < ranks - 1; i++) MPI_Recv(NULL, 0, MPI_BYTE, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    EXPECT(control_meet(&control, 4711) == STATUS_OK);
+    EXPECT(strcmp(status_message(late), expected) == 0);
   }
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   (void)MPI_Finalize();
