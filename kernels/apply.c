@@ -77,33 +77,17 @@ status apply_stage(const kernels *backend, const kernels_launch *launch, const k
   return backend->apply(launch, &call);
 }
 
-/* Returns 1 if the operation overwrites one of its inputs. */
-static int overwrites(const kernels_call *call) {
-  const operation of = operation_describe(call->kind, call->options);
-  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-    for (int i = 0; i < OPERATION_INPUTS && operation_stores(&of, k); i++) {
-      if ((of.inputs >> i & 1U) && call->in[i] == call->out[k]) return 1;
-    }
-  }
-  return 0;
-}
-
-/* The operation leaves out the layers in z, which are whole planes. Those in x and y replace what it writes
- * there: they are computed last, or, if their inputs are overwritten, first and apart. */
+/* The operation leaves out the layers. */
 static status apply_layers(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
                            const kernels_ends *ends, const kernels_inflow *inflow,
                            const kernels_coupling *coupling) {
-  const int apart = (ends->bounded[AXIS_X] || ends->bounded[AXIS_Y]) && overwrites(call);
   kernels_launch layers = *launch;
-  kernels_ends target = *ends;
   layers.edges = NULL;
+  for (int d = 0; d < AXIS_Z; d++) layers.left_out[d] = ends->bounded[d] ? ends->rows : 0;
   kernels_launch inner = layers;
   for (int r = 0; r < KERNELS_RANGES; r++) inner.planes[r] = layers_between(&launch->planes[r], ends);
-  if (!apart) target.layer = NULL;
-  if (apart) CHECK(backend->layers_compute(&layers, call, &target, inflow, coupling));
   CHECK(backend->apply(&inner, call));
-  CHECK(apart ? backend->layers_store(&layers, call, &target)
-              : backend->layers_compute(&layers, call, &target, inflow, coupling));
+  CHECK(backend->layers(&layers, call, ends, inflow, coupling));
   return launch->edges == NULL ? STATUS_OK
                                : backend->event_record(launch->edges, launch->context, launch->queue);
 }

@@ -121,8 +121,6 @@ typedef struct kernels_ends {
   void *row;       /* rows divided by h or h^2, from the end inwards, with the signs of that end, in the
                     * field's precision: [axis][end][difference][CLOSURE_ROWS][CLOSURE_WIDTH];
                     * MEMORY_DEVICE */
-  void *layer;     /* room for the results of all outputs at the slab's layers, for layers_compute; NULL if
-                    * none is in x or y. MEMORY_DEVICE */
 } kernels_ends;
 
 /* Values at ends, imposed by penalties. At a point on an end of axis d where `sign` times the velocity c
@@ -262,15 +260,14 @@ typedef struct kernels {
                               const kernels_call *second, int always);
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);
   /* An operation on a grid with ends, with the contract of the function of the same name. Optional: a backend
-   * has either this slot or the next two. */
+   * has either this slot or the next one. */
   status (*apply_bounded)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
                           const kernels_inflow *inflow, const kernels_coupling *coupling);
-  /* The parts of apply_bounded beside `apply`. layers_compute writes the operation at the layer points of the
-   * launch's planes to ends->layer, or, if that is NULL, to `out`, which may be an input read there alone.
-   * layers_store copies from ends->layer to `out`. inflow, coupling: NULL, or values and penalties. */
-  status (*layers_compute)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
-                           const kernels_inflow *inflow, const kernels_coupling *coupling);
-  status (*layers_store)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends);
+  /* The part of apply_bounded beside `apply`: the operation on the launch's planes that lie in layers in z,
+   * and on the others at the points that `apply` leaves out. inflow, coupling: NULL, or values and penalties.
+   */
+  status (*layers)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
+                   const kernels_inflow *inflow, const kernels_coupling *coupling);
   /* Writes sums[i] of the launch's i-th plane (kernels_plane_at) to host memory and returns when that is
    * done. reference: NULL or a field. weights: NULL or those of x and y. */
   status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
@@ -340,19 +337,17 @@ status apply_laplacian(const kernels *backend, const kernels_launch *launch, con
 status apply_axpy(const kernels *backend, const kernels_launch *launch, double a, const void *x, void *y);
 status apply_stage(const kernels *backend, const kernels_launch *launch, const kernels_stage *stage);
 
-/* An operation on a grid with ends. Points in layers get the values of the closures, all others those of
- * `apply`. `out` may be the inputs that it may be there. Halo planes beyond an end of z may hold anything
- * finite. ends: NULL, or without an axis that has ends: `apply`
- * alone. */
+/* An operation with terms, on a grid with ends. Points in layers get the values of the closures, all others
+ * those of `apply`. `out` may be the inputs that it may be there. Halo planes beyond an end of z may hold
+ * anything finite. ends: NULL, or without an axis that has ends: `apply` alone. */
 status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
                      const kernels_ends *ends, const kernels_inflow *inflow,
                      const kernels_coupling *coupling);
 
-/* Fills `ends` for operations with at most `outputs` outputs on slabs of this shape. The caller has set
- * bounded, fixed, z0 and nz; the closure's order is the stencil's. STATUS_MEMORY, STATUS_DEVICE; even after
- * an error kernels_ends_close must be called. */
-status kernels_ends_open(const kernels *backend, kernels_context *context, const kernels_shape *shape,
-                         const stencil *stencil, int outputs, kernels_ends *ends);
+/* Fills `ends`. The caller has set bounded, fixed, z0 and nz; the closure's order is the stencil's.
+ * STATUS_MEMORY, STATUS_DEVICE; even after an error kernels_ends_close must be called. */
+status kernels_ends_open(const kernels *backend, kernels_context *context, precision precision,
+                         const stencil *stencil, kernels_ends *ends);
 void kernels_ends_close(const kernels *backend, kernels_context *context, kernels_ends *ends);
 
 /* The call of `apply` that apply_stage makes. */

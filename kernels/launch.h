@@ -91,6 +91,8 @@ typedef struct kernels_launch {
   kernels_queue queue;
   kernels_shape shape;
   kernels_planes planes[KERNELS_RANGES];
+  int left_out[2]; /* for operations with terms: so many points beside both ends of x and of y, with the
+                    * rest of their vectors of 16 bytes, keep what `out` holds, if the backend has `layers` */
   const struct stencil *stencil;
   kernels_event *edges; /* operations that have `edges`, or NULL: an event to record when the KERNELS_HALO
                          * lowest and highest planes of planes[0] (apply_pair: twice as many) are written, and

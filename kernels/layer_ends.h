@@ -11,7 +11,6 @@ typedef struct layer_ends {
   int start[3], last[3]; /* global indices of the slab's first and of the grid's last point */
   int rows, width;
   const real *row; /* kernels_ends.row */
-  real *result;    /* kernels_ends.layer */
   int n[3];
   ptrdiff_t step[3]; /* elements from neighbour to neighbour along each axis */
   real centre[8]; /* centre coefficients of second differences, summed over a set of axes: bit d for axis d */
@@ -84,7 +83,6 @@ static inline void layer_ends_make(const kernels_launch *launch, const kernels_e
   e->rows = ends->rows;
   e->width = ends->width;
   e->row = (const real *)ends->row;
-  e->result = (real *)ends->layer;
   for (int set = 0; set < 8; set++) {
     double sum = 0.0;
     for (int d = 0; d < 3; d++) sum += (set >> d & 1) ? launch->stencil->second[d][0] : 0.0;

@@ -37,16 +37,19 @@ static status vector_launch(const kernels_launch *launch, const arguments &a, co
   return launch_done(launch, name);
 }
 
-/* Returns true for a derivative along y of few points: there the short pencils of NVIDIA's posts are faster
- * (docs/explanation/performance.md, "Short and long pencils"). */
+/* Returns true for a derivative along y or z of few points: there the long pencils of NVIDIA's posts are
+ * faster (docs/explanation/performance.md, "Short and long pencils"). Along z a block has one row, and a grid
+ * at most 65535 of them. */
 template <class Op> static bool pencils_win(const kernels_launch *launch) {
-  const geometry d = launch_geometry(launch);
-  return (size_t)d.planes() * (size_t)d.ny * (size_t)d.nx <= tiles_of<Op>().pencil_points;
+  constexpr size_t MOST = tiles_of<Op>().pencil_points;
+  return MOST > 0 && points_each(launch) <= MOST && launch->shape.ny <= 65535 &&
+         !launch_geometry(launch).leaves_out();
 }
 
 template <class Op> static status op_launch(const kernels_launch *launch, const kernels_call *call) {
   constexpr bool X_ALONE = Op::X && !Op::Y && !Op::Z && !Op::TRIPLE && Op::OTHERS == 0 && !Op::TABLES;
   const arguments a = launch_arguments(launch, call);
+  if (!launch_geometry(launch).writes()) return launch_done(launch, NAME_OF_KERNEL);
   if (!can_send<Op>() && launch->sends != nullptr)
     return status_fail(STATUS_DEVICE, "%s does not send its edges", NAME_OF_KERNEL);
   if constexpr (Op::DECLARED.terms == 0)
@@ -54,7 +57,8 @@ template <class Op> static status op_launch(const kernels_launch *launch, const 
   else if constexpr (X_ALONE)
     return rows_launch<Op>(launch, a, NAME_OF_KERNEL);
   else if (pencils_win<Op>(launch))
-    return NAME(pencils)(launch, VARIANT_SHORT, PART_WHOLE, AXIS_Y, call->in[0], call->out[0]);
+    return NAME(pencils)(launch, VARIANT_LONG, PART_WHOLE, Op::Y ? AXIS_Y : AXIS_Z, call->in[0],
+                         call->out[0]);
   else
     return stencil_launch<Op>(launch, a, NAME_OF_KERNEL);
 }

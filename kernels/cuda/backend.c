@@ -68,13 +68,9 @@ static status derivative_variant(const kernels_launch *launch, int variant, kern
   DISPATCH(pencils, variant, part, along, f, out);
 }
 
-static status layers_compute(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
-                             const kernels_inflow *inflow, const kernels_coupling *coupling) {
-  DISPATCH(layers_compute, call, ends, inflow, coupling);
-}
-
-static status layers_store(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends) {
-  DISPATCH(layers_store, call, ends);
+static status layers(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
+                     const kernels_inflow *inflow, const kernels_coupling *coupling) {
+  DISPATCH(layers, call, ends, inflow, coupling);
 }
 
 static status plane_sums(const kernels_launch *launch, const void *f, const void *reference,
@@ -149,8 +145,7 @@ const kernels kernels_cuda = {
     .apply = apply,
     .pair_refused = pair_refused,
     .apply_pair = apply_pair,
-    .layers_compute = layers_compute,
-    .layers_store = layers_store,
+    .layers = layers,
     .plane_sums = plane_sums,
     .minplus = minplus,
     .stream = stream,

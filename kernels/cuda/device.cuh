@@ -1,6 +1,7 @@
 #ifndef FDAPP_CUDA_DEVICE_CUH
 #define FDAPP_CUDA_DEVICE_CUH
 
+#include <algorithm>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@ struct geometry {
   int units;                    /* plane pitch in KERNELS_PLANE_UNIT bytes */
   kernels_planes memory;        /* planes that are stored; planes beyond are periodic images */
   kernels_planes range[RANGES]; /* {z, z} where empty */
+  int x0, x1, y0, y1;           /* the points that are written: whole vectors, up to the padding of rows */
 
   __device__ __forceinline__ ptrdiff_t plane(int z) const {
     return z * hidden((ptrdiff_t)units * (KERNELS_PLANE_UNIT / (int)sizeof(real)));
@@ -59,6 +61,12 @@ struct geometry {
   }
   __host__ __device__ __forceinline__ int planes(int r) const {
     return range[r].z1 - range[r].z0;
+  }
+  bool leaves_out() const {
+    return x0 > 0 || y0 > 0;
+  }
+  bool writes() const {
+    return std::min(x1, nx) > x0 && y1 > y0;
   }
   int planes() const {
     return planes(0) + planes(1) + planes(2);
@@ -169,6 +177,11 @@ static inline geometry launch_geometry(const kernels_launch *launch) {
     d.range[r] = launch->planes[r];
     if (d.planes(r) < 0) d.range[r].z1 = d.range[r].z0;
   }
+  const int left_out[2] = {launch->left_out[AXIS_X], launch->left_out[AXIS_Y]};
+  d.x0 = divide_up(left_out[AXIS_X], VECTOR) * VECTOR;
+  d.x1 = left_out[AXIS_X] > 0 ? std::max(d.x0, (s->nx - left_out[AXIS_X]) / VECTOR * VECTOR) : s->ldx;
+  d.y0 = left_out[AXIS_Y];
+  d.y1 = s->ny - left_out[AXIS_Y];
   return d;
 }
 

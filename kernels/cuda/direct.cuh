@@ -58,8 +58,9 @@ template <class Op> struct direct {
   __device__ __forceinline__ static void vectors_at(const arguments &a, const geometry &d, int x, int y,
                                                     int z, ptrdiff_t i, real (&f)[VECTOR],
                                                     real (&g)[VECTOR]) {
-    constexpr int COMPONENT = AXIS == AXIS_Y ? Op::V : Op::W;
-    if constexpr ((AXIS == AXIS_Y ? Op::Y : Op::Z) || Op::PRODUCTS) vector_load(a.in[Op::FIELD] + i, f);
+    constexpr int COMPONENT = AXIS == AXIS_X ? Op::U : AXIS == AXIS_Y ? Op::V : Op::W;
+    if constexpr ((AXIS == AXIS_X ? Op::X : AXIS == AXIS_Y ? Op::Y : Op::Z) || Op::PRODUCTS)
+      vector_load(a.in[Op::FIELD] + i, f);
     if constexpr (Op::PRODUCTS && Op::TABLES) component_line(a, d, x, y, z, AXIS, g);
     if constexpr (Op::COMPONENTS) vector_load(a.in[COMPONENT] + i, g);
     if constexpr (Op::PRODUCTS) multiply(g, f);
@@ -183,16 +184,17 @@ __global__ void __launch_bounds__(DIRECT_THREADS,
                                   Op::PRODUCTS || (Op::Z && Op::TRIPLE) ? 1 : 2) /* two windows */
     direct_kernel(const __grid_constant__ arguments a, const geometry d, const int chunk,
                   const __grid_constant__ direct_edges<Op> edges) {
-  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
-  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  const int x = d.x0 + (int)(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
+  const int y = d.y0 + (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  const bool writes = x < min(d.x1, d.nx) && y < d.y1;
   if constexpr (Op::SENDS) {
     const kernels_planes piece = d.piece(edges.piece((int)blockIdx.z), chunk);
     const bool sends = edges.is_edge(piece, d.nz);
     if (sends) edges.wait();
-    if (x < d.nx && y < d.ny) direct_march<Op>(a, d, edges, x, y, piece);
+    if (writes) direct_march<Op>(a, d, edges, x, y, piece);
     if (sends) edges.tell();
   } else {
-    if (x >= d.nx || y >= d.ny) return;
+    if (!writes) return;
     direct_march<Op>(a, d, edges, x, y, d.piece((int)blockIdx.z, chunk));
   }
 }

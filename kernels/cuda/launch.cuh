@@ -89,7 +89,7 @@ template <class Tile> static cut cut_make(geometry &d, int resident, bool edges_
   const auto cost = [=](int tiles, int pieces) {
     return rounds_cost(tiles * pieces, divide_up(planes, pieces), resident);
   };
-  cut c = {divide_up(d.nx, Tile::WIDTH), divide_up(d.ny, Tile::HEIGHT), 0, 0, planes, d.range[0]};
+  cut c = {divide_up(d.nx, Tile::WIDTH), divide_up(d.y1 - d.y0, Tile::HEIGHT), 0, 0, planes, d.range[0]};
   const int tiles = c.tiles_x * c.tiles_y;
   const int left = tiles % resident;
   int cut_tiles = tiles;

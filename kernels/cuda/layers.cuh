@@ -5,10 +5,11 @@
 #include "layer_places.cuh"
 #include "penalties.cuh"
 
-/* The kernel for layers of points beside the ends of axes. A thread owns one vector of a row, as in
- * direct.cuh. Along axes in whose layer its points lie, differences are sums of closure rows (closure_add);
- * along the others they are the interior ones. Compiled for an operation with all of its additions, and again
- * with those alone that bring no terms. Additions that a call does not use have no inputs and no terms. */
+/* The kernel for layers of points beside the ends of axes. A thread owns one vector of a row, on each of a
+ * few planes. Along axes in whose layer its points lie, differences are sums of closure rows (closure_add);
+ * along the others they are the interior ones. Neighbours are read through the L1 cache. Compiled for an
+ * operation with all of its additions, and again with those alone that bring no terms. Additions that a call
+ * does not use have no inputs and no terms. */
 
 /* The differences of the field, or of the triple, at the points of a vector: what an operation needs of
  * lines. */
@@ -51,6 +52,7 @@ constexpr unsigned differences_along(const operation &o, int axis, int of = OPER
 
 template <class Op> struct layer {
   using interior = direct<Op>;
+  static constexpr unsigned ALL = (1U << VECTOR) - 1;
 
   /* Even differences of the field along an axis, and the dissipation of the triple's component. */
   template <int AXIS>
@@ -65,8 +67,23 @@ template <class Op> struct layer {
       DAMPS = Op::COMPONENTS &&
               (differences_along(Op::DECLARED, AXIS, COMPONENT<AXIS>) >> DIFFERENCE_DISSIPATION & 1U) != 0;
 
+  /* Products of two ints, because the compiler makes one instruction of each. */
+  __device__ __forceinline__ static ptrdiff_t plane(const geometry &d, int z) {
+    return (ptrdiff_t)z * d.units * (KERNELS_PLANE_UNIT / (int)sizeof(real));
+  }
   __device__ __forceinline__ static ptrdiff_t element(const geometry &d, int x, int y, int z) {
-    return d.plane(z) + (ptrdiff_t)y * d.ldx + x;
+    return (plane(d, z) + x) + (ptrdiff_t)y * d.ldx;
+  }
+
+  /* The indices of `images`, by a shorter way for most points. */
+  __device__ __forceinline__ static void around(int i, kernels_planes stored, int n,
+                                                int (&to)[2 * HALO + 1]) {
+    if (i >= stored.z0 + HALO && i < stored.z1 - HALO) {
+#pragma unroll
+      for (int k = 0; k < 2 * HALO + 1; k++) to[k] = i - HALO + k;
+    } else {
+      images(i - HALO, stored, n, to);
+    }
   }
 
   /* Interior differences along an axis at the points in the mask `where`. */
@@ -136,16 +153,18 @@ template <class Op> struct layer {
 
   /* Along y or z all points of a vector have the same row. */
   template <int AXIS>
-  __device__ __forceinline__ static void rows_close(const arguments &a, const geometry &d,
-                                                    const layer_work &w, int x, int y, int z, int row,
-                                                    int high, differences &of_f, differences &of_g) {
-    real f[VECTOR][CLOSURE_WIDTH], g[VECTOR][CLOSURE_WIDTH], center_f[VECTOR], center_g[VECTOR];
+  __device__ __forceinline__ static void row_close(const arguments &a, const geometry &d, const layer_work &w,
+                                                   int x, int y, int z, differences &of_f,
+                                                   differences &of_g) {
+    real f[VECTOR][CLOSURE_WIDTH], g[VECTOR][CLOSURE_WIDTH], center_f[VECTOR] = {}, center_g[VECTOR] = {};
+    int high;
+    const int row = layer_row(&w.ends, AXIS, AXIS == AXIS_Y ? y : z, &high);
     interior::template vectors_at<AXIS>(a, d, x, y, z, element(d, x, y, z), center_f, center_g);
 #pragma unroll
     for (int j = 0; j < CLOSURE_WIDTH; j++) {
       const int at = w.point_at(AXIS, high, j);
       const int to_y = AXIS == AXIS_Y ? at : y, to_z = AXIS == AXIS_Z ? at : z;
-      real at_f[VECTOR], at_g[VECTOR];
+      real at_f[VECTOR] = {}, at_g[VECTOR] = {};
       interior::template vectors_at<AXIS>(a, d, x, to_y, to_z, element(d, x, to_y, to_z), at_f, at_g);
 #pragma unroll
       for (int v = 0; v < VECTOR; v++) {
@@ -158,23 +177,25 @@ template <class Op> struct layer {
       closed<AXIS>(w, row, high, f[v], g[v], center_f[v], center_g[v], v, of_f, of_g);
   }
 
-  /* Loads column x of the field and of the triple's component along x. */
-  __device__ __forceinline__ static void column_at(const arguments &a, const geometry &d, int x, int y, int z,
-                                                   real &f, real &g) {
-    const ptrdiff_t i = element(d, x, y, z);
-    if constexpr (Op::X || Op::PRODUCTS) f = a.in[Op::FIELD][i];
-    if constexpr (Op::PRODUCTS && Op::TABLES) {
-      const table_pair pair = interior::pair(a, y, z, AXIS_X);
-      g = table_velocity(a.table[0][x], pair.product, pair.sum);
+  /* Loads what the rows of an end of x read of a row, from the end inwards. */
+  __device__ __forceinline__ static void columns_load(const geometry &d, const layer_work &w, int high,
+                                                      const real *row, real (&to)[CLOSURE_WIDTH]) {
+    if (d.nx % VECTOR == 0) {
+      real upwards[CLOSURE_WIDTH];
+      vectors_load(row + (high ? d.nx - CLOSURE_WIDTH : 0), upwards);
+#pragma unroll
+      for (int j = 0; j < CLOSURE_WIDTH; j++) to[j] = high ? upwards[CLOSURE_WIDTH - 1 - j] : upwards[j];
+    } else {
+#pragma unroll
+      for (int j = 0; j < CLOSURE_WIDTH; j++) to[j] = row[w.point_at(AXIS_X, high, j)];
     }
-    if constexpr (Op::COMPONENTS) g = a.in[Op::U][i];
-    if constexpr (Op::PRODUCTS) g *= f;
   }
 
   /* Along x each point has a row of its own. Returns the mask of the points that are in a layer. */
   __device__ __forceinline__ static unsigned columns_close(const arguments &a, const geometry &d,
                                                            const layer_work &w, int x, int y, int z,
                                                            differences &of_f, differences &of_g) {
+    const ptrdiff_t start = element(d, 0, y, z);
     unsigned all = 0;
 #pragma unroll 1
     for (int end = 0; end < 2; end++) {
@@ -188,55 +209,54 @@ template <class Op> struct layer {
       }
       if (here == 0) continue;
       all |= here;
-      real f[CLOSURE_WIDTH], g[CLOSURE_WIDTH];
+      real f[CLOSURE_WIDTH] = {}, g[CLOSURE_WIDTH] = {}, center_f[VECTOR] = {}, center_g[VECTOR] = {};
+      interior::template vectors_at<AXIS_X>(a, d, x, y, z, start + x, center_f, center_g);
+      if constexpr (Op::X || Op::PRODUCTS) columns_load(d, w, end, a.in[Op::FIELD] + start, f);
+      if constexpr (Op::PRODUCTS && Op::TABLES) {
+        real columns[CLOSURE_WIDTH];
+        columns_load(d, w, end, a.table[0], columns);
+        table_line(columns, interior::pair(a, y, z, AXIS_X), g);
+      }
+      if constexpr (Op::COMPONENTS) columns_load(d, w, end, a.in[Op::U] + start, g);
 #pragma unroll
-      for (int j = 0; j < CLOSURE_WIDTH; j++) column_at(a, d, w.point_at(AXIS_X, end, j), y, z, f[j], g[j]);
+      for (int j = 0; Op::PRODUCTS && j < CLOSURE_WIDTH; j++) g[j] *= f[j];
 #pragma unroll
       for (int v = 0; v < VECTOR; v++) {
-        if (!(here >> v & 1U)) continue;
-        real center_f = 0, center_g = 0;
-        column_at(a, d, x + v, y, z, center_f, center_g);
-        closed<AXIS_X>(w, row[v], end, f, g, center_f, center_g, v, of_f, of_g);
+        if (here >> v & 1U) closed<AXIS_X>(w, row[v], end, f, g, center_f[v], center_g[v], v, of_f, of_g);
       }
     }
     return all;
   }
 
-  __device__ __forceinline__ static void planes_load(const arguments &a, const geometry &d, int x, int y,
-                                                     int z, lines &f, lines &g) {
-    int planes[2 * HALO + 1];
-    images(z - HALO, d.memory, d.nz, planes);
-#pragma unroll
-    for (int k = 0; k < 2 * HALO + 1; k++)
-      interior::template vectors_at<AXIS_Z>(a, d, x, y, z - HALO + k, element(d, x, y, planes[k]), f.z[k],
-                                            g.z[k]);
+  /* Differences along x and y. Axes that the operation does not difference cost nothing: the compiler removes
+   * results that are not used. */
+  __device__ __forceinline__ static void x_differences(const arguments &a, const geometry &d,
+                                                       const layer_work &w, int x, int y, int z, lines &f,
+                                                       lines &g, const points &p, differences &of_f,
+                                                       differences &of_g) {
+    const unsigned in_layer = w.ends.bounded[AXIS_X] ? columns_close(a, d, w, x, y, z, of_f, of_g) : 0;
+    if (in_layer == ALL) return;
+    interior::x_lines(a, d, x, y, z, plane(d, z), f, g);
+    inside<AXIS_X>(a, w, f, g, p, ~in_layer, of_f, of_g);
   }
 
-  /* All differences, axis after axis, so that only one axis's lines are in registers at a time. Axes that the
-   * operation does not difference cost nothing: the compiler removes results that are not used. */
-  __device__ __forceinline__ static void differences_make(const arguments &a, const geometry &d,
-                                                          const layer_work &w, int x, int y, int z,
-                                                          const points &p, differences &of_f,
-                                                          differences &of_g) {
-    constexpr unsigned ALL = (1U << VECTOR) - 1;
-    lines f, g;
-    unsigned in_layer = w.ends.bounded[AXIS_X] ? columns_close(a, d, w, x, y, z, of_f, of_g) : 0;
-    if (in_layer != ALL) {
-      interior::x_lines(a, d, x, y, z, d.plane(z), f, g);
-      inside<AXIS_X>(a, w, f, g, p, ~in_layer, of_f, of_g);
-    }
-    int high = 0;
-    if (const int row = layer_row(&w.ends, AXIS_Y, y, &high); row >= 0) {
-      rows_close<AXIS_Y>(a, d, w, x, y, z, row, high, of_f, of_g);
+  __device__ __forceinline__ static void y_differences(const arguments &a, const geometry &d,
+                                                       const layer_work &w, int x, int y, int z, lines &f,
+                                                       lines &g, const points &p, differences &of_f,
+                                                       differences &of_g) {
+    int high;
+    if (layer_row(&w.ends, AXIS_Y, y, &high) >= 0) {
+      row_close<AXIS_Y>(a, d, w, x, y, z, of_f, of_g);
     } else {
-      interior::y_lines(a, d, x, y, z, d.plane(z), f, g);
+      int rows[2 * HALO + 1];
+      around(y, {0, d.ny}, d.ny, rows);
+#pragma unroll
+      for (int j = 0; j < 2 * HALO + 1; j++) {
+        if (j != HALO)
+          interior::template vectors_at<AXIS_Y>(a, d, x, y + j - HALO, z, element(d, x, rows[j], z), f.y[j],
+                                                g.y[j]);
+      }
       inside<AXIS_Y>(a, w, f, g, p, ALL, of_f, of_g);
-    }
-    if (const int row = layer_row(&w.ends, AXIS_Z, z, &high); row >= 0) {
-      rows_close<AXIS_Z>(a, d, w, x, y, z, row, high, of_f, of_g);
-    } else {
-      planes_load(a, d, x, y, z, f, g);
-      inside<AXIS_Z>(a, w, f, g, p, ALL, of_f, of_g);
     }
   }
 
@@ -291,51 +311,74 @@ template <class Op> struct layer {
       if (Op::reads(k) && a.in[k] != nullptr) vector_load(a.in[k] + i, p.input[k]);
     }
   }
+
+  /* Computes and stores the outputs on a vector from its differences. */
+  __device__ __forceinline__ static void finish(const arguments &a, const geometry &d, const layer_work &w,
+                                                int x, int y, int z, const points &p, const differences &f,
+                                                const differences &g) {
+    const bool penalized_here = penalized(d, w, x, y, z);
+    real result[OPERATION_OUTPUTS][VECTOR];
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++) {
+      operation_point at;
+      at.a = &a;
+#pragma unroll
+      for (int k = 0; k < OPERATION_INPUTS; k++) {
+        if (Op::reads(k)) at.input[k] = p.input[k][v];
+      }
+      terms_set(at, w.terms, f, g, p, v);
+#pragma unroll
+      for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+        if (!Op::stores(k) || a.out[k] == nullptr) continue;
+        result[k][v] = operation_finish(Op::KIND, w.options, k, &at);
+        const int place[3] = {x + v, y, z};
+        if (penalized_here && x + v < d.nx) result[k][v] = penalize(a, d, w, place, k, result[k][v]);
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+      if (Op::stores(k) && a.out[k] != nullptr) vector_store(a.out[k] + element(d, x, y, z), result[k]);
+    }
+  }
+
+  __device__ __forceinline__ static void z_differences(const arguments &a, const geometry &d,
+                                                       const layer_work &w, int x, int y, int z, lines &f,
+                                                       lines &g, const points &p, differences &of_f,
+                                                       differences &of_g) {
+    int high;
+    if (layer_row(&w.ends, AXIS_Z, z, &high) >= 0) {
+      row_close<AXIS_Z>(a, d, w, x, y, z, of_f, of_g);
+      return;
+    }
+    int planes[2 * HALO + 1];
+    around(z, d.memory, d.nz, planes);
+#pragma unroll
+    for (int k = 0; k < 2 * HALO + 1; k++)
+      interior::template vectors_at<AXIS_Z>(a, d, x, y, z - HALO + k, element(d, x, y, planes[k]), f.z[k],
+                                            g.z[k]);
+    inside<AXIS_Z>(a, w, f, g, p, ALL, of_f, of_g);
+  }
 };
 
 template <class Op>
-__global__ void __launch_bounds__(LAYER_THREADS, by_precision_value(2, 3))
+__global__ void __launch_bounds__(LAYER_THREADS, 4)
     layers_kernel(const __grid_constant__ arguments a, const geometry d,
                   const __grid_constant__ layer_work w) {
   using use = layer<Op>;
-  layer_place vector;
-  if (!layer_find(w, vector)) return;
-  const int x = vector.x, y = vector.y, z = vector.z;
-  const ptrdiff_t here = use::element(d, x, y, z);
-  differences f = {}, g = {};
-  f.center = w.ends.centre;
-  points p;
-  use::points_load(a, here, p);
-  use::interior::table_point(a, d, x, y, z, p);
-  use::differences_make(a, d, w, x, y, z, p, f, g);
-  const bool penalized = use::penalized(d, w, x, y, z);
-  real result[OPERATION_OUTPUTS][VECTOR];
-#pragma unroll
-  for (int v = 0; v < VECTOR; v++) {
-    operation_point at;
-    at.a = &a;
-#pragma unroll
-    for (int k = 0; k < OPERATION_INPUTS; k++) {
-      if (Op::reads(k)) at.input[k] = p.input[k][v];
-    }
-    use::terms_set(at, w.terms, f, g, p, v);
-#pragma unroll
-    for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-      if (!Op::stores(k) || a.out[k] == nullptr) continue;
-      result[k][v] = operation_finish(Op::KIND, w.options, k, &at);
-      if (!penalized || !vector.has(v)) continue;
-      const int place[3] = {x + v, y, z};
-      result[k][v] = use::penalize(a, d, w, place, k, result[k][v]);
-    }
-  }
-#pragma unroll
-  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-    if (!Op::stores(k) || a.out[k] == nullptr) continue;
-    if (w.ends.result != nullptr) {
-      vector_store(w.ends.result + ((ptrdiff_t)k * w.vectors + vector.number) * VECTOR, result[k]);
-    } else {
-      vector.store(a.out[k] + here, result[k]);
-    }
+  layer_place at;
+  if (!layer_find(w, at)) return;
+#pragma unroll 1
+  for (int z = at.z0; z < at.z1; z++) {
+    differences of_f = {}, of_g = {};
+    lines f = {}, g = {}; /* of one axis at a time */
+    points p;
+    of_f.center = w.ends.centre;
+    use::points_load(a, use::element(d, at.x, at.y, z), p);
+    use::interior::table_point(a, d, at.x, at.y, z, p);
+    use::x_differences(a, d, w, at.x, at.y, z, f, g, p, of_f, of_g);
+    use::y_differences(a, d, w, at.x, at.y, z, f, g, p, of_f, of_g);
+    use::z_differences(a, d, w, at.x, at.y, z, f, g, p, of_f, of_g);
+    use::finish(a, d, w, at.x, at.y, z, p, of_f, of_g);
   }
 }
 

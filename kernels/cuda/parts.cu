@@ -2,7 +2,7 @@
 #include "rows.cuh"
 
 /* Parts of the production kernels of the first derivative (kernels_part): the same kernels and tiles, with
- * less to compute. */
+ * less to compute, except where long pencils compute the derivative (tile_choice.pencil_points). */
 
 template <int AXIS> using whole_op = op<OPERATION_derivative, AXIS | DERIVATIVE_FIRST>;
 

@@ -21,13 +21,15 @@ struct place {
   int x0, y0, column, row;
   unsigned bytes; /* from the start of the field's plane to the thread's first vector */
   unsigned pitch; /* bytes from row to row */
-  int rows;       /* rows that the thread stores; 0 if its column is beyond the padding of rows */
+  int rows;       /* rows that the thread stores; 0 if its column is not written */
 };
 
+/* Tiles begin with the first row that is written, but not with the first such column, so that they remain
+ * aligned. */
 template <class Tile> __device__ __forceinline__ place place_make(const geometry &d, int tile_x, int tile_y) {
   const int thread = (int)threadIdx.x;
   place at = {tile_x * Tile::WIDTH,
-              tile_y * Tile::HEIGHT,
+              d.y0 + tile_y * Tile::HEIGHT,
               thread % Tile::COLUMNS,
               thread / Tile::COLUMNS * Tile::ROWS,
               0,
@@ -35,7 +37,7 @@ template <class Tile> __device__ __forceinline__ place place_make(const geometry
               0};
   const int x = at.x0 + at.column * VECTOR;
   at.bytes = (unsigned)(at.y0 + at.row) * at.pitch + (unsigned)x * (unsigned)sizeof(real);
-  at.rows = x < d.ldx ? min(Tile::ROWS, d.ny - at.y0 - at.row) : 0;
+  at.rows = x >= d.x0 && x < d.x1 ? min(Tile::ROWS, d.y1 - at.y0 - at.row) : 0;
   return at;
 }
 

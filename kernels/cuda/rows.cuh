@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(32 * ROWS_WARPS, BLOCKS)
 #pragma unroll
     for (int v = 0; v < VECTOR; v++) at.input[Op::FIELD][v] = own[r][v];
     Op::apply(a, f, g, at, result);
-    if (x < d.ldx) Op::store(a, start + r * d.ldx + x, result);
+    if (x >= d.x0 && x < d.x1 && y + r >= d.y0 && y + r < d.y1) Op::store(a, start + r * d.ldx + x, result);
   }
 }
 

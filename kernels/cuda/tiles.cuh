@@ -36,7 +36,7 @@ struct tile_choice {
   bool paced_thin = false;  /* longer blocks wait for one another in thin slabs, too */
   size_t bytes = 23 << 10;  /* launches of less a multiprocessor use the kernel without shared memory */
   int start = 6;            /* in that kernel: what loading the window costs a block, in halves of a plane */
-  size_t pencil_points = 0; /* launches of at most so many points use short pencils (pencil.cu) */
+  size_t pencil_points = 0; /* launches of at most so many a multiprocessor use long pencils */
 };
 
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
@@ -67,11 +67,11 @@ constexpr tile_choice derivative_tiles(unsigned options) {
     if (SINGLE) c.thin = {.width = NARROW, .rows = 2, .threads = 512, .stages = 4, .pace = 4};
     c.small = {.width = NARROW, .rows = 2, .threads = 256, .stages = 4, .pace = 4};
     c.unpaced_planes = 16;
-    c.pencil_points = SINGLE ? 0 : (size_t)1 << 18; /* 4.9 against 6.6 us at 64^3 */
   } else {
     if (SINGLE) c.thin = {.width = NARROW, .rows = 1, .threads = 512, .stages = 8, .pace = 6};
     c.bytes = 124 << 10;
   }
+  c.pencil_points = along_y && !SINGLE ? 8000 : 16000; /* 4.4 against 7.1 us at 96^3, single, y */
   return c;
 }
 

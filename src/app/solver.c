@@ -21,13 +21,6 @@ static int state_depth(const config *config, const equation *equation, const gri
   return host_memory || grid->ranks == 1 || thin || !pairs ? KERNELS_HALO : 2 * KERNELS_HALO;
 }
 
-/* Layers beside ends count as whole arrays, though they have fewer points. A backend in host memory stores
- * none: it computes closures where it computes the other points. */
-static int layer_fields(const config *config, const equation *equation) {
-  const int gradient = config->derived & CONFIG_DERIVED_GRADIENT ? cases_bounded(config) : 0;
-  return equation_fact(equation->layer_count, config) + gradient;
-}
-
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
                      solver_needs *needs) {
   const kernels_shape shape = grid_shape(grid, config->precision, host_memory);
@@ -36,7 +29,6 @@ void solver_estimate(const config *config, const equation *equation, const grid 
                                      equation_fact(equation->steady, config));
   const int states = scheme->slots * equation->unknowns;
   needs->fields = states + equation_fact(equation->array_count, config);
-  if (!host_memory) needs->fields += layer_fields(config, equation);
   if (config->redistance_every > 0) needs->fields += DISTANCE_WORK;
   const int depth = state_depth(config, equation, grid, host_memory, scheme);
   needs->device_bytes = (size_t)states * field_total_bytes(&shape, depth) +

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/log.h"
 #include "bench.h"
 
@@ -16,12 +18,12 @@ typedef struct parts_job {
   int variant, rung;
 } parts_job;
 
-/* With closures as in apply_bounded: by the backend's slot of that name, or the layers replace what the
- * variant writes there. */
+/* With closures: by apply_bounded, or, for variants of a backend that has layers apart, these come after what
+ * the variant writes. */
 static status run_part(void *data) {
   const parts_job *job = data;
   const kernels *backend = job->arrays->space.backend;
-  const kernels_launch launch = bench_arrays_launch(job->arrays);
+  kernels_launch launch = bench_arrays_launch(job->arrays);
   const void *in = job->arrays->fields[0].data;
   void *out = job->arrays->fields[1].data;
   const int closed = job->rung > PART_WHOLE;
@@ -29,14 +31,14 @@ static status run_part(void *data) {
                              .options = (unsigned)job->axis | DERIVATIVE_FIRST,
                              .in = {in},
                              .out = {out}};
-  if (closed && backend->apply_bounded != NULL)
-    return backend->apply_bounded(&launch, &call, job->ends, NULL, NULL);
+  const int production = strcmp(backend->variant_names[job->variant], "production") == 0;
+  if (closed && (production || backend->layers == NULL))
+    return apply_bounded(backend, &launch, &call, job->ends, NULL, NULL);
   CHECK(backend->derivative_variant(&launch, job->variant, closed ? PART_WHOLE : (kernels_part)job->rung,
                                     job->axis, in, out));
   if (!closed) return STATUS_OK;
-  kernels_ends ends = *job->ends;
-  ends.layer = NULL;
-  return backend->layers_compute(&launch, &call, &ends, NULL, NULL);
+  for (int d = 0; d < AXIS_Z; d++) launch.left_out[d] = job->ends->bounded[d] ? job->ends->rows : 0;
+  return backend->layers(&launch, &call, job->ends, NULL, NULL);
 }
 
 /* A variant's rungs in one line of the table, each a row of the report. ceiling: points per second of a
@@ -99,7 +101,8 @@ static status measure_axis(bench *bench, const bench_arrays *arrays, axis axis, 
   }
   kernels_ends ends = {.z0 = 0, .nz = shape->nz};
   ends.bounded[axis] = 1;
-  status result = kernels_ends_open(bench->backend, bench->context, shape, &arrays->stencil, 1, &ends);
+  status result =
+      kernels_ends_open(bench->backend, bench->context, shape->precision, &arrays->stencil, &ends);
   if (result == STATUS_OK) result = measure_ends(bench, arrays, axis, &ends, results);
   kernels_ends_close(bench->backend, bench->context, &ends);
   return result;

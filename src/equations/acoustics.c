@@ -41,10 +41,6 @@ static int yes(const config *config) {
   return 1;
 }
 
-static int layer_count(const config *config) {
-  return cases_bounded(config) ? 3 : 0;
-}
-
 static double stiffness(const config *config) {
   return config->density * config->sound_speed * config->sound_speed;
 }
@@ -141,7 +137,7 @@ static status create_ends(const config *config, const grid *grid, const field_sp
   acoustics->backend = space->backend;
   acoustics->context = space->context;
   for (int d = 0; d < 3; d++) couple(config, grid, d, acoustics);
-  return kernels_ends_open(space->backend, space->context, &space->shape, &acoustics->stencil, 3,
+  return kernels_ends_open(space->backend, space->context, space->shape.precision, &acoustics->stencil,
                            &acoustics->ends);
 }
 
@@ -215,7 +211,6 @@ const equation acoustics_equation = {.name = "acoustics",
                                      .names = names,
                                      .linear = yes,
                                      .steady = yes,
-                                     .layer_count = layer_count,
                                      .rates = find_rates,
                                      .known = is_known,
                                      .known_later = sound_known,

@@ -46,8 +46,6 @@ typedef struct equation {
   int (*linear)(const config *config);      /* L is linear in u, or linear plus a constant */
   int (*steady)(const config *config);      /* L does not depend on time */
   int (*array_count)(const config *config); /* arrays stored beside the states */
-  int (*layer_count)(const config *config); /* numbers per point of layers beside ends, for a backend that
-                                             * stores them (kernels_ends_open) */
   int (*stage_words)(
       const config *config); /* words per point and stage besides those of the formula in stage.h, which moves
                               * f, base, extras and out of all unknowns once: least traffic */

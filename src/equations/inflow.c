@@ -83,7 +83,7 @@ status inflow_open(const config *config, const grid *grid, const field_space *sp
     for (int end = 0; end < GRID_ENDS; end++)
       inflow->ends.fixed[d][end] = config->ends[d][end] == CONFIG_END_DIRICHLET;
   }
-  CHECK(kernels_ends_open(inflow->backend, inflow->context, &space->shape, stencil, 1, &inflow->ends));
+  CHECK(kernels_ends_open(inflow->backend, inflow->context, space->shape.precision, stencil, &inflow->ends));
   return open_values(inflow, space);
 }
 

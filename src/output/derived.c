@@ -16,7 +16,7 @@ status derived_create(const field_space *space, const grid *grid, const config *
   for (int f = 0; f < fields; f++) derived->names[f] = names[f];
   derived->count = fields + config_derived_names(config, derived->names + fields);
   if (!(derived->wanted & CONFIG_DERIVED_GRADIENT)) return STATUS_OK;
-  return kernels_ends_open(space->backend, space->context, &space->shape, &derived->stencil, 1,
+  return kernels_ends_open(space->backend, space->context, space->shape.precision, &derived->stencil,
                            &derived->ends);
 }
 

@@ -169,7 +169,7 @@ static void ends_check(rig *rig, operation_kind kind, unsigned options, const in
   call.in[0] = f.device;
   for (int i = 0; i < 3; i++) call.out[i] = out[i].device;
   kernels_ends ends = {.bounded = {1, 1, 1}, .nz = rig->launch.shape.nz};
-  assert_ok(kernels_ends_open(rig->backend, rig->context, &rig->launch.shape, &rig->stencil, 3, &ends));
+  assert_ok(kernels_ends_open(rig->backend, rig->context, rig->launch.shape.precision, &rig->stencil, &ends));
   assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
   for (int i = 0; i < 3; i++) {
     twin_download(rig, &out[i]);

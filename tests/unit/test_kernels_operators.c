@@ -189,6 +189,14 @@ static void laplacian_is_the_reference(rig *rig) {
   each_shape(rig, laplacian_shape);
 }
 
+/* Fewer points than a device has multiprocessors. */
+static void smallest_launches_are_the_reference(rig *rig) {
+  rig_shape(rig, 9, 9, 1);
+  gradient_shape(rig);
+  divergence_shape(rig);
+  laplacian_shape(rig);
+}
+
 /* Large launches may take other kernels. */
 static void large_launches_are_the_reference(rig *rig) {
   for (int s = 0; s < RIG_LARGE; s++) {
@@ -252,6 +260,7 @@ int main(int argc, char **argv) {
       RIG_TEST(divergence_is_the_reference),
       RIG_TEST(laplacian_is_the_reference),
       RIG_TEST(axpy_is_the_reference),
+      RIG_TEST(smallest_launches_are_the_reference),
       RIG_TEST(large_launches_are_the_reference),
       RIG_TEST(largest_launches_are_the_reference),
       RIG_TEST(largest_planes_are_the_reference),
