@@ -1,7 +1,6 @@
 #include "app/control.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double poll_seconds = 0.1;
@@ -49,20 +48,17 @@ int control_due(const control *control, long long step) {
   return step >= control->next_step;
 }
 
-/* Waits until all requests are done. [out] missing: the first that is not after `patience` seconds, or -1. */
-static status wait_patiently(int count, MPI_Request requests[], double patience, int *missing) {
-  const double begun = MPI_Wtime();
-  *missing = 0;
-  while (*missing < count) {
-    int done = 0;
-    CHECK_MPI(MPI_Test(&requests[*missing], &done, MPI_STATUS_IGNORE));
-    if (done) {
-      ++*missing;
-    } else if (MPI_Wtime() - begun > patience) {
-      return STATUS_OK;
-    }
+/* Waits for a word of another rank. */
+static status wait_for(const control *control, int rank, int tag, double until, long long step) {
+  MPI_Request request;
+  int done = 0;
+  CHECK_MPI(MPI_Irecv(NULL, 0, MPI_BYTE, rank, tag, control->comm, &request));
+  while (!done) {
+    CHECK_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (!done && MPI_Wtime() > until)
+      return status_fail(STATUS_LATE, "rank %d has not come to step %lld for %g seconds", rank, step,
+                         control->patience);
   }
-  *missing = -1;
   return STATUS_OK;
 }
 
@@ -70,28 +66,17 @@ static status wait_patiently(int count, MPI_Request requests[], double patience,
  * longer than rank 0, so that it is the first to tell. */
 status control_meet(const control *control, long long step) {
   enum { TAG_COMES = 41, TAG_GO };
-  int rank = 0, ranks = 1, missing = -1;
+  const double begun = MPI_Wtime();
+  int rank = 0, ranks = 1;
   if (control->patience == 0.0) return STATUS_OK;
   CHECK_MPI(MPI_Comm_rank(control->comm, &rank));
   CHECK_MPI(MPI_Comm_size(control->comm, &ranks));
-  const int count = rank == 0 ? ranks - 1 : 1;
-  MPI_Request *requests = malloc((size_t)ranks * sizeof *requests);
-  if (requests == NULL) return status_fail(STATUS_MEMORY, "no memory for %d requests", ranks);
-  if (rank > 0) CHECK_MPI(MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_COMES, control->comm));
-  for (int i = 0; i < count; i++) {
-    const int from = rank == 0 ? i + 1 : 0;
-    CHECK_MPI(
-        MPI_Irecv(NULL, 0, MPI_BYTE, from, rank == 0 ? TAG_COMES : TAG_GO, control->comm, &requests[i]));
+  if (rank > 0) {
+    CHECK_MPI(MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_COMES, control->comm));
+    return wait_for(control, 0, TAG_GO, begun + 1.1 * control->patience, step);
   }
-  const status waited =
-      wait_patiently(count, requests, rank == 0 ? control->patience : 1.1 * control->patience, &missing);
-  free(requests);
-  CHECK(waited);
-  if (missing >= 0)
-    return status_fail(STATUS_LATE, "rank %d has not come to step %lld for %g seconds",
-                       rank == 0 ? missing + 1 : 0, step, control->patience);
-  for (int i = 1; i < ranks && rank == 0; i++)
-    CHECK_MPI(MPI_Send(NULL, 0, MPI_BYTE, i, TAG_GO, control->comm));
+  for (int i = 1; i < ranks; i++) CHECK(wait_for(control, i, TAG_COMES, begun + control->patience, step));
+  for (int i = 1; i < ranks; i++) CHECK_MPI(MPI_Send(NULL, 0, MPI_BYTE, i, TAG_GO, control->comm));
   return STATUS_OK;
 }
 

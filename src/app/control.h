@@ -31,8 +31,8 @@ void control_init(control *control, MPI_Comm comm, double start, double wall_lim
 int control_due(const control *control, long long step);
 
 /* Waits until all ranks have come to `step`: what follows waits for them without a bound. Collective.
- * STATUS_MPI, STATUS_MEMORY; STATUS_LATE, not collective, if one has not come after `patience` seconds: then
- * rank 0 names it. */
+ * STATUS_MPI; STATUS_LATE, not collective, if one has not come after `patience` seconds: then rank 0
+ * names it. */
 status control_meet(const control *control, long long step);
 
 /* Polls, collectively, at a step that is due. `reserve`: seconds that a checkpoint is expected to take. [out]
