@@ -6,15 +6,16 @@
 /* What a kernel does with the edge planes of a slab besides computing them: it tells the host that they are
  * written, or sends them to the neighbours and tells these (sending.cuh). */
 
-/* kernels_meeting on the device. The words of a rank, each in a cache line of its own: the number of its
- * meetings, whether it has waited in vain, and the numbers that its neighbours have told. */
+/* kernels_meeting on the device. The words of a rank, in cache lines of their own: the number of its
+ * meetings, whether it has waited in vain, and the numbers that its neighbours have told; behind each of
+ * these, the number for which that neighbour waits itself. */
 struct meeting {
   unsigned *mine, *theirs[SIDE_COUNT];
   int ranks[SIDE_COUNT];
   unsigned long long patience; /* nanoseconds */
   context_late *late;
 
-  enum { COUNT, LATE, TOLD, APART = 32 };
+  enum { COUNT, LATE, TOLD, APART = 32, WAITS = 1 };
   static_assert((TOLD + SIDE_COUNT) * APART * sizeof(unsigned) <= KERNELS_MEETING_BYTES, "a word for each");
 
   __device__ __forceinline__ unsigned count() const {
@@ -36,6 +37,22 @@ struct meeting {
     return theirs[side] == nullptr || (int)(number_read(mine + (TOLD + side) * APART) - number) >= 0;
   }
 
+  /* Tells the neighbours that this rank is there, and waits for `number`. */
+  __device__ __forceinline__ void tell_waiting(unsigned number) const {
+#pragma unroll
+    for (int side = 0; side < SIDE_COUNT; side++) {
+      const int there = TOLD + SIDE_COUNT - 1 - side;
+      if (theirs[side] != nullptr) number_write(theirs[side] + there * APART + WAITS, number);
+    }
+  }
+
+  /* Returns true if the neighbour on this side, which has not told `number`, waits itself for that number or
+   * the one before. */
+  __device__ __forceinline__ bool waits(int side, unsigned number) const {
+    const unsigned for_number = number_read(mine + (TOLD + side) * APART + WAITS);
+    return for_number != 0 && (int)(for_number - (number - 1)) >= 0;
+  }
+
   /* Tells the host, and the neighbours, that rank `rank - 1` has not come. */
   __device__ __forceinline__ void give_up(unsigned rank) const {
     late->seconds = (unsigned)(patience / 1000000000);
@@ -48,7 +65,8 @@ struct meeting {
   }
 
   /* Called by one thread; returns when both neighbours have told `number`. After a wait in vain, here or at a
-   * neighbour, none waits again: the hosts find out, and end the run. */
+   * neighbour, none waits again: the hosts find out, and end the run. A neighbour that waits itself is not
+   * the one to name: the rank beside the missing one does that. */
   __device__ __forceinline__ void wait(unsigned number) const {
     constexpr unsigned POLLS = 1024; /* between looks at the clock */
     const unsigned long long start = clock_read();
@@ -58,8 +76,15 @@ struct meeting {
       if (below && above) break;
       if (polls % POLLS != 0) continue;
       unsigned absent = number_read(mine + LATE * APART);
-      if (absent == 0 && clock_read() - start < patience) continue;
-      if (absent == 0) absent = (unsigned)ranks[below ? SIDE_ABOVE : SIDE_BELOW] + 1;
+      const unsigned long long waited = clock_read() - start;
+      if (absent == 0) {
+        if (2 * waited >= patience) tell_waiting(number);
+        if (waited < patience) continue;
+        const bool gone_below = !below && !waits(SIDE_BELOW, number);
+        const bool gone_above = !above && !waits(SIDE_ABOVE, number);
+        if (!gone_below && !gone_above && waited < 2 * patience) continue;
+        absent = (unsigned)ranks[gone_below || above ? SIDE_BELOW : SIDE_ABOVE] + 1;
+      }
       give_up(absent);
       break;
     }

@@ -88,7 +88,7 @@ status halo_seconds(const halo *halo, double *seconds);
  * planes that this rank then overwrites. It also comes between a launch that sends and anything else that
  * reads the halos. halo_exchange begins with one. like: one of the fields to be exchanged. Only
  * TRANSPORT_PEER needs it; with other transports it does nothing. Devices wait for one another for
- * halo_patience at most: then STATUS_LATE names the neighbour, which may itself wait for the next. */
+ * halo_patience at most: then STATUS_LATE names the rank that did not come. */
 status halo_meet(halo *halo, const field *like);
 
 /* Seconds for which devices wait for a neighbour; 0: no device waits for another. */
