@@ -172,16 +172,15 @@ static inline int plane_units(const kernels_launch *launch) {
 static inline geometry launch_geometry(const kernels_launch *launch) {
   const kernels_shape *s = &launch->shape;
   const int halo = s->whole ? 0 : HALO;
-  geometry d = {s->nx, s->ny, s->ldx, s->nz, plane_units(launch), {-halo, s->nz + halo}, {}};
+  const int left_x = launch->left_out[AXIS_X], left_y = launch->left_out[AXIS_Y];
+  const int x0 = divide_up(left_x, VECTOR) * VECTOR;
+  const int x1 = left_x > 0 ? std::max(x0, (s->nx - left_x) / VECTOR * VECTOR) : s->ldx;
+  geometry d = {s->nx, s->ny, s->ldx, s->nz,  plane_units(launch), {-halo, s->nz + halo},
+                {},    x0,    x1,     left_y, s->ny - left_y};
   for (int r = 0; r < KERNELS_RANGES; r++) {
     d.range[r] = launch->planes[r];
     if (d.planes(r) < 0) d.range[r].z1 = d.range[r].z0;
   }
-  const int left_out[2] = {launch->left_out[AXIS_X], launch->left_out[AXIS_Y]};
-  d.x0 = divide_up(left_out[AXIS_X], VECTOR) * VECTOR;
-  d.x1 = left_out[AXIS_X] > 0 ? std::max(d.x0, (s->nx - left_out[AXIS_X]) / VECTOR * VECTOR) : s->ldx;
-  d.y0 = left_out[AXIS_Y];
-  d.y1 = s->ny - left_out[AXIS_Y];
   return d;
 }
 
