@@ -1,6 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "layers.h"
 
 static int smaller(int a, int b) {
@@ -11,16 +8,11 @@ static int larger(int a, int b) {
   return a > b ? a : b;
 }
 
-/* Range of an axis between its layers. */
-static kernels_planes between(const kernels_ends *ends, int axis, int count) {
-  const int rows = ends->bounded[axis] ? ends->rows : 0;
-  return (kernels_planes){rows, count - rows};
-}
-
 kernels_planes layers_between(const kernels_planes *range, const kernels_ends *ends) {
-  const kernels_planes z = between(ends, AXIS_Z, ends->nz);
-  return (kernels_planes){larger(range->z0, smaller(z.z0 - ends->z0, range->z1)),
-                          smaller(range->z1, larger(z.z1 - ends->z0, range->z0))};
+  const int rows = ends->bounded[AXIS_Z] ? ends->rows : 0;
+  const int first = rows - ends->z0, end = ends->nz - rows - ends->z0; /* between the layers, in the slab */
+  return (kernels_planes){larger(range->z0, smaller(first, range->z1)),
+                          smaller(range->z1, larger(end, range->z0))};
 }
 
 enum { BLOCK_ELEMENTS = DIFFERENCES * CLOSURE_ROWS * CLOSURE_WIDTH, ROW_ELEMENTS = 3 * 2 * BLOCK_ELEMENTS };

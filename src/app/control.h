@@ -31,7 +31,7 @@ void control_init(control *control, MPI_Comm comm, double start, double wall_lim
 int control_due(const control *control, long long step);
 
 /* Waits until all ranks have come to `step`: what follows waits for them without a bound. Collective.
- * STATUS_MPI; STATUS_LATE, not collective, if one has not come after `patience` seconds: then rank 0
+ * STATUS_MPI; STATUS_LATE, not collective, if one has not come after `patience` seconds: the message
  * names it. */
 status control_meet(const control *control, long long step);
 
