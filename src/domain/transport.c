@@ -197,6 +197,8 @@ static status ring_by_copies(const ring *ring) {
   if (result == STATUS_OK) result = backend->queue_wait(space->context, QUEUE_COPY);
   neighbours_release(&neighbours, theirs);
   neighbours_leave(&neighbours);
+  /* Agreed on: a neighbour that could not launch the meeting comes all the same. */
+  if (result == STATUS_LATE) result = STATUS_DEVICE;
   if (result != STATUS_MPI) result = agree(ring->comm, result); /* no rank has another's memory open */
   neighbours_close(&neighbours);
   return result;

@@ -15,6 +15,7 @@ int wrong = 0;
 size_t staging = 0;
 int full = 0;
 int one_device = 0;
+status met = STATUS_OK;
 
 int says_aware = 0;
 enum manner manner = TAKES;
@@ -146,6 +147,7 @@ static void device_identity(kernels_context *context, int *identity, int *count)
 static status device_meet(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting) {
   (void)context;
   (void)queue;
+  if (met != STATUS_OK) return status_fail(met, "no meeting");
   _Atomic unsigned *mine = meeting->mine;
   const unsigned number = ++mine[SIDE_COUNT];
   for (int side = 0; side < SIDE_COUNT; side++) {

@@ -22,6 +22,7 @@ void stand_close(stand *stand);
 extern size_t staging; /* bytes allocated so far */
 extern int full;       /* whether the device has no memory left */
 extern int one_device; /* whether all ranks have the same device */
+extern status met;     /* what a meeting ends with here */
 
 /* An MPI that says it is CUDA-aware, and how it takes device memory. */
 extern int says_aware;

@@ -264,6 +264,21 @@ static void freed_field_check(const stand *stand) {
   field_destroy(&field);
 }
 
+/* Where one rank cannot launch the kernel that meets, the devices of the others wait in vain; all find that
+ * peer copies are not to be had, and that messages are. */
+static void no_meeting_check(const stand *stand) {
+  transport_choice choice;
+  met = stand->rank == 0 ? STATUS_DEVICE : STATUS_LATE;
+  EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_PEER, &choice) == STATUS_DEVICE);
+  EXPECT(strstr(status_message(STATUS_DEVICE), "a ring of peer copies failed") != NULL);
+  status_clear();
+  says_aware = 1;
+  EXPECT(transport_choose(MPI_COMM_WORLD, &stand->space, CONFIG_TRANSPORT_AUTO, &choice) == STATUS_OK);
+  EXPECT(choice.transport == TRANSPORT_CUDA_AWARE);
+  says_aware = 0;
+  met = STATUS_OK;
+}
+
 /* Memory to meet in that one rank cannot have: all are told, and nobody reads what is not there. */
 static void no_memory_check(const stand *stand) {
   transport_choice choice;
@@ -342,6 +357,7 @@ int main(int argc, char **argv) {
     for (int t = 0; t < 4; t++) depths_check(&stand, moved[t]);
     freed_field_check(&stand);
   }
+  if (stand.ranks > 1) no_meeting_check(&stand);
   if (stand.ranks > 1) no_memory_check(&stand);
   stand_close(&stand);
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
