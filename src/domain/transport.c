@@ -276,59 +276,57 @@ static status peers_prove(MPI_Comm comm, const field_space *space, char *why, si
   return prove(comm, space, ring_by_copies, proved);
 }
 
+/* [out] proved: 1 if MPI takes device memory; `why` says why, or why not. Collective. */
+static status messages_prove(MPI_Comm comm, const field_space *space, char *why, size_t size, int *proved) {
+  char claim[256];
+  int plausible = 0;
+  *proved = 0;
+  CHECK(all_plausible(comm, claim, sizeof claim, &plausible));
+  if (plausible) CHECK(prove(comm, space, ring_by_messages, proved));
+  const char *found = *proved     ? "a ring exchange of device memory was right"
+                      : plausible ? "a ring exchange of device memory failed"
+                                  : "device memory was not tried";
+  (void)snprintf(why, size, "%s; %s", claim, found);
+  return STATUS_OK;
+}
+
 static status unavailable(const char *name, const char *why, const char *advice) {
   return status_fail(STATUS_DEVICE, "halo.transport = %s: %s. Use halo.transport = auto or staged, or %s",
                      name, why, advice);
 }
 
+static status choose(transport_choice *choice, transport transport, const char *reason) {
+  choice->transport = transport;
+  (void)snprintf(choice->reason, sizeof choice->reason, "%s", reason);
+  return STATUS_OK;
+}
+
 status transport_choose(MPI_Comm comm, const field_space *space, config_transport wanted,
                         transport_choice *choice) {
-  *choice = (transport_choice){.transport = TRANSPORT_HOST, .messages = space->backend->host_memory};
-  if (space->backend->host_memory) {
-    (void)snprintf(choice->reason, sizeof choice->reason, "fields are in host memory");
-    return STATUS_OK;
-  }
-  choice->transport = TRANSPORT_STAGED;
-  if (wanted == CONFIG_TRANSPORT_STAGED) {
-    (void)snprintf(choice->reason, sizeof choice->reason, "as configured");
-    return STATUS_OK;
-  }
-  char why[256];
+  char no_peers[128] = "";
+  char why[384] = "";
   int peers = 0;
   int ranks = 1;
+  *choice = (transport_choice){.transport = TRANSPORT_HOST, .messages = space->backend->host_memory};
   CHECK_MPI(MPI_Comm_size(comm, &ranks));
+  if (space->backend->host_memory) return choose(choice, TRANSPORT_HOST, "fields are in host memory");
+  if (wanted == CONFIG_TRANSPORT_STAGED) return choose(choice, TRANSPORT_STAGED, "as configured");
+  /* For instance the first run of a study that compares transports. */
+  if (wanted == CONFIG_TRANSPORT_PEER && ranks == 1)
+    return choose(choice, TRANSPORT_STAGED, "alone, nothing is sent");
+  if (wanted != CONFIG_TRANSPORT_CUDA_AWARE)
+    CHECK(peers_prove(comm, space, no_peers, sizeof no_peers, &peers));
   if (wanted == CONFIG_TRANSPORT_PEER) {
-    (void)snprintf(choice->reason, sizeof choice->reason, "alone, nothing is sent");
-    if (ranks == 1) return STATUS_OK; /* e.g. the first run of a study that compares transports */
-    CHECK(peers_prove(comm, space, why, sizeof why, &peers));
-    if (!peers)
-      return unavailable("peer", why, "one node with a GPU for each rank that reaches the others' memory");
-    choice->transport = TRANSPORT_PEER;
-    (void)snprintf(choice->reason, sizeof choice->reason, "as configured; a ring of peer copies was right");
-    return STATUS_OK;
+    if (peers) return choose(choice, TRANSPORT_PEER, "as configured; a ring of peer copies was right");
+    return unavailable("peer", no_peers, "one node with a GPU for each rank that reaches the others' memory");
   }
-  int plausible = 0;
-  CHECK(all_plausible(comm, why, sizeof why, &plausible));
-  int proved = 0;
-  if (plausible) CHECK(prove(comm, space, ring_by_messages, &proved));
-  if (proved) {
-    choice->transport = TRANSPORT_CUDA_AWARE;
-    choice->messages = 1;
-    (void)snprintf(choice->reason, sizeof choice->reason, "%s; a ring exchange of device memory was right",
-                   why);
-    if (wanted == CONFIG_TRANSPORT_AUTO) CHECK(peers_prove(comm, space, why, sizeof why, &peers));
-    if (!peers) return STATUS_OK;
-    choice->transport = TRANSPORT_PEER;
-    (void)snprintf(choice->reason, sizeof choice->reason,
-                   "CUDA-aware MPI, and all ranks on this node: copies from GPU to GPU");
-    return STATUS_OK;
-  }
-  const char *fault =
-      plausible ? "; a ring exchange of device memory failed" : "; device memory was not tried";
-  (void)snprintf(choice->reason, sizeof choice->reason, "%s%s", why, fault);
-  if (wanted == CONFIG_TRANSPORT_CUDA_AWARE) {
-    return unavailable("cuda_aware", choice->reason, "a CUDA-aware MPI (docs/howto/gpus.md: run/gpu-env)");
-  }
+  CHECK(messages_prove(comm, space, why, sizeof why, &choice->messages));
+  if (peers) return choose(choice, TRANSPORT_PEER, "all ranks on this node; a ring of peer copies was right");
+  if (choice->messages) return choose(choice, TRANSPORT_CUDA_AWARE, why);
+  if (wanted == CONFIG_TRANSPORT_CUDA_AWARE)
+    return unavailable("cuda_aware", why, "a CUDA-aware MPI (docs/howto/gpus.md: run/gpu-env)");
   choice->warn = ranks > 1; /* one rank sends nothing */
+  (void)snprintf(choice->reason, sizeof choice->reason, "%s, and %s", no_peers, why);
+  choice->transport = TRANSPORT_STAGED;
   return STATUS_OK;
 }

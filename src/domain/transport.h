@@ -25,8 +25,8 @@ typedef struct transport_choice {
 /* Chooses the transport for fields of `space`. Collective. Fields in host memory always travel by plain
  * messages. For `wanted` AUTO on a device:
  *
- * - PEER if CUDA_AWARE would be chosen, all ranks are on one node and share no device, and a ring of peer
- *   copies and meetings returns every byte;
+ * - PEER if all ranks are on one node and share no device, and a ring of peer copies and meetings returns
+ *   every byte;
  * - CUDA_AWARE if MPI says that it is CUDA-aware, or its point-to-point layer is UCX with both CUDA modules
  *   loaded, and a ring exchange of device memory returns every byte;
  * - otherwise STAGED.

@@ -1,9 +1,9 @@
 /* Two stages in one sweep on several ranks: the bits of one rank of the CPU backend that computes stage after
- * stage, with overlap and without, after a restart on another number of ranks, for every scheme and
- * precision, with a uniform velocity and one by formula, on uneven slabs and on slabs of 8 planes. Thinner
- * slabs take single stages and say so. Run on 3 ranks, or on 2, which leaves out some of it; skipped on
- * backends without pairs. `test_pairs BACKEND`; `test_pairs BACKEND REASON`: the last rank's device refuses
- * for this reason, so that no rank has pairs. */
+ * stage, with overlap and, halos staged, without, after a restart on another number of ranks, for every
+ * scheme and precision, with a uniform velocity and one by formula, on uneven slabs and on slabs of 8 planes.
+ * Thinner slabs take single stages and say so. Run on 3 ranks, or on 2, which leaves out some of it; skipped
+ * on backends without pairs. `test_pairs BACKEND`; `test_pairs BACKEND REASON`: the last rank's device
+ * refuses for this reason, so that no rank has pairs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +95,7 @@ static const char *expected_single(const config *config, int ranks) {
 static int check(config *config, run *run, const char *reference, int ranks, int then) {
   int wrong = 0;
   for (config->overlap = 0; config->overlap < 2; config->overlap++) {
+    config->transport = config->overlap ? CONFIG_TRANSPORT_AUTO : CONFIG_TRANSPORT_STAGED;
     for (int part = 0; part < 2; part++) {
       const int on = part == 0 ? ranks : then;
       const status result = compute_on(on, config, run, part == 0 ? 0 : HALF, part == 0 ? HALF : STEPS);
