@@ -13,6 +13,24 @@ void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
   kernel<<<grid, block, shared, stream>>>(arguments...);
 }
 
+/* A launch whose blocks all run at the same time, because they wait for one another. Fails if the device
+ * cannot hold them all. */
+template <class... Parameters, class... Arguments>
+cudaError_t kernel_launch_together(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
+                                   cudaStream_t stream, const Arguments &...arguments) {
+  cudaLaunchAttribute together = {};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  cudaLaunchConfig_t launch = {};
+  launch.gridDim = grid;
+  launch.blockDim = block;
+  launch.dynamicSmemBytes = shared;
+  launch.stream = stream;
+  launch.attrs = &together;
+  launch.numAttrs = 1;
+  return cudaLaunchKernelEx(&launch, kernel, arguments...);
+}
+
 /* The block's dynamic shared memory, of the size that the launch asked for. */
 __device__ __forceinline__ unsigned char *block_memory() {
   extern __shared__ __align__(128) unsigned char memory[];
@@ -84,6 +102,19 @@ __device__ __forceinline__ unsigned counter_read(const unsigned *counter) {
 /* Adds by a reduction, because atomicAdd returns a value that the next read would wait for. */
 __device__ __forceinline__ void counter_add(unsigned *counter, unsigned steps) {
   asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(steps) : "memory");
+}
+
+/* Reads a counter that other blocks add to by counter_tell. After this read, a block's writes can be read
+ * that it made before it told. */
+__device__ __forceinline__ unsigned counter_read_acquire(const unsigned *counter) {
+  unsigned seen;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+  return seen;
+}
+
+/* Adds 1, after all writes of this thread, and of threads that it has waited for at a barrier. */
+__device__ __forceinline__ void counter_tell(unsigned *counter) {
+  asm volatile("fence.acq_rel.gpu; red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
 }
 
 /* Reads and writes a number of which another device writes, or reads, the only other copy. They order no

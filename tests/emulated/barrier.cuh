@@ -16,8 +16,6 @@ namespace machine {
 
 void barrier_arrive(barrier *b);
 void barrier_arrive_copies(barrier *b);
-/* Until its turn comes again. */
-void poll();
 void warp_wait();
 
 } // namespace machine

@@ -18,6 +18,7 @@ namespace {
 constexpr size_t STACK = 256 << 10, SHARED = 256 << 10, MOST_THREADS = 1024, EXCHANGED = 64, LINE = 64;
 constexpr int WARP = 32;
 constexpr long MOST_TURNS = 1000000;
+constexpr int MOST_STILL = 100000; /* rounds in which nothing moves; copies are late by four turns at most */
 
 /* FRESH: has not begun. */
 enum class state : unsigned char { FRESH, READY, POLLING, AT_WARP, AT_BLOCK, DONE };
@@ -50,16 +51,33 @@ struct late_copies {
   int turns;
 };
 
-std::vector<lane_state> lanes(MOST_THREADS);
+struct alignas(128) line {
+  unsigned char bytes[128];
+};
+
+/* A block in flight. Blocks launched together exist at the same time. */
+struct block_state {
+  std::vector<lane_state> lanes;
+  std::vector<state> stands; /* of each thread */
+  std::vector<late_copies> late;
+  std::vector<line> memory;
+  dim3 index{0};
+  bool backwards = false;
+  int votes = 0;
+};
+
+block_state alone;                 /* runs every block of an ordinary launch */
+std::vector<block_state> together; /* as many as any launch together had blocks */
+block_state *here;                 /* the block whose turn it is */
+lane_state *lanes;                 /* of this block, as `stands` is: threads use them at each turn */
+state *stands;
+long moves; /* counts arrivals, told counters and turns in which no thread polled: signs of progress */
 std::vector<dim3> indices(MOST_THREADS, dim3(0));
-state stands[MOST_THREADS];
 int running, step, stop; /* the running thread; its warp's others come in steps up to `stop` */
-std::vector<late_copies> late;
 std::vector<std::unique_ptr<unsigned char[]>> stacks;
 std::vector<place *> idle; /* stacks without a thread */
 place scheduler;
 const std::function<void()> *job;
-alignas(128) unsigned char shared_memory[SHARED];
 
 /* In a function of its own: GCC does not see that a jump may lead back into the same function. */
 [[gnu::noipa, noreturn]] void go(place &to) {
@@ -161,8 +179,9 @@ bool warp_run(int first, int count, bool backwards) {
   }
 }
 
-/* Each group of copies when its time has come; the youngest first. */
+/* Each group of copies of this block when its time has come; the youngest first. */
 void copies_land() {
+  std::vector<late_copies> &late = here->late;
   for (size_t i = late.size(); i-- > 0;) {
     if (--late[i].turns > 0) continue;
     for (const copy_of &c : late[i].copies) std::memcpy(c.to, c.from, c.bytes);
@@ -171,39 +190,93 @@ void copies_land() {
   }
 }
 
-/* All warps in turn, again and again as long as any polls. */
-void turns_run(int count, bool backwards) {
+void block_take(block_state &to) {
+  here = &to;
+  lanes = to.lanes.data();
+  stands = to.stands.data();
+  block = to.index;
+}
+
+/* Every second block backwards: what comes out right only if the first threads come first, shows. */
+void block_begin(block_state &b, dim3 index, int count, size_t shared) {
+  static bool backwards;
+  backwards = !backwards;
+  b.backwards = backwards;
+  b.index = index;
+  b.late.clear();
+  if (b.lanes.size() < (size_t)count) b.lanes.resize(count);
+  if (b.stands.size() < (size_t)count) b.stands.resize(count);
+  std::fill_n(b.stands.begin(), count, state::FRESH);
+  if (b.memory.size() * sizeof(line) < shared) b.memory.resize((shared + sizeof(line) - 1) / sizeof(line));
+  if (shared > 0) std::memset(b.memory.data()->bytes, 0xff, shared); /* NaN */
+}
+
+/* Runs each warp of this block once. Returns true if a thread polls. */
+bool turn_run(int count) {
   const int warps = (count + WARP - 1) / WARP;
-  long idle = 0;
-  for (bool polling = true; polling; copies_land()) {
-    polling = false;
-    for (int w = 0; w < warps; w++) {
-      const int first = (backwards ? warps - 1 - w : w) * WARP;
-      if (warp_run(first, std::min(WARP, count - first), backwards)) polling = true;
+  const bool backwards = here->backwards;
+  bool polling = false;
+  for (int w = 0; w < warps; w++) {
+    const int first = (backwards ? warps - 1 - w : w) * WARP;
+    if (warp_run(first, std::min(WARP, count - first), backwards)) polling = true;
+  }
+  copies_land();
+  return polling;
+}
+
+/* Once no thread polls: ends the wait of all threads that wait for the block. Returns false if the block is
+ * done. */
+bool block_resume(int count) {
+  bool any = false;
+  for (int i = 0; i < count; i++) {
+    if (stands[i] != state::AT_BLOCK) continue;
+    stands[i] = state::READY;
+    any = true;
+  }
+  return any;
+}
+
+/* One block alone: turns until all threads wait for the block or are done, and so on. */
+void block_run(int count) {
+  do {
+    long idle = 0;
+    while (turn_run(count)) {
+      if (++idle < MOST_TURNS) continue;
+      (void)fprintf(stderr, "a block waits for its barriers for ever\n");
+      abort();
     }
-    if (++idle < MOST_TURNS) continue;
-    (void)fprintf(stderr, "a block waits for its barriers for ever\n");
+  } while (block_resume(count));
+}
+
+/* Returns a number below `end`. */
+unsigned random_below(unsigned end) {
+  static unsigned random = 1;
+  random = random * 1664525U + 1013904223U;
+  return (unsigned)((unsigned long long)random * end >> 32);
+}
+
+/* Blocks launched together. In each round every block that is not done has one turn, in a random order. */
+void blocks_run(std::vector<block_state *> blocks, int count) {
+  long before = moves;
+  for (int still = 0; !blocks.empty(); still++) {
+    for (size_t i = blocks.size(); i > 1; i--) std::swap(blocks[i - 1], blocks[random_below((unsigned)i)]);
+    for (block_state *&b : blocks) {
+      block_take(*b);
+      if (turn_run(count)) continue;
+      moves++;
+      if (!block_resume(count)) b = nullptr;
+    }
+    blocks.erase(std::remove(blocks.begin(), blocks.end(), nullptr), blocks.end());
+    if (moves != before) still = 0;
+    before = moves;
+    if (still < MOST_STILL) continue;
+    (void)fprintf(stderr, "blocks wait for one another for ever\n");
     abort();
   }
 }
 
-/* Every second block backwards: what comes out right only if the first threads come first, shows. */
-void block_run(int count) {
-  static bool backwards;
-  backwards = !backwards;
-  std::fill_n(stands, count, state::FRESH);
-  for (int waiting = count; waiting > 0;) {
-    turns_run(count, backwards);
-    waiting = 0;
-    for (int i = 0; i < count; i++) {
-      if (stands[i] != state::AT_BLOCK) continue;
-      stands[i] = state::READY;
-      waiting++;
-    }
-  }
-}
-
-void run(dim3 grid, dim3 threads_, size_t shared, const std::function<void()> &body) {
+/* Prepares a launch. Returns how many threads a block has. */
+int threads_set(dim3 threads_, size_t shared, const std::function<void()> &body) {
   job = &body;
   threads = threads_;
   const size_t count = (size_t)threads.x * threads.y * threads.z;
@@ -214,14 +287,37 @@ void run(dim3 grid, dim3 threads_, size_t shared, const std::function<void()> &b
   for (unsigned i = 0; i < count; i++) {
     indices[i] = dim3(i % threads.x, i / threads.x % threads.y, i / threads.x / threads.y);
   }
-  for (block.z = 0; block.z < grid.z; block.z++) {
-    for (block.y = 0; block.y < grid.y; block.y++) {
-      for (block.x = 0; block.x < grid.x; block.x++) {
-        std::memset(shared_memory, 0xff, shared); /* NaN */
-        block_run((int)count);
-      }
+  return (int)count;
+}
+
+/* All blocks of a grid, x fastest. */
+template <class Each> void blocks_each(dim3 grid, const Each &each) {
+  for (unsigned z = 0; z < grid.z; z++) {
+    for (unsigned y = 0; y < grid.y; y++) {
+      for (unsigned x = 0; x < grid.x; x++) each(dim3(x, y, z));
     }
   }
+}
+
+void run(dim3 grid, dim3 threads_, size_t shared, const std::function<void()> &body) {
+  const int count = threads_set(threads_, shared, body);
+  blocks_each(grid, [&](dim3 index) {
+    block_begin(alone, index, count, shared);
+    block_take(alone);
+    block_run(count);
+  });
+}
+
+void run_together(dim3 grid, dim3 threads_, size_t shared, const std::function<void()> &body) {
+  const int count = threads_set(threads_, shared, body);
+  const size_t most = (size_t)grid.x * grid.y * grid.z;
+  std::vector<block_state *> blocks;
+  if (together.size() < most) together.resize(most);
+  blocks_each(grid, [&](dim3 index) {
+    blocks.push_back(&together[blocks.size()]);
+    block_begin(*blocks.back(), index, count, shared);
+  });
+  blocks_run(std::move(blocks), count);
 }
 
 cudaGraph *recording;
@@ -236,8 +332,25 @@ void launch(dim3 grid, dim3 threads_, size_t shared, const std::function<void()>
   }
 }
 
+void launch_together(dim3 grid, dim3 threads_, size_t shared, const std::function<void()> &body) {
+  if (recording == nullptr) {
+    run_together(grid, threads_, shared, body);
+  } else {
+    recording->push_back([=] { run_together(grid, threads_, shared, body); });
+  }
+}
+
 void block_wait() {
   stand(state::AT_BLOCK);
+}
+
+int &block_votes() {
+  return here->votes;
+}
+
+void counter_tell(unsigned *counter) {
+  ++*counter;
+  moves++;
 }
 
 int lane() {
@@ -268,7 +381,7 @@ unsigned warp_votes(bool vote) {
 }
 
 unsigned char *memory() {
-  return shared_memory;
+  return here->memory.data()->bytes;
 }
 
 void copy_start(void *to, const void *from, size_t bytes) {
@@ -280,17 +393,16 @@ void barrier_arrive(barrier *b) {
     (void)fprintf(stderr, "more arrivals than a barrier was made for\n");
     abort();
   }
+  moves++;
   if (--b->missing > 0) return;
   b->missing = b->arrivals;
   b->phase++;
 }
 
 void barrier_arrive_copies(barrier *b) {
-  static unsigned random = 1;
   lane_state &f = lanes[running];
   const auto open = f.copies.begin() + (f.groups.empty() ? 0 : (ptrdiff_t)f.groups.back());
-  random = random * 1664525U + 1013904223U;
-  late.push_back({{open, f.copies.end()}, b, 1 + (int)(random >> 30)});
+  here->late.push_back({{open, f.copies.end()}, b, 1 + (int)random_below(4)});
   f.copies.erase(open, f.copies.end());
 }
 

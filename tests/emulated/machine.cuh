@@ -13,14 +13,14 @@
 #include <type_traits>
 
 /* kernels/cuda/machine.cuh for a CPU, so that the CUDA backend's own source gives its answers without a GPU,
- * slowly. Blocks run one after another; a block's threads take turns, each until it has to wait for others.
- * The target of an asynchronous copy holds NaN from the copy's start until its thread has waited for it: what
- * is read too early, or overwritten too early, shows. So does what nobody has written of the shared memory
- * that a launch asks for.
+ * slowly. Blocks run one after another, or, if they were launched together, take turns in a random order. A
+ * block's threads take turns, each until it has to wait for others. The target of an asynchronous copy holds
+ * NaN from the copy's start until its thread has waited for it: what is read too early, or overwritten too
+ * early, shows. So does what nobody has written of the shared memory that a launch asks for.
  *
- * Not shown: what happens if threads take turns in other orders than upwards and downwards, what blocks and
- * the host see of one another while a kernel runs, what the GPU's compiler makes of the source, and how fast
- * it is. */
+ * Not shown: what happens if threads of a block take turns in other orders than upwards and downwards; a
+ * missing fence or acquire between blocks, because a write is seen by all at once; what the host sees while a
+ * kernel runs; what the GPU's compiler makes of the source, and how fast it is. */
 
 struct uint2 {
   unsigned x, y;
@@ -47,9 +47,18 @@ extern dim3 thread, block, threads; /* threadIdx, blockIdx, blockDim */
  * block. */
 void launch(dim3 grid, dim3 threads, size_t shared, const std::function<void()> &body);
 
-/* By the running thread. warp_exchange: what lane `lane` of the warp has given as its value. warp_votes: a
- * bit for each lane. */
+/* A launch whose blocks wait for one another. All of them take turns until all are done. The kernel must not
+ * have __shared__ variables, which all blocks would share here; it uses block_memory. If nothing moves for a
+ * long time, the program ends. */
+void launch_together(dim3 grid, dim3 threads, size_t shared, const std::function<void()> &body);
+
+/* By the running thread. poll: waits until the thread's next turn, and lets other threads and blocks have
+ * theirs. warp_exchange: what lane `lane` of the warp has given as its value. warp_votes: a bit for each
+ * lane. block_votes: a number that the block's threads share. */
+void poll();
 void block_wait();
+int &block_votes();
+void counter_tell(unsigned *counter);
 const void *warp_exchange(const void *value, size_t bytes, int lane);
 unsigned warp_votes(bool vote);
 int lane();
@@ -84,7 +93,7 @@ inline void __syncthreads() {
   machine::block_wait();
 }
 inline int __syncthreads_or(int vote) {
-  static int votes;
+  int &votes = machine::block_votes();
   votes |= vote;
   machine::block_wait();
   const int result = votes;
@@ -156,6 +165,12 @@ void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
                    const Arguments &...arguments) {
   machine::launch(grid, block, shared, [=] { kernel(arguments...); });
 }
+template <class... Parameters, class... Arguments>
+cudaError_t kernel_launch_together(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
+                                   cudaStream_t, const Arguments &...arguments) {
+  machine::launch_together(grid, block, shared, [=] { kernel(arguments...); });
+  return cudaSuccess;
+}
 
 inline unsigned char *block_memory() {
   return machine::memory();
@@ -191,6 +206,13 @@ inline unsigned counter_read(const unsigned *counter) {
 }
 inline void counter_add(unsigned *counter, unsigned steps) {
   *counter += steps;
+}
+inline unsigned counter_read_acquire(const unsigned *counter) {
+  machine::poll();
+  return *counter;
+}
+inline void counter_tell(unsigned *counter) {
+  machine::counter_tell(counter);
 }
 /* Of another process, which may need this processor. */
 inline unsigned number_read(const unsigned *number) {
