@@ -18,7 +18,7 @@ namespace {
 constexpr size_t STACK = 256 << 10, SHARED = 256 << 10, MOST_THREADS = 1024, EXCHANGED = 64, LINE = 64;
 constexpr int WARP = 32;
 constexpr long MOST_TURNS = 1000000;
-constexpr int MOST_STILL = 100000; /* rounds in which nothing moves; copies are late by four turns at most */
+constexpr int MOST_STILL = 20000; /* rounds without progress; copies and resting blocks are late by a few */
 
 /* FRESH: has not begun. */
 enum class state : unsigned char { FRESH, READY, POLLING, AT_WARP, AT_BLOCK, DONE };
@@ -64,6 +64,7 @@ struct block_state {
   dim3 index{0};
   bool backwards = false;
   int votes = 0;
+  unsigned resting = 0; /* rounds until its next turn */
 };
 
 block_state alone;                 /* runs every block of an ordinary launch */
@@ -204,6 +205,7 @@ void block_begin(block_state &b, dim3 index, int count, size_t shared) {
   b.backwards = backwards;
   b.index = index;
   b.late.clear();
+  b.resting = 0;
   if (b.lanes.size() < (size_t)count) b.lanes.resize(count);
   if (b.stands.size() < (size_t)count) b.stands.resize(count);
   std::fill_n(b.stands.begin(), count, state::FRESH);
@@ -255,12 +257,18 @@ unsigned random_below(unsigned end) {
   return (unsigned)((unsigned long long)random * end >> 32);
 }
 
-/* Blocks launched together. In each round every block that is not done has one turn, in a random order. */
+/* Blocks launched together. In each round every block that is not done has one turn, in a random order. Now
+ * and then a block rests for some rounds: in lockstep, a wait for too few of the others would not show. */
 void blocks_run(std::vector<block_state *> blocks, int count) {
   long before = moves;
   for (int still = 0; !blocks.empty(); still++) {
     for (size_t i = blocks.size(); i > 1; i--) std::swap(blocks[i - 1], blocks[random_below((unsigned)i)]);
     for (block_state *&b : blocks) {
+      if (b->resting > 0) {
+        b->resting--;
+        continue;
+      }
+      if (random_below(8) == 0) b->resting = random_below(8);
       block_take(*b);
       if (turn_run(count)) continue;
       moves++;
