@@ -22,6 +22,10 @@ status context_enter(const kernels_context *context) {
 static status refuse_late(const kernels_context *context) {
   context_late *late = context->late;
   const unsigned rank = late->rank;
+  if (late->stuck != 0)
+    return status_fail(STATUS_DEVICE,
+                       "a kernel's blocks have waited for one another in vain. compute.pairs = no "
+                       "computes without such waits");
   if (rank == 0) return STATUS_OK;
   late->rank = 0;
   return status_fail(STATUS_LATE, "halos: rank %u sent no halo planes for %u seconds", rank - 1,
@@ -172,6 +176,7 @@ void context_destroy(kernels_context *context) {
   context_memory_free(context, MEMORY_STAGING, context->sums);
   context_memory_free(context, MEMORY_STAGING, context->signals);
   context_memory_free(context, MEMORY_STAGING, context->late);
+  context_memory_free(context, MEMORY_DEVICE, context->exchange);
   (void)cudaGetLastError();
   free(context);
 }
@@ -215,6 +220,16 @@ status context_memory_allocate(kernels_context *context, kernels_memory kind, si
 void context_memory_free(kernels_context *context, kernels_memory kind, void *memory) {
   if (memory == NULL || cudaSetDevice(context->device) != cudaSuccess) return;
   (void)(kind == MEMORY_DEVICE ? cudaFree(memory) : cudaFreeHost(memory));
+}
+
+status context_exchange(kernels_context *context, size_t bytes) {
+  if (bytes <= context->exchange_bytes) return STATUS_OK;
+  context_memory_free(context, MEMORY_DEVICE, context->exchange);
+  context->exchange = NULL;
+  context->exchange_bytes = 0;
+  CHECK(context_memory_allocate(context, MEMORY_DEVICE, bytes, &context->exchange));
+  context->exchange_bytes = bytes;
+  return STATUS_OK;
 }
 
 status context_memory_available(kernels_context *context, size_t *bytes) {

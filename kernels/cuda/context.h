@@ -34,9 +34,9 @@ typedef struct context_signal {
 } context_signal;
 
 /* Written by a kernel that has waited for a neighbour in vain, in pinned memory: the neighbour's rank
- * plus one, and for how many seconds it has waited. */
+ * plus one, and for how many seconds it has waited. stuck: 1 if its blocks have waited for one another. */
 typedef struct context_late {
-  volatile unsigned rank, seconds;
+  volatile unsigned rank, seconds, stuck;
 } context_late;
 
 /* A point in a stream, or, if `signal` is not NULL, the signal `number` of a kernel in `stream`. */
@@ -60,6 +60,8 @@ struct kernels_context {
   context_signal *signals;         /* pinned, one for each queue */
   unsigned signalled[QUEUE_COUNT]; /* number of the latest signal handed out */
   context_late *late;              /* pinned; all zero as long as no neighbour is late */
+  void *exchange;                  /* device, zero between kernels but for what blocks hand to one another */
+  size_t exchange_bytes;
   char description[512];
 };
 
@@ -69,6 +71,9 @@ status context_failure(cudaError_t error, const char *call);
 /* Must be called after each launch. A failed launch is reported as "kernel NAME: ...", and a neighbour that
  * an earlier kernel has waited for in vain by its rank. */
 status context_launched(const kernels_context *context, kernels_queue queue, const char *name);
+
+/* Makes room for `bytes` in `exchange`. Nothing that is enqueued or recorded may use it. */
+status context_exchange(kernels_context *context, size_t bytes);
 
 /* Makes the context's device current in the calling thread. */
 status context_enter(const kernels_context *context);

@@ -130,13 +130,23 @@ struct direct_sender : edge_sender {
 };
 
 struct no_edges {};
+
+/* Where results go instead of the operation's output: z is the plane's number in an array of its own. */
+struct seam_place {
+  real *first;
+  ptrdiff_t plane; /* elements from plane to plane */
+
+  __device__ __forceinline__ void store(int z, const real (&result)[VECTOR]) const {
+    vector_store(first + z * plane, result);
+  }
+};
+
 template <class Op> using direct_edges = std::conditional_t<Op::SENDS, direct_sender, no_edges>;
 
 /* A thread's march along a piece, from point (x, y) of each plane. */
-template <class Op>
-__device__ __forceinline__ void direct_march(const arguments &a, const geometry &d,
-                                             const direct_edges<Op> &edges, int x, int y,
-                                             const kernels_planes &piece) {
+template <class Op, class Edges>
+__device__ __forceinline__ void direct_march(const arguments &a, const geometry &d, const Edges &edges, int x,
+                                             int y, const kernels_planes &piece) {
   using use = direct<Op>;
   constexpr bool WINDOW = use::WINDOW;
   const ptrdiff_t column = (ptrdiff_t)y * d.ldx + x;
@@ -168,7 +178,10 @@ __device__ __forceinline__ void direct_march(const arguments &a, const geometry 
     if (!TABLES_FIRST) use::table_point(a, d, x, y, z, at);
     real result[OPERATION_OUTPUTS][VECTOR];
     Op::apply(a, f, g, at, result);
-    Op::store(a, plane + column, result);
+    if constexpr (std::is_same_v<Edges, seam_place>)
+      edges.store(z, result[0]);
+    else
+      Op::store(a, plane + column, result);
     if constexpr (Op::SENDS) edges.store(z, a.out[0] + plane + column, result[0]);
     if constexpr (WINDOW) {
       use::window_shift(f);

@@ -1,4 +1,5 @@
 #include "pair.cuh"
+#include "pair_seams.cuh"
 
 /* Two stages in one sweep: advection with a uniform velocity, or in the advective form with one by formula,
  * in central differences, without diffusion. The first stage may add a base; the second adds the same base,
@@ -8,7 +9,8 @@ constexpr unsigned UNIFORM = STAGE_UNIFORM | STAGE_GRADIENT, FORMULA = STAGE_FOR
 template <unsigned OPTIONS> using stage = op<OPERATION_stage, OPTIONS>;
 
 /* The layout of pairs whose stages have these options, and the second a base. */
-template <unsigned FIRST> using layout_of = pair_layout<stage<FIRST>, stage<FIRST | STAGE_BASE>>;
+template <unsigned FIRST, bool HANDED>
+using layout_of = pair_layout<stage<FIRST>, stage<FIRST | STAGE_BASE>, HANDED>;
 
 constexpr char NAME_OF_KERNEL[] = "kernel pair of stages";
 
@@ -16,52 +18,175 @@ constexpr char NAME_OF_KERNEL[] = "kernel pair of stages";
  * launch is. */
 constexpr int PIECES_WITH_EDGES = 3;
 
-/* The number of pieces along z, at least `fewest` where planes suffice, with the least cost, in planes that a
- * multiprocessor computes one after the other. A block passes 4 HALO more planes than it stores, and its
- * start costs about START planes. */
-static long pair_cost(int tiles, int planes, int multiprocessors, int fewest, int *pieces) {
-  constexpr int START = 4, MOST = 64;
-  const int most = std::min(MOST, std::max(1, planes / (2 * HALO)));
-  long least = LONG_MAX;
-  for (int count = std::min(fewest, most); count <= most; count++) {
+/* How a launch is divided, and whether blocks hand rims to one another. Then all blocks of a kernel run at
+ * the same time, and planes of more tiles are divided into units of `rows` rows of tiles, one kernel after
+ * the other. cost: how long a multiprocessor computes, in hundredths of a plane without rims. */
+struct pair_plan {
+  pair_cut cut; /* of the whole planes */
+  bool handed;
+  int units, rows;
+  long cost;
+};
+
+/* The number of pieces along z with the least cost. A block passes 4 HALO more planes than it stores, and its
+ * start costs about START planes. A plane with rims has a third more points, and takes PLANE hundredths of
+ * the time of one without; seams take SEAMS hundredths of it more. On several ranks an exchange that is not
+ * hidden costs about as much as an eighth of the planes. */
+template <bool HANDED> static pair_plan plan_with(const kernels_launch *launch) {
+  using layout = layout_of<UNIFORM, HANDED>;
+  constexpr int START = 4, MOST = 64, PLANE = HANDED ? 120 : 100, SEAMS = 6;
+  const kernels_shape &s = launch->shape;
+  const int multiprocessors = launch->context->multiprocessors;
+  const int tiles_x = divide_up(s.nx, layout::WIDTH), tiles_y = divide_up(s.ny, layout::HEIGHT);
+  const int units = HANDED ? divide_up(tiles_y, std::max(1, multiprocessors / tiles_x)) : 1;
+  const int rows = divide_up(tiles_y, units), tiles = tiles_x * rows;
+  pair_plan plan = {{tiles_x, tiles_y, 1, 0}, HANDED, divide_up(tiles_y, rows), rows, LONG_MAX};
+  const int most = std::min(MOST, std::max(1, s.nz / (2 * HALO)));
+  const int plane = PLANE + (plan.units > 1 ? SEAMS : 0);
+  for (int count = 1; count <= most; count++) {
     const long rounds = divide_up(tiles * count, multiprocessors);
-    const long cost = rounds * (divide_up(planes, count) + 4 * HALO + START);
-    if (cost >= least) continue;
-    least = cost;
-    *pieces = count;
+    if (HANDED && rounds > 1) break;
+    long cost = plane * plan.units * rounds * (divide_up(s.nz, count) + 4 * HALO + START);
+    if (!s.whole && (count < PIECES_WITH_EDGES || plan.units > 1)) cost += 100 * s.nz / 8;
+    if (cost >= plan.cost) continue;
+    plan.cost = cost;
+    plan.cut.pieces = count;
   }
-  return least;
+  return plan;
 }
 
-template <class First, class Second> static pair_cut pair_cut_make(const kernels_launch *launch) {
-  using layout = pair_layout<First, Second>;
+/* Returns true if all rims are whole vectors, the rows of a rim have the same threads, and no point lies in
+ * rims on both sides of its tile. */
+static bool rims_fit(const kernels_shape &s) {
+  using layout = layout_of<UNIFORM, true>;
+  const int across = s.nx % layout::WIDTH, down = s.ny % layout::HEIGHT;
+  return s.nx % VECTOR == 0 && s.ny % layout::ROWS == 0 && (across == 0 || across >= 2 * HALO) &&
+         (down == 0 || down >= 2 * HALO);
+}
+
+static pair_plan plan_make(const kernels_launch *launch) {
+  const pair_plan plain = plan_with<false>(launch);
+  if (!rims_fit(launch->shape)) return plain;
+  const pair_plan handed = plan_with<true>(launch);
+  return handed.cost <= plain.cost ? handed : plain;
+}
+
+static size_t lines_bytes(size_t bytes) {
+  constexpr size_t LINE = 256;
+  return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Makes room for what the blocks of a launch hand to one another: two words and the counters; two seams, each
+ * in the place of the last but one; rims. */
+static status exchange_make(const kernels_launch *launch, const pair_plan &plan, pair_exchange *exchange) {
+  using layout = layout_of<UNIFORM, true>;
   const kernels_shape &s = launch->shape;
-  pair_cut c = {divide_up(s.nx, layout::WIDTH), divide_up(s.ny, layout::HEIGHT), 1};
-  const int fewest = launch->edges == nullptr ? 1 : PIECES_WITH_EDGES;
-  (void)pair_cost(c.tiles_x * c.tiles_y, s.nz, launch->context->multiprocessors, fewest, &c.pieces);
-  return c;
+  const int planes = divide_up(s.nz, plan.cut.pieces);
+  *exchange = {};
+  if (!plan.handed) return STATUS_OK;
+  const size_t counters = lines_bytes((2 + (size_t)(plan.cut.pieces * planes)) * sizeof(unsigned));
+  const size_t seam =
+      plan.units > 1 ? lines_bytes((size_t)s.nz * 2 * HALO * (size_t)s.ldx * sizeof(real)) : 0;
+  const unsigned blocks = (unsigned)(plan.cut.tiles_x * plan.rows * plan.cut.pieces);
+  const size_t rims = (size_t)layout::RIM_PLANES * blocks * layout::RIMS * sizeof(real);
+  CHECK(context_exchange(launch->context, counters + 2 * seam + rims));
+  unsigned char *memory = static_cast<unsigned char *>(launch->context->exchange);
+  unsigned *words = reinterpret_cast<unsigned *>(memory);
+  *exchange = {memory + counters + 2 * seam, words + 2, words, words + 1, blocks, planes, {}};
+  exchange->late = launch->context->late;
+  for (int i = 0; i < 2 && seam > 0; i++)
+    exchange->seam[i] = reinterpret_cast<real *>(memory + counters + (size_t)i * seam);
+  return STATUS_OK;
+}
+
+/* What a launch needs besides how it is divided. */
+struct pair_job {
+  const kernels_launch *launch;
+  arguments a, b; /* of the first and of the second operation */
+  geometry d;
+  edge_signal edges;
+  bool signals;
+};
+
+/* Computes seams from `from` to `to`, each below the unit of the same number, into the places that they share
+ * with every second other one. */
+template <class First>
+static void seams_launch(const pair_job &job, const pair_plan &plan, const pair_exchange &e, int from,
+                         int to) {
+  using layout = layout_of<UNIFORM, true>;
+  pair_seams seams = {};
+  for (int k = from; k <= to; k++) {
+    seams.to[k - from] = e.seam[k % 2];
+    seams.first[k - from] = std::min(k * plan.rows * layout::HEIGHT, job.d.ny) - HALO;
+  }
+  const dim3 grid((unsigned)divide_up(job.d.nx, SEAM_LANES * VECTOR), (unsigned)(to - from + 1),
+                  (unsigned)job.d.pieces(SEAM_CHUNK));
+  kernel_launch(seam_kernel<First>, grid, dim3(SEAM_LANES, 2 * HALO), 0, launch_stream(job.launch), job.a,
+                job.d, seams);
+}
+
+/* The kernels of all units. Before each come the seams that it needs and that are not there. */
+template <class First, class Second, bool SIGNALS>
+static status units_launch(const pair_job &job, const pair_plan &plan) {
+  using layout = pair_layout<First, Second, true>;
+  const auto kernel = pair_kernel<First, Second, true, SIGNALS>;
+  pair_exchange e;
+  CHECK(exchange_make(job.launch, plan, &e));
+  CHECK_CUDA(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES));
+  for (int unit = 0; unit < plan.units; unit++) {
+    pair_cut c = plan.cut;
+    c.row0 = unit * plan.rows;
+    c.tiles_y = std::min(plan.rows, plan.cut.tiles_y - c.row0);
+    pair_exchange here = e;
+    here.blocks = (unsigned)(c.tiles_x * c.tiles_y * c.pieces);
+    here.seam[SIDE_BELOW] = e.seam[unit % 2];
+    here.seam[SIDE_ABOVE] = e.seam[(unit + 1) % 2];
+    if (plan.units > 1 && (unit == 0 || plan.units > 2))
+      seams_launch<First>(job, plan, e, unit == 0 ? 0 : unit + 1, unit + 1);
+    CHECK_CUDA(kernel_launch_together(kernel, here.blocks, layout::THREADS, layout::SHARED_BYTES,
+                                      launch_stream(job.launch), job.a, job.b, job.d, c, job.edges, here));
+  }
+  return STATUS_OK;
+}
+
+/* The kernel whose blocks do not wait for one another. */
+template <class First, class Second, bool SIGNALS>
+static status blocks_launch(const pair_job &job, const pair_plan &plan) {
+  using layout = pair_layout<First, Second, false>;
+  const auto kernel = pair_kernel<First, Second, false, SIGNALS>;
+  const pair_cut &c = plan.cut;
+  CHECK_CUDA(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES));
+  kernel_launch(kernel, (unsigned)(c.tiles_x * c.tiles_y * c.pieces), layout::THREADS, layout::SHARED_BYTES,
+                launch_stream(job.launch), job.a, job.b, job.d, c, job.edges, pair_exchange{});
+  return STATUS_OK;
 }
 
 template <class First, class Second>
 static status pair_launch(const kernels_launch *launch, const kernels_call *first,
                           const kernels_call *second) {
-  using layout = pair_layout<First, Second>;
+  const pair_plan plan = plan_make(launch);
   kernels_context *context = launch->context;
-  const pair_cut c = pair_cut_make<First, Second>(launch);
-  const int tiles = c.tiles_x * c.tiles_y;
-  geometry d = launch_geometry(launch);
-  if (!launch->shape.whole) d.memory = {-2 * HALO, d.nz + 2 * HALO};
-  const bool signals = launch->edges != nullptr && c.pieces > 1;
-  edge_signal edges = edge_signal_of(launch, 2 * tiles * layout::SECOND_THREADS / 32);
-  const auto kernel = signals ? pair_kernel<First, Second, true> : pair_kernel<First, Second, false>;
-  CHECK_CUDA(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES));
-  if (signals) edges.number = context_event_signal(launch->edges, context, launch->queue);
-  kernel_launch(kernel, (unsigned)(tiles * c.pieces), layout::THREADS, layout::SHARED_BYTES,
-                launch_stream(launch), launch_arguments(launch, first), launch_arguments(launch, second), d,
-                c, edges);
-  return signals ? context_launched(context, launch->queue, NAME_OF_KERNEL)
-                 : launch_done(launch, NAME_OF_KERNEL);
+  const int tiles = plan.cut.tiles_x * plan.cut.tiles_y;
+  const int warps = plan.handed ? pair_layout<First, Second, true>::SECOND_THREADS / 32
+                                : pair_layout<First, Second, false>::SECOND_THREADS / 32;
+  pair_job job = {launch,
+                  launch_arguments(launch, first),
+                  launch_arguments(launch, second),
+                  launch_geometry(launch),
+                  edge_signal_of(launch, 2 * tiles * warps),
+                  launch->edges != nullptr && plan.cut.pieces > 1 && plan.units == 1};
+  if (!launch->shape.whole) job.d.memory = {-2 * HALO, job.d.nz + 2 * HALO};
+  if (job.signals) job.edges.number = context_event_signal(launch->edges, context, launch->queue);
+  if (job.signals)
+    CHECK(plan.handed ? (units_launch<First, Second, true>(job, plan))
+                      : (blocks_launch<First, Second, true>(job, plan)));
+  else
+    CHECK(plan.handed ? (units_launch<First, Second, false>(job, plan))
+                      : (blocks_launch<First, Second, false>(job, plan)));
+  return job.signals ? context_launched(context, launch->queue, NAME_OF_KERNEL)
+                     : launch_done(launch, NAME_OF_KERNEL);
 }
 
 /* Returns true if the two calls are such a pair: the second reads what the first writes, has the base that
@@ -76,41 +201,40 @@ static bool pair_is(const kernels_call *first, const kernels_call *second) {
 
 /* Returns true if this build has code for the device, and the device room for the rings. */
 static bool pair_has_device(const kernels_launch *launch) {
-  using largest = layout_of<FORMULA>;
-  using other = layout_of<FORMULA | STAGE_BASE>;
-  static_assert(std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= 227 << 10,
-                "a multiprocessor has no more");
+  constexpr size_t LARGEST =
+      std::max({layout_of<FORMULA, false>::SHARED_BYTES, layout_of<FORMULA | STAGE_BASE, false>::SHARED_BYTES,
+                layout_of<FORMULA, true>::SHARED_BYTES, layout_of<FORMULA | STAGE_BASE, true>::SHARED_BYTES});
+  static_assert(LARGEST <= 227 << 10, "a multiprocessor has no more");
   cudaFuncAttributes attributes;
-  const cudaError_t found =
-      cudaFuncGetAttributes(&attributes, pair_kernel<stage<UNIFORM>, stage<UNIFORM | STAGE_BASE>, false>);
+  const cudaError_t found = cudaFuncGetAttributes(
+      &attributes, pair_kernel<stage<UNIFORM>, stage<UNIFORM | STAGE_BASE>, false, false>);
   if (found != cudaSuccess) (void)cudaGetLastError();
-  return found == cudaSuccess &&
-         std::max(largest::SHARED_BYTES, other::SHARED_BYTES) <= launch->context->shared_limit;
+  return found == cudaSuccess && LARGEST <= launch->context->shared_limit;
 }
 
-/* Returns true if a pair is faster than two launches. The sweep halves memory traffic but computes the first
- * operation on 1.5 times the points. It pays if memory is slow compared with the multiprocessors, and if
- * these are filled: 1.4 (single) and 1.3 times (double precision) as fast on an H100, no gain on an H200.
- * With a velocity by formula the gain is 1.1, which idle multiprocessors, or rows that are no whole vectors,
- * would take away. */
+/* Returns true if a pair is faster than two launches. The sweep halves memory traffic and is bound by the
+ * multiprocessors, so it pays where memory is slow compared with them, and where these are filled. With a
+ * velocity by formula the gain is less (1.2), which rows that are no whole vectors would take away. Where
+ * memory is fast (H200) a uniform velocity alone was measured, and it gains only if blocks hand rims to one
+ * another. */
 static bool pair_pays(const kernels_launch *launch, bool formula) {
   constexpr double MOST_BANDWIDTH = 4e12;
-  const double most_cost = formula ? 1.4 : 1.75;
-  int kilohertz = 0, bits = 0, pieces = 1;
+  int kilohertz = 0, bits = 0;
   const int device = launch->context->device, sms = launch->context->multiprocessors;
   if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device) != cudaSuccess ||
       cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device) != cudaSuccess) {
     (void)cudaGetLastError();
     return false;
   }
-  using layout = layout_of<UNIFORM>;
+  using layout = layout_of<UNIFORM, false>;
   const kernels_shape &s = launch->shape;
-  const int fewest = s.whole ? 1 : PIECES_WITH_EDGES;
-  const int tiles = divide_up(s.nx, layout::WIDTH) * divide_up(s.ny, layout::HEIGHT);
-  const double cost =
-      (double)pair_cost(tiles, s.nz, sms, fewest, &pieces) * sms * layout::WIDTH * layout::HEIGHT;
+  const pair_plan plan = plan_make(launch);
+  const bool fast_memory = 2e3 * kilohertz * bits / 8 >= MOST_BANDWIDTH;
   if (formula && s.nx % VECTOR != 0) return false;
-  return 2e3 * kilohertz * bits / 8 < MOST_BANDWIDTH && cost < most_cost * s.nx * s.ny * s.nz;
+  if (fast_memory && (formula || !plan.handed)) return false;
+  const double most_cost = formula ? 1.4 : fast_memory ? 1.25 : 1.75;
+  const double cost = 1e-2 * (double)plan.cost * sms * layout::WIDTH * layout::HEIGHT;
+  return cost < most_cost * s.nx * s.ny * s.nz;
 }
 
 extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const kernels_call *first,
@@ -120,20 +244,25 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   if ((size_t)s.ny * (size_t)s.ldx > INT_MAX) return "the planes are too large";
   if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
   if (!always && !pair_pays(launch, first->options & STAGE_FORMULA)) return "they would not be faster here";
-  return nullptr;
+  pair_exchange exchange;
+  if (exchange_make(launch, plan_make(launch), &exchange) == STATUS_OK) return nullptr;
+  status_clear();
+  return "the device has no memory left";
 }
 
-template <unsigned OPTIONS>
-static status pair_apply(const kernels_launch *launch, const kernels_call *first,
-                         const kernels_call *second) {
-  using plain = stage<OPTIONS>;
-  using based = stage<OPTIONS | STAGE_BASE>;
-  return first->options & STAGE_BASE ? pair_launch<based, based>(launch, first, second)
-                                     : pair_launch<plain, based>(launch, first, second);
-}
+template <unsigned FIRST>
+static constexpr auto pair_apply = pair_launch<stage<FIRST>, stage<FIRST | STAGE_BASE>>;
 
 extern "C" status NAME(apply_pair)(const kernels_launch *launch, const kernels_call *first,
                                    const kernels_call *second) {
-  return (first->options & ~STAGE_BASE) == UNIFORM ? pair_apply<UNIFORM>(launch, first, second)
-                                                   : pair_apply<FORMULA>(launch, first, second);
+  switch (first->options) {
+  case UNIFORM:
+    return pair_apply<UNIFORM>(launch, first, second);
+  case UNIFORM | STAGE_BASE:
+    return pair_apply<UNIFORM | STAGE_BASE>(launch, first, second);
+  case FORMULA:
+    return pair_apply<FORMULA>(launch, first, second);
+  default:
+    return pair_apply<FORMULA | STAGE_BASE>(launch, first, second);
+  }
 }

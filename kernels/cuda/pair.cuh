@@ -2,20 +2,21 @@
 #define FDAPP_CUDA_PAIR_CUH
 
 #include "direct.cuh"
-#include "pair_layout.cuh"
+#include "pair_rims.cuh"
 
 /* Two operations in one sweep along z; the second one's input is the first one's output, which never leaves
- * the chip. Each block computes the first operation on its tile and HALO points around it, so that no block
- * waits for another (docs/explanation/gpu-stage.md, "Two stages in one sweep").
+ * the chip. The second operation needs the first one's values on HALO points around its tile. HANDED: blocks
+ * hand these rims to one another, and must all run at the same time. Otherwise each block computes them
+ * itself, and no block waits for another (docs/explanation/gpu-stage.md, "Two stages in one sweep").
  *
  * The warps of a block have roles. Copying warps bring planes of the first operation's field, and of the base
  * if it has one, into rings in shared memory. First warps compute planes of the first operation into another
  * ring. Second warps compute and store the second operation from that ring. A window of 9 planes along z
- * fills most of a thread's registers, so copying warps give up theirs. Barriers say which slots of the rings
- * are full and which are free. */
+ * fills most of a thread's registers, so the warps that do not compute give up theirs. Barriers say which
+ * slots of the rings are full and which are free. */
 
-template <class First, class Second> struct pair_block {
-  using layout = pair_layout<First, Second>;
+template <class First, class Second, bool HANDED> struct pair_block {
+  using layout = pair_layout<First, Second, HANDED>;
   static constexpr bool BASE = layout::BASE;
   static constexpr int ROWS = layout::ROWS;
   using f_slot = pair_slot<layout::F_PLANES>;
@@ -28,8 +29,9 @@ template <class First, class Second> struct pair_block {
   kernels_planes planes; /* planes to store */
   real *f, *s, *base;    /* rings */
   real *table_y;         /* the velocity's table along y */
-  /* Barriers of the slots; f_full also says that the plane of the base that comes with it has come. */
-  barrier *f_full, *f_free, *s_full, *s_free, *b_free;
+  /* Barriers of the slots; f_full also says that the plane of the base that comes with it has come, and
+   * r_full that a plane's rims have. */
+  barrier *f_full, *f_free, *s_full, *s_free, *r_full, *b_free;
 
   __device__ __forceinline__ pair_block(const arguments &a_, const arguments &b_, const geometry &d_,
                                         const pair_cut &c)
@@ -37,7 +39,7 @@ template <class First, class Second> struct pair_block {
     const int tiles = c.tiles_x * c.tiles_y, tile = (int)blockIdx.x % tiles;
     const long long piece = c.piece((int)blockIdx.x / tiles), count = d.planes(0);
     x0 = tile % c.tiles_x * layout::WIDTH;
-    y0 = tile / c.tiles_x * layout::HEIGHT;
+    y0 = (c.row0 + tile / c.tiles_x) * layout::HEIGHT;
     planes = {d.range[0].z0 + (int)(count * piece / c.pieces),
               d.range[0].z0 + (int)(count * (piece + 1) / c.pieces)};
     real *memory = reinterpret_cast<real *>(block_memory());
@@ -49,7 +51,8 @@ template <class First, class Second> struct pair_block {
     f_free = f_full + layout::F_PLANES;
     s_full = f_free + layout::F_PLANES;
     s_free = s_full + layout::S_PLANES;
-    b_free = s_free + layout::S_PLANES;
+    r_full = s_free + layout::S_PLANES;
+    b_free = r_full + layout::S_PLANES;
   }
 
   /* Called by one thread. A plane of the field is free when its last readers have read it: the first
@@ -64,6 +67,7 @@ template <class First, class Second> struct pair_block {
     for (int i = 0; i < layout::S_PLANES; i++) {
       barrier_make(s_full + i, layout::FIRST_THREADS);
       barrier_make(s_free + i, layout::SECOND_THREADS);
+      barrier_make(r_full + i, layout::RIM_THREADS);
     }
     for (int i = 0; i < layout::B_PLANES; i++) barrier_make(b_free + i, layout::SECOND_THREADS);
     barriers_made();
@@ -135,13 +139,13 @@ template <class First, class Second> struct pair_block {
   /* The copying warps' loop: plane after plane of the field, each with the base's plane for the plane of the
    * first operation that it completes. */
   __device__ __forceinline__ void copy(int thread) const {
-    constexpr int F_COPIES = divide_up(layout::F_PLANE / VECTOR, layout::COPYING);
+    constexpr int F_COPIES = divide_up(layout::F_PLANE / VECTOR, layout::COPYING), AROUND = layout::AROUND;
     constexpr int B_COPIES = BASE ? divide_up(layout::B_PLANE / VECTOR, layout::COPYING) : 1;
     int f_from[F_COPIES], b_from[B_COPIES];
-    sources<layout::F_WIDTH, layout::F_HEIGHT>(2 * HALO, thread, f_from);
-    if constexpr (BASE) sources<layout::S_WIDTH, layout::S_HEIGHT>(HALO, thread, b_from);
+    sources<layout::F_WIDTH, layout::F_HEIGHT>(AROUND + HALO, thread, f_from);
+    if constexpr (BASE) sources<layout::B_WIDTH, layout::B_HEIGHT>(AROUND, thread, b_from);
     const bool ragged =
-        d.nx % VECTOR != 0 && (x0 == 0 || x0 + layout::WIDTH + 2 * HALO > d.nx / VECTOR * VECTOR);
+        !HANDED && d.nx % VECTOR != 0 && (x0 == 0 || x0 + layout::WIDTH + 2 * HALO > d.nx / VECTOR * VECTOR);
     f_slot to = {0, 1};
     b_slot b_to = {0, 1};
     /* The first planes lie 2 * HALO and HALO below. If no halo is stored, adding so many times nz leads to
@@ -157,13 +161,13 @@ template <class First, class Second> struct pair_block {
       real *f_to = f + to.index * layout::F_PLANE;
       const real *plane = a.in[First::FIELD] + d.plane(z);
       vectors_copy(f_to, plane, thread, f_from);
-      if (ragged) images_copy<layout::F_WIDTH, layout::F_HEIGHT>(f_to, plane, 2 * HALO, thread);
+      if (ragged) images_copy<layout::F_WIDTH, layout::F_HEIGHT>(f_to, plane, AROUND + HALO, thread);
       if (BASE && n >= 2 * HALO) {
         barrier_wait(b_free + b_to.index, b_to.parity);
         real *base_to = base + b_to.index * layout::B_PLANE;
         const real *b_plane = b.in[Second::other(0)] + d.plane(b_z);
         vectors_copy(base_to, b_plane, thread, b_from);
-        if (ragged) images_copy<layout::S_WIDTH, layout::S_HEIGHT>(base_to, b_plane, HALO, thread);
+        if (ragged) images_copy<layout::B_WIDTH, layout::B_HEIGHT>(base_to, b_plane, AROUND, thread);
         b_to.next();
         if (++b_z == d.memory.z1) b_z = 0;
       }
@@ -254,16 +258,33 @@ template <class First, class Second> struct pair_block {
     for (int r = 0; r < ROWS; r++) direct<First>::window_shift(l[r]);
   }
 
+  /* The warps that help those that compute. */
+  __device__ __forceinline__ void help(const pair_rims<layout> &rims, int thread) const {
+    const int count = planes.z1 - planes.z0;
+    if (thread < layout::COPYING) {
+      copy(thread);
+    } else if constexpr (HANDED) {
+      if (thread < layout::COPYING + layout::RIM_THREADS) {
+        rims.fetch(planes.z0, count, s, s_free, r_full, thread - layout::COPYING);
+      } else if (thread == layout::COPYING + layout::RIM_THREADS) {
+        rims.tell(count, s_full);
+      }
+    }
+  }
+
   /* The first warps' loop. Plane n of the field completes plane n - 2 HALO of the first operation, whose
    * centre is plane n - HALO of the field. */
-  __device__ __forceinline__ void first(int thread) const {
+  __device__ __forceinline__ void first(int thread, const pair_rims<layout> &rims) const {
     constexpr int WIDE = layout::F_WIDTH;
     const int unit = thread < layout::FIRST_UNITS ? thread : thread - 32; /* spare lanes repeat the work of
                                                                            * others */
     const int column = unit % layout::FIRST_COLUMNS * VECTOR, row = unit / layout::FIRST_COLUMNS * ROWS;
     const real *own = f + (row + HALO) * WIDE + column + HALO;
-    real *to = s + row * layout::S_WIDTH + column;
-    const real *from = base + row * layout::S_WIDTH + column;
+    constexpr int INSIDE = HALO - layout::AROUND; /* of the rows and columns of its ring */
+    real *to = s + (row + INSIDE) * layout::S_WIDTH + column + INSIDE;
+    const real *from = base + row * layout::B_WIDTH + column;
+    const bool stores = !HANDED || (column < rims.width() && row < rims.height());
+    const auto rim = rims.places_of(column, row);
     lines l[ROWS] = {};
     f_slot newest = {0, 0};
     s_slot result_to = {0, 1};
@@ -274,16 +295,21 @@ template <class First, class Second> struct pair_block {
       newest_read<WIDE>(own + newest.index * layout::F_PLANE, l);
       if (n >= 2 * HALO) {
         real result[ROWS][OPERATION_OUTPUTS][VECTOR];
-        const pair_point at = {column, row, planes.z0 + n - 3 * HALO};
-        rows_compute<First, WIDE, layout::S_WIDTH>(a, at, l, own + centre * layout::F_PLANE,
+        const pair_point at = {column + INSIDE, row + INSIDE, planes.z0 + n - 3 * HALO};
+        rows_compute<First, WIDE, layout::B_WIDTH>(a, at, l, own + centre * layout::F_PLANE,
                                                    from + b_index * layout::B_PLANE, result);
         warp_wait();
         if (BASE) barrier_arrive(f_free + centre);
         if (BASE && ++b_index == layout::B_PLANES) b_index = 0;
         barrier_wait(s_free + result_to.index, result_to.parity);
 #pragma unroll
-        for (int r = 0; r < ROWS; r++)
-          vector_store(to + result_to.index * layout::S_PLANE + r * layout::S_WIDTH, result[r][0]);
+        for (int r = 0; r < ROWS; r++) {
+          if (stores)
+            vector_store(to + result_to.index * layout::S_PLANE + r * layout::S_WIDTH, result[r][0]);
+        }
+        if constexpr (HANDED) {
+          if (n >= 3 * HALO && n < f_planes() - HALO) rims.store(rim, n - 3 * HALO, result);
+        }
         warp_wait();
         barrier_arrive(s_full + result_to.index);
         result_to.next();
@@ -311,8 +337,9 @@ template <class First, class Second> struct pair_block {
    * its base is plane n - HALO of the base's ring, or plane n of the field's. */
   template <bool SIGNALS>
   __device__ __forceinline__ void second(int thread, const pair_cut &c, const edge_signal &edges) const {
-    constexpr int WIDE = layout::S_WIDTH, B_WIDE = BASE ? layout::S_WIDTH : layout::F_WIDTH;
-    constexpr int B_PLANE = BASE ? layout::B_PLANE : layout::F_PLANE, AROUND = BASE ? HALO : 2 * HALO;
+    constexpr int WIDE = layout::S_WIDTH, B_WIDE = BASE ? layout::B_WIDTH : layout::F_WIDTH;
+    constexpr int B_PLANE = BASE ? layout::B_PLANE : layout::F_PLANE;
+    constexpr int AROUND = layout::AROUND + (BASE ? 0 : HALO);
     constexpr int B_PLANES = BASE ? layout::B_PLANES : layout::F_PLANES;
     const int unit = thread < layout::SECOND_UNITS ? thread : thread - 32;
     const int column = unit % layout::SECOND_COLUMNS * VECTOR, row = unit / layout::SECOND_COLUMNS * ROWS;
@@ -322,7 +349,7 @@ template <class First, class Second> struct pair_block {
     const int rows = x0 + column < d.ldx ? min(ROWS, d.ny - y0 - row) : 0;
     real *out = b.out[0] + d.plane(planes.z0 - 2 * HALO) + (ptrdiff_t)(y0 + row) * d.ldx + x0 + column;
     lines l[ROWS] = {};
-    s_slot newest = {0, 0};
+    s_slot newest = {0, 0}, rims = {0, 0};
     int centre = layout::S_PLANES - HALO, b_index = BASE ? B_PLANES - HALO : 0;
 #pragma unroll 1
     for (int n = 0; n < s_planes(); n++) {
@@ -330,6 +357,10 @@ template <class First, class Second> struct pair_block {
       newest_read<WIDE>(own + newest.index * layout::S_PLANE, l);
       real result[ROWS][OPERATION_OUTPUTS][VECTOR];
       const pair_point at = {column + HALO, row + HALO, planes.z0 + n - 2 * HALO};
+      if (HANDED && n >= 2 * HALO) {
+        barrier_wait(r_full + rims.index, rims.parity);
+        rims.next();
+      }
       if (n >= 2 * HALO)
         rows_compute<Second, WIDE, B_WIDE>(b, at, l, own + centre * layout::S_PLANE, from + b_index * B_PLANE,
                                            result);
@@ -354,13 +385,14 @@ template <class First, class Second> struct pair_block {
 };
 
 /* SIGNALS: the launch signals that the slab's edges are written. */
-template <class First, class Second, bool SIGNALS>
-__global__ void __launch_bounds__((pair_layout<First, Second>::THREADS), 1)
+template <class First, class Second, bool HANDED, bool SIGNALS>
+__global__ void __launch_bounds__((pair_layout<First, Second, HANDED>::THREADS), 1)
     pair_kernel(const __grid_constant__ arguments a, const __grid_constant__ arguments b,
                 const __grid_constant__ geometry d, const __grid_constant__ pair_cut c,
-                const __grid_constant__ edge_signal edges) {
-  using layout = pair_layout<First, Second>;
-  const pair_block<First, Second> work(a, b, d, c);
+                const __grid_constant__ edge_signal edges, const __grid_constant__ pair_exchange exchange) {
+  using layout = pair_layout<First, Second, HANDED>;
+  const pair_block<First, Second, HANDED> work(a, b, d, c);
+  const pair_rims<layout> rims = {exchange, c, d, work.x0, work.y0};
   const int thread = (int)threadIdx.x;
   const int role = layout::ROLES_SHUFFLED ? __shfl_sync(0xffffffffU, thread, 0) : thread;
   if constexpr (First::TABLES) work.table_copy(thread);
@@ -369,11 +401,11 @@ __global__ void __launch_bounds__((pair_layout<First, Second>::THREADS), 1)
   __syncthreads();
   if (role >= layout::COMPUTING) {
     registers_give<layout::REGISTERS_COPYING>();
-    work.copy(thread - layout::COMPUTING);
+    work.help(rims, thread - layout::COMPUTING);
   } else {
     registers_take<layout::REGISTERS>();
     if (role < layout::FIRST_THREADS) {
-      work.first(thread);
+      work.first(thread, rims);
     } else {
       work.template second<SIGNALS>(thread - layout::FIRST_THREADS, c, edges);
     }

@@ -6,15 +6,18 @@
 
 /* The shape of two operations in one sweep (pair.cuh). */
 
-/* The constants of a pair. The planes of a block at one time, where the base is an array of its own:
+/* The constants of a pair. HANDED: blocks hand rims to one another. The planes of a block at one time, where
+ * the base is an array of its own:
  *
  *     copied        z+10 and, with AHEAD = 2, z+11
  *     first makes   z+5, from planes of the field up to z+9
  *     second makes  z, from planes of the first up to z+4; z+5 is the LAG */
-template <class First, class Second> struct pair_layout {
+template <class First, class Second, bool HANDED> struct pair_layout {
   static constexpr bool BASE = First::OTHERS > 0; /* 1: the base is an array of its own; 0: it is the field */
-  /* The tile, and the rows of a thread. With 28 rows the rings would not fit the 227 KiB of a block. */
-  static constexpr int WIDTH = by_precision_value(64, 32), HEIGHT = 24, ROWS = 4;
+  /* The tile, and the rows of a thread. With 28 rows the rings would not fit the 227 KiB of a block that
+   * computes the first operation beyond its tile. AROUND: so many points of it on each side. */
+  static constexpr int WIDTH = by_precision_value(64, 32), HEIGHT = HANDED ? 32 : 24, ROWS = 4;
+  static constexpr int AROUND = HANDED ? 0 : HALO;
   static constexpr int AHEAD = by_precision_value(2, 1); /* planes being copied */
   /* Slots between the operations. The second one reads HALO + 1 of them, the plane that it computes and those
    * that enter its window; by the rest, LAG, the first one may run ahead. */
@@ -23,10 +26,12 @@ template <class First, class Second> struct pair_layout {
   /* Sizes of planes in points: the first operation's field (F), its values (S), and the base (B). Rings hold
    * the planes being copied, the HALO + 1 that the first operation reads, and what the second one reads
    * later: the base. */
-  static constexpr int FIRST_WIDTH = WIDTH + 2 * HALO, FIRST_HEIGHT = HEIGHT + 2 * HALO;
-  static constexpr int F_WIDTH = WIDTH + 4 * HALO, F_HEIGHT = HEIGHT + 4 * HALO;
-  static constexpr int S_WIDTH = FIRST_WIDTH, S_HEIGHT = FIRST_HEIGHT;
-  static constexpr int F_PLANE = F_WIDTH * F_HEIGHT, S_PLANE = S_WIDTH * S_HEIGHT, B_PLANE = S_PLANE;
+  static constexpr int FIRST_WIDTH = WIDTH + 2 * AROUND, FIRST_HEIGHT = HEIGHT + 2 * AROUND;
+  static constexpr int F_WIDTH = FIRST_WIDTH + 2 * HALO, F_HEIGHT = FIRST_HEIGHT + 2 * HALO;
+  static constexpr int S_WIDTH = WIDTH + 2 * HALO, S_HEIGHT = HEIGHT + 2 * HALO;
+  static constexpr int B_WIDTH = FIRST_WIDTH, B_HEIGHT = FIRST_HEIGHT;
+  static constexpr int F_PLANE = F_WIDTH * F_HEIGHT, S_PLANE = S_WIDTH * S_HEIGHT,
+                       B_PLANE = B_WIDTH * B_HEIGHT;
   static constexpr int F_PLANES = BASE ? AHEAD + HALO + 1 : AHEAD + 2 * HALO + 1 + LAG;
   static constexpr int B_PLANES = BASE ? AHEAD + HALO + 1 + LAG : 1;
 
@@ -36,11 +41,20 @@ template <class First, class Second> struct pair_layout {
   static constexpr int SECOND_UNITS = SECOND_COLUMNS * (HEIGHT / ROWS);
   static constexpr int FIRST_THREADS = divide_up(FIRST_UNITS, 32) * 32;
   static constexpr int SECOND_THREADS = divide_up(SECOND_UNITS, 32) * 32;
-  static constexpr int COMPUTING = FIRST_THREADS + SECOND_THREADS, COPYING = 128;
-  static constexpr int THREADS = COMPUTING + COPYING;
+  static constexpr int COMPUTING = FIRST_THREADS + SECOND_THREADS, HELPING = 128;
+  static constexpr int COPYING = HANDED ? HELPING / 2 : HELPING; /* of these, threads that copy planes */
+  static constexpr int THREADS = COMPUTING + HELPING;
+
+  /* The rims that a block hands to its neighbours: HALO rows below and above, then HALO columns left and
+   * right. RIM_PLANES: so many planes of them are kept. When one is overwritten, this block's second
+   * operation is at most S_PLANES behind, so all blocks have told that plane, and theirs are at most S_PLANES
+   * behind it: nobody reads the old one any more. */
+  static constexpr int RIM_ROWS = HALO * WIDTH, RIM_COLUMNS = HALO * HEIGHT;
+  static constexpr int RIMS = 2 * (RIM_ROWS + RIM_COLUMNS), RIM_PLANES = 2 * S_PLANES;
+  static constexpr int RIM_THREADS = 32; /* of the warp that brings those of neighbours */
   /* A block of 384 threads is launched with 168 registers each, 64512 in all. Copying warps hand theirs over,
    * in multiples of 8; they keep more of them where they have to remember places in two arrays. */
-  static constexpr bool MANY_FOR_COPIES = BASE && SINGLE;
+  static constexpr bool MANY_FOR_COPIES = BASE && (SINGLE || HANDED);
   static constexpr int REGISTERS = MANY_FOR_COPIES ? 216 : 224;
   static constexpr int REGISTERS_COPYING = MANY_FOR_COPIES ? 72 : 56;
 
@@ -51,14 +65,14 @@ template <class First, class Second> struct pair_layout {
    */
   static constexpr bool ROLES_SHUFFLED = First::TABLES;
 
-  /* Offsets in shared memory. B_SHIFT makes addresses in shared and global memory agree modulo 32 bytes. */
-  static constexpr int B_SHIFT = by_precision_value(4, 0);
-  static constexpr int F = 0, S = F + F_PLANES * F_PLANE, B = S + S_PLANES * S_PLANE + B_SHIFT;
+  /* Offsets in shared memory. SHIFT makes addresses in shared and global memory agree modulo 32 bytes. */
+  static constexpr int SHIFT = by_precision_value(4, 0);
+  static constexpr int F = HANDED ? SHIFT : 0, S = F + F_PLANES * F_PLANE, B = S + S_PLANES * S_PLANE + SHIFT;
   /* The velocity's table along y, if it has tables, at the rows of the first operation. */
   static constexpr int Y = (B + (BASE ? B_PLANES * B_PLANE : 0) + 31) / 32 * 32;
   static constexpr int Y_PITCH = by_precision_value(8, 6);
   static constexpr int ELEMENTS = Y + (First::TABLES ? S_HEIGHT * Y_PITCH : 0);
-  static constexpr int BARRIERS = 2 * F_PLANES + 2 * S_PLANES + B_PLANES;
+  static constexpr int BARRIERS = 2 * F_PLANES + 3 * S_PLANES + B_PLANES;
   static constexpr size_t SHARED_BYTES = ELEMENTS * sizeof(real) + BARRIERS * sizeof(barrier);
 
   /* Returns true if all terms are of one field, and there is at most a base. */
@@ -73,10 +87,25 @@ template <class First, class Second> struct pair_layout {
                 "spare lanes double others");
 };
 
-/* How a launch is divided: tiles, and `pieces` pieces along z of nearly equal length. Those of the
- * top piece start first, because its edge is complete last, then those of the bottom one. */
+/* What blocks hand to one another, in device memory: rims[plane % RIM_PLANES][block][RIMS]; a counter for
+ * each plane of each piece of the launch, of the blocks whose rims of that plane are written; and two words.
+ * All counters and words are zero between kernels. */
+struct pair_exchange {
+  void *rims;
+  unsigned *counters, *left, *stuck; /* blocks that have left; whether any has waited in vain */
+  unsigned blocks;
+  int planes; /* counters of a piece */
+  /* The rows of the first operation at the unit's lower and upper seam, [plane][2 HALO][ldx]; NULL if the
+   * launch is one unit, whose last row of tiles is the first one's neighbour. */
+  real *seam[SIDE_COUNT];
+  context_late *late;
+};
+
+/* How a launch is divided: from tile row `row0` on, tiles, and `pieces` pieces along z of nearly equal
+ * length. Those of the top piece start first, because its edge is complete last, then those of the bottom
+ * one. */
 struct pair_cut {
-  int tiles_x, tiles_y, pieces;
+  int tiles_x, tiles_y, pieces, row0;
 
   /* The place along z of the `turn`-th piece to start. */
   __device__ __forceinline__ int piece(int turn) const {

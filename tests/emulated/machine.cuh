@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <functional>
@@ -224,10 +225,13 @@ inline void number_write(unsigned *number, unsigned value) {
   __atomic_store_n(number, value, __ATOMIC_RELEASE);
 }
 inline void fence_system() {}
+/* A thousand times as fast where a block is lost, so that the others need not wait for long. */
 inline unsigned long long clock_read() {
   timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (unsigned long long)now.tv_sec * 1000000000ULL + (unsigned long long)now.tv_nsec;
+  const unsigned long long read =
+      (unsigned long long)now.tv_sec * 1000000000ULL + (unsigned long long)now.tv_nsec;
+  return std::getenv("FDAPP_EMULATED_LOST_BLOCK") == nullptr ? read : 1000 * read;
 }
 
 #endif

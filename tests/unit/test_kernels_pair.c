@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Two stages in one sweep (kernels.apply_pair), bit for bit the two one after the other. Skipped on backends
@@ -85,22 +86,35 @@ static void shape_set(rig *rig, int nx, int ny, int nz) {
   rig->launch.shape.whole = 1;
 }
 
-/* Tiles that are cut short, several tiles along each axis, rows that end with a part of a vector, planes that
- * wrap around more than once. */
-static void pairs_are_the_reference(rig *rig) {
-  static const int shapes[][3] = {{9, 9, 1},    {9, 9, 4},   {33, 20, 37},  {64, 24, 16}, {65, 25, 8},
-                                  {130, 11, 5}, {70, 75, 9}, {131, 49, 21}, {128, 48, 40}};
-  if (rig->backend->apply_pair == NULL) skip();
-  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-    shape_set(rig, shapes[s][0], shapes[s][1], shapes[s][2]);
-    rig_stencil(rig, 8 - 2 * (int)(s % 4), 0.02, 0.03, 0.04);
-    for (int kind = 0; kind < KINDS; kind++) {
-      char what[96];
-      (void)snprintf(what, sizeof what, "pair on %d x %d x %d, kind %d", shapes[s][0], shapes[s][1],
-                     shapes[s][2], kind);
-      pair_check(rig, kind, what);
-    }
+static void shape_check(rig *rig, const int shape[3], int order) {
+  shape_set(rig, shape[0], shape[1], shape[2]);
+  rig_stencil(rig, order, 0.02, 0.03, 0.04);
+  for (int kind = 0; kind < KINDS; kind++) {
+    char what[96];
+    (void)snprintf(what, sizeof what, "pair on %d x %d x %d, kind %d", shape[0], shape[1], shape[2], kind);
+    pair_check(rig, kind, what);
   }
+}
+
+/* Tiles that are cut short, several tiles along each axis, rows that end with a part of a vector, planes that
+ * wrap around more than once. On a device with 5 multiprocessors the blocks of the last seven hand rims to
+ * one another, in one, two and three units, the last one in units of unequal height. */
+static void pairs_are_the_reference(rig *rig) {
+  static const int shapes[][3] = {{9, 9, 1},     {9, 9, 4},    {33, 20, 37}, {64, 24, 16},
+                                  {65, 25, 8},   {130, 11, 5}, {70, 75, 9},  {131, 49, 21},
+                                  {128, 48, 40}, {72, 60, 5},  {72, 124, 5}, {72, 172, 5},
+                                  {40, 60, 5},   {40, 124, 5}, {40, 172, 5}, {40, 268, 5}};
+  if (rig->backend->apply_pair == NULL) skip();
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+    shape_check(rig, shapes[s], 8 - 2 * (int)(s % 4));
+}
+
+/* On 132 multiprocessors blocks hand rims to one another here, in one and in two units. */
+static void largest_planes_are_the_reference(rig *rig) {
+  const int single = rig->launch.shape.precision == PRECISION_SINGLE;
+  if (rig->backend->apply_pair == NULL) skip();
+  shape_check(rig, (const int[]){single ? 512 : 256, 512, 10}, 8);
+  shape_check(rig, (const int[]){single ? 1024 : 512, 512, 10}, 8);
 }
 
 /* ---- A slab among others: planes AROUND and above of a whole one, which are its halos and it. ---- */
@@ -196,9 +210,11 @@ static void slab_check(rig *rig, int nz, int kind, const char *what) {
   for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
 }
 
-/* Slabs of one to several pieces along z, with edges that meet, and with other planes between them. */
+/* Slabs of one to several pieces along z, with edges that meet, and with other planes between them. In the
+ * last one, in single precision, blocks hand rims to one another on 16 multiprocessors. */
 static void slabs_among_others_are_the_reference(rig *rig) {
-  static const int shapes[][3] = {{33, 20, 8}, {9, 9, 15}, {65, 25, 16}, {131, 49, 37}, {128, 24, 26}};
+  static const int shapes[][3] = {{33, 20, 8},   {9, 9, 15},    {65, 25, 16},
+                                  {131, 49, 37}, {128, 24, 26}, {64, 56, 24}};
   if (rig->backend->apply_pair == NULL) skip();
   for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
     const int nz = shapes[s][2];
@@ -222,6 +238,30 @@ static int would_refuse(const rig *rig, const kernels_stage stages[2], int alway
 
 static int is_refused(const rig *rig, const kernels_stage stages[2]) {
   return would_refuse(rig, stages, 1);
+}
+
+/* Blocks that hand rims to one another wait for so long and no longer; the launch that they wait in is an
+ * error, and every one after it. */
+static void a_lost_block_is_an_error(rig *rig) {
+  twin arrays[ARRAYS];
+  kernels_stage stages[2];
+  if (rig->backend->apply_pair == NULL || getenv("FDAPP_EMULATED_MULTIPROCESSORS") == NULL) skip();
+  shape_set(rig, rig->launch.shape.precision == PRECISION_SINGLE ? 128 : 64, 64, 8);
+  arrays_make(rig, arrays);
+  stages_make(rig, arrays, 0, 1, stages);
+  const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
+  const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
+  assert_ok(rig->backend->apply_pair(&rig->launch, &first, &second));
+  assert_ok(rig->backend->queue_wait(rig->context, QUEUE_MAIN));
+  assert_int_equal(setenv("FDAPP_EMULATED_LOST_BLOCK", "1", 1), 0);
+  (void)rig->backend->apply_pair(&rig->launch, &first, &second);
+  assert_int_equal(unsetenv("FDAPP_EMULATED_LOST_BLOCK"), 0);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(rig->backend->queue_wait(rig->context, QUEUE_MAIN), STATUS_DEVICE);
+    assert_non_null(strstr(status_message(STATUS_DEVICE), "blocks have waited for one another in vain"));
+  }
+  status_clear();
+  for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
 }
 
 /* Pairs by formula gain less: `auto` takes them only where it takes those with a uniform velocity, and never
@@ -277,7 +317,10 @@ static void others_are_refused(rig *rig) {
 
 int main(int argc, char **argv) {
   static const rig_test tests[] = {RIG_TEST(pairs_are_the_reference),
+                                   RIG_TEST(largest_planes_are_the_reference),
                                    RIG_TEST(slabs_among_others_are_the_reference),
-                                   RIG_TEST(formulas_are_refused_sooner), RIG_TEST(others_are_refused)};
+                                   RIG_TEST(formulas_are_refused_sooner),
+                                   RIG_TEST(others_are_refused),
+                                   RIG_TEST(a_lost_block_is_an_error)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
