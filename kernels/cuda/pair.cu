@@ -31,7 +31,7 @@ struct pair_plan {
 /* The number of pieces along z with the least cost. A block passes 4 HALO more planes than it stores, and its
  * start costs about START planes. A plane with rims has a third more points, and takes PLANE hundredths of
  * the time of one without; seams take SEAMS hundredths of it more. On several ranks an exchange that is not
- * hidden costs about as much as an eighth of the planes. */
+ * hidden, as behind blocks that all run at the same time, costs about as much as an eighth of the planes. */
 template <bool HANDED> static pair_plan plan_with(const kernels_launch *launch) {
   using layout = layout_of<UNIFORM, HANDED>;
   constexpr int START = 4, MOST = 64, PLANE = HANDED ? 120 : 100, SEAMS = 6;
@@ -47,7 +47,7 @@ template <bool HANDED> static pair_plan plan_with(const kernels_launch *launch) 
     const long rounds = divide_up(tiles * count, multiprocessors);
     if (HANDED && rounds > 1) break;
     long cost = plane * plan.units * rounds * (divide_up(s.nz, count) + 4 * HALO + START);
-    if (!s.whole && (count < PIECES_WITH_EDGES || plan.units > 1)) cost += 100 * s.nz / 8;
+    if (!s.whole && (HANDED || count < PIECES_WITH_EDGES)) cost += 100 * s.nz / 8;
     if (cost >= plan.cost) continue;
     plan.cost = cost;
     plan.cut.pieces = count;
@@ -64,38 +64,54 @@ static bool rims_fit(const kernels_shape &s) {
          (down == 0 || down >= 2 * HALO);
 }
 
-static pair_plan plan_make(const kernels_launch *launch) {
-  const pair_plan plain = plan_with<false>(launch);
-  if (!rims_fit(launch->shape)) return plain;
-  const pair_plan handed = plan_with<true>(launch);
-  return handed.cost <= plain.cost ? handed : plain;
-}
-
 static size_t lines_bytes(size_t bytes) {
   constexpr size_t LINE = 256;
   return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* Makes room for what the blocks of a launch hand to one another: two words and the counters; two seams, each
- * in the place of the last but one; rims. */
-static status exchange_make(const kernels_launch *launch, const pair_plan &plan, pair_exchange *exchange) {
+/* Where things lie in the context's exchange memory: two words and the counters, which are zero between
+ * kernels and so have a place that no shape changes; two seams, each in the place of the last but one; rims.
+ */
+struct exchange_layout {
+  static constexpr size_t COUNTERS = 64 << 10, MOST = CONTEXT_RESERVE / 2;
+  size_t seam, rims, bytes;
+  int planes; /* counters of a piece */
+  unsigned blocks;
+  bool fits;
+};
+
+static exchange_layout exchange_lay(const kernels_launch *launch, const pair_plan &plan) {
   using layout = layout_of<UNIFORM, true>;
   const kernels_shape &s = launch->shape;
-  const int planes = divide_up(s.nz, plan.cut.pieces);
+  exchange_layout x = {};
+  x.planes = divide_up(s.nz, plan.cut.pieces);
+  x.blocks = (unsigned)(plan.cut.tiles_x * plan.rows * plan.cut.pieces);
+  x.seam = plan.units > 1 ? lines_bytes((size_t)s.nz * 2 * HALO * (size_t)s.ldx * sizeof(real)) : 0;
+  x.rims = x.COUNTERS + 2 * x.seam;
+  x.bytes = x.rims + (size_t)layout::RIM_PLANES * x.blocks * layout::RIMS * sizeof(real);
+  x.fits =
+      (2 + (size_t)plan.cut.pieces * (size_t)x.planes) * sizeof(unsigned) <= x.COUNTERS && x.bytes <= x.MOST;
+  return x;
+}
+
+static pair_plan plan_make(const kernels_launch *launch) {
+  const pair_plan plain = plan_with<false>(launch);
+  if (!rims_fit(launch->shape)) return plain;
+  const pair_plan handed = plan_with<true>(launch);
+  return handed.cost <= plain.cost && exchange_lay(launch, handed).fits ? handed : plain;
+}
+
+/* Makes room for what the blocks of a launch hand to one another. */
+static status exchange_make(const kernels_launch *launch, const pair_plan &plan, pair_exchange *exchange) {
   *exchange = {};
   if (!plan.handed) return STATUS_OK;
-  const size_t counters = lines_bytes((2 + (size_t)(plan.cut.pieces * planes)) * sizeof(unsigned));
-  const size_t seam =
-      plan.units > 1 ? lines_bytes((size_t)s.nz * 2 * HALO * (size_t)s.ldx * sizeof(real)) : 0;
-  const unsigned blocks = (unsigned)(plan.cut.tiles_x * plan.rows * plan.cut.pieces);
-  const size_t rims = (size_t)layout::RIM_PLANES * blocks * layout::RIMS * sizeof(real);
-  CHECK(context_exchange(launch->context, counters + 2 * seam + rims));
+  const exchange_layout x = exchange_lay(launch, plan);
+  CHECK(context_exchange(launch->context, x.bytes));
   unsigned char *memory = static_cast<unsigned char *>(launch->context->exchange);
   unsigned *words = reinterpret_cast<unsigned *>(memory);
-  *exchange = {memory + counters + 2 * seam, words + 2, words, words + 1, blocks, planes, {}};
-  exchange->late = launch->context->late;
-  for (int i = 0; i < 2 && seam > 0; i++)
-    exchange->seam[i] = reinterpret_cast<real *>(memory + counters + (size_t)i * seam);
+  *exchange = {memory + x.rims, words + 2, words, words + 1, x.blocks, x.planes, {}, launch->context->late};
+  for (int i = 0; i < 2 && x.seam > 0; i++)
+    exchange->seam[i] = reinterpret_cast<real *>(memory + x.COUNTERS + (size_t)i * x.seam);
   return STATUS_OK;
 }
 

@@ -67,7 +67,7 @@ template <class First, class Second, bool HANDED> struct pair_block {
     for (int i = 0; i < layout::S_PLANES; i++) {
       barrier_make(s_full + i, layout::FIRST_THREADS);
       barrier_make(s_free + i, layout::SECOND_THREADS);
-      barrier_make(r_full + i, layout::RIM_THREADS);
+      barrier_make(r_full + i, layout::RIM_THREADS + 1);
     }
     for (int i = 0; i < layout::B_PLANES; i++) barrier_make(b_free + i, layout::SECOND_THREADS);
     barriers_made();
@@ -267,7 +267,7 @@ template <class First, class Second, bool HANDED> struct pair_block {
       if (thread < layout::COPYING + layout::RIM_THREADS) {
         rims.fetch(planes.z0, count, s, s_free, r_full, thread - layout::COPYING);
       } else if (thread == layout::COPYING + layout::RIM_THREADS) {
-        rims.tell(count, s_full);
+        rims.tell(count, s_full, r_full);
       }
     }
   }

@@ -64,14 +64,17 @@ template <class Layout> struct pair_rims {
     }
   }
 
-  /* One thread tells the others, plane after plane, that this block's rims are written. */
-  __device__ __forceinline__ void tell(int planes, barrier *s_full) const {
-    slot stored = {HALO, 0};
+  /* One thread tells the others, plane after plane, that this block's rims are written. It arrives where the
+   * neighbours' rims do, so that no warp is planes ahead of it. */
+  __device__ __forceinline__ void tell(int planes, barrier *s_full, barrier *r_full) const {
+    slot stored = {HALO, 0}, full = {0, 0};
 #pragma unroll 1
     for (int plane = 0; plane < planes; plane++) {
       barrier_wait(s_full + stored.index, stored.parity);
       counter_tell(counter(plane));
+      barrier_arrive(r_full + full.index);
       stored.next();
+      full.next();
     }
   }
 
@@ -97,6 +100,7 @@ template <class Layout> struct pair_rims {
   __device__ __forceinline__ void leave() const {
     __threadfence();
     if (atomicAdd(e.left, 1U) + 1U < e.blocks) return;
+    __threadfence();
     for (int i = 0; i < c.pieces * e.planes; i++) e.counters[i] = 0;
     *e.left = *e.stuck = 0;
   }
