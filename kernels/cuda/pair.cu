@@ -64,7 +64,8 @@ static bool rims_fit(const kernels_shape &s) {
          (down == 0 || down >= 2 * HALO);
 }
 
-static size_t lines_bytes(size_t bytes) {
+/* Rounds up, so that arrays begin where lines of the cache do. */
+static size_t whole_lines(size_t bytes) {
   constexpr size_t LINE = 256;
   return (bytes + LINE - 1) / LINE * LINE;
 }
@@ -80,13 +81,13 @@ struct exchange_layout {
   bool fits;
 };
 
-static exchange_layout exchange_lay(const kernels_launch *launch, const pair_plan &plan) {
+static exchange_layout exchange_layout_of(const kernels_launch *launch, const pair_plan &plan) {
   using layout = layout_of<UNIFORM, true>;
   const kernels_shape &s = launch->shape;
   exchange_layout x = {};
   x.planes = divide_up(s.nz, plan.cut.pieces);
   x.blocks = (unsigned)(plan.cut.tiles_x * plan.rows * plan.cut.pieces);
-  x.seam = plan.units > 1 ? lines_bytes((size_t)s.nz * 2 * HALO * (size_t)s.ldx * sizeof(real)) : 0;
+  x.seam = plan.units > 1 ? whole_lines((size_t)s.nz * 2 * HALO * (size_t)s.ldx * sizeof(real)) : 0;
   x.rims = x.COUNTERS + 2 * x.seam;
   x.bytes = x.rims + (size_t)layout::RIM_PLANES * x.blocks * layout::RIMS * sizeof(real);
   x.fits =
@@ -98,14 +99,14 @@ static pair_plan plan_make(const kernels_launch *launch) {
   const pair_plan plain = plan_with<false>(launch);
   if (!rims_fit(launch->shape)) return plain;
   const pair_plan handed = plan_with<true>(launch);
-  return handed.cost <= plain.cost && exchange_lay(launch, handed).fits ? handed : plain;
+  return handed.cost <= plain.cost && exchange_layout_of(launch, handed).fits ? handed : plain;
 }
 
 /* Makes room for what the blocks of a launch hand to one another. */
 static status exchange_make(const kernels_launch *launch, const pair_plan &plan, pair_exchange *exchange) {
   *exchange = {};
   if (!plan.handed) return STATUS_OK;
-  const exchange_layout x = exchange_lay(launch, plan);
+  const exchange_layout x = exchange_layout_of(launch, plan);
   CHECK(context_exchange(launch->context, x.bytes));
   unsigned char *memory = static_cast<unsigned char *>(launch->context->exchange);
   unsigned *words = reinterpret_cast<unsigned *>(memory);
