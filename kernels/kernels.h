@@ -255,8 +255,8 @@ typedef struct kernels {
    * the first one's `out` nor the second one's in[0] is used. The second one's `out` overlaps no input.
    * Unless the shape is `whole`, 2 KERNELS_HALO halo planes of the first one's input 0 are read: more lie
    * before and after the array. pair_refused returns why a backend does not compute this pair on all planes
-   * of the shape, or NULL; unless `always`, also if two calls of `apply` are faster. Constant strings. It
-   * comes first: it takes the device memory in which blocks hand values to one another. */
+   * of the shape, or NULL; unless `always`, also if two calls of `apply` are faster. Constant strings.
+   * It is called before apply_pair, for it takes the device memory that the pair needs. */
   const char *(*pair_refused)(const kernels_launch *launch, const kernels_call *first,
                               const kernels_call *second, int always);
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);

@@ -60,7 +60,7 @@ struct kernels_context {
   context_signal *signals;         /* pinned, one for each queue */
   unsigned signalled[QUEUE_COUNT]; /* number of the latest signal handed out */
   context_late *late;              /* pinned; all zero as long as no neighbour is late */
-  void *exchange;                  /* device, zero between kernels but for what blocks hand to one another */
+  void *exchange;                  /* device: what blocks of a kernel hand to one another (pair.cu) */
   size_t exchange_bytes;
   char description[512];
 };

@@ -30,8 +30,9 @@ struct pair_plan {
 
 /* The number of pieces along z with the least cost. A block passes 4 HALO more planes than it stores, and its
  * start costs about START planes. A plane with rims has a third more points, and takes PLANE hundredths of
- * the time of one without; seams take SEAMS hundredths of it more. On several ranks an exchange that is not
- * hidden, as behind blocks that all run at the same time, costs about as much as an eighth of the planes. */
+ * the time of one without; seams take SEAMS hundredths more (both at 512^3, double precision). On several
+ * ranks an exchange that is not hidden, as behind blocks that all run at the same time, costs about as much
+ * as an eighth of the planes. */
 template <bool HANDED> static pair_plan plan_with(const kernels_launch *launch) {
   using layout = layout_of<UNIFORM, HANDED>;
   constexpr int START = 4, MOST = 64, PLANE = HANDED ? 120 : 100, SEAMS = 6;

@@ -211,7 +211,7 @@ static void slab_check(rig *rig, int nz, int kind, const char *what) {
 }
 
 /* Slabs of one to several pieces along z, with edges that meet, and with other planes between them. In the
- * last one, in single precision, blocks hand rims to one another on 16 multiprocessors. */
+ * last one blocks hand rims to one another on 5 multiprocessors. */
 static void slabs_among_others_are_the_reference(rig *rig) {
   static const int shapes[][3] = {{33, 20, 8},   {9, 9, 15},    {65, 25, 16},
                                   {131, 49, 37}, {128, 24, 26}, {64, 56, 24}};
