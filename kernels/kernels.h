@@ -303,6 +303,11 @@ typedef struct kernels {
    * STATUS_LATE of a queue_wait, or of launches after the time is over; what was computed since is wrong.
    * Optional, with memory_export. */
   status (*meet)(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting);
+  /* Enqueued: tells the neighbour at this side that exchange `number`, the one after the last that it was
+   * told, has come: what this queue has written before. No kernel does this, so a kernel that waits for it
+   * (kernels_arrivals) and fills the device does not keep the neighbour waiting. With `meet`. */
+  status (*pass)(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting,
+                 kernels_side side, unsigned number);
 
   /* Optional: named, nested ranges for the device's profiler. */
   void (*range_push)(const char *name);

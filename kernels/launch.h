@@ -27,7 +27,7 @@ enum {
                                 * (kernels_shape_make) */
   KERNELS_PLANE_UNIT = 256,    /* bytes; a plane is an odd number of them */
   KERNELS_HANDLE_BYTES = 64,
-  KERNELS_MEETING_BYTES = 512,
+  KERNELS_MEETING_BYTES = 768,
   KERNELS_LOOP = 256,           /* elements of each array of minplus_loop */
   KERNELS_MOST_POINTS = 1 << 26 /* of nx and ny: int indices reach 16 elements per point */
 };
@@ -76,6 +76,13 @@ typedef struct kernels_meeting {
   double seconds;           /* a neighbour that has not come after so long is an error */
 } kernels_meeting;
 
+/* Halo planes that neighbours' copies bring while a launch is under way. At each side the launch itself waits
+ * until `number` exchanges have come (kernels.pass), before it reads them. */
+typedef struct kernels_arrivals {
+  kernels_meeting meeting;
+  unsigned number;
+} kernels_arrivals;
+
 /* What a kernel sends to the neighbours itself: it writes the KERNELS_HALO planes at each end of the slab to
  * its output and to the neighbours' halos. That is a meeting, too: it waits for the neighbours' previous one
  * before it touches halo planes, its own or theirs, and tells them when its own are written. */
@@ -101,6 +108,10 @@ typedef struct kernels_launch {
   const kernels_sending
       *sends; /* operations that have `edges` and one output, on all planes of a slab, if the
                * backend has `meet`: what to send; NULL: nothing. Not together with edges */
+  const kernels_arrivals *arrivals; /* apply_pair: NULL, or halo planes to wait for. Then the planes are
+                                     * computed from the lowest to the highest, or with `down` from the
+                                     * highest to the lowest, and `edges` is for the side that comes first */
+  int down;
 } kernels_launch;
 
 #endif

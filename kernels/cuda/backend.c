@@ -160,6 +160,7 @@ const kernels kernels_cuda = {
     .memory_import = context_memory_import,
     .memory_release = context_memory_release,
     .meet = meet,
+    .pass = context_pass,
     .variant_count = VARIANT_COUNT,
     .variant_names = variant_names,
     .derivative_variant = derivative_variant,

@@ -325,25 +325,46 @@ status context_event_wait(kernels_event *event) {
   return STATUS_OK;
 }
 
+/* A call of the driver that waits for a number in memory on a stream, or writes one. */
+typedef int number_call(cudaStream_t stream, unsigned long long address, unsigned number, unsigned flags);
+
+/* [out] call: NULL if the driver does not have it. */
+static status driver_find(const char *name, number_call **call) {
+  void *found = NULL;
+  enum cudaDriverEntryPointQueryResult how = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+  CHECK_CUDA(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &how));
+#else
+  CHECK_CUDA(cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &how));
+#endif
+  memcpy(call, &found, sizeof found);
+  return STATUS_OK;
+}
+
 /* A kernel's signal is a number in memory, which the queue itself can wait for if the driver has that call;
  * otherwise the host waits. */
 static status follow_signal(cudaStream_t stream, const kernels_event *event) {
   enum { AT_LEAST = 0 }; /* CU_STREAM_WAIT_VALUE_GEQ, cyclic */
-  static int (*wait_value)(cudaStream_t, unsigned long long, unsigned, unsigned) = NULL;
-  if (wait_value == NULL) {
-    void *found = NULL;
-    enum cudaDriverEntryPointQueryResult how = cudaDriverEntryPointSymbolNotFound;
-#if CUDART_VERSION >= 12050
-    CHECK_CUDA(
-        cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &found, 12000, cudaEnableDefault, &how));
-#else
-    CHECK_CUDA(cudaGetDriverEntryPoint("cuStreamWaitValue32", &found, cudaEnableDefault, &how));
-#endif
-    if (found == NULL) return signal_wait(event);
-    memcpy(&wait_value, &found, sizeof found);
-  }
+  static number_call *wait_value = NULL;
+  if (wait_value == NULL) CHECK(driver_find("cuStreamWaitValue32", &wait_value));
   const unsigned long long number = (unsigned long long)(uintptr_t)&event->signal->number;
-  return wait_value(stream, number, event->number, AT_LEAST) == 0 ? STATUS_OK : signal_wait(event);
+  const int waits = wait_value != NULL && wait_value(stream, number, event->number, AT_LEAST) == 0;
+  return waits ? STATUS_OK : signal_wait(event);
+}
+
+status context_pass(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting,
+                    kernels_side side, unsigned number) {
+  enum { FENCED = 0 }; /* CU_STREAM_WRITE_VALUE_DEFAULT: after all that was written before */
+  static number_call *write_value = NULL;
+  const int there = MEETING_CAME + SIDE_COUNT - 1 - (int)side; /* the rank below is told from above */
+  if (meeting->theirs[side] == NULL) return STATUS_OK;
+  CHECK(context_enter(context));
+  if (write_value == NULL) CHECK(driver_find("cuStreamWriteValue32", &write_value));
+  const unsigned *word = (const unsigned *)meeting->theirs[side] + (ptrdiff_t)there * MEETING_APART;
+  const int error = write_value == NULL ? (int)cudaErrorNotSupported
+                                        : write_value(context->stream[queue],
+                                                      (unsigned long long)(uintptr_t)word, number, FENCED);
+  return error == 0 ? STATUS_OK : context_failure((cudaError_t)error, "cuStreamWriteValue32");
 }
 
 status context_event_follow(kernels_context *context, kernels_queue queue, kernels_event *event) {

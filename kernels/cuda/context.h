@@ -26,6 +26,20 @@ enum {
   CONTEXT_BLOCK = 2 << 20      /* bytes: smaller blocks share an allocation, which is exported as a whole */
 };
 
+/* The words of a rank's meetings (kernels_meeting), in cache lines of their own: the number of its meetings,
+ * whether it has waited in vain, the numbers that its neighbours have told at meetings, and those of the
+ * exchanges that have come from them. Behind each of the latter two, the number for which that neighbour
+ * waits itself. */
+enum {
+  MEETING_COUNT,
+  MEETING_LATE,
+  MEETING_TOLD,
+  MEETING_CAME = MEETING_TOLD + SIDE_COUNT,
+  MEETING_WORDS = MEETING_CAME + SIDE_COUNT,
+  MEETING_APART = 32, /* words from one to the next */
+  MEETING_WAITS = 1
+};
+
 /* Written by a running kernel for the host, in pinned memory: the number of the latest signal, and the
  * device's clock in nanoseconds when the kernel began and when it signalled. */
 typedef struct context_signal {
@@ -105,6 +119,8 @@ status context_event_follow(kernels_context *context, kernels_queue queue, kerne
 status context_event_wait(kernels_event *event);
 /* Makes `event` the queue's next signal, which a kernel must give. Returns the signal's number. */
 unsigned context_event_signal(kernels_event *event, kernels_context *context, kernels_queue queue);
+status context_pass(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting,
+                    kernels_side side, unsigned number);
 status context_event_seconds(const kernels_event *start, const kernels_event *end, double *seconds);
 status context_graph_begin(kernels_context *context);
 status context_graph_end(kernels_context *context, kernels_graph **result);

@@ -6,50 +6,50 @@
 /* What a kernel does with the edge planes of a slab besides computing them: it tells the host that they are
  * written, or sends them to the neighbours and tells these (sending.cuh). */
 
-/* kernels_meeting on the device. The words of a rank, in cache lines of their own: the number of its
- * meetings, whether it has waited in vain, and the numbers that its neighbours have told; behind each of
- * these, the number for which that neighbour waits itself. */
+static_assert(MEETING_WORDS * MEETING_APART * sizeof(unsigned) <= KERNELS_MEETING_BYTES, "a word for each");
+
+/* kernels_meeting on the device. `what`: MEETING_TOLD or MEETING_CAME. */
 struct meeting {
   unsigned *mine, *theirs[SIDE_COUNT];
   int ranks[SIDE_COUNT];
   unsigned long long patience; /* nanoseconds */
   context_late *late;
 
-  enum { COUNT, LATE, TOLD, APART = 32, WAITS = 1 };
-  static_assert((TOLD + SIDE_COUNT) * APART * sizeof(unsigned) <= KERNELS_MEETING_BYTES, "a word for each");
-
+  __device__ __forceinline__ static unsigned *word(unsigned *words, int which) {
+    return words + which * MEETING_APART;
+  }
   __device__ __forceinline__ unsigned count() const {
-    return counter_read(mine + COUNT * APART);
+    return counter_read(word(mine, MEETING_COUNT));
   }
 
   /* Called by one thread, after a fence behind all that it and its block have written. */
   __device__ __forceinline__ void tell(unsigned number) const {
 #pragma unroll
     for (int side = 0; side < SIDE_COUNT; side++) {
-      const int there = TOLD + SIDE_COUNT - 1 - side; /* the rank below is told from above */
-      if (theirs[side] != nullptr) number_write(theirs[side] + there * APART, number);
+      const int there = SIDE_COUNT - 1 - side; /* the rank below is told from above */
+      if (theirs[side] != nullptr) number_write(word(theirs[side], MEETING_TOLD + there), number);
     }
-    number_write(mine + COUNT * APART, number);
+    number_write(word(mine, MEETING_COUNT), number);
   }
 
-  /* Returns 1 if the neighbour on this side, if there is one, has told `number`. */
-  __device__ __forceinline__ bool told(int side, unsigned number) const {
-    return theirs[side] == nullptr || (int)(number_read(mine + (TOLD + side) * APART) - number) >= 0;
+  /* Returns true if `number` has come from the neighbour on this side, if there is one. */
+  __device__ __forceinline__ bool here(int what, int side, unsigned number) const {
+    return theirs[side] == nullptr || (int)(number_read(word(mine, what + side)) - number) >= 0;
   }
 
   /* Tells the neighbours that this rank is there, and waits for `number`. */
-  __device__ __forceinline__ void tell_waiting(unsigned number) const {
+  __device__ __forceinline__ void tell_waiting(int what, unsigned number) const {
 #pragma unroll
     for (int side = 0; side < SIDE_COUNT; side++) {
-      const int there = TOLD + SIDE_COUNT - 1 - side;
-      if (theirs[side] != nullptr) number_write(theirs[side] + there * APART + WAITS, number);
+      const int there = SIDE_COUNT - 1 - side;
+      if (theirs[side] != nullptr) number_write(word(theirs[side], what + there) + MEETING_WAITS, number);
     }
   }
 
-  /* Returns true if the neighbour on this side, which has not told `number`, waits itself for that number or
-   * the one before. */
-  __device__ __forceinline__ bool waits(int side, unsigned number) const {
-    const unsigned for_number = number_read(mine + (TOLD + side) * APART + WAITS);
+  /* Returns true if the neighbour on this side, from which `number` has not come, waits itself: for that
+   * number or the one before. */
+  __device__ __forceinline__ bool waits(int what, int side, unsigned number) const {
+    const unsigned for_number = number_read(word(mine, what + side) + MEETING_WAITS);
     return for_number != 0 && (int)(for_number - (number - 1)) >= 0;
   }
 
@@ -58,35 +58,46 @@ struct meeting {
     late->seconds = (unsigned)(patience / 1000000000);
     fence_system();
     late->rank = rank;
-    number_write(mine + LATE * APART, rank);
+    number_write(word(mine, MEETING_LATE), rank);
 #pragma unroll
     for (int side = 0; side < SIDE_COUNT; side++)
-      if (theirs[side] != nullptr) number_write(theirs[side] + LATE * APART, rank);
+      if (theirs[side] != nullptr) number_write(word(theirs[side], MEETING_LATE), rank);
   }
 
-  /* Called by one thread; returns when both neighbours have told `number`. After a wait in vain, here or at a
-   * neighbour, none waits again: the hosts find out, and end the run. A neighbour that waits itself is not
-   * the one to name: the rank beside the missing one does that. */
-  __device__ __forceinline__ void wait(unsigned number) const {
+  /* Returns true if `number` has come from one side, or, with SIDE_COUNT, from both. */
+  __device__ __forceinline__ bool come(unsigned number, int what, int from) const {
+    return (from == SIDE_ABOVE || here(what, SIDE_BELOW, number)) &&
+           (from == SIDE_BELOW || here(what, SIDE_ABOVE, number));
+  }
+
+  /* Returns true if a wait that began at `start` is in vain, here or at a neighbour: then no kernel waits
+   * again, the hosts find out, and end the run. A neighbour that waits itself is not the one to name: the
+   * rank beside the missing one does that. */
+  __device__ __forceinline__ bool in_vain(unsigned number, int what, int from, unsigned long long start) const {
+    const bool below = from == SIDE_ABOVE || here(what, SIDE_BELOW, number);
+    const bool above = from == SIDE_BELOW || here(what, SIDE_ABOVE, number);
+    unsigned absent = number_read(word(mine, MEETING_LATE));
+    const unsigned long long waited = clock_read() - start;
+    if (absent == 0) {
+      if (2 * waited >= patience) tell_waiting(what, number);
+      if (waited < patience || (below && above)) return false;
+      const bool gone_below = !below && !waits(what, SIDE_BELOW, number);
+      const bool gone_above = !above && !waits(what, SIDE_ABOVE, number);
+      if (!gone_below && !gone_above && waited < 2 * patience) return false;
+      absent = (unsigned)ranks[gone_below || above ? SIDE_BELOW : SIDE_ABOVE] + 1;
+    }
+    give_up(absent);
+    return true;
+  }
+
+  /* Called by one thread. */
+  __device__ __forceinline__ void wait(unsigned number, int what = MEETING_TOLD,
+                                       int from = SIDE_COUNT) const {
     constexpr unsigned POLLS = 1024; /* between looks at the clock */
     const unsigned long long start = clock_read();
 #pragma unroll 1
-    for (unsigned polls = 1;; polls++) {
-      const bool below = told(SIDE_BELOW, number), above = told(SIDE_ABOVE, number);
-      if (below && above) break;
-      if (polls % POLLS != 0) continue;
-      unsigned absent = number_read(mine + LATE * APART);
-      const unsigned long long waited = clock_read() - start;
-      if (absent == 0) {
-        if (2 * waited >= patience) tell_waiting(number);
-        if (waited < patience) continue;
-        const bool gone_below = !below && !waits(SIDE_BELOW, number);
-        const bool gone_above = !above && !waits(SIDE_ABOVE, number);
-        if (!gone_below && !gone_above && waited < 2 * patience) continue;
-        absent = (unsigned)ranks[gone_below || above ? SIDE_BELOW : SIDE_ABOVE] + 1;
-      }
-      give_up(absent);
-      break;
+    for (unsigned polls = 1; !come(number, what, from); polls++) {
+      if (polls % POLLS == 0 && in_vain(number, what, from, start)) break;
     }
     fence_system();
   }

@@ -45,6 +45,13 @@ __device__ __forceinline__ ptrdiff_t hidden(ptrdiff_t number) {
   return number;
 }
 
+/* For a thread's number, which the compiler otherwise reads from its slow register again and again where
+ * others are few. */
+__device__ __forceinline__ int hidden(int number) {
+  asm("" : "+r"(number));
+  return number;
+}
+
 /* Starts copying 16 bytes from global to shared memory. */
 template <class T> __device__ __forceinline__ void copy_vector(T *to, const T *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)),

@@ -1,5 +1,4 @@
 #include "pair.cuh"
-#include "pair_seams.cuh"
 
 /* Two stages in one sweep: advection with a uniform velocity, or in the advective form with one by formula,
  * in central differences, without diffusion. The first stage may add a base; the second adds the same base,
@@ -14,8 +13,8 @@ using layout_of = pair_layout<stage<FIRST>, stage<FIRST | STAGE_BASE>, HANDED>;
 
 constexpr char NAME_OF_KERNEL[] = "kernel pair of stages";
 
-/* Pieces along z if the edges of a slab are exchanged meanwhile: with fewer, they are not complete before the
- * launch is. */
+/* Pieces along z if both edges of a slab are exchanged meanwhile: with fewer, they are not complete before
+ * the launch is. */
 constexpr int PIECES_WITH_EDGES = 3;
 
 /* How a launch is divided, and whether blocks hand rims to one another. Then all blocks of a kernel run at
@@ -28,27 +27,34 @@ struct pair_plan {
   long cost;
 };
 
+/* The planes that a piece has at least if blocks hand rims to one another. */
+static int least_planes(const kernels_launch *launch) {
+  return launch->arrivals != nullptr ? pair_rims<layout_of<UNIFORM, true>>::LEAST : 2 * HALO;
+}
+
 /* The number of pieces along z with the least cost. A block passes 4 HALO more planes than it stores, and its
  * start costs about START planes. A plane with rims has a third more points, and takes PLANE hundredths of
- * the time of one without; seams take SEAMS hundredths more (both at 512^3, double precision). On several
- * ranks an exchange that is not hidden, as behind blocks that all run at the same time, costs about as much
+ * the time of one without; seams take SEAMS hundredths more (both at 512^3, double precision). An exchange of
+ * both edges at once that is not hidden, as behind blocks that all run at the same time, costs about as much
  * as an eighth of the planes. */
 template <bool HANDED> static pair_plan plan_with(const kernels_launch *launch) {
   using layout = layout_of<UNIFORM, HANDED>;
   constexpr int START = 4, MOST = 64, PLANE = HANDED ? 120 : 100, SEAMS = 6;
   const kernels_shape &s = launch->shape;
+  const bool both = !s.whole && launch->arrivals == nullptr;
   const int multiprocessors = launch->context->multiprocessors;
   const int tiles_x = divide_up(s.nx, layout::WIDTH), tiles_y = divide_up(s.ny, layout::HEIGHT);
   const int units = HANDED ? divide_up(tiles_y, std::max(1, multiprocessors / tiles_x)) : 1;
   const int rows = divide_up(tiles_y, units), tiles = tiles_x * rows;
-  pair_plan plan = {{tiles_x, tiles_y, 1, 0}, HANDED, divide_up(tiles_y, rows), rows, LONG_MAX};
-  const int most = std::min(MOST, std::max(1, s.nz / (2 * HALO)));
+  pair_plan plan = {{tiles_x, tiles_y, 1, 0, both}, HANDED, divide_up(tiles_y, rows), rows, LONG_MAX};
+  const int least = HANDED ? least_planes(launch) : 2 * HALO; /* of a piece */
+  const int most = std::min(MOST, std::max(1, s.nz / least));
   const int plane = PLANE + (plan.units > 1 ? SEAMS : 0);
   for (int count = 1; count <= most; count++) {
     const long rounds = divide_up(tiles * count, multiprocessors);
     if (HANDED && rounds > 1) break;
     long cost = plane * plan.units * rounds * (divide_up(s.nz, count) + 4 * HALO + START);
-    if (!s.whole && (HANDED || count < PIECES_WITH_EDGES)) cost += 100 * s.nz / 8;
+    if (both && (HANDED || count < PIECES_WITH_EDGES)) cost += 100 * s.nz / 8;
     if (cost >= plan.cost) continue;
     plan.cost = cost;
     plan.cut.pieces = count;
@@ -56,13 +62,14 @@ template <bool HANDED> static pair_plan plan_with(const kernels_launch *launch) 
   return plan;
 }
 
-/* Returns true if all rims are whole vectors, the rows of a rim have the same threads, and no point lies in
- * rims on both sides of its tile. */
-static bool rims_fit(const kernels_shape &s) {
+/* Returns true if all rims are whole vectors, the rows of a rim have the same threads, no point lies in rims
+ * on both sides of its tile, and there are enough planes. */
+static bool rims_fit(const kernels_launch *launch) {
   using layout = layout_of<UNIFORM, true>;
+  const kernels_shape &s = launch->shape;
   const int across = s.nx % layout::WIDTH, down = s.ny % layout::HEIGHT;
   return s.nx % VECTOR == 0 && s.ny % layout::ROWS == 0 && (across == 0 || across >= 2 * HALO) &&
-         (down == 0 || down >= 2 * HALO);
+         (down == 0 || down >= 2 * HALO) && s.nz >= least_planes(launch);
 }
 
 /* Rounds up, so that arrays begin where lines of the cache do. */
@@ -71,7 +78,7 @@ static size_t whole_lines(size_t bytes) {
   return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* Where things lie in the context's exchange memory: two words and the counters, which are zero between
+/* Where things lie in the context's exchange memory: three words and the counters, which are zero between
  * kernels and so have a place that no shape changes; two seams, each in the place of the last but one; rims.
  */
 struct exchange_layout {
@@ -92,13 +99,13 @@ static exchange_layout exchange_layout_of(const kernels_launch *launch, const pa
   x.rims = x.COUNTERS + 2 * x.seam;
   x.bytes = x.rims + (size_t)layout::RIM_PLANES * x.blocks * layout::RIMS * sizeof(real);
   x.fits =
-      (2 + (size_t)plan.cut.pieces * (size_t)x.planes) * sizeof(unsigned) <= x.COUNTERS && x.bytes <= x.MOST;
+      (3 + (size_t)plan.cut.pieces * (size_t)x.planes) * sizeof(unsigned) <= x.COUNTERS && x.bytes <= x.MOST;
   return x;
 }
 
 static pair_plan plan_make(const kernels_launch *launch) {
   const pair_plan plain = plan_with<false>(launch);
-  if (!rims_fit(launch->shape)) return plain;
+  if (!rims_fit(launch)) return plain;
   const pair_plan handed = plan_with<true>(launch);
   return handed.cost <= plain.cost && exchange_layout_of(launch, handed).fits ? handed : plain;
 }
@@ -111,7 +118,14 @@ static status exchange_make(const kernels_launch *launch, const pair_plan &plan,
   CHECK(context_exchange(launch->context, x.bytes));
   unsigned char *memory = static_cast<unsigned char *>(launch->context->exchange);
   unsigned *words = reinterpret_cast<unsigned *>(memory);
-  *exchange = {memory + x.rims, words + 2, words, words + 1, x.blocks, x.planes, {}, launch->context->late};
+  exchange->rims = memory + x.rims;
+  exchange->counters = words + 3;
+  exchange->left = words + 2;
+  exchange->stuck = words + 1;
+  exchange->seamed = words;
+  exchange->blocks = x.blocks;
+  exchange->planes = x.planes;
+  exchange->late = launch->context->late;
   for (int i = 0; i < 2 && x.seam > 0; i++)
     exchange->seam[i] = reinterpret_cast<real *>(memory + x.COUNTERS + (size_t)i * x.seam);
   return STATUS_OK;
@@ -122,32 +136,46 @@ struct pair_job {
   const kernels_launch *launch;
   arguments a, b; /* of the first and of the second operation */
   geometry d;
-  edge_signal edges;
+  pair_edges edges;
   bool signals;
 };
 
-/* Computes seams from `from` to `to`, each below the unit of the same number, into the places that they share
- * with every second other one. */
-template <class First>
-static void seams_launch(const pair_job &job, const pair_plan &plan, const pair_exchange &e, int from,
-                         int to) {
-  using layout = layout_of<UNIFORM, true>;
+/* Seams from `from` to `to`, each below the unit of the same number, in the places that they share with every
+ * second other one. */
+static pair_seams seams_make(const pair_job &job, const pair_plan &plan, const pair_exchange &e, int from,
+                             int to) {
   pair_seams seams = {};
   for (int k = from; k <= to; k++) {
-    seams.to[k - from] = e.seam[k % 2];
-    seams.first[k - from] = std::min(k * plan.rows * layout::HEIGHT, job.d.ny) - HALO;
+    seams.to[seams.count] = e.seam[k % 2];
+    seams.first[seams.count++] = std::min(k * plan.rows * layout_of<UNIFORM, true>::HEIGHT, job.d.ny) - HALO;
   }
-  const dim3 grid((unsigned)divide_up(job.d.nx, SEAM_LANES * VECTOR), (unsigned)(to - from + 1),
-                  (unsigned)job.d.pieces(SEAM_CHUNK));
-  kernel_launch(seam_kernel<First>, grid, dim3(SEAM_LANES, 2 * HALO), 0, launch_stream(job.launch), job.a,
-                job.d, seams);
+  return seams;
+}
+
+/* Computes the seams that a unit's kernel `e` needs and that are not there. If the device has multiprocessors
+ * left beside those of the kernel's blocks, further blocks of it compute the planes that need late halos. */
+template <class First>
+static void seams_launch(const pair_job &job, pair_exchange &e, const pair_seams &seams) {
+  constexpr unsigned MOST = 8;
+  const bool down = job.launch->down;
+  geometry d = job.d;
+  if (job.launch->arrivals != nullptr) {
+    const unsigned spare = (unsigned)job.launch->context->multiprocessors - e.blocks;
+    e.seam_blocks = std::min(MOST, spare);
+    e.seams = seams;
+  }
+  if (e.seam_blocks > 0) d.range[0] = down ? kernels_planes{HALO, d.nz} : kernels_planes{0, d.nz - HALO};
+  const dim3 grid((unsigned)divide_up(d.nx, SEAM_LANES * VECTOR), (unsigned)seams.count,
+                  (unsigned)d.pieces(SEAM_CHUNK));
+  kernel_launch(seam_kernel<First>, grid, dim3(SEAM_LANES, 2 * HALO), 0, launch_stream(job.launch), job.a, d,
+                seams, job.edges);
 }
 
 /* The kernels of all units. Before each come the seams that it needs and that are not there. */
-template <class First, class Second, bool SIGNALS>
+template <class First, class Second, pair_way WAY>
 static status units_launch(const pair_job &job, const pair_plan &plan) {
   using layout = pair_layout<First, Second, true>;
-  const auto kernel = pair_kernel<First, Second, true, SIGNALS>;
+  const auto kernel = pair_kernel<First, Second, true, WAY>;
   pair_exchange e;
   CHECK(exchange_make(job.launch, plan, &e));
   CHECK_CUDA(
@@ -161,18 +189,19 @@ static status units_launch(const pair_job &job, const pair_plan &plan) {
     here.seam[SIDE_BELOW] = e.seam[unit % 2];
     here.seam[SIDE_ABOVE] = e.seam[(unit + 1) % 2];
     if (plan.units > 1 && (unit == 0 || plan.units > 2))
-      seams_launch<First>(job, plan, e, unit == 0 ? 0 : unit + 1, unit + 1);
-    CHECK_CUDA(kernel_launch_together(kernel, here.blocks, layout::THREADS, layout::SHARED_BYTES,
-                                      launch_stream(job.launch), job.a, job.b, job.d, c, job.edges, here));
+      seams_launch<First>(job, here, seams_make(job, plan, e, unit == 0 ? 0 : unit + 1, unit + 1));
+    CHECK_CUDA(kernel_launch_together(kernel, here.blocks + here.seam_blocks, layout::THREADS,
+                                      layout::SHARED_BYTES, launch_stream(job.launch), job.a, job.b, job.d, c,
+                                      job.edges, here));
   }
   return STATUS_OK;
 }
 
 /* The kernel whose blocks do not wait for one another. */
-template <class First, class Second, bool SIGNALS>
+template <class First, class Second, pair_way WAY>
 static status blocks_launch(const pair_job &job, const pair_plan &plan) {
   using layout = pair_layout<First, Second, false>;
-  const auto kernel = pair_kernel<First, Second, false, SIGNALS>;
+  const auto kernel = pair_kernel<First, Second, false, WAY>;
   const pair_cut &c = plan.cut;
   CHECK_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES));
@@ -181,30 +210,43 @@ static status blocks_launch(const pair_job &job, const pair_plan &plan) {
   return STATUS_OK;
 }
 
+/* The edges of a launch. `warps` of a tile signal that edge planes are stored. */
+static pair_edges edges_make(const kernels_launch *launch, const pair_plan &plan, int warps) {
+  const int tiles = plan.cut.tiles_x * plan.cut.tiles_y;
+  const kernels_arrivals none = {}, *arrivals = launch->arrivals != nullptr ? launch->arrivals : &none;
+  pair_edges edges = {edge_signal_of(launch, (plan.cut.both ? 2 : 1) * tiles * warps),
+                      meeting_of(launch->context, &arrivals->meeting), arrivals->number};
+  return edges;
+}
+
+template <class First, class Second, pair_way WAY>
+static status way_launch(const pair_job &job, const pair_plan &plan) {
+  return plan.handed ? units_launch<First, Second, WAY>(job, plan)
+                     : blocks_launch<First, Second, WAY>(job, plan);
+}
+
 template <class First, class Second>
 static status pair_launch(const kernels_launch *launch, const kernels_call *first,
                           const kernels_call *second) {
   const pair_plan plan = plan_make(launch);
   kernels_context *context = launch->context;
-  const int tiles = plan.cut.tiles_x * plan.cut.tiles_y;
-  const int warps = plan.handed ? pair_layout<First, Second, true>::SECOND_THREADS / 32
-                                : pair_layout<First, Second, false>::SECOND_THREADS / 32;
+  const int warps = plan.handed ? 1 : pair_layout<First, Second, false>::SECOND_THREADS / 32;
+  const bool early = launch->arrivals != nullptr || (plan.cut.pieces > 1 && !plan.handed);
   pair_job job = {launch,
                   launch_arguments(launch, first),
                   launch_arguments(launch, second),
                   launch_geometry(launch),
-                  edge_signal_of(launch, 2 * tiles * warps),
-                  launch->edges != nullptr && plan.cut.pieces > 1 && plan.units == 1};
+                  edges_make(launch, plan, warps),
+                  launch->edges != nullptr && early};
   if (!launch->shape.whole) job.d.memory = {-2 * HALO, job.d.nz + 2 * HALO};
-  if (job.signals) job.edges.number = context_event_signal(launch->edges, context, launch->queue);
-  if (job.signals)
-    CHECK(plan.handed ? (units_launch<First, Second, true>(job, plan))
-                      : (blocks_launch<First, Second, true>(job, plan)));
-  else
-    CHECK(plan.handed ? (units_launch<First, Second, false>(job, plan))
-                      : (blocks_launch<First, Second, false>(job, plan)));
-  return job.signals ? context_launched(context, launch->queue, NAME_OF_KERNEL)
-                     : launch_done(launch, NAME_OF_KERNEL);
+  if (!job.signals) {
+    CHECK((way_launch<First, Second, pair_way::ALONE>(job, plan)));
+    return launch_done(launch, NAME_OF_KERNEL);
+  }
+  job.edges.number = context_event_signal(launch->edges, context, launch->queue);
+  CHECK(launch->down ? (way_launch<First, Second, pair_way::DOWN>(job, plan))
+                     : (way_launch<First, Second, pair_way::UP>(job, plan)));
+  return context_launched(context, launch->queue, NAME_OF_KERNEL);
 }
 
 /* Returns true if the two calls are such a pair: the second reads what the first writes, has the base that
@@ -225,7 +267,7 @@ static bool pair_has_device(const kernels_launch *launch) {
   static_assert(LARGEST <= 227 << 10, "a multiprocessor has no more");
   cudaFuncAttributes attributes;
   const cudaError_t found = cudaFuncGetAttributes(
-      &attributes, pair_kernel<stage<UNIFORM>, stage<UNIFORM | STAGE_BASE>, false, false>);
+      &attributes, pair_kernel<stage<UNIFORM>, stage<UNIFORM | STAGE_BASE>, false, pair_way::ALONE>);
   if (found != cudaSuccess) (void)cudaGetLastError();
   return found == cudaSuccess && LARGEST <= launch->context->shared_limit;
 }

@@ -4,6 +4,7 @@
 #include "direct.cuh"
 #include "pair_copies.cuh"
 #include "pair_rims.cuh"
+#include "pair_seams.cuh"
 
 /* Two operations in one sweep along z; the second one's input is the first one's output, which never leaves
  * the chip. The second operation needs the first one's values on HALO points around its tile. HANDED: blocks
@@ -16,15 +17,17 @@
  * fills most of a thread's registers, so the warps that do not compute give up theirs. Barriers say which
  * slots of the rings are full and which are free. */
 
-template <class First, class Second, bool HANDED> struct pair_block {
+template <class First, class Second, bool HANDED, pair_way WAY> struct pair_block {
   using layout = pair_layout<First, Second, HANDED>;
-  static constexpr bool BASE = layout::BASE;
-  static constexpr int ROWS = layout::ROWS;
+  static constexpr bool BASE = layout::BASE, DOWN = WAY == pair_way::DOWN;
+  static constexpr int ROWS = layout::ROWS, STEP = DOWN ? -1 : 1; /* from plane to plane */
   using f_slot = pair_slot<layout::F_PLANES>;
   using s_slot = pair_slot<layout::S_PLANES>;
 
   const arguments &a, &b; /* arguments of the first and of the second operation */
   const geometry &d;
+  const pair_cut &c;
+  const pair_edges &edges;
   int x0, y0;            /* first point of the tile */
   kernels_planes planes; /* planes to store */
   real *f, *s, *base;    /* rings */
@@ -34,10 +37,10 @@ template <class First, class Second, bool HANDED> struct pair_block {
   barrier *f_full, *f_free, *s_full, *s_free, *r_full, *b_free;
 
   __device__ __forceinline__ pair_block(const arguments &a_, const arguments &b_, const geometry &d_,
-                                        const pair_cut &c)
-      : a(a_), b(b_), d(d_) {
+                                        const pair_cut &c_, const pair_edges &edges_)
+      : a(a_), b(b_), d(d_), c(c_), edges(edges_) {
     const int tiles = c.tiles_x * c.tiles_y, tile = (int)blockIdx.x % tiles;
-    const long long piece = c.piece((int)blockIdx.x / tiles), count = d.planes(0);
+    const long long piece = c.piece((int)blockIdx.x / tiles, DOWN), count = d.planes(0);
     x0 = tile % c.tiles_x * layout::WIDTH;
     y0 = (c.row0 + tile / c.tiles_x) * layout::HEIGHT;
     planes = {d.range[0].z0 + (int)(count * piece / c.pieces),
@@ -79,6 +82,10 @@ template <class First, class Second, bool HANDED> struct pair_block {
   }
   __device__ __forceinline__ int s_planes() const {
     return planes.z1 - planes.z0 + 2 * HALO;
+  }
+  /* The n-th plane to be stored. */
+  __device__ __forceinline__ int plane_at(int n) const {
+    return DOWN ? planes.z1 - 1 - n : planes.z0 + n;
   }
 
   /* ---- The velocity from tables ----
@@ -154,24 +161,29 @@ template <class First, class Second, bool HANDED> struct pair_block {
   template <int RING_WIDTH>
   __device__ __forceinline__ static void newest_read(const real *newest, lines (&l)[ROWS]) {
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) vector_load(newest + r * RING_WIDTH, l[r].z[2 * HALO]);
+    for (int r = 0; r < ROWS; r++) vector_load(newest + r * RING_WIDTH, l[r].z[DOWN ? 0 : 2 * HALO]);
   }
 
   __device__ __forceinline__ static void windows_shift(lines (&l)[ROWS]) {
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) direct<First>::window_shift(l[r]);
+    for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+      for (int j = 0; j < 2 * HALO; j++)
+        copy_values(l[r].z[DOWN ? 2 * HALO - 1 - j : j + 1], l[r].z[DOWN ? 2 * HALO - j : j]);
+    }
   }
 
   /* The warps that help those that compute. */
   __device__ __forceinline__ void help(const pair_rims<layout> &rims, int thread) const {
     const int count = planes.z1 - planes.z0;
     if (thread < layout::COPYING) {
-      const pair_copies<First, Second, HANDED> copies = {a, b,    d,      x0,     y0,    planes,
-                                                         f, base, f_full, f_free, b_free};
+      const pair_copies<First, Second, HANDED, WAY> copies = {a,      b, d,    edges,  x0,     y0,
+                                                              planes, f, base, f_full, f_free, b_free};
       copies.run(f_planes(), thread);
     } else if constexpr (HANDED) {
       if (thread < layout::COPYING + layout::RIM_THREADS) {
-        rims.fetch(planes.z0, count, s, s_free, r_full, thread - layout::COPYING);
+        rims.template fetch<WAY != pair_way::ALONE>(plane_at(0), STEP, count, s, s_free, r_full,
+                                                    thread - layout::COPYING, edges);
       } else if (thread == layout::COPYING + layout::RIM_THREADS) {
         rims.tell(count, s_full, r_full);
       }
@@ -201,7 +213,7 @@ template <class First, class Second, bool HANDED> struct pair_block {
       newest_read<WIDE>(own + newest.index * layout::F_PLANE, l);
       if (n >= 2 * HALO) {
         real result[ROWS][OPERATION_OUTPUTS][VECTOR];
-        const pair_point at = {column + INSIDE, row + INSIDE, planes.z0 + n - 3 * HALO};
+        const pair_point at = {column + INSIDE, row + INSIDE, plane_at(n - 3 * HALO)};
         rows_compute<First, WIDE, layout::B_WIDTH>(a, at, l, own + centre * layout::F_PLANE,
                                                    from + b_index * layout::B_PLANE, result);
         warp_wait();
@@ -229,10 +241,10 @@ template <class First, class Second, bool HANDED> struct pair_block {
     }
   }
 
-  /* Counts the warp for the signal if its piece is the `turn`-th to start: of the first one, the top piece,
-   * all planes are stored, of the second one its lowest 2 HALO planes. Nothing is kept for this in registers,
-   * of which the loop has none left. */
-  __device__ __forceinline__ static void edge_stored(const edge_signal &edges, const pair_cut &c, int turn) {
+  /* Counts the warp for the signal if its piece started in this turn: of the first piece of the sweep, the
+   * first 2 HALO planes are stored, of the last one all. Nothing is kept for this in registers, of which the
+   * loop has none left. If blocks hand rims over, the warp that fetches them does it (pair_rims.cuh). */
+  __device__ __forceinline__ void edge_stored(int turn) const {
     const int tiles = c.tiles_x * c.tiles_y, before = turn * tiles;
     if ((int)blockIdx.x < before || (int)blockIdx.x >= before + tiles) return;
     warp_wait();
@@ -241,8 +253,7 @@ template <class First, class Second, bool HANDED> struct pair_block {
 
   /* The second warps' loop. Plane n of the first operation completes the plane to be stored 2 HALO before it;
    * its base is plane n - HALO of the base's ring, or plane n of the field's. */
-  template <bool SIGNALS>
-  __device__ __forceinline__ void second(int thread, const pair_cut &c, const edge_signal &edges) const {
+  __device__ __forceinline__ void second(int thread) const {
     constexpr int WIDE = layout::S_WIDTH, B_WIDE = BASE ? layout::B_WIDTH : layout::F_WIDTH;
     constexpr int B_PLANE = BASE ? layout::B_PLANE : layout::F_PLANE;
     constexpr int AROUND = layout::AROUND + (BASE ? 0 : HALO);
@@ -253,7 +264,7 @@ template <class First, class Second, bool HANDED> struct pair_block {
     const real *from = (BASE ? base : f) + (row + AROUND) * B_WIDE + column + AROUND;
     barrier *const from_free = BASE ? b_free : f_free;
     const int rows = x0 + column < d.ldx ? min(ROWS, d.ny - y0 - row) : 0;
-    real *out = b.out[0] + d.plane(planes.z0 - 2 * HALO) + (ptrdiff_t)(y0 + row) * d.ldx + x0 + column;
+    real *out = b.out[0] + d.plane(plane_at(-2 * HALO)) + (ptrdiff_t)(y0 + row) * d.ldx + x0 + column;
     lines l[ROWS] = {};
     s_slot newest = {0, 0}, rims = {0, 0};
     int centre = layout::S_PLANES - HALO, b_index = BASE ? B_PLANES - HALO : 0;
@@ -262,7 +273,7 @@ template <class First, class Second, bool HANDED> struct pair_block {
       barrier_wait(s_full + newest.index, newest.parity);
       newest_read<WIDE>(own + newest.index * layout::S_PLANE, l);
       real result[ROWS][OPERATION_OUTPUTS][VECTOR];
-      const pair_point at = {column + HALO, row + HALO, planes.z0 + n - 2 * HALO};
+      const pair_point at = {column + HALO, row + HALO, plane_at(n - 2 * HALO)};
       if (HANDED && n >= 2 * HALO) {
         barrier_wait(r_full + rims.index, rims.parity);
         rims.next();
@@ -278,42 +289,43 @@ template <class First, class Second, bool HANDED> struct pair_block {
         for (int r = 0; r < ROWS; r++) {
           if (r < rows) vector_store(out + (ptrdiff_t)r * d.ldx, result[r][0]);
         }
-        if (SIGNALS && n == 4 * HALO - 1) edge_stored(edges, c, 1);
+        if (!HANDED && WAY != pair_way::ALONE && n == 4 * HALO - 1) edge_stored(c.first());
       }
       windows_shift(l);
-      out += d.plane(1);
+      out += STEP * d.plane(1);
       newest.next();
       if (++centre == layout::S_PLANES) centre = 0;
       if (++b_index == B_PLANES) b_index = 0;
     }
-    if constexpr (SIGNALS) edge_stored(edges, c, 0);
+    if (!HANDED && WAY != pair_way::ALONE && c.both) edge_stored(c.last());
   }
 };
 
-/* SIGNALS: the launch signals that the slab's edges are written. */
-template <class First, class Second, bool HANDED, bool SIGNALS>
+template <class First, class Second, bool HANDED, pair_way WAY>
 __global__ void __launch_bounds__((pair_layout<First, Second, HANDED>::THREADS), 1)
     pair_kernel(const __grid_constant__ arguments a, const __grid_constant__ arguments b,
                 const __grid_constant__ geometry d, const __grid_constant__ pair_cut c,
-                const __grid_constant__ edge_signal edges, const __grid_constant__ pair_exchange exchange) {
+                const __grid_constant__ pair_edges edges, const __grid_constant__ pair_exchange exchange) {
   using layout = pair_layout<First, Second, HANDED>;
-  const pair_block<First, Second, HANDED> work(a, b, d, c);
+  if (HANDED && WAY != pair_way::ALONE && blockIdx.x >= exchange.blocks)
+    return seam_block<First>(a, d, edges, exchange, WAY == pair_way::DOWN);
+  const pair_block<First, Second, HANDED, WAY> work(a, b, d, c, edges);
   const pair_rims<layout> rims = {exchange, c, d, work.x0, work.y0};
   const int thread = (int)threadIdx.x;
   const int role = layout::ROLES_SHUFFLED ? __shfl_sync(0xffffffffU, thread, 0) : thread;
   if constexpr (First::TABLES) work.table_copy(thread);
   if (thread == 0) work.barriers_open();
-  if (SIGNALS && thread == 0 && blockIdx.x == 0) edges.host->began = clock_read();
+  if (WAY != pair_way::ALONE && thread == 0 && blockIdx.x == 0) edges.host->began = clock_read();
   __syncthreads();
   if (role >= layout::COMPUTING) {
     registers_give<layout::REGISTERS_COPYING>();
-    work.help(rims, thread - layout::COMPUTING);
+    work.help(rims, hidden(thread - layout::COMPUTING));
   } else {
     registers_take<layout::REGISTERS>();
     if (role < layout::FIRST_THREADS) {
       work.first(thread, rims);
     } else {
-      work.template second<SIGNALS>(thread - layout::FIRST_THREADS, c, edges);
+      work.second(thread - layout::FIRST_THREADS);
     }
   }
 }

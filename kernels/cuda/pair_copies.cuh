@@ -5,14 +5,15 @@
 
 /* The copying warps of a block of a pair (pair.cuh): they bring planes of the first operation's field, and of
  * the base if it has one, into rings. The members are those of pair_block. */
-template <class First, class Second, bool HANDED> struct pair_copies {
+template <class First, class Second, bool HANDED, pair_way WAY> struct pair_copies {
   using layout = pair_layout<First, Second, HANDED>;
-  static constexpr bool BASE = layout::BASE;
+  static constexpr bool BASE = layout::BASE, DOWN = WAY == pair_way::DOWN;
   using f_slot = pair_slot<layout::F_PLANES>;
   using b_slot = pair_slot<layout::B_PLANES>;
 
   const arguments &a, &b;
   const geometry &d;
+  const pair_edges &edges;
   int x0, y0;
   kernels_planes planes;
   real *f, *base;
@@ -65,10 +66,18 @@ template <class First, class Second, bool HANDED> struct pair_copies {
   template <int COPIES>
   __device__ __forceinline__ static void vectors_copy(real *to, const real *plane, int thread,
                                                       const int (&from)[COPIES]) {
+    real *own = to + thread * VECTOR;
 #pragma unroll
     for (int q = 0; q < COPIES; q++) {
-      if (from[q] >= 0) copy_vector(to + (thread + q * layout::COPYING) * VECTOR, plane + from[q]);
+      if (from[q] >= 0) /* unsigned: extended by its sign, it would take another register */
+        copy_vector(own + q * layout::COPYING * VECTOR, plane + (unsigned)from[q]);
     }
+  }
+
+  /* The plane after z. */
+  __device__ __forceinline__ int next(int z) const {
+    if (DOWN) return z - 1;
+    return z + 1 == d.memory.z1 ? 0 : z + 1;
   }
 
   /* The copying warps' loop: plane after plane of the field, each with the base's plane for the plane of the
@@ -83,32 +92,42 @@ template <class First, class Second, bool HANDED> struct pair_copies {
         !HANDED && d.nx % VECTOR != 0 && (x0 == 0 || x0 + layout::WIDTH + 2 * HALO > d.nx / VECTOR * VECTOR);
     f_slot to = {0, 1};
     b_slot b_to = {0, 1};
-    /* The first planes lie 2 * HALO and HALO below. If no halo is stored, adding so many times nz leads to
-     * their periodic images. */
-    int z = planes.z0 - 2 * HALO, b_z = planes.z0 - HALO;
-    if (d.memory.z0 == 0) {
+    /* The first planes lie 2 * HALO and HALO before the piece. If no halo is stored, adding so many times nz
+     * leads to their periodic images. */
+    int z = DOWN ? planes.z1 - 1 + 2 * HALO : planes.z0 - 2 * HALO;
+    int b_z = DOWN ? planes.z1 - 1 + HALO : planes.z0 - HALO;
+    if (WAY == pair_way::ALONE && d.memory.z0 == 0) {
       z = (z + 2 * HALO * d.nz) % d.nz;
       b_z = (b_z + HALO * d.nz) % d.nz;
     }
+    /* Planes before the halo planes at the sweep's end, then those: within the loop over planes, waiting
+     * would take registers from it. */
+    constexpr int PARTS = WAY == pair_way::ALONE ? 1 : 2;
+    const int before = WAY == pair_way::ALONE ? count : min(count, DOWN ? z + 1 : d.nz - z);
 #pragma unroll 1
-    for (int n = 0; n < count; n++) {
-      barrier_wait(f_free + to.index, to.parity);
-      real *f_to = f + to.index * layout::F_PLANE;
-      const real *plane = a.in[First::FIELD] + d.plane(z);
-      vectors_copy(f_to, plane, thread, f_from);
-      if (ragged) images_copy<layout::F_WIDTH, layout::F_HEIGHT>(f_to, plane, AROUND + HALO, thread);
-      if (BASE && n >= 2 * HALO) {
-        barrier_wait(b_free + b_to.index, b_to.parity);
-        real *base_to = base + b_to.index * layout::B_PLANE;
-        const real *b_plane = b.in[Second::other(0)] + d.plane(b_z);
-        vectors_copy(base_to, b_plane, thread, b_from);
-        if (ragged) images_copy<layout::B_WIDTH, layout::B_HEIGHT>(base_to, b_plane, AROUND, thread);
-        b_to.next();
-        if (++b_z == d.memory.z1) b_z = 0;
+    for (int part = 0, n = 0; part < PARTS; part++) {
+      const int end = part == 0 ? before : count;
+      if (PARTS > 1 && n < end && (z < 0 || z >= d.nz)) edges.wait(z < 0 ? SIDE_BELOW : SIDE_ABOVE);
+#pragma unroll 1
+      for (; n < end; n++) {
+        barrier_wait(f_free + to.index, to.parity);
+        real *f_to = f + to.index * layout::F_PLANE;
+        const real *plane = a.in[First::FIELD] + d.plane(z);
+        vectors_copy(f_to, plane, thread, f_from);
+        if (ragged) images_copy<layout::F_WIDTH, layout::F_HEIGHT>(f_to, plane, AROUND + HALO, thread);
+        if (BASE && n >= 2 * HALO) {
+          barrier_wait(b_free + b_to.index, b_to.parity);
+          real *base_to = base + b_to.index * layout::B_PLANE;
+          const real *b_plane = b.in[Second::other(0)] + d.plane(b_z);
+          vectors_copy(base_to, b_plane, thread, b_from);
+          if (ragged) images_copy<layout::B_WIDTH, layout::B_HEIGHT>(base_to, b_plane, AROUND, thread);
+          b_to.next();
+          b_z = next(b_z);
+        }
+        barrier_arrive_copies(f_full + to.index);
+        to.next();
+        z = next(z);
       }
-      barrier_arrive_copies(f_full + to.index);
-      to.next();
-      if (++z == d.memory.z1) z = 0;
     }
   }
 };

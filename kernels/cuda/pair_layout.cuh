@@ -1,6 +1,7 @@
 #ifndef FDAPP_CUDA_PAIR_LAYOUT_CUH
 #define FDAPP_CUDA_PAIR_LAYOUT_CUH
 
+#include "edges.cuh"
 #include "operations.cuh"
 #include <barrier.cuh> /* found by the search path, as machine.cuh */
 
@@ -87,29 +88,66 @@ template <class First, class Second, bool HANDED> struct pair_layout {
                 "spare lanes double others");
 };
 
+/* Seams between the units of a pair's launch (pair.cu): the first operation on HALO rows below and HALO rows
+ * above each of them. */
+struct pair_seams {
+  real *to[2];  /* [plane][2 HALO][ldx] */
+  int first[2]; /* the seam's first row, which may be that of an image */
+  int count;
+};
+
 /* What blocks hand to one another, in device memory: rims[plane % RIM_PLANES][block][RIMS]; a counter for
- * each plane of each piece of the launch, of the blocks whose rims of that plane are written; and two words.
- * All counters and words are zero between kernels. */
+ * each plane of each piece of the launch, of the blocks whose rims of that plane are written; and three
+ * words. All counters and words are zero between kernels. */
 struct pair_exchange {
   void *rims;
-  unsigned *counters, *left, *stuck; /* blocks that have left; whether any has waited in vain */
+  /* blocks that have left; whether any has waited in vain; blocks that have computed seams */
+  unsigned *counters, *left, *stuck, *seamed;
   unsigned blocks;
   int planes; /* counters of a piece */
   /* The rows of the first operation at the unit's lower and upper seam, [plane][2 HALO][ldx]; NULL if the
    * launch is one unit, whose last row of tiles is the first one's neighbour. */
   real *seam[SIDE_COUNT];
   context_late *late;
+  /* Seams whose last planes, in the order of the sweep, further blocks of this launch compute: so many. */
+  pair_seams seams;
+  unsigned seam_blocks;
 };
 
+/* How a sweep goes: on one rank; upwards or downwards on several, where it signals that edges are complete
+ * and waits for halo planes. */
+enum class pair_way { ALONE, UP, DOWN };
+
 /* How a launch is divided: from tile row `row0` on, tiles, and `pieces` pieces along z of nearly equal
- * length. Those of the top piece start first, because its edge is complete last, then those of the bottom
- * one. */
+ * length, which start in the order of the sweep. If both edges are signalled, the last one starts first,
+ * because its edge is complete at its end. */
 struct pair_cut {
   int tiles_x, tiles_y, pieces, row0;
+  bool both;
 
-  /* The place along z of the `turn`-th piece to start. */
-  __device__ __forceinline__ int piece(int turn) const {
-    return turn == 0 ? pieces - 1 : turn - 1;
+  /* The turn in which the first and the last piece of the sweep start. */
+  __device__ __forceinline__ int first() const {
+    return both && pieces > 1 ? 1 : 0;
+  }
+  __device__ __forceinline__ int last() const {
+    return both ? 0 : pieces - 1;
+  }
+  /* The place along z of the piece that starts in this turn. */
+  __device__ __forceinline__ int piece(int turn, bool down) const {
+    const int k = !both ? turn : turn == 0 ? pieces - 1 : turn - 1;
+    return down ? pieces - 1 - k : k;
+  }
+};
+
+/* What a launch has to do with neighbours: the signal, and what it waits for. */
+struct pair_edges : edge_signal {
+  meeting meet;
+  unsigned arrived;
+
+  /* Called by a warp before it reads halo planes of this side. */
+  __device__ __forceinline__ void wait(int side) const {
+    if (threadIdx.x % 32 == 0) meet.wait(arrived, MEETING_CAME, side);
+    warp_wait();
   }
 };
 

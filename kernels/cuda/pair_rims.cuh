@@ -28,7 +28,15 @@ template <class Layout> struct pair_rims {
   __device__ __forceinline__ unsigned tiles() const {
     return (unsigned)(c.tiles_x * c.tiles_y);
   }
-  /* Counts the blocks of the piece whose rims of a plane are written. */
+  /* Whether the block's piece is the sweep's first or last one. */
+  __device__ __forceinline__ bool is_first() const {
+    return blockIdx.x < tiles();
+  }
+  __device__ __forceinline__ bool is_last() const {
+    return blockIdx.x >= e.blocks - tiles();
+  }
+  /* Counts the blocks of the piece whose rims of a plane are written. The next plane's counter is the next
+   * one in memory. */
   __device__ __forceinline__ unsigned *counter(int plane) const {
     return e.counters + (size_t)(blockIdx.x / tiles()) * (size_t)e.planes + plane;
   }
@@ -68,22 +76,21 @@ template <class Layout> struct pair_rims {
    * neighbours' rims do, so that no warp is planes ahead of it. */
   __device__ __forceinline__ void tell(int planes, barrier *s_full, barrier *r_full) const {
     slot stored = {HALO, 0}, full = {0, 0};
+    unsigned *written = counter(0);
 #pragma unroll 1
     for (int plane = 0; plane < planes; plane++) {
       barrier_wait(s_full + stored.index, stored.parity);
-      counter_tell(counter(plane));
+      counter_tell(written++);
       barrier_arrive(r_full + full.index);
       stored.next();
       full.next();
     }
   }
 
-  /* Waits until all blocks of the piece have told. After a wait in vain, here or in another block, none waits
-   * again: the host finds out, and ends the run. */
-  __device__ __forceinline__ void told_wait(int plane) const {
+  /* Waits until so many blocks have told. After a wait in vain, here or in another block, none waits again:
+   * the host finds out, and ends the run. */
+  __device__ __forceinline__ void told_wait(const unsigned *counted, unsigned blocks) const {
     constexpr unsigned POLLS = 4096; /* between looks at the clock */
-    const unsigned blocks = tiles();
-    const unsigned *counted = counter(plane);
     const unsigned long long start = clock_read();
 #pragma unroll 1
     for (unsigned polls = 1; counter_read_acquire(counted) < blocks; polls++) {
@@ -102,7 +109,7 @@ template <class Layout> struct pair_rims {
     if (atomicAdd(e.left, 1U) + 1U < e.blocks) return;
     __threadfence();
     for (int i = 0; i < c.pieces * e.planes; i++) e.counters[i] = 0;
-    *e.left = *e.stuck = 0;
+    *e.left = *e.stuck = *e.seamed = 0;
   }
 
   /* The place of vector v of the rims in a plane of the second operation's ring, or -1 if it is not in the
@@ -137,9 +144,16 @@ template <class Layout> struct pair_rims {
     return from + ((y + c.tiles_y) % c.tiles_y * c.tiles_x + x) * Layout::RIMS;
   }
 
-  /* A warp brings the neighbours' rims, from plane first of the slab on. */
-  __device__ __forceinline__ void fetch(int first, int planes, real *s, barrier *s_free, barrier *r_full,
-                                        int lane) const {
+  /* When the warp that fetches has waited to overwrite the slot of the LEAST-th plane, the second operation
+   * has stored all that are 2 HALO - 1 or more planes before it: the sweep's first edge. */
+  static constexpr int LEAST = 4 * HALO - 1; /* planes of a piece */
+
+  /* A warp brings the neighbours' rims. Plane 0 is plane `first` of the slab, the next one `step` further. On
+   * several ranks it also counts the block's part of the first edge, and waits for the last planes of seams.
+   */
+  template <bool RANKS>
+  __device__ __forceinline__ void fetch(int first, int step, int planes, real *s, barrier *s_free,
+                                        barrier *r_full, int lane, const pair_edges &edges) const {
     constexpr int COPIES = Layout::RIMS / VECTOR / Layout::RIM_THREADS;
     constexpr int BELOW = Layout::RIM_ROWS / VECTOR / Layout::RIM_THREADS; /* copies of the rim below */
     static_assert(Layout::RIM_ROWS / VECTOR % Layout::RIM_THREADS == 0 &&
@@ -152,28 +166,36 @@ template <class Layout> struct pair_rims {
     int to[COPIES], from[COPIES];
 #pragma unroll
     for (int q = 0; q < COPIES; q++) {
-      int step[2];
-      to[q] = place_of(lane + q * Layout::RIM_THREADS, from[q], step);
-      from[q] = source_of(q, lane, tile_y, from[q], step);
+      int side[2];
+      to[q] = place_of(lane + q * Layout::RIM_THREADS, from[q], side);
+      from[q] = source_of(q, lane, tile_y, from[q], side);
     }
     slot into = {HALO, 1}, full = {0, 0};
+    const unsigned *written = counter(0);
 #pragma unroll 1
-    for (int plane = 0; plane < planes; plane++) {
-      if (lane == 0) told_wait(plane);
-      warp_wait();
-      barrier_wait(s_free + into.index, into.parity); /* over by then, which the profiler cannot know */
-      const real *rims = of_block(plane, piece), *below = rims, *above = rims;
-      const ptrdiff_t in_seam = (ptrdiff_t)(first + plane) * 2 * HALO * d.ldx;
-      if (low) below = e.seam[SIDE_BELOW] + in_seam;
-      if (high) above = e.seam[SIDE_ABOVE] + in_seam;
+    for (int part = RANKS ? 0 : 2, plane = 0; part < 3; part++) {
+      const int end = part == 0 ? LEAST : part == 1 ? max(LEAST, planes - HALO) : planes;
+      if (RANKS && end > planes - HALO && lane == 0 && (low || high) && is_last())
+        told_wait(e.seamed, e.seam_blocks);
+#pragma unroll 1
+      for (; plane < end; plane++) {
+        if (lane == 0) told_wait(written++, tiles());
+        warp_wait();
+        barrier_wait(s_free + into.index, into.parity); /* over by then, which the profiler cannot know */
+        const real *rims = of_block(plane, piece), *below = rims, *above = rims;
+        const ptrdiff_t in_seam = (ptrdiff_t)(first + plane * step) * 2 * HALO * d.ldx;
+        if (low) below = e.seam[SIDE_BELOW] + in_seam;
+        if (high) above = e.seam[SIDE_ABOVE] + in_seam;
 #pragma unroll
-      for (int q = 0; q < COPIES; q++) {
-        const real *at = q < BELOW ? below : q < 2 * BELOW ? above : rims;
-        if (to[q] >= 0) copy_vector(s + into.index * Layout::S_PLANE + to[q], at + from[q]);
+        for (int q = 0; q < COPIES; q++) {
+          const real *at = q < BELOW ? below : q < 2 * BELOW ? above : rims;
+          if (to[q] >= 0) copy_vector(s + into.index * Layout::S_PLANE + to[q], at + (unsigned)from[q]);
+        }
+        barrier_arrive_copies(r_full + full.index);
+        into.next();
+        full.next();
       }
-      barrier_arrive_copies(r_full + full.index);
-      into.next();
-      full.next();
+      if (part == 0 && lane == 0 && is_first()) edges.count();
     }
     if (lane == 0) leave();
   }

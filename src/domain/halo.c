@@ -281,7 +281,25 @@ status halo_sending(halo *halo, const field *field, kernels_sending *sending) {
 status halo_meet(halo *halo, const field *like) {
   if (!halo_sends(halo)) return STATUS_OK;
   CHECK(open_peers(halo, like));
+  if (halo->behind) CHECK(publish_copies(halo));
+  halo->behind = 0;
   return halo_peer_meet(&halo->peer);
+}
+
+status halo_pass(halo *halo, int count, const field *const fields[], kernels_side side, kernels_event *first,
+                 kernels_arrivals *arrivals) {
+  const kernels *backend = halo->backend;
+  const kernels_side last = side == SIDE_BELOW ? SIDE_ABOVE : SIDE_BELOW;
+  CHECK(open_peers(halo, fields[0]));
+  CHECK(backend->event_record(halo->computed, halo->context, QUEUE_MAIN));
+  CHECK(backend->event_follow(halo->context, QUEUE_COPY, first));
+  CHECK(halo_peer_pass(&halo->peer, count, fields, halo->depth, side, 1));
+  CHECK(backend->event_follow(halo->context, QUEUE_COPY, halo->computed));
+  CHECK(backend->event_record(halo->begun, halo->context, QUEUE_COPY));
+  CHECK(halo_peer_pass(&halo->peer, count, fields, halo->depth, last, 0));
+  halo->behind = 1;
+  *arrivals = (kernels_arrivals){halo->peer.neighbours.meeting, halo->peer.passed};
+  return STATUS_OK;
 }
 
 status halo_exchange(halo *halo, int count, const field *const fields[]) {

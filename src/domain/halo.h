@@ -33,6 +33,7 @@ typedef struct halo {
   kernels_event *begun;    /* TRANSPORT_PEER: recorded when the planes may leave */
   kernels_event *edges;    /* the current exchange's: when the planes may leave */
   kernels_event *halos_ready;
+  int behind; /* 1: halo_pass has been called since the latest meeting */
   const field *fields[HALO_FIELDS];
   int count;                                              /* fields in the current exchange; 0: none */
   int planes;                                             /* planes of each */
@@ -101,5 +102,15 @@ int halo_sends(const halo *halo);
  * is enqueued, the halos of `field` are valid for the next launch that sends; for anything else, after
  * halo_meet. The same on all ranks, as halo_exchange. */
 status halo_sending(halo *halo, const field *field, kernels_sending *sending);
+
+/* Only where halo_sends is 1: an exchange behind a sweep that the next sweep does not wait for as a whole. A
+ * sweep on MAIN computes the planes of `fields` from the edge at `side` on; that edge, all its halo planes,
+ * is computed, and the halo beyond it is read, when `first` has passed. It has waited for the arrivals of the
+ * previous exchange (kernels_launch.arrivals), whose sweep came from the other side, or halo_meet came
+ * between; its fields are none that it reads. Then neighbours have read the halos that are written here.
+ * [out] arrivals: what the next sweep on MAIN has to wait for. For anything else the halos are valid after
+ * halo_meet. The same on all ranks, as halo_exchange. */
+status halo_pass(halo *halo, int count, const field *const fields[], kernels_side side, kernels_event *first,
+                 kernels_arrivals *arrivals);
 
 #endif

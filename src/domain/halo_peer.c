@@ -70,6 +70,18 @@ status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[
   return neighbours->backend->meet(neighbours->context, QUEUE_COPY, &neighbours->meeting);
 }
 
+status halo_peer_pass(halo_peer *peer, int count, const field *const fields[], int planes, kernels_side side,
+                      int is_first) {
+  const neighbours *neighbours = &peer->neighbours;
+  if (is_first) peer->passed++;
+  for (int i = 0; i < count; i++) {
+    const halo_peer_block *block = NULL;
+    CHECK(block_find(peer, fields[i], &block));
+    CHECK(copy_planes(peer, block, fields[i], planes, side));
+  }
+  return neighbours->backend->pass(neighbours->context, QUEUE_COPY, &neighbours->meeting, side, peer->passed);
+}
+
 status halo_peer_sending(halo_peer *peer, const field *field, kernels_sending *sending) {
   const halo_peer_block *block = NULL;
   CHECK(block_find(peer, field, &block));

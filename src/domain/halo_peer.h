@@ -25,6 +25,7 @@ typedef struct halo_peer {
   int planes[SIDE_COUNT]; /* planes that each neighbour owns */
   halo_peer_block blocks[HALO_PEER_BLOCKS];
   int block_count;
+  unsigned passed; /* number of the latest exchange of halo_peer_pass */
 } halo_peer;
 
 /* For fields with the backend and shape of `like`. below, above: neighbours, MPI_PROC_NULL beyond an end of
@@ -44,6 +45,12 @@ void halo_peer_close(halo_peer *peer);
  * COPY before must have computed them, and since the previous meeting neither this rank nor a neighbour may
  * have begun to read halo planes of the fields. For work on COPY afterwards these are valid. */
 status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[], int planes);
+
+/* Enqueues on COPY: copies of `planes` edge planes at one side of `count` fields, after which the neighbour
+ * is told so (kernels.pass). Both sides of an exchange, one after the other, have one number: `passed`, after
+ * its first side. Conditions: those of halo_pass. */
+status halo_peer_pass(halo_peer *peer, int count, const field *const fields[], int planes, kernels_side side,
+                      int is_first);
 
 /* [out] sending: what a kernel needs to send its edge planes of `field`, its output, itself. */
 status halo_peer_sending(halo_peer *peer, const field *field, kernels_sending *sending);

@@ -191,6 +191,8 @@ static status ring_by_copies(const ring *ring) {
   if (result == STATUS_OK) {
     result = backend->memory_copy(space->context, QUEUE_COPY, (char *)theirs[SIDE_ABOVE] + PROOF_BYTES,
                                   ring->device, PROOF_BYTES);
+    if (result == STATUS_OK)
+      result = backend->pass(space->context, QUEUE_COPY, &neighbours.meeting, SIDE_ABOVE, 1);
     result = agree(ring->comm, result); /* otherwise others would wait for this rank */
   }
   if (result == STATUS_OK) result = backend->meet(space->context, QUEUE_COPY, &neighbours.meeting);

@@ -6,7 +6,9 @@ kernels_launch stage_launch(const stage *stage, const stencil *stencil) {
                           .queue = QUEUE_MAIN,
                           .shape = out->shape,
                           .planes = {stage->planes[0], stage->planes[1]},
-                          .stencil = stencil};
+                          .stencil = stencil,
+                          .arrivals = stage->arrivals,
+                          .down = stage->down};
 }
 
 static const void *data_or_null(const state *state, int unknown) {

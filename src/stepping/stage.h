@@ -12,7 +12,9 @@
 typedef struct stage {
   kernels_planes planes[KERNELS_RANGES];
   kernels_event *edges; /* NULL, or an event to record when the slab's edges are computed (kernels_launch) */
-  const kernels_sending *sends; /* NULL, or what the kernel sends (stepper_rhs.sends) */
+  const kernels_sending *sends;     /* NULL, or what the kernel sends (stepper_rhs.sends) */
+  const kernels_arrivals *arrivals; /* of a pair's first stage, as `down`: as in kernels_launch */
+  int down;
   state *out;
   const state *f;        /* halos valid */
   const state *base;     /* NULL: f */

@@ -6,7 +6,7 @@
 enum { PAIR_DEPTH = 2 * KERNELS_HALO }; /* halo planes that two stages in one sweep read */
 /* The largest slabs whose kernels send their edge planes themselves: rather than computing stages in pairs,
  * of fewer than 4 KERNELS_HALO planes, and any others. */
-enum { SENDS_BEFORE_PAIRS = 40 << 20, SENDS_THIN = 10 << 20, SENDS_MOST = 100 << 20 };
+enum { SENDS_BEFORE_PAIRS = 18 << 20, SENDS_THIN = 10 << 20, SENDS_MOST = 100 << 20 };
 
 /* What is computed at once: a stage, or two in one sweep. */
 typedef struct sweep {
@@ -31,6 +31,12 @@ static int sends(const stepper *stepper) {
          stepper->pairs == 0;
 }
 
+/* Returns 1 if the exchange behind a pair is hidden by the next pair: successive ones go up and down in turn,
+ * so that the edge that was computed last is needed last. */
+static int passes(const stepper *stepper) {
+  return halo_sends(stepper->halo) && stepper->overlap;
+}
+
 /* Returns 1 if every step is the same work and needs no host in between. Such a step is recorded once and
  * replayed, so that small grids are not limited by the launch time of kernels. */
 static int can_record(const stepper *stepper) {
@@ -44,6 +50,7 @@ static void pair_of(stepper *stepper, int i, double t, double dt, stage pair[2])
     pair[k] = stage_of(stepper, i + k, t, dt);
     pair[k].planes[0] = (kernels_planes){0, plane_count(stepper)};
   }
+  if (passes(stepper)) pair[0].arrivals = &stepper->arrivals;
 }
 
 /* Returns why this rank computes no stages in pairs, or NULL: all possible pairs, or none. */
@@ -239,6 +246,20 @@ static status sweep_sent(stepper *stepper, sweep *sweep) {
   return evaluate_interior(stepper, sweep, (kernels_planes){0, plane_count(stepper)});
 }
 
+/* Two stages whose exchange the next two hide. */
+static status sweep_passed(stepper *stepper, sweep *sweep) {
+  const state *out = sweep_last(sweep)->out;
+  const field *fields[STATE_FIELDS];
+  state_list(out, fields);
+  sweep->stage[0].arrivals = &stepper->arrivals;
+  sweep->stage[0].down = stepper->down;
+  sweep_last(sweep)->edges = stepper->edges_done;
+  CHECK(evaluate_interior(stepper, sweep, (kernels_planes){0, plane_count(stepper)}));
+  const kernels_side side = stepper->down ? SIDE_ABOVE : SIDE_BELOW;
+  stepper->down = !stepper->down;
+  return halo_pass(stepper->halo, out->count, fields, side, stepper->edges_done, &stepper->arrivals);
+}
+
 /* Returns 1 if a sweep of so many stages overlaps with its exchange. A single stage signals KERNELS_HALO edge
  * planes; beside pairs more are sent. */
 static int overlaps(const stepper *stepper, int stages) {
@@ -247,6 +268,8 @@ static int overlaps(const stepper *stepper, int stages) {
 
 static status run_sweep(stepper *stepper, sweep *sweep) {
   if (sends(stepper)) return sweep_sent(stepper, sweep);
+  if (sweep->count == 2 && passes(stepper)) return sweep_passed(stepper, sweep);
+  if (stepper->halo->behind) CHECK(halo_meet(stepper->halo, &stepper->slots[0].part[0]));
   return overlaps(stepper, sweep->count) ? sweep_overlapped(stepper, sweep) : sweep_plain(stepper, sweep);
 }
 
@@ -338,7 +361,7 @@ status stepper_step(stepper *stepper, double t, double dt, int timed) {
   const field *phi = &stepper->slots[0].part[0];
   if (!stepper->marching) CHECK(halo_meet(stepper->halo, phi));
   CHECK(can_record(stepper) ? replay(stepper, t, dt) : run_stages(stepper, t, dt, timed));
-  if (timed && sends(stepper)) CHECK(halo_meet(stepper->halo, phi));
+  if (timed && (sends(stepper) || stepper->halo->behind)) CHECK(halo_meet(stepper->halo, phi));
   stepper->marching = !timed;
   const int result = stepper->result;
   if (result != 0) {

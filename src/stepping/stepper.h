@@ -51,9 +51,11 @@ typedef struct stepper {
   kernels_graph *graphs[2]; /* the recorded step, for each of the two slots that can hold the state */
   int place;                /* index of the slot that holds the state */
   double recorded_dt;
-  unsigned pairs;   /* bit i: stages i and i + 1 are one sweep */
-  char single[128]; /* why no stages are pairs; "" if some are */
-  int result;       /* slot of the state after the last stage */
+  unsigned pairs;            /* bit i: stages i and i + 1 are one sweep */
+  int down;                  /* 1: the next pair goes downwards */
+  kernels_arrivals arrivals; /* for which it waits */
+  char single[128];          /* why no stages are pairs; "" if some are */
+  int result;                /* slot of the state after the last stage */
 } stepper;
 
 /* Allocates the states, each of `unknowns` fields called `names`. `names`, `scheme`, `halo` (made for that

@@ -176,7 +176,7 @@ cudaError_t kernel_launch_together(void (*kernel)(Parameters...), dim3 grid, dim
 inline unsigned char *block_memory() {
   return machine::memory();
 }
-inline ptrdiff_t hidden(ptrdiff_t number) {
+template <class T> T hidden(T number) {
   return number;
 }
 template <class T> void copy_vector(T *to, const T *from) {

@@ -249,16 +249,24 @@ static int wait_value(cudaStream_t stream, unsigned long long address, unsigned 
   return (int)(*(const unsigned *)(uintptr_t)address - value) < 0 ? cudaErrorNotReady : cudaSuccess;
 }
 
+static int write_value(cudaStream_t stream, unsigned long long address, unsigned value, unsigned flags) {
+  (void)flags;
+  __atomic_store_n((unsigned *)(uintptr_t)address, value, __ATOMIC_RELEASE);
+  return (int)not_recorded(stream);
+}
+
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
                                              unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *result) {
-  int (*const known)(cudaStream_t, unsigned long long, unsigned, unsigned) = wait_value;
+  int (*known)(cudaStream_t, unsigned long long, unsigned, unsigned) = NULL;
   (void)version;
   (void)flags;
-  const int found = strcmp(symbol, "cuStreamWaitValue32") == 0;
-  *result = found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
-  if (found) memcpy(function, &known, sizeof known);
-  return found ? cudaSuccess : cudaErrorNotSupported;
+  if (strcmp(symbol, "cuStreamWaitValue32") == 0) known = wait_value;
+  if (strcmp(symbol, "cuStreamWriteValue32") == 0) known = write_value;
+  *result = known != NULL ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  if (known == NULL) return cudaErrorNotSupported;
+  memcpy(function, &known, sizeof known);
+  return cudaSuccess;
 }
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory) {
