@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /* As much of CUDA's runtime as the backend uses, for a device that is the CPU (runtime.c): one device, whose
- * streams are done with everything at once, unless it is recorded. Names, types and values are CUDA's. */
+ * streams are done with kernels at once, unless these are recorded. Names, types and values are CUDA's. */
 
 #define CUDART_VERSION 13000
 

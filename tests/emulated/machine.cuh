@@ -162,13 +162,15 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *,
 }
 
 template <class... Parameters, class... Arguments>
-void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, cudaStream_t,
+void kernel_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream,
                    const Arguments &...arguments) {
+  (void)cudaStreamSynchronize(stream);
   machine::launch(grid, block, shared, [=] { kernel(arguments...); });
 }
 template <class... Parameters, class... Arguments>
 cudaError_t kernel_launch_together(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
-                                   cudaStream_t, const Arguments &...arguments) {
+                                   cudaStream_t stream, const Arguments &...arguments) {
+  (void)cudaStreamSynchronize(stream);
   machine::launch_together(grid, block, shared, [=] { kernel(arguments...); });
   return cudaSuccess;
 }
