@@ -292,7 +292,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  work_wait(stream, stream->given);
+  if (stream != NULL) work_wait(stream, stream->given);
   return cudaSuccess;
 }
 
