@@ -115,6 +115,9 @@ static status exchange_make(const kernels_launch *launch, const pair_plan &plan,
   *exchange = {};
   if (!plan.handed) return STATUS_OK;
   const exchange_layout x = exchange_layout_of(launch, plan);
+  /* A block may wait for a neighbouring rank, for twice its seconds at most, before others wait for it. */
+  const double neighbours = launch->arrivals != nullptr ? 2.0 * launch->arrivals->meeting.seconds : 0.0;
+  constexpr double PATIENCE = 30.0; /* seconds */
   CHECK(context_exchange(launch->context, x.bytes));
   unsigned char *memory = static_cast<unsigned char *>(launch->context->exchange);
   unsigned *words = reinterpret_cast<unsigned *>(memory);
@@ -126,6 +129,7 @@ static status exchange_make(const kernels_launch *launch, const pair_plan &plan,
   exchange->blocks = x.blocks;
   exchange->planes = x.planes;
   exchange->late = launch->context->late;
+  exchange->patience = (unsigned long long)(1e9 * (PATIENCE + neighbours));
   for (int i = 0; i < 2 && x.seam > 0; i++)
     exchange->seam[i] = reinterpret_cast<real *>(memory + x.COUNTERS + (size_t)i * x.seam);
   return STATUS_OK;
@@ -292,7 +296,9 @@ static bool pair_pays(const kernels_launch *launch, bool formula) {
   const bool fast_memory = 2e3 * kilohertz * bits / 8 >= MOST_BANDWIDTH;
   if (formula && s.nx % VECTOR != 0) return false;
   if (fast_memory && (formula || !plan.handed)) return false;
-  const double most_cost = formula ? 1.4 : fast_memory ? 1.25 : 1.75;
+  const bool hidden =
+      launch->arrivals != nullptr; /* the exchange: single stages cannot hide theirs as well */
+  const double most_cost = formula ? 1.4 : hidden ? 2.2 : fast_memory ? 1.25 : 1.75;
   const double cost = 1e-2 * (double)plan.cost * sms * layout::WIDTH * layout::HEIGHT;
   return cost < most_cost * s.nx * s.ny * s.nz;
 }

@@ -104,7 +104,8 @@ struct pair_exchange {
   /* blocks that have left; whether any has waited in vain; blocks that have computed seams */
   unsigned *counters, *left, *stuck, *seamed;
   unsigned blocks;
-  int planes; /* counters of a piece */
+  int planes;                  /* counters of a piece */
+  unsigned long long patience; /* nanoseconds for which blocks wait for one another */
   /* The rows of the first operation at the unit's lower and upper seam, [plane][2 HALO][ldx]; NULL if the
    * launch is one unit, whose last row of tiles is the first one's neighbour. */
   real *seam[SIDE_COUNT];

@@ -7,9 +7,7 @@
  * every plane of the first operation that the second one stores. Planes are counted from the first of these.
  * Only if all blocks run at the same time. */
 template <class Layout> struct pair_rims {
-  static constexpr int LEFT = 2 * Layout::RIM_ROWS,
-                       RIGHT = LEFT + Layout::RIM_COLUMNS;       /* in a block's rims */
-  static constexpr unsigned long long PATIENCE = 30000000000ULL; /* nanoseconds */
+  static constexpr int LEFT = 2 * Layout::RIM_ROWS, RIGHT = LEFT + Layout::RIM_COLUMNS; /* in rims */
   using slot = pair_slot<Layout::S_PLANES>;
 
   const pair_exchange &e;
@@ -96,7 +94,7 @@ template <class Layout> struct pair_rims {
     for (unsigned polls = 1; counter_read_acquire(counted) < blocks; polls++) {
       if (polls % POLLS != 0) continue;
       if (counter_read(e.stuck) != 0) break;
-      if (clock_read() - start < PATIENCE) continue;
+      if (clock_read() - start < e.patience) continue;
       e.late->stuck = 1;
       counter_add(e.stuck, 1);
       break;

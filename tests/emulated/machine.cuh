@@ -54,9 +54,11 @@ void launch(dim3 grid, dim3 threads, size_t shared, const std::function<void()> 
 void launch_together(dim3 grid, dim3 threads, size_t shared, const std::function<void()> &body);
 
 /* By the running thread. poll: waits until the thread's next turn, and lets other threads and blocks have
- * theirs. warp_exchange: what lane `lane` of the warp has given as its value. warp_votes: a bit for each
- * lane. block_votes: a number that the block's threads share. */
+ * theirs. wait_for_others: for another process, which may need this processor. warp_exchange: what lane
+ * `lane` of the warp has given as its value. warp_votes: a bit for each lane. block_votes: a number that the
+ * block's threads share. */
 void poll();
+void wait_for_others();
 void block_wait();
 int &block_votes();
 void counter_tell(unsigned *counter);
@@ -217,10 +219,9 @@ inline unsigned counter_read_acquire(const unsigned *counter) {
 inline void counter_tell(unsigned *counter) {
   machine::counter_tell(counter);
 }
-/* Of another process, which may need this processor. */
 inline unsigned number_read(const unsigned *number) {
   const unsigned seen = __atomic_load_n(number, __ATOMIC_ACQUIRE);
-  (void)sched_yield();
+  machine::wait_for_others();
   return seen;
 }
 inline void number_write(unsigned *number, unsigned value) {

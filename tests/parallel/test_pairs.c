@@ -1,7 +1,8 @@
 /* Two stages in one sweep on several ranks: the bits of one rank of the CPU backend that computes stage after
  * stage, with overlap and, halos staged, without, after a restart on another number of ranks, for every
  * scheme and precision, with a uniform velocity and one by formula, on uneven slabs and on slabs of 8 planes.
- * Thinner slabs take single stages and say so. Run on 3 ranks, or on 2, which leaves out some of it; skipped
+ * Thinner slabs take single stages and say so. A rank that stops is named by the others, which wait for its
+ * halo planes within a sweep. Run on 3 ranks, or on 2, which leaves out some of it; skipped
  * on backends without pairs. `test_pairs BACKEND`; `test_pairs BACKEND REASON`: the last rank's device
  * refuses for this reason, so that no rank has pairs. */
 #include <stdio.h>
@@ -148,6 +149,41 @@ static int check_scheme(const kernels *backend, int scheme, int precision, const
   return wrong;
 }
 
+/* The last rank stops after a step. */
+static int check_late(const kernels *backend) {
+  config config = make_config(28, 48, 0, PRECISION_SINGLE, velocities[0]);
+  solver solver;
+  schedule schedule;
+  char expected[64];
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  while (strcmp(schemes_at(config.scheme)->name, "rk4") != 0) config.scheme++;
+  config.pairs = CONFIG_PAIRS_YES;
+  config.overlap = 1;
+  status result = open_solver(MPI_COMM_WORLD, &config, equation_of(&config), backend, &solver);
+  if (result == STATUS_OK) result = schedule_make(&config, &solver.rates, &schedule);
+  if (result == STATUS_OK) result = solver_initialise(&solver);
+  if (result == STATUS_OK) result = solver_step(&solver, 0.0, schedule_dt(&schedule, 1), 0);
+  int wrong = result != STATUS_OK;
+  if (solver.stepper.single[0] == '\0' && halo_sends(&solver.halo) && rank < ranks - 1) {
+    (void)snprintf(expected, sizeof expected, "rank %d sent no halo planes for 1 seconds", ranks - 1);
+    solver.halo.peer.neighbours.meeting.seconds = 1.0;
+    for (int step = 1; step < STEPS && result == STATUS_OK; step++)
+      result = solver_step(&solver, schedule_time(&schedule, step), schedule_dt(&schedule, step + 1), 0);
+    if (result == STATUS_OK) result = backend->queue_wait(solver.halo.context, QUEUE_MAIN);
+    wrong = result != STATUS_LATE || strstr(status_message(result), expected) == NULL;
+  }
+  if (wrong) (void)printf("WRONG: rank %d, the last one has stopped: %s\n", rank, status_message(result));
+  status_clear();
+  MPI_Barrier(MPI_COMM_WORLD);
+  (void)halo_leave(&solver.halo);
+  status_clear();
+  solver_destroy(&solver);
+  return wrong;
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   const kernels *backend = kernels_find(argc > 1 ? argv[1] : "cuda");
@@ -166,6 +202,7 @@ int main(int argc, char **argv) {
           wrong += check_scheme(backend, scheme, precision, velocities[v]);
       }
     }
+    wrong += check_late(backend);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     code = wrong == 0 ? 0 : 1;
   }
