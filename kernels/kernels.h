@@ -304,8 +304,8 @@ typedef struct kernels {
    * Optional, with memory_export. */
   status (*meet)(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting);
   /* Enqueued: tells the neighbour at this side that exchange `number`, the one after the last that it was
-   * told, has come: what this queue has written before. No kernel does this, so a kernel that waits for it
-   * (kernels_arrivals) and fills the device does not keep the neighbour waiting. With `meet`. */
+   * told of, has arrived: all that this queue has written so far. No kernel does this, so a kernel that waits
+   * for it (kernels_arrivals) and fills the device does not keep the neighbour waiting. With `meet`. */
   status (*pass)(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting,
                  kernels_side side, unsigned number);
 

@@ -108,9 +108,10 @@ typedef struct kernels_launch {
   const kernels_sending
       *sends; /* operations that have `edges` and one output, on all planes of a slab, if the
                * backend has `meet`: what to send; NULL: nothing. Not together with edges */
-  const kernels_arrivals *arrivals; /* apply_pair: NULL, or halo planes to wait for. Then the planes are
-                                     * computed from the lowest to the highest, or with `down` from the
-                                     * highest to the lowest, and `edges` is for the side that comes first */
+  const kernels_arrivals *arrivals; /* apply_pair: NULL, or halo planes to wait for, together with `edges`.
+                                     * Then the planes are computed from the lowest to the highest, or with
+                                     * `down` from the highest to the lowest, and `edges` is for the side
+                                     * that comes first alone */
   int down;
 } kernels_launch;
 

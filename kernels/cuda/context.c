@@ -22,14 +22,15 @@ status context_enter(const kernels_context *context) {
 static status refuse_late(const kernels_context *context) {
   context_late *late = context->late;
   const unsigned rank = late->rank;
-  if (late->stuck != 0)
-    return status_fail(STATUS_DEVICE,
-                       "a kernel's blocks have waited for one another in vain. compute.pairs = no "
-                       "computes without such waits");
-  if (rank == 0) return STATUS_OK;
-  late->rank = 0;
-  return status_fail(STATUS_LATE, "halos: rank %u sent no halo planes for %u seconds", rank - 1,
-                     late->seconds);
+  if (rank != 0) {
+    late->rank = 0;
+    return status_fail(STATUS_LATE, "halos: rank %u sent no halo planes for %u seconds", rank - 1,
+                       late->seconds);
+  }
+  if (late->stuck == 0) return STATUS_OK;
+  return status_fail(STATUS_DEVICE,
+                     "a kernel's blocks have waited for one another in vain. compute.pairs = no "
+                     "computes without such waits");
 }
 
 status context_launched(const kernels_context *context, kernels_queue queue, const char *name) {

@@ -46,11 +46,13 @@ struct meeting {
     }
   }
 
-  /* Returns true if the neighbour on this side, from which `number` has not come, waits itself: for that
-   * number or the one before. */
-  __device__ __forceinline__ bool waits(int what, int side, unsigned number) const {
-    const unsigned for_number = number_read(word(mine, what + side) + MEETING_WAITS);
-    return for_number != 0 && (int)(for_number - (number - 1)) >= 0;
+  /* Returns true if the neighbour on this side waits itself. Where it waited, a number tells: it has told
+   * none after the meeting, and sent at most the exchange after the one, for which it still waits. */
+  __device__ __forceinline__ bool waits(int side) const {
+    const unsigned *told = word(mine, MEETING_TOLD + side), *came = word(mine, MEETING_CAME + side);
+    const unsigned meets = number_read(told + MEETING_WAITS), expects = number_read(came + MEETING_WAITS);
+    return (meets != 0 && (int)(meets - number_read(told)) >= 0) ||
+           (expects != 0 && (int)(expects + 1 - number_read(came)) >= 0);
   }
 
   /* Tells the host, and the neighbours, that rank `rank - 1` has not come. */
@@ -73,7 +75,8 @@ struct meeting {
   /* Returns true if a wait that began at `start` is in vain, here or at a neighbour: then no kernel waits
    * again, the hosts find out, and end the run. A neighbour that waits itself is not the one to name: the
    * rank beside the missing one does that. */
-  __device__ __forceinline__ bool in_vain(unsigned number, int what, int from, unsigned long long start) const {
+  __device__ __forceinline__ bool in_vain(unsigned number, int what, int from,
+                                          unsigned long long start) const {
     const bool below = from == SIDE_ABOVE || here(what, SIDE_BELOW, number);
     const bool above = from == SIDE_BELOW || here(what, SIDE_ABOVE, number);
     unsigned absent = number_read(word(mine, MEETING_LATE));
@@ -81,8 +84,8 @@ struct meeting {
     if (absent == 0) {
       if (2 * waited >= patience) tell_waiting(what, number);
       if (waited < patience || (below && above)) return false;
-      const bool gone_below = !below && !waits(what, SIDE_BELOW, number);
-      const bool gone_above = !above && !waits(what, SIDE_ABOVE, number);
+      const bool gone_below = !below && !waits(SIDE_BELOW);
+      const bool gone_above = !above && !waits(SIDE_ABOVE);
       if (!gone_below && !gone_above && waited < 2 * patience) return false;
       absent = (unsigned)ranks[gone_below || above ? SIDE_BELOW : SIDE_ABOVE] + 1;
     }
@@ -90,7 +93,7 @@ struct meeting {
     return true;
   }
 
-  /* Called by one thread. */
+  /* Called by one thread. Returns when `number` has come, or when the wait is in vain. */
   __device__ __forceinline__ void wait(unsigned number, int what = MEETING_TOLD,
                                        int from = SIDE_COUNT) const {
     constexpr unsigned POLLS = 1024; /* between looks at the clock */

@@ -235,7 +235,10 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
   const pair_plan plan = plan_make(launch);
   kernels_context *context = launch->context;
   const int warps = plan.handed ? 1 : pair_layout<First, Second, false>::SECOND_THREADS / 32;
-  const bool early = launch->arrivals != nullptr || (plan.cut.pieces > 1 && !plan.handed);
+  const bool early = launch->arrivals != nullptr || (plan.cut.both && plan.cut.pieces > 1 && !plan.handed);
+  if (launch->arrivals != nullptr && launch->edges == nullptr)
+    return status_fail(STATUS_DEVICE, "%s: it waits for halo planes, but is told of no edges",
+                       NAME_OF_KERNEL);
   pair_job job = {launch,
                   launch_arguments(launch, first),
                   launch_arguments(launch, second),

@@ -315,7 +315,8 @@ __global__ void __launch_bounds__((pair_layout<First, Second, HANDED>::THREADS),
   const int role = layout::ROLES_SHUFFLED ? __shfl_sync(0xffffffffU, thread, 0) : thread;
   if constexpr (First::TABLES) work.table_copy(thread);
   if (thread == 0) work.barriers_open();
-  if (WAY != pair_way::ALONE && thread == 0 && blockIdx.x == 0) edges.host->began = clock_read();
+  if (WAY != pair_way::ALONE && thread == 0 && blockIdx.x == 0 && c.row0 == 0)
+    edges.host->began = clock_read();
   __syncthreads();
   if (role >= layout::COMPUTING) {
     registers_give<layout::REGISTERS_COPYING>();

@@ -102,6 +102,7 @@ status halo_leave(halo *halo) {
   halo_peer_leave(&halo->peer);
   CHECK_MPI(MPI_Barrier(halo->comm));
   halo_peer_close(&halo->peer);
+  halo->behind = 0;
   return STATUS_OK;
 }
 

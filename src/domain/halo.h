@@ -29,8 +29,8 @@ typedef struct halo {
   char *staging;  /* TRANSPORT_STAGED: planes to send below and above, and received from below and above, each
                    * of `most` fields, so that all fields of an exchange are one message */
   halo_peer peer; /* TRANSPORT_PEER; opened by the first exchange */
-  kernels_event *computed; /* recorded by halo_exchange */
-  kernels_event *begun;    /* TRANSPORT_PEER: recorded when the planes may leave */
+  kernels_event *computed; /* recorded by halo_exchange and halo_pass */
+  kernels_event *begun;    /* TRANSPORT_PEER: recorded when the planes, or the last of them, may leave */
   kernels_event *edges;    /* the current exchange's: when the planes may leave */
   kernels_event *halos_ready;
   int behind; /* 1: halo_pass has been called since the latest meeting */

@@ -6,7 +6,8 @@
 
 /* Halo exchange among the GPUs of one node without messages: each rank writes its edge planes into its
  * neighbours' halo planes, by copies or from the kernel that computes them. The devices meet
- * (kernels_meeting) when they are there; the hosts wait for nothing. */
+ * (kernels_meeting) when they are there, or a number behind each copy tells the neighbour (halo_peer_pass);
+ * the hosts wait for nothing. */
 
 enum {
   HALO_PEER_BLOCKS = 64
@@ -47,8 +48,8 @@ void halo_peer_close(halo_peer *peer);
 status halo_peer_exchange(halo_peer *peer, int count, const field *const fields[], int planes);
 
 /* Enqueues on COPY: copies of `planes` edge planes at one side of `count` fields, after which the neighbour
- * is told so (kernels.pass). Both sides of an exchange, one after the other, have one number: `passed`, after
- * its first side. Conditions: those of halo_pass. */
+ * is told so (kernels.pass). An exchange is one side, is_first, and then the other; its number is `passed`.
+ * Conditions: those of halo_pass. */
 status halo_peer_pass(halo_peer *peer, int count, const field *const fields[], int planes, kernels_side side,
                       int is_first);
 

@@ -13,10 +13,10 @@ typedef struct stage {
   kernels_planes planes[KERNELS_RANGES];
   kernels_event *edges; /* NULL, or an event to record when the slab's edges are computed (kernels_launch) */
   const kernels_sending *sends;     /* NULL, or what the kernel sends (stepper_rhs.sends) */
-  const kernels_arrivals *arrivals; /* of a pair's first stage, as `down`: as in kernels_launch */
+  const kernels_arrivals *arrivals; /* of a pair's first stage: arrivals and `down` of kernels_launch */
   int down;
   state *out;
-  const state *f;        /* halos valid */
+  const state *f;        /* halos valid, or on their way: arrivals */
   const state *base;     /* NULL: f */
   const state *extra[2]; /* NULL: none; both or none */
   double weight_f, weight_extra[2];
@@ -26,9 +26,10 @@ typedef struct stage {
 
 /* Two stages in one sweep along z. The result of `first` is the f of `second`; it is not stored, so
  * first->out is not written. second->out is none of the arrays read. If the slab is not all of a periodic z,
- * first->f has 2 KERNELS_HALO valid halo planes on each side, and second->edges is recorded when as many edge
- * planes are computed. `refused` returns why the sweep is impossible or, unless `always`, not faster; NULL
- * means: call `run`, which returns when the work is enqueued. STATUS_DEVICE. */
+ * first->f has 2 KERNELS_HALO halo planes on each side, and second->edges is recorded when as many edge
+ * planes are computed, with arrivals those of one side. `refused` returns why the sweep is impossible or,
+ * unless `always`, not faster; NULL means: call `run`, which returns when the work is enqueued.
+ * STATUS_DEVICE. */
 typedef struct stage_pair {
   const char *(*refused)(void *self, const stage *first, const stage *second, int always);
   status (*run)(void *self, const stage *first, const stage *second);

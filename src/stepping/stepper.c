@@ -152,6 +152,7 @@ void stepper_destroy(stepper *stepper) {
 
 status stepper_connect(stepper *stepper) {
   stepper->marching = 0;
+  stepper->arrivals = (kernels_arrivals){0};
   for (int i = 0; i < stepper->slot_count; i++) {
     const field *fields[STATE_FIELDS];
     state_list(&stepper->slots[i], fields);

@@ -26,9 +26,10 @@ typedef struct stepper_rhs {
 } stepper_rhs;
 
 /* Time of the parts of a stage, or of two in one sweep, in seconds, summed over the sampled stages. Compare
- * edges + halo with interior to see how well they overlap. */
+ * edges + halo with interior to see how well they overlap; the next pair hides all of a pair's exchange
+ * instead. */
 typedef struct stepper_times {
-  double edges;    /* until the edge planes were computed; 0 without overlap */
+  double edges;    /* until the edge planes, or the first of them, were computed; 0 without overlap */
   double interior; /* kernels on the interior planes; on the whole slab without overlap or if edges come first
                     * in the same kernel */
   double halo;     /* from then until the halos are valid */
@@ -81,10 +82,10 @@ state *stepper_state(stepper *stepper);
 /* A state that may be written between steps; the next step overwrites it. */
 state *stepper_scratch(stepper *stepper);
 
-/* One step of size dt from time t. The state's halos are valid before. Collective between neighbours. Returns
- * when everything is enqueued. timed: something else than the next step follows, for which the state's halos
- * are valid, and the last sweep is enclosed by events for stepper_sample, each of which delays a device by
- * about 3 us. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
+/* One step of size dt from time t. The state's halos are valid before, or those of the step before.
+ * Collective between neighbours. Returns when everything is enqueued. timed: something else than the next
+ * step follows, for which the state's halos are valid, and the last sweep is enclosed by events for
+ * stepper_sample, each of which delays a device by about 3 us. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
 status stepper_step(stepper *stepper, double t, double dt, int timed);
 
 /* Words per point that a step moves, counted as scheme_words does; pairs of stages reduce them. */

@@ -160,6 +160,16 @@ static status device_meet(kernels_context *context, kernels_queue queue, const k
   return STATUS_OK;
 }
 
+/* Told at the next meeting. */
+static status device_pass(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting,
+                          kernels_side side, unsigned number) {
+  (void)context;
+  (void)queue;
+  (void)side;
+  (void)number;
+  return meeting->mine == NULL ? status_fail(STATUS_DEVICE, "no meeting") : STATUS_OK;
+}
+
 void stand_open(stand *stand) {
   const kernels_setup setup = {.threads = 1};
   kernels_context *context = NULL;
@@ -175,6 +185,7 @@ void stand_open(stand *stand) {
   stand->device.memory_release = device_release;
   stand->device.device_identity = device_identity;
   stand->device.meet = device_meet;
+  stand->device.pass = device_pass;
   const int64_t n[3] = {NX, NY, (int64_t)PLANES * stand->ranks + stand->ranks / 2};
   EXPECT(grid_make(n, (const double[]){1.0, 1.0, 1.0}, stand->ranks, stand->rank, &stand->grid) == STATUS_OK);
   EXPECT(stand->device.context_create(&setup, &context) == STATUS_OK);
