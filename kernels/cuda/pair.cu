@@ -283,7 +283,7 @@ static bool pair_has_device(const kernels_launch *launch) {
  * multiprocessors, so it pays where memory is slow compared with them, and where these are filled. With a
  * velocity by formula the gain is less (1.2), which rows that are no whole vectors would take away. Where
  * memory is fast (H200) a uniform velocity alone was measured, and it gains only if blocks hand rims to one
- * another. */
+ * another. On several ranks pairs hide their exchange, which single stages do not do as well. */
 static bool pair_pays(const kernels_launch *launch, bool formula) {
   constexpr double MOST_BANDWIDTH = 4e12;
   int kilohertz = 0, bits = 0;
@@ -299,9 +299,8 @@ static bool pair_pays(const kernels_launch *launch, bool formula) {
   const bool fast_memory = 2e3 * kilohertz * bits / 8 >= MOST_BANDWIDTH;
   if (formula && s.nx % VECTOR != 0) return false;
   if (fast_memory && (formula || !plan.handed)) return false;
-  const bool hidden =
-      launch->arrivals != nullptr; /* the exchange: single stages cannot hide theirs as well */
-  const double most_cost = formula ? 1.4 : hidden ? 2.2 : fast_memory ? 1.25 : 1.75;
+  const bool hides = launch->arrivals != nullptr;
+  const double most_cost = formula ? 1.4 : hides ? 2.2 : fast_memory ? 1.25 : 1.75;
   const double cost = 1e-2 * (double)plan.cost * sms * layout::WIDTH * layout::HEIGHT;
   return cost < most_cost * s.nx * s.ny * s.nz;
 }
