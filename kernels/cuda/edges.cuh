@@ -96,7 +96,8 @@ struct meeting {
   /* Called by one thread. Returns when `number` has come, or when the wait is in vain. */
   __device__ __forceinline__ void wait(unsigned number, int what = MEETING_TOLD,
                                        int from = SIDE_COUNT) const {
-    constexpr unsigned POLLS = 1024; /* between looks at the clock */
+    constexpr unsigned POLLS = 64; /* between looks at the clock; a poll may take as long as a turn of a busy
+                                    * processor (tests/emulated) */
     const unsigned long long start = clock_read();
 #pragma unroll 1
     for (unsigned polls = 1; !come(number, what, from); polls++) {
