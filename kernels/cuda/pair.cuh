@@ -297,7 +297,7 @@ template <class First, class Second, bool HANDED, pair_way WAY> struct pair_bloc
       if (++centre == layout::S_PLANES) centre = 0;
       if (++b_index == B_PLANES) b_index = 0;
     }
-    if (!HANDED && WAY != pair_way::ALONE && c.both) edge_stored(c.last());
+    if (!HANDED && WAY != pair_way::ALONE && c.both) edge_stored(0); /* the last piece */
   }
 };
 

@@ -126,12 +126,9 @@ struct pair_cut {
   int tiles_x, tiles_y, pieces, row0;
   bool both;
 
-  /* The turn in which the first and the last piece of the sweep start. */
+  /* The turn in which the first piece of the sweep starts. */
   __device__ __forceinline__ int first() const {
     return both && pieces > 1 ? 1 : 0;
-  }
-  __device__ __forceinline__ int last() const {
-    return both ? 0 : pieces - 1;
   }
   /* The place along z of the piece that starts in this turn. */
   __device__ __forceinline__ int piece(int turn, bool down) const {
@@ -143,7 +140,7 @@ struct pair_cut {
 /* What a launch has to do with neighbours: the signal, and what it waits for. */
 struct pair_edges : edge_signal {
   meeting meet;
-  unsigned arrived;
+  unsigned arrived; /* number of the exchange whose halo planes are read */
 
   /* Called by a warp before it reads halo planes of this side. */
   __device__ __forceinline__ void wait(int side) const {

@@ -2,8 +2,8 @@
  * stage, with overlap and, halos staged, without, after a restart on another number of ranks, for every
  * scheme and precision, with a uniform velocity and one by formula, on uneven slabs and on slabs of 8 planes.
  * Thinner slabs take single stages and say so. A rank that stops is named by the others, which wait for its
- * halo planes within a sweep. Run on 3 ranks, or on 2, which leaves out some of it; skipped
- * on backends without pairs. `test_pairs BACKEND`; `test_pairs BACKEND REASON`: the last rank's device
+ * halo planes within a sweep. Run on 3 ranks, or on 2, which leaves out some of it; skipped on backends
+ * without pairs. `test_pairs BACKEND`; `test_pairs BACKEND REASON`: the last rank's device
  * refuses for this reason, so that no rank has pairs. */
 #include <stdio.h>
 #include <stdlib.h>
