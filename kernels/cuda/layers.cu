@@ -13,10 +13,15 @@ static int rows_touched(const layer_ends &ends) {
   return rows;
 }
 
-static layer_work work_make(const kernels_launch *launch, const kernels_ends *ends,
-                            const kernels_inflow *inflow, const kernels_coupling *coupling) {
+static layer_work work_make(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
+                            const kernels_inflow *inflow, const kernels_coupling *coupling,
+                            const kernels_planes &range) {
   layer_work w = {};
-  boxes_add(launch, ends, w);
+  const operation used = operation_describe(call->kind, call->options);
+  w.terms = used.terms;
+  for (int axis = 0; axis < 3; axis++) w.kinds |= differences_along(used, axis);
+  w.options = call->options;
+  boxes_add(launch, ends, range, w);
   layer_ends_make(launch, ends, inflow, coupling, &w.ends);
   w.touched = rows_touched(w.ends);
   return w;
@@ -34,33 +39,43 @@ constexpr unsigned additions_without_terms(operation_kind kind, unsigned options
 }
 
 template <class Op>
-static status layers_launch(const kernels_launch *launch, const arguments &a, const layer_work &w,
-                            const char *name) {
+static void layers_launch(const kernels_launch *launch, const arguments &a, const layer_work &w) {
   kernel_launch(layers_kernel<Op>, w.blocks, LAYER_THREADS, 0, launch_stream(launch), a,
                 launch_geometry(launch), w);
-  return context_launched(launch->context, launch->queue, name);
+}
+
+/* The launch of a call's kernel, and its name; NULL if the operation has no such way. */
+struct layers_way {
+  void (*launch)(const kernels_launch *launch, const arguments &a, const layer_work &w);
+  const char *name;
+};
+
+static layers_way way_find(const kernels_call *call) {
+  const unsigned options = call->options & ~operation_additions(call->kind);
+  const unsigned terms = operation_describe(call->kind, call->options).terms;
+#define X(name, options_of, way)                                                                             \
+  if (call->kind == OPERATION_##name && options == (unsigned)(options_of)) {                                 \
+    using Few = op<OPERATION_##name, (options_of) | additions_without_terms(OPERATION_##name, options_of)>;  \
+    using All = op<OPERATION_##name, (options_of) | operation_additions(OPERATION_##name)>;                  \
+    return {terms == Few::DECLARED.terms ? layers_launch<Few> : layers_launch<All>, "kernel layers " #way};  \
+  }
+  OPERATION_WAYS(X)
+#undef X
+  return {nullptr, nullptr};
 }
 
 extern "C" status NAME(layers)(const kernels_launch *launch, const kernels_call *call,
                                const kernels_ends *ends, const kernels_inflow *inflow,
                                const kernels_coupling *coupling) {
-  layer_work w = work_make(launch, ends, inflow, coupling);
-  if (w.blocks == 0) return STATUS_OK;
-  const operation used = operation_describe(call->kind, call->options);
-  w.terms = used.terms;
-  for (int axis = 0; axis < 3; axis++) w.kinds |= differences_along(used, axis);
-  w.options = call->options;
+  const layers_way way = way_find(call);
+  if (way.launch == nullptr)
+    return status_fail(STATUS_DEVICE, "operation %d has no way with options %u", (int)call->kind,
+                       call->options);
   const arguments a = launch_arguments(launch, call);
-  const unsigned options = call->options & ~operation_additions(call->kind);
-#define X(name, options_of, way)                                                                             \
-  if (call->kind == OPERATION_##name && options == (unsigned)(options_of)) {                                 \
-    using Few = op<OPERATION_##name, (options_of) | additions_without_terms(OPERATION_##name, options_of)>;  \
-    using All = op<OPERATION_##name, (options_of) | operation_additions(OPERATION_##name)>;                  \
-    const auto launch_layers = w.terms == Few::DECLARED.terms ? layers_launch<Few> : layers_launch<All>;     \
-    return launch_layers(launch, a, w, "kernel layers " #way);                                               \
+  const geometry d = launch_geometry(launch);
+  for (unsigned r = 0; r < d.ranges(); r++) {
+    const layer_work w = work_make(launch, call, ends, inflow, coupling, d.range[r]);
+    if (w.blocks > 0) way.launch(launch, a, w);
   }
-  OPERATION_WAYS(X)
-#undef X
-  return status_fail(STATUS_DEVICE, "operation %d has no way with options %u", (int)call->kind,
-                     call->options);
+  return context_launched(launch->context, launch->queue, way.name);
 }

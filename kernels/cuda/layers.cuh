@@ -5,38 +5,40 @@
 #include "layer_places.cuh"
 #include "penalties.cuh"
 
-/* The kernel for layers of points beside the ends of axes. A thread owns one vector of a row, on each of a
- * few planes. Along axes in whose layer its points lie, differences are sums of closure rows (closure_add);
- * along the others they are the interior ones. Neighbours are read through the L1 cache. Compiled for an
- * operation with all of its additions, and again with those alone that bring no terms. Additions that a call
- * does not use have no inputs and no terms. */
+/* The kernel for layers of points beside the ends of axes. A thread goes from point to point along an axis.
+ * Along axes in whose layer a point lies, differences are sums of closure rows (closure_add); along the
+ * others they are the interior ones. Neighbours are read through the L1 cache. A thread computes one point at
+ * a time and not a vector: layers wait for loads, and so few registers let all loads of a point be on their
+ * way at once, in many warps (docs/explanation/performance.md, "Layers beside open ends").
+ *
+ * Compiled for an operation with all of its additions, and again with those alone that bring no terms.
+ * Additions that a call does not use have no inputs and no terms. */
 
-/* The differences of the field, or of the triple, at the points of a vector: what an operation needs of
- * lines. */
+/* The differences of the field, or of the triple, at a point: what an operation needs of lines. */
 struct differences {
-  real first[3][VECTOR], second[3][VECTOR], even[3][VECTOR]; /* along each axis */
-  real chain[VECTOR]; /* second differences, summed over the axes so far, without the centre's part */
-  int inside[VECTOR]; /* the set of axes along which pairs of neighbours were added to `chain` */
+  real first[3], second[3], even[3]; /* along each axis */
+  real chain;         /* second differences, summed over the axes so far, without the centre's part */
+  int inside;         /* the set of axes along which pairs of neighbours were added to `chain` */
   const real *center; /* layer_ends.centre */
 };
 
 template <int AXIS>
-__device__ __forceinline__ real first_along(const coefficients &, const differences &l, int v) {
-  return l.first[AXIS][v];
+__device__ __forceinline__ real first_along(const coefficients &, const differences &l, int) {
+  return l.first[AXIS];
 }
 
 template <int AXIS>
-__device__ __forceinline__ real second_along(const coefficients &, const differences &l, real, int v) {
-  return l.second[AXIS][v];
+__device__ __forceinline__ real second_along(const coefficients &, const differences &l, real, int) {
+  return l.second[AXIS];
 }
 
 template <int AXIS>
-__device__ __forceinline__ real even_along(const coefficients &, const differences &l, real, int v) {
-  return l.even[AXIS][v];
+__device__ __forceinline__ real even_along(const coefficients &, const differences &l, real, int) {
+  return l.even[AXIS];
 }
 
-__device__ __forceinline__ real laplacian_at(const coefficients &, const differences &l, real center, int v) {
-  return REAL_FMA(l.center[l.inside[v]], center, l.chain[v]);
+__device__ __forceinline__ real laplacian_at(const coefficients &, const differences &l, real center, int) {
+  return REAL_FMA(l.center[l.inside], center, l.chain);
 }
 
 /* Mask of the differences that an operation has along an axis; with `of`, only those of that input. */
@@ -50,11 +52,27 @@ constexpr unsigned differences_along(const operation &o, int axis, int of = OPER
   return mask;
 }
 
-template <class Op> struct layer {
-  using interior = direct<Op>;
-  static constexpr unsigned ALL = (1U << VECTOR) - 1;
+/* Values on a line along an axis: of the field, and of the triple's component. */
+template <int N> struct line_values { real f[N], g[N]; };
 
-  /* Even differences of the field along an axis, and the dissipation of the triple's component. */
+/* ONLY: the axis in whose layer alone the points lie, and whose rows are the widest. On the other axes their
+ * neighbours are then stored where they are, and no image is looked for. Or SEVERAL: any points. */
+template <class Op, int ONLY> struct layer {
+  static constexpr bool ANY = ONLY == SEVERAL;
+  static constexpr int MARCH = layer_march(ONLY); /* a thread's points follow one another along this axis */
+  using neighbours = line_values<2 * HALO + 1>;   /* HALO points before a point, itself, HALO after it */
+  using row_values = line_values<CLOSURE_WIDTH>;  /* what the rows of an end read, from the end inwards */
+
+  const arguments &a;
+  const geometry &d;
+  const layer_work &w;
+  /* What a thread keeps from point to point, unless ANY: if it goes along ONLY, the values of its line;
+   * otherwise a window along the march, and the first derivative's coefficients of its row. */
+  row_values row;
+  neighbours window;
+  real weight[CLOSURE_WIDTH];
+
+  /* The differences of the field along an axis, and the dissipation of the triple's component. */
   template <int AXIS>
   static constexpr unsigned DIFFERENCED = differences_along(Op::DECLARED, AXIS, Op::FIELD);
   template <int AXIS, int OF> static constexpr bool HAS = (DIFFERENCED<AXIS> >> OF & 1U) != 0;
@@ -67,318 +85,309 @@ template <class Op> struct layer {
       DAMPS = Op::COMPONENTS &&
               (differences_along(Op::DECLARED, AXIS, COMPONENT<AXIS>) >> DIFFERENCE_DISSIPATION & 1U) != 0;
 
-  /* Products of two ints, because the compiler makes one instruction of each. */
-  __device__ __forceinline__ static ptrdiff_t plane(const geometry &d, int z) {
-    return (ptrdiff_t)z * d.units * (KERNELS_PLANE_UNIT / (int)sizeof(real));
+  __device__ __forceinline__ layer(const arguments &a_, const geometry &d_, const layer_work &w_)
+      : a(a_), d(d_), w(w_) {}
+
+  /* Elements from point to point along an axis. Products of two ints, because the compiler makes one
+   * instruction of each. */
+  template <int AXIS> __device__ __forceinline__ ptrdiff_t steps(int n) const {
+    if constexpr (AXIS == AXIS_X) return n;
+    if constexpr (AXIS == AXIS_Y) return (ptrdiff_t)n * d.ldx;
+    return (ptrdiff_t)n * d.units * (KERNELS_PLANE_UNIT / (int)sizeof(real));
   }
-  __device__ __forceinline__ static ptrdiff_t element(const geometry &d, int x, int y, int z) {
-    return (plane(d, z) + x) + (ptrdiff_t)y * d.ldx;
+  __device__ __forceinline__ ptrdiff_t element(const int p[3]) const {
+    return (steps<AXIS_Z>(p[2]) + p[0]) + steps<AXIS_Y>(p[1]);
   }
 
-  /* The indices of `images`, by a shorter way for most points. */
-  __device__ __forceinline__ static void around(int i, kernels_planes stored, int n,
-                                                int (&to)[2 * HALO + 1]) {
-    if (i >= stored.z0 + HALO && i < stored.z1 - HALO) {
-#pragma unroll
-      for (int k = 0; k < 2 * HALO + 1; k++) to[k] = i - HALO + k;
-    } else {
-      images(i - HALO, stored, n, to);
-    }
+  /* The velocity along an axis from tables. */
+  __device__ __forceinline__ real table_value(int axis, int x, int y, int z) const {
+    const table_pair pair = direct<Op>::pair(a, y, z, axis);
+    return table_velocity(a.table[0][axis * d.table_pitch() + x], pair.product, pair.sum);
   }
 
-  /* Interior differences along an axis at the points in the mask `where`. */
+  /* Loads value j of a line along an axis: the element `offset` from i. Tables are read at the line's point
+   * whose index is `at`, which lies outside the grid if the element is that of a periodic image. */
+  template <int AXIS, int N>
+  __device__ __forceinline__ void value_load(const int p[3], int at, ptrdiff_t i, ptrdiff_t offset, int j,
+                                             line_values<N> &to) const {
+    constexpr bool FIELD = AXIS == AXIS_X ? Op::X : AXIS == AXIS_Y ? Op::Y : Op::Z;
+    if constexpr (FIELD || Op::PRODUCTS) to.f[j] = (a.in[Op::FIELD] + i)[offset];
+    if constexpr (Op::PRODUCTS && Op::TABLES)
+      to.g[j] = table_value(AXIS, AXIS == AXIS_X ? at : p[0], AXIS == AXIS_Y ? at : p[1],
+                            AXIS == AXIS_Z ? at : p[2]);
+    if constexpr (Op::COMPONENTS) to.g[j] = (a.in[COMPONENT<AXIS>] + i)[offset];
+    if constexpr (Op::PRODUCTS) to.g[j] *= to.f[j];
+  }
+
+  /* Interior differences along an axis. */
   template <int AXIS>
-  __device__ __forceinline__ static void inside(const arguments &a, const layer_work &w, const lines &f,
-                                                const lines &g, const points &p, unsigned where,
-                                                differences &of_f, differences &of_g) {
-#pragma unroll
-    for (int v = 0; v < VECTOR; v++) {
-      if (!(where >> v & 1U)) continue;
-      of_f.first[AXIS][v] = first_along<AXIS>(a.c, f, v);
-      of_g.first[AXIS][v] = first_along<AXIS>(a.c, g, v);
-      if constexpr (HAS<AXIS, DIFFERENCE_DISSIPATION>) {
-        if (w.uses(DIFFERENCE_DISSIPATION))
-          of_f.even[AXIS][v] = even_along<AXIS>(a.c, f, p.input[Op::FIELD][v], v);
-      }
-      if constexpr (DAMPS<AXIS>)
-        of_g.even[AXIS][v] = even_along<AXIS>(a.c, g, p.input[COMPONENT<AXIS>][v], v);
-      if constexpr (HAS<AXIS, DIFFERENCE_SECOND>) {
-        if (w.uses(DIFFERENCE_SECOND)) {
-          of_f.second[AXIS][v] = second_along<AXIS>(a.c, f, p.input[Op::FIELD][v], v);
-          of_f.chain[v] = pairs_along<AXIS>(a.c, of_f.chain[v], f, v);
-        }
-      }
-      of_f.inside[v] |= 1 << AXIS;
+  __device__ __forceinline__ void inside(const neighbours &l, const points &p, differences &of_f,
+                                         differences &of_g) const {
+    const real(&f)[2 * HALO + 1] = l.f, (&g)[2 * HALO + 1] = l.g;
+    const coefficients &c = a.c;
+    of_f.first[AXIS] = first_derivative(c.first[AXIS], f[0], f[1], f[2], f[3], f[5], f[6], f[7], f[8]);
+    of_g.first[AXIS] = first_derivative(c.first[AXIS], g[0], g[1], g[2], g[3], g[5], g[6], g[7], g[8]);
+    if constexpr (HAS<AXIS, DIFFERENCE_DISSIPATION>) {
+      if (w.uses(DIFFERENCE_DISSIPATION))
+        of_f.even[AXIS] = even_difference(c.dissipation[AXIS], f[0], f[1], f[2], f[3], p.input[Op::FIELD][0],
+                                          f[5], f[6], f[7], f[8]);
     }
+    if constexpr (DAMPS<AXIS>)
+      of_g.even[AXIS] = even_difference(c.dissipation[AXIS], g[0], g[1], g[2], g[3],
+                                        p.input[COMPONENT<AXIS>][0], g[5], g[6], g[7], g[8]);
+    if constexpr (HAS<AXIS, DIFFERENCE_SECOND>) {
+      if (w.uses(DIFFERENCE_SECOND)) {
+        of_f.second[AXIS] = second_derivative(c.second[AXIS], f[0], f[1], f[2], f[3], p.input[Op::FIELD][0],
+                                              f[5], f[6], f[7], f[8]);
+        of_f.chain = second_pairs(c.second[AXIS], of_f.chain, f[0], f[1], f[2], f[3], f[5], f[6], f[7], f[8]);
+      }
+    }
+    of_f.inside |= 1 << AXIS;
   }
 
   /* Sum of a row. The widest closure has a loop without tests. */
-  __device__ __forceinline__ static real row_sum(const layer_work &w, const real *row,
-                                                 const real (&value)[CLOSURE_WIDTH], real center) {
-    real weight[CLOSURE_WIDTH], sum = 0;
-    vectors_load(row, weight);
-    if (w.ends.width == CLOSURE_WIDTH) {
+  __device__ __forceinline__ real row_sum(const real (&weights)[CLOSURE_WIDTH],
+                                          const real (&value)[CLOSURE_WIDTH], real center) const {
+    real sum = 0;
+    if (!ANY || w.ends.width == CLOSURE_WIDTH) {
 #pragma unroll
-      for (int j = 0; j < CLOSURE_WIDTH; j++) sum = closure_add(sum, weight[j], value[j], center);
+      for (int j = 0; j < CLOSURE_WIDTH; j++) sum = closure_add(sum, weights[j], value[j], center);
     } else {
 #pragma unroll
       for (int j = 0; j < CLOSURE_WIDTH - 1; j++) {
-        if (j < w.ends.width) sum = closure_add(sum, weight[j], value[j], center);
+        if (j < w.ends.width) sum = closure_add(sum, weights[j], value[j], center);
       }
     }
     return sum;
   }
 
-  /* Differences by a row of a closure along an axis at point v. f, g: the values of the row's points. */
+  /* Loads the coefficients of a row for a difference. */
+  __device__ __forceinline__ void weights_load(int axis, int high, int of, int number,
+                                               real (&to)[CLOSURE_WIDTH]) const {
+    vectors_load(layer_coefficients(&w.ends, axis, high, of, number), to);
+  }
+
+  /* Differences by a row of a closure along an axis, from the values l of its points and those at the point
+   * itself. first: the coefficients of the first derivative. */
   template <int AXIS>
-  __device__ __forceinline__ static void closed(const layer_work &w, int row, int high,
-                                                const real (&f)[CLOSURE_WIDTH],
-                                                const real (&g)[CLOSURE_WIDTH], real center_f, real center_g,
-                                                int v, differences &of_f, differences &of_g) {
-    const real *first = layer_coefficients(&w.ends, AXIS, high, DIFFERENCE_FIRST, row);
-    of_f.first[AXIS][v] = row_sum(w, first, f, center_f);
-    of_g.first[AXIS][v] = row_sum(w, first, g, center_g);
-    if (HAS<AXIS, DIFFERENCE_DISSIPATION> && w.uses(DIFFERENCE_DISSIPATION))
-      of_f.even[AXIS][v] =
-          row_sum(w, layer_coefficients(&w.ends, AXIS, high, DIFFERENCE_DISSIPATION, row), f, center_f);
-    if (DAMPS<AXIS>)
-      of_g.even[AXIS][v] =
-          row_sum(w, layer_coefficients(&w.ends, AXIS, high, DIFFERENCE_DISSIPATION, row), g, center_g);
+  __device__ __forceinline__ void close(int number, int high, const real (&first)[CLOSURE_WIDTH],
+                                        const row_values &l, const line_values<1> &own, differences &of_f,
+                                        differences &of_g) const {
+    of_f.first[AXIS] = row_sum(first, l.f, own.f[0]);
+    of_g.first[AXIS] = row_sum(first, l.g, own.g[0]);
+    real weights[CLOSURE_WIDTH];
+    if ((HAS<AXIS, DIFFERENCE_DISSIPATION> && w.uses(DIFFERENCE_DISSIPATION)) || DAMPS<AXIS>) {
+      weights_load(AXIS, high, DIFFERENCE_DISSIPATION, number, weights);
+      if constexpr (HAS<AXIS, DIFFERENCE_DISSIPATION>) of_f.even[AXIS] = row_sum(weights, l.f, own.f[0]);
+      if constexpr (DAMPS<AXIS>) of_g.even[AXIS] = row_sum(weights, l.g, own.g[0]);
+    }
     if (HAS<AXIS, DIFFERENCE_SECOND> && w.uses(DIFFERENCE_SECOND)) {
-      of_f.second[AXIS][v] =
-          row_sum(w, layer_coefficients(&w.ends, AXIS, high, DIFFERENCE_SECOND, row), f, center_f);
-      of_f.chain[v] = of_f.chain[v] + of_f.second[AXIS][v];
+      weights_load(AXIS, high, DIFFERENCE_SECOND, number, weights);
+      of_f.second[AXIS] = row_sum(weights, l.f, own.f[0]);
+      of_f.chain = of_f.chain + of_f.second[AXIS];
     }
   }
 
-  /* Along y or z all points of a vector have the same row. */
+  /* Loads what the rows of an end read on the line through point p, which is element i. */
   template <int AXIS>
-  __device__ __forceinline__ static void row_close(const arguments &a, const geometry &d, const layer_work &w,
-                                                   int x, int y, int z, differences &of_f,
-                                                   differences &of_g) {
-    real f[VECTOR][CLOSURE_WIDTH], g[VECTOR][CLOSURE_WIDTH], center_f[VECTOR] = {}, center_g[VECTOR] = {};
-    int high;
-    const int row = layer_row(&w.ends, AXIS, AXIS == AXIS_Y ? y : z, &high);
-    interior::template vectors_at<AXIS>(a, d, x, y, z, element(d, x, y, z), center_f, center_g);
+  __device__ __forceinline__ void row_load(const int p[3], ptrdiff_t i, int high, row_values &to) const {
+    const int end = w.end_of(AXIS, high), sign = high ? -1 : 1;
+    const ptrdiff_t first = i + steps<AXIS>(end - p[AXIS]), step = steps<AXIS>(sign);
 #pragma unroll
     for (int j = 0; j < CLOSURE_WIDTH; j++) {
-      const int at = w.point_at(AXIS, high, j);
-      const int to_y = AXIS == AXIS_Y ? at : y, to_z = AXIS == AXIS_Z ? at : z;
-      real at_f[VECTOR] = {}, at_g[VECTOR] = {};
-      interior::template vectors_at<AXIS>(a, d, x, to_y, to_z, element(d, x, to_y, to_z), at_f, at_g);
-#pragma unroll
-      for (int v = 0; v < VECTOR; v++) {
-        f[v][j] = at_f[v];
-        g[v][j] = at_g[v];
-      }
+      const int n = ANY ? min(j, w.ends.width - 1) : j; /* beyond the width the last point once more */
+      value_load<AXIS>(p, end + sign * n, first, n * step, j, to);
     }
-#pragma unroll
-    for (int v = 0; v < VECTOR; v++)
-      closed<AXIS>(w, row, high, f[v], g[v], center_f[v], center_g[v], v, of_f, of_g);
   }
 
-  /* Loads what the rows of an end of x read of a row, from the end inwards. */
-  __device__ __forceinline__ static void columns_load(const geometry &d, const layer_work &w, int high,
-                                                      const real *row, real (&to)[CLOSURE_WIDTH]) {
-    if (d.nx % VECTOR == 0) {
-      real upwards[CLOSURE_WIDTH];
-      vectors_load(row + (high ? d.nx - CLOSURE_WIDTH : 0), upwards);
-#pragma unroll
-      for (int j = 0; j < CLOSURE_WIDTH; j++) to[j] = high ? upwards[CLOSURE_WIDTH - 1 - j] : upwards[j];
+  template <int AXIS>
+  __device__ __forceinline__ void differences_closed(const int p[3], ptrdiff_t i, int number, int high,
+                                                     differences &of_f, differences &of_g) const {
+    line_values<1> own = {};
+    row_values here = {};
+    real first[CLOSURE_WIDTH];
+    value_load<AXIS>(p, p[AXIS], i, 0, 0, own);
+    if constexpr (ANY || MARCH != AXIS) row_load<AXIS>(p, i, high, here);
+    if constexpr (ANY || MARCH == AXIS) weights_load(AXIS, high, DIFFERENCE_FIRST, number, first);
+    if constexpr (ANY) {
+      close<AXIS>(number, high, first, here, own, of_f, of_g);
+    } else if constexpr (MARCH == AXIS) {
+      close<AXIS>(number, high, first, row, own, of_f, of_g);
     } else {
-#pragma unroll
-      for (int j = 0; j < CLOSURE_WIDTH; j++) to[j] = row[w.point_at(AXIS_X, high, j)];
+      close<AXIS>(number, high, weight, here, own, of_f, of_g);
     }
   }
 
-  /* Along x each point has a row of its own. Returns the mask of the points that are in a layer. */
-  __device__ __forceinline__ static unsigned columns_close(const arguments &a, const geometry &d,
-                                                           const layer_work &w, int x, int y, int z,
-                                                           differences &of_f, differences &of_g) {
-    const ptrdiff_t start = element(d, 0, y, z);
-    unsigned all = 0;
-#pragma unroll 1
-    for (int end = 0; end < 2; end++) {
-      int row[VECTOR];
-      unsigned here = 0;
-#pragma unroll
-      for (int v = 0; v < VECTOR; v++) {
-        int high;
-        row[v] = layer_row(&w.ends, AXIS_X, x + v, &high);
-        here |= (row[v] >= 0 && high == end ? 1U : 0U) << v;
-      }
-      if (here == 0) continue;
-      all |= here;
-      real f[CLOSURE_WIDTH] = {}, g[CLOSURE_WIDTH] = {}, center_f[VECTOR] = {}, center_g[VECTOR] = {};
-      interior::template vectors_at<AXIS_X>(a, d, x, y, z, start + x, center_f, center_g);
-      if constexpr (Op::X || Op::PRODUCTS) columns_load(d, w, end, a.in[Op::FIELD] + start, f);
-      if constexpr (Op::PRODUCTS && Op::TABLES) {
-        real columns[CLOSURE_WIDTH];
-        columns_load(d, w, end, a.table[0], columns);
-        table_line(columns, interior::pair(a, y, z, AXIS_X), g);
-      }
-      if constexpr (Op::COMPONENTS) columns_load(d, w, end, a.in[Op::U] + start, g);
-#pragma unroll
-      for (int j = 0; Op::PRODUCTS && j < CLOSURE_WIDTH; j++) g[j] *= f[j];
-#pragma unroll
-      for (int v = 0; v < VECTOR; v++) {
-        if (here >> v & 1U) closed<AXIS_X>(w, row[v], end, f, g, center_f[v], center_g[v], v, of_f, of_g);
-      }
-    }
-    return all;
-  }
-
-  /* Differences along x and y. Axes that the operation does not difference cost nothing: the compiler removes
-   * results that are not used. */
-  __device__ __forceinline__ static void x_differences(const arguments &a, const geometry &d,
-                                                       const layer_work &w, int x, int y, int z, lines &f,
-                                                       lines &g, const points &p, differences &of_f,
-                                                       differences &of_g) {
-    const unsigned in_layer = w.ends.bounded[AXIS_X] ? columns_close(a, d, w, x, y, z, of_f, of_g) : 0;
-    if (in_layer == ALL) return;
-    interior::x_lines(a, d, x, y, z, plane(d, z), f, g);
-    inside<AXIS_X>(a, w, f, g, p, ~in_layer, of_f, of_g);
-  }
-
-  __device__ __forceinline__ static void y_differences(const arguments &a, const geometry &d,
-                                                       const layer_work &w, int x, int y, int z, lines &f,
-                                                       lines &g, const points &p, differences &of_f,
-                                                       differences &of_g) {
-    int high;
-    if (layer_row(&w.ends, AXIS_Y, y, &high) >= 0) {
-      row_close<AXIS_Y>(a, d, w, x, y, z, of_f, of_g);
+  template <int AXIS>
+  __device__ __forceinline__ void differences_open(const int p[3], ptrdiff_t i, const points &at,
+                                                   differences &of_f, differences &of_g) const {
+    if constexpr (!ANY && MARCH == AXIS) {
+      inside<AXIS>(window, at, of_f, of_g);
     } else {
-      int rows[2 * HALO + 1];
-      around(y, {0, d.ny}, d.ny, rows);
-#pragma unroll
-      for (int j = 0; j < 2 * HALO + 1; j++) {
-        if (j != HALO)
-          interior::template vectors_at<AXIS_Y>(a, d, x, y + j - HALO, z, element(d, x, rows[j], z), f.y[j],
-                                                g.y[j]);
+      neighbours l = {};
+      int image[2 * HALO + 1];
+      if constexpr (ANY) {
+        const int n = AXIS == AXIS_X ? d.nx : AXIS == AXIS_Y ? d.ny : d.nz;
+        images(p[AXIS] - HALO, AXIS == AXIS_Z ? d.memory : kernels_planes{0, n}, n, image);
       }
-      inside<AXIS_Y>(a, w, f, g, p, ALL, of_f, of_g);
+#pragma unroll
+      for (int k = 0; k < 2 * HALO + 1; k++) {
+        if (k == HALO) continue;
+        const ptrdiff_t offset = ANY ? steps<AXIS>(image[k] - p[AXIS]) : (k - HALO) * steps<AXIS>(1);
+        value_load<AXIS>(p, p[AXIS] + k - HALO, i, offset, k, l);
+      }
+      inside<AXIS>(l, at, of_f, of_g);
+    }
+  }
+
+  /* Differences along an axis at point p, element i. */
+  template <int AXIS>
+  __device__ __forceinline__ void differences_along_axis(const int p[3], ptrdiff_t i, const points &at,
+                                                         differences &of_f, differences &of_g) const {
+    int high = 0;
+    const int number = ANY || ONLY == AXIS ? layer_row(&w.ends, AXIS, p[AXIS], &high) : -1;
+    if (ONLY == AXIS || (ANY && number >= 0)) {
+      differences_closed<AXIS>(p, i, number, high, of_f, of_g);
+    } else {
+      differences_open<AXIS>(p, i, at, of_f, of_g);
+    }
+  }
+
+  /* Loads what is kept from point p, element i, on. */
+  __device__ __forceinline__ void begin(const int p[3], ptrdiff_t i) {
+    if constexpr (!ANY) {
+      int high;
+      const int number = layer_row(&w.ends, ONLY, p[ONLY], &high);
+      if constexpr (ONLY == MARCH) {
+        row_load<ONLY>(p, i, high, row);
+      } else {
+        weights_load(ONLY, high, DIFFERENCE_FIRST, number, weight);
+#pragma unroll
+        for (int k = 0; k < 2 * HALO; k++)
+          value_load<MARCH>(p, p[MARCH] + k - HALO, i, (k - HALO) * steps<MARCH>(1), k + 1, window);
+      }
+    }
+  }
+
+  /* Moves the window to point p, element i. */
+  __device__ __forceinline__ void window_move(const int p[3], ptrdiff_t i) {
+    if constexpr (!ANY && ONLY != MARCH) {
+#pragma unroll
+      for (int k = 0; k < 2 * HALO; k++) {
+        window.f[k] = window.f[k + 1];
+        window.g[k] = window.g[k + 1];
+      }
+      value_load<MARCH>(p, p[MARCH] + HALO, i, HALO * steps<MARCH>(1), 2 * HALO, window);
     }
   }
 
   /* The velocity along an axis at one point. */
-  __device__ __forceinline__ static real velocity(const arguments &a, const geometry &d, int axis,
-                                                  const int p[3]) {
+  __device__ __forceinline__ real velocity(int axis, const int p[3]) const {
     constexpr operation o = Op::DECLARED;
-    if constexpr (o.velocity == VELOCITY_STORED)
-      return a.in[o.velocity_input + axis][element(d, p[0], p[1], p[2])];
-    if constexpr (o.velocity == VELOCITY_TABLES) {
-      const table_pair row = interior::pair(a, p[1], p[2], axis);
-      return table_velocity(a.table[0][axis * d.table_pitch() + p[0]], row.product, row.sum);
-    }
+    if constexpr (o.velocity == VELOCITY_STORED) return a.in[o.velocity_input + axis][element(p)];
+    if constexpr (o.velocity == VELOCITY_TABLES) return table_value(axis, p[0], p[1], p[2]);
     return a.uniform[axis];
   }
 
-  /* Returns true if a point of the vector at x, y, z gets penalties: few do. */
-  __device__ __forceinline__ static bool penalized(const geometry &d, const layer_work &w, int x, int y,
-                                                   int z) {
-    const bool x_end = x < w.touched || x + VECTOR > d.nx - w.touched;
-    return (w.ends.bounded[AXIS_X] && x_end) || w.touches(AXIS_Y, y) || w.touches(AXIS_Z, z);
+  /* Returns true if point p gets penalties: few do. */
+  __device__ __forceinline__ bool penalized(const int p[3]) const {
+    if constexpr (!ANY) return w.touches(ONLY, p[ONLY]);
+    return w.touches(AXIS_X, p[0]) || w.touches(AXIS_Y, p[1]) || w.touches(AXIS_Z, p[2]);
   }
 
   /* Adds the penalties at a point to output k. */
-  __device__ __forceinline__ static real penalize(const arguments &a, const geometry &d, const layer_work &w,
-                                                  const int p[3], int k, real result) {
+  __device__ __forceinline__ real penalize(const int p[3], int k, real result) const {
     if (k == 0 && w.ends.enters) {
       real along[3];
 #pragma unroll
       for (int axis = 0; axis < 3; axis++) {
         int high;
-        along[axis] = layer_row(&w.ends, axis, p[axis], &high) == 0 ? velocity(a, d, axis, p) : 0;
+        const bool on_end = (ANY || axis == ONLY) && layer_row(&w.ends, axis, p[axis], &high) == 0;
+        along[axis] = on_end ? velocity(axis, p) : 0;
       }
-      result = layer_enter(&w.ends, p, along, a.in[0], result);
+      result = layer_enter<ONLY>(&w.ends, p, along, a.in[0], result);
     }
-    return w.ends.couples ? layer_couple(&w.ends, p, Op::DECLARED.outputs, k, result) : result;
+    return w.ends.couples ? layer_couple<ONLY>(&w.ends, p, Op::DECLARED.outputs, k, result) : result;
   }
 
   template <int TERM = 0>
   __device__ __forceinline__ static void terms_set(operation_point &at, unsigned terms, const differences &f,
-                                                   const differences &g, const points &p, int v) {
+                                                   const differences &g, const points &p) {
     if constexpr (operation_has(&Op::DECLARED, TERM)) {
       at.term[TERM] = 0;
-      if (terms >> TERM & 1U) at.term[TERM] = Op::template term_value<TERM>(*at.a, f, g, p, v);
+      if (terms >> TERM & 1U) at.term[TERM] = Op::template term_value<TERM>(*at.a, f, g, p, 0);
     }
-    if constexpr (TERM + 1 < OPERATION_TERMS) terms_set<TERM + 1>(at, terms, f, g, p, v);
+    if constexpr (TERM + 1 < OPERATION_TERMS) terms_set<TERM + 1>(at, terms, f, g, p);
   }
 
-  __device__ __forceinline__ static void points_load(const arguments &a, ptrdiff_t i, points &p) {
+  /* Loads what is read at the point alone, element i. Of vectors, the first value. */
+  __device__ __forceinline__ void point_load(const int p[3], ptrdiff_t i, points &at) const {
 #pragma unroll
     for (int k = 0; k < OPERATION_INPUTS; k++) {
-      if (Op::reads(k) && a.in[k] != nullptr) vector_load(a.in[k] + i, p.input[k]);
+      if (Op::reads(k) && a.in[k] != nullptr) at.input[k][0] = a.in[k][i];
+    }
+    if constexpr (Op::TABLES_AT_POINT) {
+#pragma unroll
+      for (int k = 0; k < 3; k++) at.velocity[k][0] = velocity(k, p);
     }
   }
 
-  /* Computes and stores the outputs on a vector from its differences. */
-  __device__ __forceinline__ static void finish(const arguments &a, const geometry &d, const layer_work &w,
-                                                int x, int y, int z, const points &p, const differences &f,
-                                                const differences &g) {
-    const bool penalized_here = penalized(d, w, x, y, z);
-    real result[OPERATION_OUTPUTS][VECTOR];
+  /* Computes and stores the outputs at point p, element i. */
+  __device__ __forceinline__ void point_compute(const int p[3], ptrdiff_t i) const {
+    differences of_f = {}, of_g = {};
+    points values;
+    of_f.center = w.ends.centre;
+    point_load(p, i, values);
+    differences_along_axis<AXIS_X>(p, i, values, of_f, of_g);
+    differences_along_axis<AXIS_Y>(p, i, values, of_f, of_g);
+    differences_along_axis<AXIS_Z>(p, i, values, of_f, of_g);
+    operation_point at;
+    at.a = &a;
 #pragma unroll
-    for (int v = 0; v < VECTOR; v++) {
-      operation_point at;
-      at.a = &a;
-#pragma unroll
-      for (int k = 0; k < OPERATION_INPUTS; k++) {
-        if (Op::reads(k)) at.input[k] = p.input[k][v];
-      }
-      terms_set(at, w.terms, f, g, p, v);
-#pragma unroll
-      for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-        if (!Op::stores(k) || a.out[k] == nullptr) continue;
-        result[k][v] = operation_finish(Op::KIND, w.options, k, &at);
-        const int place[3] = {x + v, y, z};
-        if (penalized_here && x + v < d.nx) result[k][v] = penalize(a, d, w, place, k, result[k][v]);
-      }
+    for (int k = 0; k < OPERATION_INPUTS; k++) {
+      if (Op::reads(k)) at.input[k] = values.input[k][0];
     }
+    terms_set(at, w.terms, of_f, of_g, values);
+    const bool penalized_here = penalized(p);
 #pragma unroll
     for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-      if (Op::stores(k) && a.out[k] != nullptr) vector_store(a.out[k] + element(d, x, y, z), result[k]);
+      if (!Op::stores(k) || a.out[k] == nullptr) continue;
+      real result = operation_finish(Op::KIND, w.options, k, &at);
+      if (penalized_here) result = penalize(p, k, result);
+      a.out[k][i] = result;
     }
   }
 
-  __device__ __forceinline__ static void z_differences(const arguments &a, const geometry &d,
-                                                       const layer_work &w, int x, int y, int z, lines &f,
-                                                       lines &g, const points &p, differences &of_f,
-                                                       differences &of_g) {
-    int high;
-    if (layer_row(&w.ends, AXIS_Z, z, &high) >= 0) {
-      row_close<AXIS_Z>(a, d, w, x, y, z, of_f, of_g);
-      return;
+  /* Computes a thread's points. */
+  __device__ __forceinline__ void run(const layer_place &place) {
+    int p[3] = {place.point[0], place.point[1], place.point[2]};
+    ptrdiff_t i = element(p);
+    begin(p, i);
+#pragma unroll 1
+    for (int n = 0; n < place.count; n++) {
+      window_move(p, i);
+      point_compute(p, i);
+      p[MARCH]++;
+      i += steps<MARCH>(1);
     }
-    int planes[2 * HALO + 1];
-    around(z, d.memory, d.nz, planes);
-#pragma unroll
-    for (int k = 0; k < 2 * HALO + 1; k++)
-      interior::template vectors_at<AXIS_Z>(a, d, x, y, z - HALO + k, element(d, x, y, planes[k]), f.z[k],
-                                            g.z[k]);
-    inside<AXIS_Z>(a, w, f, g, p, ALL, of_f, of_g);
   }
 };
 
 template <class Op>
-__global__ void __launch_bounds__(LAYER_THREADS, 4)
+__global__ void __launch_bounds__(LAYER_THREADS, LAYER_BLOCKS)
     layers_kernel(const __grid_constant__ arguments a, const geometry d,
                   const __grid_constant__ layer_work w) {
-  using use = layer<Op>;
-  layer_place at;
-  if (!layer_find(w, at)) return;
-#pragma unroll 1
-  for (int z = at.z0; z < at.z1; z++) {
-    differences of_f = {}, of_g = {};
-    lines f = {}, g = {}; /* of one axis at a time */
-    points p;
-    of_f.center = w.ends.centre;
-    use::points_load(a, use::element(d, at.x, at.y, z), p);
-    use::interior::table_point(a, d, at.x, at.y, z, p);
-    use::x_differences(a, d, w, at.x, at.y, z, f, g, p, of_f, of_g);
-    use::y_differences(a, d, w, at.x, at.y, z, f, g, p, of_f, of_g);
-    use::z_differences(a, d, w, at.x, at.y, z, f, g, p, of_f, of_g);
-    use::finish(a, d, w, at.x, at.y, z, p, of_f, of_g);
+  layer_place place;
+  if (!layer_find(w, place)) return;
+  switch (place.only) {
+  case AXIS_X:
+    return layer<Op, AXIS_X>(a, d, w).run(place);
+  case AXIS_Y:
+    return layer<Op, AXIS_Y>(a, d, w).run(place);
+  case AXIS_Z:
+    return layer<Op, AXIS_Z>(a, d, w).run(place);
+  default:
+    return layer<Op, SEVERAL>(a, d, w).run(place);
   }
 }
 

@@ -1,12 +1,14 @@
 #ifndef FDAPP_CUDA_PENALTIES_CUH
 #define FDAPP_CUDA_PENALTIES_CUH
 
-/* Penalties at ends (kernels_inflow, kernels_coupling), point by point. Points p are those of the slab. */
+#include "layer_places.cuh"
 
-#include "layer_ends.h"
+/* Penalties at ends (kernels_inflow, kernels_coupling), point by point. Points p are those of the slab. ONLY:
+ * the one axis in whose layer they lie, or SEVERAL. */
 
 /* Adds the penalties of the values at the ends in whose layers a point lies, in the order x, y, z. velocity:
  * at the point, along the axes on whose ends it lies. in: the operation's input 0. */
+template <int ONLY>
 __device__ __forceinline__ static real layer_enter(const layer_ends *e, const int p[3],
                                                    const real velocity[3], const real *in, real result) {
   const ptrdiff_t at = layer_element(e, p);
@@ -14,6 +16,7 @@ __device__ __forceinline__ static real layer_enter(const layer_ends *e, const in
                               p[0] + (ptrdiff_t)e->n[0] * p[1]};
 #pragma unroll
   for (int d = 0; d < 3; d++) {
+    if (ONLY != SEVERAL && d != ONLY) continue;
     int high;
     const int row = layer_row(e, d, p[d], &high);
     if (row < 0) continue;
@@ -31,11 +34,13 @@ __device__ __forceinline__ static real layer_enter(const layer_ends *e, const in
 
 /* Adds the coupling penalties of the ends that a point lies on to output k, in the same order. outputs: mask
  * of the operation's. */
+template <int ONLY>
 __device__ __forceinline__ static real layer_couple(const layer_ends *e, const int p[3], unsigned outputs,
                                                     int k, real result) {
   const ptrdiff_t at = layer_element(e, p);
 #pragma unroll
   for (int d = 0; d < 3; d++) {
+    if (ONLY != SEVERAL && d != ONLY) continue;
     const int i = e->start[d] + p[d];
     if (!e->bounded[d] || k != (outputs == 7 ? d : 0)) continue;
 #pragma unroll

@@ -199,10 +199,43 @@ static void ends_of_long_rows(rig *rig) {
              (const int[]){AXIS_X, AXIS_Y, AXIS_Z});
 }
 
+/* A stage that overwrites its base computes each point once: it has the bits of one that writes elsewhere, on
+ * rows whose layers leave few points between them and are not whole vectors. */
+static void ends_in_place(rig *rig) {
+  for (int order = 4; order <= 8; order += 2) {
+    for (int nx = 2 * closure_of(order)->rows; nx < 20; nx++) {
+      rig_shape(rig, nx, 17, 18);
+      rig_stencil(rig, order, 0.011, 0.013, 0.017);
+      twin f = twin_random(rig, 1), apart = twin_random(rig, 2), in_place = twin_random(rig, 2);
+      kernels_ends ends = {.bounded = {1, 1, 1}, .nz = rig->launch.shape.nz};
+      kernels_call call = {.kind = OPERATION_stage,
+                           .options = STAGE_UNIFORM | STAGE_GRADIENT | STAGE_BASE,
+                           .in = {[STAGE_IN_F] = f.device, [STAGE_IN_BASE] = in_place.device},
+                           .out = {apart.device},
+                           .scalar = {[STAGE_WEIGHT_F] = 0.25, [STAGE_WEIGHT_ADVECTION] = -0.01},
+                           .uniform = {1.0, 0.5, -0.75}};
+      assert_ok(
+          kernels_ends_open(rig->backend, rig->context, rig->launch.shape.precision, &rig->stencil, &ends));
+      assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+      call.out[0] = in_place.device;
+      assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+      twin_download(rig, &apart);
+      twin_download(rig, &in_place);
+      twin_assert_same(rig, &apart, &in_place, "a stage with ends, in place");
+      kernels_ends_close(rig->backend, rig->context, &ends);
+      twin_free(rig, &f);
+      twin_free(rig, &apart);
+      twin_free(rig, &in_place);
+    }
+  }
+}
+
 int main(int argc, char **argv) {
   static const rig_test tests[] = {RIG_TEST(every_declaration_is_held),
                                    RIG_TEST(every_combination_is_the_reference),
                                    RIG_TEST(large_launches_are_the_reference),
-                                   RIG_TEST(ends_take_several_outputs), RIG_TEST(ends_of_long_rows)};
+                                   RIG_TEST(ends_take_several_outputs),
+                                   RIG_TEST(ends_of_long_rows),
+                                   RIG_TEST(ends_in_place)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
