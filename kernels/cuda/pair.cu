@@ -1,10 +1,12 @@
 #include "pair.cuh"
 
 /* Two stages in one sweep: advection with a uniform velocity, or in the advective form with one by formula,
- * in central differences, without diffusion. The first stage may add a base; the second adds the same base,
- * or the field of the first. */
+ * without diffusion. The first stage may add a base; the second adds the same base, or the field of the
+ * first. Differences are central. Upwind ones have pairs with a uniform velocity in double precision, where
+ * blocks hand rims to one another; others were slower than two launches (docs/explanation/gpu-stage.md). */
 
 constexpr unsigned UNIFORM = STAGE_UNIFORM | STAGE_GRADIENT, FORMULA = STAGE_FORMULA | STAGE_GRADIENT;
+constexpr unsigned UPWIND = UNIFORM | STAGE_UPWIND;
 template <unsigned OPTIONS> using stage = op<OPERATION_stage, OPTIONS>;
 
 /* The layout of pairs whose stages have these options, and the second a base. */
@@ -103,8 +105,10 @@ static exchange_layout exchange_layout_of(const kernels_launch *launch, const pa
   return x;
 }
 
-static pair_plan plan_make(const kernels_launch *launch) {
-  const pair_plan plain = plan_with<false>(launch);
+/* only_handed: blocks hand rims to one another, or the plan has the cost LONG_MAX. */
+static pair_plan plan_make(const kernels_launch *launch, bool only_handed) {
+  pair_plan plain = plan_with<false>(launch);
+  if (only_handed) plain.cost = LONG_MAX;
   if (!rims_fit(launch)) return plain;
   const pair_plan handed = plan_with<true>(launch);
   return handed.cost <= plain.cost && exchange_layout_of(launch, handed).fits ? handed : plain;
@@ -223,16 +227,20 @@ static pair_edges edges_make(const kernels_launch *launch, const pair_plan &plan
   return edges;
 }
 
+template <class First> constexpr bool ONLY_HANDED = (First::OPTIONS & STAGE_UPWIND) != 0;
+
 template <class First, class Second, pair_way WAY>
 static status way_launch(const pair_job &job, const pair_plan &plan) {
-  return plan.handed ? units_launch<First, Second, WAY>(job, plan)
-                     : blocks_launch<First, Second, WAY>(job, plan);
+  if constexpr (!ONLY_HANDED<First>) {
+    if (!plan.handed) return blocks_launch<First, Second, WAY>(job, plan);
+  }
+  return units_launch<First, Second, WAY>(job, plan);
 }
 
 template <class First, class Second>
 static status pair_launch(const kernels_launch *launch, const kernels_call *first,
                           const kernels_call *second) {
-  const pair_plan plan = plan_make(launch);
+  const pair_plan plan = plan_make(launch, ONLY_HANDED<First>);
   kernels_context *context = launch->context;
   const int warps = plan.handed ? 1 : pair_layout<First, Second, false>::SECOND_THREADS / 32;
   const bool early = launch->arrivals != nullptr || (plan.cut.both && plan.cut.pieces > 1 && !plan.handed);
@@ -262,8 +270,9 @@ static bool pair_is(const kernels_call *first, const kernels_call *second) {
   const unsigned options = first->options & ~STAGE_BASE;
   const void *base = first->options & STAGE_BASE ? first->in[STAGE_IN_BASE] : first->in[STAGE_IN_F];
   return first->kind == OPERATION_stage && second->kind == OPERATION_stage &&
-         (options == UNIFORM || options == FORMULA) && second->options == (options | STAGE_BASE) &&
-         second->in[STAGE_IN_BASE] == base && (options == UNIFORM || first->tables.y == second->tables.y);
+         (options == UNIFORM || options == FORMULA || (!SINGLE && options == UPWIND)) &&
+         second->options == (options | STAGE_BASE) && second->in[STAGE_IN_BASE] == base &&
+         (options != FORMULA || first->tables.y == second->tables.y);
 }
 
 /* Returns true if this build has code for the device, and the device room for the rings. */
@@ -281,10 +290,11 @@ static bool pair_has_device(const kernels_launch *launch) {
 
 /* Returns true if a pair is faster than two launches. The sweep halves memory traffic and is bound by the
  * multiprocessors, so it pays where memory is slow compared with them, and where these are filled. With a
- * velocity by formula the gain is less (1.2), which rows that are no whole vectors would take away. Where
+ * velocity by formula or upwind differences (`costly`) the gain is less (1.2), which rows that are no whole
+ * vectors would take away. Where
  * memory is fast (H200) a uniform velocity alone was measured, and it gains only if blocks hand rims to one
  * another. On several ranks pairs hide their exchange, which single stages do not do as well. */
-static bool pair_pays(const kernels_launch *launch, bool formula) {
+static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, bool costly) {
   constexpr double MOST_BANDWIDTH = 4e12;
   int kilohertz = 0, bits = 0;
   const int device = launch->context->device, sms = launch->context->multiprocessors;
@@ -295,12 +305,11 @@ static bool pair_pays(const kernels_launch *launch, bool formula) {
   }
   using layout = layout_of<UNIFORM, false>;
   const kernels_shape &s = launch->shape;
-  const pair_plan plan = plan_make(launch);
   const bool fast_memory = 2e3 * kilohertz * bits / 8 >= MOST_BANDWIDTH;
-  if (formula && s.nx % VECTOR != 0) return false;
-  if (fast_memory && (formula || !plan.handed)) return false;
+  if (costly && s.nx % VECTOR != 0) return false;
+  if (fast_memory && (costly || !plan.handed)) return false;
   const bool hides = launch->arrivals != nullptr;
-  const double most_cost = formula ? 1.4 : hides ? 2.2 : fast_memory ? 1.25 : 1.75;
+  const double most_cost = costly ? 1.4 : hides ? 2.2 : fast_memory ? 1.25 : 1.75;
   const double cost = 1e-2 * (double)plan.cost * sms * layout::WIDTH * layout::HEIGHT;
   return cost < most_cost * s.nx * s.ny * s.nz;
 }
@@ -311,26 +320,31 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   if (!pair_is(first, second)) return "there is no kernel for two of these operations";
   if ((size_t)s.ny * (size_t)s.ldx > INT_MAX) return "the planes are too large";
   if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
-  if (!always && !pair_pays(launch, first->options & STAGE_FORMULA)) return "they would not be faster here";
+  const bool upwind = first->options & STAGE_UPWIND, formula = first->options & STAGE_FORMULA;
+  const pair_plan plan = plan_make(launch, upwind);
+  if (plan.cost == LONG_MAX)
+    return "upwind stages need rows of whole vectors, and planes that fit their tiles";
+  if (!always && !pair_pays(launch, plan, upwind || formula)) return "they would not be faster here";
   pair_exchange exchange;
-  if (exchange_make(launch, plan_make(launch), &exchange) == STATUS_OK) return nullptr;
+  if (exchange_make(launch, plan, &exchange) == STATUS_OK) return nullptr;
   status_clear();
   return "the device has no memory left";
 }
 
+/* A pair whose first stage has these options, without or with a base. */
 template <unsigned FIRST>
-static constexpr auto pair_apply = pair_launch<stage<FIRST>, stage<FIRST | STAGE_BASE>>;
+static status pair_apply(const kernels_launch *launch, const kernels_call *first,
+                         const kernels_call *second) {
+  using Second = stage<FIRST | STAGE_BASE>;
+  return first->options & STAGE_BASE ? pair_launch<Second, Second>(launch, first, second)
+                                     : pair_launch<stage<FIRST>, Second>(launch, first, second);
+}
 
 extern "C" status NAME(apply_pair)(const kernels_launch *launch, const kernels_call *first,
                                    const kernels_call *second) {
-  switch (first->options) {
-  case UNIFORM:
-    return pair_apply<UNIFORM>(launch, first, second);
-  case UNIFORM | STAGE_BASE:
-    return pair_apply<UNIFORM | STAGE_BASE>(launch, first, second);
-  case FORMULA:
-    return pair_apply<FORMULA>(launch, first, second);
-  default:
-    return pair_apply<FORMULA | STAGE_BASE>(launch, first, second);
+  if constexpr (!SINGLE) {
+    if (first->options & STAGE_UPWIND) return pair_apply<UPWIND>(launch, first, second);
   }
+  return first->options & STAGE_FORMULA ? pair_apply<FORMULA>(launch, first, second)
+                                        : pair_apply<UNIFORM>(launch, first, second);
 }

@@ -21,13 +21,18 @@ static int stage_words(const config *config) {
   return (cases_velocity_stored(config) ? 3 : 0) + (cases_has_source(config) ? CASES_SOURCES : 0);
 }
 
-/* Returns 1 if stages have the least arithmetic: central differences, and no diffusion, source, ends, stored
- * velocity, or fluxes. For these a device may have kernels that send the edges, and that compute two stages
- * in one sweep. */
+/* Returns 1 if stages have little arithmetic: no diffusion, source, ends, stored velocity, or fluxes. For
+ * these a device may have kernels that compute two stages in one sweep. */
 static int is_lean(const config *config) {
   const int products = !cases_velocity_uniform(config) && config->form != FORM_ADVECTIVE;
-  return config->difference == CONFIG_DIFFERENCE_CENTRAL && config->diffusivity == 0.0 &&
-         !cases_has_source(config) && !cases_bounded(config) && !cases_velocity_stored(config) && !products;
+  return config->diffusivity == 0.0 && !cases_has_source(config) && !cases_bounded(config) &&
+         !cases_velocity_stored(config) && !products;
+}
+
+/* Returns 1 if they have the least, by central differences, too. For these a device may have kernels that
+ * send the edges. */
+static int is_leanest(const config *config) {
+  return is_lean(config) && config->difference == CONFIG_DIFFERENCE_CENTRAL;
 }
 
 /* Ratio of the largest real eigenvalue of the second derivative on an axis with ends to that on a periodic
@@ -243,7 +248,7 @@ const equation advection_equation = {.name = "advection",
                                      .steady = is_steady,
                                      .array_count = stage_words,
                                      .stage_words = stage_words,
-                                     .sends = is_lean,
+                                     .sends = is_leanest,
                                      .pairs = is_lean,
                                      .rates = find_rates,
                                      .rate_factor = cases_velocity_factor,

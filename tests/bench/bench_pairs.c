@@ -1,10 +1,11 @@
 /* Steps of RK4 in Horner's form, their stages two in one sweep against one by one, in one run:
  *
- *   bench_pairs NX NY NZ [NX NY NZ ...]
+ *   bench_pairs [upwind] NX NY NZ [NX NY NZ ...]
  *
- * For each grid and precision: whether both give the bits of the CPU backend after three steps, and a row of
- * times in milliseconds per step: medians of 15 single steps, and 100 steps back to back. Exit code 1 if any
- * bit differs, 77 without a device that has pairs. */
+ * In central differences, or upwind ones. For each grid and precision that has pairs: whether both give the
+ * bits of the CPU backend after three steps, and a row of times in milliseconds per step: medians of 15
+ * single steps, and 100 steps back to back. Exit code 1 if any bit differs, 77 without a device that has
+ * pairs. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,11 +25,13 @@ typedef struct machine {
   kernels_launch launch;
   void *slot[SLOTS];
   kernels_event *start, *end;
+  int upwind;
 } machine;
 
-static status machine_open(const char *name, int nx, int ny, int nz, enum precision precision, machine *m) {
+static status machine_open(const char *name, int nx, int ny, int nz, enum precision precision, int upwind,
+                           machine *m) {
   const kernels_setup setup = {.threads = 0};
-  *m = (machine){.backend = kernels_find(name)};
+  *m = (machine){.backend = kernels_find(name), .upwind = upwind};
   if (m->backend == NULL) return status_fail(STATUS_DEVICE, "no backend %s in this build", name);
   CHECK(m->backend->context_create(&setup, &m->context));
   const kernels_shape shape = kernels_shape_make(nx, ny, nz, 1, precision, m->backend->host_memory);
@@ -58,6 +61,7 @@ static kernels_call stage_call(const machine *m, int i, int out, int f) {
                                .f = m->slot[f],
                                .base = f == 0 ? NULL : m->slot[0],
                                .advection = -dt * weights[i],
+                               .dissipation = m->upwind ? dt * weights[i] : 0.0,
                                .uniform = {0.9, 0.7, -0.8}};
   return kernels_stage_call(&stage, m->launch.shape.precision);
 }
@@ -176,12 +180,12 @@ static status march(machine *m, step step, void *host) {
   return phi_copy(m, host, 0);
 }
 
-static int grid_run(int nx, int ny, int nz, enum precision precision) {
+static int grid_run(int nx, int ny, int nz, enum precision precision, int upwind) {
   machine cpu, gpu;
   int different = 1;
   double single = 0.0, pairs = 0.0, single_row = 0.0, pairs_row = 0.0;
-  status result = machine_open("cpu", nx, ny, nz, precision, &cpu);
-  if (result == STATUS_OK) result = machine_open("cuda", nx, ny, nz, precision, &gpu);
+  status result = machine_open("cpu", nx, ny, nz, precision, upwind, &cpu);
+  if (result == STATUS_OK) result = machine_open("cuda", nx, ny, nz, precision, upwind, &gpu);
   if (result != STATUS_OK) {
     (void)printf("%s\n", status_message(result));
     return SKIPPED;
@@ -225,16 +229,17 @@ static int grid_run(int nx, int ny, int nz, enum precision precision) {
 }
 
 int main(int argc, char **argv) {
-  int result = 0;
-  if (argc < 4 || (argc - 1) % 3 != 0) {
-    (void)fprintf(stderr, "usage: bench_pairs NX NY NZ [NX NY NZ ...]\n");
+  const int upwind = argc > 1 && strcmp(argv[1], "upwind") == 0, first = 1 + upwind;
+  int result = SKIPPED;
+  if (argc < first + 3 || (argc - first) % 3 != 0) {
+    (void)fprintf(stderr, "usage: bench_pairs [upwind] NX NY NZ [NX NY NZ ...]\n");
     return 2;
   }
-  for (int i = 1; i < argc; i += 3) {
-    for (int precision = 0; precision < 2 && result != SKIPPED; precision++) {
+  for (int i = first; i < argc; i += 3) {
+    for (int precision = 0; precision < 2; precision++) {
       const int n[3] = {atoi(argv[i]), atoi(argv[i + 1]), atoi(argv[i + 2])};
-      const int this = grid_run(n[0], n[1], n[2], (enum precision)precision);
-      if (this != 0) result = this;
+      const int this = grid_run(n[0], n[1], n[2], (enum precision)precision, upwind);
+      if (this == 1 || result == SKIPPED) result = this;
     }
   }
   return result;
