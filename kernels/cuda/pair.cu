@@ -290,11 +290,10 @@ static bool pair_has_device(const kernels_launch *launch) {
 
 /* Returns true if a pair is faster than two launches. The sweep halves memory traffic and is bound by the
  * multiprocessors, so it pays where memory is slow compared with them, and where these are filled. With a
- * velocity by formula or upwind differences (`costly`) the gain is less (1.2), which rows that are no whole
- * vectors would take away. Where
- * memory is fast (H200) a uniform velocity alone was measured, and it gains only if blocks hand rims to one
- * another. On several ranks pairs hide their exchange, which single stages do not do as well. */
-static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, bool costly) {
+ * velocity by formula or upwind differences the gain is less (1.2), which rows that are no whole vectors
+ * would take away. Where memory is fast (H200) a uniform velocity gains only if blocks hand rims to one
+ * another, and one by formula nothing. On several ranks pairs hide their exchange better than stages do. */
+static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsigned options) {
   constexpr double MOST_BANDWIDTH = 4e12;
   int kilohertz = 0, bits = 0;
   const int device = launch->context->device, sms = launch->context->multiprocessors;
@@ -306,10 +305,12 @@ static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, bool 
   using layout = layout_of<UNIFORM, false>;
   const kernels_shape &s = launch->shape;
   const bool fast_memory = 2e3 * kilohertz * bits / 8 >= MOST_BANDWIDTH;
-  if (costly && s.nx % VECTOR != 0) return false;
-  if (fast_memory && (costly || !plan.handed)) return false;
+  const bool formula = options & STAGE_FORMULA;
+  if (formula && s.nx % VECTOR != 0) return false;
+  if (fast_memory && (formula || !plan.handed)) return false;
   const bool hides = launch->arrivals != nullptr;
-  const double most_cost = costly ? 1.4 : hides ? 2.2 : fast_memory ? 1.25 : 1.75;
+  const bool costly = options & (STAGE_FORMULA | STAGE_UPWIND);
+  const double most_cost = costly ? (fast_memory ? 1.25 : 1.4) : hides ? 2.2 : fast_memory ? 1.25 : 1.75;
   const double cost = 1e-2 * (double)plan.cost * sms * layout::WIDTH * layout::HEIGHT;
   return cost < most_cost * s.nx * s.ny * s.nz;
 }
@@ -320,11 +321,10 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   if (!pair_is(first, second)) return "there is no kernel for two of these operations";
   if ((size_t)s.ny * (size_t)s.ldx > INT_MAX) return "the planes are too large";
   if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
-  const bool upwind = first->options & STAGE_UPWIND, formula = first->options & STAGE_FORMULA;
-  const pair_plan plan = plan_make(launch, upwind);
+  const pair_plan plan = plan_make(launch, first->options & STAGE_UPWIND);
   if (plan.cost == LONG_MAX)
     return "upwind stages need rows of whole vectors, and planes that fit their tiles";
-  if (!always && !pair_pays(launch, plan, upwind || formula)) return "they would not be faster here";
+  if (!always && !pair_pays(launch, plan, first->options)) return "they would not be faster here";
   pair_exchange exchange;
   if (exchange_make(launch, plan, &exchange) == STATUS_OK) return nullptr;
   status_clear();

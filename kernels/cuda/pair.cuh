@@ -259,11 +259,15 @@ template <class First, class Second, bool HANDED, pair_way WAY> struct pair_bloc
     constexpr int AROUND = layout::AROUND + (BASE ? 0 : HALO);
     constexpr int B_PLANES = BASE ? layout::B_PLANES : layout::F_PLANES;
     const int unit = thread < layout::SECOND_UNITS ? thread : thread - 32;
-    const int column = unit % layout::SECOND_COLUMNS * VECTOR, row = unit / layout::SECOND_COLUMNS * ROWS;
+    int column = unit % layout::SECOND_COLUMNS * VECTOR, row = unit / layout::SECOND_COLUMNS * ROWS;
+    const int rows = x0 + column < d.ldx ? min(ROWS, d.ny - y0 - row) : 0;
+    if (HANDED) { /* beyond a tile that is cut short lie rims, so threads there repeat the work of others */
+      column = min(column, d.nx - x0 - VECTOR);
+      row = min(row, d.ny - y0 - ROWS);
+    }
     const real *own = s + (row + HALO) * WIDE + column + HALO;
     const real *from = (BASE ? base : f) + (row + AROUND) * B_WIDE + column + AROUND;
     barrier *const from_free = BASE ? b_free : f_free;
-    const int rows = x0 + column < d.ldx ? min(ROWS, d.ny - y0 - row) : 0;
     real *out = b.out[0] + d.plane(plane_at(-2 * HALO)) + (ptrdiff_t)(y0 + row) * d.ldx + x0 + column;
     lines l[ROWS] = {};
     s_slot newest = {0, 0}, rims = {0, 0};
