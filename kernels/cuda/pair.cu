@@ -247,6 +247,8 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
   if (launch->arrivals != nullptr && launch->edges == nullptr)
     return status_fail(STATUS_DEVICE, "%s: it waits for halo planes, but is told of no edges",
                        NAME_OF_KERNEL);
+  if (plan.cost == LONG_MAX)
+    return status_fail(STATUS_DEVICE, "%s: pair_refused was not asked", NAME_OF_KERNEL);
   pair_job job = {launch,
                   launch_arguments(launch, first),
                   launch_arguments(launch, second),
