@@ -131,7 +131,7 @@ static inline void boxes_add(const kernels_launch *launch, const kernels_ends *e
   const layer_range inner = layers_between(&range, ends);
   const int *const bounded = ends->bounded;
   const int side_x = bounded[AXIS_X] ? ends->rows : HALO, side_y = bounded[AXIS_Y] ? ends->rows : HALO;
-  const bool widest = ends->rows == CLOSURE_ROWS && ends->width == CLOSURE_WIDTH;
+  const bool deep = ends->rows >= HALO; /* so points between layers have no images among their neighbours */
   const layer_thirds x = thirds_make({0, d.nx}, side_x, d.nx - side_x);
   const layer_thirds y = thirds_make({0, d.ny}, side_y, d.ny - side_y);
   const layer_thirds z = bounded[AXIS_Z] ? thirds_make(range, inner.z0, inner.z1)
@@ -147,7 +147,7 @@ static inline void boxes_add(const kernels_launch *launch, const kernels_ends *e
         side = axis;
       }
       if (count == sides && layers > 0)
-        box_add(w, sides == 1 && widest ? side : SEVERAL, x.third[at[0]], y.third[at[1]], z.third[at[2]]);
+        box_add(w, sides == 1 && deep ? side : SEVERAL, x.third[at[0]], y.third[at[1]], z.third[at[2]]);
     }
   }
   if (!bounded[AXIS_X]) return;

@@ -55,9 +55,10 @@ constexpr unsigned differences_along(const operation &o, int axis, int of = OPER
 /* Values on a line along an axis: of the field, and of the triple's component. */
 template <int N> struct line_values { real f[N], g[N]; };
 
-/* ONLY: the axis in whose layer alone the points lie, and whose rows are the widest. On the other axes their
- * neighbours are then stored where they are, and no image is looked for. Or SEVERAL: any points. */
-template <class Op, int ONLY> struct layer {
+/* ONLY: the axis in whose layer alone the points lie. On the other axes their neighbours are then stored
+ * where they are, and no image is looked for. Or SEVERAL: any points. WIDEST: the closure has the widest
+ * rows. */
+template <class Op, int ONLY, bool WIDEST> struct layer {
   static constexpr bool ANY = ONLY == SEVERAL;
   static constexpr int MARCH = layer_march(ONLY); /* a thread's points follow one another along this axis */
   using neighbours = line_values<2 * HALO + 1>;   /* HALO points before a point, itself, HALO after it */
@@ -149,7 +150,7 @@ template <class Op, int ONLY> struct layer {
   __device__ __forceinline__ real row_sum(const real (&weights)[CLOSURE_WIDTH],
                                           const real (&value)[CLOSURE_WIDTH], real center) const {
     real sum = 0;
-    if (!ANY || w.ends.width == CLOSURE_WIDTH) {
+    if (WIDEST || w.ends.width == CLOSURE_WIDTH) {
 #pragma unroll
       for (int j = 0; j < CLOSURE_WIDTH; j++) sum = closure_add(sum, weights[j], value[j], center);
     } else {
@@ -195,7 +196,7 @@ template <class Op, int ONLY> struct layer {
     const ptrdiff_t first = i + steps<AXIS>(end - p[AXIS]), step = steps<AXIS>(sign);
 #pragma unroll
     for (int j = 0; j < CLOSURE_WIDTH; j++) {
-      const int n = ANY ? min(j, w.ends.width - 1) : j; /* beyond the width the last point once more */
+      const int n = WIDEST ? j : min(j, w.ends.width - 1); /* beyond the width the last point once more */
       value_load<AXIS>(p, end + sign * n, first, n * step, j, to);
     }
   }
@@ -373,22 +374,23 @@ template <class Op, int ONLY> struct layer {
   }
 };
 
+template <class Op, bool WIDEST>
+__device__ __forceinline__ void layer_run(const arguments &a, const geometry &d, const layer_work &w,
+                                          const layer_place &place) {
+  if (place.only == AXIS_X) return layer<Op, AXIS_X, WIDEST>(a, d, w).run(place);
+  if (place.only == AXIS_Y) return layer<Op, AXIS_Y, WIDEST>(a, d, w).run(place);
+  layer<Op, AXIS_Z, WIDEST>(a, d, w).run(place);
+}
+
 template <class Op>
 __global__ void __launch_bounds__(LAYER_THREADS, LAYER_BLOCKS)
     layers_kernel(const __grid_constant__ arguments a, const geometry d,
                   const __grid_constant__ layer_work w) {
   layer_place place;
   if (!layer_find(w, place)) return;
-  switch (place.only) {
-  case AXIS_X:
-    return layer<Op, AXIS_X>(a, d, w).run(place);
-  case AXIS_Y:
-    return layer<Op, AXIS_Y>(a, d, w).run(place);
-  case AXIS_Z:
-    return layer<Op, AXIS_Z>(a, d, w).run(place);
-  default:
-    return layer<Op, SEVERAL>(a, d, w).run(place);
-  }
+  if (place.only == SEVERAL) return layer<Op, SEVERAL, false>(a, d, w).run(place);
+  if (w.ends.width == CLOSURE_WIDTH) return layer_run<Op, true>(a, d, w, place);
+  layer_run<Op, false>(a, d, w, place);
 }
 
 #endif

@@ -324,8 +324,7 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   if ((size_t)s.ny * (size_t)s.ldx > INT_MAX) return "the planes are too large";
   if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
   const pair_plan plan = plan_make(launch, first->options & STAGE_UPWIND);
-  if (plan.cost == LONG_MAX)
-    return "upwind stages need rows of whole vectors, and planes that fit their tiles";
+  if (plan.cost == LONG_MAX) return "there is no kernel for two upwind stages on such a slab";
   if (!always && !pair_pays(launch, plan, first->options)) return "they would not be faster here";
   pair_exchange exchange;
   if (exchange_make(launch, plan, &exchange) == STATUS_OK) return nullptr;

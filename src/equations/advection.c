@@ -24,7 +24,9 @@ static int stage_words(const config *config) {
 /* Returns 1 if stages have little arithmetic: no diffusion, source, ends, stored velocity, or fluxes. For
  * these a device may have kernels that compute two stages in one sweep. */
 static int is_lean(const config *config) {
-  const int products = !cases_velocity_uniform(config) && config->form != FORM_ADVECTIVE;
+  const int uniform = cases_velocity_uniform(config), products = !uniform && config->form != FORM_ADVECTIVE;
+  const int upwind = config->difference == CONFIG_DIFFERENCE_UPWIND;
+  if (upwind && (!uniform || config->precision == PRECISION_SINGLE)) return 0;
   return config->diffusivity == 0.0 && !cases_has_source(config) && !cases_bounded(config) &&
          !cases_velocity_stored(config) && !products;
 }

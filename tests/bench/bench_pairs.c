@@ -195,6 +195,8 @@ static int grid_run(int nx, int ny, int nz, enum precision precision, int upwind
   const char *unwise = gpu.backend->pair_refused(&gpu.launch, &first, &second, 0);
   if (refused != NULL) {
     (void)printf("no pairs: %s\n", refused);
+    machine_close(&cpu);
+    machine_close(&gpu);
     return SKIPPED;
   }
   void *on_cpu = calloc(1, kernels_field_bytes(&cpu.launch.shape));
