@@ -15,13 +15,13 @@ extern "C" {
  * and no point is in two of them. Along each axis a box has the points of one layer, or those between the
  * layers; if the axis is periodic, those whose neighbours are images at one end, or those between. */
 
-constexpr int SEVERAL = 3; /* instead of the one axis in whose layer points lie */
-constexpr int LAYER_BOXES = 28;
+constexpr int SEVERAL = 3;      /* instead of the one axis in whose layer points lie */
+constexpr int LAYER_BOXES = 28; /* 3 x 3 x 3 without the one between all layers, and 2 beside x */
 /* Blocks are small, so that many warps wait for loads. */
 constexpr int LAYER_BITS = 7, LAYER_THREADS = 1 << LAYER_BITS, LAYER_BLOCKS = by_precision_value(6, 4);
 
-/* The axis along which a thread goes from point to point in a box, and its most points. The other way to go
- * through a layer in x is across memory. */
+/* The axis along which a thread goes from point to point in a box, and the most points that it computes:
+ * along the closed axis, except x, along which the threads of a warp lie beside one another. */
 __host__ __device__ constexpr int layer_march(int only) {
   return only == AXIS_Y ? AXIS_Y : AXIS_Z;
 }

@@ -321,7 +321,7 @@ template <class Op, int ONLY, bool WIDEST> struct layer {
     if constexpr (TERM + 1 < OPERATION_TERMS) terms_set<TERM + 1>(at, terms, f, g, p);
   }
 
-  /* Loads what is read at the point alone, element i. Of vectors, the first value. */
+  /* Loads what is read at the point alone, element i, into the first values of the vectors. */
   __device__ __forceinline__ void point_load(const int p[3], ptrdiff_t i, points &at) const {
 #pragma unroll
     for (int k = 0; k < OPERATION_INPUTS; k++) {

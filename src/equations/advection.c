@@ -21,8 +21,9 @@ static int stage_words(const config *config) {
   return (cases_velocity_stored(config) ? 3 : 0) + (cases_has_source(config) ? CASES_SOURCES : 0);
 }
 
-/* Returns 1 if stages have little arithmetic: no diffusion, source, ends, stored velocity, or fluxes. For
- * these a device may have kernels that compute two stages in one sweep. */
+/* Returns 1 if stages have little arithmetic: no diffusion, source, ends, stored velocity, or fluxes; and no
+ * upwind differences but those with a uniform velocity in double precision. For these a device may have
+ * kernels that compute two stages in one sweep. */
 static int is_lean(const config *config) {
   const int uniform = cases_velocity_uniform(config), products = !uniform && config->form != FORM_ADVECTIVE;
   const int upwind = config->difference == CONFIG_DIFFERENCE_UPWIND;
