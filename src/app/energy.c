@@ -199,6 +199,11 @@ void energy_read(energy *energy) {
     packages_read(energy);
 }
 
+void energy_watch(energy *energy) {
+  const double now = MPI_Wtime() - energy->started;
+  if (energy->integrates || now - energy->seconds >= least_seconds) energy_read(energy);
+}
+
 void energy_close(energy *energy) {
   NVML(energy, nvml_call, nvmlShutdown);
   if (nvmlShutdown != NULL) (void)nvmlShutdown();
@@ -221,6 +226,7 @@ status energy_start(const solver *solver, energy *energy) {
   } else {
     *energy = (struct energy){.started = MPI_Wtime()};
   }
+  CHECK_MPI(MPI_Barrier(solver->comm));
   return STATUS_OK;
 }
 

@@ -7,7 +7,7 @@
 
 /* Energy of the run's devices from hardware counters: of NVIDIA GPUs by NVML, loaded at run time, of
  * processors by RAPL. A GPU without a counter of energy has its power integrated, by the trapezoidal rule
- * over the calls of energy_read (ten per second). If nothing can be read, the report has a reason instead of
+ * over the calls of energy_watch (ten per second). If nothing can be read, the report has a reason instead of
  * a figure; nothing is estimated. */
 
 enum { ENERGY_PACKAGES = 16, ENERGY_TEXT = 128, ENERGY_PATH = 256 };
@@ -45,11 +45,15 @@ void energy_open(energy *energy, const char *uuid, const char *nvml, const char 
 /* Adds the energy since the last call. RAPL's counters wrap around after some minutes at full power, so call
  * it more often. Not collective. */
 void energy_read(energy *energy);
+/* The same if the last reading is a second old, or if power is integrated. NVML takes 3 to 20 ms, in which
+ * the device has nothing to do. */
+void energy_watch(energy *energy);
 
 void energy_close(energy *energy);
 
 /* energy_open for the solver's device. Of the ranks that share a GPU, or a node's processors, one reads.
- * Collective. STATUS_MPI. */
+ * Returns on all ranks at the same time: some take 10 ms longer than others, for which these would wait in
+ * their first step. Collective. STATUS_MPI. */
 status energy_start(const solver *solver, energy *energy);
 
 /* [out] json, on rank 0 (NULL elsewhere): {method, joules, average_watts, seconds, meters, power_limit_watts,

@@ -182,7 +182,7 @@ static status poll(simulation *sim) {
     CHECK(checkpoint_written(sim->kept, &written));
   }
   if (written) CHECK(end_state_timed(sim));
-  energy_read(&sim->perf.energy);
+  energy_watch(&sim->perf.energy);
   CHECK(control_poll(&sim->control, sim->step, state_seconds(sim), &reason));
   show_progress(sim);
   return reason == CONTROL_GO_ON ? STATUS_OK : stop(sim, reason);

@@ -78,6 +78,21 @@ static void test_without_packages(void **state) {
   assert_string_equal(meter.reason, "RAPL's counters may not be read by this user");
 }
 
+/* Between the beginning and the end a counter is read once a second. */
+static void test_watched(void **state) {
+  (void)state;
+  put_package("intel-rapl:0", "package-0\n", "1000000\n");
+  energy_open(&meter, NULL, NULL, tree_root);
+  meter.started += 1000.0; /* no time of this test can become a second */
+  tree_put("intel-rapl:0/energy_uj", "3000000\n");
+  energy_watch(&meter);
+  assert_true(meter.joules == 0.0);
+  meter.started -= 1001.0;
+  energy_watch(&meter);
+  assert_true(meter.joules == 2.0);
+  energy_close(&meter);
+}
+
 /* A counter that is gone in the middle leaves no figure, not a smaller one. */
 static void test_packages_that_vanish(void **state) {
   (void)state;
@@ -146,6 +161,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_packages, empty, NULL),
       cmocka_unit_test_setup_teardown(test_counter_starts_again, empty, NULL),
+      cmocka_unit_test_setup_teardown(test_watched, empty, NULL),
       cmocka_unit_test_setup_teardown(test_without_packages, empty, NULL),
       cmocka_unit_test_setup_teardown(test_packages_that_vanish, empty, NULL),
       cmocka_unit_test_setup_teardown(test_gpu, empty, NULL),
