@@ -226,7 +226,7 @@ status solver_create(MPI_Comm comm, const config *config, const equation *equati
   CHECK(agree(comm, field_space_open(backend, solver->context, shape, &solver->space)));
   CHECK(agree(comm, transport_choose(comm, &solver->space, config->transport, &solver->transport)));
   CHECK(agree(comm, allocate(solver)));
-  CHECK(stepper_choose_pairs(&solver->stepper, &solver->space));
+  CHECK(stepper_choose_pairs(&solver->stepper, &solver->space, solver->sharing > 1));
   if (config->redistance_every > 0)
     CHECK(redistance_open(comm, grid, &solver->space, solver->transport.messages, &solver->redistance));
   CHECK(solver_rates(comm, config, equation, grid, &solver->rates));

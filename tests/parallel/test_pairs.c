@@ -3,8 +3,10 @@
  * scheme and precision, with a uniform velocity and one by formula, on uneven slabs and on slabs of 8 planes;
  * in upwind differences for one scheme. Thinner slabs take single stages and say so. A rank that stops is
  * named by the others, which wait for its halo planes within a sweep. Run on 3 ranks, or on 2, which leaves
- * out some of it; skipped on backends without pairs. `test_pairs BACKEND`; `test_pairs BACKEND REASON`: the
- * last rank's device refuses for this reason, so that no rank has pairs. */
+ * out some of it; skipped on backends without pairs. `test_pairs BACKEND`; `test_pairs BACKEND brief`:
+ * one shape of rk4 for each problem and precision; `test_pairs BACKEND REASON`: the last rank's device
+ * refuses for this reason, so that no rank has pairs. Several ranks on one device, as with
+ * FDAPP_EMULATED_SHARED, have no pairs, either. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,8 @@
 #include "open_solver.h"
 
 static const char *refusal = ""; /* of the last rank alone */
+static int brief;                /* 1: one shape of rk4 */
+static int shared;               /* 1: FDAPP_EMULATED_SHARED is set */
 
 enum { NX = 67, NY = 124, MOST = 72, STEPS = 4, SKIPPED = 77, HALF = STEPS / 2 };
 
@@ -21,6 +25,7 @@ typedef struct run {
   const kernels *backend;
   char *phi;        /* packed points of the whole grid, on every rank */
   char single[128]; /* why stages were single, or "" */
+  int sharing;      /* ranks on one device */
 } run;
 
 typedef struct problem {
@@ -74,6 +79,7 @@ static status compute(MPI_Comm comm, const config *config, run *run, int first, 
   solver solver;
   status result = open_solver(comm, config, equation_of(config), run->backend, &solver);
   (void)snprintf(run->single, sizeof run->single, "%s", solver.stepper.single);
+  run->sharing = solver.sharing;
   if (result == STATUS_OK) result = march(&solver, config, run, first, last);
   solver_destroy(&solver);
   return result;
@@ -94,11 +100,12 @@ static status compute_on(int ranks, const config *config, run *run, int first, i
   return result;
 }
 
-/* Why stages must be single on so many ranks. */
-static const char *expected_single(const config *config, int ranks) {
+/* Why stages must be single on so many ranks, of which so many share a device. */
+static const char *expected_single(const config *config, int ranks, int sharing) {
   int result = 0;
   const scheme *form = scheme_form(schemes_at(config->scheme), 1, 1);
   if (scheme_pairs(form, &result) == 0) return "the scheme reads all of them again";
+  if (ranks > 1 && (shared || sharing > 1)) return "ranks share a device";
   if (ranks == 3 && config->n[2] / ranks >= 8) return refusal;
   return ranks > 1 && config->n[2] / ranks < 8 ? "a slab has fewer than 8 planes" : "";
 }
@@ -113,7 +120,8 @@ static int check(config *config, run *run, const char *reference, int ranks, int
       const status result = compute_on(on, config, run, part == 0 ? 0 : HALF, part == 0 ? HALF : STEPS);
       int rank = 0;
       MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-      if (result == STATUS_OK && (rank >= on || strcmp(run->single, expected_single(config, on)) == 0))
+      if (result == STATUS_OK &&
+          (rank >= on || strcmp(run->single, expected_single(config, on, run->sharing)) == 0))
         continue;
       (void)printf("WRONG: %d planes on %d ranks: %s; stages single: '%s'\n", (int)config->n[2], on,
                    status_message(result), run->single);
@@ -135,9 +143,11 @@ static int check_scheme(const kernels *backend, int scheme, int precision, const
   static const int shapes[][4] = {{26, 37, 2, 3}, {26, 37, 1, 2}, {28, 72, 2, 3}, {28, 24, 3, 1},
                                   {28, 16, 2, 2}, {26, 23, 3, 2}, {NY, 40, 2, 2}, {26, 15, 2, 1}};
   /* slabs depend neither on the scheme nor on the problem */
-  const int rk4 = strcmp(schemes_at(scheme)->name, "rk4") == 0, first_only = !rk4 || problem != problems;
+  const int rk4 = strcmp(schemes_at(scheme)->name, "rk4") == 0;
+  const int first_only = !rk4 || problem != problems || brief;
   const int upwind = problem->difference == CONFIG_DIFFERENCE_UPWIND;
   if (upwind && (!rk4 || precision == PRECISION_SINGLE)) return 0;
+  if (brief && !rk4) return 0;
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   char *reference = malloc((size_t)NX * NY * MOST * sizeof(double));
@@ -204,15 +214,17 @@ int main(int argc, char **argv) {
   int code = SKIPPED;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (argc > 2) refusal = argv[2];
-  if (argc > 2 && rank == 2) setenv("FDAPP_EMULATED_SHARED_KIB", "163", 1);
+  brief = argc > 2 && strcmp(argv[2], "brief") == 0;
+  shared = getenv("FDAPP_EMULATED_SHARED") != NULL;
+  if (argc > 2 && !brief) refusal = argv[2];
+  if (refusal[0] != '\0' && rank == 2) setenv("FDAPP_EMULATED_SHARED_KIB", "163", 1);
   if (backend == NULL || backend->apply_pair == NULL || backend->probe() != STATUS_OK) {
     (void)printf("skipped: the backend cannot run here, or has no pairs\n");
   } else {
     int wrong = 0;
     for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
       for (int precision = 0; precision < 2; precision++) {
-        for (size_t p = 0; p < (argc > 2 ? 1 : sizeof problems / sizeof *problems); p++)
+        for (size_t p = 0; p < (refusal[0] != '\0' || shared ? 1 : sizeof problems / sizeof *problems); p++)
           wrong += check_scheme(backend, scheme, precision, &problems[p]);
       }
     }
