@@ -1,4 +1,8 @@
 #include "barrier.cuh"
+extern "C" {
+#include "launched.h"
+emulated_launches emulated_launched;
+}
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +22,8 @@ namespace {
 constexpr size_t STACK = 256 << 10, SHARED = 256 << 10, MOST_THREADS = 1024, EXCHANGED = 64, LINE = 64;
 constexpr int WARP = 32;
 constexpr long MOST_TURNS = 1000000;
-constexpr int MOST_STILL = 20000; /* rounds without progress; copies and resting blocks are late by a few */
+constexpr unsigned MOST_LATE = 256; /* rounds after which a block begins whose launch others have begun */
+constexpr int MOST_STILL = 20000;   /* rounds without progress; copies and resting blocks are late by a few */
 
 /* FRESH: has not begun. */
 enum class state : unsigned char { FRESH, READY, POLLING, AT_WARP, AT_BLOCK, DONE };
@@ -321,10 +326,15 @@ void run_together(dim3 grid, dim3 threads_, size_t shared, const std::function<v
   const size_t most = (size_t)grid.x * grid.y * grid.z;
   std::vector<block_state *> blocks;
   if (together.size() < most) together.resize(most);
+  emulated_launched.together++;
+  emulated_launched.most_blocks = std::max(emulated_launched.most_blocks, (int)most);
   blocks_each(grid, [&](dim3 index) {
     blocks.push_back(&together[blocks.size()]);
     block_begin(*blocks.back(), index, count, shared);
   });
+  /* now and then the last one begins late: it may have work of its own, for which others wait only at their
+   * end */
+  if (random_below(4) == 0) blocks.back()->resting = random_below(MOST_LATE);
   if (getenv("FDAPP_EMULATED_LOST_BLOCK") != nullptr) blocks.erase(blocks.begin());
   blocks_run(std::move(blocks), count);
 }

@@ -1,3 +1,4 @@
+#include "emulated/launched.h"
 #include "rig.h"
 
 #include <math.h>
@@ -84,7 +85,20 @@ static int would_refuse(const rig *rig, const kernels_stage stages[2], int alway
  * another. */
 static int upwind_pairs;
 
-static void pair_check(rig *rig, int kind, const char *what) {
+/* Checks the number of launches whose blocks wait for one another. It is known on an emulated device with 5
+ * multiprocessors; of upwind pairs, which have no other launches, it is not 0. */
+static void units_check(int kind, int units) {
+  const char *count = getenv("FDAPP_EMULATED_MULTIPROCESSORS");
+  if (&emulated_launched == NULL || count == NULL || strcmp(count, "5") != 0) return;
+  if (kind & UPWIND) {
+    assert_true(emulated_launched.together > 0);
+  } else {
+    assert_int_equal(emulated_launched.together, units);
+  }
+}
+
+/* units: launches whose blocks hand rims to one another. */
+static void pair_check(rig *rig, int kind, int units, const char *what) {
   twin arrays[ARRAYS];
   kernels_stage stages[2];
   arrays_make(rig, arrays);
@@ -95,7 +109,9 @@ static void pair_check(rig *rig, int kind, const char *what) {
     const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
     const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
     assert_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
+    if (&emulated_launched != NULL) emulated_launched.together = 0;
     assert_ok(rig->backend->apply_pair(&rig->launch, &first, &second));
+    units_check(kind, units);
     twin_assert_equal(rig, &arrays[OUT], what);
     twin_assert_same(rig, &arrays[MIDDLE], &arrays[UNTOUCHED], "what the second stage reads is not stored");
   }
@@ -107,37 +123,43 @@ static void shape_set(rig *rig, int nx, int ny, int nz) {
   rig->launch.shape.whole = 1;
 }
 
-static void shape_check(rig *rig, const int shape[3], int order) {
+static void shape_check(rig *rig, const int shape[3], int order, int units) {
   shape_set(rig, shape[0], shape[1], shape[2]);
   rig_stencil(rig, order, 0.02, 0.03, 0.04);
   for (int kind = 0; kind < kinds(rig); kind++) {
     char what[96];
     (void)snprintf(what, sizeof what, "pair on %d x %d x %d, kind %d", shape[0], shape[1], shape[2], kind);
-    pair_check(rig, kind, what);
+    pair_check(rig, kind, units, what);
   }
 }
 
 /* Tiles that are cut short, several tiles along each axis, rows that end with a part of a vector, planes that
- * wrap around more than once. On a device with 5 multiprocessors the blocks of the last eight hand rims to
- * one another, in one, two and three units, of unequal height, and through more planes than before. */
+ * wrap around more than once. units: launches whose blocks hand rims to one another on a device with 5
+ * multiprocessors, in single or in double precision: up to three, of unequal height, and through more planes
+ * than are kept. */
 static void pairs_are_the_reference(rig *rig) {
-  static const int shapes[][3] = {{9, 9, 1},    {9, 9, 4},    {33, 20, 37},  {64, 24, 16},  {65, 25, 8},
-                                  {130, 11, 5}, {70, 75, 9},  {131, 49, 21}, {128, 48, 40}, {72, 60, 8},
-                                  {72, 124, 8}, {72, 172, 8}, {40, 60, 8},   {40, 124, 8},  {40, 172, 8},
-                                  {40, 268, 8}, {40, 60, 64}};
+  static const struct {
+    int n[3], units_single, units_double;
+  } shapes[] = {{{9, 9, 1}, 0, 0},     {{9, 9, 4}, 0, 0},    {{33, 20, 37}, 0, 0}, {{64, 24, 16}, 0, 0},
+                {{65, 25, 8}, 0, 0},   {{130, 11, 5}, 0, 0}, {{70, 75, 9}, 0, 0},  {{131, 49, 21}, 0, 0},
+                {{128, 48, 40}, 0, 0}, {{72, 60, 8}, 1, 0},  {{72, 124, 8}, 2, 0}, {{72, 172, 8}, 3, 0},
+                {{40, 60, 8}, 0, 1},   {{40, 124, 8}, 1, 2}, {{40, 172, 8}, 0, 3}, {{40, 268, 8}, 2, 0},
+                {{40, 60, 64}, 1, 1}};
+  const int single = rig->launch.shape.precision == PRECISION_SINGLE;
   if (rig->backend->apply_pair == NULL) skip();
   upwind_pairs = 0;
   for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-    shape_check(rig, shapes[s], 8 - 2 * (int)(s % 4));
-  assert_true(upwind_pairs >= (rig->launch.shape.precision == PRECISION_SINGLE ? 0 : 2 * 8));
+    shape_check(rig, shapes[s].n, 8 - 2 * (int)(s % 4),
+                single ? shapes[s].units_single : shapes[s].units_double);
+  assert_true(upwind_pairs >= (single ? 0 : 2 * 8));
 }
 
 /* On 132 multiprocessors blocks hand rims to one another here, in one and in two units. */
 static void largest_planes_are_the_reference(rig *rig) {
   const int single = rig->launch.shape.precision == PRECISION_SINGLE;
   if (rig->backend->apply_pair == NULL) skip();
-  shape_check(rig, (const int[]){single ? 512 : 256, 512, 10}, 8);
-  shape_check(rig, (const int[]){single ? 1024 : 512, 512, 10}, 8);
+  shape_check(rig, (const int[]){single ? 512 : 256, 512, 10}, 8, 1);
+  shape_check(rig, (const int[]){single ? 1024 : 512, 512, 10}, 8, 2);
 }
 
 /* ---- A slab among others: planes AROUND and above of a whole one, which are its halos and it. ---- */
