@@ -1,6 +1,7 @@
 /* The CUDA runtime's part of the interposer. As in the runtime itself, what a call reports stays the thread's
  * last error until it is asked for: that is how a launch that failed is noticed. */
 #include <cuda_runtime_api.h>
+#include <string.h>
 
 #include "interposer.h"
 
@@ -17,6 +18,9 @@ static __thread cudaError_t pending = cudaSuccess;
 
 INTERPOSE_CUDA(cudaGetDeviceCount, (int *count), (count), cudaErrorUnknown)
 INTERPOSE_CUDA(cudaSetDevice, (int device), (device), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaDriverGetVersion, (int *version), (version), cudaErrorUnknown)
+INTERPOSE_CUDA(cudaDeviceGetAttribute, (int *value, enum cudaDeviceAttr attribute, int device),
+               (value, attribute, device), cudaErrorUnknown)
 INTERPOSE_CUDA(cudaGetDeviceProperties, (struct cudaDeviceProp * properties, int device),
                (properties, device), cudaErrorUnknown)
 INTERPOSE_CUDA(cudaFuncGetAttributes, (struct cudaFuncAttributes * attributes, const void *kernel),
@@ -81,6 +85,8 @@ INTERPOSE_CUDA(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start, cu
                (milliseconds, start, end), cudaErrorUnknown)
 
 /* Recorded work */
+INTERPOSE_CUDA(cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus *state),
+               (stream, state), cudaErrorUnknown)
 INTERPOSE_CUDA(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode), (stream, mode),
                cudaErrorUnknown)
 INTERPOSE_CUDA(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph), (stream, graph),
@@ -94,7 +100,58 @@ INTERPOSE_CUDA(cudaGraphExecDestroy, (cudaGraphExec_t executable), (executable),
 INTERPOSE_CUDA(cudaGraphLaunch, (cudaGraphExec_t executable, cudaStream_t stream), (executable, stream),
                cudaErrorLaunchFailure)
 
-/* Launches: `kernel<<<...>>>` calls the one or, from CUDA 13 on, the other. */
+/* Numbers that a stream writes, or waits for. The program asks the runtime for these calls of the driver, so
+ * it is handed others in their place. */
+typedef int number_call(cudaStream_t stream, unsigned long long address, unsigned number, unsigned flags);
+static number_call *real_write_value = NULL, *real_wait_value = NULL;
+enum { UNKNOWN = 999 }; /* CUDA_ERROR_UNKNOWN */
+
+static int write_value(cudaStream_t stream, unsigned long long address, unsigned number, unsigned flags) {
+  if (strike("cuStreamWriteValue32", SITE, from_program(SITE)) == FAIL) return UNKNOWN;
+  return real_write_value(stream, address, number, flags);
+}
+static int wait_value(cudaStream_t stream, unsigned long long address, unsigned number, unsigned flags) {
+  if (strike("cuStreamWaitValue32", SITE, from_program(SITE)) == FAIL) return UNKNOWN;
+  return real_wait_value(stream, address, number, flags);
+}
+
+/* Puts the call above in the place of a driver's. */
+static void replace_one(number_call **real, number_call *own, void **function) {
+  memcpy(real, function, sizeof *function);
+  memcpy(function, &own, sizeof own);
+}
+static void replace(const char *name, void **function) {
+  if (*function == NULL) return;
+  if (strcmp(name, "cuStreamWriteValue32") == 0) replace_one(&real_write_value, write_value, function);
+  if (strcmp(name, "cuStreamWaitValue32") == 0) replace_one(&real_wait_value, wait_value, function);
+}
+
+#if CUDART_VERSION >= 12050
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *how) {
+  static __typeof__(&cudaGetDriverEntryPointByVersion) real = NULL;
+  if (real == NULL) real = REAL(cudaGetDriverEntryPointByVersion);
+  if (strike("cudaGetDriverEntryPointByVersion", SITE, from_program(SITE)) == FAIL)
+    return pending = cudaErrorUnknown;
+  const cudaError_t result = real(name, function, version, flags, how);
+  if (result == cudaSuccess && from_program(SITE)) replace(name, function);
+  return result;
+}
+#else
+cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
+                                    enum cudaDriverEntryPointQueryResult *how) {
+  static __typeof__(&cudaGetDriverEntryPoint) real = NULL;
+  if (real == NULL) real = REAL(cudaGetDriverEntryPoint);
+  if (strike("cudaGetDriverEntryPoint", SITE, from_program(SITE)) == FAIL) return pending = cudaErrorUnknown;
+  const cudaError_t result = real(name, function, flags, how);
+  if (result == cudaSuccess && from_program(SITE)) replace(name, function);
+  return result;
+}
+#endif
+
+/* Launches: `kernel<<<...>>>` calls the one or, from CUDA 13 on, the other; the third launches blocks that
+ * wait for one another. */
 INTERPOSE_CUDA(cudaLaunchKernel,
                (const void *kernel, dim3 blocks, dim3 threads, void **arguments, size_t shared,
                 cudaStream_t stream),
@@ -104,6 +161,8 @@ INTERPOSE_CUDA(__cudaLaunchKernel,
                (cudaKernel_t kernel, dim3 blocks, dim3 threads, void **arguments, size_t shared,
                 cudaStream_t stream),
                (kernel, blocks, threads, arguments, shared, stream), cudaErrorLaunchFailure)
+INTERPOSE_CUDA(cudaLaunchKernelExC, (const cudaLaunchConfig_t *launch, const void *kernel, void **arguments),
+               (launch, kernel, arguments), cudaErrorLaunchFailure)
 
 cudaError_t cudaGetLastError(void) {
   static __typeof__(&cudaGetLastError) real = NULL;
