@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/agree.h"
 
@@ -22,4 +23,13 @@ status gather(MPI_Comm comm, const grid *grid, const field *field, char *all) {
   }
   free(mine);
   return STATUS_OK;
+}
+
+void wait_asleep(MPI_Comm comm) {
+  const struct timespec pause = {.tv_nsec = 500000};
+  MPI_Request request;
+  int done = 0;
+  MPI_Ibarrier(comm, &request);
+  for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+    (void)nanosleep(&pause, NULL);
 }

@@ -9,4 +9,7 @@
  * holds nz ny nx elements, elsewhere it is not used. Collective. */
 status gather(MPI_Comm comm, const grid *grid, const field *field, char *all);
 
+/* A barrier at which ranks sleep: those that a test leaves out would keep the others from their processor. */
+void wait_asleep(MPI_Comm comm);
+
 #endif

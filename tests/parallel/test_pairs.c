@@ -119,6 +119,7 @@ static status compute_on(int ranks, const config *config, run *run, int first, i
     result = compute(comm, config, run, first, last);
     MPI_Comm_free(&comm);
   }
+  wait_asleep(MPI_COMM_WORLD);
   MPI_Bcast(run->phi, (int)bytes(config), MPI_BYTE, 0, MPI_COMM_WORLD);
   return result;
 }
