@@ -264,6 +264,8 @@ int main(int argc, char **argv) {
   } else {
     int wrong = 0;
     for (int scheme = 0; schemes_at(scheme) != NULL; scheme++) {
+      /* what a device refuses does not depend on the scheme */
+      if (argc > 2 && strcmp(schemes_at(scheme)->name, "rk4") != 0) continue;
       for (int precision = 0; precision < 2; precision++) {
         for (size_t p = 0; p < (refusal[0] != '\0' || shared ? 1 : sizeof problems / sizeof *problems); p++)
           wrong += check_scheme(backend, scheme, precision, &problems[p]);
