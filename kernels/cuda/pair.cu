@@ -317,6 +317,42 @@ static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsig
   return cost < most_cost * s.nx * s.ny * s.nz;
 }
 
+/* Returns true if a multiprocessor has room for a block that hands rims to others; if not, the runtime
+ * refuses to launch blocks that all run at the same time. By its registers and shared memory each block fits,
+ * but a profiler may add to both. */
+template <class First, class Second, pair_way WAY> static bool way_has_room() {
+  using layout = pair_layout<First, Second, true>;
+  const auto kernel = pair_kernel<First, Second, true, WAY>;
+  int blocks = 0;
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)layout::SHARED_BYTES) ==
+          cudaSuccess &&
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, layout::THREADS, layout::SHARED_BYTES) ==
+          cudaSuccess)
+    return blocks > 0;
+  (void)cudaGetLastError();
+  return false;
+}
+
+template <class First, class Second> static bool ways_have_room(const kernels_launch *launch) {
+  return way_has_room<First, Second, pair_way::ALONE>() &&
+         (launch->shape.whole ||
+          (way_has_room<First, Second, pair_way::UP>() && way_has_room<First, Second, pair_way::DOWN>()));
+}
+
+template <unsigned FIRST> static bool pair_has_room(const kernels_launch *launch, const kernels_call *first) {
+  using Second = stage<FIRST | STAGE_BASE>;
+  return first->options & STAGE_BASE ? ways_have_room<Second, Second>(launch)
+                                     : ways_have_room<stage<FIRST>, Second>(launch);
+}
+
+static bool rims_have_room(const kernels_launch *launch, const kernels_call *first) {
+  if constexpr (!SINGLE) {
+    if (first->options & STAGE_UPWIND) return pair_has_room<UPWIND>(launch, first);
+  }
+  return first->options & STAGE_FORMULA ? pair_has_room<FORMULA>(launch, first)
+                                        : pair_has_room<UNIFORM>(launch, first);
+}
+
 extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const kernels_call *first,
                                           const kernels_call *second, int always) {
   const kernels_shape &s = launch->shape;
@@ -325,6 +361,8 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
   const pair_plan plan = plan_make(launch, first->options & STAGE_UPWIND);
   if (plan.cost == LONG_MAX) return "there is no kernel for two upwind stages on such a slab";
+  if (plan.handed && !rims_have_room(launch, first))
+    return "blocks of a pair cannot all run at the same time";
   if (!always && !pair_pays(launch, plan, first->options)) return "they would not be faster here";
   pair_exchange exchange;
   if (exchange_make(launch, plan, &exchange) == STATUS_OK) return nullptr;

@@ -309,6 +309,28 @@ static void a_lost_block_is_an_error(rig *rig) {
   for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
 }
 
+/* Where a multiprocessor holds no block that waits for others there are no pairs of such blocks. */
+static void blocks_without_room_are_refused(rig *rig) {
+  const int single = rig->launch.shape.precision == PRECISION_SINGLE;
+  const char *count = getenv("FDAPP_EMULATED_MULTIPROCESSORS");
+  twin arrays[ARRAYS];
+  kernels_stage stages[2];
+  if (rig->backend->apply_pair == NULL || count == NULL || strcmp(count, "5") != 0) skip();
+  shape_set(rig, single ? 72 : 40, 60, 8);
+  arrays_make(rig, arrays);
+  for (int kind = 0; kind < kinds(rig); kind++) {
+    stages_make(rig, arrays, kind, 1, stages);
+    shape_set(rig, single ? 72 : 40, 60, 8);
+    assert_false(would_refuse(rig, stages, 1));
+    assert_int_equal(setenv("FDAPP_EMULATED_NO_ROOM", "1", 1), 0);
+    assert_true(would_refuse(rig, stages, 1));
+    shape_set(rig, 64, 24, 16); /* each block computes around its tile, unless differences are upwind */
+    assert_int_equal(would_refuse(rig, stages, 1), (kind & UPWIND) != 0);
+    assert_int_equal(unsetenv("FDAPP_EMULATED_NO_ROOM"), 0);
+  }
+  for (int i = 0; i < ARRAYS; i++) twin_free(rig, &arrays[i]);
+}
+
 /* Pairs by formula gain less: `auto` takes them only where it takes those with a uniform velocity, and never
  * if rows are no whole vectors. Only shapes are looked at. */
 static void formulas_are_refused_sooner(rig *rig) {
@@ -369,6 +391,7 @@ int main(int argc, char **argv) {
   static const rig_test tests[] = {RIG_TEST(pairs_are_the_reference),
                                    RIG_TEST(largest_planes_are_the_reference),
                                    RIG_TEST(slabs_among_others_are_the_reference),
+                                   RIG_TEST(blocks_without_room_are_refused),
                                    RIG_TEST(formulas_are_refused_sooner),
                                    RIG_TEST(others_are_refused),
                                    RIG_TEST(a_lost_block_is_an_error)};
