@@ -161,6 +161,15 @@ struct double_halves {
   }
 };
 
+/* In builds for stress tests (-DCMAKE_CUDA_FLAGS=-DFDAPP_STRESS) one call in 256 takes some microseconds
+ * longer, so that blocks which wait for one another meet early and late. */
+__device__ __forceinline__ void stress_rest() {
+#ifdef FDAPP_STRESS
+  const unsigned random = (unsigned)clock64() * 2654435769U;
+  if (random >> 24 == 0) __nanosleep(random >> 10 & 16383);
+#endif
+}
+
 /* The device's clock, in nanoseconds. */
 __device__ __forceinline__ unsigned long long clock_read() {
   unsigned long long nanoseconds;

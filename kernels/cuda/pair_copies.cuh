@@ -111,6 +111,7 @@ template <class First, class Second, bool HANDED, pair_way WAY> struct pair_copi
 #pragma unroll 1
       for (; n < end; n++) {
         barrier_wait(f_free + to.index, to.parity);
+        stress_rest();
         real *f_to = f + to.index * layout::F_PLANE;
         const real *plane = a.in[First::FIELD] + d.plane(z);
         vectors_copy(f_to, plane, thread, f_from);

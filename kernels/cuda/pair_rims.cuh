@@ -78,6 +78,7 @@ template <class Layout> struct pair_rims {
 #pragma unroll 1
     for (int plane = 0; plane < planes; plane++) {
       barrier_wait(s_full + stored.index, stored.parity);
+      stress_rest();
       counter_tell(written++);
       barrier_arrive(r_full + full.index);
       stored.next();
@@ -177,6 +178,7 @@ template <class Layout> struct pair_rims {
         told_wait(e.seamed, e.seam_blocks);
 #pragma unroll 1
       for (; plane < end; plane++) {
+        stress_rest();
         if (lane == 0) told_wait(written++, tiles());
         warp_wait();
         barrier_wait(s_free + into.index, into.parity); /* over by then, which the profiler cannot know */

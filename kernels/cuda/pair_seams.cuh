@@ -44,6 +44,7 @@ __device__ __forceinline__ void seam_block(const arguments &a, const geometry &d
   const int vectors = divide_up(d.nx, VECTOR), each = 2 * HALO * vectors;
   const int first = (int)((blockIdx.x - e.blocks) * blockDim.x + threadIdx.x);
   edges.wait(down ? SIDE_BELOW : SIDE_ABOVE);
+  stress_rest();
 #pragma unroll 1
   for (int i = first; i < e.seams.count * each; i += (int)(e.seam_blocks * blockDim.x))
     seam_compute<Op>(a, d, e.seams, i / each, i % each / vectors, i % vectors * VECTOR, seam_end(d.nz, down));
