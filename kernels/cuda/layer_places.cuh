@@ -43,8 +43,8 @@ struct layer_work {
   layer_box box[LAYER_BOXES];
   int boxes;
   unsigned blocks;
-  unsigned terms, kinds; /* masks of the terms and of the differences in use */
-  int touched;           /* rows of an end that get penalties */
+  unsigned terms, kinds, outputs; /* masks of the terms, differences and outputs in use */
+  int touched;                    /* rows of an end that get penalties */
   unsigned options;
 
   /* The index of the point on an end of an axis. Along z it may lie outside the slab. */

@@ -19,6 +19,7 @@ static layer_work work_make(const kernels_launch *launch, const kernels_call *ca
   layer_work w = {};
   const operation used = operation_describe(call->kind, call->options);
   w.terms = used.terms;
+  w.outputs = used.outputs;
   for (int axis = 0; axis < 3; axis++) w.kinds |= differences_along(used, axis);
   w.options = call->options;
   boxes_add(launch, ends, range, w);

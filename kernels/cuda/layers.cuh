@@ -308,7 +308,7 @@ template <class Op, int ONLY, bool WIDEST> struct layer {
       }
       result = layer_enter<ONLY>(&w.ends, p, along, a.in[0], result);
     }
-    return w.ends.couples ? layer_couple<ONLY>(&w.ends, p, Op::DECLARED.outputs, k, result) : result;
+    return w.ends.couples ? layer_couple<ONLY>(&w.ends, p, w.outputs, k, result) : result;
   }
 
   template <int TERM = 0>

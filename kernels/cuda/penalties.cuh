@@ -33,7 +33,7 @@ __device__ __forceinline__ static real layer_enter(const layer_ends *e, const in
 }
 
 /* Adds the coupling penalties of the ends that a point lies on to output k, in the same order. outputs: mask
- * of the operation's. */
+ * of the call's. */
 template <int ONLY>
 __device__ __forceinline__ static real layer_couple(const layer_ends *e, const int p[3], unsigned outputs,
                                                     int k, real result) {

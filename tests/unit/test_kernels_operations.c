@@ -230,12 +230,72 @@ static void ends_in_place(rig *rig) {
   }
 }
 
+/* The value at a point and what a coupling adds to it there on an end of axis d. */
+static double coupled(const rig *rig, const kernels_coupling *coupling, const twin of[2], double value, int d,
+                      const int p[3]) {
+  const kernels_shape *shape = &rig->launch.shape;
+  const int n[3] = {shape->nx, shape->ny, shape->nz};
+  const int high = p[d] == n[d] - 1;
+  if (p[d] != 0 && !high) return value;
+  for (int i = 0; i < 2; i++) {
+    const double weight = coupling->weight[d][high][i];
+    const double field = reference_value(shape, of[i].host, p[0], p[1], p[2]);
+    value = shape->precision == PRECISION_SINGLE ? (double)fmaf((float)weight, (float)field, (float)value)
+                                                 : fma(weight, field, value);
+  }
+  return value;
+}
+
+/* Couplings add two fields at the ends: to the one output at those of all axes, one after the other, or to
+ * output d at those of axis d. */
+static void coupling_check(rig *rig, operation_kind kind, unsigned options, int outputs) {
+  twin f = twin_random(rig, 1), of[2] = {twin_random(rig, 2), twin_random(rig, 3)}, plain[3], found[3];
+  const kernels_shape *shape = &rig->launch.shape;
+  kernels_ends ends = {.bounded = {1, 1, 1}, .nz = shape->nz};
+  kernels_coupling coupling;
+  kernels_call call = {.kind = kind, .options = options, .in = {f.device}};
+  for (int i = 0; i < 12; i++) {
+    coupling.of[i / 4][i % 2] = of[i % 2].device;
+    coupling.weight[i / 4][i / 2 % 2][i % 2] = 0.25 * i - 1.0;
+  }
+  assert_ok(kernels_ends_open(rig->backend, rig->context, shape->precision, &rig->stencil, &ends));
+  for (int k = 0; k < outputs; k++) call.out[k] = (plain[k] = twin_sentinel(rig)).device;
+  assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+  for (int k = 0; k < outputs; k++) call.out[k] = (found[k] = twin_sentinel(rig)).device;
+  assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, &coupling));
+  for (int k = 0; k < outputs; k++) {
+    twin_download(rig, &plain[k]);
+    twin_download(rig, &found[k]);
+    for (int i = 0; i < shape->nx * shape->ny * shape->nz; i++) {
+      const int p[3] = {i % shape->nx, i / shape->nx % shape->ny, i / shape->nx / shape->ny};
+      double expected = reference_value(shape, plain[k].host, p[0], p[1], p[2]);
+      for (int d = 0; d < 3; d++)
+        if (outputs == 1 || d == k) expected = coupled(rig, &coupling, of, expected, d, p);
+      const double value = reference_value(shape, found[k].host, p[0], p[1], p[2]);
+      if (value != expected)
+        fail_msg("output %d at %d, %d, %d: %.17g, not %.17g", k, p[0], p[1], p[2], value, expected);
+    }
+    twin_free(rig, &plain[k]);
+    twin_free(rig, &found[k]);
+  }
+  kernels_ends_close(rig->backend, rig->context, &ends);
+  for (int i = 0; i < 2; i++) twin_free(rig, &of[i]);
+  twin_free(rig, &f);
+}
+
+static void ends_couple(rig *rig) {
+  rig_shape(rig, 33, 20, 18);
+  coupling_check(rig, OPERATION_derivative, AXIS_Y | (unsigned)DERIVATIVE_FIRST, 1);
+  coupling_check(rig, OPERATION_gradient, 0, 3);
+}
+
 int main(int argc, char **argv) {
   static const rig_test tests[] = {RIG_TEST(every_declaration_is_held),
                                    RIG_TEST(every_combination_is_the_reference),
                                    RIG_TEST(large_launches_are_the_reference),
                                    RIG_TEST(ends_take_several_outputs),
                                    RIG_TEST(ends_of_long_rows),
-                                   RIG_TEST(ends_in_place)};
+                                   RIG_TEST(ends_in_place),
+                                   RIG_TEST(ends_couple)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
