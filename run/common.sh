@@ -109,5 +109,4 @@ test_environment() {
   export OPENBLAS_NUM_THREADS=1 # threads of several processes would wait for one another, busily
   export OMPI_MCA_orte_tmpdir_base=$PWD/build/ompi
   export OMPI_MCA_ess_singleton_isolated=1 # no daemon for a program without mpirun
-  export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1} # looking for networks takes longer than a short run
 }

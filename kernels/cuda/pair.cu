@@ -361,9 +361,9 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
   const pair_plan plan = plan_make(launch, first->options & STAGE_UPWIND);
   if (plan.cost == LONG_MAX) return "there is no kernel for two upwind stages on such a slab";
+  if (!always && !pair_pays(launch, plan, first->options)) return "they would not be faster here";
   if (plan.handed && !rims_have_room(launch, first))
     return "blocks of a pair cannot all run at the same time";
-  if (!always && !pair_pays(launch, plan, first->options)) return "they would not be faster here";
   pair_exchange exchange;
   if (exchange_make(launch, plan, &exchange) == STATUS_OK) return nullptr;
   status_clear();

@@ -224,9 +224,10 @@ status energy_start(const solver *solver, energy *energy) {
     energy_open(energy, backend->device_uuid != NULL ? backend->device_uuid(solver->context) : NULL,
                 ENERGY_NVML, ENERGY_POWERCAP);
   } else {
-    *energy = (struct energy){.started = MPI_Wtime()};
+    *energy = (struct energy){.reason = ""};
   }
   CHECK_MPI(MPI_Barrier(solver->comm));
+  energy->started = energy->read = MPI_Wtime();
   return STATUS_OK;
 }
 

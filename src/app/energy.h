@@ -45,8 +45,8 @@ void energy_open(energy *energy, const char *uuid, const char *nvml, const char 
 /* Adds the energy since the last call. RAPL's counters wrap around after some minutes at full power, so call
  * it more often. Not collective. */
 void energy_read(energy *energy);
-/* The same if the last reading is a second old, or if power is integrated. NVML takes 3 to 20 ms, in which
- * the device has nothing to do. */
+/* Calls energy_read if the last reading is a second old, or if power is integrated. NVML takes 3 to 18 ms, in
+ * which the device has nothing to do. */
 void energy_watch(energy *energy);
 
 void energy_close(energy *energy);

@@ -171,8 +171,8 @@ const config_key config_keys[] = {
     {"compute", "threads", INT(threads, 0, CONFIG_THREADS_MOST), DEFAULT("0"),
      .help = "CPU threads per rank; 0: OMP_NUM_THREADS, else its share of the processors it may run on"},
     {"compute", "pairs", CHOICE(pairs, pairings), DEFAULT("auto"),
-     .help = "two Runge-Kutta stages in one sweep: where there is a kernel for it (yes), and it is faster "
-             "(auto)"},
+     .help = "two Runge-Kutta stages in one sweep: where there is a kernel and a GPU per rank (yes), if "
+             "faster (auto)"},
     {"halo", "transport", CHOICE(transport, transports), DEFAULT("auto"), .help = "how halo planes travel"},
     {"halo", "overlap", CHOICE(overlap, switches), DEFAULT("yes"),
      .help = "compute while halo planes travel"},

@@ -23,7 +23,7 @@ constexpr size_t STACK = 256 << 10, SHARED = 256 << 10, MOST_THREADS = 1024, EXC
 constexpr int WARP = 32;
 constexpr long MOST_TURNS = 1000000;
 constexpr unsigned MOST_LATE = 256; /* rounds after which a block begins whose launch others have begun */
-constexpr int MOST_STILL = 20000;   /* rounds without progress; copies and resting blocks are late by a few */
+constexpr int MOST_STILL = 20000; /* rounds without progress; copies are late by a few, blocks by MOST_LATE */
 
 /* FRESH: has not begun. */
 enum class state : unsigned char { FRESH, READY, POLLING, AT_WARP, AT_BLOCK, DONE };

@@ -145,6 +145,11 @@ static void test_gpu_power(void **state) {
   assert_int_equal(setenv("MILLIWATTS", "300000", 1), 0);
   energy_read(&meter);
   assert_true(fabs(meter.joules / (200.0 * meter.seconds) - 1.0) < 1e-3);
+  assert_int_equal(setenv("MILLIWATTS", "500000", 1), 0);
+  energy_watch(&meter); /* however short ago the last reading was */
+  assert_true(meter.watts == 500.0);
+  assert_int_equal(setenv("MILLIWATTS", "300000", 1), 0);
+  energy_watch(&meter);
   const double before = meter.joules, seconds = meter.seconds;
   meter.started -= 1.0;
   meter.read -= 1.0;
