@@ -339,18 +339,18 @@ template <class First, class Second> static bool ways_have_room(const kernels_la
           (way_has_room<First, Second, pair_way::UP>() && way_has_room<First, Second, pair_way::DOWN>()));
 }
 
-template <unsigned FIRST> static bool pair_has_room(const kernels_launch *launch, const kernels_call *first) {
+/* Calls use(First, Second), the two operations of a pair whose first call is this one; FIRST: its options
+ * without a base. */
+template <unsigned FIRST, class Use> static auto pair_based(const kernels_call *first, const Use &use) {
   using Second = stage<FIRST | STAGE_BASE>;
-  return first->options & STAGE_BASE ? ways_have_room<Second, Second>(launch)
-                                     : ways_have_room<stage<FIRST>, Second>(launch);
+  return first->options & STAGE_BASE ? use(Second{}, Second{}) : use(stage<FIRST>{}, Second{});
 }
 
-static bool rims_have_room(const kernels_launch *launch, const kernels_call *first) {
+template <class Use> static auto pair_dispatch(const kernels_call *first, const Use &use) {
   if constexpr (!SINGLE) {
-    if (first->options & STAGE_UPWIND) return pair_has_room<UPWIND>(launch, first);
+    if (first->options & STAGE_UPWIND) return pair_based<UPWIND>(first, use);
   }
-  return first->options & STAGE_FORMULA ? pair_has_room<FORMULA>(launch, first)
-                                        : pair_has_room<UNIFORM>(launch, first);
+  return first->options & STAGE_FORMULA ? pair_based<FORMULA>(first, use) : pair_based<UNIFORM>(first, use);
 }
 
 extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const kernels_call *first,
@@ -362,7 +362,10 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   const pair_plan plan = plan_make(launch, first->options & STAGE_UPWIND);
   if (plan.cost == LONG_MAX) return "there is no kernel for two upwind stages on such a slab";
   if (!always && !pair_pays(launch, plan, first->options)) return "they would not be faster here";
-  if (plan.handed && !rims_have_room(launch, first))
+  const auto have_room = [launch](auto of_first, auto of_second) {
+    return ways_have_room<decltype(of_first), decltype(of_second)>(launch);
+  };
+  if (plan.handed && !pair_dispatch(first, have_room))
     return "blocks of a pair cannot all run at the same time";
   pair_exchange exchange;
   if (exchange_make(launch, plan, &exchange) == STATUS_OK) return nullptr;
@@ -370,20 +373,9 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   return "the device has no memory left";
 }
 
-/* A pair whose first stage has these options, without or with a base. */
-template <unsigned FIRST>
-static status pair_apply(const kernels_launch *launch, const kernels_call *first,
-                         const kernels_call *second) {
-  using Second = stage<FIRST | STAGE_BASE>;
-  return first->options & STAGE_BASE ? pair_launch<Second, Second>(launch, first, second)
-                                     : pair_launch<stage<FIRST>, Second>(launch, first, second);
-}
-
 extern "C" status NAME(apply_pair)(const kernels_launch *launch, const kernels_call *first,
                                    const kernels_call *second) {
-  if constexpr (!SINGLE) {
-    if (first->options & STAGE_UPWIND) return pair_apply<UPWIND>(launch, first, second);
-  }
-  return first->options & STAGE_FORMULA ? pair_apply<FORMULA>(launch, first, second)
-                                        : pair_apply<UNIFORM>(launch, first, second);
+  return pair_dispatch(first, [=](auto of_first, auto of_second) {
+    return pair_launch<decltype(of_first), decltype(of_second)>(launch, first, second);
+  });
 }

@@ -52,8 +52,8 @@ void energy_watch(energy *energy);
 void energy_close(energy *energy);
 
 /* energy_open for the solver's device. Of the ranks that share a GPU, or a node's processors, one reads.
- * Returns on all ranks at the same time: some take 10 ms longer than others, for which these would wait in
- * their first step. Collective. STATUS_MPI. */
+ * Returns on all ranks at the same time: NVML opens up to 14 ms later on one rank than on another, which
+ * would wait for it in its first step. Collective. STATUS_MPI. */
 status energy_start(const solver *solver, energy *energy);
 
 /* [out] json, on rank 0 (NULL elsewhere): {method, joules, average_watts, seconds, meters, power_limit_watts,
