@@ -143,9 +143,12 @@ void plan_problem(const config *config, const grid *grid, int host_memory) {
            least, uneven ? " or one more" : "");
   char host[32];
   char device[32];
-  log_info("memory     per rank %s on the host, %s on a device (%d fields)\n",
+  log_info("memory     per rank %s on the host, %s on a device (%d fields)",
            format_bytes((double)needs.host_bytes, host),
            format_bytes(host_memory ? 0.0 : (double)needs.device_bytes, device), needs.fields);
+  if (needs.pair_bytes > 0)
+    log_info(", %s more for stages in pairs", format_bytes((double)needs.pair_bytes, device));
+  log_info("\n");
   print_problem(config);
   warn_not_held(config, grid);
 }

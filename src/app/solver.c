@@ -10,15 +10,15 @@
 #include "output/rundir.h"
 #include "problems/cases.h"
 
-/* Halo planes of the states. They are more on several ranks if stages may be pairs; whether they are is known
- * only to the devices. */
-static int state_depth(const config *config, const equation *equation, const grid *grid, int host_memory,
-                       const scheme *scheme) {
+/* Returns 1 if stages may be computed in pairs, for which states on several ranks have twice the halo planes.
+ * Whether they are is known only to the devices. */
+static int may_deepen(const config *config, const equation *equation, const grid *grid, int host_memory,
+                      const scheme *scheme) {
   int result = 0;
   const int pairs = config->pairs != CONFIG_PAIRS_NO && equation_fact(equation->pairs, config) &&
                     equation_fact(equation->steady, config) && scheme_pairs(scheme, &result) != 0;
   const int thin = grid->n[2] / grid->ranks < 2 * KERNELS_HALO;
-  return host_memory || grid->ranks == 1 || thin || !pairs ? KERNELS_HALO : 2 * KERNELS_HALO;
+  return !(host_memory || grid->ranks == 1 || thin) && pairs;
 }
 
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
@@ -30,9 +30,11 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   const int states = scheme->slots * equation->unknowns;
   needs->fields = states + equation_fact(equation->array_count, config);
   if (config->redistance_every > 0) needs->fields += DISTANCE_WORK;
-  const int depth = state_depth(config, equation, grid, host_memory, scheme);
-  needs->device_bytes = (size_t)states * field_total_bytes(&shape, depth) +
-                        (size_t)(needs->fields - states) * kernels_field_bytes(&shape);
+  const int depth = (may_deepen(config, equation, grid, host_memory, scheme) ? 2 : 1) * KERNELS_HALO;
+  const size_t state = field_total_bytes(&shape, KERNELS_HALO);
+  needs->device_bytes =
+      (size_t)states * state + (size_t)(needs->fields - states) * kernels_field_bytes(&shape);
+  needs->pair_bytes = (size_t)states * (field_total_bytes(&shape, depth) - state);
   if (!host_memory) needs->device_bytes += field_gather_bytes(&shape);
   /* buffers: staging of fields, pieces of checkpoints, and staging of halos in case MPI cannot take device
    * memory */
@@ -136,18 +138,22 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   return STATUS_OK;
 }
 
-/* Checks that all ranks of one node that share a device together fit into its free memory. */
-static status check_memory(solver *solver, const node *node) {
+/* Checks that all ranks of one node that share a device together fit into its free memory. [out] deepens: 1
+ * if the halo planes for pairs fit, too. */
+static status check_memory(solver *solver, const node *node, int *deepens) {
   const kernels *backend = solver->backend;
   solver_needs needs;
   solver_estimate(solver->config, solver->equation, &solver->grid, backend->host_memory, &needs);
   const size_t mine = backend->host_memory ? needs.host_bytes : needs.device_bytes;
   int index = 0;
   int64_t needed = 0;
+  int64_t more = 0;
   size_t available = 0;
   backend->device_identity(solver->context, &index, &solver->devices);
   CHECK(node_device_bytes(node, index, (int64_t)mine, &needed, &solver->sharing));
+  CHECK(node_device_bytes(node, index, (int64_t)needs.pair_bytes, &more, &solver->sharing));
   CHECK(backend->memory_available(solver->context, &available));
+  *deepens = (uint64_t)(needed + more) <= available;
   if ((uint64_t)needed <= available) return STATUS_OK;
   return status_fail(
       STATUS_MEMORY,
@@ -157,10 +163,11 @@ static status check_memory(solver *solver, const node *node) {
 }
 
 /* Opens this rank's device, chosen by the rank's number on its node, and checks memory before allocating any.
- * Collective. */
-static status open_device(solver *solver) {
+ * [out] no_pairs: why it may compute no stages in pairs, or NULL. Collective. */
+static status open_device(solver *solver, const char **no_pairs) {
   node node;
   kernels_setup setup;
+  int deepens = 1;
   CHECK(node_open(solver->comm, &node));
   setup.device = node.rank;
   CHECK(node_threads(&node, solver->config->threads, &setup.threads));
@@ -169,8 +176,12 @@ static status open_device(solver *solver) {
   solver->threads = omp_get_max_threads();
   CHECK(agree(solver->comm, check_threads(solver->threads)));
   CHECK(agree(solver->comm, solver->backend->context_create(&setup, &solver->context)));
-  CHECK(agree(solver->comm, check_memory(solver, &node)));
+  CHECK(agree(solver->comm, check_memory(solver, &node, &deepens)));
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, &solver->sharing, 1, MPI_INT, MPI_MAX, solver->comm));
+  /* blocks of a pair wait for one another, while kernels of another rank may take the multiprocessors */
+  *no_pairs = solver->sharing > 1 ? "ranks share a device"
+              : !deepens          ? "their halo planes do not fit into the device's memory"
+                                  : NULL;
   return node_close(&node);
 }
 
@@ -220,13 +231,14 @@ status solver_create(MPI_Comm comm, const config *config, const equation *equati
   solver->equation = equation;
   solver->grid = *grid;
   solver->backend = backend;
-  CHECK(open_device(solver));
+  const char *no_pairs = NULL;
+  CHECK(open_device(solver, &no_pairs));
   CHECK(compare_problem(comm, config, grid));
   const kernels_shape shape = grid_shape(grid, config->precision, backend->host_memory);
   CHECK(agree(comm, field_space_open(backend, solver->context, shape, &solver->space)));
   CHECK(agree(comm, transport_choose(comm, &solver->space, config->transport, &solver->transport)));
   CHECK(agree(comm, allocate(solver)));
-  CHECK(stepper_choose_pairs(&solver->stepper, &solver->space, solver->sharing > 1));
+  CHECK(stepper_choose_pairs(&solver->stepper, &solver->space, no_pairs));
   if (config->redistance_every > 0)
     CHECK(redistance_open(comm, grid, &solver->space, solver->transport.messages, &solver->redistance));
   CHECK(solver_rates(comm, config, equation, grid, &solver->rates));

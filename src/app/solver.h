@@ -28,6 +28,7 @@ typedef struct solver {
 typedef struct solver_needs {
   int fields;          /* number of arrays with a slab's shape */
   size_t device_bytes; /* on this rank */
+  size_t pair_bytes;   /* further ones there, if stages are computed in pairs */
   size_t host_bytes;   /* staging and checkpoint buffers; all memory for a backend in host memory */
 } solver_needs;
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,

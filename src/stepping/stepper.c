@@ -53,16 +53,15 @@ static void pair_of(stepper *stepper, int i, double t, double dt, stage pair[2])
   if (passes(stepper)) pair[0].arrivals = &stepper->arrivals;
 }
 
-/* Returns why this rank computes no stages in pairs, or NULL: all possible pairs, or none. shared: as of
- * stepper_choose_pairs. */
-static const char *pairs_refused(stepper *stepper, unsigned pairs, int shared) {
+/* Returns why this rank computes no stages in pairs, or NULL: all possible pairs, or none. no_pairs: as
+ * of stepper_choose_pairs. */
+static const char *pairs_refused(stepper *stepper, unsigned pairs, const char *no_pairs) {
   const stepper_rhs *rhs = &stepper->rhs;
   if (rhs->pairs == STEPPER_PAIRS_NO) return "as compute.pairs says";
   if (rhs->pair.run == NULL || stepper->backend->apply_pair == NULL) return "there is no kernel for two";
   if (!rhs->steady) return "the right-hand side depends on time";
   if (pairs == 0) return "the scheme reads all of them again";
-  /* blocks of a pair wait for one another, while kernels of another rank may take the multiprocessors */
-  if (shared) return "ranks share a device";
+  if (no_pairs != NULL) return no_pairs;
   if (rhs->pairs == STEPPER_PAIRS_AUTO && sends(stepper) && stepper->halo->slab <= SENDS_BEFORE_PAIRS)
     return "small slabs: each kernel sends its own edges";
   if (stepper->halo->alone && !stepper->slots[0].part[0].shape.whole) return "z has ends";
@@ -99,11 +98,11 @@ static status deepen(stepper *stepper, const field_space *space) {
   return halo_deepen(stepper->halo, PAIR_DEPTH);
 }
 
-status stepper_choose_pairs(stepper *stepper, const field_space *space, int shared) {
+status stepper_choose_pairs(stepper *stepper, const field_space *space, const char *no_pairs) {
   MPI_Comm comm = stepper->halo->comm;
   int result = stepper->scheme->result;
   const unsigned pairs = scheme_pairs(stepper->scheme, &result);
-  const char *refused = pairs_refused(stepper, pairs, shared);
+  const char *refused = pairs_refused(stepper, pairs, no_pairs);
   const status all = agree(comm, refused == NULL ? STATUS_OK : status_fail(STATUS_USAGE, "%s", refused));
   if (all == STATUS_MPI) return all;
   if (all != STATUS_OK) {

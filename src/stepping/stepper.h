@@ -66,12 +66,12 @@ status stepper_create(const field_space *space, int unknowns, const char *const 
                       stepper_rhs rhs, halo *halo, int overlap, stepper *stepper);
 void stepper_destroy(stepper *stepper);
 
-/* Computes stages in pairs from now on, if rhs.pairs asks for it and no rank refuses. shared: 1 if several
- * ranks compute on one device; then there are no pairs. On several ranks the states are allocated again, with
+/* Computes stages in pairs from now on, if rhs.pairs asks for it and no rank refuses. no_pairs: why
+ * this rank's device may compute none, or NULL. On several ranks the states are allocated again, with
  * halos for two stages, so call it before any is written. Without this call all stages are single. Collective
  * over the halo's communicator, and so is the status. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI, STATUS_USAGE
  * (halo_deepen). */
-status stepper_choose_pairs(stepper *stepper, const field_space *space, int shared);
+status stepper_choose_pairs(stepper *stepper, const field_space *space, const char *no_pairs);
 
 /* Exchanges the halos of all fields once, so that connections that a transport opens per field exist before
  * time is measured. Collective. STATUS_MPI, STATUS_DEVICE. */

@@ -21,6 +21,11 @@ LONGEST = 120  # seconds; whatever takes longer hangs
 # Runs at a time: most of their time they wait, for the disk and for mpirun to notice that ranks have ended.
 TOGETHER = max(4, min(8, os.cpu_count() // 2))
 
+# Stages in pairs on a grid so small that every call can be struck: those of upwind differences hand rims to one another
+# on grids of any size, also between GPUs if each rank has one.
+PAIRS = ("compute.pairs=yes", "velocity.field=uniform", "physics.difference=upwind", "compute.precision=double")
+PAIRS += ("grid.nx=32", "grid.ny=32", "grid.nz=32")
+
 MPI = dict(
     OMPI_ALLOW_RUN_AS_ROOT="1",
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",

@@ -46,15 +46,14 @@ if harness.BACKEND == "cuda":
     COPIES = ("cudaHostAlloc", "cudaMemcpyAsync", "cudaStreamSynchronize", "cudaStreamWaitEvent")
     LARGE = ("grid.nx=128", "grid.ny=128", "grid.nz=160")
     KINDS["staged"] = Kind("a run with halos staged, copies again", ("halo.transport=staged",), again=COPIES)
-    # In pairs of stages on such grids each block computes around its tile ("alone"). Those of upwind pairs hand rims
-    # to one another on grids of any size, also between GPUs if each rank has one.
-    RIMS = ("compute.pairs=yes", "velocity.field=uniform", "physics.difference=upwind", "compute.precision=double")
-    RIMS += ("grid.nx=32", "grid.ny=32", "grid.nz=32")
+    # In pairs of stages on such grids each block computes around its tile ("alone").
     LAUNCHES = ("cudaLaunchKernelExC", "cuStreamWriteValue32")
     KINDS["alone"] = Kind("a run of one rank, calls that none of these makes", ("compute.pairs=yes",), ranks=1)
     KINDS["large"] = Kind("a run with the kernels of large grids, calls that none of these makes", LARGE)
-    KINDS["pairs"] = Kind("a run with stages in pairs, launches again", RIMS, again=LAUNCHES)
-    KINDS["rims"] = Kind("a run of one rank with stages in pairs, launches again", RIMS, ranks=1, again=LAUNCHES)
+    KINDS["pairs"] = Kind("a run with stages in pairs, launches again", harness.PAIRS, again=LAUNCHES)
+    KINDS["rims"] = Kind(
+        "a run of one rank with stages in pairs, launches again", harness.PAIRS, ranks=1, again=LAUNCHES
+    )
 
 
 def places(log):

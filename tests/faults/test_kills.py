@@ -15,6 +15,9 @@ SEED = int(os.environ.get("FDAPP_FAULTS_SEED", "1"))
 STEPS = 150
 LONG = (f"time.steps={STEPS}", "output.fields_every=50", "restart.from=latest")
 RANKS = (1, 2, 3, 5)
+PROBLEMS = {"": ()}
+if harness.BACKEND == "cuda":
+    PROBLEMS[", stages in pairs where each rank has a GPU"] = harness.PAIRS
 LIMIT = 60  # seconds within which survivors have left
 
 
@@ -60,8 +63,8 @@ def all_gone(ranks):
 class Campaign:
     """Chains of runs in a directory each: killed once or twice, then brought to the end, always on other ranks."""
 
-    def __init__(self, base, reference):
-        self.base, self.reference = base, reference
+    def __init__(self, base, words, reference):
+        self.base, self.words, self.reference = base, (*LONG, *words), reference
         self.lock = threading.Lock()
         self.kills = self.late = self.resumed = self.finished = self.launcher_hangs = 0
         self.slowest = 0.0
@@ -72,7 +75,7 @@ class Campaign:
 
     def killed_run(self, directory, ranks, chance):
         """Starts a run and kills it. Returns whether it was the kill that ended it."""
-        run = harness.Run(directory, *LONG, ranks=ranks)
+        run = harness.Run(directory, *self.words, ranks=ranks)
         wait_for_moment(run, ranks, chance)
         processes = run.ranks()
         if run.process.poll() is None and processes:
@@ -99,7 +102,7 @@ class Campaign:
         for ranks in order[: 1 + number % 2]:
             self.count("kills", self.killed_run(directory, ranks, chance))
             self.count("late", newest_step(directory) >= STEPS // 2)
-        run = harness.run(directory, *LONG, harness.ELSEWHERE, ranks=order[-1])
+        run = harness.run(directory, *self.words, harness.ELSEWHERE, ranks=order[-1])
         assert run.code == 0, (SEED, number, run.stderr)
         assert harness.same_end(directory, self.reference), (SEED, number)
         assert not harness.partials(directory)
@@ -108,26 +111,22 @@ class Campaign:
         harness.fresh(directory.parent)
 
 
-@pytest.fixture(scope="module")
-def straight(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("straight") / "run"
-    assert harness.run(directory, *LONG, harness.ELSEWHERE, ranks=3).code == 0
-    return directory
-
-
-def test_random_kills(tmp_path, straight, figures):
-    campaign = Campaign(tmp_path, straight)
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_random_kills(tmp_path, figures, problem):
+    straight = tmp_path / "straight" / "run"
+    assert harness.run(straight, *LONG, *PROBLEMS[problem], harness.ELSEWHERE, ranks=3).code == 0
+    campaign = Campaign(tmp_path, PROBLEMS[problem], straight)
     started = 0
     while campaign.kills < KILLS:
         more = max(1, (KILLS - campaign.kills) * 2 // 3)
         harness.together(campaign.chain, range(started, started + more))
         started += more
     assert campaign.resumed >= campaign.kills // 2
-    figures["kills at random moments"] = campaign.kills
-    figures["of these, in the second half of a run"] = campaign.late
-    figures["of these in MPI_Init, all ranks ended but mpirun itself did not (Open MPI 4.1.4)"] = (
+    figures[f"kills at random moments{problem}"] = campaign.kills
+    figures[f"of these, in the second half of a run{problem}"] = campaign.late
+    figures[f"of these in MPI_Init, all ranks ended but mpirun itself did not (Open MPI 4.1.4){problem}"] = (
         campaign.launcher_hangs
     )
-    figures["runs that resumed from a state after a kill, on another number of ranks"] = campaign.resumed
-    figures["killed runs brought to their end, all with the reference's bits"] = campaign.finished
-    figures["longest time from a kill to the last process's end, s"] = f"{campaign.slowest:.1f}"
+    figures[f"runs that resumed from a state after a kill, on another number of ranks{problem}"] = campaign.resumed
+    figures[f"killed runs brought to their end, all with the reference's bits{problem}"] = campaign.finished
+    figures[f"longest time from a kill to the last process's end, s{problem}"] = f"{campaign.slowest:.1f}"

@@ -5,7 +5,8 @@
  * named by the others, which wait for its halo planes within a sweep. Run on 3 ranks, or on 2, which leaves
  * out some of it; skipped on backends without pairs. `test_pairs BACKEND`; `test_pairs BACKEND brief`:
  * one shape of rk4 for each problem and precision; `test_pairs BACKEND REASON`: the last rank's device
- * refuses for this reason, so that no rank has pairs. Several ranks on one device, as with
+ * refuses for this reason, so that no rank has pairs. Where halo planes for pairs do not fit into a device's
+ * memory (emulated only), stages are single. Several ranks on one device, as with
  * FDAPP_EMULATED_SHARED, have no pairs, either. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ static int brief;                /* 1: one shape of rk4 */
 static int shared;               /* 1: FDAPP_EMULATED_SHARED is set */
 
 enum { NX = 80, NY = 172, MOST = 37, STEPS = 4, HALF = STEPS / 2, PAIRS = 2, SKIPPED = 77 };
+enum { RESERVE = 256 << 20 }; /* CONTEXT_RESERVE of kernels/cuda/context.h */
 
 typedef struct run {
   const kernels *backend;
@@ -213,6 +215,47 @@ static int check_scheme(const kernels *backend, int scheme, int precision, const
   return wrong;
 }
 
+/* Sets the free memory of this process's emulated device, beside what is kept in reserve; 0: all of it. */
+static void free_set(size_t bytes) {
+  char text[32];
+  (void)snprintf(text, sizeof text, "%zu", bytes + RESERVE);
+  (void)(bytes == 0 ? unsetenv("FDAPP_EMULATED_FREE") : setenv("FDAPP_EMULATED_FREE", text, 1));
+}
+
+/* The last rank's device has just enough free memory for pairs, one byte less, just enough for single stages,
+ * and one byte less than that: then the run is refused. */
+static int check_room(const kernels *backend) {
+  const char *const crowded = "their halo planes do not fit into the device's memory";
+  const shape shape = {.n = {40, 28, 48}};
+  config config = make_config(&shape, 0, PRECISION_DOUBLE, problems);
+  solver_needs needs;
+  grid grid;
+  int rank = 0, ranks = 1, wrong = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  while (strcmp(schemes_at(config.scheme)->name, "rk4") != 0) config.scheme++;
+  config.pairs = CONFIG_PAIRS_YES;
+  wrong += grid_make(config.n, config.l, ranks, rank, &grid) != STATUS_OK;
+  solver_estimate(&config, equation_of(&config), &grid, 0, &needs);
+  const size_t pairs = needs.device_bytes + needs.pair_bytes;
+  const size_t room[] = {pairs, pairs - 1, needs.device_bytes, needs.device_bytes - 1};
+  for (int i = 0; i < 4; i++) {
+    solver solver;
+    if (rank == ranks - 1) free_set(room[i]);
+    const status result = open_solver(MPI_COMM_WORLD, &config, equation_of(&config), backend, &solver);
+    const char *single = solver.stepper.single;
+    const int right =
+        i == 3 ? result == STATUS_MEMORY : result == STATUS_OK && strcmp(single, i == 0 ? "" : crowded) == 0;
+    if (!right) (void)printf("WRONG: room %d: %s; stages single: '%s'\n", i, status_message(result), single);
+    wrong += !right;
+    status_clear();
+    if (result == STATUS_OK) (void)halo_leave(&solver.halo);
+    solver_destroy(&solver);
+    free_set(0);
+  }
+  return wrong;
+}
+
 /* The last rank stops after a step. */
 static int check_late(const kernels *backend) {
   const shape shape = {.n = {40, 28, 48}};
@@ -272,6 +315,7 @@ int main(int argc, char **argv) {
       }
     }
     wrong += check_late(backend);
+    if (&emulated_launched != NULL && argc == 2) wrong += check_room(backend);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     code = wrong == 0 ? 0 : 1;
   }

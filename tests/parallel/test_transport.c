@@ -343,7 +343,8 @@ static void deep_needs_check(const stand *stand) {
   solver_estimate(&config, equation_of(&config), &stand->grid, 0, &single);
   config.pairs = CONFIG_PAIRS_AUTO;
   solver_estimate(&config, equation_of(&config), &stand->grid, 0, &pairs);
-  EXPECT(pairs.device_bytes - single.device_bytes == (size_t)scheme->slots * further);
+  EXPECT(pairs.device_bytes == single.device_bytes && single.pair_bytes == 0);
+  EXPECT(pairs.pair_bytes == (size_t)scheme->slots * further);
   EXPECT(pairs.host_bytes - single.host_bytes == 2 * further); /* sent and received, on two sides */
 }
 
