@@ -14,6 +14,7 @@ class Fdapp(CMakePackage, CudaPackage):
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
+    depends_on("python@3:", type="build")
     depends_on("mpi")
     depends_on("hdf5+mpi")
     depends_on("muparser")
