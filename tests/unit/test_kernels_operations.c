@@ -2,6 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Every operation of operations.h, in every way and with every combination of additions: bit for bit its
  * reference (reference_real.c), and not a point written beside the planes asked for. A new operation is
@@ -91,10 +93,12 @@ static void every_declaration_is_held(rig *rig) {
   if (found != (1U << OPERATION_KINDS) - 1) fail_msg("an operation has no line in OPERATION_WAYS");
 }
 
-/* Each combination on two of the shapes, and on two ranges of another. */
+/* Each combination on two of the shapes, and on two ranges of another; of one way, if FDAPP_WAY names it. */
 static void every_combination_is_the_reference(rig *rig) {
+  const char *only = getenv("FDAPP_WAY");
   int count = 0;
   for (int w = 0; w < WAYS; w++) {
+    if (only != NULL && strcmp(only, ways[w].name) != 0) continue;
     for (unsigned additions = 0; additions <= operation_additions(ways[w].kind); additions++) {
       if (!operation_combines(ways[w].kind, ways[w].options, additions)) continue;
       for (int i = 0; i < 2; i++) {
@@ -110,6 +114,7 @@ static void every_combination_is_the_reference(rig *rig) {
       count++;
     }
   }
+  if (count == 0) fail_msg("no way is called %s", only);
 }
 
 /* Large launches may take other kernels. */
