@@ -1,5 +1,7 @@
 #include "domain/operators.h"
 
+#include "operations.h"
+
 static kernels_launch whole_slab(const field *field, const stencil *stencil) {
   return (kernels_launch){.context = field->context,
                           .queue = QUEUE_MAIN,
@@ -8,10 +10,22 @@ static kernels_launch whole_slab(const field *field, const stencil *stencil) {
                           .stencil = stencil};
 }
 
-status operators_derivative(halo *halo, const stencil *stencil, axis axis, const field *f, field *out) {
+status operators_differences(halo *halo, const stencil *stencil, axis axis, const field *f,
+                             field *const out[3]) {
+  static const unsigned wanted[3] = {DERIVATIVE_FIRST, DERIVATIVE_SECOND, DERIVATIVE_DISSIPATION};
   const kernels_launch launch = whole_slab(f, stencil);
+  kernels_call call = {.kind = OPERATION_derivative, .options = (unsigned)axis, .in = {f->data}};
+  for (int i = 0; i < 3; i++) {
+    if (out[i] == NULL) continue;
+    call.options |= wanted[i];
+    call.out[i] = out[i]->data;
+  }
   CHECK(halo_exchange(halo, 1, &f));
-  return apply_derivative(f->backend, &launch, axis, f->data, out->data);
+  return f->backend->apply(&launch, &call);
+}
+
+status operators_derivative(halo *halo, const stencil *stencil, axis axis, const field *f, field *out) {
+  return operators_differences(halo, stencil, axis, f, (field *const[3]){out});
 }
 
 status operators_gradient(halo *halo, const stencil *stencil, const field *f, field *const out[3]) {

@@ -9,6 +9,10 @@
  * halo_leave. A divergence needs a halo for 3 fields. Collective between neighbours. Errors are those of
  * halo_begin and halo_end, STATUS_MPI and STATUS_DEVICE. */
 
+/* The first derivative along an axis, the second one, and the dissipation that turns central into upwind
+ * differences (stencil.h): those of them that are not NULL, from one load of f. */
+status operators_differences(halo *halo, const stencil *stencil, axis axis, const field *f,
+                             field *const out[3]);
 status operators_derivative(halo *halo, const stencil *stencil, axis axis, const field *f, field *out);
 status operators_gradient(halo *halo, const stencil *stencil, const field *f, field *const out[3]);
 status operators_divergence(halo *halo, const stencil *stencil, const field *const v[3], field *out);
