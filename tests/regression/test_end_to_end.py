@@ -362,6 +362,7 @@ def test_a_key_without_effect_is_named_once(tmp_path):
 
 
 FORMULA = {"velocity": {"field": "formula", "period": None, "u": "U", "v": "0", "w": "0"}, "time": {"steps": 1}}
+UNIFORM = {"velocity": {"field": "uniform", "u": 1}, "constants": {"U": None}}
 
 
 @pytest.mark.parametrize(
@@ -375,6 +376,10 @@ FORMULA = {"velocity": {"field": "formula", "period": None, "u": "U", "v": "0", 
         ({"output": {"checkpoint_keep": 3, "checkpoint_every": 5}}, ""),
         ({"time": {"adaptive": "yes"}, "velocity": {"factor": "0"}}, "time.adaptive"),
         ({"constants": {"U2": 3}}, "constants.U2"),
+        (UNIFORM, "physics.form"),
+        ({"compute": {"pairs": "yes"}}, "compute.pairs"),
+        ({"compute": {"pairs": "no"}, "halo": {"transport": "auto"}}, ""),
+        ({"compute": {"pairs": "yes"}, "halo": {"transport": "staged"}}, "compute.pairs, halo.transport"),
         ({}, ""),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
