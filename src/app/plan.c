@@ -23,7 +23,7 @@ static const char *format_bytes(double bytes, char *text) {
   return text;
 }
 
-static void print_problem(const config *config) {
+static void print_problem(const config *config, int host_memory) {
   char exact[CASES_TEXT], idle[CONFIG_NAMES_SIZE];
   const char *initial = cases_at(config->initial)->name, *velocity = velocities_at(config->velocity)->name;
   const char *equation = equation_of(config)->name;
@@ -39,8 +39,8 @@ static void print_problem(const config *config) {
   }
   log_info("scheme     %s, order %d in space, %s precision\n", schemes_at(config->scheme)->name,
            config->order, config_precision_name(config->precision));
-  if (config_without_effect(config, idle)[0] == '\0') return;
-  log_warning("without effect, as nothing in this problem uses them: %s", idle);
+  if (config_without_effect(config, host_memory, idle)[0] == '\0') return;
+  log_warning("without effect, as nothing in this run uses them: %s", idle);
 }
 
 /* Warns of an initial condition that the grid or the precision does not resolve, with the numbers. */
@@ -149,7 +149,7 @@ void plan_problem(const config *config, const grid *grid, int host_memory) {
   if (needs.pair_bytes > 0)
     log_info(", %s more for stages in pairs", format_bytes((double)needs.pair_bytes, device));
   log_info("\n");
-  print_problem(config);
+  print_problem(config, host_memory);
   warn_not_held(config, grid);
 }
 

@@ -8,7 +8,7 @@
 /* The plan of a run, printed before it starts. Rank 0 prints; no device is needed. */
 
 /* Prints the problem: grid and slabs, memory, case, scheme. host_memory: 1 if the backend computes in host
- * memory. */
+ * memory, 0 if it does not or is unknown. */
 void plan_problem(const config *config, const grid *grid, int host_memory);
 
 /* Prints the memory that the ranks of this node need, and the free memory, for a backend in host memory.

@@ -338,12 +338,13 @@ static status check_kept(const char *path, const config *config) {
                        config->file);
 }
 
-/* A configuration written by a run has every key, so warnings of keys without effect are dropped. */
+/* A configuration written by a run has every key, so warnings of keys without effect are dropped, whatever
+ * the backend will be. */
 static void forget_idle(const char *path, config *config) {
   char text[CONFIG_NAMES_SIZE];
-  if (config_without_effect(config, text)[0] == '\0' || !config_is_resolved(path)) return;
+  if (config_without_effect(config, 1, text)[0] == '\0' || !config_is_resolved(path)) return;
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-    if (config->line[i] > 0 && config_key_idle(config, i)) config->line[i] = CONFIG_LINE_NONE;
+    if (config->line[i] > 0 && config_key_idle(config, i, 1)) config->line[i] = CONFIG_LINE_NONE;
   }
   for (int i = 0; i < config->constant_count; i++) {
     if (config->constant_line[i] > 0) config->constant_line[i] = CONFIG_LINE_NONE;

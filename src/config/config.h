@@ -57,10 +57,11 @@ int config_is_resolved(const char *path);
  * diffusivity have no effect. */
 int config_carried(const config *config);
 
-/* Keys that were given but have no effect with this equation, case and velocity field, "section.key,
- * section.key"; "" if there are none. For a file that config_is_resolved, which has every key: always "". */
+/* Keys that were given but have no effect with this equation, case, velocity field and backend, "section.key,
+ * section.key"; "" if there are none. For a file that config_is_resolved, which has every key: always "".
+ * host_memory: 1 if the backend computes in host memory, 0 if it does not or is unknown. */
 enum { CONFIG_NAMES_SIZE = 512 };
-const char *config_without_effect(const config *config, char text[CONFIG_NAMES_SIZE]);
+const char *config_without_effect(const config *config, int host_memory, char text[CONFIG_NAMES_SIZE]);
 
 /* Prints equations, cases, velocity fields, schemes, forms and backends, then all keys with
  * accepted values, default and meaning, two lines a key, for --list. */

@@ -20,12 +20,17 @@ static int velocity_varies(const config *config) {
   return config_carried(config) && varies;
 }
 
-int config_key_idle(const config *config, int key) {
+int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   const int of_velocity =
       strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 || strcmp(name, "diffusivity") == 0;
   const int of_medium = strcmp(name, "density") == 0 || strcmp(name, "sound_speed") == 0;
   if (!config_carried(config) && of_velocity) return 1;
+  /* a uniform velocity has no divergence, so all forms are one: their stages have the same bits */
+  if (strcmp(name, "form") == 0) return cases_velocity_uniform(config);
+  /* a backend in host memory computes single stages, and takes planes where they are: `auto` allows that */
+  if (strcmp(name, "pairs") == 0) return host_memory && config->pairs == CONFIG_PAIRS_YES;
+  if (strcmp(name, "transport") == 0) return host_memory && config->transport != CONFIG_TRANSPORT_AUTO;
   if (of_medium) return config->equation != EQUATION_acoustics;
   if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
   if (strcmp(section, "boundary") == 0)
@@ -65,10 +70,10 @@ static int uses_constant(const config *c, const char *name) {
   return used || (config_carried(c) && cases_bounded(c) && has_word(c->entering, name));
 }
 
-const char *config_without_effect(const config *config, char text[CONFIG_NAMES_SIZE]) {
+const char *config_without_effect(const config *config, int host_memory, char text[CONFIG_NAMES_SIZE]) {
   text[0] = '\0';
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-    if (config->line[i] == CONFIG_LINE_NONE || !config_key_idle(config, i)) continue;
+    if (config->line[i] == CONFIG_LINE_NONE || !config_key_idle(config, i, host_memory)) continue;
     const size_t used = strlen(text);
     (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s%s.%s", used > 0 ? ", " : "",
                    config_keys[i].section, config_keys[i].name);

@@ -113,9 +113,10 @@ __attribute__((format(printf, 4, 5))) status config_fail(const char *path, int l
 /* Writes the value of `key` as in a file, numbers with `digits` digits, to text of CONFIG_PATH_SIZE bytes. */
 const char *config_value_text(const config_key *key, const config *config, int digits, char *text);
 
-/* Returns 1 if a key has no effect in this problem: a key of [initial] or [velocity] that the case or the
- * velocity field does not use, or a key of advection with an equation without a velocity field. */
-int config_key_idle(const config *config, int key);
+/* Returns 1 if a key has no effect in this run: for instance a key of [initial] or [velocity] that the case
+ * or the velocity field does not use, or a key of advection with an equation without a velocity field.
+ * host_memory: 1 if the backend computes in host memory, 0 if it does not or is unknown. */
+int config_key_idle(const config *config, int key, int host_memory);
 
 /* Checks the formulas that the problem uses. */
 status config_formulas_check(const config_reading *reading);

@@ -2,6 +2,7 @@
 #define FDAPP_PROBLEMS_PROBLEM_H
 
 #include <float.h>
+#include <math.h>
 
 #include "config/settings.h"
 #include "domain/grid.h"
@@ -101,6 +102,12 @@ typedef struct initial_case {
   const problem_source *source; /* NULL: none; otherwise the solution does not move and is always known */
 } initial_case;
 
+/* What cases have in common that are zero beyond initial.width from their centre. A larger body would touch
+ * its own periodic image and be cut there. */
+#define PROBLEM_BALL(function)                                                                               \
+  .keys = {PROBLEM_HEIGHT, PROBLEM_CENTER, "initial.width"}, .widest = 0.5, .body = (function),              \
+  .known_after = PROBLEM_SHIFT | PROBLEM_TURN | PROBLEM_RETURN, .reach = 1.0
+
 /* The i-th object in the order of --list; NULL beyond the end. */
 const initial_case *cases_at(int index);
 const velocity_field *velocities_at(int index);
@@ -121,6 +128,11 @@ static inline double problem_rounding(precision precision) {
 
 /* The grid of a configuration, with its ends. STATUS_USAGE as grid_make and grid_bound. */
 status problem_grid(const config *config, int ranks, int rank, grid *grid);
+
+/* The distance from the centre at an offset from it. */
+static inline double problem_radius(const double offset[3]) {
+  return sqrt(offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2]);
+}
 
 /* The periodic image of x nearest to 0, along an axis of the given length. */
 double problem_nearest(double x, double length);

@@ -1,5 +1,6 @@
 #include "gather.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,4 +33,22 @@ void wait_asleep(MPI_Comm comm) {
   MPI_Ibarrier(comm, &request);
   for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
     (void)nanosleep(&pause, NULL);
+}
+
+int check_on_backend(int argc, char **argv, int (*check)(const kernels *backend)) {
+  enum { SKIPPED = 77 };
+  MPI_Init(&argc, &argv);
+  const char *name = argc > 1 ? argv[1] : "cpu";
+  const kernels *backend = kernels_find(name);
+  int code = SKIPPED;
+  if (backend == NULL || backend->probe() != STATUS_OK) {
+    (void)printf("skipped: backend %s cannot run here\n", name);
+  } else {
+    const int mine = check(backend);
+    int wrong = 0;
+    MPI_Allreduce(&mine, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    code = wrong == 0 ? 0 : 1;
+  }
+  MPI_Finalize();
+  return code;
 }

@@ -12,7 +12,7 @@
 #include "domain/operators.h"
 #include "domain/slab.h"
 
-enum { SKIPPED = 77, DERIVATIVE = 0, GRADIENT = 3, DIVERGENCE = 6, LAPLACIAN = 7, SECOND = 8, RESULTS = 11 };
+enum { DERIVATIVE = 0, GRADIENT = 3, DIVERGENCE = 6, LAPLACIAN = 7, SECOND = 8, RESULTS = 11 };
 
 static const double pi = 3.14159265358979323846;
 static const int64_t uneven[3] = {33, 20, 37};
@@ -178,22 +178,15 @@ static int check(const char *backend, precision precision, int order) {
   return wrong;
 }
 
-int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  const char *name = argc > 1 ? argv[1] : "cpu";
-  const kernels *backend = kernels_find(name);
-  int code = SKIPPED;
-  if (backend == NULL || backend->probe() != STATUS_OK) {
-    (void)printf("skipped: backend %s cannot run here\n", name);
-  } else {
-    int mine = 0, wrong = 0;
-    for (int order = 2; order <= 8; order += 2) {
-      mine += check(name, PRECISION_DOUBLE, order);
-      mine += check(name, PRECISION_SINGLE, order);
-    }
-    MPI_Allreduce(&mine, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    code = wrong == 0 ? 0 : 1;
+static int check_all(const kernels *backend) {
+  int wrong = 0;
+  for (int order = 2; order <= 8; order += 2) {
+    wrong += check(backend->name, PRECISION_DOUBLE, order);
+    wrong += check(backend->name, PRECISION_SINGLE, order);
   }
-  MPI_Finalize();
-  return code;
+  return wrong;
+}
+
+int main(int argc, char **argv) {
+  return check_on_backend(argc, argv, check_all);
 }

@@ -1,5 +1,5 @@
 """Difference operators as dense matrices, with and without ends, from the exact fractions of kernels/closures.json, and
-a step in time."""
+a step in time; coordinates and velocity fields from their formulas."""
 
 import json
 from fractions import Fraction
@@ -100,3 +100,43 @@ def points(configuration):
         shape[2 - axis] = -1
         coordinates.append((h * np.arange(len(weights))).reshape(shape))
     return coordinates
+
+
+def velocity(configuration):
+    """u, v, w at full strength, and the factor of time. A formula is that of test_ends."""
+    keys = configuration["velocity"]
+    x, y, z = points(configuration)
+    lx, ly, lz = (configuration["grid"].get("l" + a, 1.0) for a in "xyz")
+    ax, ay, az = 2 * np.pi * x / lx, 2 * np.pi * y / ly, 2 * np.pi * z / lz
+    shape = np.broadcast_shapes(x.shape, y.shape, z.shape)
+    factor = lambda t: 1.0  # noqa: E731
+    if keys["field"] == "uniform":
+        parts = keys["u"], keys["v"], keys["w"]
+    elif keys["field"] == "rotation":
+        omega = 2 * np.pi / keys["period"]
+        parts = -omega * (y - ly / 2), omega * (x - lx / 2), 0.0
+    elif keys["field"] == "deformation":
+        parts = (
+            2 * lx * np.sin(ax / 2) ** 2 * np.sin(ay) * np.sin(az),
+            -ly * np.sin(ax) * np.sin(ay / 2) ** 2 * np.sin(az),
+            -lz * np.sin(ax) * np.sin(ay) * np.sin(az / 2) ** 2,
+        )
+        factor = lambda t: np.cos(np.pi * t / keys["period"])  # noqa: E731
+    elif keys["field"] == "taylor_green":
+        a = keys["a"]
+        parts = (
+            a * np.sin(ax) * np.cos(ay) * np.cos(az),
+            -a * ly / lx * np.cos(ax) * np.sin(ay) * np.cos(az),
+            0.0,
+        )
+    elif keys["field"] == "abc":
+        a, b, c = keys["a"], keys["b"], keys["c"]
+        parts = (
+            a * np.sin(az) + c * np.cos(ay),
+            b * np.sin(ax) + a * np.cos(az),
+            c * np.sin(ay) + b * np.cos(ax),
+        )
+    else:
+        parts = x - 0.4, 0.5 * y - x * z, 0.3 - z
+        factor = lambda t: np.cos(3 * t)  # noqa: E731
+    return [np.broadcast_to(part, shape) for part in parts], factor

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_stability_warning import KNOWN
 
-from dense import along, bounded, classical, fixing, matrix, norm, points
+from dense import along, bounded, classical, fixing, matrix, norm, points, velocity
 from program import attribute, hash_of, launch, merged, phi, rows, run, states
 
 STEPS = 4
@@ -27,31 +27,6 @@ FLOWS = {
     "rest": {"field": "uniform", "u": 0.0, "v": 0.0, "w": 0.0},
     "formula": {"field": "formula", "u": "x - 0.4", "v": "0.5*y - x*z", "w": "0.3 - z", "factor": "cos(3*t)"},
 }
-
-
-def velocity(configuration):
-    keys = configuration["velocity"]
-    x, y, z = points(configuration)
-    lx, ly, lz = (configuration["grid"].get("l" + a, 1.0) for a in "xyz")
-    shape = np.broadcast_shapes(x.shape, y.shape, z.shape)
-    factor = lambda t: 1.0  # noqa: E731
-    if keys["field"] == "uniform":
-        parts = keys["u"], keys["v"], keys["w"]
-    elif keys["field"] == "rotation":
-        omega = 2 * np.pi / keys["period"]
-        parts = -omega * (y - ly / 2), omega * (x - lx / 2), 0.0
-    elif keys["field"] == "deformation":
-        a, b, c = 2 * np.pi * x / lx, 2 * np.pi * y / ly, 2 * np.pi * z / lz
-        parts = (
-            2 * lx * np.sin(a / 2) ** 2 * np.sin(b) * np.sin(c),
-            -ly * np.sin(a) * np.sin(b / 2) ** 2 * np.sin(c),
-            -lz * np.sin(a) * np.sin(b) * np.sin(c / 2) ** 2,
-        )
-        factor = lambda t: np.cos(np.pi * t / keys["period"])  # noqa: E731
-    else:
-        parts = x - 0.4, 0.5 * y - x * z, 0.3 - z
-        factor = lambda t: np.cos(3 * t)  # noqa: E731
-    return [np.broadcast_to(part, shape) for part in parts], factor
 
 
 def slope_of(configuration, entering):

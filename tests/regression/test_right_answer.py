@@ -6,7 +6,7 @@ agree to 1e-12 of the largest value.
 import numpy as np
 import pytest
 
-from dense import classical
+from dense import classical, norm, points, velocity
 from program import BASE, attribute, merged, phi, run, states
 
 STEPS = 10
@@ -18,52 +18,6 @@ VELOCITIES = {
     "abc": {"field": "abc", "a": 1.0, "b": 0.7, "c": 0.4},
     "taylor_green": {"field": "taylor_green", "a": 0.8},
 }
-
-
-def coordinates(configuration):
-    """x, y, z as arrays that spread over (nz, ny, nx), and the lengths."""
-    grid = configuration["grid"]
-    lengths = [grid.get(f"l{axis}", 1.0) for axis in "xyz"]
-    x, y, z = (
-        length * np.arange(grid[f"n{axis}"]) / grid[f"n{axis}"] for axis, length in zip("xyz", lengths, strict=True)
-    )
-    return (x[None, None, :], y[None, :, None], z[:, None, None]), lengths
-
-
-def velocity(configuration):
-    """u, v, w at full strength, and the factor of time."""
-    keys = configuration["velocity"]
-    (x, y, z), (lx, ly, lz) = coordinates(configuration)
-    ax, ay, az = (2 * np.pi * p / length for p, length in zip((x, y, z), (lx, ly, lz), strict=True))
-    shape = np.broadcast_shapes(x.shape, y.shape, z.shape)
-    if keys["field"] == "uniform":
-        parts = keys["u"], keys["v"], keys["w"]
-    elif keys["field"] == "rotation":
-        omega = 2 * np.pi / keys["period"]
-        parts = -omega * (y - ly / 2), omega * (x - lx / 2), 0.0
-    elif keys["field"] == "deformation":
-        parts = (
-            2 * lx * np.sin(ax / 2) ** 2 * np.sin(ay) * np.sin(az),
-            -ly * np.sin(ax) * np.sin(ay / 2) ** 2 * np.sin(az),
-            -lz * np.sin(ax) * np.sin(ay) * np.sin(az / 2) ** 2,
-        )
-    elif keys["field"] == "taylor_green":
-        a = keys["a"]
-        parts = (
-            a * np.sin(ax) * np.cos(ay) * np.cos(az),
-            -a * ly / lx * np.cos(ax) * np.sin(ay) * np.cos(az),
-            0.0,
-        )
-    else:
-        a, b, c = keys["a"], keys["b"], keys["c"]
-        parts = (
-            a * np.sin(az) + c * np.cos(ay),
-            b * np.sin(ax) + a * np.cos(az),
-            c * np.sin(ay) + b * np.cos(ax),
-        )
-    steady = keys["field"] != "deformation"
-    factor = (lambda t: 1.0) if steady else (lambda t: np.cos(np.pi * t / keys["period"]))
-    return [np.broadcast_to(part, shape) for part in parts], factor
 
 
 def first(f, axis, h):
@@ -82,8 +36,7 @@ def second(f, axis, h):
 
 def slope_of(configuration):
     """d phi / dt as a function of t and phi."""
-    _, lengths = coordinates(configuration)
-    spacing = [length / configuration["grid"][f"n{axis}"] for axis, length in zip("xyz", lengths, strict=True)]
+    spacing = [norm(configuration, axis)[1] for axis in range(3)]
     c, factor = velocity(configuration)
     form = configuration["physics"]["form"]
     kappa = configuration["physics"]["diffusivity"]
@@ -157,27 +110,28 @@ def test_step_0(tmp_path, case):
     }
     configuration = merged(BASE, {"initial": initial, "time": {"steps": 0}})
     run(tmp_path / "run", configuration, ranks=3)
-    points, lengths = coordinates(configuration)
+    at = points(configuration)
+    lengths = [configuration["grid"].get(f"l{axis}", 1.0) for axis in "xyz"]
     center = [0.9, 0.33, lengths[2] / 2]
     if case == "cosine":
         shape = 1.0
-        for p, length, k in zip(points, lengths, WAVES.values(), strict=True):
+        for p, length, k in zip(at, lengths, WAVES.values(), strict=True):
             shape = shape * np.cos(2 * np.pi * k * p / length)
     elif case == "gaussian":
         shape = 1.0
-        for p, length, c in zip(points, lengths, center, strict=True):
+        for p, length, c in zip(at, lengths, center, strict=True):
             shape = shape * sum(np.exp(-(((p - c + m * length) / 0.2) ** 2) / 2) for m in range(-4, 5))
     elif case == "shear_layer":
-        y, length = points[1] - center[1], lengths[1]
+        y, length = at[1] - center[1], lengths[1]
         shape = sum(
             np.tanh((y + (m + 0.25) * length) / 0.2) - np.tanh((y + (m - 0.25) * length) / 0.2) for m in range(-9, 10)
         )
-        shape = shape - 1.0 + 0.0 * (points[0] + points[2])
+        shape = shape - 1.0 + 0.0 * (at[0] + at[2])
     elif case == "slotted_distance":
-        x, y = (images(p - c, length) for p, c, length in zip(points[:2], center, lengths, strict=False))
-        shape = zalesak(x, y, 0.2) + 0.0 * points[2]
+        x, y = (images(p - c, length) for p, c, length in zip(at[:2], center, lengths, strict=False))
+        shape = zalesak(x, y, 0.2) + 0.0 * at[2]
     else:
-        r = np.sqrt(sum(images(p - c, length) ** 2 for p, c, length in zip(points, center, lengths, strict=True)))
+        r = np.sqrt(sum(images(p - c, length) ** 2 for p, c, length in zip(at, center, lengths, strict=True)))
         shape = np.where(r <= 0.2, 1.0 if case == "sphere" else np.cos(np.pi * r / 0.4) ** 8, 0.0)
         if case == "sphere_distance":
             shape = r - 0.2

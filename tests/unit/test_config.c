@@ -161,7 +161,14 @@ static void test_override_order(void **state) {
 
 static void assert_without_effect(const char *names) {
   char text[CONFIG_NAMES_SIZE];
-  assert_string_equal(config_without_effect(&c, text), names);
+  assert_string_equal(config_without_effect(&c, 0, text), names);
+}
+
+/* On backends in host memory, and on others. */
+static void assert_without_effect_on(const char *host, const char *others) {
+  char text[CONFIG_NAMES_SIZE];
+  assert_string_equal(config_without_effect(&c, 1, text), host);
+  assert_string_equal(config_without_effect(&c, 0, text), others);
 }
 
 /* Keys that were given in vain are named; defaults are not, nor what a resolved configuration lists. */
@@ -184,6 +191,23 @@ static void test_without_effect(void **state) {
   assert_without_effect("");
   assert_int_equal(load_override("initial.center_x=0.5"), STATUS_OK);
   assert_without_effect("initial.center_x");
+}
+
+/* A file that asks for what only a device has, and still runs where `auto` finds none. */
+static void test_without_effect_on_host(void **state) {
+  (void)state;
+  assert_int_equal(load_text(MINIMAL "[compute]\npairs = yes\n[halo]\ntransport = peer\n"), STATUS_OK);
+  assert_without_effect_on("compute.pairs, halo.transport", "");
+  assert_int_equal(load_override("compute.pairs=no"), STATUS_OK);
+  assert_without_effect_on("halo.transport", "");
+  assert_int_equal(load_override("halo.transport=auto"), STATUS_OK);
+  assert_without_effect_on("compute.pairs", "");
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  config_write(&c, file);
+  assert_int_equal(fclose(file), 0);
+  assert_int_equal(config_load(path, 0, NULL, &c), STATUS_OK);
+  assert_without_effect_on("", "");
 }
 
 static void test_files(void **state) {
@@ -214,7 +238,8 @@ int main(void) {
       cmocka_unit_test(test_defaults),       cmocka_unit_test(test_every_key),
       cmocka_unit_test(test_layout),         cmocka_unit_test(test_long_values),
       cmocka_unit_test(test_formulas),       cmocka_unit_test(test_override_order),
-      cmocka_unit_test(test_without_effect), cmocka_unit_test(test_files),
+      cmocka_unit_test(test_without_effect), cmocka_unit_test(test_without_effect_on_host),
+      cmocka_unit_test(test_files),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -1,9 +1,7 @@
-#include <math.h>
-
 #include "problems/problem.h"
 
 static double body(const config *config, const double offset[3]) {
-  return sqrt(offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2]) - config->width;
+  return problem_radius(offset) - config->width;
 }
 
 const initial_case case_sphere_distance = {
