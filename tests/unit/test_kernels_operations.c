@@ -294,6 +294,97 @@ static void ends_couple(rig *rig) {
   coupling_check(rig, OPERATION_gradient, 0, 3);
 }
 
+enum { SIDE = 33 }; /* points of each axis */
+
+/* Number of the line along d on which a point lies. */
+static int line_of(int d, const int p[3]) {
+  return p[(d + 1) % 3] + SIDE * p[(d + 2) % 3];
+}
+
+/* From -1 at the low end to 1 at the high one. It and its powers up to 8 are exact. */
+static double position(int i) {
+  return (double)(2 * i - (SIDE - 1)) / (SIDE - 1);
+}
+
+/* Line j along *d holds the unit vector of point j mod SIDE. */
+static double unit_value(const rig *rig, const void *d, int x, int y, int z) {
+  const int p[3] = {x, y, z}, along = *(const int *)d;
+  (void)rig;
+  return line_of(along, p) % SIDE == p[along];
+}
+
+/* Line j along *d holds the power j mod (order + 1). Halo planes have negative numbers. */
+static double power_value(const rig *rig, const void *d, int x, int y, int z) {
+  const int p[3] = {x, y, z}, along = *(const int *)d;
+  return pow(position(p[along]), abs(line_of(along, p)) % (rig->stencil.order + 1));
+}
+
+/* The first derivative along d where all axes have ends: the central one (upwind = 0), or D+ (1) or D- (-1)
+ * by a stage, which takes D+ for a velocity against the axis and D- for one along it. */
+static twin first_of(rig *rig, twin_value value, int d, int upwind) {
+  twin f = twin_make(rig, value, &d), out = twin_zeros(rig, 1);
+  kernels_call call = {.kind = OPERATION_derivative,
+                       .options = (unsigned)d | (unsigned)DERIVATIVE_FIRST,
+                       .in = {[STAGE_IN_F] = f.device, [STAGE_IN_BASE] = out.device},
+                       .out = {out.device}};
+  kernels_ends ends = {.bounded = {1, 1, 1}, .nz = SIDE};
+  if (upwind) {
+    call.kind = OPERATION_stage;
+    call.options = STAGE_UNIFORM | STAGE_GRADIENT | STAGE_UPWIND | STAGE_BASE;
+    call.uniform[d] = -upwind;
+    call.scalar[STAGE_WEIGHT_ADVECTION] = -upwind;
+    call.scalar[STAGE_WEIGHT_DISSIPATION] = upwind;
+  }
+  assert_ok(kernels_ends_open(rig->backend, rig->context, PRECISION_DOUBLE, &rig->stencil, &ends));
+  assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+  twin_download(rig, &out);
+  kernels_ends_close(rig->backend, rig->context, &ends);
+  twin_free(rig, &f);
+  return out;
+}
+
+/* H D+ + (H D-)^T = B. Central differences are exact to degree `order` inside and order/2 in the rows of a
+ * closure, upwind ones to one degree less. */
+static void first_check(rig *rig, int d, int upwind) {
+  const kernels_shape *shape = &rig->launch.shape;
+  const closure *closure = closure_of(rig->stencil.order);
+  const double h = rig->stencil.spacing[d];
+  twin plus = first_of(rig, unit_value, d, upwind), minus = first_of(rig, unit_value, d, -upwind);
+  twin slope = first_of(rig, power_value, d, upwind);
+  for (int k = 0; k < SIDE * SIDE * SIDE; k++) {
+    const int p[3] = {k % SIDE, k / SIDE % SIDE, k / (SIDE * SIDE)}, line = line_of(d, p);
+    const int i = p[d], j = line % SIDE, power = line % (rig->stencil.order + 1);
+    const int from[2] = {i < SIDE - 1 - i ? i : SIDE - 1 - i, j < SIDE - 1 - j ? j : SIDE - 1 - j};
+    const int exact = (from[0] < closure->rows ? 1 : 2) * rig->stencil.order / 2 - (upwind != 0);
+    int q[3];
+    q[d] = j; /* point j of the first line that holds the unit vector of point i */
+    q[(d + 1) % 3] = i;
+    q[(d + 2) % 3] = 0;
+    double sum = (i == j) * ((i == 0) - (i == SIDE - 1));
+    sum += h * reference_value(shape, plus.host, p[0], p[1], p[2]) *
+           (from[0] < closure->rows ? closure->weight[from[0]] : 1.0);
+    sum += h * reference_value(shape, minus.host, q[0], q[1], q[2]) *
+           (from[1] < closure->rows ? closure->weight[from[1]] : 1.0);
+    if (!(fabs(sum) <= 1e-14)) fail_msg("along %d, %d to %d: H D + (H D)^T - B = %g", d, j, i, sum);
+    const double found = h * reference_value(shape, slope.host, p[0], p[1], p[2]);
+    const double expected = power == 0 ? 0.0 : power * pow(position(i), power - 1) * 2.0 / (SIDE - 1);
+    if (power <= exact && !(fabs(found - expected) <= 1e-14))
+      fail_msg("along %d at %d: slope of power %d: %.17g, not %.17g", d, i, power, found, expected);
+  }
+  twin_free(rig, &plus);
+  twin_free(rig, &minus);
+  twin_free(rig, &slope);
+}
+
+static void ends_sum_by_parts(rig *rig) {
+  for (int order = 2; order <= 8; order += 2) {
+    rig_shape(rig, SIDE, SIDE, SIDE);
+    rig_stencil(rig, order, 0.011, 0.013, 0.017);
+    for (int d = 0; d < 3; d++)
+      for (int upwind = -1; upwind <= 1; upwind++) first_check(rig, d, upwind);
+  }
+}
+
 int main(int argc, char **argv) {
   static const rig_test tests[] = {RIG_TEST(every_declaration_is_held),
                                    RIG_TEST(every_combination_is_the_reference),
@@ -301,6 +392,7 @@ int main(int argc, char **argv) {
                                    RIG_TEST(ends_take_several_outputs),
                                    RIG_TEST(ends_of_long_rows),
                                    RIG_TEST(ends_in_place),
-                                   RIG_TEST(ends_couple)};
+                                   RIG_TEST(ends_couple),
+                                   RIG_TEST_DOUBLE(ends_sum_by_parts)};
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
