@@ -27,7 +27,7 @@ int config_key_idle(const config *config, int key, int host_memory) {
   const int of_medium = strcmp(name, "density") == 0 || strcmp(name, "sound_speed") == 0;
   if (!config_carried(config) && of_velocity) return 1;
   /* a uniform velocity has no divergence, so all forms are one: their stages have the same bits */
-  if (strcmp(name, "form") == 0) return cases_velocity_uniform(config);
+  if (strcmp(name, "form") == 0) return velocities_at(config->velocity)->uniform;
   /* a backend in host memory computes single stages, and takes planes where they are: `auto` allows that */
   if (strcmp(name, "pairs") == 0) return host_memory && config->pairs == CONFIG_PAIRS_YES;
   if (strcmp(name, "transport") == 0) return host_memory && config->transport != CONFIG_TRANSPORT_AUTO;
