@@ -70,6 +70,49 @@ void lab_close(lab *lab) {
   solver_destroy(&lab->solver);
 }
 
+double lab_weight(const grid *grid, const int p[3], int without) {
+  double weight = 1.0;
+  for (int d = 0; d < 3; d++)
+    if (d != without) weight *= grid->h[d] * grid_weight(grid, d, p[d]);
+  return weight;
+}
+
+void lab_bench_open(const kernels *on, const config *config, lab_bench *b) {
+  const kernels_setup setup = {.threads = 1};
+  memset(b, 0, sizeof *b);
+  b->config = config;
+  b->equation = equation_of(config);
+  expect(problem_grid(config, 1, 0, &b->grid), "problem_grid");
+  expect(on->context_create(&setup, &b->context), "context_create");
+  const kernels_shape shape = grid_shape(&b->grid, config->precision, on->host_memory);
+  expect(field_space_open(on, b->context, shape, &b->space), "field_space_open");
+  expect(b->equation->create(config, &b->grid, &b->space, &b->terms), "create");
+  state *const all[3] = {&b->f, &b->zero, &b->rate};
+  for (int i = 0; i < 3; i++)
+    expect(state_create(&b->space, b->equation->unknowns, b->equation->names, all[i]), "state_create");
+  b->points = (int)lab_points(config);
+  b->place = calloc((size_t)b->points, sizeof *b->place);
+  b->weight = lab_array(config);
+  assert_non_null(b->place);
+  const int nx = (int)config->n[0], ny = (int)config->n[1];
+  for (int k = 0; k < b->points; k++) {
+    const int p[3] = {k % nx, k / nx % ny, k / (nx * ny)};
+    memcpy(b->place[k], p, sizeof p);
+    b->weight[k] = lab_weight(&b->grid, p, -1);
+  }
+}
+
+void lab_bench_close(lab_bench *b) {
+  b->equation->destroy(b->terms);
+  state_destroy(&b->f);
+  state_destroy(&b->zero);
+  state_destroy(&b->rate);
+  field_space_close(&b->space);
+  b->space.backend->context_destroy(b->context);
+  free(b->place);
+  free(b->weight);
+}
+
 void lab_store(lab *lab, const double *points) {
   field *phi = &stepper_state(&lab->solver.stepper)->part[0];
   const int64_t count = lab_points(&lab->config);
@@ -129,7 +172,7 @@ void lab_randomise(const config *config, uint64_t *seed, double *points) {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
     *seed ^= *seed << 17;
-    points[i] = ldexp((double)(*seed >> 11), -52) - 1.0;
+    points[i] = (double)(*seed >> 11) * 0x1p-52 - 1.0;
   }
 }
 

@@ -41,6 +41,27 @@ void lab_open(lab *lab, const config *config);
 void lab_open_equation(lab *lab, const config *config, const equation *equation);
 void lab_close(lab *lab);
 
+/* An equation on any backend, without a solver: a state, one of zeros, and its rate of change; the indices of
+ * all points and their weights in an integral. It must not move until lab_bench_close, nor the configuration.
+ */
+typedef struct lab_bench {
+  const config *config;
+  grid grid;
+  const equation *equation;
+  kernels_context *context;
+  field_space space;
+  void *terms;
+  state f, zero, rate;
+  int points, (*place)[3];
+  double *weight;
+} lab_bench;
+
+void lab_bench_open(const kernels *on, const config *config, lab_bench *b);
+void lab_bench_close(lab_bench *b);
+/* Weight of a point in an integral, or of a point on an end of axis `without` in one over the end; without =
+ * -1: none. */
+double lab_weight(const grid *grid, const int p[3], int without);
+
 /* Of the first unknown; and any of them. */
 void lab_store(lab *lab, const double *points);
 void lab_load(lab *lab, double *points);
