@@ -14,7 +14,7 @@ from scaling_host import Failure
 
 COLUMNS = [
     *("study", "mode", "ranks", "threads", "nx", "ny", "nz", "precision", "backend", "transport", "overlap", "repeat"),
-    *("steps", "scheme", "words", "seconds_per_step", "points_per_second", "halo_wait_seconds"),
+    *("steps", "scheme", "words", "stages", "last_words", "seconds_per_step", "points_per_second", "halo_wait_seconds"),
     *("stage_interior_seconds", "stage_edges_seconds", "stage_halo_seconds"),
     *("ceiling_bytes_per_second", "share_of_ceiling"),
 ]
@@ -129,7 +129,7 @@ def read_rows(table):
         return []
     reader = csv.DictReader(text.splitlines())
     if reader.fieldnames != COLUMNS:
-        raise Failure(3, f"{table}: its first line is not {','.join(COLUMNS[:3])},...: not written by run/scaling")
+        raise Failure(3, f"{table}: its first line is not {','.join(COLUMNS[:3])},...: not written by this run/scaling")
     rows = list(reader)
     seen = set()
     for number, row in enumerate(rows, 2):
@@ -166,6 +166,8 @@ def row_of(case, perf):
         "transport": perf["transport"]["name"],
         "overlap": "yes" if perf["overlap"] else "no",
         "words": perf["words_per_point_and_step"],
+        "stages": perf["stages_per_step"],
+        "last_words": perf["words_per_point_and_last_stage"],
         "halo_wait_seconds": perf["phases"]["halo_wait"]["mean"] / max(perf["steps"], 1),
     }
     known |= {f"stage_{part}_seconds": times["mean"] for part, times in perf["stage"].items()}

@@ -40,16 +40,6 @@ from itertools import pairwise
 import numpy as np
 
 HALO = 4
-# Schemes of src/stepping/scheme.c: stages of a step; of each form, words of a step and of its last stage, which reads
-# one word, writes one, and reads one for each field beside. A test compares them with `fdapp --list`.
-STAGES = {"rk4": 4, "ssprk3": 3, "rk3": 3, "ck45": 5, "kgu35": 5}
-WORDS = {
-    "rk4": {13: 5, 11: 3},
-    "ssprk3": {8: 3},
-    "rk3": {8: 3},
-    "ck45": {14: 3},
-    "kgu35": {15: 4, 14: 3},
-}
 SIZES = {"double": 8, "single": 4}
 NOISE = 0.02  # relative error of a measured step, the weight of the data in a fit
 PART_NOISE = 0.1  # of a part: timed on the last stage of a step, and scaled to the mean one by its words
@@ -67,15 +57,6 @@ GUESSES = {
     "cuda": {"efficiency": 0.9, "latency": 20e-6, "link": 150e9, "launch": 5e-6, "thin": 0.7, "join": 10e-6},
     "cpu": {"core": 20e9, "latency": 10e-6, "link": 5e9, "launch": 10e-6, "thin": 1.0, "join": 5e-6},
 }
-
-
-def last_stage_words(scheme, words):
-    """Words that the last stage of a step moves per point, of `words` in all; the program times parts on that stage.
-
-    Each stage has the same number of further words (sources), so the form is the one whose words are left over."""
-    stages = STAGES[scheme]
-    step, last = next((step, last) for step, last in WORDS[scheme].items() if (words - step) % stages == 0)
-    return last + (words - step) // stages
 
 
 @dataclass(frozen=True)

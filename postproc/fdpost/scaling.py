@@ -2,10 +2,12 @@
 
 Columns of results.csv: study (mode and grid of one rank or of the whole), mode (weak, strong), ranks, threads,
 nx, ny, nz (of the whole run), precision, backend, transport, overlap, repeat, steps, scheme, words (moved per point and
-step), seconds_per_step, points_per_second, halo_wait_seconds (of a step, mean over ranks), stage_interior_seconds,
+step), stages (of a step), last_words (moved per point by the last stage; empty if two stages were one sweep),
+seconds_per_step, points_per_second, halo_wait_seconds (of a step, mean over ranks), stage_interior_seconds,
 stage_edges_seconds, stage_halo_seconds (of the last stage of a sampled step, mean over ranks; src/stepping/stepper.h),
 ceiling_bytes_per_second (same-mix streaming, all ranks), share_of_ceiling. Columns beyond these are ignored; threads
-and those of stages may be missing. bench.json beside it, from `fdbench halo`, gives the times of the exchange alone."""
+and those of stages may be missing, stages and last_words for schemes of version 0.1. bench.json
+beside it, from `fdbench halo`, gives the times of the exchange alone."""
 
 import csv
 import json
@@ -23,6 +25,9 @@ NEEDED = (
 )
 WHOLE = ("ranks", "nx", "ny", "nz", "words")
 TIMED = ("seconds_per_step", "ceiling_bytes_per_second")
+# Schemes of version 0.1, which wrote neither stages nor last_words: stages of a step; of each form, words of a step and
+# of its last stage. Later schemes have the columns.
+OLDER = {"rk4": (4, {13: 5, 11: 3}), "ssprk3": (3, {8: 3}), "ck45": (5, {14: 3})}
 FITTED_COUNTS = 2  # the fit uses this many of the smallest rank counts; larger ones are predicted
 STRONG_GRIDS = (512, 1024, 2048)
 WEAK_RANKS = 4096
@@ -117,8 +122,9 @@ def read_rows(directory):
         raise DataError(f"{path}: no column {', '.join(missing)}")
     if not rows:
         raise DataError(f"{path}: no runs in it yet")
+    whole = [*WHOLE, *({"stages"} & set(rows[0]))]
     for line, row in enumerate(rows, 2):
-        wrong = [name for name in WHOLE if not (row[name] or "").isdecimal() or int(row[name]) < 1]
+        wrong = [name for name in whole if not (row[name] or "").isdecimal() or int(row[name]) < 1]
         wrong += [name for name in TIMED if not 0.0 < number(row, name) < math.inf]
         wrong += ["mode"] * (row["mode"] not in ("weak", "strong"))
         if wrong:
@@ -134,12 +140,24 @@ def number(row, name):
         raise DataError(f"results.csv: {name} = '{row[name]}' is not a number") from error
 
 
+def stages_of(row):
+    """Stages of a step, and words that the last one moves per point: 0 if they are unknown."""
+    if "stages" in row:
+        return int(row["stages"]), int(number(row, "last_words") if row.get("last_words") else 0)
+    if row["scheme"] not in OLDER:
+        raise DataError(f"results.csv: no column stages, and version 0.1 has no scheme {row['scheme']}")
+    stages, forms = OLDER[row["scheme"]]
+    # Each stage has the same number of further words (sources), so the form is the one whose words are left over.
+    more = {last: int(row["words"]) - words for words, last in forms.items()}
+    return stages, next((last + left // stages for last, left in more.items() if left >= 0 and left % stages == 0), 0)
+
+
 def make_point(rows):
     """One combination from its repeats."""
     row = rows[0]
-    if row["scheme"] not in model.STAGES or row["precision"] not in model.SIZES:
-        raise DataError(f"results.csv: unknown scheme or precision: {row['scheme']}, {row['precision']}")
-    stages = model.STAGES[row["scheme"]]
+    if row["precision"] not in model.SIZES:
+        raise DataError(f"results.csv: unknown precision: {row['precision']}")
+    stages, _ = stages_of(row)
     problem = model.Problem(
         *(int(row[name]) for name in ("nx", "ny", "nz", "ranks")),
         size=model.SIZES[row["precision"]],
@@ -173,9 +191,9 @@ def step_parts(problem, rows):
         name: problem.stages * median(number(each, f"stage_{name}_seconds") for each in rows)
         for name in ("interior", "edges", "halo")
     }
-    if not part["interior"] > 0 or problem.words < min(model.WORDS[rows[0]["scheme"]]):
+    _, last = stages_of(rows[0])
+    if not part["interior"] > 0 or last == 0:
         return {}
-    last = model.last_stage_words(rows[0]["scheme"], problem.words)
     split = min(problem.planes, 2 * model.HALO) if part["edges"] > 0 else 0
     rest = problem.planes - (split if rows[0]["backend"] == "cpu" else 0)
     for name, planes, read in (("interior", rest, 8), ("edges", split, 16)):

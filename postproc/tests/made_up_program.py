@@ -32,6 +32,7 @@ spread = dict(min=0.5, mean=1.0, max=2.0)
 perf = dict(backend="cpu", ranks=ranks, threads=int(keys.get("compute.threads", 1)), overlap=True, grid=grid,
             transport=dict(name="wire"),
             precision=keys["compute.precision"], scheme="rk4", steps=steps, words_per_point_and_step=11,
+            stages_per_step=4, words_per_point_and_last_stage=3,
             phases=dict(halo_wait=spread), stage=dict(edges=spread, interior=spread, halo=spread),
             seconds_per_step=1.0 / ranks if steps else 0.0, points_per_second=5.0,
             ceiling_bytes_per_second=9.0, share_of_ceiling=0.5)

@@ -12,10 +12,11 @@ DEVICE = TRUTH | {"front": 132 * 16384}
 MACHINE = model.Machine(
     model.Ceilings(((1, 1e9, 4e12),)), efficiency=0.75, **{name: DEVICE[name] for name in DEVICE if name != "speed"}
 )
-COLUMNS = (
+OLDER = (  # of version 0.1
     *scaling.NEEDED,
     *("repeat", "stage_interior_seconds", "stage_edges_seconds", "stage_halo_seconds"),
 )
+COLUMNS = (*OLDER, "stages", "last_words")
 
 
 def write_study(path, slow=1.0, modes=("weak", "strong"), backend="cuda", columns=COLUMNS, counts=(1, 2, 4, 8)):
@@ -36,7 +37,8 @@ def write_study(path, slow=1.0, modes=("weak", "strong"), backend="cuda", column
                 rows.append({
                     "study": f"{mode}-{n}x{n}x{n}", "mode": mode, "ranks": ranks, "nx": n, "ny": n, "nz": nz,
                     "precision": "double", "backend": backend, "transport": "cuda_aware" if ranks > 1 else "none",
-                    "overlap": "yes", "scheme": "rk4", "words": 11, "seconds_per_step": 4 * (total + extra) * wobble,
+                    "overlap": "yes", "scheme": "rk4", "words": 11, "stages": 4, "last_words": 3,
+                    "seconds_per_step": 4 * (total + extra) * wobble,
                     "halo_wait_seconds": 4 * exchange, "ceiling_bytes_per_second": 4e12 * ranks,
                     "share_of_ceiling": 0.5, "repeat": repeat,
                     "stage_interior_seconds": longer * (interior + extra) if timed else 0.0,

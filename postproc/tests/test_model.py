@@ -1,7 +1,4 @@
 import math
-import os
-import re
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -75,16 +72,6 @@ def test_the_largest_slab_counts_and_a_thin_one_is_all_edge():
     terms = model.step_terms(DEVICE, replace(CUBE, ranks=128))
     assert terms.interior == terms.edges == pytest.approx(4 * (5e-6 + plane * (4 * 11 / 4 + 16)))
     assert terms.hidden == 0
-
-
-def test_words_of_the_last_stage():
-    assert model.last_stage_words("rk4", 11) == 3  # reads f and the step's start, writes
-    assert model.last_stage_words("rk4", 13 + 4 * 2) == 7  # and two sources
-    assert model.last_stage_words("rk4", 13) == 5  # f, start, two earlier stages
-    assert model.last_stage_words("ssprk3", 8 + 3 * 2) == 5
-    assert model.last_stage_words("ck45", 14) == 3
-    assert model.last_stage_words("kgu35", 14) == 3
-    assert model.last_stage_words("kgu35", 15 + 5 * 2) == 6  # f, start, first stage, two sources
 
 
 def test_ceilings_by_ranks_and_size():
@@ -273,14 +260,3 @@ def test_parts_that_exceed_the_step_blame_one_of_them():
     measured = model.Measurement(problem, 0.8 * terms.total, 1e10, parts)
     assert model.compare_terms(machine, measured)[-1][1] < 0
     assert model.blame(machine, measured)[1] == "edges"
-
-
-@pytest.mark.skipif("FDAPP" not in os.environ, reason="FDAPP does not name the program")
-def test_schemes_are_those_of_the_program():
-    """Stages and words in --list, which the program computes from its tables."""
-    said = subprocess.run([os.environ["FDAPP"], "--list"], check=True, capture_output=True, text=True).stdout
-    block = said[said.index("Schemes (time.scheme)") :].split("\n\n")[0]
-    facts = re.findall(r"^  (\w+) .* (\d+) stages, .* (\d+) words(?:, (\d+) if)?", block, re.MULTILINE)
-    assert {name: int(stages) for name, stages, *_ in facts} == model.STAGES
-    words = {name: [int(each) for each in forms if each] for name, _, *forms in facts}
-    assert words == {name: list(forms) for name, forms in model.WORDS.items()}

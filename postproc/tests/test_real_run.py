@@ -92,9 +92,8 @@ def test_dataset_carries_the_configuration(run_path):
 def test_timings_are_there(run_path):
     perf = Run(run_path).perf
     assert perf["ranks"] == 2 and perf["steps"] == 40 and perf["seconds_per_step"] > 0
-    assert {"transport", "overlap", "words_per_point_and_step", "phases", "stage", "ceiling_bytes_per_second"} <= set(
-        perf
-    )
+    words = ("words_per_point_and_step", "stages_per_step", "words_per_point_and_last_stage")
+    assert {"transport", "overlap", *words, "phases", "stage", "ceiling_bytes_per_second"} <= set(perf)
 
 
 def test_order_of_convergence(run_path):

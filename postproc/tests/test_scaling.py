@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_up_study import DEVICE, MACHINE, TRUTH, write_exchanges, write_study
+from made_up_study import COLUMNS, DEVICE, MACHINE, OLDER, TRUTH, write_exchanges, write_study
 from matplotlib.figure import Figure
 from synthetic import stage_seconds
 
@@ -427,7 +427,39 @@ def test_a_busy_machine_and_runs_far_apart_are_doubtful(tmp_path, fdplot):
 
 def test_parts_of_two_stages_in_one_sweep_are_left_out():
     seconds = {f"stage_{name}_seconds": "1e-3" for name in ("interior", "edges", "halo")}
-    row = {"scheme": "rk4", "backend": "cuda"} | seconds
+    row = {"scheme": "rk4", "backend": "cuda", "stages": "4", "last_words": "3"} | seconds
     problem = model.Problem(64, 64, 64, 2, words=11)
     assert scaling.step_parts(problem, [row])
-    assert scaling.step_parts(replace(problem, words=5), [row]) == {}
+    assert scaling.step_parts(replace(problem, words=5), [row | {"last_words": ""}]) == {}
+
+
+def test_a_study_of_version_0_1_has_the_same_report(tmp_path, fdplot):
+    """It has columns for neither stages nor the words of the last one."""
+    for name, columns in (("older", OLDER), ("newer", COLUMNS)):
+        (tmp_path / name).mkdir()
+        assert fdplot("scaling", write_study(tmp_path / name, columns=columns))[0] == 0
+    older, newer = ((tmp_path / name / "report.md").read_text() for name in ("older", "newer"))
+    assert older.replace("older", "newer") == newer
+
+
+@pytest.mark.parametrize(
+    ("scheme", "words", "known"),
+    [
+        ("rk4", 11, (4, 3)),  # reads f and the step's start, writes
+        ("rk4", 13 + 4 * 2, (4, 7)),  # f, start, two earlier stages, two sources
+        ("rk4", 13, (4, 5)),
+        ("rk4", 5, (4, 0)),  # two stages in one sweep
+        ("ssprk3", 8 + 3 * 2, (3, 5)),
+        ("ck45", 14, (5, 3)),
+    ],
+)
+def test_stages_of_version_0_1(scheme, words, known):
+    assert scaling.stages_of({"scheme": scheme, "words": str(words)}) == known
+
+
+def test_a_scheme_of_later_needs_its_column(tmp_path, fdplot):
+    write_study(tmp_path, modes=("weak",))
+    rewrite(tmp_path, lambda row: [row | {"scheme": "euler"}])
+    write_study(tmp_path, modes=("weak",), columns=OLDER)
+    with pytest.raises(DataError, match=r"no column stages, and version 0\.1 has no scheme euler"):
+        rewrite(tmp_path, lambda row: [row | {"scheme": "euler"}])

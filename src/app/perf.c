@@ -187,6 +187,10 @@ static void add_rates(json_t *root, const perf *perf, const solver *solver, doub
   const double rate = each > 0.0 ? bytes / each : 0.0;
   (void)json_object_set_new(root, "steps", json_integer((json_int_t)perf->steps));
   (void)json_object_set_new(root, "words_per_point_and_step", json_integer(solver_step_words(solver)));
+  (void)json_object_set_new(root, "stages_per_step", json_integer(solver->stepper.scheme->stages));
+  const int last = solver_last_words(solver);
+  (void)json_object_set_new(root, "words_per_point_and_last_stage",
+                            last > 0 ? json_integer(last) : json_null());
   (void)json_object_set_new(root, "seconds_per_step", json_real(each));
   (void)json_object_set_new(root, "points_per_second", json_real(each > 0.0 ? points / each : 0.0));
   (void)json_object_set_new(root, "bytes_per_second", json_real(rate));

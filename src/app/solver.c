@@ -287,6 +287,12 @@ int solver_step_words(const solver *solver) {
          solver->stepper.scheme->stages * equation_fact(equation->stage_words, solver->config);
 }
 
+int solver_last_words(const solver *solver) {
+  const equation *equation = solver->equation;
+  const int words = stepper_last_words(&solver->stepper);
+  return words == 0 ? 0 : equation->unknowns * words + equation_fact(equation->stage_words, solver->config);
+}
+
 double solver_step_bytes(const solver *solver) {
   const double points = (double)solver->grid.n[0] * (double)solver->grid.n[1] * (double)solver->grid.nz;
   return points * (double)kernels_element_size(solver->config->precision) * solver_step_words(solver);

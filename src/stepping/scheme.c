@@ -162,12 +162,13 @@ const scheme *scheme_form(const scheme *scheme, int linear, int steady) {
   return linear && steady && scheme->linear != NULL ? scheme->linear : scheme;
 }
 
+int scheme_stage_words(const scheme_stage *stage) {
+  return 2 + (stage->base != stage->f) + stage->extras;
+}
+
 int scheme_words(const scheme *scheme) {
   int words = 0;
-  for (int i = 0; i < scheme->stages; i++) {
-    const scheme_stage *stage = &scheme->stage[i];
-    words += 2 + (stage->base != stage->f) + stage->extras;
-  }
+  for (int i = 0; i < scheme->stages; i++) words += scheme_stage_words(&scheme->stage[i]);
   return words;
 }
 

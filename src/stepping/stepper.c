@@ -277,10 +277,14 @@ static status run_sweep(stepper *stepper, sweep *sweep) {
   return overlaps(stepper, sweep->count) ? sweep_overlapped(stepper, sweep) : sweep_plain(stepper, sweep);
 }
 
+/* Returns 1 if the last stage is one sweep with the stage before it. */
+static int ends_paired(const stepper *stepper) {
+  const int last = stepper->scheme->stages - 1;
+  return last > 0 && (stepper->pairs >> (last - 1) & 1U);
+}
+
 status stepper_sample(stepper *stepper) {
   if (can_record(stepper)) return STATUS_OK;
-  const int last = stepper->scheme->stages - 1;
-  const int paired = last > 0 && stepper->pairs >> (last - 1) & 1U;
   const kernels *backend = stepper->backend;
   double interior = 0.0;
   double edges = 0.0;
@@ -288,7 +292,7 @@ status stepper_sample(stepper *stepper) {
   CHECK(backend->event_seconds(stepper->interior_start, stepper->interior_done, &interior));
   const kernels_event *start = backend->host_memory ? stepper->edges_start : stepper->interior_start;
   const int parted = !sends(stepper);
-  if (parted && overlaps(stepper, paired ? 2 : 1))
+  if (parted && overlaps(stepper, ends_paired(stepper) ? 2 : 1))
     CHECK(backend->event_seconds(start, stepper->edges_done, &edges));
   if (parted) CHECK(halo_seconds(stepper->halo, &halo));
   stepper->times.interior += interior;
@@ -359,6 +363,11 @@ int stepper_words(const stepper *stepper) {
     if (second->base == first->f || second->base == first->base) words--; /* read once for both stages */
   }
   return words;
+}
+
+int stepper_last_words(const stepper *stepper) {
+  const scheme *scheme = stepper->scheme;
+  return ends_paired(stepper) ? 0 : scheme_stage_words(&scheme->stage[scheme->stages - 1]);
 }
 
 status stepper_step(stepper *stepper, double t, double dt, int timed) {

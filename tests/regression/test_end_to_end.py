@@ -211,6 +211,8 @@ def test_perf_json(tmp_path):
     assert perf["transport"]["name"]
     # rk4 of a flow that depends on time: 13 words of 8 bytes, and none for the velocity.
     assert perf["words_per_point_and_step"] == 13
+    # The last of four stages reads its field, the step's start and two results of stages.
+    assert (perf["stages_per_step"], perf["words_per_point_and_last_stage"]) == (4, 5)
     assert perf["points_per_second"] == pytest.approx(33 * 20 * 37 * STEPS / perf["phases"]["steps"]["max"], rel=1e-6)
     assert perf["bytes_per_second"] == pytest.approx(perf["points_per_second"] * 13 * 8, rel=1e-6)
     assert perf["share_of_ceiling"] == pytest.approx(perf["bytes_per_second"] / perf["ceiling_bytes_per_second"])
