@@ -129,7 +129,9 @@ def read_rows(table):
         return []
     reader = csv.DictReader(text.splitlines())
     if reader.fieldnames != COLUMNS:
-        raise Failure(3, f"{table}: its first line is not {','.join(COLUMNS[:3])},...: not written by this run/scaling")
+        raise Failure(
+            3, f"{table}: other columns than this run/scaling writes: choose another --out; fdplot scaling reads it"
+        )
     rows = list(reader)
     seen = set()
     for number, row in enumerate(rows, 2):

@@ -2,7 +2,7 @@
 
 Columns of results.csv: study (mode and grid of one rank or of the whole), mode (weak, strong), ranks, threads,
 nx, ny, nz (of the whole run), precision, backend, transport, overlap, repeat, steps, scheme, words (moved per point and
-step), stages (of a step), last_words (moved per point by the last stage; empty if two stages were one sweep),
+step), stages (of a step), last_words (moved per point by the last stage; empty if any two stages were one sweep),
 seconds_per_step, points_per_second, halo_wait_seconds (of a step, mean over ranks), stage_interior_seconds,
 stage_edges_seconds, stage_halo_seconds (of the last stage of a sampled step, mean over ranks; src/stepping/stepper.h),
 ceiling_bytes_per_second (same-mix streaming, all ranks), share_of_ceiling. Columns beyond these are ignored; threads
@@ -127,6 +127,8 @@ def read_rows(directory):
         wrong = [name for name in whole if not (row[name] or "").isdecimal() or int(row[name]) < 1]
         wrong += [name for name in TIMED if not 0.0 < number(row, name) < math.inf]
         wrong += ["mode"] * (row["mode"] not in ("weak", "strong"))
+        last = row.get("last_words") or "1"
+        wrong += ["last_words"] * (not last.isdecimal() or int(last) < 1)
         if wrong:
             raise DataError(f"{path}: line {line}: {wrong[0]} = '{row[wrong[0]]}' cannot be")
     return rows
@@ -143,9 +145,9 @@ def number(row, name):
 def stages_of(row):
     """Stages of a step, and words that the last one moves per point: 0 if they are unknown."""
     if "stages" in row:
-        return int(row["stages"]), int(number(row, "last_words") if row.get("last_words") else 0)
+        return int(row["stages"]), int(row.get("last_words") or 0)
     if row["scheme"] not in OLDER:
-        raise DataError(f"results.csv: no column stages, and version 0.1 has no scheme {row['scheme']}")
+        raise DataError(f"results.csv: no column stages, which a study of {row['scheme']} needs: repeat it")
     stages, forms = OLDER[row["scheme"]]
     # Each stage has the same number of further words (sources), so the form is the one whose words are left over.
     more = {last: int(row["words"]) - words for words, last in forms.items()}

@@ -433,6 +433,20 @@ def test_parts_of_two_stages_in_one_sweep_are_left_out():
     assert scaling.step_parts(replace(problem, words=5), [row | {"last_words": ""}]) == {}
 
 
+@pytest.mark.parametrize("words", ["0", "-1", "nan", "inf", "3.5"])
+def test_words_of_the_last_stage_are_a_number_of_words(tmp_path, words):
+    write_study(tmp_path)
+    table = tmp_path / "results.csv"
+    with open(table, newline="") as file:
+        rows = list(csv.DictReader(file))
+    with open(table, "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(row | {"last_words": words} for row in rows)
+    with pytest.raises(DataError, match="last_words = '"):
+        scaling.read_rows(tmp_path)
+
+
 def test_a_study_of_version_0_1_has_the_same_report(tmp_path, fdplot):
     """It has columns for neither stages nor the words of the last one."""
     for name, columns in (("older", OLDER), ("newer", COLUMNS)):
@@ -461,5 +475,5 @@ def test_a_scheme_of_later_needs_its_column(tmp_path, fdplot):
     write_study(tmp_path, modes=("weak",))
     rewrite(tmp_path, lambda row: [row | {"scheme": "euler"}])
     write_study(tmp_path, modes=("weak",), columns=OLDER)
-    with pytest.raises(DataError, match=r"no column stages, and version 0\.1 has no scheme euler"):
+    with pytest.raises(DataError, match="no column stages, which a study of euler needs: repeat it"):
         rewrite(tmp_path, lambda row: [row | {"scheme": "euler"}])

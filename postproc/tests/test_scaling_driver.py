@@ -327,7 +327,7 @@ def test_nothing_of_another_study_stays(study):
 @pytest.mark.parametrize(
     "message, old, new",
     [
-        ("its first line is not study,mode,ranks", "study,mode", "study,mood"),
+        ("other columns than this run/scaling writes", "study,mode", "study,mood"),
         ("line 2: one of ranks, nx", ",0.5,", ",nan,"),
         ("line 2: one of ranks, nx", "strong,2,", "strong,two,"),
         ("line 3: the run of an earlier line", "", ""),

@@ -44,9 +44,10 @@ void perf_end(perf *perf, perf_phase phase);
  *   provenance {version, revision, compiler, mpi, hdf5, cuda, host, date}, backend, device, ranks, threads,
  *   transport {name, reason}, overlap (the key; without effect on one rank), grid [nx, ny, nz], precision,
  *   order, scheme, form, velocity, steps, words_per_point_and_step, stages_per_step,
- *   words_per_point_and_last_stage (null if it is one sweep with the stage before it),
+ *   words_per_point_and_last_stage (null if any two stages are one sweep),
  *   phases {setup, steps, diagnostics, output, slices, hash, halo_wait}: slices with probes, halo_wait the
- *   host's part of steps; stage {edges, interior, halo}: means of the last stage of a step (stepper_times),
+ *   host's part of steps; stage {edges, interior, halo}: means of the last sweep of sampled steps, a stage or
+ *   two (stepper_times),
  *   seconds_per_step, points_per_second, bytes_per_second, ceiling_bytes_per_second, share_of_ceiling,
  *   output_share; figure_of_merit (point updates per second), hash, verified (true, false, or null without a
  *   reference): null if the run did not reach its end (answer NULL); energy (energy_report);

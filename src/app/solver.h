@@ -79,7 +79,7 @@ status solver_wait(solver *solver);
 /* Words per point, of all unknowns, that a step must move, and their bytes for this rank's owned points. */
 int solver_step_words(const solver *solver);
 double solver_step_bytes(const solver *solver);
-/* Words of the last stage, whose parts stepper_times has; 0 if it is one sweep with the stage before it. */
+/* Words of the last stage, whose parts stepper_times has; 0 if any two stages of a step are one sweep. */
 int solver_last_words(const solver *solver);
 
 #endif

@@ -338,8 +338,8 @@ static status check_kept(const char *path, const config *config) {
                        config->file);
 }
 
-/* A configuration written by a run has every key, so warnings of keys without effect are dropped, whatever
- * the backend will be. */
+/* A configuration written by a run has every key, so warnings of keys without effect are dropped.
+ * host_memory = 1, because then most keys are idle. */
 static void forget_idle(const char *path, config *config) {
   char text[CONFIG_NAMES_SIZE];
   if (config_without_effect(config, 1, text)[0] == '\0' || !config_is_resolved(path)) return;

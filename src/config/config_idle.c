@@ -26,9 +26,9 @@ int config_key_idle(const config *config, int key, int host_memory) {
       strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 || strcmp(name, "diffusivity") == 0;
   const int of_medium = strcmp(name, "density") == 0 || strcmp(name, "sound_speed") == 0;
   if (!config_carried(config) && of_velocity) return 1;
-  /* a uniform velocity has no divergence, so all forms are one: their stages have the same bits */
+  /* with a uniform velocity the three forms are the same stage, bit for bit */
   if (strcmp(name, "form") == 0) return velocities_at(config->velocity)->uniform;
-  /* a backend in host memory computes single stages, and takes planes where they are: `auto` allows that */
+  /* a backend in host memory has no pairs and one transport, as pairs = no and transport = auto say */
   if (strcmp(name, "pairs") == 0) return host_memory && config->pairs == CONFIG_PAIRS_YES;
   if (strcmp(name, "transport") == 0) return host_memory && config->transport != CONFIG_TRANSPORT_AUTO;
   if (of_medium) return config->equation != EQUATION_acoustics;

@@ -9,8 +9,9 @@
  * halo_leave. A divergence needs a halo for 3 fields. Collective between neighbours. Errors are those of
  * halo_begin and halo_end, STATUS_MPI and STATUS_DEVICE. */
 
-/* The first derivative along an axis, the second one, and the dissipation that turns central into upwind
- * differences (stencil.h): those of them that are not NULL, from one load of f. */
+/* Along an axis, from one load of f: out[0] the first derivative, out[1] the second one, out[2] the
+ * dissipation that turns central into upwind differences (stencil.h). Those that are NULL are left out; one
+ * is not. */
 status operators_differences(halo *halo, const stencil *stencil, axis axis, const field *f,
                              field *const out[3]);
 status operators_derivative(halo *halo, const stencil *stencil, axis axis, const field *f, field *out);

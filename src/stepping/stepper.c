@@ -366,7 +366,7 @@ int stepper_words(const stepper *stepper) {
 
 int stepper_last_words(const stepper *stepper) {
   const scheme *scheme = stepper->scheme;
-  return ends_paired(stepper) ? 0 : scheme_stage_words(&scheme->stage[scheme->stages - 1]);
+  return stepper->pairs != 0 ? 0 : scheme_stage_words(&scheme->stage[scheme->stages - 1]);
 }
 
 status stepper_step(stepper *stepper, double t, double dt, int timed) {

@@ -92,8 +92,8 @@ status stepper_step(stepper *stepper, double t, double dt, int timed);
 /* Words per point that a step moves, counted as scheme_words does; pairs of stages reduce them. */
 int stepper_words(const stepper *stepper);
 
-/* Words per point that the last stage of a step moves, which is the one that is timed; 0 if it is one sweep
- * with the stage before it. */
+/* Words per point that the last stage of a step moves, which is the one that is timed; 0 if any two stages of
+ * a step are one sweep. */
 int stepper_last_words(const stepper *stepper);
 
 /* Adds the times of the latest step's last sweep, a stage or two, which must have been timed, to `times`.
