@@ -180,7 +180,7 @@ static status open_device(solver *solver, const char **no_pairs) {
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, &solver->sharing, 1, MPI_INT, MPI_MAX, solver->comm));
   /* blocks of a pair wait for one another, while kernels of another rank may take the multiprocessors */
   *no_pairs = solver->sharing > 1 ? "ranks share a device"
-              : !deepens          ? "their halo planes do not fit into the device's memory"
+              : !deepens          ? "the device has no memory for the halo planes of two"
                                   : NULL;
   return node_close(&node);
 }

@@ -51,9 +51,8 @@ int schemes_find(const char *name);
 /* The cheapest form of a scheme for a right-hand side that is linear and steady, or not. */
 const scheme *scheme_form(const scheme *scheme, int linear, int steady);
 
-/* Words per point and unknown that one stage, or all stages of a step, read and write: f, base, extras and
- * out.
- */
+/* Words per point and unknown that one stage, or all stages of a step, read and write. They are those of f,
+ * base, extras and out. */
 int scheme_stage_words(const scheme_stage *stage);
 int scheme_words(const scheme *scheme);
 

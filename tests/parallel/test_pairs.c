@@ -225,7 +225,7 @@ static void free_set(size_t bytes) {
 /* The last rank's device has just enough free memory for pairs, one byte less, just enough for single stages,
  * and one byte less than that: then the run is refused. */
 static int check_room(const kernels *backend) {
-  const char *const crowded = "their halo planes do not fit into the device's memory";
+  const char *const crowded = "the device has no memory for the halo planes of two";
   const shape shape = {.n = {40, 28, 48}};
   config config = make_config(&shape, 0, PRECISION_DOUBLE, problems);
   solver_needs needs;
