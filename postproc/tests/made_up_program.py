@@ -1,5 +1,10 @@
 """A stand-in for fdapp under run/scaling: it knows how long each run takes, and fails as its environment says."""
 
+import csv
+from pathlib import Path
+
+DRIVER = Path(__file__).parents[2] / "run" / "scaling"
+
 PROGRAM = """#!{python}
 import configparser, json, os, pathlib, signal, sys, time
 sys.stdin.read() if "READS" in os.environ else None
@@ -39,3 +44,9 @@ perf = dict(backend="cpu", ranks=ranks, threads=int(keys.get("compute.threads", 
 out = pathlib.Path(keys["output.directory"]); out.mkdir(parents=True)
 (out / "perf.json").write_text(json.dumps(perf))
 """
+
+
+def rows(study):
+    """The rows of the study's table."""
+    with open(study.out / "results.csv", newline="") as file:
+        return list(csv.DictReader(file))

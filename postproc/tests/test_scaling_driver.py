@@ -1,79 +1,16 @@
-"""run/scaling with a stand-in for the program, which knows how long each run takes."""
+"""run/scaling with a stand-in for the program, which knows how long each run takes: what is run, and what is said."""
 
-import csv
 import json
 import os
 import pty
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-from made_up_program import PROGRAM
-
-DRIVER = Path(__file__).parents[2] / "run" / "scaling"
-
-
-@pytest.fixture(scope="session")
-def quick_driver(tmp_path_factory):
-    """The driver beside a stand-in for the package that makes its reports: most of what a study takes here, and most
-    tests do not look at it."""
-    root = tmp_path_factory.mktemp("quick")
-    (root / "run").mkdir()
-    for path in DRIVER.parent.glob("scaling*"):
-        if path.is_file():
-            shutil.copy(path, root / "run")
-    package = root / "postproc" / "fdpost"
-    package.mkdir(parents=True)
-    for name in ("__init__", "scaling_report"):
-        (package / f"{name}.py").touch()
-    (package / "__main__.py").write_text('import pathlib, sys\n(pathlib.Path(sys.argv[2]) / "report.md").touch()\n')
-    return root / "run" / "scaling"
-
-
-@pytest.fixture
-def study(tmp_path, request, quick_driver):
-    """Call the driver; returns the finished process. With the mark "reports" it makes its report and plots."""
-    driver = DRIVER if request.node.get_closest_marker("reports") else quick_driver
-    program = tmp_path / "fdapp"
-    program.write_text(PROGRAM.format(python=sys.executable))
-    program.chmod(0o755)
-    (tmp_path / "log").write_text("")
-    (tmp_path / "c.ini").write_text("[grid]\nnx = 20 ; points\nny = 16\nnz = 24\nlz = 0.5\n[time]\nsteps = 10\n")
-
-    begun = []
-
-    def start(mode, *arguments, stdin=None, stderr=subprocess.PIPE, **env):
-        words = [driver, mode, tmp_path / "c.ini", "--fdapp", program, *arguments, "--out", tmp_path / "out"]
-        words += [] if "--launcher" in arguments else ["--launcher", "env RANKS={ranks}"]
-        environment = {"PATH": "/usr/bin:/bin", "LOG": str(tmp_path / "log"), "OMP_NUM_THREADS": "1", **env}
-        environment = {name: value for name, value in environment.items() if value is not None}
-        process = subprocess.Popen(
-            [sys.executable, *words], stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment
-        )
-        begun.append(process)
-        return process
-
-    def call(mode, *arguments, **env):
-        process = start(mode, *arguments, **env)
-        out, err = process.communicate()
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-    call.start = start
-    call.log = tmp_path / "log"
-    call.out = tmp_path / "out"
-    yield call
-    for process in begun:
-        process.kill()
-
-
-def rows(study):
-    with open(study.out / "results.csv", newline="") as file:
-        return list(csv.DictReader(file))
+from made_up_program import DRIVER, rows
 
 
 @pytest.mark.reports
@@ -112,19 +49,6 @@ def test_configurations_are_read_by_the_program_s_grammar(study):
     assert [(row["nx"], row["ny"], row["nz"]) for row in rows(study)] == [("20", "16", "24")]
 
 
-def test_interrupted_study_goes_on_without_repeating(study):
-    options = ("strong", "--ranks", "1,2", "--repeat", "2", "--precision", "single,double")
-    failed = study(*options, FAIL_AFTER="3", CODE="3")
-    assert failed.returncode == 3 and "no memory" in failed.stderr and len(rows(study)) == 3
-    stopped = study(*options, FAIL_AFTER="5", CODE="75")
-    assert stopped.returncode == 75 and len(rows(study)) == 4
-    assert study(*options).returncode == 0
-    keys = {(row["study"], row["ranks"], row["precision"], row["repeat"]) for row in rows(study)}
-    assert len(rows(study)) == len(keys) == 8
-    assert len(study.log.read_text().splitlines()) == 4 + 2 + 4
-    assert len(json.loads((study.out / "provenance.json").read_text())["starts"]) == 3
-
-
 @pytest.mark.reports
 def test_exchange_is_measured_once_on_the_fewest_ranks_that_have_one(study):
     assert "guesses at the halo" in study("strong", "--ranks", "1,2", "--repeat", "1").stderr
@@ -145,36 +69,6 @@ log = pathlib.Path(os.environ["LOG"]); log.write_text(log.read_text() + " ".join
     assert [line for line in study.log.read_text().splitlines() if line.startswith("bench")] == [
         "bench 2 halo --backend auto --planes 64,256,512 --output"]  # fmt: skip
     assert (study.out / "bench.json").exists()
-
-
-def test_another_program_or_configuration_is_another_study(study):
-    assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
-    other = study("strong", "--ranks", "1", "--repeat", "2", REVISION="b")
-    assert other.returncode == 2 and "holds another study: its program is 'fdapp 0.0, revision a'" in other.stderr
-    other = study("strong", "--ranks", "1", "--repeat", "2", "--steps", "4")
-    assert other.returncode == 2
-    assert "its overrides are 'compute.threads=1', this one's are 'time.steps=4 compute.threads=1';" in other.stderr
-    config = study.log.parent / "c.ini"
-    text = config.read_text()
-    config.write_text(text + "dt = 1\n")
-    other = study("strong", "--ranks", "1", "--repeat", "2")
-    assert other.returncode == 2 and "holds another study: its configuration is another text" in other.stderr
-    config.write_text(text)
-    facts = json.loads((study.out / "provenance.json").read_text())
-    facts["identity"]["machine"] = ["Z80"]
-    (study.out / "provenance.json").write_text(json.dumps(facts))
-    other = study("strong", "--ranks", "1", "--repeat", "2")
-    assert other.returncode == 2 and "its machine is 'Z80', this one's is" in other.stderr
-    assert len(rows(study)) == 1
-
-
-def test_threads_that_nobody_gave_are_said_to_be_the_driver_s(study):
-    options = ("strong", "--backend", "cpu", "--ranks", "1", "--repeat", "1")
-    assert study(*options, OMP_NUM_THREADS=None, SLURM_NTASKS="1").returncode == 0
-    other = study(*options, "--threads", "1")
-    assert other.returncode == 2
-    assert "are 'compute.backend=cpu compute.threads=1', this one's are 'compute.backend=cpu'" in other.stderr
-    assert "(compute.threads is run/scaling's own choice where nobody gives it)" in other.stderr
 
 
 @pytest.mark.reports
@@ -221,13 +115,6 @@ def test_ranks_that_share_cores_are_told_of(study):
     assert "are more than" not in fits.stdout
 
 
-def test_threads_of_the_environment_are_part_of_the_study(study):
-    assert study("strong", "--ranks", "1", "--repeat", "1", OMP_NUM_THREADS="1").returncode == 0
-    other = study("strong", "--ranks", "1", "--repeat", "2", OMP_NUM_THREADS="2")
-    assert other.returncode == 2 and "its overrides are 'compute.threads=1'" in other.stderr
-    assert len(rows(study)) == 1
-
-
 def test_ranks_of_a_batch_job_have_their_task_s_cores(study):
     batch = {"SLURM_NTASKS": "2", "SLURM_CPUS_PER_TASK": "3", "OMP_NUM_THREADS": None}
     done = study("strong", "--backend", "cpu", "--ranks", "1", "--repeat", "1", **batch)
@@ -249,13 +136,6 @@ def test_what_does_not_fit_is_left_out(study):
     assert study("strong", *options).returncode == 0 and len(rows(study)) == 8
 
 
-@pytest.mark.reports
-def test_both_modes_share_a_directory(study):
-    for mode in ("weak", "strong"):
-        assert study(mode, "--ranks", "1,2", "--repeat", "1").returncode == 0
-    assert [row["mode"] for row in rows(study)] == ["weak", "weak", "strong", "strong"]
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP])
 def test_a_signal_ends_the_run_at_once(study, number):
     assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
@@ -266,80 +146,6 @@ def test_a_signal_ends_the_run_at_once(study, number):
     _, said = running.communicate(timeout=60)
     assert running.returncode == 75 and "run again to resume" in said
     assert len(rows(study)) == 1 and not (study.out / "scratch").exists()
-
-
-def test_two_studies_never_share_a_directory(study):
-    running = study.start("strong", "--ranks", "1", "--repeat", "1", SECONDS="600")
-    while study.log.read_text().count("\n") < 1:
-        time.sleep(0.02)
-    other = study("strong", "--ranks", "1", "--repeat", "1")
-    assert other.returncode == 3 and "at work there" in other.stderr
-    running.terminate()
-    running.communicate()
-
-
-def test_what_a_killed_study_started_keeps_others_out(study):
-    running = study.start("strong", "--ranks", "1", "--repeat", "1", SECONDS="600")
-    number = study.log.parent / "pid"
-    while not (number.exists() and number.read_text()):
-        time.sleep(0.02)
-    running.kill()
-    running.wait()
-    other = study("strong", "--ranks", "1", "--repeat", "1")
-    os.kill(int(number.read_text()), signal.SIGKILL)
-    assert other.returncode == 3 and "of one that was killed" in other.stderr
-    while (done := study("strong", "--ranks", "1", "--repeat", "1")).returncode == 3:
-        time.sleep(0.2)
-    assert done.returncode == 0 and len(rows(study)) == 1
-
-
-@pytest.mark.reports
-def test_a_study_that_measured_nothing_is_none(study):
-    assert study("strong", "--ranks", "1", "--repeat", "1", "time.dt=1", FAIL_AFTER="0", CODE="3").returncode == 3
-    assert study("strong", "--ranks", "1", "--repeat", "1").returncode == 0
-    (study.out / "results.csv").write_text("")
-    assert study("strong", "--ranks", "1", "--repeat", "1", "time.dt=2").returncode == 0
-    other = study("strong", "--ranks", "1", "--repeat", "1")
-    assert other.returncode == 2 and "its overrides are 'time.dt=2 compute.threads=1'" in other.stderr
-
-
-def test_what_others_have_there_is_left_alone(study):
-    for folder in ("scratch", "perf"):
-        (study.out / folder).mkdir(parents=True)
-        (study.out / folder / "mine").write_text("precious")
-    refused = study("strong", "--ranks", "1", "--repeat", "1")
-    assert refused.returncode == 2 and "holds other things (perf, for one); choose another --out" in refused.stderr
-    assert {path.name for path in study.out.rglob("*")} == {"scratch", "perf", "mine"}
-
-
-def test_nothing_of_another_study_stays(study):
-    """What was measured beside rows that are gone is not this study's."""
-    assert study("strong", "--ranks", "2", "--repeat", "1").returncode == 0
-    (study.out / "bench.json").write_text('{"halo": [], "of": "another machine"}')
-    (study.out / "perf" / "other.json").write_text("{}")
-    (study.out / "results.csv").write_text("")
-    assert study("strong", "--ranks", "2", "--repeat", "1").returncode == 0
-    bench = study.out / "bench.json"
-    assert not (bench.exists() and "another machine" in bench.read_text())
-    assert not (study.out / "perf" / "other.json").exists()
-
-
-@pytest.mark.parametrize(
-    "message, old, new",
-    [
-        ("other columns than this run/scaling writes", "study,mode", "study,mood"),
-        ("line 2: one of ranks, nx", ",0.5,", ",nan,"),
-        ("line 2: one of ranks, nx", "strong,2,", "strong,two,"),
-        ("line 3: the run of an earlier line", "", ""),
-    ],
-)
-def test_a_damaged_table_is_said(study, message, old, new):
-    assert study("strong", "--ranks", "2", "--repeat", "1").returncode == 0
-    table = study.out / "results.csv"
-    text = table.read_text()
-    table.write_text(text.replace(old, new) if old else text + text.splitlines()[1] + "\n")
-    done = study("strong", "--ranks", "2", "--repeat", "1")
-    assert done.returncode == 3 and message in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.reports
@@ -406,17 +212,6 @@ def test_overrides_are_not_required():
     assert done.returncode == 2 and done.stderr.endswith("required: CONFIG\n")
 
 
-def test_a_torn_line_is_measured_again(study):
-    assert study("strong", "--ranks", "1,2", "--repeat", "1").returncode == 0
-    table = study.out / "results.csv"
-    table.write_text(table.read_text()[:-7])
-    assert study("strong", "--ranks", "1,2", "--repeat", "1").returncode == 0
-    assert [row["ranks"] for row in rows(study)] == ["1", "2"] and len(study.log.read_text().splitlines()) == 3
-    table.write_text(table.read_text() + "strong\n")
-    done = study("strong", "--ranks", "1,2", "--repeat", "1")
-    assert done.returncode == 3 and "too few or too many columns" in done.stderr
-
-
 def test_progress_of_the_whole_on_a_terminal(study):
     try:
         terminal, other_end = pty.openpty()
@@ -446,12 +241,6 @@ def test_the_time_that_slurm_leaves_is_kept(study, left, code):
     done = study("strong", "--ranks", "1", "--repeat", "1", PATH=path, SLURM_JOB_ID="17")
     assert done.returncode == code, done.stderr
     assert len(rows(study)) == (0 if code else 1)
-
-
-def test_what_cannot_be_written_is_said(study):
-    study.out.write_text("a file")
-    done = study("strong", "--ranks", "1")
-    assert done.returncode == 3 and str(study.out) in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
