@@ -105,9 +105,8 @@ typedef struct kernels_launch {
                          * lowest and highest planes of planes[0] (apply_pair: twice as many) are written, and
                          * no halo planes are read any more. A backend that can do so
                          * computes those planes first and records it long before the launch is done */
-  const kernels_sending
-      *sends; /* operations that have `edges` and one output, on all planes of a slab, if the
-               * backend has `meet`: what to send; NULL: nothing. Not together with edges */
+  const kernels_sending *sends; /* operations with EDGES_SENT and one output, on all planes of a slab, if the
+                                 * backend has `meet`: what to send; NULL: nothing. Not together with edges */
   const kernels_arrivals *arrivals; /* apply_pair: NULL, or halo planes to wait for, together with `edges`.
                                      * Then the planes are computed from the lowest to the highest, or with
                                      * `down` from the highest to the lowest, and `edges` is for the side

@@ -37,6 +37,10 @@ typedef enum operation_velocity {
   VELOCITY_TABLES
 } operation_velocity;
 
+/* What a launch may ask of the operation's edge planes: nothing; that they are computed first
+ * (kernels_launch.edges); or also that the kernel itself sends them (kernels_launch.sends). */
+typedef enum operation_edges { EDGES_NONE, EDGES_FIRST, EDGES_SENT } operation_edges;
+
 typedef struct operation_term {
   operation_difference of;
   operation_fold fold;
@@ -54,8 +58,8 @@ typedef struct operation {
   unsigned needs[OPERATION_OUTPUTS]; /* mask of the terms that finish reads for this output */
   operation_velocity velocity;
   int velocity_input; /* STORED: first of the three inputs that hold u, v, w */
-  int edges;          /* 1: a launch may ask for its edge planes first (kernels_launch.edges) */
-  unsigned terms;     /* mask of the terms in use */
+  operation_edges edges;
+  unsigned terms; /* mask of the terms in use */
   operation_term term[OPERATION_TERMS];
 } operation;
 

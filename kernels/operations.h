@@ -35,8 +35,8 @@ enum { DERIVATIVE_AXIS = 3, DERIVATIVE_FIRST = 4, DERIVATIVE_SECOND = 8, DERIVAT
 #define derivative_operation(options)                                                                        \
   {                                                                                                          \
     .inputs = 1, .at_point = 0, .outputs = DERIVATIVE_OUTPUTS(options), .needs = {1, 2, 4},                  \
-    .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 0, .terms = DERIVATIVE_OUTPUTS(options),        \
-    .term = {                                                                                                \
+    .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = EDGES_NONE,                                     \
+    .terms = DERIVATIVE_OUTPUTS(options), .term = {                                                          \
       DERIVATIVE_TERM(DIFFERENCE_FIRST, options),                                                            \
       DERIVATIVE_TERM(DIFFERENCE_SECOND, options),                                                           \
       DERIVATIVE_TERM(DIFFERENCE_DISSIPATION, options)                                                       \
@@ -48,7 +48,7 @@ enum { DERIVATIVE_AXIS = 3, DERIVATIVE_FIRST = 4, DERIVATIVE_SECOND = 8, DERIVAT
 #define gradient_operation(options)                                                                          \
   {                                                                                                          \
     .inputs = 1, .at_point = 0, .outputs = 7, .needs = {1, 2, 4}, .velocity = VELOCITY_NONE,                 \
-    .velocity_input = 0, .edges = 0, .terms = 7, .term = {                                                   \
+    .velocity_input = 0, .edges = EDGES_NONE, .terms = 7, .term = {                                          \
       {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, 0}, 0}                                   \
@@ -60,7 +60,7 @@ enum { DERIVATIVE_AXIS = 3, DERIVATIVE_FIRST = 4, DERIVATIVE_SECOND = 8, DERIVAT
 #define gradient_magnitude_operation(options)                                                                \
   {                                                                                                          \
     .inputs = 1, .at_point = 0, .outputs = 1, .needs = {7}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = 0, .terms = 7, .term = {                                                                        \
+    .edges = EDGES_NONE, .terms = 7, .term = {                                                               \
       {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, 0}, 0}                                   \
@@ -72,7 +72,7 @@ enum { DERIVATIVE_AXIS = 3, DERIVATIVE_FIRST = 4, DERIVATIVE_SECOND = 8, DERIVAT
 #define divergence_operation(options)                                                                        \
   {                                                                                                          \
     .inputs = 7, .at_point = 0, .outputs = 1, .needs = {1}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = 0, .terms = 1, .term = {                                                                        \
+    .edges = EDGES_NONE, .terms = 1, .term = {                                                               \
       {DIFFERENCE_FIRST, FOLD_SUM, {0, 1, 2}, 0}                                                             \
     }                                                                                                        \
   }
@@ -82,7 +82,7 @@ enum { DERIVATIVE_AXIS = 3, DERIVATIVE_FIRST = 4, DERIVATIVE_SECOND = 8, DERIVAT
 #define laplacian_operation(options)                                                                         \
   {                                                                                                          \
     .inputs = 1, .at_point = 0, .outputs = 1, .needs = {1}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = 0, .terms = 1, .term = {                                                                        \
+    .edges = EDGES_NONE, .terms = 1, .term = {                                                               \
       {DIFFERENCE_SECOND, FOLD_CHAIN, {0, 0, 0}, 0}                                                          \
     }                                                                                                        \
   }
@@ -95,7 +95,7 @@ enum { AXPY_A };
 #define axpy_operation(options)                                                                              \
   {                                                                                                          \
     .inputs = 3, .at_point = 3, .outputs = 1, .needs = {0}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = 0, .terms = 0, .term = {                                                                        \
+    .edges = EDGES_NONE, .terms = 0, .term = {                                                               \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, OPERATION_NONE}, 0}                      \
     }                                                                                                        \
   }
@@ -105,7 +105,7 @@ enum { AXPY_A };
 #define product_operation(options)                                                                           \
   {                                                                                                          \
     .inputs = 3, .at_point = 3, .outputs = 1, .needs = {0}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = 0, .terms = 0, .term = {                                                                        \
+    .edges = EDGES_NONE, .terms = 0, .term = {                                                               \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, OPERATION_NONE}, 0}                      \
     }                                                                                                        \
   }

@@ -42,6 +42,10 @@ enum {
    OPERATION_IF((options)&STAGE_GRADIENT, STAGE_TERM_GRADIENT) |                                             \
    OPERATION_IF((options)&STAGE_FLUX, STAGE_TERM_FLUX))
 #define STAGE_FROM(options, velocity) (((options)&STAGE_VELOCITY) == (velocity))
+/* Sending takes registers, so only stages with little arithmetic and nothing to load but states have it. */
+#define STAGE_LEAN(options)                                                                                  \
+  (((options) & (STAGE_FLUX | STAGE_UPWIND | STAGE_DIFFUSION)) == 0 && !STAGE_FROM(options, STAGE_STORED))
+#define STAGE_EDGES(options) (STAGE_LEAN(options) ? EDGES_SENT : EDGES_FIRST)
 
 #define stage_operation(options)                                                                             \
   {                                                                                                          \
@@ -51,7 +55,7 @@ enum {
     .velocity = STAGE_FROM(options, STAGE_STORED)    ? VELOCITY_STORED                                       \
                 : STAGE_FROM(options, STAGE_FORMULA) ? VELOCITY_TABLES                                       \
                                                      : VELOCITY_UNIFORM,                                     \
-    .velocity_input = STAGE_IN_U, .edges = 1, .terms = STAGE_TERMS(options), .term = {                       \
+    .velocity_input = STAGE_IN_U, .edges = STAGE_EDGES(options), .terms = STAGE_TERMS(options), .term = {    \
       {DIFFERENCE_SECOND, FOLD_CHAIN, {STAGE_IN_F, STAGE_IN_F, STAGE_IN_F}, 0},                              \
       {DIFFERENCE_DISSIPATION, FOLD_SPEED, {STAGE_IN_F, STAGE_IN_F, STAGE_IN_F}, 0},                         \
       {DIFFERENCE_FIRST, FOLD_VELOCITY, {STAGE_IN_F, STAGE_IN_F, STAGE_IN_F}, 0},                            \
@@ -90,8 +94,8 @@ enum { DIVERGENCE_OWN = DIVERGENCE_SUM + SUM_IN_OWN, GRADIENT_OWN = GRADIENT_SUM
   {                                                                                                          \
     .inputs = 7U | SUM_POINTS(options, DIVERGENCE_SUM, 1),                                                   \
     .at_point = SUM_POINTS(options, DIVERGENCE_SUM, 1), .outputs = 1,                                        \
-    .needs = {(options)&SUM_UPWIND ? 3U : 1U}, .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 0,   \
-    .terms = (options)&SUM_UPWIND ? 3U : 1U, .term = {                                                       \
+    .needs = {(options)&SUM_UPWIND ? 3U : 1U}, .velocity = VELOCITY_NONE, .velocity_input = 0,               \
+    .edges = EDGES_NONE, .terms = (options)&SUM_UPWIND ? 3U : 1U, .term = {                                  \
       {DIFFERENCE_FIRST, FOLD_SUM, {0, 1, 2}, 0},                                                            \
       {DIFFERENCE_DISSIPATION, FOLD_SUM, {DIVERGENCE_OWN, DIVERGENCE_OWN, DIVERGENCE_OWN}, 0}                \
     }                                                                                                        \
@@ -103,8 +107,8 @@ enum { DIVERGENCE_OWN = DIVERGENCE_SUM + SUM_IN_OWN, GRADIENT_OWN = GRADIENT_SUM
     .outputs = 7,                                                                                            \
     .needs = {(options)&SUM_UPWIND ? 9U : 1U, (options)&SUM_UPWIND ? 18U : 2U,                               \
               (options)&SUM_UPWIND ? 36U : 4U},                                                              \
-    .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = 1, .terms = (options)&SUM_UPWIND ? 63U : 7U,    \
-    .term = {                                                                                                \
+    .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = EDGES_FIRST,                                    \
+    .terms = (options)&SUM_UPWIND ? 63U : 7U, .term = {                                                      \
       {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
       {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, 0}, 0},                                  \

@@ -50,7 +50,7 @@ template <class Op> static status op_launch(const kernels_launch *launch, const 
   constexpr bool X_ALONE = Op::X && !Op::Y && !Op::Z && !Op::TRIPLE && Op::OTHERS == 0 && !Op::TABLES;
   const arguments a = launch_arguments(launch, call);
   if (!launch_geometry(launch).writes()) return launch_done(launch, NAME_OF_KERNEL);
-  if (!can_send<Op>() && launch->sends != nullptr)
+  if (Op::DECLARED.edges != EDGES_SENT && launch->sends != nullptr)
     return status_fail(STATUS_DEVICE, "%s does not send its edges", NAME_OF_KERNEL);
   if constexpr (Op::DECLARED.terms == 0)
     return vector_launch<Op>(launch, a, NAME_OF_KERNEL);

@@ -198,17 +198,10 @@ static status sending_launch(const kernels_launch *launch, const arguments &a, c
                              : pipeline_launch<Op, use::SMALL>(launch, a, name, false);
 }
 
-/* Returns true for the operations that can send. */
-template <class Op> constexpr bool can_send() {
-  constexpr unsigned LEAN = STAGE_VELOCITY | STAGE_GRADIENT | STAGE_BASE | STAGE_EXTRAS;
-  return Op::KIND == OPERATION_stage && (Op::OPTIONS & STAGE_GRADIENT) != 0 && (Op::OPTIONS & ~LEAN) == 0 &&
-         (Op::OPTIONS & STAGE_VELOCITY) != STAGE_STORED;
-}
-
 /* Launches an operation with neighbours. */
 template <class Op>
 static status stencil_launch(const kernels_launch *launch, const arguments &a, const char *name) {
-  if constexpr (can_send<Op>()) {
+  if constexpr (Op::DECLARED.edges == EDGES_SENT) {
     if (launch->sends != nullptr) return sending_launch<sending<Op>>(launch, a, name);
   }
   using Usual = pipeline<Op, tile_for<Op, use::USUAL>>;

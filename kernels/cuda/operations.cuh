@@ -192,7 +192,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   static constexpr operation DECLARED = operation_describe(KIND, OPTIONS);
   static constexpr traits HAS = traits_make(DECLARED);
   static constexpr unsigned POINTS = HAS.points;
-  static constexpr bool EDGES = DECLARED.edges != 0, SENDS = false;
+  static constexpr bool EDGES = DECLARED.edges != EDGES_NONE, SENDS = false;
   static constexpr int FIELD = mask_first(HAS.fields);
   static constexpr bool X = HAS.along[0], Y = HAS.along[1], Z = HAS.along[2];
   static constexpr bool TRIPLE = HAS.triple, PRODUCTS = HAS.products;

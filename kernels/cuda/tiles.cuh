@@ -206,15 +206,29 @@ constexpr tile_choice stage_central_tiles(unsigned options) {
 }
 
 /* With dissipation there is twice the arithmetic: loops unrolled as far as in central stages exceed the
- * instruction cache, and with as many rows registers spill. */
+ * instruction cache, and with windows of as many rows registers spill, which tiles that reread avoid. Waiting
+ * for one another costs blocks that are bound by arithmetic more than it saves. */
 constexpr tile_choice stage_tiles(unsigned options) {
   tile_choice c = stage_central_tiles(options);
   if (!(options & STAGE_UPWIND)) return c;
   const bool stored = (options & STAGE_VELOCITY) == STAGE_STORED;
-  if (!stored && (options & STAGE_FLUX)) return stage_flux_tables_tiles(options | STAGE_DIFFUSION);
+  const bool tables = (options & STAGE_VELOCITY) == STAGE_FORMULA, base = options & STAGE_BASE;
+  if (!stored && (options & STAGE_FLUX)) {
+    c = stage_flux_tables_tiles(options | STAGE_DIFFUSION);
+    c.usual.predicated = SINGLE;
+    c.usual.pace = 0;
+    return c;
+  }
   if (stored && (options & STAGE_FLUX))
     return {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = 2}};
-  if (!stored && !SINGLE) c.usual = WIDE_2;
+  if (stored || SINGLE) return c;
+  c.usual = WIDE_2;
+  if (base && !(options & (STAGE_EXTRAS | STAGE_DIFFUSION))) {
+    c.usual.rows = 4;
+    c.usual.unroll = 1;
+    c.usual.rereads = true;
+    if (tables) c.usual.pace = 0;
+  }
   return c;
 }
 

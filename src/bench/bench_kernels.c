@@ -42,7 +42,7 @@ static kernel_case operation_case(const char *way, const char *suffix, operation
                       .options = options,
                       .reads = operation_reads(&o),
                       .writes = operation_writes(&o),
-                      .edges = o.edges};
+                      .edges = o.edges != EDGES_NONE};
   (void)snprintf(made.name, sizeof made.name, "%s%s", way, suffix);
   return made;
 }
