@@ -294,7 +294,8 @@ static bool pair_has_device(const kernels_launch *launch) {
  * multiprocessors, so it pays where memory is slow compared with them, and where these are filled. With a
  * velocity by formula or upwind differences the gain is less (1.2), which rows that are no whole vectors
  * would take away. Where memory is fast (H200) a uniform velocity gains only if blocks hand rims to one
- * another, and one by formula nothing. On several ranks pairs hide their exchange better than stages do. */
+ * another, and one by formula or upwind differences nothing. On several ranks pairs hide their exchange
+ * better than stages do. */
 static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsigned options) {
   constexpr double MOST_BANDWIDTH = 4e12;
   int kilohertz = 0, bits = 0;
@@ -307,12 +308,11 @@ static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsig
   using layout = layout_of<UNIFORM, false>;
   const kernels_shape &s = launch->shape;
   const bool fast_memory = 2e3 * kilohertz * bits / 8 >= MOST_BANDWIDTH;
-  const bool formula = options & STAGE_FORMULA;
-  if (formula && s.nx % VECTOR != 0) return false;
-  if (fast_memory && (formula || !plan.handed)) return false;
-  const bool hides = launch->arrivals != nullptr;
   const bool costly = options & (STAGE_FORMULA | STAGE_UPWIND);
-  const double most_cost = costly ? (fast_memory ? 1.25 : 1.4) : hides ? 2.2 : fast_memory ? 1.25 : 1.75;
+  if (options & STAGE_FORMULA && s.nx % VECTOR != 0) return false;
+  if (fast_memory && (costly || !plan.handed)) return false;
+  const bool hides = launch->arrivals != nullptr;
+  const double most_cost = costly ? 1.4 : hides ? 2.2 : fast_memory ? 1.25 : 1.75;
   const double cost = 1e-2 * (double)plan.cost * sms * layout::WIDTH * layout::HEIGHT;
   return cost < most_cost * s.nx * s.ny * s.nz;
 }

@@ -46,6 +46,8 @@ constexpr tile_shape WIDE_4 = {.width = WIDE, .rows = 4, .threads = 256, .stages
 constexpr tile_shape WIDE_2 = {.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 3, .unroll = 3};
 constexpr tile_shape LONG_4 = {
     .width = WIDE, .rows = 4, .threads = 256, .stages = 3, .pace = 18, .unroll = 9, .pace_waves = 9};
+constexpr tile_shape REREADS_4 = {
+    .width = WIDE, .rows = 4, .threads = 256, .stages = 2, .pace = 3, .unroll = 1, .rereads = true};
 constexpr tile_shape SMALL_2 = {
     .width = NARROW, .rows = 2, .threads = 256, .stages = 3, .pace = 3, .unroll = 3};
 constexpr tile_shape TINY_2 = {
@@ -153,8 +155,8 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
     c.tiny = TINY_2;
     c.bytes = SINGLE ? 46 << 10 : 31 << 10;
   }
-  if (first && !SINGLE) c.usual = LONG_4;
-  if (middle && tables && !SINGLE) c.usual.pace = c.usual.unroll = 9;
+  if (first && !SINGLE) c.usual = tables || diffusion ? LONG_4 : REREADS_4;
+  if (middle && !SINGLE) c.usual = REREADS_4;
   if (middle && !tables) {
     if (SINGLE) c.thin = SMALL_2;
     c.small_cost = 0.93;
@@ -206,30 +208,27 @@ constexpr tile_choice stage_central_tiles(unsigned options) {
 }
 
 /* With dissipation there is twice the arithmetic: loops unrolled as far as in central stages exceed the
- * instruction cache, and with windows of as many rows registers spill, which tiles that reread avoid. Waiting
- * for one another costs blocks that are bound by arithmetic more than it saves. */
-constexpr tile_choice stage_tiles(unsigned options) {
+ * instruction cache, and with windows of as many rows registers spill, unless tiles reread. Most of these
+ * stages are bound by arithmetic, and waiting for one another costs their blocks more than it saves. */
+constexpr tile_choice stage_upwind_tiles(unsigned options) {
+  const bool stored = (options & STAGE_VELOCITY) == STAGE_STORED, flux = options & STAGE_FLUX;
+  const bool last = options & STAGE_EXTRAS, uniform = (options & STAGE_VELOCITY) == STAGE_UNIFORM;
   tile_choice c = stage_central_tiles(options);
-  if (!(options & STAGE_UPWIND)) return c;
-  const bool stored = (options & STAGE_VELOCITY) == STAGE_STORED;
-  const bool tables = (options & STAGE_VELOCITY) == STAGE_FORMULA, base = options & STAGE_BASE;
-  if (!stored && (options & STAGE_FLUX)) {
+  if (stored && flux) {
+    c = {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = options & STAGE_GRADIENT ? 2 : 0}};
+  } else if (flux) {
     c = stage_flux_tables_tiles(options | STAGE_DIFFUSION);
     c.usual.predicated = SINGLE;
     c.usual.pace = 0;
-    return c;
-  }
-  if (stored && (options & STAGE_FLUX))
-    return {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = 2}};
-  if (stored || SINGLE) return c;
-  c.usual = WIDE_2;
-  if (base && !(options & (STAGE_EXTRAS | STAGE_DIFFUSION))) {
-    c.usual.rows = 4;
-    c.usual.unroll = 1;
-    c.usual.rereads = true;
-    if (tables) c.usual.pace = 0;
+  } else if (!stored && !SINGLE) {
+    c.usual = last || options & STAGE_DIFFUSION ? WIDE_2 : REREADS_4;
+    if (c.usual.rereads && !(uniform && options & STAGE_BASE)) c.usual.pace = 0;
   }
   return c;
+}
+
+constexpr tile_choice stage_tiles(unsigned options) {
+  return options & STAGE_UPWIND ? stage_upwind_tiles(options) : stage_central_tiles(options);
 }
 
 /* The shapes of each operation. */
