@@ -38,12 +38,12 @@ static status vector_launch(const kernels_launch *launch, const arguments &a, co
 }
 
 /* Returns true for a derivative along y or z of few points: there the long pencils of NVIDIA's posts are
- * faster (docs/explanation/performance.md, "Short and long pencils"). Along z a block has one row, and a grid
- * at most 65535 of them. */
+ * faster (docs/explanation/performance.md, "Short and long pencils"). A block has one row, along y one plane,
+ * and a grid at most 65535 of them. */
 template <class Op> static bool pencils_win(const kernels_launch *launch) {
   constexpr size_t MOST = tiles_of<Op>().pencil_points;
-  return MOST > 0 && points_each(launch) <= MOST && launch->shape.ny <= 65535 &&
-         !launch_geometry(launch).leaves_out();
+  const geometry d = launch_geometry(launch);
+  return MOST > 0 && points_each(launch) <= MOST && std::max(d.ny, d.planes()) <= 65535 && !d.leaves_out();
 }
 
 template <class Op> static status op_launch(const kernels_launch *launch, const kernels_call *call) {
