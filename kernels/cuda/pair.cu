@@ -292,9 +292,9 @@ static bool pair_has_device(const kernels_launch *launch) {
 
 /* Returns true if a pair is faster than two launches. The sweep halves memory traffic and is bound by the
  * multiprocessors, so it pays where memory is slow compared with them, and where these are filled. With a
- * velocity by formula or upwind differences the gain is less (1.2), which rows that are no whole vectors
- * would take away. Where memory is fast (H200) a uniform velocity gains only if blocks hand rims to one
- * another, and one by formula or upwind differences nothing. On several ranks pairs hide their exchange
+ * velocity by formula or upwind differences the gain is less (1.1 to 1.3), which rows that are no whole
+ * vectors would take away. Where memory is fast (H200) a uniform velocity gains only if blocks hand rims to
+ * one another, and one by formula or upwind differences nothing. On several ranks pairs hide their exchange
  * better than stages do. */
 static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsigned options) {
   constexpr double MOST_BANDWIDTH = 4e12;
