@@ -290,12 +290,20 @@ static bool pair_has_device(const kernels_launch *launch) {
   return found == cudaSuccess && LARGEST <= launch->context->shared_limit;
 }
 
+/* The most that pairs may cost, as plans count it, where memory is slow enough: by formula and upwind the
+ * gain is less. */
+static double pair_limit(unsigned options, bool hides, bool fast_memory) {
+  if (options & STAGE_UPWIND) return 1.15;
+  if (options & STAGE_FORMULA) return SINGLE ? 1.4 : 1.3;
+  if (hides) return 2.2;
+  return fast_memory ? 1.25 : SINGLE ? 1.75 : 1.7;
+}
+
 /* Returns true if a pair is faster than two launches. The sweep halves memory traffic and is bound by the
- * multiprocessors, so it pays where memory is slow compared with them, and where these are filled. With a
- * velocity by formula or upwind differences the gain is less (1.1 to 1.3), which rows that are no whole
- * vectors would take away. Where memory is fast (H200) a uniform velocity gains only if blocks hand rims to
- * one another, and one by formula or upwind differences nothing. On several ranks pairs hide their exchange
- * better than stages do. */
+ * multiprocessors, so it pays where memory is slow compared with them, and where these are filled. By formula
+ * rows that are no whole vectors take the gain away, and in upwind differences a second unit. Where memory is
+ * fast (H200) a uniform velocity gains only if blocks hand rims to one another, and the others nothing. On
+ * several ranks pairs hide their exchange better than stages do. */
 static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsigned options) {
   constexpr double MOST_BANDWIDTH = 4e12;
   int kilohertz = 0, bits = 0;
@@ -308,13 +316,12 @@ static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsig
   using layout = layout_of<UNIFORM, false>;
   const kernels_shape &s = launch->shape;
   const bool fast_memory = 2e3 * kilohertz * bits / 8 >= MOST_BANDWIDTH;
-  const bool costly = options & (STAGE_FORMULA | STAGE_UPWIND);
-  if (options & STAGE_FORMULA && s.nx % VECTOR != 0) return false;
-  if (fast_memory && (costly || !plan.handed)) return false;
-  const bool hides = launch->arrivals != nullptr;
-  const double most_cost = costly ? 1.4 : hides ? 2.2 : fast_memory ? 1.25 : 1.75;
+  const bool formula = options & STAGE_FORMULA, upwind = options & STAGE_UPWIND;
+  if ((formula && s.nx % VECTOR != 0) || (upwind && plan.units > 1)) return false;
+  if (fast_memory && (formula || upwind || !plan.handed)) return false;
+  const double most = pair_limit(options, launch->arrivals != nullptr, fast_memory);
   const double cost = 1e-2 * (double)plan.cost * sms * layout::WIDTH * layout::HEIGHT;
-  return cost < most_cost * s.nx * s.ny * s.nz;
+  return cost < most * s.nx * s.ny * s.nz;
 }
 
 /* Returns true if a multiprocessor has room for a block that hands rims to others; if not, the runtime

@@ -212,17 +212,18 @@ constexpr tile_choice stage_central_tiles(unsigned options) {
  * stages are bound by arithmetic, and waiting for one another costs their blocks more than it saves. */
 constexpr tile_choice stage_upwind_tiles(unsigned options) {
   const bool stored = (options & STAGE_VELOCITY) == STAGE_STORED, flux = options & STAGE_FLUX;
-  const bool last = options & STAGE_EXTRAS, uniform = (options & STAGE_VELOCITY) == STAGE_UNIFORM;
+  const bool uniform = (options & STAGE_VELOCITY) == STAGE_UNIFORM;
+  const bool base = options & STAGE_BASE, last = options & STAGE_EXTRAS;
   tile_choice c = stage_central_tiles(options);
   if (stored && flux) {
     c = {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = options & STAGE_GRADIENT ? 2 : 0}};
   } else if (flux) {
     c = stage_flux_tables_tiles(options | STAGE_DIFFUSION);
-    c.usual.predicated = SINGLE;
+    c.usual.predicated = SINGLE && base && !last;
     c.usual.pace = 0;
   } else if (!stored && !SINGLE) {
     c.usual = last || options & STAGE_DIFFUSION ? WIDE_2 : REREADS_4;
-    if (c.usual.rereads && !(uniform && options & STAGE_BASE)) c.usual.pace = 0;
+    if (c.usual.rereads && !(uniform && base)) c.usual.pace = 0;
   }
   return c;
 }
