@@ -99,6 +99,7 @@ struct meeting {
     constexpr unsigned POLLS = 64; /* between looks at the clock; a poll may take as long as a turn of a busy
                                     * processor (tests/emulated) */
     const unsigned long long start = clock_read();
+    stress_rest();
 #pragma unroll 1
     for (unsigned polls = 1; !come(number, what, from); polls++) {
       if (polls % POLLS == 0 && in_vain(number, what, from, start)) break;
@@ -116,6 +117,7 @@ struct edge_parts {
   /* Called by one thread of a part, after a barrier of the part and a fence. Returns true for the last part.
    */
   __device__ __forceinline__ bool last() const {
+    stress_rest();
     if (atomicAdd(done, 1U) + 1U < (unsigned)parts) return false;
     *done = 0;
     return true;
