@@ -42,8 +42,9 @@ static status vector_launch(const kernels_launch *launch, const arguments &a, co
  * and a grid at most 65535 of them. */
 template <class Op> static bool pencils_win(const kernels_launch *launch) {
   constexpr size_t MOST = tiles_of<Op>().pencil_points;
+  if (MOST == 0 || points_each(launch) > MOST) return false;
   const geometry d = launch_geometry(launch);
-  return MOST > 0 && points_each(launch) <= MOST && std::max(d.ny, d.planes()) <= 65535 && !d.leaves_out();
+  return std::max(d.ny, d.planes()) <= 65535 && !d.leaves_out();
 }
 
 template <class Op> static status op_launch(const kernels_launch *launch, const kernels_call *call) {

@@ -76,7 +76,7 @@ void poll() {
   stand(state::POLLING);
 }
 
-/* Blocks launched together go on meanwhile. This is no sign that nothing moves. */
+/* Blocks launched together go on meanwhile, so this wait does not count as standing still. */
 void wait_for_others() {
   (void)sched_yield();
   if (here == &alone) return;
