@@ -77,19 +77,17 @@ status apply_stage(const kernels *backend, const kernels_launch *launch, const k
   return backend->apply(launch, &call);
 }
 
-/* The operation leaves out the layers. */
+/* The layers come first, and the operation leaves them out: when it says that the slab's edges are written,
+ * their layers are, too. */
 static status apply_layers(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
                            const kernels_ends *ends, const kernels_inflow *inflow,
                            const kernels_coupling *coupling) {
-  kernels_launch layers = *launch;
+  kernels_launch inner = *launch, layers = *launch;
   layers.edges = NULL;
-  for (int d = 0; d < AXIS_Z; d++) layers.left_out[d] = ends->bounded[d] ? ends->rows : 0;
-  kernels_launch inner = layers;
+  for (int d = 0; d < AXIS_Z; d++) inner.left_out[d] = layers.left_out[d] = ends->bounded[d] ? ends->rows : 0;
   for (int r = 0; r < KERNELS_RANGES; r++) inner.planes[r] = layers_between(&launch->planes[r], ends);
-  CHECK(backend->apply(&inner, call));
   CHECK(backend->layers(&layers, call, ends, inflow, coupling));
-  return launch->edges == NULL ? STATUS_OK
-                               : backend->event_record(launch->edges, launch->context, launch->queue);
+  return backend->apply(&inner, call);
 }
 
 status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,

@@ -153,9 +153,68 @@ static void edges_come_first(rig *rig) {
   edges_of_zeros(rig);
 }
 
+/* For apply_seen: the edge planes of `out` are copied to `seen` when a launch has signalled them. */
+static struct {
+  rig *rig;
+  const twin *out, *seen;
+} watch;
+
+static status apply_seen(const kernels_launch *launch, const kernels_call *call) {
+  const int nz = watch.rig->launch.shape.nz;
+  const status done = watch.rig->backend->apply(launch, call);
+  if (done != STATUS_OK || launch->edges == NULL) return done;
+  assert_ok(watch.rig->backend->event_wait(launch->edges));
+  for (int e = 0; e < 2; e++)
+    part_snapshot(watch.rig, part_of(watch.rig, e * (nz - KERNELS_HALO), KERNELS_HALO), watch.out->device,
+                  watch.seen->device);
+  return STATUS_OK;
+}
+
+/* Where axes have ends, layers of the edge planes are written, too, when these are signalled. */
+static void edges_with_ends(rig *rig, const int bounded[3]) {
+  const int nz = rig->launch.shape.nz;
+  twin f = twin_random(rig, 1), base = twin_random(rig, 2), out = twin_sentinel(rig),
+       seen = twin_sentinel(rig);
+  kernels_launch launch = rig->launch;
+  kernels watched = *rig->backend;
+  const kernels_call call = {.kind = OPERATION_stage,
+                             .options = STAGE_UNIFORM | STAGE_GRADIENT | STAGE_BASE,
+                             .in = {[STAGE_IN_F] = f.device, [STAGE_IN_BASE] = base.device},
+                             .out = {out.device},
+                             .scalar = {[STAGE_WEIGHT_F] = 0.25, [STAGE_WEIGHT_ADVECTION] = -0.01},
+                             .uniform = {1.0, 0.5, -0.75}};
+  kernels_ends ends = {.bounded = {bounded[0], bounded[1], bounded[2]}, .nz = nz};
+  watched.apply = apply_seen;
+  watch.rig = rig;
+  watch.out = &out;
+  watch.seen = &seen;
+  assert_ok(kernels_ends_open(rig->backend, rig->context, launch.shape.precision, &rig->stencil, &ends));
+  assert_ok(rig->backend->event_create(rig->context, &launch.edges));
+  assert_ok(apply_bounded(&watched, &launch, &call, &ends, NULL, NULL));
+  twin_download(rig, &out);
+  for (int e = 0; e < 2; e++)
+    part_assert_equal(rig, part_of(rig, e * (nz - KERNELS_HALO), KERNELS_HALO), seen.device, out.host);
+  rig->backend->event_destroy(launch.edges);
+  kernels_ends_close(rig->backend, rig->context, &ends);
+  twin_free(rig, &f);
+  twin_free(rig, &base);
+  twin_free(rig, &out);
+  twin_free(rig, &seen);
+}
+
+static void edges_have_their_layers(rig *rig) {
+  if (rig->backend->layers == NULL) return;
+  for (int s = 0; s < RIG_LARGE; s++) {
+    rig_shape(rig, rig_large[s][0], rig_large[s][1], rig_large[s][2]);
+    edges_with_ends(rig, (const int[]){1, 1, 0});
+    edges_with_ends(rig, (const int[]){1, 1, 1});
+  }
+}
+
 int main(int argc, char **argv) {
   static const rig_test tests[] = {
       RIG_TEST(edges_come_first),
+      RIG_TEST(edges_have_their_layers),
       RIG_TEST(largest_rows_edges_come_late),
       RIG_TEST(largest_launches_edges_come_first),
   };
