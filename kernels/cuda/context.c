@@ -102,6 +102,14 @@ static void context_write_uuid(const struct cudaDeviceProp *properties, char tex
   }
 }
 
+static status context_read_memory_speed(kernels_context *context) {
+  int kilohertz = 0, bits = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, context->device));
+  CHECK_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, context->device));
+  context->fast_memory = 2e3 * kilohertz * bits / 8 >= CONTEXT_FAST_MEMORY; /* two transfers a cycle */
+  return STATUS_OK;
+}
+
 /* Opens the device, reads its properties, and checks that this build has code for it. */
 static status context_open_device(const kernels_setup *setup, kernels_context *context) {
   int devices[CONTEXT_DEVICES];
@@ -114,6 +122,7 @@ static status context_open_device(const kernels_setup *setup, kernels_context *c
   CHECK_CUDA(cudaGetDeviceProperties(&properties, context->device));
   context->multiprocessors = properties.multiProcessorCount;
   context->shared_limit = properties.sharedMemPerBlockOptin;
+  CHECK(context_read_memory_speed(context));
   context->identity = context_identity(&properties);
   context_write_uuid(&properties, context->uuid);
   (void)snprintf(context->description, sizeof context->description, "%s, device %d of %d, %.0f GiB",

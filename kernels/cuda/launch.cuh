@@ -15,11 +15,12 @@
  *         cut tiles, here in 2         whole tiles
  *         pieces of `chunk` planes                        */
 
-enum class use { USUAL, THIN, ODD, SMALL, TINY };
+enum class use { USUAL, FAST, THIN, ODD, SMALL, TINY };
 
 template <class Op, use USE> constexpr tile_shape shape_for() {
   constexpr tile_choice c = tiles_of<Op>();
-  constexpr tile_shape s = USE == use::THIN    ? c.thin
+  constexpr tile_shape s = USE == use::FAST    ? c.fast
+                           : USE == use::THIN  ? c.thin
                            : USE == use::ODD   ? c.odd
                            : USE == use::SMALL ? c.small
                            : USE == use::TINY  ? c.tiny
@@ -208,7 +209,8 @@ static status stencil_launch(const kernels_launch *launch, const arguments &a, c
   using Small = pipeline<Op, tile_for<Op, use::SMALL>>;
   constexpr tile_choice CHOICE = tiles_of<Op>();
   constexpr size_t SHARED =
-      std::max({Usual::SHARED_BYTES, pipeline<Op, tile_for<Op, use::THIN>>::SHARED_BYTES,
+      std::max({Usual::SHARED_BYTES, pipeline<Op, tile_for<Op, use::FAST>>::SHARED_BYTES,
+                pipeline<Op, tile_for<Op, use::THIN>>::SHARED_BYTES,
                 pipeline<Op, tile_for<Op, use::ODD>>::SHARED_BYTES});
   const geometry d = launch_geometry(launch);
   const size_t limit = launch->context->shared_limit - SHARED_STATIC;
@@ -222,10 +224,12 @@ static status stencil_launch(const kernels_launch *launch, const arguments &a, c
   if (Small::SHARED_BYTES <= limit && (idle || SHARED > limit))
     return pipeline_launch<Op, use::SMALL>(launch, a, name, false);
   if (SHARED > limit) return direct_launch<Op>(launch, a, name);
-  if (d.planes() <= CHOICE.thin_planes)
-    return pipeline_launch<Op, use::THIN>(launch, a, name, CHOICE.paced_thin);
-  return d.nx % VECTOR == 0 ? pipeline_launch<Op, use::USUAL>(launch, a, name, true)
-                            : pipeline_launch<Op, use::ODD>(launch, a, name, true);
+  const bool thin = d.planes() <= CHOICE.thin_planes, waits = !thin || CHOICE.paced_thin;
+  if (thin && CHOICE.thin.width > 0) return pipeline_launch<Op, use::THIN>(launch, a, name, waits);
+  if (!thin && CHOICE.odd.width > 0 && d.nx % VECTOR != 0)
+    return pipeline_launch<Op, use::ODD>(launch, a, name, waits);
+  return launch->context->fast_memory ? pipeline_launch<Op, use::FAST>(launch, a, name, waits)
+                                      : pipeline_launch<Op, use::USUAL>(launch, a, name, waits);
 }
 
 #endif

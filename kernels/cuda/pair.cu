@@ -305,17 +305,10 @@ static double pair_limit(unsigned options, bool hides, bool fast_memory) {
  * fast (H200) a uniform velocity gains only if blocks hand rims to one another, and the others nothing. On
  * several ranks pairs hide their exchange better than stages do. */
 static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsigned options) {
-  constexpr double MOST_BANDWIDTH = 4e12;
-  int kilohertz = 0, bits = 0;
-  const int device = launch->context->device, sms = launch->context->multiprocessors;
-  if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return false;
-  }
+  const int sms = launch->context->multiprocessors;
   using layout = layout_of<UNIFORM, false>;
   const kernels_shape &s = launch->shape;
-  const bool fast_memory = 2e3 * kilohertz * bits / 8 >= MOST_BANDWIDTH;
+  const bool fast_memory = launch->context->fast_memory != 0;
   const bool formula = options & STAGE_FORMULA, upwind = options & STAGE_UPWIND;
   if ((formula && s.nx % VECTOR != 0) || (upwind && plan.units > 1)) return false;
   if (fast_memory && (formula || upwind || !plan.handed)) return false;

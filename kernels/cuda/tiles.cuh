@@ -18,10 +18,11 @@ struct tile_shape {
   bool rereads = false; /* planes ahead along z are read from the ring again, not kept in registers */
 };
 
-/* The shapes of an operation, and when each is used. A shape without a width stands for `usual`. On a device
- * with too little shared memory for the others, `small` is used, or the kernel without shared memory. */
+/* The shapes of an operation, and when each is used. Instead of one without a width, `usual` is used. On a
+ * device with too little shared memory for the others, `small` is used, or the kernel without shared memory. */
 struct tile_choice {
   tile_shape usual;
+  tile_shape fast = {};  /* for fast memory (kernels_context.fast_memory), in place of `usual` */
   tile_shape thin = {};  /* for slabs of at most `thin_planes` planes, where cutting along z costs more */
   tile_shape odd = {};   /* for rows that are not whole vectors, in slabs that are not thin */
   tile_shape small = {}; /* used where large tiles leave multiprocessors idle: if its tile_cost is at most
@@ -135,7 +136,7 @@ constexpr tile_choice laplacian_tiles() {
 
 /* Stages whose velocity is uniform, or from tables in the advective form. Predicates were tried in some
  * stages of each kind: they gain in middle stages, and lose in first and last ones. In double precision
- * tiles that reread are the fastest of those tried. */
+ * tiles that reread are the fastest of those tried, unless memory is fast. */
 constexpr tile_choice stage_lean_tiles(unsigned options) {
   const bool tables = (options & STAGE_VELOCITY) == STAGE_FORMULA, diffusion = options & STAGE_DIFFUSION;
   const bool first = !(options & STAGE_BASE), last = options & STAGE_EXTRAS, middle = !first && !last;
@@ -156,8 +157,11 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
     c.tiny = TINY_2;
     c.bytes = SINGLE ? 46 << 10 : 31 << 10;
   }
-  if (first && !SINGLE) c.usual = tables || diffusion ? LONG_4 : REREADS_4;
-  if (middle && !SINGLE) c.usual = REREADS_4;
+  if (!last && !SINGLE) {
+    c.fast = first ? LONG_4 : WIDE_4;
+    if (middle && tables) c.fast.pace = c.fast.unroll = 9;
+    c.usual = first && (tables || diffusion) ? LONG_4 : REREADS_4;
+  }
   if (middle && !tables) {
     if (SINGLE) c.thin = SMALL_2;
     c.small_cost = 0.93;
@@ -216,8 +220,11 @@ constexpr tile_choice stage_upwind_tiles(unsigned options) {
   const bool uniform = (options & STAGE_VELOCITY) == STAGE_UNIFORM;
   const bool base = options & STAGE_BASE, last = options & STAGE_EXTRAS;
   tile_choice c = stage_central_tiles(options);
+  c.fast = {};
   if (stored && flux) {
     c = {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = options & STAGE_GRADIENT ? 2 : 0}};
+    if (!SINGLE && !(options & STAGE_GRADIENT))
+      c.fast = {.width = NARROW, .rows = 1, .threads = 128, .stages = 3, .pace = 0};
   } else if (flux) {
     c = stage_flux_tables_tiles(options | STAGE_DIFFUSION);
     c.usual.predicated = SINGLE && base && !last;
