@@ -77,8 +77,8 @@ status apply_stage(const kernels *backend, const kernels_launch *launch, const k
   return backend->apply(launch, &call);
 }
 
-/* The layers come first, and the operation leaves them out: when it says that the slab's edges are written,
- * their layers are, too. */
+/* The layers come first, and the operation leaves them out: when the operation says that the slab's edges are
+ * written, their layers are, too. */
 static status apply_layers(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
                            const kernels_ends *ends, const kernels_inflow *inflow,
                            const kernels_coupling *coupling) {

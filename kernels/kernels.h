@@ -244,7 +244,7 @@ typedef struct kernels {
   /* Blocks the host until the event. Faults of earlier operations: STATUS_DEVICE. */
   status (*event_wait)(kernels_event *event);
   /* Seconds between two events that the host has waited for. If `end` is the `edges` event of a stage, it
-   * counts from the stage's beginning at the earliest. */
+   * counts from the stage's beginning at the earliest, on axes with ends from the end of their layers. */
   status (*event_seconds)(const kernels_event *start, const kernels_event *end, double *seconds);
 
   /* ---- Numerics: launch errors are checked; STATUS_DEVICE ---- */

@@ -102,12 +102,15 @@ static void context_write_uuid(const struct cudaDeviceProp *properties, char tex
   }
 }
 
-static status context_read_memory_speed(kernels_context *context) {
+/* Returns 1 if the device's memory is fast; 0 also if the runtime does not say. */
+static int context_memory_is_fast(int device) {
   int kilohertz = 0, bits = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, context->device));
-  CHECK_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, context->device));
-  context->fast_memory = 2e3 * kilohertz * bits / 8 >= CONTEXT_FAST_MEMORY; /* two transfers a cycle */
-  return STATUS_OK;
+  if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  return 2e3 * kilohertz * bits / 8 >= CONTEXT_FAST_MEMORY; /* two transfers a cycle */
 }
 
 /* Opens the device, reads its properties, and checks that this build has code for it. */
@@ -122,7 +125,7 @@ static status context_open_device(const kernels_setup *setup, kernels_context *c
   CHECK_CUDA(cudaGetDeviceProperties(&properties, context->device));
   context->multiprocessors = properties.multiProcessorCount;
   context->shared_limit = properties.sharedMemPerBlockOptin;
-  CHECK(context_read_memory_speed(context));
+  context->fast_memory = context_memory_is_fast(context->device);
   context->identity = context_identity(&properties);
   context_write_uuid(&properties, context->uuid);
   (void)snprintf(context->description, sizeof context->description, "%s, device %d of %d, %.0f GiB",

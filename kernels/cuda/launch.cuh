@@ -206,13 +206,14 @@ static status stencil_launch(const kernels_launch *launch, const arguments &a, c
     if (launch->sends != nullptr) return sending_launch<sending<Op>>(launch, a, name);
   }
   using Usual = pipeline<Op, tile_for<Op, use::USUAL>>;
+  using Fast = pipeline<Op, tile_for<Op, use::FAST>>;
   using Small = pipeline<Op, tile_for<Op, use::SMALL>>;
   constexpr tile_choice CHOICE = tiles_of<Op>();
-  constexpr size_t SHARED =
-      std::max({Usual::SHARED_BYTES, pipeline<Op, tile_for<Op, use::FAST>>::SHARED_BYTES,
-                pipeline<Op, tile_for<Op, use::THIN>>::SHARED_BYTES,
-                pipeline<Op, tile_for<Op, use::ODD>>::SHARED_BYTES});
+  constexpr size_t THIN = CHOICE.thin.width > 0 ? pipeline<Op, tile_for<Op, use::THIN>>::SHARED_BYTES : 0;
+  constexpr size_t ODD = CHOICE.odd.width > 0 ? pipeline<Op, tile_for<Op, use::ODD>>::SHARED_BYTES : 0;
   const geometry d = launch_geometry(launch);
+  const bool fast = launch->context->fast_memory != 0;
+  const size_t shared = std::max({THIN, ODD, fast ? Fast::SHARED_BYTES : Usual::SHARED_BYTES});
   const size_t limit = launch->context->shared_limit - SHARED_STATIC;
   if (!is_large(launch, CHOICE.bytes / sizeof(real))) return direct_launch<Op>(launch, a, name);
   if (Small::SHARED_BYTES <= limit && is_tiny<Op>(launch))
@@ -221,15 +222,15 @@ static status stencil_launch(const kernels_launch *launch, const arguments &a, c
   const bool idle = CHOICE.small.width > 0 &&
                     tile_cost<tile_for<Op, use::SMALL>>(d, multiprocessors) <=
                         CHOICE.small_cost * tile_cost<tile_for<Op, use::USUAL>>(d, multiprocessors);
-  if (Small::SHARED_BYTES <= limit && (idle || SHARED > limit))
+  if (Small::SHARED_BYTES <= limit && (idle || shared > limit))
     return pipeline_launch<Op, use::SMALL>(launch, a, name, false);
-  if (SHARED > limit) return direct_launch<Op>(launch, a, name);
+  if (shared > limit) return direct_launch<Op>(launch, a, name);
   const bool thin = d.planes() <= CHOICE.thin_planes, waits = !thin || CHOICE.paced_thin;
   if (thin && CHOICE.thin.width > 0) return pipeline_launch<Op, use::THIN>(launch, a, name, waits);
   if (!thin && CHOICE.odd.width > 0 && d.nx % VECTOR != 0)
     return pipeline_launch<Op, use::ODD>(launch, a, name, waits);
-  return launch->context->fast_memory ? pipeline_launch<Op, use::FAST>(launch, a, name, waits)
-                                      : pipeline_launch<Op, use::USUAL>(launch, a, name, waits);
+  return fast ? pipeline_launch<Op, use::FAST>(launch, a, name, waits)
+              : pipeline_launch<Op, use::USUAL>(launch, a, name, waits);
 }
 
 #endif

@@ -302,7 +302,7 @@ static double pair_limit(unsigned options, bool hides, bool fast_memory) {
 /* Returns true if a pair is faster than two launches. The sweep halves memory traffic and is bound by the
  * multiprocessors, so it pays where memory is slow compared with them, and where these are filled. By formula
  * rows that are no whole vectors take the gain away, and in upwind differences a second unit. Where memory is
- * fast (H200) a uniform velocity gains only if blocks hand rims to one another, and the others nothing. On
+ * fast a uniform velocity gains only if blocks hand rims to one another, and one by formula nothing. On
  * several ranks pairs hide their exchange better than stages do. */
 static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsigned options) {
   const int sms = launch->context->multiprocessors;
@@ -311,7 +311,7 @@ static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsig
   const bool fast_memory = launch->context->fast_memory != 0;
   const bool formula = options & STAGE_FORMULA, upwind = options & STAGE_UPWIND;
   if ((formula && s.nx % VECTOR != 0) || (upwind && plan.units > 1)) return false;
-  if (fast_memory && (formula || upwind || !plan.handed)) return false;
+  if (fast_memory && (formula || !plan.handed)) return false;
   const double most = pair_limit(options, launch->arrivals != nullptr, fast_memory);
   const double cost = 1e-2 * (double)plan.cost * sms * layout::WIDTH * layout::HEIGHT;
   return cost < most * s.nx * s.ny * s.nz;

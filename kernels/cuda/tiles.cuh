@@ -18,11 +18,12 @@ struct tile_shape {
   bool rereads = false; /* planes ahead along z are read from the ring again, not kept in registers */
 };
 
-/* The shapes of an operation, and when each is used. Instead of one without a width, `usual` is used. On a
- * device with too little shared memory for the others, `small` is used, or the kernel without shared memory. */
+/* The shapes of an operation, and when each is used. `usual` replaces a shape without a width, and where
+ * memory is fast `fast` replaces `usual`. On a device with too little shared memory for these, `small` is
+ * used, or the kernel without shared memory. */
 struct tile_choice {
   tile_shape usual;
-  tile_shape fast = {};  /* for fast memory (kernels_context.fast_memory), in place of `usual` */
+  tile_shape fast = {};  /* for fast memory (kernels_context.fast_memory) */
   tile_shape thin = {};  /* for slabs of at most `thin_planes` planes, where cutting along z costs more */
   tile_shape odd = {};   /* for rows that are not whole vectors, in slabs that are not thin */
   tile_shape small = {}; /* used where large tiles leave multiprocessors idle: if its tile_cost is at most
@@ -223,7 +224,7 @@ constexpr tile_choice stage_upwind_tiles(unsigned options) {
   c.fast = {};
   if (stored && flux) {
     c = {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = options & STAGE_GRADIENT ? 2 : 0}};
-    if (!SINGLE && !(options & STAGE_GRADIENT))
+    if (!SINGLE && !(options & STAGE_GRADIENT) && base && !last)
       c.fast = {.width = NARROW, .rows = 1, .threads = 128, .stages = 3, .pace = 0};
   } else if (flux) {
     c = stage_flux_tables_tiles(options | STAGE_DIFFUSION);

@@ -13,7 +13,7 @@
 /* A device that is the CPU, one for each process. Other processes can open its memory. Kernels are done at
  * once; copies between devices, and numbers that their stream writes, are late by up to half a millisecond.
  * As many multiprocessors as FDAPP_EMULATED_MULTIPROCESSORS says, else an H200's: how launches are cut
- * depends on them. With FDAPP_EMULATED_FAST memory is fast, for which some tiles are others. */
+ * depends on them. With FDAPP_EMULATED_FAST memory is fast, which selects other tiles. */
 
 cudaError_t cudaGetDeviceCount(int *count) {
   *count = 1;

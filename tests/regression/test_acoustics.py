@@ -218,6 +218,36 @@ def test_order_of_a_standing_wave_between_ends(tmp_path, difference, order, leas
         assert np.log2(errors[0] / errors[1]) / 2 > least, name
 
 
+@pytest.mark.parametrize(
+    ("difference", "order", "least"),
+    [
+        *[("central", 2, 1.9), ("central", 4, 2.9), ("central", 6, 3.9), ("central", 8, 4.9)],
+        *[("upwind", 4, 2.8), ("upwind", 6, 3.9), ("upwind", 8, 4.9)],
+    ],
+)
+def test_order_between_ends_of_all_axes(tmp_path, difference, order, least):
+    sizes = (31, 41)
+    for kind in ("wall", "free"):
+        errors = []
+        for n in sizes:
+            configuration = merged(
+                BASE,
+                {
+                    "grid": {"nx": n, "ny": n, "nz": n, "ly": 1.0, "lz": 1.0},
+                    "boundary": dict.fromkeys("xyz", kind),
+                    "compute": {"order": order},
+                    "physics": {"difference": difference},
+                    "initial": {"case": "cosine", "kx": 1, "ky": 1, "kz": 1, "background": None},
+                    "time": {"courant": None, "dt": 4e-3, "steps": 90},
+                    "output": {"diagnostics_every": 6, "fields_every": 0},
+                },
+            )
+            run(tmp_path / f"{kind}{n}", configuration)
+            lines = rows(tmp_path / f"{kind}{n}")
+            errors.append(sum(line["err_l2"] ** 2 + (DENSITY * SPEED * line["err_l2_u"]) ** 2 for line in lines))
+        assert np.log(errors[0] / errors[1]) / np.log((sizes[1] - 1) / (sizes[0] - 1)) / 2 > least, kind
+
+
 def test_standing_waves_fit_their_ends(tmp_path):
     """The initial pressure, and the velocity after a quarter of a period, from the formulas."""
     configuration = merged(

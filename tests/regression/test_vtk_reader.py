@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+import h5py
 import numpy
 import pytest
 from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -32,6 +33,31 @@ def test_image(tmp_path, precision):
     start = vtk_to_numpy(reader.GetOutput().GetPointData().GetArray("phi"))
     top = reader.GetOutput().GetPoint(int(start.argmax()))
     assert numpy.allclose(top, (0.4, 0.35, 0.65), atol=0.5 * numpy.max(image.GetSpacing()) + 1e-12)
+
+
+def test_sound(tmp_path):
+    """Four fields, between walls: points on both ends."""
+    changes = {
+        "grid": {"nx": 19, "ny": 18, "nz": 17, "ly": 0.8, "lz": 1.2},
+        "physics": {"equation": "acoustics"},
+        "boundary": {"x": "wall", "y": "wall", "z": "wall"},
+        "initial": {"case": "cosine"},
+        "time": {"courant": 0.5, "steps": 3},
+        "compute": {"threads": 1, "backend": "cpu"},
+    }
+    run(tmp_path / "run", changes, ranks=2)
+    path = tmp_path / "run" / "state_00000003.hdf"
+    reader = vtkHDFReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    image = reader.GetOutput()
+    assert image.GetDimensions() == (19, 18, 17)
+    assert numpy.allclose(image.GetSpacing(), (1.0 / 18, 0.8 / 17, 1.2 / 16), rtol=1e-15)
+    with h5py.File(path) as file:
+        for name in ("p", "u", "v", "w"):
+            values = vtk_to_numpy(image.GetPointData().GetArray(name))
+            assert values.tobytes() == file["VTKHDF/PointData"][name][...].tobytes()
+            assert numpy.abs(values).max() > 0.01
 
 
 def test_part(tmp_path):

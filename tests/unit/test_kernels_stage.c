@@ -192,8 +192,9 @@ static void large_launches_are_the_reference(rig *rig) {
   combinations_check(rig,
                      (combination[]){{.velocity = UNIFORM, .form = FORM_ADVECTIVE, .added = 1},
                                      {.velocity = STORED, .form = FORM_SKEW, .added = 1},
+                                     {.velocity = STORED, .form = FORM_CONSERVATIVE, .upwind = 1, .added = 1},
                                      {.velocity = FORMULA, .form = FORM_CONSERVATIVE, .added = 1}},
-                     3);
+                     4);
 }
 
 /* Velocity components along x and y are read on the point's own plane, and all of them in the advective form.
