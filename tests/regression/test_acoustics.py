@@ -184,68 +184,43 @@ def test_limit_of_the_step(tmp_path, difference, limit, courant, grows):
     assert (f"beyond the limit {limit}" in said.stderr) == grows
 
 
+def order_between_ends(directory, sizes, changes):
+    """Of the energy of the errors, added up over a period: at one time alone they may be small by chance."""
+    errors = []
+    for n in sizes:
+        output = {"diagnostics_every": 6, "fields_every": 0}
+        grid = {axis: n for axis, points in changes["grid"].items() if points is None}
+        run(directory.with_name(f"{directory.name}{n}"), merged(BASE, changes, {"grid": grid, "output": output}))
+        lines = rows(directory.with_name(f"{directory.name}{n}"))
+        errors.append(sum(line["err_l2"] ** 2 + (DENSITY * SPEED * line["err_l2_u"]) ** 2 for line in lines))
+    return np.log(errors[0] / errors[1]) / np.log((sizes[1] - 1) / (sizes[0] - 1)) / 2
+
+
 @pytest.mark.parametrize(
-    ("difference", "order", "least"),
+    ("difference", "order", "least", "least_in_space"),
     [
-        *[("central", 2, 1.9), ("central", 4, 2.9), ("central", 6, 3.9), ("central", 8, 4.9)],
-        *[("upwind", 4, 2.9), ("upwind", 6, 3.9), ("upwind", 8, 4.9)],
+        *[("central", 2, 1.9, 1.9), ("central", 4, 2.9, 2.9), ("central", 6, 3.9, 3.9), ("central", 8, 4.9, 4.9)],
+        *[("upwind", 4, 2.9, 2.8), ("upwind", 6, 3.9, 3.9), ("upwind", 8, 4.9, 4.9)],
     ],
 )
-def test_order_of_a_standing_wave_between_ends(tmp_path, difference, order, least):
-    """By the energy of the errors, added up over a period: at one time alone they may be small by chance."""
+def test_order_of_a_standing_wave_between_ends(tmp_path, difference, order, least, least_in_space):
+    """Along one axis, and between ends of all axes."""
+    scheme = {"compute": {"order": order}, "physics": {"difference": difference}}
+    wave = {"case": "cosine", "kx": 2, "ky": 0, "kz": 0, "background": None}
+    line = {"grid": {"nx": None, "ny": 9, "nz": 4}, "initial": wave}
+    line["time"] = {"courant": None, "dt": 2e-3, "steps": 240}
     for name, boundary in (
         ("walls", {"x": "wall"}),
         ("free", {"x": "free"}),
         ("both", {"x_low": "free", "x_high": "wall"}),
     ):
-        errors = []
-        for n in (31, 61):
-            configuration = merged(
-                BASE,
-                {
-                    "grid": {"nx": n, "ny": 9, "nz": 4},
-                    "boundary": boundary,
-                    "compute": {"order": order},
-                    "physics": {"difference": difference},
-                    "initial": {"case": "cosine", "kx": 2, "ky": 0, "kz": 0, "background": None},
-                    "time": {"courant": None, "dt": 2e-3, "steps": 240},
-                    "output": {"diagnostics_every": 6, "fields_every": 0},
-                },
-            )
-            run(tmp_path / f"{name}{n}", configuration)
-            lines = rows(tmp_path / f"{name}{n}")
-            errors.append(sum(line["err_l2"] ** 2 + (DENSITY * SPEED * line["err_l2_u"]) ** 2 for line in lines))
-        assert np.log2(errors[0] / errors[1]) / 2 > least, name
-
-
-@pytest.mark.parametrize(
-    ("difference", "order", "least"),
-    [
-        *[("central", 2, 1.9), ("central", 4, 2.9), ("central", 6, 3.9), ("central", 8, 4.9)],
-        *[("upwind", 4, 2.8), ("upwind", 6, 3.9), ("upwind", 8, 4.9)],
-    ],
-)
-def test_order_between_ends_of_all_axes(tmp_path, difference, order, least):
-    sizes = (31, 41)
+        changes = {**scheme, **line, "boundary": boundary}
+        assert order_between_ends(tmp_path / name, (31, 61), changes) > least, name
+    box = {"grid": {"nx": None, "ny": None, "nz": None, "ly": 1.0, "lz": 1.0}}
+    box |= {"initial": wave | {"kx": 1, "ky": 1, "kz": 1}, "time": {"courant": None, "dt": 4e-3, "steps": 90}}
     for kind in ("wall", "free"):
-        errors = []
-        for n in sizes:
-            configuration = merged(
-                BASE,
-                {
-                    "grid": {"nx": n, "ny": n, "nz": n, "ly": 1.0, "lz": 1.0},
-                    "boundary": dict.fromkeys("xyz", kind),
-                    "compute": {"order": order},
-                    "physics": {"difference": difference},
-                    "initial": {"case": "cosine", "kx": 1, "ky": 1, "kz": 1, "background": None},
-                    "time": {"courant": None, "dt": 4e-3, "steps": 90},
-                    "output": {"diagnostics_every": 6, "fields_every": 0},
-                },
-            )
-            run(tmp_path / f"{kind}{n}", configuration)
-            lines = rows(tmp_path / f"{kind}{n}")
-            errors.append(sum(line["err_l2"] ** 2 + (DENSITY * SPEED * line["err_l2_u"]) ** 2 for line in lines))
-        assert np.log(errors[0] / errors[1]) / np.log((sizes[1] - 1) / (sizes[0] - 1)) / 2 > least, kind
+        changes = {**scheme, **box, "boundary": dict.fromkeys("xyz", kind)}
+        assert order_between_ends(tmp_path / f"all {kind}", (31, 41), changes) > least_in_space, kind
 
 
 def test_standing_waves_fit_their_ends(tmp_path):
