@@ -74,10 +74,10 @@ int rig_main(int argc, char **argv, const rig_test *tests, size_t count) {
   for (size_t i = 0; i < 2 * count; i++) {
     const rig_test *test = &tests[i / 2];
     const enum precision precision = i % 2 == 0 ? PRECISION_DOUBLE : PRECISION_SINGLE;
-    if ((precision == PRECISION_SINGLE && test->double_only) || left_out(test->name, argc, argv)) continue;
-    cases[n] = (rig_case){backend, precision, test->function};
     (void)snprintf(names[n], sizeof names[n], "%s [%s, %s]", test->name, backend->name,
                    precision == PRECISION_DOUBLE ? "double" : "single");
+    if ((precision == PRECISION_SINGLE && test->double_only) || left_out(names[n], argc, argv)) continue;
+    cases[n] = (rig_case){backend, precision, test->function};
     registered[n] = (struct CMUnitTest){names[n], rig_run, NULL, NULL, &cases[n]};
     n++;
   }

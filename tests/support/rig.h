@@ -36,8 +36,8 @@ typedef struct rig_test {
 #define RIG_TEST_DOUBLE(function)                                                                            \
   { #function, function, 1 }
 
-/* main() of a test program: PROGRAM [BACKEND [SKIP...]]. Tests whose names match a pattern SKIP (*, ?) are
- * left out. */
+/* main() of a test program: PROGRAM [BACKEND [SKIP...]]. Tests whose names, such as `large_shapes [cuda,
+ * single]`, match a pattern SKIP (*, ?) are left out. */
 int rig_main(int argc, char **argv, const rig_test *tests, size_t count);
 
 /* Sets shape, whole range and an 8th-order stencil on unequal spacings. */
