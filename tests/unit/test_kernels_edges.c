@@ -19,6 +19,14 @@ static part part_of(const rig *rig, int z, int count) {
                 (size_t)shape->nx * element};
 }
 
+/* The edge planes above and below; in a thin slab they overlap. */
+static void parts_of_edges(const rig *rig, part edges[2]) {
+  const int nz = rig->launch.shape.nz;
+  const int planes = nz < KERNELS_HALO ? nz : KERNELS_HALO;
+  edges[0] = part_of(rig, nz - planes, planes);
+  edges[1] = part_of(rig, 0, planes);
+}
+
 /* As it is on the device now, whatever MAIN is doing, to another field there: at once, before more is
  * computed. */
 static void part_snapshot(rig *rig, part part, const void *from, void *to) {
@@ -45,9 +53,8 @@ static void part_assert_equal(rig *rig, part part, const void *device, const voi
  * one must not take the last one's event for its own. */
 static void edges_check(rig *rig, const twin *out, const kernels_stage *on_host,
                         const kernels_stage *on_device) {
-  const int nz = rig->launch.shape.nz;
-  const int planes = nz < KERNELS_HALO ? nz : KERNELS_HALO;
-  const part edges[] = {part_of(rig, nz - planes, planes), part_of(rig, 0, planes)};
+  part edges[2];
+  parts_of_edges(rig, edges);
   const size_t bytes = kernels_field_bytes(&rig->launch.shape);
   twin seen = twin_sentinel(rig);
   twin before = twin_sentinel(rig);
@@ -160,19 +167,18 @@ static struct {
 } watch;
 
 static status apply_seen(const kernels_launch *launch, const kernels_call *call) {
-  const int nz = watch.rig->launch.shape.nz;
+  part edges[2];
   const status done = watch.rig->backend->apply(launch, call);
   if (done != STATUS_OK || launch->edges == NULL) return done;
   assert_ok(watch.rig->backend->event_wait(launch->edges));
-  for (int e = 0; e < 2; e++)
-    part_snapshot(watch.rig, part_of(watch.rig, e * (nz - KERNELS_HALO), KERNELS_HALO), watch.out->device,
-                  watch.seen->device);
+  parts_of_edges(watch.rig, edges);
+  for (int e = 0; e < 2; e++) part_snapshot(watch.rig, edges[e], watch.out->device, watch.seen->device);
   return STATUS_OK;
 }
 
 /* Where axes have ends, layers of the edge planes are written, too, when these are signalled. */
 static void edges_with_ends(rig *rig, const int bounded[3]) {
-  const int nz = rig->launch.shape.nz;
+  part edges[2];
   twin f = twin_random(rig, 1), base = twin_random(rig, 2), out = twin_sentinel(rig),
        seen = twin_sentinel(rig);
   kernels_launch launch = rig->launch;
@@ -183,7 +189,7 @@ static void edges_with_ends(rig *rig, const int bounded[3]) {
                              .out = {out.device},
                              .scalar = {[STAGE_WEIGHT_F] = 0.25, [STAGE_WEIGHT_ADVECTION] = -0.01},
                              .uniform = {1.0, 0.5, -0.75}};
-  kernels_ends ends = {.bounded = {bounded[0], bounded[1], bounded[2]}, .nz = nz};
+  kernels_ends ends = {.bounded = {bounded[0], bounded[1], bounded[2]}, .nz = rig->launch.shape.nz};
   watched.apply = apply_seen;
   watch.rig = rig;
   watch.out = &out;
@@ -192,8 +198,8 @@ static void edges_with_ends(rig *rig, const int bounded[3]) {
   assert_ok(rig->backend->event_create(rig->context, &launch.edges));
   assert_ok(apply_bounded(&watched, &launch, &call, &ends, NULL, NULL));
   twin_download(rig, &out);
-  for (int e = 0; e < 2; e++)
-    part_assert_equal(rig, part_of(rig, e * (nz - KERNELS_HALO), KERNELS_HALO), seen.device, out.host);
+  parts_of_edges(rig, edges);
+  for (int e = 0; e < 2; e++) part_assert_equal(rig, edges[e], seen.device, out.host);
   rig->backend->event_destroy(launch.edges);
   kernels_ends_close(rig->backend, rig->context, &ends);
   twin_free(rig, &f);
