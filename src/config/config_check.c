@@ -14,7 +14,7 @@ enum { FARTHEST = 1000 };
 static const char *const centers[3] = {"center_x", "center_y", "center_z"};
 
 int config_carried(const config *config) {
-#define X(name, carried, ends, help) carried,
+#define X(name, carried, ends, keys, help) carried,
   static const int all[] = {EQUATIONS(X)};
 #undef X
   return all[config->equation];
@@ -103,7 +103,7 @@ static status refuse_kind(const config_reading *reading, int d, int end, unsigne
 }
 
 static status check_kinds(const config_reading *reading) {
-#define X(name, carried, ends, help) ends,
+#define X(name, carried, ends, keys, help) ends,
   static const unsigned all[] = {EQUATIONS(X)};
 #undef X
   config *const c = reading->config;

@@ -20,18 +20,34 @@ static int velocity_varies(const config *config) {
   return config_carried(config) && varies;
 }
 
+/* Returns 1 if a text has a name as a word of its own. */
+static int has_word(const char *text, const char *name) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  while (*text != '\0') {
+    const size_t length = strspn(text, letters);
+    if (length == strlen(name) && strncmp(text, name, length) == 0) return 1;
+    text += length > 0 ? length : 1;
+  }
+  return 0;
+}
+
+/* Returns 1 if the run's equation uses this key of [physics]. */
+static int equation_uses(const config *config, const char *name) {
+#define X(name, carried, ends, keys, help) "equation " keys,
+  static const char *const all[] = {EQUATIONS(X)};
+#undef X
+  return has_word(all[config->equation], name);
+}
+
 int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
-  const int of_velocity =
-      strcmp(section, "velocity") == 0 || strcmp(name, "form") == 0 || strcmp(name, "diffusivity") == 0;
-  const int of_medium = strcmp(name, "density") == 0 || strcmp(name, "sound_speed") == 0;
-  if (!config_carried(config) && of_velocity) return 1;
+  if (strcmp(section, "physics") == 0 && !equation_uses(config, name)) return 1;
+  if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
   /* with a uniform velocity the three forms are the same stage, bit for bit */
   if (strcmp(name, "form") == 0) return velocities_at(config->velocity)->uniform;
   /* a backend in host memory has no pairs and one transport, as pairs = no and transport = auto say */
   if (strcmp(name, "pairs") == 0) return host_memory && config->pairs == CONFIG_PAIRS_YES;
   if (strcmp(name, "transport") == 0) return host_memory && config->transport != CONFIG_TRANSPORT_AUTO;
-  if (of_medium) return config->equation != EQUATION_acoustics;
   if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
   if (strcmp(section, "boundary") == 0)
     return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));
@@ -49,17 +65,6 @@ int config_key_idle(const config *config, int key, int host_memory) {
   const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
   const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
   return of_problem && !chooses && !problem_uses(config, section, name);
-}
-
-/* Returns 1 if a formula's text has a name as a word of its own. */
-static int has_word(const char *text, const char *name) {
-  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  while (*text != '\0') {
-    const size_t length = strspn(text, letters);
-    if (length == strlen(name) && strncmp(text, name, length) == 0) return 1;
-    text += length > 0 ? length : 1;
-  }
-  return 0;
 }
 
 static int uses_constant(const config *c, const char *name) {

@@ -27,7 +27,7 @@ static const config_choice pairings[] = {{"no", CONFIG_PAIRS_NO, NULL},
                                          {NULL, 0, NULL}};
 
 static const config_choice equations[] = {
-#define X(name, carried, ends, help) {#name, EQUATION_##name, help},
+#define X(name, carried, ends, keys, help) {#name, EQUATION_##name, help},
     EQUATIONS(X)
 #undef X
         {NULL, 0, NULL}};

@@ -1,12 +1,12 @@
 #include "equations/equation.h"
 #include "equations/list.h"
 
-#define X(name, carried, ends, help) extern const equation name##_equation;
+#define X(name, carried, ends, keys, help) extern const equation name##_equation;
 EQUATIONS(X)
 #undef X
 
 static const equation *const equations[] = {
-#define X(name, carried, ends, help) &name##_equation,
+#define X(name, carried, ends, keys, help) &name##_equation,
     EQUATIONS(X)
 #undef X
 };

@@ -3,23 +3,24 @@
 
 /* The values of physics.equation, in the order of --list:
  *
- *     X(NAME, CARRIED, ENDS, "description, for --list")
+ *     X(NAME, CARRIED, ENDS, "keys of [physics]", "description, for --list")
  *
  * NAME_equation is an object (equation.h) in the file equations/NAME.c. CARRIED is 1 if a velocity field
- * advects its unknowns; an equation without one uses neither [velocity] nor the other keys of [physics]. ENDS
- * is the mask of the kinds of [boundary] that its axes may have besides periodic; 0: none.
+ * advects its unknowns; an equation without one does not use [velocity]. ENDS is the mask of the kinds of
+ * [boundary] that its axes may have besides periodic; 0: none. A key of [physics] that is not named has no
+ * effect.
  *
  * src/config, which is below the equations, reads the names from here, so this header includes nothing. */
 #define EQUATION_END(kind) (1U << CONFIG_END_##kind)
 #define EQUATIONS(X)                                                                                         \
-  X(advection, 1, EQUATION_END(OPEN) | EQUATION_END(DIRICHLET),                                              \
+  X(advection, 1, EQUATION_END(OPEN) | EQUATION_END(DIRICHLET), "form difference diffusivity",               \
     "advection by a velocity field, and diffusion, of phi")                                                  \
   X(acoustics, 0, EQUATION_END(WALL) | EQUATION_END(FREE) | EQUATION_END(ABSORBING),                         \
-    "sound: pressure p and velocity u, v, w of a medium at rest")
+    "difference density sound_speed", "sound: pressure p and velocity u, v, w of a medium at rest")
 
 /* Indices in the list. */
 enum {
-#define X(name, carried, ends, help) EQUATION_##name,
+#define X(name, carried, ends, keys, help) EQUATION_##name,
   EQUATIONS(X)
 #undef X
 };
