@@ -2,8 +2,7 @@
 
 status apply_derivative(const kernels *backend, const kernels_launch *launch, axis along, const void *f,
                         void *out) {
-  const kernels_call call = {
-      .kind = OPERATION_derivative, .options = (unsigned)along | DERIVATIVE_FIRST, .in = {f}, .out = {out}};
+  const kernels_call call = kernels_derivative_call(along, f, out);
   return backend->apply(launch, &call);
 }
 

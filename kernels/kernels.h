@@ -89,10 +89,11 @@ DESCRIBE double kernels_weight(const kernels_weights *weights, axis along, int i
 /* A streaming loop over `elements` elements of `reads` input and `writes` output arrays; each output element
  * is the sum of the input elements. It measures the ceiling for kernels with the same numbers of arrays.
  * Arrays are aligned as rows are. */
+enum { KERNELS_STREAM_READS = 5, KERNELS_STREAM_WRITES = 3 };
 typedef struct kernels_stream {
-  int reads, writes; /* 1..5, 1..3 */
-  const void *in[5];
-  void *out[3];
+  int reads, writes; /* at least 1 */
+  const void *in[KERNELS_STREAM_READS];
+  void *out[KERNELS_STREAM_WRITES];
   size_t elements;
   int nontemporal; /* 1: stores bypass the caches, if the backend has such stores */
 } kernels_stream;
@@ -110,6 +111,25 @@ typedef struct kernels_call {
   double uniform[3];     /* the velocity, if the operation has VELOCITY_UNIFORM */
   kernels_tables tables; /* the velocity, if it has VELOCITY_TABLES */
 } kernels_call;
+
+/* The first derivative along an axis. */
+static inline kernels_call kernels_derivative_call(axis along, const void *f, void *out) {
+  const kernels_call call = {
+      .kind = OPERATION_derivative, .options = (unsigned)along | DERIVATIVE_FIRST, .in = {f}, .out = {out}};
+  return call;
+}
+
+/* The ways of operations (OPERATION_WAYS). */
+typedef struct kernels_way {
+  const char *name;
+  operation_kind kind;
+  unsigned options; /* without additions */
+} kernels_way;
+
+extern const kernels_way kernels_ways[OPERATION_WAY_COUNT];
+
+/* [out] way: the number of a call's way. STATUS_DEVICE if it has none. */
+status kernels_way_find(const kernels_call *call, int *way);
 
 /* The ends of axes, for operations on a slab of a grid that has some; made by kernels_ends_open. A layer is
  * the set of points beside an end whose differences along that axis are rows of a closure. */

@@ -114,4 +114,10 @@ typedef struct kernels_launch {
   int down;
 } kernels_launch;
 
+/* For backends, whose code is compiled once per precision: calls NAME_float or NAME_double with the launch
+ * and the arguments. */
+#define BY_PRECISION(name, ...)                                                                              \
+  (launch->shape.precision == PRECISION_SINGLE ? name##_float(launch, __VA_ARGS__)                           \
+                                               : name##_double(launch, __VA_ARGS__))
+
 #endif

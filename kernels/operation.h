@@ -49,24 +49,29 @@ typedef struct operation_term {
                  * differenced, and the product rounded: a flux */
 } operation_term;
 
-/* Engines compute terms in ascending order. The last term that an output needs is in use in every way of the
- * operation (OPERATION_WAYS) that writes the output. */
+/* A declaration leaves out members that are zero. Terms are in use if an output needs them, and inputs are
+ * read if a term in use or finish takes them. Engines compute terms in ascending order. The last term that an
+ * output needs is in use in every way of the operation (OPERATION_WAYS) that writes the output. */
 typedef struct operation {
-  unsigned inputs;                   /* mask of the arrays read, each once */
   unsigned at_point;                 /* mask of the inputs that finish reads at the point itself */
   unsigned outputs;                  /* mask of the arrays written, each once */
   unsigned needs[OPERATION_OUTPUTS]; /* mask of the terms that finish reads for this output */
   operation_velocity velocity;
   int velocity_input; /* STORED: first of the three inputs that hold u, v, w */
   operation_edges edges;
-  unsigned terms; /* mask of the terms in use */
   operation_term term[OPERATION_TERMS];
 } operation;
 
 #define OPERATION_BIT(i)           (1U << (i))
 #define OPERATION_IF(condition, i) ((condition) ? OPERATION_BIT(i) : 0U)
-#define OPERATION_ALONG(input, axis, direction)                                                              \
-  ((unsigned)(axis) == (unsigned)(direction) ? (input) : (int)OPERATION_NONE)
+
+/* A term with FOLD_SUM of inputs x, y and z. */
+#define OPERATION_SUM(of, x, y, z)                                                                           \
+  { of, FOLD_SUM, {x, y, z}, 0 }
+/* Three terms: the differences of inputs x, y and z, each along its own axis. */
+#define OPERATION_EACH_AXIS(of, x, y, z)                                                                     \
+  OPERATION_SUM(of, x, OPERATION_NONE, OPERATION_NONE)                                                       \
+  , OPERATION_SUM(of, OPERATION_NONE, y, OPERATION_NONE), OPERATION_SUM(of, OPERATION_NONE, OPERATION_NONE, z)
 
 #if defined(__CUDACC__)
 #define DESCRIBE static inline __host__ __device__ constexpr
@@ -82,23 +87,20 @@ DESCRIBE int mask_count(unsigned mask) {
   return count;
 }
 
-/* Numbers of arrays read and written, each once per point if caches are perfect. */
-DESCRIBE int operation_reads(const operation *o) {
-  return mask_count(o->inputs);
-}
-
-DESCRIBE int operation_writes(const operation *o) {
-  return mask_count(o->outputs);
-}
-
 /* 1 if output k is written. */
 DESCRIBE int operation_stores(const operation *o, int k) {
   return (int)(o->outputs >> k & 1U);
 }
 
+/* Mask of the terms in use. Not a loop: compilers know the result before they inline what depends on it. */
+DESCRIBE unsigned operation_terms(const operation *o) {
+  return (o->outputs & 1U ? o->needs[0] : 0U) | (o->outputs & 2U ? o->needs[1] : 0U) |
+         (o->outputs & 4U ? o->needs[2] : 0U);
+}
+
 /* 1 if the term is in use. */
 DESCRIBE int operation_has(const operation *o, int term) {
-  return (int)(o->terms >> term & 1U);
+  return (int)(operation_terms(o) >> term & 1U);
 }
 
 /* 1 if a term in use differences the input itself along the axis, or, of a flux, its product. */
@@ -134,6 +136,25 @@ DESCRIBE int operation_products(const operation *o) {
     if (operation_has(o, t) && o->term[t].product) return 1;
   }
   return 0;
+}
+
+/* Mask of the arrays read, each once. */
+DESCRIBE unsigned operation_inputs(const operation *o) {
+  unsigned inputs = o->at_point;
+  for (int i = 0; i < OPERATION_INPUTS; i++) {
+    for (int axis = 0; axis < 3; axis++) inputs |= OPERATION_IF(operation_differences(o, i, axis), i);
+  }
+  if (o->velocity == VELOCITY_STORED && operation_velocity_at_point(o)) inputs |= 7U << o->velocity_input;
+  return inputs;
+}
+
+/* Numbers of arrays read and written, each once per point if caches are perfect. */
+DESCRIBE int operation_reads(const operation *o) {
+  return mask_count(operation_inputs(o));
+}
+
+DESCRIBE int operation_writes(const operation *o) {
+  return mask_count(o->outputs);
 }
 
 #endif

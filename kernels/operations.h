@@ -7,8 +7,10 @@
  *   out[k] at a point = finish(k; terms there, inputs there, scalars).
  *
  * Both engines (cpu/, cuda/), fdbench, the counts of memory traffic and the kernel tests read these
- * declarations and know no operation by its name. A new operation is a line in OPERATION_WAYS and OPERATIONS,
- * a NAME_operation and a NAME_finish below, and an independent reference in tests/support.
+ * declarations. Engines know operations by name where tiles were measured (tiles.cuh), for stages in pairs
+ * (pair.cu), and for parts of a derivative. operation_traits.h says what fits. A new operation is a line in
+ * OPERATION_WAYS and OPERATIONS, a NAME_operation and a NAME_finish below, and an independent reference in
+ * tests/support.
  *
  * Included by C17 and by CUDA files (C++17). Files that include arithmetic.h first also get the finish
  * functions. */
@@ -20,23 +22,16 @@
 
 enum { DERIVATIVE_AXIS = 3, DERIVATIVE_FIRST = 4, DERIVATIVE_SECOND = 8, DERIVATIVE_DISSIPATION = 16 };
 
-#define DERIVATIVE_OUTPUTS(options)                                                                          \
-  (OPERATION_IF((options)&DERIVATIVE_FIRST, 0) | OPERATION_IF((options)&DERIVATIVE_SECOND, 1) |              \
-   OPERATION_IF((options)&DERIVATIVE_DISSIPATION, 2))
+#define DERIVATIVE_ALONG(axis, options) (((options)&DERIVATIVE_AXIS) == (axis) ? 0 : (int)OPERATION_NONE)
 #define DERIVATIVE_TERM(of, options)                                                                         \
-  {                                                                                                          \
-    of, FOLD_SUM,                                                                                            \
-        {OPERATION_ALONG(0, AXIS_X, (options)&DERIVATIVE_AXIS),                                              \
-         OPERATION_ALONG(0, AXIS_Y, (options)&DERIVATIVE_AXIS),                                              \
-         OPERATION_ALONG(0, AXIS_Z, (options)&DERIVATIVE_AXIS)},                                             \
-        0                                                                                                    \
-  }
+  OPERATION_SUM(of, DERIVATIVE_ALONG(AXIS_X, options), DERIVATIVE_ALONG(AXIS_Y, options),                    \
+                DERIVATIVE_ALONG(AXIS_Z, options))
 
 #define derivative_operation(options)                                                                        \
   {                                                                                                          \
-    .inputs = 1, .at_point = 0, .outputs = DERIVATIVE_OUTPUTS(options), .needs = {1, 2, 4},                  \
-    .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = EDGES_NONE,                                     \
-    .terms = DERIVATIVE_OUTPUTS(options), .term = {                                                          \
+    .outputs = OPERATION_IF((options)&DERIVATIVE_FIRST, 0) | OPERATION_IF((options)&DERIVATIVE_SECOND, 1) |  \
+               OPERATION_IF((options)&DERIVATIVE_DISSIPATION, 2),                                            \
+    .needs = {1, 2, 4}, .term = {                                                                            \
       DERIVATIVE_TERM(DIFFERENCE_FIRST, options),                                                            \
       DERIVATIVE_TERM(DIFFERENCE_SECOND, options),                                                           \
       DERIVATIVE_TERM(DIFFERENCE_DISSIPATION, options)                                                       \
@@ -47,44 +42,28 @@ enum { DERIVATIVE_AXIS = 3, DERIVATIVE_FIRST = 4, DERIVATIVE_SECOND = 8, DERIVAT
 
 #define gradient_operation(options)                                                                          \
   {                                                                                                          \
-    .inputs = 1, .at_point = 0, .outputs = 7, .needs = {1, 2, 4}, .velocity = VELOCITY_NONE,                 \
-    .velocity_input = 0, .edges = EDGES_NONE, .terms = 7, .term = {                                          \
-      {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
-      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
-      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, 0}, 0}                                   \
-    }                                                                                                        \
+    .outputs = 7, .needs = {1, 2, 4}, .term = { OPERATION_EACH_AXIS(DIFFERENCE_FIRST, 0, 0, 0) }             \
   }
 
 /* ---- gradient_magnitude: out[0] = |grad f| ---- */
 
 #define gradient_magnitude_operation(options)                                                                \
   {                                                                                                          \
-    .inputs = 1, .at_point = 0, .outputs = 1, .needs = {7}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = EDGES_NONE, .terms = 7, .term = {                                                               \
-      {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
-      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
-      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, 0}, 0}                                   \
-    }                                                                                                        \
+    .outputs = 1, .needs = {7}, .term = { OPERATION_EACH_AXIS(DIFFERENCE_FIRST, 0, 0, 0) }                   \
   }
 
 /* ---- divergence: out[0] = d in[0]/dx + d in[1]/dy + d in[2]/dz ---- */
 
 #define divergence_operation(options)                                                                        \
   {                                                                                                          \
-    .inputs = 7, .at_point = 0, .outputs = 1, .needs = {1}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = EDGES_NONE, .terms = 1, .term = {                                                               \
-      {DIFFERENCE_FIRST, FOLD_SUM, {0, 1, 2}, 0}                                                             \
-    }                                                                                                        \
+    .outputs = 1, .needs = {1}, .term = { OPERATION_SUM(DIFFERENCE_FIRST, 0, 1, 2) }                         \
   }
 
 /* ---- laplacian: out[0] = the Laplacian of f ---- */
 
 #define laplacian_operation(options)                                                                         \
   {                                                                                                          \
-    .inputs = 1, .at_point = 0, .outputs = 1, .needs = {1}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = EDGES_NONE, .terms = 1, .term = {                                                               \
-      {DIFFERENCE_SECOND, FOLD_CHAIN, {0, 0, 0}, 0}                                                          \
-    }                                                                                                        \
+    .outputs = 1, .needs = {1}, .term = { {DIFFERENCE_SECOND, FOLD_CHAIN, {0, 0, 0}, 0} }                    \
   }
 
 /* ---- axpy: out[0] = fma(a, in[0], in[1]); out[0] may be in[1] ---- */
@@ -93,22 +72,12 @@ enum { AXPY_X, AXPY_Y };
 enum { AXPY_A };
 
 #define axpy_operation(options)                                                                              \
-  {                                                                                                          \
-    .inputs = 3, .at_point = 3, .outputs = 1, .needs = {0}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = EDGES_NONE, .terms = 0, .term = {                                                               \
-      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, OPERATION_NONE}, 0}                      \
-    }                                                                                                        \
-  }
+  { .at_point = 3, .outputs = 1 }
 
 /* ---- product: out[0] = in[0] in[1] ---- */
 
 #define product_operation(options)                                                                           \
-  {                                                                                                          \
-    .inputs = 3, .at_point = 3, .outputs = 1, .needs = {0}, .velocity = VELOCITY_NONE, .velocity_input = 0,  \
-    .edges = EDGES_NONE, .terms = 0, .term = {                                                               \
-      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, OPERATION_NONE}, 0}                      \
-    }                                                                                                        \
-  }
+  { .at_point = 3, .outputs = 1 }
 
 /* ---- The Runge-Kutta stages of the equations ---- */
 
@@ -158,6 +127,10 @@ enum { AXPY_A };
  * because compilers make other code of longer loops, even where they fold (kernels/ways.cmake). */
 #define gradient_stage_upwind_terms 6
 
+#define X(name, options, way) OPERATION_WAY_##way,
+enum { OPERATION_WAYS(X) OPERATION_WAY_COUNT };
+#undef X
+
 #define X(name, additions) OPERATION_##name,
 typedef enum operation_kind { OPERATIONS(X) OPERATION_KINDS } operation_kind;
 #undef X
@@ -193,12 +166,12 @@ DESCRIBE unsigned operation_additions(operation_kind kind) {
 /* Returns 1 if `additions` may go together: they are of this operation, something is written, and no input is
  * added without the one before it. */
 DESCRIBE int operation_combines(operation_kind kind, unsigned options, unsigned additions) {
-  const unsigned least = operation_describe(kind, options).inputs;
-  const unsigned all = operation_describe(kind, options | operation_additions(kind)).inputs & ~least;
-  const unsigned brought = operation_describe(kind, options | additions).inputs & ~least;
-  const unsigned missing = all & ~brought;
-  return (additions & ~operation_additions(kind)) == 0 &&
-         operation_describe(kind, options | additions).outputs != 0 &&
+  const operation own = operation_describe(kind, options);
+  const operation some = operation_describe(kind, options | additions);
+  const operation all = operation_describe(kind, options | operation_additions(kind));
+  const unsigned brought = operation_inputs(&some) & ~operation_inputs(&own);
+  const unsigned missing = operation_inputs(&all) & ~operation_inputs(&own) & ~brought;
+  return (additions & ~operation_additions(kind)) == 0 && some.outputs != 0 &&
          (missing == 0 || (missing & (0U - missing)) > brought);
 }
 

@@ -32,30 +32,24 @@ enum {
   STAGE_WEIGHT_DIFFUSION
 };
 
-#define STAGE_POINTS(options)                                                                                \
-  (OPERATION_BIT(STAGE_IN_F) | OPERATION_IF((options)&STAGE_BASE, STAGE_IN_BASE) |                           \
-   OPERATION_IF((options)&STAGE_EXTRAS, STAGE_IN_EXTRA) |                                                    \
-   OPERATION_IF((options)&STAGE_EXTRAS, STAGE_IN_EXTRA + 1))
-#define STAGE_TERMS(options)                                                                                 \
-  (OPERATION_IF((options)&STAGE_DIFFUSION, STAGE_TERM_LAPLACIAN) |                                           \
-   OPERATION_IF((options)&STAGE_UPWIND, STAGE_TERM_DISSIPATION) |                                            \
-   OPERATION_IF((options)&STAGE_GRADIENT, STAGE_TERM_GRADIENT) |                                             \
-   OPERATION_IF((options)&STAGE_FLUX, STAGE_TERM_FLUX))
 #define STAGE_FROM(options, velocity) (((options)&STAGE_VELOCITY) == (velocity))
 /* Sending takes registers, so only stages with little arithmetic and nothing to load but states have it. */
 #define STAGE_LEAN(options)                                                                                  \
   (((options) & (STAGE_FLUX | STAGE_UPWIND | STAGE_DIFFUSION)) == 0 && !STAGE_FROM(options, STAGE_STORED))
-#define STAGE_EDGES(options) (STAGE_LEAN(options) ? EDGES_SENT : EDGES_FIRST)
 
 #define stage_operation(options)                                                                             \
   {                                                                                                          \
-    .inputs =                                                                                                \
-        STAGE_POINTS(options) | (STAGE_FROM(options, STAGE_STORED) ? 7U * OPERATION_BIT(STAGE_IN_U) : 0U),   \
-    .at_point = STAGE_POINTS(options), .outputs = 1, .needs = {STAGE_TERMS(options)},                        \
+    .at_point = OPERATION_BIT(STAGE_IN_F) | OPERATION_IF((options)&STAGE_BASE, STAGE_IN_BASE) |              \
+                ((options)&STAGE_EXTRAS ? 3U * OPERATION_BIT(STAGE_IN_EXTRA) : 0U),                          \
+    .outputs = 1,                                                                                            \
+    .needs = {OPERATION_IF((options)&STAGE_DIFFUSION, STAGE_TERM_LAPLACIAN) |                                \
+              OPERATION_IF((options)&STAGE_UPWIND, STAGE_TERM_DISSIPATION) |                                 \
+              OPERATION_IF((options)&STAGE_GRADIENT, STAGE_TERM_GRADIENT) |                                  \
+              OPERATION_IF((options)&STAGE_FLUX, STAGE_TERM_FLUX)},                                          \
     .velocity = STAGE_FROM(options, STAGE_STORED)    ? VELOCITY_STORED                                       \
                 : STAGE_FROM(options, STAGE_FORMULA) ? VELOCITY_TABLES                                       \
                                                      : VELOCITY_UNIFORM,                                     \
-    .velocity_input = STAGE_IN_U, .edges = STAGE_EDGES(options), .terms = STAGE_TERMS(options), .term = {    \
+    .velocity_input = STAGE_IN_U, .edges = STAGE_LEAN(options) ? EDGES_SENT : EDGES_FIRST, .term = {         \
       {DIFFERENCE_SECOND, FOLD_CHAIN, {STAGE_IN_F, STAGE_IN_F, STAGE_IN_F}, 0},                              \
       {DIFFERENCE_DISSIPATION, FOLD_SPEED, {STAGE_IN_F, STAGE_IN_F, STAGE_IN_F}, 0},                         \
       {DIFFERENCE_FIRST, FOLD_VELOCITY, {STAGE_IN_F, STAGE_IN_F, STAGE_IN_F}, 0},                            \
@@ -90,31 +84,24 @@ enum { DIVERGENCE_SUM = 3, GRADIENT_SUM = 1 }; /* the first input of the sum */
 enum { DIVERGENCE_OWN = DIVERGENCE_SUM + SUM_IN_OWN, GRADIENT_OWN = GRADIENT_SUM + 3 * SUM_IN_OWN };
 
 /* Output k needs term k and, with UPWIND, term n + k. */
+#define SUM_NEEDS(options, n, k) (1U << (k) | ((options)&SUM_UPWIND ? 1U << ((n) + (k)) : 0U))
+
 #define divergence_stage_operation(options)                                                                  \
   {                                                                                                          \
-    .inputs = 7U | SUM_POINTS(options, DIVERGENCE_SUM, 1),                                                   \
-    .at_point = SUM_POINTS(options, DIVERGENCE_SUM, 1), .outputs = 1,                                        \
-    .needs = {(options)&SUM_UPWIND ? 3U : 1U}, .velocity = VELOCITY_NONE, .velocity_input = 0,               \
-    .edges = EDGES_NONE, .terms = (options)&SUM_UPWIND ? 3U : 1U, .term = {                                  \
-      {DIFFERENCE_FIRST, FOLD_SUM, {0, 1, 2}, 0},                                                            \
-      {DIFFERENCE_DISSIPATION, FOLD_SUM, {DIVERGENCE_OWN, DIVERGENCE_OWN, DIVERGENCE_OWN}, 0}                \
+    .at_point = SUM_POINTS(options, DIVERGENCE_SUM, 1), .outputs = 1, .needs = {SUM_NEEDS(options, 1, 0)},   \
+    .term = {                                                                                                \
+      OPERATION_SUM(DIFFERENCE_FIRST, 0, 1, 2),                                                              \
+      OPERATION_SUM(DIFFERENCE_DISSIPATION, DIVERGENCE_OWN, DIVERGENCE_OWN, DIVERGENCE_OWN)                  \
     }                                                                                                        \
   }
 
 #define gradient_stage_operation(options)                                                                    \
   {                                                                                                          \
-    .inputs = 1U | SUM_POINTS(options, GRADIENT_SUM, 3), .at_point = SUM_POINTS(options, GRADIENT_SUM, 3),   \
-    .outputs = 7,                                                                                            \
-    .needs = {(options)&SUM_UPWIND ? 9U : 1U, (options)&SUM_UPWIND ? 18U : 2U,                               \
-              (options)&SUM_UPWIND ? 36U : 4U},                                                              \
-    .velocity = VELOCITY_NONE, .velocity_input = 0, .edges = EDGES_FIRST,                                    \
-    .terms = (options)&SUM_UPWIND ? 63U : 7U, .term = {                                                      \
-      {DIFFERENCE_FIRST, FOLD_SUM, {0, OPERATION_NONE, OPERATION_NONE}, 0},                                  \
-      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, 0, OPERATION_NONE}, 0},                                  \
-      {DIFFERENCE_FIRST, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, 0}, 0},                                  \
-      {DIFFERENCE_DISSIPATION, FOLD_SUM, {GRADIENT_OWN, OPERATION_NONE, OPERATION_NONE}, 0},                 \
-      {DIFFERENCE_DISSIPATION, FOLD_SUM, {OPERATION_NONE, GRADIENT_OWN + 1, OPERATION_NONE}, 0},             \
-      {DIFFERENCE_DISSIPATION, FOLD_SUM, {OPERATION_NONE, OPERATION_NONE, GRADIENT_OWN + 2}, 0}              \
+    .at_point = SUM_POINTS(options, GRADIENT_SUM, 3), .outputs = 7,                                          \
+    .needs = {SUM_NEEDS(options, 3, 0), SUM_NEEDS(options, 3, 1), SUM_NEEDS(options, 3, 2)},                 \
+    .edges = EDGES_FIRST, .term = {                                                                          \
+      OPERATION_EACH_AXIS(DIFFERENCE_FIRST, 0, 0, 0),                                                        \
+      OPERATION_EACH_AXIS(DIFFERENCE_DISSIPATION, GRADIENT_OWN, GRADIENT_OWN + 1, GRADIENT_OWN + 2)          \
     }                                                                                                        \
   }
 
@@ -123,45 +110,33 @@ enum { DIVERGENCE_OWN = DIVERGENCE_SUM + SUM_IN_OWN, GRADIENT_OWN = GRADIENT_SUM
 #if defined(FDAPP_KERNELS_OPERATIONS_FINISH) && !defined(FDAPP_KERNELS_STAGES_FINISH)
 #define FDAPP_KERNELS_STAGES_FINISH
 
-/* The sum of output k of n without `term`. `first`: its first input. */
-ARITHMETIC number sum_extras(unsigned options, int first, int n, int k, number base, number sum,
+/* Adds the extras of a sum: the inputs first and first + apart, with the weights `scalar` and the next one.
+ */
+ARITHMETIC number extras_add(number sum, number base, int first, int apart, int scalar,
                              const operation_point *at) {
-  if (options & SUM_EXTRAS) {
-    for (int i = 0; i < 2; i++) {
-      const number extra = point_input(at, first + n * (SUM_EXTRA + i) + k);
-      sum = blend(sum, point_scalar(at, SUM_WEIGHT_EXTRA + i), extra, base);
-    }
-  }
-  return NUMBER_FMA(point_scalar(at, SUM_WEIGHT_TERM), point_term(at, k), sum);
+  for (int i = 0; i < 2; i++)
+    sum = blend(sum, point_scalar(at, scalar + i), point_input(at, first + i * apart), base);
+  return sum;
 }
 
+/* Output k of n; first: its first input in the sum. */
 ARITHMETIC number sum_finish(unsigned options, int first, int n, int k, const operation_point *at) {
-  const number base = point_input(at, first + k);
+  const unsigned upwind = options & SUM_UPWIND, own = options & SUM_OWN;
+  const number base = point_input(at, first + n * (upwind && !own ? SUM_IN_OWN : SUM_BASE) + k);
   number sum = base;
-  if (options & SUM_OWN)
+  if (own)
     sum = blend(base, point_scalar(at, SUM_WEIGHT_OWN), point_input(at, first + n * SUM_IN_OWN + k), base);
-  return sum_extras(options, first, n, k, base, sum, at);
-}
-
-ARITHMETIC number sum_upwind_finish(unsigned options, int first, int n, int k, const operation_point *at) {
-  const number own = point_input(at, first + n * SUM_IN_OWN + k);
-  number base = own, sum = own;
-  if (options & SUM_OWN) {
-    base = point_input(at, first + k);
-    sum = blend(base, point_scalar(at, SUM_WEIGHT_OWN), own, base);
-  }
-  sum = sum_extras(options, first, n, k, base, sum, at);
-  return NUMBER_FMA(point_scalar(at, SUM_WEIGHT_DISSIPATION), point_term(at, n + k), sum);
+  if (options & SUM_EXTRAS) sum = extras_add(sum, base, first + n * SUM_EXTRA + k, n, SUM_WEIGHT_EXTRA, at);
+  sum = NUMBER_FMA(point_scalar(at, SUM_WEIGHT_TERM), point_term(at, k), sum);
+  return upwind ? NUMBER_FMA(point_scalar(at, SUM_WEIGHT_DISSIPATION), point_term(at, n + k), sum) : sum;
 }
 
 ARITHMETIC number divergence_stage_finish(unsigned options, int output, const operation_point *at) {
-  return options & SUM_UPWIND ? sum_upwind_finish(options, DIVERGENCE_SUM, 1, output, at)
-                              : sum_finish(options, DIVERGENCE_SUM, 1, output, at);
+  return sum_finish(options, DIVERGENCE_SUM, 1, output, at);
 }
 
 ARITHMETIC number gradient_stage_finish(unsigned options, int output, const operation_point *at) {
-  return options & SUM_UPWIND ? sum_upwind_finish(options, GRADIENT_SUM, 3, output, at)
-                              : sum_finish(options, GRADIENT_SUM, 3, output, at);
+  return sum_finish(options, GRADIENT_SUM, 3, output, at);
 }
 
 ARITHMETIC number stage_advection(unsigned options, const operation_point *at) {
@@ -178,21 +153,12 @@ ARITHMETIC number stage_finish(unsigned options, int output, const operation_poi
     base = point_input(at, STAGE_IN_BASE);
     sum = blend(base, point_scalar(at, STAGE_WEIGHT_F), f, base);
   }
-  if (options & STAGE_EXTRAS) {
-    for (int i = 0; i < 2; i++) {
-      const number extra = point_input(at, STAGE_IN_EXTRA + i);
-      sum = blend(sum, point_scalar(at, STAGE_WEIGHT_EXTRA + i), extra, base);
-    }
-  }
+  if (options & STAGE_EXTRAS) sum = extras_add(sum, base, STAGE_IN_EXTRA, 1, STAGE_WEIGHT_EXTRA, at);
   sum = NUMBER_FMA(point_scalar(at, STAGE_WEIGHT_ADVECTION), stage_advection(options, at), sum);
-  if (options & STAGE_UPWIND) {
-    const number dissipation = point_term(at, STAGE_TERM_DISSIPATION);
-    sum = NUMBER_FMA(point_scalar(at, STAGE_WEIGHT_DISSIPATION), dissipation, sum);
-  }
-  if (options & STAGE_DIFFUSION) {
-    const number laplacian = point_term(at, STAGE_TERM_LAPLACIAN);
-    sum = NUMBER_FMA(point_scalar(at, STAGE_WEIGHT_DIFFUSION), laplacian, sum);
-  }
+  if (options & STAGE_UPWIND)
+    sum = NUMBER_FMA(point_scalar(at, STAGE_WEIGHT_DISSIPATION), point_term(at, STAGE_TERM_DISSIPATION), sum);
+  if (options & STAGE_DIFFUSION)
+    sum = NUMBER_FMA(point_scalar(at, STAGE_WEIGHT_DIFFUSION), point_term(at, STAGE_TERM_LAPLACIAN), sum);
   return sum;
 }
 

@@ -75,9 +75,6 @@ status tiles_run(const kernels_launch *launch, tile_plan plan, patch_function *f
  * where two cores share 32), and results much larger than the cache would be stored through it. */
 size_t last_cache_cpu(const char *root, int cpu, int threads);
 
-/* [out] way: the index in OPERATION_WAYS of a call's way. STATUS_DEVICE if it has none. */
-status way_cpu(const kernels_call *call, int *way);
-
 /* memory_cpu.c: slots of the backend's table. */
 status memory_allocate_cpu(kernels_context *context, kernels_memory kind, size_t bytes, void **memory);
 void memory_free_cpu(kernels_context *context, kernels_memory kind, void *memory);

@@ -137,59 +137,38 @@ static status event_seconds_cpu(const kernels_event *start, const kernels_event 
   return STATUS_OK;
 }
 
-static int is_single(const kernels_launch *launch) {
-  return launch->shape.precision == PRECISION_SINGLE;
-}
-
-status way_cpu(const kernels_call *call, int *way) {
-  static const struct {
-    operation_kind kind;
-    unsigned options;
-  } ways[] = {
-#define X(name, options, way_name) {OPERATION_##name, options},
-      OPERATION_WAYS(X)
-#undef X
-  };
-  const unsigned options = call->options & ~operation_additions(call->kind);
-  for (int i = 0; i < (int)(sizeof ways / sizeof ways[0]); i++) {
-    *way = i;
-    if (ways[i].kind == call->kind && ways[i].options == options) return STATUS_OK;
-  }
-  return status_fail(STATUS_DEVICE, "the CPU backend has no operation %d with options %u", (int)call->kind,
-                     call->options);
+/* Everything is done when an operation returns. */
+static status done(const kernels_launch *launch) {
+  return launch->edges == NULL ? STATUS_OK : event_record_cpu(launch->edges, launch->context, launch->queue);
 }
 
 static status apply_cpu(const kernels_launch *launch, const kernels_call *call) {
-  CHECK(is_single(launch) ? apply_cpu_float(launch, call) : apply_cpu_double(launch, call));
-  return launch->edges == NULL ? STATUS_OK : event_record_cpu(launch->edges, launch->context, launch->queue);
+  CHECK(BY_PRECISION(apply_cpu, call));
+  return done(launch);
 }
 
 static status apply_bounded_cpu(const kernels_launch *launch, const kernels_call *call,
                                 const kernels_ends *ends, const kernels_inflow *inflow,
                                 const kernels_coupling *coupling) {
-  CHECK(is_single(launch) ? apply_bounded_cpu_float(launch, call, ends, inflow, coupling)
-                          : apply_bounded_cpu_double(launch, call, ends, inflow, coupling));
-  return launch->edges == NULL ? STATUS_OK : event_record_cpu(launch->edges, launch->context, launch->queue);
+  CHECK(BY_PRECISION(apply_bounded_cpu, call, ends, inflow, coupling));
+  return done(launch);
 }
 
 static status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
                              const kernels_weights *weights, kernels_plane_sums *sums) {
-  return is_single(launch) ? plane_sums_cpu_float(launch, f, reference, weights, sums)
-                           : plane_sums_cpu_double(launch, f, reference, weights, sums);
+  return BY_PRECISION(plane_sums_cpu, f, reference, weights, sums);
 }
 
 static status minplus_cpu(const kernels_launch *launch, const kernels_minplus *product) {
-  return is_single(launch) ? minplus_cpu_float(launch, product) : minplus_cpu_double(launch, product);
+  return BY_PRECISION(minplus_cpu, product);
 }
 
 static status minplus_loop_cpu(const kernels_launch *launch, const void *in, void *out, double *pairs) {
-  return is_single(launch) ? minplus_loop_cpu_float(launch, in, out, pairs)
-                           : minplus_loop_cpu_double(launch, in, out, pairs);
+  return BY_PRECISION(minplus_loop_cpu, in, out, pairs);
 }
 
 static status minplus_plain_cpu(const kernels_launch *launch, int variant, const kernels_minplus *product) {
-  return is_single(launch) ? minplus_plain_cpu_float(launch, variant, product)
-                           : minplus_plain_cpu_double(launch, variant, product);
+  return BY_PRECISION(minplus_plain_cpu, variant, product);
 }
 
 static const char *const minplus_names[MINPLUS_VARIANTS] = {
@@ -201,14 +180,13 @@ static status derivative_variant_cpu(const kernels_launch *launch, int variant, 
                                      const void *f, void *out) {
   (void)variant;
   if (part == PART_WHOLE) return apply_derivative(&kernels_cpu, launch, along, f, out);
-  return is_single(launch) ? part_cpu_float(launch, part, along, f, out)
-                           : part_cpu_double(launch, part, along, f, out);
+  return BY_PRECISION(part_cpu, part, along, f, out);
 }
 
 static const char *const variant_names[] = {"production"};
 
 static status stream_cpu(const kernels_launch *launch, const kernels_stream *stream) {
-  return is_single(launch) ? stream_cpu_float(launch, stream) : stream_cpu_double(launch, stream);
+  return BY_PRECISION(stream_cpu, stream);
 }
 
 const kernels kernels_cpu = {

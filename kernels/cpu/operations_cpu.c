@@ -24,7 +24,7 @@ static int clamp(int value, int low, int high) {
 static cpu_job job_make(const kernels_launch *launch, const kernels_call *call, const operation *o) {
   cpu_job job = {.frame = frame_make(launch),
                  .additions = call->options & operation_additions(call->kind),
-                 .terms = o->terms,
+                 .terms = operation_terms(o),
                  .table = {call->tables.x, call->tables.y, call->tables.z}};
   for (int i = 0; i < OPERATION_INPUTS; i++) job.in[i] = call->in[i];
   for (int k = 0; k < OPERATION_OUTPUTS; k++) job.out[k] = call->out[k];
@@ -49,8 +49,7 @@ static tile_plan plan_make(const operation *o) {
 
 status CPU_NAME(part_cpu_)(const kernels_launch *launch, kernels_part part, axis along, const void *f,
                            void *out) {
-  const kernels_call call = {
-      .kind = OPERATION_derivative, .options = (unsigned)along | DERIVATIVE_FIRST, .in = {f}, .out = {out}};
+  const kernels_call call = kernels_derivative_call(along, f, out);
   const operation o = operation_describe(call.kind, call.options);
   const cpu_job job = job_make(launch, &call, &o);
   return tiles_run(launch, plan_make(&o), CPU_NAME(part_patch_cpu_)(part, along), &job);
@@ -59,7 +58,7 @@ status CPU_NAME(part_cpu_)(const kernels_launch *launch, kernels_part part, axis
 status CPU_NAME(apply_cpu_)(const kernels_launch *launch, const kernels_call *call) {
   const operation o = operation_describe(call->kind, call->options);
   int way = 0;
-  CHECK(way_cpu(call, &way));
+  CHECK(kernels_way_find(call, &way));
   const cpu_job job = job_make(launch, call, &o);
   return tiles_run(launch, plan_make(&o), patches[way], &job);
 }
@@ -113,7 +112,7 @@ status CPU_NAME(apply_bounded_cpu_)(const kernels_launch *launch, const kernels_
                                     const kernels_coupling *coupling) {
   const operation o = operation_describe(call->kind, call->options);
   int way = 0;
-  CHECK(way_cpu(call, &way));
+  CHECK(kernels_way_find(call, &way));
   cpu_bounded_job job = {.job = job_make(launch, call, &o), .outside = patches[way], .inside = bounded[way]};
   CPU_NAME(ends_make_cpu_)(launch, call, ends, inflow, coupling, &job.ends);
   tile_plan plan = plan_make(&o);

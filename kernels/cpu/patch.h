@@ -74,7 +74,7 @@ LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *end
   const cpu_task task = {way, job, bundle, &work, planes, way.ends ? &layer : NULL};
   for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k].to = job->out[k];
   if (way.of->velocity == VELOCITY_TABLES) formula_open(&task);
-  if (way.of->terms == 0) pass_points(&task);
+  if (operation_terms(way.of) == 0) pass_points(&task);
 #pragma GCC unroll 6
   for (int t = 0; t < WAY_TERMS; t++) passes_run(&task, t);
   if (way.ends && layer.holds != 0)
@@ -109,7 +109,7 @@ LINE_INLINE void patch_points(cpu_way way, const cpu_job *job, const cpu_patch *
 /* All bundles of a patch, with the number of planes as a constant. Job and patch are local copies, so the
  * compiler knows that stores cannot alias them and keeps them in registers. */
 LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given) {
-  if (way.of->terms == 0 && !way.ends) {
+  if (operation_terms(way.of) == 0 && !way.ends) {
     patch_points(way, data, given);
     return;
   }

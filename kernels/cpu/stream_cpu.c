@@ -7,7 +7,7 @@ enum { PIECE = CPU_STRIP_BYTES / (int)sizeof(real) };
 
 /* Elements [from, to), whole cache lines. */
 LINE_INLINE void stream_lines(const kernels_stream *stream, size_t from, size_t to, int reads) {
-  const real *in[5];
+  const real *in[KERNELS_STREAM_READS];
   for (int r = 0; r < reads; r++) in[r] = stream->in[r];
   for (size_t at = from; at < to; at += STORE) {
     _Alignas(CPU_STORE_BYTES) real line[STORE];

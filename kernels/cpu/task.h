@@ -119,7 +119,7 @@ ARITHMETIC cpu_vector point_input(const operation_point *at, int input) {
   const operation *o = at->task->way.of;
   const unsigned alone = inputs_at_point_alone(o), later = alone & (alone - 1);
   const real *from = at->task->job->in[input];
-  if (o->terms != 0 && (later >> input & 1U)) bundle_ahead(at->task->bundle, from, at->place);
+  if (operation_terms(o) != 0 && (later >> input & 1U)) bundle_ahead(at->task->bundle, from, at->place);
   return line_load(from + at->place.at);
 }
 

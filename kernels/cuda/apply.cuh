@@ -8,6 +8,9 @@ constexpr operation_kind KIND = WAY_KIND;
 constexpr unsigned OPTIONS = WAY_OPTIONS;
 constexpr char NAME_OF_KERNEL[] = "kernel " WAY_TEXT;
 
+static_assert(operation_fault(KIND, OPTIONS) == nullptr,
+              "kernels/operations.h: this way cannot be computed; test_declarations says why");
+
 constexpr int VECTOR_THREADS = 256;
 
 /* The kernel for operations without neighbours. blockIdx.y is the range of planes, which is contiguous in
@@ -53,7 +56,7 @@ template <class Op> static status op_launch(const kernels_launch *launch, const 
   if (!launch_geometry(launch).writes()) return launch_done(launch, NAME_OF_KERNEL);
   if (Op::DECLARED.edges != EDGES_SENT && launch->sends != nullptr)
     return status_fail(STATUS_DEVICE, "%s does not send its edges", NAME_OF_KERNEL);
-  if constexpr (Op::DECLARED.terms == 0)
+  if constexpr (operation_terms(&Op::DECLARED) == 0)
     return vector_launch<Op>(launch, a, NAME_OF_KERNEL);
   else if constexpr (X_ALONE)
     return rows_launch<Op>(launch, a, NAME_OF_KERNEL);

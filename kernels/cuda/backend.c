@@ -11,42 +11,31 @@ static status nothing(const kernels_launch *launch) {
 }
 
 /* Returns at once if there are no planes; otherwise selects the device and calls the launcher. */
-#define DISPATCH(operation, ...)                                                                             \
+#define DISPATCH(function, ...)                                                                              \
   do {                                                                                                       \
     if (kernels_plane_count(launch) == 0) return nothing(launch);                                            \
     CHECK(context_enter(launch->context));                                                                   \
-    return launch->shape.precision == PRECISION_SINGLE ? operation##_float(launch, __VA_ARGS__)              \
-                                                       : operation##_double(launch, __VA_ARGS__);            \
+    return BY_PRECISION(function, __VA_ARGS__);                                                              \
   } while (0)
 
-static const struct {
-  operation_kind kind;
-  unsigned options;
-  launcher *single, *twofold;
-} ways[] = {
-#define X(kind, options, way) {OPERATION_##kind, (options), apply_##way##_float, apply_##way##_double},
+static launcher *const launchers[][2] = {
+#define X(kind, options, way) {apply_##way##_float, apply_##way##_double},
     OPERATION_WAYS(X)
 #undef X
 };
 
 static status apply(const kernels_launch *launch, const kernels_call *call) {
+  int way = 0;
   if (kernels_plane_count(launch) == 0) return nothing(launch);
   CHECK(context_enter(launch->context));
-  const unsigned options = call->options & ~operation_additions(call->kind);
-  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-    if (ways[i].kind != call->kind || ways[i].options != options) continue;
-    return launch->shape.precision == PRECISION_SINGLE ? ways[i].single(launch, call)
-                                                       : ways[i].twofold(launch, call);
-  }
-  return status_fail(STATUS_DEVICE, "operation %d has no way with options %u", (int)call->kind,
-                     call->options);
+  CHECK(kernels_way_find(call, &way));
+  return launchers[way][launch->shape.precision](launch, call);
 }
 
 static const char *pair_refused(const kernels_launch *launch, const kernels_call *first,
                                 const kernels_call *second, int always) {
   if (context_enter(launch->context) != STATUS_OK) return "the device cannot be chosen";
-  return launch->shape.precision == PRECISION_SINGLE ? pair_refused_float(launch, first, second, always)
-                                                     : pair_refused_double(launch, first, second, always);
+  return BY_PRECISION(pair_refused, first, second, always);
 }
 
 static status apply_pair(const kernels_launch *launch, const kernels_call *first,
@@ -54,18 +43,11 @@ static status apply_pair(const kernels_launch *launch, const kernels_call *first
   DISPATCH(apply_pair, first, second);
 }
 
-static status derivative_parts(const kernels_launch *launch, kernels_part part, axis along, const void *f,
-                               void *out) {
-  DISPATCH(parts, part, along, f, out);
-}
-
 static status derivative_variant(const kernels_launch *launch, int variant, kernels_part part, axis along,
                                  const void *f, void *out) {
-  if (variant == VARIANT_PRODUCTION) {
-    return part == PART_WHOLE ? apply_derivative(&kernels_cuda, launch, along, f, out)
-                              : derivative_parts(launch, part, along, f, out);
-  }
-  DISPATCH(pencils, variant, part, along, f, out);
+  if (variant != VARIANT_PRODUCTION) DISPATCH(pencils, variant, part, along, f, out);
+  if (part != PART_WHOLE) DISPATCH(parts, part, along, f, out);
+  return apply_derivative(&kernels_cuda, launch, along, f, out);
 }
 
 static status layers(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
@@ -80,28 +62,24 @@ static status plane_sums(const kernels_launch *launch, const void *f, const void
 
 static status minplus(const kernels_launch *launch, const kernels_minplus *product) {
   CHECK(context_enter(launch->context));
-  return launch->shape.precision == PRECISION_SINGLE ? minplus_float(launch, product)
-                                                     : minplus_double(launch, product);
+  return BY_PRECISION(minplus, product);
 }
 
 static status minplus_loop(const kernels_launch *launch, const void *in, void *out, double *pairs) {
   CHECK(context_enter(launch->context));
-  return launch->shape.precision == PRECISION_SINGLE ? minplus_loop_float(launch, in, out, pairs)
-                                                     : minplus_loop_double(launch, in, out, pairs);
+  return BY_PRECISION(minplus_loop, in, out, pairs);
 }
 
 static status minplus_plain(const kernels_launch *launch, int variant, const kernels_minplus *product) {
   CHECK(context_enter(launch->context));
-  return launch->shape.precision == PRECISION_SINGLE ? minplus_plain_float(launch, variant, product)
-                                                     : minplus_plain_double(launch, variant, product);
+  return BY_PRECISION(minplus_plain, variant, product);
 }
 
 /* Streams have no planes: a plain range of elements. */
 static status stream(const kernels_launch *launch, const kernels_stream *what) {
   if (what->elements == 0) return STATUS_OK;
   CHECK(context_enter(launch->context));
-  return launch->shape.precision == PRECISION_SINGLE ? stream_float(launch, what)
-                                                     : stream_double(launch, what);
+  return BY_PRECISION(stream, what);
 }
 
 static status meet(kernels_context *context, kernels_queue queue, const kernels_meeting *meeting) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stddef.h>
 #include <stdint.h>
+#include <type_traits>
 
 #include <machine.cuh> /* found by the search path: tests have their own */
 
@@ -218,10 +219,11 @@ static inline coefficients launch_coefficients(const kernels_launch *launch) {
 
 static inline arguments launch_arguments(const kernels_launch *launch, const kernels_call *call) {
   const operation o = operation_describe(call->kind, call->options);
+  const unsigned inputs = operation_inputs(&o);
   arguments a = {};
   a.c = launch_coefficients(launch);
   for (int i = 0; i < OPERATION_INPUTS; i++) {
-    if (o.inputs >> i & 1U) a.in[i] = shifted(launch, call->in[i]);
+    if (inputs >> i & 1U) a.in[i] = shifted(launch, call->in[i]);
   }
   for (int k = 0; k < OPERATION_OUTPUTS; k++)
     if (operation_stores(&o, k)) a.out[k] = shifted(launch, call->out[k]);
@@ -232,6 +234,19 @@ static inline arguments launch_arguments(const kernels_launch *launch, const ker
   }
   for (int i = 0; i < OPERATION_SCALARS; i++) a.scalar[i] = (real)call->scalar[i];
   return a;
+}
+
+/* Calls use(c), where the type of c has the constant `value`: the one of the list that equals `choice`, or
+ * the list's last one. */
+template <int FIRST, int... OTHERS, class Use> static auto with_constant(int choice, const Use &use) {
+  if constexpr (sizeof...(OTHERS) > 0) {
+    if (choice != FIRST) return with_constant<OTHERS...>(choice, use);
+  }
+  return use(std::integral_constant<int, FIRST>());
+}
+
+template <class Use> static auto with_axis(int axis, const Use &use) {
+  return with_constant<AXIS_X, AXIS_Y, AXIS_Z>(axis, use);
 }
 
 static inline cudaStream_t launch_stream(const kernels_launch *launch) {

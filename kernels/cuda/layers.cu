@@ -18,7 +18,7 @@ static layer_work work_make(const kernels_launch *launch, const kernels_call *ca
                             const kernels_planes &range) {
   layer_work w = {};
   const operation used = operation_describe(call->kind, call->options);
-  w.terms = used.terms;
+  w.terms = operation_terms(&used);
   w.outputs = used.outputs;
   for (int axis = 0; axis < 3; axis++) w.kinds |= differences_along(used, axis);
   w.options = call->options;
@@ -30,11 +30,12 @@ static layer_work work_make(const kernels_launch *launch, const kernels_call *ca
 
 /* Mask of an operation's additions that bring inputs and no terms; all of them if nothing else writes. */
 constexpr unsigned additions_without_terms(operation_kind kind, unsigned options) {
-  if (operation_describe(kind, options).outputs == 0) return operation_additions(kind);
+  const operation own = operation_describe(kind, options);
+  if (own.outputs == 0) return operation_additions(kind);
   unsigned mask = 0;
   for (unsigned bit = 1; bit <= operation_additions(kind); bit <<= 1) {
-    if ((operation_additions(kind) & bit) == 0) continue;
-    if (operation_describe(kind, options | bit).terms == operation_describe(kind, options).terms) mask |= bit;
+    const operation with = operation_describe(kind, options | bit);
+    if (operation_terms(&with) == operation_terms(&own)) mask |= bit & operation_additions(kind);
   }
   return mask;
 }
@@ -45,38 +46,37 @@ static void layers_launch(const kernels_launch *launch, const arguments &a, cons
                 launch_geometry(launch), w);
 }
 
-/* The launch of a call's kernel, and its name; NULL if the operation has no such way. */
+/* The kernels of each way of an operation, and their name. */
 struct layers_way {
-  void (*launch)(const kernels_launch *launch, const arguments &a, const layer_work &w);
+  void (*few)(const kernels_launch *launch, const arguments &a, const layer_work &w);
+  void (*all)(const kernels_launch *launch, const arguments &a, const layer_work &w);
+  unsigned few_terms;
   const char *name;
 };
 
-static layers_way way_find(const kernels_call *call) {
-  const unsigned options = call->options & ~operation_additions(call->kind);
-  const unsigned terms = operation_describe(call->kind, call->options).terms;
-#define X(name, options_of, way)                                                                             \
-  if (call->kind == OPERATION_##name && options == (unsigned)(options_of)) {                                 \
-    using Few = op<OPERATION_##name, (options_of) | additions_without_terms(OPERATION_##name, options_of)>;  \
-    using All = op<OPERATION_##name, (options_of) | operation_additions(OPERATION_##name)>;                  \
-    return {terms == Few::DECLARED.terms ? layers_launch<Few> : layers_launch<All>, "kernel layers " #way};  \
-  }
-  OPERATION_WAYS(X)
-#undef X
-  return {nullptr, nullptr};
+template <operation_kind KIND, unsigned OPTIONS> static layers_way way_make(const char *name) {
+  using Few = op<KIND, OPTIONS | additions_without_terms(KIND, OPTIONS)>;
+  return {layers_launch<Few>, layers_launch<op<KIND, OPTIONS | operation_additions(KIND)>>,
+          operation_terms(&Few::DECLARED), name};
 }
+
+static const layers_way ways[] = {
+#define X(name, options, way) way_make<OPERATION_##name, (options)>("kernel layers " #way),
+    OPERATION_WAYS(X)
+#undef X
+};
 
 extern "C" status NAME(layers)(const kernels_launch *launch, const kernels_call *call,
                                const kernels_ends *ends, const kernels_inflow *inflow,
                                const kernels_coupling *coupling) {
-  const layers_way way = way_find(call);
-  if (way.launch == nullptr)
-    return status_fail(STATUS_DEVICE, "operation %d has no way with options %u", (int)call->kind,
-                       call->options);
+  int number = 0;
+  CHECK(kernels_way_find(call, &number));
+  const layers_way &way = ways[number];
   const arguments a = launch_arguments(launch, call);
   const geometry d = launch_geometry(launch);
   for (unsigned r = 0; r < d.ranges(); r++) {
     const layer_work w = work_make(launch, call, ends, inflow, coupling, d.range[r]);
-    if (w.blocks > 0) way.launch(launch, a, w);
+    if (w.blocks > 0) (w.terms == way.few_terms ? way.few : way.all)(launch, a, w);
   }
   return context_launched(launch->context, launch->queue, way.name);
 }

@@ -2,77 +2,8 @@
 #define FDAPP_CUDA_OPERATIONS_CUH
 
 #include "device.cuh"
+#include "operation_traits.h"
 #include "operations.h" /* once more: after arithmetic.h it defines the finish functions */
-
-/* The properties of an operation that the kernels are compiled for, taken from its declaration.
- *
- * The kernels difference at most one field, along any axes, and at most one triple of components, component d
- * along axis d. The components are three inputs, or products of the velocity and the field (a flux).
- * Everything else is read at the point alone. The field is the input of the first term that differences a
- * single one; of another input, a difference along one axis is that of a component. */
-struct traits {
-  int field;                      /* the field, if the declaration has one */
-  unsigned fields, components[3]; /* masks of inputs; for a flux, components are the velocity */
-  bool along[3];                  /* the field itself is differenced along this axis */
-  bool products, triple;
-  bool complete;   /* every term that folds all three axes has all of them */
-  unsigned points; /* mask of the inputs needed at the point itself */
-};
-
-/* The one input that a term differences, or OPERATION_NONE if there are several. */
-constexpr int term_input(const operation_term &term) {
-  int input = OPERATION_NONE;
-  for (int d = 0; d < 3; d++) {
-    if (term.along[d] == OPERATION_NONE) continue;
-    if (input != OPERATION_NONE && input != term.along[d]) return OPERATION_NONE;
-    input = term.along[d];
-  }
-  return input;
-}
-
-__host__ __device__ constexpr int term_axes(const operation_term &term) {
-  int axes = 0;
-  for (int d = 0; d < 3; d++) axes += term.along[d] != OPERATION_NONE;
-  return axes;
-}
-
-/* 1 if a term differences one input that is not the field, along one axis. */
-constexpr bool term_of_component(const traits &t, const operation_term &term) {
-  return term_axes(term) == 1 && term_input(term) != t.field && !term.product;
-}
-
-constexpr void traits_add(traits &t, const operation &o, const operation_term &term) {
-  const bool one = term_of_component(t, term);
-  const bool field = term_input(term) != OPERATION_NONE && !one, sum = term.fold == FOLD_SUM;
-  if (field) t.fields |= OPERATION_BIT(term_input(term));
-  if (term.of != DIFFERENCE_FIRST)
-    t.points |= one ? OPERATION_BIT(term_input(term)) : t.fields; /* for the centre */
-  if (!field || term.product) t.triple = true;
-  if ((!field && !one) || term.product || !sum) t.complete = t.complete && term_axes(term) == 3;
-  t.products = t.products || term.product;
-  for (int d = 0; d < 3; d++) {
-    if (term.along[d] == OPERATION_NONE) continue;
-    if (field && !term.product) t.along[d] = true;
-    if (!field) t.components[d] |= OPERATION_BIT(term.along[d]);
-    if (term.product && o.velocity == VELOCITY_STORED) t.components[d] |= OPERATION_BIT(o.velocity_input + d);
-  }
-}
-
-constexpr traits traits_make(const operation &o) {
-  traits t = {};
-  t.complete = true;
-  t.points = o.at_point;
-  t.field = OPERATION_NONE;
-  for (int i = OPERATION_TERMS - 1; i >= 0; i--) {
-    if (operation_has(&o, i) && term_input(o.term[i]) != OPERATION_NONE) t.field = term_input(o.term[i]);
-  }
-  for (int i = 0; i < OPERATION_TERMS; i++) {
-    if (operation_has(&o, i)) traits_add(t, o, o.term[i]);
-  }
-  if (operation_velocity_at_point(&o) && o.velocity == VELOCITY_STORED)
-    t.points |= 7U * OPERATION_BIT(o.velocity_input);
-  return t;
-}
 
 /* The lowest input of a mask, or OPERATION_NONE. */
 constexpr int mask_first(unsigned mask) {
@@ -190,7 +121,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   static constexpr operation_kind KIND = KIND_;
   static constexpr unsigned OPTIONS = OPTIONS_;
   static constexpr operation DECLARED = operation_describe(KIND, OPTIONS);
-  static constexpr traits HAS = traits_make(DECLARED);
+  static constexpr operation_traits HAS = operation_traits_make(&DECLARED);
   static constexpr unsigned POINTS = HAS.points;
   static constexpr bool EDGES = DECLARED.edges != EDGES_NONE, SENDS = false;
   static constexpr int FIELD = mask_first(HAS.fields);
@@ -205,15 +136,6 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
       POINTS & ~(HAS.fields | HAS.components[0] | HAS.components[1] | HAS.components[2]);
   static constexpr int OTHERS = mask_count(OTHERS_MASK);
   static constexpr unsigned long long OTHERS_LIST = mask_list(OTHERS_MASK);
-
-  static_assert(mask_count(HAS.fields) <= 1, "the kernels difference one field only");
-  static_assert(mask_count(HAS.components[0]) <= 1 && mask_count(HAS.components[1]) <= 1 &&
-                    mask_count(HAS.components[2]) <= 1 && !(TABLES && PRODUCTS && COMPONENTS),
-                "the kernels difference one triple only");
-  static_assert(HAS.complete, "only a sum of differences of one input can leave out an axis");
-  static_assert(TABLES || (COMPONENTS == (V != OPERATION_NONE) && COMPONENTS == (W != OPERATION_NONE)),
-                "a triple has a component along each axis");
-  static_assert(!PRODUCTS || TABLES || COMPONENTS, "a flux needs a velocity of three inputs or of tables");
 
   __host__ __device__ static constexpr bool reads(int input) {
     return input != OPERATION_NONE && (POINTS >> input & 1U);
@@ -231,9 +153,6 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
     constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
     if constexpr (term.along[AXIS] == OPERATION_NONE) return 0;
     constexpr bool field = !term.product && term.along[AXIS] == FIELD;
-    static_assert(term.of != DIFFERENCE_SECOND || term.along[AXIS] == OPERATION_NONE || field,
-                  "second differences are of the field");
-    static_assert(term.of != DIFFERENCE_DISSIPATION || !term.product, "a flux has no dissipation");
     if constexpr (term.of == DIFFERENCE_SECOND) return second_along<AXIS>(a.c, f, p.input[FIELD][v], v);
     if constexpr (term.of == DIFFERENCE_DISSIPATION && field)
       return even_along<AXIS>(a.c, f, p.input[FIELD][v], v);
@@ -246,8 +165,8 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   template <int TERM> __device__ __forceinline__ static real sum(real dx, real dy, real dz) {
     constexpr operation_term term = operation_describe(KIND, OPTIONS).term[TERM];
     constexpr bool x = term.along[0] != OPERATION_NONE, z = term.along[2] != OPERATION_NONE;
-    if constexpr (term_axes(term) == 3) return divergence_sum(dx, dy, dz);
-    if constexpr (term_axes(term) == 2) return divergence_xy(x ? dx : dy, z ? dz : dy);
+    if constexpr (term_axes(&term) == 3) return divergence_sum(dx, dy, dz);
+    if constexpr (term_axes(&term) == 2) return divergence_xy(x ? dx : dy, z ? dz : dy);
     return x ? dx : z ? dz : dy;
   }
 

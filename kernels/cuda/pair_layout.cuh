@@ -78,7 +78,7 @@ template <class First, class Second, bool HANDED> struct pair_layout {
 
   /* Returns true if all terms are of one field, and there is at most a base. */
   static constexpr bool fits(bool base, const operation &o) {
-    return o.inputs == (base ? 3U : 1U) && o.outputs == 1 && o.velocity != VELOCITY_STORED &&
+    return operation_inputs(&o) == (base ? 3U : 1U) && o.outputs == 1 && o.velocity != VELOCITY_STORED &&
            !operation_products(&o);
   }
   static_assert(fits(BASE, First::DECLARED) && fits(true, Second::DECLARED), "a field, and a base");

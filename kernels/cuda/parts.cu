@@ -39,23 +39,18 @@ template <int AXIS> struct load_op : whole_op<AXIS> {
 template <template <int> class Op>
 static status parts_launch(const kernels_launch *launch, axis along, const arguments &a) {
   constexpr char name[] = "kernel parts";
-  switch (along) {
-  case AXIS_X:
-    return rows_launch<Op<AXIS_X>>(launch, a, name);
-  case AXIS_Y:
-    return stencil_launch<Op<AXIS_Y>>(launch, a, name);
-  default:
-    return stencil_launch<Op<AXIS_Z>>(launch, a, name);
-  }
+  return with_axis(along, [&](auto axis) {
+    using Some = Op<decltype(axis)::value>;
+    if constexpr (axis == AXIS_X)
+      return rows_launch<Some>(launch, a, name);
+    else
+      return stencil_launch<Some>(launch, a, name);
+  });
 }
 
 extern "C" status NAME(parts)(const kernels_launch *launch, kernels_part part, axis along, const void *f,
                               void *out) {
-  kernels_call call = {};
-  call.kind = OPERATION_derivative;
-  call.options = along | DERIVATIVE_FIRST;
-  call.in[0] = f;
-  call.out[0] = out;
+  const kernels_call call = kernels_derivative_call(along, f, out);
   const arguments a = launch_arguments(launch, &call);
   return part == PART_LOAD ? parts_launch<load_op>(launch, along, a)
                            : parts_launch<halos_op>(launch, along, a);

@@ -114,29 +114,15 @@ static status pencil_launch(const kernels_launch *launch, const void *f, void *o
   return context_launched(launch->context, launch->queue, "kernel pencils");
 }
 
-template <int AXIS, int PENCILS, int LENGTH>
-static status pencil_launch_part(const kernels_launch *launch, kernels_part part, const void *f, void *out) {
-  switch (part) {
-  case PART_LOAD:
-    return pencil_launch<AXIS, PENCILS, LENGTH, PART_LOAD>(launch, f, out);
-  case PART_HALOS:
-    return pencil_launch<AXIS, PENCILS, LENGTH, PART_HALOS>(launch, f, out);
-  default:
-    return pencil_launch<AXIS, PENCILS, LENGTH, PART_WHOLE>(launch, f, out);
-  }
-}
-
 template <int PENCILS, int LENGTH>
 static status pencil_launch_along(const kernels_launch *launch, kernels_part part, axis along, const void *f,
                                   void *out) {
-  switch (along) {
-  case AXIS_X:
-    return pencil_launch_part<AXIS_X, PENCILS, LENGTH>(launch, part, f, out);
-  case AXIS_Y:
-    return pencil_launch_part<AXIS_Y, PENCILS, LENGTH>(launch, part, f, out);
-  default:
-    return pencil_launch_part<AXIS_Z, PENCILS, LENGTH>(launch, part, f, out);
-  }
+  return with_axis(along, [=](auto axis) {
+    return with_constant<PART_LOAD, PART_HALOS, PART_WHOLE>(part, [=](auto some) {
+      return pencil_launch<decltype(axis)::value, PENCILS, LENGTH, (kernels_part) decltype(some)::value>(
+          launch, f, out);
+    });
+  });
 }
 
 /* Pieces of 128 points, or of 64 in shorter lines: the sizes of the sample. */
@@ -152,12 +138,7 @@ static status pencil_launch_pieces(const kernels_launch *launch, kernels_part pa
 /* The 16 x 16 tile counts loaded points: tiles overlap, and only the inner 8 along the axis are computed. */
 extern "C" status NAME(pencils)(const kernels_launch *launch, int variant, kernels_part part, axis along,
                                 const void *f, void *out) {
-  switch (variant) {
-  case VARIANT_SHORT:
-    return pencil_launch_pieces<4>(launch, part, along, f, out);
-  case VARIANT_LONG:
-    return pencil_launch_pieces<32>(launch, part, along, f, out);
-  default:
-    return pencil_launch_along<16, 16 - 2 * HALO>(launch, part, along, f, out);
-  }
+  return variant == VARIANT_SHORT  ? pencil_launch_pieces<4>(launch, part, along, f, out)
+         : variant == VARIANT_LONG ? pencil_launch_pieces<32>(launch, part, along, f, out)
+                                   : pencil_launch_along<16, 16 - 2 * HALO>(launch, part, along, f, out);
 }

@@ -5,8 +5,8 @@
 constexpr int STREAM_THREADS = 256;
 
 struct stream_arrays {
-  const real *in[5];
-  real *out[3];
+  const real *in[KERNELS_STREAM_READS];
+  real *out[KERNELS_STREAM_WRITES];
 };
 
 template <int READS, bool NONTEMPORAL>
@@ -52,18 +52,9 @@ template <int READS> static status stream_launch(const kernels_launch *launch, c
 }
 
 extern "C" status NAME(stream)(const kernels_launch *launch, const kernels_stream *what) {
-  switch (what->reads) {
-  case 1:
-    return stream_launch<1>(launch, what);
-  case 2:
-    return stream_launch<2>(launch, what);
-  case 3:
-    return stream_launch<3>(launch, what);
-  case 4:
-    return stream_launch<4>(launch, what);
-  default:
-    return stream_launch<5>(launch, what);
-  }
+  static_assert(KERNELS_STREAM_READS == 5, "all numbers of arrays");
+  return with_constant<1, 2, 3, 4, 5>(
+      what->reads, [=](auto reads) { return stream_launch<decltype(reads)::value>(launch, what); });
 }
 
 extern "C" cudaError_t NAME(vector_image)(void) {

@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "problems/velocity_tables.h"
 
-enum { INPUTS = 5, OUTPUTS = OPERATION_OUTPUTS, CONTESTANTS = 4, NAME = 64 };
+enum { INPUTS = KERNELS_STREAM_READS, OUTPUTS = OPERATION_OUTPUTS, CONTESTANTS = 4, NAME = 64 };
 
 /* A kernel to be timed: a way of an operation of operations.h with some of its additions, or the sums. reads
  * and writes: number of fields that must be moved, each once. */
@@ -32,40 +32,32 @@ static const struct {
               {"_upwind", STAGE_BASE | STAGE_UPWIND, 0},
               {"_diffusion", STAGE_BASE | STAGE_DIFFUSION, 0}};
 
-enum { STAGES = sizeof stages / sizeof stages[0], MOST_CASES = 64 };
+enum { STAGES = sizeof stages / sizeof stages[0], MOST_CASES = OPERATION_WAY_COUNT * STAGES + 2 };
 
-static kernel_case operation_case(const char *way, const char *suffix, operation_kind kind,
-                                  unsigned options) {
-  const operation o = operation_describe(kind, options);
-  kernel_case made = {.what = OPERATION,
-                      .kind = kind,
-                      .options = options,
-                      .reads = operation_reads(&o),
-                      .writes = operation_writes(&o),
-                      .edges = o.edges != EDGES_NONE};
-  (void)snprintf(made.name, sizeof made.name, "%s%s", way, suffix);
-  return made;
+/* Adds a way of an operation with some additions, unless it reads more arrays than a stream can: there is no
+ * ceiling for it. */
+static void case_add(kernel_case *list, int *count, const kernels_way *way, const char *suffix,
+                     unsigned additions) {
+  const operation o = operation_describe(way->kind, way->options | additions);
+  if (operation_reads(&o) > KERNELS_STREAM_READS) return;
+  kernel_case *made = &list[(*count)++];
+  *made = (kernel_case){.what = OPERATION,
+                        .kind = way->kind,
+                        .options = way->options | additions,
+                        .reads = operation_reads(&o),
+                        .writes = operation_writes(&o),
+                        .edges = o.edges != EDGES_NONE};
+  (void)snprintf(made->name, sizeof made->name, "%s%s", way->name, suffix);
 }
 
 static int list_cases(kernel_case list[MOST_CASES]) {
-  static const struct {
-    const char *name;
-    operation_kind kind;
-    unsigned options;
-  } ways[] = {
-#define X(name, options, way) {#way, OPERATION_##name, options},
-      OPERATION_WAYS(X)
-#undef X
-  };
   int count = 0;
-  for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
-    const unsigned least = operation_combines(ways[w].kind, ways[w].options, 0) ? 0 : DERIVATIVE_FIRST;
-    if (ways[w].kind != OPERATION_stage)
-      list[count++] = operation_case(ways[w].name, "", ways[w].kind, ways[w].options | least);
-    for (int i = 0; i < STAGES && ways[w].kind == OPERATION_stage; i++) {
-      if (stages[i].lean && (ways[w].options & (STAGE_STORED | STAGE_FLUX))) continue;
-      list[count++] =
-          operation_case(ways[w].name, stages[i].suffix, ways[w].kind, ways[w].options | stages[i].additions);
+  for (const kernels_way *way = kernels_ways; way < kernels_ways + OPERATION_WAY_COUNT; way++) {
+    const unsigned least = operation_combines(way->kind, way->options, 0) ? 0 : DERIVATIVE_FIRST;
+    if (way->kind != OPERATION_stage) case_add(list, &count, way, "", least);
+    for (int i = 0; i < STAGES && way->kind == OPERATION_stage; i++) {
+      if (stages[i].lean && (way->options & (STAGE_STORED | STAGE_FLUX))) continue;
+      case_add(list, &count, way, stages[i].suffix, stages[i].additions);
     }
   }
   list[count++] = (kernel_case){.name = "plane_sums", .what = SUMS, .reads = 1};
@@ -104,7 +96,7 @@ static status run_operation(const kernel_job *job, const kernels_launch *launch)
                        .uniform = {1.0, 0.5, 0.25},
                        .tables = job->arrays->tables.tables};
   for (int i = 0, next = 0; i < OPERATION_INPUTS; i++)
-    if (o.inputs >> i & 1U) call.in[i] = array(job, next++);
+    if (operation_inputs(&o) >> i & 1U) call.in[i] = array(job, next++);
   for (int k = 0; k < OUTPUTS; k++) call.out[k] = array(job, INPUTS + k);
   for (int i = 0; i < OPERATION_SCALARS; i++) call.scalar[i] = 0.125;
   return job->backend->apply(launch, &call);

@@ -1,0 +1,118 @@
+#ifndef FDAPP_KERNELS_OPERATION_TRAITS_H
+#define FDAPP_KERNELS_OPERATION_TRAITS_H
+
+/* What engines have to know of a declaration to compute it, and which declarations they can compute. Included
+ * by C17 and by CUDA files (C++17).
+ *
+ * Kernels difference at most one field, along any axes, and at most one triple of components, component d
+ * along axis d. The components are three inputs, or products of the velocity and the field (a flux).
+ * Everything else is read at the point alone. The field is the input of the first term that differences a
+ * single one; of another input, a difference along one axis is that of a component. */
+
+#include "operations.h"
+
+typedef struct operation_traits {
+  int field;                      /* the field, or OPERATION_NONE */
+  unsigned fields, components[3]; /* masks of inputs; for a flux, components are the velocity */
+  int along[3];                   /* 1: the field itself is differenced along this axis */
+  int products, triple;           /* 1: there are products with the velocity; a triple */
+  int complete;                   /* 1: every term that folds all three axes has all of them */
+  unsigned points;                /* mask of the inputs needed at the point itself */
+} operation_traits;
+
+/* The one input that a term differences, or OPERATION_NONE if there are several. */
+DESCRIBE int term_input(const operation_term *term) {
+  int input = OPERATION_NONE;
+  for (int d = 0; d < 3; d++) {
+    if (term->along[d] == OPERATION_NONE) continue;
+    if (input != OPERATION_NONE && input != term->along[d]) return OPERATION_NONE;
+    input = term->along[d];
+  }
+  return input;
+}
+
+DESCRIBE int term_axes(const operation_term *term) {
+  int axes = 0;
+  for (int d = 0; d < 3; d++) axes += term->along[d] != OPERATION_NONE;
+  return axes;
+}
+
+DESCRIBE void operation_traits_add(operation_traits *t, const operation *o, const operation_term *term) {
+  const int input = term_input(term), all = term_axes(term) == 3;
+  /* one: a difference along one axis of an input that is not the field */
+  const int one = term_axes(term) == 1 && input != t->field && !term->product;
+  const int field = input != OPERATION_NONE && !one;
+  if (field) t->fields |= OPERATION_BIT(input);
+  if (term->of != DIFFERENCE_FIRST) t->points |= one ? OPERATION_BIT(input) : t->fields; /* for the centre */
+  if (!field || term->product) t->triple = 1;
+  if ((!field && !one) || term->product || term->fold != FOLD_SUM) t->complete = t->complete && all;
+  t->products = t->products || term->product;
+  for (int d = 0; d < 3; d++) {
+    if (term->along[d] == OPERATION_NONE) continue;
+    if (field && !term->product) t->along[d] = 1;
+    if (!field) t->components[d] |= OPERATION_BIT(term->along[d]);
+    if (term->product && o->velocity == VELOCITY_STORED)
+      t->components[d] |= OPERATION_BIT(o->velocity_input + d);
+  }
+}
+
+DESCRIBE operation_traits operation_traits_make(const operation *o) {
+  operation_traits t = {OPERATION_NONE, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 1, o->at_point};
+  for (int i = OPERATION_TERMS - 1; i >= 0; i--) {
+    if (operation_has(o, i) && term_input(&o->term[i]) != OPERATION_NONE) t.field = term_input(&o->term[i]);
+  }
+  for (int i = 0; i < OPERATION_TERMS; i++) {
+    if (operation_has(o, i)) operation_traits_add(&t, o, &o->term[i]);
+  }
+  if (operation_velocity_at_point(o) && o->velocity == VELOCITY_STORED)
+    t.points |= 7U * OPERATION_BIT(o->velocity_input);
+  return t;
+}
+
+/* Why engines cannot compute a term in use, or NULL. */
+DESCRIBE const char *term_fault(const operation *o, const operation_term *term) {
+  const int chain = term->fold == FOLD_CHAIN;
+  const int weighted = term->fold == FOLD_VELOCITY || term->fold == FOLD_SPEED;
+  const int varies = o->velocity == VELOCITY_STORED || o->velocity == VELOCITY_TABLES;
+  if (chain && (term->of != DIFFERENCE_SECOND || term_input(term) == OPERATION_NONE || term->product))
+    return "FOLD_CHAIN sums second derivatives of one input, no product";
+  if (term_axes(term) < 3 && term->fold != FOLD_SUM) return "only FOLD_SUM can leave out an axis";
+  if (weighted && o->velocity == VELOCITY_NONE) return "a term multiplies by a velocity that there is not";
+  if (term->product && !varies) return "a flux needs a velocity of three inputs or of tables";
+  if (term->product && term->of != DIFFERENCE_FIRST) return "a flux has first differences only";
+  return 0;
+}
+
+/* Why engines cannot compute a way of an operation with all of its additions, or NULL. */
+DESCRIBE const char *operation_fault(operation_kind kind, unsigned options) {
+  const operation o = operation_describe(kind, options | operation_additions(kind));
+  const operation least = operation_describe(kind, options);
+  const operation_traits t = operation_traits_make(&o);
+  for (int i = 0; i < OPERATION_TERMS; i++) {
+    const char *fault = operation_has(&o, i) ? term_fault(&o, &o.term[i]) : 0;
+    if (fault != 0) return fault;
+    if (operation_has(&o, i) && o.term[i].of == DIFFERENCE_SECOND && term_input(&o.term[i]) != t.field)
+      return "second derivatives are of the field, the input of the first term with a single one";
+  }
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+    const operation *first = operation_stores(&least, k) ? &least : &o;
+    unsigned last = o.needs[k]; /* its highest bit */
+    while ((last & (last - 1)) != 0) last &= last - 1;
+    if (operation_stores(&o, k) && last == 0 && operation_terms(&o) != 0)
+      return "an output needs no term, but others do";
+    if (operation_stores(&o, k) && (operation_terms(first) & last) != last)
+      return "the last term that an output needs is not part of every way that writes it";
+  }
+  if (mask_count(t.fields) > 1) return "several inputs are differenced as a field, along several axes each";
+  for (int d = 0; d < 3; d++) {
+    if (mask_count(t.components[d]) > 1)
+      return "several inputs are differenced as a component along one axis";
+    if ((t.components[d] == 0) != (t.components[0] == 0)) return "a triple has a component along each axis";
+  }
+  if (!t.complete) return "only a sum of differences of one input can leave out an axis";
+  if (t.products && o.velocity == VELOCITY_TABLES && t.components[0] != 0)
+    return "there are two triples: a flux and stored components";
+  return 0;
+}
+
+#endif

@@ -1,0 +1,75 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernels.h"
+#include "operation_traits.h"
+
+/* The declarations of kernels/operations.h, without any engine. */
+
+/* A point at which `finish` computes nothing: it notes what is read. */
+#define FDAPP_REAL double
+#include "arithmetic.h"
+struct operation_point {
+  unsigned *inputs, *terms;
+};
+#include "operations.h"
+
+ARITHMETIC number point_input(const operation_point *at, int input) {
+  *at->inputs |= OPERATION_BIT(input);
+  return 1.0;
+}
+
+ARITHMETIC number point_term(const operation_point *at, int term) {
+  *at->terms |= OPERATION_BIT(term);
+  return 1.0;
+}
+
+ARITHMETIC number point_scalar(const operation_point *at, int scalar) {
+  (void)at;
+  (void)scalar;
+  return 1.0;
+}
+
+/* What finish reads is what the declaration says that it reads. */
+static void finish_check(const kernels_way *way, unsigned additions) {
+  const unsigned options = way->options | additions;
+  const operation o = operation_describe(way->kind, options);
+  unsigned inputs = 0;
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) {
+    unsigned terms = 0;
+    const operation_point at = {&inputs, &terms};
+    if (!operation_stores(&o, k)) continue;
+    (void)operation_finish(way->kind, options, k, &at);
+    if (terms != o.needs[k])
+      fail_msg("%s with additions %u: .needs[%d] is %#x, but finish reads the terms %#x", way->name,
+               additions, k, o.needs[k], terms);
+  }
+  if (inputs != o.at_point)
+    fail_msg("%s with additions %u: .at_point is %#x, but finish reads the inputs %#x", way->name, additions,
+             o.at_point, inputs);
+}
+
+static void every_declaration_is_sound(void **state) {
+  unsigned found = 0;
+  (void)state;
+  for (const kernels_way *way = kernels_ways; way < kernels_ways + OPERATION_WAY_COUNT; way++) {
+    const char *fault = operation_fault(way->kind, way->options);
+    if (fault != NULL) fail_msg("kernels/operations.h: %s: %s", way->name, fault);
+    for (unsigned additions = 0; additions <= operation_additions(way->kind); additions++)
+      if (operation_combines(way->kind, way->options, additions)) finish_check(way, additions);
+    found |= 1U << way->kind;
+  }
+#define X(name, additions)                                                                                   \
+  if (!(found >> OPERATION_##name & 1U)) fail_msg("operation %s has no line in OPERATION_WAYS", #name);
+  OPERATIONS(X)
+#undef X
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_declaration_is_sound)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
