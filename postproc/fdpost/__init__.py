@@ -1,11 +1,20 @@
 """Readers, pictures and a scaling model for runs of fdapp."""
 
 from .errors import DataError, PostError, UsageError
-from .frames import State
-from .reader import Run
 
 __all__ = ["DataError", "PostError", "Run", "State", "UsageError", "open_run", "write_field"]
 __version__ = "0.2.0"
+
+
+def __getattr__(name):
+    """Run and State are imported when they are first used: fdplot can then say that numpy or h5py is missing."""
+    if name == "Run":
+        from .reader import Run as found
+    elif name == "State":
+        from .frames import State as found
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
 
 
 def open_run(path, **options):

@@ -5,6 +5,8 @@ import os
 import sys
 from contextlib import suppress
 
+HOW = "pip install numpy h5py matplotlib, or Debian's python3-numpy python3-h5py python3-matplotlib"
+
 
 class PostError(Exception):
     """A message for people and an exit code for scripts."""
@@ -25,7 +27,8 @@ class DataError(PostError):
 
 
 def run_command(command):
-    """Call `command()` and return the exit code; a PostError, or an OSError, becomes one line on standard error."""
+    """Call `command()` and return the exit code. A PostError, an OSError, or a package that is not installed becomes
+    one line on standard error."""
     if getattr(sys.stdout, "errors", None) == "strict" and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="surrogateescape")  # file names are printed as their bytes
     try:
@@ -33,6 +36,8 @@ def run_command(command):
         print(end="", flush=True)  # an error in writing at exit would give another exit code
     except PostError as error:
         return leave(error.exit_code, f"error: {error}")
+    except ModuleNotFoundError as error:
+        return leave(DataError.exit_code, f"error: the Python package {error.name} is not installed: {HOW}")
     except BrokenPipeError:
         return leave(0)
     except OSError as error:

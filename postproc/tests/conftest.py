@@ -43,7 +43,7 @@ def quick_driver(tmp_path_factory):
             shutil.copy(path, root / "run")
     package = root / "postproc" / "fdpost"
     package.mkdir(parents=True)
-    for name in ("__init__", "scaling_report"):
+    for name in ("__init__", "commands", "scaling_report"):
         (package / f"{name}.py").touch()
     (package / "__main__.py").write_text('import pathlib, sys\n(pathlib.Path(sys.argv[2]) / "report.md").touch()\n')
     return root / "run" / "scaling"

@@ -59,3 +59,20 @@ def test_a_name_that_is_no_text(program, tmp_path, command):
     assert done.stdout == os.fsencode(run / f"{command}.png") + b"\n"
     done = program(command, run / "nowhere", PYTHONIOENCODING="utf-8:strict")
     assert done.returncode == 3 and b"no such run directory" in done.stderr
+
+
+@pytest.mark.parametrize("missing", ["numpy", "h5py", "matplotlib"])
+def test_a_missing_package_is_named(tmp_path, run_dir, missing):
+    """Python finds no module whose entry in sys.modules is None. Help needs no package."""
+    (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules[{missing!r}] = None\n")
+    env = os.environ | {"PYTHONPATH": f"{tmp_path}:{PACKAGE}"}
+
+    def call(*words):
+        words = [sys.executable, "-m", "fdpost", *words]
+        return subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+
+    done = call("history", run_dir)
+    assert (done.returncode, done.stdout) == (3, "")
+    (line,) = done.stderr.splitlines()
+    assert f"{missing} is not installed" in line and "pip install numpy h5py matplotlib" in line
+    assert call("--help").returncode == 0 and "--axis" in call("slices", "--help").stdout
