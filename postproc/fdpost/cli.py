@@ -149,7 +149,7 @@ def make_parser():
     slices.add_argument("run", metavar="RUN_DIR")
     add_fields(slices, "number of states, spread over the run (default: 4)")
     add_plane(slices, "only planes normal to this axis (default: all three)")
-    history = add_command(commands, "history", "mass, norm, extrema and errors over time")
+    history = add_command(commands, "history", "mass or energy, norm, extrema and errors over time")
     history.add_argument("run", metavar="RUN_DIR")
     watch = add_command(commands, "watch", "a picture that follows a run, until the run ends", log=True)
     watch.add_argument("run", metavar="RUN_DIR")

@@ -10,6 +10,8 @@ from . import style
 from .errors import DataError
 
 ERRORS = {"err_l1": "$L_1$", "err_l2": "$L_2$", "err_linf": r"$L_\infty$"}
+COURANT = {"advection": r"$\Sigma\,|c|\,\Delta t / h$", "acoustics": r"$c\,\Delta t\,\sqrt{\Sigma\,1/h^2}$"}
+LOST = 0.01  # a larger drift of the energy is seen on a linear scale
 NO_MASS = 1e-10  # a smaller mean, relative to the L2 norm, is round-off; drift is then relative to the L2 norm
 
 
@@ -33,8 +35,8 @@ def above_floor(ax, values):
 
 
 def conserved(table):
-    """Name of the column of the conserved integral: mass, or energy if the equation conserves that; else None."""
-    return next((name for name in ("mass", "energy") if name in table), None)
+    """Name of the column of the conserved integral: energy if there is one, as for sound; else mass, or None."""
+    return next((name for name in ("energy", "mass") if name in table), None)
 
 
 def shown_field(run):
@@ -133,6 +135,17 @@ def draw_conservation(ax, time, values, scale, title, label, colour):
         draw_lines(ax, time, [(above_floor(ax, drift), "", colour)])
 
 
+def draw_energy(ax, time, energy):
+    """Drift of the energy or, where ends or the operator take more than LOST, what is left of the energy."""
+    if not LOST < largest(relative_drift(energy)) <= 1:  # grown beyond twice: it blows up
+        draw_conservation(ax, time, energy, None, "Drift of energy", r"$|E - E_0|\,/\,E_0$", style.COLOURS[0])
+        return
+    ax.set_title("Energy, relative to the start")
+    ax.set_ylabel(r"$E\,/\,E_0$")
+    draw_lines(ax, time, [(energy / (energy[0] or 1.0), "", style.COLOURS[0])])
+    ax.set_ylim(bottom=0)
+
+
 def draw_extrema(ax, time, table, field):
     low, high = table["min"], table["max"]
     ax.set_title("Extrema; shaded: at the start")
@@ -156,9 +169,9 @@ def draw_errors(ax, time, table):
     end_labels(ax, time, series)
 
 
-def draw_courant(ax, time, table):
+def draw_courant(ax, time, table, equation):
     ax.set_title("Courant number")
-    ax.set_ylabel(r"$\sum |c|\,\Delta t / h$")
+    ax.set_ylabel(COURANT.get(equation, ""))
     ax.plot(time, table["courant"], color=style.COLOURS[2])
     ax.set_ylim(0, 1.15 * (largest(table["courant"]) or 1.0))
 
@@ -184,8 +197,11 @@ def draw_history(run):
         f"{len(time)} rows to step {int(table['step'][-1])},  t = {style.number(time[-1])},"
         f"  Δt = {dt},  Courant number {style.number(largest(table['courant']), 3)}",
     )
-    scale, label = mass_scale(run, table, field) if kept == "mass" else (None, r"$|E - E_0|\,/\,E_0$")
-    draw_conservation(axes[0, 0], time, table[kept], scale, f"Drift of {kept}", label, style.COLOURS[0])
+    if kept == "energy":
+        draw_energy(axes[0, 0], time, table["energy"])
+    else:
+        scale, label = mass_scale(run, table, field)
+        draw_conservation(axes[0, 0], time, table["mass"], scale, "Drift of mass", label, style.COLOURS[0])
     draw_conservation(
         axes[0, 1],
         time,
@@ -199,7 +215,7 @@ def draw_history(run):
     if "err_l2" in table and np.isfinite(table["err_l2"][1:]).any():  # always zero at the start
         draw_errors(axes[1, 1], time, table)
     else:
-        draw_courant(axes[1, 1], time, table)
+        draw_courant(axes[1, 1], time, table, run.config.get("physics", {}).get("equation", "advection"))
     for ax in axes[1]:
         ax.set_xlabel("$t$")
         ax.set_xlim(time[0], time[-1] if time[-1] > time[0] else time[0] + 1)

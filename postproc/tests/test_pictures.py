@@ -342,3 +342,12 @@ def test_history_of_waves_shows_the_energy(tmp_path):
     assert fig.axes[0].get_title(loc="left") == "Drift of energy"
     assert fig.axes[0].lines[0].get_ydata()[2] == pytest.approx(2e-6)  # 2 (1 - 1e-6 step)
     assert fig.axes[2].get_ylabel() == "$p$"
+    assert fig.axes[3].get_ylabel() == r"$c\,\Delta t\,\sqrt{\Sigma\,1/h^2}$"
+
+
+def test_history_of_waves_that_leave_shows_what_is_left(tmp_path):
+    """A quarter of the first energy leaves per step."""
+    fig = history.draw_history(Run(synthetic.write_waves(tmp_path / "waves", lost=0.25)))
+    assert fig.axes[0].get_title(loc="left") == "Energy, relative to the start"
+    assert fig.axes[0].lines[0].get_ydata().tolist() == [1, 0.75, 0.5]
+    assert fig.axes[0].get_yscale() == "linear" and fig.axes[0].get_ylim()[0] == 0
