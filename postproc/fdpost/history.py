@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from . import style
 from .errors import DataError
@@ -81,6 +81,19 @@ def log_axis(ax, nothing, *series):
     ax.tick_params(axis="y", which="minor", length=1.5, color=style.RULE)
 
 
+def time_ticks(ax):
+    """Ticks of the time, at most seven, and so few that their labels keep apart."""
+    low, high = ax.get_xlim()
+    width = ax.get_position(original=True).width * ax.figure.get_figwidth()
+    for most in range(6, 0, -1):
+        ax.xaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
+        ticks = ax.xaxis.get_majorticklocs()
+        labels = ax.xaxis.get_major_formatter().format_ticks(ticks)
+        widest = max(style.text_inches(label, style.points(8)) for label in labels)
+        if widest + style.points(0.08) < width * (ticks[1] - ticks[0]) / (high - low):
+            return
+
+
 def end_labels(ax, time, series):
     """Label the ends of lines, without overlaps, instead of a legend. series: [(values, name, colour)]."""
     ax.autoscale_view()
@@ -148,7 +161,7 @@ def draw_energy(ax, time, energy):
 
 def draw_extrema(ax, time, table, field):
     low, high = table["min"], table["max"]
-    ax.set_title("Extrema; shaded: at the start")
+    ax.set_title("Extrema; shaded: start")
     ax.set_ylabel(f"${symbol(field)}$")
     ax.axhspan(low[0], high[0], color=style.COLOURS[4], alpha=0.13, lw=0)
     series = [(high, "max", style.COLOURS[1]), (low, "min", style.COLOURS[0])]
@@ -188,7 +201,7 @@ def draw_history(run):
     size = style.chosen_size(7.6, 5.2)
     fig = Figure(figsize=size)
     place = style.edges(size, 0.8, 0.42, 0.47, 0.94)
-    between = style.gaps(size, place, 0.87, 0.52)
+    between = style.gaps(size, place, 1.05, 0.52)  # across: end labels, then labels of the axis
     axes = fig.subplots(2, 2, sharex=True, gridspec_kw=place | between)
     dt = style.number(table["dt"][0]) if "dt" in table else "?"
     style.heading(
@@ -219,4 +232,5 @@ def draw_history(run):
     for ax in axes[1]:
         ax.set_xlabel("$t$")
         ax.set_xlim(time[0], time[-1] if time[-1] > time[0] else time[0] + 1)
+        time_ticks(ax)
     return fig

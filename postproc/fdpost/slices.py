@@ -12,7 +12,6 @@ THIN, THIN_DRAWN = 1 / 8, 1 / 5  # an edge shorter than THIN of the longest is d
 LEFT, RIGHT, TOP, BOTTOM = 0.62, 0.95, 1.02, 0.55
 GAP_X, GAP_Y = 0.22, 0.68
 GAP_SINGLE = 0.62  # between planes side by side, which have labels of their own
-TIME_INCHES, STEP_INCHES = 0.85, 0.4  # a column is not narrower than the time and, if there is a heading, step above it
 PANEL_LEAST = 0.3  # inches that the shortest edge of a panel keeps at any chosen width
 BAR_LEAST = 0.6  # inches that a colour bar has at least
 
@@ -39,12 +38,22 @@ def draw_plane(ax, state, plane, axis, colours, low, high):
     ax.set(xlim=limits[0], ylim=limits[1])  # the box itself has the right proportions
     inches = ax.get_position(original=True).size * ax.figure.get_size_inches()
     for limit, length, axis_ticks in zip(limits, inches, (ax.xaxis, ax.yaxis)):
-        marks = np.linspace(*limit, 3 if length > style.points(0.55) else 2)
-        axis_ticks.set_ticks(marks, [f"{mark:.3g}" for mark in marks])
-    first, *_, last = ax.get_xticklabels()  # neighbouring panels keep apart
-    first.set_horizontalalignment("left")
-    last.set_horizontalalignment("right")
+        set_marks(axis_ticks, limit, length, axis_ticks is ax.xaxis)
     return image
+
+
+def set_marks(axis, limits, inches, level):
+    """Ticks at both ends of an axis and, if there is room, in its middle. level: labels lie side by side. The
+    outer ones then lie inside the panel, if there is room, so that neighbouring panels keep apart."""
+    marks = np.linspace(*limits, 3)
+    labels = [f"{mark:.3g}" for mark in marks]
+    first, middle, last = (style.text_inches(label, style.points(8)) + style.points(0.06) for label in labels)
+    few = inches < style.points(0.55) or (level and max(first, last) + middle / 2 > inches / 2)
+    axis.set_ticks(marks[:: 1 + few], labels[:: 1 + few])
+    if level and first + last < inches:
+        left, *_, right = axis.get_ticklabels()
+        left.set_horizontalalignment("left")
+        right.set_horizontalalignment("right")
 
 
 def close_period(plane):
@@ -82,12 +91,18 @@ def stretched(lengths, cuts):
     return ", ".join(words)
 
 
-def time_inches():
-    """Width of the text above a column: the time, and the step unless the picture has no heading."""
-    return style.points(TIME_INCHES + STEP_INCHES * style.headed())
+def time_text(state):
+    return f"t = {style.number(state.time)}"
 
 
-def layout(state, cuts, count, fields=1, longest=PLANE_INCHES):
+def time_inches(states):
+    """Width of the longest text above a column: the time, and the step unless the picture has no heading."""
+    time = style.text_inches(max(map(time_text, states), key=len), style.points(9.5), "bold")
+    step = style.text_inches(f"step {max(state.step for state in states)}", style.points(8))
+    return time + (style.points(0.1) + step) * style.headed()
+
+
+def layout(states, cuts, fields=1, longest=PLANE_INCHES):
     """Boxes (left, bottom, width, height) in inches, [field][cut][time], and the figure's size.
 
     One time: the planes side by side. Several: a row for each plane, a column for each time. Fields one above the
@@ -96,7 +111,7 @@ def layout(state, cuts, count, fields=1, longest=PLANE_INCHES):
         style.points, (LEFT, RIGHT, TOP, BOTTOM, GAP_X, GAP_Y, GAP_SINGLE)
     )
     top -= style.points(style.HEADING) * (not style.headed())
-    inches = axis_inches(state.lengths, cuts, longest)
+    inches, count = axis_inches(states[0].lengths, cuts, longest), len(states)
     sizes = [[inches[other] for other in in_plane(axis)] for axis, _ in cuts]
     if count == 1:
         top -= style.points(0.22)
@@ -104,7 +119,7 @@ def layout(state, cuts, count, fields=1, longest=PLANE_INCHES):
         width = left_most + sum(size[0] for size in sizes) + gap * (len(cuts) - 1) + right
     else:
         tall = max(BAR_LEAST, sum(size[1] for size in sizes) + gap_y * (len(cuts) - 1))
-        column = max(time_inches(), *(size[0] for size in sizes))
+        column = max(time_inches(states), *(size[0] for size in sizes))
         width = left_most + count * column + (count - 1) * gap_x + right
     height = top + fields * tall + (fields - 1) * gap_y + bottom
     found = []
@@ -121,18 +136,18 @@ def layout(state, cuts, count, fields=1, longest=PLANE_INCHES):
     return found, (width, height)
 
 
-def fitted_layout(state, cuts, count, fields=1):
+def fitted_layout(states, cuts, fields=1):
     """layout() of the chosen width: by the longest edge that a panel may have. UsageError if there is no room."""
     wanted = style.chosen_width()
     if not wanted:
-        return layout(state, cuts, count, fields)
-    low, high = PANEL_LEAST / min(axis_inches(state.lengths, cuts, 1.0).values()), 2 * wanted
-    if wanted < layout(state, cuts, count, fields, low)[1][0]:
+        return layout(states, cuts, fields)
+    low, high = PANEL_LEAST / min(axis_inches(states[0].lengths, cuts, 1.0).values()), 2 * wanted
+    if wanted < layout(states, cuts, fields, low)[1][0]:
         fewer = "show fewer times (--count) or planes (--axis), or take a smaller --font-size"
         raise UsageError(f"--size {wanted:g}: too narrow for these planes; {fewer}")
     for _ in range(40):
         middle = (low + high) / 2
-        found = layout(state, cuts, count, fields, middle)
+        found = layout(states, cuts, fields, middle)
         low, high = (middle, high) if found[1][0] < wanted else (low, middle)
     return found[0], (wanted, found[1][1])
 
@@ -155,7 +170,7 @@ def heading_width(title, subtitle):
 def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
     """Figure of `cuts` [(axis, index)] at `states`; no index: the projection along the axis. shown: {field: what
     read_cuts() gave}. All panels have the same scale of length, and those of one field the same colours."""
-    blocks, (width, height) = fitted_layout(states[0], cuts, len(states), len(shown))
+    blocks, (width, height) = fitted_layout(states, cuts, len(shown))
     subtitle = points_shown(states[0])
     if len(states) == 1 and states[0].time is not None:
         subtitle += f",  t = {style.number(states[0].time)},  step {states[0].step}"
@@ -164,6 +179,7 @@ def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
         width = max(width, heading_width(run.name, subtitle))
     fig = Figure(figsize=(width, height))
     style.heading(fig, run.name, subtitle)
+    column = time_inches(states) if len(states) > 1 else 0.0
     for number, ((field, planes), boxes) in enumerate(zip(shown.items(), blocks)):
         every = [plane for row in planes for plane in row]
         colours, low, high = style.colour_scale(every, cmap, vmin, vmax)
@@ -176,7 +192,7 @@ def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
                     title = cut_title(state, axis, index)
                     ax.set_title(title, fontsize=style.points(8.5), color=style.SOFT, pad=4)
                 if len(states) > 1 and number == i == 0:
-                    time_label(fig, ax, state, width, height)
+                    time_label(fig, ax, state, column / width, height)
         right = max(box[0] + box[2] for row in boxes for box in row)
         colour_bar(fig, image, field, right + 0.2, boxes, width, height, style.beyond(every, low, high))
     return fig
@@ -202,17 +218,16 @@ def cut_title(state, axis, index):
     return f"${AXES[axis]} = {style.number(state.origin[axis] + index * state.spacing[axis])}$"
 
 
-def time_label(fig, ax, state, width, height):
-    """Time above a column, and the step unless the picture has no heading."""
+def time_label(fig, ax, state, least, height):
+    """Time above a column of at least this share of the figure's width, and the step unless the picture has no
+    heading."""
     box = ax.get_position()
-    label = f"t = {style.number(state.time)}"
     above = box.y1 + style.points(0.25) / height
-    fig.text(box.x0, above, label, fontsize=style.points(9.5), fontweight="bold", va="bottom")
+    fig.text(box.x0, above, time_text(state), fontsize=style.points(9.5), fontweight="bold", va="bottom")
     if not style.headed():
         return
-    right = max(box.x1, box.x0 + time_inches() / width)
-    step = f"step {state.step}"
-    fig.text(right, above, step, fontsize=style.points(8), color=style.SOFT, va="bottom", ha="right")
+    right = max(box.x1, box.x0 + least)
+    fig.text(right, above, f"step {state.step}", fontsize=style.points(8), color=style.SOFT, va="bottom", ha="right")
 
 
 def colour_bar(fig, image, field, left, boxes, width, height, extend):

@@ -142,6 +142,41 @@ def test_times_of_a_column_of_a_paper_keep_apart(run_dir):
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
+def overlapping(texts):
+    """Pairs of these texts that lie on top of each other, after the figure was drawn."""
+    shown = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_visible() and text.get_text()]
+    return [(a, b) for i, (a, box) in enumerate(shown) for b, other in shown[:i] if box.overlaps(other)]
+
+
+@pytest.mark.parametrize("choices", [{}, dict(title="", size=(3.4, 3.0), font_size=7)])
+@pytest.mark.parametrize("errors", [True, False])
+def test_labels_of_a_history_keep_apart(tmp_path, choices, errors):
+    """Up to t = 0.02, in the default size and in that of a column of a paper."""
+    run = Run(synthetic.write_run(tmp_path / "r", shape=(4, 4, 4), steps=(0, 40), dt=0.0005, errors=errors))
+    with style.look(**choices):
+        fig = history.draw_history(run)
+        FigureCanvasAgg(fig).draw()
+        for ax in fig.axes:
+            assert not overlapping(ax.get_xticklabels()) and not overlapping(ax.get_yticklabels())
+        assert len(fig.axes[2].get_xticks()) > 1
+        assert max(text.get_window_extent().x1 for text in fig.axes[2].texts) < fig.axes[3].yaxis.get_tightbbox().x0
+
+
+@pytest.mark.parametrize("choices", [{}, dict(font_size=14)])
+def test_labels_of_a_narrow_box_keep_apart(tmp_path, choices):
+    lengths = (2.0, 0.685, 3.5)
+    run = synthetic.write_run(tmp_path / "r", (35, 7, 20), (0, 25, 50), dt=0.07795 / 25, lengths=lengths)
+    with style.look(**choices):
+        fig = draw(Run(run), Run(run).states, slices.choose_cuts(Run(run).states[0]))
+        FigureCanvasAgg(fig).draw()
+        panels = [ax for ax in fig.axes if ax.images]
+        for row in (panels[:3], panels[3:6], panels[6:]):
+            assert not overlapping([label for ax in row for label in ax.get_xticklabels()])
+        for ax in panels:
+            assert not overlapping(ax.get_yticklabels())
+        assert "t = 0.07795" in [text.get_text() for text in fig.texts] and not overlapping(fig.texts)
+
+
 def test_slices_have_the_width_asked_for_and_stay_to_scale(run_dir):
     run = Run(run_dir)
     for width in (6.0, 12.0):
