@@ -52,10 +52,13 @@ def finer(run, frames):
     return f"note: {len(frames)} snapshots; of slices there are {steps} steps: fdplot movie {run.directory / SLICES}"
 
 
-def target(args, run, name):
-    """The path of the picture: -o, or `name` in the run directory (for a single file: beside it, with its name)."""
+def target(args, run, name, field=None):
+    """The path of the picture: -o, or `name` in the run directory (for a single file: beside it, with its name). Fields
+    that are asked for in place of `field` are part of the name, as in slices_gradient.png."""
     if args.output:
         return Path(args.output)
+    if field and args.field and args.field != [field]:
+        name = "_".join([Path(name).stem, *args.field]) + Path(name).suffix
     return run.single.with_name(f"{run.name}_{name}") if run.single else run.directory / name
 
 
@@ -79,7 +82,7 @@ def command_slices(args):
         tell(slices.missed(run, states, cuts, field, planes))
     tell(style.unsaid(slices.stretched(states[0].lengths, cuts)))
     fig = slices.draw_slices(run, states, cuts, shown, args.cmap, args.vmin, args.vmax)
-    print(style.save(fig, target(args, run, "slices.png")))
+    print(style.save(fig, target(args, run, "slices.png", run.field)))
 
 
 def command_history(args):
@@ -131,7 +134,7 @@ def command_movie(args):
     tell(run.remark(states))
     tell(finer(run, states))
     cut = slices.choose_cuts(states[0], movie.axis(states[0], args.axis), args.index, args.position, args.project)[0]
-    path = target(args, run, "movie.gif")
+    path = target(args, run, "movie.gif", run.field)
     writer = movie.movie_writer(path, args.fps)  # first, because it refuses file names before anything is read
     planes = slices.read_cuts(states, [cut], field)
     tell(slices.missed(run, states, [cut], field, planes))
@@ -167,7 +170,7 @@ def command_spectrum(args):
     tell(run.remark(states))
     tell(spectrum.folded(states))
     fig = spectrum.draw_spectrum(run, states, fields)
-    print(style.save(fig, target(args, run, "spectrum.png")))
+    print(style.save(fig, target(args, run, "spectrum.png", run.field)))
 
 
 def command_scaling(args):

@@ -31,7 +31,7 @@ def test_the_kept_snapshots_are_those_in_fields(tmp_path, fdplot, drawn):
     assert steps(Run(run).states) == [0, 10, 20] and Run(run).states[0].size == (8, 4, 6)
     assert steps(Run(run / "fields").states) == [0, 10, 20] and Run(run / "fields").name == "run"
     code, out, err = fdplot("slices", run, "--field", "gradient", "--axis", "z")
-    assert (code, out, err) == (0, f"{run / 'slices.png'}\n", "")
+    assert (code, out, err) == (0, f"{run / 'slices_gradient.png'}\n", "")
     (_, states, cuts, shown) = drawn[0]
     assert steps(states) == [0, 10, 20] and cuts == [(2, 3)]
     expected = (synthetic.pulse(SHAPE, 0.1) ** 2)[6, ::2, ::2].astype("f4")
@@ -80,7 +80,7 @@ def test_a_run_that_changed_to_parts_says_what_it_does_not_show(tmp_path, fdplot
 def test_a_movie_of_parts_and_of_slices(tmp_path, fdplot):
     run = synthetic.write_part_run(tmp_path / "run", every=2)
     assert fdplot("movie", run, "--field", "gradient")[::2] == (0, "")
-    with Image.open(run / "movie.gif") as made:
+    with Image.open(run / "movie_gradient.gif") as made:
         assert made.n_frames == 3
     only = tmp_path / "only"
     only.mkdir()
@@ -146,10 +146,11 @@ def every_kind(path):
 
 def test_every_kind_of_file_can_be_drawn(tmp_path, fdplot):
     for path, field in every_kind(tmp_path):
-        for words in ([], ["--field", field]):
+        other = "" if field == "phi" else f"_{field}"
+        for words, name in (([], "slices.png"), (["--field", field], f"slices{other}.png")):
             code, out, err = fdplot("slices", path, *words, "--dpi", 40)
             assert code == 0, (path, err)
-            assert out.strip() == str(path.with_name(f"{path.stem}_slices.png"))
+            assert out.strip() == str(path.with_name(f"{path.stem}_{name}"))
 
 
 def test_a_file_without_a_time(tmp_path, fdplot):

@@ -330,9 +330,13 @@ def test_fields_by_name(tmp_path, fdplot):
     assert np.array_equal(panels[9], synthetic.waves((6, 8, 10))["v"][3])
     titles = [ax.get_title() for ax in fig.axes if not ax.images and ax.get_title()]
     assert titles == ["$p$", "$v$"]
-    assert fdplot("slices", run, "--field", "p", "u", "w")[0] == 0
-    assert fdplot("spectrum", run, "--field", "p", "u")[0] == 0
-    assert fdplot("history", run)[0] == fdplot("movie", run, "--field", "w")[0] == 0
+    assert fdplot("slices", run, "--field", "p")[1] == f"{run}/slices.png\n"
+    assert fdplot("slices", run, "--field", "p", "u", "w")[1] == f"{run}/slices_p_u_w.png\n"
+    assert fdplot("spectrum", run, "--field", "p", "u")[1] == f"{run}/spectrum_p_u.png\n"
+    assert fdplot("history", run)[0] == 0
+    assert fdplot("movie", run, "--field", "w")[1] == f"{run}/movie_w.gif\n"
+    state = run / "state_00000001.hdf"
+    assert fdplot("slices", state, "--field", "u")[1] == f"{run}/state_00000001_slices_u.png\n"
     assert fdplot("movie", run, "--field", "u", "w")[0] == 2
     assert "no field 'phi'; there are: p, u, v, w" in fdplot("slices", run, "--field", "phi")[2]
 

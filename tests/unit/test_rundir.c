@@ -157,6 +157,8 @@ static void set_aside_loses_nothing(void **unused) {
                                      "movie.gif",
                                      "history.pdf",
                                      "paraview.png",
+                                     "slices_gradient.png",
+                                     "movie_intensity_x.gif",
                                      "state_00000001_slices.png"};
   static const char *const others[] = {
       "state_1.hdf", "state_00000001.hdf.txt", "notes.txt",     "figure.png",
