@@ -198,7 +198,7 @@ static status validate(simulation *sim) {
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   stability_warn(config, &sim->schedule, &rates);
-  CHECK(plan_warn_divergence(sim->comm, config, &sim->grid));
+  CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &rates));
   return sim->restart.resumed ? STATUS_OK : unresolved_foresee(sim->comm, config, &sim->grid);
 }
 
@@ -301,7 +301,7 @@ status begin_start(simulation *sim) {
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   stability_warn(config, &sim->schedule, &sim->solver.rates);
-  CHECK(plan_warn_divergence(sim->comm, config, &sim->grid));
+  CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &sim->solver.rates));
   CHECK(measure_start(sim));
   if (!sim->restart.resumed)
     CHECK(unresolved_warn(sim->comm, config, &sim->grid, &state->part[0], sim->latest.field[0].minimum,

@@ -22,8 +22,9 @@ void plan_rate(const config *config, const grid *grid);
  * 1 if the state of `step` is written, too. */
 void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step, int begins);
 
-/* Warns if a stored velocity has divergence and the form is advective. Collective. Errors as of
- * cases_velocity_divergence; STATUS_MPI. */
-status plan_warn_divergence(MPI_Comm comm, const config *config, const grid *grid);
+/* Warns if a stored velocity has a divergence beyond round-off and the form is advective. Collective. Errors
+ * as of cases_velocity_divergence; STATUS_MPI. */
+status plan_warn_divergence(MPI_Comm comm, const config *config, const grid *grid,
+                            const schedule_rates *rates);
 
 #endif

@@ -116,7 +116,7 @@ status cases_velocity_rate(const config *config, const grid *grid, double *rate)
  * cases_verdict. */
 status cases_fingerprint(const config *config, const grid *grid, uint64_t *fingerprint);
 
-/* For a stored velocity, by differences of order 8 along rows spread over this slab: the largest |div c| and
+/* For a stored velocity, at all points of this slab by the differences of the run: the largest |div c| and
  * the largest sum of the magnitudes of its three terms; 0 for other velocities. The caller takes the maximum
  * over ranks. STATUS_MEMORY, and as cases_velocity_open. */
 status cases_velocity_divergence(const config *config, const grid *grid, double *divergence, double *terms);

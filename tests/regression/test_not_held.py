@@ -115,11 +115,53 @@ def test_ready_cases_are_held(tmp_path, deck):
 
 # div = 2 pi 0.3 (cos 2 pi x) has that size; with v the two terms cancel.
 COMPRESSED = {"field": "formula", "u": "0.3*sin(2*pi*x)*cos(2*pi*y/ly)", "v": 0, "w": 0}
+ADVECTIVE = {"physics": {"form": "advective", "diffusivity": 0}}
 CANCELLED = {**COMPRESSED, "v": "-0.3*ly*cos(2*pi*x)*sin(2*pi*y/ly)"}
 
 
 def test_divergence(tmp_path):
-    advective = {"physics": {"form": "advective", "diffusivity": 0}}
-    assert "the velocity's divergence is up to 1.88" in said(tmp_path, advective, {"velocity": COMPRESSED})
-    assert "divergence" not in said(tmp_path, advective, {"velocity": CANCELLED})
+    assert "the velocity's divergence is up to 1.88" in said(tmp_path, ADVECTIVE, {"velocity": COMPRESSED})
+    assert "divergence" not in said(tmp_path, ADVECTIVE, {"velocity": CANCELLED})
     assert "divergence" not in said(tmp_path, {"physics": {"form": "conservative"}}, {"velocity": COMPRESSED})
+
+
+def test_the_divergence_of_a_jet(tmp_path):
+    """That of all points, on any number of ranks; no row of the jet need be among a few that are looked at."""
+    grid = BASE["grid"]
+    x, y, z = (np.arange(grid[f"n{a}"]) * grid.get(f"l{a}", 1) / grid[f"n{a}"] for a in "xyz")
+    u = np.exp(-((x - 0.5) ** 2 + (y[:, None] - 0.2) ** 2 + (z[:, None, None] - 0.9) ** 2) / 0.004)
+    weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+    slope = sum(w * (np.roll(u, -k, 2) - np.roll(u, k, 2)) for k, w in enumerate(weights, 1)) * grid["nx"]
+    jet = {"field": "formula", "u": "exp(-((x-0.5)^2 + (y-0.2)^2 + (z-0.9)^2)/0.004)", "v": 0, "w": 0, "period": None}
+    write_ini(tmp_path / "run.ini", merged(BASE, ADVECTIVE, {"velocity": jet}))
+    for arguments in ([], ["--validate"]):
+        for ranks in (1, 2, 4):
+            text = " ".join(complaints(launch(tmp_path, ranks, "run.ini", "time.steps=0", *arguments)))
+            assert f"the velocity's divergence is up to {abs(slope).max():.3g}, 1 of its terms" in text
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_divergence_at_ends(tmp_path, ranks):
+    """Closures differentiate squares exactly: 2 (x + y + z) is largest at the upper ends."""
+    squares = {"field": "formula", "u": "x^2", "v": "y^2", "w": "z^2", "period": None}
+    ends = {"boundary": dict.fromkeys("xyz", "open"), "velocity": squares}
+    write_ini(tmp_path / "run.ini", merged(BASE, ADVECTIVE, ends))
+    text = " ".join(complaints(launch(tmp_path, ranks, "--validate", "run.ini")))
+    assert "the velocity's divergence is up to 6, 1 of its terms" in text  # lengths 1, 0.7 and 1.3
+
+
+def test_round_off_is_no_divergence(tmp_path):
+    """All terms of these flows are zero but for the rounding of their values."""
+    n = 24
+    fraction = np.arange(n) / n
+    wave, turned = np.sin(2 * np.pi * fraction), np.cos(2 * np.pi * fraction)
+    flow = {"u": wave[:, None] + np.zeros((n, n, n)), "v": turned[:, None, None] + np.zeros((n, n, n))}
+    with h5py.File(tmp_path / "flow.h5", "w") as file:
+        for name, values in {**flow, "w": wave + np.zeros((n, n, n))}.items():
+            file[name] = values
+    one = "sqrt(sin(2*pi*x)^2 + cos(2*pi*x)^2)"
+    for velocity in (
+        {"field": "file", "file": "flow.h5", "resample": "yes"},
+        {"field": "formula", "u": one, "v": 0, "w": one.replace("x", "z")},
+    ):
+        assert "divergence" not in said(tmp_path, ADVECTIVE, {"velocity": velocity})
