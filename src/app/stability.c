@@ -1,10 +1,13 @@
 #include "app/stability.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "app/stability_sound.h"
 #include "base/log.h"
 #include "stepping/scheme.h"
+
+enum { STEP_TEXT = 64 };
 
 /* The numbers that determine the growth of modes: the Courant number, and kappa dt sum(1/h^2) over the axes
  * with motion, and over the others. */
@@ -73,15 +76,15 @@ static double downwards(double x) {
 
 static modes modes_of(const config *config, const schedule *schedule, const schedule_rates *rates) {
   const int adapts = schedule->factor != NULL;
-  /* the last step may be shorter; an adaptive step keeps the Courant number, so its longest step is the
-   * critical one for diffusion */
+  /* the last step may be shorter; adaptive steps have Courant numbers of their own, and the longest one is
+   * the critical one for diffusion */
   const double dt = adapts ? schedule->longest : schedule_dt(schedule, schedule->base_step + 1);
   return (modes){.scheme = schemes_at(config->scheme),
                  .order = config->order,
                  .upwind = (config_carried(config) || rates->sound[0] > 0.0) &&
                            config->difference == CONFIG_DIFFERENCE_UPWIND,
                  .dt = dt,
-                 .advection = adapts ? fmin(config->courant, rates->advection * dt) : rates->advection * dt,
+                 .advection = (adapts ? config->courant * schedule->reached : rates->advection * dt),
                  .moving = rates->moving * dt,
                  .still = rates->still * dt};
 }
@@ -104,26 +107,36 @@ double stability_share(const config *config, const schedule *schedule, const sch
   return limits_of(&modes, rates).share;
 }
 
+/* Writes what a step is called, and which step is stable. */
+static void describe_step(const config *config, const schedule *schedule, const modes *modes, double share,
+                          char step[STEP_TEXT], char stable[STEP_TEXT]) {
+  const int adapts = schedule->factor != NULL;
+  (void)snprintf(step, STEP_TEXT, adapts ? "a step of up to %.6g" : "dt = %.6g", modes->dt);
+  (void)snprintf(stable, STEP_TEXT, adapts ? "try time.courant = %.6g" : "dt <= %.6g is stable",
+                 downwards((adapts ? config->courant : modes->dt) * share));
+}
+
 void stability_warn(const config *config, const schedule *schedule, const schedule_rates *rates) {
   const modes modes = modes_of(config, schedule, rates);
   const limits limits = limits_of(&modes, rates);
-  const double stable = downwards(modes.dt * limits.share);
   const char *scheme = modes.scheme->name;
-  static const char result[] = "the solution will grow without bound";
+  const char *result = schedule->factor != NULL ? "the solution may grow without bound"
+                                                : "the solution will grow without bound";
+  char step[STEP_TEXT], stable[STEP_TEXT];
+  describe_step(config, schedule, &modes, limits.share, step, stable);
   if (modes.advection > limits.advection_limit) {
-    log_warning("dt = %.6g gives a Courant number of %.4g, beyond the limit %.4g of %s with order %d: %s; "
-                "dt <= %.6g is stable",
-                modes.dt, modes.advection, limits.advection_limit, scheme, config->order, result, stable);
+    log_warning("%s gives a Courant number of %.4g, beyond the limit %.4g of %s with order %d: %s; %s", step,
+                modes.advection, limits.advection_limit, scheme, config->order, result, stable);
   }
   if (limits.diffusion > limits.diffusion_limit) {
-    log_warning("dt = %.6g gives kappa dt sum(s/h^2) = %.4g, beyond the limit %.4g of %s for diffusion with "
-                "order %d: %s; dt <= %.6g is stable",
-                modes.dt, limits.diffusion, limits.diffusion_limit, scheme, config->order, result, stable);
+    log_warning("%s gives kappa dt sum(s/h^2) = %.4g, beyond the limit %.4g of %s for diffusion with order "
+                "%d: %s; %s",
+                step, limits.diffusion, limits.diffusion_limit, scheme, config->order, result, stable);
   }
   if (!limits.single && limits.share < 1.0) {
-    log_warning("dt = %.6g gives a Courant number of %.4g and kappa dt sum(s/h^2) = %.4g, each within the "
-                "limits %.4g and %.4g of %s with order %d, both together not: %s; dt <= %.6g is stable",
-                modes.dt, modes.advection, limits.diffusion, limits.advection_limit, limits.diffusion_limit,
+    log_warning("%s gives a Courant number of %.4g and kappa dt sum(s/h^2) = %.4g, each within the "
+                "limits %.4g and %.4g of %s with order %d, both together not: %s; %s",
+                step, modes.advection, limits.diffusion, limits.advection_limit, limits.diffusion_limit,
                 scheme, config->order, result, stable);
   }
 }

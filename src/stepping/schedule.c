@@ -24,6 +24,16 @@ static double adapted_dt(const schedule *schedule, double time) {
   return schedule->full_dt / largest;
 }
 
+/* The Courant number of a step over the one asked for, at the largest |g| within the step. Between the five
+ * times that give the step, g may be larger. */
+static double reached_by(const schedule *schedule, double time, double dt) {
+  enum { SAMPLES = 16 };
+  double largest = 0.0;
+  for (int i = 0; i <= SAMPLES; i++)
+    largest = fmax(largest, fabs(schedule->factor(schedule->config, time + dt * i / SAMPLES)));
+  return largest * dt / schedule->full_dt;
+}
+
 /* Returns 1 if a step of this size reaches t_end, except for a remainder that is not a step. */
 static int reaches_end(const schedule *schedule, double time, double dt) {
   const double round_off = fmax(1e-9 * dt, 4.0 * DBL_EPSILON * schedule->t_end);
@@ -36,10 +46,12 @@ static void walk_to_end(schedule *schedule) {
   double time = schedule->base_time;
   schedule->dt = adapted_dt(schedule, time);
   schedule->shortest = schedule->longest = schedule->dt;
+  schedule->reached = 0.0;
   while (schedule->lands ? !reaches_end(schedule, time, 0.0) : step < schedule->config->steps) {
     double dt = adapted_dt(schedule, time);
     const int lands = reaches_end(schedule, time, dt);
     if (lands) dt = schedule->t_end - time;
+    schedule->reached = fmax(schedule->reached, reached_by(schedule, time, dt));
     time = lands ? schedule->t_end : time + dt;
     step++;
     if (!lands) schedule->shortest = fmin(schedule->shortest, dt);

@@ -26,6 +26,7 @@ typedef struct schedule {
   schedule_factor *factor;  /* adaptive: g; NULL: not adaptive */
   double full_dt;           /* adaptive: dt1 */
   double shortest, longest; /* adaptive: smallest and largest step from the start or the point of resuming */
+  double reached;           /* adaptive: largest Courant number of these steps over the one asked for */
 } schedule;
 
 /* Largest ratio of an adaptive step to the step of the largest velocity. */

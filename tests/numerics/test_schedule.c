@@ -276,6 +276,30 @@ static void test_adaptive_keeps_the_courant_number(void **state) {
   assert_in_range(last, 50, 85);
 }
 
+/* Of a velocity that turns round within a step, or hardly changes in it, the schedule knows the largest
+ * Courant number. */
+static void test_adaptive_tells_the_courant_number(void **state) {
+  (void)state;
+  static const double periods[] = {0.05, 0.1, 2.0};
+  double most = 0.0;
+  for (int k = 0; k < 3; k++) {
+    config config = case_of(0.3, 0.0, 3.1, -1);
+    config.period = periods[k];
+    schedule schedule = adapted(&config);
+    const double told = schedule.reached;
+    double largest = 0.0;
+    while (schedule.base_step < schedule.last_step) {
+      double time, dt;
+      take_step(&schedule, &time, &dt);
+      for (int i = 0; i <= 1000; i++)
+        largest = fmax(largest, 7.0 * dt * fabs(swing(&config, time + 0.001 * i * dt)));
+    }
+    assert_true(fabs(told - largest / 0.3) <= 0.01 * told);
+    most = fmax(most, told);
+  }
+  assert_true(most > 1.2);
+}
+
 /* From any state, with what it stores: the same times and sizes, and the same end, as without a stop. */
 static void test_adaptive_resume_keeps_bits(void **state) {
   (void)state;
@@ -302,6 +326,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_step_size),
       cmocka_unit_test(test_adaptive_keeps_the_courant_number),
+      cmocka_unit_test(test_adaptive_tells_the_courant_number),
       cmocka_unit_test(test_adaptive_resume_keeps_bits),
       cmocka_unit_test(test_nothing_moves),
       cmocka_unit_test(test_steps_given),

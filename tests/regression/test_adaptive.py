@@ -24,13 +24,16 @@ SWING = merged(
 SWING["velocity"]["factor"] = f"cos(pi*t/{PERIOD})"
 
 
-def times(end):
+X = np.arange(20) / 20
+RATE = 0.7 * 20 + np.abs(np.sin(2 * np.pi * X)).max() * 18 + 0.2 * 24
+
+
+def times(end, courant=COURANT, period=PERIOD):
     """The rule as the documentation states it."""
-    x = np.arange(20) / 20
-    full = COURANT / (0.7 * 20 + np.abs(np.sin(2 * np.pi * x)).max() * 18 + 0.2 * 24)
+    full = courant / RATE
 
     def factor(t):
-        return abs(math.cos(math.pi * t / PERIOD))
+        return abs(math.cos(math.pi * t / period))
 
     result = [0.0]
     while result[-1] < end:
@@ -102,6 +105,24 @@ def test_the_plan_warns_of_the_longest_step(tmp_path):
     adaptive = run(tmp_path / "run", merged(SWING, change), "--validate")
     fixed = run(tmp_path / "run", merged(SWING, change), "--validate", "time.adaptive=no")
     assert "for diffusion" in adaptive.stderr and "for diffusion" not in fixed.stderr
+
+
+def test_the_plan_warns_of_a_factor_that_changes_within_a_step(tmp_path):
+    """A step that begins where the factor is small; rk4's limit with order 8 is 2.8284/1.7306."""
+    limit, courant = 2.8284 / 1.7306, 1.6
+
+    def largest(period):
+        t = np.array(times(1.1, courant, period))
+        dense = t[:-1, None] + np.diff(t)[:, None] * np.linspace(0, 1, 1001)
+        return (np.abs(np.cos(np.pi * dense / period)).max(axis=1) * np.diff(t)).max() * RATE
+
+    for period in (0.07, PERIOD):
+        change = {"time": {"courant": courant}, "velocity": {"factor": f"cos(pi*t/{period})"}}
+        said = run(tmp_path / "run", merged(SWING, change), "--validate").stderr
+        assert ("Courant number" in said) == (largest(period) > limit) == (period != PERIOD)
+        if period != PERIOD:
+            told = float(said.split("gives a Courant number of ")[1].split(",")[0])
+            assert abs(told / largest(period) - 1) < 0.01
 
 
 def test_without_effect_and_refused(tmp_path):
