@@ -75,14 +75,14 @@ static status has_room(const simulation *sim, int64_t bytes, int *room) {
 
 /* Allocates the copy from which snapshots are written while steps continue, if there is room for it. */
 static status hold_copy(simulation *sim) {
-  const field_space *space = &sim->solver.space;
-  const kernels_shape *shape = &space->shape;
-  const double bytes = (double)shape->nz * (double)shape->plane * (double)sim->solver.equation->unknowns *
-                       (double)kernels_element_size(shape->precision);
+  const solver *solver = &sim->solver;
+  solver_needs needs;
+  solver_estimate(sim->config, solver->equation, &sim->grid, solver->backend->host_memory, &needs);
+  const double bytes = (double)needs.copy_bytes;
   int held = 0;
-  if (!sim->config->output_overlap || !wants_states(sim->config)) return STATUS_OK;
-  CHECK(has_room(sim, (int64_t)bytes, &held));
-  if (held) CHECK(checkpoint_hold(sim->checkpoint, space, &held));
+  if (needs.copy_bytes == 0) return STATUS_OK;
+  CHECK(has_room(sim, (int64_t)needs.copy_bytes, &held));
+  if (held) CHECK(checkpoint_hold(sim->checkpoint, &solver->space, &held));
   if (held) {
     log_info("snapshots  written while steps go on, from a copy of %.3g MiB per rank\n", bytes / 0x1p20);
   } else {

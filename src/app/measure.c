@@ -11,7 +11,7 @@ status measure_blown_up(const simulation *sim, const char *what) {
   char last[96] = "no snapshot was written";
   if (sim->saved_step >= 0) {
     (void)snprintf(last, sizeof last, "the last good snapshot is that of step %" PRId64, sim->saved_step);
-  } else if (!wants_states(sim->config)) {
+  } else if (!config_wants_states(sim->config)) {
     (void)strcpy(last, sim->kept != NULL ? "no whole snapshot is kept: output.checkpoint_every = 0"
                                          : "no snapshot is kept: output.fields_every = 0");
   }

@@ -148,7 +148,7 @@ void plan_problem(const config *config, const grid *grid, int host_memory) {
   char host[32];
   char device[32];
   log_info("memory     per rank %s on the host, %s on a device (%d fields)",
-           format_bytes((double)needs.host_bytes, host),
+           format_bytes((double)(needs.host_bytes + needs.copy_bytes), host),
            format_bytes(host_memory ? 0.0 : (double)needs.device_bytes, device), needs.fields);
   if (needs.pair_bytes > 0)
     log_info(", %s more for stages in pairs", format_bytes((double)needs.pair_bytes, device));
@@ -176,7 +176,7 @@ static status free_memory(const kernels *backend, size_t *bytes) {
 status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const kernels *backend) {
   solver_needs needs;
   node node;
-  int64_t needed = 0;
+  int64_t needed = 0, copy = 0;
   size_t available = 0;
   int ranks = 0;
   char need[32];
@@ -184,14 +184,20 @@ status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const 
   solver_estimate(config, equation_of(config), grid, backend->host_memory, &needs);
   CHECK(node_open(comm, &node));
   CHECK(node_device_bytes(&node, 0, (int64_t)needs.host_bytes, &needed, &ranks));
+  CHECK(node_device_bytes(&node, 0, (int64_t)needs.copy_bytes, &copy, &ranks));
   CHECK(node_close(&node));
   CHECK(agree(comm, free_memory(backend, &available)));
-  const int lacks = (uint64_t)needed > available;
-  int any = 0;
-  CHECK_MPI(MPI_Allreduce(&lacks, &any, 1, MPI_INT, MPI_MAX, comm));
+  const int lacks[2] = {(uint64_t)needed > available, (uint64_t)(needed + copy) > available};
+  int any[2] = {0, 0};
+  CHECK_MPI(MPI_Allreduce(lacks, any, 2, MPI_INT, MPI_MAX, comm));
   log_info("memory     %s needed by this node's ranks, %s free on this node\n",
-           format_bytes((double)needed, need), format_bytes((double)available, room));
-  if (any) log_warning("the run needs more memory than is free on %s node", lacks ? "this" : "another");
+           format_bytes((double)(needed + copy), need), format_bytes((double)available, room));
+  if (any[0]) {
+    log_warning("the run needs more memory than is free on %s node", lacks[0] ? "this" : "another");
+  } else if (any[1]) {
+    log_info("snapshots  steps wait for them: no memory for a copy of %s on %s node\n",
+             format_bytes((double)copy, need), lacks[1] ? "this" : "another");
+  }
   return STATUS_OK;
 }
 

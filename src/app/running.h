@@ -59,16 +59,6 @@ static inline double points_of(const simulation *sim) {
   return (double)sim->grid.n[0] * (double)sim->grid.n[1] * (double)sim->grid.n[2];
 }
 
-/* Steps between whole snapshots that are kept; 0: never. */
-static inline int64_t whole_every(const config *config) {
-  return config_kept_in_part(config) ? 0 : config->fields_every;
-}
-
-/* Returns 1 if the configuration asks for whole snapshots. */
-static inline int wants_states(const config *config) {
-  return whole_every(config) > 0 || config->checkpoint_every > 0;
-}
-
 /* Returns 1 if an earlier start of the run reached its end. The files then stay as they are, unless
  * `ends_again`. */
 static inline int is_finished(const simulation *sim) {

@@ -11,7 +11,7 @@
 
 /* Returns 1 if the state of this step is kept, as the first and the last of a directory are if any is. */
 static int is_picture(const simulation *sim) {
-  const int64_t every = whole_every(sim->config);
+  const int64_t every = config_whole_every(sim->config);
   const int ends = sim->saved_step < 0 || sim->step == sim->schedule.last_step;
   return every > 0 && (ends || schedule_due(sim->step, every));
 }
@@ -125,8 +125,9 @@ static status write_due(simulation *sim, int ends) {
   const config *config = sim->config;
   const int row =
       config->diagnostics_every > 0 && (ends || schedule_due(sim->step, config->diagnostics_every));
-  const int state = wants_states(config) && (ends || schedule_due(sim->step, whole_every(config)) ||
-                                             schedule_due(sim->step, config->checkpoint_every));
+  const int state =
+      config_wants_states(config) && (ends || schedule_due(sim->step, config_whole_every(config)) ||
+                                      schedule_due(sim->step, config->checkpoint_every));
   const int kept = sim->kept != NULL && (ends || schedule_due(sim->step, config->fields_every));
   if (schedule_due(sim->step, config->hash_every)) CHECK(write_hashes(sim));
   if (!row && !state && !kept && !ends) return write_places(sim);

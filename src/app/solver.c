@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "config/kept.h"
 #include "domain/node.h"
 #include "output/rundir.h"
 #include "problems/cases.h"
+#include "problems/resample.h"
 
 /* Returns 1 if stages may be computed in pairs, for which states on several ranks have twice the halo planes.
  * Whether they are is known only to the devices. */
@@ -19,6 +21,32 @@ static int may_deepen(const config *config, const equation *equation, const grid
                     equation_fact(equation->steady, config) && scheme_pairs(scheme, &result) != 0;
   const int thin = grid->n[2] / grid->ranks < 2 * KERNELS_HALO;
   return !(host_memory || grid->ranks == 1 || thin) && pairs;
+}
+
+/* The copy of what kept snapshots in part hold of this slab. */
+static size_t part_bytes(const config *config, const equation *equation, const grid *grid) {
+  if (!config_kept_in_part(config)) return 0;
+  const config_kept kept = config_kept_points(config);
+  const int single = config->fields_single || config->precision == PRECISION_SINGLE;
+  const char *names[CONFIG_DERIVED_MOST];
+  const int fields = equation->unknowns + config_derived_names(config, names);
+  const int64_t planes =
+      config_kept_below(&kept, AXIS_Z, grid->z0 + grid->nz) - config_kept_below(&kept, AXIS_Z, grid->z0);
+  return (size_t)(fields * planes * kept.count[0] * kept.count[1]) *
+         kernels_element_size(single ? PRECISION_SINGLE : PRECISION_DOUBLE);
+}
+
+/* A user's files while they are read: the slabs of all components of the velocity, or that of the initial
+ * state, and the planes of one that is resampled. */
+static size_t file_bytes(const config *config, const grid *grid) {
+  const size_t points = (size_t)grid->n[0] * (size_t)grid->n[1],
+               element = kernels_element_size(config->precision);
+  const size_t slab = (size_t)(grid->nz + 2 * KERNELS_HALO) * points * element;
+  const int velocity = config_carried(config) && velocities_at(config->velocity)->from == PROBLEM_FILE;
+  const int initial = cases_at(config->initial)->from == PROBLEM_FILE;
+  const int resampled = (velocity && config->velocity_resample) || (initial && config->initial_resample);
+  const size_t slabs = velocity ? 3 : (size_t)initial;
+  return slabs * slab + (resampled ? RESAMPLE_POINTS * points * sizeof(double) : 0);
 }
 
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
@@ -43,7 +71,10 @@ void solver_estimate(const config *config, const equation *equation, const grid 
                         (size_t)field_piece_planes(packed, shape.nz) * packed;
   const size_t halos = (size_t)(4 * equation->unknowns * depth) * plane;
   const size_t level_set = config->redistance_every > 0 ? redistance_host_bytes(grid, config->precision) : 0;
-  needs->host_bytes = pieces + level_set + (host_memory ? needs->device_bytes : halos);
+  needs->host_bytes = pieces + level_set + part_bytes(config, equation, grid) + file_bytes(config, grid) +
+                      (host_memory ? needs->device_bytes : halos);
+  const int copied = config->output_overlap && config_wants_states(config);
+  needs->copy_bytes = copied ? (size_t)equation->unknowns * (size_t)shape.nz * plane : 0;
 }
 
 /* The backend that this rank would take; [out] its index in the registry. */

@@ -29,7 +29,10 @@ typedef struct solver_needs {
   int fields;          /* number of arrays with a slab's shape */
   size_t device_bytes; /* on this rank */
   size_t pair_bytes;   /* further ones there, if stages are computed in pairs */
-  size_t host_bytes;   /* staging and checkpoint buffers; all memory for a backend in host memory */
+  size_t host_bytes; /* staging, buffers of snapshots, and a user's files while they are read; all memory for
+                      * a backend in host memory */
+  size_t copy_bytes; /* on the host: the copy from which whole snapshots are written while steps continue. A
+                      * run that lacks room for it waits for its snapshots. 0: no copy is wanted */
 } solver_needs;
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
                      solver_needs *needs);

@@ -11,6 +11,14 @@ int config_kept_in_part(const config *config) {
   return config->fields_every > 0 && (fewer || rounded || config->derived != 0);
 }
 
+int64_t config_whole_every(const config *config) {
+  return config_kept_in_part(config) ? 0 : config->fields_every;
+}
+
+int config_wants_states(const config *config) {
+  return config_whole_every(config) > 0 || config->checkpoint_every > 0;
+}
+
 int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_MOST]) {
   static const char *const intensity[] = {"intensity_x", "intensity_y", "intensity_z"};
   int count = 0;

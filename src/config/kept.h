@@ -14,6 +14,12 @@ typedef struct config_kept {
  * too. Then they are separate files (RUNDIR_FIELDS), from which no run resumes. */
 int config_kept_in_part(const config *config);
 
+/* Steps between whole snapshots that are kept; 0: never. */
+int64_t config_whole_every(const config *config);
+
+/* Returns 1 if the configuration asks for whole snapshots. */
+int config_wants_states(const config *config);
+
 /* [out] names: the datasets that output.derived adds to the fields, constant strings. Returns their number.
  */
 enum { CONFIG_DERIVED_MOST = 4 };

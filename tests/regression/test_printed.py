@@ -9,6 +9,8 @@ import signal
 import subprocess
 import time
 
+import h5py
+import numpy as np
 import pytest
 
 from program import BASE, LAST, command, complaints, launch, merged, rows, run, states, tree, variant, write_ini
@@ -35,6 +37,37 @@ def test_summary_shows_the_range(tmp_path):
     assert float(said[1]) == pytest.approx(last["min"], rel=1e-3)
     assert float(said[2]) == pytest.approx(last["max"], rel=1e-3)
     assert float(said[3]) == pytest.approx(last["err_linf"], rel=1e-2)
+
+
+CUBE = {"grid": {"nx": 64, "ny": 64, "nz": 64}, "time": {"steps": 0}}
+FLOW = {"field": "formula", "u": "1", "v": "sin(2*pi*x)", "w": "0", "period": None}
+
+
+def needed(folder, ranks, *changes):
+    """MiB that the plan says: of the node's ranks, and in a run the same as --validate says of one rank."""
+    write_ini(folder / "run.ini", merged(BASE, CUBE, *changes))
+    said = launch(folder, ranks, "--validate", "run.ini").stdout
+    each = re.search(r"^memory +per rank (\S+ \S+) on the host", said, re.MULTILINE)[1]
+    assert ranks > 1 or f"memory     {each} needed by this node's ranks" in said
+    assert f"memory     per rank {each} on the host" in launch(folder, ranks, "run.ini").stdout
+    return float(re.search(r"^memory +(\S+) MiB needed by this node's ranks", said, re.MULTILINE)[1])
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_the_plan_counts_all_memory(tmp_path, ranks):
+    """A field has 2 MiB, and its 8 halo planes 1/4 MiB more per rank."""
+    field, halos = 2, 0.25 * ranks
+    flow = {"velocity": FLOW}
+    bare = needed(tmp_path, ranks, flow, {"output": {"overlap": "no"}})
+    assert needed(tmp_path, ranks, flow) - bare == pytest.approx(field, abs=0.11)
+    # every second point along each axis, with the gradient's length
+    part = {"output": {"overlap": "no", "fields_stride": 2, "derived": "gradient"}}
+    assert needed(tmp_path, ranks, flow, part) - bare == pytest.approx(2 * field / 8, abs=0.11)
+    with h5py.File(tmp_path / "flow.h5", "w") as file:
+        for name in "uvw":
+            file[name] = np.ones((64, 64, 64))
+    own = {"velocity": {"field": "file", "file": "flow.h5", "period": None}, "output": {"overlap": "no"}}
+    assert needed(tmp_path, ranks, own) - bare == pytest.approx(3 * (field + halos), abs=0.11)
 
 
 def said_on_a_terminal(folder, ranks, *arguments, code=0):
