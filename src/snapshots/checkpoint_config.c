@@ -9,12 +9,12 @@
 
 /* The list to which a difference in this key belongs, or NULL. */
 static char *list_of(checkpoint_differences *differences, const char *section, const char *name) {
-  const int method = strcmp(name, "form") == 0 || strcmp(name, "difference") == 0 ||
-                     strcmp(name, "scheme") == 0 || strcmp(name, "order") == 0;
-  if (method) return differences->method;
+  static const char *const method[] = {"form", "difference", "scheme", "order", "courant", "dt", "adaptive"};
+  const int own = strcmp(section, CONFIG_CONSTANTS) == 0; /* names of the user's */
+  for (size_t i = 0; i < sizeof method / sizeof *method && !own; i++)
+    if (strcmp(name, method[i]) == 0) return differences->method;
   const int problem = strcmp(section, "physics") == 0 || strcmp(section, "boundary") == 0 ||
-                      strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0 ||
-                      strcmp(section, CONFIG_CONSTANTS) == 0;
+                      strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0 || own;
   return problem ? differences->problem : NULL;
 }
 
@@ -28,11 +28,12 @@ static int same_value(const char *a, const char *b) {
   return strcmp(a, b) == 0 || (numbers && number_a == number_b);
 }
 
-/* Returns 1 if `text` has the key with another value, or lacks a key of an axis: an axis with two kinds of
- * ends is written by other keys than one with one kind. */
+/* Returns 1 if `text` has the key with another value, or lacks a key of an axis or of the step's size: an
+ * axis with two kinds of ends is written by other keys than one with one kind, and a step by courant or dt.
+ */
 static int differs_in(const char *text, const char *section, const char *name, const char *value) {
   ini_reader ini;
-  int differs = strcmp(section, "boundary") == 0;
+  int differs = strcmp(section, "boundary") == 0 || strcmp(section, "time") == 0;
   if (ini_open(text, &ini) != STATUS_OK) return 0;
   for (ini_kind kind = ini_next(&ini); kind != INI_END; kind = ini_next(&ini)) {
     if (kind == INI_PAIR && strcmp(section, ini.section) == 0 && strcmp(name, ini.name) == 0)

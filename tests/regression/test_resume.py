@@ -170,6 +170,28 @@ def test_the_same_problem_keeps_its_errors(exact):
     assert "err_l1" in whole_table(exact / "run")[0]
 
 
+def test_another_step_is_said(exact):
+    """Once, as the snapshots written since have it; a size by another key, too. A constant `dt` is no step."""
+    own = {"constants": {"dt": 1}}
+    given = {"courant": merged(own, UNIFORM, {"time": {"dt": None, "courant": 0.3}}), "dt": merged(own, UNIFORM)}
+    for name, configuration in given.items():
+        write_ini(exact / f"{name}.ini", configuration)
+    for key, overrides, said in (
+        ("dt", [], None),
+        ("dt", ["time.dt=0.002"], "time.dt"),
+        ("courant", [], "time.dt"),
+        ("courant", ["time.courant=0.4", "constants.dt=2"], "time.courant"),
+        ("dt", ["constants.dt=2"], "time.courant"),
+    ):
+        steps = int(states(exact / "run")[-1][6:14]) + 1
+        arguments = [f"{key}.ini", "restart.from=latest", *overrides]
+        for more in ([f"time.steps={steps}", "--validate"], [f"time.steps={steps}"]):
+            stderr = launch(exact, 1, *arguments, *more).stderr
+            assert ("another method" in stderr) == (said is not None)
+            assert said is None or f"was computed by another method: {said}; from here on it is this run's" in stderr
+        assert "another method" not in launch(exact, 1, *arguments, f"time.steps={steps + 1}").stderr
+
+
 def test_plan_of_more_than_the_machine_holds(tmp_path):
     write_ini(tmp_path / "case.ini", UNIFORM)
     huge = ["grid.nx=100000", "grid.ny=100000", "grid.nz=1000"]
