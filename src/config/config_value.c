@@ -162,6 +162,7 @@ static const char *read_list(const char *text, char *value) {
   const int quoted = length > 1 && text[0] == '"' && text[length - 1] == '"';
   const char *const end = text + length - quoted;
   if (length >= CONFIG_LIST_SIZE) return "too long";
+  if (text[0] == '\'') return "a list in single quotes, which are no quotes here; double ones are";
   memset(value, 0, CONFIG_LIST_SIZE);
   if (strcmp(text, "none") == 0) return NULL;
   size_t used = 0;

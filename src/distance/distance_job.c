@@ -224,6 +224,31 @@ static level_set set_of(const job *job) {
                      .level = hopf_lax(job) ? 0.0 : job->options->level};
 }
 
+/* Refuses a level without a surface, and names one with a surface: the middle of the values, 0.5 of a mask of
+ * zeros and ones. Collective. */
+static status refuse_level(const job *job, const char *share) {
+  const distance_options *options = job->options;
+  const grid *grid = &job->grid;
+  double range[2] = {INFINITY, INFINITY}; /* minimum, and maximum with the other sign */
+  for (int64_t row = 0; row < grid->nz * grid->n[1]; row++) {
+    for (int64_t x = 0; x < grid->n[0]; x++) {
+      const double value = file_planes_at(&job->planes, grid->z0 + row / grid->n[1], row % grid->n[1], x);
+      range[0] = fmin(range[0], value);
+      range[1] = fmin(range[1], -value);
+    }
+  }
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_DOUBLE, MPI_MIN, job->comm));
+  if (range[0] == -range[1])
+    return status_fail(STATUS_USAGE, "%s: all values of %s are %.9g: there is no surface", options->input,
+                       options->dataset, range[0]);
+  return status_fail(
+      STATUS_USAGE,
+      "%s: %s of its points has a value >= level = %.9g: there is no surface; accepted: a level "
+      "between the values of %s, which are from %.9g to %.9g, such as level=%.9g",
+      options->input, share, options->level, options->dataset, range[0], -range[1],
+      0.5 * (range[0] - range[1]));
+}
+
 /* Refuses a set without a surface or, for distances to points, without points. Collective. */
 static status check_set(const job *job, const level_set *set) {
   const distance_options *options = job->options;
@@ -234,11 +259,7 @@ static status check_set(const job *job, const level_set *set) {
   const int none = all[0] == 0, whole = (double)all[0] >= points;
   log_info("set        %" PRId64 " of %.4g points\n", all[0], points);
   if (options->binary ? none || (whole && options->is_signed) : all[1] == 0)
-    return status_fail(
-        STATUS_USAGE,
-        "%s: %s of its points has a value from level = %g: there is no surface; accepted: a level "
-        "between the values of %s",
-        options->input, none ? "none" : "each", options->level, options->dataset);
+    return refuse_level(job, none ? "none" : "each");
   return STATUS_OK;
 }
 

@@ -116,6 +116,8 @@ CASES = [
     value("output.probes", "0.5 0.5 0.5 0.5", "more than three coordinates"),
     value("output.probes", "0.5 0.5 half", "a coordinate that is no number"),
     value("output.probes", "0.5,0.5,0.5", "a coordinate that is no number"),
+    value("output.probes", "'0.5 0.5 0.5'", "in single quotes", "double ones are"),
+    line("points in single quotes", "[output]\nprobes = '0.5 0.5 0.5; 0.1 0.1 0.1'\n", "output.probes", "in single quotes", place=13),
     value("output.probes", "0.5 0.5 nan", "a coordinate that is no number"),
     value("output.probes", "0.5 0.5 0.5;; 0.1 0.1 0.1", "a point without three coordinates"),
     value("output.probes", "0.5 0.5 0.5; 0.5 0.5 0.50", "a point that comes twice"),
