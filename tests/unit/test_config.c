@@ -233,13 +233,32 @@ static void test_files(void **state) {
   assert_message("larger than 1048576 bytes");
 }
 
+/* Every key in a list that ends with NULL is in the table, or --list names a key that no file can give. */
+static void check_listed(const char *name, const char *const keys[PROBLEM_KEYS]) {
+  int count = 0;
+  for (; count < PROBLEM_KEYS && keys[count] != NULL; count++) {
+    char section[64];
+    const char *dot = strchr(keys[count], '.');
+    if (dot != NULL) (void)snprintf(section, sizeof section, "%.*s", (int)(dot - keys[count]), keys[count]);
+    if (dot == NULL || config_key_find(section, dot + 1) < 0)
+      fail_msg("%s lists the key %s, which is not in config_table.c", name, keys[count]);
+  }
+  if (count == PROBLEM_KEYS) fail_msg("%s lists %d keys, so no NULL ends its list", name, count);
+}
+
+static void test_listed_keys(void **state) {
+  (void)state;
+  for (int i = 0; cases_at(i) != NULL; i++) check_listed(cases_at(i)->name, cases_at(i)->keys);
+  for (int i = 0; velocities_at(i) != NULL; i++) check_listed(velocities_at(i)->name, velocities_at(i)->keys);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_defaults),       cmocka_unit_test(test_every_key),
       cmocka_unit_test(test_layout),         cmocka_unit_test(test_long_values),
       cmocka_unit_test(test_formulas),       cmocka_unit_test(test_override_order),
       cmocka_unit_test(test_without_effect), cmocka_unit_test(test_without_effect_on_host),
-      cmocka_unit_test(test_files),
+      cmocka_unit_test(test_files),          cmocka_unit_test(test_listed_keys),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
