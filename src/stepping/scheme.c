@@ -210,6 +210,8 @@ unsigned scheme_pairs(const scheme *scheme, int *result) {
   return pairs;
 }
 
+/* Roots of sums of squares here and below, because C libraries round cabs and hypot differently
+ * (problems/rounded.h): with values on ends and no velocity the step size follows from a limit. */
 double scheme_growth(const scheme *scheme, double real, double imaginary) {
   double complex slots[SCHEME_SLOTS] = {1.0};
   for (int i = 0; i < scheme->stages; i++) {
@@ -221,7 +223,8 @@ double scheme_growth(const scheme *scheme, double real, double imaginary) {
       out += stage->extra[k].weight * (slots[stage->extra[k].slot] - base);
     slots[stage->out] = out;
   }
-  return cabs(slots[scheme->result]);
+  const double complex out = slots[scheme->result];
+  return sqrt(creal(out) * creal(out) + cimag(out) * cimag(out));
 }
 
 /* The length of the interval on a ray from 0 along which no mode grows. A scheme of s stages is stable up to
@@ -247,6 +250,6 @@ double scheme_real_limit(const scheme *scheme) {
 }
 
 double scheme_mode_limit(const scheme *scheme, double real, double imaginary) {
-  const double size = hypot(real, imaginary);
+  const double size = sqrt(real * real + imaginary * imaginary);
   return limit_along(scheme, -real / size, imaginary / size) / size;
 }
