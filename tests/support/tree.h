@@ -1,14 +1,16 @@
 #ifndef FDAPP_TESTS_SUPPORT_TREE_H
 #define FDAPP_TESTS_SUPPORT_TREE_H
 
-/* A made-up tree of files in a folder of its own, for tests of what reads the system's. Each test program has
- * one: tree_open and tree_close are its group's set-up and tear-down. Include cmocka.h first. */
+/* A made-up tree of files in a folder of its own. A test program has one at a time: tree_open and tree_close
+ * are set-up and tear-down of its group or of each test. Include cmocka.h first. */
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
-static char tree_root[] = "/tmp/fdapp_tree_XXXXXX";
+#define TREE_TEMPLATE "/tmp/fdapp_tree_XXXXXX"
+static char tree_root[] = TREE_TEMPLATE;
 
 /* Writes a file; its folder is there. */
 static void tree_put(const char *name, const char *text) {
@@ -21,7 +23,7 @@ static void tree_put(const char *name, const char *text) {
 }
 
 /* Makes a folder in one that is there. */
-static void tree_make(const char *name) {
+static inline void tree_make(const char *name) {
   char path[256];
   (void)snprintf(path, sizeof path, "%s/%s", tree_root, name);
   assert_int_equal(mkdir(path, 0777), 0);
@@ -29,6 +31,7 @@ static void tree_make(const char *name) {
 
 static int tree_open(void **state) {
   (void)state;
+  (void)strcpy(tree_root, TREE_TEMPLATE);
   return mkdtemp(tree_root) == NULL ? -1 : 0;
 }
 

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,22 +16,14 @@
 #include <unistd.h>
 
 #include "output/rundir.h"
-
-static char base[64];
+#include "tree.h"
 
 static char *at(const char *name) {
   static char paths[4][512];
   static int turn = 0;
   turn = (turn + 1) % 4;
-  (void)snprintf(paths[turn], sizeof paths[turn], "%s/%s", base, name);
+  (void)snprintf(paths[turn], sizeof paths[turn], "%s/%s", tree_root, name);
   return paths[turn];
-}
-
-static void put(const char *path, const char *text) {
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  assert_true(fputs(text, file) >= 0);
-  assert_int_equal(fclose(file), 0);
 }
 
 static int there(const char *path) {
@@ -40,31 +31,17 @@ static int there(const char *path) {
 }
 
 static int set_up(void **unused) {
-  (void)unused;
-  (void)strcpy(base, "/tmp/fdapp_rundir_XXXXXX");
   status_clear();
-  return mkdtemp(base) == NULL;
-}
-
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place) {
-  (void)info;
-  (void)kind;
-  (void)place;
-  return remove(path);
-}
-
-static int tear_down(void **unused) {
-  (void)unused;
-  return nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  return tree_open(unused);
 }
 
 static void check_leaves_no_trace(void **unused) {
   (void)unused;
   assert_int_equal(rundir_check(at("a/b/c")), STATUS_OK);
   assert_false(there(at("a")));
-  assert_int_equal(rundir_check(base), STATUS_OK);
+  assert_int_equal(rundir_check(tree_root), STATUS_OK);
   assert_int_equal(rundir_check("relative/new"), STATUS_OK);
-  put(at("file"), "x");
+  tree_put("file", "x");
   assert_int_equal(rundir_check(at("file")), STATUS_FILE);
   assert_non_null(strstr(status_message(STATUS_FILE), "file: is not a directory"));
   status_clear();
@@ -79,10 +56,10 @@ static void open_makes_and_clears(void **unused) {
   rundir rundir;
   assert_int_equal(rundir_open(at("a/b"), &rundir), STATUS_OK);
   rundir_close(&rundir);
-  put(at("a/b/state_00000007.hdf.partial"), "half");
-  put(at("a/b/config.ini.partial"), "half");
-  put(at("a/b/thesis.partial"), "not ours");
-  put(at("a/b/state_00000007.hdf"), "whole");
+  tree_put("a/b/state_00000007.hdf.partial", "half");
+  tree_put("a/b/config.ini.partial", "half");
+  tree_put("a/b/thesis.partial", "not ours");
+  tree_put("a/b/state_00000007.hdf", "whole");
   assert_int_equal(rundir_open(at("a/b"), &rundir), STATUS_OK);
   rundir_close(&rundir);
   assert_false(there(at("a/b/state_00000007.hdf.partial")));
@@ -99,7 +76,7 @@ static pid_t child_open(int *ready) {
   assert_true(child >= 0);
   if (child == 0) {
     rundir rundir;
-    const status result = rundir_open(base, &rundir);
+    const status result = rundir_open(tree_root, &rundir);
     char answer = (char)result;
     if (write(ends[1], &answer, 1) != 1 || result != STATUS_OK)
       _exit(strstr(status_message(result), "in use by process") != NULL ? 3 : 4);
@@ -125,7 +102,7 @@ static void second_run_is_refused(void **unused) {
   int ready = 0;
   const pid_t first = child_open(&ready);
   assert_true(ready);
-  put(at("state_00000001.hdf.partial"), "being written");
+  tree_put("state_00000001.hdf.partial", "being written");
   const pid_t second = child_open(&ready);
   assert_false(ready);
   assert_int_equal(WEXITSTATUS(finish(second, 0)), 3);
@@ -133,13 +110,13 @@ static void second_run_is_refused(void **unused) {
   assert_true(there(at("state_00000001.hdf.partial")));
   char owner[64];
   rundir rundir;
-  assert_int_equal(rundir_open(base, &rundir), STATUS_FILE);
+  assert_int_equal(rundir_open(tree_root, &rundir), STATUS_FILE);
   (void)snprintf(owner, sizeof owner, "in use by process %ld on ", (long)first);
   assert_non_null(strstr(status_message(STATUS_FILE), owner));
   status_clear();
   /* Killed without a chance to clean up: the lock is gone. */
   assert_true(WIFSIGNALED(finish(first, SIGKILL)));
-  assert_int_equal(rundir_open(base, &rundir), STATUS_OK);
+  assert_int_equal(rundir_open(tree_root, &rundir), STATUS_OK);
   rundir_close(&rundir);
 }
 
@@ -165,13 +142,13 @@ static void set_aside_loses_nothing(void **unused) {
       "slices.txt",  "previous_1/keep",        "my_slices.png", "state_1_slices.png"};
   rundir rundir;
   char moved[64];
-  assert_int_equal(rundir_open(base, &rundir), STATUS_OK);
+  assert_int_equal(rundir_open(tree_root, &rundir), STATUS_OK);
   assert_int_equal(rundir_set_aside(&rundir, moved), STATUS_OK);
   assert_string_equal(moved, "");
   assert_false(there(at("previous_1")));
   assert_int_equal(mkdir(at("previous_1"), 0777), 0);
-  for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) put(at(ours[i]), ours[i]);
-  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) put(at(others[i]), "x");
+  for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) tree_put(ours[i], ours[i]);
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) tree_put(others[i], "x");
   assert_int_equal(rundir_set_aside(&rundir, moved), STATUS_OK);
   assert_string_equal(moved, "previous_2");
   for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
@@ -188,7 +165,7 @@ static void write_is_whole_or_nothing(void **unused) {
   (void)unused;
   rundir rundir;
   char text[32] = "";
-  assert_int_equal(rundir_open(base, &rundir), STATUS_OK);
+  assert_int_equal(rundir_open(tree_root, &rundir), STATUS_OK);
   assert_int_equal(rundir_write(&rundir, "perf.json", "first"), STATUS_OK);
   assert_int_equal(rundir_write(&rundir, "perf.json", "second"), STATUS_OK);
   FILE *file = fopen(at("perf.json"), "r");
@@ -218,7 +195,7 @@ static void names_of_states(void **unused) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tree_close)
   static const struct CMUnitTest tests[] = {
       TEST(check_leaves_no_trace),   TEST(open_makes_and_clears),     TEST(second_run_is_refused),
       TEST(set_aside_loses_nothing), TEST(write_is_whole_or_nothing), TEST(names_of_states),
