@@ -103,7 +103,8 @@ constexpr tile_choice divergence_tiles() {
   return c;
 }
 
-/* Not measured: the largest tiles of the two above whose rings fit beside those of the sum's `others`. */
+/* Not measured but for the first upwind stage: the largest tiles of the two above whose rings fit beside
+ * those of the sum's `others`. */
 constexpr tile_choice divergence_stage_tiles(unsigned options, int others) {
   if (options & SUM_UPWIND)
     return {{.width = NARROW, .rows = 2, .threads = 256, .stages = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
@@ -111,8 +112,17 @@ constexpr tile_choice divergence_stage_tiles(unsigned options, int others) {
 }
 
 constexpr tile_choice gradient_stage_tiles(unsigned options, int others) {
-  if (options & SUM_UPWIND)
-    return {{.width = NARROW, .rows = 1, .threads = 256, .stages = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
+  tile_choice upwind = {
+      {.width = NARROW, .rows = 1, .threads = 256, .stages = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
+  if (options & SUM_UPWIND && !(options & SUM_OWN)) {
+    upwind.small = upwind.usual;
+    upwind.usual = {.width = SINGLE ? WIDE : NARROW,
+                    .rows = 1,
+                    .threads = SINGLE ? 512 : 128,
+                    .stages = SINGLE ? 1 : 2,
+                    .pace = SINGLE ? 2 : 3};
+  }
+  if (options & SUM_UPWIND) return upwind;
   return {{.width = WIDE,
            .rows = others == 3 ? 2 : 1,
            .threads = 256,
