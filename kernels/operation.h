@@ -49,9 +49,10 @@ typedef struct operation_term {
                  * differenced, and the product rounded: a flux */
 } operation_term;
 
-/* A declaration leaves out members that are zero. Terms are in use if an output needs them, and inputs are
- * read if a term in use or finish takes them. Engines compute terms in ascending order. The last term that an
- * output needs is in use in every way of the operation (OPERATION_WAYS) that writes the output. */
+/* A declaration leaves out members that are zero, and has the others in this order, as C++ wants it. Terms
+ * are in use if an output needs them, and inputs are read if a term in use or finish takes them. Engines
+ * compute terms in ascending order. The last term that an output needs is in use in every way of the
+ * operation (OPERATION_WAYS) that writes the output. */
 typedef struct operation {
   unsigned at_point;                 /* mask of the inputs that finish reads at the point itself */
   unsigned outputs;                  /* mask of the arrays written, each once */

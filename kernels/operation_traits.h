@@ -1,8 +1,8 @@
 #ifndef FDAPP_KERNELS_OPERATION_TRAITS_H
 #define FDAPP_KERNELS_OPERATION_TRAITS_H
 
-/* What engines have to know of a declaration to compute it, and which declarations they can compute. Included
- * by C17 and by CUDA files (C++17).
+/* Properties of a declaration that engines need, and the rules that tell which declarations they can compute.
+ * Included by C17 and by CUDA files (C++17).
  *
  * Kernels difference at most one field, along any axes, and at most one triple of components, component d
  * along axis d. The components are three inputs, or products of the velocity and the field (a flux).
@@ -69,7 +69,7 @@ DESCRIBE operation_traits operation_traits_make(const operation *o) {
   return t;
 }
 
-/* Why engines cannot compute a term in use, or NULL. */
+/* Returns why engines cannot compute a term in use, or NULL. */
 DESCRIBE const char *term_fault(const operation *o, const operation_term *term) {
   const int chain = term->fold == FOLD_CHAIN;
   const int weighted = term->fold == FOLD_VELOCITY || term->fold == FOLD_SPEED;
@@ -83,10 +83,10 @@ DESCRIBE const char *term_fault(const operation *o, const operation_term *term) 
   return 0;
 }
 
-/* Why engines cannot compute a way of an operation with all of its additions, or NULL. */
-DESCRIBE const char *operation_fault(operation_kind kind, unsigned options) {
-  const operation o = operation_describe(kind, options | operation_additions(kind));
-  const operation least = operation_describe(kind, options);
+/* Returns why engines cannot compute a declaration, or NULL. most, least: with all additions and with none.
+ */
+DESCRIBE const char *declaration_fault(const operation *most, const operation *least) {
+  const operation o = *most;
   const operation_traits t = operation_traits_make(&o);
   for (int i = 0; i < OPERATION_TERMS; i++) {
     const char *fault = operation_has(&o, i) ? term_fault(&o, &o.term[i]) : 0;
@@ -95,7 +95,7 @@ DESCRIBE const char *operation_fault(operation_kind kind, unsigned options) {
       return "second derivatives are of the field, the input of the first term with a single one";
   }
   for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-    const operation *first = operation_stores(&least, k) ? &least : &o;
+    const operation *first = operation_stores(least, k) ? least : &o;
     unsigned last = o.needs[k]; /* its highest bit */
     while ((last & (last - 1)) != 0) last &= last - 1;
     if (operation_stores(&o, k) && last == 0 && operation_terms(&o) != 0)
@@ -113,6 +113,13 @@ DESCRIBE const char *operation_fault(operation_kind kind, unsigned options) {
   if (t.products && o.velocity == VELOCITY_TABLES && t.components[0] != 0)
     return "there are two triples: a flux and stored components";
   return 0;
+}
+
+/* The same of a way of an operation. */
+DESCRIBE const char *operation_fault(operation_kind kind, unsigned options) {
+  const operation most = operation_describe(kind, options | operation_additions(kind));
+  const operation least = operation_describe(kind, options);
+  return declaration_fault(&most, &least);
 }
 
 #endif

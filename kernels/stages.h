@@ -119,7 +119,8 @@ ARITHMETIC number extras_add(number sum, number base, int first, int apart, int 
   return sum;
 }
 
-/* Output k of n; first: its first input in the sum. */
+/* Output k of n outputs; first: the first input of the sum. An upwind stage without OWN has its own state as
+ * base. */
 ARITHMETIC number sum_finish(unsigned options, int first, int n, int k, const operation_point *at) {
   const unsigned upwind = options & SUM_UPWIND, own = options & SUM_OWN;
   const number base = point_input(at, first + n * (upwind && !own ? SUM_IN_OWN : SUM_BASE) + k);

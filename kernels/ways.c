@@ -15,6 +15,6 @@ status kernels_way_find(const kernels_call *call, int *way) {
   const unsigned options = call->options & ~operation_additions(call->kind);
   for (*way = 0; *way < OPERATION_WAY_COUNT; ++*way)
     if (kernels_ways[*way].kind == call->kind && kernels_ways[*way].options == options) return STATUS_OK;
-  return status_fail(STATUS_DEVICE, "operation %s has no way with options %u", names[call->kind],
-                     call->options);
+  return status_fail(STATUS_DEVICE, "operation %s has no way with options %u",
+                     call->kind < OPERATION_KINDS ? names[call->kind] : "unknown", call->options);
 }

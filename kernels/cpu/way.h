@@ -5,7 +5,7 @@
 #define WAY_RUN(of, ends, job, patch) CPU_NAME(way_run_cpu_)(of, WAY_KIND, WAY_OPTIONS, ends, job, patch)
 #else
 #include "patch.h"
-/* The optimiser removes calls of it. */
+/* A call that the optimiser cannot remove is an error: the way has more terms than WAY_TERMS. */
 void terms_left_out(void) __attribute__((error("kernels/operations.h: a way with more than four terms needs "
                                                "a line like #define gradient_stage_upwind_terms 6")));
 #define WAY_RUN(of, ends, job, patch)                                                                        \

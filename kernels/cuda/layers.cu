@@ -46,7 +46,8 @@ static void layers_launch(const kernels_launch *launch, const arguments &a, cons
                 launch_geometry(launch), w);
 }
 
-/* The kernels of each way of an operation, and their name. */
+/* The kernels of a way of an operation: `few` with those additions that bring no terms, whose mask of terms
+ * is `few_terms`, and `all` with every one. */
 struct layers_way {
   void (*few)(const kernels_launch *launch, const arguments &a, const layer_work &w);
   void (*all)(const kernels_launch *launch, const arguments &a, const layer_work &w);

@@ -126,8 +126,8 @@ def add_look(parser, log):
         group.add_argument("--log", action="store_true", help="colours by the logarithm of the value")
 
 
-def add_command(commands, name, summary, output=True, log=False):
-    parser = commands.add_parser(
+def add_command(subparsers, name, summary, output=True, log=False):
+    parser = subparsers.add_parser(
         name,
         help=summary,
         description=summary[0].upper() + summary[1:] + ".",
@@ -143,37 +143,37 @@ def add_command(commands, name, summary, output=True, log=False):
 def make_parser():
     """The whole command line."""
     parser = argparse.ArgumentParser("fdplot", description=OVERVIEW)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    slices = add_command(commands, "slices", "planes through the domain, several times side by side",
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    slices = add_command(subparsers, "slices", "planes through the domain, several times side by side",
                          log=True)  # fmt: skip
     slices.add_argument("run", metavar="RUN_DIR")
     add_fields(slices, "number of states, spread over the run (default: 4)")
     add_plane(slices, "only planes normal to this axis (default: all three)")
-    history = add_command(commands, "history", "mass or energy, norm, extrema and errors over time")
+    history = add_command(subparsers, "history", "mass or energy, norm, extrema and errors over time")
     history.add_argument("run", metavar="RUN_DIR")
-    watch = add_command(commands, "watch", "a picture that follows a run, until the run ends", log=True)
+    watch = add_command(subparsers, "watch", "a picture that follows a run, until the run ends", log=True)
     watch.add_argument("run", metavar="RUN_DIR")
     watch.add_argument("--field", nargs="+", metavar="NAME", help="fields (default: the equation's first)")
     watch.add_argument("--every", type=positive(float), default=2.0, metavar="SECONDS",
                        help="between looks at the directory (default: 2)")  # fmt: skip
     add_plane(watch, "only the plane normal to this axis (default: all three)")
-    movie = add_command(commands, "movie", "one plane over time, as an animated GIF or an MP4", log=True)
+    movie = add_command(subparsers, "movie", "one plane over time, as an animated GIF or an MP4", log=True)
     movie.add_argument("run", metavar="RUN_DIR")
     add_fields(movie, "number of frames, spread over the run (default: every snapshot at the same distance)")
     add_plane(movie, "axis normal to the plane (default: z)")
     frames = "frames per second, 0.1 to 240, of a GIF at most 50 (default: 12)"
     movie.add_argument("--fps", type=positive(float, 0.1, 240), default=12, metavar="N", help=frames)
-    convergence = add_command(commands, "convergence", "errors of several runs against the spacing")
+    convergence = add_command(subparsers, "convergence", "errors of several runs against the spacing")
     convergence.add_argument("runs", nargs="+", metavar="RUN_DIR", help="runs to the same time on different grids")
     convergence.add_argument("--norm", nargs="+", choices=NORMS, default=list(NORMS), help="norms (default: all three)")
     convergence.add_argument("--orders", nargs="+", type=positive(float), metavar="P",
                              help="orders of the reference slopes (default: the nearest whole one)")  # fmt: skip
-    spectrum = add_command(commands, "spectrum", "shell-averaged power spectrum of a field")
+    spectrum = add_command(subparsers, "spectrum", "shell-averaged power spectrum of a field")
     spectrum.add_argument("run", metavar="RUN_DIR")
     add_fields(spectrum, "number of states, spread over the run (default: 2, the first and the last)")
-    scaling = add_command(commands, "scaling", "report and plots of a study made by run/scaling", False)
+    scaling = add_command(subparsers, "scaling", "report and plots of a study made by run/scaling", False)
     scaling.add_argument("study", metavar="DIR", help="the study's directory, with results.csv")
-    throughput = add_command(commands, "throughput", "figure of merit against the grid's size, of run/benchmark")
+    throughput = add_command(subparsers, "throughput", "figure of merit against the grid's size, of run/benchmark")
     throughput.add_argument("benchmark", metavar="DIR", help="the directory with benchmark.json, or that file")
     return parser
 

@@ -37,6 +37,8 @@ def run_command(command):
     except PostError as error:
         return leave(error.exit_code, f"error: {error}")
     except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] == "fdpost":
+            raise
         return leave(DataError.exit_code, f"error: the Python package {error.name} is not installed: {HOW}")
     except BrokenPipeError:
         return leave(0)

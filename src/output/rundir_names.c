@@ -52,14 +52,16 @@ static const char *picture_of(const char *name) {
   return strncmp(name, begin, strlen(begin)) == 0 ? name + strlen(begin) : name;
 }
 
-/* Returns 1 for the default names of pictures by fdplot and by the script for ParaView. Fields may follow the
- * stem, as in slices_gradient.png. */
+/* Returns 1 for the default names of pictures by fdplot and by the script for ParaView. Fields may follow
+ * some of them, as in slices_gradient.png. */
 static int is_picture(const char *name) {
   static const char *const stems[] = {"slices", "history", "movie", "spectrum", "watch", "paraview", NULL};
+  static const char *const of_fields[] = {"slices", "movie", "spectrum", NULL};
   static const char *const endings[] = {"png", "pdf", "svg", "jpg", "webp", "gif", "mp4", NULL};
   const char *stem = picture_of(name);
   const char *dot = strrchr(stem, '.');
-  return dot != NULL && is_in(stems, stem, strcspn(stem, "_.")) && is_in(endings, dot + 1, strlen(dot + 1));
+  return dot != NULL && is_in(endings, dot + 1, strlen(dot + 1)) &&
+         (is_in(stems, stem, strcspn(stem, ".")) || is_in(of_fields, stem, strcspn(stem, "_")));
 }
 
 int rundir_is_result(const char *name) {

@@ -5,13 +5,13 @@
 
 /* The divergence of a stored velocity at all points of a slab, by the differences of the run. A thread takes
  * BLOCK rows in y through all planes and keeps rows of v and w that several differences read. So it evaluates
- * u and w about once per point and v 1.5 times; without, a formula would be evaluated 17 times per point. */
+ * u and w about once per point and v 1.5 times; without kept rows it would be 17 evaluations in all. */
 
-/* Rows that are kept: one of u, of v those around a block, of w a block's in as many planes as differences
- * along z read. Both are more than the CLOSURE_WIDTH points that one difference reads. */
+/* A thread keeps one row of u, the rows of v around a block, and a block's rows of w in as many planes as
+ * differences along z read. ROWS_V and PLANES_W are more than the CLOSURE_WIDTH points that one reads. */
 enum { BLOCK = 16, ROWS_V = 32, PLANES_W = 16, ROWS = 1 + ROWS_V + BLOCK * PLANES_W };
 
-/* What a difference reads: points of an axis, beyond the first or last one as periodic images, and weights.
+/* The points of an axis that a difference reads, with their weights. Those beyond an end are periodic images.
  */
 typedef struct taps {
   int count;

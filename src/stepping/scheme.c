@@ -210,8 +210,9 @@ unsigned scheme_pairs(const scheme *scheme, int *result) {
   return pairs;
 }
 
-/* Roots of sums of squares here and below, because C libraries round cabs and hypot differently
- * (problems/rounded.h): with values on ends and no velocity the step size follows from a limit. */
+/* Magnitudes are roots of sums of squares here and below, because C libraries round cabs and hypot
+ * differently (problems/rounded.h): with values on ends and no velocity the step size follows from a limit.
+ */
 double scheme_growth(const scheme *scheme, double real, double imaginary) {
   double complex slots[SCHEME_SLOTS] = {1.0};
   for (int i = 0; i < scheme->stages; i++) {

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -69,7 +70,68 @@ static void every_declaration_is_sound(void **state) {
 #undef X
 }
 
+/* Each rule refuses a declaration that breaks it alone. */
+static void every_rule_refuses(void **state) {
+  enum { NONE = OPERATION_NONE };
+  static const struct {
+    operation of;
+    const char *fault;
+  } broken[] = {
+      {{.outputs = 1, .needs = {1}, .term = {{DIFFERENCE_FIRST, FOLD_CHAIN, {0, 0, 0}, 0}}}, "FOLD_CHAIN"},
+      {{.outputs = 1, .needs = {1}, .term = {{DIFFERENCE_SECOND, FOLD_CHAIN, {0, 1, 0}, 0}}}, "FOLD_CHAIN"},
+      {{.outputs = 1,
+        .needs = {1},
+        .velocity = VELOCITY_UNIFORM,
+        .term = {{DIFFERENCE_FIRST, FOLD_VELOCITY, {0, 0, NONE}, 0}}},
+       "only FOLD_SUM"},
+      {{.outputs = 1, .needs = {1}, .term = {{DIFFERENCE_FIRST, FOLD_SPEED, {0, 0, 0}, 0}}},
+       "a velocity that there is not"},
+      {{.outputs = 1,
+        .needs = {1},
+        .velocity = VELOCITY_UNIFORM,
+        .term = {{DIFFERENCE_FIRST, FOLD_SUM, {0, 0, 0}, 1}}},
+       "a flux needs"},
+      {{.outputs = 1,
+        .needs = {1},
+        .velocity = VELOCITY_TABLES,
+        .term = {{DIFFERENCE_DISSIPATION, FOLD_SUM, {0, 0, 0}, 1}}},
+       "a flux has first differences only"},
+      {{.outputs = 1,
+        .needs = {3},
+        .term = {OPERATION_SUM(DIFFERENCE_FIRST, 0, 0, 0), OPERATION_SUM(DIFFERENCE_SECOND, 1, NONE, NONE)}},
+       "second derivatives"},
+      {{.outputs = 3, .needs = {1, 0}, .term = {OPERATION_SUM(DIFFERENCE_FIRST, 0, 0, 0)}},
+       "an output needs no term"},
+      {{.outputs = 1,
+        .needs = {3},
+        .term = {OPERATION_SUM(DIFFERENCE_FIRST, 0, 0, 0), OPERATION_SUM(DIFFERENCE_FIRST, 1, 1, 1)}},
+       "as a field"},
+      {{.outputs = 1,
+        .needs = {3},
+        .term = {OPERATION_SUM(DIFFERENCE_FIRST, 0, 1, 2), OPERATION_SUM(DIFFERENCE_FIRST, 3, 1, 2)}},
+       "as a component"},
+      {{.outputs = 1, .needs = {1}, .term = {OPERATION_SUM(DIFFERENCE_FIRST, 1, 0, NONE)}},
+       "along each axis"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+    const char *fault = declaration_fault(&broken[i].of, &broken[i].of);
+    if (fault == NULL || strstr(fault, broken[i].fault) == NULL)
+      fail_msg("declaration %d: expected \"%s\", found \"%s\"", (int)i, broken[i].fault,
+               fault == NULL ? "no fault" : fault);
+  }
+  /* an addition brings the last term of an output that is always written */
+  const operation late = {
+      .outputs = 1,
+      .needs = {3},
+      .term = {OPERATION_SUM(DIFFERENCE_FIRST, 0, 0, 0), OPERATION_SUM(DIFFERENCE_FIRST, 0, 0, 0)}};
+  operation least = late;
+  least.needs[0] = 1;
+  assert_non_null(strstr(declaration_fault(&late, &least), "not part of every way"));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_declaration_is_sound)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_declaration_is_sound),
+                                     cmocka_unit_test(every_rule_refuses)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

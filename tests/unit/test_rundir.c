@@ -138,8 +138,8 @@ static void set_aside_loses_nothing(void **unused) {
                                      "movie_intensity_x.gif",
                                      "state_00000001_slices.png"};
   static const char *const others[] = {
-      "state_1.hdf", "state_00000001.hdf.txt", "notes.txt",     "figure.png",
-      "slices.txt",  "previous_1/keep",        "my_slices.png", "state_1_slices.png"};
+      "state_1.hdf",     "state_00000001.hdf.txt", "notes.txt",          "figure.png",      "slices.txt",
+      "previous_1/keep", "my_slices.png",          "state_1_slices.png", "history_2025.pdf"};
   rundir rundir;
   char moved[64];
   assert_int_equal(rundir_open(tree_root, &rundir), STATUS_OK);
