@@ -93,7 +93,8 @@ DESCRIBE int operation_stores(const operation *o, int k) {
   return (int)(o->outputs >> k & 1U);
 }
 
-/* Mask of the terms in use. Not a loop: compilers know the result before they inline what depends on it. */
+/* Mask of the terms in use, of three outputs. It has no loop, so compilers know the result before they inline
+ * what depends on it. */
 DESCRIBE unsigned operation_terms(const operation *o) {
   return (o->outputs & 1U ? o->needs[0] : 0U) | (o->outputs & 2U ? o->needs[1] : 0U) |
          (o->outputs & 4U ? o->needs[2] : 0U);

@@ -112,6 +112,16 @@ static void every_rule_refuses(void **state) {
        "as a component"},
       {{.outputs = 1, .needs = {1}, .term = {OPERATION_SUM(DIFFERENCE_FIRST, 1, 0, NONE)}},
        "along each axis"},
+      {{.outputs = 1,
+        .needs = {1},
+        .velocity = VELOCITY_TABLES,
+        .term = {{DIFFERENCE_FIRST, FOLD_SUM, {0, 0, NONE}, 1}}},
+       "of one input can leave out an axis"},
+      {{.outputs = 1,
+        .needs = {3},
+        .velocity = VELOCITY_TABLES,
+        .term = {{DIFFERENCE_FIRST, FOLD_SUM, {0, 0, 0}, 1}, OPERATION_SUM(DIFFERENCE_FIRST, 1, 2, 3)}},
+       "two triples"},
   };
   (void)state;
   for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
