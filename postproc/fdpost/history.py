@@ -153,9 +153,13 @@ def draw_energy(ax, time, energy):
     if not LOST < largest(relative_drift(energy)) <= 1:  # grown beyond twice: it blows up
         draw_conservation(ax, time, energy, None, "Drift of energy", r"$|E - E_0|\,/\,E_0$", style.COLOURS[0])
         return
-    ax.set_title("Energy, relative to the start")
-    ax.set_ylabel(r"$E\,/\,E_0$")
-    draw_lines(ax, time, [(energy / (energy[0] or 1.0), "", style.COLOURS[0])])
+    draw_relative(ax, time, energy, "Energy", r"$E\,/\,E_0$", style.COLOURS[0])
+
+
+def draw_relative(ax, time, values, name, label, colour):
+    ax.set_title(f"{name}, relative to the start")
+    ax.set_ylabel(label)
+    draw_lines(ax, time, [(values / (values[0] or 1.0), "", colour)])
     ax.set_ylim(bottom=0)
 
 
@@ -210,20 +214,15 @@ def draw_history(run):
         f"{len(time)} rows to step {int(table['step'][-1])},  t = {style.number(time[-1])},"
         f"  Δt = {dt},  Courant number {style.number(largest(table['courant']), 3)}",
     )
-    if kept == "energy":
+    norm = rf"\|{symbol(field)}\|", rf"\|{symbol(field)}_0\|"
+    if kept == "energy":  # fields exchange it, so none of them keeps its norm
         draw_energy(axes[0, 0], time, table["energy"])
+        draw_relative(axes[0, 1], time, table["l2"], "$L_2$ norm", r"${}\,/\,{}$".format(*norm), style.COLOURS[2])
     else:
         scale, label = mass_scale(run, table, field)
         draw_conservation(axes[0, 0], time, table["mass"], scale, "Drift of mass", label, style.COLOURS[0])
-    draw_conservation(
-        axes[0, 1],
-        time,
-        table["l2"],
-        None,
-        "Drift of the $L_2$ norm",
-        r"$|\,\|F\| - \|F_0\|\,|\,/\,\|F_0\|$".replace("F", symbol(field)),
-        style.COLOURS[2],
-    )
+        label = r"$|\,{} - {}\,|\,/\,{}$".format(*norm, norm[1])
+        draw_conservation(axes[0, 1], time, table["l2"], None, "Drift of the $L_2$ norm", label, style.COLOURS[2])
     draw_extrema(axes[1, 0], time, table, field)
     if "err_l2" in table and np.isfinite(table["err_l2"][1:]).any():  # always zero at the start
         draw_errors(axes[1, 1], time, table)

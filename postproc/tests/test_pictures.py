@@ -345,6 +345,8 @@ def test_history_of_waves_shows_the_energy(tmp_path):
     fig = history.draw_history(Run(synthetic.write_waves(tmp_path / "waves")))
     assert fig.axes[0].get_title(loc="left") == "Drift of energy"
     assert fig.axes[0].lines[0].get_ydata()[2] == pytest.approx(2e-6)  # 2 (1 - 1e-6 step)
+    assert fig.axes[1].get_title(loc="left") == "$L_2$ norm, relative to the start"
+    assert fig.axes[1].get_ylabel() == r"$\|p\|\,/\,\|p_0\|$"
     assert fig.axes[2].get_ylabel() == "$p$"
     assert fig.axes[3].get_ylabel() == r"$c\,\Delta t\,\sqrt{\Sigma\,1/h^2}$"
 

@@ -111,7 +111,8 @@ double stability_share(const config *config, const schedule *schedule, const sch
 static void describe_step(const config *config, const schedule *schedule, const modes *modes, double share,
                           char step[STEP_TEXT], char stable[STEP_TEXT]) {
   const int adapts = schedule->factor != NULL;
-  (void)snprintf(step, STEP_TEXT, adapts ? "a step of up to %.6g" : "dt = %.6g", modes->dt);
+  (void)snprintf(step, STEP_TEXT, adapts ? "time.adaptive, with steps of up to %.6g," : "dt = %.6g",
+                 modes->dt);
   (void)snprintf(stable, STEP_TEXT, adapts ? "try time.courant = %.6g" : "dt <= %.6g is stable",
                  downwards((adapts ? config->courant : modes->dt) * share));
 }

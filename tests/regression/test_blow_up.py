@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from program import launch, phi, rows, run, states, variant
+from program import attribute, launch, phi, rows, run, states, variant
 
 PRECISIONS = ("double", "single")
 
@@ -30,6 +30,16 @@ def test_blow_up_without_output(tmp_path):
     assert "at step 300, t = 15000, it is not finite" in result.stderr and "; no snapshot is kept: " in result.stderr
     assert "\nsolution   phi not finite at step 300\n" in result.stdout
     assert json.loads((tmp_path / "run" / "perf.json").read_text())["steps"] > 0
+
+
+def test_the_snapshot_under_way_is_ended(tmp_path):
+    """It was good when it was begun: its name is there when the run says that it is the last good one."""
+    output = {"fields_every": 0, "checkpoint_every": 1, "diagnostics_every": 0}
+    fine = {"nx": 64, "ny": 64, "nz": 64}
+    configuration = variant(grid=fine, time={"courant": None, "dt": 50, "steps": 300}, output=output)
+    said = run(tmp_path / "run", configuration, ranks=2, code=4).stderr
+    newest = attribute(tmp_path / "run" / states(tmp_path / "run")[-1], "step")
+    assert f"the last good snapshot is that of step {newest}" in said
 
 
 GROWN = r"its root mean square deviation from (\S+) is (\S+), from \S+ at t = 0; it can be (\S+)"

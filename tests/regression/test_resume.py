@@ -1,13 +1,9 @@
 """Going on from states where it is easy to lose or to falsify something: past the end, at the end, with other periods,
 in another domain."""
 
-import signal
-import subprocess
-import time
-
 import pytest
 
-from program import BASE, attribute, command, complaints, launch, merged, series, states, tree, write_ini
+from program import BASE, attribute, complaints, launch, merged, series, states, tree, write_ini
 
 SEVEN = merged(
     BASE,
@@ -85,18 +81,6 @@ def test_later_states_are_set_aside_and_said_so(finished):
     said = launch(finished, 1, "case.ini", "restart.from=run/state_00000005.hdf").stdout
     assert "states after step 5 moved to run/previous_1" in said
     assert states(finished / "run" / "previous_1") == ["state_00000007.hdf"]
-
-
-def test_one_interrupt_after_another_signal_asks_too(tmp_path):
-    endless = merged(SEVEN, {"time": {"steps": 90000000}, "output": {"directory": "run", "diagnostics_every": 1}})
-    write_ini(tmp_path / "case.ini", endless)
-    with subprocess.Popen(command(1, "case.ini"), cwd=tmp_path, stdout=subprocess.PIPE) as run:
-        rows = tmp_path / "run" / "diagnostics.csv"
-        while run.poll() is None and not (rows.exists() and len(rows.read_bytes()) > 2000):
-            time.sleep(0.01)
-        run.send_signal(signal.SIGUSR1)
-        run.send_signal(signal.SIGINT)
-        assert run.wait(60) == 75
 
 
 def whole_table(folder):
@@ -401,12 +385,3 @@ def test_files_are_the_same_whether_steps_wait_for_them(tmp_path):
     for name in states(tmp_path / "no"):
         hashes = [launch(tmp_path, 1, "--hash", f"{way}/{name}").stdout.split()[0] for way in ("yes", "no")]
         assert hashes[0] == hashes[1]
-
-
-def test_a_blow_up_ends_the_snapshot_under_way(tmp_path):
-    """It was good when it was begun: its name is there when the run says that it is the last good one."""
-    write_ini(tmp_path / "case.ini", merged(SEVEN, {"grid": {"nx": 64, "ny": 64, "nz": 64}}))
-    keys = ("output.fields_every=0", "output.checkpoint_every=1", "output.directory=run")
-    said = launch(tmp_path, 2, "case.ini", "time.dt=50", "time.steps=300", *keys, code=4).stderr
-    newest = attribute(tmp_path / "run" / states(tmp_path / "run")[-1], "step")
-    assert f"the last good snapshot is that of step {newest}" in said

@@ -115,6 +115,15 @@ def wait_for_the_first_state(process, folder):
         time.sleep(0.005)
 
 
+def test_one_interrupt_after_another_signal_asks_too(tmp_path):
+    process = start_long_run(tmp_path)
+    wait_for_the_first_state(process, tmp_path)
+    process.send_signal(signal.SIGUSR1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 75
+
+
 def test_nohup_is_heeded(tmp_path):
     """A run started with SIGHUP ignored outlives its terminal."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
