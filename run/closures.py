@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Difference operators at the ends of axes: checks kernels/closures.json, and makes the header of its tables.
 
-An entry of the file is a family of operators with one norm, on points i = 0, 1, ... and spacing 1: `first` (D),
-`dissipation` (Ds), and `second` (D2, with the derivative `slope` at the end). `stiffness` is no less than the largest
+An entry of the file is a family of operators with one norm, on points i = 0, 1, ... and spacing 1: `first` (D) and
+`second` (D2, with the derivative `slope` at the end). `stiffness` is no less than the largest
 eigenvalue of H^-1 M below, and less than 3 % above it; `resonance` is the same of H^-1 D^T H D, and less than 0.1 %
 above it: the square of the highest frequency between walls by penalty. `damped_resonance` is within 0.1 % of an
 eigenvalue of sound between such walls with upwind differences (negative real and imaginary part; order 2 has no wave
@@ -16,9 +16,11 @@ fractions. Rows are those of the low end; the high end has them mirrored, of D a
     run/closures.py                  checks the identities below, exactly
     run/closures.py --header FILE    writes the header, as the build does
 
-With H = diag(norm) and B = diag(-1, 0, ..., 0, 1):
+With H = diag(norm), B = diag(-1, 0, ..., 0, 1), and the dissipation Ds = -H^-1 (D^m)^T D^m / (m C(2m, m)), where D^m is
+the difference of order m = order/2:
     H D + (H D)^T = B; D is exact to degree order/2 at the ends and to degree `order` inside
-    H Ds is symmetric and negative semi-definite; Ds annihilates degrees below order/2
+    H Ds is symmetric and negative semi-definite; Ds annihilates degrees below order/2; inside, D - Ds does not read the
+    farthest point downwind
     H D2 = -M + B S with M symmetric and positive semi-definite; D2 is exact to degree order/2 + 1
     stiffness H - M and resonance H - D^T H D are positive semi-definite
 
@@ -39,6 +41,7 @@ J. Nordstroem, J. Sci. Comput. 21 (2004) 57 (Ds); M. H. Carpenter, J. Nordstroem
 import json
 import sys
 from fractions import Fraction
+from math import comb
 from pathlib import Path
 
 from closures_exact import (
@@ -88,11 +91,24 @@ def fractions(values):
     return [Fraction(value) for value in values]
 
 
+def dissipation(order, norm):
+    """The rows of Ds."""
+    m, closed = order // 2, len(norm)
+    difference = [(-1) ** i * comb(m, i) for i in range(m + 1)]
+    differences = [[0] * k + difference + [0] * (closed - k) for k in range(closed)]
+    return [
+        [-sum(row[i] * row[j] for row in differences) / (weight * m * comb(order, m)) for j in range(i + m + 1)]
+        for i, weight in enumerate(norm)
+    ]
+
+
 def matrix(family, name, points, sign):
-    """The whole operator on `points` points; sign of the mirrored rows."""
-    inside = fractions(family[name + "_interior"])
-    reach = len(inside) // 2
+    """The whole operator on `points` points; sign of the mirrored rows. Beside the corners, H times the operator is
+    symmetric, or antisymmetric if the sign is -1: the last row ends with the coefficients inside."""
     rows = [fractions(row) for row in family[name + "_rows"]]
+    reach = family["order"] // 2
+    half = [Fraction(family["norm"][-1]) * value for value in rows[-1][-reach:]]
+    inside = [sign * value for value in half[::-1]] + [-(1 + sign) * sum(half)] + half
     whole = [[Fraction(0)] * points for _ in range(points)]
     for i in range(len(rows), points - len(rows)):
         for j, value in enumerate(inside):
@@ -138,6 +154,8 @@ def check(family):
     damping = [[-value for value in row] for row in weighted(family, even)]
     require(is_symmetric(damping) and is_positive(damping), family, "H Ds is not negative")
     require(annihilates(even, order // 2 - 1), family, "Ds leaves a polynomial")
+    biased = all(first[i][i + order // 2] == even[i][i + order // 2] for i in inside)
+    require(biased, family, "D - Ds reads the farthest point downwind")
     for at_ends, most in zip((0, Fraction(1, 2)), fractions(family["damping"])):
         damping[0][0] += at_ends
         damping[-1][-1] += at_ends
@@ -335,6 +353,8 @@ def header(families):
 def main():
     """Writes the header, or checks the file."""
     families = json.loads(TABLES.read_text(encoding="utf-8"))
+    for family in families:
+        family["dissipation_rows"] = dissipation(family["order"], fractions(family["norm"]))
     if sys.argv[1:2] == ["--header"]:
         Path(sys.argv[2]).write_text(header(families), encoding="utf-8")
         return

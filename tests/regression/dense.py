@@ -3,6 +3,7 @@ a step in time; coordinates and velocity fields from their formulas."""
 
 import json
 from fractions import Fraction
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -39,18 +40,19 @@ def norm(configuration, axis):
 
 
 def matrix(configuration, name, axis, power):
-    """A dense operator along an axis; `second` lets nothing through open ends."""
+    """A dense operator along an axis: `second` lets nothing through open ends, `dissipation` is that of closures.py."""
     family = FAMILIES[configuration["compute"].get("order", 8)]
     weights, h = norm(configuration, axis)
-    n = len(weights)
-    inside = [float(Fraction(v)) for v in family[name + "_interior"]]
-    reach = len(inside) // 2
-    whole = np.zeros((n, n))
-    for i in range(n):
-        for j, value in enumerate(inside):
-            whole[i, (i - reach + j) % n] += value
+    n, m, one = len(weights), family["order"] // 2, np.eye(len(weights))
+    if name == "dissipation":
+        difference, wrapped = one, 0 if bounded(configuration, axis) else 1
+        for _ in range(m):
+            difference = np.diff(difference, axis=0, append=difference[:wrapped])
+        return -difference.T @ difference / (m * comb(2 * m, m)) / weights[:, None]
+    sign = -1 if name == "first" else 1
+    half = [float(Fraction(family["norm"][-1]) * Fraction(v)) for v in family[name + "_rows"][-1][-m:]]
+    whole = sum(v * (np.roll(one, k, 1) + sign * np.roll(one, -k, 1) - (1 + sign) * one) for k, v in enumerate(half, 1))
     if bounded(configuration, axis):
-        sign = -1 if name == "first" else 1
         for i, row in enumerate(family[name + "_rows"]):
             for at, step, factor in ((i, 1, 1), (n - 1 - i, -1, sign)):
                 whole[at] = 0
