@@ -7,39 +7,30 @@
 constexpr int LANES = 32;
 constexpr unsigned ALL_LANES = 0xffffffffU;
 
+enum { SUM, SQUARES, ERROR_SUM, ERROR_SQUARES, SUMS, LEAST = SUMS, MOST, ERROR_MOST, FIGURES };
+
 struct tally {
-  double sum, sum_squares, minimum, maximum, error_sum, error_squares, error_maximum;
+  double of[FIGURES]; /* LEAST: the largest of the values' opposites */
+
+  /* Comparisons with a NaN are false, so a NaN never replaces a number. */
+  __device__ __forceinline__ void raise(int i, double value) {
+    of[i] = value > of[i] ? value : of[i];
+  }
+  __device__ __forceinline__ void add(const tally &other) {
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) of[i] += other.of[i];
+#pragma unroll
+    for (int i = SUMS; i < FIGURES; i++) raise(i, other.of[i]);
+  }
+  __device__ __forceinline__ void weigh(double weight) {
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) of[i] *= weight;
+  }
 };
 
 __device__ __forceinline__ tally tally_nothing() {
   const double infinity = __longlong_as_double(0x7ff0000000000000LL);
-  return {0.0, 0.0, infinity, -infinity, 0.0, 0.0, -infinity};
-}
-
-/* Comparisons with a NaN are false, so a NaN never replaces a number. */
-__device__ __forceinline__ double smaller(double a, double b) {
-  return b < a ? b : a;
-}
-
-__device__ __forceinline__ double larger(double a, double b) {
-  return b > a ? b : a;
-}
-
-__device__ __forceinline__ void tally_add(tally &a, const tally &b) {
-  a.sum += b.sum;
-  a.sum_squares += b.sum_squares;
-  a.minimum = smaller(a.minimum, b.minimum);
-  a.maximum = larger(a.maximum, b.maximum);
-  a.error_sum += b.error_sum;
-  a.error_squares += b.error_squares;
-  a.error_maximum = larger(a.error_maximum, b.error_maximum);
-}
-
-__device__ __forceinline__ void tally_weigh(tally &a, double weight) {
-  a.sum *= weight;
-  a.sum_squares *= weight;
-  a.error_sum *= weight;
-  a.error_squares *= weight;
+  return {{0.0, 0.0, 0.0, 0.0, -infinity, -infinity, -infinity}};
 }
 
 /* Reduces pairwise over the warp's lanes; lane 0 has the result. */
@@ -47,14 +38,9 @@ __device__ __forceinline__ void tally_reduce(tally &t) {
 #pragma unroll
   for (int o = LANES / 2; o > 0; o /= 2) {
     tally other;
-    other.sum = __shfl_down_sync(ALL_LANES, t.sum, o);
-    other.sum_squares = __shfl_down_sync(ALL_LANES, t.sum_squares, o);
-    other.minimum = __shfl_down_sync(ALL_LANES, t.minimum, o);
-    other.maximum = __shfl_down_sync(ALL_LANES, t.maximum, o);
-    other.error_sum = __shfl_down_sync(ALL_LANES, t.error_sum, o);
-    other.error_squares = __shfl_down_sync(ALL_LANES, t.error_squares, o);
-    other.error_maximum = __shfl_down_sync(ALL_LANES, t.error_maximum, o);
-    tally_add(t, other);
+#pragma unroll
+    for (int i = 0; i < FIGURES; i++) other.of[i] = __shfl_down_sync(ALL_LANES, t.of[i], o);
+    t.add(other);
   }
 }
 
@@ -67,16 +53,16 @@ __device__ __forceinline__ tally row_tally(const real *f, const real *reference,
     const double value = (double)f[x];
     const double weight = WEIGHTED ? kernels_weight(&weights, AXIS_X, x, nx) : 1.0;
     const double part = WEIGHTED ? weight * value : value;
-    t.sum += part;
-    t.sum_squares = fma(part, value, t.sum_squares);
-    t.minimum = smaller(t.minimum, value);
-    t.maximum = larger(t.maximum, value);
+    t.of[SUM] += part;
+    t.of[SQUARES] = fma(part, value, t.of[SQUARES]);
+    t.raise(LEAST, -value);
+    t.raise(MOST, value);
     if constexpr (REFERENCE) {
       const double error = fabs(value - (double)reference[x]);
       const double share = WEIGHTED ? weight * error : error;
-      t.error_sum += share;
-      t.error_squares = fma(share, error, t.error_squares);
-      t.error_maximum = larger(t.error_maximum, error);
+      t.of[ERROR_SUM] += share;
+      t.of[ERROR_SQUARES] = fma(share, error, t.of[ERROR_SQUARES]);
+      t.raise(ERROR_MOST, error);
     }
   }
   return t;
@@ -97,8 +83,8 @@ __global__ void __launch_bounds__(LANES *LANES)
     tally t =
         row_tally<REFERENCE, WEIGHTED>(f + row, REFERENCE ? reference + row : nullptr, weights, lane, d.nx);
     tally_reduce(t);
-    if constexpr (WEIGHTED) tally_weigh(t, kernels_weight(&weights, AXIS_Y, y, d.ny));
-    tally_add(mine, t);
+    if constexpr (WEIGHTED) t.weigh(kernels_weight(&weights, AXIS_Y, y, d.ny));
+    mine.add(t);
   }
   if (lane == 0) rows[warp] = mine;
   __syncthreads();
@@ -106,13 +92,13 @@ __global__ void __launch_bounds__(LANES *LANES)
   tally t = rows[lane];
   tally_reduce(t);
   if (lane != 0) return;
-  sums[blockIdx.x] = {t.sum,
-                      t.sum_squares,
-                      t.minimum + 0.0, /* -0 becomes +0 */
-                      t.maximum + 0.0,
-                      REFERENCE ? t.error_sum : 0.0,
-                      REFERENCE ? t.error_squares : 0.0,
-                      REFERENCE ? t.error_maximum + 0.0 : 0.0};
+  sums[blockIdx.x] = {t.of[SUM],
+                      t.of[SQUARES],
+                      0.0 - t.of[LEAST], /* +0 for either zero */
+                      t.of[MOST] + 0.0,
+                      REFERENCE ? t.of[ERROR_SUM] : 0.0,
+                      REFERENCE ? t.of[ERROR_SQUARES] : 0.0,
+                      REFERENCE ? t.of[ERROR_MOST] + 0.0 : 0.0};
 }
 
 extern "C" status NAME(plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
