@@ -39,19 +39,21 @@ _Static_assert((int)CPU_STRIP_BYTES % (int)CPU_STORE_BYTES == 0 &&
                "strips and rows are whole cache lines");
 _Static_assert((int)LINE >= (int)STENCIL_RADIUS, "the neighbours in x of a line lie in the lines beside it");
 
-LINE_INLINE cpu_vector line_fma(cpu_vector a, cpu_vector b, cpu_vector c) {
+/* An instruction on a line: the name between _mm512_ and _ps or _pd. */
+#define LINE_LETTER_float  s
+#define LINE_LETTER_double d
 #if defined(__AVX512F__)
-  return _Generic((real)0, float
-                  : (cpu_vector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c), double
-                  : (cpu_vector)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c));
+#define LINE_CALL(name) CPU_EXPAND(_mm512_##name##_p, CPU_NAME(LINE_LETTER_))
 #elif defined(__AVX2__) && defined(__FMA__)
-  return _Generic((real)0, float
-                  : (cpu_vector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c), double
-                  : (cpu_vector)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c));
+#define LINE_CALL(name) CPU_EXPAND(_mm256_##name##_p, CPU_NAME(LINE_LETTER_))
+#endif
+
+LINE_INLINE cpu_vector line_fma(cpu_vector a, cpu_vector b, cpu_vector c) {
+#ifdef LINE_CALL
+  return LINE_CALL(fmadd)(a, b, c);
 #else
-  cpu_vector result;
-  for (int i = 0; i < LINE; i++) result[i] = REAL_FMA(a[i], b[i], c[i]);
-  return result;
+  for (int i = 0; i < LINE; i++) c[i] = REAL_FMA(a[i], b[i], c[i]);
+  return c;
 #endif
 }
 
@@ -66,14 +68,8 @@ LINE_INLINE cpu_vector line_abs(cpu_vector a) {
 }
 
 LINE_INLINE cpu_vector line_root(cpu_vector a) {
-#if defined(__AVX512F__)
-  return _Generic((real)0, float
-                  : (cpu_vector)_mm512_sqrt_ps((__m512)a), double
-                  : (cpu_vector)_mm512_sqrt_pd((__m512d)a));
-#elif defined(__AVX__)
-  return _Generic((real)0, float
-                  : (cpu_vector)_mm256_sqrt_ps((__m256)a), double
-                  : (cpu_vector)_mm256_sqrt_pd((__m256d)a));
+#ifdef LINE_CALL
+  return LINE_CALL(sqrt)(a);
 #else
   for (int i = 0; i < LINE; i++) a[i] = REAL_ROOT(a[i]);
   return a;
@@ -82,14 +78,8 @@ LINE_INLINE cpu_vector line_root(cpu_vector a) {
 
 /* The smaller of a and b; b if neither is less. */
 LINE_INLINE cpu_vector line_min(cpu_vector a, cpu_vector b) {
-#if defined(__AVX512F__)
-  return _Generic((real)0, float
-                  : (cpu_vector)_mm512_min_ps((__m512)a, (__m512)b), double
-                  : (cpu_vector)_mm512_min_pd((__m512d)a, (__m512d)b));
-#elif defined(__AVX__)
-  return _Generic((real)0, float
-                  : (cpu_vector)_mm256_min_ps((__m256)a, (__m256)b), double
-                  : (cpu_vector)_mm256_min_pd((__m256d)a, (__m256d)b));
+#ifdef LINE_CALL
+  return LINE_CALL(min)(a, b);
 #else
   for (int i = 0; i < LINE; i++) b[i] = a[i] < b[i] ? a[i] : b[i];
   return b;

@@ -33,15 +33,18 @@ typedef struct search {
   const kernels_minplus *product;
   kernels_shape shape;
   int along_x;
-  int points;           /* of `out` along the axis */
-  int width;            /* points i of a tile */
-  int panel_width;      /* pencils per tile */
-  ptrdiff_t panel;      /* elements of a panel with its least values */
-  int blocks, chunks;   /* numbers of blocks of i and chunks of k */
-  real *costs;          /* the mirrored table, or the matrix packed in blocks of i */
-  ptrdiff_t block_step; /* elements between blocks in `costs` */
-  ptrdiff_t cost_step;  /* elements between values of k in `costs` */
-  visit *visits;        /* for each block all chunks, in ascending order of their bounds */
+  int points;                      /* of `out` along the axis */
+  int width;                       /* points i of a tile */
+  int panel_width;                 /* pencils per tile */
+  ptrdiff_t panel;                 /* elements of a panel with its least values */
+  ptrdiff_t across;                /* pencils side by side: those of a line along x, but along x all rows */
+  ptrdiff_t jobs_across, jobs;     /* jobs for these, and for all pencils */
+  ptrdiff_t point_step, line_step; /* elements between points of a pencil, and between lines of pencils */
+  int blocks, chunks;              /* numbers of blocks of i and chunks of k */
+  real *costs;                     /* the mirrored table, or the matrix packed in blocks of i */
+  ptrdiff_t block_step;            /* elements between blocks in `costs` */
+  ptrdiff_t cost_step;             /* elements between values of k in `costs` */
+  visit *visits;                   /* for each block all chunks, in ascending order of their bounds */
 } search;
 
 typedef struct tile {
@@ -125,40 +128,23 @@ static int tile_fill(const search *s, const real *panel, const real *lows, int b
   return searched;
 }
 
-/* The pencils that a thread packs into one panel. point_step: elements between points of a pencil. */
+/* The pencils that a thread packs into one panel. */
 typedef struct job {
   ptrdiff_t first[TILE_COLUMNS]; /* element of point 0 of each pencil */
   int pencils;
-  ptrdiff_t point_step;
 } job;
 
-/* Job number `index`: TILE_ROWS or TILE_COLUMNS pencils. */
+/* Job number `index`: as many pencils as a panel holds. */
 static job job_of(const search *s, ptrdiff_t index) {
   const kernels_shape *shape = &s->shape;
-  job j = {.point_step = 1};
-  if (s->along_x) {
-    const ptrdiff_t row = index * TILE_ROWS;
-    const ptrdiff_t left = (ptrdiff_t)shape->ny * shape->nz - row;
-    j.pencils = left < TILE_ROWS ? (int)left : TILE_ROWS;
-    for (int p = 0; p < j.pencils; p++)
-      j.first[p] = (row + p) / shape->ny * shape->plane + (row + p) % shape->ny * shape->ldx;
-    return j;
+  const ptrdiff_t first = index % s->jobs_across * s->panel_width, left = s->across - first;
+  job j = {.pencils = left < s->panel_width ? (int)left : s->panel_width};
+  for (int p = 0; p < j.pencils; p++) {
+    const ptrdiff_t pencil = first + p;
+    j.first[p] = s->along_x ? pencil / shape->ny * shape->plane + pencil % shape->ny * shape->ldx
+                            : index / s->jobs_across * s->line_step + pencil;
   }
-  const int across = (shape->nx + TILE_COLUMNS - 1) / TILE_COLUMNS;
-  const int x = (int)(index % across) * TILE_COLUMNS;
-  const int along_y = s->product->along == AXIS_Y;
-  j.point_step = along_y ? shape->ldx : shape->plane;
-  j.pencils = shape->nx - x < TILE_COLUMNS ? shape->nx - x : TILE_COLUMNS;
-  for (int p = 0; p < j.pencils; p++)
-    j.first[p] = index / across * (along_y ? shape->plane : shape->ldx) + x + p;
   return j;
-}
-
-static ptrdiff_t job_count(const search *s) {
-  const kernels_shape *shape = &s->shape;
-  const ptrdiff_t across = (shape->nx + TILE_COLUMNS - 1) / TILE_COLUMNS;
-  if (s->along_x) return ((ptrdiff_t)shape->ny * shape->nz + TILE_ROWS - 1) / TILE_ROWS;
-  return across * (s->product->along == AXIS_Y ? shape->nz : shape->ny);
 }
 
 /* Packs the pencils of a job, k by k; a missing pencil is infinite. */
@@ -168,11 +154,11 @@ static void panel_pack(const search *s, const job *j, real *panel) {
   for (int k = 0; k < s->product->count; k++) {
     real *out = panel + (ptrdiff_t)k * s->panel_width;
     if (side_by_side) {
-      __builtin_memcpy(out, in + j->first[0] + k * j->point_step, TILE_COLUMNS * sizeof *out);
+      __builtin_memcpy(out, in + j->first[0] + k * s->point_step, TILE_COLUMNS * sizeof *out);
       continue;
     }
     for (int p = 0; p < s->panel_width; p++)
-      out[p] = p < j->pencils ? in[j->first[p] + k * j->point_step] : (real)INFINITY;
+      out[p] = p < j->pencils ? in[j->first[p] + k * s->point_step] : (real)INFINITY;
   }
 }
 
@@ -182,13 +168,9 @@ static void panel_lows(const search *s, const real *panel, real *lows) {
     const int k = chunk * CHUNK;
     const int count = s->product->count - k < CHUNK ? s->product->count - k : CHUNK;
     const real *values = panel + (ptrdiff_t)k * s->panel_width;
-    const int end = count * s->panel_width;
-    cpu_vector low = line_fill((real)INFINITY);
-    int at = 0;
-    for (; at + LINE <= end; at += LINE) low = line_min(line_load(values + at), low);
-    real least = low[0];
-    for (int i = 1; i < LINE; i++) least = low[i] < least ? low[i] : least;
-    for (; at < end; at++) least = values[at] < least ? values[at] : least;
+    real least = (real)INFINITY;
+#pragma omp simd reduction(min : least)
+    for (int at = 0; at < count * s->panel_width; at++) least = values[at] < least ? values[at] : least;
     lows[chunk] = s->product->least > (double)-INFINITY ? least : (real)-INFINITY;
   }
 }
@@ -209,7 +191,7 @@ static long long job_run(const search *s, ptrdiff_t index, real *panel) {
     real *rows[TILE_ROWS] = {NULL};
     tile t;
     for (int r = 0; r < row_count; r++)
-      rows[r] = s->along_x ? out + j.first[r] + i : out + j.first[0] + (i + r) * j.point_step;
+      rows[r] = s->along_x ? out + j.first[r] + i : out + j.first[0] + (i + r) * s->point_step;
     tile_open(s, (const real *const *)rows, row_count, columns, &t);
     searched += tile_fill(s, panel, lows, block, &t);
     tile_close(&t, rows, row_count);
@@ -272,27 +254,33 @@ static void visits_sort(const search *s) {
 
 /* Runs the jobs, each thread with a panel of its own. */
 static void search_run(const search *s, int threads, real *panels) {
-  const ptrdiff_t jobs = job_count(s);
   long long pairs = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : pairs)
-  for (ptrdiff_t index = 0; index < jobs; index++)
+  for (ptrdiff_t index = 0; index < s->jobs; index++)
     pairs += job_run(s, index, panels + omp_get_thread_num() * s->panel);
   if (s->product->pairs != NULL) *s->product->pairs += (unsigned long long)pairs;
 }
 
 static search search_make(const kernels_launch *launch, const kernels_minplus *product) {
   const kernels_shape *shape = &launch->shape;
-  const int along_x = product->along == AXIS_X;
+  const int along_x = product->along == AXIS_X, along_y = product->along == AXIS_Y;
   search s = {.product = product,
               .shape = *shape,
               .along_x = along_x,
-              .points = along_x                    ? shape->nx
-                        : product->along == AXIS_Y ? shape->ny
-                                                   : shape->nz,
+              .points = along_x   ? shape->nx
+                        : along_y ? shape->ny
+                                  : shape->nz,
+              .across = along_x ? (ptrdiff_t)shape->ny * shape->nz : shape->nx,
+              .point_step = along_x   ? 1
+                            : along_y ? shape->ldx
+                                      : shape->plane,
+              .line_step = along_y ? shape->plane : shape->ldx,
               .width = along_x ? TILE_COLUMNS : TILE_ROWS,
               .panel_width = along_x ? TILE_ROWS : TILE_COLUMNS,
               .chunks = (product->count + CHUNK - 1) / CHUNK};
   const int table = product->pitch == 0;
+  s.jobs_across = (s.across + s.panel_width - 1) / s.panel_width;
+  s.jobs = s.jobs_across * (along_x ? 1 : along_y ? shape->nz : shape->ny);
   s.panel = ((ptrdiff_t)product->count * s.panel_width + s.chunks + LINE - 1) / LINE * LINE;
   s.blocks = (s.points + s.width - 1) / s.width;
   s.cost_step = table ? -1 : s.width;

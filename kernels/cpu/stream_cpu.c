@@ -25,24 +25,13 @@ LINE_INLINE void stream_lines(const kernels_stream *stream, size_t from, size_t 
   }
 }
 
+/* The number of reads is a constant of each loop. */
 static void stream_range(const kernels_stream *stream, size_t from, size_t to) {
-  switch (stream->reads) {
-  case 1:
-    stream_lines(stream, from, to, 1);
-    break;
-  case 2:
-    stream_lines(stream, from, to, 2);
-    break;
-  case 3:
-    stream_lines(stream, from, to, 3);
-    break;
-  case 4:
-    stream_lines(stream, from, to, 4);
-    break;
-  default:
-    stream_lines(stream, from, to, 5);
-    break;
-  }
+  if (stream->reads == 1) stream_lines(stream, from, to, 1);
+  if (stream->reads == 2) stream_lines(stream, from, to, 2);
+  if (stream->reads == 3) stream_lines(stream, from, to, 3);
+  if (stream->reads == 4) stream_lines(stream, from, to, 4);
+  if (stream->reads == 5) stream_lines(stream, from, to, 5);
 }
 
 /* The elements after the last whole cache line. */

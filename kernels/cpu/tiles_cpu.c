@@ -9,8 +9,7 @@ typedef struct cpu_tiling {
   int in_x, in_y, in_z;      /* number of tiles */
   int depth;                 /* number of planes in the launch */
   int strip;                 /* columns per patch */
-  int block;                 /* planes per patch */
-  kernels_planes blocks;     /* tile_plan */
+  tile_plan plan;
   int nontemporal;
 } cpu_tiling;
 
@@ -42,8 +41,7 @@ static cpu_tiling tiling_make(const kernels_launch *launch, tile_plan plan) {
   const int planes = kernels_plane_count(launch);
   cpu_tiling tiling;
   tiling_plane(&tiling, launch, plan.window, element);
-  tiling.block = plan.block;
-  tiling.blocks = plan.blocks;
+  tiling.plan = plan;
 
   /* Threads divide the planes, as in memory_allocate_cpu, or the tiles if planes are few. */
   if (planes >= 4 * KERNELS_HALO * threads || plan.window == 1) {
@@ -72,12 +70,12 @@ static int least(int a, int b) {
 /* Number of planes in the patch that begins with the launch's i-th plane: a block, or 1 if a block would pass
  * the end, or reach into the other range or across an end of `blocks`. */
 static int patch_planes(const kernels_launch *launch, const cpu_tiling *tiling, int i, int end) {
-  const int last = i + tiling->block - 1;
+  const int last = i + tiling->plan.block - 1;
   if (last >= end) return 1;
   const int low = kernels_plane_at(launch, i), high = kernels_plane_at(launch, last);
-  const int z0 = tiling->blocks.z0, z1 = tiling->blocks.z1;
+  const int z0 = tiling->plan.blocks.z0, z1 = tiling->plan.blocks.z1;
   const int across = (low < z0 && high >= z0) || (low < z1 && high >= z1);
-  return high - low == last - i && !across ? tiling->block : 1;
+  return high - low == last - i && !across ? tiling->plan.block : 1;
 }
 
 /* Computes one tile: its planes in the launch's order, each in strips. */

@@ -54,40 +54,29 @@ struct plain_product {
 
 constexpr int PLAIN_SIDE = 16; /* side of a block's tile; one value per thread */
 
-/* Each thread reads all that its value needs from global memory. */
+/* Each thread reads all that its value needs from global memory, or (SHARED) a block loads PLAIN_SIDE values
+ * of k into shared memory for all its threads. */
+template <bool SHARED>
 static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
     plain_kernel(const __grid_constant__ plain_product m) {
-  const int x = (int)blockIdx.x * PLAIN_SIDE + (int)threadIdx.x % PLAIN_SIDE;
-  const int i = (int)blockIdx.y * PLAIN_SIDE + (int)threadIdx.x / PLAIN_SIDE;
-  if (x >= m.nx || i >= m.points) return;
-  const real *in = m.in + (ptrdiff_t)blockIdx.z * m.plane + x;
-  const real *cost = m.cost + i * m.pitch;
-  real least = infinity();
-  for (int k = 0; k < m.count; k++) least = lesser(in[(ptrdiff_t)k * m.ldx] + cost[k], least);
-  m.out[(ptrdiff_t)blockIdx.z * m.plane + (ptrdiff_t)i * m.ldx + x] = least + (real)0;
-}
-
-/* A block loads PLAIN_SIDE values of k into shared memory for all its threads. */
-static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
-    shared_kernel(const __grid_constant__ plain_product m) {
   __shared__ real values[PLAIN_SIDE][PLAIN_SIDE], costs[PLAIN_SIDE][PLAIN_SIDE];
-  const int column = (int)threadIdx.x % PLAIN_SIDE;
-  const int row = (int)threadIdx.x / PLAIN_SIDE;
-  const int x = (int)blockIdx.x * PLAIN_SIDE + column;
-  const int i = (int)blockIdx.y * PLAIN_SIDE + row;
-  const real *in = m.in + (ptrdiff_t)blockIdx.z * m.plane;
+  const int column = (int)threadIdx.x % PLAIN_SIDE, row = (int)threadIdx.x / PLAIN_SIDE;
+  const int x = (int)blockIdx.x * PLAIN_SIDE + column, i = (int)blockIdx.y * PLAIN_SIDE + row;
+  const bool inside = x < m.nx && i < m.points;
+  const real *in = m.in + (ptrdiff_t)blockIdx.z * m.plane + x, *cost = m.cost + i * m.pitch;
   real least = infinity();
-  for (int k0 = 0; k0 < m.count; k0 += PLAIN_SIDE) {
+  for (int k = 0; k < m.count && inside && !SHARED; k++)
+    least = lesser(in[(ptrdiff_t)k * m.ldx] + cost[k], least);
+  for (int k0 = 0; k0 < m.count && SHARED; k0 += PLAIN_SIDE) {
     const bool there = k0 + row < m.count && x < m.nx;
-    values[row][column] = there ? in[(ptrdiff_t)(k0 + row) * m.ldx + x] : infinity();
-    costs[row][column] = k0 + column < m.count && i < m.points ? m.cost[i * m.pitch + k0 + column] : (real)0;
+    values[row][column] = there ? in[(ptrdiff_t)(k0 + row) * m.ldx] : infinity();
+    costs[row][column] = k0 + column < m.count && i < m.points ? cost[k0 + column] : (real)0;
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < PLAIN_SIDE; k++) least = lesser(values[k][column] + costs[row][k], least);
     __syncthreads();
   }
-  if (x < m.nx && i < m.points)
-    m.out[(ptrdiff_t)blockIdx.z * m.plane + (ptrdiff_t)i * m.ldx + x] = least + (real)0;
+  if (inside) m.out[(ptrdiff_t)blockIdx.z * m.plane + (ptrdiff_t)i * m.ldx + x] = least + (real)0;
 }
 
 extern "C" status NAME(minplus_plain)(const kernels_launch *launch, int variant,
@@ -104,7 +93,7 @@ extern "C" status NAME(minplus_plain)(const kernels_launch *launch, int variant,
                            s->plane};
   const dim3 grid((unsigned)divide_up(m.nx, PLAIN_SIDE), (unsigned)divide_up(m.points, PLAIN_SIDE),
                   (unsigned)s->nz);
-  kernel_launch(variant == MINPLUS_NO_REUSE ? plain_kernel : shared_kernel, grid, PLAIN_SIDE * PLAIN_SIDE, 0,
-                launch_stream(launch), m);
+  kernel_launch(variant == MINPLUS_NO_REUSE ? plain_kernel<false> : plain_kernel<true>, grid,
+                PLAIN_SIDE * PLAIN_SIDE, 0, launch_stream(launch), m);
   return context_launched(launch->context, launch->queue, "kernel of a plain min-plus product");
 }
