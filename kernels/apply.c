@@ -1,4 +1,4 @@
-#include "layers.h"
+#include "kernels.h"
 
 status apply_derivative(const kernels *backend, const kernels_launch *launch, axis along, const void *f,
                         void *out) {
@@ -78,22 +78,13 @@ status apply_stage(const kernels *backend, const kernels_launch *launch, const k
 
 /* The layers come first, and the operation leaves them out: when the operation says that the slab's edges are
  * written, their layers are, too. */
-static status apply_layers(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
-                           const kernels_ends *ends, const kernels_inflow *inflow,
-                           const kernels_coupling *coupling) {
+status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call) {
+  const kernels_ends *ends = call->ends;
+  if (backend->layers == NULL || !kernels_call_bounded(call)) return backend->apply(launch, call);
   kernels_launch inner = *launch, layers = *launch;
   layers.edges = NULL;
   for (int d = 0; d < AXIS_Z; d++) inner.left_out[d] = layers.left_out[d] = ends->bounded[d] ? ends->rows : 0;
   for (int r = 0; r < KERNELS_RANGES; r++) inner.planes[r] = layers_between(&launch->planes[r], ends);
-  CHECK(backend->layers(&layers, call, ends, inflow, coupling));
+  CHECK(backend->layers(&layers, call));
   return backend->apply(&inner, call);
-}
-
-status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
-                     const kernels_ends *ends, const kernels_inflow *inflow,
-                     const kernels_coupling *coupling) {
-  if (ends == NULL || !(ends->bounded[AXIS_X] || ends->bounded[AXIS_Y] || ends->bounded[AXIS_Z]))
-    return backend->apply(launch, call);
-  if (backend->apply_bounded != NULL) return backend->apply_bounded(launch, call, ends, inflow, coupling);
-  return apply_layers(backend, launch, call, ends, inflow, coupling);
 }

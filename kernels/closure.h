@@ -46,8 +46,4 @@ typedef struct closure {
 /* The closure of `order` (2, 4, 6, 8; anything else is a programmer's error). */
 const closure *closure_of(int order);
 
-/* Number of planes that a slab at an end of z must own, so that its rows read only its own planes and `halo`
- * planes of its neighbour. */
-int closure_least_planes(const closure *closure, int halo);
-
 #endif

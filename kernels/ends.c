@@ -1,18 +1,13 @@
-#include "layers.h"
+#include "kernels.h"
 
-static int smaller(int a, int b) {
-  return a < b ? a : b;
-}
-
-static int larger(int a, int b) {
-  return a > b ? a : b;
+static int clamp(int value, int low, int high) {
+  return value < low ? low : value > high ? high : value;
 }
 
 kernels_planes layers_between(const kernels_planes *range, const kernels_ends *ends) {
   const int rows = ends->bounded[AXIS_Z] ? ends->rows : 0;
   const int first = rows - ends->z0, end = ends->nz - rows - ends->z0; /* between the layers, in the slab */
-  return (kernels_planes){larger(range->z0, smaller(first, range->z1)),
-                          smaller(range->z1, larger(end, range->z0))};
+  return (kernels_planes){clamp(first, range->z0, range->z1), clamp(end, range->z0, range->z1)};
 }
 
 enum { BLOCK_ELEMENTS = DIFFERENCES * CLOSURE_ROWS * CLOSURE_WIDTH, ROW_ELEMENTS = 3 * 2 * BLOCK_ELEMENTS };

@@ -98,39 +98,6 @@ typedef struct kernels_stream {
   int nontemporal; /* 1: stores bypass the caches, if the backend has such stores */
 } kernels_stream;
 
-/* An operation of operations.h on the planes of a launch. `in` and `out` are the arrays of the declaration,
- * in its order; entries that it does not use are ignored. All doubles are rounded once to the field's
- * precision. Inputs that are differenced along z need valid halos in z. `out` must not overlap an input that
- * is differenced; it may be an input that is read at the point alone. */
-typedef struct kernels_call {
-  operation_kind kind;
-  unsigned options;
-  const void *in[OPERATION_INPUTS];
-  void *out[OPERATION_OUTPUTS];
-  double scalar[OPERATION_SCALARS];
-  double uniform[3];     /* the velocity, if the operation has VELOCITY_UNIFORM */
-  kernels_tables tables; /* the velocity, if it has VELOCITY_TABLES */
-} kernels_call;
-
-/* The first derivative along an axis. */
-static inline kernels_call kernels_derivative_call(axis along, const void *f, void *out) {
-  const kernels_call call = {
-      .kind = OPERATION_derivative, .options = (unsigned)along | DERIVATIVE_FIRST, .in = {f}, .out = {out}};
-  return call;
-}
-
-/* The ways of operations (OPERATION_WAYS). */
-typedef struct kernels_way {
-  const char *name;
-  operation_kind kind;
-  unsigned options; /* without additions */
-} kernels_way;
-
-extern const kernels_way kernels_ways[OPERATION_WAY_COUNT];
-
-/* [out] way: the number of a call's way. STATUS_DEVICE if it has none. */
-status kernels_way_find(const kernels_call *call, int *way);
-
 /* The ends of axes, for operations on a slab of a grid that has some; made by kernels_ends_open. A layer is
  * the set of points beside an end whose differences along that axis are rows of a closure. */
 typedef struct kernels_ends {
@@ -162,16 +129,6 @@ typedef struct kernels_inflow {
   double number;
 } kernels_inflow;
 
-/* A strided copy: `count` pieces of `bytes` bytes each, whose beginnings are `to_pitch` and `from_pitch`
- * bytes apart, neither less than `bytes`. */
-typedef struct kernels_pieces {
-  void *to;
-  size_t to_pitch;
-  const void *from;
-  size_t from_pitch;
-  size_t bytes, count;
-} kernels_pieces;
-
 /* Penalties at ends that couple fields at the point itself: at a point on end e of axis d
  *
  *   out[k] += weight[d][e][0] of[d][0] + weight[d][e][1] of[d][1],
@@ -182,6 +139,52 @@ typedef struct kernels_coupling {
   const void *of[3][2];
   double weight[3][2][2];
 } kernels_coupling;
+
+/* An operation of operations.h on the planes of a launch. `in` and `out` are the arrays of the declaration,
+ * in its order; entries that it does not use are ignored. All doubles are rounded once to the field's
+ * precision. Inputs that are differenced along z need valid halos in z. `out` must not overlap an input that
+ * is differenced; it may be an input that is read at the point alone.
+ *
+ * With ends, which an operation with terms may have, the call is one of apply_bounded: points in layers get
+ * the values of the closures, all others those that they have without. Halo planes beyond an end of z may
+ * hold anything finite. */
+typedef struct kernels_call {
+  operation_kind kind;
+  unsigned options;
+  const void *in[OPERATION_INPUTS];
+  void *out[OPERATION_OUTPUTS];
+  double scalar[OPERATION_SCALARS];
+  double uniform[3];                /* the velocity, if the operation has VELOCITY_UNIFORM */
+  kernels_tables tables;            /* the velocity, if it has VELOCITY_TABLES */
+  const kernels_ends *ends;         /* NULL, or those of the grid's axes */
+  const kernels_inflow *inflow;     /* NULL, or values at the ends */
+  const kernels_coupling *coupling; /* NULL, or penalties at the ends */
+} kernels_call;
+
+/* 1 if an axis has ends. */
+static inline int kernels_call_bounded(const kernels_call *call) {
+  const kernels_ends *ends = call->ends;
+  return ends != NULL && (ends->bounded[AXIS_X] || ends->bounded[AXIS_Y] || ends->bounded[AXIS_Z]);
+}
+
+/* The first derivative along an axis. */
+static inline kernels_call kernels_derivative_call(axis along, const void *f, void *out) {
+  const kernels_call call = {
+      .kind = OPERATION_derivative, .options = (unsigned)along | DERIVATIVE_FIRST, .in = {f}, .out = {out}};
+  return call;
+}
+
+/* The ways of operations (OPERATION_WAYS). */
+typedef struct kernels_way {
+  const char *name;
+  operation_kind kind;
+  unsigned options; /* without additions */
+} kernels_way;
+
+extern const kernels_way kernels_ways[OPERATION_WAY_COUNT];
+
+/* [out] way: the number of a call's way. STATUS_DEVICE if it has none. */
+status kernels_way_find(const kernels_call *call, int *way);
 
 /* The min-plus product along one axis, for every pencil of the slab:
  *
@@ -270,6 +273,9 @@ typedef struct kernels {
   /* ---- Numerics: launch errors are checked; STATUS_DEVICE ---- */
   /* Any operation of operations.h. Typed calls of those in use are below: apply_gradient and others. */
   status (*apply)(const kernels_launch *launch, const kernels_call *call);
+  /* Optional, for a backend whose `apply` computes no layers: the operation on the launch's planes that lie
+   * in layers in z, and on the others at the points that `apply` leaves out. */
+  status (*layers)(const kernels_launch *launch, const kernels_call *call);
   /* Optional, both or none: two operations in one sweep, where the second operation's input 0 is the first
    * one's output. The bits are those of one after the other. The array between them is not touched: neither
    * the first one's `out` nor the second one's in[0] is used. The second one's `out` overlaps no input.
@@ -280,15 +286,6 @@ typedef struct kernels {
   const char *(*pair_refused)(const kernels_launch *launch, const kernels_call *first,
                               const kernels_call *second, int always);
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);
-  /* An operation on a grid with ends, with the contract of the function of the same name. Optional: a backend
-   * has either this slot or the next one. */
-  status (*apply_bounded)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
-                          const kernels_inflow *inflow, const kernels_coupling *coupling);
-  /* The part of apply_bounded beside `apply`: the operation on the launch's planes that lie in layers in z,
-   * and on the others at the points that `apply` leaves out. inflow, coupling: NULL, or values and penalties.
-   */
-  status (*layers)(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
-                   const kernels_inflow *inflow, const kernels_coupling *coupling);
   /* Writes sums[i] of the launch's i-th plane (kernels_plane_at) to host memory and returns when that is
    * done. reference: NULL or a field. weights: NULL or those of x and y. */
   status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,
@@ -363,12 +360,11 @@ status apply_laplacian(const kernels *backend, const kernels_launch *launch, con
 status apply_axpy(const kernels *backend, const kernels_launch *launch, double a, const void *x, void *y);
 status apply_stage(const kernels *backend, const kernels_launch *launch, const kernels_stage *stage);
 
-/* An operation with terms, on a grid with ends. Points in layers get the values of the closures, all others
- * those of `apply`. `out` may be the inputs that it may be there. Halo planes beyond an end of z may hold
- * anything finite. ends: NULL, or without an axis that has ends: `apply` alone. */
-status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call,
-                     const kernels_ends *ends, const kernels_inflow *inflow,
-                     const kernels_coupling *coupling);
+/* A call of `apply` that may have ends. */
+status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call);
+
+/* The planes of a range between the layers in z; none where z1 <= z0. */
+kernels_planes layers_between(const kernels_planes *range, const kernels_ends *ends);
 
 /* Fills `ends`. The caller has set bounded, fixed, z0 and nz; the closure's order is the stencil's.
  * STATUS_MEMORY, STATUS_DEVICE; even after an error kernels_ends_close must be called. */

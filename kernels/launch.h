@@ -64,6 +64,16 @@ typedef struct kernels_planes {
   int z0, z1;
 } kernels_planes;
 
+/* A strided copy: `count` pieces of `bytes` bytes each, whose beginnings are `to_pitch` and `from_pitch`
+ * bytes apart, neither less than `bytes`. */
+typedef struct kernels_pieces {
+  void *to;
+  size_t to_pitch;
+  const void *from;
+  size_t from_pitch;
+  size_t bytes, count;
+} kernels_pieces;
+
 /* Neighbouring ranks on one node whose devices wait for one another, without their hosts. Each rank counts
  * its meetings: at each it tells its neighbours the new count, and goes on when both have told it that count
  * or a higher one. */

@@ -4,7 +4,7 @@
 /* The numbers of closures and penalties in layers, for both backends. Included after arithmetic.h, by C17 and
  * by CUDA files (C++17). */
 
-#include "layers.h"
+#include "kernels.h"
 
 typedef struct layer_ends {
   int bounded[3];
@@ -67,10 +67,9 @@ static inline void layer_ends_coupling(const kernels_coupling *coupling, ptrdiff
 }
 
 /* Fills `e` for all points of a launch. */
-static inline void layer_ends_make(const kernels_launch *launch, const kernels_ends *ends,
-                                   const kernels_inflow *inflow, const kernels_coupling *coupling,
-                                   layer_ends *e) {
+static inline void layer_ends_make(const kernels_launch *launch, const kernels_call *call, layer_ends *e) {
   const kernels_shape *shape = &launch->shape;
+  const kernels_ends *ends = call->ends;
   const int n[3] = {shape->nx, shape->ny, shape->nz};
   const ptrdiff_t step[3] = {1, shape->ldx, shape->plane};
   for (int d = 0; d < 3; d++) {
@@ -88,8 +87,8 @@ static inline void layer_ends_make(const kernels_launch *launch, const kernels_e
     for (int d = 0; d < 3; d++) sum += (set >> d & 1) ? launch->stencil->second[d][0] : 0.0;
     e->centre[set] = (real)sum;
   }
-  layer_ends_inflow(inflow, e);
-  layer_ends_coupling(coupling, KERNELS_HALO * shape->plane, e);
+  layer_ends_inflow(call->inflow, e);
+  layer_ends_coupling(call->coupling, KERNELS_HALO * shape->plane, e);
 }
 
 #endif

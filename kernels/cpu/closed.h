@@ -25,9 +25,9 @@ LINE_INLINE cpu_vector closed_value(const cpu_task *task, int t, axis along, cpu
   const real *in = task->job->in[o->term[t].along[along]];
   const cpu_vector line = line_load(in + p.at + offset * ends->of.step[along]);
   if (!o->term[t].product) return line;
-  cpu_point at = layer_point(task->layer, task->bundle, p.k, p.r, p.b);
+  cpu_point at = layer_point(task->layer, p.k, p.r, p.b);
   at.p[along] += offset;
-  return ends_velocity(ends, o->velocity, (int)along, at.p) * line;
+  return ends_velocity(ends, o, (int)along, at.p) * line;
 }
 
 /* Computes the differences of term t along y or z, on `count` lines from p on along this axis, each of which

@@ -96,9 +96,6 @@ enum { MINPLUS_NO_REUSE, MINPLUS_ROWS, MINPLUS_VARIANTS };
   status apply_cpu_##REAL(const kernels_launch *launch, const kernels_call *call);                           \
   status part_cpu_##REAL(const kernels_launch *launch, kernels_part part, axis along, const void *f,         \
                          void *out);                                                                         \
-  status apply_bounded_cpu_##REAL(const kernels_launch *launch, const kernels_call *call,                    \
-                                  const kernels_ends *ends, const kernels_inflow *inflow,                    \
-                                  const kernels_coupling *coupling);                                         \
   status plane_sums_cpu_##REAL(const kernels_launch *launch, const void *f, const void *reference,           \
                                const kernels_weights *weights, kernels_plane_sums *sums);                    \
   status minplus_cpu_##REAL(const kernels_launch *launch, const kernels_minplus *product);                   \

@@ -16,22 +16,30 @@ typedef struct cpu_columns {
   _Alignas(CPU_LINE_BYTES) real of[LINE + CLOSURE_ROWS + 2 * LINE];
 } cpu_columns;
 
-/* The data that all bundles of a call share. */
+/* A call: its arrays in the order of the declaration, its numbers in the field's precision. */
+typedef struct cpu_job {
+  cpu_frame frame;
+  unsigned additions; /* the call's options beyond those of the way */
+  unsigned terms;     /* mask of the terms in use */
+  const real *in[OPERATION_INPUTS], *table[3];
+  real *out[OPERATION_OUTPUTS];
+  cpu_vector scalar[OPERATION_SCALARS], uniform[3];
+} cpu_job;
+
+/* A call on a grid with ends. */
 typedef struct cpu_ends {
+  cpu_job job; /* first: the function for points outside all layers takes a cpu_job */
+  const operation *operation;
+  patch_function *outside_layers, *in_layers;
   layer_ends of;
-  int inside[2];               /* columns between the layers of x: inside[0] <= x < inside[1] */
-  unsigned outputs, penalised; /* masks: of all outputs, of those that penalties are added to */
-  int adds[3][2];              /* 0: no penalty is ever added at this end */
-  int pulls[3][2];             /* 1: layer_ends.pull has a number that is not 0 */
-  cpu_columns pull[2];         /* layer_ends.pull along x, by column */
+  int inside[2];       /* columns between the layers of x: inside[0] <= x < inside[1] */
+  unsigned penalised;  /* mask of the outputs that penalties are added to */
+  int adds[3][2];      /* 0: no penalty is ever added at this end */
+  int pulls[3][2];     /* 1: layer_ends.pull has a number that is not 0 */
+  cpu_columns pull[2]; /* layer_ends.pull along x, by column */
   /* The coefficients of layer_ends.row along x at both ends: for each point that rows read, by the row's
    * column. */
   cpu_columns row[DIFFERENCES][2][CLOSURE_WIDTH];
-  const real *in; /* input 0 and the outputs at point (0, 0, 0) */
-  real *out[OPERATION_OUTPUTS];
-  operation_velocity velocity; /* the source of the velocity; arrays at point (0, 0, 0) */
-  const real *component[3], *table[3];
-  real uniform[3];
 } cpu_ends;
 
 /* Where the lines of a patch's bundles lie: their columns, their first rows, counted from the bundle's, and
@@ -48,8 +56,11 @@ typedef struct cpu_layer {
   const cpu_ends *ends;
   const cpu_lines *line;
   int lines;           /* number of the bundle's lines */
+  int first[3];        /* along y and z: the bundle's first row and plane */
+  int count[3];        /* and their numbers, rows per group */
   cpu_scratch *held;   /* results that wait for penalties, for each output */
   int row[3], high[3]; /* along y and z: of layer_row for the bundle's first row or plane */
+  unsigned adds;       /* bit 2 d + high: this end's penalties are added */
   unsigned holds;      /* mask of the outputs that wait */
   int within;          /* 1: its lines are of kind LINES_WITHIN */
 } cpu_layer;
@@ -57,11 +68,6 @@ typedef struct cpu_layer {
 /* Number of columns from the first one of a layer of x to column x. */
 LINE_INLINE int layer_column(const cpu_ends *ends, int high, int x) {
   return high ? x - ends->inside[1] : x;
-}
-
-/* Returns 1 if the line there has points of the layer. */
-LINE_INLINE int layer_has(const cpu_ends *ends, int column) {
-  return ends->of.bounded[AXIS_X] && column > -LINE && column < ends->of.rows;
 }
 
 LINE_INLINE cpu_vector columns_load(const cpu_columns *columns, int column) {
@@ -89,29 +95,33 @@ typedef struct cpu_point {
   int p[3];
 } cpu_point;
 
-LINE_INLINE cpu_point layer_point(const cpu_layer *layer, const cpu_bundle *bundle, int k, int r, int b) {
-  return (cpu_point){{layer->line->x[b], bundle->y + layer->line->y[b] + r, bundle->patch->z + k}};
+LINE_INLINE cpu_point layer_point(const cpu_layer *layer, int k, int r, int b) {
+  return (cpu_point){
+      {layer->line->x[b], layer->first[AXIS_Y] + layer->line->y[b] + r, layer->first[AXIS_Z] + k}};
 }
 
-/* Fills `to` for the points of a launch. */
-void CPU_NAME(ends_make_cpu_)(const kernels_launch *launch, const kernels_call *call,
-                              const kernels_ends *ends, const kernels_inflow *inflow,
-                              const kernels_coupling *coupling, cpu_ends *to);
+/* Offset of point p of the slab in the job's arrays. */
+LINE_INLINE ptrdiff_t ends_element(const cpu_ends *e, const int p[3]) {
+  return KERNELS_HALO * e->of.step[AXIS_Z] + layer_element(&e->of, p);
+}
 
-/* The velocity along d on the line at p; from: e->velocity, a constant where time matters. */
-LINE_INLINE cpu_vector ends_velocity(const cpu_ends *e, operation_velocity from, int d, const int p[3]) {
-  if (from == VELOCITY_STORED) return line_load(e->component[d] + layer_element(&e->of, p));
-  if (from != VELOCITY_TABLES) return line_fill(e->uniform[d]);
+/* Fills what job, operation and functions leave of `to`, for the points of a launch. */
+void CPU_NAME(ends_make_cpu_)(const kernels_launch *launch, const kernels_call *call, cpu_ends *to);
+
+/* The velocity along d on the line at p; o: e->operation, a constant where time matters. */
+LINE_INLINE cpu_vector ends_velocity(const cpu_ends *e, const operation *o, int d, const int p[3]) {
+  const cpu_job *job = &e->job;
+  if (o->velocity == VELOCITY_STORED) return line_load(job->in[o->velocity_input + d] + ends_element(e, p));
+  if (o->velocity != VELOCITY_TABLES) return job->uniform[d];
   const ptrdiff_t pitch = e->of.step[AXIS_Y] + 2 * KERNELS_TABLE_SIDE;
-  const real *y = e->table[AXIS_Y] + (ptrdiff_t)p[1] * KERNELS_TABLE;
-  const real *z = e->table[AXIS_Z] + (ptrdiff_t)p[2] * KERNELS_TABLE;
-  return table_velocity(line_load(e->table[AXIS_X] + d * pitch + p[0]), line_fill(y[d] * z[d]),
+  const real *y = job->table[AXIS_Y] + (ptrdiff_t)p[1] * KERNELS_TABLE;
+  const real *z = job->table[AXIS_Z] + (ptrdiff_t)p[2] * KERNELS_TABLE;
+  return table_velocity(line_load(job->table[AXIS_X] + d * pitch + p[0]), line_fill(y[d] * z[d]),
                         line_fill(y[3 + d] + z[3 + d]));
 }
 
-/* Adds the penalties to a bundle's lines, and stores them: `groups` groups of `rows` rows, from y on.
- * Arguments are values, because what another function has the address of is read from memory again after each
- * store. */
-void CPU_NAME(penalties_cpu_)(cpu_layer layer, cpu_patch patch, int y, int rows, int planes, int groups);
+/* Adds the penalties to a bundle's lines, and stores them. Arguments are values, because what another
+ * function has the address of is read from memory again after each store. */
+void CPU_NAME(penalties_cpu_)(cpu_layer layer, int nontemporal);
 
 #endif

@@ -16,35 +16,27 @@ struct kernels_event {
   struct timespec time;
 };
 
-/* Checks that the processor has the instructions for which the kernels were compiled; without them the first
- * kernel would end the process. */
-static status probe_cpu(void) {
-#ifdef __AVX512F__
-  if (!__builtin_cpu_supports("avx512f")) {
-    return status_fail(STATUS_DEVICE, "this processor has no AVX-512, which the CPU kernels were built for: "
-                                      "build with -DFDAPP_MARCH=x86-64-v3 or on this machine");
-  }
-#elif defined(__AVX2__)
-  if (!__builtin_cpu_supports("avx2")) {
-    return status_fail(STATUS_DEVICE, "this processor has no AVX2, which the CPU kernels were built for: "
-                                      "build with -DFDAPP_MARCH=x86-64 or on this machine");
-  }
-#endif
-  return STATUS_OK;
-}
-
-static const char *instruction_set(void) {
+/* The instruction set that the kernels were compiled for, and what a processor without it can do. */
 #if defined(__AVX512F__)
-  return "AVX-512";
+#define SET_NAME "AVX-512"
+#define SET_HAD  __builtin_cpu_supports("avx512f")
+#define SET_ELSE "x86-64-v3"
 #elif defined(__AVX2__)
-  return "AVX2";
-#elif defined(__SSE2__)
-  return "SSE2";
-#elif defined(__ARM_NEON)
-  return "NEON";
+#define SET_NAME "AVX2"
+#define SET_HAD  __builtin_cpu_supports("avx2")
+#define SET_ELSE "x86-64"
 #else
-  return "scalar";
+#define SET_NAME "no AVX2"
+#define SET_HAD  1
+#define SET_ELSE ""
 #endif
+
+/* Without the instructions the first kernel would end the process. */
+static status probe_cpu(void) {
+  if (SET_HAD) return STATUS_OK;
+  return status_fail(STATUS_DEVICE,
+                     "this processor has no " SET_NAME ", which the CPU kernels were built for: "
+                     "build with -DFDAPP_MARCH=" SET_ELSE " or on this machine");
 }
 
 static void processor_name(char *name, size_t size) {
@@ -78,7 +70,7 @@ static status context_create_cpu(const kernels_setup *setup, kernels_context **c
   char name[128];
   processor_name(name, sizeof name);
   (void)snprintf((*context)->description, sizeof(*context)->description, "%s, %d thread%s, %s", name,
-                 (*context)->threads, (*context)->threads == 1 ? "" : "s", instruction_set());
+                 (*context)->threads, (*context)->threads == 1 ? "" : "s", SET_NAME);
   return STATUS_OK;
 }
 
@@ -147,13 +139,6 @@ static status apply_cpu(const kernels_launch *launch, const kernels_call *call) 
   return done(launch);
 }
 
-static status apply_bounded_cpu(const kernels_launch *launch, const kernels_call *call,
-                                const kernels_ends *ends, const kernels_inflow *inflow,
-                                const kernels_coupling *coupling) {
-  CHECK(BY_PRECISION(apply_bounded_cpu, call, ends, inflow, coupling));
-  return done(launch);
-}
-
 static status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
                              const kernels_weights *weights, kernels_plane_sums *sums) {
   return BY_PRECISION(plane_sums_cpu, f, reference, weights, sums);
@@ -210,7 +195,6 @@ const kernels kernels_cpu = {
     .event_wait = event_wait_cpu,
     .event_seconds = event_seconds_cpu,
     .apply = apply_cpu,
-    .apply_bounded = apply_bounded_cpu,
     .plane_sums = plane_sums_cpu,
     .minplus = minplus_cpu,
     .stream = stream_cpu,

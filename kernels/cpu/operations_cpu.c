@@ -5,14 +5,9 @@
 /* A call of any operation: its numbers as the passes want them, how its tiles are cut, and the function of
  * its way (way.h). */
 
-static patch_function *const patches[] = {
-#define X(name, options, way_name) CPU_NAME(patch_##way_name##_cpu_),
-    OPERATION_WAYS(X)
-#undef X
-};
-
-static patch_function *const bounded[] = {
-#define X(name, options, way_name) CPU_NAME(bounded_##way_name##_cpu_),
+/* Of each way: the functions for periodic grids, and for grids with ends. */
+static patch_function *const patches[][2] = {
+#define X(name, options, way_name) {CPU_NAME(patch_##way_name##_cpu_), CPU_NAME(bounded_##way_name##_cpu_)},
     OPERATION_WAYS(X)
 #undef X
 };
@@ -55,17 +50,9 @@ status CPU_NAME(part_cpu_)(const kernels_launch *launch, kernels_part part, axis
   return tiles_run(launch, plan_make(&o), CPU_NAME(part_patch_cpu_)(part, along), &job);
 }
 
-status CPU_NAME(apply_cpu_)(const kernels_launch *launch, const kernels_call *call) {
-  const operation o = operation_describe(call->kind, call->options);
-  int way = 0;
-  CHECK(kernels_way_find(call, &way));
-  const cpu_job job = job_make(launch, call, &o);
-  return tiles_run(launch, plan_make(&o), patches[way], &job);
-}
-
 /* Computes rows outside the layers of y and z. Lines beside ends of x are one patch, with a gap. */
-static void rows_run(const cpu_bounded_job *job, const cpu_patch *rows) {
-  const int *inside = job->ends.inside, x0 = rows->x0, lines = rows->lines;
+static void rows_run(const cpu_ends *ends, const cpu_patch *rows) {
+  const int *inside = ends->inside, x0 = rows->x0, lines = rows->lines;
   const int low = clamp((inside[0] - x0 + STORE - 1) / STORE * STORE_LINES, 0, lines);
   const int high = clamp((inside[1] - x0) / STORE * STORE_LINES, low, lines);
   cpu_patch middle = *rows, beside = *rows;
@@ -75,16 +62,16 @@ static void rows_run(const cpu_bounded_job *job, const cpu_patch *rows) {
   beside.lines -= middle.lines;
   beside.before = low;
   beside.gap = middle.lines * LINE;
-  if (middle.lines > 0) job->outside(job, &middle);
-  if (beside.lines > 0) job->inside(job, &beside);
+  if (middle.lines > 0) ends->outside_layers(ends, &middle);
+  if (beside.lines > 0) ends->in_layers(ends, &beside);
 }
 
 /* Cuts a patch where the layers of y begin. What lies outside all layers is computed by the function for
  * periodic grids, because the one for grids with ends takes 12 (double) and 20 % (single
  * precision) longer there. */
 static void patch_cut(const void *data, const cpu_patch *patch) {
-  const cpu_bounded_job *job = data;
-  const layer_ends *e = &job->ends.of;
+  const cpu_ends *ends = data;
+  const layer_ends *e = &ends->of;
   const int rows = e->bounded[AXIS_Y] ? e->rows : 0;
   const int low = clamp(rows, patch->y0, patch->y1), high = clamp(e->n[AXIS_Y] - rows, low, patch->y1);
   int end;
@@ -99,24 +86,25 @@ static void patch_cut(const void *data, const cpu_patch *patch) {
     part.next_y0 = part.y1 < patch->y1 ? part.y1 : patch->next_y0;
     part.next_z = part.y1 < patch->y1 ? patch->z : patch->next_z;
     if (outside) {
-      rows_run(job, &part);
+      rows_run(ends, &part);
     } else {
-      job->inside(job, &part);
+      ends->in_layers(ends, &part);
     }
   }
 }
 
-/* No patch has planes in and outside a layer of z. */
-status CPU_NAME(apply_bounded_cpu_)(const kernels_launch *launch, const kernels_call *call,
-                                    const kernels_ends *ends, const kernels_inflow *inflow,
-                                    const kernels_coupling *coupling) {
+/* With ends, no patch has planes in and outside a layer of z. */
+status CPU_NAME(apply_cpu_)(const kernels_launch *launch, const kernels_call *call) {
   const operation o = operation_describe(call->kind, call->options);
+  tile_plan plan = plan_make(&o);
   int way = 0;
   CHECK(kernels_way_find(call, &way));
-  cpu_bounded_job job = {.job = job_make(launch, call, &o), .outside = patches[way], .inside = bounded[way]};
-  CPU_NAME(ends_make_cpu_)(launch, call, ends, inflow, coupling, &job.ends);
-  tile_plan plan = plan_make(&o);
-  if (ends->bounded[AXIS_Z])
-    plan.blocks = (kernels_planes){ends->rows - ends->z0, ends->nz - ends->rows - ends->z0};
-  return tiles_run(launch, plan, patch_cut, &job);
+  const cpu_job job = job_make(launch, call, &o);
+  if (!kernels_call_bounded(call)) return tiles_run(launch, plan, patches[way][0], &job);
+  cpu_ends ends = {
+      .job = job, .operation = &o, .outside_layers = patches[way][0], .in_layers = patches[way][1]};
+  CPU_NAME(ends_make_cpu_)(launch, call, &ends);
+  const int rows = call->ends->rows, z0 = call->ends->z0;
+  if (call->ends->bounded[AXIS_Z]) plan.blocks = (kernels_planes){rows - z0, call->ends->nz - rows - z0};
+  return tiles_run(launch, plan, patch_cut, &ends);
 }

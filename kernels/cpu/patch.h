@@ -35,19 +35,23 @@ LINE_INLINE void formula_open(const cpu_task *task) {
 /* The layers that a bundle lies in. */
 LINE_INLINE cpu_layer layer_make(const cpu_ends *ends, const cpu_lines *line, cpu_scratch *held,
                                  const cpu_bundle *bundle, int planes, int groups) {
-  cpu_layer layer = {
-      .ends = ends, .line = line, .lines = groups * bundle->patch->lines, .held = held, .row = {-1, -1, -1}};
-  const int first[3] = {0, bundle->y, bundle->patch->z}, count[3] = {0, bundle->rows, planes};
-  int penalised = 0;
+  cpu_layer layer = {.ends = ends,
+                     .line = line,
+                     .lines = groups * bundle->patch->lines,
+                     .first = {0, bundle->y, bundle->patch->z},
+                     .count = {0, bundle->rows, planes},
+                     .held = held,
+                     .row = {-1, -1, -1}};
   for (int high = 0; high < 2; high++)
-    penalised |= ends->adds[AXIS_X][high] && strip_meets(ends, bundle->patch, high);
+    if (ends->adds[AXIS_X][high] && strip_meets(ends, bundle->patch, high)) layer.adds |= 1U << high;
   for (int d = AXIS_Y; d <= AXIS_Z; d++) {
-    layer.row[d] = layer_row(&ends->of, d, first[d], &layer.high[d]);
+    layer.row[d] = layer_row(&ends->of, d, layer.first[d], &layer.high[d]);
     if (layer.row[d] < 0) continue;
-    const int high = layer.high[d], last = layer_row_of(&layer, d, count[d] - 1);
-    penalised |= ends->adds[d][high] && (layer.row[d] == 0 || last == 0 || ends->pulls[d][high]);
+    const int high = layer.high[d], last = layer_row_of(&layer, d, layer.count[d] - 1);
+    if (ends->adds[d][high] && (layer.row[d] == 0 || last == 0 || ends->pulls[d][high]))
+      layer.adds |= 1U << (2 * d + high);
   }
-  if (penalised) layer.holds = ends->penalised;
+  if (layer.adds != 0) layer.holds = ends->penalised;
   layer.within = bundle->patch->gap > 0 && ends->of.rows >= STENCIL_RADIUS && !bundle->images;
   return layer;
 }
@@ -77,8 +81,7 @@ LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *end
   if (operation_terms(way.of) == 0) pass_points(&task);
 #pragma GCC unroll 6
   for (int t = 0; t < WAY_TERMS; t++) passes_run(&task, t);
-  if (way.ends && layer.holds != 0)
-    CPU_NAME(penalties_cpu_)(layer, *bundle->patch, bundle->y, bundle->rows, planes, groups);
+  if (way.ends && layer.holds != 0) CPU_NAME(penalties_cpu_)(layer, bundle->patch->nontemporal);
 }
 
 /* Number of groups of rows of the bundle from row y on: one if a neighbouring row is an image, or the
@@ -114,7 +117,7 @@ LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given
     return;
   }
   const cpu_job job = *(const cpu_job *)data;
-  const cpu_ends *ends = way.ends ? &((const cpu_bounded_job *)data)->ends : NULL;
+  const cpu_ends *ends = way.ends ? data : NULL;
   const cpu_patch patch = *given;
   const cpu_column column = column_make(&job.frame, &patch);
   cpu_lines line;

@@ -23,24 +23,6 @@ typedef struct cpu_way {
   int ends; /* 1: for grids with ends */
 } cpu_way;
 
-/* A call: its arrays in the order of the declaration, its numbers in the field's precision. */
-typedef struct cpu_job {
-  cpu_frame frame;
-  unsigned additions; /* the call's options beyond those of the way */
-  unsigned terms;     /* mask of the terms in use */
-  const real *in[OPERATION_INPUTS], *table[3];
-  real *out[OPERATION_OUTPUTS];
-  cpu_vector scalar[OPERATION_SCALARS], uniform[3];
-} cpu_job;
-
-/* A call on a grid with ends, with the functions for points outside and in layers. The first one takes it as
- * a cpu_job. */
-typedef struct cpu_bounded_job {
-  cpu_job job;
-  cpu_ends ends;
-  patch_function *outside, *inside;
-} cpu_bounded_job;
-
 typedef struct cpu_work {
   cpu_scratch term[WAY_TERMS]; /* first the part in x and y, then the whole term */
   cpu_output out[OPERATION_OUTPUTS];

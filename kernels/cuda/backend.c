@@ -50,9 +50,8 @@ static status derivative_variant(const kernels_launch *launch, int variant, kern
   return apply_derivative(&kernels_cuda, launch, along, f, out);
 }
 
-static status layers(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
-                     const kernels_inflow *inflow, const kernels_coupling *coupling) {
-  DISPATCH(layers, call, ends, inflow, coupling);
+static status layers(const kernels_launch *launch, const kernels_call *call) {
+  DISPATCH(layers, call);
 }
 
 static status plane_sums(const kernels_launch *launch, const void *f, const void *reference,

@@ -11,8 +11,7 @@
                         const void *f, void *out);                                                           \
   status parts_##REAL(const kernels_launch *launch, kernels_part part, axis along, const void *f,            \
                       void *out);                                                                            \
-  status layers_##REAL(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,     \
-                       const kernels_inflow *inflow, const kernels_coupling *coupling);                      \
+  status layers_##REAL(const kernels_launch *launch, const kernels_call *call);                              \
   status plane_sums_##REAL(const kernels_launch *launch, const void *f, const void *reference,               \
                            const kernels_weights *weights, kernels_plane_sums *sums);                        \
   status minplus_##REAL(const kernels_launch *launch, const kernels_minplus *product);                       \

@@ -4,9 +4,6 @@
 #include "device.cuh"
 #include "operations.h"
 
-extern "C" {
-#include "layers.h"
-}
 #include "layer_ends.h"
 
 /* Where the threads of a launch of layers (layers.cuh) find their points.

@@ -13,8 +13,7 @@ static int rows_touched(const layer_ends &ends) {
   return rows;
 }
 
-static layer_work work_make(const kernels_launch *launch, const kernels_call *call, const kernels_ends *ends,
-                            const kernels_inflow *inflow, const kernels_coupling *coupling,
+static layer_work work_make(const kernels_launch *launch, const kernels_call *call,
                             const kernels_planes &range) {
   layer_work w = {};
   const operation used = operation_describe(call->kind, call->options);
@@ -22,8 +21,8 @@ static layer_work work_make(const kernels_launch *launch, const kernels_call *ca
   w.outputs = used.outputs;
   for (int axis = 0; axis < 3; axis++) w.kinds |= differences_along(used, axis);
   w.options = call->options;
-  boxes_add(launch, ends, range, w);
-  layer_ends_make(launch, ends, inflow, coupling, &w.ends);
+  boxes_add(launch, call->ends, range, w);
+  layer_ends_make(launch, call, &w.ends);
   w.touched = rows_touched(w.ends);
   return w;
 }
@@ -67,16 +66,14 @@ static const layers_way ways[] = {
 #undef X
 };
 
-extern "C" status NAME(layers)(const kernels_launch *launch, const kernels_call *call,
-                               const kernels_ends *ends, const kernels_inflow *inflow,
-                               const kernels_coupling *coupling) {
+extern "C" status NAME(layers)(const kernels_launch *launch, const kernels_call *call) {
   int number = 0;
   CHECK(kernels_way_find(call, &number));
   const layers_way &way = ways[number];
   const arguments a = launch_arguments(launch, call);
   const geometry d = launch_geometry(launch);
   for (unsigned r = 0; r < d.ranges(); r++) {
-    const layer_work w = work_make(launch, call, ends, inflow, coupling, d.range[r]);
+    const layer_work w = work_make(launch, call, d.range[r]);
     if (w.blocks > 0) (w.terms == way.few_terms ? way.few : way.all)(launch, a, w);
   }
   return context_launched(launch->context, launch->queue, way.name);

@@ -27,18 +27,15 @@ static status run_part(void *data) {
   const void *in = job->arrays->fields[0].data;
   void *out = job->arrays->fields[1].data;
   const int closed = job->rung > PART_WHOLE;
-  const kernels_call call = {.kind = OPERATION_derivative,
-                             .options = (unsigned)job->axis | DERIVATIVE_FIRST,
-                             .in = {in},
-                             .out = {out}};
+  kernels_call call = kernels_derivative_call(job->axis, in, out);
+  call.ends = job->ends;
   const int production = strcmp(backend->variant_names[job->variant], "production") == 0;
-  if (closed && (production || backend->layers == NULL))
-    return apply_bounded(backend, &launch, &call, job->ends, NULL, NULL);
+  if (closed && (production || backend->layers == NULL)) return apply_bounded(backend, &launch, &call);
   CHECK(backend->derivative_variant(&launch, job->variant, closed ? PART_WHOLE : (kernels_part)job->rung,
                                     job->axis, in, out));
   if (!closed) return STATUS_OK;
   for (int d = 0; d < AXIS_Z; d++) launch.left_out[d] = job->ends->bounded[d] ? job->ends->rows : 0;
-  return backend->layers(&launch, &call, job->ends, NULL, NULL);
+  return backend->layers(&launch, &call);
 }
 
 /* A variant's rungs in one line of the table, each a row of the report. ceiling: points per second of a

@@ -67,10 +67,13 @@ kernels_shape grid_shape(const grid *grid, precision precision, int host_memory)
   return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, whole, precision, host_memory);
 }
 
-/* Only the last slab needs a check: it is the smallest. */
+/* The rows of closures beside an end read only planes of the slab there, and halo planes. Only the last slab
+ * needs a check: it is the smallest. */
 static status check_slabs(const grid *grid, const closure *closure) {
   const int64_t planes = grid->n[2] - grid_slab_start(grid->n[2], grid->ranks, grid->ranks - 1);
-  const int least = closure_least_planes(closure, KERNELS_HALO);
+  int least = closure->width - KERNELS_HALO;
+  if (least < closure->rows) least = closure->rows;
+  if (least < KERNELS_HALO) least = KERNELS_HALO;
   if (grid->ranks == 1 || planes >= least) return STATUS_OK;
   return status_fail(STATUS_USAGE,
                      "grid: %" PRId64 " planes on %d ranks: %" PRId64

@@ -160,10 +160,11 @@ static void destroy(void *self) {
 
 /* One of a stage's two operations, with the penalties at ends. */
 static status advance_part(const acoustics *a, const stage *stage, const kernels_launch *launch,
-                           kernels_call *call, const kernels_coupling *penalties) {
+                           const kernels_call *call, const kernels_coupling *penalties) {
   const field *f = stage->f->part;
   const double weight = call->scalar[SUM_WEIGHT_TERM];
   kernels_coupling coupling = *penalties;
+  kernels_call bounded = *call;
   const int divergence = call->kind == OPERATION_divergence_stage;
   for (int d = 0; d < 3; d++) {
     coupling.of[d][divergence ? 0 : 1] = f[VELOCITY + d].data;
@@ -171,7 +172,9 @@ static status advance_part(const acoustics *a, const stage *stage, const kernels
     for (int end = 0; end < GRID_ENDS; end++)
       for (int i = 0; i < 2; i++) coupling.weight[d][end][i] *= weight;
   }
-  return apply_bounded(f->backend, launch, call, &a->ends, NULL, &coupling);
+  bounded.ends = &a->ends;
+  bounded.coupling = &coupling;
+  return apply_bounded(f->backend, launch, &bounded);
 }
 
 /* The differences keep or lower the energy, and so do ends. A constant pressure stays, too, but for ends

@@ -196,10 +196,13 @@ static status advance(void *self, const stage *stage) {
   launch.sends = stage->sends;
   const double factor = cases_velocity_factor(config, stage->time);
   if (!problem_factor_allowed(factor)) return refuse_factor(config, stage->time, factor);
-  const kernels_call call = call_of(a, stage, factor);
-  if (a->bounded) CHECK(inflow_prepare(&a->inflow, stage->time, stage->weight, factor));
-  CHECK(
-      apply_bounded(a->backend, &launch, &call, a->bounded ? &a->inflow.ends : NULL, &a->inflow.call, NULL));
+  kernels_call call = call_of(a, stage, factor);
+  if (a->bounded) {
+    CHECK(inflow_prepare(&a->inflow, stage->time, stage->weight, factor));
+    call.ends = &a->inflow.ends;
+    call.inflow = &a->inflow.call;
+  }
+  CHECK(apply_bounded(a->backend, &launch, &call));
   return a->source_count == 0 ? STATUS_OK : add_sources(a, stage, &launch);
 }
 

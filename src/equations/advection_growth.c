@@ -96,12 +96,13 @@ static status find_stored(const advection *a, const grid *grid, field *work, dou
                                  .shape = work->shape,
                                  .planes = {{0, work->shape.nz}},
                                  .stencil = &a->stencil};
-  kernels_call call = {.kind = OPERATION_divergence, .out = {work->data}};
+  kernels_call call = {
+      .kind = OPERATION_divergence, .out = {work->data}, .ends = a->bounded ? &a->inflow.ends : NULL};
   for (int d = 0; d < 3; d++) {
     call.in[d] = a->velocity[d].data;
     CHECK(find_slope(&a->velocity[d], grid, d, &slope[d]));
   }
-  CHECK(apply_bounded(a->backend, &launch, &call, a->bounded ? &a->inflow.ends : NULL, NULL, NULL));
+  CHECK(apply_bounded(a->backend, &launch, &call));
   return find_largest(grid, work, divergence);
 }
 

@@ -43,9 +43,11 @@ status derived_find(const derived *derived, const state *state, const struct sta
   *shown = *state;
   shown->names = derived->names;
   if (derived->wanted & CONFIG_DERIVED_GRADIENT) {
-    const kernels_call call = {
-        .kind = OPERATION_gradient_magnitude, .in = {f->data}, .out = {add(shown, state, scratch)}};
-    CHECK(apply_bounded(derived->backend, &launch, &call, &derived->ends, NULL, NULL));
+    const kernels_call call = {.kind = OPERATION_gradient_magnitude,
+                               .in = {f->data},
+                               .out = {add(shown, state, scratch)},
+                               .ends = &derived->ends};
+    CHECK(apply_bounded(derived->backend, &launch, &call));
   }
   for (int d = 0; d < 3 && derived->wanted & CONFIG_DERIVED_INTENSITY; d++) {
     const kernels_call call = {

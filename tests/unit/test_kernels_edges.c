@@ -183,20 +183,21 @@ static void edges_with_ends(rig *rig, const int bounded[3]) {
        seen = twin_sentinel(rig);
   kernels_launch launch = rig->launch;
   kernels watched = *rig->backend;
+  kernels_ends ends = {.bounded = {bounded[0], bounded[1], bounded[2]}, .nz = rig->launch.shape.nz};
   const kernels_call call = {.kind = OPERATION_stage,
                              .options = STAGE_UNIFORM | STAGE_GRADIENT | STAGE_BASE,
                              .in = {[STAGE_IN_F] = f.device, [STAGE_IN_BASE] = base.device},
                              .out = {out.device},
                              .scalar = {[STAGE_WEIGHT_F] = 0.25, [STAGE_WEIGHT_ADVECTION] = -0.01},
-                             .uniform = {1.0, 0.5, -0.75}};
-  kernels_ends ends = {.bounded = {bounded[0], bounded[1], bounded[2]}, .nz = rig->launch.shape.nz};
+                             .uniform = {1.0, 0.5, -0.75},
+                             .ends = &ends};
   watched.apply = apply_seen;
   watch.rig = rig;
   watch.out = &out;
   watch.seen = &seen;
   assert_ok(kernels_ends_open(rig->backend, rig->context, launch.shape.precision, &rig->stencil, &ends));
   assert_ok(rig->backend->event_create(rig->context, &launch.edges));
-  assert_ok(apply_bounded(&watched, &launch, &call, &ends, NULL, NULL));
+  assert_ok(apply_bounded(&watched, &launch, &call));
   twin_download(rig, &out);
   parts_of_edges(rig, edges);
   for (int e = 0; e < 2; e++) part_assert_equal(rig, edges[e], seen.device, out.host);

@@ -127,6 +127,7 @@ static void output_check(const rig *rig, const twin *f, const twin *out, const t
  * along d[i]. */
 static void ends_check(rig *rig, operation_kind kind, unsigned options, const int of[3], const int d[3]) {
   twin f = twin_random(rig, 1), out[3], reference[3];
+  kernels_ends ends = {.bounded = {1, 1, 1}, .nz = rig->launch.shape.nz};
   kernels_call call = {.kind = kind, .options = options, .in = {f.host}};
   for (int i = 0; i < 3; i++) {
     out[i] = twin_sentinel(rig);
@@ -136,9 +137,9 @@ static void ends_check(rig *rig, operation_kind kind, unsigned options, const in
   reference_apply(&rig->launch, &call);
   call.in[0] = f.device;
   for (int i = 0; i < 3; i++) call.out[i] = out[i].device;
-  kernels_ends ends = {.bounded = {1, 1, 1}, .nz = rig->launch.shape.nz};
+  call.ends = &ends;
   assert_ok(kernels_ends_open(rig->backend, rig->context, rig->launch.shape.precision, &rig->stencil, &ends));
-  assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+  assert_ok(apply_bounded(rig->backend, &rig->launch, &call));
   for (int i = 0; i < 3; i++) {
     twin_download(rig, &out[i]);
     output_check(rig, &f, &out[i], &reference[i], of[i], d[i]);
@@ -181,12 +182,13 @@ static void ends_in_place(rig *rig) {
                            .in = {[STAGE_IN_F] = f.device, [STAGE_IN_BASE] = in_place.device},
                            .out = {apart.device},
                            .scalar = {[STAGE_WEIGHT_F] = 0.25, [STAGE_WEIGHT_ADVECTION] = -0.01},
-                           .uniform = {1.0, 0.5, -0.75}};
+                           .uniform = {1.0, 0.5, -0.75},
+                           .ends = &ends};
       assert_ok(
           kernels_ends_open(rig->backend, rig->context, rig->launch.shape.precision, &rig->stencil, &ends));
-      assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+      assert_ok(apply_bounded(rig->backend, &rig->launch, &call));
       call.out[0] = in_place.device;
-      assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+      assert_ok(apply_bounded(rig->backend, &rig->launch, &call));
       twin_download(rig, &apart);
       twin_download(rig, &in_place);
       twin_assert_same(rig, &apart, &in_place, "a stage with ends, in place");
@@ -221,16 +223,17 @@ static void coupling_check(rig *rig, operation_kind kind, unsigned options, int 
   const kernels_shape *shape = &rig->launch.shape;
   kernels_ends ends = {.bounded = {1, 1, 1}, .nz = shape->nz};
   kernels_coupling coupling;
-  kernels_call call = {.kind = kind, .options = options, .in = {f.device}};
+  kernels_call call = {.kind = kind, .options = options, .in = {f.device}, .ends = &ends};
   for (int i = 0; i < 12; i++) {
     coupling.of[i / 4][i % 2] = of[i % 2].device;
     coupling.weight[i / 4][i / 2 % 2][i % 2] = 0.25 * i - 1.0;
   }
   assert_ok(kernels_ends_open(rig->backend, rig->context, shape->precision, &rig->stencil, &ends));
   for (int k = 0; k < outputs; k++) call.out[k] = (plain[k] = twin_sentinel(rig)).device;
-  assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+  assert_ok(apply_bounded(rig->backend, &rig->launch, &call));
   for (int k = 0; k < outputs; k++) call.out[k] = (found[k] = twin_sentinel(rig)).device;
-  assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, &coupling));
+  call.coupling = &coupling;
+  assert_ok(apply_bounded(rig->backend, &rig->launch, &call));
   for (int k = 0; k < outputs; k++) {
     twin_download(rig, &plain[k]);
     twin_download(rig, &found[k]);
@@ -291,6 +294,7 @@ static twin first_of(rig *rig, twin_value value, int d, int upwind) {
                        .in = {[STAGE_IN_F] = f.device, [STAGE_IN_BASE] = out.device},
                        .out = {out.device}};
   kernels_ends ends = {.bounded = {1, 1, 1}, .nz = SIDE};
+  call.ends = &ends;
   if (upwind) {
     call.kind = OPERATION_stage;
     call.options = STAGE_UNIFORM | STAGE_GRADIENT | STAGE_UPWIND | STAGE_BASE;
@@ -299,7 +303,7 @@ static twin first_of(rig *rig, twin_value value, int d, int upwind) {
     call.scalar[STAGE_WEIGHT_DISSIPATION] = upwind;
   }
   assert_ok(kernels_ends_open(rig->backend, rig->context, PRECISION_DOUBLE, &rig->stencil, &ends));
-  assert_ok(apply_bounded(rig->backend, &rig->launch, &call, &ends, NULL, NULL));
+  assert_ok(apply_bounded(rig->backend, &rig->launch, &call));
   twin_download(rig, &out);
   kernels_ends_close(rig->backend, rig->context, &ends);
   twin_free(rig, &f);
