@@ -194,15 +194,27 @@ ARITHMETIC number derivative_finish(unsigned options, int output, const operatio
   return point_term(at, output);
 }
 
-/* Outputs that are terms: output k is term k. */
-#define gradient_finish   derivative_finish
-#define divergence_finish derivative_finish
-#define laplacian_finish  derivative_finish
+ARITHMETIC number gradient_finish(unsigned options, int output, const operation_point *at) {
+  (void)options;
+  return point_term(at, output);
+}
 
 ARITHMETIC number gradient_magnitude_finish(unsigned options, int output, const operation_point *at) {
   (void)options;
   (void)output;
   return magnitude(point_term(at, 0), point_term(at, 1), point_term(at, 2));
+}
+
+ARITHMETIC number divergence_finish(unsigned options, int output, const operation_point *at) {
+  (void)options;
+  (void)output;
+  return point_term(at, 0);
+}
+
+ARITHMETIC number laplacian_finish(unsigned options, int output, const operation_point *at) {
+  (void)options;
+  (void)output;
+  return point_term(at, 0);
 }
 
 ARITHMETIC number axpy_finish(unsigned options, int output, const operation_point *at) {
