@@ -145,9 +145,11 @@ typedef struct kernels_coupling {
  * precision. Inputs that are differenced along z need valid halos in z. `out` must not overlap an input that
  * is differenced; it may be an input that is read at the point alone.
  *
- * With ends, which an operation with terms may have, the call is one of apply_bounded: points in layers get
- * the values of the closures, all others those that they have without. Halo planes beyond an end of z may
- * hold anything finite. */
+ * A call with ends, of an operation with terms, goes through apply_bounded. Points in layers get the
+ * differences of the closures, all others those of a periodic grid. Beyond an end of z halo planes need not
+ * be valid, but finite. Without an axis that has ends, inflow and coupling are ignored. Penalties are added
+ * in one order: those of the inflow, then those of the coupling; of each axis after axis, the low end before
+ * the high one; at an end, what enters before what is drawn. */
 typedef struct kernels_call {
   operation_kind kind;
   unsigned options;
@@ -271,7 +273,9 @@ typedef struct kernels {
   status (*event_seconds)(const kernels_event *start, const kernels_event *end, double *seconds);
 
   /* ---- Numerics: launch errors are checked; STATUS_DEVICE ---- */
-  /* Any operation of operations.h. Typed calls of those in use are below: apply_gradient and others. */
+  /* Any operation of operations.h. Typed calls of those in use are below: apply_gradient and others. A
+   * backend without `layers` also computes those of a call with ends; one with `layers` does not look at
+   * ends. */
   status (*apply)(const kernels_launch *launch, const kernels_call *call);
   /* Optional, for a backend whose `apply` computes no layers: the operation on the launch's planes that lie
    * in layers in z, and on the others at the points that `apply` leaves out. */
@@ -280,9 +284,9 @@ typedef struct kernels {
    * one's output. The bits are those of one after the other. The array between them is not touched: neither
    * the first one's `out` nor the second one's in[0] is used. The second one's `out` overlaps no input.
    * Unless the shape is `whole`, 2 KERNELS_HALO halo planes of the first one's input 0 are read: more lie
-   * before and after the array. pair_refused returns why a backend does not compute this pair on all planes
-   * of the shape, or NULL; unless `always`, also if two calls of `apply` are faster. Constant strings.
-   * It is called before apply_pair, for it takes the device memory that the pair needs. */
+   * before and after the array. Neither call has ends. pair_refused returns why a backend does not compute
+   * this pair on all planes of the shape, or NULL; unless `always`, also if two calls of `apply` are faster.
+   * Constant strings. It is called before apply_pair, for it takes the device memory that the pair needs. */
   const char *(*pair_refused)(const kernels_launch *launch, const kernels_call *first,
                               const kernels_call *second, int always);
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);
@@ -360,11 +364,8 @@ status apply_laplacian(const kernels *backend, const kernels_launch *launch, con
 status apply_axpy(const kernels *backend, const kernels_launch *launch, double a, const void *x, void *y);
 status apply_stage(const kernels *backend, const kernels_launch *launch, const kernels_stage *stage);
 
-/* A call of `apply` that may have ends. */
+/* A call with ends or without. A backend that has `layers` computes them first, then all other points. */
 status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call);
-
-/* The planes of a range between the layers in z; none where z1 <= z0. */
-kernels_planes layers_between(const kernels_planes *range, const kernels_ends *ends);
 
 /* Fills `ends`. The caller has set bounded, fixed, z0 and nz; the closure's order is the stencil's.
  * STATUS_MEMORY, STATUS_DEVICE; even after an error kernels_ends_close must be called. */
@@ -382,20 +383,7 @@ const kernels *kernels_find(const char *name);
 int kernels_count(void);
 const kernels *kernels_at(int index);
 
-/* A shape with its pitches. A row is nx rounded up to a multiple of KERNELS_ROW_ALIGNMENT bytes, a plane its
- * rows rounded up to an odd multiple of KERNELS_PLANE_UNIT bytes: with a power of two, all z neighbours of a
- * point would fall into one set of a CPU's first-level cache, and a smaller unit is too little for GPUs. The
- * same holds for y neighbours: with host_memory (the backend's) a row that would be a multiple of
- * KERNELS_ROW_AVOIDED bytes is KERNELS_ROW_ALIGNMENT longer. GPUs would lose up to 6 % by that
- * (docs/explanation/performance.md, "Pitches of rows and planes"). */
-kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision, int host_memory);
-
-/* Number of planes in both ranges, and the i-th of them, first range first. */
-int kernels_plane_count(const kernels_launch *launch);
-int kernels_plane_at(const kernels_launch *launch, int i);
-
-/* Bytes of one element, and of a whole field with halo planes and padding. */
-size_t kernels_element_size(precision precision);
-size_t kernels_field_bytes(const kernels_shape *shape);
+/* The planes of a range between the layers in z; none where z1 <= z0. */
+kernels_planes layers_between(const kernels_planes *range, const kernels_ends *ends);
 
 #endif

@@ -124,6 +124,22 @@ typedef struct kernels_launch {
   int down;
 } kernels_launch;
 
+/* A shape with its pitches. A row is nx rounded up to a multiple of KERNELS_ROW_ALIGNMENT bytes, a plane its
+ * rows rounded up to an odd multiple of KERNELS_PLANE_UNIT bytes: with a power of two, all z neighbours of a
+ * point would fall into one set of a CPU's first-level cache, and a smaller unit is too little for GPUs. The
+ * same holds for y neighbours: with host_memory (the backend's) a row that would be a multiple of
+ * KERNELS_ROW_AVOIDED bytes is KERNELS_ROW_ALIGNMENT longer. GPUs would lose up to 6 % by that
+ * (docs/explanation/performance.md, "Pitches of rows and planes"). */
+kernels_shape kernels_shape_make(int nx, int ny, int nz, int whole, precision precision, int host_memory);
+
+/* Number of planes in both ranges, and the i-th of them, first range first. */
+int kernels_plane_count(const kernels_launch *launch);
+int kernels_plane_at(const kernels_launch *launch, int i);
+
+/* Bytes of one element, and of a whole field with halo planes and padding. */
+size_t kernels_element_size(precision precision);
+size_t kernels_field_bytes(const kernels_shape *shape);
+
 /* For backends, whose code is compiled once per precision: calls NAME_float or NAME_double with the launch
  * and the arguments. */
 #define BY_PRECISION(name, ...)                                                                              \

@@ -2,7 +2,7 @@
 #define FDAPP_KERNELS_LAYER_ENDS_H
 
 /* The numbers of closures and penalties in layers, for both backends. Included after arithmetic.h, by C17 and
- * by CUDA files (C++17). */
+ * by CUDA files (C++17), there after device.cuh, which declares kernels.h as C. */
 
 #include "kernels.h"
 

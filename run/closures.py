@@ -2,16 +2,16 @@
 """Difference operators at the ends of axes: checks kernels/closures.json, and makes the header of its tables.
 
 An entry of the file is a family of operators with one norm, on points i = 0, 1, ... and spacing 1: `first` (D) and
-`second` (D2, with the derivative `slope` at the end). `stiffness` is no less than the largest
-eigenvalue of H^-1 M below, and less than 3 % above it; `resonance` is the same of H^-1 D^T H D, and less than 0.1 %
-above it: the square of the highest frequency between walls by penalty. `damped_resonance` is within 0.1 % of an
-eigenvalue of sound between such walls with upwind differences (negative real and imaginary part; order 2 has no wave
-beside walls that is faster than those inside). `damping` are the largest eigenvalues of -Ds between walls or free ends,
-and between absorbing ends, which damp too: of H^-1 (-H Ds + |B|/2); no less, and less than 3 % above. `absorbed` are
-a, e and s with which a + s^2/(x + e) is the largest eigenvalue of A - K (x + E)^-1 K, or less than 2 % above it, where
-x <= -5/4 a; A = E = H^-1 |B|/2 and K = H^-1 (H D - B/2) are sound between absorbing ends. `fixed_mode` and
-`fixed_stiffness` are eigenvalues of H^-1 A below, and `borrowing` is why A has this form. All numbers are exact
-fractions. Rows are those of the low end; the high end has them mirrored, of D and of the slope with the other sign.
+`second` (D2, with the derivative `slope` at the end). `stiffness` is no less than the largest eigenvalue of H^-1 M
+below, and less than 3 % above it; `resonance` is the same of H^-1 D^T H D, and less than 0.1 % above it: the square of
+the highest frequency between walls by penalty. `damped_resonance` is within 0.1 % of an eigenvalue of sound between
+such walls with upwind differences (negative real and imaginary part; order 2 has no wave beside walls that is faster
+than those inside). `damping` are the largest eigenvalues of -Ds between walls or free ends, and between absorbing ends,
+which damp too: of H^-1 (-H Ds + |B|/2); no less, and less than 3 % above. `absorbed` are a, e and s with which a +
+s^2/(x + e) is the largest eigenvalue of A - K (x + E)^-1 K, or less than 2 % above it, where x <= -5/4 a; A = E = H^-1
+|B|/2 and K = H^-1 (H D - B/2) are sound between absorbing ends. `fixed_mode` and `fixed_stiffness` are eigenvalues of
+H^-1 A below, and `borrowing` is why A has this form. All numbers are exact fractions. Rows are those of the low end;
+the high end has them mirrored, of D and of the slope with the other sign.
 
     run/closures.py                  checks the identities below, exactly
     run/closures.py --header FILE    writes the header, as the build does
@@ -103,8 +103,8 @@ def dissipation(order, norm):
 
 
 def matrix(family, name, points, sign):
-    """The whole operator on `points` points; sign of the mirrored rows. Beside the corners, H times the operator is
-    symmetric, or antisymmetric if the sign is -1: the last row ends with the coefficients inside."""
+    """The whole operator on `points` points; mirrored rows have this sign. H times it is symmetric beside the corners
+    (antisymmetric with -1), so the last row ends with half of the coefficients inside, divided by its weight."""
     rows = [fractions(row) for row in family[name + "_rows"]]
     reach = family["order"] // 2
     half = [Fraction(family["norm"][-1]) * value for value in rows[-1][-reach:]]

@@ -28,7 +28,7 @@ typedef struct cpu_job {
 
 /* A call on a grid with ends. */
 typedef struct cpu_ends {
-  cpu_job job; /* first: the function for points outside all layers takes a cpu_job */
+  cpu_job job; /* first: the functions take a cpu_job, and the one for layers all of this */
   const operation *operation;
   patch_function *outside_layers, *in_layers;
   layer_ends of;
@@ -56,8 +56,8 @@ typedef struct cpu_layer {
   const cpu_ends *ends;
   const cpu_lines *line;
   int lines;           /* number of the bundle's lines */
-  int first[3];        /* along y and z: the bundle's first row and plane */
-  int count[3];        /* and their numbers, rows per group */
+  int first[3];        /* along y and z: the first row and plane of the bundle */
+  int count[3];        /* along y and z: rows of a group, and planes */
   cpu_scratch *held;   /* results that wait for penalties, for each output */
   int row[3], high[3]; /* along y and z: of layer_row for the bundle's first row or plane */
   unsigned adds;       /* bit 2 d + high: this end's penalties are added */
@@ -105,7 +105,8 @@ LINE_INLINE ptrdiff_t ends_element(const cpu_ends *e, const int p[3]) {
   return KERNELS_HALO * e->of.step[AXIS_Z] + layer_element(&e->of, p);
 }
 
-/* Fills what job, operation and functions leave of `to`, for the points of a launch. */
+/* Completes `to` for the points of a launch. The caller has set job, operation and the two functions; all
+ * other members are zero. */
 void CPU_NAME(ends_make_cpu_)(const kernels_launch *launch, const kernels_call *call, cpu_ends *to);
 
 /* The velocity along d on the line at p; o: e->operation, a constant where time matters. */

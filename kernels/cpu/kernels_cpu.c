@@ -16,27 +16,28 @@ struct kernels_event {
   struct timespec time;
 };
 
-/* The instruction set that the kernels were compiled for, and what a processor without it can do. */
+/* The instruction set that the kernels were compiled for: its name, whether this processor has it, and the
+ * -march of a build that needs less. */
 #if defined(__AVX512F__)
-#define SET_NAME "AVX-512"
-#define SET_HAD  __builtin_cpu_supports("avx512f")
-#define SET_ELSE "x86-64-v3"
+#define SIMD_NAME       "AVX-512"
+#define SIMD_SUPPORTED  __builtin_cpu_supports("avx512f")
+#define SIMD_LESS_MARCH "x86-64-v3"
 #elif defined(__AVX2__)
-#define SET_NAME "AVX2"
-#define SET_HAD  __builtin_cpu_supports("avx2")
-#define SET_ELSE "x86-64"
+#define SIMD_NAME       "AVX2"
+#define SIMD_SUPPORTED  __builtin_cpu_supports("avx2")
+#define SIMD_LESS_MARCH "x86-64"
 #else
-#define SET_NAME "no AVX2"
-#define SET_HAD  1
-#define SET_ELSE ""
+#define SIMD_NAME       "the least SIMD"
+#define SIMD_SUPPORTED  1
+#define SIMD_LESS_MARCH ""
 #endif
 
 /* Without the instructions the first kernel would end the process. */
 static status probe_cpu(void) {
-  if (SET_HAD) return STATUS_OK;
+  if (SIMD_SUPPORTED) return STATUS_OK;
   return status_fail(STATUS_DEVICE,
-                     "this processor has no " SET_NAME ", which the CPU kernels were built for: "
-                     "build with -DFDAPP_MARCH=" SET_ELSE " or on this machine");
+                     "this processor has no " SIMD_NAME ", which the CPU kernels were built for: build with "
+                     "-DFDAPP_MARCH=" SIMD_LESS_MARCH " or on this machine");
 }
 
 static void processor_name(char *name, size_t size) {
@@ -70,7 +71,7 @@ static status context_create_cpu(const kernels_setup *setup, kernels_context **c
   char name[128];
   processor_name(name, sizeof name);
   (void)snprintf((*context)->description, sizeof(*context)->description, "%s, %d thread%s, %s", name,
-                 (*context)->threads, (*context)->threads == 1 ? "" : "s", SET_NAME);
+                 (*context)->threads, (*context)->threads == 1 ? "" : "s", SIMD_NAME);
   return STATUS_OK;
 }
 

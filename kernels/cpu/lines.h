@@ -39,7 +39,8 @@ _Static_assert((int)CPU_STRIP_BYTES % (int)CPU_STORE_BYTES == 0 &&
                "strips and rows are whole cache lines");
 _Static_assert((int)LINE >= (int)STENCIL_RADIUS, "the neighbours in x of a line lie in the lines beside it");
 
-/* An instruction on a line: the name between _mm512_ and _ps or _pd. */
+/* LINE_CALL(fmadd) is _mm512_fmadd_ps or that of 256 bits, _pd in double precision. With fewer instructions
+ * than those of AVX2 and FMA there is none, and loops stand in. */
 #define LINE_LETTER_float  s
 #define LINE_LETTER_double d
 #if defined(__AVX512F__)

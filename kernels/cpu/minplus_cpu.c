@@ -37,9 +37,9 @@ typedef struct search {
   int width;                       /* points i of a tile */
   int panel_width;                 /* pencils per tile */
   ptrdiff_t panel;                 /* elements of a panel with its least values */
-  ptrdiff_t across;                /* pencils side by side: those of a line along x, but along x all rows */
-  ptrdiff_t jobs_across, jobs;     /* jobs for these, and for all pencils */
-  ptrdiff_t point_step, line_step; /* elements between points of a pencil, and between lines of pencils */
+  ptrdiff_t across;                /* pencils that jobs divide: nx, or along x those of the whole slab */
+  ptrdiff_t jobs_across, jobs;     /* jobs for these, and in all */
+  ptrdiff_t point_step, line_step; /* elements between points of a pencil; between rows of pencils */
   int blocks, chunks;              /* numbers of blocks of i and chunks of k */
   real *costs;                     /* the mirrored table, or the matrix packed in blocks of i */
   ptrdiff_t block_step;            /* elements between blocks in `costs` */

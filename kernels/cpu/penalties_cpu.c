@@ -67,7 +67,7 @@ LINE_INLINE cpu_vector coupling_line(const layer_ends *e, int d, int high, const
 /* Adds the penalties of one end to an output. coupling: 1, or 0 for inflow. */
 LINE_INLINE void lines_add(const cpu_layer *layer, cpu_scratch *held, int coupling, int d, int high) {
   const cpu_ends *ends = layer->ends;
-  const int most = coupling || !ends->pulls[d][high] ? 0 : ends->of.rows - 1;
+  const int most = coupling || !ends->pulls[d][high] ? 0 : ends->of.rows - 1; /* row with a penalty */
   for (int b = 0; b < layer->lines; b++) {
     int row = d == AXIS_X ? column_row(&ends->of, high, layer->line->x[b]) : 0;
     if (row < 0 || row > most) continue;
@@ -84,14 +84,14 @@ LINE_INLINE void lines_add(const cpu_layer *layer, cpu_scratch *held, int coupli
   }
 }
 
-/* With the axis as a constant. */
+/* The axis is a constant of each call. */
 static void end_add(const cpu_layer *layer, cpu_scratch *held, int coupling, int d, int high) {
   if (d == AXIS_X) lines_add(layer, held, coupling, AXIS_X, high);
   if (d == AXIS_Y) lines_add(layer, held, coupling, AXIS_Y, high);
   if (d == AXIS_Z) lines_add(layer, held, coupling, AXIS_Z, high);
 }
 
-/* Whole cache lines at a time. The numbers are local, because the stores could change any others. */
+/* Whole cache lines at a time. */
 static void lines_store(const cpu_layer *layer, cpu_scratch *held, real *to, int nontemporal) {
   const layer_ends *e = &layer->ends->of;
   const int rows = layer->count[AXIS_Y], planes = layer->count[AXIS_Z];
@@ -109,7 +109,7 @@ static void lines_store(const cpu_layer *layer, cpu_scratch *held, real *to, int
   }
 }
 
-/* In the order of kernels_inflow: axis after axis, what enters before what is drawn. */
+/* In the order of kernels_call. */
 void CPU_NAME(penalties_cpu_)(cpu_layer layer, int nontemporal) {
   const cpu_ends *ends = layer.ends;
   for (int k = 0; k < OPERATION_OUTPUTS; k++) {

@@ -54,8 +54,8 @@ struct plain_product {
 
 constexpr int PLAIN_SIDE = 16; /* side of a block's tile; one value per thread */
 
-/* Each thread reads all that its value needs from global memory, or (SHARED) a block loads PLAIN_SIDE values
- * of k into shared memory for all its threads. */
+/* A thread computes one value. SHARED: a block first loads PLAIN_SIDE values of k into shared memory;
+ * otherwise each thread reads global memory. */
 template <bool SHARED>
 static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
     plain_kernel(const __grid_constant__ plain_product m) {
@@ -65,16 +65,18 @@ static __global__ void __launch_bounds__(PLAIN_SIDE *PLAIN_SIDE)
   const bool inside = x < m.nx && i < m.points;
   const real *in = m.in + (ptrdiff_t)blockIdx.z * m.plane + x, *cost = m.cost + i * m.pitch;
   real least = infinity();
-  for (int k = 0; k < m.count && inside && !SHARED; k++)
-    least = lesser(in[(ptrdiff_t)k * m.ldx] + cost[k], least);
-  for (int k0 = 0; k0 < m.count && SHARED; k0 += PLAIN_SIDE) {
-    const bool there = k0 + row < m.count && x < m.nx;
-    values[row][column] = there ? in[(ptrdiff_t)(k0 + row) * m.ldx] : infinity();
-    costs[row][column] = k0 + column < m.count && i < m.points ? cost[k0 + column] : (real)0;
-    __syncthreads();
+  if constexpr (SHARED) {
+    for (int k0 = 0; k0 < m.count; k0 += PLAIN_SIDE) {
+      const bool there = k0 + row < m.count && x < m.nx;
+      values[row][column] = there ? in[(ptrdiff_t)(k0 + row) * m.ldx] : infinity();
+      costs[row][column] = k0 + column < m.count && i < m.points ? cost[k0 + column] : (real)0;
+      __syncthreads();
 #pragma unroll
-    for (int k = 0; k < PLAIN_SIDE; k++) least = lesser(values[k][column] + costs[row][k], least);
-    __syncthreads();
+      for (int k = 0; k < PLAIN_SIDE; k++) least = lesser(values[k][column] + costs[row][k], least);
+      __syncthreads();
+    }
+  } else if (inside) {
+    for (int k = 0; k < m.count; k++) least = lesser(in[(ptrdiff_t)k * m.ldx] + cost[k], least);
   }
   if (inside) m.out[(ptrdiff_t)blockIdx.z * m.plane + (ptrdiff_t)i * m.ldx + x] = least + (real)0;
 }

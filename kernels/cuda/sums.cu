@@ -7,10 +7,12 @@
 constexpr int LANES = 32;
 constexpr unsigned ALL_LANES = 0xffffffffU;
 
-enum { SUM, SQUARES, ERROR_SUM, ERROR_SQUARES, SUMS, LEAST = SUMS, MOST, ERROR_MOST, FIGURES };
+/* As in sums_cpu.c: figures before ADDED are sums, of the others the largest is kept; MINIMUM is the largest
+ * of the values' opposites. */
+enum { SUM, ERROR_SUM, SQUARES, ERROR_SQUARES, ADDED, MAXIMUM = ADDED, ERROR_MAXIMUM, MINIMUM, FIGURES };
 
 struct tally {
-  double of[FIGURES]; /* LEAST: the largest of the values' opposites */
+  double of[FIGURES];
 
   /* Comparisons with a NaN are false, so a NaN never replaces a number. */
   __device__ __forceinline__ void raise(int i, double value) {
@@ -18,13 +20,13 @@ struct tally {
   }
   __device__ __forceinline__ void add(const tally &other) {
 #pragma unroll
-    for (int i = 0; i < SUMS; i++) of[i] += other.of[i];
+    for (int i = 0; i < ADDED; i++) of[i] += other.of[i];
 #pragma unroll
-    for (int i = SUMS; i < FIGURES; i++) raise(i, other.of[i]);
+    for (int i = ADDED; i < FIGURES; i++) raise(i, other.of[i]);
   }
   __device__ __forceinline__ void weigh(double weight) {
 #pragma unroll
-    for (int i = 0; i < SUMS; i++) of[i] *= weight;
+    for (int i = 0; i < ADDED; i++) of[i] *= weight;
   }
 };
 
@@ -55,14 +57,14 @@ __device__ __forceinline__ tally row_tally(const real *f, const real *reference,
     const double part = WEIGHTED ? weight * value : value;
     t.of[SUM] += part;
     t.of[SQUARES] = fma(part, value, t.of[SQUARES]);
-    t.raise(LEAST, -value);
-    t.raise(MOST, value);
+    t.raise(MINIMUM, -value);
+    t.raise(MAXIMUM, value);
     if constexpr (REFERENCE) {
       const double error = fabs(value - (double)reference[x]);
       const double share = WEIGHTED ? weight * error : error;
       t.of[ERROR_SUM] += share;
       t.of[ERROR_SQUARES] = fma(share, error, t.of[ERROR_SQUARES]);
-      t.raise(ERROR_MOST, error);
+      t.raise(ERROR_MAXIMUM, error);
     }
   }
   return t;
@@ -94,11 +96,11 @@ __global__ void __launch_bounds__(LANES *LANES)
   if (lane != 0) return;
   sums[blockIdx.x] = {t.of[SUM],
                       t.of[SQUARES],
-                      0.0 - t.of[LEAST], /* +0 for either zero */
-                      t.of[MOST] + 0.0,
+                      0.0 - t.of[MINIMUM], /* +0 for either zero */
+                      t.of[MAXIMUM] + 0.0,
                       REFERENCE ? t.of[ERROR_SUM] : 0.0,
                       REFERENCE ? t.of[ERROR_SQUARES] : 0.0,
-                      REFERENCE ? t.of[ERROR_MOST] + 0.0 : 0.0};
+                      REFERENCE ? t.of[ERROR_MAXIMUM] + 0.0 : 0.0};
 }
 
 extern "C" status NAME(plane_sums)(const kernels_launch *launch, const void *f, const void *reference,

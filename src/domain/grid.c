@@ -67,8 +67,8 @@ kernels_shape grid_shape(const grid *grid, precision precision, int host_memory)
   return kernels_shape_make((int)grid->n[0], (int)grid->n[1], grid->nz, whole, precision, host_memory);
 }
 
-/* The rows of closures beside an end read only planes of the slab there, and halo planes. Only the last slab
- * needs a check: it is the smallest. */
+/* Refuses slabs so thin that the rows of a closure at an end of z would lie on two ranks, or read beyond
+ * their own planes and halo planes. Only the last slab needs a check: it is the smallest. */
 static status check_slabs(const grid *grid, const closure *closure) {
   const int64_t planes = grid->n[2] - grid_slab_start(grid->n[2], grid->ranks, grid->ranks - 1);
   int least = closure->width - KERNELS_HALO;

@@ -160,21 +160,20 @@ static void destroy(void *self) {
 
 /* One of a stage's two operations, with the penalties at ends. */
 static status advance_part(const acoustics *a, const stage *stage, const kernels_launch *launch,
-                           const kernels_call *call, const kernels_coupling *penalties) {
+                           kernels_call call, const kernels_coupling *penalties) {
   const field *f = stage->f->part;
-  const double weight = call->scalar[SUM_WEIGHT_TERM];
+  const double weight = call.scalar[SUM_WEIGHT_TERM];
   kernels_coupling coupling = *penalties;
-  kernels_call bounded = *call;
-  const int divergence = call->kind == OPERATION_divergence_stage;
+  const int divergence = call.kind == OPERATION_divergence_stage;
   for (int d = 0; d < 3; d++) {
     coupling.of[d][divergence ? 0 : 1] = f[VELOCITY + d].data;
     coupling.of[d][divergence ? 1 : 0] = f[PRESSURE].data;
     for (int end = 0; end < GRID_ENDS; end++)
       for (int i = 0; i < 2; i++) coupling.weight[d][end][i] *= weight;
   }
-  bounded.ends = &a->ends;
-  bounded.coupling = &coupling;
-  return apply_bounded(f->backend, launch, &bounded);
+  call.ends = &a->ends;
+  call.coupling = &coupling;
+  return apply_bounded(f->backend, launch, &call);
 }
 
 /* The differences keep or lower the energy, and so do ends. A constant pressure stays, too, but for ends
@@ -201,12 +200,12 @@ static status advance(void *self, const stage *stage) {
   kernels_call pressure =
       stage_sum(stage, OPERATION_divergence_stage, PRESSURE, -stiffness(a->config), speed);
   for (int d = 0; d < 3; d++) pressure.in[d] = f[VELOCITY + d].data;
-  CHECK(advance_part(a, stage, &launch, &pressure, &a->divergence));
+  CHECK(advance_part(a, stage, &launch, pressure, &a->divergence));
   kernels_call velocity =
       stage_sum(stage, OPERATION_gradient_stage, VELOCITY, -1.0 / a->config->density, speed);
   velocity.in[0] = f[PRESSURE].data;
   launch.edges = stage->edges;
-  return advance_part(a, stage, &launch, &velocity, &a->gradient);
+  return advance_part(a, stage, &launch, velocity, &a->gradient);
 }
 
 const equation acoustics_equation = {.name = "acoustics",

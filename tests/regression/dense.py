@@ -1,5 +1,6 @@
-"""Difference operators as dense matrices, with and without ends, from the exact fractions of kernels/closures.json, and
-a step in time; coordinates and velocity fields from their formulas."""
+"""Difference operators as dense matrices, with and without ends: derivatives from the exact fractions of
+kernels/closures.json, the dissipation from its definition; a step in time; coordinates and velocity fields from their
+formulas."""
 
 import json
 from fractions import Fraction
@@ -40,7 +41,8 @@ def norm(configuration, axis):
 
 
 def matrix(configuration, name, axis, power):
-    """A dense operator along an axis: `second` lets nothing through open ends, `dissipation` is that of closures.py."""
+    """A dense operator along an axis. `second` lets nothing through open ends; `dissipation` is
+    -H^-1 (D^m)^T D^m/(m C(2m, m))."""
     family = FAMILIES[configuration["compute"].get("order", 8)]
     weights, h = norm(configuration, axis)
     n, m, one = len(weights), family["order"] // 2, np.eye(len(weights))

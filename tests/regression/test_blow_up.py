@@ -33,7 +33,7 @@ def test_blow_up_without_output(tmp_path):
 
 
 def test_the_snapshot_under_way_is_ended(tmp_path):
-    """It was good when it was begun: its name is there when the run says that it is the last good one."""
+    """A snapshot that is being written when the solution blows up is good: it is completed, and named as the last."""
     output = {"fields_every": 0, "checkpoint_every": 1, "diagnostics_every": 0}
     fine = {"nx": 64, "ny": 64, "nz": 64}
     configuration = variant(grid=fine, time={"courant": None, "dt": 50, "steps": 300}, output=output)

@@ -120,8 +120,11 @@ def test_one_interrupt_after_another_signal_asks_too(tmp_path):
     wait_for_the_first_state(process, tmp_path)
     process.send_signal(signal.SIGUSR1)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert process.returncode == 75
+    try:
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 75, errors
 
 
 def test_nohup_is_heeded(tmp_path):
