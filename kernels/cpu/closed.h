@@ -102,10 +102,12 @@ LINE_INLINE void closed_columns(const cpu_task *task, int t, cpu_place p, int hi
   }
 }
 
-/* Computes those differences of a line that lies in layers of x, perhaps of both. */
+/* Computes those differences of a line beside ends of x, which lies in one layer, in both, or in none: it may
+ * be the rest of a cache line. */
 LINE_INLINE void closed_line(const cpu_task *task, int t, cpu_place p, int count, cpu_vector *to) {
   const cpu_ends *ends = task->layer->ends;
   const int x = task_column(task, p.b), high = x + LINE > ends->inside[1];
+  if (!line_in_layer(ends, x)) return;
   closed_columns(task, t, p, high, count, to);
   if (!high || x >= ends->inside[0]) return;
   cpu_vector low[CPU_ROWS];

@@ -89,13 +89,15 @@ static void large_launches_are_the_reference(rig *rig) {
   }
 }
 
+enum { ENOUGH = 2 * CLOSURE_ROWS };
+
 /* The row of a closure at a point, from its tables; 0 if the point is in no layer of the axis. */
 static int closed(const rig *rig, const void *f, int of, int d, const int p[3], double *value) {
   const kernels_shape *shape = &rig->launch.shape;
   const closure *closure = closure_of(rig->stencil.order);
   const int n[3] = {shape->nx, shape->ny, shape->nz}, high = n[d] - 1 - p[d] < closure->rows;
   const int row = high ? n[d] - 1 - p[d] : p[d];
-  if (row >= closure->rows) return 0;
+  if (row >= closure->rows || n[d] < ENOUGH) return 0;
   const double h = rig->stencil.spacing[d], sign = high && of == DIFFERENCE_FIRST ? -1.0 : 1.0;
   *value = 0.0;
   for (int j = 0; j < closure->width; j++) {
@@ -123,11 +125,12 @@ static void output_check(const rig *rig, const twin *f, const twin *out, const t
   }
 }
 
-/* Calls an operation with three outputs of one input where all axes have ends. Output i is difference of[i]
- * along d[i]. */
+/* Calls an operation with three outputs of one input where all axes have ends that have ENOUGH points. Output
+ * i is difference of[i] along d[i]. */
 static void ends_check(rig *rig, operation_kind kind, unsigned options, const int of[3], const int d[3]) {
   twin f = twin_random(rig, 1), out[3], reference[3];
-  kernels_ends ends = {.bounded = {1, 1, 1}, .nz = rig->launch.shape.nz};
+  const kernels_shape *shape = &rig->launch.shape;
+  kernels_ends ends = {.bounded = {1, shape->ny >= ENOUGH, shape->nz >= ENOUGH}, .nz = shape->nz};
   kernels_call call = {.kind = kind, .options = options, .in = {f.host}};
   for (int i = 0; i < 3; i++) {
     out[i] = twin_sentinel(rig);
@@ -164,6 +167,14 @@ static void ends_take_several_outputs(rig *rig) {
  * x apart. */
 static void ends_of_long_rows(rig *rig) {
   rig_shape(rig, 67, 37, 20);
+  ends_check(rig, OPERATION_gradient, 0, (const int[]){DIFFERENCE_FIRST, DIFFERENCE_FIRST, DIFFERENCE_FIRST},
+             (const int[]){AXIS_X, AXIS_Y, AXIS_Z});
+}
+
+/* In either precision and with each length of vectors a line that shares its cache line with the layer at the
+ * high end is in no layer, so far from the low end that nothing of the program lies there in memory. */
+static void ends_of_longest_rows(rig *rig) {
+  rig_shape(rig, 40022, 15, 1);
   ends_check(rig, OPERATION_gradient, 0, (const int[]){DIFFERENCE_FIRST, DIFFERENCE_FIRST, DIFFERENCE_FIRST},
              (const int[]){AXIS_X, AXIS_Y, AXIS_Z});
 }
@@ -357,6 +368,7 @@ int main(int argc, char **argv) {
                                    RIG_TEST(large_launches_are_the_reference),
                                    RIG_TEST(ends_take_several_outputs),
                                    RIG_TEST(ends_of_long_rows),
+                                   RIG_TEST(ends_of_longest_rows),
                                    RIG_TEST(ends_in_place),
                                    RIG_TEST(ends_couple),
                                    RIG_TEST_DOUBLE(ends_sum_by_parts)};
