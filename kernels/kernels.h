@@ -148,8 +148,8 @@ typedef struct kernels_coupling {
  * A call with ends, of an operation with terms, goes through apply_bounded. Points in layers get the
  * differences of the closures, all others those of a periodic grid. Beyond an end of z halo planes need not
  * be valid, but finite. Without an axis that has ends, inflow and coupling are ignored. Penalties are added
- * in one order: those of the inflow, then those of the coupling; of each axis after axis, the low end before
- * the high one; at an end, what enters before what is drawn. */
+ * in one order: first those of the inflow, then those of the coupling; of either, axis after axis, the low
+ * end before the high one; at an end of the inflow, what has `weight` before what has `pull`. */
 typedef struct kernels_call {
   operation_kind kind;
   unsigned options;
@@ -273,9 +273,8 @@ typedef struct kernels {
   status (*event_seconds)(const kernels_event *start, const kernels_event *end, double *seconds);
 
   /* ---- Numerics: launch errors are checked; STATUS_DEVICE ---- */
-  /* Any operation of operations.h. Typed calls of those in use are below: apply_gradient and others. A
-   * backend without `layers` also computes those of a call with ends; one with `layers` does not look at
-   * ends. */
+  /* Any operation of operations.h. Typed calls of those in use are below: apply_gradient and others. For a
+   * call with ends, a backend without `layers` computes the layers, too; one with `layers` ignores ends. */
   status (*apply)(const kernels_launch *launch, const kernels_call *call);
   /* Optional, for a backend whose `apply` computes no layers: the operation on the launch's planes that lie
    * in layers in z, and on the others at the points that `apply` leaves out. */
@@ -364,7 +363,8 @@ status apply_laplacian(const kernels *backend, const kernels_launch *launch, con
 status apply_axpy(const kernels *backend, const kernels_launch *launch, double a, const void *x, void *y);
 status apply_stage(const kernels *backend, const kernels_launch *launch, const kernels_stage *stage);
 
-/* A call with ends or without. A backend that has `layers` computes them first, then all other points. */
+/* A call with ends or without. If the backend has `layers`, these are computed first, then all other points.
+ */
 status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call);
 
 /* Fills `ends`. The caller has set bounded, fixed, z0 and nz; the closure's order is the stencil's.

@@ -27,7 +27,7 @@ struct kernels_event {
 #define SIMD_SUPPORTED  __builtin_cpu_supports("avx2")
 #define SIMD_LESS_MARCH "x86-64"
 #else
-#define SIMD_NAME       "the least SIMD"
+#define SIMD_NAME       "baseline SIMD"
 #define SIMD_SUPPORTED  1
 #define SIMD_LESS_MARCH ""
 #endif

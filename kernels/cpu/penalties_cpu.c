@@ -67,7 +67,7 @@ LINE_INLINE cpu_vector coupling_line(const layer_ends *e, int d, int high, const
 /* Adds the penalties of one end to an output. coupling: 1, or 0 for inflow. */
 LINE_INLINE void lines_add(const cpu_layer *layer, cpu_scratch *held, int coupling, int d, int high) {
   const cpu_ends *ends = layer->ends;
-  const int most = coupling || !ends->pulls[d][high] ? 0 : ends->of.rows - 1; /* row with a penalty */
+  const int most = coupling || !ends->pulls[d][high] ? 0 : ends->of.rows - 1; /* last row with a penalty */
   for (int b = 0; b < layer->lines; b++) {
     int row = d == AXIS_X ? column_row(&ends->of, high, layer->line->x[b]) : 0;
     if (row < 0 || row > most) continue;
@@ -84,7 +84,7 @@ LINE_INLINE void lines_add(const cpu_layer *layer, cpu_scratch *held, int coupli
   }
 }
 
-/* The axis is a constant of each call. */
+/* Calls lines_add with the axis as a constant. */
 static void end_add(const cpu_layer *layer, cpu_scratch *held, int coupling, int d, int high) {
   if (d == AXIS_X) lines_add(layer, held, coupling, AXIS_X, high);
   if (d == AXIS_Y) lines_add(layer, held, coupling, AXIS_Y, high);
