@@ -108,8 +108,8 @@ LINE_INLINE cpu_vector operand_line(cpu_operand operand, ptrdiff_t at, int j, in
 }
 
 /* The neighbours of a line, of three kinds that are compiled apart. PLAIN: they lie beside it. ANY: they may
- * be periodic images, and a line may be in any layer. WITHIN: in no layer but one of x, and no neighbour that
- * counts is an image. */
+ * be periodic images, and a line may be in any layer. WITHIN: the line may be in layers of x alone, and no
+ * neighbour that counts is an image. */
 enum { LINES_PLAIN, LINES_ANY, LINES_WITHIN };
 
 LINE_INLINE void operand_triple(cpu_triple *t, const cpu_frame *frame, const real *row, int x, int kind) {
