@@ -9,6 +9,7 @@
 #include "app/simulation.h"
 #include "app/stability.h"
 #include "base/log.h"
+#include "domain/backend.h"
 #include "domain/node.h"
 #include "problems/problem.h"
 
@@ -134,7 +135,7 @@ status begin_prepare(simulation *sim) {
   char note[512] = "";
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? check_directory(config) : STATUS_OK));
-  CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
+  CHECK(backend_choose(sim->comm, config->backend, &backend, note, sizeof note));
   plan_problem(config, &sim->grid, backend->host_memory);
   CHECK(solver_create(sim->comm, config, equation_of(config), &sim->grid, backend, &sim->solver));
   sim->perf.backend = backend;
@@ -185,7 +186,7 @@ static status validate(simulation *sim) {
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? check_directory(config) : STATUS_OK));
   if (strcmp(config->backend, "auto") == 0)
-    CHECK(solver_backend(sim->comm, config, &backend, note, sizeof note));
+    CHECK(backend_choose(sim->comm, config->backend, &backend, note, sizeof note));
   if (note[0] != '\0') log_info("backend    %s\n", note);
   plan_problem(config, &sim->grid, backend != NULL && backend->host_memory);
   if (backend != NULL && backend->host_memory) CHECK(plan_memory(sim->comm, config, &sim->grid, backend));

@@ -1,7 +1,7 @@
 #ifndef FDAPP_APP_PERF_H
 #define FDAPP_APP_PERF_H
 
-#include "output/rundir.h"
+#include "files/rundir.h"
 #include "app/answer.h"
 #include "app/energy.h"
 #include "app/solver.h"

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "config/kept.h"
 #include "config/lists.h"
-#include "output/rundir.h"
+#include "files/rundir.h"
 #include "problems/cases.h"
 #include "domain/node.h"
 

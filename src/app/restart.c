@@ -10,7 +10,7 @@
 
 #include "base/agree.h"
 #include "base/log.h"
-#include "output/rundir.h"
+#include "files/rundir.h"
 
 /* Follows all links of a path. [out] whole: the caller frees it; NULL if there is no such file. */
 static status follow(const char *path, char **whole) {

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "config/kept.h"
 #include "domain/node.h"
-#include "output/rundir.h"
+#include "files/rundir.h"
 #include "problems/cases.h"
 #include "problems/resample.h"
 
@@ -75,43 +75,6 @@ void solver_estimate(const config *config, const equation *equation, const grid 
                       (host_memory ? needs->device_bytes : halos);
   const int copied = config->output_overlap && config_wants_states(config);
   needs->copy_bytes = copied ? (size_t)equation->unknowns * (size_t)shape.nz * plane : 0;
-}
-
-/* The backend that this rank would take; [out] its index in the registry. */
-static status find_backend(const config *config, const kernels **backend, int *index, char *note,
-                           size_t size) {
-  note[0] = '\0';
-  *index = 0;
-  if (strcmp(config->backend, "auto") != 0) {
-    *backend = kernels_find(config->backend);
-    if (*backend == NULL) {
-      return status_fail(STATUS_DEVICE, "compute.backend = %s: not built into this program; see fdapp --list",
-                         config->backend);
-    }
-    return (*backend)->probe();
-  }
-  for (int i = 0; i < kernels_count(); i++) {
-    *backend = kernels_at(i);
-    *index = i;
-    const status found = (*backend)->probe();
-    if (found == STATUS_OK) return STATUS_OK;
-    (void)snprintf(note, size, "%s passed over: %s", (*backend)->name, status_message(found));
-    status_clear();
-  }
-  return status_fail(STATUS_DEVICE, "no backend can run here (%s)", note);
-}
-
-status solver_backend(MPI_Comm comm, const config *config, const kernels **backend, char *note, size_t size) {
-  int mine = 0;
-  int first = 0;
-  CHECK(agree(comm, find_backend(config, backend, &mine, note, size)));
-  CHECK_MPI(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm));
-  /* refused, because one rank on its CPU would delay all others on their GPUs */
-  return agree(comm, mine == first ? STATUS_OK
-                                   : status_fail(STATUS_DEVICE,
-                                                 "compute.backend = auto: other ranks can use %s, this one "
-                                                 "cannot: %s",
-                                                 kernels_at(first)->name, note));
 }
 
 /* Limits the number of threads: OpenMP ends the program, or crashes, if it cannot start them. */

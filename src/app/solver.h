@@ -37,10 +37,6 @@ typedef struct solver_needs {
 void solver_estimate(const config *config, const equation *equation, const grid *grid, int host_memory,
                      solver_needs *needs);
 
-/* The backend that `config` names; for `auto`, the first of the registry that can run here. [out] note: why
- * `auto` skipped a backend, else "". Collective: the same on every rank. STATUS_DEVICE, STATUS_MPI. */
-status solver_backend(MPI_Comm comm, const config *config, const kernels **backend, char *note, size_t size);
-
 /* The equation's rates over all ranks. Collective. STATUS_MEMORY, STATUS_MPI; STATUS_USAGE if OMP_NUM_THREADS
  * is too large. */
 status solver_rates(MPI_Comm comm, const config *config, const equation *equation, const grid *grid,

@@ -5,7 +5,7 @@
 
 #include "app/stability_sound.h"
 #include "base/log.h"
-#include "stepping/scheme.h"
+#include "settings/scheme.h"
 
 enum { STEP_TEXT = 64 };
 

@@ -2,7 +2,7 @@
 #define FDAPP_APP_STABILITY_SOUND_H
 
 #include "stepping/schedule.h"
-#include "stepping/scheme.h"
+#include "settings/scheme.h"
 
 /* The largest step with which no mode of sound grows; upwind: with upwind differences. The modes rates->echo
  * count as further phases of their axes, which is an approximation (docs/explanation/equations.md, "Stability

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "config/settings.h"
+#include "settings/settings.h"
 #include "domain/field.h"
 
 /* Warns of an initial condition by a formula or from a file that the grid or the precision does not hold,

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "bench.h"
 #include "snapshots/checkpoint.h"
-#include "output/rundir.h"
+#include "files/rundir.h"
 
 /* States written and read by all ranks, alternating with plain files of the same bytes: each rank writes its
  * planes from host memory to a file of its own and calls fsync. Both kinds of files are read from the

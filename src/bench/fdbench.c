@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "bench.h"
-#include "app/solver.h"
+#include "domain/backend.h"
 #include "domain/node.h"
 
 /* Default sizes: too large for the last-level cache, and for the posts' report cubes that a host can compute
@@ -42,13 +42,10 @@ static void choose_sizes(bench *bench) {
 }
 
 static status bench_open(bench *bench) {
-  config config;
   char note[STATUS_MESSAGE_SIZE];
   node node;
   kernels_setup setup;
-  memset(&config, 0, sizeof config);
-  memcpy(config.backend, bench->options.backend, sizeof config.backend);
-  CHECK(solver_backend(bench->comm, &config, &bench->backend, note, sizeof note));
+  CHECK(backend_choose(bench->comm, bench->options.backend, &bench->backend, note, sizeof note));
   if (note[0] != '\0') log_info("%s\n", note);
   CHECK(node_open(bench->comm, &node));
   setup.device = node.rank;

@@ -10,7 +10,7 @@
 #include "config/config_table.h"
 #include "config/lists.h"
 #include "config/ini.h"
-#include "output/rundir.h"
+#include "files/rundir.h"
 #include "problems/formula.h"
 
 enum { LARGEST_FILE = 1 << 20 };

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "config/settings.h"
+#include "settings/settings.h"
 
 /* Reads a run's configuration, an INI file and section.key=value overrides. It is read once, validated as a
  * whole, and constant afterwards. */

@@ -6,7 +6,7 @@
 
 #include "config/kept.h"
 #include "config/lists.h"
-#include "equations/list.h"
+#include "settings/equations.h"
 #include "problems/cases.h"
 
 enum { FARTHEST = 1000 };

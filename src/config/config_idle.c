@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "config/config_table.h"
-#include "equations/list.h"
+#include "settings/equations.h"
 #include "problems/cases.h"
 #include "problems/formula.h"
 

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "equations/list.h"
+#include "settings/equations.h"
 #include "problems/problem.h"
-#include "stepping/scheme.h"
+#include "settings/scheme.h"
 
 #define ENTRY(prefix, name, text, help) {text, prefix##name, help},
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "problems/problem.h"
-#include "stepping/scheme.h"
+#include "settings/scheme.h"
 
 static const char *choice_name(const config_key *key, int value) {
   int i = 0;

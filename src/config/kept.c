@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "config/lists.h"
-#include "config/settings.h"
+#include "settings/settings.h"
 
 int config_kept_in_part(const config *config) {
   const int rounded = config->fields_single && config->precision != PRECISION_SINGLE;

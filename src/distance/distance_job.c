@@ -11,14 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/solver.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "distance/distance.h"
+#include "domain/backend.h"
 #include "domain/node.h"
+#include "domain/transport.h"
 #include "problems/file_planes.h"
 #include "snapshots/checkpoint.h"
-#include "snapshots/dataset.h"
+#include "files/dataset.h"
 
 /* Seconds between lines of progress. */
 static const double progress_period = 10.0;
@@ -334,8 +335,7 @@ static status run(job *job) {
   CHECK(agree(job->comm, check_spacing(job)));
   CHECK(agree(job->comm, job->grid.rank == 0 ? check_output(job) : STATUS_OK));
   job->config.precision = job->about.precision;
-  (void)snprintf(job->config.backend, sizeof job->config.backend, "%s", options->backend);
-  CHECK(solver_backend(job->comm, &job->config, &job->backend, note, sizeof note));
+  CHECK(backend_choose(job->comm, options->backend, &job->backend, note, sizeof note));
   print_plan(job);
   CHECK(open_device(job));
   if (options->action == DISTANCE_VALIDATE) return STATUS_OK;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/settings.h"
+#include "settings/settings.h"
 #include "problems/problem.h"
 
 const char distance_options_help[] =

@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include "base/agree.h"
-#include "config/settings.h"
+#include "settings/settings.h"
 #include "domain/field.h"
 
 /* The ways in which halo planes reach the neighbours. */

@@ -33,7 +33,7 @@ typedef struct equation_growth {
 
 /* An equation d u / dt = L(u, t) for a state u of named fields: the interface that the solver, the plan and
  * the output use. It knows its formula and its data, but neither schemes nor ranks nor files. Each equation
- * is one constant object in a file of its own, and one line in list.h.
+ * is one constant object in a file of its own, and one line in settings/equations.h.
  *
  * Nothing here is collective. `config` and `grid` must outlive everything made from them. Unless noted,
  * errors are STATUS_MEMORY or STATUS_DEVICE. */

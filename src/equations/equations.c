@@ -1,5 +1,5 @@
 #include "equations/equation.h"
-#include "equations/list.h"
+#include "settings/equations.h"
 
 #define X(name, carried, ends, keys, help) extern const equation name##_equation;
 EQUATIONS(X)

@@ -10,8 +10,8 @@
 
 #include "base/agree.h"
 #include "base/file.h"
-#include "snapshots/plane_file.h"
-#include "snapshots/series.h"
+#include "files/plane_file.h"
+#include "files/series.h"
 
 enum { NAME_SIZE = 64 };
 

@@ -6,12 +6,12 @@
 #include "config/config.h"
 #include "config/lists.h"
 #include "domain/state.h"
-#include "output/rundir.h"
+#include "files/rundir.h"
 #include "stepping/schedule.h"
 
 struct series;
 
-/* slices/: planes through the fields, a file for each plane and step (snapshots/plane_file.h), and an index
+/* slices/: planes through the fields, a file for each plane and step (files/plane_file.h), and an index
  * of each plane's files for ParaView. A slice has the values of the nearest plane of points (grid_nearest),
  * to the bit. There is one for each multiple of output.slices_every, whatever else is due.
  *

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "output/rundir.h"
+#include "files/rundir.h"
 
 /* A table of a run: a CSV file whose rows begin with the step, continued when the run resumes. Rows are on
  * the disk before the snapshot from which a run resumes, and a resumed run continues the table as if it had

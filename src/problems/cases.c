@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "snapshots/dataset.h"
+#include "files/dataset.h"
 
 static const initial_case *case_of(const config *config) {
   return cases_at(config->initial);

@@ -1,11 +1,11 @@
 #ifndef FDAPP_PROBLEMS_FILE_PLANES_H
 #define FDAPP_PROBLEMS_FILE_PLANES_H
 
-#include "config/settings.h"
+#include "settings/settings.h"
 #include "domain/grid.h"
-#include "snapshots/dataset.h"
+#include "files/dataset.h"
 
-/* This rank's planes of a user's dataset (snapshots/dataset.h), with the periodic images that halos need, in
+/* This rank's planes of a user's dataset (files/dataset.h), with the periodic images that halos need, in
  * the precision of the fields and in host memory. */
 typedef struct file_planes {
   const grid *grid;

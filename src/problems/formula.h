@@ -2,7 +2,7 @@
 #define FDAPP_PROBLEMS_FORMULA_H
 
 #include "base/check.h"
-#include "config/settings.h"
+#include "settings/settings.h"
 
 /* A formula of the configuration, parsed and evaluated by muParser. It may use its variables, pi, lx, ly, lz,
  * the names of [constants], and FORMULA_FUNCTIONS. Functions and powers are those of rounded.h, so that a

@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "config/settings.h"
+#include "settings/settings.h"
 #include "domain/grid.h"
 
 /* The objects that define a problem: an initial condition (cases/) and a velocity field (velocities/), each

@@ -2,7 +2,7 @@
 #define FDAPP_PROBLEMS_RESAMPLE_H
 
 #include "domain/grid.h"
-#include "snapshots/dataset.h"
+#include "files/dataset.h"
 
 /* How a dataset's points lie along an axis of a grid. Places are compared to a thousandth of the dataset's
  * spacing. */

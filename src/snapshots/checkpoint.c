@@ -16,8 +16,8 @@
 #include "snapshots/checkpoint_file.h"
 #include "snapshots/checkpoint_job.h"
 #include "snapshots/checkpoint_meaning.h"
-#include "snapshots/hdf5_library.h"
-#include "output/rundir.h"
+#include "files/hdf5_library.h"
+#include "files/rundir.h"
 
 /* The warning about a file of which bytes have changed, but nothing that a run or a picture reads. */
 #define CHANGED "changed since it was written, in what neither resuming nor pictures read"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "config/ini.h"
-#include "config/settings.h"
+#include "settings/settings.h"
 
 /* The list to which a difference in this key belongs, or NULL. */
 static char *list_of(checkpoint_differences *differences, const char *section, const char *name) {

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/version.h"
 #include "snapshots/checkpoint_meaning.h"
-#include "snapshots/hdf5_write.h"
+#include "files/hdf5_write.h"
 
 void checkpoint_file_place(const char *name, char place[CHECKPOINT_FIELD_PLACE]) {
   (void)snprintf(place, CHECKPOINT_FIELD_PLACE, "/VTKHDF/PointData/%s", name);

@@ -12,8 +12,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "snapshots/checkpoint_block.h"
-#include "output/rundir.h"
-#include "snapshots/series.h"
+#include "files/rundir.h"
+#include "files/series.h"
 
 static const char index_name[] = RUNDIR_INDEX;
 

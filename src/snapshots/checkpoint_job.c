@@ -8,7 +8,7 @@
 
 #include "base/agree.h"
 #include "base/thread.h"
-#include "output/rundir.h"
+#include "files/rundir.h"
 #include "snapshots/checkpoint_file.h"
 
 /* Rank 0: writes the checksums of all planes to the file. */

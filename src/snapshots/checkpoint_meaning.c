@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "snapshots/checkpoint_file.h"
-#include "snapshots/hdf5_write.h"
+#include "files/hdf5_write.h"
 
 static const char place_name[] = "/fdapp/meaning_xxh3";
 

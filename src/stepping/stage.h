@@ -7,8 +7,8 @@
  *
  *   out = base + weight_f (f - base) + sum_i weight_extra[i] (extra[i] - base) + weight L(f, time),
  *
- * with weight = dt b and time = t + c dt (scheme.h). The equation computes the whole formula, in one kernel
- * if it can: a fused kernel does not move the arrays of the sum a second time. */
+ * with weight = dt b and time = t + c dt (settings/scheme.h). The equation computes the whole formula, in one
+ * kernel if it can: a fused kernel does not move the arrays of the sum a second time. */
 typedef struct stage {
   kernels_planes planes[KERNELS_RANGES];
   kernels_event *edges; /* NULL, or an event to record when the slab's edges are computed (kernels_launch) */

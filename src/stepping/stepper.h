@@ -2,7 +2,7 @@
 #define FDAPP_STEPPING_STEPPER_H
 
 #include "domain/halo.h"
-#include "stepping/scheme.h"
+#include "settings/scheme.h"
 #include "stepping/stage.h"
 
 /* Explicit Runge-Kutta steps of d u / dt = L(u, t) for a state u of any number of fields. The stepper knows

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equations/list.h"
+#include "settings/equations.h"
 
 /* The CPU has code of its own for bundles of 4 rows and 4 planes, and for vectors of up to 16 points, that
  * lie in no layer. At order 8 layers are 8 points thick. */

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "stepping/scheme.h"
+#include "settings/scheme.h"
 #include "tableau.h"
 
 /* These fail with the scheme's name, which a form for linear equations does not have itself. */

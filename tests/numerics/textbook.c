@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stepping/scheme.h"
+#include "settings/scheme.h"
 #include "tableau.h"
 
 static const double pi = 3.14159265358979323846;

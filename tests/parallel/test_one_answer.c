@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equations/list.h"
+#include "settings/equations.h"
 #include "output/diagnostics.h"
 #include "problems/cases.h"
 #include "gather.h"

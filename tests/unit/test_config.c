@@ -5,7 +5,7 @@
 
 #include "config/config_table.h"
 #include "problems/problem.h"
-#include "stepping/scheme.h"
+#include "settings/scheme.h"
 
 /* Reading configurations. */
 

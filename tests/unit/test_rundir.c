@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "output/rundir.h"
+#include "files/rundir.h"
 #include "tree.h"
 
 static char *at(const char *name) {

@@ -1,4 +1,4 @@
-#include "snapshots/hdf5_library.h"
+#include "files/hdf5_library.h"
 
 #include <hdf5.h>
 

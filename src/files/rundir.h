@@ -1,5 +1,5 @@
-#ifndef FDAPP_OUTPUT_RUNDIR_H
-#define FDAPP_OUTPUT_RUNDIR_H
+#ifndef FDAPP_FILES_RUNDIR_H
+#define FDAPP_FILES_RUNDIR_H
 
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "output/rundir_parts.h"
+#include "files/rundir_parts.h"
 
 const char *const rundir_results[RUNDIR_RESULTS] = {RUNDIR_INDEX, RUNDIR_DIAGNOSTICS, RUNDIR_CONFIG,
                                                     RUNDIR_PERF,  RUNDIR_HASHES,      RUNDIR_PROBES};

@@ -1,5 +1,5 @@
-#ifndef FDAPP_SNAPSHOTS_SERIES_H
-#define FDAPP_SNAPSHOTS_SERIES_H
+#ifndef FDAPP_FILES_SERIES_H
+#define FDAPP_FILES_SERIES_H
 
 #include "base/check.h"
 

@@ -1,5 +1,5 @@
-#ifndef FDAPP_STEPPING_SCHEME_H
-#define FDAPP_STEPPING_SCHEME_H
+#ifndef FDAPP_SETTINGS_SCHEME_H
+#define FDAPP_SETTINGS_SCHEME_H
 
 /* Explicit Runge-Kutta schemes of d u / dt = L(u, t) as tables. Everything else is computed from a table:
  * states in memory, words moved, stability limits, growth of a mode. src/config reads the names from here.

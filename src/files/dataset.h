@@ -1,5 +1,5 @@
-#ifndef FDAPP_SNAPSHOTS_DATASET_H
-#define FDAPP_SNAPSHOTS_DATASET_H
+#ifndef FDAPP_FILES_DATASET_H
+#define FDAPP_FILES_DATASET_H
 
 #include "kernels.h"
 

@@ -1,4 +1,4 @@
-#include "output/rundir.h"
+#include "files/rundir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "output/rundir_parts.h"
+#include "files/rundir_parts.h"
 
 status rundir_failure(const char *path, const char *what) {
   return status_fail(STATUS_FILE, "%s: %s: %s", path, what, strerror(errno));

@@ -1,4 +1,4 @@
-#include "snapshots/dataset.h"
+#include "files/dataset.h"
 
 #include <errno.h>
 #include <hdf5.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "snapshots/hdf5_library.h"
+#include "files/hdf5_library.h"
 
 /* Handles of an open dataset; the file is closed with all of them (H5F_CLOSE_STRONG). */
 typedef struct handles {

@@ -1,5 +1,5 @@
-#ifndef FDAPP_EQUATIONS_LIST_H
-#define FDAPP_EQUATIONS_LIST_H
+#ifndef FDAPP_SETTINGS_EQUATIONS_H
+#define FDAPP_SETTINGS_EQUATIONS_H
 
 /* The values of physics.equation, in the order of --list:
  *
@@ -10,7 +10,7 @@
  * [boundary] that its axes may have besides periodic; 0: none. A key of [physics] that is not named has no
  * effect.
  *
- * src/config, which is below the equations, reads the names from here, so this header includes nothing. */
+ * src/config, which is below the equations, reads the names from here. */
 #define EQUATION_END(kind) (1U << CONFIG_END_##kind)
 #define EQUATIONS(X)                                                                                         \
   X(advection, 1, EQUATION_END(OPEN) | EQUATION_END(DIRICHLET), "form difference diffusivity",               \

@@ -1,4 +1,4 @@
-#include "snapshots/hdf5_write.h"
+#include "files/hdf5_write.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-#ifndef FDAPP_OUTPUT_RUNDIR_PARTS_H
-#define FDAPP_OUTPUT_RUNDIR_PARTS_H
+#ifndef FDAPP_FILES_RUNDIR_PARTS_H
+#define FDAPP_FILES_RUNDIR_PARTS_H
 
-#include "output/rundir.h"
+#include "files/rundir.h"
 
 /* Shared by rundir.c (the directory and its lock), rundir_names.c (the names of a run's own files) and
  * rundir_move.c (moves the results of earlier runs away). */

@@ -1,4 +1,4 @@
-#include "snapshots/series.h"
+#include "files/series.h"
 
 #include <jansson.h>
 #include <stdlib.h>

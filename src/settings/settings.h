@@ -1,5 +1,5 @@
-#ifndef FDAPP_CONFIG_SETTINGS_H
-#define FDAPP_CONFIG_SETTINGS_H
+#ifndef FDAPP_SETTINGS_SETTINGS_H
+#define FDAPP_SETTINGS_SETTINGS_H
 
 #include <stdint.h>
 
@@ -88,7 +88,7 @@ typedef struct config {
   config_end ends[3][2];  /* x_low, x_high ... z_high: default the axis's; both periodic or none */
   char entering[CONFIG_FORMULA_SIZE]; /* value: CONFIG_EXACT, a number, or a formula of x, y, z, t */
   /* [physics] */
-  int equation;                 /* an index of the list in equations/list.h; default advection */
+  int equation;                 /* an index of the list in settings/equations.h; default advection */
   advection_form form;          /* default advective */
   config_difference difference; /* default central */
   double diffusivity;           /* >= 0, default 0 */
@@ -116,7 +116,7 @@ typedef struct config {
   /* [level_set] */
   int64_t redistance_every; /* steps, 0 = never (default); only for cases that are distances */
   /* [time] */
-  int scheme;     /* an index of schemes_at (stepping/scheme.h), default rk4 */
+  int scheme;     /* an index of schemes_at (settings/scheme.h), default rk4 */
   double courant; /* > 0, or 0: dt was given */
   double dt;      /* > 0, or 0: courant was given */
   int adaptive;   /* 1: dt follows the velocity's time factor; default 0 */

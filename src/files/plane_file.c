@@ -1,4 +1,4 @@
-#include "snapshots/plane_file.h"
+#include "files/plane_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "base/file.h"
 #include "base/version.h"
-#include "snapshots/hdf5_library.h"
-#include "snapshots/hdf5_write.h"
+#include "files/hdf5_library.h"
+#include "files/hdf5_write.h"
 
 enum { FIRST_BYTES = 1 << 16 }; /* increment of a file in memory */
 

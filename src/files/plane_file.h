@@ -1,5 +1,5 @@
-#ifndef FDAPP_SNAPSHOTS_PLANE_FILE_H
-#define FDAPP_SNAPSHOTS_PLANE_FILE_H
+#ifndef FDAPP_FILES_PLANE_FILE_H
+#define FDAPP_FILES_PLANE_FILE_H
 
 #include <stdint.h>
 

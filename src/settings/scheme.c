@@ -1,4 +1,4 @@
-#include "stepping/scheme.h"
+#include "settings/scheme.h"
 
 #include <complex.h>
 #include <math.h>

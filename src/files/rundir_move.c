@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "output/rundir_parts.h"
+#include "files/rundir_parts.h"
 
 /* A move of results. */
 typedef struct move {
