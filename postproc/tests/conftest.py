@@ -11,6 +11,13 @@ import synthetic
 from made_up_program import DRIVER, PROGRAM
 
 
+def pytest_collection_modifyitems(items):
+    """Every test is quick, or full."""
+    for item in items:
+        if len({"quick", "full"} & {mark.name for mark in item.iter_markers()}) != 1:
+            raise pytest.UsageError(f"{item.nodeid}: exactly one of the marks quick and full is needed")
+
+
 @pytest.fixture
 def run_dir(tmp_path):
     return synthetic.write_run(tmp_path / "pulse")

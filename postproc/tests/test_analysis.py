@@ -10,6 +10,8 @@ from fdpost import DataError, Run, UsageError, convergence, open_run
 from fdpost.dataset import main as read_command
 from fdpost.spectrum import draw_spectrum, power_spectrum
 
+pytestmark = pytest.mark.quick
+
 
 def write_error_run(path, n, order, t_end=1.0):
     """A run whose errors at its end are 3 h^order (and 2 h^order, 5 h^order)."""

@@ -10,6 +10,8 @@ import pytest
 
 from fdpost import throughput
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = """#!{python}
 import configparser, json, os, pathlib, sys

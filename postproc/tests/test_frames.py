@@ -9,6 +9,8 @@ from PIL import Image
 import fdpost
 from fdpost import Run, UsageError, movie, slices, spectrum, watch
 
+pytestmark = pytest.mark.quick
+
 SHAPE = (12, 8, 16)
 
 

@@ -12,6 +12,8 @@ from test_pictures import draw
 
 from fdpost import Run, UsageError, history, movie, slices, spectrum, style
 
+pytestmark = pytest.mark.quick
+
 
 def test_colours_follow_the_sign_of_the_data():
     positive, signed = np.array([[-0.01, 1.0]]), np.array([[-0.5, 1.0]])

@@ -6,6 +6,8 @@ from synthetic import stage_seconds
 
 from fdpost import model
 
+pytestmark = pytest.mark.quick
+
 CEILINGS = model.Ceilings(((1, 1e9, 4e12),))
 HOST = model.Machine(CEILINGS, efficiency=0.9, latency=20e-6, link=200e9, launch=5e-6, thin=0.5, join=8e-6)
 DEVICE = replace(HOST, front=float(model.FRONT))

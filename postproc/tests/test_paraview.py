@@ -14,6 +14,7 @@ PROGRAM = os.environ.get("FDAPP")
 SCRIPT = Path(__file__).parents[1] / "paraview" / "show_run.py"
 TOOLS = ("pvpython", "xvfb-run")
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.skipif(not PROGRAM, reason="FDAPP does not name the program"),
     pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason="no ParaView here (packages paraview and xvfb)"),
 ]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 TEMPLATE = Path(__file__).parents[2] / "run" / "pbs.sh"
 # As OpenPBS prints it: attributes indented, long lines folded with a tab.
 QSTAT = """Job Id: 17.server

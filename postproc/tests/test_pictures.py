@@ -14,6 +14,8 @@ from PIL import Image
 
 from fdpost import Run, history, movie, open_run, slices, spectrum
 
+pytestmark = pytest.mark.quick
+
 
 def draw(run, states, cuts):
     return slices.draw_slices(run, states, cuts, {"phi": slices.read_cuts(states, cuts, "phi")})

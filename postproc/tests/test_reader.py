@@ -7,6 +7,8 @@ from matplotlib.figure import Figure
 from fdpost import DataError, Run, UsageError, slices
 from fdpost.frames import plane_index
 
+pytestmark = pytest.mark.quick
+
 
 def test_states_in_order_with_their_times(run_dir):
     states = Run(run_dir).states

@@ -12,7 +12,7 @@ import pytest
 from fdpost import Run, convergence, open_run, scaling
 
 PROGRAM = os.environ.get("FDAPP")
-pytestmark = pytest.mark.skipif(not PROGRAM, reason="FDAPP does not name the program")
+pytestmark = [pytest.mark.quick, pytest.mark.skipif(not PROGRAM, reason="FDAPP does not name the program")]
 QUIET = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 CASE = """[grid]
 nx = {n}

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 RUN = Path(__file__).parents[2] / "run"
 
 

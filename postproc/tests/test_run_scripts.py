@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[2]
 USE_COMMON = ("bundle", "faults", "gpu-env", "lint", "quickstart", "release", "setup", "test")
 

@@ -9,6 +9,8 @@ from synthetic import stage_seconds
 
 from fdpost import DataError, model, scaling, scaling_report
 
+pytestmark = pytest.mark.quick
+
 
 def test_curves_have_medians_spread_and_efficiency(tmp_path):
     weak, _, strong, _ = scaling.read_curves(write_study(tmp_path))

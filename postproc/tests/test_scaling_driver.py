@@ -12,6 +12,8 @@ import time
 import pytest
 from made_up_program import DRIVER, rows
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.reports
 def test_weak_grows_along_z_and_keeps_the_spacing(study):

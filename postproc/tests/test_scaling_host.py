@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def scaling_host(monkeypatch):

@@ -8,6 +8,8 @@ from synthetic import stage_seconds
 
 from fdpost import scaling, scaling_plots, style
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def curves(tmp_path):

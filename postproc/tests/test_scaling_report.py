@@ -8,6 +8,8 @@ from synthetic import stage_seconds
 
 from fdpost import scaling, scaling_plots, scaling_report
 
+pytestmark = pytest.mark.full
+
 
 def lines_of(report, section):
     """Lines of one section of a report."""

@@ -8,6 +8,8 @@ import time
 import pytest
 from made_up_program import rows
 
+pytestmark = pytest.mark.full
+
 
 def test_interrupted_study_goes_on_without_repeating(study):
     options = ("strong", "--ranks", "1,2", "--repeat", "2", "--precision", "single,double")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 SCRIPT = Path(__file__).parents[1] / "paraview" / "show_run.py"
 # Every name can be imported; to open a file prints it and ends the script.
 STAND_IN = """import os

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 TEMPLATE = Path(__file__).parents[2] / "run" / "slurm.sbatch"
 TOOLS = {
     "squeue": 'echo "$LEFT"',

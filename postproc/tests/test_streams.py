@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import synthetic
 
+pytestmark = pytest.mark.full
+
 PACKAGE = Path(__file__).parents[1]
 NO_TEXT = os.fsdecode(b"r\xff")
 FULL = "/dev/full"

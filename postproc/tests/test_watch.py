@@ -12,6 +12,8 @@ import synthetic
 import fdpost
 from fdpost import watch
 
+pytestmark = pytest.mark.quick
+
 HOLDER = """
 import fcntl, sys
 file = open(sys.argv[1], "w")
