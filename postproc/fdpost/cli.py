@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import os
 
 from .errors import UsageError, run_command
 
@@ -180,6 +181,7 @@ def make_parser():
 
 def main(arguments=None):
     """Entry point; returns the exit code."""
+    os.environ["MPLBACKEND"] = "agg"  # files are written; a notebook's backend may not be there
     args = make_parser().parse_args(arguments)
     return run_command(lambda: dressed(args))
 

@@ -139,7 +139,7 @@ def command_movie(args):
     planes = slices.read_cuts(states, [cut], field)
     tell(slices.missed(run, states, [cut], field, planes))
     tick = frame_counter if sys.stderr.isatty() else None
-    scale = style.colour_scale(planes[0], args.cmap, args.vmin, args.vmax)
+    scale = style.colour_scale(planes[0], args.cmap, args.vmin, args.vmax, slices.signed(run, field))
     print(movie.make_movie(run, states, cut, planes[0], path, writer, field, scale, tick))
 
 

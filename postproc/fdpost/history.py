@@ -8,6 +8,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from . import style
 from .errors import DataError
+from .frames import bounded
 
 ERRORS = {"err_l1": "$L_1$", "err_l2": "$L_2$", "err_linf": r"$L_\infty$"}
 COURANT = {"advection": r"$\Sigma\,|c|\,\Delta t / h$", "acoustics": r"$c\,\Delta t\,\sqrt{\Sigma\,1/h^2}$"}
@@ -53,11 +54,28 @@ def symbol(field):
 
 
 def mass_scale(run, table, field="phi"):
-    """The scale of mass drift, and its name."""
+    """The scale of the mass's drift, and its name. A run that starts from zero has no scale: 1, so that the mass itself
+    is shown."""
     bound = table["l2"][0] * np.sqrt(np.prod(run.lengths))  # |mass| <= l2 sqrt(V), by Cauchy and Schwarz
+    if bound == 0:
+        return 1.0, r"$|m|$"
     if abs(table["mass"][0]) > NO_MASS * bound:
         return table["mass"][0], r"$|m - m_0|\,/\,|m_0|$"
     return bound, rf"$|m - m_0|\,/\,\|{symbol(field)}_0\|\sqrt{{V}}$"
+
+
+def change_title(run, table, name):
+    """The title of the panel that shows how `name` departs from its start. Only in a periodic box is it kept, so that
+    a departure is a drift."""
+    if table["l2"][0] == 0:
+        return f"{name[0].upper()}{name[1:]}; zero at the start"
+    return f"{'Change' if any(bounded(run.config)) else 'Drift'} of {name}"
+
+
+def norm_label(table, field):
+    """The label of the drift of the L2 norm: relative to the norm at the start, where that is not zero."""
+    norm, start = rf"\|{symbol(field)}\|", rf"\|{symbol(field)}_0\|"
+    return rf"$|\,{norm} - {start}\,|\,/\,{start}$" if table["l2"][0] else f"${norm}$"
 
 
 def log_axis(ax, nothing, *series):
@@ -219,12 +237,13 @@ def draw_history(run):
         draw_energy(axes[0, 0], time, table["energy"])
     else:
         scale, label = mass_scale(run, table, field)
-        draw_conservation(axes[0, 0], time, table["mass"], scale, "Drift of mass", label, style.COLOURS[0])
+        title = change_title(run, table, "mass")
+        draw_conservation(axes[0, 0], time, table["mass"], scale, title, label, style.COLOURS[0])
     if kept == "energy" and largest(relative_drift(table["l2"])) <= 1:  # fields exchange energy, so none keeps its norm
         draw_relative(axes[0, 1], time, table["l2"], "$L_2$ norm", r"${}\,/\,{}$".format(*norm), style.COLOURS[2])
     else:
-        label = r"$|\,{} - {}\,|\,/\,{}$".format(*norm, norm[1])
-        draw_conservation(axes[0, 1], time, table["l2"], None, "Drift of the $L_2$ norm", label, style.COLOURS[2])
+        title, label = change_title(run, table, "the $L_2$ norm"), norm_label(table, field)
+        draw_conservation(axes[0, 1], time, table["l2"], None, title, label, style.COLOURS[2])
     draw_extrema(axes[1, 0], time, table, field)
     if "err_l2" in table and np.isfinite(table["err_l2"][1:]).any():  # always zero at the start
         draw_errors(axes[1, 1], time, table)

@@ -265,6 +265,13 @@ def fitted_ranks(curves):
     return {key: sorted(counts)[:FITTED_COUNTS] for key, counts in found.items()}
 
 
+def tested_machines(curves, machines):
+    """The machines whose model was not fitted to all of their points, so that the others test it."""
+    fitted = fitted_ranks(curves)
+    keys = {machine_key(curve) for curve in curves for p in curve.points if p.ranks not in fitted[machine_key(curve)]}
+    return {key: machine for key, machine in machines.items() if key in keys}
+
+
 def fit_machines(curves, exchanges=None):
     """{key: machine}, fitted on the points of fitted_ranks() and exchanges, as read_exchanges() gives them. On CPUs the
     ceilings beside all points are used."""

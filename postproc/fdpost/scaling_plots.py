@@ -58,8 +58,10 @@ def draw_times(ax, curves, machines, colours):
         if len(ranks) > 1:
             ideal = [first * (ranks[0] / count if curve.mode == "strong" else 1.0) for count in ranks]
             ax.plot(ranks, ideal, color=style.SOFT, lw=0.8, ls=":", zorder=1)
-        colour, machine = colours[curve.kind], machines[machine_key(curve)]
+        colour, machine = colours[curve.kind], machines.get(machine_key(curve))
         draw_points(ax, curve, colour, [milliseconds(point.seconds) for point in curve.points], curve.label)
+        if machine is None:
+            continue
         counts, problems = modelled(curve, machine)
         times = [1e3 * model.step_time(machine, problem) for problem in problems]
         ax.plot(counts, times, color=colour, ls=LINES[curve.precision], lw=1.1, zorder=2)
@@ -69,8 +71,10 @@ def draw_times(ax, curves, machines, colours):
 def draw_efficiencies(ax, curves, machines, colours):
     ax.set_title("Efficiency")
     for curve in curves:
-        colour, machine = colours[curve.kind], machines[machine_key(curve)]
+        colour, machine = colours[curve.kind], machines.get(machine_key(curve))
         draw_points(ax, curve, colour, efficiency_spread(curve))
+        if machine is None:
+            continue
         counts, problems = modelled(curve, machine)
         times = np.array([model.step_time(machine, problem) for problem in problems])
         work = counts / counts[0] if curve.mode == "strong" else np.ones(len(counts))
@@ -103,8 +107,10 @@ def draw_halo(ax, curves, machines, colours):
         points = [point for point in curve.points if point.ranks > 1]
         if not points:
             continue
-        colour, machine, told = colours[curve.kind], machines[machine_key(curve)], True
+        colour, machine, told = colours[curve.kind], machines.get(machine_key(curve)), True
         draw_points(ax, curve, colour, [milliseconds(curve.waits(point)) for point in points])
+        if machine is None:
+            continue
         counts, problems = modelled(replace(curve, points=tuple(points)), machine)
         halo = [1e3 * model.step_terms(machine, problem).halo for problem in problems]
         mark = "_" if len(counts) == 1 else None  # a single point needs a marker
@@ -129,7 +135,8 @@ def legend_inches(labels):
 
 @style.styled
 def draw_study(curves, machines, mode, note):
-    """Time per step and efficiency with the model, share of the ceiling, halo wait, over the rank counts."""
+    """Time per step and efficiency, share of the ceiling, halo wait, over the rank counts. machines: those whose model
+    is drawn, as tested_machines() gives them."""
     width = 6.7 + legend_inches(curve.label for curve in curves)
     fig = Figure(figsize=(width, 6.2))
     axes = fig.subplots(2, 2, gridspec_kw={"left": 0.6 / width, "right": 6.6 / width, "bottom": 0.08, "top": 0.83,
@@ -139,8 +146,11 @@ def draw_study(curves, machines, mode, note):
     style.heading(
         fig,
         name,
-        f"points: medians;  bars: smallest to largest of the repeats;  upper lines: model, {note}; dotted: ideal\n"
-        "halo: points: measured, waiting for neighbours included;  lines: the exchange alone by the model",
+        "points: medians;  bars: smallest to largest of the repeats;  dotted: ideal\n"
+        f"lines: the model, {note}; of the halo: the exchange alone, without waiting"
+        if machines
+        else "points: medians;  bars: smallest to largest of the repeats;  dotted: ideal\n"
+        "halo: waiting for neighbours included",
     )
     draw_times(axes[0, 0], curves, machines, colours)
     draw_efficiencies(axes[0, 1], curves, machines, colours)
@@ -179,6 +189,7 @@ def draw_agreement(curves, machines, note):
     ax.axhline(1, color=style.SOFT, lw=0.8)
     colours, counts, fitted = colours_of(curves), set(), fitted_ranks(curves)
     apart = min(1.045, 1.3 ** (1 / len(curves)))  # side by side, not on top of each other, nor of the next rank count
+    curves = [curve for curve in curves if machine_key(curve) in machines]
     for i, curve in enumerate(curves):
         machine, marker = machines[machine_key(curve)], MODE_MARKERS[curve.mode, curve.precision]
         for point in curve.points:

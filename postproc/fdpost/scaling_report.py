@@ -17,6 +17,7 @@ from .scaling import (
     machine_key,
     read_curves,
     read_exchanges,
+    tested_machines,
 )
 
 STRONG_RANKS = (4, 8, 16, 32, 64)
@@ -30,7 +31,10 @@ MEASURED_NOTE = (
     " where the host runs ahead, the exchange from the edges being there to its end, waiting for neighbours included,"
     " as timed on one stage. On devices most of it is hidden: the table of parts, below, says what is lost."
 )
-
+UNTESTED = (
+    "- No measurement tests the model: it has as many figures as there are times to fit it to, so it agrees with them"
+    " by itself, and no line of it is drawn. A study of three rank counts or more tests it."
+)
 
 WORDS = {
     "ceiling": "bytes per second of a streaming loop with the reads and writes of a stage, in the same run",
@@ -51,7 +55,7 @@ def table(header, rows):
 
 
 def curve_section(curve, machine, fitted):
-    """Measured and modelled figures of one curve."""
+    """Measured and modelled figures of one curve. machine: None if no point tests its model."""
     rows = []
     first = curve.points[0]
     for point, (_, efficiency) in zip(curve.points, curve.efficiencies()):
@@ -60,9 +64,12 @@ def curve_section(curve, machine, fitted):
         row += [f"{point.points_per_second / first.points_per_second:.2f} of {point.ranks / first.ranks:g}"]
         row += [f"{100 * efficiency:.1f} %"]
         row += [f"{100 * point.share[0]:.1f} %"]
-        seconds = model.step_time(machine, point.measurement.problem)
-        kind = "fitted" if point.ranks in fitted else "**predicted**"
-        row += [f"{1e3 * seconds:.4g} ({kind})", f"{100 * (point.seconds[0] / seconds - 1):+.1f} %"]
+        if machine is None:
+            row += ["", ""]
+        else:
+            seconds = model.step_time(machine, point.measurement.problem)
+            kind = "fitted" if point.ranks in fitted else "**predicted**"
+            row += [f"{1e3 * seconds:.4g} ({kind})", f"{100 * (point.seconds[0] / seconds - 1):+.1f} %"]
         middle, low, high = (1e3 * value for value in curve.waits(point))
         row += [f"{middle:.3g} ({low:.3g} – {high:.3g})" if point.ranks > 1 and middle >= 0 else ""]
         rows.append(row)
@@ -211,10 +218,12 @@ def misfits(curves, machines, fitted):
 
 
 def disagreements(curves, machines):
-    """Lines about points where model and measurement part by more than 10 %."""
+    """Lines about points where model and measurement part by more than 10 %, of machines whose model is tested."""
+    if not machines:
+        return [UNTESTED]
     lines = []
     for curve in curves:
-        for point in curve.points:
+        for point in curve.points if machine_key(curve) in machines else ():
             found = model.blame(machines[machine_key(curve)], point.measurement)
             if found:
                 ratio, term, why = found
@@ -232,7 +241,7 @@ def extrapolation_section(curves, machines):
         return (
             "None: ranks that share one host's memory say nothing about many hosts."
             if any(curve.backend == "cpu" for curve in curves)
-            else "None: one rank alone says nothing about an exchange."
+            else "None: one rank alone says nothing about an exchange, nor a model that no measurement tests."
         )
     strong, gains, weak = [], [], []
     for precision, like, machine in found:
@@ -345,18 +354,20 @@ def write_report(directory):
     machines = fit_machines(curves, read_exchanges(directory))
     fitted = fitted_ranks(curves)
     note = scaling_plots.fit_note(curves)
+    tested = tested_machines(curves, machines)
     paths = []
     for mode in dict.fromkeys(curve.mode for curve in curves):
         chosen = [curve for curve in curves if curve.mode == mode]
         paths.append(
-            style.save(scaling_plots.draw_study(chosen, machines, mode, note), directory / f"{mode}.png", PIXELS)
+            style.save(scaling_plots.draw_study(chosen, tested, mode, note), directory / f"{mode}.png", PIXELS)
         )
-    paths.append(style.save(scaling_plots.draw_agreement(curves, machines, note), directory / "model.png", PIXELS))
-    if beyond(curves, machines):
-        picture = scaling_plots.draw_extrapolation(curves, machines)
+    if tested:
+        paths.append(style.save(scaling_plots.draw_agreement(curves, tested, note), directory / "model.png", PIXELS))
+    if beyond(curves, tested):
+        picture = scaling_plots.draw_extrapolation(curves, tested)
         paths.append(style.save(picture, directory / "extrapolation.png", PIXELS))
     pictures = [f"![{path.stem}]({path.name})\n" for path in paths]
-    sections = [curve_section(curve, machines[machine_key(curve)], fitted[machine_key(curve)]) for curve in curves]
+    sections = [curve_section(curve, tested.get(machine_key(curve)), fitted[machine_key(curve)]) for curve in curves]
     notes = directory / "notes.md"
     text = [
         *("# Scaling study", "", provenance_section(directory), ""),
@@ -367,9 +378,9 @@ def write_report(directory):
         *("## Prediction", "", prediction_section(curves, machines), ""),
         *("## Model", "", machines_section(machines, fitted), ""),
         *misfits(curves, machines, fitted),
-        *("Where it parts from the measurement by more than 10 %:", "", *disagreements(curves, machines), ""),
+        *("Where it parts from the measurement by more than 10 %:", "", *disagreements(curves, tested), ""),
         *("### Where a stage's time goes", "", terms_section(curves, machines), ""),
-        *("## Beyond the machine", "", extrapolation_section(curves, machines), ""),
+        *("## Beyond the machine", "", extrapolation_section(curves, tested), ""),
         *("## Words", "", table(["word", "meaning"], list(WORDS.items())), ""),
         *(("## Notes", "", notes.read_text("utf-8", errors="replace")) if notes.exists() else ()),
     ]

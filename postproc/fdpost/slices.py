@@ -182,7 +182,7 @@ def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
     column = time_inches(states) if len(states) > 1 else 0.0
     for number, ((field, planes), boxes) in enumerate(zip(shown.items(), blocks)):
         every = [plane for row in planes for plane in row]
-        colours, low, high = style.colour_scale(every, cmap, vmin, vmax)
+        colours, low, high = style.colour_scale(every, cmap, vmin, vmax, signed(run, field))
         for i, ((axis, index), row, row_boxes) in enumerate(zip(cuts, planes, boxes)):
             for j, (state, plane, (left, bottom, across, up)) in enumerate(zip(states, row, row_boxes)):
                 ax = fig.add_axes((left / width, bottom / height, across / width, up / height))
@@ -244,6 +244,19 @@ def colour_bar(fig, image, field, left, boxes, width, height, extend):
     label = style.field_label(field)
     place = "center" if label.startswith("$") else "left"  # words begin at the bar, so that they clear the panels
     ax.set_title(label, loc=place, fontsize=style.points(10), pad=6)
+
+
+def signed(run, field):
+    """Whether all pictures of a field show it about zero: True for waves and velocities; for the field that is advected
+    by its start, so that a later undershoot does not count; None: the data decide."""
+    equation = run.config.get("physics", {}).get("equation", "advection")
+    if equation in ("acoustics", "wave") or field in ("u", "v", "w"):
+        return True
+    if equation != "advection" or field != run.field or not run.diagnosed:
+        return None
+    table = run.diagnostics
+    low, high = (table[name][0] if name in table else 0.0 for name in ("min", "max"))
+    return style.is_signed(low, high) if high > low else None
 
 
 def missed(run, states, cuts, field, planes):

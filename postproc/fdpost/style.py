@@ -231,9 +231,20 @@ def save(fig, path, dpi=200):
     formats = ("jpg", "pdf", "png", "svg", "webp")
     if path.suffix[1:] not in formats:
         raise UsageError(f"{path}: unknown picture format; use one of {', '.join(sorted(formats))}")
+    note = {"metadata": {"Description": limits(fig)}} if path.suffix == ".png" else {}
     with whole_file(path) as part:
-        fig.savefig(part, dpi=resolution(dpi))
+        fig.savefig(part, dpi=resolution(dpi), **note)
     return path
+
+
+def limits(fig):
+    """What the panels with fields show, as text that goes into the file: limits of the axes and of the colours."""
+    panels = [ax for ax in fig.axes if ax.images]
+    return "; ".join(
+        " ".join(f"{name} {low:.6g} to {high:.6g}" for name, (low, high) in
+                 (("across", ax.get_xlim()), ("up", ax.get_ylim()), ("colours", ax.images[0].get_clim())))
+        for ax in panels
+    )  # fmt: skip
 
 
 @contextmanager
@@ -270,13 +281,20 @@ def plain_log_axis(ax, name):
     axis.set_minor_formatter(NullFormatter())
 
 
-def colour_scale(planes, cmap=None, vmin=None, vmax=None):
-    """Colour map and limits shared by `planes`: diverging about zero for signed data, sequential otherwise."""
+def is_signed(low, high):
+    """True for values of both signs; less than SIGNED_SHARE below zero is an undershoot."""
+    return low < 0 and -low > SIGNED_SHARE * max(high, 0.0)
+
+
+def colour_scale(planes, cmap=None, vmin=None, vmax=None, signed=None):
+    """Colour map and limits shared by `planes`: diverging about zero for signed data, sequential otherwise. signed:
+    which of the two, as slices.signed() says for all pictures of a run; None asks the data."""
     finite = [plane[np.isfinite(plane)] for plane in planes]
     finite = [values for values in finite if values.size]
     low = min((float(values.min()) for values in finite), default=0.0)
     high = max((float(values.max()) for values in finite), default=1.0)
-    signed = low < 0 and -low > SIGNED_SHARE * max(high, 0.0)
+    if signed is None:
+        signed = is_signed(low, high)
     if signed:
         reach = max(-low, high)
         low, high = -reach, reach

@@ -1,8 +1,10 @@
 """What pictures and movies show, which files the commands write, and what they refuse; test_looks.py has how it
 looks."""
 
+import os
 import shutil
 import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,9 +14,10 @@ import synthetic
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from fdpost import Run, history, movie, open_run, slices, spectrum
+from fdpost import Run, history, movie, open_run, slices, spectrum, style
 
 pytestmark = pytest.mark.quick
+POSTPROC = Path(__file__).parents[1]
 
 
 def draw(run, states, cuts):
@@ -72,6 +75,59 @@ def test_mass_near_zero_is_measured_against_the_norm(run_dir):
     run = Run(run_dir)
     assert history.mass_scale(run, {"mass": np.array([0.5]), "l2": np.array([1.0])})[0] == 0.5
     assert history.mass_scale(run, {"mass": np.array([1e-17]), "l2": np.array([0.3])})[0] == pytest.approx(0.3)
+
+
+def rewrite_table(run, **columns):
+    """Give columns of the run's table other values, by functions of the row's number."""
+    lines = (run / "diagnostics.csv").read_text().splitlines()
+    names, rows = lines[0].split(","), [line.split(",") for line in lines[1:]]
+    for name, value in columns.items():
+        for number, row in enumerate(rows):
+            row[names.index(name)] = f"{value(number):.17g}"
+    (run / "diagnostics.csv").write_text("\n".join([lines[0], *(",".join(row) for row in rows)]) + "\n")
+
+
+def test_history_from_zero_shows_the_values_themselves(tmp_path):
+    """There is no start to divide by, and labels do not say so."""
+    run = synthetic.write_run(tmp_path / "r")
+    rewrite_table(run, mass=lambda row: 0.01 * row, l2=lambda row: 0.02 * row)
+    fig = history.draw_history(Run(run))
+    for ax, label, last in zip(fig.axes[:2], ("$|m|$", r"$\|\varphi\|$"), (0.4, 0.8)):
+        assert ax.get_ylabel() == label and "zero at the start" in ax.get_title(loc="left")
+        assert ax.lines[0].get_ydata()[40] == pytest.approx(last)
+
+
+@pytest.mark.parametrize("ends, word", [("", "Drift"), ("[boundary]\nx = open\n", "Change")])
+def test_only_a_periodic_box_drifts(tmp_path, ends, word):
+    """What enters and leaves through ends changes the mass as it should."""
+    run = synthetic.write_run(tmp_path / "r")
+    (run / "config.ini").write_text((run / "config.ini").read_text() + ends)
+    fig = history.draw_history(Run(run))
+    assert [ax.get_title(loc="left").split()[0] for ax in fig.axes[:2]] == [word, word]
+
+
+@pytest.mark.parametrize("start, later, name", [(0.0, -0.3, "viridis"), (-1.0, -0.01, "RdBu_r")])
+def test_a_field_has_one_map_in_all_pictures(tmp_path, start, later, name):
+    """The start decides: neither a later undershoot nor a time without negative values gives another map."""
+    run = synthetic.write_run(tmp_path / "r")
+    rewrite_table(run, min=lambda row: start if row == 0 else later)
+    assert slices.signed(Run(run), "phi") == (name == "RdBu_r")
+    plane = np.array([[later, 1.0]])
+    assert style.colour_scale([plane], signed=slices.signed(Run(run), "phi"))[0].name == name
+
+
+def test_waves_and_velocities_are_shown_about_zero(tmp_path):
+    run = synthetic.write_run(tmp_path / "r")
+    (run / "config.ini").write_text((run / "config.ini").read_text() + "[physics]\nequation = acoustics\n")
+    assert slices.signed(Run(run), "p") and style.colour_scale([np.array([[0.0, 1.0]])], signed=True)[1:] == (-1, 1)
+
+
+def test_a_notebooks_backend_is_not_asked_for(run_dir):
+    """fdplot writes files, whatever MPLBACKEND names: a module of a notebook that is not installed, too."""
+    environment = os.environ | {"MPLBACKEND": "module://no_such_notebook.backend", "PYTHONPATH": str(POSTPROC)}
+    command = [sys.executable, "-m", "fdpost", "slices", run_dir, "--steps", "last"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "") and (run_dir / "slices.png").exists()
 
 
 def test_history_draws_what_the_table_says(run_dir):

@@ -92,6 +92,20 @@ def test_a_stage_is_taken_apart(tmp_path, backend):
     assert modelled == pytest.approx([1e6 * stage.interior, 1e6 * stage.edges], rel=0.05)
 
 
+def test_two_rank_counts_have_no_model(tmp_path, fdplot):
+    """A model with as many figures as times agrees with them by itself: nothing is drawn or claimed."""
+    assert fdplot("scaling", write_study(tmp_path, modes=("weak",), backend="cpu", counts=(1, 2)))[0] == 0
+    report = (tmp_path / "report.md").read_text()
+    assert "No measurement tests the model" in report and "Nowhere" not in report and "(fitted)" not in report
+    assert not (tmp_path / "model.png").exists() and "model.png" not in report
+    curves = scaling.read_curves(tmp_path)
+    assert scaling.tested_machines(curves, scaling.fit_machines(curves)) == {}
+    fig = scaling_plots.draw_study(curves, {}, "weak", "fitted on 1 and 2 ranks")
+    assert "model" not in " ".join(text.get_text() for text in fig.texts)
+    lines = [line for line in fig.axes[0].lines if line.get_linestyle() in ("-", "--")]
+    assert not [line for line in lines if len(line.get_xdata()) > 2]
+
+
 def test_report_predicts_from_the_two_smallest_counts(tmp_path, fdplot):
     write_exchanges(write_study(tmp_path, slow=1.4))
     assert fdplot("scaling", tmp_path)[0] == 0
