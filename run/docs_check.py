@@ -12,7 +12,7 @@ import sys
 from records import anchor, history, unknown
 
 LINE, README_LINES, CELL = 120, 120, 180  # bytes, lines, characters
-CHANGELOG_LINES = 60  # of one version
+CHANGELOG_LINES = 100  # of one version
 WIDE = re.compile(r"^\s*(\||!?\[[^]]*\]\S*$)|https?://")  # tables, and links, cannot be broken
 
 
