@@ -2,7 +2,7 @@
 
 from .errors import DataError, PostError, UsageError
 
-__all__ = ["DataError", "PostError", "Run", "State", "UsageError", "open_run", "write_field"]
+__all__ = ["DataError", "PostError", "Run", "State", "UsageError", "open_run", "run", "write_field"]
 __version__ = "0.2.0"
 
 
@@ -22,6 +22,13 @@ def open_run(path, **options):
     from .dataset import open_run as opener  # xarray is optional: only those who ask for it need it
 
     return opener(path, **options)
+
+
+def run(config, ranks=1, **options):
+    """Run the program and return its Run; see fdpost.launch.run."""
+    from .launch import run as launch
+
+    return launch(config, ranks, **options)
 
 
 def write_field(path, phi=None, **options):

@@ -39,6 +39,10 @@ An image viewer that reloads changed files shows it as it goes. Ctrl-C ends the 
   fdplot convergence runs/n32 runs/n64 runs/n128
   fdplot convergence runs/n* --norm l2 linf --orders 4 8 -o convergence.pdf
 without -o the picture goes into the folder that holds the runs""",
+    "probes": """examples:
+  fdplot probes runs/room                           of all points in output.probes; prints the spectra's peaks
+  fdplot probes runs/room --field p --most 200 -o spectrum.pdf
+Peaks are found far more finely than the lines of a spectrum lie apart, where no other peak is within two of them.""",
     "scaling": """examples:
   fdplot scaling runs/scaling/weak                  leaves report.md, weak.png, model.png, extrapolation.png there""",
     "throughput": """examples:
@@ -172,6 +176,12 @@ def make_parser():
     spectrum = add_command(subparsers, "spectrum", "shell-averaged power spectrum of a field")
     spectrum.add_argument("run", metavar="RUN_DIR")
     add_fields(spectrum, "number of states, spread over the run (default: 2, the first and the last)")
+    probes = add_command(subparsers, "probes", "time series at points, and their spectra")
+    probes.add_argument("run", metavar="RUN_DIR")
+    probes.add_argument("--field", nargs="+", metavar="NAME", help="fields (default: all)")
+    probes.add_argument("--spectrum", choices=("plain", "welch"), default="plain",
+                        help="plain: of the whole series; welch: the mean of eight parts (default: plain)")  # fmt: skip
+    probes.add_argument("--most", type=positive(float), metavar="F", help="highest frequency shown")
     scaling = add_command(subparsers, "scaling", "report and plots of a study made by run/scaling", False)
     scaling.add_argument("study", metavar="DIR", help="the study's directory, with results.csv")
     throughput = add_command(subparsers, "throughput", "figure of merit against the grid's size, of run/benchmark")

@@ -173,6 +173,15 @@ def command_spectrum(args):
     print(style.save(fig, target(args, run, "spectrum.png", run.field)))
 
 
+def command_probes(args):
+    from . import probes, style
+
+    run = Run(args.run)
+    fig, lines = probes.draw_probes(run, args.field, args.spectrum, args.most)
+    print(*lines, sep="\n")
+    print(style.save(fig, target(args, run, "probes.png")))
+
+
 def command_scaling(args):
     from . import scaling_report
 

@@ -154,7 +154,20 @@ class Run:
     @cached_property
     def diagnostics(self):
         """Columns of diagnostics.csv by name, as arrays. DataError if it is missing, empty or damaged."""
-        path = self.directory / "diagnostics.csv"
+        return self._table("diagnostics.csv", "output.diagnostics_every 0")
+
+    @cached_property
+    def probes(self):
+        """Columns of probes.csv by name, as arrays: step, time, and each field at each point, as "p(0.5 0.25 0.25)".
+        DataError as of diagnostics."""
+        return self._table("probes.csv", "output.probes not set")
+
+    def unit(self, name):
+        """The unit of length, time or a field, from [units]; "" if none is given."""
+        return self.config.get("units", {}).get(name, "")
+
+    def _table(self, name, reason):
+        path = self.directory / name
         try:
             with open(path, newline="", encoding="utf-8") as file:
                 rows = list(csv.reader(line for line in file if line.endswith("\n")))  # not one cut by a full disk
@@ -163,13 +176,13 @@ class Run:
             header, body = rows[0], [row for row in rows[1:] if row]
             table = np.array([[float(value) if value else np.nan for value in row] for row in body], ndmin=2)
             if not body:
-                raise ValueError("it has no rows; was output.diagnostics_every 0?")
+                raise ValueError(f"it has no rows; was {reason}?")
             if table.shape[1] != len(header):
                 raise ValueError("no complete rows")
         except FileNotFoundError as error:
-            raise DataError(f"{path}: no such file; was output.diagnostics_every 0?") from error
+            raise DataError(f"{path}: no such file; was {reason}?") from error
         except (OSError, IndexError, ValueError) as error:
-            raise DataError(f"{path}: not a table of diagnostics: {error}") from error
+            raise DataError(f"{path}: not a table of {path.stem}: {error}") from error
         return {name.strip(): table[:, i] for i, name in enumerate(header)}
 
     @cached_property

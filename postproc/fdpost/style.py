@@ -356,6 +356,11 @@ def field_label(field):
     return {"phi": r"$\varphi$"}.get(field, f"${field}$" if len(field) == 1 and field.isalpha() else field)
 
 
+def with_unit(label, unit):
+    """An axis label with its unit, if there is one."""
+    return f"{label} / {unit}" if unit else label
+
+
 def number(value, digits=4):
     """A number for titles, rounded to a few digits."""
     return f"{value:.{digits}g}"

@@ -1,0 +1,146 @@
+"""Starts runs of the program from Python: a script, a notebook, a loop over parameters."""
+
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from .errors import DataError, PostError, UsageError
+from .reader import Run
+
+PROGRESS = re.compile(r"step (\d+) of (\d+) \(\d+ %\), (t = [^,]*)(?:.*, ([^,\r\n]* left))?")
+BAR = 30  # characters
+STOPPED = 75  # exit code of a run that stopped on request, after a checkpoint
+OPEN_MPI = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+class RunError(PostError):
+    """The program ended with another fault: a solution that blew up (4), a wrong hash (5), a crash. exit_code is its
+    exit code."""
+
+    def __init__(self, message, exit_code):
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=True, **overrides):
+    """Runs fdapp and returns its Run, whose snapshots, diagnostics and probes can be read.
+
+        run = fdpost.run("config/rotation.ini", ranks=2, **{"grid.nz": 64, "output.directory": "runs/turned"})
+
+    overrides: keys of the configuration, as on the command line; True and False become yes and no. fdapp: the program,
+    by default $FDAPP, that of the project's build/, or that of the PATH. launcher: what stands before -np N FDAPP where
+    ranks > 1. progress: whether to draw a bar on standard output.
+
+    A run that stops on request (SIGUSR1, wall_limit) returns what there is. Ctrl-C, or a notebook's interrupt, asks the
+    run for a checkpoint, waits for its end, and is raised then. UsageError, DataError or RunError with the program's
+    own message where it ends with exit code 2, 3 or another one."""
+    command = [str(program(fdapp)), str(config), *(f"{key}={text(value)}" for key, value in overrides.items())]
+    if ranks > 1:
+        command = [*launcher, "-np", str(ranks), *command]
+    environment = OPEN_MPI | os.environ | (AS_ROOT if os.geteuid() == 0 else {})
+    with tempfile.TemporaryFile("w+") as messages:
+        code, lines = follow(command, environment, messages, progress)
+        messages.seek(0)
+        said = messages.read()
+    if code not in (0, STOPPED):
+        raise fault(code, said)
+    sys.stderr.write(said)
+    found = [line.split(maxsplit=1)[1] for line in lines if line.startswith("results ")]
+    return Run(found[-1].strip())
+
+
+def program(path=None):
+    """The program to run. DataError if there is none."""
+    built = Path(__file__).resolve().parents[2] / "build" / "fdapp"
+    for candidate in (path, os.environ.get("FDAPP"), built, shutil.which("fdapp")):
+        if candidate and (Path(candidate).is_file() or path):
+            return candidate
+    raise DataError(f"no program fdapp: neither $FDAPP, nor {built}, nor one of the PATH; give fdapp=")
+
+
+def text(value):
+    """A value as the configuration writes it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def fault(code, said):
+    """The exception for an exit code, with the program's own message: what it printed last, without its name."""
+    lines = [line for line in said.splitlines() if line.startswith("fdapp: ") and "warning: " not in line]
+    message = (
+        lines[-1].removeprefix("fdapp: ").removeprefix("error: ")
+        if lines
+        else said.strip() or f"the program ended with exit code {code}"
+    )
+    return {2: UsageError, 3: DataError}.get(code, lambda sentence: RunError(sentence, code))(message)
+
+
+def follow(command, environment, messages, progress):
+    """Runs the command to its end; returns its exit code and the lines that it printed. Its standard output is a
+    terminal of its own, so that it tells its progress often."""
+    terminal, output = pty.openpty()
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=messages, env=environment,
+                                   start_new_session=True)  # fmt: skip
+    except OSError as error:
+        os.close(terminal)
+        raise DataError(f"{command[0]}: cannot be started: {error.strerror}") from error
+    finally:
+        os.close(output)
+    bar, printed, interrupted = Bar(progress), "", None
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except KeyboardInterrupt as stop:
+            process.send_signal(signal.SIGUSR1)
+            interrupted = stop
+            continue
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        printed += piece.decode(errors="replace")
+        bar.show(printed)
+    os.close(terminal)
+    code = process.wait()
+    bar.end(code)
+    if interrupted:
+        raise interrupted
+    return code, re.split(r"[\r\n]+", printed.replace("\033[K", ""))
+
+
+class Bar:
+    """A bar of progress on one line of standard output."""
+
+    def __init__(self, wanted):
+        self.wanted, self.drawn = wanted, ""
+
+    def show(self, printed):
+        """Draw the last progress that the program told."""
+        told = PROGRESS.findall(printed[-2000:]) if self.wanted else []
+        if not told:
+            return
+        step, last, time, left = told[-1]
+        self.draw(int(step) / int(last), f"step {step} of {last}, {time}{', ' * bool(left)}{left}")
+
+    def draw(self, share, words):
+        full = round(BAR * share)
+        line = f"[{'#' * full}{'.' * (BAR - full)}] {words}"
+        if line != self.drawn:
+            print(f"\r{line:<{len(self.drawn)}}", end="", flush=True)
+            self.drawn = line
+
+    def end(self, code):
+        """The run has ended."""
+        if self.wanted and code == 0:
+            self.draw(1.0, "done")
+        if self.drawn:
+            print(flush=True)

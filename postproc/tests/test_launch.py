@@ -1,0 +1,110 @@
+"""Runs from Python, and the probes of a real one."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fdpost
+from fdpost import DataError, Run, UsageError, launch, probes
+
+PROGRAM = os.environ.get("FDAPP")
+ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.quick, pytest.mark.skipif(not PROGRAM, reason="FDAPP does not name the program")]
+SMALL = {"grid.nx": 16, "grid.ny": 16, "grid.nz": 16}
+ROOM = """[grid]
+nx = 21
+ny = 29
+nz = 17
+lx = 3
+ly = 4
+lz = 2.5
+[boundary]
+x = wall
+y = wall
+z = wall
+[physics]
+equation = acoustics
+sound_speed = 343.2
+[initial]
+case = formula
+formula = cos(pi*y/ly) + 0.5*cos(pi*x/lx)
+[time]
+courant = 0.8
+t_end = 0.4
+[output]
+probes = 0 0 0
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_run_returns_what_it_left(tmp_path, capfd, ranks):
+    run = fdpost.run(ROOT / "config/quickstart.ini", ranks, **SMALL, **{"output.directory": tmp_path / "r"})
+    assert isinstance(run, Run) and run.directory == tmp_path / "r"
+    assert run.states[-1].time == 1.5 and run.diagnostics["time"][-1] == 1.5
+    out, err = capfd.readouterr()
+    assert out.endswith("done\n") and "#" * launch.BAR in out
+    assert "warning" in err  # 16 points do not hold the blob
+
+
+def test_faults_have_the_programs_words(tmp_path):
+    with pytest.raises(UsageError, match=r"grid\.nx = -2: .*accepted"):
+        fdpost.run(ROOT / "config/quickstart.ini", **{"grid.nx": -2})
+    with pytest.raises(DataError, match="no_such"):
+        fdpost.run(tmp_path / "no_such.ini")
+    with pytest.raises(DataError, match="cannot be started"):
+        fdpost.run(ROOT / "config/quickstart.ini", fdapp=tmp_path)
+    with pytest.raises(launch.RunError, match="blew up") as found:
+        fdpost.run(ROOT / "config/quickstart.ini", **SMALL, **{"time.courant": 5, "output.directory": tmp_path / "r"})
+    assert found.value.exit_code == 4
+
+
+def test_an_interrupt_leaves_a_checkpoint(tmp_path):
+    """As of Ctrl-C, and of a notebook's stop: the run ends in its own way, and can be resumed."""
+    script = "import sys, fdpost; fdpost.run(*sys.argv[1:2], **dict(word.split('=') for word in sys.argv[2:]))"
+    keys = ["grid.nx=32", "grid.ny=32", "grid.nz=32", "time.t_end=1e4", "output.fields_every=0",
+            "output.diagnostics_every=0", f"output.directory={tmp_path / 'r'}"]  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "postproc")}
+    process = subprocess.Popen([sys.executable, "-c", script, ROOT / "config/gaussian.ini", *keys], env=environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    while process.stdout.read(1) != "[":  # the bar: steps are made
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors
+    assert Run(tmp_path / "r").whole[-1].step > 0
+
+
+def test_a_rooms_modes_are_found(tmp_path, fdplot):
+    """The lowest mode of a room of 4 m to 0.1 %, from 0.4 s: the lines of the spectrum are 2.5 Hz apart."""
+    (tmp_path / "room.ini").write_text(ROOM + f"directory = {tmp_path / 'room'}\n")
+    run = fdpost.run(tmp_path / "room.ini", progress=False)
+    found = probes.spectrum(run.probes["time"], run.probes["p(0 0 0)"])
+    assert found.resolution == pytest.approx(2.5, rel=0.01)
+    (low, high), (next_low, next_high) = found.peaks
+    assert low == pytest.approx(343.2 / 8, rel=1e-3) and next_low == pytest.approx(343.2 / 6, rel=1e-3)
+    assert high == pytest.approx(1.0, abs=0.02) and next_high == pytest.approx(0.5, abs=0.02)
+    code, out, _ = fdplot("probes", tmp_path / "room", "--most", 200)
+    assert code == 0 and "peaks at" in out and (tmp_path / "room" / "probes.png").exists()
+    assert f"{low:.6g}" in out
+
+
+@pytest.mark.parametrize("method", ["plain", "welch"])
+def test_a_sine_has_its_amplitude_and_frequency(method):
+    when = np.arange(2000) * 0.001
+    found = probes.spectrum(when, 3 * np.sin(2 * np.pi * 50.3 * when) + 7, method)
+    ((frequency, amplitude),) = found.peaks
+    assert frequency == pytest.approx(50.3, rel=1e-4) and amplitude == pytest.approx(3, rel=1e-3)
+
+
+def test_steps_of_another_length_end_the_series():
+    when = np.append(np.arange(100) * 0.01, 0.9931)
+    assert len(probes.even_part(when, when)[0]) == 100
+    with pytest.raises(UsageError, match="adaptive"):
+        probes.even_part(np.cumsum(np.linspace(1, 2, 50)), np.zeros(50))
