@@ -13,7 +13,7 @@ from pathlib import Path
 from .errors import DataError, PostError, UsageError
 from .reader import Run
 
-PROGRESS = re.compile(r"step (\d+) of (\d+) \(\d+ %\), (t = [^,]*)(?:.*, ([^,\r\n]* left))?")
+PROGRESS = re.compile(r"step (\d+) of (\d+) \(\d+ %\), (t = [^,]*)(?:[^\r\n]*, ([^,\r\n]* left))?")
 BAR = 30  # characters
 STOPPED = 75  # exit code of a run that stopped on request, after a checkpoint
 OPEN_MPI = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
