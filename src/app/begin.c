@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,20 @@
 #include "domain/backend.h"
 #include "domain/node.h"
 #include "problems/problem.h"
+#include "settings/scheme.h"
 
 static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
   int rank = 0;
   int ranks = 1;
   CHECK_MPI(MPI_Comm_rank(comm, &rank));
   CHECK_MPI(MPI_Comm_size(comm, &ranks));
-  return agree(comm, problem_grid(config, ranks, rank, grid));
+  CHECK(agree(comm, problem_grid(config, ranks, rank, grid)));
+  const int64_t least = grid->n[2] / ranks;
+  if (schemes_all(config->scheme)->leap != 4 || ranks == 1 || least >= 2 * KERNELS_HALO) return STATUS_OK;
+  return agree(comm, status_fail(STATUS_USAGE,
+                                 "grid: %" PRId64 " planes on %d ranks: %" PRId64
+                                 " to a rank; accepted: at least %d with leapfrog4",
+                                 grid->n[2], ranks, least, 2 * KERNELS_HALO));
 }
 
 /* Refuses a file that the run reads and would move away as a result of an earlier run: its own configuration
@@ -140,14 +148,15 @@ status begin_prepare(simulation *sim) {
   CHECK(solver_create(sim->comm, config, equation_of(config), &sim->grid, backend, &sim->solver));
   sim->perf.backend = backend;
   CHECK(agree(sim->comm, schedule_make(config, &sim->solver.rates, &sim->schedule)));
+  CHECK(solver_settle(&sim->solver, sim->schedule.dt));
   report_solver(sim, note);
   const equation *equation = sim->solver.equation;
   CHECK(diagnostics_create(sim->comm, &sim->grid, equation->unknowns, equation->names,
                            config->diagnostics_every, equation_fact(equation->known_later, config),
                            &sim->diagnostics));
-  if (equation->energy != NULL) {
+  if (equation->energy != NULL || equation->density != NULL) {
     double weight[STATE_FIELDS] = {0.0};
-    equation->energy(config, weight);
+    if (equation->energy != NULL) equation->energy(config, weight);
     CHECK(agree(sim->comm, diagnostics_add_energy(&sim->diagnostics, weight)));
   }
   CHECK(agree(sim->comm, derived_create(&sim->solver.space, &sim->grid, config, equation->unknowns,

@@ -34,8 +34,13 @@ static status take(simulation *sim, const state *fields, const state *exact) {
   const double time = schedule_time(&sim->schedule, sim->step);
   const double courant = schedule_dt(&sim->schedule, sim->step) * solver->rates.advection *
                          fabs(equation_rate_factor(solver->equation, sim->config, time));
-  return diagnostics_measure(&sim->diagnostics, fields, exact, &sim->schedule, sim->step, courant,
-                             &sim->latest);
+  CHECK(diagnostics_measure(&sim->diagnostics, fields, exact, &sim->schedule, sim->step, courant,
+                            &sim->latest));
+  if (solver->equation->density == NULL) return STATUS_OK;
+  state *scratch = stepper_scratch(&sim->solver.stepper);
+  sim->shown_step = -1;
+  CHECK(agree(sim->comm, solver->equation->density(solver->terms, fields, scratch)));
+  return diagnostics_energy(&sim->diagnostics, &scratch->part[0], &sim->latest);
 }
 
 static status measure_state(simulation *sim) {

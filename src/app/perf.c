@@ -167,7 +167,7 @@ static json_t *description(const solver *solver) {
                    solver->threads, "transport", "name", transport_name(solver->transport.transport),
                    "reason", solver->transport.reason, "overlap", config->overlap, "grid", grid, "precision",
                    config_precision_name(config->precision), "order", config->order, "scheme",
-                   schemes_at(config->scheme)->name, "form", config_form_name(config->form), "velocity",
+                   schemes_all(config->scheme)->name, "form", config_form_name(config->form), "velocity",
                    velocities_at(config->velocity)->name);
 }
 

@@ -37,7 +37,7 @@ static void print_problem(const config *config, int host_memory) {
     log_info("equation   %s%s\ncase       %s\nexact      %s\n", equation, upwind, initial,
              equation_fact(equation_of(config)->known_later, config) ? "known" : "not known");
   }
-  log_info("scheme     %s, order %d in space, %s precision\n", schemes_at(config->scheme)->name,
+  log_info("scheme     %s, order %d in space, %s precision\n", schemes_all(config->scheme)->name,
            config->order, config_precision_name(config->precision));
   if (config_without_effect(config, host_memory, idle)[0] == '\0') return;
   log_warning("without effect, as nothing in this run uses them: %s", idle);

@@ -75,6 +75,16 @@ static status check_not_past(const schedule *schedule, const char *path, const c
   return STATUS_OK;
 }
 
+/* Waves have one step size: p_before belongs to a time dt before p. */
+static status check_step(const config *config, const schedule *schedule, const char *path,
+                         const checkpoint_state *state) {
+  if (!config_waves(config) || state->dt == schedule->dt) return STATUS_OK;
+  return status_fail(STATUS_USAGE,
+                     "%s: its steps have dt = %.17g, and this run's have dt = %.17g; accepted: the same, for "
+                     "instance by time.dt with time.steps",
+                     path, state->dt, schedule->dt);
+}
+
 int restart_from_latest(const config *config) {
   return strcmp(config->restart, "latest") == 0;
 }
@@ -99,6 +109,7 @@ status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint,
   *restart = (struct restart){.resumed = 1, .goes_on = inside, .from = from};
   schedule_resume(schedule, config, from.step, from.time, from.dt, from.base_step, from.base_time);
   CHECK(agree(comm, check_not_past(schedule, path, &from)));
+  CHECK(agree(comm, check_step(config, schedule, path, &from)));
   log_info("restart    from %s: step %" PRId64 ", t = %.9g%s\n", path, from.step, from.time,
            from.departed ? ", its problem changed on the way" : "");
   return STATUS_OK;

@@ -11,6 +11,7 @@
 #include "files/rundir.h"
 #include "problems/cases.h"
 #include "problems/resample.h"
+#include "stepping/leapfrog.h"
 
 /* Returns 1 if stages may be computed in pairs, for which states on several ranks have twice the halo planes.
  * Whether they are is known only to the devices. */
@@ -53,7 +54,7 @@ void solver_estimate(const config *config, const equation *equation, const grid 
                      solver_needs *needs) {
   const kernels_shape shape = grid_shape(grid, config->precision, host_memory);
   const size_t plane = kernels_field_bytes(&shape) / (size_t)(shape.nz + 2 * KERNELS_HALO);
-  const scheme *scheme = scheme_form(schemes_at(config->scheme), equation_fact(equation->linear, config),
+  const scheme *scheme = scheme_form(schemes_all(config->scheme), equation_fact(equation->linear, config),
                                      equation_fact(equation->steady, config));
   const int states = scheme->slots * equation->unknowns;
   needs->fields = states + equation_fact(equation->array_count, config);
@@ -62,6 +63,8 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   const size_t state = field_total_bytes(&shape, KERNELS_HALO);
   needs->device_bytes =
       (size_t)states * state + (size_t)(needs->fields - states) * kernels_field_bytes(&shape);
+  if (leapfrog_depth(scheme, &shape) > KERNELS_HALO)
+    needs->device_bytes += (size_t)states * (field_total_bytes(&shape, 2 * KERNELS_HALO) - state);
   needs->pair_bytes = (size_t)states * (field_total_bytes(&shape, depth) - state);
   if (!host_memory) needs->device_bytes += field_gather_bytes(&shape);
   /* buffers: staging of fields, pieces of checkpoints, and staging of halos in case MPI cannot take device
@@ -88,7 +91,7 @@ static status check_threads(int threads) {
  * mode beside ends with values, with and without the decay by other axes: some schemes damp less of the mode
  * without. */
 static void count_swing(const config *config, schedule_rates *rates) {
-  const scheme *scheme = schemes_at(config->scheme);
+  const scheme *scheme = schemes_all(config->scheme);
   if (!(rates->swing[1] > 0.0)) return;
   const double real = (rates->moving + rates->still) * stencil_second_symbol(config->order, PROBLEM_PI);
   const double *swing = rates->swing;
@@ -213,7 +216,7 @@ static status allocate(solver *solver) {
                            .stage = equation->stage,
                            .pair = equation->pair,
                            .pairs = pairs_of(config)};
-  return stepper_create(&solver->space, equation->unknowns, equation->names, schemes_at(config->scheme), rhs,
+  return stepper_create(&solver->space, equation->unknowns, equation->names, schemes_all(config->scheme), rhs,
                         &solver->halo, config->overlap, &solver->stepper);
 }
 
@@ -259,9 +262,18 @@ status solver_fill(const solver *solver, double time, state *state) {
   return STATUS_OK;
 }
 
+status solver_settle(solver *solver, double dt) {
+  const equation *equation = solver->equation;
+  if (equation->settle == NULL) return STATUS_OK;
+  return agree(solver->comm, equation->settle(solver->terms, dt));
+}
+
 status solver_initialise(solver *solver) {
-  CHECK(agree(solver->comm, solver_fill(solver, 0.0, stepper_state(&solver->stepper))));
-  return solver_refresh(solver);
+  state *state = stepper_state(&solver->stepper);
+  CHECK(agree(solver->comm, solver_fill(solver, 0.0, state)));
+  CHECK(solver_refresh(solver));
+  if (solver->equation->start == NULL) return STATUS_OK;
+  return agree(solver->comm, solver->equation->start(solver->terms, state));
 }
 
 status solver_refresh(solver *solver) {

@@ -57,6 +57,10 @@ void solver_destroy(solver *solver);
  * collective. STATUS_MEMORY, STATUS_DEVICE. */
 status solver_fill(const solver *solver, double time, state *state);
 
+/* Tells the equation the size of all steps, before any state is made (equation.h, `settle`). Collective.
+ * STATUS_DEVICE, STATUS_MEMORY, STATUS_MPI. */
+status solver_settle(solver *solver, double dt);
+
 /* Sets the state to the equation's initial state. Collective; halos valid afterwards. STATUS_MEMORY,
  * STATUS_DEVICE, STATUS_MPI. */
 status solver_initialise(solver *solver);

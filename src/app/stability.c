@@ -79,7 +79,7 @@ static modes modes_of(const config *config, const schedule *schedule, const sche
   /* the last step may be shorter; adaptive steps have Courant numbers of their own, and the longest one is
    * the critical one for diffusion */
   const double dt = adapts ? schedule->longest : schedule_dt(schedule, schedule->base_step + 1);
-  return (modes){.scheme = schemes_at(config->scheme),
+  return (modes){.scheme = schemes_all(config->scheme),
                  .order = config->order,
                  .upwind = (config_carried(config) || rates->sound[0] > 0.0) &&
                            config->difference == CONFIG_DIFFERENCE_UPWIND,
@@ -102,7 +102,22 @@ static limits limits_of(const modes *modes, const schedule_rates *rates) {
   return limits;
 }
 
+/* Largest Courant number of a leapfrog scheme over that of the run. */
+static double leap_share(const config *config, const schedule *schedule, const schedule_rates *rates) {
+  return config_wave_limit(config) / (rates->advection * schedule->dt);
+}
+
+static void leap_warn(const config *config, const schedule *schedule, const schedule_rates *rates) {
+  const double share = leap_share(config, schedule, rates);
+  if (share >= 1.0) return;
+  log_warning("dt = %.6g gives a Courant number of %.4g, beyond the limit %.4g of %s with order %d: the "
+              "solution will grow without bound; dt <= %.6g is stable",
+              schedule->dt, rates->advection * schedule->dt, config_wave_limit(config),
+              schemes_all(config->scheme)->name, config->order, downwards(schedule->dt * share));
+}
+
 double stability_share(const config *config, const schedule *schedule, const schedule_rates *rates) {
+  if (config_waves(config)) return fmin(1.0, leap_share(config, schedule, rates));
   const modes modes = modes_of(config, schedule, rates);
   return limits_of(&modes, rates).share;
 }
@@ -118,6 +133,10 @@ static void describe_step(const config *config, const schedule *schedule, const 
 }
 
 void stability_warn(const config *config, const schedule *schedule, const schedule_rates *rates) {
+  if (config_waves(config)) {
+    leap_warn(config, schedule, rates);
+    return;
+  }
   const modes modes = modes_of(config, schedule, rates);
   const limits limits = limits_of(&modes, rates);
   const char *scheme = modes.scheme->name;

@@ -57,6 +57,11 @@ int config_is_resolved(const char *path);
  * diffusivity have no effect. */
 int config_carried(const config *config);
 
+/* Returns 1 for physics.equation = wave. */
+int config_waves(const config *config);
+/* The largest Courant number c dt sqrt(sum 1/h^2) of a leapfrog scheme at the run's order. */
+double config_wave_limit(const config *config);
+
 /* Keys that were given but have no effect with this equation, case, velocity field and backend, "section.key,
  * section.key"; "" if there are none. For a file that config_is_resolved, which has every key: always "".
  * host_memory: 1 if the backend computes in host memory, 0 if it does not or is unknown. */

@@ -132,7 +132,7 @@ static status check_fixed(const config_reading *reading) {
 static status check_ends(const config *c) {
   static const char *const names[3] = {"nx", "ny", "nz"};
   enum { STENCIL_POINTS = 2 * STENCIL_RADIUS + 1 };
-  const int rows = 2 * closure_of(c->order)->rows;
+  const int rows = 2 * closure_of(problem_closure(c))->rows;
   const int least = rows > (int)STENCIL_POINTS ? rows : (int)STENCIL_POINTS;
   for (int d = 0; d < 3; d++) {
     if (!problem_bounded(c, d) || c->n[d] >= least) continue;
@@ -176,6 +176,9 @@ static status complete_key(const config_reading *reading, int index) {
   } else if (key->need == CONFIG_REQUIRED) {
     (void)snprintf(what, sizeof what, "missing; accepted: %s", config_value_accepted(key, accepted));
     return key_fail(reading, index, "", what);
+  } else if (key->need == CONFIG_ALTERNATIVE && config_waves(reading->config) &&
+             (strcmp(key->name, "courant") == 0 || strcmp(key->name, "dt") == 0)) {
+    return STATUS_OK; /* config_wave_derive */
   } else if (key->need == CONFIG_ALTERNATIVE &&
              reading->config->line[config_key_find(key->section, key->other)] == CONFIG_LINE_NONE) {
     (void)snprintf(what, sizeof what, "missing, and so is %s.%s; exactly one of the two is needed",
@@ -351,11 +354,13 @@ status config_complete(config_reading *reading) {
   for (int d = 0; d < 3; d++) CHECK(derive_ends(reading, d));
   CHECK(derive(reading));
   derive_entering(reading->config);
+  config_wave_derive(reading->config);
   CHECK(check_size(reading));
   CHECK(config_formulas_check(reading));
   CHECK(check_kinds(reading));
   CHECK(check_fixed(reading));
   CHECK(check_ends(reading->config));
+  CHECK(config_wave_check(reading->config));
   CHECK(check_waves(reading->config));
   CHECK(check_place(reading->config));
   CHECK(check_single(reading->config));

@@ -56,7 +56,7 @@ static config_choice listed_velocity(int index) {
 }
 
 static config_choice listed_scheme(int index) {
-  const scheme *object = schemes_at(index);
+  const scheme *object = schemes_all(index);
   return object != NULL ? (config_choice){object->name, index, object->help} : (config_choice){NULL, 0, NULL};
 }
 
@@ -121,7 +121,7 @@ const config_key config_keys[] = {
     {"physics", "diffusivity", REAL(diffusivity, 0, LARGEST), DEFAULT("0"),
      .help = "kappa in kappa Laplacian phi"},
     {"physics", "density", MEDIUM(density), DEFAULT("1"), .help = "of the medium (acoustics)"},
-    {"physics", "sound_speed", MEDIUM(sound_speed), DEFAULT("1"), .help = "of the medium (acoustics)"},
+    {"physics", "sound_speed", MEDIUM(sound_speed), DEFAULT("1"), .help = "of the medium (acoustics, wave)"},
     {"initial", "case", LISTED(initial, listed_case), REQUIRED, .help = "initial condition"},
     {"initial", "formula", FORMULA(formula), DEFAULT("none"),
      .help = "value at t = 0, of x, y, z (case formula)"},
@@ -155,9 +155,12 @@ const config_key config_keys[] = {
      .help = "time of a turn (rotation), of there and back (deformation), of a wave in time (manufactured)"},
     {"level_set", "redistance_every", COUNT(redistance_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
      .help = "steps after which phi is made the distance to its surface phi = 0 again; 0: never"},
-    {"time", "scheme", LISTED(scheme, listed_scheme), DEFAULT("rk4"), .help = "Runge-Kutta scheme"},
+    {"time", "scheme", LISTED(scheme, listed_scheme), DEFAULT("rk4"),
+     .help = "Runge-Kutta scheme; of waves leapfrog or leapfrog4 (default)"},
     {"time", "courant", POSITIVE(courant), EITHER("dt", 0),
-     .help = "sum of abs(c) dt/h over x, y, z (sound: c dt sqrt(sum 1/h^2)); or dt"},
+     .help =
+         "sum of abs(c) dt/h over x, y, z (sound, waves: c dt sqrt(sum 1/h^2)); or dt; waves need neither: "
+         "0.7 of the limit"},
     {"time", "dt", POSITIVE(dt), EITHER("courant", 0), .help = "step size; or courant"},
     {"time", "adaptive", CHOICE(adaptive, switches), DEFAULT("no"),
      .help = "yes: dt grows where the velocity's factor of time is small, so that courant is kept"},

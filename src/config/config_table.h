@@ -121,6 +121,10 @@ int config_key_idle(const config *config, int key, int host_memory);
 /* Checks the formulas that the problem uses. */
 status config_formulas_check(const config_reading *reading);
 
+/* Waves have defaults and conditions of their own: for time.scheme, time.courant. */
+void config_wave_derive(config *config);
+status config_wave_check(const config *config);
+
 /* Completes defaults, then checks conditions on several keys. */
 status config_complete(config_reading *reading);
 

@@ -135,6 +135,12 @@ static void list_schemes(FILE *file) {
     if (form != scheme) fprintf(file, ", %d if linear and steady", scheme_words(form));
     fputc('\n', file);
   }
+  fputs("\nSchemes of waves (time.scheme)\n", file);
+  for (int i = schemes_find("leapfrog"); schemes_all(i) != NULL; i++) {
+    const scheme *scheme = schemes_all(i);
+    fprintf(file, "  %-14s %s; order %d, stable up to %.3f i\n", scheme->name, scheme->help, scheme->order,
+            scheme_leap_limit(scheme));
+  }
   fputc('\n', file);
 }
 

@@ -86,6 +86,13 @@ typedef struct equation {
   uint64_t (*files)(void *self);
   /* One stage: the whole formula in stage.h for all unknowns, enqueued on MAIN. STATUS_DEVICE. */
   status (*stage)(void *self, const stage *stage);
+  /* Of equations of second order in time, whose schemes leap: `settle` is called once, before any state is
+   * made, with the size of all steps; `start` finds the unknowns that stand for the step before t = 0 from
+   * the others, whose halos are valid; `density` sets scratch->part[0] to the density of the energy that the
+   * scheme conserves, and may use all of scratch. NULL: none. */
+  status (*settle)(void *self, double dt);
+  status (*start)(void *self, state *state);
+  status (*density)(void *self, const state *state, struct state *scratch);
   /* Two stages in one sweep. All zero: not supported. */
   stage_pair pair;
 } equation;

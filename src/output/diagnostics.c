@@ -109,6 +109,24 @@ static int sum_planes(const diagnostics *diagnostics, int with_exact, diagnostic
   return isfinite(total.sum) && isfinite(total.sum_squares);
 }
 
+/* Brings the sums of all planes of a field to rank 0. */
+static status gather_sums(diagnostics *diagnostics, const field *field, const void *reference) {
+  CHECK(agree(diagnostics->comm, field_sums(field, &diagnostics->grid, reference, diagnostics->planes)));
+  CHECK_MPI(MPI_Gatherv(diagnostics->planes, diagnostics->grid.nz * (int)sizeof(kernels_plane_sums), MPI_BYTE,
+                        diagnostics->all, diagnostics->counts, diagnostics->offsets, MPI_BYTE, 0,
+                        diagnostics->comm));
+  return STATUS_OK;
+}
+
+status diagnostics_energy(diagnostics *diagnostics, const field *density, diagnostics_record *record) {
+  diagnostics_field sums = {.mass = 0.0};
+  CHECK(gather_sums(diagnostics, density, NULL));
+  if (diagnostics->grid.rank == 0) (void)sum_planes(diagnostics, 0, &sums);
+  record->energy = 0.5 * sums.mass;
+  CHECK_MPI(MPI_Bcast(&record->energy, 1, MPI_DOUBLE, 0, diagnostics->comm));
+  return STATUS_OK;
+}
+
 status diagnostics_measure(diagnostics *diagnostics, const state *fields, const state *exact,
                            const schedule *schedule, int64_t step, double courant,
                            diagnostics_record *record) {
@@ -117,11 +135,7 @@ status diagnostics_measure(diagnostics *diagnostics, const state *fields, const 
   record->courant = courant;
   for (int f = 0; f < diagnostics->fields; f++) {
     const void *reference = exact != NULL ? exact->part[f].data : NULL;
-    CHECK(agree(diagnostics->comm,
-                field_sums(&fields->part[f], &diagnostics->grid, reference, diagnostics->planes)));
-    CHECK_MPI(MPI_Gatherv(diagnostics->planes, diagnostics->grid.nz * (int)sizeof(kernels_plane_sums),
-                          MPI_BYTE, diagnostics->all, diagnostics->counts, diagnostics->offsets, MPI_BYTE, 0,
-                          diagnostics->comm));
+    CHECK(gather_sums(diagnostics, &fields->part[f], reference));
     if (diagnostics->grid.rank == 0) {
       const int finite = sum_planes(diagnostics, exact != NULL, &record->field[f]);
       record->finite = record->finite && finite;

@@ -52,6 +52,10 @@ void diagnostics_destroy(diagnostics *diagnostics);
  * collective. STATUS_MEMORY. */
 status diagnostics_add_energy(diagnostics *diagnostics, const double weight[STATE_FIELDS]);
 
+/* Replaces the energy in `record` by half the integral of `density`. Collective. STATUS_DEVICE, STATUS_MPI.
+ */
+status diagnostics_energy(diagnostics *diagnostics, const field *density, diagnostics_record *record);
+
 /* Removes the errors, for fields that are not a solution of the configured problem. Call it before the table
  * is opened. Not collective. STATUS_MEMORY. */
 status diagnostics_drop_errors(diagnostics *diagnostics);

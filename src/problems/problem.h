@@ -126,6 +126,10 @@ static inline double problem_rounding(precision precision) {
   return precision == PRECISION_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON;
 }
 
+/* The order of the closures beside ends: that of the differences; waves have mirror images instead, whose
+ * norm is that of order 2. */
+int problem_closure(const config *config);
+
 /* The grid of a configuration, with its ends. STATUS_USAGE as grid_make and grid_bound. */
 status problem_grid(const config *config, int ranks, int rank, grid *grid);
 

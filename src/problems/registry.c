@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "problems/rounded.h"
+#include "settings/equations.h"
 
 /* X(NAME): the object in cases/NAME.c or velocities/NAME.c. */
 #define CASES(X)                                                                                             \
@@ -91,10 +92,14 @@ double problem_offset(const config *config, int d, double x) {
   return problem_bounded(config, d) ? x : problem_nearest(x, config->l[d]);
 }
 
+int problem_closure(const config *config) {
+  return config->equation == EQUATION_wave ? 2 : config->order;
+}
+
 status problem_grid(const config *config, int ranks, int rank, grid *grid) {
   CHECK(grid_make(config->n, config->l, ranks, rank, grid));
   for (int d = 0; d < 3; d++) {
-    if (problem_bounded(config, d)) CHECK(grid_bound(grid, d, config->order));
+    if (problem_bounded(config, d)) CHECK(grid_bound(grid, d, problem_closure(config)));
   }
   return STATUS_OK;
 }

@@ -16,7 +16,9 @@
   X(advection, 1, EQUATION_END(OPEN) | EQUATION_END(DIRICHLET), "form difference diffusivity",               \
     "advection by a velocity field, and diffusion, of phi")                                                  \
   X(acoustics, 0, EQUATION_END(WALL) | EQUATION_END(FREE) | EQUATION_END(ABSORBING),                         \
-    "difference density sound_speed", "sound: pressure p and velocity u, v, w of a medium at rest")
+    "difference density sound_speed", "sound: pressure p and velocity u, v, w of a medium at rest")          \
+  X(wave, 0, EQUATION_END(WALL) | EQUATION_END(FREE) | EQUATION_END(ABSORBING), "sound_speed",               \
+    "waves: pressure p of a medium at rest, of second order in time")
 
 /* Indices in the list. */
 enum {

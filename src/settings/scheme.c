@@ -151,11 +151,37 @@ const scheme *schemes_at(int index) {
   return index >= 0 && index < (int)(sizeof schemes / sizeof schemes[0]) ? schemes[index] : NULL;
 }
 
+/* G. R. Shubin and J. B. Bell, SIAM J. Sci. Stat. Comput. 8 (1987) 135: the modified equation. */
+static const scheme leapfrogs[] = {
+    {.name = "leapfrog",
+     .help = "second differences in time (wave)",
+     .leap = 2,
+     .order = 2,
+     .stages = 1,
+     .slots = 2},
+    {.name = "leapfrog4",
+     .help = "the same with the modified equation (wave; Shubin and Bell 1987)",
+     .leap = 4,
+     .order = 4,
+     .stages = 1,
+     .slots = 2}};
+
+const scheme *schemes_all(int index) {
+  const int first = (int)(sizeof schemes / sizeof schemes[0]), leap = index - first;
+  if (leap < 0) return schemes_at(index);
+  return leap < (int)(sizeof leapfrogs / sizeof leapfrogs[0]) ? &leapfrogs[leap] : NULL;
+}
+
 int schemes_find(const char *name) {
-  for (int i = 0; schemes_at(i) != NULL; i++) {
-    if (strcmp(schemes_at(i)->name, name) == 0) return i;
+  for (int i = 0; schemes_all(i) != NULL; i++) {
+    if (strcmp(schemes_all(i)->name, name) == 0) return i;
   }
   return -1;
+}
+
+/* With x = dt^2 times the eigenvalue, x and x - x^2/12 must lie between 0 and 4. */
+double scheme_leap_limit(const scheme *scheme) {
+  return scheme->leap == 4 ? sqrt(12.0) : 2.0;
 }
 
 const scheme *scheme_form(const scheme *scheme, int linear, int steady) {

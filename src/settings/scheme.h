@@ -38,15 +38,27 @@ struct scheme {
   const char *help; /* description and source, for --list */
   int order;        /* for nonlinear and unsteady right-hand sides, too */
   int stages, slots;
-  int result;           /* slot that holds u after the last stage */
+  int result; /* slot that holds u after the last stage */
+  int leap;   /* 0; or a leapfrog scheme of this order in time, which no table describes: see below */
   const scheme *linear; /* NULL, or a cheaper table with the same stability polynomial: it gives the same step
                          * if L is linear and does not depend on time, otherwise a step of lower order */
   scheme_stage stage[SCHEME_STAGES];
 };
 
-/* The i-th scheme in the order of --list, or NULL beyond the end. Index of a name, or -1. */
+/* The i-th Runge-Kutta scheme in the order of --list, or NULL beyond the end. */
 const scheme *schemes_at(int index);
+
+/* The values of time.scheme: Runge-Kutta schemes, then leapfrog schemes. Those advance u_tt = A u by
+ *
+ *   u(t + dt) = 2 u - u(t - dt) + dt^2 A u                  leap = 2
+ *   u(t + dt) = 2 u - u(t - dt) + dt^2 A u + dt^4/12 A A u  leap = 4, by the modified equation,
+ *
+ * and keep u and u(t - dt) as one state, slot 0; slot 1 is scratch. Index of a name, or -1. */
+const scheme *schemes_all(int index);
 int schemes_find(const char *name);
+
+/* The largest dt of a leapfrog scheme times the square root of the largest eigenvalue of -A. */
+double scheme_leap_limit(const scheme *scheme);
 
 /* The cheapest form of a scheme for a right-hand side that is linear and steady, or not. */
 const scheme *scheme_form(const scheme *scheme, int linear, int steady);

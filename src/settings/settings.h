@@ -116,7 +116,7 @@ typedef struct config {
   /* [level_set] */
   int64_t redistance_every; /* steps, 0 = never (default); only for cases that are distances */
   /* [time] */
-  int scheme;     /* an index of schemes_at (settings/scheme.h), default rk4 */
+  int scheme;     /* an index of schemes_all (settings/scheme.h), default rk4, of waves leapfrog4 */
   double courant; /* > 0, or 0: dt was given */
   double dt;      /* > 0, or 0: courant was given */
   int adaptive;   /* 1: dt follows the velocity's time factor; default 0 */

@@ -89,6 +89,8 @@ status schedule_make(const config *config, const schedule_rates *rates, schedule
     return config_refuse(config, "time", "t_end", "more than %d steps of %g; accepted: fewer",
                          CONFIG_STEPS_MOST, schedule->dt);
   }
+  if (config_waves(config) && config->t_end > 0.0)
+    schedule->dt = config->t_end / (double)steps_to(config->t_end, 0.0, schedule->dt);
   schedule->config = config;
   schedule->factor = rates->factor;
   schedule->full_dt = schedule->dt;

@@ -9,7 +9,8 @@
  *
  * with weight = dt b and time = t + c dt (settings/scheme.h). The equation computes the whole formula, in one
  * kernel if it can: a fused kernel does not move the arrays of the sum a second time. */
-typedef struct stage {
+typedef struct stage { /* of a leapfrog scheme: a step; out = f, and the new part 0 takes the place of part 1
+                        */
   kernels_planes planes[KERNELS_RANGES];
   kernels_event *edges; /* NULL, or an event to record when the slab's edges are computed (kernels_launch) */
   const kernels_sending *sends;     /* NULL, or what the kernel sends (stepper_rhs.sends) */

@@ -1,4 +1,5 @@
 #include "stepping/stepper.h"
+#include "stepping/leapfrog.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -117,6 +118,15 @@ status stepper_choose_pairs(stepper *stepper, const field_space *space, const ch
   return STATUS_OK;
 }
 
+/* Allocates the states, with the halo planes that a step reads. */
+static status make_states(stepper *stepper, const field_space *space, int unknowns,
+                          const char *const *names) {
+  field_space deep = *space;
+  deep.depth = leapfrog_depth(stepper->scheme, &space->shape);
+  CHECK(slots_create(stepper, &deep, unknowns, names));
+  return deep.depth > space->depth ? halo_deepen(stepper->halo, deep.depth) : STATUS_OK;
+}
+
 status stepper_create(const field_space *space, int unknowns, const char *const *names, const scheme *scheme,
                       stepper_rhs rhs, halo *halo, int overlap, stepper *stepper) {
   memset(stepper, 0, sizeof *stepper);
@@ -125,8 +135,9 @@ status stepper_create(const field_space *space, int unknowns, const char *const 
   stepper->context = space->context;
   stepper->rhs = rhs;
   stepper->halo = halo;
-  stepper->overlap = overlap && !halo->alone; /* one rank has no exchange to overlap */
-  CHECK(slots_create(stepper, space, unknowns, names));
+  /* one rank has no exchange to overlap */
+  stepper->overlap = overlap && !halo->alone && scheme->leap == 0;
+  CHECK(make_states(stepper, space, unknowns, names));
   kernels_event **events[] = {&stepper->edges_start, &stepper->edges_done, &stepper->interior_start,
                               &stepper->interior_done};
   for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
@@ -371,6 +382,7 @@ int stepper_last_words(const stepper *stepper) {
 
 status stepper_step(stepper *stepper, double t, double dt, int timed) {
   const field *phi = &stepper->slots[0].part[0];
+  if (stepper->scheme->leap > 0) return leapfrog_step(stepper, t, dt, timed);
   if (!stepper->marching) CHECK(halo_meet(stepper->halo, phi));
   CHECK(can_record(stepper) ? replay(stepper, t, dt) : run_stages(stepper, t, dt, timed));
   if (timed && (sends(stepper) || stepper->halo->behind)) CHECK(halo_meet(stepper->halo, phi));

@@ -1,0 +1,10 @@
+#ifndef FDAPP_KERNELS_WAVE_CPU_H
+#define FDAPP_KERNELS_WAVE_CPU_H
+
+#include "wave_call.h"
+
+/* The tasks of the wave equation, compiled once per precision. */
+status wave_cpu_float(const kernels_launch *launch, const kernels_wave *call);
+status wave_cpu_double(const kernels_launch *launch, const kernels_wave *call);
+
+#endif

@@ -1,0 +1,61 @@
+#ifndef FDAPP_WAVE_H
+#define FDAPP_WAVE_H
+
+#include "arithmetic.h"
+
+/* The one order of arithmetic of the wave equation, by functions of arithmetic.h. The Laplacian of a point in
+ * plane z is a sum over the planes in ascending order, so that an engine that marches upwards can add each
+ * plane, when it arrives, to the sums of nine planes:
+ *
+ *   z-4, z-3, z-2, z-1, the point itself, [z+1, z+2,] the pairs of x, those of y, z+1, z+2, z+3, z+4.
+ *
+ * In the second Laplacian of a step the pairs come after z+2 (in brackets): blocks of a GPU that hand the
+ * rims of the first one's result to each other have two planes of time for that. Pairs are added from the
+ * outside. Mirror images along x and y therefore give mirrored bits; along z they do not, and planes beyond
+ * an end are computed like all others. */
+typedef struct wave_coefficients {
+  number x[5], y[5], z[5]; /* of distance 0 .. 4; those of distance 0 are in `centre` */
+  number centre;
+} wave_coefficients;
+
+/* The planes below, and the point itself. */
+ARITHMETIC number wave_rise(const wave_coefficients *c, number m4, number m3, number m2, number m1,
+                            number centre) {
+  number s = c->z[4] * m4;
+  s = NUMBER_FMA(c->z[3], m3, s);
+  s = NUMBER_FMA(c->z[2], m2, s);
+  s = NUMBER_FMA(c->z[1], m1, s);
+  return NUMBER_FMA(c->centre, centre, s);
+}
+
+/* Two planes above: z+1 and z+2 (k = 1), or z+3 and z+4 (k = 3). */
+ARITHMETIC number wave_fall(const wave_coefficients *c, int k, number s, number near, number far) {
+  return NUMBER_FMA(c->z[k + 1], far, NUMBER_FMA(c->z[k], near, s));
+}
+
+/* 2 p - before. */
+ARITHMETIC number wave_drift(number p, number before) {
+  return NUMBER_FMA((real)2, p, -before);
+}
+
+/* q + d, and the result of two Laplacians from it. */
+ARITHMETIC number wave_once(number q, number drift) {
+  return q + drift;
+}
+
+ARITHMETIC number wave_twice(number factor, number laplacian, number once) {
+  return NUMBER_FMA(factor, laplacian, once);
+}
+
+/* What a point on absorbing ends keeps of a result. rate: sum of 1/h over these ends. */
+ARITHMETIC number wave_absorbed(number out, number before, number factor, number rate) {
+  const number r = NUMBER_ROOT(factor) * rate;
+  return NUMBER_FMA(r, before, out) / ((real)1 + r);
+}
+
+ARITHMETIC number wave_energy(number p, number before, number operated, number factor) {
+  const number change = p - before;
+  return NUMBER_FMA(change, change, -(before * operated)) / factor;
+}
+
+#endif

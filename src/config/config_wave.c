@@ -1,0 +1,48 @@
+#include <math.h>
+#include <string.h>
+
+#include "config/config_table.h"
+#include "problems/problem.h"
+#include "settings/equations.h"
+#include "settings/scheme.h"
+
+/* Defaults and conditions of physics.equation = wave. */
+
+/* Share of the limit that is the default step. */
+#define SHARE 0.7
+
+int config_waves(const config *config) {
+  return config->equation == EQUATION_wave;
+}
+
+static int is_given(const config *c, const char *section, const char *name) {
+  return c->line[config_key_find(section, name)] != CONFIG_LINE_NONE;
+}
+
+double config_wave_limit(const config *config) {
+  const double stiffest = stencil_second_symbol(config->order, PROBLEM_PI);
+  return scheme_leap_limit(schemes_all(config->scheme)) / sqrt(stiffest);
+}
+
+void config_wave_derive(config *config) {
+  if (!config_waves(config)) return;
+  if (!is_given(config, "time", "scheme")) config->scheme = schemes_find("leapfrog4");
+  const int leaps = schemes_all(config->scheme)->leap > 0;
+  if (leaps && !is_given(config, "time", "courant") && !is_given(config, "time", "dt"))
+    config->courant = SHARE * config_wave_limit(config);
+}
+
+status config_wave_check(const config *config) {
+  const int leaps = schemes_all(config->scheme)->leap > 0;
+  if (leaps && !config_waves(config))
+    return config_refuse(config, "time", "scheme",
+                         "is for physics.equation = wave alone; accepted: a Runge-Kutta scheme (--list)");
+  if (!config_waves(config)) return STATUS_OK;
+  if (!leaps)
+    return config_refuse(config, "time", "scheme",
+                         "is no scheme of second order in time, as physics.equation = wave is; accepted: "
+                         "leapfrog, leapfrog4");
+  if (config->adaptive)
+    return config_refuse(config, "time", "adaptive", "waves have one step size; accepted: no");
+  return STATUS_OK;
+}

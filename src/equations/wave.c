@@ -1,0 +1,236 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "equations/equation.h"
+#include "problems/cases.h"
+#include "settings/scheme.h"
+#include "wave_call.h"
+
+/* Waves of pressure in a medium of constant density:
+ *
+ *     p_tt / c^2 - Laplacian p = 0,
+ *
+ * by leapfrog schemes (settings/scheme.h). The unknowns are p and p_before, the pressure one step earlier.
+ * Beyond a wall the pressure is a mirror image, beyond a free end a negated one, about the point on the end;
+ * with the weight 1/2 for that point (H), -H/c^2 times c^2 Laplacian is symmetric, and the schemes conserve
+ *
+ *     1/2 sum H/c^2 ((p - p_before)^2 - p_before A p)/dt^2,    p_next = 2 p - p_before + A p.
+ *
+ * Absorbing ends are walls with p_tt += -2 c/h p_t at the point on the end, p_t taken from p_next and
+ * p_before. At t = 0 the medium is at rest: p_before = p + A p/2 with dt^4/24 in the place of dt^4/12. */
+enum { PRESSURE, BEFORE, UNKNOWNS };
+
+static const char *const names[UNKNOWNS] = {"p", "p_before"};
+
+typedef struct wave {
+  const config *config;
+  const grid *grid;
+  const kernels *backend;
+  kernels_wave_function *compute;
+  stencil stencil;
+  kernels_wave step; /* without its arrays */
+  field factor;      /* K = c^2 dt^2 */
+  double dt;
+} wave;
+
+static int is_fourth(const config *config) {
+  return schemes_all(config->scheme)->leap == 4;
+}
+
+static int count_arrays(const config *config) {
+  (void)config;
+  return 1;
+}
+
+static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
+  double squares = 0.0;
+  for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
+  *rates = (schedule_rates){.advection = config->sound_speed * sqrt(squares)};
+  return STATUS_OK;
+}
+
+static int is_known(const config *config, double time) {
+  (void)config;
+  return time == 0.0;
+}
+
+/* A row of the initial pressure, which is zero on free ends. */
+static void fill_row(const void *user, int64_t z, int64_t y, double *row) {
+  const cases_solution *solution = user;
+  const config_end(*ends)[2] = solution->config->ends;
+  const int64_t *n = solution->grid->n;
+  cases_row(solution, z, y, row);
+  for (int i = 0; i < 6; i++) {
+    const int d = i / 2, end = i % 2;
+    const int64_t last = end == GRID_HIGH ? n[d] - 1 : 0;
+    if (ends[d][end] != CONFIG_END_FREE) continue;
+    if (d == AXIS_X) row[last] = 0.0;
+    if ((d == AXIS_Y && y == last) || (d == AXIS_Z && z == last)) {
+      for (int64_t x = 0; x < n[0]; x++) row[x] = 0.0;
+    }
+  }
+}
+
+static status fill(const config *config, const grid *grid, double time, int unknown, field *field) {
+  cases_solution solution;
+  if (unknown == BEFORE) return STATUS_OK; /* `start` */
+  CHECK(cases_open(config, grid, time, &solution));
+  status result = field_fill(field, grid->z0, grid->n[2], 0, fill_row, &solution);
+  if (result == STATUS_OK) result = cases_verdict(&solution);
+  cases_close(&solution);
+  return result;
+}
+
+/* What a field continues as beyond an end of axis d, if that is this slab's. */
+static wave_image image_at(const config *config, const grid *grid, int d, int end) {
+  static const wave_image images[] = {[CONFIG_END_PERIODIC] = WAVE_PERIODIC,
+                                      [CONFIG_END_WALL] = WAVE_EVEN,
+                                      [CONFIG_END_FREE] = WAVE_ODD,
+                                      [CONFIG_END_ABSORBING] = WAVE_EVEN};
+  if (d == AXIS_Z && grid_neighbour(grid, end) >= 0) return WAVE_PERIODIC;
+  return images[config->ends[d][end]];
+}
+
+static status create(const config *config, const grid *grid, const field_space *space, void **self) {
+  wave *wave = calloc(1, sizeof *wave);
+  *self = wave;
+  if (wave == NULL) return status_fail(STATUS_MEMORY, "no memory for the equation");
+  *wave = (struct wave){.config = config,
+                        .grid = grid,
+                        .backend = space->backend,
+                        .compute = kernels_wave_of(space->backend),
+                        .stencil = stencil_make(config->order, grid->h),
+                        .step = {.task = WAVE_STEP, .twice = is_fourth(config), .scale = {1.0, 1.0 / 12.0}}};
+  for (int d = 0; d < 3; d++) {
+    for (int end = 0; end < GRID_ENDS; end++) {
+      const wave_image image = image_at(config, grid, d, end);
+      wave->step.ends[d][end] = image;
+      wave->step.absorbs[d][end] = image != WAVE_PERIODIC && config->ends[d][end] == CONFIG_END_ABSORBING;
+    }
+  }
+  if (wave->compute == NULL)
+    return status_fail(STATUS_DEVICE,
+                       "compute.backend = %s cannot compute physics.equation = wave; accepted: "
+                       "cpu",
+                       space->backend->name);
+  return field_create(space, &wave->factor);
+}
+
+static void destroy(void *self) {
+  wave *wave = self;
+  if (wave == NULL) return;
+  if (wave->factor.data != NULL) field_destroy(&wave->factor);
+  free(wave);
+}
+
+static kernels_launch launch_of(const wave *wave, const field *like) {
+  return (kernels_launch){.context = like->context,
+                          .queue = QUEUE_MAIN,
+                          .shape = like->shape,
+                          .planes = {{0, like->shape.nz}},
+                          .stencil = &wave->stencil};
+}
+
+/* Sets the halo planes of a field beyond ends of z. */
+static status set_images(const wave *wave, const field *field, const wave_image ends[2]) {
+  const kernels_launch launch = launch_of(wave, field);
+  const kernels_wave call = {.task = WAVE_IMAGES,
+                             .ends = {[AXIS_Z] = {ends[0], ends[1]}},
+                             .depth = field->depth,
+                             .out = field->data};
+  return wave->compute(&launch, &call);
+}
+
+static void factor_row(const void *user, int64_t z, int64_t y, double *row) {
+  const wave *wave = user;
+  const double speed = wave->config->sound_speed;
+  (void)z;
+  (void)y;
+  for (int64_t x = 0; x < wave->grid->n[0]; x++) row[x] = speed * speed * wave->dt * wave->dt;
+}
+
+static status settle(void *self, double dt) {
+  wave *wave = self;
+  wave_image ends[2];
+  wave->dt = dt;
+  for (int end = 0; end < GRID_ENDS; end++) {
+    const wave_image image = wave->step.ends[AXIS_Z][end];
+    ends[end] = image == WAVE_ODD ? WAVE_EVEN : image;
+  }
+  CHECK(field_fill(&wave->factor, wave->grid->z0, wave->grid->n[2], 1, factor_row, wave));
+  return set_images(wave, &wave->factor, ends);
+}
+
+/* A step from the state, as `call` says, into `out`. */
+static status advance(const wave *wave, const kernels_launch *launch, kernels_wave call, const field *p,
+                      const field *before, const field *out) {
+  CHECK(set_images(wave, p, call.ends[AXIS_Z]));
+  call.factor = wave->factor.data;
+  call.p = p->data;
+  call.before = before->data;
+  call.out = out->data;
+  return wave->compute(launch, &call);
+}
+
+static status take_step(void *self, const stage *stage) {
+  const wave *wave = self;
+  const field *part = stage->f->part;
+  const kernels_launch launch = stage_launch(stage, &wave->stencil);
+  return advance(wave, &launch, wave->step, &part[PRESSURE], &part[BEFORE], &stage->out->part[BEFORE]);
+}
+
+/* With p in the place of p_before and half of both Laplacians the formula of a step is that of the start. */
+static status start(void *self, state *state) {
+  const wave *wave = self;
+  const field *part = state->part;
+  const kernels_launch launch = launch_of(wave, part);
+  kernels_wave call = wave->step;
+  call.scale[0] *= 0.5;
+  for (int i = 0; i < 6; i++) call.absorbs[i / 2][i % 2] = 0;
+  return advance(wave, &launch, call, &part[PRESSURE], &part[PRESSURE], &part[BEFORE]);
+}
+
+static status find_density(void *self, const state *state, struct state *scratch) {
+  const wave *wave = self;
+  const field *part = state->part, *out = scratch->part;
+  const kernels_launch launch = launch_of(wave, part);
+  kernels_wave call = wave->step;
+  call.plain = 1;
+  CHECK(advance(wave, &launch, call, &part[PRESSURE], &part[BEFORE], out));
+  call = (kernels_wave){.task = WAVE_ENERGY,
+                        .factor = wave->factor.data,
+                        .p = part[PRESSURE].data,
+                        .before = part[BEFORE].data,
+                        .operated = out->data,
+                        .out = out->data};
+  return wave->compute(&launch, &call);
+}
+
+/* A wave that begins at rest is a sum of modes cos(omega t), so its norm falls; a constant stays unless an
+ * end draws it to 0. */
+static status find_growth(void *self, const grid *grid, field *work, equation_growth *growth) {
+  const wave *wave = self;
+  (void)grid;
+  (void)work;
+  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .shifts = 1};
+  for (int i = 0; i < 6; i++) {
+    const config_end kind = wave->config->ends[i / 2][i % 2];
+    if (kind == CONFIG_END_FREE || kind == CONFIG_END_ABSORBING) growth->shifts = 0;
+  }
+  return STATUS_OK;
+}
+
+const equation wave_equation = {.name = "wave",
+                                .unknowns = UNKNOWNS,
+                                .names = names,
+                                .array_count = count_arrays,
+                                .rates = find_rates,
+                                .known = is_known,
+                                .fill = fill,
+                                .create = create,
+                                .destroy = destroy,
+                                .growth = find_growth,
+                                .stage = take_step,
+                                .settle = settle,
+                                .start = start,
+                                .density = find_density};

@@ -1,0 +1,135 @@
+"""`physics.equation = wave` against a program of numpy that shares no code with it, its discrete energy, one answer
+over ranks and restarts, and what is refused.
+
+FDAPP: the program. MPIEXEC: the launcher with its options.
+"""
+
+import h5py
+import numpy as np
+import pytest
+from waves import Waves
+
+from program import complaints, hash_of, launch, merged, rows, run, states, write_ini
+
+SPEED = 1.7
+BASE = {
+    "grid": {"nx": 19, "ny": 18, "nz": 34, "ly": 0.8, "lz": 1.9},
+    "physics": {"equation": "wave", "sound_speed": SPEED},
+    "initial": {"case": "formula", "formula": "sin(9*x + 1)*cos(7*y) + exp(z)*x - 0.4*sin(40*x*y*z)"},
+    "time": {"steps": 9},
+    "compute": {"threads": 2, "backend": "cpu"},
+    "output": {"diagnostics_every": 1},
+}
+MIXED = {
+    2: {"x_low": "wall", "x_high": "absorbing", "y": "free", "z_low": "absorbing", "z_high": "free"},
+    4: {"x": "wall", "y_low": "free", "y_high": "wall", "z": "absorbing"},
+    6: {"x": "absorbing", "y": "wall", "z_low": "free", "z_high": "wall"},
+    8: {"x_low": "free", "x_high": "wall", "y_low": "absorbing", "y_high": "wall", "z": "free"},
+}
+
+
+def fields(path):
+    with h5py.File(path) as file:
+        return [file[f"VTKHDF/PointData/{name}"][:].astype(np.float64) for name in ("p", "p_before")]
+
+
+def compare(folder, configuration, c, tolerance=1e-12):
+    first, last = (fields(folder / name) for name in states(folder))
+    waves = Waves(configuration, first[0], c)
+    scale = np.max(np.abs(first[0]))
+    assert np.max(np.abs(first[1] - waves.before)) < tolerance * scale
+    energies = [waves.energy()]
+    for _ in range(int(states(folder)[-1][6:14])):
+        waves.step()
+        energies.append(waves.energy())
+    assert np.max(np.abs(last[0] - waves.p)) < tolerance * scale
+    assert np.max(np.abs(last[1] - waves.before)) < tolerance * scale
+    found = [row["energy"] for row in rows(folder)]
+    assert found == pytest.approx(energies, rel=tolerance * 10)
+    return energies
+
+
+@pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
+@pytest.mark.parametrize(
+    ("order", "ranks", "boundary"),
+    [*[(order, ranks, {}) for order, ranks in ((2, 1), (4, 2), (6, 3), (8, 4))]]
+    + [(order, ranks, MIXED[order]) for order, ranks in ((2, 4), (4, 3), (6, 2), (8, 1))],
+)
+def test_step_n(tmp_path, scheme, order, ranks, boundary):
+    configuration = merged(BASE, {"compute": {"order": order}, "time": {"scheme": scheme}, "boundary": boundary})
+    run(tmp_path / "run", configuration, ranks=ranks)
+    compare(tmp_path / "run", configuration, SPEED)
+
+
+@pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
+@pytest.mark.parametrize("boundary", [{}, {"x": "wall", "y_low": "free", "y_high": "wall", "z": "free"}])
+def test_energy_is_kept_to_rounding(tmp_path, scheme, boundary):
+    configuration = merged(BASE, {"time": {"scheme": scheme, "steps": 300}, "boundary": boundary})
+    run(tmp_path / "run", merged(configuration, {"output": {"diagnostics_every": 20}}))
+    energies = [row["energy"] for row in rows(tmp_path / "run")]
+    assert energies == pytest.approx([energies[0]] * len(energies), rel=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
+@pytest.mark.parametrize("boundary", [{}, MIXED[8], MIXED[6]])
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_one_answer(tmp_path, scheme, boundary, precision):
+    configuration = merged(BASE, {"time": {"scheme": scheme}, "boundary": boundary})
+    configuration = merged(configuration, {"compute": {"precision": precision}})
+    hashes = {hash_of(run(tmp_path / f"on{ranks}", configuration, ranks=ranks)) for ranks in (1, 2, 3, 4)}
+    run(tmp_path / "parts", merged(configuration, {"time": {"steps": 4}}), ranks=3)
+    resumed = merged(configuration, {"restart": {"from": "latest"}})
+    hashes.add(hash_of(run(tmp_path / "parts", resumed, ranks=2)))
+    assert len(hashes) == 1
+
+
+def test_a_box_resounds_with_order_4_in_time(tmp_path):
+    """A mode of a box between walls and free ends is cos(pi c |k| t); with many points per wave errors are those in
+    time, of order 4, or 2."""
+    for scheme, order in (("leapfrog4", 4), ("leapfrog", 2)):
+        errors = []
+        for steps in (8, 16):
+            configuration = {
+                "grid": {"nx": 25, "ny": 25, "nz": 25},
+                "boundary": {"x": "wall", "y": "free", "z_low": "free", "z_high": "wall"},
+                "physics": {"equation": "wave", "sound_speed": SPEED},
+                "initial": {"case": "formula", "formula": "cos(pi*x)*sin(pi*y)*sin(pi*z/2)"},
+                "time": {"scheme": scheme, "t_end": 0.25 / SPEED, "dt": 0.25 / SPEED / steps},
+            }
+            folder = tmp_path / f"{scheme}{steps}"
+            run(folder, configuration)
+            first, last = (fields(folder / name)[0] for name in states(folder))
+            exact = first * np.cos(np.pi * 0.25 * 1.5)
+            errors.append(np.max(np.abs(last - exact)))
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1), (scheme, errors)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"time": {"scheme": "rk4"}}, "accepted: leapfrog, leapfrog4"),
+        ({"time": {"adaptive": "yes", "courant": 0.5}}, "waves have one step size"),
+        ({"physics": {"equation": "acoustics"}, "time": {"scheme": "leapfrog", "courant": 0.5}}, "wave alone"),
+        ({"physics": {"sound_speed": 0}}, "sound_speed = 0"),
+        ({"boundary": {"x": "open"}}, "accepted: periodic, wall, free, absorbing"),
+        ({"grid": {"nx": 8}}, "nx = 8"),
+        ({"time": {"courant": 0.5, "dt": 0.1}}, "dt"),
+    ],
+)
+def test_refused(tmp_path, change, said):
+    write_ini(tmp_path / "run.ini", merged(BASE, change))
+    result = launch(tmp_path, 1, "run.ini", code=2)
+    assert said in "\n".join(complaints(result))
+    assert [path.name for path in tmp_path.iterdir()] == ["run.ini"]
+
+
+def test_another_step_is_refused_when_resuming(tmp_path):
+    run(tmp_path / "run", merged(BASE, {"time": {"steps": 4}}))
+    other = merged(BASE, {"time": {"courant": 0.9}, "restart": {"from": "latest"}})
+    result = run(tmp_path / "run", other, code=2)
+    assert "its steps have dt =" in "\n".join(complaints(result))
+
+
+def test_slabs_of_fewer_planes_than_a_step_reads_are_refused(tmp_path):
+    write_ini(tmp_path / "run.ini", merged(BASE, {"grid": {"nz": 23}}))
+    assert "accepted: at least 8 with leapfrog4" in launch(tmp_path, 3, "run.ini", code=2).stderr
