@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cpu.h"
-#include "wave.h"
+#include "wave_point.h"
 #include "wave_cpu.h"
 
 /* The wave equation (wave_call.h) on the CPU. A tile is a range of rows and of planes; a thread marches

@@ -95,6 +95,8 @@ static status check_entering(const config *config) {
 
 status config_formulas_check(const config_reading *reading) {
   config *config = reading->config;
+  if (config_waves(config) && config->medium_speed[0] != '\0')
+    CHECK(check(config, "medium", "sound_speed", config->medium_speed, "xyz"));
   CHECK(check_entering(config));
   if (velocities_at(config->velocity)->from == PROBLEM_FORMULA) {
     for (int d = 0; d < 3; d++) CHECK(check(config, "velocity", components[d], config->component[d], "xyz"));

@@ -43,6 +43,7 @@ int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   if (strcmp(section, "physics") == 0 && !equation_uses(config, name)) return 1;
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
+  if (strcmp(section, "medium") == 0) return !config_waves(config);
   /* with a uniform velocity the three forms are the same stage, bit for bit */
   if (strcmp(name, "form") == 0) return velocities_at(config->velocity)->uniform;
   /* a backend in host memory has no pairs and one transport, as pairs = no and transport = auto say */
@@ -72,6 +73,7 @@ static int uses_constant(const config *c, const char *name) {
   int used = cases_at(c->initial)->from == PROBLEM_FORMULA && has_word(c->formula, name);
   for (int d = 0; d < 3; d++) used = used || (moves && has_word(c->component[d], name));
   used = used || (moves && has_word(c->factor, name));
+  used = used || (config_waves(c) && has_word(c->medium_speed, name));
   return used || (config_carried(c) && cases_bounded(c) && has_word(c->entering, name));
 }
 

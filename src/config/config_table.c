@@ -43,6 +43,7 @@ static const config_choice derived[] = {
     {"intensity", CONFIG_DERIVED_INTENSITY, ""},
     {"gradient intensity", (int)CONFIG_DERIVED_GRADIENT | (int)CONFIG_DERIVED_INTENSITY, ""},
     {NULL, 0, NULL}};
+static const config_choice averages[] = {{"cell", 0, ""}, {"point", 1, ""}, {NULL, 0, NULL}};
 static const config_choice switches[] = {{"yes", 1, ""}, {"no", 0, ""}, {NULL, 0, NULL}};
 
 static config_choice listed_case(int index) {
@@ -122,6 +123,13 @@ const config_key config_keys[] = {
      .help = "kappa in kappa Laplacian phi"},
     {"physics", "density", MEDIUM(density), DEFAULT("1"), .help = "of the medium (acoustics)"},
     {"physics", "sound_speed", MEDIUM(sound_speed), DEFAULT("1"), .help = "of the medium (acoustics, wave)"},
+    {"medium", "sound_speed", FORMULA(medium_speed), DEFAULT("none"),
+     .help = "of x, y, z, or a number (wave)"},
+    {"medium", "file", PATH(medium_file), DEFAULT("none"), .help = "HDF5 file with the dataset c (wave)"},
+    {"medium", "resample", CHOICE(medium_resample, switches), DEFAULT("no"),
+     .help = "yes: a dataset of another grid is interpolated, with order 8"},
+    {"medium", "average", CHOICE(medium_at_points, averages), DEFAULT("cell"),
+     .help = "of a formula: 1/c^2 averaged over each point's cell, or at the point"},
     {"initial", "case", LISTED(initial, listed_case), REQUIRED, .help = "initial condition"},
     {"initial", "formula", FORMULA(formula), DEFAULT("none"),
      .help = "value at t = 0, of x, y, z (case formula)"},

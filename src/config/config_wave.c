@@ -44,5 +44,8 @@ status config_wave_check(const config *config) {
                          "leapfrog, leapfrog4");
   if (config->adaptive)
     return config_refuse(config, "time", "adaptive", "waves have one step size; accepted: no");
+  if (config->medium_speed[0] != '\0' && config->medium_file[0] != '\0')
+    return config_refuse(config, "medium", "file",
+                         "medium.sound_speed is given, too; accepted: one of the two");
   return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "equations/equation.h"
 #include "problems/cases.h"
+#include "problems/medium.h"
 #include "settings/scheme.h"
 #include "wave_call.h"
 
@@ -30,6 +31,7 @@ typedef struct wave {
   stencil stencil;
   kernels_wave step; /* without its arrays */
   field factor;      /* K = c^2 dt^2 */
+  medium medium;
   double dt;
 } wave;
 
@@ -43,9 +45,10 @@ static int count_arrays(const config *config) {
 }
 
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
-  double squares = 0.0;
+  double squares = 0.0, speed[2];
+  CHECK(medium_range(config, grid, speed));
   for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
-  *rates = (schedule_rates){.advection = config->sound_speed * sqrt(squares)};
+  *rates = (schedule_rates){.advection = speed[1] * sqrt(squares)};
   return STATUS_OK;
 }
 
@@ -120,6 +123,7 @@ static void destroy(void *self) {
   wave *wave = self;
   if (wave == NULL) return;
   if (wave->factor.data != NULL) field_destroy(&wave->factor);
+  medium_close(&wave->medium);
   free(wave);
 }
 
@@ -143,10 +147,8 @@ static status set_images(const wave *wave, const field *field, const wave_image 
 
 static void factor_row(const void *user, int64_t z, int64_t y, double *row) {
   const wave *wave = user;
-  const double speed = wave->config->sound_speed;
-  (void)z;
-  (void)y;
-  for (int64_t x = 0; x < wave->grid->n[0]; x++) row[x] = speed * speed * wave->dt * wave->dt;
+  for (int64_t x = 0; x < wave->grid->n[0]; x++)
+    row[x] = medium_squared(&wave->medium, z, y, x) * wave->dt * wave->dt;
 }
 
 static status settle(void *self, double dt) {
@@ -157,6 +159,7 @@ static status settle(void *self, double dt) {
     const wave_image image = wave->step.ends[AXIS_Z][end];
     ends[end] = image == WAVE_ODD ? WAVE_EVEN : image;
   }
+  CHECK(medium_open(wave->config, wave->grid, &wave->medium));
   CHECK(field_fill(&wave->factor, wave->grid->z0, wave->grid->n[2], 1, factor_row, wave));
   return set_images(wave, &wave->factor, ends);
 }
@@ -206,13 +209,14 @@ static status find_density(void *self, const state *state, struct state *scratch
   return wave->compute(&launch, &call);
 }
 
-/* A wave that begins at rest is a sum of modes cos(omega t), so its norm falls; a constant stays unless an
- * end draws it to 0. */
+/* A wave that begins at rest is a sum of modes cos(omega t), so its norm with the weight 1/c^2 falls; a
+ * constant stays unless an end draws it to 0. */
 static status find_growth(void *self, const grid *grid, field *work, equation_growth *growth) {
   const wave *wave = self;
   (void)grid;
   (void)work;
-  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .shifts = 1};
+  const int varies = medium_varies(wave->config);
+  *growth = (equation_growth){.slack = varies ? EQUATION_SLACK_UNKNOWN : EQUATION_SLACK_KEPT, .shifts = 1};
   for (int i = 0; i < 6; i++) {
     const config_end kind = wave->config->ends[i / 2][i % 2];
     if (kind == CONFIG_END_FREE || kind == CONFIG_END_ABSORBING) growth->shifts = 0;

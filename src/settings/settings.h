@@ -77,7 +77,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 80, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 84, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -93,6 +93,11 @@ typedef struct config {
   config_difference difference; /* default central */
   double diffusivity;           /* >= 0, default 0 */
   double density, sound_speed;  /* > 0, default 1 */
+  /* [medium] */
+  char medium_speed[CONFIG_FORMULA_SIZE]; /* sound_speed: a formula of x, y, z; "" for none (default) */
+  char medium_file[CONFIG_PATH_SIZE];     /* file: "" for none (default) */
+  int medium_resample;                    /* as initial_resample */
+  int medium_at_points;                   /* 1: average = point; default 0 */
   /* [initial] */
   int initial;                         /* case, an index of cases_at (problems/problem.h): required */
   double center[3];                    /* center_x, center_y, center_z: default the middle of the domain */

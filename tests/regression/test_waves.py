@@ -7,7 +7,7 @@ FDAPP: the program. MPIEXEC: the launcher with its options.
 import h5py
 import numpy as np
 import pytest
-from waves import Waves
+from waves import AXES, Waves, ends, spacing
 
 from program import complaints, hash_of, launch, merged, rows, run, states, write_ini
 
@@ -61,6 +61,48 @@ def test_step_n(tmp_path, scheme, order, ranks, boundary):
     compare(tmp_path / "run", configuration, SPEED)
 
 
+def cell_averages(configuration, speed):
+    """c from the mean of 1/c^2 over 4 x 4 x 4 midpoints of each point's cell, which ends at ends of axes."""
+    places = []
+    for d in range(3):
+        n, h = configuration["grid"][f"n{AXES[d]}"], spacing(configuration, d)
+        low, high = np.full(n, -0.5), np.full(n, 0.5)
+        if ends(configuration, d)[0] != "periodic":
+            low[0] = high[-1] = 0
+        length = configuration["grid"].get(f"l{AXES[d]}", 1)
+        middle = (np.arange(n)[:, None] + low[:, None] + (high - low)[:, None] * (np.arange(4) + 0.5) / 4) * h
+        places.append((middle % length).ravel())
+    x, y, z = places
+    c = speed(x[None, None, :], y[None, :, None], z[:, None, None])
+    shape = [len(axis) // 4 for axis in (z, y, x)]
+    means = (1 / c**2).reshape(shape[0], 4, shape[1], 4, shape[2], 4).mean(axis=(1, 3, 5))
+    return 1 / np.sqrt(means)
+
+
+@pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
+@pytest.mark.parametrize(("ranks", "boundary"), [(1, {}), (3, MIXED[8]), (4, MIXED[2])])
+def test_medium_of_a_formula(tmp_path, scheme, ranks, boundary):
+    medium = {"sound_speed": "x + 2*y > 1.1 ? 1.2 + sin(5*z)/4 : 2.3"}
+    configuration = merged(BASE, {"time": {"scheme": scheme}, "boundary": boundary, "medium": medium})
+    run(tmp_path / "run", configuration, ranks=ranks)
+    c = cell_averages(configuration, lambda x, y, z: np.where(x + 2 * y > 1.1, 1.2 + np.sin(5 * z) / 4, 2.3))
+    compare(tmp_path / "run", configuration, c)
+
+
+def test_medium_of_a_file(tmp_path):
+    c = 1 + np.random.default_rng(3).random((34, 18, 19))
+    with h5py.File(tmp_path / "c.h5", "w") as file:
+        file["c"] = c
+    configuration = merged(BASE, {"boundary": MIXED[4], "medium": {"file": "c.h5"}})
+    run(tmp_path / "run", configuration, ranks=2)
+    compare(tmp_path / "run", configuration, c)
+    for value in (0.0, -1.0, np.nan):
+        with h5py.File(tmp_path / "c.h5", "r+") as file:
+            file["c"][20, 3, 2] = value
+        assert "x = 2" in run(tmp_path / "refused", configuration, ranks=2, code=2).stderr
+        assert not (tmp_path / "refused").exists()
+
+
 @pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
 @pytest.mark.parametrize("boundary", [{}, {"x": "wall", "y_low": "free", "y_high": "wall", "z": "free"}])
 def test_energy_is_kept_to_rounding(tmp_path, scheme, boundary):
@@ -111,6 +153,11 @@ def test_a_box_resounds_with_order_4_in_time(tmp_path):
         ({"time": {"adaptive": "yes", "courant": 0.5}}, "waves have one step size"),
         ({"physics": {"equation": "acoustics"}, "time": {"scheme": "leapfrog", "courant": 0.5}}, "wave alone"),
         ({"physics": {"sound_speed": 0}}, "sound_speed = 0"),
+        ({"medium": {"sound_speed": "x - 0.5"}}, "the speed is"),
+        ({"medium": {"sound_speed": "1/x"}}, "medium.sound_speed"),
+        ({"medium": {"sound_speed": "1 +"}}, "medium.sound_speed"),
+        ({"medium": {"sound_speed": "1", "file": "c.h5"}}, "one of the two"),
+        ({"medium": {"average": "none"}}, "cell, point"),
         ({"boundary": {"x": "open"}}, "accepted: periodic, wall, free, absorbing"),
         ({"grid": {"nx": 8}}, "nx = 8"),
         ({"time": {"courant": 0.5, "dt": 0.1}}, "dt"),

@@ -1,5 +1,5 @@
-#ifndef FDAPP_WAVE_H
-#define FDAPP_WAVE_H
+#ifndef FDAPP_WAVE_POINT_H
+#define FDAPP_WAVE_POINT_H
 
 #include "arithmetic.h"
 
