@@ -1,8 +1,8 @@
 # base/version.h: versions of compilers and libraries now, the revision with every build (revision.cmake). Link fdapp_version
 # to include it.
 find_package(Git QUIET)
-if(MPI_C_LIBRARY_VERSION_STRING MATCHES "^[^,]+")
-  set(FDAPP_MPI_VERSION "${CMAKE_MATCH_0}")
+if(MPI_C_LIBRARY_VERSION_STRING MATCHES "^[^,\n\r]+") # the name and the version: MPICH's text has more lines, with tabs
+  string(REGEX REPLACE "[\t\\\\\" ]+" " " FDAPP_MPI_VERSION "${CMAKE_MATCH_0}")
 else()
   set(FDAPP_MPI_VERSION "MPI ${MPI_C_VERSION}")
 endif()

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "config/config_table.h"
 #include "problems/cases.h"
 
@@ -15,22 +16,49 @@ static status refuse(const config *config, const char *section, const char *name
   return config_refuse(config, section, name, "%s", what);
 }
 
+typedef struct sample {
+  int64_t at[3];
+  double x[FORMULA_VARIABLES], value;
+} sample;
+
+/* Evaluates a formula at a point of the grid. Returns 1 if its value is allowed. */
+static int take(const config *config, formula *formula, sample *sample) {
+  for (int d = 0; d < 3; d++)
+    sample->x[d] = (double)sample->at[d] * config->l[d] / (double)(config->n[d] - problem_bounded(config, d));
+  sample->value = formula_at(formula, sample->x);
+  return fabs(sample->value) <= PROBLEM_LARGEST;
+}
+
+/* Goes back to the lowest point whose value is not allowed, if it is among the first points of the grid, or
+ * else to the lowest one in the row of that found. */
+static void find_lowest(const config *config, formula *formula, sample *found) {
+  enum { FIRST = 1 << 18 };
+  const int64_t nx = config->n[0], ny = config->n[1];
+  const int64_t row = (found->at[2] * ny + found->at[1]) * nx, end = row + found->at[0];
+  for (int64_t i = 0; i < end; i++) {
+    sample lower = {.at = {i % nx, i / nx % ny, i / nx / ny}};
+    if (i == FIRST && i < row) i = row - 1;
+    if (take(config, formula, &lower)) continue;
+    *found = lower;
+    return;
+  }
+}
+
 /* Evaluates a formula at a few points of the grid, including the ends and the middle. All points are checked
  * when the field is made. */
 static status sample_space(const config *config, const char *section, const char *name, formula *formula) {
   enum { ACROSS = 5 };
+  char text[NUMBER_TEXT];
   for (int i = 0; i < ACROSS * ACROSS * ACROSS; i++) {
     const int64_t step[3] = {i % ACROSS, i / ACROSS % ACROSS, i / (ACROSS * ACROSS)};
-    double x[FORMULA_VARIABLES] = {0.0};
-    for (int d = 0; d < 3; d++) {
-      const int64_t point = step[d] * (config->n[d] - 1) / (ACROSS - 1);
-      x[d] = (double)point * config->l[d] / (double)(config->n[d] - problem_bounded(config, d));
-    }
-    const double value = formula_at(formula, x);
-    if (isfinite(value) && fabs(value) <= PROBLEM_LARGEST) continue;
+    sample found = {.value = 0.0};
+    for (int d = 0; d < 3; d++) found.at[d] = step[d] * (config->n[d] - 1) / (ACROSS - 1);
+    if (take(config, formula, &found)) continue;
+    find_lowest(config, formula, &found);
     return config_refuse(config, section, name,
-                         "is %g at x = %g, y = %g, z = %g; accepted: a magnitude of at most %g",
-                         isnan(value) ? fabs(value) : value, x[0], x[1], x[2], PROBLEM_LARGEST);
+                         "is %s at x = %g, y = %g, z = %g; accepted: a magnitude of at most %g",
+                         number_apart(found.value, copysign(PROBLEM_LARGEST, found.value), text), found.x[0],
+                         found.x[1], found.x[2], PROBLEM_LARGEST);
   }
   return STATUS_OK;
 }
@@ -38,15 +66,16 @@ static status sample_space(const config *config, const char *section, const char
 /* Evaluates a formula at times of the run, as far as they are known before the step size is. */
 static status sample_time(const config *config, formula *formula) {
   enum { TIMES = 1000 };
+  char text[NUMBER_TEXT];
   const double end = config->t_end > 0.0 ? config->t_end : (double)config->steps * config->dt;
   for (int i = 0; i <= TIMES; i++) {
     const double time[FORMULA_VARIABLES] = {fmax(end, 0.0) * i / TIMES};
     const double value = formula_at(formula, time);
     if (problem_factor_allowed(value)) continue;
     return config_refuse(config, "velocity", "factor",
-                         "is %g at t = %g; accepted: at most 1 in magnitude, with the largest velocity in u, "
+                         "is %s at t = %g; accepted: at most 1 in magnitude, with the largest velocity in u, "
                          "v, w",
-                         isnan(value) ? fabs(value) : value, time[0]);
+                         number_apart(value, copysign(1.0, value), text), time[0]);
   }
   return STATUS_OK;
 }

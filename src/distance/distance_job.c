@@ -97,7 +97,8 @@ static status check_output(const job *job) {
 }
 
 static status look(job *job) {
-  const dataset dataset = {.key = "input", .path = job->options->input, .name = job->options->dataset};
+  const dataset dataset = {
+      .key = "input", .path = job->options->input, .name = job->options->dataset, .option = "dataset=NAME"};
   CHECK(dataset_describe(&dataset, &job->about));
   return checkpoint_verify_source(job->options->input);
 }

@@ -1,13 +1,15 @@
 #include "files/dataset.h"
 
 #include <errno.h>
-#include <hdf5.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
+#include "files/dataset_parts.h"
 #include "files/hdf5_library.h"
 
 /* Handles of an open dataset; the file is closed with all of them (H5F_CLOSE_STRONG). */
@@ -15,42 +17,30 @@ typedef struct handles {
   hid_t file, dataset, space;
 } handles;
 
-static status fail(const dataset *d, status code, const char *what) {
+status dataset_fail(const dataset *d, status code, const char *format, ...) {
+  char what[STATUS_MESSAGE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
   return status_fail(code, "%s = %s: %s", d->key, d->path, what);
 }
 
 static status open_file(const dataset *d, hid_t *file) {
-  char what[256];
-  if (access(d->path, R_OK) != 0) {
-    (void)snprintf(what, sizeof what, "cannot be opened: %s", strerror(errno));
-    return fail(d, STATUS_FILE, what);
-  }
+  if (access(d->path, R_OK) != 0)
+    return dataset_fail(d, STATUS_FILE, "cannot be opened: %s", strerror(errno));
   const hid_t access_list = H5Pcreate(H5P_FILE_ACCESS);
   *file = -1;
   if (access_list >= 0 && H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG) >= 0)
     *file = H5Fopen(d->path, H5F_ACC_RDONLY, access_list);
   if (access_list >= 0) (void)H5Pclose(access_list);
-  return *file >= 0 ? STATUS_OK : fail(d, STATUS_FILE, "is no HDF5 file that can be opened");
-}
-
-/* Returns 1 if the dataset exists. HDF5 can only look up a name in a group that exists, so each group on the
- * path is tested. */
-static int exists(hid_t file, const char *name) {
-  char part[4096];
-  (void)snprintf(part, sizeof part, "%s", name);
-  for (char *c = part + (part[0] == '/'); *c != '\0'; c++) {
-    if (*c != '/') continue;
-    *c = '\0';
-    if (H5Lexists(file, part, H5P_DEFAULT) <= 0) return 0;
-    *c = '/';
-  }
-  return H5Lexists(file, part, H5P_DEFAULT) > 0;
+  return *file >= 0 ? STATUS_OK : dataset_fail(d, STATUS_FILE, "is no HDF5 file that can be opened");
 }
 
 /* Checks the dataset's shape. [out] n: its points. */
 static status check_shape(const dataset *d, hid_t space, int64_t n[3]) {
   hsize_t found[H5S_MAX_RANK];
-  char shape[256] = "", what[768];
+  char shape[256] = "";
   const int rank = H5Sget_simple_extent_dims(space, found, NULL);
   int fits = rank == 3;
   for (int i = 0; i < 3 && fits; i++) {
@@ -64,17 +54,14 @@ static status check_shape(const dataset *d, hid_t space, int64_t n[3]) {
     (void)snprintf(shape + used, sizeof shape - used, "%s%llu", i > 0 ? ", " : "",
                    (unsigned long long)found[i]);
   }
-  if (d->least > 0) {
-    (void)snprintf(what, sizeof what,
-                   "dataset %.200s has shape (%s); accepted: three axes of %" PRId64 " points and more",
-                   d->name, shape, d->least);
-  } else {
-    (void)snprintf(what, sizeof what,
-                   "dataset %.200s has shape (%s); accepted: (%" PRId64 ", %" PRId64 ", %" PRId64
-                   "), nz, ny, nx; another grid with resample = yes",
-                   d->name, shape, d->n[2], d->n[1], d->n[0]);
-  }
-  return fail(d, STATUS_USAGE, what);
+  if (d->least > 0)
+    return dataset_fail(d, STATUS_USAGE,
+                        "dataset %.200s has shape (%s); accepted: three axes of %" PRId64 " points and more",
+                        d->name, shape, d->least);
+  return dataset_fail(d, STATUS_USAGE,
+                      "dataset %.200s has shape (%s); accepted: (%" PRId64 ", %" PRId64 ", %" PRId64
+                      "), nz, ny, nx; another grid with resample = yes",
+                      d->name, shape, d->n[2], d->n[1], d->n[0]);
 }
 
 static status check_type(const dataset *d, hid_t dataset) {
@@ -83,29 +70,18 @@ static status check_type(const dataset *d, hid_t dataset) {
   const int number = class == H5T_INTEGER || (class == H5T_FLOAT && H5Tget_size(type) <= sizeof(double));
   (void)H5Tclose(type);
   if (number) return STATUS_OK;
-  char what[512];
-  (void)snprintf(what, sizeof what,
-                 "dataset %.200s has another type; accepted: integers, or half, single or double precision",
-                 d->name);
-  return fail(d, STATUS_USAGE, what);
+  return dataset_fail(
+      d, STATUS_USAGE,
+      "dataset %.200s has another type; accepted: integers, or half, single or double precision", d->name);
 }
 
 static status open_dataset(const dataset *d, handles *h) {
-  char what[512];
   *h = (handles){-1, -1, -1};
   CHECK(hdf5_library_start());
   CHECK(open_file(d, &h->file));
-  if (!exists(h->file, d->name)) {
-    (void)snprintf(what, sizeof what, "has no dataset %.200s", d->name);
-    return fail(d, STATUS_USAGE, what);
-  }
-  h->dataset = H5Dopen2(h->file, d->name, H5P_DEFAULT);
+  if (dataset_link_exists(h->file, d->name)) h->dataset = H5Dopen2(h->file, d->name, H5P_DEFAULT);
   h->space = h->dataset >= 0 ? H5Dget_space(h->dataset) : -1;
-  if (h->space < 0) {
-    (void)snprintf(what, sizeof what, "%.200s is no dataset", d->name);
-    return fail(d, STATUS_USAGE, what);
-  }
-  return check_type(d, h->dataset);
+  return h->space >= 0 ? check_type(d, h->dataset) : dataset_refuse_name(d, h->file);
 }
 
 static void close_dataset(handles *h) {
@@ -114,48 +90,73 @@ static void close_dataset(handles *h) {
   if (h->file >= 0) (void)H5Fclose(h->file);
 }
 
-/* Reads `count` numbers of an attribute of /VTKHDF. [out] has: 0 if there is no such attribute. */
-static status read_attribute(const dataset *d, const handles *h, const char *name, int count, double *values,
+/* Reads `count` numbers of an attribute of the group VTKHDF. [out] has: 0 if there is no such attribute. */
+static status read_attribute(const dataset *d, hid_t group, const char *name, int count, double *values,
                              int *has) {
-  char what[256];
-  *has = exists(h->file, "VTKHDF") && H5Aexists_by_name(h->file, "VTKHDF", name, H5P_DEFAULT) > 0;
-  if (!*has) return STATUS_OK;
-  const hid_t attribute = H5Aopen_by_name(h->file, "VTKHDF", name, H5P_DEFAULT, H5P_DEFAULT);
-  const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
-  int good = space >= 0 && H5Sget_simple_extent_npoints(space) == count &&
-             H5Aread(attribute, H5T_NATIVE_DOUBLE, values) >= 0;
-  for (int i = 0; i < count; i++) good = good && fabs(values[i]) <= 1e30;
-  if (space >= 0) (void)H5Sclose(space);
-  if (attribute >= 0) (void)H5Aclose(attribute);
-  if (good) return STATUS_OK;
-  (void)snprintf(what, sizeof what, "attribute %s of /VTKHDF; accepted: %d numbers of at most 1e30 in size",
-                 name, count);
-  return fail(d, STATUS_USAGE, what);
+  const int found = dataset_numbers(group, name, count, values);
+  int good = found == count;
+  *has = found != 0;
+  for (int i = 0; i < count && good; i++) good = fabs(values[i]) <= 1e30;
+  if (!*has || good) return STATUS_OK;
+  return dataset_fail(d, STATUS_USAGE,
+                      "attribute %s of /VTKHDF; accepted: %d numbers of at most 1e30 in size", name, count);
+}
+
+/* Refuses axes of the image that are not those of the grid. */
+static status check_direction(const dataset *d, hid_t group) {
+  double direction[9];
+  int has = 0;
+  CHECK(read_attribute(d, group, "Direction", 9, direction, &has));
+  for (int i = 0; i < 9 && has; i++) {
+    if (direction[i] != (i % 4 == 0 ? 1.0 : 0.0))
+      return dataset_fail(
+          d, STATUS_USAGE,
+          "attribute Direction of /VTKHDF turns or mirrors the axes; accepted: 1 0 0 0 1 0 0 0 1");
+  }
+  return STATUS_OK;
 }
 
 /* Reads where the points lie, as a VTK image says it: the first one has the index in WholeExtent. */
-static status read_place(const dataset *d, const handles *h, dataset_place *place) {
+static status read_image(const dataset *d, hid_t group, dataset_place *place) {
   double extent[6] = {0.0};
   int has = 0;
   *place = (dataset_place){.spacing = {1.0, 1.0, 1.0}};
-  CHECK(read_attribute(d, h, "Spacing", 3, place->spacing, &place->known));
+  CHECK(check_direction(d, group));
+  CHECK(read_attribute(d, group, "Spacing", 3, place->spacing, &place->known));
   if (!place->known) return STATUS_OK;
-  CHECK(read_attribute(d, h, "Origin", 3, place->origin, &has));
-  CHECK(read_attribute(d, h, "WholeExtent", 6, extent, &has));
+  CHECK(read_attribute(d, group, "Origin", 3, place->origin, &has));
+  CHECK(read_attribute(d, group, "WholeExtent", 6, extent, &has));
   int good = 1;
   for (int axis = 0; axis < 3; axis++) {
     good = good && place->spacing[axis] > 0.0;
     place->origin[axis] += extent[(size_t)2 * (size_t)axis] * place->spacing[axis];
   }
   return good ? STATUS_OK
-              : fail(d, STATUS_USAGE,
-                     "attribute Spacing of /VTKHDF; accepted: three numbers above 0, at most 1e30");
+              : dataset_fail(d, STATUS_USAGE,
+                             "attribute Spacing of /VTKHDF; accepted: three numbers above 0, at most 1e30");
+}
+
+static status read_place(const dataset *d, const handles *h, dataset_place *place) {
+  *place = (dataset_place){.spacing = {1.0, 1.0, 1.0}};
+  const hid_t group =
+      dataset_link_exists(h->file, "VTKHDF") ? H5Gopen2(h->file, "VTKHDF", H5P_DEFAULT) : (hid_t)-1;
+  if (group < 0) return STATUS_OK;
+  const status result = read_image(d, group, place);
+  (void)H5Gclose(group);
+  return result;
+}
+
+/* Refuses numbers that are absent or mean something else. [out] absent: see dataset_meaning. */
+static status check_numbers(const dataset *d, const handles *h, dataset_absent *absent) {
+  CHECK(dataset_complete(d, h->dataset));
+  return dataset_meaning(d, h->dataset, absent);
 }
 
 status dataset_check(dataset *d, dataset_place *place) {
   handles h;
   status result = open_dataset(d, &h);
   if (result == STATUS_OK) result = check_shape(d, h.space, d->n);
+  if (result == STATUS_OK) result = check_numbers(d, &h, &d->absent);
   if (result == STATUS_OK) result = read_place(d, &h, place);
   close_dataset(&h);
   return result;
@@ -163,13 +164,11 @@ status dataset_check(dataset *d, dataset_place *place) {
 
 static status describe(const dataset *d, const handles *h, dataset_about *about) {
   hsize_t found[H5S_MAX_RANK] = {0};
-  char what[512];
   const int dimensions = H5Sget_simple_extent_dims(h->space, found, NULL);
   if (dimensions != 3 || found[0] < 1 || found[1] < 1 || found[2] < 1) {
-    (void)snprintf(what, sizeof what,
-                   "dataset %.200s has %d dimensions; accepted: three, nz, ny, nx, each at least 1", d->name,
-                   dimensions);
-    return fail(d, STATUS_USAGE, what);
+    return dataset_fail(d, STATUS_USAGE,
+                        "dataset %.200s has %d dimensions; accepted: three, nz, ny, nx, each at least 1",
+                        d->name, dimensions);
   }
   for (int axis = 0; axis < 3; axis++) about->n[axis] = (int64_t)found[2 - axis];
   const hid_t type = H5Dget_type(h->dataset);
@@ -182,7 +181,9 @@ static status describe(const dataset *d, const handles *h, dataset_about *about)
 status dataset_describe(const dataset *d, dataset_about *about) {
   handles h;
   status result = open_dataset(d, &h);
+  dataset_absent absent;
   if (result == STATUS_OK) result = describe(d, &h, about);
+  if (result == STATUS_OK) result = check_numbers(d, &h, &absent);
   close_dataset(&h);
   return result;
 }
@@ -201,7 +202,7 @@ static status read_planes(const dataset *d, const handles *h, precision precisio
            H5Dread(h->dataset, type, memory, h->space, H5P_DEFAULT, (char *)planes + (size_t)z * bytes) >= 0;
   }
   if (memory >= 0) (void)H5Sclose(memory);
-  return read ? STATUS_OK : fail(d, STATUS_FILE, "cannot be read");
+  return read ? STATUS_OK : dataset_fail(d, STATUS_FILE, "cannot be read");
 }
 
 status dataset_read(const dataset *d, precision precision, int64_t z0, int64_t count, void *planes) {
@@ -223,7 +224,7 @@ static status read_value(const dataset *d, const hsize_t at[3], double *value) {
   if (result == STATUS_OK &&
       (memory < 0 || H5Sselect_hyperslab(h.space, H5S_SELECT_SET, at, NULL, one, NULL) < 0 ||
        H5Dread(h.dataset, H5T_NATIVE_DOUBLE, memory, h.space, H5P_DEFAULT, value) < 0))
-    result = fail(d, STATUS_FILE, "cannot be read");
+    result = dataset_fail(d, STATUS_FILE, "cannot be read");
   if (memory >= 0) (void)H5Sclose(memory);
   close_dataset(&h);
   return result;
@@ -235,11 +236,24 @@ static status refuse_value(const dataset *d, int64_t z0, int64_t i, double large
   const int64_t at[3] = {z0 + i / plane, i % plane / nx, i % nx};
   double value = 0.0;
   CHECK(read_value(d, (const hsize_t[3]){(hsize_t)at[0], (hsize_t)at[1], (hsize_t)at[2]}, &value));
-  return status_fail(STATUS_USAGE,
-                     "%s = %s: dataset %.200s is %g at [%" PRId64 ", %" PRId64 ", %" PRId64
-                     "] (z, y, x); accepted: a magnitude of at most %g",
-                     d->key, d->path, d->name, isnan(value) ? fabs(value) : value, at[0], at[1], at[2],
-                     largest);
+  char accepted[128], text[NUMBER_TEXT];
+  (void)snprintf(accepted, sizeof accepted, "a magnitude of at most %g", largest);
+  if (fabs(value) <= largest)
+    (void)snprintf(accepted, sizeof accepted, "values alone: by an attribute or the fill value this is none");
+  return dataset_fail(
+      d, STATUS_USAGE,
+      "dataset %.200s is %s at [%" PRId64 ", %" PRId64 ", %" PRId64 "] (z, y, x); accepted: %s", d->name,
+      number_apart(value, copysign(largest, value), text), at[0], at[1], at[2], accepted);
+}
+
+/* 1 if a value, rounded to the precision as it is, stands for none. */
+static int is_absent(const dataset_absent *absent, precision precision, double value) {
+  for (int i = 0; i < absent->count; i++) {
+    if (value == absent->value[i] ||
+        (precision == PRECISION_SINGLE && value == (double)(float)absent->value[i]))
+      return 1;
+  }
+  return absent->low < absent->high && (value < absent->low || value > absent->high);
 }
 
 status dataset_check_values(const dataset *d, precision precision, int64_t z0, int64_t count,
@@ -248,7 +262,8 @@ status dataset_check_values(const dataset *d, precision precision, int64_t z0, i
   for (int64_t i = 0; i < count * plane; i++) {
     const double value =
         precision == PRECISION_SINGLE ? (double)((const float *)planes)[i] : ((const double *)planes)[i];
-    if (!(fabs(value) <= largest)) return refuse_value(d, z0, i, largest);
+    if (!(fabs(value) <= largest) || is_absent(&d->absent, precision, value))
+      return refuse_value(d, z0, i, largest);
   }
   return STATUS_OK;
 }

@@ -3,15 +3,28 @@
 
 #include "kernels.h"
 
+enum { DATASET_ABSENT = 8 };
+
+/* Numbers of a file that stand for none: by attributes (_FillValue, missing_value, valid_range ...), or
+ * because HDF5 gives them to points that were never written. */
+typedef struct dataset_absent {
+  int count;
+  double value[DATASET_ABSENT];
+  double low, high; /* values below or above are none; without effect unless low < high */
+} dataset_absent;
+
 /* A user's dataset: in any HDF5 file, of shape (nz, ny, nx), of integers or of real numbers of up to double
  * precision, stored in any layout. Each rank reads for itself; nothing is collective.
  *
  * `key` is the configuration key, for messages. STATUS_FILE: there is no such file, it is not an HDF5 file,
- * or it cannot be read. STATUS_USAGE: it has no such dataset, or one of another shape or type. */
+ * or it cannot be read. STATUS_USAGE: it has no such dataset, or one of another shape or type, or one whose
+ * numbers are absent in part, or mean something else by an attribute. */
 typedef struct dataset {
   const char *key, *path, *name;
-  int64_t n[3];  /* nx, ny, nz: the required shape */
-  int64_t least; /* accepts any shape with at least so many points along each axis; 0: only n */
+  int64_t n[3];          /* nx, ny, nz: the required shape */
+  const char *option;    /* how another one is chosen, "initial.dataset"; NULL: it has this name */
+  int64_t least;         /* accepts any shape with at least so many points along each axis; 0: only n */
+  dataset_absent absent; /* [out] of dataset_check */
 } dataset;
 
 /* The places of a file's points, by the attributes of a VTK image in its group /VTKHDF: point i of an axis
@@ -37,8 +50,8 @@ status dataset_describe(const dataset *dataset, dataset_about *about);
 status dataset_check(dataset *dataset, dataset_place *place);
 /* Reads planes z0 <= z < z0 + count, x fastest and without padding, rounded to the precision. */
 status dataset_read(const dataset *dataset, precision precision, int64_t z0, int64_t count, void *planes);
-/* STATUS_OK if all values of such planes are at most `largest` in magnitude, else STATUS_USAGE naming value
- * and place. */
+/* STATUS_OK if all values of such planes are at most `largest` in magnitude and none stands for none, else
+ * STATUS_USAGE naming value and place. */
 status dataset_check_values(const dataset *dataset, precision precision, int64_t z0, int64_t count,
                             const void *planes, double largest);
 

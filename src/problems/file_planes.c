@@ -39,6 +39,14 @@ static status read_slab(const dataset *dataset, file_planes *planes) {
                               PROBLEM_LARGEST);
 }
 
+static dataset dataset_named(const char *key, const char *path, const char *name, int resample) {
+  return (dataset){.key = key,
+                   .path = path,
+                   .name = name,
+                   .option = strcmp(key, "initial.file") == 0 ? "initial.dataset" : NULL,
+                   .least = resample ? RESAMPLE_POINTS : 0};
+}
+
 /* Looks at the dataset: [out] its shape and place, and whether its points are those of the grid. */
 static status look(const grid *grid, dataset *dataset, dataset_place *place, int *same) {
   memcpy(dataset->n, grid->n, sizeof dataset->n);
@@ -51,7 +59,7 @@ static status look(const grid *grid, dataset *dataset, dataset_place *place, int
 
 status file_planes_check(const grid *grid, const char *key, const char *path, const char *name, int resample,
                          dataset_place *place, int *elsewhere) {
-  dataset dataset = {.key = key, .path = path, .name = name, .least = resample ? RESAMPLE_POINTS : 0};
+  dataset dataset = dataset_named(key, path, name, resample);
   int same = 0;
   CHECK(look(grid, &dataset, place, &same));
   *elsewhere = !resample && !same;
@@ -60,7 +68,7 @@ status file_planes_check(const grid *grid, const char *key, const char *path, co
 
 status file_planes_open(const config *config, const grid *grid, const char *key, const char *path,
                         const char *name, int resample, file_planes *planes) {
-  dataset dataset = {.key = key, .path = path, .name = name, .least = resample ? RESAMPLE_POINTS : 0};
+  dataset dataset = dataset_named(key, path, name, resample);
   const size_t points = plane_points(grid) * (size_t)(grid->nz + 2 * KERNELS_HALO);
   dataset_place place;
   int same = 0;

@@ -143,6 +143,28 @@ static const char *foreign(const char *text) {
   return NULL;
 }
 
+/* Returns a comparison of which another comparison is a side, or NULL: "0 < x < 1" would compare 1 or 0
+ * with 1. `depth` of parentheses, each with a comparison before or without one. */
+static const char *chained(const char *text) {
+  enum { DEEPEST = 64 };
+  int compared[DEEPEST + 1] = {0}, depth = 0;
+  for (const char *c = text; *c != '\0'; c++) {
+    const int compares = *c == '<' || *c == '>' || ((*c == '=' || *c == '!') && c[1] == '=');
+    if (*c == '(') {
+      if (++depth > DEEPEST) return NULL;
+      compared[depth] = 0;
+    } else if (*c == ')' && depth > 0) {
+      depth--;
+    } else if (strchr(",?:&|", *c) != NULL) {
+      compared[depth] = 0;
+    } else if (compares) {
+      if (compared[depth]++) return c;
+      c += c[1] == '=';
+    }
+  }
+  return NULL;
+}
+
 static status fail_at(size_t place, const char *what) {
   return status_fail(STATUS_USAGE, "character %zu: %s", place + 1, what);
 }
@@ -163,6 +185,10 @@ static void say_character(const char *wrong, char *what) {
   char shown[32];
   if (c == '*') {
     (void)snprintf(what, MESSAGE, "'**' cannot be read; accepted: ^ for a power");
+    return;
+  }
+  if (c == '=') {
+    (void)snprintf(what, MESSAGE, "'=' cannot be read; accepted: == for a comparison");
     return;
   }
   (void)snprintf(shown, sizeof shown,
@@ -293,6 +319,25 @@ static status fail_parser(const formula *formula, const config *config, const ch
   return fail_at(place, what);
 }
 
+/* Replaces ^ and tabs as muParser needs it, and moves a function's name to its parenthesis: muParser reads
+ * "sin (x)" as a name alone. Places stay those of the text. */
+static void prepare(char *text) {
+  for (char *c = text; *c != '\0'; c++) {
+    if (*c == POWER) *c = POWER_INSIDE;
+    if (*c == '\t') *c = ' ';
+    if (*c != '(' || c == text || c[-1] != ' ') continue;
+    char *end = c, name[16];
+    while (end > text && end[-1] == ' ') end--;
+    const char *first = end;
+    while (first > text && is_of_word(first[-1])) first--;
+    const size_t length = (size_t)(end - first);
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, first);
+    if (length == 0 || length >= sizeof name || !is_function(name)) continue;
+    memset(end - length, ' ', (size_t)(c - end) + length);
+    memcpy(c - length, name, length);
+  }
+}
+
 static status read_text(formula *formula, const config *config, const char *text, const char *variables) {
   char inside[CONFIG_FORMULA_SIZE];
   int values = 0;
@@ -303,13 +348,16 @@ static status read_text(formula *formula, const config *config, const char *text
     return fail_at((size_t)(wrong - text), what);
   }
   (void)snprintf(inside, sizeof inside, "%s", text);
-  for (char *c = inside; *c != '\0'; c++) {
-    if (*c == POWER) *c = POWER_INSIDE;
-    if (*c == '\t') *c = ' ';
-  }
+  prepare(inside);
   mupSetExpr(formula->parser, inside);
   if (!mupError(formula->parser)) (void)mupEvalMulti(formula->parser, &values);
   if (mupError(formula->parser)) return fail_parser(formula, config, text, variables);
+  wrong = chained(text);
+  if (wrong != NULL)
+    return fail_at(
+        (size_t)(wrong - text),
+        "a comparison of a comparison, which is 1 or 0; accepted: && between two, as 0 < x && x < 1, "
+        "or parentheses");
   if (values == 1) return STATUS_OK;
   char what[MESSAGE];
   say(COMMA, "", what);

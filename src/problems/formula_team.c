@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "problems/problem.h"
 
 typedef struct formula_fault {
@@ -61,9 +62,9 @@ double formula_team_at(const formula_team *team, const double x[3]) {
 status formula_team_verdict(const formula_team *team) {
   const formula_fault *fault = team->fault;
   if (team->count == 0 || !fault->found) return STATUS_OK;
+  char text[NUMBER_TEXT];
   return status_fail(
-      STATUS_USAGE,
-      "%s: %s = %.160s: is %g at x = %.9g, y = %.9g, z = %.9g; accepted: a magnitude of at most %g",
-      team->config->file, team->key, team->text, isnan(fault->value) ? fabs(fault->value) : fault->value,
+      STATUS_USAGE, "%s = %.160s: is %s at x = %.9g, y = %.9g, z = %.9g; accepted: a magnitude of at most %g",
+      team->key, team->text, number_apart(fault->value, copysign(PROBLEM_LARGEST, fault->value), text),
       fault->at[0], fault->at[1], fault->at[2], PROBLEM_LARGEST);
 }

@@ -122,6 +122,9 @@ CASES = [
     value("output.probes", "0.5 0.5 0.5;; 0.1 0.1 0.1", "a point without three coordinates"),
     value("output.probes", "0.5 0.5 0.5; 0.5 0.5 0.50", "a point that comes twice"),
     value("output.probes", "0.5 0.5 1.5", "the point 0.5 0.5 1.5 is outside the domain", "0 to 1, 0 to 1, 0 to 1"),
+    value("output.probes", "0.5 1.0000001 0.5", "the point 0.5 1.0000001 0.5 is outside the domain"),
+    value("output.slices", "y=1.00000000002", "the plane y=1.00000000002 is outside the domain"),
+    value("output.fields_box", "0 1.0000001 0 1 0 1", "from 0 to 1.0000001 goes beyond the domain along x; accepted: 0 to 1"),
     value("output.probes", "-0.1 0.5 0.5", "is outside the domain"),
     value("output.probes", "0.5 -1e264 0.5", "the point 0.5 -1e+264 0.5 is outside the domain"),
     override("65 probes", "output.probes=" + "; ".join(f"0 0 {i / 100}" for i in range(65)), "too many points"),
@@ -261,6 +264,6 @@ def test_the_good_one_runs(tmp_path):
 
 
 def test_enough_cases():
-    assert len(CASES) >= 180
+    assert len(CASES) >= 220
     assert sum(any(a.startswith(OWN_PROBLEMS) for a in bad.arguments) for bad in CASES) >= 40
     assert len({case.name for case in CASES}) == len(CASES)

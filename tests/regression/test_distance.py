@@ -380,13 +380,15 @@ def test_origin_is_kept(tmp_path):
 
 
 def test_not_enough_memory(tmp_path):
-    """A dataset of which nothing is stored: 4 TiB are refused before anything is read or written."""
+    """Values in another file, with nothing but a length: 4 TiB are refused before anything is read or written."""
+    with open(tmp_path / "values", "wb") as values:
+        values.truncate(8 << 39)
     with h5py.File(tmp_path / "in.hdf", "w") as file:
-        file.create_dataset("VTKHDF/PointData/phi", (8192, 8192, 8192), "f8", chunks=(1, 1024, 1024))
+        file.create_dataset("VTKHDF/PointData/phi", (8192, 8192, 8192), "f8", external=[("values", 0, 8 << 39)])
     before = (tmp_path / "in.hdf").read_bytes()
     said = distance(tmp_path, code=3, ranks=2)
     assert "GiB needed by this node's ranks on" in said.stderr
-    assert [p.name for p in tmp_path.iterdir()] == ["in.hdf"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.hdf", "values"]
     assert (tmp_path / "in.hdf").read_bytes() == before
 
 

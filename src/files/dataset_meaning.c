@@ -1,0 +1,226 @@
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/dataset_parts.h"
+
+enum { LABELS = 3, LABEL = 64 };
+
+int dataset_numbers(hid_t object, const char *name, int most, double *values) {
+  if (H5Aexists(object, name) <= 0) return 0;
+  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+  const hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+  const int good = count > 0 && count <= most && H5Aread(attribute, H5T_NATIVE_DOUBLE, values) >= 0;
+  if (space >= 0) (void)H5Sclose(space);
+  if (attribute >= 0) (void)H5Aclose(attribute);
+  return good ? (int)count : -1;
+}
+
+/* Attributes by which a reader multiplies, or which it adds, and the number that changes nothing. */
+static status check_scale(const dataset *d, hid_t dataset) {
+  static const struct {
+    const char *name;
+    double neutral;
+  } scales[] = {{"scale_factor", 1.0}, {"add_offset", 0.0}, {"scaling_factor", 1.0}, {"offset", 0.0},
+                {"slope", 1.0},        {"intercept", 0.0},  {"unitSI", 1.0}};
+  for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+    double value = scales[i].neutral;
+    const int count = dataset_numbers(dataset, scales[i].name, 1, &value);
+    if (count == 0 || (count == 1 && value == scales[i].neutral)) continue;
+    return dataset_fail(d, STATUS_USAGE,
+                        "dataset %.200s has the attribute %s, which changes what its numbers mean; accepted: "
+                        "the values themselves, with %s = %g or without it",
+                        d->name, scales[i].name, scales[i].name, scales[i].neutral);
+  }
+  if (H5Aexists(dataset, "_Unsigned") <= 0) return STATUS_OK;
+  return dataset_fail(d, STATUS_USAGE,
+                      "dataset %.200s has the attribute _Unsigned, which changes what its numbers mean; "
+                      "accepted: the values themselves, without it",
+                      d->name);
+}
+
+/* The number that HDF5 gives to points never written, if the file's author chose one; 0 is a value, too. */
+static void read_fill(hid_t dataset, dataset_absent *absent) {
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  double value = 0.0;
+  const hid_t list = H5Dget_create_plist(dataset);
+  if (list >= 0 && H5Pfill_value_defined(list, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
+      H5Pget_fill_value(list, H5T_NATIVE_DOUBLE, &value) >= 0 && value != 0.0)
+    absent->value[absent->count++] = value;
+  if (list >= 0) (void)H5Pclose(list);
+}
+
+static status read_absent(const dataset *d, hid_t dataset, dataset_absent *absent) {
+  static const char *const names[] = {"_FillValue", "missing_value", "fill_value", "FillValue",
+                                      "NoData",     "nodata",        "no_data"};
+  double range[2];
+  *absent = (dataset_absent){.low = -HUGE_VAL, .high = HUGE_VAL};
+  read_fill(dataset, absent);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const int found =
+        dataset_numbers(dataset, names[i], DATASET_ABSENT - absent->count, absent->value + absent->count);
+    if (found < 0)
+      return dataset_fail(d, STATUS_USAGE, "dataset %.200s has an attribute %s that is no number", d->name,
+                          names[i]);
+    absent->count += found;
+  }
+  if (dataset_numbers(dataset, "valid_min", 1, range) == 1) absent->low = range[0];
+  if (dataset_numbers(dataset, "valid_max", 1, range) == 1) absent->high = range[0];
+  if (dataset_numbers(dataset, "valid_range", 2, range) == 2) absent->low = range[0], absent->high = range[1];
+  return STATUS_OK;
+}
+
+/* Reads up to three labels from an attribute of texts. Returns how many there are; one text of several words
+ * or of the letters x, y and z is split. */
+static int split(const char *text, char labels[LABELS][LABEL]) {
+  static const char between[] = " \t,;/|()[]{}'\"";
+  int count = 0;
+  if (strlen(text) == LABELS && text[strspn(text, "xyzXYZ")] == '\0') {
+    for (; count < LABELS; count++) (void)snprintf(labels[count], LABEL, "%c", text[count]);
+    return count;
+  }
+  for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
+    const size_t length = strcspn(text, between);
+    if (count < LABELS) (void)snprintf(labels[count], LABEL, "%.*s", (int)length, text);
+    count++;
+    text += length;
+  }
+  return count;
+}
+
+static int read_strings(hid_t attribute, hid_t type, hid_t space, char labels[LABELS][LABEL]) {
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  char text[LABELS * LABEL] = "";
+  if (count != 1 && count != LABELS) return 0;
+  if (H5Tis_variable_str(type) > 0) {
+    char *texts[LABELS] = {NULL};
+    if (H5Aread(attribute, type, texts) < 0) return 0;
+    for (hssize_t i = 0; i < count; i++)
+      (void)snprintf(count == 1 ? text : labels[i], count == 1 ? sizeof text : LABEL, "%s",
+                     texts[i] != NULL ? texts[i] : "");
+    (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
+  } else {
+    const size_t size = H5Tget_size(type);
+    char *texts = calloc((size_t)count, size);
+    const int read = texts != NULL && H5Aread(attribute, type, texts) >= 0;
+    for (hssize_t i = 0; i < count && read; i++)
+      (void)snprintf(count == 1 ? text : labels[i], count == 1 ? sizeof text : LABEL, "%.*s", (int)size,
+                     texts + (size_t)i * size);
+    free(texts);
+    if (!read) return 0;
+  }
+  return count == 1 ? split(text, labels) : LABELS;
+}
+
+/* The names of the scales that netCDF and HDF5's dimension scales attach to the axes. */
+static int read_scales(hid_t dataset, hid_t attribute, hid_t space, char labels[LABELS][LABEL]) {
+  hvl_t scales[LABELS];
+  if (H5Sget_simple_extent_npoints(space) != LABELS) return 0;
+  const hid_t type = H5Tvlen_create(H5T_STD_REF_OBJ);
+  const int read = type >= 0 && H5Aread(attribute, type, scales) >= 0;
+  for (int i = 0; i < LABELS && read; i++) {
+    char path[LABEL * 4] = "";
+    const hid_t scale =
+        scales[i].len > 0 ? H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, scales[i].p) : -1;
+    if (scale >= 0 && H5Iget_name(scale, path, sizeof path) > 0 && strrchr(path, '/') != NULL)
+      (void)snprintf(labels[i], LABEL, "%.*s", LABEL - 1, strrchr(path, '/') + 1);
+    if (scale >= 0) (void)H5Oclose(scale);
+  }
+  if (read) (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, scales);
+  if (type >= 0) (void)H5Tclose(type);
+  return read ? LABELS : 0;
+}
+
+static int read_labels(hid_t dataset, hid_t object, const char *name, char labels[LABELS][LABEL]) {
+  memset(labels, 0, LABELS * sizeof *labels);
+  if (H5Aexists(object, name) <= 0) return 0;
+  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+  const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+  int count = 0;
+  if (space >= 0 && type >= 0 && H5Tget_class(type) == H5T_STRING)
+    count = read_strings(attribute, type, space, labels);
+  if (space >= 0 && type >= 0 && H5Tget_class(type) == H5T_VLEN)
+    count = read_scales(dataset, attribute, space, labels);
+  if (space >= 0) (void)H5Sclose(space);
+  if (type >= 0) (void)H5Tclose(type);
+  if (attribute >= 0) (void)H5Aclose(attribute);
+  return count;
+}
+
+/* The axis that a label names: 0, 1, 2 for x, y, z, 3 for time, -1 if it names none that is known. A letter
+ * stands alone in "x", "x (m)", "axis_x", "nx", and in x1, x2, x3 its number counts. */
+static int axis_of(const char *label) {
+  static const char *const words[][4] = {{"lon", "longitude", "easting", "width"},
+                                         {"lat", "latitude", "northing", "height_y"},
+                                         {"lev", "level", "depth", "altitude"},
+                                         {"t", "time", "times", "step"}};
+  char word[LABEL] = "";
+  for (int i = 0; label[i] != '\0' && i < LABEL - 1; i++) word[i] = (char)tolower((unsigned char)label[i]);
+  for (int axis = 0; axis < 4; axis++)
+    for (int i = 0; i < 4; i++)
+      if (strcmp(word, words[axis][i]) == 0) return axis;
+  for (const char *c = word; *c != '\0'; c++) {
+    const int begins = c == word || !isalnum((unsigned char)c[-1]) ||
+                       (c[-1] == 'n' && (c == word + 1 || !isalnum((unsigned char)c[-2])));
+    if (*c < 'x' || *c > 'z' || !begins || isalpha((unsigned char)c[1])) continue;
+    return *c == 'x' && c[1] >= '1' && c[1] <= '3' ? c[1] - '1' : *c - 'x';
+  }
+  return -1;
+}
+
+static status check_labels(const dataset *d, hid_t dataset, hid_t object) {
+  static const char *const names[] = {
+      "DIMENSION_LABELS", "DIMENSION_LIST", "_ARRAY_DIMENSIONS", "axisLabels", "axis_labels", "axes", "dims",
+      "dimensions",       "dim_labels"};
+  char labels[LABELS][LABEL];
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (read_labels(dataset, object, names[i], labels) != LABELS) continue;
+    for (int k = 0; k < LABELS; k++) {
+      const int axis = axis_of(labels[k]);
+      if (axis < 0 || axis == LABELS - 1 - k) continue;
+      return dataset_fail(
+          d, STATUS_USAGE,
+          "dataset %.200s has the axes (%s, %s, %s) by its attribute %s; accepted: (z, y, x), x "
+          "fastest: transpose the array before writing it",
+          d->name, labels[0], labels[1], labels[2], names[i]);
+    }
+  }
+  return STATUS_OK;
+}
+
+/* An order of storage that is not C's, as openPMD says it. */
+static status check_order(const dataset *d, hid_t dataset, hid_t object) {
+  static const char *const names[] = {"dataOrder", "order"};
+  char labels[LABELS][LABEL];
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (read_labels(dataset, object, names[i], labels) != 1) continue;
+    if (labels[0][0] != 'F' && labels[0][0] != 'f') continue;
+    return dataset_fail(
+        d, STATUS_USAGE,
+        "dataset %.200s has its axes in Fortran's order (%s = %s); accepted: (z, y, x), x fastest", d->name,
+        names[i], labels[0]);
+  }
+  return STATUS_OK;
+}
+
+status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent) {
+  char path[4096] = "";
+  status result = check_scale(d, dataset);
+  if (result == STATUS_OK) result = read_absent(d, dataset, absent);
+  if (result == STATUS_OK) result = check_labels(d, dataset, dataset);
+  if (result == STATUS_OK) result = check_order(d, dataset, dataset);
+  if (result != STATUS_OK || H5Iget_name(dataset, path, sizeof path) <= 0) return result;
+  char *slash = strrchr(path, '/'); /* attributes of its group are of all datasets in it */
+  if (slash == NULL) return STATUS_OK;
+  slash[slash == path] = '\0';
+  const hid_t group = H5Oopen(dataset, path, H5P_DEFAULT);
+  if (group < 0) return STATUS_OK;
+  result = check_labels(d, dataset, group);
+  if (result == STATUS_OK) result = check_order(d, dataset, group);
+  (void)H5Oclose(group);
+  return result;
+}

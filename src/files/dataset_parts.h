@@ -1,0 +1,31 @@
+#ifndef FDAPP_FILES_DATASET_PARTS_H
+#define FDAPP_FILES_DATASET_PARTS_H
+
+#include <hdf5.h>
+
+#include "files/dataset.h"
+
+/* The parts of dataset.c: what a file says of its numbers beside them. */
+
+/* Records "KEY = PATH: ..." and returns `code`. */
+__attribute__((format(printf, 3, 4))) status dataset_fail(const dataset *d, status code, const char *format,
+                                                          ...);
+
+/* 1 if the link exists, whatever it leads to. */
+int dataset_link_exists(hid_t file, const char *name);
+/* Refuses a name that leads to no dataset; the message names where a link leads, or what else there is. */
+status dataset_refuse_name(const dataset *d, hid_t file);
+
+/* Refuses a dataset of which a part has no values: never written, in a source that is not there, behind a
+ * filter that HDF5 lacks. */
+status dataset_complete(const dataset *d, hid_t dataset);
+
+/* Refuses attributes that change what the numbers mean: factors, offsets, the order of the axes. [out]
+ * absent: which numbers stand for none. */
+status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent);
+
+/* Reads up to `most` numbers of an attribute. Returns how many there are, 0 without the attribute, -1 if they
+ * are no numbers or more. */
+int dataset_numbers(hid_t object, const char *name, int most, double *values);
+
+#endif
