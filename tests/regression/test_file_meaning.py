@@ -77,7 +77,9 @@ def virtual(*, second=True, part=None, short=False, covered=SHAPE[0]):
             count = planes.stop - planes.start
             if name == "a.h5" or second:
                 with h5py.File(f"{folder}/{name}", "w") as source:
-                    data = source.create_dataset("v", (count - (short and name == "b.h5"), *SHAPE[1:]), "f8", chunks=part)
+                    data = source.create_dataset(
+                        "v", (count - (short and name == "b.h5"), *SHAPE[1:]), "f8", chunks=part
+                    )
                     if part is None or name == "a.h5":
                         data[:] = FIELD[planes][: data.shape[0]]
             layout[planes] = h5py.VirtualSource(name, "v", (count, *SHAPE[1:]))
@@ -146,8 +148,15 @@ REFUSED = {
     "values of another file that is short": (external(FIELD.nbytes // 2), "is too short", FULL),
     "a dangling link": (dangling, "phi is a link to /gone/phi, which is not there"),
     "a dangling link to a file": (dangling_file, "phi is a link to /phi in the file gone.h5, which is not there"),
-    "another name": (lambda f: f.create_dataset("flow/rho", data=FIELD), "with three axes it has: flow/rho", "initial.dataset"),
-    "no field at all": (lambda f: f.create_dataset("phi2", data=FIELD[0]), "has no dataset phi, and none with three axes"),
+    "another name": (
+        lambda f: f.create_dataset("flow/rho", data=FIELD),
+        "with three axes it has: flow/rho",
+        "initial.dataset",
+    ),
+    "no field at all": (
+        lambda f: f.create_dataset("phi2", data=FIELD[0]),
+        "has no dataset phi, and none with three axes",
+    ),
 }
 
 
