@@ -9,7 +9,9 @@ from .errors import UsageError
 from .style import whole_file
 
 
-def write_field(path, phi=None, *, lengths=(1.0, 1.0, 1.0), spacing=None, origin=(0.0, 0.0, 0.0), **fields):
+def write_field(
+    path, phi=None, *, lengths=(1.0, 1.0, 1.0), spacing=None, origin=(0.0, 0.0, 0.0), periodic=None, **fields
+):
     """Write arrays of shape (nz, ny, nx) to an HDF5 file, for `initial.case = file` or `velocity.field = file`.
 
         fdpost.write_field("start.hdf", phi)                   a scalar field
@@ -18,7 +20,8 @@ def write_field(path, phi=None, *, lengths=(1.0, 1.0, 1.0), spacing=None, origin
     Each array becomes the dataset VTKHDF/PointData/NAME, with the attributes of a VTKHDF image, so ParaView opens the
     file; the root has the same dataset as NAME. Single and double precision are kept, integers become double. lengths:
     of the periodic domain in x, y, z; spacing, if given, takes their place: lx/(nx - 1) where an axis has ends; origin:
-    the place of the first point. fdapp interpolates by these with `resample = yes`. Returns the path. UsageError for
+    the place of the first point. fdapp interpolates by these with `resample = yes`. periodic: all axes or x, y, z,
+    True or False; by default yes with lengths, no with spacing. `fddistance` reads it. Returns the path. UsageError for
     arrays that are no fields: not three-dimensional, of different shapes, complex, or with values that are not
     finite."""
     fields = ({} if phi is None else {"phi": phi}) | fields
@@ -28,6 +31,7 @@ def write_field(path, phi=None, *, lengths=(1.0, 1.0, 1.0), spacing=None, origin
         raise UsageError(f"fields of one shape are needed, at least one: {sorted(shapes)}")
     size = shapes.pop()[::-1]
     path = Path(path)
+    periodic = np.broadcast_to(spacing is None if periodic is None else periodic, 3)
     spacing = [length / n for length, n in zip(lengths, size)] if spacing is None else spacing
     with whole_file(path) as part, h5py.File(part, "w") as file:
         image = file.create_group("VTKHDF")
@@ -37,6 +41,7 @@ def write_field(path, phi=None, *, lengths=(1.0, 1.0, 1.0), spacing=None, origin
         image.attrs["Origin"] = np.array(origin, dtype="f8")
         image.attrs["Spacing"] = np.array(spacing, dtype="f8")
         image.attrs["Direction"] = np.eye(3).ravel()
+        image.attrs["Periodic"] = np.array(periodic, dtype="i4")
         points = image.create_group("PointData")
         for name, array in arrays.items():
             points.create_dataset(name, data=array)

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "distance/distance.h"
+#include "distance/distance_ends.h"
 #include "domain/backend.h"
 #include "domain/node.h"
 #include "domain/transport.h"
@@ -33,6 +34,7 @@ typedef struct job {
   MPI_Comm comm;
   const distance_options *options;
   dataset_about about;
+  int bounded[3], by_file[3]; /* see distance_ends */
   grid grid;
   config config; /* other folders read the precision, the backend and the threads from it */
   const kernels *backend;
@@ -100,7 +102,12 @@ static status look(job *job) {
   const dataset dataset = {
       .key = "input", .path = job->options->input, .name = job->options->dataset, .option = "dataset=NAME"};
   CHECK(dataset_describe(&dataset, &job->about));
+  CHECK(distance_ends(&dataset, &job->about, job->options, job->bounded, job->by_file));
   return checkpoint_verify_source(job->options->input);
+}
+
+static const char *end_name(const job *job, int axis) {
+  return job->bounded[axis] ? "open" : "periodic";
 }
 
 static status make_grid(job *job) {
@@ -110,7 +117,7 @@ static status make_grid(job *job) {
   CHECK_MPI(MPI_Comm_size(job->comm, &ranks));
   for (int d = 0; d < 3; d++)
     h[d] = job->options->spacing[d] > 0.0 ? job->options->spacing[d] : job->about.place.spacing[d];
-  return agree(job->comm, grid_cut(job->about.n, h, job->options->bounded, ranks, rank, &job->grid));
+  return agree(job->comm, grid_cut(job->about.n, h, job->bounded, ranks, rank, &job->grid));
 }
 
 /* Refuses spacings whose squares leave the range of single precision. */
@@ -161,8 +168,9 @@ static void print_plan(const job *job) {
            config_precision_name(job->about.precision));
   log_info("grid       %" PRId64 " x %" PRId64 " x %" PRId64 ", %g, %g, %g apart\n", grid->n[0], grid->n[1],
            grid->n[2], grid->h[0], grid->h[1], grid->h[2]);
-  log_info("boundary   x %s, y %s, z %s\n", options->bounded[0] ? "open" : "periodic",
-           options->bounded[1] ? "open" : "periodic", options->bounded[2] ? "open" : "periodic");
+  const int by_file = job->by_file[0] || job->by_file[1] || job->by_file[2];
+  log_info("boundary   x %s, y %s, z %s%s\n", end_name(job, 0), end_name(job, 1), end_name(job, 2),
+           by_file ? ", as the file says" : "");
   log_info("slabs      %d rank%s, %" PRId64 "%s planes each\n", grid->ranks, grid->ranks == 1 ? "" : "s",
            grid->n[2] / grid->ranks, grid->n[2] % grid->ranks != 0 ? " or one more" : "");
   log_info("memory     per rank %.3g GiB on the host, %.3g GiB on a device (%d fields)\n", host / gib,
@@ -309,8 +317,7 @@ static const char *provenance(const job *job, char *text, size_t size) {
                  "[distance]\ninput = %.1024s\ndataset = %.1024s\nlevel = %.17g\nbinary = %s\nsigned = %s\n"
                  "boundary_x = %s\nboundary_y = %s\nboundary_z = %s\nhopf_lax = %.17g\n",
                  o->input, o->dataset, o->level, o->binary ? "yes" : "no", o->is_signed ? "yes" : "no",
-                 o->bounded[0] ? "open" : "periodic", o->bounded[1] ? "open" : "periodic",
-                 o->bounded[2] ? "open" : "periodic", o->time);
+                 end_name(job, 0), end_name(job, 1), end_name(job, 2), o->time);
   return text;
 }
 
@@ -332,6 +339,8 @@ static status run(job *job) {
   char note[STATUS_MESSAGE_SIZE];
   CHECK(agree(job->comm, job->grid.rank == 0 ? look(job) : STATUS_OK));
   CHECK_MPI(MPI_Bcast(&job->about, (int)sizeof job->about, MPI_BYTE, 0, job->comm));
+  CHECK_MPI(MPI_Bcast(job->bounded, 3, MPI_INT, 0, job->comm));
+  CHECK_MPI(MPI_Bcast(job->by_file, 3, MPI_INT, 0, job->comm));
   CHECK(make_grid(job));
   CHECK(agree(job->comm, check_spacing(job)));
   CHECK(agree(job->comm, job->grid.rank == 0 ? check_output(job) : STATUS_OK));

@@ -27,7 +27,7 @@ const char distance_options_help[] =
     "  signed=yes|no                  yes: negative inside; no: 0 inside (default yes)\n"
     "  boundary.x=periodic|open       likewise boundary.y, boundary.z; periodic: the box has length n h, and "
     "the\n"
-    "                                 nearest image counts (default periodic)\n"
+    "                                 nearest image counts (default: as the file says, else periodic)\n"
     "  dataset=NAME                   default VTKHDF/PointData/phi\n"
     "  spacing.x=NUMBER               likewise spacing.y, spacing.z (default: /VTKHDF's Spacing, else 1)\n"
     "  backend=auto|cpu|cuda          default auto\n"
@@ -219,6 +219,7 @@ status distance_options_parse(int argc, char **argv, distance_options *options) 
   int given[KEY_COUNT] = {0};
   memset(options, 0, sizeof *options);
   options->is_signed = 1;
+  for (int d = 0; d < 3; d++) options->bounded[d] = -1;
   (void)snprintf(options->backend, sizeof options->backend, "auto");
   (void)snprintf(options->dataset, sizeof options->dataset, "%s", PROBLEM_DATASET);
   for (int i = 1; i < argc; i++) {

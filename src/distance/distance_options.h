@@ -21,7 +21,7 @@ typedef struct distance_options {
   double level;                /* default 0 */
   int binary;                  /* 1: to points of the set; 0, default: to its surface between points */
   int is_signed;               /* default yes */
-  int bounded[3];              /* boundary.x, y, z = open; default periodic */
+  int bounded[3];              /* boundary.x, y, z: 1 open, 0 periodic, -1 not given (default) */
   double spacing[3];           /* > 0, or 0: the file's (default) */
   char backend[16];            /* "auto" (default) or a name of the registry */
   int threads;                 /* 0: OMP_NUM_THREADS, else this rank's share (default) */

@@ -145,13 +145,14 @@ static status multiply(pencils *p, const pencils_product *product, const slab *h
     const int z = here->planes * piece / pieces;
     const int end = here->planes * (piece + 1) / pieces;
     int done = 0;
+    MPI_Status statuses[2];
     if (z == end) continue;
     kernel.in = (const char *)here->memory + (size_t)z * plane;
     kernel.count = end - z;
     kernel.offset = (ptrdiff_t)(p->grid.z0 - (here->z0 + z));
     CHECK(p->space->backend->minplus(&launch, &kernel));
     kernel.accumulate = 1;
-    CHECK_MPI(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE));
+    CHECK_MPI(MPI_Testall(2, requests, &done, statuses));
   }
   return STATUS_OK;
 }
@@ -181,6 +182,7 @@ static status run_ring(pencils *p, const pencils_product *product, status result
   for (int step = 0; step < ranks; step++) {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     slab next = here;
+    MPI_Status statuses[2];
     const int more = step + 1 < ranks;
     if (more) {
       next = slab_at(p, product, step + 1);
@@ -191,7 +193,7 @@ static status run_ring(pencils *p, const pencils_product *product, status result
     }
     if (result == STATUS_OK) result = multiply(p, product, &here, product->accumulate || step > 0, requests);
     if (result == STATUS_MPI) return result;
-    CHECK_MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    CHECK_MPI(MPI_Waitall(2, requests, statuses));
     if (result == STATUS_OK) result = finish_step(p, more ? &next : NULL);
     here = next;
   }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -184,6 +185,38 @@ status dataset_describe(const dataset *d, dataset_about *about) {
   dataset_absent absent;
   if (result == STATUS_OK) result = describe(d, &h, about);
   if (result == STATUS_OK) result = check_numbers(d, &h, &absent);
+  close_dataset(&h);
+  return result;
+}
+
+/* Reads the text with which fdapp made a file; NULL if there is none. The caller frees it. */
+static char *read_configuration(hid_t file) {
+  char *text = NULL;
+  if (!dataset_link_exists(file, "fdapp") || H5Aexists_by_name(file, "fdapp", "config", H5P_DEFAULT) <= 0)
+    return NULL;
+  const hid_t attribute = H5Aopen_by_name(file, "fdapp", "config", H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+  if (type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0) {
+    text = calloc(H5Tget_size(type) + 1, 1);
+    if (text != NULL && H5Aread(attribute, type, text) < 0) text[0] = '\0';
+  }
+  if (type >= 0) (void)H5Tclose(type);
+  if (attribute >= 0) (void)H5Aclose(attribute);
+  return text;
+}
+
+status dataset_origin(const dataset *d, int periodic[3], char **configuration) {
+  handles h;
+  double says[3];
+  const status result = open_dataset(d, &h);
+  for (int axis = 0; axis < 3; axis++) periodic[axis] = -1;
+  *configuration = result == STATUS_OK ? read_configuration(h.file) : NULL;
+  const hid_t group = result == STATUS_OK && dataset_link_exists(h.file, "VTKHDF")
+                          ? H5Gopen2(h.file, "VTKHDF", H5P_DEFAULT)
+                          : (hid_t)-1;
+  const int known = group >= 0 && dataset_numbers(group, "Periodic", 3, says) == 3;
+  for (int axis = 0; axis < 3 && known; axis++) periodic[axis] = says[axis] != 0.0;
+  if (group >= 0) (void)H5Gclose(group);
   close_dataset(&h);
   return result;
 }

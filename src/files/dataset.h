@@ -48,6 +48,10 @@ status dataset_describe(const dataset *dataset, dataset_about *about);
 /* STATUS_OK if the dataset has the required type and shape, and a valid place. If any shape is accepted,
  * [out] its n. */
 status dataset_check(dataset *dataset, dataset_place *place);
+/* Reads what the file says of its own axes. [out] periodic: of x, y, z 1, 0, or -1 where it says nothing, by
+ * the attribute Periodic of /VTKHDF; configuration: the text with which fdapp or fddistance made the file,
+ * which the caller frees, or NULL. */
+status dataset_origin(const dataset *dataset, int periodic[3], char **configuration);
 /* Reads planes z0 <= z < z0 + count, x fastest and without padding, rounded to the precision. */
 status dataset_read(const dataset *dataset, precision precision, int64_t z0, int64_t count, void *planes);
 /* STATUS_OK if all values of such planes are at most `largest` in magnitude and none stands for none, else

@@ -379,6 +379,62 @@ def test_origin_is_kept(tmp_path):
         assert list(file["VTKHDF"].attrs["Origin"]) == [10.0, -20.0, 0.5]
 
 
+def open_run(folder, *keys):
+    """A snapshot of a run with x open and the other axes periodic."""
+    problem = {
+        "grid": {"nx": 33, "ny": 16, "nz": 16},
+        "initial": {"case": "formula", "formula": "0.3 - x"},
+        "velocity": {"field": "uniform"},
+        "time": {"dt": 1e-3, "steps": 0},
+        "compute": {"threads": 1, "backend": "cpu"},
+        "boundary": {"x": "open"},
+    }
+    run(folder / "run", problem, *keys)
+
+
+def test_ends_are_those_of_the_snapshot(tmp_path):
+    """Between open ends the point x = 1 is 0.7 from the surface, and in a periodic box it is 0.3 from its image."""
+    open_run(tmp_path)
+    said = distance(tmp_path, source="run/state_00000000.hdf")
+    assert "boundary   x open, y periodic, z periodic, as the file says" in said.stdout
+    assert np.abs(read(tmp_path / "out.hdf")[3, 3] - (np.arange(33) / 32 - 0.3)).max() < 1e-12
+    again = ("dataset=VTKHDF/PointData/distance",)
+    distance(tmp_path, *again, source="out.hdf", target="again.hdf")  # a distance says it, too
+    assert np.abs(read(tmp_path / "again.hdf")[3, 3] + (np.arange(33) / 32 - 0.3)).max() < 1e-12
+    distance(tmp_path, "boundary.x=periodic", source="run/state_00000000.hdf")
+    assert read(tmp_path / "out.hdf")[3, 3, 32] < 0.3
+
+
+@pytest.mark.parametrize(
+    ("keys", "x"),
+    [
+        (("output.fields_box=0 0.5 0 1 0 1",), "open"),  # a part of a period is none
+        (("output.fields_stride=2", "grid.nx=33"), "open"),  # 17 points, the last of them one spacing from the first
+        (("output.fields_stride=3", "grid.nx=33"), "periodic"),
+        (("output.fields_precision=single", "grid.nx=33"), "periodic"),
+    ],
+)
+def test_a_part_of_a_period_has_ends(tmp_path, keys, x):
+    open_run(tmp_path, "boundary.x=periodic", "output.fields_every=1", *keys)
+    said = distance(tmp_path, "--validate", source=str(next((tmp_path / "run/fields").glob("*_00000000.hdf"))))
+    assert f"boundary   x {x}, " in said.stdout
+
+
+@pytest.mark.parametrize(("says", "ends"), [((0, 1, 0), "x open, y periodic, z open"), (None, "x periodic")])
+def test_ends_are_those_that_an_attribute_says(tmp_path, says, ends):
+    write(tmp_path / "in.hdf", GOOD)
+    with h5py.File(tmp_path / "in.hdf", "a") as file:
+        if says:
+            file["VTKHDF"].attrs["Periodic"] = np.array(says, "i4")
+    assert f"boundary   {ends}" in distance(tmp_path, "--validate").stdout
+
+
+def test_another_dataset_is_named(tmp_path):
+    write(tmp_path / "in.hdf", GOOD, dataset="flow/rho")
+    said = distance(tmp_path, code=2).stderr
+    assert "has no dataset VTKHDF/PointData/phi; with three axes it has: flow/rho; choose one by dataset=NAME" in said
+
+
 def test_not_enough_memory(tmp_path):
     """Values in another file, with nothing but a length: 4 TiB are refused before anything is read or written."""
     with open(tmp_path / "values", "wb") as values:
