@@ -58,7 +58,7 @@ static status measure_state(simulation *sim) {
 status measure_start(simulation *sim) {
   const checkpoint_state *from = &sim->restart.from;
   const diagnostics_field *first = &sim->latest.field[0];
-  CHECK(bound_open(&sim->solver, &sim->schedule, &sim->bound));
+  CHECK(bound_open(&sim->solver, sim->stability.share >= 1.0, &sim->bound));
   CHECK(take(sim, state_of(sim), NULL)); /* the range in the line of progress, too */
   if (sim->restart.resumed && from->growth.known && !from->departed) {
     bound_resume(&sim->bound, &from->growth);

@@ -7,6 +7,7 @@
 #include "app/perf.h"
 #include "app/progress.h"
 #include "app/restart.h"
+#include "app/stability.h"
 #include "config/kept.h"
 #include "output/derived.h"
 #include "output/diagnostics.h"
@@ -33,6 +34,7 @@ typedef struct simulation {
   probes probes;
   slices slices;
   schedule schedule;
+  stability stability;
   restart restart;
   control control;
   perf perf;

@@ -76,8 +76,7 @@ static void set_end(schedule *schedule, const config *config) {
 status schedule_make(const config *config, const schedule_rates *rates, schedule *schedule) {
   *schedule = (struct schedule){.dt = config->dt};
   if (config->courant > 0.0) {
-    /* if nothing moves, the diffusive limit replaces the Courant number */
-    const double scale = rates->advection > 0.0 ? rates->advection : rates->moving + rates->still;
+    const double scale = rates->advection > 0.0 ? rates->advection : rates->other;
     if (!(scale > 0.0)) {
       return config_refuse(config, "time", "courant",
                            "the velocity and the diffusivity are zero everywhere, so no step size follows "
