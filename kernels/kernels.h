@@ -218,6 +218,8 @@ typedef struct kernels_minplus {
                               * computed is added, padding included */
 } kernels_minplus;
 
+struct flow_call;
+
 /* How much of a derivative's kernel runs: it loads and stores its points, out = f; it also loads the halos of
  * its tiles, out = f four points before plus f four points after; or all of it. */
 typedef enum kernels_part { PART_LOAD, PART_HALOS, PART_WHOLE } kernels_part;
@@ -289,6 +291,8 @@ typedef struct kernels {
   const char *(*pair_refused)(const kernels_launch *launch, const kernels_call *first,
                               const kernels_call *second, int always);
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);
+  /* A pass of compressible flow (flow.h). */
+  status (*flow)(const kernels_launch *launch, const struct flow_call *call);
   /* Writes sums[i] of the launch's i-th plane (kernels_plane_at) to host memory and returns when that is
    * done. reference: NULL or a field. weights: NULL or those of x and y. */
   status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,

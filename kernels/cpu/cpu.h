@@ -94,6 +94,7 @@ enum { MINPLUS_NO_REUSE, MINPLUS_ROWS, MINPLUS_VARIANTS };
 /* The numerical slots (kernels.h), compiled once per precision. */
 #define NUMERICS_CPU(REAL)                                                                                   \
   status apply_cpu_##REAL(const kernels_launch *launch, const kernels_call *call);                           \
+  status flow_cpu_##REAL(const kernels_launch *launch, const struct flow_call *call);                        \
   status part_cpu_##REAL(const kernels_launch *launch, kernels_part part, axis along, const void *f,         \
                          void *out);                                                                         \
   status plane_sums_cpu_##REAL(const kernels_launch *launch, const void *f, const void *reference,           \

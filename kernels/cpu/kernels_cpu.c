@@ -140,6 +140,11 @@ static status apply_cpu(const kernels_launch *launch, const kernels_call *call) 
   return done(launch);
 }
 
+static status flow_cpu(const kernels_launch *launch, const struct flow_call *call) {
+  CHECK(BY_PRECISION(flow_cpu, call));
+  return done(launch);
+}
+
 static status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
                              const kernels_weights *weights, kernels_plane_sums *sums) {
   return BY_PRECISION(plane_sums_cpu, f, reference, weights, sums);
@@ -196,6 +201,7 @@ const kernels kernels_cpu = {
     .event_wait = event_wait_cpu,
     .event_seconds = event_seconds_cpu,
     .apply = apply_cpu,
+    .flow = flow_cpu,
     .plane_sums = plane_sums_cpu,
     .minplus = minplus_cpu,
     .stream = stream_cpu,

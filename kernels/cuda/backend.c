@@ -54,6 +54,10 @@ static status layers(const kernels_launch *launch, const kernels_call *call) {
   DISPATCH(layers, call);
 }
 
+static status flow(const kernels_launch *launch, const struct flow_call *call) {
+  DISPATCH(flow, call);
+}
+
 static status plane_sums(const kernels_launch *launch, const void *f, const void *reference,
                          const kernels_weights *weights, kernels_plane_sums *sums) {
   DISPATCH(plane_sums, f, reference, weights, sums);
@@ -123,6 +127,7 @@ const kernels kernels_cuda = {
     .pair_refused = pair_refused,
     .apply_pair = apply_pair,
     .layers = layers,
+    .flow = flow,
     .plane_sums = plane_sums,
     .minplus = minplus,
     .stream = stream,

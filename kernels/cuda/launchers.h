@@ -12,6 +12,7 @@
   status parts_##REAL(const kernels_launch *launch, kernels_part part, axis along, const void *f,            \
                       void *out);                                                                            \
   status layers_##REAL(const kernels_launch *launch, const kernels_call *call);                              \
+  status flow_##REAL(const kernels_launch *launch, const struct flow_call *call);                            \
   status plane_sums_##REAL(const kernels_launch *launch, const void *f, const void *reference,               \
                            const kernels_weights *weights, kernels_plane_sums *sums);                        \
   status minplus_##REAL(const kernels_launch *launch, const kernels_minplus *product);                       \

@@ -8,9 +8,11 @@
 #include "app/plan.h"
 #include "app/running.h"
 #include "app/simulation.h"
+#include "app/stability.h"
 #include "base/log.h"
 #include "domain/backend.h"
 #include "domain/node.h"
+#include "output/figures.h"
 #include "problems/problem.h"
 #include "settings/scheme.h"
 
@@ -158,6 +160,7 @@ status begin_prepare(simulation *sim) {
     if (equation->energy != NULL) equation->energy(config, weight);
     CHECK(agree(sim->comm, diagnostics_add_energy(&sim->diagnostics, weight)));
   }
+  CHECK(agree(sim->comm, diagnostics_add_figures(&sim->diagnostics, config, flow_figures_of(config))));
   CHECK(agree(sim->comm, derived_create(&sim->solver.space, &sim->grid, config, equation->unknowns,
                                         equation->names, &sim->derived)));
   CHECK(slices_create(sim->comm, &sim->grid, config, sim->derived.count, sim->derived.names, &sim->slices));
@@ -206,8 +209,7 @@ static status validate(simulation *sim) {
     CHECK(resume(sim, NULL));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
-  CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &rates, &sim->stability));
-  stability_warn(config, &sim->schedule, &sim->stability);
+  stability_warn(config, &sim->schedule, &rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &rates));
   return sim->restart.resumed ? STATUS_OK : unresolved_foresee(sim->comm, config, &sim->grid);
 }
@@ -310,8 +312,7 @@ status begin_start(simulation *sim) {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
-  CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &sim->solver.rates, &sim->stability));
-  stability_warn(config, &sim->schedule, &sim->stability);
+  stability_warn(config, &sim->schedule, &sim->solver.rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &sim->solver.rates));
   CHECK(measure_start(sim));
   if (!sim->restart.resumed)

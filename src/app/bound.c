@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "app/stability.h"
 #include "problems/cases.h"
 
 /* Cancellation in the norm of a small deviation from a large background: sums of squares have a relative
@@ -29,11 +30,11 @@ static status find_growth(solver *solver, equation_growth *growth) {
   return STATUS_OK;
 }
 
-status bound_open(solver *solver, int stable, bound *bound) {
+status bound_open(solver *solver, const schedule *schedule, bound *bound) {
   const equation *equation = solver->equation;
   const grid *grid = &solver->grid;
   *bound = (struct bound){.solver = solver,
-                          .stable = stable,
+                          .stable = stability_share(solver->config, schedule, &solver->rates) >= 1.0,
                           .volume = grid->l[0] * grid->l[1] * grid->l[2],
                           .from = {.entered = {INFINITY, -INFINITY}}};
   for (int f = 0; f < equation->unknowns; f++) bound->weight[f] = 1.0;

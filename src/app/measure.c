@@ -1,10 +1,16 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/running.h"
 #include "base/log.h"
+
+/* The rate whose product with dt is the Courant number. */
+static double rate_of(const schedule_rates *rates) {
+  return rates->advection + (rates->shares ? rates->moving : 0.0);
+}
 
 status measure_blown_up(const simulation *sim, const char *what) {
   const double dt = schedule_dt(&sim->schedule, sim->step);
@@ -18,7 +24,7 @@ status measure_blown_up(const simulation *sim, const char *what) {
   return status_fail(
       STATUS_BLOWN_UP,
       "the solution blew up: at step %" PRId64 ", t = %.9g, %s (dt = %.6g, Courant number %.4g); %s",
-      sim->step, schedule_time(&sim->schedule, sim->step), what, dt, dt * sim->solver.rates.advection, last);
+      sim->step, schedule_time(&sim->schedule, sim->step), what, dt, dt * rate_of(&sim->solver.rates), last);
 }
 
 /* Called before anything overwrites or removes a good snapshot. */
@@ -28,16 +34,56 @@ static status check_bounded(const simulation *sim) {
   return what[0] == '\0' ? STATUS_OK : measure_blown_up(sim, what);
 }
 
+/* The lowest global index, in z, y, x, of a point of this slab at which a field is not positive; INT64_MAX if
+ * there is none. */
+static status find_bad(const simulation *sim, const field *field, int64_t *place) {
+  const int64_t points = sim->grid.n[0] * sim->grid.n[1];
+  const int single = field->shape.precision == PRECISION_SINGLE;
+  void *plane = malloc((size_t)points * kernels_element_size(field->shape.precision));
+  status result = plane != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a plane");
+  *place = INT64_MAX;
+  for (int z = 0; z < field->shape.nz && result == STATUS_OK && *place == INT64_MAX; z++) {
+    result = field_load(field, z, 1, plane);
+    for (int64_t i = 0; i < points && result == STATUS_OK && *place == INT64_MAX; i++) {
+      const double value = single ? (double)((const float *)plane)[i] : ((const double *)plane)[i];
+      if (!(value > 0.0)) *place = (sim->grid.z0 + z) * points + i;
+    }
+  }
+  free(plane);
+  return result;
+}
+
+/* Refuses values of unknowns that must be positive, with the first place. Collective: every rank has the same
+ * measurement. */
+static status check_positive(simulation *sim) {
+  const equation *equation = sim->solver.equation;
+  const int64_t *n = sim->grid.n;
+  for (int f = 0; f < equation->unknowns; f++) {
+    if (!(equation->positive >> f & 1U) || sim->latest.field[f].minimum > 0.0) continue;
+    int64_t mine = 0, first = 0;
+    char what[192];
+    CHECK(agree(sim->comm, find_bad(sim, &state_of(sim)->part[f], &mine)));
+    CHECK_MPI(MPI_Allreduce(&mine, &first, 1, MPI_INT64_T, MPI_MIN, sim->comm));
+    (void)snprintf(
+        what, sizeof what, "%s is %.6g at least; it is not positive at x = %.6g, y = %.6g, z = %.6g",
+        equation->names[f], sim->latest.field[f].minimum, grid_position(&sim->grid, 0, first % n[0]),
+        grid_position(&sim->grid, 1, first / n[0] % n[1]), grid_position(&sim->grid, 2, first / n[0] / n[1]));
+    return measure_blown_up(sim, what);
+  }
+  return STATUS_OK;
+}
+
 /* Measures the fields. exact: NULL, or the solution. */
 static status take(simulation *sim, const state *fields, const state *exact) {
   const solver *solver = &sim->solver;
   const double time = schedule_time(&sim->schedule, sim->step);
-  const double courant = schedule_dt(&sim->schedule, sim->step) * solver->rates.advection *
+  const double courant = schedule_dt(&sim->schedule, sim->step) * rate_of(&solver->rates) *
                          fabs(equation_rate_factor(solver->equation, sim->config, time));
-  CHECK(diagnostics_measure(&sim->diagnostics, fields, exact, &sim->schedule, sim->step, courant,
-                            &sim->latest));
-  if (solver->equation->density == NULL) return STATUS_OK;
   state *scratch = stepper_scratch(&sim->solver.stepper);
+  if (sim->diagnostics.figures.count > 0) sim->shown_step = -1;
+  CHECK(diagnostics_measure(&sim->diagnostics, fields, exact, &scratch->part[0], &sim->schedule, sim->step,
+                            courant, &sim->latest));
+  if (solver->equation->density == NULL) return STATUS_OK;
   sim->shown_step = -1;
   CHECK(agree(sim->comm, solver->equation->density(solver->terms, fields, scratch)));
   return diagnostics_energy(&sim->diagnostics, &scratch->part[0], &sim->latest);
@@ -58,7 +104,7 @@ static status measure_state(simulation *sim) {
 status measure_start(simulation *sim) {
   const checkpoint_state *from = &sim->restart.from;
   const diagnostics_field *first = &sim->latest.field[0];
-  CHECK(bound_open(&sim->solver, sim->stability.share >= 1.0, &sim->bound));
+  CHECK(bound_open(&sim->solver, &sim->schedule, &sim->bound));
   CHECK(take(sim, state_of(sim), NULL)); /* the range in the line of progress, too */
   if (sim->restart.resumed && from->growth.known && !from->departed) {
     bound_resume(&sim->bound, &from->growth);
@@ -76,6 +122,7 @@ status measure(simulation *sim) {
   CHECK(measure_state(sim));
   CHECK(bound_extend(&sim->bound));
   perf_end(&sim->perf, PERF_DIAGNOSTICS);
+  CHECK(agree(sim->comm, check_positive(sim)));
   return agree(sim->comm, check_bounded(sim));
 }
 

@@ -204,7 +204,9 @@ status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const 
 void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step, int begins) {
   log_info("time       dt = %.6g", schedule->factor != NULL ? schedule->shortest : schedule->dt);
   if (schedule->factor != NULL) log_info(" to %.6g, adaptive", schedule->longest);
-  log_info(", steps %" PRId64 " to %" PRId64 ", t = %.6g to %.6g\n", step, schedule->last_step,
+  if (schedule->measured) log_info(" at first, adaptive");
+  log_info(", steps %" PRId64 " to %s%" PRId64 ", t = %.6g to %.6g\n", step,
+           schedule->measured && schedule->lands ? "about " : "", schedule->last_step,
            schedule_time(schedule, step), schedule_time(schedule, schedule->last_step));
   print_files(config, grid, step, schedule->last_step, begins);
 }

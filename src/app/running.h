@@ -7,7 +7,6 @@
 #include "app/perf.h"
 #include "app/progress.h"
 #include "app/restart.h"
-#include "app/stability.h"
 #include "config/kept.h"
 #include "output/derived.h"
 #include "output/diagnostics.h"
@@ -34,7 +33,6 @@ typedef struct simulation {
   probes probes;
   slices slices;
   schedule schedule;
-  stability stability;
   restart restart;
   control control;
   perf perf;

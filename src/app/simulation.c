@@ -171,6 +171,7 @@ static void show_progress(simulation *sim) {
   measure_describe(sim, 1, range, sizeof range);
   const int now = sim->latest.step == sim->step;
   (void)snprintf(text, sizeof text, now ? "%s" : "%s at step %" PRId64, range, sim->latest.step);
+  sim->progress.last_step = sim->schedule.last_step;
   progress_show(&sim->progress, sim->step, schedule_time(&sim->schedule, sim->step), text, MPI_Wtime());
 }
 
@@ -215,10 +216,25 @@ static status check_factor(const simulation *sim, double time, double dt) {
   return STATUS_OK;
 }
 
+/* Finds the size of the next step from the state, if the schedule asks for it. */
+static status follow(simulation *sim) {
+  if (!sim->schedule.measured) return STATUS_OK;
+  sim->shown_step = -1;
+  CHECK(solver_measure(&sim->solver));
+  const double rate = sim->solver.rates.advection + sim->solver.rates.moving;
+  if (!isfinite(rate)) {
+    CHECK(measure(sim));
+    return agree(sim->comm, measure_blown_up(sim, "no step size follows from it"));
+  }
+  schedule_follow(&sim->schedule, &sim->solver.rates);
+  return STATUS_OK;
+}
+
 /* Takes a step. Before a pause it waits for the step, so that its time is counted as the step's, and for the
  * other ranks. */
 static status advance(simulation *sim) {
   const int64_t next = sim->step + 1;
+  CHECK(follow(sim));
   const double time = schedule_time(&sim->schedule, sim->step), dt = schedule_dt(&sim->schedule, next);
   const int pauses = pauses_after(sim, next);
   CHECK(check_factor(sim, time, dt));
@@ -235,11 +251,11 @@ static status advance(simulation *sim) {
 
 /* The time loop. */
 static status march(simulation *sim) {
-  const int64_t last = sim->schedule.last_step;
-  while (sim->step < last) {
+  const int64_t *last = &sim->schedule.last_step;
+  while (sim->step < *last) {
     CHECK(advance(sim));
-    CHECK(write_due(sim, sim->step == last));
-    if (sim->step < last && control_due(&sim->control, sim->step)) CHECK(poll(sim));
+    CHECK(write_due(sim, sim->step == *last));
+    if (sim->step < *last && control_due(&sim->control, sim->step)) CHECK(poll(sim));
   }
   return STATUS_OK;
 }

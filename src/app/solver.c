@@ -1,5 +1,6 @@
 #include "app/solver.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +59,9 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   const int states = scheme->slots * equation->unknowns;
   needs->fields = states + equation_fact(equation->array_count, config);
   if (config->redistance_every > 0) needs->fields += DISTANCE_WORK;
+  const char *names[CONFIG_DERIVED_MOST];
+  const int derived = config_derived_names(config, names);
+  if (derived > equation->unknowns) needs->fields += derived - equation->unknowns;
   const int depth = (may_deepen(config, equation, grid, host_memory, scheme) ? 2 : 1) * KERNELS_HALO;
   const size_t state = field_total_bytes(&shape, KERNELS_HALO);
   needs->device_bytes =
@@ -86,6 +90,21 @@ static status check_threads(int threads) {
                      threads, CONFIG_THREADS_MOST);
 }
 
+/* Raises the diffusive rates to those of real modes for which the scheme allows no longer steps than for the
+ * mode beside ends with values, with and without the decay by other axes: some schemes damp less of the mode
+ * without. */
+static void count_swing(const config *config, schedule_rates *rates) {
+  const scheme *scheme = schemes_all(config->scheme);
+  if (!(rates->swing[1] > 0.0)) return;
+  const double real = (rates->moving + rates->still) * stencil_second_symbol(config->order, PROBLEM_PI);
+  const double *swing = rates->swing;
+  const double limit = fmin(scheme_mode_limit(scheme, swing[0], swing[1]),
+                            scheme_mode_limit(scheme, swing[0] + swing[2], swing[1]));
+  const double factor = fmax(scheme_real_limit(scheme) / limit / real, 1.0);
+  rates->moving *= factor;
+  rates->still *= factor;
+}
+
 /* Returns 1 unless a snapshot takes the place of the initial state, whose file may then be gone. */
 static int begins(const config *config) {
   if (strcmp(config->restart, "latest") == 0) return !rundir_has_states(config->directory);
@@ -99,13 +118,20 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
   CHECK(agree(comm, cases_files_check(config, grid, begins(config), config_carried(config), elsewhere)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
-  double all[] = {mine.advection, mine.along[0], mine.along[1], mine.along[2], mine.other};
+  double all[] = {mine.advection, mine.moving, mine.still, mine.swing[0], mine.swing[1], mine.swing[2]};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, comm));
   const int varies = all[0] > 0.0 && !cases_velocity_steady(config);
   *rates = (schedule_rates){.advection = all[0],
-                            .along = {all[1], all[2], all[3]},
-                            .other = all[4],
+                            .moving = all[1],
+                            .still = all[2],
+                            .shares = mine.shares,
+                            .swing = {all[3], all[4], all[5]},
+                            .measured = config->adaptive && equation->measure != NULL,
                             .factor = config->adaptive && varies ? equation->rate_factor : NULL};
+  /* those of sound are the same on all ranks */
+  memcpy(rates->sound, mine.sound, sizeof mine.sound);
+  memcpy(rates->echo, mine.echo, sizeof mine.echo);
+  count_swing(config, rates);
   if (elsewhere[0] != '\0')
     log_warning(
         "points of files lie elsewhere than this grid's, which are from 0, 0, 0 on, %.7g, %.7g, %.7g apart: "
@@ -192,6 +218,7 @@ static status allocate(solver *solver) {
                            .linear = equation_fact(equation->linear, config),
                            .steady = equation_fact(equation->steady, config),
                            .sends = equation_fact(equation->sends, config),
+                           .prepare = equation->prepare,
                            .stage = equation->stage,
                            .pair = equation->pair,
                            .pairs = pairs_of(config)};
@@ -257,6 +284,18 @@ status solver_initialise(solver *solver) {
 
 status solver_refresh(solver *solver) {
   return stepper_connect(&solver->stepper);
+}
+
+status solver_measure(solver *solver) {
+  state *const state = stepper_state(&solver->stepper);
+  field *work = &stepper_scratch(&solver->stepper)->part[0];
+  schedule_rates *rates = &solver->rates;
+  CHECK(agree(solver->comm, solver->equation->measure(solver->terms, state, work, rates)));
+  double all[] = {rates->advection, rates->moving};
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, solver->comm));
+  rates->advection = all[0];
+  rates->moving = all[1];
+  return STATUS_OK;
 }
 
 status solver_step(solver *solver, double t, double dt, int sample) {

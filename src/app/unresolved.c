@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "problems/cases.h"
+#include "settings/equations.h"
 
 /* Sums of the squares of first and of second differences along each axis. A wave with the phase k h per point
  * has a ratio of second to first of 4 sin^2(k h / 2), and a field the mean of its waves' ratios, weighted by
@@ -172,7 +173,7 @@ static status warn(MPI_Comm comm, const config *config, const grid *grid, const 
 }
 
 static int examined(const config *config) {
-  return cases_at(config->initial)->from != PROBLEM_FUNCTIONS;
+  return cases_at(config->initial)->from != PROBLEM_FUNCTIONS && config->equation != EQUATION_flow;
 }
 
 status unresolved_warn(MPI_Comm comm, const config *config, const grid *grid, const field *initial,

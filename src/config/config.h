@@ -73,7 +73,7 @@ const char *config_without_effect(const config *config, int host_memory, char te
 void config_list(FILE *file);
 
 /* Names as in the file. */
-const char *config_form_name(advection_form value);
+const char *config_form_name(int value);
 const char *config_precision_name(precision value);
 
 #endif

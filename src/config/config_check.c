@@ -12,6 +12,9 @@
 
 enum { FARTHEST = 1000 };
 
+/* The Courant number of flow if none is given. */
+#define FLOW_COURANT 0.9
+
 static const char *const centers[3] = {"center_x", "center_y", "center_z"};
 
 int config_carried(const config *config) {
@@ -150,8 +153,19 @@ static void derive_entering(config *c) {
   (void)snprintf(c->entering, sizeof c->entering, "%s", exact ? CONFIG_EXACT : "0");
 }
 
+static int is_flow(const config *c) {
+  return c->equation == EQUATION_flow;
+}
+
 static status derive(const config_reading *reading) {
   config *const c = reading->config;
+  if (c->line[config_key_find("physics", "form")] == CONFIG_LINE_NONE)
+    c->form = is_flow(c) ? (int)FORM_KEEP_PE : (int)FORM_ADVECTIVE;
+  if (c->line[config_key_find("time", "adaptive")] == CONFIG_LINE_NONE)
+    c->adaptive = is_flow(c) && c->courant > 0.0;
+  if (c->line[config_key_find("initial", "amplitude")] == CONFIG_LINE_NONE &&
+      cases_at(c->initial)->flow != NULL)
+    c->amplitude = cases_at(c->initial)->flow->amplitude;
   double shortest = c->l[0];
   for (int d = 0; d < 3; d++) {
     if (reading->config->line[config_key_find("initial", centers[d])] == CONFIG_LINE_NONE)
@@ -180,6 +194,10 @@ static status complete_key(const config_reading *reading, int index) {
   } else if (key->need == CONFIG_ALTERNATIVE && config_waves(reading->config) &&
              (strcmp(key->name, "courant") == 0 || strcmp(key->name, "dt") == 0)) {
     return STATUS_OK; /* config_wave_derive */
+  } else if (is_flow(reading->config) && strcmp(key->name, "courant") == 0 && !(reading->config->dt > 0.0)) {
+    reading->config->courant = FLOW_COURANT;
+  } else if (is_flow(reading->config) && strcmp(key->name, "dt") == 0) {
+    return STATUS_OK;
   } else if (key->need == CONFIG_ALTERNATIVE &&
              reading->config->line[config_key_find(key->section, key->other)] == CONFIG_LINE_NONE) {
     (void)snprintf(what, sizeof what, "missing, and so is %s.%s; exactly one of the two is needed",
@@ -206,6 +224,39 @@ static status check_size(const config_reading *reading) {
     return key_fail(reading, config_key_find("grid", "nx"), value,
                     "fields of nx ny nz points have more bytes than 64 bits count; accepted: fewer points");
   }
+  return STATUS_OK;
+}
+
+/* Refuses a form of another equation. */
+static status check_form(const config *c) {
+  const int of_flow = c->form >= (int)FORM_KEEP_PE;
+  if (c->equation == EQUATION_acoustics || of_flow == is_flow(c)) return STATUS_OK;
+  return config_refuse(c, "physics", "form", "of another equation; accepted: %s",
+                       is_flow(c) ? "keep_pe, keep, kennedy_gruber, divergence"
+                                  : "advective, conservative, skew");
+}
+
+/* Refuses a case of another equation, and two sources of the viscosity. */
+static status check_flow(const config *c) {
+  const initial_case *initial = cases_at(c->initial);
+  char accepted[CONFIG_TEXT_SIZE] = "";
+  if (initial->from == PROBLEM_FUNCTIONS && (initial->flow != NULL) != is_flow(c)) {
+    for (int i = 0; cases_at(i) != NULL; i++) {
+      const size_t used = strlen(accepted);
+      if (cases_at(i)->from != PROBLEM_FUNCTIONS || (cases_at(i)->flow != NULL) == is_flow(c))
+        (void)snprintf(accepted + used, sizeof accepted - used, "%s%s", used > 0 ? ", " : "",
+                       cases_at(i)->name);
+    }
+    return config_refuse(c, "initial", "case", "of another equation; accepted: %s", accepted);
+  }
+  if (!is_flow(c) || initial->flow == NULL) return STATUS_OK;
+  if (c->reynolds > 0.0 && c->viscosity > 0.0)
+    return config_refuse(c, "initial", "reynolds",
+                         "the viscosity follows from it, and physics.viscosity is given; accepted: one of "
+                         "the two");
+  if (!(fabs(c->amplitude) < initial->flow->largest))
+    return config_refuse(c, "initial", "amplitude", "too large for %s; accepted: a magnitude below %g",
+                         initial->name, initial->flow->largest);
   return STATUS_OK;
 }
 
@@ -341,6 +392,10 @@ static status check_kept(const config *c) {
 }
 
 static status check_derived(const config *c) {
+  if (c->derived & CONFIG_DERIVED_FLOW && !is_flow(c))
+    return config_refuse(c, "output", "derived",
+                         "has data of physics.equation = flow; accepted: gradient%s, or none",
+                         c->equation == EQUATION_acoustics ? ", intensity" : "");
   if (!(c->derived & CONFIG_DERIVED_INTENSITY) || c->equation == EQUATION_acoustics) return STATUS_OK;
   return config_refuse(
       c, "output", "derived",
@@ -374,6 +429,8 @@ status config_complete(config_reading *reading) {
   CHECK(check_fixed(reading));
   CHECK(check_ends(reading->config));
   CHECK(config_wave_check(reading->config));
+  CHECK(check_form(reading->config));
+  CHECK(check_flow(reading->config));
   CHECK(check_waves(reading->config));
   CHECK(check_place(reading->config));
   CHECK(check_single(reading->config));

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "config/config_table.h"
 #include "problems/cases.h"
+#include "settings/equations.h"
 
 static const char *const components[3] = {"u", "v", "w"};
 
@@ -122,6 +123,13 @@ static status check_entering(const config *config) {
       "the solution is not known at all times; accepted: a number or a formula of x, y, z, t");
 }
 
+/* The formulas of a state of flow. */
+static status check_gas(const config *config) {
+  static const char *const names[FLOW_UNKNOWNS] = {"density", "u", "v", "w", "pressure"};
+  for (int i = 0; i < FLOW_UNKNOWNS; i++) CHECK(check(config, "initial", names[i], config->gas[i], "xyz"));
+  return STATUS_OK;
+}
+
 status config_formulas_check(const config_reading *reading) {
   config *config = reading->config;
   if (config_waves(config) && config->medium_speed[0] != '\0')
@@ -138,5 +146,6 @@ status config_formulas_check(const config_reading *reading) {
   if (cases_at(config->initial)->from == PROBLEM_FILE && config->initial_file[0] == '\0')
     return config_refuse(config, "initial", "file", "missing; accepted: a path of an HDF5 file");
   if (cases_at(config->initial)->from != PROBLEM_FORMULA) return STATUS_OK;
+  if (config->equation == EQUATION_flow) return check_gas(config);
   return check(config, "initial", "formula", config->formula, "xyz");
 }

@@ -45,11 +45,15 @@ int config_key_idle(const config *config, int key, int host_memory) {
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
   if (strcmp(section, "medium") == 0) return !config_waves(config);
   /* with a uniform velocity the three forms are the same stage, bit for bit */
-  if (strcmp(name, "form") == 0) return velocities_at(config->velocity)->uniform;
+  if (strcmp(name, "form") == 0) return config_carried(config) && velocities_at(config->velocity)->uniform;
+  const int flows = config->equation == EQUATION_flow;
+  if (config_keys[key].offset == offsetof(struct config, formula) && flows) return 1;
+  if (config_keys[key].offset == offsetof(struct config, dataset) && flows) return 1;
+  if (config_keys[key].offset - offsetof(struct config, gas) < sizeof config->gas && !flows) return 1;
   /* a backend in host memory has no pairs and one transport, as pairs = no and transport = auto say */
   if (strcmp(name, "pairs") == 0) return host_memory && config->pairs == CONFIG_PAIRS_YES;
   if (strcmp(name, "transport") == 0) return host_memory && config->transport != CONFIG_TRANSPORT_AUTO;
-  if (strcmp(name, "adaptive") == 0) return !velocity_varies(config);
+  if (strcmp(name, "adaptive") == 0) return config->equation != EQUATION_flow && !velocity_varies(config);
   if (strcmp(section, "boundary") == 0)
     return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));
   if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0) return config->fields_every == 0;
@@ -70,7 +74,9 @@ int config_key_idle(const config *config, int key, int host_memory) {
 
 static int uses_constant(const config *c, const char *name) {
   const int moves = config_carried(c) && velocities_at(c->velocity)->from == PROBLEM_FORMULA;
-  int used = cases_at(c->initial)->from == PROBLEM_FORMULA && has_word(c->formula, name);
+  const int formula = cases_at(c->initial)->from == PROBLEM_FORMULA, flows = c->equation == EQUATION_flow;
+  int used = formula && !flows && has_word(c->formula, name);
+  for (int i = 0; i < FLOW_UNKNOWNS; i++) used = used || (formula && flows && has_word(c->gas[i], name));
   for (int d = 0; d < 3; d++) used = used || (moves && has_word(c->component[d], name));
   used = used || (moves && has_word(c->factor, name));
   used = used || (config_waves(c) && has_word(c->medium_speed, name));

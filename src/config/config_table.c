@@ -32,17 +32,23 @@ static const config_choice equations[] = {
 #undef X
         {NULL, 0, NULL}};
 
+static const config_choice laws[] = {
+    {"constant", FLOW_CONSTANT, ""}, {"sutherland", FLOW_SUTHERLAND, ""}, {NULL, 0, NULL}};
+
 static const config_choice precisions[] = {
     {"double", PRECISION_DOUBLE, ""}, {"single", PRECISION_SINGLE, ""}, {NULL, 0, NULL}};
 static const config_choice orders[] = {
     {"8", 8, ""}, {"6", 6, ""}, {"4", 4, ""}, {"2", 2, ""}, {NULL, 0, NULL}};
 static const config_choice kept_precisions[] = {{"same", 0, ""}, {"single", 1, ""}, {NULL, 0, NULL}};
-static const config_choice derived[] = {
-    {"none", 0, ""},
-    {"gradient", CONFIG_DERIVED_GRADIENT, ""},
-    {"intensity", CONFIG_DERIVED_INTENSITY, ""},
-    {"gradient intensity", (int)CONFIG_DERIVED_GRADIENT | (int)CONFIG_DERIVED_INTENSITY, ""},
-    {NULL, 0, NULL}};
+static const config_choice derived[] = {{"gradient", CONFIG_DERIVED_GRADIENT, ""},
+                                        {"intensity", CONFIG_DERIVED_INTENSITY, ""},
+                                        {"vorticity", CONFIG_DERIVED_VORTICITY, ""},
+                                        {"q_criterion", CONFIG_DERIVED_Q, ""},
+                                        {"dilatation", CONFIG_DERIVED_DILATATION, ""},
+                                        {"mach", CONFIG_DERIVED_MACH, ""},
+                                        {"temperature", CONFIG_DERIVED_TEMPERATURE, ""},
+                                        {"density_gradient", CONFIG_DERIVED_DENSITY, ""},
+                                        {NULL, 0, NULL}};
 static const config_choice averages[] = {{"cell", 0, ""}, {"point", 1, ""}, {NULL, 0, NULL}};
 static const config_choice switches[] = {{"yes", 1, ""}, {"no", 0, ""}, {NULL, 0, NULL}};
 
@@ -62,8 +68,7 @@ static config_choice listed_scheme(int index) {
 }
 
 _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == sizeof(int) &&
-                   sizeof(config_difference) == sizeof(int) && sizeof(advection_form) == sizeof(int) &&
-                   sizeof(precision) == sizeof(int),
+                   sizeof(config_difference) == sizeof(int) && sizeof(precision) == sizeof(int),
                "choices are stored as int");
 
 /* Limits of magnitude: products of three such numbers are far from overflow and underflow. MOST_PLANES: the
@@ -81,6 +86,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define MEDIUM(member)          REAL(member, 1e-9, 1e9) /* density times speed squared must fit a float */
 #define ANY(member)             REAL(member, -LARGEST, LARGEST)
 #define CHOICE(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .choices = (list)
+#define SET(member, list)       .kind = CONFIG_SET, .offset = AT(member), .choices = (list)
 #define LISTED(member, list)    .kind = CONFIG_CHOICE, .offset = AT(member), .listed = (list)
 #define PATH(member)            .kind = CONFIG_PATH, .offset = AT(member)
 #define SLICES(member)          .kind = CONFIG_SLICES, .offset = AT(member)
@@ -115,14 +121,26 @@ const config_key config_keys[] = {
      .help = "what enters through open ends, and phi on dirichlet ends: exact, a number, or a formula of x, "
              "y, z, t"},
     {"physics", "equation", CHOICE(equation, equations), DEFAULT("advection"), .help = "what is solved"},
-    {"physics", "form", CHOICE(form, config_forms), DEFAULT("advective"),
-     .help = "form of the advection term"},
+    {"physics", "form", CHOICE(form, config_forms), DERIVED("advective; flow: keep_pe"),
+     .help = "form of the advection term, or of the fluxes of flow"},
     {"physics", "difference", CHOICE(difference, differences), DEFAULT("central"),
      .help = "how the advection term, or sound, is differenced"},
     {"physics", "diffusivity", REAL(diffusivity, 0, LARGEST), DEFAULT("0"),
      .help = "kappa in kappa Laplacian phi"},
     {"physics", "density", MEDIUM(density), DEFAULT("1"), .help = "of the medium (acoustics)"},
     {"physics", "sound_speed", MEDIUM(sound_speed), DEFAULT("1"), .help = "of the medium (acoustics, wave)"},
+    {"physics", "gamma", REAL(gamma, 1.0 + 1e-6, 100), DEFAULT("1.4"),
+     .help = "ratio of specific heats (flow)"},
+    {"physics", "gas_constant", MEDIUM(gas_constant), DEFAULT("1"), .help = "R in p = density R T (flow)"},
+    {"physics", "prandtl", MEDIUM(prandtl), DEFAULT("0.71"), .help = "Prandtl number (flow)"},
+    {"physics", "viscosity", REAL(viscosity, 0, LARGEST), DEFAULT("0"),
+     .help = "dynamic viscosity (flow); 0: none, or as initial.reynolds says"},
+    {"physics", "viscosity_law", CHOICE(viscosity_law, laws), DEFAULT("constant"),
+     .help = "how the viscosity depends on the temperature (flow)"},
+    {"physics", "viscosity_temperature", MEDIUM(viscosity_temperature), DEFAULT("1"),
+     .help = "temperature at which Sutherland's law gives physics.viscosity"},
+    {"physics", "sutherland_temperature", MEDIUM(sutherland_temperature), DEFAULT("0.4"),
+     .help = "S of Sutherland's law"},
     {"medium", "sound_speed", FORMULA(medium_speed), DEFAULT("none"),
      .help = "of x, y, z, or a number (wave)"},
     {"medium", "file", PATH(medium_file), DEFAULT("none"), .help = "HDF5 file with the dataset c (wave)"},
@@ -133,6 +151,15 @@ const config_key config_keys[] = {
     {"initial", "case", LISTED(initial, listed_case), REQUIRED, .help = "initial condition"},
     {"initial", "formula", FORMULA(formula), DEFAULT("none"),
      .help = "value at t = 0, of x, y, z (case formula)"},
+    {"initial", "density", FORMULA(gas[0]), DEFAULT("1"), .help = "of x, y, z (flow, case formula)"},
+    {"initial", "u", FORMULA(gas[1]), DEFAULT("0"), .help = "velocity along x (flow, case formula)"},
+    {"initial", "v", FORMULA(gas[2]), DEFAULT("0"), .help = "velocity along y (flow, case formula)"},
+    {"initial", "w", FORMULA(gas[3]), DEFAULT("0"), .help = "velocity along z (flow, case formula)"},
+    {"initial", "pressure", FORMULA(gas[4]), DEFAULT("1"), .help = "of x, y, z (flow, case formula)"},
+    {"initial", "mach", REAL(mach, 1e-6, 100), DEFAULT("0.1"),
+     .help = "Mach number of the velocity 1 of a case of flow"},
+    {"initial", "reynolds", REAL(reynolds, 0, LARGEST), DEFAULT("0"),
+     .help = "Reynolds number of a case of flow, of lengths lx/(2 pi); 0: physics.viscosity says it"},
     {"initial", "file", PATH(initial_file), DEFAULT("none"), .help = "HDF5 file of the case file"},
     {"initial", "dataset", PATH(dataset), DEFAULT(PROBLEM_DATASET), .help = "dataset in initial.file"},
     {"initial", "resample", CHOICE(initial_resample, switches), DEFAULT("no"),
@@ -170,8 +197,8 @@ const config_key config_keys[] = {
          "sum of abs(c) dt/h over x, y, z (sound, waves: c dt sqrt(sum 1/h^2)); or dt; waves need neither: "
          "0.7 of the limit"},
     {"time", "dt", POSITIVE(dt), EITHER("courant", 0), .help = "step size; or courant"},
-    {"time", "adaptive", CHOICE(adaptive, switches), DEFAULT("no"),
-     .help = "yes: dt grows where the velocity's factor of time is small, so that courant is kept"},
+    {"time", "adaptive", CHOICE(adaptive, switches), DERIVED("no; flow: yes, unless dt is given"),
+     .help = "yes: dt follows the velocity's factor of time, or the state of flow, so that courant is kept"},
     {"time", "t_end", REAL(t_end, 0, LARGEST), EITHER("steps", -1), .help = "time to stop at; or steps"},
     {"time", "steps", COUNT(steps, 0, CONFIG_STEPS_MOST), EITHER("t_end", -1),
      .help = "steps from t = 0, restarts included; or t_end"},
@@ -200,9 +227,9 @@ const config_key config_keys[] = {
      .help = "kept snapshots hold each such point of each axis, from point 0 on"},
     {"output", "fields_box", BOX(fields_box), DEFAULT("none"),
      .help = "kept snapshots hold the points from x0 to x1, y0 to y1, z0 to z1"},
-    {"output", "derived", CHOICE(derived, derived), DEFAULT("none"),
+    {"output", "derived", SET(derived, derived), DEFAULT("none"),
      .help = "what kept snapshots and slices hold besides: gradient, the length of the gradient of phi or p; "
-             "intensity, p times the velocity (acoustics)"},
+             "intensity, p times the velocity (acoustics); the others of flow"},
     {"output", "checkpoint_every", COUNT(checkpoint_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
      .help = "steps between checkpoints; 0: never"},
     {"output", "diagnostics_every", COUNT(diagnostics_every, 0, CONFIG_STEPS_MOST), DEFAULT("10"),
@@ -255,8 +282,8 @@ static const char *name_of(const config_choice *choices, int value) {
   return choices->name != NULL ? choices->name : "?";
 }
 
-const char *config_form_name(advection_form value) {
-  return name_of(config_forms, (int)value);
+const char *config_form_name(int value) {
+  return name_of(config_forms, value);
 }
 
 const char *config_precision_name(precision value) {

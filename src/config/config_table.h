@@ -13,6 +13,7 @@ typedef enum config_kind {
   CONFIG_INT,    /* int */
   CONFIG_REAL,   /* double */
   CONFIG_CHOICE, /* an int or an enumeration, one of `choices` */
+  CONFIG_SET,    /* an int, the sum of some of `choices`; "none" for 0 */
   CONFIG_BACKEND,
   CONFIG_PATH,
   CONFIG_HASH,     /* 16 hexadecimal digits */

@@ -54,7 +54,7 @@ void config_guess_offer(config_guess *guess, const char *candidate) {
 
 const char *config_value_guess(const config_key *key, const char *text) {
   config_guess guess = {.word = text};
-  if (key->kind == CONFIG_CHOICE) {
+  if (key->kind == CONFIG_CHOICE || key->kind == CONFIG_SET) {
     for (int i = 0; config_choice_at(key, i).name != NULL; i++)
       config_guess_offer(&guess, config_choice_at(key, i).name);
   } else if (key->kind == CONFIG_BACKEND) {
@@ -81,6 +81,12 @@ const char *config_value_accepted(const config_key *key, char *text) {
     break;
   case CONFIG_CHOICE:
     for (int i = 0; config_choice_at(key, i).name != NULL; i++) append(text, config_choice_at(key, i).name);
+    break;
+  case CONFIG_SET:
+    append(text, "none, or some of");
+    for (int i = 0; config_choice_at(key, i).name != NULL; i++)
+      (void)snprintf(text + strlen(text), CONFIG_TEXT_SIZE - strlen(text), "%s %s", i > 0 ? "," : "",
+                     config_choice_at(key, i).name);
     break;
   case CONFIG_BACKEND:
     append(text, "auto");
@@ -200,6 +206,24 @@ static const char *read_choice(const config_key *key, const char *text, int *val
   return "not known";
 }
 
+/* Reads words between blanks, each at most once. */
+static const char *read_set(const config_key *key, const char *text, int *value) {
+  char word[LONGEST_WORD + 1];
+  int part = 0, sum = 0;
+  if (strcmp(text, "none") == 0) text = "";
+  for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {
+    const size_t length = strcspn(text, " ");
+    if (length > LONGEST_WORD) return "not known";
+    (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
+    if (read_choice(key, word, &part) != NULL) return "not known";
+    if (sum & part) return "the same twice";
+    sum |= part;
+    text += length;
+  }
+  *value = sum;
+  return NULL;
+}
+
 static const char *read_backend(const char *text, char *value) {
   if (strcmp(text, "auto") != 0 && kernels_find(text) == NULL) {
     return strcmp(text, "cuda") == 0 ? "not built into this program" : "not known";
@@ -256,6 +280,9 @@ const char *config_value_read(const config_key *key, const char *text, config *c
     break;
   case CONFIG_CHOICE:
     wrong = read_choice(key, text, member);
+    break;
+  case CONFIG_SET:
+    wrong = read_set(key, text, member);
     break;
   case CONFIG_BACKEND:
     wrong = read_backend(text, member);

@@ -14,6 +14,15 @@ static const char *choice_name(const config_key *key, int value) {
   return config_choice_at(key, i).name;
 }
 
+static void set_text(const config_key *key, int value, char *text) {
+  size_t used = (size_t)snprintf(text, CONFIG_PATH_SIZE, "%s", value == 0 ? "none" : "");
+  for (int i = 0; config_choice_at(key, i).name != NULL; i++) {
+    if (value & config_choice_at(key, i).value)
+      used += (size_t)snprintf(text + used, CONFIG_PATH_SIZE - used, "%s%s", used > 0 ? " " : "",
+                               config_choice_at(key, i).name);
+  }
+}
+
 const char *config_value_text(const config_key *key, const config *config, int digits, char *text) {
   const void *const member = (const char *)config + key->offset;
   switch (key->kind) {
@@ -28,6 +37,9 @@ const char *config_value_text(const config_key *key, const config *config, int d
     break;
   case CONFIG_CHOICE:
     (void)snprintf(text, CONFIG_PATH_SIZE, "%s", choice_name(key, *(const int *)member));
+    break;
+  case CONFIG_SET:
+    set_text(key, *(const int *)member, text);
     break;
   case CONFIG_BACKEND:
   case CONFIG_PATH:

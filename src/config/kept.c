@@ -24,6 +24,11 @@ int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_
   int count = 0;
   if (config->derived & CONFIG_DERIVED_GRADIENT) names[count++] = "gradient";
   for (int d = 0; d < 3 && config->derived & CONFIG_DERIVED_INTENSITY; d++) names[count++] = intensity[d];
+  static const char *const vorticity[] = {"vorticity_x", "vorticity_y", "vorticity_z"};
+  static const char *const flow[] = {"q_criterion", "dilatation", "mach", "temperature", "density_gradient"};
+  for (int d = 0; d < 3 && config->derived & CONFIG_DERIVED_VORTICITY; d++) names[count++] = vorticity[d];
+  for (int i = 0; i < 5; i++)
+    if (config->derived & (int)CONFIG_DERIVED_Q << i) names[count++] = flow[i];
   return count;
 }
 

@@ -22,7 +22,7 @@ int config_wants_states(const config *config);
 
 /* [out] names: the datasets that output.derived adds to the fields, constant strings. Returns their number.
  */
-enum { CONFIG_DERIVED_MOST = 4 };
+enum { CONFIG_DERIVED_MOST = 12 };
 int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_MOST]);
 
 /* All points of a grid, and those of kept snapshots. */

@@ -28,10 +28,7 @@ typedef struct advection {
   int bounded;
 } advection;
 
-/* The members `rates`, `limit` and `growth` of the equation. */
-status advection_rates(const config *config, const grid *grid, schedule_rates *rates);
-status advection_limit(const config *config, const grid *grid, const schedule_rates *rates, double dt,
-                       equation_limit *limit);
+/* The member `growth` of the equation. */
 status advection_growth(void *self, const grid *grid, field *work, equation_growth *growth);
 
 #endif

@@ -25,15 +25,6 @@ typedef struct equation_growth {
   int shifts;     /* 1: the background is the mean at t = 0; 0: it is 0 */
 } equation_growth;
 
-/* What limits a step. */
-enum { EQUATION_WORDS = 192 };
-typedef struct equation_limit {
-  double step;                /* the largest one with which no solution grows that does not grow by itself;
-                               * INFINITY: any */
-  char words[EQUATION_WORDS]; /* what a longer one is: "a Courant number of 2.1, beyond the limit 1.634" */
-} equation_limit;
-#define EQUATION_BEYOND "a Courant number of %.4g, beyond the limit %.4g of %s with order %d"
-
 /* The slack of an equation without `growth`: a solution a thousand times too large is nothing but error. And
  * the slack where only errors of the time step change the norm: within their limits all schemes lower it, or
  * raise it by errors that vanish with the step. */
@@ -61,14 +52,9 @@ typedef struct equation {
   int (*sends)(const config *config); /* a device has kernels that send what stage.sends says */
   int (*pairs)(const config *config); /* a device may compute two stages in one sweep (`pair`) */
 
-  /* Sets the rates that determine a step on this slab, for the largest time factor, in a zeroed struct; the
-   * caller takes the maximum of each over ranks. */
+  /* The rates that limit a step on this slab, for the largest time factor; the caller takes the maximum over
+   * ranks. */
   status (*rates)(const config *config, const grid *grid, schedule_rates *rates);
-  /* The limit of a step of size dt with such rates, for the run's scheme, order, differences and ends: waves
-   * inside the grid, and beside ends what a trial finds (trial.h). Every rank calls it, with the same rates.
-   * NULL: that of waves by central differences whose Courant number is dt times the rate of advection. */
-  status (*limit)(const config *config, const grid *grid, const schedule_rates *rates, double dt,
-                  equation_limit *limit);
   /* The time factor: at time t the advective rate is at most |factor| times that of `rates`. NULL: 1. */
   double (*rate_factor)(const config *config, double time);
 
@@ -80,6 +66,7 @@ typedef struct equation {
    * invalid afterwards. */
   status (*fill)(const config *config, const grid *grid, double time, int unknown, field *field);
 
+  unsigned positive; /* mask of the unknowns that are positive: otherwise the solution has blown up */
   /* Weights of the conserved energy 1/2 sum weight[i] |unknown i|^2 of the medium or the field. NULL: the
    * equation has none. */
   void (*energy)(const config *config, double weight[STATE_FIELDS]);
@@ -98,6 +85,12 @@ typedef struct equation {
   /* A number that, added up over all slabs, stands for the values of the files that `stage` uses; 0: of none.
    * NULL: 0. */
   uint64_t (*files)(void *self);
+  /* With time.adaptive, the rates of a state with valid halos on this slab, as `rates` has them: a step
+   * follows from those at its start. The caller takes the maximum of each over ranks. Not finite: the
+   * solution has blown up. work: overwritten. NULL: `rates` hold for all times. STATUS_DEVICE. */
+  status (*measure)(void *self, const state *state, field *work, schedule_rates *rates);
+  /* Before a stage (stepper_rhs.prepare): enqueued on MAIN. NULL: nothing. STATUS_DEVICE. */
+  status (*prepare)(void *self, const stage *stage, const field *fields[STATE_FIELDS], int *count);
   /* One stage: the whole formula in stage.h for all unknowns, enqueued on MAIN. STATUS_DEVICE. */
   status (*stage)(void *self, const stage *stage);
   /* Of equations of second order in time, whose schemes leap: `settle` is called once, before any state is

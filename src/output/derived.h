@@ -1,7 +1,7 @@
 #ifndef FDAPP_OUTPUT_DERIVED_H
 #define FDAPP_OUTPUT_DERIVED_H
 
-#include "config/config.h"
+#include "config/kept.h"
 #include "domain/state.h"
 
 /* The data that output.derived adds to the fields in kept snapshots and slices. They are computed where the
@@ -11,28 +11,33 @@
  *                  closures beside ends)
  *   intensity_x    f times the second field; intensity_y and intensity_z: the third and the fourth one
  *
- * Their bits do not depend on ranks, threads or backend. */
+ *
+ * Those of flow are figures of kernels/flow.h. Their bits do not depend on ranks, threads or backend. */
 typedef struct derived {
   const kernels *backend;
   kernels_context *context;
   stencil stencil;
-  kernels_ends ends; /* unused on a grid without ends */
-  int wanted;        /* mask of config_derived */
-  int fields;        /* number of unknowns */
-  int count;         /* number of unknowns and derived data */
+  kernels_ends ends;    /* unused on a grid without ends */
+  const config *config; /* both for flow */
+  const grid *grid;
+  int wanted; /* mask of config_derived */
+  int fields; /* number of unknowns */
+  int count;  /* number of unknowns and derived data */
   const char *names[STATE_FIELDS];
+  field more[CONFIG_DERIVED_MOST]; /* for data beyond the fields of a scratch state */
+  int more_count;
 } derived;
 
 /* Prepares for states of `fields` fields of these names, which must outlive it. [out] count and names: of
- * everything that is written. Not collective. STATUS_MEMORY, STATUS_DEVICE; call derived_destroy even after
- * an error. */
+ * everything that is written. config and grid must outlive it. Not collective. STATUS_MEMORY, STATUS_DEVICE;
+ * call derived_destroy even after an error. */
 status derived_create(const field_space *space, const grid *grid, const config *config, int fields,
                       const char *const names[], derived *derived);
 void derived_destroy(derived *derived);
 
 /* [out] shown: the fields of `state`, followed by the data derived from them, which are in the first fields
  * of `scratch`; the names are those of `derived`. It owns nothing, and is valid until `state` or `scratch`
- * changes. The first field must have valid halos. Not collective; returns when enqueued on MAIN.
+ * changes. The fields must have valid halos. Not collective; returns when enqueued on MAIN.
  * STATUS_DEVICE. */
 status derived_find(const derived *derived, const state *state, const struct state *scratch,
                     struct state *shown);

@@ -9,10 +9,14 @@
 #include "stencil.h"
 
 static void write_columns(const diagnostics *diagnostics, FILE *out) {
+  const int figures = diagnostics->figures.count;
+  for (int i = 0; i < figures; i++) (void)fprintf(out, ",%s", diagnostics->figures.list[i].name);
+  if (figures > 0) (void)fputs(",courant", out);
   for (int f = 0; f < diagnostics->fields; f++) {
     char of[64] = "";
     if (f > 0) (void)snprintf(of, sizeof of, "_%s", diagnostics->names[f]);
-    (void)fprintf(out, ",mass%s,l2%s,min%s,max%s%s", of, of, of, of, f == 0 ? ",courant" : "");
+    if (figures == 0)
+      (void)fprintf(out, ",mass%s,l2%s,min%s,max%s%s", of, of, of, of, f == 0 ? ",courant" : "");
     if (diagnostics->with_errors) (void)fprintf(out, ",err_l1%s,err_l2%s,err_linf%s", of, of, of);
   }
 }
@@ -77,6 +81,12 @@ status diagnostics_add_energy(diagnostics *diagnostics, const double weight[STAT
   return diagnostics->grid.rank == 0 ? make_header(diagnostics) : STATUS_OK;
 }
 
+status diagnostics_add_figures(diagnostics *diagnostics, const config *config, diagnostics_figures figures) {
+  diagnostics->config = config;
+  diagnostics->figures = figures;
+  return diagnostics->grid.rank == 0 ? make_header(diagnostics) : STATUS_OK;
+}
+
 status diagnostics_drop_errors(diagnostics *diagnostics) {
   diagnostics->with_errors = 0;
   return diagnostics->grid.rank == 0 ? make_header(diagnostics) : STATUS_OK;
@@ -127,7 +137,29 @@ status diagnostics_energy(diagnostics *diagnostics, const field *density, diagno
   return STATUS_OK;
 }
 
-status diagnostics_measure(diagnostics *diagnostics, const state *fields, const state *exact,
+static status measure_figures(diagnostics *diagnostics, const state *fields, field *work,
+                              diagnostics_record *record) {
+  const diagnostics_figures *figures = &diagnostics->figures;
+  const double *l = diagnostics->grid.l;
+  for (int i = 0; i < figures->count; i++) {
+    const diagnostics_figure *of = &figures->list[i];
+    diagnostics_field sums = {0};
+    if (of->unknown < 0) {
+      CHECK(agree(diagnostics->comm,
+                  figures->find(diagnostics->config, &diagnostics->grid, fields, of->figure, work)));
+      CHECK(gather_sums(diagnostics, work, NULL));
+      if (diagnostics->grid.rank == 0) (void)sum_planes(diagnostics, 0, &sums);
+    } else {
+      sums = record->field[of->unknown];
+    }
+    record->figure[i] = of->fold == DIAGNOSTICS_MEAN    ? sums.mass / (l[0] * l[1] * l[2])
+                        : of->fold == DIAGNOSTICS_LEAST ? sums.minimum
+                                                        : sums.maximum;
+  }
+  return STATUS_OK;
+}
+
+status diagnostics_measure(diagnostics *diagnostics, const state *fields, const state *exact, field *work,
                            const schedule *schedule, int64_t step, double courant,
                            diagnostics_record *record) {
   *record = (diagnostics_record){
@@ -142,6 +174,7 @@ status diagnostics_measure(diagnostics *diagnostics, const state *fields, const 
       record->energy += 0.5 * diagnostics->weight[f] * record->field[f].l2 * record->field[f].l2;
     }
   }
+  CHECK(measure_figures(diagnostics, fields, work, record));
   CHECK_MPI(MPI_Bcast(record, (int)sizeof *record, MPI_BYTE, 0, diagnostics->comm));
   return STATUS_OK;
 }
@@ -150,10 +183,14 @@ status diagnostics_append(diagnostics *diagnostics, const diagnostics_record *re
   FILE *file = diagnostics->table.file;
   int ok = fprintf(file, "%" PRId64 ",%.17g,%.17g", record->step, record->time, record->dt) > 0;
   if (diagnostics->with_energy) ok = ok && fprintf(file, ",%.17g", record->energy) > 0;
+  const int figures = diagnostics->figures.count;
+  for (int i = 0; i < figures; i++) ok = ok && fprintf(file, ",%.17g", record->figure[i]) > 0;
+  if (figures > 0) ok = ok && fprintf(file, ",%.17g", record->courant) > 0;
   for (int f = 0; f < diagnostics->fields; f++) {
     const diagnostics_field *of = &record->field[f];
-    ok = ok && fprintf(file, ",%.17g,%.17g,%.17g,%.17g", of->mass, of->l2, of->minimum, of->maximum) > 0;
-    if (f == 0) ok = ok && fprintf(file, ",%.17g", record->courant) > 0;
+    if (figures == 0)
+      ok = ok && fprintf(file, ",%.17g,%.17g,%.17g,%.17g", of->mass, of->l2, of->minimum, of->maximum) > 0;
+    if (f == 0 && figures == 0) ok = ok && fprintf(file, ",%.17g", record->courant) > 0;
     if (!diagnostics->with_errors) continue;
     ok = ok && fprintf(file, ",%.17g,%.17g,%.17g", of->error_l1, of->error_l2, of->error_linf) > 0;
   }

@@ -1,11 +1,11 @@
-#include "problems/cases.h"
+#include "problems/flow_state.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "files/dataset.h"
+#include "settings/equations.h"
 
 static const initial_case *case_of(const config *config) {
   return cases_at(config->initial);
@@ -144,14 +144,27 @@ static uint64_t hash_velocity(cases_velocity *velocity, double *row, uint64_t se
   return XXH3_64bits_withSeed(factor, sizeof factor, seed);
 }
 
+static status hash_flow(const config *config, const grid *grid, int unknown, double *row, uint64_t *hash) {
+  flow_state state;
+  CHECK(flow_state_open(config, grid, 0.0, unknown, &state));
+  *hash = hash_rows(grid, flow_state_row, &state, row, *hash);
+  const status result = flow_state_verdict(&state);
+  flow_state_close(&state);
+  return result;
+}
+
 status cases_fingerprint(const config *config, const grid *grid, uint64_t *fingerprint) {
   cases_solution solution = {.config = config};
   cases_velocity velocity = {.config = config};
   double *row = malloc((size_t)grid->n[0] * sizeof *row);
   status result = row != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a row");
-  const int case_here = case_of(config)->from != PROBLEM_FILE;
+  const int flows = config->equation == EQUATION_flow;
+  const int case_here = case_of(config)->from != PROBLEM_FILE && !flows;
   const int velocity_here = velocity_of(config)->from != PROBLEM_FILE;
   *fingerprint = 0;
+  for (int i = 0; i < FLOW_UNKNOWNS && flows && case_of(config)->from != PROBLEM_FILE && result == STATUS_OK;
+       i++)
+    result = hash_flow(config, grid, i, row, fingerprint);
   if (result == STATUS_OK && case_here) result = cases_open(config, grid, 0.0, &solution);
   if (result == STATUS_OK && case_here) {
     *fingerprint = hash_rows(grid, cases_row, &solution, row, *fingerprint);

@@ -1,7 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "problems/cases.h"
+#include "problems/flow_state.h"
+#include "settings/equations.h"
 
 const char *cases_dataset(const config *config) {
   return config->dataset[0] != '\0' ? config->dataset : PROBLEM_DATASET;
@@ -24,6 +25,12 @@ static status check(const grid *grid, const char *key, const char *path, const c
 
 static status check_case(const config *config, const grid *grid, char text[CASES_HELD]) {
   if (cases_at(config->initial)->from != PROBLEM_FILE) return STATUS_OK;
+  if (config->equation == EQUATION_flow) {
+    for (int i = 0; i < FLOW_UNKNOWNS; i++)
+      CHECK(
+          check(grid, "initial.file", config->initial_file, flow_dataset(i), config->initial_resample, text));
+    return STATUS_OK;
+  }
   return check(grid, "initial.file", config->initial_file, cases_dataset(config), config->initial_resample,
                text);
 }

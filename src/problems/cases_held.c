@@ -27,7 +27,8 @@ static void check_waves(const config *config, const grid *grid, char text[CASES_
 
 static void check_width(const config *config, const grid *grid, char text[CASES_HELD]) {
   const initial_case *initial = cases_at(config->initial);
-  const double h = fmax(grid->h[0], fmax(grid->h[1], grid->h[2]));
+  const int flat = !problem_uses(config, "initial", "center_z"); /* nothing varies along z */
+  const double h = fmax(grid->h[0], fmax(grid->h[1], flat ? 0.0 : grid->h[2]));
   if (!problem_uses(config, "initial", "width") || config->width >= initial->narrowest * h) return;
   add(text, "%sinitial.width = %.4g is %.3g spacings (%s needs %g)", text[0] != '\0' ? "; " : "",
       config->width, config->width / h, initial->name, initial->narrowest);

@@ -81,6 +81,22 @@ typedef struct problem_source {
   void (*factors)(const config *config, double time, double velocity_factor, double factors[CASES_SOURCES]);
 } problem_source;
 
+/* A state of compressible flow with mean density 1 and velocity 1, at the configuration's Mach number: the
+ * values of its unknowns (flow.h) at a point, from entries of its three indices. */
+enum { PROBLEM_FLOW_ENTRIES = 4 };
+typedef struct problem_flow {
+  double amplitude, largest; /* initial.amplitude, if it is not given, and a bound on its magnitude */
+  int inviscid;              /* 1: the solution is known at all times without viscosity */
+  int viscous;               /* 1: with constant viscosity, too */
+  void (*entry)(const config *config, int d, double x, double time, double entry[PROBLEM_FLOW_ENTRIES]);
+  double (*value)(const config *config, int unknown, double time, const double *const entry[3]);
+} problem_flow;
+
+/* The pressure of density 1 and velocity 1 at the configuration's Mach number. */
+static inline double problem_flow_pressure(const config *config) {
+  return 1.0 / (config->gamma * config->mach * config->mach);
+}
+
 /* phi(x, t) = background + scale(t) shape(x), where shape is either a product of three functions of one
  * coordinate each (`factor`) or a function of the offset from the centre (`body`). */
 typedef struct initial_case {
@@ -99,6 +115,7 @@ typedef struct initial_case {
   unsigned known_after;         /* motions after which the solution is known without diffusion */
   int spreads;                  /* 1: also known in a shifting velocity with diffusion */
   double reach;                 /* radius beyond which the value is the background, in widths */
+  const problem_flow *flow;     /* NULL: a case of other equations; else of flow, with none of the above */
   const problem_source *source; /* NULL: none; otherwise the solution does not move and is always known */
 } initial_case;
 

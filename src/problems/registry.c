@@ -19,6 +19,11 @@
   X(shear_layer)                                                                                             \
   X(manufactured)                                                                                            \
   X(plane_wave)                                                                                              \
+  X(taylor_green_vortex)                                                                                     \
+  X(isentropic_vortex)                                                                                       \
+  X(density_wave)                                                                                            \
+  X(shear_wave)                                                                                              \
+  X(sound_wave)                                                                                              \
   X(formula)                                                                                                 \
   X(file)
 #define VELOCITIES(X) X(uniform) X(rotation) X(deformation) X(abc) X(taylor_green) X(formula) X(file)

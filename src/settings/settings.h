@@ -3,17 +3,26 @@
 
 #include <stdint.h>
 
+#include "flow.h"
 #include "kernels.h"
 
 /* The configuration of a run as a value. It has no pointers, so that rank 0 can broadcast it. This header has
  * no functions, so that folders below config/ (problems/) can read the values; config.h reads them from
  * files. */
 
-/* X(NAME, "name in the file", "description, for --list") */
+/* X(NAME, "name in the file", "description, for --list"). The first three are those of advection, the others
+ * those of flow. */
 #define CONFIG_FORM_LIST(X)                                                                                  \
   X(ADVECTIVE, "advective", "u . grad phi")                                                                  \
   X(CONSERVATIVE, "conservative", "div (u phi): mass kept to round-off")                                     \
-  X(SKEW, "skew", "mean of both: L2 norm kept by the space discretisation")
+  X(SKEW, "skew", "mean of both: L2 norm kept by the space discretisation")                                  \
+  X(KEEP_PE, "keep_pe", "flow: keeps kinetic energy, and constant velocity and pressure (default)")          \
+  X(KEEP, "keep", "flow: keeps kinetic energy, nearly entropy")                                              \
+  X(KENNEDY_GRUBER, "kennedy_gruber", "flow: keeps kinetic energy")                                          \
+  X(DIVERGENCE, "divergence", "flow: differences of the fluxes; blows up where it is not resolved")
+
+/* The forms of flow, in the order of flow_form. */
+enum { FORM_KEEP_PE = FORM_SKEW + 1, FORM_KEEP, FORM_KENNEDY_GRUBER, FORM_DIVERGENCE };
 
 #define CONFIG_DIFFERENCE_LIST(X)                                                                            \
   X(CENTRAL, "central", "no dissipation; waves that the grid does not resolve stay, as noise")               \
@@ -49,9 +58,19 @@ typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) } config_transport;
 /* Two stages in one sweep: never, if faster, or whenever a kernel exists. */
 typedef enum config_pairs { CONFIG_PAIRS_NO, CONFIG_PAIRS_AUTO, CONFIG_PAIRS_YES } config_pairs;
 
-/* Data that kept snapshots and slices hold besides the fields: one or both. GRADIENT: |grad| of the first
- * field. INTENSITY: of sound, the pressure times the velocity. */
-typedef enum config_derived { CONFIG_DERIVED_GRADIENT = 1, CONFIG_DERIVED_INTENSITY = 2 } config_derived;
+/* Data that kept snapshots and slices hold besides the fields: any of these. GRADIENT: |grad| of the first
+ * field. INTENSITY: of sound, the pressure times the velocity. The others are those of flow. */
+typedef enum config_derived {
+  CONFIG_DERIVED_GRADIENT = 1,
+  CONFIG_DERIVED_INTENSITY = 2,
+  CONFIG_DERIVED_VORTICITY = 4,
+  CONFIG_DERIVED_Q = 8,
+  CONFIG_DERIVED_DILATATION = 16,
+  CONFIG_DERIVED_MACH = 32,
+  CONFIG_DERIVED_TEMPERATURE = 64,
+  CONFIG_DERIVED_DENSITY = 128,
+  CONFIG_DERIVED_FLOW = 252 /* all of flow */
+} config_derived;
 
 /* Steps have the eight digits of a state's file name. */
 enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
@@ -77,7 +96,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 84, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 98, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -89,26 +108,33 @@ typedef struct config {
   char entering[CONFIG_FORMULA_SIZE]; /* value: CONFIG_EXACT, a number, or a formula of x, y, z, t */
   /* [physics] */
   int equation;                 /* an index of the list in settings/equations.h; default advection */
-  advection_form form;          /* default advective */
+  int form;                     /* an advection_form, or FORM_KEEP_PE + flow_form; default the first one */
   config_difference difference; /* default central */
   double diffusivity;           /* >= 0, default 0 */
   double density, sound_speed;  /* > 0, default 1 */
+  double gamma;                 /* > 1, default 1.4; this and the next ones: of flow */
+  double gas_constant, prandtl; /* > 0, default 1 and 0.71 */
+  double viscosity;             /* >= 0, default 0 */
+  int viscosity_law;            /* FLOW_CONSTANT (default) or FLOW_SUTHERLAND */
+  double viscosity_temperature, sutherland_temperature; /* > 0, default 1 and 0.4 */
   /* [medium] */
   char medium_speed[CONFIG_FORMULA_SIZE]; /* sound_speed: a formula of x, y, z; "" for none (default) */
   char medium_file[CONFIG_PATH_SIZE];     /* file: "" for none (default) */
   int medium_resample;                    /* as initial_resample */
   int medium_at_points;                   /* 1: average = point; default 0 */
   /* [initial] */
-  int initial;                         /* case, an index of cases_at (problems/problem.h): required */
-  double center[3];                    /* center_x, center_y, center_z: default the middle of the domain */
-  double width;                        /* > 0; default a tenth of the shortest length */
-  double amplitude;                    /* default 1 */
-  double background;                   /* value far away, default 0 */
-  int wave_number[3];                  /* kx, ky, kz: whole waves across the domain, default 1 */
-  char formula[CONFIG_FORMULA_SIZE];   /* of x, y, z; "" for none (default) */
-  char initial_file[CONFIG_PATH_SIZE]; /* file: "" for none (default) */
-  char dataset[CONFIG_PATH_SIZE];      /* dataset in the file; "" for PROBLEM_DATASET (default) */
-  int initial_resample;                /* 1: the file's grid may differ; default 0 */
+  int initial;                       /* case, an index of cases_at (problems/problem.h): required */
+  double center[3];                  /* center_x, center_y, center_z: default the middle of the domain */
+  double width;                      /* > 0; default a tenth of the shortest length */
+  double amplitude;                  /* default 1 */
+  double background;                 /* value far away, default 0 */
+  int wave_number[3];                /* kx, ky, kz: whole waves across the domain, default 1 */
+  char formula[CONFIG_FORMULA_SIZE]; /* of x, y, z; "" for none (default) */
+  char gas[FLOW_UNKNOWNS][CONFIG_FORMULA_SIZE]; /* density, u, v, w, pressure: default 1, 0, 0, 0, 1 */
+  double mach, reynolds;                        /* > 0, default 0.1; >= 0, default 0: viscosity says it */
+  char initial_file[CONFIG_PATH_SIZE];          /* file: "" for none (default) */
+  char dataset[CONFIG_PATH_SIZE];               /* dataset in the file; "" for PROBLEM_DATASET (default) */
+  int initial_resample;                         /* 1: the file's grid may differ; default 0 */
   /* [velocity] */
   int velocity;      /* field, an index of velocities_at (problems/problem.h): required */
   double uniform[3]; /* u, v, w as numbers, if the field is not a formula: default 1, 0, 0 */
@@ -142,7 +168,7 @@ typedef struct config {
   int fields_single;                 /* 1: kept snapshots in single precision; 0, default: as computed */
   int fields_stride;                 /* >= 1, default 1: kept snapshots hold every fields_stride-th point */
   char fields_box[CONFIG_LIST_SIZE]; /* box of kept snapshots (config/lists.h); "" for all points (default) */
-  int derived;                       /* config_derived, one or both; 0 for none (default) */
+  int derived;                       /* a sum of config_derived; 0 for none (default) */
   int64_t checkpoint_every;          /* steps, 0 = never; default 0 */
   int64_t diagnostics_every;         /* steps, 0 = never; default 10 */
   int checkpoint_keep;               /* >= 2, default 2 */

@@ -73,10 +73,17 @@ static void set_end(schedule *schedule, const config *config) {
                             : config->steps;
 }
 
+/* The sum of rates whose product with dt is the Courant number. If nothing moves, the diffusive limit
+ * replaces it. */
+static double scale_of(const schedule_rates *rates) {
+  if (rates->shares) return rates->advection + rates->moving;
+  return rates->advection > 0.0 ? rates->advection : rates->moving + rates->still;
+}
+
 status schedule_make(const config *config, const schedule_rates *rates, schedule *schedule) {
   *schedule = (struct schedule){.dt = config->dt};
   if (config->courant > 0.0) {
-    const double scale = rates->advection > 0.0 ? rates->advection : rates->other;
+    const double scale = scale_of(rates);
     if (!(scale > 0.0)) {
       return config_refuse(config, "time", "courant",
                            "the velocity and the diffusivity are zero everywhere, so no step size follows "
@@ -92,6 +99,7 @@ status schedule_make(const config *config, const schedule_rates *rates, schedule
     schedule->dt = config->t_end / (double)steps_to(config->t_end, 0.0, schedule->dt);
   schedule->config = config;
   schedule->factor = rates->factor;
+  schedule->measured = rates->measured;
   schedule->full_dt = schedule->dt;
   set_end(schedule, config);
   schedule->base_dt = schedule->dt;
@@ -107,26 +115,34 @@ static double arrived_dt(int64_t step, double time, double dt, int64_t base_step
 
 void schedule_resume(schedule *schedule, const config *config, int64_t step, double time, double dt,
                      int64_t base_step, double base_time) {
-  const int same =
-      schedule->factor == NULL && schedule->dt == dt && base_time + (double)(step - base_step) * dt == time;
+  const int same = schedule->factor == NULL && !schedule->measured && schedule->dt == dt &&
+                   base_time + (double)(step - base_step) * dt == time;
   schedule->base_dt = same ? schedule->dt : arrived_dt(step, time, dt, base_step, base_time);
   schedule->base_step = same ? base_step : step;
   schedule->base_time = same ? base_time : time;
   set_end(schedule, config);
 }
 
+void schedule_follow(schedule *schedule, const schedule_rates *rates) {
+  const double left = schedule->t_end - schedule->base_time;
+  schedule->dt = schedule->config->courant / scale_of(rates);
+  if (!schedule->lands) return;
+  const int64_t steps = (int64_t)fmin(ceil(left / schedule->dt * (1.0 - 1e-9)), CONFIG_STEPS_MOST);
+  schedule->last_step = schedule->base_step + (steps > 1 ? steps : 1);
+}
+
 void schedule_advance(schedule *schedule) {
-  if (schedule->factor == NULL) return;
+  if (schedule->factor == NULL && !schedule->measured) return;
   const int64_t next = schedule->base_step + 1;
   const double time = schedule_time(schedule, next);
   schedule->base_dt = schedule_dt(schedule, next);
   schedule->base_step = next;
   schedule->base_time = time;
-  schedule->dt = adapted_dt(schedule, time);
+  if (schedule->factor != NULL) schedule->dt = adapted_dt(schedule, time);
 }
 
 double schedule_stored_dt(const schedule *schedule, int64_t step) {
-  return schedule->factor != NULL ? schedule_dt(schedule, step) : schedule->dt;
+  return schedule->factor != NULL || schedule->measured ? schedule_dt(schedule, step) : schedule->dt;
 }
 
 double schedule_time(const schedule *schedule, int64_t step) {

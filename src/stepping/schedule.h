@@ -13,7 +13,10 @@ typedef double schedule_factor(const config *config, double time);
  * An adaptive schedule follows g(t). Its step from time t has the size dt1 / G. dt1 is the step of the
  * largest velocity; G is the largest |g| at the five times 0, 1/4, .. 1 of the step that |g(t)| alone would
  * allow, and at least 1/SCHEDULE_LONGEST. So a step's size depends on its start time alone, and the basis
- * moves with each step: base_step is the state's step. */
+ * moves with each step: base_step is the state's step.
+ *
+ * A measured schedule is adaptive, too: each step's size follows from the state at its start
+ * (schedule_follow). Its last step is an estimate until it is the next one. */
 typedef struct schedule {
   double dt;         /* size of every step, except a shorter last one; adaptive: of the step from the basis */
   int64_t base_step; /* first step with this dt */
@@ -24,6 +27,7 @@ typedef struct schedule {
   int lands;
   const config *config;     /* adaptive: argument of `factor`; must outlive the schedule */
   schedule_factor *factor;  /* adaptive: g; NULL: not adaptive */
+  int measured;             /* 1: a measured schedule, without factor */
   double full_dt;           /* adaptive: dt1 */
   double shortest, longest; /* adaptive: smallest and largest step from the start or the point of resuming */
   double reached;           /* adaptive: largest Courant number of these steps over the one asked for */
@@ -32,12 +36,18 @@ typedef struct schedule {
 /* Largest ratio of an adaptive step to the step of the largest velocity. */
 #define SCHEDULE_LONGEST 10.0
 
-/* The rates that determine a step. Their limits are the equation's (equation.h). */
+/* The rates that limit a step; each is multiplied by dt. */
 typedef struct schedule_rates {
-  double advection; /* times dt: the Courant number; for advection the largest sum of |c_i|/h_i over all
-                     * points */
-  double along[3];  /* the largest |c_i|/h_i */
-  double other;     /* times dt: what time.courant is of if nothing moves */
+  double advection;     /* largest sum of |c_i|/h_i over all points */
+  double moving, still; /* kappa times the sum of 1/h_i^2 over the axes with motion, and over the others */
+  double swing[3];      /* of the diffusive mode beside dirichlet ends: its decay, its frequency, and the
+                         * largest decay that the other axes add; 0: there is no such mode */
+  int shares;           /* 1: `advection` and `moving` are shares of one limit, and the step that it allows is
+                         * 1 over their sum (flow) */
+  double sound[3];      /* speed/h_i of sound, which has limits of its own; 0: no sound */
+  double echo[3][2][3]; /* two of its modes beside the ends of each axis, the fastest wave and the one that is
+                         * damped most: decay of the pressure, of the velocity, and frequency; 0: none */
+  int measured;         /* 1: each step shall follow from the state at its start */
   schedule_factor *factor; /* time factor of `advection`; NULL: constant, or the step shall not follow it */
 } schedule_rates;
 
@@ -55,6 +65,9 @@ status schedule_make(const config *config, const schedule_rates *rates, schedule
  * basis. */
 void schedule_resume(schedule *schedule, const config *config, int64_t step, double time, double dt,
                      int64_t base_step, double base_time);
+
+/* Measured: sets the size of the next step, which the rates of the state at base_step allow. */
+void schedule_follow(schedule *schedule, const schedule_rates *rates);
 
 /* Moves the basis of an adaptive schedule to the state, which is one step after it. */
 void schedule_advance(schedule *schedule);

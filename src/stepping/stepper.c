@@ -280,7 +280,19 @@ static int overlaps(const stepper *stepper, int stages) {
   return stepper->overlap && (stages == 2 || stepper->pairs == 0);
 }
 
+/* Makes what a stage differences beside f, and its halos. */
+static status prepare(stepper *stepper, const sweep *sweep) {
+  const field *fields[STATE_FIELDS];
+  int count = 0;
+  if (stepper->rhs.prepare == NULL) return STATUS_OK;
+  stage stage = sweep->stage[0];
+  stage.planes[0] = (kernels_planes){0, plane_count(stepper)};
+  CHECK(stepper->rhs.prepare(stepper->rhs.self, &stage, fields, &count));
+  return count > 0 ? halo_exchange(stepper->halo, count, fields) : STATUS_OK;
+}
+
 static status run_sweep(stepper *stepper, sweep *sweep) {
+  CHECK(prepare(stepper, sweep));
   if (sends(stepper)) return sweep_sent(stepper, sweep);
   if (sweep->count == 2 && passes(stepper)) return sweep_passed(stepper, sweep);
   if (stepper->halo->behind) CHECK(halo_meet(stepper->halo, &stepper->slots[0].part[0]));

@@ -19,6 +19,9 @@ typedef struct stepper_rhs {
   int linear; /* L is linear in u, or linear plus a constant */
   int steady; /* L does not depend on time */
   int sends;  /* a stage is one launch, which a device may have send its edge planes itself (stage.sends) */
+  /* NULL, or what comes before a stage: arrays made from f on all owned planes, which the stage differences.
+   * [out] fields, count: those, at most as many as the unknowns, whose halos are then exchanged. */
+  status (*prepare)(void *self, const stage *stage, const field *fields[STATE_FIELDS], int *count);
   status (*stage)(void *self, const stage *stage);
   /* two stages in one sweep (equation.h); NULL: not supported */
   stage_pair pair;

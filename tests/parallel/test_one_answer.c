@@ -90,8 +90,8 @@ static status measure(solver *solver, const schedule *schedule, answer *answer) 
   }
   CHECK(diagnostics_create(solver->comm, &solver->grid, equation->unknowns, equation->names, 1,
                            equation->known_later(solver->config), &diagnostics));
-  CHECK(diagnostics_measure(&diagnostics, stepper_state(&solver->stepper), exact, schedule, STEPS, courant,
-                            &answer->record));
+  CHECK(diagnostics_measure(&diagnostics, stepper_state(&solver->stepper), exact, NULL, schedule, STEPS,
+                            courant, &answer->record));
   diagnostics_destroy(&diagnostics);
   return STATUS_OK;
 }

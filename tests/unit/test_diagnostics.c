@@ -66,7 +66,7 @@ static diagnostics_record measure(bench *bench, const state *exact, diagnostics 
   diagnostics_record record;
   assert_int_equal(diagnostics_create(MPI_COMM_SELF, &bench->grid, 2, names, 5, exact != NULL, diagnostics),
                    STATUS_OK);
-  assert_int_equal(diagnostics_measure(diagnostics, &bench->state, exact, &schedule, 3, 0.75, &record),
+  assert_int_equal(diagnostics_measure(diagnostics, &bench->state, exact, NULL, &schedule, 3, 0.75, &record),
                    STATUS_OK);
   assert_true(record.step == 3 && record.time == 0.75 && record.dt == 0.25 && record.courant == 0.75);
   assert_true(record.finite);
@@ -129,7 +129,7 @@ static void what_is_not_finite_is_found(void **unused) {
   open_bench(0, &bench);
   fill(&bench, &bench.state.part[1], INFINITY);
   assert_int_equal(diagnostics_create(MPI_COMM_SELF, &bench.grid, 2, names, 5, 0, &diagnostics), STATUS_OK);
-  assert_int_equal(diagnostics_measure(&diagnostics, &bench.state, NULL, &schedule, 1, 0.0, &record),
+  assert_int_equal(diagnostics_measure(&diagnostics, &bench.state, NULL, NULL, &schedule, 1, 0.0, &record),
                    STATUS_OK);
   assert_false(record.finite);
   diagnostics_destroy(&diagnostics);

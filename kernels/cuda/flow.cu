@@ -1,0 +1,108 @@
+#include "pairs.cuh"
+
+#include "flow_figures.h"
+
+/* Compressible flow on the engine of pairs.cuh: the stage of each form and law of viscosity, the first pass,
+ * and figures. */
+
+template <int FORM, int LAW> struct flow_stage {
+  using numbers = flow_numbers;
+  static constexpr bool WARM = FORM == FLOW_KEEP || FORM == FLOW_KENNEDY_GRUBER;
+  static constexpr int WORKS = LAW != FLOW_INVISCID ? LAW + 1 : WARM;
+  static constexpr unsigned READS = (1U << (FLOW_UNKNOWNS + WORKS)) - 1;
+  static constexpr int SUMS = LAW == FLOW_INVISCID   ? (int)FLOW_THETA + 1
+                              : LAW == FLOW_CONSTANT ? (int)FLOW_DIFF_THETA
+                                                     : (int)FLOW_SUMS;
+  static constexpr int OUTPUTS = FLOW_UNKNOWNS;
+  static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
+                                              const real *other, real *sums) {
+    flow_pair(&c, FORM, LAW, d, l, up, own, other, sums);
+  }
+  static __device__ __forceinline__ void finish(const numbers &c, const real *own, real *sums, const real *at,
+                                                int points, real *out) {
+    flow_finish(&c, FORM, LAW, own, sums, at, points, out);
+  }
+};
+
+template <int WORKS> struct flow_first {
+  using numbers = flow_numbers;
+  static constexpr unsigned READS = WORKS > 1 ? 7U << FLOW_U : 0;
+  static constexpr int SUMS = 1, OUTPUTS = WORKS;
+  static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
+                                              const real *other, real *sums) {
+    flow_first_pair(&c, d, l, up, own, other, sums);
+  }
+  static __device__ __forceinline__ void finish(const numbers &c, const real *, const real *sums,
+                                                const real *at, int, real *out) {
+    flow_first_finish(&c, sums, at, out);
+  }
+};
+
+template <bool NEAR> struct flow_figures {
+  using numbers = flow_numbers;
+  static constexpr unsigned READS = NEAR ? (1U << FLOW_UNKNOWNS) - 1 : 0;
+  static constexpr int SUMS = FIGURE_SUMS, OUTPUTS = 1;
+  static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
+                                              const real *other, real *sums) {
+    flow_figure_pair(&c, d, l, up, own, other, sums);
+  }
+  static __device__ __forceinline__ void finish(const numbers &c, const real *own, const real *sums,
+                                                const real *at, int, real *out) {
+    out[0] = NEAR ? flow_figure_finish(&c, own, sums) : flow_figure_point(&c, at);
+  }
+};
+
+template <class System>
+static pairs_arguments<System> arguments_of(const kernels_launch *launch, const flow_call *call, int works) {
+  pairs_arguments<System> a = {};
+  a.c = flow_numbers_make(launch->stencil, call);
+  for (int i = 0; i < (int)FLOW_UNKNOWNS; i++) a.in[i] = shifted(launch, call->f[i]);
+  for (int i = 0; i < works; i++) a.in[(int)FLOW_UNKNOWNS + i] = shifted(launch, call->work[i]);
+  return a;
+}
+
+template <int FORM, int LAW> static status run_stage(const kernels_launch *launch, const flow_call *call) {
+  using System = flow_stage<FORM, LAW>;
+  pairs_arguments<System> a = arguments_of<System>(launch, call, System::WORKS);
+  const void *const *const from[3] = {call->base, call->extra[0], call->extra[1]};
+  const int states = call->extra[0][0] != nullptr ? 3 : 1;
+  a.points = states * (int)FLOW_UNKNOWNS;
+  for (int k = 0; k < states; k++)
+    for (int i = 0; i < (int)FLOW_UNKNOWNS; i++)
+      a.at[k * (int)FLOW_UNKNOWNS + i] = shifted(launch, from[k][i]);
+  for (int i = 0; i < (int)FLOW_UNKNOWNS; i++) a.out[i] = shifted(launch, call->out[i]);
+  return pairs_launch(launch, a, "flow");
+}
+
+template <int WORKS> static status run_first(const kernels_launch *launch, const flow_call *call) {
+  using System = flow_first<WORKS>;
+  pairs_arguments<System> a = arguments_of<System>(launch, call, 0);
+  a.points = 2;
+  a.at[0] = shifted(launch, call->f[FLOW_DENSITY]);
+  a.at[1] = shifted(launch, call->f[FLOW_PRESSURE]);
+  for (int i = 0; i < WORKS; i++) a.out[i] = static_cast<real *>(shifted(launch, call->work[i]));
+  return pairs_launch(launch, a, "flow, first pass");
+}
+
+template <bool NEAR> static status run_figure(const kernels_launch *launch, const flow_call *call) {
+  using System = flow_figures<NEAR>;
+  pairs_arguments<System> a = arguments_of<System>(launch, call, 0);
+  a.points = NEAR ? 0 : (int)FLOW_UNKNOWNS;
+  for (int i = 0; i < a.points; i++) a.at[i] = a.in[i];
+  a.out[0] = shifted(launch, call->out[0]);
+  return pairs_launch(launch, a, "flow, figure");
+}
+
+extern "C" status NAME(flow)(const kernels_launch *launch, const flow_call *call) {
+  if (call->pass == FLOW_FIGURE)
+    return call->figure >= FLOW_POINTWISE ? run_figure<true>(launch, call) : run_figure<false>(launch, call);
+  if (call->pass == FLOW_FIRST)
+    return with_constant<1, 2, 3>(
+        flow_works(&call->gas), [=](auto works) { return run_first<decltype(works)::value>(launch, call); });
+  return with_constant<FLOW_KEEP_PE, FLOW_KEEP, FLOW_KENNEDY_GRUBER, FLOW_DIVERGENCE>(
+      call->gas.form, [=](auto form) {
+        return with_constant<FLOW_INVISCID, FLOW_CONSTANT, FLOW_SUTHERLAND>(call->gas.law, [=](auto law) {
+          return run_stage<decltype(form)::value, decltype(law)::value>(launch, call);
+        });
+      });
+}

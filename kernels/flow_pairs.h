@@ -1,0 +1,284 @@
+#ifndef FDAPP_KERNELS_FLOW_PAIRS_H
+#define FDAPP_KERNELS_FLOW_PAIRS_H
+
+#include <math.h>
+
+#include "arithmetic.h"
+#include "flow.h"
+
+/* Compressible flow by two-point fluxes, at a point: what a neighbour adds to the sums of a point, and what
+ * follows from the sums. Both backends compute with these functions, and add the neighbours of a point in one
+ * order: along z those below, from -4 to -1; along x, then y, from -4 to -1 and 1 to 4; along z those above.
+ *
+ * The derivative at point i of a flux F between two points is sum over neighbours n of 2 s a_l F(i, n), with
+ * the coefficients a_l of the first difference and s = 1 above, -1 below. The centre is factored out of each
+ * pair, so that every term vanishes to the bit where the velocity and the pressure are the same at both
+ * points. With g = 1/(gamma - 1), d the axis, df = f_n - f_i:
+ *
+ *   product = (rho_i + rho_n)(u_i + u_n)_d,  k = s a/4 product
+ *   M += s a/4 (product - 4 rho_i u_i),  N_j += k du_j,  N_d += s a dp
+ *   X += s a dp (u_i + u_n)_d                                 (KEEP_PE; others: flow_energy)
+ *
+ *   d rho/dt = -2 M,  d(rho u_j)/dt = -(N_j + 2 u_j M),  dE/dt = -u.(N + u M) + e
+ *   e = -((1 + g) p div u + g/2 X)
+ *
+ * KEEP_PE is that of N. Shima, Y. Kuya, Y. Tamaki and S. Kawai, J. Comput. Phys. 427 (2021) 110060; KEEP that
+ * of Y. Kuya, K. Totani and S. Kawai, J. Comput. Phys. 375 (2018) 823. Viscous terms are compact: second
+ * differences c_l of the velocity, of |u|^2/2 and of the temperature, first differences for the rest. */
+
+#ifndef NUMBER_FILL
+#define NUMBER_FILL(x) ((real)(x))
+#endif
+
+/* The sums of a point. G: first differences of the velocity, G + 3 j + d that of u_j along d. With viscosity
+ * all are used, without DILATATION in the place of G; the last ones where the viscosity varies. */
+enum {
+  FLOW_M,
+  FLOW_N,
+  FLOW_X = FLOW_N + 3,
+  FLOW_G,
+  FLOW_THETA = FLOW_G, /* without viscosity */
+  FLOW_DIFF_THETA = FLOW_G + 9,
+  FLOW_DIFF_MU = FLOW_DIFF_THETA + 3,
+  FLOW_SUMS = FLOW_DIFF_MU + 3
+};
+
+/* What is read of a point and of its neighbours: the unknowns, then the arrays of the first pass. */
+enum { FLOW_READ_RATIO = FLOW_UNKNOWNS, FLOW_READ_THETA, FLOW_READ_MU, FLOW_READS };
+
+/* What is read at the point alone: base, and two extras. */
+enum { FLOW_BASE, FLOW_EXTRA = FLOW_UNKNOWNS, FLOW_POINTS = 3 * FLOW_UNKNOWNS };
+
+/* The numbers of a call, rounded once. */
+typedef struct flow_numbers {
+  number first[3][STENCIL_RADIUS];   /* a_l */
+  number quarter[3][STENCIL_RADIUS]; /* a_l/4 */
+  number second[3][STENCIL_RADIUS];  /* c_l times the viscosity; c_l/2 where it varies */
+  number heating[3][STENCIL_RADIUS]; /* those over 2 scale */
+  number third[3][STENCIL_RADIUS];   /* viscosity/3 a_l */
+  number inner;                      /* 1/(gamma - 1) */
+  number work, carried, scale;       /* e = -(work p div u + carried ratio M + scale X) */
+  number conduct;                    /* 2 gamma/((gamma - 1) Pr) */
+  number viscosity, law[3];          /* Sutherland: viscosity (T0 + S)/T0^(3/2), S, R */
+  number weight_f, weight_extra[2];
+  number step;                /* the weight of the right-hand side */
+  number excess, half_excess; /* gamma - 1, half of it */
+  number gamma;
+  number spacing[3], steepest, squares; /* 1/h, root and sum of 1/h^2 */
+  number most;                          /* the largest factor of the diffusive rate, max(1, gamma/Pr) */
+  flow_law kind;
+  flow_figure figure;
+} flow_numbers;
+
+static inline void flow_numbers_axis(const struct stencil *stencil, const flow_gas *gas, double scale, int d,
+                                     flow_numbers *c) {
+  const double share = gas->law == FLOW_SUTHERLAND ? 0.5 : gas->viscosity;
+  for (int l = 0; l < STENCIL_RADIUS; l++) {
+    const double a = stencil->first[d][l], second = stencil->second[d][l + 1] * share;
+    c->first[d][l] = NUMBER_FILL(a);
+    c->quarter[d][l] = NUMBER_FILL(0.25 * a);
+    c->second[d][l] = NUMBER_FILL(second);
+    c->heating[d][l] = NUMBER_FILL(second / (2.0 * scale));
+    c->third[d][l] = NUMBER_FILL(gas->viscosity / 3.0 * a);
+  }
+  c->spacing[d] = NUMBER_FILL(1.0 / stencil->spacing[d]);
+}
+
+static inline flow_numbers flow_numbers_make(const struct stencil *stencil, const flow_call *call) {
+  const flow_gas *gas = &call->gas;
+  const double inner = 1.0 / (gas->gamma - 1.0), excess = gas->gamma - 1.0;
+  const double scales[FLOW_FORMS] = {0.5 * inner, inner, 1.0, 1.0};
+  const int of_pressure = gas->form == FLOW_KEEP_PE || gas->form == FLOW_DIVERGENCE;
+  const double t0 = gas->viscosity_temperature, s = gas->sutherland;
+  double squares = 0.0;
+  flow_numbers c;
+  c.kind = gas->law;
+  c.figure = call->figure;
+  for (int d = 0; d < 3; d++) {
+    flow_numbers_axis(stencil, gas, scales[gas->form], d, &c);
+    squares += 1.0 / (stencil->spacing[d] * stencil->spacing[d]);
+  }
+  c.inner = NUMBER_FILL(inner);
+  c.work = NUMBER_FILL(of_pressure ? 1.0 + inner : 1.0);
+  c.carried = NUMBER_FILL(2.0 * inner);
+  c.scale = NUMBER_FILL(scales[gas->form]);
+  c.conduct = NUMBER_FILL(2.0 * gas->gamma * inner / gas->prandtl);
+  c.viscosity = NUMBER_FILL(gas->viscosity);
+  c.law[0] = NUMBER_FILL(gas->viscosity * (t0 + s) / (t0 * sqrt(t0)));
+  c.law[1] = NUMBER_FILL(s);
+  c.law[2] = NUMBER_FILL(gas->gas_constant);
+  c.weight_f = NUMBER_FILL(call->weight_f);
+  for (int i = 0; i < 2; i++) c.weight_extra[i] = NUMBER_FILL(call->weight_extra[i]);
+  c.step = NUMBER_FILL(call->weight);
+  c.excess = NUMBER_FILL(excess);
+  c.half_excess = NUMBER_FILL(0.5 * excess);
+  c.gamma = NUMBER_FILL(gas->gamma);
+  c.steepest = NUMBER_FILL(sqrt(squares));
+  c.squares = NUMBER_FILL(squares);
+  c.most = NUMBER_FILL(gas->gamma > gas->prandtl ? gas->gamma / gas->prandtl : 1.0);
+  return c;
+}
+
+/* |v|^2 of three numbers. */
+ARITHMETIC number flow_square(const number *v) {
+  return NUMBER_FMA(v[2], v[2], NUMBER_FMA(v[1], v[1], v[0] * v[0]));
+}
+
+/* Sutherland's law at a ratio p/density = R T: a root and a division, which are correctly rounded. */
+ARITHMETIC number flow_sutherland(const flow_numbers *c, number ratio) {
+  const number t = ratio / c->law[2];
+  return c->law[0] * (t * NUMBER_ROOT(t)) / (t + c->law[1]);
+}
+
+/* The viscosity at a point where it is asked for by the law of the call. */
+ARITHMETIC number flow_viscosity(const flow_numbers *c, number density, number pressure) {
+  return c->kind == FLOW_SUTHERLAND ? flow_sutherland(c, pressure / density) : c->viscosity;
+}
+
+/* The mass that flows between the points: adds to M, and returns k. */
+ARITHMETIC number flow_mass(const flow_numbers *c, int form, int d, int l, int up, const number *own,
+                            const number *other, number *sums) {
+  const number rho = own[FLOW_DENSITY], u = own[FLOW_U + d];
+  if (form == FLOW_DIVERGENCE) {
+    const number a = up ? c->first[d][l] : -c->first[d][l];
+    const number flux = other[FLOW_DENSITY] * other[FLOW_U + d];
+    sums[FLOW_M] = NUMBER_FMA((real)0.5 * a, flux - rho * u, sums[FLOW_M]);
+    return a * flux;
+  }
+  const number b = up ? c->quarter[d][l] : -c->quarter[d][l];
+  const number product = (rho + other[FLOW_DENSITY]) * (u + other[FLOW_U + d]);
+  sums[FLOW_M] = NUMBER_FMA(b, product - (rho + rho) * (u + u), sums[FLOW_M]);
+  return b * product;
+}
+
+/* The energy of a form. push: s a dp; du: the difference of the velocity, square: its |du|^2. */
+ARITHMETIC number flow_energy(const flow_numbers *c, int form, int d, number k, number push,
+                              const number *own, const number *other, const number *du, number square,
+                              number x) {
+  if (form == FLOW_KEEP_PE) return NUMBER_FMA(push, own[FLOW_U + d] + other[FLOW_U + d], x);
+  if (form == FLOW_DIVERGENCE) {
+    const number enthalpy = NUMBER_FMA(c->inner, other[FLOW_U + d], du[d]);
+    return NUMBER_FMA(push, enthalpy, NUMBER_FMA((real)0.5 * k, square, x));
+  }
+  const number warmth = other[FLOW_READ_RATIO] - own[FLOW_READ_RATIO];
+  if (form == FLOW_KEEP) return NUMBER_FMA(k, warmth, x);
+  const number carried = NUMBER_FMA(c->inner, warmth, (real)0.5 * square);
+  return NUMBER_FMA(k, carried, NUMBER_FMA((real)0.5 * push, du[d], x));
+}
+
+/* Adds what a neighbour at distance l + 1 along d, above or below, adds to the sums of a point. */
+ARITHMETIC void flow_pair(const flow_numbers *c, int form, int law, int d, int l, int up, const number *own,
+                          const number *other, number *sums) {
+  const number a = up ? c->first[d][l] : -c->first[d][l];
+  const number push = a * (other[FLOW_PRESSURE] - own[FLOW_PRESSURE]);
+  const number k = flow_mass(c, form, d, l, up, own, other, sums);
+  number du[3], weight = k;
+  for (int j = 0; j < 3; j++) du[j] = other[FLOW_U + j] - own[FLOW_U + j];
+  const number square = flow_square(du);
+  sums[FLOW_N + d] += push;
+  sums[FLOW_X] = flow_energy(c, form, d, k, push, own, other, du, square, sums[FLOW_X]);
+  if (law == FLOW_INVISCID) {
+    sums[FLOW_THETA] = NUMBER_FMA(a, du[d], sums[FLOW_THETA]);
+  } else {
+    number mu = c->second[d][l], heat = c->heating[d][l];
+    if (law == FLOW_SUTHERLAND) mu = mu * (own[FLOW_READ_MU] + other[FLOW_READ_MU]);
+    if (law == FLOW_SUTHERLAND) heat = heat * (own[FLOW_READ_MU] + other[FLOW_READ_MU]);
+    const number warmer = NUMBER_FMA(c->conduct, other[FLOW_READ_RATIO] - own[FLOW_READ_RATIO], square);
+    const number theta = other[FLOW_READ_THETA] - own[FLOW_READ_THETA];
+    weight = k - mu;
+    sums[FLOW_X] = NUMBER_FMA(-heat, warmer, sums[FLOW_X]);
+    for (int j = 0; j < 3; j++) sums[FLOW_G + 3 * j + d] = NUMBER_FMA(a, du[j], sums[FLOW_G + 3 * j + d]);
+    if (law == FLOW_SUTHERLAND) {
+      sums[FLOW_DIFF_THETA + d] = NUMBER_FMA(a, theta, sums[FLOW_DIFF_THETA + d]);
+      sums[FLOW_DIFF_MU + d] = NUMBER_FMA(a, other[FLOW_READ_MU] - own[FLOW_READ_MU], sums[FLOW_DIFF_MU + d]);
+    } else {
+      const number third = up ? c->third[d][l] : -c->third[d][l];
+      sums[FLOW_N + d] = NUMBER_FMA(-third, theta, sums[FLOW_N + d]);
+    }
+  }
+  for (int j = 0; j < 3; j++) sums[FLOW_N + j] = NUMBER_FMA(weight, du[j], sums[FLOW_N + j]);
+}
+
+/* sum over i, j of G_ij G_ji. */
+ARITHMETIC number flow_turning(const number *g) {
+  const number mixed = NUMBER_FMA(g[5], g[7], NUMBER_FMA(g[2], g[6], g[1] * g[3]));
+  return NUMBER_FMA(g[8], g[8], NUMBER_FMA(g[4], g[4], NUMBER_FMA(g[0], g[0], mixed + mixed)));
+}
+
+/* The rest of the friction where the viscosity varies: N_j -= mu/3 Q_j + sum D_i mu G_ij - 2/3 theta D_j mu,
+ * G_ij the difference of u_i along j. */
+ARITHMETIC void flow_varying(const number *own, number *sums) {
+  const number third = own[FLOW_READ_MU] * (real)(1.0 / 3.0);
+  const number expansion = own[FLOW_READ_THETA] * (real)(2.0 / 3.0);
+  for (int j = 0; j < 3; j++) {
+    number n = NUMBER_FMA(-third, sums[FLOW_DIFF_THETA + j], sums[FLOW_N + j]);
+    for (int i = 0; i < 3; i++) n = NUMBER_FMA(-sums[FLOW_DIFF_MU + i], sums[FLOW_G + 3 * i + j], n);
+    sums[FLOW_N + j] = NUMBER_FMA(expansion, sums[FLOW_DIFF_MU + j], n);
+  }
+}
+
+/* e and the heat of friction and conduction, from the sums. */
+ARITHMETIC number flow_heat(const flow_numbers *c, int form, int law, const number *own, const number *sums) {
+  const number theta = law == FLOW_INVISCID ? sums[FLOW_THETA] : own[FLOW_READ_THETA];
+  number lost = NUMBER_FMA(c->work * own[FLOW_PRESSURE], theta, c->scale * sums[FLOW_X]);
+  if (form == FLOW_KEEP || form == FLOW_KENNEDY_GRUBER)
+    lost = NUMBER_FMA(c->carried * own[FLOW_READ_RATIO], sums[FLOW_M], lost);
+  if (law == FLOW_INVISCID) return -lost;
+  const number mu = law == FLOW_SUTHERLAND ? own[FLOW_READ_MU] : c->viscosity;
+  const number friction = NUMBER_FMA((real)(-2.0 / 3.0) * theta, theta, flow_turning(sums + FLOW_G));
+  return NUMBER_FMA(mu, friction, -lost);
+}
+
+/* A state's part of the scheme's sum: adds its differences from the base to mass, momentum and energy. */
+ARITHMETIC void flow_blend(const flow_numbers *c, number weight, const number *f, const number *base,
+                           number *delta, number *mass, number *momentum, number *energy) {
+  const number share = weight * f[FLOW_DENSITY];
+  for (int j = 0; j < 3; j++) delta[j] = f[FLOW_U + j] - base[FLOW_U + j];
+  *mass = NUMBER_FMA(weight, f[FLOW_DENSITY] - base[FLOW_DENSITY], *mass);
+  for (int j = 0; j < 3; j++) momentum[j] = NUMBER_FMA(share, delta[j], momentum[j]);
+  *energy = NUMBER_FMA(weight, f[FLOW_PRESSURE] - base[FLOW_PRESSURE], *energy);
+  *energy = NUMBER_FMA(c->half_excess * share, flow_square(delta), *energy);
+}
+
+/* The new state: the update of the conserved variables, seen by an observer who moves with the base. at: base
+ * and, if `points` is more than one state, the extras. */
+ARITHMETIC void flow_finish(const flow_numbers *c, int form, int law, const number *own, number *sums,
+                            const number *at, int points, number *out) {
+  if (law == FLOW_SUTHERLAND) flow_varying(own, sums);
+  number mass = NUMBER_FILL(0), energy = NUMBER_FILL(0), momentum[3], delta[3], rest[3], v[3];
+  for (int j = 0; j < 3; j++) momentum[j] = NUMBER_FILL(0);
+  for (int i = 0; i < 2 && points > (int)FLOW_EXTRA; i++)
+    flow_blend(c, c->weight_extra[i], at + FLOW_EXTRA + i * FLOW_UNKNOWNS, at, rest, &mass, momentum,
+               &energy);
+  flow_blend(c, c->weight_f, own, at, delta, &mass, momentum, &energy);
+  number heat = flow_heat(c, form, law, own, sums);
+  heat = NUMBER_FMA(-flow_square(delta), sums[FLOW_M], heat);
+  const number flow = sums[FLOW_M] + sums[FLOW_M];
+  for (int j = 0; j < 3; j++) {
+    heat = NUMBER_FMA(-delta[j], sums[FLOW_N + j], heat);
+    momentum[j] = NUMBER_FMA(-c->step, NUMBER_FMA(flow, delta[j], sums[FLOW_N + j]), momentum[j]);
+  }
+  energy = NUMBER_FMA(c->excess * c->step, heat, energy);
+  const number rho = at[FLOW_DENSITY] + NUMBER_FMA(-c->step, flow, mass);
+  const number inverse = (real)1 / rho;
+  for (int j = 0; j < 3; j++) v[j] = momentum[j] * inverse;
+  out[FLOW_DENSITY] = rho;
+  for (int j = 0; j < 3; j++) out[FLOW_U + j] = at[FLOW_U + j] + v[j];
+  out[FLOW_PRESSURE] = at[FLOW_PRESSURE] + NUMBER_FMA(-c->half_excess * rho, flow_square(v), energy);
+}
+
+/* The first pass: a neighbour's part of the dilatation, and what follows at the point. at: density and
+ * pressure. */
+ARITHMETIC void flow_first_pair(const flow_numbers *c, int d, int l, int up, const number *own,
+                                const number *other, number *sums) {
+  const number a = up ? c->first[d][l] : -c->first[d][l];
+  sums[0] = NUMBER_FMA(a, other[FLOW_U + d] - own[FLOW_U + d], sums[0]);
+}
+
+ARITHMETIC void flow_first_finish(const flow_numbers *c, const number *sums, const number *at, number *out) {
+  out[FLOW_RATIO] = at[1] / at[0];
+  out[FLOW_DILATATION] = sums[0];
+  out[FLOW_VISCOSITY] = flow_sutherland(c, out[FLOW_RATIO]);
+}
+
+#endif

@@ -1,0 +1,179 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "equations/equation.h"
+#include "problems/flow_state.h"
+#include "settings/scheme.h"
+
+/* Compressible flow of an ideal gas, p = density R T, in periodic boxes:
+ *
+ *     d density/dt = -div(density u),   d(density u)/dt = -div(density u u) - grad p + div tau,
+ *     dE/dt = -div((E + p) u) + div(tau u) + div(kappa grad T),   E = p/(gamma - 1) + density |u|^2/2,
+ *
+ * by two-point fluxes (kernels/flow_pairs.h). The state is density, velocity and pressure; a stage advances
+ * the conserved variables by increments. With viscosity, a first pass makes the dilatation and the
+ * temperature, of which a stage takes differences. */
+typedef struct flow {
+  const config *config;
+  const grid *grid;
+  flow_gas gas;
+  stencil stencil;
+  field work[FLOW_WORKS];
+  int works;
+} flow;
+
+static int work_count(const config *config) {
+  const flow_gas gas = flow_gas_of(config);
+  return flow_works(&gas);
+}
+
+static int yes(const config *config) {
+  (void)config;
+  return 1;
+}
+
+/* The first pass reads the velocity, or density and pressure, and writes its arrays, which the stage reads.
+ */
+static int stage_words(const config *config) {
+  const int works = work_count(config);
+  return works == 0 ? 0 : 2 * works + (works > 1 ? FLOW_UNKNOWNS : 2);
+}
+
+static status create(const config *config, const grid *grid, const field_space *space, void **self) {
+  flow *flow = calloc(1, sizeof *flow);
+  *self = flow;
+  if (flow == NULL) return status_fail(STATUS_MEMORY, "no memory for the equation");
+  flow->config = config;
+  flow->grid = grid;
+  flow->gas = flow_gas_of(config);
+  flow->stencil = stencil_make(config->order, grid->h);
+  for (int i = 0; i < flow_works(&flow->gas); i++) {
+    flow->works++;
+    CHECK(field_create(space, &flow->work[i]));
+  }
+  return STATUS_OK;
+}
+
+static void destroy(void *self) {
+  flow *flow = self;
+  if (flow == NULL) return;
+  for (int i = 0; i < flow->works; i++) field_destroy(&flow->work[i]);
+  free(flow);
+}
+
+static status fill(const config *config, const grid *grid, double time, int unknown, field *field) {
+  flow_state state;
+  CHECK(flow_state_open(config, grid, time, unknown, &state));
+  status result = field_fill(field, grid->z0, grid->n[2], 0, flow_state_row, &state);
+  if (result == STATUS_OK) result = flow_state_verdict(&state);
+  flow_state_close(&state);
+  return result;
+}
+
+static int is_known(const config *config, double time) {
+  return time == 0.0 || flow_state_known(config);
+}
+
+/* Sets the shares of the limit from the largest rates. */
+static void set_rates(const config *config, double rate, double diffusive, schedule_rates *rates) {
+  const scheme *scheme = schemes_at(config->scheme);
+  rates->advection = rate * stencil_first_maximum(config->order) / scheme_imaginary_limit(scheme);
+  rates->moving = diffusive * stencil_second_symbol(config->order, PROBLEM_PI) / scheme_real_limit(scheme);
+}
+
+/* The limit is A s/I + V q/R <= 1/dt: s and q are the largest symbols of the first and the second difference,
+ * I and R the scheme's limits on the imaginary and the real axis. */
+static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
+  double rate = 1.0 / grid->h[0], diffusive = 0.0;
+  /* the file of a resumed run may be gone; its steps follow from the snapshot */
+  const int unknown = config->adaptive && config->restart[0] != '\0';
+  if (!unknown || cases_at(config->initial)->from != PROBLEM_FILE)
+    CHECK(flow_state_rates(config, grid, &rate, &diffusive));
+  *rates = (schedule_rates){.shares = 1};
+  set_rates(config, rate, diffusive, rates);
+  return STATUS_OK;
+}
+
+static void set_arrays(const state *state, const void *data[FLOW_UNKNOWNS]) {
+  for (int i = 0; i < FLOW_UNKNOWNS && state != NULL; i++) data[i] = state->part[i].data;
+}
+
+static flow_call call_of(const flow *flow, flow_pass pass, const stage *stage) {
+  flow_call call = {.pass = pass, .gas = flow->gas, .weight_f = stage->weight_f, .weight = stage->weight};
+  set_arrays(stage->f, call.f);
+  set_arrays(stage->base != NULL ? stage->base : stage->f, call.base);
+  for (int i = 0; i < 2; i++) {
+    set_arrays(stage->extra[i], call.extra[i]);
+    call.weight_extra[i] = stage->weight_extra[i];
+  }
+  for (int i = 0; i < FLOW_UNKNOWNS; i++) call.out[i] = stage->out->part[i].data;
+  for (int i = 0; i < flow->works; i++) call.work[i] = flow->work[i].data;
+  return call;
+}
+
+/* The largest value of a figure without neighbours; INFINITY if one of them is not finite. */
+static status find_largest(const flow *flow, const state *state, flow_figure figure, field *work,
+                           double *largest) {
+  const int nz = work->shape.nz;
+  kernels_plane_sums *planes = malloc((size_t)nz * sizeof *planes);
+  const kernels_launch launch = {.context = work->context,
+                                 .queue = QUEUE_MAIN,
+                                 .shape = work->shape,
+                                 .planes = {{0, nz}},
+                                 .stencil = &flow->stencil};
+  flow_call call = {.pass = FLOW_FIGURE, .gas = flow->gas, .figure = figure, .out = {work->data}};
+  set_arrays(state, call.f);
+  status result = planes != NULL ? work->backend->flow(&launch, &call)
+                                 : status_fail(STATUS_MEMORY, "no memory for the sums of %d planes", nz);
+  if (result == STATUS_OK) result = field_sums(work, flow->grid, NULL, planes);
+  *largest = 0.0;
+  for (int z = 0; z < nz && result == STATUS_OK; z++) {
+    *largest = fmax(*largest, planes[z].maximum);
+    if (!isfinite(planes[z].sum)) *largest = INFINITY;
+  }
+  free(planes);
+  return result;
+}
+
+static status measure(void *self, const state *state, field *work, schedule_rates *rates) {
+  const flow *flow = self;
+  double rate = 0.0, diffusive = 0.0;
+  CHECK(find_largest(flow, state, FLOW_RATE, work, &rate));
+  if (flow->gas.law != FLOW_INVISCID) CHECK(find_largest(flow, state, FLOW_DIFFUSIVE_RATE, work, &diffusive));
+  set_rates(flow->config, rate, diffusive, rates);
+  return STATUS_OK;
+}
+
+static status prepare(void *self, const stage *stage, const field *fields[STATE_FIELDS], int *count) {
+  const flow *flow = self;
+  const kernels_launch launch = stage_launch(stage, &flow->stencil);
+  const flow_call call = call_of(flow, FLOW_FIRST, stage);
+  *count = flow->works;
+  for (int i = 0; i < flow->works; i++) fields[i] = &flow->work[i];
+  return flow->works == 0 ? STATUS_OK : flow->work[0].backend->flow(&launch, &call);
+}
+
+static status advance(void *self, const stage *stage) {
+  const flow *flow = self;
+  kernels_launch launch = stage_launch(stage, &flow->stencil);
+  const flow_call call = call_of(flow, FLOW_STAGE, stage);
+  launch.edges = stage->edges;
+  return stage->out->part[0].backend->flow(&launch, &call);
+}
+
+const equation flow_equation = {.name = "flow",
+                                .unknowns = FLOW_UNKNOWNS,
+                                .names = flow_names,
+                                .steady = yes,
+                                .positive = 1U << FLOW_DENSITY | 1U << FLOW_PRESSURE,
+                                .array_count = work_count,
+                                .stage_words = stage_words,
+                                .rates = find_rates,
+                                .known = is_known,
+                                .known_later = flow_state_known,
+                                .fill = fill,
+                                .create = create,
+                                .destroy = destroy,
+                                .measure = measure,
+                                .prepare = prepare,
+                                .stage = advance};

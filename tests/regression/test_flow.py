@@ -1,0 +1,179 @@
+"""Compressible flow as users run it: one answer over ranks and resumes, balances, known solutions, the table of a
+Taylor-Green vortex, figures against numpy, and what is refused."""
+
+import math
+
+import h5py
+import numpy as np
+import pytest
+
+from program import hash_of, launch, merged, rows, run, states, table, write_ini
+
+TWO_PI = 2 * math.pi
+BASE = {
+    "grid": {"nx": 20, "ny": 18, "nz": 26, "lx": TWO_PI, "ly": TWO_PI, "lz": TWO_PI},
+    "physics": {"equation": "flow"},
+    "initial": {"case": "taylor_green_vortex", "mach": 0.3, "reynolds": 100},
+    "time": {"t_end": 0.7},
+    "compute": {"threads": 1, "backend": "cpu"},
+    "output": {"fields_every": 6, "diagnostics_every": 4},
+}
+NAMES = ("density", "u", "v", "w", "pressure")
+
+
+def fields(path):
+    with h5py.File(path) as file:
+        return {name: data[:] for name, data in file["VTKHDF/PointData"].items()}
+
+
+@pytest.mark.parametrize("physics", [{}, {"form": "keep", "viscosity_law": "sutherland"}])
+def test_one_answer_over_ranks_and_resumes(tmp_path, physics):
+    configuration = merged(BASE, {"physics": physics})
+    one = run(tmp_path / "one", configuration)
+    three = run(tmp_path / "three", configuration, ranks=3)
+    plain = run(tmp_path / "plain", configuration, "halo.overlap=no", "compute.threads=2", ranks=2)
+    assert hash_of(one) == hash_of(three) == hash_of(plain)
+    assert table(tmp_path / "one") == table(tmp_path / "three") == table(tmp_path / "plain")
+    # steps follow from the state: a run that begins with a snapshot takes the same ones
+    last = (tmp_path / "plain" / states(tmp_path / "plain")[-1]).unlink
+    last()
+    resumed = run(tmp_path / "plain", configuration, "restart.from=latest", ranks=2)
+    assert hash_of(resumed) == hash_of(one) and table(tmp_path / "plain") == table(tmp_path / "one")
+
+
+def test_balances(tmp_path):
+    run(tmp_path / "run", merged(BASE, {"output": {"diagnostics_every": 1}, "time": {"t_end": 1.5, "courant": 0.5}}))
+    found = rows(tmp_path / "run")
+    first = found[0]
+    for row in found:
+        assert abs(row["mass"] / first["mass"] - 1) < 1e-13
+        assert abs(row["energy"] / first["energy"] - 1) < 1e-13
+        assert max(abs(row[f"momentum_{d}"]) for d in "xyz") < 1e-13
+    # kinetic energy: lost to friction, gained by pressure; differences of third order in time
+    for before, row, after in zip(found, found[1:-1], found[2:-1]):
+        if abs(row["dt"] - after["dt"]) > 1e-3 * row["dt"]:
+            continue
+        rate = (after["kinetic"] - before["kinetic"]) / (after["time"] - before["time"])
+        assert abs(rate + row["dissipation"] - row["pressure_work"]) < 2e-2 * row["dissipation"]
+
+
+def test_taylor_green_vortex_is_that_of_the_table(tmp_path):
+    """Kinetic energy at Reynolds number 1600 and 16 points fewer than half of it: by another program."""
+    configuration = merged(
+        BASE,
+        {
+            "grid": {"nx": 32, "ny": 32, "nz": 32},
+            "initial": {"mach": 0.1, "reynolds": 1600},
+            "time": {"t_end": 8.0},
+            "compute": {"threads": 2},
+            "output": {"fields_every": 0, "diagnostics_every": 100},
+        },
+    )
+    run(tmp_path / "run", configuration)
+    assert abs(rows(tmp_path / "run")[-1]["kinetic"] - 0.09709) < 6e-6
+
+
+@pytest.mark.parametrize(
+    ("case", "keys", "ratio"),
+    [
+        ("shear_wave", {"reynolds": 10}, 200),
+        ("sound_wave", {"kx": 1, "ky": 1, "kz": 0, "mach": 1, "amplitude": 1e-7, "reynolds": None}, 200),
+        ("density_wave", {"kx": 1, "ky": 1, "kz": 1, "amplitude": 0.4, "reynolds": None}, 180),
+    ],
+)
+def test_errors_fall_with_the_eighth_power(tmp_path, case, keys, ratio):
+    errors = []
+    for n in (9, 18):
+        grid = {"nx": n, "ny": n, "nz": n}
+        configuration = merged(
+            BASE,
+            {"grid": grid, "initial": {"case": case, **keys}, "time": {"t_end": 0.3, "courant": 0.1}},
+        )
+        if case == "shear_wave":
+            configuration["initial"].update({"ky": 1, "mach": 0.5})
+        run(tmp_path / f"{n}", configuration)
+        last = rows(tmp_path / f"{n}")[-1]
+        errors.append(last["err_l2_u"] if case != "density_wave" else last["err_l2"])
+    assert errors[0] / errors[1] > ratio
+
+
+def test_figures_are_those_of_the_fields(tmp_path):
+    derived = "vorticity q_criterion dilatation mach temperature density_gradient"
+    configuration = merged(BASE, {"output": {"derived": derived, "checkpoint_every": 6}, "time": {"t_end": 0.3}})
+    run(tmp_path / "run", configuration)
+    path = sorted((tmp_path / "run" / "fields").glob("state_*.hdf"))[-1]
+    of = fields(path)
+    weights = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
+
+    def slope(f, axis):
+        h = TWO_PI / f.shape[2 - axis]
+        shifted = [np.roll(f, -k, 2 - axis) - np.roll(f, k, 2 - axis) for k in range(1, 5)]
+        return sum(w * s for w, s in zip(weights, shifted)) / h
+
+    g = np.array([[slope(of[name], d) for d in range(3)] for name in "uvw"])
+    theta = g[0, 0] + g[1, 1] + g[2, 2]
+    vorticity = [g[2, 1] - g[1, 2], g[0, 2] - g[2, 0], g[1, 0] - g[0, 1]]
+    q = 0.5 * (theta**2 - sum(g[i, j] * g[j, i] for i in range(3) for j in range(3)))
+    speed = np.sqrt(of["u"] ** 2 + of["v"] ** 2 + of["w"] ** 2)
+    gradient = np.sqrt(sum(slope(of["density"], d) ** 2 for d in range(3)))
+    expected = {
+        **{f"vorticity_{'xyz'[d]}": vorticity[d] for d in range(3)},
+        "q_criterion": q,
+        "dilatation": theta,
+        "mach": speed / np.sqrt(1.4 * of["pressure"] / of["density"]),
+        "temperature": of["pressure"] / of["density"],
+        "density_gradient": gradient,
+    }
+    for name, values in expected.items():
+        assert np.abs(of[name] - values).max() < 1e-13 * max(1.0, np.abs(values).max()), name
+    last = rows(tmp_path / "run")[-1]
+    assert abs(last["enstrophy"] - 0.5 * sum(np.mean(v**2) for v in vorticity)) < 1e-13
+    assert abs(last["pressure_work"] - np.mean(of["pressure"] * theta)) < 1e-13
+    assert abs(last["kinetic"] - np.mean(0.5 * of["density"] * speed**2)) < 1e-14
+    assert last["pressure_min"] == of["pressure"].min() and last["density_min"] == of["density"].min()
+    assert abs(last["mach_max"] - expected["mach"].max()) < 1e-14
+
+
+def test_a_snapshot_is_a_state_to_begin_with(tmp_path):
+    run(tmp_path / "first", BASE)
+    begun = fields(tmp_path / "first" / states(tmp_path / "first")[-1])
+    configuration = merged(
+        BASE, {"initial": {"case": "file", "mach": None, "reynolds": None}, "physics": {"viscosity": 0.01}}
+    )
+    last = tmp_path / "first" / states(tmp_path / "first")[-1]
+    run(tmp_path / "second", configuration, f"initial.file={last}", "time.t_end=0.1")
+    for name in NAMES:
+        assert np.array_equal(fields(tmp_path / "second" / "state_00000000.hdf")[name], begun[name])
+
+
+def test_a_negative_density_ends_the_run(tmp_path):
+    """Nothing dissipates: a collision at Mach number 5 is beyond any grid."""
+    formulas = {"case": "formula", "u": "5*sin(x)", "density": "1+0.5*cos(y)", "mach": None, "reynolds": None}
+    configuration = merged(BASE, {"initial": formulas, "time": {"t_end": 5.0}, "output": {"diagnostics_every": 1}})
+    said = run(tmp_path / "run", configuration, code=4)
+    assert "the solution blew up" in said.stderr and "last good snapshot" in said.stderr
+    assert "not positive at x = " in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("boundary.x=wall", "the equation has no such ends; accepted: periodic"),
+        ("physics.form=skew", "accepted: keep_pe, keep, kennedy_gruber, divergence"),
+        ("physics.viscosity=0.1", "accepted: one of the two"),
+        ("initial.case=gaussian", "of another equation; accepted: taylor_green_vortex"),
+        ("physics.gamma=1", "accepted: a number from"),
+        ("output.derived=intensity", "physics.equation = acoustics"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tmp_path, override, expected):
+    write_ini(tmp_path / "a.ini", BASE)
+    said = launch(tmp_path, 1, "a.ini", override, code=2)
+    assert expected in said.stderr and not (tmp_path / "runs").exists()
+
+
+def test_a_state_without_pressure_is_refused(tmp_path):
+    formulas = {"case": "formula", "pressure": "sin(x)", "mach": None, "reynolds": None}
+    write_ini(tmp_path / "a.ini", merged(BASE, {"initial": formulas}))
+    said = launch(tmp_path, 2, "a.ini", code=2)
+    assert "not positive at x = 0, y = 0, z = 0" in said.stderr and not (tmp_path / "runs").exists()
