@@ -38,7 +38,7 @@ COMMAND_LINE = """# Command lines
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SCRIPTS = (
     *("quickstart", "setup", "benchmark", "burnin", "scaling", "slurm.sbatch", "pbs.sh", "bundle", "gpu-env"),
-    *("test", "lint", "docs", "faults", "gpu-check", "compare", "gallery", "release"),
+    *("test", "lint", "docs", "faults", "mpich", "gpu-check", "compare", "gallery", "release"),
 )
 
 

@@ -194,6 +194,7 @@ static status validate(simulation *sim) {
   const kernels *backend = kernels_find(config->backend);
   char note[512] = "";
   schedule_rates rates;
+  CHECK(agree(sim->comm, is_root(sim) ? restart_check_directory(sim->config) : STATUS_OK));
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? check_directory(config) : STATUS_OK));
   if (strcmp(config->backend, "auto") == 0)
@@ -230,7 +231,9 @@ static status set_aside(simulation *sim) {
   char moved[64] = "";
   CHECK(rundir_set_aside(&sim->rundir, moved));
   if (moved[0] != '\0')
-    log_info("output     results of an earlier run moved to %s/%s\n", sim->rundir.path, moved);
+    log_info("output     results of an earlier run moved to %s/%s; folders previous_N stay until you remove "
+             "them\n",
+             sim->rundir.path, moved);
   return STATUS_OK;
 }
 
@@ -295,6 +298,7 @@ status begin_start(simulation *sim) {
   int rewound = 0; /* rank 0 */
   sim->saved_step = -1;
   sim->shown_step = -1;
+  CHECK(agree(sim->comm, is_root(sim) ? restart_check_directory(config) : STATUS_OK));
   CHECK(open_first(sim, &first));
   /* read before the directory is opened, so that a refused state leaves no trace of this run */
   if (!first) CHECK(resume(sim, state));

@@ -89,12 +89,33 @@ static void print_period(const char *what, int count, const char *of, int64_t ev
   log_info(every == 1 ? "step\n" : "%" PRId64 " steps\n", every);
 }
 
-static void print_places(const config *config) {
+/* Says how far the points that probes show lie from those that were asked for. */
+static void print_distance(const config_probe *list, int count, const grid *grid) {
+  double farthest = 0.0;
+  int which = 0;
+  for (int i = 0; i < count; i++) {
+    double square = 0.0;
+    for (int d = 0; d < 3; d++) {
+      const double at = list[i].at[d], there = grid_position(grid, d, grid_nearest(grid, d, at));
+      const double apart = fmin(fabs(at - there), fabs(at - there - grid->l[d])); /* or its periodic image */
+      square += apart * apart;
+    }
+    if (sqrt(square) > farthest) which = i;
+    farthest = fmax(farthest, sqrt(square));
+  }
+  if (farthest > 1e-9 * grid->h[0])
+    log_info("           at the nearest points of the grid: the farthest, %.3g away, is for %.9g %.9g %.9g\n",
+             farthest, list[which].at[0], list[which].at[1], list[which].at[2]);
+}
+
+static void print_places(const config *config, const grid *grid) {
+  config_probe list[CONFIG_MOST_PROBES];
   int slices = 0, probes = 0;
   (void)config_slices_read(config->slices, NULL, &slices);
-  (void)config_probes_read(config->probes, NULL, &probes);
+  (void)config_probes_read(config->probes, list, &probes);
   print_period("slices", slices, "plane", config->slices_every);
   print_period("probes", probes, "point", config->probes_every);
+  if (config->probes_every > 0) print_distance(list, probes, grid);
 }
 
 /* Describes kept snapshots that hold something else than the fields. */
@@ -132,7 +153,7 @@ static void print_files(const config *config, const grid *grid, int64_t from, in
   log_info("\n");
   print_kept(config, grid);
   print_derived(config);
-  print_places(config);
+  print_places(config, grid);
 }
 
 void plan_problem(const config *config, const grid *grid, int host_memory) {

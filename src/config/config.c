@@ -246,15 +246,26 @@ static int trim(const char *from, size_t length, char *to, size_t size) {
   return 1;
 }
 
+/* Refuses a text that names no section; names the key that it may mean, "grid.nx" for "nx=64". */
+static status fail_override(const config_reading *reading, const char *text) {
+  const size_t length = strcspn(text, "=");
+  char hint[CONFIG_TEXT_SIZE] = "";
+  for (int i = 0; i < CONFIG_KEY_COUNT && hint[0] == '\0'; i++) {
+    const config_key *key = &config_keys[i];
+    if (strlen(key->name) == length && strncmp(key->name, text, length) == 0)
+      (void)question(key->section, key->name, hint);
+  }
+  return config_fail(reading->path, CONFIG_LINE_OVERRIDE, text,
+                     "not understood; accepted: section.key=value%s", hint);
+}
+
 static status apply_override(config_reading *reading, const char *text) {
   enum { LONGEST_NAME = 64 };
   char section[LONGEST_NAME], name[LONGEST_NAME], value[2 * CONFIG_PATH_SIZE];
   const char *equal = strchr(text, '=');
   const char *dot = strchr(text, '.');
-  if (equal == NULL || dot == NULL || dot > equal || dot == text || dot + 1 == equal) {
-    return config_fail(reading->path, CONFIG_LINE_OVERRIDE, text,
-                       "not understood; accepted: section.key=value");
-  }
+  if (equal == NULL || dot == NULL || dot > equal || dot == text || dot + 1 == equal)
+    return fail_override(reading, text);
   if (!trim(text, (size_t)(dot - text), section, sizeof section) ||
       !trim(dot + 1, (size_t)(equal - dot - 1), name, sizeof name) ||
       !trim(equal + 1, strlen(equal + 1), value, sizeof value)) {

@@ -97,13 +97,25 @@ static status refuse_kind(const config_reading *reading, int d, int end, unsigne
 #define X(name, text, help) text,
   static const char *const names[] = {CONFIG_END_LIST(X)};
 #undef X
+#define X(name, carried, ends, keys, help) {#name, ends},
+  static const struct {
+    const char *name;
+    unsigned ends;
+  } all[] = {EQUATIONS(X)};
+#undef X
   config *const c = reading->config;
   char what[CONFIG_TEXT_SIZE] = "the equation has no such ends; accepted: periodic";
   for (size_t kind = 1; kind < sizeof names / sizeof names[0]; kind++) {
     const size_t used = strlen(what);
     if (kinds >> kind & 1U) (void)snprintf(what + used, sizeof what - used, ", %s", names[kind]);
   }
-  return end_fail(reading, d, end, names[c->ends[d][end]], what);
+  const int wanted = c->ends[d][end];
+  size_t used = strlen(what);
+  used += (size_t)snprintf(what + used, sizeof what - used, "; %s is for physics.equation =", names[wanted]);
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    if (all[i].ends >> wanted & 1U)
+      used += (size_t)snprintf(what + used, sizeof what - used, " %s", all[i].name);
+  return end_fail(reading, d, end, names[wanted], what);
 }
 
 static status check_kinds(const config_reading *reading) {

@@ -11,13 +11,15 @@ static status no_memory(int count) {
   return status_fail(STATUS_MEMORY, "no memory for %d probes", count);
 }
 
-static status make_header(const config_probe *list, const char *const names[], probes *probes) {
+/* Names the points of the grid that are shown, not those that were asked for. */
+static status make_header(const char *const names[], probes *probes) {
   size_t size = 0;
   FILE *out = open_memstream(&probes->table.header, &size);
   if (out == NULL) return no_memory(probes->count);
   (void)fputs("step,time", out);
   for (int i = 0; i < probes->count; i++) {
-    const double *at = list[i].at;
+    double at[3];
+    for (int d = 0; d < 3; d++) at[d] = grid_position(&probes->grid, d, probes->point[i][d]);
     for (int f = 0; f < probes->fields; f++)
       (void)fprintf(out, ",%s(%.9g %.9g %.9g)", names[f], at[0], at[1], at[2]);
   }
@@ -33,7 +35,7 @@ static status create(const grid *grid, const config_probe *list, const char *con
   for (size_t i = 0; i < count; i++) {
     for (int d = 0; d < 3; d++) probes->point[i][d] = grid_nearest(grid, d, list[i].at[d]);
   }
-  return make_header(list, names, probes);
+  return make_header(names, probes);
 }
 
 status probes_create(MPI_Comm comm, const grid *grid, const config *config, int fields,

@@ -10,7 +10,7 @@
 
 /* probes.csv: values of the fields at a few points, at regular steps. A probe has the values of the nearest
  * grid point (grid_nearest), to the bit. Columns: step, time, then for each probe every field, as "phi(0.5
- * 0.25 0.25)" with the configured place. There is a row for each multiple of output.probes_every, whatever
+ * 0.25 0.25)" with the place of that point. There is a row for each multiple of output.probes_every, whatever
  * else is due, so that the table does not depend on where a run was stopped. */
 typedef struct probes {
   MPI_Comm comm;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "problems/period.h"
 #include "problems/problem.h"
 #include "problems/resample.h"
 
@@ -63,7 +64,7 @@ status file_planes_check(const grid *grid, const char *key, const char *path, co
   int same = 0;
   CHECK(look(grid, &dataset, place, &same));
   *elsewhere = !resample && !same;
-  return STATUS_OK;
+  return place->known ? STATUS_OK : period_check(&dataset, grid);
 }
 
 status file_planes_open(const config *config, const grid *grid, const char *key, const char *path,

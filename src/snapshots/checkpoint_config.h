@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Compares the configuration in a snapshot with this run's. Private to this folder. */
+/* Compares the configuration in a snapshot with this run's. */
 
 enum { CHECKPOINT_NAMES = 256 };
 

@@ -134,7 +134,7 @@ ENDS = [
     Bad("two open ends of sound", ("run.ini", "physics.equation=acoustics", "boundary.z_low=open", "boundary.z_high=open"), ("command line: boundary.z_low = open: the equation has no such ends",)),
     Bad("sound that is made a distance", ("run.ini", "physics.equation=acoustics", "initial.case=sphere_distance", "initial.width=0.3", "level_set.redistance_every=5"), ("level_set.redistance_every = 5: the equation has no velocity field", "accepted: 0")),
     Bad("sound without a case", ("run.ini",), ("initial.case: missing",), GOOD.replace("case = blob", "").replace("[velocity]\nfield = abc", "[physics]\nequation = acoustics").encode()),
-    override("a wall of advection", "boundary.x=wall", "boundary.x = wall: the equation has no such ends; accepted: periodic, open", ranks=(1, 2)),
+    override("a wall of advection", "boundary.x=wall", "boundary.x = wall: the equation has no such ends; accepted: periodic, open, dirichlet; wall is for physics.equation = acoustics", ranks=(1, 2)),
     Bad("a free end of advection", ("run.ini", "boundary.y_low=open", "boundary.y_high=free"), ("boundary.y_high = free: the equation has no such ends",)),
     override("an absorbing end of advection", "boundary.z=absorbing", "boundary.z = absorbing: the equation has no such ends"),
     sound("one open end among walls", ("boundary.x_low=wall", "boundary.x_high=open"), "boundary.x_high = open: the equation has no such ends"),

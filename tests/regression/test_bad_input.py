@@ -29,19 +29,42 @@ CASES = [
     command_line("validate without a file", "--validate", says=("no configuration file given",)),
     command_line("verify without a file", "--verify", says=("no snapshot given", "usage: fdapp --verify FILE...")),
     command_line("hash without a file", "--hash", says=("no snapshot given", "usage: fdapp --hash FILE...")),
-    command_line("verify of what is no state", "--verify", "run.ini", code=3, messages=2, says=("run.ini: ", "not a state of fdapp")),
-    command_line("missing file", "nowhere.ini", says=("nowhere.ini: cannot be opened: No such file",), code=3, ranks=(1, 2)),
+    command_line(
+        "verify of what is no state",
+        "--verify",
+        "run.ini",
+        code=3,
+        messages=2,
+        says=("run.ini: ", "not a state of fdapp"),
+    ),
+    command_line(
+        "missing file", "nowhere.ini", says=("nowhere.ini: cannot be opened: No such file",), code=3, ranks=(1, 2)
+    ),
     command_line("missing folder", "no/where.ini", says=("no/where.ini: cannot be opened",), code=3),
     command_line("a folder as file", ".", says=(".: cannot be read: Is a directory",), code=3),
     command_line("an empty name", "", says=("cannot be opened",), code=3),
     command_line("a device without end", "/dev/zero", says=("/dev/zero: larger than 1048576 bytes",)),
-    command_line("two files", "run.ini", "run.ini", says=("command line: run.ini: not understood", "section.key=value")),
+    command_line(
+        "two files", "run.ini", "run.ini", says=("command line: run.ini: not understood", "section.key=value")
+    ),
     command_line("overrides only", "grid.nx=12", says=("grid.nx=12: cannot be opened",), code=3),
-    command_line("validated, not run", "--validate", "run.ini", "grid.nx=8", says=("grid.nx = 8: out of range",), ranks=(1, 2)),
+    command_line(
+        "validated, not run", "--validate", "run.ini", "grid.nx=8", says=("grid.nx = 8: out of range",), ranks=(1, 2)
+    ),
     command_line("option after the file", "run.ini", "--validate", "time.dt=0", says=("time.dt = 0: out of range",)),
     # Overrides.
-    override("no equals sign", "grid.nx", "command line: grid.nx: not understood; accepted: section.key=value", ranks=(1, 3)),
-    override("no section", "nx=12", "command line: nx=12: not understood"),
+    override(
+        "no equals sign", "grid.nx", "command line: grid.nx: not understood; accepted: section.key=value", ranks=(1, 3)
+    ),
+    override("no section", "nx=12", "command line: nx=12: not understood", "did you mean 'grid.nx'?"),
+    override(
+        "no section, of another key",
+        "courant=0.5",
+        "not understood; accepted: section.key=value; did you mean 'time.courant'?",
+    ),
+    override(
+        "neither a section nor a key", "nix=12", "command line: nix=12: not understood; accepted: section.key=value"
+    ),
     override("no key", "grid.=12", "command line: grid.=12: not understood"),
     override("nothing at all", "", "command line: : not understood"),
     override("no value", "grid.nx=", "command line: grid.nx = : no value", "an integer from 9"),
@@ -117,14 +140,24 @@ CASES = [
     value("output.probes", "0.5 0.5 half", "a coordinate that is no number"),
     value("output.probes", "0.5,0.5,0.5", "a coordinate that is no number"),
     value("output.probes", "'0.5 0.5 0.5'", "in single quotes", "double ones are"),
-    line("points in single quotes", "[output]\nprobes = '0.5 0.5 0.5; 0.1 0.1 0.1'\n", "output.probes", "in single quotes", place=13),
+    line(
+        "points in single quotes",
+        "[output]\nprobes = '0.5 0.5 0.5; 0.1 0.1 0.1'\n",
+        "output.probes",
+        "in single quotes",
+        place=13,
+    ),
     value("output.probes", "0.5 0.5 nan", "a coordinate that is no number"),
     value("output.probes", "0.5 0.5 0.5;; 0.1 0.1 0.1", "a point without three coordinates"),
     value("output.probes", "0.5 0.5 0.5; 0.5 0.5 0.50", "a point that comes twice"),
     value("output.probes", "0.5 0.5 1.5", "the point 0.5 0.5 1.5 is outside the domain", "0 to 1, 0 to 1, 0 to 1"),
     value("output.probes", "0.5 1.0000001 0.5", "the point 0.5 1.0000001 0.5 is outside the domain"),
     value("output.slices", "y=1.00000000002", "the plane y=1.00000000002 is outside the domain"),
-    value("output.fields_box", "0 1.0000001 0 1 0 1", "from 0 to 1.0000001 goes beyond the domain along x; accepted: 0 to 1"),
+    value(
+        "output.fields_box",
+        "0 1.0000001 0 1 0 1",
+        "from 0 to 1.0000001 goes beyond the domain along x; accepted: 0 to 1",
+    ),
     value("output.probes", "-0.1 0.5 0.5", "is outside the domain"),
     value("output.probes", "0.5 -1e264 0.5", "the point 0.5 -1e+264 0.5 is outside the domain"),
     override("65 probes", "output.probes=" + "; ".join(f"0 0 {i / 100}" for i in range(65)), "too many points"),
@@ -151,10 +184,16 @@ CASES = [
     file("empty", "", "run.ini: grid.nx: missing; accepted: an integer from 9", ranks=(1, 2)),
     file("no case", GOOD.replace("case = blob\n", ""), "run.ini: initial.case: missing; accepted: cosine, "),
     file("no field", GOOD.replace("field = abc\n", ""), "run.ini: velocity.field: missing"),
-    file("no step size", GOOD.replace("courant = 1.2\n", ""), "time.courant: missing, and so is time.dt", "exactly one"),
+    file(
+        "no step size", GOOD.replace("courant = 1.2\n", ""), "time.courant: missing, and so is time.dt", "exactly one"
+    ),
     file("no end", GOOD.replace("steps = 1\n", ""), "time.t_end: missing, and so is time.steps", "exactly one"),
-    line("a blank before the ; of points", "[output]\nprobes = 0.5 0.5 0.5 ; 0.1 0.1 0.1\n",
-         "output.probes: ' 0.1 0.1 0.1' is a comment", place=13),
+    line(
+        "a blank before the ; of points",
+        "[output]\nprobes = 0.5 0.5 0.5 ; 0.1 0.1 0.1\n",
+        "output.probes: ' 0.1 0.1 0.1' is a comment",
+        place=13,
+    ),
     line("both step sizes", "dt = 0.1\n", "time.dt", "time.courant is in line 10", "exactly one", ranks=(1, 2)),
     line("both ends", "t_end = 1\n", "time.t_end", "time.steps is in line 11", "exactly one"),
     line("repeated key", "courant = 1.2\n", "time.courant", "already in line 10"),
@@ -176,49 +215,144 @@ CASES = [
     file("large file", b"\n" * (1 << 20) + b"\n", "run.ini: larger than 1048576 bytes"),
     *FORMULAS,
     # What single values cannot tell.
-    Bad("more bytes than 64 bits", ("run.ini", "grid.nx=67108864", "grid.ny=67108864", "grid.nz=1000"),
-        ("command line: grid.nx = 67108864, ny = 67108864, nz = 1000", "64 bits")),
-    Bad("more waves than points", ("run.ini", "initial.case=cosine", "initial.kx=7"),
-        ("initial.kx = 7: more waves than 12 points can show", "from -6 to 6")),
-    Bad("more waves than points, manufactured", ("run.ini", "initial.case=manufactured", "initial.kz=8"),
-        ("initial.kz = 8: more waves than 14 points can show", "from -7 to 7")),
-    Bad("too many steps", ("run.ini", "time.dt=1e-9", "time.t_end=1"), ("time.dt = 1e-09: ", "more than 99999999 steps")),
-    Bad("adaptive steps of a given size", ("run.ini", "time.dt=0.1", "time.adaptive=yes", "velocity.field=deformation"),
-        ("command line: time.adaptive = yes: ", "accepted: time.courant in its place, or no"), ranks=(1, 2)),
-    Bad("too many adaptive steps", ("run.ini", "time.t_end=1e20", "time.adaptive=yes", "velocity.field=deformation"),
-        ("command line: time.t_end = 1e+20: ", "more than 99999999 steps")),
-    Bad("an initial file that is not there", ("run.ini", "initial.case=file", "initial.file=no.h5", "initial.resample=yes"),
-        ("initial.file = no.h5: cannot be opened",), code=3, ranks=(1, 2)),
-    Bad("an initial file that is none", ("run.ini", "initial.case=file", "initial.file=run.ini"), ("is no HDF5 file",), code=3),
-    Bad("a velocity file that is a folder", ("run.ini", "velocity.field=file", "velocity.file=.", "velocity.resample=yes"),
-        ("velocity.file = .: ",), code=3),
-    Bad("nothing moves", ("run.ini", "velocity.field=uniform", "velocity.u=0"), ("run.ini:10: time.courant = 1.2: ", "time.dt")),
-    Bad("too many steps of a Courant number", ("run.ini", "time.t_end=1e20"),
-        ("command line: time.t_end = 1e+20: ", "more than 99999999 steps"), ranks=(1, 2)),
-    Bad("two step sizes", ("run.ini", "time.dt=0.1", "time.courant=0.2"),
-        ("command line: time.courant: ", "time.dt is on the command line", "exactly one"), ranks=(1, 2)),
-    Bad("two ends", ("run.ini", "time.t_end=1", "time.steps=2"), ("command line: time.steps: ", "time.t_end is on the command line")),
-    Bad("the same key twice", ("run.ini", "grid.nx=12", "grid.ny=9", "grid.nx=12"),
-        ("command line: grid.nx: ", "already on the command line")),
-    Bad("too many ranks", ("run.ini", "grid.nz=11"), ("command line: grid.nz = 11: ", "fewer than 4 planes to each of 3 ranks", "at most 2 ranks"), ranks=(3,)),
-    Bad("small derivatives in single precision", ("run.ini", "compute.precision=single", "grid.lx=1e15", "initial.amplitude=1e-30"),
-        ("command line: compute.precision = single: ", "too small for it; accepted: double")),
-    Bad("small second derivatives in single precision", ("run.ini", "compute.precision=single", "grid.lx=1e16", "physics.diffusivity=1"),
-        ("command line: compute.precision = single: ", "too small for it; accepted: double"), ranks=(1, 2)),
+    Bad(
+        "more bytes than 64 bits",
+        ("run.ini", "grid.nx=67108864", "grid.ny=67108864", "grid.nz=1000"),
+        ("command line: grid.nx = 67108864, ny = 67108864, nz = 1000", "64 bits"),
+    ),
+    Bad(
+        "more waves than points",
+        ("run.ini", "initial.case=cosine", "initial.kx=7"),
+        ("initial.kx = 7: more waves than 12 points can show", "from -6 to 6"),
+    ),
+    Bad(
+        "more waves than points, manufactured",
+        ("run.ini", "initial.case=manufactured", "initial.kz=8"),
+        ("initial.kz = 8: more waves than 14 points can show", "from -7 to 7"),
+    ),
+    Bad(
+        "too many steps", ("run.ini", "time.dt=1e-9", "time.t_end=1"), ("time.dt = 1e-09: ", "more than 99999999 steps")
+    ),
+    Bad(
+        "adaptive steps of a given size",
+        ("run.ini", "time.dt=0.1", "time.adaptive=yes", "velocity.field=deformation"),
+        ("command line: time.adaptive = yes: ", "accepted: time.courant in its place, or no"),
+        ranks=(1, 2),
+    ),
+    Bad(
+        "too many adaptive steps",
+        ("run.ini", "time.t_end=1e20", "time.adaptive=yes", "velocity.field=deformation"),
+        ("command line: time.t_end = 1e+20: ", "more than 99999999 steps"),
+    ),
+    Bad(
+        "an initial file that is not there",
+        ("run.ini", "initial.case=file", "initial.file=no.h5", "initial.resample=yes"),
+        ("initial.file = no.h5: cannot be opened",),
+        code=3,
+        ranks=(1, 2),
+    ),
+    Bad(
+        "an initial file that is none",
+        ("run.ini", "initial.case=file", "initial.file=run.ini"),
+        ("is no HDF5 file",),
+        code=3,
+    ),
+    Bad(
+        "a velocity file that is a folder",
+        ("run.ini", "velocity.field=file", "velocity.file=.", "velocity.resample=yes"),
+        ("velocity.file = .: ",),
+        code=3,
+    ),
+    Bad(
+        "nothing moves",
+        ("run.ini", "velocity.field=uniform", "velocity.u=0"),
+        ("run.ini:10: time.courant = 1.2: ", "time.dt"),
+    ),
+    Bad(
+        "too many steps of a Courant number",
+        ("run.ini", "time.t_end=1e20"),
+        ("command line: time.t_end = 1e+20: ", "more than 99999999 steps"),
+        ranks=(1, 2),
+    ),
+    Bad(
+        "two step sizes",
+        ("run.ini", "time.dt=0.1", "time.courant=0.2"),
+        ("command line: time.courant: ", "time.dt is on the command line", "exactly one"),
+        ranks=(1, 2),
+    ),
+    Bad(
+        "two ends",
+        ("run.ini", "time.t_end=1", "time.steps=2"),
+        ("command line: time.steps: ", "time.t_end is on the command line"),
+    ),
+    Bad(
+        "the same key twice",
+        ("run.ini", "grid.nx=12", "grid.ny=9", "grid.nx=12"),
+        ("command line: grid.nx: ", "already on the command line"),
+    ),
+    Bad(
+        "too many ranks",
+        ("run.ini", "grid.nz=11"),
+        ("command line: grid.nz = 11: ", "fewer than 4 planes to each of 3 ranks", "at most 2 ranks"),
+        ranks=(3,),
+    ),
+    Bad(
+        "small derivatives in single precision",
+        ("run.ini", "compute.precision=single", "grid.lx=1e15", "initial.amplitude=1e-30"),
+        ("command line: compute.precision = single: ", "too small for it; accepted: double"),
+    ),
+    Bad(
+        "small second derivatives in single precision",
+        ("run.ini", "compute.precision=single", "grid.lx=1e16", "physics.diffusivity=1"),
+        ("command line: compute.precision = single: ", "too small for it; accepted: double"),
+        ranks=(1, 2),
+    ),
     *ENDS,
     # The environment.
-    Bad("more memory than there is", ("run.ini", "grid.nx=30000", "grid.ny=30000", "grid.nz=3000"),
-        ("memory: ", "GiB needed"), code=3, ranks=(1, 2)),
-    Bad("a file as directory", ("run.ini", "output.directory=run.ini"), ("run.ini: is not a directory",), code=3, ranks=(1, 2)),
-    Bad("a directory below a file", ("run.ini", "output.directory=run.ini/x"), ("run.ini: is not a directory",), code=3),
-    Bad("no state to restart from", ("run.ini", "restart.from=nowhere.hdf"), ("nowhere.hdf: ", "No such file"), code=3, ranks=(1, 2)),
-    Bad("no state, but a text", ("run.ini", "restart.from=run.ini"), ("run.ini: ", "not a state of fdapp"), code=3, ranks=(1, 2)),
+    Bad(
+        "more memory than there is",
+        ("run.ini", "grid.nx=30000", "grid.ny=30000", "grid.nz=3000"),
+        ("memory: ", "GiB needed"),
+        code=3,
+        ranks=(1, 2),
+    ),
+    Bad(
+        "a file as directory",
+        ("run.ini", "output.directory=run.ini"),
+        ("run.ini: is not a directory",),
+        code=3,
+        ranks=(1, 2),
+    ),
+    Bad(
+        "a directory below a file", ("run.ini", "output.directory=run.ini/x"), ("run.ini: is not a directory",), code=3
+    ),
+    Bad(
+        "no state to restart from",
+        ("run.ini", "restart.from=nowhere.hdf"),
+        ("nowhere.hdf: ", "No such file"),
+        code=3,
+        ranks=(1, 2),
+    ),
+    Bad(
+        "no state, but a text",
+        ("run.ini", "restart.from=run.ini"),
+        ("run.ini: ", "not a state of fdapp"),
+        code=3,
+        ranks=(1, 2),
+    ),
     Bad("no state, but a directory", ("run.ini", "restart.from=."), ("it is a directory",), code=3),
 ]
 
 
 # Beginnings of arguments of problems of one's own and of what is watched of them.
-OWN_PROBLEMS = ("initial.formula=", "velocity.field=formula", "constants.", "output.slices=", "output.probes=", "output.fields_")
+OWN_PROBLEMS = (
+    "initial.formula=",
+    "velocity.field=formula",
+    "constants.",
+    "output.slices=",
+    "output.probes=",
+    "output.fields_",
+)
 
 
 def tree(folder):
@@ -233,7 +367,9 @@ def run(folder, arguments, ranks):
     command = [FDAPP, *arguments]
     if ranks > 1:
         command = [*MPIEXEC, "-np", str(ranks), *command]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120, check=False
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,16 @@ def nearest(axis, place):
     return int(np.flatnonzero(distance <= distance.min() + 1e-12)[-1]) % n
 
 
+def own_place(place):
+    """The coordinates of the point that is shown."""
+    return (f"{nearest(d, place[d]) * SIZE[d][0] / SIZE[d][1]:.9g}" for d in range(3))
+
+
 def rows(directory):
     """{step: row} of probes.csv, after its header."""
     text = (directory / "probes.csv").read_text()
     header, *lines = list(csv.reader(io.StringIO(text)))
-    assert header == ["step", "time"] + [f"phi({x:.9g} {y:.9g} {z:.9g})" for x, y, z in PROBES]
+    assert header == ["step", "time"] + [f"phi({' '.join(own_place(place))})" for place in PROBES]
     steps = [int(line[0]) for line in lines]
     assert steps == sorted(set(steps))
     return dict(zip(steps, lines, strict=True))
@@ -43,7 +48,7 @@ def rows(directory):
 @pytest.mark.parametrize("precision", ["double", "single"])
 def test_probes_hold_what_snapshots_hold(tmp_path, precision):
     said = run(tmp_path / "run", PLACES, f"compute.precision={precision}", ranks=3).stdout
-    assert "probes     4 points every 3 steps\n" in said
+    assert "probes     4 points every 3 steps\n           at the nearest points of the grid: the farthest, " in said
     found = rows(tmp_path / "run")
     assert list(found) == list(range(0, 25, 3))
     times = {
@@ -76,7 +81,9 @@ def test_probes_are_one_table(tmp_path):
     run(tmp_path / "parts", PLACES, "time.steps=6")
     assert (tmp_path / "parts/previous_1/probes.csv").read_bytes() == whole
     run(tmp_path / "parts", PLACES, "time.steps=9", "restart.from=latest", "output.probes=0.5 0.5 0.5")
-    assert (tmp_path / "parts/probes.csv").read_text().splitlines()[0] == "step,time,phi(0.5 0.5 0.5)"
+    assert (tmp_path / "parts/probes.csv").read_text().splitlines()[
+        0
+    ] == f"step,time,phi({' '.join(own_place((0.5, 0.5, 0.5)))})"
     assert list(rows(tmp_path / "parts/previous_2")) == [0, 3, 6]
 
 
@@ -327,3 +334,25 @@ def test_intensity_of_sound(tmp_path):
     expected = gradient(found["p"].astype(np.float64))
     assert np.abs(found["gradient"] - expected).max() < 1e-4 * expected.max()
     assert len(datasets(tmp_path / "run/slices/z_0.5_00000006.hdf")) == 8
+
+
+def test_coordinates_on_an_end_but_for_rounding(tmp_path):
+    """0.1 + 0.2 is 0.30000000000000004, and on the end of a box of 0.3."""
+    box = {"grid": {"nx": 33, "ny": 20, "nz": 37, "lx": 0.3, "ly": 0.7, "lz": 1.3}, "boundary": {"x": "open"}}
+    keys = ("output.probes=0.30000000000000004 0 0", "output.slices=x=0.30000000000000004")
+    problem = merged(PLACES, box, {"initial": {"width": 0.03, "center_x": 0.15}, "velocity": {"field": "uniform"}})
+    run(tmp_path / "run", problem, "time.steps=0", *keys, "output.fields_box=-1e-17 0.30000000000000004 0 0.7 0 1.3")
+    header, row = (tmp_path / "run/probes.csv").read_text().splitlines()
+    assert header == "step,time,phi(0.3 0 0)"
+    with h5py.File(next((tmp_path / "run/fields").glob("*_00000000.hdf"))) as file:
+        values = file["VTKHDF/PointData/phi"][...]
+    assert values.shape == (37, 20, 33)
+    assert float(row.split(",")[2]) == values[0, 0, 32]
+
+
+def test_the_plan_says_how_far_probes_are(tmp_path):
+    write_ini(tmp_path / "case.ini", PLACES)
+    said = launch(tmp_path, 1, "--validate", "case.ini", "output.probes=0.5 0.35 0.65; 0 0.0175 0").stdout
+    assert f"the farthest, {np.hypot(0.5 / 33, 1.3 / 74):.3g} away, is for 0.5 0.35 0.65\n" in said
+    said = launch(tmp_path, 1, "--validate", "case.ini", "output.probes=0 0.35 1.3").stdout
+    assert "at the nearest points" not in said

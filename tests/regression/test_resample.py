@@ -174,3 +174,35 @@ def test_refused_of_another_grid(tmp_path, ranks):
         write(tmp_path / "own.h5", {**own, "phi": change})
         said = run(tmp_path / "run", merged(PROBLEM, RESAMPLE), ranks=ranks, code=2).stderr
         assert says in said and said.count("fdapp: error: ") == 1
+
+
+def samples(counts, ends):
+    """A smooth periodic field, with the last point of a period as well along the axes in `ends`."""
+    x, y, z = (np.arange(n) / (n - (axis in ends)) for axis, n in zip("xyz", counts, strict=True))
+    x, y, z = x[None, None, :], y[None, :, None], z[:, None, None]
+    return np.cos(2 * np.pi * x) + np.sin(2 * np.pi * y + 1) * np.cos(2 * np.pi * z) + 0.3
+
+
+@pytest.mark.parametrize("resample", ["yes", "no"])
+@pytest.mark.parametrize(("ends", "dtype"), [("x", "f8"), ("y", "f8"), ("z", "f4"), ("xyz", "f8")])
+def test_one_period_and_a_point(tmp_path, ends, dtype, resample):
+    """linspace(0, 1, n) with its end: the last point is the first one's image."""
+    counts = (24, 20, 26) if resample == "no" else (33, 33, 33)
+    write(tmp_path / "own.h5", {"phi": samples(counts, ends).astype(dtype)})
+    problem = merged(PROBLEM, {"velocity": {"field": "uniform", "file": None}, "initial": {"resample": resample}})
+    said = run(tmp_path / "run", problem, "time.steps=0", code=2).stderr
+    assert f"holds one period and a point: along {ends[0]} the first and the last" in said
+    assert "accepted: one period without its last point, or Spacing" in said
+
+
+def test_one_period_alone(tmp_path):
+    """Accepted, also where the first and the last value agree: cells' middles, a field that is nothing at the ends."""
+    problem = merged(PROBLEM, {"velocity": {"field": "uniform", "file": None}, "initial": {"resample": "yes"}})
+    middles = np.cos(2 * np.pi * (np.arange(32) + 0.5) / 32)
+    blob = np.maximum(0, 0.2 - np.abs(np.arange(32) / 32 - 0.5)) ** 2
+    for name, line in (("middles", middles), ("blob", blob)):
+        write(tmp_path / "own.h5", {"phi": np.broadcast_to(line, (32, 32, 32)) + 0.1 * line[:, None, None]})
+        said = run(tmp_path / name, problem, "time.steps=0").stderr
+        assert "the last" not in said
+    write(tmp_path / "own.h5", {"phi": samples((32, 32, 32), "")})
+    run(tmp_path / "smooth", problem, "time.steps=0")

@@ -187,6 +187,27 @@ def test_plan_of_more_than_the_machine_holds(tmp_path):
     assert "no snapshot in run: starting at t = 0" in latest
 
 
+def test_a_mistyped_directory_is_no_first_run(finished):
+    """Where a directory of nearly the same name holds snapshots of this problem; nothing is written."""
+    launch(finished, 1, "case.ini", "output.directory=results/quickstart")
+    before = sorted(path.name for path in finished.rglob("*"))
+    for name, more in (("results/quikstart", ()), ("results/quickstrat", ("--validate",)), ("reslts/quickstart", ())):
+        said = launch(
+            finished, 2, "case.ini", *more, "restart.from=latest", f"output.directory={name}", "time.steps=12", code=2
+        ).stderr
+        assert f"restart.from = latest: output.directory = {name} is not there, and results/quickstart holds" in said
+    assert sorted(path.name for path in finished.rglob("*")) == before
+    # The first job of another run: another number, another problem, another name; another end of the name.
+    for name, more in (
+        ("results/quickstart2", ()),
+        ("results/quickstar", ("initial.width=0.2",)),
+        ("results/other", ()),
+        ("results/quickstars", ()),
+    ):
+        keys = (*more, "restart.from=latest", f"output.directory={name}")
+        assert f"no snapshot in {name}: starting at t = 0" in launch(finished, 1, "case.ini", *keys).stderr
+
+
 COMMENTED = "; mine, and worth keeping\n"
 
 

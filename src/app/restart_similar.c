@@ -1,0 +1,103 @@
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "app/restart.h"
+#include "config/config_table.h"
+#include "files/rundir.h"
+#include "snapshots/checkpoint_config.h"
+
+enum { MOST_EDITS = 2, SHORTEST = 6, LARGEST = 1 << 20 };
+
+/* Copies a name without its digits. */
+static void without_digits(const char *name, char text[NAME_MAX + 1]) {
+  size_t used = 0;
+  for (; *name != '\0' && used < NAME_MAX; name++)
+    if (!isdigit((unsigned char)*name)) text[used++] = *name;
+  text[used] = '\0';
+}
+
+/* Names that differ in digits, in their first or last letter, or by an ending are those of several runs; but
+ * a last letter may be missing. */
+static int is_mistyped(const char *wanted, const char *there) {
+  char a[NAME_MAX + 1], b[NAME_MAX + 1];
+  config_guess guess = {.word = wanted};
+  without_digits(wanted, a);
+  without_digits(there, b);
+  const size_t length = strlen(a), other = strlen(b);
+  if (length < SHORTEST || other < SHORTEST) return 0;
+  if (other == length + 1 && strncmp(a, b, length) == 0) return isalpha((unsigned char)b[length]) != 0;
+  if (a[0] != b[0] || a[length - 1] != b[other - 1] || strcmp(a, b) == 0) return 0;
+  config_guess_offer(&guess, there);
+  return guess.best != NULL && guess.distance <= MOST_EDITS;
+}
+
+static char *read_text(const char *path) {
+  FILE *file = fopen(path, "rb");
+  char *text = file != NULL ? calloc(LARGEST + 1, 1) : NULL;
+  if (text != NULL && fread(text, 1, LARGEST, file) == 0) text[0] = '\0';
+  if (file != NULL) (void)fclose(file);
+  return text;
+}
+
+/* Returns 1 if the run in a directory has this problem and snapshots. */
+static int is_same_problem(const config *config, const char *directory) {
+  char path[2 * PATH_MAX];
+  char *ours = NULL;
+  checkpoint_differences differences = {.problem = "none"};
+  if (!rundir_has_states(directory)) return 0;
+  (void)snprintf(path, sizeof path, "%s/" RUNDIR_CONFIG, directory);
+  char *theirs = read_text(path);
+  if (theirs != NULL && config_text(config, &ours) == STATUS_OK)
+    checkpoint_config_compare(theirs, ours, &differences);
+  free(theirs);
+  free(ours);
+  return differences.problem[0] == '\0';
+}
+
+/* Splits a path at its first part that is not there: "runs", "quikstart", "" of runs/quikstart. Returns 0 if
+ * all of it is there. */
+static int split_missing(const char *path, char above[PATH_MAX], char missing[NAME_MAX + 1],
+                         const char **rest) {
+  struct stat info;
+  const char *begin = path;
+  for (const char *end = path; *end != '\0'; begin = end + (*end == '/')) {
+    end = begin + strcspn(begin, "/");
+    (void)snprintf(above, PATH_MAX, "%.*s", (int)(end - path), path);
+    if (end > begin && stat(above, &info) != 0) {
+      (void)snprintf(above, PATH_MAX, "%.*s", begin > path ? (int)(begin - path) : 1,
+                     begin > path ? path : ".");
+      (void)snprintf(missing, NAME_MAX + 1, "%.*s", (int)(end - begin), begin);
+      *rest = end;
+      return 1;
+    }
+  }
+  return 0;
+}
+
+status restart_check_directory(const config *config) {
+  char above[PATH_MAX], missing[NAME_MAX + 1], found[PATH_MAX] = "";
+  const char *rest = NULL;
+  if (!restart_from_latest(config) || !split_missing(config->directory, above, missing, &rest))
+    return STATUS_OK;
+  DIR *entries = opendir(above);
+  if (entries == NULL) return STATUS_OK;
+  for (const struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
+    char path[PATH_MAX + 2 * NAME_MAX];
+    const char *folder = strcmp(above, ".") == 0 ? "" : above;
+    (void)snprintf(path, sizeof path, "%s%s%s", folder, entry->d_name, rest);
+    if (is_mistyped(missing, entry->d_name) && is_same_problem(config, path))
+      (void)snprintf(found, sizeof found, "%.*s", PATH_MAX - 1, path);
+  }
+  (void)closedir(entries);
+  if (found[0] == '\0') return STATUS_OK;
+  return config_refuse(
+      config, "restart", "from",
+      "output.directory = %s is not there, and %.300s holds snapshots of this problem; accepted: "
+      "that directory; or none, for a start at t = 0",
+      config->directory, found);
+}
