@@ -18,19 +18,20 @@
 
 enum { STRIP = CPU_STRIP_BYTES / CPU_LINE_BYTES }; /* most lines of a strip */
 
-/* Offsets from a patch's first plane, z, to planes z-4 .. z+planes+3. */
+/* Offsets from a patch's first plane, z, to planes z-4 .. z+7. */
 typedef struct cpu_column {
-  int images; /* 1: some of them are images; 0: they are consecutive */
-  ptrdiff_t plane[CPU_PLANES + WIDTH - 1];
+  int images; /* 0: the patch has CPU_PLANES planes, and these are consecutive; 1: some are images or missing
+               */
+  ptrdiff_t plane[CPU_PLANES + WIDTH - 1]; /* in place of a missing one: the last one */
 } cpu_column;
 
 typedef struct cpu_bundle {
   const cpu_frame *frame;
   const cpu_patch *patch;
   const cpu_column *column;
-  int y, rows;                         /* rows: CPU_ROWS or 1 */
-  int images;                          /* 1: some neighbouring rows are images */
-  ptrdiff_t row[CPU_ROWS + WIDTH - 1]; /* offsets of column 0 of rows y-4 .. y+rows+3, in the first plane */
+  int y, rows;                         /* rows: at most CPU_ROWS */
+  int images;                          /* 1: some of rows y-4 .. y+7 are images or missing */
+  ptrdiff_t row[CPU_ROWS + WIDTH - 1]; /* offsets of column 0 of these rows, as in cpu_column */
   ptrdiff_t ahead;                     /* offset from this bundle to the next one */
 } cpu_bundle;
 
@@ -153,9 +154,13 @@ LINE_INLINE void bundle_store(const cpu_bundle *bundle, cpu_output *output, cpu_
 }
 
 LINE_INLINE cpu_column column_make(const cpu_frame *frame, const cpu_patch *patch) {
-  const int first = patch->z - STENCIL_RADIUS, count = patch->planes + WIDTH - 1;
-  cpu_column column = {.images = first < frame->memory.z0 || first + count > frame->memory.z1};
-  for (int j = 0; j < count; j++) column.plane[j] = (plane_of(frame, first + j) - patch->z) * frame->plane;
+  const int first = patch->z - STENCIL_RADIUS, last = patch->z + patch->planes - 1 + STENCIL_RADIUS;
+  cpu_column column = {.images = patch->planes < CPU_PLANES || first < frame->memory.z0 ||
+                                 last >= frame->memory.z1};
+  for (int j = 0; j < CPU_PLANES + WIDTH - 1; j++) {
+    const int z = first + j < last ? first + j : last;
+    column.plane[j] = (plane_of(frame, z) - patch->z) * frame->plane;
+  }
   return column;
 }
 
@@ -164,9 +169,10 @@ LINE_INLINE cpu_column column_make(const cpu_frame *frame, const cpu_patch *patc
 LINE_INLINE cpu_bundle bundle_make(const cpu_frame *frame, const cpu_patch *patch, const cpu_column *column,
                                    int y, int rows, int all) {
   cpu_bundle bundle = {.frame = frame, .patch = patch, .column = column, .y = y, .rows = rows};
-  bundle.images = y < STENCIL_RADIUS || y + rows + STENCIL_RADIUS > frame->ny;
-  for (int j = 0; j < rows + WIDTH - 1; j++)
-    bundle.row[j] = row_offset(frame, y + j - STENCIL_RADIUS, patch->z);
+  const int first = y - STENCIL_RADIUS, last = y + rows - 1 + STENCIL_RADIUS;
+  bundle.images = rows < CPU_ROWS || first < 0 || last >= frame->ny;
+  for (int j = 0; j < CPU_ROWS + WIDTH - 1; j++)
+    bundle.row[j] = row_offset(frame, first + j < last ? first + j : last, patch->z);
   bundle.ahead = y + all < patch->y1
                      ? all * frame->row
                      : (patch->next_y0 - y) * frame->row + (patch->next_z - patch->z) * frame->plane +

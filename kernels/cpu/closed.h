@@ -1,54 +1,87 @@
 #ifndef FDAPP_CPU_CLOSED_H
 #define FDAPP_CPU_CLOSED_H
 
-/* Differences of lines in layers by rows of closures (closure_add), as the passes call them (ends.h). */
+/* Beside an end, differences along its axis are rows of a closure (closure_add in arithmetic.h). The passes
+ * call these functions there; ends.h says where that is. */
 
 #include "task.h"
 
-_Static_assert((int)CPU_ROWS == (int)CPU_PLANES, "bundles have as many rows of closures along y as along z");
+_Static_assert((int)CPU_ROWS == (int)CPU_PLANES,
+               "closed_rows computes rows along y as it computes planes along z");
 
 /* Returns 1 if differences of the bundle along y or z are rows of a closure. */
 LINE_INLINE int task_closed(const cpu_task *task, int axis) {
   return task->way.ends && task->layer->row[axis] >= 0;
 }
 
-/* For differences that may be computed later, on grids with ends alone: lines that are set, but never read,
- * cost others a third of their time (gcc 12). */
-LINE_INLINE void lines_clear(const cpu_task *task, cpu_vector *lines, int count) {
-  for (int i = 0; i < count && task->way.ends; i++) lines[i] = (cpu_vector){0};
-}
+/* The differences of a term along an axis that are rows of a closure, on the lines of a strip and on `count`
+ * rows from the strip on, or planes if the axis is z. CPU_ROWS of them are computed side by side; if the
+ * bundle has fewer, the last one takes the others' places. */
+typedef struct cpu_closing {
+  const cpu_ends *ends;
+  const cpu_lines *line;
+  const operation *of;
+  int term, lines, count;
+  axis along;
+  int high, row;   /* along y and z: the end, and the closure's row of the strip */
+  cpu_point point; /* the strip's first row and plane in the slab */
+  ptrdiff_t at;    /* offset of column 0 of the strip */
+} cpu_closing;
 
-/* The values that term t differences along an axis, on the line `offset` points from p along it. */
-LINE_INLINE cpu_vector closed_value(const cpu_task *task, int t, axis along, cpu_place p, int offset) {
-  const operation *o = task->way.of;
-  const cpu_ends *ends = task->layer->ends;
-  const real *in = task->job->in[o->term[t].along[along]];
-  const cpu_vector line = line_load(in + p.at + offset * ends->of.step[along]);
-  if (!o->term[t].product) return line;
-  cpu_point at = layer_point(task->layer, p.k, p.r, p.b);
-  at.p[along] += offset;
-  return ends_velocity(ends, o, (int)along, at.p) * line;
-}
-
-/* Computes the differences of term t along y or z, on `count` lines from p on along this axis, each of which
- * is loaded once. count: CPU_ROWS or 1, a constant. */
-LINE_INLINE void closed_rows(const cpu_task *task, int t, axis along, cpu_place p, int count,
-                             cpu_vector *to) {
+/* p: the strip's row and plane in the bundle, and the offset of its column 0. */
+LINE_INLINE cpu_closing closing_make(const cpu_task *task, int t, axis along, cpu_place p, int count) {
   const cpu_layer *layer = task->layer;
-  const layer_ends *e = &layer->ends->of;
-  const int row = layer->row[along], high = layer->high[along], inwards = high ? -1 : 1;
-  const real *c = layer_coefficients(e, (int)along, high, (int)task->way.of->term[t].of, row);
-  cpu_vector centre[CPU_ROWS];
+  return (cpu_closing){.ends = layer->ends,
+                       .line = layer->line,
+                       .of = task->way.of,
+                       .term = t,
+                       .lines = layer->lines,
+                       .count = count,
+                       .along = along,
+                       .high = layer->high[along],
+                       .row = layer->row[along],
+                       .point = {{0, layer->first[AXIS_Y] + p.r, layer->first[AXIS_Z] + p.k}},
+                       .at = p.at};
+}
+
+/* What the term differences, on the line `offset` points along the axis and i rows, or planes, from line b of
+ * the strip. in: this line in the array that is differenced. */
+LINE_INLINE cpu_vector closing_value(const cpu_closing *c, int b, int i, int offset, const real *in) {
+  if (!c->of->term[c->term].product) return line_load(in);
+  cpu_point p = {{c->line->x[b], c->point.p[AXIS_Y] + c->line->y[b], c->point.p[AXIS_Z]}};
+  p.p[c->along == AXIS_Z ? AXIS_Z : AXIS_Y] += i;
+  p.p[c->along] += offset;
+  return ends_velocity(c->ends, c->of, (int)c->along, p.p) * line_load(in);
+}
+
+/* Along y and z. Each line that the differences need is loaded once. */
+LINE_CALLED void closed_rows(cpu_closing c, cpu_vector (*to)[CPU_ROWS]) {
+  const layer_ends *e = &c.ends->of;
+  const operation_term *term = &c.of->term[c.term];
+  const int inwards = c.high ? -1 : 1, width = e->width;
+  const ptrdiff_t step = e->step[c.along], *at = c.line->at;
+  const real *in = c.ends->job.in[term->along[c.along]] + c.at, *row[CPU_ROWS];
+  int same[CPU_ROWS]; /* a row that exists */
 #pragma GCC unroll 4
-  for (int i = 0; i < count; i++) {
-    centre[i] = closed_value(task, t, along, p, i);
-    to[i] = (cpu_vector){0};
+  for (int i = 0; i < CPU_ROWS; i++) {
+    same[i] = i < c.count ? i : c.count - 1;
+    row[i] = layer_coefficients(e, (int)c.along, c.high, (int)term->of, c.row + same[i] * inwards);
   }
-  for (int j = 0; j < e->width; j++) {
-    const cpu_vector value = closed_value(task, t, along, p, (j - row) * inwards);
+  for (int b = 0; b < c.lines; b++) {
+    const real *line = in + at[b], *from = line - c.row * inwards * step;
+    cpu_vector centre[CPU_ROWS], sum[CPU_ROWS];
 #pragma GCC unroll 4
-    for (int i = 0; i < count; i++)
-      to[i] = closure_add(to[i], line_fill(c[i * inwards * CLOSURE_WIDTH + j]), value, centre[i]);
+    for (int i = 0; i < CPU_ROWS; i++) {
+      centre[i] = closing_value(&c, b, same[i], 0, line + same[i] * step);
+      sum[i] = (cpu_vector){0};
+    }
+    for (int j = 0; j < width; j++, from += inwards * step) {
+      const cpu_vector value = closing_value(&c, b, 0, (j - c.row) * inwards, from);
+#pragma GCC unroll 4
+      for (int i = 0; i < CPU_ROWS; i++) sum[i] = closure_add(sum[i], line_fill(row[i][j]), value, centre[i]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < CPU_ROWS; i++) to[b][i] = sum[i];
   }
 }
 
@@ -67,52 +100,49 @@ LINE_INLINE cpu_lane_integers lanes_inside(const cpu_task *task, int b) {
 
 enum { CLOSURE_LINES = (CLOSURE_WIDTH + LINE - 1) / LINE };
 
-/* Computes the differences of term t along x beside an end, on line p and those after it along y. Each lane
- * has its own row of the closure. count: CPU_ROWS or 1, a constant. */
-LINE_INLINE void closed_columns(const cpu_task *task, int t, cpu_place p, int high, int count,
-                                cpu_vector *to) {
-  const operation_term *term = &task->way.of->term[t];
-  const cpu_ends *ends = task->layer->ends;
-  const int x = task_column(task, p.b), column = layer_column(ends, high, x);
-  const int first = high ? ends->of.n[AXIS_X] - CLOSURE_WIDTH : 0;
-  const real *from = task->job->in[term->along[AXIS_X]] + p.at + first - x;
-  ptrdiff_t step = ends->of.step[AXIS_Y];
+/* Along x beside one end, on line b and the rows after it. Each lane has its own row of the closure. */
+LINE_INLINE void closed_columns(const cpu_closing *c, int b, int high, cpu_vector *to) {
+  const operation_term *term = &c->of->term[c->term];
+  const cpu_ends *ends = c->ends;
+  const int x = c->line->x[b], first = (high ? ends->of.n[AXIS_X] - CLOSURE_WIDTH : 0) - x;
+  const int inwards = high ? -1 : 1, width = ends->of.width;
+  const real *in = ends->job.in[term->along[AXIS_X]] + c->at + c->line->at[b], *from[CPU_ROWS];
+  const cpu_columns *row = ends->row[term->of][high];
   real products[CPU_ROWS][CLOSURE_LINES * LINE];
-  cpu_vector centre[CPU_ROWS];
+  cpu_vector centre[CPU_ROWS], sum[CPU_ROWS];
 #pragma GCC unroll 4
-  for (int i = 0; i < count; i++) {
-    const cpu_place at = {p.k, p.r + i, p.b, p.at + i * ends->of.step[AXIS_Y]};
-    centre[i] = closed_value(task, t, AXIS_X, at, 0);
+  for (int i = 0; i < CPU_ROWS; i++) {
+    const int same = i < c->count ? i : c->count - 1;
+    const real *line = in + same * ends->of.step[AXIS_Y];
     for (int l = 0; l < CLOSURE_LINES && term->product; l++) {
-      const cpu_vector line = closed_value(task, t, AXIS_X, at, first - x + l * LINE);
-      memcpy(products[i] + l * LINE, &line, sizeof line);
+      const cpu_vector values = closing_value(c, b, same, first + l * LINE, line + first + l * LINE);
+      memcpy(products[i] + l * LINE, &values, sizeof values);
     }
-    to[i] = (cpu_vector){0};
+    from[i] = (term->product ? products[i] : line + first) + (high ? CLOSURE_WIDTH - 1 : 0);
+    centre[i] = closing_value(c, b, same, 0, line);
+    sum[i] = (cpu_vector){0};
   }
-  if (term->product) {
-    from = products[0];
-    step = CLOSURE_LINES * LINE;
-  }
-  from += high ? CLOSURE_WIDTH - 1 : 0;
-  for (int j = 0; j < ends->of.width; j++) {
-    const cpu_vector c = columns_load(&ends->row[term->of][high][j], column);
+  for (int j = 0; j < width; j++) {
+    const cpu_vector coefficients = columns_load(&row[j], layer_column(ends, high, x));
 #pragma GCC unroll 4
-    for (int i = 0; i < count; i++) to[i] = closure_add(to[i], c, line_fill(from[i * step]), centre[i]);
-    from += high ? -1 : 1;
+    for (int i = 0; i < CPU_ROWS; i++)
+      sum[i] = closure_add(sum[i], coefficients, line_fill(from[i][j * inwards]), centre[i]);
   }
+#pragma GCC unroll 4
+  for (int i = 0; i < CPU_ROWS; i++) to[i] = sum[i];
 }
 
-/* Computes those differences of a line beside ends of x, which lies in one layer, in both, or in none: it may
- * be the rest of a cache line. */
-LINE_INLINE void closed_line(const cpu_task *task, int t, cpu_place p, int count, cpu_vector *to) {
-  const cpu_ends *ends = task->layer->ends;
-  const int x = task_column(task, p.b), high = x + LINE > ends->inside[1];
-  if (!line_in_layer(ends, x)) return;
-  closed_columns(task, t, p, high, count, to);
-  if (!high || x >= ends->inside[0]) return;
-  cpu_vector low[CPU_ROWS];
-  closed_columns(task, t, p, 0, count, low);
-  for (int i = 0; i < count; i++) to[i] = line_join(low[i], to[i], ends->inside[0] - x);
+/* Along x. A line overlaps one layer, both (short rows) or none (the rest of a cache line). */
+LINE_CALLED void closed_lines(cpu_closing c, cpu_vector (*to)[CPU_ROWS]) {
+  const int inside[2] = {c.ends->inside[0], c.ends->inside[1]};
+  for (int b = 0; b < c.lines; b++) {
+    const int x = c.line->x[b], low = x<inside[0], high = x + LINE> inside[1];
+    if (low || high) closed_columns(&c, b, high, to[b]);
+    if (!low || !high) continue;
+    cpu_vector at_low[CPU_ROWS];
+    closed_columns(&c, b, 0, at_low);
+    for (int i = 0; i < CPU_ROWS; i++) to[b][i] = line_join(at_low[i], to[b][i], inside[0] - x);
+  }
 }
 
 /* Returns 1 if all points of the line at column x lie in one layer of x. */

@@ -58,7 +58,7 @@ typedef void patch_function(const void *job, const cpu_patch *patch);
 typedef struct tile_plan {
   int window; /* planes of a tile that are read again as it marches: 1, or `block` and 8 for a z stencil */
   int arrays; /* arrays read or written; determines the kind of stores */
-  int block;  /* planes of a patch if that many are left, else 1 */
+  int block;  /* most planes of a patch */
   kernels_planes blocks; /* no patch has planes in and outside this range */
   int rows;              /* rows of a tile with many planes; 0: as many as the window allows */
 } tile_plan;

@@ -1,22 +1,22 @@
 #ifndef FDAPP_CPU_ENDS_H
 #define FDAPP_CPU_ENDS_H
 
-/* Closures and penalties on bundles. Along an axis in whose layer a point lies, its difference is a row of a
- * closure instead of the interior one. Each way of an operation is compiled twice (way.h): the function for
- * periodic grids computes what lies outside all layers, the one for grids with ends the bundles in layers.
- * Results there wait in scratch lines until the bundle's penalties are added, by a function that is compiled
- * once for all ways. */
+/* Closures and penalties on bundles. A layer is the set of points beside an end of an axis; there, a
+ * difference along this axis is a row of a closure instead of the interior one. Each way of an operation is
+ * compiled twice (way.h): the function for periodic grids computes bundles outside all layers, the function
+ * for grids with ends bundles in layers. If a bundle has penalties, its results wait in scratch lines, and
+ * penalties_cpu_, which is compiled once for all ways, adds the penalties and stores the results. */
 
 #include "bundle.h"
 #include "layer_ends.h"
 
-/* A number for each point of a layer of x, by column, with zeros before and after them: the line before a
- * layer, and two after, because the last line of a row may be padding alone. */
+/* One number per column of a layer along x. One vector of zeros before them and two after them let any vector
+ * be loaded whole that overlaps the layer, or lies in the padding of its row. */
 typedef struct cpu_columns {
   _Alignas(CPU_LINE_BYTES) real of[LINE + CLOSURE_ROWS + 2 * LINE];
 } cpu_columns;
 
-/* A call: its arrays in the order of the declaration, its numbers in the field's precision. */
+/* A call. Its arrays are in the order of the declaration, its numbers have the field's precision. */
 typedef struct cpu_job {
   cpu_frame frame;
   unsigned additions; /* the call's options beyond those of the way */
@@ -28,27 +28,26 @@ typedef struct cpu_job {
 
 /* A call on a grid with ends. */
 typedef struct cpu_ends {
-  cpu_job job; /* first: the functions take a cpu_job, and the one for layers all of this */
+  cpu_job job; /* the first member, so that outside_layers can take this struct as a cpu_job */
   const operation *operation;
   patch_function *outside_layers, *in_layers;
   layer_ends of;
   int inside[2];       /* columns between the layers of x: inside[0] <= x < inside[1] */
   unsigned penalised;  /* mask of the outputs that penalties are added to */
-  int adds[3][2];      /* 0: no penalty is ever added at this end */
+  int adds[3][2];      /* 1: penalties may be added at this end */
   int pulls[3][2];     /* 1: layer_ends.pull has a number that is not 0 */
   cpu_columns pull[2]; /* layer_ends.pull along x, by column */
-  /* The coefficients of layer_ends.row along x at both ends: for each point that rows read, by the row's
-   * column. */
+  /* layer_ends.row along x: row[difference][end][j] holds, for each column, the coefficient by which its row
+   * multiplies point j from the end. */
   cpu_columns row[DIFFERENCES][2][CLOSURE_WIDTH];
 } cpu_ends;
 
-/* Where the lines of a patch's bundles lie: their columns, their first rows, counted from the bundle's, and
- * offsets from column 0 of the bundle's first row. Beside ends of x a bundle has the lines of several groups
- * of rows, because those of one are too few to be worth a bundle. */
+/* Where the lines of a patch's bundles lie. A group of CPU_ROWS rows has only a few lines beside ends of x,
+ * too few to be worth a bundle. There, a bundle has the lines of several groups. */
 typedef struct cpu_lines {
-  int groups; /* most groups of CPU_ROWS rows of a bundle */
-  int x[STRIP], y[STRIP];
-  ptrdiff_t at[STRIP];
+  int groups;             /* most groups of a bundle */
+  int x[STRIP], y[STRIP]; /* column; first row, counted from the bundle's first one */
+  ptrdiff_t at[STRIP];    /* offset from column 0 of the bundle's first row */
 } cpu_lines;
 
 /* The layers that a bundle lies in. No bundle has points in and outside a layer of y or z (patch_cut). */
@@ -59,10 +58,10 @@ typedef struct cpu_layer {
   int first[3];        /* along y and z: the first row and plane of the bundle */
   int count[3];        /* along y and z: rows of a group, and planes */
   cpu_scratch *held;   /* results that wait for penalties, for each output */
-  int row[3], high[3]; /* along y and z: of layer_row for the bundle's first row or plane */
-  unsigned adds;       /* bit 2 d + high: this end's penalties are added */
-  unsigned holds;      /* mask of the outputs that wait */
-  int within;          /* 1: its lines are of kind LINES_WITHIN */
+  int row[3], high[3]; /* along y and z: layer_row's results for the bundle's first row or plane */
+  unsigned adds;       /* bit 2 d + high: the penalties of this end are added */
+  unsigned holds;      /* mask of the outputs that wait for penalties */
+  int within;          /* 1: the bundle's lines are of kind LINES_WITHIN */
 } cpu_layer;
 
 /* Number of columns from the first one of a layer of x to column x. */
@@ -85,7 +84,7 @@ LINE_INLINE int strip_meets(const cpu_ends *ends, const cpu_patch *patch, int hi
   return ends->of.bounded[AXIS_X] && (high ? last + LINE > ends->inside[1] : patch->x0 < ends->inside[0]);
 }
 
-/* The row of a closure along y or z for row, or plane, i of the bundle. */
+/* The closure's row for row i of the bundle (along y), or for plane i (along z). */
 LINE_INLINE int layer_row_of(const cpu_layer *layer, int d, int i) {
   return layer->high[d] ? layer->row[d] - i : layer->row[d] + i;
 }
@@ -105,11 +104,12 @@ LINE_INLINE ptrdiff_t ends_element(const cpu_ends *e, const int p[3]) {
   return KERNELS_HALO * e->of.step[AXIS_Z] + layer_element(&e->of, p);
 }
 
-/* Completes `to` for the points of a launch. The caller has set job, operation and the two functions; all
- * other members are zero. */
+/* Fills `to` for the points of a launch. The caller has set job, operation and the two functions; all other
+ * members are zero. */
 void CPU_NAME(ends_make_cpu_)(const kernels_launch *launch, const kernels_call *call, cpu_ends *to);
 
-/* The velocity along d on the line at p; o: e->operation, a constant where time matters. */
+/* The velocity along d on the line at p. o: e->operation, or a constant equal to it if the caller has one,
+ * which removes the tests. */
 LINE_INLINE cpu_vector ends_velocity(const cpu_ends *e, const operation *o, int d, const int p[3]) {
   const cpu_job *job = &e->job;
   if (o->velocity == VELOCITY_STORED) return line_load(job->in[o->velocity_input + d] + ends_element(e, p));
@@ -121,8 +121,8 @@ LINE_INLINE cpu_vector ends_velocity(const cpu_ends *e, const operation *o, int 
                         line_fill(y[3 + d] + z[3 + d]));
 }
 
-/* Adds the penalties to a bundle's lines, and stores them. Arguments are values, because what another
- * function has the address of is read from memory again after each store. */
+/* Adds the penalties to a bundle's lines and stores the lines. The layer is passed by value: if another
+ * function had its address, compilers would read its members from memory again after each store. */
 void CPU_NAME(penalties_cpu_)(cpu_layer layer, int nontemporal);
 
 #endif

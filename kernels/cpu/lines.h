@@ -17,6 +17,8 @@
 #else
 #define LINE_INLINE static inline __attribute__((always_inline))
 #endif
+/* A function that is called, because a copy for each term and kind of lines would take as long to compile. */
+#define LINE_CALLED static __attribute__((noinline))
 
 typedef FDAPP_REAL cpu_vector __attribute__((vector_size(CPU_LINE_BYTES), may_alias));
 

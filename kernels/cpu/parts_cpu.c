@@ -1,5 +1,7 @@
 #ifdef FDAPP_CPU_CALLS
 #define WAY_TERMS OPERATION_TERMS /* way_run_cpu_ is for every way */
+#else
+#define WAY_FINISH derivative_finish
 #endif
 #include "patch.h"
 

@@ -146,8 +146,9 @@ typedef struct pass_xy {
   ptrdiff_t rows_line, rows_row;
 } pass_xy;
 
-/* Computes line b of plane k, on the bundle's rows first .. first+rows-1. `rows` and `kind` are constants,
- * because offsets from a table cost more than counted ones. */
+/* Computes line b of plane k, on the bundle's rows from `first` on: one, or CPU_ROWS, of which the bundle may
+ * lack the last ones if the line is of kind ANY. `rows` and `kind` are constants, because offsets from a
+ * table cost more than counted ones. */
 LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, int b, int first, int rows,
                               int kind) {
   const cpu_bundle *bundle = task->bundle;
@@ -159,15 +160,9 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   const int closed = images && pass->ty >= 0 && task_closed(task, AXIS_Y);
   const int layer_x = task->way.ends && (kind == LINES_WITHIN || line_in_layer(task->layer->ends, column));
   const int closed_x = pass->tx >= 0 && layer_x;
-  cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1], row[CPU_ROWS], line[CPU_ROWS];
+  cpu_vector m[WIDTH], n[CPU_ROWS + WIDTH - 1];
   cpu_lane_integers inside = {0};
-  lines_clear(task, row, rows);
-  lines_clear(task, line, rows);
-  if (closed) closed_rows(task, pass->ty, AXIS_Y, (cpu_place){k, first, b, at}, rows, row);
-  if (closed_x) {
-    inside = lanes_inside(task, b);
-    closed_line(task, pass->tx, (cpu_place){k, first, b, at}, rows, line);
-  }
+  if (closed_x) inside = lanes_inside(task, b);
 #pragma GCC unroll 12
   for (int j = 0; j < rows + WIDTH - 1; j++) {
     const ptrdiff_t from = images ? bundle->row[first + j] + plane + task_offset(task, b)
@@ -180,6 +175,7 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   }
 #pragma GCC unroll 4
   for (int i = 0; i < rows; i++) {
+    if (kind == LINES_ANY && first + i >= bundle->rows) break;
     const cpu_place p = {k, first + i, b, at + i * frame->row};
     cpu_vector dx = {0}, dy = {0};
     if (pass->tx >= 0) {
@@ -188,12 +184,12 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
                            column, kind);
         dx = pass_difference(task, pass->tx, &pass->cx, (cpu_vector){0}, m);
       }
-      if (closed_x) dx = line_choose(inside, dx, line[i]);
+      if (closed_x) dx = line_choose(inside, dx, task->work->closed[AXIS_X][b][first + i]);
       operand_ahead(bundle, pass->x, p);
     }
     if (pass->ty >= 0) {
       if (closed) {
-        dy = closed_add(task, pass->ty, row[i], dx);
+        dy = closed_add(task, pass->ty, task->work->closed[AXIS_Y][b][i], dx);
       } else {
         dy = pass_difference(task, pass->ty, &pass->cy, dx, n + i);
       }
@@ -204,27 +200,38 @@ LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, 
   }
 }
 
+/* Computes the differences of term t along an axis that are rows of closures, for a strip (cpu_closing). */
+LINE_INLINE void pass_close(const cpu_task *task, int t, axis along, int k, int r, int count) {
+  const cpu_bundle *bundle = task->bundle;
+  const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + k * bundle->frame->plane;
+  const cpu_closing closing = closing_make(task, t, along, (cpu_place){k, r, 0, at}, count);
+  if (along == AXIS_X) {
+    closed_lines(closing, task->work->closed[along]);
+  } else {
+    closed_rows(closing, task->work->closed[along]);
+  }
+}
+
+LINE_INLINE void pass_xy_close(const cpu_task *task, const pass_xy *pass, int k) {
+  const int rows = task->bundle->rows;
+  if (!task->way.ends) return;
+  if (pass->tx >= 0 && task->layer->ends->of.bounded[AXIS_X]) pass_close(task, pass->tx, AXIS_X, k, 0, rows);
+  if (pass->ty >= 0 && task_closed(task, AXIS_Y)) pass_close(task, pass->ty, AXIS_Y, k, 0, rows);
+}
+
 /* Lines with periodic images are computed separately, so that the common path needs fewer registers. Ways
  * with ends take the offsets of all lines from the bundle, as those with images do, except for bundles beside
  * ends of x alone: without tests for the other axes these take a tenth less (single precision, 128^3). */
-LINE_INLINE void pass_xy_lines(const cpu_task *task, const pass_xy *pass, int first, int rows) {
+LINE_INLINE void pass_xy_lines(const cpu_task *task, const pass_xy *pass, int k, int first, int rows) {
   const cpu_bundle *bundle = task->bundle;
-  if (task->way.ends && rows == CPU_ROWS && task->layer->within) {
-    for (int k = 0; k < task->planes; k++) {
-      for (int b = 0; b < task_lines(task); b++) pass_xy_line(task, pass, k, b, first, rows, LINES_WITHIN);
-    }
-    return;
-  }
-  for (int k = 0; k < task->planes; k++) {
-    for (int b = 0; b < task_lines(task); b++) {
-      const int column = task_column(task, b);
-      const int images = task->way.ends || (pass->ty >= 0 && bundle->images) ||
-                         (pass->tx >= 0 && line_at_edge(bundle->frame, column));
-      if (__builtin_expect(images, 0) || (pass->ty >= 0 && rows == 1)) { /* a tile's last rows are few */
-        pass_xy_line(task, pass, k, b, first, rows, LINES_ANY);
-      } else {
-        pass_xy_line(task, pass, k, b, first, rows, LINES_PLAIN);
-      }
+  const int usual = task->way.ends ? LINES_WITHIN : LINES_PLAIN;
+  const int any = task->way.ends ? !task->layer->within : pass->ty >= 0 && bundle->images;
+  for (int b = 0; b < task_lines(task); b++) {
+    const int edge = !task->way.ends && pass->tx >= 0 && line_at_edge(bundle->frame, task_column(task, b));
+    if (__builtin_expect(any || edge, 0)) {
+      pass_xy_line(task, pass, k, b, first, rows, LINES_ANY);
+    } else {
+      pass_xy_line(task, pass, k, b, first, rows, usual);
     }
   }
 }
@@ -240,7 +247,7 @@ LINE_INLINE void pass_xy_rows_ahead(const cpu_bundle *bundle, pass_xy *pass) {
 }
 
 LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
-  const int tx = terms[AXIS_X], ty = terms[AXIS_Y], rows = task->bundle->rows;
+  const int tx = terms[AXIS_X], ty = terms[AXIS_Y];
   const operation_term *term = task->way.of->term;
   if (tx < 0 && ty < 0) return;
   pass_xy pass = {.tx = tx, .ty = ty};
@@ -255,28 +262,27 @@ LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
     pass.cy = coefficients_load(task->bundle->frame, term[ty].of, AXIS_Y);
     if (tx < 0) pass_xy_rows_ahead(task->bundle, &pass);
   }
-  if (ty >= 0 && rows == CPU_ROWS) {
-    pass_xy_lines(task, &pass, 0, CPU_ROWS);
-  } else {
-    for (int r = 0; r < rows; r++) pass_xy_lines(task, &pass, r, 1);
+  for (int k = 0; k < task->planes; k++) {
+    pass_xy_close(task, &pass, k);
+    for (int r = 0; r < (ty >= 0 ? 1 : task->bundle->rows); r++)
+      pass_xy_lines(task, &pass, k, r, ty >= 0 ? CPU_ROWS : 1);
   }
 }
 
-/* images: a constant. */
+/* Without images (a constant), the bundle has CPU_PLANES consecutive planes. */
 LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int images) {
   const cpu_bundle *bundle = task->bundle;
   const ptrdiff_t plane = bundle->frame->plane;
   const pass_coefficients coefficients = coefficients_load(bundle->frame, task->way.of->term[t].of, AXIS_Z);
+  const int closed = images && task_closed(task, AXIS_Z);
   for (int r = 0; r < bundle->rows; r++) {
+    if (closed) pass_close(task, t, AXIS_Z, 0, r, task->planes);
     for (int b = 0; b < task_lines(task); b++) {
       const int column = task_column(task, b);
       const ptrdiff_t at = bundle->row[STENCIL_RADIUS + r] + task_offset(task, b);
-      const int closed = images && task_closed(task, AXIS_Z);
-      cpu_vector n[CPU_PLANES + WIDTH - 1], row[CPU_PLANES];
-      lines_clear(task, row, task->planes);
-      if (closed) closed_rows(task, t, AXIS_Z, (cpu_place){0, r, b, at}, task->planes, row);
+      cpu_vector n[CPU_PLANES + WIDTH - 1];
 #pragma GCC unroll 12
-      for (int j = 0; j < task->planes + WIDTH - 1; j++) {
+      for (int j = 0; j < CPU_PLANES + WIDTH - 1; j++) {
         const ptrdiff_t up = images ? bundle->column->plane[j] : (j - STENCIL_RADIUS) * plane;
         if (closed) {
           n[j] = (cpu_vector){0};
@@ -285,13 +291,14 @@ LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int i
         }
       }
 #pragma GCC unroll 4
-      for (int k = 0; k < task->planes; k++) {
+      for (int k = 0; k < CPU_PLANES; k++) {
+        if (images && k >= task->planes) break;
         const cpu_place p = {k, r, b, at + k * plane};
         operand_ahead(bundle, z, p);
         const int chain = task->way.of->term[t].fold == FOLD_CHAIN;
         const cpu_vector s = chain ? *scratch_line(&task->work->term[t], p) : (cpu_vector){0};
         if (closed) {
-          pass_z_found(task, t, p, closed_add(task, t, row[k], s));
+          pass_z_found(task, t, p, closed_add(task, t, task->work->closed[AXIS_Z][b][k], s));
         } else {
           pass_z_found(task, t, p, pass_difference(task, t, &coefficients, s, n + k));
         }
@@ -306,7 +313,7 @@ LINE_INLINE void pass_z_run(const cpu_task *task, const int terms[3]) {
   cpu_operand z = operand_make(task, t, AXIS_Z);
   z.ahead = operand_asks(task, terms, AXIS_Z);
   const int images = task->bundle->column->images || task_closed(task, AXIS_Z);
-  if (__builtin_expect(images, 0) || task->planes == 1) { /* a launch's last planes */
+  if (__builtin_expect(images, 0)) {
     pass_z_planes(task, t, z, 1);
   } else {
     pass_z_planes(task, t, z, 0);

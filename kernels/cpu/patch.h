@@ -34,12 +34,12 @@ LINE_INLINE void formula_open(const cpu_task *task) {
 
 /* The layers that a bundle lies in. */
 LINE_INLINE cpu_layer layer_make(const cpu_ends *ends, const cpu_lines *line, cpu_scratch *held,
-                                 const cpu_bundle *bundle, int planes, int groups) {
+                                 const cpu_bundle *bundle, int groups) {
   cpu_layer layer = {.ends = ends,
                      .line = line,
                      .lines = groups * bundle->patch->lines,
                      .first = {0, bundle->y, bundle->patch->z},
-                     .count = {0, bundle->rows, planes},
+                     .count = {0, bundle->rows, bundle->patch->planes},
                      .held = held,
                      .row = {-1, -1, -1}};
   for (int high = 0; high < 2; high++)
@@ -70,12 +70,17 @@ LINE_INLINE void lines_fill(const cpu_frame *frame, const cpu_patch *patch, cpu_
 /* ends: NULL without, and then nothing of `line` is read. groups: number of the bundle's groups of rows, 1
  * without ends. */
 LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *ends, const cpu_lines *line,
-                            const cpu_bundle *bundle, int planes, int groups) {
+                            const cpu_bundle *bundle, int groups) {
   cpu_work work;
   cpu_scratch held[OPERATION_OUTPUTS];
   cpu_layer layer;
-  if (way.ends) layer = layer_make(ends, line, held, bundle, planes, groups);
-  const cpu_task task = {way, job, bundle, &work, planes, way.ends ? &layer : NULL};
+  if (way.ends) layer = layer_make(ends, line, held, bundle, groups);
+  const cpu_task task = {way,
+                         job,
+                         bundle,
+                         &work,
+                         operation_along(way.of, AXIS_Z) ? bundle->patch->planes : 1,
+                         way.ends ? &layer : NULL};
   for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k].to = job->out[k];
   if (way.of->velocity == VELOCITY_TABLES) formula_open(&task);
   if (operation_terms(way.of) == 0) pass_points(&task);
@@ -109,7 +114,7 @@ LINE_INLINE void patch_points(cpu_way way, const cpu_job *job, const cpu_patch *
   pass_points(&task);
 }
 
-/* All bundles of a patch, with the number of planes as a constant. Job and patch are local copies, so the
+/* All bundles of a patch. Job and patch are local copies, so the
  * compiler knows that stores cannot alias them and keeps them in registers. */
 LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given) {
   if (operation_terms(way.of) == 0 && !way.ends) {
@@ -123,14 +128,10 @@ LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given
   cpu_lines line;
   if (way.ends) lines_fill(&job.frame, &patch, &line);
   for (int y = patch.y0, rows, groups; y < patch.y1; y += groups * rows) {
-    rows = y + CPU_ROWS <= patch.y1 ? CPU_ROWS : 1;
+    rows = y + CPU_ROWS <= patch.y1 ? CPU_ROWS : patch.y1 - y;
     groups = way.ends ? patch_groups(&way, &job.frame, &patch, line.groups, y) : 1;
     const cpu_bundle bundle = bundle_make(&job.frame, &patch, &column, y, rows, groups * rows);
-    if (operation_along(way.of, AXIS_Z) && patch.planes == CPU_PLANES) {
-      bundle_run(way, &job, ends, &line, &bundle, CPU_PLANES, groups);
-    } else {
-      bundle_run(way, &job, ends, &line, &bundle, 1, groups);
-    }
+    bundle_run(way, &job, ends, &line, &bundle, groups);
   }
 }
 

@@ -27,6 +27,8 @@ typedef struct cpu_work {
   cpu_scratch term[WAY_TERMS]; /* first the part in x and y, then the whole term */
   cpu_output out[OPERATION_OUTPUTS];
   cpu_formula formula;
+  cpu_vector closed[3][STRIP]
+                   [CPU_ROWS]; /* differences of a strip by rows of closures (closed.h), along each axis */
 } cpu_work;
 
 /* The data that all lines of a bundle share. */
@@ -35,7 +37,7 @@ typedef struct cpu_task {
   const cpu_job *job;
   const cpu_bundle *bundle;
   cpu_work *work;
-  int planes;             /* a constant */
+  int planes;
   const cpu_layer *layer; /* NULL without ends */
 } cpu_task;
 

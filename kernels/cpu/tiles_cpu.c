@@ -67,15 +67,17 @@ static int least(int a, int b) {
   return a < b ? a : b;
 }
 
-/* Number of planes in the patch that begins with the launch's i-th plane: a block, or 1 if a block would pass
- * the end, or reach into the other range or across an end of `blocks`. */
+/* Number of planes in the patch that begins with the launch's i-th plane: at most a block, which reaches
+ * neither into the other range nor across an end of `blocks`. */
 static int patch_planes(const kernels_launch *launch, const cpu_tiling *tiling, int i, int end) {
-  const int last = i + tiling->plan.block - 1;
-  if (last >= end) return 1;
-  const int low = kernels_plane_at(launch, i), high = kernels_plane_at(launch, last);
-  const int z0 = tiling->plan.blocks.z0, z1 = tiling->plan.blocks.z1;
-  const int across = (low < z0 && high >= z0) || (low < z1 && high >= z1);
-  return high - low == last - i && !across ? tiling->plan.block : 1;
+  const int first = kernels_plane_at(launch, i), most = least(tiling->plan.block, end - i);
+  int planes = 1;
+  for (; planes < most; planes++) {
+    const int z = first + planes;
+    if (kernels_plane_at(launch, i + planes) != z) break;
+    if (z == tiling->plan.blocks.z0 || z == tiling->plan.blocks.z1) break;
+  }
+  return planes;
 }
 
 /* Computes one tile: its planes in the launch's order, each in strips. */
