@@ -18,9 +18,11 @@ static void sines(const void *height, int64_t z, int64_t y, double *row) {
 /* One stage: the scheme's sum of earlier states, and its weight times the Laplacian, in one kernel. */
 static status heat_stage(void *stencil, const stage *stage) {
   const kernels_launch launch = stage_launch(stage, stencil);
-  kernels_stage kernel = stage_kernel(stage, 0);
-  kernel.diffusion = stage->weight;
-  CHECK(apply_stage(stage->f->part[0].backend, &launch, &kernel));
+  kernels_call call = {.kind = OPERATION_advection,
+                       .options = ADVECTION_UNIFORM | ADVECTION_GRADIENT | ADVECTION_DIFFUSION,
+                       .weight = {[WEIGHT_PART + ADVECTION_PART_DIFFUSION] = 1}};
+  stage_sum(stage, 0, &call);
+  CHECK(stage->f->part[0].backend->apply(&launch, &call));
   return stage_end(stage);
 }
 

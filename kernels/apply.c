@@ -28,54 +28,6 @@ status apply_axpy(const kernels *backend, const kernels_launch *launch, double a
   return backend->apply(launch, &call);
 }
 
-/* Returns 1 if a factor is zero once rounded: its term is then left out. */
-static int vanishes(double factor, precision precision) {
-  return precision == PRECISION_SINGLE ? (float)factor == 0.0F : factor == 0.0;
-}
-
-static unsigned stage_options(const kernels_stage *stage, precision precision) {
-  static const unsigned forms[] = {STAGE_GRADIENT, STAGE_FLUX, STAGE_GRADIENT | STAGE_FLUX};
-  unsigned options = STAGE_UNIFORM | STAGE_GRADIENT;
-  if (stage->velocity[0] != NULL) {
-    options = STAGE_STORED | forms[stage->form];
-  } else if (stage->tables.x != NULL) {
-    options = STAGE_FORMULA | forms[stage->form];
-  }
-  if (stage->base != NULL) options |= STAGE_BASE;
-  if (stage->extra[0] != NULL) options |= STAGE_EXTRAS;
-  if (!vanishes(stage->dissipation, precision)) options |= STAGE_UPWIND;
-  if (!vanishes(stage->diffusion, precision)) options |= STAGE_DIFFUSION;
-  return options;
-}
-
-kernels_call kernels_stage_call(const kernels_stage *stage, precision precision) {
-  kernels_call call = {
-      .kind = OPERATION_stage,
-      .options = stage_options(stage, precision),
-      .in = {[STAGE_IN_F] = stage->f, [STAGE_IN_BASE] = stage->base},
-      .out = {stage->out},
-      .scalar = {[STAGE_WEIGHT_F] = stage->weight_f,
-                 [STAGE_WEIGHT_ADVECTION] = stage->advection,
-                 [STAGE_WEIGHT_DISSIPATION] = stage->dissipation,
-                 [STAGE_WEIGHT_DIFFUSION] = stage->diffusion},
-      .tables = stage->tables,
-  };
-  for (int i = 0; i < 2; i++) {
-    call.in[STAGE_IN_EXTRA + i] = stage->extra[i];
-    call.scalar[STAGE_WEIGHT_EXTRA + i] = stage->weight_extra[i];
-  }
-  for (int d = 0; d < 3; d++) {
-    call.in[STAGE_IN_U + d] = stage->velocity[d];
-    call.uniform[d] = stage->uniform[d];
-  }
-  return call;
-}
-
-status apply_stage(const kernels *backend, const kernels_launch *launch, const kernels_stage *stage) {
-  const kernels_call call = kernels_stage_call(stage, launch->shape.precision);
-  return backend->apply(launch, &call);
-}
-
 /* The layers come first, and the operation leaves them out: when the operation says that the slab's edges are
  * written, their layers are, too. */
 status apply_bounded(const kernels *backend, const kernels_launch *launch, const kernels_call *call) {

@@ -27,39 +27,6 @@ typedef struct kernels_tables {
   const void *z; /* Z_0, Z_1, Z_2, B_0, B_1, B_2 likewise */
 } kernels_tables;
 
-/* One Runge-Kutta stage on the planes of the launch, fused:
- *
- *   b   = base ? base : f
- *   out = b + weight_f (f - b) + sum_i weight_extra[i] (extra[i] - b) + advection * A(f)
- *         + dissipation * S(f) + diffusion * Lap(f)
- *
- * A is u.grad f, div(u f) or their mean (`form`); S is |u| Dx f + |v| Dy f + |w| Dz f with the even
- * differences D of stencil.h. `advection` is -dt times the stage's weight times the velocity's time factor,
- * `dissipation` is dt times the weight times that factor's absolute value. All doubles are rounded once to
- * the field's precision. The order of operations is that of the formula, with arithmetic.h. Weights are
- * ignored if base is NULL. The terms of extras are left out if these are NULL, dissipation and diffusion if
- * their factor, rounded, is zero.
- *
- * f: halos valid in z. velocity: all three, or all NULL. If NULL, the velocity comes from the tables, or
- * without tables from `uniform`, for which the three forms are equal and the advective one is used.
- * velocity[2] needs valid halos unless the form is advective. out may be the same array as base or an extra,
- * never f or a velocity. Either both extras are given, and a base, or none. */
-typedef struct kernels_stage {
-  void *out;
-  const void *f;
-  const void *base;
-  double weight_f;
-  const void *extra[2];
-  double weight_extra[2];
-  advection_form form;
-  double advection;
-  const void *velocity[3];
-  kernels_tables tables;
-  double uniform[3];
-  double dissipation;
-  double diffusion;
-} kernels_stage;
-
 /* Sums over the points of one z-plane, in double for fields of either precision.
  *
  * All backends sum in one order. Lane l = x mod 32 of a row adds its points in ascending x to 0; then the 32
@@ -141,9 +108,10 @@ typedef struct kernels_coupling {
 } kernels_coupling;
 
 /* An operation of operations.h on the planes of a launch. `in` and `out` are the arrays of the declaration,
- * in its order; entries that it does not use are ignored. All doubles are rounded once to the field's
- * precision. Inputs that are differenced along z need valid halos in z. `out` must not overlap an input that
- * is differenced; it may be an input that is read at the point alone.
+ * in its order, and with SUM_BASE those of the sum (operation.h); entries that it does not use are ignored.
+ * All doubles are rounded once to the field's precision. Inputs that are differenced along z need valid halos
+ * in z. `out` must not overlap an input that is differenced; it may be an input that is read at the point
+ * alone.
  *
  * A call with ends, of an operation with terms, goes through apply_bounded. Points in layers get the
  * differences of the closures, all others those of a periodic grid. Beyond an end of z halo planes need not
@@ -153,8 +121,9 @@ typedef struct kernels_coupling {
 typedef struct kernels_call {
   operation_kind kind;
   unsigned options;
-  const void *in[OPERATION_INPUTS];
+  const void *in[OPERATION_ARRAYS];
   void *out[OPERATION_OUTPUTS];
+  double weight[OPERATION_WEIGHTS]; /* of the sum */
   double scalar[OPERATION_SCALARS];
   double uniform[3];                /* the velocity, if the operation has VELOCITY_UNIFORM */
   kernels_tables tables;            /* the velocity, if it has VELOCITY_TABLES */
@@ -365,7 +334,6 @@ status apply_divergence(const kernels *backend, const kernels_launch *launch, co
 status apply_laplacian(const kernels *backend, const kernels_launch *launch, const void *f, void *out);
 /* y = fma(a, x, y) point by point. */
 status apply_axpy(const kernels *backend, const kernels_launch *launch, double a, const void *x, void *y);
-status apply_stage(const kernels *backend, const kernels_launch *launch, const kernels_stage *stage);
 
 /* A call with ends or without. If the backend has `layers`, these are computed first, then all other points.
  */
@@ -376,9 +344,6 @@ status apply_bounded(const kernels *backend, const kernels_launch *launch, const
 status kernels_ends_open(const kernels *backend, kernels_context *context, precision precision,
                          const stencil *stencil, kernels_ends *ends);
 void kernels_ends_close(const kernels *backend, kernels_context *context, kernels_ends *ends);
-
-/* The call of `apply` that apply_stage makes. */
-kernels_call kernels_stage_call(const kernels_stage *stage, precision precision);
 
 /* The backend called `name`, or NULL. */
 const kernels *kernels_find(const char *name);

@@ -5,11 +5,40 @@
  * operations.h. Included by C17 and by CUDA files (C++17). */
 
 enum {
-  OPERATION_INPUTS = 16,
+  OPERATION_INPUTS = 12,
   OPERATION_OUTPUTS = 3,
   OPERATION_TERMS = 6,
-  OPERATION_SCALARS = 12,
+  OPERATION_PARTS = 4,
+  OPERATION_SCALARS = 4,
   OPERATION_NONE = -1 /* in operation_term.along: nothing is differenced along this axis */
+};
+
+/* An operation computes a right-hand side L, of which each output has parts. Without a sum the one part is
+ * stored. With it, the engine stores
+ *
+ *   out[k] = base_k + w_own (own_k - base_k) + sum_i w_extra[i] (extra_i,k - base_k) + sum_j w_part[j]
+ * part_j,
+ *
+ * a Runge-Kutta stage, whatever L is. The terms are added in this order, each by one fma. The sum is asked
+ * for by options of the call that are the same for every operation: SUM_BASE alone has no other term than
+ * parts; OWN adds the unknowns' own states f, which L may difference; EXTRAS come with OWN. If L differences
+ * own, SUM_BASE alone has it for the base, so that no array is read twice. */
+enum { SUM_BASE = 1 << 16, SUM_OWN = 1 << 17, SUM_EXTRAS = 1 << 18, SUM_OPTIONS = 7 << 16 };
+
+/* The arrays of the sum come after the inputs of the declaration, for output k each of these + k, and the
+ * second extra OPERATION_OUTPUTS after the first one. */
+enum {
+  SUM_IN_BASE = OPERATION_INPUTS,
+  SUM_IN_OWN = SUM_IN_BASE + OPERATION_OUTPUTS,
+  SUM_IN_EXTRA = SUM_IN_OWN + OPERATION_OUTPUTS,
+  OPERATION_ARRAYS = SUM_IN_EXTRA + 2 * OPERATION_OUTPUTS
+};
+
+enum {
+  WEIGHT_OWN,
+  WEIGHT_EXTRA,
+  WEIGHT_PART = WEIGHT_EXTRA + 2,
+  OPERATION_WEIGHTS = WEIGHT_PART + OPERATION_PARTS
 };
 
 typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
@@ -50,13 +79,17 @@ typedef struct operation_term {
 } operation_term;
 
 /* A declaration leaves out members that are zero, and has the others in this order, as C++ wants it. Terms
- * are in use if an output needs them, and inputs are read if a term in use or finish takes them. Engines
- * compute terms in ascending order. The last term that an output needs is in use in every way of the
+ * are in use if an output needs them, and inputs are read if a term in use, a part or the sum takes them.
+ * Engines compute terms in ascending order. The last term that an output needs is in use in every way of the
  * operation (OPERATION_WAYS) that writes the output. */
 typedef struct operation {
-  unsigned at_point;                 /* mask of the inputs that finish reads at the point itself */
+  unsigned sum;                      /* of SUM_OPTIONS; set by OPERATION_DECLARED, not by a declaration */
+  unsigned at_point;                 /* mask of the inputs that parts read at the point itself */
   unsigned outputs;                  /* mask of the arrays written, each once */
-  unsigned needs[OPERATION_OUTPUTS]; /* mask of the terms that finish reads for this output */
+  unsigned needs[OPERATION_OUTPUTS]; /* mask of the terms that the parts of this output read */
+  unsigned part[OPERATION_PARTS];    /* the options that bring parts 1, 2, ...; part 0 is always there */
+  int differences_own;               /* 1: terms difference the own states of the outputs, ... */
+  int own_input;                     /* ... which are this input and those after it */
   operation_velocity velocity;
   int velocity_input; /* STORED: first of the three inputs that hold u, v, w */
   operation_edges edges;
@@ -67,12 +100,13 @@ typedef struct operation {
 #define OPERATION_IF(condition, i) ((condition) ? OPERATION_BIT(i) : 0U)
 
 /* A term with FOLD_SUM of inputs x, y and z. */
-#define OPERATION_SUM(of, x, y, z)                                                                           \
+#define OPERATION_TERM(of, x, y, z)                                                                          \
   { of, FOLD_SUM, {x, y, z}, 0 }
 /* Three terms: the differences of inputs x, y and z, each along its own axis. */
 #define OPERATION_EACH_AXIS(of, x, y, z)                                                                     \
-  OPERATION_SUM(of, x, OPERATION_NONE, OPERATION_NONE)                                                       \
-  , OPERATION_SUM(of, OPERATION_NONE, y, OPERATION_NONE), OPERATION_SUM(of, OPERATION_NONE, OPERATION_NONE, z)
+  OPERATION_TERM(of, x, OPERATION_NONE, OPERATION_NONE)                                                      \
+  , OPERATION_TERM(of, OPERATION_NONE, y, OPERATION_NONE),                                                   \
+      OPERATION_TERM(of, OPERATION_NONE, OPERATION_NONE, z)
 
 #if defined(__CUDACC__)
 #define DESCRIBE static inline __host__ __device__ constexpr
@@ -140,9 +174,30 @@ DESCRIBE int operation_products(const operation *o) {
   return 0;
 }
 
+/* The array with the own state of output 0; those of the others follow. */
+DESCRIBE int operation_own(const operation *o) {
+  return o->differences_own ? o->own_input : (int)SUM_IN_OWN;
+}
+
+/* Mask of the parts in use with some options of the declaration. It has no loop, as operation_terms. */
+DESCRIBE unsigned operation_parts(const operation *o, unsigned options) {
+  return 1U | ((o->part[1] & options) != 0 ? 2U : 0U) | ((o->part[2] & options) != 0 ? 4U : 0U) |
+         ((o->part[3] & options) != 0 ? 8U : 0U);
+}
+
+/* Mask of the arrays that are read at the point itself: by parts and by the sum. */
+DESCRIBE unsigned operation_points(const operation *o) {
+  const unsigned own = o->outputs << operation_own(o), extra = o->outputs << SUM_IN_EXTRA;
+  const int apart = (o->sum & SUM_OWN) || !o->differences_own; /* the base is an array of its own */
+  if (!(o->sum & SUM_BASE)) return o->at_point;
+  return o->at_point | (apart ? o->outputs << SUM_IN_BASE : 0U) |
+         ((o->sum & SUM_OWN) || o->differences_own ? own : 0U) |
+         (o->sum & SUM_EXTRAS ? extra | extra << OPERATION_OUTPUTS : 0U);
+}
+
 /* Mask of the arrays read, each once. */
 DESCRIBE unsigned operation_inputs(const operation *o) {
-  unsigned inputs = o->at_point;
+  unsigned inputs = operation_points(o);
   for (int i = 0; i < OPERATION_INPUTS; i++) {
     for (int axis = 0; axis < 3; axis++) inputs |= OPERATION_IF(operation_differences(o, i, axis), i);
   }

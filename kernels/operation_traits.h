@@ -57,7 +57,7 @@ DESCRIBE void operation_traits_add(operation_traits *t, const operation *o, cons
 }
 
 DESCRIBE operation_traits operation_traits_make(const operation *o) {
-  operation_traits t = {OPERATION_NONE, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 1, o->at_point};
+  operation_traits t = {OPERATION_NONE, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 1, operation_points(o)};
   for (int i = OPERATION_TERMS - 1; i >= 0; i--) {
     if (operation_has(o, i) && term_input(&o->term[i]) != OPERATION_NONE) t.field = term_input(&o->term[i]);
   }
@@ -103,6 +103,8 @@ DESCRIBE const char *declaration_fault(const operation *most, const operation *l
     if (operation_stores(&o, k) && (operation_terms(first) & last) != last)
       return "the last term that an output needs is not part of every way that writes it";
   }
+  for (int j = 1; j < OPERATION_PARTS; j++)
+    if (o.part[j] != 0 && !(o.sum & SUM_BASE)) return "several parts have no sum that adds them";
   if (mask_count(t.fields) > 1) return "several inputs are differenced as a field, along several axes each";
   for (int d = 0; d < 3; d++) {
     if (mask_count(t.components[d]) > 1)
@@ -117,7 +119,7 @@ DESCRIBE const char *declaration_fault(const operation *most, const operation *l
 
 /* The same of a way of an operation. */
 DESCRIBE const char *operation_fault(operation_kind kind, unsigned options) {
-  const operation most = operation_describe(kind, options | operation_additions(kind));
+  const operation most = operation_describe(kind, options | operation_additions(kind, options));
   const operation least = operation_describe(kind, options);
   return declaration_fault(&most, &least);
 }

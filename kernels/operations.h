@@ -2,18 +2,22 @@
 #define FDAPP_KERNELS_OPERATIONS_H
 
 /* Every operation, declared once. An operation reads arrays, takes differences of them, folds the differences
- * of the three axes into one number per term, and finishes with a few lines of arithmetic:
+ * of the three axes into one number per term, and makes the parts of its outputs with a few lines of
+ * arithmetic:
  *
- *   out[k] at a point = finish(k; terms there, inputs there, scalars).
+ *   part j of output k at a point = NAME_part(k, j; terms there, inputs there, scalars).
+ *
+ * Most operations have one part. Several ones are what a Runge-Kutta stage adds with weights of their own, as
+ * the engines add a scheme's sum to any operation (operation.h).
  *
  * Both engines (cpu/, cuda/), fdbench, the counts of memory traffic and the kernel tests read these
  * declarations. Engines know operations by name where tiles were measured (tiles.cuh), for stages in pairs
  * (pair.cu), and for parts of a derivative. operation_traits.h says what fits. A new operation is a line in
- * OPERATION_WAYS and OPERATIONS, a NAME_operation and a NAME_finish below, and an independent reference in
+ * OPERATION_WAYS and OPERATIONS, a NAME_operation and a NAME_part below, and an independent reference in
  * tests/support.
  *
- * Included by C17 and by CUDA files (C++17). Files that include arithmetic.h first also get the finish
- * functions. */
+ * Included by C17 and by CUDA files (C++17). Files that include arithmetic.h first also get the arithmetic.
+ */
 
 #include "operation.h"
 
@@ -24,69 +28,120 @@ enum { DERIVATIVE_AXIS = 3, DERIVATIVE_FIRST = 4, DERIVATIVE_SECOND = 8, DERIVAT
 
 #define DERIVATIVE_ALONG(axis, options) (((options)&DERIVATIVE_AXIS) == (axis) ? 0 : (int)OPERATION_NONE)
 #define DERIVATIVE_TERM(of, options)                                                                         \
-  OPERATION_SUM(of, DERIVATIVE_ALONG(AXIS_X, options), DERIVATIVE_ALONG(AXIS_Y, options),                    \
-                DERIVATIVE_ALONG(AXIS_Z, options))
+  OPERATION_TERM(of, DERIVATIVE_ALONG(AXIS_X, options), DERIVATIVE_ALONG(AXIS_Y, options),                   \
+                 DERIVATIVE_ALONG(AXIS_Z, options))
 
 #define derivative_operation(options)                                                                        \
-  {                                                                                                          \
-    .outputs = OPERATION_IF((options)&DERIVATIVE_FIRST, 0) | OPERATION_IF((options)&DERIVATIVE_SECOND, 1) |  \
-               OPERATION_IF((options)&DERIVATIVE_DISSIPATION, 2),                                            \
-    .needs = {1, 2, 4}, .term = {                                                                            \
-      DERIVATIVE_TERM(DIFFERENCE_FIRST, options),                                                            \
-      DERIVATIVE_TERM(DIFFERENCE_SECOND, options),                                                           \
-      DERIVATIVE_TERM(DIFFERENCE_DISSIPATION, options)                                                       \
-    }                                                                                                        \
-  }
+  .outputs = OPERATION_IF((options)&DERIVATIVE_FIRST, 0) | OPERATION_IF((options)&DERIVATIVE_SECOND, 1) |    \
+             OPERATION_IF((options)&DERIVATIVE_DISSIPATION, 2),                                              \
+  .needs = {1, 2, 4},                                                                                        \
+  .term = {DERIVATIVE_TERM(DIFFERENCE_FIRST, options), DERIVATIVE_TERM(DIFFERENCE_SECOND, options),          \
+           DERIVATIVE_TERM(DIFFERENCE_DISSIPATION, options)}
 
-/* ---- gradient: out[0..2] = grad f ---- */
+/* ---- gradient: out[0..2] = grad f, of input 0. Upwind differences add a dissipation of the three outputs'
+ * own states, inputs 1 to 3, each along its own axis ---- */
+
+/* An option of the gradient and of the divergence, and their parts. */
+enum { OPTION_UPWIND = 1 };
+enum { PART_TERM, PART_DISSIPATION };
+
+enum { GRADIENT_OWN = 1 };
+
+/* Output k needs term k and, if upwind, term 3 + k. */
+#define GRADIENT_NEEDS(options, k) (1U << (k) | ((options)&OPTION_UPWIND ? 8U << (k) : 0U))
 
 #define gradient_operation(options)                                                                          \
-  {                                                                                                          \
-    .outputs = 7, .needs = {1, 2, 4}, .term = { OPERATION_EACH_AXIS(DIFFERENCE_FIRST, 0, 0, 0) }             \
-  }
+  .outputs = 7,                                                                                              \
+  .needs = {GRADIENT_NEEDS(options, 0), GRADIENT_NEEDS(options, 1), GRADIENT_NEEDS(options, 2)},             \
+  .part = {0, (options)&OPTION_UPWIND}, .differences_own = ((options)&OPTION_UPWIND) != 0,                   \
+  .own_input = GRADIENT_OWN, .edges = (options)&SUM_BASE ? EDGES_FIRST : EDGES_NONE,                         \
+  .term = {OPERATION_EACH_AXIS(DIFFERENCE_FIRST, 0, 0, 0),                                                   \
+           OPERATION_EACH_AXIS(DIFFERENCE_DISSIPATION, GRADIENT_OWN, GRADIENT_OWN + 1, GRADIENT_OWN + 2)}
 
 /* ---- gradient_magnitude: out[0] = |grad f| ---- */
 
 #define gradient_magnitude_operation(options)                                                                \
-  {                                                                                                          \
-    .outputs = 1, .needs = {7}, .term = { OPERATION_EACH_AXIS(DIFFERENCE_FIRST, 0, 0, 0) }                   \
-  }
+  .outputs = 1, .needs = {7}, .term = {OPERATION_EACH_AXIS(DIFFERENCE_FIRST, 0, 0, 0)}
 
-/* ---- divergence: out[0] = d in[0]/dx + d in[1]/dy + d in[2]/dz ---- */
+/* ---- divergence: out[0] = d in[0]/dx + d in[1]/dy + d in[2]/dz. Upwind differences add a dissipation of the
+ * output's own state, input 3, along all axes ---- */
+
+enum { DIVERGENCE_OWN = 3 };
 
 #define divergence_operation(options)                                                                        \
-  {                                                                                                          \
-    .outputs = 1, .needs = {1}, .term = { OPERATION_SUM(DIFFERENCE_FIRST, 0, 1, 2) }                         \
-  }
+  .outputs = 1, .needs = {(options)&OPTION_UPWIND ? 3U : 1U}, .part = {0, (options)&OPTION_UPWIND},          \
+  .differences_own = ((options)&OPTION_UPWIND) != 0, .own_input = DIVERGENCE_OWN,                            \
+  .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 1, 2),                                                        \
+           OPERATION_TERM(DIFFERENCE_DISSIPATION, DIVERGENCE_OWN, DIVERGENCE_OWN, DIVERGENCE_OWN)}
 
 /* ---- laplacian: out[0] = the Laplacian of f ---- */
 
 #define laplacian_operation(options)                                                                         \
-  {                                                                                                          \
-    .outputs = 1, .needs = {1}, .term = { {DIFFERENCE_SECOND, FOLD_CHAIN, {0, 0, 0}, 0} }                    \
-  }
+  .outputs = 1, .needs = {1}, .term = {{DIFFERENCE_SECOND, FOLD_CHAIN, {0, 0, 0}, 0}}
 
 /* ---- axpy: out[0] = fma(a, in[0], in[1]); out[0] may be in[1] ---- */
 
 enum { AXPY_X, AXPY_Y };
 enum { AXPY_A };
 
-#define axpy_operation(options)                                                                              \
-  { .at_point = 3, .outputs = 1 }
+#define axpy_operation(options) .at_point = 3, .outputs = 1
 
 /* ---- product: out[0] = in[0] in[1] ---- */
 
-#define product_operation(options)                                                                           \
-  { .at_point = 3, .outputs = 1 }
+#define product_operation(options) .at_point = 3, .outputs = 1
 
-/* ---- The Runge-Kutta stages of the equations ---- */
+/* ---- advection: L of df/dt = A(f), with dissipation and diffusion as further parts ----
+ *
+ * A is u.grad f, div(u f) or their mean. The dissipation is |u| Dx f + |v| Dy f + |w| Dz f with the even
+ * differences D of stencil.h; the diffusion is the Laplacian of f. Velocity and time factors are the
+ * weights'.
+ *
+ * Options: the velocity (one of three), and the parts of A (GRADIENT: u . grad f; FLUX: div(u f); both: their
+ * mean), of which a uniform velocity has GRADIENT alone; additions bring the other parts. The velocity is
+ * three inputs, of which the third needs valid halos for FLUX; or `uniform` of the call; or its tables. */
 
-#include "stages.h"
+enum {
+  ADVECTION_UNIFORM = 0,
+  ADVECTION_STORED = 1,
+  ADVECTION_FORMULA = 2,
+  ADVECTION_VELOCITY = 3, /* mask of the three */
+  ADVECTION_GRADIENT = 4,
+  ADVECTION_FLUX = 8,
+  ADVECTION_UPWIND = 16,
+  ADVECTION_DIFFUSION = 32
+};
+enum { ADVECTION_F, ADVECTION_U };
+enum { ADVECTION_TERM_LAPLACIAN, ADVECTION_TERM_DISSIPATION, ADVECTION_TERM_GRADIENT, ADVECTION_TERM_FLUX };
+enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
+
+#define ADVECTION_FROM(options, velocity) (((options)&ADVECTION_VELOCITY) == (velocity))
+/* Sending takes registers, so only stages with little arithmetic and nothing to load but states have it. */
+#define ADVECTION_LEAN(options)                                                                              \
+  (((options) & (ADVECTION_FLUX | ADVECTION_UPWIND | ADVECTION_DIFFUSION)) == 0 &&                           \
+   !ADVECTION_FROM(options, ADVECTION_STORED))
+
+#define advection_operation(options)                                                                         \
+  .outputs = 1,                                                                                              \
+  .needs = {OPERATION_IF((options)&ADVECTION_DIFFUSION, ADVECTION_TERM_LAPLACIAN) |                          \
+            OPERATION_IF((options)&ADVECTION_UPWIND, ADVECTION_TERM_DISSIPATION) |                           \
+            OPERATION_IF((options)&ADVECTION_GRADIENT, ADVECTION_TERM_GRADIENT) |                            \
+            OPERATION_IF((options)&ADVECTION_FLUX, ADVECTION_TERM_FLUX)},                                    \
+  .part = {0, (options)&ADVECTION_UPWIND, (options)&ADVECTION_DIFFUSION}, .differences_own = 1,              \
+  .own_input = ADVECTION_F,                                                                                  \
+  .velocity = ADVECTION_FROM(options, ADVECTION_STORED)    ? VELOCITY_STORED                                 \
+              : ADVECTION_FROM(options, ADVECTION_FORMULA) ? VELOCITY_TABLES                                 \
+                                                           : VELOCITY_UNIFORM,                               \
+  .velocity_input = ADVECTION_U, .edges = ADVECTION_LEAN(options) ? EDGES_SENT : EDGES_FIRST,                \
+  .term = {{DIFFERENCE_SECOND, FOLD_CHAIN, {ADVECTION_F, ADVECTION_F, ADVECTION_F}, 0},                      \
+           {DIFFERENCE_DISSIPATION, FOLD_SPEED, {ADVECTION_F, ADVECTION_F, ADVECTION_F}, 0},                 \
+           {DIFFERENCE_FIRST, FOLD_VELOCITY, {ADVECTION_F, ADVECTION_F, ADVECTION_F}, 0},                    \
+           {DIFFERENCE_FIRST, FOLD_SUM, {ADVECTION_F, ADVECTION_F, ADVECTION_F}, 1}}
 
 /* ---- The lists ---- */
 
-/* X(NAME, ADDITIONS): the options that add arrays or terms. They may be combined with every way of the
- * operation and with one another, as far as operation_combines allows. */
+/* X(NAME, ADDITIONS): the options that add outputs or parts. They may be combined with every way of the
+ * operation and with one another, as far as operation_combines allows; ways with a sum add its arrays, too.
+ */
 #define OPERATIONS(X)                                                                                        \
   X(derivative, DERIVATIVE_FIRST | DERIVATIVE_SECOND | DERIVATIVE_DISSIPATION)                               \
   X(gradient, 0)                                                                                             \
@@ -95,12 +150,10 @@ enum { AXPY_A };
   X(divergence, 0)                                                                                           \
   X(laplacian, 0)                                                                                            \
   X(axpy, 0)                                                                                                 \
-  X(divergence_stage, SUM_OWN | SUM_EXTRAS)                                                                  \
-  X(gradient_stage, SUM_OWN | SUM_EXTRAS)                                                                    \
-  X(stage, STAGE_BASE | STAGE_EXTRAS | STAGE_UPWIND | STAGE_DIFFUSION)
+  X(advection, ADVECTION_UPWIND | ADVECTION_DIFFUSION)
 
 /* X(NAME, OPTIONS, WAY): the options, without additions, for which engines have code, and the name of that
- * code. */
+ * code. Any operation has the sum in a way with SUM_BASE. */
 #define OPERATION_WAYS(X)                                                                                    \
   X(derivative, AXIS_X, dx)                                                                                  \
   X(derivative, AXIS_Y, dy)                                                                                  \
@@ -111,17 +164,17 @@ enum { AXPY_A };
   X(divergence, 0, divergence)                                                                               \
   X(laplacian, 0, laplacian)                                                                                 \
   X(axpy, 0, axpy)                                                                                           \
-  X(divergence_stage, 0, divergence_stage)                                                                   \
-  X(gradient_stage, 0, gradient_stage)                                                                       \
-  X(divergence_stage, SUM_UPWIND, divergence_stage_upwind)                                                   \
-  X(gradient_stage, SUM_UPWIND, gradient_stage_upwind)                                                       \
-  X(stage, STAGE_UNIFORM | STAGE_GRADIENT, stage_uniform)                                                    \
-  X(stage, STAGE_FORMULA | STAGE_GRADIENT, stage_formula)                                                    \
-  X(stage, STAGE_FORMULA | STAGE_FLUX, stage_formula_conservative)                                           \
-  X(stage, STAGE_FORMULA | STAGE_GRADIENT | STAGE_FLUX, stage_formula_skew)                                  \
-  X(stage, STAGE_STORED | STAGE_GRADIENT, stage_stored_advective)                                            \
-  X(stage, STAGE_STORED | STAGE_FLUX, stage_stored_conservative)                                             \
-  X(stage, STAGE_STORED | STAGE_GRADIENT | STAGE_FLUX, stage_stored_skew)
+  X(divergence, SUM_BASE, divergence_stage)                                                                  \
+  X(gradient, SUM_BASE, gradient_stage)                                                                      \
+  X(divergence, SUM_BASE | OPTION_UPWIND, divergence_stage_upwind)                                           \
+  X(gradient, SUM_BASE | OPTION_UPWIND, gradient_stage_upwind)                                               \
+  X(advection, SUM_BASE | ADVECTION_UNIFORM | ADVECTION_GRADIENT, stage_uniform)                             \
+  X(advection, SUM_BASE | ADVECTION_FORMULA | ADVECTION_GRADIENT, stage_formula)                             \
+  X(advection, SUM_BASE | ADVECTION_FORMULA | ADVECTION_FLUX, stage_formula_conservative)                    \
+  X(advection, SUM_BASE | ADVECTION_FORMULA | ADVECTION_GRADIENT | ADVECTION_FLUX, stage_formula_skew)       \
+  X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_GRADIENT, stage_stored_advective)                     \
+  X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_FLUX, stage_stored_conservative)                      \
+  X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_GRADIENT | ADVECTION_FLUX, stage_stored_skew)
 
 /* The number of terms of ways that have more than four. All others are compiled as if no way had more,
  * because compilers make other code of longer loops, even where they fold (kernels/ways.cmake). */
@@ -139,12 +192,15 @@ typedef enum operation_kind { OPERATIONS(X) OPERATION_KINDS } operation_kind;
 enum { OPERATIONS(X) };
 #undef X
 
-/* The declaration of an operation with its options. */
+/* A declaration of `name` with its options: of an operation, or with a sum of what the engines compute. */
+#define OPERATION_DECLARED(name, options)                                                                    \
+  { .sum = (options)&SUM_OPTIONS, name##_operation(options) }
+
 DESCRIBE operation operation_describe(operation_kind kind, unsigned options) {
   switch (kind) {
 #define X(name, additions)                                                                                   \
   case OPERATION_##name: {                                                                                   \
-    const operation described = name##_operation(options);                                                   \
+    const operation described = OPERATION_DECLARED(name, options);                                           \
     return described;                                                                                        \
   }
     OPERATIONS(X)
@@ -152,27 +208,31 @@ DESCRIBE operation operation_describe(operation_kind kind, unsigned options) {
   default:
     break;
   }
-  const operation none = axpy_operation(0);
+  const operation none = OPERATION_DECLARED(axpy, 0);
   return none;
 }
 
-/* The additions of an operation: options that may come with each of its ways. */
-DESCRIBE unsigned operation_additions(operation_kind kind) {
-#define X(name, additions) kind == OPERATION_##name ? (unsigned)(additions):
+/* The additions of a way of an operation: options that may come with it. */
+#define OPERATION_ADDITIONS(name, options)                                                                   \
+  ((unsigned)name##_additions | ((options)&SUM_BASE ? (unsigned)SUM_OWN | (unsigned)SUM_EXTRAS : 0U))
+
+DESCRIBE unsigned operation_additions(operation_kind kind, unsigned options) {
+#define X(name, additions) kind == OPERATION_##name ? OPERATION_ADDITIONS(name, options):
   return OPERATIONS(X) 0U;
 #undef X
 }
 
-/* Returns 1 if `additions` may go together: they are of this operation, something is written, and no input is
- * added without the one before it. */
+/* The set of additions after `some`, in ascending order; 0 after all of them. */
+DESCRIBE unsigned additions_next(unsigned all, unsigned some) {
+  return (some - all) & all;
+}
+
+/* Returns 1 if `additions` may go together: they are of this way, something is written, and extras come with
+ * own. */
 DESCRIBE int operation_combines(operation_kind kind, unsigned options, unsigned additions) {
-  const operation own = operation_describe(kind, options);
   const operation some = operation_describe(kind, options | additions);
-  const operation all = operation_describe(kind, options | operation_additions(kind));
-  const unsigned brought = operation_inputs(&some) & ~operation_inputs(&own);
-  const unsigned missing = operation_inputs(&all) & ~operation_inputs(&own) & ~brought;
-  return (additions & ~operation_additions(kind)) == 0 && some.outputs != 0 &&
-         (missing == 0 || (missing & (0U - missing)) > brought);
+  return (additions & ~operation_additions(kind, options)) == 0 && some.outputs != 0 &&
+         (!(additions & SUM_EXTRAS) || (additions & SUM_OWN));
 }
 
 #endif
@@ -182,68 +242,112 @@ DESCRIBE int operation_combines(operation_kind kind, unsigned options, unsigned 
 #if defined(FDAPP_KERNELS_ARITHMETIC_H) && !defined(FDAPP_KERNELS_OPERATIONS_FINISH)
 #define FDAPP_KERNELS_OPERATIONS_FINISH
 
-/* One point, or several side by side. Each engine defines the type and the three functions, which return an
- * input (one of at_point), a term in use, and a scalar, rounded to the field's precision. */
+/* One point, or several side by side. Each engine defines the type and the four functions, which return an
+ * input (one of operation_points), a term in use, and a scalar and a weight, rounded to the field's
+ * precision.
+ */
 typedef struct operation_point operation_point;
 ARITHMETIC number point_input(const operation_point *at, int input);
 ARITHMETIC number point_term(const operation_point *at, int term);
 ARITHMETIC number point_scalar(const operation_point *at, int scalar);
+ARITHMETIC number point_weight(const operation_point *at, int weight);
 
-ARITHMETIC number derivative_finish(unsigned options, int output, const operation_point *at) {
+ARITHMETIC number derivative_part(unsigned options, int output, int part, const operation_point *at) {
   (void)options;
+  (void)part;
   return point_term(at, output);
 }
 
-ARITHMETIC number gradient_finish(unsigned options, int output, const operation_point *at) {
+ARITHMETIC number gradient_part(unsigned options, int output, int part, const operation_point *at) {
   (void)options;
-  return point_term(at, output);
+  return point_term(at, part == PART_DISSIPATION ? 3 + output : output);
 }
 
-ARITHMETIC number gradient_magnitude_finish(unsigned options, int output, const operation_point *at) {
+ARITHMETIC number gradient_magnitude_part(unsigned options, int output, int part, const operation_point *at) {
   (void)options;
   (void)output;
+  (void)part;
   return magnitude(point_term(at, 0), point_term(at, 1), point_term(at, 2));
 }
 
-ARITHMETIC number divergence_finish(unsigned options, int output, const operation_point *at) {
+ARITHMETIC number divergence_part(unsigned options, int output, int part, const operation_point *at) {
   (void)options;
   (void)output;
+  return point_term(at, part);
+}
+
+ARITHMETIC number laplacian_part(unsigned options, int output, int part, const operation_point *at) {
+  (void)options;
+  (void)output;
+  (void)part;
   return point_term(at, 0);
 }
 
-ARITHMETIC number laplacian_finish(unsigned options, int output, const operation_point *at) {
+ARITHMETIC number axpy_part(unsigned options, int output, int part, const operation_point *at) {
   (void)options;
   (void)output;
-  return point_term(at, 0);
-}
-
-ARITHMETIC number axpy_finish(unsigned options, int output, const operation_point *at) {
-  (void)options;
-  (void)output;
+  (void)part;
   return NUMBER_FMA(point_scalar(at, AXPY_A), point_input(at, AXPY_X), point_input(at, AXPY_Y));
 }
 
-ARITHMETIC number product_finish(unsigned options, int output, const operation_point *at) {
+ARITHMETIC number product_part(unsigned options, int output, int part, const operation_point *at) {
   (void)options;
   (void)output;
+  (void)part;
   return point_input(at, 0) * point_input(at, 1);
 }
 
-#include "stages.h" /* once more: their arithmetic */
+ARITHMETIC number advection_part(unsigned options, int output, int part, const operation_point *at) {
+  (void)output;
+  if (part == ADVECTION_PART_DISSIPATION) return point_term(at, ADVECTION_TERM_DISSIPATION);
+  if (part == ADVECTION_PART_DIFFUSION) return point_term(at, ADVECTION_TERM_LAPLACIAN);
+  if (!(options & ADVECTION_FLUX)) return point_term(at, ADVECTION_TERM_GRADIENT);
+  if (!(options & ADVECTION_GRADIENT)) return point_term(at, ADVECTION_TERM_FLUX);
+  return skew(point_term(at, ADVECTION_TERM_GRADIENT), point_term(at, ADVECTION_TERM_FLUX));
+}
 
-/* One output of an operation, by its `finish`. */
-ARITHMETIC number operation_finish(operation_kind kind, unsigned options, int output,
-                                   const operation_point *at) {
+/* A part of an output. Files for one operation define WAY_PART (ways.cmake), because a compiler would inline
+ * the parts of all operations before it removes all but one. */
+ARITHMETIC number operation_part(operation_kind kind, unsigned options, int output, int part,
+                                 const operation_point *at) {
+#ifdef WAY_PART
+  (void)kind;
+  return WAY_PART(options, output, part, at);
+#else
   switch (kind) {
 #define X(name, additions)                                                                                   \
   case OPERATION_##name:                                                                                     \
-    return name##_finish(options, output, at);
+    return name##_part(options, output, part, at);
     OPERATIONS(X)
 #undef X
   default:
     break;
   }
   return point_input(at, 0);
+#endif
+}
+
+/* What is stored for one output: its part, or the sum (operation.h). The options are the call's; parts: mask
+ * of those in use; own: operation_own. */
+ARITHMETIC number operation_output(operation_kind kind, unsigned options, unsigned parts, int own, int output,
+                                   const operation_point *at) {
+  const int differenced = own < OPERATION_INPUTS;
+  if (!(options & SUM_BASE)) return operation_part(kind, options, output, 0, at);
+  number base = point_input(at, output + (differenced ? own : (int)SUM_IN_BASE)), sum = base;
+  if (options & SUM_OWN) {
+    const number f = differenced ? base : point_input(at, output + own);
+    if (differenced) base = point_input(at, output + SUM_IN_BASE);
+    sum = blend(base, point_weight(at, WEIGHT_OWN), f, base);
+  }
+  for (int i = 0; i < 2 && (options & SUM_EXTRAS); i++) {
+    const number extra = point_input(at, output + SUM_IN_EXTRA + i * OPERATION_OUTPUTS);
+    sum = blend(sum, point_weight(at, WEIGHT_EXTRA + i), extra, base);
+  }
+  for (int j = 0; j < OPERATION_PARTS; j++) {
+    if (parts >> j & 1U)
+      sum = NUMBER_FMA(point_weight(at, WEIGHT_PART + j), operation_part(kind, options, output, j, at), sum);
+  }
+  return sum;
 }
 
 #endif

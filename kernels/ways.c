@@ -12,7 +12,7 @@ status kernels_way_find(const kernels_call *call, int *way) {
       OPERATIONS(X)
 #undef X
   };
-  const unsigned options = call->options & ~operation_additions(call->kind);
+  const unsigned options = call->options & ~operation_additions(call->kind, call->options);
   for (*way = 0; *way < OPERATION_WAY_COUNT; ++*way)
     if (kernels_ways[*way].kind == call->kind && kernels_ways[*way].options == options) return STATUS_OK;
   return status_fail(STATUS_DEVICE, "operation %s has no way with options %u",

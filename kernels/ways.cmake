@@ -3,10 +3,10 @@ set(fdapp_kernels_folder ${CMAKE_CURRENT_LIST_DIR})
 # fdapp_way_sources(VARIABLE EXTENSION HEADER): a source in the build folder for each way of an operation (OPERATION_WAYS
 # in operations.h), so that ways are compiled side by side. It includes HEADER after these macros:
 #   WAY_KIND, WAY_OPTIONS     the operation and its options without additions
-#   WAY_ADDITIONS             the options that may come with them
+#   WAY_ADDITIONS             the options that may come with them, those of the sum included
 #   WAY_OPERATION(options)    the declaration
 #   WAY_TERMS                 the number of terms that it is compiled for: NAME_terms of the way in operations.h, or 4
-#   WAY_FINISH                the operation's function finish
+#   WAY_PART                  the operation's function for its parts
 #   WAY_TEXT                  the way's name, as a string
 #   WAY_NAME(prefix, suffix)  the way's name between the two, as a word
 function(fdapp_way_sources variable extension header)
@@ -35,10 +35,10 @@ function(fdapp_way_sources variable extension header)
     file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension} CONTENT
 "#define WAY_KIND OPERATION_${operation}
 #define WAY_OPTIONS (${options})
-#define WAY_ADDITIONS ${operation}_additions
-#define WAY_OPERATION(options) ${operation}_operation(options)
+#define WAY_ADDITIONS OPERATION_ADDITIONS(${operation}, WAY_OPTIONS)
+#define WAY_OPERATION(options) OPERATION_DECLARED(${operation}, options)
 #define WAY_TERMS ${terms}
-#define WAY_FINISH ${operation}_finish
+#define WAY_PART ${operation}_part
 #define WAY_TEXT \"${name}\"
 #define WAY_NAME(prefix, suffix) prefix##${name}##suffix
 #include \"${header}\"

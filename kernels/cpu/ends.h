@@ -21,9 +21,9 @@ typedef struct cpu_job {
   cpu_frame frame;
   unsigned additions; /* the call's options beyond those of the way */
   unsigned terms;     /* mask of the terms in use */
-  const real *in[OPERATION_INPUTS], *table[3];
+  const real *in[OPERATION_ARRAYS], *table[3];
   real *out[OPERATION_OUTPUTS];
-  cpu_vector scalar[OPERATION_SCALARS], uniform[3];
+  cpu_vector scalar[OPERATION_SCALARS], weight[OPERATION_WEIGHTS], uniform[3];
 } cpu_job;
 
 /* A call on a grid with ends. */

@@ -17,7 +17,7 @@
 
 #define X(axis, part, name)                                                                                  \
   static void name(const void *job, const cpu_patch *patch) {                                                \
-    static const operation of = derivative_operation((unsigned)axis | DERIVATIVE_FIRST);                     \
+    static const operation of = OPERATION_DECLARED(derivative, (unsigned)axis | DERIVATIVE_FIRST);           \
     patch_run((cpu_way){&of, OPERATION_derivative, (unsigned)axis | DERIVATIVE_FIRST, part, 0}, job, patch); \
   }
 PARTS(X)

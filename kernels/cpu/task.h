@@ -85,7 +85,7 @@ LINE_INLINE unsigned inputs_at_point_alone(const operation *o) {
     for (int axis = 0; axis < 3; axis++)
       if (term_along(o, t, axis)) differenced |= OPERATION_BIT(o->term[t].along[axis]);
   }
-  return o->at_point & ~differenced;
+  return operation_points(o) & ~differenced;
 }
 
 /* ---- A point: operations.h ---- */
@@ -115,11 +115,9 @@ ARITHMETIC cpu_vector point_scalar(const operation_point *at, int scalar) {
   return at->task->job->scalar[scalar];
 }
 
-/* The operation's `finish`. The files of ways name it, for the compiler would inline those of all operations
- * before it removes all but one. */
-#ifndef WAY_FINISH
-#define WAY_FINISH(options, k, at) operation_finish((at)->task->way.kind, options, k, at)
-#endif
+ARITHMETIC cpu_vector point_weight(const operation_point *at, int weight) {
+  return at->task->job->weight[weight];
+}
 
 /* Returns 1 if output k needs term t and a later one. */
 LINE_INLINE int output_waits(const operation *o, int k, int t) {
@@ -131,10 +129,12 @@ LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at
   const operation *o = task->way.of;
   const int last = o->needs[k] == 0 ? -1 : 31 - __builtin_clz(o->needs[k]);
   if (!operation_stores(o, k) || last != at->term) return;
-  const unsigned options = task->way.options | (task->job->additions & operation_additions(task->way.kind));
+  const unsigned additions = operation_additions(task->way.kind, task->way.options);
+  const unsigned options = task->way.options | (task->job->additions & additions);
   /* Few lines side by side are too short for the hardware's prefetcher. */
   if (task->way.ends) __builtin_prefetch(task->work->out[k].to + at->place.at + task->bundle->ahead, 1, 2);
-  const cpu_vector value = WAY_FINISH(options, k, at);
+  const cpu_vector value =
+      operation_output(task->way.kind, options, operation_parts(o, options), operation_own(o), k, at);
   if (task->way.ends && (task->layer->holds >> k & 1U)) {
     *scratch_line(&task->layer->held[k], at->place) = value;
   } else {

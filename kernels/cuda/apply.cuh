@@ -74,7 +74,7 @@ static status combination(const kernels_launch *launch, const kernels_call *call
     if (call->options == (OPTIONS | ADDITIONS)) return op_launch<op<KIND, OPTIONS | ADDITIONS>>(launch, call);
   }
   if constexpr (ADDITIONS != 0) {
-    return combination<(ADDITIONS - 1) & operation_additions(KIND)>(launch, call);
+    return combination<(ADDITIONS - 1) & operation_additions(KIND, OPTIONS)>(launch, call);
   } else {
     return status_fail(STATUS_DEVICE, "%s: there is no such combination of options: %u", NAME_OF_KERNEL,
                        call->options);
@@ -82,5 +82,5 @@ static status combination(const kernels_launch *launch, const kernels_call *call
 }
 
 extern "C" status NAME(WAY_NAME(apply_, ))(const kernels_launch *launch, const kernels_call *call) {
-  return combination<operation_additions(KIND)>(launch, call);
+  return combination<operation_additions(KIND, OPTIONS)>(launch, call);
 }

@@ -106,10 +106,10 @@ struct coefficients {
 /* The arguments of any operation. As a kernel parameter it lies in the constant bank. */
 struct arguments {
   coefficients c;
-  const real *in[OPERATION_INPUTS]; /* NULL: not read */
+  const real *in[OPERATION_ARRAYS]; /* NULL: not read */
   real *out[OPERATION_OUTPUTS];
   const real *table[3]; /* kernels_tables */
-  real uniform[3], scalar[OPERATION_SCALARS];
+  real uniform[3], scalar[OPERATION_SCALARS], weight[OPERATION_WEIGHTS];
 };
 
 /* The indices first .. first + N - 1, at most HALO outside those that are stored, or their periodic images.
@@ -222,7 +222,7 @@ static inline arguments launch_arguments(const kernels_launch *launch, const ker
   const unsigned inputs = operation_inputs(&o);
   arguments a = {};
   a.c = launch_coefficients(launch);
-  for (int i = 0; i < OPERATION_INPUTS; i++) {
+  for (int i = 0; i < OPERATION_ARRAYS; i++) {
     if (inputs >> i & 1U) a.in[i] = shifted(launch, call->in[i]);
   }
   for (int k = 0; k < OPERATION_OUTPUTS; k++)
@@ -233,6 +233,7 @@ static inline arguments launch_arguments(const kernels_launch *launch, const ker
     a.uniform[d] = (real)call->uniform[d];
   }
   for (int i = 0; i < OPERATION_SCALARS; i++) a.scalar[i] = (real)call->scalar[i];
+  for (int i = 0; i < OPERATION_WEIGHTS; i++) a.weight[i] = (real)call->weight[i];
   return a;
 }
 

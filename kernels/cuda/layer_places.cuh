@@ -42,7 +42,7 @@ struct layer_work {
   unsigned blocks;
   unsigned terms, kinds, outputs; /* masks of the terms, differences and outputs in use */
   int touched;                    /* rows of an end that get penalties */
-  unsigned options;
+  unsigned options, parts;        /* parts: mask of those in use */
 
   /* The index of the point on an end of an axis. Along z it may lie outside the slab. */
   __device__ __forceinline__ int end_of(int axis, int high) const {

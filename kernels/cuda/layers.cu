@@ -21,6 +21,7 @@ static layer_work work_make(const kernels_launch *launch, const kernels_call *ca
   w.outputs = used.outputs;
   for (int axis = 0; axis < 3; axis++) w.kinds |= differences_along(used, axis);
   w.options = call->options;
+  w.parts = operation_parts(&used, call->options);
   boxes_add(launch, call->ends, range, w);
   layer_ends_make(launch, call, &w.ends);
   w.touched = rows_touched(w.ends);
@@ -30,11 +31,12 @@ static layer_work work_make(const kernels_launch *launch, const kernels_call *ca
 /* Mask of an operation's additions that bring inputs and no terms; all of them if nothing else writes. */
 constexpr unsigned additions_without_terms(operation_kind kind, unsigned options) {
   const operation own = operation_describe(kind, options);
-  if (own.outputs == 0) return operation_additions(kind);
+  const unsigned all = operation_additions(kind, options);
+  if (own.outputs == 0) return all;
   unsigned mask = 0;
-  for (unsigned bit = 1; bit <= operation_additions(kind); bit <<= 1) {
+  for (unsigned bit = 1; bit <= all; bit <<= 1) {
     const operation with = operation_describe(kind, options | bit);
-    if (operation_terms(&with) == operation_terms(&own)) mask |= bit & operation_additions(kind);
+    if (operation_terms(&with) == operation_terms(&own)) mask |= bit & all;
   }
   return mask;
 }
@@ -56,7 +58,7 @@ struct layers_way {
 
 template <operation_kind KIND, unsigned OPTIONS> static layers_way way_make(const char *name) {
   using Few = op<KIND, OPTIONS | additions_without_terms(KIND, OPTIONS)>;
-  return {layers_launch<Few>, layers_launch<op<KIND, OPTIONS | operation_additions(KIND)>>,
+  return {layers_launch<Few>, layers_launch<op<KIND, OPTIONS | operation_additions(KIND, OPTIONS)>>,
           operation_terms(&Few::DECLARED), name};
 }
 

@@ -324,7 +324,7 @@ template <class Op, int ONLY, bool WIDEST> struct layer {
   /* Loads what is read at the point alone, element i, into the first values of the vectors. */
   __device__ __forceinline__ void point_load(const int p[3], ptrdiff_t i, points &at) const {
 #pragma unroll
-    for (int k = 0; k < OPERATION_INPUTS; k++) {
+    for (int k = 0; k < OPERATION_ARRAYS; k++) {
       if (Op::reads(k) && a.in[k] != nullptr) at.input[k][0] = a.in[k][i];
     }
     if constexpr (Op::TABLES_AT_POINT) {
@@ -345,7 +345,7 @@ template <class Op, int ONLY, bool WIDEST> struct layer {
     operation_point at;
     at.a = &a;
 #pragma unroll
-    for (int k = 0; k < OPERATION_INPUTS; k++) {
+    for (int k = 0; k < OPERATION_ARRAYS; k++) {
       if (Op::reads(k)) at.input[k] = values.input[k][0];
     }
     terms_set(at, w.terms, of_f, of_g, values);
@@ -353,7 +353,7 @@ template <class Op, int ONLY, bool WIDEST> struct layer {
 #pragma unroll
     for (int k = 0; k < OPERATION_OUTPUTS; k++) {
       if (!Op::stores(k) || a.out[k] == nullptr) continue;
-      real result = operation_finish(Op::KIND, w.options, k, &at);
+      real result = operation_output(Op::KIND, w.options, w.parts, Op::OWN, k, &at);
       if (penalized_here) result = penalize(p, k, result);
       a.out[k][i] = result;
     }

@@ -3,22 +3,22 @@
 
 #include "device.cuh"
 #include "operation_traits.h"
-#include "operations.h" /* once more: after arithmetic.h it defines the finish functions */
+#include "operations.h" /* once more: after arithmetic.h it defines the arithmetic */
 
 /* The lowest input of a mask, or OPERATION_NONE. */
 constexpr int mask_first(unsigned mask) {
-  for (int i = 0; i < OPERATION_INPUTS; i++) {
+  for (int i = 0; i < OPERATION_ARRAYS; i++) {
     if (mask >> i & 1U) return i;
   }
   return OPERATION_NONE;
 }
 
-/* The inputs of a mask one after the other, in 4 bits each: device code cannot index a constexpr array. */
+/* The inputs of a mask one after the other, in 5 bits each: device code cannot index a constexpr array. */
 constexpr unsigned long long mask_list(unsigned mask) {
-  static_assert(OPERATION_INPUTS <= 16, "an input's index has 4 bits");
+  static_assert(OPERATION_ARRAYS <= 32, "an input's index has 5 bits");
   unsigned long long list = 0;
-  for (int i = OPERATION_INPUTS - 1; i >= 0; i--) {
-    if (mask >> i & 1U) list = list << 4 | (unsigned)i;
+  for (int i = OPERATION_ARRAYS - 1; i >= 0; i--) {
+    if (mask >> i & 1U) list = list << 5 | (unsigned)i;
   }
   return list;
 }
@@ -33,7 +33,7 @@ struct lines {
 
 /* Values at the points themselves; `velocity` is used if it comes from tables. */
 struct points {
-  real input[OPERATION_INPUTS][VECTOR];
+  real input[OPERATION_ARRAYS][VECTOR];
   real velocity[3][VECTOR];
 };
 
@@ -100,7 +100,7 @@ __device__ __forceinline__ real laplacian_at(const coefficients &c, const lines 
 /* One of the vector's points; the compiler resolves all of its indices. */
 struct operation_point {
   const arguments *a;
-  real term[OPERATION_TERMS], input[OPERATION_INPUTS];
+  real term[OPERATION_TERMS], input[OPERATION_ARRAYS];
 };
 
 ARITHMETIC real point_input(const operation_point *at, int input) {
@@ -115,6 +115,10 @@ ARITHMETIC real point_scalar(const operation_point *at, int scalar) {
   return at->a->scalar[scalar];
 }
 
+ARITHMETIC real point_weight(const operation_point *at, int weight) {
+  return at->a->weight[weight];
+}
+
 /* An operation with its options, as kernels see it. FIELD, U, V, W: the inputs that are the field and the
  * triple's components, or OPERATION_NONE. OTHERS: number of further inputs, read at the point alone. */
 template <operation_kind KIND_, unsigned OPTIONS_> struct op {
@@ -122,7 +126,8 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
   static constexpr unsigned OPTIONS = OPTIONS_;
   static constexpr operation DECLARED = operation_describe(KIND, OPTIONS);
   static constexpr operation_traits HAS = operation_traits_make(&DECLARED);
-  static constexpr unsigned POINTS = HAS.points;
+  static constexpr unsigned POINTS = HAS.points, PARTS = operation_parts(&DECLARED, OPTIONS);
+  static constexpr int OWN = operation_own(&DECLARED);
   static constexpr bool EDGES = DECLARED.edges != EDGES_NONE, SENDS = false;
   static constexpr int FIELD = mask_first(HAS.fields);
   static constexpr bool X = HAS.along[0], Y = HAS.along[1], Z = HAS.along[2];
@@ -136,6 +141,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
       POINTS & ~(HAS.fields | HAS.components[0] | HAS.components[1] | HAS.components[2]);
   static constexpr int OTHERS = mask_count(OTHERS_MASK);
   static constexpr unsigned long long OTHERS_LIST = mask_list(OTHERS_MASK);
+  static_assert(OTHERS <= 12, "a list has room for 12");
 
   __host__ __device__ static constexpr bool reads(int input) {
     return input != OPERATION_NONE && (POINTS >> input & 1U);
@@ -144,7 +150,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
     return DECLARED.outputs >> k & 1U;
   }
   __host__ __device__ static constexpr int other(int i) {
-    return (int)(OTHERS_LIST >> 4 * i & 15U);
+    return (int)(OTHERS_LIST >> 5 * i & 31U);
   }
 
   template <int TERM, int AXIS, class Lines>
@@ -217,21 +223,21 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
       operation_point at;
       at.a = &a;
 #pragma unroll
-      for (int i = 0; i < OPERATION_INPUTS; i++) {
+      for (int i = 0; i < OPERATION_ARRAYS; i++) {
         if (reads(i)) at.input[i] = p.input[i][v];
       }
       terms_set<false>(at, f, g, p, v);
       terms_set<true>(at, f, g, p, v); /* last, because fewer registers spill */
 #pragma unroll
       for (int k = 0; k < OPERATION_OUTPUTS; k++)
-        if (stores(k)) result[k][v] = operation_finish(KIND, OPTIONS, k, &at);
+        if (stores(k)) result[k][v] = operation_output(KIND, OPTIONS, PARTS, OWN, k, &at);
     }
   }
 
   /* Loads the inputs that are read at the points of the vector at element i. */
   __device__ __forceinline__ static void points_load(const arguments &a, ptrdiff_t i, points &p) {
 #pragma unroll
-    for (int k = 0; k < OPERATION_INPUTS; k++) {
+    for (int k = 0; k < OPERATION_ARRAYS; k++) {
       if (reads(k)) vector_load(a.in[k] + i, p.input[k]);
     }
   }

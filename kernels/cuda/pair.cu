@@ -5,13 +5,14 @@
  * first. Differences are central. Upwind ones have pairs with a uniform velocity in double precision, where
  * blocks hand rims to one another; others were slower than two launches (docs/explanation/gpu-stage.md). */
 
-constexpr unsigned UNIFORM = STAGE_UNIFORM | STAGE_GRADIENT, FORMULA = STAGE_FORMULA | STAGE_GRADIENT;
-constexpr unsigned UPWIND = UNIFORM | STAGE_UPWIND;
-template <unsigned OPTIONS> using stage = op<OPERATION_stage, OPTIONS>;
+constexpr unsigned UNIFORM = SUM_BASE | ADVECTION_UNIFORM | ADVECTION_GRADIENT;
+constexpr unsigned FORMULA = SUM_BASE | ADVECTION_FORMULA | ADVECTION_GRADIENT;
+constexpr unsigned UPWIND = UNIFORM | ADVECTION_UPWIND;
+template <unsigned OPTIONS> using stage = op<OPERATION_advection, OPTIONS>;
 
 /* The layout of pairs whose stages have these options, and the second a base. */
 template <unsigned FIRST, bool HANDED>
-using layout_of = pair_layout<stage<FIRST>, stage<FIRST | STAGE_BASE>, HANDED>;
+using layout_of = pair_layout<stage<FIRST>, stage<FIRST | SUM_OWN>, HANDED>;
 
 constexpr char NAME_OF_KERNEL[] = "kernel pair of stages";
 
@@ -227,7 +228,7 @@ static pair_edges edges_make(const kernels_launch *launch, const pair_plan &plan
   return edges;
 }
 
-template <class First> constexpr bool ONLY_HANDED = (First::OPTIONS & STAGE_UPWIND) != 0;
+template <class First> constexpr bool ONLY_HANDED = (First::OPTIONS & ADVECTION_UPWIND) != 0;
 
 template <class First, class Second, pair_way WAY>
 static status way_launch(const pair_job &job, const pair_plan &plan) {
@@ -269,23 +270,23 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
 /* Returns true if the two calls are such a pair: the second reads what the first writes, has the base that
  * the kernel supports, and the same velocity. */
 static bool pair_is(const kernels_call *first, const kernels_call *second) {
-  const unsigned options = first->options & ~STAGE_BASE;
-  const void *base = first->options & STAGE_BASE ? first->in[STAGE_IN_BASE] : first->in[STAGE_IN_F];
-  return first->kind == OPERATION_stage && second->kind == OPERATION_stage &&
+  const unsigned options = first->options & ~SUM_OWN;
+  const void *base = first->in[first->options & SUM_OWN ? SUM_IN_BASE : ADVECTION_F];
+  return first->kind == OPERATION_advection && second->kind == OPERATION_advection &&
          (options == UNIFORM || options == FORMULA || (!SINGLE && options == UPWIND)) &&
-         second->options == (options | STAGE_BASE) && second->in[STAGE_IN_BASE] == base &&
+         second->options == (options | SUM_OWN) && second->in[SUM_IN_BASE] == base &&
          (options != FORMULA || first->tables.y == second->tables.y);
 }
 
 /* Returns true if this build has code for the device, and the device room for the rings. */
 static bool pair_has_device(const kernels_launch *launch) {
   constexpr size_t LARGEST =
-      std::max({layout_of<FORMULA, false>::SHARED_BYTES, layout_of<FORMULA | STAGE_BASE, false>::SHARED_BYTES,
-                layout_of<FORMULA, true>::SHARED_BYTES, layout_of<FORMULA | STAGE_BASE, true>::SHARED_BYTES});
+      std::max({layout_of<FORMULA, false>::SHARED_BYTES, layout_of<FORMULA | SUM_OWN, false>::SHARED_BYTES,
+                layout_of<FORMULA, true>::SHARED_BYTES, layout_of<FORMULA | SUM_OWN, true>::SHARED_BYTES});
   static_assert(LARGEST <= 227 << 10, "a multiprocessor has no more");
   cudaFuncAttributes attributes;
   const cudaError_t found = cudaFuncGetAttributes(
-      &attributes, pair_kernel<stage<UNIFORM>, stage<UNIFORM | STAGE_BASE>, false, pair_way::ALONE>);
+      &attributes, pair_kernel<stage<UNIFORM>, stage<UNIFORM | SUM_OWN>, false, pair_way::ALONE>);
   if (found != cudaSuccess) (void)cudaGetLastError();
   return found == cudaSuccess && LARGEST <= launch->context->shared_limit;
 }
@@ -293,8 +294,8 @@ static bool pair_has_device(const kernels_launch *launch) {
 /* The most that pairs may cost, as plans count it, where memory is slow enough: by formula and upwind the
  * gain is less. */
 static double pair_limit(unsigned options, bool hides, bool fast_memory) {
-  if (options & STAGE_UPWIND) return 1.15;
-  if (options & STAGE_FORMULA) return SINGLE ? 1.4 : 1.3;
+  if (options & ADVECTION_UPWIND) return 1.15;
+  if (options & ADVECTION_FORMULA) return SINGLE ? 1.4 : 1.3;
   if (hides) return 2.2;
   return fast_memory ? 1.25 : SINGLE ? 1.75 : 1.7;
 }
@@ -309,7 +310,7 @@ static bool pair_pays(const kernels_launch *launch, const pair_plan &plan, unsig
   using layout = layout_of<UNIFORM, false>;
   const kernels_shape &s = launch->shape;
   const bool fast_memory = launch->context->fast_memory != 0;
-  const bool formula = options & STAGE_FORMULA, upwind = options & STAGE_UPWIND;
+  const bool formula = options & ADVECTION_FORMULA, upwind = options & ADVECTION_UPWIND;
   if ((formula && s.nx % VECTOR != 0) || (upwind && plan.units > 1)) return false;
   if (fast_memory && (formula || !plan.handed)) return false;
   const double most = pair_limit(options, launch->arrivals != nullptr, fast_memory);
@@ -342,15 +343,16 @@ template <class First, class Second> static bool ways_have_room(const kernels_la
 /* Calls use(First, Second), the two operations of a pair whose first call is this one; FIRST: its options
  * without a base. */
 template <unsigned FIRST, class Use> static auto pair_based(const kernels_call *first, const Use &use) {
-  using Second = stage<FIRST | STAGE_BASE>;
-  return first->options & STAGE_BASE ? use(Second{}, Second{}) : use(stage<FIRST>{}, Second{});
+  using Second = stage<FIRST | SUM_OWN>;
+  return first->options & SUM_OWN ? use(Second{}, Second{}) : use(stage<FIRST>{}, Second{});
 }
 
 template <class Use> static auto pair_dispatch(const kernels_call *first, const Use &use) {
   if constexpr (!SINGLE) {
-    if (first->options & STAGE_UPWIND) return pair_based<UPWIND>(first, use);
+    if (first->options & ADVECTION_UPWIND) return pair_based<UPWIND>(first, use);
   }
-  return first->options & STAGE_FORMULA ? pair_based<FORMULA>(first, use) : pair_based<UNIFORM>(first, use);
+  return first->options & ADVECTION_FORMULA ? pair_based<FORMULA>(first, use)
+                                            : pair_based<UNIFORM>(first, use);
 }
 
 extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const kernels_call *first,
@@ -359,7 +361,7 @@ extern "C" const char *NAME(pair_refused)(const kernels_launch *launch, const ke
   if (!pair_is(first, second)) return "there is no kernel for two of these operations";
   if ((size_t)s.ny * (size_t)s.ldx > INT_MAX) return "the planes are too large";
   if (!pair_has_device(launch)) return "the device has no room, or this build no code for it";
-  const pair_plan plan = plan_make(launch, first->options & STAGE_UPWIND);
+  const pair_plan plan = plan_make(launch, first->options & ADVECTION_UPWIND);
   if (plan.cost == LONG_MAX) return "there is no kernel for two upwind stages on such a slab";
   if (!always && !pair_pays(launch, plan, first->options)) return "they would not be faster here";
   const auto have_room = [launch](auto of_first, auto of_second) {

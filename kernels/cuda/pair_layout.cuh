@@ -78,8 +78,8 @@ template <class First, class Second, bool HANDED> struct pair_layout {
 
   /* Returns true if all terms are of one field, and there is at most a base. */
   static constexpr bool fits(bool base, const operation &o) {
-    return operation_inputs(&o) == (base ? 3U : 1U) && o.outputs == 1 && o.velocity != VELOCITY_STORED &&
-           !operation_products(&o);
+    return operation_inputs(&o) == (base ? 1U | OPERATION_BIT(SUM_IN_BASE) : 1U) && o.outputs == 1 &&
+           o.velocity != VELOCITY_STORED && !operation_products(&o);
   }
   static_assert(fits(BASE, First::DECLARED) && fits(true, Second::DECLARED), "a field, and a base");
   static_assert(First::FIELD == 0 && Second::FIELD == 0 && !First::TRIPLE && !Second::TRIPLE, "one field");

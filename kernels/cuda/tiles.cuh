@@ -105,7 +105,7 @@ constexpr tile_choice divergence_tiles() {
 
 /* Not measured: the largest tiles of the two above whose rings fit beside those of the sum's `others`. */
 constexpr tile_choice divergence_stage_tiles(unsigned options, int others) {
-  if (options & SUM_UPWIND)
+  if (options & OPTION_UPWIND)
     return {{.width = NARROW, .rows = 2, .threads = 256, .stages = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
   return {{.width = NARROW, .rows = others == 1 ? 4 : 2, .threads = 256, .stages = 2, .pace = 2}};
 }
@@ -113,7 +113,7 @@ constexpr tile_choice divergence_stage_tiles(unsigned options, int others) {
 constexpr tile_choice gradient_stage_tiles(unsigned options, int others) {
   tile_choice upwind = {
       {.width = NARROW, .rows = 1, .threads = 256, .stages = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
-  if (options & SUM_UPWIND && !(options & SUM_OWN)) { /* measured: tiles-h100.json */
+  if (options & OPTION_UPWIND && !(options & SUM_OWN)) { /* measured: tiles-h100.json */
     upwind.small = upwind.usual;
     upwind.usual = {.width = SINGLE ? WIDE : NARROW,
                     .rows = 1,
@@ -121,7 +121,7 @@ constexpr tile_choice gradient_stage_tiles(unsigned options, int others) {
                     .stages = SINGLE ? 1 : 2,
                     .pace = SINGLE ? 2 : 3};
   }
-  if (options & SUM_UPWIND) return upwind;
+  if (options & OPTION_UPWIND) return upwind;
   return {{.width = WIDE,
            .rows = others == 3 ? 2 : 1,
            .threads = 256,
@@ -148,8 +148,9 @@ constexpr tile_choice laplacian_tiles() {
  * stages of each kind: they gain in middle stages, and lose in first and last ones. In double precision
  * tiles that reread are the fastest of those tried, unless memory is fast. */
 constexpr tile_choice stage_lean_tiles(unsigned options) {
-  const bool tables = (options & STAGE_VELOCITY) == STAGE_FORMULA, diffusion = options & STAGE_DIFFUSION;
-  const bool first = !(options & STAGE_BASE), last = options & STAGE_EXTRAS, middle = !first && !last;
+  const bool tables = (options & ADVECTION_VELOCITY) == ADVECTION_FORMULA,
+             diffusion = options & ADVECTION_DIFFUSION;
+  const bool first = !(options & SUM_OWN), last = options & SUM_EXTRAS, middle = !first && !last;
   tile_choice c = {last ? WIDE_2 : WIDE_4};
   if (diffusion && (tables || !first)) {
     if (SINGLE || !tables) return c;
@@ -163,7 +164,7 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
     return c;
   }
   c.small = SMALL_2;
-  if (!diffusion && !(options & STAGE_UPWIND)) { /* with either nothing was tried */
+  if (!diffusion && !(options & ADVECTION_UPWIND)) { /* with either nothing was tried */
     c.tiny = TINY_2;
     c.bytes = SINGLE ? 46 << 10 : 31 << 10;
   }
@@ -191,25 +192,25 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
 /* Fluxes with tables are bound by arithmetic. Two small blocks per multiprocessor, which do not wait for each
  * other, are fastest (one with extras in double precision). */
 constexpr tile_choice stage_flux_tables_tiles(unsigned options) {
-  if (options & (STAGE_GRADIENT | STAGE_DIFFUSION))
+  if (options & (ADVECTION_GRADIENT | ADVECTION_DIFFUSION))
     return {{.width = NARROW, .rows = 2, .threads = 128, .stages = 3, .pace = 6}};
   tile_choice c = {SINGLE ? LONG_4 : WIDE_2};
   c.usual.rows = 2;
-  c.usual.predicated = (options & STAGE_BASE) && !(options & STAGE_EXTRAS);
+  c.usual.predicated = (options & SUM_OWN) && !(options & SUM_EXTRAS);
   return c;
 }
 
 constexpr tile_choice stage_stored_tiles(unsigned options) {
-  const bool base = options & STAGE_BASE, extras = options & STAGE_EXTRAS;
-  if (!(options & STAGE_FLUX) && !extras)
+  const bool base = options & SUM_OWN, extras = options & SUM_EXTRAS;
+  if (!(options & ADVECTION_FLUX) && !extras)
     return {{.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 3, .unroll = SINGLE ? 1 : 3}};
   tile_choice c = {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = 2}};
-  if (!(options & STAGE_FLUX)) {
+  if (!(options & ADVECTION_FLUX)) {
     c.usual.rows = 2;
     c.usual.stages = SINGLE ? 2 : 1;
-  } else if (options & STAGE_GRADIENT) {
+  } else if (options & ADVECTION_GRADIENT) {
     c.usual.predicated = SINGLE && base && !extras;
-  } else if (SINGLE || !(options & STAGE_DIFFUSION)) {
+  } else if (SINGLE || !(options & ADVECTION_DIFFUSION)) {
     c.usual.rows = 2;
     c.usual.threads = 128;
     c.usual.stages = 1;
@@ -218,36 +219,40 @@ constexpr tile_choice stage_stored_tiles(unsigned options) {
 }
 
 constexpr tile_choice stage_central_tiles(unsigned options) {
-  if ((options & STAGE_VELOCITY) == STAGE_STORED) return stage_stored_tiles(options);
-  return options & STAGE_FLUX ? stage_flux_tables_tiles(options) : stage_lean_tiles(options);
+  if ((options & ADVECTION_VELOCITY) == ADVECTION_STORED) return stage_stored_tiles(options);
+  return options & ADVECTION_FLUX ? stage_flux_tables_tiles(options) : stage_lean_tiles(options);
 }
 
 /* With dissipation there is twice the arithmetic: loops unrolled as far as in central stages exceed the
  * instruction cache, and with windows of as many rows registers spill, unless tiles reread. Most of these
  * stages are bound by arithmetic, and waiting for one another costs their blocks more than it saves. */
 constexpr tile_choice stage_upwind_tiles(unsigned options) {
-  const bool stored = (options & STAGE_VELOCITY) == STAGE_STORED, flux = options & STAGE_FLUX;
-  const bool uniform = (options & STAGE_VELOCITY) == STAGE_UNIFORM;
-  const bool base = options & STAGE_BASE, last = options & STAGE_EXTRAS;
+  const bool stored = (options & ADVECTION_VELOCITY) == ADVECTION_STORED, flux = options & ADVECTION_FLUX;
+  const bool uniform = (options & ADVECTION_VELOCITY) == ADVECTION_UNIFORM;
+  const bool base = options & SUM_OWN, last = options & SUM_EXTRAS;
   tile_choice c = stage_central_tiles(options);
   c.fast = {};
   if (stored && flux) {
-    c = {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = options & STAGE_GRADIENT ? 2 : 0}};
-    if (!SINGLE && !(options & STAGE_GRADIENT) && base && !last)
+    c = {{.width = NARROW,
+          .rows = 1,
+          .threads = 256,
+          .stages = 2,
+          .pace = options & ADVECTION_GRADIENT ? 2 : 0}};
+    if (!SINGLE && !(options & ADVECTION_GRADIENT) && base && !last)
       c.fast = {.width = NARROW, .rows = 1, .threads = 128, .stages = 3, .pace = 0};
   } else if (flux) {
-    c = stage_flux_tables_tiles(options | STAGE_DIFFUSION);
+    c = stage_flux_tables_tiles(options | ADVECTION_DIFFUSION);
     c.usual.predicated = SINGLE && base && !last;
     c.usual.pace = 0;
   } else if (!stored && !SINGLE) {
-    c.usual = last || options & STAGE_DIFFUSION ? WIDE_2 : REREADS_4;
+    c.usual = last || options & ADVECTION_DIFFUSION ? WIDE_2 : REREADS_4;
     if (c.usual.rereads && !(uniform && base)) c.usual.pace = 0;
   }
   return c;
 }
 
-constexpr tile_choice stage_tiles(unsigned options) {
-  return options & STAGE_UPWIND ? stage_upwind_tiles(options) : stage_central_tiles(options);
+constexpr tile_choice advection_tiles(unsigned options) {
+  return options & ADVECTION_UPWIND ? stage_upwind_tiles(options) : stage_central_tiles(options);
 }
 
 /* The shapes of each operation. */
@@ -257,12 +262,12 @@ template <class Op> constexpr tile_choice tiles_of() {
     return derivative_tiles(Op::OPTIONS);
   case OPERATION_laplacian:
     return laplacian_tiles();
-  case OPERATION_divergence_stage:
-    return divergence_stage_tiles(Op::OPTIONS, Op::OTHERS);
-  case OPERATION_gradient_stage:
-    return gradient_stage_tiles(Op::OPTIONS, Op::OTHERS);
-  case OPERATION_stage:
-    return stage_tiles(Op::OPTIONS);
+  case OPERATION_divergence:
+    return Op::OPTIONS & SUM_BASE ? divergence_stage_tiles(Op::OPTIONS, Op::OTHERS) : divergence_tiles();
+  case OPERATION_gradient:
+    return Op::OPTIONS & SUM_BASE ? gradient_stage_tiles(Op::OPTIONS, Op::OTHERS) : gradient_tiles();
+  case OPERATION_advection:
+    return advection_tiles(Op::OPTIONS);
   default:
     return Op::TRIPLE ? divergence_tiles() : gradient_tiles();
   }

@@ -26,11 +26,11 @@ static const struct {
   const char *suffix;
   unsigned additions;
   int lean;
-} stages[] = {{"", STAGE_BASE, 0},
+} stages[] = {{"", SUM_OWN, 0},
               {"_first", 0, 1},
-              {"_last", STAGE_BASE | STAGE_EXTRAS, 1},
-              {"_upwind", STAGE_BASE | STAGE_UPWIND, 0},
-              {"_diffusion", STAGE_BASE | STAGE_DIFFUSION, 0}};
+              {"_last", SUM_OWN | SUM_EXTRAS, 1},
+              {"_upwind", SUM_OWN | ADVECTION_UPWIND, 0},
+              {"_diffusion", SUM_OWN | ADVECTION_DIFFUSION, 0}};
 
 enum { STAGES = sizeof stages / sizeof stages[0], MOST_CASES = OPERATION_WAY_COUNT * STAGES + 2 };
 
@@ -54,9 +54,9 @@ static int list_cases(kernel_case list[MOST_CASES]) {
   int count = 0;
   for (const kernels_way *way = kernels_ways; way < kernels_ways + OPERATION_WAY_COUNT; way++) {
     const unsigned least = operation_combines(way->kind, way->options, 0) ? 0 : DERIVATIVE_FIRST;
-    if (way->kind != OPERATION_stage) case_add(list, &count, way, "", least);
-    for (int i = 0; i < STAGES && way->kind == OPERATION_stage; i++) {
-      if (stages[i].lean && (way->options & (STAGE_STORED | STAGE_FLUX))) continue;
+    if (way->kind != OPERATION_advection) case_add(list, &count, way, "", least);
+    for (int i = 0; i < STAGES && way->kind == OPERATION_advection; i++) {
+      if (stages[i].lean && (way->options & (ADVECTION_STORED | ADVECTION_FLUX))) continue;
       case_add(list, &count, way, stages[i].suffix, stages[i].additions);
     }
   }
@@ -95,10 +95,11 @@ static status run_operation(const kernel_job *job, const kernels_launch *launch)
                        .options = job->what->options,
                        .uniform = {1.0, 0.5, 0.25},
                        .tables = job->arrays->tables.tables};
-  for (int i = 0, next = 0; i < OPERATION_INPUTS; i++)
+  for (int i = 0, next = 0; i < OPERATION_ARRAYS; i++)
     if (operation_inputs(&o) >> i & 1U) call.in[i] = array(job, next++);
   for (int k = 0; k < OUTPUTS; k++) call.out[k] = array(job, INPUTS + k);
   for (int i = 0; i < OPERATION_SCALARS; i++) call.scalar[i] = 0.125;
+  for (int i = 0; i < OPERATION_WEIGHTS; i++) call.weight[i] = 0.125;
   return job->backend->apply(launch, &call);
 }
 

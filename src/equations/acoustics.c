@@ -158,13 +158,24 @@ static void destroy(void *self) {
   free(acoustics);
 }
 
+/* The operation that computes unknowns from `unknown` on, with the factor of its term. The caller sets the
+ * inputs of the other unknowns. */
+static kernels_call part_call(const acoustics *a, const stage *stage, operation_kind kind, int unknown,
+                              double factor) {
+  kernels_call call = {.kind = kind, .options = is_upwind(a->config) ? OPTION_UPWIND : 0};
+  call.weight[WEIGHT_PART + PART_TERM] = factor;
+  call.weight[WEIGHT_PART + PART_DISSIPATION] = is_upwind(a->config) ? a->config->sound_speed : 0.0;
+  stage_sum(stage, unknown, &call);
+  return call;
+}
+
 /* One of a stage's two operations, with the penalties at ends. */
 static status advance_part(const acoustics *a, const stage *stage, const kernels_launch *launch,
                            kernels_call call, const kernels_coupling *penalties) {
   const field *f = stage->f->part;
-  const double weight = call.scalar[SUM_WEIGHT_TERM];
+  const double weight = call.weight[WEIGHT_PART];
   kernels_coupling coupling = *penalties;
-  const int divergence = call.kind == OPERATION_divergence_stage;
+  const int divergence = call.kind == OPERATION_divergence;
   for (int d = 0; d < 3; d++) {
     coupling.of[d][divergence ? 0 : 1] = f[VELOCITY + d].data;
     coupling.of[d][divergence ? 1 : 0] = f[PRESSURE].data;
@@ -196,13 +207,10 @@ static status advance(void *self, const stage *stage) {
   const acoustics *a = self;
   const field *f = stage->f->part;
   kernels_launch launch = stage_launch(stage, &a->stencil);
-  const double speed = is_upwind(a->config) ? a->config->sound_speed : 0.0;
-  kernels_call pressure =
-      stage_sum(stage, OPERATION_divergence_stage, PRESSURE, -stiffness(a->config), speed);
+  kernels_call pressure = part_call(a, stage, OPERATION_divergence, PRESSURE, -stiffness(a->config));
   for (int d = 0; d < 3; d++) pressure.in[d] = f[VELOCITY + d].data;
   CHECK(advance_part(a, stage, &launch, pressure, &a->divergence));
-  kernels_call velocity =
-      stage_sum(stage, OPERATION_gradient_stage, VELOCITY, -1.0 / a->config->density, speed);
+  kernels_call velocity = part_call(a, stage, OPERATION_gradient, VELOCITY, -1.0 / a->config->density);
   velocity.in[0] = f[PRESSURE].data;
   launch.edges = stage->edges;
   return advance_part(a, stage, &launch, velocity, &a->gradient);

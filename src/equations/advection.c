@@ -174,18 +174,39 @@ static status refuse_factor(const config *config, double time, double factor) {
                        factor, time);
 }
 
+/* The options of the operation: where the velocity comes from, and the form. */
+static unsigned velocity_options(const advection *a) {
+  static const unsigned forms[] = {
+      [FORM_ADVECTIVE] = ADVECTION_GRADIENT,
+      [FORM_CONSERVATIVE] = ADVECTION_FLUX,
+      [FORM_SKEW] = ADVECTION_GRADIENT | ADVECTION_FLUX,
+  };
+  if (a->velocity_count > 0) return ADVECTION_STORED | forms[a->config->form];
+  if (a->tables.tables.x != NULL) return ADVECTION_FORMULA | forms[a->config->form];
+  return ADVECTION_UNIFORM | ADVECTION_GRADIENT; /* all forms are equal */
+}
+
+/* The option that brings a part with this weight: none if it is zero once rounded. */
+static unsigned option_of(const config *config, double weight, unsigned option) {
+  const int vanishes = config->precision == PRECISION_SINGLE ? (float)weight == 0.0F : weight == 0.0;
+  return vanishes ? 0 : option;
+}
+
 /* The call of the fused kernel for a stage; `factor` is the velocity's time factor then. */
 static kernels_call call_of(const advection *a, const stage *stage, double factor) {
   const config *config = a->config;
-  kernels_stage fused = stage_kernel(stage, 0);
-  fused.form = config->form;
-  fused.advection = -stage->weight * factor;
-  if (config->difference == CONFIG_DIFFERENCE_UPWIND) fused.dissipation = stage->weight * fabs(factor);
-  for (int d = 0; d < a->velocity_count; d++) fused.velocity[d] = a->velocity[d].data;
-  fused.tables = a->tables.tables;
-  for (int d = 0; d < 3; d++) fused.uniform[d] = config->uniform[d];
-  fused.diffusion = stage->weight * config->diffusivity;
-  return kernels_stage_call(&fused, config->precision);
+  const double damping = config->difference == CONFIG_DIFFERENCE_UPWIND ? fabs(factor) : 0.0;
+  kernels_call call = {
+      .kind = OPERATION_advection, .options = velocity_options(a), .tables = a->tables.tables};
+  call.options |= option_of(config, stage->weight * damping, ADVECTION_UPWIND);
+  call.options |= option_of(config, stage->weight * config->diffusivity, ADVECTION_DIFFUSION);
+  call.weight[WEIGHT_PART + ADVECTION_PART_A] = -factor;
+  call.weight[WEIGHT_PART + ADVECTION_PART_DISSIPATION] = damping;
+  call.weight[WEIGHT_PART + ADVECTION_PART_DIFFUSION] = config->diffusivity;
+  for (int d = 0; d < a->velocity_count; d++) call.in[ADVECTION_U + d] = a->velocity[d].data;
+  for (int d = 0; d < 3; d++) call.uniform[d] = config->uniform[d];
+  stage_sum(stage, 0, &call);
+  return call;
 }
 
 static status advance(void *self, const stage *stage) {

@@ -11,47 +11,33 @@ kernels_launch stage_launch(const stage *stage, const stencil *stencil) {
                           .down = stage->down};
 }
 
-static const void *data_or_null(const state *state, int unknown) {
-  return state == NULL ? NULL : state->part[unknown].data;
-}
-
-kernels_stage stage_kernel(const stage *stage, int unknown) {
-  return (kernels_stage){
-      .out = stage->out->part[unknown].data,
-      .f = stage->f->part[unknown].data,
-      .base = data_or_null(stage->base, unknown),
-      .weight_f = stage->weight_f,
-      .extra = {data_or_null(stage->extra[0], unknown), data_or_null(stage->extra[1], unknown)},
-      .weight_extra = {stage->weight_extra[0], stage->weight_extra[1]}};
-}
-
-kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, double factor, double speed) {
-  const int divergence = kind == OPERATION_divergence_stage, n = divergence ? 1 : 3;
-  const int first = divergence ? (int)DIVERGENCE_SUM : (int)GRADIENT_SUM;
-  kernels_call call = {.kind = kind};
-  call.scalar[SUM_WEIGHT_OWN] = stage->weight_f;
-  call.scalar[SUM_WEIGHT_TERM] = stage->weight * factor;
-  call.scalar[SUM_WEIGHT_DISSIPATION] = stage->weight * speed;
-  for (int i = 0; i < 2; i++) call.scalar[SUM_WEIGHT_EXTRA + i] = stage->weight_extra[i];
-  for (int k = 0; k < n; k++) {
-    const kernels_stage part = stage_kernel(stage, unknown + k);
-    call.in[first + n * SUM_BASE + k] = part.base != NULL ? part.base : part.f;
-    call.in[first + n * SUM_IN_OWN + k] = part.f;
-    for (int i = 0; i < 2; i++) call.in[first + n * (SUM_EXTRA + i) + k] = part.extra[i];
-    call.out[k] = part.out;
-  }
+void stage_sum(const stage *stage, int unknown, kernels_call *call) {
+  const operation o = operation_describe(call->kind, call->options);
+  const state *base = stage->base != NULL ? stage->base : stage->f;
+  call->options |= SUM_BASE;
   if (stage->extra[0] != NULL) {
-    call.options = SUM_OWN | SUM_EXTRAS;
-  } else if (stage->base != NULL && (stage->weight_f != 0.0 || speed != 0.0)) {
-    call.options = SUM_OWN;
+    call->options |= SUM_OWN | SUM_EXTRAS;
+  } else if (stage->base != NULL && (stage->weight_f != 0.0 || o.differences_own)) {
+    call->options |= SUM_OWN;
   }
-  if (speed != 0.0) call.options |= SUM_UPWIND;
-  return call;
+  call->weight[WEIGHT_OWN] = stage->weight_f;
+  for (int j = 0; j < OPERATION_PARTS; j++) call->weight[WEIGHT_PART + j] *= stage->weight;
+  for (int k = 0; k < mask_count(o.outputs); k++) {
+    call->in[operation_own(&o) + k] = stage->f->part[unknown + k].data;
+    call->in[SUM_IN_BASE + k] = base->part[unknown + k].data;
+    call->out[k] = stage->out->part[unknown + k].data;
+  }
+  for (int i = 0; i < 2 && stage->extra[0] != NULL; i++) {
+    call->weight[WEIGHT_EXTRA + i] = stage->weight_extra[i];
+    for (int k = 0; k < mask_count(o.outputs); k++)
+      call->in[SUM_IN_EXTRA + i * OPERATION_OUTPUTS + k] = stage->extra[i]->part[unknown + k].data;
+  }
 }
 
 status stage_combine(const stage *stage, const kernels_launch *launch, int unknown) {
-  const kernels_stage combination = stage_kernel(stage, unknown); /* without advection and diffusion */
-  return apply_stage(stage->out->part[unknown].backend, launch, &combination);
+  kernels_call call = {.kind = OPERATION_advection, .options = ADVECTION_UNIFORM | ADVECTION_GRADIENT};
+  stage_sum(stage, unknown, &call); /* every part has the weight 0 */
+  return stage->out->part[unknown].backend->apply(launch, &call);
 }
 
 status stage_add(const stage *stage, const kernels_launch *launch, int unknown, double factor,

@@ -39,17 +39,12 @@ typedef struct stage_pair {
 /* The launch that all kernels of a stage share, without `edges`, which only the last kernel records. */
 kernels_launch stage_launch(const stage *stage, const stencil *stencil);
 
-/* The members of kernels_stage that the scheme determines, for one unknown; those that L determines are
- * zero. */
-kernels_stage stage_kernel(const stage *stage, int unknown);
-
-/* The call of OPERATION_divergence_stage or OPERATION_gradient_stage that computes the formula for one or
- * three unknowns, `unknown` the first of them, where L is `factor` times that term plus `speed` times the
- * dissipation of the unknowns (SUM_UPWIND), which 0 leaves out. The caller sets the other inputs that are
- * differenced. The unknown's own f is read only if the scheme's sum or the dissipation needs it. So both
- * operations together move 12 words per point if each differences the other's unknowns (p and its three
- * velocities) and base is not f; with dissipation 16, or 12 if base is f. */
-kernels_call stage_sum(const stage *stage, operation_kind kind, int unknown, double factor, double speed);
+/* Makes a call compute the formula for as many unknowns as the operation has outputs, `unknown` the first of
+ * them. The caller has set the operation, what it reads beside those unknowns, and as weight of each part
+ * (WEIGHT_PART) the part's factor in L. The unknowns' own f is read only if the scheme's sum or L needs it.
+ * So the divergence and the gradient move 12 words per point together, if each differences the other's
+ * unknowns (p and its three velocities) and base is not f; with dissipation 16, or 12 if base is f. */
+void stage_sum(const stage *stage, int unknown, kernels_call *call);
 
 /* For equations that add their terms one by one, in this order: stage_combine computes the formula without L
  * for each unknown, stage_add adds factor times a term of L (values at the same points), and stage_end, after

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels.h"
+#include "advection_stage.h"
 
 enum { SLOTS = 3, SAMPLES = 15, STEPS_CHECKED = 3, STEPS_IN_ROW = 100, SKIPPED = 77 };
 
@@ -57,13 +57,13 @@ static void machine_close(machine *m) {
 /* Stage i of a step: out and f are slots, every base is phi. */
 static kernels_call stage_call(const machine *m, int i, int out, int f) {
   const double dt = 0.4 / m->launch.shape.nx;
-  const kernels_stage stage = {.out = m->slot[out],
-                               .f = m->slot[f],
-                               .base = f == 0 ? NULL : m->slot[0],
-                               .advection = -dt * weights[i],
-                               .dissipation = m->upwind ? dt * weights[i] : 0.0,
-                               .uniform = {0.9, 0.7, -0.8}};
-  return kernels_stage_call(&stage, m->launch.shape.precision);
+  const advection_stage stage = {.out = m->slot[out],
+                                 .f = m->slot[f],
+                                 .base = f == 0 ? NULL : m->slot[0],
+                                 .advection = -dt * weights[i],
+                                 .dissipation = m->upwind ? dt * weights[i] : 0.0,
+                                 .uniform = {0.9, 0.7, -0.8}};
+  return advection_call(&stage, m->launch.shape.precision);
 }
 
 static status step_single(machine *m) {
@@ -80,7 +80,7 @@ static status step_pairs(machine *m) {
   const kernels_call calls[] = {stage_call(m, 0, 1, 0), stage_call(m, 1, 2, 1), stage_call(m, 2, 0, 2),
                                 stage_call(m, 3, 1, 1)};
   kernels_call third = calls[2], last = calls[3];
-  last.in[STAGE_IN_F] = NULL; /* nobody reads what is between */
+  last.in[ADVECTION_F] = NULL; /* nobody reads what is between */
   third.out[0] = m->slot[2];
   CHECK(m->backend->apply_pair(&m->launch, &calls[0], &calls[1]));
   CHECK(m->backend->apply_pair(&m->launch, &third, &last));

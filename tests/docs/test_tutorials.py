@@ -117,8 +117,9 @@ def compiles(block, tutorial, folder):
     """A block of C is valid where the tutorial says that it stands: in the stage of an equation."""
     source = folder / "block.c"
     source.write_text(
-        '#include "base/check.h"\n#include "domain/field.h"\n#include "kernels.h"\n#include "operations.h"\n'
-        f"status block(const field *f, field *result, kernels_launch launch) {{\n{block}return STATUS_OK;\n}}\n"
+        '#include "stepping/stage.h"\n#include "kernels.h"\n#include "operations.h"\n'
+        "status block(const stage *stage, const field *f, field *result, kernels_launch launch) {\n"
+        f"(void)stage, (void)result;\n{block}return STATUS_OK;\n}}\n"
     )
     warnings = "-std=c17 -Wall -Wextra -Werror -fsyntax-only"
     run(f"mpicc {warnings} -Isrc -Ikernels -Ibuild-debug/include block.c", tutorial, folder)

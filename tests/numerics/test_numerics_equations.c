@@ -29,11 +29,13 @@ static status burgers_create(const config *config, const grid *grid, const field
 static status burgers_stage(void *self, const stage *stage) {
   const burgers *burgers = self;
   kernels_launch launch = stage_launch(stage, &burgers->stencil);
-  kernels_stage fused = stage_kernel(stage, 0);
+  const field *f = &stage->f->part[0];
+  kernels_call call = {.kind = OPERATION_advection, .options = ADVECTION_STORED | ADVECTION_GRADIENT};
   launch.edges = stage->edges;
-  fused.advection = -stage->weight;
-  for (int d = 0; d < 3; d++) fused.velocity[d] = fused.f;
-  return apply_stage(stage->f->part[0].backend, &launch, &fused);
+  call.weight[WEIGHT_PART + ADVECTION_PART_A] = -1.0;
+  for (int d = 0; d < 3; d++) call.in[ADVECTION_U + d] = f->data;
+  stage_sum(stage, 0, &call);
+  return f->backend->apply(&launch, &call);
 }
 
 static void burgers_row(const void *user, int64_t z, int64_t y, double *row) {

@@ -54,7 +54,7 @@ void reference_axpy(const kernels_launch *launch, double a, const void *x, void 
   reference_apply(launch, &(kernels_call){OPERATION_axpy, .in = {x, y}, .out = {y}, .scalar = {a}});
 }
 
-void reference_stage(const kernels_launch *launch, const kernels_stage *stage) {
+void reference_stage(const kernels_launch *launch, const advection_stage *stage) {
   const reference_points *p = points(&launch->shape);
   FOR_ROWS(launch, y, z) p->stage(launch, stage, y, z);
 }

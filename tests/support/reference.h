@@ -1,7 +1,7 @@
 #ifndef FDAPP_TESTS_REFERENCE_H
 #define FDAPP_TESTS_REFERENCE_H
 
-#include "kernels.h"
+#include "advection_stage.h"
 
 /* What every backend has to compute, bit for bit: plain triple loops over host arrays with fma() where
  * kernels.h and arithmetic.h say so, written without the backends' headers. Signatures as in the table. */
@@ -12,7 +12,7 @@ void reference_derivative(const kernels_launch *launch, axis direction, const vo
 void reference_gradient(const kernels_launch *launch, const void *f, void *const out[3]);
 void reference_divergence(const kernels_launch *launch, const void *const v[3], void *out);
 void reference_laplacian(const kernels_launch *launch, const void *f, void *out);
-void reference_stage(const kernels_launch *launch, const kernels_stage *stage);
+void reference_stage(const kernels_launch *launch, const advection_stage *stage);
 void reference_axpy(const kernels_launch *launch, double a, const void *x, void *y);
 void reference_plane_sums(const kernels_launch *launch, const void *f, const void *reference,
                           kernels_plane_sums *sums);

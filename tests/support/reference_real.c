@@ -39,14 +39,14 @@ static real formula(const kernels_shape *shape, const kernels_tables *tables, in
   return fused(x[at[0]], product, sum);
 }
 
-static real velocity(const kernels_launch *launch, const kernels_stage *stage, int d, const int at[3]) {
+static real velocity(const kernels_launch *launch, const advection_stage *stage, int d, const int at[3]) {
   if (stage->velocity[d] != NULL) return get(launch, stage->velocity[d], at);
   if (stage->tables.x != NULL) return formula(&launch->shape, &stage->tables, d, at);
   return (real)stage->uniform[d];
 }
 
 /* The value of f k points further along `direction`; with a stage, of its flux. */
-static real moved_flux(const kernels_launch *launch, const kernels_stage *stage, const void *f,
+static real moved_flux(const kernels_launch *launch, const advection_stage *stage, const void *f,
                        const int at[3], int direction, int k) {
   const real value = moved(launch, f, at, direction, k);
   if (stage == NULL) return value;
@@ -57,7 +57,7 @@ static real moved_flux(const kernels_launch *launch, const kernels_stage *stage,
 }
 
 /* d = c4 (f+4 - f-4), then fma from the third pair to the first. */
-static real first(const kernels_launch *launch, const kernels_stage *stage, const void *f, const int at[3],
+static real first(const kernels_launch *launch, const advection_stage *stage, const void *f, const int at[3],
                   int direction) {
   real d = 0;
   for (int k = 4; k >= 1; k--) {
@@ -98,7 +98,7 @@ static real second(const kernels_launch *launch, const void *f, const int at[3])
   return fused((real)centre, get(launch, f, at), s);
 }
 
-static real advection(const kernels_launch *launch, const kernels_stage *stage, const int at[3]) {
+static real advection(const kernels_launch *launch, const advection_stage *stage, const int at[3]) {
   const int uniform = stage->velocity[0] == NULL && stage->tables.x == NULL;
   real u[3];
   for (int d = 0; d < 3; d++) u[d] = velocity(launch, stage, d, at);
@@ -114,7 +114,7 @@ static real advection(const kernels_launch *launch, const kernels_stage *stage, 
   return (real)0.5 * both;
 }
 
-static real dissipation(const kernels_launch *launch, const kernels_stage *stage, const int at[3]) {
+static real dissipation(const kernels_launch *launch, const advection_stage *stage, const int at[3]) {
   real sum = 0;
   for (int d = 0; d < 3; d++) {
     const real component = velocity(launch, stage, d, at), size = component < 0 ? -component : component;
@@ -124,7 +124,7 @@ static real dissipation(const kernels_launch *launch, const kernels_stage *stage
   return sum;
 }
 
-static real combined(const kernels_launch *launch, const kernels_stage *stage, const int at[3]) {
+static real combined(const kernels_launch *launch, const advection_stage *stage, const int at[3]) {
   const real f = get(launch, stage->f, at);
   const real base = stage->base != NULL ? get(launch, stage->base, at) : f;
   real sum = base;
@@ -141,8 +141,9 @@ static real combined(const kernels_launch *launch, const kernels_stage *stage, c
 
 /* One point of each operation of operations.h. */
 
-static real derivative_point(const kernels_launch *launch, const kernels_call *call, int output,
+static real derivative_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
                              const int at[3]) {
+  (void)part;
   const int direction = (int)call->options & 3;
   const void *f = call->in[0];
   if (output == 0) return first(launch, NULL, f, at, direction);
@@ -151,13 +152,15 @@ static real derivative_point(const kernels_launch *launch, const kernels_call *c
   return fused(centre, get(launch, f, at), pairs(launch, f, at, direction, 0));
 }
 
-static real gradient_point(const kernels_launch *launch, const kernels_call *call, int output,
+static real gradient_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
                            const int at[3]) {
+  if (part == 1) return even(launch, call->in[1 + output], at, output);
   return first(launch, NULL, call->in[0], at, output);
 }
 
 static real gradient_magnitude_point(const kernels_launch *launch, const kernels_call *call, int output,
-                                     const int at[3]) {
+                                     int part, const int at[3]) {
+  (void)part;
   (void)output;
   real squares = 0;
   for (int d = 0; d < 3; d++) {
@@ -167,77 +170,79 @@ static real gradient_magnitude_point(const kernels_launch *launch, const kernels
   return (real)sqrt((double)squares); /* rounded once: double has more than twice single's digits */
 }
 
-static real divergence_point(const kernels_launch *launch, const kernels_call *call, int output,
+static real divergence_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
                              const int at[3]) {
   (void)output;
-  const real sum = first(launch, NULL, call->in[0], at, 0) + first(launch, NULL, call->in[1], at, 1);
-  return sum + first(launch, NULL, call->in[2], at, 2);
+  real along[3];
+  for (int d = 0; d < 3; d++)
+    along[d] = part == 1 ? even(launch, call->in[3], at, d) : first(launch, NULL, call->in[d], at, d);
+  const real sum = along[0] + along[1];
+  return sum + along[2];
 }
 
-static real laplacian_point(const kernels_launch *launch, const kernels_call *call, int output,
+static real laplacian_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
                             const int at[3]) {
+  (void)part;
   (void)output;
   return second(launch, call->in[0], at);
 }
 
-static real axpy_point(const kernels_launch *launch, const kernels_call *call, int output, const int at[3]) {
+static real axpy_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
+                       const int at[3]) {
+  (void)part;
   (void)output;
   return fused((real)call->scalar[0], get(launch, call->in[0], at), get(launch, call->in[1], at));
 }
 
-static real product_point(const kernels_launch *launch, const kernels_call *call, int output,
+static real product_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
                           const int at[3]) {
+  (void)part;
   (void)output;
   return get(launch, call->in[0], at) * get(launch, call->in[1], at);
 }
 
-/* The sum of a stage for output k of n, whose first input is `first_input`, plus the weighted term. */
-static real sum_point(const kernels_launch *launch, const kernels_call *call, int first_input, int n, int k,
-                      real term, const int at[3]) {
-  const int base_missing = (call->options & SUM_UPWIND) && !(call->options & SUM_OWN); /* it is own */
-  const real base = get(launch, call->in[first_input + (base_missing ? n : 0) + k], at);
-  const int arrays = call->options & SUM_EXTRAS ? 3 : call->options & SUM_OWN ? 1 : 0;
-  real sum = base;
-  for (int i = 0; i < arrays; i++)
-    sum = fused((real)call->scalar[i], get(launch, call->in[first_input + n * (i + 1) + k], at) - base, sum);
-  return fused((real)call->scalar[3], term, sum);
-}
-
-static real divergence_stage_point(const kernels_launch *launch, const kernels_call *call, int output,
-                                   const int at[3]) {
-  const real sum = sum_point(launch, call, 3, 1, output, divergence_point(launch, call, 0, at), at);
-  if (!(call->options & SUM_UPWIND)) return sum;
-  const real xy = even(launch, call->in[4], at, 0) + even(launch, call->in[4], at, 1);
-  return fused((real)call->scalar[4], xy + even(launch, call->in[4], at, 2), sum);
-}
-
-static real gradient_stage_point(const kernels_launch *launch, const kernels_call *call, int output,
-                                 const int at[3]) {
-  const real sum = sum_point(launch, call, 1, 3, output, gradient_point(launch, call, output, at), at);
-  if (!(call->options & SUM_UPWIND)) return sum;
-  return fused((real)call->scalar[4], even(launch, call->in[4 + output], at, output), sum);
-}
-
-static real stage_point(const kernels_launch *launch, const kernels_call *call, int output, const int at[3]) {
+/* Parts: u.grad f, div(u f) or their mean; the dissipation; the Laplacian. */
+static real advection_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
+                            const int at[3]) {
   (void)output;
   const unsigned options = call->options;
-  kernels_stage stage = {.f = call->in[0],
-                         .weight_f = call->scalar[0],
-                         .weight_extra = {call->scalar[1], call->scalar[2]},
-                         .advection = call->scalar[3],
-                         .form = !(options & STAGE_FLUX)       ? FORM_ADVECTIVE
-                                 : !(options & STAGE_GRADIENT) ? FORM_CONSERVATIVE
-                                                               : FORM_SKEW};
-  if (options & STAGE_BASE) stage.base = call->in[1];
-  for (int i = 0; i < 2 && (options & STAGE_EXTRAS); i++) stage.extra[i] = call->in[2 + i];
+  advection_stage stage = {.f = call->in[0],
+                           .form = !(options & ADVECTION_FLUX)       ? FORM_ADVECTIVE
+                                   : !(options & ADVECTION_GRADIENT) ? FORM_CONSERVATIVE
+                                                                     : FORM_SKEW};
   for (int d = 0; d < 3; d++) {
     stage.uniform[d] = call->uniform[d];
-    if (options & STAGE_STORED) stage.velocity[d] = call->in[4 + d];
+    if (options & ADVECTION_STORED) stage.velocity[d] = call->in[1 + d];
   }
-  if (options & STAGE_FORMULA) stage.tables = call->tables;
-  if (options & STAGE_UPWIND) stage.dissipation = call->scalar[4];
-  if (options & STAGE_DIFFUSION) stage.diffusion = call->scalar[5];
-  return combined(launch, &stage, at);
+  if (options & ADVECTION_FORMULA) stage.tables = call->tables;
+  if (part == 1) return dissipation(launch, &stage, at);
+  return part == 2 ? second(launch, stage.f, at) : advection(launch, &stage, at);
+}
+
+/* The sum of a stage for one output, without its parts. own is in[first_own + output] if the operation
+ * differences it; without OWN it is then the base, too. */
+static real sum_point(const kernels_launch *launch, const kernels_call *call, int output, int first_own,
+                      const int at[3]) {
+  const int own = (first_own >= 0 ? first_own : (int)SUM_IN_OWN) + output;
+  const int base_is_own = first_own >= 0 && !(call->options & SUM_OWN);
+  const real base = get(launch, call->in[base_is_own ? own : SUM_IN_BASE + output], at);
+  real sum = base;
+  if (call->options & SUM_OWN)
+    sum = fused((real)call->weight[WEIGHT_OWN], get(launch, call->in[own], at) - base, sum);
+  for (int i = 0; i < 2 && (call->options & SUM_EXTRAS); i++)
+    sum = fused((real)call->weight[WEIGHT_EXTRA + i],
+                get(launch, call->in[SUM_IN_EXTRA + OPERATION_OUTPUTS * i + output], at) - base, sum);
+  return sum;
+}
+
+/* How many parts a call has, as bits, and the first input that is an own state, or -1. */
+static unsigned parts_of(const kernels_call *call, int *first_own) {
+  const int advects = call->kind == OPERATION_advection;
+  const int upwind = (call->options & (advects ? ADVECTION_UPWIND : OPTION_UPWIND)) != 0;
+  const int divergence = call->kind == OPERATION_divergence, gradient = call->kind == OPERATION_gradient;
+  *first_own = advects ? 0 : divergence && upwind ? 3 : gradient && upwind ? 1 : -1;
+  if (!advects && !divergence && !gradient) return 1;
+  return 1U | (upwind ? 2U : 0U) | (advects && (call->options & ADVECTION_DIFFUSION) ? 4U : 0U);
 }
 
 /* A row of each operation: a function apiece with all that it calls, of which the compiler makes one loop.
@@ -246,8 +251,18 @@ static real stage_point(const kernels_launch *launch, const kernels_call *call, 
   __attribute__((flatten)) static void name##_row(const kernels_launch *launch, const kernels_call *call,    \
                                                   int k, int y, int z) {                                     \
     real *row = (real *)call->out[k] + place(&launch->shape, 0, y, z);                                       \
-    _Pragma("GCC ivdep") for (int x = 0; x < launch->shape.nx; x++) row[x] =                                 \
-        name##_point(launch, call, k, (const int[3]){x, y, z});                                              \
+    int own;                                                                                                 \
+    const unsigned parts = parts_of(call, &own);                                                             \
+    _Pragma("GCC ivdep") for (int x = 0; x < launch->shape.nx; x++) {                                        \
+      const int at[3] = {x, y, z};                                                                           \
+      const int added = (call->options & SUM_BASE) != 0;                                                     \
+      real sum = added ? sum_point(launch, call, k, own, at) : name##_point(launch, call, k, 0, at);         \
+      for (int j = 0; j < 3 && added; j++) {                                                                 \
+        if (parts >> j & 1U)                                                                                 \
+          sum = fused((real)call->weight[WEIGHT_PART + j], name##_point(launch, call, k, j, at), sum);       \
+      }                                                                                                      \
+      row[x] = sum;                                                                                          \
+    }                                                                                                        \
   }
 OPERATIONS(X)
 #undef X
@@ -264,7 +279,7 @@ static void row_apply(const kernels_launch *launch, const kernels_call *call, in
   }
 }
 
-__attribute__((flatten)) static void row_stage(const kernels_launch *launch, const kernels_stage *stage,
+__attribute__((flatten)) static void row_stage(const kernels_launch *launch, const advection_stage *stage,
                                                int y, int z) {
   real *row = (real *)stage->out + place(&launch->shape, 0, y, z);
 #pragma GCC ivdep

@@ -1,7 +1,7 @@
 #ifndef FDAPP_TESTS_REFERENCE_REAL_H
 #define FDAPP_TESTS_REFERENCE_REAL_H
 
-#include "kernels.h"
+#include "advection_stage.h"
 
 /* Points and rows in one precision; out-of-range x and y are wrapped. apply and stage: what is stored in row
  * y of plane z. */
@@ -9,7 +9,7 @@ typedef struct reference_points {
   double (*value)(const kernels_shape *shape, const void *f, int x, int y, int z);
   void (*set)(const kernels_shape *shape, void *f, int x, int y, int z, double value);
   void (*apply)(const kernels_launch *launch, const kernels_call *call, int y, int z);
-  void (*stage)(const kernels_launch *launch, const kernels_stage *stage, int y, int z);
+  void (*stage)(const kernels_launch *launch, const advection_stage *stage, int y, int z);
   double (*formula)(const kernels_shape *shape, const kernels_tables *tables, int d, int x, int y, int z);
 } reference_points;
 

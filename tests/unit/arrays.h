@@ -25,10 +25,10 @@ static void arrays_free(rig *rig, arrays *arrays) {
   twin_free(rig, &arrays->tables);
 }
 
-static kernels_stage stage_of(const arrays *a, int device) {
+static advection_stage stage_of(const arrays *a, int device) {
   const void *in[INPUTS];
   for (int i = 0; i < INPUTS; i++) in[i] = device ? a->in[i].device : a->in[i].host;
-  return (kernels_stage){
+  return (advection_stage){
       .out = device ? a->out[5].device : a->out[5].host,
       .f = in[0],
       .base = in[1],

@@ -11,7 +11,7 @@
 
 /* The declarations of kernels/operations.h, without any engine. */
 
-/* A point at which `finish` computes nothing: it notes what is read. */
+/* A point at which parts compute nothing: it notes what is read. */
 #define FDAPP_REAL double
 #include "arithmetic.h"
 struct operation_point {
@@ -35,8 +35,14 @@ ARITHMETIC number point_scalar(const operation_point *at, int scalar) {
   return 1.0;
 }
 
-/* What finish reads is what the declaration says that it reads. */
-static void finish_check(const kernels_way *way, unsigned additions) {
+ARITHMETIC number point_weight(const operation_point *at, int weight) {
+  (void)at;
+  (void)weight;
+  return 1.0;
+}
+
+/* What parts and the sum read is what the declaration says that they read. */
+static void output_check(const kernels_way *way, unsigned additions) {
   const unsigned options = way->options | additions;
   const operation o = operation_describe(way->kind, options);
   unsigned inputs = 0;
@@ -44,14 +50,14 @@ static void finish_check(const kernels_way *way, unsigned additions) {
     unsigned terms = 0;
     const operation_point at = {&inputs, &terms};
     if (!operation_stores(&o, k)) continue;
-    (void)operation_finish(way->kind, options, k, &at);
+    (void)operation_output(way->kind, options, operation_parts(&o, options), operation_own(&o), k, &at);
     if (terms != o.needs[k])
-      fail_msg("%s with additions %u: .needs[%d] is %#x, but finish reads the terms %#x", way->name,
+      fail_msg("%s with additions %#x: .needs[%d] is %#x, but its parts read the terms %#x", way->name,
                additions, k, o.needs[k], terms);
   }
-  if (inputs != o.at_point)
-    fail_msg("%s with additions %u: .at_point is %#x, but finish reads the inputs %#x", way->name, additions,
-             o.at_point, inputs);
+  if (inputs != operation_points(&o))
+    fail_msg("%s with additions %#x: its points are %#x, but its parts and the sum read the inputs %#x",
+             way->name, additions, operation_points(&o), inputs);
 }
 
 static void every_declaration_is_sound(void **state) {
@@ -60,8 +66,9 @@ static void every_declaration_is_sound(void **state) {
   for (const kernels_way *way = kernels_ways; way < kernels_ways + OPERATION_WAY_COUNT; way++) {
     const char *fault = operation_fault(way->kind, way->options);
     if (fault != NULL) fail_msg("kernels/operations.h: %s: %s", way->name, fault);
-    for (unsigned additions = 0; additions <= operation_additions(way->kind); additions++)
-      if (operation_combines(way->kind, way->options, additions)) finish_check(way, additions);
+    const unsigned all = operation_additions(way->kind, way->options);
+    for (unsigned additions = 0, more = 1; more; more = (additions = additions_next(all, additions)) != 0)
+      if (operation_combines(way->kind, way->options, additions)) output_check(way, additions);
     found |= 1U << way->kind;
   }
 #define X(name, additions)                                                                                   \
@@ -98,19 +105,20 @@ static void every_rule_refuses(void **state) {
        "a flux has first differences only"},
       {{.outputs = 1,
         .needs = {3},
-        .term = {OPERATION_SUM(DIFFERENCE_FIRST, 0, 0, 0), OPERATION_SUM(DIFFERENCE_SECOND, 1, NONE, NONE)}},
+        .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0),
+                 OPERATION_TERM(DIFFERENCE_SECOND, 1, NONE, NONE)}},
        "second derivatives"},
-      {{.outputs = 3, .needs = {1, 0}, .term = {OPERATION_SUM(DIFFERENCE_FIRST, 0, 0, 0)}},
+      {{.outputs = 3, .needs = {1, 0}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}},
        "an output needs no term"},
       {{.outputs = 1,
         .needs = {3},
-        .term = {OPERATION_SUM(DIFFERENCE_FIRST, 0, 0, 0), OPERATION_SUM(DIFFERENCE_FIRST, 1, 1, 1)}},
+        .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0), OPERATION_TERM(DIFFERENCE_FIRST, 1, 1, 1)}},
        "as a field"},
       {{.outputs = 1,
         .needs = {3},
-        .term = {OPERATION_SUM(DIFFERENCE_FIRST, 0, 1, 2), OPERATION_SUM(DIFFERENCE_FIRST, 3, 1, 2)}},
+        .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 1, 2), OPERATION_TERM(DIFFERENCE_FIRST, 3, 1, 2)}},
        "as a component"},
-      {{.outputs = 1, .needs = {1}, .term = {OPERATION_SUM(DIFFERENCE_FIRST, 1, 0, NONE)}},
+      {{.outputs = 1, .needs = {1}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 1, 0, NONE)}},
        "along each axis"},
       {{.outputs = 1,
         .needs = {1},
@@ -120,8 +128,10 @@ static void every_rule_refuses(void **state) {
       {{.outputs = 1,
         .needs = {3},
         .velocity = VELOCITY_TABLES,
-        .term = {{DIFFERENCE_FIRST, FOLD_SUM, {0, 0, 0}, 1}, OPERATION_SUM(DIFFERENCE_FIRST, 1, 2, 3)}},
+        .term = {{DIFFERENCE_FIRST, FOLD_SUM, {0, 0, 0}, 1}, OPERATION_TERM(DIFFERENCE_FIRST, 1, 2, 3)}},
        "two triples"},
+      {{.outputs = 1, .needs = {1}, .part = {0, 1}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}},
+       "no sum that adds them"},
   };
   (void)state;
   for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
@@ -134,7 +144,7 @@ static void every_rule_refuses(void **state) {
   const operation late = {
       .outputs = 1,
       .needs = {3},
-      .term = {OPERATION_SUM(DIFFERENCE_FIRST, 0, 0, 0), OPERATION_SUM(DIFFERENCE_FIRST, 0, 0, 0)}};
+      .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0), OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}};
   operation least = late;
   least.needs[0] = 1;
   assert_non_null(strstr(declaration_fault(&late, &least), "not part of every way"));

@@ -51,8 +51,8 @@ static void part_assert_equal(rig *rig, part part, const void *device, const voi
 
 /* When the event of a stage is passed, its edges are there, and in the end everything is. Twice, for the next
  * one must not take the last one's event for its own. */
-static void edges_check(rig *rig, const twin *out, const kernels_stage *on_host,
-                        const kernels_stage *on_device) {
+static void edges_check(rig *rig, const twin *out, const advection_stage *on_host,
+                        const advection_stage *on_device) {
   part edges[2];
   parts_of_edges(rig, edges);
   const size_t bytes = kernels_field_bytes(&rig->launch.shape);
@@ -64,7 +64,7 @@ static void edges_check(rig *rig, const twin *out, const kernels_stage *on_host,
   for (int i = 0; i < 2; i++) {
     if (i == 0) reference_stage(&launch, on_host);
     assert_ok(rig->backend->memory_copy(rig->context, QUEUE_MAIN, out->device, before.device, bytes));
-    assert_ok(apply_stage(rig->backend, &launch, on_device));
+    assert_ok(advection_apply(rig->backend, &launch, on_device));
     assert_ok(rig->backend->event_wait(launch.edges));
     for (int e = 0; e < 2; e++) part_snapshot(rig, edges[e], out->device, seen.device);
     for (int e = 0; e < 2; e++) part_assert_equal(rig, edges[e], seen.device, out->host);
@@ -78,8 +78,8 @@ static void edges_check(rig *rig, const twin *out, const kernels_stage *on_host,
 static void edges_shape(rig *rig, int nx, int ny, int nz) {
   rig_shape(rig, nx, ny, nz);
   arrays a = arrays_make(rig);
-  const kernels_stage on_host = stage_of(&a, 0);
-  const kernels_stage on_device = stage_of(&a, 1);
+  const advection_stage on_host = stage_of(&a, 0);
+  const advection_stage on_device = stage_of(&a, 1);
   edges_check(rig, &a.out[5], &on_host, &on_device);
   arrays_free(rig, &a);
 }
@@ -91,16 +91,16 @@ static void edges_plain(rig *rig, twin fill(struct rig *rig, int seed), double d
   twin base = fill(rig, 2);
   twin out = twin_sentinel(rig);
   twin tables = twin_tables(rig, 3);
-  kernels_stage stage = {.f = f.host,
-                         .base = base.host,
-                         .out = out.host,
-                         .weight_f = 0.25,
-                         .form = form,
-                         .advection = -0.003,
-                         .diffusion = diffusion};
+  advection_stage stage = {.f = f.host,
+                           .base = base.host,
+                           .out = out.host,
+                           .weight_f = 0.25,
+                           .form = form,
+                           .advection = -0.003,
+                           .diffusion = diffusion};
   for (int d = 0; d < 3; d++) stage.uniform[d] = 1.0 - 0.3 * d;
   if (formula) stage.tables = twin_tables_at(rig, &tables, 0);
-  const kernels_stage on_host = stage;
+  const advection_stage on_host = stage;
   if (formula) stage.tables = twin_tables_at(rig, &tables, 1);
   stage.f = f.device;
   stage.base = base.device;
@@ -184,11 +184,11 @@ static void edges_with_ends(rig *rig, const int bounded[3]) {
   kernels_launch launch = rig->launch;
   kernels watched = *rig->backend;
   kernels_ends ends = {.bounded = {bounded[0], bounded[1], bounded[2]}, .nz = rig->launch.shape.nz};
-  const kernels_call call = {.kind = OPERATION_stage,
-                             .options = STAGE_UNIFORM | STAGE_GRADIENT | STAGE_BASE,
-                             .in = {[STAGE_IN_F] = f.device, [STAGE_IN_BASE] = base.device},
+  const kernels_call call = {.kind = OPERATION_advection,
+                             .options = SUM_BASE | SUM_OWN | ADVECTION_UNIFORM | ADVECTION_GRADIENT,
+                             .in = {[ADVECTION_F] = f.device, [SUM_IN_BASE] = base.device},
                              .out = {out.device},
-                             .scalar = {[STAGE_WEIGHT_F] = 0.25, [STAGE_WEIGHT_ADVECTION] = -0.01},
+                             .weight = {[WEIGHT_OWN] = 0.25, [WEIGHT_PART + ADVECTION_PART_A] = -0.01},
                              .uniform = {1.0, 0.5, -0.75},
                              .ends = &ends};
   watched.apply = apply_seen;

@@ -12,21 +12,21 @@
 /* Inputs with random numbers, outputs with what nobody writes; what a declaration does not read is NULL. */
 typedef struct operands {
   operation of;
-  twin in[OPERATION_INPUTS], out[OPERATION_OUTPUTS], tables;
+  twin in[OPERATION_ARRAYS], out[OPERATION_OUTPUTS], tables;
 } operands;
 
 static operands operands_make(rig *rig, const kernels_way *way, unsigned options) {
   operands o = {.of = operation_describe(way->kind, options)};
-  for (int i = 0; i < OPERATION_INPUTS; i++)
+  for (int i = 0; i < OPERATION_ARRAYS; i++)
     if (operation_inputs(&o.of) >> i & 1U) o.in[i] = twin_random(rig, i + 1);
   for (int k = 0; k < OPERATION_OUTPUTS; k++)
     if (operation_stores(&o.of, k)) o.out[k] = twin_sentinel(rig);
-  if (o.of.velocity == VELOCITY_TABLES) o.tables = twin_tables(rig, OPERATION_INPUTS + 1);
+  if (o.of.velocity == VELOCITY_TABLES) o.tables = twin_tables(rig, OPERATION_ARRAYS + 1);
   return o;
 }
 
 static void operands_free(rig *rig, operands *o) {
-  for (int i = 0; i < OPERATION_INPUTS; i++)
+  for (int i = 0; i < OPERATION_ARRAYS; i++)
     if (operation_inputs(&o->of) >> i & 1U) twin_free(rig, &o->in[i]);
   for (int k = 0; k < OPERATION_OUTPUTS; k++)
     if (operation_stores(&o->of, k)) twin_free(rig, &o->out[k]);
@@ -36,9 +36,10 @@ static void operands_free(rig *rig, operands *o) {
 static kernels_call call_make(const rig *rig, const kernels_way *way, unsigned options, const operands *o,
                               int device) {
   kernels_call call = {.kind = way->kind, .options = options, .uniform = {1.1, -0.7, 0.4}};
-  for (int i = 0; i < OPERATION_INPUTS; i++) call.in[i] = device ? o->in[i].device : o->in[i].host;
+  for (int i = 0; i < OPERATION_ARRAYS; i++) call.in[i] = device ? o->in[i].device : o->in[i].host;
   for (int k = 0; k < OPERATION_OUTPUTS; k++) call.out[k] = device ? o->out[k].device : o->out[k].host;
   for (int i = 0; i < OPERATION_SCALARS; i++) call.scalar[i] = (i % 2 ? -1.0 : 1.0) / (3.0 + i);
+  for (int i = 0; i < OPERATION_WEIGHTS; i++) call.weight[i] = (i % 2 ? -1.0 : 1.0) / (3.0 + i);
   if (o->of.velocity == VELOCITY_TABLES) call.tables = twin_tables_at(rig, &o->tables, device);
   return call;
 }
@@ -48,7 +49,7 @@ static void operation_check(rig *rig, const kernels_way *way, unsigned additions
   operands o = operands_make(rig, way, options);
   const kernels_call device = call_make(rig, way, options, &o, 1), host = call_make(rig, way, options, &o, 0);
   char what[128];
-  (void)snprintf(what, sizeof what, "%s with additions %u", way->name, additions);
+  (void)snprintf(what, sizeof what, "%s with additions %#x", way->name, additions);
   assert_ok(rig->backend->apply(&rig->launch, &device));
   reference_apply(&rig->launch, &host);
   for (int k = 0; k < OPERATION_OUTPUTS; k++)
@@ -62,7 +63,8 @@ static void every_combination_is_the_reference(rig *rig) {
   int count = 0;
   for (int w = 0; w < OPERATION_WAY_COUNT; w++) {
     if (only != NULL && strcmp(only, kernels_ways[w].name) != 0) continue;
-    for (unsigned additions = 0; additions <= operation_additions(kernels_ways[w].kind); additions++) {
+    const unsigned all = operation_additions(kernels_ways[w].kind, kernels_ways[w].options);
+    for (unsigned additions = 0, more = 1; more; more = (additions = additions_next(all, additions)) != 0) {
       if (!operation_combines(kernels_ways[w].kind, kernels_ways[w].options, additions)) continue;
       for (int i = 0; i < 2; i++) {
         const int *shape = rig_shapes[(count + 3 * i) % RIG_SHAPES];
@@ -85,7 +87,8 @@ static void large_launches_are_the_reference(rig *rig) {
   for (int w = 0; w < OPERATION_WAY_COUNT; w++) {
     const int *shape = rig_large[w % RIG_LARGE];
     rig_shape(rig, shape[0], shape[1], shape[2]);
-    operation_check(rig, &kernels_ways[w], operation_additions(kernels_ways[w].kind));
+    operation_check(rig, &kernels_ways[w],
+                    operation_additions(kernels_ways[w].kind, kernels_ways[w].options));
   }
 }
 
@@ -188,11 +191,11 @@ static void ends_in_place(rig *rig) {
       rig_stencil(rig, order, 0.011, 0.013, 0.017);
       twin f = twin_random(rig, 1), apart = twin_random(rig, 2), in_place = twin_random(rig, 2);
       kernels_ends ends = {.bounded = {1, 1, 1}, .nz = rig->launch.shape.nz};
-      kernels_call call = {.kind = OPERATION_stage,
-                           .options = STAGE_UNIFORM | STAGE_GRADIENT | STAGE_BASE,
-                           .in = {[STAGE_IN_F] = f.device, [STAGE_IN_BASE] = in_place.device},
+      kernels_call call = {.kind = OPERATION_advection,
+                           .options = SUM_BASE | SUM_OWN | ADVECTION_UNIFORM | ADVECTION_GRADIENT,
+                           .in = {[ADVECTION_F] = f.device, [SUM_IN_BASE] = in_place.device},
                            .out = {apart.device},
-                           .scalar = {[STAGE_WEIGHT_F] = 0.25, [STAGE_WEIGHT_ADVECTION] = -0.01},
+                           .weight = {[WEIGHT_OWN] = 0.25, [WEIGHT_PART + ADVECTION_PART_A] = -0.01},
                            .uniform = {1.0, 0.5, -0.75},
                            .ends = &ends};
       assert_ok(
@@ -302,16 +305,16 @@ static twin first_of(rig *rig, twin_value value, int d, int upwind) {
   twin f = twin_make(rig, value, &d), out = twin_zeros(rig, 1);
   kernels_call call = {.kind = OPERATION_derivative,
                        .options = (unsigned)d | (unsigned)DERIVATIVE_FIRST,
-                       .in = {[STAGE_IN_F] = f.device, [STAGE_IN_BASE] = out.device},
+                       .in = {[ADVECTION_F] = f.device, [SUM_IN_BASE] = out.device},
                        .out = {out.device}};
   kernels_ends ends = {.bounded = {1, 1, 1}, .nz = SIDE};
   call.ends = &ends;
   if (upwind) {
-    call.kind = OPERATION_stage;
-    call.options = STAGE_UNIFORM | STAGE_GRADIENT | STAGE_UPWIND | STAGE_BASE;
+    call.kind = OPERATION_advection;
+    call.options = SUM_BASE | SUM_OWN | ADVECTION_UNIFORM | ADVECTION_GRADIENT | ADVECTION_UPWIND;
     call.uniform[d] = -upwind;
-    call.scalar[STAGE_WEIGHT_ADVECTION] = -upwind;
-    call.scalar[STAGE_WEIGHT_DISSIPATION] = upwind;
+    call.weight[WEIGHT_PART + ADVECTION_PART_A] = -upwind;
+    call.weight[WEIGHT_PART + ADVECTION_PART_DISSIPATION] = upwind;
   }
   assert_ok(kernels_ends_open(rig->backend, rig->context, PRECISION_DOUBLE, &rig->stencil, &ends));
   assert_ok(apply_bounded(rig->backend, &rig->launch, &call));

@@ -22,10 +22,10 @@ static int kinds(const rig *rig) {
 
 /* The two stages of a pair. */
 static void stages_make(const rig *rig, const twin arrays[ARRAYS], int kind, int device,
-                        kernels_stage stages[2]) {
+                        advection_stage stages[2]) {
   void *at[ARRAYS];
   for (int i = 0; i < ARRAYS; i++) at[i] = device ? arrays[i].device : arrays[i].host;
-  kernels_stage common = {.uniform = {1.1, -0.7, 0.4}, .base = at[BASE], .weight_f = 0.25};
+  advection_stage common = {.uniform = {1.1, -0.7, 0.4}, .base = at[BASE], .weight_f = 0.25};
   if (kind & FORMULA) common.tables = twin_tables_at(rig, &arrays[TABLES], device);
   stages[0] = stages[1] = common;
   stages[0].f = at[PHI];
@@ -67,7 +67,7 @@ static void arrays_make(rig *rig, twin arrays[ARRAYS]) {
 }
 
 static void reference_run(const rig *rig, const twin arrays[ARRAYS], int kind) {
-  kernels_stage stages[2];
+  advection_stage stages[2];
   stages_make(rig, arrays, kind, 0, stages);
   reference_stage(&rig->launch, &stages[0]);
   images_set(rig, &arrays[MIDDLE]);
@@ -75,9 +75,9 @@ static void reference_run(const rig *rig, const twin arrays[ARRAYS], int kind) {
 }
 
 /* always: 0 if pairs that would be slower are refused, too. */
-static int would_refuse(const rig *rig, const kernels_stage stages[2], int always) {
-  const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
-  const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
+static int would_refuse(const rig *rig, const advection_stage stages[2], int always) {
+  const kernels_call first = advection_call(&stages[0], rig->launch.shape.precision);
+  const kernels_call second = advection_call(&stages[1], rig->launch.shape.precision);
   return rig->backend->pair_refused(&rig->launch, &first, &second, always) != NULL;
 }
 
@@ -100,14 +100,14 @@ static void units_check(int kind, int units) {
 /* units: launches whose blocks hand rims to one another. */
 static void pair_check(rig *rig, int kind, int units, const char *what) {
   twin arrays[ARRAYS];
-  kernels_stage stages[2];
+  advection_stage stages[2];
   arrays_make(rig, arrays);
   stages_make(rig, arrays, kind, 1, stages);
   if (!(kind & UPWIND) || !would_refuse(rig, stages, 1)) {
     upwind_pairs += kind & UPWIND ? 1 : 0;
     reference_run(rig, arrays, kind);
-    const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
-    const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
+    const kernels_call first = advection_call(&stages[0], rig->launch.shape.precision);
+    const kernels_call second = advection_call(&stages[1], rig->launch.shape.precision);
     assert_null(rig->backend->pair_refused(&rig->launch, &first, &second, 1));
     if (&emulated_launched != NULL) emulated_launched.together = 0;
     assert_ok(rig->backend->apply_pair(&rig->launch, &first, &second));
@@ -190,7 +190,7 @@ static void base_cut(rig *rig, twin *base, int nz) {
 
 /* The same bits on the slab, and nothing beyond it, on the host. */
 static void slab_reference(const rig *rig, const twin arrays[ARRAYS], int kind, int nz) {
-  kernels_stage stages[2];
+  advection_stage stages[2];
   kernels_launch launch = rig->launch;
   stages_make(rig, arrays, kind, 0, stages);
   reference_stage(&launch, &stages[0]);
@@ -203,7 +203,7 @@ static void slab_reference(const rig *rig, const twin arrays[ARRAYS], int kind, 
 static int slab_launch(rig *rig, const twin arrays[ARRAYS], int kind, int nz, kernels_event *edges) {
   const kernels_shape *whole = &rig->launch.shape;
   kernels_launch launch = rig->launch;
-  kernels_stage stages[2];
+  advection_stage stages[2];
   twin part[ARRAYS];
   for (int i = 0; i < TABLES; i++)
     part[i] = (twin){.device = (char *)arrays[i].device + planes_bytes(rig, AROUND)};
@@ -215,8 +215,8 @@ static int slab_launch(rig *rig, const twin arrays[ARRAYS], int kind, int nz, ke
   launch.shape = kernels_shape_make(whole->nx, whole->ny, nz, 0, whole->precision, rig->backend->host_memory);
   launch.planes[0] = (kernels_planes){0, nz};
   launch.edges = edges;
-  const kernels_call first = kernels_stage_call(&stages[0], whole->precision);
-  const kernels_call second = kernels_stage_call(&stages[1], whole->precision);
+  const kernels_call first = advection_call(&stages[0], whole->precision);
+  const kernels_call second = advection_call(&stages[1], whole->precision);
   const char *refused = rig->backend->pair_refused(&launch, &first, &second, 1);
   if (kind & UPWIND && refused != NULL) return 0;
   assert_null(refused);
@@ -281,7 +281,7 @@ static void slabs_among_others_are_the_reference(rig *rig) {
   assert_true(upwind_pairs > 0 || rig->launch.shape.precision == PRECISION_SINGLE);
 }
 
-static int is_refused(const rig *rig, const kernels_stage stages[2]) {
+static int is_refused(const rig *rig, const advection_stage stages[2]) {
   return would_refuse(rig, stages, 1);
 }
 
@@ -289,13 +289,13 @@ static int is_refused(const rig *rig, const kernels_stage stages[2]) {
  * error, and every one after it. */
 static void a_lost_block_is_an_error(rig *rig) {
   twin arrays[ARRAYS];
-  kernels_stage stages[2];
+  advection_stage stages[2];
   if (rig->backend->apply_pair == NULL || getenv("FDAPP_EMULATED_MULTIPROCESSORS") == NULL) skip();
   shape_set(rig, rig->launch.shape.precision == PRECISION_SINGLE ? 128 : 64, 64, 8);
   arrays_make(rig, arrays);
   stages_make(rig, arrays, 0, 1, stages);
-  const kernels_call first = kernels_stage_call(&stages[0], rig->launch.shape.precision);
-  const kernels_call second = kernels_stage_call(&stages[1], rig->launch.shape.precision);
+  const kernels_call first = advection_call(&stages[0], rig->launch.shape.precision);
+  const kernels_call second = advection_call(&stages[1], rig->launch.shape.precision);
   assert_ok(rig->backend->apply_pair(&rig->launch, &first, &second));
   assert_ok(rig->backend->queue_wait(rig->context, QUEUE_MAIN));
   assert_int_equal(setenv("FDAPP_EMULATED_LOST_BLOCK", "1", 1), 0);
@@ -314,7 +314,7 @@ static void blocks_without_room_are_refused(rig *rig) {
   const int single = rig->launch.shape.precision == PRECISION_SINGLE;
   const char *count = getenv("FDAPP_EMULATED_MULTIPROCESSORS");
   twin arrays[ARRAYS];
-  kernels_stage stages[2];
+  advection_stage stages[2];
   if (rig->backend->apply_pair == NULL || count == NULL || strcmp(count, "5") != 0) skip();
   shape_set(rig, single ? 72 : 40, 60, 8);
   arrays_make(rig, arrays);
@@ -336,7 +336,7 @@ static void blocks_without_room_are_refused(rig *rig) {
 static void formulas_are_refused_sooner(rig *rig) {
   static const int shapes[][3] = {{32, 20, 9}, {320, 120, 40}, {320, 120, 80}, {319, 120, 80}};
   twin arrays[ARRAYS];
-  kernels_stage uniform[2], formula[2];
+  advection_stage uniform[2], formula[2];
   if (rig->backend->apply_pair == NULL) skip();
   shape_set(rig, 33, 20, 9);
   arrays_make(rig, arrays);
@@ -354,7 +354,7 @@ static void formulas_are_refused_sooner(rig *rig) {
 /* What there is no kernel for is said, and never computed otherwise. */
 static void others_are_refused(rig *rig) {
   twin arrays[ARRAYS];
-  kernels_stage stages[2];
+  advection_stage stages[2];
   if (rig->backend->apply_pair == NULL) skip();
   shape_set(rig, 40, 60, 9);
   arrays_make(rig, arrays);

@@ -7,8 +7,8 @@
 /* Ranges of planes, thread counts, what must not be read and what must not be written. */
 
 /* The same with the velocity of tables. */
-static kernels_stage formula_of(const rig *rig, const arrays *a, int device) {
-  kernels_stage stage = stage_of(a, device);
+static advection_stage formula_of(const rig *rig, const arrays *a, int device) {
+  advection_stage stage = stage_of(a, device);
   stage.out = device ? a->out[6].device : a->out[6].host;
   for (int d = 0; d < 3; d++) stage.velocity[d] = NULL;
   stage.tables = twin_tables_at(rig, &a->tables, device);
@@ -26,19 +26,19 @@ static void device_run(rig *rig, const arrays *a, const kernels_planes planes[KE
   const kernels_launch launch = launch_on(rig, planes);
   void *const gradient[3] = {a->out[0].device, a->out[1].device, a->out[2].device};
   const void *const v[3] = {a->in[1].device, a->in[2].device, a->in[0].device};
-  const kernels_stage stage = stage_of(a, 1), formula = formula_of(rig, a, 1);
+  const advection_stage stage = stage_of(a, 1), formula = formula_of(rig, a, 1);
   assert_ok(apply_gradient(rig->backend, &launch, a->in[0].device, gradient));
   assert_ok(apply_divergence(rig->backend, &launch, v, a->out[3].device));
   assert_ok(apply_laplacian(rig->backend, &launch, a->in[0].device, a->out[4].device));
-  assert_ok(apply_stage(rig->backend, &launch, &stage));
-  assert_ok(apply_stage(rig->backend, &launch, &formula));
+  assert_ok(advection_apply(rig->backend, &launch, &stage));
+  assert_ok(advection_apply(rig->backend, &launch, &formula));
 }
 
 static void host_run(rig *rig, arrays *a, const kernels_planes planes[KERNELS_RANGES]) {
   const kernels_launch launch = launch_on(rig, planes);
   void *const gradient[3] = {a->out[0].host, a->out[1].host, a->out[2].host};
   const void *const v[3] = {a->in[1].host, a->in[2].host, a->in[0].host};
-  const kernels_stage stage = stage_of(a, 0), formula = formula_of(rig, a, 0);
+  const advection_stage stage = stage_of(a, 0), formula = formula_of(rig, a, 0);
   reference_gradient(&launch, a->in[0].host, gradient);
   reference_divergence(&launch, v, a->out[3].host);
   reference_laplacian(&launch, a->in[0].host, a->out[4].host);
@@ -219,15 +219,15 @@ static void whole_stages(rig *rig, const arrays *a) {
     const advection_form forms[5] = {FORM_ADVECTIVE, FORM_ADVECTIVE, FORM_CONSERVATIVE, FORM_ADVECTIVE,
                                      FORM_CONSERVATIVE};
     const int formula = i >= 3;
-    kernels_stage device = formula ? formula_of(rig, a, 1) : stage_of(a, 1);
-    kernels_stage host = formula ? formula_of(rig, a, 0) : stage_of(a, 0);
+    advection_stage device = formula ? formula_of(rig, a, 1) : stage_of(a, 1);
+    advection_stage host = formula ? formula_of(rig, a, 0) : stage_of(a, 0);
     device.form = host.form = forms[i];
     if (i == 0) {
       for (int d = 0; d < 3; d++) device.velocity[d] = host.velocity[d] = NULL;
       device.uniform[2] = host.uniform[2] = 0.7;
     }
     device.diffusion = host.diffusion = 0.0;
-    assert_ok(apply_stage(rig->backend, &rig->launch, &device));
+    assert_ok(advection_apply(rig->backend, &rig->launch, &device));
     reference_stage(&rig->launch, &host);
     twin_assert_equal(rig, &a->out[formula ? 6 : 5], "stage of a whole slab");
   }

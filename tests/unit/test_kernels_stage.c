@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Runge-Kutta stages as the program asks for them (kernels_stage), bit for bit the naive reference, and what
- * is promised of them. Every combination of options is in test_kernels_operations.c. */
+/* Runge-Kutta stages as the program asks for them (advection_stage), bit for bit the naive reference, and
+ * what is promised of them. Every combination of options is in test_kernels_operations.c. */
 
 enum { F, BASE, EXTRA, U = 4, OUT = 7, FIELDS, TABLES = FIELDS, ARRAYS }; /* two extras; u, v, w */
 
@@ -30,10 +30,11 @@ static int combination_valid(const combination *c) {
 }
 
 /* The stage's arrays in host (0) or device (1) memory. */
-static kernels_stage stage_make(const rig *rig, const combination *c, const twin arrays[ARRAYS], int device) {
+static advection_stage stage_make(const rig *rig, const combination *c, const twin arrays[ARRAYS],
+                                  int device) {
   void *at[ARRAYS];
   for (int i = 0; i < ARRAYS; i++) at[i] = device ? arrays[i].device : arrays[i].host;
-  kernels_stage stage = {
+  advection_stage stage = {
       .out = at[out_is[c->alias]],
       .f = at[F],
       .weight_f = 2.0 / 3.0,
@@ -63,9 +64,9 @@ static void arrays_free(rig *rig, twin arrays[ARRAYS]) {
 
 /* Runs the stage; compares arrays `first` to the last one. */
 static void stage_check(rig *rig, const combination *c, const twin arrays[ARRAYS], int first) {
-  const kernels_stage host = stage_make(rig, c, arrays, 0);
-  const kernels_stage device = stage_make(rig, c, arrays, 1);
-  assert_ok(apply_stage(rig->backend, &rig->launch, &device));
+  const advection_stage host = stage_make(rig, c, arrays, 0);
+  const advection_stage device = stage_make(rig, c, arrays, 1);
+  assert_ok(advection_apply(rig->backend, &rig->launch, &device));
   reference_stage(&rig->launch, &host);
   char what[128];
   (void)snprintf(what, sizeof what, "velocity %d, form %d, diffusive %d, added %d, alias %d", c->velocity,
@@ -211,9 +212,9 @@ static void halos_of_velocities_do_not_leak(rig *rig) {
       twin_break_halos(rig, &arrays[i]);
       twin_upload(rig, &arrays[i]);
     }
-    const kernels_stage host = stage_make(rig, &c, arrays, 0);
-    const kernels_stage device = stage_make(rig, &c, arrays, 1);
-    assert_ok(apply_stage(rig->backend, &rig->launch, &device));
+    const advection_stage host = stage_make(rig, &c, arrays, 0);
+    const advection_stage device = stage_make(rig, &c, arrays, 1);
+    assert_ok(advection_apply(rig->backend, &rig->launch, &device));
     reference_stage(&rig->launch, &host);
     twin_assert_equal(rig, &arrays[OUT], "stage with NaN in halos");
     arrays_free(rig, arrays);
@@ -239,8 +240,8 @@ static void constants_stay(rig *rig) {
     arrays[OUT] = twin_sentinel(rig);
     arrays[TABLES] = twin_tables(rig, TABLES);
     const combination c = {.velocity = velocity, .form = FORM_ADVECTIVE, .upwind = 1, .added = 2};
-    kernels_stage device = stage_make(rig, &c, arrays, 1);
-    assert_ok(apply_stage(rig->backend, &rig->launch, &device));
+    advection_stage device = stage_make(rig, &c, arrays, 1);
+    assert_ok(advection_apply(rig->backend, &rig->launch, &device));
     twin_download(rig, &arrays[OUT]);
     for (int z = 0; z < 5; z++) {
       for (int y = 0; y < 20; y++) {
@@ -268,14 +269,14 @@ static void diffusion_is_rounded_first(rig *rig) {
   rig_shape(rig, 33, 20, 12);
   twin f = twin_make(rig, negative_zero, NULL), out = twin_sentinel(rig);
   for (int diffusive = 0; diffusive < 2; diffusive++) {
-    kernels_stage stage = {
+    advection_stage stage = {
         .advection = -0.5, .uniform = {1.0, 1.0, 1.0}, .diffusion = diffusive ? 1e-40 : 1e-300};
     stage.f = f.host;
     stage.out = out.host;
     reference_stage(&rig->launch, &stage);
     stage.f = f.device;
     stage.out = out.device;
-    assert_ok(apply_stage(rig->backend, &rig->launch, &stage));
+    assert_ok(advection_apply(rig->backend, &rig->launch, &stage));
     twin_assert_equal(rig, &out, "diffusion that is rounded to zero, or nearly");
     const int positive = diffusive || rig->launch.shape.precision == PRECISION_DOUBLE;
     const double value = reference_value(&rig->launch.shape, out.host, 5, 5, 5);
@@ -307,15 +308,15 @@ static void formulas_are_their_fields(rig *rig) {
     for (int d = 0; d < 3; d++) velocity[d] = twin_make(rig, formula_value, &(formula){&tables, d});
     for (int form = 0; form < 3; form++) {
       twin by_formula = twin_sentinel(rig), by_fields = twin_sentinel(rig);
-      kernels_stage stage = {
+      advection_stage stage = {
           .f = f.device, .form = (advection_form)form, .advection = -0.003, .diffusion = s % 2 * 1e-4};
       stage.tables = twin_tables_at(rig, &tables, 1);
       stage.out = by_formula.device;
-      assert_ok(apply_stage(rig->backend, &rig->launch, &stage));
+      assert_ok(advection_apply(rig->backend, &rig->launch, &stage));
       stage.tables = (kernels_tables){NULL, NULL, NULL};
       stage.out = by_fields.device;
       for (int d = 0; d < 3; d++) stage.velocity[d] = velocity[d].device;
-      assert_ok(apply_stage(rig->backend, &rig->launch, &stage));
+      assert_ok(advection_apply(rig->backend, &rig->launch, &stage));
       twin_assert_same(rig, &by_fields, &by_formula, "velocity by formula and from fields");
       twin_free(rig, &by_fields);
       twin_free(rig, &by_formula);

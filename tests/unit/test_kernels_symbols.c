@@ -245,7 +245,7 @@ static void divergence_of_a_curl_vanishes(rig *rig) {
 static twin advection_of(rig *rig, const twin *f, const twin v[3], advection_form form) {
   twin out = twin_sentinel(rig);
   twin zero = twin_make(rig, product_value, (const int[3]){0, 0, 0}); /* sin 0 = 0 */
-  const kernels_stage stage = {
+  const advection_stage stage = {
       .out = out.device,
       .f = f->device,
       .base = zero.device,
@@ -253,7 +253,7 @@ static twin advection_of(rig *rig, const twin *f, const twin v[3], advection_for
       .advection = 1.0,
       .velocity = {v[0].device, v[1].device, v[2].device},
   };
-  assert_ok(apply_stage(rig->backend, &rig->launch, &stage));
+  assert_ok(advection_apply(rig->backend, &rig->launch, &stage));
   twin_free(rig, &zero);
   return out;
 }

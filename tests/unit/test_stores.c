@@ -30,11 +30,11 @@ static void operation_run(rig *rig, const fields *in, int which, const twin out[
   const kernels_launch *launch = &rig->launch;
   const void *const v[3] = {in->velocity[0].device, in->velocity[1].device, in->velocity[2].device};
   void *const gradient[3] = {out[0].device, out[1].device, out[2].device};
-  kernels_stage stage = {.out = out[0].device,
-                         .f = in->f.device,
-                         .weight_f = 0.25,
-                         .advection = -0.01,
-                         .uniform = {1.0, -0.5, 0.25}};
+  advection_stage stage = {.out = out[0].device,
+                           .f = in->f.device,
+                           .weight_f = 0.25,
+                           .advection = -0.01,
+                           .uniform = {1.0, -0.5, 0.25}};
   if (which >= 7) stage.base = in->base.device;
   if (which >= 8) {
     for (int d = 0; d < 3; d++) stage.velocity[d] = v[d];
@@ -56,7 +56,7 @@ static void operation_run(rig *rig, const fields *in, int which, const twin out[
   } else if (which == 5) {
     assert_ok(apply_laplacian(backend, launch, in->f.device, out[0].device));
   } else {
-    assert_ok(apply_stage(backend, launch, &stage));
+    assert_ok(advection_apply(backend, launch, &stage));
   }
 }
 
@@ -111,13 +111,13 @@ static void a_stage_in_place_keeps_its_bits(rig *rig) {
   twin f = twin_random(rig, 1), base[2] = {twin_random(rig, 2), twin_random(rig, 2)};
   for (int i = 0; i < 2; i++) {
     rig->context->cache_bytes = i == 0 ? SIZE_MAX : 0;
-    assert_ok(apply_stage(rig->backend, &rig->launch,
-                          &(kernels_stage){.out = base[i].device,
-                                           .f = f.device,
-                                           .base = base[i].device,
-                                           .weight_f = 0.25,
-                                           .advection = -0.01,
-                                           .uniform = {1.0, -0.5, 0.25}}));
+    assert_ok(advection_apply(rig->backend, &rig->launch,
+                              &(advection_stage){.out = base[i].device,
+                                                 .f = f.device,
+                                                 .base = base[i].device,
+                                                 .weight_f = 0.25,
+                                                 .advection = -0.01,
+                                                 .uniform = {1.0, -0.5, 0.25}}));
   }
   twin_assert_same(rig, &base[0], &base[1], "stage in place");
   twin_free(rig, &f);
