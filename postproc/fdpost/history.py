@@ -8,6 +8,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from . import style
 from .errors import DataError
+from .flow_history import draw_flow, is_flow
 from .frames import bounded
 
 ERRORS = {"err_l1": "$L_1$", "err_l2": "$L_2$", "err_linf": r"$L_\infty$"}
@@ -215,6 +216,8 @@ def draw_courant(ax, time, table, equation):
 def draw_history(run):
     """Figure of the diagnostics: mass or energy, L2 norm, extrema, and errors where an exact solution exists."""
     table = run.diagnostics
+    if is_flow(table):
+        return draw_flow(run, draw_lines, end_labels, draw_conservation, time_ticks)
     kept, field = conserved(table), shown_field(run)
     missing = [name for name in ("step", "time", kept or "mass", "l2", "min", "max", "courant") if name not in table]
     if missing:
