@@ -11,22 +11,24 @@
  * error of at most 1e-12. */
 static const double cancelled = 1e-6;
 
-static status find_growth(solver *solver, equation_growth *growth) {
+static status find_growth(solver *solver, bound *bound) {
   field *work = &stepper_scratch(&solver->stepper)->part[0];
   equation_growth mine = {.slack = EQUATION_SLACK_UNKNOWN};
   status result = STATUS_OK;
   if (solver->equation->growth != NULL)
     result = solver->equation->growth(solver->terms, &solver->grid, work, &mine);
   CHECK(agree(solver->comm, result));
-  double all[] = {mine.rate, mine.drift, mine.supply, mine.largest, mine.slack, mine.noise};
+  const double source = sources_largest(&solver->sources, bound->weight);
+  double all[] = {mine.rate, mine.drift, mine.supply, mine.largest, mine.slack, mine.noise, source};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, solver->comm));
-  *growth = (equation_growth){.rate = all[0],
-                              .drift = all[1],
-                              .supply = all[2],
-                              .largest = all[3],
-                              .slack = all[4],
-                              .noise = all[5],
-                              .shifts = mine.shifts};
+  bound->growth = (equation_growth){.rate = all[0],
+                                    .drift = all[1],
+                                    .supply = all[2],
+                                    .largest = all[3],
+                                    .slack = all[4],
+                                    .noise = all[5],
+                                    .shifts = mine.shifts};
+  bound->source = all[6];
   return STATUS_OK;
 }
 
@@ -39,7 +41,7 @@ status bound_open(solver *solver, const schedule *schedule, bound *bound) {
                           .from = {.entered = {INFINITY, -INFINITY}}};
   for (int f = 0; f < equation->unknowns; f++) bound->weight[f] = 1.0;
   if (equation->energy != NULL) equation->energy(solver->config, bound->weight);
-  return find_growth(solver, &bound->growth);
+  return find_growth(solver, bound);
 }
 
 /* Root mean square of a measured state's deviation from the background. */
@@ -82,7 +84,8 @@ int bound_keeps_constant(const bound *bound, double duration) {
   const solver *solver = bound->solver;
   const equation_growth *growth = &bound->growth;
   const int fed = config_carried(solver->config) && cases_bounded(solver->config);
-  return growth->shifts && !fed && (growth->drift + growth->supply) * duration <= 1e-3;
+  return growth->shifts && !fed && bound->source == 0.0 &&
+         (growth->drift + growth->supply) * duration <= 1e-3;
 }
 
 /* Largest deviation of values that came from elsewhere than the beginning: they may fill the domain. */
@@ -112,7 +115,9 @@ static double most_of(const bound *bound, const diagnostics_record *record) {
   const double elapsed = fmax(record->time - from->time, 0.0);
   const double digit = problem_rounding(bound->solver->config->precision);
   const double start = hypot(from->norm, sqrt(bound->weight[0]) * largest_new(bound));
-  const double fed = (growth->drift * fabs(from->background) + growth->supply) * elapsed;
+  const double factor = sources_factor(&bound->solver->sources, from->time, record->time);
+  const double supply = growth->supply + bound->source * factor;
+  const double fed = (growth->drift * fabs(from->background) + supply) * elapsed;
   const double round_off =
       fabs(from->background) * sqrt(bound->weight[0]) * (cancelled + digit * (16.0 + (double)record->step));
   const double right = fmin(exp(growth->rate * elapsed), DBL_MAX) * (start + fed);

@@ -12,6 +12,7 @@ typedef struct bound {
   equation_growth growth; /* over all ranks */
   int stable;             /* 1: the step is within the limits of the scheme */
   double weight[STATE_FIELDS];
+  double source; /* sources_largest over all ranks */
   double volume;
   checkpoint_growth from; /* where the growth begins, and what has entered since */
 } bound;

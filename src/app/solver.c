@@ -13,13 +13,19 @@
 #include "problems/resample.h"
 #include "stepping/leapfrog.h"
 
+/* Returns 1 if the right-hand side, with its sources, does not depend on time. */
+static int is_steady(const config *config, const equation *equation) {
+  return equation_fact(equation->steady, config) && sources_steady(config);
+}
+
 /* Returns 1 if stages may be computed in pairs, for which states on several ranks have twice the halo planes.
  * Whether they are is known only to the devices. */
 static int may_deepen(const config *config, const equation *equation, const grid *grid, int host_memory,
                       const scheme *scheme) {
   int result = 0;
   const int pairs = config->pairs != CONFIG_PAIRS_NO && equation_fact(equation->pairs, config) &&
-                    equation_fact(equation->steady, config) && scheme_pairs(scheme, &result) != 0;
+                    is_steady(config, equation) && sources_count(config, equation) == 0 &&
+                    scheme_pairs(scheme, &result) != 0;
   const int thin = grid->n[2] / grid->ranks < 2 * KERNELS_HALO;
   return !(host_memory || grid->ranks == 1 || thin) && pairs;
 }
@@ -55,9 +61,9 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   const kernels_shape shape = grid_shape(grid, config->precision, host_memory);
   const size_t plane = kernels_field_bytes(&shape) / (size_t)(shape.nz + 2 * KERNELS_HALO);
   const scheme *scheme = scheme_form(schemes_all(config->scheme), equation_fact(equation->linear, config),
-                                     equation_fact(equation->steady, config));
+                                     is_steady(config, equation));
   const int states = scheme->slots * equation->unknowns;
-  needs->fields = states + equation_fact(equation->array_count, config);
+  needs->fields = states + equation_fact(equation->array_count, config) + sources_count(config, equation);
   if (config->redistance_every > 0) needs->fields += DISTANCE_WORK;
   const char *names[CONFIG_DERIVED_MOST];
   const int derived = config_derived_names(config, names);
@@ -208,20 +214,44 @@ static stepper_pairs pairs_of(const config *config) {
   return pairs[config->pairs];
 }
 
+/* A stage of an equation with sources. They come last, so that an equation knows nothing of them. */
+static status advance_with_sources(void *self, const stage *whole) {
+  const solver *solver = self;
+  stage stage = *whole;
+  stage.edges = NULL; /* complete after the sources */
+  CHECK(solver->equation->stage(solver->terms, &stage));
+  return sources_add(&solver->sources, whole);
+}
+
+static const char *refuse_pairs(void *self, const stage *first, const stage *second, int always) {
+  (void)self;
+  (void)first;
+  (void)second;
+  (void)always;
+  return "there is a source";
+}
+
 static status allocate(solver *solver) {
   const config *config = solver->config;
   const equation *equation = solver->equation;
   CHECK(halo_create(solver->comm, &solver->grid, &solver->space, solver->transport.transport,
                     equation->unknowns, &solver->halo));
   CHECK(equation->create(config, &solver->grid, &solver->space, &solver->terms));
-  const stepper_rhs rhs = {.self = solver->terms,
-                           .linear = equation_fact(equation->linear, config),
-                           .steady = equation_fact(equation->steady, config),
-                           .sends = equation_fact(equation->sends, config),
-                           .prepare = equation->prepare,
-                           .stage = equation->stage,
-                           .pair = equation->pair,
-                           .pairs = pairs_of(config)};
+  CHECK(sources_open(config, equation, &solver->grid, &solver->space, &solver->sources));
+  stepper_rhs rhs = {.self = solver->terms,
+                     .linear = equation_fact(equation->linear, config),
+                     .steady = is_steady(config, equation),
+                     .sends = equation_fact(equation->sends, config),
+                     .prepare = equation->prepare,
+                     .stage = equation->stage,
+                     .pair = equation->pair,
+                     .pairs = pairs_of(config)};
+  if (solver->sources.count > 0) {
+    rhs.self = solver; /* equations with `prepare` have no sources (config_formulas.c) */
+    rhs.sends = 0;
+    rhs.stage = advance_with_sources;
+    rhs.pair.refused = refuse_pairs;
+  }
   return stepper_create(&solver->space, equation->unknowns, equation->names, schemes_all(config->scheme), rhs,
                         &solver->halo, config->overlap, &solver->stepper);
 }
@@ -257,6 +287,7 @@ void solver_destroy(solver *solver) {
   stepper_destroy(&solver->stepper);
   redistance_close(&solver->redistance);
   solver->equation->destroy(solver->terms);
+  sources_close(&solver->sources);
   if (solver->space.backend != NULL) field_space_close(&solver->space);
   solver->backend->context_destroy(solver->context);
   solver->context = NULL;
@@ -317,16 +348,19 @@ status solver_wait(solver *solver) {
   return STATUS_OK;
 }
 
+/* Words of a stage beside those of the formula in stage.h. */
+static int stage_words(const solver *solver) {
+  return equation_fact(solver->equation->stage_words, solver->config) + solver->sources.count;
+}
+
 int solver_step_words(const solver *solver) {
-  const equation *equation = solver->equation;
-  return equation->unknowns * stepper_words(&solver->stepper) +
-         solver->stepper.scheme->stages * equation_fact(equation->stage_words, solver->config);
+  return solver->equation->unknowns * stepper_words(&solver->stepper) +
+         solver->stepper.scheme->stages * stage_words(solver);
 }
 
 int solver_last_words(const solver *solver) {
-  const equation *equation = solver->equation;
   const int words = stepper_last_words(&solver->stepper);
-  return words == 0 ? 0 : equation->unknowns * words + equation_fact(equation->stage_words, solver->config);
+  return words == 0 ? 0 : solver->equation->unknowns * words + stage_words(solver);
 }
 
 double solver_step_bytes(const solver *solver) {

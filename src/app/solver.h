@@ -2,7 +2,7 @@
 #define FDAPP_APP_SOLVER_H
 
 #include "distance/redistance.h"
-#include "equations/equation.h"
+#include "equations/sources.h"
 #include "stepping/stepper.h"
 
 /* The numerics of a run, made from its configuration: backend, fields, halos, equation, scheme. No files. */
@@ -19,6 +19,7 @@ typedef struct solver {
   halo halo;
   const equation *equation;
   void *terms; /* made by equation->create */
+  sources sources;
   stepper stepper;
   redistance redistance; /* used if level_set.redistance_every is set */
   schedule_rates rates;  /* over all ranks, for the largest time factor */

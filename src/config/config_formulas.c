@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "config/config_table.h"
 #include "problems/cases.h"
+#include "problems/source.h"
 #include "settings/equations.h"
 
 static const char *const components[3] = {"u", "v", "w"};
@@ -65,14 +66,19 @@ static status sample_space(const config *config, const char *section, const char
 }
 
 /* Evaluates a formula at times of the run, as far as they are known before the step size is. */
-static status sample_time(const config *config, formula *formula) {
+static status sample_time(const config *config, const char *section, formula *formula) {
   enum { TIMES = 1000 };
   char text[NUMBER_TEXT];
   const double end = config->t_end > 0.0 ? config->t_end : (double)config->steps * config->dt;
   for (int i = 0; i <= TIMES; i++) {
     const double time[FORMULA_VARIABLES] = {fmax(end, 0.0) * i / TIMES};
     const double value = formula_at(formula, time);
-    if (problem_factor_allowed(value)) continue;
+    const int velocity = strcmp(section, "velocity") == 0;
+    if (velocity ? problem_factor_allowed(value) : isfinite(value) && fabs(value) <= PROBLEM_LARGEST)
+      continue;
+    if (!velocity)
+      return config_refuse(config, section, "factor", "is %g at t = %g; accepted: a magnitude of at most %g",
+                           isnan(value) ? fabs(value) : value, time[0], PROBLEM_LARGEST);
     return config_refuse(config, "velocity", "factor",
                          "is %s at t = %g; accepted: at most 1 in magnitude, with the largest velocity in u, "
                          "v, w",
@@ -87,7 +93,7 @@ static status check(const config *config, const char *section, const char *name,
   if (text[0] == '\0') return config_refuse(config, section, name, "missing; accepted: a formula of x, y, z");
   const status read = formula_open(config, text, variables, &formula);
   if (read != STATUS_OK) return refuse(config, section, name, read);
-  const status result = strcmp(variables, "t") == 0 ? sample_time(config, formula)
+  const status result = strcmp(variables, "t") == 0 ? sample_time(config, section, formula)
                                                     : sample_space(config, section, name, formula);
   formula_close(formula);
   return result;
@@ -130,11 +136,29 @@ static status check_gas(const config *config) {
   return STATUS_OK;
 }
 
+/* Formulas of [source]. Only rates of first order in time of the unknowns themselves can take them. */
+static status check_sources(const config *config) {
+  const int takes = config->equation == EQUATION_advection || config->equation == EQUATION_acoustics;
+  for (int i = 0; i < CONFIG_SOURCES && !takes; i++) {
+    if (config->source[i][0] != '\0')
+      return config_refuse(
+          config, "source", strchr(source_key(i), '.') + 1,
+          "has no place in this equation; accepted: none, or physics.equation = advection or "
+          "acoustics");
+  }
+  for (int i = 0; i < CONFIG_SOURCES; i++) {
+    const char *name = strchr(source_key(i), '.') + 1;
+    if (config->source[i][0] != '\0') CHECK(check(config, "source", name, config->source[i], "xyz"));
+  }
+  return check(config, "source", "factor", config->source_factor, "t");
+}
+
 status config_formulas_check(const config_reading *reading) {
   config *config = reading->config;
   if (config_waves(config) && config->medium_speed[0] != '\0')
     CHECK(check(config, "medium", "sound_speed", config->medium_speed, "xyz"));
   CHECK(check_entering(config));
+  CHECK(check_sources(config));
   if (velocities_at(config->velocity)->from == PROBLEM_FORMULA) {
     for (int d = 0; d < 3; d++) CHECK(check(config, "velocity", components[d], config->component[d], "xyz"));
     CHECK(check(config, "velocity", "factor", config->factor, "t"));

@@ -5,6 +5,7 @@
 #include "settings/equations.h"
 #include "problems/cases.h"
 #include "problems/formula.h"
+#include "problems/source.h"
 
 /* Keys that were given and have no effect. */
 
@@ -31,7 +32,7 @@ static int has_word(const char *text, const char *name) {
   return 0;
 }
 
-/* Returns 1 if the run's equation uses this key of [physics]. */
+/* Returns 1 if the run's equation uses this key of [physics], or formula_NAME of [source]. */
 static int equation_uses(const config *config, const char *name) {
 #define X(name, carried, ends, keys, help) "equation " keys,
   static const char *const all[] = {EQUATIONS(X)};
@@ -44,6 +45,8 @@ int config_key_idle(const config *config, int key, int host_memory) {
   if (strcmp(section, "physics") == 0 && !equation_uses(config, name)) return 1;
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
   if (strcmp(section, "medium") == 0) return !config_waves(config);
+  if (strcmp(section, "source") == 0 && strcmp(name, "factor") == 0) return !source_given(config);
+  if (strncmp(name, "formula_", 8) == 0) return !equation_uses(config, name);
   /* with a uniform velocity the three forms are the same stage, bit for bit */
   if (strcmp(name, "form") == 0) return config_carried(config) && velocities_at(config->velocity)->uniform;
   const int flows = config->equation == EQUATION_flow;
@@ -80,6 +83,8 @@ static int uses_constant(const config *c, const char *name) {
   for (int d = 0; d < 3; d++) used = used || (moves && has_word(c->component[d], name));
   used = used || (moves && has_word(c->factor, name));
   used = used || (config_waves(c) && has_word(c->medium_speed, name));
+  for (int i = 0; i < CONFIG_SOURCES; i++) used = used || has_word(c->source[i], name);
+  used = used || (source_given(c) && has_word(c->source_factor, name));
   return used || (config_carried(c) && cases_bounded(c) && has_word(c->entering, name));
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "problems/cases.h"
+#include "problems/source.h"
 
 /* Times at which the solution of a problem is known, derived from its case and velocity. */
 
@@ -44,7 +45,7 @@ int cases_bounded(const config *config) {
 
 /* Returns 1 if the solution can be known at a time > 0, provided that the inflow is the solution, too. */
 static int may_exist(const config *config) {
-  return cases_has_source(config) || (is_carried(config) && is_held(config));
+  return !source_given(config) && (cases_has_source(config) || (is_carried(config) && is_held(config)));
 }
 
 int cases_exact_can_enter(const config *config) {
@@ -67,6 +68,7 @@ const char *cases_exact_text(const config *config, char text[CASES_TEXT]) {
   const char *more = "";
   if (!cases_exact_exists(config)) {
     if (is_carried(config)) more = may_exist(config) ? "another value enters" : velocity->otherwise;
+    if (source_given(config)) more = "there is a source";
     (void)snprintf(text, CASES_TEXT, "not known%s%s", more[0] != '\0' ? ": " : "", more);
   } else {
     if (!cases_has_source(config) && velocity->when != NULL) more = velocity->when;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "problems/rounded.h"
+#include "problems/source.h"
 
 static problem_sound kind_of(const config *config) {
   return cases_at(config->initial)->sound;
@@ -21,7 +22,8 @@ static int fits(const config *config, int d) {
 }
 
 int sound_known(const config *config) {
-  return kind_of(config) != SOUND_UNKNOWN && fits(config, 0) && fits(config, 1) && fits(config, 2);
+  return !source_given(config) && kind_of(config) != SOUND_UNKNOWN && fits(config, 0) && fits(config, 1) &&
+         fits(config, 2);
 }
 
 /* The component of k along an axis divided by |k|; 0 for waves of zero wave number. */

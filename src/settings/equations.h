@@ -8,7 +8,7 @@
  * NAME_equation is an object (equation.h) in the file equations/NAME.c. CARRIED is 1 if a velocity field
  * advects its unknowns; an equation without one does not use [velocity]. ENDS is the mask of the kinds of
  * [boundary] that its axes may have besides periodic; 0: none. A key of [physics] that is not named has no
- * effect.
+ * effect, nor has a source's formula_NAME.
  *
  * src/config, which is below the equations, reads the names from here. */
 #define EQUATION_END(kind) (1U << CONFIG_END_##kind)
@@ -16,7 +16,8 @@
   X(advection, 1, EQUATION_END(OPEN) | EQUATION_END(DIRICHLET), "form difference diffusivity",               \
     "advection by a velocity field, and diffusion, of phi")                                                  \
   X(acoustics, 0, EQUATION_END(WALL) | EQUATION_END(FREE) | EQUATION_END(ABSORBING),                         \
-    "difference density sound_speed", "sound: pressure p and velocity u, v, w of a medium at rest")          \
+    "difference density sound_speed formula_u formula_v formula_w",                                          \
+    "sound: pressure p and velocity u, v, w of a medium at rest")                                            \
   X(wave, 0, EQUATION_END(WALL) | EQUATION_END(FREE) | EQUATION_END(ABSORBING), "sound_speed",               \
     "waves: pressure p of a medium at rest, of second order in time")                                        \
   X(flow, 0, 0,                                                                                              \

@@ -15,7 +15,8 @@ static char *list_of(checkpoint_differences *differences, const char *section, c
     if (strcmp(name, method[i]) == 0) return differences->method;
   const int problem = strcmp(section, "physics") == 0 || strcmp(section, "medium") == 0 ||
                       strcmp(section, "boundary") == 0 || strcmp(section, "point_sources") == 0 ||
-                      strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0 || own;
+                      strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0 ||
+                      strcmp(section, "source") == 0 || own;
   return problem ? differences->problem : NULL;
 }
 
