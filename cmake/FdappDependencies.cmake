@@ -7,8 +7,19 @@ if(NOT MPI_C_FOUND)
                       " or put mpicc on PATH.")
 endif()
 
+# HDF5's compiler wrapper, which CMake asks with the path of a file in the build folder, splits a path at its blanks. So
+# where there are some, CMake's file lies in a folder without for as long as it asks.
 set(HDF5_PREFER_PARALLEL ON)
+set(build_folder "${CMAKE_CURRENT_BINARY_DIR}")
+if(build_folder MATCHES "[^A-Za-z0-9_./+@:-]")
+  execute_process(COMMAND mktemp -d OUTPUT_VARIABLE CMAKE_CURRENT_BINARY_DIR OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+endif()
 find_package(HDF5 COMPONENTS C)
+if(NOT CMAKE_CURRENT_BINARY_DIR STREQUAL build_folder)
+  file(REMOVE_RECURSE "${CMAKE_CURRENT_BINARY_DIR}")
+  set(CMAKE_CURRENT_BINARY_DIR "${build_folder}")
+endif()
 if(NOT HDF5_FOUND)
   message(FATAL_ERROR "No HDF5 was found: install the package libhdf5-openmpi-dev (Debian, Ubuntu),"
                       " or name a parallel build with -DHDF5_ROOT=DIR.")

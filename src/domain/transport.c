@@ -22,11 +22,22 @@ const char *transport_name(transport transport) {
   return names[transport];
 }
 
-/* Returns 1 if Open MPI says that it is CUDA-aware. It answers for its own build only, so a yes can be
- * trusted, a no cannot (open-mpi/ompi issue 7963). */
+static int library_loaded(const char *name) {
+  void *handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle != NULL) (void)dlclose(handle);
+  return handle != NULL;
+}
+
+/* Returns 1 if the MPI says that it is CUDA-aware: Open MPI, MPICH, or Cray's MPICH by the library that it
+ * loads then. Open MPI answers for its own build only, so a yes can be trusted, a no cannot (open-mpi/ompi
+ * issue 7963). Either way the ring of messages below decides. */
 static int mpi_says_cuda_aware(void) {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
   return MPIX_Query_cuda_support() == 1;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+  int supported = 0;
+  return (MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &supported) == MPI_SUCCESS && supported) ||
+         library_loaded("libmpi_gtl_cuda.so") || library_loaded("libmpi_gtl_cuda.so.0");
 #else
   return 0;
 #endif
@@ -49,12 +60,6 @@ static void point_to_point_layer(char *value, int size) {
     (void)MPI_T_cvar_handle_free(&handle);
   }
   (void)MPI_T_finalize();
-}
-
-static int library_loaded(const char *name) {
-  void *handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle != NULL) (void)dlclose(handle);
-  return handle != NULL;
 }
 
 /* Returns 1 if UCX recognises device memory with this value of UCX_TLS, a list of the transports that it may
@@ -85,7 +90,8 @@ static int device_pointers_plausible(char *why, size_t size) {
   const int aware = mpi_says_cuda_aware();
   const int ucx = strcmp(layer, "ucx") == 0 || (aware && layer[0] == '\0' && library_loaded("libucp.so.0"));
   if (!aware && !ucx) {
-    (void)snprintf(why, size, "this MPI is not CUDA-aware (point-to-point layer '%s', not ucx)", layer);
+    (void)snprintf(why, size, "this MPI is not CUDA-aware (point-to-point layer '%s', not ucx)",
+                   layer[0] != '\0' ? layer : "unknown");
     return 0;
   }
   const int transport_loaded = library_loaded("libuct_cuda.so.0");
