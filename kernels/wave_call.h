@@ -29,8 +29,36 @@ typedef enum wave_task {
   WAVE_IMAGES,
   /* out = ((p - before)^2 - before * operated)/K at every point: the density of twice the discrete energy,
    * where `operated` is the result of a plain WAVE_STEP on p. `out` may be `operated`. */
-  WAVE_ENERGY
+  WAVE_ENERGY,
+  /* Adds point sources to `out` (wave_injection). */
+  WAVE_INJECT,
+  /* Interpolates p at receivers (wave_reception). */
+  WAVE_RECEIVE
 } wave_task;
+
+/* What sources add at the points on which they act: of point i, at element place[i] of the field,
+ *
+ *   out = weight[2 e + 1] signal[2 s + 1] + (weight[2 e] signal[2 s] + out)
+ *
+ * for its entries e = first[i] .. first[i + 1] - 1 in ascending order, with s = source[e]; two fma each.
+ * Arrays are in MEMORY_DEVICE, weights and signals in the field's precision. */
+typedef struct wave_injection {
+  int points;
+  const int64_t *place;
+  const int *first, *source;
+  const void *weight, *signal;
+} wave_injection;
+
+/* Values at receivers: trace[r] = sum over k of wz[k] (sum over j of wy[j] (sum over i of wx[i] p)), each a
+ * chain of fma from 0. Receiver r has WAVE_NEAR indices along x, along y and along z, planes of this slab or
+ * its halos, from index[3 r WAVE_NEAR] on, and its weights likewise. */
+enum { WAVE_NEAR = 8 };
+typedef struct wave_reception {
+  int receivers;
+  const int *index;
+  const void *weight;
+  void *trace;
+} wave_reception;
 
 typedef struct kernels_wave {
   wave_task task;
@@ -41,6 +69,8 @@ typedef struct kernels_wave {
   const void *factor; /* K */
   const void *p, *before, *operated;
   void *out;
+  wave_injection injection;
+  wave_reception reception;
 } kernels_wave;
 
 /* Computes a task; work is enqueued when it returns. WAVE_STEP has `edges` (kernels_launch) and computes the

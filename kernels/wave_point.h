@@ -53,6 +53,11 @@ ARITHMETIC number wave_absorbed(number out, number before, number factor, number
   return NUMBER_FMA(r, before, out) / ((real)1 + r);
 }
 
+/* What an entry of a source adds (wave_injection). */
+ARITHMETIC number wave_injected(number out, const real weight[2], const real signal[2]) {
+  return NUMBER_FMA(weight[1], signal[1], NUMBER_FMA(weight[0], signal[0], out));
+}
+
 ARITHMETIC number wave_energy(number p, number before, number operated, number factor) {
   const number change = p - before;
   return NUMBER_FMA(change, change, -(before * operated)) / factor;

@@ -7,4 +7,11 @@
 status wave_cpu_float(const kernels_launch *launch, const kernels_wave *call);
 status wave_cpu_double(const kernels_launch *launch, const kernels_wave *call);
 
+#define WAVE_POINTS_CPU(REAL)                                                                                \
+  void wave_inject_##REAL(const kernels_launch *launch, const kernels_wave *call);                           \
+  void wave_receive_##REAL(const kernels_launch *launch, const kernels_wave *call);
+WAVE_POINTS_CPU(float)
+WAVE_POINTS_CPU(double)
+#undef WAVE_POINTS_CPU
+
 #endif

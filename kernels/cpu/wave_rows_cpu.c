@@ -322,6 +322,8 @@ status CPU_NAME(wave_cpu_)(const kernels_launch *launch, const kernels_wave *cal
     for (int i = 0; i < 2; i++) job.c[i] = coefficients_of(launch->stencil, call->scale[i]);
     return step(&job);
   }
+  if (call->task == WAVE_INJECT) CPU_NAME(wave_inject_)(launch, call);
+  if (call->task == WAVE_RECEIVE) CPU_NAME(wave_receive_)(launch, call);
   if (call->task == WAVE_IMAGES) fill_images(&job);
   if (call->task == WAVE_ENERGY) find_energy(&job);
   return STATUS_OK;

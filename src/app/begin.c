@@ -165,6 +165,7 @@ status begin_prepare(simulation *sim) {
                                         equation->names, &sim->derived)));
   CHECK(slices_create(sim->comm, &sim->grid, config, sim->derived.count, sim->derived.names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
+  CHECK(receivers_create(sim->comm, &sim->grid, &sim->solver.space, config, &sim->receivers));
   CHECK(agree(sim->comm, is_root(sim) ? create_hashes(sim) : STATUS_OK));
   CHECK(find_files(sim));
   CHECK(open_snapshots(sim));
@@ -264,6 +265,7 @@ static status open_files(simulation *sim, int64_t from) {
   if (sim->hashes.header != NULL) CHECK(table_open(&sim->hashes, &sim->rundir, from));
   CHECK(slices_open(&sim->slices, &sim->rundir, from));
   CHECK(probes_open(&sim->probes, &sim->rundir, from));
+  CHECK(receivers_open(&sim->receivers, &sim->rundir, from));
   return table_open(&sim->diagnostics.table, &sim->rundir, from);
 }
 

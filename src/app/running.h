@@ -12,6 +12,7 @@
 #include "output/diagnostics.h"
 #include "output/hashes.h"
 #include "output/probes.h"
+#include "output/receivers.h"
 #include "output/slices.h"
 
 /* The state of a run, shared by its beginning (begin.c), its measurements (measure.c), its steps and its end
@@ -32,6 +33,7 @@ typedef struct simulation {
   diagnostics diagnostics;
   probes probes;
   slices slices;
+  receivers receivers;
   schedule schedule;
   restart restart;
   control control;

@@ -78,6 +78,7 @@ static status begin_state(simulation *sim, int whole, int kept) {
   about.picture = 1;
   perf_begin(&sim->perf, PERF_OUTPUT);
   CHECK(end_state(sim));
+  CHECK(receivers_save(&sim->receivers, &sim->rundir));
   CHECK(agree(sim->comm, is_root(sim) ? ready_for_state(sim) : STATUS_OK));
   if (kept) CHECK(begin_kept(sim, &about));
   about.picture = is_picture(sim);
@@ -230,6 +231,12 @@ static status follow(simulation *sim) {
   return STATUS_OK;
 }
 
+/* Samples receivers, if there are any. */
+static status receive(simulation *sim) {
+  return receivers_sample(&sim->receivers, &state_of(sim)->part[0], schedule_time(&sim->schedule, sim->step),
+                          sim->step);
+}
+
 /* Takes a step. Before a pause it waits for the step, so that its time is counted as the step's, and for the
  * other ranks. */
 static status advance(simulation *sim) {
@@ -244,6 +251,7 @@ static status advance(simulation *sim) {
   if (schedule_due(next, sim->config->redistance_every)) CHECK(solver_redistance(&sim->solver));
   schedule_advance(&sim->schedule);
   sim->step = next;
+  CHECK(receive(sim));
   sim->perf.steps++;
   perf_end(&sim->perf, PERF_STEPS);
   return STATUS_OK;
@@ -297,6 +305,7 @@ static status end_again(simulation *sim) {
   const int row =
       is_root(sim) && sim->config->diagnostics_every > 0 && sim->diagnostics.table.last < sim->step;
   CHECK(agree(sim->comm, row ? diagnostics_append(&sim->diagnostics, &sim->latest) : STATUS_OK));
+  CHECK(receivers_save(&sim->receivers, &sim->rundir));
   return agree(sim->comm, is_root(sim) ? close_tables(sim) : STATUS_OK);
 }
 
@@ -328,9 +337,11 @@ static status run(simulation *sim) {
   CHECK(begin_start(sim));
   perf_end(&sim->perf, PERF_SETUP);
   if (is_finished(sim)) return do_nothing(sim);
+  CHECK(receive(sim));
   CHECK(sim->saved_step < 0 ? write_due(sim, 1) : write_places(sim));
   CHECK(march_watched(sim));
   CHECK(end_state_timed(sim));
+  CHECK(receivers_save(&sim->receivers, &sim->rundir));
   CHECK(agree(sim->comm, is_root(sim) ? close_tables(sim) : STATUS_OK));
   CHECK(find_answer(sim));
   CHECK(perf_write(&sim->perf, &sim->solver, &sim->rundir, &sim->answer));
@@ -381,6 +392,7 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     diagnostics_destroy(&sim->diagnostics);
     probes_destroy(&sim->probes);
     slices_destroy(&sim->slices);
+    receivers_destroy(&sim->receivers);
     derived_destroy(&sim->derived);
     table_destroy(&sim->hashes);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);

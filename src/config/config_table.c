@@ -49,6 +49,10 @@ static const config_choice derived[] = {{"gradient", CONFIG_DERIVED_GRADIENT, ""
                                         {"temperature", CONFIG_DERIVED_TEMPERATURE, ""},
                                         {"density_gradient", CONFIG_DERIVED_DENSITY, ""},
                                         {NULL, 0, NULL}};
+#define X(name, text, help) ENTRY(CONFIG_WAVELET_, name, text, help)
+static const config_choice wavelets[] = {CONFIG_WAVELET_LIST(X){NULL, 0, NULL}};
+#undef X
+static const config_choice weightings[] = {{"lagrange", 0, ""}, {"sinc", 1, ""}, {NULL, 0, NULL}};
 static const config_choice averages[] = {{"cell", 0, ""}, {"point", 1, ""}, {NULL, 0, NULL}};
 static const config_choice switches[] = {{"yes", 1, ""}, {"no", 0, ""}, {NULL, 0, NULL}};
 
@@ -148,6 +152,27 @@ const config_key config_keys[] = {
      .help = "yes: a dataset of another grid is interpolated, with order 8"},
     {"medium", "average", CHOICE(medium_at_points, averages), DEFAULT("cell"),
      .help = "of a formula: 1/c^2 averaged over each point's cell, or at the point"},
+    {"point_sources", "points", PROBES(source_points), DEFAULT("none"), .help = "places of sources (wave)"},
+    {"point_sources", "file", PATH(source_file), DEFAULT("none"),
+     .help = "HDF5 file with the dataset points (n, 3); if they are there, amplitude and delay (n)"},
+    {"point_sources", "wavelet", CHOICE(wavelet, wavelets), DEFAULT("ricker"), .help = "signal of time"},
+    {"point_sources", "wavelet_file", PATH(wavelet_file), DEFAULT("none"),
+     .help = "text file with two columns, time and signal"},
+    {"point_sources", "frequency", POSITIVE(frequency), DEFAULT("1"), .help = "of the wavelet"},
+    {"point_sources", "cycles", POSITIVE(cycles), DEFAULT("3"), .help = "length of a sine, in periods"},
+    {"point_sources", "delay", REAL(delay, 0, LARGEST), DERIVED("1.2/frequency, of a file 0"),
+     .help = "time of the middle of ricker and gaussian, of the beginning of sine and file"},
+    {"point_sources", "amplitude", FORMULA(source_amplitude), DEFAULT("1"),
+     .help = "a number, or one for each point"},
+    {"point_sources", "weights", CHOICE(source_sinc, weightings), DEFAULT("lagrange"),
+     .help = "interpolation from eight points along each axis"},
+    {"receivers", "points", PROBES(receiver_points), DEFAULT("none"), .help = "places of receivers (wave)"},
+    {"receivers", "file", PATH(receiver_file), DEFAULT("none"),
+     .help = "HDF5 file with the dataset points (n, 3)"},
+    {"receivers", "every", COUNT(receivers_every, 1, CONFIG_STEPS_MOST), DEFAULT("1"),
+     .help = "steps between samples in receivers.h5"},
+    {"receivers", "weights", CHOICE(receiver_sinc, weightings), DEFAULT("lagrange"),
+     .help = "interpolation from eight points along each axis"},
     {"initial", "case", LISTED(initial, listed_case), REQUIRED, .help = "initial condition"},
     {"initial", "formula", FORMULA(formula), DEFAULT("none"),
      .help = "value at t = 0, of x, y, z (case formula)"},

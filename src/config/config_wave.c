@@ -15,6 +15,14 @@ int config_waves(const config *config) {
   return config->equation == EQUATION_wave;
 }
 
+int config_sourced(const config *config) {
+  return config_waves(config) && (config->source_points[0] != '\0' || config->source_file[0] != '\0');
+}
+
+int config_received(const config *config) {
+  return config_waves(config) && (config->receiver_points[0] != '\0' || config->receiver_file[0] != '\0');
+}
+
 static int is_given(const config *c, const char *section, const char *name) {
   return c->line[config_key_find(section, name)] != CONFIG_LINE_NONE;
 }
@@ -25,6 +33,8 @@ double config_wave_limit(const config *config) {
 }
 
 void config_wave_derive(config *config) {
+  if (!is_given(config, "point_sources", "delay"))
+    config->delay = config->wavelet == CONFIG_WAVELET_FILE ? 0.0 : 1.2 / config->frequency;
   if (!config_waves(config)) return;
   if (!is_given(config, "time", "scheme")) config->scheme = schemes_find("leapfrog4");
   const int leaps = schemes_all(config->scheme)->leap > 0;
@@ -44,6 +54,15 @@ status config_wave_check(const config *config) {
                          "leapfrog, leapfrog4");
   if (config->adaptive)
     return config_refuse(config, "time", "adaptive", "waves have one step size; accepted: no");
+  if (config->source_points[0] != '\0' && config->source_file[0] != '\0')
+    return config_refuse(config, "point_sources", "file",
+                         "point_sources.points is given, too; accepted: one of the two");
+  if (config->receiver_points[0] != '\0' && config->receiver_file[0] != '\0')
+    return config_refuse(config, "receivers", "file",
+                         "receivers.points is given, too; accepted: one of the two");
+  if (config_sourced(config) && (config->wavelet == CONFIG_WAVELET_FILE) == (config->wavelet_file[0] == '\0'))
+    return config_refuse(config, "point_sources", "wavelet_file",
+                         "and point_sources.wavelet = file belong together; accepted: both or none");
   if (config->medium_speed[0] != '\0' && config->medium_file[0] != '\0')
     return config_refuse(config, "medium", "file",
                          "medium.sound_speed is given, too; accepted: one of the two");

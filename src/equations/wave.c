@@ -3,7 +3,7 @@
 
 #include "equations/equation.h"
 #include "problems/cases.h"
-#include "problems/medium.h"
+#include "equations/wave_sources.h"
 #include "settings/scheme.h"
 #include "wave_call.h"
 
@@ -32,6 +32,7 @@ typedef struct wave {
   kernels_wave step; /* without its arrays */
   field factor;      /* K = c^2 dt^2 */
   medium medium;
+  wave_sources sources;
   double dt;
 } wave;
 
@@ -44,10 +45,23 @@ static int count_arrays(const config *config) {
   return 1;
 }
 
+/* Refuses sources of a frequency whose waves have fewer than two points, at the least speed of this slab. */
+static status check_frequency(const config *config, const grid *grid, double slowest) {
+  const double widest = fmax(grid->h[0], fmax(grid->h[1], grid->h[2]));
+  const double highest = 0.5 * slowest / widest;
+  if (!config_sourced(config) || config->frequency <= highest || config->wavelet == CONFIG_WAVELET_FILE)
+    return STATUS_OK;
+  return config_refuse(
+      config, "point_sources", "frequency",
+      "its waves have %.3g points; accepted: at most %.6g, the highest frequency of the grid",
+      slowest / config->frequency / widest, highest);
+}
+
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   double squares = 0.0, speed[2];
   CHECK(medium_range(config, grid, speed));
   for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
+  CHECK(check_frequency(config, grid, speed[0]));
   *rates = (schedule_rates){.advection = speed[1] * sqrt(squares)};
   return STATUS_OK;
 }
@@ -123,6 +137,7 @@ static void destroy(void *self) {
   wave *wave = self;
   if (wave == NULL) return;
   if (wave->factor.data != NULL) field_destroy(&wave->factor);
+  wave_sources_close(&wave->sources);
   medium_close(&wave->medium);
   free(wave);
 }
@@ -161,7 +176,9 @@ static status settle(void *self, double dt) {
   }
   CHECK(medium_open(wave->config, wave->grid, &wave->medium));
   CHECK(field_fill(&wave->factor, wave->grid->z0, wave->grid->n[2], 1, factor_row, wave));
-  return set_images(wave, &wave->factor, ends);
+  CHECK(set_images(wave, &wave->factor, ends));
+  return wave_sources_open(wave->config, wave->grid, &wave->factor, &wave->medium, &wave->step,
+                           &wave->stencil, dt, &wave->sources);
 }
 
 /* A step from the state, as `call` says, into `out`. */
@@ -176,10 +193,12 @@ static status advance(const wave *wave, const kernels_launch *launch, kernels_wa
 }
 
 static status take_step(void *self, const stage *stage) {
-  const wave *wave = self;
+  wave *wave = self;
   const field *part = stage->f->part;
   const kernels_launch launch = stage_launch(stage, &wave->stencil);
-  return advance(wave, &launch, wave->step, &part[PRESSURE], &part[BEFORE], &stage->out->part[BEFORE]);
+  const field *out = &stage->out->part[BEFORE];
+  CHECK(advance(wave, &launch, wave->step, &part[PRESSURE], &part[BEFORE], out));
+  return wave_sources_add(&wave->sources, wave->compute, &launch, stage->time, out);
 }
 
 /* With p in the place of p_before and half of both Laplacians the formula of a step is that of the start. */
@@ -213,10 +232,11 @@ static status find_density(void *self, const state *state, struct state *scratch
  * constant stays unless an end draws it to 0. */
 static status find_growth(void *self, const grid *grid, field *work, equation_growth *growth) {
   const wave *wave = self;
-  (void)grid;
   (void)work;
-  const int varies = medium_varies(wave->config);
+  const int varies = medium_varies(wave->config) || config_sourced(wave->config);
   *growth = (equation_growth){.slack = varies ? EQUATION_SLACK_UNKNOWN : EQUATION_SLACK_KEPT, .shifts = 1};
+  if (config_sourced(wave->config)) growth->shifts = 0;
+  if (config_sourced(wave->config)) growth->largest = wave_sources_largest(&wave->sources, grid);
   for (int i = 0; i < 6; i++) {
     const config_end kind = wave->config->ends[i / 2][i % 2];
     if (kind == CONFIG_END_FREE || kind == CONFIG_END_ABSORBING) growth->shifts = 0;

@@ -1,6 +1,10 @@
 #include "files/hdf5_write.h"
 
+#include "base/file.h"
+#include "files/hdf5_library.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Keeps the innermost message of the error stack, which names the system's reason. */
@@ -76,6 +80,59 @@ status hdf5_reserve_dataset(hid_t file, const char *path, const char *name, hid_
   const haddr_t place = H5Dget_offset(dataset);
   if (place == HADDR_UNDEF) return hdf5_failure(STATUS_FILE, path, "H5Dget_offset");
   *offset = (int64_t)place;
+  CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
+  CHECK_HDF5(STATUS_FILE, path, H5Sclose(space));
+  CHECK_HDF5(STATUS_FILE, path, H5Pclose(plist));
+  return STATUS_OK;
+}
+
+/* Copies the bytes of a file in memory. [out] bytes: the caller frees them, whatever the status. */
+static status take_bytes(hid_t file, const char *path, void **bytes, size_t *size) {
+  CHECK_HDF5(STATUS_FILE, path, H5Fflush(file, H5F_SCOPE_GLOBAL));
+  const ssize_t needed = H5Fget_file_image(file, NULL, 0);
+  if (needed <= 0) return hdf5_failure(STATUS_FILE, path, "H5Fget_file_image");
+  *size = (size_t)needed;
+  *bytes = malloc(*size);
+  if (*bytes == NULL) return status_fail(STATUS_MEMORY, "%s: no memory for %zu bytes", path, *size);
+  CHECK_HDF5(STATUS_FILE, path, H5Fget_file_image(file, *bytes, *size));
+  return STATUS_OK;
+}
+
+/* Makes the file in memory only: after a failed write to disk HDF5 1.10 crashes in MPI_Finalize. */
+static status make_file(const char *path, hdf5_writer *write, const void *user, void **bytes, size_t *size) {
+  enum { FIRST_BYTES = 1 << 16 }; /* increment of a file in memory */
+  hid_t access = -1, file = -1;
+  CHECK(hdf5_library_start());
+  CHECK_HDF5(STATUS_FILE, path, access = H5Pcreate(H5P_FILE_ACCESS));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_fclose_degree(access, H5F_CLOSE_STRONG));
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_fapl_core(access, FIRST_BYTES, 0));
+  CHECK_HDF5(STATUS_FILE, path, file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access));
+  status result = write(file, path, user);
+  if (result == STATUS_OK) result = take_bytes(file, path, bytes, size);
+  if (H5Fclose(file) < 0 && result == STATUS_OK) result = hdf5_failure(STATUS_FILE, path, "H5Fclose");
+  (void)H5Pclose(access);
+  return result;
+}
+
+status hdf5_write_whole(const char *directory, const char *name, hdf5_writer *write, const void *user) {
+  void *bytes = NULL;
+  size_t size = 0;
+  status result = make_file(name, write, user, &bytes, &size);
+  if (result == STATUS_OK) result = file_write_bytes(directory, name, bytes, size);
+  free(bytes);
+  return result;
+}
+
+status hdf5_write_array(hid_t file, const char *path, const char *name, hid_t type, int rank,
+                        const hsize_t *n, const void *values) {
+  hid_t space = -1, dataset = -1, plist = -1;
+  CHECK_HDF5(STATUS_FILE, path, plist = H5Pcreate(H5P_DATASET_CREATE));
+  /* Without times, equal contents are equal bytes. */
+  CHECK_HDF5(STATUS_FILE, path, H5Pset_obj_track_times(plist, 0));
+  CHECK_HDF5(STATUS_FILE, path, space = H5Screate_simple(rank, n, NULL));
+  CHECK_HDF5(STATUS_FILE, path,
+             dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT));
+  CHECK_HDF5(STATUS_FILE, path, H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
   CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
   CHECK_HDF5(STATUS_FILE, path, H5Sclose(space));
   CHECK_HDF5(STATUS_FILE, path, H5Pclose(plist));

@@ -29,6 +29,14 @@ status hdf5_write_text(hid_t object, const char *path, const char *name, const c
 status hdf5_write_image(hid_t file, const char *path, const int extent[6], const double origin[3],
                         const double spacing[3], hid_t *group);
 
+/* Writes a dataset of `rank` axes. */
+status hdf5_write_array(hid_t file, const char *path, const char *name, hid_t type, int rank,
+                        const hsize_t *n, const void *values);
+
+/* Writes a whole file, completely or not at all; `write` makes its contents. Also STATUS_MEMORY. */
+typedef status hdf5_writer(hid_t file, const char *path, const void *user);
+status hdf5_write_whole(const char *directory, const char *name, hdf5_writer *write, const void *user);
+
 /* Creates a dataset whose place in the file is allocated but not written. [out] offset: of that place. */
 status hdf5_reserve_dataset(hid_t file, const char *path, const char *name, hid_t type, int rank,
                             const hsize_t *n, int64_t *offset);

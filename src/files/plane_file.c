@@ -1,15 +1,10 @@
 #include "files/plane_file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/version.h"
-#include "files/hdf5_library.h"
 #include "files/hdf5_write.h"
-
-enum { FIRST_BYTES = 1 << 16 }; /* increment of a file in memory */
 
 /* The axes in the plane: the lower one, which is fastest, and the higher one. */
 static void find_axes(const plane_file *plane, int axes[2]) {
@@ -76,39 +71,12 @@ static status write_about(hid_t file, const char *path, const plane_file *plane)
   return STATUS_OK;
 }
 
-/* Copies the bytes of a file in memory. [out] bytes: the caller frees them, whatever the status. */
-static status take_bytes(hid_t file, const char *path, void **bytes, size_t *size) {
-  CHECK_HDF5(STATUS_FILE, path, H5Fflush(file, H5F_SCOPE_GLOBAL));
-  const ssize_t needed = H5Fget_file_image(file, NULL, 0);
-  if (needed <= 0) return hdf5_failure(STATUS_FILE, path, "H5Fget_file_image");
-  *size = (size_t)needed;
-  *bytes = malloc(*size);
-  if (*bytes == NULL) return status_fail(STATUS_MEMORY, "%s: no memory for %zu bytes", path, *size);
-  CHECK_HDF5(STATUS_FILE, path, H5Fget_file_image(file, *bytes, *size));
-  return STATUS_OK;
-}
-
-/* Makes the file in memory only: after a failed write to disk HDF5 1.10 crashes in MPI_Finalize. */
-static status make_file(const char *path, const plane_file *plane, void **bytes, size_t *size) {
-  hid_t access = -1, file = -1;
-  CHECK(hdf5_library_start());
-  CHECK_HDF5(STATUS_FILE, path, access = H5Pcreate(H5P_FILE_ACCESS));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_fclose_degree(access, H5F_CLOSE_STRONG));
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_fapl_core(access, FIRST_BYTES, 0));
-  CHECK_HDF5(STATUS_FILE, path, file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access));
-  status result = write_image(file, path, plane);
-  if (result == STATUS_OK) result = write_about(file, path, plane);
-  if (result == STATUS_OK) result = take_bytes(file, path, bytes, size);
-  if (H5Fclose(file) < 0 && result == STATUS_OK) result = hdf5_failure(STATUS_FILE, path, "H5Fclose");
-  (void)H5Pclose(access);
-  return result;
+static status write_plane(hid_t file, const char *path, const void *user) {
+  const plane_file *plane = user;
+  CHECK(write_image(file, path, plane));
+  return write_about(file, path, plane);
 }
 
 status plane_file_write(const char *directory, const char *name, const plane_file *plane) {
-  void *bytes = NULL;
-  size_t size = 0;
-  status result = make_file(name, plane, &bytes, &size);
-  if (result == STATUS_OK) result = file_write_bytes(directory, name, bytes, size);
-  free(bytes);
-  return result;
+  return hdf5_write_whole(directory, name, write_plane, plane);
 }

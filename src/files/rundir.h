@@ -18,6 +18,7 @@ typedef struct rundir {
 #define RUNDIR_PERF        "perf.json"
 #define RUNDIR_HASHES      "hashes.csv"
 #define RUNDIR_PROBES      "probes.csv"
+#define RUNDIR_RECEIVERS   "receivers.h5"
 
 /* The directory of slices in it: files NAME_NNNNNNNN.hdf by step, and their indices NAME.hdf.series. */
 #define RUNDIR_SLICES "slices"

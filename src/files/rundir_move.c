@@ -173,8 +173,8 @@ status rundir_set_aside_one(const rundir *rundir, const char *name, char moved[6
   return file_sync_directory(rundir->path);
 }
 
-/* Copies a complete text file; a missing one is skipped. */
-static status copy_text(const char *directory, const char *name, const char *to) {
+/* Copies a complete file; a missing one is skipped. */
+static status copy_file(const char *directory, const char *name, const char *to) {
   char path[PATH_MAX];
   struct stat info;
   int descriptor = -1;
@@ -186,7 +186,7 @@ static status copy_text(const char *directory, const char *name, const char *to)
   char *text = calloc(size + 1, 1);
   if (text == NULL) result = status_fail(STATUS_MEMORY, "no memory for a copy of %s", path);
   if (result == STATUS_OK) result = file_read_at(descriptor, path, text, size, 0);
-  if (result == STATUS_OK) result = file_write_whole(to, name, text);
+  if (result == STATUS_OK) result = file_write_bytes(to, name, text, size);
   free(text);
   (void)close(descriptor);
   return result;
@@ -196,6 +196,6 @@ status rundir_copy_results(const char *directory, const char *previous) {
   char to[PATH_MAX];
   CHECK(file_path(directory, previous, to, sizeof to));
   /* without the index, which is the first: it lists the states of its own directory */
-  for (int i = 1; i < RUNDIR_RESULTS; i++) CHECK(copy_text(directory, rundir_results[i], to));
+  for (int i = 1; i < RUNDIR_RESULTS; i++) CHECK(copy_file(directory, rundir_results[i], to));
   return STATUS_OK;
 }

@@ -9,8 +9,9 @@
 #include "base/file.h"
 #include "files/rundir_parts.h"
 
-const char *const rundir_results[RUNDIR_RESULTS] = {RUNDIR_INDEX, RUNDIR_DIAGNOSTICS, RUNDIR_CONFIG,
-                                                    RUNDIR_PERF,  RUNDIR_HASHES,      RUNDIR_PROBES};
+const char *const rundir_results[RUNDIR_RESULTS] = {RUNDIR_INDEX,    RUNDIR_DIAGNOSTICS, RUNDIR_CONFIG,
+                                                    RUNDIR_PERF,     RUNDIR_HASHES,      RUNDIR_PROBES,
+                                                    RUNDIR_RECEIVERS};
 const char *const rundir_folders[RUNDIR_FOLDERS] = {RUNDIR_SLICES, RUNDIR_FIELDS};
 
 void rundir_state_name(int64_t step, char name[64]) {

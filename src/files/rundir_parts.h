@@ -8,7 +8,7 @@
 
 /* The files of a run besides its states; the index first, so that it never names a file that has been moved
  * away. */
-enum { RUNDIR_RESULTS = 6 };
+enum { RUNDIR_RESULTS = 7 };
 extern const char *const rundir_results[RUNDIR_RESULTS];
 
 /* Directories of results by step, with their indices. */

@@ -105,11 +105,9 @@ status medium_verdict(const medium *medium) {
   CHECK(formula_team_verdict(&medium->formula));
   if (!fault->found) return STATUS_OK;
   return status_fail(
-      STATUS_USAGE,
-      "%s: medium.%s: the speed is %g at point x = %lld, y = %lld, z = %lld of the grid; accepted: "
-      "above 0",
-      medium->config->file, key, fault->value, (long long)fault->at[2], (long long)fault->at[1],
-      (long long)fault->at[0]);
+      STATUS_USAGE, "%s: medium.%s: the speed is %g at point [%lld, %lld, %lld] (z, y, x); accepted: above 0",
+      medium->config->file, key, fault->value, (long long)fault->at[0], (long long)fault->at[1],
+      (long long)fault->at[2]);
 }
 
 status medium_range(const config *config, const grid *grid, double range[2]) {

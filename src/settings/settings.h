@@ -51,6 +51,16 @@ typedef enum config_difference { CONFIG_DIFFERENCE_LIST(X) CONFIG_DIFFERENCE_COU
 typedef enum config_end { CONFIG_END_LIST(X) } config_end;
 #undef X
 
+#define CONFIG_WAVELET_LIST(X)                                                                               \
+  X(RICKER, "ricker", "(1 - 2 a) e^-a, a = (pi f (t - delay))^2")                                            \
+  X(GAUSSIAN, "gaussian", "e^-a")                                                                            \
+  X(SINE, "sine", "a sine of `cycles` periods from delay on, with a Hann window")                            \
+  X(FILE, "file", "linear between the rows t, s of wavelet_file, 0 outside")
+
+#define X(name, text, help) CONFIG_WAVELET_##name,
+typedef enum config_wavelet { CONFIG_WAVELET_LIST(X) } config_wavelet;
+#undef X
+
 #define X(name, text, help) CONFIG_TRANSPORT_##name,
 typedef enum config_transport { CONFIG_TRANSPORT_LIST(X) } config_transport;
 #undef X
@@ -97,7 +107,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 103, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 116, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -123,6 +133,21 @@ typedef struct config {
   char medium_file[CONFIG_PATH_SIZE];     /* file: "" for none (default) */
   int medium_resample;                    /* as initial_resample */
   int medium_at_points;                   /* 1: average = point; default 0 */
+  /* [point_sources] */
+  char source_points[CONFIG_LIST_SIZE];    /* points: as config/lists.h reads probes; "" for none (default) */
+  char source_file[CONFIG_PATH_SIZE];      /* file: "" for none (default) */
+  config_wavelet wavelet;                  /* default ricker */
+  char wavelet_file[CONFIG_PATH_SIZE];     /* "" for none (default) */
+  double frequency;                        /* > 0, default 1 */
+  double cycles;                           /* > 0, default 3 */
+  double delay;                            /* default 1.2 / frequency */
+  char source_amplitude[CONFIG_LIST_SIZE]; /* amplitude: a number, or one for each point; default 1 */
+  int source_sinc;                         /* weights: 1 for sinc, 0 for lagrange (default) */
+  /* [receivers] */
+  char receiver_points[CONFIG_LIST_SIZE]; /* points: as config/lists.h reads probes; "" for none (default) */
+  char receiver_file[CONFIG_PATH_SIZE];   /* file: "" for none (default) */
+  int64_t receivers_every;                /* steps > 0, default 1 */
+  int receiver_sinc;                      /* weights */
   /* [initial] */
   int initial;                       /* case, an index of cases_at (problems/problem.h): required */
   double center[3];                  /* center_x, center_y, center_z: default the middle of the domain */

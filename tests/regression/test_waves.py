@@ -7,7 +7,7 @@ FDAPP: the program. MPIEXEC: the launcher with its options.
 import h5py
 import numpy as np
 import pytest
-from waves import AXES, Waves, ends, spacing
+from waves import AXES, Waves, ends, spacing, wavelet
 
 from program import complaints, hash_of, launch, merged, rows, run, states, write_ini
 
@@ -89,6 +89,113 @@ def test_medium_of_a_formula(tmp_path, scheme, ranks, boundary):
     compare(tmp_path / "run", configuration, c)
 
 
+SOURCED = merged(
+    BASE,
+    {
+        "initial": {"formula": "0"},
+        "point_sources": {"points": '"0.31 0.4 1.1; 0.02 0.78 1.89; 0.33 0.41 0.93"', "frequency": 5.0},
+        "receivers": {"points": '"0.6 0.3 0.5; 0.99 0.01 0.95; 1 0.8 1.9"', "every": 3},
+        "time": {"steps": 24},
+    },
+)
+AMPLITUDES = (1.5, -2.0, 0.7)
+
+
+def places(text):
+    return [[float(x) for x in point.split()] for point in text.strip('"').split(";")]
+
+
+@pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
+@pytest.mark.parametrize(("ranks", "boundary", "wavelet_name"), [(1, {}, "sine"), (3, MIXED[8], "ricker")])
+def test_sources_and_receivers(tmp_path, scheme, ranks, boundary, wavelet_name):
+    medium = {"sound_speed": "1.4 + x"}
+    keys = {"wavelet": wavelet_name, "amplitude": '"1.5 -2 0.7"', "delay": 0.05}
+    configuration = merged(SOURCED, {"time": {"scheme": scheme}, "boundary": boundary, "medium": medium})
+    configuration = merged(configuration, {"point_sources": keys})
+    run(tmp_path / "run", configuration, ranks=ranks)
+    c = cell_averages(configuration, lambda x, y, z: 1.4 + x + 0 * y + 0 * z)
+    waves = Waves(configuration, np.zeros_like(c), c)
+    for at, amplitude in zip(places(configuration["point_sources"]["points"]), AMPLITUDES, strict=True):
+        waves.add_source(at, amplitude, lambda t: wavelet(configuration, t))
+    receivers = places(configuration["receivers"]["points"])
+    traces, times = [], []
+    for step in range(25):
+        if step % 3 == 0:
+            traces.append([waves.receive(at) for at in receivers])
+            times.append(step * waves.dt)
+        if step < 24:
+            waves.step()
+    last = fields(tmp_path / "run" / states(tmp_path / "run")[-1])
+    scale = np.max(np.abs(waves.p))
+    assert scale > 0.01
+    assert np.max(np.abs(last[0] - waves.p)) < 1e-12 * scale
+    with h5py.File(tmp_path / "run" / "receivers.h5") as file:
+        assert np.max(np.abs(file["p"][:] - traces)) < 1e-12 * scale
+        assert file["time"][:] == pytest.approx(times, rel=1e-14)
+        assert file["positions"][:].tolist() == receivers
+
+
+def test_one_answer_of_sources_and_receivers(tmp_path):
+    """A source lies at the edge of slabs, so that two ranks have a part of it."""
+    for boundary in ({}, MIXED[8]):
+        configuration = merged(SOURCED, {"boundary": boundary})
+        kind = "ends" if boundary else "periodic"
+        hashes, traces = set(), set()
+        for ranks in (1, 2, 3, 4):
+            folder = tmp_path / f"{kind}{ranks}"
+            hashes.add(hash_of(run(folder, configuration, ranks=ranks)))
+            traces.add((folder / "receivers.h5").read_bytes())
+        folder = tmp_path / f"{kind}_resumed"
+        run(folder, merged(configuration, {"time": {"steps": 7}}), ranks=3)
+        hashes.add(hash_of(run(folder, merged(configuration, {"restart": {"from": "latest"}}), ranks=2)))
+        traces.add((folder / "receivers.h5").read_bytes())
+        assert (len(hashes), len(traces)) == (1, 1)
+
+
+@pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
+def test_reciprocity(tmp_path, scheme):
+    """The signal from one place to another is that of the way back, in any medium, beside walls too."""
+    places = ("0.21 0.33 0.8", "0.93 0 1.7")
+    traces = []
+    for source, receiver in (places, places[::-1]):
+        configuration = merged(
+            SOURCED,
+            {"boundary": {"x": "wall", "y": "wall", "z": "free"}, "medium": {"sound_speed": "1 + x*z"}},
+            {"point_sources": {"points": source}, "receivers": {"points": receiver, "every": 1}},
+            {"time": {"steps": 160, "scheme": scheme}},
+        )
+        folder = tmp_path / source.replace(" ", "_")
+        run(folder, configuration)
+        with h5py.File(folder / "receivers.h5") as file:
+            traces.append(file["p"][:, 0])
+    scale = np.max(np.abs(traces[0]))
+    assert scale > 0.01
+    assert np.max(np.abs(traces[0] - traces[1])) < 1e-12 * scale
+
+
+def test_full_space_and_image_source(tmp_path):
+    """p = s(t - r/c)/(4 pi r); beyond a wall the image's is added, beyond a free end subtracted."""
+    for end, sign in (("wall", 1), ("free", -1)):
+        configuration = {
+            "grid": {"nx": 49, "ny": 48, "nz": 48},
+            "boundary": {"x_low": end, "x_high": "wall"},
+            "physics": {"equation": "wave"},
+            "initial": {"case": "formula", "formula": "0"},
+            "point_sources": {"points": "0.213 0.5 0.507", "frequency": 3.0, "delay": 0.4},
+            "receivers": {"points": "0.317 0.47 0.59"},
+            "time": {"t_end": 0.7},
+        }
+        run(tmp_path / end, configuration, ranks=2)
+        with h5py.File(tmp_path / end / "receivers.h5") as file:
+            time, p = file["time"][:], file["p"][:, 0]
+        source, receiver = np.array([0.213, 0.5, 0.507]), np.array([0.317, 0.47, 0.59])
+        exact = np.zeros_like(p)
+        for factor, place in ((1, source), (sign, source * [-1, 1, 1])):
+            r = np.linalg.norm(receiver - place)
+            exact += [factor * wavelet(configuration, t - r) / (4 * np.pi * r) for t in time]
+        assert np.max(np.abs(p - exact)) < 3e-3 * np.max(np.abs(exact))
+
+
 def test_medium_of_a_file(tmp_path):
     c = 1 + np.random.default_rng(3).random((34, 18, 19))
     with h5py.File(tmp_path / "c.h5", "w") as file:
@@ -99,7 +206,7 @@ def test_medium_of_a_file(tmp_path):
     for value in (0.0, -1.0, np.nan):
         with h5py.File(tmp_path / "c.h5", "r+") as file:
             file["c"][20, 3, 2] = value
-        assert "x = 2" in run(tmp_path / "refused", configuration, ranks=2, code=2).stderr
+        assert "[20, 3, 2]" in run(tmp_path / "refused", configuration, ranks=2, code=2).stderr
         assert not (tmp_path / "refused").exists()
 
 
@@ -158,6 +265,19 @@ def test_a_box_resounds_with_order_4_in_time(tmp_path):
         ({"medium": {"sound_speed": "1 +"}}, "medium.sound_speed"),
         ({"medium": {"sound_speed": "1", "file": "c.h5"}}, "one of the two"),
         ({"medium": {"average": "none"}}, "cell, point"),
+        ({"point_sources": {"points": "0.5 0.5"}}, "three coordinates"),
+        ({"point_sources": {"points": "0.5 0.5 2.1"}}, "0 to 1.9"),
+        ({"point_sources": {"points": "0.5 -0.1 1"}}, "outside the domain"),
+        ({"point_sources": {"points": "0.5 0.5 1", "file": "a.h5"}}, "one of the two"),
+        ({"point_sources": {"points": "0.5 0.5 1", "frequency": 100.0}}, "the highest frequency of the grid"),
+        ({"point_sources": {"points": "0.5 0.5 1", "frequency": 0}}, "frequency = 0"),
+        ({"point_sources": {"points": "0.5 0.5 1", "amplitude": "1 2"}}, "2 numbers for 1 points"),
+        ({"point_sources": {"points": "0.5 0.5 1", "amplitude": "one"}}, "not a list of numbers"),
+        ({"point_sources": {"points": "0.5 0.5 1", "wavelet": "morlet"}}, "ricker, gaussian, sine, file"),
+        ({"point_sources": {"points": "0.5 0.5 1", "wavelet": "file"}}, "both or none"),
+        ({"point_sources": {"points": "0.5 0.5 1", "weights": "linear"}}, "lagrange, sinc"),
+        ({"receivers": {"points": "1.5 0.5 1"}}, "outside the domain"),
+        ({"receivers": {"points": "0.5 0.5 1", "every": 0}}, "every = 0"),
         ({"boundary": {"x": "open"}}, "accepted: periodic, wall, free, absorbing"),
         ({"grid": {"nx": 8}}, "nx = 8"),
         ({"time": {"courant": 0.5, "dt": 0.1}}, "dt"),
@@ -168,6 +288,12 @@ def test_refused(tmp_path, change, said):
     result = launch(tmp_path, 1, "run.ini", code=2)
     assert said in "\n".join(complaints(result))
     assert [path.name for path in tmp_path.iterdir()] == ["run.ini"]
+
+
+@pytest.mark.parametrize("section", ["point_sources", "receivers", "medium"])
+def test_files_that_are_not_there(tmp_path, section):
+    run(tmp_path / "run", merged(BASE, {section: {"file": "missing.h5"}}), code=3)
+    assert not (tmp_path / "run").exists()
 
 
 def test_another_step_is_refused_when_resuming(tmp_path):

@@ -79,6 +79,60 @@ def on_ends(configuration, shape, kind):
     return result
 
 
+def interpolation(configuration, d, x):
+    """Lagrange's weights on eight points, folded at walls and free ends, as a dense vector."""
+    n, h, kinds = configuration["grid"][f"n{AXES[d]}"], spacing(configuration, d), ends(configuration, d)
+    first = math.floor(x / h) - 3
+    for end, bound in ((0, max(first, 0)), (1, min(first, n - 8))):
+        if kinds[end] in ("absorbing", "layer"):
+            first = bound
+    result = np.zeros(n)
+    for k in range(8):
+        weight = np.prod([(x / h - first - i) / (k - i) for i in range(8) if i != k])
+        i = first + k
+        if kinds[0] == "periodic":
+            i %= n
+        elif i < 0 or i >= n:
+            weight *= -1 if kinds[i >= n] == "free" else 1
+            i = -i if i < 0 else 2 * (n - 1) - i
+        result[i] += weight
+    for end, place in ((0, 0), (1, -1)):
+        if kinds[end] == "free":
+            result[place] = 0
+    return result
+
+
+def norm(configuration):
+    """H: the spacings, halves at ends."""
+    weights = 1.0
+    for d in range(3):
+        weight = np.full(configuration["grid"][f"n{AXES[d]}"], spacing(configuration, d))
+        if ends(configuration, d)[0] != "periodic":
+            weight[0] /= 2
+            weight[-1] /= 2
+        weights = weights * weight.reshape([-1 if axis == 2 - d else 1 for axis in range(3)])
+    return weights
+
+
+def weights_of(configuration, at):
+    x, y, z = (interpolation(configuration, d, at[d]) for d in range(3))
+    return z[:, None, None] * y[None, :, None] * x[None, None, :]
+
+
+def wavelet(configuration, t):
+    keys = configuration["point_sources"]
+    f, kind = keys["frequency"], keys.get("wavelet", "ricker")
+    if t <= 0:
+        return 0.0
+    turns = f * (t - keys.get("delay", 1.2 / f))
+    a = (math.pi * turns) ** 2
+    if kind == "sine":
+        cycles = keys.get("cycles", 3)
+        inside = 0 <= turns <= cycles
+        return math.sin(2 * math.pi * turns) * (1 - math.cos(2 * math.pi * turns / cycles)) / 2 if inside else 0.0
+    return (1 - 2 * a) * math.exp(-a) if kind == "ricker" else math.exp(-a)
+
+
 class Waves:
     """Steps from p at t = 0, at rest, in a medium of speed c (a number or an array)."""
 
@@ -93,6 +147,24 @@ class Waves:
         self.p = np.where(self.fixed, 0, p)
         self.before = self.p + self.operator(self.p, 1 / 2, 1 / 24)
         self.before[self.fixed] = 0
+        self.t, self.sources = 0.0, []
+
+    def add_source(self, at, amplitude, signal):
+        w = weights_of(self.configuration, at) / norm(self.configuration)
+        self.sources.append((amplitude * self.c2 * w, signal))
+
+    def receive(self, at):
+        return float(np.sum(weights_of(self.configuration, at) * self.p))
+
+    def sourced(self):
+        """What sources add to p_next."""
+        result, t, dt = 0.0, self.t, self.dt
+        for w, s in self.sources:
+            result = result + dt**2 * w * s(t)
+            if self.fourth:
+                result = result + dt**4 / 12 * self.q(w) * s(t)
+                result = result + dt**2 / 12 * w * (s(t + dt) - 2 * s(t) + s(t - dt))
+        return result
 
     def q(self, f):
         return self.c2 * laplacian(self.configuration, f)
@@ -102,20 +174,13 @@ class Waves:
         return self.dt**2 * first * q + (self.dt**4 * second * self.q(q) if self.fourth else 0)
 
     def step(self):
-        after = 2 * self.p - self.before + self.operator(self.p)
+        after = 2 * self.p - self.before + self.operator(self.p) + self.sourced()
         after = (after + self.rate * self.before) / (1 + self.rate)
         after[self.fixed] = 0
         self.before, self.p = self.p, after
+        self.t += self.dt
 
     def energy(self):
-        weights, volume = 1.0, 1.0
-        for d in range(3):
-            h = spacing(self.configuration, d)
-            weight = np.ones(self.p.shape[2 - d])
-            if ends(self.configuration, d)[0] != "periodic":
-                weight[0] = weight[-1] = 0.5
-            weights = weights * weight.reshape([-1 if axis == 2 - d else 1 for axis in range(3)])
-            volume *= h
         change = self.p - self.before
         density = (change**2 - self.before * self.operator(self.p)) / (self.c2 * self.dt**2)
-        return 0.5 * volume * float(np.sum(weights * density))
+        return 0.5 * float(np.sum(norm(self.configuration) * density))

@@ -1,0 +1,42 @@
+#ifndef FDAPP_EQUATIONS_WAVE_SOURCES_H
+#define FDAPP_EQUATIONS_WAVE_SOURCES_H
+
+#include "domain/field.h"
+#include "problems/medium.h"
+#include "problems/points.h"
+#include "problems/wavelet.h"
+#include "wave_call.h"
+
+/* The point sources of a wave: what they add to p_next on this rank's slab. With the interpolation W
+ * (points.h) and H = hx hy hz, halves at ends, source i adds c^2 H^-1 W^T s_i(t) to p_tt, so that reciprocity
+ * holds to rounding. Of order 4 in time, with q = c^2 w s, p_next gets
+ *
+ *   dt^2 q + dt^4/12 c^2 Laplacian q + dt^2/12 c^2 w (s(t + dt) - 2 s(t) + s(t - dt)). */
+typedef struct wave_sources {
+  const config *config;
+  const kernels *backend;
+  kernels_context *context;
+  precision precision;
+  points points;
+  wavelet wavelet;
+  wave_injection injection; /* addresses in MEMORY_DEVICE */
+  void *signal;             /* host: two numbers of each source */
+  double dt;
+  int fourth;
+} wave_sources;
+
+/* `step` has the kinds of ends. Errors as of points_sources and wavelet_open, STATUS_DEVICE;
+ * wave_sources_close even after an error. Without sources injection.points is 0. */
+status wave_sources_open(const config *config, const grid *grid, const field *like, const medium *medium,
+                         const kernels_wave *step, const stencil *stencil, double dt, wave_sources *sources);
+void wave_sources_close(wave_sources *sources);
+
+/* A bound on the pressure beside sources: the sum of |amplitude| over the least spacing. A pulse has 1/(4 pi
+ * r) of its amplitude at the distance r. */
+double wave_sources_largest(const wave_sources *sources, const grid *grid);
+
+/* Adds the sources of the step from time t to `out`. STATUS_DEVICE. */
+status wave_sources_add(wave_sources *sources, kernels_wave_function *compute, const kernels_launch *launch,
+                        double t, const field *out);
+
+#endif

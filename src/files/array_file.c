@@ -1,0 +1,60 @@
+#include "files/array_file.h"
+
+#include <hdf5.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "files/hdf5_library.h"
+
+typedef struct array_file {
+  const char *key, *path, *name;
+  int columns;
+} array_file;
+
+static status refuse(const array_file *f, status code, const char *what) {
+  return status_fail(code, "%s = %s: dataset %s %s", f->key, f->path, f->name, what);
+}
+
+static status read_values(const array_file *f, hid_t dataset, int64_t *rows, double **values) {
+  const hid_t space = H5Dget_space(dataset);
+  const int rank = H5Sget_simple_extent_ndims(space);
+  hsize_t n[2] = {0, 1};
+  if (rank != (f->columns > 0 ? 2 : 1) || H5Sget_simple_extent_dims(space, n, NULL) < 0 || n[0] == 0 ||
+      (f->columns > 0 && n[1] != (hsize_t)f->columns))
+    return refuse(f, STATUS_USAGE, f->columns > 0 ? "is not of shape (n, 3)" : "is not of shape (n)");
+  const size_t count = (size_t)(n[0] * n[1]);
+  *values = malloc(count * sizeof **values);
+  if (*values == NULL) return refuse(f, STATUS_MEMORY, "needs more memory than there is");
+  if (H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0)
+    return refuse(f, STATUS_FILE, "cannot be read as numbers");
+  for (size_t i = 0; i < count; i++) {
+    if (!isfinite((*values)[i])) return refuse(f, STATUS_USAGE, "has a value that is not finite");
+  }
+  *rows = (int64_t)n[0];
+  return STATUS_OK;
+}
+
+static status read_open(const array_file *f, hid_t file, int64_t *rows, double **values) {
+  if (H5Lexists(file, f->name, H5P_DEFAULT) <= 0) return STATUS_OK;
+  const hid_t dataset = H5Dopen2(file, f->name, H5P_DEFAULT);
+  return dataset < 0 ? refuse(f, STATUS_FILE, "cannot be opened") : read_values(f, dataset, rows, values);
+}
+
+status array_file_read(const char *key, const char *path, const char *name, int columns, int64_t *rows,
+                       double **values) {
+  const array_file f = {key, path, name, columns};
+  *rows = 0;
+  *values = NULL;
+  CHECK(hdf5_library_start());
+  if (access(path, R_OK) != 0) return status_fail(STATUS_FILE, "%s = %s: cannot be opened", key, path);
+  const hid_t plist = H5Pcreate(H5P_FILE_ACCESS);
+  const hid_t file = plist >= 0 && H5Pset_fclose_degree(plist, H5F_CLOSE_STRONG) >= 0
+                         ? H5Fopen(path, H5F_ACC_RDONLY, plist)
+                         : -1;
+  if (plist >= 0) (void)H5Pclose(plist);
+  if (file < 0) return status_fail(STATUS_FILE, "%s = %s: is no HDF5 file", key, path);
+  const status result = read_open(&f, file, rows, values);
+  (void)H5Fclose(file);
+  return result;
+}

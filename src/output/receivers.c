@@ -1,0 +1,263 @@
+#include "output/receivers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/agree.h"
+#include "base/log.h"
+#include "files/array_file.h"
+#include "files/receivers_file.h"
+
+enum { MOST_ROWS = 1024, MOST_BYTES = 64 << 20, ENTRIES = 3 * WAVE_NEAR };
+
+static size_t element(const receivers *r) {
+  return kernels_element_size(r->shape.precision);
+}
+
+static size_t row_bytes(const receivers *r, int64_t count) {
+  return (size_t)count * element(r);
+}
+
+/* The plane of a global index on this slab or its halos. */
+static int plane_of(const grid *grid, int64_t z) {
+  int64_t local = z - grid->z0;
+  if (local < -KERNELS_HALO) local += grid->n[2];
+  if (local >= grid->nz + KERNELS_HALO) local -= grid->n[2];
+  return (int)local;
+}
+
+static void set_entries(const receivers *r, const grid *grid, const points_axis axis[3], int i, int *index,
+                        void *weight) {
+  for (int d = 0; d < 3; d++) {
+    for (int k = 0; k < WAVE_NEAR; k++) {
+      const int at = i * ENTRIES + d * WAVE_NEAR + k;
+      index[at] = d == 2 ? plane_of(grid, axis[d].index[k]) : (int)axis[d].index[k];
+      if (r->shape.precision == PRECISION_SINGLE) {
+        ((float *)weight)[at] = (float)axis[d].weight[k];
+      } else {
+        ((double *)weight)[at] = axis[d].weight[k];
+      }
+    }
+  }
+}
+
+static status upload(const receivers *r, const void *host, size_t bytes, const void **device) {
+  void *memory = NULL;
+  CHECK(r->backend->memory_allocate(r->context, MEMORY_DEVICE, bytes, &memory));
+  *device = memory;
+  CHECK(r->backend->memory_copy(r->context, QUEUE_MAIN, memory, host, bytes));
+  return r->backend->queue_wait(r->context, QUEUE_MAIN);
+}
+
+/* Finds this rank's receivers and their interpolation. */
+static status find_owned(receivers *r, const grid *grid, const config *config) {
+  const size_t most = (size_t)r->points.count;
+  int *index = malloc(most * ENTRIES * sizeof *index);
+  void *weight = malloc(most * ENTRIES * element(r));
+  r->owned = malloc(most * sizeof *r->owned);
+  status result = index != NULL && weight != NULL && r->owned != NULL
+                      ? STATUS_OK
+                      : status_fail(STATUS_MEMORY, "no memory for receivers");
+  for (int64_t i = 0; i < r->points.count && result == STATUS_OK; i++) {
+    points_axis axis[3];
+    for (int d = 0; d < 3; d++)
+      axis[d] = points_weights(config, grid, d, r->points.at[3 * i + d], config->receiver_sinc);
+    if (axis[2].base < grid->z0 || axis[2].base >= grid->z0 + grid->nz) continue;
+    set_entries(r, grid, axis, r->reception.receivers, index, weight);
+    r->owned[r->reception.receivers++] = (int)i;
+  }
+  const size_t entries = (size_t)r->reception.receivers * ENTRIES;
+  if (result == STATUS_OK && entries > 0)
+    result = upload(r, index, entries * sizeof *index, (const void **)&r->reception.index);
+  if (result == STATUS_OK && entries > 0)
+    result = upload(r, weight, entries * element(r), &r->reception.weight);
+  free(index);
+  free(weight);
+  return result;
+}
+
+static status make_room(receivers *r) {
+  const size_t row = row_bytes(r, r->points.count);
+  r->room = row * MOST_ROWS > MOST_BYTES ? (int)(MOST_BYTES / row) + 1 : MOST_ROWS;
+  const size_t bytes = (size_t)r->room * row_bytes(r, r->reception.receivers) + 1;
+  r->copy = malloc(bytes);
+  r->pending_time = malloc((size_t)r->room * sizeof *r->pending_time);
+  r->pending_step = malloc((size_t)r->room * sizeof *r->pending_step);
+  if (r->copy == NULL || r->pending_time == NULL || r->pending_step == NULL)
+    return status_fail(STATUS_MEMORY, "no memory for samples of receivers");
+  return r->backend->memory_allocate(r->context, MEMORY_DEVICE, bytes, &r->traces);
+}
+
+/* Tells rank 0 which receivers each rank has. */
+static status share_numbers(receivers *r, int ranks) {
+  if (r->root) {
+    r->counts = calloc((size_t)ranks, sizeof *r->counts);
+    r->offsets = calloc((size_t)ranks, sizeof *r->offsets);
+    r->numbers = calloc((size_t)r->points.count, sizeof *r->numbers);
+    r->gathered = malloc(row_bytes(r, r->points.count));
+  }
+  const int held =
+      !r->root || (r->counts != NULL && r->offsets != NULL && r->numbers != NULL && r->gathered != NULL);
+  CHECK(agree(r->comm, held ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for receivers")));
+  CHECK_MPI(MPI_Gather(&r->reception.receivers, 1, MPI_INT, r->counts, 1, MPI_INT, 0, r->comm));
+  for (int i = 1; r->root && i < ranks; i++) r->offsets[i] = r->offsets[i - 1] + r->counts[i - 1];
+  CHECK_MPI(MPI_Gatherv(r->owned, r->reception.receivers, MPI_INT, r->numbers, r->counts, r->offsets, MPI_INT,
+                        0, r->comm));
+  return STATUS_OK;
+}
+
+status receivers_create(MPI_Comm comm, const grid *grid, const field_space *space, const config *config,
+                        receivers *receivers) {
+  *receivers = (struct receivers){.comm = comm,
+                                  .backend = space->backend,
+                                  .context = space->context,
+                                  .shape = space->shape,
+                                  .compute = kernels_wave_of(space->backend),
+                                  .every = config->receivers_every,
+                                  .last = -1,
+                                  .root = grid->rank == 0};
+  if (!config_received(config)) return STATUS_OK;
+  CHECK(agree(comm, points_receivers(config, &receivers->points)));
+  CHECK(agree(comm, find_owned(receivers, grid, config)));
+  CHECK(agree(comm, make_room(receivers)));
+  return share_numbers(receivers, grid->ranks);
+}
+
+void receivers_destroy(receivers *r) {
+  const void *const device[] = {r->reception.index, r->reception.weight, r->traces};
+  void *const host[] = {r->owned,   r->copy,     r->pending_time, r->pending_step, r->counts, r->offsets,
+                        r->numbers, r->gathered, r->time,         r->step,         r->values};
+  for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
+    if (device[i] != NULL) r->backend->memory_free(r->context, MEMORY_DEVICE, (void *)device[i]);
+  }
+  for (size_t i = 0; i < sizeof host / sizeof *host; i++) free(host[i]);
+  points_close(&r->points);
+  *r = (receivers){.last = -1};
+}
+
+/* Rank 0: room for more samples. */
+static status grow(receivers *r, int64_t rows) {
+  if (rows <= r->rows_room) return STATUS_OK;
+  const int64_t room = 2 * rows;
+  double *time = realloc(r->time, (size_t)room * sizeof *time);
+  if (time != NULL) r->time = time;
+  int64_t *step = realloc(r->step, (size_t)room * sizeof *step);
+  if (step != NULL) r->step = step;
+  void *values = realloc(r->values, (size_t)room * row_bytes(r, r->points.count));
+  if (values != NULL) r->values = values;
+  if (time == NULL || step == NULL || values == NULL)
+    return status_fail(STATUS_MEMORY, "no memory for samples of receivers");
+  r->rows_room = room;
+  return STATUS_OK;
+}
+
+static void store(const receivers *r, int64_t at, double value) {
+  if (r->shape.precision == PRECISION_SINGLE) {
+    ((float *)r->values)[at] = (float)value;
+  } else {
+    ((double *)r->values)[at] = value;
+  }
+}
+
+static status take_rows(receivers *r, int64_t rows, const double *time, const double *step, const double *p,
+                        int64_t from) {
+  CHECK(grow(r, rows));
+  for (int64_t i = 0; i < rows && step[i] <= (double)from; i++) {
+    r->time[i] = time[i];
+    r->step[i] = (int64_t)step[i];
+    for (int64_t k = 0; k < r->points.count; k++)
+      store(r, i * r->points.count + k, p[i * r->points.count + k]);
+    r->rows = i + 1;
+    r->last = r->step[i];
+  }
+  r->changed = r->rows < rows;
+  return STATUS_OK;
+}
+
+static status read_file(receivers *r, const char *path, int64_t from) {
+  static const char key[] = "restart.from";
+  double *time = NULL, *step = NULL, *p = NULL;
+  int64_t times = 0, steps = 0, rows = 0;
+  status result = array_file_read(key, path, "time", 0, &times, &time);
+  if (result == STATUS_OK) result = array_file_read(key, path, "step", 0, &steps, &step);
+  if (result == STATUS_OK) result = array_file_read(key, path, "p", (int)r->points.count, &rows, &p);
+  if (result == STATUS_OK && (times != rows || steps != rows))
+    result = status_fail(STATUS_USAGE, "%s: datasets of different lengths", path);
+  if (result == STATUS_OK) result = take_rows(r, rows, time, step, p, from);
+  free(time);
+  free(step);
+  free(p);
+  return result;
+}
+
+status receivers_open(receivers *r, const rundir *rundir, int64_t from) {
+  char path[sizeof rundir->path + sizeof "/" RUNDIR_RECEIVERS];
+  if (r->points.count == 0 || from < 0) return STATUS_OK;
+  (void)snprintf(path, sizeof path, "%s/" RUNDIR_RECEIVERS, rundir->path);
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return STATUS_OK; /* the earlier start had no receivers */
+  (void)fclose(file);
+  return read_file(r, path, from);
+}
+
+/* Brings the samples on the devices to rank 0. */
+static status collect(receivers *r) {
+  const int mine = r->reception.receivers;
+  const size_t row = row_bytes(r, mine);
+  status result = STATUS_OK;
+  if (r->pending > 0 && mine > 0) {
+    result = r->backend->memory_copy(r->context, QUEUE_MAIN, r->copy, r->traces, (size_t)r->pending * row);
+    if (result == STATUS_OK) result = r->backend->queue_wait(r->context, QUEUE_MAIN);
+  }
+  if (result == STATUS_OK && r->root) result = grow(r, r->rows + r->pending);
+  CHECK(agree(r->comm, result));
+  const MPI_Datatype type = r->shape.precision == PRECISION_SINGLE ? MPI_FLOAT : MPI_DOUBLE;
+  for (int i = 0; i < r->pending; i++) {
+    CHECK_MPI(MPI_Gatherv((char *)r->copy + (size_t)i * row, mine, type, r->gathered, r->counts, r->offsets,
+                          type, 0, r->comm));
+    if (!r->root) continue;
+    char *to = (char *)r->values + (size_t)r->rows * row_bytes(r, r->points.count);
+    for (int64_t k = 0; k < r->points.count; k++)
+      memcpy(to + row_bytes(r, r->numbers[k]), (char *)r->gathered + row_bytes(r, k), element(r));
+    r->time[r->rows] = r->pending_time[i];
+    r->step[r->rows++] = r->pending_step[i];
+    r->changed = 1;
+  }
+  r->pending = 0;
+  return STATUS_OK;
+}
+
+status receivers_sample(receivers *r, const field *p, double time, int64_t step) {
+  if (r->points.count == 0 || step % r->every != 0) return STATUS_OK;
+  if (!r->begun) CHECK_MPI(MPI_Bcast(&r->last, 1, MPI_INT64_T, 0, r->comm)); /* rank 0 read the file */
+  r->begun = 1;
+  if (step <= r->last) return STATUS_OK;
+  if (r->pending == r->room) CHECK(collect(r));
+  const kernels_launch launch = {.context = r->context, .queue = QUEUE_MAIN, .shape = r->shape};
+  kernels_wave call = {.task = WAVE_RECEIVE, .p = p->data, .reception = r->reception};
+  call.reception.trace = (char *)r->traces + (size_t)r->pending * row_bytes(r, r->reception.receivers);
+  if (r->reception.receivers > 0) CHECK(r->compute(&launch, &call));
+  r->pending_time[r->pending] = time;
+  r->pending_step[r->pending++] = step;
+  r->last = step;
+  return STATUS_OK;
+}
+
+status receivers_save(receivers *r, const rundir *rundir) {
+  if (r->points.count == 0) return STATUS_OK;
+  CHECK(collect(r));
+  status result = STATUS_OK;
+  if (r->root && r->changed) {
+    const receivers_file file = {.precision = r->shape.precision,
+                                 .receivers = r->points.count,
+                                 .rows = r->rows,
+                                 .positions = r->points.at,
+                                 .time = r->time,
+                                 .step = r->step,
+                                 .p = r->values};
+    result = receivers_file_write(rundir->path, RUNDIR_RECEIVERS, &file);
+    r->changed = 0;
+  }
+  return agree(r->comm, result);
+}

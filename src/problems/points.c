@@ -1,0 +1,180 @@
+#include "problems/points.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/array_file.h"
+#include "problems/problem.h"
+#include "problems/rounded.h"
+
+/* The section of the configuration that gives the places. */
+typedef struct request {
+  const config *config;
+  const char *section, *list, *file;
+} request;
+
+static status refuse(const request *r, const char *name, int64_t i, const char *what) {
+  return status_fail(STATUS_USAGE, "%s: %s.%s: number %lld %s", r->config->file, r->section, name,
+                     (long long)i, what);
+}
+
+/* Reads numbers that are separated by blanks and semicolons. [out] values: the caller frees them. */
+static status read_numbers(const char *text, int64_t *count, double **values) {
+  *count = 0;
+  *values = malloc((strlen(text) + 1) * sizeof **values);
+  if (*values == NULL) return status_fail(STATUS_MEMORY, "no memory for a list of numbers");
+  for (;;) {
+    text += strspn(text, " \t;\"");
+    char *end = NULL;
+    const double value = strtod(text, &end);
+    if (end == text) break;
+    (*values)[(*count)++] = value;
+    text = end;
+  }
+  return *text == '\0' ? STATUS_OK : status_fail(STATUS_USAGE, "not a list of numbers: %.80s", text);
+}
+
+static status check_inside(const request *r, const points *points) {
+  for (int64_t i = 0; i < points->count; i++) {
+    const double *at = &points->at[3 * i], *l = r->config->l;
+    int inside = 1;
+    for (int d = 0; d < 3; d++) inside = inside && at[d] >= 0.0 && at[d] <= l[d];
+    if (inside) continue;
+    char what[192];
+    (void)snprintf(what, sizeof what,
+                   "(%.9g, %.9g, %.9g) is outside the domain; accepted: 0 to %g, 0 to %g, 0 to %g", at[0],
+                   at[1], at[2], l[0], l[1], l[2]);
+    return refuse(r, r->file[0] != '\0' ? "file" : "points", i, what);
+  }
+  return STATUS_OK;
+}
+
+static status read_places(const request *r, points *points) {
+  char key[64];
+  (void)snprintf(key, sizeof key, "%s.file", r->section);
+  if (r->file[0] != '\0') {
+    CHECK(array_file_read(key, r->file, "points", 3, &points->count, &points->at));
+    if (points->count == 0) return status_fail(STATUS_USAGE, "%s = %s: no dataset points", key, r->file);
+  } else {
+    CHECK(read_numbers(r->list, &points->count, &points->at));
+    points->count /= 3;
+  }
+  return check_inside(r, points);
+}
+
+/* One number for each point: from the file, or those of a list, of which one stands for all. */
+static status read_each(const request *r, const char *name, const char *list, const points *points,
+                        double **values) {
+  int64_t count = 0;
+  char key[64];
+  (void)snprintf(key, sizeof key, "%s.file", r->section);
+  if (r->file[0] != '\0') CHECK(array_file_read(key, r->file, name, 0, &count, values));
+  if (count == 0) CHECK(read_numbers(list, &count, values));
+  if (count == points->count) return STATUS_OK;
+  if (count != 1)
+    return status_fail(STATUS_USAGE, "%s: %s.%s: %lld numbers for %lld points; accepted: one, or as many",
+                       r->config->file, r->section, name, (long long)count, (long long)points->count);
+  double *all = malloc((size_t)points->count * sizeof *all);
+  if (all == NULL) return status_fail(STATUS_MEMORY, "no memory for %s of points", name);
+  for (int64_t i = 0; i < points->count; i++) all[i] = (*values)[0];
+  free(*values);
+  *values = all;
+  return STATUS_OK;
+}
+
+status points_sources(const config *config, points *points) {
+  const request r = {config, "point_sources", config->source_points, config->source_file};
+  char delay[32];
+  *points = (struct points){.count = 0};
+  (void)snprintf(delay, sizeof delay, "%.17g", config->delay);
+  CHECK(read_places(&r, points));
+  CHECK(read_each(&r, "amplitude", config->source_amplitude, points, &points->amplitude));
+  return read_each(&r, "delay", delay, points, &points->delay);
+}
+
+status points_receivers(const config *config, points *points) {
+  const request r = {config, "receivers", config->receiver_points, config->receiver_file};
+  *points = (struct points){.count = 0};
+  return read_places(&r, points);
+}
+
+void points_close(points *points) {
+  free(points->at);
+  free(points->amplitude);
+  free(points->delay);
+  *points = (struct points){.count = 0};
+}
+
+/* The modified Bessel function I0, by its power series. */
+static double bessel(double x) {
+  double term = 1.0, sum = 1.0;
+  for (int k = 1; k < 60; k++) {
+    term *= 0.25 * x * x / (k * k);
+    sum += term;
+  }
+  return sum;
+}
+
+static double kaiser(double x) {
+  static const double b = 6.31, half = 4.0;
+  const double inside = 1.0 - (x / half) * (x / half);
+  const double sinc = x == 0.0 ? 1.0 : rounded_sin(PROBLEM_PI * x) / (PROBLEM_PI * x);
+  return inside < 0.0 ? 0.0 : sinc * bessel(b * sqrt(inside)) / bessel(b);
+}
+
+/* Lagrange's weight of node k for a place `at` from node 0. */
+static double lagrange(double at, int k) {
+  double weight = 1.0;
+  for (int i = 0; i < POINTS_NEAR; i++) {
+    if (i != k) weight *= (at - i) / (double)(k - i);
+  }
+  return weight;
+}
+
+/* The point whose value stands at index i beyond an end, and the factor of its weight. */
+static int64_t image_of(const config *config, const grid *grid, int d, int64_t i, double *sign) {
+  const int64_t n = grid->n[d];
+  *sign = 1.0;
+  if (!grid->bounded[d]) return (i % n + n) % n;
+  const int beyond = i < 0 || i >= n;
+  if ((i <= 0 || i >= n - 1) && config->ends[d][i > 0] == CONFIG_END_FREE) *sign = beyond ? -1.0 : 0.0;
+  if (!beyond) return i;
+  return i < 0 ? -i : 2 * (n - 1) - i;
+}
+
+static int folds(const config *config, int d, int end) {
+  return config->ends[d][end] == CONFIG_END_WALL || config->ends[d][end] == CONFIG_END_FREE;
+}
+
+/* Adds the weight of a point to an earlier entry of the same point. */
+static void merge(points_axis *axis, int k) {
+  for (int i = 0; i < k; i++) {
+    if (axis->index[i] != axis->index[k] || axis->weight[k] == 0.0) continue;
+    axis->weight[i] += axis->weight[k];
+    axis->weight[k] = 0.0;
+  }
+}
+
+points_axis points_weights(const config *config, const grid *grid, int d, double x, int sinc) {
+  const int64_t n = grid->n[d];
+  const double place = x / grid->h[d];
+  const int64_t below = (int64_t)floor(place);
+  int64_t first = below - 3;
+  points_axis axis = {.base = below};
+  if (grid->bounded[d] && first < 0 && !folds(config, d, GRID_LOW)) first = 0;
+  if (grid->bounded[d] && first > n - POINTS_NEAR && !folds(config, d, GRID_HIGH)) first = n - POINTS_NEAR;
+  const int shifted = first != below - 3;
+  for (int k = 0; k < POINTS_NEAR; k++) {
+    double sign = 1.0;
+    axis.index[k] = image_of(config, grid, d, first + k, &sign);
+    const double weight =
+        sinc && !shifted ? kaiser((double)(first + k) - place) : lagrange(place - (double)first, k);
+    axis.weight[k] = sign * weight;
+    merge(&axis, k);
+  }
+  if (!grid->bounded[d]) axis.base = below % n;
+  if (axis.base > n - 1) axis.base = n - 1;
+  return axis;
+}

@@ -1,0 +1,90 @@
+#include "problems/wavelet.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "problems/problem.h"
+#include "problems/rounded.h"
+
+enum { MOST_ROWS = 1 << 20 };
+
+static status refuse(const config *config, int row, const char *what) {
+  return status_fail(STATUS_USAGE, "%s: point_sources.wavelet_file = %s: row %d %s", config->file,
+                     config->wavelet_file, row, what);
+}
+
+static status read_rows(FILE *file, wavelet *wavelet) {
+  char line[256];
+  while (fgets(line, sizeof line, file) != NULL) {
+    double row[2];
+    char more = 0;
+    if (line[0] == '#' || line[0] == '\n') continue;
+    if (sscanf(line, "%lf %lf %c", &row[0], &row[1], &more) != 2 || !isfinite(row[0]) || !isfinite(row[1]))
+      return refuse(wavelet->config, wavelet->rows + 1, "is not two numbers: t and s");
+    if (wavelet->rows > 0 && !(row[0] > wavelet->table[2 * wavelet->rows - 2]))
+      return refuse(wavelet->config, wavelet->rows + 1, "is no later than the one before");
+    if (wavelet->rows == MOST_ROWS) return refuse(wavelet->config, wavelet->rows + 1, "is one too many");
+    wavelet->table[2 * wavelet->rows] = row[0];
+    wavelet->table[2 * wavelet->rows + 1] = row[1];
+    wavelet->rows++;
+  }
+  return wavelet->rows >= 2 ? STATUS_OK : refuse(wavelet->config, 1, "and another are needed");
+}
+
+status wavelet_open(const config *config, wavelet *wavelet) {
+  *wavelet = (struct wavelet){.config = config};
+  if (config->wavelet != CONFIG_WAVELET_FILE) return STATUS_OK;
+  wavelet->table = malloc(2 * MOST_ROWS * sizeof *wavelet->table);
+  if (wavelet->table == NULL) return status_fail(STATUS_MEMORY, "no memory for a wavelet");
+  FILE *file = fopen(config->wavelet_file, "r");
+  if (file == NULL)
+    return status_fail(STATUS_FILE, "point_sources.wavelet_file = %s: cannot be opened",
+                       config->wavelet_file);
+  const status result = read_rows(file, wavelet);
+  (void)fclose(file);
+  return result;
+}
+
+void wavelet_close(wavelet *wavelet) {
+  free(wavelet->table);
+  wavelet->table = NULL;
+}
+
+/* Linear between rows, 0 outside. */
+static double from_table(const wavelet *wavelet, double t) {
+  const double *table = wavelet->table;
+  int low = 0, high = wavelet->rows - 1;
+  if (t < table[0] || t > table[2 * high]) return 0.0;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    *(table[2 * middle] <= t ? &low : &high) = middle;
+  }
+  const double *a = &table[2 * low], *b = &table[2 * high];
+  return a[1] + (b[1] - a[1]) * ((t - a[0]) / (b[0] - a[0]));
+}
+
+/* sin(2 pi f t) for 0 <= t <= cycles/f, with a Hann window. */
+static double burst(const config *config, double t) {
+  const double turns = config->frequency * t;
+  if (turns < 0.0 || turns > config->cycles) return 0.0;
+  const double window = 0.5 * (1.0 - rounded_cos(2.0 * PROBLEM_PI * turns / config->cycles));
+  return window * rounded_sin(2.0 * PROBLEM_PI * turns);
+}
+
+static double formula_of(const wavelet *wavelet, double t) {
+  const config *config = wavelet->config;
+  const double root = PROBLEM_PI * config->frequency * t, a = root * root;
+  if (config->wavelet == CONFIG_WAVELET_FILE) return from_table(wavelet, t);
+  if (config->wavelet == CONFIG_WAVELET_SINE) return burst(config, t);
+  const double bell = a > 700.0 ? 0.0 : rounded_exp(-a);
+  return config->wavelet == CONFIG_WAVELET_RICKER ? (1.0 - 2.0 * a) * bell : bell;
+}
+
+double wavelet_at(const wavelet *wavelet, double t, double delay) {
+  return t <= 0.0 ? 0.0 : formula_of(wavelet, t - delay);
+}
+
+double wavelet_jump(const wavelet *wavelet, double delay) {
+  return fabs(formula_of(wavelet, -delay));
+}

@@ -1,0 +1,24 @@
+#ifndef FDAPP_PROBLEMS_WAVELET_H
+#define FDAPP_PROBLEMS_WAVELET_H
+
+#include "base/check.h"
+#include "settings/settings.h"
+
+/* The signal of point sources. It is 0 for t <= 0, so that the state before t = 0 needs no sources. */
+typedef struct wavelet {
+  const config *config;
+  int rows;
+  double *table; /* of a file: t, s of each row */
+} wavelet;
+
+/* Reads the file, if there is one. STATUS_FILE, STATUS_USAGE, STATUS_MEMORY; wavelet_close even after an
+ * error. */
+status wavelet_open(const config *config, wavelet *wavelet);
+void wavelet_close(wavelet *wavelet);
+
+/* The signal at time t of a source with this delay, for amplitude 1. */
+double wavelet_at(const wavelet *wavelet, double t, double delay);
+/* Its formula at t = 0 over its peak: a jump there if it is not small. */
+double wavelet_jump(const wavelet *wavelet, double delay);
+
+#endif
