@@ -74,6 +74,29 @@ ARITHMETIC number even_difference(const number *c, number m4, number m3, number 
   return NUMBER_FMA(c[0], (p1 + m1) - twice, e);
 }
 
+/* A flux of the damping (stencil.h): speed times delta^m f, with taps from the outside; the value at the
+ * flux's own point is subtracted from each, so the flux of a constant is exactly zero. */
+ARITHMETIC number damping_flux(const number *taps, const number *share, number m2, number m1, number centre,
+                               number p1, number p2, number speed_before, number speed) {
+  number f = taps[0] * (m2 - centre);
+  f = NUMBER_FMA(taps[4], p2 - centre, f);
+  f = NUMBER_FMA(taps[1], m1 - centre, f);
+  f = NUMBER_FMA(taps[3], p1 - centre, f);
+  return NUMBER_FMA(share[1], speed_before, share[0] * speed) * f;
+}
+
+/* The damping from the fluxes of five points around, by the same taps in reverse. `scale` is that of the
+ * axis; in a layer beside an end it is divided by the point's quadrature weight, and fluxes that would read
+ * beyond the end are 0. */
+ARITHMETIC number damping_sum(const number *taps, number scale, number m2, number m1, number centre,
+                              number p1, number p2) {
+  number s = taps[4] * m2;
+  s = NUMBER_FMA(taps[0], p2, s);
+  s = NUMBER_FMA(taps[3], m1, s);
+  s = NUMBER_FMA(taps[1], p1, s);
+  return scale * NUMBER_FMA(taps[2], centre, s);
+}
+
 /* Adds the next point of a closure's row to the difference so far, which begins with 0. A row's points come
  * from the end inwards, and the point itself is one of them. The value at the point, `centre`, is subtracted
  * from each, so the difference of a constant is exactly zero, however the coefficients are rounded. */

@@ -10,7 +10,8 @@ typedef struct layer_ends {
   int bounded[3];
   int start[3], last[3]; /* global indices of the slab's first and of the grid's last point */
   int rows, width;
-  const real *row; /* kernels_ends.row */
+  const real *row;               /* kernels_ends.row */
+  real damping[3][CLOSURE_ROWS]; /* the damping's scale at points of layers */
   int n[3];
   ptrdiff_t step[3]; /* elements from neighbour to neighbour along each axis */
   real centre[8]; /* centre coefficients of second differences, summed over a set of axes: bit d for axis d */
@@ -82,6 +83,9 @@ static inline void layer_ends_make(const kernels_launch *launch, const kernels_c
   e->rows = ends->rows;
   e->width = ends->width;
   e->row = (const real *)ends->row;
+  const closure *closure = closure_of(launch->stencil->order);
+  for (int i = 0; i < 3 * closure->rows; i++)
+    e->damping[i % 3][i / 3] = (real)(launch->stencil->damping[i % 3] / closure->weight[i / 3]);
   for (int set = 0; set < 8; set++) {
     double sum = 0.0;
     for (int d = 0; d < 3; d++) sum += (set >> d & 1) ? launch->stencil->second[d][0] : 0.0;

@@ -44,12 +44,16 @@ enum {
 typedef enum axis { AXIS_X, AXIS_Y, AXIS_Z } axis;
 
 /* FIRST, SECOND: first and second derivative. DISSIPATION: the even difference that makes a central
- * difference upwind-biased (stencil.h). */
+ * difference upwind-biased (stencil.h). DAMPING: its divergence form, with the speed NAME_speed of the
+ * operation (stencil.h). PAIR: the first difference of a two-point function, NAME_pair: its coefficients
+ * multiply F(point, neighbour) as they multiply values, and so do closures' rows. */
 typedef enum operation_difference {
   DIFFERENCE_FIRST,
   DIFFERENCE_SECOND,
   DIFFERENCE_DISSIPATION,
-  DIFFERENCES
+  DIFFERENCES, /* number of those with rows of their own beside ends */
+  DIFFERENCE_DAMPING = DIFFERENCES,
+  DIFFERENCE_PAIR
 } operation_difference;
 
 /* How the differences dx, dy, dz of a term become one number. SUM: (dx + dy) + dz; if the term has one axis,
@@ -73,9 +77,11 @@ typedef enum operation_edges { EDGES_NONE, EDGES_FIRST, EDGES_SENT } operation_e
 typedef struct operation_term {
   operation_difference of;
   operation_fold fold;
-  int along[3]; /* the input that is differenced along x, y, z, or OPERATION_NONE */
+  int along[3]; /* the input that is differenced along x, y, z, or OPERATION_NONE; of a PAIR, any that it
+                 * reads */
   int product;  /* 1: each value is multiplied by the velocity's component along the axis before it is
-                 * differenced, and the product rounded: a flux */
+                 * differenced, and the product rounded: a flux. Of a PAIR or DAMPING: its function reads the
+                 * velocity's component along the axis */
 } operation_term;
 
 /* A declaration leaves out members that are zero, and has the others in this order, as C++ wants it. Terms
@@ -90,6 +96,7 @@ typedef struct operation {
   unsigned part[OPERATION_PARTS];    /* the options that bring parts 1, 2, ...; part 0 is always there */
   int differences_own;               /* 1: terms difference the own states of the outputs, ... */
   int own_input;                     /* ... which are this input and those after it */
+  unsigned around;                   /* mask of the inputs that functions of PAIR and DAMPING terms read */
   operation_velocity velocity;
   int velocity_input; /* STORED: first of the three inputs that hold u, v, w */
   operation_edges edges;
@@ -139,11 +146,17 @@ DESCRIBE int operation_has(const operation *o, int term) {
   return (int)(operation_terms(o) >> term & 1U);
 }
 
-/* 1 if a term in use differences the input itself along the axis, or, of a flux, its product. */
+/* 1 if a term calls a function of the operation at neighbours. */
+DESCRIBE int term_calls(const operation_term *term) {
+  return term->of == DIFFERENCE_PAIR || term->of == DIFFERENCE_DAMPING;
+}
+
+/* 1 if a term in use reads the input at neighbours along the axis. */
 DESCRIBE int operation_differences(const operation *o, int input, int axis) {
   for (int t = 0; t < OPERATION_TERMS; t++) {
     if (!operation_has(o, t) || o->term[t].along[axis] == OPERATION_NONE) continue;
     if (o->term[t].along[axis] == input) return 1;
+    if (term_calls(&o->term[t]) && (o->around >> input & 1U)) return 1;
     if (o->term[t].product && o->velocity == VELOCITY_STORED && o->velocity_input + axis == input) return 1;
   }
   return 0;

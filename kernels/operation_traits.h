@@ -4,10 +4,11 @@
 /* Properties of a declaration that engines need, and the rules that tell which declarations they can compute.
  * Included by C17 and by CUDA files (C++17).
  *
- * Kernels difference at most one field, along any axes, and at most one triple of components, component d
- * along axis d. The components are three inputs, or products of the velocity and the field (a flux).
- * Everything else is read at the point alone. The field is the input of the first term that differences a
- * single one; of another input, a difference along one axis is that of a component. */
+ * A lean operation differences at most one field, along any axes, and at most one triple of components,
+ * component d along axis d. The components are three inputs, or products of the velocity and the field (a
+ * flux). Everything else is read at the point alone. Lean operations have engines that load each value once,
+ * all others general ones, which load every neighbour of a point. The field is the input of the first term
+ * that differences a single one; of another input, a difference along one axis is that of a component. */
 
 #include "operations.h"
 
@@ -77,22 +78,48 @@ DESCRIBE const char *term_fault(const operation *o, const operation_term *term) 
   if (chain && (term->of != DIFFERENCE_SECOND || term_input(term) == OPERATION_NONE || term->product))
     return "FOLD_CHAIN sums second derivatives of one input, no product";
   if (term_axes(term) < 3 && term->fold != FOLD_SUM) return "only FOLD_SUM can leave out an axis";
+  if (term_calls(term) && term->fold != FOLD_SUM) return "a term with a function of its own has FOLD_SUM";
   if (weighted && o->velocity == VELOCITY_NONE) return "a term multiplies by a velocity that there is not";
   if (term->product && !varies) return "a flux needs a velocity of three inputs or of tables";
-  if (term->product && term->of != DIFFERENCE_FIRST) return "a flux has first differences only";
+  if (term->product && term->of != DIFFERENCE_FIRST && !term_calls(term))
+    return "a flux has first differences only";
   return 0;
 }
 
-/* Returns why engines cannot compute a declaration, or NULL. most, least: with all additions and with none.
+/* Returns why an operation is not lean, or NULL. */
+DESCRIBE const char *lean_fault(const operation *declared) {
+  const operation o = *declared;
+  const operation_traits t = operation_traits_make(&o);
+  for (int i = 0; i < OPERATION_TERMS; i++) {
+    if (!operation_has(&o, i)) continue;
+    if (term_calls(&o.term[i])) return "a term has a function of its own";
+    if (o.term[i].of == DIFFERENCE_SECOND && term_input(&o.term[i]) != t.field)
+      return "second derivatives are not of the field, the input of the first term with a single one";
+  }
+  if (mask_count(t.fields) > 1) return "several inputs are differenced as a field, along several axes each";
+  for (int d = 0; d < 3; d++) {
+    if (mask_count(t.components[d]) > 1)
+      return "several inputs are differenced as a component along one axis";
+    if ((t.components[d] == 0) != (t.components[0] == 0)) return "a triple lacks a component along an axis";
+  }
+  if (!t.complete) return "a sum of differences of several inputs leaves out an axis";
+  if (t.products && o.velocity == VELOCITY_TABLES && t.components[0] != 0)
+    return "there are two triples: a flux and stored components";
+  return 0;
+}
+
+/* Returns 1 for an operation that general engines compute. */
+DESCRIBE int operation_general(const operation *o) {
+  return lean_fault(o) != 0;
+}
+
+/* Returns why no engine can compute a declaration, or NULL. most, least: with all additions and with none.
  */
 DESCRIBE const char *declaration_fault(const operation *most, const operation *least) {
   const operation o = *most;
-  const operation_traits t = operation_traits_make(&o);
   for (int i = 0; i < OPERATION_TERMS; i++) {
     const char *fault = operation_has(&o, i) ? term_fault(&o, &o.term[i]) : 0;
     if (fault != 0) return fault;
-    if (operation_has(&o, i) && o.term[i].of == DIFFERENCE_SECOND && term_input(&o.term[i]) != t.field)
-      return "second derivatives are of the field, the input of the first term with a single one";
   }
   for (int k = 0; k < OPERATION_OUTPUTS; k++) {
     const operation *first = operation_stores(least, k) ? least : &o;
@@ -105,15 +132,6 @@ DESCRIBE const char *declaration_fault(const operation *most, const operation *l
   }
   for (int j = 1; j < OPERATION_PARTS; j++)
     if (o.part[j] != 0 && !(o.sum & SUM_BASE)) return "several parts have no sum that adds them";
-  if (mask_count(t.fields) > 1) return "several inputs are differenced as a field, along several axes each";
-  for (int d = 0; d < 3; d++) {
-    if (mask_count(t.components[d]) > 1)
-      return "several inputs are differenced as a component along one axis";
-    if ((t.components[d] == 0) != (t.components[0] == 0)) return "a triple has a component along each axis";
-  }
-  if (!t.complete) return "only a sum of differences of one input can leave out an axis";
-  if (t.products && o.velocity == VELOCITY_TABLES && t.components[0] != 0)
-    return "there are two triples: a flux and stored components";
   return 0;
 }
 

@@ -12,9 +12,9 @@
  *
  * Both engines (cpu/, cuda/), fdbench, the counts of memory traffic and the kernel tests read these
  * declarations. Engines know operations by name where tiles were measured (tiles.cuh), for stages in pairs
- * (pair.cu), and for parts of a derivative. operation_traits.h says what fits. A new operation is a line in
- * OPERATION_WAYS and OPERATIONS, a NAME_operation and a NAME_part below, and an independent reference in
- * tests/support.
+ * (pair.cu), and for parts of a derivative. operation_traits.h says which are lean. A new operation is a line
+ * in LEAN_WAYS or GENERAL_WAYS, and in OPERATIONS, a NAME_operation and a NAME_part below, and an independent
+ * reference in tests/support.
  *
  * Included by C17 and by CUDA files (C++17). Files that include arithmetic.h first also get the arithmetic.
  */
@@ -92,9 +92,10 @@ enum { AXPY_A };
 
 /* ---- advection: L of df/dt = A(f), with dissipation and diffusion as further parts ----
  *
- * A is u.grad f, div(u f) or their mean. The dissipation is |u| Dx f + |v| Dy f + |w| Dz f with the even
- * differences D of stencil.h; the diffusion is the Laplacian of f. Velocity and time factors are the
- * weights'.
+ * A is u.grad f, div(u f) or their mean. The dissipation is UPWIND, |u| Dx f + |v| Dy f + |w| Dz f with the
+ * even differences D of stencil.h, where there is a GRADIENT, and DAMPED, with its damping C of these speeds,
+ * for FLUX alone: then the sum over f is kept. The diffusion is the Laplacian of f. Velocity and time factors
+ * are the weights'.
  *
  * Options: the velocity (one of three), and the parts of A (GRADIENT: u . grad f; FLUX: div(u f); both: their
  * mean), of which a uniform velocity has GRADIENT alone; additions bring the other parts. The velocity is
@@ -108,12 +109,16 @@ enum {
   ADVECTION_GRADIENT = 4,
   ADVECTION_FLUX = 8,
   ADVECTION_UPWIND = 16,
-  ADVECTION_DIFFUSION = 32
+  ADVECTION_DIFFUSION = 32,
+  ADVECTION_DAMPED = 64
 };
 enum { ADVECTION_F, ADVECTION_U };
 enum { ADVECTION_TERM_LAPLACIAN, ADVECTION_TERM_DISSIPATION, ADVECTION_TERM_GRADIENT, ADVECTION_TERM_FLUX };
 enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
 
+/* The options that bring the dissipation. */
+#define ADVECTION_DISSIPATION(options)                                                                       \
+  ((options)&ADVECTION_DAMPED ? ADVECTION_DAMPED : (options)&ADVECTION_GRADIENT ? ADVECTION_UPWIND : 0)
 #define ADVECTION_FROM(options, velocity) (((options)&ADVECTION_VELOCITY) == (velocity))
 /* Sending takes registers, so only stages with little arithmetic and nothing to load but states have it. */
 #define ADVECTION_LEAN(options)                                                                              \
@@ -123,17 +128,20 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
 #define advection_operation(options)                                                                         \
   .outputs = 1,                                                                                              \
   .needs = {OPERATION_IF((options)&ADVECTION_DIFFUSION, ADVECTION_TERM_LAPLACIAN) |                          \
-            OPERATION_IF((options)&ADVECTION_UPWIND, ADVECTION_TERM_DISSIPATION) |                           \
+            OPERATION_IF((options)&ADVECTION_DISSIPATION(options), ADVECTION_TERM_DISSIPATION) |             \
             OPERATION_IF((options)&ADVECTION_GRADIENT, ADVECTION_TERM_GRADIENT) |                            \
             OPERATION_IF((options)&ADVECTION_FLUX, ADVECTION_TERM_FLUX)},                                    \
-  .part = {0, (options)&ADVECTION_UPWIND, (options)&ADVECTION_DIFFUSION}, .differences_own = 1,              \
-  .own_input = ADVECTION_F,                                                                                  \
+  .part = {0, (options)&ADVECTION_DISSIPATION(options), (options)&ADVECTION_DIFFUSION},                      \
+  .differences_own = 1, .own_input = ADVECTION_F,                                                            \
   .velocity = ADVECTION_FROM(options, ADVECTION_STORED)    ? VELOCITY_STORED                                 \
               : ADVECTION_FROM(options, ADVECTION_FORMULA) ? VELOCITY_TABLES                                 \
                                                            : VELOCITY_UNIFORM,                               \
   .velocity_input = ADVECTION_U, .edges = ADVECTION_LEAN(options) ? EDGES_SENT : EDGES_FIRST,                \
   .term = {{DIFFERENCE_SECOND, FOLD_CHAIN, {ADVECTION_F, ADVECTION_F, ADVECTION_F}, 0},                      \
-           {DIFFERENCE_DISSIPATION, FOLD_SPEED, {ADVECTION_F, ADVECTION_F, ADVECTION_F}, 0},                 \
+           {(options)&ADVECTION_DAMPED ? DIFFERENCE_DAMPING : DIFFERENCE_DISSIPATION,                        \
+            (options)&ADVECTION_DAMPED ? FOLD_SUM : FOLD_SPEED,                                              \
+            {ADVECTION_F, ADVECTION_F, ADVECTION_F},                                                         \
+            ((options)&ADVECTION_DAMPED) != 0},                                                              \
            {DIFFERENCE_FIRST, FOLD_VELOCITY, {ADVECTION_F, ADVECTION_F, ADVECTION_F}, 0},                    \
            {DIFFERENCE_FIRST, FOLD_SUM, {ADVECTION_F, ADVECTION_F, ADVECTION_F}, 1}}
 
@@ -153,8 +161,10 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(advection, ADVECTION_UPWIND | ADVECTION_DIFFUSION)
 
 /* X(NAME, OPTIONS, WAY): the options, without additions, for which engines have code, and the name of that
- * code. Any operation has the sum in a way with SUM_BASE. */
-#define OPERATION_WAYS(X)                                                                                    \
+ * code. Any operation has the sum in a way with SUM_BASE. Lean ways have the engines that load each value
+ * once; general ones the engines that can compute any declaration (operation_traits.h says which ways can be
+ * lean). */
+#define LEAN_WAYS(X)                                                                                         \
   X(derivative, AXIS_X, dx)                                                                                  \
   X(derivative, AXIS_Y, dy)                                                                                  \
   X(derivative, AXIS_Z, dz)                                                                                  \
@@ -175,6 +185,16 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_GRADIENT, stage_stored_advective)                     \
   X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_FLUX, stage_stored_conservative)                      \
   X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_GRADIENT | ADVECTION_FLUX, stage_stored_skew)
+
+#define GENERAL_WAYS(X)                                                                                      \
+  X(advection, SUM_BASE | ADVECTION_FORMULA | ADVECTION_FLUX | ADVECTION_DAMPED, stage_formula_damped)       \
+  X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_FLUX | ADVECTION_DAMPED, stage_stored_damped)
+
+#define OPERATION_WAYS(X) LEAN_WAYS(X) GENERAL_WAYS(X)
+
+/* X(NAME): operations with terms that are DIFFERENCE_PAIR, and with terms that are DIFFERENCE_DAMPING. */
+#define OPERATION_PAIRS(X)
+#define OPERATION_DAMPINGS(X) X(advection)
 
 /* The number of terms of ways that have more than four. All others are compiled as if no way had more,
  * because compilers make other code of longer loops, even where they fold (kernels/ways.cmake). */
@@ -227,10 +247,20 @@ DESCRIBE unsigned additions_next(unsigned all, unsigned some) {
   return (some - all) & all;
 }
 
-/* Returns 1 if `additions` may go together: they are of this way, something is written, and extras come with
- * own. */
+/* Returns 1 if two declarations have the same arrays and terms. */
+DESCRIBE int operation_equals(const operation *a, const operation *b) {
+  return operation_inputs(a) == operation_inputs(b) && operation_terms(a) == operation_terms(b) &&
+         a->outputs == b->outputs;
+}
+
+/* Returns 1 if `additions` may go together: they are of this way, each brings something, something is
+ * written, and extras come with own. */
 DESCRIBE int operation_combines(operation_kind kind, unsigned options, unsigned additions) {
   const operation some = operation_describe(kind, options | additions);
+  for (unsigned bit = 1; bit <= additions; bit <<= 1) {
+    const operation without = operation_describe(kind, options | (additions & ~bit));
+    if ((additions & bit) && operation_equals(&some, &without)) return 0;
+  }
   return (additions & ~operation_additions(kind, options)) == 0 && some.outputs != 0 &&
          (!(additions & SUM_EXTRAS) || (additions & SUM_OWN));
 }
@@ -251,6 +281,13 @@ ARITHMETIC number point_input(const operation_point *at, int input);
 ARITHMETIC number point_term(const operation_point *at, int term);
 ARITHMETIC number point_scalar(const operation_point *at, int scalar);
 ARITHMETIC number point_weight(const operation_point *at, int weight);
+
+/* The values at a point or at one of its neighbours, for the functions of PAIR and DAMPING terms. Each engine
+ * defines the type and the two functions, which return an input (one of `around`) and a component of the
+ * velocity. */
+typedef struct operation_values operation_values;
+ARITHMETIC number value_input(const operation_values *at, int input);
+ARITHMETIC number value_velocity(const operation_values *at, int axis);
 
 ARITHMETIC number derivative_part(unsigned options, int output, int part, const operation_point *at) {
   (void)options;
@@ -304,6 +341,37 @@ ARITHMETIC number advection_part(unsigned options, int output, int part, const o
   if (!(options & ADVECTION_FLUX)) return point_term(at, ADVECTION_TERM_GRADIENT);
   if (!(options & ADVECTION_GRADIENT)) return point_term(at, ADVECTION_TERM_FLUX);
   return skew(point_term(at, ADVECTION_TERM_GRADIENT), point_term(at, ADVECTION_TERM_FLUX));
+}
+
+ARITHMETIC number advection_speed(unsigned options, int term, int axis, const operation_values *at) {
+  (void)options;
+  (void)term;
+  return NUMBER_ABS(value_velocity(at, axis));
+}
+
+/* The two-point function of a term along an axis. */
+ARITHMETIC number operation_pair(operation_kind kind, unsigned options, int term, int axis,
+                                 const operation_values *own, const operation_values *neighbour) {
+#define X(name)                                                                                              \
+  if (kind == OPERATION_##name) return name##_pair(options, term, axis, own, neighbour);
+  OPERATION_PAIRS(X)
+#undef X
+  (void)kind;
+  (void)options;
+  (void)term;
+  (void)axis;
+  (void)own;
+  return value_input(neighbour, 0);
+}
+
+/* The speed of a damping along an axis, at least 0. */
+ARITHMETIC number operation_speed(operation_kind kind, unsigned options, int term, int axis,
+                                  const operation_values *at) {
+#define X(name)                                                                                              \
+  if (kind == OPERATION_##name) return name##_speed(options, term, axis, at);
+  OPERATION_DAMPINGS(X)
+#undef X
+  return value_input(at, 0);
 }
 
 /* A part of an output. Files for one operation define WAY_PART (ways.cmake), because a compiler would inline

@@ -24,14 +24,25 @@ static const double dissipation_coefficients[STENCIL_ORDERS][STENCIL_RADIUS] = {
     {56.0 / 280.0, -28.0 / 280.0, 8.0 / 280.0, -1.0 / 280.0},
 };
 
+static const double damping_taps[STENCIL_ORDERS][STENCIL_TAPS] = {
+    {0.0, -1.0, 1.0, 0.0, 0.0},
+    {0.0, 1.0, -2.0, 1.0, 0.0},
+    {-1.0, 3.0, -3.0, 1.0, 0.0},
+    {1.0, -4.0, 6.0, -4.0, 1.0},
+};
+
 stencil stencil_make(int order, const double spacing[3]) {
   stencil result;
   memset(&result, 0, sizeof result);
   result.order = order;
   const int row = order / 2 - 1;
+  memcpy(result.taps, damping_taps[row], sizeof result.taps);
+  result.share[1] = row % 2 == 0 ? 0.5 : 0.0;
+  result.share[0] = 1.0 - result.share[1];
   for (int d = 0; d < 3; d++) {
     const double h = spacing[d];
     result.spacing[d] = h;
+    result.damping[d] = -fabs(dissipation_coefficients[row][row]) / h;
     for (int k = 0; k < STENCIL_RADIUS; k++) {
       result.first[d][k] = first_coefficients[row][k] / h;
       result.dissipation[d][k] = dissipation_coefficients[row][k] / h;

@@ -16,14 +16,33 @@ enum { STENCIL_RADIUS = 4, STENCIL_ORDERS = 4 };
  * D is -delta^8/(280 h), delta^6/(60 h), -delta^4/(12 h), delta^2/(2 h) for orders 8, 6, 4, 2. It is never
  * positive; -u f' + |u| D f is the upwind-biased difference, of one order less.
  *
- * Source: B. Fornberg, Math. Comp. 51 (1988) 699, tables 1 and 2. */
+ * Source: B. Fornberg, Math. Comp. 51 (1988) 699, tables 1 and 2.
+ *
+ * With a speed s that varies from point to point, s D f is no divergence. The damping
+ *
+ *   C f = damping[d] T(s delta^m f),   m = order / 2,   damping[d] = -1 / (m binomial(2m, m) h),
+ *
+ * is one, and equals s D f where s is constant. T is delta^m with its taps in reverse. For even m, fluxes s
+ * delta^m f lie at points; for odd m halfway between points, with the mean of s at both. Any s >= 0 damps:
+ * the sum of f C f over the points is damping[d] times the sum of s (delta^m f)^2.
+ *
+ * taps: delta^m, from two points before a flux's point to two after it. For odd m, a flux's point is the one
+ * after it, and the last tap is 0. share: of s at this point, and at the one before. */
+enum { STENCIL_TAPS = 5 };
 typedef struct stencil {
   int order; /* 2, 4, 6 or 8 */
   double spacing[3];
   double first[3][STENCIL_RADIUS];
   double second[3][STENCIL_RADIUS + 1];
   double dissipation[3][STENCIL_RADIUS];
+  double damping[3], taps[STENCIL_TAPS], share[2];
 } stencil;
+
+/* The points from the first tap that is not 0 to a flux's own point; of `order`. From there to the last tap
+ * there are order / 4. */
+static inline int stencil_taps_before(int order) {
+  return (order / 2 + 1) / 2;
+}
 
 /* Coefficients for `order` (2, 4, 6, 8; anything else is a programmer's error) on spacings hx, hy, hz > 0. */
 stencil stencil_make(int order, const double spacing[3]);

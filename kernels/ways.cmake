@@ -1,10 +1,11 @@
 set(fdapp_kernels_folder ${CMAKE_CURRENT_LIST_DIR})
 
-# fdapp_way_sources(VARIABLE EXTENSION HEADER): a source in the build folder for each way of an operation (OPERATION_WAYS
-# in operations.h), so that ways are compiled side by side. It includes HEADER after these macros:
+# fdapp_way_sources(VARIABLE EXTENSION HEADER): a source in the build folder for each way of an operation (LEAN_WAYS and
+# GENERAL_WAYS in operations.h), so that ways are compiled side by side. It includes HEADER after these macros:
 #   WAY_KIND, WAY_OPTIONS     the operation and its options without additions
 #   WAY_ADDITIONS             the options that may come with them, those of the sum included
 #   WAY_OPERATION(options)    the declaration
+#   WAY_GENERAL               1 in GENERAL_WAYS, else 0
 #   WAY_TERMS                 the number of terms that it is compiled for: NAME_terms of the way in operations.h, or 4
 #   WAY_PART                  the operation's function for its parts
 #   WAY_TEXT                  the way's name, as a string
@@ -14,36 +15,40 @@ function(fdapp_way_sources variable extension header)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${declarations})
   file(READ ${declarations} text)
   string(REGEX REPLACE " *\\\\\n" "" text "${text}")
-  string(REGEX MATCH "\n#define OPERATION_WAYS\\(X\\)[^\n]*" list "${text}")
-  string(REGEX REPLACE "^.*OPERATION_WAYS\\(X\\)" "" list "${list}")
-  set(line " *X\\(([^ ,()]+), ([^,()]+), ([^ ,()]+)\\)")
-  string(REGEX MATCHALL "${line}" ways "${list}")
-  string(REGEX REPLACE "${line}" "" rest "${list}")
-  if(NOT ways OR NOT rest STREQUAL "")
-    message(FATAL_ERROR "${declarations}: OPERATION_WAYS is not a list of X(NAME, OPTIONS, WAY): ${rest}")
-  endif()
   set(sources "")
-  foreach(way IN LISTS ways)
-    string(REGEX MATCH "${line}" way "${way}")
-    set(operation ${CMAKE_MATCH_1})
-    set(options ${CMAKE_MATCH_2})
-    set(name ${CMAKE_MATCH_3})
-    set(terms 4)
-    if(text MATCHES "\n#define ${name}_terms ([0-9]+)")
-      set(terms ${CMAKE_MATCH_1})
+  foreach(class LEAN GENERAL)
+    string(REGEX MATCH "\n#define ${class}_WAYS\\(X\\)[^\n]*" list "${text}")
+    string(REGEX REPLACE "^.*${class}_WAYS\\(X\\)" "" list "${list}")
+    set(line " *X\\(([^ ,()]+), ([^,()]+), ([^ ,()]+)\\)")
+    string(REGEX MATCHALL "${line}" ways "${list}")
+    string(REGEX REPLACE "${line}" "" rest "${list}")
+    if(NOT ways OR NOT rest STREQUAL "")
+      message(FATAL_ERROR "${declarations}: ${class}_WAYS is not a list of X(NAME, OPTIONS, WAY): ${rest}")
     endif()
-    file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension} CONTENT
+    string(COMPARE EQUAL ${class} GENERAL general)
+    foreach(way IN LISTS ways)
+      string(REGEX MATCH "${line}" way "${way}")
+      set(operation ${CMAKE_MATCH_1})
+      set(options ${CMAKE_MATCH_2})
+      set(name ${CMAKE_MATCH_3})
+      set(terms 4)
+      if(text MATCHES "\n#define ${name}_terms ([0-9]+)")
+        set(terms ${CMAKE_MATCH_1})
+      endif()
+      file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension} CONTENT
 "#define WAY_KIND OPERATION_${operation}
 #define WAY_OPTIONS (${options})
 #define WAY_ADDITIONS OPERATION_ADDITIONS(${operation}, WAY_OPTIONS)
 #define WAY_OPERATION(options) OPERATION_DECLARED(${operation}, options)
+#define WAY_GENERAL ${general}
 #define WAY_TERMS ${terms}
 #define WAY_PART ${operation}_part
 #define WAY_TEXT \"${name}\"
 #define WAY_NAME(prefix, suffix) prefix##${name}##suffix
 #include \"${header}\"
 ")
-    list(APPEND sources ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension})
+      list(APPEND sources ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension})
+    endforeach()
   endforeach()
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()

@@ -32,11 +32,11 @@ typedef struct cpu_ends {
   const operation *operation;
   patch_function *outside_layers, *in_layers;
   layer_ends of;
-  int inside[2];       /* columns between the layers of x: inside[0] <= x < inside[1] */
-  unsigned penalised;  /* mask of the outputs that penalties are added to */
-  int adds[3][2];      /* 1: penalties may be added at this end */
-  int pulls[3][2];     /* 1: layer_ends.pull has a number that is not 0 */
-  cpu_columns pull[2]; /* layer_ends.pull along x, by column */
+  int inside[2];                   /* columns between the layers of x: inside[0] <= x < inside[1] */
+  unsigned penalised;              /* mask of the outputs that penalties are added to */
+  int adds[3][2];                  /* 1: penalties may be added at this end */
+  int pulls[3][2];                 /* 1: layer_ends.pull has a number that is not 0 */
+  cpu_columns pull[2], damping[2]; /* of layer_ends along x, by column */
   /* layer_ends.row along x: row[difference][end][j] holds, for each column, the coefficient by which its row
    * multiplies point j from the end. */
   cpu_columns row[DIFFERENCES][2][CLOSURE_WIDTH];

@@ -8,6 +8,7 @@ static void make_x(cpu_ends *e) {
     for (int row = 0; row < e->of.rows; row++) {
       const int column = LINE + (high ? e->of.rows - 1 - row : row);
       e->pull[high].of[column] = e->of.pull[AXIS_X][high][row];
+      e->damping[high].of[column] = e->of.damping[AXIS_X][row];
       for (int of = 0; of < DIFFERENCES; of++)
         for (int j = 0; j < e->of.width; j++)
           e->row[of][high][j].of[column] = layer_coefficients(&e->of, AXIS_X, high, of, row)[j];

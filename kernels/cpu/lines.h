@@ -105,6 +105,8 @@ typedef struct cpu_frame {
   cpu_vector first[3][STENCIL_RADIUS];
   cpu_vector second[3][STENCIL_RADIUS + 1];
   cpu_vector dissipation[3][STENCIL_RADIUS];
+  cpu_vector damping[3], taps[STENCIL_TAPS], share[2];
+  int before, after; /* points that the taps reach from a flux's point */
   cpu_vector centre; /* of the Laplacian */
   int nx, ny, nz;
   kernels_planes memory; /* planes that are stored; planes beyond are images */
@@ -118,6 +120,10 @@ LINE_INLINE cpu_frame frame_make(const kernels_launch *launch) {
   cpu_frame frame = {
       .nx = shape->nx, .ny = shape->ny, .nz = shape->nz, .row = shape->ldx, .plane = shape->plane};
   frame.memory = (kernels_planes){-halo, shape->nz + halo};
+  frame.before = stencil_taps_before(coefficients->order);
+  frame.after = coefficients->order / 4;
+  for (int i = 0; i < STENCIL_TAPS; i++) frame.taps[i] = line_fill((real)coefficients->taps[i]);
+  for (int i = 0; i < 2; i++) frame.share[i] = line_fill((real)coefficients->share[i]);
   for (int d = 0; d < 3; d++) {
     for (int k = 0; k < STENCIL_RADIUS; k++) {
       frame.first[d][k] = line_fill((real)coefficients->first[d][k]);
@@ -125,6 +131,7 @@ LINE_INLINE cpu_frame frame_make(const kernels_launch *launch) {
     }
     for (int k = 0; k <= STENCIL_RADIUS; k++)
       frame.second[d][k] = line_fill((real)coefficients->second[d][k]);
+    frame.damping[d] = line_fill((real)coefficients->damping[d]);
   }
   frame.centre =
       line_fill((real)(coefficients->second[0][0] + coefficients->second[1][0] + coefficients->second[2][0]));

@@ -3,7 +3,15 @@
 
 /* An operation on a patch, made of the passes over its bundles. */
 
-#include "passes.h"
+#include "general.h"
+
+/* Which engine a way has is known when its file is compiled, or asked in the one function of all ways. */
+#ifdef FDAPP_CPU_CALLS
+#undef WAY_GENERAL
+#define WAY_GENERAL operation_general(way.of)
+#elif !defined(WAY_GENERAL)
+#define WAY_GENERAL 0
+#endif
 
 /* The products and sums of rows y0 to y1 - 1 of planes k0 to k1 - 1, from the bundle's first. */
 LINE_INLINE void formula_rows(const cpu_task *task, int k0, int k1, int y0, int y1) {
@@ -83,9 +91,13 @@ LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *end
                          way.ends ? &layer : NULL};
   for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k].to = job->out[k];
   if (way.of->velocity == VELOCITY_TABLES) formula_open(&task);
-  if (operation_terms(way.of) == 0) pass_points(&task);
+  if (WAY_GENERAL) {
+    general_run(&task);
+  } else {
+    if (operation_terms(way.of) == 0) pass_points(&task);
 #pragma GCC unroll 6
-  for (int t = 0; t < WAY_TERMS; t++) passes_run(&task, t);
+    for (int t = 0; t < WAY_TERMS; t++) passes_run(&task, t);
+  }
   if (way.ends && layer.holds != 0) CPU_NAME(penalties_cpu_)(layer, bundle->patch->nontemporal);
 }
 

@@ -7,7 +7,7 @@
  * resolved by the compiler. */
 
 #include "ends.h"
-#include "operations.h"
+#include "operation_traits.h"
 #include "ways.h"
 
 #ifndef WAY_TERMS /* ways.cmake */
@@ -117,6 +117,53 @@ ARITHMETIC cpu_vector point_scalar(const operation_point *at, int scalar) {
 
 ARITHMETIC cpu_vector point_weight(const operation_point *at, int weight) {
   return at->task->job->weight[weight];
+}
+
+/* ---- Neighbours: the functions of terms in operations.h ---- */
+
+/* What functions of terms read at: a line of points, or one point for all lanes. */
+struct operation_values {
+  const cpu_task *task;
+  ptrdiff_t at; /* element of the first point */
+  int p[3];     /* this point, in the slab; images lie outside */
+  int one;      /* 1: it stands for all lanes */
+  int shifted;  /* 1: along x, so some of the points may be images */
+};
+
+/* Loads a line at column x of a row that begins or ends in images. */
+static __attribute__((noinline, unused)) void values_gather(const real *row, int x, int nx, real *line) {
+  for (int i = 0; i < LINE; i++) line[i] = row[(x + i + nx) % nx];
+}
+
+LINE_INLINE cpu_vector values_line(const operation_values *v, const real *f) {
+  const cpu_frame *frame = v->task->bundle->frame;
+  const int x = v->p[AXIS_X];
+  cpu_vector line;
+  if (v->one) return line_fill(f[v->at]);
+  if (!v->shifted || (x >= 0 && x + LINE <= frame->nx)) return line_load(f + v->at);
+  values_gather(f + v->at - x, x, frame->nx, (real *)&line);
+  return line;
+}
+
+/* Component d of a velocity from tables. These have images, and unused elements beyond (kernels_tables). */
+LINE_INLINE cpu_vector values_formula(const operation_values *v, int d) {
+  const cpu_job *job = v->task->job;
+  const real *x = job->table[AXIS_X] + d * (job->frame.row + 2 * KERNELS_TABLE_SIDE) + v->p[AXIS_X];
+  const real *y = job->table[AXIS_Y] + (ptrdiff_t)v->p[AXIS_Y] * KERNELS_TABLE;
+  const real *z = job->table[AXIS_Z] + (ptrdiff_t)v->p[AXIS_Z] * KERNELS_TABLE;
+  return table_velocity(v->one ? line_fill(*x) : line_load(x), line_fill(y[d] * z[d]),
+                        line_fill(y[3 + d] + z[3 + d]));
+}
+
+ARITHMETIC cpu_vector value_input(const operation_values *at, int input) {
+  return values_line(at, at->task->job->in[input]);
+}
+
+ARITHMETIC cpu_vector value_velocity(const operation_values *at, int axis) {
+  const operation *o = at->task->way.of;
+  if (o->velocity == VELOCITY_TABLES) return values_formula(at, axis);
+  if (o->velocity == VELOCITY_STORED) return value_input(at, o->velocity_input + axis);
+  return at->task->job->uniform[axis];
 }
 
 /* Returns 1 if output k needs term t and a later one. */

@@ -1,3 +1,4 @@
+#include "general.cuh"
 #include "launch.cuh"
 #include "rows.cuh"
 
@@ -56,7 +57,9 @@ template <class Op> static status op_launch(const kernels_launch *launch, const 
   if (!launch_geometry(launch).writes()) return launch_done(launch, NAME_OF_KERNEL);
   if (Op::DECLARED.edges != EDGES_SENT && launch->sends != nullptr)
     return status_fail(STATUS_DEVICE, "%s does not send its edges", NAME_OF_KERNEL);
-  if constexpr (operation_terms(&Op::DECLARED) == 0)
+  if constexpr (operation_general(&Op::DECLARED) != 0)
+    return general_launch<Op>(launch, a, NAME_OF_KERNEL);
+  else if constexpr (operation_terms(&Op::DECLARED) == 0)
     return vector_launch<Op>(launch, a, NAME_OF_KERNEL);
   else if constexpr (X_ALONE)
     return rows_launch<Op>(launch, a, NAME_OF_KERNEL);

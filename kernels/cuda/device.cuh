@@ -101,6 +101,8 @@ struct coefficients {
   real second[3][STENCIL_RADIUS + 1];
   real dissipation[3][STENCIL_RADIUS];
   real center; /* centre coefficient of the Laplacian */
+  real damping[3], taps[STENCIL_TAPS], share[2];
+  int before, after; /* points that the taps reach from a flux's point */
 };
 
 /* The arguments of any operation. As a kernel parameter it lies in the constant bank. */
@@ -211,8 +213,13 @@ static inline coefficients launch_coefficients(const kernels_launch *launch) {
       c.first[d][k] = (real)s->first[d][k];
       c.dissipation[d][k] = (real)s->dissipation[d][k];
     }
+    c.damping[d] = (real)s->damping[d];
     for (int k = 0; k <= STENCIL_RADIUS; k++) c.second[d][k] = (real)s->second[d][k];
   }
+  for (int i = 0; i < STENCIL_TAPS; i++) c.taps[i] = (real)s->taps[i];
+  for (int i = 0; i < 2; i++) c.share[i] = (real)s->share[i];
+  c.before = stencil_taps_before(s->order);
+  c.after = s->order / 4;
   c.center = (real)(s->second[0][0] + s->second[1][0] + s->second[2][0]);
   return c;
 }

@@ -47,6 +47,12 @@ static void layers_launch(const kernels_launch *launch, const arguments &a, cons
                 launch_geometry(launch), w);
 }
 
+template <class Op>
+static void general_layers_launch(const kernels_launch *launch, const arguments &a, const layer_work &w) {
+  kernel_launch(general_layers_kernel<Op>, w.blocks, LAYER_THREADS, 0, launch_stream(launch), a,
+                launch_geometry(launch), w);
+}
+
 /* The kernels of a way of an operation: `few` with those additions that bring no terms, whose mask of terms
  * is `few_terms`, and `all` with every one. */
 struct layers_way {
@@ -57,9 +63,13 @@ struct layers_way {
 };
 
 template <operation_kind KIND, unsigned OPTIONS> static layers_way way_make(const char *name) {
-  using Few = op<KIND, OPTIONS | additions_without_terms(KIND, OPTIONS)>;
-  return {layers_launch<Few>, layers_launch<op<KIND, OPTIONS | operation_additions(KIND, OPTIONS)>>,
-          operation_terms(&Few::DECLARED), name};
+  using All = op<KIND, OPTIONS | operation_additions(KIND, OPTIONS)>;
+  if constexpr (operation_general(&All::DECLARED) != 0) {
+    return {general_layers_launch<All>, general_layers_launch<All>, 0, name};
+  } else {
+    using Few = op<KIND, OPTIONS | additions_without_terms(KIND, OPTIONS)>;
+    return {layers_launch<Few>, layers_launch<All>, operation_terms(&Few::DECLARED), name};
+  }
 }
 
 static const layers_way ways[] = {

@@ -1,9 +1,7 @@
 #ifndef FDAPP_CUDA_LAYERS_CUH
 #define FDAPP_CUDA_LAYERS_CUH
 
-#include "direct.cuh"
-#include "layer_places.cuh"
-#include "penalties.cuh"
+#include "general.cuh"
 
 /* The kernel for layers of points beside the ends of axes. A thread goes from point to point along an axis.
  * Along axes in whose layer a point lies, differences are sums of closure rows (closure_add); along the
@@ -296,21 +294,6 @@ template <class Op, int ONLY, bool WIDEST> struct layer {
     return w.touches(AXIS_X, p[0]) || w.touches(AXIS_Y, p[1]) || w.touches(AXIS_Z, p[2]);
   }
 
-  /* Adds the penalties at a point to output k. */
-  __device__ __forceinline__ real penalize(const int p[3], int k, real result) const {
-    if (k == 0 && w.ends.enters) {
-      real along[3];
-#pragma unroll
-      for (int axis = 0; axis < 3; axis++) {
-        int high;
-        const bool on_end = (ANY || axis == ONLY) && layer_row(&w.ends, axis, p[axis], &high) == 0;
-        along[axis] = on_end ? velocity(axis, p) : 0;
-      }
-      result = layer_enter<ONLY>(&w.ends, p, along, a.in[0], result);
-    }
-    return w.ends.couples ? layer_couple<ONLY>(&w.ends, p, w.outputs, k, result) : result;
-  }
-
   template <int TERM = 0>
   __device__ __forceinline__ static void terms_set(operation_point &at, unsigned terms, const differences &f,
                                                    const differences &g, const points &p) {
@@ -354,7 +337,8 @@ template <class Op, int ONLY, bool WIDEST> struct layer {
     for (int k = 0; k < OPERATION_OUTPUTS; k++) {
       if (!Op::stores(k) || a.out[k] == nullptr) continue;
       real result = operation_output(Op::KIND, w.options, w.parts, Op::OWN, k, &at);
-      if (penalized_here) result = penalize(p, k, result);
+      if (penalized_here)
+        result = layer_penalize<ONLY>(w, p, a.in[0], k, result, [&](int axis) { return velocity(axis, p); });
       a.out[k][i] = result;
     }
   }

@@ -119,6 +119,28 @@ ARITHMETIC real point_weight(const operation_point *at, int weight) {
   return at->a->weight[weight];
 }
 
+/* What functions of terms read at (operation_values): a point, or an image of one. */
+struct operation_values {
+  const arguments *a;
+  const geometry *d;
+  operation_velocity velocity;
+  int first;   /* the first of the inputs that hold a velocity */
+  ptrdiff_t i; /* element */
+  int p[3];    /* outside the grid if the element is that of an image */
+};
+
+ARITHMETIC real value_input(const operation_values *at, int input) {
+  return at->a->in[input][at->i];
+}
+
+ARITHMETIC real value_velocity(const operation_values *at, int axis) {
+  if (at->velocity == VELOCITY_STORED) return value_input(at, at->first + axis);
+  if (at->velocity == VELOCITY_UNIFORM) return at->a->uniform[axis];
+  const table_pair pair =
+      pair_make(at->a->table[1] + at->p[1] * KERNELS_TABLE, at->a->table[2] + at->p[2] * KERNELS_TABLE, axis);
+  return table_velocity(at->a->table[0][axis * at->d->table_pitch() + at->p[0]], pair.product, pair.sum);
+}
+
 /* An operation with its options, as kernels see it. FIELD, U, V, W: the inputs that are the field and the
  * triple's components, or OPERATION_NONE. OTHERS: number of further inputs, read at the point alone. */
 template <operation_kind KIND_, unsigned OPTIONS_> struct op {

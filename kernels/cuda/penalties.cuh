@@ -53,4 +53,22 @@ __device__ __forceinline__ static real layer_couple(const layer_ends *e, const i
   return result;
 }
 
+/* Adds the penalties at a point to output k. velocity(axis): that at the point. in: the operation's input 0.
+ */
+template <int ONLY, class Velocity>
+__device__ __forceinline__ static real layer_penalize(const layer_work &w, const int p[3], const real *in,
+                                                      int k, real result, const Velocity &velocity) {
+  if (k == 0 && w.ends.enters) {
+    real along[3];
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+      int high;
+      const bool on_end = (ONLY == SEVERAL || axis == ONLY) && layer_row(&w.ends, axis, p[axis], &high) == 0;
+      along[axis] = on_end ? velocity(axis) : 0;
+    }
+    result = layer_enter<ONLY>(&w.ends, p, along, in, result);
+  }
+  return w.ends.couples ? layer_couple<ONLY>(&w.ends, p, w.outputs, k, result) : result;
+}
+
 #endif

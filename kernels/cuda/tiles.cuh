@@ -233,13 +233,7 @@ constexpr tile_choice stage_upwind_tiles(unsigned options) {
   tile_choice c = stage_central_tiles(options);
   c.fast = {};
   if (stored && flux) {
-    c = {{.width = NARROW,
-          .rows = 1,
-          .threads = 256,
-          .stages = 2,
-          .pace = options & ADVECTION_GRADIENT ? 2 : 0}};
-    if (!SINGLE && !(options & ADVECTION_GRADIENT) && base && !last)
-      c.fast = {.width = NARROW, .rows = 1, .threads = 128, .stages = 3, .pace = 0};
+    c = {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = 2}};
   } else if (flux) {
     c = stage_flux_tables_tiles(options | ADVECTION_DIFFUSION);
     c.usual.predicated = SINGLE && base && !last;

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "bench.h"
+#include "operation_traits.h"
 #include "problems/velocity_tables.h"
 
 enum { INPUTS = KERNELS_STREAM_READS, OUTPUTS = OPERATION_OUTPUTS, CONTESTANTS = 4, NAME = 64 };
@@ -17,7 +18,8 @@ typedef struct kernel_case {
   unsigned options;
   int reference; /* 1: SUMS with a reference */
   int reads, writes;
-  int edges; /* 1: a launch can compute its edges first */
+  int edges;   /* 1: a launch can compute its edges first */
+  int general; /* 1: it runs on the general engine (operation_traits.h) */
 } kernel_case;
 
 /* Additions that are measured: a middle stage alone and with more terms and, with the cheapest velocity, a
@@ -46,7 +48,8 @@ static void case_add(kernel_case *list, int *count, const kernels_way *way, cons
                         .options = way->options | additions,
                         .reads = operation_reads(&o),
                         .writes = operation_writes(&o),
-                        .edges = o.edges != EDGES_NONE};
+                        .edges = o.edges != EDGES_NONE,
+                        .general = operation_general(&o)};
   (void)snprintf(made->name, sizeof made->name, "%s%s", way->name, suffix);
 }
 
@@ -57,6 +60,7 @@ static int list_cases(kernel_case list[MOST_CASES]) {
     if (way->kind != OPERATION_advection) case_add(list, &count, way, "", least);
     for (int i = 0; i < STAGES && way->kind == OPERATION_advection; i++) {
       if (stages[i].lean && (way->options & (ADVECTION_STORED | ADVECTION_FLUX))) continue;
+      if (!operation_combines(way->kind, way->options, stages[i].additions)) continue;
       case_add(list, &count, way, stages[i].suffix, stages[i].additions);
     }
   }
@@ -185,14 +189,15 @@ static json_t *report(const kernel_result *result) {
   const double bytes =
       points * (double)(what->reads + what->writes) * (double)kernels_element_size(shape->precision);
   const int64_t n[3] = {shape->nx, shape->ny, shape->nz};
-  json_t *entry = json_pack(
-      "{s:s, s:o, s:s, s:i, s:i, s:f, s:o, s:f, s:f}", "kernel", what->name, "grid", bench_report_grid(n),
-      "precision", shape->precision == PRECISION_SINGLE ? "single" : "double", "reads", what->reads, "writes",
-      what->writes, "bytes", bytes, "seconds", bench_report_spread(&c[0].seconds), "points_per_second",
-      points / c[0].seconds.median, "gigabytes_per_second", rate(bytes, &c[0]));
-  log_info("%-36s %5d x %4d x %4d %s %dR %dW %10.3e points/s %8.1f GB/s", what->name, shape->nx, shape->ny,
+  json_t *entry = json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:f, s:o, s:f, s:f}", "kernel", what->name,
+                            "engine", what->general ? "general" : "lean", "grid", bench_report_grid(n),
+                            "precision", shape->precision == PRECISION_SINGLE ? "single" : "double", "reads",
+                            what->reads, "writes", what->writes, "bytes", bytes, "seconds",
+                            bench_report_spread(&c[0].seconds), "points_per_second",
+                            points / c[0].seconds.median, "gigabytes_per_second", rate(bytes, &c[0]));
+  log_info("%-36s %5d x %4d x %4d %s %dR %dW %10.3e points/s %8.1f GB/s%s", what->name, shape->nx, shape->ny,
            shape->nz, shape->precision == PRECISION_SINGLE ? "single" : "double", what->reads, what->writes,
-           points / c[0].seconds.median, rate(bytes, &c[0]));
+           points / c[0].seconds.median, rate(bytes, &c[0]), what->general ? ", general engine" : "");
   if (result->streams) {
     const double ordinary = rate(bytes, &c[1]);
     const double nontemporal = rate(bytes, &c[2]);

@@ -198,7 +198,8 @@ static kernels_call call_of(const advection *a, const stage *stage, double facto
   const double damping = config->difference == CONFIG_DIFFERENCE_UPWIND ? fabs(factor) : 0.0;
   kernels_call call = {
       .kind = OPERATION_advection, .options = velocity_options(a), .tables = a->tables.tables};
-  call.options |= option_of(config, stage->weight * damping, ADVECTION_UPWIND);
+  const unsigned upwind = call.options & ADVECTION_GRADIENT ? ADVECTION_UPWIND : ADVECTION_DAMPED;
+  call.options |= option_of(config, stage->weight * damping, upwind);
   call.options |= option_of(config, stage->weight * config->diffusivity, ADVECTION_DIFFUSION);
   call.weight[WEIGHT_PART + ADVECTION_PART_A] = -factor;
   call.weight[WEIGHT_PART + ADVECTION_PART_DISSIPATION] = damping;

@@ -25,10 +25,11 @@
  *     dD/dt <= s w D,    w = 1/2 max over i of sum over j of |d(i,j)| |i - j| h,
  *
  * for each axis; axes add up. The conservative form has the commutator with the other sign, the skew form has
- * none. Upwind differences add |c| E in all forms, with E negative. Of its symmetric part sqrt|c| E sqrt|c|
- * is negative, and the rest has the entries 1/2 (sqrt|c(i)| - sqrt|c(j)|)^2 E(i,j), which are at most 1/2
- * |c(i) - c(j)| |E(i,j)|: the same bound with the weights of E. What enters through ends, and the errors of
- * the redistancing, may make D four times as large. */
+ * none. What upwind differences add to the conservative form never raises D. To the others they add |c| E,
+ * with E negative. Of its symmetric part sqrt|c| E sqrt|c| is negative, and the rest has the entries
+ * 1/2 (sqrt|c(i)| - sqrt|c(j)|)^2 E(i,j), which are at most 1/2 |c(i) - c(j)| |E(i,j)|: the same bound with
+ * the weights of E. What enters through ends, and the errors of the redistancing, may make D four times as
+ * large. */
 static const double slack_ends = 4.0;
 
 /* [out] largest: magnitude of a field's owned points. */
@@ -126,7 +127,7 @@ static double rate_of(const advection *a, const grid *grid, const double slope[3
   double rate = 0.0;
   for (int d = 0; d < 3; d++) {
     if (config->form != FORM_SKEW) rate += slope[d] * weight_of(a, grid, DIFFERENCE_FIRST, d);
-    if (config->difference == CONFIG_DIFFERENCE_UPWIND)
+    if (config->difference == CONFIG_DIFFERENCE_UPWIND && config->form != FORM_CONSERVATIVE)
       rate += slope[d] * weight_of(a, grid, DIFFERENCE_DISSIPATION, d);
   }
   return rate;

@@ -15,7 +15,7 @@
 #define CONFIG_FORM_LIST(X)                                                                                  \
   X(ADVECTIVE, "advective", "u . grad phi")                                                                  \
   X(CONSERVATIVE, "conservative", "div (u phi): mass kept to round-off")                                     \
-  X(SKEW, "skew", "mean of both: L2 norm kept by the space discretisation")                                  \
+  X(SKEW, "skew", "mean of both: L2 norm kept by central differences")                                       \
   X(KEEP_PE, "keep_pe", "flow: keeps kinetic energy, and constant velocity and pressure (default)")          \
   X(KEEP, "keep", "flow: keeps kinetic energy, nearly entropy")                                              \
   X(KENNEDY_GRUBER, "kennedy_gruber", "flow: keeps kinetic energy")                                          \

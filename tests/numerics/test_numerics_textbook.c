@@ -78,6 +78,9 @@ static void test_orders_of_accuracy(void **state) {
       config.difference = upwind ? CONFIG_DIFFERENCE_UPWIND : CONFIG_DIFFERENCE_CENTRAL;
       lab_between(difference(&config, 6), 0.0, 1e-12, "order %d, upwind %d", order, upwind);
     }
+    config.form = FORM_CONSERVATIVE;
+    config.velocity = velocities_find("deformation"); /* |u| varies along x */
+    lab_between(difference(&config, 6), 0.0, 1e-12, "order %d, conservative, upwind", order);
   }
 }
 

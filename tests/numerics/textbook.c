@@ -111,6 +111,29 @@ static double biased(const config *c, const double *f, int64_t i, int d, int sig
   return sign * sum * (double)c->n[d] / c->l[d];
 }
 
+/* The m-th difference of f, m = order/2, whose first point is i: the binomial coefficients with signs. */
+static double lopsided(const config *c, const double *f, int64_t i, int d) {
+  static const int pascal[4][5] = {{-1, 1}, {1, -2, 1}, {-1, 3, -3, 1}, {1, -4, 6, -4, 1}};
+  double sum = 0.0;
+  for (int j = 0; j <= c->order / 2; j++) sum += pascal[c->order / 2 - 1][j] * f[shifted(c, i, d, j)];
+  return sum;
+}
+
+/* The dissipation of upwind differences that keeps the mass: minus the transposed difference of |u| times the
+ * difference. |u| is that in the middle of a difference's points, or the mean of the two there. */
+static double conserving(const config *c, const double *f, const double *u, int64_t i, int d) {
+  static const int pascal[4][5] = {{-1, 1}, {1, -2, 1}, {-1, 3, -3, 1}, {1, -4, 6, -4, 1}};
+  const int m = c->order / 2;
+  double sum = 0.0;
+  for (int j = 0; j <= m; j++) {
+    const int64_t start = shifted(c, i, d, -j);
+    const double before = fabs(u[shifted(c, start, d, m / 2)]),
+                 after = fabs(u[shifted(c, start, d, (m + 1) / 2)]);
+    sum += pascal[m - 1][j] * 0.5 * (before + after) * lopsided(c, f, start, d);
+  }
+  return -sum * (double)c->n[d] / c->l[d] / (const double[]){2, 12, 60, 280}[m - 1];
+}
+
 static double second(const config *c, const double *f, int64_t i, int d) {
   static const double weights[4][5] = {{-2, 1, 0, 0, 0},
                                        {-5.0 / 2, 4.0 / 3, -1.0 / 12, 0, 0},
@@ -162,7 +185,10 @@ void textbook_slope(const textbook *book, double t, const double *phi, double *o
     if (c->form == FORM_ADVECTIVE) transport = advective;
     if (c->form == FORM_CONSERVATIVE) transport = conservative;
     out[i] = -factor(c, t) * transport + c->diffusivity * laplacian;
-    for (int d = 0; d < 3 && c->difference == CONFIG_DIFFERENCE_UPWIND; d++) {
+    const int upwind = c->difference == CONFIG_DIFFERENCE_UPWIND;
+    for (int d = 0; d < 3 && upwind && c->form == FORM_CONSERVATIVE; d++)
+      out[i] += fabs(factor(c, t)) * conserving(c, phi, book->velocity[d], i, d);
+    for (int d = 0; d < 3 && upwind && c->form != FORM_CONSERVATIVE; d++) {
       const double carried = factor(c, t) * book->velocity[d][i];
       out[i] -= carried * (biased(c, phi, i, d, carried < 0.0 ? -1 : 1) - first(c, phi, NULL, i, d));
     }

@@ -83,6 +83,23 @@ def fixing(configuration, axis):
     return whole / weights[:, None]
 
 
+def damped(configuration, axis, speed, f):
+    """-H^-1 D^T |speed| D f / (m binomial(2m, m) h), where D takes m-th differences, m = order/2, that lie in the grid, and
+    |speed| is that in the middle of their points, or the mean of the two there."""
+    m = configuration["compute"].get("order", 8) // 2
+    weights, h = norm(configuration, axis)
+    n = len(weights)
+    count = n - m if bounded(configuration, axis) else n
+    difference, middle = np.zeros((count, n)), np.zeros((count, n))
+    for i in range(count):
+        for j in range(m + 1):
+            difference[i, (i + j) % n] = (-1) ** j * comb(m, j)
+        for j in (m // 2, (m + 1) // 2):
+            middle[i, (i + j) % n] += 0.5
+    flux = along(middle, np.abs(speed), axis) * along(difference, f, axis)
+    return -along(difference.T / weights[:, None], flux, axis) / (m * comb(2 * m, m) * h)
+
+
 def along(operator, f, axis):
     return np.moveaxis(np.tensordot(operator, np.moveaxis(f, 2 - axis, 0), 1), 0, 2 - axis)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_stability_warning import KNOWN
 
-from dense import along, bounded, classical, fixing, matrix, norm, points, velocity
+from dense import along, bounded, classical, damped, fixing, matrix, norm, points, velocity
 from program import attribute, hash_of, launch, merged, phi, rows, run, states
 
 STEPS = 4
@@ -44,7 +44,10 @@ def slope_of(configuration, entering):
         form = {"advective": advective, "conservative": conservative, "skew": (advective + conservative) / 2}
         result = -factor(t) * form[physics["form"]]
         if physics.get("difference") == "upwind":
-            result += sum(abs(factor(t) * c[d]) * along(even[d], f, d) for d in range(3))
+            if physics["form"] == "conservative" and configuration["velocity"]["field"] != "uniform":
+                result += sum(damped(configuration, d, factor(t) * c[d], f) for d in range(3))
+            else:
+                result += sum(abs(factor(t) * c[d]) * along(even[d], f, d) for d in range(3))
         if physics.get("diffusivity"):
             result += physics["diffusivity"] * sum(along(second[d], f, d) for d in range(3))
             lacks = entering(t) - f
@@ -93,6 +96,11 @@ CASES = [
     ({"x": "dirichlet", "y": "dirichlet", "z": "dirichlet"}, "formula", "0.4*x - y*z", "skew", 4, "upwind", 0.004, 3),
     ({"x": "open", "y": "dirichlet"}, "uniform", "0.3", "conservative", 6, "upwind", 0.004, 2),
     ({"z_low": "dirichlet", "z_high": "open", "y": "dirichlet"}, "rotation", "0.3", "skew", 6, "central", 0.004, 2),
+    ("xyz", "formula", "0.1 + x*y - 0.2*z*t", "conservative", 8, "upwind", 0.0, 3),
+    ("yz", "deformation", "0.2", "conservative", 6, "upwind", 0.004, 2),
+    ("xz", "formula", "0.3", "conservative", 4, "upwind", 0.0, 1),
+    ({"x": "open", "y": "dirichlet"}, "formula", "0.4*x - y*z", "conservative", 2, "upwind", 0.004, 2),
+    ("x", "deformation", "0.2", "conservative", 8, "upwind", 0.0, 1),
     ({"z": "dirichlet", "x_low": "open", "x_high": "dirichlet"}, "rest", "0.3", "skew", 8, "central", 0.8, 2),
     ({"x": "dirichlet", "z": "dirichlet"}, "uniform", "exact", "advective", 8, "central", 0.003, 2),
 ]

@@ -10,7 +10,8 @@
  *         + dissipation * S(f) + diffusion * Lap(f)
  *
  * A is u.grad f, div(u f) or their mean (`form`); S is |u| Dx f + |v| Dy f + |w| Dz f with the even
- * differences D of stencil.h. Extras are both NULL or none, and come with a base. The velocity is three
+ * differences D of stencil.h, or in the conservative form Cx f + Cy f + Cz f with its damping C of the speeds
+ * |u|, |v|, |w|. Extras are both NULL or none, and come with a base. The velocity is three
  * fields, or tables, or `uniform`, for which the three forms are equal. A term whose factor is zero in the
  * field's precision is left out. */
 typedef struct advection_stage {
@@ -40,7 +41,8 @@ static inline unsigned advection_options(const advection_stage *stage, precision
   }
   if (stage->base != NULL) options |= SUM_OWN;
   if (stage->extra[0] != NULL) options |= SUM_EXTRAS;
-  if (single ? (float)stage->dissipation != 0.0F : stage->dissipation != 0.0) options |= ADVECTION_UPWIND;
+  if (single ? (float)stage->dissipation != 0.0F : stage->dissipation != 0.0)
+    options |= options & ADVECTION_GRADIENT ? ADVECTION_UPWIND : ADVECTION_DAMPED;
   if (single ? (float)stage->diffusion != 0.0F : stage->diffusion != 0.0) options |= ADVECTION_DIFFUSION;
   return options;
 }

@@ -124,9 +124,56 @@ static real dissipation(const kernels_launch *launch, const advection_stage *sta
   return sum;
 }
 
+/* Conserving dissipation along one axis: fluxes at the points for m = order/2 = 4 and 2, at the middles of
+ * neighbours for 3 and 1. A flux is the speed there times the m-th difference of f: the sum of (-1)^(m - j)
+ * binomial(m, j) f(j). A point gets them back with the same signs. The order: the first and the last point
+ * of a difference, then the second and the last but one; each less the value at the flux's point, which for
+ * odd m is the one after it. */
+static real flux_at(const kernels_launch *launch, const advection_stage *stage, const int at[3], int d) {
+  static const int difference[5][5] = {
+      {0}, {0, -1, 1, 0, 0}, {0, 1, -2, 1, 0}, {-1, 3, -3, 1, 0}, {1, -4, 6, -4, 1}};
+  static const int order[4] = {0, 4, 1, 3};
+  const int m = launch->stencil->order / 2;
+  const real centre = get(launch, stage->f, at);
+  int before[3] = {at[0], at[1], at[2]};
+  before[d]--;
+  real sum = 0;
+  for (int i = 0; i < 4; i++) {
+    const real tap = (real)difference[m][order[i]];
+    const real value = moved(launch, stage->f, at, d, order[i] - 2) - centre;
+    sum = i == 0 ? tap * value : fused(tap, value, sum);
+  }
+  const real here = velocity(launch, stage, d, at), there = velocity(launch, stage, d, before);
+  const real speed = m % 2 == 0 ? (real)fabs(here) : (real)fabs(here) / 2;
+  return fused(m % 2 == 0 ? 0 : (real)0.5, (real)fabs(there), speed) * sum;
+}
+
+static real damping(const kernels_launch *launch, const advection_stage *stage, const int at[3], int d) {
+  static const int difference[5][5] = {
+      {0}, {0, -1, 1, 0, 0}, {0, 1, -2, 1, 0}, {-1, 3, -3, 1, 0}, {1, -4, 6, -4, 1}};
+  static const int order[5] = {-2, 2, -1, 1, 0};
+  static const double share[5] = {0, 2, 12, 60, 280};
+  const int m = launch->stencil->order / 2;
+  real sum = 0;
+  for (int i = 0; i < 5; i++) {
+    int to[3] = {at[0], at[1], at[2]};
+    to[d] += order[i];
+    const real tap = (real)difference[m][2 - order[i]], flux = flux_at(launch, stage, to, d);
+    sum = i == 0 ? tap * flux : fused(tap, flux, sum);
+  }
+  return (real)(-1 / share[m] / launch->stencil->spacing[d]) * sum;
+}
+
+static real damped(const kernels_launch *launch, const advection_stage *stage, const int at[3]) {
+  const real xy = damping(launch, stage, at, 0) + damping(launch, stage, at, 1);
+  return xy + damping(launch, stage, at, 2);
+}
+
 static real combined(const kernels_launch *launch, const advection_stage *stage, const int at[3]) {
   const real f = get(launch, stage->f, at);
   const real base = stage->base != NULL ? get(launch, stage->base, at) : f;
+  const int varies = stage->velocity[0] != NULL || stage->tables.x != NULL;
+  const int conserves = varies && stage->form == FORM_CONSERVATIVE;
   real sum = base;
   if (stage->base != NULL) sum = fused((real)stage->weight_f, f - base, sum);
   for (int i = 0; i < 2 && stage->extra[i] != NULL; i++) {
@@ -134,7 +181,8 @@ static real combined(const kernels_launch *launch, const advection_stage *stage,
   }
   sum = fused((real)stage->advection, advection(launch, stage, at), sum);
   if ((real)stage->dissipation != 0)
-    sum = fused((real)stage->dissipation, dissipation(launch, stage, at), sum);
+    sum = fused((real)stage->dissipation,
+                conserves ? damped(launch, stage, at) : dissipation(launch, stage, at), sum);
   if ((real)stage->diffusion != 0) sum = fused((real)stage->diffusion, second(launch, stage->f, at), sum);
   return sum;
 }
@@ -215,6 +263,7 @@ static real advection_point(const kernels_launch *launch, const kernels_call *ca
     if (options & ADVECTION_STORED) stage.velocity[d] = call->in[1 + d];
   }
   if (options & ADVECTION_FORMULA) stage.tables = call->tables;
+  if (part == 1 && (options & ADVECTION_DAMPED)) return damped(launch, &stage, at);
   if (part == 1) return dissipation(launch, &stage, at);
   return part == 2 ? second(launch, stage.f, at) : advection(launch, &stage, at);
 }
@@ -238,7 +287,7 @@ static real sum_point(const kernels_launch *launch, const kernels_call *call, in
 /* How many parts a call has, as bits, and the first input that is an own state, or -1. */
 static unsigned parts_of(const kernels_call *call, int *first_own) {
   const int advects = call->kind == OPERATION_advection;
-  const int upwind = (call->options & (advects ? ADVECTION_UPWIND : OPTION_UPWIND)) != 0;
+  const int upwind = (call->options & (advects ? ADVECTION_UPWIND | ADVECTION_DAMPED : OPTION_UPWIND)) != 0;
   const int divergence = call->kind == OPERATION_divergence, gradient = call->kind == OPERATION_gradient;
   *first_own = advects ? 0 : divergence && upwind ? 3 : gradient && upwind ? 1 : -1;
   if (!advects && !divergence && !gradient) return 1;
