@@ -74,6 +74,17 @@ enum { DIVERGENCE_OWN = 3 };
   .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 1, 2),                                                        \
            OPERATION_TERM(DIFFERENCE_DISSIPATION, DIVERGENCE_OWN, DIVERGENCE_OWN, DIVERGENCE_OWN)}
 
+/* ---- curl: out[0..2] = the curl of in[0..2] ---- */
+
+#define curl_operation(options)                                                                              \
+  .outputs = 7, .needs = {3, 12, 48},                                                                        \
+  .term = {OPERATION_TERM(DIFFERENCE_FIRST, OPERATION_NONE, 2, OPERATION_NONE),                              \
+           OPERATION_TERM(DIFFERENCE_FIRST, OPERATION_NONE, OPERATION_NONE, 1),                              \
+           OPERATION_TERM(DIFFERENCE_FIRST, OPERATION_NONE, OPERATION_NONE, 0),                              \
+           OPERATION_TERM(DIFFERENCE_FIRST, 2, OPERATION_NONE, OPERATION_NONE),                              \
+           OPERATION_TERM(DIFFERENCE_FIRST, 1, OPERATION_NONE, OPERATION_NONE),                              \
+           OPERATION_TERM(DIFFERENCE_FIRST, OPERATION_NONE, 0, OPERATION_NONE)}
+
 /* ---- laplacian: out[0] = the Laplacian of f ---- */
 
 #define laplacian_operation(options)                                                                         \
@@ -157,6 +168,7 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(product, 0)                                                                                              \
   X(divergence, 0)                                                                                           \
   X(laplacian, 0)                                                                                            \
+  X(curl, 0)                                                                                                 \
   X(axpy, 0)                                                                                                 \
   X(advection, ADVECTION_UPWIND | ADVECTION_DIFFUSION)
 
@@ -187,6 +199,7 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_GRADIENT | ADVECTION_FLUX, stage_stored_skew)
 
 #define GENERAL_WAYS(X)                                                                                      \
+  X(curl, 0, curl)                                                                                           \
   X(advection, SUM_BASE | ADVECTION_FORMULA | ADVECTION_FLUX | ADVECTION_DAMPED, stage_formula_damped)       \
   X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_FLUX | ADVECTION_DAMPED, stage_stored_damped)
 
@@ -199,6 +212,7 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
 /* The number of terms of ways that have more than four. All others are compiled as if no way had more,
  * because compilers make other code of longer loops, even where they fold (kernels/ways.cmake). */
 #define gradient_stage_upwind_terms 6
+#define curl_terms                  6
 
 #define X(name, options, way) OPERATION_WAY_##way,
 enum { OPERATION_WAYS(X) OPERATION_WAY_COUNT };
@@ -311,6 +325,12 @@ ARITHMETIC number divergence_part(unsigned options, int output, int part, const 
   (void)options;
   (void)output;
   return point_term(at, part);
+}
+
+ARITHMETIC number curl_part(unsigned options, int output, int part, const operation_point *at) {
+  (void)options;
+  (void)part;
+  return point_term(at, 2 * output) - point_term(at, 2 * output + 1);
 }
 
 ARITHMETIC number laplacian_part(unsigned options, int output, int part, const operation_point *at) {

@@ -228,6 +228,13 @@ static real divergence_point(const kernels_launch *launch, const kernels_call *c
   return sum + along[2];
 }
 
+static real curl_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
+                       const int at[3]) {
+  const int next = (output + 1) % 3, after = (output + 2) % 3;
+  (void)part;
+  return first(launch, NULL, call->in[after], at, next) - first(launch, NULL, call->in[next], at, after);
+}
+
 static real laplacian_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
                             const int at[3]) {
   (void)part;
