@@ -85,6 +85,13 @@ enum { DIVERGENCE_OWN = 3 };
            OPERATION_TERM(DIFFERENCE_FIRST, 1, OPERATION_NONE, OPERATION_NONE),                              \
            OPERATION_TERM(DIFFERENCE_FIRST, OPERATION_NONE, 0, OPERATION_NONE)}
 
+/* ---- skew_advection: out[0] = (u . grad f + div(u f))/2 with f = in[0], u = in[1..3], as differences of the
+ * two-point function (u_i + u_j)/2 f_j ---- */
+
+#define skew_advection_operation(options)                                                                    \
+  .outputs = 1, .needs = {1}, .around = 1, .velocity = VELOCITY_STORED, .velocity_input = 1,                 \
+  .term = {{DIFFERENCE_PAIR, FOLD_SUM, {0, 0, 0}, 1}}
+
 /* ---- laplacian: out[0] = the Laplacian of f ---- */
 
 #define laplacian_operation(options)                                                                         \
@@ -169,6 +176,7 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(divergence, 0)                                                                                           \
   X(laplacian, 0)                                                                                            \
   X(curl, 0)                                                                                                 \
+  X(skew_advection, 0)                                                                                       \
   X(axpy, 0)                                                                                                 \
   X(advection, ADVECTION_UPWIND | ADVECTION_DIFFUSION)
 
@@ -200,13 +208,14 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
 
 #define GENERAL_WAYS(X)                                                                                      \
   X(curl, 0, curl)                                                                                           \
+  X(skew_advection, 0, skew_advection)                                                                       \
   X(advection, SUM_BASE | ADVECTION_FORMULA | ADVECTION_FLUX | ADVECTION_DAMPED, stage_formula_damped)       \
   X(advection, SUM_BASE | ADVECTION_STORED | ADVECTION_FLUX | ADVECTION_DAMPED, stage_stored_damped)
 
 #define OPERATION_WAYS(X) LEAN_WAYS(X) GENERAL_WAYS(X)
 
 /* X(NAME): operations with terms that are DIFFERENCE_PAIR, and with terms that are DIFFERENCE_DAMPING. */
-#define OPERATION_PAIRS(X)
+#define OPERATION_PAIRS(X)    X(skew_advection)
 #define OPERATION_DAMPINGS(X) X(advection)
 
 /* The number of terms of ways that have more than four. All others are compiled as if no way had more,
@@ -331,6 +340,21 @@ ARITHMETIC number curl_part(unsigned options, int output, int part, const operat
   (void)options;
   (void)part;
   return point_term(at, 2 * output) - point_term(at, 2 * output + 1);
+}
+
+ARITHMETIC number skew_advection_pair(unsigned options, int term, int axis, const operation_values *own,
+                                      const operation_values *neighbour) {
+  (void)options;
+  (void)term;
+  const number mean = (real)0.5 * (value_velocity(own, axis) + value_velocity(neighbour, axis));
+  return mean * value_input(neighbour, 0);
+}
+
+ARITHMETIC number skew_advection_part(unsigned options, int output, int part, const operation_point *at) {
+  (void)options;
+  (void)output;
+  (void)part;
+  return point_term(at, 0);
 }
 
 ARITHMETIC number laplacian_part(unsigned options, int output, int part, const operation_point *at) {

@@ -235,6 +235,28 @@ static real curl_point(const kernels_launch *launch, const kernels_call *call, i
   return first(launch, NULL, call->in[after], at, next) - first(launch, NULL, call->in[next], at, after);
 }
 
+/* By (u_i + u_j)/2 f_j of point i and each neighbour j. */
+static real skew_advection_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
+                                 const int at[3]) {
+  real sum = 0;
+  (void)output;
+  (void)part;
+  for (int d = 0; d < 3; d++) {
+    const real own = get(launch, call->in[1 + d], at);
+    real slope = 0;
+    for (int k = 4; k >= 1; k--) {
+      const real c = (real)launch->stencil->first[d][k - 1];
+      const real after =
+          (own + moved(launch, call->in[1 + d], at, d, k)) / 2 * moved(launch, call->in[0], at, d, k);
+      const real before =
+          (own + moved(launch, call->in[1 + d], at, d, -k)) / 2 * moved(launch, call->in[0], at, d, -k);
+      slope = k == 4 ? c * (after - before) : fused(c, after - before, slope);
+    }
+    sum = d == 0 ? slope : sum + slope;
+  }
+  return sum;
+}
+
 static real laplacian_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
                             const int at[3]) {
   (void)part;
