@@ -84,10 +84,10 @@ def fixing(configuration, axis):
 
 
 def damped(configuration, axis, speed, f):
-    """-H^-1 D^T |speed| D f / (m binomial(2m, m) h), where D takes m-th differences, m = order/2, that lie in the grid, and
-    |speed| is that in the middle of their points, or the mean of the two there."""
+    """-H^-1 D^T |speed| D f / (m binomial(2m, m)): D takes those m-th differences, m = order/2, that lie in the grid,
+    and |speed| is that in the middle of their points, or the mean of the two there."""
     m = configuration["compute"].get("order", 8) // 2
-    weights, h = norm(configuration, axis)
+    weights, _ = norm(configuration, axis)
     n = len(weights)
     count = n - m if bounded(configuration, axis) else n
     difference, middle = np.zeros((count, n)), np.zeros((count, n))
@@ -97,7 +97,7 @@ def damped(configuration, axis, speed, f):
         for j in (m // 2, (m + 1) // 2):
             middle[i, (i + j) % n] += 0.5
     flux = along(middle, np.abs(speed), axis) * along(difference, f, axis)
-    return -along(difference.T / weights[:, None], flux, axis) / (m * comb(2 * m, m) * h)
+    return -along(difference.T / weights[:, None], flux, axis) / (m * comb(2 * m, m))
 
 
 def along(operator, f, axis):

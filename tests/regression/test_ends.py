@@ -96,7 +96,7 @@ CASES = [
     ({"x": "dirichlet", "y": "dirichlet", "z": "dirichlet"}, "formula", "0.4*x - y*z", "skew", 4, "upwind", 0.004, 3),
     ({"x": "open", "y": "dirichlet"}, "uniform", "0.3", "conservative", 6, "upwind", 0.004, 2),
     ({"z_low": "dirichlet", "z_high": "open", "y": "dirichlet"}, "rotation", "0.3", "skew", 6, "central", 0.004, 2),
-    ("xyz", "formula", "0.1 + x*y - 0.2*z*t", "conservative", 8, "upwind", 0.0, 3),
+    ("xyz", "formula", "0.1 + x*y - 0.2*z*t", "conservative", 8, "upwind", 0.0, 2),
     ("yz", "deformation", "0.2", "conservative", 6, "upwind", 0.004, 2),
     ("xz", "formula", "0.3", "conservative", 4, "upwind", 0.0, 1),
     ({"x": "open", "y": "dirichlet"}, "formula", "0.4*x - y*z", "conservative", 2, "upwind", 0.004, 2),
