@@ -32,7 +32,7 @@ function(fdapp_way_sources variable extension header)
       set(options ${CMAKE_MATCH_2})
       set(name ${CMAKE_MATCH_3})
       set(terms 4)
-      if(text MATCHES "\n#define ${name}_terms ([0-9]+)")
+      if(text MATCHES "\n#define ${name}_terms +([0-9]+)")
         set(terms ${CMAKE_MATCH_1})
       endif()
       file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension} CONTENT
