@@ -18,6 +18,7 @@ from .errors import DataError, UsageError
 
 AXES = "xyz"
 POINT_DATA = "VTKHDF/PointData"
+PERIODIC = "Periodic"  # of /VTKHDF, in files of write_field
 COVERS = 1e-9  # relative difference up to which the points kept fill a period
 
 
@@ -83,8 +84,9 @@ class State(Frame):
 
     @cached_property
     def bounded(self):
-        """For x, y, z: True if the axis has ends."""
-        return bounded(self.config)
+        """For x, y, z: True if the axis has ends: as the file's configuration says, or its attribute Periodic."""
+        periodic = self.attributes.get(PERIODIC)
+        return bounded(self.config) if periodic is None or self.config else tuple(not each for each in periodic)
 
     @property
     def periodic(self):
@@ -177,7 +179,8 @@ def read_values(path, field, key=...):
 
 def describe(path):
     """The description of a file of fdapp, without its fields: shape (nz, ny, nx), spacing, origin, fields in the
-    equation's order, attributes of /fdapp. A slice has one plane. DataError naming the file and what is wrong."""
+    equation's order, attributes of /fdapp and Periodic. A slice has one plane. DataError naming the file and the
+    fault."""
     with damage_named(path), h5py.File(path, "r") as file:
         image = file["VTKHDF"]
         shapes = {name: item.shape for name, item in image["PointData"].items()}
@@ -186,6 +189,8 @@ def describe(path):
         origin = tuple(float(value) for value in image.attrs["Origin"])
         about = file["fdapp"].attrs.items() if "fdapp" in file else ()
         attributes = {name: plain_value(value) for name, value in about}
+        if PERIODIC in image.attrs:
+            attributes[PERIODIC] = plain_value(image.attrs[PERIODIC])
     shape = tuple(int(n) for n in (extent[1::2] - extent[::2] + 1)[::-1])
     stored = shape if "axis" not in attributes else tuple(np.delete(shape, 2 - int(attributes["axis"])).tolist())
     wrong = [name for name, found in shapes.items() if found != stored]
@@ -240,7 +245,7 @@ def read_frame(path, config):
     found = describe(path)
     if "axis" in found[-1]:
         return read_planes([path], config)
-    return as_state(path, *found) if found[-1] else State(path, None, None, None, *found)
+    return as_state(path, *found) if found[-1].keys() - {PERIODIC} else State(path, None, None, None, *found)
 
 
 def parsed(text):
@@ -251,8 +256,9 @@ def parsed(text):
 
 
 def bounded(config):
-    """For x, y, z: True if the axis has ends, by a configuration as of parsed()."""
-    kinds = config.get("boundary", {})
+    """For x, y, z: True if the axis has ends, by a configuration as of parsed(), of fdapp or of fddistance."""
+    of_distance = config.get("distance", {}).items()
+    kinds = config.get("boundary", {name.removeprefix("boundary_"): kind for name, kind in of_distance})
     return tuple(kinds.get(axis, kinds.get(f"{axis}_low", "periodic")) != "periodic" for axis in AXES)
 
 

@@ -1,6 +1,7 @@
 """What a run shows: its kept snapshots, in fields/ or beside the checkpoints; else its slices; else its checkpoints.
 Every kind of file by itself."""
 
+import h5py
 import numpy as np
 import pytest
 import synthetic
@@ -270,3 +271,24 @@ def test_a_dataset_holds_the_kept_snapshots(tmp_path):
     pytest.importorskip("xarray")
     dataset = fdpost.open_run(synthetic.write_part_run(tmp_path / "run", every=2))
     assert dataset.step.values.tolist() == [0, 10, 20] and dataset.gradient.shape == (3, 6, 4, 8)
+
+
+@pytest.mark.parametrize("periodic", [(True, True, True), (False, True, False)])
+@pytest.mark.parametrize("by", ["attribute", "distance"])
+def test_a_file_without_a_run_says_its_ends(tmp_path, periodic, by):
+    """Files of write_field and of fddistance: where an axis has ends nothing is repeated beyond them, and the picture
+    ends with the last point."""
+    phi = np.zeros((4, 5, 6))
+    path = fdpost.write_field(tmp_path / "field.hdf", phi, spacing=(0.2, 0.25, 0.5), periodic=periodic)
+    if by == "distance":
+        kinds = "\n".join(f"boundary_{axis} = {'periodic' if yes else 'open'}" for axis, yes in zip("xyz", periodic))
+        with h5py.File(path, "r+") as file:
+            del file["VTKHDF"].attrs["Periodic"]
+            file.create_group("fdapp").attrs.update(
+                {"step": 0, "time": 0.0, "dt": 0.0, "config": np.bytes_(f"[distance]\n{kinds}\n".encode())}
+            )
+    frame = Run(path).frame
+    assert frame.periodic == periodic
+    assert frame.lengths == pytest.approx([1.2 if periodic[0] else 1.0, 1.25, 2.0 if periodic[2] else 1.5])
+    fig = slices.draw_slices(Run(path), [frame], [(2, 0)], {"phi": [[phi[0]]]})
+    assert fig.axes[0].get_xlim() == pytest.approx((0, 1.2 if periodic[0] else 1.0))

@@ -8,7 +8,6 @@
 #include "app/plan.h"
 #include "app/running.h"
 #include "app/simulation.h"
-#include "app/stability.h"
 #include "base/log.h"
 #include "domain/backend.h"
 #include "domain/node.h"
@@ -211,7 +210,8 @@ static status validate(simulation *sim) {
     CHECK(resume(sim, NULL));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
-  stability_warn(config, &sim->schedule, &rates);
+  CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &rates, &sim->stability));
+  stability_warn(config, &sim->schedule, &sim->stability);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &rates));
   return sim->restart.resumed ? STATUS_OK : unresolved_foresee(sim->comm, config, &sim->grid);
 }
@@ -318,7 +318,8 @@ status begin_start(simulation *sim) {
     CHECK(agree(sim->comm, is_root(sim) ? set_aside(sim) : STATUS_OK));
   }
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
-  stability_warn(config, &sim->schedule, &sim->solver.rates);
+  CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &sim->solver.rates, &sim->stability));
+  stability_warn(config, &sim->schedule, &sim->stability);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &sim->solver.rates));
   CHECK(measure_start(sim));
   if (!sim->restart.resumed)

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "app/stability.h"
 #include "problems/cases.h"
 
 /* Cancellation in the norm of a small deviation from a large background: sums of squares have a relative
@@ -32,11 +31,11 @@ static status find_growth(solver *solver, bound *bound) {
   return STATUS_OK;
 }
 
-status bound_open(solver *solver, const schedule *schedule, bound *bound) {
+status bound_open(solver *solver, int stable, bound *bound) {
   const equation *equation = solver->equation;
   const grid *grid = &solver->grid;
   *bound = (struct bound){.solver = solver,
-                          .stable = stability_share(solver->config, schedule, &solver->rates) >= 1.0,
+                          .stable = stable,
                           .volume = grid->l[0] * grid->l[1] * grid->l[2],
                           .from = {.entered = {INFINITY, -INFINITY}}};
   for (int f = 0; f < equation->unknowns; f++) bound->weight[f] = 1.0;

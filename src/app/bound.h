@@ -17,9 +17,9 @@ typedef struct bound {
   checkpoint_growth from; /* where the growth begins, and what has entered since */
 } bound;
 
-/* For steps of `schedule`. Overwrites the scratch state. `solver` must outlive the bound. Collective.
- * STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE as equation->growth. */
-status bound_open(solver *solver, const schedule *schedule, bound *bound);
+/* stable: the step is within the limits of the scheme. Overwrites the scratch state. `solver` must outlive
+ * the bound. Collective. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE as equation->growth. */
+status bound_open(solver *solver, int stable, bound *bound);
 
 /* Begins at a measured state, or where a snapshot says. */
 void bound_begin(bound *bound, const diagnostics_record *record);

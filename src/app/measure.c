@@ -9,7 +9,7 @@
 
 /* The rate whose product with dt is the Courant number. */
 static double rate_of(const schedule_rates *rates) {
-  return rates->advection + (rates->shares ? rates->moving : 0.0);
+  return rates->advection + (rates->shares ? rates->other : 0.0);
 }
 
 status measure_blown_up(const simulation *sim, const char *what) {
@@ -104,7 +104,7 @@ static status measure_state(simulation *sim) {
 status measure_start(simulation *sim) {
   const checkpoint_state *from = &sim->restart.from;
   const diagnostics_field *first = &sim->latest.field[0];
-  CHECK(bound_open(&sim->solver, &sim->schedule, &sim->bound));
+  CHECK(bound_open(&sim->solver, sim->stability.share >= 1.0, &sim->bound));
   CHECK(take(sim, state_of(sim), NULL)); /* the range in the line of progress, too */
   if (sim->restart.resumed && from->growth.known && !from->departed) {
     bound_resume(&sim->bound, &from->growth);

@@ -7,6 +7,7 @@
 #include "app/perf.h"
 #include "app/progress.h"
 #include "app/restart.h"
+#include "app/stability.h"
 #include "config/kept.h"
 #include "output/derived.h"
 #include "output/diagnostics.h"
@@ -35,6 +36,7 @@ typedef struct simulation {
   slices slices;
   receivers receivers;
   schedule schedule;
+  stability stability;
   restart restart;
   control control;
   perf perf;

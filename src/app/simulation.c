@@ -222,7 +222,7 @@ static status follow(simulation *sim) {
   if (!sim->schedule.measured) return STATUS_OK;
   sim->shown_step = -1;
   CHECK(solver_measure(&sim->solver));
-  const double rate = sim->solver.rates.advection + sim->solver.rates.moving;
+  const double rate = sim->solver.rates.advection + sim->solver.rates.other;
   if (!isfinite(rate)) {
     CHECK(measure(sim));
     return agree(sim->comm, measure_blown_up(sim, "no step size follows from it"));

@@ -1,6 +1,5 @@
 #include "app/solver.h"
 
-#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,21 +95,6 @@ static status check_threads(int threads) {
                      threads, CONFIG_THREADS_MOST);
 }
 
-/* Raises the diffusive rates to those of real modes for which the scheme allows no longer steps than for the
- * mode beside ends with values, with and without the decay by other axes: some schemes damp less of the mode
- * without. */
-static void count_swing(const config *config, schedule_rates *rates) {
-  const scheme *scheme = schemes_all(config->scheme);
-  if (!(rates->swing[1] > 0.0)) return;
-  const double real = (rates->moving + rates->still) * stencil_second_symbol(config->order, PROBLEM_PI);
-  const double *swing = rates->swing;
-  const double limit = fmin(scheme_mode_limit(scheme, swing[0], swing[1]),
-                            scheme_mode_limit(scheme, swing[0] + swing[2], swing[1]));
-  const double factor = fmax(scheme_real_limit(scheme) / limit / real, 1.0);
-  rates->moving *= factor;
-  rates->still *= factor;
-}
-
 /* Returns 1 unless a snapshot takes the place of the initial state, whose file may then be gone. */
 static int begins(const config *config) {
   if (strcmp(config->restart, "latest") == 0) return !rundir_has_states(config->directory);
@@ -124,20 +108,15 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
   CHECK(agree(comm, cases_files_check(config, grid, begins(config), config_carried(config), elsewhere)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
-  double all[] = {mine.advection, mine.moving, mine.still, mine.swing[0], mine.swing[1], mine.swing[2]};
+  double all[] = {mine.advection, mine.along[0], mine.along[1], mine.along[2], mine.other};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, comm));
   const int varies = all[0] > 0.0 && !cases_velocity_steady(config);
   *rates = (schedule_rates){.advection = all[0],
-                            .moving = all[1],
-                            .still = all[2],
+                            .along = {all[1], all[2], all[3]},
+                            .other = all[4],
                             .shares = mine.shares,
-                            .swing = {all[3], all[4], all[5]},
                             .measured = config->adaptive && equation->measure != NULL,
                             .factor = config->adaptive && varies ? equation->rate_factor : NULL};
-  /* those of sound are the same on all ranks */
-  memcpy(rates->sound, mine.sound, sizeof mine.sound);
-  memcpy(rates->echo, mine.echo, sizeof mine.echo);
-  count_swing(config, rates);
   if (elsewhere[0] != '\0')
     log_warning(
         "points of files lie elsewhere than this grid's, which are from 0, 0, 0 on, %.7g, %.7g, %.7g apart: "
@@ -322,10 +301,10 @@ status solver_measure(solver *solver) {
   field *work = &stepper_scratch(&solver->stepper)->part[0];
   schedule_rates *rates = &solver->rates;
   CHECK(agree(solver->comm, solver->equation->measure(solver->terms, state, work, rates)));
-  double all[] = {rates->advection, rates->moving};
+  double all[] = {rates->advection, rates->other};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, solver->comm));
   rates->advection = all[0];
-  rates->moving = all[1];
+  rates->other = all[1];
   return STATUS_OK;
 }
 

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "equations/equation.h"
+#include "equations/acoustics.h"
 #include "problems/sound.h"
 
 /* Linear acoustics of a medium at rest with constant density r and sound speed c:
@@ -45,51 +45,13 @@ static double stiffness(const config *config) {
   return config->density * config->sound_speed * config->sound_speed;
 }
 
-static int reflects(config_end end) {
-  return end == CONFIG_END_WALL || end == CONFIG_END_FREE;
-}
-
 static int is_upwind(const config *config) {
   return config->difference == CONFIG_DIFFERENCE_UPWIND;
 }
 
-static int reflects_along(const config *config, int d) {
-  return reflects(config->ends[d][GRID_LOW]) || reflects(config->ends[d][GRID_HIGH]);
-}
-
-static int absorbs_along(const config *config, int d) {
-  return config->ends[d][GRID_LOW] == CONFIG_END_ABSORBING ||
-         config->ends[d][GRID_HIGH] == CONFIG_END_ABSORBING;
-}
-
-/* Modes beside the ends of axis d, with c/h there. Those of absorbing ends are not exact with upwind
- * differences: without the margin the limit is up to 2 % too large. */
-static void find_echo(const config *config, int d, double rate, double echo[2][3]) {
-  const closure *closure = closure_of(config->order);
-  const int reflects = reflects_along(config, d), absorbs = absorbs_along(config, d);
-  const double *wave = closure->damped_resonance, damping = closure->damping[absorbs];
-  const double *taken = closure->absorbed;
-  const double upwind[2][3] = {{wave[0], wave[0], wave[1]}, {damping, damping, 0.0}};
-  const double central[2][3] = {{0.0, 0.0, sqrt(closure->resonance)}, {taken[0], taken[1], taken[2]}};
-  const int present[2] = {reflects, absorbs || (reflects && is_upwind(config))};
-  for (int i = 0; i < 2; i++) {
-    for (int k = 0; k < 3 && present[i]; k++)
-      echo[i][k] = rate * (is_upwind(config) ? upwind : central)[i][k];
-  }
-}
-
-/* The fastest wave of the grid has the frequency c sqrt(sum (s/h)^2), with s the largest value of the
- * difference's symbol. Beside walls and free ends there are faster waves; absorbing ends and upwind
- * differences damp waves, each at its own rate. */
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
-  const int absorbs = absorbs_along(config, 0) || absorbs_along(config, 1) || absorbs_along(config, 2);
   double squares = 0.0;
-  *rates = (schedule_rates){0};
-  for (int d = 0; d < 3; d++) {
-    squares += 1.0 / (grid->h[d] * grid->h[d]);
-    rates->sound[d] = (absorbs && is_upwind(config) ? 1.02 : 1.0) * config->sound_speed / grid->h[d];
-    find_echo(config, d, rates->sound[d], rates->echo[d]);
-  }
+  for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
   rates->advection = config->sound_speed * sqrt(squares);
   return STATUS_OK;
 }
@@ -222,6 +184,7 @@ const equation acoustics_equation = {.name = "acoustics",
                                      .linear = yes,
                                      .steady = yes,
                                      .rates = find_rates,
+                                     .limit = acoustics_limit,
                                      .known = is_known,
                                      .known_later = sound_known,
                                      .fill = fill,

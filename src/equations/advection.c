@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const names[] = {"phi"};
 
@@ -36,41 +35,6 @@ static int is_lean(const config *config) {
  * send the edges. */
 static int is_leanest(const config *config) {
   return is_lean(config) && config->difference == CONFIG_DIFFERENCE_CENTRAL;
-}
-
-/* Ratio of the largest real eigenvalue of the second derivative on an axis with ends to that on a periodic
- * axis. */
-static double stiffness(const config *config, const grid *grid, int d) {
-  double most = 0.0;
-  if (!grid->bounded[d]) return 1.0;
-  const closure *closure = closure_of(config->order);
-  for (int end = 0; end < GRID_ENDS; end++) {
-    const int fixed = config->ends[d][end] == CONFIG_END_DIRICHLET;
-    most = fmax(most, fixed ? closure->fixed_stiffness : closure->stiffness);
-  }
-  return most / stencil_second_symbol(config->order, PROBLEM_PI);
-}
-
-static int has_value(const config *config, int d) {
-  return config->ends[d][GRID_LOW] == CONFIG_END_DIRICHLET ||
-         config->ends[d][GRID_HIGH] == CONFIG_END_DIRICHLET;
-}
-
-static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
-  const double inside = stencil_second_symbol(config->order, PROBLEM_PI);
-  double swing[3] = {0.0, 0.0, 0.0};
-  *rates = (schedule_rates){0};
-  for (int d = 0; d < 3; d++) {
-    const int still = cases_velocity_uniform(config) && config->uniform[d] == 0.0;
-    const double rate = config->diffusivity / (grid->h[d] * grid->h[d]);
-    const double real = stiffness(config, grid, d) * rate;
-    *(still ? &rates->still : &rates->moving) += real;
-    for (int i = 0; i < 2 && has_value(config, d); i++)
-      swing[i] += closure_of(config->order)->fixed_mode[i] * rate;
-    if (!has_value(config, d)) swing[2] += real * inside;
-  }
-  if (swing[1] > 0.0) memcpy(rates->swing, swing, sizeof swing);
-  return cases_velocity_rate(config, grid, &rates->advection);
 }
 
 static status fill(const config *config, const grid *grid, double time, int unknown, field *field) {
@@ -278,7 +242,8 @@ const equation advection_equation = {.name = "advection",
                                      .stage_words = stage_words,
                                      .sends = is_leanest,
                                      .pairs = is_lean,
-                                     .rates = find_rates,
+                                     .rates = advection_rates,
+                                     .limit = advection_limit,
                                      .rate_factor = cases_velocity_factor,
                                      .known = cases_exact_known,
                                      .known_later = cases_exact_exists,

@@ -28,7 +28,10 @@ typedef struct advection {
   int bounded;
 } advection;
 
-/* The member `growth` of the equation. */
+/* The members `rates`, `limit` and `growth` of the equation. */
+status advection_rates(const config *config, const grid *grid, schedule_rates *rates);
+status advection_limit(const config *config, const grid *grid, const schedule_rates *rates, double dt,
+                       equation_limit *limit);
 status advection_growth(void *self, const grid *grid, field *work, equation_growth *growth);
 
 #endif

@@ -25,6 +25,15 @@ typedef struct equation_growth {
   int shifts;     /* 1: the background is the mean at t = 0; 0: it is 0 */
 } equation_growth;
 
+/* What limits a step. */
+enum { EQUATION_WORDS = 192 };
+typedef struct equation_limit {
+  double step;                /* the largest one with which no solution grows that does not grow by itself;
+                               * INFINITY: any */
+  char words[EQUATION_WORDS]; /* what a longer one is: "a Courant number of 2.1, beyond the limit 1.634" */
+} equation_limit;
+#define EQUATION_BEYOND "a Courant number of %.4g, beyond the limit %.4g of %s with order %d"
+
 /* The slack of an equation without `growth`: a solution a thousand times too large is nothing but error. And
  * the slack where only errors of the time step change the norm: within their limits all schemes lower it, or
  * raise it by errors that vanish with the step. */
@@ -52,9 +61,14 @@ typedef struct equation {
   int (*sends)(const config *config); /* a device has kernels that send what stage.sends says */
   int (*pairs)(const config *config); /* a device may compute two stages in one sweep (`pair`) */
 
-  /* The rates that limit a step on this slab, for the largest time factor; the caller takes the maximum over
-   * ranks. */
+  /* Sets the rates that determine a step on this slab, for the largest time factor, in a zeroed struct; the
+   * caller takes the maximum of each over ranks. */
   status (*rates)(const config *config, const grid *grid, schedule_rates *rates);
+  /* The limit of a step of size dt with such rates, for the run's scheme, order, differences and ends: waves
+   * inside the grid, and beside ends what a trial finds (trial.h). Every rank calls it, with the same rates.
+   * NULL: that of waves by central differences whose Courant number is dt times the rate of advection. */
+  status (*limit)(const config *config, const grid *grid, const schedule_rates *rates, double dt,
+                  equation_limit *limit);
   /* The time factor: at time t the advective rate is at most |factor| times that of `rates`. NULL: 1. */
   double (*rate_factor)(const config *config, double time);
 

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "equations/equation.h"
@@ -78,7 +79,7 @@ static int is_known(const config *config, double time) {
 static void set_rates(const config *config, double rate, double diffusive, schedule_rates *rates) {
   const scheme *scheme = schemes_at(config->scheme);
   rates->advection = rate * stencil_first_maximum(config->order) / scheme_imaginary_limit(scheme);
-  rates->moving = diffusive * stencil_second_symbol(config->order, PROBLEM_PI) / scheme_real_limit(scheme);
+  rates->other = diffusive * stencil_second_symbol(config->order, PROBLEM_PI) / scheme_real_limit(scheme);
 }
 
 /* The limit is A s/I + V q/R <= 1/dt: s and q are the largest symbols of the first and the second difference,
@@ -91,6 +92,16 @@ static status find_rates(const config *config, const grid *grid, schedule_rates 
     CHECK(flow_state_rates(config, grid, &rate, &diffusive));
   *rates = (schedule_rates){.shares = 1};
   set_rates(config, rate, diffusive, rates);
+  return STATUS_OK;
+}
+
+static status find_limit(const config *config, const grid *grid, const schedule_rates *rates, double dt,
+                         equation_limit *limit) {
+  (void)config;
+  (void)grid;
+  limit->step = 1.0 / (rates->advection + rates->other);
+  (void)snprintf(limit->words, EQUATION_WORDS, "a Courant number of %.4g, beyond the limit 1",
+                 dt / limit->step);
   return STATUS_OK;
 }
 
@@ -169,6 +180,7 @@ const equation flow_equation = {.name = "flow",
                                 .array_count = work_count,
                                 .stage_words = stage_words,
                                 .rates = find_rates,
+                                .limit = find_limit,
                                 .known = is_known,
                                 .known_later = flow_state_known,
                                 .fill = fill,

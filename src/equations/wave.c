@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "equations/equation.h"
@@ -63,6 +64,15 @@ static status find_rates(const config *config, const grid *grid, schedule_rates 
   for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
   CHECK(check_frequency(config, grid, speed[0]));
   *rates = (schedule_rates){.advection = speed[1] * sqrt(squares)};
+  return STATUS_OK;
+}
+
+static status find_limit(const config *config, const grid *grid, const schedule_rates *rates, double dt,
+                         equation_limit *limit) {
+  (void)grid;
+  limit->step = config_wave_limit(config) / rates->advection;
+  (void)snprintf(limit->words, EQUATION_WORDS, EQUATION_BEYOND, dt * rates->advection,
+                 config_wave_limit(config), schemes_all(config->scheme)->name, config->order);
   return STATUS_OK;
 }
 
@@ -249,6 +259,7 @@ const equation wave_equation = {.name = "wave",
                                 .names = names,
                                 .array_count = count_arrays,
                                 .rates = find_rates,
+                                .limit = find_limit,
                                 .known = is_known,
                                 .fill = fill,
                                 .create = create,

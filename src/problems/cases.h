@@ -106,9 +106,9 @@ int cases_velocity_steady(const config *config);
 int cases_velocity_stored(const config *config);
 /* 1 if c is the vector config.uniform everywhere; then no tables are needed. */
 int cases_velocity_uniform(const config *config);
-/* Largest sum_i |c_i| / h_i over this slab's points, for g = 1. The caller takes the maximum over ranks.
- * STATUS_MEMORY; STATUS_USAGE as cases_velocity_verdict. */
-status cases_velocity_rate(const config *config, const grid *grid, double *rate);
+/* Largest |c_i| / h_i, each, and largest sum of them, over this slab's points, for g = 1. The caller takes
+ * the maximum over ranks. STATUS_MEMORY; STATUS_USAGE as cases_velocity_verdict. */
+status cases_velocity_rate(const config *config, const grid *grid, double along[3], double *rate);
 
 /* XXH3 of values that this machine computes: rows of the case and of the velocity, spread over the whole grid
  * and the same on every rank, and g(t) at some times. Files are left out, because a rank reads only its part.

@@ -145,8 +145,8 @@ int cases_velocity_uniform(const config *config) {
   return velocities_at(config->velocity)->uniform;
 }
 
-/* Largest sum of |c_i|/h_i in one row; `row` holds 2 nx doubles. */
-static double row_rate(const cases_velocity *fields, int64_t z, int64_t y, double *row) {
+/* Largest sum of |c_i|/h_i in one row, and each of them; `row` holds 2 nx doubles. */
+static double row_rate(const cases_velocity *fields, int64_t z, int64_t y, double along[3], double *row) {
   const int64_t nx = fields->grid->n[0];
   cases_velocity velocity = *fields; /* a copy, for its member `component`; the tables are shared */
   double *sum = row + nx;
@@ -154,32 +154,40 @@ static double row_rate(const cases_velocity *fields, int64_t z, int64_t y, doubl
   for (int d = 0; d < 3; d++) {
     velocity.component = (axis)d;
     cases_velocity_row(&velocity, z, y, row);
-    for (int64_t x = 0; x < nx; x++) sum[x] += fabs(row[x]) / velocity.grid->h[d];
+    for (int64_t x = 0; x < nx; x++) {
+      const double part = fabs(row[x]) / velocity.grid->h[d];
+      sum[x] += part;
+      along[d] = fmax(along[d], part);
+    }
   }
   double largest = 0.0;
   for (int64_t x = 0; x < nx; x++) largest = fmax(largest, sum[x]);
   return largest;
 }
 
-status cases_velocity_rate(const config *config, const grid *grid, double *rate) {
+status cases_velocity_rate(const config *config, const grid *grid, double along[3], double *rate) {
   double largest = 0.0;
   *rate = 0.0;
+  for (int d = 0; d < 3; d++) along[d] = 0.0;
   if (cases_velocity_uniform(config)) {
-    for (int d = 0; d < 3; d++) *rate += fabs(config->uniform[d]) / grid->h[d];
+    for (int d = 0; d < 3; d++) {
+      along[d] = fabs(config->uniform[d]) / grid->h[d];
+      *rate += along[d];
+    }
     return STATUS_OK;
   }
   cases_velocity velocity;
   CHECK(cases_velocity_open(config, grid, &velocity));
   const int64_t rows = grid->nz * grid->n[1];
   int complete = 1;
-#pragma omp parallel reduction(max : largest) reduction(&& : complete)
+#pragma omp parallel reduction(max : largest, along[:3]) reduction(&& : complete)
   {
     double *row = malloc(2 * (size_t)grid->n[0] * sizeof *row);
     complete = row != NULL;
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < rows; i++) {
       if (row != NULL)
-        largest = fmax(largest, row_rate(&velocity, grid->z0 + i / grid->n[1], i % grid->n[1], row));
+        largest = fmax(largest, row_rate(&velocity, grid->z0 + i / grid->n[1], i % grid->n[1], along, row));
     }
     free(row);
   }

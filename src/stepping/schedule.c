@@ -76,8 +76,8 @@ static void set_end(schedule *schedule, const config *config) {
 /* The sum of rates whose product with dt is the Courant number. If nothing moves, the diffusive limit
  * replaces it. */
 static double scale_of(const schedule_rates *rates) {
-  if (rates->shares) return rates->advection + rates->moving;
-  return rates->advection > 0.0 ? rates->advection : rates->moving + rates->still;
+  if (rates->shares) return rates->advection + rates->other;
+  return rates->advection > 0.0 ? rates->advection : rates->other;
 }
 
 status schedule_make(const config *config, const schedule_rates *rates, schedule *schedule) {

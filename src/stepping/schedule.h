@@ -36,18 +36,15 @@ typedef struct schedule {
 /* Largest ratio of an adaptive step to the step of the largest velocity. */
 #define SCHEDULE_LONGEST 10.0
 
-/* The rates that limit a step; each is multiplied by dt. */
+/* The rates that determine a step. Their limits are the equation's (equation.h). */
 typedef struct schedule_rates {
-  double advection;     /* largest sum of |c_i|/h_i over all points */
-  double moving, still; /* kappa times the sum of 1/h_i^2 over the axes with motion, and over the others */
-  double swing[3];      /* of the diffusive mode beside dirichlet ends: its decay, its frequency, and the
-                         * largest decay that the other axes add; 0: there is no such mode */
-  int shares;           /* 1: `advection` and `moving` are shares of one limit, and the step that it allows is
-                         * 1 over their sum (flow) */
-  double sound[3];      /* speed/h_i of sound, which has limits of its own; 0: no sound */
-  double echo[3][2][3]; /* two of its modes beside the ends of each axis, the fastest wave and the one that is
-                         * damped most: decay of the pressure, of the velocity, and frequency; 0: none */
-  int measured;         /* 1: each step shall follow from the state at its start */
+  double advection; /* times dt: the Courant number; for advection the largest sum of |c_i|/h_i over all
+                     * points */
+  double along[3];  /* the largest |c_i|/h_i */
+  double other;     /* times dt: what time.courant is of if nothing moves */
+  int shares;   /* 1: `advection` and `other` are shares of one limit, and the step that it allows is 1 over
+                 * their sum (flow) */
+  int measured; /* 1: each step shall follow from the state at its start */
   schedule_factor *factor; /* time factor of `advection`; NULL: constant, or the step shall not follow it */
 } schedule_rates;
 

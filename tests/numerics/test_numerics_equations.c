@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "tableau.h"
-#include "wave.h"
+#include "wave_system.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -57,7 +57,6 @@ static status burgers_fill(const config *config, const grid *grid, double time, 
 
 static status burgers_rates(const config *config, const grid *grid, schedule_rates *rates) {
   (void)config;
-  *rates = (schedule_rates){0};
   for (int d = 0; d < 3; d++) rates->advection += 0.9 / grid->h[d];
   return STATUS_OK;
 }
@@ -137,7 +136,7 @@ static double wave_error(const config *config, double dt, int steps) {
   for (int d = 0; d < 3; d++) squares += pow(wave_modified(config, d), 2);
   const double complex z = -I * WAVE_SPEED * sqrt(squares) * dt;
   const double complex step = tableau_growth(tableau_of(schemes_at(config->scheme)->name), z);
-  lab_open_equation(&lab, config, &wave_equation);
+  lab_open_equation(&lab, config, &wave_system_equation);
   lab_march(&lab, 0.0, dt, steps);
   for (int i = 0; i < lab.solver.equation->unknowns; i++) {
     const double along = i == 0 ? 1.0 : wave_modified(config, i - 1) / sqrt(squares);

@@ -298,7 +298,7 @@ static double stated_error(const config *config, double end, int64_t *steps) {
   double *ours = lab_array(config), *stated = lab_array(config), sum = 0.0;
   lab_open(&lab, config);
   const schedule_rates *rates = &lab.solver.rates;
-  const double least = end * (rates->advection / 0.8 + 3.0 * (rates->moving + rates->still));
+  const double least = end * (rates->advection / 0.8 + 3.0 * rates->other);
   if (*steps == 0) *steps = 3 * (int64_t)ceil(least / 3.0);
   lab_march(&lab, 0.0, end / (double)*steps, *steps);
   lab_load(&lab, ours);

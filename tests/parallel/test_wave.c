@@ -12,7 +12,7 @@
 #include "open_solver.h"
 #include "snapshots/checkpoint.h"
 #include "states.h"
-#include "wave.h"
+#include "wave_system.h"
 
 enum { STEPS = 4, MIDDLE = 2 };
 
@@ -24,7 +24,7 @@ static size_t field_bytes(precision precision) {
 }
 
 static size_t answer_bytes(precision precision) {
-  return (size_t)wave_equation.unknowns * field_bytes(precision);
+  return (size_t)wave_system_equation.unknowns * field_bytes(precision);
 }
 
 static config make_config(int scheme, int precision) {
@@ -58,8 +58,8 @@ static status meet_snapshot(solver *solver, int resumes) {
   checkpoint_state about = {.step = MIDDLE, .dt = 1.0};
   char path[CONFIG_PATH_SIZE];
   state *state = stepper_state(&solver->stepper);
-  CHECK(checkpoint_create(solver->comm, &solver->grid, solver->config, wave_equation.unknowns,
-                          wave_equation.names, &checkpoint));
+  CHECK(checkpoint_create(solver->comm, &solver->grid, solver->config, wave_system_equation.unknowns,
+                          wave_system_equation.names, &checkpoint));
   const status result = resumes ? checkpoint_read_latest(checkpoint, &about, state, path)
                                 : checkpoint_write(checkpoint, &about, state);
   checkpoint_destroy(checkpoint);
@@ -99,7 +99,7 @@ static status run(solver *solver, int resumes, char *answer) {
   CHECK(meet_snapshot(solver, resumes));
   if (resumes) CHECK(solver_refresh(solver));
   CHECK(march(solver, MIDDLE, STEPS));
-  for (int i = 0; i < wave_equation.unknowns; i++) {
+  for (int i = 0; i < wave_system_equation.unknowns; i++) {
     CHECK(gather(solver->comm, &solver->grid, &stepper_state(&solver->stepper)->part[i],
                  answer + (size_t)i * field_bytes(solver->config->precision)));
   }
@@ -111,7 +111,7 @@ static status run(solver *solver, int resumes, char *answer) {
 static status compute(MPI_Comm comm, const config *config, const kernels *backend, int resumes,
                       char *answer) {
   solver solver;
-  status result = open_solver(comm, config, &wave_equation, backend, &solver);
+  status result = open_solver(comm, config, &wave_system_equation, backend, &solver);
   if (result == STATUS_OK) result = run(&solver, resumes, answer);
   if (result == STATUS_OK) result = halo_leave(&solver.halo);
   solver_destroy(&solver);

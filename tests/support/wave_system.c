@@ -1,4 +1,4 @@
-#include "wave.h"
+#include "wave_system.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,6 @@ static int array_count(const config *config) {
 
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   (void)config;
-  *rates = (schedule_rates){0};
   for (int d = 0; d < 3; d++) rates->advection += WAVE_SPEED / grid->h[d];
   return STATUS_OK;
 }
@@ -102,14 +101,14 @@ static status advance(void *self, const stage *stage) {
   return stage_end(stage);
 }
 
-const equation wave_equation = {.name = "wave",
-                                .unknowns = UNKNOWNS,
-                                .names = names,
-                                .linear = yes,
-                                .steady = yes,
-                                .array_count = array_count,
-                                .rates = find_rates,
-                                .fill = fill,
-                                .create = create,
-                                .destroy = destroy,
-                                .stage = advance};
+const equation wave_system_equation = {.name = "wave",
+                                       .unknowns = UNKNOWNS,
+                                       .names = names,
+                                       .linear = yes,
+                                       .steady = yes,
+                                       .array_count = array_count,
+                                       .rates = find_rates,
+                                       .fill = fill,
+                                       .create = create,
+                                       .destroy = destroy,
+                                       .stage = advance};

@@ -1,5 +1,5 @@
-#ifndef FDAPP_TESTS_WAVE_H
-#define FDAPP_TESTS_WAVE_H
+#ifndef FDAPP_TESTS_WAVE_SYSTEM_H
+#define FDAPP_TESTS_WAVE_SYSTEM_H
 
 #include "equations/equation.h"
 
@@ -10,7 +10,7 @@
  * At t = 0 a plane wave of the configuration's wave numbers travels along its wave vector; it is an
  * eigenvector of the differences: u = (k / |k|) p with the modified wave numbers k. */
 #define WAVE_SPEED 0.8
-extern const equation wave_equation;
+extern const equation wave_system_equation;
 
 /* Modified wave number along axis d of the configured wave and order, from the textbook's series. */
 double wave_modified(const config *config, int d);

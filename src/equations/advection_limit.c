@@ -1,0 +1,225 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "equations/advection.h"
+#include "equations/trial.h"
+#include "settings/scheme.h"
+
+/* What limits a step of advection and diffusion. Inside the grid it is the growth of waves, whose rates are
+ * known; beside ends it is found by trial (trial.h). */
+
+/* The Courant number and kappa sum(1/h^2) over the axes with motion and over the others: of one unit of time,
+ * or of a step. */
+typedef struct modes {
+  const scheme *scheme;
+  int order, upwind;
+  double advection, moving, still;
+} modes;
+
+/* Largest growth in a step of `dt`. It suffices to try modes with one phase along all axes with motion, with
+ * the sign of the velocity, and another phase along the others: no other mode grows more, neither by
+ * advection nor by diffusion. */
+static double largest_growth(const modes *modes, double dt) {
+  enum { PHASES = 64 };
+  const double step = PROBLEM_PI / PHASES;
+  double largest = 0.0;
+  for (int i = 0; i <= PHASES; i++) {
+    const double advection = modes->advection * stencil_first_symbol(modes->order, i * step);
+    const double dissipation =
+        modes->upwind ? modes->advection * stencil_dissipation_symbol(modes->order, i * step) : 0.0;
+    const double moving = modes->moving * stencil_second_symbol(modes->order, i * step);
+    for (int k = 0; k <= PHASES; k++) {
+      const double still = modes->still * stencil_second_symbol(modes->order, k * step);
+      const double damped = dissipation + moving + still;
+      largest = fmax(largest, scheme_growth(modes->scheme, -dt * damped, dt * advection));
+    }
+  }
+  return largest;
+}
+
+/* The largest step, at most `most`, with which no mode grows. */
+static double stable_step(const modes *modes, double most) {
+  static const double round_off = 1e-12;
+  if (largest_growth(modes, most) <= 1.0 + round_off) return most;
+  double low = 0.0;
+  double high = most;
+  for (int i = 0; i < 30; i++) {
+    const double middle = 0.5 * (low + high);
+    *(largest_growth(modes, middle) <= 1.0 + round_off ? &low : &high) = middle;
+  }
+  return low;
+}
+
+/* The largest Courant number with which no mode grows by advection alone. Dissipation moves modes off the
+ * imaginary axis, which makes the limit smaller. */
+static double courant_limit(const modes *modes) {
+  const double central = scheme_imaginary_limit(modes->scheme) / stencil_first_maximum(modes->order);
+  const struct modes alone = {modes->scheme, modes->order, 1, .advection = 1.0};
+  return modes->upwind ? stable_step(&alone, 4.0 * central + 4.0) : central;
+}
+
+static modes modes_of(const config *config, const grid *grid, const schedule_rates *rates) {
+  modes modes = {.scheme = schemes_at(config->scheme),
+                 .order = config->order,
+                 .upwind = config->difference == CONFIG_DIFFERENCE_UPWIND,
+                 .advection = rates->advection};
+  for (int d = 0; d < 3; d++) {
+    const int still = cases_velocity_uniform(config) && config->uniform[d] == 0.0;
+    *(still ? &modes.still : &modes.moving) += config->diffusivity / (grid->h[d] * grid->h[d]);
+  }
+  return modes;
+}
+
+/* Lowers the step to that beside ends with a constant velocity of the signs of `sign`, |u_i|/h_i = along[i].
+ */
+static status try_flow(const config *config, const grid *grid, const double along[3], double sign,
+                       double *step) {
+  struct config frozen = *config;
+  double limit = INFINITY;
+  frozen.velocity = velocities_find("uniform");
+  frozen.initial = cases_find("gaussian");
+  frozen.form = FORM_ADVECTIVE;
+  (void)snprintf(frozen.entering, sizeof frozen.entering, "0");
+  for (int d = 0; d < 3; d++) frozen.uniform[d] = sign * along[d] * grid->h[d];
+  CHECK(trial_step(&advection_equation, &frozen, grid, &limit));
+  *step = fmin(*step, limit);
+  return STATUS_OK;
+}
+
+/* A velocity that varies is tried as it may be at points beside the ends: at rest, and as fast along each
+ * axis with ends as it is anywhere, in both directions. */
+static status try_ends(const config *config, const grid *grid, const schedule_rates *rates, double *step) {
+  double along[3] = {0.0};
+  if (!cases_bounded(config)) return STATUS_OK;
+  if (cases_velocity_uniform(config)) {
+    for (int d = 0; d < 3; d++) along[d] = config->uniform[d] / grid->h[d];
+    return try_flow(config, grid, along, 1.0, step);
+  }
+  if (config->diffusivity > 0.0) CHECK(try_flow(config, grid, along, 1.0, step));
+  for (int d = 0; d < 3; d++) {
+    double rest = rates->advection - rates->along[d];
+    if (!grid->bounded[d]) continue;
+    for (int k = 0; k < 3; k++) {
+      along[k] = k == d ? rates->along[d] : fmin(rates->along[k], rest);
+      if (k != d) rest -= along[k];
+    }
+    CHECK(try_flow(config, grid, along, 1.0, step));
+    if (config->ends[d][GRID_LOW] != config->ends[d][GRID_HIGH])
+      CHECK(try_flow(config, grid, along, -1.0, step));
+  }
+  return STATUS_OK;
+}
+
+/* Words for a step beyond one of the limits inside the grid, in the order of `least`: the Courant number's
+ * and diffusion's. */
+static void describe(const modes *modes, double dt, const double least[2], char words[EQUATION_WORDS]) {
+  const double symbol = stencil_second_symbol(modes->order, PROBLEM_PI);
+  const double number = dt * modes->advection, diffusion = dt * (modes->moving + modes->still) * symbol;
+  const double courant = least[0] * modes->advection, real = scheme_real_limit(modes->scheme);
+  const char *scheme = modes->scheme->name;
+  if (dt > least[0]) {
+    (void)snprintf(words, EQUATION_WORDS, EQUATION_BEYOND, number, courant, scheme, modes->order);
+  } else if (dt > least[1]) {
+    (void)snprintf(words, EQUATION_WORDS,
+                   "kappa dt sum(s/h^2) = %.4g, beyond the limit %.4g of %s for diffusion with order %d",
+                   diffusion, real, scheme, modes->order);
+  } else {
+    (void)snprintf(words, EQUATION_WORDS,
+                   "a Courant number of %.4g and kappa dt sum(s/h^2) = %.4g, each within the limits %.4g and "
+                   "%.4g of %s with order %d, both together not",
+                   number, diffusion, courant, real, scheme, modes->order);
+  }
+}
+
+/* The same for a step beyond `most` beside ends. */
+static void describe_ends(const modes *modes, double dt, double most, char words[EQUATION_WORDS]) {
+  const char *scheme = modes->scheme->name;
+  const double spread = modes->moving + modes->still;
+  if (!(spread > 0.0)) {
+    (void)snprintf(words, EQUATION_WORDS, EQUATION_BEYOND, dt * modes->advection, most * modes->advection,
+                   scheme, modes->order);
+  } else if (!(modes->advection > 0.0)) {
+    (void)snprintf(words, EQUATION_WORDS,
+                   "kappa dt sum(1/h^2) = %.4g, beyond the limit %.4g of %s for diffusion with order %d",
+                   dt * spread, most * spread, scheme, modes->order);
+  } else {
+    (void)snprintf(
+        words, EQUATION_WORDS,
+        "a Courant number of %.4g and kappa dt sum(1/h^2) = %.4g, beyond the limits %.4g and %.4g beside "
+        "these ends of %s with order %d",
+        dt * modes->advection, dt * spread, most * modes->advection, most * spread, scheme, modes->order);
+  }
+}
+
+status advection_limit(const config *config, const grid *grid, const schedule_rates *rates, double dt,
+                       equation_limit *limit) {
+  const modes modes = modes_of(config, grid, rates);
+  const double spread = (modes.moving + modes.still) * stencil_second_symbol(modes.order, PROBLEM_PI);
+  const double alone[2] = {courant_limit(&modes) / modes.advection, scheme_real_limit(modes.scheme) / spread};
+  const double least = fmin(alone[0], alone[1]);
+  const double inside = modes.advection > 0.0 && spread > 0.0 ? stable_step(&modes, least) : least;
+  limit->step = inside;
+  describe(&modes, dt, alone, limit->words);
+  CHECK(try_ends(config, grid, rates, &limit->step));
+  if (limit->step < inside) describe_ends(&modes, dt, limit->step, limit->words);
+  return STATUS_OK;
+}
+
+/* Where nothing moves, time.courant is of kappa dt sum(1/h^2), which ends of axes raise so that its limits
+ * are those without ends. For spacing 1: the largest eigenvalue of the second derivative between ends, and
+ * between ends with values, for which one mode beside each end oscillates, with this decay and frequency.
+ * run/closures.py proves them. */
+typedef struct stiffness {
+  double open, fixed, mode[2];
+} stiffness;
+
+static const stiffness *stiffness_of(int order) {
+  static const stiffness all[] = {{4.0, 4.0, {3.3836, 2.3551}},
+                                  {16.0 / 3.0, 16.0 / 3.0, {4.7771, 4.7107}},
+                                  {14.18, 6.61, {8.947, 7.2862}},
+                                  {12.1, 11.2, {4.3372, 17.6122}}};
+  return &all[order / 2 - 1];
+}
+
+/* The ratio of the eigenvalue on this axis to that on a periodic one. */
+static double raised(const config *config, const grid *grid, int d) {
+  const stiffness *stiffness = stiffness_of(config->order);
+  double most = 0.0;
+  if (!grid->bounded[d]) return 1.0;
+  for (int end = 0; end < GRID_ENDS; end++)
+    most = fmax(most, config->ends[d][end] == CONFIG_END_DIRICHLET ? stiffness->fixed : stiffness->open);
+  return most / stencil_second_symbol(config->order, PROBLEM_PI);
+}
+
+static int has_value(const config *config, int d) {
+  return config->ends[d][GRID_LOW] == CONFIG_END_DIRICHLET ||
+         config->ends[d][GRID_HIGH] == CONFIG_END_DIRICHLET;
+}
+
+/* The rate of diffusion, with which the scheme allows no longer steps than for the mode beside ends with
+ * values, with and without the decay by other axes: some schemes damp less of the mode without. */
+static double diffusive_rate(const config *config, const grid *grid) {
+  const scheme *scheme = schemes_at(config->scheme);
+  const double symbol = stencil_second_symbol(config->order, PROBLEM_PI);
+  double sum[2] = {0.0}, mode[2] = {0.0}, others = 0.0;
+  for (int d = 0; d < 3; d++) {
+    const int still = cases_velocity_uniform(config) && config->uniform[d] == 0.0;
+    const double rate = config->diffusivity / (grid->h[d] * grid->h[d]);
+    const double real = raised(config, grid, d) * rate;
+    sum[still] += real;
+    for (int i = 0; i < 2 && has_value(config, d); i++)
+      mode[i] += stiffness_of(config->order)->mode[i] * rate;
+    if (!has_value(config, d)) others += real * symbol;
+  }
+  if (!(mode[1] > 0.0)) return sum[0] + sum[1];
+  const double limit =
+      fmin(scheme_mode_limit(scheme, mode[0], mode[1]), scheme_mode_limit(scheme, mode[0] + others, mode[1]));
+  const double factor = fmax(scheme_real_limit(scheme) / limit / ((sum[0] + sum[1]) * symbol), 1.0);
+  return sum[0] * factor + sum[1] * factor;
+}
+
+status advection_rates(const config *config, const grid *grid, schedule_rates *rates) {
+  CHECK(cases_velocity_rate(config, grid, rates->along, &rates->advection));
+  rates->other = diffusive_rate(config, grid);
+  return STATUS_OK;
+}
