@@ -106,6 +106,8 @@ status measure_start(simulation *sim) {
   const diagnostics_field *first = &sim->latest.field[0];
   CHECK(bound_open(&sim->solver, sim->stability.share >= 1.0, &sim->bound));
   CHECK(take(sim, state_of(sim), NULL)); /* the range in the line of progress, too */
+  sim->began[0] = first->minimum;
+  sim->began[1] = first->maximum;
   if (sim->restart.resumed && from->growth.known && !from->departed) {
     bound_resume(&sim->bound, &from->growth);
     return STATUS_OK;
@@ -141,5 +143,5 @@ void measure_describe(const simulation *sim, int fields, char *text, size_t size
   }
   const size_t used = strlen(text);
   if (record->finite && isfinite(record->field[0].error_linf))
-    (void)snprintf(text + used, size - used, ", error %.3g", record->field[0].error_linf);
+    (void)snprintf(text + used, size - used, ", largest error %.3g", record->field[0].error_linf);
 }

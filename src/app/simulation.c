@@ -280,11 +280,11 @@ static status march_watched(simulation *sim) {
   return result;
 }
 
-static void summarise(const simulation *sim) {
+static void summarise(const simulation *sim, const char *how) {
   const double seconds = sim->perf.seconds[PERF_STEPS];
   char ranges[STATE_FIELDS * 64];
   measure_describe(sim, sim->diagnostics.fields, ranges, sizeof ranges);
-  log_info("done       %" PRId64 " step%s", sim->perf.steps, sim->perf.steps == 1 ? "" : "s");
+  log_info("%-10s %" PRId64 " step%s", how, sim->perf.steps, sim->perf.steps == 1 ? "" : "s");
   if (sim->perf.steps > 0)
     log_info(" in %.4g s, %.4g points/s", seconds, points_of(sim) * (double)sim->perf.steps / seconds);
   log_info("; diagnostics %.3g s, output %.3g s\n", sim->perf.seconds[PERF_DIAGNOSTICS],
@@ -345,7 +345,8 @@ static status run(simulation *sim) {
   CHECK(agree(sim->comm, is_root(sim) ? close_tables(sim) : STATUS_OK));
   CHECK(find_answer(sim));
   CHECK(perf_write(&sim->perf, &sim->solver, &sim->rundir, &sim->answer));
-  summarise(sim);
+  summarise(sim, "done");
+  CHECK(beyond_warn(&sim->bound, sim->began, &sim->latest, state_of(sim)));
   return tell_answer(sim);
 }
 
@@ -358,7 +359,7 @@ static status end_early(simulation *sim, status result) {
   const status written = perf_write(&sim->perf, &sim->solver, &sim->rundir, NULL);
   if (written != STATUS_OK && !agree_reached()) return written;
   if (written != STATUS_OK) log_warning("no measurements: %s", status_message(written));
-  summarise(sim);
+  summarise(sim, result == STATUS_STOPPED ? "stopped" : "blew up");
   status_set_message(words);
   return agree(sim->comm, result);
 }

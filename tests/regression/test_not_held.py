@@ -1,5 +1,6 @@
 """What the grid or the precision cannot hold, and a velocity with a divergence, is warned of with the number."""
 
+import re
 from pathlib import Path
 
 import h5py
@@ -165,3 +166,51 @@ def test_round_off_is_no_divergence(tmp_path):
         {"field": "formula", "u": one, "v": 0, "w": one.replace("x", "z")},
     ):
         assert "divergence" not in said(tmp_path, ADVECTIVE, {"velocity": velocity})
+
+
+def test_a_centre_outside_and_a_short_pulse_of_sound(tmp_path):
+    room = {
+        "grid": {"nx": 31, "ny": 31, "nz": 31, "lx": 3, "ly": 3, "lz": 3},
+        "boundary": dict.fromkeys("xyz", "wall"),
+        "physics": {"equation": "acoustics"},
+        "initial": {"case": "gaussian", "width": 0.31, "center_x": 1.0},
+        "time": {"dt": 0.01, "steps": 1},
+    }
+    write_ini(tmp_path / "room.ini", room)
+    hear = lambda *keys: launch(tmp_path, 1, "--validate", "room.ini", *keys).stderr  # noqa: E731
+    assert "hold" not in hear()
+    assert "initial.width = 0.2 is 2 spacings (gaussian needs 2.25)" in hear("initial.width=0.2")
+    assert "initial.center_x = 30 is outside the box, 0 to 3" in hear("initial.center_x=30")
+
+
+# Through both ends of x and around cells of a quarter: the exact solution lies between 0 and 1.
+CELLS = {
+    "grid": {"nx": 33, "ny": 33, "nz": 16},
+    "boundary": {"x": "open", "y": "open", "value": 1},
+    "physics": {"form": "conservative", "diffusivity": 1e-3},
+    "initial": {"case": "formula", "formula": "0*x"},
+    "velocity": {
+        "field": "formula",
+        "u": "0.5 + sin(4*pi*x)*cos(4*pi*y)",
+        "v": "-cos(4*pi*x)*sin(4*pi*y)",
+        "w": "0",
+    },
+    "time": {"courant": 0.8, "t_end": 3},
+    "output": {"fields_every": 100},
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_values_that_were_nowhere(tmp_path, ranks):
+    """The number, its place and the range; nothing in the skew form, nor of a velocity that converges."""
+    write_ini(tmp_path / "cells.ini", CELLS)
+    end = lambda *keys: launch(tmp_path, ranks, "cells.ini", *keys).stderr  # noqa: E731
+    said = re.search(r"the solution is (\S+) at (\S+), (\S+), (\S+), beyond all .*, 0 to 1: .*form = skew", end())
+    newest = max((tmp_path / "runs" / "cells").glob("state_*.hdf"))
+    with h5py.File(newest, "r") as file:
+        phi = file["VTKHDF/PointData/phi"][()]
+    z, y, x = np.unravel_index(phi.argmax(), phi.shape)
+    assert [float(part) for part in said.groups()] == pytest.approx([phi.max(), x / 32, y / 32, z / 16], rel=1e-3)
+    assert "beyond" not in end("physics.form=skew", "physics.difference=upwind", "output.directory=skew")
+    flow = ("velocity.u=0.5-x", "velocity.v=0.5-y", "initial.formula=1", "time.t_end=0.5", "output.directory=sink")
+    assert "beyond" not in end(*flow)

@@ -1,0 +1,92 @@
+#include "app/beyond.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "problems/cases.h"
+
+/* What is tolerated, as shares of the range: `least`; beside jumps, whose ripples go both ways
+ * (config/rotation.ini: -0.28 to 1.19 of 0 to 1), twice what is beyond the other end, too; and never more
+ * than `most`. */
+static const double least = 0.1, most = 0.5;
+
+/* Index in one plane and local number of the plane of the first point with this value; 0 if there is none. */
+static status find_point(const field *field, const grid *grid, double value, int64_t at[3], int *found) {
+  const int64_t nx = grid->n[0], points = nx * grid->n[1];
+  const int single = field->shape.precision == PRECISION_SINGLE;
+  void *plane = malloc((size_t)points * kernels_element_size(field->shape.precision));
+  status result = plane != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a plane");
+  *found = 0;
+  for (int z = 0; z < grid->nz && result == STATUS_OK && !*found; z++) {
+    result = field_load(field, z, 1, plane);
+    for (int64_t i = 0; i < points && result == STATUS_OK && !*found; i++) {
+      const double here = single ? (double)((const float *)plane)[i] : ((const double *)plane)[i];
+      if (here != value) continue;
+      *found = 1;
+      at[0] = i % nx;
+      at[1] = i / nx;
+      at[2] = grid->z0 + z;
+    }
+  }
+  free(plane);
+  return result;
+}
+
+/* [out] place: of the point with this value, the first along z. */
+static status find_place(const solver *solver, const field *field, double value, double place[3]) {
+  const grid *grid = &solver->grid;
+  int64_t at[3] = {0};
+  int found = 0, first = 0;
+  CHECK(agree(solver->comm, find_point(field, grid, value, at, &found)));
+  const int mine = found ? grid->rank : grid->ranks;
+  CHECK_MPI(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, solver->comm));
+  if (first == grid->ranks) first = 0;
+  CHECK_MPI(MPI_Bcast(at, 3, MPI_INT64_T, first, solver->comm));
+  for (int d = 0; d < 3; d++) place[d] = grid_position(grid, d, at[d]);
+  return STATUS_OK;
+}
+
+/* [out] diverges: 1 if the form lets values grow where the velocity converges, and it does so by more than
+ * its differences err: by a tenth of the largest sum of its terms. */
+static status find_divergence(const solver *solver, int *diverges) {
+  double mine[2] = {0.0}, all[2];
+  if (solver->config->form != FORM_ADVECTIVE)
+    CHECK(agree(solver->comm, cases_velocity_divergence(solver->config, &solver->grid, &mine[0], &mine[1])));
+  CHECK_MPI(MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, solver->comm));
+  *diverges = all[0] > 0.1 * all[1];
+  return STATUS_OK;
+}
+
+/* What else is there to try, in this order. */
+static const char *advice(const config *config) {
+  if (config->form == FORM_CONSERVATIVE)
+    return "physics.form = skew, physics.difference = upwind or more points";
+  return config->difference == CONFIG_DIFFERENCE_CENTRAL ? "physics.difference = upwind or more points"
+                                                         : "more points";
+}
+
+status beyond_warn(const bound *bound, const double began[2], const diagnostics_record *record,
+                   const state *state) {
+  const config *config = bound->solver->config;
+  const equation_growth *growth = &bound->growth;
+  const diagnostics_field *now = &record->field[0];
+  const double *entered = bound->from.entered;
+  if (!config_carried(config) || growth->supply > 0.0 || growth->largest > 0.0 || !record->finite)
+    return STATUS_OK;
+  double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]);
+  const double range = high - low, above = now->maximum - high, below = low - now->minimum;
+  const double ripples = 2.0 * fmax(fmin(above, below), 0.0);
+  if (!(fmax(above, below) > fmin(least * range + ripples, most * range))) return STATUS_OK;
+  int diverges = 0;
+  CHECK(find_divergence(bound->solver, &diverges));
+  if (diverges) return STATUS_OK;
+  const double value = above > below ? now->maximum : now->minimum;
+  double place[3];
+  CHECK(find_place(bound->solver, &state->part[0], value, place));
+  log_warning(
+      "the solution is %.4g at %.4g, %.4g, %.4g, beyond all values that were there or entered, %.4g to "
+      "%.4g: an error of the differences; %s",
+      value, place[0], place[1], place[2], low, high, advice(config));
+  return STATUS_OK;
+}
