@@ -27,7 +27,7 @@ endif()
 set(public_headers
   base/status.h base/check.h base/agree.h settings/settings.h
   domain/grid.h domain/field.h domain/state.h domain/transport.h domain/halo.h domain/halo_peer.h domain/neighbours.h
-  domain/slab.h domain/operators.h settings/scheme.h stepping/stage.h stepping/stepper.h)
+  domain/slab.h domain/operators.h settings/scheme.h stepping/stage.h stepping/exchange.h stepping/stepper.h)
 foreach(header IN LISTS public_headers)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${PROJECT_SOURCE_DIR}/src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fdapp/${folder})

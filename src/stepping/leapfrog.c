@@ -14,9 +14,9 @@ static status compute(stepper *stepper, double t, double dt) {
 status leapfrog_step(stepper *stepper, double t, double dt, int timed) {
   const kernels *backend = stepper->backend;
   state *state = &stepper->slots[0];
-  if (timed) CHECK(backend->event_record(stepper->interior_start, stepper->context, QUEUE_MAIN));
+  if (timed) CHECK(backend->event_record(stepper->start, stepper->context, QUEUE_MAIN));
   CHECK(compute(stepper, t, dt));
-  if (timed) CHECK(backend->event_record(stepper->interior_done, stepper->context, QUEUE_MAIN));
+  if (timed) CHECK(backend->event_record(stepper->done, stepper->context, QUEUE_MAIN));
   const field new = state->part[1];
   state->part[1] = state->part[0];
   state->part[0] = new;

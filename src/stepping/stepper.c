@@ -5,53 +5,43 @@
 #include <string.h>
 
 enum { PAIR_DEPTH = 2 * KERNELS_HALO }; /* halo planes that two stages in one sweep read */
-/* The largest slabs whose kernels send their edge planes themselves: rather than computing stages in pairs,
- * of fewer than 4 KERNELS_HALO planes, and any others. */
-enum { SENDS_BEFORE_PAIRS = 18 << 20, SENDS_THIN = 10 << 20, SENDS_MOST = 100 << 20 };
 
 /* What is computed at once: a stage, or two in one sweep. */
 typedef struct sweep {
-  stage stage[2];
+  stage stage[2]; /* the result of the last one is stored */
   int count;
-  kernels_sending sending; /* of a single stage that sends */
+  int timed; /* 1: events enclose it, each of which delays a device a little */
 } sweep;
-
-static stage stage_of(stepper *stepper, int i, double t, double dt);
 
 static int plane_count(const stepper *stepper) {
   return stepper->slots[0].part[0].shape.nz;
 }
 
-/* Returns 1 if kernels send their edge planes themselves, so that steps can be recorded; the same on all
- * ranks. In large slabs copies beside the kernel are faster: what a kernel stores in another device's memory
- * holds it up. */
-static int sends(const stepper *stepper) {
-  const halo *halo = stepper->halo;
-  const size_t most = halo->slab < 4 * KERNELS_HALO * halo->plane ? SENDS_THIN : SENDS_MOST;
-  return halo_sends(halo) && halo->slab <= most && stepper->rhs.sends && stepper->overlap &&
-         stepper->pairs == 0;
-}
-
-/* Returns 1 if the exchange behind a pair is hidden by the next pair: successive ones go up and down in turn,
- * so that the edge that was computed last is needed last. */
-static int passes(const stepper *stepper) {
-  return halo_sends(stepper->halo) && stepper->overlap;
+/* Stage i of a step of size dt from time t. */
+static stage stage_of(stepper *stepper, int i, double t, double dt) {
+  const scheme_stage *row = &stepper->scheme->stage[i];
+  const int last = i + 1 == stepper->scheme->stages;
+  stage stage = {.out = &stepper->slots[last ? stepper->result : row->out],
+                 .f = &stepper->slots[row->f],
+                 .base = row->base == row->f ? NULL : &stepper->slots[row->base],
+                 .weight_f = row->weight,
+                 .weight = dt * row->b,
+                 .time = t + row->c * dt};
+  for (int k = 0; k < row->extras; k++) {
+    stage.extra[k] = &stepper->slots[row->extra[k].slot];
+    stage.weight_extra[k] = row->extra[k].weight;
+  }
+  if (row->extras == 1)
+    stage.extra[1] = stage.extra[0]; /* kernels take two extras; the second has weight 0
+                                      * and comes from the cache */
+  return stage;
 }
 
 /* Returns 1 if every step is the same work and needs no host in between. Such a step is recorded once and
  * replayed, so that small grids are not limited by the launch time of kernels. */
 static int can_record(const stepper *stepper) {
-  const int hostless = stepper->halo->alone || sends(stepper);
-  return stepper->rhs.steady && hostless && stepper->backend->graph_begin != NULL;
-}
-
-/* The two stages of a pair, on all planes. */
-static void pair_of(stepper *stepper, int i, double t, double dt, stage pair[2]) {
-  for (int k = 0; k < 2; k++) {
-    pair[k] = stage_of(stepper, i + k, t, dt);
-    pair[k].planes[0] = (kernels_planes){0, plane_count(stepper)};
-  }
-  if (passes(stepper)) pair[0].arrivals = &stepper->arrivals;
+  return stepper->rhs.steady && exchange_hostless(&stepper->exchange) &&
+         stepper->backend->graph_begin != NULL;
 }
 
 /* Returns why this rank computes no stages in pairs, or NULL: all possible pairs, or none. no_pairs: as
@@ -63,7 +53,7 @@ static const char *pairs_refused(stepper *stepper, unsigned pairs, const char *n
   if (!rhs->steady) return "the right-hand side depends on time";
   if (pairs == 0) return "the scheme reads all of them again";
   if (no_pairs != NULL) return no_pairs;
-  if (rhs->pairs == STEPPER_PAIRS_AUTO && sends(stepper) && stepper->halo->slab <= SENDS_BEFORE_PAIRS)
+  if (rhs->pairs == STEPPER_PAIRS_AUTO && exchange_beats_pairs(&stepper->exchange))
     return "small slabs: each kernel sends its own edges";
   if (stepper->halo->alone && !stepper->slots[0].part[0].shape.whole) return "z has ends";
   if (!stepper->halo->alone && plane_count(stepper) < PAIR_DEPTH) return "a slab has fewer than 8 planes";
@@ -71,7 +61,11 @@ static const char *pairs_refused(stepper *stepper, unsigned pairs, const char *n
   stage pair[2];
   for (int i = 0; i < stepper->scheme->stages && refused == NULL; i++) {
     if (!(pairs >> i & 1U)) continue;
-    pair_of(stepper, i, 0.0, 1.0, pair);
+    for (int k = 0; k < 2; k++) {
+      pair[k] = stage_of(stepper, i + k, 0.0, 1.0);
+      pair[k].planes[0] = (kernels_planes){0, plane_count(stepper)};
+    }
+    (void)exchange_before(&stepper->exchange, pair, 2); /* which kernels fit depends on arrivals */
     refused = rhs->pair.refused(rhs->self, &pair[0], &pair[1], rhs->pairs == STEPPER_PAIRS_YES);
   }
   // cppcheck-suppress returnDanglingLifetime // a constant string
@@ -112,6 +106,7 @@ status stepper_choose_pairs(stepper *stepper, const field_space *space, const ch
     return STATUS_OK;
   }
   if (!stepper->halo->alone) CHECK(agree(comm, deepen(stepper, space)));
+  exchange_deepen(&stepper->exchange);
   stepper->single[0] = '\0';
   stepper->pairs = pairs;
   stepper->result = result;
@@ -135,14 +130,10 @@ status stepper_create(const field_space *space, int unknowns, const char *const 
   stepper->context = space->context;
   stepper->rhs = rhs;
   stepper->halo = halo;
-  /* one rank has no exchange to overlap */
-  stepper->overlap = overlap && !halo->alone && scheme->leap == 0;
   CHECK(make_states(stepper, space, unknowns, names));
-  kernels_event **events[] = {&stepper->edges_start, &stepper->edges_done, &stepper->interior_start,
-                              &stepper->interior_done};
-  for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-    CHECK(space->backend->event_create(space->context, events[i]));
-  }
+  CHECK(exchange_open(halo, overlap && scheme->leap == 0, rhs.sends, &stepper->exchange));
+  CHECK(space->backend->event_create(space->context, &stepper->start));
+  CHECK(space->backend->event_create(space->context, &stepper->done));
   stepper->result = stepper->scheme->result;
   (void)snprintf(stepper->single, sizeof stepper->single, "not asked for");
   return STATUS_OK;
@@ -155,17 +146,15 @@ void stepper_destroy(stepper *stepper) {
     if (stepper->graphs[i] != NULL) backend->graph_destroy(stepper->graphs[i]);
   }
   for (int i = 0; i < stepper->slot_count; i++) state_destroy(&stepper->slots[i]);
-  kernels_event *events[] = {stepper->edges_start, stepper->edges_done, stepper->interior_start,
-                             stepper->interior_done};
-  for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-    if (events[i] != NULL) backend->event_destroy(events[i]);
-  }
+  exchange_close(&stepper->exchange);
+  if (stepper->start != NULL) backend->event_destroy(stepper->start);
+  if (stepper->done != NULL) backend->event_destroy(stepper->done);
   memset(stepper, 0, sizeof *stepper);
 }
 
 status stepper_connect(stepper *stepper) {
   stepper->marching = 0;
-  stepper->arrivals = (kernels_arrivals){0};
+  stepper->exchange.arrivals = (kernels_arrivals){0};
   for (int i = 0; i < stepper->slot_count; i++) {
     const field *fields[STATE_FIELDS];
     state_list(&stepper->slots[i], fields);
@@ -182,11 +171,6 @@ state *stepper_scratch(stepper *stepper) {
   return &stepper->slots[1];
 }
 
-/* The stage whose result is stored. */
-static stage *sweep_last(sweep *sweep) {
-  return &sweep->stage[sweep->count - 1];
-}
-
 /* Evaluates a sweep on one or two ranges of planes; two stages on all planes alone. */
 static status evaluate(stepper *stepper, sweep *sweep, kernels_planes first, kernels_planes second) {
   const stepper_rhs *rhs = &stepper->rhs;
@@ -198,86 +182,16 @@ static status evaluate(stepper *stepper, sweep *sweep, kernels_planes first, ker
                            : rhs->pair.run(rhs->self, &sweep->stage[0], &sweep->stage[1]);
 }
 
-/* Evaluates a sweep on planes, on queue MAIN. Only a timed sweep is enclosed by events, because they delay a
- * device a little. */
-static status evaluate_interior(stepper *stepper, sweep *sweep, kernels_planes planes) {
-  const kernels *backend = stepper->backend;
-  kernels_context *context = stepper->context;
-  const kernels_planes none = {0, 0};
-  if (!stepper->timing) return evaluate(stepper, sweep, planes, none);
-  CHECK(backend->event_record(stepper->interior_start, context, QUEUE_MAIN));
-  CHECK(evaluate(stepper, sweep, planes, none));
-  return backend->event_record(stepper->interior_done, context, QUEUE_MAIN);
-}
-
-/* Starts the exchange of a sweep's edge planes, which leave once `edges_done` has passed. */
-static status begin_exchange(stepper *stepper, sweep *sweep) {
-  const state *out = sweep_last(sweep)->out;
-  const field *fields[STATE_FIELDS];
-  state_list(out, fields);
-  return halo_begin(stepper->halo, out->count, fields, stepper->edges_done);
-}
-
-/* One stage if kernels run on the host: the edges are a launch of their own, because the host also has to
- * send them before it computes the interior. Such backends have no pairs. */
-static status sweep_split(stepper *stepper, sweep *sweep) {
+/* Computes the edge planes of a sweep on the host, and starts their exchange. [out] inner: the other planes.
+ */
+static status run_edges(stepper *stepper, sweep *sweep, kernels_planes *inner) {
   const int nz = plane_count(stepper);
   const int thin = nz < 2 * KERNELS_HALO; /* all planes are edges: one range */
   const kernels_planes below = {0, thin ? nz : KERNELS_HALO};
   const kernels_planes above = {thin ? nz : nz - KERNELS_HALO, nz};
-  const kernels *backend = stepper->backend;
-  CHECK(backend->event_record(stepper->edges_start, stepper->context, QUEUE_MAIN));
   CHECK(evaluate(stepper, sweep, below, above));
-  CHECK(backend->event_record(stepper->edges_done, stepper->context, QUEUE_MAIN));
-  CHECK(begin_exchange(stepper, sweep));
-  CHECK(evaluate_interior(stepper, sweep, (kernels_planes){below.z1, above.z0}));
-  return halo_end(stepper->halo);
-}
-
-/* One sweep with overlap. The edge planes, for which neighbours wait, are computed first and travel while the
- * interior is computed. A device works asynchronously: one launch computes all planes and signals when the
- * edges are done, and the next sweep may be enqueued before this one is finished. */
-static status sweep_overlapped(stepper *stepper, sweep *sweep) {
-  if (stepper->backend->host_memory) return sweep_split(stepper, sweep);
-  sweep_last(sweep)->edges = stepper->edges_done;
-  CHECK(evaluate_interior(stepper, sweep, (kernels_planes){0, plane_count(stepper)}));
-  CHECK(begin_exchange(stepper, sweep));
-  return halo_end(stepper->halo);
-}
-
-static status sweep_plain(stepper *stepper, sweep *sweep) {
-  const state *out = sweep_last(sweep)->out;
-  const field *fields[STATE_FIELDS];
-  state_list(out, fields);
-  CHECK(evaluate_interior(stepper, sweep, (kernels_planes){0, plane_count(stepper)}));
-  return halo_exchange(stepper->halo, out->count, fields);
-}
-
-/* One stage whose kernel exchanges the halos. */
-static status sweep_sent(stepper *stepper, sweep *sweep) {
-  CHECK(halo_sending(stepper->halo, &sweep->stage[0].out->part[0], &sweep->sending));
-  sweep->stage[0].sends = &sweep->sending;
-  return evaluate_interior(stepper, sweep, (kernels_planes){0, plane_count(stepper)});
-}
-
-/* Two stages whose exchange the next two hide. */
-static status sweep_passed(stepper *stepper, sweep *sweep) {
-  const state *out = sweep_last(sweep)->out;
-  const field *fields[STATE_FIELDS];
-  state_list(out, fields);
-  sweep->stage[0].arrivals = &stepper->arrivals;
-  sweep->stage[0].down = stepper->down;
-  sweep_last(sweep)->edges = stepper->edges_done;
-  CHECK(evaluate_interior(stepper, sweep, (kernels_planes){0, plane_count(stepper)}));
-  const kernels_side side = stepper->down ? SIDE_ABOVE : SIDE_BELOW;
-  stepper->down = !stepper->down;
-  return halo_pass(stepper->halo, out->count, fields, side, stepper->edges_done, &stepper->arrivals);
-}
-
-/* Returns 1 if a sweep of so many stages overlaps with its exchange. A single stage signals KERNELS_HALO edge
- * planes; beside pairs more are sent. */
-static int overlaps(const stepper *stepper, int stages) {
-  return stepper->overlap && (stages == 2 || stepper->pairs == 0);
+  *inner = (kernels_planes){below.z1, above.z0};
+  return exchange_edges(&stepper->exchange, sweep->stage[0].out);
 }
 
 /* Makes what a stage differences beside f, and its halos. */
@@ -291,57 +205,32 @@ static status prepare(stepper *stepper, const sweep *sweep) {
   return count > 0 ? halo_exchange(stepper->halo, count, fields) : STATUS_OK;
 }
 
+/* A sweep and its exchange. On a device all of it is enqueued, and the next sweep may be before this one is
+ * done. */
 static status run_sweep(stepper *stepper, sweep *sweep) {
+  const kernels *backend = stepper->backend;
+  exchange *exchange = &stepper->exchange;
+  const kernels_planes none = {0, 0};
+  kernels_planes inner = {0, plane_count(stepper)};
   CHECK(prepare(stepper, sweep));
-  if (sends(stepper)) return sweep_sent(stepper, sweep);
-  if (sweep->count == 2 && passes(stepper)) return sweep_passed(stepper, sweep);
-  if (stepper->halo->behind) CHECK(halo_meet(stepper->halo, &stepper->slots[0].part[0]));
-  return overlaps(stepper, sweep->count) ? sweep_overlapped(stepper, sweep) : sweep_plain(stepper, sweep);
-}
-
-/* Returns 1 if the last stage is one sweep with the stage before it. */
-static int ends_paired(const stepper *stepper) {
-  const int last = stepper->scheme->stages - 1;
-  return last > 0 && (stepper->pairs >> (last - 1) & 1U);
+  CHECK(exchange_before(exchange, sweep->stage, sweep->count));
+  if (exchange->now == EXCHANGE_SPLIT) CHECK(run_edges(stepper, sweep, &inner));
+  if (sweep->timed) CHECK(backend->event_record(stepper->start, stepper->context, QUEUE_MAIN));
+  CHECK(evaluate(stepper, sweep, inner, none));
+  if (sweep->timed) CHECK(backend->event_record(stepper->done, stepper->context, QUEUE_MAIN));
+  return exchange_after(exchange, sweep->stage[sweep->count - 1].out);
 }
 
 status stepper_sample(stepper *stepper) {
+  double interior = 0.0, edges = 0.0, halo = 0.0;
   if (can_record(stepper)) return STATUS_OK;
-  const kernels *backend = stepper->backend;
-  double interior = 0.0;
-  double edges = 0.0;
-  double halo = 0.0;
-  CHECK(backend->event_seconds(stepper->interior_start, stepper->interior_done, &interior));
-  const kernels_event *start = backend->host_memory ? stepper->edges_start : stepper->interior_start;
-  const int parted = !sends(stepper);
-  if (parted && overlaps(stepper, ends_paired(stepper) ? 2 : 1))
-    CHECK(backend->event_seconds(start, stepper->edges_done, &edges));
-  if (parted) CHECK(halo_seconds(stepper->halo, &halo));
+  CHECK(stepper->backend->event_seconds(stepper->start, stepper->done, &interior));
+  CHECK(exchange_seconds(&stepper->exchange, stepper->start, &edges, &halo));
   stepper->times.interior += interior;
   stepper->times.edges += edges;
   stepper->times.halo += halo;
   stepper->times.samples++;
   return STATUS_OK;
-}
-
-/* Stage i of a step of size dt from time t. */
-static stage stage_of(stepper *stepper, int i, double t, double dt) {
-  const scheme_stage *row = &stepper->scheme->stage[i];
-  const int last = i + 1 == stepper->scheme->stages;
-  stage stage = {.out = &stepper->slots[last ? stepper->result : row->out],
-                 .f = &stepper->slots[row->f],
-                 .base = row->base == row->f ? NULL : &stepper->slots[row->base],
-                 .weight_f = row->weight,
-                 .weight = dt * row->b,
-                 .time = t + row->c * dt};
-  for (int k = 0; k < row->extras; k++) {
-    stage.extra[k] = &stepper->slots[row->extra[k].slot];
-    stage.weight_extra[k] = row->extra[k].weight;
-  }
-  if (row->extras == 1)
-    stage.extra[1] = stage.extra[0]; /* kernels take two extras; the second has weight 0
-                                      * and comes from the cache */
-  return stage;
 }
 
 static status run_stages(stepper *stepper, double t, double dt, int timed) {
@@ -351,7 +240,7 @@ static status run_stages(stepper *stepper, double t, double dt, int timed) {
     sweep sweep = {.count = stepper->pairs >> done & 1U ? 2 : 1};
     for (int k = 0; k < sweep.count; k++) sweep.stage[k] = stage_of(stepper, done + k, t, dt);
     done += sweep.count;
-    stepper->timing = timed && done == stages;
+    sweep.timed = timed && done == stages;
     CHECK(run_sweep(stepper, &sweep));
   }
   return STATUS_OK;
@@ -397,7 +286,7 @@ status stepper_step(stepper *stepper, double t, double dt, int timed) {
   if (stepper->scheme->leap > 0) return leapfrog_step(stepper, t, dt, timed);
   if (!stepper->marching) CHECK(halo_meet(stepper->halo, phi));
   CHECK(can_record(stepper) ? replay(stepper, t, dt) : run_stages(stepper, t, dt, timed));
-  if (timed && (sends(stepper) || stepper->halo->behind)) CHECK(halo_meet(stepper->halo, phi));
+  if (timed) CHECK(exchange_settle(&stepper->exchange, phi));
   stepper->marching = !timed;
   const int result = stepper->result;
   if (result != 0) {

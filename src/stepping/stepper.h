@@ -1,9 +1,8 @@
 #ifndef FDAPP_STEPPING_STEPPER_H
 #define FDAPP_STEPPING_STEPPER_H
 
-#include "domain/halo.h"
 #include "settings/scheme.h"
-#include "stepping/stage.h"
+#include "stepping/exchange.h"
 
 /* Explicit Runge-Kutta steps of d u / dt = L(u, t) for a state u of any number of fields. The stepper knows
  * schemes, stages and halos; only the right-hand side knows L. */
@@ -47,19 +46,16 @@ typedef struct stepper {
   kernels_context *context;
   state slots[SCHEME_SLOTS]; /* slots[0] is the state between steps, when the others are scratch */
   int slot_count;
-  int overlap;
-  kernels_event *edges_start, *edges_done, *interior_start, *interior_done;
+  exchange exchange;
+  kernels_event *start, *done; /* of the kernels on a timed sweep's interior planes */
   stepper_times times;
-  int timing;               /* 1: the current stage is timed */
   int marching;             /* 1: the latest use of halos was a step's */
   kernels_graph *graphs[2]; /* the recorded step, for each of the two slots that can hold the state */
   int place;                /* index of the slot that holds the state */
   double recorded_dt;
-  unsigned pairs;            /* bit i: stages i and i + 1 are one sweep */
-  int down;                  /* 1: the next pair goes downwards */
-  kernels_arrivals arrivals; /* for which it waits */
-  char single[128];          /* why no stages are pairs; "" if some are */
-  int result;                /* slot of the state after the last stage */
+  unsigned pairs;   /* bit i: stages i and i + 1 are one sweep */
+  char single[128]; /* why no stages are pairs; "" if some are */
+  int result;       /* slot of the state after the last stage */
 } stepper;
 
 /* Allocates the states, each of `unknowns` fields called `names`. `names`, `scheme`, `halo` (made for that
