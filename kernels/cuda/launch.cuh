@@ -187,7 +187,7 @@ template <class Op> static bool is_tiny(const kernels_launch *launch) {
   return CHOICE.tiny.width > 0 && points_each(launch) <= CHOICE.tiny_points;
 }
 
-/* Launches an operation that sends its edges. Such slabs are small (stepper.c), so small tiles suffice. */
+/* Launches an operation that sends its edges. Such slabs are small (exchange.c), so small tiles suffice. */
 template <class Op>
 static status sending_launch(const kernels_launch *launch, const arguments &a, const char *name) {
   constexpr size_t LEAST = 9100; /* points a multiprocessor from which the pipeline is faster */

@@ -5,7 +5,7 @@
 
 #include "kernels.h"
 
-/* Helpers that make all our HDF5 files. Private to snapshots/; `path` is for messages. All: STATUS_FILE. */
+/* What all writers of HDF5 files share; `path` is for messages. All: STATUS_FILE. */
 
 /* CHECK for HDF5 calls. Handles left open by an early return are closed with their file
  * (H5F_CLOSE_STRONG). */

@@ -106,8 +106,7 @@ status checkpoint_file_open(const char *path, hid_t *file) {
   return STATUS_OK;
 }
 
-/* Closes the file in any case. Returns `result`, or the fault of closing if that was STATUS_OK. */
-static status close_file(hid_t file, const char *path, status result) {
+status checkpoint_file_close(hid_t file, const char *path, status result) {
   if (H5Fclose(file) >= 0 || result != STATUS_OK) return result;
   return hdf5_failure(STATUS_FILE, path, "H5Fclose");
 }
@@ -154,7 +153,7 @@ static status make_structure(int memory, const char *path, const checkpoint_cont
   status result = write_picture(file, path, contents, block->offsets);
   if (result == STATUS_OK) result = write_restart(file, path, contents, &block->checksums_offset);
   if (result == STATUS_OK) result = checkpoint_meaning_reserve(file, path, meaning);
-  CHECK(close_file(file, path, result));
+  CHECK(checkpoint_file_close(file, path, result));
   CHECK_HDF5(STATUS_FILE, path, H5Pclose(creation));
   CHECK_HDF5(STATUS_FILE, path, H5Pclose(access));
   if (fstat(memory, &info) != 0) return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
@@ -171,7 +170,7 @@ static status put_meaning(int memory, const char *path, const checkpoint_block *
   CHECK(access_list(path, &access));
   CHECK_HDF5(STATUS_FILE, path, H5Pset_fapl_stdio(access));
   CHECK_HDF5(STATUS_FILE, path, file = H5Fopen(name, H5F_ACC_RDONLY, access));
-  CHECK(close_file(file, path, checkpoint_meaning_hash(file, path, block, &hash)));
+  CHECK(checkpoint_file_close(file, path, checkpoint_meaning_hash(file, path, block, &hash)));
   CHECK_HDF5(STATUS_FILE, path, H5Pclose(access));
   return file_write_at(memory, path, &hash, sizeof hash, offset);
 }
@@ -320,7 +319,7 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
 status checkpoint_file_state(const char *path, const checkpoint_block *block, checkpoint_state *state) {
   hid_t file = -1;
   CHECK(checkpoint_file_open(path, &file));
-  return close_file(file, path, read_state(file, path, block, state));
+  return checkpoint_file_close(file, path, read_state(file, path, block, state));
 }
 
 static status read_spacing(hid_t file, const char *path, double spacing[3]) {
@@ -334,7 +333,7 @@ static status read_spacing(hid_t file, const char *path, double spacing[3]) {
 status checkpoint_file_spacing(const char *path, double spacing[3]) {
   hid_t file = -1;
   CHECK(checkpoint_file_open(path, &file));
-  return close_file(file, path, read_spacing(file, path, spacing));
+  return checkpoint_file_close(file, path, read_spacing(file, path, spacing));
 }
 
 static status read_configuration(hid_t file, const char *path, char **text) {
@@ -357,5 +356,5 @@ status checkpoint_file_configuration(const char *path, char **text) {
   hid_t file = -1;
   *text = NULL;
   CHECK(checkpoint_file_open(path, &file));
-  return close_file(file, path, read_configuration(file, path, text));
+  return checkpoint_file_close(file, path, read_configuration(file, path, text));
 }

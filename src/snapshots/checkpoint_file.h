@@ -25,8 +25,10 @@ enum { CHECKPOINT_FIELD_PLACE = 64 };
 void checkpoint_file_place(const char *name, char place[CHECKPOINT_FIELD_PLACE]);
 #define CHECKPOINT_CHECKSUMS "/fdapp/plane_checksums"
 
-/* Opens a file for reading. STATUS_FILE. */
+/* Opens a file for reading. STATUS_FILE. checkpoint_file_close closes it in any case, and returns `result`,
+ * or the fault of closing if that was STATUS_OK. */
 status checkpoint_file_open(const char *path, hid_t *file);
+status checkpoint_file_close(hid_t file, const char *path, status result);
 
 /* Makes the file with everything but values: groups, attributes, and room on the disk for the fields and the
  * planes' checksums, so that a full disk is found here. [out] block: to be written as the text block at the

@@ -19,8 +19,9 @@ status checkpoint_meaning_reserve(hid_t file, const char *path, int64_t *offset)
 /* [out] hash: of what the open file says. STATUS_DAMAGED. */
 status checkpoint_meaning_hash(hid_t file, const char *path, const checkpoint_block *block, uint64_t *hash);
 
-/* STATUS_OK if the file says what it said when it was written. It is read in a process of its own, because
- * the HDF5 library may crash or hang on a file whose bytes are damaged. */
+/* STATUS_OK if the file says what it said when it was written. HDF5 reports most damage that it meets; if it
+ * crashes or hangs, the program ends with a message that names the file, and the exit code of STATUS_DAMAGED.
+ */
 status checkpoint_meaning_verify(const char *path, const checkpoint_block *block);
 
 #endif

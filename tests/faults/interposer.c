@@ -7,10 +7,10 @@
  *
  * FDAPP_FAULT_SITE: such a line: where to strike. FDAPP_FAULT_CALL: which of the calls from there, from 1.
  *
- * FDAPP_FAULT_HOW: fail (default): it reports failure and does nothing; kill: the process dies there
- * (SIGKILL); garble: if it writes data, a bit of them is flipped and success reported; readonly: from there
- * on whatever would change the disk fails; flip: the call goes on, and a bit in the middle of the largest
- * array that the program has allocated, the first of several, is another from there on.
+ * FDAPP_FAULT_HOW: fail (default): it reports failure and does nothing; kill, crash: the process gets SIGKILL
+ * or SIGSEGV there; garble: if it writes data, a bit of them is flipped and success reported; readonly: from
+ * there on whatever would change the disk fails; flip: the call goes on, and a bit in the middle of the
+ * largest array that the program has allocated, the first of several, is another from there on.
  *
  * FDAPP_FAULT_FSIZE: limit of file sizes in bytes, from MPI_Init on (before it, MPI needs larger files).
  *
@@ -44,7 +44,7 @@ static long wanted = 1;
 static const char *wanted_site = NULL;
 static long counted = 0;
 static int log_file = -1;
-static int how_kill = 0;
+static int how_signal = 0;
 static int how_garble = 0;
 static int how_readonly = 0;
 static int how_flip = 0;
@@ -83,7 +83,8 @@ __attribute__((constructor)) static void arm(void) {
   (void)number("FDAPP_FAULT_CALL", &wanted);
   wanted_site = getenv("FDAPP_FAULT_SITE");
   const char *how = getenv("FDAPP_FAULT_HOW");
-  how_kill = how != NULL && strcmp(how, "kill") == 0;
+  if (how != NULL && strcmp(how, "kill") == 0) how_signal = SIGKILL;
+  if (how != NULL && strcmp(how, "crash") == 0) how_signal = SIGSEGV;
   how_garble = how != NULL && strcmp(how, "garble") == 0;
   how_readonly = how != NULL && strcmp(how, "readonly") == 0;
   how_flip = how != NULL && strcmp(how, "flip") == 0;
@@ -130,7 +131,7 @@ verdict strike(const char *name, const void *site, int counts) {
   if (log_file >= 0) (void)dprintf(log_file, "%s\n%s", line, hit ? "struck\n" : "");
   inside = 0;
   if (!hit) return PASS;
-  if (how_kill) (void)raise(SIGKILL);
+  if (how_signal != 0) (void)raise(how_signal);
   if (how_flip) {
     inside = 1;
     largest_flip(largest + largest_size / 2 / 8 * 8 + 4); /* the middle of a double's mantissa */

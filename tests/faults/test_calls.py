@@ -233,6 +233,24 @@ def test_garbled_write(tmp_path, figures):
     figures["writes garbled on their way to the disk, all noticed"] = sum(writes.values())
 
 
+def test_hdf5_crashes_on_a_changed_snapshot(tmp_path, half):
+    """A snapshot that is longer than it was is read to see what it says. If HDF5 crashes there, the run ends as with a
+    damaged file, and names it. Whole snapshots are read without such precautions, so the first reading is this one."""
+    log = tmp_path / "log"
+    shutil.copytree(half, tmp_path / "run")
+    path = harness.states(tmp_path / "run")[-1]
+    content = path.read_bytes() + b"\0"
+    path.write_bytes(content)
+    words = (*SMALL, "time.steps=2", "restart.from=latest")
+    run = harness.run(tmp_path / "run", *words, ranks=RANKS, environment=harness.fault(0, log=log))
+    assert run.code == 0 and "changed since it was written" in run.stderr, run.stderr
+    site = next(line for line in log.read_text().splitlines() if line.startswith("H5Aread "))
+    how = harness.fault(0, site=site, call=1, how="crash")
+    run = harness.run(tmp_path / "run", *words, ranks=RANKS, environment=how)
+    assert run.code == 3 and len(run.errors) == 1 and f"{path}: damaged: the HDF5 library" in run.errors[0], run.stderr
+    assert path.read_bytes() == content
+
+
 def test_kill_at_calls(tmp_path, undisturbed, figures):
     """Killed right at a call, where a random moment may never hit: before the rename, between rename and index, ..."""
     log = tmp_path / "log"

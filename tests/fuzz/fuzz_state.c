@@ -1,8 +1,8 @@
 /* libFuzzer target: all that reads a state file before its checksum is known to be right, and its planes. An
  * input is the text of a header and, after a zero byte, what follows it; the file gets the size that the
  * header gives, for a wrong size is refused at once, and after a first look the checksum that it ought to
- * have, so that what lies behind is reached too. The HDF5 part is left out: it is read only where every byte
- * is as it was written, or else by a process of its own. */
+ * have, so that what lies behind is reached too. The HDF5 part is left out: what the library does with other
+ * bytes than were written is looked at in test_state_damage. */
 
 #include <fcntl.h>
 #include <stdint.h>

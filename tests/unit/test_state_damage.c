@@ -140,7 +140,7 @@ static int is_noticed(size_t place, int *beside) {
   return result == STATUS_OK && strstr(line, "changed since it was written") != NULL && !is_meant(place);
 }
 
-/* Every bit by the checks of bytes. The whole check, which may take another process, and a restart get one
+/* Every bit by the checks of bytes. The whole check, which reads the file through HDF5, and a restart get one
  * bit of each byte that says something, and of each 64th of the others. */
 static void every_bit_flipped(void **unused) {
   (void)unused;
