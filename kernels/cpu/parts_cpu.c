@@ -1,7 +1,7 @@
 #ifdef FDAPP_CPU_CALLS
 #define WAY_TERMS OPERATION_TERMS /* way_run_cpu_ is for every way */
 #else
-#define WAY_FINISH derivative_finish
+#define WAY_PART derivative_part
 #endif
 #include "patch.h"
 
