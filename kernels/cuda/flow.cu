@@ -1,4 +1,4 @@
-#include "pairs.cuh"
+#include "pairs_march.cuh"
 
 #include "flow_figures.h"
 
@@ -71,6 +71,11 @@ template <int FORM, int LAW> static status run_stage(const kernels_launch *launc
     for (int i = 0; i < (int)FLOW_UNKNOWNS; i++)
       a.at[k * (int)FLOW_UNKNOWNS + i] = shifted(launch, from[k][i]);
   for (int i = 0; i < (int)FLOW_UNKNOWNS; i++) a.out[i] = shifted(launch, call->out[i]);
+  /* the form and the laws that runs take are fast; the others read neighbours through the caches */
+  if constexpr (FORM == FLOW_KEEP_PE && LAW == FLOW_INVISCID)
+    return march_launch<System, 12>(launch, a, "flow");
+  if constexpr (FORM == FLOW_KEEP_PE && LAW == FLOW_CONSTANT)
+    return march_launch<System, 8>(launch, a, "flow");
   return pairs_launch(launch, a, "flow");
 }
 

@@ -370,6 +370,13 @@ static void every_pass_has_the_bits_of_the_cpu(rig *rig) {
     expect_pass(rig, &gas, FLOW_STAGE, 0);
     if (flow_works(&gas) > 0) expect_pass(rig, &gas, FLOW_FIRST, 0);
   }
+  /* enough points for each of five multiprocessors: what engines keep for large slabs */
+  for (int c = 0; c < 4; c++) {
+    const flow_gas gas = gas_of(FLOW_KEEP_PE, c % 2 == 0 ? FLOW_INVISCID : FLOW_CONSTANT);
+    rig_shape(rig, 70, 21, 19);
+    rig->launch.shape.whole = c / 2;
+    expect_pass(rig, &gas, FLOW_STAGE, 0);
+  }
   const flow_gas gas = gas_of(FLOW_KEEP_PE, FLOW_SUTHERLAND);
   rig_shape(rig, 33, 20, 17);
   for (int i = 0; i < FLOW_FIGURES; i++) expect_pass(rig, &gas, FLOW_FIGURE, i);
