@@ -56,8 +56,7 @@ bench_stream bench_arrays_stream(const bench_arrays *arrays, const kernels_launc
   stream.stream.elements = (size_t)shape->nx * (size_t)shape->ny * (size_t)shape->nz;
   stream.stream.nontemporal = nontemporal;
   for (int i = 0; i < reads; i++) stream.stream.in[i] = field_plane(&fields[i], 0);
-  for (int i = 0; i < writes; i++)
-    stream.stream.out[i] = field_plane(&fields[arrays->inputs + i], 0);
+  for (int i = 0; i < writes; i++) stream.stream.out[i] = field_plane(&fields[arrays->inputs + i], 0);
   return stream;
 }
 
