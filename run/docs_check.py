@@ -11,7 +11,7 @@ import sys
 
 from records import anchor, history, unknown
 
-LINE, README_LINES, CELL = 120, 120, 180  # bytes, lines, characters
+LINE, README_LINES, CELL = 120, 120, 220  # bytes, lines, characters
 CHANGELOG_LINES = 100  # of one version
 WIDE = re.compile(r"^\s*(\||!?\[[^]]*\]\S*$)|https?://")  # tables, and links, cannot be broken
 

@@ -89,7 +89,8 @@ LINE_INLINE void pairs_gather(pairs_system system, const pairs_job *job, const r
 LINE_INLINE void pairs_line(pairs_system system, const pairs_job *job, ptrdiff_t row,
                             ptrdiff_t beside[2][2][STENCIL_RADIUS], int x, int nontemporal) {
   number own[PAIRS_READS], sums[PAIRS_SUMS], at[PAIRS_POINTS], out[PAIRS_OUTPUTS];
-  const real *const *in = job->in, *along[PAIRS_READS];
+  const real *const *in = job->in;
+  const real *along[PAIRS_READS];
   pairs_images images;
   const int edge = system.reads != 0 && line_at_edge(&job->frame, x);
   if (edge) images_make(job, system.reads, row, x, &images);

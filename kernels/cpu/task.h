@@ -138,11 +138,11 @@ static __attribute__((noinline, unused)) void values_gather(const real *row, int
 LINE_INLINE cpu_vector values_line(const operation_values *v, const real *f) {
   const cpu_frame *frame = v->task->bundle->frame;
   const int x = v->p[AXIS_X];
-  cpu_vector line;
+  real line[LINE];
   if (v->one) return line_fill(f[v->at]);
   if (!v->shifted || (x >= 0 && x + LINE <= frame->nx)) return line_load(f + v->at);
-  values_gather(f + v->at - x, x, frame->nx, (real *)&line);
-  return line;
+  values_gather(f + v->at - x, x, frame->nx, line);
+  return line_load(line);
 }
 
 /* Component d of a velocity from tables. These have images, and unused elements beyond (kernels_tables). */

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "problems/cases.h"
+#include "problems/source.h"
 
 /* What is tolerated, as shares of the range: `least`; beside jumps, whose ripples go both ways
  * (config/rotation.ini: -0.28 to 1.19 of 0 to 1), twice what is beyond the other end, too; and never more
@@ -72,8 +73,8 @@ status beyond_warn(const bound *bound, const double began[2], const diagnostics_
   const equation_growth *growth = &bound->growth;
   const diagnostics_field *now = &record->field[0];
   const double *entered = bound->from.entered;
-  if (!config_carried(config) || growth->supply > 0.0 || growth->largest > 0.0 || !record->finite)
-    return STATUS_OK;
+  const int supplied = growth->supply > 0.0 || source_given(config);
+  if (!config_carried(config) || supplied || growth->largest > 0.0 || !record->finite) return STATUS_OK;
   double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]);
   const double range = high - low, above = now->maximum - high, below = low - now->minimum;
   const double ripples = 2.0 * fmax(fmin(above, below), 0.0);

@@ -84,13 +84,13 @@ static int is_known(const config *config, double time) {
 /* A row of the initial pressure, which is zero on free ends. */
 static void fill_row(const void *user, int64_t z, int64_t y, double *row) {
   const cases_solution *solution = user;
-  const config_end(*ends)[2] = solution->config->ends;
+  const config *config = solution->config;
   const int64_t *n = solution->grid->n;
   cases_row(solution, z, y, row);
   for (int i = 0; i < 6; i++) {
     const int d = i / 2, end = i % 2;
     const int64_t last = end == GRID_HIGH ? n[d] - 1 : 0;
-    if (ends[d][end] != CONFIG_END_FREE) continue;
+    if (config->ends[d][end] != CONFIG_END_FREE) continue;
     if (d == AXIS_X) row[last] = 0.0;
     if ((d == AXIS_Y && y == last) || (d == AXIS_Z && z == last)) {
       for (int64_t x = 0; x < n[0]; x++) row[x] = 0.0;

@@ -159,7 +159,7 @@ static int axis_of(const char *label) {
                                          {"lev", "level", "depth", "altitude"},
                                          {"t", "time", "times", "step"}};
   char word[LABEL] = "";
-  for (int i = 0; label[i] != '\0' && i < LABEL - 1; i++) word[i] = (char)tolower((unsigned char)label[i]);
+  for (int i = 0; i < LABEL - 1 && label[i] != '\0'; i++) word[i] = (char)tolower((unsigned char)label[i]);
   for (int axis = 0; axis < 4; axis++)
     for (int i = 0; i < 4; i++)
       if (strcmp(word, words[axis][i]) == 0) return axis;

@@ -90,6 +90,7 @@ def short_run(tmp_path_factory):
     """A folder with runs/quickstart, which has the other names of these pages, too."""
     folder = tmp_path_factory.mktemp("pages")
     (folder / "runs").mkdir()
+    (folder / "config").symlink_to(ROOT / "config")
     size = [f"grid.n{axis}=16" for axis in "xyz"]
     output = ["output.directory=runs/quickstart", "output.probes=0.5 0.5 0.5; 0.25 0.5 0.5", "output.probes_every=1"]
     command = [os.environ["FDAPP"], ROOT / "config" / "quickstart.ini", *size, "time.steps=4", *output]

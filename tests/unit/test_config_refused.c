@@ -32,7 +32,8 @@ static void test_bad_lines(void **state) {
   (void)state;
   assert_refused("nx = 1\n" MINIMAL, 1, "nx", "before the first [section]");
   assert_refused(MINIMAL "[outputs]\n", 12,
-                 "[outputs]: unknown section; accepted: grid, boundary, physics, medium, initial",
+                 "[outputs]: unknown section; accepted: grid, boundary, physics, medium, point_sources, "
+                 "receivers, initial",
                  "did you mean 'output'?");
   assert_refused(MINIMAL "[ output ]\n", 12, "[ output ]: unknown section", "did you mean 'output'?");
   assert_refused(MINIMAL "[output\n", 12, "[output", "closing bracket");
