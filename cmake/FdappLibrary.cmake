@@ -32,7 +32,7 @@ foreach(header IN LISTS public_headers)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${PROJECT_SOURCE_DIR}/src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fdapp/${folder})
 endforeach()
-foreach(header kernels.h launch.h operations.h operation.h closure.h stencil.h)
+foreach(header kernels.h launch.h operations.h operation.h closure.h flow.h stencil.h)
   install(FILES ${PROJECT_SOURCE_DIR}/kernels/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fdapp)
 endforeach()
 
