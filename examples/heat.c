@@ -52,10 +52,8 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   status result = slab_open(MPI_COMM_WORLD, &request, &slab);
   if (result == STATUS_OK) result = run(&slab, &stepper);
-  if (result != STATUS_OK) {
-    fprintf(stderr, "heat: %s\n", status_message(result));
-    MPI_Abort(MPI_COMM_WORLD, status_exit_code(result));
-  }
+  if (result != STATUS_OK) fprintf(stderr, "heat: %s\n", status_message(result));
+  if (result != STATUS_OK) MPI_Abort(MPI_COMM_WORLD, status_exit_code(result));
   stepper_destroy(&stepper);
   slab_close(&slab);
   return MPI_Finalize();
