@@ -109,7 +109,7 @@ static status refuse_kind(const config_reading *reading, int d, int end, unsigne
     const size_t used = strlen(what);
     if (kinds >> kind & 1U) (void)snprintf(what + used, sizeof what - used, ", %s", names[kind]);
   }
-  const int wanted = c->ends[d][end];
+  const int wanted = (int)c->ends[d][end];
   size_t used = strlen(what);
   used += (size_t)snprintf(what + used, sizeof what - used, "; %s is for physics.equation =", names[wanted]);
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -191,25 +191,27 @@ static status derive(const config_reading *reading) {
   return STATUS_OK;
 }
 
+/* 1 if a key that is not given needs no value: without a velocity that carries something its keys have no
+ * effect and hold the first entry; config_wave_derive finds the step of waves, and a flow has none. */
+static int needs_nothing(const config *config, const config_key *key) {
+  const int dt = strcmp(key->name, "dt") == 0, step = dt || strcmp(key->name, "courant") == 0;
+  if (key->need == CONFIG_DEFAULT) return 0;
+  if (key->need == CONFIG_REQUIRED) return strcmp(key->section, "velocity") == 0 && !config_carried(config);
+  return (key->need == CONFIG_ALTERNATIVE && config_waves(config) && step) || (is_flow(config) && dt);
+}
+
 static status complete_key(const config_reading *reading, int index) {
   const config_key *key = &config_keys[index];
   char accepted[CONFIG_TEXT_SIZE], what[2 * CONFIG_TEXT_SIZE];
-  if (reading->config->line[index] != CONFIG_LINE_NONE) return STATUS_OK;
+  if (reading->config->line[index] != CONFIG_LINE_NONE || needs_nothing(reading->config, key))
+    return STATUS_OK;
   if (key->need == CONFIG_DEFAULT) {
     (void)config_value_read(key, key->fallback, reading->config);
-  } else if (key->need == CONFIG_REQUIRED && strcmp(key->section, "velocity") == 0 &&
-             !config_carried(reading->config)) {
-    return STATUS_OK; /* the key has no effect and holds the first entry */
   } else if (key->need == CONFIG_REQUIRED) {
     (void)snprintf(what, sizeof what, "missing; accepted: %s", config_value_accepted(key, accepted));
     return key_fail(reading, index, "", what);
-  } else if (key->need == CONFIG_ALTERNATIVE && config_waves(reading->config) &&
-             (strcmp(key->name, "courant") == 0 || strcmp(key->name, "dt") == 0)) {
-    return STATUS_OK; /* config_wave_derive */
   } else if (is_flow(reading->config) && strcmp(key->name, "courant") == 0 && !(reading->config->dt > 0.0)) {
     reading->config->courant = FLOW_COURANT;
-  } else if (is_flow(reading->config) && strcmp(key->name, "dt") == 0) {
-    return STATUS_OK;
   } else if (key->need == CONFIG_ALTERNATIVE &&
              reading->config->line[config_key_find(key->section, key->other)] == CONFIG_LINE_NONE) {
     (void)snprintf(what, sizeof what, "missing, and so is %s.%s; exactly one of the two is needed",

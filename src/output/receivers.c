@@ -212,7 +212,7 @@ static status collect(receivers *r) {
   }
   if (result == STATUS_OK && r->root) result = grow(r, r->rows + r->pending);
   CHECK(agree(r->comm, result));
-  const MPI_Datatype type = r->shape.precision == PRECISION_SINGLE ? MPI_FLOAT : MPI_DOUBLE;
+  MPI_Datatype type = r->shape.precision == PRECISION_SINGLE ? MPI_FLOAT : MPI_DOUBLE;
   for (int i = 0; i < r->pending; i++) {
     CHECK_MPI(MPI_Gatherv((char *)r->copy + (size_t)i * row, mine, type, r->gathered, r->counts, r->offsets,
                           type, 0, r->comm));
