@@ -193,7 +193,7 @@ def test_full_space_and_image_source(tmp_path):
         for factor, place in ((1, source), (sign, source * [-1, 1, 1])):
             r = np.linalg.norm(receiver - place)
             exact += [factor * wavelet(configuration, t - r) / (4 * np.pi * r) for t in time]
-        assert np.max(np.abs(p - exact)) < 3e-3 * np.max(np.abs(exact))
+        assert np.max(np.abs(p - exact)) < 2e-3 * np.max(np.abs(exact))
 
 
 def test_medium_of_a_file(tmp_path):
