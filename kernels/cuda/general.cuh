@@ -15,10 +15,6 @@ template <class Op, bool ENDS> struct general {
   const layer_work *w; /* with ENDS */
   unsigned options;
 
-  template <int TERM> static constexpr operation_term term_of() {
-    return operation_describe(Op::KIND, Op::OPTIONS).term[TERM];
-  }
-
   template <int AXIS> __device__ __forceinline__ ptrdiff_t steps(int n) const {
     if constexpr (AXIS == AXIS_X) return n;
     if constexpr (AXIS == AXIS_Y) return (ptrdiff_t)n * d.ldx;
@@ -37,7 +33,7 @@ template <class Op, bool ENDS> struct general {
   /* What a term differences along an axis, at v as a neighbour of `own`. */
   template <int TERM, int AXIS>
   __device__ __forceinline__ real value(const operation_values &own, const operation_values &v) const {
-    constexpr operation_term term = term_of<TERM>();
+    constexpr operation_term term = Op::DECLARED.term[TERM];
     if constexpr (term.of == DIFFERENCE_PAIR) return operation_pair(Op::KIND, options, TERM, AXIS, &own, &v);
     const real f = value_input(&v, term.along[AXIS]);
     return term.product && term.of != DIFFERENCE_DAMPING ? value_velocity(&v, AXIS) * f : f;
@@ -77,7 +73,7 @@ template <class Op, bool ENDS> struct general {
   /* The difference along an axis by the stencil; of a chain, its pairs added to s. */
   template <int TERM, int AXIS>
   __device__ __forceinline__ real inside(const operation_values &own, real s) const {
-    constexpr operation_term term = term_of<TERM>();
+    constexpr operation_term term = Op::DECLARED.term[TERM];
     const coefficients &c = a.c;
     if constexpr (term.of == DIFFERENCE_DAMPING) {
       return damping<TERM, AXIS>(own, c.damping[AXIS]);
@@ -101,7 +97,7 @@ template <class Op, bool ENDS> struct general {
   /* The same by a row of the closure at an end. */
   template <int TERM, int AXIS>
   __device__ __forceinline__ real closed(const operation_values &own, int row, int high, real s) const {
-    constexpr operation_term term = term_of<TERM>();
+    constexpr operation_term term = Op::DECLARED.term[TERM];
     if constexpr (term.of == DIFFERENCE_DAMPING) {
       return damping<TERM, AXIS>(own, w->ends.damping[AXIS][row]);
     } else {
@@ -122,7 +118,7 @@ template <class Op, bool ENDS> struct general {
    * closure. */
   template <int TERM, int AXIS>
   __device__ __forceinline__ real difference(const operation_values &own, real s, int &open) const {
-    if constexpr (term_of<TERM>().along[AXIS] == OPERATION_NONE) return s;
+    if constexpr (Op::DECLARED.term[TERM].along[AXIS] == OPERATION_NONE) return s;
     if constexpr (ENDS) {
       int high;
       const int row = layer_row(&w->ends, AXIS, own.p[AXIS], &high);
@@ -135,7 +131,7 @@ template <class Op, bool ENDS> struct general {
   }
 
   template <int TERM> __device__ __forceinline__ real term_value(const operation_values &own) const {
-    constexpr operation_term term = term_of<TERM>();
+    constexpr operation_term term = Op::DECLARED.term[TERM];
     constexpr bool CHAIN = term.fold == FOLD_CHAIN;
     int open = 7;
     const real dx = difference<TERM, AXIS_X>(own, 0, open);
@@ -145,15 +141,17 @@ template <class Op, bool ENDS> struct general {
       real center = a.c.center;
       if constexpr (ENDS) center = w->ends.centre[open];
       return REAL_FMA(center, value_input(&own, term.along[AXIS_X]), dz);
-    }
-    if constexpr (term.fold == FOLD_SUM) return Op::template sum<TERM>(dx, dy, dz);
-    real u[3];
+    } else if constexpr (term.fold == FOLD_SUM) {
+      return Op::template sum<TERM>(dx, dy, dz);
+    } else {
+      real u[3];
 #pragma unroll
-    for (int axis = 0; axis < 3; axis++) {
-      u[axis] = value_velocity(&own, axis);
-      if (term.fold == FOLD_SPEED) u[axis] = NUMBER_ABS(u[axis]);
+      for (int axis = 0; axis < 3; axis++) {
+        u[axis] = value_velocity(&own, axis);
+        if (term.fold == FOLD_SPEED) u[axis] = NUMBER_ABS(u[axis]);
+      }
+      return advective(u[0], u[1], u[2], dx, dy, dz);
     }
-    return advective(u[0], u[1], u[2], dx, dy, dz);
   }
 
   template <int TERM = 0>

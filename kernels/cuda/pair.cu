@@ -271,7 +271,7 @@ static status pair_launch(const kernels_launch *launch, const kernels_call *firs
  * the kernel supports, and the same velocity. */
 static bool pair_is(const kernels_call *first, const kernels_call *second) {
   const unsigned options = first->options & ~SUM_OWN;
-  const void *base = first->in[first->options & SUM_OWN ? SUM_IN_BASE : ADVECTION_F];
+  const void *base = first->in[first->options & SUM_OWN ? (int)SUM_IN_BASE : (int)ADVECTION_F];
   return first->kind == OPERATION_advection && second->kind == OPERATION_advection &&
          (options == UNIFORM || options == FORMULA || (!SINGLE && options == UPWIND)) &&
          second->options == (options | SUM_OWN) && second->in[SUM_IN_BASE] == base &&
