@@ -43,6 +43,11 @@ without -o the picture goes into the folder that holds the runs""",
   fdplot probes runs/room                           of all points in output.probes; prints the spectra's peaks
   fdplot probes runs/room --field p --most 200 -o spectrum.pdf
 Peaks are found far more finely than the lines of a spectrum lie apart, where no other peak is within two of them.""",
+    "receivers": """examples:
+  fdplot receivers runs/layers                      section of all traces, and some of them
+  fdplot receivers runs/layers --traces 0 30 60 --clip 0.01 -o section.pdf
+  fdplot receivers runs/layers --segy layers.sgy    and a SEG-Y file of them, which needs the package segyio
+SEG-Y counts time in whole microseconds; traces are interpolated to the next one below the run's own interval.""",
     "scaling": """examples:
   fdplot scaling runs/scaling/weak                  leaves report.md, weak.png, model.png, extrapolation.png there""",
     "throughput": """examples:
@@ -182,6 +187,15 @@ def make_parser():
     probes.add_argument("--spectrum", choices=("plain", "welch"), default="plain",
                         help="plain: of the whole series; welch: the mean of eight parts (default: plain)")  # fmt: skip
     probes.add_argument("--most", type=positive(float), metavar="F", help="highest frequency shown")
+    receivers = add_command(subparsers, "receivers", "traces of receivers, side by side and over time")
+    receivers.add_argument("run", metavar="RUN_DIR")
+    receivers.add_argument("--traces", nargs="+", type=int, metavar="N", help="numbers of the traces (default: six)")
+    receivers.add_argument("--clip", type=positive(float), metavar="P",
+                           help="magnitude at which colours end (default: that of 95 %% of the samples)")  # fmt: skip
+    receivers.add_argument("--segy", metavar="FILE", help="write the traces as SEG-Y, too")
+    receivers.add_argument("--interval", type=positive(int), metavar="US", help="of SEG-Y samples, in microseconds")
+    receivers.add_argument("--seconds", type=positive(float), default=1.0, metavar="S",
+                           help="seconds in the run's unit of time (default: 1)")  # fmt: skip
     scaling = add_command(subparsers, "scaling", "report and plots of a study made by run/scaling", False)
     scaling.add_argument("study", metavar="DIR", help="the study's directory, with results.csv")
     throughput = add_command(subparsers, "throughput", "figure of merit against the grid's size, of run/benchmark")

@@ -182,6 +182,15 @@ def command_probes(args):
     print(style.save(fig, target(args, run, "probes.png")))
 
 
+def command_receivers(args):
+    from . import receivers, style
+
+    run = Run(args.run)
+    if args.segy:
+        print(receivers.write_segy(run, Path(args.segy), args.interval, args.seconds))
+    print(style.save(receivers.draw_receivers(run, args.traces, args.clip), target(args, run, "receivers.png")))
+
+
 def command_scaling(args):
     from . import scaling_report
 

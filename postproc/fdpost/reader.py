@@ -162,6 +162,13 @@ class Run:
         DataError as of diagnostics."""
         return self._table("probes.csv", "output.probes not set")
 
+    @cached_property
+    def receivers(self):
+        """Traces of receivers.h5: .positions (n, 3), .time and .step (m), .p (m, n). DataError."""
+        from .receivers import read_receivers  # it draws, too: matplotlib comes along
+
+        return read_receivers(self.directory / "receivers.h5")
+
     def unit(self, name):
         """The unit of length, time or a field, from [units]; "" if none is given."""
         return self.config.get("units", {}).get(name, "")
