@@ -2,7 +2,17 @@
 
 from .errors import DataError, PostError, UsageError
 
-__all__ = ["DataError", "PostError", "Run", "State", "UsageError", "open_run", "run", "write_field"]
+__all__ = [
+    "DataError",
+    "PostError",
+    "Run",
+    "State",
+    "UsageError",
+    "isotropic_turbulence",
+    "open_run",
+    "run",
+    "write_field",
+]
 __version__ = "0.2.0"
 
 
@@ -36,3 +46,10 @@ def write_field(path, phi=None, **options):
     from .writer import write_field as writer  # matplotlib comes along
 
     return writer(path, phi, **options)
+
+
+def isotropic_turbulence(n, spectrum, seed, mach, **options):
+    """Write a turbulent state to start a flow from; see fdpost.turbulence.isotropic_turbulence."""
+    from .turbulence import isotropic_turbulence as writer
+
+    return writer(n, spectrum, seed, mach, **options)

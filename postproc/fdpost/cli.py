@@ -25,7 +25,8 @@ EXAMPLES = {
   fdplot slices runs/deformation/state_00000400.hdf --cmap cividis -o figure.pdf""",
     "history": """examples:
   fdplot history runs/quickstart
-  fdplot history runs/quickstart --title "" --size 3.4 3 --font-size 7 -o history.pdf     for a column of a paper""",
+  fdplot history runs/quickstart --title "" --size 3.4 3 --font-size 7 -o history.pdf     for a column of a paper
+  fdplot history runs/taylor-green --reference taylor-green       energy and its loss beside the spectral solution""",
     "watch": """examples:
   fdplot watch runs/quickstart                      watch.png of the newest slices, or else of the newest
                                                     kept snapshot, until the run is done
@@ -55,6 +56,7 @@ SEG-Y counts time in whole microseconds; traces are interpolated to the next one
     "spectrum": """examples:
   fdplot spectrum runs/quickstart                   first and last state
   fdplot spectrum runs/deformation --steps 0,200,400
+  fdplot spectrum runs/turbulence --kinetic         of the velocity, solenoidal and dilatational
 It needs all points of a period along each axis: boxes and axes with ends are refused.""",
 }
 
@@ -100,6 +102,7 @@ def add_fields(parser, count_help):
     which = group.add_mutually_exclusive_group()
     which.add_argument("--steps", type=step_list, metavar="LIST", help="steps '0,100,200', or first, last, all")
     which.add_argument("--count", type=positive(int), metavar="N", help=count_help)
+    return group
 
 
 def add_plane(parser, axis_help):
@@ -161,6 +164,9 @@ def make_parser():
     add_plane(slices, "only planes normal to this axis (default: all three)")
     history = add_command(subparsers, "history", "mass or energy, norm, extrema and errors over time")
     history.add_argument("run", metavar="RUN_DIR")
+    history.add_argument("--reference", choices=("taylor-green",),
+                         help="a published solution to compare a flow with: of the Taylor-Green vortex at Reynolds "
+                         "number 1600")  # fmt: skip
     watch = add_command(subparsers, "watch", "a picture that follows a run, until the run ends", log=True)
     watch.add_argument("run", metavar="RUN_DIR")
     watch.add_argument("--field", nargs="+", metavar="NAME", help="fields (default: the equation's first)")
@@ -180,7 +186,10 @@ def make_parser():
                              help="orders of the reference slopes (default: the nearest whole one)")  # fmt: skip
     spectrum = add_command(subparsers, "spectrum", "shell-averaged power spectrum of a field")
     spectrum.add_argument("run", metavar="RUN_DIR")
-    add_fields(spectrum, "number of states, spread over the run (default: 2, the first and the last)")
+    what = add_fields(spectrum, "number of states, spread over the run (default: 2, the first and the last)")
+    what.add_argument("--kinetic", action="store_true",
+                      help="kinetic energy of a flow instead: of the solenoidal and the dilatational part of u, v, "
+                      "w")  # fmt: skip
     probes = add_command(subparsers, "probes", "time series at points, and their spectra")
     probes.add_argument("run", metavar="RUN_DIR")
     probes.add_argument("--field", nargs="+", metavar="NAME", help="fields (default: all)")

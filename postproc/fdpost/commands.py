@@ -86,11 +86,15 @@ def command_slices(args):
 
 
 def command_history(args):
-    from . import history, style
+    from . import flow_history, flow_reference, history, style
 
     run = Run(args.run)
     run = Run(run.directory)  # the table is the whole run's, even if a single state is given
-    print(style.save(history.draw_history(run), target(args, run, "history.png")))
+    reference = flow_reference.read_reference(args.reference, run) if args.reference else None
+    fig = history.draw_history(run, reference)
+    if reference:
+        print(*flow_reference.compare(run.diagnostics, flow_history.loss(run.diagnostics), reference), sep="\n")
+    print(style.save(fig, target(args, run, "history.png")))
 
 
 def command_watch(args):
@@ -161,16 +165,19 @@ def common_folder(runs):
 
 
 def command_spectrum(args):
-    from . import spectrum, style
+    from . import flow, spectrum, style
 
+    if args.kinetic and args.field:
+        raise UsageError("--kinetic takes the place of --field")
     run = Run(args.run)
-    states, fields = with_fields(run, args.field, run.states)
+    states, fields = with_fields(run, flow.VELOCITY if args.kinetic else args.field, run.states)
     states = select_frames(run, args, states, 2)
     spectrum.refuse_ends(run, states)
     tell(run.remark(states))
     tell(spectrum.folded(states))
-    fig = spectrum.draw_spectrum(run, states, fields)
-    print(style.save(fig, target(args, run, "spectrum.png", run.field)))
+    fig = flow.draw_kinetic(run, states) if args.kinetic else spectrum.draw_spectrum(run, states, fields)
+    name = "spectrum_kinetic.png" if args.kinetic else "spectrum.png"
+    print(style.save(fig, target(args, run, name, run.field)))
 
 
 def command_probes(args):

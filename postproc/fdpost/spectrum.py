@@ -1,6 +1,7 @@
 """Shell-averaged power spectrum of a field on the periodic domain."""
 
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.colors import to_rgb
@@ -23,22 +24,35 @@ def power_spectrum(phi, lengths):
     The sum of mean * number over all shells is the mean of phi^2 (Parseval). The rfft's half is counted twice. Computed
     in double precision whatever phi's is, and without phi's mean, which would add its round-off to all waves."""
     phi = np.asarray(phi, dtype=float)
-    nz, ny, nx = phi.shape
     with np.errstate(over="ignore", invalid="ignore"):  # a run that blows up gives infinite power
         constant = phi.mean()
         power = np.abs(np.fft.rfftn(phi - constant) / phi.size) ** 2
         power[0, 0, 0] = constant**2
+    k, total, count = shell_sums(power, phi.shape, lengths)
+    return k, total / count, count
+
+
+def waves(shape, lengths):
+    """Wavenumbers along x, y and z of the transform rfftn of a field (nz, ny, nx), in units of dk = 2 pi / (longest
+    edge); and dk."""
+    nz, ny, nx = shape
+    dk = 2 * np.pi / max(lengths)
+    numbers = np.arange(nx // 2 + 1), np.fft.fftfreq(ny, 1 / ny), np.fft.fftfreq(nz, 1 / nz)
+    return [number * (2 * np.pi / length / dk) for number, length in zip(numbers, lengths)], dk
+
+
+def shell_sums(power, shape, lengths):
+    """Sums over shells of wave vectors of `power`, given for those of rfftn: (k, sums, numbers of vectors)."""
+    nz, ny, nx = shape
     weight = np.full(power.shape[2], 2.0)
     weight[0] = 1.0
     if nx % 2 == 0:
         weight[-1] = 1.0
-    dk = 2 * np.pi / max(lengths)
-    waves = [np.fft.fftfreq(n, 1 / n) * (2 * np.pi / length / dk) for n, length in zip((nz, ny), lengths[:0:-1])]
-    kx = np.arange(power.shape[2]) * (2 * np.pi / lengths[0] / dk)
+    (kx, ky, along_z), dk = waves(shape, lengths)
     shells = kx.size + max(nz, ny, nx) * 2  # an upper bound for a cube; longer if the domain is not one
     count, total = np.zeros(shells), np.zeros(shells)
-    for plane, kz in zip(power, waves[0]):  # plane by plane, so that no second array of the field's size is made
-        shell = np.rint(np.sqrt(kx**2 + waves[1][:, None] ** 2 + kz**2)).astype(int)
+    for plane, kz in zip(power, along_z):  # plane by plane, so that no second array of the field's size is made
+        shell = np.rint(np.sqrt(kx**2 + ky[:, None] ** 2 + kz**2)).astype(int)
         if shell.max() >= count.size:
             grown = shell.max() + 1 - count.size
             count, total = np.pad(count, (0, grown)), np.pad(total, (0, grown))
@@ -46,7 +60,7 @@ def power_spectrum(phi, lengths):
         count += np.bincount(shell.ravel(), weights, count.size)
         total += np.bincount(shell.ravel(), weights * plane.ravel(), count.size)
     filled = count > 0
-    return dk * np.flatnonzero(filled), total[filled] / count[filled], count[filled]
+    return dk * np.flatnonzero(filled), total[filled], count[filled]
 
 
 def round_off(phi):
@@ -94,42 +108,52 @@ def draw_nyquist(ax, states, scale):
                     va="top")  # fmt: skip
 
 
-@style.styled
-def draw_spectrum(run, states, fields=("phi",)):
-    """Figure of the spectra of the fields at `states`, from light to dark in time, a colour for each field, with the
-    Nyquist wavenumbers of the axes. All wavenumbers with more than round-off are shown, the corners of the wave
-    vectors' box included."""
+@dataclass(frozen=True)
+class Curve:
+    """The spectrum of a quantity at one state; what stands below `floor` is round-off."""
+
+    k: np.ndarray
+    values: np.ndarray
+    floor: float | np.ndarray
+
+
+def draw_curves(ax, states, named, colour, curves, scale):
+    """The spectra of one quantity at the states, from light to dark in time. named: what the legend calls it, "" for
+    the times alone. Returns the k and the values that are shown."""
+    shares = np.linspace(0.35, 1, len(states)) if len(states) > 1 else [1.0]
+    labelled = set(np.linspace(0, len(states) - 1, min(len(states), LEGEND)).round())
+    found = []
+    for i, (share, state, curve) in enumerate(zip(shares, states, curves)):
+        k, values = curve.k / scale, curve.values
+        shown = (k > 0) & (values > curve.floor) & (values < LARGEST)
+        shade = tuple(1 - share * (1 - np.array(to_rgb(colour))))
+        marker = "o" if shown.sum() < 20 else None
+        width = 4.4 - 3 * share  # later lines are thinner, so that equal spectra remain visible
+        time = "" if state.time is None else f"t = {style.number(state.time)}"
+        label = ", ".join(filter(None, (named, time)))
+        if not shown.any():
+            label += ": constant" if (values < LARGEST).all() else ": blown up"  # nan is not less
+        label = label if i in labelled or not shown.any() else None
+        ax.plot(k[shown], values[shown], color=shade, lw=width, marker=marker, ms=3.5, label=label)
+        found += zip(k[shown], values[shown])
+    return found
+
+
+def draw_quantities(run, states, title, quantities, ylabel):
+    """Figure of spectra at `states`, with the Nyquist wavenumbers of the axes. quantities: [(name, curves)], a colour
+    for each. All wavenumbers with more than round-off are shown, the corners of the wave vectors' box included."""
     size = style.chosen_size(6.2, 4.4)
     fig = Figure(figsize=size)
     ax = fig.subplots(gridspec_kw=style.edges(size, 0.78, 1.08, 0.57, 0.70))
-    names = ", ".join(map(style.field_label, fields))
-    style.heading(fig, run.name, f"shell-averaged power spectrum of {names}", left=0.2)
-    lengths = states[0].lengths
-    unit = all(abs(length - 1) < 1e-12 for length in lengths)
+    style.heading(fig, run.name, title, left=0.2)
+    unit = all(abs(length - 1) < 1e-12 for length in states[0].lengths)
     scale = 2 * np.pi if unit else 1.0
-    bottom, top, least, most = np.inf, 0.0, np.inf, 0.0
-    shares = np.linspace(0.35, 1, len(states)) if len(states) > 1 else [1.0]
-    named = set(np.linspace(0, len(states) - 1, min(len(states), LEGEND)).round())
-    for field, colour in zip(fields, itertools.cycle(style.COLOURS)):
-        for i, (share, state) in enumerate(zip(shares, states)):
-            phi = state.read(field)
-            k, mean, _ = power_spectrum(phi, lengths)
-            shown = (k > 0) & (mean > round_off(phi)) & (mean < LARGEST)
-            shade = tuple(1 - share * (1 - np.array(to_rgb(colour))))
-            marker = "o" if shown.sum() < 20 else None
-            width = 4.4 - 3 * share  # later lines are thinner, so that equal spectra remain visible
-            time = "" if state.time is None else f"t = {style.number(state.time)}"
-            label = ", ".join(filter(None, (style.field_label(field) if len(fields) > 1 or not time else "", time)))
-            if not shown.any():
-                label += ": constant" if (mean < LARGEST).all() else ": blown up"  # nan is not less
-            label = label if i in named or not shown.any() else None
-            ax.plot(k[shown] / scale, mean[shown], color=shade, lw=width, marker=marker, ms=3.5, label=label)
-            if shown.any():
-                top, bottom = max(top, mean[shown].max()), min(bottom, mean[shown].min())
-                least, most = min(least, k[shown][0] / scale), max(most, k[shown][-1] / scale)
-    if top <= 0:
-        found = ", ".join(fields)
-        raise DataError(f"{run.directory}: {found} is the same everywhere, or not finite, and has no spectrum")
+    found = []
+    for (name, curves), colour in zip(quantities, itertools.cycle(style.COLOURS)):
+        found += draw_curves(ax, states, name, colour, curves, scale)
+    if not found:
+        return None
+    (least, bottom), (most, top) = np.min(found, axis=0), np.max(found, axis=0)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_ylim(bottom / 4, top * 6)
@@ -140,7 +164,30 @@ def draw_spectrum(run, states, fields=("phi",)):
     ax.yaxis.set_major_locator(LogLocator(numticks=7))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel(r"$|k|\,L\,/\,2\pi$  (waves across the domain)" if unit else "$|k|$  (radians per unit of length)")
-    transformed = r"\varphi" if fields[0] == "phi" else fields[0] if len(fields[0]) == 1 else "f"
-    ax.set_ylabel(rf"mean of $|\hat{{{transformed if len(fields) == 1 else 'f'}}}_k|^2$ in a shell")
+    ax.set_ylabel(ylabel)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), handlelength=1.3)
+    return fig
+
+
+@style.styled
+def draw_spectrum(run, states, fields=("phi",)):
+    """Figure of the spectra of the fields at `states`, from light to dark in time. DataError if there is none."""
+
+    def curve(state, field):
+        phi = state.read(field)
+        k, mean, _ = power_spectrum(phi, states[0].lengths)
+        return Curve(k, mean, round_off(phi))
+
+    timed = all(state.time is not None for state in states)
+    quantities = [
+        (style.field_label(field) if len(fields) > 1 or not timed else "", (curve(state, field) for state in states))
+        for field in fields
+    ]
+    transformed = r"\varphi" if fields[0] == "phi" else fields[0] if len(fields[0]) == 1 else "f"
+    ylabel = rf"mean of $|\hat{{{transformed if len(fields) == 1 else 'f'}}}_k|^2$ in a shell"
+    title = f"shell-averaged power spectrum of {', '.join(map(style.field_label, fields))}"
+    fig = draw_quantities(run, states, title, quantities, ylabel)
+    if fig is None:
+        found = ", ".join(fields)
+        raise DataError(f"{run.directory}: {found} is the same everywhere, or not finite, and has no spectrum")
     return fig

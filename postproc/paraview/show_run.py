@@ -1,4 +1,5 @@
-"""Shows a run in ParaView: an isosurface inside three slices, with a legend and the time.
+"""Shows a run in ParaView: an isosurface inside three slices, with a legend and the time. Of a flow that kept its Q
+criterion (output.derived = q_criterion) it shows the vortices, coloured by the speed.
 
   pvpython postproc/paraview/show_run.py RUN_DIR [-o PICTURE.png] [--time T] [--value V] [--field NAME]
                                               [--movie MOVIE.png]
@@ -15,6 +16,7 @@ import sys
 try:
     from paraview.simple import (
         AnnotateTimeFilter,
+        Calculator,
         ColorBy,
         Contour,
         CreateView,
@@ -40,7 +42,8 @@ except ImportError as error:
     print(f"show_run.py: {error}: run it by ParaView's own Python, pvpython", file=sys.stderr)
     sys.exit(3)
 
-FIELDS = ("phi", "p")  # shown if there is no --field: the first of these that there is
+FIELDS = ("phi", "p", "q_criterion")  # shown if there is no --field: the first of these that there is
+VORTICES, VELOCITY = "q_criterion", ("u", "v", "w")  # of a flow: the surface is coloured by the speed
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp")
 MOVIES = (*PICTURES, ".avi", ".ogv")
 SIZE = [1200, 1000]
@@ -53,9 +56,17 @@ def parse_arguments():
     parser.add_argument("-o", "--output", metavar="FILE", help="picture (default: RUN_DIR/paraview.png)")
     parser.add_argument("--time", type=float, help="time shown; the nearest state is taken (default: the last)")
     parser.add_argument(
-        "--value", type=float, help="value of the isosurface (default: 30 %% of the way from the least to the largest)"
+        "--value",
+        type=float,
+        help="value of the isosurface (default: 30 %% of the way from the least to the largest; of q_criterion 5 %% of "
+        "the largest)",
     )
-    parser.add_argument("--field", metavar="NAME", help="what is shown (default: phi or p)")
+    parser.add_argument(
+        "--field",
+        metavar="NAME",
+        help="what is shown (default: phi or p; of a flow q_criterion, if output.derived named it: vortices, coloured "
+        "by the speed)",
+    )
     parser.add_argument(
         "--movie", metavar="FILE", help="all states: .avi, .ogv or pictures, FILE with a number before .png"
     )
@@ -117,8 +128,9 @@ def choose_field(reader, wanted):
     return field
 
 
-def colour_table(view, field, low, high):
-    """Colours over the field's range, viridis or diverging if it is signed; weak values are translucent."""
+def colour_table(view, field, low, high, solid=False):
+    """Colours over the field's range, viridis or diverging if it is signed; weak values are translucent, unless what is
+    coloured is solid."""
     signed = low < -0.15 * high
     reach = max(-low, high)
     low, high = (-reach, reach) if signed else (low, high)
@@ -126,7 +138,7 @@ def colour_table(view, field, low, high):
     table.ApplyPreset("Cool to Warm" if signed else "Viridis (matplotlib)", True)
     table.AutomaticRescaleRangeMode = "Never"  # the legend holds for all pictures of a movie
     table.RescaleTransferFunction(low, high)
-    table.EnableOpacityMapping = 1
+    table.EnableOpacityMapping = not solid
     ramp = [low, 0.9, 0.0, 0.1, high, 0.9] if signed else [low, 0.12, low + 0.5 * (high - low), 0.9, high, 0.95]
     points = zip(ramp[::2], ramp[1::2])
     GetOpacityTransferFunction(field).Points = [
@@ -148,21 +160,24 @@ def centre_of(source):
     return [0.5 * (bounds[2 * k] + bounds[2 * k + 1]) for k in range(3)]
 
 
-def show(reader, view, time, field, value):
-    """Isosurface, three slices through its centre, outline, time."""
-    low, high = reader.PointData[field].GetRange(0)
-    if value is not None and not low <= value <= high:
-        fail(2, f"--value {value:g} lies outside what {field} is then: {low:g} to {high:g}")
-    surface = Contour(Input=reader, ContourBy=["POINTS", field])
-    surface.Isosurfaces = [low + 0.3 * (high - low) if value is None else value]
+def show_surface(source, view, time, field, value):
+    """The isosurface, all of one colour. Returns it and its display; None for both where there is none, as where phi is
+    the same everywhere."""
+    surface = Contour(Input=source, ContourBy=["POINTS", field])
+    surface.Isosurfaces = [value]
     UpdatePipeline(time, surface)
-    found = surface.GetDataInformation().GetNumberOfPoints() > 0  # not where phi is the same everywhere
-    if found:
-        display = Show(surface, view)
-        ColorBy(display, None)
-        display.DiffuseColor = display.AmbientColor = [0.90, 0.45, 0.13]
-        display.Specular, display.SpecularPower = 0.35, 30
-    middle = centre_of(surface if found else reader)
+    if surface.GetDataInformation().GetNumberOfPoints() == 0:
+        return None, None
+    display = Show(surface, view)
+    ColorBy(display, None)
+    display.DiffuseColor = display.AmbientColor = [0.90, 0.45, 0.13]
+    display.Specular, display.SpecularPower = 0.35, 30
+    return surface, display
+
+
+def show_cuts(reader, view, field, middle):
+    """Three slices through a point, in the field's colours."""
+    low, high = reader.PointData[field].GetRange(0)
     for axis in range(3):
         cut = Slice(Input=reader)
         cut.SliceType.Origin = middle
@@ -171,6 +186,29 @@ def show(reader, view, time, field, value):
         ColorBy(display, ("POINTS", field))
     display.SetScalarBarVisibility(view, True)
     colour_table(view, field, low, high)  # after ColorBy(), which gives the table the range of its slice
+
+
+def show_vortices(reader, view, time, value):
+    """An isosurface of the Q criterion, coloured by the speed."""
+    source = Calculator(Input=reader, ResultArrayName="speed", Function="sqrt(u*u + v*v + w*w)")
+    UpdatePipeline(time, source)
+    _, display = show_surface(source, view, time, VORTICES, value)
+    if display:
+        ColorBy(display, ("POINTS", "speed"))
+        display.SetScalarBarVisibility(view, True)
+        colour_table(view, "speed", 0.0, source.PointData["speed"].GetRange(0)[1], solid=True)
+
+
+def show(reader, view, time, field, value):
+    """Isosurface, with three slices through its centre or as vortices; outline, time."""
+    low, high = reader.PointData[field].GetRange(0)
+    if value is not None and not low <= value <= high:
+        fail(2, f"--value {value:g} lies outside what {field} is then: {low:g} to {high:g}")
+    if field == VORTICES and set(VELOCITY) <= set(reader.PointData.keys()):
+        show_vortices(reader, view, time, 0.05 * high if value is None else value)
+    else:
+        surface, _ = show_surface(reader, view, time, field, low + 0.3 * (high - low) if value is None else value)
+        show_cuts(reader, view, field, centre_of(surface or reader))
     frame = Show(Outline(Input=reader), view)
     frame.AmbientColor = frame.DiffuseColor = [0.4, 0.43, 0.47]
     frame.LineWidth = 1.5

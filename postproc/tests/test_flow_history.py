@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from fdpost import DataError, Run
+from fdpost import DataError, Run, UsageError
 from fdpost.flow_history import COLUMNS, loss
+from fdpost.flow_reference import compare, read_reference
 from fdpost.history import draw_history
 
 pytestmark = pytest.mark.quick
@@ -39,3 +40,61 @@ def test_a_missing_column_is_named(tmp_path):
     run = write_run(tmp_path, [name for name in COLUMNS if name != "dissipation"])
     with pytest.raises(DataError, match="no column dissipation"):
         draw_history(run)
+
+
+def write_vortex(directory, reynolds=1600, edge=2 * np.pi, make=lambda reference: reference):
+    """A run of the vortex whose table is what `make` returns for the reference."""
+    directory.mkdir()
+    (directory / "config.ini").write_text(
+        f"[grid]\nnx = 9\nny = 9\nnz = 9\nlx = {edge}\nly = {edge}\nlz = {edge}\n[physics]\nequation = flow\n"
+        f"[initial]\ncase = taylor_green_vortex\nreynolds = {reynolds}\n"
+    )
+    (directory / "diagnostics.csv").write_text("step,time\n0,0\n")
+    reference = read_reference("taylor-green", Run(directory))
+    time, kinetic = make(reference)
+    table = {name: np.ones(len(time)) for name in COLUMNS} | {"step": np.arange(len(time)), "time": time}
+    table["kinetic"] = kinetic
+    lines = [",".join(table), *(",".join(f"{table[name][i]:.17g}" for name in table) for i in range(len(time)))]
+    (directory / "diagnostics.csv").write_text("\n".join(lines) + "\n")
+    return Run(directory), reference
+
+
+@pytest.mark.parametrize("edge", [2 * np.pi, 1.0])
+def test_the_reference_in_a_runs_units(tmp_path, edge):
+    """The energy at the start is 1/8 of the box; times and losses scale with the edge; the loss is the energy's slope,
+    and peaks at 0.0129 after 9 turnovers, as published."""
+    _, reference = write_vortex(tmp_path / "run", edge=edge, make=lambda found: (found.time, found.kinetic))
+    turnover = edge / (2 * np.pi)
+    assert reference.kinetic[0] == 0.125
+    peak = reference.loss.argmax()
+    assert reference.loss[peak] * turnover == pytest.approx(0.0129, rel=5e-3)
+    assert reference.time[peak] / turnover == pytest.approx(9.0)
+    slope = -np.gradient(reference.kinetic, reference.time)[1:-1]
+    assert np.abs(slope - reference.loss[1:-1]).max() < 0.004 * reference.loss[peak]
+
+
+def test_differences_from_the_reference(tmp_path, fdplot):
+    """One percent more energy at all times is one percent off, and one percent of the peak in its loss; the picture has
+    the reference's lines."""
+    run, _ = write_vortex(tmp_path / "run", make=lambda found: (found.time, 1.01 * found.kinetic))
+    code, out, _ = fdplot("history", run.directory, "--reference", "taylor-green")
+    lines = out.splitlines()
+    assert code == 0 and lines[0].startswith("kinetic energy: at most 1 % from the reference")
+    assert float(lines[1].split("at most ")[1].split(" %")[0]) == pytest.approx(1.0, abs=0.3)
+    assert lines[2].startswith("its peak: 0.0129") and lines[3] == str(run.directory / "history.png")
+    axes = draw_history(run, read_reference("taylor-green", run)).axes
+    assert [len(ax.lines) for ax in axes[:2]] == [2, 4]
+
+
+def test_rows_beyond_the_reference_are_not_compared(tmp_path):
+    run, reference = write_vortex(
+        tmp_path / "run", make=lambda found: (np.append(found.time, 30.0), np.append(found.kinetic, 5.0))
+    )
+    assert compare(run.diagnostics, loss(run.diagnostics), reference)[0].startswith("kinetic energy: at most 0 %")
+
+
+def test_another_reynolds_number_has_no_reference(tmp_path, run_dir, fdplot):
+    with pytest.raises(UsageError, match="has taylor_green_vortex with 100"):
+        write_vortex(tmp_path / "run", reynolds=100)
+    code, out, err = fdplot("history", run_dir, "--reference", "taylor-green")
+    assert code == 2 and "has no case" in err and not out

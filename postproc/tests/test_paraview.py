@@ -137,6 +137,51 @@ def test_a_run_that_kept_parts_is_shown_from_them(tmp_path):
     assert picture(run, tmp_path / "picture.png", "--field", "gradient").min() < 0.9
 
 
+FLOW = """[grid]
+nx = 24
+ny = 24
+nz = 24
+lx = 6.283185307179586
+ly = 6.283185307179586
+lz = 6.283185307179586
+[physics]
+equation = flow
+[initial]
+case = taylor_green_vortex
+mach = 0.3
+[time]
+courant = 0.9
+steps = 1
+[compute]
+backend = cpu
+[output]
+fields_every = 1
+derived = q_criterion
+"""
+
+
+def test_vortices_are_coloured_by_the_speed(tmp_path):
+    """Viridis up to the largest speed, which is 1, on opaque surfaces: no orange, and colours that are not pale."""
+    (tmp_path / "flow.ini").write_text(FLOW)
+    words = [*shlex.split(os.environ.get("MPIRUN", "mpirun")), "-np", "2", PROGRAM, tmp_path / "flow.ini"]
+    done = subprocess.run(
+        [*words, f"output.directory={tmp_path / 'run'}"],
+        env=os.environ | QUIET,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "driver.py").write_text(DRIVER.replace('"phi"', '"speed"'))
+    done = pvpython(tmp_path / "driver.py", SCRIPT, tmp_path / "run", "-o", tmp_path / "picture.png")
+    assert done.returncode == 0, done.stderr
+    low, high = map(float, done.stdout.split()[-2:])
+    assert low == 0 and high == pytest.approx(1, abs=0.02)
+    red, green, blue = (read_picture(tmp_path / "picture.png")[:, :1000, k] for k in range(3))
+    assert not np.any(red - blue > 0.25)  # the colour of other surfaces, and the upper end of viridis
+    assert np.count_nonzero(np.maximum(green, blue) - red > 0.15) > 20000
+
+
 def test_slices_alone_are_no_isosurface(tmp_path):
     run = run_program(tmp_path, "output.fields_every=0", "output.slices=z=0.5")
     done = show_run(run)

@@ -14,7 +14,7 @@ import synthetic
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from fdpost import Run, history, movie, open_run, slices, spectrum, style
+from fdpost import Run, history, movie, open_run, panels, slices, spectrum, style
 
 pytestmark = pytest.mark.quick
 POSTPROC = Path(__file__).parents[1]
@@ -67,8 +67,8 @@ def test_axes_are_named_and_as_long_as_what_they_show(tmp_path):
 
 def test_drift_is_relative_and_keeps_its_size():
     values = np.array([2.0, 2.0, 2.0 + 2e-9])
-    assert history.relative_drift(values) == pytest.approx([0, 0, 1e-9])
-    assert history.relative_drift(values, 4.0) == pytest.approx([0, 0, 5e-10])
+    assert panels.relative_drift(values) == pytest.approx([0, 0, 1e-9])
+    assert panels.relative_drift(values, 4.0) == pytest.approx([0, 0, 5e-10])
 
 
 def test_mass_near_zero_is_measured_against_the_norm(run_dir):

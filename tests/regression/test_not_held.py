@@ -18,6 +18,14 @@ def said(folder, *parts):
     return " ".join(complaints(launch(folder, 1, "run.ini", "time.steps=0")))
 
 
+def write_start(path, n):
+    """A gas at rest, for the deck that starts from a file."""
+    path.parent.mkdir()
+    with h5py.File(path, "w") as file:
+        for name, value in {"density": 1, "u": 0, "v": 0, "w": 0, "pressure": 1}.items():
+            file[f"VTKHDF/PointData/{name}"] = np.full((n, n, n), float(value))
+
+
 UNIFORM = {"velocity": {"field": "uniform"}, "physics": {"diffusivity": 0}}
 
 
@@ -109,6 +117,8 @@ def test_nothing_is_said_of_what_is_held(tmp_path, precision):
 
 @pytest.mark.parametrize("deck", sorted(path.name for path in CONFIG.glob("*.ini")))
 def test_ready_cases_are_held(tmp_path, deck):
+    if deck == "turbulence.ini":
+        write_start(tmp_path / "runs" / "turbulence.hdf", 64)
     text = " ".join(complaints(launch(tmp_path, 1, "--validate", CONFIG / deck)))
     assert "hold" not in text
     assert "divergence" not in text

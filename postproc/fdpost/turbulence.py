@@ -1,0 +1,60 @@
+"""Isotropic turbulence to start from: a solenoidal velocity with a given spectrum, from a seed."""
+
+import numpy as np
+
+from .errors import UsageError
+from .spectrum import shell_sums, waves
+from .writer import write_field
+
+EDGE = 2 * np.pi
+
+
+def peaked(peak):
+    """The spectrum k^4 exp(-2 (k/peak)^2), which is largest at `peak`, for a mean of |u|^2 of 1."""
+    scale = 16 * np.sqrt(2 / np.pi) / 3 / peak**5  # over all k the energy is 1/2
+    return lambda k: scale * k**4 * np.exp(-2 * (k / peak) ** 2)
+
+
+def isotropic_turbulence(n, spectrum, seed, mach, path="turbulence.hdf", gamma=1.4):
+    """Write a state of `equation = flow` with n x n x n points in a periodic box with the edge 2 pi, which
+    `initial.case = file` reads. Returns the path.
+
+        fdpost.isotropic_turbulence(64, 4, seed=1, mach=0.3, path="runs/turbulence.hdf")
+
+    spectrum: the kinetic energy |u|^2/2 per unit of k of the waves with round(|k|) = k, as a function of an array of
+    k = 1, 2, ... below n/2; longer waves than k = 1 and those from n/2 on have none. A number instead is the k at which
+    k^4 exp(-2 (k/peak)^2) is largest, for which the mean of |u|^2 is nearly 1. The velocity has no divergence: each
+    Fourier coefficient is at right angles to its wave vector. Directions and phases follow from the seed: the same one
+    gives the same bits with one version of numpy on one kind of processor. The density is 1 and the pressure uniform, so
+    that the root of the mean of |u|^2 is `mach` times the speed of sound. UsageError for a spectrum that is negative or
+    zero everywhere."""
+    if n < 9 or not mach > 0:
+        raise UsageError(f"n = {n} and mach = {mach}: at least 9 points and a Mach number above zero are needed")
+    velocity = solenoidal_noise(n, seed)
+    wanted = peaked(spectrum) if np.isscalar(spectrum) else spectrum
+    k = np.arange(1, (n + 1) // 2)
+    energy = np.zeros(n)
+    energy[k] = wanted(k.astype(float))
+    if not (np.isfinite(energy).all() and (energy >= 0).all() and energy.any()):
+        raise UsageError("the spectrum must be finite, nowhere negative, and above zero somewhere")
+    along_x, along_y, along_z = waves((n, n, n), (EDGE,) * 3)[0]
+    shell = np.rint(np.sqrt(along_x**2 + along_y[:, None] ** 2 + along_z[:, None, None] ** 2)).astype(int)
+    found, total, _ = shell_sums(0.5 * sum(np.abs(u) ** 2 for u in velocity), (n, n, n), (EDGE,) * 3)
+    factor = np.zeros(shell.max() + 1)
+    factor[k] = np.sqrt(energy[k] / total[np.searchsorted(found, k)])
+    u, v, w = (np.fft.irfftn(u * factor[shell] * n**3, (n, n, n), (0, 1, 2)) for u in velocity)
+    pressure = np.full((n, n, n), 2 * energy.sum() / (gamma * mach**2))
+    return write_field(path, density=np.ones((n, n, n)), u=u, v=v, w=w, pressure=pressure, lengths=(EDGE,) * 3)
+
+
+def solenoidal_noise(n, seed):
+    """Fourier coefficients, as of rfftn, of white noise less its part along each wave vector."""
+    raw = np.random.PCG64(seed).random_raw(3 * n**3)
+    noise = ((raw >> np.uint64(11)) * 2.0**-53 - 0.5).reshape(3, n, n, n)
+    kx, ky, kz = waves((n, n, n), (EDGE,) * 3)[0]
+    k = kx, ky[:, None], kz[:, None, None]
+    square = sum(each**2 for each in k)
+    square[0, 0, 0] = 1.0
+    coefficients = [np.fft.rfftn(each) for each in noise]
+    along = sum(each * u for each, u in zip(k, coefficients)) / square
+    return [u - each * along for each, u in zip(k, coefficients)]
