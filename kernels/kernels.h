@@ -188,6 +188,7 @@ typedef struct kernels_minplus {
 } kernels_minplus;
 
 struct flow_call;
+struct kernels_wave;
 
 /* How much of a derivative's kernel runs: it loads and stores its points, out = f; it also loads the halos of
  * its tiles, out = f four points before plus f four points after; or all of it. */
@@ -262,6 +263,8 @@ typedef struct kernels {
   status (*apply_pair)(const kernels_launch *launch, const kernels_call *first, const kernels_call *second);
   /* A pass of compressible flow (flow.h). */
   status (*flow)(const kernels_launch *launch, const struct flow_call *call);
+  /* A task of the wave equation (wave_call.h). */
+  status (*wave)(const kernels_launch *launch, const struct kernels_wave *call);
   /* Writes sums[i] of the launch's i-th plane (kernels_plane_at) to host memory and returns when that is
    * done. reference: NULL or a field. weights: NULL or those of x and y. */
   status (*plane_sums)(const kernels_launch *launch, const void *f, const void *reference,

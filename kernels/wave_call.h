@@ -1,12 +1,12 @@
 #ifndef FDAPP_WAVE_CALL_H
 #define FDAPP_WAVE_CALL_H
 
-#include "base/check.h"
 #include "launch.h"
 #include "operation.h"
 
-/* What a backend computes for the wave equation p_tt = c^2 Laplacian p (kernels_wave_of). All arrays are
- * fields in the launch's shape; K = c^2 dt^2 has valid halo planes, those beyond ends included. */
+/* What a backend computes for the wave equation p_tt = c^2 Laplacian p (kernels.wave). All arrays are fields
+ * in the launch's shape; K = c^2 dt^2 has valid halo planes, those beyond ends included. WAVE_STEP computes
+ * the launch's planes and has `edges` (kernels_launch); other tasks are for the whole slab. */
 
 /* What a field continues as beyond the end of an axis: its periodic image; its mirror image at the point on
  * the end, as it is or negated; or zero. Along z, WAVE_PERIODIC stands for an end that is not this slab's,
@@ -72,14 +72,6 @@ typedef struct kernels_wave {
   wave_injection injection;
   wave_reception reception;
 } kernels_wave;
-
-/* Computes a task; work is enqueued when it returns. WAVE_STEP has `edges` (kernels_launch) and computes the
- * launch's planes; other tasks are for the whole slab. STATUS_DEVICE, STATUS_MEMORY. */
-typedef status kernels_wave_function(const kernels_launch *launch, const kernels_wave *call);
-
-struct kernels;
-/* That of a backend, or NULL if it has none. */
-kernels_wave_function *kernels_wave_of(const struct kernels *backend);
 
 /* The axes on whose absorbing ends a point lies, as bits. [out] zero: 1 if it lies on an end where the field
  * is zero. */

@@ -2,6 +2,7 @@
 #define FDAPP_WAVE_POINT_H
 
 #include "arithmetic.h"
+#include "stencil.h"
 
 /* The one order of arithmetic of the wave equation, by functions of arithmetic.h. The Laplacian of a point in
  * plane z is a sum over the planes in ascending order, so that an engine that marches upwards can add each
@@ -14,9 +15,20 @@
  * outside. Mirror images along x and y therefore give mirrored bits; along z they do not, and planes beyond
  * an end are computed like all others. */
 typedef struct wave_coefficients {
-  number x[5], y[5], z[5]; /* of distance 0 .. 4; those of distance 0 are in `centre` */
+  number x[5], y[5], z[5]; /* of distance 0 .. 4; of distance 0 only their sum is read */
   number centre;
 } wave_coefficients;
+
+static inline wave_coefficients wave_coefficients_make(const stencil *stencil, double scale) {
+  wave_coefficients c;
+  for (int k = 0; k <= STENCIL_RADIUS; k++) {
+    c.x[k] = (real)(scale * stencil->second[0][k]);
+    c.y[k] = (real)(scale * stencil->second[1][k]);
+    c.z[k] = (real)(scale * stencil->second[2][k]);
+  }
+  c.centre = (real)(scale * (stencil->second[0][0] + stencil->second[1][0] + stencil->second[2][0]));
+  return c;
+}
 
 /* The planes below, and the point itself. */
 ARITHMETIC number wave_rise(const wave_coefficients *c, number m4, number m3, number m2, number m1,
@@ -31,6 +43,21 @@ ARITHMETIC number wave_rise(const wave_coefficients *c, number m4, number m3, nu
 /* Two planes above: z+1 and z+2 (k = 1), or z+3 and z+4 (k = 3). */
 ARITHMETIC number wave_fall(const wave_coefficients *c, int k, number s, number near, number far) {
   return NUMBER_FMA(c->z[k + 1], far, NUMBER_FMA(c->z[k], near, s));
+}
+
+/* The same order for engines that march: the value p of plane z is added to the sums of nine planes. sums[i]
+ * is that of plane z-4+i before, and of plane z-3+i after. Returns the sum of plane z-4. */
+ARITHMETIC number wave_arrives(const wave_coefficients *c, number p, number sums[2 * STENCIL_RADIUS]) {
+  const number done = NUMBER_FMA(c->z[4], p, sums[0]);
+  sums[0] = NUMBER_FMA(c->z[3], p, sums[1]);
+  sums[1] = NUMBER_FMA(c->z[2], p, sums[2]);
+  sums[2] = NUMBER_FMA(c->z[1], p, sums[3]);
+  sums[3] = NUMBER_FMA(c->centre, p, sums[4]);
+  sums[4] = NUMBER_FMA(c->z[1], p, sums[5]);
+  sums[5] = NUMBER_FMA(c->z[2], p, sums[6]);
+  sums[6] = NUMBER_FMA(c->z[3], p, sums[7]);
+  sums[7] = c->z[4] * p;
+  return done;
 }
 
 /* 2 p - before. */

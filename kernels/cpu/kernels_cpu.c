@@ -1,4 +1,5 @@
 #include "cpu.h"
+#include "wave_cpu.h"
 
 #include <omp.h>
 #include <sched.h>
@@ -145,6 +146,11 @@ static status flow_cpu(const kernels_launch *launch, const struct flow_call *cal
   return done(launch);
 }
 
+static status wave_cpu(const kernels_launch *launch, const struct kernels_wave *call) {
+  CHECK(BY_PRECISION(wave_cpu, call));
+  return done(launch);
+}
+
 static status plane_sums_cpu(const kernels_launch *launch, const void *f, const void *reference,
                              const kernels_weights *weights, kernels_plane_sums *sums) {
   return BY_PRECISION(plane_sums_cpu, f, reference, weights, sums);
@@ -202,6 +208,7 @@ const kernels kernels_cpu = {
     .event_seconds = event_seconds_cpu,
     .apply = apply_cpu,
     .flow = flow_cpu,
+    .wave = wave_cpu,
     .plane_sums = plane_sums_cpu,
     .minplus = minplus_cpu,
     .stream = stream_cpu,

@@ -32,17 +32,6 @@ typedef struct wave_tile {
   int y0, y1, z0, z1;
 } wave_tile;
 
-static wave_coefficients coefficients_of(const stencil *stencil, double scale) {
-  wave_coefficients c = {
-      .centre = (real)(scale * (stencil->second[0][0] + stencil->second[1][0] + stencil->second[2][0]))};
-  for (int k = 1; k <= RADIUS; k++) {
-    c.x[k] = (real)(scale * stencil->second[0][k]);
-    c.y[k] = (real)(scale * stencil->second[1][k]);
-    c.z[k] = (real)(scale * stencil->second[2][k]);
-  }
-  return c;
-}
-
 /* The point of 0 .. n-1 whose value stands at i, at most n-1 beyond an end, and what to multiply it by. */
 static int image_of(const wave_image ends[2], int i, int n, int *sign) {
   *sign = 1;
@@ -319,7 +308,7 @@ status CPU_NAME(wave_cpu_)(const kernels_launch *launch, const kernels_wave *cal
                   .nz = launch->shape.nz,
                   .pitch = (size_t)launch->shape.ldx + 2 * BEFORE};
   if (call->task == WAVE_STEP) {
-    for (int i = 0; i < 2; i++) job.c[i] = coefficients_of(launch->stencil, call->scale[i]);
+    for (int i = 0; i < 2; i++) job.c[i] = wave_coefficients_make(launch->stencil, call->scale[i]);
     return step(&job);
   }
   if (call->task == WAVE_INJECT) CPU_NAME(wave_inject_)(launch, call);

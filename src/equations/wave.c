@@ -28,7 +28,6 @@ typedef struct wave {
   const config *config;
   const grid *grid;
   const kernels *backend;
-  kernels_wave_function *compute;
   stencil stencil;
   kernels_wave step; /* without its arrays */
   field factor;      /* K = c^2 dt^2 */
@@ -125,7 +124,6 @@ static status create(const config *config, const grid *grid, const field_space *
   *wave = (struct wave){.config = config,
                         .grid = grid,
                         .backend = space->backend,
-                        .compute = kernels_wave_of(space->backend),
                         .stencil = stencil_make(config->order, grid->h),
                         .step = {.task = WAVE_STEP, .twice = is_fourth(config), .scale = {1.0, 1.0 / 12.0}}};
   for (int d = 0; d < 3; d++) {
@@ -135,11 +133,6 @@ static status create(const config *config, const grid *grid, const field_space *
       wave->step.absorbs[d][end] = image != WAVE_PERIODIC && config->ends[d][end] == CONFIG_END_ABSORBING;
     }
   }
-  if (wave->compute == NULL)
-    return status_fail(STATUS_DEVICE,
-                       "compute.backend = %s cannot compute physics.equation = wave; accepted: "
-                       "cpu",
-                       space->backend->name);
   return field_create(space, &wave->factor);
 }
 
@@ -167,7 +160,7 @@ static status set_images(const wave *wave, const field *field, const wave_image 
                              .ends = {[AXIS_Z] = {ends[0], ends[1]}},
                              .depth = field->depth,
                              .out = field->data};
-  return wave->compute(&launch, &call);
+  return wave->backend->wave(&launch, &call);
 }
 
 static void factor_row(const void *user, int64_t z, int64_t y, double *row) {
@@ -199,7 +192,7 @@ static status advance(const wave *wave, const kernels_launch *launch, kernels_wa
   call.p = p->data;
   call.before = before->data;
   call.out = out->data;
-  return wave->compute(launch, &call);
+  return wave->backend->wave(launch, &call);
 }
 
 static status take_step(void *self, const stage *stage) {
@@ -208,7 +201,7 @@ static status take_step(void *self, const stage *stage) {
   const kernels_launch launch = stage_launch(stage, &wave->stencil);
   const field *out = &stage->out->part[BEFORE];
   CHECK(advance(wave, &launch, wave->step, &part[PRESSURE], &part[BEFORE], out));
-  return wave_sources_add(&wave->sources, wave->compute, &launch, stage->time, out);
+  return wave_sources_add(&wave->sources, &launch, stage->time, out);
 }
 
 /* With p in the place of p_before and half of both Laplacians the formula of a step is that of the start. */
@@ -235,7 +228,7 @@ static status find_density(void *self, const state *state, struct state *scratch
                         .before = part[BEFORE].data,
                         .operated = out->data,
                         .out = out->data};
-  return wave->compute(&launch, &call);
+  return wave->backend->wave(&launch, &call);
 }
 
 /* A wave that begins at rest is a sum of modes cos(omega t), so its norm with the weight 1/c^2 falls; a

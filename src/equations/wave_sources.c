@@ -284,8 +284,7 @@ void wave_sources_close(wave_sources *s) {
   *s = (wave_sources){.config = NULL};
 }
 
-status wave_sources_add(wave_sources *s, kernels_wave_function *compute, const kernels_launch *launch,
-                        double t, const field *out) {
+status wave_sources_add(wave_sources *s, const kernels_launch *launch, double t, const field *out) {
   const size_t n = (size_t)s->points.count;
   if (s->injection.points == 0) return STATUS_OK;
   for (size_t i = 0; i < n; i++) {
@@ -298,7 +297,7 @@ status wave_sources_add(wave_sources *s, kernels_wave_function *compute, const k
   CHECK(s->backend->memory_copy(s->context, QUEUE_MAIN, (void *)s->injection.signal, s->signal,
                                 2 * n * kernels_element_size(s->precision)));
   const kernels_wave call = {.task = WAVE_INJECT, .injection = s->injection, .out = out->data};
-  return compute(launch, &call);
+  return s->backend->wave(launch, &call);
 }
 
 double wave_sources_largest(const wave_sources *s, const grid *grid) {

@@ -36,7 +36,6 @@ void wave_sources_close(wave_sources *sources);
 double wave_sources_largest(const wave_sources *sources, const grid *grid);
 
 /* Adds the sources of the step from time t to `out`. STATUS_DEVICE. */
-status wave_sources_add(wave_sources *sources, kernels_wave_function *compute, const kernels_launch *launch,
-                        double t, const field *out);
+status wave_sources_add(wave_sources *sources, const kernels_launch *launch, double t, const field *out);
 
 #endif

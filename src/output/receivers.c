@@ -113,7 +113,6 @@ status receivers_create(MPI_Comm comm, const grid *grid, const field_space *spac
                                   .backend = space->backend,
                                   .context = space->context,
                                   .shape = space->shape,
-                                  .compute = kernels_wave_of(space->backend),
                                   .every = config->receivers_every,
                                   .last = -1,
                                   .root = grid->rank == 0};
@@ -237,7 +236,7 @@ status receivers_sample(receivers *r, const field *p, double time, int64_t step)
   const kernels_launch launch = {.context = r->context, .queue = QUEUE_MAIN, .shape = r->shape};
   kernels_wave call = {.task = WAVE_RECEIVE, .p = p->data, .reception = r->reception};
   call.reception.trace = (char *)r->traces + (size_t)r->pending * row_bytes(r, r->reception.receivers);
-  if (r->reception.receivers > 0) CHECK(r->compute(&launch, &call));
+  if (r->reception.receivers > 0) CHECK(r->backend->wave(&launch, &call));
   r->pending_time[r->pending] = time;
   r->pending_step[r->pending++] = step;
   r->last = step;

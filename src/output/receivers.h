@@ -20,7 +20,6 @@ typedef struct receivers {
   const kernels *backend;
   kernels_context *context;
   kernels_shape shape;
-  kernels_wave_function *compute;
   int64_t every;
   points points;
   int *owned; /* numbers of this rank's receivers */
