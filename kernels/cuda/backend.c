@@ -1,4 +1,5 @@
 #include "launchers.h"
+#include "wave_call.h"
 
 extern const kernels kernels_cuda;
 
@@ -56,6 +57,13 @@ static status layers(const kernels_launch *launch, const kernels_call *call) {
 
 static status flow(const kernels_launch *launch, const struct flow_call *call) {
   DISPATCH(flow, call);
+}
+
+/* Only a step has planes. */
+static status wave(const kernels_launch *launch, const struct kernels_wave *call) {
+  if (call->task == WAVE_STEP) DISPATCH(wave, call);
+  CHECK(context_enter(launch->context));
+  return BY_PRECISION(wave, call);
 }
 
 static status plane_sums(const kernels_launch *launch, const void *f, const void *reference,
@@ -128,6 +136,7 @@ const kernels kernels_cuda = {
     .apply_pair = apply_pair,
     .layers = layers,
     .flow = flow,
+    .wave = wave,
     .plane_sums = plane_sums,
     .minplus = minplus,
     .stream = stream,

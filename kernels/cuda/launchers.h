@@ -13,6 +13,7 @@
                       void *out);                                                                            \
   status layers_##REAL(const kernels_launch *launch, const kernels_call *call);                              \
   status flow_##REAL(const kernels_launch *launch, const struct flow_call *call);                            \
+  status wave_##REAL(const kernels_launch *launch, const struct kernels_wave *call);                         \
   status plane_sums_##REAL(const kernels_launch *launch, const void *f, const void *reference,               \
                            const kernels_weights *weights, kernels_plane_sums *sums);                        \
   status minplus_##REAL(const kernels_launch *launch, const kernels_minplus *product);                       \

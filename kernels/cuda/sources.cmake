@@ -3,7 +3,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/../ways.cmake)
 
 # fdapp_device_sources(VARIABLE): the device code, pair.cu apart.
 function(fdapp_device_sources variable)
-  set(sources flow.cu layers.cu meet.cu minplus.cu minplus_plain.cu parts.cu pencil.cu stream.cu sums.cu)
+  set(sources flow.cu layers.cu meet.cu minplus.cu minplus_plain.cu parts.cu pencil.cu stream.cu sums.cu wave.cu)
   list(TRANSFORM sources PREPEND ${fdapp_cuda_folder}/)
   fdapp_way_sources(ways cu apply.cuh)
   set(${variable} ${sources} ${ways} PARENT_SCOPE)

@@ -16,8 +16,8 @@ typedef enum bench_range { RANGE_WHOLE = 1, RANGE_EDGES = 2, RANGE_THIN = 4 } be
 
 typedef struct bench_options {
   int help;
-  int kernels, pencils, operators, parts, minplus, flow, halo, io; /* what to measure, 1 or 0 */
-  char backend[16];                                                /* "auto" or a name of the registry */
+  int kernels, pencils, operators, parts, minplus, flow, wave, halo, io; /* what to measure, 1 or 0 */
+  char backend[16]; /* "auto" or a name of the registry */
   int64_t grids[BENCH_GRIDS][3];
   int grid_count;                                                               /* 0: the backend's default */
   int64_t cubes[BENCH_GRIDS];                                                   /* pencil report: sides */
@@ -118,8 +118,8 @@ bench_stream bench_arrays_stream(const bench_arrays *arrays, const kernels_launc
 status bench_arrays_each(bench *bench, const char *name, int inputs, int outputs,
                          status (*measure)(struct bench *, const bench_arrays *, json_t *));
 
-/* The parts. kernels, pencils, operators, parts, minplus and flow: on rank 0 alone. halo and io: collective.
- * Each adds to bench->report and prints its results. */
+/* The parts. kernels, pencils, operators, parts, minplus, flow and wave: on rank 0 alone. halo and io:
+ * collective. Each adds to bench->report and prints its results. */
 status bench_kernels(bench *bench);
 /* STATUS_OK if a kernel's name begins with `prefix`; else STATUS_USAGE with the names. */
 status bench_kernels_only(const char *prefix);
@@ -128,6 +128,7 @@ status bench_operators(bench *bench);
 status bench_parts(bench *bench);
 status bench_minplus(bench *bench);
 status bench_flow(bench *bench);
+status bench_wave(bench *bench);
 status bench_halo(bench *bench);
 status bench_io(bench *bench);
 

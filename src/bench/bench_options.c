@@ -7,7 +7,7 @@
 #include "bench.h"
 
 const char bench_options_help[] =
-    "Usage: fdbench [kernels|pencils|operators|parts|minplus|flow|halo|io|all ...] [options]\n"
+    "Usage: fdbench [kernels|pencils|operators|parts|minplus|flow|wave|halo|io|all ...] [options]\n"
     "       mpirun -np RANKS fdbench [halo|io|all ...] [options]\n"
     "\n"
     "Measures this machine and writes bench.json; every figure stands beside a plain loop, copy or write of "
@@ -32,6 +32,9 @@ const char bench_options_help[] =
     "  flow      a stage of compressible flow, with viscosity and without: share of a copy of its words "
     "(rank 0 "
     "alone)\n"
+    "  wave      a step of the wave equation, with one Laplacian and with two: share of a stream of 3 reads "
+    "and 1\n"
+    "            write (rank 0 alone)\n"
     "  halo      exchange of 4 planes each way, planes of 64^2 to 1024^2 (on one rank: plain copies)\n"
     "  io        states written and read, against plain files of the same bytes\n"
     "  all       all of them (default)\n"
@@ -224,12 +227,13 @@ static status parse_part(const char *text, bench_options *options) {
   const int parts = all || strcmp(text, "parts") == 0;
   const int minplus = all || strcmp(text, "minplus") == 0;
   const int flow = all || strcmp(text, "flow") == 0;
+  const int wave = all || strcmp(text, "wave") == 0;
   const int halo = all || strcmp(text, "halo") == 0;
   const int io = all || strcmp(text, "io") == 0;
-  if (!(pencils || operators || parts || minplus || flow || halo || io)) {
+  if (!(pencils || operators || parts || minplus || flow || wave || halo || io)) {
     return status_fail(
         STATUS_USAGE,
-        "unknown part '%s'; accepted: kernels, pencils, operators, parts, minplus, flow, halo, io, "
+        "unknown part '%s'; accepted: kernels, pencils, operators, parts, minplus, flow, wave, halo, io, "
         "all; see fdbench "
         "--help",
         text);
@@ -240,6 +244,7 @@ static status parse_part(const char *text, bench_options *options) {
   options->parts |= parts;
   options->minplus |= minplus;
   options->flow |= flow;
+  options->wave |= wave;
   options->halo |= halo;
   options->io |= io;
   return STATUS_OK;

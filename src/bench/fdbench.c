@@ -89,6 +89,7 @@ static status measure(bench *bench) {
   if (bench->options.parts) CHECK(alone(bench, bench_parts));
   if (bench->options.minplus) CHECK(alone(bench, bench_minplus));
   if (bench->options.flow) CHECK(alone(bench, bench_flow));
+  if (bench->options.wave) CHECK(alone(bench, bench_wave));
   if (bench->options.halo) CHECK(bench_halo(bench));
   if (bench->options.io) CHECK(bench_io(bench));
   CHECK(agree(bench->comm, bench->rank == 0 ? bench_report_write(bench) : STATUS_OK));

@@ -91,6 +91,7 @@ template <class T> T exchanged(T value, int lane) {
 using std::fma;
 using std::max;
 using std::min;
+using std::sqrt;
 
 inline void __syncthreads() {
   machine::block_wait();
