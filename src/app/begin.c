@@ -152,7 +152,7 @@ status begin_prepare(simulation *sim) {
   report_solver(sim, note);
   const equation *equation = sim->solver.equation;
   CHECK(diagnostics_create(sim->comm, &sim->grid, equation->unknowns, equation->names,
-                           config->diagnostics_every, equation_fact(equation->known_later, config),
+                           config->diagnostics_due.every, equation_fact(equation->known_later, config),
                            &sim->diagnostics));
   if (equation->energy != NULL || equation->density != NULL) {
     double weight[STATE_FIELDS] = {0.0};
@@ -260,13 +260,17 @@ static status write_config(simulation *sim) {
 }
 
 static status open_files(simulation *sim, int64_t from) {
+  const schedule *schedule = &sim->schedule;
+  const int64_t step = sim->step; /* `from`, if there is one */
   CHECK(write_config(sim));
   if (sim->kept != NULL) CHECK(rundir_make_fields(&sim->rundir));
-  if (sim->hashes.header != NULL) CHECK(table_open(&sim->hashes, &sim->rundir, from));
+  if (sim->hashes.header != NULL)
+    CHECK(table_open(&sim->hashes, &sim->rundir, from, schedule_due(step, sim->config->hash_every)));
   CHECK(slices_open(&sim->slices, &sim->rundir, from));
-  CHECK(probes_open(&sim->probes, &sim->rundir, from));
+  CHECK(probes_open(&sim->probes, &sim->rundir, from, probes_due(&sim->probes, schedule, step)));
   CHECK(receivers_open(&sim->receivers, &sim->rundir, from));
-  return table_open(&sim->diagnostics.table, &sim->rundir, from);
+  return table_open(&sim->diagnostics.table, &sim->rundir, from,
+                    schedule_meets(schedule, step, sim->config->diagnostics_due));
 }
 
 /* Finds out whether the files of a finished run have rows beyond its last step, or had states there. rewound:

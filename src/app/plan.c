@@ -74,6 +74,13 @@ static int64_t due_count(int64_t every, int64_t from, int64_t last) {
   return last / every - from / every + (last > from && last % every != 0);
 }
 
+/* Number of times in (from, last] that are due; the last one always is. */
+static int64_t due_times(double at, double from, double last) {
+  static const double slack = 1e-9;
+  const double multiples = floor(last / at + slack), begun = floor(from / at + slack);
+  return (int64_t)(multiples - begun) + (last > from && last / at - multiples > slack);
+}
+
 static void print_derived(const config *config) {
   const char *names[CONFIG_DERIVED_MOST];
   const int count = config_derived_names(config, names);
@@ -83,10 +90,27 @@ static void print_derived(const config *config) {
   log_info(", with the fields\n");
 }
 
-static void print_period(const char *what, int count, const char *of, int64_t every) {
-  if (count == 0 || every == 0) return;
+static void print_period(const char *what, int count, const char *of, config_period due) {
+  if (count == 0 || !config_ever(due)) return;
   log_info("%-11s%d %s%s every ", what, count, of, count == 1 ? "" : "s");
-  log_info(every == 1 ? "step\n" : "%" PRId64 " steps\n", every);
+  if (due.at > 0.0)
+    log_info("%g of time\n", due.at);
+  else
+    log_info(due.every == 1 ? "step\n" : "%" PRId64 " steps\n", due.every);
+}
+
+/* Says what outputs by time cost. */
+static void print_times(const config *config, const schedule *schedule, double from, double to) {
+  double at[CONFIG_TIMES], outputs = 0.0;
+  const int count = config_output_times(config, at);
+  if (count == 0) return;
+  if (config_waves(config)) {
+    log_info("by time    outputs take the step nearest to their time, at most %.3g away\n",
+             0.5 * schedule->dt);
+    return;
+  }
+  for (int i = 0; i < count; i++) outputs += floor(to / at[i]) - floor(from / at[i]);
+  log_info("by time    steps are shortened to meet outputs: at most %.6g further steps\n", outputs);
 }
 
 /* Says how far the points that probes show lie from those that were asked for. */
@@ -113,9 +137,9 @@ static void print_places(const config *config, const grid *grid) {
   int slices = 0, probes = 0;
   (void)config_slices_read(config->slices, NULL, &slices);
   (void)config_probes_read(config->probes, list, &probes);
-  print_period("slices", slices, "plane", config->slices_every);
-  print_period("probes", probes, "point", config->probes_every);
-  if (config->probes_every > 0) print_distance(list, probes, grid);
+  print_period("slices", slices, "plane", config->slices_due);
+  print_period("probes", probes, "point", config->probes_due);
+  if (config_ever(config->probes_due)) print_distance(list, probes, grid);
 }
 
 /* Describes kept snapshots that hold something else than the fields. */
@@ -137,23 +161,29 @@ static void print_kept(const config *config, const grid *whole) {
            config->checkpoint_every > 0 ? "" : " (output.checkpoint_every = N writes snapshots for that)");
 }
 
-static void print_files(const config *config, const grid *grid, int64_t from, int64_t last, int begins) {
+static void print_files(const config *config, const grid *grid, const schedule *schedule, int64_t from,
+                        int begins) {
+  const int64_t last = schedule->last_step;
+  const double start = schedule_time(schedule, from), end = schedule_time(schedule, last);
+  const config_period kept = config->fields_due;
   const double size = (double)checkpoint_file_bytes(grid, config->precision, equation_of(config)->unknowns);
   char text[32];
   log_info("output     %s", config->directory);
-  if (config->fields_every > 0) {
-    const int64_t count = due_count(config->fields_every, from, last) + begins;
+  if (config_ever(kept)) {
+    const int64_t count =
+        begins + (kept.at > 0.0 ? due_times(kept.at, start, end) : due_count(kept.every, from, last));
     log_info(", %" PRId64 " snapshot%s to keep", count, count == 1 ? "" : "s");
   } else {
     log_info(", no snapshot to keep (output.fields_every = N keeps every Nth step, the first and the last)");
   }
   if (config->checkpoint_every > 0) log_info(", newest %d checkpoints", config->checkpoint_keep);
-  if ((config->fields_every > 0 && !config_kept_in_part(config)) || config->checkpoint_every > 0)
+  if ((config_ever(kept) && !config_kept_in_part(config)) || config->checkpoint_every > 0)
     log_info(", %s each", format_bytes(size, text));
   log_info("\n");
   print_kept(config, grid);
   print_derived(config);
   print_places(config, grid);
+  print_times(config, schedule, start, end);
 }
 
 void plan_problem(const config *config, const grid *grid, int host_memory) {
@@ -229,5 +259,5 @@ void plan_steps(const config *config, const grid *grid, const schedule *schedule
   log_info(", steps %" PRId64 " to %s%" PRId64 ", t = %.6g to %.6g\n", step,
            schedule->measured && schedule->lands ? "about " : "", schedule->last_step,
            schedule_time(schedule, step), schedule_time(schedule, schedule->last_step));
-  print_files(config, grid, step, schedule->last_step, begins);
+  print_files(config, grid, schedule, step, begins);
 }

@@ -9,11 +9,15 @@
 #include "base/log.h"
 #include "problems/problem.h"
 
+static int is_due(const simulation *sim, config_period due) {
+  return schedule_meets(&sim->schedule, sim->step, due);
+}
+
 /* Returns 1 if the state of this step is kept, as the first and the last of a directory are if any is. */
 static int is_picture(const simulation *sim) {
-  const int64_t every = config_whole_every(sim->config);
+  const config_period due = config_whole_due(sim->config);
   const int ends = sim->saved_step < 0 || sim->step == sim->schedule.last_step;
-  return every > 0 && (ends || schedule_due(sim->step, every));
+  return config_ever(due) && (ends || is_due(sim, due));
 }
 
 /* Called before a state is written: flushes the tables' rows to the disk, and checks that the directory is
@@ -110,7 +114,8 @@ static status write_slices(simulation *sim) {
 /* Writes slices and rows of probes. These depend on the step alone, not on where a run starts or ends. */
 static status write_places(simulation *sim) {
   const schedule *schedule = &sim->schedule;
-  const int planes = slices_due(&sim->slices, sim->step), points = probes_due(&sim->probes, sim->step);
+  const int planes = slices_due(&sim->slices, schedule, sim->step);
+  const int points = probes_due(&sim->probes, schedule, sim->step);
   if (!planes && !points) return STATUS_OK;
   perf_begin(&sim->perf, PERF_SLICES);
   if (planes) CHECK(write_slices(sim));
@@ -124,12 +129,10 @@ static status write_places(simulation *sim) {
  * it is bounded. */
 static status write_due(simulation *sim, int ends) {
   const config *config = sim->config;
-  const int row =
-      config->diagnostics_every > 0 && (ends || schedule_due(sim->step, config->diagnostics_every));
-  const int state =
-      config_wants_states(config) && (ends || schedule_due(sim->step, config_whole_every(config)) ||
-                                      schedule_due(sim->step, config->checkpoint_every));
-  const int kept = sim->kept != NULL && (ends || schedule_due(sim->step, config->fields_every));
+  const int row = config_ever(config->diagnostics_due) && (ends || is_due(sim, config->diagnostics_due));
+  const int state = config_wants_states(config) && (ends || is_due(sim, config_whole_due(config)) ||
+                                                    schedule_due(sim->step, config->checkpoint_every));
+  const int kept = sim->kept != NULL && (ends || is_due(sim, config->fields_due));
   if (schedule_due(sim->step, config->hash_every)) CHECK(write_hashes(sim));
   if (!row && !state && !kept && !ends) return write_places(sim);
   CHECK(measure(sim));
@@ -195,10 +198,11 @@ static status poll(simulation *sim) {
 static int pauses_after(const simulation *sim, int64_t step) {
   const config *config = sim->config;
   return control_due(&sim->control, step) || step == sim->schedule.last_step ||
-         schedule_due(step, config->diagnostics_every) || schedule_due(step, config->fields_every) ||
+         schedule_meets(&sim->schedule, step, config->diagnostics_due) ||
+         schedule_meets(&sim->schedule, step, config->fields_due) ||
          schedule_due(step, config->checkpoint_every) || schedule_due(step, config->hash_every) ||
-         schedule_due(step, config->redistance_every) || slices_due(&sim->slices, step) ||
-         probes_due(&sim->probes, step);
+         schedule_due(step, config->redistance_every) || slices_due(&sim->slices, &sim->schedule, step) ||
+         probes_due(&sim->probes, &sim->schedule, step);
 }
 
 /* A step beyond the largest time factor of the velocity would be too long. A formula is sampled before the
@@ -303,7 +307,7 @@ static status close_tables(simulation *sim) {
 static status end_again(simulation *sim) {
   CHECK(measure(sim));
   const int row =
-      is_root(sim) && sim->config->diagnostics_every > 0 && sim->diagnostics.table.last < sim->step;
+      is_root(sim) && config_ever(sim->config->diagnostics_due) && sim->diagnostics.table.last < sim->step;
   CHECK(agree(sim->comm, row ? diagnostics_append(&sim->diagnostics, &sim->latest) : STATUS_OK));
   CHECK(receivers_save(&sim->receivers, &sim->rundir));
   return agree(sim->comm, is_root(sim) ? close_tables(sim) : STATUS_OK);

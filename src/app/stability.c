@@ -12,7 +12,9 @@
 static schedule_rates rates_of(const config *config, const schedule *schedule, const schedule_rates *rates,
                                double *dt) {
   schedule_rates all = *rates;
-  *dt = schedule->factor != NULL ? schedule->longest : schedule_dt(schedule, schedule->base_step + 1);
+  *dt = schedule->timed > 0 && schedule->measured         ? schedule->dt
+        : schedule->factor != NULL || schedule->timed > 0 ? schedule->longest
+                                                          : schedule_dt(schedule, schedule->base_step + 1);
   if (schedule->factor == NULL) return all;
   const double factor = config->courant * schedule->reached / (*dt * rates->advection);
   all.advection *= factor;

@@ -12,9 +12,6 @@
 
 enum { FARTHEST = 1000 };
 
-/* The Courant number of flow if none is given. */
-#define FLOW_COURANT 0.9
-
 static const char *const centers[3] = {"center_x", "center_y", "center_z"};
 
 int config_carried(const config *config) {
@@ -165,19 +162,9 @@ static void derive_entering(config *c) {
   (void)snprintf(c->entering, sizeof c->entering, "%s", exact ? CONFIG_EXACT : "0");
 }
 
-static int is_flow(const config *c) {
-  return c->equation == EQUATION_flow;
-}
-
 static status derive(const config_reading *reading) {
   config *const c = reading->config;
-  if (c->line[config_key_find("physics", "form")] == CONFIG_LINE_NONE)
-    c->form = is_flow(c) ? (int)FORM_KEEP_PE : (int)FORM_ADVECTIVE;
-  if (c->line[config_key_find("time", "adaptive")] == CONFIG_LINE_NONE)
-    c->adaptive = is_flow(c) && c->courant > 0.0;
-  if (c->line[config_key_find("initial", "amplitude")] == CONFIG_LINE_NONE &&
-      cases_at(c->initial)->flow != NULL)
-    c->amplitude = cases_at(c->initial)->flow->amplitude;
+  config_flow_derive(c);
   double shortest = c->l[0];
   for (int d = 0; d < 3; d++) {
     if (reading->config->line[config_key_find("initial", centers[d])] == CONFIG_LINE_NONE)
@@ -192,17 +179,20 @@ static status derive(const config_reading *reading) {
 }
 
 /* 1 if a key that is not given needs no value: without a velocity that carries something its keys have no
- * effect and hold the first entry; config_wave_derive finds the step of waves, and a flow has none. */
+ * effect and hold the first entry; config_wave_derive and config_flow_derive find the step of waves and of
+ * flow. */
 static int needs_nothing(const config *config, const config_key *key) {
-  const int dt = strcmp(key->name, "dt") == 0, step = dt || strcmp(key->name, "courant") == 0;
+  const int step = strcmp(key->name, "dt") == 0 || strcmp(key->name, "courant") == 0;
   if (key->need == CONFIG_DEFAULT) return 0;
   if (key->need == CONFIG_REQUIRED) return strcmp(key->section, "velocity") == 0 && !config_carried(config);
-  return (key->need == CONFIG_ALTERNATIVE && config_waves(config) && step) || (is_flow(config) && dt);
+  return step && (config_waves(config) || config->equation == EQUATION_flow);
 }
 
 static status complete_key(const config_reading *reading, int index) {
   const config_key *key = &config_keys[index];
   char accepted[CONFIG_TEXT_SIZE], what[2 * CONFIG_TEXT_SIZE];
+  const int other = key->other != NULL ? config_key_find(key->section, key->other) : index;
+  const int other_given = reading->config->line[other] != CONFIG_LINE_NONE;
   if (reading->config->line[index] != CONFIG_LINE_NONE || needs_nothing(reading->config, key))
     return STATUS_OK;
   if (key->need == CONFIG_DEFAULT) {
@@ -210,10 +200,9 @@ static status complete_key(const config_reading *reading, int index) {
   } else if (key->need == CONFIG_REQUIRED) {
     (void)snprintf(what, sizeof what, "missing; accepted: %s", config_value_accepted(key, accepted));
     return key_fail(reading, index, "", what);
-  } else if (is_flow(reading->config) && strcmp(key->name, "courant") == 0 && !(reading->config->dt > 0.0)) {
-    reading->config->courant = FLOW_COURANT;
-  } else if (key->need == CONFIG_ALTERNATIVE &&
-             reading->config->line[config_key_find(key->section, key->other)] == CONFIG_LINE_NONE) {
+  } else if (key->need == CONFIG_ALTERNATIVE && key->fallback != NULL && !other_given) {
+    (void)config_value_read(key, key->fallback, reading->config);
+  } else if (key->need == CONFIG_ALTERNATIVE && !other_given && config_keys[other].fallback == NULL) {
     (void)snprintf(what, sizeof what, "missing, and so is %s.%s; exactly one of the two is needed",
                    key->section, key->other);
     return key_fail(reading, index, "", what);
@@ -238,39 +227,6 @@ static status check_size(const config_reading *reading) {
     return key_fail(reading, config_key_find("grid", "nx"), value,
                     "fields of nx ny nz points have more bytes than 64 bits count; accepted: fewer points");
   }
-  return STATUS_OK;
-}
-
-/* Refuses a form of another equation. */
-static status check_form(const config *c) {
-  const int of_flow = c->form >= (int)FORM_KEEP_PE;
-  if (c->equation == EQUATION_acoustics || of_flow == is_flow(c)) return STATUS_OK;
-  return config_refuse(c, "physics", "form", "of another equation; accepted: %s",
-                       is_flow(c) ? "keep_pe, keep, kennedy_gruber, divergence"
-                                  : "advective, conservative, skew");
-}
-
-/* Refuses a case of another equation, and two sources of the viscosity. */
-static status check_flow(const config *c) {
-  const initial_case *initial = cases_at(c->initial);
-  char accepted[CONFIG_TEXT_SIZE] = "";
-  if (initial->from == PROBLEM_FUNCTIONS && (initial->flow != NULL) != is_flow(c)) {
-    for (int i = 0; cases_at(i) != NULL; i++) {
-      const size_t used = strlen(accepted);
-      if (cases_at(i)->from != PROBLEM_FUNCTIONS || (cases_at(i)->flow != NULL) == is_flow(c))
-        (void)snprintf(accepted + used, sizeof accepted - used, "%s%s", used > 0 ? ", " : "",
-                       cases_at(i)->name);
-    }
-    return config_refuse(c, "initial", "case", "of another equation; accepted: %s", accepted);
-  }
-  if (!is_flow(c) || initial->flow == NULL) return STATUS_OK;
-  if (c->reynolds > 0.0 && c->viscosity > 0.0)
-    return config_refuse(c, "initial", "reynolds",
-                         "the viscosity follows from it, and physics.viscosity is given; accepted: one of "
-                         "the two");
-  if (!(fabs(c->amplitude) < initial->flow->largest))
-    return config_refuse(c, "initial", "amplitude", "too large for %s; accepted: a magnitude below %g",
-                         initial->name, initial->flow->largest);
   return STATUS_OK;
 }
 
@@ -342,81 +298,6 @@ static status check_steps(const config *c) {
   return STATUS_OK;
 }
 
-/* A coordinate that rounding has put beyond an end lies on the end. */
-static int is_outside(const config *c, int axis, double at) {
-  const double slack = 1e-12 * c->l[axis];
-  return !(at >= -slack) || !(at <= c->l[axis] + slack);
-}
-
-/* Writes a coordinate with the digits that show that it lies outside. */
-static const char *outside_text(const config *c, int axis, double at, char text[NUMBER_TEXT]) {
-  return number_apart(at, c->l[axis], text);
-}
-
-static status check_probes(const config *c) {
-  config_probe probes[CONFIG_MOST_PROBES];
-  char text[3][NUMBER_TEXT];
-  int count = 0;
-  (void)config_probes_read(c->probes, probes, &count);
-  for (int i = 0; i < count; i++) {
-    const double *at = probes[i].at;
-    if (!is_outside(c, 0, at[0]) && !is_outside(c, 1, at[1]) && !is_outside(c, 2, at[2])) continue;
-    return config_refuse(c, "output", "probes",
-                         "the point %s %s %s is outside the domain; accepted: 0 to %g, 0 to %g, 0 to %g",
-                         outside_text(c, 0, at[0], text[0]), outside_text(c, 1, at[1], text[1]),
-                         outside_text(c, 2, at[2], text[2]), c->l[0], c->l[1], c->l[2]);
-  }
-  return STATUS_OK;
-}
-
-static status check_slices(const config *c) {
-  config_slice slices[CONFIG_MOST_SLICES];
-  char text[NUMBER_TEXT];
-  int count = 0;
-  (void)config_slices_read(c->slices, slices, &count);
-  for (int i = 0; i < count; i++) {
-    const int axis = slices[i].axis;
-    if (!is_outside(c, axis, slices[i].at)) continue;
-    return config_refuse(c, "output", "slices",
-                         "the plane %c=%s is outside the domain; accepted: 0 to %g along %c", "xyz"[axis],
-                         outside_text(c, axis, slices[i].at, text), c -> l[axis], "xyz"[axis]);
-  }
-  return STATUS_OK;
-}
-
-/* VTK readers need at least two points along each axis of a volume. */
-static status check_kept(const config *c) {
-  double box[3][2];
-  char text[2][NUMBER_TEXT];
-  const int boxed = c->fields_box[0] != '\0';
-  for (int d = 0; boxed && config_box_read(c->fields_box, box) == NULL && d < 3; d++) {
-    if (!is_outside(c, d, box[d][0]) && !is_outside(c, d, box[d][1])) continue;
-    return config_refuse(
-        c, "output", "fields_box", "from %s to %s goes beyond the domain along %c; accepted: 0 to %g",
-        outside_text(c, d, box[d][0], text[0]), outside_text(c, d, box[d][1], text[1]), "xyz"[d], c -> l[d]);
-  }
-  const config_kept kept = config_kept_points(c);
-  for (int d = 0; d < 3; d++) {
-    if (kept.count[d] >= 2) continue;
-    return config_refuse(c, "output", boxed ? "fields_box" : "fields_stride",
-                         "leaves %d of the %" PRId64 " points along %c; accepted: two at least",
-                         (int)kept.count[d], c->n[d], "xyz"[d]);
-  }
-  return STATUS_OK;
-}
-
-static status check_derived(const config *c) {
-  if (c->derived & CONFIG_DERIVED_FLOW && !is_flow(c))
-    return config_refuse(c, "output", "derived",
-                         "has data of physics.equation = flow; accepted: gradient%s, or none",
-                         c->equation == EQUATION_acoustics ? ", intensity" : "");
-  if (!(c->derived & CONFIG_DERIVED_INTENSITY) || c->equation == EQUATION_acoustics) return STATUS_OK;
-  return config_refuse(
-      c, "output", "derived",
-      "the intensity is one of sound, of physics.equation = acoustics; accepted: gradient, or "
-      "none");
-}
-
 /* Refuses values whose first or second differences are too small for single precision. */
 static status check_single(const config *c) {
   static const double least = 1e-30; /* FLT_MIN is 1e-38 */
@@ -443,15 +324,11 @@ status config_complete(config_reading *reading) {
   CHECK(check_fixed(reading));
   CHECK(check_ends(reading->config));
   CHECK(config_wave_check(reading->config));
-  CHECK(check_form(reading->config));
-  CHECK(check_flow(reading->config));
+  CHECK(config_flow_check(reading->config));
   CHECK(check_waves(reading->config));
   CHECK(check_place(reading->config));
   CHECK(check_single(reading->config));
   CHECK(check_level_set(reading->config));
-  CHECK(check_probes(reading->config));
-  CHECK(check_slices(reading->config));
-  CHECK(check_kept(reading->config));
-  CHECK(check_derived(reading->config));
+  CHECK(config_output_check(reading->config));
   return check_steps(reading->config);
 }

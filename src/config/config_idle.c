@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "config/config_table.h"
+#include "config/kept.h"
 #include "settings/equations.h"
 #include "problems/cases.h"
 #include "problems/formula.h"
@@ -61,17 +62,18 @@ int config_key_idle(const config *config, int key, int host_memory) {
   if (strcmp(name, "adaptive") == 0) return config->equation != EQUATION_flow && !velocity_varies(config);
   if (strcmp(section, "boundary") == 0)
     return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));
-  if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0) return config->fields_every == 0;
+  if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0)
+    return !config_ever(config->fields_due);
   /* a run that stops early leaves a checkpoint, too */
   if (strcmp(name, "checkpoint_keep") == 0) return config->checkpoint_every == 0 && config->wall_limit == 0.0;
-  const int stored = config->fields_every > 0 || config->checkpoint_every > 0;
+  const int stored = config_ever(config->fields_due) || config->checkpoint_every > 0;
   if (strcmp(section, "output") == 0 && strcmp(name, "overlap") == 0) return !stored;
-  const int sliced = config->slices[0] != '\0' && config->slices_every > 0;
-  if (strcmp(name, "derived") == 0) return config->fields_every == 0 && !sliced;
+  const int sliced = config->slices[0] != '\0' && config_ever(config->slices_due);
+  if (strcmp(name, "derived") == 0) return !config_ever(config->fields_due) && !sliced;
   if (strcmp(name, "slices") == 0) return config->slices[0] != '\0' && !sliced;
-  if (strcmp(name, "probes") == 0) return config->probes[0] != '\0' && config->probes_every == 0;
-  if (strcmp(name, "slices_every") == 0) return config->slices[0] == '\0';
-  if (strcmp(name, "probes_every") == 0) return config->probes[0] == '\0';
+  if (strcmp(name, "probes") == 0) return config->probes[0] != '\0' && !config_ever(config->probes_due);
+  if (strncmp(name, "slices_", 7) == 0) return config->slices[0] == '\0';
+  if (strncmp(name, "probes_", 7) == 0) return config->probes[0] == '\0';
   const int chooses = strcmp(name, "case") == 0 || strcmp(name, "field") == 0;
   const int of_problem = strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0;
   return of_problem && !chooses && !problem_uses(config, section, name);

@@ -103,6 +103,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define DERIVED(words)          .need = CONFIG_DERIVED, .fallback = (words)
 #define PART(axis)              .need = CONFIG_PART, .other = (axis), .fallback = "as boundary." axis
 #define EITHER(name, mark)      .need = CONFIG_ALTERNATIVE, .other = (name), .absent = (mark)
+#define OR(name, mark, text)    EITHER(name, mark), .fallback = (text)
 
 const config_key config_keys[] = {
     {"grid", "nx", COUNT(n[0], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in x"},
@@ -125,7 +126,7 @@ const config_key config_keys[] = {
      .help = "what enters through open ends, and phi on dirichlet ends: exact, a number, or a formula of x, "
              "y, z, t"},
     {"physics", "equation", CHOICE(equation, equations), DEFAULT("advection"), .help = "what is solved"},
-    {"physics", "form", CHOICE(form, config_forms), DERIVED("advective; flow: keep_pe"),
+    {"physics", "form", CHOICE(form, config_forms), DERIVED("advective, of flow keep_pe"),
      .help = "form of the advection term, or of the fluxes of flow"},
     {"physics", "difference", CHOICE(difference, differences), DEFAULT("central"),
      .help = "how the advection term, or sound, is differenced"},
@@ -229,7 +230,7 @@ const config_key config_keys[] = {
          "sum of abs(c) dt/h over x, y, z (sound, waves: c dt sqrt(sum 1/h^2)); or dt; waves need neither: "
          "0.7 of the limit"},
     {"time", "dt", POSITIVE(dt), EITHER("courant", 0), .help = "step size; or courant"},
-    {"time", "adaptive", CHOICE(adaptive, switches), DERIVED("no; flow: yes, unless dt is given"),
+    {"time", "adaptive", CHOICE(adaptive, switches), DERIVED("no, of flow yes unless dt is given"),
      .help = "yes: dt follows the velocity's factor of time, or the state of flow, so that courant is kept"},
     {"time", "t_end", REAL(t_end, 0, LARGEST), EITHER("steps", -1), .help = "time to stop at; or steps"},
     {"time", "steps", COUNT(steps, 0, CONFIG_STEPS_MOST), EITHER("t_end", -1),
@@ -248,9 +249,13 @@ const config_key config_keys[] = {
      .help = "compute while halo planes travel"},
     {"output", "directory", .kind = CONFIG_PATH, .offset = AT(directory), DERIVED("runs/NAME for NAME.ini"),
      .help = "where results go"},
-    {"output", "fields_every", COUNT(fields_every, 0, CONFIG_STEPS_MOST), DEFAULT("99999999"),
+    {"output", "fields_every", COUNT(fields_due.every, 0, CONFIG_STEPS_MOST), OR("fields_at", -1, "99999999"),
      .help = "steps between snapshots that are kept, beside the first and the last (the default keeps these "
-             "two); 0: never"},
+             "two); 0: never; or fields_at"},
+    {"output", "fields_at", POSITIVE(fields_due.at), EITHER("fields_every", 0),
+     .help =
+         "time between snapshots that are kept, in place of fields_every: steps are shortened to meet its "
+         "multiples (waves: at the nearest step)"},
     {"output", "fields_precision", CHOICE(fields_single, kept_precisions), DEFAULT("same"),
      .help =
          "of kept snapshots; with single, a stride, a box or derived data they go into fields/, and no run "
@@ -264,8 +269,11 @@ const config_key config_keys[] = {
              "intensity, p times the velocity (acoustics); the others of flow"},
     {"output", "checkpoint_every", COUNT(checkpoint_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
      .help = "steps between checkpoints; 0: never"},
-    {"output", "diagnostics_every", COUNT(diagnostics_every, 0, CONFIG_STEPS_MOST), DEFAULT("10"),
-     .help = "steps between rows of diagnostics.csv; 0: never"},
+    {"output", "diagnostics_every", COUNT(diagnostics_due.every, 0, CONFIG_STEPS_MOST),
+     OR("diagnostics_at", -1, "10"),
+     .help = "steps between rows of diagnostics.csv; 0: never; or diagnostics_at"},
+    {"output", "diagnostics_at", POSITIVE(diagnostics_due.at), EITHER("diagnostics_every", 0),
+     .help = "time between rows of diagnostics.csv, as fields_at"},
     {"output", "checkpoint_keep", INT(checkpoint_keep, 2, 1e6), DEFAULT("2"),
      .help = "number of checkpoints that stay, the newest ones"},
     {"output", "overlap", CHOICE(output_overlap, switches), DEFAULT("yes"),
@@ -273,11 +281,15 @@ const config_key config_keys[] = {
     {"output", "wall_limit", REAL(wall_limit, 0, 1e9), DEFAULT("0"),
      .help = "seconds after which a run stops with a checkpoint and exit code 75; 0: none"},
     {"output", "slices", SLICES(slices), DEFAULT("none"), .help = "planes that are written into slices/"},
-    {"output", "slices_every", COUNT(slices_every, 0, CONFIG_STEPS_MOST), DEFAULT("10"),
-     .help = "steps between slices; 0: never"},
+    {"output", "slices_every", COUNT(slices_due.every, 0, CONFIG_STEPS_MOST), OR("slices_at", -1, "10"),
+     .help = "steps between slices; 0: never; or slices_at"},
+    {"output", "slices_at", POSITIVE(slices_due.at), EITHER("slices_every", 0),
+     .help = "time between slices, as fields_at"},
     {"output", "probes", PROBES(probes), DEFAULT("none"), .help = "points whose values go into probes.csv"},
-    {"output", "probes_every", COUNT(probes_every, 0, CONFIG_STEPS_MOST), DEFAULT("1"),
-     .help = "steps between rows of probes.csv; 0: never"},
+    {"output", "probes_every", COUNT(probes_due.every, 0, CONFIG_STEPS_MOST), OR("probes_at", -1, "1"),
+     .help = "steps between rows of probes.csv; 0: never; or probes_at"},
+    {"output", "probes_at", POSITIVE(probes_due.at), EITHER("probes_every", 0),
+     .help = "time between rows of probes.csv, as fields_at"},
     {"restart", "from", .kind = CONFIG_PATH, .offset = AT(restart), DEFAULT("none"),
      .help = "snapshot to resume from: a file, latest or none"},
     {"benchmark", "reference", .kind = CONFIG_HASH, .offset = AT(reference), DEFAULT("none"),

@@ -29,7 +29,8 @@ typedef enum config_need {
   CONFIG_DEFAULT,    /* `fallback` is read as if it were in the file */
   CONFIG_DERIVED,    /* computed from other keys; `fallback` describes how */
   CONFIG_PART,       /* one end of the axis `other`, whose value is the default */
-  CONFIG_ALTERNATIVE /* exactly one of this key and `other`; `absent` marks the one not given */
+  CONFIG_ALTERNATIVE /* exactly one of this key and `other`; `absent` marks the one not given; if both are
+                      * missing, the one with a `fallback` has it */
 } config_need;
 
 typedef struct config_choice {
@@ -125,6 +126,13 @@ status config_formulas_check(const config_reading *reading);
 /* Waves have defaults and conditions of their own: for time.scheme, time.courant. */
 void config_wave_derive(config *config);
 status config_wave_check(const config *config);
+
+/* So has flow: for time.courant, time.adaptive, physics.form, initial.amplitude. */
+void config_flow_derive(config *config);
+status config_flow_check(const config *config);
+
+/* Checks what the run writes. */
+status config_output_check(const config *config);
 
 /* Completes defaults, then checks conditions on several keys. */
 status config_complete(config_reading *reading);

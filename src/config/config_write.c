@@ -157,9 +157,9 @@ static void list_schemes(FILE *file) {
 }
 
 static const char *default_text(const config_key *key) {
-  return key->need == CONFIG_REQUIRED      ? "required"
-         : key->need == CONFIG_ALTERNATIVE ? "one of the two"
-                                           : key->fallback;
+  if (key->need == CONFIG_REQUIRED) return "required";
+  if (key->fallback != NULL) return key->fallback;
+  return config_keys[config_key_find(key->section, key->other)].fallback != NULL ? "none" : "one of the two";
 }
 
 /* Prints a key with its default and accepted values, and its meaning on the next line, because one line would
@@ -168,8 +168,7 @@ static void list_key(const config_key *key, FILE *file) {
   char name[64], accepted[CONFIG_TEXT_SIZE];
   (void)snprintf(name, sizeof name, "%s.%s", key->section, key->name);
   fprintf(file, "  %-26s %s; %s%s\n  %-26s   %s\n", name, config_value_accepted(key, accepted),
-          key->need == CONFIG_REQUIRED || key->need == CONFIG_ALTERNATIVE ? "" : "default: ",
-          default_text(key), "", key->help);
+          key->fallback == NULL ? "" : "default: ", default_text(key), "", key->help);
 }
 
 void config_list(FILE *file) {

@@ -8,15 +8,25 @@
 int config_kept_in_part(const config *config) {
   const int rounded = config->fields_single && config->precision != PRECISION_SINGLE;
   const int fewer = config->fields_stride > 1 || config->fields_box[0] != '\0';
-  return config->fields_every > 0 && (fewer || rounded || config->derived != 0);
+  return config_ever(config->fields_due) && (fewer || rounded || config->derived != 0);
 }
 
-int64_t config_whole_every(const config *config) {
-  return config_kept_in_part(config) ? 0 : config->fields_every;
+config_period config_whole_due(const config *config) {
+  return config_kept_in_part(config) ? (config_period){0} : config->fields_due;
 }
 
 int config_wants_states(const config *config) {
-  return config_whole_every(config) > 0 || config->checkpoint_every > 0;
+  return config_ever(config_whole_due(config)) || config->checkpoint_every > 0;
+}
+
+int config_output_times(const config *config, double at[CONFIG_TIMES]) {
+  const double all[CONFIG_TIMES] = {config->fields_due.at, config->diagnostics_due.at,
+                                    config->slices[0] != '\0' ? config->slices_due.at : 0.0,
+                                    config->probes[0] != '\0' ? config->probes_due.at : 0.0};
+  int count = 0;
+  for (int i = 0; i < CONFIG_TIMES; i++)
+    if (all[i] > 0.0) at[count++] = all[i];
+  return count;
 }
 
 int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_MOST]) {

@@ -14,8 +14,17 @@ typedef struct config_kept {
  * too. Then they are separate files (RUNDIR_FIELDS), from which no run resumes. */
 int config_kept_in_part(const config *config);
 
-/* Steps between whole snapshots that are kept; 0: never. */
-int64_t config_whole_every(const config *config);
+/* Returns 1 if something with this period is ever due. */
+static inline int config_ever(config_period period) {
+  return period.every > 0 || period.at > 0.0;
+}
+
+/* When whole snapshots that are kept are due. */
+config_period config_whole_due(const config *config);
+
+/* [out] at: the times between outputs that are due by time. Returns their number. */
+enum { CONFIG_TIMES = 4 };
+int config_output_times(const config *config, double at[CONFIG_TIMES]);
 
 /* Returns 1 if the configuration asks for whole snapshots. */
 int config_wants_states(const config *config);

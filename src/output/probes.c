@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/agree.h"
+#include "config/kept.h"
 #include "config/lists.h"
 
 static status no_memory(int count) {
@@ -41,9 +42,9 @@ static status create(const grid *grid, const config_probe *list, const char *con
 status probes_create(MPI_Comm comm, const grid *grid, const config *config, int fields,
                      const char *const names[], probes *probes) {
   config_probe list[CONFIG_MOST_PROBES];
-  *probes = (struct probes){.comm = comm, .grid = *grid, .fields = fields};
-  probes->table = (table){.name = RUNDIR_PROBES, .every = config->probes_every};
-  if (config->probes_every > 0) (void)config_probes_read(config->probes, list, &probes->count);
+  *probes = (struct probes){.comm = comm, .grid = *grid, .fields = fields, .due = config->probes_due};
+  probes->table = (table){.name = RUNDIR_PROBES, .every = config->probes_due.every};
+  if (config_ever(config->probes_due)) (void)config_probes_read(config->probes, list, &probes->count);
   if (probes->count == 0) return STATUS_OK;
   return agree(comm, create(grid, list, names, probes));
 }
@@ -55,12 +56,12 @@ void probes_destroy(probes *probes) {
   memset(probes, 0, sizeof *probes);
 }
 
-int probes_due(const probes *probes, int64_t step) {
-  return probes->count > 0 && schedule_due(step, probes->table.every);
+int probes_due(const probes *probes, const schedule *schedule, int64_t step) {
+  return probes->count > 0 && schedule_meets(schedule, step, probes->due);
 }
 
-status probes_open(probes *probes, const rundir *rundir, int64_t from) {
-  return probes->count > 0 ? table_open(&probes->table, rundir, from) : STATUS_OK;
+status probes_open(probes *probes, const rundir *rundir, int64_t from, int due) {
+  return probes->count > 0 ? table_open(&probes->table, rundir, from, due) : STATUS_OK;
 }
 
 /* The bits of the values that this rank holds, 0 for all others. */

@@ -10,6 +10,7 @@
 
 #include "base/agree.h"
 #include "base/file.h"
+#include "config/kept.h"
 #include "files/plane_file.h"
 #include "files/series.h"
 
@@ -79,8 +80,8 @@ status slices_create(MPI_Comm comm, const grid *grid, const config *config, int 
                             .precision = config->precision,
                             .fields = fields,
                             .names = names,
-                            .every = config->slices_every};
-  if (config->slices_every > 0) (void)config_slices_read(config->slices, slices->list, &slices->count);
+                            .due = config->slices_due};
+  if (config_ever(config->slices_due)) (void)config_slices_read(config->slices, slices->list, &slices->count);
   return slices->count > 0 ? agree(comm, create(slices)) : STATUS_OK;
 }
 
@@ -93,8 +94,8 @@ void slices_destroy(slices *slices) {
   memset(slices, 0, sizeof *slices);
 }
 
-int slices_due(const slices *slices, int64_t step) {
-  return slices->count > 0 && schedule_due(step, slices->every);
+int slices_due(const slices *slices, const schedule *schedule, int64_t step) {
+  return slices->count > 0 && schedule_meets(schedule, step, slices->due);
 }
 
 /* The entries that an index keeps: existing slices up to a step. */

@@ -13,7 +13,7 @@ struct series;
 
 /* slices/: planes through the fields, a file for each plane and step (files/plane_file.h), and an index
  * of each plane's files for ParaView. A slice has the values of the nearest plane of points (grid_nearest),
- * to the bit. There is one for each multiple of output.slices_every, whatever else is due.
+ * to the bit. There is one for each multiple of output.slices_every, or slices_at, whatever else is due.
  *
  * The planes are gathered on rank 0, which writes them: they are small compared with the fields. */
 typedef struct slices {
@@ -22,7 +22,7 @@ typedef struct slices {
   precision precision;
   int fields, count;
   const char *const *names;
-  int64_t every;
+  config_period due;
   config_slice list[CONFIG_MOST_SLICES];
   void *mine; /* this rank's part of a field's plane */
   /* Rank 0. */
@@ -39,7 +39,7 @@ status slices_create(MPI_Comm comm, const grid *grid, const config *config, int 
 void slices_destroy(slices *slices);
 
 /* Returns 1 if slices are due at this step. */
-int slices_due(const slices *slices, int64_t step);
+int slices_due(const slices *slices, const schedule *schedule, int64_t step);
 
 /* Rank 0: makes the directory. With from >= 0 it continues the indices of an earlier start up to that step,
  * also those of slices and kept snapshots in part (RUNDIR_FIELDS) that are no longer configured; files of

@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "stepping/schedule.h"
 
 static status file_fault(const char *path) {
   return status_fail(STATUS_FILE, "%s: %s", path, strerror(errno));
@@ -52,7 +51,7 @@ static int is_row(const table *table, const char *line) {
  * the disk before the state is. `last`: the latest row there is. */
 static void warn_of_gaps(const char *path, int64_t from, int64_t every, int64_t last, int damaged) {
   if (damaged > 0) log_warning("%s: %d damaged row%s left out", path, damaged, damaged == 1 ? "" : "s");
-  if (every == 0 || last >= from - from % every) return;
+  if (every <= 0 || last >= from - from % every) return;
   if (last < 0) {
     log_warning("%s: no row up to step %" PRId64 ", where the run resumes: lost, or not asked for", path,
                 from);
@@ -64,14 +63,14 @@ static void warn_of_gaps(const char *path, int64_t from, int64_t every, int64_t 
 }
 
 /* Copies the rows of an earlier run that stay to `text`: whole lines of steps up to `from`. If that run's
- * last row is not due by `every`, it was written only because the run ended there; it is dropped unless the
+ * last row is not due, it was written only because the run ended there; it is dropped unless the
  * run began there, because an uninterrupted run would not have it. */
-static status keep_rows(table *table, const rundir *rundir, const char *path, int64_t from, FILE *text) {
+static status keep_rows(table *table, const rundir *rundir, const char *path, int64_t from, int due,
+                        FILE *text) {
   FILE *old = NULL;
   int began = 0;
   CHECK(rundir_began_at(rundir->path, from, &began));
   CHECK(open_old(path, &old));
-  const int64_t every = table->every;
   int64_t last = -1;
   int damaged = 0;
   char *line = NULL;
@@ -79,7 +78,7 @@ static status keep_rows(table *table, const rundir *rundir, const char *path, in
   while (old != NULL && getline(&line, &room, old) >= 0) {
     const int64_t step = strtoll(line, NULL, 10);
     const int row = is_row(table, line);
-    const int only_last = step == from && !schedule_due(step, every) && !began;
+    const int only_last = step == from && !due && !began;
     damaged += !row && strchr(line, '\n') != NULL && strcmp(line, table->header) != 0;
     if (!row || step > from) continue;
     last = step;
@@ -88,7 +87,7 @@ static status keep_rows(table *table, const rundir *rundir, const char *path, in
     if (fputs(line, text) == EOF) break;
   }
   free(line);
-  warn_of_gaps(path, from, every, last, damaged);
+  warn_of_gaps(path, from, table->every, last, damaged);
   if (old == NULL) return STATUS_OK;
   const status result = ferror(old) == 0 && feof(old) != 0 ? STATUS_OK : file_fault(path);
   (void)fclose(old);
@@ -136,7 +135,7 @@ status table_goes_beyond(table *table, const rundir *rundir, int64_t step, int *
   return result;
 }
 
-status table_open(table *table, const rundir *rundir, int64_t from) {
+status table_open(table *table, const rundir *rundir, int64_t from, int due) {
   const char *path = table->path;
   place_table(table, rundir);
   table->last = -1;
@@ -147,7 +146,7 @@ status table_open(table *table, const rundir *rundir, int64_t from) {
   FILE *rows = open_memstream(&text, &size);
   if (rows == NULL) return file_fault(path);
   status result = fputs(table->header, rows) != EOF ? STATUS_OK : file_fault(path);
-  if (result == STATUS_OK && from >= 0 && !other) result = keep_rows(table, rundir, path, from, rows);
+  if (result == STATUS_OK && from >= 0 && !other) result = keep_rows(table, rundir, path, from, due, rows);
   const int complete = fclose(rows) == 0;
   if (result == STATUS_OK && !complete) result = status_fail(STATUS_MEMORY, "no memory for %s", path);
   if (result == STATUS_OK) result = rundir_write(rundir, table->name, text);

@@ -10,7 +10,7 @@
  * never stopped. Rank 0 only. */
 typedef struct table {
   const char *name; /* name of the file in the run directory */
-  int64_t every;    /* steps between rows */
+  int64_t every;    /* steps between rows; 0 or less: not due by steps */
   int hashes;       /* 1: behind the step, cells are hashes of 16 hexadecimal digits; 0: numbers */
   char *header;     /* the first line, with its newline; owned */
   FILE *file;       /* open between table_open and table_close */
@@ -19,10 +19,10 @@ typedef struct table {
 } table;
 
 /* Opens the table in the run directory. from < 0: a new table with a header. from >= 0: keeps the rows of
- * steps up to `from`, that of `from` itself only if it is due by `every`, because the run resumes there;
+ * steps up to `from`, that of `from` itself only if it is `due` there, because the run resumes there;
  * warns of rows that are missing right before it. An older file with other columns moves into the first free
  * previous_N. STATUS_FILE, STATUS_MEMORY. */
-status table_open(table *table, const rundir *rundir, int64_t from);
+status table_open(table *table, const rundir *rundir, int64_t from, int due);
 
 /* [out] beyond: set to 1 if the table has rows of steps after `step`, else unchanged. STATUS_FILE. */
 status table_goes_beyond(table *table, const rundir *rundir, int64_t step, int *beyond);

@@ -82,6 +82,12 @@ typedef enum config_derived {
   CONFIG_DERIVED_FLOW = 252 /* all of flow */
 } config_derived;
 
+/* When an output is due: at multiples of `every` steps, or of the time `at`. */
+typedef struct config_period {
+  int64_t every; /* 0: never; -1: `at` is given */
+  double at;     /* > 0, or 0: `every` is given */
+} config_period;
+
 /* Steps have the eight digits of a state's file name. */
 enum { CONFIG_STEPS_MOST = 99999999, CONFIG_THREADS_MOST = 4096 };
 
@@ -107,7 +113,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 116, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 120, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -195,20 +201,20 @@ typedef struct config {
   int overlap;                /* yes or no, default yes */
   /* [output] */
   char directory[CONFIG_PATH_SIZE];  /* default runs/NAME for NAME.ini */
-  int64_t fields_every;              /* steps, 0 = never; default: the first and the last step alone */
+  config_period fields_due;          /* default: the first and the last step alone */
   int fields_single;                 /* 1: kept snapshots in single precision; 0, default: as computed */
   int fields_stride;                 /* >= 1, default 1: kept snapshots hold every fields_stride-th point */
   char fields_box[CONFIG_LIST_SIZE]; /* box of kept snapshots (config/lists.h); "" for all points (default) */
   int derived;                       /* a sum of config_derived; 0 for none (default) */
   int64_t checkpoint_every;          /* steps, 0 = never; default 0 */
-  int64_t diagnostics_every;         /* steps, 0 = never; default 10 */
+  config_period diagnostics_due;     /* default 10 steps */
   int checkpoint_keep;               /* >= 2, default 2 */
   int output_overlap;                /* yes or no, default yes */
   double wall_limit;                 /* seconds > 0; 0 = none (default) */
   char slices[CONFIG_LIST_SIZE];     /* as config/lists.h reads them; "" for none (default) */
-  int64_t slices_every;              /* steps, 0 = never; default 10 */
+  config_period slices_due;          /* default 10 steps */
   char probes[CONFIG_LIST_SIZE];     /* as config/lists.h reads them; "" for none (default) */
-  int64_t probes_every;              /* steps, 0 = never; default 1 */
+  config_period probes_due;          /* default 1 step */
   /* [restart] */
   char
       restart[CONFIG_PATH_SIZE]; /* from: a file, "latest", or "" for a start at t = 0 ("none" in the file) */

@@ -13,10 +13,43 @@ static int64_t steps_to(double t_end, double base_time, double dt) {
   return (int64_t)(fabs(exact - whole) < tolerance && whole >= 1.0 ? whole : ceil(exact));
 }
 
+/* Times that are apart by less have been rounded apart: multiples of several intervals, or t_end. */
+static double rounding(double time) {
+  return 8.0 * DBL_EPSILON * time;
+}
+
+/* Returns 1 if the basis moves with each step. */
+static int moves(const schedule *schedule) {
+  return schedule->factor != NULL || schedule->measured || schedule->timed > 0;
+}
+
+/* The next time after `time` at which a step must end; infinite if there is none. */
+static double next_target(const schedule *schedule, double time) {
+  double target = schedule->lands ? schedule->t_end : INFINITY;
+  for (int i = 0; i < schedule->timed; i++) {
+    double multiple = floor(time / schedule->at[i]);
+    while (multiple * schedule->at[i] <= time + rounding(time)) multiple += 1.0;
+    target = fmin(target, multiple * schedule->at[i]);
+  }
+  const int is_end = schedule->lands && schedule->t_end - target <= rounding(target);
+  return is_end ? schedule->t_end : target;
+}
+
+/* Sets the step from the basis, which is `dt` long unless a target is nearer, or only a remainder farther,
+ * that is not a step. */
+static void set_next(schedule *schedule, double dt) {
+  const double time = schedule->base_time, target = next_target(schedule, time);
+  const double round_off = fmax(1e-9 * dt, 4.0 * DBL_EPSILON * target);
+  const int lands = isfinite(target) && target - time <= dt + round_off;
+  schedule->next_dt = lands ? target - time : dt;
+  schedule->next_time = lands ? target : time + dt;
+}
+
 /* Size of an adaptive step from `time`. A factor that is not a number is refused later, by the stage that
  * meets it. */
 static double adapted_dt(const schedule *schedule, double time) {
   enum { SAMPLES = 4 };
+  if (schedule->factor == NULL) return schedule->full_dt;
   double largest = fmax(fabs(schedule->factor(schedule->config, time)), 1.0 / SCHEDULE_LONGEST);
   const double reach = schedule->full_dt / largest;
   for (int i = 1; i <= SAMPLES; i++)
@@ -29,48 +62,48 @@ static double adapted_dt(const schedule *schedule, double time) {
 static double reached_by(const schedule *schedule, double time, double dt) {
   enum { SAMPLES = 16 };
   double largest = 0.0;
+  if (schedule->factor == NULL) return 1.0;
   for (int i = 0; i <= SAMPLES; i++)
     largest = fmax(largest, fabs(schedule->factor(schedule->config, time + dt * i / SAMPLES)));
   return largest * dt / schedule->full_dt;
 }
 
-/* Returns 1 if a step of this size reaches t_end, except for a remainder that is not a step. */
-static int reaches_end(const schedule *schedule, double time, double dt) {
-  const double round_off = fmax(1e-9 * dt, 4.0 * DBL_EPSILON * schedule->t_end);
-  return schedule->lands && schedule->t_end - time <= dt + round_off;
-}
-
-/* Finds the last step of an adaptive schedule, and its time, by walking there; no field is computed. */
+/* Finds the last step of a schedule whose basis moves, and its time, by walking there; no field is
+ * computed. */
 static void walk_to_end(schedule *schedule) {
-  int64_t step = schedule->base_step;
-  double time = schedule->base_time;
-  schedule->dt = adapted_dt(schedule, time);
-  schedule->shortest = schedule->longest = schedule->dt;
-  schedule->reached = 0.0;
-  while (schedule->lands ? !reaches_end(schedule, time, 0.0) : step < schedule->config->steps) {
-    double dt = adapted_dt(schedule, time);
-    const int lands = reaches_end(schedule, time, dt);
-    if (lands) dt = schedule->t_end - time;
-    schedule->reached = fmax(schedule->reached, reached_by(schedule, time, dt));
-    time = lands ? schedule->t_end : time + dt;
-    step++;
-    if (!lands) schedule->shortest = fmin(schedule->shortest, dt);
-    schedule->longest = fmax(schedule->longest, dt);
+  struct schedule at = *schedule;
+  const double first = adapted_dt(schedule, at.base_time);
+  double shortest = first, longest = schedule->factor != NULL ? first : 0.0, reached = 0.0;
+  const double end = schedule->t_end - 4.0 * DBL_EPSILON * schedule->t_end;
+  while (at.lands ? at.base_time < end : at.base_step < at.config->steps) {
+    const double dt = adapted_dt(&at, at.base_time);
+    set_next(&at, dt);
+    reached = fmax(reached, reached_by(&at, at.base_time, at.next_dt));
+    longest = fmax(longest, at.next_dt);
+    if (at.next_dt >= dt) shortest = fmin(shortest, dt);
+    at.base_time = at.next_time;
+    at.base_step++;
   }
-  schedule->last_step = step;
-  schedule->t_end = time;
+  schedule->dt = first;
+  schedule->shortest = shortest;
+  schedule->longest = longest;
+  schedule->reached = reached;
+  schedule->last_step = at.base_step;
+  schedule->t_end = at.base_time;
 }
 
 static void set_end(schedule *schedule, const config *config) {
   schedule->lands = config->steps < 0;
   schedule->t_end = config->t_end;
-  if (schedule->factor != NULL) {
+  if (moves(schedule) && !schedule->measured) {
     walk_to_end(schedule);
+    set_next(schedule, schedule->dt);
     return;
   }
   schedule->last_step = schedule->lands
                             ? schedule->base_step + steps_to(config->t_end, schedule->base_time, schedule->dt)
                             : config->steps;
+  if (moves(schedule)) set_next(schedule, schedule->dt);
 }
 
 /* The sum of rates whose product with dt is the Courant number. If nothing moves, the diffusive limit
@@ -78,6 +111,21 @@ static void set_end(schedule *schedule, const config *config) {
 static double scale_of(const schedule_rates *rates) {
   if (rates->shares) return rates->advection + rates->other;
   return rates->advection > 0.0 ? rates->advection : rates->other;
+}
+
+/* Refuses outputs that would be too many. */
+static status check_outputs(const config *config, const schedule *schedule) {
+  static const char *const names[] = {"fields_at", "diagnostics_at", "slices_at", "probes_at"};
+  const double at[] = {config->fields_due.at, config->diagnostics_due.at, config->slices_due.at,
+                       config->probes_due.at};
+  const double end = config->steps < 0 ? config->t_end : (double)config->steps * schedule->dt;
+  for (int i = 0; i < CONFIG_TIMES; i++) {
+    if (!(at[i] > 0.0) || end / at[i] <= CONFIG_STEPS_MOST) continue;
+    return config_refuse(config, "output", names[i],
+                         "due more than %d times up to t = %g; accepted: a number from %g", CONFIG_STEPS_MOST,
+                         end, end / CONFIG_STEPS_MOST * (1.0 + 1e-5));
+  }
+  return STATUS_OK;
 }
 
 status schedule_make(const config *config, const schedule_rates *rates, schedule *schedule) {
@@ -97,6 +145,8 @@ status schedule_make(const config *config, const schedule_rates *rates, schedule
   }
   if (config_waves(config) && config->t_end > 0.0)
     schedule->dt = config->t_end / (double)steps_to(config->t_end, 0.0, schedule->dt);
+  if (!config_waves(config)) schedule->timed = config_output_times(config, schedule->at);
+  CHECK(check_outputs(config, schedule));
   schedule->config = config;
   schedule->factor = rates->factor;
   schedule->measured = rates->measured;
@@ -115,8 +165,8 @@ static double arrived_dt(int64_t step, double time, double dt, int64_t base_step
 
 void schedule_resume(schedule *schedule, const config *config, int64_t step, double time, double dt,
                      int64_t base_step, double base_time) {
-  const int same = schedule->factor == NULL && !schedule->measured && schedule->dt == dt &&
-                   base_time + (double)(step - base_step) * dt == time;
+  const int same =
+      !moves(schedule) && schedule->dt == dt && base_time + (double)(step - base_step) * dt == time;
   schedule->base_dt = same ? schedule->dt : arrived_dt(step, time, dt, base_step, base_time);
   schedule->base_step = same ? base_step : step;
   schedule->base_time = same ? base_time : time;
@@ -126,36 +176,47 @@ void schedule_resume(schedule *schedule, const config *config, int64_t step, dou
 void schedule_follow(schedule *schedule, const schedule_rates *rates) {
   const double left = schedule->t_end - schedule->base_time;
   schedule->dt = schedule->config->courant / scale_of(rates);
+  set_next(schedule, schedule->dt);
   if (!schedule->lands) return;
   const int64_t steps = (int64_t)fmin(ceil(left / schedule->dt * (1.0 - 1e-9)), CONFIG_STEPS_MOST);
-  schedule->last_step = schedule->base_step + (steps > 1 ? steps : 1);
+  const int ends = schedule->next_time == schedule->t_end;
+  schedule->last_step = schedule->base_step + (ends ? 1 : steps > 2 ? steps : 2);
 }
 
 void schedule_advance(schedule *schedule) {
-  if (schedule->factor == NULL && !schedule->measured) return;
-  const int64_t next = schedule->base_step + 1;
-  const double time = schedule_time(schedule, next);
-  schedule->base_dt = schedule_dt(schedule, next);
-  schedule->base_step = next;
-  schedule->base_time = time;
-  if (schedule->factor != NULL) schedule->dt = adapted_dt(schedule, time);
+  if (!moves(schedule)) return;
+  schedule->base_dt = schedule->next_dt;
+  schedule->base_time = schedule->next_time;
+  schedule->base_step++;
+  if (schedule->measured) return;
+  schedule->dt = adapted_dt(schedule, schedule->base_time);
+  set_next(schedule, schedule->dt);
 }
 
 double schedule_stored_dt(const schedule *schedule, int64_t step) {
-  return schedule->factor != NULL || schedule->measured ? schedule_dt(schedule, step) : schedule->dt;
+  return moves(schedule) ? schedule_dt(schedule, step) : schedule->dt;
 }
 
 double schedule_time(const schedule *schedule, int64_t step) {
-  const int known = schedule->lands || schedule->factor != NULL;
+  const int known = schedule->lands || (moves(schedule) && !schedule->measured);
   if (known && step >= schedule->last_step && step > schedule->base_step) return schedule->t_end;
+  if (moves(schedule) && step == schedule->base_step + 1) return schedule->next_time;
   return schedule->base_time + (double)(step - schedule->base_step) * schedule->dt;
 }
 
 double schedule_dt(const schedule *schedule, int64_t step) {
   if (step == 0) step = 1;
   if (step == schedule->base_step) return schedule->base_dt;
+  if (moves(schedule) && step == schedule->base_step + 1) return schedule->next_dt;
   if (schedule->lands && step == schedule->last_step && step > schedule->base_step) {
     return schedule->t_end - schedule_time(schedule, step - 1);
   }
   return schedule->dt;
+}
+
+int schedule_meets(const schedule *schedule, int64_t step, config_period due) {
+  if (!(due.at > 0.0)) return schedule_due(step, due.every);
+  const double time = schedule_time(schedule, step), met = round(time / due.at) * due.at;
+  if (config_waves(schedule->config)) return llround(met / schedule->dt) == step;
+  return fabs(time - met) <= rounding(time);
 }

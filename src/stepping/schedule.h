@@ -1,7 +1,7 @@
 #ifndef FDAPP_STEPPING_SCHEDULE_H
 #define FDAPP_STEPPING_SCHEDULE_H
 
-#include "config/config.h"
+#include "config/kept.h"
 
 /* The time factor g(t) of a velocity, at most 1 in magnitude; it multiplies the largest rates. */
 typedef double schedule_factor(const config *config, double time);
@@ -16,7 +16,12 @@ typedef double schedule_factor(const config *config, double time);
  * moves with each step: base_step is the state's step.
  *
  * A measured schedule is adaptive, too: each step's size follows from the state at its start
- * (schedule_follow). Its last step is an estimate until it is the next one. */
+ * (schedule_follow). Its last step is an estimate until it is the next one.
+ *
+ * A step that would pass the time of an output (config_output_times) is shortened to end there exactly, at a
+ * multiple of the output's interval. The basis then moves with each step as in adaptive schedules, so that a
+ * step's size again depends on its start alone, and resumed runs have the same times. Waves have one dt:
+ * their outputs take the nearest step. */
 typedef struct schedule {
   double dt;         /* size of every step, except a shorter last one; adaptive: of the step from the basis */
   int64_t base_step; /* first step with this dt */
@@ -28,8 +33,13 @@ typedef struct schedule {
   const config *config;     /* adaptive: argument of `factor`; must outlive the schedule */
   schedule_factor *factor;  /* adaptive: g; NULL: not adaptive */
   int measured;             /* 1: a measured schedule, without factor */
-  double full_dt;           /* adaptive: dt1 */
-  double shortest, longest; /* adaptive: smallest and largest step from the start or the point of resuming */
+  double at[CONFIG_TIMES];  /* intervals of outputs by time; */
+  int timed;                /* their number */
+  double next_dt;           /* if the basis moves: size of the step from the basis, */
+  double next_time;         /* and its end */
+  double full_dt;           /* adaptive: dt1; timed: of every step that is not shortened */
+  double shortest, longest; /* if the basis moves, not measured: smallest and largest step from the start or
+                             * the point of resuming */
   double reached;           /* adaptive: largest Courant number of these steps over the one asked for */
 } schedule;
 
@@ -53,12 +63,15 @@ static inline int schedule_due(int64_t step, int64_t every) {
   return every > 0 && step % every == 0;
 }
 
+/* Returns 1 if `due` is met at this step, for which schedule_time must be known. */
+int schedule_meets(const schedule *schedule, int64_t step, config_period due);
+
 /* Makes a schedule from t = 0. `rates` are those of all ranks. STATUS_USAGE if courant is given and nothing
- * moves (no velocity and no diffusivity), or if there would be more than 99999999 steps. */
+ * moves (no velocity and no diffusivity), or if there would be more than 99999999 steps or outputs. */
 status schedule_make(const config *config, const schedule_rates *rates, schedule *schedule);
 
 /* Resumes from a state at (step, time) written with `dt` and the basis (base_step, base_time). If dt is
- * unchanged and explains the time, the basis stays. Otherwise, and always if adaptive, the state is the new
+ * unchanged and explains the time, the basis stays. Otherwise, and always if it moves, the state is the new
  * basis. */
 void schedule_resume(schedule *schedule, const config *config, int64_t step, double time, double dt,
                      int64_t base_step, double base_time);
@@ -66,14 +79,14 @@ void schedule_resume(schedule *schedule, const config *config, int64_t step, dou
 /* Measured: sets the size of the next step, which the rates of the state at base_step allow. */
 void schedule_follow(schedule *schedule, const schedule_rates *rates);
 
-/* Moves the basis of an adaptive schedule to the state, which is one step after it. */
+/* Moves the basis, if it moves, to the state, which is one step after it. */
 void schedule_advance(schedule *schedule);
 
 /* The step size to store with a state at `step`, from which schedule_resume restores the schedule. */
 double schedule_stored_dt(const schedule *schedule, int64_t step);
 
 /* Time at the end of step n, and size of the step that ends at n (n = 0: of the first step); n >= base_step.
- * For an adaptive schedule n must be base_step, the step after it, or the last. */
+ * If the basis moves, n must be base_step, the step after it, or the last. */
 double schedule_time(const schedule *schedule, int64_t step);
 double schedule_dt(const schedule *schedule, int64_t step);
 

@@ -73,7 +73,7 @@ static config make_config(int scheme, int form, int precision, int velocity) {
   config.steps = STEPS;
   config.precision = (enum precision)precision;
   config.order = order_of(scheme, form, precision, velocity);
-  config.diagnostics_every = 1;
+  config.diagnostics_due.every = 1;
   return config;
 }
 

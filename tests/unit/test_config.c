@@ -26,7 +26,7 @@ static void test_defaults(void **state) {
   assert_true(c.precision == PRECISION_DOUBLE && c.order == 8 && c.threads == 0);
   assert_true(c.transport == CONFIG_TRANSPORT_AUTO && c.overlap == 1 && c.pairs == CONFIG_PAIRS_AUTO);
   assert_string_equal(c.directory, "runs/the.case");
-  assert_true(c.fields_every == 99999999 && c.checkpoint_every == 0 && c.diagnostics_every == 10);
+  assert_true(c.fields_due.every == 99999999 && c.checkpoint_every == 0 && c.diagnostics_due.every == 10);
   assert_true(c.checkpoint_keep == 2 && c.wall_limit == 0.0);
   assert_string_equal(c.restart, "");
   assert_string_equal(c.reference, "");
@@ -65,7 +65,7 @@ static void test_every_key(void **state) {
   assert_true(c.precision == PRECISION_SINGLE && c.order == 6 && c.threads == 3);
   assert_true(c.transport == CONFIG_TRANSPORT_STAGED && c.overlap == 0);
   assert_string_equal(c.directory, "a b/c");
-  assert_true(c.fields_every == 11 && c.checkpoint_every == 12 && c.diagnostics_every == 13);
+  assert_true(c.fields_due.every == 11 && c.checkpoint_every == 12 && c.diagnostics_due.every == 13);
   assert_true(c.checkpoint_keep == 14 && c.wall_limit == 15.5);
   assert_string_equal(c.restart, "latest");
   assert_string_equal(c.reference, "0123456789abcdef");

@@ -1,0 +1,66 @@
+#include <math.h>
+#include <string.h>
+
+#include "config/config_table.h"
+#include "problems/problem.h"
+#include "settings/equations.h"
+
+/* Defaults and conditions of physics.equation = flow. */
+
+/* The Courant number if no step is given. */
+#define COURANT 0.9
+
+static int is_flow(const config *c) {
+  return c->equation == EQUATION_flow;
+}
+
+static int is_given(const config *c, const char *section, const char *name) {
+  return c->line[config_key_find(section, name)] != CONFIG_LINE_NONE;
+}
+
+void config_flow_derive(config *c) {
+  const initial_case *initial = cases_at(c->initial);
+  const int flows = is_flow(c);
+  if (flows && !(c->courant > 0.0) && !(c->dt > 0.0)) c->courant = COURANT;
+  if (!is_given(c, "physics", "form")) c->form = flows ? (int)FORM_KEEP_PE : (int)FORM_ADVECTIVE;
+  if (!is_given(c, "time", "adaptive")) c->adaptive = flows && c->courant > 0.0;
+  if (!is_given(c, "initial", "amplitude") && initial->flow != NULL) c->amplitude = initial->flow->amplitude;
+}
+
+/* Refuses a form of another equation. */
+static status check_form(const config *c) {
+  const int of_flow = c->form >= (int)FORM_KEEP_PE, flows = is_flow(c);
+  if (c->equation == EQUATION_acoustics || of_flow == flows) return STATUS_OK;
+  return config_refuse(c, "physics", "form", "of another equation; accepted: %s",
+                       flows ? "keep_pe, keep, kennedy_gruber, divergence" : "advective, conservative, skew");
+}
+
+/* Refuses a case of another equation, and two sources of the viscosity. */
+static status check_problem(const config *c) {
+  const initial_case *initial = cases_at(c->initial);
+  const int flows = is_flow(c);
+  char accepted[CONFIG_TEXT_SIZE] = "";
+  if (initial->from == PROBLEM_FUNCTIONS && (initial->flow != NULL) != flows) {
+    for (int i = 0; cases_at(i) != NULL; i++) {
+      const size_t used = strlen(accepted);
+      if (cases_at(i)->from != PROBLEM_FUNCTIONS || (cases_at(i)->flow != NULL) == flows)
+        (void)snprintf(accepted + used, sizeof accepted - used, "%s%s", used > 0 ? ", " : "",
+                       cases_at(i)->name);
+    }
+    return config_refuse(c, "initial", "case", "of another equation; accepted: %s", accepted);
+  }
+  if (!flows || initial->flow == NULL) return STATUS_OK;
+  if (c->reynolds > 0.0 && c->viscosity > 0.0)
+    return config_refuse(c, "initial", "reynolds",
+                         "the viscosity follows from it, and physics.viscosity is given; accepted: one of "
+                         "the two");
+  if (!(fabs(c->amplitude) < initial->flow->largest))
+    return config_refuse(c, "initial", "amplitude", "too large for %s; accepted: a magnitude below %g",
+                         initial->name, initial->flow->largest);
+  return STATUS_OK;
+}
+
+status config_flow_check(const config *c) {
+  CHECK(check_form(c));
+  return check_problem(c);
+}
