@@ -9,7 +9,7 @@
  * the launch's planes and has `edges` (kernels_launch); other tasks are for the whole slab. */
 
 /* What a field continues as beyond the end of an axis: its periodic image; its mirror image at the point on
- * the end, as it is or negated; or zero. Along z, WAVE_PERIODIC stands for an end that is not this slab's,
+ * the end, as it is or negated; or +0. Along z, WAVE_PERIODIC stands for an end that is not this slab's,
  * too: halo planes are read, or wrap around (kernels_shape.whole). */
 typedef enum wave_image { WAVE_PERIODIC, WAVE_EVEN, WAVE_ODD, WAVE_ZERO } wave_image;
 

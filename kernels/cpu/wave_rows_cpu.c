@@ -48,8 +48,8 @@ static void complete_row(const wave_job *job, real *row) {
     int low = 0, high = 0;
     const int from_low = image_of(job->call->ends[AXIS_X], -k, job->nx, &low);
     const int from_high = image_of(job->call->ends[AXIS_X], job->nx - 1 + k, job->nx, &high);
-    row[-k] = (real)low * row[from_low];
-    row[job->nx - 1 + k] = (real)high * row[from_high];
+    row[-k] = low == 0 ? (real)0 : (real)low * row[from_low];
+    row[job->nx - 1 + k] = high == 0 ? (real)0 : (real)high * row[from_high];
   }
 }
 

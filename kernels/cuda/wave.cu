@@ -1,4 +1,4 @@
-#include "wave_march.cuh"
+#include "wave_leap.cuh"
 
 /* The tasks of the wave equation (wave_call.h). */
 
@@ -19,7 +19,9 @@ static wave_arguments arguments_of(const kernels_launch *launch, const kernels_w
 static status step(const kernels_launch *launch, const kernels_wave *call) {
   const wave_arguments a = arguments_of(launch, call);
   const geometry d = launch_geometry(launch);
-  return call->twice ? wave_march_launch<true>(launch, a, d) : wave_march_launch<false>(launch, a, d);
+  status done = STATUS_OK;
+  if (call->twice) return wave_march_launch<true>(launch, a, d);
+  return wave_leap_launch(launch, a, d, &done) ? done : wave_march_launch<false>(launch, a, d);
 }
 
 /* A thread for each point of a plane, padding of rows included, which sets its images one after the other. */

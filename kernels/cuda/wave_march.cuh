@@ -29,8 +29,8 @@ struct wave_arguments {
   real *out;
 };
 
-/* What makes an image of the point it is taken from. ZERO is +0; TIMES_ZERO is a zero of the point's sign. */
-enum wave_change : unsigned { WAVE_KEEP, WAVE_NEGATE, WAVE_TIMES_ZERO, WAVE_SET_ZERO, WAVE_CHANGES };
+/* What makes an image of the point it is taken from. */
+enum wave_change : unsigned { WAVE_KEEP, WAVE_NEGATE, WAVE_SET_ZERO, WAVE_CHANGES = 4 };
 
 struct wave_point_image {
   int index;
@@ -43,19 +43,17 @@ __device__ __forceinline__ wave_point_image wave_image_of(const wave_image (&end
   const wave_image kind = i < 0 ? ends[0] : ends[1];
   const int mirror = i < 0 ? -i : 2 * (n - 1) - i, period = i < 0 ? i + n : i - n;
   const int index = min(max(kind == WAVE_PERIODIC ? period : mirror, 0), n - 1);
-  return {index, kind == WAVE_ODD ? WAVE_NEGATE : kind == WAVE_ZERO ? WAVE_TIMES_ZERO : WAVE_KEEP};
+  return {index, kind == WAVE_ODD ? WAVE_NEGATE : kind == WAVE_ZERO ? WAVE_SET_ZERO : WAVE_KEEP};
 }
 
-/* Images along x and then along y: beyond an end of y with zeros, all is +0. */
+/* Images along x and along y. */
 __device__ __forceinline__ unsigned wave_change_of(wave_change x, wave_change y) {
-  if (y == WAVE_TIMES_ZERO) return WAVE_SET_ZERO;
-  if (x == WAVE_TIMES_ZERO) return WAVE_TIMES_ZERO;
+  if (x == WAVE_SET_ZERO || y == WAVE_SET_ZERO) return WAVE_SET_ZERO;
   return x != y ? WAVE_NEGATE : WAVE_KEEP;
 }
 
 __device__ __forceinline__ real wave_changed(real value, unsigned change) {
-  const real factor = change == WAVE_NEGATE ? (real)-1 : change == WAVE_KEEP ? (real)1 : (real)0;
-  return change == WAVE_SET_ZERO ? (real)0 : factor * value;
+  return change == WAVE_SET_ZERO ? (real)0 : change == WAVE_NEGATE ? -value : value;
 }
 
 /* Offset of plane z, or of its periodic image. */
