@@ -25,7 +25,7 @@ static status step(const kernels_launch *launch, const kernels_wave *call) {
 }
 
 /* A thread for each point of a plane, padding of rows included, which sets its images one after the other. */
-__global__ void __launch_bounds__(WAVE_THREADS)
+static __global__ void __launch_bounds__(WAVE_THREADS)
     images_kernel(const __grid_constant__ kernels_wave call, const __grid_constant__ geometry d,
                   real *first) {
   const ptrdiff_t at = (ptrdiff_t)blockIdx.x * WAVE_THREADS + (ptrdiff_t)threadIdx.x;
@@ -50,7 +50,7 @@ static status images(const kernels_launch *launch, const kernels_wave *call) {
 }
 
 /* A block for each row. `operated` and `out` may be the same array. */
-__global__ void __launch_bounds__(WAVE_THREADS)
+static __global__ void __launch_bounds__(WAVE_THREADS)
     energy_kernel(const __grid_constant__ geometry d, const real *p, const real *before, const real *operated,
                   const real *factor, real *out) {
   const ptrdiff_t row =
@@ -69,7 +69,7 @@ static status energy(const kernels_launch *launch, const kernels_wave *call) {
 }
 
 /* A thread for each point. */
-__global__ void __launch_bounds__(WAVE_THREADS)
+static __global__ void __launch_bounds__(WAVE_THREADS)
     inject_kernel(const __grid_constant__ wave_injection injection, real *out) {
   const int i = (int)(blockIdx.x * WAVE_THREADS + threadIdx.x);
   if (i >= injection.points) return;
@@ -91,7 +91,7 @@ static status inject(const kernels_launch *launch, const kernels_wave *call) {
 }
 
 /* A thread for each plane of a receiver; the first one of these then adds the planes. */
-__global__ void __launch_bounds__(WAVE_THREADS)
+static __global__ void __launch_bounds__(WAVE_THREADS)
     receive_kernel(const __grid_constant__ wave_reception reception, const __grid_constant__ geometry d,
                    const real *p) {
   const int thread = (int)(blockIdx.x * WAVE_THREADS + threadIdx.x), receiver = thread / WAVE_NEAR;
