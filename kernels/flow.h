@@ -53,11 +53,13 @@ typedef struct flow_gas {
   double gamma, gas_constant, prandtl;
   double viscosity;                         /* at viscosity_temperature, or everywhere */
   double viscosity_temperature, sutherland; /* of Sutherland's law */
+  double dissipation;                       /* factor of the dissipation of flow_damping.h; 0: none */
 } flow_gas;
 
 /* FIRST writes `work` from f. STAGE writes the scheme's sum (stepping/stage.h, with the formulas of
- * flow_pairs.h) to out[0 .. 4]. FIGURE writes a figure to out[0]. */
-typedef enum flow_pass { FLOW_FIRST, FLOW_STAGE, FLOW_FIGURE } flow_pass;
+ * flow_pairs.h) to out[0 .. 4]. DAMP adds weight times the dissipation of f to the state in out. FIGURE
+ * writes a figure to out[0]. */
+typedef enum flow_pass { FLOW_FIRST, FLOW_STAGE, FLOW_DAMP, FLOW_FIGURE } flow_pass;
 
 /* A pass over the planes of a launch. f needs valid halos in z, and for STAGE so do the arrays of `work` that
  * flow_works names. out may be the same arrays as base or an extra, never as f. */

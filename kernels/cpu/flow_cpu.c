@@ -1,5 +1,6 @@
 #include "pairs.h"
 
+#include "flow_damping.h"
 #include "flow_figures.h"
 
 /* Compressible flow on the engine of pairs.h: the stage of each form and law of viscosity, the first pass,
@@ -89,6 +90,30 @@ static void figure_at(const void *job, const cpu_patch *patch) {
   pairs_patch((pairs_system){0, 0, 1, figure_pair, figure_finish}, job, patch);
 }
 
+LINE_INLINE void damping_pair(const void *numbers, int d, int l, int up, const number *own,
+                              const number *other, number *sums) {
+  damp_pair(numbers, d, l, up, own, other, sums);
+}
+
+LINE_INLINE void damping_finish(const void *numbers, const number *own, number *sums, const number *at,
+                                int points, number *out) {
+  (void)own;
+  (void)points;
+  damp_finish(numbers, sums, at, out);
+}
+
+static void damping(const void *job, const cpu_patch *patch) {
+  pairs_patch((pairs_system){UNKNOWNS, DAMP_SUMS, FLOW_UNKNOWNS, damping_pair, damping_finish}, job, patch);
+}
+
+static status run_damping(const kernels_launch *launch, const flow_call *call, pairs_job *job) {
+  const damp_numbers numbers = damp_numbers_make(launch->stencil, call);
+  job->numbers = &numbers;
+  for (int i = 0; i < FLOW_UNKNOWNS; i++) job->at[i] = job->out[i] = call->out[i];
+  job->points = FLOW_UNKNOWNS;
+  return tiles_run(launch, pairs_plan(FLOW_UNKNOWNS, FLOW_UNKNOWNS, FLOW_UNKNOWNS), damping, job);
+}
+
 static status run_stage(const kernels_launch *launch, const flow_call *call, pairs_job *job) {
   const int works = flow_works(&call->gas), states = call->extra[0][0] != NULL ? 3 : 1;
   const void *const *const from[3] = {call->base, call->extra[0], call->extra[1]};
@@ -126,5 +151,6 @@ status CPU_NAME(flow_cpu_)(const kernels_launch *launch, const flow_call *call) 
   pairs_job job = {.frame = frame_make(launch), .numbers = &numbers};
   for (int i = 0; i < FLOW_UNKNOWNS; i++) job.in[i] = call->f[i];
   if (call->pass == FLOW_FIRST) return run_first(launch, call, &job);
+  if (call->pass == FLOW_DAMP) return run_damping(launch, call, &job);
   return call->pass == FLOW_STAGE ? run_stage(launch, call, &job) : run_figure(launch, call, &job);
 }

@@ -11,7 +11,7 @@
  * and what follows from the sums. It knows no system of equations; a system is two functions and a few
  * counts. Neighbours come in the order of flow_pairs.h: along z those below, x, y, along z those above. */
 
-enum { PAIRS_READS = 8, PAIRS_SUMS = 24, PAIRS_POINTS = 16, PAIRS_OUTPUTS = 8 };
+enum { PAIRS_READS = 8, PAIRS_SUMS = 72, PAIRS_POINTS = 16, PAIRS_OUTPUTS = 8 };
 
 /* Adds what a neighbour at distance l + 1 along d, above or below, adds to the sums of a point. */
 typedef void pairs_pair(const void *numbers, int d, int l, int up, const number *own, const number *other,
@@ -100,7 +100,7 @@ LINE_INLINE void pairs_line(pairs_system system, const pairs_job *job, ptrdiff_t
     own[f] = line_load(in[f] + row + x);
     along[f] = edge ? images.of[f] + STENCIL_RADIUS : in[f] + row + x;
   }
-#pragma GCC unroll 24
+#pragma GCC unroll 72
   for (int i = 0; i < PAIRS_SUMS; i++)
     if (i < system.sums) sums[i] = line_fill(0);
   if (system.reads != 0) pairs_gather(system, job, along, beside, x, own, sums);

@@ -1,5 +1,6 @@
 #include "pairs_march.cuh"
 
+#include "flow_damping.h"
 #include "flow_figures.h"
 
 /* Compressible flow on the engine of pairs.cuh: the stage of each form and law of viscosity, the first pass,
@@ -52,10 +53,27 @@ template <bool NEAR> struct flow_figures {
   }
 };
 
+struct flow_damping {
+  using numbers = damp_numbers;
+  static constexpr unsigned READS = (1U << FLOW_UNKNOWNS) - 1;
+  static constexpr int SUMS = DAMP_SUMS, OUTPUTS = FLOW_UNKNOWNS;
+  static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
+                                              const real *other, real *sums) {
+    damp_pair(&c, d, l, up, own, other, sums);
+  }
+  static __device__ __forceinline__ void finish(const numbers &c, const real *, const real *sums,
+                                                const real *at, int, real *out) {
+    damp_finish(&c, sums, at, out);
+  }
+};
+
 template <class System>
 static pairs_arguments<System> arguments_of(const kernels_launch *launch, const flow_call *call, int works) {
   pairs_arguments<System> a = {};
-  a.c = flow_numbers_make(launch->stencil, call);
+  if constexpr (std::is_same_v<typename System::numbers, damp_numbers>)
+    a.c = damp_numbers_make(launch->stencil, call);
+  else
+    a.c = flow_numbers_make(launch->stencil, call);
   for (int i = 0; i < (int)FLOW_UNKNOWNS; i++) a.in[i] = shifted(launch, call->f[i]);
   for (int i = 0; i < works; i++) a.in[(int)FLOW_UNKNOWNS + i] = shifted(launch, call->work[i]);
   return a;
@@ -89,6 +107,13 @@ template <int WORKS> static status run_first(const kernels_launch *launch, const
   return pairs_launch(launch, a, "flow, first pass");
 }
 
+static status run_damping(const kernels_launch *launch, const flow_call *call) {
+  pairs_arguments<flow_damping> a = arguments_of<flow_damping>(launch, call, 0);
+  a.points = FLOW_UNKNOWNS;
+  for (int i = 0; i < a.points; i++) a.at[i] = a.out[i] = shifted(launch, call->out[i]);
+  return pairs_launch(launch, a, "flow, dissipation");
+}
+
 template <bool NEAR> static status run_figure(const kernels_launch *launch, const flow_call *call) {
   using System = flow_figures<NEAR>;
   pairs_arguments<System> a = arguments_of<System>(launch, call, 0);
@@ -101,6 +126,7 @@ template <bool NEAR> static status run_figure(const kernels_launch *launch, cons
 extern "C" status NAME(flow)(const kernels_launch *launch, const flow_call *call) {
   if (call->pass == FLOW_FIGURE)
     return call->figure >= FLOW_POINTWISE ? run_figure<true>(launch, call) : run_figure<false>(launch, call);
+  if (call->pass == FLOW_DAMP) return run_damping(launch, call);
   if (call->pass == FLOW_FIRST)
     return with_constant<1, 2, 3>(
         flow_works(&call->gas), [=](auto works) { return run_first<decltype(works)::value>(launch, call); });

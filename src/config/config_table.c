@@ -146,6 +146,9 @@ const config_key config_keys[] = {
      .help = "temperature at which Sutherland's law gives physics.viscosity"},
     {"physics", "sutherland_temperature", MEDIUM(sutherland_temperature), DEFAULT("0.4"),
      .help = "S of Sutherland's law"},
+    {"physics", "dissipation", REAL(dissipation, 0, 10), DEFAULT("0"),
+     .help =
+         "factor of the dissipation for what the grid does not resolve (flow); 1: as by upwind differences"},
     {"medium", "sound_speed", FORMULA(medium_speed), DEFAULT("none"),
      .help = "of x, y, z, or a number (wave)"},
     {"medium", "file", PATH(medium_file), DEFAULT("none"), .help = "HDF5 file with the dataset c (wave)"},

@@ -34,10 +34,10 @@ static int yes(const config *config) {
 }
 
 /* The first pass reads the velocity, or density and pressure, and writes its arrays, which the stage reads.
- */
+ * The dissipation reads two states and writes one. */
 static int stage_words(const config *config) {
-  const int works = work_count(config);
-  return works == 0 ? 0 : 2 * works + (works > 1 ? FLOW_UNKNOWNS : 2);
+  const int works = work_count(config), damping = config->dissipation > 0.0 ? 3 * FLOW_UNKNOWNS : 0;
+  return damping + (works == 0 ? 0 : 2 * works + (works > 1 ? FLOW_UNKNOWNS : 2));
 }
 
 static status create(const config *config, const grid *grid, const field_space *space, void **self) {
@@ -75,15 +75,19 @@ static int is_known(const config *config, double time) {
   return time == 0.0 || flow_state_known(config);
 }
 
-/* Sets the shares of the limit from the largest rates. */
+/* Sets the shares of the limit from the largest rates. That of the dissipation is the sum of (|u_d| + c)/h_d,
+ * at most sqrt(3) times A. */
 static void set_rates(const config *config, double rate, double diffusive, schedule_rates *rates) {
   const scheme *scheme = schemes_at(config->scheme);
+  const double damping = config->dissipation * sqrt(3.0) * rate;
   rates->advection = rate * stencil_first_maximum(config->order) / scheme_imaginary_limit(scheme);
-  rates->other = diffusive * stencil_second_symbol(config->order, PROBLEM_PI) / scheme_real_limit(scheme);
+  rates->other = (diffusive * stencil_second_symbol(config->order, PROBLEM_PI) +
+                  damping * stencil_dissipation_symbol(config->order, PROBLEM_PI)) /
+                 scheme_real_limit(scheme);
 }
 
-/* The limit is A s/I + V q/R <= 1/dt: s and q are the largest symbols of the first and the second difference,
- * I and R the scheme's limits on the imaginary and the real axis. */
+/* The limit is A s/I + (V q + B r)/R <= 1/dt: s, q and r are the largest symbols of the first and the second
+ * difference and of the dissipation, I and R the scheme's limits on the imaginary and the real axis. */
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   double rate = 1.0 / grid->h[0], diffusive = 0.0;
   /* the file of a resumed run may be gone; its steps follow from the snapshot */
@@ -166,10 +170,15 @@ static status prepare(void *self, const stage *stage, const field *fields[STATE_
 
 static status advance(void *self, const stage *stage) {
   const flow *flow = self;
+  const kernels *backend = stage->out->part[0].backend;
   kernels_launch launch = stage_launch(stage, &flow->stencil);
-  const flow_call call = call_of(flow, FLOW_STAGE, stage);
+  flow_call call = call_of(flow, FLOW_STAGE, stage);
+  if (flow->gas.dissipation > 0.0) {
+    CHECK(backend->flow(&launch, &call));
+    call.pass = FLOW_DAMP;
+  }
   launch.edges = stage->edges;
-  return stage->out->part[0].backend->flow(&launch, &call);
+  return backend->flow(&launch, &call);
 }
 
 const equation flow_equation = {.name = "flow",

@@ -29,7 +29,8 @@ flow_gas flow_gas_of(const config *config) {
                     .prandtl = config->prandtl,
                     .viscosity = viscosity,
                     .viscosity_temperature = config->viscosity_temperature,
-                    .sutherland = config->sutherland_temperature};
+                    .sutherland = config->sutherland_temperature,
+                    .dissipation = config->dissipation};
 }
 
 int flow_state_known(const config *config) {

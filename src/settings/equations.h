@@ -21,7 +21,8 @@
   X(wave, 0, EQUATION_END(WALL) | EQUATION_END(FREE) | EQUATION_END(ABSORBING), "sound_speed",               \
     "waves: pressure p of a medium at rest, of second order in time")                                        \
   X(flow, 0, 0,                                                                                              \
-    "form gamma gas_constant prandtl viscosity viscosity_law viscosity_temperature sutherland_temperature",  \
+    "form gamma gas_constant prandtl viscosity viscosity_law viscosity_temperature sutherland_temperature "  \
+    "dissipation",                                                                                           \
     "compressible flow of an ideal gas: density, u, v, w and pressure")
 
 /* Indices in the list. */

@@ -113,7 +113,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 120, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 121, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -134,6 +134,7 @@ typedef struct config {
   double viscosity;             /* >= 0, default 0 */
   int viscosity_law;            /* FLOW_CONSTANT (default) or FLOW_SUTHERLAND */
   double viscosity_temperature, sutherland_temperature; /* > 0, default 1 and 0.4 */
+  double dissipation;                                   /* 0 .. 10, default 0: of flow_damping.h */
   /* [medium] */
   char medium_speed[CONFIG_FORMULA_SIZE]; /* sound_speed: a formula of x, y, z; "" for none (default) */
   char medium_file[CONFIG_PATH_SIZE];     /* file: "" for none (default) */

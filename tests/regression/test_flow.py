@@ -26,7 +26,7 @@ def fields(path):
         return {name: data[:] for name, data in file["VTKHDF/PointData"].items()}
 
 
-@pytest.mark.parametrize("physics", [{}, {"form": "keep", "viscosity_law": "sutherland"}])
+@pytest.mark.parametrize("physics", [{}, {"form": "keep", "viscosity_law": "sutherland"}, {"dissipation": 0.2}])
 def test_one_answer_over_ranks_and_resumes(tmp_path, physics):
     configuration = merged(BASE, {"physics": physics})
     one = run(tmp_path / "one", configuration)
@@ -39,6 +39,24 @@ def test_one_answer_over_ranks_and_resumes(tmp_path, physics):
     last()
     resumed = run(tmp_path / "plain", configuration, "restart.from=latest", ranks=2)
     assert hash_of(resumed) == hash_of(one) and table(tmp_path / "plain") == table(tmp_path / "one")
+
+
+def test_dissipation_of_what_is_not_resolved(tmp_path):
+    """Without it the energy that reaches the grid's waves stays; with it these waves lose it to heat. Mass, momentum and
+    total energy are kept, and the kinetic energy never grows by more than the pressure's work."""
+    inviscid = {"grid": {"nx": 12, "ny": 12, "nz": 12}, "initial": {"reynolds": 0, "mach": 0.2}, "time": {"t_end": 12},
+                "output": {"fields_every": 0}}  # fmt: skip
+    left = {}
+    for dissipation in (0, 0.1):
+        place = tmp_path / f"{dissipation}"
+        run(place, merged(BASE, inviscid, {"physics": {"dissipation": dissipation}}))
+        found = rows(place)
+        assert abs(found[-1]["mass"] - found[0]["mass"]) < 1e-13
+        assert abs(found[-1]["energy"] / found[0]["energy"] - 1) < 1e-13
+        assert max(abs(found[-1][f"momentum_{d}"]) for d in "xyz") < 1e-13
+        left[dissipation] = found[-1]["kinetic"] / found[0]["kinetic"]
+        assert max(row["kinetic"] for row in found) < 1.01 * found[0]["kinetic"]
+    assert abs(left[0] - 1) < 0.01 and left[0.1] < 0.5
 
 
 def test_balances(tmp_path):

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { DENSITY, VELOCITY, PRESSURE = 4, FIELDS };
 
@@ -127,6 +128,48 @@ static void add_friction(const conserved_box *box, double *const s[5], double *c
   free(ratio);
 }
 
+static double binomial(int n, int k) {
+  return k == 0 ? 1.0 : binomial(n - 1, k - 1) * (double)n / (double)k;
+}
+
+/* s delta^m q between the points i - ceil(m/2) .. i + floor(m/2), with the mean of the speeds of the two
+ * middle points, or the speed of the one. */
+static double damping_flux(const conserved_box *box, const double *q, const double *speed, int m, int i,
+                           int d) {
+  const int low = -((m + 1) / 2);
+  double difference = 0.0;
+  for (int k = 0; k <= m; k++)
+    difference += ((m - k) % 2 == 0 ? 1.0 : -1.0) * binomial(m, k) * q[beside(box, i, d, low + k)];
+  return difference * (m % 2 == 0 ? speed[i] : 0.5 * (speed[i] + speed[beside(box, i, d, -1)]));
+}
+
+/* Adds the dissipation: for each axis -1/(m binomial(2m, m) h) times the transpose of delta^m, times the
+ * speed, times delta^m. */
+static void add_damping(const conserved_box *box, double *const s[5], double *const rate[5]) {
+  const int points = conserved_points(box), m = box->stencil->order / 2, low = -((m + 1) / 2);
+  double *q[5], *speed = malloc((size_t)points * sizeof *speed);
+  for (int k = 0; k < FIELDS; k++) {
+    q[k] = malloc((size_t)points * sizeof *q[k]);
+    memcpy(q[k], s[k], (size_t)points * sizeof *q[k]);
+  }
+  conserved_from(box, q);
+  for (int d = 0; d < 3; d++) {
+    const double scale = -box->gas.dissipation / (m * binomial(2 * m, m) * box->stencil->spacing[d]);
+    for (int i = 0; i < points; i++) speed[i] = fabs(s[1 + d][i]) + sqrt(box->gas.gamma * s[4][i] / s[0][i]);
+    for (int k = 0; k < FIELDS; k++) {
+      for (int i = 0; i < points; i++) {
+        double sum = 0.0;
+        for (int t = 0; t <= m; t++) /* this point is number t of the flux at i - low - t */
+          sum += ((m - t) % 2 == 0 ? 1.0 : -1.0) * binomial(m, t) *
+                 damping_flux(box, q[k], speed, m, beside(box, i, d, -low - t), d);
+        rate[k][i] += scale * sum;
+      }
+    }
+  }
+  for (int k = 0; k < FIELDS; k++) free(q[k]);
+  free(speed);
+}
+
 void conserved_rate(const conserved_box *box, double *const state[5], double *const rate[5]) {
   for (int i = 0; i < conserved_points(box); i++) {
     double own[5], other[5], f[5];
@@ -143,4 +186,5 @@ void conserved_rate(const conserved_box *box, double *const state[5], double *co
     }
   }
   if (box->gas.law != FLOW_INVISCID) add_friction(box, state, rate);
+  if (box->gas.dissipation > 0.0) add_damping(box, state, rate);
 }

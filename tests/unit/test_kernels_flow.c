@@ -73,6 +73,8 @@ static void stage(rig *rig, const flow_gas *gas, const fields *f, const fields *
   for (int i = 0; i < flow_works(gas); i++) wrap(rig, &work.of[i]);
   call.pass = FLOW_STAGE;
   assert_ok(rig->backend->flow(&rig->launch, &call));
+  call.pass = FLOW_DAMP;
+  if (gas->dissipation > 0.0) assert_ok(rig->backend->flow(&rig->launch, &call));
   for (int i = 0; i < FLOW_UNKNOWNS; i++) wrap(rig, &out->of[i]);
   for (int i = 0; i < FLOW_WORKS; i++) twin_free(rig, &work.of[i]);
 }
@@ -268,7 +270,8 @@ static void stages_are_those_of_conserved_variables(rig *rig) {
   static const double none[3] = {0.0, 0.0, 0.0}, all[3] = {0.4, 0.25, 0.15};
   for (int c = 0; c < FLOW_FORMS * FLOW_LAWS; c++) {
     const int *n = rig_shapes[c % 5], extras = c % 2;
-    const flow_gas gas = gas_of((flow_form)(c % FLOW_FORMS), (flow_law)(c / FLOW_FORMS));
+    flow_gas gas = gas_of((flow_form)(c % FLOW_FORMS), (flow_law)(c / FLOW_FORMS));
+    gas.dissipation = c / FLOW_FORMS == 1 ? 0.0 : 0.7;
     rig_shape(rig, n[0], n[1], n[2]);
     rig_stencil(rig, 8 - 2 * (c % 4), 0.3, 0.4, 0.5);
     fields f = fields_make(rig, rough), base = fields_make(rig, rougher), extra[2];
@@ -377,8 +380,14 @@ static void every_pass_has_the_bits_of_the_cpu(rig *rig) {
     rig->launch.shape.whole = c / 2;
     expect_pass(rig, &gas, FLOW_STAGE, 0);
   }
-  const flow_gas gas = gas_of(FLOW_KEEP_PE, FLOW_SUTHERLAND);
+  flow_gas gas = gas_of(FLOW_KEEP_PE, FLOW_SUTHERLAND);
   rig_shape(rig, 33, 20, 17);
+  gas.dissipation = 0.3;
+  for (int order = 2; order <= 8; order += 2) {
+    rig_stencil(rig, order, 0.3, 0.4, 0.5);
+    rig->launch.shape.whole = order % 4 == 0;
+    expect_pass(rig, &gas, FLOW_DAMP, 0);
+  }
   for (int i = 0; i < FLOW_FIGURES; i++) expect_pass(rig, &gas, FLOW_FIGURE, i);
 }
 
@@ -389,8 +398,9 @@ static double striped(const rig *rig, int unknown, int x, int y, int z) {
 }
 
 /* After steps, the unknowns from `first` on are the bits that they were. */
-static void expect_kept(rig *rig, flow_law law, value_of *value, int first) {
-  const flow_gas gas = gas_of(FLOW_KEEP_PE, law);
+static void expect_kept(rig *rig, flow_law law, double dissipation, value_of *value, int first) {
+  flow_gas gas = gas_of(FLOW_KEEP_PE, law);
+  gas.dissipation = dissipation;
   rig_shape(rig, 33, 20, 9);
   fields f = fields_make(rig, value), kept = fields_make(rig, value), abc[3];
   for (int i = 0; i < 3; i++) abc[i] = fields_make(rig, value);
@@ -402,11 +412,55 @@ static void expect_kept(rig *rig, flow_law law, value_of *value, int first) {
 }
 
 static void uniform_flow_stays_to_the_bit(rig *rig) {
-  for (int law = 0; law < FLOW_LAWS; law++) expect_kept(rig, (flow_law)law, even, FLOW_DENSITY);
+  for (int law = 0; law < FLOW_LAWS; law++) expect_kept(rig, (flow_law)law, 0.0, even, FLOW_DENSITY);
+  expect_kept(rig, FLOW_INVISCID, 0.3, even, FLOW_DENSITY);
 }
 
 static void a_wave_of_density_changes_nothing_else(rig *rig) {
-  expect_kept(rig, FLOW_INVISCID, striped, FLOW_U);
+  expect_kept(rig, FLOW_INVISCID, 0.0, striped, FLOW_U);
+}
+
+/* The dissipation moves mass, momentum and energy and makes none; it takes of the sum of each one's square.
+ */
+static void damping_keeps_sums_and_takes_squares(rig *rig) {
+  for (int order = 2; order <= 8; order += 2) {
+    double *before[5], *after[5];
+    flow_gas gas = gas_of(FLOW_KEEP_PE, FLOW_INVISCID);
+    gas.dissipation = 0.5;
+    rig_shape(rig, 20, 17, 13);
+    rig_stencil(rig, order, 0.3, 0.4, 0.5);
+    const conserved_box box = {{20, 17, 13}, &rig->stencil, gas};
+    const int points = conserved_points(&box);
+    fields f = fields_make(rig, rough), out = fields_make(rig, rough);
+    flow_call call = {.pass = FLOW_DAMP, .gas = gas, .weight = 1e-3};
+    for (int k = 0; k < FLOW_UNKNOWNS; k++) {
+      call.f[k] = f.of[k].device;
+      call.out[k] = out.of[k].device;
+    }
+    assert_ok(rig->backend->flow(&rig->launch, &call));
+    for (int k = 0; k < FLOW_UNKNOWNS; k++) twin_download(rig, &out.of[k]);
+    arrays_make(before, points);
+    arrays_make(after, points);
+    unpack(rig, &f, before);
+    unpack(rig, &out, after);
+    conserved_from(&box, before);
+    conserved_from(&box, after);
+    for (int k = 0; k < FLOW_UNKNOWNS; k++) {
+      double sum = 0.0, size = 0.0, work = 0.0;
+      for (int i = 0; i < points; i++) {
+        const double change = after[k][i] - before[k][i];
+        sum += change;
+        size += fabs(change);
+        work += change * before[k][i];
+      }
+      if (!(fabs(sum) <= 1e-13 * size)) fail_msg("order %d, %d: %g of %g is made", order, k, sum, size);
+      if (!(work < -1e-3 * size)) fail_msg("order %d, %d: squares change by %g", order, k, work);
+    }
+    arrays_free(before);
+    arrays_free(after);
+    fields_free(rig, &f);
+    fields_free(rig, &out);
+  }
 }
 
 /* Parts of the planes give the bits of the whole, and write nothing else. */
@@ -436,6 +490,7 @@ int main(int argc, char **argv) {
       RIG_TEST(every_pass_has_the_bits_of_the_cpu),
       RIG_TEST(uniform_flow_stays_to_the_bit),
       RIG_TEST(a_wave_of_density_changes_nothing_else),
+      RIG_TEST_DOUBLE(damping_keeps_sums_and_takes_squares),
       RIG_TEST(parts_are_the_whole),
   };
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
