@@ -8,7 +8,7 @@ from pathlib import Path
 import scaling_host
 from scaling_host import ROOT, Failure
 
-DECKS = ("tiny", "small", "node", "memory", "wave-small", "wave-node")
+DECKS = ("tiny", "small", "node", "memory", "wave-small", "wave-node", "flow-tiny", "flow-node")
 SHARED_UPDATES = 2e9  # points times steps of a run of the throughput curve, so that each takes some time
 CUBES = (32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1280)
 
