@@ -1,7 +1,7 @@
 set(fdapp_cuda_folder ${CMAKE_CURRENT_LIST_DIR})
 include(${CMAKE_CURRENT_LIST_DIR}/../ways.cmake)
 
-# fdapp_device_sources(VARIABLE): the device code, pair.cu apart.
+# fdapp_device_sources(VARIABLE): the device code, pair.cu and wave_twice.cu apart.
 function(fdapp_device_sources variable)
   set(sources flow.cu layers.cu meet.cu minplus.cu minplus_plain.cu parts.cu pencil.cu stream.cu sums.cu wave.cu)
   list(TRANSFORM sources PREPEND ${fdapp_cuda_folder}/)

@@ -4,6 +4,11 @@
 
 constexpr int WAVE_THREADS = 256;
 
+/* wave_twice.cu: two Laplacians on large slabs; false if others have to compute the step. [out] done: how it
+ * ended. */
+extern "C" bool NAME(wave_twice)(const kernels_launch *launch, const wave_arguments *a, const geometry *d,
+                                 status *done);
+
 static wave_arguments arguments_of(const kernels_launch *launch, const kernels_wave *call) {
   wave_arguments a = {};
   a.call = *call;
@@ -20,7 +25,8 @@ static status step(const kernels_launch *launch, const kernels_wave *call) {
   const wave_arguments a = arguments_of(launch, call);
   const geometry d = launch_geometry(launch);
   status done = STATUS_OK;
-  if (call->twice) return wave_march_launch<true>(launch, a, d);
+  if (call->twice)
+    return NAME(wave_twice)(launch, &a, &d, &done) ? done : wave_march_launch<true>(launch, a, d);
   return wave_leap_launch(launch, a, d, &done) ? done : wave_march_launch<false>(launch, a, d);
 }
 

@@ -167,24 +167,25 @@ static __global__ void __launch_bounds__(wave_leap_tile::THREADS)
 
 constexpr size_t SHARED_STATIC = 128; /* shared memory of a kernel beside its rings, rounded up */
 
-/* Launches it, or returns 0 if the slab is small or the device has no room. [out] done: how that ended. */
+/* Launches it, or returns false if the slab is small or the device has no room. [out] done: how that ended.
+ */
 static bool wave_leap_launch(const kernels_launch *launch, const wave_arguments &a, const geometry &d,
                              status *done) {
   using Tile = wave_leap_tile;
-  constexpr size_t LEAST = 2 * Tile::CORE * 2 * HALO; /* points for each multiprocessor */
+  constexpr size_t LEAST = 16 * Tile::CORE; /* points for each multiprocessor */
   kernels_context *context = launch->context;
   int resident = 0;
-  const size_t points = (size_t)d.nx * (size_t)d.ny * (size_t)d.planes();
-  if (a.call.plain || points < LEAST * (size_t)context->multiprocessors || d.planes() < 4 * HALO ||
-      (size_t)d.ny * (size_t)d.ldx * sizeof(real) > UINT32_MAX ||
+  if (a.call.plain || !wave_is_large(d, LEAST * (size_t)context->multiprocessors) ||
       Tile::SHARED_BYTES + SHARED_STATIC > context->shared_limit)
     return false;
   if (cudaFuncSetAttribute(wave_leap_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                            (int)Tile::SHARED_BYTES) != cudaSuccess ||
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, wave_leap_kernel, Tile::THREADS,
                                                     Tile::SHARED_BYTES) != cudaSuccess ||
-      resident == 0)
+      resident == 0) {
+    (void)cudaGetLastError();
     return false;
+  }
   resident *= context->multiprocessors;
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
   const int chunk = wave_chunk(tiles, d.longest(), resident, 2 * HALO), blocks = tiles * d.pieces(chunk);

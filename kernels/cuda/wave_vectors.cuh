@@ -216,4 +216,10 @@ __device__ __forceinline__ real wave_at_end(const wave_arguments &a, const geome
   return zero ? (real)0 : out;
 }
 
+/* The launch has so many points, planes to march through, and offsets of 32 bits in a plane. */
+static inline bool wave_is_large(const geometry &d, size_t points) {
+  return (size_t)d.nx * (size_t)d.ny * (size_t)d.planes() >= points && d.planes() >= 4 * HALO &&
+         (size_t)d.ny * (size_t)d.ldx * sizeof(real) <= UINT32_MAX;
+}
+
 #endif
