@@ -26,8 +26,9 @@ def open_run(path, diagnostics=True):
     run = Run(path)
     states = [replace(state, path=state.path.absolute()) for state in run.states]  # read later, perhaps elsewhere
     coordinates = {"time": [state.time for state in states], "step": ("time", [state.step for state in states])}
+    length = run.unit("length") or "domain units"
     for axis, name in enumerate(AXES):
-        coordinates[name] = (name, states[0].coordinates(axis), {"long_name": name, "units": "domain units"})
+        coordinates[name] = (name, states[0].coordinates(axis), {"long_name": name, "units": length})
     shared = [name for name in states[0].fields if all(name in state.fields for state in states)]
     fields = {name: field_variable(states, name) for name in shared}
     if diagnostics and run.diagnosed:
@@ -41,7 +42,7 @@ def open_run(path, diagnostics=True):
     dataset = xarray.Dataset(fields, coordinates, attributes(run))
     for name in ("time", "time_diagnostics"):
         if name in dataset.coords:
-            dataset[name].attrs |= {"long_name": name.replace("_", " of "), "units": "time units"}
+            dataset[name].attrs |= {"long_name": name.replace("_", " of "), "units": run.unit("time") or "time units"}
     return dataset
 
 

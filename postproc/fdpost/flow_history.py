@@ -53,5 +53,5 @@ def draw_flow(run, reference):
     label = r"$|E - E_0|\,/\,E_0$"
     draw_conservation(axes[1, 0], time, table["energy"], None, "Drift of total energy", label, style.COLOURS[0])
     draw_courant(axes[1, 1], time, table["courant"], "Courant number, of the limit 1", "", limit=1.0)
-    over_time(axes, time)
+    over_time(axes, time, run.unit("time"))
     return fig

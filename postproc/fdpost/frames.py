@@ -36,6 +36,10 @@ class Frame:
         """The field that is shown by default: phi, or the first in the equation's order."""
         return "phi" if "phi" in self.fields else self.fields[0]
 
+    def unit(self, name):
+        """The unit of length, time or a field that the file names; "" if none."""
+        return str(self.attributes.get(f"units_{name}", ""))
+
     def known(self, field):
         """The field's name, or that of the default for None. UsageError if there is no such field."""
         field = field or self.field
@@ -144,6 +148,7 @@ class Planes(Frame):
     fields: tuple
     periodic: tuple
     paths: dict  # of the slice files by (axis, index)
+    attributes: dict  # of /fdapp, of one of the planes
 
     @property
     def cuts(self):
@@ -189,6 +194,9 @@ def describe(path):
         origin = tuple(float(value) for value in image.attrs["Origin"])
         about = file["fdapp"].attrs.items() if "fdapp" in file else ()
         attributes = {name: plain_value(value) for name, value in about}
+        if attributes:
+            named = {name: item.attrs["units"] for name, item in image["PointData"].items() if "units" in item.attrs}
+            attributes |= {f"units_{name}": plain_value(value) for name, value in named.items()}
         if PERIODIC in image.attrs:
             attributes[PERIODIC] = plain_value(image.attrs[PERIODIC])
     shape = tuple(int(n) for n in (extent[1::2] - extent[::2] + 1)[::-1])
@@ -235,7 +243,7 @@ def read_planes(paths, config):
             origin = tuple(start - (place == axis) * index * h for place, (start, h) in enumerate(zip(origin, spacing)))
         else:
             found = {(axis, 0): path}
-    return Planes(paths[0], int(step), float(time), tuple(size), spacing, origin, fields, tuple(periodic), found)
+    return Planes(paths[0], int(step), float(time), tuple(size), spacing, origin, fields, tuple(periodic), found, about)
 
 
 def read_frame(path, config):

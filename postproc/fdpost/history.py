@@ -83,10 +83,10 @@ def draw_relative(ax, time, values, name, label, colour):
     ax.set_ylim(bottom=0)
 
 
-def draw_extrema(ax, time, table, field):
+def draw_extrema(ax, time, table, label):
     low, high = table["min"], table["max"]
     ax.set_title("Extrema; shaded: start")
-    ax.set_ylabel(f"${symbol(field)}$")
+    ax.set_ylabel(label)
     ax.axhspan(low[0], high[0], color=style.COLOURS[4], alpha=0.13, lw=0)
     series = [(high, "max", style.COLOURS[1]), (low, "min", style.COLOURS[0])]
     draw_lines(ax, time, series)
@@ -134,11 +134,11 @@ def draw_history(run, reference=None):
     else:
         title, label = change_title(run, table, "the $L_2$ norm"), norm_label(table, field)
         draw_conservation(axes[0, 1], time, table["l2"], None, title, label, style.COLOURS[2])
-    draw_extrema(axes[1, 0], time, table, field)
+    draw_extrema(axes[1, 0], time, table, style.with_unit(f"${symbol(field)}$", run.unit(field)))
     if "err_l2" in table and np.isfinite(table["err_l2"][1:]).any():  # always zero at the start
         draw_errors(axes[1, 1], time, table)
     else:
         equation = run.config.get("physics", {}).get("equation", "advection")
         draw_courant(axes[1, 1], time, table["courant"], "Courant number", COURANT.get(equation, ""))
-    over_time(axes, time)
+    over_time(axes, time, run.unit("time"))
     return fig

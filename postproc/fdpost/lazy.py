@@ -10,7 +10,7 @@ from .frames import AXES
 
 def field_variable(states, name):
     """A lazy variable (time, z, y, x) over the state files."""
-    about = {"long_name": name, "units": "1"}
+    about = {"long_name": name, "units": states[0].unit(name) or "1"}
     return Variable(("time", *AXES[::-1]), indexing.LazilyIndexedArray(StateArray(states, name)), about)
 
 

@@ -59,7 +59,8 @@ def draw_frame(run, state, cut, field, planes, scale):
     line = (bottom + up + style.points(0.49)) / height
     fig.text(0.12 / width, line, place, fontsize=style.points(8.5), color=style.SOFT, va="top")
     box = [[(left, bottom, across, up)]]
-    slices.colour_bar(fig, image, field, left + across + 0.18, box, width, height, style.beyond(planes, *scale[1:]))
+    label, beyond = slices.bar_label(state, field), style.beyond(planes, *scale[1:])
+    slices.colour_bar(fig, image, label, left + across + 0.18, box, width, height, beyond)
     edge = (left + across) / width
     clock = fig.text(edge, line, "", fontsize=style.points(10), fontweight="bold", va="top", ha="right")
     track = fig.add_axes((left / width, (bottom + up + 0.07) / height, across / width, 0.025 / height))
@@ -95,7 +96,7 @@ def make_movie(run, states, cut, planes, path, writer, field, scale, progress=No
     with style.whole_file(path) as part, writer.saving(fig, str(part), style.resolution(DPI)):
         for number, (state, plane) in enumerate(zip(states, planes), start=1):
             image.set_data(slices.close_period(plane))
-            clock.set_text(f"t = {state.time:.{decimals}f}")
+            clock.set_text(f"t = {state.time:.{decimals}f} {state.unit('time')}".rstrip())
             bar.set_width((state.time - first) / (last - first) if last > first else 1.0)
             writer.grab_frame()
             if progress:

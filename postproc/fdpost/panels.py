@@ -26,10 +26,10 @@ def four_panels(run, columns, note):
     return fig, axes
 
 
-def over_time(axes, time):
+def over_time(axes, time, unit):
     """The axis of time below the panels."""
     for ax in axes[1]:
-        ax.set_xlabel("$t$")
+        ax.set_xlabel(style.with_unit("$t$", unit))
         ax.set_xlim(time[0], time[-1] if time[-1] > time[0] else time[0] + 1)
         time_ticks(ax)
 

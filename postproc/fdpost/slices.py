@@ -65,9 +65,9 @@ def label_plane(ax, state, axis, horizontal=True, vertical=True):
     """Axis labels and tick labels where asked for."""
     across, up = in_plane(axis)
     if horizontal:
-        ax.set_xlabel(style.length_label(across, state.lengths), labelpad=2)
+        ax.set_xlabel(style.length_label(across, state.lengths, state.unit("length")), labelpad=2)
     if vertical:
-        ax.set_ylabel(style.length_label(up, state.lengths), labelpad=3)
+        ax.set_ylabel(style.length_label(up, state.lengths, state.unit("length")), labelpad=3)
     ax.tick_params(labelbottom=horizontal, labelleft=vertical)
 
 
@@ -92,7 +92,7 @@ def stretched(lengths, cuts):
 
 
 def time_text(state):
-    return f"t = {style.number(state.time)}"
+    return f"t = {style.number(state.time)} {state.unit('time')}".rstrip()
 
 
 def time_inches(states):
@@ -194,7 +194,9 @@ def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
                 if len(states) > 1 and number == i == 0:
                     time_label(fig, ax, state, column / width, height)
         right = max(box[0] + box[2] for row in boxes for box in row)
-        colour_bar(fig, image, field, right + 0.2, boxes, width, height, style.beyond(every, low, high))
+        colour_bar(
+            fig, image, bar_label(states[0], field), right + 0.2, boxes, width, height, style.beyond(every, low, high)
+        )
     return fig
 
 
@@ -215,7 +217,8 @@ def cut_title(state, axis, index):
     """The position of a plane, in the units of the axis."""
     if index is None:
         return f"strongest along ${AXES[axis]}$"
-    return f"${AXES[axis]} = {style.number(state.origin[axis] + index * state.spacing[axis])}$"
+    place = f"${AXES[axis]} = {style.number(state.origin[axis] + index * state.spacing[axis])}$"
+    return f"{place} {state.unit('length')}".rstrip()
 
 
 def time_label(fig, ax, state, least, height):
@@ -230,7 +233,7 @@ def time_label(fig, ax, state, least, height):
     fig.text(right, above, f"step {state.step}", fontsize=style.points(8), color=style.SOFT, va="bottom", ha="right")
 
 
-def colour_bar(fig, image, field, left, boxes, width, height, extend):
+def colour_bar(fig, image, label, left, boxes, width, height, extend):
     """One colour bar for all panels of a field, as tall as they are, within limits. extend: the ends, as of
     style.beyond(), that get a tip because values go further."""
     bottom = min(box[1] for row in boxes for box in row)
@@ -241,9 +244,13 @@ def colour_bar(fig, image, field, left, boxes, width, height, extend):
     bar.outline.set_visible(False)
     ax.grid(False)
     ax.tick_params(length=2.5)
-    label = style.field_label(field)
     place = "center" if label.startswith("$") else "left"  # words begin at the bar, so that they clear the panels
     ax.set_title(label, loc=place, fontsize=style.points(10), pad=6)
+
+
+def bar_label(state, field):
+    """A field's name with its unit."""
+    return style.with_unit(style.field_label(field), state.unit(field))
 
 
 def signed(run, field):
@@ -299,6 +306,6 @@ def choose_slices(planes, axes, index, position, project):
     found = [cut for cut in planes.cuts if cut[0] in axes]
     found = found if middle else [(axis, i) for axis, i in found if i == plane_index(planes, axis, index, position)]
     if not found or project:
-        there = ", ".join(cut_title(planes, *cut).strip("$") for cut in planes.cuts)
+        there = ", ".join(cut_title(planes, *cut).replace("$", "") for cut in planes.cuts)
         raise UsageError(f"{planes.path}: of this step there are slices alone: {there}")
     return found

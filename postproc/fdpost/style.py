@@ -343,9 +343,12 @@ def colour_norm(low, high):
     return LogNorm(low, high, clip=True)
 
 
-def length_label(axis, lengths):
-    """Axis label with its unit: shares of the edge where the domain is the unit cube, else the domain's own units."""
+def length_label(axis, lengths, unit=""):
+    """Axis label with its unit: that of the run; else shares of the edge where the domain is the unit cube, or the
+    domain's own units."""
     name = "xyz"[axis]
+    if unit:
+        return with_unit(f"${name}$", unit)
     return f"${name}/L$" if all(abs(length - 1) < 1e-12 for length in lengths) else f"${name}$"
 
 

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import h5py
 import numpy as np
 import pytest
 import synthetic
@@ -253,3 +254,21 @@ def test_narrow_pictures_of_thin_domains_keep_everything_inside(tmp_path, width,
     assert tight.x0 >= 0 and tight.y0 >= 0 and tight.x1 <= width and tight.y1 <= fig.get_size_inches()[1]
     with style.look(title="", size=(3.0,)), pytest.raises(UsageError, match="too narrow for these planes; show fewer"):
         draw(run, run.states[:count], slices.choose_cuts(run.states[0]))
+
+
+def test_units_stand_on_axes_and_colour_bars(tmp_path):
+    """Those that the files name: of a state, and of a run's configuration."""
+    path = synthetic.write_run(tmp_path / "run", (12, 8, 16), (0, 10), make=synthetic.pulse)
+    for state in path.glob("state_*.hdf"):
+        synthetic.mark(state, units_length="m", units_time="s")
+        with h5py.File(state, "r+") as file:
+            file["VTKHDF/PointData/phi"].attrs["units"] = np.bytes_("K")
+    with open(path / "config.ini", "a") as file:
+        file.write("[units]\nlength = m\ntime = s\nphi = K\n")
+    run = Run(path)
+    states = run.states
+    assert slices.time_text(states[1]) == "t = 0.1 s" and slices.bar_label(states[1], "phi").endswith(" / K")
+    assert slices.cut_title(states[1], 2, 3).endswith("$ m")
+    cuts = [(2, 3)]
+    figure = slices.draw_slices(run, states, cuts, {"phi": slices.read_cuts(states, cuts, "phi")})
+    assert {ax.get_xlabel() for ax in figure.axes if ax.get_xlabel()} == {"$x$ / m"}

@@ -136,11 +136,17 @@ static status create_hashes(simulation *sim) {
                        &sim->hashes);
 }
 
+static status check_units(const simulation *sim) {
+  const equation *equation = equation_of(sim->config);
+  return agree(sim->comm, config_units_check(sim->config, equation->unknowns, equation->names));
+}
+
 /* Everything that can fail before a file is written. */
 status begin_prepare(simulation *sim) {
   const config *config = sim->config;
   const kernels *backend = NULL;
   char note[512] = "";
+  CHECK(check_units(sim));
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? check_directory(config) : STATUS_OK));
   CHECK(backend_choose(sim->comm, config->backend, &backend, note, sizeof note));
@@ -195,6 +201,7 @@ static status validate(simulation *sim) {
   char note[512] = "";
   schedule_rates rates;
   CHECK(agree(sim->comm, is_root(sim) ? restart_check_directory(sim->config) : STATUS_OK));
+  CHECK(check_units(sim));
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? check_directory(config) : STATUS_OK));
   if (strcmp(config->backend, "auto") == 0)

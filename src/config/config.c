@@ -80,7 +80,9 @@ static status fail_section(const char *path, int line, const char *section) {
   }
   (void)snprintf(subject, sizeof subject, "[%s]", section);
   config_guess_offer(&guess, CONFIG_CONSTANTS);
-  return config_fail(path, line, subject, "unknown section; accepted: %s, " CONFIG_CONSTANTS "%s", known,
+  config_guess_offer(&guess, CONFIG_UNITS);
+  return config_fail(path, line, subject,
+                     "unknown section; accepted: %s, " CONFIG_CONSTANTS ", " CONFIG_UNITS "%s", known,
                      question("", guess.best, hint));
 }
 
@@ -148,6 +150,9 @@ static status settle_repetition(config_reading *reading, int line, int index) {
   return STATUS_OK;
 }
 
+/* Bytes that no line of a file, axis or attribute shall have. */
+static const char unprintable[] = "\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x1b\x7f\"";
+
 static status set_constant(config_reading *reading, int line, const char *name, const char *value) {
   config *config = reading->config;
   char subject[2 * CONFIG_TEXT_SIZE];
@@ -176,9 +181,32 @@ static status set_constant(config_reading *reading, int line, const char *name, 
   return STATUS_OK;
 }
 
+static status set_unit(config_reading *reading, int line, const char *name, const char *value) {
+  config *config = reading->config;
+  char subject[2 * CONFIG_TEXT_SIZE];
+  int i = 0;
+  (void)snprintf(subject, sizeof subject, CONFIG_UNITS ".%s = %s", name, value);
+  while (i < config->unit_count && strcmp(config->units[i].name, name) != 0) i++;
+  if (i == CONFIG_MOST_UNITS || strlen(name) >= CONFIG_NAME_SIZE || value[0] == '\0' ||
+      strlen(value) >= CONFIG_NAME_SIZE || strpbrk(value, unprintable) != NULL)
+    return config_fail(reading->path, line, subject,
+                       "not a unit; accepted: up to %d lines, length, time or a field = a word of at most %d "
+                       "bytes",
+                       CONFIG_MOST_UNITS, CONFIG_NAME_SIZE - 1);
+  if (i < config->unit_count &&
+      (line == CONFIG_LINE_OVERRIDE) == (config->unit_line[i] == CONFIG_LINE_OVERRIDE))
+    return config_fail(reading->path, line, subject, "repeated; accepted: each unit once");
+  (void)snprintf(config->units[i].name, CONFIG_NAME_SIZE, "%s", name);
+  (void)snprintf(config->units[i].text, CONFIG_NAME_SIZE, "%s", value);
+  config->unit_line[i] = line;
+  config->unit_count += i == config->unit_count;
+  return STATUS_OK;
+}
+
 static status set_value(config_reading *reading, int line, const char *section, const char *name,
                         const char *value) {
   if (strcmp(section, CONFIG_CONSTANTS) == 0) return set_constant(reading, line, name, value);
+  if (strcmp(section, CONFIG_UNITS) == 0) return set_unit(reading, line, name, value);
   if (section[0] == '\0') return config_fail(reading->path, line, name, "a key before the first [section]");
   if (!config_section_known(section)) return fail_section(reading->path, line, section);
   const int index = config_key_find(section, name);

@@ -65,6 +65,11 @@ int config_received(const config *config);
 /* The largest Courant number c dt sqrt(sum 1/h^2) of a leapfrog scheme at the run's order. */
 double config_wave_limit(const config *config);
 
+/* The unit of `name` (length, time, or a field): "" if none is given. */
+const char *config_unit_of(const config *config, const char *name);
+/* Refuses units of names that are not length, time, these fields, or what is derived from them. */
+status config_units_check(const config *config, int count, const char *const names[]);
+
 /* Keys that were given but have no effect with this equation, case, velocity field and backend, "section.key,
  * section.key"; "" if there are none. For a file that config_is_resolved, which has every key: always "".
  * host_memory: 1 if the backend computes in host memory, 0 if it does not or is unknown. */

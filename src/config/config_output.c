@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "config/config_table.h"
@@ -81,6 +82,39 @@ static status check_derived(const config *c) {
       c, "output", "derived",
       "the intensity is one of sound, of physics.equation = acoustics; accepted: gradient, or "
       "none");
+}
+
+const char *config_unit_of(const config *config, const char *name) {
+  for (int i = 0; i < config->unit_count; i++)
+    if (strcmp(config->units[i].name, name) == 0) return config->units[i].text;
+  return "";
+}
+
+static int is_among(const char *name, int count, const char *const names[]) {
+  int i = 0;
+  while (i < count && strcmp(names[i], name) != 0) i++;
+  return i < count;
+}
+
+status config_units_check(const config *config, int count, const char *const names[]) {
+  static const char *const always[] = {"length", "time"};
+  const char *derived[CONFIG_DERIVED_MOST];
+  const int others = config_derived_names(config, derived);
+  char subject[3 * CONFIG_NAME_SIZE], accepted[CONFIG_TEXT_SIZE] = "length, time";
+  for (int i = 0; i < count + others; i++) {
+    const size_t used = strlen(accepted);
+    (void)snprintf(accepted + used, sizeof accepted - used, ", %s",
+                   i < count ? names[i] : derived[i - count]);
+  }
+  for (int i = 0; i < config->unit_count; i++) {
+    const char *name = config->units[i].name;
+    if (is_among(name, 2, always) || is_among(name, count, names) || is_among(name, others, derived))
+      continue;
+    (void)snprintf(subject, sizeof subject, CONFIG_UNITS ".%s = %s", name, config->units[i].text);
+    return config_fail(config->file, config->unit_line[i], subject,
+                       "nothing of this run has that name; accepted: %s", accepted);
+  }
+  return STATUS_OK;
 }
 
 status config_output_check(const config *c) {

@@ -313,7 +313,7 @@ int config_key_find(const char *section, const char *name) {
 }
 
 int config_section_known(const char *section) {
-  if (strcmp(section, CONFIG_CONSTANTS) == 0) return 1;
+  if (strcmp(section, CONFIG_CONSTANTS) == 0 || strcmp(section, CONFIG_UNITS) == 0) return 1;
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
     if (strcmp(config_keys[i].section, section) == 0) return 1;
   }

@@ -90,6 +90,9 @@ void config_write(const config *config, FILE *file) {
     fprintf(file, "%s%s = %.17g\n", i == 0 ? "\n[" CONFIG_CONSTANTS "]\n" : "", config->constants[i].name,
             config->constants[i].value);
   }
+  for (int i = 0; i < config->unit_count; i++)
+    fprintf(file, "%s%s = %s\n", i == 0 ? "\n[" CONFIG_UNITS "]\n" : "", config->units[i].name,
+            config->units[i].text);
   (void)uselocale(before);
   if (c != (locale_t)0) freelocale(c);
 }
@@ -185,4 +188,8 @@ void config_list(FILE *file) {
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) list_key(&config_keys[i], file);
   fprintf(file, "  %-26s a number from -1e+30 to 1e+30; default: none\n  %-26s   %s\n",
           CONFIG_CONSTANTS ".NAME", "", "a name for formulas, as many as 32");
+  fprintf(
+      file, "  %-26s a word of at most %d bytes; default: none\n  %-26s   %s\n", CONFIG_UNITS ".NAME",
+      CONFIG_NAME_SIZE - 1, "",
+      "unit of length, time, or of a field by its name, for pictures and files; nothing is computed with it");
 }

@@ -51,6 +51,15 @@ status hdf5_write_text(hid_t object, const char *path, const char *name, const c
   return STATUS_OK;
 }
 
+status hdf5_write_unit(hid_t file, const char *path, const char *place, const char *unit) {
+  hid_t dataset = -1;
+  if (unit[0] == '\0') return STATUS_OK;
+  CHECK_HDF5(STATUS_FILE, path, dataset = H5Dopen2(file, place, H5P_DEFAULT));
+  CHECK(hdf5_write_text(dataset, path, "units", unit));
+  CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
+  return STATUS_OK;
+}
+
 status hdf5_write_image(hid_t file, const char *path, const int extent[6], const double origin[3],
                         const double spacing[3], hid_t *group) {
   static const int version[2] = {1, 0};

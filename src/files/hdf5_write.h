@@ -24,6 +24,9 @@ status hdf5_write_attribute(hid_t object, const char *path, const char *name, hi
                             const void *values);
 status hdf5_write_text(hid_t object, const char *path, const char *name, const char *text);
 
+/* Names the unit of the dataset `place` by the attribute `units`; does nothing for "". */
+status hdf5_write_unit(hid_t file, const char *path, const char *place, const char *unit);
+
 /* Makes the group VTKHDF of an ImageData file, VTKHDF 1.0, with its attributes. [out] group: the caller
  * closes it. */
 status hdf5_write_image(hid_t file, const char *path, const int extent[6], const double origin[3],

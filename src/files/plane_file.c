@@ -29,6 +29,7 @@ static status write_fields(hid_t group, const char *path, const plane_file *plan
     CHECK_HDF5(STATUS_FILE, path,
                dataset = H5Dcreate2(data, plane->names[f], type, space, H5P_DEFAULT, plist, H5P_DEFAULT));
     CHECK_HDF5(STATUS_FILE, path, H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+    if (plane->units[f][0] != '\0') CHECK(hdf5_write_text(dataset, path, "units", plane->units[f]));
     CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
   }
   CHECK_HDF5(STATUS_FILE, path, H5Sclose(space));
@@ -65,6 +66,8 @@ static status write_about(hid_t file, const char *path, const plane_file *plane)
   CHECK(hdf5_write_attribute(group, path, "axis", H5T_NATIVE_INT, 0, &plane->axis));
   CHECK(hdf5_write_attribute(group, path, "index", H5T_NATIVE_INT64, 0, &plane->index));
   CHECK(hdf5_write_text(group, path, "fields", names));
+  if (plane->length[0] != '\0') CHECK(hdf5_write_text(group, path, "units_length", plane->length));
+  if (plane->time_unit[0] != '\0') CHECK(hdf5_write_text(group, path, "units_time", plane->time_unit));
   CHECK(hdf5_write_text(group, path, "version", FDAPP_VERSION));
   CHECK(hdf5_write_text(group, path, "revision", FDAPP_REVISION));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));

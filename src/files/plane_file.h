@@ -9,8 +9,10 @@
  *
  *   /VTKHDF: attributes Version, Type, WholeExtent (one point along the normal), Origin (at the plane's place
  *     along the normal), Spacing, Direction
- *   /VTKHDF/PointData/NAME: a dataset for each field, (ny, nx), (nz, nx) or (nz, ny), in the run's precision
- *   /fdapp: attributes step, time, dt, axis (0, 1, 2), index of the plane, fields, version, revision */
+ *   /VTKHDF/PointData/NAME: a dataset for each field, (ny, nx), (nz, nx) or (nz, ny), in the run's precision,
+ *     with an attribute units if one is given
+ *   /fdapp: attributes step, time, dt, axis (0, 1, 2), index of the plane, fields, version, revision, and
+ *     units_length, units_time if they are given */
 typedef struct plane_file {
   int axis;      /* normal to the plane */
   int64_t index; /* index of the plane along the axis */
@@ -19,7 +21,9 @@ typedef struct plane_file {
   precision precision;
   int fields;
   const char *const *names;
-  const void *values; /* all fields, one plane after another, packed, the lower axis fastest */
+  const char *const *units;       /* of the fields; "": none */
+  const char *length, *time_unit; /* units */
+  const void *values;             /* all fields, one plane after another, packed, the lower axis fastest */
   int64_t step;
   double time, dt;
 } plane_file;

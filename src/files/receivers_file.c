@@ -8,7 +8,10 @@ static status write_all(hid_t file, const char *path, const void *user) {
   CHECK(hdf5_write_array(file, path, "positions", H5T_NATIVE_DOUBLE, 2, places, r->positions));
   CHECK(hdf5_write_array(file, path, "time", H5T_NATIVE_DOUBLE, 1, rows, r->time));
   CHECK(hdf5_write_array(file, path, "step", H5T_NATIVE_INT64, 1, rows, r->step));
-  return hdf5_write_array(file, path, "p", hdf5_real(r->precision), 2, rows, r->p);
+  CHECK(hdf5_write_array(file, path, "p", hdf5_real(r->precision), 2, rows, r->p));
+  CHECK(hdf5_write_unit(file, path, "positions", r->length));
+  CHECK(hdf5_write_unit(file, path, "time", r->time_unit));
+  return hdf5_write_unit(file, path, "p", r->p_unit);
 }
 
 status receivers_file_write(const char *directory, const char *name, const receivers_file *file) {

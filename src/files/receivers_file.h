@@ -10,6 +10,7 @@ typedef struct receivers_file {
   const double *positions, *time;
   const int64_t *step;
   const void *p;
+  const char *length, *time_unit, *p_unit; /* "": none */
 } receivers_file;
 
 /* Writes `directory`/`name`, completely or not at all. STATUS_FILE, STATUS_MEMORY. */

@@ -113,6 +113,7 @@ status receivers_create(MPI_Comm comm, const grid *grid, const field_space *spac
                                   .backend = space->backend,
                                   .context = space->context,
                                   .shape = space->shape,
+                                  .config = config,
                                   .every = config->receivers_every,
                                   .last = -1,
                                   .root = grid->rank == 0};
@@ -254,7 +255,10 @@ status receivers_save(receivers *r, const rundir *rundir) {
                                  .positions = r->points.at,
                                  .time = r->time,
                                  .step = r->step,
-                                 .p = r->values};
+                                 .p = r->values,
+                                 .length = config_unit_of(r->config, "length"),
+                                 .time_unit = config_unit_of(r->config, "time"),
+                                 .p_unit = config_unit_of(r->config, "p")};
     result = receivers_file_write(rundir->path, RUNDIR_RECEIVERS, &file);
     r->changed = 0;
   }

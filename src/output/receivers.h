@@ -20,6 +20,7 @@ typedef struct receivers {
   const kernels *backend;
   kernels_context *context;
   kernels_shape shape;
+  const config *config; /* for units */
   int64_t every;
   points points;
   int *owned; /* numbers of this rank's receivers */

@@ -80,6 +80,7 @@ status slices_create(MPI_Comm comm, const grid *grid, const config *config, int 
                             .precision = config->precision,
                             .fields = fields,
                             .names = names,
+                            .config = config,
                             .due = config->slices_due};
   if (config_ever(config->slices_due)) (void)config_slices_read(config->slices, slices->list, &slices->count);
   return slices->count > 0 ? agree(comm, create(slices)) : STATUS_OK;
@@ -186,11 +187,16 @@ static status gather(slices *slices, const field *field, int axis, int64_t index
 static status save(slices *slices, int i, int64_t index, const schedule *schedule, int64_t step) {
   const grid *grid = &slices->grid;
   const config_slice *slice = &slices->list[i];
+  const char *units[STATE_FIELDS];
+  for (int f = 0; f < slices->fields; f++) units[f] = config_unit_of(slices->config, slices->names[f]);
   plane_file plane = {.axis = slice->axis,
                       .index = index,
                       .precision = slices->precision,
                       .fields = slices->fields,
                       .names = slices->names,
+                      .units = units,
+                      .length = config_unit_of(slices->config, "length"),
+                      .time_unit = config_unit_of(slices->config, "time"),
                       .values = slices->whole,
                       .step = step,
                       .time = schedule_time(schedule, step),

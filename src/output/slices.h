@@ -22,6 +22,7 @@ typedef struct slices {
   precision precision;
   int fields, count;
   const char *const *names;
+  const config *config; /* for units */
   config_period due;
   config_slice list[CONFIG_MOST_SLICES];
   void *mine; /* this rank's part of a field's plane */

@@ -108,6 +108,15 @@ enum {
 #define CONFIG_CONSTANTS "constants"
 enum { CONFIG_NAME_SIZE = 32, CONFIG_MOST_CONSTANTS = 32 };
 
+/* The section that names units: of length, of time, and of fields by their names. Words for pictures and
+ * files; nothing is computed with them. */
+#define CONFIG_UNITS "units"
+enum { CONFIG_MOST_UNITS = 32 };
+
+typedef struct config_unit {
+  char name[CONFIG_NAME_SIZE], text[CONFIG_NAME_SIZE];
+} config_unit;
+
 typedef struct config_constant {
   char name[CONFIG_NAME_SIZE];
   double value;
@@ -226,10 +235,13 @@ typedef struct config {
   /* [constants] */
   int constant_count;
   config_constant constants[CONFIG_MOST_CONSTANTS];
+  /* [units] */
+  int unit_count;
+  config_unit units[CONFIG_MOST_UNITS];
   /* The source of each value, for messages: the name of the file, and the line of each key and constant, 0
    * for a default, -1 for an override. */
   char file[CONFIG_FILE_SIZE];
-  int line[CONFIG_KEY_COUNT], constant_line[CONFIG_MOST_CONSTANTS];
+  int line[CONFIG_KEY_COUNT], constant_line[CONFIG_MOST_CONSTANTS], unit_line[CONFIG_MOST_UNITS];
 } config;
 
 #endif

@@ -45,6 +45,7 @@ static status create(const checkpoint *like, const config_kept *kept, const conf
   if (made != NULL) {
     *made = *like;
     made->summed_step = -1;
+    made->config = config;
     result = create_local(made, kept, config, text);
   } else {
     result = status_fail(STATUS_MEMORY, "no memory for %zu bytes", sizeof *made);

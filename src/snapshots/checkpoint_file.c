@@ -37,6 +37,8 @@ static status write_picture(hid_t file, const char *path, const checkpoint_conte
     char place[CHECKPOINT_FIELD_PLACE];
     checkpoint_file_place(contents->names[f], place);
     CHECK(hdf5_reserve_dataset(file, path, place, hdf5_real(contents->precision), 3, shape, &offsets[f]));
+    if (contents->units != NULL)
+      CHECK(hdf5_write_unit(file, path, place, config_unit_of(contents->units, contents->names[f])));
   }
   return STATUS_OK;
 }
@@ -49,6 +51,12 @@ static status write_order(hid_t group, const char *path, const checkpoint_conten
     (void)snprintf(text + used, sizeof text - used, "%s%s", f > 0 ? " " : "", contents->names[f]);
   }
   return hdf5_write_text(group, path, "fields", text);
+}
+
+static status write_units(hid_t group, const char *path, const config *config) {
+  const char *length = config_unit_of(config, "length"), *time = config_unit_of(config, "time");
+  if (length[0] != '\0') CHECK(hdf5_write_text(group, path, "units_length", length));
+  return time[0] != '\0' ? hdf5_write_text(group, path, "units_time", time) : STATUS_OK;
 }
 
 /* Values of the attribute `growth`. */
@@ -83,6 +91,7 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   CHECK(hdf5_write_text(group, path, "version", FDAPP_VERSION));
   CHECK(hdf5_write_text(group, path, "revision", FDAPP_REVISION));
   CHECK(hdf5_write_text(group, path, "config", contents->configuration));
+  if (contents->units != NULL) CHECK(write_units(group, path, contents->units));
   if (!one) CHECK(write_order(group, path, contents));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
   return hdf5_reserve_dataset(file, path, CHECKPOINT_CHECKSUMS, H5T_NATIVE_UINT64, one ? 1 : 2, planes + one,

@@ -18,6 +18,7 @@ typedef struct checkpoint_contents {
   const char *const *names;
   checkpoint_state state;
   const char *configuration; /* resolved, as text */
+  const config *units;       /* where units are named; NULL: nowhere */
 } checkpoint_contents;
 
 /* Names of the datasets: of a field, and of the planes' checksums. */

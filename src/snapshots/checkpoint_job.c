@@ -90,7 +90,8 @@ static status prepare(checkpoint *checkpoint, const state *state) {
                                           .fields = checkpoint->fields,
                                           .names = checkpoint->names,
                                           .state = job->about,
-                                          .configuration = checkpoint->configuration};
+                                          .configuration = checkpoint->configuration,
+                                          .units = checkpoint->config};
     result = checkpoint_file_create(job->path, &contents, &job->block);
   }
   CHECK(agree(checkpoint->comm, result));

@@ -41,6 +41,7 @@ struct checkpoint {
   char directory[CONFIG_PATH_SIZE];
   int fields;
   const char *const *names;
+  const config *config; /* of the run; NULL outside of one */
   checkpoint_planes planes;
   checkpoint_job job;
   int64_t summed_step; /* step of the planes' checksums, of which rank 0 has all; -1: none */

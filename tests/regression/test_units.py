@@ -1,0 +1,78 @@
+"""Units of [units]: in the attributes of every file, in the resolved configuration, refused for names that the run has
+not, and without any effect on the numbers."""
+
+import h5py
+import pytest
+
+from program import BASE, hash_of, launch, merged, run, write_ini
+
+UNITS = {"length": "m", "time": "s", "phi": "kg/m³", "gradient": "kg/m⁴"}
+NAMED = merged(BASE, {"units": UNITS, "output": {"slices": "z=0.5", "derived": "gradient", "checkpoint_every": 12}})
+
+
+def text(value):
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def named(path):
+    """The units that a snapshot or a slice names."""
+    with h5py.File(path) as file:
+        found = {name.removeprefix("units_"): text(v) for name, v in file["fdapp"].attrs.items() if "units_" in name}
+        data = file["VTKHDF/PointData"]
+        return found | {name: text(item.attrs["units"]) for name, item in data.items() if "units" in item.attrs}
+
+
+def test_files_name_units(tmp_path):
+    plain = run(tmp_path / "plain", BASE)
+    said = run(tmp_path / "run", NAMED, ranks=2)
+    assert hash_of(said) == hash_of(plain)
+    assert named(tmp_path / "run/fields/state_00000012.hdf") == UNITS
+    assert named(tmp_path / "run/slices/z_0.5_00000010.hdf") == UNITS
+    whole = {name: unit for name, unit in UNITS.items() if name != "gradient"}
+    assert named(tmp_path / "run/state_00000024.hdf") == whole
+    assert named(tmp_path / "plain/state_00000024.hdf") == {}
+    assert (
+        "\n[units]\nlength = m\ntime = s\nphi = kg/m³\ngradient = kg/m⁴\n" in (tmp_path / "run/config.ini").read_text()
+    )
+    launch(tmp_path, 1, "--verify", "run/state_00000024.hdf", "run/fields/state_00000012.hdf")
+    again = launch(tmp_path, 1, "run/config.ini", "restart.from=latest", "time.steps=25")
+    assert "warning" not in again.stderr and "units" not in again.stdout
+
+
+def test_receivers_name_units(tmp_path):
+    wave = {
+        "grid": {"nx": 16, "ny": 16, "nz": 16},
+        "physics": {"equation": "wave"},
+        "initial": {"case": "gaussian"},
+        "receivers": {"points": "0.3 0.3 0.3"},
+        "time": {"steps": 4},
+        "units": {"length": "m", "time": "s", "p": "Pa"},
+    }
+    run(tmp_path / "run", wave)
+    with h5py.File(tmp_path / "run/receivers.h5") as file:
+        assert [text(file[n].attrs["units"]) for n in ("positions", "time", "p")] == ["m", "s", "Pa"]
+
+
+@pytest.mark.parametrize(
+    "name, unit, says",
+    [
+        ("p", "Pa", "nothing of this run has that name; accepted: length, time, phi, gradient"),
+        ("mass", "kg", "nothing of this run has that name"),
+        ("phi", "", "not a unit; accepted: up to 32 lines"),
+        ("phi", "k" * 32, "a word of at most 31 bytes"),
+        ("time", "s\tm", "not a unit"),
+        ("n" * 40, "m", "not a unit"),
+    ],
+)
+def test_refused(tmp_path, name, unit, says):
+    write_ini(tmp_path / "run.ini", NAMED)
+    said = launch(tmp_path, 1, "run.ini", f"units.{name}={unit}", code=2)
+    assert says in said.stderr and f"units.{name}" in said.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_repeated(tmp_path):
+    write_ini(tmp_path / "run.ini", NAMED)
+    with open(tmp_path / "run.ini", "a") as file:
+        file.write("[units]\ntime = h\n")
+    assert "units.time = h: repeated; accepted: each unit once" in launch(tmp_path, 1, "run.ini", code=2).stderr
