@@ -136,9 +136,11 @@ static status create_hashes(simulation *sim) {
                        &sim->hashes);
 }
 
-static status check_units(const simulation *sim) {
+/* Refuses names of fields that the equation does not have. */
+static status check_names(const simulation *sim) {
   const equation *equation = equation_of(sim->config);
-  return agree(sim->comm, config_units_check(sim->config, equation->unknowns, equation->names));
+  CHECK(agree(sim->comm, config_units_check(sim->config, equation->unknowns, equation->names)));
+  return agree(sim->comm, statistics_check(sim->config, equation->unknowns, equation->names));
 }
 
 /* Everything that can fail before a file is written. */
@@ -146,7 +148,7 @@ status begin_prepare(simulation *sim) {
   const config *config = sim->config;
   const kernels *backend = NULL;
   char note[512] = "";
-  CHECK(check_units(sim));
+  CHECK(check_names(sim));
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? check_directory(config) : STATUS_OK));
   CHECK(backend_choose(sim->comm, config->backend, &backend, note, sizeof note));
@@ -170,6 +172,9 @@ status begin_prepare(simulation *sim) {
                                         equation->names, &sim->derived)));
   CHECK(slices_create(sim->comm, &sim->grid, config, sim->derived.count, sim->derived.names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
+  sim->stencil = stencil_make(config->order, sim->grid.h);
+  CHECK(statistics_create(sim->comm, &sim->grid, &sim->solver.space, &sim->stencil, config,
+                          equation->unknowns, equation->names, &sim->statistics));
   CHECK(receivers_create(sim->comm, &sim->grid, &sim->solver.space, config, &sim->receivers));
   CHECK(agree(sim->comm, is_root(sim) ? create_hashes(sim) : STATUS_OK));
   CHECK(find_files(sim));
@@ -201,7 +206,7 @@ static status validate(simulation *sim) {
   char note[512] = "";
   schedule_rates rates;
   CHECK(agree(sim->comm, is_root(sim) ? restart_check_directory(sim->config) : STATUS_OK));
-  CHECK(check_units(sim));
+  CHECK(check_names(sim));
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? check_directory(config) : STATUS_OK));
   if (strcmp(config->backend, "auto") == 0)
@@ -319,6 +324,7 @@ status begin_start(simulation *sim) {
   if (first) CHECK(resume(sim, state));
   compare_files(sim);
   CHECK(sim->restart.resumed ? solver_refresh(&sim->solver) : solver_initialise(&sim->solver));
+  CHECK(statistics_resume(&sim->statistics, &sim->restart));
   if (sim->restart.from.departed) CHECK(agree(sim->comm, diagnostics_drop_errors(&sim->diagnostics)));
   if (sim->restart.goes_on) {
     int rewound_kept = 0;

@@ -142,6 +142,16 @@ static void print_places(const config *config, const grid *grid) {
   if (config_ever(config->probes_due)) print_distance(list, probes, grid);
 }
 
+static void print_statistics(const config *config) {
+  if (config->statistics[0] == '\0') return;
+  log_info("statistics mean and variance%s of %s every ",
+           config->statistics_products ? ", and mean products," : "", config->statistics);
+  log_info(config->statistics_every == 1 ? "step" : "%" PRId64 " steps", config->statistics_every);
+  if (config->statistics_from > 0.0) log_info(", from t = %g", config->statistics_from);
+  if (config->statistics_to < 1e30) log_info(", to t = %g", config->statistics_to);
+  log_info("\n");
+}
+
 /* Describes kept snapshots that hold something else than the fields. */
 static void print_kept(const config *config, const grid *whole) {
   const config_kept kept = config_kept_points(config);
@@ -184,6 +194,7 @@ static void print_files(const config *config, const grid *grid, const schedule *
   print_derived(config);
   print_places(config, grid);
   print_times(config, schedule, start, end);
+  print_statistics(config);
 }
 
 void plan_problem(const config *config, const grid *grid, int host_memory) {

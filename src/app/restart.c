@@ -107,6 +107,7 @@ status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint,
   int inside = latest;
   if (!latest) CHECK(in_directory(comm, path, from.step, config->directory, &inside));
   *restart = (struct restart){.resumed = 1, .goes_on = inside, .from = from};
+  (void)snprintf(restart->path, sizeof restart->path, "%s", path);
   schedule_resume(schedule, config, from.step, from.time, from.dt, from.base_step, from.base_time);
   CHECK(agree(comm, check_not_past(schedule, path, &from)));
   CHECK(agree(comm, check_step(config, schedule, path, &from)));

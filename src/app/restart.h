@@ -6,10 +6,11 @@
 
 /* The start of a run: t = 0, or a state that its configuration names. */
 typedef struct restart {
-  int resumed;           /* 0: at t = 0 */
-  int goes_on;           /* 1: the state is the run's own by directory, name and step, or a link to one, so
-                          * the run's files are continued */
-  checkpoint_state from; /* the snapshot's data besides its fields; all zero at t = 0 */
+  int resumed; /* 0: at t = 0 */
+  int goes_on; /* 1: the state is the run's own by directory, name and step, or a link to one, so
+                * the run's files are continued */
+  char path[CONFIG_PATH_SIZE]; /* of the snapshot */
+  checkpoint_state from;       /* the snapshot's data besides its fields; all zero at t = 0 */
 } restart;
 
 /* Returns 1 if the run asks for the newest state of its directory. That state is certain only when no other

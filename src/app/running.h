@@ -9,6 +9,7 @@
 #include "app/progress.h"
 #include "app/restart.h"
 #include "app/stability.h"
+#include "app/statistics.h"
 #include "config/kept.h"
 #include "output/derived.h"
 #include "output/diagnostics.h"
@@ -36,6 +37,8 @@ typedef struct simulation {
   probes probes;
   slices slices;
   receivers receivers;
+  statistics statistics;
+  stencil stencil; /* of the statistics */
   schedule schedule;
   stability stability;
   restart restart;

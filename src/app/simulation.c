@@ -64,8 +64,9 @@ static status begin_kept(simulation *sim, const checkpoint_state *about) {
   return checkpoint_begin(sim->kept, about, &sim->shown);
 }
 
-/* Begins snapshots. They end when their planes are written: at a poll, before the next ones, or at the end of
- * the run. whole, kept: 1 to write one with all points, and one of what is kept. */
+/* Begins snapshots, beside whole ones the statistics. They end when their planes are written: at a poll,
+ * before the next ones, or at the end of the run. whole, kept: 1 to write one with all points, and one of
+ * what is kept. */
 static status begin_state(simulation *sim, int whole, int kept) {
   whole = whole && sim->saved_step != sim->step;
   if (!whole && !kept) return STATUS_OK;
@@ -81,7 +82,9 @@ static status begin_state(simulation *sim, int whole, int kept) {
   about.growth = sim->bound.from;
   about.picture = 1;
   perf_begin(&sim->perf, PERF_OUTPUT);
-  CHECK(end_state(sim));
+  CHECK(end_state(
+      sim)); /* so that the statistics beside it are not taken for those of a snapshot that is gone */
+  if (whole) CHECK(statistics_write(&sim->statistics, sim->step, about.time));
   CHECK(receivers_save(&sim->receivers, &sim->rundir));
   CHECK(agree(sim->comm, is_root(sim) ? ready_for_state(sim) : STATUS_OK));
   if (kept) CHECK(begin_kept(sim, &about));
@@ -235,10 +238,11 @@ static status follow(simulation *sim) {
   return STATUS_OK;
 }
 
-/* Samples receivers, if there are any. */
-static status receive(simulation *sim) {
-  return receivers_sample(&sim->receivers, &state_of(sim)->part[0], schedule_time(&sim->schedule, sim->step),
-                          sim->step);
+/* Samples receivers and statistics, if there are any. */
+static status sample(simulation *sim) {
+  const double time = schedule_time(&sim->schedule, sim->step);
+  CHECK(receivers_sample(&sim->receivers, &state_of(sim)->part[0], time, sim->step));
+  return statistics_sample(&sim->statistics, state_of(sim), sim->step, time);
 }
 
 /* Takes a step. Before a pause it waits for the step, so that its time is counted as the step's, and for the
@@ -255,7 +259,7 @@ static status advance(simulation *sim) {
   if (schedule_due(next, sim->config->redistance_every)) CHECK(solver_redistance(&sim->solver));
   schedule_advance(&sim->schedule);
   sim->step = next;
-  CHECK(receive(sim));
+  CHECK(sample(sim));
   sim->perf.steps++;
   perf_end(&sim->perf, PERF_STEPS);
   return STATUS_OK;
@@ -341,10 +345,11 @@ static status run(simulation *sim) {
   CHECK(begin_start(sim));
   perf_end(&sim->perf, PERF_SETUP);
   if (is_finished(sim)) return do_nothing(sim);
-  CHECK(receive(sim));
+  CHECK(sample(sim));
   CHECK(sim->saved_step < 0 ? write_due(sim, 1) : write_places(sim));
   CHECK(march_watched(sim));
   CHECK(end_state_timed(sim));
+  CHECK(statistics_write(&sim->statistics, sim->step, schedule_time(&sim->schedule, sim->step)));
   CHECK(receivers_save(&sim->receivers, &sim->rundir));
   CHECK(agree(sim->comm, is_root(sim) ? close_tables(sim) : STATUS_OK));
   CHECK(find_answer(sim));
@@ -399,6 +404,7 @@ status simulation_run(MPI_Comm comm, const config *config, double start) {
     slices_destroy(&sim->slices);
     receivers_destroy(&sim->receivers);
     derived_destroy(&sim->derived);
+    statistics_destroy(&sim->statistics);
     table_destroy(&sim->hashes);
     if (sim->checkpoint != NULL) checkpoint_destroy(sim->checkpoint);
     if (sim->kept != NULL) checkpoint_destroy(sim->kept);

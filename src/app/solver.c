@@ -64,6 +64,8 @@ void solver_estimate(const config *config, const equation *equation, const grid 
   const int states = scheme->slots * equation->unknowns;
   needs->fields = states + equation_fact(equation->array_count, config) + sources_count(config, equation);
   if (config->redistance_every > 0) needs->fields += DISTANCE_WORK;
+  needs->fields +=
+      config_statistics(config, NULL) > 0 ? config_statistics(config, NULL) + CONFIG_STATISTICS_WORK : 0;
   const char *names[CONFIG_DERIVED_MOST];
   const int derived = config_derived_names(config, names);
   if (derived > equation->unknowns) needs->fields += derived - equation->unknowns;

@@ -48,6 +48,7 @@ int config_key_idle(const config *config, int key, int host_memory) {
   if (strcmp(section, "medium") == 0 || strcmp(section, "point_sources") == 0 ||
       strcmp(section, "receivers") == 0)
     return !config_waves(config);
+  if (strcmp(section, "statistics") == 0) return config->statistics[0] == '\0';
   if (strcmp(section, "source") == 0 && strcmp(name, "factor") == 0) return !source_given(config);
   if (strncmp(name, "formula_", 8) == 0) return !equation_uses(config, name);
   /* with a uniform velocity the three forms are the same stage, bit for bit */

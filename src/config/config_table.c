@@ -95,6 +95,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define PATH(member)            .kind = CONFIG_PATH, .offset = AT(member)
 #define SLICES(member)          .kind = CONFIG_SLICES, .offset = AT(member)
 #define PROBES(member)          .kind = CONFIG_PROBES, .offset = AT(member)
+#define NAMES(member)           .kind = CONFIG_NAMES, .offset = AT(member)
 #define BOX(member)             .kind = CONFIG_BOX, .offset = AT(member)
 #define FORMULA(member)         .kind = CONFIG_FORMULA, .offset = AT(member)
 #define COMPONENT(member)       .kind = CONFIG_COMPONENT, .offset = AT(member)
@@ -293,6 +294,15 @@ const config_key config_keys[] = {
      .help = "steps between rows of probes.csv; 0: never; or probes_at"},
     {"output", "probes_at", POSITIVE(probes_due.at), EITHER("probes_every", 0),
      .help = "time between rows of probes.csv, as fields_at"},
+    {"statistics", "fields", NAMES(statistics), DEFAULT("none"),
+     .help = "fields of which mean and variance over time are found while the run goes on"},
+    {"statistics", "products", CHOICE(statistics_products, switches), DEFAULT("no"),
+     .help = "yes: the mean product of each two of the fields, too"},
+    {"statistics", "from", REAL(statistics_from, 0, LARGEST), DEFAULT("0"),
+     .help = "time of the first sample"},
+    {"statistics", "to", REAL(statistics_to, 0, LARGEST), DEFAULT("1e30"), .help = "time of the last sample"},
+    {"statistics", "every", COUNT(statistics_every, 1, CONFIG_STEPS_MOST), DEFAULT("1"),
+     .help = "steps between samples, which are the states of multiples of it"},
     {"restart", "from", .kind = CONFIG_PATH, .offset = AT(restart), DEFAULT("none"),
      .help = "snapshot to resume from: a file, latest or none"},
     {"benchmark", "reference", .kind = CONFIG_HASH, .offset = AT(reference), DEFAULT("none"),

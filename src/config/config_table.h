@@ -21,6 +21,7 @@ typedef enum config_kind {
   CONFIG_SLICES,   /* text: a list of planes (lists.h) */
   CONFIG_PROBES,   /* text: a list of points (lists.h) */
   CONFIG_BOX,      /* text: a box (lists.h) */
+  CONFIG_NAMES,    /* text: names (lists.h) */
   CONFIG_COMPONENT /* text: a formula if velocity.field is formula, else a number (config.uniform) */
 } config_kind;
 

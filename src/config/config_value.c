@@ -109,6 +109,10 @@ const char *config_value_accepted(const config_key *key, char *text) {
   case CONFIG_BOX:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "x0 x1 y0 y1 z0 z1, or none");
     break;
+  case CONFIG_NAMES:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "up to %d different names, separated by blanks, or none",
+                   CONFIG_MOST_NAMES);
+    break;
   case CONFIG_COMPONENT:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %g to %g; or a formula", -most, most);
     break;
@@ -187,6 +191,7 @@ static const char *read_places(config_kind kind, const char *text, char *value) 
   if (wrong != NULL) return wrong;
   if (value[0] != '\0' && kind == CONFIG_BOX) return config_box_read(value, NULL);
   if (kind == CONFIG_BOX) return NULL;
+  if (kind == CONFIG_NAMES) return config_names_read(value, NULL);
   return kind == CONFIG_SLICES ? config_slices_read(value, NULL, &count)
                                : config_probes_read(value, NULL, &count);
 }
@@ -297,6 +302,7 @@ const char *config_value_read(const config_key *key, const char *text, config *c
   case CONFIG_SLICES:
   case CONFIG_PROBES:
   case CONFIG_BOX:
+  case CONFIG_NAMES:
     wrong = read_places(key->kind, text, member);
     break;
   case CONFIG_HASH:

@@ -48,6 +48,7 @@ const char *config_value_text(const config_key *key, const config *config, int d
   case CONFIG_SLICES:
   case CONFIG_PROBES:
   case CONFIG_BOX:
+  case CONFIG_NAMES:
     (void)snprintf(text, CONFIG_PATH_SIZE, "%s",
                    *(const char *)member != '\0' ? (const char *)member : key->fallback);
     break;

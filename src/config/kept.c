@@ -42,6 +42,13 @@ int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_
   return count;
 }
 
+int config_statistics(const config *config, config_names *names) {
+  config_names own;
+  if (names == NULL) names = &own;
+  (void)config_names_read(config->statistics, names);
+  return 2 * names->count + (config->statistics_products ? names->count * (names->count - 1) / 2 : 0);
+}
+
 config_kept config_kept_all(const int64_t n[3]) {
   return (config_kept){.stride = 1, .count = {n[0], n[1], n[2]}};
 }

@@ -2,6 +2,7 @@
 #define FDAPP_CONFIG_KEPT_H
 
 #include "config/config.h"
+#include "config/lists.h"
 
 /* The grid points that kept snapshots hold (output.fields_stride, fields_box): along each axis the points
  * first + k stride, 0 <= k < count. Pure functions. */
@@ -33,6 +34,11 @@ int config_wants_states(const config *config);
  */
 enum { CONFIG_DERIVED_MOST = 12 };
 int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_MOST]);
+
+/* Number of means, variances and products of [statistics]; 0: there are none. [out] names: NULL, or of the
+ * fields. CONFIG_STATISTICS_WORK: arrays for work that they need beside these. */
+enum { CONFIG_STATISTICS_WORK = 2 };
+int config_statistics(const config *config, config_names *names);
 
 /* All points of a grid, and those of kept snapshots. */
 config_kept config_kept_all(const int64_t n[3]);

@@ -86,3 +86,20 @@ const char *config_box_read(const char *text, double box[3][2]) {
   }
   return next_word(&text, blank, word) ? "a box with more than six coordinates" : NULL;
 }
+
+const char *config_names_read(const char *text, config_names *names) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  config_names own;
+  char word[64];
+  if (names == NULL) names = &own;
+  names->count = 0;
+  while (next_word(&text, blank, word)) {
+    const size_t length = strlen(word);
+    if (names->count == CONFIG_MOST_NAMES) return "too many names";
+    if (strspn(word, letters) != length || length >= sizeof names->name[0]) return "not a list of names";
+    for (int i = 0; i < names->count; i++)
+      if (strcmp(names->name[i], word) == 0) return "a name that comes twice";
+    memcpy(names->name[names->count++], word, length + 1);
+  }
+  return NULL;
+}

@@ -1,8 +1,7 @@
 #ifndef FDAPP_CONFIG_LISTS_H
 #define FDAPP_CONFIG_LISTS_H
 
-/* Reads lists of places from texts of the section [output]: slices, probes, a box. Pure functions of the
- * text. */
+/* Reads lists from texts: of places (slices, probes, a box) and of names. Pure functions of the text. */
 
 enum { CONFIG_MOST_SLICES = 16, CONFIG_MOST_PROBES = 64, CONFIG_SLICE_NAME = 32 };
 
@@ -27,5 +26,14 @@ const char *config_probes_read(const char *text, config_probe *list, int *count)
 /* Reads "x0 x1 y0 y1 z0 z1". [out] box: low and high of each axis, low < high; may be NULL. Returns NULL, or
  * the fault. */
 const char *config_box_read(const char *text, double box[3][2]);
+
+/* Reads names between blanks: letters, digits and '_', each at most once. [out] names: may be NULL. Returns
+ * NULL, or the fault. */
+enum { CONFIG_MOST_NAMES = 16 };
+typedef struct config_names {
+  int count;
+  char name[CONFIG_MOST_NAMES][32];
+} config_names;
+const char *config_names_read(const char *text, config_names *names);
 
 #endif

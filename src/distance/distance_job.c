@@ -329,7 +329,8 @@ static status write_output(job *job) {
   CHECK(checkpoint_create_alone(job->comm, &job->grid, job->about.place.origin, job->about.precision,
                                 directory, provenance(job, text, sizeof text), 1, names_of(job),
                                 &checkpoint));
-  const status result = checkpoint_write_alone(checkpoint, name, &job->result);
+  const checkpoint_state about = {.picture = 1};
+  const status result = checkpoint_write_alone(checkpoint, name, &about, &job->result);
   checkpoint_destroy(checkpoint);
   return result;
 }

@@ -80,6 +80,12 @@ status rundir_write(const rundir *rundir, const char *name, const char *text);
 /* Name of the state file of a step, state_NNNNNNNN.hdf. */
 void rundir_state_name(int64_t step, char name[64]);
 
+/* Name of the file of statistics up to a step, statistics_NNNNNNNN.hdf. */
+void rundir_statistics_name(int64_t step, char name[64]);
+
+/* Removes files of statistics of steps before `step` beside which there is no state. STATUS_FILE. */
+status rundir_prune_statistics(const char *directory, int64_t step);
+
 /* Returns 1 if `name` is that of a slice of a step; [out] step. */
 int rundir_is_slice(const char *name, long long *step);
 

@@ -24,7 +24,7 @@ static status move_one(const char *directory, const char *name, void *user) {
   char target[NAME_MAX + 66];
   long long step = 0;
   const int goes =
-      move->after < 0 ? rundir_is_result(name) : rundir_is_state(name, &step) && step > move->after;
+      move->after < 0 ? rundir_is_result(name) : rundir_is_of_step(name, &step) && step > move->after;
   if (!goes) return STATUS_OK;
   (void)snprintf(target, sizeof target, "%s/%s", move->previous, name);
   CHECK(file_path(directory, name, from, sizeof from));

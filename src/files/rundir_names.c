@@ -18,17 +18,45 @@ void rundir_state_name(int64_t step, char name[64]) {
   (void)snprintf(name, 64, "state_%08" PRId64 ".hdf", step);
 }
 
-int rundir_is_state(const char *name, long long *step) {
-  static const char prefix[] = "state_";
-  if (strncmp(name, prefix, sizeof prefix - 1) != 0) return 0;
-  char *end = NULL;
-  const long long number = strtoll(name + sizeof prefix - 1, &end, 10);
+void rundir_statistics_name(int64_t step, char name[64]) {
+  (void)snprintf(name, 64, "statistics_%08" PRId64 ".hdf", step);
+}
+
+/* Returns 1 if a name is `prefix` with a step; it is written back and compared, because each step has exactly
+ * one name. */
+static int is_of_step(const char *name, const char *prefix, long long *step) {
+  const size_t length = strlen(prefix);
   char expected[64];
-  /* written back and compared, because each step has exactly one name */
-  rundir_state_name(number, expected);
+  if (strncmp(name, prefix, length) != 0) return 0;
+  const long long number = strtoll(name + length, NULL, 10);
+  (void)snprintf(expected, sizeof expected, "%s%08lld.hdf", prefix, number);
   if (number < 0 || strcmp(expected, name) != 0) return 0;
   if (step != NULL) *step = number;
   return 1;
+}
+
+int rundir_is_state(const char *name, long long *step) {
+  return is_of_step(name, "state_", step);
+}
+
+int rundir_is_of_step(const char *name, long long *step) {
+  return is_of_step(name, "state_", step) || is_of_step(name, "statistics_", step);
+}
+
+static status prune(const char *directory, const char *name, void *user) {
+  const int64_t *newest = user;
+  long long step = 0;
+  char state[64], path[PATH_MAX];
+  if (!is_of_step(name, "statistics_", &step) || step >= *newest) return STATUS_OK;
+  rundir_state_name(step, state);
+  CHECK(file_path(directory, state, path, sizeof path));
+  if (access(path, F_OK) == 0) return STATUS_OK;
+  CHECK(file_path(directory, name, path, sizeof path));
+  return file_remove(path);
+}
+
+status rundir_prune_statistics(const char *directory, int64_t step) {
+  return rundir_each_name(directory, prune, &step);
 }
 
 int rundir_is_slice(const char *name, long long *step) {
@@ -72,7 +100,7 @@ int rundir_is_result(const char *name) {
   for (int i = 0; i < RUNDIR_FOLDERS; i++) {
     if (strcmp(name, rundir_folders[i]) == 0) return 1;
   }
-  return rundir_is_state(name, NULL) || is_picture(name);
+  return rundir_is_of_step(name, NULL) || is_picture(name);
 }
 
 static int is_slice_result(const char *name) {

@@ -29,6 +29,9 @@ status rundir_make_directory(const char *path);
 status rundir_each_name(const char *directory,
                         status (*visit)(const char *directory, const char *name, void *user), void *user);
 
+/* Returns 1 if `name` is that of a state, or of statistics; [out] step, unless NULL. */
+int rundir_is_of_step(const char *name, long long *step);
+
 /* 1 if a file or folder of this name is a result of a run. */
 int rundir_is_result(const char *name);
 

@@ -122,7 +122,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 121, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 126, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -225,6 +225,11 @@ typedef struct config {
   config_period slices_due;          /* default 10 steps */
   char probes[CONFIG_LIST_SIZE];     /* as config/lists.h reads them; "" for none (default) */
   config_period probes_due;          /* default 1 step */
+  /* [statistics] */
+  char statistics[CONFIG_LIST_SIZE];     /* fields: names (config/lists.h); "" for none (default) */
+  int statistics_products;               /* default 0 */
+  double statistics_from, statistics_to; /* times >= 0, default 0 and 1e30 */
+  int64_t statistics_every;              /* steps > 0, default 1 */
   /* [restart] */
   char
       restart[CONFIG_PATH_SIZE]; /* from: a file, "latest", or "" for a start at t = 0 ("none" in the file) */

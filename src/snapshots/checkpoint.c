@@ -96,6 +96,13 @@ status checkpoint_create_alone(MPI_Comm comm, const grid *grid, const double ori
   return STATUS_OK;
 }
 
+status checkpoint_create_beside(MPI_Comm comm, const grid *grid, const config *config, int fields,
+                                const char *const names[], checkpoint **checkpoint) {
+  CHECK(checkpoint_create(comm, grid, config, fields, names, checkpoint));
+  (*checkpoint)->beside = 1;
+  return STATUS_OK;
+}
+
 void checkpoint_destroy(checkpoint *checkpoint) {
   if (checkpoint == NULL) return;
   checkpoint_job_abandon(checkpoint);
@@ -112,9 +119,9 @@ status checkpoint_list(checkpoint *checkpoint) {
   return STATUS_OK;
 }
 
-status checkpoint_write_alone(checkpoint *checkpoint, const char *name, const state *state) {
-  const checkpoint_state about = {.picture = 1};
-  CHECK(checkpoint_begin_named(checkpoint, name, 0, &about, state));
+status checkpoint_write_alone(checkpoint *checkpoint, const char *name, const checkpoint_state *about,
+                              const state *state) {
+  CHECK(checkpoint_begin_named(checkpoint, name, 0, about, state));
   return checkpoint_end(checkpoint);
 }
 
@@ -264,6 +271,7 @@ static status read_state(checkpoint *checkpoint, const char *path, int64_t named
   CHECK(agree(checkpoint->comm, checkpoint_planes_check(&checkpoint->planes, path, &header.block, state)));
   *about = header.state;
   checkpoint->summed_step = about->step;
+  if (checkpoint->beside) return STATUS_OK;
   if (changed) log_warning("%s: " CHANGED, path);
   if (differences.problem[0] != '\0') {
     log_warning(

@@ -12,7 +12,7 @@
  * Layout. A user block of 2048 bytes, then an HDF5 file:
  *   /VTKHDF                 attributes Version, Type, WholeExtent, Origin, Spacing, Direction
  *   /VTKHDF/PointData/NAME  one dataset per field: (nz, ny, nx) in the run's precision, contiguous, unfiltered
- *   /fdapp                  what a restart needs (the members of checkpoint_state; part only if it is 1) and
+ *   /fdapp                  what a restart needs (the members of checkpoint_state; part and samples unless 0) and
  *                           provenance (revision, resolved configuration); of several fields the attribute fields, their names in order
  *   /fdapp/plane_checksums  XXH3, 64 bits, seed 0, over each z-plane's packed points in file order: nz values, of
  *                           several fields (fields, nz)
@@ -45,11 +45,12 @@ typedef struct checkpoint_state {
   double dt;         /* step size of the run; of the latest step, if adaptive */
   int64_t base_step; /* time of step n = base_time + (n - base_step) dt */
   double base_time;
-  int picture;   /* 1: stays on disk; 0: pruned to the newest `keep` */
-  int part;      /* 1: holds the fields in part (checkpoint_create_part), so nothing resumes from it */
-  int departed;  /* 1: the problem was changed on the way, so phi is not the solution of the configured
-                  * problem */
-  int64_t files; /* stands for the values of the files of the velocity; 0: there are none, or not known */
+  int picture;     /* 1: stays on disk; 0: pruned to the newest `keep` */
+  int part;        /* 1: holds the fields in part (checkpoint_create_part), so nothing resumes from it */
+  int departed;    /* 1: the problem was changed on the way, so phi is not the solution of the configured
+                    * problem */
+  int64_t files;   /* stands for the values of the files of the velocity; 0: there are none, or not known */
+  int64_t samples; /* of statistics; 0: not of statistics */
   checkpoint_growth growth;
 } checkpoint_state;
 
@@ -75,9 +76,13 @@ status checkpoint_create_part(MPI_Comm comm, const grid *grid, const config *con
 status checkpoint_create_alone(MPI_Comm comm, const grid *grid, const double origin[3], precision precision,
                                const char *directory, const char *text, int fields, const char *const names[],
                                checkpoint **checkpoint);
-/* Writes the fields as the file `name`, of step and time 0, completely or not at all, as checkpoint_write
- * does. */
-status checkpoint_write_alone(checkpoint *checkpoint, const char *name, const state *state);
+/* The same for files beside the snapshots of a run: of other fields, read and written by their names, which
+ * no index lists. Reading them does not compare configurations, as the snapshot's reading did that. */
+status checkpoint_create_beside(MPI_Comm comm, const grid *grid, const config *config, int fields,
+                                const char *const names[], checkpoint **checkpoint);
+/* Writes the fields as the file `name`, completely or not at all, as checkpoint_write does. */
+status checkpoint_write_alone(checkpoint *checkpoint, const char *name, const checkpoint_state *about,
+                              const state *state);
 
 /* Allocates a copy of the owned planes in host memory, so that checkpoint_begin returns while planes are
  * written. `space` is that of the fields and must outlive the checkpoint. Collective. [out] held: the same on

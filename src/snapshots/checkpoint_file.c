@@ -81,6 +81,8 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   if (state->part) CHECK(hdf5_write_attribute(group, path, "part", H5T_NATIVE_INT, 0, &state->part));
   if (state->files != 0)
     CHECK(hdf5_write_attribute(group, path, "files", H5T_NATIVE_INT64, 0, &state->files));
+  if (state->samples != 0)
+    CHECK(hdf5_write_attribute(group, path, "samples", H5T_NATIVE_INT64, 0, &state->samples));
   if (state->growth.known) {
     const checkpoint_growth *from = &state->growth;
     const double growth[GROWTH] = {from->time, from->background, from->norm, from->entered[0],
@@ -315,6 +317,9 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
   state->files = 0;
   CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "files"));
   if (says > 0) CHECK(read_attribute(group, path, "files", H5T_NATIVE_INT64, 1, &state->files));
+  state->samples = 0;
+  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "samples"));
+  if (says > 0) CHECK(read_attribute(group, path, "samples", H5T_NATIVE_INT64, 1, &state->samples));
   CHECK(read_growth(group, path, &state->growth));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
   CHECK(check_offsets(file, path, block));

@@ -38,6 +38,7 @@ struct checkpoint {
   grid grid;
   precision precision;
   int keep;
+  int beside; /* 1: checkpoint_create_beside */
   char directory[CONFIG_PATH_SIZE];
   int fields;
   const char *const *names;

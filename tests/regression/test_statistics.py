@@ -1,0 +1,163 @@
+"""Statistics that a run finds while it goes on: against numpy over the snapshots of all steps, one answer over ranks,
+precisions apart, and resumes, and what is refused."""
+
+import h5py
+import numpy as np
+import pytest
+
+from program import BASE, hash_of, launch, merged, run, states, write_ini
+
+SOUND = {
+    "grid": {"nx": 20, "ny": 18, "nz": 24, "ly": 1.0, "lz": 1.3},
+    "physics": {"equation": "acoustics"},
+    "boundary": {"x": "wall"},
+    "initial": {"case": "gaussian", "center_x": 0.3, "width": 0.15},
+    "time": {"courant": 0.8, "steps": 24},
+    "compute": {"threads": 1, "backend": "cpu"},
+    "output": {"fields_every": 1, "diagnostics_every": 0},
+    "statistics": {"fields": "p u w", "products": "yes"},
+}
+NAMES = ("p", "u", "w")
+LAST = "statistics_00000024.hdf"
+
+
+def fields(path):
+    with h5py.File(path) as file:
+        return {name: data[:].astype(float) for name, data in file["VTKHDF/PointData"].items()}
+
+
+def samples(path):
+    with h5py.File(path) as file:
+        return int(file["fdapp"].attrs["samples"])
+
+
+def expected(directory, steps):
+    """Mean, variance and mean products of the snapshots of these steps, by numpy."""
+    found = [fields(directory / f"state_{step:08d}.hdf") for step in steps]
+    series = {name: np.array([one[name] for one in found]) for name in NAMES}
+    result = {f"mean_{name}": values.mean(0) for name, values in series.items()}
+    result |= {f"variance_{name}": values.var(0) for name, values in series.items()}
+    pairs = [(a, b) for i, a in enumerate(NAMES) for b in NAMES[i + 1 :]]
+    return result | {f"product_{a}_{b}": (series[a] * series[b]).mean(0) for a, b in pairs}
+
+
+def off(found, wanted):
+    return max(np.abs(found[name] - wanted[name]).max() / np.abs(wanted[name]).max() for name in wanted)
+
+
+def contents(path):
+    """The values' bytes; what the file says of the run besides may differ."""
+    with h5py.File(path) as file:
+        return {name: data[:].tobytes() for name, data in file["VTKHDF/PointData"].items()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("statistics")
+    return folder, run(folder / "whole", SOUND)
+
+
+def test_against_numpy(whole):
+    folder, said = whole
+    assert "statistics mean and variance, and mean products, of p u w every step\n" in said.stdout
+    found = fields(folder / "whole" / LAST)
+    wanted = expected(folder / "whole", range(25))
+    assert found.keys() == wanted.keys() and samples(folder / "whole" / LAST) == 25
+    assert off(found, wanted) < 1e-12
+    half = fields(folder / "whole/statistics_00000012.hdf")
+    assert off(half, expected(folder / "whole", range(13))) < 1e-12
+    launch(folder, 1, "--verify", f"whole/{LAST}")
+
+
+def test_a_window_and_steps_between(whole, tmp_path):
+    folder, _ = whole
+    times = {}
+    for name in states(folder / "whole"):
+        with h5py.File(folder / "whole" / name) as file:
+            times[int(file["fdapp"].attrs["step"])] = float(file["fdapp"].attrs["time"])
+    window = (f"statistics.from={times[5]!r}", f"statistics.to={times[20]!r}", "statistics.every=3")
+    run(tmp_path / "run", SOUND, *window, "output.fields_every=0")
+    assert [path.name for path in tmp_path.glob("run/*.hdf")] == [LAST]
+    assert samples(tmp_path / "run" / LAST) == 5
+    assert off(fields(tmp_path / "run" / LAST), expected(folder / "whole", (6, 9, 12, 15, 18))) < 1e-12
+
+
+def test_a_far_mean_loses_no_digits(tmp_path):
+    """A variance 1e12 times smaller than the squared mean, which the difference of sums would lose."""
+    far = merged(BASE, {"initial": {"background": 1e6}, "statistics": {"fields": "phi"}, "output": {"fields_every": 1}})
+    run(tmp_path / "run", far)
+    series = np.array([fields(tmp_path / "run" / name)["phi"] for name in states(tmp_path / "run")])
+    found = fields(tmp_path / "run" / LAST)
+    assert np.abs(found["mean_phi"] / series.mean(0) - 1).max() < 1e-14
+    # The samples' own rounding is 1e-10, of a deviation of up to 0.3.
+    assert np.abs(found["variance_phi"] - series.var(0)).max() < 1e-8 * series.var(0).max()
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_one_answer_over_ranks_and_resumes(tmp_path, precision):
+    overrides = (f"compute.precision={precision}", "output.fields_every=0", "output.checkpoint_every=5")
+    said = run(tmp_path / "one", SOUND, *overrides)
+    run(tmp_path / "three", SOUND, *overrides, ranks=3)
+    assert contents(tmp_path / "three" / LAST) == contents(tmp_path / "one" / LAST)
+    run(tmp_path / "parts", SOUND, *overrides, "time.steps=13", ranks=2)
+    # Only beside snapshots that are there.
+    parts = sorted(path.name for path in tmp_path.glob("parts/*.hdf"))
+    assert parts == [f"{kind}_{step:08d}.hdf" for kind in ("state", "statistics") for step in (10, 13)]
+    (tmp_path / "parts/state_00000013.hdf").unlink()  # the step 13 was taken, and is taken again
+    resumed = run(tmp_path / "parts", SOUND, *overrides, "restart.from=latest", ranks=3)
+    assert "warning" not in resumed.stderr and hash_of(resumed) == hash_of(said)
+    assert contents(tmp_path / "parts" / LAST) == contents(tmp_path / "one" / LAST)
+    assert samples(tmp_path / "parts" / LAST) == 25
+    elsewhere = run(tmp_path / "other", SOUND, *overrides, "restart.from=parts/state_00000020.hdf")
+    assert "warning" not in elsewhere.stderr
+    assert contents(tmp_path / "other" / LAST) == contents(tmp_path / "one" / LAST)
+
+
+def test_statistics_that_cannot_be_continued_begin_anew(whole, tmp_path):
+    folder, _ = whole
+    source = f"restart.from={folder}/whole/state_00000010.hdf"
+    other = run(tmp_path / "other", SOUND, source, "statistics.fields=p u v")
+    assert "statistics begin at step 10" in other.stderr and "holds the fields mean_p" in other.stderr
+    assert samples(tmp_path / "other" / LAST) == 15
+    run(tmp_path / "later", SOUND, source, "statistics.fields=p u v", "statistics.from=1e3")
+
+
+def test_a_fresh_run_moves_them_away(tmp_path):
+    run(tmp_path / "run", SOUND, "output.fields_every=0")
+    run(tmp_path / "run", SOUND, "output.fields_every=0", "time.steps=3")
+    assert (tmp_path / "run/previous_1" / LAST).exists() and not (tmp_path / "run" / LAST).exists()
+
+
+@pytest.mark.parametrize(
+    "override, says",
+    [
+        ("statistics.fields=p q", "q is no field; accepted: some of p, u, v, w, or none"),
+        ("statistics.fields=p p", "a name that comes twice"),
+        ("statistics.fields=p,u", "not a list of names"),
+        ("statistics.fields=", "no value"),
+        ("statistics.from=2e30", "out of range"),
+        ("statistics.to=-1", "out of range"),
+        ("statistics.every=0", "out of range; accepted: an integer from 1"),
+        ("statistics.products=maybe", "not known; accepted: yes, no"),
+    ],
+)
+def test_refused(tmp_path, override, says):
+    write_ini(tmp_path / "run.ini", SOUND)
+    said = launch(tmp_path, 1, "run.ini", override, code=2)
+    assert says in said.stderr and "command line: statistics." in said.stderr
+    assert not (tmp_path / "runs").exists()
+    said = launch(tmp_path, 1, "run.ini", "statistics.from=2", "statistics.to=1", code=2)
+    assert "statistics.from = 2: after statistics.to = 1" in said.stderr
+
+
+def test_more_than_a_snapshot_holds(tmp_path):
+    flow = {
+        "grid": {"nx": 16, "ny": 16, "nz": 16},
+        "physics": {"equation": "flow"},
+        "initial": {"case": "taylor_green_vortex"},
+        "time": {"steps": 1},
+        "statistics": {"fields": "density u v w pressure", "products": "yes"},
+    }
+    write_ini(tmp_path / "run.ini", flow)
+    assert "20 statistics, more than a snapshot holds" in launch(tmp_path, 1, "run.ini", code=2).stderr
+    launch(tmp_path, 2, "run.ini", "statistics.products=no")
