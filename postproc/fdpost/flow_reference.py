@@ -43,7 +43,8 @@ def compare(table, loss, reference):
     time, found = table["time"][shared], loss[shared]
     kinetic = np.interp(time, reference.time, reference.kinetic)
     off = np.abs(table["kinetic"][shared] - kinetic) / kinetic
-    lines = [f"kinetic energy: at most {percent(off.max())} from the reference (t = {style.number(time[off.argmax()])})"]
+    when = style.number(time[off.argmax()])
+    lines = [f"kinetic energy: at most {percent(off.max())} from the reference (t = {when})"]
     known = np.isfinite(found)
     if not known.any():
         return [*lines, "loss of kinetic energy: unknown, there are fewer than three rows"]
