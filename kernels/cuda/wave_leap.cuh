@@ -35,6 +35,7 @@ struct wave_leap {
   int x, y, own, core; /* the thread's first point; its place in a plane of the ring and of the others */
   unsigned at;         /* bytes of that point in a plane of a field */
   int rows;            /* that the thread stores */
+  bool beside_ends;
   Tile::copies copies;
   wave_block sums[2 * HALO];
 
@@ -61,6 +62,7 @@ struct wave_leap {
     core = row * Tile::WIDTH + column;
     at = Tile::copies::bytes(d, x, y);
     rows = x < d.nx ? min(WAVE_ROWS, d.ny - y) : 0;
+    beside_ends = wave_has_ends(a, d, x, y);
     copies.open(a, d, x0, y0, thread, reinterpret_cast<uint2 *>(memory + Tile::SINGLES_AT));
     for (int i = thread; i < Tile::KEPT_AT; i += Tile::THREADS) memory[i] = 0; /* zeros beyond ends stay */
 #pragma unroll
@@ -114,7 +116,7 @@ struct wave_leap {
       store_vector_where(r < rows,
                          advance(a.out + plane, at + (unsigned)(r * d.ldx) * (unsigned)sizeof(real)), out);
     }
-    if (wave_block_ends(a, d, x, y, z0 + i - HALO)) finish_ends(i, plane);
+    if (beside_ends || wave_is_end(a, d, z0 + i - HALO)) finish_ends(i, plane);
   }
 
   /* Plane i arrives. */

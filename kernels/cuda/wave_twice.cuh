@@ -201,11 +201,12 @@ struct wave_both {
   }
 
   /* Stores plane i; the points at `place`, with the second Laplacian. */
-  __device__ __forceinline__ void store(int i, int place, const wave_block &laplacian) const {
+  __device__ __forceinline__ void store(int i, int place, bool beside_ends,
+                                        const wave_block &laplacian) const {
     const int x = x0 + place % Tile::WIDTH, y = y0 + place / Tile::WIDTH, z = z0 + i;
     const int rows = x < d.nx ? min(WAVE_ROWS, d.ny - y) : 0;
     const ptrdiff_t at = d.plane(z) + (ptrdiff_t)y * d.ldx + x;
-    const bool ends = wave_block_ends(a, d, x, y, z);
+    const bool ends = beside_ends || wave_is_end(a, d, z);
 #pragma unroll
     for (int r = 0; r < WAVE_ROWS; r++) {
       real *const once = handed(i, 0) + place + r * Tile::WIDTH, *const factor =
@@ -233,6 +234,7 @@ struct wave_both {
   __device__ __forceinline__ void second(int unit, int lane) const {
     const int line = unit / Tile::COLUMNS * WAVE_ROWS, column = unit % Tile::COLUMNS * VECTOR;
     const int q_place = (line + HALO) * Q_PITCH + column + HALO, place = line * Tile::WIDTH + column;
+    const bool beside_ends = wave_has_ends(a, d, x0 + column, y0 + line);
     wave_turn<Tile::Q_RING> turn = {0, 0};
     wave_block sums[2 * HALO];
     clear(sums);
@@ -250,7 +252,7 @@ struct wave_both {
         wave_block_x<Q_PITCH>(a.c[1], earlier, v, sums[HALO - 1 - Tile::LATE]);
         wave_block_y<Q_PITCH>(a.c[1], earlier, v, sums[HALO - 1 - Tile::LATE]);
       }
-      if (i >= 2 * HALO) store(i - 2 * HALO, place, laplacian);
+      if (i >= 2 * HALO) store(i - 2 * HALO, place, beside_ends, laplacian);
       warp_wait();
       if (i >= Tile::LATE) arrive(q_free + late, lane);
       turn.next();

@@ -195,15 +195,22 @@ __device__ __forceinline__ void wave_block_y(const wave_coefficients &c, const r
                                 f[r + 6][e], f[r + 7][e], f[r + 8][e]);
 }
 
-/* 1 if some of a thread's points, from (x, y, z) on, lie on an end that absorbs or where the field is zero.
+/* Some of a thread's points, from (x, y) on, lie on an end of x or y that absorbs or where the field is zero.
  */
-__device__ __forceinline__ bool wave_block_ends(const wave_arguments &a, const geometry &d, int x, int y,
-                                                int z) {
-  const int n[3] = {d.nx, d.ny, d.nz}, first[3] = {x, y, z};
-  const int last[3] = {min(x + VECTOR, d.nx) - 1, min(y + WAVE_ROWS, d.ny) - 1, z};
+__device__ __forceinline__ bool wave_has_ends(const wave_arguments &a, const geometry &d, int x, int y) {
+  const int n[3] = {d.nx, d.ny, d.nz}, first[3] = {x, y, -1};
+  const int last[3] = {min(x + VECTOR, d.nx) - 1, min(y + WAVE_ROWS, d.ny) - 1, -1};
   int zero[2] = {0, 0};
   const unsigned axes = wave_ends_at(&a.call, n, first, &zero[0]) | wave_ends_at(&a.call, n, last, &zero[1]);
   return axes != 0 || zero[0] || zero[1];
+}
+
+/* Plane z is such an end. */
+__device__ __forceinline__ bool wave_is_end(const wave_arguments &a, const geometry &d, int z) {
+  const auto is = [&](int end) {
+    return a.call.absorbs[AXIS_Z][end] != 0 || a.call.ends[AXIS_Z][end] == WAVE_ODD;
+  };
+  return (z == 0 && is(0)) || (z == d.nz - 1 && is(1));
 }
 
 /* The result at a point, which may lie on an end. */

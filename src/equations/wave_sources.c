@@ -224,14 +224,19 @@ static status upload_entries(wave_sources *s, builder *b) {
   return result;
 }
 
+/* Of all sources, for one step. */
+static size_t signal_bytes(const wave_sources *s) {
+  return 2 * (size_t)s->points.count * kernels_element_size(s->precision);
+}
+
 static status build(wave_sources *s, builder *b) {
   for (int64_t i = 0; i < s->points.count; i++)
     CHECK(add_source(b, s->config, &s->points.at[3 * i], s->points.amplitude[i], (int)i));
   if (b->count > 0) qsort(b->entries, b->count, sizeof *b->entries, by_place);
-  const size_t bytes = 2 * (size_t)s->points.count * kernels_element_size(s->precision);
-  s->signal = calloc(1, bytes);
-  if (s->signal == NULL) return status_fail(STATUS_MEMORY, "no memory for signals");
-  CHECK(upload(s, s->signal, bytes, &s->injection.signal));
+  CHECK(s->backend->memory_allocate(s->context, MEMORY_STAGING, WAVE_SIGNALS * signal_bytes(s),
+                                    (void **)&s->staged));
+  CHECK(s->backend->memory_allocate(s->context, MEMORY_DEVICE, WAVE_SIGNALS * signal_bytes(s),
+                                    (void **)&s->signals));
   return upload_entries(s, b);
 }
 
@@ -274,28 +279,44 @@ status wave_sources_open(const config *config, const grid *grid, const field *li
 void wave_sources_close(wave_sources *s) {
   const wave_injection *injection = &s->injection;
   const void *const device[] = {injection->place, injection->first, injection->source, injection->weight,
-                                injection->signal};
+                                s->signals};
   for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
     if (device[i] != NULL) s->backend->memory_free(s->context, MEMORY_DEVICE, (void *)device[i]);
   }
   points_close(&s->points);
   wavelet_close(&s->wavelet);
-  free(s->signal);
+  if (s->staged != NULL) s->backend->memory_free(s->context, MEMORY_STAGING, s->staged);
   *s = (wave_sources){.config = NULL};
 }
 
-status wave_sources_add(wave_sources *s, const kernels_launch *launch, double t, const field *out) {
-  const size_t n = (size_t)s->points.count;
-  if (s->injection.points == 0) return STATUS_OK;
-  for (size_t i = 0; i < n; i++) {
-    const double delay = s->points.delay[i], now = wavelet_at(&s->wavelet, t, delay);
-    const double change =
-        wavelet_at(&s->wavelet, t + s->dt, delay) - 2.0 * now + wavelet_at(&s->wavelet, t - s->dt, delay);
-    round_to(s->precision, s->signal, 2 * i, s->fourth ? now + change / 12.0 : now);
-    round_to(s->precision, s->signal, 2 * i + 1, now);
+/* The two numbers of each source for the step from t. */
+static void find_signals(const wave_sources *s, double t, void *to) {
+  double now = 0.0, corrected = 0.0;
+  for (size_t i = 0; i < (size_t)s->points.count; i++) {
+    const double delay = s->points.delay[i];
+    if (i == 0 || delay != s->points.delay[i - 1]) {
+      now = corrected = wavelet_at(&s->wavelet, t, delay);
+      if (s->fourth)
+        corrected += (wavelet_at(&s->wavelet, t + s->dt, delay) - 2.0 * now +
+                      wavelet_at(&s->wavelet, t - s->dt, delay)) /
+                     12.0;
+    }
+    round_to(s->precision, to, 2 * i, corrected);
+    round_to(s->precision, to, 2 * i + 1, now);
   }
-  CHECK(s->backend->memory_copy(s->context, QUEUE_MAIN, (void *)s->injection.signal, s->signal,
-                                2 * n * kernels_element_size(s->precision)));
+}
+
+status wave_sources_add(wave_sources *s, const kernels_launch *launch, double t, const field *out) {
+  const size_t bytes = signal_bytes(s), at = (size_t)(s->steps % WAVE_SIGNALS) * bytes;
+  if (s->injection.points == 0) return STATUS_OK;
+  if (s->steps == WAVE_SIGNALS) {
+    CHECK(s->backend->queue_wait(s->context, QUEUE_MAIN));
+    s->steps = 0;
+  }
+  s->steps++;
+  find_signals(s, t, s->staged + at);
+  CHECK(s->backend->memory_copy(s->context, QUEUE_MAIN, s->signals + at, s->staged + at, bytes));
+  s->injection.signal = s->signals + at;
   const kernels_wave call = {.task = WAVE_INJECT, .injection = s->injection, .out = out->data};
   return s->backend->wave(launch, &call);
 }

@@ -7,6 +7,8 @@
 #include "problems/wavelet.h"
 #include "wave_call.h"
 
+enum { WAVE_SIGNALS = 64 };
+
 /* The point sources of a wave: what they add to p_next on this rank's slab. With the interpolation W
  * (points.h) and H = hx hy hz, halves at ends, source i adds c^2 H^-1 W^T s_i(t) to p_tt, so that reciprocity
  * holds to rounding. Of order 4 in time, with q = c^2 w s, p_next gets
@@ -20,7 +22,10 @@ typedef struct wave_sources {
   points points;
   wavelet wavelet;
   wave_injection injection; /* addresses in MEMORY_DEVICE */
-  void *signal;             /* host: two numbers of each source */
+  /* Two numbers of each source, for WAVE_SIGNALS steps: in MEMORY_STAGING, and their copies. So the host
+   * waits for a device once in so many steps, before it writes over what may not have been copied. */
+  char *staged, *signals;
+  int steps; /* whose signals have been written since */
   double dt;
   int fourth;
 } wave_sources;

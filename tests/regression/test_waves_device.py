@@ -1,0 +1,31 @@
+"""`physics.equation = wave` on a device: the answer of the CPU, on one and several ranks, resumed, and the same traces.
+
+FDAPP: the program with the emulated device. MPIEXEC: the launcher with its options.
+"""
+
+import pytest
+from test_waves import MIXED, SOURCED
+
+from program import hash_of, merged, run
+
+DEVICE = {"compute": {"backend": "cuda"}}
+
+
+@pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
+@pytest.mark.parametrize("boundary", [{}, MIXED[8]])
+def test_the_answer_is_that_of_the_cpu(tmp_path, scheme, boundary):
+    """A source lies at the edge of slabs, so that two ranks have a part of it."""
+    configuration = merged(SOURCED, {"time": {"scheme": scheme, "steps": 9}, "boundary": boundary})
+    configuration = merged(configuration, {"output": {"diagnostics_every": 4}})
+    hashes, traces, tables = set(), set(), set()
+    for ranks, change in ((1, {}), (1, DEVICE), (2, DEVICE), (3, DEVICE)):
+        folder = tmp_path / f"{change.get('compute', {}).get('backend', 'cpu')}{ranks}"
+        hashes.add(hash_of(run(folder, merged(configuration, change), ranks=ranks)))
+        traces.add((folder / "receivers.h5").read_bytes())
+        tables.add((folder / "diagnostics.csv").read_text())
+    assert (len(hashes), len(traces), len(tables)) == (1, 1, 1)
+    folder = tmp_path / "resumed"
+    run(folder, merged(configuration, DEVICE, {"time": {"steps": 4}}), ranks=2)
+    hashes.add(hash_of(run(folder, merged(configuration, DEVICE, {"restart": {"from": "latest"}}))))
+    traces.add((folder / "receivers.h5").read_bytes())
+    assert (len(hashes), len(traces)) == (1, 1)
