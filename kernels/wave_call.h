@@ -3,6 +3,7 @@
 
 #include "launch.h"
 #include "operation.h"
+#include "wave_layers.h"
 
 /* What a backend computes for the wave equation p_tt = c^2 Laplacian p (kernels.wave). All arrays are fields
  * in the launch's shape; K = c^2 dt^2 has valid halo planes, those beyond ends included. WAVE_STEP computes
@@ -30,6 +31,9 @@ typedef enum wave_task {
   /* out = ((p - before)^2 - before * operated)/K at every point: the density of twice the discrete energy,
    * where `operated` is the result of a plain WAVE_STEP on p. `out` may be `operated`. */
   WAVE_ENERGY,
+  /* Advances what layers remember by p, and finds their terms, which a WAVE_STEP with layers then adds to
+   * the first Laplacian (wave_layers.h). Reads 2 KERNELS_HALO halo planes of p with two Laplacians. */
+  WAVE_LAYERS,
   /* Adds point sources to `out` (wave_injection). */
   WAVE_INJECT,
   /* Interpolates p at receivers (wave_reception). */
@@ -69,6 +73,7 @@ typedef struct kernels_wave {
   const void *factor; /* K */
   const void *p, *before, *operated;
   void *out;
+  wave_layers layers;
   wave_injection injection;
   wave_reception reception;
 } kernels_wave;

@@ -80,6 +80,11 @@ ARITHMETIC number wave_absorbed(number out, number before, number factor, number
   return NUMBER_FMA(r, before, out) / ((real)1 + r);
 }
 
+/* What a layer remembers (wave_layers.h). */
+ARITHMETIC number wave_remember(number b, number a, number memory, number input) {
+  return NUMBER_FMA(a, input, b * memory);
+}
+
 /* What an entry of a source adds (wave_injection). */
 ARITHMETIC number wave_injected(number out, const real weight[2], const real signal[2]) {
   return NUMBER_FMA(weight[1], signal[1], NUMBER_FMA(weight[0], signal[0], out));

@@ -111,6 +111,7 @@ static void first_row(const wave_job *job, wave_work *work, int z, int y) {
   }
   rows.z[RADIUS] = work->centre;
   laplacian(&job->c[0], &rows, job->nx, 0, work->sum);
+  if (job->call->layers.points > 0) CPU_NAME(wave_add_layers_)(job->launch, job->call, z, y, work->sum);
 }
 
 /* Applies the ends of axes to one point of a row of results. */
@@ -311,6 +312,7 @@ status CPU_NAME(wave_cpu_)(const kernels_launch *launch, const kernels_wave *cal
     for (int i = 0; i < 2; i++) job.c[i] = wave_coefficients_make(launch->stencil, call->scale[i]);
     return step(&job);
   }
+  if (call->task == WAVE_LAYERS) return CPU_NAME(wave_layers_)(launch, call);
   if (call->task == WAVE_INJECT) CPU_NAME(wave_inject_)(launch, call);
   if (call->task == WAVE_RECEIVE) CPU_NAME(wave_receive_)(launch, call);
   if (call->task == WAVE_IMAGES) fill_images(&job);

@@ -147,13 +147,13 @@ def sources_of(run):
 
 def headers(receivers, number, source, scale, microseconds, samples):
     """{name of a field of segyio.TraceField: value} of a trace."""
-    x, y, z = (int(round(value * scale)) for value in receivers.positions[number])
+    x, y, z = (round(value * scale) for value in receivers.positions[number])
     found = {"TRACE_SEQUENCE_LINE": number + 1, "TRACE_SEQUENCE_FILE": number + 1, "TraceNumber": number + 1,
              "FieldRecord": 1, "TraceIdentificationCode": 1, "SourceGroupScalar": -scale, "ElevationScalar": -scale,
              "GroupX": x, "GroupY": y, "ReceiverGroupElevation": z, "CoordinateUnits": 1,
              "TRACE_SAMPLE_COUNT": samples, "TRACE_SAMPLE_INTERVAL": microseconds}  # fmt: skip
     if source is not None:
-        at = [int(round(value * scale)) for value in source]
+        at = [round(value * scale) for value in source]
         distance = np.linalg.norm(receivers.positions[number][:2] - source[:2])
         found |= {"SourceX": at[0], "SourceY": at[1], "SourceSurfaceElevation": at[2], "offset": int(distance * scale)}
     return found
@@ -180,8 +180,9 @@ def write_segy(run, path, interval=None, seconds=1.0):
     spec.format, spec.sorting = 5, 2
     spec.samples, spec.tracecount = np.arange(samples) * microseconds * 1e-3, count
     with style.whole_file(path) as part, segyio.create(str(part), spec) as file:
-        file.text[0] = segyio.tools.create_text_header({1: f"fdapp run {run.name}", 2: "p at receivers of a wave",
-            3: f"interval {microseconds} us; 1 unit of time is {seconds:g} s", 4: f"coordinates times {scale}"})  # fmt: skip
+        words = {1: f"fdapp run {run.name}", 2: "p at receivers of a wave", 4: f"coordinates times {scale}",
+                 3: f"interval {microseconds} us; 1 unit of time is {seconds:g} s"}  # fmt: skip
+        file.text[0] = segyio.tools.create_text_header(words)
         file.bin.update(hdt=microseconds, hns=samples, format=5, ntrpr=count if count <= LONGEST else 0)
         for number in range(count):
             fields = headers(receivers, number, source, scale, microseconds, samples)

@@ -6,6 +6,7 @@
 
 #include "app/unresolved.h"
 #include "app/plan.h"
+#include "app/remember.h"
 #include "app/running.h"
 #include "app/simulation.h"
 #include "base/log.h"
@@ -21,12 +22,17 @@ static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
   CHECK_MPI(MPI_Comm_rank(comm, &rank));
   CHECK_MPI(MPI_Comm_size(comm, &ranks));
   CHECK(agree(comm, problem_grid(config, ranks, rank, grid)));
+  const int twice = schemes_all(config->scheme)->leap == 4;
+  const int layered = config_waves(config) && (config->ends[AXIS_Z][GRID_LOW] == CONFIG_END_LAYER ||
+                                               config->ends[AXIS_Z][GRID_HIGH] == CONFIG_END_LAYER);
+  const int needed = (twice ? 2 * KERNELS_HALO : KERNELS_HALO) + (layered ? config->layer_points : 0);
   const int64_t least = grid->n[2] / ranks;
-  if (schemes_all(config->scheme)->leap != 4 || ranks == 1 || least >= 2 * KERNELS_HALO) return STATUS_OK;
+  if (ranks == 1 || least >= needed) return STATUS_OK;
   return agree(comm, status_fail(STATUS_USAGE,
                                  "grid: %" PRId64 " planes on %d ranks: %" PRId64
-                                 " to a rank; accepted: at least %d with leapfrog4",
-                                 grid->n[2], ranks, least, 2 * KERNELS_HALO));
+                                 " to a rank; accepted: at least %d with %s%s",
+                                 grid->n[2], ranks, least, needed, schemes_all(config->scheme)->name,
+                                 layered ? " and layers along z" : ""));
 }
 
 /* Refuses a file that the run reads and would move away as a result of an earlier run: its own configuration
@@ -179,6 +185,8 @@ status begin_prepare(simulation *sim) {
   CHECK(agree(sim->comm, is_root(sim) ? create_hashes(sim) : STATUS_OK));
   CHECK(find_files(sim));
   CHECK(open_snapshots(sim));
+  const checkpoint_memory memory = remember_of(&sim->solver);
+  checkpoint_remember(sim->checkpoint, &memory);
   CHECK(open_kept(sim));
   return hold_copy(sim);
 }

@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "app/remember.h"
 #include "base/log.h"
 #include "config/kept.h"
 #include "config/lists.h"
@@ -152,6 +154,21 @@ static void print_statistics(const config *config) {
   log_info("\n");
 }
 
+/* Describes absorbing layers. */
+static void print_layers(const config *config, const grid *grid) {
+  equation_memory memory = {0};
+  char text[32], ends[64] = "";
+  if (!config_waves(config) || !config_layered(config)) return;
+  for (int i = 0; i < 6; i++) {
+    const size_t used = strlen(ends);
+    if (config->ends[i / 2][i % 2] == CONFIG_END_LAYER)
+      (void)snprintf(ends + used, sizeof ends - used, " %c_%s", "xyz"[i / 2], i % 2 == 0 ? "low" : "high");
+  }
+  equation_of(config)->memory(config, grid, &memory);
+  log_info("layers     %d points beside%s: %s per rank\n", config->layer_points, ends,
+           format_bytes((double)memory.bytes, text));
+}
+
 /* Describes kept snapshots that hold something else than the fields. */
 static void print_kept(const config *config, const grid *whole) {
   const config_kept kept = config_kept_points(config);
@@ -176,7 +193,8 @@ static void print_files(const config *config, const grid *grid, const schedule *
   const int64_t last = schedule->last_step;
   const double start = schedule_time(schedule, from), end = schedule_time(schedule, last);
   const config_period kept = config->fields_due;
-  const double size = (double)checkpoint_file_bytes(grid, config->precision, equation_of(config)->unknowns);
+  const double size = (double)checkpoint_file_bytes(grid, config->precision, equation_of(config)->unknowns) +
+                      (double)remember_count(config, grid) * (double)kernels_element_size(config->precision);
   char text[32];
   log_info("output     %s", config->directory);
   if (config_ever(kept)) {
@@ -216,6 +234,7 @@ void plan_problem(const config *config, const grid *grid, int host_memory) {
     log_info(", %s more for stages in pairs", format_bytes((double)needs.pair_bytes, device));
   log_info("\n");
   print_problem(config, host_memory);
+  print_layers(config, grid);
   warn_not_held(config, grid);
 }
 

@@ -75,6 +75,9 @@ void solver_estimate(const config *config, const equation *equation, const grid 
       (size_t)states * state + (size_t)(needs->fields - states) * kernels_field_bytes(&shape);
   if (leapfrog_depth(scheme, &shape) > KERNELS_HALO)
     needs->device_bytes += (size_t)states * (field_total_bytes(&shape, 2 * KERNELS_HALO) - state);
+  equation_memory memory = {0};
+  if (equation->memory != NULL) equation->memory(config, grid, &memory);
+  needs->device_bytes += memory.bytes;
   needs->pair_bytes = (size_t)states * (field_total_bytes(&shape, depth) - state);
   if (!host_memory) needs->device_bytes += field_gather_bytes(&shape);
   /* buffers: staging of fields, pieces of checkpoints, and staging of halos in case MPI cannot take device
@@ -283,7 +286,7 @@ status solver_fill(const solver *solver, double time, state *state) {
 status solver_settle(solver *solver, double dt) {
   const equation *equation = solver->equation;
   if (equation->settle == NULL) return STATUS_OK;
-  return agree(solver->comm, equation->settle(solver->terms, dt));
+  return agree(solver->comm, equation->settle(solver->terms, dt, &solver->rates));
 }
 
 status solver_initialise(solver *solver) {

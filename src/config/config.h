@@ -57,11 +57,12 @@ int config_is_resolved(const char *path);
  * diffusivity have no effect. */
 int config_carried(const config *config);
 
-/* Returns 1 for physics.equation = wave. config_sourced, config_received: if that run has point sources, or
- * receivers. */
+/* Returns 1 for physics.equation = wave. config_sourced, config_received, config_layered: if that run has
+ * point sources, receivers, or absorbing layers. */
 int config_waves(const config *config);
 int config_sourced(const config *config);
 int config_received(const config *config);
+int config_layered(const config *config);
 /* The largest Courant number c dt sqrt(sum 1/h^2) of a leapfrog scheme at the run's order. */
 double config_wave_limit(const config *config);
 

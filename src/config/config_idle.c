@@ -61,6 +61,7 @@ int config_key_idle(const config *config, int key, int host_memory) {
   if (strcmp(name, "pairs") == 0) return host_memory && config->pairs == CONFIG_PAIRS_YES;
   if (strcmp(name, "transport") == 0) return host_memory && config->transport != CONFIG_TRANSPORT_AUTO;
   if (strcmp(name, "adaptive") == 0) return config->equation != EQUATION_flow && !velocity_varies(config);
+  if (strncmp(name, "layer_", 6) == 0) return !config_layered(config);
   if (strcmp(section, "boundary") == 0)
     return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));
   if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0)

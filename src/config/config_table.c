@@ -126,6 +126,10 @@ const config_key config_keys[] = {
     {"boundary", "value", FORMULA(entering), DERIVED("exact where the solution is known, else 0"),
      .help = "what enters through open ends, and phi on dirichlet ends: exact, a number, or a formula of x, "
              "y, z, t"},
+    {"boundary", "layer_points", INT(layer_points, 1, 1000), DEFAULT("10"),
+     .help = "points of an absorbing layer (wave)"},
+    {"boundary", "layer_reflection", REAL(layer_reflection, 1e-12, 0.999), DEFAULT("1e-3"),
+     .help = "what a layer reflects at a right angle, on a fine grid"},
     {"physics", "equation", CHOICE(equation, equations), DEFAULT("advection"), .help = "what is solved"},
     {"physics", "form", CHOICE(form, config_forms), DERIVED("advective, of flow keep_pe"),
      .help = "form of the advection term, or of the fluxes of flow"},

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +22,28 @@ int config_sourced(const config *config) {
 
 int config_received(const config *config) {
   return config_waves(config) && (config->receiver_points[0] != '\0' || config->receiver_file[0] != '\0');
+}
+
+int config_layered(const config *config) {
+  int layers = 0;
+  for (int i = 0; i < 6; i++) layers += config->ends[i / 2][i % 2] == CONFIG_END_LAYER;
+  return layers > 0;
+}
+
+/* Refuses layers between which an axis has fewer points than a difference reads. */
+static status check_layers(const config *config) {
+  static const char *const points[3] = {"nx", "ny", "nz"};
+  for (int d = 0; d < 3; d++) {
+    const int layers = (config->ends[d][0] == CONFIG_END_LAYER) + (config->ends[d][1] == CONFIG_END_LAYER);
+    const int64_t least = (int64_t)layers * config->layer_points + 2 * STENCIL_RADIUS + 1;
+    if (layers == 0 || config->n[d] >= least) continue;
+    return config_refuse(
+        config, "grid", points[d],
+        "boundary.layer_points = %d beside %d end%s leave too few points between them; accepted: "
+        "at least %" PRId64,
+        config->layer_points, layers, layers == 1 ? "" : "s", least);
+  }
+  return STATUS_OK;
 }
 
 static int is_given(const config *c, const char *section, const char *name) {
@@ -54,6 +77,7 @@ status config_wave_check(const config *config) {
                          "leapfrog, leapfrog4");
   if (config->adaptive)
     return config_refuse(config, "time", "adaptive", "waves have one step size; accepted: no");
+  CHECK(check_layers(config));
   if (config->source_points[0] != '\0' && config->source_file[0] != '\0')
     return config_refuse(config, "point_sources", "file",
                          "point_sources.points is given, too; accepted: one of the two");

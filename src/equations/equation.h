@@ -40,6 +40,15 @@ typedef struct equation_limit {
 #define EQUATION_SLACK_UNKNOWN 1000.0
 #define EQUATION_SLACK_KEPT    1.1
 
+/* What an equation's terms remember from step to step beside the unknowns, in numbers of the run's precision:
+ * for each plane of a slab and `beyond` planes on each side of it, and beside the ends of z on the slabs that
+ * have these. bytes: on this slab's device, in all. */
+typedef struct equation_memory {
+  int64_t plane, ends[GRID_ENDS];
+  int beyond;
+  size_t bytes;
+} equation_memory;
+
 /* An equation d u / dt = L(u, t) for a state u of named fields: the interface that the solver, the plan and
  * the output use. It knows its formula and its data, but neither schemes nor ranks nor files. Each equation
  * is one constant object in a file of its own, and one line in settings/equations.h.
@@ -108,12 +117,17 @@ typedef struct equation {
   /* One stage: the whole formula in stage.h for all unknowns, enqueued on MAIN. STATUS_DEVICE. */
   status (*stage)(void *self, const stage *stage);
   /* Of equations of second order in time, whose schemes leap: `settle` is called once, before any state is
-   * made, with the size of all steps; `start` finds the unknowns that stand for the step before t = 0 from
-   * the others, whose halos are valid; `density` sets scratch->part[0] to the density of the energy that the
-   * scheme conserves, and may use all of scratch. NULL: none. */
-  status (*settle)(void *self, double dt);
+   * made, with the size of all steps and the rates of all ranks; `start` finds the unknowns that stand for
+   * the step before t = 0 from the others, whose halos are valid; `density` sets scratch->part[0] to the
+   * density of the energy that the scheme conserves, and may use all of scratch. NULL: none. */
+  status (*settle)(void *self, double dt, const schedule_rates *rates);
   status (*start)(void *self, state *state);
   status (*density)(void *self, const state *state, struct state *scratch);
+  /* What the terms remember, zero at t = 0; and its copy to (`save`) or from host memory: the numbers of the
+   * planes from -beyond to nz + beyond - 1, then those beside the low and the high end of z, if the slab has
+   * them. Planes beyond an end of z count for nothing when they are copied from there. Both NULL: nothing. */
+  void (*memory)(const config *config, const grid *grid, equation_memory *memory);
+  status (*recall)(void *self, void *values, int save);
   /* Two stages in one sweep. All zero: not supported. */
   stage_pair pair;
 } equation;

@@ -4,6 +4,7 @@
 
 #include "equations/equation.h"
 #include "problems/cases.h"
+#include "equations/wave_cpml.h"
 #include "equations/wave_sources.h"
 #include "settings/scheme.h"
 #include "wave_call.h"
@@ -32,6 +33,7 @@ typedef struct wave {
   kernels_wave step; /* without its arrays */
   field factor;      /* K = c^2 dt^2 */
   medium medium;
+  wave_cpml cpml;
   wave_sources sources;
   double dt;
 } wave;
@@ -112,7 +114,8 @@ static wave_image image_at(const config *config, const grid *grid, int d, int en
   static const wave_image images[] = {[CONFIG_END_PERIODIC] = WAVE_PERIODIC,
                                       [CONFIG_END_WALL] = WAVE_EVEN,
                                       [CONFIG_END_FREE] = WAVE_ODD,
-                                      [CONFIG_END_ABSORBING] = WAVE_EVEN};
+                                      [CONFIG_END_ABSORBING] = WAVE_EVEN,
+                                      [CONFIG_END_LAYER] = WAVE_ZERO};
   if (d == AXIS_Z && grid_neighbour(grid, end) >= 0) return WAVE_PERIODIC;
   return images[config->ends[d][end]];
 }
@@ -133,6 +136,11 @@ static status create(const config *config, const grid *grid, const field_space *
       wave->step.absorbs[d][end] = image != WAVE_PERIODIC && config->ends[d][end] == CONFIG_END_ABSORBING;
     }
   }
+  if (config_layered(config) && !space->backend->host_memory)
+    return status_fail(STATUS_DEVICE,
+                       "boundary: compute.backend = %s has no kind of end `layer` yet; accepted: "
+                       "compute.backend = cpu, or absorbing",
+                       space->backend->name);
   return field_create(space, &wave->factor);
 }
 
@@ -141,6 +149,7 @@ static void destroy(void *self) {
   if (wave == NULL) return;
   if (wave->factor.data != NULL) field_destroy(&wave->factor);
   wave_sources_close(&wave->sources);
+  wave_cpml_close(&wave->cpml);
   medium_close(&wave->medium);
   free(wave);
 }
@@ -169,8 +178,11 @@ static void factor_row(const void *user, int64_t z, int64_t y, double *row) {
     row[x] = medium_squared(&wave->medium, z, y, x) * wave->dt * wave->dt;
 }
 
-static status settle(void *self, double dt) {
+static status settle(void *self, double dt, const schedule_rates *rates) {
   wave *wave = self;
+  const double *h = wave->grid->h;
+  const double fastest =
+      rates->advection / sqrt(1.0 / (h[0] * h[0]) + 1.0 / (h[1] * h[1]) + 1.0 / (h[2] * h[2]));
   wave_image ends[2];
   wave->dt = dt;
   for (int end = 0; end < GRID_ENDS; end++) {
@@ -180,6 +192,7 @@ static status settle(void *self, double dt) {
   CHECK(medium_open(wave->config, wave->grid, &wave->medium));
   CHECK(field_fill(&wave->factor, wave->grid->z0, wave->grid->n[2], 1, factor_row, wave));
   CHECK(set_images(wave, &wave->factor, ends));
+  CHECK(wave_cpml_open(wave->config, wave->grid, &wave->factor, &wave->step, fastest, dt, &wave->cpml));
   return wave_sources_open(wave->config, wave->grid, &wave->factor, &wave->medium, &wave->step,
                            &wave->stencil, dt, &wave->sources);
 }
@@ -192,15 +205,22 @@ static status advance(const wave *wave, const kernels_launch *launch, kernels_wa
   call.p = p->data;
   call.before = before->data;
   call.out = out->data;
+  if (call.layers.points > 0) {
+    kernels_wave first = call;
+    first.task = WAVE_LAYERS;
+    CHECK(wave->backend->wave(launch, &first));
+  }
   return wave->backend->wave(launch, &call);
 }
 
 static status take_step(void *self, const stage *stage) {
   wave *wave = self;
+  kernels_wave step = wave->step;
   const field *part = stage->f->part;
   const kernels_launch launch = stage_launch(stage, &wave->stencil);
   const field *out = &stage->out->part[BEFORE];
-  CHECK(advance(wave, &launch, wave->step, &part[PRESSURE], &part[BEFORE], out));
+  step.layers = wave->cpml.layers;
+  CHECK(advance(wave, &launch, step, &part[PRESSURE], &part[BEFORE], out));
   return wave_sources_add(&wave->sources, &launch, stage->time, out);
 }
 
@@ -213,6 +233,11 @@ static status start(void *self, state *state) {
   call.scale[0] *= 0.5;
   for (int i = 0; i < 6; i++) call.absorbs[i / 2][i % 2] = 0;
   return advance(wave, &launch, call, &part[PRESSURE], &part[PRESSURE], &part[BEFORE]);
+}
+
+static status recall(void *self, void *values, int save) {
+  wave *wave = self;
+  return wave_cpml_recall(&wave->cpml, values, save);
 }
 
 static status find_density(void *self, const state *state, struct state *scratch) {
@@ -236,13 +261,14 @@ static status find_density(void *self, const state *state, struct state *scratch
 static status find_growth(void *self, const grid *grid, field *work, equation_growth *growth) {
   const wave *wave = self;
   (void)work;
-  const int varies = medium_varies(wave->config) || config_sourced(wave->config);
+  const int varies =
+      medium_varies(wave->config) || config_sourced(wave->config) || config_layered(wave->config);
   *growth = (equation_growth){.slack = varies ? EQUATION_SLACK_UNKNOWN : EQUATION_SLACK_KEPT, .shifts = 1};
   if (config_sourced(wave->config)) growth->shifts = 0;
   if (config_sourced(wave->config)) growth->largest = wave_sources_largest(&wave->sources, grid);
   for (int i = 0; i < 6; i++) {
     const config_end kind = wave->config->ends[i / 2][i % 2];
-    if (kind == CONFIG_END_FREE || kind == CONFIG_END_ABSORBING) growth->shifts = 0;
+    if (kind != CONFIG_END_PERIODIC && kind != CONFIG_END_WALL) growth->shifts = 0;
   }
   return STATUS_OK;
 }
@@ -261,4 +287,6 @@ const equation wave_equation = {.name = "wave",
                                 .stage = take_step,
                                 .settle = settle,
                                 .start = start,
+                                .memory = wave_cpml_memory,
+                                .recall = recall,
                                 .density = find_density};

@@ -64,7 +64,7 @@ static void spread(const builder *b, const config *config, int d, int k, side *s
     const config_end kind = config->ends[d][end];
     const double sign = kind == CONFIG_END_FREE ? -1.0 : 1.0;
     const int64_t image = end == 0 ? -j : 2 * (n - 1) - j;
-    if (image == j) continue;
+    if (image == j || kind == CONFIG_END_LAYER) continue;
     for (int64_t i = image - REACH; i <= image + REACH; i++) {
       if (i < 0 || i >= n) continue;
       side->second[find(side, i)][k] += sign * c[i < image ? image - i : i - image];

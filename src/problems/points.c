@@ -36,7 +36,25 @@ static status read_numbers(const char *text, int64_t *count, double **values) {
   return *text == '\0' ? STATUS_OK : status_fail(STATUS_USAGE, "not a list of numbers: %.80s", text);
 }
 
+/* Refuses a place in an absorbing layer. */
+static status check_layers(const request *r, const points *points, const char *list) {
+  const config *c = r->config;
+  for (int64_t i = 0; i < 3 * points->count; i++) {
+    const int d = (int)(i % 3);
+    const double depth = c->layer_points * c->l[d] / (double)(c->n[d] - 1), x = points->at[i];
+    const double low = c->ends[d][0] == CONFIG_END_LAYER ? depth : 0.0;
+    const double high = c->ends[d][1] == CONFIG_END_LAYER ? c->l[d] - depth : c->l[d];
+    if (x >= low && x <= high) continue;
+    char what[192];
+    (void)snprintf(what, sizeof what, "has %c = %.9g, in an absorbing layer; accepted: %.9g to %.9g",
+                   "xyz"[d], x, low, high);
+    return refuse(r, list, i / 3, what);
+  }
+  return STATUS_OK;
+}
+
 static status check_inside(const request *r, const points *points) {
+  const char *list = r->file[0] != '\0' ? "file" : "points";
   for (int64_t i = 0; i < points->count; i++) {
     const double *at = &points->at[3 * i], *l = r->config->l;
     int inside = 1;
@@ -46,9 +64,9 @@ static status check_inside(const request *r, const points *points) {
     (void)snprintf(what, sizeof what,
                    "(%.9g, %.9g, %.9g) is outside the domain; accepted: 0 to %g, 0 to %g, 0 to %g", at[0],
                    at[1], at[2], l[0], l[1], l[2]);
-    return refuse(r, r->file[0] != '\0' ? "file" : "points", i, what);
+    return refuse(r, list, i, what);
   }
-  return STATUS_OK;
+  return check_layers(r, points, list);
 }
 
 static status read_places(const request *r, points *points) {

@@ -18,8 +18,8 @@
   X(acoustics, 0, EQUATION_END(WALL) | EQUATION_END(FREE) | EQUATION_END(ABSORBING),                         \
     "difference density sound_speed formula_u formula_v formula_w",                                          \
     "sound: pressure p and velocity u, v, w of a medium at rest")                                            \
-  X(wave, 0, EQUATION_END(WALL) | EQUATION_END(FREE) | EQUATION_END(ABSORBING), "sound_speed",               \
-    "waves: pressure p of a medium at rest, of second order in time")                                        \
+  X(wave, 0, EQUATION_END(WALL) | EQUATION_END(FREE) | EQUATION_END(ABSORBING) | EQUATION_END(LAYER),        \
+    "sound_speed", "waves: pressure p of a medium at rest, of second order in time")                         \
   X(flow, 0, 0,                                                                                              \
     "form gamma gas_constant prandtl viscosity viscosity_law viscosity_temperature sutherland_temperature "  \
     "dissipation",                                                                                           \

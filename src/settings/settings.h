@@ -34,7 +34,8 @@ enum { FORM_KEEP_PE = FORM_SKEW + 1, FORM_KEEP, FORM_KENNEDY_GRUBER, FORM_DIVERG
   X(DIRICHLET, "dirichlet", "advection with physics.diffusivity: phi is boundary.value")                     \
   X(WALL, "wall", "sound: rigid, no velocity across it")                                                     \
   X(FREE, "free", "sound: no pressure on it")                                                                \
-  X(ABSORBING, "absorbing", "sound: what arrives at a right angle leaves")
+  X(ABSORBING, "absorbing", "sound: what arrives at a right angle leaves")                                   \
+  X(LAYER, "layer", "waves: absorbed in layer_points points inside the box, at any angle")
 
 #define CONFIG_TRANSPORT_LIST(X)                                                                             \
   X(AUTO, "auto",                                                                                            \
@@ -122,7 +123,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 126, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 128, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -132,6 +133,8 @@ typedef struct config {
   config_end boundary[3]; /* x, y, z; default periodic */
   config_end ends[3][2];  /* x_low, x_high ... z_high: default the axis's; both periodic or none */
   char entering[CONFIG_FORMULA_SIZE]; /* value: CONFIG_EXACT, a number, or a formula of x, y, z, t */
+  int layer_points;                   /* of layers: > 0, default 10 */
+  double layer_reflection;            /* 0 < R < 1, default 1e-3 */
   /* [physics] */
   int equation;                 /* an index of the list in settings/equations.h; default advection */
   int form;                     /* an advection_form, or FORM_KEEP_PE + flow_form; default the first one */

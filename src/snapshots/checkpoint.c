@@ -252,6 +252,27 @@ static status read_header(checkpoint *checkpoint, const char *path, int64_t name
   return result;
 }
 
+void checkpoint_remember(checkpoint *checkpoint, const checkpoint_memory *memory) {
+  checkpoint->memory = *memory;
+}
+
+static status recall(checkpoint *checkpoint, const char *path) {
+  const checkpoint_memory *memory = &checkpoint->memory;
+  const size_t bytes = (size_t)memory->count * kernels_element_size(checkpoint->precision);
+  void *values = NULL;
+  status result = STATUS_OK;
+  if (memory->count == 0) return STATUS_OK;
+  if (checkpoint->grid.rank == 0) {
+    values = malloc(bytes);
+    result = values == NULL ? status_fail(STATUS_MEMORY, "no memory for %zu bytes of a snapshot", bytes)
+                            : checkpoint_file_memory(path, checkpoint->precision, memory->count, values);
+  }
+  result = agree(checkpoint->comm, result);
+  if (result == STATUS_OK) result = memory->scatter(memory->self, values);
+  free(values);
+  return result;
+}
+
 static status read_state(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_state *about,
                          state *state) {
   struct {
@@ -269,6 +290,7 @@ static status read_state(checkpoint *checkpoint, const char *path, int64_t named
   CHECK_MPI(MPI_Bcast(&header, (int)sizeof header, MPI_BYTE, 0, checkpoint->comm));
   CHECK(checkpoint_planes_scatter(&checkpoint->planes));
   CHECK(agree(checkpoint->comm, checkpoint_planes_check(&checkpoint->planes, path, &header.block, state)));
+  if (state != NULL) CHECK(recall(checkpoint, path));
   *about = header.state;
   checkpoint->summed_step = about->step;
   if (checkpoint->beside) return STATUS_OK;

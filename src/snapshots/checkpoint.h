@@ -14,6 +14,8 @@
  *   /VTKHDF/PointData/NAME  one dataset per field: (nz, ny, nx) in the run's precision, contiguous, unfiltered
  *   /fdapp                  what a restart needs (the members of checkpoint_state; part and samples unless 0) and
  *                           provenance (revision, resolved configuration); of several fields the attribute fields, their names in order
+ *   /fdapp/memory           what the equation remembers beside the fields (checkpoint_memory), in the run's precision,
+ *                           if there is such; its attribute xxh3 is XXH3, 64 bits, seed 0, of its bytes
  *   /fdapp/plane_checksums  XXH3, 64 bits, seed 0, over each z-plane's packed points in file order: nz values, of
  *                           several fields (fields, nz)
  *
@@ -83,6 +85,19 @@ status checkpoint_create_beside(MPI_Comm comm, const grid *grid, const config *c
 /* Writes the fields as the file `name`, completely or not at all, as checkpoint_write does. */
 status checkpoint_write_alone(checkpoint *checkpoint, const char *name, const checkpoint_state *about,
                               const state *state);
+
+/* Numbers that the equation remembers from step to step beside the fields. They are a part of snapshots, but
+ * not of the answer's hash. gather fills `values` on rank 0, scatter takes them from there; NULL on other
+ * ranks. Both collective. */
+typedef struct checkpoint_memory {
+  void *self;
+  int64_t count; /* of all ranks; 0: nothing */
+  status (*gather)(void *self, void *values);
+  status (*scatter)(void *self, const void *values);
+} checkpoint_memory;
+/* Lets snapshots hold them, from then on. checkpoint_read sets them to zero if a file holds none, or another
+ * number of them. */
+void checkpoint_remember(checkpoint *checkpoint, const checkpoint_memory *memory);
 
 /* Allocates a copy of the owned planes in host memory, so that checkpoint_begin returns while planes are
  * written. `space` is that of the fields and must outlive the checkpoint. Collective. [out] held: the same on

@@ -11,11 +11,14 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/file.h"
 #include "base/version.h"
 #include "snapshots/checkpoint_meaning.h"
 #include "files/hdf5_write.h"
+
+#define CHECKPOINT_MEMORY "/fdapp/memory"
 
 void checkpoint_file_place(const char *name, char place[CHECKPOINT_FIELD_PLACE]) {
   (void)snprintf(place, CHECKPOINT_FIELD_PLACE, "/VTKHDF/PointData/%s", name);
@@ -62,6 +65,23 @@ static status write_units(hid_t group, const char *path, const config *config) {
 /* Values of the attribute `growth`. */
 enum { GROWTH = 5 };
 
+static uint64_t memory_hash(precision precision, int64_t count, const void *values) {
+  return XXH3_64bits(values, (size_t)count * kernels_element_size(precision));
+}
+
+static status write_memory(hid_t file, const char *path, const checkpoint_contents *contents) {
+  const hsize_t count = (hsize_t)contents->remembered;
+  hid_t dataset = -1;
+  if (contents->memory == NULL) return STATUS_OK;
+  const uint64_t hash = memory_hash(contents->precision, contents->remembered, contents->memory);
+  CHECK(hdf5_write_array(file, path, CHECKPOINT_MEMORY, hdf5_real(contents->precision), 1, &count,
+                         contents->memory));
+  CHECK_HDF5(STATUS_FILE, path, dataset = H5Dopen2(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
+  CHECK(hdf5_write_attribute(dataset, path, "xxh3", H5T_NATIVE_UINT64, 0, &hash));
+  CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
+  return STATUS_OK;
+}
+
 /* Writes the data for resuming, and the provenance. [out] offset: of the planes' checksums. */
 static status write_restart(hid_t file, const char *path, const checkpoint_contents *contents,
                             int64_t *offset) {
@@ -96,6 +116,7 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   if (contents->units != NULL) CHECK(write_units(group, path, contents->units));
   if (!one) CHECK(write_order(group, path, contents));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
+  CHECK(write_memory(file, path, contents));
   return hdf5_reserve_dataset(file, path, CHECKPOINT_CHECKSUMS, H5T_NATIVE_UINT64, one ? 1 : 2, planes + one,
                               offset);
 }
@@ -217,7 +238,8 @@ static status put_structure(int memory, int descriptor, const char *path, const 
 static status fill_file(int descriptor, const char *path, const checkpoint_contents *contents,
                         checkpoint_block *block) {
   /* attributes, groups, and rounding by HDF5 */
-  const int64_t provenance = 32768 + (int64_t)strlen(contents->configuration);
+  const int64_t provenance = 32768 + (int64_t)strlen(contents->configuration) +
+                             contents->remembered * (int64_t)kernels_element_size(contents->precision);
   const int64_t values = block->fields * checkpoint_data_bytes(block);
   CHECK(reserve_room(descriptor, path,
                      values + checkpoint_checksums_bytes(block) + CHECKPOINT_BLOCK_BYTES + provenance));
@@ -348,6 +370,32 @@ status checkpoint_file_spacing(const char *path, double spacing[3]) {
   hid_t file = -1;
   CHECK(checkpoint_file_open(path, &file));
   return checkpoint_file_close(file, path, read_spacing(file, path, spacing));
+}
+
+static status read_memory(hid_t file, const char *path, precision precision, int64_t count, void *values) {
+  hid_t dataset = -1, space = -1;
+  htri_t there = 0;
+  uint64_t hash = 0;
+  memset(values, 0, (size_t)count * kernels_element_size(precision));
+  CHECK_HDF5(STATUS_DAMAGED, path, there = H5Lexists(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
+  if (there == 0) return STATUS_OK;
+  CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
+  CHECK_HDF5(STATUS_DAMAGED, path, space = H5Dget_space(dataset));
+  const int fits = H5Sget_simple_extent_npoints(space) == count;
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Sclose(space));
+  CHECK(read_attribute(dataset, path, "xxh3", H5T_NATIVE_UINT64, 1, &hash));
+  if (fits)
+    CHECK_HDF5(STATUS_DAMAGED, path,
+               H5Dread(dataset, hdf5_real(precision), H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
+  if (!fits || memory_hash(precision, count, values) == hash) return STATUS_OK;
+  return status_fail(STATUS_DAMAGED, "%s: damaged: " CHECKPOINT_MEMORY " does not match its checksum", path);
+}
+
+status checkpoint_file_memory(const char *path, precision precision, int64_t count, void *values) {
+  hid_t file = -1;
+  CHECK(checkpoint_file_open(path, &file));
+  return checkpoint_file_close(file, path, read_memory(file, path, precision, count, values));
 }
 
 static status read_configuration(hid_t file, const char *path, char **text) {

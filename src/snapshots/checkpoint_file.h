@@ -19,6 +19,8 @@ typedef struct checkpoint_contents {
   checkpoint_state state;
   const char *configuration; /* resolved, as text */
   const config *units;       /* where units are named; NULL: nowhere */
+  int64_t remembered;        /* numbers of the memory */
+  const void *memory;        /* those; NULL: none */
 } checkpoint_contents;
 
 /* Names of the datasets: of a field, and of the planes' checksums. */
@@ -39,6 +41,10 @@ status checkpoint_file_create(const char *path, const checkpoint_contents *conte
 /* Reads the data of a state besides its fields and checks it against the block, which must have been
  * verified. STATUS_DAMAGED. */
 status checkpoint_file_state(const char *path, const checkpoint_block *block, checkpoint_state *state);
+
+/* Reads the `count` numbers of the memory; zeros if there are none or another number of them. The block must
+ * have been verified. STATUS_DAMAGED. */
+status checkpoint_file_memory(const char *path, precision precision, int64_t count, void *values);
 
 /* Reads the grid's spacing. The block must have been verified. STATUS_DAMAGED. */
 status checkpoint_file_spacing(const char *path, double spacing[3]);

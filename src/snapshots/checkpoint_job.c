@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -76,12 +77,26 @@ static void join(checkpoint_job *job) {
   job->threaded = 0;
 }
 
+/* Rank 0: makes room for what the equation remembers. [out] values: the caller frees them; NULL: nothing. */
+static status remember(checkpoint *checkpoint, void **values) {
+  const checkpoint_memory *memory = &checkpoint->memory;
+  *values = NULL;
+  if (memory->count == 0) return STATUS_OK;
+  const size_t bytes = (size_t)memory->count * kernels_element_size(checkpoint->precision);
+  if (checkpoint->grid.rank == 0) *values = malloc(bytes);
+  const int held = checkpoint->grid.rank != 0 || *values != NULL;
+  CHECK(agree(checkpoint->comm,
+              held ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for %zu bytes of a snapshot", bytes)));
+  return memory->gather(memory->self, *values);
+}
+
 /* Creates the file's structure and copies the fields for the job; the ranks agree on the status. */
 static status prepare(checkpoint *checkpoint, const state *state) {
   checkpoint_job *job = &checkpoint->job;
   const grid *grid = &checkpoint->grid;
-  status result = STATUS_OK;
-  if (grid->rank == 0) {
+  void *memory = NULL;
+  status result = remember(checkpoint, &memory);
+  if (result == STATUS_OK && grid->rank == 0) {
     const double *origin = checkpoint->planes.origin;
     const checkpoint_contents contents = {.n = {grid->n[0], grid->n[1], grid->n[2]},
                                           .h = {grid->h[0], grid->h[1], grid->h[2]},
@@ -91,9 +106,12 @@ static status prepare(checkpoint *checkpoint, const state *state) {
                                           .names = checkpoint->names,
                                           .state = job->about,
                                           .configuration = checkpoint->configuration,
-                                          .units = checkpoint->config};
+                                          .units = checkpoint->config,
+                                          .remembered = checkpoint->memory.count,
+                                          .memory = memory};
     result = checkpoint_file_create(job->path, &contents, &job->block);
   }
+  free(memory);
   CHECK(agree(checkpoint->comm, result));
   CHECK_MPI(MPI_Bcast(&job->block, (int)sizeof job->block, MPI_BYTE, 0, checkpoint->comm));
   job->state = checkpoint->planes.copy == NULL ? state : NULL;

@@ -44,6 +44,7 @@ struct checkpoint {
   const char *const *names;
   const config *config; /* of the run; NULL outside of one */
   checkpoint_planes planes;
+  checkpoint_memory memory;
   checkpoint_job job;
   int64_t summed_step; /* step of the planes' checksums, of which rank 0 has all; -1: none */
   /* Rank 0 only. */

@@ -11,6 +11,7 @@ SECOND = {
     6: [-49 / 18, 3 / 2, -3 / 20, 1 / 90],
     8: [-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560],
 }
+FIRST = {2: [1 / 2], 4: [2 / 3, -1 / 12], 6: [3 / 4, -3 / 20, 1 / 60], 8: [4 / 5, -1 / 5, 4 / 105, -1 / 280]}
 AXES = "xyz"
 
 
@@ -46,6 +47,53 @@ def second(configuration, f, d):
     for k in range(1, len(c)):
         result = result + c[k] * (wide[4 + k : 4 + k + n] + wide[4 - k : 4 - k + n])
     return np.moveaxis(result, 0, 2 - d) / spacing(configuration, d) ** 2
+
+
+def first(configuration, f, d):
+    c = FIRST[configuration.get("compute", {}).get("order", 8)]
+    wide = np.moveaxis(beyond(f, ends(configuration, d), d), 2 - d, 0)
+    n = len(wide) - 8
+    result = sum(c[k - 1] * (wide[4 + k : 4 + k + n] - wide[4 - k : 4 - k + n]) for k in range(1, len(c) + 1))
+    return np.moveaxis(result, 0, 2 - d) / spacing(configuration, d)
+
+
+def profile(configuration, d, fastest, dt):
+    """a and b of the layers of axis d at its points: 0 and 1 outside."""
+    n, h, kinds = configuration["grid"][f"n{AXES[d]}"], spacing(configuration, d), ends(configuration, d)
+    points = configuration["boundary"].get("layer_points", 10)
+    reflection = configuration["boundary"].get("layer_reflection", 1e-3)
+    frequency = configuration.get("point_sources", {}).get("frequency", 0.1 * fastest / h)
+    a, b = np.zeros(n), np.ones(n)
+    for end, kind in enumerate(kinds):
+        for i in range(points if kind == "layer" else 0):
+            depth = 1 - i / points
+            s = -3 * math.log(reflection) * fastest * depth**2 / (2 * points * h)
+            alpha = math.pi * frequency * (1 - depth)
+            place = i if end == 0 else n - 1 - i
+            b[place] = math.exp(-(s + alpha) * dt)
+            a[place] = s / (s + alpha) * (b[place] - 1)
+    shape = [-1 if axis == 2 - d else 1 for axis in range(3)]
+    return a.reshape(shape), b.reshape(shape)
+
+
+class Layers:
+    """What layers add to the Laplacian, and remember."""
+
+    def __init__(self, configuration, fastest, dt, shape):
+        self.configuration = configuration
+        self.axes = [d for d in range(3) if "layer" in ends(configuration, d)]
+        self.profiles = {d: profile(configuration, d, fastest, dt) for d in self.axes}
+        self.psi, self.zeta = ({d: np.zeros(shape) for d in self.axes} for _ in range(2))
+
+    def advance(self, p):
+        result = 0.0
+        for d in self.axes:
+            a, b = self.profiles[d]
+            self.psi[d] = b * self.psi[d] + a * first(self.configuration, p, d)
+            stretched = first(self.configuration, self.psi[d], d)
+            self.zeta[d] = b * self.zeta[d] + a * (second(self.configuration, p, d) + stretched)
+            result = result + stretched + self.zeta[d]
+        return result
 
 
 def laplacian(configuration, f):
@@ -148,6 +196,7 @@ class Waves:
         self.before = self.p + self.operator(self.p, 1 / 2, 1 / 24)
         self.before[self.fixed] = 0
         self.t, self.sources = 0.0, []
+        self.layers = Layers(configuration, float(np.max(c)), self.dt, p.shape)
 
     def add_source(self, at, amplitude, signal):
         w = weights_of(self.configuration, at) / norm(self.configuration)
@@ -174,7 +223,9 @@ class Waves:
         return self.dt**2 * first * q + (self.dt**4 * second * self.q(q) if self.fourth else 0)
 
     def step(self):
-        after = 2 * self.p - self.before + self.operator(self.p) + self.sourced()
+        q = self.q(self.p) + self.c2 * self.layers.advance(self.p)
+        after = 2 * self.p - self.before + self.dt**2 * q + self.sourced()
+        after += self.dt**4 / 12 * self.q(q) if self.fourth else 0
         after = (after + self.rate * self.before) / (1 + self.rate)
         after[self.fixed] = 0
         self.before, self.p = self.p, after

@@ -1,0 +1,73 @@
+#ifndef FDAPP_WAVE_LAYERS_H
+#define FDAPP_WAVE_LAYERS_H
+
+#include "launch.h"
+#include "operation.h"
+
+/* Absorbing layers of the wave equation beside ends of axes, inside the box (CPML). A layer has `points`
+ * points; depth j = 0 is on the end. Along the layer's axis, with D and D2 the differences of the stencil
+ * towards growing j, and p = 0 beyond the end,
+ *
+ *     psi = b psi + a D p;    zeta = b zeta + a (D2 p + D psi);    term = D psi + zeta,
+ *
+ * and the term is added to the Laplacian. psi and zeta are zero outside of the layer, so terms reach
+ * STENCIL_RADIUS points further. With two Laplacians, terms are added to the first one alone.
+ *
+ * `memory` holds psi and zeta of points, `term` the terms of points + STENCIL_RADIUS points. Both begin with
+ * the layers of x and y of each plane from -beyond to nz + beyond - 1: for each of the copies (psi, zeta) x
+ * low [ny][depth], x high, y low [depth][nx], y high, of those that are there. Then follow, for each copy, z
+ * low [depth][ny][nx], and z high. The layers of an axis do not meet: between their terms lies at least a
+ * point, and those of z lie on a slab as a whole, STENCIL_RADIUS planes away from its other end. */
+typedef struct wave_layers {
+  int points;          /* 0: there are none */
+  int there[3][2];     /* [axis][end] 1: beside this end of this slab */
+  int beyond;          /* planes whose q the second Laplacian reads; 0 if the slab is all of a periodic z */
+  const void *profile; /* b, then a, at each depth: [3][2][points] */
+  void *memory, *term;
+} wave_layers;
+
+enum { WAVE_MEMORY = 2, WAVE_TERM = 1 /* copies */ };
+enum { WAVE_PSI, WAVE_ZETA };
+
+/* Depths of an array with so many copies. */
+DESCRIBE int wave_layers_depths(const wave_layers *layers, int copies) {
+  return copies == WAVE_TERM ? layers->points + STENCIL_RADIUS : layers->points;
+}
+
+/* Elements of one copy in each plane, and beside an end of z. */
+DESCRIBE int64_t wave_layers_plane(const wave_layers *layers, const kernels_shape *shape, int copies) {
+  const int along = layers->there[AXIS_X][0] + layers->there[AXIS_X][1];
+  const int across = layers->there[AXIS_Y][0] + layers->there[AXIS_Y][1];
+  return (int64_t)wave_layers_depths(layers, copies) *
+         ((int64_t)along * shape->ny + (int64_t)across * shape->nx);
+}
+
+DESCRIBE int64_t wave_layers_end(const wave_layers *layers, const kernels_shape *shape, int copies) {
+  return (int64_t)wave_layers_depths(layers, copies) * shape->ny * shape->nx;
+}
+
+/* The element at which a copy of a layer begins; z counts for layers of x and y. */
+DESCRIBE int64_t wave_layers_at(const wave_layers *layers, const kernels_shape *shape, int copies, int copy,
+                                int axis, int end, int z) {
+  const int64_t plane = wave_layers_plane(layers, shape, copies);
+  const int64_t depths = wave_layers_depths(layers, copies);
+  int64_t at = (int64_t)(z + layers->beyond) * copies * plane + copy * plane;
+  if (axis == AXIS_Z) {
+    const int before = end == 1 && layers->there[AXIS_Z][0] ? copies : 0;
+    return (int64_t)(shape->nz + 2 * layers->beyond) * copies * plane +
+           (before + copy) * wave_layers_end(layers, shape, copies);
+  }
+  for (int i = 0; i < 2 * axis + end; i++) {
+    if (layers->there[i / 2][i % 2]) at += depths * (i / 2 == AXIS_X ? shape->ny : shape->nx);
+  }
+  return at;
+}
+
+/* Elements of an array with so many copies. */
+DESCRIBE int64_t wave_layers_size(const wave_layers *layers, const kernels_shape *shape, int copies) {
+  const int ends = layers->there[AXIS_Z][0] + layers->there[AXIS_Z][1];
+  return copies * ((shape->nz + 2 * layers->beyond) * wave_layers_plane(layers, shape, copies) +
+                   ends * wave_layers_end(layers, shape, copies));
+}
+
+#endif

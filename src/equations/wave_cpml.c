@@ -1,0 +1,133 @@
+#include "equations/wave_cpml.h"
+
+#include <stdlib.h>
+
+#include "problems/problem.h"
+#include "problems/rounded.h"
+#include "settings/scheme.h"
+
+/* The layers of this slab, without addresses. */
+static wave_layers layers_of(const config *config, const grid *grid, const kernels_shape *shape) {
+  const int twice = schemes_all(config->scheme)->leap == 4;
+  wave_layers layers = {.beyond = twice && !shape->whole ? KERNELS_HALO : 0};
+  for (int i = 0; i < 6; i++) {
+    const int d = i / 2, end = i % 2;
+    if (config->ends[d][end] != CONFIG_END_LAYER) continue;
+    layers.points = config->layer_points;
+    layers.there[d][end] = d != AXIS_Z || grid_neighbour(grid, end) < 0;
+  }
+  return layers;
+}
+
+void wave_cpml_memory(const config *config, const grid *grid, equation_memory *memory) {
+  const kernels_shape shape = grid_shape(grid, config->precision, 1);
+  const wave_layers layers = layers_of(config, grid, &shape);
+  *memory = (equation_memory){.beyond = layers.beyond};
+  if (layers.points == 0) return;
+  memory->plane = WAVE_MEMORY * wave_layers_plane(&layers, &shape, WAVE_MEMORY);
+  for (int end = 0; end < GRID_ENDS; end++) {
+    if (config->ends[AXIS_Z][end] == CONFIG_END_LAYER)
+      memory->ends[end] = WAVE_MEMORY * wave_layers_end(&layers, &shape, WAVE_MEMORY);
+  }
+  memory->bytes = (size_t)(wave_layers_size(&layers, &shape, WAVE_MEMORY) +
+                           wave_layers_size(&layers, &shape, WAVE_TERM)) *
+                  kernels_element_size(config->precision);
+}
+
+static void store(const wave_cpml *cpml, void *array, int i, double value) {
+  if (cpml->shape.precision == PRECISION_SINGLE) {
+    ((float *)array)[i] = (float)value;
+  } else {
+    ((double *)array)[i] = value;
+  }
+}
+
+/* b and a of each axis and depth. */
+static void fill_profile(const wave_cpml *cpml, const config *config, const grid *grid, double fastest,
+                         double dt, void *profile) {
+  const int n = cpml->layers.points;
+  const int known = config_sourced(config) && config->wavelet != CONFIG_WAVELET_FILE;
+  for (int d = 0; d < 3; d++) {
+    const double frequency = known ? config->frequency : 0.1 * fastest / grid->h[d];
+    const double most = -1.5 * rounded_log(config->layer_reflection) * fastest / (n * grid->h[d]);
+    for (int j = 0; j < n; j++) {
+      const double depth = (double)(n - j) / n, s = most * depth * depth;
+      const double rate = s + PROBLEM_PI * frequency * (1.0 - depth), b = rounded_exp(-rate * dt);
+      store(cpml, profile, 2 * d * n + j, b);
+      store(cpml, profile, (2 * d + 1) * n + j, s / rate * (b - 1.0));
+    }
+  }
+}
+
+/* Makes an array on the device from `count` values, or zeros. */
+static status make_array(const wave_cpml *cpml, size_t count, const void *values, void **device) {
+  const size_t bytes = count * kernels_element_size(cpml->shape.precision);
+  void *zeros = values == NULL ? calloc(1, bytes) : NULL;
+  if (values == NULL && zeros == NULL) return status_fail(STATUS_MEMORY, "no memory for absorbing layers");
+  status result = cpml->backend->memory_allocate(cpml->context, MEMORY_DEVICE, bytes, device);
+  if (result == STATUS_OK)
+    result = cpml->backend->memory_copy(cpml->context, QUEUE_MAIN, *device, values == NULL ? zeros : values,
+                                        bytes);
+  if (result == STATUS_OK) result = cpml->backend->queue_wait(cpml->context, QUEUE_MAIN);
+  free(zeros);
+  return result;
+}
+
+status wave_cpml_open(const config *config, const grid *grid, const field *like, const kernels_wave *step,
+                      double fastest, double dt, wave_cpml *cpml) {
+  *cpml = (wave_cpml){.backend = like->backend, .context = like->context, .shape = like->shape};
+  cpml->layers = layers_of(config, grid, &cpml->shape);
+  for (int end = 0; end < GRID_ENDS; end++) cpml->ends[end] = step->ends[AXIS_Z][end];
+  wave_layers *layers = &cpml->layers;
+  if (layers->points == 0) return STATUS_OK;
+  const size_t count = 6 * (size_t)layers->points;
+  void *profile = malloc(count * sizeof(double)), *device = NULL;
+  if (profile == NULL) return status_fail(STATUS_MEMORY, "no memory for absorbing layers");
+  fill_profile(cpml, config, grid, fastest, dt, profile);
+  const status result = make_array(cpml, count, profile, &device);
+  layers->profile = device;
+  free(profile);
+  CHECK(result);
+  CHECK(make_array(cpml, (size_t)wave_layers_size(layers, &cpml->shape, WAVE_MEMORY), NULL, &layers->memory));
+  return make_array(cpml, (size_t)wave_layers_size(layers, &cpml->shape, WAVE_TERM), NULL, &layers->term);
+}
+
+void wave_cpml_close(wave_cpml *cpml) {
+  void *const device[] = {(void *)cpml->layers.profile, cpml->layers.memory, cpml->layers.term};
+  for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
+    if (device[i] != NULL) cpml->backend->memory_free(cpml->context, MEMORY_DEVICE, device[i]);
+  }
+  *cpml = (wave_cpml){.backend = NULL};
+}
+
+/* Sets what planes beyond an end of z remember: the images of planes in the slab. */
+static void set_images(const wave_cpml *cpml, void *values) {
+  const wave_layers *layers = &cpml->layers;
+  const int64_t plane = WAVE_MEMORY * wave_layers_plane(layers, &cpml->shape, WAVE_MEMORY);
+  for (int i = 0; i < 2 * layers->beyond; i++) {
+    const int end = i % 2, k = 1 + i / 2, last = cpml->shape.nz - 1;
+    const wave_image kind = cpml->ends[end];
+    const double sign = kind == WAVE_EVEN ? 1.0 : kind == WAVE_ODD ? -1.0 : 0.0;
+    if (kind == WAVE_PERIODIC) continue;
+    const int64_t from = (layers->beyond + (end == 0 ? k : last - k)) * plane;
+    const int64_t to = (layers->beyond + (end == 0 ? -k : last + k)) * plane;
+    for (int64_t x = 0; x < plane; x++) {
+      if (cpml->shape.precision == PRECISION_SINGLE) {
+        ((float *)values)[to + x] = (float)sign * ((float *)values)[from + x];
+      } else {
+        ((double *)values)[to + x] = sign * ((double *)values)[from + x];
+      }
+    }
+  }
+}
+
+status wave_cpml_recall(wave_cpml *cpml, void *values, int save) {
+  const wave_layers *layers = &cpml->layers;
+  const size_t bytes = (size_t)wave_layers_size(layers, &cpml->shape, WAVE_MEMORY) *
+                       kernels_element_size(cpml->shape.precision);
+  if (layers->points == 0) return STATUS_OK;
+  if (!save) set_images(cpml, values);
+  CHECK(cpml->backend->memory_copy(cpml->context, QUEUE_MAIN, save ? values : layers->memory,
+                                   save ? layers->memory : values, bytes));
+  return cpml->backend->queue_wait(cpml->context, QUEUE_MAIN);
+}
