@@ -1,7 +1,7 @@
 """What the fault tests share: starting runs, ending them, and looking at what they leave.
 
 Environment: FDAPP, the program; FDAPP_INTERPOSER, the library that makes calls fail; FDAPP_FAULTS_BACKEND, the backend
-of the runs that meet a fault.
+of the runs that meet a fault; FDAPP_FAULTS_EQUATION, advection or flow, what they solve.
 """
 
 import concurrent.futures
@@ -16,6 +16,7 @@ import time
 PROGRAM = os.environ.get("FDAPP", "build/fdapp")
 INTERPOSER = os.environ.get("FDAPP_INTERPOSER", "build/tests/faults/libfdapp_interposer.so")
 BACKEND = os.environ.get("FDAPP_FAULTS_BACKEND", "cpu")
+EQUATION = os.environ.get("FDAPP_FAULTS_EQUATION", "advection")
 ELSEWHERE = "compute.backend=cpu"  # of runs that others are compared with or that go on from them: one answer
 LONGEST = 120  # seconds; whatever takes longer hangs
 # Runs at a time: most of their time they wait, for the disk and for mpirun to notice that ranks have ended.
@@ -35,16 +36,17 @@ MPI = dict(
     OMP_NUM_THREADS="1",
 )
 
+PROBLEMS = {
+    "advection": "[initial]\ncase = blob\nwidth = 0.3\n[velocity]\nfield = abc",
+    "flow": "[physics]\nequation = flow\n[initial]\ncase = taylor_green_vortex\nmach = 0.3\nreynolds = 100",
+}
+
 CONFIG = f"""
 [grid]
 nx = 13
 ny = 11
 nz = 23
-[initial]
-case = blob
-width = 0.3
-[velocity]
-field = abc
+{PROBLEMS[EQUATION]}
 [time]
 courant = 0.8
 steps = 24

@@ -75,6 +75,20 @@ def test_balances(tmp_path):
         assert abs(rate + row["dissipation"] - row["pressure_work"]) < 2e-2 * row["dissipation"]
 
 
+def test_three_thousand_steps_keep_what_is_kept(tmp_path):
+    """Mass, momentum (of the sum of density and speed) and total energy, with constant viscosity."""
+    changes = {"grid": {"nx": 12, "ny": 10, "nz": 12}, "initial": {"reynolds": 400}, "physics": {"form": "keep_pe"},
+               "time": {"t_end": None, "steps": 3000}, "output": {"fields_every": 0, "diagnostics_every": 300}}  # fmt: skip
+    run(tmp_path / "run", merged(BASE, changes))
+    found = rows(tmp_path / "run")
+    first, last = found[0], found[-1]
+    assert last["step"] == 3000 and last["kinetic"] < 0.9 * first["kinetic"]
+    for row in found:
+        assert abs(row["mass"] / first["mass"] - 1) < 1e-13
+        assert abs(row["energy"] / first["energy"] - 1) < 1e-13
+        assert max(abs(row[f"momentum_{d}"]) for d in "xyz") < 1e-13 * math.sqrt(2 * first["kinetic"])
+
+
 def test_taylor_green_vortex_is_that_of_the_table(tmp_path):
     """Kinetic energy at Reynolds number 1600 and 16 points fewer than half of it: by another program."""
     configuration = merged(
