@@ -162,6 +162,16 @@ static void derive_entering(config *c) {
   (void)snprintf(c->entering, sizeof c->entering, "%s", exact ? CONFIG_EXACT : "0");
 }
 
+static void derive_absorption(config *c) {
+  static const char *const names[3][2] = {{"absorption_x_low", "absorption_x_high"},
+                                          {"absorption_y_low", "absorption_y_high"},
+                                          {"absorption_z_low", "absorption_z_high"}};
+  for (int i = 0; i < 6; i++) {
+    if (c->line[config_key_find("boundary", names[i / 2][i % 2])] == CONFIG_LINE_NONE)
+      c->absorbed[i / 2][i % 2] = c->absorption;
+  }
+}
+
 static status derive(const config_reading *reading) {
   config *const c = reading->config;
   config_flow_derive(c);
@@ -317,6 +327,7 @@ status config_complete(config_reading *reading) {
   for (int d = 0; d < 3; d++) CHECK(derive_ends(reading, d));
   CHECK(derive(reading));
   derive_entering(reading->config);
+  derive_absorption(reading->config);
   config_wave_derive(reading->config);
   CHECK(check_size(reading));
   CHECK(config_formulas_check(reading));

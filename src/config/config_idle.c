@@ -41,6 +41,17 @@ static int equation_uses(const config *config, const char *name) {
   return has_word(all[config->equation], name);
 }
 
+/* Returns 1 if no wall of sound has this absorption. */
+static int absorption_idle(const config *config, int key) {
+  const size_t each = offsetof(struct config, absorbed), at = config_keys[key].offset;
+  int walls = 0;
+  for (size_t i = 0; i < 6; i++) {
+    const int own = at == each + i * sizeof(double) || at == offsetof(struct config, absorption);
+    walls += own && config->ends[i / 2][i % 2] == CONFIG_END_WALL;
+  }
+  return walls == 0 || config->equation != EQUATION_acoustics;
+}
+
 int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   if (strcmp(section, "physics") == 0 && !equation_uses(config, name)) return 1;
@@ -61,6 +72,7 @@ int config_key_idle(const config *config, int key, int host_memory) {
   if (strcmp(name, "pairs") == 0) return host_memory && config->pairs == CONFIG_PAIRS_YES;
   if (strcmp(name, "transport") == 0) return host_memory && config->transport != CONFIG_TRANSPORT_AUTO;
   if (strcmp(name, "adaptive") == 0) return config->equation != EQUATION_flow && !velocity_varies(config);
+  if (strncmp(name, "absorption", 10) == 0) return absorption_idle(config, key);
   if (strncmp(name, "layer_", 6) == 0) return !config_layered(config);
   if (strcmp(section, "boundary") == 0)
     return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));

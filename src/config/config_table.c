@@ -103,6 +103,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define DEFAULT(text)           .need = CONFIG_DEFAULT, .fallback = (text)
 #define DERIVED(words)          .need = CONFIG_DERIVED, .fallback = (words)
 #define PART(axis)              .need = CONFIG_PART, .other = (axis), .fallback = "as boundary." axis
+#define ABSORBED(d, end)        REAL(absorbed[d][end], 0, 1), DERIVED("as boundary.absorption")
 #define EITHER(name, mark)      .need = CONFIG_ALTERNATIVE, .other = (name), .absent = (mark)
 #define OR(name, mark, text)    EITHER(name, mark), .fallback = (text)
 
@@ -126,6 +127,14 @@ const config_key config_keys[] = {
     {"boundary", "value", FORMULA(entering), DERIVED("exact where the solution is known, else 0"),
      .help = "what enters through open ends, and phi on dirichlet ends: exact, a number, or a formula of x, "
              "y, z, t"},
+    {"boundary", "absorption", REAL(absorption, 0, 1), DEFAULT("0"),
+     .help = "share of the energy that walls absorb at a right angle (acoustics)"},
+    {"boundary", "absorption_x_low", ABSORBED(0, 0), .help = "of the wall at the low end of x"},
+    {"boundary", "absorption_x_high", ABSORBED(0, 1), .help = "high end of x"},
+    {"boundary", "absorption_y_low", ABSORBED(1, 0), .help = "low end of y"},
+    {"boundary", "absorption_y_high", ABSORBED(1, 1), .help = "high end of y"},
+    {"boundary", "absorption_z_low", ABSORBED(2, 0), .help = "low end of z"},
+    {"boundary", "absorption_z_high", ABSORBED(2, 1), .help = "high end of z"},
     {"boundary", "layer_points", INT(layer_points, 1, 1000), DEFAULT("10"),
      .help = "points of an absorbing layer (wave)"},
     {"boundary", "layer_reflection", REAL(layer_reflection, 1e-12, 0.999), DEFAULT("1e-3"),

@@ -17,9 +17,12 @@
  * 220). With s = -1 at the low end and 1 at the high one, u the velocity along the axis, w the first weight
  * of the closure, Z = r c and q = p - s Z u:
  *
- *     wall        dp/dt += s r c^2 u/(h w)                               conserves the energy
+ *     wall        dp/dt += s r c^2 (u - s p/Z_w)/(h w)                   loses p^2/Z_w
  *     free                                 du/dt += s p/(r h w)          conserves the energy
  *     absorbing   dp/dt -= r c^2 q/(2 Z h w), du/dt += s q/(2 r h w)     loses (p^2/Z + Z u^2)/2
+ *
+ * A wall of absorption A reflects the share R = sqrt(1 - A) of the pressure at a right angle and has the
+ * impedance Z_w = Z (1 + R)/(1 - R); with A = 0, 1/Z_w is 0. No end is stiff, as Z_w >= Z.
  *
  * The code has them as parts of the divergence and of the gradient, before these are multiplied by -r c^2 and
  * -1/r. */
@@ -83,7 +86,9 @@ static void couple(const config *config, const grid *grid, int d, acoustics *aco
     double *divergence = acoustics->divergence.weight[d][end], *gradient = acoustics->gradient.weight[d][end];
     const double outwards = end == GRID_LOW ? -share : share;
     const config_end kind = config->ends[d][end];
+    const double reflected = sqrt(1.0 - config->absorbed[d][end]);
     if (kind == CONFIG_END_WALL) divergence[0] = -outwards;
+    if (kind == CONFIG_END_WALL) divergence[1] = share * (1.0 - reflected) / ((1.0 + reflected) * impedance);
     if (kind == CONFIG_END_FREE) gradient[0] = -outwards;
     if (kind != CONFIG_END_ABSORBING) continue;
     divergence[0] = -0.5 * outwards;
@@ -159,7 +164,8 @@ static status find_growth(void *self, const grid *grid, field *work, equation_gr
   for (int d = 0; d < 3; d++) {
     for (int end = 0; end < GRID_ENDS; end++) {
       const config_end kind = a->config->ends[d][end];
-      if (kind == CONFIG_END_FREE || kind == CONFIG_END_ABSORBING) growth->shifts = 0;
+      const int draws = kind == CONFIG_END_WALL && a->config->absorbed[d][end] > 0.0;
+      if (kind == CONFIG_END_FREE || kind == CONFIG_END_ABSORBING || draws) growth->shifts = 0;
     }
   }
   return STATUS_OK;

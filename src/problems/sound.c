@@ -17,6 +17,9 @@ static int fits(const config *config, int d) {
   const int walls = low == CONFIG_END_WALL && high == CONFIG_END_WALL;
   const int free = low == CONFIG_END_FREE || high == CONFIG_END_FREE;
   if (low == CONFIG_END_PERIODIC) return 1;
+  if ((low == CONFIG_END_WALL && config->absorbed[d][GRID_LOW] > 0.0) ||
+      (high == CONFIG_END_WALL && config->absorbed[d][GRID_HIGH] > 0.0))
+    return 0;
   if (kind_of(config) == SOUND_TRAVELS) return walls && config->wave_number[d] == 0;
   return low != CONFIG_END_ABSORBING && high != CONFIG_END_ABSORBING && !(free && config->background != 0.0);
 }

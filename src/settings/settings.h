@@ -123,7 +123,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 128, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 135, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -133,6 +133,8 @@ typedef struct config {
   config_end boundary[3]; /* x, y, z; default periodic */
   config_end ends[3][2];  /* x_low, x_high ... z_high: default the axis's; both periodic or none */
   char entering[CONFIG_FORMULA_SIZE]; /* value: CONFIG_EXACT, a number, or a formula of x, y, z, t */
+  double absorption;                  /* of walls of sound: 0 to 1, default 0 */
+  double absorbed[3][2];              /* absorption_x_low ... z_high: default absorption */
   int layer_points;                   /* of layers: > 0, default 10 */
   double layer_reflection;            /* 0 < R < 1, default 1e-3 */
   /* [physics] */

@@ -21,7 +21,12 @@ def penalty(configuration, slopes, f):
             at = (*[slice(None)] * (2 - d), place)
             p, u = f[0][at], f[1 + d][at]
             if kind == "wall":
-                slopes[0][at] += sign * stiffness * u / weight
+                absorption = configuration["boundary"].get("absorption", 0)
+                end = "low" if sign < 0 else "high"
+                absorption = configuration["boundary"].get(f"absorption_{'xyz'[d]}_{end}", absorption)
+                reflected = np.sqrt(1 - absorption)
+                flow = u - sign * p * (1 - reflected) / (1 + reflected) / impedance
+                slopes[0][at] += sign * stiffness * flow / weight
             elif kind == "free":
                 slopes[1 + d][at] += sign * p / (DENSITY * weight)
             elif kind == "absorbing":
