@@ -314,7 +314,7 @@ __global__ void __launch_bounds__((pair_layout<First, Second, HANDED>::THREADS),
   if (HANDED && WAY != pair_way::ALONE && blockIdx.x >= exchange.blocks)
     return seam_block<First>(a, d, edges, exchange, WAY == pair_way::DOWN);
   const pair_block<First, Second, HANDED, WAY> work(a, b, d, c, edges);
-  const pair_rims<layout> rims = {exchange, c, d, work.x0, work.y0};
+  const pair_rims<layout> rims = {exchange, c, d, work.x0, work.y0, 0};
   const int thread = (int)threadIdx.x;
   const int role = layout::ROLES_SHUFFLED ? __shfl_sync(0xffffffffU, thread, 0) : thread;
   if constexpr (First::TABLES) work.table_copy(thread);

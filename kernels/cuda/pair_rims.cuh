@@ -13,7 +13,8 @@ template <class Layout> struct pair_rims {
   const pair_exchange &e;
   const pair_cut &c;
   const geometry &d;
-  int x0, y0; /* first point of the tile */
+  int x0, y0;      /* first point of the tile */
+  unsigned closed; /* bits: there are no rims beyond its low end of x, its high end, those of y */
 
   /* Number of the tile's columns and rows that are in the grid. */
   __device__ __forceinline__ int width() const {
@@ -167,9 +168,11 @@ template <class Layout> struct pair_rims {
     for (int q = 0; q < COPIES; q++) {
       int side[2];
       to[q] = place_of(lane + q * Layout::RIM_THREADS, from[q], side);
+      const int across = side[0] < 0 ? 0 : side[0] > 0 ? 1 : side[1] < 0 ? 2 : 3;
+      if (closed >> across & 1U) to[q] = -1;
       from[q] = source_of(q, lane, tile_y, from[q], side);
     }
-    slot into = {HALO, 1}, full = {0, 0};
+    slot into = {HALO % Layout::S_PLANES, 1 - HALO / Layout::S_PLANES % 2}, full = {0, 0};
     const unsigned *written = counter(0);
 #pragma unroll 1
     for (int part = RANKS ? 0 : 2, plane = 0; part < 3; part++) {

@@ -1,9 +1,7 @@
 #ifndef FDAPP_CUDA_WAVE_TWICE_CUH
 #define FDAPP_CUDA_WAVE_TWICE_CUH
 
-#include <barrier.cuh> /* found by the search path, as machine.cuh */
-
-#include "wave_vectors.cuh"
+#include "wave_second.cuh"
 
 /* A step with two Laplacians on large slabs, in one sweep. The warps of a block have three roles; planes go
  * from one to the next through rings in shared memory:
@@ -46,38 +44,22 @@ struct wave_twice_tile {
   static constexpr int SINGLES = p_copies::SINGLES + k_copies::SINGLES, BARRIERS = 2 * (F_RING + Q_RING);
   static constexpr size_t BARRIERS_AT = SINGLES_AT * sizeof(real) + SINGLES * sizeof(uint2);
   static constexpr size_t SHARED_BYTES = BARRIERS_AT + BARRIERS * sizeof(barrier);
-};
+  static constexpr bool HANDS = false;
+  static constexpr int Q_PLANE = k_copies::PLANE, K_RING = 1;
 
-/* A slot of a ring, and the parity of its next phase. */
-template <int N> struct wave_turn {
-  int slot, parity;
-
-  __device__ __forceinline__ void next() {
-    if (++slot < N) return;
-    slot = 0;
-    parity ^= 1;
+  __device__ __forceinline__ static real *once(real *memory, int i) {
+    return memory + HANDED_AT + i % HANDED * 2 * CORE;
+  }
+  __device__ __forceinline__ static real *factor(real *memory, int i) {
+    return once(memory, i) + CORE;
   }
 };
 
-struct wave_both {
-  using Tile = wave_twice_tile;
-  static constexpr int P_PITCH = Tile::p_copies::PITCH, Q_PITCH = Tile::k_copies::PITCH;
-  const wave_arguments &a;
-  const geometry &d;
-  real *memory;
-  barrier *p_full, *p_free, *q_full, *q_free;
-  int x0, y0, z0, planes; /* the tile's first point; planes to compute */
+struct wave_both : wave_second<wave_twice_tile> {
+  static constexpr int P_PITCH = Tile::p_copies::PITCH;
+  barrier *p_full, *p_free;
 
-  __device__ __forceinline__ real *handed(int i, int array) const { /* q + 2 p - p_before, K */
-    return memory + Tile::HANDED_AT + (i % Tile::HANDED * 2 + array) * Tile::CORE;
-  }
-
-  __device__ __forceinline__ void open(int tile, const kernels_planes &piece) {
-    const int tiles_x = divide_up(d.nx, Tile::WIDTH);
-    x0 = tile % tiles_x * Tile::WIDTH;
-    y0 = tile / tiles_x * Tile::HEIGHT;
-    z0 = piece.z0;
-    planes = piece.z1 - piece.z0;
+  __device__ __forceinline__ void open() {
     p_full = reinterpret_cast<barrier *>(reinterpret_cast<unsigned char *>(memory) + Tile::BARRIERS_AT);
     p_free = p_full + Tile::F_RING;
     q_full = p_free + Tile::F_RING;
@@ -94,20 +76,6 @@ struct wave_both {
       barriers_made();
     }
     __syncthreads();
-  }
-
-  __device__ __forceinline__ static void clear(wave_block (&sums)[2 * HALO]) {
-#pragma unroll
-    for (int k = 0; k < 2 * HALO; k++)
-#pragma unroll
-      for (int r = 0; r < WAVE_ROWS; r++)
-#pragma unroll
-        for (int e = 0; e < VECTOR; e++) sums[k][r][e] = 0;
-  }
-
-  /* Of the warp's threads one arrives, for all. */
-  __device__ __forceinline__ static void arrive(barrier *b, int lane) {
-    if (lane == 0) barrier_arrive(b);
   }
 
   /* Plane i of p is z0 - 2 HALO + i. With it come K and p_before of the plane of q that it completes. */
@@ -188,8 +156,8 @@ struct wave_both {
         }
         if (gives && there) vector_store(q + r * Q_PITCH, laplacian[r]);
         if (core) vector_store(kept + r * Tile::WIDTH, v[r]);
-        if (hands) vector_store(handed(i - 3 * HALO, 0) + place + r * Tile::WIDTH, once);
-        if (hands) vector_store(handed(i - 3 * HALO, 1) + place + r * Tile::WIDTH, c);
+        if (hands) vector_store(Tile::once(memory, i - 3 * HALO) + place + r * Tile::WIDTH, once);
+        if (hands) vector_store(Tile::factor(memory, i - 3 * HALO) + place + r * Tile::WIDTH, c);
       }
       warp_wait();
       arrive(p_free + turn.slot, lane);
@@ -197,65 +165,6 @@ struct wave_both {
       if (!gives) continue;
       arrive(q_full + q_turn.slot, lane);
       q_turn.next();
-    }
-  }
-
-  /* Stores plane i; the points at `place`, with the second Laplacian. */
-  __device__ __forceinline__ void store(int i, int place, bool beside_ends,
-                                        const wave_block &laplacian) const {
-    const int x = x0 + place % Tile::WIDTH, y = y0 + place / Tile::WIDTH, z = z0 + i;
-    const int rows = x < d.nx ? min(WAVE_ROWS, d.ny - y) : 0;
-    const ptrdiff_t at = d.plane(z) + (ptrdiff_t)y * d.ldx + x;
-    const bool ends = beside_ends || wave_is_end(a, d, z);
-#pragma unroll
-    for (int r = 0; r < WAVE_ROWS; r++) {
-      real *const once = handed(i, 0) + place + r * Tile::WIDTH, *const factor =
-                                                                     handed(i, 1) + place + r * Tile::WIDTH;
-      real out[VECTOR], c[VECTOR];
-      vector_load(once, out);
-      vector_load(factor, c);
-#pragma unroll
-      for (int e = 0; e < VECTOR; e++) out[e] = wave_twice(c[e], laplacian[r][e], out[e]);
-      store_vector_where(!ends && r < rows, a.out + at + (ptrdiff_t)r * d.ldx, out);
-      if (ends) vector_store(once, out); /* p_before may be where the result will be */
-    }
-    if (!ends) return;
-#pragma unroll 1
-    for (int k = 0; k < rows * VECTOR; k++) {
-      const int r = k / VECTOR, e = k % VECTOR, where = place + r * Tile::WIDTH + e;
-      const ptrdiff_t point = at + (ptrdiff_t)r * d.ldx + e;
-      if (x + e >= d.nx) continue;
-      a.out[point] =
-          wave_at_end(a, d, x + e, y + r, z, handed(i, 0)[where], a.before[point], handed(i, 1)[where]);
-    }
-  }
-
-  /* Plane i of q is z0 - HALO + i. */
-  __device__ __forceinline__ void second(int unit, int lane) const {
-    const int line = unit / Tile::COLUMNS * WAVE_ROWS, column = unit % Tile::COLUMNS * VECTOR;
-    const int q_place = (line + HALO) * Q_PITCH + column + HALO, place = line * Tile::WIDTH + column;
-    const bool beside_ends = wave_has_ends(a, d, x0 + column, y0 + line);
-    wave_turn<Tile::Q_RING> turn = {0, 0};
-    wave_block sums[2 * HALO];
-    clear(sums);
-#pragma unroll 1
-    for (int i = 0; i < planes + 2 * HALO; i++) {
-      const int late = (turn.slot + Tile::Q_RING - Tile::LATE) % Tile::Q_RING;
-      const real *q = memory + Tile::Q_AT + q_place;
-      barrier_wait(q_full + turn.slot, turn.parity);
-      wave_block v, laplacian;
-      wave_load<Q_PITCH>(q + turn.slot * Tile::k_copies::PLANE, v);
-      wave_block_arrives(a.c[1], v, sums, laplacian);
-      if (i >= Tile::LATE) {
-        const real *earlier = q + late * Tile::k_copies::PLANE;
-        wave_load<Q_PITCH>(earlier, v);
-        wave_block_x<Q_PITCH>(a.c[1], earlier, v, sums[HALO - 1 - Tile::LATE]);
-        wave_block_y<Q_PITCH>(a.c[1], earlier, v, sums[HALO - 1 - Tile::LATE]);
-      }
-      if (i >= 2 * HALO) store(i - 2 * HALO, place, beside_ends, laplacian);
-      warp_wait();
-      if (i >= Tile::LATE) arrive(q_free + late, lane);
-      turn.next();
     }
   }
 
@@ -278,9 +187,12 @@ static __global__ void __launch_bounds__(wave_twice_tile::THREADS, 1)
     wave_twice_kernel(const __grid_constant__ wave_arguments a, const __grid_constant__ geometry d,
                       const int chunk) {
   using Tile = wave_twice_tile;
-  const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT), block = (int)blockIdx.x;
-  wave_both both = {a, d, reinterpret_cast<real *>(block_memory())};
-  both.open(block % tiles, d.piece(block / tiles, chunk));
+  const int tiles_x = divide_up(d.nx, Tile::WIDTH), tiles = tiles_x * divide_up(d.ny, Tile::HEIGHT);
+  const int tile = (int)blockIdx.x % tiles;
+  const kernels_planes piece = d.piece((int)blockIdx.x / tiles, chunk);
+  wave_both both = {{a, d, reinterpret_cast<real *>(block_memory()), tile % tiles_x * Tile::WIDTH,
+                     tile / tiles_x * Tile::HEIGHT, piece.z0, piece.z1 - piece.z0}};
+  both.open();
   both.run();
 }
 
