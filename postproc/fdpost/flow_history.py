@@ -24,8 +24,7 @@ def loss(table):
 def draw_reference(ax, reference, values):
     """The reference's values, behind the run's."""
     if reference:
-        ax.plot(reference.time, values, color=style.RULE, lw=4, label=reference.name, zorder=1)
-        ax.legend(loc="lower left", handlelength=1.3)
+        ax.plot(reference.time, values, color="#b4bac2", lw=4, label="reference", zorder=1)
 
 
 def draw_flow(run, reference):
@@ -40,6 +39,8 @@ def draw_flow(run, reference):
     draw_reference(axes[0, 0], reference, reference and reference.kinetic)
     draw_lines(axes[0, 0], time, [(table["kinetic"], "", style.COLOURS[0])])
     axes[0, 0].set_ylim(bottom=0)
+    if reference:
+        axes[0, 0].legend(loc="lower left", handlelength=1.3)
     series = [
         (loss(table), "loss", style.COLOURS[1]),
         (table["dissipation"], r"$\varepsilon$", style.COLOURS[0]),

@@ -17,6 +17,7 @@ PROGRAM = os.environ.get("FDAPP", "build/fdapp")
 INTERPOSER = os.environ.get("FDAPP_INTERPOSER", "build/tests/faults/libfdapp_interposer.so")
 BACKEND = os.environ.get("FDAPP_FAULTS_BACKEND", "cpu")
 EQUATION = os.environ.get("FDAPP_FAULTS_EQUATION", "advection")
+FIELDS = {"advection": 1, "flow": 5}[EQUATION]  # of a snapshot
 ELSEWHERE = "compute.backend=cpu"  # of runs that others are compared with or that go on from them: one answer
 LONGEST = 120  # seconds; whatever takes longer hangs
 # Runs at a time: most of their time they wait, for the disk and for mpirun to notice that ranks have ended.
@@ -190,19 +191,22 @@ def header(path):
     """The text block at the head of a state file."""
     with open(path, "rb") as file:
         block = file.read(2048).rstrip(b"\0").decode()
-    return dict(line.split(" ") for line in block.splitlines())
+    return dict(line.rsplit(" ", 1) for line in block.splitlines())  # of a field "field NAME" is the key
 
 
 def values(path):
-    """The bytes of phi."""
+    """The bytes of all fields."""
     known = header(path)
     size = 4 if known["precision"] == "single" else 8
     count = int(known["nx"]) * int(known["ny"]) * int(known["nz"]) * size
+    offsets = [offset for key, offset in known.items() if key.startswith("field ")] or [known["data_offset"]]
+    found = []
     with open(path, "rb") as file:
-        file.seek(int(known["data_offset"]))
-        data = file.read(count)
-    assert len(data) == count
-    return data
+        for offset in offsets:
+            file.seek(int(offset))
+            found.append(file.read(count))
+            assert len(found[-1]) == count
+    return b"".join(found)
 
 
 def states(directory):

@@ -141,7 +141,8 @@ fcntl.ioctl(os.open("{{disk}}", os.O_RDONLY), 0x8004587D, struct.pack("I", 2))'"
 def test_full_disk(tmp_path, figures, reserving):
     """File systems that fill after some states; a state that has its room reserved is refused before it is written."""
     preload = None if reserving else {**harness.fault(-1), "FDAPP_FAULT_NO_FALLOCATE": "1"}
-    for number, (mount, kilobytes) in enumerate(((TMPFS.format(kilobytes=300), 300), (EXT4, 1024))):
+    tmpfs, ext4 = 300 * harness.FIELDS, 1024 * harness.FIELDS
+    for number, (mount, kilobytes) in enumerate(((TMPFS.format(kilobytes=tmpfs), tmpfs), (EXT4, ext4))):
         place = tmp_path / f"{number}"
         place.mkdir()
         done, copy = on_disk(place, mount, kilobytes=kilobytes, preload=preload)
@@ -217,13 +218,15 @@ def test_restart_from_what_is_no_state(tmp_path, figures):
     flipped[offset + 20000] ^= 4
     zeroed = bytearray(whole)
     zeroed[offset + 8192 : offset + 16384] = bytes(8192)
+    old = bytearray(whole)
+    old[len("fdapp_state ")] = ord("9")  # the version
     files = {
         "empty": b"",
         "text": b"x = 1\n" * 1000,
         "truncated": whole[:-1],
         "flipped": bytes(flipped),
         "zeroed": bytes(zeroed),
-        "old": whole.replace(b"fdapp_state 1\n", b"fdapp_state 9\n", 1),
+        "old": bytes(old),
     }
     last = harness.states(made)[-1]
     cases = {name: (tmp_path / f"{name}.hdf",) for name in files}
