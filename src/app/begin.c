@@ -232,6 +232,7 @@ static status validate(simulation *sim) {
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &rates, &sim->stability));
   stability_warn(config, &sim->schedule, &sim->stability);
+  plan_waves(config, &sim->grid, &rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &rates));
   return sim->restart.resumed ? STATUS_OK : unresolved_foresee(sim->comm, config, &sim->grid);
 }
@@ -345,6 +346,7 @@ status begin_start(simulation *sim) {
   plan_steps(config, &sim->grid, &sim->schedule, sim->step, !sim->restart.goes_on);
   CHECK(stability_find(sim->comm, config, &sim->grid, &sim->schedule, &sim->solver.rates, &sim->stability));
   stability_warn(config, &sim->schedule, &sim->stability);
+  plan_waves(config, &sim->grid, &sim->solver.rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &sim->solver.rates));
   CHECK(measure_start(sim));
   if (!sim->restart.resumed)

@@ -282,6 +282,37 @@ status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const 
   return STATUS_OK;
 }
 
+/* The frequency at which a wavelet's spectrum has fallen to 1 % of its peak, as a multiple of its own; 0: not
+ * known. */
+static double widest(const config *config) {
+  switch (config->wavelet) {
+  case CONFIG_WAVELET_RICKER:
+    return 2.76;
+  case CONFIG_WAVELET_GAUSSIAN:
+    return 2.15;
+  case CONFIG_WAVELET_SINE:
+    return 1.0 + 2.0 / config->cycles; /* end of the main lobe */
+  default:
+    return 0.0;
+  }
+}
+
+void plan_waves(const config *config, const grid *grid, const schedule_rates *rates) {
+  static const double few = 4.0;
+  const double highest = config_sourced(config) ? widest(config) * config->frequency : 0.0;
+  if (highest == 0.0) return;
+  const double h = fmax(grid->h[0], fmax(grid->h[1], grid->h[2]));
+  const double points = 1.0 / (rates->slowness * highest * h);
+  log_info("waves      %.3g points per wavelength at the sources' highest frequency, %.4g, and the least "
+           "speed, %.4g\n",
+           points, highest, 1.0 / rates->slowness);
+  if (points < few)
+    log_warning("waves of the sources' highest frequency, %.4g, have %.3g points per wavelength: below %g "
+                "they are late "
+                "and leave a trail; point_sources.frequency <= %.4g has as many",
+                highest, points, few, config->frequency * points / few);
+}
+
 void plan_steps(const config *config, const grid *grid, const schedule *schedule, int64_t step, int begins) {
   log_info("time       dt = %.6g", schedule->factor != NULL ? schedule->shortest : schedule->dt);
   if (schedule->factor != NULL) log_info(" to %.6g, adaptive", schedule->longest);

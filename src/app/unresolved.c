@@ -210,7 +210,7 @@ status unresolved_foresee(MPI_Comm comm, const config *config, const grid *grid)
   double both[2] = {range[0], -range[1]};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_MIN, comm));
   if (both[0] == -both[1]) {
-    log_warning("the initial state is %.9g at every point", both[0]);
+    if (!config_sourced(config)) log_warning("the initial state is %.9g at every point", both[0]);
     return STATUS_OK;
   }
   return warn(comm, config, grid, &mine, both[0], -both[1]);

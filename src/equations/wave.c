@@ -64,7 +64,7 @@ static status find_rates(const config *config, const grid *grid, schedule_rates 
   CHECK(medium_range(config, grid, speed));
   for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
   CHECK(check_frequency(config, grid, speed[0]));
-  *rates = (schedule_rates){.advection = speed[1] * sqrt(squares)};
+  *rates = (schedule_rates){.advection = speed[1] * sqrt(squares), .slowness = 1.0 / speed[0]};
   return STATUS_OK;
 }
 

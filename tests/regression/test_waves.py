@@ -135,6 +135,21 @@ def test_sources_and_receivers(tmp_path, scheme, ranks, boundary, wavelet_name):
         assert file["positions"][:].tolist() == receivers
 
 
+@pytest.mark.parametrize(
+    ("keys", "times", "warned"),
+    [({}, 2.76, 0), ({"frequency": 9.0}, 2.76, 1), ({"wavelet": "gaussian", "frequency": 3.5}, 2.15, 0)]
+    + [({"wavelet": "sine", "cycles": 4, "frequency": 5.0}, 1.5, 0)],
+)
+def test_points_per_wavelength_are_in_the_plan(tmp_path, keys, times, warned):
+    configuration = merged(
+        SOURCED, {"grid": {"nz": 44, "ny": 22, "nx": 28}, "point_sources": keys, "time": {"steps": 1}}
+    )
+    said = run(tmp_path / "run", merged(configuration, {"point_sources": {"frequency": keys.get("frequency", 3.0)}}))
+    points = SPEED / (times * keys.get("frequency", 3.0)) / max(spacing(configuration, d) for d in range(3))
+    assert f"{points:.3g} points per wavelength" in said.stdout
+    assert ("they are late and leave a trail" in said.stderr) == (points < 4) == warned
+
+
 def test_one_answer_of_sources_and_receivers(tmp_path):
     """A source lies at the edge of slabs, so that two ranks have a part of it."""
     for boundary in ({}, MIXED[8]):
