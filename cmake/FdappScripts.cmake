@@ -6,7 +6,7 @@ file(RELATIVE_PATH FDAPP_POSTPROC ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_F
 configure_file(${CMAKE_CURRENT_LIST_DIR}/fdplot.in ${PROJECT_BINARY_DIR}/scripts/fdplot @ONLY)
 install(PROGRAMS ${PROJECT_BINARY_DIR}/scripts/fdplot DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/postproc/fdpost DESTINATION ${scripts}/postproc FILES_MATCHING PATTERN "*.py"
-  PATTERN __pycache__ EXCLUDE)
+  PATTERN "data/*.txt" PATTERN __pycache__ EXCLUDE)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/run/scaling DESTINATION ${scripts}/run)
 foreach(part host progress runs study)
   install(FILES ${PROJECT_SOURCE_DIR}/run/scaling_${part}.py DESTINATION ${scripts}/run)
