@@ -58,7 +58,7 @@ ARITHMETIC number flow_figure_finish(const flow_numbers *c, const number *own, c
   case FLOW_DILATATIONAL:
     return (real)(4.0 / 3.0) * mu * theta * theta;
   case FLOW_Q_CRITERION:
-    return (real)0.5 * NUMBER_FMA(theta, theta, -flow_turning(g));
+    return (real)0.5 * NUMBER_FMA(theta, theta, -flow_turning(flow_turning_across(g), g));
   case FLOW_DENSITY_GRADIENT:
     return NUMBER_ROOT(flow_square(sums + FIGURE_SLOPE));
   default:

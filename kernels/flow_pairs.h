@@ -199,10 +199,21 @@ ARITHMETIC void flow_pair(const flow_numbers *c, int form, int law, int d, int l
   for (int j = 0; j < 3; j++) sums[FLOW_N + j] = NUMBER_FMA(weight, du[j], sums[FLOW_N + j]);
 }
 
-/* sum over i, j of G_ij G_ji. */
-ARITHMETIC number flow_turning(const number *g) {
-  const number mixed = NUMBER_FMA(g[5], g[7], NUMBER_FMA(g[2], g[6], g[1] * g[3]));
-  return NUMBER_FMA(g[8], g[8], NUMBER_FMA(g[4], g[4], NUMBER_FMA(g[0], g[0], mixed + mixed)));
+/* sum over i, j of G_ij G_ji: what x and y give, and the rest. */
+ARITHMETIC number flow_turning_across(const number *g) {
+  const number mixed = g[1] * g[3];
+  return NUMBER_FMA(g[4], g[4], NUMBER_FMA(g[0], g[0], mixed + mixed));
+}
+
+ARITHMETIC number flow_turning(number across, const number *g) {
+  const number mixed = NUMBER_FMA(g[5], g[7], g[2] * g[6]);
+  return NUMBER_FMA(g[8], g[8], across + (mixed + mixed));
+}
+
+/* When all neighbours along x and y are added: keeps of four sums what is needed of them later, where that is
+ * one number, because engines that march are short of registers. */
+ARITHMETIC void flow_across(int law, number *sums) {
+  if (law == FLOW_CONSTANT) sums[FLOW_G] = flow_turning_across(sums + FLOW_G);
 }
 
 /* The rest of the friction where the viscosity varies: N_j -= mu/3 Q_j + sum D_i mu G_ij - 2/3 theta D_j mu,
@@ -225,7 +236,9 @@ ARITHMETIC number flow_heat(const flow_numbers *c, int form, int law, const numb
     lost = NUMBER_FMA(c->carried * own[FLOW_READ_RATIO], sums[FLOW_M], lost);
   if (law == FLOW_INVISCID) return -lost;
   const number mu = law == FLOW_SUTHERLAND ? own[FLOW_READ_MU] : c->viscosity;
-  const number friction = NUMBER_FMA((real)(-2.0 / 3.0) * theta, theta, flow_turning(sums + FLOW_G));
+  const number across = law == FLOW_CONSTANT ? sums[FLOW_G] : flow_turning_across(sums + FLOW_G);
+  const number turning = flow_turning(across, sums + FLOW_G);
+  const number friction = NUMBER_FMA((real)(-2.0 / 3.0) * theta, theta, turning);
   return NUMBER_FMA(mu, friction, -lost);
 }
 

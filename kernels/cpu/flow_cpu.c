@@ -29,6 +29,12 @@ enum { UNKNOWNS = (1U << FLOW_UNKNOWNS) - 1, VELOCITY = 7U << FLOW_U };
   X(DIVERGENCE, CONSTANT)                                                                                    \
   X(DIVERGENCE, SUTHERLAND)
 
+LINE_INLINE void across_CONSTANT(number *sums) {
+  flow_across(FLOW_CONSTANT, sums);
+}
+#define across_INVISCID   NULL
+#define across_SUTHERLAND NULL
+
 #define X(form, law)                                                                                         \
   LINE_INLINE void pair_##form##_##law(const void *numbers, int d, int l, int up, const number *own,         \
                                        const number *other, number *sums) {                                  \
@@ -40,7 +46,7 @@ enum { UNKNOWNS = (1U << FLOW_UNKNOWNS) - 1, VELOCITY = 7U << FLOW_U };
   }                                                                                                          \
   static void stage_##form##_##law(const void *job, const cpu_patch *patch) {                                \
     pairs_patch((pairs_system){STAGE_READS(FLOW_##form, FLOW_##law), STAGE_SUMS(FLOW_##law), FLOW_UNKNOWNS,  \
-                               pair_##form##_##law, finish_##form##_##law},                                  \
+                               pair_##form##_##law, finish_##form##_##law, across_##law},                    \
                 job, patch);                                                                                 \
   }
 STAGES(X)
@@ -66,7 +72,8 @@ LINE_INLINE void first_finish(const void *numbers, const number *own, number *su
 
 #define FIRST(works)                                                                                         \
   static void first_##works(const void *job, const cpu_patch *patch) {                                       \
-    pairs_patch((pairs_system){(works) > 1 ? VELOCITY : 0, 1, works, first_pair, first_finish}, job, patch); \
+    pairs_patch((pairs_system){(works) > 1 ? VELOCITY : 0, 1, works, first_pair, first_finish, NULL}, job,   \
+                patch);                                                                                      \
   }
 FIRST(1)
 FIRST(2)
@@ -83,11 +90,11 @@ LINE_INLINE void figure_finish(const void *numbers, const number *own, number *s
 }
 
 static void figure_near(const void *job, const cpu_patch *patch) {
-  pairs_patch((pairs_system){UNKNOWNS, FIGURE_SUMS, 1, figure_pair, figure_finish}, job, patch);
+  pairs_patch((pairs_system){UNKNOWNS, FIGURE_SUMS, 1, figure_pair, figure_finish, NULL}, job, patch);
 }
 
 static void figure_at(const void *job, const cpu_patch *patch) {
-  pairs_patch((pairs_system){0, 0, 1, figure_pair, figure_finish}, job, patch);
+  pairs_patch((pairs_system){0, 0, 1, figure_pair, figure_finish, NULL}, job, patch);
 }
 
 LINE_INLINE void damping_pair(const void *numbers, int d, int l, int up, const number *own,
@@ -103,7 +110,8 @@ LINE_INLINE void damping_finish(const void *numbers, const number *own, number *
 }
 
 static void damping(const void *job, const cpu_patch *patch) {
-  pairs_patch((pairs_system){UNKNOWNS, DAMP_SUMS, FLOW_UNKNOWNS, damping_pair, damping_finish}, job, patch);
+  pairs_patch((pairs_system){UNKNOWNS, DAMP_SUMS, FLOW_UNKNOWNS, damping_pair, damping_finish, NULL}, job,
+              patch);
 }
 
 static status run_damping(const kernels_launch *launch, const flow_call *call, pairs_job *job) {

@@ -16,6 +16,8 @@ enum { PAIRS_READS = 8, PAIRS_SUMS = 72, PAIRS_POINTS = 16, PAIRS_OUTPUTS = 8 };
 /* Adds what a neighbour at distance l + 1 along d, above or below, adds to the sums of a point. */
 typedef void pairs_pair(const void *numbers, int d, int l, int up, const number *own, const number *other,
                         number *sums);
+/* Called when all neighbours along x and y are added. */
+typedef void pairs_across(number *sums);
 /* Computes the outputs from the sums, and from what is read at the point alone. */
 typedef void pairs_finish(const void *numbers, const number *own, number *sums, const number *at, int points,
                           number *out);
@@ -26,6 +28,7 @@ typedef struct pairs_system {
   int sums, outputs;
   pairs_pair *pair;
   pairs_finish *finish;
+  pairs_across *across; /* or NULL */
 } pairs_system;
 
 typedef struct pairs_job {
@@ -80,6 +83,7 @@ LINE_INLINE void pairs_gather(pairs_system system, const pairs_job *job, const r
     pairs_add(system, job, in, beside[0][0][l] + x, AXIS_Y, l, 0, own, sums);
   for (int l = 0; l < STENCIL_RADIUS; l++)
     pairs_add(system, job, in, beside[0][1][l] + x, AXIS_Y, l, 1, own, sums);
+  if (system.across != NULL) system.across(sums);
   for (int l = 0; l < STENCIL_RADIUS; l++)
     pairs_add(system, job, in, beside[1][1][l] + x, AXIS_Z, l, 1, own, sums);
 }

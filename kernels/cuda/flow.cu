@@ -6,7 +6,13 @@
 /* Compressible flow on the engine of pairs.cuh: the stage of each form and law of viscosity, the first pass,
  * and figures. */
 
-template <int FORM, int LAW> struct flow_stage {
+/* Tiles of the engine that marches: columns, rows and columns of a thread, the fastest that were tried. More
+ * rows, or two columns with double precision or with viscosity, cost more in spilled registers. */
+template <class System> using inviscid_tile = march_tile<System, SINGLE ? 64 : 32, 12, SINGLE ? 2 : 1>;
+template <class System> using viscous_tile = march_tile<System, 32, SINGLE ? 12 : 8, 1>;
+template <class System> using first_tile = march_tile<System, SINGLE ? 64 : 32, 16, SINGLE ? 2 : 1>;
+
+template <int FORM, int LAW> struct flow_stage : pairs_system {
   using numbers = flow_numbers;
   static constexpr bool WARM = FORM == FLOW_KEEP || FORM == FLOW_KENNEDY_GRUBER;
   static constexpr int WORKS = LAW != FLOW_INVISCID ? LAW + 1 : WARM;
@@ -14,7 +20,10 @@ template <int FORM, int LAW> struct flow_stage {
   static constexpr int SUMS = LAW == FLOW_INVISCID   ? (int)FLOW_THETA + 1
                               : LAW == FLOW_CONSTANT ? (int)FLOW_DIFF_THETA
                                                      : (int)FLOW_SUMS;
-  static constexpr int OUTPUTS = FLOW_UNKNOWNS;
+  static constexpr int POINTS = FLOW_UNKNOWNS, OUTPUTS = FLOW_UNKNOWNS;
+  static __device__ __forceinline__ void across(real *sums) {
+    flow_across(LAW, sums);
+  }
   static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
                                               const real *other, real *sums) {
     flow_pair(&c, FORM, LAW, d, l, up, own, other, sums);
@@ -25,10 +34,10 @@ template <int FORM, int LAW> struct flow_stage {
   }
 };
 
-template <int WORKS> struct flow_first {
+template <int WORKS> struct flow_first : pairs_system {
   using numbers = flow_numbers;
-  static constexpr unsigned READS = WORKS > 1 ? 7U << FLOW_U : 0;
-  static constexpr int SUMS = 1, OUTPUTS = WORKS;
+  static constexpr unsigned READS = WORKS > 1 ? 15 : 0; /* as many as to the velocity's last */
+  static constexpr int SUMS = 1, POINTS = 2, OUTPUTS = WORKS;
   static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
                                               const real *other, real *sums) {
     flow_first_pair(&c, d, l, up, own, other, sums);
@@ -39,10 +48,10 @@ template <int WORKS> struct flow_first {
   }
 };
 
-template <bool NEAR> struct flow_figures {
+template <bool NEAR> struct flow_figures : pairs_system {
   using numbers = flow_numbers;
   static constexpr unsigned READS = NEAR ? (1U << FLOW_UNKNOWNS) - 1 : 0;
-  static constexpr int SUMS = FIGURE_SUMS, OUTPUTS = 1;
+  static constexpr int SUMS = FIGURE_SUMS, POINTS = 0, OUTPUTS = 1;
   static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
                                               const real *other, real *sums) {
     flow_figure_pair(&c, d, l, up, own, other, sums);
@@ -53,10 +62,10 @@ template <bool NEAR> struct flow_figures {
   }
 };
 
-struct flow_damping {
+struct flow_damping : pairs_system {
   using numbers = damp_numbers;
   static constexpr unsigned READS = (1U << FLOW_UNKNOWNS) - 1;
-  static constexpr int SUMS = DAMP_SUMS, OUTPUTS = FLOW_UNKNOWNS;
+  static constexpr int SUMS = DAMP_SUMS, POINTS = FLOW_UNKNOWNS, OUTPUTS = FLOW_UNKNOWNS;
   static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
                                               const real *other, real *sums) {
     damp_pair(&c, d, l, up, own, other, sums);
@@ -91,9 +100,9 @@ template <int FORM, int LAW> static status run_stage(const kernels_launch *launc
   for (int i = 0; i < (int)FLOW_UNKNOWNS; i++) a.out[i] = shifted(launch, call->out[i]);
   /* the form and the laws that runs take are fast; the others read neighbours through the caches */
   if constexpr (FORM == FLOW_KEEP_PE && LAW == FLOW_INVISCID)
-    return march_launch<System, 12>(launch, a, "flow");
+    return march_launch<inviscid_tile<System>>(launch, a, "flow");
   if constexpr (FORM == FLOW_KEEP_PE && LAW == FLOW_CONSTANT)
-    return march_launch<System, 8>(launch, a, "flow");
+    return march_launch<viscous_tile<System>>(launch, a, "flow");
   return pairs_launch(launch, a, "flow");
 }
 
@@ -104,6 +113,7 @@ template <int WORKS> static status run_first(const kernels_launch *launch, const
   a.at[0] = shifted(launch, call->f[FLOW_DENSITY]);
   a.at[1] = shifted(launch, call->f[FLOW_PRESSURE]);
   for (int i = 0; i < WORKS; i++) a.out[i] = static_cast<real *>(shifted(launch, call->work[i]));
+  if constexpr (WORKS == 2) return march_launch<first_tile<System>>(launch, a, "flow, first pass");
   return pairs_launch(launch, a, "flow, first pass");
 }
 

@@ -52,6 +52,16 @@ __device__ __forceinline__ int hidden(int number) {
   return number;
 }
 
+/* For a value of which the compiler otherwise keeps multiples and sums in registers, too. */
+__device__ __forceinline__ float hidden(float value) {
+  asm("" : "+f"(value));
+  return value;
+}
+__device__ __forceinline__ double hidden(double value) {
+  asm("" : "+d"(value));
+  return value;
+}
+
 /* Starts copying 16 bytes from global to shared memory. */
 template <class T> __device__ __forceinline__ void copy_vector(T *to, const T *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)),

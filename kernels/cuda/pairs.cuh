@@ -9,11 +9,17 @@
  *   numbers                 constants, which a kernel's parameter holds
  *   READS                   mask of the inputs of which neighbours are read
  *   SUMS, OUTPUTS           counts
+ *   POINTS                  of the values that are read at the point alone, those that every call has
+ *   across(sums)            called when all neighbours along x and y are added
  *   pair(c, d, l, up, own, other, sums)
  *   finish(c, own, sums, at, points, out)
  *
  * as kernels/cpu/pairs.h has them. Neighbours come in the order of flow_pairs.h: along z those below, x, y,
  * along z those above. Here a thread computes a point and reads neighbours through the caches. */
+struct pairs_system { /* what most systems need not say */
+  static __device__ __forceinline__ void across(real *) {}
+};
+
 enum { PAIRS_READS = 8, PAIRS_POINTS = 15, PAIRS_OUTPUTS = 5 };
 
 template <class System> struct pairs_arguments {
@@ -70,6 +76,7 @@ template <class System> struct pairs_point {
       above<AXIS_X>(along_x);
       below<AXIS_Y>(along_y);
       above<AXIS_Y>(along_y);
+      System::across(sums);
       above<AXIS_Z>(along_z);
     }
     real at[PAIRS_POINTS], out[PAIRS_OUTPUTS];

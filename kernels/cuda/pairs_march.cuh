@@ -4,7 +4,7 @@
 #include "pairs.cuh"
 
 /* The engine for two-point fluxes on large slabs: a block marches a tile of x and y upwards through a piece
- * of the planes, and a thread computes one column of it.
+ * of the planes, and a thread computes one column of it, or two beside each other.
  *
  *     z ^   plane i arrives in shared memory, tile and HALO points around it
  *       |   . . . . . . .
@@ -15,132 +15,242 @@
  *
  * So each value is loaded once per tile, and no plane but the newest is needed in shared memory. The order of
  * sums is that of flow_pairs.h: a plane gets the neighbours below when it arrives, then those along x and y,
- * then those above as they arrive. Names of planes are constants, because the loop is unrolled by HALO. */
-template <class System, int ROWS> struct march_tile {
-  static constexpr int WIDTH = 32, HEIGHT = ROWS, THREADS = WIDTH * ROWS;
-  static constexpr int PITCH = WIDTH + 2 * HALO, FIELD = PITCH * (HEIGHT + 2 * HALO);
+ * then those above as they arrive. Names of planes are constants, because the loop is unrolled by HALO.
+ *
+ * The number of instructions limits it: so copies are of vectors, and two columns share what they read. */
+template <class System, int COLUMNS, int ROWS, int EACH_THREAD> struct march_tile {
+  static constexpr int EACH = EACH_THREAD, WIDTH = COLUMNS, HEIGHT = ROWS, THREADS = WIDTH / EACH * ROWS;
+  static constexpr int PITCH = WIDTH + 2 * HALO, FIELD = PITCH * (HEIGHT + 2 * HALO), CORE = WIDTH * HEIGHT;
   static constexpr int READS = __builtin_popcount(System::READS), PLANE = READS * FIELD;
-  static constexpr int RING = 3; /* planes in shared memory: one is read, two are on their way */
-  static constexpr int COPIES =
-      (FIELD + THREADS - 1) / THREADS; /* elements of a field that a thread copies */
-  static constexpr size_t SHARED_BYTES = (size_t)RING * PLANE * sizeof(real);
+  static_assert(System::READS == (1U << READS) - 1, "the first inputs are read");
+  static constexpr int RING = HALO; /* planes in shared memory: one is read, the others are on their way */
+  /* Vectors of a plane: of the tile's columns, then of the columns beside it. No corners. */
+  static constexpr int ACROSS = WIDTH / VECTOR, BESIDE = 2 * HALO / VECTOR;
+  static constexpr int INNER = ACROSS * (HEIGHT + 2 * HALO), VECTORS = INNER + BESIDE * HEIGHT;
+  static constexpr int COPIES = (VECTORS + THREADS - 1) / THREADS;
+  /* Behind the ring: what is read at the points of the plane that is finished, and of the next one. */
+  static constexpr int POINTS = RING * PLANE, POINTS_SLOT = System::POINTS * CORE;
+  static constexpr size_t SHARED_BYTES = (size_t)(POINTS + 2 * POINTS_SLOT) * sizeof(real);
 };
 
-template <class System, class Tile> struct pairs_march {
+/* Elements beside each other, which are loaded at once. */
+template <int N> struct alignas(N * sizeof(real)) elements { real of[N]; };
+
+/* MORE: a call reads more than System::POINTS values at a point. Without them fewer registers are needed. */
+template <class System, class Tile, bool MORE> struct pairs_march {
+  static constexpr int EACH = Tile::EACH, READS = Tile::READS, SUMS = System::SUMS;
+  static constexpr int UNROLL = SINGLE ? HALO : 1; /* otherwise registers are short */
+  using together = elements<EACH>;
   const pairs_arguments<System> &a;
   const geometry &d;
   real *ring;
   int z0, count; /* first plane that is stored; planes that arrive: 2 HALO more than are stored */
-  int from[Tile::COPIES];
-  int place, column; /* of the thread's point, in a plane of the ring and of a field; column < 0: no point */
-  real own[HALO][Tile::READS], sums[HALO][System::SUMS];
+  int from[Tile::COPIES],
+      to[Tile::COPIES]; /* of copies, in a field's plane and in the ring's; to < 0: none */
+  int place, core,
+      column;  /* of the thread's point: in a plane of the ring, in the tile and in a field's plane */
+  int columns; /* that the thread stores */
+  real own[HALO][EACH][READS], sums[HALO][EACH][SUMS];
+
+  __device__ __forceinline__ static int wrapped(int i, int n) {
+    while (i < 0) i += n;
+    while (i >= n) i -= n;
+    return i;
+  }
 
   __device__ __forceinline__ void open() {
     const int tiles_x = divide_up(d.nx, Tile::WIDTH);
     const int tiles = tiles_x * divide_up(d.ny, Tile::HEIGHT), tile = (int)blockIdx.x % tiles;
     const int x0 = tile % tiles_x * Tile::WIDTH, y0 = tile / tiles_x * Tile::HEIGHT;
-    const int thread = (int)threadIdx.x, x = thread % Tile::WIDTH, y = thread / Tile::WIDTH;
+    const int thread = (int)threadIdx.x, x = thread % (Tile::WIDTH / EACH) * EACH;
+    const int y = thread / (Tile::WIDTH / EACH);
 #pragma unroll
     for (int k = 0; k < Tile::COPIES; k++) {
-      const int i = thread + k * Tile::THREADS;
-      const int column_x = (x0 + i % Tile::PITCH - HALO + d.nx) % d.nx;
-      const int row = (y0 + i / Tile::PITCH - HALO + d.ny) % d.ny;
-      from[k] = row * d.ldx + column_x;
+      const int i = thread + k * Tile::THREADS, j = i - Tile::INNER, side = j % Tile::BESIDE * VECTOR;
+      const bool inner = i < Tile::INNER;
+      const int row = inner ? i / Tile::ACROSS : HALO + j / Tile::BESIDE;
+      const int at = inner ? HALO + i % Tile::ACROSS * VECTOR : side < HALO ? side : Tile::WIDTH + side;
+      from[k] = wrapped(y0 + row - HALO, d.ny) * d.ldx + wrapped(x0 + at - HALO, d.nx);
+      to[k] = i < Tile::VECTORS ? row * Tile::PITCH + at : -1;
     }
     place = (y + HALO) * Tile::PITCH + x + HALO;
-    column = x0 + x < d.nx && y0 + y < d.ny ? (y0 + y) * d.ldx + x0 + x : -1;
+    core = y * Tile::WIDTH + x;
+    column = (y0 + y) * d.ldx + x0 + x;
+    columns = y0 + y < d.ny ? d.nx - x0 - x : 0;
+#pragma unroll
+    for (int p = 0; p < HALO; p++)
+#pragma unroll
+      for (int e = 0; e < EACH; e++) {
+#pragma unroll
+        for (int f = 0; f < READS; f++) own[p][e][f] = 1;
+#pragma unroll
+        for (int k = 0; k < SUMS; k++) sums[p][e][k] = 0;
+      }
   }
 
-  /* Starts copying the plane that arrives as number i. */
-  __device__ __forceinline__ void fetch(int i) {
+  /* Starts copying the plane that arrives as number i. Vectors of which a part is an image are copied by
+   * elements. */
+  __device__ __forceinline__ void fetch(int i, int slot) const {
     if (i < count) {
       const ptrdiff_t plane = d.neighbour(z0 - HALO + i);
-      real *to = ring + i % Tile::RING * Tile::PLANE + (int)threadIdx.x;
 #pragma unroll
       for (int k = 0; k < Tile::COPIES; k++) {
-        if ((int)threadIdx.x + k * Tile::THREADS >= Tile::FIELD) continue;
+        if (to[k] < 0) continue;
+        real *into = ring + slot * Tile::PLANE + to[k];
+        const int x = from[k] % d.ldx;
+        if (x % VECTOR == 0 && x + VECTOR <= d.nx) {
 #pragma unroll
-        for (int f = 0; f < Tile::READS; f++)
-          copy_element(to + f * Tile::FIELD + k * Tile::THREADS, a.in[f] + plane + from[k]);
+          for (int f = 0; f < READS; f++) copy_vector(into + f * Tile::FIELD, a.in[f] + plane + from[k]);
+        } else {
+#pragma unroll 1
+          for (int e = 0; e < VECTOR; e++)
+#pragma unroll
+            for (int f = 0; f < READS; f++)
+              copy_element(into + f * Tile::FIELD + e, a.in[f] + plane + from[k] - x + wrapped(x + e, d.nx));
+        }
       }
     }
     copy_commit();
   }
 
-  __device__ __forceinline__ void load(const real *at, real (&to)[Tile::READS]) const {
+  /* The same of what is read at the points that are finished when plane i has arrived. */
+  __device__ __forceinline__ void fetch_points(int i, int slot) const {
+    if (i >= 2 * HALO && i < count && columns > 0) {
+      const ptrdiff_t at = d.plane(z0 + i - 2 * HALO) + column;
 #pragma unroll
-    for (int f = 0; f < Tile::READS; f++) to[f] = at[f * Tile::FIELD];
+      for (int f = 0; f < System::POINTS; f++)
+        copy_element(reinterpret_cast<together *>(point(slot, f)),
+                     reinterpret_cast<const together *>(a.at[f] + at));
+    }
+    copy_commit();
+  }
+
+  __device__ __forceinline__ real *point(int slot, int f) const {
+    return ring + Tile::POINTS + slot * Tile::POINTS_SLOT + f * Tile::CORE + core;
+  }
+
+  __device__ __forceinline__ static void load(const real *at, real (&to)[EACH][READS]) {
+#pragma unroll
+    for (int f = 0; f < READS; f++) {
+      const together found = *reinterpret_cast<const together *>(at + f * Tile::FIELD);
+#pragma unroll
+      for (int e = 0; e < EACH; e++) to[e][f] = found.of[e];
+    }
+  }
+
+  /* The neighbours `offset` points along x, which are neighbours of each column at other distances. */
+  template <int S> __device__ __forceinline__ void gather_beside(const real *at, int offset) {
+    real other[EACH][READS];
+    load(at + offset, other);
+#pragma unroll
+    for (int e = 0; e < EACH; e++)
+#pragma unroll
+      for (int f = 0; f < EACH; f++) {
+        const int by = offset + f - e, l = (by < 0 ? -by : by) - 1;
+        if (l >= 0 && l < HALO) System::pair(a.c, AXIS_X, l, by > 0, own[S][e], other[f], sums[S][e]);
+      }
+  }
+
+  template <int S, int D> __device__ __forceinline__ void gather_at(const real *at, int l, bool up) {
+    constexpr int STEP = D == AXIS_X ? 1 : Tile::PITCH;
+    real other[EACH][READS];
+    load(up ? at + (1 + l) * STEP : at - (1 + l) * STEP, other);
+#pragma unroll
+    for (int e = 0; e < EACH; e++) System::pair(a.c, D, l, up, own[S][e], other[e], sums[S][e]);
   }
 
   /* The neighbours along x or y of the newest plane, which is in slot S. */
   template <int S, int D> __device__ __forceinline__ void gather(const real *at) {
-    constexpr int STEP = D == AXIS_X ? 1 : Tile::PITCH;
-    real other[Tile::READS];
-#pragma unroll 1
-    for (int l = HALO - 1; l >= 0; l--) {
-      load(at - (1 + l) * STEP, other);
-      System::pair(a.c, D, l, false, own[S], other, sums[S]);
-    }
-#pragma unroll 1
-    for (int l = 0; l < HALO; l++) {
-      load(at + (1 + l) * STEP, other);
-      System::pair(a.c, D, l, true, own[S], other, sums[S]);
+    if constexpr (D == AXIS_X && EACH > 1) {
+#pragma unroll
+      for (int offset = -HALO; offset <= HALO; offset += EACH) gather_beside<S>(at, offset);
+    } else {
+#pragma unroll UNROLL
+      for (int l = HALO - 1; l >= 0; l--) gather_at<S, D>(at, l, false);
+#pragma unroll UNROLL
+      for (int l = 0; l < HALO; l++) gather_at<S, D>(at, l, true);
     }
   }
 
-  /* The pair of the newest plane, values q and sums s, with the one in slot P, l + 1 planes below. */
+  /* The pairs of the newest plane, values q and sums s, with the one in slot P, L + 1 planes below. */
   template <int P, int L>
-  __device__ __forceinline__ void couple(const real (&q)[Tile::READS], real (&s)[System::SUMS]) {
-    System::pair(a.c, AXIS_Z, L, false, q, own[P], s);
-    System::pair(a.c, AXIS_Z, L, true, own[P], q, sums[P]);
+  __device__ __forceinline__ void couple(const real (&q)[EACH][READS], real (&s)[EACH][SUMS]) {
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+      System::pair(a.c, AXIS_Z, L, false, q[e], own[P][e], s[e]);
+      System::pair(a.c, AXIS_Z, L, true, own[P][e], q[e], sums[P][e]);
+    }
   }
 
-  template <int S> __device__ __forceinline__ void finish(int z) {
-    if (column < 0) return;
-    const ptrdiff_t at = d.plane(z) + column;
-    real point[PAIRS_POINTS], out[PAIRS_OUTPUTS];
+  /* Stores the plane in slot S, which has all its neighbours when plane i has arrived. */
+  template <int S> __device__ __forceinline__ void finish(int i) {
+    if (columns <= 0) return;
+    const ptrdiff_t at = d.plane(z0 + i - 2 * HALO) + column;
+    real out[EACH][PAIRS_OUTPUTS];
 #pragma unroll
-    for (int i = 0; i < PAIRS_POINTS; i++)
-      if (i < a.points) point[i] = a.at[i][at];
-    System::finish(a.c, own[S], sums[S], point, a.points, out);
+    for (int e = 0; e < EACH; e++) {
+      real read[PAIRS_POINTS];
 #pragma unroll
-    for (int i = 0; i < System::OUTPUTS; i++) a.out[i][at] = out[i];
+      for (int f = 0; f < PAIRS_POINTS; f++) {
+        if (f < System::POINTS) read[f] = point(S % 2, f)[e];
+        if (MORE && f >= System::POINTS && f < a.points) read[f] = a.at[f][at + e];
+      }
+      System::finish(a.c, own[S][e], sums[S][e], read, MORE ? a.points : System::POINTS, out[e]);
+    }
+#pragma unroll
+    for (int f = 0; f < System::OUTPUTS; f++) {
+      together result;
+#pragma unroll
+      for (int e = 0; e < EACH; e++) result.of[e] = out[e][f];
+      if (columns >= EACH)
+        *reinterpret_cast<together *>(a.out[f] + at) = result;
+      else
+        a.out[f][at] = result.of[0];
+    }
   }
 
   /* Plane i arrives; slot S holds plane i - 4, and then this one. */
   template <int S> __device__ __forceinline__ void step(int i) {
-    copy_wait<Tile::RING - 2>();
-    __syncthreads(); /* plane i is here, and nobody reads plane i - 1 any more */
-    fetch(i + Tile::RING - 1);
-    const real *at = ring + i % Tile::RING * Tile::PLANE + place;
-    real q[Tile::READS], s[System::SUMS];
+    fetch_points(i + 1, (S + 1) % 2);
+    fetch(i + Tile::RING - 1, (S + Tile::RING - 1) % Tile::RING);
+    const real *at = ring + S * Tile::PLANE + place;
+    real q[EACH][READS], s[EACH][SUMS];
     load(at, q);
 #pragma unroll
-    for (int k = 0; k < System::SUMS; k++) s[k] = 0;
+    for (int e = 0; e < EACH; e++)
+#pragma unroll
+      for (int k = 0; k < SUMS; k++) s[e][k] = 0;
     couple<S, 3>(q, s);
-    if (i >= 2 * HALO && i < count) finish<S>(z0 + i - 2 * HALO);
+    if (i >= 2 * HALO && i < count) finish<S>(i);
     couple<(S + 1) % HALO, 2>(q, s);
     couple<(S + 2) % HALO, 1>(q, s);
     couple<(S + 3) % HALO, 0>(q, s);
 #pragma unroll
-    for (int f = 0; f < Tile::READS; f++) own[S][f] = q[f];
+    for (int e = 0; e < EACH; e++) {
 #pragma unroll
-    for (int k = 0; k < System::SUMS; k++) sums[S][k] = s[k];
-    if (i < HALO || i >= count - HALO) return;
-    gather<S, AXIS_X>(at);
-    gather<S, AXIS_Y>(at);
+      for (int f = 0; f < READS; f++) own[S][e][f] = q[e][f];
+#pragma unroll
+      for (int k = 0; k < SUMS; k++) sums[S][e][k] = s[e][k];
+    }
+    if (i >= HALO && i < count - HALO) {
+      gather<S, AXIS_X>(at);
+      gather<S, AXIS_Y>(at);
+#pragma unroll
+      for (int e = 0; e < EACH; e++) System::across(sums[S][e]);
+    }
+#pragma unroll
+    for (int e = 0; e < EACH; e++)
+#pragma unroll
+      for (int f = 0; f < READS; f++) own[S][e][f] = hidden(own[S][e][f]);
+    copy_wait<1>(); /* all but the newest plane are here, and the points of the next step */
+    __syncthreads();
   }
 
   __device__ __forceinline__ void run() {
 #pragma unroll
-    for (int p = 0; p < HALO; p++) {
-#pragma unroll
-      for (int f = 0; f < Tile::READS; f++) own[p][f] = 1;
-#pragma unroll
-      for (int k = 0; k < System::SUMS; k++) sums[p][k] = 0;
-    }
-    fetch(0);
-    fetch(1);
+    for (int i = 0; i < Tile::RING - 1; i++) fetch(i, i);
+    copy_wait<0>();
+    __syncthreads();
 #pragma unroll 1
     for (int i = 0; i < count; i += HALO) {
       step<0>(i);
@@ -151,14 +261,14 @@ template <class System, class Tile> struct pairs_march {
   }
 };
 
-template <class System, class Tile>
+template <class System, class Tile, bool MORE>
 __global__ void __launch_bounds__(Tile::THREADS)
     pairs_march_kernel(const __grid_constant__ pairs_arguments<System> a, const __grid_constant__ geometry d,
                        const int chunk) {
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
   const kernels_planes piece = d.piece((int)blockIdx.x / tiles, chunk);
-  pairs_march<System, Tile> march = {a, d, reinterpret_cast<real *>(block_memory()), piece.z0,
-                                     piece.z1 - piece.z0 + 2 * HALO};
+  pairs_march<System, Tile, MORE> march = {a, d, reinterpret_cast<real *>(block_memory()), piece.z0,
+                                           piece.z1 - piece.z0 + 2 * HALO};
   march.open();
   march.run();
 }
@@ -178,18 +288,11 @@ static inline int march_chunk(int tiles, int planes, int resident) {
   return best;
 }
 
-/* Marches if the slab is large enough to fill the device, otherwise computes point by point. */
-template <class System, int ROWS>
-static status march_launch(const kernels_launch *launch, const pairs_arguments<System> &a, const char *name) {
-  using Tile = march_tile<System, ROWS>;
-  constexpr size_t LEAST = 4096; /* points for each multiprocessor */
-  kernels_context *context = launch->context;
+template <class Tile, bool MORE, class System>
+static status march_start(const kernels_launch *launch, const pairs_arguments<System> &a, const char *name) {
+  const kernels_context *context = launch->context;
   const geometry d = launch_geometry(launch);
-  const size_t points = (size_t)d.nx * (size_t)d.ny * (size_t)d.planes();
-  if (points < LEAST * (size_t)context->multiprocessors || d.planes() < 2 * HALO ||
-      Tile::SHARED_BYTES > context->shared_limit || (size_t)d.ny * (size_t)d.ldx > INT32_MAX)
-    return pairs_launch(launch, a, name);
-  const auto kernel = pairs_march_kernel<System, Tile>;
+  const auto kernel = pairs_march_kernel<System, Tile, MORE>;
   int resident = 0;
   CHECK_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)Tile::SHARED_BYTES));
@@ -201,6 +304,20 @@ static status march_launch(const kernels_launch *launch, const pairs_arguments<S
   kernel_launch(kernel, (unsigned)(tiles * d.pieces(chunk)), Tile::THREADS, Tile::SHARED_BYTES,
                 launch_stream(launch), a, d, chunk);
   return launch_done(launch, name);
+}
+
+/* Marches if the slab is large enough to fill the device, otherwise computes point by point. */
+template <class Tile, class System>
+static status march_launch(const kernels_launch *launch, const pairs_arguments<System> &a, const char *name) {
+  constexpr size_t LEAST = 4096; /* points for each multiprocessor */
+  const kernels_context *context = launch->context;
+  const geometry d = launch_geometry(launch);
+  const size_t points = (size_t)d.nx * (size_t)d.ny * (size_t)d.planes();
+  if (points < LEAST * (size_t)context->multiprocessors || d.planes() < 2 * HALO ||
+      Tile::SHARED_BYTES > context->shared_limit || (size_t)d.ny * (size_t)d.ldx > INT32_MAX)
+    return pairs_launch(launch, a, name);
+  return a.points > System::POINTS ? march_start<Tile, true>(launch, a, name)
+                                   : march_start<Tile, false>(launch, a, name);
 }
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "burgers.h"
 
-struct burgers {
+struct burgers : pairs_system {
   using numbers = burgers_numbers;
   static constexpr unsigned READS = 1;
-  static constexpr int SUMS = 1, OUTPUTS = 1;
+  static constexpr int SUMS = 1, POINTS = 1, OUTPUTS = 1;
   static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
                                               const real *other, real *sums) {
     burgers_pair(&c, d, l, up, own, other, sums);
@@ -28,5 +28,5 @@ extern "C" status NAME(burgers_cuda)(const kernels_launch *launch, const void *f
   a.at[0] = shifted(launch, base);
   a.points = 1;
   a.out[0] = shifted(launch, out);
-  return march_launch<burgers, 8>(launch, a, "burgers");
+  return march_launch<march_tile<burgers, 32, 8, 1>>(launch, a, "burgers");
 }
