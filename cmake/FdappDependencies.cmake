@@ -47,6 +47,7 @@ fdapp_library(jansson jansson.h jansson libjansson-dev)
 fdapp_library(mpfr mpfr.h mpfr libmpfr-dev)
 fdapp_library(gmp gmp.h gmp libgmp-dev) # what mpfr.h includes
 fdapp_library(xxhash xxhash.h xxhash libxxhash-dev)
+fdapp_library(zlib zlib.h z zlib1g-dev) # what HDF5 deflates by
 if(FDAPP_TESTS)
   fdapp_library(cmocka cmocka.h cmocka libcmocka-dev)
 endif()

@@ -13,7 +13,7 @@ die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 3; }
 
 # shellcheck disable=SC2034 # used by those who source this
 build_packages=(gcc g++ cmake make openmpi-bin libopenmpi-dev libhdf5-openmpi-dev
-  libmuparser-dev libjansson-dev libxxhash-dev libmpfr-dev python3 python3-venv)
+  libmuparser-dev libjansson-dev libxxhash-dev libmpfr-dev zlib1g-dev python3 python3-venv)
 # shellcheck disable=SC2034
 test_packages=(libcmocka-dev clang-format-14 clang-tidy-14 libomp-14-dev cppcheck shellcheck valgrind git)
 

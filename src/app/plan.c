@@ -186,6 +186,10 @@ static void print_kept(const config *config, const grid *whole) {
            kept.count[0], kept.count[1], kept.count[2], single ? "single" : "double",
            format_bytes((double)bytes, text),
            config->checkpoint_every > 0 ? "" : " (output.checkpoint_every = N writes snapshots for that)");
+  if (config->compress)
+    log_info("           compressed by each rank for itself, a chunk for each plane, by shuffle and deflate: "
+             "sizes "
+             "are those before\n");
 }
 
 static void print_files(const config *config, const grid *grid, const schedule *schedule, int64_t from,

@@ -38,7 +38,8 @@ static size_t part_bytes(const config *config, const equation *equation, const g
   const int fields = equation->unknowns + config_derived_names(config, names);
   const int64_t planes =
       config_kept_below(&kept, AXIS_Z, grid->z0 + grid->nz) - config_kept_below(&kept, AXIS_Z, grid->z0);
-  return (size_t)(fields * planes * kept.count[0] * kept.count[1]) *
+  const size_t copies = config->compress ? 2 : 1; /* compressed planes may be as large */
+  return copies * (size_t)(fields * planes * kept.count[0] * kept.count[1]) *
          kernels_element_size(single ? PRECISION_SINGLE : PRECISION_DOUBLE);
 }
 

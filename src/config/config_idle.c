@@ -80,6 +80,7 @@ int config_key_idle(const config *config, int key, int host_memory) {
     return !config_ever(config->fields_due);
   /* a run that stops early leaves a checkpoint, too */
   if (strcmp(name, "checkpoint_keep") == 0) return config->checkpoint_every == 0 && config->wall_limit == 0.0;
+  if (strcmp(name, "compress") == 0) return config->compress && !config_ever(config->fields_due);
   const int stored = config_ever(config->fields_due) || config->checkpoint_every > 0;
   if (strcmp(section, "output") == 0 && strcmp(name, "overlap") == 0) return !stored;
   const int sliced = config->slices[0] != '\0' && config_ever(config->slices_due);

@@ -281,6 +281,10 @@ const config_key config_keys[] = {
      .help = "kept snapshots hold each such point of each axis, from point 0 on"},
     {"output", "fields_box", BOX(fields_box), DEFAULT("none"),
      .help = "kept snapshots hold the points from x0 to x1, y0 to y1, z0 to z1"},
+    {"output", "compress", CHOICE(compress, switches), DEFAULT("no"),
+     .help =
+         "yes: kept snapshots in chunks of a plane, shuffled and deflated, in fields/; no run resumes from "
+         "them"},
     {"output", "derived", SET(derived, derived), DEFAULT("none"),
      .help = "what kept snapshots and slices hold besides: gradient, the length of the gradient of phi or p; "
              "intensity, p times the velocity (acoustics); the others of flow"},

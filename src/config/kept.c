@@ -8,7 +8,7 @@
 int config_kept_in_part(const config *config) {
   const int rounded = config->fields_single && config->precision != PRECISION_SINGLE;
   const int fewer = config->fields_stride > 1 || config->fields_box[0] != '\0';
-  return config_ever(config->fields_due) && (fewer || rounded || config->derived != 0);
+  return config_ever(config->fields_due) && (fewer || rounded || config->compress || config->derived != 0);
 }
 
 config_period config_whole_due(const config *config) {

@@ -11,8 +11,9 @@ typedef struct config_kept {
   int64_t first[3], count[3];
 } config_kept;
 
-/* Returns 1 if kept snapshots hold something else than the fields: fewer points or digits, or derived data,
- * too. Then they are separate files (RUNDIR_FIELDS), from which no run resumes. */
+/* Returns 1 if kept snapshots hold something else than the fields, or otherwise: fewer points or digits,
+ * compressed, or derived data, too. Then they are separate files (RUNDIR_FIELDS), from which no run resumes.
+ */
 int config_kept_in_part(const config *config);
 
 /* Returns 1 if something with this period is ever due. */

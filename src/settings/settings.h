@@ -123,7 +123,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 135, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 136, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -220,6 +220,7 @@ typedef struct config {
   int fields_single;                 /* 1: kept snapshots in single precision; 0, default: as computed */
   int fields_stride;                 /* >= 1, default 1: kept snapshots hold every fields_stride-th point */
   char fields_box[CONFIG_LIST_SIZE]; /* box of kept snapshots (config/lists.h); "" for all points (default) */
+  int compress;                      /* 1: kept snapshots are compressed; 0, default */
   int derived;                       /* a sum of config_derived; 0 for none (default) */
   int64_t checkpoint_every;          /* steps, 0 = never; default 0 */
   config_period diagnostics_due;     /* default 10 steps */

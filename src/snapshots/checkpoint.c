@@ -31,6 +31,7 @@ static status create_local(checkpoint *checkpoint, const config_kept *kept, cons
   CHECK(checkpoint_planes_create(checkpoint->comm, &whole, kept, checkpoint->precision, checkpoint->fields,
                                  &checkpoint->planes));
   checkpoint->grid = checkpoint->planes.grid;
+  if (checkpoint->compress) CHECK(checkpoint_chunks_create(&checkpoint->planes, &checkpoint->chunks));
   if (checkpoint->grid.rank != 0) return STATUS_OK;
   if (config != NULL) return config_text(config, &checkpoint->configuration);
   checkpoint->configuration = strdup(text);
@@ -77,6 +78,7 @@ status checkpoint_create_part(MPI_Comm comm, const grid *grid, const config *con
   struct checkpoint like = {.comm = comm,
                             .grid = *grid,
                             .precision = config->fields_single ? PRECISION_SINGLE : config->precision,
+                            .compress = config->compress,
                             .keep = config->checkpoint_keep,
                             .fields = fields,
                             .names = names};
@@ -108,6 +110,7 @@ void checkpoint_destroy(checkpoint *checkpoint) {
   checkpoint_job_abandon(checkpoint);
   checkpoint_index_close(&checkpoint->index);
   free(checkpoint->configuration);
+  checkpoint_chunks_destroy(&checkpoint->chunks);
   checkpoint_planes_destroy(&checkpoint->planes);
   free(checkpoint);
 }
@@ -203,7 +206,8 @@ static status check_whole(const char *path, const checkpoint_state *state) {
   return status_fail(
       STATUS_FOREIGN,
       "%s: holds the fields in part or derived data (output.fields_precision, fields_stride, fields_box, "
-      "derived), so that no run can resume from it; resume from a checkpoint (output.checkpoint_every), or "
+      "compress, derived), so that no run can resume from it; resume from a checkpoint "
+      "(output.checkpoint_every), or "
       "start afresh from it with initial.case = file",
       path);
 }
@@ -222,6 +226,8 @@ static status check_surroundings(int descriptor, const char *path, const checkpo
   int as_written = 0;
   CHECK(checkpoint_block_verify(descriptor, path, block, &as_written));
   *changed = !as_written;
+  if (block->compressed && !as_written)
+    return status_fail(STATUS_DAMAGED, "%s: damaged: its bytes do not match their checksum", path);
   return as_written ? STATUS_OK : checkpoint_meaning_verify(path, block);
 }
 
@@ -369,9 +375,21 @@ int64_t checkpoint_file_bytes(const grid *grid, precision precision, int fields)
              (grid->n[2] * (int64_t)sizeof(uint64_t) + points * (int64_t)kernels_element_size(precision));
 }
 
+static status verify_chunks(int descriptor, const char *path, const checkpoint_block *block) {
+  const size_t bytes = (size_t)checkpoint_checksums_bytes(block);
+  uint64_t *checksums = malloc(bytes);
+  if (checksums == NULL) return status_fail(STATUS_MEMORY, "no memory for %zu bytes", bytes);
+  status result = file_read_at(descriptor, path, checksums, bytes, block->checksums_offset);
+  for (int f = 0; f < block->fields && result == STATUS_OK; f++)
+    result = checkpoint_chunks_verify(path, block, f, checksums + f * block->n[2]);
+  free(checksums);
+  return result;
+}
+
 /* Verifies the planes of a file of any grid, one after another. Needs no memory beyond a checksum. */
 static status verify_planes(int descriptor, const char *path, const checkpoint_block *block) {
   const int64_t nz = block->n[2];
+  if (block->compressed) return verify_chunks(descriptor, path, block);
   for (int f = 0; f < block->fields; f++) {
     for (int64_t z = 0; z < nz; z++) {
       uint64_t checksum = 0;
@@ -402,7 +420,10 @@ status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *ha
                  "%s: whole; step %" PRId64 ", time %.10g, %" PRId64 " x %" PRId64 " x %" PRId64
                  " points, %s, fields %s%s%s",
                  path, about.step, about.time, block.n[0], block.n[1], block.n[2],
-                 config_precision_name(block.precision), names, about.part ? ", in part" : "",
+                 config_precision_name(block.precision), names,
+                 block.compressed ? ", compressed"
+                 : about.part     ? ", in part"
+                                  : "",
                  changed ? "; " CHANGED : "");
   return STATUS_OK;
 }

@@ -24,7 +24,8 @@
  * time, [fields (their number), field NAME OFFSET for each,] metadata_xxh3 (of all bytes that are not values of a
  * field, this value itself taken as zeros). So a damaged file is found out before the HDF5 library parses a byte of
  * it, and the planes are checked in parallel, whatever the number of ranks. Version 1 holds the field phi alone and
- * lacks the lines in brackets; it is written whenever phi is the only field.
+ * lacks the lines in brackets; it is written whenever phi is the only field. Version 3 has compressed fields: chunked,
+ * a plane per chunk, shuffled and deflated; then metadata_xxh3 is of all bytes, and an offset is the first chunk's.
  *
  * The answer's hash is XXH3, 64 bits, seed 0, of /fdapp/plane_checksums as it lies in the file (little-endian):
  * every plane in ascending z, first field first. So it depends on the values alone. */

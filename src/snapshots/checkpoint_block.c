@@ -17,8 +17,9 @@
 enum { PIECE_BYTES = 1 << 18 };
 
 /* Versions of the format. Version 1 holds one field, phi, at data_offset. It is still written for such
- * states, so that older programs read them. Version 2 lists its fields at the end of the block. */
-enum { VERSION_PHI = 1, VERSION_FIELDS = 2 };
+ * states, so that older programs read them. Version 2 lists its fields at the end of the block. Version 3 is
+ * that with compressed fields. */
+enum { VERSION_PHI = 1, VERSION_FIELDS = 2, VERSION_COMPRESSED = 3 };
 
 /* Upper limit of all bytes besides values and checksums, which are some KiB of structure and provenance. */
 enum { SURROUNDINGS_MOST = 16 << 20 };
@@ -45,7 +46,7 @@ int64_t checkpoint_plane_bytes(const checkpoint_block *block) {
 }
 
 int64_t checkpoint_data_bytes(const checkpoint_block *block) {
-  return block->n[2] * checkpoint_plane_bytes(block);
+  return block->compressed ? 0 : block->n[2] * checkpoint_plane_bytes(block);
 }
 
 int64_t checkpoint_checksums_bytes(const checkpoint_block *block) {
@@ -59,6 +60,7 @@ int checkpoint_is_name(const char *name) {
 }
 
 static int version_of(const checkpoint_block *block) {
+  if (block->compressed) return VERSION_COMPRESSED;
   return block->fields == 1 && strcmp(block->names[0], "phi") == 0 ? VERSION_PHI : VERSION_FIELDS;
 }
 
@@ -74,8 +76,8 @@ void checkpoint_block_format(const checkpoint_block *block, uint64_t checksum,
 #undef X
   (void)fprintf(out, "precision %s\npicture %d\ntime %.17g\n",
                 block->precision == PRECISION_SINGLE ? "single" : "double", block->picture, block->time);
-  if (version == VERSION_FIELDS) (void)fprintf(out, "fields %d\n", block->fields);
-  for (int f = 0; version == VERSION_FIELDS && f < block->fields; f++) {
+  if (version != VERSION_PHI) (void)fprintf(out, "fields %d\n", block->fields);
+  for (int f = 0; version != VERSION_PHI && f < block->fields; f++) {
     (void)fprintf(out, "field %s %" PRId64 "\n", block->names[f], block->offsets[f]);
   }
   (void)fprintf(out, "metadata_xxh3 %016" PRIx64 "\n", checksum);
@@ -114,7 +116,8 @@ static const char *parse_fields(char **text, checkpoint_block *block) {
 static const char *parse_block(char *text, checkpoint_block *block, uint64_t *checksum) {
   const char *version = take_line(&text, first_line);
   if (version == NULL) return "it does not begin like one";
-  const int fields_listed = atoi(version) == VERSION_FIELDS;
+  block->compressed = atoi(version) == VERSION_COMPRESSED;
+  const int fields_listed = block->compressed || atoi(version) == VERSION_FIELDS;
   if (!fields_listed && atoi(version) != VERSION_PHI) return "it has another format version";
   const char *value = NULL;
 #define X(key, member)                                                                                       \
@@ -154,6 +157,7 @@ static const char *check_extents(const checkpoint_block *block) {
       __builtin_mul_overflow(bytes, size, &bytes)) {
     return "impossible numbers of points in its header";
   }
+  bytes = checkpoint_data_bytes(block);
   const int64_t checksums = checkpoint_checksums_bytes(block);
   if (!lies_within(block, block->checksums_offset, checksums)) return "its checksums lie outside of the file";
   const int64_t checksums_end = block->checksums_offset + checksums;
@@ -165,7 +169,7 @@ static const char *check_extents(const checkpoint_block *block) {
     if (block->checksums_offset < end && checksums_end > offset) return "its checksums lie in its data";
   }
   /* with what an equation remembers: of absorbing layers up to six numbers per point, beside two fields */
-  if (block->file_bytes - 4 * block->fields * bytes - checksums > SURROUNDINGS_MOST)
+  if (!block->compressed && block->file_bytes - 4 * block->fields * bytes - checksums > SURROUNDINGS_MOST)
     return "it is larger than its points account for";
   return NULL;
 }

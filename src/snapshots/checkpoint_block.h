@@ -16,13 +16,14 @@ typedef struct checkpoint_block {
   int fields;         /* 1 .. STATE_FIELDS */
   char names[STATE_FIELDS][CHECKPOINT_NAME];
   int64_t offsets[STATE_FIELDS]; /* of each field's values, from the start of the file; ascending */
-  int64_t checksums_offset;      /* of the planes' checksums: [fields][n[2]] */
+  int compressed; /* 1: offsets are those of the first chunks, and chunks are part of the metadata */
+  int64_t checksums_offset; /* of the planes' checksums: [fields][n[2]] */
   int64_t step;
   double time;
   int picture;
 } checkpoint_block;
 
-/* Bytes of a packed plane, of one field's values, and of all checksums. */
+/* Bytes of a packed plane, of one field's values (of compressed ones 0), and of all checksums. */
 int64_t checkpoint_plane_bytes(const checkpoint_block *block);
 int64_t checkpoint_data_bytes(const checkpoint_block *block);
 int64_t checkpoint_checksums_bytes(const checkpoint_block *block);

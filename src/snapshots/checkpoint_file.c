@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/version.h"
+#include "snapshots/checkpoint_chunks.h"
 #include "snapshots/checkpoint_meaning.h"
 #include "files/hdf5_write.h"
 
@@ -24,8 +25,21 @@ void checkpoint_file_place(const char *name, char place[CHECKPOINT_FIELD_PLACE])
   (void)snprintf(place, CHECKPOINT_FIELD_PLACE, "/VTKHDF/PointData/%s", name);
 }
 
+/* Makes room for a field. [out] offset: of its values, or of the first of its chunks. */
+static status reserve_field(hid_t file, const char *path, const char *place,
+                            const checkpoint_contents *contents, const hsize_t shape[3], int memory, int f,
+                            int64_t *offset) {
+  const hid_t type = hdf5_real(contents->precision);
+  const int64_t first = f * contents->n[2];
+  if (contents->chunks == NULL) return hdf5_reserve_dataset(file, path, place, type, 3, shape, offset);
+  CHECK(checkpoint_chunks_reserve(file, path, place, type, shape, memory, contents->chunks + first,
+                                  contents->chunk_offsets + first));
+  *offset = contents->chunk_offsets[first];
+  return STATUS_OK;
+}
+
 /* Writes the part that ParaView reads: VTKHDF 1.0, ImageData. [out] offsets: of the fields' values. */
-static status write_picture(hid_t file, const char *path, const checkpoint_contents *contents,
+static status write_picture(hid_t file, const char *path, const checkpoint_contents *contents, int memory,
                             int64_t *offsets) {
   const int64_t *n = contents->n;
   const int extent[6] = {0, (int)n[0] - 1, 0, (int)n[1] - 1, 0, (int)n[2] - 1};
@@ -39,7 +53,7 @@ static status write_picture(hid_t file, const char *path, const checkpoint_conte
   for (int f = 0; f < contents->fields; f++) {
     char place[CHECKPOINT_FIELD_PLACE];
     checkpoint_file_place(contents->names[f], place);
-    CHECK(hdf5_reserve_dataset(file, path, place, hdf5_real(contents->precision), 3, shape, &offsets[f]));
+    CHECK(reserve_field(file, path, place, contents, shape, memory, f, &offsets[f]));
     if (contents->units != NULL)
       CHECK(hdf5_write_unit(file, path, place, config_unit_of(contents->units, contents->names[f])));
   }
@@ -182,7 +196,7 @@ static status make_structure(int memory, const char *path, const checkpoint_cont
   CHECK_HDF5(STATUS_FILE, path, creation = H5Pcreate(H5P_FILE_CREATE));
   CHECK_HDF5(STATUS_FILE, path, H5Pset_userblock(creation, CHECKPOINT_BLOCK_BYTES));
   CHECK_HDF5(STATUS_FILE, path, file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access));
-  status result = write_picture(file, path, contents, block->offsets);
+  status result = write_picture(file, path, contents, memory, block->offsets);
   if (result == STATUS_OK) result = write_restart(file, path, contents, &block->checksums_offset);
   if (result == STATUS_OK) result = checkpoint_meaning_reserve(file, path, meaning);
   CHECK(checkpoint_file_close(file, path, result));
@@ -218,11 +232,26 @@ static status copy_range(int memory, int descriptor, const char *path, int64_t s
   return STATUS_OK;
 }
 
+/* Copies the structure around the places of chunks, which ascend. */
+static status copy_around(int memory, int descriptor, const char *path, const checkpoint_contents *contents,
+                          const checkpoint_block *block) {
+  int64_t from = CHECKPOINT_BLOCK_BYTES;
+  for (int64_t i = 0; i < contents->fields * contents->n[2]; i++) {
+    if (contents->chunk_offsets[i] < from) return status_fail(STATUS_FILE, "%s: chunks overlap", path);
+    CHECK(copy_range(memory, descriptor, path, from, contents->chunk_offsets[i]));
+    from = contents->chunk_offsets[i] + contents->chunks[i];
+  }
+  CHECK(copy_range(memory, descriptor, path, from, block->file_bytes));
+  if (ftruncate(descriptor, (off_t)block->file_bytes) == 0) return STATUS_OK;
+  return status_fail(STATUS_FILE, "%s: cannot be cut to its size: %s", path, strerror(errno));
+}
+
 /* Makes the structure and copies it around the fields' places in the file. */
 static status put_structure(int memory, int descriptor, const char *path, const checkpoint_contents *contents,
                             checkpoint_block *block) {
   int64_t meaning = 0;
   CHECK(make_structure(memory, path, contents, block, &meaning));
+  if (contents->chunks != NULL) return copy_around(memory, descriptor, path, contents, block);
   CHECK(put_meaning(memory, path, block, meaning));
   int64_t from = CHECKPOINT_BLOCK_BYTES;
   for (int f = 0; f <= block->fields; f++) {
@@ -240,7 +269,9 @@ static status fill_file(int descriptor, const char *path, const checkpoint_conte
   /* attributes, groups, and rounding by HDF5 */
   const int64_t provenance = 32768 + (int64_t)strlen(contents->configuration) +
                              contents->remembered * (int64_t)kernels_element_size(contents->precision);
-  const int64_t values = block->fields * checkpoint_data_bytes(block);
+  int64_t values = block->fields * checkpoint_data_bytes(block);
+  for (int64_t i = 0; contents->chunks != NULL && i < contents->fields * contents->n[2]; i++)
+    values += contents->chunks[i];
   CHECK(reserve_room(descriptor, path,
                      values + checkpoint_checksums_bytes(block) + CHECKPOINT_BLOCK_BYTES + provenance));
   const int memory = memfd_create("state", MFD_CLOEXEC);
@@ -255,6 +286,7 @@ status checkpoint_file_create(const char *path, const checkpoint_contents *conte
   *block = (checkpoint_block){.precision = contents->precision,
                               .n = {contents->n[0], contents->n[1], contents->n[2]},
                               .fields = contents->fields,
+                              .compressed = contents->chunks != NULL,
                               .step = contents->state.step,
                               .time = contents->state.time,
                               .picture = contents->state.picture};
@@ -287,6 +319,7 @@ static status read_attribute(hid_t object, const char *path, const char *name, h
 
 /* Checks that every field lies where the block says. */
 static status check_offsets(hid_t file, const char *path, const checkpoint_block *block) {
+  if (block->compressed) return STATUS_OK; /* all bytes are compared */
   for (int f = 0; f < block->fields; f++) {
     char place[CHECKPOINT_FIELD_PLACE];
     hid_t dataset = -1;

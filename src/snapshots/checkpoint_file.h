@@ -18,6 +18,8 @@ typedef struct checkpoint_contents {
   const char *const *names;
   checkpoint_state state;
   const char *configuration; /* resolved, as text */
+  const int64_t *chunks;     /* NULL, or the sizes of compressed planes, [fields][n[2]] */
+  int64_t *chunk_offsets;    /* [out] of these */
   const config *units;       /* where units are named; NULL: nowhere */
   int64_t remembered;        /* numbers of the memory */
   const void *memory;        /* those; NULL: none */

@@ -49,8 +49,10 @@ static status finish(checkpoint *checkpoint, const char *path, const char *parti
 static void work(checkpoint *checkpoint) {
   checkpoint_job *job = &checkpoint->job;
   const double start = MPI_Wtime();
-  job->result = checkpoint_planes_write(&checkpoint->planes, job->path, &job->block, job->state);
-  if (job->result == STATUS_OK)
+  job->result = checkpoint->compress
+                    ? checkpoint_chunks_make(&checkpoint->planes, &checkpoint->chunks)
+                    : checkpoint_planes_write(&checkpoint->planes, job->path, &job->block, job->state);
+  if (job->result == STATUS_OK && !checkpoint->compress)
     job->result = checkpoint_planes_check(&checkpoint->planes, job->path, &job->block, NULL);
   if (job->result != STATUS_OK)
     (void)snprintf(job->message, sizeof job->message, "%s", status_message(job->result));
@@ -90,8 +92,8 @@ static status remember(checkpoint *checkpoint, void **values) {
   return memory->gather(memory->self, *values);
 }
 
-/* Creates the file's structure and copies the fields for the job; the ranks agree on the status. */
-static status prepare(checkpoint *checkpoint, const state *state) {
+/* Creates the file's structure, on rank 0, and tells the ranks. Collective. */
+static status create_file(checkpoint *checkpoint) {
   checkpoint_job *job = &checkpoint->job;
   const grid *grid = &checkpoint->grid;
   void *memory = NULL;
@@ -108,12 +110,22 @@ static status prepare(checkpoint *checkpoint, const state *state) {
                                           .configuration = checkpoint->configuration,
                                           .units = checkpoint->config,
                                           .remembered = checkpoint->memory.count,
-                                          .memory = memory};
+                                          .memory = memory,
+                                          .chunks = checkpoint->chunks.all,
+                                          .chunk_offsets = checkpoint->chunks.all_offset};
     result = checkpoint_file_create(job->path, &contents, &job->block);
   }
   free(memory);
   CHECK(agree(checkpoint->comm, result));
   CHECK_MPI(MPI_Bcast(&job->block, (int)sizeof job->block, MPI_BYTE, 0, checkpoint->comm));
+  return STATUS_OK;
+}
+
+/* Creates the file, unless its size is known only later, and copies the fields for the job; the ranks agree
+ * on the status. */
+static status prepare(checkpoint *checkpoint, const state *state) {
+  checkpoint_job *job = &checkpoint->job;
+  if (!checkpoint->compress) CHECK(create_file(checkpoint));
   job->state = checkpoint->planes.copy == NULL ? state : NULL;
   if (job->state != NULL) return STATUS_OK;
   return agree(checkpoint->comm, checkpoint_planes_copy(&checkpoint->planes, state));
@@ -171,6 +183,16 @@ static status complete(checkpoint *checkpoint) {
   return checkpoint_index_add(&checkpoint->index, &job->about, checkpoint->keep);
 }
 
+/* Writes the compressed planes of all ranks, now that their sizes are known. Collective. */
+static status write_chunks(checkpoint *checkpoint) {
+  checkpoint_chunks *chunks = &checkpoint->chunks;
+  if (!checkpoint->compress) return STATUS_OK;
+  CHECK(checkpoint_chunks_gather(&checkpoint->planes, chunks));
+  CHECK(create_file(checkpoint));
+  CHECK(checkpoint_chunks_scatter(&checkpoint->planes, chunks));
+  return agree(checkpoint->comm, checkpoint_chunks_write(&checkpoint->planes, chunks, checkpoint->job.path));
+}
+
 status checkpoint_end(checkpoint *checkpoint) {
   checkpoint_job *job = &checkpoint->job;
   if (!job->pending) return STATUS_OK;
@@ -180,6 +202,7 @@ status checkpoint_end(checkpoint *checkpoint) {
   if (job->result != STATUS_OK) status_set_message(job->message);
   status result = agree(checkpoint->comm, job->result);
   if (result == STATUS_OK) result = checkpoint_planes_gather(&checkpoint->planes);
+  if (result == STATUS_OK) result = write_chunks(checkpoint);
   if (result != STATUS_OK) {
     if (checkpoint->grid.rank == 0) (void)unlink(job->path);
     return result;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/file.h"
+#include "snapshots/checkpoint_chunks.h"
 #include "snapshots/checkpoint_index.h"
 #include "snapshots/checkpoint_planes.h"
 
@@ -45,6 +46,8 @@ struct checkpoint {
   const config *config; /* of the run; NULL outside of one */
   checkpoint_planes planes;
   checkpoint_memory memory;
+  int compress; /* 1: written as `chunks`, from planes.copy only */
+  checkpoint_chunks chunks;
   checkpoint_job job;
   int64_t summed_step; /* step of the planes' checksums, of which rank 0 has all; -1: none */
   /* Rank 0 only. */

@@ -147,6 +147,10 @@ status checkpoint_planes_sum(checkpoint_planes *planes, const state *state) {
   return STATUS_OK;
 }
 
+void checkpoint_planes_pack(const checkpoint_planes *planes, int field, int z, int count) {
+  field_pack(&planes->space.shape, copy_of(planes, field), z, count, planes->piece);
+}
+
 /* Writes a field's planes; field: NULL to write them from the copy. */
 static status write_field(checkpoint_planes *planes, int descriptor, const char *path,
                           const checkpoint_block *block, int f, const field *field) {
@@ -156,7 +160,7 @@ static status write_field(checkpoint_planes *planes, int descriptor, const char 
     if (field != NULL) {
       result = field_load(field, z, count, planes->piece);
     } else {
-      field_pack(&planes->space.shape, copy_of(planes, f), z, count, planes->piece);
+      checkpoint_planes_pack(planes, f, z, count);
     }
     CHECK(result);
     CHECK(checkpoint_block_store(descriptor, path, block, f, planes->grid.z0 + z, count, planes->piece,

@@ -44,6 +44,9 @@ void checkpoint_planes_release(checkpoint_planes *planes);
 /* Copies the fields to `copy`. STATUS_DEVICE. */
 status checkpoint_planes_copy(checkpoint_planes *planes, const state *state);
 
+/* Packs planes z .. z + count - 1 of a field in `copy` into `piece`; count is at most piece_planes. */
+void checkpoint_planes_pack(const checkpoint_planes *planes, int field, int z, int count);
+
 /* Computes the checksums and writes the planes to the file, from `copy` if state is NULL. STATUS_FILE,
  * STATUS_DEVICE. */
 status checkpoint_planes_write(checkpoint_planes *planes, const char *path, const checkpoint_block *block,

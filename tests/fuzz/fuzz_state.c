@@ -61,7 +61,8 @@ static void check_extents(const checkpoint_block *block) {
   require(block->fields >= 1 && block->fields <= STATE_FIELDS, "fields");
   for (int f = 0; f < block->fields; f++) {
     require(checkpoint_is_name(block->names[f]), "a name");
-    require(checkpoint_data_bytes(block) > 0 && block->offsets[f] >= CHECKPOINT_BLOCK_BYTES &&
+    require((checkpoint_data_bytes(block) > 0) == !block->compressed &&
+                block->offsets[f] >= CHECKPOINT_BLOCK_BYTES &&
                 block->offsets[f] + checkpoint_data_bytes(block) <= block->file_bytes,
             "data within the file");
   }
@@ -71,7 +72,7 @@ static void check_extents(const checkpoint_block *block) {
 }
 
 static status read_planes(int file, const char *path, const checkpoint_block *block) {
-  const int64_t nz = block->n[2];
+  const int64_t nz = block->compressed ? 0 : block->n[2]; /* HDF5 reads those */
   for (int64_t i = 0; i < block->fields * nz; i++) {
     uint64_t checksum = 0;
     CHECK(file_read_at(file, path, &checksum, sizeof checksum, block->checksums_offset + i * 8));

@@ -253,7 +253,7 @@ static void hostile_headers(void **unused) {
   }
   with_header("fdapp_state", fields > 1 ? "1" : "2");
   assert_int_equal(verify(), STATUS_DAMAGED);
-  with_header("fdapp_state", "3");
+  with_header("fdapp_state", "4");
   assert_int_equal(verify(), STATUS_DAMAGED);
   assert_non_null(strstr(status_message(STATUS_DAMAGED), "version"));
   with_header("precision", "single");

@@ -22,6 +22,7 @@ class Fdapp(CMakePackage, CudaPackage):
     depends_on("mpfr")
     depends_on("gmp")
     depends_on("xxhash")
+    depends_on("zlib-api")
     depends_on("cuda@12:", when="+cuda")
     conflicts("cuda_arch=none", when="+cuda", msg="give cuda_arch, 80 or above")
 
