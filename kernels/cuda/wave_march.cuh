@@ -140,19 +140,20 @@ template <bool TWICE> struct wave_march {
     for (int k = 0; k < 2 * HALO; k++) sums[k] = q_sums[k] = 0;
   }
 
-  /* Of the copies of a plane, this thread's k-th, if there is one. */
-  __device__ __forceinline__ real *copied(int i, int k) const {
-    const int at = (int)threadIdx.x + k * Tile::THREADS;
-    return at < Tile::PLANE ? ring + i % Tile::RING * Tile::PLANE + at : nullptr;
+  /* Calls use(to, k) for each of this thread's copies of plane i. */
+  template <class Use> __device__ __forceinline__ void copies(int i, const Use &use) const {
+#pragma unroll
+    for (int k = 0; k < Tile::COPIES; k++) {
+      const int at = (int)threadIdx.x + k * Tile::THREADS;
+      if (at < Tile::PLANE) use(ring + i % Tile::RING * Tile::PLANE + at, k);
+    }
   }
 
   /* Starts copying the plane that arrives as number i. */
   __device__ __forceinline__ void fetch(int i) {
     if (i < count) {
       const real *plane = a.p + wave_plane(d, z0 + i);
-#pragma unroll
-      for (int k = 0; k < Tile::COPIES; k++)
-        if (real *to = copied(i, k)) copy_element(to, plane + from[k]);
+      copies(i, [&](real *to, int k) { copy_element(to, plane + from[k]); });
     }
     copy_commit();
   }
@@ -160,9 +161,7 @@ template <bool TWICE> struct wave_march {
   /* Makes images of this thread's copies. */
   __device__ __forceinline__ void change(int i) const {
     if (changes == 0 || i >= count) return;
-#pragma unroll
-    for (int k = 0; k < Tile::COPIES; k++)
-      if (real *at = copied(i, k)) *at = wave_changed(*at, changes >> 2 * k & (WAVE_CHANGES - 1));
+    copies(i, [&](real *at, int k) { *at = wave_changed(*at, changes >> 2 * k & (WAVE_CHANGES - 1)); });
   }
 
   template <int PITCH>

@@ -140,7 +140,9 @@ static void run(const desk *desk, kernels_wave call, const array *p, const array
     if (factor != NULL) call.factor = factor->at[i];
     if (operated != NULL) call.operated = operated->at[i];
     call.out = out->at[i];
-    assert_ok((i == CPU ? desk->cpu : desk->rig->backend)->wave(&launch, &call));
+    if ((i == CPU ? desk->cpu : desk->rig->backend)->wave(&launch, &call) != STATUS_OK)
+      fail_msg("task %d, %d x %d x %d: %s", (int)call.task, launch.shape.nx, launch.shape.ny, launch.shape.nz,
+               status_message(STATUS_DEVICE));
   }
 }
 
