@@ -305,6 +305,9 @@ void plan_waves(const config *config, const grid *grid, const schedule_rates *ra
   static const double few = 4.0;
   const double highest = config_sourced(config) ? widest(config) * config->frequency : 0.0;
   if (highest == 0.0) return;
+  if (!config_waves(config) && config->difference == CONFIG_DIFFERENCE_CENTRAL)
+    log_warning("point sources of sound feed waves of two points, which central differences let stay; "
+                "physics.difference = upwind damps them, physics.equation = wave has none");
   const double h = fmax(grid->h[0], fmax(grid->h[1], grid->h[2]));
   const double points = 1.0 / (rates->slowness * highest * h);
   log_info("waves      %.3g points per wavelength at the sources' highest frequency, %.4g, and the least "

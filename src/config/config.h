@@ -57,8 +57,8 @@ int config_is_resolved(const char *path);
  * diffusivity have no effect. */
 int config_carried(const config *config);
 
-/* Returns 1 for physics.equation = wave. config_sourced, config_received, config_layered: if that run has
- * point sources, receivers, or absorbing layers. */
+/* Returns 1 for physics.equation = wave. config_layered: if that run has absorbing layers. config_sourced,
+ * config_received: if a run of waves or sound has point sources, or receivers. */
 int config_waves(const config *config);
 int config_sourced(const config *config);
 int config_received(const config *config);

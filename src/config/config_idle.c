@@ -56,9 +56,9 @@ int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   if (strcmp(section, "physics") == 0 && !equation_uses(config, name)) return 1;
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
-  if (strcmp(section, "medium") == 0 || strcmp(section, "point_sources") == 0 ||
-      strcmp(section, "receivers") == 0)
-    return !config_waves(config);
+  if (strcmp(section, "medium") == 0) return !config_waves(config);
+  if (strcmp(section, "point_sources") == 0 || strcmp(section, "receivers") == 0)
+    return !config_waves(config) && config->equation != EQUATION_acoustics;
   if (strcmp(section, "statistics") == 0) return config->statistics[0] == '\0';
   if (strcmp(section, "source") == 0 && strcmp(name, "factor") == 0) return !source_given(config);
   if (strncmp(name, "formula_", 8) == 0) return !equation_uses(config, name);

@@ -16,12 +16,16 @@ int config_waves(const config *config) {
   return config->equation == EQUATION_wave;
 }
 
+static int takes_points(const config *config) {
+  return config_waves(config) || config->equation == EQUATION_acoustics;
+}
+
 int config_sourced(const config *config) {
-  return config_waves(config) && (config->source_points[0] != '\0' || config->source_file[0] != '\0');
+  return takes_points(config) && (config->source_points[0] != '\0' || config->source_file[0] != '\0');
 }
 
 int config_received(const config *config) {
-  return config_waves(config) && (config->receiver_points[0] != '\0' || config->receiver_file[0] != '\0');
+  return takes_points(config) && (config->receiver_points[0] != '\0' || config->receiver_file[0] != '\0');
 }
 
 int config_layered(const config *config) {
@@ -65,19 +69,8 @@ void config_wave_derive(config *config) {
     config->courant = SHARE * config_wave_limit(config);
 }
 
-status config_wave_check(const config *config) {
-  const int leaps = schemes_all(config->scheme)->leap > 0;
-  if (leaps && !config_waves(config))
-    return config_refuse(config, "time", "scheme",
-                         "is for physics.equation = wave alone; accepted: a Runge-Kutta scheme (--list)");
-  if (!config_waves(config)) return STATUS_OK;
-  if (!leaps)
-    return config_refuse(config, "time", "scheme",
-                         "is no scheme of second order in time, as physics.equation = wave is; accepted: "
-                         "leapfrog, leapfrog4");
-  if (config->adaptive)
-    return config_refuse(config, "time", "adaptive", "waves have one step size; accepted: no");
-  CHECK(check_layers(config));
+/* Conditions of point sources and receivers. */
+static status check_points(const config *config) {
   if (config->source_points[0] != '\0' && config->source_file[0] != '\0')
     return config_refuse(config, "point_sources", "file",
                          "point_sources.points is given, too; accepted: one of the two");
@@ -87,6 +80,23 @@ status config_wave_check(const config *config) {
   if (config_sourced(config) && (config->wavelet == CONFIG_WAVELET_FILE) == (config->wavelet_file[0] == '\0'))
     return config_refuse(config, "point_sources", "wavelet_file",
                          "and point_sources.wavelet = file belong together; accepted: both or none");
+  return STATUS_OK;
+}
+
+status config_wave_check(const config *config) {
+  const int leaps = schemes_all(config->scheme)->leap > 0;
+  if (leaps && !config_waves(config))
+    return config_refuse(config, "time", "scheme",
+                         "is for physics.equation = wave alone; accepted: a Runge-Kutta scheme (--list)");
+  if (takes_points(config)) CHECK(check_points(config));
+  if (!config_waves(config)) return STATUS_OK;
+  if (!leaps)
+    return config_refuse(config, "time", "scheme",
+                         "is no scheme of second order in time, as physics.equation = wave is; accepted: "
+                         "leapfrog, leapfrog4");
+  if (config->adaptive)
+    return config_refuse(config, "time", "adaptive", "waves have one step size; accepted: no");
+  CHECK(check_layers(config));
   if (config->medium_speed[0] != '\0' && config->medium_file[0] != '\0')
     return config_refuse(config, "medium", "file",
                          "medium.sound_speed is given, too; accepted: one of the two");

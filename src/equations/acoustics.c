@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "equations/acoustics.h"
+#include "equations/wave_sources.h"
 #include "problems/sound.h"
 
 /* Linear acoustics of a medium at rest with constant density r and sound speed c:
@@ -37,11 +38,16 @@ typedef struct acoustics {
   kernels_coupling divergence, gradient; /* of the velocity along an axis and p; of p and that velocity */
   const kernels *backend;
   kernels_context *context;
+  wave_sources sources;
 } acoustics;
 
 static int yes(const config *config) {
   (void)config;
   return 1;
+}
+
+static int is_steady(const config *config) {
+  return !config_sourced(config);
 }
 
 static double stiffness(const config *config) {
@@ -55,7 +61,9 @@ static int is_upwind(const config *config) {
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   double squares = 0.0;
   for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
+  CHECK(wave_sources_check(config, grid, config->sound_speed));
   rates->advection = config->sound_speed * sqrt(squares);
+  rates->slowness = 1.0 / config->sound_speed;
   return STATUS_OK;
 }
 
@@ -114,7 +122,10 @@ static status create(const config *config, const grid *grid, const field_space *
   if (acoustics == NULL) return status_fail(STATUS_MEMORY, "no memory for the equation");
   acoustics->config = config;
   acoustics->stencil = stencil_make(config->order, grid->h);
-  return create_ends(config, grid, space, acoustics);
+  CHECK(create_ends(config, grid, space, acoustics));
+  const kernels_wave step = {.task = WAVE_INJECT};
+  const wave_sourced of = {.stiffness = stiffness(config), .step = &step, .stencil = &acoustics->stencil};
+  return wave_sources_open(config, grid, space, &of, &acoustics->sources);
 }
 
 static void destroy(void *self) {
@@ -122,6 +133,7 @@ static void destroy(void *self) {
   if (acoustics == NULL) return;
   if (acoustics->backend != NULL)
     kernels_ends_close(acoustics->backend, acoustics->context, &acoustics->ends);
+  wave_sources_close(&acoustics->sources);
   free(acoustics);
 }
 
@@ -154,13 +166,22 @@ static status advance_part(const acoustics *a, const stage *stage, const kernels
   return apply_bounded(f->backend, launch, &call);
 }
 
+/* A bound on the pressure beside sources: r s'/(4 pi distance), with signals that change no faster than waves
+ * of two points. */
+static double largest_beside(const acoustics *a, const grid *grid) {
+  const double h = fmin(grid->h[0], fmin(grid->h[1], grid->h[2]));
+  return a->config->density * a->config->sound_speed / h * wave_sources_largest(&a->sources, grid);
+}
+
 /* The differences keep or lower the energy, and so do ends. A constant pressure stays, too, but for ends
  * that draw it to 0. */
 static status find_growth(void *self, const grid *grid, field *work, equation_growth *growth) {
   const acoustics *a = self;
-  (void)grid;
+  const int sourced = config_sourced(a->config);
   (void)work;
-  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .shifts = 1};
+  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .shifts = !sourced};
+  if (sourced) growth->slack = EQUATION_SLACK_UNKNOWN;
+  if (sourced) growth->largest = largest_beside(a, grid);
   for (int d = 0; d < 3; d++) {
     for (int end = 0; end < GRID_ENDS; end++) {
       const config_end kind = a->config->ends[d][end];
@@ -172,7 +193,7 @@ static status find_growth(void *self, const grid *grid, field *work, equation_gr
 }
 
 static status advance(void *self, const stage *stage) {
-  const acoustics *a = self;
+  acoustics *a = self;
   const field *f = stage->f->part;
   kernels_launch launch = stage_launch(stage, &a->stencil);
   kernels_call pressure = part_call(a, stage, OPERATION_divergence, PRESSURE, -stiffness(a->config));
@@ -180,15 +201,20 @@ static status advance(void *self, const stage *stage) {
   CHECK(advance_part(a, stage, &launch, pressure, &a->divergence));
   kernels_call velocity = part_call(a, stage, OPERATION_gradient, VELOCITY, -1.0 / a->config->density);
   velocity.in[0] = f[PRESSURE].data;
-  launch.edges = stage->edges;
-  return advance_part(a, stage, &launch, velocity, &a->gradient);
+  if (a->sources.injection.points == 0) {
+    launch.edges = stage->edges;
+    return advance_part(a, stage, &launch, velocity, &a->gradient);
+  }
+  CHECK(advance_part(a, stage, &launch, velocity, &a->gradient));
+  CHECK(wave_sources_add(&a->sources, &launch, stage->time, stage->weight, &stage->out->part[PRESSURE]));
+  return stage_end(stage);
 }
 
 const equation acoustics_equation = {.name = "acoustics",
                                      .unknowns = UNKNOWNS,
                                      .names = names,
                                      .linear = yes,
-                                     .steady = yes,
+                                     .steady = is_steady,
                                      .rates = find_rates,
                                      .limit = acoustics_limit,
                                      .known = is_known,

@@ -37,6 +37,7 @@ static status open_box(const config *problem, const grid *grid, trial *t) {
   const kernels_setup setup = {.threads = 1};
   t->config = *problem;
   t->config.precision = PRECISION_DOUBLE;
+  t->config.source_points[0] = t->config.source_file[0] = '\0'; /* they lie outside of the trial's box */
   for (int d = 0; d < 3; d++) {
     const int64_t most = POINTS + (grid->bounded[d] ? 1 : 0);
     t->config.n[d] = grid->n[d] < most ? grid->n[d] : most;

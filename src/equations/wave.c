@@ -29,6 +29,7 @@ typedef struct wave {
   const config *config;
   const grid *grid;
   const kernels *backend;
+  const field_space *space;
   stencil stencil;
   kernels_wave step; /* without its arrays */
   field factor;      /* K = c^2 dt^2 */
@@ -47,23 +48,11 @@ static int count_arrays(const config *config) {
   return 1;
 }
 
-/* Refuses sources of a frequency whose waves have fewer than two points, at the least speed of this slab. */
-static status check_frequency(const config *config, const grid *grid, double slowest) {
-  const double widest = fmax(grid->h[0], fmax(grid->h[1], grid->h[2]));
-  const double highest = 0.5 * slowest / widest;
-  if (!config_sourced(config) || config->frequency <= highest || config->wavelet == CONFIG_WAVELET_FILE)
-    return STATUS_OK;
-  return config_refuse(
-      config, "point_sources", "frequency",
-      "its waves have %.3g points; accepted: at most %.6g, the highest frequency of the grid",
-      slowest / config->frequency / widest, highest);
-}
-
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   double squares = 0.0, speed[2];
   CHECK(medium_range(config, grid, speed));
   for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
-  CHECK(check_frequency(config, grid, speed[0]));
+  CHECK(wave_sources_check(config, grid, speed[0]));
   *rates = (schedule_rates){.advection = speed[1] * sqrt(squares), .slowness = 1.0 / speed[0]};
   return STATUS_OK;
 }
@@ -127,6 +116,7 @@ static status create(const config *config, const grid *grid, const field_space *
   *wave = (struct wave){.config = config,
                         .grid = grid,
                         .backend = space->backend,
+                        .space = space,
                         .stencil = stencil_make(config->order, grid->h),
                         .step = {.task = WAVE_STEP, .twice = is_fourth(config), .scale = {1.0, 1.0 / 12.0}}};
   for (int d = 0; d < 3; d++) {
@@ -193,8 +183,8 @@ static status settle(void *self, double dt, const schedule_rates *rates) {
   CHECK(field_fill(&wave->factor, wave->grid->z0, wave->grid->n[2], 1, factor_row, wave));
   CHECK(set_images(wave, &wave->factor, ends));
   CHECK(wave_cpml_open(wave->config, wave->grid, &wave->factor, &wave->step, fastest, dt, &wave->cpml));
-  return wave_sources_open(wave->config, wave->grid, &wave->factor, &wave->medium, &wave->step,
-                           &wave->stencil, dt, &wave->sources);
+  const wave_sourced of = {.medium = &wave->medium, .step = &wave->step, .stencil = &wave->stencil, .dt = dt};
+  return wave_sources_open(wave->config, wave->grid, wave->space, &of, &wave->sources);
 }
 
 /* A step from the state, as `call` says, into `out`. */
@@ -221,7 +211,7 @@ static status take_step(void *self, const stage *stage) {
   const field *out = &stage->out->part[BEFORE];
   step.layers = wave->cpml.layers;
   CHECK(advance(wave, &launch, step, &part[PRESSURE], &part[BEFORE], out));
-  return wave_sources_add(&wave->sources, &launch, stage->time, out);
+  return wave_sources_add(&wave->sources, &launch, stage->time, 1.0, out);
 }
 
 /* With p in the place of p_before and half of both Laplacians the formula of a step is that of the start. */

@@ -29,10 +29,7 @@ typedef struct entry {
 typedef struct builder {
   const grid *grid;
   const kernels_shape *shape;
-  const medium *medium;
-  const kernels_wave *step;
-  const stencil *stencil;
-  double dt;
+  const wave_sourced *of;
   int fourth;
   entry *entries;
   size_t count, room;
@@ -51,7 +48,7 @@ static int find(side *side, int64_t i) {
 /* Adds the coefficients by which the point of number k acts on others, along axis d: as itself, or as an
  * image about an end. */
 static void spread(const builder *b, const config *config, int d, int k, side *side) {
-  const double *c = b->stencil->second[d];
+  const double *c = b->of->stencil->second[d];
   const int64_t n = b->grid->n[d], j = side->from.index[k];
   const int bounded = b->grid->bounded[d];
   side->self[find(side, j)][k] = 1.0;
@@ -83,7 +80,8 @@ static void make_side(const builder *b, const config *config, int d, double x, s
 }
 
 static double factor_at(const builder *b, int64_t z, int64_t y, int64_t x) {
-  return medium_squared(b->medium, z, y, x) * b->dt * b->dt;
+  if (b->of->medium == NULL) return b->of->stiffness;
+  return medium_squared(b->of->medium, z, y, x) * b->of->dt * b->of->dt;
 }
 
 static status append(builder *b, const int64_t at[3], int source, const double weight[2]) {
@@ -158,7 +156,7 @@ static status add_source(builder *b, const config *config, const double at[3], d
     const int local[3] = {(int)point[0], (int)point[1], (int)(point[2] - b->grid->z0)};
     const int n[3] = {b->shape->nx, b->shape->ny, b->shape->nz};
     int zero = 0;
-    const unsigned axes = wave_ends_at(b->step, n, local, &zero);
+    const unsigned axes = wave_ends_at(b->of->step, n, local, &zero);
     const double kept = zero ? 0.0 : amplitude / (1.0 + sqrt(factor) * wave_rate(b->grid->h, axes));
     weight[0] *= kept;
     weight[1] *= b->fourth ? kept * factor / 12.0 : 0.0;
@@ -190,6 +188,18 @@ static void round_to(precision precision, void *array, size_t i, double value) {
   }
 }
 
+/* Finds the first point of each plane among those at `place`. */
+static status find_starts(wave_sources *s, const builder *b, const int64_t *place) {
+  s->starts = malloc(((size_t)b->shape->nz + 1) * sizeof *s->starts);
+  if (s->starts == NULL) return status_fail(STATUS_MEMORY, "no memory for point sources");
+  int i = 0;
+  for (int z = 0; z <= b->shape->nz; z++) {
+    while (i < s->injection.points && place[i] < (z + KERNELS_HALO) * b->shape->plane) i++;
+    s->starts[z] = i;
+  }
+  return STATUS_OK;
+}
+
 static status upload_entries(wave_sources *s, builder *b) {
   const size_t n = b->count, element = kernels_element_size(s->precision);
   int64_t *place = malloc((n + 1) * sizeof *place);
@@ -211,6 +221,9 @@ static status upload_entries(wave_sources *s, builder *b) {
   if (result == STATUS_OK) {
     first[points] = (int)n;
     to->points = points;
+    result = find_starts(s, b, place);
+  }
+  if (result == STATUS_OK) {
     result = upload(s, place, (size_t)points * sizeof *place, (const void **)&to->place);
   }
   if (result == STATUS_OK)
@@ -252,25 +265,20 @@ static void warn_of_jumps(const wave_sources *s) {
                 largest);
 }
 
-status wave_sources_open(const config *config, const grid *grid, const field *like, const medium *medium,
-                         const kernels_wave *step, const stencil *stencil, double dt, wave_sources *sources) {
+status wave_sources_open(const config *config, const grid *grid, const field_space *space,
+                         const wave_sourced *of, wave_sources *sources) {
+  const int fourth = of->step->twice;
   *sources = (wave_sources){.config = config,
-                            .backend = like->backend,
-                            .context = like->context,
-                            .precision = like->shape.precision,
-                            .dt = dt,
-                            .fourth = step->twice};
+                            .backend = space->backend,
+                            .context = space->context,
+                            .precision = space->shape.precision,
+                            .dt = of->dt,
+                            .fourth = fourth};
   if (!config_sourced(config)) return STATUS_OK;
   CHECK(points_sources(config, &sources->points));
   CHECK(wavelet_open(config, &sources->wavelet));
   warn_of_jumps(sources);
-  builder builder = {.grid = grid,
-                     .shape = &like->shape,
-                     .medium = medium,
-                     .step = step,
-                     .stencil = stencil,
-                     .dt = dt,
-                     .fourth = step->twice};
+  builder builder = {.grid = grid, .shape = &space->shape, .of = of, .fourth = fourth};
   const status result = build(sources, &builder);
   free(builder.entries);
   return result;
@@ -285,12 +293,13 @@ void wave_sources_close(wave_sources *s) {
   }
   points_close(&s->points);
   wavelet_close(&s->wavelet);
+  free(s->starts);
   if (s->staged != NULL) s->backend->memory_free(s->context, MEMORY_STAGING, s->staged);
   *s = (wave_sources){.config = NULL};
 }
 
 /* The two numbers of each source for the step from t. */
-static void find_signals(const wave_sources *s, double t, void *to) {
+static void find_signals(const wave_sources *s, double t, double scale, void *to) {
   double now = 0.0, corrected = 0.0;
   for (size_t i = 0; i < (size_t)s->points.count; i++) {
     const double delay = s->points.delay[i];
@@ -301,12 +310,25 @@ static void find_signals(const wave_sources *s, double t, void *to) {
                       wavelet_at(&s->wavelet, t - s->dt, delay)) /
                      12.0;
     }
-    round_to(s->precision, to, 2 * i, corrected);
-    round_to(s->precision, to, 2 * i + 1, now);
+    round_to(s->precision, to, 2 * i, scale * corrected);
+    round_to(s->precision, to, 2 * i + 1, scale * now);
   }
 }
 
-status wave_sources_add(wave_sources *s, const kernels_launch *launch, double t, const field *out) {
+/* Adds the sources to a range of planes. */
+static status inject(const wave_sources *s, const kernels_launch *launch, kernels_planes range,
+                     const field *out) {
+  kernels_wave call = {.task = WAVE_INJECT, .injection = s->injection, .out = out->data};
+  if (range.z1 <= range.z0) return STATUS_OK;
+  const int from = s->starts[range.z0];
+  call.injection.points = s->starts[range.z1] - from;
+  call.injection.place += from;
+  call.injection.first += from;
+  return call.injection.points > 0 ? s->backend->wave(launch, &call) : STATUS_OK;
+}
+
+status wave_sources_add(wave_sources *s, const kernels_launch *launch, double t, double scale,
+                        const field *out) {
   const size_t bytes = signal_bytes(s), at = (size_t)(s->steps % WAVE_SIGNALS) * bytes;
   if (s->injection.points == 0) return STATUS_OK;
   if (s->steps == WAVE_SIGNALS) {
@@ -314,11 +336,11 @@ status wave_sources_add(wave_sources *s, const kernels_launch *launch, double t,
     s->steps = 0;
   }
   s->steps++;
-  find_signals(s, t, s->staged + at);
+  find_signals(s, t, scale, s->staged + at);
   CHECK(s->backend->memory_copy(s->context, QUEUE_MAIN, s->signals + at, s->staged + at, bytes));
   s->injection.signal = s->signals + at;
-  const kernels_wave call = {.task = WAVE_INJECT, .injection = s->injection, .out = out->data};
-  return s->backend->wave(launch, &call);
+  for (int i = 0; i < KERNELS_RANGES; i++) CHECK(inject(s, launch, launch->planes[i], out));
+  return STATUS_OK;
 }
 
 double wave_sources_largest(const wave_sources *s, const grid *grid) {
@@ -326,4 +348,15 @@ double wave_sources_largest(const wave_sources *s, const grid *grid) {
   for (int64_t i = 0; i < s->points.count; i++) sum += fabs(s->points.amplitude[i]);
   for (int i = 0; i < s->wavelet.rows; i++) peak = fmax(peak, fabs(s->wavelet.table[2 * i + 1]));
   return sum * peak / fmin(grid->h[0], fmin(grid->h[1], grid->h[2]));
+}
+
+status wave_sources_check(const config *config, const grid *grid, double slowest) {
+  const double widest = fmax(grid->h[0], fmax(grid->h[1], grid->h[2]));
+  const double highest = 0.5 * slowest / widest;
+  if (!config_sourced(config) || config->frequency <= highest || config->wavelet == CONFIG_WAVELET_FILE)
+    return STATUS_OK;
+  return config_refuse(
+      config, "point_sources", "frequency",
+      "its waves have %.3g points; accepted: at most %.6g, the highest frequency of the grid",
+      slowest / config->frequency / widest, highest);
 }

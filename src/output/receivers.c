@@ -228,8 +228,12 @@ static status collect(receivers *r) {
   return STATUS_OK;
 }
 
+int receivers_due(const receivers *r, int64_t step) {
+  return r->points.count > 0 && step % r->every == 0;
+}
+
 status receivers_sample(receivers *r, const field *p, double time, int64_t step) {
-  if (r->points.count == 0 || step % r->every != 0) return STATUS_OK;
+  if (!receivers_due(r, step)) return STATUS_OK;
   if (!r->begun) CHECK_MPI(MPI_Bcast(&r->last, 1, MPI_INT64_T, 0, r->comm)); /* rank 0 read the file */
   r->begun = 1;
   if (step <= r->last) return STATUS_OK;

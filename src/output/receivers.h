@@ -9,10 +9,10 @@
 #include "problems/points.h"
 #include "wave_call.h"
 
-/* Receivers of waves: the pressure at places off the grid, every few steps. The rank that owns the plane
- * below a receiver interpolates it. Samples stay on the device until they are many or the file is written:
- * before each snapshot and at the end. The file is written as a whole, completely or not at all, so that a
- * run that resumes from a snapshot finds all samples up to its step.
+/* Receivers of waves and of sound: the pressure at places off the grid, every few steps. The rank that owns
+ * the plane below a receiver interpolates it. Samples stay on the device until they are many or the file is
+ * written: before each snapshot and at the end. The file is written as a whole, completely or not at all, so
+ * that a run that resumes from a snapshot finds all samples up to its step.
  *
  * receivers.h5: positions (n, 3), time (m), step (m), p (m, n) in the run's precision. */
 typedef struct receivers {
@@ -51,6 +51,9 @@ void receivers_destroy(receivers *receivers);
 
 /* Rank 0: continues the file of an earlier start with the samples up to step `from`; -1: begins anew. */
 status receivers_open(receivers *receivers, const rundir *rundir, int64_t from);
+
+/* Returns 1 if a sample is due at this step. */
+int receivers_due(const receivers *receivers, int64_t step);
 
 /* Samples p, whose halos are valid, if a sample is due at this step and not there. Enqueued. Collective. */
 status receivers_sample(receivers *receivers, const field *p, double time, int64_t step);

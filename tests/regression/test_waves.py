@@ -137,8 +137,10 @@ def test_sources_and_receivers(tmp_path, scheme, ranks, boundary, wavelet_name):
 
 @pytest.mark.parametrize(
     ("keys", "times", "warned"),
-    [({}, 2.76, 0), ({"frequency": 9.0}, 2.76, 1), ({"wavelet": "gaussian", "frequency": 3.5}, 2.15, 0)]
-    + [({"wavelet": "sine", "cycles": 4, "frequency": 5.0}, 1.5, 0)],
+    [
+        *[({}, 2.76, 0), ({"frequency": 9.0}, 2.76, 1), ({"wavelet": "gaussian", "frequency": 3.5}, 2.15, 0)],
+        ({"wavelet": "sine", "cycles": 4, "frequency": 5.0}, 1.5, 0),
+    ],
 )
 def test_points_per_wavelength_are_in_the_plan(tmp_path, keys, times, warned):
     configuration = merged(

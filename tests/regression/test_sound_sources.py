@@ -1,0 +1,143 @@
+"""Point sources and receivers of sound: against dense matrices, against the solution in full space, reciprocity, one
+answer over ranks and restarts, and what is refused. test_acoustics.py has the rest of sound.
+
+FDAPP: the program. MPIEXEC: the launcher with its options.
+"""
+
+import h5py
+import numpy as np
+import pytest
+from waves import wavelet, weights_of
+
+from dense import classical, norm
+from program import complaints, hash_of, launch, merged, run, states, write_ini
+from sound import DENSITY, SPEED, slope_of, spacings
+
+BASE = {
+    "grid": {"nx": 17, "ny": 18, "nz": 33, "ly": 0.8, "lz": 1.9},
+    "physics": {"equation": "acoustics", "density": DENSITY, "sound_speed": SPEED},
+    "initial": {"case": "formula", "formula": "0"},
+    "point_sources": {"points": '"0.31 0.4 1.1; 0.02 0.78 1.86; 0.33 0.41 0.93"', "frequency": 4.0, "delay": 0.05},
+    "receivers": {"points": '"0.6 0.3 0.5; 0.99 0.01 0.95; 1 0.8 1.9"', "every": 3},
+    "time": {"courant": 0.8, "steps": 24},
+    "compute": {"threads": 2, "backend": "cpu"},
+}
+AMPLITUDES = (1.5, -2.0, 0.7)
+ENDS = {4: {"x": "wall", "y_low": "free", "y_high": "wall", "z": "absorbing", "absorption": 0.3}}
+ENDS[8] = {"x_low": "free", "x_high": "wall", "y_low": "absorbing", "y_high": "wall", "z": "wall"}
+
+
+def places(text):
+    return [[float(x) for x in point.split()] for point in text.strip('"').split(";")]
+
+
+def mass(configuration):
+    x, y, z = (norm(configuration, d)[0] for d in range(3))
+    return z[:, None, None] * y[None, :, None] * x[None, None, :]
+
+
+@pytest.mark.parametrize(("order", "ranks", "boundary"), [(8, 1, {}), (6, 3, {}), (4, 2, ENDS[4]), (8, 4, ENDS[8])])
+def test_sources_and_receivers(tmp_path, order, ranks, boundary):
+    """dp/dt gets rho c^2 W^T s/H with the norm of the closures, at each stage's time."""
+    configuration = merged(BASE, {"compute": {"order": order}, "boundary": boundary})
+    configuration = merged(configuration, {"point_sources": {"amplitude": '"1.5 -2 0.7"'}})
+    run(tmp_path / "run", configuration, ranks=ranks)
+    own, sources = slope_of(configuration), []
+    for at, amplitude in zip(places(configuration["point_sources"]["points"]), AMPLITUDES, strict=True):
+        sources.append(amplitude * DENSITY * SPEED**2 * weights_of(configuration, at) / mass(configuration))
+
+    def slope(t, f):
+        result = own(f)
+        result[0] += sum(sources) * wavelet(configuration, t)
+        return result
+
+    grid = configuration["grid"]
+    f, t, dt = np.zeros((4, grid["nz"], grid["ny"], grid["nx"])), 0.0, 0.8 / SPEED
+    dt /= np.sqrt(sum(h**-2 for h in spacings(configuration)))
+    receivers = [weights_of(configuration, at) for at in places(configuration["receivers"]["points"])]
+    traces = [[0.0] * 3]
+    for step in range(1, 25):
+        f, t = classical(slope, f, t, dt), step * dt
+        traces += [[np.sum(w * f[0]) for w in receivers]] if step % 3 == 0 else []
+    with h5py.File(tmp_path / "run" / states(tmp_path / "run")[-1]) as file:
+        last = np.array([file[f"VTKHDF/PointData/{name}"][:] for name in "puvw"])
+    scale = np.max(np.abs(f[0]))
+    assert scale > 0.1
+    assert np.max(np.abs(last - f)) < 1e-12 * scale
+    with h5py.File(tmp_path / "run" / "receivers.h5") as file:
+        assert np.max(np.abs(file["p"][:] - traces)) < 1e-12 * scale
+        assert file["time"][:] == pytest.approx(dt * np.arange(0, 25, 3), rel=1e-14)
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("boundary", [{}, ENDS[8]])
+def test_one_answer(tmp_path, precision, boundary):
+    configuration = merged(BASE, {"compute": {"precision": precision}, "boundary": boundary})
+    hashes, traces = set(), set()
+    for ranks in (1, 2, 4):
+        folder = tmp_path / f"on{ranks}"
+        hashes.add(hash_of(run(folder, configuration, ranks=ranks)))
+        traces.add((folder / "receivers.h5").read_bytes())
+    run(tmp_path / "parts", merged(configuration, {"time": {"steps": 7}}), ranks=3)
+    resumed = merged(configuration, {"restart": {"from": "latest"}})
+    hashes.add(hash_of(run(tmp_path / "parts", resumed, ranks=2)))
+    traces.add((tmp_path / "parts" / "receivers.h5").read_bytes())
+    assert (len(hashes), len(traces)) == (1, 1)
+
+
+def test_full_space(tmp_path):
+    """p = rho s'(t - r/c)/(4 pi r): a source of volume. Upwind differences damp the waves of two points that
+    it feeds."""
+    source, receiver = np.array([0.513, 0.5, 0.507]), np.array([0.617, 0.47, 0.59])
+    configuration = {
+        "grid": {"nx": 48, "ny": 48, "nz": 48},
+        "physics": {"equation": "acoustics", "density": DENSITY, "sound_speed": SPEED, "difference": "upwind"},
+        "initial": {"case": "formula", "formula": "0"},
+        "point_sources": {"points": " ".join(map(str, source)), "frequency": 2.5 * SPEED, "delay": 0.5 / SPEED},
+        "receivers": {"points": " ".join(map(str, receiver))},
+        "time": {"courant": 0.8, "t_end": 0.9 / SPEED},
+        "compute": {"backend": "cpu"},
+    }
+    run(tmp_path / "run", configuration, ranks=2)
+    with h5py.File(tmp_path / "run" / "receivers.h5") as file:
+        time, p = file["time"][:], file["p"][:, 0]
+    r, step = np.linalg.norm(receiver - source), 1e-5
+    signal = np.array([wavelet(configuration, t + step) - wavelet(configuration, t - step) for t in time - r / SPEED])
+    exact = DENSITY * signal / (2 * step) / (4 * np.pi * r)
+    assert np.max(np.abs(p - exact)) < 2e-2 * np.max(np.abs(exact))
+
+
+def test_reciprocity(tmp_path):
+    """The signal from one place to another is that of the way back, beside walls too."""
+    there, traces = ("0.21 0.33 0.8", "0.93 0.01 1.7"), []
+    for source, receiver in (there, there[::-1]):
+        configuration = merged(
+            BASE,
+            {"boundary": {"x": "wall", "y": "wall", "z": "free", "absorption": 0.2}, "time": {"steps": 80}},
+            {"point_sources": {"points": source}, "receivers": {"points": receiver, "every": 1}},
+        )
+        folder = tmp_path / source.replace(" ", "_")
+        run(folder, configuration)
+        with h5py.File(folder / "receivers.h5") as file:
+            traces.append(file["p"][:, 0])
+    scale = np.max(np.abs(traces[0]))
+    assert scale > 0.01
+    assert np.max(np.abs(traces[0] - traces[1])) < 1e-12 * scale
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"point_sources": {"points": "0.5 0.5 2.1"}}, "0 to 1.9"),
+        ({"point_sources": {"file": "a.h5"}}, "one of the two"),
+        ({"point_sources": {"frequency": 100.0}}, "the highest frequency of the grid"),
+        ({"point_sources": {"amplitude": "1 2"}}, "2 numbers for 3 points"),
+        ({"point_sources": {"wavelet": "file"}}, "both or none"),
+        ({"receivers": {"points": "1.5 0.5 1"}}, "outside the domain"),
+        ({"receivers": {"file": "a.h5"}}, "one of the two"),
+    ],
+)
+def test_refused(tmp_path, change, said):
+    write_ini(tmp_path / "run.ini", merged(BASE, change))
+    assert said in "\n".join(complaints(launch(tmp_path, 1, "run.ini", code=2)))
+    assert [path.name for path in tmp_path.iterdir()] == ["run.ini"]
