@@ -21,6 +21,9 @@ template <int FORM, int LAW> struct flow_stage : pairs_system {
                               : LAW == FLOW_CONSTANT ? (int)FLOW_DIFF_THETA
                                                      : (int)FLOW_SUMS;
   static constexpr int POINTS = FLOW_UNKNOWNS, OUTPUTS = FLOW_UNKNOWNS;
+  static constexpr bool FULL = LAW == FLOW_CONSTANT && !SINGLE; /* twice as many registers */
+  static constexpr unsigned ASIDE = FULL ? 1U << FLOW_READ_RATIO | 1U << FLOW_READ_THETA : 0;
+  static constexpr unsigned ASIDE_SUMS = FULL ? 1U << FLOW_G | 3U << (FLOW_G + 6) : 0;
   static __device__ __forceinline__ void across(real *sums) {
     flow_across(LAW, sums);
   }

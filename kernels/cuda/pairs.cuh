@@ -10,13 +10,14 @@
  *   READS                   mask of the inputs of which neighbours are read
  *   SUMS, OUTPUTS           counts
  *   POINTS                  of the values that are read at the point alone, those that every call has
- *   across(sums)            called when all neighbours along x and y are added
- *   pair(c, d, l, up, own, other, sums)
- *   finish(c, own, sums, at, points, out)
+ *   ASIDE, ASIDE_SUMS       masks of values of a point, and of sums that are complete after `across`, for
+ * which an engine that marches has no registers across(sums)            called when all neighbours along x
+ * and y are added pair(c, d, l, up, own, other, sums) finish(c, own, sums, at, points, out)
  *
  * as kernels/cpu/pairs.h has them. Neighbours come in the order of flow_pairs.h: along z those below, x, y,
  * along z those above. Here a thread computes a point and reads neighbours through the caches. */
 struct pairs_system { /* what most systems need not say */
+  static constexpr unsigned ASIDE = 0, ASIDE_SUMS = 0;
   static __device__ __forceinline__ void across(real *) {}
 };
 

@@ -23,14 +23,18 @@ template <class System, int COLUMNS, int ROWS, int EACH_THREAD> struct march_til
   static constexpr int PITCH = WIDTH + 2 * HALO, FIELD = PITCH * (HEIGHT + 2 * HALO), CORE = WIDTH * HEIGHT;
   static constexpr int READS = __builtin_popcount(System::READS), PLANE = READS * FIELD;
   static_assert(System::READS == (1U << READS) - 1, "the first inputs are read");
-  static constexpr int RING = HALO; /* planes in shared memory: one is read, the others are on their way */
+  static constexpr int ASIDE = __builtin_popcount(System::ASIDE) + __builtin_popcount(System::ASIDE_SUMS);
+  /* Planes in shared memory: one is read, the others are on their way. HALO of them have constant names. */
+  static constexpr int RING = ASIDE > 0 ? HALO - 1 : HALO;
   /* Vectors of a plane: of the tile's columns, then of the columns beside it. No corners. */
   static constexpr int ACROSS = WIDTH / VECTOR, BESIDE = 2 * HALO / VECTOR;
   static constexpr int INNER = ACROSS * (HEIGHT + 2 * HALO), VECTORS = INNER + BESIDE * HEIGHT;
   static constexpr int COPIES = (VECTORS + THREADS - 1) / THREADS;
   /* Behind the ring: what is read at the points of the plane that is finished, and of the next one. */
   static constexpr int POINTS = RING * PLANE, POINTS_SLOT = System::POINTS * CORE;
-  static constexpr size_t SHARED_BYTES = (size_t)(POINTS + 2 * POINTS_SLOT) * sizeof(real);
+  /* Behind that: values and sums of the HALO planes that are kept, which only their own threads read. */
+  static constexpr int KEPT = POINTS + 2 * POINTS_SLOT;
+  static constexpr size_t SHARED_BYTES = (size_t)(KEPT + HALO * ASIDE * CORE) * sizeof(real);
 };
 
 /* Elements beside each other, which are loaded at once. */
@@ -129,6 +133,47 @@ template <class System, class Tile, bool MORE> struct pairs_march {
     return ring + Tile::POINTS + slot * Tile::POINTS_SLOT + f * Tile::CORE + core;
   }
 
+  /* This thread's place for what is set aside of the plane in slot S: the number of set bits below `bit`. */
+  template <int S> __device__ __forceinline__ together *aside(unsigned mask, int bit, int first) const {
+    const int k = first + __builtin_popcount(mask & ((1U << bit) - 1));
+    return reinterpret_cast<together *>(ring + Tile::KEPT + (S * Tile::ASIDE + k) * Tile::CORE + core);
+  }
+  static constexpr int SUMS_ASIDE = __builtin_popcount(System::ASIDE);
+
+  /* Stores what a mask asks for of `from`, which has N entries for each column. */
+  template <int S, int N>
+  __device__ __forceinline__ void set_aside(unsigned mask, int first, const real (&from)[EACH][N]) const {
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+      together t;
+      if (!(mask >> k & 1U)) continue;
+#pragma unroll
+      for (int e = 0; e < EACH; e++) t.of[e] = from[e][k];
+      *aside<S>(mask, k, first) = t;
+    }
+  }
+
+  /* The other way. */
+  template <int S, int N>
+  __device__ __forceinline__ void take(unsigned mask, int first, real (&into)[EACH][N]) const {
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+      if (!(mask >> k & 1U)) continue;
+      const together t = *aside<S>(mask, k, first);
+#pragma unroll
+      for (int e = 0; e < EACH; e++) into[e][k] = t.of[e];
+    }
+  }
+
+  /* The values of the plane in slot S. */
+  template <int S> __device__ __forceinline__ void values(real (&v)[EACH][READS]) const {
+#pragma unroll
+    for (int e = 0; e < EACH; e++)
+#pragma unroll
+      for (int f = 0; f < READS; f++) v[e][f] = own[S][e][f];
+    take<S>(System::ASIDE, 0, v);
+  }
+
   __device__ __forceinline__ static void load(const real *at, real (&to)[EACH][READS]) {
 #pragma unroll
     for (int f = 0; f < READS; f++) {
@@ -175,10 +220,12 @@ template <class System, class Tile, bool MORE> struct pairs_march {
   /* The pairs of the newest plane, values q and sums s, with the one in slot P, L + 1 planes below. */
   template <int P, int L>
   __device__ __forceinline__ void couple(const real (&q)[EACH][READS], real (&s)[EACH][SUMS]) {
+    real below[EACH][READS];
+    values<P>(below);
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
-      System::pair(a.c, AXIS_Z, L, false, q[e], own[P][e], s[e]);
-      System::pair(a.c, AXIS_Z, L, true, own[P][e], q[e], sums[P][e]);
+      System::pair(a.c, AXIS_Z, L, false, q[e], below[e], s[e]);
+      System::pair(a.c, AXIS_Z, L, true, below[e], q[e], sums[P][e]);
     }
   }
 
@@ -186,7 +233,9 @@ template <class System, class Tile, bool MORE> struct pairs_march {
   template <int S> __device__ __forceinline__ void finish(int i) {
     if (columns <= 0) return;
     const ptrdiff_t at = d.plane(z0 + i - 2 * HALO) + column;
-    real out[EACH][PAIRS_OUTPUTS];
+    real out[EACH][PAIRS_OUTPUTS], v[EACH][READS];
+    values<S>(v);
+    take<S>(System::ASIDE_SUMS, SUMS_ASIDE, sums[S]);
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
       real read[PAIRS_POINTS];
@@ -195,7 +244,7 @@ template <class System, class Tile, bool MORE> struct pairs_march {
         if (f < System::POINTS) read[f] = point(S % 2, f)[e];
         if (MORE && f >= System::POINTS && f < a.points) read[f] = a.at[f][at + e];
       }
-      System::finish(a.c, own[S][e], sums[S][e], read, MORE ? a.points : System::POINTS, out[e]);
+      System::finish(a.c, v[e], sums[S][e], read, MORE ? a.points : System::POINTS, out[e]);
     }
 #pragma unroll
     for (int f = 0; f < System::OUTPUTS; f++) {
@@ -209,11 +258,15 @@ template <class System, class Tile, bool MORE> struct pairs_march {
     }
   }
 
+  template <int S> __device__ __forceinline__ static int slot(int i) {
+    return Tile::RING == HALO ? S % Tile::RING : i % Tile::RING;
+  }
+
   /* Plane i arrives; slot S holds plane i - 4, and then this one. */
   template <int S> __device__ __forceinline__ void step(int i) {
     fetch_points(i + 1, (S + 1) % 2);
-    fetch(i + Tile::RING - 1, (S + Tile::RING - 1) % Tile::RING);
-    const real *at = ring + S * Tile::PLANE + place;
+    fetch(i + Tile::RING - 1, slot<S + Tile::RING - 1>(i + Tile::RING - 1));
+    const real *at = ring + slot<S>(i) * Tile::PLANE + place;
     real q[EACH][READS], s[EACH][SUMS];
     load(at, q);
 #pragma unroll
@@ -232,11 +285,13 @@ template <class System, class Tile, bool MORE> struct pairs_march {
 #pragma unroll
       for (int k = 0; k < SUMS; k++) sums[S][e][k] = s[e][k];
     }
+    set_aside<S>(System::ASIDE, 0, own[S]);
     if (i >= HALO && i < count - HALO) {
       gather<S, AXIS_X>(at);
       gather<S, AXIS_Y>(at);
 #pragma unroll
       for (int e = 0; e < EACH; e++) System::across(sums[S][e]);
+      set_aside<S>(System::ASIDE_SUMS, SUMS_ASIDE, sums[S]);
     }
 #pragma unroll
     for (int e = 0; e < EACH; e++)

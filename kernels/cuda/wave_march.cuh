@@ -131,8 +131,9 @@ template <bool TWICE> struct wave_march {
     const auto of_x = wave_image_of(ends[AXIS_X], x, d.nx), of_y = wave_image_of(ends[AXIS_Y], y, d.ny);
     q_change = wave_change_of(of_x.change, of_y.change);
     factor = of_y.index * d.ldx + of_x.index;
-    place = (wave_computed_at(ends[AXIS_Y], y, d.ny) - y0 + Tile::LEAD) * Tile::PITCH +
-            wave_computed_at(ends[AXIS_X], x, d.nx) - x0 + Tile::LEAD;
+    const int at_x = TWICE ? wave_computed_at(ends[AXIS_X], x, d.nx) : x;
+    const int at_y = TWICE ? wave_computed_at(ends[AXIS_Y], y, d.ny) : y;
+    place = (at_y - y0 + Tile::LEAD) * Tile::PITCH + at_x - x0 + Tile::LEAD;
     inside = column >= Tile::RIM && column < Tile::RIM + Tile::WIDTH && row >= Tile::RIM &&
              row < Tile::RIM + Tile::HEIGHT;
     writes = inside && x < d.nx && y < d.ny;
