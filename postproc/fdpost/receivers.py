@@ -78,18 +78,20 @@ def chosen(receivers, numbers):
 
 
 def draw_section(run, receivers, ax, clip):
-    """All traces side by side as colours, time downwards."""
-    axis, p = receivers.axis, receivers.p
+    """All traces side by side as colours, time downwards; over the place of receivers that stand evenly in a line."""
+    axis, p, time = receivers.axis, receivers.p, receivers.time
     across = receivers.positions[:, axis] if axis is not None else np.arange(p.shape[1])
-    if np.any(np.diff(across) <= 0):
+    steps = np.diff(across)
+    if steps[0] <= 0 or np.max(np.abs(steps - steps[0])) > EVEN * steps[0]:
         across, axis = np.arange(p.shape[1]), None
+    beside, after = (across[1] - across[0]) / 2, (time[-1] - time[0]) / max(len(time) - 1, 1) / 2
+    place = (across[0] - beside, across[-1] + beside, time[-1] + after, time[0] - after)
     reach = clip or float(np.percentile(np.abs(p), CLIPPED)) or float(np.max(np.abs(p))) or 1.0
-    mesh = ax.pcolormesh(across, receivers.time, p, cmap="RdBu_r", vmin=-reach, vmax=reach, rasterized=True)
-    ax.invert_yaxis()
+    image = ax.imshow(p, cmap="RdBu_r", vmin=-reach, vmax=reach, extent=place, aspect="auto", interpolation="nearest")
     ax.grid(False)
     ax.set_xlabel("receiver" if axis is None else style.with_unit(f"${'xyz'[axis]}$", run.unit("length")))
     ax.set_ylabel(style.with_unit("$t$", run.unit("time")))
-    bar = ax.figure.colorbar(mesh, ax=ax, extend="both", pad=0.02)
+    bar = ax.figure.colorbar(image, ax=ax, extend="both", pad=0.02)
     bar.set_label(style.with_unit("$p$", run.unit("p")))
 
 
@@ -103,7 +105,7 @@ def draw_receivers(run, numbers=None, clip=None):
     fig = Figure(figsize=size)
     place = style.edges(size, 0.75, 0.25, 0.5, 0.85)
     columns = 1 + wide
-    panels = fig.subplots(1, columns, squeeze=False, gridspec_kw=place | style.gaps(size, place, 1.0, 0.5, columns, 1))
+    panels = fig.subplots(1, columns, squeeze=False, gridspec_kw=place | style.gaps(size, place, 1.2, 0.5, columns, 1))
     count, end = receivers.p.shape[1], style.number(receivers.time[-1])
     style.heading(fig, run.name, f"{count} receivers, {len(receivers.time)} samples to t = {end}")
     if wide:

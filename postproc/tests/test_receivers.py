@@ -53,8 +53,10 @@ def test_the_picture_has_a_section_and_traces(tmp_path):
     run = write_run(tmp_path / "line")
     section, traces = draw_receivers(run, [2, 5]).axes[:2]
     assert section.get_xlabel() == "$x$" and section.yaxis_inverted()
-    shown = section.collections[0].get_array()
-    assert np.array_equal(np.asarray(shown).reshape(400, 11), run.receivers.p)
+    assert np.array_equal(np.asarray(section.images[0].get_array()), run.receivers.p)
+    left, right, end, start = section.images[0].get_extent()
+    assert (left, right) == pytest.approx((0.1 - 0.065, 1.4 + 0.065))
+    assert (start, end) == pytest.approx((-DT / 2, 399.5 * DT))
     assert [line.get_label() for line in traces.lines] == ["2: 0.36 0.5 0.02", "5: 0.75 0.5 0.02"]
     assert np.array_equal(traces.lines[1].get_ydata(), run.receivers.p[:, 5])
     few = write_run(tmp_path / "few", count=3)
