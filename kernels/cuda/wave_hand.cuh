@@ -108,6 +108,7 @@ struct wave_hand : wave_second<wave_hand_tile> {
     };
     wave_turn<Tile::F_RING> turn = {0, 1};
     wave_turn<Tile::K_RING> k_turn = {0, 1};
+    int before = 0; /* the slot of the plane before */
 #pragma unroll 1
     for (int i = 0; i < planes + 4 * HALO; i++) {
       barrier_wait(p_free + turn.slot, turn.parity);
@@ -120,9 +121,25 @@ struct wave_hand : wave_second<wave_hand_tile> {
         if (i < planes + 2 * HALO)
           copy_own(Tile::once(memory, i - 2 * HALO), a.before + d.plane(z0 - 2 * HALO + i));
       }
-      barrier_arrive_copies(p_full + turn.slot);
+      if (of_p.negates) {
+        copy_commit();
+        if (i > 0) finish_copies<1>(of_p, before);
+        before = turn.slot;
+      } else {
+        barrier_arrive_copies(p_full + turn.slot);
+      }
       turn.next();
     }
+    if (of_p.negates) finish_copies<0>(of_p, before);
+  }
+
+  /* Waits until all but the last PENDING planes that this thread copies are there, and negates images of the
+   * one in this slot. */
+  template <int PENDING>
+  __device__ __forceinline__ void finish_copies(const typename Tile::copies &of_p, int slot) const {
+    copy_wait<PENDING>();
+    of_p.negate(memory + Tile::F_AT + slot * Tile::copies::PLANE);
+    barrier_arrive(p_full + slot);
   }
 
   /* Where the image of the point i of n lies, about an end in this tile, or i. */
@@ -139,9 +156,10 @@ struct wave_hand : wave_second<wave_hand_tile> {
       const int x = column + k / 2 % VECTOR, y = row + k / 2 / VECTOR, end = k % 2;
       const int to_x = mirrored(low_x && end == 0, high_x && end == 1, x, last_x);
       const int to_y = mirrored(low_y && end == 0, high_y && end == 1, y, last_y);
+      const wave_image of_x = a.call.ends[AXIS_X][end], of_y = a.call.ends[AXIS_Y][end];
       const real q = plane[(y + HALO) * PITCH + x + HALO];
-      if (to_x != x && a.call.ends[AXIS_X][end] == WAVE_EVEN) plane[(y + HALO) * PITCH + to_x + HALO] = q;
-      if (to_y != y && a.call.ends[AXIS_Y][end] == WAVE_EVEN) plane[(to_y + HALO) * PITCH + x + HALO] = q;
+      if (to_x != x && of_x != WAVE_ZERO) plane[(y + HALO) * PITCH + to_x + HALO] = of_x == WAVE_ODD ? -q : q;
+      if (to_y != y && of_y != WAVE_ZERO) plane[(to_y + HALO) * PITCH + x + HALO] = of_y == WAVE_ODD ? -q : q;
     }
   }
 

@@ -22,21 +22,22 @@ static bool has_room(const kernels_launch *launch, Kernel *kernel, int threads, 
   return false;
 }
 
-/* kinds: bits of images that no end of x or y may have. */
-static bool has_none(const kernels_wave *call, unsigned kinds) {
-  for (int i = 0; i < 4; i++)
-    if (kinds >> call->ends[i / 2][i % 2] & 1U) return false;
+/* Nothing is negated beyond ends of x and y, nor zero beyond any end. */
+static bool has_plain_images(const kernels_wave &call) {
+  for (int i = 0; i < 6; i++) {
+    const wave_image kind = call.ends[i / 2][i % 2];
+    if (kind == WAVE_ZERO || (kind == WAVE_ODD && i < 4)) return false;
+  }
   return true;
 }
 
-/* Blocks that compute q around their tiles. What is zero beyond an end is not computed there. */
+/* Blocks that compute q around their tiles, and beyond ends as a Laplacian of images. Of a zero that is
+ * negated this would be another zero. */
 static plan plan_alone(const kernels_launch *launch, const wave_arguments &a, const geometry &d) {
   using Tile = wave_twice_tile;
   const int multiprocessors = launch->context->multiprocessors;
-  const wave_image *z = a.call.ends[AXIS_Z];
   plan p = {{}, 0, LONG_MAX};
-  if (!has_none(&a.call, 1U << WAVE_ZERO) || z[0] == WAVE_ZERO || z[1] == WAVE_ZERO ||
-      !has_room(launch, wave_twice_kernel, Tile::THREADS, Tile::SHARED_BYTES))
+  if (!has_plain_images(a.call) || !has_room(launch, wave_twice_kernel, Tile::THREADS, Tile::SHARED_BYTES))
     return p;
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
   p.chunk = wave_chunk(tiles, d.longest(), multiprocessors, 4 * HALO);
@@ -93,9 +94,7 @@ extern "C" bool NAME(wave_twice)(const kernels_launch *launch, const wave_argume
                                  status *done) {
   using Tile = wave_twice_tile;
   constexpr size_t LEAST = 32 * Tile::CORE; /* points for each multiprocessor */
-  if (a->call.plain || !wave_is_large(*d, LEAST * (size_t)launch->context->multiprocessors) ||
-      !has_none(&a->call, 1U << WAVE_ODD))
-    return false;
+  if (a->call.plain || !wave_is_large(*d, LEAST * (size_t)launch->context->multiprocessors)) return false;
   const plan handed = plan_handed(launch, *d), alone = plan_alone(launch, *a, *d);
   if (handed.cost == LONG_MAX && alone.cost == LONG_MAX) return false;
   if (handed.cost <= alone.cost) {
