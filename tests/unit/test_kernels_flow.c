@@ -234,7 +234,7 @@ static double roughest(const rig *rig, int unknown, int x, int y, int z) {
 static void expect_stage(rig *rig, const conserved_box *box, const fields *const from[4],
                          const double weights[3], double weight, const fields *found) {
   const int points = conserved_points(box);
-  const double single = rig->launch.shape.precision == PRECISION_SINGLE;
+  const int single = rig->launch.shape.precision == PRECISION_SINGLE;
   double *state[4][5], *rate[5], *result[5];
   arrays_make(rate, points);
   arrays_make(result, points);
