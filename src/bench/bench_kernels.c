@@ -228,7 +228,7 @@ status bench_kernels_only(const char *prefix) {
   for (int i = 0; i < count; i++) {
     if (strncmp(cases[i].name, prefix, strlen(prefix)) == 0) return STATUS_OK;
     const size_t used = strlen(names);
-    (void)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", cases[i].name);
+    (void)snprintf(names + used, sizeof names - used, "%s%.*s", i > 0 ? ", " : "", NAME, cases[i].name);
   }
   return status_fail(STATUS_USAGE,
                      "--only '%s': no kernel's name begins so; accepted: %s, or their first letters", prefix,

@@ -77,7 +77,7 @@ const char *config_value_accepted(const config_key *key, char *text) {
     (void)snprintf(text, CONFIG_TEXT_SIZE, "an integer from %.0f to %.0f", key->minimum, key->maximum);
     break;
   case CONFIG_REAL:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %g to %g", key->minimum, key->maximum);
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %.9g to %.9g", key->minimum, key->maximum);
     break;
   case CONFIG_CHOICE:
     for (int i = 0; config_choice_at(key, i).name != NULL; i++) append(text, config_choice_at(key, i).name);

@@ -170,9 +170,14 @@ status flow_state_rates(const config *config, const grid *grid, double *rate, do
   *diffusive = rates[1];
   if (result != STATUS_OK || bad == INT64_MAX) return result;
   const int64_t at[3] = {bad % grid->n[0], bad / grid->n[0] % grid->n[1], bad / grid->n[0] / grid->n[1]};
-  return status_fail(STATUS_USAGE,
-                     "initial.case = %s: the density or the pressure is not positive at x = %.9g, y = %.9g, "
-                     "z = %.9g",
-                     cases_at(config->initial)->name, grid_position(grid, 0, at[0]),
-                     grid_position(grid, 1, at[1]), grid_position(grid, 2, at[2]));
+  char said[512] = "";
+  if (cases_at(config->initial)->from == PROBLEM_FORMULA)
+    (void)snprintf(said, sizeof said, ", initial.density = %.200s, initial.pressure = %.200s",
+                   config->gas[FLOW_DENSITY], config->gas[FLOW_PRESSURE]);
+  return status_fail(
+      STATUS_USAGE,
+      "initial.case = %s%s: the density or the pressure is not positive at x = %.9g, y = %.9g, "
+      "z = %.9g; accepted: above 0 at every point",
+      cases_at(config->initial)->name, said, grid_position(grid, 0, at[0]), grid_position(grid, 1, at[1]),
+      grid_position(grid, 2, at[2]));
 }

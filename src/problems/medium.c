@@ -105,9 +105,10 @@ status medium_verdict(const medium *medium) {
   CHECK(formula_team_verdict(&medium->formula));
   if (!fault->found) return STATUS_OK;
   return status_fail(
-      STATUS_USAGE, "%s: medium.%s: the speed is %g at point [%lld, %lld, %lld] (z, y, x); accepted: above 0",
-      medium->config->file, key, fault->value, (long long)fault->at[0], (long long)fault->at[1],
-      (long long)fault->at[2]);
+      STATUS_USAGE,
+      "medium.%s = %s: the speed is %g at point [%lld, %lld, %lld] (z, y, x); accepted: above 0", key,
+      has_file(medium->config) ? medium->config->medium_file : medium->config->medium_speed, fault->value,
+      (long long)fault->at[0], (long long)fault->at[1], (long long)fault->at[2]);
 }
 
 status medium_range(const config *config, const grid *grid, double range[2]) {

@@ -16,8 +16,7 @@ typedef struct request {
 } request;
 
 static status refuse(const request *r, const char *name, int64_t i, const char *what) {
-  return status_fail(STATUS_USAGE, "%s: %s.%s: number %lld %s", r->config->file, r->section, name,
-                     (long long)i, what);
+  return status_fail(STATUS_USAGE, "%s.%s: number %lld %s", r->section, name, (long long)i, what);
 }
 
 /* Reads numbers that are separated by blanks and semicolons. [out] values: the caller frees them. */
@@ -92,8 +91,8 @@ static status read_each(const request *r, const char *name, const char *list, co
   if (count == 0) CHECK(read_numbers(list, &count, values));
   if (count == points->count) return STATUS_OK;
   if (count != 1)
-    return status_fail(STATUS_USAGE, "%s: %s.%s: %lld numbers for %lld points; accepted: one, or as many",
-                       r->config->file, r->section, name, (long long)count, (long long)points->count);
+    return status_fail(STATUS_USAGE, "%s.%s: %lld numbers for %lld points; accepted: one, or as many",
+                       r->section, name, (long long)count, (long long)points->count);
   double *all = malloc((size_t)points->count * sizeof *all);
   if (all == NULL) return status_fail(STATUS_MEMORY, "no memory for %s of points", name);
   for (int64_t i = 0; i < points->count; i++) all[i] = (*values)[0];

@@ -10,8 +10,8 @@
 enum { MOST_ROWS = 1 << 20 };
 
 static status refuse(const config *config, int row, const char *what) {
-  return status_fail(STATUS_USAGE, "%s: point_sources.wavelet_file = %s: row %d %s", config->file,
-                     config->wavelet_file, row, what);
+  return status_fail(STATUS_USAGE, "point_sources.wavelet_file = %s: row %d %s", config->wavelet_file, row,
+                     what);
 }
 
 static status read_rows(FILE *file, wavelet *wavelet) {

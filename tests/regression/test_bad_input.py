@@ -12,6 +12,7 @@ import pytest
 
 from bad import GOOD, Bad, command_line, file, line, override, value
 from bad_problems import ENDS, FORMULAS
+from bad_sections import SECTIONS
 
 FDAPP = os.environ["FDAPP"]
 MPIEXEC = shlex.split(os.environ.get("MPIEXEC", "mpirun --oversubscribe --bind-to none"))
@@ -308,6 +309,7 @@ CASES = [
         ranks=(1, 2),
     ),
     *ENDS,
+    *SECTIONS,
     # The environment.
     Bad(
         "more memory than there is",
