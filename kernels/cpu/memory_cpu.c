@@ -1,6 +1,7 @@
 #include "cpu.h"
 #include "base/check.h"
 #include "base/groups.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -47,8 +48,9 @@ status memory_allocate_cpu(kernels_context *context, kernels_memory kind, size_t
   /* the system promises memory that it does not have, and touching that would end the process */
   if (bytes > available ||
       posix_memalign(&block, bytes >= HUGE_PAGE ? HUGE_PAGE : PAGE, start + bytes) != 0) {
-    return status_fail(STATUS_MEMORY, "no memory for %.3f GiB: %.3f GiB are available",
-                       (double)bytes / 0x1p30, (double)available / 0x1p30);
+    char wanted[NUMBER_TEXT], room[NUMBER_TEXT];
+    return status_fail(STATUS_MEMORY, "no memory for %s: %s are available",
+                       number_bytes((double)bytes, wanted), number_bytes((double)available, room));
   }
   /* only advice: if it is refused, pages are small */
   if (bytes >= HUGE_PAGE) (void)madvise(block, start + bytes, MADV_HUGEPAGE);

@@ -10,6 +10,7 @@
 #include "app/running.h"
 #include "app/simulation.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "domain/backend.h"
 #include "domain/node.h"
 #include "output/figures.h"
@@ -94,14 +95,16 @@ static status hold_copy(simulation *sim) {
   solver_needs needs;
   solver_estimate(sim->config, solver->equation, &sim->grid, solver->backend->host_memory, &needs);
   const double bytes = (double)needs.copy_bytes;
+  char text[NUMBER_TEXT];
   int held = 0;
   if (needs.copy_bytes == 0) return STATUS_OK;
   CHECK(has_room(sim, (int64_t)needs.copy_bytes, &held));
   if (held) CHECK(checkpoint_hold(sim->checkpoint, &solver->space, &held));
   if (held) {
-    log_info("snapshots  written while steps go on, from a copy of %.3g MiB per rank\n", bytes / 0x1p20);
+    log_info("snapshots  written while steps go on, from a copy of %s per rank\n", number_bytes(bytes, text));
   } else {
-    log_info("snapshots  steps wait for them: no memory for a copy of %.3g MiB per rank\n", bytes / 0x1p20);
+    log_info("snapshots  steps wait for them: no memory for a copy of %s per rank\n",
+             number_bytes(bytes, text));
   }
   return STATUS_OK;
 }

@@ -7,23 +7,12 @@
 
 #include "app/remember.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "config/kept.h"
 #include "config/lists.h"
 #include "files/rundir.h"
 #include "problems/cases.h"
 #include "domain/node.h"
-
-/* Formats a size, e.g. "1.25 GiB"; `text` holds 32 bytes. */
-static const char *format_bytes(double bytes, char *text) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  size_t unit = 0;
-  while (bytes >= 1024.0 && unit + 1 < sizeof units / sizeof units[0]) {
-    bytes /= 1024.0;
-    unit++;
-  }
-  (void)snprintf(text, 32, "%.3g %s", bytes, units[unit]);
-  return text;
-}
 
 static void print_problem(const config *config, int host_memory) {
   char exact[CASES_TEXT], idle[CONFIG_NAMES_SIZE];
@@ -166,7 +155,7 @@ static void print_layers(const config *config, const grid *grid) {
   }
   equation_of(config)->memory(config, grid, &memory);
   log_info("layers     %d points beside%s: %s per rank\n", config->layer_points, ends,
-           format_bytes((double)memory.bytes, text));
+           number_bytes((double)memory.bytes, text));
 }
 
 /* Describes kept snapshots that hold something else than the fields. */
@@ -184,7 +173,7 @@ static void print_kept(const config *config, const grid *whole) {
   log_info("kept       in " RUNDIR_FIELDS "/: %" PRId64 " x %" PRId64 " x %" PRId64
            " points, %s precision, %s each; no run resumes from them%s\n",
            kept.count[0], kept.count[1], kept.count[2], single ? "single" : "double",
-           format_bytes((double)bytes, text),
+           number_bytes((double)bytes, text),
            config->checkpoint_every > 0 ? "" : " (output.checkpoint_every = N writes snapshots for that)");
   if (config->compress)
     log_info("           compressed by each rank for itself, a chunk for each plane, by shuffle and deflate: "
@@ -210,7 +199,7 @@ static void print_files(const config *config, const grid *grid, const schedule *
   }
   if (config->checkpoint_every > 0) log_info(", newest %d checkpoints", config->checkpoint_keep);
   if ((config_ever(kept) && !config_kept_in_part(config)) || config->checkpoint_every > 0)
-    log_info(", %s each", format_bytes(size, text));
+    log_info(", %s each", number_bytes(size, text));
   log_info("\n");
   print_kept(config, grid);
   print_derived(config);
@@ -232,10 +221,10 @@ void plan_problem(const config *config, const grid *grid, int host_memory) {
   char host[32];
   char device[32];
   log_info("memory     per rank %s on the host, %s on a device (%d fields)",
-           format_bytes((double)(needs.host_bytes + needs.copy_bytes), host),
-           format_bytes(host_memory ? 0.0 : (double)needs.device_bytes, device), needs.fields);
+           number_bytes((double)(needs.host_bytes + needs.copy_bytes), host),
+           number_bytes(host_memory ? 0.0 : (double)needs.device_bytes, device), needs.fields);
   if (needs.pair_bytes > 0)
-    log_info(", %s more for stages in pairs", format_bytes((double)needs.pair_bytes, device));
+    log_info(", %s more for stages in pairs", number_bytes((double)needs.pair_bytes, device));
   log_info("\n");
   print_problem(config, host_memory);
   print_layers(config, grid);
@@ -276,12 +265,12 @@ status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const 
   int any[2] = {0, 0};
   CHECK_MPI(MPI_Allreduce(lacks, any, 2, MPI_INT, MPI_MAX, comm));
   log_info("memory     %s needed by this node's ranks, %s free on this node\n",
-           format_bytes((double)(needed + copy), need), format_bytes((double)available, room));
+           number_bytes((double)(needed + copy), need), number_bytes((double)available, room));
   if (any[0]) {
     log_warning("the run needs more memory than is free on %s node", lacks[0] ? "this" : "another");
   } else if (any[1]) {
     log_info("snapshots  steps wait for them: no memory for a copy of %s on %s node\n",
-             format_bytes((double)copy, need), lacks[1] ? "this" : "another");
+             number_bytes((double)copy, need), lacks[1] ? "this" : "another");
   }
   return STATUS_OK;
 }

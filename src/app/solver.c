@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/number.h"
 #include "config/kept.h"
 #include "domain/node.h"
 #include "files/rundir.h"
@@ -149,11 +150,12 @@ static status check_memory(solver *solver, const node *node, int *deepens) {
   CHECK(backend->memory_available(solver->context, &available));
   *deepens = (uint64_t)(needed + more) <= available;
   if ((uint64_t)needed <= available) return STATUS_OK;
-  return status_fail(
-      STATUS_MEMORY,
-      "memory: %.2f GiB needed by this node's ranks on %s, %.2f GiB free: use a smaller grid, more "
-      "devices or nodes, or compute.precision = single",
-      (double)needed / (1 << 30), backend->describe(solver->context), (double)available / (1 << 30));
+  char wanted[NUMBER_TEXT], room[NUMBER_TEXT];
+  return status_fail(STATUS_MEMORY,
+                     "memory: %s needed by this node's ranks on %s, %s free: use a smaller grid, more "
+                     "devices or nodes, or compute.precision = single",
+                     number_bytes((double)needed, wanted), backend->describe(solver->context),
+                     number_bytes((double)available, room));
 }
 
 /* Opens this rank's device, chosen by the rank's number on its node, and checks memory before allocating any.

@@ -15,3 +15,14 @@ const char *number_apart(double value, double from, char text[NUMBER_TEXT]) {
   }
   return text;
 }
+
+const char *number_bytes(double bytes, char text[NUMBER_TEXT]) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t unit = 0;
+  while (bytes >= 1024.0 && unit + 1 < sizeof units / sizeof units[0]) {
+    bytes /= 1024.0;
+    unit++;
+  }
+  (void)snprintf(text, NUMBER_TEXT, "%.3g %s", bytes, units[unit]);
+  return text;
+}

@@ -6,4 +6,8 @@
 enum { NUMBER_TEXT = 32 };
 const char *number_apart(double value, double from, char text[NUMBER_TEXT]);
 
+/* Writes a number of bytes with three digits in the largest unit of which there is one: "1.25 GiB". Returns
+ * `text`. */
+const char *number_bytes(double bytes, char text[NUMBER_TEXT]);
+
 #endif

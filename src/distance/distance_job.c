@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "distance/distance.h"
 #include "distance/distance_ends.h"
 #include "domain/backend.h"
@@ -160,9 +161,8 @@ static const char *set_text(const job *job, char text[192]) {
 static void print_plan(const job *job) {
   const distance_options *options = job->options;
   const grid *grid = &job->grid;
-  const double gib = 1 << 30;
   double device = 0.0, host = 0.0;
-  char text[192];
+  char text[192], of_host[NUMBER_TEXT], of_device[NUMBER_TEXT];
   needs_of(job, &device, &host);
   log_info("input      %s, %s, %s precision\n", options->input, options->dataset,
            config_precision_name(job->about.precision));
@@ -173,8 +173,8 @@ static void print_plan(const job *job) {
            by_file ? ", as the file says" : "");
   log_info("slabs      %d rank%s, %" PRId64 "%s planes each\n", grid->ranks, grid->ranks == 1 ? "" : "s",
            grid->n[2] / grid->ranks, grid->n[2] % grid->ranks != 0 ? " or one more" : "");
-  log_info("memory     per rank %.3g GiB on the host, %.3g GiB on a device (%d fields)\n", host / gib,
-           job->backend->host_memory ? 0.0 : device / gib, sides_of(job) + 1);
+  log_info("memory     per rank %s on the host, %s on a device (%d fields)\n", number_bytes(host, of_host),
+           number_bytes(job->backend->host_memory ? 0.0 : device, of_device), sides_of(job) + 1);
   log_info("%s\noutput     %s, VTKHDF/PointData/%s\n", set_text(job, text), options->output, *names_of(job));
   if (options->idle[0] != '\0') log_warning("without effect with --hopf-lax: %s", options->idle);
   if (!job->about.place.known &&
@@ -196,10 +196,11 @@ static status check_memory(job *job, const node *node) {
                           &sharing));
   CHECK(job->backend->memory_available(job->context, &available));
   if ((uint64_t)needed <= available) return STATUS_OK;
-  return status_fail(
-      STATUS_MEMORY,
-      "memory: %.2f GiB needed by this node's ranks on %s, %.2f GiB free: use more devices or nodes",
-      (double)needed / (1 << 30), job->backend->describe(job->context), (double)available / (1 << 30));
+  char wanted[NUMBER_TEXT], room[NUMBER_TEXT];
+  return status_fail(STATUS_MEMORY,
+                     "memory: %s needed by this node's ranks on %s, %s free: use more devices or nodes",
+                     number_bytes((double)needed, wanted), job->backend->describe(job->context),
+                     number_bytes((double)available, room));
 }
 
 static status open_device(job *job) {

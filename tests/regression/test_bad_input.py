@@ -314,7 +314,7 @@ CASES = [
     Bad(
         "more memory than there is",
         ("run.ini", "grid.nx=30000", "grid.ny=30000", "grid.nz=3000"),
-        ("memory: ", "GiB needed"),
+        ("memory: ", "iB needed"),
         code=3,
         ranks=(1, 2),
     ),

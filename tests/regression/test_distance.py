@@ -443,7 +443,7 @@ def test_not_enough_memory(tmp_path):
         file.create_dataset("VTKHDF/PointData/phi", (8192, 8192, 8192), "f8", external=[("values", 0, 8 << 39)])
     before = (tmp_path / "in.hdf").read_bytes()
     said = distance(tmp_path, code=3, ranks=2)
-    assert "GiB needed by this node's ranks on" in said.stderr
+    assert "iB needed by this node's ranks on" in said.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.hdf", "values"]
     assert (tmp_path / "in.hdf").read_bytes() == before
 
