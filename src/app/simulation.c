@@ -246,15 +246,16 @@ static status sample(simulation *sim) {
   return statistics_sample(&sim->statistics, state_of(sim), sim->step, time);
 }
 
-/* Takes a step. Before a pause it waits for the step, so that its time is counted as the step's, and for the
- * other ranks. */
+/* Takes a step, whose time is counted with that of finding its size, which waits for the steps before.
+ * Before a pause it waits for the step, so that its time is counted as the step's, and for the other ranks.
+ */
 static status advance(simulation *sim) {
   const int64_t next = sim->step + 1;
+  perf_begin(&sim->perf, PERF_STEPS);
   CHECK(follow(sim));
   const double time = schedule_time(&sim->schedule, sim->step), dt = schedule_dt(&sim->schedule, next);
   const int pauses = pauses_after(sim, next);
   CHECK(check_factor(sim, time, dt));
-  perf_begin(&sim->perf, PERF_STEPS);
   CHECK(solver_step(&sim->solver, time, dt, pauses));
   if (pauses) CHECK(control_meet(&sim->control, next));
   if (schedule_due(next, sim->config->redistance_every)) CHECK(solver_redistance(&sim->solver));
