@@ -21,13 +21,13 @@ def isotropic_turbulence(n, spectrum, seed, mach, path="turbulence.hdf", gamma=1
 
         fdpost.isotropic_turbulence(64, 4, seed=1, mach=0.3, path="runs/turbulence.hdf")
 
-    spectrum: the kinetic energy |u|^2/2 per unit of k of the waves with round(|k|) = k, as a function of an array of
-    k = 1, 2, ... below n/2; longer waves than k = 1 and those from n/2 on have none. A number instead is the k at which
+    spectrum: the kinetic energy |u|^2/2 per unit of k of the waves with round(|k|) = k, as a function of an array of k
+    = 1, 2, ... below n/2; longer waves than k = 1 and those from n/2 on have none. A number instead is the k at which
     k^4 exp(-2 (k/peak)^2) is largest, for which the mean of |u|^2 is nearly 1. The velocity has no divergence: each
     Fourier coefficient is at right angles to its wave vector. Directions and phases follow from the seed: the same one
-    gives the same bits with one version of numpy on one kind of processor. The density is 1 and the pressure uniform, so
-    that the root of the mean of |u|^2 is `mach` times the speed of sound. UsageError for a spectrum that is negative or
-    zero everywhere."""
+    gives the same bits with one version of numpy on one kind of processor. The density is 1 and the pressure uniform,
+    so that the root of the mean of |u|^2 is `mach` times the speed of sound. UsageError for a spectrum that is
+    negative or zero everywhere."""
     if n < 9 or not mach > 0:
         raise UsageError(f"n = {n} and mach = {mach}: at least 9 points and a Mach number above zero are needed")
     velocity = solenoidal_noise(n, seed)

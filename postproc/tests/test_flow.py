@@ -99,7 +99,7 @@ def test_turbulence_has_the_spectrum(tmp_path, n):
     state = Run(path).frame
     u, v, w, density, pressure = (state.read(name) for name in ("u", "v", "w", "density", "pressure"))
     assert state.lengths == pytest.approx((EDGE,) * 3)
-    k, solenoidal, dilatational, _ = velocity_spectra((u, v, w), state.lengths)
+    _, solenoidal, dilatational, _ = velocity_spectra((u, v, w), state.lengths)
     assert solenoidal[:8] == pytest.approx(SPECTRUM, rel=1e-12, abs=1e-28) and solenoidal[8:].max() < 1e-28
     assert dilatational.max() < 1e-28
     speed = np.sqrt((u**2 + v**2 + w**2).mean())

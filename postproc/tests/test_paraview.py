@@ -161,7 +161,7 @@ derived = q_criterion
 
 
 def test_vortices_are_coloured_by_the_speed(tmp_path):
-    """Viridis up to the largest speed, which is 1, on opaque surfaces: nothing orange, as other surfaces are, or pale."""
+    """Viridis up to the largest speed, which is 1, on opaque surfaces: nothing orange, as others are, or pale."""
     (tmp_path / "flow.ini").write_text(FLOW)
     words = [*shlex.split(os.environ.get("MPIRUN", "mpirun")), "-np", "2", PROGRAM, tmp_path / "flow.ini"]
     done = subprocess.run(

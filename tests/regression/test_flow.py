@@ -42,8 +42,8 @@ def test_one_answer_over_ranks_and_resumes(tmp_path, physics):
 
 
 def test_dissipation_of_what_is_not_resolved(tmp_path):
-    """Without it the energy that reaches the grid's waves stays; with it these waves lose it to heat. Mass, momentum and
-    total energy are kept, and the kinetic energy never grows by more than the pressure's work."""
+    """Without it the energy that reaches the grid's waves stays; with it these waves lose it to heat. Mass, momentum
+    and total energy are kept, and the kinetic energy never grows by more than the pressure's work."""
     inviscid = {"grid": {"nx": 12, "ny": 12, "nz": 12}, "initial": {"reynolds": 0, "mach": 0.2}, "time": {"t_end": 12},
                 "output": {"fields_every": 0}}  # fmt: skip
     left = {}
@@ -81,8 +81,13 @@ def test_three_thousand_steps_keep_what_is_kept(tmp_path):
     state = {"case": "formula", "mach": None, "reynolds": None, "density": "1 + .2*sin(x+2*y) + .1*cos(y-z)",
              "u": ".3 + .5*sin(x)*cos(y) + .1*cos(2*z+.5)", "v": "-.2 + .4*cos(x+z) - .2*sin(2*y)",
              "w": ".1 + .3*sin(y+z)*cos(x)", "pressure": "2 + .3*cos(x-y) + .2*sin(z+1)"}  # fmt: skip
-    changes = {"grid": {"nx": 12, "ny": 10, "nz": 12}, "initial": state, "physics": {"viscosity": 0.01},
-               "time": {"t_end": None, "steps": 3000}, "output": {"fields_every": 0, "diagnostics_every": 300}}  # fmt: skip
+    changes = {
+        "grid": {"nx": 12, "ny": 10, "nz": 12},
+        "initial": state,
+        "physics": {"viscosity": 0.01},
+        "time": {"t_end": None, "steps": 3000},
+        "output": {"fields_every": 0, "diagnostics_every": 300},
+    }
     run(tmp_path / "run", merged(BASE, changes))
     found = rows(tmp_path / "run")
     first, last = found[0], found[-1]
