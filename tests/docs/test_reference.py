@@ -42,3 +42,61 @@ def test_limits_and_words_of_schemes_are_those_of_the_tables():
                 max(abs(float(cell) - limit / symbol) for cell, symbol in zip(cells, symbols, strict=True)) < 1.1e-3
                 for cells in re.findall(rf"^\| `{name}` \|" + 4 * r" ([\d.]+) \|" + "$", page, re.MULTILINE)
             ), f"{name}: no row of limits over {symbols}"
+
+
+PROBLEM = """\
+[grid]
+nx = 20
+ny = 40
+nz = 20
+[physics]
+[initial]
+case = formula
+formula = 1
+[velocity]
+field = uniform
+[time]
+courant = 0.1
+steps = 1
+"""
+
+
+def accepts(folder, *overrides):
+    """Whether the program takes a problem."""
+    (folder / "run.ini").write_text(PROBLEM)
+    words = [os.environ["FDAPP"], "--validate", "run.ini", *overrides]
+    result = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert result.returncode in (0, 2), result.stderr
+    return result.returncode == 0
+
+
+@pytest.mark.parametrize("column, equation", enumerate(["advection", "acoustics", "wave", "flow"], start=1))
+def test_the_table_of_equations_is_what_the_program_takes(column, equation, tmp_path):
+    page = (ROOT / "docs" / "reference" / "equations-table.md").read_text()
+    rows = {cells[1].strip(): cells[2:] for line in page.splitlines() if len(cells := line.split("|")) > 5}
+    said = subprocess.run([os.environ["FDAPP"], "--list"], check=True, capture_output=True, text=True).stdout
+
+    def listed(title):
+        block = next(part for part in said.split("\n\n") if part.startswith(title))
+        return [line.split()[0] for line in block.splitlines()[1:]]
+
+    def named(row):
+        return set(re.findall(r"`(\w+)`", rows[row][column - 1]))
+
+    base = [f"physics.equation={equation}"] + ["physics.diffusivity=0.01"] * (equation == "advection")
+    assert listed("Equations") == ["advection", "acoustics", "wave", "flow"]
+    for name in listed("Schemes (") + listed("Schemes of waves"):
+        assert accepts(tmp_path, *base, f"time.scheme={name}") == (name in named("schemes")), name
+    for name in listed("Ends of axes")[1:]:
+        taken = accepts(tmp_path, *base, f"boundary.y={name}", "boundary.value=1")
+        assert taken == (name in named("ends beside `periodic`")), name
+    for name in listed("Forms"):
+        taken = accepts(tmp_path, *base, "velocity.field=taylor_green", f"physics.form={name}")
+        forms = named("forms")
+        assert not forms or taken == (name in forms), name
+    for order in rows["order in space"][column - 1].split(","):
+        assert accepts(tmp_path, *base, f"compute.order={order.strip()}")
+    for precision in rows["precision"][column - 1].split(","):
+        assert accepts(tmp_path, *base, f"compute.precision={precision.strip()}")
+    for name in ("gradient", "intensity", "vorticity", "q_criterion", "dilatation", "mach", "temperature"):
+        assert accepts(tmp_path, *base, f"output.derived={name}") == (name in named("derived data")), name
