@@ -222,9 +222,10 @@ def test_one_answer(tmp_path, precision, kind, kappa):
 def test_the_resolved_configuration_is_one(tmp_path):
     configuration = merged(BASE, {"boundary": {"x_low": "open", "x_high": "open", "value": "0.5"}})
     run(tmp_path / "run", configuration)
-    text = (tmp_path / "run" / "config.ini").read_text()
-    assert "x = open" in text and "y = periodic" in text and "value = 0.5" in text
-    assert "x_low" not in text
+    lines = (tmp_path / "run" / "config.ini").read_text().splitlines()
+    keys = [line.split(" = ")[0] for line in lines]
+    assert {"x = open", "y = periodic", "value = 0.5"} <= set(lines)
+    assert "x_low" not in keys
     launch(tmp_path, 1, "run/config.ini", "--validate")
 
 
