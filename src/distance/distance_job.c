@@ -26,10 +26,10 @@
 /* Seconds between lines of progress. */
 static const double progress_period = 10.0;
 
-/* The least spacing and the largest extent in single precision: lengths from a ten-thousandth of the former
- * to the latter have squares that are normal numbers. */
-#define SINGLE_SPACING 1e-14
-#define SINGLE_EXTENT  1e18
+/* The least spacing and the largest extent, by precision: lengths from a ten-thousandth of the former to the
+ * latter have squares that are normal numbers. */
+static const double least_spacing[] = {[PRECISION_SINGLE] = 1e-14, [PRECISION_DOUBLE] = 1e-149};
+static const double largest_extent[] = {[PRECISION_SINGLE] = 1e18, [PRECISION_DOUBLE] = 1e153};
 
 typedef struct job {
   MPI_Comm comm;
@@ -121,16 +121,19 @@ static status make_grid(job *job) {
   return agree(job->comm, grid_cut(job->about.n, h, job->bounded, ranks, rank, &job->grid));
 }
 
-/* Refuses spacings whose squares leave the range of single precision. */
+/* Refuses spacings whose squares leave the range of the precision. */
 static status check_spacing(const job *job) {
   const grid *grid = &job->grid;
-  for (int d = 0; d < 3 && job->about.precision == PRECISION_SINGLE; d++) {
-    if (grid->h[d] >= SINGLE_SPACING && (double)grid->n[d] * grid->h[d] <= SINGLE_EXTENT) continue;
+  const precision precision = job->about.precision;
+  const double least = least_spacing[precision], largest = largest_extent[precision];
+  for (int d = 0; d < 3; d++) {
+    if (grid->h[d] >= least && (double)grid->n[d] * grid->h[d] <= largest) continue;
     return status_fail(STATUS_USAGE,
-                       "%lld points along %c, %g apart: squares of distances leave the range of single "
+                       "%lld points along %c, %g apart: squares of distances leave the range of %s "
                        "precision; accepted: spacings from %g and extents to %g (other units, by spacing.x, "
-                       "spacing.y, spacing.z), or values in double precision",
-                       (long long)grid->n[d], 'x' + d, grid->h[d], SINGLE_SPACING, SINGLE_EXTENT);
+                       "spacing.y, spacing.z)%s",
+                       (long long)grid->n[d], 'x' + d, grid->h[d], config_precision_name(precision), least,
+                       largest, precision == PRECISION_SINGLE ? ", or values in double precision" : "");
   }
   return STATUS_OK;
 }

@@ -294,6 +294,13 @@ BAD_DATA = {
     "its own input, half written": (GOOD, ("half",), 2, "is the input"),
     "a key before the paths": (GOOD, ("key",), 2, "come before the keys"),
     "too wide for single precision": (GOOD.astype("f4"), ("spacing.x=1e19",), 2, "range of single precision"),
+    "too wide for double precision": (
+        GOOD,
+        ("spacing.y=1e153",),
+        2,
+        "range of double precision; accepted: spacings from",
+    ),
+    "too narrow for double precision": (GOOD, ("spacing.x=1e-155",), 2, "range of double precision"),
     "too narrow for single precision": (GOOD.astype("f4"), ("spacing.z=1e-20",), 2, "range of single precision"),
     "no folder": (GOOD, ("nowhere",), 3, "cannot be written"),
     "a folder": (GOOD, ("folder",), 2, "no file"),
