@@ -142,24 +142,33 @@ struct wave_hand : wave_second<wave_hand_tile> {
     barrier_arrive(p_full + slot);
   }
 
-  /* Where the image of the point i of n lies, about an end in this tile, or i. */
-  __device__ __forceinline__ static int mirrored(bool low, bool high, int i, int last) {
-    if (low && i >= 1 && i <= HALO) return -i;
-    return high && i < last && i >= last - HALO ? 2 * last - i : i;
-  }
-
-  /* Writes images of what this thread has stored in a plane of the ring from (column, row) of the tile on. */
-  __device__ __forceinline__ void store_images(real *plane, int column, int row) const {
-    const int last_x = d.nx - 1 - x0, last_y = d.ny - 1 - y0;
-#pragma unroll 1
-    for (int k = 0; k < 2 * WAVE_ROWS * VECTOR; k++) {
-      const int x = column + k / 2 % VECTOR, y = row + k / 2 / VECTOR, end = k % 2;
-      const int to_x = mirrored(low_x && end == 0, high_x && end == 1, x, last_x);
-      const int to_y = mirrored(low_y && end == 0, high_y && end == 1, y, last_y);
+  /* Writes images, about the ends in this tile, of a thread's q from (column, row) of the tile on. What is
+   * zero beyond an end stays as it was at first. */
+  __device__ __forceinline__ void store_images(real *plane, int column, int row, const wave_block &q) const {
+    const int last[2] = {d.nx - 1 - x0, d.ny - 1 - y0};
+#pragma unroll
+    for (int end = 0; end < 2; end++) {
       const wave_image of_x = a.call.ends[AXIS_X][end], of_y = a.call.ends[AXIS_Y][end];
-      const real q = plane[(y + HALO) * PITCH + x + HALO];
-      if (to_x != x && of_x != WAVE_ZERO) plane[(y + HALO) * PITCH + to_x + HALO] = of_x == WAVE_ODD ? -q : q;
-      if (to_y != y && of_y != WAVE_ZERO) plane[(to_y + HALO) * PITCH + x + HALO] = of_y == WAVE_ODD ? -q : q;
+      const real sign_x = of_x == WAVE_ODD ? (real)-1 : (real)1,
+                 sign_y = of_y == WAVE_ODD ? (real)-1 : (real)1;
+      const bool along_y = (end == 0 ? low_y : high_y) && of_y != WAVE_ZERO;
+      const bool near_x = end == 0 ? column <= HALO : column + VECTOR > last[0] - HALO;
+#pragma unroll
+      for (int r = 0; r < WAVE_ROWS && along_y; r++) {
+        const int y = row + r, from = end == 0 ? y : last[1] - y, to = end == 0 ? -y : 2 * last[1] - y;
+        real image[VECTOR];
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) image[e] = sign_y * q[r][e];
+        if (from >= 1 && from <= HALO) vector_store(plane + (to + HALO) * PITCH + column + HALO, image);
+      }
+      if (!(end == 0 ? low_x : high_x) || !near_x || of_x == WAVE_ZERO) continue;
+#pragma unroll
+      for (int r = 0; r < WAVE_ROWS; r++)
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) {
+          const int x = column + e, from = end == 0 ? x : last[0] - x, to = end == 0 ? -x : 2 * last[0] - x;
+          if (from >= 1 && from <= HALO) plane[(row + r + HALO) * PITCH + to + HALO] = sign_x * q[r][e];
+        }
     }
   }
 
@@ -243,7 +252,7 @@ struct wave_hand : wave_second<wave_hand_tile> {
           for (int e = 0; e < VECTOR; e++) laplacian[r][e] = beyond ? (real)0 : c[e] * laplacian[r][e];
           if (there) vector_store(q + own + r * PITCH, laplacian[r]);
         }
-        if (images) store_images(q, column, row);
+        if (images) store_images(q, column, row, laplacian);
       }
       if (hands) {
         real *const at = Tile::once(memory, i - 3 * HALO) + place;
