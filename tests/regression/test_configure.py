@@ -124,3 +124,19 @@ def test_libcudart_is_found_once_installed(tmp_path):
     for paths in run_paths(tmp_path, "-DFDAPP_CUDA=ON", f"-DCMAKE_CUDA_COMPILER={nvcc}"):
         usual = "/usr/lib/x86_64-linux-gnu"
         assert any(Path(path, "libcudart.so").exists() for path in [*paths, usual]), paths
+
+
+def test_folders_with_blanks(tmp_path):
+    """As of "PhD work": HDF5 is found, one object is compiled, and every script finds the project's folder."""
+    folder = tmp_path / "PhD work"
+    folder.mkdir()
+    result = configure(folder, "-DFDAPP_CUDA=OFF")
+    assert result.returncode == 0, result.stderr
+    build = [os.environ["CMAKE"], "--build", str(folder / "build"), "--target", "fdapp_base"]
+    assert subprocess.run(build, capture_output=True, check=False).returncode == 0
+    shutil.copytree(Path(os.environ["SOURCE"]) / "run", folder / "run", ignore=shutil.ignore_patterns("results"))
+    for script in sorted(path for path in (folder / "run").iterdir() if path.is_file() and os.access(path, os.X_OK)):
+        if not script.read_bytes().startswith(b"#!/usr/bin/env bash"):
+            continue
+        said = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=60, check=False)
+        assert said.returncode == 0 and f"run/{script.name}" in said.stdout, (script.name, said.stdout, said.stderr)
