@@ -1,8 +1,8 @@
 #ifndef FDAPP_KERNELS_CLOSURE_H
 #define FDAPP_KERNELS_CLOSURE_H
 
-/* Differences beside the ends of an axis that has points on both of them (summation by parts): the tables of
- * closures.json. */
+/* Differences beside the ends of an axis that has points on both of them (summation by parts): the rows of
+ * closures.json, whose spectra run/closures.py checks. */
 
 #include "operation.h"
 
@@ -27,18 +27,6 @@ enum { CLOSURE_ROWS = 8, CLOSURE_WIDTH = 12 };
 typedef struct closure {
   int order, rows, width;
   double weight[CLOSURE_ROWS];
-  double stiffness; /* largest eigenvalue of the negative second derivative, for spacing 1 */
-  double resonance; /* square of the highest acoustic frequency between walls or free ends imposed by
-                     * penalties, for speed 1 and spacing 1 */
-  double damped_resonance[2]; /* the same with upwind differences: decay and frequency; zeros if no wave there
-                               * is faster than those inside */
-  double damping[2];  /* largest decay of modes by the dissipation, for spacing 1: between walls or free ends,
-                       * and with what absorbing ends take */
-  double absorbed[3]; /* sound beside absorbing ends with central differences, for speed 1 and spacing 1:
-                       * decay of the pressure, of the velocity, and frequency (stability_sound.c) */
-  /* Of diffusion between ends with values: real and imaginary part of the negative eigenvalue of the mode
-   * beside each end, and the largest of all others, which are real. */
-  double fixed_mode[2], fixed_stiffness;
   double fixed[CLOSURE_WIDTH], pull[CLOSURE_ROWS];
   double row[DIFFERENCES][CLOSURE_ROWS][CLOSURE_WIDTH];
 } closure;

@@ -334,13 +334,6 @@ def header(families):
         width = max(len(row) for name in DIFFERENCES for row in rows[name])
         text += f"    {{.order = {family['order']}, .rows = {len(family['norm'])}, .width = {width},\n"
         text += f"     .weight = {braces(fractions(family['norm']))},\n"
-        text += f"     .stiffness = {float(Fraction(family['stiffness']))},\n"
-        text += f"     .resonance = {float(Fraction(family['resonance']))},\n"
-        text += f"     .damped_resonance = {braces(fractions(family['damped_resonance']))},\n"
-        text += f"     .damping = {braces(fractions(family['damping']))},\n"
-        text += f"     .absorbed = {braces(fractions(family['absorbed']))},\n"
-        text += f"     .fixed_mode = {braces(fractions(family['fixed_mode']))},\n"
-        text += f"     .fixed_stiffness = {float(Fraction(family['fixed_stiffness']))},\n"
         text += f"     .fixed = {braces(fractions(family['second_rows'][0]))},\n"
         text += f"     .pull = {braces(pull(family))},\n     .row = {{\n"
         for name in DIFFERENCES:
