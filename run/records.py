@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "run" / "results"
 PAGE = ROOT / "docs" / "reference" / "measurements.md"
 WIDTH = 118
+LONGEST = 120
 REQUIRED = ("title", "command", "device", "date", "revision", "figures")
 DECLARED = {"cuda": "d665163", "cpu": "b093628"}  # the commits that made the kernels from their declarations
 KERNELS = {"hand-written": {False}, "declared": {True}, "hand-written and declared": {False, True}}
@@ -138,7 +139,12 @@ def anchor(heading):
 
 
 def wrapped(sentence):
-    return textwrap.wrap(sentence, WIDTH, break_long_words=False, break_on_hyphens=False)
+    """Lines of at most LONGEST bytes: a letter may have several."""
+    for width in range(WIDTH, 0, -1):
+        lines = textwrap.wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
+        if all(len(line.encode()) <= LONGEST or " " not in line for line in lines):
+            break
+    return lines
 
 
 def shell(command):
