@@ -205,14 +205,13 @@ static status complete_key(const config_reading *reading, int index) {
   const int other_given = reading->config->line[other] != CONFIG_LINE_NONE;
   if (reading->config->line[index] != CONFIG_LINE_NONE || needs_nothing(reading->config, key))
     return STATUS_OK;
-  if (key->need == CONFIG_DEFAULT) {
+  const int neither = key->need == CONFIG_ALTERNATIVE && !other_given;
+  if (key->need == CONFIG_DEFAULT || (neither && key->fallback != NULL)) {
     (void)config_value_read(key, key->fallback, reading->config);
   } else if (key->need == CONFIG_REQUIRED) {
     (void)snprintf(what, sizeof what, "missing; accepted: %s", config_value_accepted(key, accepted));
     return key_fail(reading, index, "", what);
-  } else if (key->need == CONFIG_ALTERNATIVE && key->fallback != NULL && !other_given) {
-    (void)config_value_read(key, key->fallback, reading->config);
-  } else if (key->need == CONFIG_ALTERNATIVE && !other_given && config_keys[other].fallback == NULL) {
+  } else if (neither && config_keys[other].fallback == NULL) {
     (void)snprintf(what, sizeof what, "missing, and so is %s.%s; exactly one of the two is needed",
                    key->section, key->other);
     return key_fail(reading, index, "", what);

@@ -12,7 +12,8 @@ int config_kept_in_part(const config *config) {
 }
 
 config_period config_whole_due(const config *config) {
-  return config_kept_in_part(config) ? (config_period){0} : config->fields_due;
+  const config_period never = {0};
+  return config_kept_in_part(config) ? never : config->fields_due;
 }
 
 int config_wants_states(const config *config) {

@@ -3,6 +3,7 @@
 import collections
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -109,4 +110,4 @@ def test_requests(burnin):
     assert "does not divide the 12 steps" in burnin("--every", "24", reference="0123456789abcdef").stderr
     done = burnin("--runs", "2", "--precision", "single")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert done.stderr.splitlines() == ["2 runs alike after 0 min"]
+    assert re.fullmatch(r"2 runs alike after \d+ min\n", done.stderr)

@@ -211,8 +211,8 @@ static void five_steps_have_the_values(rig *rig) {
 /* ---- Every form and law, on shapes that fit nothing ---- */
 
 static double hashed(int unknown, int x, int y, int z) {
-  const unsigned h = (unsigned)(x * 73856093) ^ (unsigned)(y * 19349663) ^ (unsigned)(z * 83492791) ^
-                     (unsigned)(unknown * 2654435);
+  const unsigned h = (unsigned)x * 73856093U ^ (unsigned)y * 19349663U ^ (unsigned)z * 83492791U ^
+                     (unsigned)unknown * 2654435U;
   return (double)(h * 2654435761U >> 8) / (1 << 23) - 1.0;
 }
 
