@@ -305,7 +305,7 @@ static __global__ void __launch_bounds__(wave_hand_tile::THREADS, 1)
   const int z0 = d.range[0].z0 + (int)(count * piece / c.pieces);
   const int z1 = d.range[0].z0 + (int)(count * (piece + 1) / c.pieces);
   wave_hand hand = {{a, d, reinterpret_cast<real *>(block_memory()), tile % c.tiles_x * Tile::WIDTH,
-                     (c.row0 + tile / c.tiles_x) * Tile::HEIGHT, z0, z1 - z0}};
+                     tile / c.tiles_x * Tile::HEIGHT, z0, z1 - z0}};
   hand.open();
   hand.run({exchange, c, d, hand.x0, hand.y0, hand.closed()});
 }
