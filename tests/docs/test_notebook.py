@@ -9,6 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "docs" / "tutorials" / "notebook.ipynb"
+pytestmark = pytest.mark.xdist_group("notebook")  # executed once, by one worker
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,8 @@ def outputs(tmp_path_factory):
     (folder / "config").symlink_to(ROOT / "config")
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     assert all(not cell.get("outputs") for cell in notebook.cells), "the notebook is kept without outputs"
-    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}}).execute()
+    where = {"metadata": {"path": folder}}
+    nbclient.NotebookClient(notebook, timeout=300, startup_timeout=300, resources=where).execute()
     return [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
 
 
