@@ -21,7 +21,7 @@ template <int FORM, int LAW> struct flow_stage : pairs_system {
                               : LAW == FLOW_CONSTANT ? (int)FLOW_DIFF_THETA
                                                      : (int)FLOW_SUMS;
   static constexpr int POINTS = FLOW_UNKNOWNS, OUTPUTS = FLOW_UNKNOWNS;
-  static constexpr bool FULL = LAW == FLOW_CONSTANT && !SINGLE; /* twice as many registers */
+  static constexpr bool FULL = LAW == FLOW_CONSTANT && !SINGLE; /* registers do not hold all */
   static constexpr unsigned ASIDE = FULL ? 1U << FLOW_READ_RATIO | 1U << FLOW_READ_THETA : 0;
   static constexpr unsigned ASIDE_SUMS = FULL ? 1U << FLOW_G | 3U << (FLOW_G + 6) : 0;
   static __device__ __forceinline__ void across(real *sums) {
@@ -54,7 +54,7 @@ template <int WORKS> struct flow_first : pairs_system {
 template <bool NEAR> struct flow_figures : pairs_system {
   using numbers = flow_numbers;
   static constexpr unsigned READS = NEAR ? (1U << FLOW_UNKNOWNS) - 1 : 0;
-  static constexpr int SUMS = FIGURE_SUMS, POINTS = 0, OUTPUTS = 1;
+  static constexpr int SUMS = FIGURE_SUMS, OUTPUTS = 1;
   static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
                                               const real *other, real *sums) {
     flow_figure_pair(&c, d, l, up, own, other, sums);
@@ -68,7 +68,7 @@ template <bool NEAR> struct flow_figures : pairs_system {
 struct flow_damping : pairs_system {
   using numbers = damp_numbers;
   static constexpr unsigned READS = (1U << FLOW_UNKNOWNS) - 1;
-  static constexpr int SUMS = DAMP_SUMS, POINTS = FLOW_UNKNOWNS, OUTPUTS = FLOW_UNKNOWNS;
+  static constexpr int SUMS = DAMP_SUMS, OUTPUTS = FLOW_UNKNOWNS;
   static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
                                               const real *other, real *sums) {
     damp_pair(&c, d, l, up, own, other, sums);

@@ -6,15 +6,20 @@
 /* The engine for two-point fluxes: what the 24 neighbours of a point add to its sums, one after the other,
  * and what follows from the sums. It knows no system of equations; a system is a class with
  *
- *   numbers                 constants, which a kernel's parameter holds
- *   READS                   mask of the inputs of which neighbours are read
- *   SUMS, OUTPUTS           counts
- *   POINTS                  of the values that are read at the point alone, those that every call has
- *   ASIDE, ASIDE_SUMS       masks of values of a point, and of sums that are complete after `across`, for
- * which an engine that marches has no registers across(sums)            called when all neighbours along x
- * and y are added pair(c, d, l, up, own, other, sums) finish(c, own, sums, at, points, out)
+ *   numbers           constants, which a kernel's parameter holds
+ *   READS             mask of the inputs of which neighbours are read
+ *   SUMS, OUTPUTS     counts
+ *   pair(c, d, l, up, own, other, sums)
+ *   across(sums)      called when all neighbours along x and y are added
+ *   finish(c, own, sums, at, points, out)
  *
- * as kernels/cpu/pairs.h has them. Neighbours come in the order of flow_pairs.h: along z those below, x, y,
+ * as in kernels/cpu/pairs.h, and for the engine that marches (pairs_march.cuh)
+ *
+ *   POINTS            values read at the point alone by every call
+ *   ASIDE             mask of a point's values that have no room in registers
+ *   ASIDE_SUMS        mask of such sums, which `across` completes
+ *
+ * Neighbours come in the order of flow_pairs.h: along z those below, x, y,
  * along z those above. Here a thread computes a point and reads neighbours through the caches. */
 struct pairs_system { /* what most systems need not say */
   static constexpr unsigned ASIDE = 0, ASIDE_SUMS = 0;

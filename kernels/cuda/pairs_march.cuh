@@ -1,6 +1,7 @@
 #ifndef FDAPP_CUDA_PAIRS_MARCH_CUH
 #define FDAPP_CUDA_PAIRS_MARCH_CUH
 
+#include "march.cuh"
 #include "pairs.cuh"
 
 /* The engine for two-point fluxes on large slabs: a block marches a tile of x and y upwards through a piece
@@ -17,7 +18,7 @@
  * sums is that of flow_pairs.h: a plane gets the neighbours below when it arrives, then those along x and y,
  * then those above as they arrive. Names of planes are constants, because the loop is unrolled by HALO.
  *
- * The number of instructions limits it: so copies are of vectors, and two columns share what they read. */
+ * Instructions outnumber transfers: so copies are of vectors, and two columns share what they read. */
 template <class System, int COLUMNS, int ROWS, int EACH_THREAD> struct march_tile {
   static constexpr int EACH = EACH_THREAD, WIDTH = COLUMNS, HEIGHT = ROWS, THREADS = WIDTH / EACH * ROWS;
   static constexpr int PITCH = WIDTH + 2 * HALO, FIELD = PITCH * (HEIGHT + 2 * HALO), CORE = WIDTH * HEIGHT;
@@ -48,12 +49,12 @@ template <class System, class Tile, bool MORE> struct pairs_march {
   const pairs_arguments<System> &a;
   const geometry &d;
   real *ring;
-  int z0, count; /* first plane that is stored; planes that arrive: 2 HALO more than are stored */
-  int from[Tile::COPIES],
-      to[Tile::COPIES]; /* of copies, in a field's plane and in the ring's; to < 0: none */
-  int place, core,
-      column;  /* of the thread's point: in a plane of the ring, in the tile and in a field's plane */
-  int columns; /* that the thread stores */
+  int z0, count;          /* first plane that is stored; planes that arrive: 2 HALO more than are stored */
+  int from[Tile::COPIES]; /* places of copies in a field's plane, */
+  int to[Tile::COPIES];   /* and in the ring's; < 0: none */
+  int place, core;        /* of the thread's first point: in a plane of the ring, in the tile, */
+  int column;             /* and in a field's plane */
+  int columns;            /* of the grid, from that point on; <= 0: the thread stores none */
   real own[HALO][EACH][READS], sums[HALO][EACH][SUMS];
 
   __device__ __forceinline__ static int wrapped(int i, int n) {
@@ -133,7 +134,8 @@ template <class System, class Tile, bool MORE> struct pairs_march {
     return ring + Tile::POINTS + slot * Tile::POINTS_SLOT + f * Tile::CORE + core;
   }
 
-  /* This thread's place for what is set aside of the plane in slot S: the number of set bits below `bit`. */
+  /* This thread's place for what is set aside of the plane in slot S: entry `first`, and those after it, hold
+   * the bits of the mask in order. */
   template <int S> __device__ __forceinline__ together *aside(unsigned mask, int bit, int first) const {
     const int k = first + __builtin_popcount(mask & ((1U << bit) - 1));
     return reinterpret_cast<together *>(ring + Tile::KEPT + (S * Tile::ASIDE + k) * Tile::CORE + core);
@@ -328,21 +330,6 @@ __global__ void __launch_bounds__(Tile::THREADS)
   march.run();
 }
 
-/* Planes of a piece: the number of pieces with the least cost in waves of blocks. Each piece computes pairs
- * of 2 HALO more planes. */
-static inline int march_chunk(int tiles, int planes, int resident) {
-  int best = planes;
-  long least = LONG_MAX;
-  for (int pieces = 1; pieces <= 16; pieces++) {
-    const int chunk = divide_up(planes, pieces);
-    const long cost = (long)divide_up(tiles * divide_up(planes, chunk), resident) * (chunk + 2 * HALO);
-    if (cost >= least) continue;
-    least = cost;
-    best = chunk;
-  }
-  return best;
-}
-
 template <class Tile, bool MORE, class System>
 static status march_start(const kernels_launch *launch, const pairs_arguments<System> &a, const char *name) {
   const kernels_context *context = launch->context;
@@ -355,7 +342,7 @@ static status march_start(const kernels_launch *launch, const pairs_arguments<Sy
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Tile::THREADS, Tile::SHARED_BYTES));
   if (resident == 0) return pairs_launch(launch, a, name);
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
-  const int chunk = march_chunk(tiles, d.longest(), resident * context->multiprocessors);
+  const int chunk = march_chunk(tiles, d.longest(), resident * context->multiprocessors, 2 * HALO);
   kernel_launch(kernel, (unsigned)(tiles * d.pieces(chunk)), Tile::THREADS, Tile::SHARED_BYTES,
                 launch_stream(launch), a, d, chunk);
   return launch_done(launch, name);

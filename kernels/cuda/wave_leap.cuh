@@ -190,7 +190,7 @@ static bool wave_leap_launch(const kernels_launch *launch, const wave_arguments 
   }
   resident *= context->multiprocessors;
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
-  const int chunk = wave_chunk(tiles, d.longest(), resident, 2 * HALO), blocks = tiles * d.pieces(chunk);
+  const int chunk = march_chunk(tiles, d.longest(), resident, 2 * HALO), blocks = tiles * d.pieces(chunk);
   pace paced = {context->pace[launch->queue],           blocks, 0, resident, Tile::PACE,
                 divide_up(chunk + 2 * HALO, Tile::PACE)};
   if (blocks == 1 || PACE_COUNTERS + paced.groups() > CONTEXT_PACE_WORDS) paced.round = 0;

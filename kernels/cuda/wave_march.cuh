@@ -1,9 +1,7 @@
 #ifndef FDAPP_CUDA_WAVE_MARCH_CUH
 #define FDAPP_CUDA_WAVE_MARCH_CUH
 
-#include <climits>
-
-#include "device.cuh"
+#include "march.cuh"
 #include "wave_call.h"
 #include "wave_point.h"
 
@@ -241,21 +239,6 @@ __global__ void __launch_bounds__(wave_tile<TWICE>::THREADS)
   march.run();
 }
 
-/* Planes of a piece: the number of pieces with the least cost in waves of blocks. Each piece reads `more`
- * planes beside its own. */
-static inline int wave_chunk(int tiles, int planes, int resident, int more) {
-  int best = planes;
-  long least = LONG_MAX;
-  for (int pieces = 1; pieces <= 64 && pieces <= planes; pieces++) {
-    const int chunk = divide_up(planes, pieces);
-    const long cost = (long)divide_up(tiles * divide_up(planes, chunk), resident) * (chunk + more);
-    if (cost >= least) continue;
-    least = cost;
-    best = chunk;
-  }
-  return best;
-}
-
 template <bool TWICE>
 static status wave_march_launch(const kernels_launch *launch, const wave_arguments &a, const geometry &d) {
   using Tile = wave_tile<TWICE>;
@@ -268,7 +251,7 @@ static status wave_march_launch(const kernels_launch *launch, const wave_argumen
   if (resident == 0) return status_fail(STATUS_DEVICE, "kernel wave: the device has no room for a block");
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
   const int chunk =
-      wave_chunk(tiles, d.longest(), resident * launch->context->multiprocessors, 2 * Tile::LEAD);
+      march_chunk(tiles, d.longest(), resident * launch->context->multiprocessors, 2 * Tile::LEAD);
   kernel_launch(kernel, (unsigned)(tiles * d.pieces(chunk)), Tile::THREADS, Tile::SHARED_BYTES,
                 launch_stream(launch), a, d, chunk);
   return launch_done(launch, "wave");

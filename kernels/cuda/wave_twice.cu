@@ -40,7 +40,7 @@ static plan plan_alone(const kernels_launch *launch, const wave_arguments &a, co
   if (!has_plain_images(a.call) || !has_room(launch, wave_twice_kernel, Tile::THREADS, Tile::SHARED_BYTES))
     return p;
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
-  p.chunk = wave_chunk(tiles, d.longest(), multiprocessors, 4 * HALO);
+  p.chunk = march_chunk(tiles, d.longest(), multiprocessors, 4 * HALO);
   p.cost = (long)divide_up(tiles * d.pieces(p.chunk), multiprocessors) * (p.chunk + 4 * HALO) * Tile::CORE;
   return p;
 }

@@ -13,6 +13,7 @@ typedef struct remembered {
   equation_memory memory;
   size_t element, plane; /* bytes of a number, and of a plane's numbers */
   char *mine;            /* `beyond` planes, those of the slab, `beyond` planes, and its ends of z */
+  MPI_Datatype number;   /* what is sent of the ends, of which there may be more bytes than an int counts */
   MPI_Datatype type;     /* of a plane's numbers */
 } remembered;
 
@@ -54,6 +55,7 @@ static status open_memory(const solver *solver, remembered *r) {
   const grid *grid = &solver->grid;
   *r = (remembered){.solver = solver, .memory = memory_of(solver->config, grid), .type = MPI_DATATYPE_NULL};
   r->element = kernels_element_size(solver->config->precision);
+  r->number = solver->config->precision == PRECISION_SINGLE ? MPI_FLOAT : MPI_DOUBLE;
   r->plane = (size_t)r->memory.plane * r->element;
   size_t bytes = (size_t)(grid->nz + 2 * r->memory.beyond) * r->plane + 1;
   for (int end = 0; end < GRID_ENDS; end++) {
@@ -74,13 +76,15 @@ static status close_memory(remembered *r, status result) {
   return result;
 }
 
-static status send(const void *values, size_t bytes, int rank, int tag, MPI_Comm comm) {
-  CHECK_MPI(MPI_Send(values, (int)bytes, MPI_BYTE, rank, tag, comm));
+/* The numbers beside an end of z, to or from another rank. */
+static status send(const remembered *r, int end, const void *values, int rank) {
+  CHECK_MPI(MPI_Send(values, (int)r->memory.ends[end], r->number, rank, TAG_END, r->solver->comm));
   return STATUS_OK;
 }
 
-static status receive(void *values, size_t bytes, int rank, int tag, MPI_Comm comm) {
-  CHECK_MPI(MPI_Recv(values, (int)bytes, MPI_BYTE, rank, tag, comm, MPI_STATUS_IGNORE));
+static status receive(const remembered *r, int end, void *values, int rank) {
+  CHECK_MPI(MPI_Recv(values, (int)r->memory.ends[end], r->number, rank, TAG_END, r->solver->comm,
+                     MPI_STATUS_IGNORE));
   return STATUS_OK;
 }
 
@@ -88,15 +92,14 @@ static status receive(void *values, size_t bytes, int rank, int tag, MPI_Comm co
 static status move_end(const remembered *r, int end, char *all, int up) {
   const int owner = end_rank(r, end), rank = r->solver->grid.rank;
   const size_t bytes = end_bytes(r, end);
-  MPI_Comm comm = r->solver->comm;
   if (bytes == 0 || (rank != 0 && rank != owner)) return STATUS_OK;
   char *mine = rank == owner ? own_end(r, end) : NULL;
   if (owner == 0) {
     memcpy(up ? all : mine, up ? mine : all, bytes);
     return STATUS_OK;
   }
-  if (rank == owner) return up ? send(mine, bytes, 0, TAG_END, comm) : receive(mine, bytes, 0, TAG_END, comm);
-  return up ? receive(all, bytes, owner, TAG_END, comm) : send(all, bytes, owner, TAG_END, comm);
+  if (rank == owner) return up ? send(r, end, mine, 0) : receive(r, end, mine, 0);
+  return up ? receive(r, end, all, owner) : send(r, end, all, owner);
 }
 
 static status move_ends(const remembered *r, char *all, int up) {
