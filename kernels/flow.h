@@ -57,9 +57,9 @@ typedef struct flow_gas {
 } flow_gas;
 
 /* FIRST writes `work` from f. STAGE writes the scheme's sum (stepping/stage.h, with the formulas of
- * flow_pairs.h) to out[0 .. 4]. DAMP adds weight times the dissipation of f to the state in out. FIGURE
- * writes a figure to out[0]. */
-typedef enum flow_pass { FLOW_FIRST, FLOW_STAGE, FLOW_DAMP, FLOW_FIGURE } flow_pass;
+ * flow_pairs.h) to out[0 .. 4]. DAMP adds weight times the dissipation of f to the state in out. SUPPLY adds
+ * sources to it. FIGURE writes a figure to out[0]. */
+typedef enum flow_pass { FLOW_FIRST, FLOW_STAGE, FLOW_DAMP, FLOW_SUPPLY, FLOW_FIGURE } flow_pass;
 
 /* A pass over the planes of a launch. f needs valid halos in z, and for STAGE so do the arrays of `work` that
  * flow_works names. out may be the same arrays as base or an extra, never as f. */
@@ -74,6 +74,9 @@ typedef struct flow_call {
   const void *extra[2][FLOW_UNKNOWNS]; /* NULL: none; both or none */
   double weight_f, weight_extra[2];
   double weight; /* of the right-hand side: dt times the stage's */
+  /* SUPPLY: *number times source[k] is added to density, momentum (x, y, z) and energy. NULL: nothing to that
+   * variable. The number is one of the field's precision in MEMORY_DEVICE. */
+  const void *source[FLOW_UNKNOWNS], *number;
 } flow_call;
 
 /* The number of arrays of `work`, the first ones, that a stage reads; 0: it needs no first pass. */

@@ -1,7 +1,7 @@
 #ifndef FDAPP_KERNELS_FLOW_DAMPING_H
 #define FDAPP_KERNELS_FLOW_DAMPING_H
 
-#include "flow_pairs.h"
+#include "flow_push.h"
 
 /* Dissipation of compressible flow in flux form, at a point: for each conserved variable q (density,
  * momentum, energy) and each axis d the damping of stencil.h,
@@ -26,7 +26,8 @@ typedef struct damp_numbers {
   number own[STENCIL_TAPS];                         /* of the flux at -2 .. 2, in the rate of the point */
   number share[2];   /* of the speed at a flux's point, and at the one before */
   number damping[3]; /* dissipation times that of stencil.h */
-  number inner, excess, half_excess, gamma, step;
+  number inner, gamma, step;
+  flow_excess excess;
 } damp_numbers;
 
 static inline damp_numbers damp_numbers_make(const struct stencil *stencil, const flow_call *call) {
@@ -42,8 +43,7 @@ static inline damp_numbers damp_numbers_make(const struct stencil *stencil, cons
   for (int i = 0; i < 2; i++) c.share[i] = NUMBER_FILL(stencil->share[i]);
   for (int d = 0; d < 3; d++) c.damping[d] = NUMBER_FILL(gas->dissipation * stencil->damping[d]);
   c.inner = NUMBER_FILL(1.0 / (gas->gamma - 1.0));
-  c.excess = NUMBER_FILL(gas->gamma - 1.0);
-  c.half_excess = NUMBER_FILL(0.5 * (gas->gamma - 1.0));
+  c.excess = flow_excess_make(gas);
   c.gamma = NUMBER_FILL(gas->gamma);
   c.step = NUMBER_FILL(call->weight);
   return c;
@@ -92,20 +92,8 @@ ARITHMETIC void damp_pair(const damp_numbers *c, int d, int l, int up, const num
   if (up && l == STENCIL_RADIUS - 1) damp_close(c, d, own, sums, axis);
 }
 
-/* Adds step times the rates to the conserved variables of a state, as an observer who moves with it sees them
- * (flow_finish). */
 ARITHMETIC void damp_finish(const damp_numbers *c, const number *rates, const number *at, number *out) {
-  const number *u = at + FLOW_U, *push = rates + FLOW_U;
-  const number density = NUMBER_FMA(c->step, rates[0], at[FLOW_DENSITY]);
-  number v[3], heat = NUMBER_FMA((real)0.5 * rates[0], flow_square(u), rates[4]);
-  for (int j = 0; j < 3; j++) {
-    heat = NUMBER_FMA(-u[j], push[j], heat);
-    v[j] = c->step * NUMBER_FMA(-u[j], rates[0], push[j]) / density;
-    out[FLOW_U + j] = u[j] + v[j];
-  }
-  out[FLOW_DENSITY] = density;
-  const number energy = NUMBER_FMA(c->excess * c->step, heat, at[FLOW_PRESSURE]);
-  out[FLOW_PRESSURE] = NUMBER_FMA(-c->half_excess * density, flow_square(v), energy);
+  flow_push(&c->excess, c->step, rates, at, out);
 }
 
 #endif

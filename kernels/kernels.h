@@ -125,6 +125,8 @@ typedef struct kernels_call {
   void *out[OPERATION_OUTPUTS];
   double weight[OPERATION_WEIGHTS]; /* of the sum */
   double scalar[OPERATION_SCALARS];
+  const void *numbers;              /* NULL, or the scalars in the field's precision in MEMORY_DEVICE, instead
+                                     * of `scalar`: recorded launches read them when they run */
   double uniform[3];                /* the velocity, if the operation has VELOCITY_UNIFORM */
   kernels_tables tables;            /* the velocity, if it has VELOCITY_TABLES */
   const kernels_ends *ends;         /* NULL, or those of the grid's axes */

@@ -114,6 +114,29 @@ static void damping(const void *job, const cpu_patch *patch) {
               patch);
 }
 
+LINE_INLINE void source_finish(const void *numbers, const number *own, number *sums, const number *at,
+                               int points, number *out) {
+  (void)own;
+  (void)sums;
+  (void)points;
+  supply_finish(numbers, at, out);
+}
+
+static void supply(const void *job, const cpu_patch *patch) {
+  pairs_patch((pairs_system){0, 0, FLOW_UNKNOWNS, damping_pair, source_finish, NULL}, job, patch);
+}
+
+static status run_supply(const kernels_launch *launch, const flow_call *call, pairs_job *job) {
+  const supply_numbers numbers = supply_numbers_make(call);
+  const void *at[SUPPLY_POINTS];
+  supply_arrays(call, at);
+  job->numbers = &numbers;
+  job->points = SUPPLY_POINTS;
+  for (int i = 0; i < SUPPLY_POINTS; i++) job->at[i] = at[i];
+  for (int i = 0; i < FLOW_UNKNOWNS; i++) job->out[i] = call->out[i];
+  return tiles_run(launch, pairs_plan(0, SUPPLY_POINTS, FLOW_UNKNOWNS), supply, job);
+}
+
 static status run_damping(const kernels_launch *launch, const flow_call *call, pairs_job *job) {
   const damp_numbers numbers = damp_numbers_make(launch->stencil, call);
   job->numbers = &numbers;
@@ -160,5 +183,6 @@ status CPU_NAME(flow_cpu_)(const kernels_launch *launch, const flow_call *call) 
   for (int i = 0; i < FLOW_UNKNOWNS; i++) job.in[i] = call->f[i];
   if (call->pass == FLOW_FIRST) return run_first(launch, call, &job);
   if (call->pass == FLOW_DAMP) return run_damping(launch, call, &job);
+  if (call->pass == FLOW_SUPPLY) return run_supply(launch, call, &job);
   return call->pass == FLOW_STAGE ? run_stage(launch, call, &job) : run_figure(launch, call, &job);
 }

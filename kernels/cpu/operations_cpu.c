@@ -23,7 +23,9 @@ static cpu_job job_make(const kernels_launch *launch, const kernels_call *call, 
                  .table = {call->tables.x, call->tables.y, call->tables.z}};
   for (int i = 0; i < OPERATION_ARRAYS; i++) job.in[i] = call->in[i];
   for (int k = 0; k < OPERATION_OUTPUTS; k++) job.out[k] = call->out[k];
-  for (int i = 0; i < OPERATION_SCALARS; i++) job.scalar[i] = line_fill((real)call->scalar[i]);
+  const real *numbers = call->numbers;
+  for (int i = 0; i < OPERATION_SCALARS; i++)
+    job.scalar[i] = line_fill(numbers != NULL ? numbers[i] : (real)call->scalar[i]);
   for (int i = 0; i < OPERATION_WEIGHTS; i++) job.weight[i] = line_fill((real)call->weight[i]);
   for (int d = 0; d < 3; d++) job.uniform[d] = line_fill((real)call->uniform[d]);
   return job;

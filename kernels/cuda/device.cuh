@@ -112,6 +112,7 @@ struct arguments {
   real *out[OPERATION_OUTPUTS];
   const real *table[3]; /* kernels_tables */
   real uniform[3], scalar[OPERATION_SCALARS], weight[OPERATION_WEIGHTS];
+  const real *numbers; /* NULL, or memory with the scalars */
 };
 
 /* The indices first .. first + N - 1, at most HALO outside those that are stored, or their periodic images.
@@ -240,6 +241,7 @@ static inline arguments launch_arguments(const kernels_launch *launch, const ker
     a.uniform[d] = (real)call->uniform[d];
   }
   for (int i = 0; i < OPERATION_SCALARS; i++) a.scalar[i] = (real)call->scalar[i];
+  a.numbers = static_cast<const real *>(call->numbers);
   for (int i = 0; i < OPERATION_WEIGHTS; i++) a.weight[i] = (real)call->weight[i];
   return a;
 }

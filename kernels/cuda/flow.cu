@@ -79,6 +79,18 @@ struct flow_damping : pairs_system {
   }
 };
 
+struct flow_supply : pairs_system {
+  using numbers = supply_numbers;
+  static constexpr unsigned READS = 0;
+  static constexpr int SUMS = 1, OUTPUTS = FLOW_UNKNOWNS;
+  static __device__ __forceinline__ void pair(const numbers &, int, int, bool, const real *, const real *,
+                                              real *) {}
+  static __device__ __forceinline__ void finish(const numbers &c, const real *, const real *, const real *at,
+                                                int, real *out) {
+    supply_finish(&c, at, out);
+  }
+};
+
 template <class System>
 static pairs_arguments<System> arguments_of(const kernels_launch *launch, const flow_call *call, int works) {
   pairs_arguments<System> a = {};
@@ -127,6 +139,16 @@ static status run_damping(const kernels_launch *launch, const flow_call *call) {
   return pairs_launch(launch, a, "flow, dissipation");
 }
 
+static status run_supply(const kernels_launch *launch, const flow_call *call) {
+  pairs_arguments<flow_supply> a = {supply_numbers_make(call)};
+  const void *at[SUPPLY_POINTS];
+  supply_arrays(call, at);
+  a.points = SUPPLY_POINTS;
+  for (int i = 0; i < (int)SUPPLY_POINTS; i++) a.at[i] = shifted(launch, at[i]);
+  for (int i = 0; i < (int)FLOW_UNKNOWNS; i++) a.out[i] = shifted(launch, call->out[i]);
+  return pairs_launch(launch, a, "flow, sources");
+}
+
 template <bool NEAR> static status run_figure(const kernels_launch *launch, const flow_call *call) {
   using System = flow_figures<NEAR>;
   pairs_arguments<System> a = arguments_of<System>(launch, call, 0);
@@ -140,6 +162,7 @@ extern "C" status NAME(flow)(const kernels_launch *launch, const flow_call *call
   if (call->pass == FLOW_FIGURE)
     return call->figure >= FLOW_POINTWISE ? run_figure<true>(launch, call) : run_figure<false>(launch, call);
   if (call->pass == FLOW_DAMP) return run_damping(launch, call);
+  if (call->pass == FLOW_SUPPLY) return run_supply(launch, call);
   if (call->pass == FLOW_FIRST)
     return with_constant<1, 2, 3>(
         flow_works(&call->gas), [=](auto works) { return run_first<decltype(works)::value>(launch, call); });

@@ -112,7 +112,7 @@ ARITHMETIC real point_term(const operation_point *at, int term) {
 }
 
 ARITHMETIC real point_scalar(const operation_point *at, int scalar) {
-  return at->a->scalar[scalar];
+  return at->a->numbers != nullptr ? at->a->numbers[scalar] : at->a->scalar[scalar];
 }
 
 ARITHMETIC real point_weight(const operation_point *at, int weight) {

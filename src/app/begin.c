@@ -38,9 +38,8 @@ static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
 
 /* Refuses a file that the run reads and would move away as a result of an earlier run: its own configuration
  * could not run again. */
-static status check_source(const config *config, const char *section, const char *path) {
-  if (path[0] == '\0' || !problem_uses(config, section, "file") || !rundir_owns(config->directory, path))
-    return STATUS_OK;
+static status check_source(const config *config, const char *section, int used, const char *path) {
+  if (path[0] == '\0' || !used || !rundir_owns(config->directory, path)) return STATUS_OK;
   return config_refuse(config, section, "file",
                        "a result in output.directory, which a run moves into previous_N; accepted: a file "
                        "elsewhere or of another name, or another directory");
@@ -48,8 +47,10 @@ static status check_source(const config *config, const char *section, const char
 
 static status check_directory(const config *config) {
   CHECK(rundir_check(config->directory));
-  CHECK(check_source(config, "initial", config->initial_file));
-  return config_carried(config) ? check_source(config, "velocity", config->velocity_file) : STATUS_OK;
+  const int moves = config_carried(config) && problem_uses(config, "velocity", "file");
+  CHECK(check_source(config, "initial", problem_uses(config, "initial", "file"), config->initial_file));
+  CHECK(check_source(config, "velocity", moves, config->velocity_file));
+  return check_source(config, "source", 1, config->source_data);
 }
 
 static void report_solver(const simulation *sim, const char *note) {
@@ -130,7 +131,8 @@ static status open_snapshots(simulation *sim) {
 /* Finds what stands for the values of the equation's files, without the sign. */
 static status find_files(simulation *sim) {
   const equation *equation = sim->solver.equation;
-  const uint64_t mine = equation->files != NULL ? equation->files(sim->solver.terms) : 0;
+  const uint64_t terms = equation->files != NULL ? equation->files(sim->solver.terms) : 0;
+  const uint64_t mine = terms + sim->solver.sources.hash;
   uint64_t all = 0;
   CHECK_MPI(MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, sim->comm));
   sim->files = (int64_t)(all & INT64_MAX);
@@ -204,10 +206,13 @@ static status resume(simulation *sim, state *state) {
 static void compare_files(simulation *sim) {
   checkpoint_state *from = &sim->restart.from;
   if (!sim->restart.resumed || from->files == 0 || sim->files == 0 || from->files == sim->files) return;
-  log_warning(
-      "velocity.file = %s holds other values than those with which the snapshot was computed; from here "
-      "on the velocity is that of the file",
-      sim->config->velocity_file);
+  const config *config = sim->config;
+  const int moves = config_carried(config) && config->velocity_file[0] != '\0';
+  const int fed = config->source_data[0] != '\0';
+  log_warning("%s%s%s%s%s holds other values than those with which the snapshot was computed; from here "
+              "on values are those of the file",
+              moves ? "velocity.file = " : "", moves ? config->velocity_file : "", moves && fed ? " or " : "",
+              fed ? "source.file = " : "", fed ? config->source_data : "");
   from->departed = 1;
 }
 

@@ -114,7 +114,7 @@ static double most_of(const bound *bound, const diagnostics_record *record) {
   const double elapsed = fmax(record->time - from->time, 0.0);
   const double digit = problem_rounding(bound->solver->config->precision);
   const double start = hypot(from->norm, sqrt(bound->weight[0]) * largest_new(bound));
-  const double factor = sources_factor(&bound->solver->sources, from->time, record->time);
+  const double factor = source_factor_most(bound->solver->sources.factor, from->time, record->time);
   const double supply = growth->supply + bound->source * factor;
   const double fed = (growth->drift * fabs(from->background) + supply) * elapsed;
   const double round_off =

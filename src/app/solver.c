@@ -45,15 +45,17 @@ static size_t part_bytes(const config *config, const equation *equation, const g
 }
 
 /* A user's files while they are read: the slabs of all components of the velocity, or that of the initial
- * state, and the planes of one that is resampled. */
+ * state or a source, and the planes of one that is resampled. */
 static size_t file_bytes(const config *config, const grid *grid) {
   const size_t points = (size_t)grid->n[0] * (size_t)grid->n[1],
                element = kernels_element_size(config->precision);
   const size_t slab = (size_t)(grid->nz + 2 * KERNELS_HALO) * points * element;
   const int velocity = config_carried(config) && velocities_at(config->velocity)->from == PROBLEM_FILE;
   const int initial = cases_at(config->initial)->from == PROBLEM_FILE;
-  const int resampled = (velocity && config->velocity_resample) || (initial && config->initial_resample);
-  const size_t slabs = velocity ? 3 : (size_t)initial;
+  const int source = config->source_data[0] != '\0';
+  const int resampled = (velocity && config->velocity_resample) || (initial && config->initial_resample) ||
+                        (source && config->source_resample);
+  const size_t slabs = velocity ? 3 : (size_t)(initial || source);
   return slabs * slab + (resampled ? RESAMPLE_POINTS * points * sizeof(double) : 0);
 }
 
@@ -114,6 +116,7 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   char elsewhere[CASES_HELD];
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
   CHECK(agree(comm, cases_files_check(config, grid, begins(config), config_carried(config), elsewhere)));
+  CHECK(agree(comm, sources_check(config, equation, grid, elsewhere)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
   double all[] = {mine.advection, mine.along[0], mine.along[1], mine.along[2], mine.other, mine.slowness};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, comm));
@@ -202,13 +205,24 @@ static stepper_pairs pairs_of(const config *config) {
   return pairs[config->pairs];
 }
 
-/* A stage of an equation with sources. They come last, so that an equation knows nothing of them. */
+/* The right-hand side of an equation with sources. They come last in a stage. */
+static status begin_with_sources(void *self, const stage *stages, int count) {
+  solver *solver = self;
+  return sources_begin(&solver->sources, stages, count);
+}
+
+static status prepare_with_sources(void *self, const stage *stage, const field *fields[STATE_FIELDS],
+                                   int *count) {
+  const solver *solver = self;
+  return solver->equation->prepare(solver->terms, stage, fields, count);
+}
+
 static status advance_with_sources(void *self, const stage *whole) {
   const solver *solver = self;
   stage stage = *whole;
   stage.edges = NULL; /* complete after the sources */
   CHECK(solver->equation->stage(solver->terms, &stage));
-  return sources_add(&solver->sources, whole);
+  return sources_add(&solver->sources, solver->terms, whole);
 }
 
 static const char *refuse_pairs(void *self, const stage *first, const stage *second, int always) {
@@ -229,14 +243,17 @@ static status allocate(solver *solver) {
   stepper_rhs rhs = {.self = solver->terms,
                      .linear = equation_fact(equation->linear, config),
                      .steady = is_steady(config, equation),
+                     .repeats = equation_fact(equation->steady, config),
                      .sends = equation_fact(equation->sends, config),
                      .prepare = equation->prepare,
                      .stage = equation->stage,
                      .pair = equation->pair,
                      .pairs = pairs_of(config)};
   if (solver->sources.count > 0) {
-    rhs.self = solver; /* equations with `prepare` have no sources (config_formulas.c) */
+    rhs.self = solver;
     rhs.sends = 0;
+    rhs.begin = begin_with_sources;
+    if (rhs.prepare != NULL) rhs.prepare = prepare_with_sources;
     rhs.stage = advance_with_sources;
     rhs.pair.refused = refuse_pairs;
   }

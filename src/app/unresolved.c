@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "problems/cases.h"
+#include "problems/source.h"
 #include "settings/equations.h"
 
 /* Sums of the squares of first and of second differences along each axis. A wave with the phase k h per point
@@ -210,7 +211,8 @@ status unresolved_foresee(MPI_Comm comm, const config *config, const grid *grid)
   double both[2] = {range[0], -range[1]};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_MIN, comm));
   if (both[0] == -both[1]) {
-    if (!config_sourced(config)) log_warning("the initial state is %.9g at every point", both[0]);
+    if (!config_sourced(config) && !source_given(config))
+      log_warning("the initial state is %.9g at every point", both[0]);
     return STATUS_OK;
   }
   return warn(comm, config, grid, &mine, both[0], -both[1]);

@@ -136,19 +136,15 @@ static status check_gas(const config *config) {
   return STATUS_OK;
 }
 
-/* Formulas of [source]. Only rates of first order in time of the unknowns themselves can take them. */
+/* Formulas of [source], or a file. */
 static status check_sources(const config *config) {
-  const int takes = config->equation == EQUATION_advection || config->equation == EQUATION_acoustics;
-  for (int i = 0; i < CONFIG_SOURCES && !takes; i++) {
-    if (config->source[i][0] != '\0')
-      return config_refuse(
-          config, "source", strchr(source_key(i), '.') + 1,
-          "has no place in this equation; accepted: none, or physics.equation = advection or "
-          "acoustics");
-  }
   for (int i = 0; i < CONFIG_SOURCES; i++) {
     const char *name = strchr(source_key(i), '.') + 1;
-    if (config->source[i][0] != '\0') CHECK(check(config, "source", name, config->source[i], "xyz"));
+    if (config->source[i][0] == '\0') continue;
+    if (config->source_data[0] != '\0')
+      return config_refuse(config, "source", "file", "%s is given, too; accepted: one of the two",
+                           source_key(i));
+    CHECK(check(config, "source", name, config->source[i], "xyz"));
   }
   return check(config, "source", "factor", config->source_factor, "t");
 }

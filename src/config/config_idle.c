@@ -61,6 +61,7 @@ int config_key_idle(const config *config, int key, int host_memory) {
     return !config_waves(config) && config->equation != EQUATION_acoustics;
   if (strcmp(section, "statistics") == 0) return config->statistics[0] == '\0';
   if (strcmp(section, "source") == 0 && strcmp(name, "factor") == 0) return !source_given(config);
+  if (strcmp(section, "source") == 0 && strcmp(name, "resample") == 0) return config->source_data[0] == '\0';
   if (strncmp(name, "formula_", 8) == 0) return !equation_uses(config, name);
   /* with a uniform velocity the three forms are the same stage, bit for bit */
   if (strcmp(name, "form") == 0) return config_carried(config) && velocities_at(config->velocity)->uniform;

@@ -1,5 +1,6 @@
 #include "domain/field.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,4 +300,15 @@ status field_sums(const field *field, const grid *grid, const void *reference, k
   kernels_weights weights;
   return field->backend->plane_sums(&launch, field->data, reference, grid_kernels_weights(grid, &weights),
                                     sums);
+}
+
+status field_largest(const field *field, const grid *grid, double *largest) {
+  kernels_plane_sums *planes = malloc((size_t)grid->nz * sizeof *planes);
+  *largest = 0.0;
+  if (planes == NULL) return status_fail(STATUS_MEMORY, "no memory for the sums of %d planes", grid->nz);
+  const status result = field_sums(field, grid, NULL, planes);
+  for (int z = 0; z < grid->nz && result == STATUS_OK; z++)
+    *largest = fmax(*largest, fmax(fabs(planes[z].minimum), fabs(planes[z].maximum)));
+  free(planes);
+  return result;
 }

@@ -92,6 +92,9 @@ void field_pack(const kernels_shape *shape, const void *copy, int z, int count, 
  * NULL, or the array of another field. [out] sums: one per plane. On queue MAIN; waits. */
 status field_sums(const field *field, const grid *grid, const void *reference, kernels_plane_sums *sums);
 
+/* [out] largest: magnitude of the field's owned points. As field_sums. */
+status field_largest(const field *field, const grid *grid, double *largest);
+
 /* Bytes of a field of `depth`, halo planes and padding included. */
 size_t field_total_bytes(const kernels_shape *shape, int depth);
 

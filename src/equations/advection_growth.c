@@ -32,18 +32,6 @@
  * large. */
 static const double slack_ends = 4.0;
 
-/* [out] largest: magnitude of a field's owned points. */
-static status find_largest(const grid *grid, const field *field, double *largest) {
-  kernels_plane_sums *planes = malloc((size_t)grid->nz * sizeof *planes);
-  *largest = 0.0;
-  if (planes == NULL) return status_fail(STATUS_MEMORY, "no memory for the sums of %d planes", grid->nz);
-  const status result = field_sums(field, grid, NULL, planes);
-  for (int z = 0; z < grid->nz && result == STATUS_OK; z++)
-    *largest = fmax(*largest, fmax(fabs(planes[z].minimum), fabs(planes[z].maximum)));
-  free(planes);
-  return result;
-}
-
 static double value_at(const void *plane, precision precision, int64_t i) {
   return precision == PRECISION_SINGLE ? (double)((const float *)plane)[i] : ((const double *)plane)[i];
 }
@@ -104,7 +92,7 @@ static status find_stored(const advection *a, const grid *grid, field *work, dou
     CHECK(find_slope(&a->velocity[d], grid, d, &slope[d]));
   }
   CHECK(apply_bounded(a->backend, &launch, &call));
-  return find_largest(grid, work, divergence);
+  return field_largest(work, grid, divergence);
 }
 
 /* The weight w of an axis, above. */
@@ -142,7 +130,7 @@ static status find_supply(const advection *a, const grid *grid, double *supply) 
   const double most[CASES_SOURCES] = {fabs(start[0]) + fabs(later[0]), fabs(a->config->amplitude)};
   for (int i = 0; i < a->source_count; i++) {
     double largest = 0.0;
-    CHECK(find_largest(grid, &a->source[i], &largest));
+    CHECK(field_largest(&a->source[i], grid, &largest));
     *supply += most[i] * largest;
   }
   return STATUS_OK;

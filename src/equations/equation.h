@@ -116,10 +116,16 @@ typedef struct equation {
   status (*prepare)(void *self, const stage *stage, const field *fields[STATE_FIELDS], int *count);
   /* One stage: the whole formula in stage.h for all unknowns, enqueued on MAIN. STATUS_DEVICE. */
   status (*stage)(void *self, const stage *stage);
+  /* Sources of [source] (sources.h): their names there, if those are not `names`; and how they enter, after
+   * `stage`: array[i] times the number in device memory raises what the source's name says. NULL: unknown i
+   * itself, at its rate. */
+  const char *const *supplied;
+  status (*supply)(void *self, const stage *stage, const void *const array[STATE_FIELDS], const void *number);
   /* Of equations of second order in time, whose schemes leap: `settle` is called once, before any state is
    * made, with the size of all steps and the rates of all ranks; `start` finds the unknowns that stand for
    * the step before t = 0 from the others, whose halos are valid; `density` sets scratch->part[0] to the
-   * density of the energy that the scheme conserves, and may use all of scratch. NULL: none. */
+   * density of the energy that the scheme conserves, and may use all of scratch. NULL: none. Sources are then
+   * part of `stage`. */
   status (*settle)(void *self, double dt, const schedule_rates *rates);
   status (*start)(void *self, state *state);
   status (*density)(void *self, const state *state, struct state *scratch);

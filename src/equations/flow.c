@@ -181,6 +181,19 @@ static status advance(void *self, const stage *stage) {
   return backend->flow(&launch, &call);
 }
 
+/* The last two passes of a stage take and leave a state: sources come after the dissipation. */
+static status supply(void *self, const stage *stage, const void *const array[STATE_FIELDS],
+                     const void *number) {
+  const flow *flow = self;
+  const kernels_launch launch = stage_launch(stage, &flow->stencil);
+  flow_call call = call_of(flow, FLOW_SUPPLY, stage);
+  for (int i = 0; i < FLOW_UNKNOWNS; i++) call.source[i] = array[i];
+  call.number = number;
+  return stage->out->part[0].backend->flow(&launch, &call);
+}
+
+static const char *const supplied[FLOW_UNKNOWNS] = {"density", "u", "v", "w", "energy"};
+
 const equation flow_equation = {.name = "flow",
                                 .unknowns = FLOW_UNKNOWNS,
                                 .names = flow_names,
@@ -196,5 +209,7 @@ const equation flow_equation = {.name = "flow",
                                 .create = create,
                                 .destroy = destroy,
                                 .measure = measure,
+                                .supplied = supplied,
+                                .supply = supply,
                                 .prepare = prepare,
                                 .stage = advance};

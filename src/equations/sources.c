@@ -4,77 +4,132 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "problems/source.h"
+const char *sources_name(const equation *equation, int unknown) {
+  return (equation->supplied != NULL ? equation->supplied : equation->names)[unknown];
+}
+
+/* Returns 1 if an unknown has a source, which the equation does not make itself. */
+static int has_source(const config *config, const equation *equation, int unknown) {
+  return equation->settle == NULL && source_exists(config, unknown, sources_name(equation, unknown));
+}
 
 int sources_count(const config *config, const equation *equation) {
   int count = 0;
-  for (int i = 0; i < equation->unknowns; i++) count += source_find(config, i, equation->names[i]) >= 0;
+  for (int i = 0; i < equation->unknowns; i++) count += has_source(config, equation, i);
   return count;
 }
 
 int sources_steady(const config *config) {
   formula *factor = NULL;
-  if (!source_given(config)) return 1;
-  if (formula_open(config, config->source_factor, "t", &factor) != STATUS_OK) status_clear();
+  if (source_factor(config, &factor) != STATUS_OK) status_clear();
   const int varies = factor != NULL && formula_varies(factor);
   formula_close(factor);
   return !varies;
 }
 
-/* [out] largest: the largest magnitude of a field on this slab. */
-static status find_largest(const field *f, const grid *grid, double *largest) {
-  kernels_plane_sums *sums = malloc((size_t)grid->nz * sizeof *sums);
-  if (sums == NULL) return status_fail(STATUS_MEMORY, "no memory for %d sums", grid->nz);
-  const status result = field_sums(f, grid, NULL, sums);
-  *largest = 0.0;
-  for (int z = 0; z < grid->nz && result == STATUS_OK; z++)
-    *largest = fmax(*largest, fmax(fabs(sums[z].minimum), fabs(sums[z].maximum)));
-  free(sums);
-  return result;
+status sources_check(const config *config, const equation *equation, const grid *grid,
+                     char text[CASES_HELD]) {
+  const char *path = config->source_data;
+  int found = 0;
+  if (path[0] == '\0') return STATUS_OK;
+  for (int i = 0; i < equation->unknowns; i++) {
+    const char *name = sources_name(equation, i);
+    if (name != NULL && dataset_has(path, name)) {
+      CHECK(cases_file_check(grid, "source.file", path, name, config->source_resample, text));
+      found++;
+    }
+  }
+  /* the message names what such a file has */
+  return found > 0 ? STATUS_OK
+                   : cases_file_check(grid, "source.file", path, sources_name(equation, 0),
+                                      config->source_resample, text);
 }
 
-/* Makes the array of source i. */
-static status make(const config *config, const grid *grid, const field_space *space, int index, int i,
-                   sources *sources) {
+/* Makes the array of unknown i's source. */
+static status make(const config *config, const grid *grid, int i, sources *sources) {
+  const int made = sources->count;
   source source;
-  CHECK(field_create(space, &sources->array[i]));
-  sources->count = i + 1;
-  CHECK(source_open(config, grid, index, &source));
-  status result = field_fill(&sources->array[i], grid->z0, grid->n[2], 0, source_row, &source);
+  CHECK(field_create(sources->space, &sources->array[made]));
+  sources->unknown[made] = i;
+  sources->count++;
+  CHECK(source_open(config, grid, i, sources_name(sources->equation, i), &source));
+  status result = field_fill(&sources->array[made], grid->z0, grid->n[2], 0, source_row, &source);
   if (result == STATUS_OK) result = source_verdict(&source);
+  if (source.planes.data != NULL) sources->hash = 5 * sources->hash + file_planes_hash(&source.planes);
   source_close(&source);
   CHECK(result);
-  return find_largest(&sources->array[i], grid, &sources->largest[i]);
+  return field_largest(&sources->array[made], grid, &sources->largest[made]);
+}
+
+static size_t element(const sources *sources) {
+  return kernels_element_size(sources->space->shape.precision);
+}
+
+/* Of a step; axpy reads as many scalars as it may have. */
+static size_t number_bytes(const sources *sources) {
+  return (SCHEME_STAGES + OPERATION_SCALARS) * element(sources);
 }
 
 status sources_open(const config *config, const equation *equation, const grid *grid,
                     const field_space *space, sources *sources) {
-  memset(sources, 0, sizeof *sources);
-  sources->stencil = stencil_make(config->order, grid->h);
-  for (int i = 0, made = 0; i < equation->unknowns; i++) {
-    const int index = source_find(config, i, equation->names[i]);
-    if (index < 0) continue;
-    sources->unknown[made] = i;
-    CHECK(make(config, grid, space, index, made++, sources));
-  }
-  return sources->count == 0 ? STATUS_OK : formula_open(config, config->source_factor, "t", &sources->factor);
+  const kernels *backend = space->backend;
+  *sources =
+      (struct sources){.equation = equation, .space = space, .stencil = stencil_make(config->order, grid->h)};
+  for (int i = 0; i < equation->unknowns; i++)
+    if (has_source(config, equation, i)) CHECK(make(config, grid, i, sources));
+  if (sources->count == 0) return STATUS_OK;
+  for (int i = 0; i < SCHEME_STAGES; i++) sources->latest[i] = NAN;
+  CHECK(source_factor(config, &sources->factor));
+  CHECK(backend->memory_allocate(space->context, MEMORY_STAGING, SOURCES_STEPS * number_bytes(sources),
+                                 (void **)&sources->staged));
+  return backend->memory_allocate(space->context, MEMORY_DEVICE, number_bytes(sources),
+                                  (void **)&sources->numbers);
 }
 
 void sources_close(sources *sources) {
+  const field_space *space = sources->space;
   for (int i = 0; i < sources->count; i++) field_destroy(&sources->array[i]);
   formula_close(sources->factor);
+  if (sources->staged != NULL) space->backend->memory_free(space->context, MEMORY_STAGING, sources->staged);
+  if (sources->numbers != NULL) space->backend->memory_free(space->context, MEMORY_DEVICE, sources->numbers);
   memset(sources, 0, sizeof *sources);
 }
 
-static double factor_at(const sources *sources, double time) {
-  return formula_at(sources->factor, (const double[FORMULA_VARIABLES]){time});
+status sources_begin(sources *sources, const stage *stages, int count) {
+  const kernels *backend = sources->space->backend;
+  kernels_context *context = sources->space->context;
+  const int single = sources->space->shape.precision == PRECISION_SINGLE;
+  double numbers[SCHEME_STAGES] = {0.0};
+  for (int i = 0; i < count; i++)
+    numbers[i] = stages[i].weight * source_factor_at(sources->factor, stages[i].time);
+  if (memcmp(numbers, sources->latest, (size_t)count * sizeof *numbers) == 0) return STATUS_OK;
+  if (sources->copies == SOURCES_STEPS) {
+    CHECK(backend->queue_wait(context, QUEUE_MAIN));
+    sources->copies = 0;
+  }
+  char *staged = sources->staged + (size_t)sources->copies++ * number_bytes(sources);
+  for (int i = 0; i < count; i++) {
+    if (single) ((float *)staged)[i] = (float)numbers[i];
+    if (!single) ((double *)staged)[i] = numbers[i];
+  }
+  memcpy(sources->latest, numbers, sizeof numbers);
+  return backend->memory_copy(context, QUEUE_MAIN, sources->numbers, staged,
+                              (size_t)count * element(sources));
 }
 
-status sources_add(const sources *sources, const stage *stage) {
+status sources_add(const sources *sources, void *terms, const stage *stage) {
+  const kernels *backend = sources->space->backend;
   const kernels_launch launch = stage_launch(stage, &sources->stencil);
-  const double factor = factor_at(sources, stage->time);
-  for (int i = 0; i < sources->count; i++)
-    CHECK(stage_add(stage, &launch, sources->unknown[i], factor, &sources->array[i]));
+  const void *number = sources->numbers + (size_t)stage->index * element(sources);
+  const void *array[STATE_FIELDS] = {NULL};
+  for (int i = 0; i < sources->count; i++) array[sources->unknown[i]] = sources->array[i].data;
+  if (sources->equation->supply != NULL) CHECK(sources->equation->supply(terms, stage, array, number));
+  for (int i = 0; i < STATE_FIELDS && sources->equation->supply == NULL; i++) {
+    void *out = array[i] != NULL ? stage->out->part[i].data : NULL;
+    const kernels_call call = {
+        .kind = OPERATION_axpy, .in = {array[i], out}, .out = {out}, .numbers = number};
+    if (out != NULL) CHECK(backend->apply(&launch, &call));
+  }
   return stage_end(stage);
 }
 
@@ -83,12 +138,4 @@ double sources_largest(const sources *sources, const double weight[STATE_FIELDS]
   for (int i = 0; i < sources->count; i++)
     squares += weight[sources->unknown[i]] * sources->largest[i] * sources->largest[i];
   return sqrt(squares);
-}
-
-double sources_factor(const sources *sources, double from, double to) {
-  enum { TIMES = 1000 };
-  double most = 0.0;
-  for (int i = 0; i <= TIMES && sources->count > 0; i++)
-    most = fmax(most, fabs(factor_at(sources, from + (to - from) * i / TIMES)));
-  return most;
 }

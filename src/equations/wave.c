@@ -6,6 +6,7 @@
 #include "problems/cases.h"
 #include "equations/wave_cpml.h"
 #include "equations/wave_sources.h"
+#include "equations/wave_supply.h"
 #include "settings/scheme.h"
 #include "wave_call.h"
 
@@ -23,7 +24,7 @@
  * p_before. At t = 0 the medium is at rest: p_before = p + A p/2 with dt^4/24 in the place of dt^4/12. */
 enum { PRESSURE, BEFORE, UNKNOWNS };
 
-static const char *const names[UNKNOWNS] = {"p", "p_before"};
+static const char *const names[UNKNOWNS] = {"p", "p_before"}, *const supplied[UNKNOWNS] = {"p", NULL};
 
 typedef struct wave {
   const config *config;
@@ -36,6 +37,7 @@ typedef struct wave {
   medium medium;
   wave_cpml cpml;
   wave_sources sources;
+  wave_supply supply;
   double dt;
 } wave;
 
@@ -43,9 +45,13 @@ static int is_fourth(const config *config) {
   return schemes_all(config->scheme)->leap == 4;
 }
 
+/* K, and the arrays of a source, of which leapfrog4 makes one from K S. */
 static int count_arrays(const config *config) {
-  (void)config;
-  return 1;
+  return 1 + (!source_given(config) ? 0 : is_fourth(config) ? 3 : 1);
+}
+
+static int stage_words(const config *config) {
+  return !source_given(config) ? 0 : is_fourth(config) ? 2 : 1;
 }
 
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
@@ -139,6 +145,7 @@ static void destroy(void *self) {
   if (wave == NULL) return;
   if (wave->factor.data != NULL) field_destroy(&wave->factor);
   wave_sources_close(&wave->sources);
+  wave_supply_close(&wave->supply);
   wave_cpml_close(&wave->cpml);
   medium_close(&wave->medium);
   free(wave);
@@ -168,25 +175,6 @@ static void factor_row(const void *user, int64_t z, int64_t y, double *row) {
     row[x] = medium_squared(&wave->medium, z, y, x) * wave->dt * wave->dt;
 }
 
-static status settle(void *self, double dt, const schedule_rates *rates) {
-  wave *wave = self;
-  const double *h = wave->grid->h;
-  const double fastest =
-      rates->advection / sqrt(1.0 / (h[0] * h[0]) + 1.0 / (h[1] * h[1]) + 1.0 / (h[2] * h[2]));
-  wave_image ends[2];
-  wave->dt = dt;
-  for (int end = 0; end < GRID_ENDS; end++) {
-    const wave_image image = wave->step.ends[AXIS_Z][end];
-    ends[end] = image == WAVE_ODD ? WAVE_EVEN : image;
-  }
-  CHECK(medium_open(wave->config, wave->grid, &wave->medium));
-  CHECK(field_fill(&wave->factor, wave->grid->z0, wave->grid->n[2], 1, factor_row, wave));
-  CHECK(set_images(wave, &wave->factor, ends));
-  CHECK(wave_cpml_open(wave->config, wave->grid, &wave->factor, &wave->step, fastest, dt, &wave->cpml));
-  const wave_sourced of = {.medium = &wave->medium, .step = &wave->step, .stencil = &wave->stencil, .dt = dt};
-  return wave_sources_open(wave->config, wave->grid, wave->space, &of, &wave->sources);
-}
-
 /* A step from the state, as `call` says, into `out`. */
 static status advance(const wave *wave, const kernels_launch *launch, kernels_wave call, const field *p,
                       const field *before, const field *out) {
@@ -203,6 +191,47 @@ static status advance(const wave *wave, const kernels_launch *launch, kernels_wa
   return wave->backend->wave(launch, &call);
 }
 
+/* Makes the second array of a source from K S: K/12 L(K S), of which ends keep what they keep of a step. */
+static status make_supply(wave *wave) {
+  field *array = &wave->supply.array[1], made;
+  kernels_wave call = wave->step;
+  if (wave->supply.count < 2) return STATUS_OK;
+  call.plain = 1;
+  call.twice = 0;
+  call.scale[0] = call.scale[1];
+  CHECK(field_create(wave->space, &made));
+  const kernels_launch launch = launch_of(wave, &made);
+  status result = advance(wave, &launch, call, array, array, &made);
+  if (result == STATUS_OK) result = wave_supply_keep(&wave->medium, &wave->step, wave->dt, array);
+  const kernels_call product = {
+      .kind = OPERATION_product, .in = {made.data, array->data}, .out = {array->data}};
+  if (result == STATUS_OK) result = wave->backend->apply(&launch, &product);
+  if (result == STATUS_OK) result = wave->backend->queue_wait(wave->space->context, QUEUE_MAIN);
+  field_destroy(&made);
+  return result;
+}
+
+static status settle(void *self, double dt, const schedule_rates *rates) {
+  wave *wave = self;
+  const double *h = wave->grid->h;
+  const double fastest =
+      rates->advection / sqrt(1.0 / (h[0] * h[0]) + 1.0 / (h[1] * h[1]) + 1.0 / (h[2] * h[2]));
+  wave_image ends[2];
+  wave->dt = dt;
+  for (int end = 0; end < GRID_ENDS; end++) {
+    const wave_image image = wave->step.ends[AXIS_Z][end];
+    ends[end] = image == WAVE_ODD ? WAVE_EVEN : image;
+  }
+  CHECK(medium_open(wave->config, wave->grid, &wave->medium));
+  CHECK(field_fill(&wave->factor, wave->grid->z0, wave->grid->n[2], 1, factor_row, wave));
+  CHECK(set_images(wave, &wave->factor, ends));
+  CHECK(wave_cpml_open(wave->config, wave->grid, &wave->factor, &wave->step, fastest, dt, &wave->cpml));
+  CHECK(wave_supply_open(wave->space, &wave->medium, &wave->step, dt, &wave->supply));
+  CHECK(make_supply(wave));
+  const wave_sourced of = {.medium = &wave->medium, .step = &wave->step, .stencil = &wave->stencil, .dt = dt};
+  return wave_sources_open(wave->config, wave->grid, wave->space, &of, &wave->sources);
+}
+
 static status take_step(void *self, const stage *stage) {
   wave *wave = self;
   kernels_wave step = wave->step;
@@ -211,7 +240,8 @@ static status take_step(void *self, const stage *stage) {
   const field *out = &stage->out->part[BEFORE];
   step.layers = wave->cpml.layers;
   CHECK(advance(wave, &launch, step, &part[PRESSURE], &part[BEFORE], out));
-  return wave_sources_add(&wave->sources, &launch, stage->time, 1.0, out);
+  CHECK(wave_sources_add(&wave->sources, &launch, stage->time, 1.0, out));
+  return wave_supply_add(&wave->supply, &launch, stage->time, out);
 }
 
 /* With p in the place of p_before and half of both Laplacians the formula of a step is that of the start. */
@@ -228,6 +258,11 @@ static status start(void *self, state *state) {
 static status recall(void *self, void *values, int save) {
   wave *wave = self;
   return wave_cpml_recall(&wave->cpml, values, save);
+}
+
+static uint64_t hash_files(void *self) {
+  const wave *wave = self;
+  return wave->supply.hash;
 }
 
 static status find_density(void *self, const state *state, struct state *scratch) {
@@ -251,11 +286,12 @@ static status find_density(void *self, const state *state, struct state *scratch
 static status find_growth(void *self, const grid *grid, field *work, equation_growth *growth) {
   const wave *wave = self;
   (void)work;
-  const int varies =
-      medium_varies(wave->config) || config_sourced(wave->config) || config_layered(wave->config);
+  const int fed = config_sourced(wave->config) || wave->supply.count > 0;
+  const int varies = medium_varies(wave->config) || fed || config_layered(wave->config);
   *growth = (equation_growth){.slack = varies ? EQUATION_SLACK_UNKNOWN : EQUATION_SLACK_KEPT, .shifts = 1};
-  if (config_sourced(wave->config)) growth->shifts = 0;
+  if (fed) growth->shifts = 0;
   if (config_sourced(wave->config)) growth->largest = wave_sources_largest(&wave->sources, grid);
+  growth->largest += wave_supply_largest(&wave->supply, wave->config);
   for (int i = 0; i < 6; i++) {
     const config_end kind = wave->config->ends[i / 2][i % 2];
     if (kind != CONFIG_END_PERIODIC && kind != CONFIG_END_WALL) growth->shifts = 0;
@@ -267,6 +303,9 @@ const equation wave_equation = {.name = "wave",
                                 .unknowns = UNKNOWNS,
                                 .names = names,
                                 .array_count = count_arrays,
+                                .stage_words = stage_words,
+                                .files = hash_files,
+                                .supplied = supplied,
                                 .rates = find_rates,
                                 .limit = find_limit,
                                 .known = is_known,

@@ -85,6 +85,18 @@ static status open_dataset(const dataset *d, handles *h) {
   return h->space >= 0 ? check_type(d, h->dataset) : dataset_refuse_name(d, h->file);
 }
 
+int dataset_has(const char *path, const char *name) {
+  const dataset d = {.key = "file", .path = path, .name = name};
+  hid_t file = -1;
+  if (hdf5_library_start() != STATUS_OK || open_file(&d, &file) != STATUS_OK) {
+    status_clear();
+    return 0;
+  }
+  const int has = dataset_link_exists(file, name);
+  (void)H5Fclose(file);
+  return has;
+}
+
 static void close_dataset(handles *h) {
   if (h->space >= 0) (void)H5Sclose(h->space);
   if (h->dataset >= 0) (void)H5Dclose(h->dataset);

@@ -52,6 +52,8 @@ status dataset_check(dataset *dataset, dataset_place *place);
  * the attribute Periodic of /VTKHDF; configuration: the text with which fdapp or fddistance made the file,
  * which the caller frees, or NULL. */
 status dataset_origin(const dataset *dataset, int periodic[3], char **configuration);
+/* 1 if a file can be opened and has this dataset. */
+int dataset_has(const char *path, const char *name);
 /* Reads planes z0 <= z < z0 + count, x fastest and without padding, rounded to the precision. */
 status dataset_read(const dataset *dataset, precision precision, int64_t z0, int64_t count, void *planes);
 /* STATUS_OK if all values of such planes are at most `largest` in magnitude and none stands for none, else

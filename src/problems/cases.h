@@ -62,6 +62,9 @@ const char *cases_dataset(const config *config);
  * they say, although their values are taken point by point; "" if there are none. */
 status cases_files_check(const config *config, const grid *grid, int begins, int carried,
                          char text[CASES_HELD]);
+/* The same of a dataset of another key's file, whose place is added to the text. */
+status cases_file_check(const grid *grid, const char *key, const char *path, const char *name, int resample,
+                        char text[CASES_HELD]);
 
 /* Prepares the solution at `time`, at which it must be known. STATUS_MEMORY. config and grid must outlive
  * it. */

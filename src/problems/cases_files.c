@@ -8,9 +8,8 @@ const char *cases_dataset(const config *config) {
   return config->dataset[0] != '\0' ? config->dataset : PROBLEM_DATASET;
 }
 
-/* Checks one dataset; adds its file to the text, once, if its points lie elsewhere. */
-static status check(const grid *grid, const char *key, const char *path, const char *name, int resample,
-                    char text[CASES_HELD]) {
+status cases_file_check(const grid *grid, const char *key, const char *path, const char *name, int resample,
+                        char text[CASES_HELD]) {
   dataset_place place;
   int elsewhere = 0;
   CHECK(file_planes_check(grid, key, path, name, resample, &place, &elsewhere));
@@ -27,19 +26,20 @@ static status check_case(const config *config, const grid *grid, char text[CASES
   if (cases_at(config->initial)->from != PROBLEM_FILE) return STATUS_OK;
   if (config->equation == EQUATION_flow) {
     for (int i = 0; i < FLOW_UNKNOWNS; i++)
-      CHECK(
-          check(grid, "initial.file", config->initial_file, flow_dataset(i), config->initial_resample, text));
+      CHECK(cases_file_check(grid, "initial.file", config->initial_file, flow_dataset(i),
+                             config->initial_resample, text));
     return STATUS_OK;
   }
-  return check(grid, "initial.file", config->initial_file, cases_dataset(config), config->initial_resample,
-               text);
+  return cases_file_check(grid, "initial.file", config->initial_file, cases_dataset(config),
+                          config->initial_resample, text);
 }
 
 static status check_velocity(const config *config, const grid *grid, char text[CASES_HELD]) {
   static const char *const names[3] = {"u", "v", "w"};
   if (velocities_at(config->velocity)->from != PROBLEM_FILE) return STATUS_OK;
   for (int d = 0; d < 3; d++)
-    CHECK(check(grid, "velocity.file", config->velocity_file, names[d], config->velocity_resample, text));
+    CHECK(cases_file_check(grid, "velocity.file", config->velocity_file, names[d], config->velocity_resample,
+                           text));
   return STATUS_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "problems/source.h"
 #include "settings/equations.h"
 
 const char *const flow_names[FLOW_UNKNOWNS] = {"density", "u", "v", "w", "pressure"};
@@ -36,7 +37,7 @@ flow_gas flow_gas_of(const config *config) {
 int flow_state_known(const config *config) {
   const problem_flow *of = case_of(config);
   const flow_law law = flow_gas_of(config).law;
-  if (of == NULL || law == FLOW_SUTHERLAND) return 0;
+  if (of == NULL || law == FLOW_SUTHERLAND || source_given(config)) return 0;
   return law == FLOW_INVISCID ? of->inviscid : of->viscous;
 }
 

@@ -22,7 +22,7 @@
     "sound_speed", "waves: pressure p of a medium at rest, of second order in time")                         \
   X(flow, 0, 0,                                                                                              \
     "form gamma gas_constant prandtl viscosity viscosity_law viscosity_temperature sutherland_temperature "  \
-    "dissipation",                                                                                           \
+    "dissipation formula_u formula_v formula_w formula_energy",                                              \
     "compressible flow of an ideal gas: density, u, v, w and pressure")
 
 /* Indices in the list. */

@@ -99,7 +99,7 @@ enum {
   CONFIG_PATH_LIMIT = 180,
   CONFIG_FORMULA_SIZE = 4096,
   CONFIG_LIST_SIZE = 4096, /* buffer for a list of places */
-  CONFIG_SOURCES = 4       /* formulas of [source] */
+  CONFIG_SOURCES = 5       /* formulas of [source] */
 };
 
 /* The value of open ends that stands for the exact solution. */
@@ -123,7 +123,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 136, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 139, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -193,9 +193,11 @@ typedef struct config {
   double period;                          /* > 0, default 1 */
   /* [source] */
   char source[CONFIG_SOURCES]
-             [CONFIG_FORMULA_SIZE];        /* formula, of the first unknown; formula_u, formula_v and
-                                            * formula_w, of others: of x, y, z; "" for none (default) */
+             [CONFIG_FORMULA_SIZE];        /* formula, of the first unknown; formula_u, formula_v, formula_w
+                                            * and formula_energy, of others: of x, y, z; "" for none (default) */
   char source_factor[CONFIG_FORMULA_SIZE]; /* factor: of t, default 1 */
+  char source_data[CONFIG_PATH_SIZE];      /* file: "" for none (default) */
+  int source_resample;                     /* as initial_resample */
   /* [level_set] */
   int64_t redistance_every; /* steps, 0 = never (default); only for cases that are distances */
   /* [time] */

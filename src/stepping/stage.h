@@ -23,6 +23,7 @@ typedef struct stage { /* of a leapfrog scheme: a step; out = f, and the new par
   double weight_f, weight_extra[2];
   double weight;
   double time;
+  int index; /* of the stages of a step */
 } stage;
 
 /* Two stages in one sweep along z. The result of `first` is the f of `second`; it is not stored, so

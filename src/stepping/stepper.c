@@ -26,7 +26,8 @@ static stage stage_of(stepper *stepper, int i, double t, double dt) {
                  .base = row->base == row->f ? NULL : &stepper->slots[row->base],
                  .weight_f = row->weight,
                  .weight = dt * row->b,
-                 .time = t + row->c * dt};
+                 .time = t + row->c * dt,
+                 .index = i};
   for (int k = 0; k < row->extras; k++) {
     stage.extra[k] = &stepper->slots[row->extra[k].slot];
     stage.weight_extra[k] = row->extra[k].weight;
@@ -40,7 +41,7 @@ static stage stage_of(stepper *stepper, int i, double t, double dt) {
 /* Returns 1 if every step is the same work and needs no host in between. Such a step is recorded once and
  * replayed, so that small grids are not limited by the launch time of kernels. */
 static int can_record(const stepper *stepper) {
-  return stepper->rhs.steady && exchange_hostless(&stepper->exchange) &&
+  return (stepper->rhs.steady || stepper->rhs.repeats) && exchange_hostless(&stepper->exchange) &&
          stepper->backend->graph_begin != NULL;
 }
 
@@ -264,6 +265,14 @@ static status replay(stepper *stepper, double t, double dt) {
   return stepper->backend->graph_launch(stepper->context, *graph);
 }
 
+/* Tells the right-hand side which stages come. */
+static status begin(stepper *stepper, double t, double dt) {
+  stage stages[SCHEME_STAGES];
+  if (stepper->rhs.begin == NULL) return STATUS_OK;
+  for (int i = 0; i < stepper->scheme->stages; i++) stages[i] = stage_of(stepper, i, t, dt);
+  return stepper->rhs.begin(stepper->rhs.self, stages, stepper->scheme->stages);
+}
+
 int stepper_words(const stepper *stepper) {
   const scheme *scheme = stepper->scheme;
   int words = scheme_words(scheme);
@@ -285,6 +294,7 @@ status stepper_step(stepper *stepper, double t, double dt, int timed) {
   const field *phi = &stepper->slots[0].part[0];
   if (stepper->scheme->leap > 0) return leapfrog_step(stepper, t, dt, timed);
   if (!stepper->marching) CHECK(halo_meet(stepper->halo, phi));
+  CHECK(begin(stepper, t, dt));
   CHECK(can_record(stepper) ? replay(stepper, t, dt) : run_stages(stepper, t, dt, timed));
   if (timed) CHECK(exchange_settle(&stepper->exchange, phi));
   stepper->marching = !timed;

@@ -10,14 +10,17 @@
 /* Use of two stages in one sweep: never, if that is faster, or wherever it is possible. */
 typedef enum stepper_pairs { STEPPER_PAIRS_NO, STEPPER_PAIRS_AUTO, STEPPER_PAIRS_YES } stepper_pairs;
 
-/* The right-hand side. `linear` and `steady` are two independent facts about L. Steps of a steady L can be
- * recorded and replayed. The cheaper form of a scheme (scheme.linear) also needs a linear L: with a nonlinear
- * one its order would drop to 2 without notice. */
+/* The right-hand side. `linear` and `steady` are two independent facts about L. Steps of an L
+ * that is steady or `repeats` can be recorded and replayed. The cheaper form of a scheme (scheme.linear) also
+ * needs a linear L: with a nonlinear one its order would drop to 2 without notice. */
 typedef struct stepper_rhs {
   void *self;
-  int linear; /* L is linear in u, or linear plus a constant */
-  int steady; /* L does not depend on time */
-  int sends;  /* a stage is one launch, which a device may have send its edge planes itself (stage.sends) */
+  int linear;  /* L is linear in u, or linear plus a constant */
+  int steady;  /* L does not depend on time */
+  int repeats; /* L depends on time by numbers in memory alone, which `begin` sets */
+  int sends;   /* a stage is one launch, which a device may have send its edge planes itself (stage.sends) */
+  /* NULL, or what comes before a step, recorded or not; its stages have index, weight and time. */
+  status (*begin)(void *self, const stage *stages, int count);
   /* NULL, or what comes before a stage: arrays made from f on all owned planes, which the stage differences.
    * [out] fields, count: those, at most as many as the unknowns, whose halos are then exchanged. */
   status (*prepare)(void *self, const stage *stage, const field *fields[STATE_FIELDS], int *count);

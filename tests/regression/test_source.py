@@ -93,3 +93,164 @@ def test_what_grows_by_more_than_its_source_has_blown_up(tmp_path):
     unstable = {"velocity": {"field": "uniform", "u": 1}, "time": {"dt": 0.5, "steps": 400}}
     result = run(tmp_path / "wrong", merged(STILL, unstable), code=4)
     assert any("blew up" in line or "grown" in line or "root mean square" in line for line in complaints(result))
+
+
+# Waves that nothing moves but S: a uniform pressure c^2 S times the second integral of g.
+WAVES = {
+    "grid": {"nx": 16, "ny": 12, "nz": 18, "lz": 1.1},
+    "physics": {"equation": "wave", "sound_speed": 1.5},
+    "initial": {"case": "formula", "formula": 0},
+    "source": {"formula": 2},
+    "time": {"dt": 0.02, "steps": 20},
+    "compute": {"threads": 1, "backend": "cpu"},
+    "output": {"fields_every": 20},
+}
+FLOW = {
+    "grid": {"nx": 12, "ny": 10, "nz": 14},
+    "physics": {"equation": "flow", "viscosity": 0.01},
+    "initial": {"case": "formula", "density": 1.5, "u": 0.4, "v": -0.2, "pressure": 2},
+    "source": {"formula": 0.7, "formula_u": "-0.3", "formula_v": 0.1, "formula_w": 0.6, "formula_energy": 1.9},
+    "time": {"dt": 0.005, "steps": 20},
+    "compute": {"threads": 1, "backend": "cpu"},
+    "output": {"fields_every": 20},
+}
+
+
+@pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
+def test_waves_are_accelerated_exactly(tmp_path, scheme):
+    """p = c^2 S t^2/2 from rest, although the source begins with a jump."""
+    for ends in ({}, {"boundary": {"x": "wall", "z": "wall"}}):
+        run(tmp_path / f"run{len(ends)}", merged(WAVES, ends), f"time.scheme={scheme}")
+        expected = 1.5**2 * 2 * 0.4**2 / 2
+        assert np.abs(field(tmp_path / f"run{len(ends)}", "p") - expected).max() < 1e-13
+
+
+@pytest.mark.parametrize(("scheme", "order"), [("leapfrog", 2), ("leapfrog4", 4)])
+@pytest.mark.parametrize("factor", ["cos(3*t)", "sin(3*t)"])
+def test_waves_keep_their_order(tmp_path, scheme, order, factor):
+    """S = cos(kx x) cos(kz z): p = S c^2 a(t), a'' + w^2 a = g with w the discrete operator's frequency."""
+    shape = {"source": {"formula": "cos(2*pi*x)*cos(2*pi*z/lz)", "factor": factor}}
+    taps = np.array([8 / 5, -1 / 5, 8 / 315, -1 / 560])
+    square, c, w = 0.0, 1.5, 3.0
+    for n, length in ((16, 1.0), (18, 1.1)):
+        phase, h = TWO_PI / n, length / n
+        square -= c**2 / h**2 * (-205 / 72 + 2 * (taps * np.cos(phase * np.arange(1, 5))).sum())
+    omega, t = np.sqrt(square), 0.4
+    if factor.startswith("cos"):
+        exact = (np.cos(w * t) - np.cos(omega * t)) / (square - w**2)
+    else:
+        exact = (np.sin(w * t) - w / omega * np.sin(omega * t)) / (square - w**2)
+    errors = []
+    for steps in (20, 40):
+        name = tmp_path / f"{steps}"
+        keys = {"dt": 0.4 / steps, "steps": steps, "scheme": scheme}
+        run(name, merged(WAVES, shape, {"time": keys, "output": {"fields_every": steps}}))
+        errors.append(abs(field(name, "p", steps)[0, 0, 0] - c**2 * exact))
+    assert abs(np.log2(errors[0] / errors[1]) - order) < 0.1
+    assert errors[1] < 1e-3
+
+
+def test_a_wave_s_source_reaches_its_second_laplacian(tmp_path):
+    """Walls, a free and an absorbing end, and two speeds: an independent step of order 4 with dense matrices."""
+    ends = {"boundary": {"x_low": "wall", "x_high": "free", "z_low": "absorbing", "z_high": "wall"}}
+    source = {"source": {"formula": "exp(-9*((x-0.4)^2+(z-0.3)^2))*(2+cos(2*pi*y))", "factor": "1+t"}}
+    medium = {"medium": {"sound_speed": "1+0.3*x*z", "average": "point"}, "time": {"dt": 0.01, "steps": 3}}
+    run(tmp_path / "run", merged(WAVES, ends, source, medium, {"output": {"fields_every": 3}}))
+    n, h = (18, 12, 16), (1.1 / 17, 1 / 12, 1 / 15)
+    z, y, x = np.meshgrid(*(np.arange(m) * d for m, d in zip(n, h)), indexing="ij")
+    second = np.array([-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
+
+    def matrix(m, d, signs):
+        """Second derivative; signs of the images at both ends, or None for a periodic axis."""
+        a = np.zeros((m, m))
+        for i in range(m):
+            for k in range(-4, 5):
+                j, sign = i + k, 1.0
+                if signs is None:
+                    j %= m
+                elif j < 0:
+                    j, sign = -j, signs[0]
+                elif j >= m:
+                    j, sign = 2 * (m - 1) - j, signs[1]
+                a[i, j] += sign * second[abs(k)] / d**2
+        return a
+
+    axes = [matrix(n[0], h[0], (1, 1)), matrix(n[1], h[1], None), matrix(n[2], h[2], (1, -1))]
+
+    def laplacian(f):
+        return sum(np.moveaxis(np.tensordot(a, f, (1, d)), 0, d) for d, a in enumerate(axes))
+
+    dt, speed = 0.01, 1 + 0.3 * x * z
+    k, s = speed**2 * dt**2, np.exp(-9 * ((x - 0.4) ** 2 + (z - 0.3) ** 2)) * (2 + np.cos(TWO_PI * y))
+    r = np.zeros(n)
+    r[0] = np.sqrt(k[0]) / h[0]
+    inside = np.ones(n)
+    inside[:, :, -1] = 0
+    pushed = k * s * inside
+    p, before = np.zeros(n), np.zeros(n)
+    for step in range(3):
+        t = step * dt
+        now, mean = 1 + t, 1 + t
+        if step == 0:
+            now, mean = 0.5, 1 / 6 + (1 + dt / 2) / 3
+        q = k * laplacian(p)
+        q[:, :, -1] = 0
+        new = 2 * p - before + q + k * laplacian(q) / 12 + mean * pushed + now * k * laplacian(pushed) / 12
+        p, before = inside * (new + r * before) / (1 + r), p
+    assert np.abs(field(tmp_path / "run", "p", 3) - p).max() < 1e-12 * np.abs(p).max()
+
+
+def test_flow_is_fed_exactly(tmp_path):
+    """Constant rates of density, momentum and energy on a uniform state: those grow linearly, and p follows."""
+    run(tmp_path / "run", FLOW)
+    t, rates = 0.1, (0.7, -0.3, 0.1, 0.6, 1.9)
+    start = np.array([1.5, 1.5 * 0.4, -1.5 * 0.2, 0, 2 / 0.4 + 0.75 * (0.16 + 0.04)])
+    density, *momentum, energy = start + t * np.array(rates)
+    expected = {name: m / density for name, m in zip("uvw", momentum)}
+    expected["density"] = density
+    expected["pressure"] = 0.4 * (energy - sum(m * m for m in momentum) / density / 2)
+    for name, value in expected.items():
+        assert np.abs(field(tmp_path / "run", name) - value).max() < 2e-14, name
+
+
+@pytest.mark.parametrize("problem", [STILL, SOUND, WAVES, FLOW], ids=["advection", "sound", "wave", "flow"])
+def test_a_file_is_the_formula(tmp_path, problem):
+    """Datasets with a formula's values give its bits; a file without any of the names is refused."""
+    n = [problem["grid"][f"n{axis}"] for axis in "zyx"]
+    names = {"advection": ["phi"], "acoustics": ["p", "w"], "wave": ["p"], "flow": ["density", "u", "energy"]}
+    names = names[problem.get("physics", {}).get("equation", "advection")]
+    keys = ["formula", *(f"formula_{name}" for name in names[1:])]
+    empty = {"formula": None, **{f"formula_{name}": None for name in ("u", "v", "w", "energy")}}
+    base = merged(problem, {"source": empty | {"factor": "cos(t)"}, "output": {"fields_every": 20}})
+    by_formula = merged(base, {"source": {key: f"{i + 1}*(1+x)" for i, key in enumerate(keys)}})
+    lengths = n[2]
+    with h5py.File(tmp_path / "source.h5", "w") as file:
+        for i, name in enumerate(names):
+            file[name] = np.zeros(n) + (i + 1) * (1 + np.arange(lengths) * (1 / lengths))
+    expected = hash_of(run(tmp_path / "formula", by_formula))
+    by_file = merged(base, {"source": {"file": tmp_path / "source.h5"}})
+    assert hash_of(run(tmp_path / "file", by_file, ranks=2)) == expected
+    run(tmp_path / "part", by_file, "time.steps=10")
+    with h5py.File(tmp_path / "source.h5", "r+") as file:
+        file[names[0]][0] *= 2
+    result = run(tmp_path / "part", by_file, "restart.from=latest")
+    assert "source.h5 holds other values than those with which the snapshot was computed" in result.stderr
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["other"] = np.zeros(n)
+    result = run(tmp_path / "other", by_file, f"source.file={tmp_path / 'other.h5'}", code=2)
+    assert f"no dataset {names[0]}" in result.stderr
+    result = run(tmp_path / "both", by_file, "source.formula=1", code=2)
+    assert "source.formula is given, too; accepted: one of the two" in result.stderr
+
+
+@pytest.mark.parametrize("problem", [WAVES, FLOW], ids=["wave", "flow"])
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_one_answer_of_waves_and_flow(tmp_path, problem, precision):
+    """The same bits on one and two ranks, and after a restart."""
+    moving = {"source": {"formula": "1+0.5*sin(2*pi*x)*cos(2*pi*z/lz)", "factor": "1+cos(9*t)"}}
+    moving |= {"compute": {"precision": precision}, "output": {"checkpoint_every": 10}}
+    problem = merged(problem, moving)
+    whole = hash_of(run(tmp_path / "one", problem))
+    assert hash_of(run(tmp_path / "two", problem, ranks=2)) == whole
+    run(tmp_path / "part", problem, "time.steps=10", ranks=2)
+    assert hash_of(run(tmp_path / "part", problem, "restart.from=latest")) == whole

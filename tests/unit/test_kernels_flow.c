@@ -335,13 +335,18 @@ static void expect_pass(rig *rig, const flow_gas *gas, flow_pass pass, int figur
                     .weight_extra = {0.25, 0.15},
                     .weight = 0.01};
   flow_call cpu = call;
+  twin number = twin_random(rig, 3); /* of which the first element is taken */
   fields f = fields_make(rig, rough), base = fields_make(rig, rougher), extra = fields_make(rig, roughest);
   fields out = fields_make(rig, even), work = fields_make(rig, even);
   assert_ok(m.cpu->context_create(&(kernels_setup){.threads = 1}, &m.context));
   launch.context = m.context;
+  call.number = number.device;
+  cpu.number = mirror_add(&m, &number);
   for (int i = 0; i < FLOW_UNKNOWNS; i++) {
+    if (i != FLOW_V) call.source[i] = f.of[i].device;
     call.f[i] = f.of[i].device;
     cpu.f[i] = mirror_add(&m, &f.of[i]);
+    if (i != FLOW_V) cpu.source[i] = cpu.f[i];
     call.base[i] = base.of[i].device;
     cpu.base[i] = mirror_add(&m, &base.of[i]);
     call.extra[0][i] = call.extra[1][i] = extra.of[i].device;
@@ -362,6 +367,7 @@ static void expect_pass(rig *rig, const flow_gas *gas, flow_pass pass, int figur
   fields_free(rig, &extra);
   fields_free(rig, &out);
   fields_free(rig, &work);
+  twin_free(rig, &number);
 }
 
 static void every_pass_has_the_bits_of_the_cpu(rig *rig) {
@@ -388,6 +394,7 @@ static void every_pass_has_the_bits_of_the_cpu(rig *rig) {
     rig->launch.shape.whole = order % 4 == 0;
     expect_pass(rig, &gas, FLOW_DAMP, 0);
   }
+  expect_pass(rig, &gas, FLOW_SUPPLY, 0);
   for (int i = 0; i < FLOW_FIGURES; i++) expect_pass(rig, &gas, FLOW_FIGURE, i);
 }
 

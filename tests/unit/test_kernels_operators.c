@@ -245,6 +245,25 @@ static void axpy_shape(rig *rig) {
   twin_free(rig, &y);
 }
 
+/* The factor from memory, of which axpy takes the first number. */
+static void axpy_takes_numbers(rig *rig) {
+  rig_shape(rig, 33, 20, 13);
+  twin x = twin_random(rig, 1), y = twin_random(rig, 2), factor = twin_random(rig, 3);
+  const int single = rig->launch.shape.precision == PRECISION_SINGLE;
+  const double a = single ? (double)((float *)factor.host)[0] : ((double *)factor.host)[0];
+  const kernels_call call = {.kind = OPERATION_axpy,
+                             .in = {x.device, y.device},
+                             .out = {y.device},
+                             .scalar = {7.0},
+                             .numbers = factor.device};
+  assert_ok(rig->backend->apply(&rig->launch, &call));
+  reference_axpy(&rig->launch, a, x.host, y.host);
+  twin_assert_equal(rig, &y, "axpy with a factor in memory");
+  twin_free(rig, &x);
+  twin_free(rig, &y);
+  twin_free(rig, &factor);
+}
+
 static void axpy_is_the_reference(rig *rig) {
   each_shape(rig, axpy_shape);
 }
@@ -260,6 +279,7 @@ int main(int argc, char **argv) {
       RIG_TEST(divergence_is_the_reference),
       RIG_TEST(laplacian_is_the_reference),
       RIG_TEST(axpy_is_the_reference),
+      RIG_TEST(axpy_takes_numbers),
       RIG_TEST(smallest_launches_are_the_reference),
       RIG_TEST(large_launches_are_the_reference),
       RIG_TEST(largest_launches_are_the_reference),
