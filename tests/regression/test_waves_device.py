@@ -4,6 +4,7 @@ FDAPP: the program with the emulated device. MPIEXEC: the launcher with its opti
 """
 
 import pytest
+from test_source import FLOW, SOUND, STILL, WAVES
 from test_waves import MIXED, SOURCED
 
 from program import hash_of, merged, run
@@ -29,3 +30,17 @@ def test_the_answer_is_that_of_the_cpu(tmp_path, scheme, boundary):
     hashes.add(hash_of(run(folder, merged(configuration, DEVICE, {"restart": {"from": "latest"}}))))
     traces.add((folder / "receivers.h5").read_bytes())
     assert (len(hashes), len(traces)) == (1, 1)
+
+
+SOURCES = {"advection": STILL, "sound": SOUND, "wave": WAVES, "flow": FLOW}
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("name", SOURCES)
+def test_sources_have_the_answer_of_the_cpu(tmp_path, name, precision):
+    """One rank replays a recorded step, whose factors differ from step to step; two ranks do not."""
+    change = {"source": {"formula": "1+0.5*sin(2*pi*x)*cos(2*pi*z/lz)", "factor": "1+cos(9*t)"}}
+    problem = merged(SOURCES[name], change, {"compute": {"precision": precision}})
+    expected = hash_of(run(tmp_path / "cpu", problem))
+    for ranks in (1, 2):
+        assert hash_of(run(tmp_path / f"{ranks}", merged(problem, DEVICE), ranks=ranks)) == expected
