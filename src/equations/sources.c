@@ -107,7 +107,7 @@ status sources_begin(sources *sources, const stage *stages, int count) {
     CHECK(backend->queue_wait(context, QUEUE_MAIN));
     sources->copies = 0;
   }
-  char *staged = sources->staged + (size_t)sources->copies++ * number_bytes(sources);
+  void *staged = sources->staged + (size_t)sources->copies++ * number_bytes(sources);
   for (int i = 0; i < count; i++) {
     if (single) ((float *)staged)[i] = (float)numbers[i];
     if (!single) ((double *)staged)[i] = numbers[i];

@@ -10,9 +10,9 @@
 /* Use of two stages in one sweep: never, if that is faster, or wherever it is possible. */
 typedef enum stepper_pairs { STEPPER_PAIRS_NO, STEPPER_PAIRS_AUTO, STEPPER_PAIRS_YES } stepper_pairs;
 
-/* The right-hand side. `linear` and `steady` are two independent facts about L. Steps of an L
- * that is steady or `repeats` can be recorded and replayed. The cheaper form of a scheme (scheme.linear) also
- * needs a linear L: with a nonlinear one its order would drop to 2 without notice. */
+/* The right-hand side. `linear` and `steady` are two independent facts about L. Steps of an L that is steady,
+ * or `repeats`, can be recorded and replayed. The cheaper form of a scheme (scheme.linear) also needs a
+ * linear L: with a nonlinear one its order would drop to 2 without notice. */
 typedef struct stepper_rhs {
   void *self;
   int linear;  /* L is linear in u, or linear plus a constant */
