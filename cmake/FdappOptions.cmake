@@ -2,7 +2,7 @@
 # -Wshadow=local, not -Wshadow: a variable may carry the name of its type (grid *grid), which hides nothing that is needed.
 add_library(fdapp_options INTERFACE)
 target_compile_options(fdapp_options INTERFACE
-  $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wshadow=local -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef>
+  $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra $<IF:$<C_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow> -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef>
   # One answer: no contraction, no reassociation; fma only where the source says so.
   $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off -fno-fast-math>)
 target_compile_definitions(fdapp_options INTERFACE _GNU_SOURCE)

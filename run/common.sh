@@ -15,7 +15,7 @@ die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 3; }
 build_packages=(gcc g++ cmake make openmpi-bin libopenmpi-dev libhdf5-openmpi-dev
   libmuparser-dev libjansson-dev libxxhash-dev libmpfr-dev zlib1g-dev python3 python3-venv)
 # shellcheck disable=SC2034
-test_packages=(libcmocka-dev clang-format-14 clang-tidy-14 libomp-14-dev cppcheck shellcheck valgrind git)
+test_packages=(libcmocka-dev clang-14 clang-format-14 clang-tidy-14 libomp-14-dev cppcheck shellcheck valgrind git)
 
 # packages_need NAME...: installs what is missing of these Debian or Ubuntu packages; silent when all are there.
 packages_need() {
