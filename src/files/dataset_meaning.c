@@ -115,23 +115,35 @@ static int read_strings(hid_t attribute, hid_t type, hid_t space, char labels[LA
   return count == 1 ? split(text, labels) : LABELS;
 }
 
-/* The names of the scales that netCDF and HDF5's dimension scales attach to the axes. */
-static int read_scales(hid_t dataset, hid_t attribute, hid_t space, char labels[LABELS][LABEL]) {
+/* Opens the scales that netCDF and HDF5's dimension scales attach to the axes; -1 for an axis without.
+ * Returns how many axes the attribute is of. */
+static int open_scales(hid_t dataset, hid_t attribute, hid_t space, hid_t scale[LABELS]) {
   hvl_t scales[LABELS];
+  for (int i = 0; i < LABELS; i++) scale[i] = -1;
   if (H5Sget_simple_extent_npoints(space) != LABELS) return 0;
   const hid_t type = H5Tvlen_create(H5T_STD_REF_OBJ);
   const int read = type >= 0 && H5Aread(attribute, type, scales) >= 0;
-  for (int i = 0; i < LABELS && read; i++) {
-    char path[LABEL * 4] = "";
-    const hid_t scale =
-        scales[i].len > 0 ? H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, scales[i].p) : -1;
-    if (scale >= 0 && H5Iget_name(scale, path, sizeof path) > 0 && strrchr(path, '/') != NULL)
-      (void)snprintf(labels[i], LABEL, "%.*s", LABEL - 1, strrchr(path, '/') + 1);
-    if (scale >= 0) (void)H5Oclose(scale);
-  }
+  for (int i = 0; i < LABELS && read; i++)
+    if (scales[i].len > 0) scale[i] = H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, scales[i].p);
   if (read) (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, scales);
   if (type >= 0) (void)H5Tclose(type);
   return read ? LABELS : 0;
+}
+
+/* Reads the name, and closes the scale. */
+static void read_name(hid_t scale, char label[LABEL]) {
+  char path[LABEL * 4] = "";
+  if (scale < 0) return;
+  if (H5Iget_name(scale, path, sizeof path) > 0 && strrchr(path, '/') != NULL)
+    (void)snprintf(label, LABEL, "%.*s", LABEL - 1, strrchr(path, '/') + 1);
+  (void)H5Oclose(scale);
+}
+
+static int read_scales(hid_t dataset, hid_t attribute, hid_t space, char labels[LABELS][LABEL]) {
+  hid_t scale[LABELS];
+  const int count = open_scales(dataset, attribute, space, scale);
+  for (int i = 0; i < LABELS; i++) read_name(scale[i], labels[i]);
+  return count;
 }
 
 static int read_labels(hid_t dataset, hid_t object, const char *name, char labels[LABELS][LABEL]) {
@@ -192,6 +204,67 @@ static status check_labels(const dataset *d, hid_t dataset, hid_t object) {
   return STATUS_OK;
 }
 
+/* Reads the coordinates that a scale has for an axis; NULL if it has none, as netCDF's dimensions without a
+ * variable. The caller frees them. */
+static double *read_coordinates(hid_t scale, hsize_t points) {
+  H5D_space_status_t stored = H5D_SPACE_STATUS_NOT_ALLOCATED;
+  const hid_t space = scale >= 0 && H5Iget_type(scale) == H5I_DATASET ? H5Dget_space(scale) : -1;
+  const int there = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)points && points > 1 &&
+                    H5Dget_space_status(scale, &stored) >= 0 && stored == H5D_SPACE_STATUS_ALLOCATED;
+  double *values = there ? malloc(points * sizeof *values) : NULL;
+  if (values != NULL && H5Dread(scale, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+    free(values);
+    values = NULL;
+  }
+  if (space >= 0) (void)H5Sclose(space);
+  return values;
+}
+
+/* Refuses coordinates that do not ascend in equal steps, as those of the grid do. A hundredth of a step is
+ * left to rounding. */
+static status check_steps(const dataset *d, const char *label, const double *x, hsize_t points) {
+  const double step = (x[points - 1] - x[0]) / (double)(points - 1);
+  for (hsize_t i = 1; i < points; i++) {
+    if (step > 0.0 && fabs(x[i] - x[i - 1] - step) <= 0.01 * step) continue;
+    return dataset_fail(
+        d, STATUS_USAGE,
+        "dataset %.200s has coordinates %s that go from %.9g to %.9g and do not ascend in equal "
+        "steps (%.9g follows %.9g); accepted: points in ascending order, at equal distances",
+        d->name, label, x[0], x[points - 1], x[i], x[i - 1]);
+  }
+  return STATUS_OK;
+}
+
+/* Checks the coordinates of each axis that has some, and closes the scales. */
+static status check_scales(const dataset *d, hid_t dataset, const hid_t scale[LABELS]) {
+  hsize_t size[H5S_MAX_RANK] = {0};
+  const hid_t space = H5Dget_space(dataset);
+  const int axes = space >= 0 ? H5Sget_simple_extent_dims(space, size, NULL) : 0;
+  status result = STATUS_OK;
+  for (int i = 0; i < LABELS; i++) {
+    char label[LABEL] = "";
+    double *x = axes == LABELS && result == STATUS_OK ? read_coordinates(scale[i], size[i]) : NULL;
+    read_name(scale[i], label);
+    if (x != NULL) result = check_steps(d, label, x, size[i]);
+    free(x);
+  }
+  if (space >= 0) (void)H5Sclose(space);
+  return result;
+}
+
+static status check_coordinates(const dataset *d, hid_t dataset) {
+  hid_t scale[LABELS];
+  if (H5Aexists(dataset, "DIMENSION_LIST") <= 0) return STATUS_OK;
+  const hid_t attribute = H5Aopen(dataset, "DIMENSION_LIST", H5P_DEFAULT);
+  const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+  status result = STATUS_OK;
+  if (space >= 0 && open_scales(dataset, attribute, space, scale) == LABELS)
+    result = check_scales(d, dataset, scale);
+  if (space >= 0) (void)H5Sclose(space);
+  if (attribute >= 0) (void)H5Aclose(attribute);
+  return result;
+}
+
 /* An order of storage that is not C's, as openPMD says it. */
 static status check_order(const dataset *d, hid_t dataset, hid_t object) {
   static const char *const names[] = {"dataOrder", "order"};
@@ -212,6 +285,7 @@ status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent) 
   status result = check_scale(d, dataset);
   if (result == STATUS_OK) result = read_absent(d, dataset, absent);
   if (result == STATUS_OK) result = check_labels(d, dataset, dataset);
+  if (result == STATUS_OK) result = check_coordinates(d, dataset);
   if (result == STATUS_OK) result = check_order(d, dataset, dataset);
   if (result != STATUS_OK || H5Iget_name(dataset, path, sizeof path) <= 0) return result;
   char *slash = strrchr(path, '/'); /* attributes of its group are of all datasets in it */

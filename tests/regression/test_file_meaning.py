@@ -33,11 +33,25 @@ def labels(file):
         data.dims[axis].label = name
 
 
-def scales(file):
+def scales(*names, x=range(SHAPE[2])):
+    """A field whose axes have these names and the coordinates 0, 1, 2 ..., the last one those given."""
+
+    def make(file):
+        data = file.create_dataset("phi", data=FIELD)
+        for axis, name in enumerate(names):
+            scale = file.create_dataset(name, data=x if axis == 2 else np.arange(SHAPE[axis], dtype="f4") / 7)
+            scale.make_scale(name)
+            data.dims[axis].attach_scale(scale)
+
+    return make
+
+
+def dimensions(file):
+    """netCDF's dimensions without a variable."""
     data = file.create_dataset("phi", data=FIELD)
-    for axis, name in enumerate(("longitude", "y", "z")):
-        scale = file.create_dataset(name, data=np.arange(SHAPE[axis]))
-        scale.make_scale(name)
+    for axis, name in enumerate("zyx"):
+        scale = file.create_dataset(name, SHAPE[axis : axis + 1], "f4")
+        scale.make_scale(f"This is a netCDF dimension but not a netCDF variable.{SHAPE[axis]:10d}")
         data.dims[axis].attach_scale(scale)
 
 
@@ -134,7 +148,14 @@ REFUSED = {
     "labels as one text": (attribute("axes", "x, y, z"), "has the axes (x, y, z)"),
     "labels of xarray": (attribute("_ARRAY_DIMENSIONS", ["z", "x", "y"]), "has the axes (z, x, y)"),
     "a time axis": (attribute("dims", ["time", "y", "x"]), "has the axes (time, y, x)"),
-    "scales": (scales, "has the axes (longitude, y, z)"),
+    "scales": (scales("longitude", "y", "z"), "has the axes (longitude, y, z)"),
+    "descending coordinates": (
+        scales("z", "y", "x", x=np.arange(24.0)[::-1]),
+        "coordinates x that go from 23 to 0 and do not ascend in equal steps (22 follows 23)",
+    ),
+    "stretched coordinates": (scales("z", "y", "x", x=np.arange(24.0) ** 1.1), "do not ascend in equal steps"),
+    "coordinates that are missing": (scales("z", "y", "x", x=np.full(24, np.nan)), "do not ascend in equal steps"),
+    "one value for all points": (scales("lev", "lat", "lon", x=np.zeros(24, "i4")), "coordinates lon that go from 0"),
     "labels of the group": (openpmd, "has the axes (x, y, z) by its attribute axisLabels"),
     "Fortran's order": (attribute("dataOrder", "F"), "Fortran's order"),
     "turned axes": (image({"Direction": np.array([0.0, 1, 0, 1, 0, 0, 0, 0, 1])}), "Direction of /VTKHDF turns"),
@@ -183,6 +204,8 @@ ACCEPTED = {
     "labels with units": attribute("axes", ["z [m]", "y [m]", "x [m]"]),
     "labels with numbers": attribute("dims", ["x3", "x2", "x1"]),
     "labels of places": attribute("_ARRAY_DIMENSIONS", ["level", "lat", "lon"]),
+    "coordinates": scales("z", "y", "x", x=(0.1 + np.arange(24) / 24).astype("f4")),
+    "dimensions of netCDF": dimensions,
     "labels that say nothing": attribute("axes", ["phony_dim_0", "phony_dim_1", "phony_dim_2"]),
     "a wide valid range": attribute("valid_range", np.array([-5.0, 5.0])),
     "zeros and HDF5's zero": lambda f: f.create_dataset("phi", data=FIELD, fillvalue=0.0, chunks=True),
