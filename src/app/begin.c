@@ -14,7 +14,9 @@
 #include "domain/backend.h"
 #include "domain/node.h"
 #include "output/figures.h"
+#include "problems/points.h"
 #include "problems/problem.h"
+#include "problems/wavelet.h"
 #include "settings/scheme.h"
 
 static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
@@ -216,6 +218,19 @@ static void compare_files(simulation *sim) {
   from->departed = 1;
 }
 
+/* Checks places and files that a run reads after its files are open. */
+static status check_points(const config *config) {
+  points points = {.count = 0};
+  wavelet wavelet = {.table = NULL};
+  status result = config_sourced(config) ? points_sources(config, &points) : STATUS_OK;
+  points_close(&points);
+  if (result == STATUS_OK && config_sourced(config)) result = wavelet_open(config, &wavelet);
+  wavelet_close(&wavelet);
+  if (result == STATUS_OK && config_received(config)) result = points_receivers(config, &points);
+  points_close(&points);
+  return result;
+}
+
 static status validate(simulation *sim) {
   const config *config = sim->config;
   const kernels *backend = kernels_find(config->backend);
@@ -225,6 +240,7 @@ static status validate(simulation *sim) {
   CHECK(check_names(sim));
   CHECK(make_grid(sim->comm, config, &sim->grid));
   CHECK(agree(sim->comm, is_root(sim) ? check_directory(config) : STATUS_OK));
+  CHECK(agree(sim->comm, is_root(sim) ? check_points(config) : STATUS_OK));
   if (strcmp(config->backend, "auto") == 0)
     CHECK(backend_choose(sim->comm, config->backend, &backend, note, sizeof note));
   if (note[0] != '\0') log_info("backend    %s\n", note);
@@ -232,6 +248,7 @@ static status validate(simulation *sim) {
   if (backend != NULL && backend->host_memory) CHECK(plan_memory(sim->comm, config, &sim->grid, backend));
   plan_rate(config, &sim->grid);
   CHECK(solver_rates(sim->comm, config, equation_of(config), &sim->grid, &rates));
+  CHECK(agree(sim->comm, sources_try(config, equation_of(config), &sim->grid)));
   CHECK(agree(sim->comm, schedule_make(config, &rates, &sim->schedule)));
   if (config->restart[0] != '\0') {
     CHECK(open_snapshots(sim));

@@ -5,15 +5,10 @@
 #include "config/config_table.h"
 #include "config/kept.h"
 #include "config/lists.h"
+#include "problems/problem.h"
 #include "settings/equations.h"
 
 /* Conditions on what a run writes: places within the domain, data of its equation. */
-
-/* A coordinate that rounding has put beyond an end lies on the end. */
-static int is_outside(const config *c, int axis, double at) {
-  const double slack = 1e-12 * c->l[axis];
-  return !(at >= -slack) || !(at <= c->l[axis] + slack);
-}
 
 /* Writes a coordinate with the digits that show that it lies outside. */
 static const char *outside_text(const config *c, int axis, double at, char text[NUMBER_TEXT]) {
@@ -27,7 +22,9 @@ static status check_probes(const config *c) {
   (void)config_probes_read(c->probes, probes, &count);
   for (int i = 0; i < count; i++) {
     const double *at = probes[i].at;
-    if (!is_outside(c, 0, at[0]) && !is_outside(c, 1, at[1]) && !is_outside(c, 2, at[2])) continue;
+    int outside = 0;
+    for (int d = 0; d < 3; d++) outside = outside || problem_outside(c, d, at[d]);
+    if (!outside) continue;
     return config_refuse(c, "output", "probes",
                          "the point %s %s %s is outside the domain; accepted: 0 to %g, 0 to %g, 0 to %g",
                          outside_text(c, 0, at[0], text[0]), outside_text(c, 1, at[1], text[1]),
@@ -43,7 +40,7 @@ static status check_slices(const config *c) {
   (void)config_slices_read(c->slices, slices, &count);
   for (int i = 0; i < count; i++) {
     const int axis = slices[i].axis;
-    if (!is_outside(c, axis, slices[i].at)) continue;
+    if (!problem_outside(c, axis, slices[i].at)) continue;
     return config_refuse(c, "output", "slices",
                          "the plane %c=%s is outside the domain; accepted: 0 to %g along %c", "xyz"[axis],
                          outside_text(c, axis, slices[i].at, text), c -> l[axis], "xyz"[axis]);
@@ -57,7 +54,7 @@ static status check_kept(const config *c) {
   char text[2][NUMBER_TEXT];
   const int boxed = c->fields_box[0] != '\0';
   for (int d = 0; boxed && config_box_read(c->fields_box, box) == NULL && d < 3; d++) {
-    if (!is_outside(c, d, box[d][0]) && !is_outside(c, d, box[d][1])) continue;
+    if (!problem_outside(c, d, box[d][0]) && !problem_outside(c, d, box[d][1])) continue;
     return config_refuse(
         c, "output", "fields_box", "from %s to %s goes beyond the domain along %c; accepted: 0 to %g",
         outside_text(c, d, box[d][0], text[0]), outside_text(c, d, box[d][1], text[1]), "xyz"[d], c -> l[d]);

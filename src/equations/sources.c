@@ -45,6 +45,30 @@ status sources_check(const config *config, const equation *equation, const grid 
                                       config->source_resample, text);
 }
 
+/* Evaluates unknown i's source on this slab. */
+static status try_values(const config *config, const equation *equation, const grid *grid, int i,
+                         double *row) {
+  source source;
+  CHECK(source_open(config, grid, i, sources_name(equation, i), &source));
+  for (int64_t z = grid->z0; z < grid->z0 + grid->nz; z++)
+    for (int64_t y = 0; y < grid->n[1]; y++) source_row(&source, z, y, row);
+  const status result = source_verdict(&source);
+  source_close(&source);
+  return result;
+}
+
+status sources_try(const config *config, const equation *equation, const grid *grid) {
+  status result = STATUS_OK;
+  double *row = malloc((size_t)grid->n[0] * sizeof *row);
+  if (row == NULL) return status_fail(STATUS_MEMORY, "no memory for a row of a source");
+  for (int i = 0; i < equation->unknowns && result == STATUS_OK; i++) {
+    const char *name = sources_name(equation, i);
+    if (name != NULL && source_exists(config, i, name)) result = try_values(config, equation, grid, i, row);
+  }
+  free(row);
+  return result;
+}
+
 /* Makes the array of unknown i's source. */
 static status make(const config *config, const grid *grid, int i, sources *sources) {
   const int made = sources->count;

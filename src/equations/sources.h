@@ -36,6 +36,9 @@ int sources_steady(const config *config);
 /* Checks source.file; [out] text as of cases_files_check. STATUS_FILE, STATUS_USAGE. */
 status sources_check(const config *config, const equation *equation, const grid *grid, char text[CASES_HELD]);
 
+/* Evaluates the sources on this slab without storing them. STATUS_MEMORY; errors as of sources_open. */
+status sources_try(const config *config, const equation *equation, const grid *grid);
+
 /* Evaluates and stores the sources. Not collective. STATUS_MEMORY, STATUS_DEVICE; errors as of source_open
  * and source_verdict. Call sources_close even after an error. */
 status sources_open(const config *config, const equation *equation, const grid *grid,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "files/dataset_parts.h"
 #include "files/hdf5_library.h"
 
 typedef struct array_file {
@@ -16,7 +17,16 @@ static status refuse(const array_file *f, status code, const char *what) {
   return status_fail(code, "%s = %s: dataset %s %s", f->key, f->path, f->name, what);
 }
 
+/* Refuses numbers that are absent or mean something else. [out] absent: see dataset_meaning. */
+static status check_numbers(const array_file *f, hid_t dataset, dataset_absent *absent) {
+  const struct dataset d = {.key = f->key, .path = f->path, .name = f->name};
+  CHECK(dataset_complete(&d, dataset));
+  return dataset_meaning(&d, dataset, absent);
+}
+
 static status read_values(const array_file *f, hid_t dataset, int64_t *rows, double **values) {
+  dataset_absent absent;
+  CHECK(check_numbers(f, dataset, &absent));
   const hid_t space = H5Dget_space(dataset);
   const int rank = H5Sget_simple_extent_ndims(space);
   hsize_t n[2] = {0, 1};
@@ -30,6 +40,8 @@ static status read_values(const array_file *f, hid_t dataset, int64_t *rows, dou
     return refuse(f, STATUS_FILE, "cannot be read as numbers");
   for (size_t i = 0; i < count; i++) {
     if (!isfinite((*values)[i])) return refuse(f, STATUS_USAGE, "has a value that is not finite");
+    if (dataset_is_absent(&absent, PRECISION_DOUBLE, (*values)[i]))
+      return refuse(f, STATUS_USAGE, "has a value that is none, by an attribute or the fill value");
   }
   *rows = (int64_t)n[0];
   return STATUS_OK;

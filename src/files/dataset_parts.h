@@ -23,6 +23,8 @@ status dataset_complete(const dataset *d, hid_t dataset);
 /* Refuses attributes that change what the numbers mean: factors, offsets, the order of the axes. [out]
  * absent: which numbers stand for none. */
 status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent);
+/* 1 if a value, rounded to the precision as it is, stands for none. */
+int dataset_is_absent(const dataset_absent *absent, precision precision, double value);
 
 /* Reads up to `most` numbers of an attribute. Returns how many there are, 0 without the attribute, -1 if they
  * are no numbers or more. */

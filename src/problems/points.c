@@ -41,9 +41,10 @@ static status check_layers(const request *r, const points *points, const char *l
   for (int64_t i = 0; i < 3 * points->count; i++) {
     const int d = (int)(i % 3);
     const double depth = c->layer_points * c->l[d] / (double)(c->n[d] - 1), x = points->at[i];
+    const double slack = PROBLEM_SLACK * c->l[d];
     const double low = c->ends[d][0] == CONFIG_END_LAYER ? depth : 0.0;
     const double high = c->ends[d][1] == CONFIG_END_LAYER ? c->l[d] - depth : c->l[d];
-    if (x >= low && x <= high) continue;
+    if (x >= low - slack && x <= high + slack) continue;
     char what[192];
     (void)snprintf(what, sizeof what, "has %c = %.9g, in an absorbing layer; accepted: %.9g to %.9g",
                    "xyz"[d], x, low, high);
@@ -52,13 +53,16 @@ static status check_layers(const request *r, const points *points, const char *l
   return STATUS_OK;
 }
 
+/* Refuses places outside, and puts those that are there by rounding alone on the end. */
 static status check_inside(const request *r, const points *points) {
   const char *list = r->file[0] != '\0' ? "file" : "points";
   for (int64_t i = 0; i < points->count; i++) {
-    const double *at = &points->at[3 * i], *l = r->config->l;
-    int inside = 1;
-    for (int d = 0; d < 3; d++) inside = inside && at[d] >= 0.0 && at[d] <= l[d];
-    if (inside) continue;
+    double *at = &points->at[3 * i];
+    const double *l = r->config->l;
+    int outside = 0;
+    for (int d = 0; d < 3; d++) outside = outside || problem_outside(r->config, d, at[d]);
+    for (int d = 0; d < 3 && !outside; d++) at[d] = fmin(fmax(at[d], 0.0), l[d]);
+    if (!outside) continue;
     char what[192];
     (void)snprintf(what, sizeof what,
                    "(%.9g, %.9g, %.9g) is outside the domain; accepted: 0 to %g, 0 to %g, 0 to %g", at[0],

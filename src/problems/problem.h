@@ -23,6 +23,7 @@ typedef enum problem_origin { PROBLEM_FUNCTIONS, PROBLEM_FORMULA, PROBLEM_FILE }
 
 /* Largest magnitude of values from formulas and files, as of numbers in a configuration. */
 #define PROBLEM_LARGEST 1e30
+#define PROBLEM_SLACK   1e-12
 
 /* Motions, as flags. A velocity names its motion; a case names the motions after which its solution is
  * known. */
@@ -160,6 +161,9 @@ double problem_nearest(double x, double length);
 /* problem_bounded returns 1 if axis d has two ends. problem_offset returns the offset x along the axis or, if
  * the axis is periodic, that of the nearest image. */
 int problem_bounded(const config *config, int d);
+/* 1 for a coordinate outside the domain. One within PROBLEM_SLACK of its length beyond an end lies on the
+ * end, where rounding has put it. */
+int problem_outside(const config *config, int d, double at);
 double problem_offset(const config *config, int d, double x);
 /* Wave number 2 pi k / l of whole waves across axis d, and the sum of their squares. Between a wall and a
  * free end there is a quarter of a wave less. */

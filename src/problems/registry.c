@@ -93,6 +93,11 @@ int problem_bounded(const config *config, int d) {
   return config->ends[d][GRID_LOW] != CONFIG_END_PERIODIC;
 }
 
+int problem_outside(const config *config, int d, double at) {
+  const double slack = PROBLEM_SLACK * config->l[d];
+  return !(at >= -slack) || !(at <= config->l[d] + slack);
+}
+
 double problem_offset(const config *config, int d, double x) {
   return problem_bounded(config, d) ? x : problem_nearest(x, config->l[d]);
 }

@@ -81,5 +81,22 @@ SECTIONS = [
     ),
     wave("medium.sound_speed=x-2", says=("medium.sound_speed = x-2: the speed is -", "accepted: above 0")),
     wave("receivers.points=0.5 0.5 7", says=("receivers.points: number 0 (0.5, 0.5, 7) is outside the domain",)),
+    wave(
+        "--validate",
+        "receivers.points=0.5 0.5 0.5; 7 0.5 0.5",
+        says=("receivers.points: number 1 (7, 0.5, 0.5) is outside the domain",),
+    ),
+    wave(
+        "--validate",
+        "point_sources.points=0.5 0.5 0.5",
+        "point_sources.wavelet=file",
+        "point_sources.wavelet_file=run.ini",
+        says=("point_sources.wavelet_file = run.ini: row 1 is not two numbers",),
+    ),
+    with_equation(
+        ("--validate",),
+        ("source.formula=1/(x-0.5)",),
+        "source.formula = 1/(x-0.5): is inf at x = 0.5, y = 0, z = 0; accepted: a magnitude of at most 1e+30",
+    ),
     wave("time.scheme=rk4", says=("time.scheme = rk4: is no scheme of second order in time",)),
 ]

@@ -230,3 +230,30 @@ def test_velocities_too(tmp_path):
         file["v"].attrs["scale_factor"] = 2.0
     said = run(tmp_path / "run", PROBLEM, "time.steps=0", code=2, ranks=2).stderr
     assert "velocity.file = own.h5: dataset v has the attribute scale_factor" in said
+
+
+@pytest.mark.parametrize(
+    ("attributes", "options", "says"),
+    [
+        ({"scale_factor": 0.5}, {}, "dataset points has the attribute scale_factor"),
+        ({"_FillValue": 0.75}, {}, "dataset points has a value that is none"),
+        (
+            {},
+            {"maxshape": (4, 3), "chunks": (1, 3)},
+            "dataset points was not written in full: of its 4 chunks 2 are there",
+        ),
+    ],
+)
+def test_places_too(tmp_path, attributes, options, says):
+    """Of sources and receivers; --validate says so, too."""
+    with h5py.File(tmp_path / "own.h5", "w") as file:
+        data = file.create_dataset("points", (4 if options else 2, 3), "f8", **options)
+        data[:2] = [[0.5, 0.5, 0.5], [0.25, 0.5, 0.75]]
+        data.attrs.update(attributes)
+    problem = {"grid": PROBLEM["grid"], "physics": {"equation": "wave"}, "time": {"steps": 1}}
+    for section, more in (("receivers", {}), ("point_sources", {"frequency": 1.0})):
+        keys = {"initial": {"case": "gaussian", "width": 0.2}, section: {"file": "own.h5"} | more}
+        for option in ((), ("--validate",)):
+            said = run(tmp_path / "run", problem | keys, *option, code=2).stderr
+            assert f"{section}.file = own.h5: {says}" in said
+            assert not (tmp_path / "run").exists()

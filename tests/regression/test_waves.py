@@ -322,6 +322,15 @@ def test_files_that_are_not_there(tmp_path, section):
     assert not (tmp_path / "run").exists()
 
 
+def test_receivers_on_an_end_but_for_rounding(tmp_path):
+    """0.1 + 0.2 is 0.30000000000000004: the point on the end of a box of 0.3."""
+    box = merged(BASE, {"grid": {"lx": 0.3}, "boundary": {"x": "wall"}})
+    run(tmp_path / "run", box, 'receivers.points="0.30000000000000004 0.4 -1e-17; 0.3 0.4 0"')
+    with h5py.File(tmp_path / "run" / "receivers.h5") as file:
+        assert file["positions"][:].tolist() == [[0.3, 0.4, 0]] * 2
+        assert np.all(file["p"][:, 0] == file["p"][:, 1]) and np.all(np.abs(file["p"][:]) > 0)
+
+
 def test_another_step_is_refused_when_resuming(tmp_path):
     run(tmp_path / "run", merged(BASE, {"time": {"steps": 4}}))
     other = merged(BASE, {"time": {"courant": 0.9}, "restart": {"from": "latest"}})
