@@ -165,7 +165,9 @@ def main():
     lines = len(pathlib.Path("README.md").read_text().splitlines())
     if lines > README_LINES:
         faults.append(f"README.md: {lines} lines, at most {README_LINES}")
-    faults += missing_keys(found("src/config/config_table.c", r'^ *\{"([a-z_]*)", "([a-z_]*)"'))
+    faults += missing_keys(found("src/config/config_table.c", r'^ *\{"([a-z_]*)", "([a-z_]*)",'))
+    sources = found("src/settings/settings.h", r'^  X\((\w+), "the same of')
+    faults += missing_keys([("source", f"formula_{name}") for name in sources])
     codes = found("src/base/status.h", r"^ *X\(\w+, (\d+),")
     faults += missing("docs/reference/exit-codes.md", "exit code", sorted(set(codes)))
     for program, source in (("fdapp", "src/main.c"), ("fdbench", "src/bench/bench_options.c")):

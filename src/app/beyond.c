@@ -52,7 +52,7 @@ static status find_place(const solver *solver, const field *field, double value,
  * its differences err: by a tenth of the largest sum of its terms. */
 static status find_divergence(const solver *solver, int *diverges) {
   double mine[2] = {0.0}, all[2];
-  if (solver->config->form != FORM_ADVECTIVE)
+  if (config_equation_uses(solver->config, "form") && solver->config->form != FORM_ADVECTIVE)
     CHECK(agree(solver->comm, cases_velocity_divergence(solver->config, &solver->grid, &mine[0], &mine[1])));
   CHECK_MPI(MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, solver->comm));
   *diverges = all[0] > 0.1 * all[1];
@@ -61,10 +61,11 @@ static status find_divergence(const solver *solver, int *diverges) {
 
 /* What else is there to try, in this order. */
 static const char *advice(const config *config) {
-  if (config->form == FORM_CONSERVATIVE)
+  const int central =
+      config_equation_uses(config, "difference") && config->difference == CONFIG_DIFFERENCE_CENTRAL;
+  if (config_equation_uses(config, "form") && config->form == FORM_CONSERVATIVE)
     return "physics.form = skew, physics.difference = upwind or more points";
-  return config->difference == CONFIG_DIFFERENCE_CENTRAL ? "physics.difference = upwind or more points"
-                                                         : "more points";
+  return central ? "physics.difference = upwind or more points" : "more points";
 }
 
 status beyond_warn(const bound *bound, const double began[2], const diagnostics_record *record,
@@ -74,7 +75,7 @@ status beyond_warn(const bound *bound, const double began[2], const diagnostics_
   const diagnostics_field *now = &record->field[0];
   const double *entered = bound->from.entered;
   const int supplied = growth->supply > 0.0 || source_given(config);
-  if (!config_carried(config) || supplied || growth->largest > 0.0 || !record->finite) return STATUS_OK;
+  if (!growth->within || supplied || growth->largest > 0.0 || !record->finite) return STATUS_OK;
   double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]);
   const double range = high - low, above = now->maximum - high, below = low - now->minimum;
   const double ripples = 2.0 * fmax(fmin(above, below), 0.0);

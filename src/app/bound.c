@@ -26,7 +26,8 @@ static status find_growth(solver *solver, bound *bound) {
                                     .largest = all[3],
                                     .slack = all[4],
                                     .noise = all[5],
-                                    .shifts = mine.shifts};
+                                    .shifts = mine.shifts,
+                                    .within = mine.within};
   bound->source = all[6];
   return STATUS_OK;
 }
@@ -82,7 +83,7 @@ status bound_extend(bound *bound) {
 int bound_keeps_constant(const bound *bound, double duration) {
   const solver *solver = bound->solver;
   const equation_growth *growth = &bound->growth;
-  const int fed = config_carried(solver->config) && cases_bounded(solver->config);
+  const int fed = solver->equation->entered != NULL && cases_bounded(solver->config);
   return growth->shifts && !fed && bound->source == 0.0 &&
          (growth->drift + growth->supply) * duration <= 1e-3;
 }

@@ -8,26 +8,54 @@
 #include "app/remember.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "equations/sources.h"
+#include "settings/equations.h"
 #include "config/kept.h"
 #include "config/lists.h"
 #include "files/rundir.h"
 #include "problems/cases.h"
 #include "domain/node.h"
 
+/* Says how the equation's terms are computed, as far as it has a choice. */
+static void print_terms(const config *config) {
+  if (config_equation_uses(config, "form")) log_info(", %s form", config_form_name(config->form));
+  if (config_equation_uses(config, "difference") && config->difference == CONFIG_DIFFERENCE_UPWIND)
+    log_info(", upwind");
+  if (config_equation_uses(config, "diffusivity") && config->diffusivity > 0.0)
+    log_info(", diffusivity %g", config->diffusivity);
+}
+
+/* Names the unknowns that have a source of [source]. */
+static void print_source(const config *config) {
+  const equation *equation = equation_of(config);
+  int count = 0;
+  if (!source_given(config)) return;
+  for (int i = 0; i < equation->unknowns; i++) {
+    const char *name = sources_name(equation, i);
+    if (name == NULL || !source_exists(config, i, name)) continue;
+    log_info("%s%s", count++ == 0 ? "source     of " : ", ", name);
+  }
+  if (count == 0) return;
+  if (strcmp(config->source_factor, "1") != 0) log_info(", times %.100s", config->source_factor);
+  log_info("\n");
+}
+
 static void print_problem(const config *config, int host_memory) {
   char exact[CASES_TEXT], idle[CONFIG_NAMES_SIZE];
   const char *initial = cases_at(config->initial)->name, *velocity = velocities_at(config->velocity)->name;
-  const char *equation = equation_of(config)->name;
-  const char *upwind = config->difference == CONFIG_DIFFERENCE_UPWIND ? ", upwind" : "";
-  if (config_carried(config)) {
-    log_info("case       %s, velocity %s, %s form%s", initial, velocity, config_form_name(config->form),
-             upwind);
-    if (config->diffusivity > 0.0) log_info(", diffusivity %g", config->diffusivity);
-    log_info("\nexact      %s\n", cases_exact_text(config, exact));
-  } else {
-    log_info("equation   %s%s\ncase       %s\nexact      %s\n", equation, upwind, initial,
-             equation_fact(equation_of(config)->known_later, config) ? "known" : "not known");
-  }
+  const equation *equation = equation_of(config);
+  const int named = config->equation != EQUATION_advection;
+  if (named) log_info("equation   %s", equation->name);
+  if (named) print_terms(config);
+  log_info("%scase       %s", named ? "\n" : "", initial);
+  if (config_carried(config)) log_info(", velocity %s", velocity);
+  if (!named) print_terms(config);
+  const char *known = equation_fact(equation->known_later, config) ? "known" : "not known";
+  /* an equation whose solution is that of the case in the velocity field can say why it is not known */
+  const int moved = equation->known_later == cases_exact_exists;
+  log_info("\n");
+  print_source(config);
+  log_info("exact      %s\n", moved ? cases_exact_text(config, exact) : known);
   log_info("scheme     %s, order %d in space, %s precision\n", schemes_all(config->scheme)->name,
            config->order, config_precision_name(config->precision));
   if (config_without_effect(config, host_memory, idle)[0] == '\0') return;
@@ -45,7 +73,8 @@ status plan_warn_divergence(MPI_Comm comm, const config *config, const grid *gri
                             const schedule_rates *rates) {
   static const double small = 1e-3, ulps = 16.0;
   double mine[2] = {0.0, 0.0}, all[2];
-  if (!config_carried(config) || config->form != FORM_ADVECTIVE) return STATUS_OK;
+  const int formed = config_carried(config) && config_equation_uses(config, "form");
+  if (!formed || config->form != FORM_ADVECTIVE) return STATUS_OK;
   CHECK(agree(comm, cases_velocity_divergence(config, grid, &mine[0], &mine[1])));
   CHECK_MPI(MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, comm));
   /* The terms may all be round-off, as of a shear flow that is resampled: its divergence was 1.4 units in the
@@ -135,7 +164,7 @@ static void print_places(const config *config, const grid *grid) {
 
 static void print_statistics(const config *config) {
   if (config->statistics[0] == '\0') return;
-  log_info("statistics mean and variance%s of %s every ",
+  log_info("statistics mean and variance%s over time of %s every ",
            config->statistics_products ? ", and mean products," : "", config->statistics);
   log_info(config->statistics_every == 1 ? "step" : "%" PRId64 " steps", config->statistics_every);
   if (config->statistics_from > 0.0) log_info(", from t = %g", config->statistics_from);

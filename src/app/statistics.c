@@ -141,21 +141,21 @@ static status multiply(const statistics *s, const field *x, const field *y, fiel
   return s->backend->apply(&launch, &call);
 }
 
-/* Renews mean and variance of a field by sample N. */
-static status renew(statistics *s, double N, const field *x, field *mean, field *variance) {
+/* Renews mean and variance of a field by a sample that has this share of all weights. */
+static status renew(statistics *s, double share, const field *x, field *mean, field *variance) {
   field *d = &s->work[0], *square = &s->work[1];
   CHECK(add(s, -1.0, mean, x, d));
-  CHECK(add(s, 1.0 / N, d, mean, mean));
+  CHECK(add(s, share, d, mean, mean));
   CHECK(multiply(s, d, d, square));
-  CHECK(add(s, -1.0 / N, variance, variance, d));
-  return add(s, (N - 1.0) / (N * N), square, d, variance);
+  CHECK(add(s, -share, variance, variance, d));
+  return add(s, share * (1.0 - share), square, d, variance);
 }
 
 /* Renews the mean of a product. */
-static status renew_product(statistics *s, double N, const field *x, const field *y, field *product) {
+static status renew_product(statistics *s, double share, const field *x, const field *y, field *product) {
   CHECK(multiply(s, x, y, &s->work[0]));
   CHECK(add(s, -1.0, product, &s->work[0], &s->work[1]));
-  return add(s, 1.0 / N, &s->work[1], product, product);
+  return add(s, share, &s->work[1], product, product);
 }
 
 /* Times that only rounding moves out of the window belong to it. */
@@ -166,16 +166,26 @@ static int is_due(const statistics *s, int64_t step, double time) {
          time >= config->statistics_from - slack && time <= config->statistics_to + slack;
 }
 
+/* Counts a sample at this time. Returns its share of all weights. */
+static double count(checkpoint_samples *samples, double time) {
+  const double weight = time - samples->time;
+  samples->time = time;
+  if (++samples->count == 1) return 1.0;
+  if (samples->count == 2) samples->weight = weight;
+  samples->weight += weight;
+  return weight / samples->weight;
+}
+
 status statistics_sample(statistics *s, const state *state, int64_t step, double time) {
   if (!is_due(s, step, time)) return STATUS_OK;
-  const double N = (double)++s->samples;
+  const double share = count(&s->samples, time);
   field *array = s->arrays.part, *product = array + 2 * (ptrdiff_t)s->fields;
   s->last = step;
   for (int i = 0; i < s->fields; i++)
-    CHECK(renew(s, N, &state->part[s->chosen[i]], &array[i], &array[s->fields + i]));
+    CHECK(renew(s, share, &state->part[s->chosen[i]], &array[i], &array[s->fields + i]));
   for (int i = 0; i < s->fields && s->config->statistics_products; i++)
     for (int k = i + 1; k < s->fields; k++)
-      CHECK(renew_product(s, N, &state->part[s->chosen[i]], &state->part[s->chosen[k]], product++));
+      CHECK(renew_product(s, share, &state->part[s->chosen[i]], &state->part[s->chosen[k]], product++));
   return STATUS_OK;
 }
 
@@ -183,7 +193,7 @@ status statistics_write(statistics *s, int64_t step, double time) {
   char name[64];
   int rank = 0;
   const checkpoint_state about = {.step = step, .time = time, .picture = 1, .samples = s->samples};
-  if (s->samples == 0) return STATUS_OK;
+  if (s->samples.count == 0) return STATUS_OK;
   rundir_statistics_name(step, name);
   if (s->written != step) CHECK(checkpoint_write_alone(s->file, name, &about, &s->arrays));
   s->written = step;

@@ -5,11 +5,13 @@
 #include "domain/state.h"
 
 /* Statistics over a window of time ([statistics]): of chosen unknowns the mean, the variance and, if wanted,
- * the mean product of each two of them. Samples are the states of every `every`-th step from `from` to `to`,
- * unweighted. They are kept where the fields are and renewed at each sample (Welford's recurrence):
+ * the mean product of each two of them. Samples are the states of every `every`-th step from `from` to `to`.
+ * The weight w of a sample is the time since the sample before, of the first one that of the second, so that
+ * steps of any size give means over time, and constant steps those of the samples. Statistics are kept where
+ * the fields are and renewed at each sample (West's recurrence, of 1979), with a = w over the sum of all w:
  *
- *   d = x - mean,   variance <- variance - variance/N + (N - 1)/N^2 d^2,   mean <- mean + d/N,
- *   product <- product + (x y - product)/N.
+ *   d = x - mean,   variance <- variance - a variance + a (1 - a) d^2,   mean <- mean + a d,
+ *   product <- product + a (x y - product).
  *
  * Operations at single points make them, so their bits do not depend on ranks, threads or backend. They are
  * written beside each whole snapshot, and at the end of the run, as statistics_NNNNNNNN.hdf, and a resumed
@@ -26,7 +28,8 @@ typedef struct statistics {
   state arrays; /* means, variances, products */
   field work[CONFIG_STATISTICS_WORK];
   checkpoint *file;
-  int64_t samples, last, written; /* number; step of the newest; of the newest file. -1: none */
+  int64_t last, written; /* step of the newest sample, of the newest file; -1: none */
+  checkpoint_samples samples;
 } statistics;
 
 /* Refuses names that are none of the unknowns, and more statistics than a snapshot holds. STATUS_USAGE. */

@@ -53,9 +53,10 @@ status config_text(const config *config, char **text);
  * read. Not collective. */
 int config_is_resolved(const char *path);
 
-/* Returns 1 if a velocity field advects the unknowns; otherwise [velocity], the form of advection and the
- * diffusivity have no effect. */
+/* Returns 1 if the equation has a velocity field; otherwise [velocity] has no effect. */
 int config_carried(const config *config);
+/* Returns 1 if the equation uses this key of [physics], or formula_NAME of [source]. */
+int config_equation_uses(const config *config, const char *name);
 
 /* Returns 1 for physics.equation = wave. config_layered: if that run has absorbing layers. config_sourced,
  * config_received: if a run of waves or sound has point sources, or receivers. */

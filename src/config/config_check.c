@@ -132,7 +132,8 @@ static status check_kinds(const config_reading *reading) {
  * alone. */
 static status check_fixed(const config_reading *reading) {
   const config *c = reading->config;
-  for (int i = 0; i < 6 && !(c->diffusivity > 0.0); i++) {
+  const int spreads = c->diffusivity > 0.0 || !config_equation_uses(c, "diffusivity");
+  for (int i = 0; i < 6 && !spreads; i++) {
     if (c->ends[i / 2][i % 2] == CONFIG_END_DIRICHLET)
       return end_fail(reading, i / 2, i % 2, "dirichlet",
                       "physics.diffusivity is 0, so that nothing brings the value in; accepted: open, or a "

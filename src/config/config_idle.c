@@ -33,8 +33,7 @@ static int has_word(const char *text, const char *name) {
   return 0;
 }
 
-/* Returns 1 if the run's equation uses this key of [physics], or formula_NAME of [source]. */
-static int equation_uses(const config *config, const char *name) {
+int config_equation_uses(const config *config, const char *name) {
 #define X(name, carried, ends, keys, help) "equation " keys,
   static const char *const all[] = {EQUATIONS(X)};
 #undef X
@@ -54,7 +53,7 @@ static int absorption_idle(const config *config, int key) {
 
 int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
-  if (strcmp(section, "physics") == 0 && !equation_uses(config, name)) return 1;
+  if (strcmp(section, "physics") == 0 && !config_equation_uses(config, name)) return 1;
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
   if (strcmp(section, "medium") == 0) return !config_waves(config);
   if (strcmp(section, "point_sources") == 0 || strcmp(section, "receivers") == 0)
@@ -62,7 +61,7 @@ int config_key_idle(const config *config, int key, int host_memory) {
   if (strcmp(section, "statistics") == 0) return config->statistics[0] == '\0';
   if (strcmp(section, "source") == 0 && strcmp(name, "factor") == 0) return !source_given(config);
   if (strcmp(section, "source") == 0 && strcmp(name, "resample") == 0) return config->source_data[0] == '\0';
-  if (strncmp(name, "formula_", 8) == 0) return !equation_uses(config, name);
+  if (strncmp(name, "formula_", 8) == 0) return !config_equation_uses(config, name);
   /* with a uniform velocity the three forms are the same stage, bit for bit */
   if (strcmp(name, "form") == 0) return config_carried(config) && velocities_at(config->velocity)->uniform;
   const int flows = config->equation == EQUATION_flow;

@@ -110,8 +110,7 @@ const char *config_value_accepted(const config_key *key, char *text) {
     (void)snprintf(text, CONFIG_TEXT_SIZE, "x0 x1 y0 y1 z0 z1, or none");
     break;
   case CONFIG_NAMES:
-    (void)snprintf(text, CONFIG_TEXT_SIZE, "up to %d different names, separated by blanks, or none",
-                   CONFIG_MOST_NAMES);
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "different names, separated by blanks, or none");
     break;
   case CONFIG_COMPONENT:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "a number from %g to %g; or a formula", -most, most);

@@ -140,7 +140,7 @@ status advection_growth(void *self, const grid *grid, field *work, equation_grow
   const advection *a = self;
   const config *config = a->config;
   double slope[3] = {0.0}, divergence = 0.0;
-  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .shifts = 1};
+  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .shifts = 1, .within = 1};
   CHECK(a->velocity_count > 0 ? find_stored(a, grid, work, slope, &divergence)
                               : cases_velocity_slopes(config, grid, slope, &divergence));
   if (config->form != FORM_SKEW) growth->rate = 0.5 * divergence;

@@ -23,6 +23,8 @@ typedef struct equation_growth {
   double slack;   /* for errors of the time step */
   double noise;   /* per time, for noise of the grid that the differences in space let grow */
   int shifts;     /* 1: the background is the mean at t = 0; 0: it is 0 */
+  int within; /* 1: the first unknown stays within the values that were there or entered, but for a velocity
+               * field that converges; beyond is a warning of errors */
 } equation_growth;
 
 /* What limits a step. */

@@ -9,8 +9,9 @@ int source_given(const config *config) {
 }
 
 const char *source_key(int index) {
-  static const char *const keys[CONFIG_SOURCES] = {"source.formula", "source.formula_u", "source.formula_v",
-                                                   "source.formula_w", "source.formula_energy"};
+#define X(name, help) "source.formula_" #name,
+  static const char *const keys[] = {"source.formula", CONFIG_SOURCE_LIST(X)};
+#undef X
   return keys[index];
 }
 

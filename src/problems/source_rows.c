@@ -8,7 +8,9 @@ static int has_file(const config *config) {
 
 /* The index in config.source of an unknown's formula, or -1 if it cannot have one. */
 static int find(int unknown, const char *name) {
-  static const char *const names[CONFIG_SOURCES] = {"", "u", "v", "w", "energy"};
+#define X(name, help) #name,
+  static const char *const names[] = {"", CONFIG_SOURCE_LIST(X)};
+#undef X
   int index = unknown == 0 ? 0 : CONFIG_SOURCES - 1;
   while (index > 0 && strcmp(names[index], name) != 0) index--;
   return unknown == 0 || index > 0 ? index : -1;

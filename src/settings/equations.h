@@ -5,10 +5,10 @@
  *
  *     X(NAME, CARRIED, ENDS, "keys of [physics]", "description, for --list")
  *
- * NAME_equation is an object (equation.h) in the file equations/NAME.c. CARRIED is 1 if a velocity field
- * advects its unknowns; an equation without one does not use [velocity]. ENDS is the mask of the kinds of
- * [boundary] that its axes may have besides periodic; 0: none. A key of [physics] that is not named has no
- * effect, nor has a source's formula_NAME.
+ * NAME_equation is an object (equation.h) in the file equations/NAME.c. CARRIED is 1 if it uses the velocity
+ * field of [velocity]. ENDS is the mask of the kinds of [boundary] that its axes may have besides periodic;
+ * 0: none. The keys of [physics] are named that it uses, and formula_NAME of [source] for each unknown but
+ * the first; all others have no effect.
  *
  * src/config, which is below the equations, reads the names from here. */
 #define EQUATION_END(kind) (1U << CONFIG_END_##kind)

@@ -98,8 +98,23 @@ enum {
   CONFIG_PATH_SIZE = 4096,
   CONFIG_PATH_LIMIT = 180,
   CONFIG_FORMULA_SIZE = 4096,
-  CONFIG_LIST_SIZE = 4096, /* buffer for a list of places */
-  CONFIG_SOURCES = 5       /* formulas of [source] */
+  CONFIG_LIST_SIZE = 4096 /* buffer for a list of places */
+};
+
+/* Unknowns beside the first that may have a formula_NAME in [source], of any equation:
+ * X(NAME, "what it raises, for --list"). Those of an equation are named in settings/equations.h. */
+#define CONFIG_SOURCE_LIST(X)                                                                                \
+  X(u, "the same of u (acoustics), of density u (flow)")                                                     \
+  X(v, "the same of v (acoustics), of density v (flow)")                                                     \
+  X(w, "the same of w (acoustics), of density w (flow)")                                                     \
+  X(energy, "the same of the energy (flow)")
+
+/* Places of the formulas in config.source; CONFIG_SOURCES: their number. */
+enum {
+#define X(name, help) CONFIG_SOURCE_##name,
+  CONFIG_SOURCE_FIRST,
+  CONFIG_SOURCE_LIST(X) CONFIG_SOURCES
+#undef X
 };
 
 /* The value of open ends that stands for the exact solution. */
@@ -123,7 +138,7 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 139, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 134 + CONFIG_SOURCES, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
 
 typedef struct config {
   /* [grid] */
@@ -192,12 +207,11 @@ typedef struct config {
   double abc[3];                          /* a, b, c: default 1 */
   double period;                          /* > 0, default 1 */
   /* [source] */
-  char source[CONFIG_SOURCES]
-             [CONFIG_FORMULA_SIZE];        /* formula, of the first unknown; formula_u, formula_v, formula_w
-                                            * and formula_energy, of others: of x, y, z; "" for none (default) */
-  char source_factor[CONFIG_FORMULA_SIZE]; /* factor: of t, default 1 */
-  char source_data[CONFIG_PATH_SIZE];      /* file: "" for none (default) */
-  int source_resample;                     /* as initial_resample */
+  char source[CONFIG_SOURCES][CONFIG_FORMULA_SIZE]; /* formula, of the first unknown; formula_NAME, of others:
+                                                     * of x, y, z; "" for none (default) */
+  char source_factor[CONFIG_FORMULA_SIZE];          /* factor: of t, default 1 */
+  char source_data[CONFIG_PATH_SIZE];               /* file: "" for none (default) */
+  int source_resample;                              /* as initial_resample */
   /* [level_set] */
   int64_t redistance_every; /* steps, 0 = never (default); only for cases that are distances */
   /* [time] */

@@ -41,6 +41,13 @@ typedef struct checkpoint_growth {
   double entered[2]; /* minimum and maximum of what entered through ends since; empty: INFINITY, -INFINITY */
 } checkpoint_growth;
 
+/* What a file of statistics says of their samples. */
+typedef struct checkpoint_samples {
+  int64_t count; /* 0: not of statistics */
+  double weight; /* sum of their weights; 0 of the first alone */
+  double time;   /* of the newest */
+} checkpoint_samples;
+
 /* The data of a snapshot besides its fields. */
 typedef struct checkpoint_state {
   int64_t step;
@@ -48,12 +55,12 @@ typedef struct checkpoint_state {
   double dt;         /* step size of the run; of the latest step, if adaptive */
   int64_t base_step; /* time of step n = base_time + (n - base_step) dt */
   double base_time;
-  int picture;     /* 1: stays on disk; 0: pruned to the newest `keep` */
-  int part;        /* 1: holds the fields in part (checkpoint_create_part), so nothing resumes from it */
-  int departed;    /* 1: the problem was changed on the way, so phi is not the solution of the configured
-                    * problem */
-  int64_t files;   /* stands for the values of the files of the velocity; 0: there are none, or not known */
-  int64_t samples; /* of statistics; 0: not of statistics */
+  int picture;   /* 1: stays on disk; 0: pruned to the newest `keep` */
+  int part;      /* 1: holds the fields in part (checkpoint_create_part), so nothing resumes from it */
+  int departed;  /* 1: the problem was changed on the way, so phi is not the solution of the configured
+                  * problem */
+  int64_t files; /* stands for the values of the files of the velocity; 0: there are none, or not known */
+  checkpoint_samples samples;
   checkpoint_growth growth;
 } checkpoint_state;
 

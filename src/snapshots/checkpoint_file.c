@@ -96,6 +96,12 @@ static status write_memory(hid_t file, const char *path, const checkpoint_conten
   return STATUS_OK;
 }
 
+static status write_samples(hid_t group, const char *path, const checkpoint_samples *samples) {
+  CHECK(hdf5_write_attribute(group, path, "samples", H5T_NATIVE_INT64, 0, &samples->count));
+  CHECK(hdf5_write_attribute(group, path, "samples_weight", H5T_NATIVE_DOUBLE, 0, &samples->weight));
+  return hdf5_write_attribute(group, path, "samples_time", H5T_NATIVE_DOUBLE, 0, &samples->time);
+}
+
 /* Writes the data for resuming, and the provenance. [out] offset: of the planes' checksums. */
 static status write_restart(hid_t file, const char *path, const checkpoint_contents *contents,
                             int64_t *offset) {
@@ -115,8 +121,7 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   if (state->part) CHECK(hdf5_write_attribute(group, path, "part", H5T_NATIVE_INT, 0, &state->part));
   if (state->files != 0)
     CHECK(hdf5_write_attribute(group, path, "files", H5T_NATIVE_INT64, 0, &state->files));
-  if (state->samples != 0)
-    CHECK(hdf5_write_attribute(group, path, "samples", H5T_NATIVE_INT64, 0, &state->samples));
+  if (state->samples.count != 0) CHECK(write_samples(group, path, &state->samples));
   if (state->growth.known) {
     const checkpoint_growth *from = &state->growth;
     const double growth[GROWTH] = {from->time, from->background, from->norm, from->entered[0],
@@ -350,6 +355,16 @@ static status read_growth(hid_t group, const char *path, checkpoint_growth *grow
   return STATUS_OK;
 }
 
+static status read_samples(hid_t group, const char *path, checkpoint_samples *samples) {
+  htri_t says = 0;
+  *samples = (checkpoint_samples){0};
+  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "samples"));
+  if (says == 0) return STATUS_OK;
+  CHECK(read_attribute(group, path, "samples", H5T_NATIVE_INT64, 1, &samples->count));
+  CHECK(read_attribute(group, path, "samples_weight", H5T_NATIVE_DOUBLE, 1, &samples->weight));
+  return read_attribute(group, path, "samples_time", H5T_NATIVE_DOUBLE, 1, &samples->time);
+}
+
 static status read_state(hid_t file, const char *path, const checkpoint_block *block,
                          checkpoint_state *state) {
   hid_t group = -1;
@@ -372,9 +387,7 @@ static status read_state(hid_t file, const char *path, const checkpoint_block *b
   state->files = 0;
   CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "files"));
   if (says > 0) CHECK(read_attribute(group, path, "files", H5T_NATIVE_INT64, 1, &state->files));
-  state->samples = 0;
-  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "samples"));
-  if (says > 0) CHECK(read_attribute(group, path, "samples", H5T_NATIVE_INT64, 1, &state->samples));
+  CHECK(read_samples(group, path, &state->samples));
   CHECK(read_growth(group, path, &state->growth));
   CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
   CHECK(check_offsets(file, path, block));

@@ -56,7 +56,7 @@ SECTIONS = [
     value("output.wall_limit", "1:00:00", "not a decimal number"),
     value("output.fields_at", "0", "out of range; accepted: a number from 1e-30"),
     value("output.fields_at", "1e-12", "due more than 99999999 times up to t = "),
-    value("statistics.fields", "phi; u", "not a list of names; accepted: up to 16 different names"),
+    value("statistics.fields", "phi; u", "not a list of names; accepted: different names, separated by blanks"),
     value("statistics.fields", "Phi", "Phi is no field; accepted: some of phi, or none"),
     value("benchmark.reference", "0xdeadbeef", "not a hash; accepted: 16 hexadecimal digits"),
     value("constants.pi", "3.14", "not a name for a constant"),

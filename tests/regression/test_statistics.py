@@ -31,14 +31,26 @@ def samples(path):
         return int(file["fdapp"].attrs["samples"])
 
 
-def expected(directory, steps):
+def expected(directory, steps, weights=None):
     """Mean, variance and mean products of the snapshots of these steps, by numpy."""
     found = [fields(directory / f"state_{step:08d}.hdf") for step in steps]
     series = {name: np.array([one[name] for one in found]) for name in NAMES}
-    result = {f"mean_{name}": values.mean(0) for name, values in series.items()}
-    result |= {f"variance_{name}": values.var(0) for name, values in series.items()}
+
+    def mean(values):
+        return np.average(values, axis=0, weights=weights)
+
+    result = {f"mean_{name}": mean(values) for name, values in series.items()}
+    result |= {f"variance_{name}": mean((values - mean(values)) ** 2) for name, values in series.items()}
     pairs = [(a, b) for i, a in enumerate(NAMES) for b in NAMES[i + 1 :]]
-    return result | {f"product_{a}_{b}": (series[a] * series[b]).mean(0) for a, b in pairs}
+    return result | {f"product_{a}_{b}": mean(series[a] * series[b]) for a, b in pairs}
+
+
+def times_of(directory):
+    times = {}
+    for name in states(directory):
+        with h5py.File(directory / name) as file:
+            times[int(file["fdapp"].attrs["step"])] = float(file["fdapp"].attrs["time"])
+    return times
 
 
 def off(found, wanted):
@@ -59,7 +71,7 @@ def whole(tmp_path_factory):
 
 def test_against_numpy(whole):
     folder, said = whole
-    assert "statistics mean and variance, and mean products, of p u w every step\n" in said.stdout
+    assert "statistics mean and variance, and mean products, over time of p u w every step\n" in said.stdout
     found = fields(folder / "whole" / LAST)
     wanted = expected(folder / "whole", range(25))
     assert found.keys() == wanted.keys() and samples(folder / "whole" / LAST) == 25
@@ -71,15 +83,31 @@ def test_against_numpy(whole):
 
 def test_a_window_and_steps_between(whole, tmp_path):
     folder, _ = whole
-    times = {}
-    for name in states(folder / "whole"):
-        with h5py.File(folder / "whole" / name) as file:
-            times[int(file["fdapp"].attrs["step"])] = float(file["fdapp"].attrs["time"])
+    times = times_of(folder / "whole")
     window = (f"statistics.from={times[5]!r}", f"statistics.to={times[20]!r}", "statistics.every=3")
     run(tmp_path / "run", SOUND, *window, "output.fields_every=0")
     assert [path.name for path in tmp_path.glob("run/*.hdf")] == [LAST]
     assert samples(tmp_path / "run" / LAST) == 5
     assert off(fields(tmp_path / "run" / LAST), expected(folder / "whole", (6, 9, 12, 15, 18))) < 1e-12
+
+
+def test_steps_of_any_size(tmp_path):
+    """Means over time: a sample weighs the time since the one before, and the first one as much as the second. Steps
+    are shortened to meet outputs by time and the end."""
+    shortened = ("output.probes=0.5 0.5 0.5", "output.probes_at=0.11", "time.t_end=0.5", "statistics.every=2")
+    run(tmp_path / "run", SOUND, *shortened)
+    times = times_of(tmp_path / "run")
+    steps = sorted(times)[::2]
+    last = tmp_path / f"run/statistics_{max(times):08d}.hdf"
+    weights = np.diff([times[step] for step in steps])
+    assert weights.max() > 1.3 * weights.min()
+    weights = np.insert(weights, 0, weights[0])
+    assert off(fields(last), expected(tmp_path / "run", steps, weights)) < 1e-12
+    assert off(fields(last), expected(tmp_path / "run", steps)) > 1e-3
+    # Step 7 is no sample: the time of the one before is in the file.
+    resumed = ("restart.from=run/state_00000007.hdf", *shortened)
+    run(tmp_path / "resumed", SOUND, *resumed, ranks=2)
+    assert contents(tmp_path / "resumed" / last.name) == contents(last)
 
 
 def test_a_far_mean_loses_no_digits(tmp_path):
