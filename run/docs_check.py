@@ -97,6 +97,18 @@ def found(path, pattern):
     return re.findall(pattern, pathlib.Path(path).read_text(), re.MULTILINE)
 
 
+def lost_functions(page):
+    """Places such as `src/main.c: perform` of which the file, or the function in it, is not there."""
+    folders = [pathlib.Path(folder) for folder in (".", "kernels/cpu", "kernels/cuda")]
+    places = re.findall(r"`([\w/]+\.(?:c|h|cuh)): (\w+)`", pathlib.Path(page).read_text())
+    files = {file: [folder / file for folder in folders if (folder / file).exists()] for file, _ in places}
+    return [
+        f"{page}: there is no {function} in {file}"
+        for file, function in places
+        if not any(re.search(rf"\b{function}\)?\(", path.read_text()) for path in files[file])
+    ]
+
+
 def without_source(page):
     """Sections of a page of figures without a line *Source:*. A heading that only holds subsections needs none."""
     sections = re.findall(r"^(##+) ([^\n]*)\n(.*?)(?=^(##+)|\Z)", pathlib.Path(page).read_text(), re.M | re.S)
@@ -162,6 +174,7 @@ def main():
         faults += dead_links(path, text)
         faults += long_lines(path, text)
         faults += wide_cells(path, text)
+    faults += lost_functions("CONTRIBUTING.md")
     lines = len(pathlib.Path("README.md").read_text().splitlines())
     if lines > README_LINES:
         faults.append(f"README.md: {lines} lines, at most {README_LINES}")

@@ -16,6 +16,7 @@ def write_field(
 
         fdpost.write_field("start.hdf", phi)                   a scalar field
         fdpost.write_field("flow.hdf", u=u, v=v, w=w)          a velocity
+        fdpost.write_field("gas.hdf", density=rho, u=u, v=v, w=w, pressure=p)    a state of compressible flow
 
     Each array becomes the dataset VTKHDF/PointData/NAME, with the attributes of a VTKHDF image, so ParaView opens the
     file; the root has the same dataset as NAME. Single and double precision are kept, integers become double. lengths:

@@ -260,8 +260,9 @@ static status check_place(const config *c) {
   for (int d = 0; d < 3; d++) {
     if (has_width && c->width > initial->widest * c->l[d]) {
       return config_refuse(c, "initial", "width",
-                           "too wide for %s; accepted: at most %g of the shortest length", initial->name,
-                           initial->widest);
+                           "too wide for %s along %c; accepted: at most %g of the shortest length, %.9g",
+                           initial->name, "xyz"[d], initial -> widest,
+                           initial -> widest *fmin(c->l[0], fmin(c->l[1], c->l[2])));
     }
     if (!(c->center[d] >= -FARTHEST * c->l[d]) || !(c->center[d] <= FARTHEST * c->l[d])) {
       return config_refuse(c, "initial", centers[d],

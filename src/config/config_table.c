@@ -337,7 +337,7 @@ const config_key config_keys[] = {
      .help = "steps between rows of hashes.csv: a hash for each plane; 0: never"},
 };
 _Static_assert(sizeof config_keys / sizeof config_keys[0] == CONFIG_KEY_COUNT,
-               "CONFIG_KEY_COUNT in config.h");
+               "CONFIG_KEY_COUNT in settings/settings.h");
 
 int config_key_find(const char *section, const char *name) {
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {

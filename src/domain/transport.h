@@ -17,7 +17,7 @@ typedef enum transport {
 
 typedef struct transport_choice {
   transport transport;
-  char reason[512]; /* the reason for the choice, for the plan, perf.json and the warning */
+  char reason[520]; /* the reason for the choice, for the plan, perf.json and the warning */
   int warn;         /* 1: to be warned of on standard error */
   int messages;     /* 1: MPI takes the fields' memory: it is the host's, or that was proved */
 } transport_choice;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "problems/flow_state.h"
 #include "problems/period.h"
 #include "problems/problem.h"
 #include "problems/resample.h"
@@ -40,11 +41,14 @@ static status read_slab(const dataset *dataset, file_planes *planes) {
                               PROBLEM_LARGEST);
 }
 
+/* initial.dataset chooses the dataset of initial.file, but for those of a flow, which have names of their own. */
 static dataset dataset_named(const char *key, const char *path, const char *name, int resample) {
+  int chosen = strcmp(key, "initial.file") == 0;
+  for (int i = 0; i < FLOW_UNKNOWNS; i++) chosen = chosen && strcmp(name, flow_dataset(i)) != 0;
   return (dataset){.key = key,
                    .path = path,
                    .name = name,
-                   .option = strcmp(key, "initial.file") == 0 ? "initial.dataset" : NULL,
+                   .option = chosen ? "initial.dataset" : NULL,
                    .least = resample ? RESAMPLE_POINTS : 0};
 }
 
