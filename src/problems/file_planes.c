@@ -41,7 +41,8 @@ static status read_slab(const dataset *dataset, file_planes *planes) {
                               PROBLEM_LARGEST);
 }
 
-/* initial.dataset chooses the dataset of initial.file, but for those of a flow, which have names of their own. */
+/* initial.dataset chooses the dataset of initial.file, but for those of a flow, which have names of their
+ * own. */
 static dataset dataset_named(const char *key, const char *path, const char *name, int resample) {
   int chosen = strcmp(key, "initial.file") == 0;
   for (int i = 0; i < FLOW_UNKNOWNS; i++) chosen = chosen && strcmp(name, flow_dataset(i)) != 0;
