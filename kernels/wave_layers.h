@@ -15,8 +15,9 @@
  *
  * `memory` holds psi and zeta of points, `term` the terms of points + STENCIL_RADIUS points. Both begin with
  * the layers of x and y of each plane from -beyond to nz + beyond - 1: for each of the copies (psi, zeta) x
- * low [ny][depth], x high, y low [depth][nx], y high, of those that are there. Then follow, for each copy, z
- * low [depth][ny][nx], and z high. The layers of an axis do not meet: between their terms lies at least a
+ * low [depth][ny], x high, y low [depth][nx], y high, of those that are there. Then follow, for each copy, z
+ * low [depth][ny][nx], and z high. So neighbours across a layer are neighbours in memory; lines of terms are
+ * padded to whole vectors of a GPU. The layers of an axis do not meet: between their terms lies at least a
  * point, and those of z lie on a slab as a whole, STENCIL_RADIUS planes away from its other end. */
 typedef struct wave_layers {
   int points;          /* 0: there are none */
@@ -28,22 +29,40 @@ typedef struct wave_layers {
 
 enum { WAVE_MEMORY = 2, WAVE_TERM = 1 /* copies */ };
 enum { WAVE_PSI, WAVE_ZETA };
+enum { WAVE_TERM_VECTOR = 4 /* elements */ };
 
 /* Depths of an array with so many copies. */
 DESCRIBE int wave_layers_depths(const wave_layers *layers, int copies) {
   return copies == WAVE_TERM ? layers->points + STENCIL_RADIUS : layers->points;
 }
 
+/* Elements from one line of points along axis d to the next one. */
+DESCRIBE int64_t wave_layers_line(const kernels_shape *shape, int copies, int d) {
+  const int n = d == AXIS_X ? shape->nx : shape->ny;
+  const int64_t vectors = (n + WAVE_TERM_VECTOR - 1) / WAVE_TERM_VECTOR;
+  return copies == WAVE_TERM ? vectors * WAVE_TERM_VECTOR : n;
+}
+
 /* Elements of one copy in each plane, and beside an end of z. */
 DESCRIBE int64_t wave_layers_plane(const wave_layers *layers, const kernels_shape *shape, int copies) {
   const int along = layers->there[AXIS_X][0] + layers->there[AXIS_X][1];
   const int across = layers->there[AXIS_Y][0] + layers->there[AXIS_Y][1];
-  return (int64_t)wave_layers_depths(layers, copies) *
-         ((int64_t)along * shape->ny + (int64_t)across * shape->nx);
+  return wave_layers_depths(layers, copies) *
+         (along * wave_layers_line(shape, copies, AXIS_Y) + across * wave_layers_line(shape, copies, AXIS_X));
 }
 
 DESCRIBE int64_t wave_layers_end(const wave_layers *layers, const kernels_shape *shape, int copies) {
-  return (int64_t)wave_layers_depths(layers, copies) * shape->ny * shape->nx;
+  return wave_layers_depths(layers, copies) * wave_layers_line(shape, copies, AXIS_X) * shape->ny;
+}
+
+/* Elements from a point of a layer of this axis to the next one along axis d; along its own towards growing
+ * depth. */
+DESCRIBE int64_t wave_layers_step(const wave_layers *layers, const kernels_shape *shape, int copies, int axis,
+                                  int d) {
+  const int64_t row = wave_layers_line(shape, copies, AXIS_X);
+  if (axis == AXIS_Z) return d == AXIS_X ? 1 : d == AXIS_Y ? row : row * shape->ny;
+  if (d == AXIS_Z) return copies * wave_layers_plane(layers, shape, copies);
+  return d != axis ? 1 : axis == AXIS_X ? wave_layers_line(shape, copies, AXIS_Y) : row;
 }
 
 /* The element at which a copy of a layer begins; z counts for layers of x and y. */
@@ -58,7 +77,8 @@ DESCRIBE int64_t wave_layers_at(const wave_layers *layers, const kernels_shape *
            (before + copy) * wave_layers_end(layers, shape, copies);
   }
   for (int i = 0; i < 2 * axis + end; i++) {
-    if (layers->there[i / 2][i % 2]) at += depths * (i / 2 == AXIS_X ? shape->ny : shape->nx);
+    if (layers->there[i / 2][i % 2])
+      at += depths * wave_layers_line(shape, copies, i / 2 == AXIS_X ? AXIS_Y : AXIS_X);
   }
   return at;
 }

@@ -73,6 +73,17 @@ template <class T> __device__ __forceinline__ void copy_element(T *to, const T *
                "l"(from), "n"((int)sizeof(T)));
 }
 
+/* Reads what no kernel writes while this one runs. The compiler may do it earlier than stores that stand
+ * before it. */
+template <class T> __device__ __forceinline__ T constant_read(const T *from) {
+  return __ldg(from);
+}
+
+/* Fetches a line of memory into the L2 cache. */
+template <class T> __device__ __forceinline__ void cache_fetch(const T *from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+
 /* Predicated copies, and a predicated store: only threads with `wanted` make them, without a branch. */
 template <class T> __device__ __forceinline__ void copy_vector_where(bool wanted, T *to, const T *from) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(

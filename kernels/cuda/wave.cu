@@ -2,6 +2,9 @@
 
 /* The tasks of the wave equation (wave_call.h). */
 
+/* wave_layers.cu */
+extern "C" status NAME(wave_layers)(const kernels_launch *launch, const kernels_wave *call);
+
 constexpr int WAVE_THREADS = 256;
 
 /* wave_twice.cu: two Laplacians on large slabs; false if others have to compute the step. [out] done: how it
@@ -13,6 +16,7 @@ static wave_arguments arguments_of(const kernels_launch *launch, const kernels_w
   wave_arguments a = {};
   a.call = *call;
   for (int i = 0; i < 2; i++) a.c[i] = wave_coefficients_make(launch->stencil, call->scale[i]);
+  a.terms = wave_terms_make(launch, &call->layers);
   for (unsigned axes = 0; axes < 8; axes++) a.rate[axes] = (real)wave_rate(launch->stencil->spacing, axes);
   a.p = shifted(launch, call->p);
   a.before = shifted(launch, call->before);
@@ -139,6 +143,8 @@ extern "C" status NAME(wave)(const kernels_launch *launch, const kernels_wave *c
     return images(launch, call);
   case WAVE_ENERGY:
     return energy(launch, call);
+  case WAVE_LAYERS:
+    return NAME(wave_layers)(launch, call);
   case WAVE_INJECT:
     return inject(launch, call);
   default:

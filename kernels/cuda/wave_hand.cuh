@@ -52,7 +52,8 @@ struct wave_hand_tile {
   }
 };
 
-struct wave_hand : wave_second<wave_hand_tile> {
+/* LAYERS: there are terms of absorbing layers to add. */
+template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
   static constexpr int PITCH = Tile::copies::PITCH;
   barrier *p_full, *p_free;
   bool low_x, high_x, low_y, high_y; /* the tile has an end */
@@ -213,6 +214,7 @@ struct wave_hand : wave_second<wave_hand_tile> {
     if (!there) to = {-1, -1};
     wave_turn<Tile::F_RING> turn = {0, 0};
     wave_turn<Tile::Q_RING> q_turn = {0, 1};
+    wave_terms_reader<WAVE_ROWS, VECTOR> terms = {a.terms, x0 + column, y0 + row};
     wave_block sums[2 * HALO];
     clear(sums);
 #pragma unroll 1
@@ -224,8 +226,10 @@ struct wave_hand : wave_second<wave_hand_tile> {
       barrier_wait(p_full + turn.slot, turn.parity);
       if (gives) barrier_wait(q_free + q_turn.slot, q_turn.parity);
       wave_block v, laplacian;
+      if constexpr (LAYERS) terms.open(gives, wave_home(d, z0 + i - 3 * HALO));
       wave_load<PITCH>(f, v);
       wave_block_arrives(a.c[0], v, sums, laplacian);
+      if constexpr (LAYERS) terms.add(laplacian);
       wave_block_x<PITCH>(a.c[0], f, v, sums[HALO - 1]);
       wave_block_y<PITCH>(a.c[0], f, v, sums[HALO - 1]);
       if (drifts) {
@@ -296,7 +300,8 @@ struct wave_hand : wave_second<wave_hand_tile> {
 };
 
 /* Blocks are the tiles of the first piece, then those of the next one. */
-static __global__ void __launch_bounds__(wave_hand_tile::THREADS, 1)
+template <bool LAYERS>
+__global__ void __launch_bounds__(wave_hand_tile::THREADS, 1)
     wave_hand_kernel(const __grid_constant__ wave_arguments a, const __grid_constant__ geometry d,
                      const __grid_constant__ pair_cut c, const __grid_constant__ pair_exchange exchange) {
   using Tile = wave_hand_tile;
@@ -304,8 +309,8 @@ static __global__ void __launch_bounds__(wave_hand_tile::THREADS, 1)
   const long long piece = (int)blockIdx.x / tiles, count = d.planes(0);
   const int z0 = d.range[0].z0 + (int)(count * piece / c.pieces);
   const int z1 = d.range[0].z0 + (int)(count * (piece + 1) / c.pieces);
-  wave_hand hand = {{a, d, reinterpret_cast<real *>(block_memory()), tile % c.tiles_x * Tile::WIDTH,
-                     tile / c.tiles_x * Tile::HEIGHT, z0, z1 - z0}};
+  wave_hand<LAYERS> hand = {{a, d, reinterpret_cast<real *>(block_memory()), tile % c.tiles_x * Tile::WIDTH,
+                             tile / c.tiles_x * Tile::HEIGHT, z0, z1 - z0}};
   hand.open();
   hand.run({exchange, c, d, hand.x0, hand.y0, hand.closed()});
 }

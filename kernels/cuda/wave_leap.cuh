@@ -25,7 +25,8 @@ struct wave_leap_tile {
   static constexpr int PACE = 2; /* planes between waits of blocks for one another */
 };
 
-struct wave_leap {
+/* LAYERS: there are terms of absorbing layers to add. */
+template <bool LAYERS> struct wave_leap {
   using Tile = wave_leap_tile;
   static constexpr int PITCH = Tile::copies::PITCH;
   const wave_arguments &a;
@@ -122,9 +123,12 @@ struct wave_leap {
   /* Plane i arrives. */
   __device__ __forceinline__ void arrive(int i) {
     const real *plane = ring(i) + own;
+    wave_terms_reader<WAVE_ROWS, VECTOR> terms = {a.terms, x, y};
     wave_block v, laplacian, p;
+    if constexpr (LAYERS) terms.open(i >= 2 * HALO, z0 + i - HALO);
     wave_load<PITCH>(plane, v);
     wave_block_arrives(a.c[0], v, sums, laplacian);
+    if constexpr (LAYERS) terms.add(laplacian);
     wave_load<Tile::WIDTH>(kept(i), p);
     wave_keep<Tile::WIDTH>(kept(i), v);
     wave_block_x<PITCH>(a.c[0], plane, v, sums[HALO - 1]);
@@ -148,7 +152,8 @@ struct wave_leap {
   }
 };
 
-static __global__ void __launch_bounds__(wave_leap_tile::THREADS)
+template <bool LAYERS>
+__global__ void __launch_bounds__(wave_leap_tile::THREADS)
     wave_leap_kernel(const __grid_constant__ wave_arguments a, const __grid_constant__ geometry d,
                      const int chunk, const __grid_constant__ pace paced) {
   using Tile = wave_leap_tile;
@@ -161,7 +166,7 @@ static __global__ void __launch_bounds__(wave_leap_tile::THREADS)
   }
   __syncthreads();
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
-  wave_leap leap = {a, d, reinterpret_cast<real *>(block_memory())};
+  wave_leap<LAYERS> leap = {a, d, reinterpret_cast<real *>(block_memory())};
   leap.open(ticket % tiles, d.piece(ticket / tiles, chunk));
   leap.run(mine, paces);
   if (paces) mine.close(paced);
@@ -175,15 +180,16 @@ static bool wave_leap_launch(const kernels_launch *launch, const wave_arguments 
                              status *done) {
   using Tile = wave_leap_tile;
   constexpr size_t LEAST = 16 * Tile::CORE; /* points for each multiprocessor */
+  const auto kernel = a.terms.count > 0 ? wave_leap_kernel<true> : wave_leap_kernel<false>;
   kernels_context *context = launch->context;
   int resident = 0;
   if (a.call.plain || !wave_is_large(d, LEAST * (size_t)context->multiprocessors) ||
       Tile::SHARED_BYTES + SHARED_STATIC > context->shared_limit)
     return false;
-  if (cudaFuncSetAttribute(wave_leap_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           (int)Tile::SHARED_BYTES) != cudaSuccess ||
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, wave_leap_kernel, Tile::THREADS,
-                                                    Tile::SHARED_BYTES) != cudaSuccess ||
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)Tile::SHARED_BYTES) !=
+          cudaSuccess ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Tile::THREADS, Tile::SHARED_BYTES) !=
+          cudaSuccess ||
       resident == 0) {
     (void)cudaGetLastError();
     return false;
@@ -194,8 +200,8 @@ static bool wave_leap_launch(const kernels_launch *launch, const wave_arguments 
   pace paced = {context->pace[launch->queue],           blocks, 0, resident, Tile::PACE,
                 divide_up(chunk + 2 * HALO, Tile::PACE)};
   if (blocks == 1 || PACE_COUNTERS + paced.groups() > CONTEXT_PACE_WORDS) paced.round = 0;
-  kernel_launch(wave_leap_kernel, (unsigned)blocks, Tile::THREADS, Tile::SHARED_BYTES, launch_stream(launch),
-                a, d, chunk, paced);
+  kernel_launch(kernel, (unsigned)blocks, Tile::THREADS, Tile::SHARED_BYTES, launch_stream(launch), a, d,
+                chunk, paced);
   *done = launch_done(launch, "wave");
   return true;
 }

@@ -2,8 +2,8 @@
 #define FDAPP_CUDA_WAVE_MARCH_CUH
 
 #include "march.cuh"
-#include "wave_call.h"
 #include "wave_point.h"
+#include "wave_terms.cuh"
 
 /* A step of the wave equation for grids of any shape. A block marches a tile of x and y upwards through a
  * piece of the planes, and a thread computes one column of it. A plane that arrives in shared memory is added
@@ -22,6 +22,7 @@
 struct wave_arguments {
   kernels_wave call; /* kinds of ends and options */
   wave_coefficients c[2];
+  wave_terms terms;                /* of layers */
   real rate[8];                    /* of the axes on whose absorbing ends a point lies, as bits */
   const real *p, *before, *factor; /* shifted to plane 0 */
   real *out;
@@ -54,13 +55,16 @@ __device__ __forceinline__ real wave_changed(real value, unsigned change) {
   return change == WAVE_SET_ZERO ? (real)0 : change == WAVE_NEGATE ? -value : value;
 }
 
-/* Offset of plane z, or of its periodic image. */
-__device__ __forceinline__ ptrdiff_t wave_plane(const geometry &d, int z) {
+/* Plane z, or the one whose periodic image it is; and its offset. */
+__device__ __forceinline__ int wave_home(const geometry &d, int z) {
   if (d.memory.z0 == 0) { /* whole */
     while (z < 0) z += d.nz;
     while (z >= d.nz) z -= d.nz;
   }
-  return d.plane(z);
+  return z;
+}
+__device__ __forceinline__ ptrdiff_t wave_plane(const geometry &d, int z) {
+  return d.plane(wave_home(d, z));
 }
 
 template <bool TWICE> struct wave_tile {
@@ -185,17 +189,23 @@ template <bool TWICE> struct wave_march {
   /* Plane i of p arrives; the Laplacian of plane i - 4 is complete. */
   __device__ __forceinline__ void arrive(int i) {
     const real *f = ring + i % Tile::RING * Tile::PLANE + place;
-    const real laplacian = wave_arrives(&a.c[0], f[0], sums);
+    real laplacian[1][1] = {{wave_arrives(&a.c[0], f[0], sums)}};
     sums[HALO - 1] = pairs<Tile::PITCH>(a.c[0], sums[HALO - 1], f);
     const int z = z0 + i - HALO;
     if (i < 2 * HALO) return;
+    if (a.terms.count > 0) {
+      wave_terms_reader<1, 1> terms = {a.terms, wave_image_of(a.call.ends[AXIS_X], x, d.nx).index,
+                                       wave_image_of(a.call.ends[AXIS_Y], y, d.ny).index};
+      terms.open(true, wave_home(d, z));
+      terms.add(laplacian);
+    }
     if constexpr (TWICE) {
       const bool beyond = (z < 0 && a.call.ends[AXIS_Z][0] == WAVE_ZERO) ||
                           (z >= d.nz && a.call.ends[AXIS_Z][1] == WAVE_ZERO);
-      const real of_q = a.factor[wave_plane(d, z) + factor] * laplacian;
+      const real of_q = a.factor[wave_plane(d, z) + factor] * laplacian[0][0];
       *q_slot(i - HALO) = beyond ? (real)0 : wave_changed(of_q, q_change);
     } else {
-      store(z, 0, laplacian);
+      store(z, 0, laplacian[0][0]);
     }
   }
 

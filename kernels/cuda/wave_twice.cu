@@ -22,7 +22,7 @@ static bool has_room(const kernels_launch *launch, Kernel *kernel, int threads, 
   return false;
 }
 
-/* Nothing is negated beyond ends of x and y, nor zero beyond any end. */
+/* Nothing is negated beyond ends of x and y, nor zero beyond any end; so there are no layers. */
 static bool has_plain_images(const kernels_wave &call) {
   for (int i = 0; i < 6; i++) {
     const wave_image kind = call.ends[i / 2][i % 2];
@@ -47,8 +47,12 @@ static plan plan_alone(const kernels_launch *launch, const wave_arguments &a, co
 
 constexpr size_t COUNTERS = 64 << 10; /* bytes of words and counters in the exchange memory, as in pair.cu */
 
+static auto hand_kernel(const wave_arguments &a) {
+  return a.terms.count > 0 ? wave_hand_kernel<true> : wave_hand_kernel<false>;
+}
+
 /* Blocks that hand rims to one another, all at the same time. */
-static plan plan_handed(const kernels_launch *launch, const geometry &d) {
+static plan plan_handed(const kernels_launch *launch, const wave_arguments &a, const geometry &d) {
   using Tile = wave_hand_tile;
   const int across = d.nx % Tile::WIDTH, down = d.ny % Tile::HEIGHT, planes = d.planes(0);
   const pair_cut cut = {divide_up(d.nx, Tile::WIDTH), divide_up(d.ny, Tile::HEIGHT), 0, 0, false};
@@ -60,7 +64,7 @@ static plan plan_handed(const kernels_launch *launch, const geometry &d) {
     return p;
   p.chunk = divide_up(planes, p.cut.pieces);
   if ((3 + (size_t)p.cut.pieces * (size_t)p.chunk) * sizeof(unsigned) > COUNTERS ||
-      !has_room(launch, wave_hand_kernel, Tile::THREADS, Tile::SHARED_BYTES))
+      !has_room(launch, hand_kernel(a), Tile::THREADS, Tile::SHARED_BYTES))
     return p;
   p.cost = (long)(p.chunk + 4 * HALO) * Tile::CORE;
   return p;
@@ -85,7 +89,7 @@ static status launch_handed(const kernels_launch *launch, const wave_arguments &
   exchange.planes = p.chunk;
   exchange.patience = (unsigned long long)(1e9 * PATIENCE);
   exchange.late = context->late;
-  CHECK_CUDA(kernel_launch_together(wave_hand_kernel, blocks, Tile::THREADS, Tile::SHARED_BYTES,
+  CHECK_CUDA(kernel_launch_together(hand_kernel(a), blocks, Tile::THREADS, Tile::SHARED_BYTES,
                                     launch_stream(launch), a, d, p.cut, exchange));
   return launch_done(launch, "wave, two Laplacians");
 }
@@ -95,7 +99,7 @@ extern "C" bool NAME(wave_twice)(const kernels_launch *launch, const wave_argume
   using Tile = wave_twice_tile;
   constexpr size_t LEAST = 32 * Tile::CORE; /* points for each multiprocessor */
   if (a->call.plain || !wave_is_large(*d, LEAST * (size_t)launch->context->multiprocessors)) return false;
-  const plan handed = plan_handed(launch, *d), alone = plan_alone(launch, *a, *d);
+  const plan handed = plan_handed(launch, *a, *d), alone = plan_alone(launch, *a, *d);
   if (handed.cost == LONG_MAX && alone.cost == LONG_MAX) return false;
   if (handed.cost <= alone.cost) {
     *done = launch_handed(launch, *a, *d, handed);

@@ -132,11 +132,6 @@ static status create(const config *config, const grid *grid, const field_space *
       wave->step.absorbs[d][end] = image != WAVE_PERIODIC && config->ends[d][end] == CONFIG_END_ABSORBING;
     }
   }
-  if (config_layered(config) && !space->backend->host_memory)
-    return status_fail(STATUS_DEVICE,
-                       "boundary: compute.backend = %s has no kind of end `layer` yet; accepted: "
-                       "compute.backend = cpu, or absorbing",
-                       space->backend->name);
   return field_create(space, &wave->factor);
 }
 

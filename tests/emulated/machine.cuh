@@ -192,6 +192,10 @@ template <class T> void copy_element(T *to, const T *from) {
   std::memset(to, 0xff, sizeof(T));
   machine::copy_start(to, from, sizeof(T));
 }
+template <class T> T constant_read(const T *from) {
+  return *from;
+}
+template <class T> void cache_fetch(const T *) {}
 template <class T> void copy_vector_where(bool wanted, T *to, const T *from) {
   if (wanted) copy_vector(to, from);
 }

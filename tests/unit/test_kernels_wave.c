@@ -27,6 +27,7 @@ typedef struct desk {
   kernels_context *context; /* of the CPU */
   unsigned seed;
   int walls; /* 1: nothing is negated beyond ends of x and y, and nothing is zero beyond any end */
+  array profile, memory, term; /* of layers */
 } desk;
 
 static unsigned next(desk *desk) {
@@ -111,6 +112,16 @@ static void *download(const desk *desk, const array *array) {
   return found;
 }
 
+/* All elements of arrays of layers. */
+static void expect_same_bytes(const desk *desk, const array *array, const char *what, int c) {
+  char *found = download(desk, array);
+  for (size_t i = 0; i < array->bytes; i++) {
+    if (found[i] != array->memory[CPU][i])
+      fail_msg("%s, case %d: byte %zu of %zu differs", what, c, i, array->bytes);
+  }
+  free(found);
+}
+
 /* All points, those of halo planes included. */
 static void expect_same(const desk *desk, const array *array, const char *what, int c) {
   const kernels_shape *shape = &desk->rig->launch.shape;
@@ -139,7 +150,10 @@ static void run(const desk *desk, kernels_wave call, const array *p, const array
     if (before != NULL) call.before = before->at[i];
     if (factor != NULL) call.factor = factor->at[i];
     if (operated != NULL) call.operated = operated->at[i];
-    call.out = out->at[i];
+    if (out != NULL) call.out = out->at[i];
+    call.layers.profile = desk->profile.at[i];
+    call.layers.memory = desk->memory.at[i];
+    call.layers.term = desk->term.at[i];
     if ((i == CPU ? desk->cpu : desk->rig->backend)->wave(&launch, &call) != STATUS_OK)
       fail_msg("task %d, %d x %d x %d: %s", (int)call.task, launch.shape.nx, launch.shape.ny, launch.shape.nz,
                status_message(STATUS_DEVICE));
@@ -170,17 +184,55 @@ static void set_images(const desk *desk, const kernels_wave *step, const array *
   run(desk, call, NULL, NULL, NULL, NULL, field);
 }
 
-/* A step with images before it and the energy behind it, on one shape. */
-static void expect_step(desk *desk, int c, contents contents) {
+static array noise_of(desk *desk, size_t count, double least, double most) {
+  const size_t element = kernels_element_size(desk->rig->launch.shape.precision);
+  array made = array_of(desk, count * element);
+  for (size_t i = 0; i < count; i++)
+    put(desk, made.memory[CPU], i, least + (most - least) * 0.5 * (1.0 + noise(desk)));
+  upload(desk, &made);
+  return made;
+}
+
+/* Makes layers of so many points beside some of the ends that have room for them. */
+static void choose_layers(desk *desk, int points, kernels_wave *call) {
+  const kernels_shape *shape = &desk->rig->launch.shape;
+  const int n[3] = {shape->nx, shape->ny, shape->nz}, whole = shape->whole;
+  wave_layers *layers = &call->layers;
+  *layers = (wave_layers){.points = points, .beyond = call->twice && !whole ? KERNELS_HALO : 0};
+  for (int i = 0; i < 6; i++) {
+    const int d = i / 2, end = i % 2, others = end == 1 && layers->there[d][0];
+    if ((d == AXIS_Z && whole) || n[d] < (1 + others) * points + DEPTH + 1 || next(desk) % 3 == 0) continue;
+    layers->there[d][end] = 1;
+    call->ends[d][end] = WAVE_ZERO;
+    call->absorbs[d][end] = 0;
+    if (call->ends[d][1 - end] == WAVE_PERIODIC && d != AXIS_Z) call->ends[d][1 - end] = WAVE_EVEN;
+  }
+  desk->profile = noise_of(desk, 6 * (size_t)points, 0.1, 0.9);
+  desk->memory = noise_of(desk, (size_t)wave_layers_size(layers, shape, WAVE_MEMORY), -1.0, 1.0);
+  desk->term = noise_of(desk, (size_t)wave_layers_size(layers, shape, WAVE_TERM), -1.0, 1.0);
+}
+
+/* What layers remember, and their terms. */
+static void expect_layers(desk *desk, int c, kernels_wave call, const array *p) {
+  call.task = WAVE_LAYERS;
+  run(desk, call, p, NULL, NULL, NULL, NULL);
+  expect_same_bytes(desk, &desk->memory, "what layers remember", c);
+  expect_same_bytes(desk, &desk->term, "terms of layers", c);
+}
+
+/* A step with images before it and the energy behind it, on one shape; with layers, if they have points. */
+static void expect_step(desk *desk, int c, contents contents, int points) {
   kernels_wave call = {
       .task = WAVE_STEP, .twice = c % 2, .plain = c % 5 == 4, .scale = {0.02, 0.01 / (double)(1 + c % 3)}};
   kernels_wave measure = {.task = WAVE_ENERGY};
   array p = field_of(desk, contents), before = field_of(desk, contents), factor = field_of(desk, POSITIVE);
   array elsewhere = field_of(desk, contents), *out = c % 3 == 0 ? &elsewhere : &before;
   choose_ends(desk, &call);
+  if (points > 0) choose_layers(desk, points, &call);
   set_images(desk, &call, &p, call.twice ? DEPTH : KERNELS_HALO);
   set_images(desk, &call, &factor, KERNELS_HALO);
   expect_same(desk, &p, "images", c);
+  if (points > 0) expect_layers(desk, c, call, &p);
   run(desk, call, &p, &before, &factor, NULL, out);
   expect_same(desk, out, call.twice ? "step with two Laplacians" : "step", c);
   run(desk, measure, &p, &before, &factor, out, out);
@@ -189,6 +241,10 @@ static void expect_step(desk *desk, int c, contents contents) {
   array_free(desk, &before);
   array_free(desk, &factor);
   array_free(desk, &elsewhere);
+  if (points == 0) return;
+  array_free(desk, &desk->profile);
+  array_free(desk, &desk->memory);
+  array_free(desk, &desk->term);
 }
 
 static void choose_shape(rig *rig, const int n[3], int c) {
@@ -203,7 +259,7 @@ static void steps_have_the_bits_of_the_cpu(rig *rig) {
   desk desk = desk_open(rig, 1);
   for (int c = 0; c < 56; c++) {
     choose_shape(rig, shapes[c % 7], c);
-    expect_step(&desk, c, c % 8 == 7 ? ZEROS : NOISE);
+    expect_step(&desk, c, c % 8 == 7 ? ZEROS : NOISE, 0);
   }
   desk.cpu->context_destroy(desk.context);
 }
@@ -216,7 +272,20 @@ static void large_steps_have_the_bits_of_the_cpu(rig *rig) {
   for (int c = 0; c < 28; c++) {
     choose_shape(rig, shapes[c / 4], c);
     desk.walls = c % 3 == 0;
-    expect_step(&desk, c, c == 21 ? ZEROS : NOISE);
+    expect_step(&desk, c, c == 21 ? ZEROS : NOISE, 0);
+  }
+  desk.cpu->context_destroy(desk.context);
+}
+
+/* From one point to as many as there is room for; a block of a GPU has no room for rows of thick ones. */
+static void layers_have_the_bits_of_the_cpu(rig *rig) {
+  static const int shapes[][3] = {{33, 20, 37}, {10, 12, 11}, {64, 17, 12}, {131, 11, 14}, {17, 40, 21},
+                                  {34, 12, 19}, {333, 20, 9}, {64, 64, 60}, {72, 44, 80}};
+  static const int points[] = {5, 1, 3, 2, 20, 10, 300, 10, 17};
+  desk desk = desk_open(rig, 6);
+  for (int c = 0; c < 54; c++) {
+    choose_shape(rig, shapes[c % 9], c);
+    expect_step(&desk, c, NOISE, points[c % 9]);
   }
   desk.cpu->context_destroy(desk.context);
 }
@@ -318,11 +387,9 @@ static void receivers_have_the_bits_of_the_cpu(rig *rig) {
 
 int main(int argc, char **argv) {
   static const rig_test tests[] = {
-      RIG_TEST(steps_have_the_bits_of_the_cpu),
-      RIG_TEST(large_steps_have_the_bits_of_the_cpu),
-      RIG_TEST(parts_are_the_whole),
-      RIG_TEST(sources_are_added_in_order),
-      RIG_TEST(receivers_have_the_bits_of_the_cpu),
+      RIG_TEST(steps_have_the_bits_of_the_cpu),  RIG_TEST(large_steps_have_the_bits_of_the_cpu),
+      RIG_TEST(layers_have_the_bits_of_the_cpu), RIG_TEST(parts_are_the_whole),
+      RIG_TEST(sources_are_added_in_order),      RIG_TEST(receivers_have_the_bits_of_the_cpu),
   };
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
