@@ -186,8 +186,8 @@ static void set_images(const desk *desk, const kernels_wave *step, const array *
 
 static array noise_of(desk *desk, size_t count, double least, double most) {
   const size_t element = kernels_element_size(desk->rig->launch.shape.precision);
-  array made = array_of(desk, count * element);
-  for (size_t i = 0; i < count; i++)
+  array made = array_of(desk, (count + 1) * element);
+  for (size_t i = 0; i <= count; i++)
     put(desk, made.memory[CPU], i, least + (most - least) * 0.5 * (1.0 + noise(desk)));
   upload(desk, &made);
   return made;
