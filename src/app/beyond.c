@@ -68,12 +68,11 @@ static const char *advice(const config *config) {
   return central ? "physics.difference = upwind or more points" : "more points";
 }
 
-status beyond_warn(const bound *bound, const double began[2], const diagnostics_record *record,
-                   const state *state) {
+status beyond_warn(const bound *bound, const diagnostics_record *record, const state *state) {
   const config *config = bound->solver->config;
   const equation_growth *growth = &bound->growth;
   const diagnostics_field *now = &record->field[0];
-  const double *entered = bound->from.entered;
+  const double *began = bound->from.began, *entered = bound->from.entered;
   const int supplied = growth->supply > 0.0 || source_given(config);
   if (!growth->within || supplied || growth->largest > 0.0 || !record->finite) return STATUS_OK;
   double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]);

@@ -57,15 +57,22 @@ static double norm_of(const bound *bound, const diagnostics_record *record) {
   return sqrt(sum);
 }
 
+static void begin_range(bound *bound, const diagnostics_record *record) {
+  bound->from.began[0] = record->field[0].minimum;
+  bound->from.began[1] = record->field[0].maximum;
+}
+
 void bound_begin(bound *bound, const diagnostics_record *record) {
+  begin_range(bound, record);
   bound->from.known = 1;
   bound->from.time = record->time;
   bound->from.background = bound->growth.shifts ? record->field[0].mass / bound->volume : 0.0;
   bound->from.norm = norm_of(bound, record);
 }
 
-void bound_resume(bound *bound, const checkpoint_growth *from) {
+void bound_resume(bound *bound, const checkpoint_growth *from, const diagnostics_record *record) {
   bound->from = *from;
+  if (from->began[0] > from->began[1]) begin_range(bound, record);
 }
 
 status bound_extend(bound *bound) {

@@ -21,9 +21,9 @@ typedef struct bound {
  * the bound. Collective. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE as equation->growth. */
 status bound_open(solver *solver, int stable, bound *bound);
 
-/* Begins at a measured state, or where a snapshot says. */
+/* Begins at a measured state, or resumes there as a snapshot says. */
 void bound_begin(bound *bound, const diagnostics_record *record);
-void bound_resume(bound *bound, const checkpoint_growth *from);
+void bound_resume(bound *bound, const checkpoint_growth *from, const diagnostics_record *record);
 
 /* Adds what has entered through ends. Collective. STATUS_MPI. */
 status bound_extend(bound *bound);

@@ -106,10 +106,8 @@ status measure_start(simulation *sim) {
   const diagnostics_field *first = &sim->latest.field[0];
   CHECK(bound_open(&sim->solver, sim->stability.share >= 1.0, &sim->bound));
   CHECK(take(sim, state_of(sim), NULL)); /* the range in the line of progress, too */
-  sim->began[0] = first->minimum;
-  sim->began[1] = first->maximum;
   if (sim->restart.resumed && from->growth.known && !from->departed) {
-    bound_resume(&sim->bound, &from->growth);
+    bound_resume(&sim->bound, &from->growth, &sim->latest);
     return STATUS_OK;
   }
   bound_begin(&sim->bound, &sim->latest);

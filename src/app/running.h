@@ -49,7 +49,6 @@ typedef struct simulation {
   table hashes;              /* rank 0: hashes.csv, if its header is set */
   diagnostics_record latest; /* of the latest measurement */
   bound bound;               /* how much the solution may grow */
-  double began[2];           /* range of the first field where this run, or its resuming, began */
   int64_t files;             /* of the equation's files (equation->files), over all ranks */
   int64_t step;              /* step of the state */
   int64_t saved_step;        /* newest snapshot on disk, -1 = none */

@@ -39,6 +39,7 @@ typedef struct checkpoint_growth {
   double background; /* the deviation from which is measured */
   double norm;       /* root mean square of that deviation */
   double entered[2]; /* minimum and maximum of what entered through ends since; empty: INFINITY, -INFINITY */
+  double began[2];   /* minimum and maximum of its first field; not known: INFINITY, -INFINITY */
 } checkpoint_growth;
 
 /* What a file of statistics says of their samples. */

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <hdf5.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "base/version.h"
 #include "snapshots/checkpoint_chunks.h"
 #include "snapshots/checkpoint_meaning.h"
+#include "files/dataset_parts.h"
 #include "files/hdf5_write.h"
 
 #define CHECKPOINT_MEMORY "/fdapp/memory"
@@ -77,7 +79,7 @@ static status write_units(hid_t group, const char *path, const config *config) {
 }
 
 /* Values of the attribute `growth`. */
-enum { GROWTH = 5 };
+enum { GROWTH = 7 };
 
 static uint64_t memory_hash(precision precision, int64_t count, const void *values) {
   return XXH3_64bits(values, (size_t)count * kernels_element_size(precision));
@@ -124,8 +126,8 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   if (state->samples.count != 0) CHECK(write_samples(group, path, &state->samples));
   if (state->growth.known) {
     const checkpoint_growth *from = &state->growth;
-    const double growth[GROWTH] = {from->time, from->background, from->norm, from->entered[0],
-                                   from->entered[1]};
+    const double growth[GROWTH] = {from->time,       from->background, from->norm,    from->entered[0],
+                                   from->entered[1], from->began[0],   from->began[1]};
     CHECK(hdf5_write_attribute(group, path, "growth", H5T_NATIVE_DOUBLE, GROWTH, growth));
   }
   CHECK(hdf5_write_text(group, path, "precision", config_precision_name(contents->precision)));
@@ -341,17 +343,17 @@ static status check_offsets(hid_t file, const char *path, const checkpoint_block
 }
 
 static status read_growth(hid_t group, const char *path, checkpoint_growth *growth) {
-  double values[GROWTH];
-  htri_t says = 0;
+  double values[GROWTH] = {[5] = INFINITY, [6] = -INFINITY};
   *growth = (checkpoint_growth){0};
-  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "growth"));
-  if (says == 0) return STATUS_OK;
-  CHECK(read_attribute(group, path, "growth", H5T_NATIVE_DOUBLE, GROWTH, values));
+  const int count = dataset_numbers(group, "growth", GROWTH, values);
+  if (count == 0) return STATUS_OK;
+  if (count < 5) return status_fail(STATUS_DAMAGED, "%s: damaged: growth has not its numbers", path);
   *growth = (checkpoint_growth){.known = 1,
                                 .time = values[0],
                                 .background = values[1],
                                 .norm = values[2],
-                                .entered = {values[3], values[4]}};
+                                .entered = {values[3], values[4]},
+                                .began = {values[5], values[6]}};
   return STATUS_OK;
 }
 

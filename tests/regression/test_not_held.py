@@ -222,5 +222,8 @@ def test_values_that_were_nowhere(tmp_path, ranks):
     z, y, x = np.unravel_index(phi.argmax(), phi.shape)
     assert [float(part) for part in said.groups()] == pytest.approx([phi.max(), x / 32, y / 32, z / 16], rel=1e-3)
     assert "beyond" not in end("physics.form=skew", "physics.difference=upwind", "output.directory=skew")
+    # the range is that of the beginning, however late the run resumes
+    end("time.t_end=2.8", "output.directory=parts")
+    assert said[0] in end("output.directory=parts", "restart.from=latest")
     flow = ("velocity.u=0.5-x", "velocity.v=0.5-y", "initial.formula=1", "time.t_end=0.5", "output.directory=sink")
     assert "beyond" not in end(*flow)
