@@ -23,10 +23,10 @@ int restart_from_latest(const config *config);
 status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint, schedule *schedule,
                     state *state, restart *restart);
 
-/* Refuses restart.from = latest in a directory that is not there, if one of nearly the same name holds
- * snapshots of the same problem: the name is probably mistyped. Names that differ in digits, or in their
- * first or last letter, are those of several runs. Reads and writes nothing else; for rank 0. STATUS_USAGE.
- */
+/* Refuses restart.from = latest in a directory where a run has ended without a snapshot; and in one that is
+ * not there, if one of nearly the same name holds snapshots of the same problem: the name is probably
+ * mistyped. Names that differ in digits, or in their first or last letter, are those of several runs. Reads
+ * and writes nothing else; for rank 0. STATUS_USAGE. */
 status restart_check_directory(const config *config);
 
 #endif

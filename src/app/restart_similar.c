@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/restart.h"
 #include "config/config_table.h"
@@ -79,11 +80,28 @@ static int split_missing(const char *path, char above[PATH_MAX], char missing[NA
   return 0;
 }
 
+/* Refuses a directory in which a run has ended, as its perf.json says, and left no snapshot: nobody who asks
+ * for the latest means to compute it once more. A run that was killed before its first snapshot has no
+ * perf.json, and its job begins again. */
+static status check_ended(const config *config) {
+  char path[PATH_MAX + sizeof "/" RUNDIR_PERF];
+  const char *directory = config->directory;
+  (void)snprintf(path, sizeof path, "%s/" RUNDIR_PERF, directory);
+  if (access(path, F_OK) != 0 || rundir_has_states(directory) || rundir_moves(directory)) return STATUS_OK;
+  return config_refuse(
+      config, "restart", "from",
+      "output.directory = %s holds results of a run that has ended, and no snapshot; accepted: "
+      "a directory with snapshots (output.fields_every or output.checkpoint_every keeps some); "
+      "or none, for a start at t = 0",
+      directory);
+}
+
 status restart_check_directory(const config *config) {
   char above[PATH_MAX], missing[NAME_MAX + 1], found[PATH_MAX] = "";
   const char *rest = NULL;
-  if (!restart_from_latest(config) || !split_missing(config->directory, above, missing, &rest))
-    return STATUS_OK;
+  if (!restart_from_latest(config)) return STATUS_OK;
+  CHECK(check_ended(config));
+  if (!split_missing(config->directory, above, missing, &rest)) return STATUS_OK;
   DIR *entries = opendir(above);
   if (entries == NULL) return STATUS_OK;
   for (const struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {

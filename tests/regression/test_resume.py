@@ -208,6 +208,22 @@ def test_a_mistyped_directory_is_no_first_run(finished):
         assert f"no snapshot in {name}: starting at t = 0" in launch(finished, 1, "case.ini", *keys).stderr
 
 
+def test_latest_where_a_run_ended_without_snapshots(finished):
+    """It would be computed once more; nothing is written or moved. A run that was killed before its first snapshot
+    begins again."""
+    bare = ("output.directory=bare", "output.fields_every=0")
+    launch(finished, 1, "case.ini", *bare)
+    before = {path: path.read_bytes() for path in (finished / "bare").rglob("*") if path.is_file()}
+    assert before and not list((finished / "bare").glob("state_*"))
+    for ranks, more in ((1, ()), (2, ("time.steps=20",)), (1, ("--validate",))):
+        said = launch(finished, ranks, "case.ini", *bare, *more, "restart.from=latest", code=2).stderr
+        assert "output.directory = bare holds results of a run that has ended, and no snapshot; accepted: " in said
+    assert {path: path.read_bytes() for path in (finished / "bare").rglob("*") if path.is_file()} == before
+    (finished / "bare/perf.json").unlink()
+    said = launch(finished, 1, "case.ini", *bare, "restart.from=latest").stderr
+    assert "no snapshot in bare: starting at t = 0" in said
+
+
 COMMENTED = "; mine, and worth keeping\n"
 
 
