@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import style
-from .panels import draw_conservation, draw_courant, draw_lines, end_labels, four_panels, over_time
+from .panels import change_title, draw_conservation, draw_courant, draw_lines, end_labels, four_panels, over_time
 
 COLUMNS = ("step", "time", "mass", "energy", "kinetic", "dissipation", "dissipation_solenoidal", "mach_max", "courant")
 
@@ -52,7 +52,8 @@ def draw_flow(run, reference):
     draw_lines(axes[0, 1], time, series)
     end_labels(axes[0, 1], time, series)
     label = r"$|E - E_0|\,/\,E_0$"
-    draw_conservation(axes[1, 0], time, table["energy"], None, "Drift of total energy", label, style.COLOURS[0])
+    title = change_title(run, table["energy"][0], "total energy")
+    draw_conservation(axes[1, 0], time, table["energy"], None, title, label, style.COLOURS[0])
     draw_courant(axes[1, 1], time, table["courant"], "Courant number, of the limit 1", "", limit=1.0)
     over_time(axes, time, run.unit("time"))
     return fig

@@ -5,9 +5,9 @@ import numpy as np
 from . import style
 from .errors import DataError, UsageError
 from .flow_history import draw_flow, is_flow
-from .frames import bounded
 from .panels import (
     above_floor,
+    change_title,
     draw_conservation,
     draw_courant,
     draw_lines,
@@ -54,24 +54,17 @@ def mass_scale(run, table, field="phi"):
     return bound, rf"$|m - m_0|\,/\,\|{symbol(field)}_0\|\sqrt{{V}}$"
 
 
-def change_title(run, table, name):
-    """The title of the panel that shows how `name` departs from its start. Only in a periodic box is it kept, so that
-    a departure is a drift."""
-    if table["l2"][0] == 0:
-        return f"{name[0].upper()}{name[1:]}; zero at the start"
-    return f"{'Change' if any(bounded(run.config)) else 'Drift'} of {name}"
-
-
 def norm_label(table, field):
     """The label of the drift of the L2 norm: relative to the norm at the start, where that is not zero."""
     norm, start = rf"\|{symbol(field)}\|", rf"\|{symbol(field)}_0\|"
     return rf"$|\,{norm} - {start}\,|\,/\,{start}$" if table["l2"][0] else f"${norm}$"
 
 
-def draw_energy(ax, time, energy):
+def draw_energy(ax, run, time, energy):
     """Drift of the energy or, where ends or the operator take more than LOST, what is left of the energy."""
-    if not LOST < largest(relative_drift(energy)) <= 1:  # grown beyond twice: it blows up
-        draw_conservation(ax, time, energy, None, "Drift of energy", r"$|E - E_0|\,/\,E_0$", style.COLOURS[0])
+    if not (energy[0] and LOST < largest(relative_drift(energy)) <= 1):  # grown beyond twice: fed, or it blows up
+        title, label = change_title(run, energy[0], "energy"), r"$|E - E_0|\,/\,E_0$" if energy[0] else "$E$"
+        draw_conservation(ax, time, energy, None, title, label, style.COLOURS[0])
         return
     draw_relative(ax, time, energy, "Energy", r"$E\,/\,E_0$", style.COLOURS[0])
 
@@ -124,15 +117,16 @@ def draw_history(run, reference=None):
     time = table["time"]
     norm = rf"\|{symbol(field)}\|", rf"\|{symbol(field)}_0\|"
     if kept == "energy":
-        draw_energy(axes[0, 0], time, table["energy"])
+        draw_energy(axes[0, 0], run, time, table["energy"])
     else:
         scale, label = mass_scale(run, table, field)
-        title = change_title(run, table, "mass")
+        title = change_title(run, table["l2"][0], "mass")
         draw_conservation(axes[0, 0], time, table["mass"], scale, title, label, style.COLOURS[0])
-    if kept == "energy" and largest(relative_drift(table["l2"])) <= 1:  # fields exchange energy, so none keeps its norm
+    # fields exchange energy, so none keeps its norm
+    if kept == "energy" and table["l2"][0] and largest(relative_drift(table["l2"])) <= 1:
         draw_relative(axes[0, 1], time, table["l2"], "$L_2$ norm", r"${}\,/\,{}$".format(*norm), style.COLOURS[2])
     else:
-        title, label = change_title(run, table, "the $L_2$ norm"), norm_label(table, field)
+        title, label = change_title(run, table["l2"][0], "the $L_2$ norm"), norm_label(table, field)
         draw_conservation(axes[0, 1], time, table["l2"], None, title, label, style.COLOURS[2])
     draw_extrema(axes[1, 0], time, table, style.with_unit(f"${symbol(field)}$", run.unit(field)))
     if "err_l2" in table and np.isfinite(table["err_l2"][1:]).any():  # always zero at the start

@@ -132,6 +132,26 @@ def draw_lines(ax, time, series):
         )
 
 
+def is_fed(config):
+    """Whether ends or sources of a configuration add to what an equation conserves, or take from it."""
+    boundary = config.get("boundary", {})
+    kinds = {boundary.get(axis + end, "periodic") for axis in "xyz" for end in ("", "_low", "_high")}
+    absorbs = any(float(share) for key, share in boundary.items() if key.startswith("absorption"))
+    places = ("source", ("formula", "file")), ("point_sources", ("points", "file"))
+    given = {
+        value for section, keys in places for key, value in config.get(section, {}).items() if key.startswith(keys)
+    }
+    return bool(kinds - {"periodic", "wall", "free"} or absorbs or given - {"none", "0"})
+
+
+def change_title(run, start, name):
+    """The title of the panel that shows how `name` departs from its value at the start. It is a drift only where
+    nothing is added and nothing leaves."""
+    if start == 0:
+        return f"{name[0].upper()}{name[1:]}; zero at the start"
+    return f"{'Change' if is_fed(run.config) else 'Drift'} of {name}"
+
+
 def draw_conservation(ax, time, values, scale, title, label, colour):
     drift = relative_drift(values, scale)
     ax.set_title(title)

@@ -97,11 +97,34 @@ def test_history_from_zero_shows_the_values_themselves(tmp_path):
         assert ax.lines[0].get_ydata()[40] == pytest.approx(last)
 
 
-@pytest.mark.parametrize("ends, word", [("", "Drift"), ("[boundary]\nx = open\n", "Change")])
-def test_only_a_periodic_box_drifts(tmp_path, ends, word):
-    """What enters and leaves through ends changes the mass as it should."""
+def test_history_of_waves_from_zero_shows_the_values_themselves(tmp_path):
+    """Sources make the waves; the norm may stay below 1 or grow beyond."""
+    for name, growth in (("soft", 0.1), ("loud", 10.0)):
+        run = synthetic.write_waves(tmp_path / name)
+        rewrite_table(run, energy=lambda row: 0.01 * row, l2=lambda row, growth=growth: growth * row)
+        fig = history.draw_history(Run(run))
+        for ax, label, last in zip(fig.axes[:2], ("$E$", r"$\|p\|$"), (0.02, 2 * growth)):
+            assert ax.get_ylabel() == label and "zero at the start" in ax.get_title(loc="left")
+            assert ax.lines[0].get_ydata()[2] == pytest.approx(last)
+
+
+@pytest.mark.parametrize(
+    "more, word",
+    [
+        ("", "Drift"),
+        ("[boundary]\nx = periodic\ny = wall\nz_low = wall\nz_high = free\nabsorption = 0\n", "Drift"),
+        ("[source]\nformula = none\nfile = none\nfactor = 1\n[point_sources]\npoints = none\nfrequency = 3\n", "Drift"),
+        ("[boundary]\nx = open\n", "Change"),
+        ("[boundary]\nx_low = absorbing\nx_high = wall\n", "Change"),
+        ("[boundary]\nx = wall\nabsorption_x_low = 0.5\n", "Change"),
+        ("[source]\nformula_u = sin(x)\n", "Change"),
+        ("[point_sources]\nfile = shots.h5\n", "Change"),
+    ],
+)
+def test_only_what_is_closed_drifts(tmp_path, more, word):
+    """What enters and leaves through ends, and what sources add, changes the mass as it should."""
     run = synthetic.write_run(tmp_path / "r")
-    (run / "config.ini").write_text((run / "config.ini").read_text() + ends)
+    (run / "config.ini").write_text((run / "config.ini").read_text() + more)
     fig = history.draw_history(Run(run))
     assert [ax.get_title(loc="left").split()[0] for ax in fig.axes[:2]] == [word, word]
 
