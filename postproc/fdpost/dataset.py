@@ -13,8 +13,9 @@ def open_run(path, diagnostics=True):
 
     Fields have the dimensions (time, z, y, x) with coordinates; `step` is a coordinate of time. A field is read only
     when a part of it is used, and only that part: ds.phi.isel(time=-1, z=16).plot(). With `diagnostics`, the columns
-    of diagnostics.csv, if there is one, are variables over `time_diagnostics`. Attributes: the resolved configuration
-    as "section.key", and those of the restart group of the first state. DataError without xarray."""
+    of diagnostics.csv, if there is one, are variables over `time_diagnostics`, as ds.diagnostics_mass. Attributes: the
+    resolved configuration as "section.key", and those of the restart group of the first state. DataError without
+    xarray."""
     try:
         import xarray
 
@@ -38,12 +39,22 @@ def open_run(path, diagnostics=True):
         coordinates["time_diagnostics"] = table["time"]
         for name, values in table.items():
             if name != "time":
-                fields[f"diagnostics_{name}"] = ("time_diagnostics", values)
+                unit = column_unit(run, name, states[0])
+                fields[f"diagnostics_{name}"] = ("time_diagnostics", values, {"units": unit} if unit else {})
     dataset = xarray.Dataset(fields, coordinates, attributes(run))
     for name in ("time", "time_diagnostics"):
         if name in dataset.coords:
             dataset[name].attrs |= {"long_name": name.replace("_", " of "), "units": run.unit("time") or "time units"}
     return dataset
+
+
+def column_unit(run, name, state):
+    """The unit of a column of diagnostics.csv, if it is that of the time or of a field: of dt, and of extrema and the
+    largest errors, whose names end in that of the field, but for the first field."""
+    for kind in ("min", "max", "err_linf"):
+        if name.removeprefix(kind) in ("", *(f"_{field}" for field in state.fields)):
+            return run.unit(name.removeprefix(kind).removeprefix("_") or state.field)
+    return run.unit("time") if name == "dt" else ""
 
 
 def attributes(run):

@@ -54,6 +54,6 @@ def draw_flow(run, reference):
     label = r"$|E - E_0|\,/\,E_0$"
     title = change_title(run, table["energy"][0], "total energy")
     draw_conservation(axes[1, 0], time, table["energy"], None, title, label, style.COLOURS[0])
-    draw_courant(axes[1, 1], time, table["courant"], "Courant number, of the limit 1", "", limit=1.0)
+    draw_courant(axes[1, 1], run, "Courant number, of the limit 1", "", limit=1.0)
     over_time(axes, time, run.unit("time"))
     return fig

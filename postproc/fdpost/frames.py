@@ -52,7 +52,7 @@ class Frame:
         return self.size == other.size and np.allclose([*self.origin, *self.spacing], [*other.origin, *other.spacing])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class State(Frame):
     """One state file; opened for each access, so that thousands of states need no open files."""
 
@@ -65,6 +65,9 @@ class State(Frame):
     origin: tuple  # x, y, z
     fields: tuple
     attributes: dict  # of the group /fdapp
+
+    def __repr__(self):
+        return f"State({self.path.name}: step {self.step}, t = {self.time:g}, {' '.join(self.fields)})"
 
     @property
     def size(self):

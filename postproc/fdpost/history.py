@@ -31,11 +31,11 @@ def conserved(table):
 
 
 def shown_field(run):
-    """The field of the norms and extrema: the run's first one; phi without snapshots."""
+    """The field of the norms and extrema: the run's first one, without snapshots that of the equation."""
     try:
         return run.field
     except DataError:
-        return "phi"
+        return "p" if run.config.get("physics", {}).get("equation") in ("acoustics", "wave") else "phi"
 
 
 def symbol(field):
@@ -133,6 +133,6 @@ def draw_history(run, reference=None):
         draw_errors(axes[1, 1], time, table)
     else:
         equation = run.config.get("physics", {}).get("equation", "advection")
-        draw_courant(axes[1, 1], time, table["courant"], "Courant number", COURANT.get(equation, ""))
+        draw_courant(axes[1, 1], run, "Courant number", COURANT.get(equation, ""))
     over_time(axes, time, run.unit("time"))
     return fig

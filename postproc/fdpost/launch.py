@@ -29,14 +29,14 @@ class RunError(PostError):
         self.exit_code = exit_code
 
 
-def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=True, **overrides):
+def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=None, **overrides):
     """Runs fdapp and returns its Run, whose snapshots, diagnostics and probes can be read.
 
         run = fdpost.run("config/rotation.ini", ranks=2, **{"grid.nz": 64, "output.directory": "runs/turned"})
 
     overrides: keys of the configuration, as on the command line; True and False become yes and no. fdapp: the program,
     by default $FDAPP, that of the project's build/, or that of the PATH. launcher: what stands before -np N FDAPP where
-    ranks > 1. progress: whether to draw a bar on standard output.
+    ranks > 1. progress: whether to draw a bar on standard output, by default in a terminal or a notebook.
 
     A run that stops on request (SIGUSR1, wall_limit) returns what there is. Ctrl-C, or a notebook's interrupt, asks the
     run for a checkpoint, waits for its end, and is raised then. UsageError, DataError or RunError with the program's
@@ -46,7 +46,7 @@ def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=True, **o
         command = [*launcher, "-np", str(ranks), *command]
     environment = OPEN_MPI | os.environ | (AS_ROOT if os.geteuid() == 0 else {})
     with tempfile.TemporaryFile("w+") as messages:
-        code, lines = follow(command, environment, messages, progress)
+        code, lines = follow(command, environment, messages, watched() if progress is None else progress)
         messages.seek(0)
         said = messages.read()
     if code not in (0, STOPPED):
@@ -54,6 +54,11 @@ def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=True, **o
     sys.stderr.write(said)
     found = [line.split(maxsplit=1)[1] for line in lines if line.startswith("results ")]
     return Run(found[-1].strip())
+
+
+def watched():
+    """Whether somebody sees standard output: a terminal, or a notebook, whose kernel has no terminal."""
+    return sys.stdout.isatty() or "ipykernel" in sys.modules
 
 
 def program(path=None):

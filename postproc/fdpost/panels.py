@@ -21,7 +21,8 @@ def four_panels(run, columns, note):
     place = style.edges(size, 0.8, 0.42, 0.47, 0.94)
     between = style.gaps(size, place, 1.05, 0.52)  # across: end labels, then labels of the axis
     axes = fig.subplots(2, 2, sharex=True, gridspec_kw=place | between)
-    rows, last, time = len(table["time"]), int(table["step"][-1]), style.number(table["time"][-1])
+    rows, last = len(table["time"]), int(table["step"][-1])
+    time = f"{style.number(table['time'][-1])} {run.unit('time')}".rstrip()
     style.heading(fig, run.name, f"{rows} rows to step {last},  t = {time},  {note()}")
     return fig, axes
 
@@ -161,8 +162,13 @@ def draw_conservation(ax, time, values, scale, title, label, colour):
         draw_lines(ax, time, [(above_floor(ax, drift), "", colour)])
 
 
-def draw_courant(ax, time, courant, title, label, limit=0.0):
-    """The Courant number, on an axis that reaches the limit."""
+def draw_courant(ax, run, title, label, limit=0.0):
+    """The Courant number, on an axis that reaches the limit. Where rows are due by time, each is that of a step which
+    may have been shortened to meet it."""
+    time, courant = run.diagnostics["time"], run.diagnostics["courant"]
+    output, equation = run.config.get("output", {}), run.config.get("physics", {}).get("equation")
+    if "diagnostics_at" in output and equation != "wave":
+        title += "\n(steps shortened to meet the rows)"
     ax.set_title(title)
     ax.set_ylabel(label)
     ax.plot(time, courant, color=style.COLOURS[2])

@@ -19,7 +19,16 @@ FIELDS, SLICES = "fields", "slices"  # folders of a run directory: snapshots kep
 
 
 class Run:
-    """A run directory, its folder fields/ or slices/, or a single file of one. Everything is read when first used."""
+    """A run directory, its folder fields/ or slices/, or a single file of one. Everything is read when first used.
+
+    states          snapshots that the run kept (State), in the order of their steps; states[-1].read("phi")
+    whole, planes   all whole snapshots, with checkpoints; the slices of each step
+    diagnostics     columns of diagnostics.csv by name, as arrays: diagnostics["mass"]
+    probes          columns of probes.csv by name: probes["p(0.5 0.25 0.25)"]
+    receivers       traces: receivers.time (m), .positions (n, 3), .p (m, n)
+    statistics      the newest means and variances (State): statistics.read("mean_phi")
+    config, perf    the resolved configuration, config["grid"]["nx"] (text); perf.json
+    unit(name)      of "length", "time" or a field, from [units]"""
 
     def __init__(self, path):
         self.path = Path(path)
@@ -168,6 +177,17 @@ class Run:
         from .receivers import read_receivers  # it draws, too: matplotlib comes along
 
         return read_receivers(self.directory / "receivers.h5")
+
+    @cached_property
+    def statistics(self):
+        """The newest file of statistics, as a State with the fields mean_NAME, variance_NAME and product_NAME_NAME.
+        DataError if there is none."""
+        found = sorted(self.directory.glob("statistics_*.hdf"))
+        if not found:
+            raise DataError(
+                f"{self.directory}: no statistics (statistics_NNNNNNNN.hdf); was statistics.fields not set?"
+            )
+        return read_state(found[-1])
 
     def unit(self, name):
         """The unit of length, time or a field, from [units]; "" if none is given."""

@@ -13,6 +13,7 @@ from .probes import EVEN
 MOST_TRACES = 6  # of a picture, if none are chosen
 LEAST_SECTION = 8  # receivers that make a section
 CLIPPED = 95  # percent of a section's magnitudes that lie within its colours
+POWERS = (-2, 4)  # of ten, beyond which they stand apart from the numbers of an axis
 NEAR = 8  # samples of an interpolation in time
 LONGEST = 32767  # of an interval and of a trace, in SEG-Y's numbers of two bytes
 
@@ -93,6 +94,7 @@ def draw_section(run, receivers, ax, clip):
     ax.set_ylabel(style.with_unit("$t$", run.unit("time")))
     bar = ax.figure.colorbar(image, ax=ax, extend="both", pad=0.02)
     bar.set_label(style.with_unit("$p$", run.unit("p")))
+    bar.formatter.set_powerlimits(POWERS)
 
 
 @style.styled
@@ -105,9 +107,9 @@ def draw_receivers(run, numbers=None, clip=None):
     fig = Figure(figsize=size)
     place = style.edges(size, 0.75, 0.25, 0.5, 0.85)
     columns = 1 + wide
-    panels = fig.subplots(1, columns, squeeze=False, gridspec_kw=place | style.gaps(size, place, 1.2, 0.5, columns, 1))
-    count, end = receivers.p.shape[1], style.number(receivers.time[-1])
-    style.heading(fig, run.name, f"{count} receivers, {len(receivers.time)} samples to t = {end}")
+    panels = fig.subplots(1, columns, squeeze=False, gridspec_kw=place | style.gaps(size, place, 1.5, 0.5, columns, 1))
+    count, end = receivers.p.shape[1], f"{style.number(receivers.time[-1])} {run.unit('time')}".rstrip()
+    style.heading(fig, run.name, f"{count} receiver{'s' * (count != 1)}, {len(receivers.time)} samples to t = {end}")
     if wide:
         draw_section(run, receivers, panels[0][0], clip)
     ax = panels[0][-1]
@@ -116,6 +118,7 @@ def draw_receivers(run, numbers=None, clip=None):
         ax.plot(receivers.time, receivers.p[:, number], color=colour, lw=1.0, label=f"{number}: {where}")
     ax.set_xlabel(style.with_unit("$t$", run.unit("time")))
     ax.set_ylabel(style.with_unit("$p$", run.unit("p")))
+    ax.ticklabel_format(axis="y", scilimits=POWERS)
     ax.legend(loc="best", title="receiver: x y z", title_fontsize=style.points(8))
     return fig
 

@@ -46,7 +46,7 @@ def set_marks(axis, limits, inches, level):
     """Ticks at both ends of an axis and, if there is room, in its middle. level: labels lie side by side. The
     outer ones then lie inside the panel, if there is room, so that neighbouring panels keep apart."""
     marks = np.linspace(*limits, 3)
-    labels = [f"{mark:.3g}" for mark in marks]
+    labels = [f"{mark:.0f}" if 1000 <= abs(mark) < 1e5 else f"{mark:.3g}" for mark in marks]
     first, middle, last = (style.text_inches(label, style.points(8)) + style.points(0.06) for label in labels)
     few = inches < style.points(0.55) or (level and max(first, last) + middle / 2 > inches / 2)
     axis.set_ticks(marks[:: 1 + few], labels[:: 1 + few])

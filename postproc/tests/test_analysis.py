@@ -195,6 +195,15 @@ def test_dataset_has_values_coordinates_and_attributes(run_dir):
     assert float(phi.sel(time=0.2, x=0.5, y=0.5, z=0.25)) == whole[2, 5, 8, 12]
 
 
+def test_dataset_has_units_of_columns(run_dir):
+    pytest.importorskip("xarray")
+    with open(run_dir / "config.ini", "a", encoding="utf-8") as file:
+        file.write("[units]\ntime = s\nphi = K\n")
+    dataset = open_run(run_dir)
+    units = {name: dataset[f"diagnostics_{name}"].attrs.get("units") for name in ("dt", "min", "max", "mass", "step")}
+    assert units == {"dt": "s", "min": "K", "max": "K", "mass": None, "step": None}
+
+
 def test_without_xarray_the_error_names_the_package(run_dir, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(DataError, match="needs the package xarray: pip install xarray"):

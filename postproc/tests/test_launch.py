@@ -44,12 +44,28 @@ probes = 0 0 0
 
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_a_run_returns_what_it_left(tmp_path, capfd, ranks):
-    run = fdpost.run(ROOT / "config/quickstart.ini", ranks, **SMALL, **{"output.directory": tmp_path / "r"})
+    run = fdpost.run(
+        ROOT / "config/quickstart.ini", ranks, progress=True, **SMALL, **{"output.directory": tmp_path / "r"}
+    )
     assert isinstance(run, Run) and run.directory == tmp_path / "r"
     assert run.states[-1].time == 1.5 and run.diagnostics["time"][-1] == 1.5
     out, err = capfd.readouterr()
-    assert out.endswith("done\n") and "#" * launch.BAR in out
+    assert out.rstrip().endswith("done") and "#" * launch.BAR in out
     assert "warning" in err  # 16 points do not hold the blob
+
+
+def test_statistics_of_a_run_and_no_bar_in_a_pipe(tmp_path, capfd):
+    keys = SMALL | {"output.directory": tmp_path / "r", "time.steps": 3, "statistics.fields": "phi"}
+    run = fdpost.run(ROOT / "config/gaussian.ini", **keys)
+    assert "#" not in capfd.readouterr().out
+    assert run.statistics.step == 3 and run.statistics.fields == ("mean_phi", "variance_phi")
+    ends = [run.states[0].read(), run.states[-1].read()]
+    mean = run.statistics.read("mean_phi")
+    assert mean.shape == (16, 16, 16) and (mean <= np.maximum(*ends) + 0.2).all()
+    assert repr(run.states[-1]) == f"State(state_00000003.hdf: step 3, t = {run.states[-1].time:g}, phi)"
+    plain = fdpost.run(ROOT / "config/gaussian.ini", **keys | {"statistics.fields": "none"})
+    with pytest.raises(DataError, match="no statistics"):
+        _ = plain.statistics
 
 
 def test_the_bar_shows_the_newest_line(capsys):

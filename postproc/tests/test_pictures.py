@@ -170,6 +170,20 @@ def test_history_without_exact_solution_shows_courant(tmp_path):
     assert fig.axes[3].get_title(loc="left") == "Courant number"
 
 
+def test_history_of_rows_by_time_says_so(tmp_path):
+    """Then all steps that it shows were shortened. Waves take the nearest step. Units are beside times."""
+    for equation, said in (
+        ("advection", "Courant number\n(steps shortened to meet the rows)"),
+        ("wave", "Courant number"),
+    ):
+        run = synthetic.write_run(tmp_path / equation, errors=False)
+        more = f"[physics]\nequation = {equation}\n[output]\ndiagnostics_at = 0.1\n[units]\ntime = s\n"
+        (run / "config.ini").write_text((run / "config.ini").read_text() + more)
+        fig = history.draw_history(Run(run))
+        assert fig.axes[3].get_title(loc="left") == said
+        assert any("t = 0.4 s," in text.get_text() for text in fig.texts)
+
+
 def test_history_of_errors_known_only_at_the_start_shows_courant(tmp_path):
     """As those of a deformation or a rotation before a period is over."""
     run = synthetic.write_run(tmp_path / "r")
