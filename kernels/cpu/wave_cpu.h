@@ -10,7 +10,7 @@ status wave_cpu_double(const kernels_launch *launch, const kernels_wave *call);
 #define WAVE_POINTS_CPU(REAL)                                                                                \
   void wave_inject_##REAL(const kernels_launch *launch, const kernels_wave *call);                           \
   void wave_receive_##REAL(const kernels_launch *launch, const kernels_wave *call);                          \
-  status wave_layers_##REAL(const kernels_launch *launch, const kernels_wave *call);                         \
+  status wave_layers_cpu_##REAL(const kernels_launch *launch, const kernels_wave *call);                     \
   /* Adds the layers' terms to row y of plane z of the first Laplacian. */                                   \
   void wave_add_layers_##REAL(const kernels_launch *launch, const kernels_wave *call, int z, int y,          \
                               void *row);

@@ -151,7 +151,7 @@ static void advance_plane(const layer_job *job, int z, real *columns, const real
   }
 }
 
-status CPU_NAME(wave_layers_)(const kernels_launch *launch, const kernels_wave *call) {
+status CPU_NAME(wave_layers_cpu_)(const kernels_launch *launch, const kernels_wave *call) {
   const wave_layers *layers = &call->layers;
   const kernels_shape *shape = &launch->shape;
   const int planes = shape->nz + 2 * layers->beyond;

@@ -312,7 +312,7 @@ status CPU_NAME(wave_cpu_)(const kernels_launch *launch, const kernels_wave *cal
     for (int i = 0; i < 2; i++) job.c[i] = wave_coefficients_make(launch->stencil, call->scale[i]);
     return step(&job);
   }
-  if (call->task == WAVE_LAYERS) return CPU_NAME(wave_layers_)(launch, call);
+  if (call->task == WAVE_LAYERS) return CPU_NAME(wave_layers_cpu_)(launch, call);
   if (call->task == WAVE_INJECT) CPU_NAME(wave_inject_)(launch, call);
   if (call->task == WAVE_RECEIVE) CPU_NAME(wave_receive_)(launch, call);
   if (call->task == WAVE_IMAGES) fill_images(&job);
