@@ -50,7 +50,7 @@ static status check_problem(const config *c) {
     return config_refuse(c, "initial", "case", "of another equation; accepted: %s", accepted);
   }
   if (!flows || initial->flow == NULL) return STATUS_OK;
-  if (c->reynolds > 0.0 && c->viscosity > 0.0)
+  if (c->reynolds > 0.0 && is_given(c, "physics", "viscosity"))
     return config_refuse(c, "initial", "reynolds",
                          "the viscosity follows from it, and physics.viscosity is given; accepted: one of "
                          "the two");

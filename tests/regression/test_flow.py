@@ -203,6 +203,7 @@ def test_a_negative_density_ends_the_run(tmp_path):
         ("boundary.x=wall", "the equation has no such ends; accepted: periodic"),
         ("physics.form=skew", "accepted: keep_pe, keep, kennedy_gruber, divergence"),
         ("physics.viscosity=0.1", "accepted: one of the two"),
+        ("physics.viscosity=0", "initial.reynolds = 100: the viscosity follows from it"),
         ("initial.case=gaussian", "of another equation; accepted: taylor_green_vortex"),
         ("physics.gamma=1", "accepted: a number from"),
         ("output.derived=intensity", "physics.equation = acoustics"),
