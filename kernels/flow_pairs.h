@@ -135,9 +135,33 @@ ARITHMETIC number flow_viscosity(const flow_numbers *c, number density, number p
   return c->kind == FLOW_SUTHERLAND ? flow_sutherland(c, pressure / density) : c->viscosity;
 }
 
+/* What two points of a pair have in common, `low` below `high`: no more than its sign depends on which of
+ * them is the point i. */
+typedef struct flow_between {
+  number push;           /* a dp */
+  number along, product; /* (u_i + u_n)_d, (rho_i + rho_n)(u_i + u_n)_d */
+  number du[3], square;  /* |du|^2 */
+  number warmth, theta;  /* differences of the ratio and of the dilatation, where they are read */
+} flow_between;
+
+ARITHMETIC flow_between flow_between_make(const flow_numbers *c, int form, int law, int d, int l,
+                                          const number *low, const number *high) {
+  flow_between b;
+  b.push = c->first[d][l] * (high[FLOW_PRESSURE] - low[FLOW_PRESSURE]);
+  b.along = low[FLOW_U + d] + high[FLOW_U + d];
+  b.product = (low[FLOW_DENSITY] + high[FLOW_DENSITY]) * b.along;
+  for (int j = 0; j < 3; j++) b.du[j] = high[FLOW_U + j] - low[FLOW_U + j];
+  b.square = flow_square(b.du);
+  b.warmth = b.theta = NUMBER_FILL(0);
+  if (law != FLOW_INVISCID || form == FLOW_KEEP || form == FLOW_KENNEDY_GRUBER)
+    b.warmth = high[FLOW_READ_RATIO] - low[FLOW_READ_RATIO];
+  if (law != FLOW_INVISCID) b.theta = high[FLOW_READ_THETA] - low[FLOW_READ_THETA];
+  return b;
+}
+
 /* The mass that flows between the points: adds to M, and returns k. */
 ARITHMETIC number flow_mass(const flow_numbers *c, int form, int d, int l, int up, const number *own,
-                            const number *other, number *sums) {
+                            const number *other, const flow_between *b, number *sums) {
   const number rho = own[FLOW_DENSITY], u = own[FLOW_U + d];
   if (form == FLOW_DIVERGENCE) {
     const number a = up ? c->first[d][l] : -c->first[d][l];
@@ -145,46 +169,43 @@ ARITHMETIC number flow_mass(const flow_numbers *c, int form, int d, int l, int u
     sums[FLOW_M] = NUMBER_FMA((real)0.5 * a, flux - rho * u, sums[FLOW_M]);
     return a * flux;
   }
-  const number b = up ? c->quarter[d][l] : -c->quarter[d][l];
-  const number product = (rho + other[FLOW_DENSITY]) * (u + other[FLOW_U + d]);
-  sums[FLOW_M] = NUMBER_FMA(b, product - (rho + rho) * (u + u), sums[FLOW_M]);
-  return b * product;
+  const number k = c->quarter[d][l] * b->product, quarter = up ? c->quarter[d][l] : -c->quarter[d][l];
+  sums[FLOW_M] = NUMBER_FMA(quarter, b->product - (rho + rho) * (u + u), sums[FLOW_M]);
+  return up ? k : -k;
 }
 
-/* The energy of a form. push: s a dp; du: the difference of the velocity, square: its |du|^2. */
-ARITHMETIC number flow_energy(const flow_numbers *c, int form, int d, number k, number push,
-                              const number *own, const number *other, const number *du, number square,
-                              number x) {
-  if (form == FLOW_KEEP_PE) return NUMBER_FMA(push, own[FLOW_U + d] + other[FLOW_U + d], x);
+/* The energy of a form. du, warmth: differences from the point to its neighbour. */
+ARITHMETIC number flow_energy(const flow_numbers *c, int form, int d, number k, const flow_between *b,
+                              const number *other, const number *du, number warmth, number x) {
+  if (form == FLOW_KEEP_PE) return NUMBER_FMA(b->push, b->along, x);
   if (form == FLOW_DIVERGENCE) {
     const number enthalpy = NUMBER_FMA(c->inner, other[FLOW_U + d], du[d]);
-    return NUMBER_FMA(push, enthalpy, NUMBER_FMA((real)0.5 * k, square, x));
+    return NUMBER_FMA(b->push, enthalpy, NUMBER_FMA((real)0.5 * k, b->square, x));
   }
-  const number warmth = other[FLOW_READ_RATIO] - own[FLOW_READ_RATIO];
   if (form == FLOW_KEEP) return NUMBER_FMA(k, warmth, x);
-  const number carried = NUMBER_FMA(c->inner, warmth, (real)0.5 * square);
-  return NUMBER_FMA(k, carried, NUMBER_FMA((real)0.5 * push, du[d], x));
+  const number carried = NUMBER_FMA(c->inner, warmth, (real)0.5 * b->square);
+  return NUMBER_FMA(k, carried, NUMBER_FMA((real)0.5 * b->push, du[d], x));
 }
 
-/* Adds what a neighbour at distance l + 1 along d, above or below, adds to the sums of a point. */
-ARITHMETIC void flow_pair(const flow_numbers *c, int form, int law, int d, int l, int up, const number *own,
-                          const number *other, number *sums) {
+/* Adds what a neighbour at distance l + 1 along d, above or below, adds to the sums of a point. b: what both
+ * have in common. */
+ARITHMETIC void flow_add(const flow_numbers *c, int form, int law, int d, int l, int up, const number *own,
+                         const number *other, const flow_between *b, number *sums) {
   const number a = up ? c->first[d][l] : -c->first[d][l];
-  const number push = a * (other[FLOW_PRESSURE] - own[FLOW_PRESSURE]);
-  const number k = flow_mass(c, form, d, l, up, own, other, sums);
+  const number k = flow_mass(c, form, d, l, up, own, other, b, sums);
   number du[3], weight = k;
-  for (int j = 0; j < 3; j++) du[j] = other[FLOW_U + j] - own[FLOW_U + j];
-  const number square = flow_square(du);
-  sums[FLOW_N + d] += push;
-  sums[FLOW_X] = flow_energy(c, form, d, k, push, own, other, du, square, sums[FLOW_X]);
+  for (int j = 0; j < 3; j++) du[j] = up ? b->du[j] : -b->du[j];
+  const number warmth = up ? b->warmth : -b->warmth;
+  sums[FLOW_N + d] += b->push;
+  sums[FLOW_X] = flow_energy(c, form, d, k, b, other, du, warmth, sums[FLOW_X]);
   if (law == FLOW_INVISCID) {
     sums[FLOW_THETA] = NUMBER_FMA(a, du[d], sums[FLOW_THETA]);
   } else {
     number mu = c->second[d][l], heat = c->heating[d][l];
     if (law == FLOW_SUTHERLAND) mu = mu * (own[FLOW_READ_MU] + other[FLOW_READ_MU]);
     if (law == FLOW_SUTHERLAND) heat = heat * (own[FLOW_READ_MU] + other[FLOW_READ_MU]);
-    const number warmer = NUMBER_FMA(c->conduct, other[FLOW_READ_RATIO] - own[FLOW_READ_RATIO], square);
-    const number theta = other[FLOW_READ_THETA] - own[FLOW_READ_THETA];
+    const number warmer = NUMBER_FMA(c->conduct, warmth, b->square);
+    const number theta = up ? b->theta : -b->theta;
     weight = k - mu;
     sums[FLOW_X] = NUMBER_FMA(-heat, warmer, sums[FLOW_X]);
     for (int j = 0; j < 3; j++) sums[FLOW_G + 3 * j + d] = NUMBER_FMA(a, du[j], sums[FLOW_G + 3 * j + d]);
@@ -197,6 +218,20 @@ ARITHMETIC void flow_pair(const flow_numbers *c, int form, int law, int d, int l
     }
   }
   for (int j = 0; j < 3; j++) sums[FLOW_N + j] = NUMBER_FMA(weight, du[j], sums[FLOW_N + j]);
+}
+
+/* The same for a neighbour of one point; and for two points, l + 1 apart, which get each other. */
+ARITHMETIC void flow_pair(const flow_numbers *c, int form, int law, int d, int l, int up, const number *own,
+                          const number *other, number *sums) {
+  const flow_between b = flow_between_make(c, form, law, d, l, up ? own : other, up ? other : own);
+  flow_add(c, form, law, d, l, up, own, other, &b, sums);
+}
+
+ARITHMETIC void flow_couple(const flow_numbers *c, int form, int law, int d, int l, const number *low,
+                            const number *high, number *sums_low, number *sums_high) {
+  const flow_between b = flow_between_make(c, form, law, d, l, low, high);
+  flow_add(c, form, law, d, l, 0, high, low, &b, sums_high);
+  flow_add(c, form, law, d, l, 1, low, high, &b, sums_low);
 }
 
 /* sum over i, j of G_ij G_ji: what x and y give, and the rest. */

@@ -24,12 +24,17 @@ template <int FORM, int LAW> struct flow_stage : pairs_system {
   static constexpr bool FULL = LAW == FLOW_CONSTANT && !SINGLE; /* registers do not hold all */
   static constexpr unsigned ASIDE = FULL ? 1U << FLOW_READ_RATIO | 1U << FLOW_READ_THETA : 0;
   static constexpr unsigned ASIDE_SUMS = FULL ? 1U << FLOW_G | 3U << (FLOW_G + 6) : 0;
+  static constexpr bool COUPLES = true;
   static __device__ __forceinline__ void across(real *sums) {
     flow_across(LAW, sums);
   }
   static __device__ __forceinline__ void pair(const numbers &c, int d, int l, bool up, const real *own,
                                               const real *other, real *sums) {
     flow_pair(&c, FORM, LAW, d, l, up, own, other, sums);
+  }
+  static __device__ __forceinline__ void couple(const numbers &c, int l, const real *low, const real *high,
+                                                real *sums_low, real *sums_high) {
+    flow_couple(&c, FORM, LAW, AXIS_Z, l, low, high, sums_low, sums_high);
   }
   static __device__ __forceinline__ void finish(const numbers &c, const real *own, real *sums, const real *at,
                                                 int points, real *out) {

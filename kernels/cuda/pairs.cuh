@@ -16,6 +16,8 @@
  * as in kernels/cpu/pairs.h, and for the engine that marches (pairs_march.cuh)
  *
  *   POINTS            values read at the point alone by every call
+ *   COUPLES           true: there is couple(c, l, low, high, sums_low, sums_high), `pair` of two points
+ *                     l + 1 apart along z with each other
  *   ASIDE             mask of a point's values that have no room in registers
  *   ASIDE_SUMS        mask of such sums, which `across` completes
  *
@@ -23,6 +25,7 @@
  * along z those above. Here a thread computes a point and reads neighbours through the caches. */
 struct pairs_system { /* what most systems need not say */
   static constexpr unsigned ASIDE = 0, ASIDE_SUMS = 0;
+  static constexpr bool COUPLES = false;
   static __device__ __forceinline__ void across(real *) {}
 };
 

@@ -1,8 +1,16 @@
 #ifndef FDAPP_CUDA_PAIRS_MARCH_CUH
 #define FDAPP_CUDA_PAIRS_MARCH_CUH
 
+#include <barrier.cuh>
+
 #include "march.cuh"
 #include "pairs.cuh"
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define PAIRS_SLACK false
+#else
+#define PAIRS_SLACK (!SINGLE)
+#endif
 
 /* The engine for two-point fluxes on large slabs: a block marches a tile of x and y upwards through a piece
  * of the planes, and a thread computes one column of it, or two beside each other.
@@ -35,7 +43,13 @@ template <class System, int COLUMNS, int ROWS, int EACH_THREAD> struct march_til
   static constexpr int POINTS = RING * PLANE, POINTS_SLOT = System::POINTS * CORE;
   /* Behind that: values and sums of the HALO planes that are kept, which only their own threads read. */
   static constexpr int KEPT = POINTS + 2 * POINTS_SLOT;
-  static constexpr size_t SHARED_BYTES = (size_t)(KEPT + HALO * ASIDE * CORE) * sizeof(real);
+  static constexpr int BARRIERS = (KEPT + HALO * ASIDE * CORE + 1) / 2 * 2;
+  /* Where the ring has a slot to spare, warps may be a plane apart: a plane is copied two steps ahead, and a
+   * step waits for the end of the one before the last. On an H200 this is 7 % faster. */
+  static constexpr bool SLACK = PAIRS_SLACK && RING == HALO;
+  static constexpr int AHEAD =
+      SLACK ? RING - 2 : RING - 1; /* a plane is copied as many steps before its own */
+  static constexpr size_t SHARED_BYTES = (size_t)BARRIERS * sizeof(real) + 2 * sizeof(barrier);
 };
 
 /* Elements beside each other, which are loaded at once. */
@@ -226,8 +240,12 @@ template <class System, class Tile, bool MORE> struct pairs_march {
     values<P>(below);
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
-      System::pair(a.c, AXIS_Z, L, false, q[e], below[e], s[e]);
-      System::pair(a.c, AXIS_Z, L, true, below[e], q[e], sums[P][e]);
+      if constexpr (System::COUPLES) {
+        System::couple(a.c, L, below[e], q[e], sums[P][e], s[e]);
+      } else {
+        System::pair(a.c, AXIS_Z, L, false, q[e], below[e], s[e]);
+        System::pair(a.c, AXIS_Z, L, true, below[e], q[e], sums[P][e]);
+      }
     }
   }
 
@@ -266,8 +284,10 @@ template <class System, class Tile, bool MORE> struct pairs_march {
 
   /* Plane i arrives; slot S holds plane i - 4, and then this one. */
   template <int S> __device__ __forceinline__ void step(int i) {
+    if constexpr (Tile::SLACK)
+      if (i >= 2) barrier_wait(done() + S % 2, (i - 2) / 2 % 2);
     fetch_points(i + 1, (S + 1) % 2);
-    fetch(i + Tile::RING - 1, slot<S + Tile::RING - 1>(i + Tile::RING - 1));
+    fetch(i + Tile::AHEAD, slot<S + Tile::AHEAD>(i + Tile::AHEAD));
     const real *at = ring + slot<S>(i) * Tile::PLANE + place;
     real q[EACH][READS], s[EACH][SUMS];
     load(at, q);
@@ -299,13 +319,30 @@ template <class System, class Tile, bool MORE> struct pairs_march {
     for (int e = 0; e < EACH; e++)
 #pragma unroll
       for (int f = 0; f < READS; f++) own[S][e][f] = hidden(own[S][e][f]);
-    copy_wait<1>(); /* all but the newest plane are here, and the points of the next step */
-    __syncthreads();
+    if constexpr (Tile::SLACK) {
+      copy_wait<0>();
+      warp_wait();
+      if (threadIdx.x % 32 == 0) barrier_arrive(done() + S % 2);
+    } else {
+      copy_wait<1>(); /* all but the newest plane are here, and the points of the next step */
+      __syncthreads();
+    }
+  }
+
+  /* Of even and of odd steps: its phases end as these do. */
+  __device__ __forceinline__ barrier *done() const {
+    return reinterpret_cast<barrier *>(ring + Tile::BARRIERS);
   }
 
   __device__ __forceinline__ void run() {
 #pragma unroll
-    for (int i = 0; i < Tile::RING - 1; i++) fetch(i, i);
+    for (int i = 0; i < Tile::AHEAD; i++) fetch(i, i);
+    if constexpr (Tile::SLACK) {
+      if (threadIdx.x == 0) {
+        for (int i = 0; i < 2; i++) barrier_make(done() + i, Tile::THREADS / 32);
+        barriers_made();
+      }
+    }
     copy_wait<0>();
     __syncthreads();
 #pragma unroll 1
