@@ -13,81 +13,81 @@
  * and the term is added to the Laplacian. psi and zeta are zero outside of the layer, so terms reach
  * STENCIL_RADIUS points further. With two Laplacians, terms are added to the first one alone.
  *
- * `memory` holds psi and zeta of points, `term` the terms of points + STENCIL_RADIUS points. Both begin with
- * the layers of x and y of each plane from -beyond to nz + beyond - 1: for each of the copies (psi, zeta) x
- * low [depth][ny], x high, y low [depth][nx], y high, of those that are there. Then follow, for each copy, z
- * low [depth][ny][nx], and z high. So neighbours across a layer are neighbours in memory; lines of terms are
- * padded to whole vectors of a GPU. The layers of an axis do not meet: between their terms lies at least a
- * point, and those of z lie on a slab as a whole, STENCIL_RADIUS planes away from its other end. */
+ * `memory` holds psi of points and the term of points + STENCIL_RADIUS points, from which zeta is found
+ * again: that is less to move than all three. First come the layers of x and y of each plane from -beyond to
+ * nz + beyond - 1: for each part (psi, term) x low [depth][ny], x high, y low [depth][nx], y high, of those
+ * that are there; then for each end of z both parts [depth][ny][nx]. So neighbours across a layer are
+ * neighbours in memory. Their lines are padded to whole vectors of a GPU, with zeros. The layers of an axis
+ * do not meet: between their terms lies at least a point, and those of z lie on a slab as a whole,
+ * STENCIL_RADIUS planes away from its other end. */
 typedef struct wave_layers {
   int points;          /* 0: there are none */
   int there[3][2];     /* [axis][end] 1: beside this end of this slab */
   int beyond;          /* planes whose q the second Laplacian reads; 0 if the slab is all of a periodic z */
   const void *profile; /* b, then a, at each depth: [3][2][points] */
-  void *memory, *term;
+  void *memory;
 } wave_layers;
 
-enum { WAVE_MEMORY = 2, WAVE_TERM = 1 /* copies */ };
-enum { WAVE_PSI, WAVE_ZETA };
-enum { WAVE_TERM_VECTOR = 4 /* elements */ };
+enum { WAVE_PSI, WAVE_TERM, WAVE_PARTS };
+enum { WAVE_LINE_VECTOR = 4 /* elements */ };
 
-/* Depths of an array with so many copies. */
-DESCRIBE int wave_layers_depths(const wave_layers *layers, int copies) {
-  return copies == WAVE_TERM ? layers->points + STENCIL_RADIUS : layers->points;
+/* Depths of a part, or of all parts. */
+DESCRIBE int wave_layers_depths(const wave_layers *layers, int part) {
+  return part == WAVE_PSI    ? layers->points
+         : part == WAVE_TERM ? layers->points + STENCIL_RADIUS
+                             : 2 * layers->points + STENCIL_RADIUS;
 }
 
-/* Elements from one line of points along axis d to the next one. */
-DESCRIBE int64_t wave_layers_line(const kernels_shape *shape, int copies, int d) {
+/* Elements from a line of points along x, or y, to the next one. */
+DESCRIBE int64_t wave_layers_line(const kernels_shape *shape, int d) {
   const int n = d == AXIS_X ? shape->nx : shape->ny;
-  const int64_t vectors = (n + WAVE_TERM_VECTOR - 1) / WAVE_TERM_VECTOR;
-  return copies == WAVE_TERM ? vectors * WAVE_TERM_VECTOR : n;
+  return (int64_t)(n + WAVE_LINE_VECTOR - 1) / WAVE_LINE_VECTOR * WAVE_LINE_VECTOR;
 }
 
-/* Elements of one copy in each plane, and beside an end of z. */
-DESCRIBE int64_t wave_layers_plane(const wave_layers *layers, const kernels_shape *shape, int copies) {
+/* Elements of a part, or of all parts, in each plane, and beside an end of z. */
+DESCRIBE int64_t wave_layers_plane(const wave_layers *layers, const kernels_shape *shape, int part) {
   const int along = layers->there[AXIS_X][0] + layers->there[AXIS_X][1];
   const int across = layers->there[AXIS_Y][0] + layers->there[AXIS_Y][1];
-  return wave_layers_depths(layers, copies) *
-         (along * wave_layers_line(shape, copies, AXIS_Y) + across * wave_layers_line(shape, copies, AXIS_X));
+  return wave_layers_depths(layers, part) *
+         (along * wave_layers_line(shape, AXIS_Y) + across * wave_layers_line(shape, AXIS_X));
 }
 
-DESCRIBE int64_t wave_layers_end(const wave_layers *layers, const kernels_shape *shape, int copies) {
-  return wave_layers_depths(layers, copies) * wave_layers_line(shape, copies, AXIS_X) * shape->ny;
+DESCRIBE int64_t wave_layers_end(const wave_layers *layers, const kernels_shape *shape, int part) {
+  return wave_layers_depths(layers, part) * wave_layers_line(shape, AXIS_X) * shape->ny;
 }
 
 /* Elements from a point of a layer of this axis to the next one along axis d; along its own towards growing
  * depth. */
-DESCRIBE int64_t wave_layers_step(const wave_layers *layers, const kernels_shape *shape, int copies, int axis,
-                                  int d) {
-  const int64_t row = wave_layers_line(shape, copies, AXIS_X);
+DESCRIBE int64_t wave_layers_step(const wave_layers *layers, const kernels_shape *shape, int axis, int d) {
+  const int64_t row = wave_layers_line(shape, AXIS_X);
   if (axis == AXIS_Z) return d == AXIS_X ? 1 : d == AXIS_Y ? row : row * shape->ny;
-  if (d == AXIS_Z) return copies * wave_layers_plane(layers, shape, copies);
-  return d != axis ? 1 : axis == AXIS_X ? wave_layers_line(shape, copies, AXIS_Y) : row;
+  if (d == AXIS_Z) return wave_layers_plane(layers, shape, WAVE_PARTS);
+  return d != axis ? 1 : axis == AXIS_X ? wave_layers_line(shape, AXIS_Y) : row;
 }
 
-/* The element at which a copy of a layer begins; z counts for layers of x and y. */
-DESCRIBE int64_t wave_layers_at(const wave_layers *layers, const kernels_shape *shape, int copies, int copy,
-                                int axis, int end, int z) {
-  const int64_t plane = wave_layers_plane(layers, shape, copies);
-  const int64_t depths = wave_layers_depths(layers, copies);
-  int64_t at = (int64_t)(z + layers->beyond) * copies * plane + copy * plane;
+/* The element at which a part of a layer begins; z counts for layers of x and y. */
+DESCRIBE int64_t wave_layers_at(const wave_layers *layers, const kernels_shape *shape, int part, int axis,
+                                int end, int z) {
+  const int64_t plane = wave_layers_plane(layers, shape, WAVE_PARTS);
   if (axis == AXIS_Z) {
-    const int before = end == 1 && layers->there[AXIS_Z][0] ? copies : 0;
-    return (int64_t)(shape->nz + 2 * layers->beyond) * copies * plane +
-           (before + copy) * wave_layers_end(layers, shape, copies);
+    const int before = end == 1 && layers->there[AXIS_Z][0];
+    return (shape->nz + 2 * layers->beyond) * plane + before * wave_layers_end(layers, shape, WAVE_PARTS) +
+           (part == WAVE_TERM ? wave_layers_end(layers, shape, WAVE_PSI) : 0);
   }
+  int64_t at = (z + layers->beyond) * plane;
+  if (part == WAVE_TERM) at += wave_layers_plane(layers, shape, WAVE_PSI);
   for (int i = 0; i < 2 * axis + end; i++) {
     if (layers->there[i / 2][i % 2])
-      at += depths * wave_layers_line(shape, copies, i / 2 == AXIS_X ? AXIS_Y : AXIS_X);
+      at += wave_layers_depths(layers, part) * wave_layers_line(shape, i / 2 == AXIS_X ? AXIS_Y : AXIS_X);
   }
   return at;
 }
 
-/* Elements of an array with so many copies. */
-DESCRIBE int64_t wave_layers_size(const wave_layers *layers, const kernels_shape *shape, int copies) {
+/* Elements of `memory`. */
+DESCRIBE int64_t wave_layers_size(const wave_layers *layers, const kernels_shape *shape) {
   const int ends = layers->there[AXIS_Z][0] + layers->there[AXIS_Z][1];
-  return copies * ((shape->nz + 2 * layers->beyond) * wave_layers_plane(layers, shape, copies) +
-                   ends * wave_layers_end(layers, shape, copies));
+  return (shape->nz + 2 * layers->beyond) * wave_layers_plane(layers, shape, WAVE_PARTS) +
+         ends * wave_layers_end(layers, shape, WAVE_PARTS);
 }
 
 #endif

@@ -80,7 +80,7 @@ ARITHMETIC number wave_absorbed(number out, number before, number factor, number
   return NUMBER_FMA(r, before, out) / ((real)1 + r);
 }
 
-/* What a layer remembers (wave_layers.h). */
+/* What a layer remembers (wave_layers.h): psi, or zeta, which is the term less D psi. */
 ARITHMETIC number wave_remember(number b, number a, number memory, number input) {
   return NUMBER_FMA(a, input, b * memory);
 }

@@ -22,17 +22,16 @@ typedef struct layer_rows {
   int axis, n;
   const real *p;
   ptrdiff_t p_step;
-  real *psi, *zeta, *term;
-  ptrdiff_t step, term_step;
+  real *psi, *term;
+  ptrdiff_t step;
 } layer_rows;
 
 static const real *profile_of(const layer_job *job, int axis) {
   return (const real *)job->layers->profile + (ptrdiff_t)2 * axis * job->layers->points;
 }
 
-static real *part_of(const layer_job *job, int copies, int copy, int axis, int end, int z) {
-  void *const array = copies == WAVE_TERM ? job->layers->term : job->layers->memory;
-  return (real *)array + wave_layers_at(job->layers, &job->launch->shape, copies, copy, axis, end, z);
+static real *part_of(const layer_job *job, int part, int axis, int end, int z) {
+  return (real *)job->layers->memory + wave_layers_at(job->layers, &job->launch->shape, part, axis, end, z);
 }
 
 static const real *row_of(const layer_job *job, int z, int y) {
@@ -64,13 +63,13 @@ static void remember_psi(const layer_job *job, const layer_rows *l, int j, const
   }
 }
 
-/* zeta and the terms of a depth in the layer. */
+/* The terms of a depth in the layer, from zeta, which stands in their place. */
 static void remember_zeta(const layer_job *job, const layer_rows *l, int j, const real *zero) {
   const real *c1 = job->first[l->axis], *c2 = job->second[l->axis], *profile = profile_of(job, l->axis);
   const int points = job->layers->points;
   const real b = profile[j], a = profile[points + j];
   const real *r[2 * RADIUS + 1], *q[2 * RADIUS + 1];
-  real *const zeta = l->zeta + j * l->step, *const term = l->term + j * l->term_step;
+  real *const term = l->term + j * l->step;
   find_rows(l->p, l->p_step, j, points + RADIUS, zero, r);
   find_rows(l->psi, l->step, j, points, zero, q);
 #pragma omp simd
@@ -79,26 +78,29 @@ static void remember_zeta(const layer_job *job, const layer_rows *l, int j, cons
         first_derivative(c1, q[0][x], q[1][x], q[2][x], q[3][x], q[5][x], q[6][x], q[7][x], q[8][x]);
     const real s = second_derivative(c2, r[0][x], r[1][x], r[2][x], r[3][x], r[4][x], r[5][x], r[6][x],
                                      r[7][x], r[8][x]);
-    zeta[x] = wave_remember(b, a, zeta[x], s + d);
-    term[x] = d + zeta[x];
+    term[x] = d + wave_remember(b, a, term[x], s + d);
   }
 }
 
-/* The terms of a depth beside the layer. */
-static void spread_psi(const layer_job *job, const layer_rows *l, int j, const real *zero) {
+/* D psi of a depth: taken from the term, or the term itself. */
+static void find_slope(const layer_job *job, const layer_rows *l, int j, int taken, const real *zero) {
   const real *c = job->first[l->axis], *q[2 * RADIUS + 1];
-  real *const term = l->term + j * l->term_step;
+  real *const term = l->term + j * l->step;
   find_rows(l->psi, l->step, j, job->layers->points, zero, q);
 #pragma omp simd
-  for (int x = 0; x < l->n; x++)
-    term[x] = first_derivative(c, q[0][x], q[1][x], q[2][x], q[3][x], q[5][x], q[6][x], q[7][x], q[8][x]);
+  for (int x = 0; x < l->n; x++) {
+    const real d =
+        first_derivative(c, q[0][x], q[1][x], q[2][x], q[3][x], q[5][x], q[6][x], q[7][x], q[8][x]);
+    term[x] = taken ? term[x] - d : d;
+  }
 }
 
 static void advance_rows(const layer_job *job, const layer_rows *l, const real *zero) {
   const int points = job->layers->points;
+  for (int j = 0; j < points; j++) find_slope(job, l, j, 1, zero); /* which leaves zeta */
   for (int j = 0; j < points; j++) remember_psi(job, l, j, zero);
   for (int j = 0; j < points; j++) remember_zeta(job, l, j, zero);
-  for (int j = points; j < points + RADIUS; j++) spread_psi(job, l, j, zero);
+  for (int j = points; j < points + RADIUS; j++) find_slope(job, l, j, 0, zero);
 }
 
 /* A layer of x or y in plane z. columns: room for p of one of x. */
@@ -109,11 +111,9 @@ static void advance_side(const layer_job *job, int axis, int end, int z, real *c
                      .n = n,
                      .p = row_of(job, z, end == 0 ? 0 : shape->ny - 1),
                      .p_step = end == 0 ? shape->ldx : -(ptrdiff_t)shape->ldx,
-                     .psi = part_of(job, WAVE_MEMORY, WAVE_PSI, axis, end, z),
-                     .zeta = part_of(job, WAVE_MEMORY, WAVE_ZETA, axis, end, z),
-                     .term = part_of(job, WAVE_TERM, 0, axis, end, z),
-                     .step = n,
-                     .term_step = wave_layers_step(job->layers, shape, WAVE_TERM, axis, axis)};
+                     .psi = part_of(job, WAVE_PSI, axis, end, z),
+                     .term = part_of(job, WAVE_TERM, axis, end, z),
+                     .step = wave_layers_step(job->layers, shape, axis, axis)};
   if (axis == AXIS_X) {
     for (int y = 0; y < n; y++) {
       const real *row = row_of(job, z, y);
@@ -130,17 +130,14 @@ static void advance_side(const layer_job *job, int axis, int end, int z, real *c
 static void advance_end(const layer_job *job, int end, int y, const real *zero) {
   const kernels_shape *shape = &job->launch->shape;
   const wave_layers *layers = job->layers;
-  const ptrdiff_t at = y * wave_layers_step(layers, shape, WAVE_MEMORY, AXIS_Z, AXIS_Y);
+  const ptrdiff_t at = y * wave_layers_step(layers, shape, AXIS_Z, AXIS_Y);
   const layer_rows rows = {.axis = AXIS_Z,
                            .n = shape->nx,
                            .p = row_of(job, end == 0 ? 0 : shape->nz - 1, y),
                            .p_step = end == 0 ? shape->plane : -shape->plane,
-                           .psi = part_of(job, WAVE_MEMORY, WAVE_PSI, AXIS_Z, end, 0) + at,
-                           .zeta = part_of(job, WAVE_MEMORY, WAVE_ZETA, AXIS_Z, end, 0) + at,
-                           .term = part_of(job, WAVE_TERM, 0, AXIS_Z, end, 0) +
-                                   y * wave_layers_step(layers, shape, WAVE_TERM, AXIS_Z, AXIS_Y),
-                           .step = wave_layers_step(layers, shape, WAVE_MEMORY, AXIS_Z, AXIS_Z),
-                           .term_step = wave_layers_step(layers, shape, WAVE_TERM, AXIS_Z, AXIS_Z)};
+                           .psi = part_of(job, WAVE_PSI, AXIS_Z, end, 0) + at,
+                           .term = part_of(job, WAVE_TERM, AXIS_Z, end, 0) + at,
+                           .step = wave_layers_step(layers, shape, AXIS_Z, AXIS_Z)};
   advance_rows(job, &rows, zero);
 }
 
@@ -203,12 +200,12 @@ void CPU_NAME(wave_add_layers_)(const kernels_launch *launch, const kernels_wave
   const real *term[3][2];
   ptrdiff_t step[3];
   real *const sum = row;
-  for (int i = 0; i < 6; i++) term[i / 2][i % 2] = part_of(&job, WAVE_TERM, 0, i / 2, i % 2, plane);
-  for (int d = 0; d < 3; d++) step[d] = wave_layers_step(layers, shape, WAVE_TERM, d, d);
+  for (int i = 0; i < 6; i++) term[i / 2][i % 2] = part_of(&job, WAVE_TERM, i / 2, i % 2, plane);
+  for (int d = 0; d < 3; d++) step[d] = wave_layers_step(layers, shape, d, d);
   for (int end = 0; end < 2; end++) {
     for (int j = 0; j < reach && layers->there[AXIS_X][end]; j++)
       sum[end == 0 ? j : shape->nx - 1 - j] += term[AXIS_X][end][j * step[AXIS_X] + y];
-    term[AXIS_Z][end] += y * wave_layers_step(layers, shape, WAVE_TERM, AXIS_Z, AXIS_Y);
+    term[AXIS_Z][end] += y * wave_layers_step(layers, shape, AXIS_Z, AXIS_Y);
   }
   add_row(layers, AXIS_Y, y, shape->ny, term[AXIS_Y], step[AXIS_Y], shape->nx, sum);
   add_row(layers, AXIS_Z, plane, shape->nz, term[AXIS_Z], step[AXIS_Z], shape->nx, sum);

@@ -26,10 +26,10 @@ static inline wave_terms wave_terms_make(const kernels_launch *launch, const wav
     const int axis = i / 2, end = i % 2, beyond = axis == AXIS_Z ? 0 : layers->beyond;
     if (layers->points == 0 || !layers->there[axis][end]) continue;
     wave_terms::box &box = terms.of[terms.count++];
-    box = {static_cast<const real *>(layers->term), {}, {0, 0, -beyond}, {n[0], n[1], n[2] + beyond}};
-    box.first += wave_layers_at(layers, shape, WAVE_TERM, 0, axis, end, 0);
+    box = {static_cast<const real *>(layers->memory), {}, {0, 0, -beyond}, {n[0], n[1], n[2] + beyond}};
+    box.first += wave_layers_at(layers, shape, WAVE_TERM, axis, end, 0);
     box.upright = axis == AXIS_X;
-    for (int d = 0; d < 3; d++) box.step[d] = wave_layers_step(layers, shape, WAVE_TERM, axis, d);
+    for (int d = 0; d < 3; d++) box.step[d] = wave_layers_step(layers, shape, axis, d);
     if (end == 0) {
       box.to[axis] = reach;
     } else {

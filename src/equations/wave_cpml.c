@@ -24,14 +24,12 @@ void wave_cpml_memory(const config *config, const grid *grid, equation_memory *m
   const wave_layers layers = layers_of(config, grid, &shape);
   *memory = (equation_memory){.beyond = layers.beyond};
   if (layers.points == 0) return;
-  memory->plane = WAVE_MEMORY * wave_layers_plane(&layers, &shape, WAVE_MEMORY);
+  memory->plane = wave_layers_plane(&layers, &shape, WAVE_PARTS);
   for (int end = 0; end < GRID_ENDS; end++) {
     if (config->ends[AXIS_Z][end] == CONFIG_END_LAYER)
-      memory->ends[end] = WAVE_MEMORY * wave_layers_end(&layers, &shape, WAVE_MEMORY);
+      memory->ends[end] = wave_layers_end(&layers, &shape, WAVE_PARTS);
   }
-  memory->bytes = (size_t)(wave_layers_size(&layers, &shape, WAVE_MEMORY) +
-                           wave_layers_size(&layers, &shape, WAVE_TERM)) *
-                  kernels_element_size(config->precision);
+  memory->bytes = (size_t)wave_layers_size(&layers, &shape) * kernels_element_size(config->precision);
 }
 
 static void store(const wave_cpml *cpml, void *array, int i, double value) {
@@ -88,12 +86,11 @@ status wave_cpml_open(const config *config, const grid *grid, const field *like,
   layers->profile = device;
   free(profile);
   CHECK(result);
-  CHECK(make_array(cpml, (size_t)wave_layers_size(layers, &cpml->shape, WAVE_MEMORY), NULL, &layers->memory));
-  return make_array(cpml, (size_t)wave_layers_size(layers, &cpml->shape, WAVE_TERM), NULL, &layers->term);
+  return make_array(cpml, (size_t)wave_layers_size(layers, &cpml->shape), NULL, &layers->memory);
 }
 
 void wave_cpml_close(wave_cpml *cpml) {
-  void *const device[] = {(void *)cpml->layers.profile, cpml->layers.memory, cpml->layers.term};
+  void *const device[] = {(void *)cpml->layers.profile, cpml->layers.memory};
   for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
     if (device[i] != NULL) cpml->backend->memory_free(cpml->context, MEMORY_DEVICE, device[i]);
   }
@@ -103,7 +100,7 @@ void wave_cpml_close(wave_cpml *cpml) {
 /* Sets what planes beyond an end of z remember: the images of planes in the slab. */
 static void set_images(const wave_cpml *cpml, void *values) {
   const wave_layers *layers = &cpml->layers;
-  const int64_t plane = WAVE_MEMORY * wave_layers_plane(layers, &cpml->shape, WAVE_MEMORY);
+  const int64_t plane = wave_layers_plane(layers, &cpml->shape, WAVE_PARTS);
   for (int i = 0; i < 2 * layers->beyond; i++) {
     const int end = i % 2, k = 1 + i / 2, last = cpml->shape.nz - 1;
     const wave_image kind = cpml->ends[end];
@@ -123,8 +120,8 @@ static void set_images(const wave_cpml *cpml, void *values) {
 
 status wave_cpml_recall(wave_cpml *cpml, void *values, int save) {
   const wave_layers *layers = &cpml->layers;
-  const size_t bytes = (size_t)wave_layers_size(layers, &cpml->shape, WAVE_MEMORY) *
-                       kernels_element_size(cpml->shape.precision);
+  const size_t bytes =
+      (size_t)wave_layers_size(layers, &cpml->shape) * kernels_element_size(cpml->shape.precision);
   if (layers->points == 0) return STATUS_OK;
   if (!save) set_images(cpml, values);
   CHECK(cpml->backend->memory_copy(cpml->context, QUEUE_MAIN, save ? values : layers->memory,

@@ -114,7 +114,7 @@ def test_what_layers_remember_is_checked(tmp_path):
     newest = tmp_path / "run" / states(tmp_path / "run")[-1]
     with h5py.File(newest, "r+") as file:
         memory = file["fdapp/memory"]
-        assert memory.size == 2 * 2 * 4 * (34 * (18 + 19) + 18 * 19) and np.any(memory[:] != 0)
+        assert memory.size == 2 * (4 + 8) * (34 * (20 + 20) + 18 * 20) and np.any(memory[:] != 0)
         memory[7] = memory[7] + 1
     resumed = merged(configuration, {"restart": {"from": str(newest)}, "time": {"steps": 12}})
     assert "does not match its checksum" in run(tmp_path / "again", resumed, code=3).stderr

@@ -27,7 +27,7 @@ typedef struct desk {
   kernels_context *context; /* of the CPU */
   unsigned seed;
   int walls; /* 1: nothing is negated beyond ends of x and y, and nothing is zero beyond any end */
-  array profile, memory, term; /* of layers */
+  array profile, memory; /* of layers */
 } desk;
 
 static unsigned next(desk *desk) {
@@ -153,7 +153,6 @@ static void run(const desk *desk, kernels_wave call, const array *p, const array
     if (out != NULL) call.out = out->at[i];
     call.layers.profile = desk->profile.at[i];
     call.layers.memory = desk->memory.at[i];
-    call.layers.term = desk->term.at[i];
     if ((i == CPU ? desk->cpu : desk->rig->backend)->wave(&launch, &call) != STATUS_OK)
       fail_msg("task %d, %d x %d x %d: %s", (int)call.task, launch.shape.nx, launch.shape.ny, launch.shape.nz,
                status_message(STATUS_DEVICE));
@@ -208,8 +207,7 @@ static void choose_layers(desk *desk, int points, kernels_wave *call) {
     if (call->ends[d][1 - end] == WAVE_PERIODIC && d != AXIS_Z) call->ends[d][1 - end] = WAVE_EVEN;
   }
   desk->profile = noise_of(desk, 6 * (size_t)points, 0.1, 0.9);
-  desk->memory = noise_of(desk, (size_t)wave_layers_size(layers, shape, WAVE_MEMORY), -1.0, 1.0);
-  desk->term = noise_of(desk, (size_t)wave_layers_size(layers, shape, WAVE_TERM), -1.0, 1.0);
+  desk->memory = noise_of(desk, (size_t)wave_layers_size(layers, shape), -1.0, 1.0);
 }
 
 /* What layers remember, and their terms. */
@@ -217,7 +215,6 @@ static void expect_layers(desk *desk, int c, kernels_wave call, const array *p) 
   call.task = WAVE_LAYERS;
   run(desk, call, p, NULL, NULL, NULL, NULL);
   expect_same_bytes(desk, &desk->memory, "what layers remember", c);
-  expect_same_bytes(desk, &desk->term, "terms of layers", c);
 }
 
 /* A step with images before it and the energy behind it, on one shape; with layers, if they have points. */
@@ -244,7 +241,6 @@ static void expect_step(desk *desk, int c, contents contents, int points) {
   if (points == 0) return;
   array_free(desk, &desk->profile);
   array_free(desk, &desk->memory);
-  array_free(desk, &desk->term);
 }
 
 static void choose_shape(rig *rig, const int n[3], int c) {
