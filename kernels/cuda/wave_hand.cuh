@@ -246,8 +246,7 @@ template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
       if (gives) {
         const real *factor = Tile::factor(memory, i - 3 * HALO) + place;
         const int z = z0 + i - 3 * HALO;
-        const bool beyond = (z < 0 && a.call.ends[AXIS_Z][0] == WAVE_ZERO) ||
-                            (z >= d.nz && a.call.ends[AXIS_Z][1] == WAVE_ZERO);
+        const bool beyond = wave_is_beyond(a, d, z);
 #pragma unroll
         for (int r = 0; r < WAVE_ROWS; r++) {
           real c[VECTOR];

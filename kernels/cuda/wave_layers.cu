@@ -57,7 +57,6 @@ __device__ __forceinline__ real slope(const real *c, const real (&f)[2 * RADIUS 
 template <int POINTS>
 __device__ __forceinline__ void march(const layers_arguments &a, int axis, const layer_line &l) {
   constexpr int AHEAD = POINTS > 0 ? POINTS + RADIUS : 1; /* depths that are read ahead */
-  constexpr int UNROLLED = POINTS > 0 ? POINTS + 3 * RADIUS : 1;
   const int points = POINTS > 0 ? POINTS : a.points, reach = points + RADIUS;
   const real *c1 = a.first[axis], *c2 = a.second[axis];
   const real *b = a.profile + 2 * axis * (ptrdiff_t)points, *weight = b + points;
@@ -70,7 +69,7 @@ __device__ __forceinline__ void march(const layers_arguments &a, int axis, const
     if (k < points) next_psi[k] = l.psi[k * l.step];
     if (k < points) next_term[k] = l.term[k * l.step];
   }
-#pragma unroll UNROLLED
+#pragma unroll(POINTS > 0 ? POINTS + 3 * RADIUS : 1)
   for (int j = 0; j < points + 3 * RADIUS; j++) {
     const int here = j - RADIUS, behind = j - 2 * RADIUS;
 #pragma unroll

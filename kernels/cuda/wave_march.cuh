@@ -77,6 +77,12 @@ template <bool TWICE> struct wave_tile {
   static constexpr size_t SHARED_BYTES = (size_t)(RING * PLANE + Q_RING * THREADS) * sizeof(real);
 };
 
+/* Plane z lies beyond an end where the field is zero. */
+__device__ __forceinline__ bool wave_is_beyond(const wave_arguments &a, const geometry &d, int z) {
+  const wave_image(&ends)[2] = a.call.ends[AXIS_Z];
+  return (z < 0 && ends[0] == WAVE_ZERO) || (z >= d.nz && ends[1] == WAVE_ZERO);
+}
+
 /* Where a thread for index i of q computes: the point itself, or the one whose image it is. */
 __device__ __forceinline__ int wave_computed_at(const wave_image (&ends)[2], int i, int n) {
   const bool low = i < 0, high = i >= n && i < n + HALO;
@@ -200,8 +206,7 @@ template <bool TWICE> struct wave_march {
       terms.add(laplacian);
     }
     if constexpr (TWICE) {
-      const bool beyond = (z < 0 && a.call.ends[AXIS_Z][0] == WAVE_ZERO) ||
-                          (z >= d.nz && a.call.ends[AXIS_Z][1] == WAVE_ZERO);
+      const bool beyond = wave_is_beyond(a, d, z);
       const real of_q = a.factor[wave_plane(d, z) + factor] * laplacian[0][0];
       *q_slot(i - HALO) = beyond ? (real)0 : wave_changed(of_q, q_change);
     } else {

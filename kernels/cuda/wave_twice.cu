@@ -31,13 +31,26 @@ static bool has_plain_images(const kernels_wave &call) {
   return true;
 }
 
+/* Beyond all ends of x and y fields are zero. */
+static bool has_zeros_around(const kernels_wave &call) {
+  for (int i = 0; i < 4; i++) {
+    if (call.ends[i / 2][i % 2] != WAVE_ZERO) return false;
+  }
+  return true;
+}
+
+static auto twice_kernel(const wave_arguments &a) {
+  return has_zeros_around(a.call) ? wave_twice_kernel<true> : wave_twice_kernel<false>;
+}
+
 /* Blocks that compute q around their tiles, and beyond ends as a Laplacian of images. Of a zero that is
  * negated this would be another zero. */
 static plan plan_alone(const kernels_launch *launch, const wave_arguments &a, const geometry &d) {
   using Tile = wave_twice_tile;
   const int multiprocessors = launch->context->multiprocessors;
   plan p = {{}, 0, LONG_MAX};
-  if (!has_plain_images(a.call) || !has_room(launch, wave_twice_kernel, Tile::THREADS, Tile::SHARED_BYTES))
+  if (!(has_plain_images(a.call) || has_zeros_around(a.call)) ||
+      !has_room(launch, twice_kernel(a), Tile::THREADS, Tile::SHARED_BYTES))
     return p;
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
   p.chunk = march_chunk(tiles, d.longest(), multiprocessors, 4 * HALO);
@@ -106,7 +119,7 @@ extern "C" bool NAME(wave_twice)(const kernels_launch *launch, const wave_argume
     return true;
   }
   const int tiles = divide_up(d->nx, Tile::WIDTH) * divide_up(d->ny, Tile::HEIGHT);
-  kernel_launch(wave_twice_kernel, (unsigned)(tiles * d->pieces(alone.chunk)), Tile::THREADS,
+  kernel_launch(twice_kernel(*a), (unsigned)(tiles * d->pieces(alone.chunk)), Tile::THREADS,
                 Tile::SHARED_BYTES, launch_stream(launch), *a, *d, alone.chunk);
   *done = launch_done(launch, "wave, two Laplacians");
   return true;

@@ -55,7 +55,8 @@ struct wave_twice_tile {
   }
 };
 
-struct wave_both : wave_second<wave_twice_tile> {
+/* LAYERS: all four ends of x and y have absorbing layers. Beyond them p and q are zero. */
+template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
   static constexpr int P_PITCH = Tile::p_copies::PITCH;
   barrier *p_full, *p_free;
 
@@ -64,6 +65,8 @@ struct wave_both : wave_second<wave_twice_tile> {
     p_free = p_full + Tile::F_RING;
     q_full = p_free + Tile::F_RING;
     q_free = q_full + Tile::Q_RING;
+    for (int i = (int)threadIdx.x; LAYERS && i < Tile::BEFORE_AT; i += Tile::THREADS)
+      memory[i] = 0; /* zeros beyond ends stay */
     if (threadIdx.x == 0) {
       for (int i = 0; i < Tile::F_RING; i++) {
         barrier_make(p_full + i, Tile::COPYING);
@@ -112,6 +115,17 @@ struct wave_both : wave_second<wave_twice_tile> {
     }
   }
 
+  /* The points of a thread, as bits, that lie beyond ends of x and y. (x, y) is the first one. */
+  __device__ __forceinline__ unsigned beyond_sides(int x, int y) const {
+    unsigned beyond = 0;
+#pragma unroll
+    for (int k = 0; k < WAVE_ROWS * VECTOR; k++) {
+      const int row = y + k / VECTOR, column = x + k % VECTOR;
+      beyond |= (unsigned)(row < 0 || row >= d.ny || column < 0 || column >= d.nx) << k;
+    }
+    return beyond;
+  }
+
   __device__ __forceinline__ void first(int unit, int lane) const {
     constexpr int LEFT = Tile::SIDES / 2;
     const bool there = unit < Tile::FIRST;
@@ -126,6 +140,9 @@ struct wave_both : wave_second<wave_twice_tile> {
     const int place = core ? (line - 1) * WAVE_ROWS * Tile::WIDTH + (column - LEFT) * VECTOR : 0;
     wave_turn<Tile::F_RING> turn = {0, 0};
     wave_turn<Tile::Q_RING> q_turn = {0, 1};
+    const int x = x0 - HALO + column * VECTOR, y = y0 - HALO + line * WAVE_ROWS;
+    const unsigned beside_grid = LAYERS ? beyond_sides(x, y) : 0;
+    wave_terms_reader<WAVE_ROWS, VECTOR> terms = {a.terms, x, y};
     wave_block sums[2 * HALO];
     clear(sums);
 #pragma unroll 1
@@ -135,12 +152,16 @@ struct wave_both : wave_second<wave_twice_tile> {
       const real *factor = memory + Tile::K_AT + turn.slot * Tile::k_copies::PLANE + q_place;
       const real *before = memory + Tile::BEFORE_AT + turn.slot * Tile::CORE + place;
       real *const q = memory + Tile::Q_AT + q_turn.slot * Tile::k_copies::PLANE + q_place;
+      const int z = z0 + i - 3 * HALO;
+      const unsigned beyond = LAYERS && wave_is_beyond(a, d, z) ? ~0U : beside_grid;
       real *const kept = memory + Tile::P_AT + i % HALO * Tile::CORE + place;
       barrier_wait(p_full + turn.slot, turn.parity);
       if (gives) barrier_wait(q_free + q_turn.slot, q_turn.parity);
       wave_block v, laplacian;
+      if constexpr (LAYERS) terms.open(gives && there, wave_home(d, z));
       wave_load<P_PITCH>(f, v);
       wave_block_arrives(a.c[0], v, sums, laplacian);
+      if constexpr (LAYERS) terms.add(laplacian);
       wave_block_x<P_PITCH>(a.c[0], f, v, sums[HALO - 1]);
       wave_block_y<P_PITCH>(a.c[0], f, v, sums[HALO - 1]);
 #pragma unroll
@@ -151,7 +172,7 @@ struct wave_both : wave_second<wave_twice_tile> {
         vector_load(before + r * Tile::WIDTH, b);
 #pragma unroll
         for (int e = 0; e < VECTOR; e++) {
-          laplacian[r][e] = c[e] * laplacian[r][e];
+          laplacian[r][e] = LAYERS && (beyond >> (r * VECTOR + e) & 1U) ? (real)0 : c[e] * laplacian[r][e];
           once[e] = wave_once(laplacian[r][e], wave_drift(p[e], b[e]));
         }
         if (gives && there) vector_store(q + r * Q_PITCH, laplacian[r]);
@@ -183,15 +204,16 @@ struct wave_both : wave_second<wave_twice_tile> {
   }
 };
 
-static __global__ void __launch_bounds__(wave_twice_tile::THREADS, 1)
+template <bool LAYERS>
+__global__ void __launch_bounds__(wave_twice_tile::THREADS, 1)
     wave_twice_kernel(const __grid_constant__ wave_arguments a, const __grid_constant__ geometry d,
                       const int chunk) {
   using Tile = wave_twice_tile;
   const int tiles_x = divide_up(d.nx, Tile::WIDTH), tiles = tiles_x * divide_up(d.ny, Tile::HEIGHT);
   const int tile = (int)blockIdx.x % tiles;
   const kernels_planes piece = d.piece((int)blockIdx.x / tiles, chunk);
-  wave_both both = {{a, d, reinterpret_cast<real *>(block_memory()), tile % tiles_x * Tile::WIDTH,
-                     tile / tiles_x * Tile::HEIGHT, piece.z0, piece.z1 - piece.z0}};
+  wave_both<LAYERS> both = {{a, d, reinterpret_cast<real *>(block_memory()), tile % tiles_x * Tile::WIDTH,
+                             tile / tiles_x * Tile::HEIGHT, piece.z0, piece.z1 - piece.z0}};
   both.open();
   both.run();
 }

@@ -168,7 +168,7 @@ static const char *check_extents(const checkpoint_block *block) {
     end = offset + bytes;
     if (block->checksums_offset < end && checksums_end > offset) return "its checksums lie in its data";
   }
-  /* with what an equation remembers: of absorbing layers up to six numbers per point and padding, beside two fields */
+  /* with what an equation remembers: of absorbing layers up to six numbers per point, and padding */
   if (!block->compressed && block->file_bytes - 5 * block->fields * bytes - checksums > SURROUNDINGS_MOST)
     return "it is larger than its points account for";
   return NULL;

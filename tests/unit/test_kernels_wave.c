@@ -192,15 +192,16 @@ static array noise_of(desk *desk, size_t count, double least, double most) {
   return made;
 }
 
-/* Makes layers of so many points beside some of the ends that have room for them. */
-static void choose_layers(desk *desk, int points, kernels_wave *call) {
+/* Makes layers of so many points beside all ends that have room for them, or some. */
+static void choose_layers(desk *desk, int points, int all, kernels_wave *call) {
   const kernels_shape *shape = &desk->rig->launch.shape;
   const int n[3] = {shape->nx, shape->ny, shape->nz}, whole = shape->whole;
   wave_layers *layers = &call->layers;
   *layers = (wave_layers){.points = points, .beyond = call->twice && !whole ? KERNELS_HALO : 0};
   for (int i = 0; i < 6; i++) {
     const int d = i / 2, end = i % 2, others = end == 1 && layers->there[d][0];
-    if ((d == AXIS_Z && whole) || n[d] < (1 + others) * points + DEPTH + 1 || next(desk) % 3 == 0) continue;
+    const int chosen = next(desk) % 3 != 0 || all;
+    if ((d == AXIS_Z && whole) || n[d] < (1 + others) * points + DEPTH + 1 || !chosen) continue;
     layers->there[d][end] = 1;
     call->ends[d][end] = WAVE_ZERO;
     call->absorbs[d][end] = 0;
@@ -225,7 +226,7 @@ static void expect_step(desk *desk, int c, contents contents, int points) {
   array p = field_of(desk, contents), before = field_of(desk, contents), factor = field_of(desk, POSITIVE);
   array elsewhere = field_of(desk, contents), *out = c % 3 == 0 ? &elsewhere : &before;
   choose_ends(desk, &call);
-  if (points > 0) choose_layers(desk, points, &call);
+  if (points > 0) choose_layers(desk, points, c % 3 != 0, &call);
   set_images(desk, &call, &p, call.twice ? DEPTH : KERNELS_HALO);
   set_images(desk, &call, &factor, KERNELS_HALO);
   expect_same(desk, &p, "images", c);
@@ -275,13 +276,14 @@ static void large_steps_have_the_bits_of_the_cpu(rig *rig) {
 
 /* From one point to as many as there is room for; a block of a GPU has no room for rows of thick ones. */
 static void layers_have_the_bits_of_the_cpu(rig *rig) {
-  static const int shapes[][3] = {{33, 20, 37}, {10, 12, 11}, {64, 17, 12}, {131, 11, 14}, {17, 40, 21},
-                                  {34, 12, 19}, {333, 20, 9}, {64, 64, 60}, {72, 44, 80}};
-  static const int points[] = {5, 1, 3, 2, 20, 10, 300, 10, 17};
+  static const int shapes[][3] = {{33, 20, 37}, {10, 12, 11}, {64, 17, 12}, {131, 11, 14},
+                                  {17, 40, 21}, {34, 12, 19}, {333, 20, 9}, {64, 64, 60},
+                                  {72, 44, 80}, {64, 96, 41}, {75, 99, 40}};
+  static const int points[] = {5, 1, 3, 2, 20, 10, 300, 10, 17, 12, 15};
   desk desk = desk_open(rig, 6);
-  for (int c = 0; c < 54; c++) {
-    choose_shape(rig, shapes[c % 9], c);
-    expect_step(&desk, c, NOISE, points[c % 9]);
+  for (int c = 0; c < 66; c++) {
+    choose_shape(rig, shapes[c % 11], c);
+    expect_step(&desk, c, NOISE, points[c % 11]);
   }
   desk.cpu->context_destroy(desk.context);
 }
