@@ -35,14 +35,16 @@ def open_run(path, **options):
 
 
 def run(config, ranks=1, **options):
-    """Run the program and return its Run; see fdpost.launch.run."""
+    """Run the program and return its Run: run("config.ini", ranks=2, **{"grid.nx": 64}). Other options are
+    progress, fdapp and launcher; help(fdpost.launch.run) explains them."""
     from .launch import run as launch
 
     return launch(config, ranks, **options)
 
 
 def write_field(path, phi=None, **options):
-    """Write numpy arrays to a file that fdapp reads as initial condition or velocity; see fdpost.writer.write_field."""
+    """Write numpy arrays (nz, ny, nx) to a file that fdapp reads: write_field("start.hdf", phi), or by names (u=...).
+    Other options are lengths, spacing, origin and periodic; help(fdpost.writer.write_field) explains them."""
     from .writer import write_field as writer  # matplotlib comes along
 
     return writer(path, phi, **options)

@@ -35,7 +35,8 @@ def even_part(time, values):
     count = odd[0] + 1 if odd.size else len(time)
     if count < LEAST:
         raise UsageError(
-            f"a spectrum needs at least {LEAST} samples at equal steps; there are {count} (time.adaptive changes steps)"
+            f"a spectrum needs at least {LEAST} samples at equal steps; there are {count}: time.adaptive changes steps,"
+            " and waves with output.probes_at take the nearest ones; output.probes_every gives equal ones"
         )
     return time[:count], values[:count]
 

@@ -14,6 +14,7 @@
 #include "config/lists.h"
 #include "files/rundir.h"
 #include "problems/cases.h"
+#include "problems/points.h"
 #include "domain/node.h"
 
 /* Says how the equation's terms are computed, as far as it has a choice. */
@@ -319,8 +320,44 @@ static double widest(const config *config) {
   }
 }
 
+/* Says how many places there are, and the box around them. */
+static void print_box(const char *what, const points *points) {
+  log_info("%-10s %" PRId64 " point%s", what, points->count, points->count == 1 ? "" : "s");
+  for (int d = 0; d < 3; d++) {
+    double low = points->at[d], high = low;
+    for (int64_t i = 1; i < points->count; i++) {
+      low = fmin(low, points->at[3 * i + d]);
+      high = fmax(high, points->at[3 * i + d]);
+    }
+    log_info(", %c = %.6g", "xyz"[d], low);
+    if (high > low) log_info(" to %.6g", high);
+  }
+}
+
+/* Describes point sources and receivers. Their files were read before, so that they have no faults. */
+static void print_points(const config *config) {
+#define X(name, text, help) text,
+  static const char *const wavelets[] = {CONFIG_WAVELET_LIST(X)};
+#undef X
+  points points = {.count = 0};
+  if (config_sourced(config) && points_sources(config, &points) == STATUS_OK) {
+    print_box("sources", &points);
+    log_info(", %s", wavelets[config->wavelet]);
+    if (config->wavelet != CONFIG_WAVELET_FILE) log_info(" of frequency %g", config->frequency);
+    log_info("\n");
+  }
+  points_close(&points);
+  if (config_received(config) && points_receivers(config, &points) == STATUS_OK) {
+    print_box("receivers", &points);
+    log_info(config->receivers_every == 1 ? ", every step\n" : ", every %" PRId64 " steps\n",
+             config->receivers_every);
+  }
+  points_close(&points);
+}
+
 void plan_waves(const config *config, const grid *grid, const schedule_rates *rates) {
   static const double few = 4.0;
+  print_points(config);
   const double highest = config_sourced(config) ? widest(config) * config->frequency : 0.0;
   if (highest == 0.0) return;
   if (!config_waves(config) && config->difference == CONFIG_DIFFERENCE_CENTRAL)

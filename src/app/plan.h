@@ -18,7 +18,7 @@ status plan_memory(MPI_Comm comm, const config *config, const grid *grid, const 
 /* Prints a line if the search for the largest velocity, which determines dt, takes long. */
 void plan_rate(const config *config, const grid *grid);
 
-/* Prints how many points the shortest waves of point sources have, and warns of few. */
+/* Describes point sources and receivers: how many points the shortest waves have, with a warning of few. */
 void plan_waves(const config *config, const grid *grid, const schedule_rates *rates);
 
 /* Prints the steps from `step`, where the run starts or resumes, to the last, and the files to come. begins:

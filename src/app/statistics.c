@@ -46,7 +46,7 @@ status statistics_check(const config *config, int unknowns, const char *const na
 static void name_arrays(statistics *s, const char *const names[]) {
   int n = 0;
   for (int i = 0; i < s->fields; i++)
-    (void)snprintf(s->text[n++], sizeof *s->text, "mean_%s", names[s->chosen[i]]);
+    (void)snprintf(s->text[n++], sizeof *s->text, CONFIG_MEAN "%s", names[s->chosen[i]]);
   for (int i = 0; i < s->fields; i++)
     (void)snprintf(s->text[n++], sizeof *s->text, "variance_%s", names[s->chosen[i]]);
   for (int i = 0; i < s->fields && s->config->statistics_products; i++)

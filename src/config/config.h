@@ -67,7 +67,7 @@ int config_layered(const config *config);
 /* The largest Courant number c dt sqrt(sum 1/h^2) of a leapfrog scheme at the run's order. */
 double config_wave_limit(const config *config);
 
-/* The unit of `name` (length, time, or a field): "" if none is given. */
+/* The unit of `name` (length, time, a field, or the mean of one): "" if none is given. */
 const char *config_unit_of(const config *config, const char *name);
 /* Refuses units of names that are not length, time, these fields, or what is derived from them. */
 status config_units_check(const config *config, int count, const char *const names[]);

@@ -82,6 +82,8 @@ static status check_derived(const config *c) {
 }
 
 const char *config_unit_of(const config *config, const char *name) {
+  static const char mean[] = CONFIG_MEAN;
+  if (strncmp(name, mean, sizeof mean - 1) == 0) name += sizeof mean - 1;
   for (int i = 0; i < config->unit_count; i++)
     if (strcmp(config->units[i].name, name) == 0) return config->units[i].text;
   return "";

@@ -129,6 +129,9 @@ enum { CONFIG_NAME_SIZE = 32, CONFIG_MOST_CONSTANTS = 32 };
 #define CONFIG_UNITS "units"
 enum { CONFIG_MOST_UNITS = 32 };
 
+/* What the names of means of fields begin with, in [statistics]. */
+#define CONFIG_MEAN "mean_"
+
 typedef struct config_unit {
   char name[CONFIG_NAME_SIZE], text[CONFIG_NAME_SIZE];
 } config_unit;

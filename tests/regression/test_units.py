@@ -7,7 +7,8 @@ import pytest
 from program import BASE, hash_of, launch, merged, run, write_ini
 
 UNITS = {"length": "m", "time": "s", "phi": "kg/m³", "gradient": "kg/m⁴"}
-NAMED = merged(BASE, {"units": UNITS, "output": {"slices": "z=0.5", "derived": "gradient", "checkpoint_every": 12}})
+OUTPUT = {"slices": "z=0.5", "derived": "gradient", "checkpoint_every": 12}
+NAMED = merged(BASE, {"units": UNITS, "output": OUTPUT, "statistics": {"fields": "phi"}})
 
 
 def text(value):
@@ -31,6 +32,8 @@ def test_files_name_units(tmp_path):
     whole = {name: unit for name, unit in UNITS.items() if name != "gradient"}
     assert named(tmp_path / "run/state_00000024.hdf") == whole
     assert named(tmp_path / "plain/state_00000024.hdf") == {}
+    # A variance has another unit, and nothing is computed with units.
+    assert named(tmp_path / "run/statistics_00000024.hdf") == {"length": "m", "time": "s", "mean_phi": "kg/m³"}
     assert (
         "\n[units]\nlength = m\ntime = s\nphi = kg/m³\ngradient = kg/m⁴\n" in (tmp_path / "run/config.ini").read_text()
     )
@@ -48,7 +51,8 @@ def test_receivers_name_units(tmp_path):
         "time": {"steps": 4},
         "units": {"length": "m", "time": "s", "p": "Pa"},
     }
-    run(tmp_path / "run", wave)
+    said = run(tmp_path / "run", wave)
+    assert "\nreceivers  1 point, x = 0.3, y = 0.3, z = 0.3, every step\n" in said.stdout
     with h5py.File(tmp_path / "run/receivers.h5") as file:
         assert [text(file[n].attrs["units"]) for n in ("positions", "time", "p")] == ["m", "s", "Pa"]
 
