@@ -214,7 +214,9 @@ template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
     if (!there) to = {-1, -1};
     wave_turn<Tile::F_RING> turn = {0, 0};
     wave_turn<Tile::Q_RING> q_turn = {0, 1};
-    wave_terms_reader<WAVE_ROWS, VECTOR> terms = {a.terms, x0 + column, y0 + row};
+    using reader = wave_terms_reader<WAVE_ROWS, VECTOR>;
+    const int x = x0 + column, y = y0 + row;
+    reader terms = {a.terms, x, y, LAYERS ? reader::near_of(a.terms, x, y) : 0};
     wave_block sums[2 * HALO];
     clear(sums);
 #pragma unroll 1

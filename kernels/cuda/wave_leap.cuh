@@ -28,6 +28,7 @@ struct wave_leap_tile {
 /* LAYERS: there are terms of absorbing layers to add. */
 template <bool LAYERS> struct wave_leap {
   using Tile = wave_leap_tile;
+  using reader = wave_terms_reader<WAVE_ROWS, VECTOR>;
   static constexpr int PITCH = Tile::copies::PITCH;
   const wave_arguments &a;
   const geometry &d;
@@ -36,6 +37,7 @@ template <bool LAYERS> struct wave_leap {
   int x, y, own, core; /* the thread's first point; its place in a plane of the ring and of the others */
   unsigned at;         /* bytes of that point in a plane of a field */
   int rows;            /* that the thread stores */
+  unsigned near;       /* layers with some of its points */
   bool beside_ends;
   Tile::copies copies;
   wave_block sums[2 * HALO];
@@ -63,6 +65,7 @@ template <bool LAYERS> struct wave_leap {
     core = row * Tile::WIDTH + column;
     at = Tile::copies::bytes(d, x, y);
     rows = x < d.nx ? min(WAVE_ROWS, d.ny - y) : 0;
+    near = LAYERS ? reader::near_of(a.terms, x, y) : 0;
     beside_ends = wave_has_ends(a, d, x, y);
     copies.open(a, d, x0, y0, thread, reinterpret_cast<uint2 *>(memory + Tile::SINGLES_AT));
     for (int i = thread; i < Tile::KEPT_AT; i += Tile::THREADS) memory[i] = 0; /* zeros beyond ends stay */
@@ -123,7 +126,7 @@ template <bool LAYERS> struct wave_leap {
   /* Plane i arrives. */
   __device__ __forceinline__ void arrive(int i) {
     const real *plane = ring(i) + own;
-    wave_terms_reader<WAVE_ROWS, VECTOR> terms = {a.terms, x, y};
+    reader terms = {a.terms, x, y, near};
     wave_block v, laplacian, p;
     if constexpr (LAYERS) terms.open(i >= 2 * HALO, z0 + i - HALO);
     wave_load<PITCH>(plane, v);

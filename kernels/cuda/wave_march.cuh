@@ -200,8 +200,10 @@ template <bool TWICE> struct wave_march {
     const int z = z0 + i - HALO;
     if (i < 2 * HALO) return;
     if (a.terms.count > 0) {
-      wave_terms_reader<1, 1> terms = {a.terms, wave_image_of(a.call.ends[AXIS_X], x, d.nx).index,
-                                       wave_image_of(a.call.ends[AXIS_Y], y, d.ny).index};
+      using reader = wave_terms_reader<1, 1>;
+      const int of_x = wave_image_of(a.call.ends[AXIS_X], x, d.nx).index;
+      const int of_y = wave_image_of(a.call.ends[AXIS_Y], y, d.ny).index;
+      reader terms = {a.terms, of_x, of_y, reader::near_of(a.terms, of_x, of_y)};
       terms.open(true, wave_home(d, z));
       terms.add(laplacian);
     }

@@ -48,20 +48,35 @@ template <int ROWS, int COLUMNS> struct wave_terms_reader {
   static constexpr int LENGTH = COLUMNS, AHEAD = 2; /* elements that are read at once; planes */
   static_assert(LENGTH == 1 || (LENGTH == VECTOR && ROWS % VECTOR == 0), "single elements, or vectors");
   const wave_terms &terms;
-  int x, y, z, i; /* the box that was read; terms.count: none is left */
+  int x, y;
+  unsigned near; /* near_of these */
+  int z;
+  unsigned left; /* boxes still to read, as bits */
+  bool has;      /* something was read and not added */
   real term[ROWS][COLUMNS];
 
-  __device__ __forceinline__ bool overlaps(const wave_terms::box &box) const {
-    return z >= box.from[2] && z < box.to[2] && y + ROWS > box.from[1] && y < box.to[1] &&
-           x + COLUMNS > box.from[0] && x < box.to[0];
+  /* The boxes with some of these points, as bits: the same in all planes but those of z. */
+  __device__ __forceinline__ static unsigned near_of(const wave_terms &terms, int x, int y) {
+    unsigned near = 0;
+    for (int i = 0; i < terms.count; i++) {
+      const wave_terms::box &box = terms.of[i];
+      const bool overlaps =
+          y + ROWS > box.from[1] && y < box.to[1] && x + COLUMNS > box.from[0] && x < box.to[0];
+      near |= (unsigned)overlaps << i;
+    }
+    return near;
   }
 
-  /* Finds the next box from `i` on with some of the points, and reads their terms. To add -0 to the others
-   * changes nothing. */
+  /* Finds the next box that has plane z, and reads its terms. To add -0 to other points changes nothing. */
   __device__ __forceinline__ void next() {
-#pragma unroll 1
-    while (i < terms.count && !overlaps(terms.of[i])) i++;
-    if (i >= terms.count) return;
+    has = false;
+    int i = 0;
+    while (!has && left != 0) {
+      i = __ffs((int)left) - 1;
+      left &= left - 1;
+      has = z >= terms.of[i].from[2] && z < terms.of[i].to[2];
+    }
+    if (!has) return;
     const wave_terms::box &box = terms.of[i];
     const real *first = box.first + z * box.step[2] + y * box.step[1] + x * box.step[0];
     const ptrdiff_t ahead = z + AHEAD < box.to[2] ? AHEAD * box.step[2] : 0;
@@ -107,19 +122,18 @@ template <int ROWS, int COLUMNS> struct wave_terms_reader {
   /* Begins to read those of plane z, if they are wanted. */
   __device__ __forceinline__ void open(bool wanted, int z_) {
     z = z_;
-    i = wanted ? 0 : terms.count;
+    left = wanted ? near : 0;
     next();
   }
 
   /* Adds what was read, and all that is still to read. */
   __device__ __forceinline__ void add(real (&to)[ROWS][COLUMNS]) {
 #pragma unroll 1
-    while (i < terms.count) {
+    while (has) {
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
 #pragma unroll
         for (int e = 0; e < COLUMNS; e++) to[r][e] += term[r][e];
-      i++;
       next();
     }
   }

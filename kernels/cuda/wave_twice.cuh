@@ -142,7 +142,8 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
     wave_turn<Tile::Q_RING> q_turn = {0, 1};
     const int x = x0 - HALO + column * VECTOR, y = y0 - HALO + line * WAVE_ROWS;
     const unsigned beside_grid = LAYERS ? beyond_sides(x, y) : 0;
-    wave_terms_reader<WAVE_ROWS, VECTOR> terms = {a.terms, x, y};
+    using reader = wave_terms_reader<WAVE_ROWS, VECTOR>;
+    reader terms = {a.terms, x, y, LAYERS ? reader::near_of(a.terms, x, y) : 0};
     wave_block sums[2 * HALO];
     clear(sums);
 #pragma unroll 1
