@@ -56,6 +56,8 @@ venv_need() {
   stamp=$(for argument; do if [ -f "$argument" ]; then cat "$argument"; else echo "$argument"; fi; done | sha256sum)
   stamp=$venv/.have-${stamp:0:16}
   [ ! -e "$stamp" ] || return 0
+  # An editable package of this tree would take the place of that of the tree to which the environment belongs.
+  [[ ! -L $venv || " $* " != *" -e "* ]] || die "$venv is a link to $(readlink -f "$venv"); remove it, or install there: $*"
   note "installing Python packages into $venv: $*" >&2
   if [ ! -x "$venv/bin/python" ]; then
     python3 -m venv "$venv" || die "python3 cannot make an environment (on Debian and Ubuntu: package python3-venv)"
@@ -86,7 +88,7 @@ build() {
   case $preset in
   default | dev) # build/ may have another setting from an earlier call
     options=(-DFDAPP_CUDA=AUTO "${options[@]}")
-    [ -z "$nvcc" ] || options+=("-DCMAKE_CUDA_COMPILER=$nvcc")
+    [ -z "$nvcc" ] || [[ " ${options[*]} " == *" -DFDAPP_CUDA=OFF "* ]] || options+=("-DCMAKE_CUDA_COMPILER=$nvcc")
     ;;
   esac
   note "building: preset $preset"

@@ -1,5 +1,6 @@
 """Time series of a run's probes, and their spectra."""
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -98,7 +99,9 @@ def frequency_unit(run):
 def report(run, field, place, found):
     """A line about the peaks of a spectrum."""
     unit = f" {frequency_unit(run)}".rstrip()
-    peaks = ", ".join(f"{frequency:.6g} ({style.number(height, 3)})" for frequency, height in found.peaks) or "none"
+    digits = max(0, 2 - math.floor(math.log10(found.resolution)))  # to a hundredth of a line's distance
+    shown = (f"{frequency:.{digits}f} ({style.number(height, 3)})" for frequency, height in found.peaks)
+    peaks = ", ".join(shown) or "none"
     return f"{field}({place}): peaks at{unit and f' (in{unit})'} {peaks}; lines are {found.resolution:.4g} apart"
 
 

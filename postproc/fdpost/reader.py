@@ -84,6 +84,8 @@ class Run:
         states = self.kept or self.whole
         if not states:
             why = "there are slices alone" if self.planes else "was output.fields_every 0?"
+            if found := sorted(self.directory.glob("statistics_*.hdf")):
+                why = f"there are statistics, {found[-1]}, to be named as a file"
             raise DataError(f"{self.path}: no states (state_NNNNNNNN.hdf); {why}")
         for state in states:
             if not state.same_points(states[0]):

@@ -12,6 +12,7 @@ void log_program(const char *name) {
 
 void log_init(int prints) {
   printing = prints;
+  (void)setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* whole lines, between which mpirun puts those of stdout */
 }
 
 void log_info(const char *format, ...) {
