@@ -101,10 +101,12 @@ typedef struct kernels_inflow {
  *   out[k] += weight[d][e][0] of[d][0] + weight[d][e][1] of[d][1],
  *
  * computed as two fma in this order. k = d for an operation with an output for each axis, else 0. of[d] are
- * two fields, which no output may overlap. */
+ * two fields, which no output may overlap. In a medium, two more fields a and b, the first weight is
+ * multiplied by a at the point, and the second one by sqrt(a b). */
 typedef struct kernels_coupling {
   const void *of[3][2];
   double weight[3][2][2];
+  const void *medium[2]; /* NULL: none */
 } kernels_coupling;
 
 /* An operation of operations.h on the planes of a launch. `in` and `out` are the arrays of the declaration,

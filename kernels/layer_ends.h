@@ -21,6 +21,7 @@ typedef struct layer_ends {
   int couples;
   const real *coupled[3][2]; /* point (0, 0, 0) */
   real coupling[3][2][2];
+  const real *medium[2]; /* of the coupling, likewise, or NULL */
 } layer_ends;
 
 /* The closure's row for point i along axis d, counted from its end, or -1 if it is not in a layer. [out]
@@ -43,6 +44,11 @@ ARITHMETIC ptrdiff_t layer_element(const layer_ends *e, const int p[3]) {
   return p[2] * e->step[2] + p[1] * e->step[1] + p[0];
 }
 
+/* Weight i of a coupling in a medium. */
+ARITHMETIC number coupling_weight(int i, number weight, number a, number b) {
+  return weight * (i == 0 ? a : NUMBER_ROOT(a * b));
+}
+
 static inline void layer_ends_inflow(const kernels_inflow *inflow, layer_ends *e) {
   e->enters = inflow != NULL;
   if (inflow == NULL) return;
@@ -59,6 +65,8 @@ static inline void layer_ends_inflow(const kernels_inflow *inflow, layer_ends *e
 
 static inline void layer_ends_coupling(const kernels_coupling *coupling, ptrdiff_t first, layer_ends *e) {
   e->couples = coupling != NULL;
+  for (int i = 0; i < 2; i++)
+    e->medium[i] = e->couples && coupling->medium[i] ? (const real *)coupling->medium[i] + first : NULL;
   for (int d = 0; d < 3 && e->couples; d++) {
     for (int i = 0; i < 2; i++) {
       e->coupled[d][i] = (const real *)coupling->of[d][i] + first;

@@ -41,9 +41,12 @@ enum { DERIVATIVE_AXIS = 3, DERIVATIVE_FIRST = 4, DERIVATIVE_SECOND = 8, DERIVAT
 /* ---- gradient: out[0..2] = grad f, of input 0. Upwind differences add a dissipation of the three outputs'
  * own states, inputs 1 to 3, each along its own axis ---- */
 
-/* An option of the gradient and of the divergence, and their parts. */
-enum { OPTION_UPWIND = 1 };
+/* Options of the gradient and of the divergence, and their parts. With MEDIUM all parts are multiplied by
+ * input MEDIUM_IN at the point: by what varies in a medium. */
+enum { OPTION_UPWIND = 1, OPTION_MEDIUM = 2 };
 enum { PART_TERM, PART_DISSIPATION };
+enum { MEDIUM_IN = 4 };
+#define MEDIUM_AT_POINT(options) OPERATION_IF((options)&OPTION_MEDIUM, MEDIUM_IN)
 
 enum { GRADIENT_OWN = 1 };
 
@@ -51,7 +54,7 @@ enum { GRADIENT_OWN = 1 };
 #define GRADIENT_NEEDS(options, k) (1U << (k) | ((options)&OPTION_UPWIND ? 8U << (k) : 0U))
 
 #define gradient_operation(options)                                                                          \
-  .outputs = 7,                                                                                              \
+  .at_point = MEDIUM_AT_POINT(options), .outputs = 7,                                                        \
   .needs = {GRADIENT_NEEDS(options, 0), GRADIENT_NEEDS(options, 1), GRADIENT_NEEDS(options, 2)},             \
   .part = {0, (options)&OPTION_UPWIND}, .differences_own = ((options)&OPTION_UPWIND) != 0,                   \
   .own_input = GRADIENT_OWN, .edges = (options)&SUM_BASE ? EDGES_FIRST : EDGES_NONE,                         \
@@ -69,8 +72,9 @@ enum { GRADIENT_OWN = 1 };
 enum { DIVERGENCE_OWN = 3 };
 
 #define divergence_operation(options)                                                                        \
-  .outputs = 1, .needs = {(options)&OPTION_UPWIND ? 3U : 1U}, .part = {0, (options)&OPTION_UPWIND},          \
-  .differences_own = ((options)&OPTION_UPWIND) != 0, .own_input = DIVERGENCE_OWN,                            \
+  .at_point = MEDIUM_AT_POINT(options), .outputs = 1, .needs = {(options)&OPTION_UPWIND ? 3U : 1U},          \
+  .part = {0, (options)&OPTION_UPWIND}, .differences_own = ((options)&OPTION_UPWIND) != 0,                   \
+  .own_input = DIVERGENCE_OWN,                                                                               \
   .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 1, 2),                                                        \
            OPERATION_TERM(DIFFERENCE_DISSIPATION, DIVERGENCE_OWN, DIVERGENCE_OWN, DIVERGENCE_OWN)}
 
@@ -107,6 +111,11 @@ enum { AXPY_A };
 /* ---- product: out[0] = in[0] in[1] ---- */
 
 #define product_operation(options) .at_point = 3, .outputs = 1
+
+/* ---- sound_energy: out[0] = p^2/K + (u^2 + v^2 + w^2)/V, of p, u, v, w, K and V: twice the density of the
+ * energy ---- */
+
+#define sound_energy_operation(options) .at_point = 63, .outputs = 1
 
 /* ---- advection: L of df/dt = A(f), with dissipation and diffusion as further parts ----
  *
@@ -173,6 +182,7 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(gradient, 0)                                                                                             \
   X(gradient_magnitude, 0)                                                                                   \
   X(product, 0)                                                                                              \
+  X(sound_energy, 0)                                                                                         \
   X(divergence, 0)                                                                                           \
   X(laplacian, 0)                                                                                            \
   X(curl, 0)                                                                                                 \
@@ -191,6 +201,7 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(gradient, 0, gradient)                                                                                   \
   X(gradient_magnitude, 0, gradient_magnitude)                                                               \
   X(product, 0, product)                                                                                     \
+  X(sound_energy, 0, sound_energy)                                                                           \
   X(divergence, 0, divergence)                                                                               \
   X(laplacian, 0, laplacian)                                                                                 \
   X(axpy, 0, axpy)                                                                                           \
@@ -198,6 +209,10 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(gradient, SUM_BASE, gradient_stage)                                                                      \
   X(divergence, SUM_BASE | OPTION_UPWIND, divergence_stage_upwind)                                           \
   X(gradient, SUM_BASE | OPTION_UPWIND, gradient_stage_upwind)                                               \
+  X(divergence, SUM_BASE | OPTION_MEDIUM, divergence_stage_medium)                                           \
+  X(gradient, SUM_BASE | OPTION_MEDIUM, gradient_stage_medium)                                               \
+  X(divergence, SUM_BASE | OPTION_MEDIUM | OPTION_UPWIND, divergence_stage_medium_upwind)                    \
+  X(gradient, SUM_BASE | OPTION_MEDIUM | OPTION_UPWIND, gradient_stage_medium_upwind)                        \
   X(advection, SUM_BASE | ADVECTION_UNIFORM | ADVECTION_GRADIENT, stage_uniform)                             \
   X(advection, SUM_BASE | ADVECTION_FORMULA | ADVECTION_GRADIENT, stage_formula)                             \
   X(advection, SUM_BASE | ADVECTION_FORMULA | ADVECTION_FLUX, stage_formula_conservative)                    \
@@ -220,8 +235,9 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
 
 /* The number of terms of ways that have more than four. All others are compiled as if no way had more,
  * because compilers make other code of longer loops, even where they fold (kernels/ways.cmake). */
-#define gradient_stage_upwind_terms 6
-#define curl_terms                  6
+#define gradient_stage_upwind_terms        6
+#define gradient_stage_medium_upwind_terms 6
+#define curl_terms                         6
 
 #define X(name, options, way) OPERATION_WAY_##way,
 enum { OPERATION_WAYS(X) OPERATION_WAY_COUNT };
@@ -318,9 +334,14 @@ ARITHMETIC number derivative_part(unsigned options, int output, int part, const 
   return point_term(at, output);
 }
 
+/* A part times what varies in a medium. */
+ARITHMETIC number medium_part(unsigned options, number part, const operation_point *at) {
+  if (!(options & OPTION_MEDIUM)) return part;
+  return point_input(at, MEDIUM_IN) * part;
+}
+
 ARITHMETIC number gradient_part(unsigned options, int output, int part, const operation_point *at) {
-  (void)options;
-  return point_term(at, part == PART_DISSIPATION ? 3 + output : output);
+  return medium_part(options, point_term(at, part == PART_DISSIPATION ? 3 + output : output), at);
 }
 
 ARITHMETIC number gradient_magnitude_part(unsigned options, int output, int part, const operation_point *at) {
@@ -331,9 +352,8 @@ ARITHMETIC number gradient_magnitude_part(unsigned options, int output, int part
 }
 
 ARITHMETIC number divergence_part(unsigned options, int output, int part, const operation_point *at) {
-  (void)options;
   (void)output;
-  return point_term(at, part);
+  return medium_part(options, point_term(at, part), at);
 }
 
 ARITHMETIC number curl_part(unsigned options, int output, int part, const operation_point *at) {
@@ -376,6 +396,14 @@ ARITHMETIC number product_part(unsigned options, int output, int part, const ope
   (void)output;
   (void)part;
   return point_input(at, 0) * point_input(at, 1);
+}
+
+ARITHMETIC number sound_energy_part(unsigned options, int output, int part, const operation_point *at) {
+  const number p = point_input(at, 0), u = point_input(at, 1), v = point_input(at, 2), w = point_input(at, 3);
+  (void)options;
+  (void)output;
+  (void)part;
+  return p * p / point_input(at, 4) + NUMBER_FMA(w, w, NUMBER_FMA(v, v, u * u)) / point_input(at, 5);
 }
 
 ARITHMETIC number advection_part(unsigned options, int output, int part, const operation_point *at) {

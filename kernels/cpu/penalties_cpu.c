@@ -56,10 +56,13 @@ LINE_INLINE cpu_vector inflow_line(const cpu_ends *ends, int d, int high, int ro
 }
 
 LINE_INLINE cpu_vector coupling_line(const layer_ends *e, int d, int high, const int p[3], cpu_vector line) {
+  const ptrdiff_t at = layer_element(e, p);
   cpu_vector sum = line;
   for (int i = 0; i < 2; i++) {
-    const cpu_vector of = line_load(e->coupled[d][i] + layer_element(e, p));
-    sum = line_fma(line_fill(e->coupling[d][high][i]), of, sum);
+    cpu_vector weight = line_fill(e->coupling[d][high][i]);
+    if (e->medium[0] != NULL)
+      weight = coupling_weight(i, weight, line_load(e->medium[0] + at), line_load(e->medium[1] + at));
+    sum = line_fma(weight, line_load(e->coupled[d][i] + at), sum);
   }
   return line_choose(lanes_on(e, d, high, p), sum, line);
 }

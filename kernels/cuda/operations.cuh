@@ -13,7 +13,17 @@ constexpr int mask_first(unsigned mask) {
   return OPERATION_NONE;
 }
 
-/* The inputs of a mask one after the other, in 5 bits each: device code cannot index a constexpr array. */
+/* The highest input of a mask. */
+constexpr int mask_last(unsigned mask) {
+  int last = OPERATION_NONE;
+  for (int i = 0; i < OPERATION_ARRAYS; i++) {
+    if (mask >> i & 1U) last = i;
+  }
+  return last;
+}
+
+/* The first 12 inputs of a mask one after the other, in 5 bits each: device code cannot index a constexpr
+ * array. */
 constexpr unsigned long long mask_list(unsigned mask) {
   static_assert(OPERATION_ARRAYS <= 32, "an input's index has 5 bits");
   unsigned long long list = 0;
@@ -163,7 +173,8 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
       POINTS & ~(HAS.fields | HAS.components[0] | HAS.components[1] | HAS.components[2]);
   static constexpr int OTHERS = mask_count(OTHERS_MASK);
   static constexpr unsigned long long OTHERS_LIST = mask_list(OTHERS_MASK);
-  static_assert(OTHERS <= 12, "a list has room for 12");
+  static constexpr int OTHERS_LAST = mask_last(OTHERS_MASK);
+  static_assert(OTHERS <= 13, "a list has room for 12, and one is the last");
 
   __host__ __device__ static constexpr bool reads(int input) {
     return input != OPERATION_NONE && (POINTS >> input & 1U);
@@ -172,7 +183,7 @@ template <operation_kind KIND_, unsigned OPTIONS_> struct op {
     return DECLARED.outputs >> k & 1U;
   }
   __host__ __device__ static constexpr int other(int i) {
-    return (int)(OTHERS_LIST >> 5 * i & 31U);
+    return i < 12 ? (int)(OTHERS_LIST >> 5 * i & 31U) : OTHERS_LAST;
   }
 
   template <int TERM, int AXIS, class Lines>

@@ -46,8 +46,12 @@ __device__ __forceinline__ static real layer_couple(const layer_ends *e, const i
 #pragma unroll
     for (int high = 0; high < 2; high++) {
       if (i != (high ? e->last[d] : 0)) continue;
-      result = NUMBER_FMA(e->coupling[d][high][0], e->coupled[d][0][at], result);
-      result = NUMBER_FMA(e->coupling[d][high][1], e->coupled[d][1][at], result);
+#pragma unroll
+      for (int j = 0; j < 2; j++) {
+        real weight = e->coupling[d][high][j];
+        if (e->medium[0] != NULL) weight = coupling_weight(j, weight, e->medium[0][at], e->medium[1][at]);
+        result = NUMBER_FMA(weight, e->coupled[d][j][at], result);
+      }
     }
   }
   return result;

@@ -125,7 +125,7 @@ constexpr tile_choice gradient_stage_tiles(unsigned options, int others) {
   return {{.width = WIDE,
            .rows = others == 3 ? 2 : 1,
            .threads = 256,
-           .stages = others == 12 ? 1 : 2,
+           .stages = others >= 12 ? 1 : 2,
            .pace = 2,
            .unroll = 3}};
 }

@@ -99,6 +99,8 @@ static void test_counts_least_words(void **state) {
                   {"gradient_stage", 4, 3, 0},
                   {"divergence_stage_upwind", 4, 1, 0},
                   {"gradient_stage_upwind", 4, 3, 0},
+                  {"divergence_stage_medium", 5, 1, 0},
+                  {"gradient_stage_medium_upwind", 5, 3, 0},
                   {"stage_uniform", 2, 1, 0},
                   {"stage_formula", 2, 1, 0},
                   {"stage_formula_last", 4, 1, 0},

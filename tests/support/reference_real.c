@@ -200,10 +200,16 @@ static real derivative_point(const kernels_launch *launch, const kernels_call *c
   return fused(centre, get(launch, f, at), pairs(launch, f, at, direction, 0));
 }
 
+/* A part of sound; in a medium it is multiplied by input 4. */
+static real in_medium(const kernels_launch *launch, const kernels_call *call, real part, const int at[3]) {
+  return call->options & OPTION_MEDIUM ? get(launch, call->in[4], at) * part : part;
+}
+
 static real gradient_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
                            const int at[3]) {
-  if (part == 1) return even(launch, call->in[1 + output], at, output);
-  return first(launch, NULL, call->in[0], at, output);
+  const real slope = part == 1 ? even(launch, call->in[1 + output], at, output)
+                               : first(launch, NULL, call->in[0], at, output);
+  return in_medium(launch, call, slope, at);
 }
 
 static real gradient_magnitude_point(const kernels_launch *launch, const kernels_call *call, int output,
@@ -225,7 +231,7 @@ static real divergence_point(const kernels_launch *launch, const kernels_call *c
   for (int d = 0; d < 3; d++)
     along[d] = part == 1 ? even(launch, call->in[3], at, d) : first(launch, NULL, call->in[d], at, d);
   const real sum = along[0] + along[1];
-  return sum + along[2];
+  return in_medium(launch, call, sum + along[2], at);
 }
 
 static real curl_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
@@ -276,6 +282,17 @@ static real product_point(const kernels_launch *launch, const kernels_call *call
   (void)part;
   (void)output;
   return get(launch, call->in[0], at) * get(launch, call->in[1], at);
+}
+
+static real sound_energy_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
+                               const int at[3]) {
+  real of[6];
+  (void)output;
+  (void)part;
+  for (int i = 0; i < 6; i++) of[i] = get(launch, call->in[i], at);
+  const real square = of[0] * of[0], squares = fused(of[3], of[3], fused(of[2], of[2], of[1] * of[1]));
+  const real first_share = square / of[4], second_share = squares / of[5];
+  return first_share + second_share;
 }
 
 /* Parts: u.grad f, div(u f) or their mean; the dissipation; the Laplacian. */

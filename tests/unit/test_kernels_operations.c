@@ -222,15 +222,25 @@ static void ends_in_place(rig *rig) {
   }
 }
 
-/* The value at a point and what a coupling adds to it there on an end of axis d. */
-static double coupled(const rig *rig, const kernels_coupling *coupling, const twin of[2], double value, int d,
-                      const int p[3]) {
+/* Weight i of a coupling in a medium of positive a and b: times a, or times sqrt(a b). */
+static double weight_in(const rig *rig, const twin medium[2], int i, double weight, const int p[3]) {
+  const kernels_shape *shape = &rig->launch.shape;
+  const double a = reference_value(shape, medium[0].host, p[0], p[1], p[2]);
+  const double b = reference_value(shape, medium[1].host, p[0], p[1], p[2]);
+  if (shape->precision == PRECISION_DOUBLE) return weight * (i == 0 ? a : sqrt(a * b));
+  return (float)weight * (i == 0 ? (float)a : sqrtf((float)a * (float)b));
+}
+
+/* The value at a point and what a coupling adds to it there on an end of axis d. medium: NULL, or a and b. */
+static double coupled(const rig *rig, const kernels_coupling *coupling, const twin of[2], const twin *medium,
+                      double value, int d, const int p[3]) {
   const kernels_shape *shape = &rig->launch.shape;
   const int n[3] = {shape->nx, shape->ny, shape->nz};
   const int high = p[d] == n[d] - 1;
   if (p[d] != 0 && !high) return value;
   for (int i = 0; i < 2; i++) {
-    const double weight = coupling->weight[d][high][i];
+    double weight = coupling->weight[d][high][i];
+    if (medium != NULL) weight = weight_in(rig, medium, i, weight, p);
     const double field = reference_value(shape, of[i].host, p[0], p[1], p[2]);
     value = shape->precision == PRECISION_SINGLE ? (double)fmaf((float)weight, (float)field, (float)value)
                                                  : fma(weight, field, value);
@@ -238,13 +248,20 @@ static double coupled(const rig *rig, const kernels_coupling *coupling, const tw
   return value;
 }
 
+static double positive_value(const rig *rig, const void *phase, int x, int y, int z) {
+  (void)rig;
+  return 1.5 + sin(*(const double *)phase + x + 0.7 * y - 1.3 * z);
+}
+
 /* Couplings add two fields at the ends: to the one output at those of all axes, one after the other, or to
  * output d at those of axis d. */
-static void coupling_check(rig *rig, operation_kind kind, unsigned options, int outputs) {
+static void coupling_check(rig *rig, operation_kind kind, unsigned options, int outputs, int in_medium) {
+  const double phases[2] = {0.2, 2.0};
   twin f = twin_random(rig, 1), of[2] = {twin_random(rig, 2), twin_random(rig, 3)}, plain[3], found[3];
+  twin medium[2] = {twin_make(rig, positive_value, &phases[0]), twin_make(rig, positive_value, &phases[1])};
   const kernels_shape *shape = &rig->launch.shape;
   kernels_ends ends = {.bounded = {1, 1, 1}, .nz = shape->nz};
-  kernels_coupling coupling;
+  kernels_coupling coupling = {.medium = {in_medium ? medium[0].device : NULL, medium[1].device}};
   kernels_call call = {.kind = kind, .options = options, .in = {f.device}, .ends = &ends};
   for (int i = 0; i < 12; i++) {
     coupling.of[i / 4][i % 2] = of[i % 2].device;
@@ -263,7 +280,8 @@ static void coupling_check(rig *rig, operation_kind kind, unsigned options, int 
       const int p[3] = {i % shape->nx, i / shape->nx % shape->ny, i / shape->nx / shape->ny};
       double expected = reference_value(shape, plain[k].host, p[0], p[1], p[2]);
       for (int d = 0; d < 3; d++)
-        if (outputs == 1 || d == k) expected = coupled(rig, &coupling, of, expected, d, p);
+        if (outputs == 1 || d == k)
+          expected = coupled(rig, &coupling, of, in_medium ? medium : NULL, expected, d, p);
       const double value = reference_value(shape, found[k].host, p[0], p[1], p[2]);
       if (value != expected)
         fail_msg("output %d at %d, %d, %d: %.17g, not %.17g", k, p[0], p[1], p[2], value, expected);
@@ -272,14 +290,19 @@ static void coupling_check(rig *rig, operation_kind kind, unsigned options, int 
     twin_free(rig, &found[k]);
   }
   kernels_ends_close(rig->backend, rig->context, &ends);
-  for (int i = 0; i < 2; i++) twin_free(rig, &of[i]);
+  for (int i = 0; i < 2; i++) {
+    twin_free(rig, &of[i]);
+    twin_free(rig, &medium[i]);
+  }
   twin_free(rig, &f);
 }
 
 static void ends_couple(rig *rig) {
   rig_shape(rig, 33, 20, 18);
-  coupling_check(rig, OPERATION_derivative, AXIS_Y | (unsigned)DERIVATIVE_FIRST, 1);
-  coupling_check(rig, OPERATION_gradient, 0, 3);
+  for (int in_medium = 0; in_medium < 2; in_medium++) {
+    coupling_check(rig, OPERATION_derivative, AXIS_Y | (unsigned)DERIVATIVE_FIRST, 1, in_medium);
+    coupling_check(rig, OPERATION_gradient, 0, 3, in_medium);
+  }
 }
 
 enum { SIDE = 33 }; /* points of each axis */
