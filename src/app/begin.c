@@ -177,7 +177,7 @@ status begin_prepare(simulation *sim) {
                            &sim->diagnostics));
   if (equation->energy != NULL || equation->density != NULL) {
     double weight[STATE_FIELDS] = {0.0};
-    if (equation->energy != NULL) equation->energy(config, weight);
+    if (equation->energy != NULL) equation->energy(sim->solver.terms, weight);
     CHECK(agree(sim->comm, diagnostics_add_energy(&sim->diagnostics, weight)));
   }
   CHECK(agree(sim->comm, diagnostics_add_figures(&sim->diagnostics, config, flow_figures_of(config))));

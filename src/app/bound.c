@@ -40,15 +40,19 @@ status bound_open(solver *solver, int stable, bound *bound) {
                           .volume = grid->l[0] * grid->l[1] * grid->l[2],
                           .from = {.entered = {INFINITY, -INFINITY}}};
   for (int f = 0; f < equation->unknowns; f++) bound->weight[f] = 1.0;
-  if (equation->energy != NULL) equation->energy(solver->config, bound->weight);
+  if (equation->energy != NULL) equation->energy(solver->terms, bound->weight);
   return find_growth(solver, bound);
 }
 
 /* Root mean square of a measured state's deviation from the background. */
 static double norm_of(const bound *bound, const diagnostics_record *record) {
+  const equation *equation = bound->solver->equation;
   const double background = bound->from.background;
   double sum = 0.0;
-  for (int f = 0; f < bound->solver->equation->unknowns; f++) {
+  if (equation->energy != NULL && equation->density != NULL &&
+      !equation_fact(equation->uniform, bound->solver->config))
+    return sqrt(2.0 * record->energy / bound->volume); /* in a medium that varies, where growth.shifts is 0 */
+  for (int f = 0; f < equation->unknowns; f++) {
     const diagnostics_field *field = &record->field[f];
     double square = field->l2 * field->l2 / bound->volume;
     if (f == 0) square += background * (background - 2.0 * field->mass / bound->volume);

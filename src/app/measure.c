@@ -83,7 +83,8 @@ static status take(simulation *sim, const state *fields, const state *exact) {
   if (sim->diagnostics.figures.count > 0) sim->shown_step = -1;
   CHECK(diagnostics_measure(&sim->diagnostics, fields, exact, &scratch->part[0], &sim->schedule, sim->step,
                             courant, &sim->latest));
-  if (solver->equation->density == NULL) return STATUS_OK;
+  if (solver->equation->density == NULL || equation_fact(solver->equation->uniform, sim->config))
+    return STATUS_OK;
   sim->shown_step = -1;
   CHECK(agree(sim->comm, solver->equation->density(solver->terms, fields, scratch)));
   return diagnostics_energy(&sim->diagnostics, &scratch->part[0], &sim->latest);

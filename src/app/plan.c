@@ -14,6 +14,7 @@
 #include "config/lists.h"
 #include "files/rundir.h"
 #include "problems/cases.h"
+#include "problems/medium.h"
 #include "problems/points.h"
 #include "domain/node.h"
 
@@ -355,10 +356,20 @@ static void print_points(const config *config) {
   points_close(&points);
 }
 
+/* Says what speeds a medium has. */
+static void print_medium(const config *config, const grid *grid, const schedule_rates *rates) {
+  double squares = 0.0;
+  for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
+  if (medium_varies(config))
+    log_info("medium     the least speed is %.4g, and the fastest wave that the grid holds has %.4g\n",
+             1.0 / rates->slowness, rates->advection / sqrt(squares));
+}
+
 void plan_waves(const config *config, const grid *grid, const schedule_rates *rates) {
   static const double few = 4.0;
   print_points(config);
   const double highest = config_sourced(config) ? widest(config) * config->frequency : 0.0;
+  print_medium(config, grid, rates);
   if (highest == 0.0) return;
   if (!config_waves(config) && config->difference == CONFIG_DIFFERENCE_CENTRAL)
     log_warning("point sources of sound feed waves of two points, which central differences let stay; "

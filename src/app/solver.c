@@ -118,13 +118,16 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   CHECK(agree(comm, cases_files_check(config, grid, begins(config), config_carried(config), elsewhere)));
   CHECK(agree(comm, sources_check(config, equation, grid, elsewhere)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
-  double all[] = {mine.advection, mine.along[0], mine.along[1], mine.along[2], mine.other, mine.slowness};
+  double all[] = {mine.advection, mine.along[0], mine.along[1],  mine.along[2],
+                  mine.other,     mine.slowness, mine.impedance, mine.admittance};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, comm));
   const int varies = all[0] > 0.0 && !cases_velocity_steady(config);
   *rates = (schedule_rates){.advection = all[0],
                             .along = {all[1], all[2], all[3]},
                             .other = all[4],
                             .slowness = all[5],
+                            .impedance = all[6],
+                            .admittance = all[7],
                             .shares = mine.shares,
                             .measured = config->adaptive && equation->measure != NULL,
                             .factor = config->adaptive && varies ? equation->rate_factor : NULL};

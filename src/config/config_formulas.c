@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "config/config_table.h"
 #include "problems/cases.h"
+#include "problems/medium.h"
 #include "problems/source.h"
 #include "settings/equations.h"
 
@@ -151,8 +152,9 @@ static status check_sources(const config *config) {
 
 status config_formulas_check(const config_reading *reading) {
   config *config = reading->config;
-  if (config_waves(config) && config->medium_speed[0] != '\0')
-    CHECK(check(config, "medium", "sound_speed", config->medium_speed, "xyz"));
+  for (int i = 0; i < medium_count(config); i++)
+    if (config->medium[i][0] != '\0')
+      CHECK(check(config, "medium", medium_names[i], config->medium[i], "xyz"));
   CHECK(check_entering(config));
   CHECK(check_sources(config));
   if (velocities_at(config->velocity)->from == PROBLEM_FORMULA) {

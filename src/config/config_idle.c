@@ -6,6 +6,7 @@
 #include "settings/equations.h"
 #include "problems/cases.h"
 #include "problems/formula.h"
+#include "problems/medium.h"
 #include "problems/source.h"
 
 /* Keys that were given and have no effect. */
@@ -55,7 +56,8 @@ int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   if (strcmp(section, "physics") == 0 && !config_equation_uses(config, name)) return 1;
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
-  if (strcmp(section, "medium") == 0) return !config_waves(config);
+  if (strcmp(section, "medium") == 0)
+    return medium_count(config) == 0 || (strcmp(name, "density") == 0 && config_waves(config));
   if (strcmp(section, "point_sources") == 0 || strcmp(section, "receivers") == 0)
     return !config_waves(config) && config->equation != EQUATION_acoustics;
   if (strcmp(section, "statistics") == 0) return config->statistics[0] == '\0';
@@ -101,7 +103,7 @@ static int uses_constant(const config *c, const char *name) {
   for (int i = 0; i < FLOW_UNKNOWNS; i++) used = used || (formula && flows && has_word(c->gas[i], name));
   for (int d = 0; d < 3; d++) used = used || (moves && has_word(c->component[d], name));
   used = used || (moves && has_word(c->factor, name));
-  used = used || (config_waves(c) && has_word(c->medium_speed, name));
+  for (int i = 0; i < medium_count(c); i++) used = used || has_word(c->medium[i], name);
   for (int i = 0; i < CONFIG_SOURCES; i++) used = used || has_word(c->source[i], name);
   used = used || (source_given(c) && has_word(c->source_factor, name));
   return used || (config_carried(c) && cases_bounded(c) && has_word(c->entering, name));

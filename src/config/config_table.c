@@ -163,13 +163,18 @@ const config_key config_keys[] = {
     {"physics", "dissipation", REAL(dissipation, 0, 10), DEFAULT("0"),
      .help =
          "factor of the dissipation for what the grid does not resolve (flow); 1: as by upwind differences"},
-    {"medium", "sound_speed", FORMULA(medium_speed), DEFAULT("none"),
-     .help = "of x, y, z, or a number (wave)"},
-    {"medium", "file", PATH(medium_file), DEFAULT("none"), .help = "HDF5 file with the dataset c (wave)"},
+    {"medium", "sound_speed", FORMULA(medium[CONFIG_MEDIUM_SPEED]), DEFAULT("none"),
+     .help = "of x, y, z, or a number (wave, acoustics)"},
+    {"medium", "density", FORMULA(medium[CONFIG_MEDIUM_DENSITY]), DEFAULT("none"),
+     .help = "likewise (acoustics)"},
+    {"medium", "file", PATH(medium_file), DEFAULT("none"),
+     .help = "HDF5 file with the datasets c and, for acoustics, rho, unless a formula gives them"},
     {"medium", "resample", CHOICE(medium_resample, switches), DEFAULT("no"),
      .help = "yes: a dataset of another grid is interpolated, with order 8"},
     {"medium", "average", CHOICE(medium_at_points, averages), DEFAULT("cell"),
-     .help = "of a formula: 1/c^2 averaged over each point's cell, or at the point"},
+     .help =
+         "of formulas: 1/c^2 (acoustics: density and 1/(density c^2)) averaged over each point's cell, or "
+         "at the point"},
     {"point_sources", "points", PROBES(source_points), DEFAULT("none"),
      .help = "places of sources (wave, acoustics)"},
     {"point_sources", "file", PATH(source_file), DEFAULT("none"),

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "config/config_table.h"
-#include "problems/problem.h"
+#include "problems/cases.h"
+#include "problems/medium.h"
 #include "settings/equations.h"
 #include "settings/scheme.h"
 
@@ -83,12 +84,29 @@ static status check_points(const config *config) {
   return STATUS_OK;
 }
 
+/* Conditions of [medium]. */
+static status check_medium(const config *config) {
+  int formulas = 0;
+  for (int i = 0; i < medium_count(config); i++) formulas += config->medium[i][0] != '\0';
+  if (config->medium_file[0] != '\0' && formulas == medium_count(config))
+    return config_refuse(config, "medium", "file", "medium.sound_speed%s given, too; accepted: %s",
+                         config_waves(config) ? " is" : " and medium.density are",
+                         config_waves(config) ? "one of the two" : "at most one of them beside a file");
+  if (!config_waves(config) && medium_varies(config) && cases_at(config->initial)->sound == SOUND_TRAVELS)
+    return config_refuse(config, "initial", "case",
+                         "is a wave in a uniform medium; accepted: other cases, or no [medium]");
+  return STATUS_OK;
+}
+
 status config_wave_check(const config *config) {
   const int leaps = schemes_all(config->scheme)->leap > 0;
   if (leaps && !config_waves(config))
     return config_refuse(config, "time", "scheme",
                          "is for physics.equation = wave alone; accepted: a Runge-Kutta scheme (--list)");
-  if (takes_points(config)) CHECK(check_points(config));
+  if (takes_points(config)) {
+    CHECK(check_points(config));
+    CHECK(check_medium(config));
+  }
   if (!config_waves(config)) return STATUS_OK;
   if (!leaps)
     return config_refuse(config, "time", "scheme",
@@ -96,9 +114,5 @@ status config_wave_check(const config *config) {
                          "leapfrog, leapfrog4");
   if (config->adaptive)
     return config_refuse(config, "time", "adaptive", "waves have one step size; accepted: no");
-  CHECK(check_layers(config));
-  if (config->medium_speed[0] != '\0' && config->medium_file[0] != '\0')
-    return config_refuse(config, "medium", "file",
-                         "medium.sound_speed is given, too; accepted: one of the two");
-  return STATUS_OK;
+  return check_layers(config);
 }

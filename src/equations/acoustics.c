@@ -5,7 +5,7 @@
 #include "equations/wave_sources.h"
 #include "problems/sound.h"
 
-/* Linear acoustics of a medium at rest with constant density r and sound speed c:
+/* Linear acoustics of a medium at rest with density r and sound speed c:
  *
  *     dp/dt = -r c^2 div(u, v, w),    d(u, v, w)/dt = -grad p / r,
  *
@@ -26,7 +26,13 @@
  * impedance Z_w = Z (1 + R)/(1 - R); with A = 0, 1/Z_w is 0. No end is stiff, as Z_w >= Z.
  *
  * The code has them as parts of the divergence and of the gradient, before these are multiplied by -r c^2 and
- * -1/r. */
+ * -1/r.
+ *
+ * r and c may vary: the stiffness K = r c^2 and the volume 1/r are fields, which multiply both operations at
+ * the point, and ends take those of their point. Diagonal factors commute with the quadrature, so all of the
+ * above holds for the energy with the local factors. The dissipation of p then is K/Z_max times that of
+ * upwind differences, that of the velocity Z_min/r: with constants before the symmetric difference the energy
+ * falls in any medium, and both are at most c. */
 enum { PRESSURE, VELOCITY, UNKNOWNS = 4 };
 
 static const char *const names[UNKNOWNS] = {"p", "u", "v", "w"};
@@ -39,6 +45,10 @@ typedef struct acoustics {
   const kernels *backend;
   kernels_context *context;
   wave_sources sources;
+  int varies;
+  field stiffness, volume; /* if it varies; without halos */
+  uint64_t files;
+  schedule_rates rates; /* of all ranks */
 } acoustics;
 
 static int yes(const config *config) {
@@ -58,12 +68,24 @@ static int is_upwind(const config *config) {
   return config->difference == CONFIG_DIFFERENCE_UPWIND;
 }
 
+static int is_uniform(const config *config) {
+  return !medium_varies(config);
+}
+
+static int count_arrays(const config *config) {
+  return medium_varies(config) ? 2 : 0;
+}
+
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
   double squares = 0.0;
+  medium_range range;
+  CHECK(medium_find_range(config, grid, &range));
   for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
-  CHECK(wave_sources_check(config, grid, config->sound_speed));
-  rates->advection = config->sound_speed * sqrt(squares);
-  rates->slowness = 1.0 / config->sound_speed;
+  CHECK(wave_sources_check(config, grid, range.slowest));
+  *rates = (schedule_rates){.advection = range.fastest * sqrt(squares),
+                            .slowness = 1.0 / range.slowest,
+                            .impedance = range.impedance[1],
+                            .admittance = 1.0 / range.impedance[0]};
   return STATUS_OK;
 }
 
@@ -71,9 +93,12 @@ static int is_known(const config *config, double time) {
   return time == 0.0 || sound_known(config);
 }
 
-static void weigh(const config *config, double weight[STATE_FIELDS]) {
-  weight[PRESSURE] = 1.0 / stiffness(config);
-  for (int d = 0; d < 3; d++) weight[VELOCITY + d] = config->density;
+static void weigh(const void *self, double weight[STATE_FIELDS]) {
+  const acoustics *a = self;
+  const schedule_rates *rates = &a->rates;
+  weight[PRESSURE] = a->varies ? rates->slowness * rates->admittance : 1.0 / stiffness(a->config);
+  for (int d = 0; d < 3; d++)
+    weight[VELOCITY + d] = a->varies ? rates->slowness * rates->impedance : a->config->density;
 }
 
 static status fill(const config *config, const grid *grid, double time, int unknown, field *field) {
@@ -86,10 +111,11 @@ static status fill(const config *config, const grid *grid, double time, int unkn
   return result;
 }
 
-/* Sets the penalties at the ends of axis d, for the divergence and for the gradient. */
+/* Sets the penalties at the ends of axis d, for the divergence and for the gradient. Where the medium varies,
+ * the kernels multiply those of the term's own unknown by c instead of K/Z and Z/r (kernels_coupling). */
 static void couple(const config *config, const grid *grid, int d, acoustics *acoustics) {
   const double share = 1.0 / (grid->h[d] * grid_weight(grid, d, 0));
-  const double impedance = config->density * config->sound_speed;
+  const double impedance = acoustics->varies ? 1.0 : config->density * config->sound_speed;
   for (int end = 0; end < GRID_ENDS; end++) {
     double *divergence = acoustics->divergence.weight[d][end], *gradient = acoustics->gradient.weight[d][end];
     const double outwards = end == GRID_LOW ? -share : share;
@@ -116,16 +142,56 @@ static status create_ends(const config *config, const grid *grid, const field_sp
                            &acoustics->ends);
 }
 
+static void stiffness_row(const void *user, int64_t z, int64_t y, double *row) {
+  const medium *medium = user;
+  for (int64_t x = 0; x < medium->grid->n[0]; x++) row[x] = medium_at(medium, z, y, x).stiffness;
+}
+
+static void volume_row(const void *user, int64_t z, int64_t y, double *row) {
+  const medium *medium = user;
+  for (int64_t x = 0; x < medium->grid->n[0]; x++) row[x] = 1.0 / medium_at(medium, z, y, x).density;
+}
+
+/* What is made of the medium. */
+static status create_in(const medium *medium, const field_space *space, acoustics *a) {
+  const grid *grid = medium->grid;
+  if (a->varies) {
+    CHECK(field_create(space, &a->stiffness));
+    CHECK(field_create(space, &a->volume));
+    CHECK(field_fill(&a->stiffness, grid->z0, grid->n[2], 0, stiffness_row, medium));
+    CHECK(field_fill(&a->volume, grid->z0, grid->n[2], 0, volume_row, medium));
+    a->files = medium_hash(medium);
+  }
+  const kernels_wave step = {.task = WAVE_INJECT};
+  const wave_sourced of = {.medium = medium, .step = &step, .stencil = &a->stencil, .dt = 1.0};
+  return wave_sources_open(a->config, grid, space, &of, &a->sources);
+}
+
 static status create(const config *config, const grid *grid, const field_space *space, void **self) {
   acoustics *acoustics = calloc(1, sizeof *acoustics);
+  medium medium;
   *self = acoustics;
   if (acoustics == NULL) return status_fail(STATUS_MEMORY, "no memory for the equation");
   acoustics->config = config;
+  acoustics->varies = medium_varies(config);
   acoustics->stencil = stencil_make(config->order, grid->h);
   CHECK(create_ends(config, grid, space, acoustics));
-  const kernels_wave step = {.task = WAVE_INJECT};
-  const wave_sourced of = {.stiffness = stiffness(config), .step = &step, .stencil = &acoustics->stencil};
-  return wave_sources_open(config, grid, space, &of, &acoustics->sources);
+  CHECK(medium_open(config, grid, &medium));
+  const status result = create_in(&medium, space, acoustics);
+  medium_close(&medium);
+  return result;
+}
+
+static status settle(void *self, double dt, const schedule_rates *rates) {
+  acoustics *a = self;
+  (void)dt;
+  a->rates = *rates;
+  return STATUS_OK;
+}
+
+static uint64_t hash_files(void *self) {
+  const acoustics *a = self;
+  return a->files;
 }
 
 static void destroy(void *self) {
@@ -133,17 +199,27 @@ static void destroy(void *self) {
   if (acoustics == NULL) return;
   if (acoustics->backend != NULL)
     kernels_ends_close(acoustics->backend, acoustics->context, &acoustics->ends);
+  if (acoustics->stiffness.data != NULL) field_destroy(&acoustics->stiffness);
+  if (acoustics->volume.data != NULL) field_destroy(&acoustics->volume);
   wave_sources_close(&acoustics->sources);
   free(acoustics);
 }
 
-/* The operation that computes unknowns from `unknown` on, with the factor of its term. The caller sets the
- * inputs of the other unknowns. */
-static kernels_call part_call(const acoustics *a, const stage *stage, operation_kind kind, int unknown,
-                              double factor) {
-  kernels_call call = {.kind = kind, .options = is_upwind(a->config) ? OPTION_UPWIND : 0};
+/* The operation that computes unknowns from `unknown` on. The caller sets the inputs of the other unknowns.
+ */
+static kernels_call part_call(const acoustics *a, const stage *stage, operation_kind kind, int unknown) {
+  const config *config = a->config;
+  const int divergence = kind == OPERATION_divergence;
+  double factor = divergence ? -stiffness(config) : -1.0 / config->density, damped = config->sound_speed;
+  kernels_call call = {.kind = kind, .options = is_upwind(config) ? OPTION_UPWIND : 0};
+  if (a->varies) {
+    factor = -1.0;
+    damped = 1.0 / (divergence ? a->rates.impedance : a->rates.admittance);
+    call.options |= OPTION_MEDIUM;
+    call.in[MEDIUM_IN] = divergence ? a->stiffness.data : a->volume.data;
+  }
   call.weight[WEIGHT_PART + PART_TERM] = factor;
-  call.weight[WEIGHT_PART + PART_DISSIPATION] = is_upwind(a->config) ? a->config->sound_speed : 0.0;
+  call.weight[WEIGHT_PART + PART_DISSIPATION] = is_upwind(config) ? damped : 0.0;
   stage_sum(stage, unknown, &call);
   return call;
 }
@@ -155,6 +231,10 @@ static status advance_part(const acoustics *a, const stage *stage, const kernels
   const double weight = call.weight[WEIGHT_PART];
   kernels_coupling coupling = *penalties;
   const int divergence = call.kind == OPERATION_divergence;
+  if (a->varies) {
+    coupling.medium[0] = divergence ? a->stiffness.data : a->volume.data;
+    coupling.medium[1] = divergence ? a->volume.data : a->stiffness.data;
+  }
   for (int d = 0; d < 3; d++) {
     coupling.of[d][divergence ? 0 : 1] = f[VELOCITY + d].data;
     coupling.of[d][divergence ? 1 : 0] = f[PRESSURE].data;
@@ -170,7 +250,7 @@ static status advance_part(const acoustics *a, const stage *stage, const kernels
  * of two points. */
 static double largest_beside(const acoustics *a, const grid *grid) {
   const double h = fmin(grid->h[0], fmin(grid->h[1], grid->h[2]));
-  return a->config->density * a->config->sound_speed / h * wave_sources_largest(&a->sources, grid);
+  return a->rates.impedance / h * wave_sources_largest(&a->sources, grid);
 }
 
 /* The differences keep or lower the energy, and so do ends. A constant pressure stays, too, but for ends
@@ -179,7 +259,7 @@ static status find_growth(void *self, const grid *grid, field *work, equation_gr
   const acoustics *a = self;
   const int sourced = config_sourced(a->config);
   (void)work;
-  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .shifts = !sourced};
+  *growth = (equation_growth){.slack = EQUATION_SLACK_KEPT, .shifts = !sourced && !a->varies};
   if (sourced) growth->slack = EQUATION_SLACK_UNKNOWN;
   if (sourced) growth->largest = largest_beside(a, grid);
   for (int d = 0; d < 3; d++) {
@@ -196,10 +276,10 @@ static status advance(void *self, const stage *stage) {
   acoustics *a = self;
   const field *f = stage->f->part;
   kernels_launch launch = stage_launch(stage, &a->stencil);
-  kernels_call pressure = part_call(a, stage, OPERATION_divergence, PRESSURE, -stiffness(a->config));
+  kernels_call pressure = part_call(a, stage, OPERATION_divergence, PRESSURE);
   for (int d = 0; d < 3; d++) pressure.in[d] = f[VELOCITY + d].data;
   CHECK(advance_part(a, stage, &launch, pressure, &a->divergence));
-  kernels_call velocity = part_call(a, stage, OPERATION_gradient, VELOCITY, -1.0 / a->config->density);
+  kernels_call velocity = part_call(a, stage, OPERATION_gradient, VELOCITY);
   velocity.in[0] = f[PRESSURE].data;
   if (a->sources.injection.points == 0) {
     launch.edges = stage->edges;
@@ -210,18 +290,39 @@ static status advance(void *self, const stage *stage) {
   return stage_end(stage);
 }
 
+static status find_density(void *self, const state *state, struct state *scratch) {
+  const acoustics *a = self;
+  const field *part = state->part;
+  const kernels_launch launch = {.context = part->context,
+                                 .queue = QUEUE_MAIN,
+                                 .shape = part->shape,
+                                 .planes = {{0, part->shape.nz}},
+                                 .stencil = &a->stencil};
+  kernels_call call = {.kind = OPERATION_sound_energy, .out = {scratch->part[0].data}};
+  for (int i = 0; i < UNKNOWNS; i++) call.in[i] = part[i].data;
+  call.in[UNKNOWNS] = a->stiffness.data;
+  call.in[UNKNOWNS + 1] = a->volume.data;
+  return part->backend->apply(&launch, &call);
+}
+
 const equation acoustics_equation = {.name = "acoustics",
                                      .unknowns = UNKNOWNS,
                                      .names = names,
                                      .linear = yes,
                                      .steady = is_steady,
+                                     .array_count = count_arrays,
+                                     .stage_words = count_arrays,
                                      .rates = find_rates,
                                      .limit = acoustics_limit,
                                      .known = is_known,
                                      .known_later = sound_known,
                                      .fill = fill,
                                      .energy = weigh,
+                                     .uniform = is_uniform,
                                      .create = create,
                                      .destroy = destroy,
                                      .growth = find_growth,
-                                     .stage = advance};
+                                     .files = hash_files,
+                                     .stage = advance,
+                                     .settle = settle,
+                                     .density = find_density};

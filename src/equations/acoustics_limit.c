@@ -5,6 +5,7 @@
 
 #include "equations/acoustics.h"
 #include "equations/trial.h"
+#include "problems/medium.h"
 #include "settings/scheme.h"
 
 /* What limits a step of sound: inside the grid the growth of waves, beside ends what a trial finds. With
@@ -76,20 +77,20 @@ static int step_lower(const scheme *scheme, double complex rate, double *step) {
   return 1;
 }
 
-typedef struct medium {
+typedef struct lattice {
   const scheme *scheme;
   int order, upwind;
   double rate[AXES]; /* c/h */
-} medium;
+} lattice;
 
-static symbols symbols_at(const medium *m, int d, double phase) {
+static symbols symbols_at(const lattice *m, int d, double phase) {
   const double damped = m->upwind ? m->rate[d] * stencil_dissipation_symbol(m->order, phase) : 0.0;
   return (symbols){damped, damped, m->rate[d] * stencil_first_symbol(m->order, phase)};
 }
 
 /* Lowers the step until no mode with phases of `count` + 1 along each axis, from `worst` - reach to `worst` +
  * reach, grows. [in, out] worst: their middle; the mode with the least step. */
-static void modes_try(const medium *m, double worst[AXES], double reach, int count, double *step) {
+static void modes_try(const lattice *m, double worst[AXES], double reach, int count, double *step) {
   const double middle[AXES] = {worst[0], worst[1], worst[2]};
   const int each = count + 1;
   for (int i = 0; i < each * each * each; i++) {
@@ -113,30 +114,54 @@ static void modes_try(const medium *m, double worst[AXES], double reach, int cou
 /* The largest step with which no wave inside the grid grows. */
 static double inside_step(const config *config, const grid *grid) {
   enum { LEVELS = 3, PHASES = 16, FINER = 8 };
-  medium medium = {.scheme = schemes_at(config->scheme),
-                   .order = config->order,
-                   .upwind = config->difference == CONFIG_DIFFERENCE_UPWIND};
+  lattice lattice = {.scheme = schemes_at(config->scheme),
+                     .order = config->order,
+                     .upwind = config->difference == CONFIG_DIFFERENCE_UPWIND};
   const double half = 0.5 * acos(-1.0);
   double worst[AXES] = {half, half, half}, reach = half, least = INFINITY;
   for (int d = 0; d < AXES; d++) {
-    medium.rate[d] = config->sound_speed / grid->h[d];
-    least = fmin(least, medium.rate[d]);
+    lattice.rate[d] = config->sound_speed / grid->h[d];
+    least = fmin(least, lattice.rate[d]);
   }
-  double step = 8.0 * scheme_real_limit(medium.scheme) / least;
+  double step = 8.0 * scheme_real_limit(lattice.scheme) / least;
   for (int level = 0; level < LEVELS; level++) {
     const int count = level == 0 ? PHASES : FINER;
-    modes_try(&medium, worst, reach, count, &step);
+    modes_try(&lattice, worst, reach, count, &step);
     reach *= 2.0 / count;
   }
   return step;
 }
 
-status acoustics_limit(const config *config, const grid *grid, const schedule_rates *rates, double dt,
-                       equation_limit *limit) {
+/* Lowers the step to what a uniform medium allows. */
+static status uniform_step(const config *config, const grid *grid, double *step) {
   double beside = INFINITY;
   if (grid->bounded[0] || grid->bounded[1] || grid->bounded[2])
     CHECK(trial_step(&acoustics_equation, config, grid, &beside));
-  limit->step = fmin(inside_step(config, grid), beside);
+  *step = fmin(*step, fmin(inside_step(config, grid), beside));
+  return STATUS_OK;
+}
+
+/* A medium that varies stands for a uniform one of its fastest wave, with upwind differences and with none of
+ * their dissipation, which varies. */
+static status varying_step(const config *config, const grid *grid, const schedule_rates *rates,
+                           double *step) {
+  struct config uniform = *config;
+  double squares = 0.0;
+  for (int d = 0; d < AXES; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
+  uniform.sound_speed = rates->advection / sqrt(squares);
+  for (int i = 0; i < CONFIG_MEDIA; i++) uniform.medium[i][0] = '\0';
+  uniform.medium_file[0] = '\0';
+  CHECK(uniform_step(&uniform, grid, step));
+  if (config->difference == CONFIG_DIFFERENCE_CENTRAL) return STATUS_OK;
+  uniform.difference = CONFIG_DIFFERENCE_CENTRAL;
+  return uniform_step(&uniform, grid, step);
+}
+
+status acoustics_limit(const config *config, const grid *grid, const schedule_rates *rates, double dt,
+                       equation_limit *limit) {
+  limit->step = INFINITY;
+  CHECK(medium_varies(config) ? varying_step(config, grid, rates, &limit->step)
+                              : uniform_step(config, grid, &limit->step));
   (void)snprintf(limit->words, EQUATION_WORDS, EQUATION_BEYOND, dt * rates->advection,
                  limit->step * rates->advection, schemes_at(config->scheme)->name, config->order);
   return STATUS_OK;

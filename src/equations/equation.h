@@ -92,9 +92,11 @@ typedef struct equation {
   status (*fill)(const config *config, const grid *grid, double time, int unknown, field *field);
 
   unsigned positive; /* mask of the unknowns that are positive: otherwise the solution has blown up */
-  /* Weights of the conserved energy 1/2 sum weight[i] |unknown i|^2 of the medium or the field. NULL: the
-   * equation has none. */
-  void (*energy)(const config *config, double weight[STATE_FIELDS]);
+  /* Weights of the conserved energy 1/2 sum weight[i] |unknown i|^2 of the medium or the field, upper bounds
+   * of them where they vary. NULL: the equation has none. */
+  void (*energy)(const void *self, double weight[STATE_FIELDS]);
+  int (*uniform)(
+      const config *config); /* the weights are those at every point, and `density` is not called */
 
   /* Allocates the data that `stage` needs on the device. [out] *self, to be released by `destroy`, even after
    * an error. */
@@ -123,11 +125,11 @@ typedef struct equation {
    * itself, at its rate. */
   const char *const *supplied;
   status (*supply)(void *self, const stage *stage, const void *const array[STATE_FIELDS], const void *number);
-  /* Of equations of second order in time, whose schemes leap: `settle` is called once, before any state is
-   * made, with the size of all steps and the rates of all ranks; `start` finds the unknowns that stand for
-   * the step before t = 0 from the others, whose halos are valid; `density` sets scratch->part[0] to the
-   * density of the energy that the scheme conserves, and may use all of scratch. NULL: none. Sources are then
-   * part of `stage`. */
+  /* `settle` is called once, before any state is made, with the size of the first step and the rates of all
+   * ranks. `start`, of equations of second order in time, whose schemes leap: finds the unknowns that stand
+   * for the step before t = 0 from the others, whose halos are valid; sources are then part of `stage`.
+   * `density` sets scratch->part[0] to twice the density of the conserved energy, and may use all of scratch.
+   * NULL: none. */
   status (*settle)(void *self, double dt, const schedule_rates *rates);
   status (*start)(void *self, state *state);
   status (*density)(void *self, const state *state, struct state *scratch);

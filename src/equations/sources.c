@@ -10,7 +10,7 @@ const char *sources_name(const equation *equation, int unknown) {
 
 /* Returns 1 if an unknown has a source, which the equation does not make itself. */
 static int has_source(const config *config, const equation *equation, int unknown) {
-  return equation->settle == NULL && source_exists(config, unknown, sources_name(equation, unknown));
+  return equation->start == NULL && source_exists(config, unknown, sources_name(equation, unknown));
 }
 
 int sources_count(const config *config, const equation *equation) {

@@ -64,7 +64,7 @@ static status weigh(trial *t) {
   t->vector = malloc((VECTORS + 1) * t->count * sizeof *t->vector);
   if (t->weight == NULL || t->vector == NULL) return status_fail(STATUS_MEMORY, "no memory for a trial");
   for (int f = 0; f < STATE_FIELDS; f++) of[f] = 1.0;
-  if (t->equation->energy != NULL) t->equation->energy(&t->config, of);
+  if (t->equation->energy != NULL) t->equation->energy(t->terms, of);
   for (size_t i = 0; i < t->count; i++) {
     const int64_t *n = t->grid.n, p = (int64_t)(i % points);
     t->weight[i] =

@@ -55,11 +55,12 @@ static int stage_words(const config *config) {
 }
 
 static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
-  double squares = 0.0, speed[2];
-  CHECK(medium_range(config, grid, speed));
+  double squares = 0.0;
+  medium_range range;
+  CHECK(medium_find_range(config, grid, &range));
   for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
-  CHECK(wave_sources_check(config, grid, speed[0]));
-  *rates = (schedule_rates){.advection = speed[1] * sqrt(squares), .slowness = 1.0 / speed[0]};
+  CHECK(wave_sources_check(config, grid, range.slowest));
+  *rates = (schedule_rates){.advection = range.fastest * sqrt(squares), .slowness = 1.0 / range.slowest};
   return STATUS_OK;
 }
 
@@ -167,7 +168,7 @@ static status set_images(const wave *wave, const field *field, const wave_image 
 static void factor_row(const void *user, int64_t z, int64_t y, double *row) {
   const wave *wave = user;
   for (int64_t x = 0; x < wave->grid->n[0]; x++)
-    row[x] = medium_squared(&wave->medium, z, y, x) * wave->dt * wave->dt;
+    row[x] = medium_at(&wave->medium, z, y, x).stiffness * wave->dt * wave->dt;
 }
 
 /* A step from the state, as `call` says, into `out`. */
@@ -250,14 +251,14 @@ static status start(void *self, state *state) {
   return advance(wave, &launch, call, &part[PRESSURE], &part[PRESSURE], &part[BEFORE]);
 }
 
+static uint64_t hash_files(void *self) {
+  const wave *wave = self;
+  return medium_hash(&wave->medium) + wave->supply.hash;
+}
+
 static status recall(void *self, void *values, int save) {
   wave *wave = self;
   return wave_cpml_recall(&wave->cpml, values, save);
-}
-
-static uint64_t hash_files(void *self) {
-  const wave *wave = self;
-  return wave->supply.hash;
 }
 
 static status find_density(void *self, const state *state, struct state *scratch) {

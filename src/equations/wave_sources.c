@@ -80,8 +80,7 @@ static void make_side(const builder *b, const config *config, int d, double x, s
 }
 
 static double factor_at(const builder *b, int64_t z, int64_t y, int64_t x) {
-  if (b->of->medium == NULL) return b->of->stiffness;
-  return medium_squared(b->of->medium, z, y, x) * b->of->dt * b->of->dt;
+  return medium_at(b->of->medium, z, y, x).stiffness * b->of->dt * b->of->dt;
 }
 
 static status append(builder *b, const int64_t at[3], int source, const double weight[2]) {

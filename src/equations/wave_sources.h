@@ -32,10 +32,9 @@ typedef struct wave_sources {
 } wave_sources;
 
 /* What sources act on. Of waves: c^2 from `medium`, and the kinds of ends in `step`. Of sound: dp/dt gets
- * stiffness H^-1 W^T s, H the norm of the closures; medium is NULL and `step` zeroed. */
+ * stiffness H^-1 W^T s, H the norm of the closures; `step` is zeroed and dt 1. */
 typedef struct wave_sourced {
   const medium *medium;
-  double stiffness;
   const kernels_wave *step;
   const stencil *stencil;
   double dt;

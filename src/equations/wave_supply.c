@@ -25,14 +25,14 @@ static double kept_at(const filling *f, int64_t z, int64_t y, int64_t x, double 
 static void kept_row(const void *user, int64_t z, int64_t y, double *row) {
   const filling *f = user;
   for (int64_t x = 0; x < f->medium->grid->n[0]; x++)
-    row[x] = kept_at(f, z, y, x, medium_squared(f->medium, z, y, x) * f->squared);
+    row[x] = kept_at(f, z, y, x, medium_at(f->medium, z, y, x).stiffness * f->squared);
 }
 
 static void fill_row(const void *user, int64_t z, int64_t y, double *row) {
   const filling *f = user;
   source_row(&f->source, z, y, row);
   for (int64_t x = 0; x < f->medium->grid->n[0]; x++) {
-    const double factor = medium_squared(f->medium, z, y, x) * f->squared;
+    const double factor = medium_at(f->medium, z, y, x).stiffness * f->squared;
     row[x] *= factor * kept_at(f, z, y, x, factor);
   }
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "problems/medium.h"
 #include "problems/rounded.h"
 #include "problems/source.h"
 
@@ -26,8 +27,8 @@ static int fits(const config *config, int d) {
 
 int sound_known(const config *config) {
   const int sourced = config->source_points[0] != '\0' || config->source_file[0] != '\0';
-  return !sourced && !source_given(config) && kind_of(config) != SOUND_UNKNOWN && fits(config, 0) &&
-         fits(config, 1) && fits(config, 2);
+  return !sourced && !source_given(config) && !medium_varies(config) && kind_of(config) != SOUND_UNKNOWN &&
+         fits(config, 0) && fits(config, 1) && fits(config, 2);
 }
 
 /* The component of k along an axis divided by |k|; 0 for waves of zero wave number. */

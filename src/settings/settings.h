@@ -141,7 +141,9 @@ typedef struct config_constant {
   double value;
 } config_constant;
 
-enum { CONFIG_KEY_COUNT = 134 + CONFIG_SOURCES, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+enum { CONFIG_KEY_COUNT = 135 + CONFIG_SOURCES, CONFIG_HASH_SIZE = 17, CONFIG_FILE_SIZE = 192 };
+/* What varies in a medium. */
+enum { CONFIG_MEDIUM_SPEED, CONFIG_MEDIUM_DENSITY, CONFIG_MEDIA };
 
 typedef struct config {
   /* [grid] */
@@ -168,10 +170,10 @@ typedef struct config {
   double viscosity_temperature, sutherland_temperature; /* > 0, default 1 and 0.4 */
   double dissipation;                                   /* 0 .. 10, default 0: of flow_damping.h */
   /* [medium] */
-  char medium_speed[CONFIG_FORMULA_SIZE]; /* sound_speed: a formula of x, y, z; "" for none (default) */
-  char medium_file[CONFIG_PATH_SIZE];     /* file: "" for none (default) */
-  int medium_resample;                    /* as initial_resample */
-  int medium_at_points;                   /* 1: average = point; default 0 */
+  char medium[CONFIG_MEDIA][CONFIG_FORMULA_SIZE]; /* formulas of x, y, z; "" for none (default) */
+  char medium_file[CONFIG_PATH_SIZE];             /* file: "" for none (default) */
+  int medium_resample;                            /* as initial_resample */
+  int medium_at_points;                           /* 1: average = point; default 0 */
   /* [point_sources] */
   char source_points[CONFIG_LIST_SIZE];    /* points: as config/lists.h reads probes; "" for none (default) */
   char source_file[CONFIG_PATH_SIZE];      /* file: "" for none (default) */

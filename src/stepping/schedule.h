@@ -53,6 +53,7 @@ typedef struct schedule_rates {
   double along[3];  /* the largest |c_i|/h_i */
   double other;     /* times dt: what time.courant is of if nothing moves */
   double slowness;  /* of waves: 1 over the least speed; 0: not known */
+  double impedance, admittance; /* of sound: the largest impedance, and 1 over the least one */
   int shares;   /* 1: `advection` and `other` are shares of one limit, and the step that it allows is 1 over
                  * their sum (flow) */
   int measured; /* 1: each step shall follow from the state at its start */

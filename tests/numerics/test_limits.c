@@ -37,7 +37,7 @@ static double norm(lab *lab) {
   const int64_t *n = config->n;
   double *points = lab_array(config), weight[STATE_FIELDS], sum = 0.0;
   for (int f = 0; f < STATE_FIELDS; f++) weight[f] = 1.0;
-  if (equation->energy != NULL) equation->energy(config, weight);
+  if (equation->energy != NULL) equation->energy(lab->solver.terms, weight);
   for (int f = 0; f < equation->unknowns; f++) {
     lab_load_field(lab, f, points);
     for (int64_t i = 0; i < lab_points(config); i++) {

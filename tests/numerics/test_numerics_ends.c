@@ -57,13 +57,38 @@ typedef struct balance {
                              * magnitudes */
 } balance;
 
+/* A medium that varies, at the points themselves: speed and density. */
+static const char *const medium[CONFIG_MEDIA] = {"1.2 + x*y", "2 - x + y*z"};
+
+static int varies(const config *config) {
+  return config->medium[CONFIG_MEDIUM_SPEED][0] != '\0';
+}
+
+/* [out] of: speed and density at point k. */
+static void medium_here(const lab_bench *b, int k, double of[CONFIG_MEDIA]) {
+  const int *p = b->place[k];
+  const double x = grid_position(&b->grid, 0, p[0]), y = grid_position(&b->grid, 1, p[1]),
+               z = grid_position(&b->grid, 2, p[2]);
+  of[0] = varies(b->config) ? 1.2 + x * y : b->config->sound_speed;
+  of[1] = varies(b->config) ? 2.0 - x + y * z : b->config->density;
+}
+
+/* The weight of an unknown in the energy at point k. */
+static double weight_at(const lab_bench *b, const double weights[UNKNOWNS], int unknown, int k) {
+  double of[CONFIG_MEDIA];
+  if (!varies(b->config)) return weights[unknown];
+  medium_here(b, k, of);
+  return unknown == 0 ? 1.0 / (of[1] * of[0] * of[0]) : of[1];
+}
+
 /* What leaves through an end of axis d at point k, s = -1 at the low end and 1 at the high one. */
 typedef double leaves(const lab_bench *b, const values *at, int d, int s, int k);
 
 static double sound_leaves(const lab_bench *b, const values *at, int d, int s, int k) {
-  const config *config = b->config;
-  const double impedance = config->density * config->sound_speed, p = at->of[0][k], u = at->of[1 + d][k];
-  if (config->ends[d][s > 0] != CONFIG_END_ABSORBING) return 0.0;
+  double of[CONFIG_MEDIA];
+  medium_here(b, k, of);
+  const double impedance = of[0] * of[1], p = at->of[0][k], u = at->of[1 + d][k];
+  if (b->config->ends[d][s > 0] != CONFIG_END_ABSORBING) return 0.0;
   return 0.5 * (p * p / impedance + impedance * u * u);
 }
 
@@ -80,12 +105,14 @@ static double carried(const lab_bench *b, int d, int k) {
 
 /* What upwind differences take from the energy: c_k sum (Delta^k |c| f) (Delta^k f) of the weighted unknowns,
  * with k-th differences of the points as they lie, nowhere one-sided. c is the velocity along the axis at
- * each point, or the speed of sound. phi and p have such terms along all axes, a velocity along its own. */
+ * each point, or the speed of sound, or 1 in a medium that varies. phi and p have such terms along all axes,
+ * a velocity along its own. */
 static double damped(const lab_bench *b, const double weights[UNKNOWNS], const values *at) {
   static const double shares[] = {1.0 / 2.0, 1.0 / 12.0, 1.0 / 60.0, 1.0 / 280.0};
   static const int binomial[][5] = {{1, -1}, {1, -2, 1}, {1, -3, 3, -1}, {1, -4, 6, -4, 1}};
   const int64_t *n = b->config->n;
   const int width = b->config->order / 2, step[3] = {1, (int)n[0], (int)(n[0] * n[1])};
+  const double speed = varies(b->config) ? 1.0 : b->config->sound_speed;
   double sum = 0.0;
   for (int k = 0; k < b->points; k++) {
     const int *p = b->place[k];
@@ -97,7 +124,7 @@ static double damped(const lab_bench *b, const double weights[UNKNOWNS], const v
         const int q = k + ((p[d] + j) % around - p[d]) * step[d];
         const double term = binomial[width - 1][j] * at->of[u][q];
         difference += term;
-        fast += term * (b->f.count == 1 ? fabs(carried(b, d, q)) : b->config->sound_speed);
+        fast += term * (b->f.count == 1 ? fabs(carried(b, d, q)) : speed);
       }
       sum += lab_weight(&b->grid, p, d) * weights[u] * difference * fast;
     }
@@ -117,7 +144,7 @@ static balance balance_of(const lab_bench *b, const double weights[UNKNOWNS], le
   balance sum = {0};
   for (int k = 0; k < b->points; k++) {
     for (int i = 0; i < b->f.count; i++) {
-      const double term = b->weight[k] * weights[i] * at->of[i][k] * rate->of[i][k];
+      const double term = b->weight[k] * weight_at(b, weights, i, k) * at->of[i][k] * rate->of[i][k];
       sum.rate += term;
       sum.terms += fabs(term);
     }
@@ -130,8 +157,24 @@ static balance balance_of(const lab_bench *b, const double weights[UNKNOWNS], le
   return sum;
 }
 
+/* Tells the equation of its rates. In a medium that varies upwind differences damp p by 1 over the largest
+ * impedance and the velocity by the least one: [out] weights. */
+static void settle(lab_bench *b, double weights[UNKNOWNS]) {
+  schedule_rates rates = {0};
+  double least = INFINITY, most = 0.0;
+  expect(b->equation->rates(b->config, &b->grid, &rates), "rates");
+  expect(b->equation->settle(b->terms, 0.0, &rates), "settle");
+  for (int k = 0; k < b->points; k++) {
+    double of[CONFIG_MEDIA];
+    medium_here(b, k, of);
+    least = fmin(least, of[0] * of[1]);
+    most = fmax(most, of[0] * of[1]);
+  }
+  for (int i = 0; i < UNKNOWNS; i++) weights[i] = i == 0 ? 1.0 / most : least;
+}
+
 /* Random states: balance in double precision. The first STATES of them have the CPU's bits, in both. */
-static void check(const config *config, const double weights[UNKNOWNS], leaves *leaves, int always_zero,
+static void check(const config *config, double weights[UNKNOWNS], leaves *leaves, int always_zero,
                   int states) {
   static values at, rate, other;
   uint64_t seed = LAB_SEED;
@@ -141,6 +184,10 @@ static void check(const config *config, const double weights[UNKNOWNS], leaves *
   lab_bench here, there;
   lab_bench_open(tested, config, &here);
   lab_bench_open(kernels_find("cpu"), config, &there);
+  if (varies(config)) {
+    settle(&here, weights);
+    settle(&there, weights);
+  }
   for (int i = 0; i < states; i++) {
     for (int u = 0; u < here.f.count; u++) lab_randomise(config, &seed, at.of[u]);
     evaluate(&here, &at, &rate);
@@ -192,6 +239,12 @@ static void sound(int order, int precision, const config_end ends[3][2], int man
   check(&config, weights, sound_leaves, !absorbs, many && tested->host_memory ? MANY : STATES);
   config.difference = CONFIG_DIFFERENCE_UPWIND;
   check(&config, weights, sound_leaves, 0, STATES);
+  if (many) return;
+  config.medium_at_points = 1;
+  for (int i = 0; i < CONFIG_MEDIA; i++) (void)strcpy(config.medium[i], medium[i]);
+  check(&config, weights, sound_leaves, 0, STATES);
+  config.difference = CONFIG_DIFFERENCE_CENTRAL;
+  check(&config, weights, sound_leaves, !absorbs, STATES);
 }
 
 /* A product of linear functions, constant along periodic axes, and its gradient. */
@@ -296,7 +349,7 @@ static void sound_leaves_by_absorbing_ends(void **state) {
 
 static void what_is_carried_enters_and_leaves(void **state) {
   (void)state;
-  const double weights[UNKNOWNS] = {1.0};
+  double weights[UNKNOWNS] = {1.0};
   for (int order = 2; order <= 8; order += 2) {
     for (int axes = 1; axes < 8; axes += 2) {
       config config = config_of(EQUATION_advection, order, axes == 5 ? PRECISION_SINGLE : PRECISION_DOUBLE);

@@ -25,6 +25,7 @@ BASE = {
 AMPLITUDES = (1.5, -2.0, 0.7)
 ENDS = {4: {"x": "wall", "y_low": "free", "y_high": "wall", "z": "absorbing", "absorption": 0.3}}
 ENDS[8] = {"x_low": "free", "x_high": "wall", "y_low": "absorbing", "y_high": "wall", "z": "wall"}
+MEDIUM = {"sound_speed": "x + z > 1.2 ? 1.7 : 2.2 + y", "density": "z > 1 ? 0.5 + x : 2"}
 
 
 def places(text):
@@ -70,9 +71,9 @@ def test_sources_and_receivers(tmp_path, order, ranks, boundary):
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])
-@pytest.mark.parametrize("boundary", [{}, ENDS[8]])
-def test_one_answer(tmp_path, precision, boundary):
-    configuration = merged(BASE, {"compute": {"precision": precision}, "boundary": boundary})
+@pytest.mark.parametrize(("boundary", "medium"), [({}, {}), (ENDS[8], {}), (ENDS[8], MEDIUM)])
+def test_one_answer(tmp_path, precision, boundary, medium):
+    configuration = merged(BASE, {"compute": {"precision": precision}, "boundary": boundary, "medium": medium})
     hashes, traces = set(), set()
     for ranks in (1, 2, 4):
         folder = tmp_path / f"on{ranks}"
@@ -107,13 +108,18 @@ def test_full_space(tmp_path):
     assert np.max(np.abs(p - exact)) < 2e-2 * np.max(np.abs(exact))
 
 
-def test_reciprocity(tmp_path):
-    """The signal from one place to another is that of the way back, beside walls too."""
+@pytest.mark.parametrize(
+    ("medium", "difference"), [({}, "central"), (MEDIUM, "central"), (MEDIUM, "upwind"), ({}, "upwind")]
+)
+def test_reciprocity(tmp_path, medium, difference):
+    """The signal from one place to another is that of the way back, beside ends of all kinds and in any medium, because
+    a source is scaled with the stiffness of the points on which it acts."""
     there, traces = ("0.21 0.33 0.8", "0.93 0.01 1.7"), []
+    boundary = {"x": "wall", "y_low": "wall", "y_high": "absorbing", "z": "free", "absorption": 0.2}
     for source, receiver in (there, there[::-1]):
         configuration = merged(
             BASE,
-            {"boundary": {"x": "wall", "y": "wall", "z": "free", "absorption": 0.2}, "time": {"steps": 80}},
+            {"boundary": boundary, "time": {"steps": 80}, "medium": medium, "physics": {"difference": difference}},
             {"point_sources": {"points": source}, "receivers": {"points": receiver, "every": 1}},
         )
         folder = tmp_path / source.replace(" ", "_")

@@ -1,10 +1,11 @@
-"""`physics.equation = wave` on a device: the answer of the CPU, on one and several ranks, resumed, and the same traces.
-With absorbing layers, too.
+"""`physics.equation = wave`, with absorbing layers too, sources, and sound in a medium on a device: the answer of the
+CPU, on one and several ranks, resumed, and the same traces.
 
 FDAPP: the program with the emulated device. MPIEXEC: the launcher with its options.
 """
 
 import pytest
+import test_sound_media
 from test_source import FLOW, SOUND, STILL, WAVES
 from test_waves import MIXED, SOURCED
 
@@ -62,3 +63,29 @@ def test_sources_have_the_answer_of_the_cpu(tmp_path, name, precision):
     expected = hash_of(run(tmp_path / "cpu", problem))
     for ranks in (1, 2):
         assert hash_of(run(tmp_path / f"{ranks}", merged(problem, DEVICE), ranks=ranks)) == expected
+
+
+@pytest.mark.parametrize(("precision", "difference"), [("double", "upwind"), ("single", "central")])
+def test_sound_in_a_medium_has_the_answer_of_the_cpu(tmp_path, precision, difference):
+    """Ends of all kinds, which take the impedance of their points; a source and a receiver; the energy."""
+    problem = merged(
+        test_sound_media.BASE,
+        {"medium": test_sound_media.FORMULAS, "boundary": test_sound_media.MIXED[4]},
+        {"compute": {"precision": precision}, "physics": {"difference": difference}},
+        {"point_sources": {"points": '"0.31 0.4 0.95"', "frequency": 2.0}, "receivers": {"points": '"0.6 0.3 0.5"'}},
+    )
+    answers = set()
+    for ranks, change in ((1, {}), (1, DEVICE), (3, DEVICE)):
+        folder = tmp_path / f"{'device' if change else 'cpu'}{ranks}"
+        answers.add(
+            (
+                hash_of(run(folder, merged(problem, change), ranks=ranks)),
+                (folder / "receivers.h5").read_bytes(),
+                (folder / "diagnostics.csv").read_text(),
+            )
+        )
+    folder = tmp_path / "resumed"
+    run(folder, merged(problem, DEVICE, {"time": {"steps": 3}}), ranks=2)
+    resumed = hash_of(run(folder, merged(problem, DEVICE, {"restart": {"from": "latest"}})))
+    answers.add((resumed, (folder / "receivers.h5").read_bytes(), (folder / "diagnostics.csv").read_text()))
+    assert len(answers) == 1

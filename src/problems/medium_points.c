@@ -1,0 +1,240 @@
+#include "problems/medium.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "problems/problem.h"
+#include "settings/equations.h"
+
+enum { PARTS = 4 };
+
+/* The range of physics.sound_speed and physics.density: density times speed squared must fit a float. */
+static const double least = 1e-9, most = 1e9;
+
+static const char *const keys[CONFIG_MEDIA] = {"medium.sound_speed", "medium.density"};
+static const char *const datasets[CONFIG_MEDIA] = {"c", "rho"};
+
+/* The first value, in the order of memory, that is refused. */
+typedef struct medium_fault {
+  int found, which;
+  double value;
+  int64_t at[3]; /* z, y, x */
+} medium_fault;
+
+status medium_open(const config *config, const grid *grid, medium *medium) {
+  status result = STATUS_OK;
+  *medium = (struct medium){.config = config, .grid = grid};
+  medium->fault = calloc(1, sizeof *medium->fault);
+  if (medium->fault == NULL) return status_fail(STATUS_MEMORY, "no memory for the medium");
+  for (int i = 0; i < CONFIG_MEDIA && result == STATUS_OK; i++) {
+    if (medium_of(config, i) == MEDIUM_FILE)
+      result = file_planes_open(config, grid, "medium.file", config->medium_file, datasets[i],
+                                config->medium_resample, &medium->planes[i]);
+    if (medium_of(config, i) == MEDIUM_FORMULA)
+      result = formula_team_open(config, keys[i], config->medium[i], &medium->formula[i]);
+  }
+  if (result != STATUS_OK) medium_close(medium);
+  return result;
+}
+
+void medium_close(medium *medium) {
+  for (int i = 0; i < CONFIG_MEDIA; i++) {
+    formula_team_close(&medium->formula[i]);
+    file_planes_close(&medium->planes[i]);
+  }
+  free(medium->fault);
+  medium->fault = NULL;
+}
+
+/* Keeps a value that is refused. */
+static void remember(medium_fault *fault, int which, double value, const int64_t x[3]) {
+  const int64_t at[3] = {x[2], x[1], x[0]};
+#pragma omp critical(medium_fault)
+  {
+    int lower = !fault->found || which < fault->which;
+    for (int i = 0; i < 3 && fault->found; i++) {
+      if (at[i] == fault->at[i]) continue;
+      lower = at[i] < fault->at[i];
+      break;
+    }
+    if (lower) *fault = (medium_fault){1, which, value, {at[0], at[1], at[2]}};
+  }
+}
+
+/* Places of the midpoints of a point's cell along axis d. */
+static void midpoints(const medium *medium, int d, int64_t i, double place[PARTS]) {
+  const grid *grid = medium->grid;
+  const double h = grid->h[d];
+  const int64_t last = grid->n[d] - 1;
+  double low = -0.5, high = 0.5;
+  if (grid->bounded[d] && i == 0) low = 0.0;
+  if (grid->bounded[d] && i == last) high = 0.0;
+  if (medium->config->medium_at_points) low = high = 0.0;
+  for (int k = 0; k < PARTS; k++) {
+    place[k] = ((double)i + low + (high - low) * (k + 0.5) / PARTS) * h;
+    if (place[k] < 0.0) place[k] += grid->l[d];
+    if (!grid->bounded[d] && place[k] >= grid->l[d]) place[k] -= grid->l[d];
+  }
+}
+
+/* The speed or the density at a point of the grid, of a formula at place x of its cell. */
+static double value_at(const medium *medium, int which, const int64_t at[3], const double x[3]) {
+  const config *config = medium->config;
+  const double constant[CONFIG_MEDIA] = {config->sound_speed,
+                                         config->equation == EQUATION_wave ? 1.0 : config->density};
+  double value = constant[which];
+  if (medium->formula[which].count > 0) value = formula_team_at(&medium->formula[which], x);
+  if (medium->planes[which].data != NULL) value = file_planes_at(&medium->planes[which], at[2], at[1], at[0]);
+  if (!(value >= least && value <= most)) remember(medium->fault, which, value, at);
+  return value;
+}
+
+static medium_point point_at(const medium *medium, const int64_t at[3], const double x[3]) {
+  const double c = value_at(medium, CONFIG_MEDIUM_SPEED, at, x);
+  const double density = value_at(medium, CONFIG_MEDIUM_DENSITY, at, x);
+  return (medium_point){.stiffness = density * c * c, .density = density};
+}
+
+medium_point medium_at(const medium *medium, int64_t z, int64_t y, int64_t x) {
+  const int64_t at[3] = {x, y, z};
+  const int parts = medium->config->medium_at_points ? 1 : PARTS;
+  double place[3][PARTS], yields = 0.0, density = 0.0;
+  if (medium->formula[0].count == 0 && medium->formula[1].count == 0) return point_at(medium, at, NULL);
+  for (int d = 0; d < 3; d++) midpoints(medium, d, at[d], place[d]);
+  for (int i = 0; i < parts * parts * parts; i++) {
+    const double of[3] = {place[0][i % parts], place[1][i / parts % parts], place[2][i / parts / parts]};
+    const medium_point point = point_at(medium, at, of);
+    yields += 1.0 / point.stiffness;
+    density += point.density;
+  }
+  const double count = (double)(parts * parts * parts);
+  return (medium_point){.stiffness = count / yields, .density = density / count};
+}
+
+uint64_t medium_hash(const medium *medium) {
+  uint64_t sum = 0;
+  for (int i = 0; i < CONFIG_MEDIA; i++)
+    if (medium->planes[i].data != NULL) sum += (uint64_t)(i + 1) * file_planes_hash(&medium->planes[i]);
+  return sum;
+}
+
+status medium_verdict(const medium *medium) {
+  const medium_fault *fault = medium->fault;
+  const config *config = medium->config;
+  for (int i = 0; i < CONFIG_MEDIA; i++) CHECK(formula_team_verdict(&medium->formula[i]));
+  if (!fault->found) return STATUS_OK;
+  const int file = medium_of(config, fault->which) == MEDIUM_FILE;
+  return status_fail(
+      STATUS_USAGE,
+      "%s = %s: the %s is %g at point [%lld, %lld, %lld] (z, y, x); accepted: above 0, %g to %g",
+      file ? "medium.file" : keys[fault->which], file ? config->medium_file : config->medium[fault->which],
+      fault->which == CONFIG_MEDIUM_SPEED ? "speed" : "density", fault->value, (long long)fault->at[0],
+      (long long)fault->at[1], (long long)fault->at[2], least, most);
+}
+
+/* Square roots of the stiffness and of 1/density, whose product is the speed, on this rank's planes and on as
+ * many beyond as `reach`, plane by plane. */
+typedef struct root {
+  double stiffness, volume;
+} root;
+
+typedef struct window {
+  const medium *medium;
+  int reach;
+  double
+      share[STENCIL_RADIUS]; /* of the coefficients of the first difference, of both neighbours 1/2 in all */
+  root *ring;                /* 2 reach + 1 planes */
+} window;
+
+static root *plane_of(const window *w, int64_t z) {
+  const grid *grid = w->medium->grid;
+  return w->ring + ((z + w->reach) % (2 * w->reach + 1)) * grid->n[0] * grid->n[1];
+}
+
+static void evaluate(const window *w, int64_t z) {
+  const grid *grid = w->medium->grid;
+  const int64_t *n = grid->n, global = (grid->z0 + z + n[2]) % n[2];
+  root *plane = plane_of(w, z);
+#pragma omp parallel for schedule(static)
+  for (int64_t y = 0; y < n[1]; y++) {
+    for (int64_t x = 0; x < n[0]; x++) {
+      const medium_point at = medium_at(w->medium, global, y, x);
+      plane[y * n[0] + x] = (root){sqrt(at.stiffness), sqrt(1.0 / at.density)};
+    }
+  }
+}
+
+/* The mean of the neighbours of a point of this rank's plane z along axis d, weighted as the first difference
+ * weighs them. */
+static root around(const window *w, int64_t z, int64_t y, int64_t x, int d) {
+  const grid *grid = w->medium->grid;
+  root mean = {0.0, 0.0};
+  for (int i = 0; i < 2 * w->reach; i++) {
+    const int k = i / 2 + 1, away = i % 2 == 0 ? k : -k;
+    int64_t at[3] = {x, y, grid->z0 + z};
+    at[d] += away;
+    if (at[d] < 0 || at[d] >= grid->n[d]) {
+      if (grid->bounded[d]) continue;
+      at[d] = (at[d] + grid->n[d]) % grid->n[d];
+    }
+    const root *there = &plane_of(w, d == 2 ? z + away : z)[at[1] * grid->n[0] + at[0]];
+    mean.stiffness += w->share[k - 1] * there->stiffness;
+    mean.volume += w->share[k - 1] * there->volume;
+  }
+  return mean;
+}
+
+/* Extends a range by plane z. */
+static void extend(const window *w, int64_t z, medium_range *range) {
+  const int64_t *n = w->medium->grid->n;
+  const root *plane = plane_of(w, z);
+  double slow = range->slowest, fast = range->fastest, low = range->impedance[0], high = range->impedance[1];
+#pragma omp parallel for schedule(static) reduction(min : slow, low) reduction(max : fast, high)
+  for (int64_t i = 0; i < n[0] * n[1]; i++) {
+    const root at = plane[i];
+    slow = fmin(slow, at.stiffness * at.volume);
+    fast = fmax(fast, at.stiffness * at.volume);
+    for (int d = 0; d < 3 && w->reach > 0; d++) {
+      const root mean = around(w, z, i / n[0], i % n[0], d);
+      fast = fmax(fast, fmax(at.stiffness * mean.volume, mean.stiffness * at.volume));
+    }
+    low = fmin(low, at.stiffness / at.volume);
+    high = fmax(high, at.stiffness / at.volume);
+  }
+  *range = (medium_range){slow, fast, {low, high}};
+}
+
+static void weigh_neighbours(const config *config, window *w) {
+  const stencil stencil = stencil_make(config->order, (double[3]){1.0, 1.0, 1.0});
+  double sum = 0.0;
+  for (int k = 0; k < STENCIL_RADIUS; k++) sum += 2.0 * fabs(stencil.first[0][k]);
+  for (int k = 0; k < STENCIL_RADIUS; k++) w->share[k] = fabs(stencil.first[0][k]) / sum;
+}
+
+static status find_range(const medium *medium, medium_range *range) {
+  const grid *grid = medium->grid;
+  window w = {.medium = medium};
+  if (medium_of(medium->config, CONFIG_MEDIUM_DENSITY) != MEDIUM_CONSTANT) w.reach = STENCIL_RADIUS;
+  weigh_neighbours(medium->config, &w);
+  w.ring = malloc((size_t)((2 * w.reach + 1) * grid->n[0] * grid->n[1]) * sizeof *w.ring);
+  if (w.ring == NULL) return status_fail(STATUS_MEMORY, "no memory for planes of the medium");
+  *range = (medium_range){INFINITY, 0.0, {INFINITY, 0.0}};
+  for (int64_t z = -w.reach; z < grid->nz + w.reach; z++) {
+    const int64_t global = grid->z0 + z;
+    if (!grid->bounded[2] || (global >= 0 && global < grid->n[2])) evaluate(&w, z);
+    if (z >= w.reach) extend(&w, z - w.reach, range);
+  }
+  free(w.ring);
+  return medium_verdict(medium);
+}
+
+status medium_find_range(const config *config, const grid *grid, medium_range *range) {
+  medium medium;
+  const double impedance = config->density * config->sound_speed;
+  *range = (medium_range){config->sound_speed, config->sound_speed, {impedance, impedance}};
+  if (!medium_varies(config)) return STATUS_OK;
+  CHECK(medium_open(config, grid, &medium));
+  const status result = find_range(&medium, range);
+  medium_close(&medium);
+  return result;
+}
