@@ -88,6 +88,24 @@ status memory_copy_pieces_cpu(kernels_context *context, kernels_queue queue, con
 #define CPU_EXPAND(a, b) CPU_CONCAT(a, b)
 #define CPU_NAME(name)   CPU_EXPAND(name, FDAPP_REAL)
 
+/* Everything is inlined into one function per way of an operation, except for debugging and with sanitizers:
+ * their checks prevent constant folding, and compiling would take more than ten minutes. Of a function that
+ * is always inlined, gcc also optimises a copy of its own. For large functions this doubled the time to
+ * compile: those of LINE_PASS are inlined once, into a function with LINE_FLAT. */
+#ifdef FDAPP_CPU_CALLS
+#define LINE_INLINE static inline
+#define LINE_PASS   static inline
+#define LINE_FLAT
+#else
+#define LINE_INLINE static inline __attribute__((always_inline))
+#ifdef __clang__ /* inlines what a flat function calls, but not what that calls */
+#define LINE_PASS LINE_INLINE
+#else
+#define LINE_PASS static inline
+#endif
+#define LINE_FLAT __attribute__((flatten))
+#endif
+
 /* Simple ways of computing a min-plus product. */
 enum { MINPLUS_NO_REUSE, MINPLUS_ROWS, MINPLUS_VARIANTS };
 

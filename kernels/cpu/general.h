@@ -43,16 +43,11 @@ LINE_INLINE operation_values general_inwards(const operation_values *own, int al
   return v;
 }
 
-LINE_INLINE unsigned general_options(const cpu_task *task) {
-  return task->way.options | (task->job->additions & operation_additions(task->way.kind, task->way.options));
-}
-
 /* What term t differences along an axis, at v as a neighbour of `own`. */
 LINE_INLINE cpu_vector general_value(const cpu_task *task, int t, int along, const operation_values *own,
                                      const operation_values *v) {
   const operation_term *term = &task->way.of->term[t];
-  if (term->of == DIFFERENCE_PAIR)
-    return operation_pair(task->way.kind, general_options(task), t, along, own, v);
+  if (term->of == DIFFERENCE_PAIR) return operation_pair(task->way.kind, task->options, t, along, own, v);
   const cpu_vector value = value_input(v, term->along[along]);
   if (!term->product || term->of == DIFFERENCE_DAMPING) return value;
   return value_velocity(v, along) * value;
@@ -102,7 +97,7 @@ LINE_INLINE cpu_vector general_damping(const cpu_task *task, int t, int along, c
     const operation_values v = general_beside(own, p, along, j - STENCIL_RADIUS);
     f[j] = general_value(task, t, along, own, &v);
     if (j >= 1 && j <= STENCIL_TAPS + 1)
-      speed[j - 1] = operation_speed(task->way.kind, general_options(task), t, along, &v);
+      speed[j - 1] = operation_speed(task->way.kind, task->options, t, along, &v);
   }
 #pragma GCC unroll 5
   for (int j = 0; j < STENCIL_TAPS; j++) {
@@ -184,7 +179,7 @@ LINE_INLINE cpu_vector general_difference(const cpu_task *task, int t, int along
 
 /* ---- Terms ---- */
 
-LINE_INLINE cpu_vector general_term(const cpu_task *task, int t, cpu_place p) {
+LINE_PASS cpu_vector general_term(const cpu_task *task, int t, cpu_place p) {
   const operation *o = task->way.of;
   const operation_term *term = &o->term[t];
   const operation_values own = general_own(task, p);
@@ -208,7 +203,7 @@ LINE_INLINE cpu_vector general_term(const cpu_task *task, int t, cpu_place p) {
 }
 
 /* All terms of a bundle, in ascending order at each line. */
-LINE_INLINE void general_run(const cpu_task *task) {
+LINE_PASS void general_run(const cpu_task *task) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {
     for (int r = 0; r < bundle->rows; r++) {

@@ -10,13 +10,6 @@
 #include "cpu.h"
 #include "stores.h"
 
-/* Everything is inlined into one function per way of an operation, except for debugging and with sanitizers:
- * their checks prevent constant folding, and compiling would take more than ten minutes. */
-#ifdef FDAPP_CPU_CALLS
-#define LINE_INLINE static inline
-#else
-#define LINE_INLINE static inline __attribute__((always_inline))
-#endif
 /* A function that is called, because a copy for each term and kind of lines would take as long to compile. */
 #define LINE_CALLED static __attribute__((noinline))
 

@@ -16,7 +16,7 @@
   X(AXIS_Z, PART_HALOS, halos_z)
 
 #define X(axis, part, name)                                                                                  \
-  static void name(const void *job, const cpu_patch *patch) {                                                \
+  LINE_FLAT static void name(const void *job, const cpu_patch *patch) {                                      \
     static const operation of = OPERATION_DECLARED(derivative, (unsigned)axis | DERIVATIVE_FIRST);           \
     patch_run((cpu_way){&of, OPERATION_derivative, (unsigned)axis | DERIVATIVE_FIRST, part, 0}, job, patch); \
   }

@@ -133,7 +133,7 @@ LINE_INLINE const real *operand_asks(const cpu_task *task, const int terms[3], i
   if (!again) return input_ahead(task, term->along[axis]);
   if (axis == AXIS_Z && term->product && o->velocity == VELOCITY_STORED)
     return input_ahead(task, o->velocity_input + axis);
-  const unsigned alone = inputs_at_point_alone(o);
+  const unsigned alone = task->alone;
   return axis == AXIS_Y && alone != 0 ? task->job->in[__builtin_ctz(alone)] : NULL;
 }
 
@@ -149,8 +149,8 @@ typedef struct pass_xy {
 /* Computes line b of plane k, on the bundle's rows from `first` on: one, or CPU_ROWS, of which the bundle may
  * lack the last ones if the line is of kind ANY. `rows` and `kind` are constants, because offsets from a
  * table cost more than counted ones. */
-LINE_INLINE void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, int b, int first, int rows,
-                              int kind) {
+LINE_PASS void pass_xy_line(const cpu_task *task, const pass_xy *pass, int k, int b, int first, int rows,
+                            int kind) {
   const cpu_bundle *bundle = task->bundle;
   const cpu_frame *frame = bundle->frame;
   const int column = task_column(task, b);
@@ -212,7 +212,7 @@ LINE_INLINE void pass_close(const cpu_task *task, int t, axis along, int k, int 
   }
 }
 
-LINE_INLINE void pass_xy_close(const cpu_task *task, const pass_xy *pass, int k) {
+LINE_PASS void pass_xy_close(const cpu_task *task, const pass_xy *pass, int k) {
   const int rows = task->bundle->rows;
   if (!task->way.ends) return;
   if (pass->tx >= 0 && task->layer->ends->of.bounded[AXIS_X]) pass_close(task, pass->tx, AXIS_X, k, 0, rows);
@@ -222,7 +222,7 @@ LINE_INLINE void pass_xy_close(const cpu_task *task, const pass_xy *pass, int k)
 /* Lines with periodic images are computed separately, so that the common path needs fewer registers. Ways
  * with ends take the offsets of all lines from the bundle, as those with images do, except for bundles beside
  * ends of x alone: without tests for the other axes these take a tenth less (single precision, 128^3). */
-LINE_INLINE void pass_xy_lines(const cpu_task *task, const pass_xy *pass, int k, int first, int rows) {
+LINE_PASS void pass_xy_lines(const cpu_task *task, const pass_xy *pass, int k, int first, int rows) {
   const cpu_bundle *bundle = task->bundle;
   const int usual = task->way.ends ? LINES_WITHIN : LINES_PLAIN;
   const int any = task->way.ends ? !task->layer->within : pass->ty >= 0 && bundle->images;
@@ -246,7 +246,7 @@ LINE_INLINE void pass_xy_rows_ahead(const cpu_bundle *bundle, pass_xy *pass) {
   pass->rows_row = whole ? LINE : bundle->frame->row;
 }
 
-LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
+LINE_PASS void pass_xy_run(const cpu_task *task, const int terms[3]) {
   const int tx = terms[AXIS_X], ty = terms[AXIS_Y];
   const operation_term *term = task->way.of->term;
   if (tx < 0 && ty < 0) return;
@@ -269,8 +269,9 @@ LINE_INLINE void pass_xy_run(const cpu_task *task, const int terms[3]) {
   }
 }
 
-/* Without images (a constant), the bundle has CPU_PLANES consecutive planes. */
-LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int images) {
+/* Without images (a constant), the bundle has CPU_PLANES consecutive planes. Ways with ends are compiled with
+ * images alone. */
+LINE_PASS void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int images) {
   const cpu_bundle *bundle = task->bundle;
   const ptrdiff_t plane = bundle->frame->plane;
   const pass_coefficients coefficients = coefficients_load(bundle->frame, task->way.of->term[t].of, AXIS_Z);
@@ -307,12 +308,12 @@ LINE_INLINE void pass_z_planes(const cpu_task *task, int t, cpu_operand z, int i
   }
 }
 
-LINE_INLINE void pass_z_run(const cpu_task *task, const int terms[3]) {
+LINE_PASS void pass_z_run(const cpu_task *task, const int terms[3]) {
   const int t = terms[AXIS_Z];
   if (t < 0) return;
   cpu_operand z = operand_make(task, t, AXIS_Z);
   z.ahead = operand_asks(task, terms, AXIS_Z);
-  const int images = task->bundle->column->images || task_closed(task, AXIS_Z);
+  const int images = task->way.ends || task->bundle->column->images;
   if (__builtin_expect(images, 0)) {
     pass_z_planes(task, t, z, 1);
   } else {
@@ -321,7 +322,7 @@ LINE_INLINE void pass_z_run(const cpu_task *task, const int terms[3]) {
 }
 
 /* Runs both passes of term t and of the terms that join it; nothing if t has joined another term. */
-LINE_INLINE void passes_run(const cpu_task *task, int t) {
+LINE_PASS void passes_run(const cpu_task *task, int t) {
   const operation *o = task->way.of;
   if (!operation_has(o, t) || term_joins(o, t) || !(task->job->terms >> t & 1U)) return;
   const int last = !term_joins(o, t + 1) ? t : !term_joins(o, t + 2) ? t + 1 : t + 2;
@@ -337,7 +338,7 @@ LINE_INLINE void passes_run(const cpu_task *task, int t) {
 }
 
 /* For operations without terms. The bundle may have any number of rows. */
-LINE_INLINE void pass_points(const cpu_task *task) {
+LINE_PASS void pass_points(const cpu_task *task) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = 0; k < task->planes; k++) {
     for (int r = 0; r < bundle->rows; r++) {

@@ -14,7 +14,7 @@
 #endif
 
 /* The products and sums of rows y0 to y1 - 1 of planes k0 to k1 - 1, from the bundle's first. */
-LINE_INLINE void formula_rows(const cpu_task *task, int k0, int k1, int y0, int y1) {
+LINE_PASS void formula_rows(const cpu_task *task, int k0, int k1, int y0, int y1) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = k0; k < k1; k++) {
     const real *z = task->job->table[AXIS_Z] + (bundle->patch->z + k) * KERNELS_TABLE;
@@ -29,7 +29,7 @@ LINE_INLINE void formula_rows(const cpu_task *task, int k0, int k1, int y0, int 
 
 /* On the bundle's lines; where products with the velocity are differenced, on those around them in y and in
  * z, too. */
-LINE_INLINE void formula_open(const cpu_task *task) {
+LINE_PASS void formula_open(const cpu_task *task) {
   const int rows = task->bundle->rows, planes = task->planes;
   const int around = operation_products(task->way.of), side = around ? STENCIL_RADIUS : 0;
   task->work->formula.x = task->job->table[AXIS_X];
@@ -77,8 +77,8 @@ LINE_INLINE void lines_fill(const cpu_frame *frame, const cpu_patch *patch, cpu_
 
 /* ends: NULL without, and then nothing of `line` is read. groups: number of the bundle's groups of rows, 1
  * without ends. */
-LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *ends, const cpu_lines *line,
-                            const cpu_bundle *bundle, int groups) {
+LINE_PASS void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *ends, const cpu_lines *line,
+                          const cpu_bundle *bundle, int groups) {
   cpu_work work;
   cpu_scratch held[OPERATION_OUTPUTS];
   cpu_layer layer;
@@ -88,7 +88,9 @@ LINE_INLINE void bundle_run(cpu_way way, const cpu_job *job, const cpu_ends *end
                          bundle,
                          &work,
                          operation_along(way.of, AXIS_Z) ? bundle->patch->planes : 1,
-                         way.ends ? &layer : NULL};
+                         way.ends ? &layer : NULL,
+                         options_of_call(&way, job),
+                         inputs_at_point_alone(way.of)};
   for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k].to = job->out[k];
   if (way.of->velocity == VELOCITY_TABLES) formula_open(&task);
   if (WAY_GENERAL) {
@@ -113,7 +115,7 @@ LINE_INLINE int patch_groups(const cpu_way *way, const cpu_frame *frame, const c
 
 /* A patch of an operation without terms: one bundle, because no row has neighbours. Making bundles and a copy
  * of the job took up to a third of axpy's time. */
-LINE_INLINE void patch_points(cpu_way way, const cpu_job *job, const cpu_patch *given) {
+LINE_PASS void patch_points(cpu_way way, const cpu_job *job, const cpu_patch *given) {
   const cpu_patch patch = *given;
   cpu_work work;
   cpu_bundle bundle;
@@ -122,13 +124,20 @@ LINE_INLINE void patch_points(cpu_way way, const cpu_job *job, const cpu_patch *
   bundle.rows = patch.y1 - patch.y0;
   bundle.row[STENCIL_RADIUS] = row_offset(&job->frame, patch.y0, patch.z);
   for (int k = 0; k < OPERATION_OUTPUTS; k++) work.out[k].to = job->out[k];
-  const cpu_task task = {way, job, &bundle, &work, patch.planes, NULL};
+  const cpu_task task = {way,
+                         job,
+                         &bundle,
+                         &work,
+                         patch.planes,
+                         NULL,
+                         options_of_call(&way, job),
+                         inputs_at_point_alone(way.of)};
   pass_points(&task);
 }
 
 /* All bundles of a patch. Job and patch are local copies, so the
  * compiler knows that stores cannot alias them and keeps them in registers. */
-LINE_INLINE void patch_run(cpu_way way, const void *data, const cpu_patch *given) {
+LINE_PASS void patch_run(cpu_way way, const void *data, const cpu_patch *given) {
   if (operation_terms(way.of) == 0 && !way.ends) {
     patch_points(way, data, given);
     return;

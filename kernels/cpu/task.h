@@ -39,6 +39,8 @@ typedef struct cpu_task {
   cpu_work *work;
   int planes;
   const cpu_layer *layer; /* NULL without ends */
+  unsigned options;       /* the call's */
+  unsigned alone;         /* mask of the inputs that are read at the point and nowhere else */
 } cpu_task;
 
 /* Number of the bundle's lines. */
@@ -77,7 +79,11 @@ LINE_INLINE int term_joins(const operation *o, int t) {
   return before >= 0 && axis > before && o->term[t].of == o->term[t - 1].of;
 }
 
-/* Mask of the inputs that are read at the point and nowhere else. */
+/* cpu_task.options and .alone. */
+LINE_INLINE unsigned options_of_call(const cpu_way *way, const cpu_job *job) {
+  return way->options | (job->additions & operation_additions(way->kind, way->options));
+}
+
 LINE_INLINE unsigned inputs_at_point_alone(const operation *o) {
   unsigned differenced = 0;
 #pragma GCC unroll 6
@@ -100,10 +106,10 @@ struct operation_point {
 /* Loads an input at the point. The first one that is read at the point alone was prefetched by the pass in y;
  * the others are prefetched here. */
 ARITHMETIC cpu_vector point_input(const operation_point *at, int input) {
-  const operation *o = at->task->way.of;
-  const unsigned alone = inputs_at_point_alone(o), later = alone & (alone - 1);
+  const unsigned alone = at->task->alone, later = alone & (alone - 1);
   const real *from = at->task->job->in[input];
-  if (operation_terms(o) != 0 && (later >> input & 1U)) bundle_ahead(at->task->bundle, from, at->place);
+  if (operation_terms(at->task->way.of) != 0 && (later >> input & 1U))
+    bundle_ahead(at->task->bundle, from, at->place);
   return line_load(from + at->place.at);
 }
 
@@ -176,12 +182,10 @@ LINE_INLINE void output_complete(const cpu_task *task, const operation_point *at
   const operation *o = task->way.of;
   const int last = o->needs[k] == 0 ? -1 : 31 - __builtin_clz(o->needs[k]);
   if (!operation_stores(o, k) || last != at->term) return;
-  const unsigned additions = operation_additions(task->way.kind, task->way.options);
-  const unsigned options = task->way.options | (task->job->additions & additions);
   /* Few lines side by side are too short for the hardware's prefetcher. */
   if (task->way.ends) __builtin_prefetch(task->work->out[k].to + at->place.at + task->bundle->ahead, 1, 2);
-  const cpu_vector value =
-      operation_output(task->way.kind, options, operation_parts(o, options), operation_own(o), k, at);
+  const cpu_vector value = operation_output(task->way.kind, task->options, operation_parts(o, task->options),
+                                            operation_own(o), k, at);
   if (task->way.ends && (task->layer->holds >> k & 1U)) {
     *scratch_line(&task->layer->held[k], at->place) = value;
   } else {
@@ -195,9 +199,8 @@ LINE_INLINE void term_complete(const cpu_task *task, int t, cpu_place p, cpu_vec
   const operation_point at = {task, p, t, value};
   if (output_waits(o, 0, t) || output_waits(o, 1, t) || output_waits(o, 2, t))
     *scratch_line(&task->work->term[t], p) = value;
-  output_complete(task, &at, 0);
-  output_complete(task, &at, 1);
-  output_complete(task, &at, 2);
+#pragma GCC unroll 3
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) output_complete(task, &at, k);
 }
 
 #endif

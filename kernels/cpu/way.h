@@ -12,7 +12,7 @@ void terms_left_out(void) __attribute__((error("kernels/operations.h: a way with
   patch_run((cpu_way){of, WAY_KIND, WAY_OPTIONS, PART_WHOLE, ends}, job, patch)
 #endif
 
-void CPU_NAME(WAY_NAME(patch_, _cpu_))(const void *job, const cpu_patch *patch) {
+LINE_FLAT void CPU_NAME(WAY_NAME(patch_, _cpu_))(const void *job, const cpu_patch *patch) {
   static const operation of = WAY_OPERATION((unsigned)WAY_OPTIONS | (unsigned)WAY_ADDITIONS);
 #ifndef FDAPP_CPU_CALLS
   if (operation_terms(&of) >> WAY_TERMS != 0) terms_left_out();
@@ -21,7 +21,7 @@ void CPU_NAME(WAY_NAME(patch_, _cpu_))(const void *job, const cpu_patch *patch) 
 }
 
 /* The same on a grid with ends: a function of its own, so that the other one has no tests for them. */
-void CPU_NAME(WAY_NAME(bounded_, _cpu_))(const void *job, const cpu_patch *patch) {
+LINE_FLAT void CPU_NAME(WAY_NAME(bounded_, _cpu_))(const void *job, const cpu_patch *patch) {
   static const operation of = WAY_OPERATION((unsigned)WAY_OPTIONS | (unsigned)WAY_ADDITIONS);
   WAY_RUN(&of, 1, job, patch);
 }
