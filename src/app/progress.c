@@ -45,6 +45,12 @@ static void format_duration(double seconds, char *text, size_t size) {
   }
 }
 
+/* On a terminal the line stays open, to be rewritten. */
+static void end_line(const progress *progress) {
+  if (!progress->terminal) log_info("\n");
+  if (progress->terminal) (void)fflush(stdout);
+}
+
 void progress_show(progress *progress, int64_t step, double time, const char *range, double now) {
   if (now - progress->last_print < (progress->terminal ? terminal_period : file_period)) return;
   progress->last_print = now;
@@ -52,12 +58,13 @@ void progress_show(progress *progress, int64_t step, double time, const char *ra
   const double each = (now - progress->start) / done;
   char left[64];
   format_duration(each * (double)(progress->last_step - step), left, sizeof left);
-  log_info("%sstep %" PRId64 " of %" PRId64 " (%.0f %%), t = %.6g, %s, %.4g points/s, %s left%s",
+  log_info("%sstep %" PRId64 " of %" PRId64 " (%.0f %%), t = %.6g, %s, %.4g points/s, %s left",
            progress->terminal ? "\r\033[K" : "", step, progress->last_step,
-           100.0 * (double)step / (double)progress->last_step, time, range, progress->points / each, left,
-           progress->terminal ? "" : "\n");
+           100.0 * (double)step / (double)progress->last_step, time, range, progress->points / each, left);
+  end_line(progress);
 }
 
 void progress_end(progress *progress) {
   if (progress->terminal) log_info("\r\033[K");
+  if (progress->terminal) (void)fflush(stdout);
 }

@@ -7,13 +7,14 @@
 /* prints: 1 if this rank prints (rank 0). Before the call every process does. */
 void log_init(int prints);
 
-/* Prints one or several lines on standard output; the caller includes the newline. */
+/* Prints one or several lines, or a part of one, on standard output; the caller includes the newline. A line
+ * is written when it is complete. */
 __attribute__((format(printf, 1, 2))) void log_info(const char *format, ...);
 
 /* Sets the program's name for warnings and errors; default "fdapp". The pointer is kept. */
 void log_program(const char *name);
 
-/* "fdapp: warning: ..." on standard error, newline added. */
+/* "fdapp: warning: ..." on standard error, newline added: one write, after all that is on standard output. */
 __attribute__((format(printf, 1, 2))) void log_warning(const char *format, ...);
 
 /* "fdapp: error: ..." on standard error, newline added. */
