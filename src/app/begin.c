@@ -14,6 +14,7 @@
 #include "domain/backend.h"
 #include "domain/node.h"
 #include "output/figures.h"
+#include "problems/medium.h"
 #include "problems/points.h"
 #include "problems/problem.h"
 #include "problems/wavelet.h"
@@ -40,9 +41,10 @@ static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
 
 /* Refuses a file that the run reads and would move away as a result of an earlier run: its own configuration
  * could not run again. */
-static status check_source(const config *config, const char *section, int used, const char *path) {
+static status check_source(const config *config, const char *section, const char *name, int used,
+                           const char *path) {
   if (path[0] == '\0' || !used || !rundir_owns(config->directory, path)) return STATUS_OK;
-  return config_refuse(config, section, "file",
+  return config_refuse(config, section, name,
                        "a result in output.directory, which a run moves into previous_N; accepted: a file "
                        "elsewhere or of another name, or another directory");
 }
@@ -50,9 +52,14 @@ static status check_source(const config *config, const char *section, int used, 
 static status check_directory(const config *config) {
   CHECK(rundir_check(config->directory));
   const int moves = config_carried(config) && problem_uses(config, "velocity", "file");
-  CHECK(check_source(config, "initial", problem_uses(config, "initial", "file"), config->initial_file));
-  CHECK(check_source(config, "velocity", moves, config->velocity_file));
-  return check_source(config, "source", 1, config->source_data);
+  const int starts = problem_uses(config, "initial", "file"), sourced = config_sourced(config);
+  CHECK(check_source(config, "initial", "file", starts, config->initial_file));
+  CHECK(check_source(config, "velocity", "file", moves, config->velocity_file));
+  CHECK(check_source(config, "source", "file", 1, config->source_data));
+  CHECK(check_source(config, "medium", "file", medium_count(config) > 0, config->medium_file));
+  CHECK(check_source(config, "point_sources", "file", sourced, config->source_file));
+  CHECK(check_source(config, "point_sources", "wavelet_file", sourced, config->wavelet_file));
+  return check_source(config, "receivers", "file", config_received(config), config->receiver_file);
 }
 
 static void report_solver(const simulation *sim, const char *note) {

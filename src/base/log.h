@@ -14,7 +14,7 @@ __attribute__((format(printf, 1, 2))) void log_info(const char *format, ...);
 /* Sets the program's name for warnings and errors; default "fdapp". The pointer is kept. */
 void log_program(const char *name);
 
-/* "fdapp: warning: ..." on standard error, newline added: one write, after all that is on standard output. */
+/* "fdapp: warning: ..." on standard error, newline added: one write. */
 __attribute__((format(printf, 1, 2))) void log_warning(const char *format, ...);
 
 /* "fdapp: error: ..." on standard error, newline added. */

@@ -150,6 +150,25 @@ static status settle_repetition(config_reading *reading, int line, int index) {
   return STATUS_OK;
 }
 
+/* 1 if one of two keys of a section has to be none. */
+static int excludes(const config_key *a, const config_key *b) {
+  return a->need == CONFIG_DEFAULT && a->other != NULL && strcmp(a->section, b->section) == 0 &&
+         strcmp(a->other, b->name) == 0;
+}
+
+/* A value on the command line replaces what the file says by another key. Such keys are texts, empty for
+ * none. */
+static void replace_others(config *config, int index) {
+  const config_key *key = &config_keys[index];
+  for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+    const config_key *other = &config_keys[i];
+    const int none = ((const char *)config)[key->offset] == '\0';
+    if (none || config->line[i] <= 0 || !(excludes(key, other) || excludes(other, key))) continue;
+    (void)config_value_read(other, other->fallback, config);
+    config->line[i] = CONFIG_LINE_NONE;
+  }
+}
+
 /* Bytes that no line of a file, axis or attribute shall have. */
 static const char unprintable[] = "\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x1b\x7f\"";
 
@@ -213,16 +232,21 @@ static status set_value(config_reading *reading, int line, const char *section, 
   if (index < 0) return fail_key(reading->path, line, section, name, value);
   CHECK(settle_repetition(reading, line, index));
   const char *wrong = config_value_read(&config_keys[index], value, reading->config);
-  return wrong == NULL ? STATUS_OK : fail_value(reading->path, line, &config_keys[index], value, wrong);
+  if (wrong != NULL) return fail_value(reading->path, line, &config_keys[index], value, wrong);
+  if (line == CONFIG_LINE_OVERRIDE) replace_others(reading->config, index);
+  return STATUS_OK;
 }
 
 /* Refuses a list of points that a blank before a ';' ends early. */
 static status check_rest(const config_reading *reading, const ini_reader *ini) {
+  const int key = config_key_find(ini->section, ini->name);
+  char subject[CONFIG_TEXT_SIZE];
   int count = 0;
-  if (strcmp(ini->section, "output") != 0 || strcmp(ini->name, "probes") != 0 ||
+  if (key < 0 || config_keys[key].kind != CONFIG_PROBES ||
       config_probes_read(ini->comment, NULL, &count) != NULL || count == 0)
     return STATUS_OK;
-  return config_fail(reading->path, ini->line, "output.probes",
+  (void)snprintf(subject, sizeof subject, "%s.%s", ini->section, ini->name);
+  return config_fail(reading->path, ini->line, subject,
                      "'%s' is a comment, as a blank stands before its ';'; accepted: x y z; x y z",
                      ini->comment);
 }

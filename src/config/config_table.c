@@ -101,6 +101,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define COMPONENT(member)       .kind = CONFIG_COMPONENT, .offset = AT(member)
 #define REQUIRED                .need = CONFIG_REQUIRED
 #define DEFAULT(text)           .need = CONFIG_DEFAULT, .fallback = (text)
+#define UNLESS(name)            DEFAULT("none"), .other = (name)
 #define DERIVED(words)          .need = CONFIG_DERIVED, .fallback = (words)
 #define PART(axis)              .need = CONFIG_PART, .other = (axis), .fallback = "as boundary." axis
 #define ABSORBED(d, end)        REAL(absorbed[d][end], 0, 1), DERIVED("as boundary.absorption")
@@ -175,7 +176,7 @@ const config_key config_keys[] = {
      .help =
          "of formulas: 1/c^2 (acoustics: density and 1/(density c^2)) averaged over each point's cell, or "
          "at the point"},
-    {"point_sources", "points", PROBES(source_points), DEFAULT("none"),
+    {"point_sources", "points", PROBES(source_points), UNLESS("file"),
      .help = "places of sources (wave, acoustics)"},
     {"point_sources", "file", PATH(source_file), DEFAULT("none"),
      .help = "HDF5 file with the dataset points (n, 3); if they are there, amplitude and delay (n)"},
@@ -190,7 +191,7 @@ const config_key config_keys[] = {
      .help = "a number, or one for each point"},
     {"point_sources", "weights", CHOICE(source_sinc, weightings), DEFAULT("lagrange"),
      .help = "interpolation from eight points along each axis"},
-    {"receivers", "points", PROBES(receiver_points), DEFAULT("none"),
+    {"receivers", "points", PROBES(receiver_points), UNLESS("file"),
      .help = "places of receivers (wave, acoustics)"},
     {"receivers", "file", PATH(receiver_file), DEFAULT("none"),
      .help = "HDF5 file with the dataset points (n, 3)"},
@@ -238,10 +239,10 @@ const config_key config_keys[] = {
     {"velocity", "c", ANY(abc[2]), DEFAULT("1"), .help = "amplitude C"},
     {"velocity", "period", POSITIVE(period), DEFAULT("1"),
      .help = "time of a turn (rotation), of there and back (deformation), of a wave in time (manufactured)"},
-    {"source", "formula", FORMULA(source[CONFIG_SOURCE_FIRST]), DEFAULT("none"),
+    {"source", "formula", FORMULA(source[CONFIG_SOURCE_FIRST]), UNLESS("file"),
      .help = "what is added to the rate of the first unknown, of x, y, z"},
 #define X(name, words)                                                                                       \
-  {"source", "formula_" #name, FORMULA(source[CONFIG_SOURCE_##name]), DEFAULT("none"), .help = (words)},
+  {"source", "formula_" #name, FORMULA(source[CONFIG_SOURCE_##name]), UNLESS("file"), .help = (words)},
     CONFIG_SOURCE_LIST(X)
 #undef X
         {"source", "file", PATH(source_data), DEFAULT("none"),

@@ -27,9 +27,10 @@ typedef enum config_kind {
 
 typedef enum config_need {
   CONFIG_REQUIRED,
-  CONFIG_DEFAULT,    /* `fallback` is read as if it were in the file */
-  CONFIG_DERIVED,    /* computed from other keys; `fallback` describes how */
-  CONFIG_PART,       /* one end of the axis `other`, whose value is the default */
+  CONFIG_DEFAULT, /* `fallback` is read as if it were in the file; with `other`, one of the two is none, and a
+                   * value on the command line replaces the file's of the other one */
+  CONFIG_DERIVED, /* computed from other keys; `fallback` describes how */
+  CONFIG_PART,    /* one end of the axis `other`, whose value is the default */
   CONFIG_ALTERNATIVE /* exactly one of this key and `other`; `absent` marks the one not given; if both are
                       * missing, the one with a `fallback` has it */
 } config_need;

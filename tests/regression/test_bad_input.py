@@ -195,6 +195,12 @@ CASES = [
         "output.probes: ' 0.1 0.1 0.1' is a comment",
         place=13,
     ),
+    line(
+        "a blank before the ; of receivers",
+        "[receivers]\npoints = 0.5 0.5 0.5 ; 0.1 0.1 0.1\n",
+        "receivers.points: ' 0.1 0.1 0.1' is a comment",
+        place=13,
+    ),
     line("both step sizes", "dt = 0.1\n", "time.dt", "time.courant is in line 10", "exactly one", ranks=(1, 2)),
     line("both ends", "t_end = 1\n", "time.t_end", "time.steps is in line 11", "exactly one"),
     line("repeated key", "courant = 1.2\n", "time.courant", "already in line 10"),

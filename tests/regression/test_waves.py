@@ -311,15 +311,58 @@ def test_a_box_resounds_with_order_4_in_time(tmp_path):
 )
 def test_refused(tmp_path, change, said):
     write_ini(tmp_path / "run.ini", merged(BASE, change))
-    result = launch(tmp_path, 1, "run.ini", code=2)
-    assert said in "\n".join(complaints(result))
+    for option in ((), ("--validate",)):
+        assert said in "\n".join(complaints(launch(tmp_path, 1, *option, "run.ini", code=2)))
     assert [path.name for path in tmp_path.iterdir()] == ["run.ini"]
 
 
-@pytest.mark.parametrize("section", ["point_sources", "receivers", "medium"])
-def test_files_that_are_not_there(tmp_path, section):
-    run(tmp_path / "run", merged(BASE, {section: {"file": "missing.h5"}}), code=3)
-    assert not (tmp_path / "run").exists()
+FILES = [
+    ("point_sources", "file", {}),
+    ("point_sources", "wavelet_file", {"points": "0.5 0.5 1", "wavelet": "file"}),
+    ("receivers", "file", {}),
+    ("medium", "file", {}),
+    ("source", "file", {}),
+]
+
+
+@pytest.mark.parametrize(("section", "key", "more"), FILES)
+def test_files_that_cannot_be_read(tmp_path, section, key, more):
+    """A run writes nothing then, and --validate says the same."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad.h5").write_bytes(b"none")
+    for name in ("missing.h5", "bad.h5", "empty"):
+        write_ini(tmp_path / "run.ini", merged(BASE, {section: more | {key: name}}))
+        code = 2 if key == "wavelet_file" and name != "missing.h5" else 3
+        said = [complaints(launch(tmp_path, 1, *option, "run.ini", code=code)) for option in ((), ("--validate",))]
+        assert f"{section}.{key} = {name}" in said[0][0] and said[0] == said[1]
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(("section", "key", "more"), FILES)
+def test_results_of_the_run_itself_are_no_input(tmp_path, section, key, more):
+    """The run would move them away."""
+    (tmp_path / "runs" / "run").mkdir(parents=True)
+    write_ini(tmp_path / "run.ini", merged(BASE, {section: more | {key: "runs/run/receivers.h5"}}))
+    (tmp_path / "runs" / "run" / "receivers.h5").write_bytes(b"")
+    for option in ((), ("--validate",)):
+        said = launch(tmp_path, 1, *option, "run.ini", code=2).stderr
+        assert f"{section}.{key} = runs/run/receivers.h5: a result in output.directory" in said
+
+
+def test_places_on_the_command_line_replace_a_file(tmp_path):
+    """And a file replaces places, a formula a file; both there, or both in the file, are one too many."""
+    with h5py.File(tmp_path / "own.h5", "w") as file:
+        file["points"] = [[0.5, 0.5, 0.5]]
+    write_ini(tmp_path / "run.ini", merged(BASE, {"receivers": {"file": "own.h5"}, "source": {"file": "none.h5"}}))
+    launch(tmp_path, 1, "run.ini", "receivers.points=0.25 0.5 1; 0.5 0.5 1", "source.formula=x")
+    with h5py.File(tmp_path / "runs/run/receivers.h5") as file:
+        assert file["positions"][:].tolist() == [[0.25, 0.5, 1], [0.5, 0.5, 1]]
+    launch(tmp_path, 1, "runs/run/config.ini", "receivers.file=own.h5", "output.directory=again")
+    with h5py.File(tmp_path / "again/receivers.h5") as file:
+        assert file["positions"][:].tolist() == [[0.5, 0.5, 0.5]]
+    both = ("receivers.points=0.5 0.5 1", "receivers.file=own.h5", "source.file=none")
+    assert "one of the two" in launch(tmp_path, 1, "run.ini", *both, code=2).stderr
+    launch(tmp_path, 1, "--validate", "run.ini", both[0], "receivers.file=none", "source.file=none")
 
 
 def test_receivers_on_an_end_but_for_rounding(tmp_path):
