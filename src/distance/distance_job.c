@@ -161,19 +161,32 @@ static const char *set_text(const job *job, char text[192]) {
   return text;
 }
 
+/* Says which axes have the ends that the file says. */
+static const char *by_file(const job *job, char text[48]) {
+  const int count = job->by_file[0] + job->by_file[1] + job->by_file[2];
+  if (count == 0 || count == 3) return count == 0 ? "" : ", as the file says";
+  char names[16] = "";
+  for (int d = 0; d < 3; d++) {
+    const size_t used = strlen(names);
+    if (job->by_file[d])
+      (void)snprintf(names + used, sizeof names - used, "%s%c", used > 0 ? ", " : "", "xyz"[d]);
+  }
+  (void)snprintf(text, 48, "; %s as the file says", names);
+  return text;
+}
+
 static void print_plan(const job *job) {
   const distance_options *options = job->options;
   const grid *grid = &job->grid;
   double device = 0.0, host = 0.0;
-  char text[192], of_host[NUMBER_TEXT], of_device[NUMBER_TEXT];
+  char text[192], axes[48], of_host[NUMBER_TEXT], of_device[NUMBER_TEXT];
   needs_of(job, &device, &host);
   log_info("input      %s, %s, %s precision\n", options->input, options->dataset,
            config_precision_name(job->about.precision));
   log_info("grid       %" PRId64 " x %" PRId64 " x %" PRId64 ", %g, %g, %g apart\n", grid->n[0], grid->n[1],
            grid->n[2], grid->h[0], grid->h[1], grid->h[2]);
-  const int by_file = job->by_file[0] || job->by_file[1] || job->by_file[2];
   log_info("boundary   x %s, y %s, z %s%s\n", end_name(job, 0), end_name(job, 1), end_name(job, 2),
-           by_file ? ", as the file says" : "");
+           by_file(job, axes));
   log_info("slabs      %d rank%s, %" PRId64 "%s planes each\n", grid->ranks, grid->ranks == 1 ? "" : "s",
            grid->n[2] / grid->ranks, grid->n[2] % grid->ranks != 0 ? " or one more" : "");
   log_info("memory     per rank %s on the host, %s on a device (%d fields)\n", number_bytes(host, of_host),

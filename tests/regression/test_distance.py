@@ -409,7 +409,8 @@ def test_ends_are_those_of_the_snapshot(tmp_path):
     again = ("dataset=VTKHDF/PointData/distance",)
     distance(tmp_path, *again, source="out.hdf", target="again.hdf")  # a distance says it, too
     assert np.abs(read(tmp_path / "again.hdf")[3, 3] + (np.arange(33) / 32 - 0.3)).max() < 1e-12
-    distance(tmp_path, "boundary.x=periodic", source="run/state_00000000.hdf")
+    said = distance(tmp_path, "boundary.x=periodic", source="run/state_00000000.hdf")
+    assert "boundary   x periodic, y periodic, z periodic; y, z as the file says" in said.stdout
     assert read(tmp_path / "out.hdf")[3, 3, 32] < 0.3
 
 
