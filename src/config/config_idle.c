@@ -52,14 +52,20 @@ static int absorption_idle(const config *config, int key) {
   return walls == 0 || config->equation != EQUATION_acoustics;
 }
 
+/* Returns 1 for places that the equation does not take, and for another key if there are no places. */
+static int points_idle(const config *config, const char *name, int any) {
+  if (strcmp(name, "points") != 0 && strcmp(name, "file") != 0) return !any;
+  return !config_waves(config) && config->equation != EQUATION_acoustics;
+}
+
 int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   if (strcmp(section, "physics") == 0 && !config_equation_uses(config, name)) return 1;
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
   if (strcmp(section, "medium") == 0)
     return medium_count(config) == 0 || (strcmp(name, "density") == 0 && config_waves(config));
-  if (strcmp(section, "point_sources") == 0 || strcmp(section, "receivers") == 0)
-    return !config_waves(config) && config->equation != EQUATION_acoustics;
+  if (strcmp(section, "point_sources") == 0) return points_idle(config, name, config_sourced(config));
+  if (strcmp(section, "receivers") == 0) return points_idle(config, name, config_received(config));
   if (strcmp(section, "statistics") == 0) return config->statistics[0] == '\0';
   if (strcmp(section, "source") == 0 && strcmp(name, "factor") == 0) return !source_given(config);
   if (strcmp(section, "source") == 0 && strcmp(name, "resample") == 0) return config->source_data[0] == '\0';

@@ -20,7 +20,8 @@ static status refuse(const request *r, const char *name, int64_t i, const char *
 }
 
 /* Reads numbers that are separated by blanks and semicolons. [out] values: the caller frees them. */
-static status read_numbers(const char *text, int64_t *count, double **values) {
+static status read_numbers(const request *r, const char *name, const char *text, int64_t *count,
+                           double **values) {
   *count = 0;
   *values = malloc((strlen(text) + 1) * sizeof **values);
   if (*values == NULL) return status_fail(STATUS_MEMORY, "no memory for a list of numbers");
@@ -32,7 +33,8 @@ static status read_numbers(const char *text, int64_t *count, double **values) {
     (*values)[(*count)++] = value;
     text = end;
   }
-  return *text == '\0' ? STATUS_OK : status_fail(STATUS_USAGE, "not a list of numbers: %.80s", text);
+  if (*text == '\0') return STATUS_OK;
+  return status_fail(STATUS_USAGE, "%s.%s: not a list of numbers: %.80s", r->section, name, text);
 }
 
 /* Refuses a place in an absorbing layer. */
@@ -79,20 +81,34 @@ static status read_places(const request *r, points *points) {
     CHECK(array_file_read(key, r->file, "points", 3, &points->count, &points->at));
     if (points->count == 0) return status_fail(STATUS_USAGE, "%s = %s: no dataset points", key, r->file);
   } else {
-    CHECK(read_numbers(r->list, &points->count, &points->at));
+    CHECK(read_numbers(r, "points", r->list, &points->count, &points->at));
     points->count /= 3;
   }
   return check_inside(r, points);
 }
 
+/* Refuses a number below `least` or beyond what other keys accept. */
+static status check_range(const request *r, const char *name, double least, int64_t count,
+                          const double *values) {
+  static const double most = 1e30;
+  char what[96];
+  for (int64_t i = 0; i < count; i++) {
+    if (values[i] >= least && values[i] <= most) continue;
+    (void)snprintf(what, sizeof what, "is %g; accepted: %g to %g", values[i], least, most);
+    return refuse(r, name, i, what);
+  }
+  return STATUS_OK;
+}
+
 /* One number for each point: from the file, or those of a list, of which one stands for all. */
-static status read_each(const request *r, const char *name, const char *list, const points *points,
-                        double **values) {
+static status read_each(const request *r, const char *name, const char *list, double least,
+                        const points *points, double **values) {
   int64_t count = 0;
   char key[64];
   (void)snprintf(key, sizeof key, "%s.file", r->section);
   if (r->file[0] != '\0') CHECK(array_file_read(key, r->file, name, 0, &count, values));
-  if (count == 0) CHECK(read_numbers(list, &count, values));
+  if (count == 0) CHECK(read_numbers(r, name, list, &count, values));
+  CHECK(check_range(r, name, least, count, *values));
   if (count == points->count) return STATUS_OK;
   if (count != 1)
     return status_fail(STATUS_USAGE, "%s.%s: %lld numbers for %lld points; accepted: one, or as many",
@@ -111,8 +127,8 @@ status points_sources(const config *config, points *points) {
   *points = (struct points){.count = 0};
   (void)snprintf(delay, sizeof delay, "%.17g", config->delay);
   CHECK(read_places(&r, points));
-  CHECK(read_each(&r, "amplitude", config->source_amplitude, points, &points->amplitude));
-  return read_each(&r, "delay", delay, points, &points->delay);
+  CHECK(read_each(&r, "amplitude", config->source_amplitude, -1e30, points, &points->amplitude));
+  return read_each(&r, "delay", delay, 0.0, points, &points->delay);
 }
 
 status points_receivers(const config *config, points *points) {

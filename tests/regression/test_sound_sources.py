@@ -147,3 +147,57 @@ def test_refused(tmp_path, change, said):
     write_ini(tmp_path / "run.ini", merged(BASE, change))
     assert said in "\n".join(complaints(launch(tmp_path, 1, "run.ini", code=2)))
     assert [path.name for path in tmp_path.iterdir()] == ["run.ini"]
+
+
+PLACES = np.array([[0.5, 0.5, 1], [0.2, 0.3, 0.4]])
+
+
+@pytest.mark.parametrize(
+    ("datasets", "said"),
+    [
+        ({"points": PLACES[:, :2]}, "dataset points is not of shape (n, 3)"),
+        ({"points": PLACES.ravel()}, "dataset points is not of shape (n, 3)"),
+        ({"places": PLACES}, "no dataset points"),
+        ({"points": PLACES * [1, 1, 2]}, "number 0 (0.5, 0.5, 2) is outside the domain"),
+        ({"points": PLACES * [1, np.nan, 1]}, "dataset points has a value that is not finite"),
+        ({"points": PLACES, "amplitude": np.ones(3)}, "amplitude: 3 numbers for 2 points"),
+        ({"points": PLACES, "amplitude": [1, np.inf]}, "dataset amplitude has a value that is not finite"),
+        ({"points": PLACES, "amplitude": [1, -1e31]}, "amplitude: number 1 is -1e+31"),
+        ({"points": PLACES, "delay": [1, -0.5]}, "delay: number 1 is -0.5; accepted: 0 to 1e+30"),
+    ],
+)
+def test_files_of_sources_that_are_refused(tmp_path, datasets, said):
+    with h5py.File(tmp_path / "s.h5", "w") as file:
+        for name, values in datasets.items():
+            file[name] = values
+    result = run(tmp_path / "run", merged(BASE, {"point_sources": {"points": None, "file": "s.h5"}}), code=2)
+    assert said in "\n".join(complaints(result))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("", "row 1 and another are needed"),
+        ("0 1\n", "row 1 and another are needed"),
+        ("0\n1\n", "row 1 is not two numbers"),
+        ("0,0\n1,1\n", "row 1 is not two numbers"),
+        ("0 0\n1 nan\n", "row 2 is not two numbers"),
+        ("0 0\n1 1 1\n", "row 2 is not two numbers"),
+        ("0 0\n1 1\n0.5 2\n", "row 3 is no later than the one before"),
+    ],
+)
+def test_wavelets_that_are_refused(tmp_path, rows, said):
+    (tmp_path / "w.txt").write_text(rows)
+    source = {"points": "0.5 0.5 1", "wavelet": "file", "wavelet_file": "w.txt"}
+    result = run(tmp_path / "run", merged(BASE, {"point_sources": source}), code=2)
+    assert said in "\n".join(complaints(result))
+    assert not (tmp_path / "run").exists()
+
+
+def test_keys_of_sources_and_receivers_without_places(tmp_path):
+    keys = {"point_sources": {"points": None}, "receivers": {"points": None}}
+    assert (
+        ": point_sources.delay, point_sources.frequency, receivers.every"
+        in run(tmp_path / "run", merged(BASE, keys)).stderr
+    )
