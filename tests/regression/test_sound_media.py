@@ -73,8 +73,8 @@ def fastest(configuration, speed, density):
             i = np.arange(density.shape[2 - d]) + k
             within = (i >= 0) & (i < len(i)) | (not bounded(configuration, d))
             within = within.reshape([-1 if axis == 2 - d else 1 for axis in range(3)])
-            for mean, field in zip(means, (stiff, light), strict=True):
-                mean += np.where(within, np.roll(field, -k, 2 - d), 0) * tap / (2 * np.sum(taps))
+            for j, field in enumerate((stiff, light)):
+                means[j] += np.where(within, np.roll(field, -k, 2 - d), 0) * tap / (2 * np.sum(taps))
         result = max(result, np.max(stiff * means[1]), np.max(means[0] * light))
     return result
 

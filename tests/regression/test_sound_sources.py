@@ -198,6 +198,6 @@ def test_wavelets_that_are_refused(tmp_path, rows, said):
 def test_keys_of_sources_and_receivers_without_places(tmp_path):
     keys = {"point_sources": {"points": None}, "receivers": {"points": None}}
     assert (
-        ": point_sources.delay, point_sources.frequency, receivers.every"
+        ": point_sources.frequency, point_sources.delay, receivers.every"
         in run(tmp_path / "run", merged(BASE, keys)).stderr
     )
