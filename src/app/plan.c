@@ -121,14 +121,29 @@ static void print_period(const char *what, int count, const char *of, config_per
     log_info(due.every == 1 ? "step\n" : "%" PRId64 " steps\n", due.every);
 }
 
+/* Says which steps outputs by time of waves take. */
+static void print_nearest(const double *at, int count, double dt) {
+  static const double even = 1e-6;
+  int i = 0;
+  while (i < count && fabs(at[i] / dt - round(at[i] / dt)) < even) i++;
+  if (i == count) {
+    log_info("by time    outputs are evenly spaced: dt divides their intervals\n");
+    return;
+  }
+  log_info("by time    outputs take the step nearest to their time, at most %.3g away\n", 0.5 * dt);
+  log_warning(
+      "outputs by time are not evenly spaced, as spectra and movies want them: %g are %.6g steps; "
+      "output.slices_every and the like, or time.dt = %.12g and t_end a multiple of it, would space them so",
+      at[i], at[i] / dt, at[i] / ceil(at[i] / dt));
+}
+
 /* Says what outputs by time cost. */
 static void print_times(const config *config, const schedule *schedule, double from, double to) {
   double at[CONFIG_TIMES], outputs = 0.0;
   const int count = config_output_times(config, at);
   if (count == 0) return;
   if (config_waves(config)) {
-    log_info("by time    outputs take the step nearest to their time, at most %.3g away\n",
-             0.5 * schedule->dt);
+    print_nearest(at, count, schedule->dt);
     return;
   }
   for (int i = 0; i < count; i++) outputs += floor(to / at[i]) - floor(from / at[i]);

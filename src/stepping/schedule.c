@@ -128,6 +128,20 @@ static status check_outputs(const config *config, const schedule *schedule) {
   return STATUS_OK;
 }
 
+/* The size of all steps of waves, at most dt: a whole number of them is t_end. If dt follows from a Courant
+ * number, a whole number is also the least interval of outputs by time, unless t_end is no multiple of that.
+ */
+static double waves_dt(const config *config, double dt) {
+  double at[CONFIG_TIMES], least = INFINITY;
+  const int count = config_output_times(config, at);
+  for (int i = 0; i < count; i++) least = fmin(least, at[i]);
+  const double ends = config->t_end / least;
+  const int met = config->steps >= 0 || (ends > 0.5 && fabs(ends - round(ends)) < 1e-9 * ends);
+  if (config->courant > 0.0 && met && least < CONFIG_STEPS_MOST * dt)
+    return least / (double)steps_to(least, 0.0, dt);
+  return config->t_end > 0.0 ? config->t_end / (double)steps_to(config->t_end, 0.0, dt) : dt;
+}
+
 status schedule_make(const config *config, const schedule_rates *rates, schedule *schedule) {
   *schedule = (struct schedule){.dt = config->dt};
   if (config->courant > 0.0) {
@@ -143,8 +157,7 @@ status schedule_make(const config *config, const schedule_rates *rates, schedule
     return config_refuse(config, "time", "t_end", "more than %d steps of %g; accepted: fewer",
                          CONFIG_STEPS_MOST, schedule->dt);
   }
-  if (config_waves(config) && config->t_end > 0.0)
-    schedule->dt = config->t_end / (double)steps_to(config->t_end, 0.0, schedule->dt);
+  if (config_waves(config)) schedule->dt = waves_dt(config, schedule->dt);
   if (!config_waves(config)) schedule->timed = config_output_times(config, schedule->at);
   CHECK(check_outputs(config, schedule));
   schedule->config = config;

@@ -20,8 +20,9 @@ typedef double schedule_factor(const config *config, double time);
  *
  * A step that would pass the time of an output (config_output_times) is shortened to end there exactly, at a
  * multiple of the output's interval. The basis then moves with each step as in adaptive schedules, so that a
- * step's size again depends on its start alone, and resumed runs have the same times. Waves have one dt:
- * their outputs take the nearest step. */
+ * step's size again depends on its start alone, and resumed runs have the same times. Waves have one dt,
+ * shortened so that a whole number of steps is the least interval if that can be: outputs take the nearest
+ * step. */
 typedef struct schedule {
   double dt;         /* size of every step, except a shorter last one; adaptive: of the step from the basis */
   int64_t base_step; /* first step with this dt */

@@ -150,6 +150,29 @@ def test_waves_take_the_nearest_step(tmp_path):
     assert nearly(column(tmp_path / "run/probes.csv"), expected)
     assert nearly(column(tmp_path / "run/diagnostics.csv"), [0, 0.06, 0.12, 0.18, 0.2])
     assert "outputs take the step nearest to their time, at most 0.002 away" in said.stdout
+    assert "0.0311 are 7.775 steps" in said.stderr and "time.dt = 0.0038875" in said.stderr
+
+
+def test_steps_of_waves_divide_the_interval(tmp_path):
+    """Unless time.dt is given. A longer t_end, or a number of steps, leaves the step as it is."""
+    interval, end = 0.1, 1.0
+    wave = {
+        "grid": {"nx": 16, "ny": 16, "nz": 16},
+        "physics": {"equation": "wave"},
+        "initial": {"case": "gaussian"},
+        "time": {"t_end": end},
+        "output": {"probes": "0.5 0.5 0.5", "probes_at": interval, "diagnostics_at": 2 * interval},
+    }
+    longest = 0.7 * 1.3586 / 16 / math.sqrt(3)  # of leapfrog4 at order 8
+    said = run(tmp_path / "run", wave)
+    assert "outputs are evenly spaced" in said.stdout and "evenly" not in said.stderr
+    assert nearly(column(tmp_path / "run/probes.csv"), [k * interval for k in range(11)])
+    assert nearly(column(tmp_path / "run/diagnostics.csv"), [2 * k * interval for k in range(6)])
+    steps = [int(row["step"]) for row in csv.DictReader((tmp_path / "run/probes.csv").open())]
+    assert steps == [k * math.ceil(interval / longest) for k in range(11)] and steps[1] == 3
+    longer = run(tmp_path / "run", merged(wave, {"time": {"t_end": 2 * end}, "restart": {"from": "latest"}}), ranks=2)
+    straight = run(tmp_path / "straight", merged(wave, {"time": {"t_end": None, "steps": 2 * steps[-1]}}))
+    assert hash_of(longer) == hash_of(straight)
 
 
 @pytest.mark.parametrize("output", ["fields", "slices", "probes", "diagnostics"])
