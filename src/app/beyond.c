@@ -1,6 +1,8 @@
 #include "app/beyond.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -11,6 +13,20 @@
  * (config/rotation.ini: -0.28 to 1.19 of 0 to 1), twice what is beyond the other end, too; and never more
  * than `most`. */
 static const double least = 0.1, most = 0.5;
+
+void beyond_note(beyond_extremes *extremes, const diagnostics_record *record) {
+  const diagnostics_field *now = &record->field[0];
+  if (!record->finite) return;
+  if (!extremes->noted || now->minimum < extremes->value[0]) {
+    extremes->value[0] = now->minimum;
+    extremes->step[0] = record->step;
+  }
+  if (!extremes->noted || now->maximum > extremes->value[1]) {
+    extremes->value[1] = now->maximum;
+    extremes->step[1] = record->step;
+  }
+  extremes->noted = 1;
+}
 
 /* Index in one plane and local number of the plane of the first point with this value; 0 if there is none. */
 static status find_point(const field *field, const grid *grid, double value, int64_t at[3], int *found) {
@@ -68,26 +84,37 @@ static const char *advice(const config *config) {
   return central ? "physics.difference = upwind or more points" : "more points";
 }
 
-status beyond_warn(const bound *bound, const diagnostics_record *record, const state *state) {
+/* Where and when the value was: its place if it is of `state`, which is that of `step`. */
+static status describe(const bound *bound, const state *state, int64_t step, double value, int64_t when,
+                       char *words, size_t size) {
+  double place[3];
+  if (when != step) {
+    (void)snprintf(words, size, "was %.4g at step %" PRId64, value, when);
+    return STATUS_OK;
+  }
+  CHECK(find_place(bound->solver, &state->part[0], value, place));
+  (void)snprintf(words, size, "is %.4g at %.4g, %.4g, %.4g", value, place[0], place[1], place[2]);
+  return STATUS_OK;
+}
+
+status beyond_warn(const bound *bound, const beyond_extremes *extremes, const state *state, int64_t step) {
   const config *config = bound->solver->config;
   const equation_growth *growth = &bound->growth;
-  const diagnostics_field *now = &record->field[0];
-  const double *began = bound->from.began, *entered = bound->from.entered;
+  const double *began = bound->from.began, *entered = bound->from.entered, *value = extremes->value;
   const int supplied = growth->supply > 0.0 || source_given(config);
-  if (!growth->within || supplied || growth->largest > 0.0 || !record->finite) return STATUS_OK;
-  double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]);
-  const double range = high - low, above = now->maximum - high, below = low - now->minimum;
+  if (!growth->within || supplied || growth->largest > 0.0 || !extremes->noted) return STATUS_OK;
+  const double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]), range = high - low;
+  const double below = low - value[0], above = value[1] - high;
   const double ripples = 2.0 * fmax(fmin(above, below), 0.0);
+  const int end = above > below;
   if (!(fmax(above, below) > fmin(least * range + ripples, most * range))) return STATUS_OK;
   int diverges = 0;
+  char words[128];
   CHECK(find_divergence(bound->solver, &diverges));
   if (diverges) return STATUS_OK;
-  const double value = above > below ? now->maximum : now->minimum;
-  double place[3];
-  CHECK(find_place(bound->solver, &state->part[0], value, place));
-  log_warning(
-      "the solution is %.4g at %.4g, %.4g, %.4g, beyond all values that were there or entered, %.4g to "
-      "%.4g: an error of the differences; %s",
-      value, place[0], place[1], place[2], low, high, advice(config));
+  CHECK(describe(bound, state, step, value[end], extremes->step[end], words, sizeof words));
+  log_warning("the solution %s, beyond all values that were there or entered, %.4g to %.4g: an error of the "
+              "differences; %s",
+              words, low, high, advice(config));
   return STATUS_OK;
 }

@@ -121,6 +121,7 @@ status measure_start(simulation *sim) {
 status measure(simulation *sim) {
   perf_begin(&sim->perf, PERF_DIAGNOSTICS);
   CHECK(measure_state(sim));
+  beyond_note(&sim->extremes, &sim->latest);
   CHECK(bound_extend(&sim->bound));
   perf_end(&sim->perf, PERF_DIAGNOSTICS);
   CHECK(agree(sim->comm, check_positive(sim)));

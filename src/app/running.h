@@ -49,10 +49,11 @@ typedef struct simulation {
   table hashes;              /* rank 0: hashes.csv, if its header is set */
   diagnostics_record latest; /* of the latest measurement */
   bound bound;               /* how much the solution may grow */
-  int64_t files;             /* of the equation's files (equation->files), over all ranks */
-  int64_t step;              /* step of the state */
-  int64_t saved_step;        /* newest snapshot on disk, -1 = none */
-  int ends_again;            /* 1: an earlier start of this run went beyond the step at which it ends now */
+  beyond_extremes extremes;
+  int64_t files;      /* of the equation's files (equation->files), over all ranks */
+  int64_t step;       /* step of the state */
+  int64_t saved_step; /* newest snapshot on disk, -1 = none */
+  int ends_again;     /* 1: an earlier start of this run went beyond the step at which it ends now */
 } simulation;
 
 static inline int is_root(const simulation *sim) {

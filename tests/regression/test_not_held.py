@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import BASE, complaints, launch, merged, write_ini
+from program import BASE, complaints, launch, merged, rows, run, write_ini
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 
@@ -227,3 +227,20 @@ def test_values_that_were_nowhere(tmp_path, ranks):
     assert said[0] in end("output.directory=parts", "restart.from=latest")
     flow = ("velocity.u=0.5-x", "velocity.v=0.5-y", "initial.formula=1", "time.t_end=0.5", "output.directory=sink")
     assert "beyond" not in end(*flow)
+
+
+def test_values_that_were_nowhere_on_the_way(tmp_path):
+    """A flow that turns back: the state at the end is within its range, those on the way are not."""
+    flow = {"u": "sin(2*pi*x)*cos(2*pi*y)", "v": "-cos(2*pi*x)*sin(2*pi*y)", "w": "0", "factor": "t < 1 ? 1 : -1"}
+    back = {
+        "grid": {"nx": 32, "ny": 32, "nz": 8, "lz": 0.25},
+        "velocity": {"field": "formula", **flow},
+        "initial": {"case": "formula", "formula": "exp(-((x-0.5)^2+(y-0.3)^2)/0.01)"},
+        "time": {"courant": 0.8, "t_end": 2},
+        "output": {"fields_every": 0, "diagnostics_every": 5},
+    }
+    said = re.search(r"the solution was (\S+) at step (\d+), beyond all ", run(tmp_path / "run", back).stderr)
+    table = rows(tmp_path / "run")
+    worst = min(table, key=lambda row: float(row["min"]))
+    assert int(said[2]) == int(worst["step"]) and float(said[1]) == pytest.approx(float(worst["min"]), rel=1e-3)
+    assert float(worst["min"]) < -0.1 < float(table[-1]["min"])
