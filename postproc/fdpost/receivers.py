@@ -155,12 +155,12 @@ def headers(receivers, number, source, scale, microseconds, samples):
     x, y, z = (round(value * scale) for value in receivers.positions[number])
     found = {"TRACE_SEQUENCE_LINE": number + 1, "TRACE_SEQUENCE_FILE": number + 1, "TraceNumber": number + 1,
              "FieldRecord": 1, "TraceIdentificationCode": 1, "SourceGroupScalar": -scale, "ElevationScalar": -scale,
-             "GroupX": x, "GroupY": y, "ReceiverGroupElevation": z, "CoordinateUnits": 1,
+             "GroupX": x, "GroupY": y, "ReceiverGroupElevation": -z, "CoordinateUnits": 1,
              "TRACE_SAMPLE_COUNT": samples, "TRACE_SAMPLE_INTERVAL": microseconds}  # fmt: skip
     if source is not None:
         at = [round(value * scale) for value in source]
         distance = np.linalg.norm(receivers.positions[number][:2] - source[:2])
-        found |= {"SourceX": at[0], "SourceY": at[1], "SourceSurfaceElevation": at[2], "offset": int(distance * scale)}
+        found |= {"SourceX": at[0], "SourceY": at[1], "SourceDepth": at[2], "offset": round(distance)}
     return found
 
 
@@ -169,8 +169,9 @@ def write_segy(run, path, interval=None, seconds=1.0):
 
     SEG-Y counts time in whole microseconds: traces are interpolated to an `interval` of so many, by default the next
     whole number below the run's own. seconds: those in the run's unit of time, such as 1e-3 if it counts milliseconds.
-    The elevation of a receiver is its z. Coordinates are scaled as their headers say, the offset likewise. UsageError
-    for an interval or a length that SEG-Y cannot hold."""
+    z counts downwards: a receiver's elevation is -z, the depth of a source z. Coordinates are scaled as their headers
+    say; the offset is in whole units of length, for which SEG-Y has no scale. UsageError for an interval or a length
+    that SEG-Y cannot hold."""
     import segyio  # optional
 
     receivers = run.receivers

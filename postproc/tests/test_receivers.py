@@ -104,7 +104,11 @@ def test_segy_is_what_segyio_reads(tmp_path, interval, microseconds):
             scale = -header[segyio.TraceField.SourceGroupScalar]
             place = [header[name] / scale for name in (segyio.TraceField.GroupX, segyio.TraceField.GroupY,
                                                        segyio.TraceField.ReceiverGroupElevation)]  # fmt: skip
-            assert place == pytest.approx(receivers.positions[number], abs=1e-4)
+            x, y, z = receivers.positions[number]
+            assert place == pytest.approx([x, y, -z], abs=1e-4)
+            assert header[segyio.TraceField.offset] == (1 if abs(x - SOURCE[0]) > 0.5 else 0)
+            assert header[segyio.TraceField.SourceDepth] / scale == SOURCE[2]
+            assert header[segyio.TraceField.SourceSurfaceElevation] == 0
             assert header[segyio.TraceField.SourceX] / scale == 0.75
 
 
