@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "problems/problem.h"
+#include "settings/equations.h"
 #include "settings/scheme.h"
 
 static const char *choice_name(const config_key *key, int value) {
@@ -65,9 +66,13 @@ const char *config_value_text(const config_key *key, const config *config, int d
   return text;
 }
 
-/* An axis with two kinds of ends is written by its ends, any other one by itself. */
+/* An axis with two kinds of ends is written by its ends, any other one by itself; of a Reynolds number and
+ * the viscosity that follows from it, the former. */
 static int is_said_elsewhere(const config_key *key, const config *config) {
   int axis = 0, parted = key->need == CONFIG_PART;
+  if (key->offset == offsetof(struct config, viscosity))
+    return config->equation == EQUATION_flow && cases_at(config->initial)->flow != NULL &&
+           config->reynolds > 0.0;
   if (strcmp(key->section, "boundary") != 0 || key->kind != CONFIG_CHOICE) return 0;
   while ("xyz"[axis] != key->name[0]) axis++;
   return parted != (config->ends[axis][0] != config->ends[axis][1]);
