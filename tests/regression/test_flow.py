@@ -2,6 +2,7 @@
 Taylor-Green vortex, figures against numpy, and what is refused."""
 
 import math
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -220,3 +221,10 @@ def test_a_state_without_pressure_is_refused(tmp_path):
     write_ini(tmp_path / "a.ini", merged(BASE, {"initial": formulas}))
     said = launch(tmp_path, 2, "a.ini", code=2)
     assert "not positive at x = 0, y = 0, z = 0" in said.stderr and not (tmp_path / "runs").exists()
+
+
+def test_the_resolved_configuration_runs_again(tmp_path):
+    """It has the Reynolds number, and not the viscosity, which follows from it."""
+    keys = ("grid.nx=16", "grid.ny=16", "grid.nz=16", "time.t_end=0", "output.directory=run")
+    launch(tmp_path, 1, Path(__file__).parents[2] / "config" / "taylor-green.ini", *keys)
+    launch(tmp_path, 1, "--validate", "run/config.ini", "output.directory=again")
