@@ -24,8 +24,8 @@ status restart_read(MPI_Comm comm, const config *config, checkpoint *checkpoint,
                     state *state, restart *restart);
 
 /* Refuses restart.from = latest in a directory where a run has ended without a snapshot; and in one that is
- * not there, if one of nearly the same name holds snapshots of the same problem: the name is probably
- * mistyped. Names that differ in digits, or in their first or last letter, are those of several runs. Reads
+ * not there, if one of nearly the same name holds snapshots of the same problem on the same grid: the name is
+ * probably mistyped. Names that differ in digits or in a letter by itself are those of several runs. Reads
  * and writes nothing else; for rank 0. STATUS_USAGE. */
 status restart_check_directory(const config *config);
 

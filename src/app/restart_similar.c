@@ -12,29 +12,43 @@
 #include "files/rundir.h"
 #include "snapshots/checkpoint_config.h"
 
-enum { MOST_EDITS = 2, SHORTEST = 6, LARGEST = 1 << 20 };
+enum { LONG = 6, SHORT = 3, LARGEST = 1 << 20 };
 
-/* Copies a name without its digits. */
-static void without_digits(const char *name, char text[NAME_MAX + 1]) {
-  size_t used = 0;
-  for (; *name != '\0' && used < NAME_MAX; name++)
-    if (!isdigit((unsigned char)*name)) text[used++] = *name;
-  text[used] = '\0';
+/* Returns 1 for what tells several runs apart: a digit, or a letter by itself as in run_a and runA. */
+static int is_mark(const char *name, const char *c) {
+  const int before = c > name ? (unsigned char)c[-1] : '_', letter = (unsigned char)*c;
+  if (isdigit(letter)) return 1;
+  return !isalpha((unsigned char)c[1]) && (!isalpha(before) || (islower(before) && isupper(letter)));
 }
 
-/* Names that differ in digits, in their first or last letter, or by an ending are those of several runs; but
- * a last letter may be missing. */
+/* Copies letters and digits of a name in lower case, with its marks or without them. Returns their number. */
+static size_t letters_of(const char *name, int marks, char text[NAME_MAX + 1]) {
+  size_t used = 0;
+  for (const char *c = name; *c != '\0' && used < NAME_MAX; c++)
+    if (isalnum((unsigned char)*c) && (marks || !is_mark(name, c)))
+      text[used++] = (char)tolower((unsigned char)*c);
+  text[used] = '\0';
+  return used;
+}
+
+/* Two names of three letters, such as cpu and gpu, are those of two runs if one letter is another. */
+static int is_one_replaced(const char *a, const char *b) {
+  return (a[0] != b[0]) + (a[1] != b[1]) + (a[2] != b[2]) == 1;
+}
+
+/* Names that differ in capitals or separators alone are mistyped, and those that differ in marks alone are
+ * of several runs. Otherwise one edit makes a name mistyped, and in a long name two between its first and
+ * last letter. */
 static int is_mistyped(const char *wanted, const char *there) {
   char a[NAME_MAX + 1], b[NAME_MAX + 1];
-  config_guess guess = {.word = wanted};
-  without_digits(wanted, a);
-  without_digits(there, b);
-  const size_t length = strlen(a), other = strlen(b);
-  if (length < SHORTEST || other < SHORTEST) return 0;
-  if (other == length + 1 && strncmp(a, b, length) == 0) return isalpha((unsigned char)b[length]) != 0;
-  if (a[0] != b[0] || a[length - 1] != b[other - 1] || strcmp(a, b) == 0) return 0;
-  config_guess_offer(&guess, there);
-  return guess.best != NULL && guess.distance <= MOST_EDITS;
+  if (letters_of(wanted, 1, a) > 0 && letters_of(there, 1, b) > 0 && strcmp(a, b) == 0) return 1;
+  const size_t n = letters_of(wanted, 0, a), m = letters_of(there, 0, b);
+  if ((n < SHORT && m < SHORT) || strcmp(a, b) == 0) return 0;
+  if (n == SHORT && m == SHORT && is_one_replaced(a, b)) return 0;
+  config_guess guess = {.word = a};
+  config_guess_offer(&guess, b);
+  if (guess.best == NULL || guess.distance <= 1) return guess.best != NULL;
+  return guess.distance == 2 && n >= LONG && m >= LONG && a[0] == b[0] && a[n - 1] == b[m - 1];
 }
 
 static char *read_text(const char *path) {
@@ -45,7 +59,7 @@ static char *read_text(const char *path) {
   return text;
 }
 
-/* Returns 1 if the run in a directory has this problem and snapshots. */
+/* Returns 1 if the run in a directory has this problem on this grid, and snapshots. */
 static int is_same_problem(const config *config, const char *directory) {
   char path[2 * PATH_MAX];
   char *ours = NULL;
@@ -57,7 +71,7 @@ static int is_same_problem(const config *config, const char *directory) {
     checkpoint_config_compare(theirs, ours, &differences);
   free(theirs);
   free(ours);
-  return differences.problem[0] == '\0';
+  return differences.problem[0] == '\0' && differences.grid[0] == '\0';
 }
 
 /* Splits a path at its first part that is not there: "runs", "quikstart", "" of runs/quikstart. Returns 0 if

@@ -13,6 +13,7 @@ static char *list_of(checkpoint_differences *differences, const char *section, c
   const int own = strcmp(section, CONFIG_CONSTANTS) == 0; /* names of the user's */
   for (size_t i = 0; i < sizeof method / sizeof *method && !own; i++)
     if (strcmp(name, method[i]) == 0) return differences->method;
+  if (strcmp(section, "grid") == 0 || (strcmp(name, "precision") == 0 && !own)) return differences->grid;
   const int problem = strcmp(section, "physics") == 0 || strcmp(section, "medium") == 0 ||
                       strcmp(section, "boundary") == 0 || strcmp(section, "point_sources") == 0 ||
                       strcmp(section, "initial") == 0 || strcmp(section, "velocity") == 0 ||

@@ -9,9 +9,9 @@ enum { CHECKPOINT_NAMES = 256 };
 
 /* Keys whose values differ, "section.key, section.key", as many as fit; "" if none does. problem: keys that
  * change the solution (physics, initial, velocity). method: keys that change its approximation (form, scheme,
- * order). */
+ * order). grid: keys without which no snapshot can be resumed (grid, precision). */
 typedef struct checkpoint_differences {
-  char problem[CHECKPOINT_NAMES], method[CHECKPOINT_NAMES];
+  char problem[CHECKPOINT_NAMES], method[CHECKPOINT_NAMES], grid[CHECKPOINT_NAMES];
 } checkpoint_differences;
 
 /* Compares two configurations written by config_write. A key that only one of them has is not a

@@ -187,25 +187,59 @@ def test_plan_of_more_than_the_machine_holds(tmp_path):
     assert "no snapshot in run: starting at t = 0" in latest
 
 
-def test_a_mistyped_directory_is_no_first_run(finished):
+MISTYPED = {
+    "results/quickstart": ("results/quikstart", "results/quckstrt", "results/uickstart", "results/quickstarr",
+                           "results/quickstartt", "results/Quickstart", "results/quick_start", "reslts/quickstart",
+                           "Results/quickstart"),
+    "runs/room": ("runs/rooom", "runs/rom", "runs/romo", "runs/roon", "runs/Room", "rnus/room", "ruins/room"),
+    "abc": ("ab", "bac", "abcc", "ABC"),
+}  # fmt: skip
+OTHERS = {
+    "quickstart_a": ("quickstart_b", "quickstart", "quickstart_a2"),
+    "cpu": ("gpu",),
+    "mesh_lo": ("mesh_hi",),
+    "caseA": ("caseB", "case"),
+}
+
+
+@pytest.mark.parametrize("there", MISTYPED)
+def test_a_mistyped_directory_is_no_first_run(finished, there):
     """Where a directory of nearly the same name holds snapshots of this problem; nothing is written."""
-    launch(finished, 1, "case.ini", "output.directory=results/quickstart")
+    launch(finished, 1, "case.ini", f"output.directory={there}", "time.steps=1")
     before = sorted(path.name for path in finished.rglob("*"))
-    for name, more in (("results/quikstart", ()), ("results/quickstrat", ("--validate",)), ("reslts/quickstart", ())):
+    for k, name in enumerate(MISTYPED[there]):
+        more = ("--validate",) if k % 2 else ("time.steps=12",)
         said = launch(
-            finished, 2, "case.ini", *more, "restart.from=latest", f"output.directory={name}", "time.steps=12", code=2
+            finished, 1 + k % 2, "case.ini", *more, "restart.from=latest", f"output.directory={name}", code=2
         ).stderr
-        assert f"restart.from = latest: output.directory = {name} is not there, and results/quickstart holds" in said
+        assert f"restart.from = latest: output.directory = {name} is not there, and {there} holds" in said
     assert sorted(path.name for path in finished.rglob("*")) == before
-    # The first job of another run: another number, another problem, another name; another end of the name.
+
+
+@pytest.mark.parametrize("there", OTHERS)
+def test_the_first_run_of_another_name(finished, there):
+    launch(finished, 1, "case.ini", f"output.directory={there}", "time.steps=1")
+    for name in OTHERS[there]:
+        keys = ("restart.from=latest", f"output.directory={name}")
+        said = launch(finished, 1, "--validate", "case.ini", *keys).stderr
+        assert f"no snapshot in {name}: starting at t = 0" in said
+
+
+def test_the_first_run_of_another_problem(finished):
+    """Another number, another name, another problem, grid or precision. A directory that is there is meant."""
+    launch(finished, 1, "case.ini", "output.directory=results/quickstart")
+    (finished / "results/quickstars").mkdir()
     for name, more in (
         ("results/quickstart2", ()),
-        ("results/quickstar", ("initial.width=0.2",)),
         ("results/other", ()),
+        ("results/quickstar", ("initial.width=0.2",)),
+        ("results/quickstar", ("grid.nx=40",)),
+        ("results/quickstar", ("compute.precision=single",)),
         ("results/quickstars", ()),
     ):
         keys = (*more, "restart.from=latest", f"output.directory={name}")
-        assert f"no snapshot in {name}: starting at t = 0" in launch(finished, 1, "case.ini", *keys).stderr
+        said = launch(finished, 1, "--validate", "case.ini", *keys).stderr
+        assert f"no snapshot in {name}: starting at t = 0" in said
 
 
 def test_latest_where_a_run_ended_without_snapshots(finished):
