@@ -239,8 +239,10 @@ def test_a_file_is_the_formula(tmp_path, problem):
         file["other"] = np.zeros(n)
     result = run(tmp_path / "other", by_file, f"source.file={tmp_path / 'other.h5'}", code=2)
     assert f"no dataset {names[0]}" in result.stderr
-    result = run(tmp_path / "both", by_file, "source.formula=1", code=2)
+    result = run(tmp_path / "both", merged(by_file, {"source": {"formula": 1}}), code=2)
     assert "source.formula is given, too; accepted: one of the two" in result.stderr
+    formulas = [f"source.{key}={formula}" for key, formula in by_formula["source"].items() if key in keys]
+    assert hash_of(run(tmp_path / "instead", by_file, *formulas)) == expected  # on the command line they replace it
 
 
 @pytest.mark.parametrize("problem", [WAVES, FLOW], ids=["wave", "flow"])
