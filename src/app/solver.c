@@ -134,7 +134,8 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   if (elsewhere[0] != '\0')
     log_warning(
         "points of files lie elsewhere than this grid's, which are from 0, 0, 0 on, %.7g, %.7g, %.7g apart: "
-        "%s (Origin, Spacing); their values are taken point by point, resample = yes would interpolate",
+        "%s (Origin, Spacing or coordinates); their values are taken point by point, resample = yes would "
+        "interpolate",
         grid->h[0], grid->h[1], grid->h[2], elsewhere);
   return STATUS_OK;
 }

@@ -133,10 +133,11 @@ static status check_direction(const dataset *d, hid_t group) {
 static status read_image(const dataset *d, hid_t group, dataset_place *place) {
   double extent[6] = {0.0};
   int has = 0;
-  *place = (dataset_place){.spacing = {1.0, 1.0, 1.0}};
+  dataset_place image = {0};
   CHECK(check_direction(d, group));
-  CHECK(read_attribute(d, group, "Spacing", 3, place->spacing, &place->known));
-  if (!place->known) return STATUS_OK;
+  CHECK(read_attribute(d, group, "Spacing", 3, image.spacing, &image.known));
+  if (!image.known) return STATUS_OK;
+  *place = image;
   CHECK(read_attribute(d, group, "Origin", 3, place->origin, &has));
   CHECK(read_attribute(d, group, "WholeExtent", 6, extent, &has));
   int good = 1;
@@ -151,6 +152,7 @@ static status read_image(const dataset *d, hid_t group, dataset_place *place) {
 
 static status read_place(const dataset *d, const handles *h, dataset_place *place) {
   *place = (dataset_place){.spacing = {1.0, 1.0, 1.0}};
+  CHECK(dataset_coordinates(d, h->dataset, place));
   const hid_t group =
       dataset_link_exists(h->file, "VTKHDF") ? H5Gopen2(h->file, "VTKHDF", H5P_DEFAULT) : (hid_t)-1;
   if (group < 0) return STATUS_OK;

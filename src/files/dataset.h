@@ -27,10 +27,10 @@ typedef struct dataset {
   dataset_absent absent; /* [out] of dataset_check */
 } dataset;
 
-/* The places of a file's points, by the attributes of a VTK image in its group /VTKHDF: point i of an axis
- * lies at origin + i spacing. */
+/* The places of a file's points, by the attributes of a VTK image in its group /VTKHDF, else by the
+ * coordinates of the dataset's three axes: point i of an axis lies at origin + i spacing. */
 typedef struct dataset_place {
-  int known; /* 1: the file has a Spacing; else the origin is 0, 0, 0 and the spacing 1, 1, 1 */
+  int known; /* 1: the file says it; else the origin is 0, 0, 0 and the spacing 1, 1, 1 */
   double origin[3];
   double spacing[3];
 } dataset_place;

@@ -235,8 +235,11 @@ static status check_steps(const dataset *d, const char *label, const double *x, 
   return STATUS_OK;
 }
 
-/* Checks the coordinates of each axis that has some, and closes the scales. */
-static status check_scales(const dataset *d, hid_t dataset, const hid_t scale[LABELS]) {
+/* Checks the coordinates of each axis that has some, and closes the scales. [out] place: unchanged unless all
+ * axes have some. */
+static status read_scale_places(const dataset *d, hid_t dataset, const hid_t scale[LABELS],
+                                dataset_place *place) {
+  dataset_place found = {0};
   hsize_t size[H5S_MAX_RANK] = {0};
   const hid_t space = H5Dget_space(dataset);
   const int axes = space >= 0 ? H5Sget_simple_extent_dims(space, size, NULL) : 0;
@@ -245,21 +248,28 @@ static status check_scales(const dataset *d, hid_t dataset, const hid_t scale[LA
     char label[LABEL] = "";
     double *x = axes == LABELS && result == STATUS_OK ? read_coordinates(scale[i], size[i]) : NULL;
     read_name(scale[i], label);
-    if (x != NULL) result = check_steps(d, label, x, size[i]);
+    if (x != NULL) {
+      result = check_steps(d, label, x, size[i]);
+      found.origin[LABELS - 1 - i] = x[0];
+      found.spacing[LABELS - 1 - i] = (x[size[i] - 1] - x[0]) / (double)(size[i] - 1);
+      found.known++;
+    }
     free(x);
   }
+  if (found.known == LABELS) *place = found;
+  place->known = place->known != 0;
   if (space >= 0) (void)H5Sclose(space);
   return result;
 }
 
-static status check_coordinates(const dataset *d, hid_t dataset) {
+status dataset_coordinates(const dataset *d, hid_t dataset, dataset_place *place) {
   hid_t scale[LABELS];
   if (H5Aexists(dataset, "DIMENSION_LIST") <= 0) return STATUS_OK;
   const hid_t attribute = H5Aopen(dataset, "DIMENSION_LIST", H5P_DEFAULT);
   const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
   status result = STATUS_OK;
   if (space >= 0 && open_scales(dataset, attribute, space, scale) == LABELS)
-    result = check_scales(d, dataset, scale);
+    result = read_scale_places(d, dataset, scale, place);
   if (space >= 0) (void)H5Sclose(space);
   if (attribute >= 0) (void)H5Aclose(attribute);
   return result;
@@ -285,7 +295,7 @@ status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent) 
   status result = check_scale(d, dataset);
   if (result == STATUS_OK) result = read_absent(d, dataset, absent);
   if (result == STATUS_OK) result = check_labels(d, dataset, dataset);
-  if (result == STATUS_OK) result = check_coordinates(d, dataset);
+  if (result == STATUS_OK) result = dataset_coordinates(d, dataset, &(dataset_place){0});
   if (result == STATUS_OK) result = check_order(d, dataset, dataset);
   if (result != STATUS_OK || H5Iget_name(dataset, path, sizeof path) <= 0) return result;
   char *slash = strrchr(path, '/'); /* attributes of its group are of all datasets in it */

@@ -41,14 +41,14 @@ status resample_check(const dataset *source, const dataset_place *place, const g
   for (int d = 0; d < 3; d++) {
     if (resample_fit_of(place, grid, d, source->n[d]) != RESAMPLE_OUTSIDE) continue;
     const double h = place->spacing[d], first = place->origin[d];
-    return status_fail(STATUS_USAGE,
-                       "%s = %s: along %c its points lie from %.9g to %.9g, %.9g apart (Origin, Spacing); "
-                       "this %s axis of length %.9g has points from 0 to %.9g, %.9g apart; accepted: points "
-                       "that cover these%s",
-                       source->key, source->path, "xyz"[d], first, first + (double)(source->n[d] - 1) * h, h,
-                       grid->bounded[d] ? "bounded" : "periodic", grid->l[d],
-                       grid_position(grid, d, grid->n[d] - 1), grid->h[d],
-                       grid->bounded[d] ? "" : ", or one period of that length");
+    return status_fail(
+        STATUS_USAGE,
+        "%s = %s: along %c its points lie from %.9g to %.9g, %.9g apart (Origin, Spacing or coordinates); "
+        "this %s axis of length %.9g has points from 0 to %.9g, %.9g apart; accepted: points "
+        "that cover these%s",
+        source->key, source->path, "xyz"[d], first, first + (double)(source->n[d] - 1) * h, h,
+        grid->bounded[d] ? "bounded" : "periodic", grid->l[d], grid_position(grid, d, grid->n[d] - 1),
+        grid->h[d], grid->bounded[d] ? "" : ", or one period of that length");
   }
   return STATUS_OK;
 }

@@ -206,3 +206,32 @@ def test_one_period_alone(tmp_path):
         assert "the last" not in said
     write(tmp_path / "own.h5", {"phi": samples((32, 32, 32), "")})
     run(tmp_path / "smooth", problem, "time.steps=0")
+
+
+def write_scaled(path, values, origin, spacing):
+    """Dimension scales, as netCDF and xarray write them."""
+    with h5py.File(path, "w") as file:
+        data = file.create_dataset("phi", data=values)
+        for axis, name in enumerate("zyx"):
+            first, h = origin["xyz".index(name)], spacing["xyz".index(name)]
+            file[name] = first + h * np.arange(values.shape[axis])
+            file[name].make_scale(name)
+            data.dims[axis].attach_scale(file[name])
+
+
+def test_coordinates_say_where_points_are(tmp_path):
+    """As Origin and Spacing do: a warning that names the places; refused, or met where they lie."""
+    h = np.array(LENGTHS) / SIZE
+    own = merged(PROBLEM, OWN_PHI, {"initial": {"dataset": "phi"}})
+    for origin, factor, outside in ((0, 1, False), (0.25, 0.5, True), (0, 1e-3, True), (10, 1, False), (0.5, 1, False)):
+        first = np.array([origin * step if origin == 0.5 else origin for step in h])
+        write_scaled(tmp_path / "own.h5", waves()["phi"], first, factor * h)
+        said = run(tmp_path / "run", own, "initial.resample=no", "time.steps=0").stderr
+        assert ("points of files lie elsewhere than this grid's" in said) == (origin != 0 or factor != 1)
+        said = run(tmp_path / "run", own, "time.steps=0", code=2 if outside else 0).stderr
+        assert (f"along x its points lie from {first[0]:.9g} to" in said) == outside
+    n = (25, 21, 27)  # from end to end: linspace with its end
+    write_scaled(tmp_path / "own.h5", cubic(*points_of((0, 0, 0), h, n)), (0, 0, 0), h)
+    run(tmp_path / "run", own, "time.steps=0", ranks=2)
+    expected = cubic(*points_of((0, 0, 0), h, SIZE))
+    assert np.abs(phi(tmp_path / "run/state_00000000.hdf") - expected).max() < 1e-11
