@@ -220,13 +220,14 @@ ARITHMETIC void flow_add(const flow_numbers *c, int form, int law, int d, int l,
   for (int j = 0; j < 3; j++) sums[FLOW_N + j] = NUMBER_FMA(weight, du[j], sums[FLOW_N + j]);
 }
 
-/* The same for a neighbour of one point; and for two points, l + 1 apart, which get each other. */
+/* flow_add for one point and its neighbour. */
 ARITHMETIC void flow_pair(const flow_numbers *c, int form, int law, int d, int l, int up, const number *own,
                           const number *other, number *sums) {
   const flow_between b = flow_between_make(c, form, law, d, l, up ? own : other, up ? other : own);
   flow_add(c, form, law, d, l, up, own, other, &b, sums);
 }
 
+/* flow_add for two points, l + 1 apart along d: each is the other's neighbour. */
 ARITHMETIC void flow_couple(const flow_numbers *c, int form, int law, int d, int l, const number *low,
                             const number *high, number *sums_low, number *sums_high) {
   const flow_between b = flow_between_make(c, form, law, d, l, low, high);

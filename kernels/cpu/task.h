@@ -79,11 +79,12 @@ LINE_INLINE int term_joins(const operation *o, int t) {
   return before >= 0 && axis > before && o->term[t].of == o->term[t - 1].of;
 }
 
-/* cpu_task.options and .alone. */
+/* The options of a call: those of its way, and the additions that the way may have. */
 LINE_INLINE unsigned options_of_call(const cpu_way *way, const cpu_job *job) {
   return way->options | (job->additions & operation_additions(way->kind, way->options));
 }
 
+/* Mask of the inputs that are read at the point and nowhere else. */
 LINE_INLINE unsigned inputs_at_point_alone(const operation *o) {
   unsigned differenced = 0;
 #pragma GCC unroll 6

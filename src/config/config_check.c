@@ -257,12 +257,12 @@ static status check_waves(const config *c) {
 static status check_place(const config *c) {
   const initial_case *initial = cases_at(c->initial);
   const int has_width = problem_uses(c, "initial", "width");
+  const double shortest = fmin(c->l[0], fmin(c->l[1], c->l[2])), share = initial->widest;
   for (int d = 0; d < 3; d++) {
-    if (has_width && c->width > initial->widest * c->l[d]) {
+    if (has_width && c->width > share * c->l[d]) {
       return config_refuse(c, "initial", "width",
                            "too wide for %s along %c; accepted: at most %g of the shortest length, %.9g",
-                           initial->name, "xyz"[d], initial -> widest,
-                           initial -> widest *fmin(c->l[0], fmin(c->l[1], c->l[2])));
+                           initial->name, "xyz"[d], share, share * shortest);
     }
     if (!(c->center[d] >= -FARTHEST * c->l[d]) || !(c->center[d] <= FARTHEST * c->l[d])) {
       return config_refuse(c, "initial", centers[d],
