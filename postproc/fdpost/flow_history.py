@@ -1,11 +1,12 @@
-"""Picture of the diagnostics of a compressible flow: kinetic energy, dissipation, what is conserved, the step."""
+"""Picture of the diagnostics of a compressible flow: kinetic energy, its loss, enstrophy, total energy."""
 
 import numpy as np
 
 from . import style
-from .panels import change_title, draw_conservation, draw_courant, draw_lines, end_labels, four_panels, over_time
+from .panels import change_title, draw_conservation, draw_lines, end_labels, four_panels, largest, over_time
 
-COLUMNS = ("step", "time", "mass", "energy", "kinetic", "dissipation", "dissipation_solenoidal", "mach_max", "courant")
+COLUMNS = ("step", "time", "energy", "kinetic", "enstrophy", "dissipation", "dissipation_solenoidal", "mach_max",
+           "courant")  # fmt: skip
 
 
 def is_flow(table):
@@ -30,9 +31,8 @@ def draw_reference(ax, reference, values):
 def draw_flow(run, reference):
     """Figure of a flow's budget, beside that of a reference, if one is given."""
     table = run.diagnostics
-    fig, axes = four_panels(
-        run, COLUMNS, lambda: f"largest Mach number {style.number(float(np.max(table['mach_max'])), 3)}"
-    )
+    fig, axes = four_panels(run, COLUMNS, lambda: f"at most Mach {style.number(largest(table['mach_max']), 3)},"
+                            f"  Courant {style.number(largest(table['courant']), 3)} of 1")  # fmt: skip
     time = table["time"]
     axes[0, 0].set_title("Kinetic energy")
     axes[0, 0].set_ylabel(r"$\langle \rho u^2/2 \rangle$")
@@ -54,6 +54,9 @@ def draw_flow(run, reference):
     label = r"$|E - E_0|\,/\,E_0$"
     title = change_title(run, table["energy"][0], "total energy")
     draw_conservation(axes[1, 0], time, table["energy"], None, title, label, style.COLOURS[0])
-    draw_courant(axes[1, 1], run, "Courant number, of the limit 1", "", limit=1.0)
+    axes[1, 1].set_title("Enstrophy")
+    axes[1, 1].set_ylabel(r"$\langle \omega^2/2 \rangle$")
+    draw_lines(axes[1, 1], time, [(table["enstrophy"], "", style.COLOURS[2])])
+    axes[1, 1].set_ylim(bottom=0)
     over_time(axes, time, run.unit("time"))
     return fig

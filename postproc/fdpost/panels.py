@@ -162,9 +162,9 @@ def draw_conservation(ax, time, values, scale, title, label, colour):
         draw_lines(ax, time, [(above_floor(ax, drift), "", colour)])
 
 
-def draw_courant(ax, run, title, label, limit=0.0):
-    """The Courant number, on an axis that reaches the limit. Where rows are due by time, each is that of a step which
-    may have been shortened to meet it."""
+def draw_courant(ax, run, title, label):
+    """The Courant number. Where rows are due by time, each is that of a step which may have been shortened to meet
+    it."""
     time, courant = run.diagnostics["time"], run.diagnostics["courant"]
     output, equation = run.config.get("output", {}), run.config.get("physics", {}).get("equation")
     if "diagnostics_at" in output and equation != "wave":
@@ -172,4 +172,4 @@ def draw_courant(ax, run, title, label, limit=0.0):
     ax.set_title(title)
     ax.set_ylabel(label)
     ax.plot(time, courant, color=style.COLOURS[2])
-    ax.set_ylim(0, 1.15 * (max(limit, largest(courant)) or 1.0))
+    ax.set_ylim(0, 1.15 * (largest(courant) or 1.0))

@@ -19,6 +19,8 @@ def write_run(directory, columns):
     table["time"] = TIME
     if "kinetic" in table:
         table["kinetic"] = np.exp(-0.3 * TIME)
+        table["enstrophy"] = TIME**2
+        table["courant"][3] = 1.2
     lines = [",".join(table), *(",".join(f"{table[name][i]:.17g}" for name in table) for i in range(len(TIME)))]
     (directory / "diagnostics.csv").write_text("\n".join(lines) + "\n")
     (directory / "config.ini").write_text("[grid]\nnx = 9\nny = 9\nnz = 9\n[physics]\nequation = flow\n")
@@ -32,8 +34,12 @@ def test_the_loss_is_the_slope():
 
 
 def test_the_picture_shows_the_budget(tmp_path):
-    titles = [ax.get_title(loc="left") for ax in draw_history(write_run(tmp_path, COLUMNS)).axes]
-    assert titles[0] == "Kinetic energy" and titles[1].startswith("Loss of kinetic")
+    fig = draw_history(write_run(tmp_path, COLUMNS))
+    titles = [ax.get_title(loc="left") for ax in fig.axes]
+    assert titles[0] == "Kinetic energy" and titles[1].startswith("Loss of kinetic") and titles[3] == "Enstrophy"
+    (line,) = fig.axes[3].lines
+    assert np.array_equal(line.get_xydata(), np.transpose([TIME, TIME**2]))
+    assert any("at most Mach 1,  Courant 1.2 of 1" in text.get_text() for text in fig.texts)
 
 
 def test_a_missing_column_is_named(tmp_path):
