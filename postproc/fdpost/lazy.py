@@ -2,7 +2,7 @@
 
 import numpy as np
 from xarray import Variable
-from xarray.backends import BackendArray
+from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
 from .frames import AXES
@@ -12,6 +12,19 @@ def field_variable(states, name):
     """A lazy variable (time, z, y, x) over the state files."""
     about = {"long_name": name, "units": states[0].unit(name) or "1"}
     return Variable(("time", *AXES[::-1]), indexing.LazilyIndexedArray(StateArray(states, name)), about)
+
+
+class SnapshotBackend(BackendEntrypoint):
+    """What xarray.open_dataset(PATH, engine="fdapp") calls (pyproject.toml names it): PATH is a snapshot, a file of
+    statistics, or a run directory. Files are chosen by the engine's name alone: netCDF's engines take .hdf, too."""
+
+    description = "Snapshots of fdapp, over time, z, y, x"
+
+    def open_dataset(self, filename_or_obj, *, drop_variables=None):
+        from .dataset import open_run
+
+        dropped = [drop_variables] if isinstance(drop_variables, str) else drop_variables or []
+        return open_run(filename_or_obj, diagnostics=False).drop_vars(dropped, errors="ignore")
 
 
 class StateArray(BackendArray):

@@ -1,6 +1,9 @@
+import importlib
 import os
 import pickle
 import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -202,6 +205,22 @@ def test_dataset_has_units_of_columns(run_dir):
     dataset = open_run(run_dir)
     units = {name: dataset[f"diagnostics_{name}"].attrs.get("units") for name in ("dt", "min", "max", "mass", "step")}
     assert units == {"dt": "s", "min": "K", "max": "K", "mass": None, "step": None}
+
+
+def test_xarray_opens_a_snapshot_by_the_engine_that_the_package_names(run_dir):
+    xarray = pytest.importorskip("xarray")
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+    module, name = project["project"]["entry-points"]["xarray.backends"]["fdapp"].split(":")
+    engine = getattr(importlib.import_module(module), name)
+    snapshots = [xarray.open_dataset(run_dir / f"state_{step:08d}.hdf", engine=engine) for step in (10, 30)]
+    both = xarray.concat(snapshots, "time")
+    assert both.phi.dims == ("time", "z", "y", "x") and both.time.values.tolist() == [0.1, 0.3]
+    wanted = np.stack([synthetic.pulse((20, 16, 24), time) for time in (0.1, 0.3)])
+    assert np.array_equal(both.phi.values, wanted) and list(both) == ["phi"]
+    whole = xarray.open_dataset(run_dir, engine=engine, drop_variables="phi")
+    assert whole.sizes["time"] == 5 and not list(whole)
+    with pytest.raises(DataError, match="no such"):
+        xarray.open_dataset(run_dir / "nowhere.hdf", engine=engine)
 
 
 def test_without_xarray_the_error_names_the_package(run_dir, monkeypatch, capsys):
