@@ -7,7 +7,7 @@ import os
 from .errors import UsageError, run_command
 
 NORMS = ("l1", "l2", "linf")
-LOOK = ("title", "size", "dpi", "font", "font_size", "log")  # options that are members of style.Look
+LOOK = ("title", "size", "dpi", "font", "font_size", "log", "depth")  # options that are members of style.Look
 OVERVIEW = """Pictures of runs of fdapp. A RUN_DIR is a run's output directory, its folder fields/ or slices/, or a
 single file of one where that is enough. What is shown are the snapshots that the run kept; where it kept none, its
 slices, or else its checkpoints. Pictures go into the run directory unless -o says otherwise; the ending of the name
@@ -22,6 +22,7 @@ EXAMPLES = {
   fdplot slices runs/deformation --axis z --position 0.25 --count 6
   fdplot slices runs/waves --field p u              one block of planes for each field
   fdplot slices runs/sound --field intensity        its components, where output.derived added them
+  fdplot slices runs/layers --axis y --depth        z downwards, as below the surface of the sea
   fdplot slices runs/deformation/state_00000400.hdf --cmap cividis -o figure.pdf""",
     "history": """examples:
   fdplot history runs/quickstart
@@ -43,7 +44,10 @@ without -o the picture goes into the folder that holds the runs""",
     "probes": """examples:
   fdplot probes runs/room                           of all points in output.probes; prints the spectra's peaks
   fdplot probes runs/room --field p --most 200 -o spectrum.pdf
-Peaks are found far more finely than the lines of a spectrum lie apart, where no other peak is within two of them.""",
+  fdplot probes runs/a runs/b runs/c --field p      of several runs, in one picture in the folder that holds them
+  fdplot probes runs/hall --field p --decay         how fast modes fall, too, where peaks are far enough apart
+Peaks are found far more finely than the lines of a spectrum lie apart, where no other peak is within two of them; the
+others are marked by * and hollow dots, and known to about a line.""",
     "receivers": """examples:
   fdplot receivers runs/layers                      section of all traces, and some of them
   fdplot receivers runs/layers --traces 0 30 60 --clip 0.01 -o section.pdf
@@ -124,6 +128,8 @@ def add_plane(parser, axis_help):
         "--vmin", type=finite, metavar="V", help="lower end of the colour scale (default: from the data)"
     )
     group.add_argument("--vmax", type=finite, metavar="V", help="upper end of the colour scale")
+    where = parser.add_argument_group("which way is up")
+    where.add_argument("--depth", action="store_true", help="z downwards, as a depth")
 
 
 def add_look(parser, log):
@@ -191,11 +197,12 @@ def make_parser():
                       help="kinetic energy of a flow instead: of the solenoidal and the dilatational part of u, v, "
                       "w")  # fmt: skip
     probes = add_command(subparsers, "probes", "time series at points, and their spectra")
-    probes.add_argument("run", metavar="RUN_DIR")
+    probes.add_argument("runs", nargs="+", metavar="RUN_DIR", help="a run, or several to compare")
     probes.add_argument("--field", nargs="+", metavar="NAME", help="fields (default: all)")
     probes.add_argument("--spectrum", choices=("plain", "welch"), default="plain",
                         help="plain: of the whole series; welch: the mean of eight parts (default: plain)")  # fmt: skip
     probes.add_argument("--most", type=positive(float), metavar="F", help="highest frequency shown")
+    probes.add_argument("--decay", action="store_true", help="tell how fast the modes at the peaks fall")
     receivers = add_command(subparsers, "receivers", "traces of receivers, side by side and over time")
     receivers.add_argument("run", metavar="RUN_DIR")
     receivers.add_argument("--traces", nargs="+", type=int, metavar="N", help="numbers of the traces (default: six)")

@@ -183,10 +183,11 @@ def command_spectrum(args):
 def command_probes(args):
     from . import probes, style
 
-    run = Run(args.run)
-    fig, lines = probes.draw_probes(run, args.field, args.spectrum, args.most)
+    runs = [Run(path) for path in args.runs]
+    fig, lines = probes.draw_probes(runs, args.field, args.spectrum, args.most, args.decay)
     print(*lines, sep="\n")
-    print(style.save(fig, target(args, run, "probes.png")))
+    several = len(runs) > 1 and not args.output
+    print(style.save(fig, common_folder(runs) / "probes.png" if several else target(args, runs[0], "probes.png")))
 
 
 def command_receivers(args):

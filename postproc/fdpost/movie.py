@@ -40,7 +40,8 @@ def axis(frame, wanted):
 def draw_frame(run, state, cut, field, planes, scale):
     """First frame of `planes`: the figure and what changes from frame to frame (image, clock, progress)."""
     axis, index = cut
-    left, right, bottom, top = map(style.points, (0.7, 0.95, 0.6, 0.85))
+    bottom, top, label = style.points(0.6), style.points(0.85), slices.bar_label(state, field)
+    left, right = slices.left_margin(state, [cut], 0.7), slices.right_margin([label])
     top -= style.points(0.26) * (not style.headed())
     longest = (style.chosen_width() or 4.2 + left + right) - left - right
     if longest < 1:
@@ -59,8 +60,8 @@ def draw_frame(run, state, cut, field, planes, scale):
     line = (bottom + up + style.points(0.49)) / height
     fig.text(0.12 / width, line, place, fontsize=style.points(8.5), color=style.SOFT, va="top")
     box = [[(left, bottom, across, up)]]
-    label, beyond = slices.bar_label(state, field), style.beyond(planes, *scale[1:])
-    slices.colour_bar(fig, image, label, left + across + 0.18, box, width, height, beyond)
+    beyond = style.beyond(planes, *scale[1:])
+    slices.colour_bar(fig, image, label, left + across + slices.BAR_AWAY, box, width, height, beyond)
     edge = (left + across) / width
     clock = fig.text(edge, line, "", fontsize=style.points(10), fontweight="bold", va="top", ha="right")
     track = fig.add_axes((left / width, (bottom + up + 0.07) / height, across / width, 0.025 / height))

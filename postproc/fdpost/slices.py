@@ -11,7 +11,8 @@ PLANE_INCHES = 1.9  # longest edge of a panel
 THIN, THIN_DRAWN = 1 / 8, 1 / 5  # an edge shorter than THIN of the longest is drawn as THIN_DRAWN of it
 LEFT, RIGHT, TOP, BOTTOM = 0.62, 0.95, 1.02, 0.55
 GAP_X, GAP_Y = 0.22, 0.68
-GAP_SINGLE = 0.62  # between planes side by side, which have labels of their own
+LABEL_UP = 0.36  # inches beside the numbers of the vertical axis: its label, and what keeps them apart
+BAR_AWAY, BAR_END = 0.2, 0.1  # inches before a colour bar, and behind its label
 PANEL_LEAST = 0.3  # inches that the shortest edge of a panel keeps at any chosen width
 BAR_LEAST = 0.6  # inches that a colour bar has at least
 
@@ -36,6 +37,8 @@ def draw_plane(ax, state, plane, axis, colours, low, high):
     norm = style.colour_norm(low, high)
     image = ax.imshow(close_period(plane), origin="lower", extent=edges, cmap=colours, norm=norm, aspect="auto")
     ax.set(xlim=limits[0], ylim=limits[1])  # the box itself has the right proportions
+    if style.downwards(in_plane(axis)[1]):
+        ax.invert_yaxis()
     inches = ax.get_position(original=True).size * ax.figure.get_size_inches()
     for limit, length, axis_ticks in zip(limits, inches, (ax.xaxis, ax.yaxis)):
         set_marks(axis_ticks, limit, length, axis_ticks is ax.xaxis)
@@ -45,8 +48,7 @@ def draw_plane(ax, state, plane, axis, colours, low, high):
 def set_marks(axis, limits, inches, level):
     """Ticks at both ends of an axis and, if there is room, in its middle. level: labels lie side by side. The
     outer ones then lie inside the panel, if there is room, so that neighbouring panels keep apart."""
-    marks = np.linspace(*limits, 3)
-    labels = [f"{mark:.0f}" if 1000 <= abs(mark) < 1e5 else f"{mark:.3g}" for mark in marks]
+    marks, labels = np.linspace(*limits, 3), mark_labels(limits)
     first, middle, last = (style.text_inches(label, style.points(8)) + style.points(0.06) for label in labels)
     few = inches < style.points(0.55) or (level and max(first, last) + middle / 2 > inches / 2)
     axis.set_ticks(marks[:: 1 + few], labels[:: 1 + few])
@@ -54,6 +56,25 @@ def set_marks(axis, limits, inches, level):
         left, *_, right = axis.get_ticklabels()
         left.set_horizontalalignment("left")
         right.set_horizontalalignment("right")
+
+
+def mark_labels(limits):
+    """The numbers at both ends of an axis and in its middle."""
+    return [f"{mark:.0f}" if 1000 <= abs(mark) < 1e5 else f"{mark:.3g}" for mark in np.linspace(*limits, 3)]
+
+
+def left_margin(state, cuts, least=LEFT):
+    """Inches left of a panel: for the numbers of its vertical axis and the axis' label."""
+    ups = {in_plane(axis)[1] for axis, _ in cuts}
+    limits = [(state.origin[up], state.origin[up] + state.lengths[up]) for up in ups]
+    widest = max(style.text_inches(label, style.points(8)) for pair in limits for label in mark_labels(pair))
+    return max(style.points(least), widest + style.points(LABEL_UP))
+
+
+def right_margin(labels):
+    """Inches right of the panels: for colour bars, their numbers, and their labels, which may be longer."""
+    longest = max(style.text_inches(label, style.points(10)) for label in labels)
+    return max(style.points(RIGHT), BAR_AWAY + longest + style.points(BAR_END))
 
 
 def close_period(plane):
@@ -95,6 +116,15 @@ def time_text(state):
     return f"t = {style.number(state.time)} {state.unit('time')}".rstrip()
 
 
+def sampled(state):
+    """Of which samples a file of statistics has the means; "" for a snapshot."""
+    if "samples" not in state.attributes:
+        return ""
+    start = float(state.config.get("statistics", {}).get("from", 0))
+    end = style.number(state.attributes.get("samples_time", state.time))
+    return f"{state.attributes['samples']} samples, t = {style.number(start)} to {end} {state.unit('time')}".rstrip()
+
+
 def time_inches(states):
     """Width of the longest text above a column: the time, and the step unless the picture has no heading."""
     time = style.text_inches(max(map(time_text, states), key=len), style.points(9.5), "bold")
@@ -102,21 +132,21 @@ def time_inches(states):
     return time + (style.points(0.1) + step) * style.headed()
 
 
-def layout(states, cuts, fields=1, longest=PLANE_INCHES):
-    """Boxes (left, bottom, width, height) in inches, [field][cut][time], and the figure's size.
+def layout(states, cuts, labels, longest=PLANE_INCHES):
+    """Boxes (left, bottom, width, height) in inches, [field][cut][time], and the figure's size. labels: of the colour
+    bars, one for each field.
 
     One time: the planes side by side. Several: a row for each plane, a column for each time. Fields one above the
     other."""
-    left_most, right, top, bottom, gap_x, gap_y, gap = map(
-        style.points, (LEFT, RIGHT, TOP, BOTTOM, GAP_X, GAP_Y, GAP_SINGLE)
-    )
+    top, bottom, gap_x, gap_y = map(style.points, (TOP, BOTTOM, GAP_X, GAP_Y))
+    left_most, right, fields = left_margin(states[0], cuts), right_margin(labels), len(labels)
     top -= style.points(style.HEADING) * (not style.headed())
     inches, count = axis_inches(states[0].lengths, cuts, longest), len(states)
     sizes = [[inches[other] for other in in_plane(axis)] for axis, _ in cuts]
     if count == 1:
         top -= style.points(0.22)
         tall = max(BAR_LEAST, *(size[1] for size in sizes))
-        width = left_most + sum(size[0] for size in sizes) + gap * (len(cuts) - 1) + right
+        width = left_most * len(cuts) + sum(size[0] for size in sizes) + right
     else:
         tall = max(BAR_LEAST, sum(size[1] for size in sizes) + gap_y * (len(cuts) - 1))
         column = max(time_inches(states), *(size[0] for size in sizes))
@@ -128,7 +158,7 @@ def layout(states, cuts, fields=1, longest=PLANE_INCHES):
         for across, up in sizes:
             if count == 1:
                 boxes.append([(left, ceiling - (tall + up) / 2, across, up)])
-                left += across + gap
+                left += across + left_most
             else:
                 boxes.append([(left + j * (column + gap_x), ceiling - up, across, up) for j in range(count)])
                 ceiling -= up + gap_y
@@ -136,18 +166,18 @@ def layout(states, cuts, fields=1, longest=PLANE_INCHES):
     return found, (width, height)
 
 
-def fitted_layout(states, cuts, fields=1):
+def fitted_layout(states, cuts, labels):
     """layout() of the chosen width: by the longest edge that a panel may have. UsageError if there is no room."""
     wanted = style.chosen_width()
     if not wanted:
-        return layout(states, cuts, fields)
+        return layout(states, cuts, labels)
     low, high = PANEL_LEAST / min(axis_inches(states[0].lengths, cuts, 1.0).values()), 2 * wanted
-    if wanted < layout(states, cuts, fields, low)[1][0]:
+    if wanted < layout(states, cuts, labels, low)[1][0]:
         fewer = "show fewer times (--count) or planes (--axis), or take a smaller --font-size"
         raise UsageError(f"--size {wanted:g}: too narrow for these planes; {fewer}")
     for _ in range(40):
         middle = (low + high) / 2
-        found = layout(states, cuts, fields, middle)
+        found = layout(states, cuts, labels, middle)
         low, high = (middle, high) if found[1][0] < wanted else (low, middle)
     return found[0], (wanted, found[1][1])
 
@@ -170,10 +200,11 @@ def heading_width(title, subtitle):
 def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
     """Figure of `cuts` [(axis, index)] at `states`; no index: the projection along the axis. shown: {field: what
     read_cuts() gave}. All panels have the same scale of length, and those of one field the same colours."""
-    blocks, (width, height) = fitted_layout(states, cuts, len(shown))
+    labels = [bar_label(states[0], field) for field in shown]
+    blocks, (width, height) = fitted_layout(states, cuts, labels)
     subtitle = points_shown(states[0])
     if len(states) == 1 and states[0].time is not None:
-        subtitle += f",  t = {style.number(states[0].time)},  step {states[0].step}"
+        subtitle += f",  {sampled(states[0]) or time_text(states[0])},  step {states[0].step}"
     subtitle = ";  ".join(filter(None, (subtitle, stretched(states[0].lengths, cuts))))
     if not style.chosen_width():
         width = max(width, heading_width(run.name, subtitle))
@@ -194,9 +225,8 @@ def draw_slices(run, states, cuts, shown, cmap=None, vmin=None, vmax=None):
                 if len(states) > 1 and number == i == 0:
                     time_label(fig, ax, state, column / width, height)
         right = max(box[0] + box[2] for row in boxes for box in row)
-        colour_bar(
-            fig, image, bar_label(states[0], field), right + 0.2, boxes, width, height, style.beyond(every, low, high)
-        )
+        beyond = style.beyond(every, low, high)
+        colour_bar(fig, image, labels[number], right + BAR_AWAY, boxes, width, height, beyond)
     return fig
 
 
@@ -244,7 +274,7 @@ def colour_bar(fig, image, label, left, boxes, width, height, extend):
     bar.outline.set_visible(False)
     ax.grid(False)
     ax.tick_params(length=2.5)
-    place = "center" if label.startswith("$") else "left"  # words begin at the bar, so that they clear the panels
+    place = "center" if label[0] == label[-1] == "$" else "left"  # words begin at the bar, clear of panels
     ax.set_title(label, loc=place, fontsize=style.points(10), pad=6)
 
 

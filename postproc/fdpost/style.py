@@ -78,6 +78,7 @@ class Look:
     font: str | None = None
     font_size: float = FONT_SIZE
     log: bool = False  # colours follow the logarithm of the value
+    depth: bool = False  # z points downwards
 
 
 DEFAULT = Look()
@@ -138,6 +139,11 @@ def points(size):
 def headed():
     """True unless the heading is left out."""
     return _look.get().title != ""
+
+
+def downwards(axis):
+    """True if this vertical axis points downwards."""
+    return _look.get().depth and axis == 2
 
 
 def unsaid(note):

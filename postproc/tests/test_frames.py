@@ -70,6 +70,15 @@ def test_checkpoints_are_shown_where_nothing_is_kept_and_it_is_said(tmp_path, fd
     assert steps(Run(run).states) == [15, 25]
 
 
+def test_statistics_alone_are_named(tmp_path, fdplot, drawn):
+    run = synthetic.write_run(tmp_path / "run", steps=(10,))
+    (run / "state_00000010.hdf").rename(run / "statistics_00000010.hdf")
+    (run / "state.hdf.series").unlink()
+    code, _, err = fdplot("slices", run)
+    assert code == 3 and f"there are statistics, {run}/statistics_00000010.hdf, to be named as a file" in err
+    assert fdplot("slices", run / "statistics_00000010.hdf")[0] == 0 and len(drawn) == 1
+
+
 def test_a_run_that_changed_to_parts_says_what_it_does_not_show(tmp_path, fdplot, drawn):
     run = synthetic.write_part_run(tmp_path / "run", kept=(20, 30), checkpoints=(0, 10, 35))
     for step in (0, 10):

@@ -120,16 +120,12 @@ def test_a_rooms_modes_are_found(tmp_path, fdplot):
     assert f"{low:.2f} (" in out  # to a hundredth of 2.5 Hz
 
 
-@pytest.mark.parametrize("method", ["plain", "welch"])
-def test_a_sine_has_its_amplitude_and_frequency(method):
-    when = np.arange(2000) * 0.001
-    found = probes.spectrum(when, 3 * np.sin(2 * np.pi * 50.3 * when) + 7, method)
-    ((frequency, amplitude),) = found.peaks
-    assert frequency == pytest.approx(50.3, rel=1e-4) and amplitude == pytest.approx(3, rel=1e-3)
-
-
-def test_steps_of_another_length_end_the_series():
-    when = np.append(np.arange(100) * 0.01, 0.9931)
-    assert len(probes.even_part(when, when)[0]) == 100
-    with pytest.raises(UsageError, match="adaptive"):
-        probes.even_part(np.cumsum(np.linspace(1, 2, 50)), np.zeros(50))
+def test_a_mode_decays_as_its_wall_absorbs(tmp_path):
+    """The wall reflects the share R = sqrt(1 - 0.3) of the pressure once in the time 2 l/c: the rate is -c ln R / 2 l,
+    here with l = 3."""
+    (tmp_path / "room.ini").write_text(ROOM + f"directory = {tmp_path / 'room'}\n")
+    keys = {"initial.formula": "cos(pi*x/lx)", "grid.ny": 16, "grid.nz": 16, "boundary.absorption_x_high": 0.3}
+    run = fdpost.run(tmp_path / "room.ini", **keys, **{"compute.threads": 1, "physics.difference": "upwind"})
+    found = probes.decay(run.probes["time"], run.probes["p(0 0 0)"], 57)
+    assert found.rate == pytest.approx(-343.2 * np.log(np.sqrt(0.7)) / 6, rel=2e-3)
+    assert found.frequency == pytest.approx(343.2 / 6, rel=1e-3)

@@ -256,6 +256,38 @@ def test_narrow_pictures_of_thin_domains_keep_everything_inside(tmp_path, width,
         draw(run, run.states[:count], slices.choose_cuts(run.states[0]))
 
 
+def test_labels_of_statistics_and_of_long_numbers_are_whole(tmp_path):
+    """A picture is as wide as the label of its colour bar, and its margin as the numbers beside the vertical axis."""
+    path = synthetic.write_run(tmp_path / "run", (12, 8, 16), (3,), lengths=(12345.0, 100.0, 54321.0))
+    state = path / "state_00000003.hdf"
+    synthetic.mark(state, units_length="m", samples=129, samples_time=3.0, config="[statistics]\nfrom = 1\n")
+    with h5py.File(state, "r+") as file:
+        file.move("VTKHDF/PointData/phi", "VTKHDF/PointData/variance_phi")
+        file["VTKHDF/PointData/variance_phi"].attrs["units"] = np.bytes_("(kg/m^3)^2")
+    run = Run(state)
+    with style.look(size=(5,)):
+        cuts = slices.choose_cuts(run.frame, "y")
+        figure = slices.draw_slices(run, [run.frame], cuts, {"variance_phi": slices.read_cuts([run.frame], cuts, None)})
+        FigureCanvasAgg(figure).draw()
+        tight = figure.get_tightbbox()
+    assert tight.x0 > 0.03 and tight.x1 < 4.97 and figure.get_size_inches()[0] == 5
+    assert "variance_phi / (kg/m^3)^2" in {ax.get_title(loc="left") for ax in figure.axes}
+    assert any("129 samples, t = 1 to 3,  step 3" in text.get_text() for text in figure.texts)
+
+
+def test_z_points_downwards_if_asked_for(run_dir, tmp_path, fdplot, monkeypatch):
+    axes = []
+    plain = slices.draw_plane
+    monkeypatch.setattr(slices, "draw_plane", lambda ax, *rest: axes.append(ax) or plain(ax, *rest))
+    assert fdplot("slices", run_dir, "--steps", "last", "--depth", "-o", tmp_path / "a.png")[0] == 0
+    assert [ax.yaxis_inverted() for ax in axes] == [False, True, True]  # planes normal to z, y, x
+    assert not any(ax.xaxis_inverted() for ax in axes)
+    axes.clear()
+    assert fdplot("movie", run_dir, "--axis", "x", "--depth", "--steps", "0,10", "-o", tmp_path / "a.gif")[0] == 0
+    assert fdplot("slices", run_dir, "--axis", "x", "--steps", "last", "-o", tmp_path / "b.png")[0] == 0
+    assert [ax.yaxis_inverted() for ax in axes] == [True, False]
+
+
 def test_units_stand_on_axes_and_colour_bars(tmp_path):
     """Those that the files name: of a state, and of a run's configuration."""
     path = synthetic.write_run(tmp_path / "run", (12, 8, 16), (0, 10), make=synthetic.pulse)
@@ -272,3 +304,4 @@ def test_units_stand_on_axes_and_colour_bars(tmp_path):
     cuts = [(2, 3)]
     figure = slices.draw_slices(run, states, cuts, {"phi": slices.read_cuts(states, cuts, "phi")})
     assert {ax.get_xlabel() for ax in figure.axes if ax.get_xlabel()} == {"$x$ / m"}
+    assert r"$\varphi$ / K" in {ax.get_title(loc="left") for ax in figure.axes}  # begins at the bar
