@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import hash_of, launch, merged, rows, run, states, table, write_ini
+from program import hash_of, launch, many_steps, merged, rows, run, states, table, write_ini
 
 TWO_PI = 2 * math.pi
 BASE = {
@@ -42,6 +42,7 @@ def test_one_answer_over_ranks_and_resumes(tmp_path, physics):
     assert hash_of(resumed) == hash_of(one) and table(tmp_path / "plain") == table(tmp_path / "one")
 
 
+@many_steps
 def test_dissipation_of_what_is_not_resolved(tmp_path):
     """Without it the energy that reaches the grid's waves stays; with it these waves lose it to heat. Mass, momentum
     and total energy are kept, and the kinetic energy never grows by more than the pressure's work."""
@@ -76,6 +77,7 @@ def test_balances(tmp_path):
         assert abs(rate + row["dissipation"] - row["pressure_work"]) < 2e-2 * row["dissipation"]
 
 
+@many_steps
 def test_three_thousand_steps_keep_what_is_kept(tmp_path):
     """Mass, momentum (beside the sum of density and speed) and total energy, with constant viscosity, of a flow without
     symmetries."""
@@ -100,6 +102,7 @@ def test_three_thousand_steps_keep_what_is_kept(tmp_path):
             assert abs(row[f"momentum_{d}"] - first[f"momentum_{d}"]) < 1e-13 * math.sqrt(2 * first["kinetic"])
 
 
+@many_steps
 def test_taylor_green_vortex_is_that_of_the_table(tmp_path):
     """Kinetic energy at Reynolds number 1600 and 16 points fewer than half of it: by another program."""
     configuration = merged(
@@ -116,6 +119,7 @@ def test_taylor_green_vortex_is_that_of_the_table(tmp_path):
     assert abs(rows(tmp_path / "run")[-1]["kinetic"] - 0.09709) < 6e-6
 
 
+@many_steps
 @pytest.mark.parametrize(
     ("case", "keys", "ratio"),
     [

@@ -13,7 +13,7 @@ import pytest
 from waves import FIRST, wavelet, weights_of
 
 from dense import bounded, classical, norm
-from program import attribute, complaints, hash_of, launch, merged, rows, run, states, write_ini
+from program import attribute, complaints, hash_of, launch, many_steps, merged, rows, run, states, write_ini
 from sound import energy, slope_of, spacings
 
 BASE = {
@@ -215,6 +215,7 @@ def layered(at):
     return {name: f"x < {at!r} ? {left} : {right}" for name, left, right in keys}
 
 
+@many_steps
 @pytest.mark.parametrize(("difference", "least"), [("central", 0.85), ("upwind", 1.2)])
 @pytest.mark.parametrize("offset", [0, 0.3, 0.5])
 def test_interface(tmp_path, offset, difference, least):
@@ -237,6 +238,7 @@ def test_interface(tmp_path, offset, difference, least):
     assert np.log2(errors[0] / errors[1]) > least, errors
 
 
+@many_steps
 def test_mode_of_two_layers(tmp_path):
     """Between walls, tan(k1 L1)/Z1 + tan(k2 L2)/Z2 = 0, with the pressure cos(k1 x) and A cos(k2 (2 - x))."""
     (c1, r1), (c2, r2), at = LEFT, RIGHT, 1.1

@@ -10,7 +10,7 @@ import pytest
 from waves import wavelet, weights_of
 
 from dense import classical, norm
-from program import complaints, hash_of, launch, merged, run, states, write_ini
+from program import complaints, hash_of, launch, many_steps, merged, run, states, write_ini
 from sound import DENSITY, SPEED, slope_of, spacings
 
 BASE = {
@@ -86,6 +86,7 @@ def test_one_answer(tmp_path, precision, boundary, medium):
     assert (len(hashes), len(traces)) == (1, 1)
 
 
+@many_steps
 def test_full_space(tmp_path):
     """p = rho s'(t - r/c)/(4 pi r): a source of volume. Upwind differences damp the waves of two points that
     it feeds."""

@@ -4,7 +4,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import complaints, hash_of, merged, phi, rows, run, states
+from program import complaints, hash_of, many_steps, merged, phi, rows, run, states
 
 TWO_PI = 2 * np.pi
 
@@ -35,6 +35,7 @@ def field(directory, name, step=20):
         return file[f"VTKHDF/PointData/{name}"][:]
 
 
+@many_steps
 @pytest.mark.parametrize("scheme", ["rk4", "rk3", "ck45", "kgu35"])
 def test_a_polynomial_of_time_is_integrated_exactly(tmp_path, scheme):
     """All these schemes integrate powers below their order exactly, if g is taken at each stage's time."""
@@ -125,6 +126,7 @@ def test_waves_are_accelerated_exactly(tmp_path, scheme):
         assert np.abs(field(tmp_path / f"run{len(ends)}", "p") - expected).max() < 1e-13
 
 
+@many_steps
 @pytest.mark.parametrize(("scheme", "order"), [("leapfrog", 2), ("leapfrog4", 4)])
 @pytest.mark.parametrize("factor", ["cos(3*t)", "sin(3*t)"])
 def test_waves_keep_their_order(tmp_path, scheme, order, factor):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from test_waves import BASE, SPEED, compare
 
-from program import hash_of, launch, merged, rows, run, states, write_ini
+from program import hash_of, launch, many_steps, merged, rows, run, states, write_ini
 
 LAYERED = {
     2: {"x": "layer", "y_low": "free", "y_high": "wall", "z": "layer", "layer_points": 4},
@@ -54,6 +54,7 @@ def test_layers_have_one_answer(tmp_path, scheme, boundary, ranks, precision):
     assert len(hashes) == 1
 
 
+@many_steps
 @pytest.mark.parametrize(("scheme", "courant"), [("leapfrog", 0.77), ("leapfrog4", 0.95), ("leapfrog4", 1.33)])
 def test_layers_are_stable(tmp_path, scheme, courant):
     """Noise of all wavelengths, in a medium that varies, dies out in a box of layers, at steps near the limit."""
@@ -80,6 +81,7 @@ def test_layers_are_stable(tmp_path, scheme, courant):
 REFLECTED = {0: (20, 0, 10, 2e-4), 47: (15, 32, 0, 6.6e-4), 69: (10, 52, 0, 1.1e-2)}
 
 
+@many_steps
 @pytest.mark.parametrize(("scheme", "angle"), [("leapfrog", 47), *(("leapfrog4", angle) for angle in REFLECTED)])
 def test_layers_reflect_little(tmp_path, scheme, angle):
     """What comes back from a layer of ten points is the difference from a box that goes on there. The run ends before

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from waves import AXES, Waves, ends, spacing, wavelet
 
-from program import complaints, hash_of, launch, merged, rows, run, states, write_ini
+from program import complaints, hash_of, launch, many_steps, merged, rows, run, states, write_ini
 
 SPEED = 1.7
 BASE = {
@@ -190,6 +190,7 @@ def test_reciprocity(tmp_path, scheme):
     assert np.max(np.abs(traces[0] - traces[1])) < 1e-12 * scale
 
 
+@many_steps
 def test_full_space_and_image_source(tmp_path):
     """p = s(t - r/c)/(4 pi r); beyond a wall the image's is added, beyond a free end subtracted."""
     for end, sign in (("wall", 1), ("free", -1)):
@@ -249,6 +250,7 @@ def test_one_answer(tmp_path, scheme, boundary, precision):
     assert len(hashes) == 1
 
 
+@many_steps
 def test_a_box_resounds_with_order_4_in_time(tmp_path):
     """A mode of a box between walls and free ends is cos(pi c |k| t); with many points per wave errors are those in
     time, of order 4, or 2."""
