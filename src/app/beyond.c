@@ -10,8 +10,8 @@
 #include "problems/source.h"
 
 /* What is tolerated, as shares of the range: `least`; beside jumps, whose ripples go both ways
- * (config/rotation.ini: -0.28 to 1.19 of 0 to 1), twice what is beyond the other end, too; and never more
- * than `most`. */
+ * (config/rotation.ini: -0.28 to 1.19 of 0 to 1), twice what is beyond the other end, too, as far as a jump
+ * is that high; and never more than `most`. */
 static const double least = 0.1, most = 0.5;
 
 void beyond_note(beyond_extremes *extremes, const diagnostics_record *record) {
@@ -105,7 +105,7 @@ status beyond_warn(const bound *bound, const beyond_extremes *extremes, const st
   if (!growth->within || supplied || growth->largest > 0.0 || !extremes->noted) return STATUS_OK;
   const double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]), range = high - low;
   const double below = low - value[0], above = value[1] - high;
-  const double ripples = 2.0 * fmax(fmin(above, below), 0.0);
+  const double ripples = fmin(2.0 * fmax(fmin(above, below), 0.0), bound->from.jump);
   const int end = above > below;
   if (!(fmax(above, below) > fmin(least * range + ripples, most * range))) return STATUS_OK;
   int diverges = 0;

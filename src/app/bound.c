@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "problems/cases.h"
 
@@ -38,7 +39,8 @@ status bound_open(solver *solver, int stable, bound *bound) {
   *bound = (struct bound){.solver = solver,
                           .stable = stable,
                           .volume = grid->l[0] * grid->l[1] * grid->l[2],
-                          .from = {.entered = {INFINITY, -INFINITY}}};
+                          .from = {.entered = {INFINITY, -INFINITY}, .jump = INFINITY},
+                          .ends = {INFINITY, -INFINITY}};
   for (int f = 0; f < equation->unknowns; f++) bound->weight[f] = 1.0;
   if (equation->energy != NULL) equation->energy(solver->terms, bound->weight);
   return find_growth(solver, bound);
@@ -66,8 +68,10 @@ static void begin_range(bound *bound, const diagnostics_record *record) {
   bound->from.began[1] = record->field[0].maximum;
 }
 
-void bound_begin(bound *bound, const diagnostics_record *record) {
+void bound_begin(bound *bound, const diagnostics_record *record, const jumps *jumps) {
   begin_range(bound, record);
+  bound->from.jump = jumps->height;
+  memcpy(bound->ends, jumps->ends, sizeof bound->ends);
   bound->from.known = 1;
   bound->from.time = record->time;
   bound->from.background = bound->growth.shifts ? record->field[0].mass / bound->volume : 0.0;
@@ -79,15 +83,32 @@ void bound_resume(bound *bound, const checkpoint_growth *from, const diagnostics
   if (from->began[0] > from->began[1]) begin_range(bound, record);
 }
 
+/* The most by which values that enter lie beyond a range. */
+static double apart(const double range[2], const double entered[2]) {
+  return fmax(fmax(range[0] - entered[0], entered[1] - range[1]), 0.0);
+}
+
+/* The highest jump where values enter: between the first of them and what was on the ends, or from one
+ * measurement to the next. Values that vary smoothly on an end or in time may be taken for a jump, of at most
+ * their range. */
+static double entering_jump(const bound *bound, const double before[2]) {
+  const double *entered = bound->from.entered, *ends = bound->ends;
+  if (entered[0] > entered[1]) return 0.0;
+  if (before[0] <= before[1]) return apart(before, entered);
+  return ends[0] <= ends[1] ? fmax(entered[1] - ends[0], ends[1] - entered[0]) : INFINITY;
+}
+
 status bound_extend(bound *bound) {
   const solver *solver = bound->solver;
   if (solver->equation->entered == NULL) return STATUS_OK;
   double *range = bound->from.entered;
+  const double before[2] = {range[0], range[1]};
   solver->equation->entered(solver->terms, range);
   double all[2] = {range[0], -range[1]};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_DOUBLE, MPI_MIN, solver->comm));
   range[0] = all[0];
   range[1] = -all[1];
+  bound->from.jump = fmax(bound->from.jump, entering_jump(bound, before));
   return STATUS_OK;
 }
 

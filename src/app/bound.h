@@ -1,6 +1,7 @@
 #ifndef FDAPP_APP_BOUND_H
 #define FDAPP_APP_BOUND_H
 
+#include "app/jumps.h"
 #include "app/solver.h"
 #include "output/diagnostics.h"
 #include "snapshots/checkpoint.h"
@@ -15,17 +16,18 @@ typedef struct bound {
   double source; /* sources_largest over all ranks */
   double volume;
   checkpoint_growth from; /* where the growth begins, and what has entered since */
+  double ends[2];         /* minimum and maximum of that state on ends; not known: INFINITY, -INFINITY */
 } bound;
 
 /* stable: the step is within the limits of the scheme. Overwrites the scratch state. `solver` must outlive
  * the bound. Collective. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE as equation->growth. */
 status bound_open(solver *solver, int stable, bound *bound);
 
-/* Begins at a measured state, or resumes there as a snapshot says. */
-void bound_begin(bound *bound, const diagnostics_record *record);
+/* Begins at a measured state with these jumps, or resumes there as a snapshot says. */
+void bound_begin(bound *bound, const diagnostics_record *record, const jumps *jumps);
 void bound_resume(bound *bound, const checkpoint_growth *from, const diagnostics_record *record);
 
-/* Adds what has entered through ends. Collective. STATUS_MPI. */
+/* Adds what has entered through ends, and its highest jump. Collective. STATUS_MPI. */
 status bound_extend(bound *bound);
 
 /* 1 if a state with the same value at every point stays as it is for `duration`, apart from a thousandth. */

@@ -105,13 +105,15 @@ static status measure_state(simulation *sim) {
 status measure_start(simulation *sim) {
   const checkpoint_state *from = &sim->restart.from;
   const diagnostics_field *first = &sim->latest.field[0];
+  jumps found = {.height = INFINITY, .ends = {INFINITY, -INFINITY}};
   CHECK(bound_open(&sim->solver, sim->stability.share >= 1.0, &sim->bound));
   CHECK(take(sim, state_of(sim), NULL)); /* the range in the line of progress, too */
   if (sim->restart.resumed && from->growth.known && !from->departed) {
     bound_resume(&sim->bound, &from->growth, &sim->latest);
     return STATUS_OK;
   }
-  bound_begin(&sim->bound, &sim->latest);
+  if (sim->bound.growth.within) CHECK(jumps_find(sim->comm, &sim->grid, &state_of(sim)->part[0], &found));
+  bound_begin(&sim->bound, &sim->latest, &found);
   const double end = schedule_time(&sim->schedule, sim->schedule.last_step);
   if (!sim->restart.resumed && first->minimum == first->maximum && bound_keeps_constant(&sim->bound, end))
     log_warning("the initial state is %.9g at every point: nothing will be seen to change", first->minimum);

@@ -79,7 +79,7 @@ static status write_units(hid_t group, const char *path, const config *config) {
 }
 
 /* Values of the attribute `growth`. */
-enum { GROWTH = 7 };
+enum { GROWTH = 8 };
 
 static uint64_t memory_hash(precision precision, int64_t count, const void *values) {
   return XXH3_64bits(values, (size_t)count * kernels_element_size(precision));
@@ -126,8 +126,8 @@ static status write_restart(hid_t file, const char *path, const checkpoint_conte
   if (state->samples.count != 0) CHECK(write_samples(group, path, &state->samples));
   if (state->growth.known) {
     const checkpoint_growth *from = &state->growth;
-    const double growth[GROWTH] = {from->time,       from->background, from->norm,    from->entered[0],
-                                   from->entered[1], from->began[0],   from->began[1]};
+    const double growth[GROWTH] = {from->time,       from->background, from->norm,     from->entered[0],
+                                   from->entered[1], from->began[0],   from->began[1], from->jump};
     CHECK(hdf5_write_attribute(group, path, "growth", H5T_NATIVE_DOUBLE, GROWTH, growth));
   }
   CHECK(hdf5_write_text(group, path, "precision", config_precision_name(contents->precision)));
@@ -343,7 +343,7 @@ static status check_offsets(hid_t file, const char *path, const checkpoint_block
 }
 
 static status read_growth(hid_t group, const char *path, checkpoint_growth *growth) {
-  double values[GROWTH] = {[5] = INFINITY, [6] = -INFINITY};
+  double values[GROWTH] = {[5] = INFINITY, [6] = -INFINITY, [7] = INFINITY};
   *growth = (checkpoint_growth){0};
   const int count = dataset_numbers(group, "growth", GROWTH, values);
   if (count == 0) return STATUS_OK;
@@ -353,7 +353,8 @@ static status read_growth(hid_t group, const char *path, checkpoint_growth *grow
                                 .background = values[1],
                                 .norm = values[2],
                                 .entered = {values[3], values[4]},
-                                .began = {values[5], values[6]}};
+                                .began = {values[5], values[6]},
+                                .jump = values[7]};
   return STATUS_OK;
 }
 

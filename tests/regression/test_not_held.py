@@ -244,3 +244,58 @@ def test_values_that_were_nowhere_on_the_way(tmp_path):
     worst = min(table, key=lambda row: float(row["min"]))
     assert int(said[2]) == int(worst["step"]) and float(said[1]) == pytest.approx(float(worst["min"]), rel=1e-3)
     assert float(worst["min"]) < -0.1 < float(table[-1]["min"])
+
+
+# Around cells that are three points wide: the exact solution of a smooth start stays between 0 and 1.
+NARROW = {
+    "grid": {"nx": 20, "ny": 40, "nz": 8, "lz": 0.2},
+    "initial": {"case": "formula", "formula": "0.5 + 0.5*sin(2*pi*x)*sin(2*pi*y)"},
+    "velocity": {
+        "field": "formula",
+        "u": "0.2*sin(12*pi*x)*cos(2*pi*y)",
+        "v": "-1.2*cos(12*pi*x)*sin(2*pi*y)",
+        "w": "0",
+    },
+    "time": {"courant": 0.8, "t_end": 0.5},
+    "output": {"fields_every": 0, "diagnostics_every": 2},
+}
+# Edges carried along by central differences, whose ripples go both ways.
+CARRIED = {
+    "grid": {"nx": 64, "ny": 12, "nz": 12},
+    "initial": {"case": "formula", "formula": "0*x"},
+    "velocity": {"field": "uniform", "u": 1, "v": 0, "w": 0},
+    "time": {"courant": 0.5, "t_end": 0.6},
+    "output": {"fields_every": 0, "diagnostics_every": 2},
+}
+
+
+def reached(folder):
+    table = rows(folder)
+    return min(float(row["min"]) for row in table), max(float(row["max"]) for row in table)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_ripples_of_a_smooth_start(tmp_path, ranks):
+    """Both ends of the range are left alike, as beside a jump; but there was none. A resumed run knows that, too."""
+    write_ini(tmp_path / "run.ini", NARROW)
+    end = lambda *keys: launch(tmp_path, ranks, "run.ini", *keys).stderr  # noqa: E731
+    assert "beyond all values that were there or entered, 0 to 1" in end()
+    low, high = reached(tmp_path / "runs/run")
+    assert low < -0.15 and high > 1.15 and max(-low, high - 1) < 0.5
+    end("output.directory=parts", "time.t_end=0.45", "output.checkpoint_every=1000")
+    assert "beyond all values" in end("output.directory=parts", "restart.from=latest")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("initial.formula=x > 0.3 && x < 0.6 ? 1 : 0",),
+        ("boundary.x=open", "boundary.value=t > 0.1 && t < 0.3 ? 1 : 0"),
+    ],
+)
+def test_ripples_beside_jumps(tmp_path, keys):
+    """Of the start, and of what enters: nothing is said of an eighth of their height."""
+    write_ini(tmp_path / "run.ini", CARRIED)
+    assert "beyond" not in launch(tmp_path, 2, "run.ini", *keys).stderr
+    low, high = reached(tmp_path / "runs/run")
+    assert low < -0.105 or high > 1.105
