@@ -266,7 +266,9 @@ static status validate(simulation *sim) {
   stability_warn(config, &sim->schedule, &sim->stability);
   plan_waves(config, &sim->grid, &rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &rates));
-  return sim->restart.resumed ? STATUS_OK : unresolved_foresee(sim->comm, config, &sim->grid);
+  if (sim->restart.resumed) return STATUS_OK;
+  CHECK(unresolved_foresee(sim->comm, config, &sim->grid));
+  return unresolved_sources(sim->comm, config, equation_of(config), &sim->grid);
 }
 
 status simulation_validate(MPI_Comm comm, const config *config) {
@@ -381,9 +383,11 @@ status begin_start(simulation *sim) {
   plan_waves(config, &sim->grid, &sim->solver.rates);
   CHECK(plan_warn_divergence(sim->comm, config, &sim->grid, &sim->solver.rates));
   CHECK(measure_start(sim));
-  if (!sim->restart.resumed)
+  if (!sim->restart.resumed) {
     CHECK(unresolved_warn(sim->comm, config, &sim->grid, &state->part[0], sim->latest.field[0].minimum,
                           sim->latest.field[0].maximum));
+    CHECK(unresolved_sources(sim->comm, config, equation_of(config), &sim->grid));
+  }
   if (is_finished(sim)) CHECK(find_more(sim, rewound));
   const int opens = is_root(sim) && (sim->ends_again || !is_finished(sim));
   return agree(sim->comm, opens ? open_files(sim, sim->restart.goes_on ? sim->step : -1) : STATUS_OK);

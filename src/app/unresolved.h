@@ -5,6 +5,7 @@
 
 #include "settings/settings.h"
 #include "domain/field.h"
+#include "equations/equation.h"
 
 /* Warns of an initial condition by a formula or from a file that the grid or the precision does not hold,
  * with the numbers; named cases are examined by cases_not_held. `initial` is the stored field, with valid
@@ -17,5 +18,9 @@ status unresolved_warn(MPI_Comm comm, const config *config, const grid *grid, co
  * condition plane by plane. Collective. STATUS_MEMORY, STATUS_MPI; STATUS_USAGE as cases_verdict, and as
  * cases_open. */
 status unresolved_foresee(MPI_Comm comm, const config *config, const grid *grid);
+
+/* The same of the sources of [source], which are evaluated. Collective. Errors as of source_open and
+ * source_verdict, STATUS_MPI. */
+status unresolved_sources(MPI_Comm comm, const config *config, const equation *equation, const grid *grid);
 
 #endif

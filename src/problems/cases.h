@@ -48,6 +48,8 @@ const char *cases_exact_text(const config *config, char text[CASES_TEXT]);
  * fewer the field is a staircase. */
 #define CASES_LEAST_POINTS 6.0
 #define CASES_LEAST_STEPS  100.0
+/* The least width of a body, in spacings, for the run's equation, from that of advection. */
+double cases_needed_width(const config *config, double narrowest);
 
 /* Text on what the grid or the precision does not resolve of the initial condition, with numbers; "" if
  * nothing. Formulas and files are not examined: unresolved_warn (app/unresolved.h) looks at the stored field.

@@ -26,14 +26,18 @@ static void check_waves(const config *config, const grid *grid, char text[CASES_
   }
 }
 
+double cases_needed_width(const config *config, double narrowest) {
+  /* waves cross the box many times, each at its own speed: a pulse of two spacings had an error of 46 % at
+   * the far wall of a room */
+  const int waves = config->equation == EQUATION_acoustics || config->equation == EQUATION_wave;
+  return narrowest * (waves ? 1.5 : 1.0);
+}
+
 static void check_width(const config *config, const grid *grid, char text[CASES_HELD]) {
   const initial_case *initial = cases_at(config->initial);
   const int flat = !problem_uses(config, "initial", "center_z"); /* nothing varies along z */
   const double h = fmax(grid->h[0], fmax(grid->h[1], flat ? 0.0 : grid->h[2]));
-  /* waves cross the box many times, each at its own speed: a pulse of two spacings had an error of 46 % at
-   * the far wall of a room */
-  const int waves = config->equation == EQUATION_acoustics || config->equation == EQUATION_wave;
-  const double needed = initial->narrowest * (waves ? 1.5 : 1.0);
+  const double needed = cases_needed_width(config, initial->narrowest);
   if (!problem_uses(config, "initial", "width") || config->width >= needed * h) return;
   add(text, "%sinitial.width = %.4g is %.3g spacings (%s needs %g)", text[0] != '\0' ? "; " : "",
       config->width, config->width / h, initial->name, needed);

@@ -25,6 +25,9 @@ typedef enum problem_origin { PROBLEM_FUNCTIONS, PROBLEM_FORMULA, PROBLEM_FILE }
 #define PROBLEM_LARGEST 1e30
 #define PROBLEM_SLACK   1e-12
 
+/* Least standard deviation of a gaussian pulse, in spacings, that a grid resolves. */
+#define PROBLEM_PULSE_WIDTH 1.5
+
 /* Motions, as flags. A velocity names its motion; a case names the motions after which its solution is
  * known. */
 enum {

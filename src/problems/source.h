@@ -22,6 +22,9 @@ int source_exists(const config *config, int unknown, const char *name);
 /* The key of a formula, "source.formula" or "source.formula_u" and so on. */
 const char *source_key(int index);
 
+/* Writes where a source comes from, for messages: "source.formula_u", "u of source.file". */
+void source_describe(const config *config, int unknown, const char *name, char *text, size_t size);
+
 /* Reads a formula or a dataset. STATUS_MEMORY; STATUS_USAGE as formula_team_open; errors of file_planes_open;
  * after an error there is nothing to close. config and grid must outlive it. */
 status source_open(const config *config, const grid *grid, int unknown, const char *name, source *source);

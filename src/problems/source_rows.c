@@ -1,5 +1,6 @@
 #include "problems/source.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int has_file(const config *config) {
@@ -20,6 +21,13 @@ int source_exists(const config *config, int unknown, const char *name) {
   const int index = find(unknown, name);
   if (has_file(config)) return dataset_has(config->source_data, name);
   return index >= 0 && config->source[index][0] != '\0';
+}
+
+void source_describe(const config *config, int unknown, const char *name, char *text, size_t size) {
+  if (has_file(config))
+    (void)snprintf(text, size, "%s of source.file", name);
+  else
+    (void)snprintf(text, size, "%s", source_key(find(unknown, name)));
 }
 
 status source_open(const config *config, const grid *grid, int unknown, const char *name, source *source) {

@@ -193,6 +193,64 @@ def test_a_centre_outside_and_a_short_pulse_of_sound(tmp_path):
     assert "initial.center_x = 30 is outside the box, 0 to 3" in hear("initial.center_x=30")
 
 
+# Sound or advection with a spacing of 0.1; the pulse is highest on the first plane of the second of three slabs.
+PULSE = {
+    "grid": {"nx": 16, "ny": 16, "nz": 31, "lx": 1.5, "ly": 1.5, "lz": 3},
+    "physics": {"equation": "acoustics"},
+    "boundary": dict.fromkeys("xyz", "wall"),
+    "initial": {"case": "formula", "formula": "0*x"},
+    "time": {"dt": 0.01, "steps": 0},
+}
+MOVED = {
+    "physics": {"equation": "advection", "form": "skew"},
+    "boundary": dict.fromkeys("xyz", "open"),
+    "velocity": {"field": "uniform"},
+}
+
+
+def pulse(width):
+    return f"2 + 3*exp(-(z-1.1)^2/2/{width}^2)"
+
+
+PULSES = [
+    ({}, "initial.formula", 0.2, "along z its narrowest pulse or edge is that of a gaussian of 2 spacings (needs 2.25)"),
+    ({}, "initial.formula", 0.23, None),
+    ({}, "source.formula", 0.2, "a gaussian of 2 spacings (needs 2.25)"),
+    ({}, "source.formula_w", 0.03, "along z its waves have 3.0"),
+    ({}, "source.formula", 0.23, None),
+    (MOVED, "initial.formula", 0.14, "a gaussian of 1.4 spacings (needs 1.5)"),
+    (MOVED, "initial.formula", 0.153, None),
+    (MOVED, "source.formula", 0.14, "a gaussian of 1.4 spacings (needs 1.5)"),
+]
+
+
+@pytest.mark.parametrize(("changes", "key", "width", "words"), PULSES)
+def test_narrow_pulses(tmp_path, changes, key, width, words):
+    """By a formula as by name, of the start and of a source, on any number of ranks, before a run and in it."""
+    write_ini(tmp_path / "run.ini", merged(PULSE, changes))
+    for arguments in (["--validate"], []):
+        for ranks in (1, 3):
+            text = launch(tmp_path, ranks, "run.ini", f"{key}={pulse(width)}", *arguments).stderr
+            if words is None:
+                assert "does not hold" not in text
+            else:
+                held = "the initial condition" if key.startswith("initial") else key
+                assert f"does not hold {held}: " in text and words in text
+
+
+def test_narrow_pulses_of_files(tmp_path):
+    """A source and a start of two spacings, as the formulas above have them."""
+    z = np.arange(31)[:, None, None] + np.zeros((31, 16, 16))
+    with h5py.File(tmp_path / "own.h5", "w") as file:
+        file["p"] = np.exp(-((z - 11) ** 2) / 2 / 2**2)
+    write_ini(tmp_path / "run.ini", PULSE)
+    start = ("initial.case=file", "initial.file=own.h5", "initial.dataset=p")
+    for held, keys in (("p of source.file", ["source.file=own.h5"]), ("the initial condition", start)):
+        for ranks in (1, 3):
+            text = launch(tmp_path, ranks, "--validate", "run.ini", *keys).stderr
+            assert f"does not hold {held}: along z its narrowest pulse or edge is that of a gaussian of 2 spac" in text
+
+
 # Through both ends of x and around cells of a quarter: the exact solution lies between 0 and 1.
 CELLS = {
     "grid": {"nx": 33, "ny": 33, "nz": 16},
