@@ -191,7 +191,8 @@ status begin_prepare(simulation *sim) {
   CHECK(agree(sim->comm, derived_create(&sim->solver.space, &sim->grid, config, equation->unknowns,
                                         equation->names, &sim->derived)));
   CHECK(slices_create(sim->comm, &sim->grid, config, sim->derived.count, sim->derived.names, &sim->slices));
-  CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns, equation->names, &sim->probes));
+  CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns - equation->earlier, equation->names,
+                      &sim->probes));
   sim->stencil = stencil_make(config->order, sim->grid.h);
   CHECK(statistics_create(sim->comm, &sim->grid, &sim->solver.space, &sim->stencil, config,
                           equation->unknowns, equation->names, &sim->statistics));

@@ -48,10 +48,10 @@ static void name_arrays(statistics *s, const char *const names[]) {
   for (int i = 0; i < s->fields; i++)
     (void)snprintf(s->text[n++], sizeof *s->text, CONFIG_MEAN "%s", names[s->chosen[i]]);
   for (int i = 0; i < s->fields; i++)
-    (void)snprintf(s->text[n++], sizeof *s->text, "variance_%s", names[s->chosen[i]]);
+    (void)snprintf(s->text[n++], sizeof *s->text, CONFIG_VARIANCE "%s", names[s->chosen[i]]);
   for (int i = 0; i < s->fields && s->config->statistics_products; i++)
     for (int k = i + 1; k < s->fields; k++)
-      (void)snprintf(s->text[n++], sizeof *s->text, "product_%s_%s", names[s->chosen[i]],
+      (void)snprintf(s->text[n++], sizeof *s->text, CONFIG_PRODUCT "%s_%s", names[s->chosen[i]],
                      names[s->chosen[k]]);
   for (int i = 0; i < n; i++) s->names[i] = s->text[i];
 }

@@ -67,8 +67,10 @@ int config_layered(const config *config);
 /* The largest Courant number c dt sqrt(sum 1/h^2) of a leapfrog scheme at the run's order. */
 double config_wave_limit(const config *config);
 
-/* The unit of `name` (length, time, a field, or the mean of one): "" if none is given. */
+/* The unit of `name` (length, time, a field): "" if none is given. Of a dataset it may also be the mean of a
+ * field, its variance, or a mean product: a square or two units side by side, which are written to `text`. */
 const char *config_unit_of(const config *config, const char *name);
+const char *config_unit_of_data(const config *config, const char *name, char text[CONFIG_PRODUCT_SIZE]);
 /* Refuses units of names that are not length, time, these fields, or what is derived from them. */
 status config_units_check(const config *config, int count, const char *const names[]);
 

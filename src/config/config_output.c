@@ -82,11 +82,51 @@ static status check_derived(const config *c) {
 }
 
 const char *config_unit_of(const config *config, const char *name) {
-  static const char mean[] = CONFIG_MEAN;
-  if (strncmp(name, mean, sizeof mean - 1) == 0) name += sizeof mean - 1;
   for (int i = 0; i < config->unit_count; i++)
     if (strcmp(config->units[i].name, name) == 0) return config->units[i].text;
   return "";
+}
+
+/* "Pa^2", "(m/s)^2", "Pa (m/s)": brackets around all but letters, so that no reader has to know which goes
+ * first. */
+static void write_product(const char *a, const char *b, char text[CONFIG_PRODUCT_SIZE]) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const int square = strcmp(a, b) == 0,
+            plain[2] = {a[strspn(a, letters)] == '\0', b[strspn(b, letters)] == '\0'};
+  const int used = snprintf(text, CONFIG_PRODUCT_SIZE, plain[0] ? "%s" : "(%s)", a);
+  (void)snprintf(text + used, (size_t)(CONFIG_PRODUCT_SIZE - used),
+                 square     ? "^2"
+                 : plain[1] ? " %s"
+                            : " (%s)",
+                 b);
+}
+
+/* Finds the units of the two fields in the name of a product. Returns 0 if one of them has none. */
+static int find_factors(const config *config, const char *name, const char *unit[2]) {
+  char product[sizeof CONFIG_PRODUCT + 2 * (size_t)CONFIG_NAME_SIZE];
+  for (int i = 0; i < config->unit_count; i++)
+    for (int k = 0; k < config->unit_count; k++) {
+      (void)snprintf(product, sizeof product, CONFIG_PRODUCT "%s_%s", config->units[i].name,
+                     config->units[k].name);
+      unit[0] = config->units[i].text;
+      unit[1] = config->units[k].text;
+      if (strcmp(product, name) == 0) return 1;
+    }
+  return 0;
+}
+
+const char *config_unit_of_data(const config *config, const char *name, char text[CONFIG_PRODUCT_SIZE]) {
+  static const char mean[] = CONFIG_MEAN, variance[] = CONFIG_VARIANCE;
+  const char *unit[2] = {"", ""};
+  if (strncmp(name, mean, sizeof mean - 1) == 0) return config_unit_of(config, name + sizeof mean - 1);
+  if (strncmp(name, variance, sizeof variance - 1) == 0) {
+    unit[0] = unit[1] = config_unit_of(config, name + sizeof variance - 1);
+    if (unit[0][0] == '\0') return "";
+  } else if (!find_factors(config, name, unit)) {
+    return config_unit_of(config, name);
+  }
+  write_product(unit[0], unit[1], text);
+  return text;
 }
 
 static int is_among(const char *name, int count, const char *const names[]) {

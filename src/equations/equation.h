@@ -61,6 +61,8 @@ typedef struct equation {
   const char *name;
   int unknowns;             /* fields of the state, 1 .. STATE_FIELDS */
   const char *const *names; /* of the unknowns, as files show them; constant strings */
+  int earlier; /* how many of the unknowns, the last ones, are values of the step before: probes leave them
+                  out */
 
   /* Properties that need no device, for the plan and the choice of a scheme's form. NULL: 0. */
   int (*linear)(const config *config);      /* L is linear in u, or linear plus a constant */

@@ -297,6 +297,7 @@ static status find_growth(void *self, const grid *grid, field *work, equation_gr
 
 const equation wave_equation = {.name = "wave",
                                 .unknowns = UNKNOWNS,
+                                .earlier = 1,
                                 .names = names,
                                 .array_count = count_arrays,
                                 .stage_words = stage_words,

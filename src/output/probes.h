@@ -22,8 +22,8 @@ typedef struct probes {
   table table; /* rank 0 */
 } probes;
 
-/* Makes the probes of `config`, for states of `fields` fields of these names. Collective. STATUS_MEMORY,
- * STATUS_MPI; call probes_destroy even after an error. */
+/* Makes the probes of `config`, of the first `fields` fields of states, with these names. Collective.
+ * STATUS_MEMORY, STATUS_MPI; call probes_destroy even after an error. */
 status probes_create(MPI_Comm comm, const grid *grid, const config *config, int fields,
                      const char *const names[], probes *probes);
 void probes_destroy(probes *probes);

@@ -129,12 +129,15 @@ enum { CONFIG_NAME_SIZE = 32, CONFIG_MOST_CONSTANTS = 32 };
 #define CONFIG_UNITS "units"
 enum { CONFIG_MOST_UNITS = 32 };
 
-/* What the names of means of fields begin with, in [statistics]. */
-#define CONFIG_MEAN "mean_"
+/* What the names of statistics begin with: the names of one field or, of a product, of two fields follow. */
+#define CONFIG_MEAN     "mean_"
+#define CONFIG_VARIANCE "variance_"
+#define CONFIG_PRODUCT  "product_"
 
 typedef struct config_unit {
   char name[CONFIG_NAME_SIZE], text[CONFIG_NAME_SIZE];
 } config_unit;
+enum { CONFIG_PRODUCT_SIZE = 2 * CONFIG_NAME_SIZE + 8 }; /* of a unit of two, with brackets */
 
 typedef struct config_constant {
   char name[CONFIG_NAME_SIZE];

@@ -53,11 +53,12 @@ static status write_picture(hid_t file, const char *path, const checkpoint_conte
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(data));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
   for (int f = 0; f < contents->fields; f++) {
-    char place[CHECKPOINT_FIELD_PLACE];
-    checkpoint_file_place(contents->names[f], place);
+    char place[CHECKPOINT_FIELD_PLACE], unit[CONFIG_PRODUCT_SIZE];
+    const char *name = contents->names[f];
+    checkpoint_file_place(name, place);
     CHECK(reserve_field(file, path, place, contents, shape, memory, f, &offsets[f]));
     if (contents->units != NULL)
-      CHECK(hdf5_write_unit(file, path, place, config_unit_of(contents->units, contents->names[f])));
+      CHECK(hdf5_write_unit(file, path, place, config_unit_of_data(contents->units, name, unit)));
   }
   return STATUS_OK;
 }

@@ -87,6 +87,26 @@ def test_probes_are_one_table(tmp_path):
     assert list(rows(tmp_path / "parts/previous_2")) == [0, 3, 6]
 
 
+def test_probes_of_waves_show_the_pressure_alone(tmp_path):
+    """Not that of the step before, which a snapshot needs. A resumed run continues the table."""
+    wave = {
+        "grid": {"nx": 16, "ny": 16, "nz": 16},
+        "physics": {"equation": "wave"},
+        "initial": {"case": "gaussian"},
+        "output": {"probes": "0.5 0.5 0.5; 0.25 0.5 0", "checkpoint_every": 4},
+        "time": {"steps": 8},
+    }
+    run(tmp_path / "whole", wave)
+    whole = (tmp_path / "whole/probes.csv").read_text()
+    assert whole.splitlines()[0] == "step,time,p(0.5 0.5 0.5),p(0.25 0.5 0)"
+    with h5py.File(tmp_path / "whole/state_00000008.hdf") as file:
+        p = file["VTKHDF/PointData/p"][:]
+    assert [float(cell) for cell in whole.splitlines()[-1].split(",")[2:]] == [p[8, 8, 8], p[0, 8, 4]]
+    run(tmp_path / "parts", wave, "time.steps=6", ranks=2)
+    again = run(tmp_path / "parts", wave, "restart.from=latest")
+    assert "other columns" not in again.stdout and (tmp_path / "parts/probes.csv").read_text() == whole
+
+
 # Names of slices, their axis, and the place.
 SLICES = {"z_0.5": (2, 0.5), "x_0.99": (0, 0.99), "y_0.33": (1, 0.33), "z_1.3": (2, 1.3)}
 

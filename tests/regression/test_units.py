@@ -32,14 +32,31 @@ def test_files_name_units(tmp_path):
     whole = {name: unit for name, unit in UNITS.items() if name != "gradient"}
     assert named(tmp_path / "run/state_00000024.hdf") == whole
     assert named(tmp_path / "plain/state_00000024.hdf") == {}
-    # A variance has another unit, and nothing is computed with units.
-    assert named(tmp_path / "run/statistics_00000024.hdf") == {"length": "m", "time": "s", "mean_phi": "kg/m³"}
+    of_statistics = {"mean_phi": "kg/m³", "variance_phi": "(kg/m³)^2"}
+    assert named(tmp_path / "run/statistics_00000024.hdf") == {"length": "m", "time": "s"} | of_statistics
     assert (
         "\n[units]\nlength = m\ntime = s\nphi = kg/m³\ngradient = kg/m⁴\n" in (tmp_path / "run/config.ini").read_text()
     )
     launch(tmp_path, 1, "--verify", "run/state_00000024.hdf", "run/fields/state_00000012.hdf")
     again = launch(tmp_path, 1, "run/config.ini", "restart.from=latest", "time.steps=25")
     assert "warning" not in again.stderr and "units" not in again.stdout
+
+
+def test_products_have_the_units_of_both_fields(tmp_path):
+    """A square where both are the same; nothing where one of them is not known."""
+    sound = {
+        "grid": {"nx": 16, "ny": 16, "nz": 16},
+        "physics": {"equation": "acoustics"},
+        "initial": {"case": "gaussian"},
+        "time": {"steps": 1, "courant": 0.5},
+        "statistics": {"fields": "p u v w", "products": "yes"},
+        "units": {"p": "Pa", "u": "m/s", "v": "m/s"},
+    }
+    run(tmp_path / "run", sound)
+    means = {"mean_p": "Pa", "mean_u": "m/s", "mean_v": "m/s"}
+    variances = {"variance_p": "Pa^2", "variance_u": "(m/s)^2", "variance_v": "(m/s)^2"}
+    products = {"product_p_u": "Pa (m/s)", "product_p_v": "Pa (m/s)", "product_u_v": "(m/s)^2"}
+    assert named(tmp_path / "run/statistics_00000001.hdf") == means | variances | products
 
 
 def test_receivers_name_units(tmp_path):
