@@ -1,18 +1,22 @@
 #include "problems/formula.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <muParserDLL.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "problems/formula_functions.h"
 #include "problems/problem.h"
-#include "problems/rounded.h"
 
 struct formula {
   muParserHandle_t parser;
   double value[FORMULA_VARIABLES];
+  char variables[FORMULA_VARIABLES + 1];
+  int used[FORMULA_VARIABLES]; /* 1: the formula depends on the variable */
+  int known;                   /* 1: `last` is the value for `value` */
+  double last;
+  formula_memory *memory;
 };
 
 /* Some of muParser's codes of errors (EErrorCodes in muParserDef.h, which only C++ can include). */
@@ -20,86 +24,9 @@ enum { UNKNOWN = 1, COMMA = 3, COLON = 34 };
 
 /* muParser's own ^ calls pow of the C library and cannot be replaced. So ^ is replaced by another character,
  * which is defined as an operator of the same precedence. */
-enum {
-  POWER = '^',
-  POWER_INSIDE = '~',
-  POWER_PRECEDENCE = 7,
-  RIGHT_ASSOCIATIVE = 1,
-  FOLD = 1,
-  MESSAGE = 400
-};
-
-static double sign(double x) {
-  return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0;
-}
-
-static double sum_of(const double *values, int count) {
-  double sum = values[0];
-  for (int i = 1; i < count; i++) sum += values[i];
-  return sum;
-}
-
-static double mean_of(const double *values, int count) {
-  return sum_of(values, count) / count;
-}
-
-static double least_of(const double *values, int count) {
-  double least = values[0];
-  for (int i = 1; i < count; i++) least = fmin(least, values[i]);
-  return least;
-}
-
-static double largest_of(const double *values, int count) {
-  double largest = values[0];
-  for (int i = 1; i < count; i++) largest = fmax(largest, values[i]);
-  return largest;
-}
-
-static const struct {
-  const char *name;
-  muFun1_t call;
-} functions[] = {
-    {"sin", rounded_sin},
-    {"cos", rounded_cos},
-    {"tan", rounded_tan},
-    {"asin", rounded_asin},
-    {"acos", rounded_acos},
-    {"atan", rounded_atan},
-    {"sinh", rounded_sinh},
-    {"cosh", rounded_cosh},
-    {"tanh", rounded_tanh},
-    {"asinh", rounded_asinh},
-    {"acosh", rounded_acosh},
-    {"atanh", rounded_atanh},
-    {"exp", rounded_exp},
-    {"log", rounded_log},
-    {"ln", rounded_log},
-    {"log2", rounded_log2},
-    {"log10", rounded_log10},
-    {"sqrt", sqrt},
-    {"abs", fabs},
-    {"sign", sign},
-    {"rint", rint},
-};
-
-static const struct {
-  const char *name;
-  muMultFun_t call;
-} lists[] = {{"min", least_of}, {"max", largest_of}, {"sum", sum_of}, {"avg", mean_of}};
-
-enum { FUNCTIONS = sizeof functions / sizeof functions[0], LISTS = sizeof lists / sizeof lists[0] };
+enum { POWER = '^', POWER_INSIDE = FORMULA_POWER, MESSAGE = 400 };
 
 static const char *const lengths[3] = {"lx", "ly", "lz"};
-
-static int is_function(const char *name) {
-  for (int i = 0; i < FUNCTIONS; i++) {
-    if (strcmp(functions[i].name, name) == 0) return 1;
-  }
-  for (int i = 0; i < LISTS; i++) {
-    if (strcmp(lists[i].name, name) == 0) return 1;
-  }
-  return strcmp(name, "atan2") == 0;
-}
 
 int formula_name_free(const char *name) {
   static const char *const taken[] = {"x", "y", "z", "t", "pi", "lx", "ly", "lz"};
@@ -110,7 +37,7 @@ int formula_name_free(const char *name) {
   for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
     if (strcmp(taken[i], name) == 0) return 0;
   }
-  return !is_function(name);
+  return !formula_functions_has(name);
 }
 
 static void define(formula *formula, const config *config, const char *variables) {
@@ -119,11 +46,7 @@ static void define(formula *formula, const config *config, const char *variables
   mupClearConst(parser);
   for (int i = 0; variables[i] != '\0'; i++)
     mupDefineVar(parser, (const char[2]){variables[i], '\0'}, &formula->value[i]);
-  for (int i = 0; i < FUNCTIONS; i++) mupDefineFun1(parser, functions[i].name, functions[i].call, FOLD);
-  for (int i = 0; i < LISTS; i++) mupDefineMultFun(parser, lists[i].name, lists[i].call, FOLD);
-  mupDefineFun2(parser, "atan2", rounded_atan2, FOLD);
-  mupDefineOprt(parser, (const char[2]){POWER_INSIDE, '\0'}, rounded_pow, POWER_PRECEDENCE, RIGHT_ASSOCIATIVE,
-                FOLD);
+  formula_functions_define(parser);
   mupDefineConst(parser, "pi", PROBLEM_PI);
   for (int d = 0; d < 3; d++) mupDefineConst(parser, lengths[d], config->l[d]);
   for (int i = 0; i < config->constant_count; i++)
@@ -229,13 +152,6 @@ static size_t stray_colon(const char *text) {
   return place;
 }
 
-static const char *arguments_of(const char *name) {
-  for (int i = 0; i < LISTS; i++) {
-    if (strcmp(lists[i].name, name) == 0) return "one and more";
-  }
-  return strcmp(name, "atan2") == 0 ? "two" : "one";
-}
-
 #define VALUE     "a number, a name, a function or '('"
 #define OPERATOR  "an operator, ')' or the end"
 #define CONDITION "CONDITION ? VALUE : VALUE"
@@ -272,7 +188,7 @@ static void say(int code, const char *token, char *what) {
   case 14:
   case 15:
     (void)snprintf(what, MESSAGE, "too %s arguments of %s; accepted: %s", code == 14 ? "many" : "few", token,
-                   arguments_of(token));
+                   formula_functions_arguments(token));
     break;
   case 25:
     (void)snprintf(what, MESSAGE, "a formula is expected; accepted: " VALUE);
@@ -307,7 +223,7 @@ static status fail_parser(const formula *formula, const config *config, const ch
   copy_token(mupGetErrorToken(formula->parser), token);
   if (code == COLON) place = stray_colon(text);
   if ((code == UNKNOWN || token[0] == '.') && is_bad_number(text, &place, what)) return fail_at(place, what);
-  if (code == UNKNOWN && is_function(token)) {
+  if (code == UNKNOWN && formula_functions_has(token)) {
     (void)snprintf(what, sizeof what, "'%s' without its arguments; accepted: %s(...)", token, token);
   } else if (code == UNKNOWN && !is_of_word(token[0])) {
     say_character(text + place, what);
@@ -332,9 +248,19 @@ static void prepare(char *text) {
     while (first > text && is_of_word(first[-1])) first--;
     const size_t length = (size_t)(end - first);
     (void)snprintf(name, sizeof name, "%.*s", (int)length, first);
-    if (length == 0 || length >= sizeof name || !is_function(name)) continue;
+    if (length == 0 || length >= sizeof name || !formula_functions_has(name)) continue;
     memset(end - length, ' ', (size_t)(c - end) + length);
     memcpy(c - length, name, length);
+  }
+}
+
+/* Of the variables of an expression that has been read. */
+static void find_used(formula *formula) {
+  for (int i = 0; i < mupGetExprVarNum(formula->parser); i++) {
+    const char *name = NULL;
+    double *value = NULL;
+    mupGetExprVar(formula->parser, (unsigned)i, &name, &value);
+    for (int k = 0; k < FORMULA_VARIABLES; k++) formula->used[k] |= value == &formula->value[k];
   }
 }
 
@@ -372,9 +298,12 @@ status formula_open(const config *config, const char *text, const char *variable
     free(formula);
     return status_fail(STATUS_MEMORY, "no memory for a formula");
   }
+  (void)snprintf(formula->variables, sizeof formula->variables, "%s", variables);
   define(formula, config, variables);
   const status result = read_text(formula, config, text, variables);
   if (result == STATUS_OK) {
+    find_used(formula);
+    formula->memory = formula_memory_make();
     *made = formula;
   } else {
     formula_close(formula);
@@ -385,26 +314,37 @@ status formula_open(const config *config, const char *text, const char *variable
 void formula_close(formula *formula) {
   if (formula == NULL) return;
   mupRelease(formula->parser);
+  formula_memory_free(formula->memory);
   free(formula);
 }
 
-double formula_at(formula *formula, const double values[FORMULA_VARIABLES]) {
-  memcpy(formula->value, values, sizeof formula->value);
-  return mupEval(formula->parser);
-}
-
-int formula_varies(formula *formula) {
-  return mupGetExprVarNum(formula->parser) > 0;
-}
-
-int formula_uses(formula *formula, char variable) {
-  const int count = mupGetExprVarNum(formula->parser);
-  int uses = 0;
-  for (int i = 0; i < count; i++) {
-    const char *name = NULL;
-    double *value = NULL;
-    mupGetExprVar(formula->parser, (unsigned)i, &name, &value);
-    uses |= name != NULL && name[0] == variable && name[1] == '\0';
+/* Takes over the variables that the formula depends on. Returns 1 if none of them is another than before. */
+static int take(formula *formula, const double values[FORMULA_VARIABLES]) {
+  int same = formula->known;
+  for (int i = 0; i < FORMULA_VARIABLES; i++) {
+    if (!formula->used[i] || memcmp(&formula->value[i], &values[i], sizeof values[i]) == 0) continue;
+    formula->value[i] = values[i];
+    same = 0;
   }
-  return uses;
+  return same;
+}
+
+double formula_at(formula *formula, const double values[FORMULA_VARIABLES]) {
+  if (take(formula, values)) return formula->last;
+  formula_memory_use(formula->memory);
+  formula->last = mupEval(formula->parser);
+  formula_memory_use(NULL);
+  formula->known = 1;
+  return formula->last;
+}
+
+int formula_varies(const formula *formula) {
+  int varies = 0;
+  for (int i = 0; i < FORMULA_VARIABLES; i++) varies |= formula->used[i];
+  return varies;
+}
+
+int formula_uses(const formula *formula, char variable) {
+  const char *place = strchr(formula->variables, variable);
+  return variable != '\0' && place != NULL && formula->used[place - formula->variables];
 }

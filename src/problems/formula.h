@@ -21,11 +21,13 @@ enum { FORMULA_VARIABLES = 4 };
 status formula_open(const config *config, const char *text, const char *variables, formula **made);
 void formula_close(formula *formula);
 
-/* The value, which may be infinite or NaN. A formula must not be evaluated by two threads at once. */
+/* The value, which may be infinite or NaN. A formula must not be evaluated by two threads at once. Where no
+ * variable that it depends on has changed, the last value is returned again: a formula of z costs an
+ * evaluation per plane. */
 double formula_at(formula *formula, const double values[FORMULA_VARIABLES]);
 /* formula_varies returns 1 if the value depends on any variable, formula_uses if it depends on this one. */
-int formula_varies(formula *formula);
-int formula_uses(formula *formula, char variable);
+int formula_varies(const formula *formula);
+int formula_uses(const formula *formula, char variable);
 
 /* 1 if a constant may have this name: a letter, then letters, digits and _, and no name that has a meaning in
  * formulas. */

@@ -15,6 +15,8 @@ typedef struct medium {
   formula_team formula[CONFIG_MEDIA];
   file_planes planes[CONFIG_MEDIA];
   struct medium_fault *fault;
+  int varies[3];             /* along x, y, z */
+  struct medium_kept **kept; /* of each thread, as many as OpenMP would have started in medium_open */
 } medium;
 
 typedef struct medium_point {

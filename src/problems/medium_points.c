@@ -1,6 +1,7 @@
 #include "problems/medium.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 
 #include "problems/problem.h"
@@ -21,6 +22,41 @@ typedef struct medium_fault {
   int64_t at[3]; /* z, y, x */
 } medium_fault;
 
+/* A thread's latest point of each column of x, or in all if the medium does not vary along x. It is that of
+ * many cells where the medium does not vary along y or z. */
+typedef struct medium_kept {
+  int known;
+  int64_t y, z;
+  medium_point point;
+} medium_kept;
+
+static int has_formulas(const medium *medium) {
+  return medium->formula[CONFIG_MEDIUM_SPEED].count > 0 || medium->formula[CONFIG_MEDIUM_DENSITY].count > 0;
+}
+
+/* How a formula or a file varies; `medium` has its formulas. */
+static void find_variation(medium *medium) {
+  for (int i = 0; i < CONFIG_MEDIA; i++) {
+    for (int d = 0; d < 3; d++) {
+      medium->varies[d] |= medium->planes[i].data != NULL;
+      if (medium->formula[i].count > 0)
+        medium->varies[d] |= formula_uses(medium->formula[i].member[0], "xyz"[d]);
+    }
+  }
+}
+
+static status make_kept(medium *medium) {
+  const int threads = omp_get_max_threads();
+  const size_t columns = medium->varies[0] ? (size_t)medium->grid->n[0] : 1;
+  medium->kept = calloc((size_t)threads + 1, sizeof *medium->kept); /* NULL ends it */
+  int complete = medium->kept != NULL;
+  for (int i = 0; i < threads && complete; i++) {
+    medium->kept[i] = calloc(columns, sizeof *medium->kept[i]);
+    complete = medium->kept[i] != NULL;
+  }
+  return complete ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a row of the medium");
+}
+
 status medium_open(const config *config, const grid *grid, medium *medium) {
   status result = STATUS_OK;
   *medium = (struct medium){.config = config, .grid = grid};
@@ -33,6 +69,8 @@ status medium_open(const config *config, const grid *grid, medium *medium) {
     if (medium_of(config, i) == MEDIUM_FORMULA)
       result = formula_team_open(config, keys[i], config->medium[i], &medium->formula[i]);
   }
+  find_variation(medium);
+  if (result == STATUS_OK && has_formulas(medium)) result = make_kept(medium);
   if (result != STATUS_OK) medium_close(medium);
   return result;
 }
@@ -42,7 +80,10 @@ void medium_close(medium *medium) {
     formula_team_close(&medium->formula[i]);
     file_planes_close(&medium->planes[i]);
   }
+  for (int i = 0; medium->kept != NULL && medium->kept[i] != NULL; i++) free(medium->kept[i]);
+  free(medium->kept);
   free(medium->fault);
+  medium->kept = NULL;
   medium->fault = NULL;
 }
 
@@ -77,38 +118,64 @@ static void midpoints(const medium *medium, int d, int64_t i, double place[PARTS
   }
 }
 
-/* The speed or the density at a point of the grid, of a formula at place x of its cell. */
-static double value_at(const medium *medium, int which, const int64_t at[3], const double x[3]) {
+/* The speed or the density at a point of the grid, of a formula at place x of its cell. [in, out] accepted:
+ * becomes 0 if it is refused. */
+static double value_at(const medium *medium, int which, const int64_t at[3], const double x[3],
+                       int *accepted) {
   const config *config = medium->config;
   const double constant[CONFIG_MEDIA] = {config->sound_speed,
                                          config->equation == EQUATION_wave ? 1.0 : config->density};
   double value = constant[which];
   if (medium->formula[which].count > 0) value = formula_team_at(&medium->formula[which], x);
   if (medium->planes[which].data != NULL) value = file_planes_at(&medium->planes[which], at[2], at[1], at[0]);
-  if (!(value >= least && value <= most)) remember(medium->fault, which, value, at);
+  if (value >= least && value <= most) return value;
+  remember(medium->fault, which, value, at);
+  *accepted = 0;
   return value;
 }
 
-static medium_point point_at(const medium *medium, const int64_t at[3], const double x[3]) {
-  const double c = value_at(medium, CONFIG_MEDIUM_SPEED, at, x);
-  const double density = value_at(medium, CONFIG_MEDIUM_DENSITY, at, x);
+static medium_point point_at(const medium *medium, const int64_t at[3], const double x[3], int *accepted) {
+  const double c = value_at(medium, CONFIG_MEDIUM_SPEED, at, x, accepted);
+  const double density = value_at(medium, CONFIG_MEDIUM_DENSITY, at, x, accepted);
   return (medium_point){.stiffness = density * c * c, .density = density};
+}
+
+/* The part of a cell that has the value of part i, of those along axes where the medium varies. */
+static int first_of(const medium *medium, int i) {
+  const int along[3] = {i % PARTS, i / PARTS % PARTS, i / PARTS / PARTS};
+  int first = 0;
+  for (int d = 2; d >= 0; d--) first = first * PARTS + (medium->varies[d] ? along[d] : 0);
+  return first;
+}
+
+/* Of the formulas over a point's cell. Parts with the same value are evaluated once, unless it is refused: of
+ * these the lowest place is told. */
+static medium_point mean_at(const medium *medium, const int64_t at[3], int *accepted) {
+  const int parts = medium->config->medium_at_points ? 1 : PARTS;
+  double place[3][PARTS], yields = 0.0, density = 0.0;
+  medium_point part[PARTS * PARTS * PARTS];
+  for (int d = 0; d < 3; d++) midpoints(medium, d, at[d], place[d]);
+  for (int i = 0; i < parts * parts * parts; i++) {
+    const double of[3] = {place[0][i % parts], place[1][i / parts % parts], place[2][i / parts / parts]};
+    const int first = first_of(medium, i);
+    part[i] = first < i && *accepted ? part[first] : point_at(medium, at, of, accepted);
+    yields += 1.0 / part[i].stiffness;
+    density += part[i].density;
+  }
+  const double count = (double)(parts * parts * parts);
+  return (medium_point){.stiffness = count / yields, .density = density / count};
 }
 
 medium_point medium_at(const medium *medium, int64_t z, int64_t y, int64_t x) {
   const int64_t at[3] = {x, y, z};
-  const int parts = medium->config->medium_at_points ? 1 : PARTS;
-  double place[3][PARTS], yields = 0.0, density = 0.0;
-  if (medium->formula[0].count == 0 && medium->formula[1].count == 0) return point_at(medium, at, NULL);
-  for (int d = 0; d < 3; d++) midpoints(medium, d, at[d], place[d]);
-  for (int i = 0; i < parts * parts * parts; i++) {
-    const double of[3] = {place[0][i % parts], place[1][i / parts % parts], place[2][i / parts / parts]};
-    const medium_point point = point_at(medium, at, of);
-    yields += 1.0 / point.stiffness;
-    density += point.density;
-  }
-  const double count = (double)(parts * parts * parts);
-  return (medium_point){.stiffness = count / yields, .density = density / count};
+  int accepted = 1;
+  if (medium->kept == NULL) return point_at(medium, at, NULL, &accepted);
+  medium_kept *kept = &medium->kept[omp_get_thread_num()][medium->varies[0] ? x : 0];
+  const int same_y = !medium->varies[1] || kept->y == y, same_z = !medium->varies[2] || kept->z == z;
+  if (kept->known && same_y && same_z) return kept->point;
+  const medium_point point = mean_at(medium, at, &accepted);
+  *kept = (medium_kept){accepted, y, z, point}; /* each cell with a value that is refused is looked at */
+  return point;
 }
 
 uint64_t medium_hash(const medium *medium) {

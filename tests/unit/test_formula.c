@@ -155,6 +155,33 @@ static void of_time(void **state) {
   status_clear();
 }
 
+/* Values that are kept are those of their arguments: places that come again, in several orders, more of them
+ * than are kept, and zeros of both signs. */
+static void places_that_come_again(void **state) {
+  const config config = make_config();
+  formula *formula = NULL;
+  (void)state;
+  assert_int_equal(formula_open(&config, "sin(x)*cos(y) + atan2(y, x) + exp(x)^y", "xyz", &formula),
+                   STATUS_OK);
+  for (int i = 0; i < 40000; i++) {
+    const int k = i < 20000 ? i : i * 7 % 20000;
+    const double x = k % 100 * 0.03, y = k / 100 * 0.02; /* z changes alone now and then */
+    const double found = formula_at(formula, (const double[FORMULA_VARIABLES]){x, y, i % 3});
+    const double power = rounded_pow(rounded_exp(x), y);
+    const double expected = rounded_sin(x) * rounded_cos(y) + rounded_atan2(y, x) + power;
+    if (memcmp(&found, &expected, sizeof found) != 0)
+      fail_msg("at %g, %g: expected %a, found %a", x, y, expected, found);
+  }
+  formula_close(formula);
+  assert_int_equal(formula_open(&config, "atan2(x, -1)", "xyz", &formula), STATUS_OK);
+  for (int i = 0; i < 4; i++) {
+    const double zero = i % 2 == 0 ? 0.0 : -0.0;
+    const double found = formula_at(formula, (const double[FORMULA_VARIABLES]){zero});
+    assert_true(found == (i % 2 == 0 ? rounded_atan2(0.0, -1.0) : rounded_atan2(-0.0, -1.0)));
+  }
+  formula_close(formula);
+}
+
 static void free_names(void **state) {
   static const char *const taken[] = {"x",   "t", "pi", "lz", "sin", "atan2",
                                       "avg", "",  "2a", "_a", "a-b", "a b"};
@@ -166,8 +193,13 @@ static void free_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(operators),          cmocka_unit_test(names),   cmocka_unit_test(known_functions),
-      cmocka_unit_test(faults_have_places), cmocka_unit_test(of_time), cmocka_unit_test(free_names),
+      cmocka_unit_test(operators),
+      cmocka_unit_test(names),
+      cmocka_unit_test(known_functions),
+      cmocka_unit_test(faults_have_places),
+      cmocka_unit_test(of_time),
+      cmocka_unit_test(free_names),
+      cmocka_unit_test(places_that_come_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
