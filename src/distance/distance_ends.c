@@ -40,7 +40,7 @@ static status read_axes(const char *text, told axes[3]) {
 /* 1 if the points lie evenly over a whole period. */
 static int divides(const dataset_about *about, int d, double length) {
   const double h = about->place.spacing[d];
-  return !about->place.known || length <= 0.0 || fabs((double)about->n[d] * h - length) <= 1e-3 * h;
+  return !about->place.known[d] || length <= 0.0 || fabs((double)about->n[d] * h - length) <= 1e-3 * h;
 }
 
 status distance_ends(const dataset *dataset, const dataset_about *about, const distance_options *options,

@@ -161,18 +161,34 @@ static const char *set_text(const job *job, char text[192]) {
   return text;
 }
 
+/* Lists the axes that are 1, as "x, z". */
+static const char *list_axes(const int axes[3], char names[16]) {
+  names[0] = '\0';
+  for (int d = 0; d < 3; d++) {
+    const size_t used = strlen(names);
+    if (axes[d]) (void)snprintf(names + used, 16 - used, "%s%c", used > 0 ? ", " : "", "xyz"[d]);
+  }
+  return names;
+}
+
 /* Says which axes have the ends that the file says. */
 static const char *by_file(const job *job, char text[48]) {
   const int count = job->by_file[0] + job->by_file[1] + job->by_file[2];
+  char names[16];
   if (count == 0 || count == 3) return count == 0 ? "" : ", as the file says";
-  char names[16] = "";
-  for (int d = 0; d < 3; d++) {
-    const size_t used = strlen(names);
-    if (job->by_file[d])
-      (void)snprintf(names + used, sizeof names - used, "%s%c", used > 0 ? ", " : "", "xyz"[d]);
-  }
-  (void)snprintf(text, 48, "; %s as the file says", names);
+  (void)snprintf(text, 48, "; %s as the file says", list_axes(job->by_file, names));
   return text;
+}
+
+/* Warns of axes without a spacing. */
+static void warn_of_spacing(const job *job) {
+  int lacks[3];
+  char names[16];
+  for (int d = 0; d < 3; d++) lacks[d] = !job->about.place.known[d] && !(job->options->spacing[d] > 0.0);
+  if (list_axes(lacks, names)[0] == '\0') return;
+  log_warning("%s has neither Spacing in /VTKHDF nor coordinates along %s: points are taken to be 1 apart "
+              "there; spacing.x, y, z say otherwise",
+              job->options->input, names);
 }
 
 static void print_plan(const job *job) {
@@ -193,12 +209,7 @@ static void print_plan(const job *job) {
            number_bytes(job->backend->host_memory ? 0.0 : device, of_device), sides_of(job) + 1);
   log_info("%s\noutput     %s, VTKHDF/PointData/%s\n", set_text(job, text), options->output, *names_of(job));
   if (options->idle[0] != '\0') log_warning("without effect with --hopf-lax: %s", options->idle);
-  if (!job->about.place.known &&
-      !(options->spacing[0] > 0.0 && options->spacing[1] > 0.0 && options->spacing[2] > 0.0))
-    log_warning(
-        "%s has no attribute Spacing in /VTKHDF: points are taken to be 1 apart where spacing.x, y, z do "
-        "not say otherwise",
-        options->input);
+  warn_of_spacing(job);
 }
 
 static status check_memory(job *job, const node *node) {

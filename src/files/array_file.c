@@ -21,7 +21,7 @@ static status refuse(const array_file *f, status code, const char *what) {
 static status check_numbers(const array_file *f, hid_t dataset, dataset_absent *absent) {
   const struct dataset d = {.key = f->key, .path = f->path, .name = f->name};
   CHECK(dataset_complete(&d, dataset));
-  return dataset_meaning(&d, dataset, absent);
+  return dataset_meaning(&d, dataset, absent, &(dataset_place){.known = {0}});
 }
 
 static status read_values(const array_file *f, hid_t dataset, int64_t *rows, double **values) {

@@ -133,10 +133,10 @@ static status check_direction(const dataset *d, hid_t group) {
 static status read_image(const dataset *d, hid_t group, dataset_place *place) {
   double extent[6] = {0.0};
   int has = 0;
-  dataset_place image = {0};
+  dataset_place image = {.known = {1, 1, 1}};
   CHECK(check_direction(d, group));
-  CHECK(read_attribute(d, group, "Spacing", 3, image.spacing, &image.known));
-  if (!image.known) return STATUS_OK;
+  CHECK(read_attribute(d, group, "Spacing", 3, image.spacing, &has));
+  if (!has) return STATUS_OK;
   *place = image;
   CHECK(read_attribute(d, group, "Origin", 3, place->origin, &has));
   CHECK(read_attribute(d, group, "WholeExtent", 6, extent, &has));
@@ -150,9 +150,11 @@ static status read_image(const dataset *d, hid_t group, dataset_place *place) {
                              "attribute Spacing of /VTKHDF; accepted: three numbers above 0, at most 1e30");
 }
 
-static status read_place(const dataset *d, const handles *h, dataset_place *place) {
-  *place = (dataset_place){.spacing = {1.0, 1.0, 1.0}};
-  CHECK(dataset_coordinates(d, h->dataset, place));
+/* Refuses numbers that are absent or mean something else. [out] absent: see dataset_meaning; place: of the
+ * points. */
+static status read_meaning(const dataset *d, const handles *h, dataset_absent *absent, dataset_place *place) {
+  CHECK(dataset_complete(d, h->dataset));
+  CHECK(dataset_meaning(d, h->dataset, absent, place));
   const hid_t group =
       dataset_link_exists(h->file, "VTKHDF") ? H5Gopen2(h->file, "VTKHDF", H5P_DEFAULT) : (hid_t)-1;
   if (group < 0) return STATUS_OK;
@@ -161,18 +163,11 @@ static status read_place(const dataset *d, const handles *h, dataset_place *plac
   return result;
 }
 
-/* Refuses numbers that are absent or mean something else. [out] absent: see dataset_meaning. */
-static status check_numbers(const dataset *d, const handles *h, dataset_absent *absent) {
-  CHECK(dataset_complete(d, h->dataset));
-  return dataset_meaning(d, h->dataset, absent);
-}
-
 status dataset_check(dataset *d, dataset_place *place) {
   handles h;
   status result = open_dataset(d, &h);
   if (result == STATUS_OK) result = check_shape(d, h.space, d->n);
-  if (result == STATUS_OK) result = check_numbers(d, &h, &d->absent);
-  if (result == STATUS_OK) result = read_place(d, &h, place);
+  if (result == STATUS_OK) result = read_meaning(d, &h, &d->absent, place);
   close_dataset(&h);
   return result;
 }
@@ -190,15 +185,14 @@ static status describe(const dataset *d, const handles *h, dataset_about *about)
   const size_t exact = H5Tget_class(type) == H5T_INTEGER ? sizeof(int16_t) : sizeof(float);
   about->precision = H5Tget_size(type) <= exact ? PRECISION_SINGLE : PRECISION_DOUBLE;
   (void)H5Tclose(type);
-  return read_place(d, h, &about->place);
+  dataset_absent absent;
+  return read_meaning(d, h, &absent, &about->place);
 }
 
 status dataset_describe(const dataset *d, dataset_about *about) {
   handles h;
   status result = open_dataset(d, &h);
-  dataset_absent absent;
   if (result == STATUS_OK) result = describe(d, &h, about);
-  if (result == STATUS_OK) result = check_numbers(d, &h, &absent);
   close_dataset(&h);
   return result;
 }

@@ -28,9 +28,9 @@ typedef struct dataset {
 } dataset;
 
 /* The places of a file's points, by the attributes of a VTK image in its group /VTKHDF, else by the
- * coordinates of the dataset's three axes: point i of an axis lies at origin + i spacing. */
+ * coordinates of the dataset's axes that have some: point i of an axis lies at origin + i spacing. */
 typedef struct dataset_place {
-  int known; /* 1: the file says it; else the origin is 0, 0, 0 and the spacing 1, 1, 1 */
+  int known[3]; /* of x, y, z: 1 if the file says it; else the origin is 0 and the spacing 1 */
   double origin[3];
   double spacing[3];
 } dataset_place;

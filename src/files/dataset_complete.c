@@ -172,7 +172,8 @@ static status check_source(const dataset *d, const char *path, hid_t list, size_
                                      "dataset %.200s is put together of others, of which %.200s in the file "
                                      "%.200s is not there in full; accepted: datasets with all values",
                                      d->name, name, file_name);
-  if (result == STATUS_OK) result = dataset_meaning(d, source, &(dataset_absent){.count = 0});
+  if (result == STATUS_OK)
+    result = dataset_meaning(d, source, &(dataset_absent){.count = 0}, &(dataset_place){.known = {0}});
   if (space >= 0) (void)H5Sclose(space);
   if (source >= 0) (void)H5Dclose(source);
   if (file >= 0) (void)H5Fclose(file);

@@ -235,11 +235,10 @@ static status check_steps(const dataset *d, const char *label, const double *x, 
   return STATUS_OK;
 }
 
-/* Checks the coordinates of each axis that has some, and closes the scales. [out] place: unchanged unless all
- * axes have some. */
+/* Checks the coordinates of each axis that has some, and closes the scales. [out] place: unchanged along the
+ * others. */
 static status read_scale_places(const dataset *d, hid_t dataset, const hid_t scale[LABELS],
                                 dataset_place *place) {
-  dataset_place found = {0};
   hsize_t size[H5S_MAX_RANK] = {0};
   const hid_t space = H5Dget_space(dataset);
   const int axes = space >= 0 ? H5Sget_simple_extent_dims(space, size, NULL) : 0;
@@ -250,19 +249,19 @@ static status read_scale_places(const dataset *d, hid_t dataset, const hid_t sca
     read_name(scale[i], label);
     if (x != NULL) {
       result = check_steps(d, label, x, size[i]);
-      found.origin[LABELS - 1 - i] = x[0];
-      found.spacing[LABELS - 1 - i] = (x[size[i] - 1] - x[0]) / (double)(size[i] - 1);
-      found.known++;
+      const int axis = LABELS - 1 - i;
+      place->known[axis] = 1;
+      place->origin[axis] = x[0];
+      place->spacing[axis] = (x[size[i] - 1] - x[0]) / (double)(size[i] - 1);
     }
     free(x);
   }
-  if (found.known == LABELS) *place = found;
-  place->known = place->known != 0;
   if (space >= 0) (void)H5Sclose(space);
   return result;
 }
 
-status dataset_coordinates(const dataset *d, hid_t dataset, dataset_place *place) {
+static status read_places(const dataset *d, hid_t dataset, dataset_place *place) {
+  *place = (dataset_place){.spacing = {1.0, 1.0, 1.0}};
   hid_t scale[LABELS];
   if (H5Aexists(dataset, "DIMENSION_LIST") <= 0) return STATUS_OK;
   const hid_t attribute = H5Aopen(dataset, "DIMENSION_LIST", H5P_DEFAULT);
@@ -290,12 +289,12 @@ static status check_order(const dataset *d, hid_t dataset, hid_t object) {
   return STATUS_OK;
 }
 
-status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent) {
+status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent, dataset_place *place) {
   char path[4096] = "";
   status result = check_scale(d, dataset);
   if (result == STATUS_OK) result = read_absent(d, dataset, absent);
   if (result == STATUS_OK) result = check_labels(d, dataset, dataset);
-  if (result == STATUS_OK) result = dataset_coordinates(d, dataset, &(dataset_place){0});
+  if (result == STATUS_OK) result = read_places(d, dataset, place);
   if (result == STATUS_OK) result = check_order(d, dataset, dataset);
   if (result != STATUS_OK || H5Iget_name(dataset, path, sizeof path) <= 0) return result;
   char *slash = strrchr(path, '/'); /* attributes of its group are of all datasets in it */

@@ -20,12 +20,10 @@ status dataset_refuse_name(const dataset *d, hid_t file);
  * filter that HDF5 lacks. */
 status dataset_complete(const dataset *d, hid_t dataset);
 
-/* Refuses attributes that change what the numbers mean: factors, offsets, the order of the axes. [out]
- * absent: which numbers stand for none. */
-status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent);
-/* Refuses coordinates of axes, as HDF5's dimension scales give them, that do not ascend in equal steps. [out]
- * place: of the points, if all axes have coordinates; else unchanged. */
-status dataset_coordinates(const dataset *d, hid_t dataset, dataset_place *place);
+/* Refuses attributes that change what the numbers mean: factors, offsets, the order of the axes, and
+ * coordinates of axes, as HDF5's dimension scales give them, that do not ascend in equal steps. [out] absent:
+ * which numbers stand for none; place: of the points, along the axes that have coordinates. */
+status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent, dataset_place *place);
 /* 1 if a value, rounded to the precision as it is, stands for none. */
 int dataset_is_absent(const dataset_absent *absent, precision precision, double value);
 

@@ -14,7 +14,9 @@ status cases_file_check(const grid *grid, const char *key, const char *path, con
   int elsewhere = 0;
   CHECK(file_planes_check(grid, key, path, name, resample, &place, &elsewhere));
   if (!elsewhere || strstr(text, key) != NULL) return STATUS_OK;
-  const double *o = place.origin, *h = place.spacing;
+  const double *o = place.origin;
+  double h[3];
+  for (int d = 0; d < 3; d++) h[d] = place.known[d] ? place.spacing[d] : grid->h[d];
   const size_t used = strlen(text);
   (void)snprintf(text + used, CASES_HELD - used,
                  "%s%s = %.100s: from %.7g, %.7g, %.7g on, %.7g, %.7g, %.7g apart", used > 0 ? "; " : "", key,

@@ -69,7 +69,7 @@ status file_planes_check(const grid *grid, const char *key, const char *path, co
   int same = 0;
   CHECK(look(grid, &dataset, place, &same));
   *elsewhere = !resample && !same;
-  return place->known ? STATUS_OK : period_check(&dataset, grid);
+  return period_check(&dataset, place, grid);
 }
 
 status file_planes_open(const config *config, const grid *grid, const char *key, const char *path,

@@ -11,6 +11,7 @@ enum { SEAM = 6, PLANES = 3, FEWEST = 2 * SEAM };
 /* Sums of squares over lines across the seam. */
 typedef struct seam {
   double size, apart;       /* the values; the last one minus the first */
+  double beside;            /* the two before the last one minus those after the first */
   double as_it_is, without; /* fourth differences at the first value: with, and without the last one */
 } seam;
 
@@ -19,6 +20,7 @@ static void add_line(seam *seam, const double v[SEAM]) {
   const double other = v[0] - 4.0 * v[1] + 6.0 * v[3] - 4.0 * v[4] + v[5];
   for (int i = 0; i < SEAM; i++) seam->size += v[i] * v[i] / SEAM;
   seam->apart += (v[2] - v[3]) * (v[2] - v[3]);
+  seam->beside += (v[1] - v[4]) * (v[1] - v[4]) + (v[0] - v[5]) * (v[0] - v[5]);
   seam->as_it_is += own * own;
   seam->without += other * other;
 }
@@ -67,23 +69,25 @@ static status judge(const dataset *d, int axis, const seam *seam) {
         " points agree; accepted: one period without its last point, or Spacing in /VTKHDF, which says "
         "where the points lie",
         d->key, d->path, d->name, "xyz"[axis], d -> n[axis]);
-  if (seam->as_it_is > 1e-2 * seam->size)
+  if (seam->as_it_is > 1e-2 * seam->size && seam->beside > rounding)
     log_warning("%s = %s: along %c the first and the last of the %" PRId64
                 " points of dataset %.200s agree; one period has no such last point",
                 d->key, d->path, "xyz"[axis], d -> n[axis], d -> name);
   return STATUS_OK;
 }
 
-status period_check(const dataset *d, const grid *grid) {
-  seam seams[3] = {{0.0, 0.0, 0.0, 0.0}};
+status period_check(const dataset *d, const dataset_place *place, const grid *grid) {
+  int open[3];
+  seam seams[3] = {{.size = 0.0}};
   for (int axis = 0; axis < 3; axis++)
     if (d->n[axis] < FEWEST) return STATUS_OK;
-  if (grid->bounded[0] && grid->bounded[1] && grid->bounded[2]) return STATUS_OK;
+  for (int axis = 0; axis < 3; axis++) open[axis] = !grid->bounded[axis] && !place->known[axis];
+  if (!open[0] && !open[1] && !open[2]) return STATUS_OK;
   double *planes = malloc((size_t)SEAM * (size_t)(d->n[0] * d->n[1]) * sizeof *planes);
   if (planes == NULL) return status_fail(STATUS_MEMORY, "%s = %s: no memory for planes", d->key, d->path);
   status result = add_planes(d, planes, seams);
   for (int axis = 0; axis < 3 && result == STATUS_OK; axis++)
-    if (!grid->bounded[axis]) result = judge(d, axis, &seams[axis]);
+    if (open[axis]) result = judge(d, axis, &seams[axis]);
   free(planes);
   return result;
 }

@@ -27,7 +27,7 @@ typedef struct resampler {
 resample_fit resample_fit_of(const dataset_place *place, const grid *grid, int d, int64_t n) {
   const double h = place->spacing[d], near = 1e-3 * h, length = grid->l[d];
   const double first = place->origin[d], last = first + (double)(n - 1) * h;
-  if (!place->known) return RESAMPLE_ALIKE;
+  if (!place->known[d]) return RESAMPLE_ALIKE;
   const double whole = grid->bounded[d] ? last - first : (double)n * h;
   if (fabs(whole - length) <= near) {
     if (fabs(first) <= near) return RESAMPLE_ALIKE;

@@ -267,11 +267,25 @@ def test_file_is_whole_and_for_paraview(tmp_path):
         assert list(attributes["Spacing"]) == list(SPACING[::-1])
 
 
+def test_coordinates_of_axes(tmp_path):
+    """Each axis has the spacing of its own coordinates."""
+    write(tmp_path / "in.hdf", GOOD, None, "phi")
+    with h5py.File(tmp_path / "in.hdf", "a") as file:
+        for axis, name, h in ((2, "x", 0.25), (0, "z", 0.5)):
+            file[name] = 3 + h * np.arange(GOOD.shape[axis])
+            file[name].make_scale(name)
+            file["phi"].dims[axis].attach_scale(file[name])
+    said = distance(tmp_path, "dataset=phi", "--validate")
+    assert "13, 0.25, 1, 0.5 apart" in said.stdout
+    assert "has neither Spacing in /VTKHDF nor coordinates along y: points are taken to be 1 apart" in said.stderr
+    assert "spacing" not in distance(tmp_path, "dataset=phi", "--validate", "spacing.y=2").stderr
+
+
 def test_one_plane(tmp_path):
     """A picture is a grid of one plane."""
     write(tmp_path / "in.hdf", noise("f8", (1, 7, 10)), None, "a/b")
     said = distance(tmp_path, "dataset=a/b", "spacing.x=2", "spacing.y=0.5", ranks=1)
-    assert "no attribute Spacing" in said.stderr
+    assert "has neither Spacing in /VTKHDF nor coordinates along z: points are taken to be 1 apart" in said.stderr
     distance(tmp_path, "dataset=a/b", ranks=2, code=2)
 
 

@@ -213,7 +213,12 @@ def pulse(width):
 
 
 PULSES = [
-    ({}, "initial.formula", 0.2, "along z its narrowest pulse or edge is that of a gaussian of 2 spacings (needs 2.25)"),
+    (
+        {},
+        "initial.formula",
+        0.2,
+        "along z its narrowest pulse or edge is that of a gaussian of 2 spacings (needs 2.25)",
+    ),
     ({}, "initial.formula", 0.23, None),
     ({}, "source.formula", 0.2, "a gaussian of 2 spacings (needs 2.25)"),
     ({}, "source.formula_w", 0.03, "along z its waves have 3.0"),

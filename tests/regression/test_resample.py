@@ -204,15 +204,25 @@ def test_one_period_alone(tmp_path):
         write(tmp_path / "own.h5", {"phi": np.broadcast_to(line, (32, 32, 32)) + 0.1 * line[:, None, None]})
         said = run(tmp_path / name, problem, "time.steps=0").stderr
         assert "the last" not in said
+    # short waves, symmetric about the middle of the box: the last value is the first one's mirror image
+    short = np.cos(2 * np.pi * 5 * (np.arange(32) + 0.5) / 32)
+    write(tmp_path / "own.h5", {"phi": np.broadcast_to(short, (32, 32, 32)) + 0.1 * short[:, None, None]})
+    assert "the last" not in run(tmp_path / "short", problem, "time.steps=0").stderr
+    rough = np.random.default_rng(3).standard_normal((32, 32, 32))
+    rough[:, :, -1] = rough[:, :, 0]
+    write(tmp_path / "own.h5", {"phi": rough})
+    assert "along x the first and the last of the 32 points" in run(tmp_path / "rough", problem, "time.steps=0").stderr
     write(tmp_path / "own.h5", {"phi": samples((32, 32, 32), "")})
     run(tmp_path / "smooth", problem, "time.steps=0")
 
 
-def write_scaled(path, values, origin, spacing):
+def write_scaled(path, values, origin, spacing, axes="xyz"):
     """Dimension scales, as netCDF and xarray write them."""
     with h5py.File(path, "w") as file:
         data = file.create_dataset("phi", data=values)
         for axis, name in enumerate("zyx"):
+            if name not in axes:
+                continue
             first, h = origin["xyz".index(name)], spacing["xyz".index(name)]
             file[name] = first + h * np.arange(values.shape[axis])
             file[name].make_scale(name)
@@ -235,3 +245,14 @@ def test_coordinates_say_where_points_are(tmp_path):
     run(tmp_path / "run", own, "time.steps=0", ranks=2)
     expected = cubic(*points_of((0, 0, 0), h, SIZE))
     assert np.abs(phi(tmp_path / "run/state_00000000.hdf") - expected).max() < 1e-11
+
+
+def test_coordinates_of_one_axis(tmp_path):
+    """They hold for this axis; the others are taken as the grid's."""
+    h = np.array(LENGTHS) / SIZE
+    own = merged(PROBLEM, OWN_PHI, {"initial": {"dataset": "phi"}})
+    write_scaled(tmp_path / "own.h5", waves()["phi"], (0, 0, 0.25), 0.5 * h, axes="z")
+    said = run(tmp_path / "run", own, "initial.resample=no", "time.steps=0").stderr
+    places = f"from 0, 0, 0.25 on, {h[0]:.7g}, {h[1]:.7g}, {0.5 * h[2]:.7g} apart"
+    assert "points of files lie elsewhere than this grid's" in said and places in said
+    assert "along z its points lie from 0.25 to" in run(tmp_path / "run", own, "time.steps=0", code=2).stderr
