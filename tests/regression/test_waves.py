@@ -214,6 +214,34 @@ def test_full_space_and_image_source(tmp_path):
         assert np.max(np.abs(p - exact)) < 2e-3 * np.max(np.abs(exact))
 
 
+@pytest.mark.parametrize("midway", [False, True])
+def test_reflections_have_their_amplitude_to_order_2(tmp_path, midway):
+    """A plane Ricker pulse along z, which starts at rest and so splits in two, against the coefficient of reflection of
+    a boundary at a right angle."""
+    boundary, start, time, speed = 220 + 0.5 * midway, 120, 190, 2200 / 1500
+    reflected = (speed - 1) / (speed + 1) / 2
+    off = []
+    for points in (5, 10):
+        length = 2.8 * points  # the spectrum ends at 2.8 times the peak's wavenumber
+        pulse = f"(pi*(z - {start})/{length})^2"
+        wave = {
+            "grid": {"nx": 16, "ny": 16, "nz": 401, "lx": 16, "ly": 16, "lz": 400},
+            "boundary": {"z": "absorbing"},
+            "physics": {"equation": "wave"},
+            "initial": {"case": "formula", "formula": f"(1 - 2*{pulse})*exp(-{pulse})"},
+            "medium": {"sound_speed": f"z < {boundary} ? 1 : {speed}"},
+            "time": {"t_end": time},
+            "output": {"diagnostics_every": 0},
+        }
+        run(tmp_path / f"{points}", wave)
+        p = fields(tmp_path / f"{points}" / states(tmp_path / f"{points}")[-1])[0][:, 0, 0]
+        z = np.arange(100.0, 161.0)
+        a = (np.pi * (2 * boundary - z - start - time) / length) ** 2
+        exact = (1 - 2 * a) * np.exp(-a)
+        off.append(np.dot(p[100:161], exact) / np.dot(exact, exact) / reflected - 1)
+    assert abs(off[0]) < 0.08 and 3 < off[0] / off[1] < 6
+
+
 def test_medium_of_a_file(tmp_path):
     c = 1 + np.random.default_rng(3).random((34, 18, 19))
     with h5py.File(tmp_path / "c.h5", "w") as file:
