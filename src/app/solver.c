@@ -229,6 +229,8 @@ static status advance_with_sources(void *self, const stage *whole) {
   return sources_add(&solver->sources, solver->terms, whole);
 }
 
+/* Sources are added after a stage. The first stage of a pair stays within the kernel, where the second one
+ * differences it: that kernel would have to read sources, in tiles and in what surrounds them. */
 static const char *refuse_pairs(void *self, const stage *first, const stage *second, int always) {
   (void)self;
   (void)first;

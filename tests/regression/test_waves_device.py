@@ -1,5 +1,5 @@
 """`physics.equation = wave`, with absorbing layers too, sources, and sound in a medium on a device: the answer of the
-CPU, on one and several ranks, resumed, and the same traces.
+CPU, on one and several ranks, resumed, and the same traces. What the plan says of stages in pairs.
 
 FDAPP: the program with the emulated device. MPIEXEC: the launcher with its options.
 """
@@ -63,6 +63,28 @@ def test_sources_have_the_answer_of_the_cpu(tmp_path, name, precision):
     expected = hash_of(run(tmp_path / "cpu", problem))
     for ranks in (1, 2):
         assert hash_of(run(tmp_path / f"{ranks}", merged(problem, DEVICE), ranks=ranks)) == expected
+
+
+def test_the_plan_says_why_stages_are_not_pairs(tmp_path):
+    """A device computes two stages in one sweep, and with a source one; the CPU has no such sweeps to give up."""
+    change = {"compute": {"pairs": "yes"}, "time": {"scheme": "rk4", "steps": 1}}
+    device, cpu = merged(STILL, DEVICE, change), merged(STILL, change)
+    without = {"source": {"formula": "none"}}
+    expected = (
+        (merged(device, without), "two in one sweep"),
+        (device, "one by one: there is a source"),
+        (merged(device, {"source": {"factor": "cos(t)"}}), "one by one: the right-hand side depends on time"),
+        (merged(device, {"compute": {"pairs": "no"}}), "one by one: as compute.pairs says"),
+        (cpu, None),
+        (merged(cpu, without), None),
+    )
+    for i, (configuration, words) in enumerate(expected):
+        said = run(tmp_path / str(i), configuration).stdout.splitlines()
+        lines = [line for line in said if line.startswith("stages ")]
+        assert lines == ([f"stages     {words}"] if words else [])
+    for i, (configuration, deeper) in enumerate(((merged(device, without), True), (device, False))):
+        said = run(tmp_path / f"ranks{i}", configuration, ranks=2).stdout
+        assert ("more for stages in pairs" in said) == deeper
 
 
 @pytest.mark.parametrize(("precision", "difference"), [("double", "upwind"), ("single", "central")])
