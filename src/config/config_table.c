@@ -98,6 +98,7 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define NAMES(member)           .kind = CONFIG_NAMES, .offset = AT(member)
 #define BOX(member)             .kind = CONFIG_BOX, .offset = AT(member)
 #define FORMULA(member)         .kind = CONFIG_FORMULA, .offset = AT(member)
+#define NUMBERS(member)         .kind = CONFIG_NUMBERS, .offset = AT(member)
 #define COMPONENT(member)       .kind = CONFIG_COMPONENT, .offset = AT(member)
 #define REQUIRED                .need = CONFIG_REQUIRED
 #define DEFAULT(text)           .need = CONFIG_DEFAULT, .fallback = (text)
@@ -187,7 +188,7 @@ const config_key config_keys[] = {
     {"point_sources", "cycles", POSITIVE(cycles), DEFAULT("3"), .help = "length of a sine, in periods"},
     {"point_sources", "delay", REAL(delay, 0, LARGEST), DERIVED("1.2/frequency, of a file 0"),
      .help = "time of the middle of ricker and gaussian, of the beginning of sine and file"},
-    {"point_sources", "amplitude", FORMULA(source_amplitude), DEFAULT("1"),
+    {"point_sources", "amplitude", NUMBERS(source_amplitude), DEFAULT("1"),
      .help = "a number, or one for each point"},
     {"point_sources", "weights", CHOICE(source_sinc, weightings), DEFAULT("lagrange"),
      .help = "interpolation from eight points along each axis"},

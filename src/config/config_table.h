@@ -18,6 +18,7 @@ typedef enum config_kind {
   CONFIG_PATH,
   CONFIG_HASH,     /* 16 hexadecimal digits */
   CONFIG_FORMULA,  /* text */
+  CONFIG_NUMBERS,  /* text: a list of numbers */
   CONFIG_SLICES,   /* text: a list of planes (lists.h) */
   CONFIG_PROBES,   /* text: a list of points (lists.h) */
   CONFIG_BOX,      /* text: a box (lists.h) */

@@ -98,6 +98,10 @@ const char *config_value_accepted(const config_key *key, char *text) {
   case CONFIG_FORMULA:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "a formula of at most %d bytes", CONFIG_FORMULA_SIZE - 1);
     break;
+  case CONFIG_NUMBERS:
+    (void)snprintf(text, CONFIG_TEXT_SIZE, "numbers with blanks between them, at most %d bytes",
+                   CONFIG_LIST_SIZE - 1);
+    break;
   case CONFIG_SLICES:
     (void)snprintf(text, CONFIG_TEXT_SIZE, "planes as x=0.25 z=0.5: up to %d different ones, or none",
                    CONFIG_MOST_SLICES);
@@ -295,6 +299,7 @@ const char *config_value_read(const config_key *key, const char *text, config *c
     wrong = read_path(key, text, member);
     break;
   case CONFIG_FORMULA:
+  case CONFIG_NUMBERS:
   case CONFIG_COMPONENT:
     wrong = read_formula(key, text, member);
     break;

@@ -46,6 +46,7 @@ const char *config_value_text(const config_key *key, const config *config, int d
   case CONFIG_PATH:
   case CONFIG_HASH:
   case CONFIG_FORMULA:
+  case CONFIG_NUMBERS:
   case CONFIG_SLICES:
   case CONFIG_PROBES:
   case CONFIG_BOX:

@@ -34,7 +34,9 @@ static status read_numbers(const request *r, const char *name, const char *text,
     text = end;
   }
   if (*text == '\0') return STATUS_OK;
-  return status_fail(STATUS_USAGE, "%s.%s: not a list of numbers: %.80s", r->section, name, text);
+  return status_fail(STATUS_USAGE,
+                     "%s.%s: not a list of numbers: %.80s; accepted: numbers with blanks between them",
+                     r->section, name, text);
 }
 
 /* Refuses a place in an absorbing layer. */
