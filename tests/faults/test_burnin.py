@@ -15,16 +15,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Device memory comes in blocks of 2 MiB: the middle of what is allocated is only near that of the slab.
 NEAR = 12 if harness.BACKEND == "cuda" else 1
 N, NZ, STEPS = (128 if harness.BACKEND == "cuda" else 32), 112, 12
+PROBLEMS = {
+    "advection": "[initial]\ncase = gaussian\nwidth = 0.3\n[velocity]\nfield = abc",
+    "flow": "[physics]\nequation = flow\n[initial]\ncase = taylor_green_vortex\nmach = 0.3",
+}
 DECK = f"""
 [grid]
 nx = {N}
 ny = {N}
 nz = {NZ}
-[initial]
-case = gaussian
-width = 0.3
-[velocity]
-field = abc
+{PROBLEMS[harness.EQUATION]}
 [time]
 courant = 0.5
 steps = 1
@@ -72,9 +72,10 @@ def burnin(tmp_path):
 
 
 def gathering(log):
-    """The place where the hashes of a step are gathered: of step 0 by the first call, of the last step by the last."""
+    """The place where the hashes of a step are gathered, field by field: of step 0 by the first calls, of the last step
+    by the last."""
     calls = collections.Counter(line for line in log.read_text().splitlines() if line.startswith("MPI_Gatherv"))
-    return next(place for place, count in calls.items() if count == STEPS + 1)
+    return next(place for place, count in calls.items() if count == harness.FIELDS * (STEPS + 1))
 
 
 @pytest.mark.parametrize("struck", [1, 3])
@@ -83,7 +84,7 @@ def test_a_flipped_bit(burnin, tmp_path, struck):
     log = tmp_path / "log"
     done = burnin("--runs", "3", struck=3, log=log)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    done = burnin("--runs", "3", struck=struck, site=gathering(log), call=7, how="flip")
+    done = burnin("--runs", "3", struck=struck, site=gathering(log), call=7 * harness.FIELDS, how="flip")
     assert done.returncode == 5, done.stderr
     said = done.stderr.splitlines()[-1]
     assert said.startswith(f"WRONG ANSWER: host {os.uname().nodename}, device ") and ", rank 1: wrong at step " in said
