@@ -1,11 +1,17 @@
-"""The tutorial that is a notebook, executed as a reader would; its figures are those that the text states."""
+"""The tutorial that is a notebook, executed as a reader would; its figures are those that the text states. And what
+fdpost.run does in a notebook's kernel when the input is bad, or the cell is stopped."""
 
+import os
 import pathlib
 import re
+import signal
 
 import nbclient
 import nbformat
 import pytest
+from jupyter_client.manager import start_new_kernel
+
+from fdpost import Run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "docs" / "tutorials" / "notebook.ipynb"
@@ -25,9 +31,9 @@ def outputs(tmp_path_factory):
 
 
 def result(output):
-    """The numbers of a cell's value."""
+    """The numbers of a cell's value that are no integers."""
     words = next(piece["data"]["text/plain"] for piece in output if piece.output_type == "execute_result")
-    return [float(number) for number in re.findall(r"float64\(([^)]*)\)", words)]
+    return [float(number) for number in re.findall(r"\d+\.\d*(?:e[+-]\d+)?", words)]
 
 
 def test_a_run_shows_its_progress_and_its_field(outputs):
@@ -44,3 +50,38 @@ def test_a_sweep_shows_the_orders(outputs):
 def test_a_rooms_modes_are_those_of_the_text(outputs):
     modes = sorted(result(outputs[3])[:2])
     assert modes == pytest.approx([42.9, 57.2], rel=1e-3)
+
+
+@pytest.fixture
+def kernel():
+    """(process ID, client) of a notebook's kernel."""
+    manager, client = start_new_kernel(startup_timeout=300)
+    yield manager.provisioner.pid, client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def cell(keys):
+    words = {"grid.nx": 32, "grid.ny": 32, "grid.nz": 32, "output.fields_every": 0, "output.diagnostics_every": 0}
+    return f"import fdpost; fdpost.run({str(ROOT / 'config/gaussian.ini')!r}, **{words | keys!r})"
+
+
+def test_bad_input_is_an_exception_with_the_programs_words(kernel):
+    reply = kernel[1].execute_interactive(cell({"time.steps": -3}), timeout=300, output_hook=lambda _: None)["content"]
+    assert reply["ename"] == "UsageError" and "time.steps = -3: out of range; accepted:" in reply["evalue"]
+
+
+def test_a_stopped_cell_leaves_a_checkpoint(kernel, tmp_path):
+    """Stopped when its bar shows that steps are made, by the signal that a notebook's stop sends."""
+    process, client = kernel
+    stopped = []
+
+    def hook(message):
+        if "[" in message["content"].get("text", "") and not stopped:
+            os.kill(process, signal.SIGINT)
+            stopped.append(True)
+
+    keys = {"time.t_end": 1e4, "output.directory": str(tmp_path / "run")}
+    reply = client.execute_interactive(cell(keys), timeout=300, output_hook=hook)["content"]
+    assert reply["ename"] == "KeyboardInterrupt"
+    assert Run(tmp_path / "run").whole[-1].step > 0
