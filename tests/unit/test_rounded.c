@@ -113,6 +113,8 @@ static void powers(void **state) {
   for (int k = 0; k < RANDOM; k++) {
     const double x = (uniform(&random) - 0.5) * ldexp(1.0, k % 40 - 20);
     check_power(x, rint(40.0 * (uniform(&random) - 0.5)));
+    check_power(ldexp(rint(x * 0x1p20), -8),
+                k % 66 - 33); /* exact ones and such in the middle of two doubles */
     check_power(fabs(x), 60.0 * (uniform(&random) - 0.5));
     check_power(1.0 + x * 0x1p-30, 1e9 * (uniform(&random) - 0.5));
   }
