@@ -35,7 +35,11 @@ static status open_file(const dataset *d, hid_t *file) {
   if (access_list >= 0 && H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG) >= 0)
     *file = H5Fopen(d->path, H5F_ACC_RDONLY, access_list);
   if (access_list >= 0) (void)H5Pclose(access_list);
-  return *file >= 0 ? STATUS_OK : dataset_fail(d, STATUS_FILE, "is no HDF5 file that can be opened");
+  return *file >= 0
+             ? STATUS_OK
+             : dataset_fail(
+                   d, STATUS_FILE,
+                   "is no HDF5 file that can be opened; of numpy's arrays fdpost.write_field makes one");
 }
 
 /* Checks the dataset's shape. [out] n: its points. */

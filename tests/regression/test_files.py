@@ -110,7 +110,11 @@ def test_values_too_large_for_single_precision(tmp_path, precision):
 
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize(
-    ("content", "says"), [(b"no HDF5", "is no HDF5 file"), (None, "cannot be opened: No such file or directory")]
+    ("content", "says"),
+    [
+        (b"no HDF5", "is no HDF5 file that can be opened; of numpy's arrays fdpost.write_field makes one"),
+        (None, "cannot be opened: No such file or directory"),
+    ],
 )
 def test_no_such_file(tmp_path, content, says, ranks):
     if content is not None:
