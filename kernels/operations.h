@@ -112,6 +112,20 @@ enum { AXPY_A };
 
 #define product_operation(options) .at_point = 3, .outputs = 1
 
+/* ---- moments: mean out[0] and variance out[1] after a value x that has a share s of all weights, from those
+ * before it: with d = x - mean, mean + s d and (1 - s) variance + s (1 - s) d^2 ---- */
+
+enum { MOMENTS_X, MOMENTS_MEAN, MOMENTS_VARIANCE };
+enum { MOMENTS_SHARE, MOMENTS_SPREAD }; /* s, s (1 - s) */
+
+#define moments_operation(options) .at_point = 7, .outputs = 3
+
+/* ---- mean_product: out[0], the mean of x y, from that before them, likewise; out[0] may be in[2] ---- */
+
+enum { MEAN_PRODUCT_X, MEAN_PRODUCT_Y, MEAN_PRODUCT_MEAN };
+
+#define mean_product_operation(options) .at_point = 7, .outputs = 1
+
 /* ---- sound_energy: out[0] = p^2/K + (u^2 + v^2 + w^2)/V, of p, u, v, w, K and V: twice the density of the
  * energy ---- */
 
@@ -182,6 +196,8 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(gradient, 0)                                                                                             \
   X(gradient_magnitude, 0)                                                                                   \
   X(product, 0)                                                                                              \
+  X(moments, 0)                                                                                              \
+  X(mean_product, 0)                                                                                         \
   X(sound_energy, 0)                                                                                         \
   X(divergence, 0)                                                                                           \
   X(laplacian, 0)                                                                                            \
@@ -201,6 +217,8 @@ enum { ADVECTION_PART_A, ADVECTION_PART_DISSIPATION, ADVECTION_PART_DIFFUSION };
   X(gradient, 0, gradient)                                                                                   \
   X(gradient_magnitude, 0, gradient_magnitude)                                                               \
   X(product, 0, product)                                                                                     \
+  X(moments, 0, moments)                                                                                     \
+  X(mean_product, 0, mean_product)                                                                           \
   X(sound_energy, 0, sound_energy)                                                                           \
   X(divergence, 0, divergence)                                                                               \
   X(laplacian, 0, laplacian)                                                                                 \
@@ -396,6 +414,24 @@ ARITHMETIC number product_part(unsigned options, int output, int part, const ope
   (void)output;
   (void)part;
   return point_input(at, 0) * point_input(at, 1);
+}
+
+ARITHMETIC number moments_part(unsigned options, int output, int part, const operation_point *at) {
+  const number mean = point_input(at, MOMENTS_MEAN), variance = point_input(at, MOMENTS_VARIANCE);
+  const number share = point_scalar(at, MOMENTS_SHARE), d = point_input(at, MOMENTS_X) - mean;
+  (void)options;
+  (void)part;
+  if (output == 0) return NUMBER_FMA(share, d, mean);
+  return NUMBER_FMA(point_scalar(at, MOMENTS_SPREAD), d * d, NUMBER_FMA(-share, variance, variance));
+}
+
+ARITHMETIC number mean_product_part(unsigned options, int output, int part, const operation_point *at) {
+  const number mean = point_input(at, MEAN_PRODUCT_MEAN);
+  const number product = point_input(at, MEAN_PRODUCT_X) * point_input(at, MEAN_PRODUCT_Y);
+  (void)options;
+  (void)output;
+  (void)part;
+  return NUMBER_FMA(point_scalar(at, MOMENTS_SHARE), product - mean, mean);
 }
 
 ARITHMETIC number sound_energy_part(unsigned options, int output, int part, const operation_point *at) {

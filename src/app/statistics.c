@@ -119,43 +119,43 @@ status statistics_resume(statistics *s, const restart *restart) {
   return STATUS_OK;
 }
 
-/* out = a x + y at each point. */
-static status add(const statistics *s, double a, const field *x, const field *y, field *out) {
-  const kernels_launch launch = {.context = s->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = out->shape,
-                                 .planes = {{0, out->shape.nz}},
-                                 .stencil = s->stencil};
-  const kernels_call call = {
-      .kind = OPERATION_axpy, .in = {x->data, y->data}, .out = {out->data}, .scalar = {a}};
-  return s->backend->apply(&launch, &call);
+static kernels_launch launch_of(const statistics *s, const field *field) {
+  return (kernels_launch){.context = s->context,
+                          .queue = QUEUE_MAIN,
+                          .shape = field->shape,
+                          .planes = {{0, field->shape.nz}},
+                          .stencil = s->stencil};
 }
 
-static status multiply(const statistics *s, const field *x, const field *y, field *out) {
-  const kernels_launch launch = {.context = s->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = out->shape,
-                                 .planes = {{0, out->shape.nz}},
-                                 .stencil = s->stencil};
-  const kernels_call call = {.kind = OPERATION_product, .in = {x->data, y->data}, .out = {out->data}};
-  return s->backend->apply(&launch, &call);
+static void swap(field *a, field *b) {
+  const field held = *a;
+  *a = *b;
+  *b = held;
 }
 
 /* Renews mean and variance of a field by a sample that has this share of all weights. */
 static status renew(statistics *s, double share, const field *x, field *mean, field *variance) {
-  field *d = &s->work[0], *square = &s->work[1];
-  CHECK(add(s, -1.0, mean, x, d));
-  CHECK(add(s, share, d, mean, mean));
-  CHECK(multiply(s, d, d, square));
-  CHECK(add(s, -share, variance, variance, d));
-  return add(s, share * (1.0 - share), square, d, variance);
+  const kernels_launch launch = launch_of(s, x);
+  const kernels_call call = {
+      .kind = OPERATION_moments,
+      .in = {[MOMENTS_X] = x->data, [MOMENTS_MEAN] = mean->data, [MOMENTS_VARIANCE] = variance->data},
+      .out = {s->work[0].data, s->work[1].data},
+      .scalar = {[MOMENTS_SHARE] = share, [MOMENTS_SPREAD] = share * (1.0 - share)}};
+  CHECK(s->backend->apply(&launch, &call));
+  swap(mean, &s->work[0]);
+  swap(variance, &s->work[1]);
+  return STATUS_OK;
 }
 
 /* Renews the mean of a product. */
 static status renew_product(statistics *s, double share, const field *x, const field *y, field *product) {
-  CHECK(multiply(s, x, y, &s->work[0]));
-  CHECK(add(s, -1.0, product, &s->work[0], &s->work[1]));
-  return add(s, share, &s->work[1], product, product);
+  const kernels_launch launch = launch_of(s, x);
+  const kernels_call call = {
+      .kind = OPERATION_mean_product,
+      .in = {[MEAN_PRODUCT_X] = x->data, [MEAN_PRODUCT_Y] = y->data, [MEAN_PRODUCT_MEAN] = product->data},
+      .out = {product->data},
+      .scalar = {[MOMENTS_SHARE] = share}};
+  return s->backend->apply(&launch, &call);
 }
 
 /* Times that only rounding moves out of the window belong to it. */

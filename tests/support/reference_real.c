@@ -284,6 +284,26 @@ static real product_point(const kernels_launch *launch, const kernels_call *call
   return get(launch, call->in[0], at) * get(launch, call->in[1], at);
 }
 
+/* After a value of weight s, where all before it have weight 1 - s together. */
+static real moments_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
+                          const int at[3]) {
+  const real share = (real)call->scalar[0], mean = get(launch, call->in[1], at);
+  const real variance = get(launch, call->in[2], at), d = get(launch, call->in[0], at) - mean;
+  (void)part;
+  if (output == 0) return fused(share, d, mean);
+  const real kept = fused(-share, variance, variance), square = d * d;
+  return fused((real)call->scalar[1], square, kept);
+}
+
+static real mean_product_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
+                               const int at[3]) {
+  const real mean = get(launch, call->in[2], at);
+  const real product = get(launch, call->in[0], at) * get(launch, call->in[1], at);
+  (void)part;
+  (void)output;
+  return fused((real)call->scalar[0], product - mean, mean);
+}
+
 static real sound_energy_point(const kernels_launch *launch, const kernels_call *call, int output, int part,
                                const int at[3]) {
   real of[6];
