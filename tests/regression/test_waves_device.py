@@ -1,11 +1,12 @@
 """`physics.equation = wave`, with absorbing layers too, sources, and sound in a medium on a device: the answer of the
-CPU, on one and several ranks, resumed, and the same traces. What the plan says of stages in pairs.
+CPU, on one and several ranks, resumed, and the same traces. Statistics likewise. What the plan says of stages in pairs.
 
 FDAPP: the program with the emulated device. MPIEXEC: the launcher with its options.
 """
 
 import pytest
 import test_sound_media
+import test_statistics
 from test_source import FLOW, SOUND, STILL, WAVES
 from test_waves import MIXED, SOURCED
 
@@ -63,6 +64,17 @@ def test_sources_have_the_answer_of_the_cpu(tmp_path, name, precision):
     expected = hash_of(run(tmp_path / "cpu", problem))
     for ranks in (1, 2):
         assert hash_of(run(tmp_path / f"{ranks}", merged(problem, DEVICE), ranks=ranks)) == expected
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_statistics_are_those_of_the_cpu(tmp_path, precision):
+    configuration = merged(test_statistics.SOUND, {"compute": {"precision": precision}, "output": {"fields_every": 12}})
+    found = []
+    for ranks, change in ((1, {}), (1, DEVICE), (2, DEVICE)):
+        folder = tmp_path / f"{len(found)}"
+        run(folder, merged(configuration, change), ranks=ranks)
+        found.append(test_statistics.contents(folder / test_statistics.LAST))
+    assert len(found[0]) == 9 and found[1] == found[0] and found[2] == found[0]
 
 
 def test_the_plan_says_why_stages_are_not_pairs(tmp_path):
