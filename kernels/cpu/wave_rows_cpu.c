@@ -9,7 +9,8 @@
  * through its planes. With two Laplacians, the first one's results q are kept for nine planes, with their
  * images beside the rows' ends, so that both are one pass over memory. */
 
-enum { RADIUS = STENCIL_RADIUS, RING = 2 * STENCIL_RADIUS + 1, BEFORE = CPU_STORE_BYTES / (int)sizeof(real) };
+enum { RADIUS = STENCIL_RADIUS, RING = 2 * STENCIL_RADIUS + 1 };
+enum { STORE = CPU_STORE_BYTES / (int)sizeof(real), BEFORE = STORE };
 
 typedef struct wave_job {
   const kernels_launch *launch;
@@ -53,9 +54,12 @@ static void complete_row(const wave_job *job, real *row) {
   }
 }
 
+/* Plane z may lie beside the ends, and few planes are wrapped more than once: a division would take as long as
+ * a line's arithmetic. */
 static const real *row_of(const wave_job *job, const void *array, int z, int y) {
   const kernels_shape *shape = &job->launch->shape;
-  if (shape->whole) z = (z % job->nz + job->nz) % job->nz;
+  while (shape->whole && z < 0) z += job->nz;
+  while (shape->whole && z >= job->nz) z -= job->nz;
   return (const real *)array + (ptrdiff_t)(z + KERNELS_HALO) * shape->plane + (ptrdiff_t)y * shape->ldx;
 }
 
@@ -69,6 +73,13 @@ static const real *row_beside(const wave_job *job, const wave_work *work, const 
   if (sign == 0) return work->zero;
   for (int x = 0; x < job->nx; x++) image[x] = -row[x];
   return image;
+}
+
+/* Fetches row y+1 of a plane into caches: they foresee the lines of a row, but not the next row. */
+static void fetch_next(const wave_job *job, const void *array, int z, int y) {
+  if (y + 1 >= job->ny) return;
+  const real *next = row_of(job, array, z, y + 1);
+  for (int x = 0; x < job->nx; x += STORE) __builtin_prefetch(next + x);
 }
 
 /* The rows that the Laplacian of one row reads: planes -4 .. 4, rows -4 .. 4 without its own. */
@@ -110,6 +121,7 @@ static void first_row(const wave_job *job, wave_work *work, int z, int y) {
     rows.y[k + RADIUS] = row_beside(job, work, p, z, y + k, image);
   }
   rows.z[RADIUS] = work->centre;
+  fetch_next(job, p, z + RADIUS, y);
   laplacian(&job->c[0], &rows, job->nx, 0, work->sum);
   if (job->call->layers.points > 0) CPU_NAME(wave_add_layers_)(job->launch, job->call, z, y, work->sum);
 }
@@ -148,6 +160,8 @@ static void store_row(const wave_job *job, const wave_work *work, int z, int y, 
   const real *before = row_of(job, call->before, z, y);
   real *const sum = work->sum, *const out = (real *)row_of(job, call->out, z, y);
   const int plain = call->plain;
+  fetch_next(job, call->factor, z, y);
+  fetch_next(job, call->before, z, y);
 #pragma omp simd
   for (int x = 0; x < job->nx; x++) {
     const real drift = plain ? (real)0 : wave_drift(p[x], before[x]);
@@ -182,6 +196,7 @@ static void fill_ring(const wave_job *job, wave_work *work, const wave_tile *til
       continue;
     }
     const real *factor = row_of(job, job->call->factor, z, from);
+    fetch_next(job, job->call->factor, z, from);
     first_row(job, work, z, from);
     for (int x = 0; x < job->nx; x++) q[x] = (real)sign * (factor[x] * work->sum[x]);
     complete_row(job, q);
