@@ -54,8 +54,8 @@ static void complete_row(const wave_job *job, real *row) {
   }
 }
 
-/* Plane z may lie beside the ends, and few planes are wrapped more than once: a division would take as long as
- * a line's arithmetic. */
+/* Plane z may lie beside the ends, and few planes are wrapped more than once: a division would take as long
+ * as a line's arithmetic. */
 static const real *row_of(const wave_job *job, const void *array, int z, int y) {
   const kernels_shape *shape = &job->launch->shape;
   while (shape->whole && z < 0) z += job->nz;
