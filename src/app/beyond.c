@@ -13,6 +13,8 @@
  * (config/rotation.ini: -0.28 to 1.19 of 0 to 1), twice what is beyond the other end, too, as far as a jump
  * is that high; and never more than `most`. */
 static const double least = 0.1, most = 0.5;
+/* The range of a uniform field, as a share of its value. */
+static const double uniform = 0.01;
 
 void beyond_note(beyond_extremes *extremes, const diagnostics_record *record) {
   const diagnostics_field *now = &record->field[0];
@@ -76,11 +78,17 @@ static status find_divergence(const solver *solver, int *diverges) {
 }
 
 /* What else is there to try, in this order. */
-static const char *advice(const config *config) {
+static const char *advice(const solver *solver) {
+  const config *config = solver->config;
   const int central =
       config_equation_uses(config, "difference") && config->difference == CONFIG_DIFFERENCE_CENTRAL;
-  if (config_equation_uses(config, "form") && config->form == FORM_CONSERVATIVE)
-    return "physics.form = skew, physics.difference = upwind or more points";
+  const int conserves = config_equation_uses(config, "form") && config->form == FORM_CONSERVATIVE;
+  if (config_carried(config) && solver->rates.advection == 0.0)
+    return "more points, or a lower compute.order";
+  if (conserves) {
+    return central ? "physics.form = skew, physics.difference = upwind or more points"
+                   : "physics.form = skew or more points";
+  }
   return central ? "physics.difference = upwind or more points" : "more points";
 }
 
@@ -103,7 +111,8 @@ status beyond_warn(const bound *bound, const beyond_extremes *extremes, const st
   const double *began = bound->from.began, *entered = bound->from.entered, *value = extremes->value;
   const int supplied = growth->supply > 0.0 || source_given(config);
   if (!growth->within || supplied || growth->largest > 0.0 || !extremes->noted) return STATUS_OK;
-  const double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]), range = high - low;
+  const double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]);
+  const double range = high > low ? high - low : uniform * fabs(high);
   const double below = low - value[0], above = value[1] - high;
   const double ripples = fmin(2.0 * fmax(fmin(above, below), 0.0), bound->from.jump);
   const int end = above > below;
@@ -115,6 +124,6 @@ status beyond_warn(const bound *bound, const beyond_extremes *extremes, const st
   CHECK(describe(bound, state, step, value[end], extremes->step[end], words, sizeof words));
   log_warning("the solution %s, beyond all values that were there or entered, %.4g to %.4g: an error of the "
               "differences; %s",
-              words, low, high, advice(config));
+              words, low, high, advice(bound->solver));
   return STATUS_OK;
 }

@@ -10,6 +10,7 @@
 #include "domain/node.h"
 #include "files/rundir.h"
 #include "problems/cases.h"
+#include "problems/medium.h"
 #include "problems/resample.h"
 #include "stepping/leapfrog.h"
 
@@ -117,6 +118,7 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
   CHECK(agree(comm, cases_files_check(config, grid, begins(config), config_carried(config), elsewhere)));
   CHECK(agree(comm, sources_check(config, equation, grid, elsewhere)));
+  CHECK(agree(comm, medium_check(config, grid, elsewhere)));
   CHECK(agree(comm, equation->rates(config, grid, &mine)));
   double all[] = {mine.advection, mine.along[0], mine.along[1],  mine.along[2],
                   mine.other,     mine.slowness, mine.impedance, mine.admittance};

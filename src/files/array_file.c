@@ -40,7 +40,7 @@ static status read_values(const array_file *f, hid_t dataset, int64_t *rows, dou
     return refuse(f, STATUS_FILE, "cannot be read as numbers");
   for (size_t i = 0; i < count; i++) {
     if (!isfinite((*values)[i])) return refuse(f, STATUS_USAGE, "has a value that is not finite");
-    if (dataset_is_absent(&absent, PRECISION_DOUBLE, (*values)[i]))
+    if (dataset_is_absent(&absent, (*values)[i]))
       return refuse(f, STATUS_USAGE, "has a value that is none, by an attribute or the fill value");
   }
   *rows = (int64_t)n[0];

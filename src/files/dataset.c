@@ -291,11 +291,9 @@ static status refuse_value(const dataset *d, int64_t z0, int64_t i, double large
       number_apart(value, copysign(largest, value), text), at[0], at[1], at[2], accepted);
 }
 
-int dataset_is_absent(const dataset_absent *absent, precision precision, double value) {
+int dataset_is_absent(const dataset_absent *absent, double value) {
   for (int i = 0; i < absent->count; i++) {
-    if (value == absent->value[i] ||
-        (precision == PRECISION_SINGLE && value == (double)(float)absent->value[i]))
-      return 1;
+    if (value == absent->value[i] || value == (double)(float)absent->value[i]) return 1;
   }
   return absent->low < absent->high && (value < absent->low || value > absent->high);
 }
@@ -306,7 +304,7 @@ status dataset_check_values(const dataset *d, precision precision, int64_t z0, i
   for (int64_t i = 0; i < count * plane; i++) {
     const double value =
         precision == PRECISION_SINGLE ? (double)((const float *)planes)[i] : ((const double *)planes)[i];
-    if (!(fabs(value) <= largest) || dataset_is_absent(&d->absent, precision, value))
+    if (!(fabs(value) <= largest) || dataset_is_absent(&d->absent, value))
       return refuse_value(d, z0, i, largest);
   }
   return STATUS_OK;

@@ -25,7 +25,7 @@ status dataset_complete(const dataset *d, hid_t dataset);
  * which numbers stand for none; place: of the points, along the axes that have coordinates. */
 status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent, dataset_place *place);
 /* 1 if a value, rounded to the precision as it is, stands for none. */
-int dataset_is_absent(const dataset_absent *absent, precision precision, double value);
+int dataset_is_absent(const dataset_absent *absent, double value);
 
 /* Reads up to `most` numbers of an attribute. Returns how many there are, 0 without the attribute, -1 if they
  * are no numbers or more. */

@@ -1,6 +1,7 @@
 #ifndef FDAPP_PROBLEMS_MEDIUM_H
 #define FDAPP_PROBLEMS_MEDIUM_H
 
+#include "problems/cases.h"
 #include "problems/file_planes.h"
 #include "problems/formula_team.h"
 
@@ -42,6 +43,9 @@ typedef enum medium_from { MEDIUM_CONSTANT, MEDIUM_FORMULA, MEDIUM_FILE } medium
 medium_from medium_of(const config *config, int which);
 /* 1 if one of them is no constant. */
 int medium_varies(const config *config);
+
+/* Checks the medium's file as cases_files_check does. */
+status medium_check(const config *config, const grid *grid, char text[CASES_HELD]);
 
 /* STATUS_FILE, STATUS_USAGE as file_planes_open, STATUS_MEMORY; after an error there is nothing to close. Not
  * collective. config and grid must outlive it. */

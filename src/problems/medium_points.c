@@ -57,6 +57,15 @@ static status make_kept(medium *medium) {
   return complete ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a row of the medium");
 }
 
+status medium_check(const config *config, const grid *grid, char text[CASES_HELD]) {
+  for (int i = 0; i < CONFIG_MEDIA; i++) {
+    if (medium_of(config, i) == MEDIUM_FILE)
+      CHECK(cases_file_check(grid, "medium.file", config->medium_file, datasets[i], config->medium_resample,
+                             text));
+  }
+  return STATUS_OK;
+}
+
 status medium_open(const config *config, const grid *grid, medium *medium) {
   status result = STATUS_OK;
   *medium = (struct medium){.config = config, .grid = grid};

@@ -17,12 +17,12 @@ def attribute(name, value):
     return make
 
 
-def marked(name, value, dtype="f8"):
-    """One point has the value that stands for none."""
+def marked(name, value, dtype="f8", said=None):
+    """One point has the value that stands for none, which the attribute has in the type `said`."""
 
     def make(file):
         data = file.create_dataset("phi", data=with_value(FIELD.astype(dtype), value))
-        data.attrs[name] = np.array(value, dtype)
+        data.attrs[name] = np.array(value, said or dtype)
 
     return make
 
@@ -139,6 +139,7 @@ REFUSED = {
     "unsigned": (attribute("_Unsigned", "true"), "has the attribute _Unsigned"),
     "fill value": (marked("_FillValue", -9999.0), "is -9999 at [3, 4, 5] (z, y, x)", "by an attribute"),
     "fill value of a float": (marked("_FillValue", np.float32(-999.9), "f4"), "at [3, 4, 5] (z, y, x)"),
+    "fill value of a double, of floats": (marked("_FillValue", -999.9, "f4", "f8"), "at [3, 4, 5] (z, y, x)"),
     "fill value of integers": (marked("_FillValue", -32768, "i2"), "is -32768 at [3, 4, 5]"),
     "missing value": (marked("missing_value", 1e20), "is 1e+20 at [3, 4, 5]"),
     "out of the valid range": (attribute("valid_range", np.array([-0.5, 5.0])), "by an attribute"),

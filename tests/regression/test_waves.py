@@ -254,6 +254,15 @@ def test_medium_of_a_file(tmp_path):
             file["c"][20, 3, 2] = value
         assert "[20, 3, 2]" in run(tmp_path / "refused", configuration, ranks=2, code=2).stderr
         assert not (tmp_path / "refused").exists()
+    x = np.linspace(0, 1, 17)
+    with h5py.File(tmp_path / "c.h5", "w") as file:
+        file["c"] = 2 + np.sin(2 * np.pi * (x[:, None, None] + x[:, None] + x))
+    box = {"grid": {"nx": 16, "ny": 16, "nz": 16, "ly": 1, "lz": 1}}
+    periodic = merged(BASE, {"medium": {"file": "c.h5"}}, box)
+    for change in ({"nx": 17, "ny": 17, "nz": 17}, {}):
+        asked = {"grid": change, "medium": {"resample": "no" if change else "yes"}}
+        refused = run(tmp_path / "period", merged(periodic, asked), code=2)
+        assert "medium.file" in refused.stderr and "one period" in refused.stderr
 
 
 @pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
