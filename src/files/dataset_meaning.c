@@ -19,27 +19,69 @@ int dataset_numbers(hid_t object, const char *name, int most, double *values) {
   return good ? (int)count : -1;
 }
 
-/* Attributes by which a reader multiplies, or which it adds, and the number that changes nothing. */
-static status check_scale(const dataset *d, hid_t dataset) {
-  static const struct {
-    const char *name;
-    double neutral;
-  } scales[] = {{"scale_factor", 1.0}, {"add_offset", 0.0}, {"scaling_factor", 1.0}, {"offset", 0.0},
-                {"slope", 1.0},        {"intercept", 0.0},  {"unitSI", 1.0}};
-  for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
-    double value = scales[i].neutral;
-    const int count = dataset_numbers(dataset, scales[i].name, 1, &value);
-    if (count == 0 || (count == 1 && value == scales[i].neutral)) continue;
-    return dataset_fail(d, STATUS_USAGE,
-                        "dataset %.200s has the attribute %s, which changes what its numbers mean; accepted: "
-                        "the values themselves, with %s = %g or without it",
-                        d->name, scales[i].name, scales[i].name, scales[i].neutral);
-  }
-  if (H5Aexists(dataset, "_Unsigned") <= 0) return STATUS_OK;
+/* What an attribute with a number means: a reader multiplies by it or adds it, unless it is the number that
+ * changes nothing; or points with it have no value. Names are compared without case, '_' and '.', for each
+ * program has its own way of writing them. */
+static const struct {
+  const char *name;
+  int absent;
+  double neutral;
+} meanings[] = {{"scalefactor", 0, 1.0},     {"addoffset", 0, 0.0},
+                {"scalingfactor", 0, 1.0},   {"offset", 0, 0.0},
+                {"slope", 0, 1.0},           {"intercept", 0, 0.0},
+                {"rescaleslope", 0, 1.0},    {"rescaleintercept", 0, 0.0},
+                {"bscale", 0, 1.0},          {"bzero", 0, 0.0},
+                {"unitsi", 0, 1.0},          {"fillvalue", 1, 0.0},
+                {"missingvalue", 1, 0.0},    {"nodata", 1, 0.0},
+                {"nodatavalue", 1, 0.0},     {"dodsfillvalue", 1, 0.0},
+                {"dodsmissingvalue", 1, 0.0}};
+enum { MEANINGS = sizeof meanings / sizeof meanings[0] };
+
+/* Returns what the name means, or -1. */
+static int meaning_of(const char *name) {
+  char plain[LABEL] = "";
+  size_t used = 0;
+  for (; *name != '\0' && used + 1 < LABEL; name++)
+    if (*name != '_' && *name != '.') plain[used++] = (char)tolower((unsigned char)*name);
+  for (int i = 0; i < MEANINGS; i++)
+    if (strcmp(plain, meanings[i].name) == 0) return i;
+  return -1;
+}
+
+typedef struct reading {
+  const dataset *d;
+  dataset_absent *absent;
+  status result;
+} reading;
+
+static status read_scale(const dataset *d, hid_t dataset, const char *name, double neutral) {
+  double value = neutral;
+  if (dataset_numbers(dataset, name, 1, &value) == 1 && value == neutral) return STATUS_OK;
   return dataset_fail(d, STATUS_USAGE,
-                      "dataset %.200s has the attribute _Unsigned, which changes what its numbers mean; "
-                      "accepted: the values themselves, without it",
-                      d->name);
+                      "dataset %.200s has the attribute %s, which changes what its numbers mean; accepted: "
+                      "the values themselves, with %s = %g or without it",
+                      d->name, name, name, neutral);
+}
+
+static status read_absent_value(const dataset *d, hid_t dataset, const char *name, dataset_absent *absent) {
+  const int found =
+      dataset_numbers(dataset, name, DATASET_ABSENT - absent->count, absent->value + absent->count);
+  if (found < 0)
+    return dataset_fail(d, STATUS_USAGE, "dataset %.200s has an attribute %s that is no number", d->name,
+                        name);
+  absent->count += found;
+  return STATUS_OK;
+}
+
+/* An H5A_operator2_t; returns 1 to end. */
+static herr_t read_attribute(hid_t dataset, const char *name, const H5A_info_t *info, void *user) {
+  reading *r = user;
+  const int meaning = meaning_of(name);
+  (void)info;
+  if (meaning < 0) return 0;
+  r->result = meanings[meaning].absent ? read_absent_value(r->d, dataset, name, r->absent)
+                                       : read_scale(r->d, dataset, name, meanings[meaning].neutral);
+  return r->result != STATUS_OK;
 }
 
 /* The number that HDF5 gives to points never written, if the file's author chose one; 0 is a value, too. */
@@ -53,20 +95,20 @@ static void read_fill(hid_t dataset, dataset_absent *absent) {
   if (list >= 0) (void)H5Pclose(list);
 }
 
-static status read_absent(const dataset *d, hid_t dataset, dataset_absent *absent) {
-  static const char *const names[] = {"_FillValue", "missing_value", "fill_value", "FillValue",
-                                      "NoData",     "nodata",        "no_data"};
+/* Refuses what changes the numbers. [out] absent: which of them stand for none. */
+static status read_numbers(const dataset *d, hid_t dataset, dataset_absent *absent) {
   double range[2];
+  reading reading = {.d = d, .absent = absent, .result = STATUS_OK};
   *absent = (dataset_absent){.low = -HUGE_VAL, .high = HUGE_VAL};
   read_fill(dataset, absent);
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    const int found =
-        dataset_numbers(dataset, names[i], DATASET_ABSENT - absent->count, absent->value + absent->count);
-    if (found < 0)
-      return dataset_fail(d, STATUS_USAGE, "dataset %.200s has an attribute %s that is no number", d->name,
-                          names[i]);
-    absent->count += found;
-  }
+  if (H5Aiterate2(dataset, H5_INDEX_NAME, H5_ITER_INC, NULL, read_attribute, &reading) < 0)
+    return dataset_fail(d, STATUS_FILE, "the attributes of dataset %.200s cannot be read", d->name);
+  CHECK(reading.result);
+  if (H5Aexists(dataset, "_Unsigned") > 0)
+    return dataset_fail(d, STATUS_USAGE,
+                        "dataset %.200s has the attribute _Unsigned, which changes what its numbers mean; "
+                        "accepted: the values themselves, without it",
+                        d->name);
   if (dataset_numbers(dataset, "valid_min", 1, range) == 1) absent->low = range[0];
   if (dataset_numbers(dataset, "valid_max", 1, range) == 1) absent->high = range[0];
   if (dataset_numbers(dataset, "valid_range", 2, range) == 2) absent->low = range[0], absent->high = range[1];
@@ -291,8 +333,7 @@ static status check_order(const dataset *d, hid_t dataset, hid_t object) {
 
 status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent, dataset_place *place) {
   char path[4096] = "";
-  status result = check_scale(d, dataset);
-  if (result == STATUS_OK) result = read_absent(d, dataset, absent);
+  status result = read_numbers(d, dataset, absent);
   if (result == STATUS_OK) result = check_labels(d, dataset, dataset);
   if (result == STATUS_OK) result = read_places(d, dataset, place);
   if (result == STATUS_OK) result = check_order(d, dataset, dataset);
