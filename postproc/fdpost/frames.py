@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 
 from .errors import DataError, UsageError
+from .meaning import check_image, check_values
 
 AXES = "xyz"
 POINT_DATA = "VTKHDF/PointData"
@@ -180,7 +181,10 @@ def read_values(path, field, key=...):
     """`field[key]` of a file. DataError if unreadable."""
     try:
         with h5py.File(path, "r") as file:
-            return file[POINT_DATA][field][key]
+            data = file[POINT_DATA][field]
+            values = data[key]
+            check_values(path, field, data, values)
+            return values
     except (OSError, KeyError, RuntimeError) as error:
         raise DataError(f"{path}: cannot read {field}: {error}") from error
 
@@ -191,6 +195,7 @@ def describe(path):
     fault."""
     with damage_named(path), h5py.File(path, "r") as file:
         image = file["VTKHDF"]
+        check_image(path, image)
         shapes = {name: item.shape for name, item in image["PointData"].items()}
         extent = np.asarray(image.attrs["WholeExtent"], dtype=int)
         spacing = tuple(float(value) for value in image.attrs["Spacing"])

@@ -301,3 +301,57 @@ def test_a_file_without_a_run_says_its_ends(tmp_path, periodic, by):
     assert frame.lengths == pytest.approx([1.2 if periodic[0] else 1.0, 1.25, 2.0 if periodic[2] else 1.5])
     fig = slices.draw_slices(Run(path), [frame], [(2, 0)], {"phi": [[phi[0]]]})
     assert fig.axes[0].get_xlim() == pytest.approx((0, 1.2 if periodic[0] else 1.0))
+
+
+def attribute(name, value):
+    return lambda group: group["phi"].attrs.update({name: value})
+
+
+def half_written(group):
+    data = group.create_dataset("half", group["phi"].shape, "f8", chunks=(2, 5, 6))
+    data[:2] = 1.0
+
+
+def put_together(group):
+    layout = h5py.VirtualLayout(group["phi"].shape, "f8")
+    layout[:] = h5py.VirtualSource("gone.h5", "phi", shape=group["phi"].shape)
+    group.create_virtual_dataset("whole", layout)
+
+
+def labelled(group):
+    for axis, name in zip(group["phi"].dims, "xyz"):
+        axis.label = name
+
+
+OTHERS = {
+    "factor": (attribute("scale_factor", 2.0), "attribute scale_factor"),
+    "slope of DICOM": (attribute("RescaleSlope", 2.0), "attribute RescaleSlope"),
+    "fill value": (attribute("_FillValue", -9999.0), "phi is -9999 at a point"),
+    "half written": (half_written, "half was not written in full: of its 2 chunks 1 are there"),
+    "put together": (put_together, "of which gone.h5 is not there"),
+    "labels": (labelled, "has the axes (x, y, z)"),
+    "mirrored": (lambda group: group.parent.attrs.modify("Direction", -np.eye(3).ravel()), "Direction of /VTKHDF"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_numbers_that_mean_something_else_are_refused(tmp_path, name):
+    """As fdapp refuses to begin with them."""
+    phi = np.random.default_rng(1).normal(size=(4, 5, 6))
+    phi[1, 2, 3] = -9999
+    path = fdpost.write_field(tmp_path / "other.hdf", phi)
+    assert Run(path).states[0].read("phi").min() == -9999
+    change, says = OTHERS[name]
+    with h5py.File(path, "r+") as file:
+        change(file["VTKHDF/PointData"])
+    with pytest.raises(fdpost.DataError) as refused:
+        Run(path).states[0].read("phi")
+    assert str(path) in str(refused.value) and says in str(refused.value)
+
+
+def test_numbers_that_mean_themselves_are_read(tmp_path):
+    phi = np.random.default_rng(1).normal(size=(4, 5, 6))
+    path = fdpost.write_field(tmp_path / "own.hdf", phi)
+    with h5py.File(path, "r+") as file:
+        file["VTKHDF/PointData/phi"].attrs.update({"scale_factor": 1.0, "_FillValue": -9999.0, "units": "K"})
+    assert np.array_equal(Run(path).states[0].read("phi"), phi)
