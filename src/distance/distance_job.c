@@ -138,6 +138,14 @@ static status check_spacing(const job *job) {
   return STATUS_OK;
 }
 
+/* Refuses one period and a point where an axis is periodic and the file does not say where its points lie. */
+static status check_period(const job *job) {
+  dataset_place place;
+  int elsewhere = 0;
+  return file_planes_check(&job->grid, "input", job->options->input, job->options->dataset, 0, &place,
+                           &elsewhere);
+}
+
 /* Memory that this rank needs, on the device and on the host. */
 static void needs_of(const job *job, double *device, double *host) {
   const kernels_shape shape = grid_shape(&job->grid, job->about.precision, job->backend->host_memory);
@@ -372,6 +380,7 @@ static status run(job *job) {
   CHECK_MPI(MPI_Bcast(job->by_file, 3, MPI_INT, 0, job->comm));
   CHECK(make_grid(job));
   CHECK(agree(job->comm, check_spacing(job)));
+  CHECK(agree(job->comm, job->grid.rank == 0 ? check_period(job) : STATUS_OK));
   CHECK(agree(job->comm, job->grid.rank == 0 ? check_output(job) : STATUS_OK));
   job->config.precision = job->about.precision;
   CHECK(backend_choose(job->comm, options->backend, &job->backend, note, sizeof note));

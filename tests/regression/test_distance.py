@@ -41,6 +41,14 @@ def read(path, name="distance"):
         return file["VTKHDF/PointData"][name][...]
 
 
+def test_one_period_and_a_point_are_refused(tmp_path):
+    x = np.linspace(0, 1, 17)
+    write(tmp_path / "in.hdf", np.sin(2 * np.pi * (x[:, None, None] + x[:, None] + x)), spacing=None)
+    refused = distance(tmp_path, "level=0", code=2).stderr
+    assert "input = in.hdf: dataset VTKHDF/PointData/phi holds one period and a point: along x" in refused
+    distance(tmp_path, "level=0", "boundary.x=open", "boundary.y=open", "boundary.z=open")
+
+
 def bits(values):
     return values.view("u4" if values.dtype == np.float32 else "u8")
 

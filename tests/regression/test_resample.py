@@ -1,12 +1,14 @@
 """Problems of one's own from files of another grid: values met with order 8 at the places that a file says, one answer,
 and what is refused."""
 
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
 
 from own_files import PROBLEM, waves, with_value, write
-from program import hash_of, merged, phi, run, same_bits
+from program import hash_of, launch, merged, phi, run, same_bits, write_ini
 
 RESAMPLE = {"initial": {"resample": "yes"}, "velocity": {"resample": "yes"}}
 
@@ -256,3 +258,19 @@ def test_coordinates_of_one_axis(tmp_path):
     places = f"from 0, 0, 0.25 on, {h[0]:.7g}, {h[1]:.7g}, {0.5 * h[2]:.7g} apart"
     assert "points of files lie elsewhere than this grid's" in said and places in said
     assert "along z its points lie from 0.25 to" in run(tmp_path / "run", own, "time.steps=0", code=2).stderr
+
+
+@pytest.mark.skipif(Path("/proc/sys/vm/overcommit_memory").read_text().strip() == "1", reason="memory has no limit")
+def test_validate_without_memory_is_a_warning(tmp_path):
+    """For an initial condition from a file as for others: the run may be one of another machine."""
+    with h5py.File(tmp_path / "start.h5", "w") as file:
+        file["phi"] = np.random.default_rng(1).random((16, 16, 16))
+    problem = {
+        "grid": {"nx": 20000, "ny": 20000, "nz": 2000},
+        "initial": {"case": "file", "file": "start.h5", "dataset": "phi", "resample": "yes"},
+        "velocity": {"field": "uniform"},
+        "time": {"courant": 0.5, "steps": 1},
+    }
+    write_ini(tmp_path / "run.ini", problem)
+    said = launch(tmp_path, 1, "--validate", "run.ini").stderr
+    assert "not everything could be looked at here: initial.file = start.h5: no memory for" in said
