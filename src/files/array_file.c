@@ -20,7 +20,8 @@ static status refuse(const array_file *f, status code, const char *what) {
 /* Refuses numbers that are absent or mean something else. [out] absent: see dataset_meaning. */
 static status check_numbers(const array_file *f, hid_t dataset, dataset_absent *absent) {
   const struct dataset d = {.key = f->key, .path = f->path, .name = f->name};
-  CHECK(dataset_complete(&d, dataset));
+  *absent = (dataset_absent){.low = -HUGE_VAL, .high = HUGE_VAL};
+  CHECK(dataset_complete(&d, dataset, absent));
   return dataset_meaning(&d, dataset, absent, &(dataset_place){.known = {0}});
 }
 

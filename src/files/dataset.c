@@ -157,7 +157,8 @@ static status read_image(const dataset *d, hid_t group, dataset_place *place) {
 /* Refuses numbers that are absent or mean something else. [out] absent: see dataset_meaning; place: of the
  * points. */
 static status read_meaning(const dataset *d, const handles *h, dataset_absent *absent, dataset_place *place) {
-  CHECK(dataset_complete(d, h->dataset));
+  *absent = (dataset_absent){.low = -HUGE_VAL, .high = HUGE_VAL};
+  CHECK(dataset_complete(d, h->dataset, absent));
   CHECK(dataset_meaning(d, h->dataset, absent, place));
   const hid_t group =
       dataset_link_exists(h->file, "VTKHDF") ? H5Gopen2(h->file, "VTKHDF", H5P_DEFAULT) : (hid_t)-1;

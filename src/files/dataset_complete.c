@@ -137,7 +137,7 @@ static hid_t open_source(const char *path, const char *name) {
   return file >= 0 ? file : H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
 }
 
-static status complete(const dataset *d, const char *path, hid_t dataset, int depth);
+static status complete(const dataset *d, const char *path, hid_t dataset, int depth, dataset_absent *absent);
 
 /* Returns 1 if a source has all the points that entry i of the list reads of it. */
 static int covers(hid_t list, size_t i, hid_t space) {
@@ -157,7 +157,8 @@ static int covers(hid_t list, size_t i, hid_t space) {
 
 /* Checks a source of a virtual dataset: it is there, as large as the part that is read of it, and complete.
  */
-static status check_source(const dataset *d, const char *path, hid_t list, size_t i, int depth) {
+static status check_source(const dataset *d, const char *path, hid_t list, size_t i, int depth,
+                           dataset_absent *absent) {
   char file_name[NAME] = "", name[NAME] = "";
   (void)H5Pget_virtual_filename(list, i, file_name, sizeof file_name);
   (void)H5Pget_virtual_dsetname(list, i, name, sizeof name);
@@ -167,13 +168,12 @@ static status check_source(const dataset *d, const char *path, hid_t list, size_
   const hid_t space = source >= 0 ? H5Dget_space(source) : -1;
   const int there = space >= 0 && covers(list, i, space);
   status result = there
-                      ? complete(d, strcmp(file_name, ".") == 0 ? path : file_name, source, depth + 1)
+                      ? complete(d, strcmp(file_name, ".") == 0 ? path : file_name, source, depth + 1, absent)
                       : dataset_fail(d, STATUS_USAGE,
                                      "dataset %.200s is put together of others, of which %.200s in the file "
                                      "%.200s is not there in full; accepted: datasets with all values",
                                      d->name, name, file_name);
-  if (result == STATUS_OK)
-    result = dataset_meaning(d, source, &(dataset_absent){.count = 0}, &(dataset_place){.known = {0}});
+  if (result == STATUS_OK) result = dataset_meaning(d, source, absent, &(dataset_place){.known = {0}});
   if (space >= 0) (void)H5Sclose(space);
   if (source >= 0) (void)H5Dclose(source);
   if (file >= 0) (void)H5Fclose(file);
@@ -181,7 +181,8 @@ static status check_source(const dataset *d, const char *path, hid_t list, size_
 }
 
 /* Checks that the sources of a virtual dataset are complete, and that together they are as large as it is. */
-static status check_virtual(const dataset *d, const char *path, hid_t list, hid_t space, int depth) {
+static status check_virtual(const dataset *d, const char *path, hid_t list, hid_t space, int depth,
+                            dataset_absent *absent) {
   size_t count = 0;
   hssize_t covered = 0;
   if (depth > SOURCES_DEEP || H5Pget_virtual_count(list, &count) < 0)
@@ -191,7 +192,7 @@ static status check_virtual(const dataset *d, const char *path, hid_t list, hid_
     const hid_t part = H5Pget_virtual_vspace(list, i);
     if (part >= 0) covered += H5Sget_select_npoints(part);
     if (part >= 0) (void)H5Sclose(part);
-    CHECK(check_source(d, path, list, i, depth));
+    CHECK(check_source(d, path, list, i, depth, absent));
   }
   if (covered >= H5Sget_simple_extent_npoints(space)) return STATUS_OK;
   return dataset_fail(
@@ -201,19 +202,20 @@ static status check_virtual(const dataset *d, const char *path, hid_t list, hid_
       d->name, (long long)covered, (long long)H5Sget_simple_extent_npoints(space));
 }
 
-static status complete(const dataset *d, const char *path, hid_t dataset, int depth) {
+static status complete(const dataset *d, const char *path, hid_t dataset, int depth, dataset_absent *absent) {
   const hid_t list = H5Dget_create_plist(dataset), space = H5Dget_space(dataset);
   const H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
   status result = list >= 0 && space >= 0 ? STATUS_OK : dataset_fail(d, STATUS_FILE, "cannot be read");
   if (result == STATUS_OK) result = check_filters(d, list);
   if (result == STATUS_OK && layout == H5D_CHUNKED) result = check_chunks(d, dataset, list, space);
   if (result == STATUS_OK && layout == H5D_CONTIGUOUS) result = check_contiguous(d, dataset, list);
-  if (result == STATUS_OK && layout == H5D_VIRTUAL) result = check_virtual(d, path, list, space, depth);
+  if (result == STATUS_OK && layout == H5D_VIRTUAL)
+    result = check_virtual(d, path, list, space, depth, absent);
   if (space >= 0) (void)H5Sclose(space);
   if (list >= 0) (void)H5Pclose(list);
   return result;
 }
 
-status dataset_complete(const dataset *d, hid_t dataset) {
-  return complete(d, d->path, dataset, 0);
+status dataset_complete(const dataset *d, hid_t dataset, dataset_absent *absent) {
+  return complete(d, d->path, dataset, 0, absent);
 }

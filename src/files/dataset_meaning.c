@@ -63,13 +63,31 @@ static status read_scale(const dataset *d, hid_t dataset, const char *name, doub
                       d->name, name, name, neutral);
 }
 
+/* Adds a number that is not there; of more than there is room for, the last ones are not looked for. */
+static void add_absent(dataset_absent *absent, double value) {
+  for (int i = 0; i < absent->count; i++)
+    if (absent->value[i] == value) return;
+  if (absent->count < DATASET_ABSENT) absent->value[absent->count++] = value;
+}
+
+/* The number that HDF5 gives to points never written, if the file's author chose one; 0 is a value, too. */
+static void read_fill(hid_t dataset, dataset_absent *absent) {
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  double value = 0.0;
+  const hid_t list = H5Dget_create_plist(dataset);
+  if (list >= 0 && H5Pfill_value_defined(list, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
+      H5Pget_fill_value(list, H5T_NATIVE_DOUBLE, &value) >= 0 && value != 0.0)
+    add_absent(absent, value);
+  if (list >= 0) (void)H5Pclose(list);
+}
+
 static status read_absent_value(const dataset *d, hid_t dataset, const char *name, dataset_absent *absent) {
-  const int found =
-      dataset_numbers(dataset, name, DATASET_ABSENT - absent->count, absent->value + absent->count);
+  double value[DATASET_ABSENT];
+  const int found = dataset_numbers(dataset, name, DATASET_ABSENT, value);
   if (found < 0)
     return dataset_fail(d, STATUS_USAGE, "dataset %.200s has an attribute %s that is no number", d->name,
                         name);
-  absent->count += found;
+  for (int i = 0; i < found; i++) add_absent(absent, value[i]);
   return STATUS_OK;
 }
 
@@ -84,22 +102,10 @@ static herr_t read_attribute(hid_t dataset, const char *name, const H5A_info_t *
   return r->result != STATUS_OK;
 }
 
-/* The number that HDF5 gives to points never written, if the file's author chose one; 0 is a value, too. */
-static void read_fill(hid_t dataset, dataset_absent *absent) {
-  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-  double value = 0.0;
-  const hid_t list = H5Dget_create_plist(dataset);
-  if (list >= 0 && H5Pfill_value_defined(list, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
-      H5Pget_fill_value(list, H5T_NATIVE_DOUBLE, &value) >= 0 && value != 0.0)
-    absent->value[absent->count++] = value;
-  if (list >= 0) (void)H5Pclose(list);
-}
-
-/* Refuses what changes the numbers. [out] absent: which of them stand for none. */
+/* Refuses what changes the numbers. absent: which of them stand for none is added. */
 static status read_numbers(const dataset *d, hid_t dataset, dataset_absent *absent) {
   double range[2];
   reading reading = {.d = d, .absent = absent, .result = STATUS_OK};
-  *absent = (dataset_absent){.low = -HUGE_VAL, .high = HUGE_VAL};
   read_fill(dataset, absent);
   if (H5Aiterate2(dataset, H5_INDEX_NAME, H5_ITER_INC, NULL, read_attribute, &reading) < 0)
     return dataset_fail(d, STATUS_FILE, "the attributes of dataset %.200s cannot be read", d->name);

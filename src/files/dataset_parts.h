@@ -17,12 +17,12 @@ int dataset_link_exists(hid_t file, const char *name);
 status dataset_refuse_name(const dataset *d, hid_t file);
 
 /* Refuses a dataset of which a part has no values: never written, in a source that is not there, behind a
- * filter that HDF5 lacks. */
-status dataset_complete(const dataset *d, hid_t dataset);
+ * filter that HDF5 lacks. absent: what stands for none in its sources is added. */
+status dataset_complete(const dataset *d, hid_t dataset, dataset_absent *absent);
 
 /* Refuses attributes that change what the numbers mean: factors, offsets, the order of the axes, and
- * coordinates of axes, as HDF5's dimension scales give them, that do not ascend in equal steps. [out] absent:
- * which numbers stand for none; place: of the points, along the axes that have coordinates. */
+ * coordinates of axes, as HDF5's dimension scales give them, that do not ascend in equal steps. absent: which
+ * numbers stand for none is added; [out] place: of the points, along the axes that have coordinates. */
 status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent, dataset_place *place);
 /* 1 if a value, rounded to the precision as it is, stands for none. */
 int dataset_is_absent(const dataset_absent *absent, double value);

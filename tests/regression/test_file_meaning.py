@@ -83,7 +83,7 @@ def fill_value(file):
     data[:13] = FIELD[:13]
 
 
-def virtual(*, second=True, part=None, short=False, covered=SHAPE[0]):
+def virtual(*, second=True, part=None, short=False, covered=SHAPE[0], fill=None):
     def make(file):
         folder = file.filename.rsplit("/", 1)[0]
         layout = h5py.VirtualLayout(SHAPE, "f8")
@@ -96,6 +96,8 @@ def virtual(*, second=True, part=None, short=False, covered=SHAPE[0]):
                     )
                     if part is None or name == "a.h5":
                         data[:] = FIELD[planes][: data.shape[0]]
+                    if fill is not None:
+                        data[2, 3, 4] = data.attrs["_FillValue"] = fill
             layout[planes] = h5py.VirtualSource(name, "v", (count, *SHAPE[1:]))
         file.create_virtual_dataset("phi", layout)
 
@@ -140,6 +142,7 @@ REFUSED = {
     "a factor in capitals": (attribute("SCALE_FACTOR", 2.0), "has the attribute SCALE_FACTOR"),
     "no data": (marked("NoDataValue", -9999.0), "is -9999 at [3, 4, 5]"),
     "no data in capitals": (marked("NODATA_value", -9999.0), "is -9999 at [3, 4, 5]"),
+    "fill value of a source": (virtual(fill=-9999.0), "is -9999 at [2, 3, 4]"),
     "unsigned": (attribute("_Unsigned", "true"), "has the attribute _Unsigned"),
     "fill value": (marked("_FillValue", -9999.0), "is -9999 at [3, 4, 5] (z, y, x)", "by an attribute"),
     "fill value of a float": (marked("_FillValue", np.float32(-999.9), "f4"), "at [3, 4, 5] (z, y, x)"),
