@@ -48,7 +48,7 @@ static void find_variation(medium *medium) {
 static status make_kept(medium *medium) {
   const int threads = omp_get_max_threads();
   const size_t columns = medium->varies[0] ? (size_t)medium->grid->n[0] : 1;
-  medium->kept = calloc((size_t)threads + 1, sizeof *medium->kept); /* NULL ends it */
+  medium->kept = calloc((size_t)threads + 1, sizeof(medium_kept *)); /* NULL ends it */
   int complete = medium->kept != NULL;
   for (int i = 0; i < threads && complete; i++) {
     medium->kept[i] = calloc(columns, sizeof *medium->kept[i]);
