@@ -63,22 +63,30 @@ static status read_scale(const dataset *d, hid_t dataset, const char *name, doub
                       d->name, name, name, neutral);
 }
 
-/* Adds a number that is not there; of more than there is room for, the last ones are not looked for. */
-static void add_absent(dataset_absent *absent, double value) {
+/* Adds a number unless it is there. STATUS_USAGE if there is no room. */
+static status add_absent(const dataset *d, dataset_absent *absent, double value) {
   for (int i = 0; i < absent->count; i++)
-    if (absent->value[i] == value) return;
-  if (absent->count < DATASET_ABSENT) absent->value[absent->count++] = value;
+    if (absent->value[i] == value) return STATUS_OK;
+  if (absent->count == DATASET_ABSENT)
+    return dataset_fail(
+        d, STATUS_USAGE,
+        "dataset %.200s has more than %d numbers that stand for no value, by attributes and fill "
+        "values",
+        d->name, DATASET_ABSENT);
+  absent->value[absent->count++] = value;
+  return STATUS_OK;
 }
 
 /* The number that HDF5 gives to points never written, if the file's author chose one; 0 is a value, too. */
-static void read_fill(hid_t dataset, dataset_absent *absent) {
+static status read_fill(const dataset *d, hid_t dataset, dataset_absent *absent) {
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   double value = 0.0;
   const hid_t list = H5Dget_create_plist(dataset);
-  if (list >= 0 && H5Pfill_value_defined(list, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
-      H5Pget_fill_value(list, H5T_NATIVE_DOUBLE, &value) >= 0 && value != 0.0)
-    add_absent(absent, value);
+  const int chosen = list >= 0 && H5Pfill_value_defined(list, &defined) >= 0 &&
+                     defined == H5D_FILL_VALUE_USER_DEFINED &&
+                     H5Pget_fill_value(list, H5T_NATIVE_DOUBLE, &value) >= 0 && value != 0.0;
   if (list >= 0) (void)H5Pclose(list);
+  return chosen ? add_absent(d, absent, value) : STATUS_OK;
 }
 
 static status read_absent_value(const dataset *d, hid_t dataset, const char *name, dataset_absent *absent) {
@@ -87,7 +95,7 @@ static status read_absent_value(const dataset *d, hid_t dataset, const char *nam
   if (found < 0)
     return dataset_fail(d, STATUS_USAGE, "dataset %.200s has an attribute %s that is no number", d->name,
                         name);
-  for (int i = 0; i < found; i++) add_absent(absent, value[i]);
+  for (int i = 0; i < found; i++) CHECK(add_absent(d, absent, value[i]));
   return STATUS_OK;
 }
 
@@ -106,7 +114,7 @@ static herr_t read_attribute(hid_t dataset, const char *name, const H5A_info_t *
 static status read_numbers(const dataset *d, hid_t dataset, dataset_absent *absent) {
   double range[2];
   reading reading = {.d = d, .absent = absent, .result = STATUS_OK};
-  read_fill(dataset, absent);
+  CHECK(read_fill(d, dataset, absent));
   if (H5Aiterate2(dataset, H5_INDEX_NAME, H5_ITER_INC, NULL, read_attribute, &reading) < 0)
     return dataset_fail(d, STATUS_FILE, "the attributes of dataset %.200s cannot be read", d->name);
   CHECK(reading.result);

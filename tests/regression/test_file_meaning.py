@@ -142,6 +142,12 @@ REFUSED = {
     "a factor in capitals": (attribute("SCALE_FACTOR", 2.0), "has the attribute SCALE_FACTOR"),
     "no data": (marked("NoDataValue", -9999.0), "is -9999 at [3, 4, 5]"),
     "no data in capitals": (marked("NODATA_value", -9999.0), "is -9999 at [3, 4, 5]"),
+    "many values for none": (
+        lambda f: f.create_dataset("phi", data=FIELD).attrs.update(
+            {"missing_value": -np.arange(90.0, 95), "_FillValue": -np.arange(80.0, 85)}
+        ),
+        "more than 8 numbers that stand for no value",
+    ),
     "fill value of a source": (virtual(fill=-9999.0), "is -9999 at [2, 3, 4]"),
     "unsigned": (attribute("_Unsigned", "true"), "has the attribute _Unsigned"),
     "fill value": (marked("_FillValue", -9999.0), "is -9999 at [3, 4, 5] (z, y, x)", "by an attribute"),
