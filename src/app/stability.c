@@ -59,7 +59,7 @@ void stability_warn(const config *config, const schedule *schedule, const stabil
                 "time.courant = %.6g",
                 dt, stability->limit.words, downwards(config->courant * share));
   } else {
-    log_warning("dt = %.6g gives %s: the solution will grow without bound; dt <= %.6g is stable", dt,
-                stability->limit.words, downwards(dt * share));
+    log_warning("dt = %.6g gives %s: the solution %s grow without bound; dt <= %.6g is stable", dt,
+                stability->limit.words, stability->limit.bound ? "may" : "will", downwards(dt * share));
   }
 }

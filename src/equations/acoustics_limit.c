@@ -132,36 +132,41 @@ static double inside_step(const config *config, const grid *grid) {
   return step;
 }
 
-/* Lowers the step to what a uniform medium allows. */
-static status uniform_step(const config *config, const grid *grid, double *step) {
+/* Lowers the step to what a uniform medium allows. [out] bound: 1 if waves inside the grid do not grow with
+ * dt, and only the trial forbids it. */
+static status uniform_step(const config *config, const grid *grid, double dt, double *step, int *bound) {
+  const double inside = inside_step(config, grid);
   double beside = INFINITY;
   if (grid->bounded[0] || grid->bounded[1] || grid->bounded[2])
     CHECK(trial_step(&acoustics_equation, config, grid, &beside));
-  *step = fmin(*step, fmin(inside_step(config, grid), beside));
+  *bound = dt <= inside;
+  *step = fmin(*step, fmin(inside, beside));
   return STATUS_OK;
 }
 
 /* A medium that varies stands for a uniform one of its fastest wave, with upwind differences and with none of
  * their dissipation, which varies. */
-static status varying_step(const config *config, const grid *grid, const schedule_rates *rates,
-                           double *step) {
+static status varying_step(const config *config, const grid *grid, const schedule_rates *rates, double dt,
+                           equation_limit *limit) {
   struct config uniform = *config;
   double squares = 0.0;
   for (int d = 0; d < AXES; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
   uniform.sound_speed = rates->advection / sqrt(squares);
   for (int i = 0; i < CONFIG_MEDIA; i++) uniform.medium[i][0] = '\0';
   uniform.medium_file[0] = '\0';
-  CHECK(uniform_step(&uniform, grid, step));
-  if (config->difference == CONFIG_DIFFERENCE_CENTRAL) return STATUS_OK;
+  CHECK(uniform_step(&uniform, grid, dt, &limit->step, &limit->bound));
   uniform.difference = CONFIG_DIFFERENCE_CENTRAL;
-  return uniform_step(&uniform, grid, step);
+  if (config->difference != CONFIG_DIFFERENCE_CENTRAL)
+    CHECK(uniform_step(&uniform, grid, dt, &limit->step, &limit->bound));
+  limit->bound = 1;
+  return STATUS_OK;
 }
 
 status acoustics_limit(const config *config, const grid *grid, const schedule_rates *rates, double dt,
                        equation_limit *limit) {
   limit->step = INFINITY;
-  CHECK(medium_varies(config) ? varying_step(config, grid, rates, &limit->step)
-                              : uniform_step(config, grid, &limit->step));
+  CHECK(medium_varies(config) ? varying_step(config, grid, rates, dt, limit)
+                              : uniform_step(config, grid, dt, &limit->step, &limit->bound));
   (void)snprintf(limit->words, EQUATION_WORDS, EQUATION_BEYOND, dt * rates->advection,
                  limit->step * rates->advection, schemes_at(config->scheme)->name, config->order);
   return STATUS_OK;

@@ -161,6 +161,7 @@ status advection_limit(const config *config, const grid *grid, const schedule_ra
   limit->step = inside;
   describe(&modes, dt, alone, limit->words);
   CHECK(try_ends(config, grid, rates, &limit->step));
+  limit->bound = dt <= inside || !cases_velocity_uniform(config);
   if (limit->step < inside) describe_ends(&modes, dt, limit->step, limit->words);
   return STATUS_OK;
 }

@@ -32,6 +32,7 @@ enum { EQUATION_WORDS = 192 };
 typedef struct equation_limit {
   double step;                /* the largest one with which no solution grows that does not grow by itself;
                                * INFINITY: any */
+  int bound;                  /* 1: it is only sufficient, and dt may be stable, too */
   char words[EQUATION_WORDS]; /* what a longer one is: "a Courant number of 2.1, beyond the limit 1.634" */
 } equation_limit;
 #define EQUATION_BEYOND "a Courant number of %.4g, beyond the limit %.4g of %s with order %d"

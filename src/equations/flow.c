@@ -104,6 +104,7 @@ static status find_limit(const config *config, const grid *grid, const schedule_
   (void)config;
   (void)grid;
   limit->step = 1.0 / (rates->advection + rates->other);
+  limit->bound = 1;
   (void)snprintf(limit->words, EQUATION_WORDS, "a Courant number of %.4g, beyond the limit 1",
                  dt / limit->step);
   return STATUS_OK;

