@@ -169,6 +169,23 @@ static void print_distance(const config_probe *list, int count, const grid *grid
              farthest, list[which].at[0], list[which].at[1], list[which].at[2]);
 }
 
+/* Warns of probes that show the same point. */
+static void warn_of_shared(const config_probe *list, int count, const grid *grid) {
+  for (int i = 1; i < count; i++) {
+    const double *a = list[i].at;
+    for (int k = 0; k < i; k++) {
+      const double *b = list[k].at;
+      int d = 0;
+      while (d < 3 && grid_nearest(grid, d, a[d]) == grid_nearest(grid, d, b[d])) d++;
+      if (d < 3) continue;
+      log_warning("output.probes: %.9g %.9g %.9g has the point of the grid that %.9g %.9g %.9g has; "
+                  "probes.csv has one column for both",
+                  a[0], a[1], a[2], b[0], b[1], b[2]);
+      break;
+    }
+  }
+}
+
 static void print_places(const config *config, const grid *grid) {
   config_probe list[CONFIG_MOST_PROBES];
   int slices = 0, probes = 0;
@@ -176,7 +193,9 @@ static void print_places(const config *config, const grid *grid) {
   (void)config_probes_read(config->probes, list, &probes);
   print_period("slices", slices, "plane", config->slices_due);
   print_period("probes", probes, "point", config->probes_due);
-  if (config_ever(config->probes_due)) print_distance(list, probes, grid);
+  if (!config_ever(config->probes_due)) return;
+  print_distance(list, probes, grid);
+  warn_of_shared(list, probes, grid);
 }
 
 static void print_statistics(const config *config) {

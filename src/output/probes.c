@@ -28,14 +28,24 @@ static status make_header(const char *const names[], probes *probes) {
   return fclose(out) == 0 ? STATUS_OK : no_memory(probes->count);
 }
 
+/* Takes the points nearest to those of the list; one that another probe has already has no second column. */
+static void find_points(const grid *grid, const config_probe *list, int count, probes *probes) {
+  probes->count = 0;
+  for (int i = 0; i < count; i++) {
+    int64_t *point = probes->point[probes->count];
+    int other = 0;
+    for (int d = 0; d < 3; d++) point[d] = grid_nearest(grid, d, list[i].at[d]);
+    while (memcmp(probes->point[other], point, sizeof probes->point[0]) != 0) other++;
+    probes->count += other == probes->count;
+  }
+}
+
 static status create(const grid *grid, const config_probe *list, const char *const names[], probes *probes) {
   const size_t count = (size_t)probes->count;
   probes->point = calloc(count, sizeof *probes->point);
   probes->values = calloc(count * (size_t)probes->fields, sizeof *probes->values);
   if (probes->point == NULL || probes->values == NULL) return no_memory(probes->count);
-  for (size_t i = 0; i < count; i++) {
-    for (int d = 0; d < 3; d++) probes->point[i][d] = grid_nearest(grid, d, list[i].at[d]);
-  }
+  find_points(grid, list, probes->count, probes);
   return make_header(names, probes);
 }
 

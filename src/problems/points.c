@@ -15,8 +15,9 @@ typedef struct request {
   const char *section, *list, *file;
 } request;
 
+/* Refuses the point or number of index i; users count from 1. */
 static status refuse(const request *r, const char *name, int64_t i, const char *what) {
-  return status_fail(STATUS_USAGE, "%s.%s: number %lld %s", r->section, name, (long long)i, what);
+  return status_fail(STATUS_USAGE, "%s.%s: number %lld %s", r->section, name, (long long)i + 1, what);
 }
 
 /* Reads numbers that are separated by blanks and semicolons. [out] values: the caller frees them. */
@@ -133,10 +134,37 @@ status points_sources(const config *config, points *points) {
   return read_each(&r, "delay", delay, 0.0, points, &points->delay);
 }
 
+/* Orders pointers to places by place, then as they stand. */
+static int compare(const void *one, const void *other) {
+  const double *a = *(const double *const *)one, *b = *(const double *const *)other;
+  for (int d = 0; d < 3; d++)
+    if (a[d] != b[d]) return a[d] < b[d] ? -1 : 1;
+  return a < b ? -1 : a > b;
+}
+
+/* Refuses places that come twice, as lists of points do. */
+static status check_different(const request *r, const points *points) {
+  const double **sorted = malloc((size_t)points->count * sizeof *sorted);
+  status result = STATUS_OK;
+  char what[64];
+  if (sorted == NULL) return status_fail(STATUS_MEMORY, "no memory for places of receivers");
+  for (int64_t i = 0; i < points->count; i++) sorted[i] = &points->at[3 * i];
+  qsort(sorted, (size_t)points->count, sizeof *sorted, compare);
+  for (int64_t i = 1; i < points->count && result == STATUS_OK; i++) {
+    if (memcmp(sorted[i - 1], sorted[i], 3 * sizeof **sorted) != 0) continue;
+    (void)snprintf(what, sizeof what, "is at the place of number %lld",
+                   (long long)((sorted[i - 1] - points->at) / 3 + 1));
+    result = refuse(r, r->file[0] != '\0' ? "file" : "points", (sorted[i] - points->at) / 3, what);
+  }
+  free(sorted);
+  return result;
+}
+
 status points_receivers(const config *config, points *points) {
   const request r = {config, "receivers", config->receiver_points, config->receiver_file};
   *points = (struct points){.count = 0};
-  return read_places(&r, points);
+  CHECK(read_places(&r, points));
+  return check_different(&r, points);
 }
 
 void points_close(points *points) {

@@ -3,33 +3,45 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "problems/problem.h"
 #include "problems/rounded.h"
 
 enum { MOST_ROWS = 1 << 20 };
 
-static status refuse(const config *config, int row, const char *what) {
-  return status_fail(STATUS_USAGE, "point_sources.wavelet_file = %s: row %d %s", config->wavelet_file, row,
+static status refuse(const config *config, int line, const char *what) {
+  return status_fail(STATUS_USAGE, "point_sources.wavelet_file = %s: line %d %s", config->wavelet_file, line,
                      what);
 }
 
+/* Reads a line, unless it is blank or a comment. */
+static status read_row(const char *line, int number, wavelet *wavelet) {
+  double row[2];
+  char more = 0;
+  line += strspn(line, " \t\r\n");
+  if (line[0] == '#' || line[0] == '\0') return STATUS_OK;
+  if (sscanf(line, "%lf %lf %c", &row[0], &row[1], &more) != 2 || !isfinite(row[0]) || !isfinite(row[1]))
+    return refuse(wavelet->config, number, "is not two numbers: t and s");
+  if (wavelet->rows > 0 && !(row[0] > wavelet->table[2 * wavelet->rows - 2]))
+    return refuse(wavelet->config, number, "is no later than the one before");
+  if (wavelet->rows == MOST_ROWS) return refuse(wavelet->config, number, "is one too many");
+  wavelet->table[2 * wavelet->rows] = row[0];
+  wavelet->table[2 * wavelet->rows + 1] = row[1];
+  wavelet->rows++;
+  return STATUS_OK;
+}
+
 static status read_rows(FILE *file, wavelet *wavelet) {
-  char line[256];
-  while (fgets(line, sizeof line, file) != NULL) {
-    double row[2];
-    char more = 0;
-    if (line[0] == '#' || line[0] == '\n') continue;
-    if (sscanf(line, "%lf %lf %c", &row[0], &row[1], &more) != 2 || !isfinite(row[0]) || !isfinite(row[1]))
-      return refuse(wavelet->config, wavelet->rows + 1, "is not two numbers: t and s");
-    if (wavelet->rows > 0 && !(row[0] > wavelet->table[2 * wavelet->rows - 2]))
-      return refuse(wavelet->config, wavelet->rows + 1, "is no later than the one before");
-    if (wavelet->rows == MOST_ROWS) return refuse(wavelet->config, wavelet->rows + 1, "is one too many");
-    wavelet->table[2 * wavelet->rows] = row[0];
-    wavelet->table[2 * wavelet->rows + 1] = row[1];
-    wavelet->rows++;
-  }
-  return wavelet->rows >= 2 ? STATUS_OK : refuse(wavelet->config, 1, "and another are needed");
+  char *line = NULL;
+  size_t size = 0;
+  status result = STATUS_OK;
+  for (int number = 1; result == STATUS_OK && getline(&line, &size, file) >= 0; number++)
+    result = read_row(line, number, wavelet);
+  free(line);
+  if (result != STATUS_OK || wavelet->rows >= 2) return result;
+  return status_fail(STATUS_USAGE, "point_sources.wavelet_file = %s: has %d rows; accepted: at least two",
+                     wavelet->config->wavelet_file, wavelet->rows);
 }
 
 status wavelet_open(const config *config, wavelet *wavelet) {

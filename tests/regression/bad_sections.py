@@ -80,18 +80,18 @@ SECTIONS = [
         says=("boundary.x = wall: the equation has no such ends; accepted: periodic",),
     ),
     wave("medium.sound_speed=x-2", says=("medium.sound_speed = x-2: the speed is -", "accepted: above 0")),
-    wave("receivers.points=0.5 0.5 7", says=("receivers.points: number 0 (0.5, 0.5, 7) is outside the domain",)),
+    wave("receivers.points=0.5 0.5 7", says=("receivers.points: number 1 (0.5, 0.5, 7) is outside the domain",)),
     wave(
         "--validate",
         "receivers.points=0.5 0.5 0.5; 7 0.5 0.5",
-        says=("receivers.points: number 1 (7, 0.5, 0.5) is outside the domain",),
+        says=("receivers.points: number 2 (7, 0.5, 0.5) is outside the domain",),
     ),
     wave(
         "--validate",
         "point_sources.points=0.5 0.5 0.5",
         "point_sources.wavelet=file",
         "point_sources.wavelet_file=run.ini",
-        says=("point_sources.wavelet_file = run.ini: row 1 is not two numbers",),
+        says=("point_sources.wavelet_file = run.ini: line 1 is not two numbers",),
     ),
     with_equation(
         ("--validate",),

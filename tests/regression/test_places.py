@@ -87,6 +87,19 @@ def test_probes_are_one_table(tmp_path):
     assert list(rows(tmp_path / "parts/previous_2")) == [0, 3, 6]
 
 
+def test_probes_at_one_point(tmp_path):
+    """Have one column, and the plan says so: of two nearby, and of the ends of a period."""
+    probes = "output.probes=0.5 0.35 0.65; 0.25 0 0; 0.51 0.35 0.65; 0.25 0 1.3"
+    said = run(tmp_path / "run", PLACES, probes, "time.steps=3").stderr
+    assert "0.51 0.35 0.65 has the point of the grid that 0.5 0.35 0.65 has; probes.csv has one column" in said
+    assert "0.25 0 1.3 has the point of the grid that 0.25 0 0 has" in said and said.count("one column") == 2
+    header, *lines = (tmp_path / "run/probes.csv").read_text().splitlines()
+    assert header.split(",")[2:] == [f"phi({' '.join(own_place(at))})" for at in ((0.5, 0.35, 0.65), (0.25, 0, 0))]
+    values = phi(tmp_path / "run/state_00000000.hdf")
+    expected = [values[nearest(2, 0.65), nearest(1, 0.35), nearest(0, 0.5)], values[0, 0, nearest(0, 0.25)]]
+    assert [float(cell) for cell in lines[0].split(",")[2:]] == expected
+
+
 def test_probes_of_waves_show_the_pressure_alone(tmp_path):
     """Not that of the step before, which a snapshot needs. A resumed run continues the table."""
     wave = {

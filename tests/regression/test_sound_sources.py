@@ -159,12 +159,12 @@ PLACES = np.array([[0.5, 0.5, 1], [0.2, 0.3, 0.4]])
         ({"points": PLACES[:, :2]}, "dataset points is not of shape (n, 3)"),
         ({"points": PLACES.ravel()}, "dataset points is not of shape (n, 3)"),
         ({"places": PLACES}, "no dataset points"),
-        ({"points": PLACES * [1, 1, 2]}, "number 0 (0.5, 0.5, 2) is outside the domain"),
+        ({"points": PLACES * [1, 1, 2]}, "number 1 (0.5, 0.5, 2) is outside the domain"),
         ({"points": PLACES * [1, np.nan, 1]}, "dataset points has a value that is not finite"),
         ({"points": PLACES, "amplitude": np.ones(3)}, "amplitude: 3 numbers for 2 points"),
         ({"points": PLACES, "amplitude": [1, np.inf]}, "dataset amplitude has a value that is not finite"),
-        ({"points": PLACES, "amplitude": [1, -1e31]}, "amplitude: number 1 is -1e+31"),
-        ({"points": PLACES, "delay": [1, -0.5]}, "delay: number 1 is -0.5; accepted: 0 to 1e+30"),
+        ({"points": PLACES, "amplitude": [1, -1e31]}, "amplitude: number 2 is -1e+31"),
+        ({"points": PLACES, "delay": [1, -0.5]}, "delay: number 2 is -0.5; accepted: 0 to 1e+30"),
     ],
 )
 def test_files_of_sources_that_are_refused(tmp_path, datasets, said):
@@ -179,13 +179,13 @@ def test_files_of_sources_that_are_refused(tmp_path, datasets, said):
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ("", "row 1 and another are needed"),
-        ("0 1\n", "row 1 and another are needed"),
-        ("0\n1\n", "row 1 is not two numbers"),
-        ("0,0\n1,1\n", "row 1 is not two numbers"),
-        ("0 0\n1 nan\n", "row 2 is not two numbers"),
-        ("0 0\n1 1 1\n", "row 2 is not two numbers"),
-        ("0 0\n1 1\n0.5 2\n", "row 3 is no later than the one before"),
+        ("", "accepted: at least two"),
+        ("0 1\n", "accepted: at least two"),
+        ("0\n1\n", "line 1 is not two numbers"),
+        ("0,0\n1,1\n", "line 1 is not two numbers"),
+        ("0 0\n# s\n \n1 nan\n", "line 4 is not two numbers"),
+        ("0 0\n1 1 1\n", "line 2 is not two numbers"),
+        ("0 0\n1 1\n  # then\n0.5 2\n", "line 4 is no later than the one before"),
     ],
 )
 def test_wavelets_that_are_refused(tmp_path, rows, said):
@@ -194,6 +194,30 @@ def test_wavelets_that_are_refused(tmp_path, rows, said):
     result = run(tmp_path / "run", merged(BASE, {"point_sources": source}), code=2)
     assert said in "\n".join(complaints(result))
     assert not (tmp_path / "run").exists()
+
+
+def test_comments_in_a_wavelet(tmp_path):
+    """And blank lines, wherever they stand, however long: they change nothing."""
+    (tmp_path / "bare.txt").write_text("0 0\n0.1 1\n0.4 0\n")
+    (tmp_path / "told.txt").write_text(f"\n  # {'t and s ' * 99}\n0 0\n\t\n 0.1 1\r\n#\n0.4 0\n \n")
+    source = {"points": "0.5 0.5 1", "wavelet": "file", "frequency": None}
+    hashes, heard = set(), []
+    for name in ("bare", "told"):
+        made = run(tmp_path / name, merged(BASE, {"point_sources": {**source, "wavelet_file": f"{name}.txt"}}))
+        hashes.add(hash_of(made))
+        with h5py.File(tmp_path / name / "receivers.h5") as file:
+            heard.append(np.abs(file["p"][:]).max())
+    assert len(hashes) == 1 and heard[0] == heard[1] > 0
+
+
+def test_receivers_of_a_file_at_one_place(tmp_path):
+    """Are refused, as in a list; sources may share a place, with delays of their own."""
+    with h5py.File(tmp_path / "r.h5", "w") as file:
+        file["points"] = [*PLACES, [0.5, 0.5, 0.5], PLACES[1]]
+    places = {"points": None, "file": "r.h5"}
+    said = run(tmp_path / "run", merged(BASE, {"receivers": places}), code=2)
+    assert "receivers.file: number 4 is at the place of number 2" in "\n".join(complaints(said))
+    run(tmp_path / "run", merged(BASE, {"point_sources": places, "time": {"steps": 1}}))
 
 
 def test_keys_of_sources_and_receivers_without_places(tmp_path):

@@ -332,7 +332,7 @@ def test_a_box_resounds_with_order_4_in_time(tmp_path):
             {"point_sources": {"points": "0.5 0.5 1", "amplitude": "one"}},
             "not a list of numbers: one; accepted: numbers with blanks",
         ),
-        ({"point_sources": {"points": "0.5 0.5 1", "amplitude": "nan"}}, "amplitude: number 0 is nan"),
+        ({"point_sources": {"points": "0.5 0.5 1", "amplitude": "nan"}}, "amplitude: number 1 is nan"),
         ({"point_sources": {"points": "0.5 0.5 1", "amplitude": "1e31"}}, "is 1e+31; accepted: -1e+30 to 1e+30"),
         ({"point_sources": {"points": "0.5 0.5 1", "delay": -1}}, "delay = -1"),
         ({"point_sources": {"points": "0.5 0.5 1", "wavelet": "morlet"}}, "ricker, gaussian, sine, file"),
