@@ -8,7 +8,7 @@ import numpy as np
 
 from .errors import DataError
 
-# Names without case, '_' and '.': src/files/dataset_meaning.c has the same.
+# Names without case, '_' and '.': src/files/dataset_meaning.c has the same, and a test compares them.
 NEUTRAL = {"scalefactor": 1, "addoffset": 0, "scalingfactor": 1, "offset": 0, "slope": 1, "intercept": 0,
            "rescaleslope": 1, "rescaleintercept": 0, "bscale": 1, "bzero": 0, "unitsi": 1}  # fmt: skip
 ABSENT = {"fillvalue", "missingvalue", "nodata", "nodatavalue", "dodsfillvalue", "dodsmissingvalue"}
@@ -23,13 +23,30 @@ def check_image(path, image):
     if not np.array_equal(np.ravel(image.attrs.get("Direction", np.eye(3))), np.eye(3).ravel()):
         raise DataError(f"{path}: attribute Direction of /VTKHDF turns or mirrors the axes")
     for name, field in image["PointData"].items():
-        for key, value in field.attrs.items():
-            if plain(key) in NEUTRAL and not np.array_equal(np.ravel(value), [NEUTRAL[plain(key)]]):
-                raise DataError(f"{path}: {name} has the attribute {key}, which changes what its numbers mean")
-        labels = [axis.label.lower() for axis in field.dims]
-        if set(labels) == {"x", "y", "z"} and labels != ["z", "y", "x"]:
-            raise DataError(f"{path}: {name} has the axes ({', '.join(labels)}); a field has (z, y, x)")
         check_written(path, name, field)
+        for part in parts(path, field):
+            check_numbers(path, name, part)
+
+
+def parts(path, field, depth=8):
+    """The dataset and, if it is virtual, its sources, which are in the folder of its file or in the current one."""
+    yield field
+    for source in field.virtual_sources() if depth > 0 and getattr(field, "is_virtual", False) else ():
+        near = Path(path).parent / source.file_name
+        place = path if source.file_name == "." else near if near.exists() else source.file_name
+        with h5py.File(place, "r") as file:
+            yield from parts(place, file[source.dset_name], depth - 1)
+
+
+def check_numbers(path, name, field):
+    """DataError if attributes say that the numbers are others, or the axes not z, y, x."""
+    for key, value in field.attrs.items():
+        changes = plain(key) in NEUTRAL and not np.array_equal(np.ravel(value), [NEUTRAL[plain(key)]])
+        if changes or key == "_Unsigned":
+            raise DataError(f"{path}: {name} has the attribute {key}, which changes what its numbers mean")
+    labels = [axis.label.lower() for axis in field.dims]
+    if set(labels) == {"x", "y", "z"} and labels != ["z", "y", "x"]:
+        raise DataError(f"{path}: {name} has the axes ({', '.join(labels)}); a field has (z, y, x)")
 
 
 def check_written(path, name, field):
@@ -44,10 +61,29 @@ def check_written(path, name, field):
             raise DataError(f"{path}: {name} is put together of others, of which {source.file_name} is not there")
 
 
+def numbers(field, key, count=None):
+    """Those of an attribute; none if it has other things or, with `count`, not so many."""
+    found = np.ravel(field.attrs.get(key, ()))
+    return found if found.dtype.kind in "iuf" and found.size == (count or found.size) else found[:0]
+
+
+def absent(field, values):
+    """(what says so, which of the values stand for none) by everything that a dataset says."""
+    for key in field.attrs:
+        for number in numbers(field, key) if plain(key) in ABSENT else ():
+            yield f"the attribute {key}", values == number.astype(field.dtype)
+    if field.fillvalue:
+        yield "the fill value", values == field.fillvalue
+    low = [*numbers(field, "valid_range", 2)[:1], *numbers(field, "valid_min", 1), -np.inf]
+    high = [*numbers(field, "valid_range", 2)[1:], *numbers(field, "valid_max", 1), np.inf]
+    if low[0] < high[0]:
+        yield "its valid range", (values < low[0]) | (values > high[0])
+
+
 def check_values(path, name, field, values):
     """DataError if some of the field's values stand for none."""
-    absent = [number for key, value in field.attrs.items() if plain(key) in ABSENT for number in np.ravel(value)]
-    absent += [field.fillvalue] if isinstance(field, h5py.Dataset) and field.fillvalue else []
-    for number in absent:
-        if np.any(np.asarray(values) == np.asarray(number).astype(field.dtype)):
-            raise DataError(f"{path}: {name} is {number:g} at a point: by an attribute or the fill value this is none")
+    values = np.asarray(values)
+    for part in parts(path, field) if isinstance(field, h5py.Dataset) else ():
+        for says, none in absent(part, values):
+            if np.any(none):
+                raise DataError(f"{path}: {name} is {values[none].flat[0]:g} at a point: by {says} this is none")

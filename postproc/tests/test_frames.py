@@ -1,6 +1,9 @@
 """What a run shows: its kept snapshots, in fields/ or beside the checkpoints; else its slices; else its checkpoints.
 Every kind of file by itself."""
 
+import re
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
@@ -8,7 +11,7 @@ import synthetic
 from PIL import Image
 
 import fdpost
-from fdpost import Run, UsageError, movie, slices, spectrum, watch
+from fdpost import Run, UsageError, meaning, movie, slices, spectrum, watch
 
 pytestmark = pytest.mark.quick
 
@@ -318,6 +321,22 @@ def put_together(group):
     group.create_virtual_dataset("whole", layout)
 
 
+def source_with_a_fill_value(group):
+    with h5py.File(Path(group.file.filename).parent / "part.h5", "w") as file:
+        file["phi"] = group["phi"][:]
+        file["phi"].attrs["missing_value"] = -9999.0
+    layout = h5py.VirtualLayout(group["phi"].shape, "f8")
+    layout[:] = h5py.VirtualSource("part.h5", "phi", shape=group["phi"].shape)
+    del group["phi"]
+    group.create_virtual_dataset("phi", layout)
+
+
+def source_with_a_factor(group):
+    source_with_a_fill_value(group)
+    with h5py.File(Path(group.file.filename).parent / "part.h5", "r+") as file:
+        file["phi"].attrs["scale_factor"] = 2.0
+
+
 def labelled(group):
     for axis, name in zip(group["phi"].dims, "xyz"):
         axis.label = name
@@ -326,7 +345,12 @@ def labelled(group):
 OTHERS = {
     "factor": (attribute("scale_factor", 2.0), "attribute scale_factor"),
     "slope of DICOM": (attribute("RescaleSlope", 2.0), "attribute RescaleSlope"),
-    "fill value": (attribute("_FillValue", -9999.0), "phi is -9999 at a point"),
+    "fill value": (attribute("_FillValue", -9999.0), "phi is -9999 at a point: by the attribute _FillValue"),
+    "valid range": (attribute("valid_range", [-100.0, 100.0]), "phi is -9999 at a point: by its valid range"),
+    "valid minimum": (attribute("valid_min", -100), "phi is -9999 at a point: by its valid range"),
+    "fill value of a source": (source_with_a_fill_value, "phi is -9999 at a point: by the attribute missing_value"),
+    "factor of a source": (source_with_a_factor, "attribute scale_factor"),
+    "unsigned": (attribute("_Unsigned", "true"), "attribute _Unsigned"),
     "half written": (half_written, "half was not written in full: of its 2 chunks 1 are there"),
     "put together": (put_together, "of which gone.h5 is not there"),
     "labels": (labelled, "has the axes (x, y, z)"),
@@ -349,9 +373,25 @@ def test_numbers_that_mean_something_else_are_refused(tmp_path, name):
     assert str(path) in str(refused.value) and says in str(refused.value)
 
 
+def test_the_names_of_attributes_are_those_of_fdapp():
+    source = (Path(__file__).parents[2] / "src/files/dataset_meaning.c").read_text()
+    listed = re.findall(r'\{"(\w+)", ([01]), ([\d.]+)\}', source[source.index("meanings[] = {") :])
+    assert {name for name, absent, _ in listed if absent == "1"} == meaning.ABSENT
+    assert {name: float(neutral) for name, absent, neutral in listed if absent == "0"} == meaning.NEUTRAL
+
+
 def test_numbers_that_mean_themselves_are_read(tmp_path):
     phi = np.random.default_rng(1).normal(size=(4, 5, 6))
     path = fdpost.write_field(tmp_path / "own.hdf", phi)
     with h5py.File(path, "r+") as file:
-        file["VTKHDF/PointData/phi"].attrs.update({"scale_factor": 1.0, "_FillValue": -9999.0, "units": "K"})
+        file["VTKHDF/PointData/phi"].attrs.update(
+            {
+                "scale_factor": 1.0,
+                "_FillValue": -9999.0,
+                "missing_value": np.nan,
+                "valid_max": 9,
+                "valid_min": "0",
+                "units": "K",
+            }
+        )
     assert np.array_equal(Run(path).states[0].read("phi"), phi)

@@ -188,10 +188,17 @@ static const char *by_file(const job *job, char text[48]) {
   return text;
 }
 
-/* Warns of axes without a spacing. */
+/* Warns of axes without a spacing, and with another one than the file's. */
 static void warn_of_spacing(const job *job) {
+  static const double close = 1e-9;
+  const double *own = job->options->spacing, *its = job->about.place.spacing;
   int lacks[3];
   char names[16];
+  for (int d = 0; d < 3; d++) {
+    if (job->about.place.known[d] && own[d] > 0.0 && fabs(own[d] - its[d]) > close * its[d])
+      log_warning("%s has its points %.9g apart along %c; spacing.%c = %.9g is taken instead",
+                  job->options->input, its[d], "xyz"[d], "xyz"[d], own[d]);
+  }
   for (int d = 0; d < 3; d++) lacks[d] = !job->about.place.known[d] && !(job->options->spacing[d] > 0.0);
   if (list_axes(lacks, names)[0] == '\0') return;
   log_warning("%s has neither Spacing in /VTKHDF nor coordinates along %s: points are taken to be 1 apart "

@@ -2,6 +2,7 @@
 
 #include <hdf5.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -41,8 +42,10 @@ static status read_values(const array_file *f, hid_t dataset, int64_t *rows, dou
     return refuse(f, STATUS_FILE, "cannot be read as numbers");
   for (size_t i = 0; i < count; i++) {
     if (!isfinite((*values)[i])) return refuse(f, STATUS_USAGE, "has a value that is not finite");
-    if (dataset_is_absent(&absent, (*values)[i]))
-      return refuse(f, STATUS_USAGE, "has a value that is none, by an attribute or the fill value");
+    const char *by = dataset_absent_by(&absent, (*values)[i]);
+    char what[DATASET_BY + 32];
+    (void)snprintf(what, sizeof what, "has a value that is none, by %s", by != NULL ? by : "");
+    if (by != NULL) return refuse(f, STATUS_USAGE, what);
   }
   *rows = (int64_t)n[0];
   return STATUS_OK;
@@ -66,7 +69,7 @@ status array_file_read(const char *key, const char *path, const char *name, int 
                          ? H5Fopen(path, H5F_ACC_RDONLY, plist)
                          : -1;
   if (plist >= 0) (void)H5Pclose(plist);
-  if (file < 0) return status_fail(STATUS_FILE, "%s = %s: is no HDF5 file", key, path);
+  if (file < 0) return status_fail(STATUS_FILE, "%s = %s: %s", key, path, dataset_unopened(path));
   const status result = read_open(&f, file, rows, values);
   (void)H5Fclose(file);
   return result;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/number.h"
@@ -27,6 +28,20 @@ status dataset_fail(const dataset *d, status code, const char *format, ...) {
   return status_fail(code, "%s = %s: %s", d->key, d->path, what);
 }
 
+const char *dataset_unopened(const char *path) {
+  static const char signature[8] = "\x89HDF\r\n\x1a\n";
+  struct stat about;
+  char first[sizeof signature] = "";
+  if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) return "is a directory; accepted: an HDF5 file";
+  FILE *file = fopen(path, "rb");
+  const size_t read = file != NULL ? fread(first, 1, sizeof first, file) : 0;
+  if (file != NULL) (void)fclose(file);
+  if (read == 0) return "is empty; accepted: an HDF5 file";
+  if (memcmp(first, signature, sizeof first) == 0)
+    return "is an HDF5 file that cannot be opened: it is damaged, cut off, or being written";
+  return "is no HDF5 file that can be opened; of numpy's arrays fdpost.write_field makes one";
+}
+
 static status open_file(const dataset *d, hid_t *file) {
   if (access(d->path, R_OK) != 0)
     return dataset_fail(d, STATUS_FILE, "cannot be opened: %s", strerror(errno));
@@ -35,11 +50,7 @@ static status open_file(const dataset *d, hid_t *file) {
   if (access_list >= 0 && H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG) >= 0)
     *file = H5Fopen(d->path, H5F_ACC_RDONLY, access_list);
   if (access_list >= 0) (void)H5Pclose(access_list);
-  return *file >= 0
-             ? STATUS_OK
-             : dataset_fail(
-                   d, STATUS_FILE,
-                   "is no HDF5 file that can be opened; of numpy's arrays fdpost.write_field makes one");
+  return *file >= 0 ? STATUS_OK : dataset_fail(d, STATUS_FILE, "%s", dataset_unopened(d->path));
 }
 
 /* Checks the dataset's shape. [out] n: its points. */
@@ -276,27 +287,27 @@ static status read_value(const dataset *d, const hsize_t at[3], double *value) {
   return result;
 }
 
-/* Refuses the value at point i of planes from z0 on. */
-static status refuse_value(const dataset *d, int64_t z0, int64_t i, double largest) {
+/* Refuses the value at point i of planes from z0 on. by: what says that it is none, or NULL. */
+static status refuse_value(const dataset *d, int64_t z0, int64_t i, double largest, const char *by) {
   const int64_t nx = d->n[0], plane = nx * d->n[1];
   const int64_t at[3] = {z0 + i / plane, i % plane / nx, i % nx};
   double value = 0.0;
   CHECK(read_value(d, (const hsize_t[3]){(hsize_t)at[0], (hsize_t)at[1], (hsize_t)at[2]}, &value));
   char accepted[128], text[NUMBER_TEXT];
   (void)snprintf(accepted, sizeof accepted, "a magnitude of at most %g", largest);
-  if (fabs(value) <= largest)
-    (void)snprintf(accepted, sizeof accepted, "values alone: by an attribute or the fill value this is none");
+  if (by != NULL) (void)snprintf(accepted, sizeof accepted, "values alone: by %s this is none", by);
   return dataset_fail(
       d, STATUS_USAGE,
       "dataset %.200s is %s at [%" PRId64 ", %" PRId64 ", %" PRId64 "] (z, y, x); accepted: %s", d->name,
       number_apart(value, copysign(largest, value), text), at[0], at[1], at[2], accepted);
 }
 
-int dataset_is_absent(const dataset_absent *absent, double value) {
+const char *dataset_absent_by(const dataset_absent *absent, double value) {
   for (int i = 0; i < absent->count; i++) {
-    if (value == absent->value[i] || value == (double)(float)absent->value[i]) return 1;
+    if (value == absent->value[i] || value == (double)(float)absent->value[i]) return absent->by[i];
   }
-  return absent->low < absent->high && (value < absent->low || value > absent->high);
+  if (!(absent->low < absent->high)) return NULL;
+  return value < absent->low ? absent->low_by : value > absent->high ? absent->high_by : NULL;
 }
 
 status dataset_check_values(const dataset *d, precision precision, int64_t z0, int64_t count,
@@ -305,8 +316,8 @@ status dataset_check_values(const dataset *d, precision precision, int64_t z0, i
   for (int64_t i = 0; i < count * plane; i++) {
     const double value =
         precision == PRECISION_SINGLE ? (double)((const float *)planes)[i] : ((const double *)planes)[i];
-    if (!(fabs(value) <= largest) || dataset_is_absent(&d->absent, value))
-      return refuse_value(d, z0, i, largest);
+    const char *by = dataset_absent_by(&d->absent, value);
+    if (!(fabs(value) <= largest) || by != NULL) return refuse_value(d, z0, i, largest, by);
   }
   return STATUS_OK;
 }

@@ -3,14 +3,16 @@
 
 #include "kernels.h"
 
-enum { DATASET_ABSENT = 8 };
+enum { DATASET_ABSENT = 8, DATASET_BY = 64 };
 
 /* Numbers of a file that stand for none: by attributes (_FillValue, missing_value, valid_range ...), or
  * because HDF5 gives them to points that were never written. */
 typedef struct dataset_absent {
   int count;
   double value[DATASET_ABSENT];
-  double low, high; /* values below or above are none; without effect unless low < high */
+  char by[DATASET_ABSENT][DATASET_BY]; /* what says so of each: "the attribute _FillValue" */
+  double low, high;                    /* values below or above are none; without effect unless low < high */
+  const char *low_by, *high_by;
 } dataset_absent;
 
 /* A user's dataset: in any HDF5 file, of shape (nz, ny, nx), of integers or of real numbers of up to double

@@ -63,8 +63,9 @@ static status read_scale(const dataset *d, hid_t dataset, const char *name, doub
                       d->name, name, name, neutral);
 }
 
-/* Adds a number unless it is there. STATUS_USAGE if there is no room. */
-static status add_absent(const dataset *d, dataset_absent *absent, double value) {
+/* Adds a number unless it is there; kind and name: of what says so. STATUS_USAGE if there is no room. */
+static status add_absent(const dataset *d, dataset_absent *absent, double value, const char *kind,
+                         const char *name) {
   for (int i = 0; i < absent->count; i++)
     if (absent->value[i] == value) return STATUS_OK;
   if (absent->count == DATASET_ABSENT)
@@ -73,6 +74,7 @@ static status add_absent(const dataset *d, dataset_absent *absent, double value)
         "dataset %.200s has more than %d numbers that stand for no value, by attributes and fill "
         "values",
         d->name, DATASET_ABSENT);
+  (void)snprintf(absent->by[absent->count], DATASET_BY, "the %s%s", kind, name);
   absent->value[absent->count++] = value;
   return STATUS_OK;
 }
@@ -86,7 +88,7 @@ static status read_fill(const dataset *d, hid_t dataset, dataset_absent *absent)
                      defined == H5D_FILL_VALUE_USER_DEFINED &&
                      H5Pget_fill_value(list, H5T_NATIVE_DOUBLE, &value) >= 0 && value != 0.0;
   if (list >= 0) (void)H5Pclose(list);
-  return chosen ? add_absent(d, absent, value) : STATUS_OK;
+  return chosen ? add_absent(d, absent, value, "fill value", "") : STATUS_OK;
 }
 
 static status read_absent_value(const dataset *d, hid_t dataset, const char *name, dataset_absent *absent) {
@@ -95,7 +97,7 @@ static status read_absent_value(const dataset *d, hid_t dataset, const char *nam
   if (found < 0)
     return dataset_fail(d, STATUS_USAGE, "dataset %.200s has an attribute %s that is no number", d->name,
                         name);
-  for (int i = 0; i < found; i++) CHECK(add_absent(d, absent, value[i]));
+  for (int i = 0; i < found; i++) CHECK(add_absent(d, absent, value[i], "attribute ", name));
   return STATUS_OK;
 }
 
@@ -123,9 +125,13 @@ static status read_numbers(const dataset *d, hid_t dataset, dataset_absent *abse
                         "dataset %.200s has the attribute _Unsigned, which changes what its numbers mean; "
                         "accepted: the values themselves, without it",
                         d->name);
-  if (dataset_numbers(dataset, "valid_min", 1, range) == 1) absent->low = range[0];
-  if (dataset_numbers(dataset, "valid_max", 1, range) == 1) absent->high = range[0];
-  if (dataset_numbers(dataset, "valid_range", 2, range) == 2) absent->low = range[0], absent->high = range[1];
+  if (dataset_numbers(dataset, "valid_min", 1, range) == 1)
+    absent->low = range[0], absent->low_by = "the attribute valid_min";
+  if (dataset_numbers(dataset, "valid_max", 1, range) == 1)
+    absent->high = range[0], absent->high_by = "the attribute valid_max";
+  if (dataset_numbers(dataset, "valid_range", 2, range) != 2) return STATUS_OK;
+  absent->low = range[0], absent->high = range[1];
+  absent->low_by = absent->high_by = "the attribute valid_range";
   return STATUS_OK;
 }
 

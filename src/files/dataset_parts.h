@@ -11,6 +11,8 @@
 __attribute__((format(printf, 3, 4))) status dataset_fail(const dataset *d, status code, const char *format,
                                                           ...);
 
+/* Says why a file that can be read is not opened as one of HDF5: "is a directory". */
+const char *dataset_unopened(const char *path);
 /* 1 if the link exists, whatever it leads to. */
 int dataset_link_exists(hid_t file, const char *name);
 /* Refuses a name that leads to no dataset; the message names where a link leads, or what else there is. */
@@ -24,8 +26,8 @@ status dataset_complete(const dataset *d, hid_t dataset, dataset_absent *absent)
  * coordinates of axes, as HDF5's dimension scales give them, that do not ascend in equal steps. absent: which
  * numbers stand for none is added; [out] place: of the points, along the axes that have coordinates. */
 status dataset_meaning(const dataset *d, hid_t dataset, dataset_absent *absent, dataset_place *place);
-/* 1 if a value, rounded to the precision as it is, stands for none. */
-int dataset_is_absent(const dataset_absent *absent, double value);
+/* What says that a value, rounded to the precision as it is, stands for none; NULL if nothing does. */
+const char *dataset_absent_by(const dataset_absent *absent, double value);
 
 /* Reads up to `most` numbers of an attribute. Returns how many there are, 0 without the attribute, -1 if they
  * are no numbers or more. */

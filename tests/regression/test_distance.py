@@ -286,7 +286,9 @@ def test_coordinates_of_axes(tmp_path):
     said = distance(tmp_path, "dataset=phi", "--validate")
     assert "13, 0.25, 1, 0.5 apart" in said.stdout
     assert "has neither Spacing in /VTKHDF nor coordinates along y: points are taken to be 1 apart" in said.stderr
-    assert "spacing" not in distance(tmp_path, "dataset=phi", "--validate", "spacing.y=2").stderr
+    assert "spacing" not in distance(tmp_path, "dataset=phi", "--validate", "spacing.y=2", "spacing.x=0.25").stderr
+    said = distance(tmp_path, "dataset=phi", "--validate", "spacing.z=5").stderr
+    assert "has its points 0.5 apart along z; spacing.z = 5 is taken instead" in said
 
 
 def test_one_plane(tmp_path):

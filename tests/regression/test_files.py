@@ -113,11 +113,20 @@ def test_values_too_large_for_single_precision(tmp_path, precision):
     ("content", "says"),
     [
         (b"no HDF5", "is no HDF5 file that can be opened; of numpy's arrays fdpost.write_field makes one"),
+        (b"", "is empty; accepted: an HDF5 file"),
+        ("cut", "is an HDF5 file that cannot be opened: it is damaged, cut off, or being written"),
+        ("folder", "is a directory; accepted: an HDF5 file"),
         (None, "cannot be opened: No such file or directory"),
     ],
 )
 def test_no_such_file(tmp_path, content, says, ranks):
-    if content is not None:
+    if content == "folder":
+        (tmp_path / "own.h5").mkdir()
+    elif content == "cut":
+        write(tmp_path / "own.h5", waves())
+        with open(tmp_path / "own.h5", "r+b") as file:
+            file.truncate(5000)
+    elif content is not None:
         (tmp_path / "own.h5").write_bytes(content)
     assert_refused(tmp_path, ranks, 3, "own.h5: " + says)
 
