@@ -112,12 +112,12 @@ status bound_extend(bound *bound) {
   return STATUS_OK;
 }
 
-int bound_keeps_constant(const bound *bound, double duration) {
+int bound_keeps_constant(const bound *bound, int zero, double duration) {
   const solver *solver = bound->solver;
   const equation_growth *growth = &bound->growth;
   const int fed = solver->equation->entered != NULL && cases_bounded(solver->config);
-  return growth->shifts && !fed && bound->source == 0.0 &&
-         (growth->drift + growth->supply) * duration <= 1e-3;
+  const int still = growth->shifts || (zero && growth->largest == 0.0);
+  return still && !fed && bound->source == 0.0 && (growth->drift + growth->supply) * duration <= 1e-3;
 }
 
 /* Largest deviation of values that came from elsewhere than the beginning: they may fill the domain. */

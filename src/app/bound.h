@@ -30,8 +30,9 @@ void bound_resume(bound *bound, const checkpoint_growth *from, const diagnostics
 /* Adds what has entered through ends, and its highest jump. Collective. STATUS_MPI. */
 status bound_extend(bound *bound);
 
-/* 1 if a state with the same value at every point stays as it is for `duration`, apart from a thousandth. */
-int bound_keeps_constant(const bound *bound, double duration);
+/* 1 if a state with the same value at every point stays as it is for `duration`, apart from a thousandth.
+ * zero: it is 0, of all unknowns. */
+int bound_keeps_constant(const bound *bound, int zero, double duration);
 
 /* Describes by how much a measured state has grown too far, or what in it is not finite; "" if all is well.
  * Not collective. */

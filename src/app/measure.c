@@ -102,6 +102,14 @@ static status measure_state(simulation *sim) {
   return take(sim, state_of(sim), exact);
 }
 
+/* 1 if all values of the latest state are 0. */
+static int is_zero(const simulation *sim) {
+  int zero = 1;
+  for (int f = 0; f < sim->solver.equation->unknowns; f++)
+    zero = zero && sim->latest.field[f].minimum == 0.0 && sim->latest.field[f].maximum == 0.0;
+  return zero;
+}
+
 status measure_start(simulation *sim) {
   const checkpoint_state *from = &sim->restart.from;
   const diagnostics_field *first = &sim->latest.field[0];
@@ -115,7 +123,8 @@ status measure_start(simulation *sim) {
   if (sim->bound.growth.within) CHECK(jumps_find(sim->comm, &sim->grid, &state_of(sim)->part[0], &found));
   bound_begin(&sim->bound, &sim->latest, &found);
   const double end = schedule_time(&sim->schedule, sim->schedule.last_step);
-  if (!sim->restart.resumed && first->minimum == first->maximum && bound_keeps_constant(&sim->bound, end))
+  if (!sim->restart.resumed && first->minimum == first->maximum &&
+      bound_keeps_constant(&sim->bound, is_zero(sim), end))
     log_warning("the initial state is %.9g at every point: nothing will be seen to change", first->minimum);
   return STATUS_OK;
 }

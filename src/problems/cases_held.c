@@ -43,6 +43,16 @@ static void check_width(const config *config, const grid *grid, char text[CASES_
       config->width, config->width / h, initial->name, needed);
 }
 
+/* A jump has waves of all lengths, of which waves leave the short ones behind and central differences make
+ * ripples. Upwind differences damp them in advection. */
+static void check_jumps(const config *config, char text[CASES_HELD]) {
+  const initial_case *initial = cases_at(config->initial);
+  const int carried = config->equation == EQUATION_advection;
+  if (!initial->jumps || (carried && config->difference == CONFIG_DIFFERENCE_UPWIND)) return;
+  add(text, "%sinitial.case = %s jumps at its edge, which leaves ripples (gaussian and blob are smooth%s)",
+      text[0] != '\0' ? "; " : "", initial->name, carried ? "; physics.difference = upwind damps them" : "");
+}
+
 /* A body outside a box with ends is not there: the state is constant. */
 static void check_center(const config *config, char text[CASES_HELD]) {
   static const char *const names[3] = {"center_x", "center_y", "center_z"};
@@ -69,6 +79,7 @@ const char *cases_not_held(const config *config, const grid *grid, char text[CAS
   text[0] = '\0';
   check_waves(config, grid, text);
   check_width(config, grid, text);
+  check_jumps(config, text);
   check_center(config, text);
   check_precision(config, text);
   return text;

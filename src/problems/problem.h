@@ -115,6 +115,7 @@ typedef struct initial_case {
   double (*body)(const config *config, const double offset[3]);
   double (*scale)(const config *config, double time); /* NULL: initial.amplitude */
   problem_sound sound;                                /* its solution as the pressure of acoustics */
+  int jumps;                                          /* 1: the values jump at an edge */
   int is_distance;              /* 1: a signed distance, which redistancing may restore */
   unsigned known_after;         /* motions after which the solution is known without diffusion */
   int spreads;                  /* 1: also known in a shifting velocity with diffusion */

@@ -193,6 +193,37 @@ def test_a_centre_outside_and_a_short_pulse_of_sound(tmp_path):
     assert "initial.center_x = 30 is outside the box, 0 to 3" in hear("initial.center_x=30")
 
 
+@pytest.mark.parametrize("equation", ["acoustics", "wave", "advection"])
+def test_jumps_of_cases_by_name(tmp_path, equation):
+    """In sound and waves always, in advection with central differences; of a smooth case nothing is said."""
+    box = {"grid": dict.fromkeys(("nx", "ny", "nz"), 24), "initial": {"width": 0.4}, "time": {"dt": 0.01, "steps": 0}}
+    flow = {"velocity": {"field": "uniform"}} if equation == "advection" else {}
+    write_ini(tmp_path / "run.ini", {**box, **flow, "physics": {"equation": equation}})
+    say = lambda *keys: launch(tmp_path, 1, "run.ini", *keys).stderr  # noqa: E731
+    for case in ("sphere", "slotted"):
+        for option in ([], ["--validate"]):
+            assert f"initial.case = {case} jumps at its edge" in say(f"initial.case={case}", *option)
+    assert "hold" not in say("initial.case=blob")
+    if equation != "wave":
+        damped = say("initial.case=sphere", "physics.difference=upwind")
+        assert ("jumps at its edge" in damped) == (equation == "acoustics")
+
+
+def test_an_amplitude_of_zero(tmp_path):
+    """Beside ends that absorb, too, where any other constant would leave; with a source there is something to see."""
+    small = [*(f"grid.n{axis}=20" for axis in "xyz"), "initial.amplitude=0", f"output.directory={tmp_path / 'run'}"]
+    point = ("point_sources.points=2 2 1", "point_sources.frequency=100")
+    for deck, more, still in (
+        ("room.ini", (), True),
+        ("room.ini", ("source.formula=1",), False),
+        ("room.ini", point, False),
+        ("sound.ini", (), True),
+    ):
+        for option in ("--validate", "time.t_end=0"):
+            text = launch(tmp_path, 1, CONFIG / deck, *small, *more, option).stderr
+            assert ("the initial state is 0 at every point" in text) == still, (deck, more, option)
+
+
 # Sound or advection with a spacing of 0.1; the pulse is highest on the first plane of the second of three slabs.
 PULSE = {
     "grid": {"nx": 16, "ny": 16, "nz": 31, "lx": 1.5, "ly": 1.5, "lz": 3},

@@ -14,5 +14,6 @@ const initial_case case_slotted = {
     .name = "slotted",
     .help = "slotted solid sphere of radius width (discontinuous)",
     .narrowest = 6.0,
+    .jumps = 1,
     PROBLEM_BALL(body),
 };

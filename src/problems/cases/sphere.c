@@ -8,5 +8,6 @@ const initial_case case_sphere = {
     .name = "sphere",
     .help = "solid sphere of radius width (discontinuous)",
     .narrowest = 2.0,
+    .jumps = 1,
     PROBLEM_BALL(body),
 };
