@@ -7,27 +7,48 @@
 
 #include "base/log.h"
 #include "problems/cases.h"
-#include "problems/source.h"
 
 /* What is tolerated, as shares of the range: `least`; beside jumps, whose ripples go both ways
- * (config/rotation.ini: -0.28 to 1.19 of 0 to 1), twice what is beyond the other end, too, as far as a jump
+ * (config/rotation.ini: -0.30 to 1.36 of 0 to 1), twice what is beyond the other end, too, as far as a jump
  * is that high; and never more than `most`. */
 static const double least = 0.1, most = 0.5;
 /* The range of a uniform field, as a share of its value. */
 static const double uniform = 0.01;
 
-void beyond_note(beyond_extremes *extremes, const diagnostics_record *record) {
+/* The values that the first field may have. */
+typedef struct permitted {
+  double low, high, supplied; /* supplied: what sources have added to both sides */
+} permitted;
+
+static permitted permitted_at(const bound *bound, double time) {
+  const double *began = bound->from.began, *entered = bound->from.entered;
+  const double supplied = bound_supplied(bound, time);
+  return (permitted){fmin(began[0], entered[0]) - supplied, fmax(began[1], entered[1]) + supplied, supplied};
+}
+
+/* 1 if a value so far beyond an end of what is permitted is farther out than ripples of this height are. */
+static int has_left(const permitted *in, double beyond, double ripples) {
+  const double range = in->high > in->low ? in->high - in->low : uniform * fabs(in->high);
+  return beyond > fmin(least * range + ripples, most * range);
+}
+
+static void note(beyond_extremes *extremes, int end, double value, double jump, int64_t step) {
+  const double farther = end == 0 ? extremes->value[0] - value : value - extremes->value[1];
+  if (extremes->noted && farther <= 0.0) return;
+  extremes->value[end] = value;
+  extremes->jump[end] = jump;
+  extremes->step[end] = step;
+}
+
+void beyond_note(beyond_extremes *extremes, const bound *bound, const diagnostics_record *record) {
   const diagnostics_field *now = &record->field[0];
-  if (!record->finite) return;
-  if (!extremes->noted || now->minimum < extremes->value[0]) {
-    extremes->value[0] = now->minimum;
-    extremes->step[0] = record->step;
-  }
-  if (!extremes->noted || now->maximum > extremes->value[1]) {
-    extremes->value[1] = now->maximum;
-    extremes->step[1] = record->step;
-  }
+  const double jump = bound->from.jump;
+  if (!record->finite || !bound->growth.within || bound->growth.largest > 0.0) return;
+  const permitted in = permitted_at(bound, record->time);
+  note(extremes, 0, now->minimum, jump, record->step);
+  note(extremes, 1, now->maximum, jump, record->step);
   extremes->noted = 1;
+  if (has_left(&in, fmax(now->maximum - in.high, in.low - now->minimum), jump)) extremes->left = 1;
 }
 
 /* Index in one plane and local number of the plane of the first point with this value; 0 if there is none. */
@@ -105,25 +126,22 @@ static status describe(const bound *bound, const state *state, int64_t step, dou
   return STATUS_OK;
 }
 
-status beyond_warn(const bound *bound, const beyond_extremes *extremes, const state *state, int64_t step) {
-  const config *config = bound->solver->config;
-  const equation_growth *growth = &bound->growth;
-  const double *began = bound->from.began, *entered = bound->from.entered, *value = extremes->value;
-  const int supplied = growth->supply > 0.0 || source_given(config);
-  if (!growth->within || supplied || growth->largest > 0.0 || !extremes->noted) return STATUS_OK;
-  const double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]);
-  const double range = high > low ? high - low : uniform * fabs(high);
-  const double below = low - value[0], above = value[1] - high;
-  const double ripples = fmin(2.0 * fmax(fmin(above, below), 0.0), bound->from.jump);
+status beyond_warn(const bound *bound, const beyond_extremes *extremes, const state *state, int64_t step,
+                   double time) {
+  const permitted in = permitted_at(bound, time);
+  const double *value = extremes->value, below = in.low - value[0], above = value[1] - in.high;
   const int end = above > below;
-  if (!(fmax(above, below) > fmin(least * range + ripples, most * range))) return STATUS_OK;
+  const double ripples = fmin(2.0 * fmax(fmin(above, below), 0.0), extremes->jump[end]);
   int diverges = 0;
   char words[128];
+  if (!extremes->noted || fmax(above, below) <= 0.0) return STATUS_OK;
+  if (!extremes->left && !has_left(&in, fmax(above, below), ripples)) return STATUS_OK;
   CHECK(find_divergence(bound->solver, &diverges));
   if (diverges) return STATUS_OK;
   CHECK(describe(bound, state, step, value[end], extremes->step[end], words, sizeof words));
-  log_warning("the solution %s, beyond all values that were there or entered, %.4g to %.4g: an error of the "
-              "differences; %s",
-              words, low, high, advice(bound->solver));
+  log_warning(
+      "the solution %s, beyond all values that were there or entered%s, %.4g to %.4g: an error of the "
+      "differences; %s",
+      words, in.supplied > 0.0 ? ", with what sources add" : "", in.low, in.high, advice(bound->solver));
   return STATUS_OK;
 }

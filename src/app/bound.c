@@ -39,8 +39,7 @@ status bound_open(solver *solver, int stable, bound *bound) {
   *bound = (struct bound){.solver = solver,
                           .stable = stable,
                           .volume = grid->l[0] * grid->l[1] * grid->l[2],
-                          .from = {.entered = {INFINITY, -INFINITY}, .jump = INFINITY},
-                          .ends = {INFINITY, -INFINITY}};
+                          .from = {.entered = {INFINITY, -INFINITY}, .jump = INFINITY}};
   for (int f = 0; f < equation->unknowns; f++) bound->weight[f] = 1.0;
   if (equation->energy != NULL) equation->energy(solver->terms, bound->weight);
   return find_growth(solver, bound);
@@ -68,10 +67,32 @@ static void begin_range(bound *bound, const diagnostics_record *record) {
   bound->from.began[1] = record->field[0].maximum;
 }
 
-void bound_begin(bound *bound, const diagnostics_record *record, const jumps *jumps) {
+/* The decay of waves of CASES_LEAST_POINTS points, the shortest that a grid holds: as long as a jump has such
+ * waves, it has shorter ones. */
+static double fading_of(const bound *bound, double h) {
+  const config *config = bound->solver->config;
+  const double phase = 2.0 * PROBLEM_PI / (CASES_LEAST_POINTS * h);
+  return config_equation_uses(config, "diffusivity") ? config->diffusivity * phase * phase : 0.0;
+}
+
+/* The highest jump is now this one, along an axis. */
+static void begin_jump(bound *bound, double height, int axis) {
+  bound->from.jump = height;
+  bound->fading = fading_of(bound, bound->solver->grid.h[axis]);
+}
+
+/* The axis with the largest spacing, where jumps fade the latest. */
+static int coarsest(const grid *grid) {
+  const int of_xy = grid->h[1] > grid->h[0];
+  return grid->h[2] > grid->h[of_xy] ? AXIS_Z : of_xy;
+}
+
+void bound_begin(bound *bound, const diagnostics_record *record, const double height[3]) {
   begin_range(bound, record);
-  bound->from.jump = jumps->height;
-  memcpy(bound->ends, jumps->ends, sizeof bound->ends);
+  begin_jump(bound, height[0], AXIS_X);
+  for (int d = 1; d < 3; d++)
+    if (height[d] > bound->from.jump) begin_jump(bound, height[d], d);
+  bound->time = record->time;
   bound->from.known = 1;
   bound->from.time = record->time;
   bound->from.background = bound->growth.shifts ? record->field[0].mass / bound->volume : 0.0;
@@ -80,35 +101,23 @@ void bound_begin(bound *bound, const diagnostics_record *record, const jumps *ju
 
 void bound_resume(bound *bound, const checkpoint_growth *from, const diagnostics_record *record) {
   bound->from = *from;
+  bound->time = record->time;
+  begin_jump(bound, from->jump, coarsest(&bound->solver->grid));
   if (from->began[0] > from->began[1]) begin_range(bound, record);
 }
 
-/* The most by which values that enter lie beyond a range. */
-static double apart(const double range[2], const double entered[2]) {
-  return fmax(fmax(range[0] - entered[0], entered[1] - range[1]), 0.0);
-}
-
-/* The highest jump where values enter: between the first of them and what was on the ends, or from one
- * measurement to the next. Values that vary smoothly on an end or in time may be taken for a jump, of at most
- * their range. */
-static double entering_jump(const bound *bound, const double before[2]) {
-  const double *entered = bound->from.entered, *ends = bound->ends;
-  if (entered[0] > entered[1]) return 0.0;
-  if (before[0] <= before[1]) return apart(before, entered);
-  return ends[0] <= ends[1] ? fmax(entered[1] - ends[0], ends[1] - entered[0]) : INFINITY;
-}
-
-status bound_extend(bound *bound) {
+status bound_extend(bound *bound, double time) {
   const solver *solver = bound->solver;
+  double *range = bound->from.entered, jump = 0.0;
+  if (isfinite(bound->from.jump)) bound->from.jump *= exp(-bound->fading * fmax(time - bound->time, 0.0));
+  bound->time = time;
   if (solver->equation->entered == NULL) return STATUS_OK;
-  double *range = bound->from.entered;
-  const double before[2] = {range[0], range[1]};
-  solver->equation->entered(solver->terms, range);
-  double all[2] = {range[0], -range[1]};
-  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_DOUBLE, MPI_MIN, solver->comm));
+  solver->equation->entered(solver->terms, range, &jump);
+  double all[3] = {range[0], -range[1], -jump};
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, 3, MPI_DOUBLE, MPI_MIN, solver->comm));
   range[0] = all[0];
   range[1] = -all[1];
-  bound->from.jump = fmax(bound->from.jump, entering_jump(bound, before));
+  if (-all[2] > bound->from.jump) begin_jump(bound, -all[2], coarsest(&solver->grid));
   return STATUS_OK;
 }
 
@@ -140,6 +149,12 @@ static double excess_of(const bound *bound, double elapsed) {
   return fmin(growth->slack * exp(noise * elapsed), most);
 }
 
+double bound_supplied(const bound *bound, double time) {
+  const double elapsed = fmax(time - bound->from.time, 0.0);
+  const double factor = source_factor_most(bound->solver->sources.factor, bound->from.time, time);
+  return (bound->growth.supply + bound->source * factor) * elapsed;
+}
+
 /* The largest norm of a solution at a step: equation.h's, with what has entered, and round-off. */
 static double most_of(const bound *bound, const diagnostics_record *record) {
   const equation_growth *growth = &bound->growth;
@@ -147,9 +162,7 @@ static double most_of(const bound *bound, const diagnostics_record *record) {
   const double elapsed = fmax(record->time - from->time, 0.0);
   const double digit = problem_rounding(bound->solver->config->precision);
   const double start = hypot(from->norm, sqrt(bound->weight[0]) * largest_new(bound));
-  const double factor = source_factor_most(bound->solver->sources.factor, from->time, record->time);
-  const double supply = growth->supply + bound->source * factor;
-  const double fed = (growth->drift * fabs(from->background) + supply) * elapsed;
+  const double fed = growth->drift * fabs(from->background) * elapsed + bound_supplied(bound, record->time);
   const double round_off =
       fabs(from->background) * sqrt(bound->weight[0]) * (cancelled + digit * (16.0 + (double)record->step));
   const double right = fmin(exp(growth->rate * elapsed), DBL_MAX) * (start + fed);

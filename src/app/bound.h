@@ -1,7 +1,6 @@
 #ifndef FDAPP_APP_BOUND_H
 #define FDAPP_APP_BOUND_H
 
-#include "app/jumps.h"
 #include "app/solver.h"
 #include "output/diagnostics.h"
 #include "snapshots/checkpoint.h"
@@ -16,23 +15,29 @@ typedef struct bound {
   double source; /* sources_largest over all ranks */
   double volume;
   checkpoint_growth from; /* where the growth begins, and what has entered since */
-  double ends[2];         /* minimum and maximum of that state on ends; not known: INFINITY, -INFINITY */
+  double fading, time;    /* the rate at which diffusion smooths the highest jump, and until when it has */
 } bound;
 
 /* stable: the step is within the limits of the scheme. Overwrites the scratch state. `solver` must outlive
  * the bound. Collective. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI; STATUS_USAGE as equation->growth. */
 status bound_open(solver *solver, int stable, bound *bound);
 
-/* Begins at a measured state with these jumps, or resumes there as a snapshot says. */
-void bound_begin(bound *bound, const diagnostics_record *record, const jumps *jumps);
+/* Begins at a measured state with jumps of these heights along each axis, or resumes there as a snapshot
+ * says.
+ */
+void bound_begin(bound *bound, const diagnostics_record *record, const double height[3]);
 void bound_resume(bound *bound, const checkpoint_growth *from, const diagnostics_record *record);
 
-/* Adds what has entered through ends, and its highest jump. Collective. STATUS_MPI. */
-status bound_extend(bound *bound);
+/* Adds what has entered through ends until `time`, and its highest jump, while earlier jumps fade.
+ * Collective. STATUS_MPI. */
+status bound_extend(bound *bound, double time);
 
 /* 1 if a state with the same value at every point stays as it is for `duration`, apart from a thousandth.
  * zero: it is 0, of all unknowns. */
 int bound_keeps_constant(const bound *bound, int zero, double duration);
+
+/* The most that sources have added at a point, and to the norm, until a time. */
+double bound_supplied(const bound *bound, double time);
 
 /* Describes by how much a measured state has grown too far, or what in it is not finite; "" if all is well.
  * Not collective. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/jumps.h"
 #include "app/running.h"
 #include "base/log.h"
 
@@ -113,15 +114,16 @@ static int is_zero(const simulation *sim) {
 status measure_start(simulation *sim) {
   const checkpoint_state *from = &sim->restart.from;
   const diagnostics_field *first = &sim->latest.field[0];
-  jumps found = {.height = INFINITY, .ends = {INFINITY, -INFINITY}};
+  double height[3] = {0.0};
   CHECK(bound_open(&sim->solver, sim->stability.share >= 1.0, &sim->bound));
   CHECK(take(sim, state_of(sim), NULL)); /* the range in the line of progress, too */
   if (sim->restart.resumed && from->growth.known && !from->departed) {
     bound_resume(&sim->bound, &from->growth, &sim->latest);
     return STATUS_OK;
   }
-  if (sim->bound.growth.within) CHECK(jumps_find(sim->comm, &sim->grid, &state_of(sim)->part[0], &found));
-  bound_begin(&sim->bound, &sim->latest, &found);
+  if (sim->bound.growth.within)
+    CHECK(jumps_find(sim->comm, sim->config, &sim->grid, &state_of(sim)->part[0], sim->latest.time, height));
+  bound_begin(&sim->bound, &sim->latest, height);
   const double end = schedule_time(&sim->schedule, sim->schedule.last_step);
   if (!sim->restart.resumed && first->minimum == first->maximum &&
       bound_keeps_constant(&sim->bound, is_zero(sim), end))
@@ -132,8 +134,8 @@ status measure_start(simulation *sim) {
 status measure(simulation *sim) {
   perf_begin(&sim->perf, PERF_DIAGNOSTICS);
   CHECK(measure_state(sim));
-  beyond_note(&sim->extremes, &sim->latest);
-  CHECK(bound_extend(&sim->bound));
+  CHECK(bound_extend(&sim->bound, sim->latest.time));
+  beyond_note(&sim->extremes, &sim->bound, &sim->latest);
   perf_end(&sim->perf, PERF_DIAGNOSTICS);
   CHECK(agree(sim->comm, check_positive(sim)));
   return agree(sim->comm, check_bounded(sim));

@@ -357,7 +357,8 @@ static status run(simulation *sim) {
   CHECK(find_answer(sim));
   CHECK(perf_write(&sim->perf, &sim->solver, &sim->rundir, &sim->answer));
   summarise(sim, "done");
-  CHECK(beyond_warn(&sim->bound, &sim->extremes, state_of(sim), sim->step));
+  CHECK(beyond_warn(&sim->bound, &sim->extremes, state_of(sim), sim->step,
+                    schedule_time(&sim->schedule, sim->step)));
   return tell_answer(sim);
 }
 

@@ -226,11 +226,13 @@ static uint64_t hash_files(void *self) {
   return a->hash;
 }
 
-static void entered(void *self, double range[2]) {
-  const advection *a = self;
+static void entered(void *self, double range[2], double *jump) {
+  advection *a = self;
   if (!a->bounded) return;
   range[0] = fmin(range[0], a->inflow.range[0]);
   range[1] = fmax(range[1], a->inflow.range[1]);
+  *jump = fmax(*jump, a->inflow.jump);
+  a->inflow.jump = 0.0;
 }
 
 const equation advection_equation = {.name = "advection",

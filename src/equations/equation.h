@@ -106,8 +106,9 @@ typedef struct equation {
   status (*create)(const config *config, const grid *grid, const field_space *space, void **self);
   void (*destroy)(void *self);
   /* Extends range, a minimum and a maximum, by the values that entered this slab through ends so far, which
-   * do not count as growth. NULL: none. */
-  void (*entered)(void *self, double range[2]);
+   * do not count as growth, and jump by their largest change at a point from one stage to the next since the
+   * last call. NULL: none. */
+  void (*entered)(void *self, double range[2], double *jump);
   /* The bound on the solution's growth, for this slab: the caller takes the maximum over ranks of each
    * number. `work` is overwritten. NULL: not known, and the slack is EQUATION_SLACK_UNKNOWN. Also
    * STATUS_USAGE, as `fill`. */

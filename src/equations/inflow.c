@@ -153,9 +153,12 @@ static void fill_formula(const inflow *inflow, const face *face, double time, do
 
 /* Rounds the values and enqueues their copy to the device from `staging`. */
 static status send(inflow *inflow, const double *values, size_t count, void *staging, void *to) {
+  const int single = inflow->precision == PRECISION_SINGLE;
   for (size_t i = 0; i < count; i++) {
+    const double before = single ? (double)((float *)staging)[i] : ((double *)staging)[i];
     note(inflow, values[i]);
-    if (inflow->precision == PRECISION_SINGLE) {
+    if (inflow->filled) inflow->jump = fmax(inflow->jump, fabs(values[i] - before));
+    if (single) {
       ((float *)staging)[i] = (float)values[i];
     } else {
       ((double *)staging)[i] = values[i];

@@ -40,7 +40,8 @@ typedef struct checkpoint_growth {
   double norm;       /* root mean square of that deviation */
   double entered[2]; /* minimum and maximum of what entered through ends since; empty: INFINITY, -INFINITY */
   double began[2];   /* minimum and maximum of its first field; not known: INFINITY, -INFINITY */
-  double jump;       /* the highest jump of that field, or of what entered since; not known: INFINITY */
+  double jump; /* the highest jump of that field, or of what entered since, as far as diffusion has left it;
+                * not known: INFINITY */
 } checkpoint_growth;
 
 /* What a file of statistics says of their samples. */

@@ -316,11 +316,43 @@ def test_values_that_were_nowhere(tmp_path, ranks):
     z, y, x = np.unravel_index(phi.argmax(), phi.shape)
     assert [float(part) for part in said.groups()] == pytest.approx([phi.max(), x / 32, y / 32, z / 16], rel=1e-3)
     assert "beyond" not in end("physics.form=skew", "physics.difference=upwind", "output.directory=skew")
+    # a source widens the range by what it adds, be it nothing
+    assert said[0] in end("source.formula=0", "output.directory=nothing")
+    assert "entered, with what sources add, -3e-06 to 1:" in end("source.formula=0-1e-6", "output.directory=little")
+    assert "beyond" not in end("source.formula=1", "physics.form=skew", "physics.difference=upwind")
     # the range is that of the beginning, however late the run resumes
     end("time.t_end=2.8", "output.directory=parts")
     assert said[0] in end("output.directory=parts", "restart.from=latest")
     flow = ("velocity.u=0.5-x", "velocity.v=0.5-y", "initial.formula=1", "time.t_end=0.5", "output.directory=sink")
     assert "beyond" not in end(*flow)
+
+
+# A stream that enters by x = 0, through cells of a third of the box; at most 1 is there or enters.
+BESIDE = {
+    "grid": {"nx": 65, "ny": 33, "nz": 4, "ly": 0.5, "lz": 0.1},
+    "constants": {"U": 0.5, "k": 18.849555921538759},
+    "boundary": {"x_low": "dirichlet", "x_high": "open", "y": "open", "value": "exp(-((y-0.25)/0.08)^2)"},
+    "physics": {"form": "conservative", "diffusivity": 1e-3},
+    "initial": {"case": "formula"},
+    "velocity": {"field": "formula", "u": "U + a*sin(k*x)*cos(k*y)", "v": "-a*cos(k*x)*sin(k*y)", "w": "0"},
+    "time": {"dt": 0.004},
+    "output": {"fields_every": 0, "diagnostics_every": 20},
+}
+
+
+@pytest.mark.parametrize(
+    ("initial", "keys"),
+    [
+        ("0*x", ("constants.a=1", "time.t_end=2.5")),  # the jump at the end has long been smoothed by diffusion
+        (BESIDE["boundary"]["value"], ("constants.a=2", "compute.order=6", "time.t_end=0.3")),  # there is none
+    ],
+)
+def test_values_that_were_nowhere_beside_fixed_values(tmp_path, initial, keys):
+    """Both ends of the range are left; ripples beside a jump would be tolerated."""
+    said = run(tmp_path / "run", BESIDE, f"initial.formula={initial}", *keys).stderr
+    low, high = reached(tmp_path / "run")
+    assert "beyond all values that were there or entered" in said
+    assert low < -0.04 and high > 1.04 and 0.1 < max(-low, high - 1) < 0.1 + 2 * min(-low, high - 1)
 
 
 def test_values_that_were_nowhere_on_the_way(tmp_path):
