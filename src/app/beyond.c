@@ -12,24 +12,26 @@
  * (config/rotation.ini: -0.30 to 1.36 of 0 to 1), twice what is beyond the other end, too, as far as a jump
  * is that high; and never more than `most`. */
 static const double least = 0.1, most = 0.5;
-/* The range of a uniform field, as a share of its value. */
-static const double uniform = 0.01;
+/* The range of a uniform field, as a share of its value, and what is one: round-off moves its values, too. */
+static const double uniform = 0.1, still = 1e-6;
 
 /* The values that the first field may have. */
 typedef struct permitted {
-  double low, high, supplied; /* supplied: what sources have added to both sides */
+  double low, high, range, supplied; /* supplied: what sources have added to both sides */
 } permitted;
 
 static permitted permitted_at(const bound *bound, double time) {
   const double *began = bound->from.began, *entered = bound->from.entered;
   const double supplied = bound_supplied(bound, time);
-  return (permitted){fmin(began[0], entered[0]) - supplied, fmax(began[1], entered[1]) + supplied, supplied};
+  const double low = fmin(began[0], entered[0]), high = fmax(began[1], entered[1]);
+  const double largest = fmax(fabs(low), fabs(high)), apart = high - low + 2.0 * supplied;
+  const double range = high - low > still * largest ? apart : fmax(apart, uniform * largest);
+  return (permitted){low - supplied, high + supplied, range, supplied};
 }
 
 /* 1 if a value so far beyond an end of what is permitted is farther out than ripples of this height are. */
 static int has_left(const permitted *in, double beyond, double ripples) {
-  const double range = in->high > in->low ? in->high - in->low : uniform * fabs(in->high);
-  return beyond > fmin(least * range + ripples, most * range);
+  return beyond > fmin(least * in->range + ripples, most * in->range);
 }
 
 static void note(beyond_extremes *extremes, int end, double value, double jump, int64_t step) {

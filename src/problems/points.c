@@ -144,7 +144,7 @@ static int compare(const void *one, const void *other) {
 
 /* Refuses places that come twice, as lists of points do. */
 static status check_different(const request *r, const points *points) {
-  const double **sorted = malloc((size_t)points->count * sizeof *sorted);
+  const double **sorted = malloc(((size_t)points->count + 1) * sizeof *sorted);
   status result = STATUS_OK;
   char what[64];
   if (sorted == NULL) return status_fail(STATUS_MEMORY, "no memory for places of receivers");
@@ -152,8 +152,8 @@ static status check_different(const request *r, const points *points) {
   qsort(sorted, (size_t)points->count, sizeof *sorted, compare);
   for (int64_t i = 1; i < points->count && result == STATUS_OK; i++) {
     if (memcmp(sorted[i - 1], sorted[i], 3 * sizeof **sorted) != 0) continue;
-    (void)snprintf(what, sizeof what, "is at the place of number %lld",
-                   (long long)((sorted[i - 1] - points->at) / 3 + 1));
+    const int64_t earlier = (sorted[i - 1] - points->at) / 3 + 1;
+    (void)snprintf(what, sizeof what, "is at the place of number %lld", (long long)earlier);
     result = refuse(r, r->file[0] != '\0' ? "file" : "points", (sorted[i] - points->at) / 3, what);
   }
   free(sorted);

@@ -372,6 +372,27 @@ def test_values_that_were_nowhere_on_the_way(tmp_path):
     assert float(worst["min"]) < -0.1 < float(table[-1]["min"])
 
 
+def test_a_uniform_field(tmp_path):
+    """Has no range to compare with: an error of a thousandth is none, one of a twentieth is."""
+    flow = {"u": "sin(2*pi*x)*cos(4*pi*y)", "v": "-0.5*cos(2*pi*x)*sin(4*pi*y)", "w": "0"}
+    still = {
+        "grid": {"nx": 24, "ny": 20, "nz": 4},
+        "physics": {"form": "conservative"},
+        "initial": {"case": "formula", "formula": "1"},
+        "velocity": {"field": "formula", **flow},
+        "time": {"courant": 0.8, "t_end": 1},
+        "output": {"fields_every": 0, "diagnostics_every": 1},
+    }
+    for keys in ((), ("source.formula=1e-9",), ("initial.formula=1 + 1e-9*sin(2*pi*x)",)):
+        assert "beyond" not in run(tmp_path / "run", still, *keys).stderr
+        assert 0.99 < reached(tmp_path / "run")[0] < 0.999
+    assert (
+        "beyond all values that were there or entered, 1 to 1:"
+        in run(tmp_path / "run", still, "compute.order=4").stderr
+    )
+    assert reached(tmp_path / "run")[0] < 0.95
+
+
 # Around cells that are three points wide: the exact solution of a smooth start stays between 0 and 1.
 NARROW = {
     "grid": {"nx": 20, "ny": 40, "nz": 8, "lz": 0.2},
