@@ -49,7 +49,8 @@ tools_need() {
 }
 
 # venv_need DIR PIP_ARGUMENT...: a Python environment DIR with these packages; silent when it has been made before and
-# no requirements file has changed since.
+# no requirements file has changed since. Python compiles a module when it is first imported: compiling
+# all of them here would take 9 s of processor time, and the pictures import few.
 venv_need() {
   local venv=$1 argument stamp
   shift
@@ -62,7 +63,8 @@ venv_need() {
   if [ ! -x "$venv/bin/python" ]; then
     python3 -m venv "$venv" || die "python3 cannot make an environment (on Debian and Ubuntu: package python3-venv)"
   fi
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >&2 || die "pip could not install: $*"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile "$@" >&2 ||
+    die "pip could not install: $*"
   touch "$stamp"
 }
 

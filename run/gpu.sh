@@ -31,10 +31,17 @@ ucx_need() {
 }
 
 # build_for_here [--cuda]: sets up and builds the programs, with CUDA where there is a GPU, or where it is asked for.
+# Python packages, which the build does not need, are installed meanwhile.
 build_for_here() {
-  local cuda=${1:-}
+  local cuda=${1:-} python
   if gpu_present; then cuda=--cuda; fi
-  # shellcheck disable=SC2086 # nothing, or one word
-  run/setup $cuda
+  # shellcheck disable=SC2154 # common.sh has the list
+  packages_need "${build_packages[@]}"
+  [ -z "$cuda" ] || nvcc_need
+  run/setup &
+  python=$!
+  trap wait EXIT # a build that fails leaves nothing behind that still installs
   build default "-DFDAPP_CUDA=$([ -n "$cuda" ] && echo ON || echo OFF)" fdapp fdbench fddistance
+  wait "$python"
+  trap - EXIT
 }
