@@ -348,7 +348,7 @@ def test_a_box_resounds_with_order_4_in_time(tmp_path):
         ({"boundary": {"z": "layer", "layer_reflection": 1}}, "layer_reflection = 1"),
         ({"boundary": {"z": "layer", "layer_reflection": 0}}, "layer_reflection = 0"),
         ({"boundary": {"z": "layer"}, "point_sources": {"points": "0.5 0.5 0.5"}}, "accepted: 0.575757576 to 1.32424"),
-        ({"boundary": {"z": "layer"}, "receivers": {"points": "0.5 0.5 1; 0.5 0.5 1.4"}}, "number 1 has z = 1.4"),
+        ({"boundary": {"z": "layer"}, "receivers": {"points": "0.5 0.5 1; 0.5 0.5 1.4"}}, "number 2 has z = 1.4"),
         ({"boundary": {"x": "layer"}, "physics": {"equation": "acoustics"}, "time": {"courant": 0.5}}, "x = layer"),
         ({"grid": {"nx": 8}}, "nx = 8"),
         ({"time": {"courant": 0.5, "dt": 0.1}}, "dt"),
