@@ -79,7 +79,7 @@ typedef struct equation {
    * caller takes the maximum of each over ranks. */
   status (*rates)(const config *config, const grid *grid, schedule_rates *rates);
   /* The limit of a step of size dt with such rates, for the run's scheme, order, differences and ends: waves
-   * inside the grid, and beside ends what a trial finds (trial.h). Every rank calls it, with the same rates.
+   * inside the grid, and beside ends what a trial finds (trial.h). One rank calls it, for all of them.
    * NULL: that of waves by central differences whose Courant number is dt times the rate of advection. */
   status (*limit)(const config *config, const grid *grid, const schedule_rates *rates, double dt,
                   equation_limit *limit);
