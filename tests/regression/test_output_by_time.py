@@ -39,7 +39,7 @@ ADAPTIVE = merged(
 MEASURED = merged(
     TIMED,
     {
-        "grid": {"ly": 1.0, "lz": 1.0},
+        "grid": {"nx": 17, "ny": 12, "nz": 19, "ly": 1.0, "lz": 1.0},
         "physics": {"equation": "flow", "form": None, "diffusivity": None},
         "initial": {"case": "taylor_green_vortex", "center_x": None, "width": None, "background": None},
         "velocity": {"field": None, "period": None},

@@ -214,6 +214,7 @@ def test_full_space_and_image_source(tmp_path):
         assert np.max(np.abs(p - exact)) < 2e-3 * np.max(np.abs(exact))
 
 
+@many_steps
 @pytest.mark.parametrize("midway", [False, True])
 def test_reflections_have_their_amplitude_to_order_2(tmp_path, midway):
     """A plane Ricker pulse along z, which starts at rest and so splits in two, against the coefficient of reflection of
@@ -265,6 +266,7 @@ def test_medium_of_a_file(tmp_path):
         assert "medium.file" in refused.stderr and "one period" in refused.stderr
 
 
+@many_steps
 @pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
 @pytest.mark.parametrize("boundary", [{}, {"x": "wall", "y_low": "free", "y_high": "wall", "z": "free"}])
 def test_energy_is_kept_to_rounding(tmp_path, scheme, boundary):
