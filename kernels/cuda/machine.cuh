@@ -84,7 +84,8 @@ template <class T> __device__ __forceinline__ void cache_fetch(const T *from) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
 }
 
-/* Predicated copies, and a predicated store: only threads with `wanted` make them, without a branch. */
+/* Predicated copies, stores and loads: only threads with `wanted` make them, without a branch. Loads leave
+ * what is not wanted as it was. */
 template <class T> __device__ __forceinline__ void copy_vector_where(bool wanted, T *to, const T *from) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(
                    (unsigned)__cvta_generic_to_shared(to)),
@@ -108,6 +109,18 @@ __device__ __forceinline__ void store_vector_where(bool wanted, double *to, cons
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p st.global.v2.f64 [%0], {%1, %2}; }" ::"l"(to),
                "d"(from[0]), "d"(from[1]), "r"((int)wanted)
                : "memory");
+}
+
+__device__ __forceinline__ void load_vector_where(bool wanted, const float *from, float (&to)[4]) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }"
+               : "+f"(to[0]), "+f"(to[1]), "+f"(to[2]), "+f"(to[3])
+               : "l"(from), "r"((int)wanted));
+}
+
+__device__ __forceinline__ void load_vector_where(bool wanted, const double *from, double (&to)[2]) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.v2.f64 {%0, %1}, [%2]; }"
+               : "+d"(to[0]), "+d"(to[1])
+               : "l"(from), "r"((int)wanted));
 }
 
 /* Makes one group of the copies that this thread has started since its last commit. */

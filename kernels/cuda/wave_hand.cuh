@@ -40,8 +40,13 @@ struct wave_hand_tile {
   static constexpr int F_AT = SHIFT, Q_AT = F_AT + F_RING * copies::PLANE;
   static constexpr int T_AT = Q_AT + Q_RING * Q_PLANE + SHIFT, K_AT = T_AT + T_RING * CORE;
   static constexpr int SINGLES_AT = K_AT + K_RING * CORE, BARRIERS = 2 * F_RING + 3 * Q_RING + K_RING;
-  static constexpr size_t BARRIERS_AT = SINGLES_AT * sizeof(real) + copies::SINGLES * sizeof(uint2);
+  /* Rows are whole vectors. Places for a second box of terms come before the barriers. */
+  using terms = wave_terms_block<WAVE_ROWS>;
+  static constexpr int SINGLES = 2 * HALO * copies::LINES, SECONDS = by_precision_value(20, 40);
+  static constexpr size_t SECONDS_AT = SINGLES_AT * sizeof(real) + SINGLES * sizeof(uint2);
+  static constexpr size_t BARRIERS_AT = SECONDS_AT + SECONDS * terms::SIZE * sizeof(real);
   static constexpr size_t SHARED_BYTES = BARRIERS_AT + BARRIERS * sizeof(barrier);
+  static_assert(SHARED_BYTES + SHARED_STATIC <= 227 << 10, "the shared memory of a block on Hopper");
 
   /* p_before of plane i of the piece, and what becomes of it. */
   __device__ __forceinline__ static real *once(real *memory, int i) {
@@ -57,6 +62,7 @@ template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
   static constexpr int PITCH = Tile::copies::PITCH;
   barrier *p_full, *p_free;
   bool low_x, high_x, low_y, high_y; /* the tile has an end */
+  int *seconds;                      /* places for terms that are taken */
 
   __device__ __forceinline__ void open() {
     const wave_image(&ends)[3][2] = a.call.ends;
@@ -73,6 +79,7 @@ template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
     for (int i = (int)threadIdx.x; i < Tile::T_AT; i += Tile::THREADS)
       memory[i] = 0; /* zeros beyond ends stay */
     if (threadIdx.x == 0) {
+      *seconds = 0;
       for (int i = 0; i < Tile::F_RING; i++) {
         barrier_make(p_full + i, Tile::COPYING);
         barrier_make(p_free + i, Tile::WARPS);
@@ -203,6 +210,11 @@ template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
     }
   }
 
+  __device__ __forceinline__ Tile::terms::place second_place(int i) const {
+    unsigned char *const all = reinterpret_cast<unsigned char *>(memory) + Tile::SECONDS_AT;
+    return {i < Tile::SECONDS ? reinterpret_cast<real *>(all) + i * Tile::terms::SIZE : nullptr, VECTOR};
+  }
+
   __device__ __forceinline__ void first(int unit, int lane, const pair_rims<Tile> &rims) const {
     const int column = unit % Tile::COLUMNS * VECTOR, row = unit / Tile::COLUMNS * WAVE_ROWS;
     const int own = (row + HALO) * PITCH + column + HALO, place = row * Tile::WIDTH + column;
@@ -214,9 +226,10 @@ template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
     if (!there) to = {-1, -1};
     wave_turn<Tile::F_RING> turn = {0, 0};
     wave_turn<Tile::Q_RING> q_turn = {0, 1};
-    using reader = wave_terms_reader<WAVE_ROWS, VECTOR>;
     const int x = x0 + column, y = y0 + row;
-    reader terms = {a.terms, x, y, LAYERS ? reader::near_of(a.terms, x, y) : 0};
+    const typename Tile::terms terms = {a.terms, x, y,
+                                        LAYERS ? wave_terms_near<WAVE_ROWS, VECTOR>(a.terms, x, y) : 0};
+    const int second = terms.is_corner() ? atomicAdd(seconds, 1) : Tile::SECONDS;
     wave_block sums[2 * HALO];
     clear(sums);
 #pragma unroll 1
@@ -227,13 +240,17 @@ template <bool LAYERS> struct wave_hand : wave_second<wave_hand_tile> {
       real *const q = memory + Tile::Q_AT + q_turn.slot * Tile::Q_PLANE;
       barrier_wait(p_full + turn.slot, turn.parity);
       if (gives) barrier_wait(q_free + q_turn.slot, q_turn.parity);
+      /* The place of the thread's q, which is written later, is one for its terms. */
+      const typename Tile::terms::place places[2] = {{q + own, PITCH}, second_place(second)};
+      if (LAYERS && gives) terms.copy(wave_home(d, z0 + i - 3 * HALO), places);
+      if (LAYERS) copy_commit();
       wave_block v, laplacian;
-      if constexpr (LAYERS) terms.open(gives, wave_home(d, z0 + i - 3 * HALO));
       wave_load<PITCH>(f, v);
       wave_block_arrives(a.c[0], v, sums, laplacian);
-      if constexpr (LAYERS) terms.add(laplacian);
       wave_block_x<PITCH>(a.c[0], f, v, sums[HALO - 1]);
       wave_block_y<PITCH>(a.c[0], f, v, sums[HALO - 1]);
+      if (LAYERS) copy_wait<0>();
+      if (LAYERS && gives) terms.add(wave_home(d, z0 + i - 3 * HALO), places, laplacian);
       if (drifts) {
         real *const at = Tile::once(memory, i - 2 * HALO) + place;
 #pragma unroll
@@ -310,8 +327,10 @@ __global__ void __launch_bounds__(wave_hand_tile::THREADS, 1)
   const long long piece = (int)blockIdx.x / tiles, count = d.planes(0);
   const int z0 = d.range[0].z0 + (int)(count * piece / c.pieces);
   const int z1 = d.range[0].z0 + (int)(count * (piece + 1) / c.pieces);
+  __shared__ int seconds;
   wave_hand<LAYERS> hand = {{a, d, reinterpret_cast<real *>(block_memory()), tile % c.tiles_x * Tile::WIDTH,
                              tile / c.tiles_x * Tile::HEIGHT, z0, z1 - z0}};
+  hand.seconds = &seconds;
   hand.open();
   hand.run({exchange, c, d, hand.x0, hand.y0, hand.closed()});
 }

@@ -22,13 +22,16 @@ struct wave_leap_tile {
   static constexpr int KEPT_AT = SHIFT + RING * copies::PLANE + 32 - SHIFT, SIDE_AT = KEPT_AT + KEPT * CORE;
   static constexpr int SINGLES_AT = SIDE_AT + 2 * AHEAD * CORE;
   static constexpr size_t SHARED_BYTES = SINGLES_AT * sizeof(real) + copies::SINGLES * sizeof(uint2);
+  /* With layers, a place for the terms of each thread, and some more for corners. */
+  using terms = wave_terms_block<WAVE_ROWS>;
+  static constexpr int SECONDS = THREADS / 4;
+  static constexpr size_t TERMS_BYTES = (THREADS + SECONDS) * terms::SIZE * sizeof(real);
   static constexpr int PACE = 2; /* planes between waits of blocks for one another */
 };
 
 /* LAYERS: there are terms of absorbing layers to add. */
 template <bool LAYERS> struct wave_leap {
   using Tile = wave_leap_tile;
-  using reader = wave_terms_reader<WAVE_ROWS, VECTOR>;
   static constexpr int PITCH = Tile::copies::PITCH;
   const wave_arguments &a;
   const geometry &d;
@@ -37,8 +40,9 @@ template <bool LAYERS> struct wave_leap {
   int x, y, own, core; /* the thread's first point; its place in a plane of the ring and of the others */
   unsigned at;         /* bytes of that point in a plane of a field */
   int rows;            /* that the thread stores */
+  int second;          /* place for terms; -1: none */
   unsigned near;       /* layers with some of its points */
-  bool beside_ends;
+  wave_block_ends ends;
   Tile::copies copies;
   wave_block sums[2 * HALO];
 
@@ -53,7 +57,17 @@ template <bool LAYERS> struct wave_leap {
     return memory + Tile::KEPT_AT + i % Tile::KEPT * Tile::CORE + core;
   }
 
-  __device__ __forceinline__ void open(int tile, const kernels_planes &piece) {
+  __device__ __forceinline__ Tile::terms of_terms() const {
+    return {a.terms, x, y, near};
+  }
+  __device__ __forceinline__ void places_make(Tile::terms::place (&places)[2]) const {
+    real *const all = memory + Tile::SHARED_BYTES / sizeof(real);
+    constexpr int SIZE = Tile::terms::SIZE;
+    places[0] = {all + (int)threadIdx.x * SIZE, VECTOR};
+    places[1] = {second < Tile::SECONDS ? all + (Tile::THREADS + second) * SIZE : nullptr, VECTOR};
+  }
+
+  __device__ __forceinline__ void open(int tile, const kernels_planes &piece, int *seconds) {
     const int tiles_x = divide_up(d.nx, Tile::WIDTH), thread = (int)threadIdx.x;
     const int column = thread % Tile::COLUMNS * VECTOR, row = thread / Tile::COLUMNS * WAVE_ROWS;
     const int x0 = tile % tiles_x * Tile::WIDTH, y0 = tile / tiles_x * Tile::HEIGHT;
@@ -65,8 +79,9 @@ template <bool LAYERS> struct wave_leap {
     core = row * Tile::WIDTH + column;
     at = Tile::copies::bytes(d, x, y);
     rows = x < d.nx ? min(WAVE_ROWS, d.ny - y) : 0;
-    near = LAYERS ? reader::near_of(a.terms, x, y) : 0;
-    beside_ends = wave_has_ends(a, d, x, y);
+    near = LAYERS ? wave_terms_near<WAVE_ROWS, VECTOR>(a.terms, x, y) : 0;
+    second = LAYERS && of_terms().is_corner() ? atomicAdd(seconds, 1) : Tile::SECONDS;
+    ends = wave_ends_of(a, d, x, y);
     copies.open(a, d, x0, y0, thread, reinterpret_cast<uint2 *>(memory + Tile::SINGLES_AT));
     for (int i = thread; i < Tile::KEPT_AT; i += Tile::THREADS) memory[i] = 0; /* zeros beyond ends stay */
 #pragma unroll
@@ -95,49 +110,54 @@ template <bool LAYERS> struct wave_leap {
     }
   }
 
-  /* Points on ends, after their results are stored. */
-  __device__ __forceinline__ void finish_ends(int i, ptrdiff_t plane) const {
-#pragma unroll 1
-    for (int k = 0; k < rows * VECTOR; k++) {
-      const int r = k / VECTOR, e = k % VECTOR, where = r * Tile::WIDTH + e;
-      if (x + e >= d.nx) continue;
-      real *const out = a.out + plane + (ptrdiff_t)(y + r) * d.ldx + x + e;
-      *out = wave_at_end(a, d, x + e, y + r, z0 + i - HALO, *out, side(i, 1)[where], side(i, 0)[where]);
-    }
+  /* Starts copying the terms of the plane that is complete when plane i has arrived. */
+  __device__ __forceinline__ void fetch_terms(int i) const {
+    typename Tile::terms::place places[2];
+    places_make(places);
+    if (i >= 2 * HALO && i < count) of_terms().copy(z0 + i - HALO, places);
+    copy_commit();
   }
 
-  /* Stores the plane that is complete when plane i has arrived. */
-  __device__ __forceinline__ void store(int i, const wave_block &laplacian, const wave_block &p) const {
-    const ptrdiff_t plane = d.plane(z0 + i - HALO);
+  /* Stores the plane that is complete when plane i has arrived. `out` begins as its Laplacian. */
+  __device__ __forceinline__ void store(int i, wave_block &out, const wave_block &p) const {
+    const int z = z0 + i - HALO;
+    const ptrdiff_t plane = d.plane(z);
+    if constexpr (LAYERS) {
+      typename Tile::terms::place places[2];
+      places_make(places);
+      of_terms().add(z, places, out);
+    }
+    wave_block before;
+    wave_load<Tile::WIDTH>(side(i, 1), before);
 #pragma unroll
     for (int r = 0; r < WAVE_ROWS; r++) {
-      real factor[VECTOR], before[VECTOR], out[VECTOR];
+      real factor[VECTOR];
       vector_load(side(i, 0) + r * Tile::WIDTH, factor);
-      vector_load(side(i, 1) + r * Tile::WIDTH, before);
 #pragma unroll
       for (int e = 0; e < VECTOR; e++)
-        out[e] = wave_once(factor[e] * laplacian[r][e], wave_drift(p[r][e], before[e]));
-      store_vector_where(r < rows,
-                         advance(a.out + plane, at + (unsigned)(r * d.ldx) * (unsigned)sizeof(real)), out);
+        out[r][e] = wave_once(factor[e] * out[r][e], wave_drift(p[r][e], before[r][e]));
     }
-    if (beside_ends || wave_is_end(a, d, z0 + i - HALO)) finish_ends(i, plane);
+    const wave_block_ends here = wave_ends_in(a, d, z, ends);
+    if (here.any()) wave_block_finish(a, d, x, y, z, here, before, side(i, 0), Tile::WIDTH, out);
+#pragma unroll
+    for (int r = 0; r < WAVE_ROWS; r++)
+      store_vector_where(r < rows,
+                         advance(a.out + plane, at + (unsigned)(r * d.ldx) * (unsigned)sizeof(real)), out[r]);
   }
 
   /* Plane i arrives. */
   __device__ __forceinline__ void arrive(int i) {
     const real *plane = ring(i) + own;
-    reader terms = {a.terms, x, y, near};
     wave_block v, laplacian, p;
-    if constexpr (LAYERS) terms.open(i >= 2 * HALO, z0 + i - HALO);
     wave_load<PITCH>(plane, v);
     wave_block_arrives(a.c[0], v, sums, laplacian);
-    if constexpr (LAYERS) terms.add(laplacian);
     wave_load<Tile::WIDTH>(kept(i), p);
     wave_keep<Tile::WIDTH>(kept(i), v);
     wave_block_x<PITCH>(a.c[0], plane, v, sums[HALO - 1]);
     wave_block_y<PITCH>(a.c[0], plane, v, sums[HALO - 1]);
-    copy_wait<Tile::AHEAD - 1>(); /* plane i + 1 is here, and K and p_before for this one */
+    copy_wait<Tile::AHEAD - 1>(); /* plane i + 1 is here, and K, p_before and terms for this one */
     if (i >= 2 * HALO) store(i, laplacian, p);
+    if constexpr (LAYERS) fetch_terms(i + 1);
   }
 
   __device__ __forceinline__ void run(pacer &mine, bool paces) {
@@ -160,22 +180,21 @@ __global__ void __launch_bounds__(wave_leap_tile::THREADS)
     wave_leap_kernel(const __grid_constant__ wave_arguments a, const __grid_constant__ geometry d,
                      const int chunk, const __grid_constant__ pace paced) {
   using Tile = wave_leap_tile;
-  __shared__ int ticket;
+  __shared__ int ticket, seconds;
   const bool paces = threadIdx.x == 0 && paced.round > 0;
   pacer mine;
   if (threadIdx.x == 0) {
+    seconds = 0;
     ticket = paced.round > 0 ? (int)atomicAdd(paced.words + PACE_TICKET, 1U) : (int)blockIdx.x;
     if (paced.round > 0) mine.open(paced, ticket);
   }
   __syncthreads();
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
   wave_leap<LAYERS> leap = {a, d, reinterpret_cast<real *>(block_memory())};
-  leap.open(ticket % tiles, d.piece(ticket / tiles, chunk));
+  leap.open(ticket % tiles, d.piece(ticket / tiles, chunk), &seconds);
   leap.run(mine, paces);
   if (paces) mine.close(paced);
 }
-
-constexpr size_t SHARED_STATIC = 128; /* shared memory of a kernel beside its rings, rounded up */
 
 /* Launches it, or returns false if the slab is small or the device has no room. [out] done: how that ended.
  */
@@ -183,15 +202,16 @@ static bool wave_leap_launch(const kernels_launch *launch, const wave_arguments 
                              status *done) {
   using Tile = wave_leap_tile;
   constexpr size_t LEAST = 16 * Tile::CORE; /* points for each multiprocessor */
-  const auto kernel = a.terms.count > 0 ? wave_leap_kernel<true> : wave_leap_kernel<false>;
+  const bool layers = a.terms.count > 0;
+  const auto kernel = layers ? wave_leap_kernel<true> : wave_leap_kernel<false>;
+  const size_t shared = Tile::SHARED_BYTES + (layers ? Tile::TERMS_BYTES : 0);
   kernels_context *context = launch->context;
   int resident = 0;
   if (a.call.plain || !wave_is_large(d, LEAST * (size_t)context->multiprocessors) ||
-      Tile::SHARED_BYTES + SHARED_STATIC > context->shared_limit)
+      shared + SHARED_STATIC > context->shared_limit)
     return false;
-  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)Tile::SHARED_BYTES) !=
-          cudaSuccess ||
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Tile::THREADS, Tile::SHARED_BYTES) !=
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared) != cudaSuccess ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Tile::THREADS, shared) !=
           cudaSuccess ||
       resident == 0) {
     (void)cudaGetLastError();
@@ -203,8 +223,7 @@ static bool wave_leap_launch(const kernels_launch *launch, const wave_arguments 
   pace paced = {context->pace[launch->queue],           blocks, 0, resident, Tile::PACE,
                 divide_up(chunk + 2 * HALO, Tile::PACE)};
   if (blocks == 1 || PACE_COUNTERS + paced.groups() > CONTEXT_PACE_WORDS) paced.round = 0;
-  kernel_launch(kernel, (unsigned)blocks, Tile::THREADS, Tile::SHARED_BYTES, launch_stream(launch), a, d,
-                chunk, paced);
+  kernel_launch(kernel, (unsigned)blocks, Tile::THREADS, shared, launch_stream(launch), a, d, chunk, paced);
   *done = launch_done(launch, "wave");
   return true;
 }

@@ -195,24 +195,21 @@ template <bool TWICE> struct wave_march {
   /* Plane i of p arrives; the Laplacian of plane i - 4 is complete. */
   __device__ __forceinline__ void arrive(int i) {
     const real *f = ring + i % Tile::RING * Tile::PLANE + place;
-    real laplacian[1][1] = {{wave_arrives(&a.c[0], f[0], sums)}};
+    real laplacian = wave_arrives(&a.c[0], f[0], sums);
     sums[HALO - 1] = pairs<Tile::PITCH>(a.c[0], sums[HALO - 1], f);
     const int z = z0 + i - HALO;
     if (i < 2 * HALO) return;
     if (a.terms.count > 0) {
-      using reader = wave_terms_reader<1, 1>;
       const int of_x = wave_image_of(a.call.ends[AXIS_X], x, d.nx).index;
       const int of_y = wave_image_of(a.call.ends[AXIS_Y], y, d.ny).index;
-      reader terms = {a.terms, of_x, of_y, reader::near_of(a.terms, of_x, of_y)};
-      terms.open(true, wave_home(d, z));
-      terms.add(laplacian);
+      laplacian = wave_terms_point(a.terms, of_x, of_y, wave_home(d, z), laplacian);
     }
     if constexpr (TWICE) {
       const bool beyond = wave_is_beyond(a, d, z);
-      const real of_q = a.factor[wave_plane(d, z) + factor] * laplacian[0][0];
+      const real of_q = a.factor[wave_plane(d, z) + factor] * laplacian;
       *q_slot(i - HALO) = beyond ? (real)0 : wave_changed(of_q, q_change);
     } else {
-      store(z, 0, laplacian[0][0]);
+      store(z, 0, laplacian);
     }
   }
 

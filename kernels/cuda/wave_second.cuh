@@ -44,41 +44,39 @@ template <class Tile_> struct wave_second {
     if (lane == 0) barrier_arrive(b);
   }
 
-  /* Stores plane i; the points at `place`, with the second Laplacian. */
-  __device__ __forceinline__ void store(int i, int place, bool beside_ends,
-                                        const wave_block &laplacian) const {
+  /* Stores plane i; the points at `place`. `out` begins as the second Laplacian. */
+  __device__ __forceinline__ void store(int i, int place, const wave_block_ends &ends,
+                                        wave_block &out) const {
     const int x = x0 + place % Tile::WIDTH, y = y0 + place / Tile::WIDTH, z = z0 + i;
     const int rows = x < d.nx ? min(WAVE_ROWS, d.ny - y) : 0;
     const ptrdiff_t at = d.plane(z) + (ptrdiff_t)y * d.ldx + x;
-    const bool ends = beside_ends || wave_is_end(a, d, z);
+    const real *const factor = Tile::factor(memory, i) + place;
+    const wave_block_ends here = wave_ends_in(a, d, z, ends);
+    wave_block before = {};
+    if (here.absorbs != 0) { /* read here: the result may take its place */
+#pragma unroll
+      for (int r = 0; r < WAVE_ROWS; r++)
+        if (r < rows) vector_load(a.before + at + (ptrdiff_t)r * d.ldx, before[r]);
+    }
 #pragma unroll
     for (int r = 0; r < WAVE_ROWS; r++) {
-      real *const once = Tile::once(memory, i) + place + r * Tile::WIDTH;
-      const real *factor = Tile::factor(memory, i) + place + r * Tile::WIDTH;
-      real out[VECTOR], c[VECTOR];
-      vector_load(once, out);
-      vector_load(factor, c);
+      real once[VECTOR], c[VECTOR];
+      vector_load(Tile::once(memory, i) + place + r * Tile::WIDTH, once);
+      vector_load(factor + r * Tile::WIDTH, c);
 #pragma unroll
-      for (int e = 0; e < VECTOR; e++) out[e] = wave_twice(c[e], laplacian[r][e], out[e]);
-      store_vector_where(!ends && r < rows, a.out + at + (ptrdiff_t)r * d.ldx, out);
-      if (ends) vector_store(once, out); /* p_before may be where the result will be */
+      for (int e = 0; e < VECTOR; e++) out[r][e] = wave_twice(c[e], out[r][e], once[e]);
     }
-    if (!ends) return;
-#pragma unroll 1
-    for (int k = 0; k < rows * VECTOR; k++) {
-      const int r = k / VECTOR, e = k % VECTOR, where = place + r * Tile::WIDTH + e;
-      const ptrdiff_t point = at + (ptrdiff_t)r * d.ldx + e;
-      if (x + e >= d.nx) continue;
-      a.out[point] = wave_at_end(a, d, x + e, y + r, z, Tile::once(memory, i)[where], a.before[point],
-                                 Tile::factor(memory, i)[where]);
-    }
+    if (here.any()) wave_block_finish(a, d, x, y, z, here, before, factor, Tile::WIDTH, out);
+#pragma unroll
+    for (int r = 0; r < WAVE_ROWS; r++)
+      store_vector_where(r < rows, a.out + at + (ptrdiff_t)r * d.ldx, out[r]);
   }
 
   /* Plane i of q is z0 - HALO + i. */
   __device__ __forceinline__ void second(int unit, int lane) const {
     const int line = unit / Tile::COLUMNS * WAVE_ROWS, column = unit % Tile::COLUMNS * VECTOR;
     const int q_place = (line + HALO) * Q_PITCH + column + HALO, place = line * Tile::WIDTH + column;
-    const bool beside_ends = wave_has_ends(a, d, x0 + column, y0 + line);
+    const wave_block_ends ends = wave_ends_of(a, d, x0 + column, y0 + line);
     wave_turn<Tile::Q_RING> turn = {0, 0}, rims = {0, 0};
     wave_turn<Tile::K_RING> k_turn = {0, 0};
     wave_block sums[2 * HALO];
@@ -102,7 +100,7 @@ template <class Tile_> struct wave_second {
         wave_block_x<Q_PITCH>(a.c[1], earlier, v, sums[HALO - 1 - Tile::LATE]);
         wave_block_y<Q_PITCH>(a.c[1], earlier, v, sums[HALO - 1 - Tile::LATE]);
       }
-      if (i >= 2 * HALO) store(i - 2 * HALO, place, beside_ends, laplacian);
+      if (i >= 2 * HALO) store(i - 2 * HALO, place, ends, laplacian);
       warp_wait();
       if (i >= Tile::LATE) arrive(q_free + late, lane);
       if (Tile::HANDS && i >= HALO) {

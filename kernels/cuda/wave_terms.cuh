@@ -6,15 +6,14 @@
 
 /* The terms of absorbing layers (wave_layers.h), which steps add to the first Laplacian: for each layer of
  * the slab, in the order of axes, the box of points that have a term. That of point (x, y, z) is at
- * first[x step[0] + y step[1] + z step[2]]. Neighbours in memory are neighbours along x, or along y in layers
- * of x (`upright`). */
+ * first[z plane + (y step[1] + x step[0])]. Neighbours in memory are neighbours along x, or along y in layers
+ * of x. */
 struct wave_terms {
-  int count;
+  int count; /* of layers that are there; the others have empty boxes */
   struct box {
     const real *first;
-    ptrdiff_t step[3];
-    int from[3], to[3];
-    bool upright;
+    ptrdiff_t plane;
+    int step[2], from[3], to[3];
   } of[6];
 };
 
@@ -25,116 +24,149 @@ static inline wave_terms wave_terms_make(const kernels_launch *launch, const wav
   for (int i = 0; i < 6; i++) {
     const int axis = i / 2, end = i % 2, beyond = axis == AXIS_Z ? 0 : layers->beyond;
     if (layers->points == 0 || !layers->there[axis][end]) continue;
-    wave_terms::box &box = terms.of[terms.count++];
-    box = {static_cast<const real *>(layers->memory), {}, {0, 0, -beyond}, {n[0], n[1], n[2] + beyond}};
+    ptrdiff_t step[3];
+    for (int d = 0; d < 3; d++) step[d] = wave_layers_step(layers, shape, axis, d);
+    wave_terms::box &box = terms.of[i];
+    box = {static_cast<const real *>(layers->memory), 0, {}, {0, 0, -beyond}, {n[0], n[1], n[2] + beyond}};
     box.first += wave_layers_at(layers, shape, WAVE_TERM, axis, end, 0);
-    box.upright = axis == AXIS_X;
-    for (int d = 0; d < 3; d++) box.step[d] = wave_layers_step(layers, shape, axis, d);
     if (end == 0) {
       box.to[axis] = reach;
     } else {
       box.from[axis] = n[axis] - reach;
-      box.first += (n[axis] - 1) * box.step[axis];
-      box.step[axis] *= -1;
+      box.first += (n[axis] - 1) * step[axis];
+      step[axis] *= -1;
     }
+    box.plane = step[AXIS_Z];
+    for (int d = 0; d < 2; d++) box.step[d] = (int)step[d];
+    terms.count++;
   }
   return terms;
 }
 
-/* The terms of ROWS x COLUMNS points from (x, y) on, in plane z, box after box. They are read before they are
- * needed, so that arithmetic of the step hides the time that the first box takes; and those of a later plane
- * are fetched into the cache. */
-template <int ROWS, int COLUMNS> struct wave_terms_reader {
-  static constexpr int LENGTH = COLUMNS, AHEAD = 2; /* elements that are read at once; planes */
-  static_assert(LENGTH == 1 || (LENGTH == VECTOR && ROWS % VECTOR == 0), "single elements, or vectors");
+/* The layers that have terms of some of ROWS x COLUMNS points from (x, y) on, as bits: the same in all planes
+ * but those of z. */
+template <int ROWS, int COLUMNS>
+__device__ __forceinline__ unsigned wave_terms_near(const wave_terms &terms, int x, int y) {
+  unsigned near = 0;
+#pragma unroll
+  for (int i = 0; i < 6; i++) {
+    const wave_terms::box &box = terms.of[i];
+    const bool overlaps =
+        y + ROWS > box.from[1] && y < box.to[1] && x + COLUMNS > box.from[0] && x < box.to[0];
+    near |= (unsigned)overlaps << i;
+  }
+  return near;
+}
+
+/* Of these layers those that have plane z. */
+__device__ __forceinline__ unsigned wave_terms_in(const wave_terms &terms, unsigned near, int z) {
+#pragma unroll
+  for (int i = 2 * AXIS_Z; i < 6; i++)
+    if (z < terms.of[i].from[2] || z >= terms.of[i].to[2]) near &= ~(1U << i);
+  return near;
+}
+
+/* The term of one point, box after box. */
+__device__ __forceinline__ real wave_terms_point(const wave_terms &terms, int x, int y, int z, real to) {
+  unsigned near = wave_terms_in(terms, wave_terms_near<1, 1>(terms, x, y), z);
+#pragma unroll 1
+  for (; near != 0; near &= near - 1) {
+    const wave_terms::box &box = terms.of[__ffs((int)near) - 1];
+    to += box.first[z * box.plane + (y * box.step[1] + x * box.step[0])];
+  }
+  return to;
+}
+
+/* The terms of a thread's ROWS vectors from (x, y) on. A load from global memory returns after all copies
+ * that its multiprocessor has begun before, some 1300 cycles later, and a block that waits is waited for by
+ * all others. So terms are copied to shared memory in time, those of two boxes to places of the thread's own:
+ * of two layers of x and y, or of one of them and one of z. Others are loaded when they are needed. */
+template <int ROWS> struct wave_terms_block {
+  static_assert(ROWS % VECTOR == 0, "vectors of rows, and of columns");
+  static constexpr int UPRIGHT = ROWS / VECTOR; /* vectors of a column */
+  static constexpr int SIZE = ROWS * VECTOR;    /* elements of a place */
+  struct place {
+    real *first; /* or NULL */
+    int pitch;
+  };
   const wave_terms &terms;
   int x, y;
-  unsigned near; /* near_of these */
-  int z;
-  unsigned left; /* boxes still to read, as bits */
-  bool has;      /* something was read and not added */
-  real term[ROWS][COLUMNS];
+  unsigned near; /* wave_terms_near */
 
-  /* The boxes with some of these points, as bits: the same in all planes but those of z. */
-  __device__ __forceinline__ static unsigned near_of(const wave_terms &terms, int x, int y) {
-    unsigned near = 0;
-    for (int i = 0; i < terms.count; i++) {
-      const wave_terms::box &box = terms.of[i];
-      const bool overlaps =
-          y + ROWS > box.from[1] && y < box.to[1] && x + COLUMNS > box.from[0] && x < box.to[0];
-      near |= (unsigned)overlaps << i;
-    }
-    return near;
-  }
+  /* Vector k of a box: a row's, or in layers of x (`upright`) a column's. */
+  struct vectors {
+    const real *first;
+    int step, at, from, to, upright;
 
-  /* Finds the next box that has plane z, and reads its terms. To add -0 to other points changes nothing. */
-  __device__ __forceinline__ void next() {
-    has = false;
-    int i = 0;
-    while (!has && left != 0) {
-      i = __ffs((int)left) - 1;
-      left &= left - 1;
-      has = z >= terms.of[i].from[2] && z < terms.of[i].to[2];
+    __device__ __forceinline__ bool has(int k) const {
+      const int i = at + (upright ? k / UPRIGHT : k);
+      return i >= from && i < to;
     }
-    if (!has) return;
+    __device__ __forceinline__ const real *of(int k) const {
+      return first + (upright ? k / UPRIGHT * step + k % UPRIGHT * VECTOR : k * step);
+    }
+  };
+  __device__ __forceinline__ vectors vectors_of(int i, int z) const {
     const wave_terms::box &box = terms.of[i];
-    const real *first = box.first + z * box.step[2] + y * box.step[1] + x * box.step[0];
-    const ptrdiff_t ahead = z + AHEAD < box.to[2] ? AHEAD * box.step[2] : 0;
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-      for (int e = 0; e < COLUMNS; e++) term[r][e] = -(real)0;
-    if (box.upright)
-      read_columns(box, first, ahead);
-    else
-      read_rows(box, first, ahead);
+    const int upright = i / 2 == AXIS_X, across = !upright;
+    return {box.first + z * box.plane + (y * box.step[1] + x * box.step[0]),
+            box.step[across],
+            upright ? x : y,
+            box.from[across],
+            box.to[across],
+            upright};
   }
 
-  __device__ __forceinline__ static void read(const real *from, ptrdiff_t ahead, real (&to)[LENGTH]) {
-    cache_fetch(from + ahead);
-    if constexpr (LENGTH == 1)
-      to[0] = *from;
-    else
-      vector_load(from, to);
+  /* Points lie in layers of x and of y, and so need a second place in every plane. */
+  __device__ __forceinline__ bool is_corner() const {
+    return (near & 3U) != 0 && (near & 12U) != 0;
   }
 
-  __device__ __forceinline__ void read_rows(const wave_terms::box &box, const real *first, ptrdiff_t ahead) {
+  /* Starts copying the terms of plane z, and fetches those of a later plane into the cache. */
+  __device__ __forceinline__ void copy(int z, const place (&to)[2]) const {
+    constexpr int AHEAD = 2; /* planes */
+    unsigned left = near == 0 ? 0 : wave_terms_in(terms, near, z);
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-      if (y + r >= box.from[1] && y + r < box.to[1]) read(first + r * box.step[1], ahead, term[r]);
-  }
-
-  __device__ __forceinline__ void read_columns(const wave_terms::box &box, const real *first,
-                                               ptrdiff_t ahead) {
+    for (int n = 0; n < 2; n++) {
+      if (left == 0) break;
+      const int i = __ffs((int)left) - 1;
+      left &= left - 1;
+      const vectors v = vectors_of(i, z);
+      const ptrdiff_t ahead = z + AHEAD < terms.of[i].to[2] ? AHEAD * terms.of[i].plane : 0;
+      if (to[n].first == nullptr) continue;
 #pragma unroll
-    for (int e = 0; e < COLUMNS; e++) {
-      if (x + e < box.from[0] || x + e >= box.to[0]) continue;
-#pragma unroll
-      for (int r = 0; r < ROWS; r += LENGTH) {
-        real column[LENGTH];
-        read(first + e * box.step[0] + r, ahead, column);
-#pragma unroll
-        for (int k = 0; k < LENGTH; k++) term[r + k][e] = column[k];
+      for (int k = 0; k < ROWS; k++) {
+        if (!v.has(k)) continue;
+        copy_vector(to[n].first + k * to[n].pitch, v.of(k));
+        cache_fetch(v.of(k) + ahead);
       }
     }
   }
 
-  /* Begins to read those of plane z, if they are wanted. */
-  __device__ __forceinline__ void open(bool wanted, int z_) {
-    z = z_;
-    left = wanted ? near : 0;
-    next();
-  }
-
-  /* Adds what was read, and all that is still to read. */
-  __device__ __forceinline__ void add(real (&to)[ROWS][COLUMNS]) {
+  /* Adds the terms of plane z, whose copies are there. To add -0 to other points changes nothing. */
+  __device__ __forceinline__ void add(int z, const place (&from)[2], real (&to)[ROWS][VECTOR]) const {
+    unsigned left = near == 0 ? 0 : wave_terms_in(terms, near, z);
 #pragma unroll 1
-    while (has) {
+    for (int n = 0; left != 0; n++, left &= left - 1) {
+      const vectors v = vectors_of(__ffs((int)left) - 1, z);
+      const place at = n == 0 ? from[0] : n == 1 ? from[1] : place{nullptr, 0};
+      real term[ROWS][VECTOR];
 #pragma unroll
-      for (int r = 0; r < ROWS; r++)
+      for (int k = 0; k < ROWS; k++) {
 #pragma unroll
-        for (int e = 0; e < COLUMNS; e++) to[r][e] += term[r][e];
-      next();
+        for (int e = 0; e < VECTOR; e++) term[k][e] = -(real)0;
+        if (at.first == nullptr)
+          load_vector_where(v.has(k), v.of(k), term[k]);
+        else if (v.has(k))
+          vector_load(at.first + k * at.pitch, term[k]);
+      }
+#pragma unroll
+      for (int k = 0; k < ROWS; k++)
+#pragma unroll
+        for (int e = 0; e < VECTOR; e++) {
+          const real along = term[e * UPRIGHT + k / VECTOR][k % VECTOR];
+          to[k][e] += v.upright ? along : term[k][e];
+        }
     }
   }
 };

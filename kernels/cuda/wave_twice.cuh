@@ -142,8 +142,8 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
     wave_turn<Tile::Q_RING> q_turn = {0, 1};
     const int x = x0 - HALO + column * VECTOR, y = y0 - HALO + line * WAVE_ROWS;
     const unsigned beside_grid = LAYERS ? beyond_sides(x, y) : 0;
-    using reader = wave_terms_reader<WAVE_ROWS, VECTOR>;
-    reader terms = {a.terms, x, y, LAYERS ? reader::near_of(a.terms, x, y) : 0};
+    using terms_block = wave_terms_block<WAVE_ROWS>;
+    const terms_block terms = {a.terms, x, y, LAYERS ? wave_terms_near<WAVE_ROWS, VECTOR>(a.terms, x, y) : 0};
     wave_block sums[2 * HALO];
     clear(sums);
 #pragma unroll 1
@@ -158,13 +158,17 @@ template <bool LAYERS> struct wave_both : wave_second<wave_twice_tile> {
       real *const kept = memory + Tile::P_AT + i % HALO * Tile::CORE + place;
       barrier_wait(p_full + turn.slot, turn.parity);
       if (gives) barrier_wait(q_free + q_turn.slot, q_turn.parity);
+      /* The place of the thread's q, which is written later, is one for its terms. */
+      const typename terms_block::place places[2] = {{q, Q_PITCH}, {nullptr, 0}};
+      if (LAYERS && gives && there) terms.copy(wave_home(d, z), places);
+      if (LAYERS) copy_commit();
       wave_block v, laplacian;
-      if constexpr (LAYERS) terms.open(gives && there, wave_home(d, z));
       wave_load<P_PITCH>(f, v);
       wave_block_arrives(a.c[0], v, sums, laplacian);
-      if constexpr (LAYERS) terms.add(laplacian);
       wave_block_x<P_PITCH>(a.c[0], f, v, sums[HALO - 1]);
       wave_block_y<P_PITCH>(a.c[0], f, v, sums[HALO - 1]);
+      if (LAYERS) copy_wait<0>();
+      if (LAYERS && gives && there) terms.add(wave_home(d, z), places, laplacian);
 #pragma unroll
       for (int r = 0; r < WAVE_ROWS; r++) {
         real c[VECTOR], b[VECTOR], p[VECTOR], once[VECTOR];

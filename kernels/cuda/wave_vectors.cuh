@@ -8,6 +8,7 @@
  * vectors. */
 
 constexpr int WAVE_ROWS = 4;
+constexpr size_t SHARED_STATIC = 128; /* shared memory of a kernel beside its rings, rounded up */
 typedef real wave_block[WAVE_ROWS][VECTOR];
 
 constexpr unsigned WAVE_NO_COPY = ~0U, WAVE_NEGATED = 1U << 31;
@@ -117,8 +118,13 @@ template <int WIDTH_, int HEIGHT_, int SIDE_, int THREADS_> struct wave_copies {
     if (!negates) return;
 #pragma unroll 1
     for (int k = 0; k < 32 && negated >> k != 0; k++) {
-      real *vector = to + (thread + k * THREADS) * VECTOR;
-      for (int e = 0; e < VECTOR && (negated >> k & 1U); e++) vector[e] = -vector[e];
+      if (!(negated >> k & 1U)) continue;
+      real *const at = to + (thread + k * THREADS) * VECTOR;
+      real image[VECTOR];
+      vector_load(at, image);
+#pragma unroll
+      for (int e = 0; e < VECTOR; e++) image[e] = -image[e];
+      vector_store(at, image);
     }
 #pragma unroll 1
     for (int j = thread; j < singles; j += THREADS) {
@@ -195,32 +201,69 @@ __device__ __forceinline__ void wave_block_y(const wave_coefficients &c, const r
                                 f[r + 6][e], f[r + 7][e], f[r + 8][e]);
 }
 
-/* Some of a thread's points, from (x, y) on, lie on an end of x or y that absorbs or where the field is zero.
- */
-__device__ __forceinline__ bool wave_has_ends(const wave_arguments &a, const geometry &d, int x, int y) {
-  const int n[3] = {d.nx, d.ny, d.nz}, first[3] = {x, y, -1};
-  const int last[3] = {min(x + VECTOR, d.nx) - 1, min(y + WAVE_ROWS, d.ny) - 1, -1};
-  int zero[2] = {0, 0};
-  const unsigned axes = wave_ends_at(&a.call, n, first, &zero[0]) | wave_ends_at(&a.call, n, last, &zero[1]);
-  return axes != 0 || zero[0] || zero[1];
+/* Those of a thread's points that lie on ends that absorb, and where the field is zero, as bits. */
+struct wave_block_ends {
+  unsigned absorbs, zero;
+  __device__ __forceinline__ bool any() const {
+    return (absorbs | zero) != 0;
+  }
+};
+
+/* Of the points from (x, y) on: ends of x and y. */
+__device__ __forceinline__ wave_block_ends wave_ends_of(const wave_arguments &a, const geometry &d, int x,
+                                                        int y) {
+  const int n[3] = {d.nx, d.ny, d.nz};
+  wave_block_ends ends = {0, 0};
+  for (int k = 0; k < WAVE_ROWS * VECTOR; k++) {
+    const int point[3] = {x + k % VECTOR, y + k / VECTOR, -1};
+    int zero = 0;
+    ends.absorbs |= (unsigned)(wave_ends_at(&a.call, n, point, &zero) != 0) << k;
+    ends.zero |= (unsigned)zero << k;
+  }
+  return ends;
 }
 
-/* Plane z is such an end. */
-__device__ __forceinline__ bool wave_is_end(const wave_arguments &a, const geometry &d, int z) {
-  const auto is = [&](int end) {
-    return a.call.absorbs[AXIS_Z][end] != 0 || a.call.ends[AXIS_Z][end] == WAVE_ODD;
-  };
-  return (z == 0 && is(0)) || (z == d.nz - 1 && is(1));
+/* The same, and ends of z in plane z. */
+__device__ __forceinline__ wave_block_ends wave_ends_in(const wave_arguments &a, const geometry &d, int z,
+                                                        wave_block_ends ends) {
+  constexpr unsigned ALL = (1U << WAVE_ROWS * VECTOR) - 1;
+#pragma unroll
+  for (int end = 0; end < 2; end++) {
+    if (z != end * (d.nz - 1)) continue;
+    if (a.call.absorbs[AXIS_Z][end]) ends.absorbs = ALL;
+    if (a.call.ends[AXIS_Z][end] == WAVE_ODD) ends.zero = ALL;
+  }
+  return ends;
 }
 
-/* The result at a point, which may lie on an end. */
-__device__ __forceinline__ real wave_at_end(const wave_arguments &a, const geometry &d, int x, int y, int z,
-                                            real out, real before, real factor) {
-  const int n[3] = {d.nx, d.ny, d.nz}, point[3] = {x, y, z};
-  int zero = 0;
-  const unsigned axes = wave_ends_at(&a.call, n, point, &zero);
-  if (axes != 0) out = wave_absorbed(out, before, factor, a.rate[axes]);
-  return zero ? (real)0 : out;
+/* Makes of results at a thread's points, from (x, y) on in plane z, those at the points that lie on ends.
+ * factor: that of the first point; rows have this pitch. There are few such points, but a block that is late
+ * keeps all others waiting. */
+__device__ __forceinline__ void wave_block_finish(const wave_arguments &a, const geometry &d, int x, int y,
+                                                  int z, const wave_block_ends &ends,
+                                                  const wave_block &before, const real *factor, int pitch,
+                                                  wave_block &out) {
+  const int n[3] = {d.nx, d.ny, d.nz};
+#pragma unroll 1
+  for (unsigned left = ends.absorbs; left != 0; left &= left - 1) {
+    const int k = __ffs((int)left) - 1, r = k / VECTOR, e = k % VECTOR, point[3] = {x + e, y + r, z};
+    int zero = 0;
+    real value = 0, earlier = 0;
+    const unsigned axes = wave_ends_at(&a.call, n, point, &zero);
+#pragma unroll
+    for (int i = 0; i < WAVE_ROWS * VECTOR; i++) {
+      if (i != k) continue;
+      value = out[i / VECTOR][i % VECTOR];
+      earlier = before[i / VECTOR][i % VECTOR];
+    }
+    value = wave_absorbed(value, earlier, factor[r * pitch + e], a.rate[axes]);
+#pragma unroll
+    for (int i = 0; i < WAVE_ROWS * VECTOR; i++)
+      if (i == k) out[i / VECTOR][i % VECTOR] = value;
+  }
+#pragma unroll
+  for (int k = 0; k < WAVE_ROWS * VECTOR; k++)
+    if (ends.zero >> k & 1U) out[k / VECTOR][k % VECTOR] = 0;
 }
 
 /* The launch has so many points, planes to march through, and offsets of 32 bits in a plane. */

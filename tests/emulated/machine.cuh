@@ -202,6 +202,9 @@ template <class T> void copy_vector_where(bool wanted, T *to, const T *from) {
 template <class T> void copy_element_where(bool wanted, T *to, const T *from) {
   if (wanted) copy_element(to, from);
 }
+template <class T, int N> void load_vector_where(bool wanted, const T *from, T (&to)[N]) {
+  if (wanted) memcpy(to, from, sizeof to);
+}
 template <class T, int N> void store_vector_where(bool wanted, T *to, const T (&from)[N]) {
   if (wanted) std::memcpy(to, from, sizeof from);
 }
