@@ -39,17 +39,17 @@ def test_the_answer_is_that_of_the_cpu(tmp_path, scheme, case):
         configuration = merged(configuration, places)
     configuration = merged(configuration, {"output": {"diagnostics_every": 4}})
     hashes, traces, tables = set(), set(), set()
-    for ranks, change in ((1, {}), (1, DEVICE), (2, DEVICE), (3, DEVICE)):
+    for ranks, change in ((1, {}), (1, DEVICE), (3, DEVICE)):
         folder = tmp_path / f"{change.get('compute', {}).get('backend', 'cpu')}{ranks}"
         hashes.add(hash_of(run(folder, merged(configuration, change), ranks=ranks)))
         traces.add((folder / "receivers.h5").read_bytes())
         tables.add((folder / "diagnostics.csv").read_text())
-    assert (len(hashes), len(traces), len(tables)) == (1, 1, 1)
     folder = tmp_path / "resumed"
-    run(folder, merged(configuration, DEVICE, {"time": {"steps": 4}}), ranks=2)
+    run(folder, merged(configuration, DEVICE, {"time": {"steps": 6}}), ranks=2)
     hashes.add(hash_of(run(folder, merged(configuration, DEVICE, {"restart": {"from": "latest"}}))))
     traces.add((folder / "receivers.h5").read_bytes())
-    assert (len(hashes), len(traces)) == (1, 1)
+    tables.add((folder / "diagnostics.csv").read_text())
+    assert (len(hashes), len(traces), len(tables)) == (1, 1, 1)
 
 
 SOURCES = {"advection": STILL, "sound": SOUND, "wave": WAVES, "flow": FLOW}
