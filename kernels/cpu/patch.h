@@ -13,16 +13,26 @@
 #define WAY_GENERAL 0
 #endif
 
-/* The products and sums of rows y0 to y1 - 1 of planes k0 to k1 - 1, from the bundle's first. */
+/* The products and sums of a row and a plane. */
+LINE_INLINE void formula_row(const real *y, const real *z, real *row) {
+  typedef real numbers __attribute__((vector_size(KERNELS_TABLE * sizeof(real))));
+  typedef lane_integer lanes __attribute__((vector_size(KERNELS_TABLE * sizeof(real))));
+  const lanes products = {-1, -1, -1};
+  numbers a, b;
+  memcpy(&a, y, sizeof a);
+  memcpy(&b, z, sizeof b);
+  const numbers values = (numbers)((products & (lanes)(a * b)) | (~products & (lanes)(a + b)));
+  memcpy(row, &values, sizeof values);
+}
+
+/* The same of rows y0 to y1 - 1 of planes k0 to k1 - 1, from the bundle's first. */
 LINE_PASS void formula_rows(const cpu_task *task, int k0, int k1, int y0, int y1) {
   const cpu_bundle *bundle = task->bundle;
   for (int k = k0; k < k1; k++) {
     const real *z = task->job->table[AXIS_Z] + (bundle->patch->z + k) * KERNELS_TABLE;
     for (int r = y0; r < y1; r++) {
       const real *y = task->job->table[AXIS_Y] + (bundle->y + r) * KERNELS_TABLE;
-      real *row = task->work->formula.row[STENCIL_RADIUS + k][STENCIL_RADIUS + r], values[KERNELS_TABLE];
-      for (int i = 0; i < KERNELS_TABLE; i++) values[i] = i < 3 ? y[i] * z[i] : y[i] + z[i];
-      for (int i = 0; i < KERNELS_TABLE; i++) row[i] = values[i];
+      formula_row(y, z, task->work->formula.row[STENCIL_RADIUS + k][STENCIL_RADIUS + r]);
     }
   }
 }
