@@ -1,7 +1,8 @@
 set(fdapp_kernels_folder ${CMAKE_CURRENT_LIST_DIR})
 
 # fdapp_way_sources(VARIABLE EXTENSION HEADER): a source in the build folder for each way of an operation (LEAN_WAYS and
-# GENERAL_WAYS in operations.h), so that ways are compiled side by side. It includes HEADER after these macros:
+# GENERAL_WAYS in operations.h), so that ways are compiled side by side. VARIABLE has all of them, VARIABLE_lean those of
+# LEAN_WAYS. A source includes HEADER after these macros:
 #   WAY_KIND, WAY_OPTIONS     the operation and its options without additions
 #   WAY_ADDITIONS             the options that may come with them, those of the sum included
 #   WAY_OPERATION(options)    the declaration
@@ -16,6 +17,7 @@ function(fdapp_way_sources variable extension header)
   file(READ ${declarations} text)
   string(REGEX REPLACE " *\\\\\n" "" text "${text}")
   set(sources "")
+  set(lean "")
   foreach(class LEAN GENERAL)
     string(REGEX MATCH "\n#define ${class}_WAYS\\(X\\)[^\n]*" list "${text}")
     string(REGEX REPLACE "^.*${class}_WAYS\\(X\\)" "" list "${list}")
@@ -48,7 +50,11 @@ function(fdapp_way_sources variable extension header)
 #include \"${header}\"
 ")
       list(APPEND sources ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension})
+      if(NOT general)
+        list(APPEND lean ${CMAKE_CURRENT_BINARY_DIR}/way_${name}.${extension})
+      endif()
     endforeach()
   endforeach()
   set(${variable} ${sources} PARENT_SCOPE)
+  set(${variable}_lean ${lean} PARENT_SCOPE)
 endfunction()
