@@ -8,67 +8,136 @@
 /* What limits a step of advection and diffusion. Inside the grid it is the growth of waves, whose rates are
  * known; beside ends it is found by trial (trial.h). */
 
-/* The Courant number and kappa sum(1/h^2) over the axes with motion and over the others: of one unit of time,
- * or of a step. */
-typedef struct modes {
-  const scheme *scheme;
-  int order, upwind;
-  double advection, moving, still;
-} modes;
+enum { PHASES = 128, DIRECTIONS = 96, BETWEEN = 6, RATES = DIRECTIONS * BETWEEN + 1 };
 
-/* Largest growth in a step of `dt`. It suffices to try modes with one phase along all axes with motion, with
- * the sign of the velocity, and another phase along the others: no other mode grows more, neither by
- * advection nor by diffusion. */
-static double largest_growth(const modes *modes, double dt) {
-  enum { PHASES = 64 };
-  const double step = PROBLEM_PI / PHASES;
-  double largest = 0.0;
+/* How fast modes are damped and move, damped[i] and moved[i], in one unit of time: those on the boundary of
+ * the rates of all modes, whose phases differ from axis to axis. No mode grows more than all of these, since
+ * the growth is that of a polynomial of the rate. */
+typedef struct mode_rates {
+  const scheme *scheme;
+  double damped[RATES], moved[RATES];
+} mode_rates;
+
+/* Symbols of the differences at phases from 0 to pi. */
+typedef struct symbols {
+  double first[PHASES + 1], second[PHASES + 1], dissipation[PHASES + 1];
+} symbols;
+
+static void symbols_find(const config *config, symbols *symbols) {
   for (int i = 0; i <= PHASES; i++) {
-    const double advection = modes->advection * stencil_first_symbol(modes->order, i * step);
-    const double dissipation =
-        modes->upwind ? modes->advection * stencil_dissipation_symbol(modes->order, i * step) : 0.0;
-    const double moving = modes->moving * stencil_second_symbol(modes->order, i * step);
-    for (int k = 0; k <= PHASES; k++) {
-      const double still = modes->still * stencil_second_symbol(modes->order, k * step);
-      const double damped = dissipation + moving + still;
-      largest = fmax(largest, scheme_growth(modes->scheme, -dt * damped, dt * advection));
-    }
+    const double phase = PROBLEM_PI * i / PHASES;
+    symbols->first[i] = stencil_first_symbol(config->order, phase);
+    symbols->second[i] = stencil_second_symbol(config->order, phase);
+    symbols->dissipation[i] = config->difference == CONFIG_DIFFERENCE_UPWIND
+                                  ? stencil_dissipation_symbol(config->order, phase)
+                                  : 0.0;
   }
-  return largest;
+}
+
+/* The velocity is |c_d|/h_d = along[d] and kappa/h_d^2 = spread[d]. [out] at: the rate that lies farthest in
+ * a direction. Returns how far. */
+static double farthest(const symbols *symbols, const double along[3], const double spread[3],
+                       const double direction[2], double at[2]) {
+  double far = 0.0;
+  at[0] = at[1] = 0.0;
+  for (int d = 0; d < 3; d++) {
+    double most = -INFINITY, best[2] = {0.0};
+    for (int i = 0; i <= PHASES; i++) {
+      const double rate[2] = {spread[d] * symbols->second[i] + along[d] * symbols->dissipation[i],
+                              along[d] * symbols->first[i]};
+      const double here = direction[0] * rate[0] + direction[1] * rate[1];
+      if (here <= most) continue;
+      most = here;
+      best[0] = rate[0];
+      best[1] = rate[1];
+    }
+    far += most;
+    at[0] += best[0];
+    at[1] += best[1];
+  }
+  return far;
+}
+
+/* As fast along the first of these axes as the flow is anywhere, and along the others as what is left of the
+ * largest sum allows. */
+static void flow_along(const schedule_rates *rates, const int axes[3], double along[3]) {
+  double rest = rates->advection;
+  for (int i = 0; i < 3; i++) {
+    along[axes[i]] = fmin(rates->along[axes[i]], rest);
+    rest -= along[axes[i]];
+  }
+}
+
+/* Of a velocity that varies, the flows are tried that are fastest along one axis after the other. */
+static void rates_find(const config *config, const schedule_rates *fastest, const double spread[3],
+                       mode_rates *rates) {
+  static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  symbols symbols;
+  rates->scheme = schemes_at(config->scheme);
+  symbols_find(config, &symbols);
+  for (int i = 0; i <= DIRECTIONS; i++) {
+    const double angle = PROBLEM_PI * i / DIRECTIONS, direction[2] = {cos(angle), sin(angle)};
+    double most = -INFINITY, best[2] = {0.0};
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+      double along[3], at[2];
+      flow_along(fastest, orders[k], along);
+      const double far = farthest(&symbols, along, spread, direction, at);
+      if (far <= most) continue;
+      most = far;
+      best[0] = at[0];
+      best[1] = at[1];
+    }
+    rates->damped[BETWEEN * i] = best[0];
+    rates->moved[BETWEEN * i] = best[1];
+  }
+  for (int i = 0; i < RATES - 1; i++) {
+    const int from = i / BETWEEN * BETWEEN;
+    const double part = (double)(i - from) / BETWEEN;
+    rates->damped[i] = (1.0 - part) * rates->damped[from] + part * rates->damped[from + BETWEEN];
+    rates->moved[i] = (1.0 - part) * rates->moved[from] + part * rates->moved[from + BETWEEN];
+  }
+}
+
+static int grows(const mode_rates *rates, double dt) {
+  static const double round_off = 1e-12;
+  for (int i = 0; i < RATES; i++) {
+    if (scheme_growth(rates->scheme, -dt * rates->damped[i], dt * rates->moved[i]) > 1.0 + round_off)
+      return 1;
+  }
+  return 0;
 }
 
 /* The largest step, at most `most`, with which no mode grows. */
-static double stable_step(const modes *modes, double most) {
-  static const double round_off = 1e-12;
-  if (largest_growth(modes, most) <= 1.0 + round_off) return most;
+static double stable_step(const mode_rates *rates, double most) {
+  if (!grows(rates, most)) return most;
   double low = 0.0;
   double high = most;
   for (int i = 0; i < 30; i++) {
     const double middle = 0.5 * (low + high);
-    *(largest_growth(modes, middle) <= 1.0 + round_off ? &low : &high) = middle;
+    *(grows(rates, middle) ? &high : &low) = middle;
   }
   return low;
 }
 
 /* The largest Courant number with which no mode grows by advection alone. Dissipation moves modes off the
  * imaginary axis, which makes the limit smaller. */
-static double courant_limit(const modes *modes) {
-  const double central = scheme_imaginary_limit(modes->scheme) / stencil_first_maximum(modes->order);
-  const struct modes alone = {modes->scheme, modes->order, 1, .advection = 1.0};
-  return modes->upwind ? stable_step(&alone, 4.0 * central + 4.0) : central;
+static double courant_limit(const config *config) {
+  const double central =
+      scheme_imaginary_limit(schemes_at(config->scheme)) / stencil_first_maximum(config->order);
+  const schedule_rates along_x = {.advection = 1.0, .along = {1.0}};
+  const double still[3] = {0.0};
+  mode_rates alone;
+  if (config->difference != CONFIG_DIFFERENCE_UPWIND) return central;
+  rates_find(config, &along_x, still, &alone);
+  return stable_step(&alone, 4.0 * central + 4.0);
 }
 
-static modes modes_of(const config *config, const grid *grid, const schedule_rates *rates) {
-  modes modes = {.scheme = schemes_at(config->scheme),
-                 .order = config->order,
-                 .upwind = config->difference == CONFIG_DIFFERENCE_UPWIND,
-                 .advection = rates->advection};
-  for (int d = 0; d < 3; d++) {
-    const int still = cases_velocity_uniform(config) && config->uniform[d] == 0.0;
-    *(still ? &modes.still : &modes.moving) += config->diffusivity / (grid->h[d] * grid->h[d]);
-  }
-  return modes;
-}
+/* The Courant number and kappa sum(1/h^2) of one unit of time. */
+typedef struct modes {
+  const scheme *scheme;
+  int order;
+  double advection, spread;
+} modes;
 
 /* Lowers the step to that beside ends with a constant velocity of the signs of `sign`, |u_i|/h_i = along[i].
  */
@@ -97,12 +166,9 @@ static status try_ends(const config *config, const grid *grid, const schedule_ra
   }
   if (config->diffusivity > 0.0) CHECK(try_flow(config, grid, along, 1.0, step));
   for (int d = 0; d < 3; d++) {
-    double rest = rates->advection - rates->along[d];
+    const int axes[3] = {d, d == 0, d == 2 ? 1 : 2};
     if (!grid->bounded[d]) continue;
-    for (int k = 0; k < 3; k++) {
-      along[k] = k == d ? rates->along[d] : fmin(rates->along[k], rest);
-      if (k != d) rest -= along[k];
-    }
+    flow_along(rates, axes, along);
     CHECK(try_flow(config, grid, along, 1.0, step));
     if (config->ends[d][GRID_LOW] != config->ends[d][GRID_HIGH])
       CHECK(try_flow(config, grid, along, -1.0, step));
@@ -114,7 +180,7 @@ static status try_ends(const config *config, const grid *grid, const schedule_ra
  * and diffusion's. */
 static void describe(const modes *modes, double dt, const double least[2], char words[EQUATION_WORDS]) {
   const double symbol = stencil_second_symbol(modes->order, PROBLEM_PI);
-  const double number = dt * modes->advection, diffusion = dt * (modes->moving + modes->still) * symbol;
+  const double number = dt * modes->advection, diffusion = dt * modes->spread * symbol;
   const double courant = least[0] * modes->advection, real = scheme_real_limit(modes->scheme);
   const char *scheme = modes->scheme->name;
   if (dt > least[0]) {
@@ -134,7 +200,7 @@ static void describe(const modes *modes, double dt, const double least[2], char 
 /* The same for a step beyond `most` beside ends. */
 static void describe_ends(const modes *modes, double dt, double most, char words[EQUATION_WORDS]) {
   const char *scheme = modes->scheme->name;
-  const double spread = modes->moving + modes->still;
+  const double spread = modes->spread;
   if (!(spread > 0.0)) {
     (void)snprintf(words, EQUATION_WORDS, EQUATION_BEYOND, dt * modes->advection, most * modes->advection,
                    scheme, modes->order);
@@ -153,11 +219,20 @@ static void describe_ends(const modes *modes, double dt, double most, char words
 
 status advection_limit(const config *config, const grid *grid, const schedule_rates *rates, double dt,
                        equation_limit *limit) {
-  const modes modes = modes_of(config, grid, rates);
-  const double spread = (modes.moving + modes.still) * stencil_second_symbol(modes.order, PROBLEM_PI);
-  const double alone[2] = {courant_limit(&modes) / modes.advection, scheme_real_limit(modes.scheme) / spread};
-  const double least = fmin(alone[0], alone[1]);
-  const double inside = modes.advection > 0.0 && spread > 0.0 ? stable_step(&modes, least) : least;
+  modes modes = {schemes_at(config->scheme), config->order, rates->advection, 0.0};
+  double each[3];
+  for (int d = 0; d < 3; d++) {
+    each[d] = config->diffusivity / (grid->h[d] * grid->h[d]);
+    modes.spread += each[d];
+  }
+  const double spread = modes.spread * stencil_second_symbol(modes.order, PROBLEM_PI);
+  const double alone[2] = {courant_limit(config) / modes.advection, scheme_real_limit(modes.scheme) / spread};
+  double inside = fmin(alone[0], alone[1]);
+  if (modes.advection > 0.0 && spread > 0.0) {
+    mode_rates all;
+    rates_find(config, rates, each, &all);
+    inside = stable_step(&all, inside);
+  }
   limit->step = inside;
   describe(&modes, dt, alone, limit->words);
   CHECK(try_ends(config, grid, rates, &limit->step));

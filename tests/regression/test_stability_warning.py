@@ -82,7 +82,7 @@ def share(scheme, order, advection, diffusion, velocity):
     return configuration, [c * dt * POINTS for c in velocity], each
 
 
-@pytest.mark.parametrize("velocity", [(1.0, 0.0, 0.0), (1.0, -1.0, 1.0)])
+@pytest.mark.parametrize("velocity", [(1.0, 0.0, 0.0), (1.0, -1.0, 1.0), (1.0, 1e-6, 0.1)])
 @pytest.mark.parametrize("order", [8, 4])
 @pytest.mark.parametrize("scheme", schemes())
 def test_warns_where_a_mode_grows(tmp_path, scheme, order, velocity):
@@ -237,11 +237,29 @@ def test_corners_of_absorbing_ends(tmp_path):
     assert energies[-1] < energies[0]
 
 
+def shear(scheme):
+    flow = {"field": "formula", "u": "sin(2*pi*y/2)", "v": "0", "w": "0.5"}
+    box = {"nx": 20, "ny": 20, "nz": 18, "lx": 2, "ly": 2, "lz": 0.5}
+    changes = {"grid": box, "velocity": flow, "time": {"scheme": scheme}, "physics": {"diffusivity": 0.01}}
+    return merged(CONFIGURATION, changes)
+
+
 def test_runs_on_either_side(tmp_path):
     configuration, _, _ = share("rk4", 8, 0.95, 0.9, (1.0, 1.0, 1.0))
     said = run(tmp_path / "grows", configuration, code=4).stderr  # it blew up
     stable = re.search(r"dt <= (\S+) is stable", said)[1]
     run(tmp_path / "stays", configuration, f"time.dt={0.99 * float(stable)!r}")
+    norms = [row["l2"] for row in rows(tmp_path / "stays")]
+    assert norms[-1] < norms[0]
+
+
+@pytest.mark.parametrize("scheme", ["ssprk3", "ck45"])
+def test_a_shear_beside_another_spacing(tmp_path, scheme):
+    """Diffusion acts along another axis than the flow: modes have another phase along each axis."""
+    write_ini(tmp_path / "run.ini", shear(scheme))
+    said = launch(tmp_path, 1, "--validate", "run.ini", "time.dt=1").stderr
+    stable = re.search(r"dt <= (\S+) is stable", said)[1]
+    run(tmp_path / "stays", shear(scheme), f"time.dt={stable}")
     norms = [row["l2"] for row in rows(tmp_path / "stays")]
     assert norms[-1] < norms[0]
 
