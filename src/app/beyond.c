@@ -89,14 +89,15 @@ static status find_place(const solver *solver, const field *field, double value,
   return STATUS_OK;
 }
 
-/* [out] diverges: 1 if the form lets values grow where the velocity converges, and it does so by more than
- * its differences err: by a tenth of the largest sum of its terms. */
-static status find_divergence(const solver *solver, int *diverges) {
+/* [out] factor: by how much values may have grown in this time where the velocity converges. A divergence of
+ * less than a fiftieth of the largest sum of its terms may be an error of its differences. */
+static status find_convergence(const solver *solver, double elapsed, double *factor) {
+  const config *config = solver->config;
   double mine[2] = {0.0}, all[2];
-  if (config_equation_uses(solver->config, "form") && solver->config->form != FORM_ADVECTIVE)
-    CHECK(agree(solver->comm, cases_velocity_divergence(solver->config, &solver->grid, &mine[0], &mine[1])));
+  if (config_equation_uses(config, "form") && config->form != FORM_ADVECTIVE)
+    CHECK(agree(solver->comm, cases_velocity_divergence(config, &solver->grid, &mine[0], &mine[1])));
   CHECK_MPI(MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, solver->comm));
-  *diverges = all[0] > 0.1 * all[1];
+  *factor = all[0] > 0.02 * all[1] ? exp((config->form == FORM_SKEW ? 0.5 : 1.0) * all[0] * elapsed) : 1.0;
   return STATUS_OK;
 }
 
@@ -134,12 +135,13 @@ status beyond_warn(const bound *bound, const beyond_extremes *extremes, const st
   const double *value = extremes->value, below = in.low - value[0], above = value[1] - in.high;
   const int end = above > below;
   const double ripples = fmin(2.0 * fmax(fmin(above, below), 0.0), extremes->jump[end]);
-  int diverges = 0;
+  const double largest = fmax(fabs(in.low), fabs(in.high));
+  double factor = 1.0;
   char words[128];
   if (!extremes->noted || fmax(above, below) <= 0.0) return STATUS_OK;
   if (!extremes->left && !has_left(&in, fmax(above, below), ripples)) return STATUS_OK;
-  CHECK(find_divergence(bound->solver, &diverges));
-  if (diverges) return STATUS_OK;
+  CHECK(find_convergence(bound->solver, time - bound->from.time, &factor));
+  if (fmax(above, below) <= (1.0 + least) * (factor - 1.0) * largest) return STATUS_OK;
   CHECK(describe(bound, state, step, value[end], extremes->step[end], words, sizeof words));
   log_warning(
       "the solution %s, beyond all values that were there or entered%s, %.4g to %.4g: an error of the "
