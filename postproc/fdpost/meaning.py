@@ -23,8 +23,8 @@ def check_image(path, image):
     if not np.array_equal(np.ravel(image.attrs.get("Direction", np.eye(3))), np.eye(3).ravel()):
         raise DataError(f"{path}: attribute Direction of /VTKHDF turns or mirrors the axes")
     for name, field in image["PointData"].items():
-        check_written(path, name, field)
         for part in parts(path, field):
+            check_written(path, name, part)
             check_numbers(path, name, part)
 
 
@@ -34,6 +34,8 @@ def parts(path, field, depth=8):
     for source in field.virtual_sources() if depth > 0 and getattr(field, "is_virtual", False) else ():
         near = Path(path).parent / source.file_name
         place = path if source.file_name == "." else near if near.exists() else source.file_name
+        if not Path(place).exists():
+            raise DataError(f"{path}: {field.name} is put together of others, of which {place} is not there")
         with h5py.File(place, "r") as file:
             yield from parts(place, file[source.dset_name], depth - 1)
 
@@ -47,6 +49,11 @@ def check_numbers(path, name, field):
     labels = [axis.label.lower() for axis in field.dims]
     if set(labels) == {"x", "y", "z"} and labels != ["z", "y", "x"]:
         raise DataError(f"{path}: {name} has the axes ({', '.join(labels)}); a field has (z, y, x)")
+    for axis in field.dims:
+        x = np.asarray(axis[0][()], float) if len(axis) else np.empty(0)
+        step = (x[-1] - x[0]) / (x.size - 1) if x.ndim == 1 and x.size > 1 else 0
+        if step < 0 or np.any(np.abs(np.diff(x) - step) > 0.01 * abs(step)):
+            raise DataError(f"{path}: {name} has coordinates {axis[0].name} that do not ascend in equal steps")
 
 
 def check_written(path, name, field):
@@ -56,9 +63,9 @@ def check_written(path, name, field):
         if field.id.get_num_chunks() < chunks:
             raise DataError(f"{path}: {name} was not written in full: of its {chunks} chunks"
                             f" {field.id.get_num_chunks()} are there")  # fmt: skip
-    for source in field.virtual_sources() if field.is_virtual else ():
-        if source.file_name != "." and not (Path(path).parent / source.file_name).exists():
-            raise DataError(f"{path}: {name} is put together of others, of which {source.file_name} is not there")
+    points = sum(source.vspace.get_select_npoints() for source in field.virtual_sources()) if field.is_virtual else None
+    if points is not None and points < field.size:
+        raise DataError(f"{path}: {name} is put together of others, which have {points} of its {field.size} values")
 
 
 def numbers(field, key, count=None):
@@ -67,13 +74,20 @@ def numbers(field, key, count=None):
     return found if found.dtype.kind in "iuf" and found.size == (count or found.size) else found[:0]
 
 
+def is_absent(values, number):
+    """Where the values are the number; either may have been rounded to single precision."""
+    number, rounded = float(number), float(np.float32(number))
+    same = (values == number) | (values == rounded)
+    return same | (np.float32(values) == rounded) if number == rounded != 0 else same
+
+
 def absent(field, values):
     """(what says so, which of the values stand for none) by everything that a dataset says."""
     for key in field.attrs:
         for number in numbers(field, key) if plain(key) in ABSENT else ():
-            yield f"the attribute {key}", values == number.astype(field.dtype)
+            yield f"the attribute {key}", is_absent(values, number)
     if field.fillvalue:
-        yield "the fill value", values == field.fillvalue
+        yield "the fill value", is_absent(values, field.fillvalue)
     low = [*numbers(field, "valid_range", 2)[:1], *numbers(field, "valid_min", 1), -np.inf]
     high = [*numbers(field, "valid_range", 2)[1:], *numbers(field, "valid_max", 1), np.inf]
     if low[0] < high[0]:

@@ -337,6 +337,32 @@ def source_with_a_factor(group):
         file["phi"].attrs["scale_factor"] = 2.0
 
 
+def source_half_written(group):
+    with h5py.File(Path(group.file.filename).parent / "part.h5", "w") as file:
+        file.create_dataset("phi", group["phi"].shape, "f8", chunks=(2, 5, 6))[:2] = 1.0
+    layout = h5py.VirtualLayout(group["phi"].shape, "f8")
+    layout[:] = h5py.VirtualSource("part.h5", "phi", shape=group["phi"].shape)
+    group.create_virtual_dataset("whole", layout)
+
+
+def put_together_in_part(group):
+    source_with_a_fill_value(group)
+    layout = h5py.VirtualLayout(group["phi"].shape, "f8")
+    layout[:3] = h5py.VirtualSource("part.h5", "phi", shape=group["phi"].shape)[:3]
+    group.create_virtual_dataset("three", layout)
+
+
+def rounded(group):
+    group["phi"][1, 2, 3] = -999.9
+    group["phi"].attrs["_FillValue"] = np.float32(-999.9)
+
+
+def descending(group):
+    across = group.file.create_dataset("across", data=np.arange(6.0)[::-1])
+    across.make_scale("x")
+    group["phi"].dims[2].attach_scale(across)
+
+
 def labelled(group):
     for axis, name in zip(group["phi"].dims, "xyz"):
         axis.label = name
@@ -350,6 +376,10 @@ OTHERS = {
     "valid minimum": (attribute("valid_min", -100), "phi is -9999 at a point: by its valid range"),
     "fill value of a source": (source_with_a_fill_value, "phi is -9999 at a point: by the attribute missing_value"),
     "factor of a source": (source_with_a_factor, "attribute scale_factor"),
+    "rounded fill value": (rounded, "phi is -999.9 at a point: by the attribute _FillValue"),
+    "descending": (descending, "coordinates /across that do not ascend"),
+    "half written source": (source_half_written, "whole was not written in full: of its 2 chunks 1 are there"),
+    "a part without a source": (put_together_in_part, "which have 90 of its 120 values"),
     "unsigned": (attribute("_Unsigned", "true"), "attribute _Unsigned"),
     "half written": (half_written, "half was not written in full: of its 2 chunks 1 are there"),
     "put together": (put_together, "of which gone.h5 is not there"),

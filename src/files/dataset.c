@@ -302,9 +302,17 @@ static status refuse_value(const dataset *d, int64_t z0, int64_t i, double large
       number_apart(value, copysign(largest, value), text), at[0], at[1], at[2], accepted);
 }
 
+/* Either of them may have been rounded to single precision: 1e20 beside an attribute 1e20f, or the other way
+ * round. */
+static int is_absent(double value, double absent) {
+  const double rounded = (double)(float)absent;
+  return value == absent || value == rounded ||
+         (absent == rounded && absent != 0.0 && (double)(float)value == rounded);
+}
+
 const char *dataset_absent_by(const dataset_absent *absent, double value) {
   for (int i = 0; i < absent->count; i++) {
-    if (value == absent->value[i] || value == (double)(float)absent->value[i]) return absent->by[i];
+    if (is_absent(value, absent->value[i])) return absent->by[i];
   }
   if (!(absent->low < absent->high)) return NULL;
   return value < absent->low ? absent->low_by : value > absent->high ? absent->high_by : NULL;

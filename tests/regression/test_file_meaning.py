@@ -156,6 +156,7 @@ REFUSED = {
         "by the attribute _FillValue this is none",
     ),
     "fill value of a float": (marked("_FillValue", np.float32(-999.9), "f4"), "at [3, 4, 5] (z, y, x)"),
+    "fill value of a float, of doubles": (marked("_FillValue", -999.9, "f8", "f4"), "at [3, 4, 5] (z, y, x)"),
     "fill value of a double, of floats": (marked("_FillValue", -999.9, "f4", "f8"), "at [3, 4, 5] (z, y, x)"),
     "fill value of integers": (marked("_FillValue", -32768, "i2"), "is -32768 at [3, 4, 5]"),
     "missing value": (marked("missing_value", 1e20), "is 1e+20 at [3, 4, 5]"),
