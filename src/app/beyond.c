@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "problems/cases.h"
+#include "problems/rounded.h"
 
 /* What is tolerated, as shares of the range: `least`; beside jumps, whose ripples go both ways
  * (config/rotation.ini: -0.30 to 1.36 of 0 to 1), twice what is beyond the other end, too, as far as a jump
@@ -97,7 +98,8 @@ static status find_convergence(const solver *solver, double elapsed, double *fac
   if (config_equation_uses(config, "form") && config->form != FORM_ADVECTIVE)
     CHECK(agree(solver->comm, cases_velocity_divergence(config, &solver->grid, &mine[0], &mine[1])));
   CHECK_MPI(MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, solver->comm));
-  *factor = all[0] > 0.02 * all[1] ? exp((config->form == FORM_SKEW ? 0.5 : 1.0) * all[0] * elapsed) : 1.0;
+  *factor =
+      all[0] > 0.02 * all[1] ? rounded_exp((config->form == FORM_SKEW ? 0.5 : 1.0) * all[0] * elapsed) : 1.0;
   return STATUS_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include "equations/advection.h"
 #include "equations/trial.h"
+#include "problems/rounded.h"
 #include "settings/scheme.h"
 
 /* What limits a step of advection and diffusion. Inside the grid it is the growth of waves, whose rates are
@@ -76,7 +77,7 @@ static void rates_find(const config *config, const schedule_rates *fastest, cons
   rates->scheme = schemes_at(config->scheme);
   symbols_find(config, &symbols);
   for (int i = 0; i <= DIRECTIONS; i++) {
-    const double angle = PROBLEM_PI * i / DIRECTIONS, direction[2] = {cos(angle), sin(angle)};
+    const double angle = PROBLEM_PI * i / DIRECTIONS, direction[2] = {rounded_cos(angle), rounded_sin(angle)};
     double most = -INFINITY, best[2] = {0.0};
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
       double along[3], at[2];
