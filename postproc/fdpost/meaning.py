@@ -10,8 +10,10 @@ from .errors import DataError
 
 # Names without case, '_' and '.': src/files/dataset_meaning.c has the same, and a test compares them.
 NEUTRAL = {"scalefactor": 1, "addoffset": 0, "scalingfactor": 1, "offset": 0, "slope": 1, "intercept": 0,
-           "rescaleslope": 1, "rescaleintercept": 0, "bscale": 1, "bzero": 0, "unitsi": 1}  # fmt: skip
-ABSENT = {"fillvalue", "missingvalue", "nodata", "nodatavalue", "dodsfillvalue", "dodsmissingvalue"}
+           "rescaleslope": 1, "rescaleintercept": 0, "bscale": 1, "bzero": 0, "unitsi": 1,
+           "gain": 1, "multiplier": 1}  # fmt: skip
+ABSENT = {"fillvalue", "missingvalue", "nodata", "nodatavalue", "dodsfillvalue", "dodsmissingvalue", "undef", "blank",
+          "badvalue"}  # fmt: skip
 
 
 def plain(name):

@@ -26,15 +26,17 @@ static const struct {
   const char *name;
   int absent;
   double neutral;
-} meanings[] = {{"scalefactor", 0, 1.0},     {"addoffset", 0, 0.0},
-                {"scalingfactor", 0, 1.0},   {"offset", 0, 0.0},
-                {"slope", 0, 1.0},           {"intercept", 0, 0.0},
-                {"rescaleslope", 0, 1.0},    {"rescaleintercept", 0, 0.0},
-                {"bscale", 0, 1.0},          {"bzero", 0, 0.0},
-                {"unitsi", 0, 1.0},          {"fillvalue", 1, 0.0},
-                {"missingvalue", 1, 0.0},    {"nodata", 1, 0.0},
-                {"nodatavalue", 1, 0.0},     {"dodsfillvalue", 1, 0.0},
-                {"dodsmissingvalue", 1, 0.0}};
+} meanings[] = {{"scalefactor", 0, 1.0},   {"addoffset", 0, 0.0},
+                {"scalingfactor", 0, 1.0}, {"offset", 0, 0.0},
+                {"slope", 0, 1.0},         {"intercept", 0, 0.0},
+                {"rescaleslope", 0, 1.0},  {"rescaleintercept", 0, 0.0},
+                {"bscale", 0, 1.0},        {"bzero", 0, 0.0},
+                {"unitsi", 0, 1.0},        {"gain", 0, 1.0},
+                {"multiplier", 0, 1.0},    {"undef", 1, 0.0},
+                {"blank", 1, 0.0},         {"badvalue", 1, 0.0},
+                {"fillvalue", 1, 0.0},     {"missingvalue", 1, 0.0},
+                {"nodata", 1, 0.0},        {"nodatavalue", 1, 0.0},
+                {"dodsfillvalue", 1, 0.0}, {"dodsmissingvalue", 1, 0.0}};
 enum { MEANINGS = sizeof meanings / sizeof meanings[0] };
 
 /* Returns what the name means, or -1. */

@@ -10,7 +10,8 @@ enum { SEAM = 6, PLANES = 3, FEWEST = 2 * SEAM };
 
 /* Sums of squares over lines across the seam. */
 typedef struct seam {
-  double size, apart;       /* the values; the last one minus the first */
+  double size, deviation;   /* the values; from the mean of a line */
+  double apart;             /* the last one minus the first */
   double beside;            /* the two before the last one minus those after the first */
   double as_it_is, without; /* fourth differences at the first value: with, and without the last one */
 } seam;
@@ -18,7 +19,12 @@ typedef struct seam {
 static void add_line(seam *seam, const double v[SEAM]) {
   const double own = v[1] - 4.0 * v[2] + 6.0 * v[3] - 4.0 * v[4] + v[5];
   const double other = v[0] - 4.0 * v[1] + 6.0 * v[3] - 4.0 * v[4] + v[5];
-  for (int i = 0; i < SEAM; i++) seam->size += v[i] * v[i] / SEAM;
+  double mean = 0.0;
+  for (int i = 0; i < SEAM; i++) mean += v[i] / SEAM;
+  for (int i = 0; i < SEAM; i++) {
+    seam->size += v[i] * v[i] / SEAM;
+    seam->deviation += (v[i] - mean) * (v[i] - mean) / SEAM;
+  }
   seam->apart += (v[2] - v[3]) * (v[2] - v[3]);
   seam->beside += (v[1] - v[4]) * (v[1] - v[4]) + (v[0] - v[5]) * (v[0] - v[5]);
   seam->as_it_is += own * own;
@@ -59,7 +65,7 @@ static status add_planes(const dataset *d, double *planes, seam seams[3]) {
 }
 
 static status judge(const dataset *d, int axis, const seam *seam) {
-  const double rounding = 1e-12 * seam->size; /* squares: six digits */
+  const double rounding = 1e-12 * seam->deviation + 1e-26 * seam->size; /* squares: six digits */
   if (!(seam->apart <= rounding) || !(seam->as_it_is > rounding)) return STATUS_OK;
   if (seam->without < 0.2 * seam->as_it_is)
     return status_fail(
@@ -69,7 +75,7 @@ static status judge(const dataset *d, int axis, const seam *seam) {
         " points agree; accepted: one period without its last point, or Spacing in /VTKHDF, which says "
         "where the points lie",
         d->key, d->path, d->name, "xyz"[axis], d -> n[axis]);
-  if (seam->as_it_is > 1e-2 * seam->size && seam->beside > rounding)
+  if (seam->as_it_is > 1e-2 * seam->deviation && seam->beside > rounding)
     log_warning("%s = %s: along %c the first and the last of the %" PRId64
                 " points of dataset %.200s agree; one period has no such last point",
                 d->key, d->path, "xyz"[axis], d -> n[axis], d -> name);

@@ -197,6 +197,16 @@ def test_one_period_and_a_point(tmp_path, ends, dtype, resample):
     assert "accepted: one period without its last point, or Spacing" in said
 
 
+def test_one_period_and_a_point_on_a_background(tmp_path):
+    """A small wave on a large value."""
+    problem = merged(PROBLEM, {"velocity": {"field": "uniform", "file": None}, "initial": {"resample": "yes"}})
+    for background, height in ((1e5, 1e-3), (1e6, 1)):
+        write(tmp_path / "own.h5", {"phi": background + height * samples((33, 33, 33), "x")})
+        assert "one period and a point: along x" in run(tmp_path / "run", problem, "time.steps=0", code=2).stderr
+    write(tmp_path / "own.h5", {"phi": 1e6 + samples((33, 33, 33), "")})
+    run(tmp_path / "period", problem, "time.steps=0")
+
+
 def test_one_period_alone(tmp_path):
     """Accepted, also where the first and the last value agree: cells' middles, a field that is nothing at the ends."""
     problem = merged(PROBLEM, {"velocity": {"field": "uniform", "file": None}, "initial": {"resample": "yes"}})
