@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from . import style
 from .errors import DataError, UsageError
+from .series import LEAST, evenly
 
 COLUMN = re.compile(r"(?P<field>\w+)\((?P<place>[^)]*)\)$")
 PADDED = 16  # times the signal's length, with zeros: a peak is then found far better than lines of a spectrum lie apart
@@ -16,19 +17,19 @@ LEAST_PEAK = 0.05  # of the highest
 SEGMENTS = 8  # of Welch's method, which overlap by half
 CLOSE = 2  # lines that a Hann window's peak reaches to either side: nearer peaks disturb each other
 PERIODS = 4  # least number in a window that follows a mode: the window takes then 0.1 % of what is not the mode
-EVEN = 1e-6  # relative difference of steps that count as equal
-LEAST = 16  # samples
 
 
 @dataclass(frozen=True)
 class Spectrum:
     """Amplitudes over frequencies, of lines `resolution` apart, and the peaks: [(frequency, amplitude)]. close says of
-    each peak whether another one is within CLOSE lines: its frequency is then known to about a line alone."""
+    each peak whether another one is within CLOSE lines: its frequency is then known to about a line alone.
+    interpolated: whether the samples were, to equal steps."""
 
     frequency: np.ndarray
     amplitude: np.ndarray
     resolution: float
     peaks: list
+    interpolated: bool = False
 
     @property
     def close(self):
@@ -54,25 +55,13 @@ class Decay:
         return np.log(1000) / self.rate if self.rate > 0 else np.inf
 
 
-def even_part(time, values):
-    """The samples up to the first step of another length: a run's last step may be shortened. UsageError if few are
-    left."""
-    steps = np.diff(time)
-    odd = np.flatnonzero(np.abs(steps - steps[:1]) > EVEN * abs(steps[:1]) if steps.size else [])
-    count = odd[0] + 1 if odd.size else len(time)
-    if count < LEAST:
-        raise UsageError(
-            f"a spectrum needs at least {LEAST} samples at equal steps; there are {count}: time.adaptive changes steps,"
-            " and waves with output.probes_at take the nearest ones; output.probes_every gives equal ones"
-        )
-    return time[:count], values[:count]
-
-
 def spectrum(time, values, method="plain"):
     """The amplitude spectrum of a series. plain: all of it in a Hann window; welch: the mean of SEGMENTS parts, each in
     such a window, which overlap by half: less scatter, and lines further apart. A sine of amplitude 1 has a peak of 1.
-    UsageError if the steps differ."""
-    time, values = even_part(time, np.asarray(values, dtype=float))
+    Where steps differ, values are interpolated to equal ones: amplitudes are right up to a quarter of the sampling
+    frequency. UsageError for few samples or long gaps."""
+    series = evenly(time, values)
+    values, dt = series.values, series.dt
     length = len(values) if method == "plain" else max(LEAST // 2, 2 * len(values) // (SEGMENTS + 1))
     starts = range(0, len(values) - length + 1, max(1, length // 2))
     window = np.hanning(length + 1)[:-1]
@@ -82,9 +71,8 @@ def spectrum(time, values, method="plain"):
         part = values[start : start + length]
         powers.append(np.abs(np.fft.rfft((part - part.mean()) * window, padded) * 2 / window.sum()) ** 2)
     amplitude = np.sqrt(np.mean(powers, axis=0))
-    dt = (time[-1] - time[0]) / (len(time) - 1)
     frequency = np.fft.rfftfreq(padded, dt)
-    return Spectrum(frequency, amplitude, 1 / (length * dt), peaks_of(frequency, amplitude))
+    return Spectrum(frequency, amplitude, 1 / (length * dt), peaks_of(frequency, amplitude), series.interpolated)
 
 
 def peaks_of(frequency, amplitude):
@@ -104,9 +92,9 @@ def decay(time, values, frequency, window=None):
     """The Decay of the mode near `frequency`. A Hann window of the length `window`, by default half of the series,
     slides along: of exp(-rate t) cos(2 pi f t) it sees the same part everywhere, but for a factor exp(-rate t) and the
     phase. Both are fitted by straight lines, with weights that follow the power. Other modes should be 2 / window away,
-    where the window sees nothing of them. UsageError for a window of fewer than PERIODS periods."""
-    time, values = even_part(time, np.asarray(values, dtype=float))
-    dt = (time[-1] - time[0]) / (len(time) - 1)
+    where the window sees nothing of them. UsageError for a window of fewer than PERIODS periods, and as of spectrum."""
+    series = evenly(time, values)
+    values, dt = series.values, series.dt
     length = len(values) // 2 if window is None else round(window / dt)
     if length * dt * frequency < PERIODS or length >= len(values):
         raise UsageError(
@@ -155,6 +143,7 @@ def report(run, name, found, most=None):
     ]
     peaks = ", ".join(shown) or "none"
     note = "; *: within two lines of another peak" if any("*" in peak for peak in shown) else ""
+    note += "; samples interpolated to equal steps" if found.interpolated else ""
     return f"{name}: peaks at{unit and f' (in{unit})'} {peaks}; lines are {found.resolution:.4g} apart{note}"
 
 
@@ -185,14 +174,17 @@ def named_series(runs, fields=None):
     return found
 
 
-def probes_heading(fig, runs, method, close):
-    """The title, and what the spectra are."""
-    words = ["Hann window" if method == "plain" else f"Welch: {SEGMENTS} parts in Hann windows"]
-    words += ["hollow: peaks within two lines of another"] if close else []
+def probes_heading(fig, runs, method, drawn):
+    """The title, and what the spectra are: drawn."""
+    words = ["Hann window" if method == "plain" else f"Welch: {SEGMENTS} parts in Hann windows"] if drawn else []
+    words += ["hollow: peaks within two lines of another"] if any(close for _, close in drawn) else []
+    interpolated = "interpolated to equal steps" if any(found.interpolated for found, _ in drawn) else ""
     if len(runs) == 1:
         time = runs[0].probes["time"]
         end = f"{style.number(time[-1])} {runs[0].unit('time')}".rstrip()
-        words.insert(0, f"{len(time)} samples to t = {end}")
+        words.insert(0, f"{len(time)} samples to t = {end}{interpolated and ', ' + interpolated}")
+    elif interpolated:
+        words.append(f"samples {interpolated}")
     style.heading(fig, runs[0].name if len(runs) == 1 else f"{len(runs)} runs", ";  ".join(words))
 
 
@@ -202,10 +194,34 @@ def draw_peaks(ax, found, most, colour):
         ax.plot([frequency], [height], "o", ms=3.5, mew=0.9, color=colour, mfc="white" if close else colour, zorder=4)
 
 
+def draw_series(ax, run, column, method, most, colour):
+    """The spectrum of a series; None and the reason if there is none."""
+    try:
+        found = spectrum(run.probes["time"], run.probes[column], method)
+    except UsageError as error:
+        return None, f"{run.name}: {error}"
+    ax.plot(found.frequency, found.amplitude, color=colour, lw=1.0)
+    draw_peaks(ax, found, most, colour)
+    return found, ""
+
+
+def label_panels(left, right, run, field, most):
+    """The axes of a field's values and spectra."""
+    unit = run.unit(field)
+    left.set_ylabel(style.with_unit(style.field_label(field), unit))
+    right.set_ylabel(style.with_unit("amplitude", unit))
+    if right.lines:
+        right.set_xlim(0, most or max(line.get_xdata()[-1] for line in right.lines))
+    else:
+        right.set(xticks=[], yticks=[])
+        right.text(0.5, 0.5, "no spectrum", ha="center", va="center", transform=right.transAxes)
+
+
 @style.styled
 def draw_probes(runs, fields=None, method="plain", most=None, decays=False):
-    """The figure, and lines of text for each series: values over time on the left, spectra on the right. runs: a run,
-    or several to compare. most: the highest frequency that is shown. decays: whether the rates of modes are told."""
+    """The figure, and lines of text for each series: values over time on the left, spectra on the right, or why there
+    is none. runs: a run, or several to compare. most: the highest frequency that is shown. decays: whether the rates of
+    modes are told."""
     runs = runs if isinstance(runs, list | tuple) else [runs]
     shown = named_series(runs, fields)
     size = style.chosen_size(8.2, 0.9 + 2.1 * len(shown))
@@ -214,24 +230,20 @@ def draw_probes(runs, fields=None, method="plain", most=None, decays=False):
     axes = fig.subplots(
         len(shown), 2, squeeze=False, gridspec_kw=place | style.gaps(size, place, 0.8, 0.5, 2, len(shown))
     )
-    lines, close = [], False
+    lines, drawn = [], []
     for (field, series), (left, right) in zip(shown.items(), axes):
         for (run, label, name, column), colour in zip(series, style.COLOURS * len(series)):
             time, values = run.probes["time"], run.probes[column]
-            found = spectrum(time, values, method)
             left.plot(time, values, color=colour, lw=1.0, label=label)
-            right.plot(found.frequency, found.amplitude, color=colour, lw=1.0)
-            draw_peaks(right, found, most, colour)
-            close |= any(peak[-1] for peak in peaks_to(found, most))
-            lines.append(report(run, name, found, most))
-            lines += [report_decays(run, name, time, values, found, most)] if decays else []
-        unit = runs[0].unit(field)
-        left.set_ylabel(style.with_unit(style.field_label(field), unit))
-        right.set_ylabel(style.with_unit("amplitude", unit))
-        right.set_xlim(0, most or max(line.get_xdata()[-1] for line in right.lines))
+            found, refused = draw_series(right, run, column, method, most, colour)
+            lines.append(refused or report(run, name, found, most))
+            if found:
+                drawn.append((found, any(peak[-1] for peak in peaks_to(found, most))))
+                lines += [report_decays(run, name, time, values, found, most)] if decays else []
+        label_panels(left, right, runs[0], field, most)
         if len(series) > 1:
             left.legend(loc="best", title="x y z" if len(runs) == 1 else None, title_fontsize=style.points(8))
     axes[-1][0].set_xlabel(style.with_unit("$t$", runs[0].unit("time")))
     axes[-1][1].set_xlabel(style.with_unit("frequency", frequency_unit(runs[0])))
-    probes_heading(fig, runs, method, close)
-    return fig, lines
+    probes_heading(fig, runs, method, drawn)
+    return fig, list(dict.fromkeys(lines))

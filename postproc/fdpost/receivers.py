@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from . import style
 from .errors import DataError, UsageError
-from .probes import EVEN
+from .series import EVEN
 
 MOST_TRACES = 6  # of a picture, if none are chosen
 LEAST_SECTION = 8  # receivers that make a section

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fdpost import Run, UsageError
-from fdpost.probes import decay, draw_probes, even_part, spectrum
+from fdpost.probes import decay, draw_probes, spectrum
 
 pytestmark = pytest.mark.quick
 
@@ -33,11 +33,63 @@ def test_a_sine_has_its_amplitude_and_frequency(method):
     assert frequency == pytest.approx(50.3, rel=1e-4) and amplitude == pytest.approx(3, rel=1e-3)
 
 
-def test_steps_of_another_length_end_the_series():
+def test_a_shortened_last_step_is_left_out():
     when = np.append(np.arange(100) * 0.01, 0.9931)
-    assert len(even_part(when, when)[0]) == 100
-    with pytest.raises(UsageError, match="adaptive"):
-        even_part(np.cumsum(np.linspace(1, 2, 50)), np.zeros(50))
+    found, whole = spectrum(when, np.cos(40 * when)), spectrum(when[:-1], np.cos(40 * when[:-1]))
+    assert np.array_equal(found.amplitude, whole.amplitude) and not found.interpolated
+
+
+def cut(dt, end, *intervals):
+    """Times of steps dt that are shortened to meet multiples of the intervals."""
+    when = [0.0]
+    while when[-1] < end:
+        ends = [(np.floor(when[-1] / interval + 1e-9) + 1) * interval for interval in intervals]
+        when.append(min(when[-1] + dt, *ends, end))
+    return np.array(when)
+
+
+@pytest.mark.parametrize("intervals", [(0.1,), (0.0301,), (0.00123,), (0.0100001,), (0.0031, 0.0047, 0.0101)])
+def test_shortened_steps_count(intervals):
+    """A tone of ten samples a period, and a low one that a part of the series would not show."""
+    when = cut(0.00097, 0.4, *intervals)
+    found = spectrum(when, np.cos(2 * np.pi * 34.3 * when) + 0.5 * np.cos(2 * np.pi * 100 * when + 1) + 3)
+    (low, large), (high, small) = found.peaks
+    assert found.interpolated and found.resolution == pytest.approx(1 / 0.4, rel=0.005)
+    assert low == pytest.approx(34.3, rel=2e-4) and high == pytest.approx(100, rel=1e-4)
+    assert large == pytest.approx(1, rel=2e-3) and small == pytest.approx(0.5, rel=2e-3)
+    silent = found.amplitude[(found.frequency > 150) & (found.frequency < 400)]
+    assert silent.max() < 1e-4  # a linear interpolation leaves 2 % there
+
+
+def test_rounded_values_at_close_times():
+    """Two samples 1e-5 steps apart say nothing of the slope between them."""
+    when = cut(0.001, 0.4005, 0.01000001)
+    values = np.float32(np.cos(2 * np.pi * 34.3 * when))
+    ((frequency, amplitude),) = spectrum(when, values).peaks
+    assert frequency == pytest.approx(34.3, rel=2e-4) and amplitude == pytest.approx(1, rel=2e-3)
+    assert spectrum(when, values).amplitude[-1000:].max() < 1e-6
+
+
+def test_wide_gaps_have_no_spectrum_and_the_series_is_drawn(tmp_path, fdplot, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.WHEN", np.cumsum([0.001] * 140 + [0.005] * 20))
+    run = write_run(tmp_path / "run", UNITS, **{"p(0 0 0)": wave(60), "p(1 0 0)": wave(80)})
+    with pytest.raises(UsageError, match=r"output\.probes_at gives .*for waves output\.probes_every"):
+        spectrum(WHEN, wave(60))
+    fig, (line,) = draw_probes(run, decays=True)
+    left, right = fig.axes
+    assert [len(drawn.get_xdata()) for drawn in left.lines] == [160, 160] and not right.lines
+    assert line.startswith("run: no spectrum") and [text.get_text() for text in right.texts] == ["no spectrum"]
+    assert not any("window" in text.get_text() for text in fig.texts)
+    code, out, _ = fdplot("probes", tmp_path / "run")
+    assert code == 0 and "probes_at" in out and (tmp_path / "run/probes.png").exists()
+
+
+def test_the_picture_says_what_was_interpolated(tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.WHEN", cut(0.001, 0.4, 0.0301))
+    fig, (line,) = draw_probes(write_run(tmp_path / "run", UNITS, **{"p(0 0 0)": wave(34.3)}), decays=False)
+    assert any(f"{len(WHEN)} samples to t = 0.4 s, interpolated to equal steps" in text.get_text()
+               for text in fig.texts)  # fmt: skip
+    assert line == "p(0 0 0): peaks at (in Hz) 34.30 (1); lines are 2.494 apart; samples interpolated to equal steps"
 
 
 def test_close_peaks_are_marked_and_none_is_dropped(tmp_path):
