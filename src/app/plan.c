@@ -198,7 +198,8 @@ static void print_places(const config *config, const grid *grid) {
   warn_of_shared(list, probes, grid);
 }
 
-static void print_statistics(const config *config) {
+/* end: time at the run's end; INFINITY if it is not known. */
+static void print_statistics(const config *config, double end) {
   if (config->statistics[0] == '\0') return;
   log_info("statistics mean and variance%s over time of %s every ",
            config->statistics_products ? ", and mean products," : "", config->statistics);
@@ -206,6 +207,9 @@ static void print_statistics(const config *config) {
   if (config->statistics_from > 0.0) log_info(", from t = %g", config->statistics_from);
   if (config->statistics_to < 1e30) log_info(", to t = %g", config->statistics_to);
   log_info("\n");
+  if (config->statistics_from > end * (1.0 + 1e-12))
+    log_warning("statistics.from = %g is after the end of the run, t = %g: there will be no sample",
+                config->statistics_from, end);
 }
 
 /* Describes absorbing layers. */
@@ -270,7 +274,7 @@ static void print_files(const config *config, const grid *grid, const schedule *
   print_derived(config);
   print_places(config, grid);
   print_times(config, schedule, start, end);
-  print_statistics(config);
+  print_statistics(config, schedule->measured && !schedule->lands ? INFINITY : end);
 }
 
 void plan_problem(const config *config, const grid *grid, int host_memory) {

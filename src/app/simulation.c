@@ -352,6 +352,7 @@ static status run(simulation *sim) {
   CHECK(march_watched(sim));
   CHECK(end_state_timed(sim));
   CHECK(statistics_write(&sim->statistics, sim->step, schedule_time(&sim->schedule, sim->step)));
+  statistics_warn(&sim->statistics);
   CHECK(receivers_save(&sim->receivers, &sim->rundir));
   CHECK(agree(sim->comm, is_root(sim) ? close_tables(sim) : STATUS_OK));
   CHECK(find_answer(sim));

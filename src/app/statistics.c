@@ -18,6 +18,9 @@ static int find(const char *name, int unknowns, const char *const names[]) {
   return i;
 }
 
+_Static_assert(STATE_FIELDS >= 2 * FLOW_UNKNOWNS + FLOW_UNKNOWNS * (FLOW_UNKNOWNS - 1) / 2,
+               "all statistics of flow");
+
 status statistics_check(const config *config, int unknowns, const char *const names[]) {
   config_names wanted;
   char accepted[512] = "";
@@ -109,12 +112,17 @@ status statistics_resume(statistics *s, const restart *restart) {
     s->written = restart->goes_on ? about.step : -1;
     return STATUS_OK;
   }
-  if (result != STATUS_FOREIGN && result != STATUS_FILE) return result;
+  if (result != STATUS_FOREIGN && result != STATUS_FILE && result != STATUS_DAMAGED) return result;
   (void)snprintf(why, sizeof why, "%s", status_message(result));
   status_clear();
   CHECK(agree(s->comm, STATUS_OK)); /* later errors are new ones */
-  if (restart->from.time > s->config->statistics_from)
-    log_warning("statistics begin at step %" PRId64 ", because those of the snapshot cannot be continued: %s",
+  if (result == STATUS_DAMAGED)
+    return agree(s->comm, status_fail(result,
+                                      "%s; remove this file, and statistics begin anew; or resume from an "
+                                      "earlier snapshot",
+                                      why));
+  if (result == STATUS_FOREIGN || restart->from.time > s->config->statistics_from)
+    log_warning("statistics begin anew, because those of step %" PRId64 " cannot be continued: %s",
                 restart->from.step, why);
   return STATUS_OK;
 }
@@ -199,4 +207,12 @@ status statistics_write(statistics *s, int64_t step, double time) {
   s->written = step;
   CHECK_MPI(MPI_Comm_rank(s->comm, &rank));
   return agree(s->comm, rank == 0 ? rundir_prune_statistics(s->config->directory, step) : STATUS_OK);
+}
+
+void statistics_warn(const statistics *s) {
+  const config *config = s->config;
+  if (s->fields == 0 || s->samples.count > 0) return;
+  log_warning("no state was a sample of statistics, so there is no file of them: their window is from t = %g "
+              "to %g, every %" PRId64 " steps (statistics.from, to, every)",
+              config->statistics_from, config->statistics_to, config->statistics_every);
 }

@@ -43,7 +43,8 @@ status statistics_create(MPI_Comm comm, const grid *grid, const field_space *spa
 void statistics_destroy(statistics *statistics);
 
 /* Continues the statistics of the snapshot from which the run resumes. A warning says so if they are not
- * there, or are others. Collective. STATUS_DAMAGED and others as checkpoint_read. */
+ * there, or are those of other fields or of another window. Collective. STATUS_DAMAGED and others as
+ * checkpoint_read. */
 status statistics_resume(statistics *statistics, const restart *restart);
 
 /* Takes the sample of a step, if it is due. Returns when enqueued on MAIN. STATUS_DEVICE. */
@@ -52,5 +53,8 @@ status statistics_sample(statistics *statistics, const state *state, int64_t ste
 /* Writes the file of this step into the run's directory, unless it is there, and removes those of earlier
  * steps whose snapshots are gone. Collective. Errors as of checkpoint_write. */
 status statistics_write(statistics *statistics, int64_t step, double time);
+
+/* At the end of a run: warns if there was no sample. */
+void statistics_warn(const statistics *statistics);
 
 #endif

@@ -326,7 +326,8 @@ const config_key config_keys[] = {
     {"output", "probes_at", POSITIVE(probes_due.at), EITHER("probes_every", 0),
      .help = "time between rows of probes.csv, as fields_at"},
     {"statistics", "fields", NAMES(statistics), DEFAULT("none"),
-     .help = "unknowns of which mean and variance over time are found while the run goes on"},
+     .help = "unknowns of which mean and variance over time are found while the run goes on; a sample weighs "
+             "the time since the one before"},
     {"statistics", "products", CHOICE(statistics_products, switches), DEFAULT("no"),
      .help = "yes: the mean product of each two of the fields, too"},
     {"statistics", "from", REAL(statistics_from, 0, LARGEST), DEFAULT("0"),

@@ -6,7 +6,7 @@
 /* The unknowns of an equation on one rank's slab: named fields of one shape, advanced, exchanged and stored
  * together. */
 
-enum { STATE_FIELDS = 17 }; /* most fields of a state */
+enum { STATE_FIELDS = 20 }; /* most fields of a state */
 
 typedef struct state {
   int count;                /* fields in use, 1 .. STATE_FIELDS */

@@ -90,7 +90,8 @@ status checkpoint_create_alone(MPI_Comm comm, const grid *grid, const double ori
                                const char *directory, const char *text, int fields, const char *const names[],
                                checkpoint **checkpoint);
 /* The same for files beside the snapshots of a run: of other fields, read and written by their names, which
- * no index lists. Reading them does not compare configurations, as the snapshot's reading did that. */
+ * no index lists. Reading them compares nothing of the configurations but the window of [statistics], as the
+ * snapshot's reading did the rest: STATUS_FOREIGN for samples that are not this run's. */
 status checkpoint_create_beside(MPI_Comm comm, const grid *grid, const config *config, int fields,
                                 const char *const names[], checkpoint **checkpoint);
 /* Writes the fields as the file `name`, completely or not at all, as checkpoint_write does. */

@@ -1,5 +1,7 @@
 #include "snapshots/checkpoint_config.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,4 +60,46 @@ void checkpoint_config_compare(const char *theirs, const char *ours, checkpoint_
                    ini.name);
   }
   ini_close(&ini);
+}
+
+/* The window of [statistics]. */
+typedef struct window {
+  double from, to;
+  int64_t every;
+} window;
+
+static window window_of(const char *text) {
+  window window = {.to = INFINITY, .every = 1};
+  ini_reader ini;
+  if (ini_open(text, &ini) != STATUS_OK) return window;
+  for (ini_kind kind = ini_next(&ini); kind != INI_END; kind = ini_next(&ini)) {
+    if (kind != INI_PAIR || strcmp(ini.section, "statistics") != 0) continue;
+    if (strcmp(ini.name, "from") == 0) window.from = strtod(ini.value, NULL);
+    if (strcmp(ini.name, "to") == 0) window.to = strtod(ini.value, NULL);
+    if (strcmp(ini.name, "every") == 0) window.every = strtoll(ini.value, NULL, 10);
+  }
+  ini_close(&ini);
+  return window;
+}
+
+/* "from t = 0 to 1 every 2 steps" */
+static void describe(const window *window, char *text, size_t size) {
+  const int used = snprintf(text, size, "from t = %.9g to %.9g every ", window->from, window->to);
+  if (window->every == 1)
+    (void)snprintf(text + used, size - (size_t)used, "step");
+  else
+    (void)snprintf(text + used, size - (size_t)used, "%" PRId64 " steps", window->every);
+}
+
+status checkpoint_config_window(const char *path, const char *theirs, const char *ours,
+                                const checkpoint_state *about) {
+  const window had = window_of(theirs), wanted = window_of(ours);
+  const double slack = 1e-12 * fabs(about->time); /* as of samples (app/statistics.c) */
+  const int none_lost = had.to >= wanted.to || about->time <= had.to + slack;
+  const int none_beyond = had.to <= wanted.to || about->samples.time <= wanted.to + slack;
+  char found[96], run[96];
+  if (had.from == wanted.from && had.every == wanted.every && none_lost && none_beyond) return STATUS_OK;
+  describe(&had, found, sizeof found);
+  describe(&wanted, run, sizeof run);
+  return status_fail(STATUS_FOREIGN, "%s: holds samples %s; this run's are %s", path, found, run);
 }

@@ -1,7 +1,7 @@
 #ifndef FDAPP_SNAPSHOTS_CHECKPOINT_CONFIG_H
 #define FDAPP_SNAPSHOTS_CHECKPOINT_CONFIG_H
 
-#include <stddef.h>
+#include "snapshots/checkpoint.h"
 
 /* Compares the configuration in a snapshot with this run's. */
 
@@ -17,5 +17,11 @@ typedef struct checkpoint_differences {
 /* Compares two configurations written by config_write. A key that only one of them has is not a
  * difference. */
 void checkpoint_config_compare(const char *theirs, const char *ours, checkpoint_differences *differences);
+
+/* Refuses statistics up to a time whose samples are not those of this run's window up to that time. An end of
+ * the window may differ if it lies after all states so far, or if the samples end before it. The
+ * configurations are written by config_write. STATUS_FOREIGN. */
+status checkpoint_config_window(const char *path, const char *theirs, const char *ours,
+                                const checkpoint_state *about);
 
 #endif

@@ -19,6 +19,8 @@ SOUND = {
 }
 NAMES = ("p", "u", "w")
 LAST = "statistics_00000024.hdf"
+ANEW = "statistics begin anew, because those of step 1"
+NONE = "no state was a sample of statistics, so there is no file of them"
 
 
 def fields(path):
@@ -31,17 +33,17 @@ def samples(path):
         return int(file["fdapp"].attrs["samples"])
 
 
-def expected(directory, steps, weights=None):
+def expected(directory, steps, weights=None, names=NAMES):
     """Mean, variance and mean products of the snapshots of these steps, by numpy."""
     found = [fields(directory / f"state_{step:08d}.hdf") for step in steps]
-    series = {name: np.array([one[name] for one in found]) for name in NAMES}
+    series = {name: np.array([one[name] for one in found]) for name in names}
 
     def mean(values):
         return np.average(values, axis=0, weights=weights)
 
     result = {f"mean_{name}": mean(values) for name, values in series.items()}
     result |= {f"variance_{name}": mean((values - mean(values)) ** 2) for name, values in series.items()}
-    pairs = [(a, b) for i, a in enumerate(NAMES) for b in NAMES[i + 1 :]]
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
     return result | {f"product_{a}_{b}": mean(series[a] * series[b]) for a, b in pairs}
 
 
@@ -145,9 +147,71 @@ def test_statistics_that_cannot_be_continued_begin_anew(whole, tmp_path):
     folder, _ = whole
     source = f"restart.from={folder}/whole/state_00000010.hdf"
     other = run(tmp_path / "other", SOUND, source, "statistics.fields=p u v")
-    assert "statistics begin at step 10" in other.stderr and "holds the fields mean_p" in other.stderr
+    assert ANEW in other.stderr and "holds the fields mean_p" in other.stderr
     assert samples(tmp_path / "other" / LAST) == 15
-    run(tmp_path / "later", SOUND, source, "statistics.fields=p u v", "statistics.from=1e3")
+
+
+def test_another_window_begins_anew(whole, tmp_path):
+    """A sample of a time that the window leaves out would spoil the mean."""
+    folder, _ = whole
+    times = times_of(folder / "whole")
+    source = f"restart.from={folder}/whole/state_00000010.hdf"
+    windows = {
+        f"statistics.from={times[5]!r}": range(10, 25),
+        f"statistics.from={times[15]!r}": range(15, 25),
+        "statistics.every=4": range(12, 25, 4),
+    }
+    for number, (window, steps) in enumerate(windows.items()):
+        said = run(tmp_path / f"run{number}", SOUND, source, window, "output.fields_every=0")
+        assert ANEW in said.stderr and "holds samples from t = 0 to 1e+30 every step; this run's are" in said.stderr
+        last = tmp_path / f"run{number}" / LAST
+        assert samples(last) == len(steps) and off(fields(last), expected(folder / "whole", steps)) < 1e-12
+
+
+def test_another_end_of_the_window(whole, tmp_path):
+    """Statistics continue if no sample is lost by the change, and none is too many."""
+    folder, _ = whole
+    times = times_of(folder / "whole")
+    earlier = (f"restart.from={folder}/whole/state_00000010.hdf", "output.fields_every=0")
+    said = run(tmp_path / "earlier", SOUND, *earlier, f"statistics.to={times[20]!r}")
+    assert "warning" not in said.stderr and samples(tmp_path / "earlier" / LAST) == 21
+    said = run(tmp_path / "past", SOUND, *earlier, f"statistics.to={times[8]!r}")
+    assert ANEW in said.stderr and NONE in said.stderr
+    assert not (tmp_path / "past" / LAST).exists()
+
+    run(tmp_path / "short", SOUND, f"statistics.to={times[12]!r}")
+    later = "output.fields_every=0"
+    said = run(tmp_path / "later", SOUND, "restart.from=short/state_00000012.hdf", later)
+    assert "warning" not in said.stderr
+    assert contents(tmp_path / "later" / LAST) == contents(folder / "whole" / LAST)
+    said = run(tmp_path / "lost", SOUND, "restart.from=short/state_00000014.hdf", later)
+    assert ANEW in said.stderr and samples(tmp_path / "lost" / LAST) == 11
+
+
+def test_a_window_without_a_sample_is_warned_of(tmp_path):
+    for words in (("statistics.from=50",), ("statistics.from=50", "time.t_end=0.2")):
+        said = run(tmp_path / "run", SOUND, *words)
+        assert "statistics.from = 50 is after the end of the run, t = " in said.stderr and NONE in said.stderr
+    assert not list(tmp_path.glob("run/statistics*"))
+    write_ini(tmp_path / "run.ini", SOUND)
+    assert "statistics.from = 50" in launch(tmp_path, 1, "--validate", "run.ini", "statistics.from=50").stderr
+    said = run(tmp_path / "between", SOUND, "statistics.from=1e-5", "statistics.to=2e-5")
+    assert NONE in said.stderr
+
+
+def test_a_damaged_file_has_a_way_out(tmp_path):
+    run(tmp_path / "run", SOUND, "time.steps=10", "output.fields_every=0", "output.checkpoint_every=5")
+    file = tmp_path / "run/statistics_00000010.hdf"
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    for ranks in (1, 2):
+        said = run(tmp_path / "run", SOUND, "restart.from=latest", ranks=ranks, code=3)
+        assert "statistics_00000010.hdf: damaged" in said.stderr
+        assert "remove this file, and statistics begin anew; or resume from an earlier snapshot" in said.stderr
+    file.unlink()
+    said = run(tmp_path / "run", SOUND, "restart.from=latest")
+    assert ANEW in said.stderr and samples(tmp_path / "run" / LAST) == 15
 
 
 def test_a_fresh_run_moves_them_away(tmp_path):
@@ -178,14 +242,26 @@ def test_refused(tmp_path, override, says):
     assert "statistics.from = 2: after statistics.to = 1" in said.stderr
 
 
-def test_more_than_a_snapshot_holds(tmp_path):
+def test_all_of_a_flow(tmp_path):
+    """Five means, five variances and ten products, the most that there are."""
+    names = ("density", "u", "v", "w", "pressure")
     flow = {
         "grid": {"nx": 16, "ny": 16, "nz": 16},
         "physics": {"equation": "flow"},
         "initial": {"case": "taylor_green_vortex"},
-        "time": {"steps": 1},
-        "statistics": {"fields": "density u v w pressure", "products": "yes"},
+        "time": {"dt": 0.005, "adaptive": "no", "steps": 6},
+        "output": {"fields_every": 1, "derived": "none"},
+        "statistics": {"fields": " ".join(names), "products": "yes"},
     }
-    write_ini(tmp_path / "run.ini", flow)
-    assert "20 statistics, more than a snapshot holds" in launch(tmp_path, 1, "run.ini", code=2).stderr
-    launch(tmp_path, 2, "run.ini", "statistics.products=no")
+    run(tmp_path / "run", flow, ranks=2)
+    found = fields(tmp_path / "run/statistics_00000006.hdf")
+    wanted = expected(tmp_path / "run", range(7), names=names)
+    assert len(found) == 20 and found.keys() == wanted.keys()
+    size = {name: np.abs(wanted[f"mean_{name}"]).max() for name in names}
+    for name, values in found.items():
+        kind, first, *second = name.split("_")
+        largest = size[first] if kind == "mean" else size[first] * size[(second or [first])[0]]
+        assert np.abs(values - wanted[name]).max() < 1e-12 * largest, name
+    resumed = run(tmp_path / "resumed", flow, "restart.from=run/state_00000003.hdf")
+    assert "warning" not in resumed.stderr
+    assert contents(tmp_path / "resumed/statistics_00000006.hdf") == contents(tmp_path / "run/statistics_00000006.hdf")
