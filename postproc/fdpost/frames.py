@@ -265,8 +265,10 @@ def read_frame(path, config):
 
 
 def parsed(text):
-    """A configuration's text as {section: {key: text}}. configparser.Error."""
+    """A configuration's text as {section: {key: text}}; names of constants may differ in case alone.
+    configparser.Error."""
     parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=(";", "#"))
+    parser.optionxform = str
     parser.read_string(text)
     return {section: dict(parser[section]) for section in parser.sections()}
 

@@ -1,5 +1,6 @@
 """Starts runs of the program from Python: a script, a notebook, a loop over parameters."""
 
+import numbers
 import os
 import pty
 import re
@@ -10,11 +11,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from .errors import DataError, PostError, UsageError
 from .reader import Run
 
 PROGRESS = re.compile(r"step (\d+) of (\d+) \(\d+ %\), (t = [^,]*)(?:[^\r\n]*, ([^,\r\n]* left))?")
 BAR = 30  # characters
+WHOLE = 1e15  # whole numbers below it are written without a fraction: np.linspace may then give points of a grid
 STOPPED = 75  # exit code of a run that stopped on request, after a checkpoint
 OPEN_MPI = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -34,13 +38,16 @@ def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=None, **o
 
         run = fdpost.run("config/rotation.ini", ranks=2, **{"grid.nz": 64, "output.directory": "runs/turned"})
 
-    overrides: keys of the configuration, as on the command line; True and False become yes and no. fdapp: the program,
-    by default $FDAPP, that of the project's build/, or that of the PATH. launcher: what stands before -np N FDAPP where
-    ranks > 1. progress: whether to draw a bar on standard output, by default in a terminal or a notebook.
+    overrides: keys of the configuration, as on the command line, with values of Python: True, False and None become
+    yes, no and none; lists, tuples and arrays their values with blanks between, and ; between lists in a list. fdapp:
+    the program, by default $FDAPP, that of the project's build/, or that of the PATH. launcher: what stands before
+    -np N FDAPP where ranks > 1. progress: whether to draw a bar on standard output, by default in a terminal or a
+    notebook.
 
     A run that stops on request (SIGUSR1, wall_limit) returns what there is. Ctrl-C, or a notebook's interrupt, asks the
     run for a checkpoint, waits for its end, and is raised then. UsageError, DataError or RunError with the program's
     own message where it ends with exit code 2, 3 or another one."""
+    ranks = rank_count(ranks)
     command = [str(program(fdapp)), str(config), *(f"{key}={text(value)}" for key, value in overrides.items())]
     if ranks > 1:
         command = [*launcher, "-np", str(ranks), *command]
@@ -70,11 +77,27 @@ def program(path=None):
     raise DataError(f"no program fdapp: neither $FDAPP, nor {built}, nor one of the PATH; give fdapp=")
 
 
+def rank_count(ranks):
+    """UsageError if it is no positive integer."""
+    if isinstance(ranks, bool) or not isinstance(ranks, numbers.Integral) or ranks < 1:
+        raise UsageError(f"ranks = {ranks!r}; accepted: an integer from 1")
+    return int(ranks)
+
+
 def text(value):
-    """A value as the configuration writes it."""
+    """A value as the configuration writes it. UsageError for a type that has no such form."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        parted = any(isinstance(part, list | tuple) or np.ndim(part) for part in value)
+        return ("; " if parted else " ").join(map(text, value))
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return repr(value) if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.0f}" if 0 < abs(value) < WHOLE and value.is_integer() else repr(value)
+    if not isinstance(value, str | os.PathLike | numbers.Number | None):
+        raise UsageError(f"{value!r}: a {type(value).__name__}; accepted: text, numbers, and lists or arrays of them")
+    return "none" if value is None else str(value)
 
 
 def fault(code, said):

@@ -43,8 +43,8 @@ def evenly(time, values):
     widest = float(np.diff(time[kept]).max())
     if widest > WIDEST * usual * (1 + EVEN):
         raise UsageError(
-            f"no spectrum: the samples' distances differ, {usual:.4g} as a rule and up to {widest:.4g}; output.probes_at"
-            " gives samples at equal times, for waves output.probes_every"
+            f"no spectrum: the samples' distances differ, {usual:.4g} as a rule and up to {widest:.4g};"
+            " output.probes_at gives samples at equal times, for waves output.probes_every"
         )
     count = max(LEAST, int(np.ceil((time[-1] - time[0]) / usual * (1 - EVEN))) + 1)
     wanted, dt = np.linspace(time[0], time[-1], count, retstep=True)

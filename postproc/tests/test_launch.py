@@ -68,6 +68,49 @@ def test_statistics_of_a_run_and_no_bar_in_a_pipe(tmp_path, capfd):
         _ = plain.statistics
 
 
+@pytest.mark.parametrize(
+    "value, written",
+    [(True, "yes"), (np.True_, "yes"), (0.1, "0.1"), (np.float64(0.1), "0.1"), (np.float32(0.5), "0.5"),
+     (1e-30, "1e-30"), (np.int64(7), "7"), (16.0, "16"), (np.float64(16), "16"), (-0.0, "-0.0"), (1e22, "1e+22"),
+     (np.array(3.5), "3.5"),
+     (["phi", "u"], "phi u"), ((0.5, 1, np.float64(0.25)), "0.5 1 0.25"), (np.array([0.5, 2]), "0.5 2"), (None, "none"),
+     ([[0.5, 0, 1], (1, 1, 0)], "0.5 0 1; 1 1 0"), (np.array([[0.5, 1], [1, 2]]), "0.5 1; 1 2"),
+     ([np.array([0.5, 1])], "0.5 1"), (Path("a b"), "a b"), ("1 + x", "1 + x")],
+)  # fmt: skip
+def test_values_of_python_as_the_configuration_writes_them(value, written):
+    assert launch.text(value) == written
+
+
+def test_a_sweep_by_numpy(tmp_path):
+    keys = SMALL | {"output.directory": tmp_path / "r", "time.steps": 1, "compute.threads": 1}
+    for width in np.linspace(0.15, 0.2, 2):
+        more = {"initial.width": width, "output.probes": [[0.5, 0.5, 0.5], (0.25, 0.25, 0.25)]}
+        run = fdpost.run(ROOT / "config/gaussian.ini", **keys, **more, ranks=np.int64(1))
+        assert run.number("initial", "width", 0) == width
+        assert sum(name.startswith("phi(") for name in run.probes) == 2
+
+
+@pytest.mark.parametrize("ranks", [0, -1, 2.5, 4.0, "2", None, True])
+def test_ranks_are_a_positive_integer(ranks):
+    with pytest.raises(UsageError, match=r"ranks = .*accepted: an integer from 1"):
+        fdpost.run(ROOT / "config/gaussian.ini", ranks)
+
+
+def test_a_value_of_no_form_is_refused():
+    with pytest.raises(UsageError, match="a dict; accepted"):
+        fdpost.run(ROOT / "config/gaussian.ini", **{"grid.nx": {}})
+
+
+def test_constants_that_differ_in_case_alone(tmp_path, fdplot):
+    keys = SMALL | {"initial.case": "formula", "initial.formula": "R*sin(2*pi*x/lx)+r", "time.steps": 1}
+    keys |= {"constants.R": 1, "constants.r": 2, "output.directory": tmp_path / "r"}
+    run = fdpost.run(ROOT / "config/gaussian.ini", **keys)
+    assert run.config["constants"] == {"R": "1", "r": "2"} and run.states[0].config["constants"]["R"] == "1"
+    assert fdpost.open_run(run.path).attrs["constants.r"] == "2"
+    for command in ("slices", "history", "spectrum"):
+        assert fdplot(command, tmp_path / "r")[0] == 0
+
+
 def test_the_bar_shows_the_newest_line(capsys):
     """The program rewrites one line on a terminal, so that many arrive without an end of line."""
     told = [f"\r\033[Kstep {n} of 4 ({25 * n} %), t = 0.{n}, 1e+06 points/s, {4 - n} s left" for n in (1, 2)]
