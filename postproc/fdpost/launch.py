@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,26 @@ from .errors import DataError, PostError, UsageError
 from .reader import Run
 
 PROGRESS = re.compile(r"step (\d+) of (\d+) \(\d+ %\), (t = [^,]*)(?:[^\r\n]*, ([^,\r\n]* left))?")
+CHECKPOINT = re.compile(r"stopped at step .*")  # of a run that can be resumed
 BAR = 30  # characters
 WHOLE = 1e15  # whole numbers below it are written without a fraction: np.linspace may then give points of a grid
 STOPPED = 75  # exit code of a run that stopped on request, after a checkpoint
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # of a user, of a batch system, of a closed terminal
 OPEN_MPI = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+# A process that becomes the command, which Linux signals when Python has died, even of SIGKILL: mpirun and fdapp take
+# SIGUSR1 as the request for a checkpoint. preexec_fn would do this in a fork of a process with threads, as notebooks.
+STARTER = """import contextlib, os, signal, sys
+with contextlib.suppress(ImportError, AttributeError, OSError):
+    import ctypes
+    ctypes.CDLL(None).prctl(1, int(signal.SIGUSR1), 0, 0, 0)  # PR_SET_PDEATHSIG
+if os.getppid() != int(sys.argv[1]):
+    sys.exit(75)
+try:
+    os.execvp(sys.argv[2], sys.argv[2:])
+except OSError as error:
+    print(f"fdapp: error: {sys.argv[2]}: cannot be started: {error.strerror}", file=sys.stderr)
+    sys.exit(3)
+"""
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -45,17 +62,19 @@ def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=None, **o
     notebook.
 
     A run that stops on request (SIGUSR1, wall_limit) returns what there is. Ctrl-C, or a notebook's interrupt, asks the
-    run for a checkpoint, waits for its end, and is raised then. UsageError, DataError or RunError with the program's
-    own message where it ends with exit code 2, 3 or another one."""
+    run for a checkpoint, waits for its end, and is raised then, with the program's words; SIGTERM and SIGHUP likewise
+    end Python after the run. A Python that is killed leaves a run that ends with a checkpoint. UsageError, DataError or
+    RunError with the program's own message where it ends with exit code 2, 3 or another one."""
     ranks = rank_count(ranks)
     command = [str(program(fdapp)), str(config), *(f"{key}={text(value)}" for key, value in overrides.items())]
     if ranks > 1:
         command = [*launcher, "-np", str(ranks), *command]
     environment = OPEN_MPI | os.environ | (AS_ROOT if os.geteuid() == 0 else {})
-    with tempfile.TemporaryFile("w+") as messages:
-        code, lines = follow(command, environment, messages, watched() if progress is None else progress)
+    with tempfile.TemporaryFile("w+") as messages, Requests() as requests:
+        code, lines = follow(command, environment, messages, watched() if progress is None else progress, requests)
         messages.seek(0)
         said = messages.read()
+    requests.obey(said)
     if code not in (0, STOPPED):
         raise fault(code, said)
     sys.stderr.write(said)
@@ -111,38 +130,83 @@ def fault(code, said):
     return {2: UsageError, 3: DataError}.get(code, lambda sentence: RunError(sentence, code))(message)
 
 
-def follow(command, environment, messages, progress):
+class Requests:
+    """Signals that ask Python to end while a run computes. They ask the run for a checkpoint instead, whatever Python
+    does at that moment, and act once the run has ended. Signals come to the main thread alone: a run that another one
+    started is not asked."""
+
+    def __init__(self):
+        self.process, self.received, self.before = None, None, {}
+
+    def __enter__(self):
+        for number in ENDING if threading.current_thread() is threading.main_thread() else ():
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                self.before[number] = signal.signal(number, self.receive)
+        return self
+
+    def __exit__(self, *_):
+        for number in reversed(self.before):
+            signal.signal(number, self.before[number])
+
+    def receive(self, number, _):
+        self.received = number
+        self.stop()
+
+    def watch(self, process):
+        """The process of the run, once it is there."""
+        self.process = process
+        if self.received:
+            self.stop()
+
+    def stop(self):
+        """Ask the run to end with a checkpoint."""
+        if self.process:
+            self.process.send_signal(signal.SIGUSR1)
+
+    def obey(self, said):
+        """Let the signal act, if there was one; said: by the program."""
+        if self.received == signal.SIGINT and self.before[signal.SIGINT] == signal.default_int_handler:
+            raise KeyboardInterrupt(*CHECKPOINT.findall(said)[-1:])
+        if self.received:
+            sys.stderr.write(said)
+            signal.raise_signal(self.received)
+
+
+def follow(command, environment, messages, progress, requests):
     """Runs the command to its end; returns its exit code and the lines that it printed. Its standard output is a
     terminal of its own, so that it tells its progress often."""
+    command = [sys.executable or "python3", "-I", "-S", "-c", STARTER, str(os.getpid()), *command]
     terminal, output = pty.openpty()
     try:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=messages, env=environment,
                                    start_new_session=True)  # fmt: skip
+        requests.watch(process)
     except OSError as error:
         os.close(terminal)
         raise DataError(f"{command[0]}: cannot be started: {error.strerror}") from error
     finally:
         os.close(output)
-    bar, printed, interrupted = Bar(progress), "", None
-    while True:
-        try:
-            piece = os.read(terminal, 4096)
-        except KeyboardInterrupt as stop:
-            process.send_signal(signal.SIGUSR1)
-            interrupted = stop
-            continue
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        printed += piece.decode(errors="replace")
-        bar.show(printed)
-    os.close(terminal)
-    code = process.wait()
+    bar, printed = Bar(progress), ""
+    try:
+        while piece := read_piece(terminal):
+            printed += piece.decode(errors="replace")
+            bar.show(printed)
+    except BaseException:  # standard output is closed, or another thread ends this one
+        requests.stop()
+        raise
+    finally:
+        os.close(terminal)
+        code = process.wait()
     bar.end(code)
-    if interrupted:
-        raise interrupted
     return code, re.split(r"[\r\n]+", printed.replace("\033[K", ""))
+
+
+def read_piece(terminal):
+    """What the program printed next; empty once it has ended."""
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # the other end is closed
+        return b""
 
 
 class Bar:

@@ -130,22 +130,88 @@ def test_faults_have_the_programs_words(tmp_path):
     assert found.value.exit_code == 4
 
 
-def test_an_interrupt_leaves_a_checkpoint(tmp_path):
-    """As of Ctrl-C, and of a notebook's stop: the run ends in its own way, and can be resumed."""
-    script = (
-        "import sys, fdpost; fdpost.run(sys.argv[1], progress=True, **dict(word.split('=') for word in sys.argv[2:]))"
-    )
-    keys = ["grid.nx=32", "grid.ny=32", "grid.nz=32", "time.t_end=1e4", "output.fields_every=0",
-            "output.diagnostics_every=0", f"output.directory={tmp_path / 'r'}"]  # fmt: skip
+ENDLESS = SMALL | {"time.t_end": 1e4, "output.fields_every": 0, "output.diagnostics_every": 0,
+                   "output.checkpoint_every": 0, "compute.threads": 1}  # fmt: skip
+
+
+def begun(tmp_path, ranks=1):
+    """A Python that has started an endless run in tmp_path/r."""
+    script = f"import fdpost; fdpost.run({str(ROOT / 'config/gaussian.ini')!r}, {ranks}, progress=True, **{ENDLESS},"
+    script += f" **{{'output.directory': {str(tmp_path / 'r')!r}}})"
     environment = os.environ | {"PYTHONPATH": str(ROOT / "postproc")}
-    process = subprocess.Popen([sys.executable, "-c", script, ROOT / "config/gaussian.ini", *keys], env=environment,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    process = subprocess.Popen([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)  # fmt: skip
     while process.stdout.read(1) != "[":  # the bar: steps are made
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_leaves_a_checkpoint(tmp_path, number):
+    """As of Ctrl-C, and of a notebook's stop: the run ends in its own way, and can be resumed."""
+    process = begun(tmp_path)
+    process.send_signal(number)
     _, errors = process.communicate()
-    assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors
+    last = Run(tmp_path / "r").whole[-1].step
+    assert process.returncode == -number and last > 0
+    said = "KeyboardInterrupt: stopped" if number == signal.SIGINT else "fdapp: warning: stopped"
+    assert f"{said} at step {last} of" in errors and "restart.from=latest" in errors
+
+
+def test_an_interrupt_while_the_bar_is_drawn(tmp_path, monkeypatch):
+    monkeypatch.setattr(launch.Bar, "draw", lambda *_: signal.raise_signal(signal.SIGINT))
+    keys = ENDLESS | {"output.directory": tmp_path / "r"}
+    with pytest.raises(KeyboardInterrupt, match=r"stopped at step .* restart\.from=latest"):
+        fdpost.run(ROOT / "config/gaussian.ini", progress=True, **keys)
+    assert Run(tmp_path / "r").whole[-1].step > 0 and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_while_the_program_is_started(tmp_path, monkeypatch):
+    """Before fdpost knows the process."""
+    start, started = subprocess.Popen, []
+
+    def interrupted(*words, **options):
+        started.append(start(*words, **options))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    monkeypatch.setattr(launch.subprocess, "Popen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fdpost.run(ROOT / "config/gaussian.ini", **ENDLESS, **{"output.directory": tmp_path / "r"})
+    ended = started[0].poll() is not None
+    started[0].kill()
+    assert ended
+
+
+def test_a_bar_that_cannot_be_drawn_ends_the_run(tmp_path, monkeypatch):
+    def draw(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(launch.Bar, "draw", draw)
+    with pytest.raises(BrokenPipeError):
+        fdpost.run(ROOT / "config/gaussian.ini", progress=True, **ENDLESS, **{"output.directory": tmp_path / "r"})
+    assert Run(tmp_path / "r").whole[-1].step > 0
+
+
+def alive(process):
+    """Whether it computes: it is there, and no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs PR_SET_PDEATHSIG")
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_killed_python_leaves_a_checkpoint(tmp_path, ranks):
+    process = begun(tmp_path, ranks)
+    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert alive(child)
+    process.kill()
+    process.communicate()
+    while alive(child):  # the test suite has a limit
+        time.sleep(0.02)
     assert Run(tmp_path / "r").whole[-1].step > 0
 
 
