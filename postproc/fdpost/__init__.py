@@ -28,7 +28,7 @@ def __getattr__(name):
 
 
 def open_run(path, **options):
-    """Open a run directory as an xarray Dataset (time, z, y, x), lazily; see fdpost.dataset.open_run."""
+    """Open a run directory or a Run as an xarray Dataset (time, z, y, x), lazily; see fdpost.dataset.open_run."""
     from .dataset import open_run as opener  # xarray is optional: only those who ask for it need it
 
     return opener(path, **options)

@@ -9,7 +9,7 @@ from .reader import Run
 
 
 def open_run(path, diagnostics=True):
-    """Open a run directory (or one state) as an xarray Dataset.
+    """Open a run directory, a Run, or one state as an xarray Dataset.
 
     Fields have the dimensions (time, z, y, x) with coordinates; `step` is a coordinate of time. A field is read only
     when a part of it is used, and only that part: ds.phi.isel(time=-1, z=16).plot(). With `diagnostics`, the columns

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,8 @@ from .errors import DataError, PostError, UsageError
 from .reader import Run
 
 PROGRESS = re.compile(r"step (\d+) of (\d+) \(\d+ %\), (t = [^,]*)(?:[^\r\n]*, ([^,\r\n]* left))?")
+MOVED = re.compile(r"results of an earlier run moved to (.+)/(previous_\d+);")
+RETURNED = weakref.WeakSet()  # runs
 CHECKPOINT = re.compile(r"stopped at step .*")  # of a run that can be resumed
 BAR = 30  # characters
 WHOLE = 1e15  # whole numbers below it are written without a fraction: np.linspace may then give points of a grid
@@ -61,6 +64,9 @@ def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=None, **o
     -np N FDAPP where ranks > 1. progress: whether to draw a bar on standard output, by default in a terminal or a
     notebook.
 
+    A run in the directory of an earlier one moves its results into previous_N there, and the earlier Run shows these;
+    states that were taken from it before do not.
+
     A run that stops on request (SIGUSR1, wall_limit) returns what there is. Ctrl-C, or a notebook's interrupt, asks the
     run for a checkpoint, waits for its end, and is raised then, with the program's words; SIGTERM and SIGHUP likewise
     end Python after the run. A Python that is killed leaves a run that ends with a checkpoint. UsageError, DataError or
@@ -74,12 +80,23 @@ def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=None, **o
         code, lines = follow(command, environment, messages, watched() if progress is None else progress, requests)
         messages.seek(0)
         said = messages.read()
+    follow_moved(lines)
     requests.obey(said)
     if code not in (0, STOPPED):
         raise fault(code, said)
     sys.stderr.write(said)
     found = [line.split(maxsplit=1)[1] for line in lines if line.startswith("results ")]
-    return Run(found[-1].strip())
+    RETURNED.add(result := Run(found[-1].strip()))
+    return result
+
+
+def follow_moved(lines):
+    """Runs that were returned earlier, and whose results the program moved out of its directory, go on showing them."""
+    for directory, folder in MOVED.findall("\n".join(lines)):
+        for earlier in RETURNED:
+            if earlier.directory.resolve() == Path(directory).resolve():
+                earlier.follow(Path(directory, folder))
+                print(f"note: the run that {directory} held is now in {earlier.path}", file=sys.stderr)
 
 
 def watched():

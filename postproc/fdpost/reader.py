@@ -40,6 +40,16 @@ class Run:
         self.directory = folder.parent if inside else folder
         self.only = folder.name if inside else None  # the folder whose frames are asked for
 
+    def __repr__(self):
+        return f"Run({os.fspath(self.path)!r})"
+
+    def __fspath__(self):
+        return os.fspath(self.path)
+
+    def follow(self, directory):
+        """Show the files of this directory from now on, into which the run was moved."""
+        self.__dict__ = {"path": directory, "directory": directory, "single": None, "only": None}
+
     @property
     def name(self):
         """Name for titles and legends."""

@@ -90,6 +90,20 @@ def test_a_sweep_by_numpy(tmp_path):
         assert sum(name.startswith("phi(") for name in run.probes) == 2
 
 
+def test_runs_in_one_directory_show_their_own_results(tmp_path, capsys):
+    """Results of an earlier run are moved, and its Run follows them."""
+    keys = SMALL | {"output.directory": tmp_path / "r", "time.steps": 1, "compute.threads": 1}
+    runs = []
+    for points in (12, 16, 14):
+        runs.append(fdpost.run(ROOT / "config/gaussian.ini", **keys | {"grid.nx": points}))
+        assert runs[-1].states[-1].size[0] == points
+    assert [run.states[-1].read().shape[2] for run in runs] == [12, 16, 14]
+    assert [run.directory.name for run in runs] == ["previous_1", "previous_2", "r"]
+    assert f"note: the run that {tmp_path / 'r'} held is now in {tmp_path / 'r/previous_2'}" in capsys.readouterr().err
+    assert repr(runs[-1]) == f"Run({str(tmp_path / 'r')!r})"
+    assert fdpost.open_run(runs[0]).sizes["x"] == 12
+
+
 @pytest.mark.parametrize("ranks", [0, -1, 2.5, 4.0, "2", None, True])
 def test_ranks_are_a_positive_integer(ranks):
     with pytest.raises(UsageError, match=r"ranks = .*accepted: an integer from 1"):
