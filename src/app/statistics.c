@@ -212,7 +212,7 @@ status statistics_write(statistics *s, int64_t step, double time) {
 void statistics_warn(const statistics *s) {
   const config *config = s->config;
   if (s->fields == 0 || s->samples.count > 0) return;
-  log_warning("no state was a sample of statistics, so there is no file of them: their window is from t = %g "
-              "to %g, every %" PRId64 " steps (statistics.from, to, every)",
+  log_warning("no state was a sample of statistics, so there is no file of them (statistics.from = %g, "
+              "to = %g, every = %" PRId64 ")",
               config->statistics_from, config->statistics_to, config->statistics_every);
 }
