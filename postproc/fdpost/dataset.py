@@ -3,6 +3,7 @@
 import argparse
 from dataclasses import replace
 
+from . import units
 from .errors import DataError, run_command
 from .frames import AXES
 from .reader import Run
@@ -50,7 +51,9 @@ def open_run(path, diagnostics=True):
 
 def column_unit(run, name, state):
     """The unit of a column of diagnostics.csv, if it is that of the time or of a field: of dt, and of extrema and the
-    largest errors, whose names end in that of the field, but for the first field."""
+    largest errors, whose names end in that of the field, but for the first field; for flow of other columns, too."""
+    if "kinetic" in run.diagnostics and name in (flow := units.of_flow(run)):
+        return flow[name]
     for kind in ("min", "max", "err_linf"):
         if name.removeprefix(kind) in ("", *(f"_{field}" for field in state.fields)):
             return run.unit(name.removeprefix(kind).removeprefix("_") or state.field)

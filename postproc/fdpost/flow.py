@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import style
+from . import style, units
 from .errors import DataError
 from .spectrum import Curve, draw_quantities, round_off, shell_sums, waves
 
@@ -42,7 +42,10 @@ def draw_kinetic(run, states):
     none."""
     pairs = [kinetic_curves(state) for state in states]
     quantities = list(zip(("solenoidal", "dilatational"), zip(*pairs)))
-    fig = draw_quantities(run, states, "spectrum of the kinetic energy", quantities, "$E(k)$")
+    speed, length = units.shared(map(states[0].unit, VELOCITY)), states[0].unit("length")
+    unit = f"{units.squared(speed)} {units.bracketed(length)}" if speed and length else ""
+    label = style.with_unit("$E(k)$", unit)
+    fig = draw_quantities(run, states, "spectrum of the kinetic energy", quantities, label)
     if fig is None:
         raise DataError(f"{run.directory}: nothing moves, or the velocity is not finite: it has no spectrum")
     return fig

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import style
+from . import style, units
 from .panels import change_title, draw_conservation, draw_lines, end_labels, four_panels, largest, over_time
 
 COLUMNS = ("step", "time", "energy", "kinetic", "enstrophy", "dissipation", "dissipation_solenoidal", "mach_max",
@@ -33,9 +33,9 @@ def draw_flow(run, reference):
     table = run.diagnostics
     fig, axes = four_panels(run, COLUMNS, lambda: f"at most Mach {style.number(largest(table['mach_max']), 3)},"
                             f"  Courant {style.number(largest(table['courant']), 3)} of 1")  # fmt: skip
-    time = table["time"]
+    time, unit = table["time"], units.of_flow(run)
     axes[0, 0].set_title("Kinetic energy")
-    axes[0, 0].set_ylabel(r"$\langle \rho u^2/2 \rangle$")
+    axes[0, 0].set_ylabel(style.with_unit(r"$\langle \rho u^2/2 \rangle$", unit["kinetic"]))
     draw_reference(axes[0, 0], reference, reference and reference.kinetic)
     draw_lines(axes[0, 0], time, [(table["kinetic"], "", style.COLOURS[0])])
     axes[0, 0].set_ylim(bottom=0)
@@ -47,7 +47,7 @@ def draw_flow(run, reference):
         (table["dissipation_solenoidal"], r"$\mu\omega^2$", style.COLOURS[2]),
     ]
     axes[0, 1].set_title(r"Loss of kinetic energy, friction $\varepsilon$")
-    axes[0, 1].set_ylabel("per time")
+    axes[0, 1].set_ylabel(unit["dissipation"] or "per time")
     draw_reference(axes[0, 1], reference, reference and reference.loss)
     draw_lines(axes[0, 1], time, series)
     end_labels(axes[0, 1], time, series)
@@ -55,7 +55,7 @@ def draw_flow(run, reference):
     title = change_title(run, table["energy"][0], "total energy")
     draw_conservation(axes[1, 0], time, table["energy"], None, title, label, style.COLOURS[0])
     axes[1, 1].set_title("Enstrophy")
-    axes[1, 1].set_ylabel(r"$\langle \omega^2/2 \rangle$")
+    axes[1, 1].set_ylabel(style.with_unit(r"$\langle \omega^2/2 \rangle$", unit["enstrophy"]))
     draw_lines(axes[1, 1], time, [(table["enstrophy"], "", style.COLOURS[2])])
     axes[1, 1].set_ylim(bottom=0)
     over_time(axes, time, run.unit("time"))

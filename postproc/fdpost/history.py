@@ -110,7 +110,7 @@ def draw_history(run, reference=None):
         raise UsageError(f"--reference {reference.name}: {run.directory} is no compressible flow")
     kept, field = conserved(table), shown_field(run)
     columns = ("step", "time", kept or "mass", "l2", "min", "max", "courant")
-    dt = style.number(table["dt"][0]) if "dt" in table else "?"
+    dt = f"{style.number(table['dt'][0])} {run.unit('time')}".rstrip() if "dt" in table else "?"
     fig, axes = four_panels(
         run, columns, lambda: f"Δt = {dt},  Courant number {style.number(largest(table['courant']), 3)}"
     )

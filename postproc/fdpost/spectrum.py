@@ -7,12 +7,14 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.transforms import Bbox
 
-from . import style
+from . import style, units
 from .errors import DataError, UsageError
 from .frames import AXES
 
 LEGEND = 12  # lines that the legend names at most
+BESIDE = 1.08  # inches, of a legend of times
 LARGEST = 1e300  # power that can still be drawn
 
 
@@ -129,7 +131,7 @@ def draw_curves(ax, states, named, colour, curves, scale):
         shade = tuple(1 - share * (1 - np.array(to_rgb(colour))))
         marker = "o" if shown.sum() < 20 else None
         width = 4.4 - 3 * share  # later lines are thinner, so that equal spectra remain visible
-        time = "" if state.time is None else f"t = {style.number(state.time)}"
+        time = "" if state.time is None else f"t = {style.number(state.time)} {state.unit('time')}".rstrip()
         label = ", ".join(filter(None, (named, time)))
         if not shown.any():
             label += ": constant" if (values < LARGEST).all() else ": blown up"  # nan is not less
@@ -139,12 +141,19 @@ def draw_curves(ax, states, named, colour, curves, scale):
     return found
 
 
+def wavenumber_label(states, across):
+    """The label of the axis; across: whether it counts waves across the domain."""
+    if across:
+        return r"$|k|\,L\,/\,2\pi$  (waves across the domain)"
+    return f"$|k|$  (radians per {states[0].unit('length') or 'unit of length'})"
+
+
 def draw_quantities(run, states, title, quantities, ylabel):
     """Figure of spectra at `states`, with the Nyquist wavenumbers of the axes. quantities: [(name, curves)], a colour
     for each. All wavenumbers with more than round-off are shown, the corners of the wave vectors' box included."""
     size = style.chosen_size(6.2, 4.4)
     fig = Figure(figsize=size)
-    ax = fig.subplots(gridspec_kw=style.edges(size, 0.78, 1.08, 0.57, 0.70))
+    ax = fig.subplots(gridspec_kw=style.edges(size, 0.78, BESIDE, 0.57, 0.70))
     style.heading(fig, run.name, title, left=0.2)
     unit = all(abs(length - 1) < 1e-12 for length in states[0].lengths)
     scale = 2 * np.pi if unit else 1.0
@@ -163,9 +172,12 @@ def draw_quantities(run, states, title, quantities, ylabel):
     style.plain_log_axis(ax, "x")
     ax.yaxis.set_major_locator(LogLocator(numticks=7))
     ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel(r"$|k|\,L\,/\,2\pi$  (waves across the domain)" if unit else "$|k|$  (radians per unit of length)")
+    ax.set_xlabel(wavenumber_label(states, unit))
     ax.set_ylabel(ylabel)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), handlelength=1.3)
+    widest = max(style.text_inches(label, 8) for label in ax.get_legend_handles_labels()[1])
+    place = style.edges(size, 0.78, max(BESIDE, 0.42 + widest), 0.57, 0.70)
+    ax.set_position(Bbox([[place["left"], place["bottom"]], [place["right"], place["top"]]]))
     return fig
 
 
@@ -185,6 +197,7 @@ def draw_spectrum(run, states, fields=("phi",)):
     ]
     transformed = r"\varphi" if fields[0] == "phi" else fields[0] if len(fields[0]) == 1 else "f"
     ylabel = rf"mean of $|\hat{{{transformed if len(fields) == 1 else 'f'}}}_k|^2$ in a shell"
+    ylabel = style.with_unit(ylabel, units.squared(units.shared(map(states[0].unit, fields))))
     title = f"shell-averaged power spectrum of {', '.join(map(style.field_label, fields))}"
     fig = draw_quantities(run, states, title, quantities, ylabel)
     if fig is None:

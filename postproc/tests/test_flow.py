@@ -6,7 +6,7 @@ import pytest
 import synthetic
 
 import fdpost
-from fdpost import Run, UsageError
+from fdpost import Run, UsageError, style
 from fdpost.flow import draw_kinetic, entropy, mean_entropy, velocity_spectra
 
 pytestmark = pytest.mark.quick
@@ -74,6 +74,12 @@ def test_the_picture_of_the_kinetic_spectrum(tmp_path, fdplot):
     lines = draw_kinetic(run, run.states).axes[0].lines
     peaks = {line.get_label(): line.get_xdata()[np.argmax(line.get_ydata())] for line in lines}
     assert peaks["solenoidal, t = 0"] == pytest.approx(5) and peaks["dilatational, t = 0"] == pytest.approx(2)
+    synthetic.mark(run.states[0].path, units_length="m", units_u="m/s", units_v="m/s", units_w="m/s")
+    with style.look():
+        (ax,) = draw_kinetic(run, Run(run.directory).states).axes
+        ax.figure.draw_without_rendering()
+    assert ax.get_ylabel() == "$E(k)$ / (m/s)^2 m" and "radians per m)" in ax.get_xlabel()
+    assert ax.get_legend().get_window_extent().x1 < ax.figure.bbox.x1
     code, out, _ = fdplot("spectrum", run.directory, "--kinetic")
     assert code == 0 and out.strip() == str(run.directory / "spectrum_kinetic.png")
     assert fdplot("spectrum", run.directory, "--kinetic", "--field", "u")[0] == 2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fdpost import DataError, Run, UsageError
+from fdpost import DataError, Run, UsageError, units
 from fdpost.flow_history import COLUMNS, loss
 from fdpost.flow_reference import compare, read_reference
 from fdpost.history import draw_history
@@ -40,6 +40,20 @@ def test_the_picture_shows_the_budget(tmp_path):
     (line,) = fig.axes[3].lines
     assert np.array_equal(line.get_xydata(), np.transpose([TIME, TIME**2]))
     assert any("at most Mach 1,  Courant 1.2 of 1" in text.get_text() for text in fig.texts)
+
+
+def test_the_picture_has_units(tmp_path):
+    """An energy of a volume is a pressure."""
+    labels = [ax.get_ylabel() for ax in draw_history(write_run(tmp_path, COLUMNS)).axes]
+    assert labels[1] == "per time" and labels[0].endswith("rangle$") and labels[3].endswith("rangle$")
+    with open(tmp_path / "config.ini", "a") as file:
+        file.write("[units]\ntime = s\ndensity = kg/m^3\nu = m/s\npressure = Pa\n")
+    run = Run(tmp_path)
+    labels = [ax.get_ylabel() for ax in draw_history(run).axes]
+    assert labels[0].endswith("$ / Pa") and labels[1] == "Pa/s" and labels[3].endswith("$ / 1/s^2")
+    found = units.of_flow(run)
+    assert found["momentum_x"] == "(kg/m^3) (m/s)" and found["momentum_y"] == "" and found["pressure_work"] == "Pa/s"
+    assert units.ratio("kg/m^3", "s") == "(kg/m^3)/s" and units.squared("m/s") == "(m/s)^2" and units.squared("") == ""
 
 
 def test_a_missing_column_is_named(tmp_path):

@@ -305,3 +305,9 @@ def test_units_stand_on_axes_and_colour_bars(tmp_path):
     figure = slices.draw_slices(run, states, cuts, {"phi": slices.read_cuts(states, cuts, "phi")})
     assert {ax.get_xlabel() for ax in figure.axes if ax.get_xlabel()} == {"$x$ / m"}
     assert r"$\varphi$ / K" in {ax.get_title(loc="left") for ax in figure.axes}  # begins at the bar
+    (ax,) = spectrum.draw_spectrum(run, states).axes
+    assert ax.get_ylabel().endswith(" in a shell / K^2") and ax.lines[1].get_label() == "t = 0.1 s"
+    assert ax.get_xlabel().endswith("(waves across the domain)")
+    assert spectrum.wavenumber_label(states, False) == "$|k|$  (radians per m)"
+    texts = [text.get_text() for text in history.draw_history(run).texts]
+    assert any(f"Δt = {style.number(run.diagnostics['dt'][0])} s," in text for text in texts)
