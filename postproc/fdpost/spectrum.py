@@ -176,7 +176,7 @@ def draw_quantities(run, states, title, quantities, ylabel):
     ax.set_ylabel(ylabel)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), handlelength=1.3)
     widest = max(style.text_inches(label, 8) for label in ax.get_legend_handles_labels()[1])
-    place = style.edges(size, 0.78, max(BESIDE, 0.42 + widest), 0.57, 0.70)
+    place = style.edges(size, 0.78, max(BESIDE, 0.5 + widest), 0.57, 0.70)
     ax.set_position(Bbox([[place["left"], place["bottom"]], [place["right"], place["top"]]]))
     return fig
 
