@@ -144,6 +144,16 @@ def test_faults_have_the_programs_words(tmp_path):
     assert found.value.exit_code == 4
 
 
+@pytest.fixture
+def heard():
+    """A shell's background jobs, and nohup's, ignore signals, and so would all that they start."""
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 ENDLESS = SMALL | {"time.t_end": 1e4, "output.fields_every": 0, "output.diagnostics_every": 0,
                    "output.checkpoint_every": 0, "compute.threads": 1}  # fmt: skip
 
@@ -161,6 +171,7 @@ def begun(tmp_path, ranks=1):
     return process
 
 
+@pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_leaves_a_checkpoint(tmp_path, number):
     """As of Ctrl-C, and of a notebook's stop: the run ends in its own way, and can be resumed."""
@@ -173,6 +184,7 @@ def test_an_interrupt_leaves_a_checkpoint(tmp_path, number):
     assert f"{said} at step {last} of" in errors and "restart.from=latest" in errors
 
 
+@pytest.mark.usefixtures("heard")
 def test_an_interrupt_while_the_bar_is_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(launch.Bar, "draw", lambda *_: signal.raise_signal(signal.SIGINT))
     keys = ENDLESS | {"output.directory": tmp_path / "r"}
@@ -181,6 +193,7 @@ def test_an_interrupt_while_the_bar_is_drawn(tmp_path, monkeypatch):
     assert Run(tmp_path / "r").whole[-1].step > 0 and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("heard")
 def test_an_interrupt_while_the_program_is_started(tmp_path, monkeypatch):
     """Before fdpost knows the process."""
     start, started = subprocess.Popen, []
