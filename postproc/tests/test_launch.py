@@ -147,7 +147,8 @@ def test_faults_have_the_programs_words(tmp_path):
 @pytest.fixture
 def heard():
     """A shell's background jobs, and nohup's, ignore signals, and so would all that they start."""
-    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+    handlers = dict.fromkeys((signal.SIGTERM, signal.SIGHUP), signal.SIG_DFL)
+    handlers[signal.SIGINT] = signal.default_int_handler
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     yield
     for number, handler in before.items():
