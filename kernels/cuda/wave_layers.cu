@@ -18,7 +18,7 @@
  * points), p 5.6, and the term again in the step that adds it, 5.6: 29. At 512^3 six layers hold 11.7 % of
  * the points, so they move 3.4 bytes per point of the grid beside a step's 16, or 21 %; the goal was 15 % of
  * a step. p and the terms that a step reads would stay on the chip if its kernels marched through psi, too;
- * these hold 224 and 255 registers per thread already. */
+ * these hold 224 and 242 registers per thread already. */
 
 constexpr int LAYER_THREADS = 128, RADIUS = STENCIL_RADIUS;
 constexpr int LAYER_PITCH = LAYER_THREADS + 1; /* of depths in shared memory; odd for the sake of its banks */

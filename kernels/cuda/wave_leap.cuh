@@ -40,7 +40,7 @@ template <bool LAYERS> struct wave_leap {
   int x, y, own, core; /* the thread's first point; its place in a plane of the ring and of the others */
   unsigned at;         /* bytes of that point in a plane of a field */
   int rows;            /* that the thread stores */
-  int second;          /* place for terms; -1: none */
+  int second;          /* place for terms of a corner; SECONDS or more: none */
   unsigned near;       /* layers with some of its points */
   wave_block_ends ends;
   Tile::copies copies;

@@ -16,10 +16,10 @@ typedef struct beyond_extremes {
 void beyond_note(beyond_extremes *extremes, const bound *bound, const diagnostics_record *record);
 
 /* Warns if the first field has left the range of its values at the start and of those that entered since, by
- * more than a tenth of it. The exact solution of advection cannot, but for what sources add, unless the
- * velocity diverges and the form is not advective: then nothing is said. `state` is that of `step` and
- * `time`, the run's last ones. Rank 0 prints the value, its place or step, and what helps. Collective.
- * STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
+ * more than a tenth of it. The exact solution of advection cannot, but for what sources add and, in forms
+ * other than the advective one, what a velocity that converges may bring in this time. `state` is that of
+ * `step` and `time`, the run's last ones. Rank 0 prints the value, its place or step, and what helps.
+ * Collective. STATUS_MEMORY, STATUS_DEVICE, STATUS_MPI. */
 status beyond_warn(const bound *bound, const beyond_extremes *extremes, const state *state, int64_t step,
                    double time);
 

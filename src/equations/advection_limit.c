@@ -72,17 +72,19 @@ static void flow_along(const schedule_rates *rates, const int axes[3], double al
 /* Of a velocity that varies, the flows are tried that are fastest along one axis after the other. */
 static void rates_find(const config *config, const schedule_rates *fastest, const double spread[3],
                        mode_rates *rates) {
-  static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  enum { ORDERS = 6 };
+  static const int orders[ORDERS][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  double along[ORDERS][3];
   symbols symbols;
+  for (int k = 0; k < ORDERS; k++) flow_along(fastest, orders[k], along[k]);
   rates->scheme = schemes_at(config->scheme);
   symbols_find(config, &symbols);
   for (int i = 0; i <= DIRECTIONS; i++) {
     const double angle = PROBLEM_PI * i / DIRECTIONS, direction[2] = {rounded_cos(angle), rounded_sin(angle)};
     double most = -INFINITY, best[2] = {0.0};
-    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
-      double along[3], at[2];
-      flow_along(fastest, orders[k], along);
-      const double far = farthest(&symbols, along, spread, direction, at);
+    for (int k = 0; k < ORDERS; k++) {
+      double at[2];
+      const double far = farthest(&symbols, along[k], spread, direction, at);
       if (far <= most) continue;
       most = far;
       best[0] = at[0];

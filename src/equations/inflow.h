@@ -34,8 +34,7 @@ typedef struct inflow {
   int filled;            /* 1: the values are those of `time`; 0: nothing has been copied yet */
   double time;
   double range[2]; /* minimum and maximum of all values so far; empty: INFINITY, -INFINITY */
-  double
-      jump; /* largest change of a value at a point from one evaluation to the next, since it was asked for */
+  double jump;     /* largest change at a point between evaluations, since it was asked for */
 } inflow;
 
 /* Returns 1 if the inflow changes with time. Needs no device. */
