@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import style
+from . import style, units
 from .errors import DataError, UsageError
 from .flow_history import draw_flow, is_flow
 from .panels import (
@@ -48,22 +48,31 @@ def mass_scale(run, table, field="phi"):
     is shown."""
     bound = table["l2"][0] * np.sqrt(np.prod(run.lengths))  # |mass| <= l2 sqrt(V), by Cauchy and Schwarz
     if bound == 0:
-        return 1.0, r"$|m|$"
+        return 1.0, style.with_unit(r"$|m|$", units.over_volume(run.unit(field), run.unit("length")))
     if abs(table["mass"][0]) > NO_MASS * bound:
         return table["mass"][0], r"$|m - m_0|\,/\,|m_0|$"
     return bound, rf"$|m - m_0|\,/\,\|{symbol(field)}_0\|\sqrt{{V}}$"
 
 
-def norm_label(table, field):
+def norm_label(run, table, field):
     """The label of the drift of the L2 norm: relative to the norm at the start, where that is not zero."""
     norm, start = rf"\|{symbol(field)}\|", rf"\|{symbol(field)}_0\|"
-    return rf"$|\,{norm} - {start}\,|\,/\,{start}$" if table["l2"][0] else f"${norm}$"
+    if table["l2"][0]:
+        return rf"$|\,{norm} - {start}\,|\,/\,{start}$"
+    return style.with_unit(f"${norm}$", units.over_volume(run.unit(field), run.unit("length"), "(3/2)"))
+
+
+def energy_unit(run):
+    """Of sound: p^2/(rho c^2), which is a pressure, over the volume. Of a wave p may be anything."""
+    of_sound = run.config.get("physics", {}).get("equation") == "acoustics"
+    return units.over_volume(run.unit("p"), run.unit("length")) if of_sound else ""
 
 
 def draw_energy(ax, run, time, energy):
     """Drift of the energy or, where ends or the operator take more than LOST, what is left of the energy."""
     if not (energy[0] and LOST < largest(relative_drift(energy)) <= 1):  # grown beyond twice: fed, or it blows up
-        title, label = change_title(run, energy[0], "energy"), r"$|E - E_0|\,/\,E_0$" if energy[0] else "$E$"
+        title = change_title(run, energy[0], "energy")
+        label = r"$|E - E_0|\,/\,E_0$" if energy[0] else style.with_unit("$E$", energy_unit(run))
         draw_conservation(ax, time, energy, None, title, label, style.COLOURS[0])
         return
     draw_relative(ax, time, energy, "Energy", r"$E\,/\,E_0$", style.COLOURS[0])
@@ -87,9 +96,10 @@ def draw_extrema(ax, time, table, label):
     end_labels(ax, time, series)
 
 
-def draw_errors(ax, time, table):
+def draw_errors(ax, run, time, table, field):
     ax.set_title("Error against exact solution")
-    ax.set_ylabel("error")
+    unit = units.over_volume(run.unit(field), run.unit("length"), "(3/q)")
+    ax.set_ylabel(style.with_unit("error in $L_q$", unit) if unit else "error")
     names = [name for name in ERRORS if name in table]
     log_axis(ax, "none: exactly zero", *(table[name] for name in names))
     if not any((table[name] > 0).any() for name in names):
@@ -126,11 +136,11 @@ def draw_history(run, reference=None):
     if kept == "energy" and table["l2"][0] and largest(relative_drift(table["l2"])) <= 1:
         draw_relative(axes[0, 1], time, table["l2"], "$L_2$ norm", r"${}\,/\,{}$".format(*norm), style.COLOURS[2])
     else:
-        title, label = change_title(run, table["l2"][0], "the $L_2$ norm"), norm_label(table, field)
+        title, label = change_title(run, table["l2"][0], "the $L_2$ norm"), norm_label(run, table, field)
         draw_conservation(axes[0, 1], time, table["l2"], None, title, label, style.COLOURS[2])
     draw_extrema(axes[1, 0], time, table, style.with_unit(f"${symbol(field)}$", run.unit(field)))
     if "err_l2" in table and np.isfinite(table["err_l2"][1:]).any():  # always zero at the start
-        draw_errors(axes[1, 1], time, table)
+        draw_errors(axes[1, 1], run, time, table, field)
     else:
         equation = run.config.get("physics", {}).get("equation", "advection")
         draw_courant(axes[1, 1], run, "Courant number", COURANT.get(equation, ""))

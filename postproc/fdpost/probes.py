@@ -160,15 +160,21 @@ def report_decays(run, name, time, values, found, most=None):
     return f"{name}: modes fall at the rates{unit} {', '.join(shown) or 'unknown: no peak stands alone'}"
 
 
+def shortened(places):
+    """Places with four digits for each coordinate, where that tells them apart."""
+    short = [" ".join(f"{float(at):.4g}" for at in place.split()) for place in places]
+    return short if len(set(short)) == len(short) else list(places)
+
+
 def named_series(runs, fields=None):
     """{field: [(run, label, name, column)]} of the probes of runs. label: of a line in the picture, name: in a list.
     UsageError, DataError."""
     found = {}
     for run in runs:
         for field, columns in series_of(run, fields).items():
-            for place, column in columns.items():
+            for (place, column), short in zip(columns.items(), shortened(columns)):
                 several = len(columns) > 1 or len(runs) == 1
-                label = " ".join(filter(None, (run.name if len(runs) > 1 else "", place if several else "")))
+                label = " ".join(filter(None, (run.name if len(runs) > 1 else "", short if several else "")))
                 name = f"{field}({place})" + (f" of {run.name}" if len(runs) > 1 else "")
                 found.setdefault(field, []).append((run, label, name, column))
     return found

@@ -18,6 +18,11 @@ def ratio(unit, other):
     return f"{bracketed(unit)}/{bracketed(other)}" if unit and other else ""
 
 
+def over_volume(unit, length, power="3"):
+    """Of an integral over the volume; of the root of one, with the power (3/2)."""
+    return f"{bracketed(unit)} {bracketed(length)}^{power}" if unit and length else ""
+
+
 def shared(found):
     """The unit that all have."""
     found = set(found)

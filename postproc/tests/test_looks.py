@@ -309,5 +309,9 @@ def test_units_stand_on_axes_and_colour_bars(tmp_path):
     assert ax.get_ylabel().endswith(" in a shell / K^2") and ax.lines[1].get_label() == "t = 0.1 s"
     assert ax.get_xlabel().endswith("(waves across the domain)")
     assert spectrum.wavenumber_label(states, False) == "$|k|$  (radians per m)"
-    texts = [text.get_text() for text in history.draw_history(run).texts]
-    assert any(f"Δt = {style.number(run.diagnostics['dt'][0])} s," in text for text in texts)
+    drawn = history.draw_history(run)
+    assert any(f"Δt = {style.number(run.diagnostics['dt'][0])} s," in text.get_text() for text in drawn.texts)
+    assert "error in $L_q$ / K m^(3/q)" in {ax.get_ylabel() for ax in drawn.axes}
+    run.diagnostics["l2"][0] = 0  # a field that begins as zero has no norm to compare with
+    labels = {ax.get_ylabel() for ax in history.draw_history(run).axes}
+    assert {"$|m|$ / K m^3", r"$\|\varphi\|$ / K m^(3/2)"} <= labels

@@ -186,7 +186,7 @@ static void warn_of_shared(const config_probe *list, int count, const grid *grid
   }
 }
 
-static void print_places(const config *config, const grid *grid) {
+static void print_places(const config *config, const schedule *schedule, const grid *grid) {
   config_probe list[CONFIG_MOST_PROBES];
   int slices = 0, probes = 0;
   (void)config_slices_read(config->slices, NULL, &slices);
@@ -194,6 +194,8 @@ static void print_places(const config *config, const grid *grid) {
   print_period("slices", slices, "plane", config->slices_due);
   print_period("probes", probes, "point", config->probes_due);
   if (!config_ever(config->probes_due)) return;
+  if (probes > 0 && config->probes_due.every > 0 && schedule_changes(schedule))
+    log_info("           at uneven times, since steps change: output.probes_at would space them evenly\n");
   print_distance(list, probes, grid);
   warn_of_shared(list, probes, grid);
 }
@@ -272,7 +274,7 @@ static void print_files(const config *config, const grid *grid, const schedule *
   log_info("\n");
   print_kept(config, grid);
   print_derived(config);
-  print_places(config, grid);
+  print_places(config, schedule, grid);
   print_times(config, schedule, start, end);
   print_statistics(config, schedule->measured && !schedule->lands ? INFINITY : end);
 }

@@ -18,8 +18,7 @@ static double rounding(double time) {
   return 8.0 * DBL_EPSILON * time;
 }
 
-/* Returns 1 if the basis moves with each step. */
-static int moves(const schedule *schedule) {
+int schedule_changes(const schedule *schedule) {
   return schedule->factor != NULL || schedule->measured || schedule->timed > 0;
 }
 
@@ -95,7 +94,7 @@ static void walk_to_end(schedule *schedule) {
 static void set_end(schedule *schedule, const config *config) {
   schedule->lands = config->steps < 0;
   schedule->t_end = config->t_end;
-  if (moves(schedule) && !schedule->measured) {
+  if (schedule_changes(schedule) && !schedule->measured) {
     walk_to_end(schedule);
     set_next(schedule, schedule->dt);
     return;
@@ -103,7 +102,7 @@ static void set_end(schedule *schedule, const config *config) {
   schedule->last_step = schedule->lands
                             ? schedule->base_step + steps_to(config->t_end, schedule->base_time, schedule->dt)
                             : config->steps;
-  if (moves(schedule)) set_next(schedule, schedule->dt);
+  if (schedule_changes(schedule)) set_next(schedule, schedule->dt);
 }
 
 /* The sum of rates whose product with dt is the Courant number. If nothing moves, the diffusive limit
@@ -178,8 +177,8 @@ static double arrived_dt(int64_t step, double time, double dt, int64_t base_step
 
 void schedule_resume(schedule *schedule, const config *config, int64_t step, double time, double dt,
                      int64_t base_step, double base_time) {
-  const int same =
-      !moves(schedule) && schedule->dt == dt && base_time + (double)(step - base_step) * dt == time;
+  const int same = !schedule_changes(schedule) && schedule->dt == dt &&
+                   base_time + (double)(step - base_step) * dt == time;
   schedule->base_dt = same ? schedule->dt : arrived_dt(step, time, dt, base_step, base_time);
   schedule->base_step = same ? base_step : step;
   schedule->base_time = same ? base_time : time;
@@ -197,7 +196,7 @@ void schedule_follow(schedule *schedule, const schedule_rates *rates) {
 }
 
 void schedule_advance(schedule *schedule) {
-  if (!moves(schedule)) return;
+  if (!schedule_changes(schedule)) return;
   schedule->base_dt = schedule->next_dt;
   schedule->base_time = schedule->next_time;
   schedule->base_step++;
@@ -207,20 +206,20 @@ void schedule_advance(schedule *schedule) {
 }
 
 double schedule_stored_dt(const schedule *schedule, int64_t step) {
-  return moves(schedule) ? schedule_dt(schedule, step) : schedule->dt;
+  return schedule_changes(schedule) ? schedule_dt(schedule, step) : schedule->dt;
 }
 
 double schedule_time(const schedule *schedule, int64_t step) {
-  const int known = schedule->lands || (moves(schedule) && !schedule->measured);
+  const int known = schedule->lands || (schedule_changes(schedule) && !schedule->measured);
   if (known && step >= schedule->last_step && step > schedule->base_step) return schedule->t_end;
-  if (moves(schedule) && step == schedule->base_step + 1) return schedule->next_time;
+  if (schedule_changes(schedule) && step == schedule->base_step + 1) return schedule->next_time;
   return schedule->base_time + (double)(step - schedule->base_step) * schedule->dt;
 }
 
 double schedule_dt(const schedule *schedule, int64_t step) {
   if (step == 0) step = 1;
   if (step == schedule->base_step) return schedule->base_dt;
-  if (moves(schedule) && step == schedule->base_step + 1) return schedule->next_dt;
+  if (schedule_changes(schedule) && step == schedule->base_step + 1) return schedule->next_dt;
   if (schedule->lands && step == schedule->last_step && step > schedule->base_step) {
     return schedule->t_end - schedule_time(schedule, step - 1);
   }

@@ -61,6 +61,9 @@ typedef struct schedule_rates {
   schedule_factor *factor; /* time factor of `advection`; NULL: constant, or the step shall not follow it */
 } schedule_rates;
 
+/* Returns 1 if steps may have different sizes (the last one aside): the basis then moves with each step. */
+int schedule_changes(const schedule *schedule);
+
 /* Returns 1 if `step` is a multiple of the period `every`, in steps; a period of 0 means never. */
 static inline int schedule_due(int64_t step, int64_t every) {
   return every > 0 && step % every == 0;

@@ -99,6 +99,16 @@ def test_outputs_are_at_their_times(whole):
     assert "6 snapshots to keep" in said.stdout  # with the first and the last
 
 
+@pytest.mark.parametrize(
+    ("timed", "uneven"), [({"fields_at": 0.2}, True), ({"probes_at": 0.2}, False), ({"fields_every": 12}, False)]
+)
+def test_the_plan_says_where_samples_of_probes_are_uneven(tmp_path, timed, uneven):
+    output = {"fields_every": None, "probes": "0.5 0.5 0.5", **timed}
+    write_ini(tmp_path / "run.ini", merged(BASE, {"output": output}))
+    said = launch(tmp_path, 1, "run.ini", "--validate").stdout
+    assert ("at uneven times, since steps change: output.probes_at" in said) == uneven
+
+
 def test_steps_are_those_of_the_rule(tmp_path):
     every = merged(TIMED, {"output": {"diagnostics_every": 1, "diagnostics_at": None}})
     run(tmp_path / "run", every, "output.slices_at=0.03", "output.probes_at=0.05")
