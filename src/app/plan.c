@@ -137,17 +137,34 @@ static void print_nearest(const double *at, int count, double dt) {
       at[i], at[i] / dt, at[i] / ceil(at[i] / dt));
 }
 
-/* Says what outputs by time cost. */
+/* Number of outputs by time after `from` and before `to`. */
+static double outputs_between(const double *at, int count, double from, double to) {
+  static const double slack = 1e-9;
+  double outputs = 0.0;
+  for (int i = 0; i < count; i++)
+    outputs += fmax(0.0, ceil(to / at[i] - slack) - 1.0 - floor(from / at[i] + slack));
+  return outputs;
+}
+
+/* Says what outputs by time cost. The step sizes of a measured schedule are not known beforehand. */
 static void print_times(const config *config, const schedule *schedule, double from, double to) {
-  double at[CONFIG_TIMES], outputs = 0.0;
+  double at[CONFIG_TIMES];
   const int count = config_output_times(config, at);
+  const char *earlier = schedule->lands ? "" : ", so the run ends earlier in time";
   if (count == 0) return;
   if (config_waves(config)) {
     print_nearest(at, count, schedule->dt);
-    return;
+  } else if (schedule->measured && schedule->lands) {
+    log_info("by time    steps are shortened to meet outputs: at most %.6g steps more than estimated\n",
+             outputs_between(at, count, from, to));
+  } else if (schedule->measured) {
+    log_info("by time    steps are shortened to meet outputs%s\n", earlier);
+  } else if (schedule->shortened == 0) {
+    log_info("by time    no step is shortened to meet outputs\n");
+  } else {
+    log_info("by time    %" PRId64 " of the steps %s shortened to meet outputs%s\n", schedule->shortened,
+             schedule->shortened == 1 ? "is" : "are", earlier);
   }
-  for (int i = 0; i < count; i++) outputs += floor(to / at[i]) - floor(from / at[i]);
-  log_info("by time    steps are shortened to meet outputs: at most %.6g further steps\n", outputs);
 }
 
 /* Says how far the points that probes show lie from those that were asked for. */

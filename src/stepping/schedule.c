@@ -73,6 +73,7 @@ static void walk_to_end(schedule *schedule) {
   struct schedule at = *schedule;
   const double first = adapted_dt(schedule, at.base_time);
   double shortest = first, longest = schedule->factor != NULL ? first : 0.0, reached = 0.0;
+  int64_t shortened = 0;
   const double end = schedule->t_end - 4.0 * DBL_EPSILON * schedule->t_end;
   while (at.lands ? at.base_time < end : at.base_step < at.config->steps) {
     const double dt = adapted_dt(&at, at.base_time);
@@ -80,6 +81,7 @@ static void walk_to_end(schedule *schedule) {
     reached = fmax(reached, reached_by(&at, at.base_time, at.next_dt));
     longest = fmax(longest, at.next_dt);
     if (at.next_dt >= dt) shortest = fmin(shortest, dt);
+    if (at.next_dt < dt * (1.0 - 1e-9) && !(at.lands && at.next_time == at.t_end)) shortened++;
     at.base_time = at.next_time;
     at.base_step++;
   }
@@ -87,6 +89,7 @@ static void walk_to_end(schedule *schedule) {
   schedule->shortest = shortest;
   schedule->longest = longest;
   schedule->reached = reached;
+  schedule->shortened = shortened;
   schedule->last_step = at.base_step;
   schedule->t_end = at.base_time;
 }

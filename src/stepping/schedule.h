@@ -42,6 +42,7 @@ typedef struct schedule {
   double shortest, longest; /* if the basis moves, not measured: smallest and largest step from the start or
                              * the point of resuming */
   double reached;           /* adaptive: largest Courant number of these steps over the one asked for */
+  int64_t shortened;        /* number of these steps that are shortened to meet outputs */
 } schedule;
 
 /* Largest ratio of an adaptive step to the step of the largest velocity. */

@@ -94,8 +94,6 @@ def test_outputs_are_at_their_times(whole):
     assert nearly(slice_times(directory), multiples(PLANES, END))
     kept = [t for t in series(directory).values() if any(math.isclose(t, k) for k in multiples(FIELDS, END))]
     assert nearly(kept, multiples(FIELDS, END))
-    outputs = sum(len(multiples(i, END)) - 1 for i in (FIELDS, ROWS, PLANES, POINTS))
-    assert f"by time    steps are shortened to meet outputs: at most {outputs} further steps" in said.stdout
     assert "6 snapshots to keep" in said.stdout  # with the first and the last
 
 
@@ -111,13 +109,36 @@ def test_the_plan_says_where_samples_of_probes_are_uneven(tmp_path, timed, uneve
 
 def test_steps_are_those_of_the_rule(tmp_path):
     every = merged(TIMED, {"output": {"diagnostics_every": 1, "diagnostics_at": None}})
-    run(tmp_path / "run", every, "output.slices_at=0.03", "output.probes_at=0.05")
+    said = run(tmp_path / "run", every, "output.slices_at=0.03", "output.probes_at=0.05")
     intervals = (FIELDS, 0.03, 0.05)
     times, stops = [0.0], stop_times(END, *intervals)
     while times[-1] < END:
         stop = min(t for t in stops if t > times[-1] * (1 + 1e-15))
         times.append(stop if stop - times[-1] <= DT * (1 + 1e-9) else times[-1] + DT)
     assert nearly([row["time"] for row in rows(tmp_path / "run")], times)
+    shortened = sum(step < DT * (1 - 1e-9) for step in np.diff(times[:-1]))  # the last one meets t_end
+    assert f"steps 0 to {len(times) - 1}, t" in said.stdout
+    assert f"by time    {shortened} of the steps are shortened to meet outputs\n" in said.stdout
+
+
+def test_the_plan_counts_no_step_where_none_is_shortened(tmp_path):
+    every = {"fields_at": 0.05, "slices": None, "slices_at": None, "probes": None, "probes_at": None}
+    write_ini(tmp_path / "run.ini", merged(TIMED, {"time": {"dt": 0.01, "t_end": 0.2}, "output": every}))
+    said = launch(tmp_path, 1, "run.ini", "--validate", "output.diagnostics_at=0.1").stdout
+    assert "steps 0 to 20, t" in said and "by time    no step is shortened to meet outputs\n" in said
+
+
+def test_the_plan_of_steps_that_follow_the_state(tmp_path):
+    """The estimate of their number leaves out the steps that outputs add; an output at t_end adds none."""
+    write_ini(tmp_path / "run.ini", MEASURED)
+    said = launch(tmp_path, 1, "run.ini", "--validate").stdout
+    outputs = sum(len(multiples(i, END)) - 1 for i in (FIELDS, ROWS, PLANES, POINTS))
+    assert f"meet outputs: at most {outputs} steps more than estimated\n" in said
+    at_end = launch(tmp_path, 1, "run.ini", "--validate", f"output.fields_at={END / 2}").stdout
+    assert f"at most {outputs - len(multiples(FIELDS, END)) + 2} steps more" in at_end
+    write_ini(tmp_path / "run.ini", merged(MEASURED, {"time": {"t_end": None, "steps": 7}}))
+    said = launch(tmp_path, 1, "run.ini", "--validate").stdout
+    assert "by time    steps are shortened to meet outputs, so the run ends earlier in time\n" in said
 
 
 def test_a_resumed_run_is_the_run_that_never_stopped(whole):
@@ -144,6 +165,7 @@ def test_steps_given_and_outputs_nearer_than_steps(tmp_path):
     said = run(tmp_path / "steps", steps, "output.probes_at=0.001", "output.diagnostics_every=1")
     assert nearly([row["time"] for row in rows(tmp_path / "steps")], multiples(0.001, 0.02))
     assert "steps 0 to 20, t = 0 to 0.02" in said.stdout
+    assert "by time    20 of the steps are shortened to meet outputs, so the run ends earlier in time\n" in said.stdout
 
 
 def test_waves_take_the_nearest_step(tmp_path):
