@@ -1,5 +1,6 @@
 """The pages of docs/reference that `run/docs --reference` writes are those of this program."""
 
+import json
 import os
 import pathlib
 import re
@@ -100,3 +101,49 @@ def test_the_table_of_equations_is_what_the_program_takes(column, equation, tmp_
         assert accepts(tmp_path, *base, f"compute.precision={precision.strip()}")
     for name in ("gradient", "intensity", "vorticity", "q_criterion", "dilatation", "mach", "temperature"):
         assert accepts(tmp_path, *base, f"output.derived={name}") == (name in named("derived data")), name
+
+
+# What the table of equations calls a stage: the record's file and the beginning of its row.
+STAGES = {
+    "H200": [
+        [("kernels-sums-h200", "stage_uniform"), ("kernels-sums-h200", "stage_formula")],
+        [("kernels-sums-h200", "divergence_stage"), ("kernels-sums-h200", "gradient_stage")],
+        [("waves-h200", "leapfrog"), ("waves-h200", "leapfrog4")],
+        [("flow-h200", "Euler"), ("flow-h200", "Navier-Stokes")],
+    ],
+    "H100": [
+        [("kernels-declared-h100", "stage_uniform"), ("kernels-declared-h100", "stage_formula")],
+        [("layers-h100", "divergence_stage"), ("layers-h100", "gradient_stage")],
+        [],
+        [],
+    ],
+}
+
+
+def recorded(record, stage):
+    """The shares of a stage at 512³ in a record, single / double precision."""
+    for figure in record["figures"]:
+        names = figure["columns"]
+        found = [row for row in figure["rows"] if row[0] == stage]
+        if "share" not in f"{figure.get('title')}".lower() or not found:
+            continue
+        if "precision" in names:
+            cells = {row[2]: row[-1] for row in found if row[1] == "512³"}
+            return f"{cells['single']} / {cells['double']}"
+        columns = [i for i, name in enumerate(names) if name == "after"] or [1, 2]
+        return " / ".join(found[0][i] for i in columns)
+    raise AssertionError(f"no share of {stage}")
+
+
+@pytest.mark.parametrize("device", STAGES)
+def test_shares_in_the_table_of_equations_are_those_of_the_records(device):
+    page = (ROOT / "docs" / "reference" / "equations-table.md").read_text()
+    row = next(line for line in page.splitlines() if re.match(rf"\| [^|]*on an {device}, %", line))
+    for cell, stages in zip(row.split("|")[2:6], STAGES[device], strict=True):
+        records = [json.loads((ROOT / "run" / "results" / f"{file}.json").read_text()) for file, _ in stages]
+        shares = [recorded(record, stage) for record, (_, stage) in zip(records, stages, strict=True)]
+        assert re.findall(r"[\d.]+ / [\d.]+", cell) == shares
+        assert stages or cell.strip() == "–"
+        for record in records:
+            heading = re.sub(r"[^\w -]", "", record["title"].lower()).replace(" ", "-")
+            assert f"(measurements.md#{heading})" in cell
