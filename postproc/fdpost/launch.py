@@ -4,6 +4,7 @@ import numbers
 import os
 import pty
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -53,7 +54,7 @@ class RunError(PostError):
         self.exit_code = exit_code
 
 
-def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=None, **overrides):
+def run(config, ranks=1, *, fdapp=None, launcher="mpirun", progress=None, **overrides):
     """Runs fdapp and returns its Run, whose snapshots, diagnostics and probes can be read.
 
         run = fdpost.run("config/rotation.ini", ranks=2, **{"grid.nz": 64, "output.directory": "runs/turned"})
@@ -61,7 +62,7 @@ def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=None, **o
     overrides: keys of the configuration, as on the command line, with values of Python: True, False and None become
     yes, no and none; lists, tuples and arrays their values with blanks between, and ; between lists in a list. fdapp:
     the program, by default $FDAPP, that of the project's build/, or that of the PATH. launcher: what stands before
-    -np N FDAPP where ranks > 1. progress: whether to draw a bar on standard output, by default in a terminal or a
+    -np N FDAPP where ranks > 1, as a command line or a list of its words. progress: whether to draw a bar on standard output, by default in a terminal or a
     notebook.
 
     A run in the directory of an earlier one moves its results into previous_N there, and the earlier Run shows these;
@@ -71,10 +72,12 @@ def run(config, ranks=1, *, fdapp=None, launcher=("mpirun",), progress=None, **o
     run for a checkpoint, waits for its end, and is raised then, with the program's words; SIGTERM and SIGHUP likewise
     end Python after the run. A Python that is killed leaves a run that ends with a checkpoint. UsageError, DataError or
     RunError with the program's own message where it ends with exit code 2, 3 or another one."""
-    ranks = rank_count(ranks)
+    ranks, launcher = rank_count(ranks), launcher_words(launcher)
     command = [str(program(fdapp)), str(config), *(f"{key}={text(value)}" for key, value in overrides.items())]
     if ranks > 1:
         command = [*launcher, "-np", str(ranks), *command]
+    if broken := [word for word in command if "\0" in word]:
+        raise UsageError(f"{broken[0]!r} has a null byte; accepted: text without")
     environment = OPEN_MPI | os.environ | (AS_ROOT if os.geteuid() == 0 else {})
     with tempfile.TemporaryFile("w+") as messages, Requests() as requests:
         code, lines = follow(command, environment, messages, watched() if progress is None else progress, requests)
@@ -118,6 +121,17 @@ def rank_count(ranks):
     if isinstance(ranks, bool) or not isinstance(ranks, numbers.Integral) or ranks < 1:
         raise UsageError(f"ranks = {ranks!r}; accepted: an integer from 1")
     return int(ranks)
+
+
+def launcher_words(launcher):
+    """The launcher's words; a command line is split as by a shell. UsageError if there are none."""
+    try:
+        words = shlex.split(launcher) if isinstance(launcher, str) else [os.fspath(word) for word in launcher]
+    except (TypeError, ValueError):  # no list of texts; a quotation without an end
+        words = []
+    if not words:
+        raise UsageError(f"launcher = {launcher!r}; accepted: a command line, or a list of its words")
+    return words
 
 
 def text(value):

@@ -110,6 +110,24 @@ def test_ranks_are_a_positive_integer(ranks):
         fdpost.run(ROOT / "config/gaussian.ini", ranks)
 
 
+@pytest.mark.parametrize("launcher", ["mpirun --mca 'mpi_yield_when_idle' 1", ["mpirun"]])
+def test_a_launcher_is_a_command_line_or_its_words(tmp_path, launcher):
+    keys = SMALL | {"time.steps": 1, "output.directory": tmp_path / "r"}
+    assert fdpost.run(ROOT / "config/gaussian.ini", 2, launcher=launcher, **keys).states[-1].step == 1
+
+
+@pytest.mark.parametrize("launcher", ["mpirun 'open", "", [], None, ["mpirun", 2]])
+def test_what_is_no_launcher_is_refused(launcher):
+    with pytest.raises(UsageError, match=r"launcher = .*accepted: a command line, or a list of its words"):
+        fdpost.run(ROOT / "config/gaussian.ini", 2, launcher=launcher)
+
+
+@pytest.mark.parametrize("config, value", [("w\0", "1"), ("config/gaussian.ini", "1\0")])
+def test_a_null_byte_is_refused(config, value):
+    with pytest.raises(UsageError, match=r"a null byte; accepted: text without"):
+        fdpost.run(config, **{"time.steps": value})
+
+
 def test_a_value_of_no_form_is_refused():
     with pytest.raises(UsageError, match="a dict; accepted"):
         fdpost.run(ROOT / "config/gaussian.ini", **{"grid.nx": {}})

@@ -66,7 +66,7 @@ int config_key_idle(const config *config, int key, int host_memory) {
     return medium_count(config) == 0 || (strcmp(name, "density") == 0 && config_waves(config));
   if (strcmp(section, "point_sources") == 0) return points_idle(config, name, config_sourced(config));
   if (strcmp(section, "receivers") == 0) return points_idle(config, name, config_received(config));
-  if (strcmp(section, "statistics") == 0) return config->statistics[0] == '\0';
+  if (strcmp(section, "statistics") == 0 && strcmp(name, "fields") != 0) return config->statistics[0] == '\0';
   if (strcmp(section, "source") == 0 && strcmp(name, "factor") == 0) return !source_given(config);
   if (strcmp(section, "source") == 0 && strcmp(name, "resample") == 0) return config->source_data[0] == '\0';
   if (strncmp(name, "formula_", 8) == 0) return !config_equation_uses(config, name);

@@ -191,6 +191,8 @@ UNIFORM = {"velocity": {"field": "uniform", "u": 1}, "constants": {"U": None}}
         ({"output": {"checkpoint_keep": 3, "wall_limit": 100}}, ""),
         ({"output": {"checkpoint_keep": 3, "checkpoint_every": 5}}, ""),
         ({"time": {"adaptive": "yes"}, "velocity": {"factor": "0"}}, "time.adaptive"),
+        ({"statistics": {"fields": "none"}}, ""),
+        ({"statistics": {"fields": "none", "every": 2}}, "statistics.every"),
         ({"constants": {"U2": 3}}, "constants.U2"),
         (UNIFORM, "physics.form"),
         ({"compute": {"pairs": "yes"}}, "compute.pairs"),
