@@ -79,10 +79,15 @@ static status check_not_past(const schedule *schedule, const char *path, const c
 static status check_step(const config *config, const schedule *schedule, const char *path,
                          const checkpoint_state *state) {
   if (!config_waves(config) || state->dt == schedule->dt) return STATUS_OK;
-  return status_fail(STATUS_USAGE,
-                     "%s: its steps have dt = %.17g, and this run's have dt = %.17g; accepted: the same, for "
-                     "instance by time.dt with time.steps",
-                     path, state->dt, schedule->dt);
+  char why[96] = "";
+  if (schedule->divided > 0.0)
+    (void)snprintf(why, sizeof why, ", which divides output.%s = %g",
+                   config_output_key(config, schedule->divided), schedule->divided);
+  return status_fail(
+      STATUS_USAGE,
+      "%s: its steps have dt = %.17g, and this run's have dt = %.17g%s; accepted: the same dt, "
+      "for instance by time.dt = %.17g with time.steps",
+      path, state->dt, schedule->dt, why, state->dt);
 }
 
 int restart_from_latest(const config *config) {

@@ -110,9 +110,11 @@ _Static_assert(sizeof(config_transport) == sizeof(int) && sizeof(config_end) == 
 #define OR(name, mark, text)    EITHER(name, mark), .fallback = (text)
 
 const config_key config_keys[] = {
-    {"grid", "nx", COUNT(n[0], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in x"},
-    {"grid", "ny", COUNT(n[1], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in y"},
-    {"grid", "nz", COUNT(n[2], 4, MOST_PLANES), REQUIRED, .help = "points in z, at least 4 per rank"},
+    {"grid", "nx", COUNT(n[0], 9, KERNELS_MOST_POINTS), REQUIRED,
+     .help = "points in x; with ends at least 16 at order 8, 12 at order 6 (wave: 9)"},
+    {"grid", "ny", COUNT(n[1], 9, KERNELS_MOST_POINTS), REQUIRED, .help = "points in y, as nx"},
+    {"grid", "nz", COUNT(n[2], 4, MOST_PLANES), REQUIRED,
+     .help = "points in z, at least 4 per rank; with ends as nx, and at least 9"},
     {"grid", "lx", POSITIVE(l[0]), DEFAULT("1"),
      .help = "length in x; spacing lx/nx if periodic, lx/(nx - 1) with ends"},
     {"grid", "ly", POSITIVE(l[1]), DEFAULT("1"), .help = "length in y"},
@@ -286,7 +288,7 @@ const config_key config_keys[] = {
     {"output", "fields_at", POSITIVE(fields_due.at), EITHER("fields_every", 0),
      .help =
          "time between snapshots that are kept, in place of fields_every: steps are shortened to meet its "
-         "multiples (waves: at the nearest step)"},
+         "multiples (waves: dt divides the least such interval if it can, else the nearest step)"},
     {"output", "fields_precision", CHOICE(fields_single, kept_precisions), DEFAULT("same"),
      .help =
          "of kept snapshots; with single, a stride, a box or derived data they go into fields/, and no run "

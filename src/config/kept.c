@@ -20,14 +20,30 @@ int config_wants_states(const config *config) {
   return config_ever(config_whole_due(config)) || config->checkpoint_every > 0;
 }
 
+/* [out] all: the time between outputs of each kind; 0: none are due by time. */
+static void all_times(const config *config, double all[CONFIG_TIMES]) {
+  all[0] = config->fields_due.at;
+  all[1] = config->diagnostics_due.at;
+  all[2] = config->slices[0] != '\0' ? config->slices_due.at : 0.0;
+  all[3] = config->probes[0] != '\0' ? config->probes_due.at : 0.0;
+}
+
 int config_output_times(const config *config, double at[CONFIG_TIMES]) {
-  const double all[CONFIG_TIMES] = {config->fields_due.at, config->diagnostics_due.at,
-                                    config->slices[0] != '\0' ? config->slices_due.at : 0.0,
-                                    config->probes[0] != '\0' ? config->probes_due.at : 0.0};
+  double all[CONFIG_TIMES];
   int count = 0;
+  all_times(config, all);
   for (int i = 0; i < CONFIG_TIMES; i++)
     if (all[i] > 0.0) at[count++] = all[i];
   return count;
+}
+
+const char *config_output_key(const config *config, double at) {
+  static const char *const names[CONFIG_TIMES] = {"fields_at", "diagnostics_at", "slices_at", "probes_at"};
+  double all[CONFIG_TIMES];
+  int i = 0;
+  all_times(config, all);
+  while (i < CONFIG_TIMES - 1 && all[i] != at) i++;
+  return names[i];
 }
 
 int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_MOST]) {

@@ -28,6 +28,9 @@ config_period config_whole_due(const config *config);
 enum { CONFIG_TIMES = 4 };
 int config_output_times(const config *config, double at[CONFIG_TIMES]);
 
+/* Returns the key of [output] with this interval of outputs by time, of those above. */
+const char *config_output_key(const config *config, double at);
+
 /* Returns 1 if the configuration asks for whole snapshots. */
 int config_wants_states(const config *config);
 

@@ -130,17 +130,21 @@ static status check_outputs(const config *config, const schedule *schedule) {
   return STATUS_OK;
 }
 
-/* The size of all steps of waves, at most dt: a whole number of them is t_end. If dt follows from a Courant
- * number, a whole number is also the least interval of outputs by time, unless t_end is no multiple of that.
- */
-static double waves_dt(const config *config, double dt) {
+/* The interval of outputs by time that steps of waves, at most dt, divide; 0: none. It is the least one, if
+ * dt follows from a Courant number, and t_end is a multiple of it. */
+static double waves_divided(const config *config, double dt) {
   double at[CONFIG_TIMES], least = INFINITY;
   const int count = config_output_times(config, at);
   for (int i = 0; i < count; i++) least = fmin(least, at[i]);
   const double ends = config->t_end / least;
   const int met = config->steps >= 0 || (ends > 0.5 && fabs(ends - round(ends)) < 1e-9 * ends);
-  if (config->courant > 0.0 && met && least < CONFIG_STEPS_MOST * dt)
-    return least / (double)steps_to(least, 0.0, dt);
+  return config->courant > 0.0 && met && least < CONFIG_STEPS_MOST * dt ? least : 0.0;
+}
+
+/* The size of all steps of waves, at most dt: a whole number of them is an interval of outputs, if one is
+ * divided, or t_end. */
+static double waves_dt(const config *config, double divided, double dt) {
+  if (divided > 0.0) return divided / (double)steps_to(divided, 0.0, dt);
   return config->t_end > 0.0 ? config->t_end / (double)steps_to(config->t_end, 0.0, dt) : dt;
 }
 
@@ -159,7 +163,10 @@ status schedule_make(const config *config, const schedule_rates *rates, schedule
     return config_refuse(config, "time", "t_end", "more than %d steps of %g; accepted: fewer",
                          CONFIG_STEPS_MOST, schedule->dt);
   }
-  if (config_waves(config)) schedule->dt = waves_dt(config, schedule->dt);
+  if (config_waves(config)) {
+    schedule->divided = waves_divided(config, schedule->dt);
+    schedule->dt = waves_dt(config, schedule->divided, schedule->dt);
+  }
   if (!config_waves(config)) schedule->timed = config_output_times(config, schedule->at);
   CHECK(check_outputs(config, schedule));
   schedule->config = config;

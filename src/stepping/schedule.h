@@ -43,6 +43,7 @@ typedef struct schedule {
                              * the point of resuming */
   double reached;           /* adaptive: largest Courant number of these steps over the one asked for */
   int64_t shortened;        /* number of these steps that are shortened to meet outputs */
+  double divided;           /* waves: the interval of outputs by time that dt was made to divide; 0: none */
 } schedule;
 
 /* Largest ratio of an adaptive step to the step of the largest velocity. */

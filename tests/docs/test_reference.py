@@ -71,6 +71,18 @@ def accepts(folder, *overrides):
     return result.returncode == 0
 
 
+@pytest.mark.parametrize("equation, end", [("advection", "open"), ("acoustics", "wall"), ("wave", "wall")])
+def test_the_fewest_points_between_ends_are_those_of_the_table(equation, end, tmp_path):
+    page = (ROOT / "docs" / "reference" / "equations-table.md").read_text()
+    row = next(line for line in page.splitlines() if line.startswith("| points of an axis with ends, at least |"))
+    cell = row.split("|")[["advection", "acoustics", "wave"].index(equation) + 2]
+    for order in (8, 6, 4):
+        least = re.search(rf"(\d+) at orders? {order}", cell) or re.fullmatch(r" (\d+) ", cell)
+        for points in (int(least[1]) - 1, int(least[1])):
+            grid = f"boundary.x={end}", f"compute.order={order}", f"grid.nx={points}"
+            assert accepts(tmp_path, f"physics.equation={equation}", *grid) == (points == int(least[1])), order
+
+
 @pytest.mark.parametrize("column, equation", enumerate(["advection", "acoustics", "wave", "flow"], start=1))
 def test_the_table_of_equations_is_what_the_program_takes(column, equation, tmp_path):
     page = (ROOT / "docs" / "reference" / "equations-table.md").read_text()

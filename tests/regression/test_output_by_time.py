@@ -205,6 +205,10 @@ def test_steps_of_waves_divide_the_interval(tmp_path):
     longer = run(tmp_path / "run", merged(wave, {"time": {"t_end": 2 * end}, "restart": {"from": "latest"}}), ranks=2)
     straight = run(tmp_path / "straight", merged(wave, {"time": {"t_end": None, "steps": 2 * steps[-1]}}))
     assert hash_of(longer) == hash_of(straight)
+    resumed = merged(wave, {"time": {"t_end": 3 * end}, "restart": {"from": "latest"}})
+    refused = run(tmp_path / "run", resumed, "output.probes_at=0.02", code=2)
+    assert "dt = 0.02, which divides output.probes_at = 0.02; accepted: the same dt" in refused.stderr
+    assert f"by time.dt = {interval / steps[1]:.17g} with time.steps" in refused.stderr
 
 
 @pytest.mark.parametrize("output", ["fields", "slices", "probes", "diagnostics"])
