@@ -47,7 +47,8 @@ without -o the picture goes into the folder that holds the runs""",
   fdplot probes runs/a runs/b runs/c --field p      of several runs, in one picture in the folder that holds them
   fdplot probes runs/hall --field p --decay         how fast modes fall, too, where peaks are far enough apart
 Peaks are found far more finely than the lines of a spectrum lie apart, where no other peak is within two of them; the
-others are marked by * and hollow dots, and known to about a line.
+others are marked by * and hollow dots, and known to about a line. Modes nearer than two lines may appear as one peak
+without a mark; a longer run tells them apart.
 Steps of different lengths are interpolated to equal ones; where gaps are too long for that, there is no spectrum.""",
     "receivers": """examples:
   fdplot receivers runs/layers                      section of all traces, and some of them

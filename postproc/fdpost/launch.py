@@ -61,9 +61,9 @@ def run(config, ranks=1, *, fdapp=None, launcher="mpirun", progress=None, **over
 
     overrides: keys of the configuration, as on the command line, with values of Python: True, False and None become
     yes, no and none; lists, tuples and arrays their values with blanks between, and ; between lists in a list. fdapp:
-    the program, by default $FDAPP, that of the project's build/, or that of the PATH. launcher: what stands before
-    -np N FDAPP where ranks > 1, as a command line or a list of its words. progress: whether to draw a bar on standard output, by default in a terminal or a
-    notebook.
+    the program, by default $FDAPP, that of the project's build/, or that of the PATH. launcher: what stands before -np
+    N FDAPP where ranks > 1, as a command line or a list of its words. progress: whether to draw a bar on standard
+    output, by default in a terminal or a notebook.
 
     A run in the directory of an earlier one moves its results into previous_N there, and the earlier Run shows these;
     states that were taken from it before do not.

@@ -134,7 +134,8 @@ def peaks_to(found, most):
 
 def report(run, name, found, most=None):
     """A line about the peaks of a spectrum: frequencies to a hundredth of a line's distance, to a tenth with a mark
-    where another peak is close."""
+    where another peak is close. Modes that make one peak together cannot be told from one mode, so the line says how
+    near these may be."""
     unit = f" {frequency_unit(run)}".rstrip()
     digits = 2 - math.floor(math.log10(found.resolution))
     shown = [
@@ -142,7 +143,9 @@ def report(run, name, found, most=None):
         for frequency, height, close in peaks_to(found, most)
     ]
     peaks = ", ".join(shown) or "none"
+    merged = f"; modes nearer than {CLOSE * found.resolution:.4g} may appear as one peak, up to about a line off"
     note = "; *: within two lines of another peak" if any("*" in peak for peak in shown) else ""
+    note += merged if shown else ""
     note += "; samples interpolated to equal steps" if found.interpolated else ""
     return f"{name}: peaks at{unit and f' (in{unit})'} {peaks}; lines are {found.resolution:.4g} apart{note}"
 

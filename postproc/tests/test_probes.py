@@ -8,7 +8,8 @@ from fdpost.probes import decay, draw_probes, spectrum
 
 pytestmark = pytest.mark.quick
 
-WHEN = np.arange(2000) * 3e-4  # lines of a spectrum are 1.667 apart
+WHEN = np.arange(2000) * 3e-4
+LINE = 1 / (2000 * 3e-4)  # between lines of a spectrum
 UNITS = "[units]\ntime = s\np = Pa\n"
 
 
@@ -89,7 +90,10 @@ def test_the_picture_says_what_was_interpolated(tmp_path, monkeypatch):
     fig, (line,) = draw_probes(write_run(tmp_path / "run", UNITS, **{"p(0 0 0)": wave(34.3)}), decays=False)
     assert any(f"{len(WHEN)} samples to t = 0.4 s, interpolated to equal steps" in text.get_text()
                for text in fig.texts)  # fmt: skip
-    assert line == "p(0 0 0): peaks at (in Hz) 34.30 (1); lines are 2.494 apart; samples interpolated to equal steps"
+    assert line == (
+        "p(0 0 0): peaks at (in Hz) 34.30 (1); lines are 2.494 apart; modes nearer than 4.988 may appear as one peak,"
+        " up to about a line off; samples interpolated to equal steps"
+    )
 
 
 def test_close_peaks_are_marked_and_none_is_dropped(tmp_path):
@@ -108,6 +112,17 @@ def test_close_peaks_are_marked_and_none_is_dropped(tmp_path):
     assert any("hollow" in text.get_text() for text in fig.texts)
     _, (_, told) = draw_probes(Run(tmp_path / "run"), most=200, decays=True)
     assert told.endswith(" at 120") and "68" not in told  # a rate of peaks that stand alone
+
+
+def test_modes_that_appear_as_one_peak_are_spoken_of(tmp_path):
+    """Two tones 1.06 lines apart, whose curve has one maximum."""
+    values = wave(65.96) + 0.7 * wave(65.96 + 1.06 * LINE, phase=np.pi)
+    found = spectrum(WHEN, values)
+    assert len(found.peaks) == 1 and 0.1 * LINE < abs(found.peaks[0][0] - 65.96) < LINE
+    run = write_run(tmp_path / "run", UNITS, **{"p(0 0 0)": values})
+    line = draw_probes(run, most=200)[1][0]
+    assert line.endswith(f"modes nearer than {2 * LINE:.4g} may appear as one peak, up to about a line off")
+    assert "may appear" not in draw_probes(run, most=1)[1][0]  # where no peak is listed
 
 
 def test_what_is_beyond_the_highest_frequency_is_not_listed(tmp_path):
