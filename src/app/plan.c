@@ -283,7 +283,8 @@ static void print_files(const config *config, const grid *grid, const schedule *
         begins + (kept.at > 0.0 ? due_times(kept.at, start, end) : due_count(kept.every, from, last));
     log_info(", %" PRId64 " snapshot%s to keep", count, count == 1 ? "" : "s");
   } else {
-    log_info(", no snapshot to keep (output.fields_every = N keeps every Nth step, the first and the last)");
+    log_info(", no snapshot to keep (output.fields_every = N keeps every Nth step, the first and the last; "
+             "output.fields_at = T does so by time)");
   }
   if (config->checkpoint_every > 0) log_info(", newest %d checkpoints", config->checkpoint_keep);
   if ((config_ever(kept) && !config_kept_in_part(config)) || config->checkpoint_every > 0)

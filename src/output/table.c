@@ -53,11 +53,12 @@ static void warn_of_gaps(const char *path, int64_t from, int64_t every, int64_t 
   if (damaged > 0) log_warning("%s: %d damaged row%s left out", path, damaged, damaged == 1 ? "" : "s");
   if (every <= 0 || last >= from - from % every) return;
   if (last < 0) {
-    log_warning("%s: no row up to step %" PRId64 ", where the run resumes: lost, or not asked for", path,
-                from);
+    log_warning("%s: no row up to step %" PRId64
+                ", where the run resumes: lost, or not due in the run before",
+                path, from);
   } else {
     log_warning("%s: no row from step %" PRId64 " to %" PRId64
-                ", where the run resumes: lost, or not asked for",
+                ", where the run resumes: lost, or not due in the run before",
                 path, last + 1, from);
   }
 }

@@ -157,6 +157,7 @@ def test_first_and_last_are_kept_unless_told_otherwise(tmp_path):
     result = run(tmp_path / "none", configuration, "output.fields_every=0")
     assert not states(tmp_path / "none")
     assert "no snapshot to keep (output.fields_every = N keeps" in result.stdout
+    assert "output.fields_at = T does so by time)" in result.stdout
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

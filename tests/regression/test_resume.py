@@ -416,9 +416,9 @@ def test_going_back_to_a_last_step_without_a_row(finished):
     ("damage", "says"),
     [
         (lambda rows: rows, None),
-        (lambda rows: rows[:2], "no row from step 1 to 7, where the run resumes"),
-        (lambda rows: rows[:1], "no row up to step 7, where the run resumes"),
-        (lambda rows: None, "no row up to step 7, where the run resumes"),
+        (lambda rows: rows[:2], "no row from step 1 to 7, where the run resumes: lost, or not due in the run before"),
+        (lambda rows: rows[:1], "no row up to step 7, where the run resumes: lost, or not due in the run before"),
+        (lambda rows: None, "no row up to step 7, where the run resumes: lost, or not due in the run before"),
         (lambda rows: [*rows[:2], "5,0.02,bogus", *rows[3:]], "1 damaged row left out"),
     ],
     ids=("whole", "truncated", "emptied", "deleted", "garbled"),

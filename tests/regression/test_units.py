@@ -1,11 +1,14 @@
 """Units of [units]: in the attributes of every file, in the resolved configuration, refused for names that the run has
 not, and without any effect on the numbers."""
 
+import pathlib
+
 import h5py
 import pytest
 
 from program import BASE, hash_of, launch, merged, run, write_ini
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 UNITS = {"length": "m", "time": "s", "phi": "kg/m³", "gradient": "kg/m⁴"}
 OUTPUT = {"slices": "z=0.5", "derived": "gradient", "checkpoint_every": 12}
 NAMED = merged(BASE, {"units": UNITS, "output": OUTPUT, "statistics": {"fields": "phi"}})
@@ -57,6 +60,16 @@ def test_products_have_the_units_of_both_fields(tmp_path):
     variances = {"variance_p": "Pa^2", "variance_u": "(m/s)^2", "variance_v": "(m/s)^2"}
     products = {"product_p_u": "Pa (m/s)", "product_p_v": "Pa (m/s)", "product_u_v": "(m/s)^2"}
     assert named(tmp_path / "run/statistics_00000001.hdf") == means | variances | products
+
+
+def test_derived_fields_of_the_ready_case_of_jets_have_units(tmp_path):
+    """But the Mach number, which has none."""
+    words = ("grid.nx=12", "grid.ny=12", "time.t_end=1e-6", "output.fields_at=1e-6", "output.directory=run")
+    launch(tmp_path, 1, ROOT / "config/jets.ini", *words)
+    units = named(tmp_path / "run/fields/state_00000000.hdf")
+    assert {name: unit for name, unit in units.items() if name[:9] == "vorticity"} == {
+        f"vorticity_{axis}": "1/s" for axis in "xyz"
+    }
 
 
 def test_receivers_name_units(tmp_path):
