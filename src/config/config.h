@@ -71,7 +71,7 @@ double config_wave_limit(const config *config);
  * field, its variance, or a mean product: a square or two units side by side, which are written to `text`. */
 const char *config_unit_of(const config *config, const char *name);
 const char *config_unit_of_data(const config *config, const char *name, char text[CONFIG_PRODUCT_SIZE]);
-/* Refuses units of names that are not length, time, these fields, or what is derived from them. */
+/* Refuses units of names that are not length, time, these fields, or what can be derived from them. */
 status config_units_check(const config *config, int count, const char *const names[]);
 
 /* Keys that were given but have no effect with this equation, case, velocity field and backend, "section.key,

@@ -138,7 +138,7 @@ static int is_among(const char *name, int count, const char *const names[]) {
 status config_units_check(const config *config, int count, const char *const names[]) {
   static const char *const always[] = {"length", "time"};
   const char *derived[CONFIG_DERIVED_MOST];
-  const int others = config_derived_names(config, derived);
+  const int others = config_derivable_names(config, derived);
   char subject[3 * CONFIG_NAME_SIZE], accepted[CONFIG_TEXT_SIZE] = "length, time";
   for (int i = 0; i < count + others; i++) {
     const size_t used = strlen(accepted);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "config/lists.h"
+#include "settings/equations.h"
 #include "settings/settings.h"
 
 int config_kept_in_part(const config *config) {
@@ -46,17 +47,27 @@ const char *config_output_key(const config *config, double at) {
   return names[i];
 }
 
-int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_MOST]) {
+static int derived_names(int derived, const char *names[CONFIG_DERIVED_MOST]) {
   static const char *const intensity[] = {"intensity_x", "intensity_y", "intensity_z"};
   int count = 0;
-  if (config->derived & CONFIG_DERIVED_GRADIENT) names[count++] = "gradient";
-  for (int d = 0; d < 3 && config->derived & CONFIG_DERIVED_INTENSITY; d++) names[count++] = intensity[d];
+  if (derived & CONFIG_DERIVED_GRADIENT) names[count++] = "gradient";
+  for (int d = 0; d < 3 && derived & CONFIG_DERIVED_INTENSITY; d++) names[count++] = intensity[d];
   static const char *const vorticity[] = {"vorticity_x", "vorticity_y", "vorticity_z"};
   static const char *const flow[] = {"q_criterion", "dilatation", "mach", "temperature", "density_gradient"};
-  for (int d = 0; d < 3 && config->derived & CONFIG_DERIVED_VORTICITY; d++) names[count++] = vorticity[d];
+  for (int d = 0; d < 3 && derived & CONFIG_DERIVED_VORTICITY; d++) names[count++] = vorticity[d];
   for (int i = 0; i < 5; i++)
-    if (config->derived & (int)CONFIG_DERIVED_Q << i) names[count++] = flow[i];
+    if (derived & (int)CONFIG_DERIVED_Q << i) names[count++] = flow[i];
   return count;
+}
+
+int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_MOST]) {
+  return derived_names(config->derived, names);
+}
+
+int config_derivable_names(const config *config, const char *names[CONFIG_DERIVED_MOST]) {
+  const int sound = config->equation == EQUATION_acoustics ? CONFIG_DERIVED_INTENSITY : 0;
+  const int flow = config->equation == EQUATION_flow ? CONFIG_DERIVED_FLOW : 0;
+  return derived_names(CONFIG_DERIVED_GRADIENT | sound | flow, names);
 }
 
 int config_statistics(const config *config, config_names *names) {

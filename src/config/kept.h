@@ -39,6 +39,9 @@ int config_wants_states(const config *config);
 enum { CONFIG_DERIVED_MOST = 12 };
 int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_MOST]);
 
+/* The same of all data that output.derived may add for the equation. */
+int config_derivable_names(const config *config, const char *names[CONFIG_DERIVED_MOST]);
+
 /* Number of means, variances and products of [statistics]; 0: there are none. [out] names: NULL, or of the
  * fields. CONFIG_STATISTICS_WORK: arrays for work that they need beside these. */
 enum { CONFIG_STATISTICS_WORK = 2 };

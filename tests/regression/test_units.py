@@ -87,6 +87,12 @@ def test_receivers_name_units(tmp_path):
         assert [text(file[n].attrs["units"]) for n in ("positions", "time", "p")] == ["m", "s", "Pa"]
 
 
+@pytest.mark.parametrize("derived", ["none", "mach", "vorticity"])
+def test_units_of_what_the_equation_could_derive_are_no_fault(tmp_path, derived):
+    """So a case with a [units] section is run with other derived data, too."""
+    launch(tmp_path, 1, ROOT / "config/jets.ini", "--validate", f"output.derived={derived}")
+
+
 @pytest.mark.parametrize(
     "name, unit, says",
     [
