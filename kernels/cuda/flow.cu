@@ -6,10 +6,12 @@
 /* Compressible flow on the engine of pairs.cuh: the stage of each form and law of viscosity, the first pass,
  * and figures. */
 
-/* Tiles of the engine that marches: columns, rows and columns of a thread, the fastest that were tried. More
- * rows, or two columns with double precision or with viscosity, cost more in spilled registers. */
-template <class System> using inviscid_tile = march_tile<System, SINGLE ? 64 : 32, 12, SINGLE ? 2 : 1>;
-template <class System> using viscous_tile = march_tile<System, 32, SINGLE ? 12 : 8, 1>;
+/* Tiles of the engine that marches: columns, rows, columns of a thread and neighbours in a loop's turn, the
+ * fastest that were tried. More rows, or two columns with double precision or with viscosity, cost more in
+ * spilled registers. */
+template <class System>
+using inviscid_tile = march_tile<System, SINGLE ? 64 : 32, 12, SINGLE ? 2 : 1, SINGLE ? HALO : 2>;
+template <class System> using viscous_tile = march_tile<System, 32, SINGLE ? 16 : 8, 1>;
 template <class System> using first_tile = march_tile<System, SINGLE ? 64 : 32, 16, SINGLE ? 2 : 1>;
 
 template <int FORM, int LAW> struct flow_stage : pairs_system {

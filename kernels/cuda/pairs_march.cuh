@@ -1,16 +1,9 @@
 #ifndef FDAPP_CUDA_PAIRS_MARCH_CUH
 #define FDAPP_CUDA_PAIRS_MARCH_CUH
 
-#include <barrier.cuh>
-
 #include "march.cuh"
 #include "pairs.cuh"
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define PAIRS_SLACK false
-#else
-#define PAIRS_SLACK (!SINGLE)
-#endif
+#include "pairs_tile.cuh"
 
 /* The engine for two-point fluxes on large slabs: a block marches a tile of x and y upwards through a piece
  * of the planes, and a thread computes one column of it, or two beside each other.
@@ -27,45 +20,25 @@
  * then those above as they arrive. Names of planes are constants, because the loop is unrolled by HALO.
  *
  * Instructions outnumber transfers: so copies are of vectors, and two columns share what they read. */
-template <class System, int COLUMNS, int ROWS, int EACH_THREAD> struct march_tile {
-  static constexpr int EACH = EACH_THREAD, WIDTH = COLUMNS, HEIGHT = ROWS, THREADS = WIDTH / EACH * ROWS;
-  static constexpr int PITCH = WIDTH + 2 * HALO, FIELD = PITCH * (HEIGHT + 2 * HALO), CORE = WIDTH * HEIGHT;
-  static constexpr int READS = __builtin_popcount(System::READS), PLANE = READS * FIELD;
-  static_assert(System::READS == (1U << READS) - 1, "the first inputs are read");
-  static constexpr int ASIDE = __builtin_popcount(System::ASIDE) + __builtin_popcount(System::ASIDE_SUMS);
-  /* Planes in shared memory: one is read, the others are on their way. HALO of them have constant names. */
-  static constexpr int RING = ASIDE > 0 ? HALO - 1 : HALO;
-  /* Vectors of a plane: of the tile's columns, then of the columns beside it. No corners. */
-  static constexpr int ACROSS = WIDTH / VECTOR, BESIDE = 2 * HALO / VECTOR;
-  static constexpr int INNER = ACROSS * (HEIGHT + 2 * HALO), VECTORS = INNER + BESIDE * HEIGHT;
-  static constexpr int COPIES = (VECTORS + THREADS - 1) / THREADS;
-  /* Behind the ring: what is read at the points of the plane that is finished, and of the next one. */
-  static constexpr int POINTS = RING * PLANE, POINTS_SLOT = System::POINTS * CORE;
-  /* Behind that: values and sums of the HALO planes that are kept, which only their own threads read. */
-  static constexpr int KEPT = POINTS + 2 * POINTS_SLOT;
-  static constexpr int BARRIERS = (KEPT + HALO * ASIDE * CORE + 1) / 2 * 2;
-  /* Where the ring has a slot to spare, warps may be a plane apart: a plane is copied two steps ahead, and a
-   * step waits for the end of the one before the last. On an H200 this is 7 % faster. */
-  static constexpr bool SLACK = PAIRS_SLACK && RING == HALO;
-  static constexpr int AHEAD =
-      SLACK ? RING - 2 : RING - 1; /* a plane is copied as many steps before its own */
-  static constexpr size_t SHARED_BYTES = (size_t)BARRIERS * sizeof(real) + 2 * sizeof(barrier);
-};
 
 /* Elements beside each other, which are loaded at once. */
 template <int N> struct alignas(N * sizeof(real)) elements { real of[N]; };
 
-/* MORE: a call reads more than System::POINTS values at a point. Without them fewer registers are needed. */
+/* MORE: a call reads more than System::POINTS values at a point. Without them fewer registers are needed. The
+ * first `ahead` values are copied a plane ahead; others, for which there is no room, are loaded when needed.
+ */
 template <class System, class Tile, bool MORE> struct pairs_march {
   static constexpr int EACH = Tile::EACH, READS = Tile::READS, SUMS = System::SUMS;
-  static constexpr int UNROLL = SINGLE ? HALO : 1; /* otherwise registers are short */
+  static constexpr int UNROLL = Tile::UNROLL;
   using together = elements<EACH>;
   const pairs_arguments<System> &a;
   const geometry &d;
   real *ring;
-  int z0, count;          /* first plane that is stored; planes that arrive: 2 HALO more than are stored */
-  int from[Tile::COPIES]; /* places of copies in a field's plane, */
+  int z0, count; /* first plane that is stored; planes that arrive: 2 HALO more than are stored */
+  int ahead;
+  int from[Tile::COPIES]; /* places of copied vectors in a field's plane, */
   int to[Tile::COPIES];   /* and in the ring's; < 0: none */
+  int singles;            /* elements that are copied one by one */
   int place, core;        /* of the thread's first point: in a plane of the ring, in the tile, */
   int column;             /* and in a field's plane */
   int columns;            /* of the grid, from that point on; <= 0: the thread stores none */
@@ -77,21 +50,41 @@ template <class System, class Tile, bool MORE> struct pairs_march {
     return i;
   }
 
-  __device__ __forceinline__ void open() {
-    const int tiles_x = divide_up(d.nx, Tile::WIDTH);
-    const int tiles = tiles_x * divide_up(d.ny, Tile::HEIGHT), tile = (int)blockIdx.x % tiles;
-    const int x0 = tile % tiles_x * Tile::WIDTH, y0 = tile / tiles_x * Tile::HEIGHT;
-    const int thread = (int)threadIdx.x, x = thread % (Tile::WIDTH / EACH) * EACH;
-    const int y = thread / (Tile::WIDTH / EACH);
+  /* Pairs of such places of elements. */
+  __device__ __forceinline__ uint2 *single() const {
+    return reinterpret_cast<uint2 *>(ring + Tile::SINGLES_AT);
+  }
+
+  __device__ __forceinline__ void open_copies(int x0, int y0) {
+    const int thread = (int)threadIdx.x;
 #pragma unroll
     for (int k = 0; k < Tile::COPIES; k++) {
       const int i = thread + k * Tile::THREADS, j = i - Tile::INNER, side = j % Tile::BESIDE * VECTOR;
       const bool inner = i < Tile::INNER;
       const int row = inner ? i / Tile::ACROSS : HALO + j / Tile::BESIDE;
       const int at = inner ? HALO + i % Tile::ACROSS * VECTOR : side < HALO ? side : Tile::WIDTH + side;
-      from[k] = wrapped(y0 + row - HALO, d.ny) * d.ldx + wrapped(x0 + at - HALO, d.nx);
-      to[k] = i < Tile::VECTORS ? row * Tile::PITCH + at : -1;
+      const int x = wrapped(x0 + at - HALO, d.nx);
+      const bool whole = x % VECTOR == 0 && x + VECTOR <= d.nx;
+      from[k] = wrapped(y0 + row - HALO, d.ny) * d.ldx + x;
+      to[k] = i < Tile::VECTORS && whole ? row * Tile::PITCH + at : -1;
     }
+    const int rest = max(d.nx / VECTOR * VECTOR, x0 - HALO), end = min(d.nx, x0 + Tile::WIDTH) + HALO;
+    const int left = x0 == 0 ? HALO : 0, columns = left + max(end - rest, 0);
+    singles = d.nx % VECTOR == 0 ? 0 : columns * Tile::LINES;
+    for (int i = thread; i < singles; i += Tile::THREADS) {
+      const int k = i % columns, line = i / columns, x = k < left ? k - HALO : rest + k - left;
+      const int at = wrapped(y0 + line - HALO, d.ny) * d.ldx + wrapped(x, d.nx);
+      single()[i] = make_uint2((unsigned)at, (unsigned)(line * Tile::PITCH + x - x0 + HALO));
+    }
+  }
+
+  __device__ __forceinline__ void open() {
+    const int tiles_x = divide_up(d.nx, Tile::WIDTH);
+    const int tiles = tiles_x * divide_up(d.ny, Tile::HEIGHT), tile = (int)blockIdx.x % tiles;
+    const int x0 = tile % tiles_x * Tile::WIDTH, y0 = tile / tiles_x * Tile::HEIGHT;
+    const int thread = (int)threadIdx.x, x = thread % (Tile::WIDTH / EACH) * EACH;
+    const int y = thread / (Tile::WIDTH / EACH);
+    open_copies(x0, y0);
     place = (y + HALO) * Tile::PITCH + x + HALO;
     core = y * Tile::WIDTH + x;
     column = (y0 + y) * d.ldx + x0 + x;
@@ -107,26 +100,24 @@ template <class System, class Tile, bool MORE> struct pairs_march {
       }
   }
 
-  /* Starts copying the plane that arrives as number i. Vectors of which a part is an image are copied by
-   * elements. */
+  /* Starts copying the plane that arrives as number i. */
   __device__ __forceinline__ void fetch(int i, int slot) const {
     if (i < count) {
       const ptrdiff_t plane = d.neighbour(z0 - HALO + i);
+      real *const into = ring + slot * Tile::PLANE;
 #pragma unroll
       for (int k = 0; k < Tile::COPIES; k++) {
         if (to[k] < 0) continue;
-        real *into = ring + slot * Tile::PLANE + to[k];
-        const int x = from[k] % d.ldx;
-        if (x % VECTOR == 0 && x + VECTOR <= d.nx) {
 #pragma unroll
-          for (int f = 0; f < READS; f++) copy_vector(into + f * Tile::FIELD, a.in[f] + plane + from[k]);
-        } else {
+        for (int f = 0; f < READS; f++)
+          copy_vector(into + f * Tile::FIELD + to[k], a.in[f] + plane + from[k]);
+      }
 #pragma unroll 1
-          for (int e = 0; e < VECTOR; e++)
+      for (int j = (int)threadIdx.x; j < singles; j += Tile::THREADS) {
+        const uint2 pair = single()[j]; /* which this thread wrote */
 #pragma unroll
-            for (int f = 0; f < READS; f++)
-              copy_element(into + f * Tile::FIELD + e, a.in[f] + plane + from[k] - x + wrapped(x + e, d.nx));
-        }
+        for (int f = 0; f < READS; f++)
+          copy_element(into + f * Tile::FIELD + pair.y, a.in[f] + plane + pair.x);
       }
     }
     copy_commit();
@@ -137,15 +128,16 @@ template <class System, class Tile, bool MORE> struct pairs_march {
     if (i >= 2 * HALO && i < count && columns > 0) {
       const ptrdiff_t at = d.plane(z0 + i - 2 * HALO) + column;
 #pragma unroll
-      for (int f = 0; f < System::POINTS; f++)
-        copy_element(reinterpret_cast<together *>(point(slot, f)),
-                     reinterpret_cast<const together *>(a.at[f] + at));
+      for (int f = 0; f < (MORE ? (int)PAIRS_POINTS : System::POINTS); f++)
+        if (f < System::POINTS || f < ahead)
+          copy_element(reinterpret_cast<together *>(point(slot, f)),
+                       reinterpret_cast<const together *>(a.at[f] + at));
     }
     copy_commit();
   }
 
   __device__ __forceinline__ real *point(int slot, int f) const {
-    return ring + Tile::POINTS + slot * Tile::POINTS_SLOT + f * Tile::CORE + core;
+    return ring + Tile::POINTS + (slot * (MORE ? ahead : System::POINTS) + f) * Tile::CORE + core;
   }
 
   /* This thread's place for what is set aside of the plane in slot S: entry `first`, and those after it, hold
@@ -261,8 +253,10 @@ template <class System, class Tile, bool MORE> struct pairs_march {
       real read[PAIRS_POINTS];
 #pragma unroll
       for (int f = 0; f < PAIRS_POINTS; f++) {
-        if (f < System::POINTS) read[f] = point(S % 2, f)[e];
-        if (MORE && f >= System::POINTS && f < a.points) read[f] = a.at[f][at + e];
+        if (f < System::POINTS || (MORE && f < ahead))
+          read[f] = point(S % 2, f)[e];
+        else if (MORE && f < a.points)
+          read[f] = a.at[f][at + e];
       }
       System::finish(a.c, v[e], sums[S][e], read, MORE ? a.points : System::POINTS, out[e]);
     }
@@ -358,11 +352,11 @@ template <class System, class Tile, bool MORE> struct pairs_march {
 template <class System, class Tile, bool MORE>
 __global__ void __launch_bounds__(Tile::THREADS)
     pairs_march_kernel(const __grid_constant__ pairs_arguments<System> a, const __grid_constant__ geometry d,
-                       const int chunk) {
+                       const int chunk, const int ahead) {
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
   const kernels_planes piece = d.piece((int)blockIdx.x / tiles, chunk);
-  pairs_march<System, Tile, MORE> march = {a, d, reinterpret_cast<real *>(block_memory()), piece.z0,
-                                           piece.z1 - piece.z0 + 2 * HALO};
+  pairs_march<System, Tile, MORE> march = {
+      a, d, reinterpret_cast<real *>(block_memory()), piece.z0, piece.z1 - piece.z0 + 2 * HALO, ahead};
   march.open();
   march.run();
 }
@@ -372,16 +366,16 @@ static status march_start(const kernels_launch *launch, const pairs_arguments<Sy
   const kernels_context *context = launch->context;
   const geometry d = launch_geometry(launch);
   const auto kernel = pairs_march_kernel<System, Tile, MORE>;
+  const int ahead = Tile::shared_bytes(a.points) <= context->shared_limit ? a.points : System::POINTS;
+  const size_t shared = Tile::shared_bytes(ahead);
   int resident = 0;
-  CHECK_CUDA(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)Tile::SHARED_BYTES));
-  CHECK_CUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Tile::THREADS, Tile::SHARED_BYTES));
+  CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+  CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Tile::THREADS, shared));
   if (resident == 0) return pairs_launch(launch, a, name);
   const int tiles = divide_up(d.nx, Tile::WIDTH) * divide_up(d.ny, Tile::HEIGHT);
   const int chunk = march_chunk(tiles, d.longest(), resident * context->multiprocessors, 2 * HALO);
-  kernel_launch(kernel, (unsigned)(tiles * d.pieces(chunk)), Tile::THREADS, Tile::SHARED_BYTES,
-                launch_stream(launch), a, d, chunk);
+  kernel_launch(kernel, (unsigned)(tiles * d.pieces(chunk)), Tile::THREADS, shared, launch_stream(launch), a,
+                d, chunk, ahead);
   return launch_done(launch, name);
 }
 
@@ -393,7 +387,7 @@ static status march_launch(const kernels_launch *launch, const pairs_arguments<S
   const geometry d = launch_geometry(launch);
   const size_t points = (size_t)d.nx * (size_t)d.ny * (size_t)d.planes();
   if (points < LEAST * (size_t)context->multiprocessors || d.planes() < 2 * HALO ||
-      Tile::SHARED_BYTES > context->shared_limit || (size_t)d.ny * (size_t)d.ldx > INT32_MAX)
+      Tile::shared_bytes(System::POINTS) > context->shared_limit || (size_t)d.ny * (size_t)d.ldx > INT32_MAX)
     return pairs_launch(launch, a, name);
   return a.points > System::POINTS ? march_start<Tile, true>(launch, a, name)
                                    : march_start<Tile, false>(launch, a, name);

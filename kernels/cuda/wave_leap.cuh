@@ -138,7 +138,8 @@ template <bool LAYERS> struct wave_leap {
         out[r][e] = wave_once(factor[e] * out[r][e], wave_drift(p[r][e], before[r][e]));
     }
     const wave_block_ends here = wave_ends_in(a, d, z, ends);
-    if (here.any()) wave_block_finish(a, d, x, y, z, here, before, side(i, 0), Tile::WIDTH, out);
+    if (here.absorbs != 0) wave_block_absorb_each(a, d, x, y, z, here, before, side(i, 0), Tile::WIDTH, out);
+    if (here.zero != 0) wave_block_zero(here, out);
 #pragma unroll
     for (int r = 0; r < WAVE_ROWS; r++)
       store_vector_where(r < rows,

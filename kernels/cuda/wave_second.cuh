@@ -66,7 +66,8 @@ template <class Tile_> struct wave_second {
 #pragma unroll
       for (int e = 0; e < VECTOR; e++) out[r][e] = wave_twice(c[e], out[r][e], once[e]);
     }
-    if (here.any()) wave_block_finish(a, d, x, y, z, here, before, factor, Tile::WIDTH, out);
+    if (here.absorbs != 0) wave_block_absorb(a, d, x, y, z, here, before, factor, Tile::WIDTH, out);
+    if (here.zero != 0) wave_block_zero(here, out);
 #pragma unroll
     for (int r = 0; r < WAVE_ROWS; r++)
       store_vector_where(r < rows, a.out + at + (ptrdiff_t)r * d.ldx, out[r]);

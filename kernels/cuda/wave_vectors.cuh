@@ -204,9 +204,6 @@ __device__ __forceinline__ void wave_block_y(const wave_coefficients &c, const r
 /* Those of a thread's points that lie on ends that absorb, and where the field is zero, as bits. */
 struct wave_block_ends {
   unsigned absorbs, zero;
-  __device__ __forceinline__ bool any() const {
-    return (absorbs | zero) != 0;
-  }
 };
 
 /* Of the points from (x, y) on: ends of x and y. */
@@ -236,10 +233,10 @@ __device__ __forceinline__ wave_block_ends wave_ends_in(const wave_arguments &a,
   return ends;
 }
 
-/* Makes of results at a thread's points, from (x, y) on in plane z, those at the points that lie on ends.
- * factor: that of the first point; rows have this pitch. There are few such points, but a block that is late
- * keeps all others waiting. */
-__device__ __forceinline__ void wave_block_finish(const wave_arguments &a, const geometry &d, int x, int y,
+/* Makes of results at a thread's points, from (x, y) on in plane z, those at the points that absorb. factor:
+ * that of the first point; rows have this pitch. There are few such points, but a block that is late keeps
+ * all others waiting. */
+__device__ __forceinline__ void wave_block_absorb(const wave_arguments &a, const geometry &d, int x, int y,
                                                   int z, const wave_block_ends &ends,
                                                   const wave_block &before, const real *factor, int pitch,
                                                   wave_block &out) {
@@ -261,6 +258,31 @@ __device__ __forceinline__ void wave_block_finish(const wave_arguments &a, const
     for (int i = 0; i < WAVE_ROWS * VECTOR; i++)
       if (i == k) out[i / VECTOR][i % VECTOR] = value;
   }
+}
+
+/* The same with code for each point, which is faster where an instruction cache has room for it. */
+__device__ __forceinline__ void wave_block_absorb_each(const wave_arguments &a, const geometry &d, int x,
+                                                       int y, int z, const wave_block_ends &ends,
+                                                       const wave_block &before, const real *factor,
+                                                       int pitch, wave_block &out) {
+  unsigned columns = 0, rows = 0, plane = 0; /* bits of those that absorb */
+#pragma unroll
+  for (int end = 0; end < 2; end++) {
+    const unsigned column = (unsigned)(end * (d.nx - 1) - x), row = (unsigned)(end * (d.ny - 1) - y);
+    if (a.call.absorbs[AXIS_X][end] && column < VECTOR) columns |= 1U << column;
+    if (a.call.absorbs[AXIS_Y][end] && row < WAVE_ROWS) rows |= 1U << row;
+    if (a.call.absorbs[AXIS_Z][end] && z == end * (d.nz - 1)) plane = 1U << AXIS_Z;
+  }
+#pragma unroll
+  for (int k = 0; k < WAVE_ROWS * VECTOR; k++) {
+    const int r = k / VECTOR, e = k % VECTOR;
+    if (!(ends.absorbs >> k & 1U)) continue;
+    const unsigned axes = (columns >> e & 1U) << AXIS_X | (rows >> r & 1U) << AXIS_Y | plane;
+    out[r][e] = wave_absorbed(out[r][e], before[r][e], factor[r * pitch + e], a.rate[axes]);
+  }
+}
+
+__device__ __forceinline__ void wave_block_zero(const wave_block_ends &ends, wave_block &out) {
 #pragma unroll
   for (int k = 0; k < WAVE_ROWS * VECTOR; k++)
     if (ends.zero >> k & 1U) out[k / VECTOR][k % VECTOR] = 0;
