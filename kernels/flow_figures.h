@@ -24,15 +24,20 @@ ARITHMETIC void flow_figure_pair(const flow_numbers *c, int d, int l, int up, co
   sums[FIGURE_SLOPE + d] = NUMBER_FMA(a, other[FLOW_DENSITY] - own[FLOW_DENSITY], sums[FIGURE_SLOPE + d]);
 }
 
+/* How many of the unknowns, from the first on, a figure that needs no neighbours reads. */
+static inline int flow_figure_reads(const flow_call *call) {
+  return call->figure == FLOW_DIFFUSIVE_RATE && call->gas.law != FLOW_SUTHERLAND ? 1 : FLOW_UNKNOWNS;
+}
+
 /* A figure that needs no neighbours. */
 ARITHMETIC number flow_figure_point(const flow_numbers *c, const number *own) {
   const number rho = own[FLOW_DENSITY], p = own[FLOW_PRESSURE], *u = own + FLOW_U;
+  if (c->figure == FLOW_DIFFUSIVE_RATE) return flow_viscosity(c, rho, p) / rho * c->most * c->squares;
   if (c->figure < FLOW_KINETIC) return rho * u[c->figure - FLOW_MOMENTUM];
   const number kinetic = (real)0.5 * rho * flow_square(u);
   if (c->figure == FLOW_KINETIC) return kinetic;
   if (c->figure == FLOW_ENERGY) return NUMBER_FMA(c->inner, p, kinetic);
   if (c->figure == FLOW_TEMPERATURE) return p / rho / c->law[2];
-  if (c->figure == FLOW_DIFFUSIVE_RATE) return flow_viscosity(c, rho, p) / rho * c->most * c->squares;
   const number sound = NUMBER_ROOT(c->gamma * p / rho);
   if (c->figure == FLOW_MACH) return NUMBER_ROOT(flow_square(u)) / sound;
   number rate = sound * c->steepest;

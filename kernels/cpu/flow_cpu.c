@@ -170,8 +170,8 @@ static status run_first(const kernels_launch *launch, const flow_call *call, pai
 
 static status run_figure(const kernels_launch *launch, const flow_call *call, pairs_job *job) {
   const int near = call->figure >= FLOW_POINTWISE;
-  for (int i = 0; i < FLOW_UNKNOWNS && !near; i++) job->at[i] = call->f[i];
-  job->points = near ? 0 : FLOW_UNKNOWNS;
+  job->points = near ? 0 : flow_figure_reads(call);
+  for (int i = 0; i < job->points; i++) job->at[i] = call->f[i];
   job->out[0] = call->out[0];
   return tiles_run(launch, pairs_plan(near ? FLOW_UNKNOWNS : 0, job->points, 1),
                    near ? figure_near : figure_at, job);

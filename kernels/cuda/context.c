@@ -190,6 +190,7 @@ void context_destroy(kernels_context *context) {
   context_memory_free(context, MEMORY_STAGING, context->signals);
   context_memory_free(context, MEMORY_STAGING, context->late);
   context_memory_free(context, MEMORY_DEVICE, context->exchange);
+  context_memory_free(context, MEMORY_DEVICE, context->kept);
   (void)cudaGetLastError();
   free(context);
 }
@@ -235,14 +236,22 @@ void context_memory_free(kernels_context *context, kernels_memory kind, void *me
   (void)(kind == MEMORY_DEVICE ? cudaFree(memory) : cudaFreeHost(memory));
 }
 
-status context_exchange(kernels_context *context, size_t bytes) {
-  if (bytes <= context->exchange_bytes) return STATUS_OK;
-  context_memory_free(context, MEMORY_DEVICE, context->exchange);
-  context->exchange = NULL;
-  context->exchange_bytes = 0;
-  CHECK(context_memory_allocate(context, MEMORY_DEVICE, bytes, &context->exchange));
-  context->exchange_bytes = bytes;
+static status make_room(kernels_context *context, size_t bytes, void **memory, size_t *room) {
+  if (bytes <= *room) return STATUS_OK;
+  context_memory_free(context, MEMORY_DEVICE, *memory);
+  *memory = NULL;
+  *room = 0;
+  CHECK(context_memory_allocate(context, MEMORY_DEVICE, bytes, memory));
+  *room = bytes;
   return STATUS_OK;
+}
+
+status context_exchange(kernels_context *context, size_t bytes) {
+  return make_room(context, bytes, &context->exchange, &context->exchange_bytes);
+}
+
+status context_kept(kernels_context *context, size_t bytes) {
+  return make_room(context, bytes, &context->kept, &context->kept_bytes);
 }
 
 status context_memory_available(kernels_context *context, size_t *bytes) {

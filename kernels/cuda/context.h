@@ -79,6 +79,8 @@ struct kernels_context {
   void *exchange;                  /* device: what blocks of a kernel hand to one another (pair.cu) */
   size_t exchange_bytes;
   char description[512];
+  void *kept; /* device: what a launch keeps for its next kernel (wave_faces.cuh) */
+  size_t kept_bytes;
 };
 
 /* Records "CALL: the runtime's message", clears the runtime's error and returns STATUS_DEVICE. */
@@ -88,8 +90,10 @@ status context_failure(cudaError_t error, const char *call);
  * an earlier kernel has waited for in vain by its rank. */
 status context_launched(const kernels_context *context, kernels_queue queue, const char *name);
 
-/* Makes room for `bytes` in `exchange`. Nothing that is enqueued or recorded may use it. */
+/* Makes room for `bytes` in `exchange`, or in `kept`. If there is less, nothing that is enqueued or recorded
+ * may use it. */
 status context_exchange(kernels_context *context, size_t bytes);
+status context_kept(kernels_context *context, size_t bytes);
 
 /* Makes the context's device current in the calling thread. */
 status context_enter(const kernels_context *context);

@@ -159,7 +159,7 @@ static status run_supply(const kernels_launch *launch, const flow_call *call) {
 template <bool NEAR> static status run_figure(const kernels_launch *launch, const flow_call *call) {
   using System = flow_figures<NEAR>;
   pairs_arguments<System> a = arguments_of<System>(launch, call, 0);
-  a.points = NEAR ? 0 : (int)FLOW_UNKNOWNS;
+  a.points = NEAR ? 0 : flow_figure_reads(call);
   for (int i = 0; i < a.points; i++) a.at[i] = a.in[i];
   a.out[0] = shifted(launch, call->out[0]);
   return pairs_launch(launch, a, "flow, figure");

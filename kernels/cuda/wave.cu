@@ -1,3 +1,4 @@
+#include "wave_faces.cuh"
 #include "wave_leap.cuh"
 
 /* The tasks of the wave equation (wave_call.h). */
@@ -25,13 +26,20 @@ static wave_arguments arguments_of(const kernels_launch *launch, const kernels_w
   return a;
 }
 
+static status results(const kernels_launch *launch, const wave_arguments &a, const geometry &d) {
+  status done = STATUS_OK;
+  if (a.call.twice)
+    return NAME(wave_twice)(launch, &a, &d, &done) ? done : wave_march_launch<true>(launch, a, d);
+  return wave_leap_launch(launch, a, d, &done) ? done : wave_march_launch<false>(launch, a, d);
+}
+
 static status step(const kernels_launch *launch, const kernels_wave *call) {
   const wave_arguments a = arguments_of(launch, call);
   const geometry d = launch_geometry(launch);
-  status done = STATUS_OK;
-  if (call->twice)
-    return NAME(wave_twice)(launch, &a, &d, &done) ? done : wave_march_launch<true>(launch, a, d);
-  return wave_leap_launch(launch, a, d, &done) ? done : wave_march_launch<false>(launch, a, d);
+  const wave_faces faces = wave_faces_of(call, d);
+  CHECK(wave_faces_launch<false>(launch, a, d, faces));
+  CHECK(results(launch, a, d));
+  return wave_faces_launch<true>(launch, a, d, faces);
 }
 
 /* A thread for each point of a plane, padding of rows included, which sets its images one after the other. */

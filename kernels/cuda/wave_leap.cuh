@@ -42,7 +42,7 @@ template <bool LAYERS> struct wave_leap {
   int rows;            /* that the thread stores */
   int second;          /* place for terms of a corner; SECONDS or more: none */
   unsigned near;       /* layers with some of its points */
-  wave_block_ends ends;
+  unsigned zeros;      /* those of its points that are zero in every plane */
   Tile::copies copies;
   wave_block sums[2 * HALO];
 
@@ -81,7 +81,7 @@ template <bool LAYERS> struct wave_leap {
     rows = x < d.nx ? min(WAVE_ROWS, d.ny - y) : 0;
     near = LAYERS ? wave_terms_near<WAVE_ROWS, VECTOR>(a.terms, x, y) : 0;
     second = LAYERS && of_terms().is_corner() ? atomicAdd(seconds, 1) : Tile::SECONDS;
-    ends = wave_ends_of(a, d, x, y);
+    zeros = wave_zeros_of(a, d, x, y);
     copies.open(a, d, x0, y0, thread, reinterpret_cast<uint2 *>(memory + Tile::SINGLES_AT));
     for (int i = thread; i < Tile::KEPT_AT; i += Tile::THREADS) memory[i] = 0; /* zeros beyond ends stay */
 #pragma unroll
@@ -137,9 +137,7 @@ template <bool LAYERS> struct wave_leap {
       for (int e = 0; e < VECTOR; e++)
         out[r][e] = wave_once(factor[e] * out[r][e], wave_drift(p[r][e], before[r][e]));
     }
-    const wave_block_ends here = wave_ends_in(a, d, z, ends);
-    if (here.absorbs != 0) wave_block_absorb_each(a, d, x, y, z, here, before, side(i, 0), Tile::WIDTH, out);
-    if (here.zero != 0) wave_block_zero(here, out);
+    wave_block_zero(a, d, z, zeros, out);
 #pragma unroll
     for (int r = 0; r < WAVE_ROWS; r++)
       store_vector_where(r < rows,

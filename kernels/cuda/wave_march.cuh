@@ -90,20 +90,17 @@ __device__ __forceinline__ int wave_computed_at(const wave_image (&ends)[2], int
   return low ? -i : 2 * (n - 1) - i;
 }
 
-/* Stores the result at a point, of which q = K L p and with two Laplacians L q are known. */
+/* Stores the result at a point, of which q = K L p and with two Laplacians L q are known, and whether the
+ * field is zero there. What ends absorb is another kernel's. */
 template <bool TWICE>
 __device__ __forceinline__ void wave_store(const wave_arguments &a, ptrdiff_t at, real q, real laplacian,
-                                           unsigned axes, int zero) {
-  const real before = a.before[at], factor = a.factor[at];
-  const real drift = a.call.plain ? (real)0 : wave_drift(a.p[at], before);
+                                           int zero) {
+  const real factor = a.factor[at];
+  const real drift = a.call.plain ? (real)0 : wave_drift(a.p[at], a.before[at]);
   if (!TWICE) q = factor * laplacian;
   real out = wave_once(q, drift);
   if (TWICE) out = wave_twice(factor, laplacian, out);
-  if (!a.call.plain) {
-    if (axes != 0) out = wave_absorbed(out, before, factor, a.rate[axes]);
-    if (zero) out = 0;
-  }
-  a.out[at] = out;
+  a.out[at] = zero && !a.call.plain ? (real)0 : out;
 }
 
 template <bool TWICE> struct wave_march {
@@ -188,8 +185,8 @@ template <bool TWICE> struct wave_march {
     const int n[3] = {d.nx, d.ny, d.nz}, at[3] = {x, y, z};
     int zero = 0;
     if (!writes) return;
-    const unsigned axes = wave_ends_at(&a.call, n, at, &zero);
-    wave_store<TWICE>(a, d.plane(z) + (ptrdiff_t)y * d.ldx + x, of_q, laplacian, axes, zero);
+    (void)wave_ends_at(&a.call, n, at, &zero);
+    wave_store<TWICE>(a, d.plane(z) + (ptrdiff_t)y * d.ldx + x, of_q, laplacian, zero);
   }
 
   /* Plane i of p arrives; the Laplacian of plane i - 4 is complete. */

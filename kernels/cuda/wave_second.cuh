@@ -45,19 +45,11 @@ template <class Tile_> struct wave_second {
   }
 
   /* Stores plane i; the points at `place`. `out` begins as the second Laplacian. */
-  __device__ __forceinline__ void store(int i, int place, const wave_block_ends &ends,
-                                        wave_block &out) const {
+  __device__ __forceinline__ void store(int i, int place, unsigned zeros, wave_block &out) const {
     const int x = x0 + place % Tile::WIDTH, y = y0 + place / Tile::WIDTH, z = z0 + i;
     const int rows = x < d.nx ? min(WAVE_ROWS, d.ny - y) : 0;
     const ptrdiff_t at = d.plane(z) + (ptrdiff_t)y * d.ldx + x;
     const real *const factor = Tile::factor(memory, i) + place;
-    const wave_block_ends here = wave_ends_in(a, d, z, ends);
-    wave_block before = {};
-    if (here.absorbs != 0) { /* read here: the result may take its place */
-#pragma unroll
-      for (int r = 0; r < WAVE_ROWS; r++)
-        if (r < rows) vector_load(a.before + at + (ptrdiff_t)r * d.ldx, before[r]);
-    }
 #pragma unroll
     for (int r = 0; r < WAVE_ROWS; r++) {
       real once[VECTOR], c[VECTOR];
@@ -66,8 +58,7 @@ template <class Tile_> struct wave_second {
 #pragma unroll
       for (int e = 0; e < VECTOR; e++) out[r][e] = wave_twice(c[e], out[r][e], once[e]);
     }
-    if (here.absorbs != 0) wave_block_absorb(a, d, x, y, z, here, before, factor, Tile::WIDTH, out);
-    if (here.zero != 0) wave_block_zero(here, out);
+    wave_block_zero(a, d, z, zeros, out);
 #pragma unroll
     for (int r = 0; r < WAVE_ROWS; r++)
       store_vector_where(r < rows, a.out + at + (ptrdiff_t)r * d.ldx, out[r]);
@@ -77,7 +68,7 @@ template <class Tile_> struct wave_second {
   __device__ __forceinline__ void second(int unit, int lane) const {
     const int line = unit / Tile::COLUMNS * WAVE_ROWS, column = unit % Tile::COLUMNS * VECTOR;
     const int q_place = (line + HALO) * Q_PITCH + column + HALO, place = line * Tile::WIDTH + column;
-    const wave_block_ends ends = wave_ends_of(a, d, x0 + column, y0 + line);
+    const unsigned zeros = wave_zeros_of(a, d, x0 + column, y0 + line);
     wave_turn<Tile::Q_RING> turn = {0, 0}, rims = {0, 0};
     wave_turn<Tile::K_RING> k_turn = {0, 0};
     wave_block sums[2 * HALO];
@@ -101,7 +92,7 @@ template <class Tile_> struct wave_second {
         wave_block_x<Q_PITCH>(a.c[1], earlier, v, sums[HALO - 1 - Tile::LATE]);
         wave_block_y<Q_PITCH>(a.c[1], earlier, v, sums[HALO - 1 - Tile::LATE]);
       }
-      if (i >= 2 * HALO) store(i - 2 * HALO, place, ends, laplacian);
+      if (i >= 2 * HALO) store(i - 2 * HALO, place, zeros, laplacian);
       warp_wait();
       if (i >= Tile::LATE) arrive(q_free + late, lane);
       if (Tile::HANDS && i >= HALO) {

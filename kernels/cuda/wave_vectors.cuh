@@ -201,91 +201,29 @@ __device__ __forceinline__ void wave_block_y(const wave_coefficients &c, const r
                                 f[r + 6][e], f[r + 7][e], f[r + 8][e]);
 }
 
-/* Those of a thread's points that lie on ends that absorb, and where the field is zero, as bits. */
-struct wave_block_ends {
-  unsigned absorbs, zero;
-};
-
-/* Of the points from (x, y) on: ends of x and y. */
-__device__ __forceinline__ wave_block_ends wave_ends_of(const wave_arguments &a, const geometry &d, int x,
-                                                        int y) {
-  const int n[3] = {d.nx, d.ny, d.nz};
-  wave_block_ends ends = {0, 0};
+/* Those of a thread's points, from (x, y) on, that lie on ends of x and y where the field is zero, as bits.
+ */
+__device__ __forceinline__ unsigned wave_zeros_of(const wave_arguments &a, const geometry &d, int x, int y) {
+  unsigned zeros = 0;
   for (int k = 0; k < WAVE_ROWS * VECTOR; k++) {
-    const int point[3] = {x + k % VECTOR, y + k / VECTOR, -1};
+    const int n[3] = {d.nx, d.ny, d.nz}, point[3] = {x + k % VECTOR, y + k / VECTOR, -1};
     int zero = 0;
-    ends.absorbs |= (unsigned)(wave_ends_at(&a.call, n, point, &zero) != 0) << k;
-    ends.zero |= (unsigned)zero << k;
+    (void)wave_ends_at(&a.call, n, point, &zero);
+    zeros |= (unsigned)zero << k;
   }
-  return ends;
+  return zeros;
 }
 
-/* The same, and ends of z in plane z. */
-__device__ __forceinline__ wave_block_ends wave_ends_in(const wave_arguments &a, const geometry &d, int z,
-                                                        wave_block_ends ends) {
-  constexpr unsigned ALL = (1U << WAVE_ROWS * VECTOR) - 1;
+/* Sets those of the results to zero, and all in a plane on such an end of z. */
+__device__ __forceinline__ void wave_block_zero(const wave_arguments &a, const geometry &d, int z,
+                                                unsigned zeros, wave_block &out) {
 #pragma unroll
-  for (int end = 0; end < 2; end++) {
-    if (z != end * (d.nz - 1)) continue;
-    if (a.call.absorbs[AXIS_Z][end]) ends.absorbs = ALL;
-    if (a.call.ends[AXIS_Z][end] == WAVE_ODD) ends.zero = ALL;
-  }
-  return ends;
-}
-
-/* Makes of results at a thread's points, from (x, y) on in plane z, those at the points that absorb. factor:
- * that of the first point; rows have this pitch. There are few such points, but a block that is late keeps
- * all others waiting. */
-__device__ __forceinline__ void wave_block_absorb(const wave_arguments &a, const geometry &d, int x, int y,
-                                                  int z, const wave_block_ends &ends,
-                                                  const wave_block &before, const real *factor, int pitch,
-                                                  wave_block &out) {
-  const int n[3] = {d.nx, d.ny, d.nz};
-#pragma unroll 1
-  for (unsigned left = ends.absorbs; left != 0; left &= left - 1) {
-    const int k = __ffs((int)left) - 1, r = k / VECTOR, e = k % VECTOR, point[3] = {x + e, y + r, z};
-    int zero = 0;
-    real value = 0, earlier = 0;
-    const unsigned axes = wave_ends_at(&a.call, n, point, &zero);
-#pragma unroll
-    for (int i = 0; i < WAVE_ROWS * VECTOR; i++) {
-      if (i != k) continue;
-      value = out[i / VECTOR][i % VECTOR];
-      earlier = before[i / VECTOR][i % VECTOR];
-    }
-    value = wave_absorbed(value, earlier, factor[r * pitch + e], a.rate[axes]);
-#pragma unroll
-    for (int i = 0; i < WAVE_ROWS * VECTOR; i++)
-      if (i == k) out[i / VECTOR][i % VECTOR] = value;
-  }
-}
-
-/* The same with code for each point, which is faster where an instruction cache has room for it. */
-__device__ __forceinline__ void wave_block_absorb_each(const wave_arguments &a, const geometry &d, int x,
-                                                       int y, int z, const wave_block_ends &ends,
-                                                       const wave_block &before, const real *factor,
-                                                       int pitch, wave_block &out) {
-  unsigned columns = 0, rows = 0, plane = 0; /* bits of those that absorb */
-#pragma unroll
-  for (int end = 0; end < 2; end++) {
-    const unsigned column = (unsigned)(end * (d.nx - 1) - x), row = (unsigned)(end * (d.ny - 1) - y);
-    if (a.call.absorbs[AXIS_X][end] && column < VECTOR) columns |= 1U << column;
-    if (a.call.absorbs[AXIS_Y][end] && row < WAVE_ROWS) rows |= 1U << row;
-    if (a.call.absorbs[AXIS_Z][end] && z == end * (d.nz - 1)) plane = 1U << AXIS_Z;
-  }
-#pragma unroll
-  for (int k = 0; k < WAVE_ROWS * VECTOR; k++) {
-    const int r = k / VECTOR, e = k % VECTOR;
-    if (!(ends.absorbs >> k & 1U)) continue;
-    const unsigned axes = (columns >> e & 1U) << AXIS_X | (rows >> r & 1U) << AXIS_Y | plane;
-    out[r][e] = wave_absorbed(out[r][e], before[r][e], factor[r * pitch + e], a.rate[axes]);
-  }
-}
-
-__device__ __forceinline__ void wave_block_zero(const wave_block_ends &ends, wave_block &out) {
+  for (int end = 0; end < 2; end++)
+    if (z == end * (d.nz - 1) && a.call.ends[AXIS_Z][end] == WAVE_ODD) zeros = ~0U;
+  if (zeros == 0) return;
 #pragma unroll
   for (int k = 0; k < WAVE_ROWS * VECTOR; k++)
-    if (ends.zero >> k & 1U) out[k / VECTOR][k % VECTOR] = 0;
+    if (zeros >> k & 1U) out[k / VECTOR][k % VECTOR] = 0;
 }
 
 /* The launch has so many points, planes to march through, and offsets of 32 bits in a plane. */
