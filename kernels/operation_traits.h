@@ -86,6 +86,23 @@ DESCRIBE const char *term_fault(const operation *o, const operation_term *term) 
   return 0;
 }
 
+/* Returns what a declaration has more of than an operation holds (operation.h), or NULL. C compilers only
+ * warn of elements beyond the end of .needs, .term and .part, so the masks that count them are compared. */
+DESCRIBE const char *size_fault(const operation *o) {
+  const unsigned inputs = o->at_point | o->around | (o->differences_own ? o->outputs << o->own_input : 0U) |
+                          (o->velocity == VELOCITY_STORED ? 7U << o->velocity_input : 0U);
+  unsigned needs = 0;
+  if (o->outputs >> OPERATION_OUTPUTS != 0) return "more than OPERATION_OUTPUTS outputs";
+  for (int k = 0; k < OPERATION_OUTPUTS; k++) needs |= o->needs[k];
+  if (needs >> OPERATION_TERMS != 0) return "more than OPERATION_TERMS terms";
+  if (inputs >> OPERATION_INPUTS != 0) return "more than OPERATION_INPUTS inputs";
+  for (int i = 0; i < OPERATION_TERMS; i++) {
+    for (int d = 0; d < 3; d++)
+      if (o->term[i].along[d] >= OPERATION_INPUTS) return "more than OPERATION_INPUTS inputs";
+  }
+  return 0;
+}
+
 /* Returns why an operation is not lean, or NULL. */
 DESCRIBE const char *lean_fault(const operation *declared) {
   const operation o = *declared;
@@ -117,6 +134,7 @@ DESCRIBE int operation_general(const operation *o) {
  */
 DESCRIBE const char *declaration_fault(const operation *most, const operation *least) {
   const operation o = *most;
+  if (size_fault(&o) != 0) return size_fault(&o);
   for (int i = 0; i < OPERATION_TERMS; i++) {
     const char *fault = operation_has(&o, i) ? term_fault(&o, &o.term[i]) : 0;
     if (fault != 0) return fault;

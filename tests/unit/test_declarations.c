@@ -170,6 +170,13 @@ static void every_rule_refuses(void **state) {
        "a term with a function of its own has FOLD_SUM"},
       {{.outputs = 1, .needs = {1}, .part = {0, 1}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}},
        "no sum that adds them"},
+      {{.outputs = 9, .needs = {1}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}},
+       "OPERATION_OUTPUTS"},
+      {{.outputs = 1, .needs = {65}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 0, 0, 0)}}, "OPERATION_TERMS"},
+      {{.outputs = 1, .needs = {1}, .term = {OPERATION_TERM(DIFFERENCE_FIRST, 12, 0, 0)}},
+       "OPERATION_INPUTS"},
+      {{.at_point = 1U << 12, .outputs = 1}, "OPERATION_INPUTS"},
+      {{.outputs = 1, .velocity = VELOCITY_STORED, .velocity_input = 10}, "OPERATION_INPUTS"},
   };
   (void)state;
   for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
