@@ -41,7 +41,7 @@ typedef enum flow_figure {
   FLOW_DISSIPATION,                           /* viscosity (Phi + (div u)^2/3): that of the differences */
   FLOW_SOLENOIDAL,                            /* viscosity |rot u|^2 */
   FLOW_DILATATIONAL,                          /* 4/3 viscosity (div u)^2 */
-  FLOW_Q_CRITERION,                           /* -1/2 sum G_ij G_ji, less the dilatation's third of it */
+  FLOW_Q_CRITERION,                           /* 1/2 (theta^2 - sum G_ij G_ji) */
   FLOW_VORTICITY,                             /* x; y and z follow */
   FLOW_DENSITY_GRADIENT = FLOW_VORTICITY + 3, /* length of grad density */
   FLOW_FIGURES

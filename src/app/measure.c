@@ -14,18 +14,18 @@ static double rate_of(const schedule_rates *rates) {
 }
 
 status measure_blown_up(const simulation *sim, const char *what) {
-  const double dt = schedule_dt(&sim->schedule, sim->step);
-  char last[96] = "no snapshot was written";
+  const double dt = schedule_dt(&sim->schedule, sim->step), courant = dt * rate_of(&sim->solver.rates);
+  char last[96] = "no snapshot was written", number[48] = "";
   if (sim->saved_step >= 0) {
     (void)snprintf(last, sizeof last, "the last good snapshot is that of step %" PRId64, sim->saved_step);
   } else if (!config_wants_states(sim->config)) {
     (void)strcpy(last, sim->kept != NULL ? "no whole snapshot is kept: output.checkpoint_every = 0"
                                          : "no snapshot is kept: output.fields_every = 0");
   }
-  return status_fail(
-      STATUS_BLOWN_UP,
-      "the solution blew up: at step %" PRId64 ", t = %.9g, %s (dt = %.6g, Courant number %.4g); %s",
-      sim->step, schedule_time(&sim->schedule, sim->step), what, dt, dt * rate_of(&sim->solver.rates), last);
+  if (isfinite(courant)) (void)snprintf(number, sizeof number, ", Courant number %.4g", courant);
+  return status_fail(STATUS_BLOWN_UP,
+                     "the solution blew up: at step %" PRId64 ", t = %.9g, %s (dt = %.6g%s); %s", sim->step,
+                     schedule_time(&sim->schedule, sim->step), what, dt, number, last);
 }
 
 /* Called before anything overwrites or removes a good snapshot. */

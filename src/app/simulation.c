@@ -225,17 +225,23 @@ static status check_factor(const simulation *sim, double time, double dt) {
   return STATUS_OK;
 }
 
-/* Finds the size of the next step from the state, if the schedule asks for it. */
+/* Finds the size of the next step from the state, if the schedule asks for it. An equation that can do so is
+ * asked every WATCHED steps, too, because it notices a density or a pressure that is not positive; a step of
+ * one size does not follow from its answer. */
 static status follow(simulation *sim) {
-  if (!sim->schedule.measured) return STATUS_OK;
+  enum { WATCHED = 8 };
+  const int finds = sim->schedule.measured;
+  if (!finds && (sim->solver.equation->measure == NULL || sim->step % WATCHED != 0)) return STATUS_OK;
+  const schedule_rates before = sim->solver.rates;
   sim->shown_step = -1;
   CHECK(solver_measure(&sim->solver));
   const double rate = sim->solver.rates.advection + sim->solver.rates.other;
+  if (!finds) sim->solver.rates = before;
   if (!isfinite(rate)) {
     CHECK(measure(sim));
     return agree(sim->comm, measure_blown_up(sim, "no step size follows from it"));
   }
-  schedule_follow(&sim->schedule, &sim->solver.rates);
+  if (finds) schedule_follow(&sim->schedule, &sim->solver.rates);
   return STATUS_OK;
 }
 

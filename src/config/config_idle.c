@@ -61,6 +61,8 @@ static int points_idle(const config *config, const char *name, int any) {
 int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   if (strcmp(section, "physics") == 0 && !config_equation_uses(config, name)) return 1;
+  if (strcmp(name, "viscosity_temperature") == 0 || strcmp(name, "sutherland_temperature") == 0)
+    return config->viscosity_law != FLOW_SUTHERLAND;
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
   if (strcmp(section, "medium") == 0)
     return medium_count(config) == 0 || (strcmp(name, "density") == 0 && config_waves(config));

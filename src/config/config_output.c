@@ -77,8 +77,11 @@ static status check_derived(const config *c) {
   if (!(c->derived & CONFIG_DERIVED_INTENSITY) || c->equation == EQUATION_acoustics) return STATUS_OK;
   return config_refuse(
       c, "output", "derived",
-      "the intensity is one of sound, of physics.equation = acoustics; accepted: gradient, or "
-      "none");
+      "the intensity is one of sound, of physics.equation = acoustics; accepted: gradient%s, "
+      "or none",
+      c->equation == EQUATION_flow
+          ? ", vorticity, q_criterion, dilatation, mach, temperature, density_gradient"
+          : "");
 }
 
 const char *config_unit_of(const config *config, const char *name) {

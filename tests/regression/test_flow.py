@@ -202,6 +202,25 @@ def test_a_negative_density_ends_the_run(tmp_path):
     assert "not positive at x = " in said.stderr
 
 
+def test_a_pressure_that_is_negative_for_some_steps_ends_the_run(tmp_path):
+    """With steps of one size and no row of diagnostics: two streams leave a hole of pressure -2e-5, which fills up."""
+    formulas = {
+        "case": "formula",
+        "density": "1",
+        "u": "0.8*tanh((x-0.5)/0.02)*exp(-((x-0.5)/0.2)^4)",
+        "pressure": "1-0.99*exp(-((x-0.5)/0.035)^8)",
+    }
+    configuration = {
+        "grid": {"nx": 64, "ny": 9, "nz": 9},
+        "physics": {"equation": "flow", "viscosity": 0.0005},
+        "initial": formulas,
+        "time": {"dt": 0.0005, "steps": 120},
+        "output": {"diagnostics_every": 0, "checkpoint_every": 0},
+    }
+    said = run(tmp_path / "run", configuration, code=4)
+    assert "at step 64" in said.stderr and "pressure is -" in said.stderr and "not positive at x = " in said.stderr
+
+
 @pytest.mark.parametrize(
     ("override", "expected"),
     [
@@ -211,7 +230,7 @@ def test_a_negative_density_ends_the_run(tmp_path):
         ("physics.viscosity=0", "initial.reynolds = 100: the viscosity follows from it"),
         ("initial.case=gaussian", "of another equation; accepted: taylor_green_vortex"),
         ("physics.gamma=1", "accepted: a number from"),
-        ("output.derived=intensity", "physics.equation = acoustics"),
+        ("output.derived=intensity", "physics.equation = acoustics; accepted: gradient, vorticity"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path, override, expected):

@@ -207,3 +207,15 @@ def test_keys_without_effect(tmp_path, change, named):
     said = launch(tmp_path, 1, "--validate", "run.ini").stderr
     warnings = [line for line in said.splitlines() if "without effect" in line]
     assert [line.rsplit(": ", 1)[1] for line in warnings] == ([named] if named else [])
+
+
+@pytest.mark.parametrize(("law", "named"), [("constant", ["physics.sutherland_temperature"]), ("sutherland", [])])
+def test_keys_of_a_law_of_viscosity_without_effect(tmp_path, law, named):
+    physics = {"equation": "flow", "viscosity": 0.01, "viscosity_law": law, "sutherland_temperature": 0.3}
+    grid = {"nx": 16, "ny": 16, "nz": 16}
+    write_ini(
+        tmp_path / "run.ini",
+        {"grid": grid, "physics": physics, "initial": {"case": "shear_wave"}, "time": {"steps": 1}},
+    )
+    warnings = [line for line in launch(tmp_path, 1, "--validate", "run.ini").stderr.splitlines() if "effect" in line]
+    assert [line.rsplit(": ", 1)[1] for line in warnings] == named
