@@ -1,5 +1,5 @@
-"""Checks the documents: length of lines, of README.md and of the changelog, links, versions, and that every key, option
-and exit code is named. Prints what is wrong and returns 1.
+"""Checks the documents: length of lines, of README.md and of the changelog, links, paths of files, versions, and that
+every key, option and exit code is named. Prints what is wrong and returns 1.
 
 usage: docs_check.py [VERSION]   (in the project's root) VERSION: check only that all places name it, for a release
 """
@@ -60,6 +60,17 @@ def dead_links(path, text):
             yield f"{path}: link to {target}: the site has only what is in docs/"
         elif heading and file.suffix == ".md" and heading not in anchors(file.read_text()):
             yield f"{path}: link to {target}: there is no such heading"
+
+
+FOLDERS = "src|kernels|tests|docs|config|run|postproc|cmake|examples"
+
+
+def lost_files(path, text):
+    """Paths from the root such as `src/main.c` that are not there. NAME stands for one to be made."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for name in re.findall(rf"`((?:{FOLDERS})/[\w/.-]+)[`:]", line):
+            if "NAME" not in name and not pathlib.Path(name).exists():
+                yield f"{path}:{number}: there is no {name}"
 
 
 def missing(page, what, names):
@@ -172,6 +183,7 @@ def main():
         text = path.read_text()
         faults += [f"{path}: {name} is no revision in the history" for name in unknown(text, known)] if known else []
         faults += dead_links(path, text)
+        faults += lost_files(path, text)
         faults += long_lines(path, text)
         faults += wide_cells(path, text)
     faults += lost_functions("CONTRIBUTING.md")
