@@ -334,45 +334,43 @@ static real advection_point(const kernels_launch *launch, const kernels_call *ca
   return part == 2 ? second(launch, stage.f, at) : advection(launch, &stage, at);
 }
 
-/* The sum of a stage for one output, without its parts. own is in[first_own + output] if the operation
- * differences it; without OWN it is then the base, too. */
-static real sum_point(const kernels_launch *launch, const kernels_call *call, int output, int first_own,
+/* The arrays with the own state and with the base of output 0. An operation that differences own states has
+ * them among its inputs; without OWN they are then the base, too. */
+typedef struct sum_arrays {
+  int own, base;
+} sum_arrays;
+
+static sum_arrays arrays_of(const operation *o) {
+  const int own = o->differences_own ? o->own_input : (int)SUM_IN_OWN;
+  return (sum_arrays){own, o->differences_own && !(o->sum & SUM_OWN) ? own : (int)SUM_IN_BASE};
+}
+
+/* The sum of a stage for one output, without its parts. */
+static real sum_point(const kernels_launch *launch, const kernels_call *call, int output, sum_arrays of,
                       const int at[3]) {
-  const int own = (first_own >= 0 ? first_own : (int)SUM_IN_OWN) + output;
-  const int base_is_own = first_own >= 0 && !(call->options & SUM_OWN);
-  const real base = get(launch, call->in[base_is_own ? own : SUM_IN_BASE + output], at);
+  const real base = get(launch, call->in[of.base + output], at);
   real sum = base;
   if (call->options & SUM_OWN)
-    sum = fused((real)call->weight[WEIGHT_OWN], get(launch, call->in[own], at) - base, sum);
+    sum = fused((real)call->weight[WEIGHT_OWN], get(launch, call->in[of.own + output], at) - base, sum);
   for (int i = 0; i < 2 && (call->options & SUM_EXTRAS); i++)
     sum = fused((real)call->weight[WEIGHT_EXTRA + i],
                 get(launch, call->in[SUM_IN_EXTRA + OPERATION_OUTPUTS * i + output], at) - base, sum);
   return sum;
 }
 
-/* How many parts a call has, as bits, and the first input that is an own state, or -1. */
-static unsigned parts_of(const kernels_call *call, int *first_own) {
-  const int advects = call->kind == OPERATION_advection;
-  const int upwind = (call->options & (advects ? ADVECTION_UPWIND | ADVECTION_DAMPED : OPTION_UPWIND)) != 0;
-  const int divergence = call->kind == OPERATION_divergence, gradient = call->kind == OPERATION_gradient;
-  *first_own = advects ? 0 : divergence && upwind ? 3 : gradient && upwind ? 1 : -1;
-  if (!advects && !divergence && !gradient) return 1;
-  return 1U | (upwind ? 2U : 0U) | (advects && (call->options & ADVECTION_DIFFUSION) ? 4U : 0U);
-}
-
 /* A row of each operation: a function apiece with all that it calls, of which the compiler makes one loop.
  * What is stored is read at its own point at most. */
 #define X(name, additions)                                                                                   \
   __attribute__((flatten)) static void name##_row(const kernels_launch *launch, const kernels_call *call,    \
-                                                  int k, int y, int z) {                                     \
+                                                  const operation *o, int k, int y, int z) {                 \
     real *row = (real *)call->out[k] + place(&launch->shape, 0, y, z);                                       \
-    int own;                                                                                                 \
-    const unsigned parts = parts_of(call, &own);                                                             \
+    const sum_arrays of = arrays_of(o);                                                                      \
+    const unsigned parts = operation_parts(o, call->options);                                                \
     _Pragma("GCC ivdep") for (int x = 0; x < launch->shape.nx; x++) {                                        \
       const int at[3] = {x, y, z};                                                                           \
       const int added = (call->options & SUM_BASE) != 0;                                                     \
-      real sum = added ? sum_point(launch, call, k, own, at) : name##_point(launch, call, k, 0, at);         \
-      for (int j = 0; j < 3 && added; j++) {                                                                 \
+      real sum = added ? sum_point(launch, call, k, of, at) : name##_point(launch, call, k, 0, at);          \
+      for (int j = 0; j < OPERATION_PARTS && added; j++) {                                                   \
         if (parts >> j & 1U)                                                                                 \
           sum = fused((real)call->weight[WEIGHT_PART + j], name##_point(launch, call, k, j, at), sum);       \
       }                                                                                                      \
@@ -383,14 +381,15 @@ OPERATIONS(X)
 #undef X
 
 static void row_apply(const kernels_launch *launch, const kernels_call *call, int y, int z) {
-  static void (*const row[])(const kernels_launch *, const kernels_call *, int, int, int) = {
+  static void (*const row[])(const kernels_launch *, const kernels_call *, const operation *, int, int,
+                             int) = {
 #define X(name, additions) [OPERATION_##name] = name##_row,
       OPERATIONS(X)
 #undef X
   };
   const operation o = operation_describe(call->kind, call->options);
   for (int k = 0; k < OPERATION_OUTPUTS; k++) {
-    if (operation_stores(&o, k)) row[call->kind](launch, call, k, y, z);
+    if (operation_stores(&o, k)) row[call->kind](launch, call, &o, k, y, z);
   }
 }
 

@@ -9,14 +9,17 @@
  * reference (reference_real.c), and not a point written beside the planes asked for. A new operation is
  * tested here once it is in the list. */
 
-/* Inputs with random numbers, outputs with what nobody writes; what a declaration does not read is NULL. */
+/* Inputs with random numbers, outputs with what nobody writes. What a declaration does not read is NULL for
+ * the engines, and `other` for the reference: one that reads it gets other values, so that the test says
+ * where. */
 typedef struct operands {
   operation of;
-  twin in[OPERATION_ARRAYS], out[OPERATION_OUTPUTS], tables;
+  twin in[OPERATION_ARRAYS], out[OPERATION_OUTPUTS], tables, other;
 } operands;
 
 static operands operands_make(rig *rig, const kernels_way *way, unsigned options) {
-  operands o = {.of = operation_describe(way->kind, options)};
+  operands o = {.of = operation_describe(way->kind, options),
+                .other = twin_random(rig, OPERATION_ARRAYS + 2)};
   for (int i = 0; i < OPERATION_ARRAYS; i++)
     if (operation_inputs(&o.of) >> i & 1U) o.in[i] = twin_random(rig, i + 1);
   for (int k = 0; k < OPERATION_OUTPUTS; k++)
@@ -31,12 +34,16 @@ static void operands_free(rig *rig, operands *o) {
   for (int k = 0; k < OPERATION_OUTPUTS; k++)
     if (operation_stores(&o->of, k)) twin_free(rig, &o->out[k]);
   if (o->of.velocity == VELOCITY_TABLES) twin_free(rig, &o->tables);
+  twin_free(rig, &o->other);
 }
 
 static kernels_call call_make(const rig *rig, const kernels_way *way, unsigned options, const operands *o,
                               int device) {
   kernels_call call = {.kind = way->kind, .options = options, .uniform = {1.1, -0.7, 0.4}};
-  for (int i = 0; i < OPERATION_ARRAYS; i++) call.in[i] = device ? o->in[i].device : o->in[i].host;
+  for (int i = 0; i < OPERATION_ARRAYS; i++) {
+    const void *host = operation_inputs(&o->of) >> i & 1U ? o->in[i].host : o->other.host;
+    call.in[i] = device ? o->in[i].device : host;
+  }
   for (int k = 0; k < OPERATION_OUTPUTS; k++) call.out[k] = device ? o->out[k].device : o->out[k].host;
   for (int i = 0; i < OPERATION_SCALARS; i++) call.scalar[i] = (i % 2 ? -1.0 : 1.0) / (3.0 + i);
   for (int i = 0; i < OPERATION_WEIGHTS; i++) call.weight[i] = (i % 2 ? -1.0 : 1.0) / (3.0 + i);
