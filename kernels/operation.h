@@ -16,8 +16,8 @@ enum {
 /* An operation computes a right-hand side L, of which each output has parts. Without a sum the one part is
  * stored. With it, the engine stores
  *
- *   out[k] = base_k + w_own (own_k - base_k) + sum_i w_extra[i] (extra_i,k - base_k) + sum_j w_part[j]
- * part_j,
+ *   out[k] = base_k + w_own (own_k - base_k) + sum_i w_extra[i] (extra_i,k - base_k)
+ *            + sum_j w_part[j] part_j,
  *
  * a Runge-Kutta stage, whatever L is. The terms are added in this order, each by one fma. The sum is asked
  * for by options of the call that are the same for every operation: SUM_BASE alone has no other term than

@@ -46,7 +46,7 @@ ARITHMETIC number value_velocity(const operation_values *at, int axis) {
 
 ARITHMETIC number point_scalar(const operation_point *at, int scalar) {
   (void)at;
-  (void)scalar;
+  if (scalar >= OPERATION_SCALARS) fail_msg("scalar %d of at most OPERATION_SCALARS", scalar);
   return 1.0;
 }
 
