@@ -36,7 +36,7 @@ void stage_sum(const stage *stage, int unknown, kernels_call *call) {
 
 status stage_combine(const stage *stage, const kernels_launch *launch, int unknown) {
   kernels_call call = {.kind = OPERATION_advection, .options = ADVECTION_UNIFORM | ADVECTION_GRADIENT};
-  stage_sum(stage, unknown, &call); /* every part has the weight 0 */
+  stage_sum(stage, unknown, &call); /* every part has the weight 0, and any operation has the same sum */
   return stage->out->part[unknown].backend->apply(launch, &call);
 }
 

@@ -8,9 +8,10 @@
  *   out = base + weight_f (f - base) + sum_i weight_extra[i] (extra[i] - base) + weight L(f, time),
  *
  * with weight = dt b and time = t + c dt (settings/scheme.h). The equation computes the whole formula, in one
- * kernel if it can: a fused kernel does not move the arrays of the sum a second time. */
-typedef struct stage { /* of a leapfrog scheme: a step; out = f, and the new part 0 takes the place of part 1
-                        */
+ * kernel if it can: a fused kernel does not move the arrays of the sum a second time.
+ *
+ * A leapfrog scheme has one stage, the step. There out is f, and the new part 0 replaces part 1. */
+typedef struct stage {
   kernels_planes planes[KERNELS_RANGES];
   kernels_event *edges; /* NULL, or an event to record when the slab's edges are computed (kernels_launch) */
   const kernels_sending *sends;     /* NULL, or what the kernel sends (stepper_rhs.sends) */
@@ -26,12 +27,16 @@ typedef struct stage { /* of a leapfrog scheme: a step; out = f, and the new par
   int index; /* of the stages of a step */
 } stage;
 
-/* Two stages in one sweep along z. The result of `first` is the f of `second`; it is not stored, so
- * first->out is not written. second->out is none of the arrays read. If the slab is not all of a periodic z,
- * first->f has 2 KERNELS_HALO halo planes on each side, and second->edges is recorded when as many edge
- * planes are computed, with arrivals those of one side. `refused` returns why the sweep is impossible or,
- * unless `always`, not faster; NULL means: call `run`, which returns when the work is enqueued.
- * STATUS_DEVICE. */
+/* Two stages in one sweep along z.
+ *
+ * - The result of `first` is the f of `second`. It is not stored: nothing writes first->out.
+ * - second->out is none of the arrays that the sweep reads.
+ * - A slab that is all of a periodic z needs no exchange. On any other slab
+ *   - first->f has 2 KERNELS_HALO valid halo planes on each side;
+ *   - second->edges is recorded when 2 KERNELS_HALO edge planes on each side are computed;
+ *   - with first->arrivals, it is recorded when those of one side are computed.
+ * - `refused` returns why the sweep is impossible or, unless `always`, not faster than two stages.
+ * - If `refused` returns NULL, `run` enqueues the sweep and returns. STATUS_DEVICE. */
 typedef struct stage_pair {
   const char *(*refused)(void *self, const stage *first, const stage *second, int always);
   status (*run)(void *self, const stage *first, const stage *second);

@@ -85,10 +85,13 @@ state *stepper_state(stepper *stepper);
 /* A state that may be written between steps; the next step overwrites it. */
 state *stepper_scratch(stepper *stepper);
 
-/* One step of size dt from time t. The state's halos are valid before, or those of the step before.
- * Collective between neighbours. Returns when everything is enqueued. timed: something else than the next
- * step follows, for which the state's halos are valid, and the last sweep is enclosed by events for
- * stepper_sample, each of which delays a device by about 3 us. STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
+/* One step of size dt from time t. Before it the state's halos are valid, or are those that the step before
+ * left. Returns when everything is enqueued. Collective between neighbours.
+ *
+ * `timed` is for a step after which something else than a step reads the state. The step then ends with valid
+ * halos, and events enclose its last sweep for stepper_sample. Each event delays a device by about 3 us.
+ *
+ * STATUS_MPI, STATUS_DEVICE, STATUS_MEMORY. */
 status stepper_step(stepper *stepper, double t, double dt, int timed);
 
 /* Words per point that a step moves, counted as scheme_words does; pairs of stages reduce them. */
