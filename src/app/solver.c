@@ -133,6 +133,7 @@ status solver_rates(MPI_Comm comm, const config *config, const equation *equatio
                             .shares = mine.shares,
                             .measured = config->adaptive && equation->measure != NULL,
                             .factor = config->adaptive && varies ? equation->rate_factor : NULL};
+  if (equation->shares != NULL) equation->shares(config, rates);
   if (elsewhere[0] != '\0')
     log_warning(
         "points of files lie elsewhere than this grid's, which are from 0, 0, 0 on, %.7g, %.7g, %.7g apart: "
@@ -339,6 +340,7 @@ status solver_measure(solver *solver) {
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, solver->comm));
   rates->advection = all[0];
   rates->other = all[1];
+  solver->equation->shares(solver->config, rates);
   return STATUS_OK;
 }
 

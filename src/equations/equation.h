@@ -78,6 +78,9 @@ typedef struct equation {
   /* Sets the rates that determine a step on this slab, for the largest time factor, in a zeroed struct; the
    * caller takes the maximum of each over ranks. */
   status (*rates)(const config *config, const grid *grid, schedule_rates *rates);
+  /* Makes shares of a limit (schedule_rates.shares) of what `rates` or `measure` found, when the largest
+   * values of all ranks are there: a sum of two must not be that of one rank. NULL: nothing. */
+  void (*shares)(const config *config, schedule_rates *rates);
   /* The limit of a step of size dt with such rates, for the run's scheme, order, differences and ends: waves
    * inside the grid, and beside ends what a trial finds (trial.h). One rank calls it, for all of them.
    * NULL: that of waves by central differences whose Courant number is dt times the rate of advection. */
@@ -116,9 +119,10 @@ typedef struct equation {
   /* A number that, added up over all slabs, stands for the values of the files that `stage` uses; 0: of none.
    * NULL: 0. */
   uint64_t (*files)(void *self);
-  /* With time.adaptive, the rates of a state with valid halos on this slab, as `rates` has them: a step
+  /* The rates of a state with valid halos on this slab, as `rates` has them: with time.adaptive a step
    * follows from those at its start. The caller takes the maximum of each over ranks. Not finite: the
-   * solution has blown up. work: overwritten. NULL: `rates` hold for all times. STATUS_DEVICE. */
+   * solution has blown up. work: overwritten. NULL: `rates` hold for all times. STATUS_DEVICE.
+   * With it there is `shares`. */
   status (*measure)(void *self, const state *state, field *work, schedule_rates *rates);
   /* Before a stage (stepper_rhs.prepare): enqueued on MAIN. NULL: nothing. STATUS_DEVICE. */
   status (*prepare)(void *self, const stage *stage, const field *fields[STATE_FIELDS], int *count);

@@ -75,10 +75,11 @@ static int is_known(const config *config, double time) {
   return time == 0.0 || flow_state_known(config);
 }
 
-/* Sets the shares of the limit from the largest rates. That of the dissipation is the sum of (|u_d| + c)/h_d,
- * at most sqrt(3) times A. */
-static void set_rates(const config *config, double rate, double diffusive, schedule_rates *rates) {
+/* Makes shares of the limit of the largest rates A and V. That of the dissipation is the sum of
+ * (|u_d| + c)/h_d, at most sqrt(3) times A. */
+static void find_shares(const config *config, schedule_rates *rates) {
   const scheme *scheme = schemes_at(config->scheme);
+  const double rate = rates->advection, diffusive = rates->other;
   const double damping = config->dissipation * sqrt(3.0) * rate;
   rates->advection = rate * stencil_first_maximum(config->order) / scheme_imaginary_limit(scheme);
   rates->other = (diffusive * stencil_second_symbol(config->order, PROBLEM_PI) +
@@ -94,8 +95,7 @@ static status find_rates(const config *config, const grid *grid, schedule_rates 
   const int unknown = config->adaptive && config->restart[0] != '\0';
   if (!unknown || cases_at(config->initial)->from != PROBLEM_FILE)
     CHECK(flow_state_rates(config, grid, &rate, &diffusive));
-  *rates = (schedule_rates){.shares = 1};
-  set_rates(config, rate, diffusive, rates);
+  *rates = (schedule_rates){.advection = rate, .other = diffusive, .shares = 1};
   return STATUS_OK;
 }
 
@@ -153,11 +153,10 @@ static status find_largest(const flow *flow, const state *state, flow_figure fig
 
 static status measure(void *self, const state *state, field *work, schedule_rates *rates) {
   const flow *flow = self;
-  double rate = 0.0, diffusive = 0.0;
-  CHECK(find_largest(flow, state, FLOW_RATE, work, &rate));
-  if (flow->gas.law != FLOW_INVISCID) CHECK(find_largest(flow, state, FLOW_DIFFUSIVE_RATE, work, &diffusive));
-  set_rates(flow->config, rate, diffusive, rates);
-  return STATUS_OK;
+  CHECK(find_largest(flow, state, FLOW_RATE, work, &rates->advection));
+  rates->other = 0.0;
+  if (flow->gas.law == FLOW_INVISCID) return STATUS_OK;
+  return find_largest(flow, state, FLOW_DIFFUSIVE_RATE, work, &rates->other);
 }
 
 static status prepare(void *self, const stage *stage, const field *fields[STATE_FIELDS], int *count) {
@@ -203,6 +202,7 @@ const equation flow_equation = {.name = "flow",
                                 .array_count = work_count,
                                 .stage_words = stage_words,
                                 .rates = find_rates,
+                                .shares = find_shares,
                                 .limit = find_limit,
                                 .known = is_known,
                                 .known_later = flow_state_known,

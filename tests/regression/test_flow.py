@@ -42,6 +42,18 @@ def test_one_answer_over_ranks_and_resumes(tmp_path, physics):
     assert hash_of(resumed) == hash_of(one) and table(tmp_path / "plain") == table(tmp_path / "one")
 
 
+def test_the_largest_rates_are_those_of_all_ranks(tmp_path):
+    """The limit of a step adds rates whose largest values lie on different ranks."""
+    formulas = {"density": "1+0.2*sin(x+2*y)", "u": "0.3+0.5*sin(x)*cos(y)", "v": "0.2*cos(z)", "w": "0.1*sin(2*x)"}
+    configuration = {
+        **{key: BASE[key] for key in ("grid", "compute")},
+        "physics": {"equation": "flow", "viscosity": 0.01, "viscosity_law": "sutherland", "dissipation": 0.1},
+        "initial": {"case": "formula", "pressure": "2+0.3*cos(x)", **formulas},
+        "time": {"courant": 0.9, "steps": 6},
+    }
+    assert len({hash_of(run(tmp_path / f"{ranks}", configuration, ranks=ranks)) for ranks in (1, 2, 5)}) == 1
+
+
 @many_steps
 def test_dissipation_of_what_is_not_resolved(tmp_path):
     """Without it the energy that reaches the grid's waves stays; with it these waves lose it to heat. Mass, momentum
