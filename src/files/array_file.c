@@ -32,9 +32,11 @@ static status read_values(const array_file *f, hid_t dataset, int64_t *rows, dou
   const hid_t space = H5Dget_space(dataset);
   const int rank = H5Sget_simple_extent_ndims(space);
   hsize_t n[2] = {0, 1};
+  char shape[48] = "is not of shape (n)";
+  if (f->columns > 0) (void)snprintf(shape, sizeof shape, "is not of shape (n, %d)", f->columns);
   if (rank != (f->columns > 0 ? 2 : 1) || H5Sget_simple_extent_dims(space, n, NULL) < 0 || n[0] == 0 ||
       (f->columns > 0 && n[1] != (hsize_t)f->columns))
-    return refuse(f, STATUS_USAGE, f->columns > 0 ? "is not of shape (n, 3)" : "is not of shape (n)");
+    return refuse(f, STATUS_USAGE, shape);
   const size_t count = (size_t)(n[0] * n[1]);
   *values = malloc(count * sizeof **values);
   if (*values == NULL) return refuse(f, STATUS_MEMORY, "needs more memory than there is");

@@ -1,5 +1,6 @@
 #include "output/receivers.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 #include "files/array_file.h"
 #include "files/receivers_file.h"
 
-enum { MOST_ROWS = 1024, MOST_BYTES = 64 << 20, ENTRIES = 3 * WAVE_NEAR };
+enum { MOST_ROWS = 1024, MOST_BYTES = 64 << 20, ENTRIES = 3 * WAVE_NEAR, DIFFERENCE = 256 };
+
+static const char source[] = "restart.from"; /* the key of a file of an earlier start, for messages */
 
 static size_t element(const receivers *r) {
   return kernels_element_size(r->shape.precision);
@@ -175,13 +178,30 @@ static status take_rows(receivers *r, int64_t rows, const double *time, const do
   return STATUS_OK;
 }
 
-static status read_file(receivers *r, const char *path, int64_t from) {
-  static const char key[] = "restart.from";
+/* Warns of samples that are missing before step `from`, where the run resumes, and of another spacing. */
+static void warn_of_gaps(const receivers *r, const char *path, int64_t from) {
+  const int64_t gap = r->rows > 1 ? r->last - r->step[r->rows - 2] : r->every;
+  if (gap != r->every) {
+    log_warning("%s: samples up to step %" PRId64 " are %" PRId64 " apart in steps, and later ones %" PRId64
+                ", by receivers.every",
+                path, r->last, gap, r->every);
+  } else if (r->last < from - from % r->every && r->last < 0) {
+    log_warning("%s: no sample up to step %" PRId64
+                ", where the run resumes: lost, or not due in the run before",
+                path, from);
+  } else if (r->last < from - from % r->every) {
+    log_warning("%s: no sample from step %" PRId64 " to %" PRId64
+                ", where the run resumes: lost, or not due in the run before",
+                path, r->last + 1, from);
+  }
+}
+
+static status read_rows(receivers *r, const char *path, int64_t from) {
   double *time = NULL, *step = NULL, *p = NULL;
   int64_t times = 0, steps = 0, rows = 0;
-  status result = array_file_read(key, path, "time", 0, &times, &time);
-  if (result == STATUS_OK) result = array_file_read(key, path, "step", 0, &steps, &step);
-  if (result == STATUS_OK) result = array_file_read(key, path, "p", (int)r->points.count, &rows, &p);
+  status result = array_file_read(source, path, "time", 0, &times, &time);
+  if (result == STATUS_OK) result = array_file_read(source, path, "step", 0, &steps, &step);
+  if (result == STATUS_OK) result = array_file_read(source, path, "p", (int)r->points.count, &rows, &p);
   if (result == STATUS_OK && (times != rows || steps != rows))
     result = status_fail(STATUS_USAGE, "%s: datasets of different lengths", path);
   if (result == STATUS_OK) result = take_rows(r, rows, time, step, p, from);
@@ -191,14 +211,65 @@ static status read_file(receivers *r, const char *path, int64_t from) {
   return result;
 }
 
+static const char *weights_of(const receivers *r) {
+  return r->config->receiver_sinc ? "sinc" : "lagrange";
+}
+
+/* Says what differs between a file's receivers and this run's. [out] what: "" for nothing. */
+static void find_difference(const receivers *r, int64_t count, const double *at, const char *weights,
+                            char what[DIFFERENCE]) {
+  const double *ours = r->points.at;
+  what[0] = '\0';
+  if (count != r->points.count) {
+    (void)snprintf(what, DIFFERENCE, "holds %" PRId64 " receiver%s, and this run has %" PRId64, count,
+                   count == 1 ? "" : "s", r->points.count);
+    return;
+  }
+  for (int64_t i = 0; i < count; i++, at += 3, ours += 3) {
+    if (at[0] == ours[0] && at[1] == ours[1] && at[2] == ours[2]) continue;
+    (void)snprintf(what, DIFFERENCE,
+                   "has receiver %" PRId64 " at (%.9g, %.9g, %.9g), and this run at (%.9g, %.9g, %.9g)",
+                   i + 1, at[0], at[1], at[2], ours[0], ours[1], ours[2]);
+    return;
+  }
+  if (weights[0] != '\0' && strcmp(weights, weights_of(r)) != 0)
+    (void)snprintf(what, DIFFERENCE, "is of receivers.weights = %s, and this run has %s", weights,
+                   weights_of(r));
+}
+
+/* Moves a file of other receivers away, because its traces and the new ones are not one. [out] other: 1 if it
+ * was one. */
+static status set_aside_other(const receivers *r, const rundir *rundir, const char *path, int64_t from,
+                              int *other) {
+  char weights[RECEIVERS_WEIGHTS], what[DIFFERENCE], moved[64];
+  double *at = NULL;
+  int64_t count = 0;
+  CHECK(array_file_read(source, path, "positions", 3, &count, &at));
+  const status result = receivers_file_weights(path, weights);
+  if (result == STATUS_OK) find_difference(r, count, at, weights, what);
+  free(at);
+  CHECK(result);
+  *other = what[0] != '\0';
+  if (!*other) return STATUS_OK;
+  CHECK(rundir_set_aside_one(rundir, RUNDIR_RECEIVERS, moved));
+  log_warning("%s %s: the file moves to %s/%s, and a new one begins at step %" PRId64, path, what,
+              rundir->path, moved, from);
+  return STATUS_OK;
+}
+
 status receivers_open(receivers *r, const rundir *rundir, int64_t from) {
   char path[sizeof rundir->path + sizeof "/" RUNDIR_RECEIVERS];
+  int other = 0;
   if (r->points.count == 0 || from < 0) return STATUS_OK;
   (void)snprintf(path, sizeof path, "%s/" RUNDIR_RECEIVERS, rundir->path);
   FILE *file = fopen(path, "rb");
-  if (file == NULL) return STATUS_OK; /* the earlier start had no receivers */
-  (void)fclose(file);
-  return read_file(r, path, from);
+  if (file != NULL) {
+    (void)fclose(file);
+    CHECK(set_aside_other(r, rundir, path, from, &other));
+    if (!other) CHECK(read_rows(r, path, from));
+  }
+  if (!other) warn_of_gaps(r, path, from);
+  return STATUS_OK;
 }
 
 /* Brings the samples on the devices to rank 0. */
@@ -260,6 +331,7 @@ status receivers_save(receivers *r, const rundir *rundir) {
                                  .time = r->time,
                                  .step = r->step,
                                  .p = r->values,
+                                 .weights = weights_of(r),
                                  .length = config_unit_of(r->config, "length"),
                                  .time_unit = config_unit_of(r->config, "time"),
                                  .p_unit = config_unit_of(r->config, "p")};

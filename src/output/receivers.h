@@ -14,7 +14,8 @@
  * written: before each snapshot and at the end. The file is written as a whole, completely or not at all, so
  * that a run that resumes from a snapshot finds all samples up to its step.
  *
- * receivers.h5: positions (n, 3), time (m), step (m), p (m, n) in the run's precision. */
+ * receivers.h5: positions (n, 3), time (m), step (m), p (m, n) in the run's precision, the attribute weights.
+ */
 typedef struct receivers {
   MPI_Comm comm;
   const kernels *backend;
@@ -49,7 +50,9 @@ status receivers_create(MPI_Comm comm, const grid *grid, const field_space *spac
                         receivers *receivers);
 void receivers_destroy(receivers *receivers);
 
-/* Rank 0: continues the file of an earlier start with the samples up to step `from`; -1: begins anew. */
+/* Rank 0: continues the file of an earlier start with the samples up to step `from`, and warns of missing
+ * ones; -1: begins anew. A file of other receivers or weights moves into the first free previous_N, with a
+ * warning. */
 status receivers_open(receivers *receivers, const rundir *rundir, int64_t from);
 
 /* Returns 1 if a sample is due at this step. */

@@ -226,3 +226,51 @@ def test_keys_of_sources_and_receivers_without_places(tmp_path):
         ": point_sources.frequency, point_sources.delay, receivers.every"
         in run(tmp_path / "run", merged(BASE, keys)).stderr
     )
+
+
+def traces_of(path):
+    with h5py.File(path) as file:
+        return file["positions"][:].tolist(), file["step"][:].tolist(), file["p"][:]
+
+
+OTHER = [
+    (
+        {"points": '"0.6 0.3 0.5; 0.9 0.01 0.95; 1 0.8 1.9"'},
+        "has receiver 2 at (0.99, 0.01, 0.95), and this run at (0.9, ",
+    ),
+    ({"points": '"0.6 0.3 0.5; 0.99 0.01 0.95"'}, "holds 3 receivers, and this run has 2"),
+    ({"weights": "sinc"}, "is of receivers.weights = lagrange, and this run has sinc"),
+]
+
+
+@pytest.mark.parametrize(("keys", "said"), OTHER)
+def test_traces_of_other_receivers_are_moved_away(tmp_path, keys, said):
+    """The file of a run that resumes holds traces of its own receivers alone, the same as in a run of these."""
+    changed = merged(BASE, {"receivers": keys})
+    run(tmp_path / "run", merged(BASE, {"time": {"steps": 12}}))
+    whole = (tmp_path / "run/receivers.h5").read_bytes()
+    resumed = run(tmp_path / "run", merged(changed, {"restart": {"from": "latest"}}))
+    assert f"run/receivers.h5 {said}" in resumed.stderr
+    assert "previous_1, and a new one begins at step 12" in resumed.stderr
+    assert (tmp_path / "run/previous_1/receivers.h5").read_bytes() == whole
+    run(tmp_path / "fresh", changed)
+    at, steps, p = traces_of(tmp_path / "run/receivers.h5")
+    fresh = traces_of(tmp_path / "fresh/receivers.h5")
+    assert at == fresh[0] == places(changed["receivers"]["points"]) and steps == [12, 15, 18, 21, 24]
+    assert np.array_equal(p, fresh[2][4:])
+
+
+def test_samples_that_a_resumed_run_lacks(tmp_path):
+    """It warns of lost ones, and of another spacing; not of samples that are not due."""
+    file = tmp_path / "run/receivers.h5"
+    said = []
+    for steps, every in ((11, 3), (13, 3), (18, 2), (20, 2)):
+        change = {"time": {"steps": steps}, "receivers": {"every": every}, "restart": {"from": "latest"}}
+        said.append(run(tmp_path / "run", merged(BASE, change)).stderr)
+    assert traces_of(file)[1] == [0, 3, 6, 9, 12, 14, 16, 18, 20]
+    assert "receivers.h5" not in said[0] + said[1] + said[3]
+    assert "samples up to step 12 are 3 apart in steps, and later ones 2, by receivers.every" in said[2]
+    file.unlink()
+    change = {"time": {"steps": 22}, "restart": {"from": "latest"}}
+    lost = "run/receivers.h5: no sample up to step 20, where the run resumes: lost, or not due in the run before"
+    assert lost in run(tmp_path / "run", merged(BASE, change)).stderr
