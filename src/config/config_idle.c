@@ -5,6 +5,7 @@
 #include "config/kept.h"
 #include "settings/equations.h"
 #include "problems/cases.h"
+#include "problems/flow_state.h"
 #include "problems/formula.h"
 #include "problems/medium.h"
 #include "problems/source.h"
@@ -58,11 +59,22 @@ static int points_idle(const config *config, const char *name, int any) {
   return !config_waves(config) && config->equation != EQUATION_acoustics;
 }
 
+/* Returns 1 for a key of [physics] that needs a viscosity, or Sutherland's law, if the flow has none. The law
+ * `constant` is never idle, because it also holds if no law is given. */
+static int viscous_idle(const config *config, const char *name) {
+  const flow_law law = flow_gas_of(config).law;
+  if (strcmp(name, "prandtl") == 0) return law == FLOW_INVISCID;
+  if (strcmp(name, "viscosity_law") == 0)
+    return law == FLOW_INVISCID && config->viscosity_law == FLOW_SUTHERLAND;
+  const int temperature =
+      strcmp(name, "viscosity_temperature") == 0 || strcmp(name, "sutherland_temperature") == 0;
+  return temperature && law != FLOW_SUTHERLAND;
+}
+
 int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
-  if (strcmp(section, "physics") == 0 && !config_equation_uses(config, name)) return 1;
-  if (strcmp(name, "viscosity_temperature") == 0 || strcmp(name, "sutherland_temperature") == 0)
-    return config->viscosity_law != FLOW_SUTHERLAND;
+  if (strcmp(section, "physics") == 0 && (!config_equation_uses(config, name) || viscous_idle(config, name)))
+    return 1;
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
   if (strcmp(section, "medium") == 0)
     return medium_count(config) == 0 || (strcmp(name, "density") == 0 && config_waves(config));

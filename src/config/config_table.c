@@ -302,8 +302,8 @@ const config_key config_keys[] = {
          "yes: kept snapshots in chunks of a plane, shuffled and deflated, in fields/; no run resumes from "
          "them"},
     {"output", "derived", SET(derived, derived), DEFAULT("none"),
-     .help = "what kept snapshots and slices hold besides: gradient, the length of the gradient of phi or p; "
-             "intensity, p times the velocity (acoustics); the others of flow"},
+     .help = "what kept snapshots and slices hold besides: gradient, the length of the gradient of phi, p "
+             "or density; intensity, p times the velocity (acoustics); the others of flow"},
     {"output", "checkpoint_every", COUNT(checkpoint_every, 0, CONFIG_STEPS_MOST), DEFAULT("0"),
      .help = "steps between checkpoints; 0: never"},
     {"output", "diagnostics_every", COUNT(diagnostics_due.every, 0, CONFIG_STEPS_MOST),

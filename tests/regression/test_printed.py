@@ -209,13 +209,30 @@ def test_keys_without_effect(tmp_path, change, named):
     assert [line.rsplit(": ", 1)[1] for line in warnings] == ([named] if named else [])
 
 
-@pytest.mark.parametrize(("law", "named"), [("constant", ["physics.sutherland_temperature"]), ("sutherland", [])])
-def test_keys_of_a_law_of_viscosity_without_effect(tmp_path, law, named):
-    physics = {"equation": "flow", "viscosity": 0.01, "viscosity_law": law, "sutherland_temperature": 0.3}
-    grid = {"nx": 16, "ny": 16, "nz": 16}
-    write_ini(
-        tmp_path / "run.ini",
-        {"grid": grid, "physics": physics, "initial": {"case": "shear_wave"}, "time": {"steps": 1}},
-    )
+@pytest.mark.parametrize(
+    ("viscosity", "keys", "named"),
+    [
+        ({"viscosity": 0.01}, {"viscosity_law": "constant", "sutherland_temperature": 0.3}, "sutherland_temperature"),
+        ({"viscosity": 0.01}, {"viscosity_law": "sutherland", "sutherland_temperature": 0.3, "prandtl": 2}, ""),
+        ({"reynolds": 100}, {"viscosity_law": "sutherland", "viscosity_temperature": 2, "prandtl": 2}, ""),
+        ({"reynolds": 0}, {"viscosity_law": "constant", "prandtl": 2}, "prandtl"),
+        (
+            {"viscosity": 0},
+            {"prandtl": 2, "viscosity_law": "sutherland", "viscosity_temperature": 2, "sutherland_temperature": 0.3},
+            "prandtl, viscosity_law, viscosity_temperature, sutherland_temperature",
+        ),
+    ],
+    ids=["constant", "sutherland", "reynolds", "no reynolds", "no viscosity"],
+)
+def test_keys_of_viscosity_without_effect(tmp_path, viscosity, keys, named):
+    ini = {
+        "grid": {"nx": 16, "ny": 16, "nz": 16},
+        "physics": {"equation": "flow", **keys},
+        "initial": {"case": "shear_wave"},
+        "time": {"steps": 1},
+    }
+    ini = merged(ini, {"initial" if "reynolds" in viscosity else "physics": viscosity})
+    write_ini(tmp_path / "run.ini", ini)
     warnings = [line for line in launch(tmp_path, 1, "--validate", "run.ini").stderr.splitlines() if "effect" in line]
-    assert [line.rsplit(": ", 1)[1] for line in warnings] == named
+    named = ", ".join(f"physics.{name}" for name in named.split(", ") if name)
+    assert [line.rsplit(": ", 1)[1] for line in warnings] == ([named] if named else [])
