@@ -176,9 +176,9 @@ const config_key config_keys[] = {
     {"medium", "resample", CHOICE(medium_resample, switches), DEFAULT("no"),
      .help = "yes: a dataset of another grid is interpolated, with order 8"},
     {"medium", "average", CHOICE(medium_at_points, averages), DEFAULT("cell"),
-     .help =
-         "of formulas: 1/c^2 (acoustics: density and 1/(density c^2)) averaged over each point's cell, or "
-         "at the point"},
+     .help = "of formulas and of files of another grid: 1/c^2 (acoustics: density and 1/(density c^2)) "
+             "averaged over "
+             "each point's cell, or at the point"},
     {"point_sources", "points", PROBES(source_points), UNLESS("file"),
      .help = "places of sources (wave, acoustics)"},
     {"point_sources", "file", PATH(source_file), DEFAULT("none"),

@@ -63,6 +63,12 @@ static status look(const grid *grid, dataset *dataset, dataset_place *place, int
   return dataset->least > 0 ? resample_check(dataset, place, grid) : STATUS_OK;
 }
 
+status file_planes_find(const grid *grid, const char *key, const char *path, const char *name, int resample,
+                        dataset *dataset, dataset_place *place, int *same) {
+  *dataset = dataset_named(key, path, name, resample);
+  return look(grid, dataset, place, same);
+}
+
 status file_planes_check(const grid *grid, const char *key, const char *path, const char *name, int resample,
                          dataset_place *place, int *elsewhere) {
   dataset dataset = dataset_named(key, path, name, resample);

@@ -19,6 +19,11 @@ typedef struct file_planes {
 status file_planes_check(const grid *grid, const char *key, const char *path, const char *name, int resample,
                          dataset_place *place, int *elsewhere);
 
+/* Finds the dataset of a file that file_planes_check accepts, and where its points lie. [out] same: 1 if they
+ * are the grid's own. */
+status file_planes_find(const grid *grid, const char *key, const char *path, const char *name, int resample,
+                        dataset *dataset, dataset_place *place, int *same);
+
 /* Reads the planes. STATUS_FILE, STATUS_USAGE as dataset_read; STATUS_USAGE also for a value that is not
  * finite or exceeds PROBLEM_LARGEST, with its place; STATUS_MEMORY. After an error there is nothing to
  * close. */

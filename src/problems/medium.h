@@ -8,13 +8,14 @@
 /* The medium of waves and of sound: formulas and the file of [medium], and the constants of [physics] for
  * what these do not give. Waves have the density 1. A point stands for its cell, which reaches half a spacing
  * to each side and ends at an end of an axis. With formulas the point has the cell's mean density and the
- * stiffness K = 1/(mean of 1/(density c^2)), means over 4 x 4 x 4 midpoints of the cell's parts. A file gives
- * the values at the points. */
+ * stiffness K = 1/(mean of 1/(density c^2)), means over 4 x 4 x 4 midpoints of the cell's parts. So it has
+ * with a file of another grid (resample.h); one of the grid's own points gives the values at the points. */
 typedef struct medium {
   const config *config;
   const grid *grid;
   formula_team formula[CONFIG_MEDIA];
   file_planes planes[CONFIG_MEDIA];
+  struct medium_means *means; /* with a file of another grid: of this rank's planes; else NULL */
   struct medium_fault *fault;
   int varies[3];             /* along x, y, z */
   struct medium_kept **kept; /* of each thread, as many as OpenMP would have started in medium_open */

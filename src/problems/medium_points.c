@@ -1,13 +1,13 @@
-#include "problems/medium.h"
-
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 
+#include "problems/medium_means.h"
 #include "problems/problem.h"
+#include "problems/resample.h"
 #include "settings/equations.h"
 
-enum { PARTS = 4 };
+enum { PARTS = RESAMPLE_PARTS };
 
 /* The range of physics.sound_speed and physics.density: density times speed squared must fit a float. */
 static const double least = 1e-9, most = 1e9;
@@ -66,36 +66,6 @@ status medium_check(const config *config, const grid *grid, char text[CASES_HELD
   return STATUS_OK;
 }
 
-status medium_open(const config *config, const grid *grid, medium *medium) {
-  status result = STATUS_OK;
-  *medium = (struct medium){.config = config, .grid = grid};
-  medium->fault = calloc(1, sizeof *medium->fault);
-  if (medium->fault == NULL) return status_fail(STATUS_MEMORY, "no memory for the medium");
-  for (int i = 0; i < CONFIG_MEDIA && result == STATUS_OK; i++) {
-    if (medium_of(config, i) == MEDIUM_FILE)
-      result = file_planes_open(config, grid, "medium.file", config->medium_file, datasets[i],
-                                config->medium_resample, &medium->planes[i]);
-    if (medium_of(config, i) == MEDIUM_FORMULA)
-      result = formula_team_open(config, keys[i], config->medium[i], &medium->formula[i]);
-  }
-  find_variation(medium);
-  if (result == STATUS_OK && has_formulas(medium)) result = make_kept(medium);
-  if (result != STATUS_OK) medium_close(medium);
-  return result;
-}
-
-void medium_close(medium *medium) {
-  for (int i = 0; i < CONFIG_MEDIA; i++) {
-    formula_team_close(&medium->formula[i]);
-    file_planes_close(&medium->planes[i]);
-  }
-  for (int i = 0; medium->kept != NULL && medium->kept[i] != NULL; i++) free(medium->kept[i]);
-  free(medium->kept);
-  free(medium->fault);
-  medium->kept = NULL;
-  medium->fault = NULL;
-}
-
 /* Keeps a value that is refused. */
 static void remember(medium_fault *fault, int which, double value, const int64_t x[3]) {
   const int64_t at[3] = {x[2], x[1], x[0]};
@@ -113,39 +83,75 @@ static void remember(medium_fault *fault, int which, double value, const int64_t
 
 /* Places of the midpoints of a point's cell along axis d. */
 static void midpoints(const medium *medium, int d, int64_t i, double place[PARTS]) {
-  const grid *grid = medium->grid;
-  const double h = grid->h[d];
-  const int64_t last = grid->n[d] - 1;
-  double low = -0.5, high = 0.5;
-  if (grid->bounded[d] && i == 0) low = 0.0;
-  if (grid->bounded[d] && i == last) high = 0.0;
-  if (medium->config->medium_at_points) low = high = 0.0;
-  for (int k = 0; k < PARTS; k++) {
-    place[k] = ((double)i + low + (high - low) * (k + 0.5) / PARTS) * h;
-    if (place[k] < 0.0) place[k] += grid->l[d];
-    if (!grid->bounded[d] && place[k] >= grid->l[d]) place[k] -= grid->l[d];
-  }
+  for (int k = 0; k < PARTS; k++)
+    place[k] = medium->config->medium_at_points ? (double)i * medium->grid->h[d]
+                                                : resample_midpoint(medium->grid, d, i, k);
 }
 
-/* The speed or the density at a point of the grid, of a formula at place x of its cell. [in, out] accepted:
- * becomes 0 if it is refused. */
+/* The speed or the density at a point of the grid, of a formula at place x of its cell; file: what a file of
+ * another grid has there, or NULL. [in, out] accepted: becomes 0 if it is refused. */
 static double value_at(const medium *medium, int which, const int64_t at[3], const double x[3],
-                       int *accepted) {
+                       const double *file, int *accepted) {
   const config *config = medium->config;
   const double constant[CONFIG_MEDIA] = {config->sound_speed,
                                          config->equation == EQUATION_wave ? 1.0 : config->density};
   double value = constant[which];
   if (medium->formula[which].count > 0) value = formula_team_at(&medium->formula[which], x);
   if (medium->planes[which].data != NULL) value = file_planes_at(&medium->planes[which], at[2], at[1], at[0]);
+  if (file != NULL) value = *file;
   if (value >= least && value <= most) return value;
   remember(medium->fault, which, value, at);
   *accepted = 0;
   return value;
 }
 
+static status open_files(const config *config, const grid *grid, medium *medium, int *means) {
+  for (int i = 0; i < CONFIG_MEDIA; i++) {
+    int fine = 0;
+    if (medium_of(config, i) != MEDIUM_FILE) continue;
+    CHECK(medium_means_needed(config, grid, i, &fine));
+    *means |= fine;
+    if (!fine)
+      CHECK(file_planes_open(config, grid, "medium.file", config->medium_file, datasets[i],
+                             config->medium_resample, &medium->planes[i]));
+  }
+  return STATUS_OK;
+}
+
+status medium_open(const config *config, const grid *grid, medium *medium) {
+  int means = 0;
+  *medium = (struct medium){.config = config, .grid = grid};
+  medium->fault = calloc(1, sizeof *medium->fault);
+  if (medium->fault == NULL) return status_fail(STATUS_MEMORY, "no memory for the medium");
+  status result = open_files(config, grid, medium, &means);
+  for (int i = 0; i < CONFIG_MEDIA && result == STATUS_OK; i++) {
+    if (medium_of(config, i) == MEDIUM_FORMULA)
+      result = formula_team_open(config, keys[i], config->medium[i], &medium->formula[i]);
+  }
+  find_variation(medium);
+  if (result == STATUS_OK && means) result = medium_means_open(medium, value_at, &medium->means);
+  if (result == STATUS_OK && !means && has_formulas(medium)) result = make_kept(medium);
+  if (result != STATUS_OK) medium_close(medium);
+  return result;
+}
+
+void medium_close(medium *medium) {
+  medium_means_close(medium->means);
+  for (int i = 0; i < CONFIG_MEDIA; i++) {
+    formula_team_close(&medium->formula[i]);
+    file_planes_close(&medium->planes[i]);
+  }
+  for (int i = 0; medium->kept != NULL && medium->kept[i] != NULL; i++) free(medium->kept[i]);
+  free(medium->kept);
+  free(medium->fault);
+  medium->means = NULL;
+  medium->kept = NULL;
+  medium->fault = NULL;
+}
+
 static medium_point point_at(const medium *medium, const int64_t at[3], const double x[3], int *accepted) {
-  const double c = value_at(medium, CONFIG_MEDIUM_SPEED, at, x, accepted);
-  const double density = value_at(medium, CONFIG_MEDIUM_DENSITY, at, x, accepted);
+  const double c = value_at(medium, CONFIG_MEDIUM_SPEED, at, x, NULL, accepted);
+  const double density = value_at(medium, CONFIG_MEDIUM_DENSITY, at, x, NULL, accepted);
   return (medium_point){.stiffness = density * c * c, .density = density};
 }
 
@@ -178,6 +184,7 @@ static medium_point mean_at(const medium *medium, const int64_t at[3], int *acce
 medium_point medium_at(const medium *medium, int64_t z, int64_t y, int64_t x) {
   const int64_t at[3] = {x, y, z};
   int accepted = 1;
+  if (medium->means != NULL) return medium_means_at(medium->means, z, y, x);
   if (medium->kept == NULL) return point_at(medium, at, NULL, &accepted);
   medium_kept *kept = &medium->kept[omp_get_thread_num()][medium->varies[0] ? x : 0];
   const int same_y = !medium->varies[1] || kept->y == y, same_z = !medium->varies[2] || kept->z == z;
@@ -188,7 +195,7 @@ medium_point medium_at(const medium *medium, int64_t z, int64_t y, int64_t x) {
 }
 
 uint64_t medium_hash(const medium *medium) {
-  uint64_t sum = 0;
+  uint64_t sum = medium->means != NULL ? medium_means_hash(medium->means) : 0;
   for (int i = 0; i < CONFIG_MEDIA; i++)
     if (medium->planes[i].data != NULL) sum += (uint64_t)(i + 1) * file_planes_hash(&medium->planes[i]);
   return sum;

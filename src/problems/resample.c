@@ -78,20 +78,39 @@ static int wraps(const resampler *r, int d) {
   return !r->grid->bounded[d] && r->fit[d] != RESAMPLE_COVERS;
 }
 
-static around find_around(const resampler *r, int d, int64_t i) {
+static around find_around(const resampler *r, int d, position at, int linear) {
   const int64_t m = r->source->n[d];
-  const position at = find_position(r, d, i);
   around around = {.first = at.below - (RESAMPLE_POINTS / 2 - 1)};
   if (!wraps(r, d) && around.first > m - RESAMPLE_POINTS) around.first = m - RESAMPLE_POINTS;
   if (!wraps(r, d) && around.first < 0) around.first = 0;
   const double x = (double)(at.below - around.first) + at.above;
   for (int k = 0; k < RESAMPLE_POINTS; k++) {
     around.at[k] = ((around.first + k) % m + m) % m;
-    around.weight[k] = 1.0;
-    for (int j = 0; j < RESAMPLE_POINTS; j++)
+    around.weight[k] = linear ? fmax(0.0, 1.0 - fabs(x - k)) : 1.0;
+    for (int j = 0; j < RESAMPLE_POINTS && !linear; j++)
       if (j != k) around.weight[k] *= (x - j) / (k - j);
   }
   return around;
+}
+
+double resample_midpoint(const grid *grid, int d, int64_t i, int part) {
+  const double low = grid->bounded[d] && i == 0 ? 0.0 : -0.5;
+  const double high = grid->bounded[d] && i == grid->n[d] - 1 ? 0.0 : 0.5;
+  const double place = ((double)i + low + (high - low) * (part + 0.5) / RESAMPLE_PARTS) * grid->h[d];
+  if (place < 0.0) return place + grid->l[d];
+  return !grid->bounded[d] && place >= grid->l[d] ? place - grid->l[d] : place;
+}
+
+/* The interpolation at the midpoint of a part of this grid's cell i. */
+static around find_within(const resampler *r, int d, int64_t i, int part) {
+  const int alike = r->fit[d] == RESAMPLE_ALIKE, bounded = r->grid->bounded[d];
+  const int64_t m = r->source->n[d];
+  const double spacing = alike ? r->grid->l[d] / (double)(bounded ? m - 1 : m) : r->place->spacing[d];
+  const double origin = alike ? 0.0 : r->place->origin[d];
+  double x = (resample_midpoint(r->grid, d, i, part) - origin) / spacing;
+  if (!wraps(r, d))
+    x = fmin(fmax(x, 0.0), (double)(m - 1)); /* cells may reach beyond what covers the points */
+  return find_around(r, d, (position){(int64_t)floor(x), x - floor(x)}, spacing < r->grid->h[d]);
 }
 
 static status open_resampler(const dataset *source, const dataset_place *place, const grid *grid,
@@ -102,7 +121,8 @@ static status open_resampler(const dataset *source, const dataset_place *place, 
   for (int d = 0; d < 3; d++) r->fit[d] = resample_fit_of(place, grid, d, source->n[d]);
   for (int d = 0; d < 2; d++) {
     r->along[d] = malloc((size_t)grid->n[d] * sizeof *r->along[d]);
-    for (int64_t i = 0; i < grid->n[d] && r->along[d] != NULL; i++) r->along[d][i] = find_around(r, d, i);
+    for (int64_t i = 0; i < grid->n[d] && r->along[d] != NULL; i++)
+      r->along[d][i] = find_around(r, d, find_position(r, d, i), 0);
   }
   for (int k = 0; k < RESAMPLE_POINTS; k++) r->held[k] = INT64_MIN;
   r->plane = malloc(mx * my * sizeof(double));
@@ -164,7 +184,7 @@ static status find_planes(resampler *r, const around *around, const double *plan
 
 static status fill_plane(resampler *r, int64_t z, precision precision, void *result) {
   const int64_t points = r->grid->n[0] * r->grid->n[1];
-  const around around = find_around(r, 2, z);
+  const around around = find_around(r, 2, find_position(r, 2, z), 0);
   const double *planes[RESAMPLE_POINTS];
   CHECK(find_planes(r, &around, planes));
 #pragma omp parallel for schedule(static)
@@ -192,4 +212,96 @@ status resample_planes(const dataset *source, const dataset_place *place, const 
   }
   close_resampler(&r);
   return result;
+}
+
+/* Planes are interpolated along z first: of a fine dataset fewer values have to be held then. */
+struct resample_cells {
+  resampler of;
+  around *within[2]; /* of x and y: one for each part */
+  double *planes;    /* RESAMPLE_POINTS planes of the source, of which `of.held` has the indices */
+};
+
+status resample_cells_open(const dataset *source, const dataset_place *place, const grid *grid,
+                           resample_cells **cells) {
+  const size_t plane = (size_t)source->n[0] * (size_t)source->n[1];
+  resample_cells *c = *cells = calloc(1, sizeof *c);
+  int complete = c != NULL;
+  if (complete) c->of = (resampler){.source = source, .place = place, .grid = grid};
+  for (int d = 0; d < 3 && complete; d++) c->of.fit[d] = resample_fit_of(place, grid, d, source->n[d]);
+  for (int k = 0; k < RESAMPLE_POINTS && complete; k++) c->of.held[k] = INT64_MIN;
+  for (int d = 0; d < 2 && complete; d++) {
+    const int64_t count = grid->n[d] * RESAMPLE_PARTS;
+    c->within[d] = malloc((size_t)count * sizeof *c->within[d]);
+    complete = c->within[d] != NULL;
+    for (int64_t i = 0; i < count && complete; i++)
+      c->within[d][i] = find_within(&c->of, d, i / RESAMPLE_PARTS, (int)(i % RESAMPLE_PARTS));
+  }
+  if (complete) {
+    c->planes = malloc(RESAMPLE_POINTS * plane * sizeof(double));
+    c->of.plane = malloc(plane * sizeof(double));
+    c->of.rows = malloc((size_t)grid->n[0] * RESAMPLE_PARTS * (size_t)source->n[1] * sizeof(double));
+    complete = c->planes != NULL && c->of.plane != NULL && c->of.rows != NULL;
+  }
+  if (complete) return STATUS_OK;
+  resample_cells_close(c);
+  *cells = NULL;
+  return status_fail(STATUS_MEMORY, "%s = %s: no memory for planes of its grid", source->key, source->path);
+}
+
+void resample_cells_close(resample_cells *cells) {
+  if (cells == NULL) return;
+  for (int d = 0; d < 2; d++) free(cells->within[d]);
+  free(cells->planes);
+  close_resampler(&cells->of);
+  free(cells);
+}
+
+/* Sums of a source's row, or of rows, with the weights of an interpolation. */
+static double weighed(const around *around, const double *values, int64_t step) {
+  double sum = 0.0;
+  for (int k = 0; k < RESAMPLE_POINTS; k++) sum += around->weight[k] * values[around->at[k] * step];
+  return sum;
+}
+
+/* The source at a place along z, in `of.plane`. */
+static status find_section(resample_cells *c, const around *around) {
+  const resampler *r = &c->of;
+  const int64_t plane = r->source->n[0] * r->source->n[1];
+  const double *planes[RESAMPLE_POINTS];
+  for (int k = 0; k < RESAMPLE_POINTS; k++) {
+    const int64_t wanted = around->at[k], slot = wanted % RESAMPLE_POINTS;
+    double *const held = c->planes + slot * plane;
+    planes[k] = held;
+    if (around->weight[k] == 0.0 || r->held[slot] == wanted) continue;
+    CHECK(dataset_read(r->source, PRECISION_DOUBLE, wanted, 1, held));
+    CHECK(dataset_check_values(r->source, PRECISION_DOUBLE, wanted, 1, held, PROBLEM_LARGEST));
+    c->of.held[slot] = wanted;
+  }
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < plane; i++) {
+    double sum = 0.0;
+    for (int k = 0; k < RESAMPLE_POINTS; k++)
+      if (around->weight[k] != 0.0) sum += around->weight[k] * planes[k][i];
+    r->plane[i] = sum;
+  }
+  return STATUS_OK;
+}
+
+status resample_cells_plane(resample_cells *cells, int64_t z, int part, double *values) {
+  const resampler *r = &cells->of;
+  const int64_t nx = r->grid->n[0] * RESAMPLE_PARTS, ny = r->grid->n[1] * RESAMPLE_PARTS;
+  const int64_t mx = r->source->n[0], my = r->source->n[1], n = r->grid->n[2];
+  const around along_z = find_within(r, 2, (z % n + n) % n, part);
+  CHECK(find_section(cells, &along_z));
+#pragma omp parallel
+  {
+#pragma omp for schedule(static)
+    for (int64_t y = 0; y < my; y++)
+      for (int64_t x = 0; x < nx; x++)
+        r->rows[y * nx + x] = weighed(&cells->within[0][x], r->plane + y * mx, 1);
+#pragma omp for schedule(static)
+    for (int64_t y = 0; y < ny; y++)
+      for (int64_t x = 0; x < nx; x++) values[y * nx + x] = weighed(&cells->within[1][y], r->rows + x, nx);
+  }
+  return STATUS_OK;
 }

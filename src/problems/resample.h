@@ -35,4 +35,22 @@ enum { RESAMPLE_POINTS = 8 };
 status resample_planes(const dataset *source, const dataset_place *place, const grid *grid,
                        precision precision, void *planes);
 
+/* The same dataset within the cells of a grid, of which each is divided into RESAMPLE_PARTS parts along each
+ * axis: a cell reaches half a spacing to each side of its point and ends at an end of an axis. Values are
+ * those at the midpoints of the parts. Along an axis on which the dataset's points lie closer than the grid's
+ * it is interpolated linearly, so that jumps do not ring. */
+enum { RESAMPLE_PARTS = 4 };
+
+/* The place of the midpoint of a part of cell i of axis d, within a periodic axis. */
+double resample_midpoint(const grid *grid, int d, int64_t i, int part);
+
+typedef struct resample_cells resample_cells;
+/* source, place and grid must outlive it. STATUS_MEMORY; then there is nothing to close. */
+status resample_cells_open(const dataset *source, const dataset_place *place, const grid *grid,
+                           resample_cells **cells);
+/* [out] values: [n[1] RESAMPLE_PARTS][n[0] RESAMPLE_PARTS], of part `part` along z of the cells of plane z,
+ * in which parts follow one another along each axis. Errors as of resample_planes. */
+status resample_cells_plane(resample_cells *cells, int64_t z, int part, double *values);
+void resample_cells_close(resample_cells *cells); /* NULL: nothing happens */
+
 #endif

@@ -145,6 +145,37 @@ def test_medium_of_a_file(tmp_path):
             file[name][20, 3, 2] = good
 
 
+@pytest.mark.parametrize("density_of_formula", [False, True])
+def test_medium_of_a_finer_file(tmp_path, density_of_formula):
+    """Averages over cells of both datasets, or of one and of a formula."""
+    configuration = merged(BASE, {"boundary": CLOSED, "medium": {"file": "m.h5", "resample": "yes"}})
+    nx, ny, nz = (configuration["grid"][f"n{d}"] for d in "xyz")
+    speed, density = write_medium(tmp_path / "m.h5", (2 * nz - 1, 3 * ny - 2, 4 * nx - 3))
+    if density_of_formula:
+        configuration = merged(configuration, {"medium": {"density": FORMULAS["density"]}})
+
+    def linear(values, places):
+        for d, place in enumerate(places):
+            count, axis = values.shape[2 - d], 2 - d
+            at = place / configuration["grid"].get(f"l{'xyz'[d]}", 1) * (count - 1)
+            below = np.minimum(at.astype(int), count - 2)
+            share = (at - below).reshape([-1 if k == axis else 1 for k in range(3)])
+            values = (1 - share) * values.take(below, axis) + share * values.take(below + 1, axis)
+        return values
+
+    run(tmp_path / "run", configuration, ranks=2)
+    means = cell_means(
+        configuration,
+        lambda x, y, z: linear(speed, (x[0, 0], y[0, :, 0], z[:, 0, 0])),
+        lambda x, y, z: (
+            np.where(z > 0.9, 3 - x, 1 + y)
+            if density_of_formula
+            else linear(density, (x[0, 0], y[0, :, 0], z[:, 0, 0]))
+        ),
+    )
+    compare(tmp_path / "run", configuration, *means)
+
+
 def test_numbers_are_a_uniform_medium(tmp_path):
     """[medium] with the numbers of [physics] gives the same solution, to rounding, with either difference."""
     for difference in ("central", "upwind"):

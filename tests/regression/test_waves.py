@@ -266,6 +266,42 @@ def test_medium_of_a_file(tmp_path):
         assert "medium.file" in refused.stderr and "one period" in refused.stderr
 
 
+def linear(configuration, values):
+    """The function of x, y, z that is linear between the values of a file with points from end to end of the box."""
+
+    def function(*places):
+        found = values
+        for d, place in enumerate(places):
+            count, axis = values.shape[2 - d], 2 - d
+            bounded = ends(configuration, d)[0] != "periodic"
+            at = place.ravel() / configuration["grid"].get(f"l{AXES[d]}", 1) * (count - 1 if bounded else count)
+            below = np.minimum(np.floor(at).astype(int), count - 2) if bounded else np.floor(at).astype(int)
+            share = (at - below).reshape([-1 if k == axis else 1 for k in range(3)])
+            low, high = (found.take((below + k) % count, axis) for k in (0, 1))
+            found = (1 - share) * low + share * high
+        return found
+
+    return function
+
+
+@pytest.mark.parametrize("boundary", [{}, MIXED[8]])
+def test_medium_of_a_finer_file(tmp_path, boundary):
+    """Its averages over cells, as those of a formula; jumps do not ring. At points on demand."""
+    configuration = merged(BASE, {"boundary": boundary, "medium": {"file": "c.h5", "resample": "yes"}})
+    bounded = [ends(configuration, d)[0] != "periodic" for d in range(3)]
+    counts = [4 * configuration["grid"][f"n{AXES[d]}"] - 3 * bounded[d] for d in range(3)]
+    c = 1 + np.random.default_rng(4).random(counts[::-1])
+    c[counts[2] // 3 :] *= 1.9
+    with h5py.File(tmp_path / "c.h5", "w") as file:
+        file["c"] = c
+    said = {ranks: run(tmp_path / f"{ranks}", configuration, ranks=ranks) for ranks in (1, 3)}
+    assert hash_of(said[1]) == hash_of(said[3])
+    compare(tmp_path / "3", configuration, cell_averages(configuration, linear(configuration, c)))
+    at_points = merged(configuration, {"medium": {"average": "point"}})
+    run(tmp_path / "points", at_points, ranks=2)
+    compare(tmp_path / "points", at_points, c[::4, ::4, ::4])
+
+
 @many_steps
 @pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
 @pytest.mark.parametrize("boundary", [{}, {"x": "wall", "y_low": "free", "y_high": "wall", "z": "free"}])
