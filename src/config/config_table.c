@@ -174,11 +174,12 @@ const config_key config_keys[] = {
     {"medium", "file", PATH(medium_file), DEFAULT("none"),
      .help = "HDF5 file with the datasets c and, for acoustics, rho, unless a formula gives them"},
     {"medium", "resample", CHOICE(medium_resample, switches), DEFAULT("no"),
-     .help = "yes: a dataset of another grid is interpolated, with order 8"},
+     .help =
+         "yes: a dataset of another grid is interpolated: linearly along axes where it is finer, else with "
+         "order 8"},
     {"medium", "average", CHOICE(medium_at_points, averages), DEFAULT("cell"),
      .help = "of formulas and of files of another grid: 1/c^2 (acoustics: density and 1/(density c^2)) "
-             "averaged over "
-             "each point's cell, or at the point"},
+             "averaged over each point's cell, or at the point"},
     {"point_sources", "points", PROBES(source_points), UNLESS("file"),
      .help = "places of sources (wave, acoustics)"},
     {"point_sources", "file", PATH(source_file), DEFAULT("none"),
