@@ -93,6 +93,7 @@ def command_history(args):
     reference = flow_reference.read_reference(args.reference, run) if args.reference else None
     fig = history.draw_history(run, reference)
     if reference:
+        tell(flow_reference.compressible(reference.name, run))
         print(*flow_reference.compare(run.diagnostics, flow_history.loss(run.diagnostics), reference), sep="\n")
     print(style.save(fig, target(args, run, "history.png")))
 

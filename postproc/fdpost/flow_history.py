@@ -25,7 +25,7 @@ def loss(table):
 def draw_reference(ax, reference, values):
     """The reference's values, behind the run's."""
     if reference:
-        ax.plot(reference.time, values, color="#b4bac2", lw=4, label="reference", zorder=1)
+        ax.plot(reference.time, values, color="#b4bac2", lw=4, label="reference, incompressible", zorder=1)
 
 
 def draw_flow(run, reference):

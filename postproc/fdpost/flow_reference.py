@@ -10,6 +10,7 @@ from .errors import UsageError
 
 REYNOLDS = {"taylor-green": 1600.0}  # of each reference, which is the file data/NAME.txt
 CASES = {"taylor-green": "taylor_green_vortex"}
+MACH = 0.1  # up to here a run may stand for an incompressible flow, from which it differs as Mach^2
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Reference:
 
 def read_reference(name, run):
     """The reference of this name for the run, whose velocity and density are 1, and whose length is lx/(2 pi).
-    UsageError if the run is of another case or Reynolds number."""
+    UsageError if the run is of another case, Reynolds number, box or law of viscosity."""
     text = files(__package__).joinpath(f"data/{name}.txt").read_text("utf-8")
     time, kinetic, loss, _ = np.loadtxt(text.splitlines(), unpack=True)
     initial = run.config.get("initial", {})
@@ -33,8 +34,22 @@ def read_reference(name, run):
             f"--reference {name}: it is of initial.case = {CASES[name]} with initial.reynolds = {REYNOLDS[name]:g}; "
             f"{run.directory} has {initial.get('case', 'no case')} with {initial.get('reynolds', 'no number')}"
         )
+    if not np.allclose(run.lengths, run.lengths[0], rtol=1e-6, atol=0):
+        edges = ", ".join(style.number(length, 7) for length in run.lengths)
+        raise UsageError(f"--reference {name}: it is of a cube; {run.directory} has the edges {edges}")
+    law = run.config.get("physics", {}).get("viscosity_law", "constant")
+    if law != "constant":
+        raise UsageError(f"--reference {name}: it is of physics.viscosity_law = constant; {run.directory} has {law}")
     length = run.lengths[0] / (2 * np.pi)
     return Reference(name, length * time, kinetic, loss / length)
+
+
+def compressible(name, run):
+    """A sentence on the run's Mach number, if it is above that at which the reference is compared; "" if not."""
+    mach = float(run.config["initial"].get("mach", MACH))
+    if mach <= MACH:
+        return ""
+    return f"note: --reference {name} is incompressible, and {run.directory} has initial.mach = {style.number(mach)}"
 
 
 def compare(table, loss, reference):

@@ -62,12 +62,15 @@ def test_a_missing_column_is_named(tmp_path):
         draw_history(run)
 
 
-def write_vortex(directory, reynolds=1600, edge=2 * np.pi, make=lambda reference: reference):
+def write_vortex(
+    directory, reynolds=1600, edge=2 * np.pi, make=lambda reference: reference, stretch=1, law="constant", mach=0.1
+):
     """A run of the vortex whose table is what `make` returns for the reference."""
     directory.mkdir()
     (directory / "config.ini").write_text(
-        f"[grid]\nnx = 9\nny = 9\nnz = 9\nlx = {edge}\nly = {edge}\nlz = {edge}\n[physics]\nequation = flow\n"
-        f"[initial]\ncase = taylor_green_vortex\nreynolds = {reynolds}\n"
+        f"[grid]\nnx = 9\nny = 9\nnz = 9\nlx = {edge}\nly = {edge * stretch}\nlz = {edge}\n"
+        f"[physics]\nequation = flow\nviscosity_law = {law}\n"
+        f"[initial]\ncase = taylor_green_vortex\nreynolds = {reynolds}\nmach = {mach}\n"
     )
     (directory / "diagnostics.csv").write_text("step,time\n0,0\n")
     reference = read_reference("taylor-green", Run(directory))
@@ -118,3 +121,23 @@ def test_another_reynolds_number_has_no_reference(tmp_path, run_dir, fdplot):
         write_vortex(tmp_path / "run", reynolds=100)
     code, out, err = fdplot("history", run_dir, "--reference", "taylor-green")
     assert code == 2 and "has no case" in err and not out
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [({"stretch": 0.5}, "of a cube; .* has the edges 6.28.*, 3.14.*, 6.28"), ({"law": "sutherland"}, "has sutherland")],
+    ids=["box", "law"],
+)
+def test_another_box_or_law_of_viscosity_has_no_reference(tmp_path, other, said):
+    with pytest.raises(UsageError, match=said):
+        write_vortex(tmp_path / "run", **other)
+
+
+@pytest.mark.parametrize(("mach", "noted"), [(0.1, False), (0.5, True)])
+def test_a_larger_mach_number_than_the_references_is_noted(tmp_path, fdplot, mach, noted):
+    """The picture calls the reference incompressible in both cases."""
+    run, _ = write_vortex(tmp_path / "run", mach=mach, make=lambda found: (found.time, found.kinetic))
+    code, _, err = fdplot("history", run.directory, "--reference", "taylor-green")
+    assert code == 0 and ("incompressible" in err and "initial.mach = 0.5" in err) == noted
+    legend = draw_history(run, read_reference("taylor-green", run)).axes[0].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["reference, incompressible"]
