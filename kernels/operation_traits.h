@@ -42,16 +42,16 @@ DESCRIBE void operation_traits_add(operation_traits *t, const operation *o, cons
   const int input = term_input(term), all = term_axes(term) == 3;
   /* one: a difference along one axis of an input that is not the field */
   const int one = term_axes(term) == 1 && input != t->field && !term->product;
-  const int field = input != OPERATION_NONE && !one;
-  if (field) t->fields |= OPERATION_BIT(input);
+  const int is_field = input != OPERATION_NONE && !one;
+  if (is_field) t->fields |= OPERATION_BIT(input);
   if (term->of != DIFFERENCE_FIRST) t->points |= one ? OPERATION_BIT(input) : t->fields; /* for the centre */
-  if (!field || term->product) t->triple = 1;
-  if ((!field && !one) || term->product || term->fold != FOLD_SUM) t->complete = t->complete && all;
+  if (!is_field || term->product) t->triple = 1;
+  if ((!is_field && !one) || term->product || term->fold != FOLD_SUM) t->complete = t->complete && all;
   t->products = t->products || term->product;
   for (int d = 0; d < 3; d++) {
     if (term->along[d] == OPERATION_NONE) continue;
-    if (field && !term->product) t->along[d] = 1;
-    if (!field) t->components[d] |= OPERATION_BIT(term->along[d]);
+    if (is_field && !term->product) t->along[d] = 1;
+    if (!is_field) t->components[d] |= OPERATION_BIT(term->along[d]);
     if (term->product && o->velocity == VELOCITY_STORED)
       t->components[d] |= OPERATION_BIT(o->velocity_input + d);
   }

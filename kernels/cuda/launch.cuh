@@ -30,7 +30,7 @@ template <class Op, use USE> constexpr tile_shape shape_for() {
 
 template <class Op, use USE>
 using tile_for = tile<shape_for<Op, USE>().width, shape_for<Op, USE>().rows, shape_for<Op, USE>().threads,
-                      shape_for<Op, USE>().stages, shape_for<Op, USE>().unroll,
+                      shape_for<Op, USE>().in_flight, shape_for<Op, USE>().unroll,
                       shape_for<Op, USE>().predicated, shape_for<Op, USE>().rereads>;
 
 constexpr size_t SHARED_STATIC = 128; /* shared memory of a kernel beside its rings, rounded up */

@@ -21,7 +21,7 @@ template <class Op, class Tile> struct pipeline {
   static constexpr bool FIELD = Op::FIELD != OPERATION_NONE, TRIPLE = Op::TRIPLE, PRODUCTS = Op::PRODUCTS;
   static constexpr bool TABLES = Op::TABLES, COMPONENTS = Op::COMPONENTS;
   static constexpr int LEAD = Op::Z || TRIPLE ? HALO : 0;
-  static constexpr int LATE = Tile::STAGES + 1, EARLY = LATE + LEAD;
+  static constexpr int LATE = Tile::IN_FLIGHT + 1, EARLY = LATE + LEAD;
   static constexpr bool X = Op::X || PRODUCTS, Y = Op::Y || PRODUCTS, SHARED = X || Y;
   static constexpr bool FLUX_TABLES = PRODUCTS && TABLES;
   /* The flux window is computed from f's window, which saves its registers. */
@@ -273,21 +273,21 @@ __device__ __forceinline__ arguments turned(const arguments &a, bool down) {
 
 /* One block computes the planes of a piece. */
 template <class Op, class Tile>
-__device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geometry &d,
-                                      const kernels_planes &piece, bool down, pacer &mine, bool paces,
-                                      edges_beside<Op, Tile> &beside) {
-  using line = pipeline<Op, Tile>;
-  constexpr int LEAD = line::LEAD, STAGES = Tile::STAGES, EARLY = line::EARLY, LATE = line::LATE;
-  constexpr bool TABLES = line::TABLES;
+__device__ __forceinline__ void pipeline_march(const pipeline<Op, Tile> &work, const geometry &d,
+                                               const kernels_planes &piece, bool down, pacer &mine,
+                                               bool paces, edges_beside<Op, Tile> &beside) {
+  using pipe = pipeline<Op, Tile>;
+  constexpr int LEAD = pipe::LEAD, IN_FLIGHT = Tile::IN_FLIGHT, EARLY = pipe::EARLY, LATE = pipe::LATE;
+  constexpr bool TABLES = pipe::TABLES;
   /* Initialised, because ptxas 13.0 takes undefined values that differ between threads for uniform. */
   lines lf[Tile::ROWS] = {};
   lines lg[Tile::ROWS] = {};
   const int needed = piece.z1 - piece.z0 + 2 * LEAD;
   const int iterations = divide_up(needed, Tile::UNROLL) * Tile::UNROLL;
   int early_in = 0, late_in = 0;
-  walk planes(d, down ? piece.z1 - 1 + LEAD : piece.z0 - LEAD, LEAD, LEAD - line::ROWS_BACK, down ? -1 : 1);
+  walk planes(d, down ? piece.z1 - 1 + LEAD : piece.z0 - LEAD, LEAD, LEAD - pipe::ROWS_BACK, down ? -1 : 1);
   if constexpr (TABLES) work.t.fill_first(planes.table_z);
-  for (int n = 0; n < STAGES; n++) {
+  for (int n = 0; n < IN_FLIGHT; n++) {
     if (Tile::PREDICATED || n < needed)
       work.copy(early_in, late_in, planes.ahead, planes.here, n < needed, n >= 2 * LEAD);
     planes.step(d);
@@ -307,22 +307,23 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
     for (int k = 0; k < Tile::UNROLL; k++) { /* unrolled, shifts of the windows are names of registers */
       const int n = first + k;
       if (paces) mine.plane_begin();
-      copy_wait<STAGES - 1>();
+      copy_wait<IN_FLIGHT - 1>();
       __syncthreads();
-      if (Tile::PREDICATED || n + STAGES < needed)
-        work.copy(early_in, late_in, planes.ahead, planes.here, n + STAGES < needed, n + STAGES >= 2 * LEAD);
+      if (Tile::PREDICATED || n + IN_FLIGHT < needed)
+        work.copy(early_in, late_in, planes.ahead, planes.here, n + IN_FLIGHT < needed,
+                  n + IN_FLIGHT >= 2 * LEAD);
       if constexpr (TABLES) work.t.copy(next<LATE>(late_in), planes.table_z + planes.direction);
       copy_commit();
       if (paces) mine.copies_begun();
 #pragma unroll
       for (int r = 0; r < Tile::ROWS; r++) {
         direct<Op>::window_shift(lf[r]);
-        if constexpr (!line::FLUX_LATE) direct<Op>::window_shift(lg[r]);
-        work.window_read(line::REREADS ? early_late : early, late, rows, r, lf[r], lg[r]);
+        if constexpr (!pipe::FLUX_LATE) direct<Op>::window_shift(lg[r]);
+        work.window_read(pipe::REREADS ? early_late : early, late, rows, r, lf[r], lg[r]);
       }
-      if constexpr (TABLES) work.t.fill(next<line::formula::DEPTH>(rows), next<LATE>(late));
+      if constexpr (TABLES) work.t.fill(next<pipe::formula::DEPTH>(rows), next<LATE>(late));
       if (n >= 2 * LEAD && n < needed) {
-        work.compute(early_late, late, rows, planes.here - STAGES * planes.stride, lf, lg);
+        work.compute(early_late, late, rows, planes.here - IN_FLIGHT * planes.stride, lf, lg);
         beside.computed(n - 2 * LEAD + 1);
       }
       planes.step(d);
@@ -330,7 +331,7 @@ __device__ __forceinline__ void march(const pipeline<Op, Tile> &work, const geom
       early_in = next<EARLY>(early_in);
       early_late = next<EARLY>(early_late);
       late = next<LATE>(late);
-      rows = next<line::formula::DEPTH>(rows);
+      rows = next<pipe::formula::DEPTH>(rows);
       late_in = next<LATE>(late_in);
     }
   }
@@ -381,7 +382,7 @@ __global__ void __launch_bounds__(Tile::THREADS, 1)
   if (!last) piece.z0 = piece.z1 - HALO;
   while (true) {
     beside.active = edges_first && last;
-    march<Op, Tile>(work, d, piece, down, mine, paces, beside);
+    pipeline_march<Op, Tile>(work, d, piece, down, mine, paces, beside);
     if (!Op::EDGES || last) break;
     __syncthreads();
     piece = {c.slab.z0, piece.z0};

@@ -7,9 +7,10 @@
  * are computed. Part of pipeline.cuh; docs/explanation/gpu-stage.md has a diagram. */
 
 /* The members of a tile_shape that a kernel is compiled for. */
-template <int WIDTH_, int ROWS_, int THREADS_, int STAGES_, int UNROLL_, bool PREDICATED_, bool REREADS_>
+template <int WIDTH_, int ROWS_, int THREADS_, int IN_FLIGHT_, int UNROLL_, bool PREDICATED_, bool REREADS_>
 struct tile {
-  static constexpr int WIDTH = WIDTH_, ROWS = ROWS_, THREADS = THREADS_, STAGES = STAGES_, UNROLL = UNROLL_;
+  static constexpr int WIDTH = WIDTH_, ROWS = ROWS_, THREADS = THREADS_, IN_FLIGHT = IN_FLIGHT_,
+                       UNROLL = UNROLL_;
   static constexpr int COLUMNS = WIDTH / VECTOR;
   static constexpr int HEIGHT = THREADS / COLUMNS * ROWS;
   static constexpr bool PREDICATED = PREDICATED_, REREADS = REREADS_;

@@ -17,7 +17,7 @@ template <class Tile, bool SIDES, int BACK> struct tables {
   static constexpr int PLANE = (Tile::HEIGHT + 2 * SIDE) * KERNELS_TABLE;
   static constexpr int FILLS = divide_up(PLANE, Tile::THREADS);
   static constexpr int COLUMNS = SIDES ? Tile::WIDTH + 2 * HALO : 0;
-  static constexpr int ENTRIES = Tile::STAGES + 1, DEPTH = BACK == 0 ? ENTRIES : BACK + 2;
+  static constexpr int ENTRIES = Tile::IN_FLIGHT + 1, DEPTH = BACK == 0 ? ENTRIES : BACK + 2;
   static constexpr int ELEMENTS = DEPTH * PLANE + ENTRIES * KERNELS_TABLE + COLUMNS;
   static_assert(Tile::THREADS % KERNELS_TABLE == 0, "a thread fills the same place of each row");
 

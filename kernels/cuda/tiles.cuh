@@ -8,11 +8,11 @@
  * tiles of the gradient, or, if they difference a triple, those of the divergence. */
 
 /* A block's tile has `width` columns, and each of its threads owns one vector in each of `rows` consecutive
- * rows. `stages` planes are being copied at a time; the loop over planes is unrolled by `unroll`. Every
- * `pace` planes the blocks wait for one another, or every `pace_waves` planes if they do not all run at once.
- */
+ * rows. Copies of `in_flight` planes are under way at a time; the loop over planes is unrolled by `unroll`.
+ * Every `pace` planes the blocks wait for one another, or every `pace_waves` planes if they do not all run at
+ * once. */
 struct tile_shape {
-  int width, rows, threads, stages, pace;
+  int width, rows, threads, in_flight, pace;
   int unroll = 1, pace_waves = 0; /* 0: as `pace` */
   bool predicated = false;        /* copies and stores are skipped by predicates, not by branches */
   bool rereads = false; /* planes ahead along z are read from the ring again, not kept in registers */
@@ -44,16 +44,18 @@ struct tile_choice {
 constexpr int WIDE = 32 * VECTOR, NARROW = 16 * VECTOR;
 
 /* Shapes used by several operations; the number in a name is that of rows. */
-constexpr tile_shape WIDE_4 = {.width = WIDE, .rows = 4, .threads = 256, .stages = 2, .pace = 3, .unroll = 3};
-constexpr tile_shape WIDE_2 = {.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 3, .unroll = 3};
+constexpr tile_shape WIDE_4 = {
+    .width = WIDE, .rows = 4, .threads = 256, .in_flight = 2, .pace = 3, .unroll = 3};
+constexpr tile_shape WIDE_2 = {
+    .width = WIDE, .rows = 2, .threads = 256, .in_flight = 2, .pace = 3, .unroll = 3};
 constexpr tile_shape LONG_4 = {
-    .width = WIDE, .rows = 4, .threads = 256, .stages = 3, .pace = 18, .unroll = 9, .pace_waves = 9};
+    .width = WIDE, .rows = 4, .threads = 256, .in_flight = 3, .pace = 18, .unroll = 9, .pace_waves = 9};
 constexpr tile_shape REREADS_4 = {
-    .width = WIDE, .rows = 4, .threads = 256, .stages = 2, .pace = 3, .unroll = 1, .rereads = true};
+    .width = WIDE, .rows = 4, .threads = 256, .in_flight = 2, .pace = 3, .unroll = 1, .rereads = true};
 constexpr tile_shape SMALL_2 = {
-    .width = NARROW, .rows = 2, .threads = 256, .stages = 3, .pace = 3, .unroll = 3};
+    .width = NARROW, .rows = 2, .threads = 256, .in_flight = 3, .pace = 3, .unroll = 3};
 constexpr tile_shape TINY_2 = {
-    .width = NARROW, .rows = 2, .threads = 128, .stages = 3, .pace = 3, .unroll = 3};
+    .width = NARROW, .rows = 2, .threads = 128, .in_flight = 3, .pace = 3, .unroll = 3};
 
 /* Several outputs take the shape of one: along z other shapes gain 3 % at most
  * (docs/explanation/performance.md, "Several operators from one load"). */
@@ -62,17 +64,17 @@ constexpr tile_choice derivative_tiles(unsigned options) {
   tile_choice c = {{.width = NARROW,
                     .rows = along_y ? 4 : 2,
                     .threads = 512,
-                    .stages = along_y ? 2 : 5,
+                    .in_flight = along_y ? 2 : 5,
                     .pace = along_y ? 2 : 5}};
   c.paced_thin = along_y || !SINGLE;
   c.start = 3; /* not measured: a plane has few loads beside the 8 of the window */
   if ((options & ~(unsigned)DERIVATIVE_AXIS) != DERIVATIVE_FIRST) return c;
   if (along_y) {
-    if (SINGLE) c.thin = {.width = NARROW, .rows = 2, .threads = 512, .stages = 4, .pace = 4};
-    c.small = {.width = NARROW, .rows = 2, .threads = 256, .stages = 4, .pace = 4};
+    if (SINGLE) c.thin = {.width = NARROW, .rows = 2, .threads = 512, .in_flight = 4, .pace = 4};
+    c.small = {.width = NARROW, .rows = 2, .threads = 256, .in_flight = 4, .pace = 4};
     c.unpaced_planes = 16;
   } else {
-    if (SINGLE) c.thin = {.width = NARROW, .rows = 1, .threads = 512, .stages = 8, .pace = 6};
+    if (SINGLE) c.thin = {.width = NARROW, .rows = 1, .threads = 512, .in_flight = 8, .pace = 6};
     c.bytes = 124 << 10;
   }
   c.pencil_points = along_y && !SINGLE ? 8000 : 16000; /* 4.4 against 7.1 us at 96^3, single, y */
@@ -80,8 +82,8 @@ constexpr tile_choice derivative_tiles(unsigned options) {
 }
 
 constexpr tile_choice gradient_tiles() {
-  tile_choice c = {{.width = WIDE, .rows = 4, .threads = 256, .stages = 2, .pace = 2, .unroll = 3}};
-  c.small = {.width = NARROW, .rows = 2, .threads = 256, .stages = 3, .pace = 2, .unroll = 3};
+  tile_choice c = {{.width = WIDE, .rows = 4, .threads = 256, .in_flight = 2, .pace = 2, .unroll = 3}};
+  c.small = {.width = NARROW, .rows = 2, .threads = 256, .in_flight = 3, .pace = 2, .unroll = 3};
   c.small_cost = 0.9;
   c.paced_thin = !SINGLE;
   if (SINGLE) {
@@ -96,8 +98,8 @@ constexpr tile_choice gradient_tiles() {
 }
 
 constexpr tile_choice divergence_tiles() {
-  tile_choice c = {{.width = NARROW, .rows = 4, .threads = 256, .stages = 2, .pace = 2}};
-  if (SINGLE) c.thin = {.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 2};
+  tile_choice c = {{.width = NARROW, .rows = 4, .threads = 256, .in_flight = 2, .pace = 2}};
+  if (SINGLE) c.thin = {.width = WIDE, .rows = 2, .threads = 256, .in_flight = 2, .pace = 2};
   c.thin_planes = SINGLE ? 256 : 64; /* 256^3 gains 8 points */
   c.paced_thin = !SINGLE;
   return c;
@@ -106,37 +108,38 @@ constexpr tile_choice divergence_tiles() {
 /* Not measured: the largest tiles of the two above whose rings fit beside those of the sum's `others`. */
 constexpr tile_choice divergence_stage_tiles(unsigned options, int others) {
   if (options & OPTION_UPWIND)
-    return {{.width = NARROW, .rows = 2, .threads = 256, .stages = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
-  return {{.width = NARROW, .rows = others == 1 ? 4 : 2, .threads = 256, .stages = 2, .pace = 2}};
+    return {
+        {.width = NARROW, .rows = 2, .threads = 256, .in_flight = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
+  return {{.width = NARROW, .rows = others == 1 ? 4 : 2, .threads = 256, .in_flight = 2, .pace = 2}};
 }
 
 constexpr tile_choice gradient_stage_tiles(unsigned options, int others) {
   tile_choice upwind = {
-      {.width = NARROW, .rows = 1, .threads = 256, .stages = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
+      {.width = NARROW, .rows = 1, .threads = 256, .in_flight = options & SUM_EXTRAS ? 1 : 2, .pace = 2}};
   if (options & OPTION_UPWIND && !(options & SUM_OWN)) { /* measured: tiles-h100.json */
     upwind.small = upwind.usual;
     upwind.usual = {.width = SINGLE ? WIDE : NARROW,
                     .rows = 1,
                     .threads = SINGLE ? 512 : 128,
-                    .stages = SINGLE ? 1 : 2,
+                    .in_flight = SINGLE ? 1 : 2,
                     .pace = SINGLE ? 2 : 3};
   }
   if (options & OPTION_UPWIND) return upwind;
   return {{.width = WIDE,
            .rows = others == 3 ? 2 : 1,
            .threads = 256,
-           .stages = others >= 12 ? 1 : 2,
+           .in_flight = others >= 12 ? 1 : 2,
            .pace = 2,
            .unroll = 3}};
 }
 
 constexpr tile_choice laplacian_tiles() {
   tile_choice c = {LONG_4};
-  c.usual.stages = SINGLE ? 3 : 4;
+  c.usual.in_flight = SINGLE ? 3 : 4;
   c.odd = c.usual;
   if (!SINGLE) {
     c.odd.threads = 128;
-    c.odd.stages = 2;
+    c.odd.in_flight = 2;
     c.odd.unroll = 3;
   }
   c.odd.predicated = true;
@@ -179,7 +182,7 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
     c.paced_thin = !SINGLE;
   }
   if (last) {
-    c.small.stages = 2;
+    c.small.in_flight = 2;
     c.small_cost = 0.9;
     if (SINGLE) return c;
     c.usual.rows = 1;
@@ -193,7 +196,7 @@ constexpr tile_choice stage_lean_tiles(unsigned options) {
  * other, are fastest (one with extras in double precision). */
 constexpr tile_choice stage_flux_tables_tiles(unsigned options) {
   if (options & (ADVECTION_GRADIENT | ADVECTION_DIFFUSION))
-    return {{.width = NARROW, .rows = 2, .threads = 128, .stages = 3, .pace = 6}};
+    return {{.width = NARROW, .rows = 2, .threads = 128, .in_flight = 3, .pace = 6}};
   tile_choice c = {SINGLE ? LONG_4 : WIDE_2};
   c.usual.rows = 2;
   c.usual.predicated = (options & SUM_OWN) && !(options & SUM_EXTRAS);
@@ -203,17 +206,17 @@ constexpr tile_choice stage_flux_tables_tiles(unsigned options) {
 constexpr tile_choice stage_stored_tiles(unsigned options) {
   const bool base = options & SUM_OWN, extras = options & SUM_EXTRAS;
   if (!(options & ADVECTION_FLUX) && !extras)
-    return {{.width = WIDE, .rows = 2, .threads = 256, .stages = 2, .pace = 3, .unroll = SINGLE ? 1 : 3}};
-  tile_choice c = {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = 2}};
+    return {{.width = WIDE, .rows = 2, .threads = 256, .in_flight = 2, .pace = 3, .unroll = SINGLE ? 1 : 3}};
+  tile_choice c = {{.width = NARROW, .rows = 1, .threads = 256, .in_flight = 2, .pace = 2}};
   if (!(options & ADVECTION_FLUX)) {
     c.usual.rows = 2;
-    c.usual.stages = SINGLE ? 2 : 1;
+    c.usual.in_flight = SINGLE ? 2 : 1;
   } else if (options & ADVECTION_GRADIENT) {
     c.usual.predicated = SINGLE && base && !extras;
   } else if (SINGLE || !(options & ADVECTION_DIFFUSION)) {
     c.usual.rows = 2;
     c.usual.threads = 128;
-    c.usual.stages = 1;
+    c.usual.in_flight = 1;
   }
   return c;
 }
@@ -233,7 +236,7 @@ constexpr tile_choice stage_upwind_tiles(unsigned options) {
   tile_choice c = stage_central_tiles(options);
   c.fast = {};
   if (stored && flux) {
-    c = {{.width = NARROW, .rows = 1, .threads = 256, .stages = 2, .pace = 2}};
+    c = {{.width = NARROW, .rows = 1, .threads = 256, .in_flight = 2, .pace = 2}};
   } else if (flux) {
     c = stage_flux_tables_tiles(options | ADVECTION_DIFFUSION);
     c.usual.predicated = SINGLE && base && !last;

@@ -55,7 +55,7 @@ __device__ __forceinline__ real slope(const real *c, const real (&f)[2 * RADIUS 
 
 /* POINTS: the number of points, or 0 for one that is known at run time. */
 template <int POINTS>
-__device__ __forceinline__ void march(const layers_arguments &a, int axis, const layer_line &l) {
+__device__ __forceinline__ void layer_line_march(const layers_arguments &a, int axis, const layer_line &l) {
   constexpr int AHEAD = POINTS > 0 ? POINTS + RADIUS : 1; /* depths that are read ahead */
   const int points = POINTS > 0 ? POINTS : a.points, reach = points + RADIUS;
   const real *c1 = a.first[axis], *c2 = a.second[axis];
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(LAYER_THREADS) layers_kernel(const __grid_cons
   layer_line l = {p + line * of.p_step[1], of.psi + at, of.term + at, of.p_step[0], of.step[0]};
   if (of.axis == AXIS_X && a.staged)
     stage_rows<POINTS>(a, min(LAYER_THREADS, of.lines - begin), of.p_step[1], l, p + begin * of.p_step[1]);
-  if (line < of.lines) march<POINTS>(a, of.axis, l);
+  if (line < of.lines) layer_line_march<POINTS>(a, of.axis, l);
 }
 
 /* The layer beside an end of this axis. */

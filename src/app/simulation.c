@@ -255,7 +255,7 @@ static status sample(simulation *sim) {
 /* Takes a step, whose time is counted with that of finding its size, which waits for the steps before.
  * Before a pause it waits for the step, so that its time is counted as the step's, and for the other ranks.
  */
-static status advance(simulation *sim) {
+static status take_step(simulation *sim) {
   const int64_t next = sim->step + 1;
   perf_begin(&sim->perf, PERF_STEPS);
   CHECK(follow(sim));
@@ -274,22 +274,22 @@ static status advance(simulation *sim) {
 }
 
 /* The time loop. */
-static status march(simulation *sim) {
+static status run_steps(simulation *sim) {
   const int64_t *last = &sim->schedule.last_step;
   while (sim->step < *last) {
-    CHECK(advance(sim));
+    CHECK(take_step(sim));
     CHECK(write_due(sim, sim->step == *last));
     if (sim->step < *last && control_due(&sim->control, sim->step)) CHECK(poll(sim));
   }
   return STATUS_OK;
 }
 
-static status march_watched(simulation *sim) {
+static status run_watched(simulation *sim) {
   control_init(&sim->control, sim->comm, sim->control.start, sim->config->wall_limit,
                halo_patience(&sim->solver.halo), sim->step);
   progress_start(&sim->progress, sim->step, sim->schedule.last_step, points_of(sim), MPI_Wtime());
   CHECK(energy_start(&sim->solver, &sim->perf.energy));
-  const status result = march(sim);
+  const status result = run_steps(sim);
   energy_read(&sim->perf.energy);
   energy_close(&sim->perf.energy);
   progress_end(&sim->progress);
@@ -355,7 +355,7 @@ static status run(simulation *sim) {
   if (is_finished(sim)) return do_nothing(sim);
   CHECK(sample(sim));
   CHECK(sim->saved_step < 0 ? write_due(sim, 1) : write_places(sim));
-  CHECK(march_watched(sim));
+  CHECK(run_watched(sim));
   CHECK(end_state_timed(sim));
   CHECK(statistics_write(&sim->statistics, sim->step, schedule_time(&sim->schedule, sim->step)));
   statistics_warn(&sim->statistics);
