@@ -71,13 +71,22 @@ static int viscous_idle(const config *config, const char *name) {
   return temperature && law != FLOW_SUTHERLAND;
 }
 
+/* Returns 1 for a key of [medium] that nothing of this medium reads. */
+static int medium_idle(const config *config, const char *name) {
+  int formulas = 0;
+  for (int i = 0; i < medium_count(config); i++) formulas += config->medium[i][0] != '\0';
+  if (medium_count(config) == 0) return 1;
+  if (strcmp(name, "resample") == 0) return config->medium_file[0] == '\0';
+  if (strcmp(name, "average") == 0) return formulas == 0;
+  return strcmp(name, "density") == 0 && config_waves(config);
+}
+
 int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   if (strcmp(section, "physics") == 0 && (!config_equation_uses(config, name) || viscous_idle(config, name)))
     return 1;
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
-  if (strcmp(section, "medium") == 0)
-    return medium_count(config) == 0 || (strcmp(name, "density") == 0 && config_waves(config));
+  if (strcmp(section, "medium") == 0) return medium_idle(config, name);
   if (strcmp(section, "point_sources") == 0) return points_idle(config, name, config_sourced(config));
   if (strcmp(section, "receivers") == 0) return points_idle(config, name, config_received(config));
   if (strcmp(section, "statistics") == 0 && strcmp(name, "fields") != 0) return config->statistics[0] == '\0';

@@ -60,10 +60,23 @@ double config_wave_limit(const config *config) {
   return scheme_leap_limit(schemes_all(config->scheme)) / sqrt(stiffest);
 }
 
+/* The medium of waves is a formula or a file: a key on the command line replaces the other one of the file. A
+ * medium of sound may have both, of c and rho, so none replaces the other there. */
+static void replace_medium(config *config) {
+  const int speed = config_key_find("medium", "sound_speed"), file = config_key_find("medium", "file");
+  if (config->medium[CONFIG_MEDIUM_SPEED][0] == '\0' || config->medium_file[0] == '\0') return;
+  const int replaced = config->line[file] == CONFIG_LINE_OVERRIDE ? speed : file;
+  const int other = replaced == file ? speed : file;
+  if (config->line[other] != CONFIG_LINE_OVERRIDE || config->line[replaced] <= 0) return;
+  (void)config_value_read(&config_keys[replaced], config_keys[replaced].fallback, config);
+  config->line[replaced] = CONFIG_LINE_NONE;
+}
+
 void config_wave_derive(config *config) {
   if (!is_given(config, "point_sources", "delay"))
     config->delay = config->wavelet == CONFIG_WAVELET_FILE ? 0.0 : 1.2 / config->frequency;
   if (!config_waves(config)) return;
+  replace_medium(config);
   if (!is_given(config, "time", "scheme")) config->scheme = schemes_find("leapfrog4");
   const int leaps = schemes_all(config->scheme)->leap > 0;
   if (leaps && !is_given(config, "time", "courant") && !is_given(config, "time", "dt"))

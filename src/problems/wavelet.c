@@ -98,5 +98,7 @@ double wavelet_at(const wavelet *wavelet, double t, double delay) {
 }
 
 double wavelet_jump(const wavelet *wavelet, double delay) {
-  return fabs(formula_of(wavelet, -delay));
+  double peak = wavelet->rows > 0 ? 0.0 : 1.0;
+  for (int i = 0; i < wavelet->rows; i++) peak = fmax(peak, fabs(wavelet->table[2 * i + 1]));
+  return peak > 0.0 ? fabs(formula_of(wavelet, -delay)) / peak : 0.0;
 }

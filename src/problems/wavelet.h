@@ -18,7 +18,7 @@ void wavelet_close(wavelet *wavelet);
 
 /* The signal at time t of a source with this delay, for amplitude 1. */
 double wavelet_at(const wavelet *wavelet, double t, double delay);
-/* Its formula at t = 0 over its peak: a jump there if it is not small. */
+/* Its formula, or the file's table, at t = 0 over its peak: a jump there if it is not small. */
 double wavelet_jump(const wavelet *wavelet, double delay);
 
 #endif

@@ -448,6 +448,29 @@ def test_places_on_the_command_line_replace_a_file(tmp_path):
     launch(tmp_path, 1, "--validate", "run.ini", both[0], "receivers.file=none", "source.file=none")
 
 
+def test_a_medium_on_the_command_line_replaces_that_of_the_file(tmp_path):
+    """Both in the file, or both on the command line, are one too many."""
+    speed = np.full((34, 18, 19), 1.5)
+    with h5py.File(tmp_path / "own.h5", "w") as file:
+        file["c"] = speed
+    write_ini(tmp_path / "run.ini", merged(BASE, {"medium": {"sound_speed": "2"}}))
+    launch(tmp_path, 1, "run.ini", "medium.file=own.h5", "output.directory=run")
+    compare(tmp_path / "run", BASE, speed)
+    write_ini(tmp_path / "run.ini", merged(BASE, {"medium": {"file": "none.h5"}}))
+    launch(tmp_path, 1, "run.ini", "medium.sound_speed=1.5", "output.directory=again")
+    compare(tmp_path / "again", BASE, speed)
+    both = ("medium.file=own.h5", "medium.sound_speed=2")
+    assert "accepted: one of the two" in launch(tmp_path, 1, "--validate", "run.ini", *both, code=2).stderr
+
+
+def test_keys_of_a_medium_that_nothing_reads(tmp_path):
+    speed, resample, average = {"sound_speed": "2"}, {"resample": "yes"}, {"average": "point"}
+    for keys, idle in ((speed | resample | average, ["resample"]), (resample | average, ["resample", "average"])):
+        write_ini(tmp_path / "run.ini", merged(BASE, {"medium": keys}))
+        said = launch(tmp_path, 1, "--validate", "run.ini").stderr
+        assert [key for key in keys if f"medium.{key}" in said] == idle
+
+
 def test_receivers_on_an_end_but_for_rounding(tmp_path):
     """0.1 + 0.2 is 0.30000000000000004: the point on the end of a box of 0.3."""
     box = merged(BASE, {"grid": {"lx": 0.3}, "boundary": {"x": "wall"}})
