@@ -50,8 +50,8 @@ def write_field(path, phi=None, **options):
     return writer(path, phi, **options)
 
 
-def isotropic_turbulence(n, spectrum, seed, mach, **options):
+def isotropic_turbulence(n, spectrum, seed, mach, path="turbulence.hdf", gamma=1.4):
     """Write a turbulent state to start a flow from; see fdpost.turbulence.isotropic_turbulence."""
     from .turbulence import isotropic_turbulence as writer
 
-    return writer(n, spectrum, seed, mach, **options)
+    return writer(n, spectrum, seed, mach, path, gamma)

@@ -1,5 +1,8 @@
 """Isotropic turbulence to start from: a solenoidal velocity with a given spectrum, from a seed."""
 
+import numbers
+import operator
+
 import numpy as np
 
 from .errors import UsageError
@@ -26,15 +29,19 @@ def isotropic_turbulence(n, spectrum, seed, mach, path="turbulence.hdf", gamma=1
     k^4 exp(-2 (k/peak)^2) is largest, for which the mean of |u|^2 is nearly 1. The velocity has no divergence: each
     Fourier coefficient is at right angles to its wave vector. Directions and phases follow from the seed: the same one
     gives the same bits with one version of numpy on one kind of processor. The density is 1 and the pressure uniform,
-    so that the root of the mean of |u|^2 is `mach` times the speed of sound. UsageError for a spectrum that is
-    negative or zero everywhere."""
-    if n < 9 or not mach > 0:
-        raise UsageError(f"n = {n} and mach = {mach}: at least 9 points and a Mach number above zero are needed")
+    so that the root of the mean of |u|^2 is `mach` times the speed of sound. UsageError for values that make no such
+    state: a spectrum that is negative, or zero everywhere, for example."""
+    n, seed = whole("n", n, 9), whole("seed", seed, 0)
+    check_range("mach", mach, 1e-6, 100)  # as initial.mach
+    check_range("gamma", gamma, 1.000001, 100)  # as physics.gamma
+    if np.isscalar(spectrum) and not spectrum > 0:
+        raise UsageError(f"spectrum = {spectrum}: a wavenumber above zero, or a function of wavenumbers, is needed")
     velocity = solenoidal_noise(n, seed)
-    wanted = peaked(spectrum) if np.isscalar(spectrum) else spectrum
     k = np.arange(1, (n + 1) // 2)
     energy = np.zeros(n)
-    energy[k] = wanted(k.astype(float))
+    with np.errstate(all="ignore"):  # what is not finite is refused
+        wanted = peaked(spectrum) if np.isscalar(spectrum) else spectrum
+        energy[k] = wanted(k.astype(float))
     if not (np.isfinite(energy).all() and (energy >= 0).all() and energy.any()):
         raise UsageError("the spectrum must be finite, nowhere negative, and above zero somewhere")
     along_x, along_y, along_z = waves((n, n, n), (EDGE,) * 3)[0]
@@ -45,6 +52,23 @@ def isotropic_turbulence(n, spectrum, seed, mach, path="turbulence.hdf", gamma=1
     u, v, w = (np.fft.irfftn(u * factor[shell] * n**3, (n, n, n), (0, 1, 2)) for u in velocity)
     pressure = np.full((n, n, n), 2 * energy.sum() / (gamma * mach**2))
     return write_field(path, density=np.ones((n, n, n)), u=u, v=v, w=w, pressure=pressure, lengths=(EDGE,) * 3)
+
+
+def whole(name, value, least):
+    """The value as an int. UsageError if it is no whole number, or below `least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise UsageError(f"{name} = {value}: a whole number from {least} on is needed")
+    return number
+
+
+def check_range(name, value, least, most):
+    """UsageError for anything but a number in this range."""
+    if not isinstance(value, numbers.Real) or not least <= value <= most:
+        raise UsageError(f"{name} = {value}: a number from {least} to {most} is needed")
 
 
 def solenoidal_noise(n, seed):

@@ -116,7 +116,8 @@ def test_turbulence_has_the_spectrum(tmp_path, n):
 
 def test_turbulence_from_a_peak_and_a_seed(tmp_path):
     first, again, other = (
-        fdpost.isotropic_turbulence(24, 4, seed, 0.3, path=tmp_path / f"{i}.hdf") for i, seed in enumerate((1, 1, 2))
+        fdpost.isotropic_turbulence(np.int64(24), 4, seed, 0.3, tmp_path / f"{i}.hdf")
+        for i, seed in enumerate((1, 1, 2))
     )
     u, v, w = ([Run(path).frame.read(name) for name in "uvw"] for path in (first, again, other))
     assert all((a == b).all() for a, b in zip(u, v)) and not any((a == b).any() for a, b in zip(u, w))
@@ -126,8 +127,20 @@ def test_turbulence_from_a_peak_and_a_seed(tmp_path):
     assert sum((each**2).mean() for each in u) == pytest.approx(1, rel=5e-3)  # waves from k = 12 on are left out
 
 
-@pytest.mark.parametrize("arguments", [(8, 4, 1, 0.3), (16, 4, 1, 0), (16, lambda k: -k, 1, 0.3)])
-def test_turbulence_refuses(tmp_path, arguments):
-    with pytest.raises(UsageError):
-        fdpost.isotropic_turbulence(*arguments, path=tmp_path / "t.hdf")
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        *(({"n": n}, f"n = {n}: a whole number from 9 on") for n in (8, 32.5, "32")),
+        *(({"seed": seed}, f"seed = {seed}: a whole number from 0 on") for seed in (-1, 1.5, None)),
+        *(({"mach": mach}, f"mach = {mach}: a number from 1e-06 to 100") for mach in (0, np.inf, np.nan, 1e-200, "1")),
+        *(({"gamma": gamma}, f"gamma = {gamma}: a number from 1.000001 to 100") for gamma in (1, np.inf)),
+        *(({"spectrum": peak}, f"spectrum = {peak}: a wavenumber above zero") for peak in (0, -4, np.nan)),
+        *(({"spectrum": spectrum}, "finite, nowhere negative") for spectrum in (1e-200, lambda k: -k, lambda k: 0 * k)),
+    ],
+)
+def test_turbulence_refuses(tmp_path, change, said):
+    arguments = {"n": 16, "spectrum": 4, "seed": 1, "mach": 0.3, "path": tmp_path / "t.hdf"} | change
+    with pytest.raises(UsageError, match=said):
+        fdpost.isotropic_turbulence(**arguments)
     assert not list(tmp_path.iterdir())
