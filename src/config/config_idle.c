@@ -87,6 +87,8 @@ int config_key_idle(const config *config, int key, int host_memory) {
     return 1;
   if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
   if (strcmp(section, "medium") == 0) return medium_idle(config, name);
+  if (strcmp(name, "cycles") == 0 && config->wavelet != CONFIG_WAVELET_SINE) return 1;
+  if (strcmp(name, "frequency") == 0 && config->wavelet == CONFIG_WAVELET_FILE) return 1;
   if (strcmp(section, "point_sources") == 0) return points_idle(config, name, config_sourced(config));
   if (strcmp(section, "receivers") == 0) return points_idle(config, name, config_received(config));
   if (strcmp(section, "statistics") == 0 && strcmp(name, "fields") != 0) return config->statistics[0] == '\0';

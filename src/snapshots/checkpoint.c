@@ -417,6 +417,7 @@ status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *ha
   (void)close(descriptor);
   CHECK(result);
   CHECK(checkpoint_file_state(path, &block, &about));
+  CHECK(checkpoint_file_memory_verify(path, &block));
   list_names(&block, names, sizeof names);
   (void)snprintf(line, size,
                  "%s: whole; step %" PRId64 ", time %.10g, %" PRId64 " x %" PRId64 " x %" PRId64

@@ -448,6 +448,33 @@ status checkpoint_file_memory(const char *path, precision precision, int64_t cou
   return checkpoint_file_close(file, path, read_memory(file, path, precision, count, values));
 }
 
+static status verify_memory(hid_t file, const char *path, const checkpoint_block *block) {
+  const size_t size = kernels_element_size(block->precision);
+  hid_t dataset = -1, space = -1;
+  hssize_t count = 0;
+  htri_t there = 0;
+  CHECK_HDF5(STATUS_DAMAGED, path, there = H5Lexists(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
+  if (there == 0) return STATUS_OK;
+  CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
+  CHECK_HDF5(STATUS_DAMAGED, path, space = H5Dget_space(dataset));
+  CHECK_HDF5(STATUS_DAMAGED, path, count = H5Sget_simple_extent_npoints(space));
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Sclose(space));
+  CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
+  if (count == 0 || (uint64_t)count > (uint64_t)block->file_bytes / size)
+    return status_fail(STATUS_DAMAGED, "%s: damaged: " CHECKPOINT_MEMORY " is not of its length", path);
+  void *values = malloc((size_t)count * size);
+  if (values == NULL) return status_fail(STATUS_MEMORY, "%s: no memory for " CHECKPOINT_MEMORY, path);
+  const status result = read_memory(file, path, block->precision, count, values);
+  free(values);
+  return result;
+}
+
+status checkpoint_file_memory_verify(const char *path, const checkpoint_block *block) {
+  hid_t file = -1;
+  CHECK(checkpoint_file_open(path, &file));
+  return checkpoint_file_close(file, path, verify_memory(file, path, block));
+}
+
 static status read_configuration(hid_t file, const char *path, char **text) {
   hid_t attribute = -1;
   hid_t type = -1;

@@ -48,6 +48,9 @@ status checkpoint_file_state(const char *path, const checkpoint_block *block, ch
  * have been verified. STATUS_DAMAGED. */
 status checkpoint_file_memory(const char *path, precision precision, int64_t count, void *values);
 
+/* Checks it against its checksum, if there is any. STATUS_DAMAGED, STATUS_MEMORY. */
+status checkpoint_file_memory_verify(const char *path, const checkpoint_block *block);
+
 /* Reads the grid's spacing. The block must have been verified. STATUS_DAMAGED. */
 status checkpoint_file_spacing(const char *path, double spacing[3]);
 

@@ -210,10 +210,15 @@ def test_comments_in_a_wavelet(tmp_path):
     assert len(hashes) == 1 and heard[0] == heard[1] > 0
 
 
-def test_the_jump_of_a_signal_of_a_file_is_a_share_of_its_peak(tmp_path):
+def test_the_signal_of_a_file(tmp_path):
+    """Its jump is a share of its peak; it has no frequency and no cycles."""
     (tmp_path / "w.txt").write_text("0 1.5\n0.1 -6\n0.2 0\n")
     keys = {"points": "0.5 0.5 1", "wavelet": "file", "wavelet_file": "w.txt", "frequency": None, "delay": None}
     write_ini(tmp_path / "run.ini", merged(BASE, {"point_sources": keys, "time": {"steps": 1}}))
+    for more, idle in (({}, False), ({"frequency": 4.0, "cycles": 2}, True)):
+        write_ini(tmp_path / "more.ini", merged(BASE, {"point_sources": keys | more}))
+        said = launch(tmp_path, 1, "--validate", "more.ini").stderr
+        assert (": point_sources.frequency, point_sources.cycles" in said) == idle
     assert "the wavelet's formula is 0.25 of its peak at t = 0" in launch(tmp_path, 1, "run.ini").stderr
 
 

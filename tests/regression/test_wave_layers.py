@@ -114,10 +114,12 @@ def test_what_layers_remember_is_checked(tmp_path):
     configuration = merged(BASE, {"boundary": LAYERED[8]})
     run(tmp_path / "run", configuration)
     newest = tmp_path / "run" / states(tmp_path / "run")[-1]
+    launch(tmp_path, 1, "--verify", newest)
     with h5py.File(newest, "r+") as file:
         memory = file["fdapp/memory"]
         assert memory.size == 2 * (4 + 8) * (34 * (20 + 20) + 18 * 20) and np.any(memory[:] != 0)
         memory[7] = memory[7] + 1
+    assert "does not match its checksum" in launch(tmp_path, 1, "--verify", newest, code=3).stderr
     resumed = merged(configuration, {"restart": {"from": str(newest)}, "time": {"steps": 12}})
     assert "does not match its checksum" in run(tmp_path / "again", resumed, code=3).stderr
 
