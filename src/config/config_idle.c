@@ -77,7 +77,7 @@ static int medium_idle(const config *config, const char *name) {
   for (int i = 0; i < medium_count(config); i++) formulas += config->medium[i][0] != '\0';
   if (medium_count(config) == 0) return 1;
   if (strcmp(name, "resample") == 0) return config->medium_file[0] == '\0';
-  if (strcmp(name, "average") == 0) return formulas == 0;
+  if (strcmp(name, "average") == 0) return formulas == 0 && !config->medium_resample;
   return strcmp(name, "density") == 0 && config_waves(config);
 }
 
