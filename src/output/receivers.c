@@ -241,7 +241,7 @@ static void find_difference(const receivers *r, int64_t count, const double *at,
  * was one. */
 static status set_aside_other(const receivers *r, const rundir *rundir, const char *path, int64_t from,
                               int *other) {
-  char weights[RECEIVERS_WEIGHTS], what[DIFFERENCE], moved[64];
+  char weights[RECEIVERS_WEIGHTS], what[DIFFERENCE] = "", moved[64];
   double *at = NULL;
   int64_t count = 0;
   CHECK(array_file_read(source, path, "positions", 3, &count, &at));
