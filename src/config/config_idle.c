@@ -76,8 +76,9 @@ static int medium_idle(const config *config, const char *name) {
   int formulas = 0;
   for (int i = 0; i < medium_count(config); i++) formulas += config->medium[i][0] != '\0';
   if (medium_count(config) == 0) return 1;
-  if (strcmp(name, "resample") == 0) return config->medium_file[0] == '\0';
-  if (strcmp(name, "average") == 0) return formulas == 0 && !config->medium_resample;
+  const int file = config->medium_file[0] != '\0';
+  if (strcmp(name, "resample") == 0) return !file;
+  if (strcmp(name, "average") == 0) return formulas == 0 && !(file && config->medium_resample);
   return strcmp(name, "density") == 0 && config_waves(config);
 }
 

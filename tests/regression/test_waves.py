@@ -469,6 +469,12 @@ def test_keys_of_a_medium_that_nothing_reads(tmp_path):
         write_ini(tmp_path / "run.ini", merged(BASE, {"medium": keys}))
         said = launch(tmp_path, 1, "--validate", "run.ini").stderr
         assert [key for key in keys if f"medium.{key}" in said] == idle
+    with h5py.File(tmp_path / "c.h5", "w") as file:
+        file["c"] = np.full((34, 18, 19), 1.5)
+    for keys, idle in ((average, ["average"]), (resample | average, [])):
+        write_ini(tmp_path / "run.ini", merged(BASE, {"medium": {"file": "c.h5"} | keys}))
+        said = launch(tmp_path, 1, "--validate", "run.ini").stderr
+        assert [key for key in keys if f"medium.{key}" in said] == idle
 
 
 def test_receivers_on_an_end_but_for_rounding(tmp_path):
