@@ -218,7 +218,7 @@ status resample_planes(const dataset *source, const dataset_place *place, const 
 struct resample_cells {
   resampler of;
   around *within[2]; /* of x and y: one for each part */
-  double *planes;    /* RESAMPLE_POINTS planes of the source, of which `of.held` has the indices */
+  double *planes;    /* RESAMPLE_POINTS planes of the source; `of.held`: their indices, not wrapped */
 };
 
 status resample_cells_open(const dataset *source, const dataset_place *place, const grid *grid,
@@ -269,12 +269,13 @@ static status find_section(resample_cells *c, const around *around) {
   const int64_t plane = r->source->n[0] * r->source->n[1];
   const double *planes[RESAMPLE_POINTS];
   for (int k = 0; k < RESAMPLE_POINTS; k++) {
-    const int64_t wanted = around->at[k], slot = wanted % RESAMPLE_POINTS;
+    const int64_t wanted = around->first + k, at = around->at[k];
+    const int64_t slot = (wanted % RESAMPLE_POINTS + RESAMPLE_POINTS) % RESAMPLE_POINTS;
     double *const held = c->planes + slot * plane;
     planes[k] = held;
     if (around->weight[k] == 0.0 || r->held[slot] == wanted) continue;
-    CHECK(dataset_read(r->source, PRECISION_DOUBLE, wanted, 1, held));
-    CHECK(dataset_check_values(r->source, PRECISION_DOUBLE, wanted, 1, held, PROBLEM_LARGEST));
+    CHECK(dataset_read(r->source, PRECISION_DOUBLE, at, 1, held));
+    CHECK(dataset_check_values(r->source, PRECISION_DOUBLE, at, 1, held, PROBLEM_LARGEST));
     c->of.held[slot] = wanted;
   }
 #pragma omp parallel for schedule(static)

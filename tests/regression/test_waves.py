@@ -290,6 +290,8 @@ def test_medium_of_a_finer_file(tmp_path, boundary):
     configuration = merged(BASE, {"boundary": boundary, "medium": {"file": "c.h5", "resample": "yes"}})
     bounded = [ends(configuration, d)[0] != "periodic" for d in range(3)]
     counts = [4 * configuration["grid"][f"n{AXES[d]}"] - 3 * bounded[d] for d in range(3)]
+    if not bounded[2]:
+        counts[2] += 1  # the last plane and the first one, its neighbour, are 8 n apart
     c = 1 + np.random.default_rng(4).random(counts[::-1])
     c[counts[2] // 3 :] *= 1.9
     with h5py.File(tmp_path / "c.h5", "w") as file:
@@ -297,6 +299,8 @@ def test_medium_of_a_finer_file(tmp_path, boundary):
     said = {ranks: run(tmp_path / f"{ranks}", configuration, ranks=ranks) for ranks in (1, 3)}
     assert hash_of(said[1]) == hash_of(said[3])
     compare(tmp_path / "3", configuration, cell_averages(configuration, linear(configuration, c)))
+    if not bounded[2]:
+        return
     at_points = merged(configuration, {"medium": {"average": "point"}})
     run(tmp_path / "points", at_points, ranks=2)
     compare(tmp_path / "points", at_points, c[::4, ::4, ::4])
