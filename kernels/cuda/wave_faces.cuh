@@ -3,6 +3,8 @@
 
 #include "wave_march.cuh"
 
+constexpr int WAVE_FACES_THREADS = 256;
+
 /* The points on ends that absorb, in kernels of their own: one keeps p_before of these points, which the step
  * may overwrite, and one makes of the step's results what the ends leave of them. In a step's kernel blocks
  * march in step, so that all would wait for those beside an end. */
@@ -36,10 +38,10 @@ static inline wave_faces wave_faces_of(const kernels_wave *call, const geometry 
 
 /* APPLIES: the second of the kernels. kept: room for the faces' points. */
 template <bool APPLIES>
-static __global__ void __launch_bounds__(256)
+static __global__ void __launch_bounds__(WAVE_FACES_THREADS)
     wave_faces_kernel(const __grid_constant__ wave_arguments a, const __grid_constant__ geometry d,
                       const __grid_constant__ wave_faces faces, real *kept) {
-  const int i = (int)(blockIdx.x * 256 + threadIdx.x);
+  const int i = (int)(blockIdx.x * WAVE_FACES_THREADS + threadIdx.x);
   if (i >= faces.points) return;
   int b = 0;
   while (b + 1 < faces.count && i >= faces.of[b + 1].first) b++;
@@ -63,8 +65,9 @@ static status wave_faces_launch(const kernels_launch *launch, const wave_argumen
                                 const wave_faces &faces) {
   if (faces.points == 0) return STATUS_OK;
   CHECK(context_kept(launch->context, (size_t)faces.points * sizeof(real)));
-  kernel_launch(wave_faces_kernel<APPLIES>, (unsigned)divide_up(faces.points, 256), 256, 0,
-                launch_stream(launch), a, d, faces, static_cast<real *>(launch->context->kept));
+  kernel_launch(wave_faces_kernel<APPLIES>, (unsigned)divide_up(faces.points, WAVE_FACES_THREADS),
+                WAVE_FACES_THREADS, 0, launch_stream(launch), a, d, faces,
+                static_cast<real *>(launch->context->kept));
   return launch_done(launch, "wave, ends that absorb");
 }
 

@@ -8,8 +8,9 @@
 /* The medium of waves and of sound: formulas and the file of [medium], and the constants of [physics] for
  * what these do not give. Waves have the density 1. A point stands for its cell, which reaches half a spacing
  * to each side and ends at an end of an axis. With formulas the point has the cell's mean density and the
- * stiffness K = 1/(mean of 1/(density c^2)), means over 4 x 4 x 4 midpoints of the cell's parts. So it has
- * with a file of another grid (resample.h); one of the grid's own points gives the values at the points. */
+ * stiffness K = 1/(mean of 1/(density c^2)), means over 4 x 4 x 4 midpoints of the cell's parts. With a file
+ * of another grid it has the same means (resample.h); a file of the grid's own points gives the values there.
+ */
 typedef struct medium {
   const config *config;
   const grid *grid;
@@ -38,6 +39,8 @@ typedef struct medium_range {
 
 /* The keys of what an equation's medium has, and their number; 0: it has no medium. */
 extern const char *const medium_names[CONFIG_MEDIA];
+/* Their datasets in a file. */
+extern const char *const medium_datasets[CONFIG_MEDIA];
 int medium_count(const config *config);
 /* Where one of them comes from. */
 typedef enum medium_from { MEDIUM_CONSTANT, MEDIUM_FORMULA, MEDIUM_FILE } medium_from;

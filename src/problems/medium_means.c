@@ -21,12 +21,11 @@ typedef struct fine_file {
 } fine_file;
 
 static status find_file(const config *config, const grid *grid, int which, fine_file *file, int *fine) {
-  static const char *const datasets[CONFIG_MEDIA] = {"c", "rho"};
   int same = 1;
   *fine = 0;
   if (medium_of(config, which) != MEDIUM_FILE || !config->medium_resample || config->medium_at_points)
     return STATUS_OK;
-  CHECK(file_planes_find(grid, "medium.file", config->medium_file, datasets[which], 1, &file->dataset,
+  CHECK(file_planes_find(grid, "medium.file", config->medium_file, medium_datasets[which], 1, &file->dataset,
                          &file->place, &same));
   *fine = !same;
   return STATUS_OK;

@@ -13,7 +13,7 @@ enum { PARTS = RESAMPLE_PARTS };
 static const double least = 1e-9, most = 1e9;
 
 static const char *const keys[CONFIG_MEDIA] = {"medium.sound_speed", "medium.density"};
-static const char *const datasets[CONFIG_MEDIA] = {"c", "rho"};
+const char *const medium_datasets[CONFIG_MEDIA] = {"c", "rho"};
 
 /* The first value, in the order of memory, that is refused. */
 typedef struct medium_fault {
@@ -60,8 +60,8 @@ static status make_kept(medium *medium) {
 status medium_check(const config *config, const grid *grid, char text[CASES_HELD]) {
   for (int i = 0; i < CONFIG_MEDIA; i++) {
     if (medium_of(config, i) == MEDIUM_FILE)
-      CHECK(cases_file_check(grid, "medium.file", config->medium_file, datasets[i], config->medium_resample,
-                             text));
+      CHECK(cases_file_check(grid, "medium.file", config->medium_file, medium_datasets[i],
+                             config->medium_resample, text));
   }
   return STATUS_OK;
 }
@@ -112,7 +112,7 @@ static status open_files(const config *config, const grid *grid, medium *medium,
     CHECK(medium_means_needed(config, grid, i, &fine));
     *means |= fine;
     if (!fine)
-      CHECK(file_planes_open(config, grid, "medium.file", config->medium_file, datasets[i],
+      CHECK(file_planes_open(config, grid, "medium.file", config->medium_file, medium_datasets[i],
                              config->medium_resample, &medium->planes[i]));
   }
   return STATUS_OK;
