@@ -97,7 +97,8 @@ status medium_means_open(const medium *medium, medium_value *value, medium_means
     m->point = malloc((size_t)(points * planes) * sizeof *m->point);
     if (m->point == NULL) result = status_fail(STATUS_MEMORY, "no memory for the medium's means over cells");
   }
-  for (int k = 0; k < medium_count(medium->config) && result == STATUS_OK; k++)
+  const int count = medium_count(medium->config);
+  for (int k = 0; k < CONFIG_MEDIA && k < count && result == STATUS_OK; k++)
     result = open_file(medium, k, &file[k]);
   for (int64_t i = 0; i < planes && result == STATUS_OK; i++) {
     const int64_t z = grid->z0 - KERNELS_HALO + i;
