@@ -10,6 +10,9 @@
 typedef struct around {
   int64_t first, at[RESAMPLE_POINTS];
   double weight[RESAMPLE_POINTS];
+  int below;    /* the place lies between this one of the points and the next, */
+  double above; /* so far beyond it */
+  int linear;   /* only these two count */
 } around;
 
 typedef struct resampler {
@@ -84,6 +87,9 @@ static around find_around(const resampler *r, int d, position at, int linear) {
   if (!wraps(r, d) && around.first > m - RESAMPLE_POINTS) around.first = m - RESAMPLE_POINTS;
   if (!wraps(r, d) && around.first < 0) around.first = 0;
   const double x = (double)(at.below - around.first) + at.above;
+  around.below = (int)fmin(x, RESAMPLE_POINTS - 2);
+  around.above = x - around.below;
+  around.linear = linear;
   for (int k = 0; k < RESAMPLE_POINTS; k++) {
     around.at[k] = ((around.first + k) % m + m) % m;
     around.weight[k] = linear ? fmax(0.0, 1.0 - fabs(x - k)) : 1.0;
@@ -256,11 +262,37 @@ void resample_cells_close(resample_cells *cells) {
   free(cells);
 }
 
-/* Sums of a source's row, or of rows, with the weights of an interpolation. */
-static double weighed(const around *around, const double *values, int64_t step) {
+static double second_difference(const double *f) {
+  return f[-1] - 2.0 * f[0] + f[1];
+}
+
+/* The one of two numbers that is nearer to zero; zero if their signs differ. */
+static double lesser(double a, double b) {
+  if (a * b <= 0.0) return 0.0;
+  return fabs(a) < fabs(b) ? a : b;
+}
+
+/* The interpolation of the values f of its points. Unless it is linear, it is held between the two values
+ * around and a parabola through them, bent twice as much as the lesser of their second differences says:
+ * smooth data keep their order, and beside a jump, where one of the two is zero, nothing rings. */
+static double weighed(const around *around, const double f[RESAMPLE_POINTS]) {
   double sum = 0.0;
-  for (int k = 0; k < RESAMPLE_POINTS; k++) sum += around->weight[k] * values[around->at[k] * step];
-  return sum;
+  for (int k = 0; k < RESAMPLE_POINTS; k++)
+    if (around->weight[k] != 0.0) sum += around->weight[k] * f[k];
+  if (around->linear) return sum;
+  const int j = around->below;
+  const double s = around->above, low = fmin(f[j], f[j + 1]), high = fmax(f[j], f[j + 1]);
+  const double here = second_difference(&f[j > 0 ? j : 1]);
+  const double next = second_difference(&f[j + 1 < RESAMPLE_POINTS - 1 ? j + 1 : j]);
+  const double bent = f[j] + s * (f[j + 1] - f[j]) - s * (1.0 - s) * lesser(here, next);
+  return fmin(fmax(sum, fmin(bent, low)), fmax(bent, high));
+}
+
+/* Of values of a source's row, or of its rows, `step` apart. */
+static double weighed_along(const around *around, const double *values, int64_t step) {
+  double f[RESAMPLE_POINTS];
+  for (int k = 0; k < RESAMPLE_POINTS; k++) f[k] = values[around->at[k] * step];
+  return weighed(around, f);
 }
 
 /* The source at a place along z, in `of.plane`. */
@@ -273,17 +305,17 @@ static status find_section(resample_cells *c, const around *around) {
     const int64_t slot = (wanted % RESAMPLE_POINTS + RESAMPLE_POINTS) % RESAMPLE_POINTS;
     double *const held = c->planes + slot * plane;
     planes[k] = held;
-    if (around->weight[k] == 0.0 || r->held[slot] == wanted) continue;
+    if ((around->weight[k] == 0.0 && around->linear) || r->held[slot] == wanted) continue;
     CHECK(dataset_read(r->source, PRECISION_DOUBLE, at, 1, held));
     CHECK(dataset_check_values(r->source, PRECISION_DOUBLE, at, 1, held, PROBLEM_LARGEST));
     c->of.held[slot] = wanted;
   }
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < plane; i++) {
-    double sum = 0.0;
+    double f[RESAMPLE_POINTS] = {0.0};
     for (int k = 0; k < RESAMPLE_POINTS; k++)
-      if (around->weight[k] != 0.0) sum += around->weight[k] * planes[k][i];
-    r->plane[i] = sum;
+      if (around->weight[k] != 0.0 || !around->linear) f[k] = planes[k][i];
+    r->plane[i] = weighed(around, f);
   }
   return STATUS_OK;
 }
@@ -299,10 +331,11 @@ status resample_cells_plane(resample_cells *cells, int64_t z, int part, double *
 #pragma omp for schedule(static)
     for (int64_t y = 0; y < my; y++)
       for (int64_t x = 0; x < nx; x++)
-        r->rows[y * nx + x] = weighed(&cells->within[0][x], r->plane + y * mx, 1);
+        r->rows[y * nx + x] = weighed_along(&cells->within[0][x], r->plane + y * mx, 1);
 #pragma omp for schedule(static)
     for (int64_t y = 0; y < ny; y++)
-      for (int64_t x = 0; x < nx; x++) values[y * nx + x] = weighed(&cells->within[1][y], r->rows + x, nx);
+      for (int64_t x = 0; x < nx; x++)
+        values[y * nx + x] = weighed_along(&cells->within[1][y], r->rows + x, nx);
   }
   return STATUS_OK;
 }

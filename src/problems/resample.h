@@ -38,7 +38,8 @@ status resample_planes(const dataset *source, const dataset_place *place, const 
 /* The same dataset within the cells of a grid, of which each is divided into RESAMPLE_PARTS parts along each
  * axis: a cell reaches half a spacing to each side of its point and ends at an end of an axis. Values are
  * those at the midpoints of the parts. Along an axis on which the dataset's points lie closer than the grid's
- * it is interpolated linearly, so that jumps do not ring. */
+ * it is interpolated linearly; along others as above, but held near the two points around, so that beside a
+ * jump it does not leave their range. */
 enum { RESAMPLE_PARTS = 4 };
 
 /* The place of the midpoint of a part of cell i of axis d, within a periodic axis. */

@@ -306,6 +306,37 @@ def test_medium_of_a_finer_file(tmp_path, boundary):
     compare(tmp_path / "points", at_points, c[::4, ::4, ::4])
 
 
+@pytest.mark.parametrize("boundary", [{}, MIXED[8]])
+def test_medium_of_a_coarser_file(tmp_path, boundary):
+    """Smooth values keep their order; beside a jump the interpolation does not leave the file's range."""
+    configuration = merged(BASE, {"boundary": boundary, "medium": {"file": "c.h5", "resample": "yes"}})
+    counts = [11, 12, 17]
+    bounded = [ends(configuration, d)[0] != "periodic" for d in range(3)]
+    lengths = [configuration["grid"].get(f"l{axis}", 1) for axis in AXES]
+
+    def smooth(x, y, z):
+        return 2 + 0.3 * np.sin(2 * np.pi * (x / lengths[0] + 0.1)) * np.cos(
+            2 * np.pi * (y / lengths[1] - z / lengths[2])
+        )
+
+    x, y, z = (np.arange(n) * length / (n - end) for n, length, end in zip(counts, lengths, bounded, strict=True))
+    c = smooth(x[None, None], y[None, :, None], z[:, None, None])
+    with h5py.File(tmp_path / "c.h5", "w") as file:
+        file["c"] = c
+    run(tmp_path / "smooth", configuration, ranks=2)
+    compare(tmp_path / "smooth", configuration, cell_averages(configuration, smooth), tolerance=1e-3)
+    with h5py.File(tmp_path / "c.h5", "r+") as file:
+        file["c"][...] = np.where((z[:, None, None] > 0.9) & (x < 0.6), 2.5, 1.5)
+    said = run(tmp_path / "jump", configuration, ranks=3).stdout
+    assert "the least speed is 1.5," in said
+    formula = merged(BASE, {"boundary": boundary, "medium": {"sound_speed": "z > 0.9 && x < 0.6 ? 2.5 : 1.5"}})
+    step = [
+        next(line for line in text.splitlines() if line.startswith("time "))
+        for text in (said, run(tmp_path / "formula", formula).stdout)
+    ]
+    assert step[0] == step[1]  # from the largest speed
+
+
 @many_steps
 @pytest.mark.parametrize("scheme", ["leapfrog", "leapfrog4"])
 @pytest.mark.parametrize("boundary", [{}, {"x": "wall", "y_low": "free", "y_high": "wall", "z": "free"}])
