@@ -24,14 +24,12 @@ typedef enum flow_form {
 /* The viscosity: none, one number, or Sutherland's law. */
 typedef enum flow_law { FLOW_INVISCID, FLOW_CONSTANT, FLOW_SUTHERLAND, FLOW_LAWS } flow_law;
 
-/* What is computed at each point of a state, for diagnostics, pictures and the limit of a step. Those before
- * FLOW_POINTWISE need no neighbours. */
+/* What is computed at each point of a state, for diagnostics and pictures. Those before FLOW_POINTWISE need
+ * no neighbours. */
 typedef enum flow_figure {
   FLOW_MOMENTUM,                              /* x; y and z follow */
   FLOW_KINETIC = FLOW_MOMENTUM + 3,           /* density |u|^2/2 */
   FLOW_ENERGY,                                /* p/(gamma - 1) + density |u|^2/2 */
-  FLOW_RATE,                                  /* sum |u_d|/h_d + c sqrt(sum 1/h_d^2) */
-  FLOW_DIFFUSIVE_RATE,                        /* viscosity/density max(1, gamma/Pr) sum 1/h_d^2 */
   FLOW_MACH,                                  /* |u|/c */
   FLOW_TEMPERATURE,                           /* p/(density R) */
   FLOW_POINTWISE,                             /* the number of those */
@@ -47,6 +45,13 @@ typedef enum flow_figure {
   FLOW_FIGURES
 } flow_figure;
 
+/* What limits a step at a point. */
+enum {
+  FLOW_RATE,           /* sum |u_d|/h_d + c sqrt(sum 1/h_d^2) */
+  FLOW_DIFFUSIVE_RATE, /* viscosity/density max(1, gamma/Pr) sum 1/h_d^2; 0 without viscosity */
+  FLOW_RATES
+};
+
 typedef struct flow_gas {
   flow_form form;
   flow_law law;
@@ -58,8 +63,16 @@ typedef struct flow_gas {
 
 /* FIRST writes `work` from f. STAGE writes the scheme's sum (stepping/stage.h, with the formulas of
  * flow_pairs.h) to out[0 .. 4]. DAMP adds weight times the dissipation of f to the state in out. SUPPLY adds
- * sources to it. FIGURE writes a figure to out[0]. */
-typedef enum flow_pass { FLOW_FIRST, FLOW_STAGE, FLOW_DAMP, FLOW_SUPPLY, FLOW_FIGURE } flow_pass;
+ * sources to it. FIGURE writes a figure to out[0]. LARGEST finds the largest rates of f, and waits for them.
+ */
+typedef enum flow_pass {
+  FLOW_FIRST,
+  FLOW_STAGE,
+  FLOW_DAMP,
+  FLOW_SUPPLY,
+  FLOW_FIGURE,
+  FLOW_LARGEST
+} flow_pass;
 
 /* A pass over the planes of a launch. f needs valid halos in z, and for STAGE so do the arrays of `work` that
  * flow_works names. out may be the same arrays as base or an extra, never as f. */
@@ -77,6 +90,7 @@ typedef struct flow_call {
   /* SUPPLY: *number times source[k] is added to density, momentum (x, y, z) and energy. NULL: nothing to that
    * variable. The number is one of the field's precision in MEMORY_DEVICE. */
   const void *source[FLOW_UNKNOWNS], *number;
+  double *largest; /* LARGEST: [FLOW_RATES] on the host; INFINITY where a rate is not finite at a point */
 } flow_call;
 
 /* The number of arrays of `work`, the first ones, that a stage reads; 0: it needs no first pass. */

@@ -24,25 +24,24 @@ ARITHMETIC void flow_figure_pair(const flow_numbers *c, int d, int l, int up, co
   sums[FIGURE_SLOPE + d] = NUMBER_FMA(a, other[FLOW_DENSITY] - own[FLOW_DENSITY], sums[FIGURE_SLOPE + d]);
 }
 
-/* How many of the unknowns, from the first on, a figure that needs no neighbours reads. */
-static inline int flow_figure_reads(const flow_call *call) {
-  return call->figure == FLOW_DIFFUSIVE_RATE && call->gas.law != FLOW_SUTHERLAND ? 1 : FLOW_UNKNOWNS;
-}
-
 /* A figure that needs no neighbours. */
 ARITHMETIC number flow_figure_point(const flow_numbers *c, const number *own) {
   const number rho = own[FLOW_DENSITY], p = own[FLOW_PRESSURE], *u = own + FLOW_U;
-  if (c->figure == FLOW_DIFFUSIVE_RATE) return flow_viscosity(c, rho, p) / rho * c->most * c->squares;
   if (c->figure < FLOW_KINETIC) return rho * u[c->figure - FLOW_MOMENTUM];
   const number kinetic = (real)0.5 * rho * flow_square(u);
   if (c->figure == FLOW_KINETIC) return kinetic;
   if (c->figure == FLOW_ENERGY) return NUMBER_FMA(c->inner, p, kinetic);
   if (c->figure == FLOW_TEMPERATURE) return p / rho / c->law[2];
-  const number sound = NUMBER_ROOT(c->gamma * p / rho);
-  if (c->figure == FLOW_MACH) return NUMBER_ROOT(flow_square(u)) / sound;
-  number rate = sound * c->steepest;
-  for (int d = 0; d < 3; d++) rate = NUMBER_FMA(NUMBER_ABS(u[d]), c->spacing[d], rate);
-  return rate;
+  return NUMBER_ROOT(flow_square(u)) / NUMBER_ROOT(c->gamma * p / rho);
+}
+
+/* viscous: 0 for a gas without viscosity. */
+ARITHMETIC void flow_rates(const flow_numbers *c, int viscous, const number *own, number *rates) {
+  const number rho = own[FLOW_DENSITY], p = own[FLOW_PRESSURE];
+  number rate = NUMBER_ROOT(c->gamma * p / rho) * c->steepest;
+  for (int d = 0; d < 3; d++) rate = NUMBER_FMA(NUMBER_ABS(own[FLOW_U + d]), c->spacing[d], rate);
+  rates[FLOW_RATE] = rate;
+  if (viscous) rates[FLOW_DIFFUSIVE_RATE] = flow_viscosity(c, rho, p) / rho * c->most * c->squares;
 }
 
 ARITHMETIC number flow_figure_finish(const flow_numbers *c, const number *own, const number *sums) {

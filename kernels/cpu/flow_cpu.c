@@ -170,11 +170,66 @@ static status run_first(const kernels_launch *launch, const flow_call *call, pai
 
 static status run_figure(const kernels_launch *launch, const flow_call *call, pairs_job *job) {
   const int near = call->figure >= FLOW_POINTWISE;
-  job->points = near ? 0 : flow_figure_reads(call);
+  job->points = near ? 0 : FLOW_UNKNOWNS;
   for (int i = 0; i < job->points; i++) job->at[i] = call->f[i];
   job->out[0] = call->out[0];
   return tiles_run(launch, pairs_plan(near ? FLOW_UNKNOWNS : 0, job->points, 1),
                    near ? figure_near : figure_at, job);
+}
+
+/* The largest of a line's elements; INFINITY if one is not finite. */
+static double line_largest(cpu_vector line) {
+  double largest = 0.0;
+  for (int i = 0; i < LINE; i++)
+    largest = !isfinite(line[i]) ? INFINITY : (double)line[i] > largest ? (double)line[i] : largest;
+  return largest;
+}
+
+LINE_INLINE cpu_vector line_larger(cpu_vector a, cpu_vector best) {
+  return line_choose(a > best, a, best);
+}
+
+/* Finds the largest rates of a row. */
+LINE_INLINE void row_largest(const pairs_job *job, int viscous, ptrdiff_t row, double largest[FLOW_RATES]) {
+  const int nx = job->frame.nx;
+  cpu_vector best[FLOW_RATES] = {{0}}, rest[FLOW_RATES] = {{0}};
+  for (int x = 0; x < nx; x += LINE) {
+    number own[FLOW_UNKNOWNS], rates[FLOW_RATES] = {{0}};
+    for (int i = 0; i < FLOW_UNKNOWNS; i++) {
+      own[i] = line_load(job->in[i] + row + x);
+      if (nx - x < LINE) own[i] = line_join(own[i], line_fill(own[i][0]), nx - x);
+    }
+    flow_rates(job->numbers, viscous, own, rates);
+    for (int i = 0; i < (viscous ? FLOW_RATES : 1); i++) {
+      best[i] = line_larger(rates[i], best[i]);
+      rest[i] += rates[i] - rates[i]; /* 0, or NaN where a rate is not finite */
+    }
+  }
+  for (int i = 0; i < FLOW_RATES; i++) largest[i] = line_largest(best[i] + rest[i]);
+}
+
+static status run_largest(const kernels_launch *launch, const flow_call *call, const pairs_job *job) {
+  const int planes = kernels_plane_count(launch), ny = job->frame.ny;
+  const int viscous = call->gas.law != FLOW_INVISCID;
+  double rate = 0.0, diffusive = 0.0;
+#pragma omp parallel for collapse(2) schedule(static) reduction(max                                          \
+                                                                : rate, diffusive)                           \
+    num_threads(launch->context->threads)
+  for (int i = 0; i < planes; i++) {
+    for (int y = 0; y < ny; y++) {
+      const ptrdiff_t row = row_offset(&job->frame, y, kernels_plane_at(launch, i));
+      double largest[FLOW_RATES];
+      if (viscous)
+        row_largest(job, 1, row, largest);
+      else
+        row_largest(job, 0, row, largest);
+      rate = fmax(rate, largest[FLOW_RATE]);
+      diffusive = fmax(diffusive, largest[FLOW_DIFFUSIVE_RATE]);
+    }
+  }
+  call->largest[FLOW_RATE] = rate;
+  call->largest[FLOW_DIFFUSIVE_RATE] = diffusive;
+  return STATUS_OK;
 }
 
 status CPU_NAME(flow_cpu_)(const kernels_launch *launch, const flow_call *call) {
@@ -184,5 +239,6 @@ status CPU_NAME(flow_cpu_)(const kernels_launch *launch, const flow_call *call) 
   if (call->pass == FLOW_FIRST) return run_first(launch, call, &job);
   if (call->pass == FLOW_DAMP) return run_damping(launch, call, &job);
   if (call->pass == FLOW_SUPPLY) return run_supply(launch, call, &job);
+  if (call->pass == FLOW_LARGEST) return run_largest(launch, call, &job);
   return call->pass == FLOW_STAGE ? run_stage(launch, call, &job) : run_figure(launch, call, &job);
 }

@@ -2,6 +2,7 @@
 
 #include "flow_damping.h"
 #include "flow_figures.h"
+#include "flow_largest.cuh"
 
 /* Compressible flow on the engine of pairs.cuh: the stage of each form and law of viscosity, the first pass,
  * and figures. */
@@ -159,7 +160,7 @@ static status run_supply(const kernels_launch *launch, const flow_call *call) {
 template <bool NEAR> static status run_figure(const kernels_launch *launch, const flow_call *call) {
   using System = flow_figures<NEAR>;
   pairs_arguments<System> a = arguments_of<System>(launch, call, 0);
-  a.points = NEAR ? 0 : flow_figure_reads(call);
+  a.points = NEAR ? 0 : (int)FLOW_UNKNOWNS;
   for (int i = 0; i < a.points; i++) a.at[i] = a.in[i];
   a.out[0] = shifted(launch, call->out[0]);
   return pairs_launch(launch, a, "flow, figure");
@@ -170,6 +171,9 @@ extern "C" status NAME(flow)(const kernels_launch *launch, const flow_call *call
     return call->figure >= FLOW_POINTWISE ? run_figure<true>(launch, call) : run_figure<false>(launch, call);
   if (call->pass == FLOW_DAMP) return run_damping(launch, call);
   if (call->pass == FLOW_SUPPLY) return run_supply(launch, call);
+  if (call->pass == FLOW_LARGEST)
+    return call->gas.law != FLOW_INVISCID ? run_largest<true>(launch, call)
+                                          : run_largest<false>(launch, call);
   if (call->pass == FLOW_FIRST)
     return with_constant<1, 2, 3>(
         flow_works(&call->gas), [=](auto works) { return run_first<decltype(works)::value>(launch, call); });

@@ -333,9 +333,8 @@ status solver_refresh(solver *solver) {
 
 status solver_measure(solver *solver) {
   state *const state = stepper_state(&solver->stepper);
-  field *work = &stepper_scratch(&solver->stepper)->part[0];
   schedule_rates *rates = &solver->rates;
-  CHECK(agree(solver->comm, solver->equation->measure(solver->terms, state, work, rates)));
+  CHECK(agree(solver->comm, solver->equation->measure(solver->terms, state, rates)));
   double all[] = {rates->advection, rates->other};
   CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, solver->comm));
   rates->advection = all[0];

@@ -69,8 +69,7 @@ status solver_initialise(solver *solver);
 /* Makes the state's halos valid after a state has been read. Collective. STATUS_MPI, STATUS_DEVICE. */
 status solver_refresh(solver *solver);
 
-/* Sets `rates` to those of the state (equation.measure), whose halos are valid. Overwrites the scratch state.
- * Collective. STATUS_DEVICE, STATUS_MPI. */
+/* Sets `rates` to those of the state (equation.measure). Collective. STATUS_DEVICE, STATUS_MPI. */
 status solver_measure(solver *solver);
 
 /* One step from t to t + dt. Collective. Returns when it is enqueued; with `sample`, when it is done and its

@@ -119,11 +119,11 @@ typedef struct equation {
   /* A number that, added up over all slabs, stands for the values of the files that `stage` uses; 0: of none.
    * NULL: 0. */
   uint64_t (*files)(void *self);
-  /* The rates of a state with valid halos on this slab, as `rates` has them: with time.adaptive a step
-   * follows from those at its start. The caller takes the maximum of each over ranks. Not finite: the
-   * solution has blown up. work: overwritten. NULL: `rates` hold for all times. STATUS_DEVICE.
+  /* The rates of a state on this slab, as `rates` has them: with time.adaptive a step follows from those at
+   * its start. The caller takes the maximum of each over ranks. Not finite: the solution has blown up.
+   * NULL: `rates` hold for all times. STATUS_DEVICE.
    * With it there is `shares`. */
-  status (*measure)(void *self, const state *state, field *work, schedule_rates *rates);
+  status (*measure)(void *self, const state *state, schedule_rates *rates);
   /* Before a stage (stepper_rhs.prepare): enqueued on MAIN. NULL: nothing. STATUS_DEVICE. */
   status (*prepare)(void *self, const stage *stage, const field *fields[STATE_FIELDS], int *count);
   /* One stage: the whole formula in stage.h for all unknowns, enqueued on MAIN. STATUS_DEVICE. */

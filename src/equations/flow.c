@@ -16,7 +16,6 @@
  * temperature, of which a stage takes differences. */
 typedef struct flow {
   const config *config;
-  const grid *grid;
   flow_gas gas;
   stencil stencil;
   field work[FLOW_WORKS];
@@ -45,7 +44,6 @@ static status create(const config *config, const grid *grid, const field_space *
   *self = flow;
   if (flow == NULL) return status_fail(STATUS_MEMORY, "no memory for the equation");
   flow->config = config;
-  flow->grid = grid;
   flow->gas = flow_gas_of(config);
   flow->stencil = stencil_make(config->order, grid->h);
   for (int i = 0; i < flow_works(&flow->gas); i++) {
@@ -127,36 +125,21 @@ static flow_call call_of(const flow *flow, flow_pass pass, const stage *stage) {
   return call;
 }
 
-/* The largest value of a figure without neighbours; INFINITY if one of them is not finite. */
-static status find_largest(const flow *flow, const state *state, flow_figure figure, field *work,
-                           double *largest) {
-  const int nz = work->shape.nz;
-  kernels_plane_sums *planes = malloc((size_t)nz * sizeof *planes);
-  const kernels_launch launch = {.context = work->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = work->shape,
-                                 .planes = {{0, nz}},
-                                 .stencil = &flow->stencil};
-  flow_call call = {.pass = FLOW_FIGURE, .gas = flow->gas, .figure = figure, .out = {work->data}};
-  set_arrays(state, call.f);
-  status result = planes != NULL ? work->backend->flow(&launch, &call)
-                                 : status_fail(STATUS_MEMORY, "no memory for the sums of %d planes", nz);
-  if (result == STATUS_OK) result = field_sums(work, flow->grid, NULL, planes);
-  *largest = 0.0;
-  for (int z = 0; z < nz && result == STATUS_OK; z++) {
-    *largest = fmax(*largest, planes[z].maximum);
-    if (!isfinite(planes[z].sum)) *largest = INFINITY;
-  }
-  free(planes);
-  return result;
-}
-
-static status measure(void *self, const state *state, field *work, schedule_rates *rates) {
+static status measure(void *self, const state *state, schedule_rates *rates) {
   const flow *flow = self;
-  CHECK(find_largest(flow, state, FLOW_RATE, work, &rates->advection));
-  rates->other = 0.0;
-  if (flow->gas.law == FLOW_INVISCID) return STATUS_OK;
-  return find_largest(flow, state, FLOW_DIFFUSIVE_RATE, work, &rates->other);
+  const field *of = &state->part[0];
+  double largest[FLOW_RATES];
+  const kernels_launch launch = {.context = of->context,
+                                 .queue = QUEUE_MAIN,
+                                 .shape = of->shape,
+                                 .planes = {{0, of->shape.nz}},
+                                 .stencil = &flow->stencil};
+  flow_call call = {.pass = FLOW_LARGEST, .gas = flow->gas, .largest = largest};
+  set_arrays(state, call.f);
+  CHECK(of->backend->flow(&launch, &call));
+  rates->advection = largest[FLOW_RATE];
+  rates->other = largest[FLOW_DIFFUSIVE_RATE];
+  return STATUS_OK;
 }
 
 static status prepare(void *self, const stage *stage, const field *fields[STATE_FIELDS], int *count) {

@@ -265,6 +265,81 @@ static void damping_keeps_sums_and_takes_squares(rig *rig) {
   }
 }
 
+/* Noise with another density at one point. */
+static int spoiled_at[3];
+static double spoiled_density;
+
+static double spoiled(const rig *rig, int unknown, int x, int y, int z) {
+  if (unknown == FLOW_DENSITY && x == spoiled_at[0] && y == spoiled_at[1] && z == spoiled_at[2])
+    return spoiled_density;
+  return flow_rough(rig, unknown, x, y, z);
+}
+
+static void find_largest(rig *rig, const flow_gas *gas, const flow_fields *f, double largest[FLOW_RATES]) {
+  flow_call call = {.pass = FLOW_LARGEST, .gas = *gas, .largest = largest};
+  for (int i = 0; i < FLOW_UNKNOWNS; i++) call.f[i] = f->of[i].device;
+  largest[0] = largest[1] = -1.0;
+  assert_ok(rig->backend->flow(&rig->launch, &call));
+}
+
+static void expect_largest(rig *rig, const flow_gas *gas, const flow_fields *f) {
+  const double *h = rig->stencil.spacing, most = fmax(1.0, gas->gamma / gas->prandtl);
+  const double squares = 1.0 / (h[0] * h[0]) + 1.0 / (h[1] * h[1]) + 1.0 / (h[2] * h[2]);
+  const kernels_shape *s = &rig->launch.shape;
+  double expected[FLOW_RATES] = {0.0, 0.0}, largest[FLOW_RATES];
+  for (int i = 0; i < s->nx * s->ny * s->nz; i++) {
+    double v[FLOW_UNKNOWNS];
+    const int z = i / s->nx / s->ny;
+    if (z >= rig->launch.planes[0].z1 && (z < rig->launch.planes[1].z0 || z >= rig->launch.planes[1].z1))
+      continue;
+    for (int k = 0; k < FLOW_UNKNOWNS; k++) v[k] = at(rig, f, k, i % s->nx, i / s->nx % s->ny, z);
+    const double t = v[FLOW_PRESSURE] / v[FLOW_DENSITY], t0 = gas->viscosity_temperature;
+    const double law = pow(t / t0, 1.5) * (t0 + gas->sutherland) / (t + gas->sutherland);
+    const double mu = gas->viscosity * (gas->law == FLOW_SUTHERLAND ? law : 1.0);
+    const double rates[] = {fabs(v[FLOW_U]) / h[0] + fabs(v[FLOW_V]) / h[1] + fabs(v[FLOW_W]) / h[2] +
+                                sqrt(gas->gamma * t * squares),
+                            mu / v[FLOW_DENSITY] * most * squares};
+    for (int k = 0; k < FLOW_RATES; k++) expected[k] = fmax(expected[k], rates[k]);
+  }
+  find_largest(rig, gas, f, largest);
+  const double eps = rig->launch.shape.precision == PRECISION_SINGLE ? 1e-6 : 1e-14;
+  for (int k = 0; k < FLOW_RATES; k++)
+    if (!(fabs(largest[k] - expected[k]) <= eps * expected[k]))
+      fail_msg("rate %d: %.17g, expected %.17g", k, largest[k], expected[k]);
+}
+
+/* Where the largest value lies does not matter, nor what lies beside the points; and a point without a rate
+ * is found. */
+static void largest_rates_are_those_of_all_points(rig *rig) {
+  for (int c = 0; c < RIG_SHAPES * FLOW_LAWS; c++) {
+    const int *n = rig_shapes[c % RIG_SHAPES];
+    const flow_gas gas = flow_gas_of(FLOW_KEEP_PE, (flow_law)(c % FLOW_LAWS));
+    rig_shape(rig, n[0], n[1], n[2]);
+    for (int d = 0; d < 3; d++) spoiled_at[d] = (c * 7 + d) % n[d];
+    spoiled_density = 0.01;
+    flow_fields f = flow_fields_make(rig, c < RIG_SHAPES ? flow_rough : spoiled);
+    expect_largest(rig, &gas, &f);
+    if (n[2] > 2) {
+      rig->launch.planes[0].z1 = 1;
+      rig->launch.planes[1] = (kernels_planes){2, n[2]};
+      expect_largest(rig, &gas, &f);
+    }
+    flow_fields_free(rig, &f);
+  }
+  static const double without[] = {NAN, -1.0, 0.0};
+  for (int i = 0; i < 3; i++) {
+    rig_shape(rig, 37, 11, 9);
+    for (int d = 0; d < 3; d++) spoiled_at[d] = 2 + 2 * i + d;
+    spoiled_density = without[i];
+    flow_fields f = flow_fields_make(rig, spoiled);
+    const flow_gas gas = flow_gas_of(FLOW_KEEP_PE, FLOW_SUTHERLAND);
+    double largest[FLOW_RATES];
+    find_largest(rig, &gas, &f, largest);
+    for (int k = 0; k < FLOW_RATES; k++) assert_true(isinf(largest[k]) && largest[k] > 0.0);
+    flow_fields_free(rig, &f);
+  }
+}
+
 int main(int argc, char **argv) {
   static const rig_test tests[] = {
       RIG_TEST_DOUBLE(the_reference_has_the_values),
@@ -273,6 +348,7 @@ int main(int argc, char **argv) {
       RIG_TEST(uniform_flow_stays_to_the_bit),
       RIG_TEST(a_wave_of_density_changes_nothing_else),
       RIG_TEST_DOUBLE(damping_keeps_sums_and_takes_squares),
+      RIG_TEST(largest_rates_are_those_of_all_points),
   };
   return rig_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
