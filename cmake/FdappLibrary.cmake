@@ -3,7 +3,7 @@
 # HDF5 or what else the program reads and writes with. examples/ shows its use.
 include(CMakePackageConfigHelpers)
 
-set(rooms fdapp_base fdapp_agree fdapp_field fdapp_halo fdapp_schemes fdapp_stepper
+set(rooms fdapp_base fdapp_agree fdapp_field fdapp_halo fdapp_settings fdapp_stepper
   fdapp_kernels fdapp_cpu fdapp_cpu_float fdapp_cpu_double)
 if(FDAPP_HAVE_CUDA)
   list(APPEND rooms fdapp_cuda_float fdapp_cuda_double fdapp_cuda_pair_float fdapp_cuda_pair_double)

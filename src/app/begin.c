@@ -13,7 +13,6 @@
 #include "base/number.h"
 #include "domain/backend.h"
 #include "domain/node.h"
-#include "output/figures.h"
 #include "problems/medium.h"
 #include "problems/points.h"
 #include "problems/problem.h"
@@ -27,8 +26,8 @@ static status make_grid(MPI_Comm comm, const config *config, grid *grid) {
   CHECK_MPI(MPI_Comm_size(comm, &ranks));
   CHECK(agree(comm, problem_grid(config, ranks, rank, grid)));
   const int twice = schemes_all(config->scheme)->leap == 4;
-  const int layered = config_waves(config) && (config->ends[AXIS_Z][GRID_LOW] == CONFIG_END_LAYER ||
-                                               config->ends[AXIS_Z][GRID_HIGH] == CONFIG_END_LAYER);
+  const int layered = config->ends[AXIS_Z][GRID_LOW] == CONFIG_END_LAYER ||
+                      config->ends[AXIS_Z][GRID_HIGH] == CONFIG_END_LAYER;
   const int needed = (twice ? 2 * KERNELS_HALO : KERNELS_HALO) + (layered ? config->layer_points : 0);
   const int64_t least = grid->n[2] / ranks;
   if (ranks == 1 || least >= needed) return STATUS_OK;
@@ -51,7 +50,7 @@ static status check_source(const config *config, const char *section, const char
 
 static status check_directory(const config *config) {
   CHECK(rundir_check(config->directory));
-  const int moves = config_carried(config) && problem_uses(config, "velocity", "file");
+  const int moves = equation_is(config, EQUATION_CARRIED) && problem_uses(config, "velocity", "file");
   const int starts = problem_uses(config, "initial", "file"), sourced = config_sourced(config);
   CHECK(check_source(config, "initial", "file", starts, config->initial_file));
   CHECK(check_source(config, "velocity", "file", moves, config->velocity_file));
@@ -187,9 +186,10 @@ status begin_prepare(simulation *sim) {
     if (equation->energy != NULL) equation->energy(sim->solver.terms, weight);
     CHECK(agree(sim->comm, diagnostics_add_energy(&sim->diagnostics, weight)));
   }
-  CHECK(agree(sim->comm, diagnostics_add_figures(&sim->diagnostics, config, flow_figures_of(config))));
-  CHECK(agree(sim->comm, derived_create(&sim->solver.space, &sim->grid, config, equation->unknowns,
-                                        equation->names, &sim->derived)));
+  if (equation->figures != NULL)
+    CHECK(agree(sim->comm, diagnostics_add_figures(&sim->diagnostics, config, equation->figures)));
+  CHECK(agree(sim->comm, derived_create(&sim->solver.space, &sim->grid, config, equation->figures,
+                                        equation->unknowns, equation->names, &sim->derived)));
   CHECK(slices_create(sim->comm, &sim->grid, config, sim->derived.count, sim->derived.names, &sim->slices));
   CHECK(probes_create(sim->comm, &sim->grid, config, equation->unknowns - equation->earlier, equation->names,
                       &sim->probes));
@@ -217,7 +217,7 @@ static void compare_files(simulation *sim) {
   checkpoint_state *from = &sim->restart.from;
   if (!sim->restart.resumed || from->files == 0 || sim->files == 0 || from->files == sim->files) return;
   const config *config = sim->config;
-  const int moves = config_carried(config) && config->velocity_file[0] != '\0';
+  const int moves = equation_is(config, EQUATION_CARRIED) && config->velocity_file[0] != '\0';
   const int fed = config->source_data[0] != '\0';
   log_warning("%s%s%s%s%s holds other values than those with which the snapshot was computed; from here "
               "on values are those of the file",

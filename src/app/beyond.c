@@ -109,7 +109,7 @@ static const char *advice(const solver *solver) {
   const int central =
       config_equation_uses(config, "difference") && config->difference == CONFIG_DIFFERENCE_CENTRAL;
   const int conserves = config_equation_uses(config, "form") && config->form == FORM_CONSERVATIVE;
-  if (config_carried(config) && solver->rates.advection == 0.0)
+  if (equation_is(config, EQUATION_CARRIED) && solver->rates.advection == 0.0)
     return "more points, or a lower compute.order";
   if (conserves) {
     return central ? "physics.form = skew, physics.difference = upwind or more points"

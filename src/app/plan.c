@@ -8,6 +8,7 @@
 #include "app/remember.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "equations/sound_rates.h"
 #include "equations/sources.h"
 #include "settings/equations.h"
 #include "config/kept.h"
@@ -50,7 +51,7 @@ static void print_problem(const config *config, int host_memory) {
   if (named) log_info("equation   %s", equation->name);
   if (named) print_terms(config);
   log_info("%scase       %s", named ? "\n" : "", initial);
-  if (config_carried(config)) log_info(", velocity %s", velocity);
+  if (equation_is(config, EQUATION_CARRIED)) log_info(", velocity %s", velocity);
   if (!named) print_terms(config);
   const char *known = equation_fact(equation->known_later, config) ? "known" : "not known";
   /* an equation whose solution is that of the case in the velocity field can say why it is not known */
@@ -75,7 +76,7 @@ status plan_warn_divergence(MPI_Comm comm, const config *config, const grid *gri
                             const schedule_rates *rates) {
   static const double small = 1e-3, ulps = 16.0;
   double mine[2] = {0.0, 0.0}, all[2];
-  const int formed = config_carried(config) && config_equation_uses(config, "form");
+  const int formed = equation_is(config, EQUATION_CARRIED) && config_equation_uses(config, "form");
   if (!formed || config->form != FORM_ADVECTIVE) return STATUS_OK;
   CHECK(agree(comm, cases_velocity_divergence(config, grid, &mine[0], &mine[1])));
   CHECK_MPI(MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, comm));
@@ -152,7 +153,7 @@ static void print_times(const config *config, const schedule *schedule, double f
   const int count = config_output_times(config, at);
   const char *earlier = schedule->lands ? "" : ", so the run ends earlier in time";
   if (count == 0) return;
-  if (config_waves(config)) {
+  if (equation_is(config, EQUATION_LEAPS)) {
     print_nearest(at, count, schedule->dt);
   } else if (schedule->measured && schedule->lands) {
     log_info("by time    steps are shortened to meet outputs: at most %.6g steps more than estimated\n",
@@ -235,7 +236,7 @@ static void print_statistics(const config *config, double end) {
 static void print_layers(const config *config, const grid *grid) {
   equation_memory memory = {0};
   char text[32], ends[64] = "";
-  if (!config_waves(config) || !config_layered(config)) return;
+  if (!config_layered(config)) return;
   for (int i = 0; i < 6; i++) {
     const size_t used = strlen(ends);
     if (config->ends[i / 2][i % 2] == CONFIG_END_LAYER)
@@ -420,7 +421,7 @@ static void print_medium(const config *config, const grid *grid, const schedule_
   for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
   if (medium_varies(config))
     log_info("medium     the least speed is %.4g, and the fastest wave that the grid holds has %.4g\n",
-             1.0 / rates->slowness, rates->advection / sqrt(squares));
+             1.0 / rates->own[SOUND_SLOWNESS], rates->advection / sqrt(squares));
 }
 
 void plan_waves(const config *config, const grid *grid, const schedule_rates *rates) {
@@ -429,14 +430,14 @@ void plan_waves(const config *config, const grid *grid, const schedule_rates *ra
   const double highest = config_sourced(config) ? widest(config) * config->frequency : 0.0;
   print_medium(config, grid, rates);
   if (highest == 0.0) return;
-  if (!config_waves(config) && config->difference == CONFIG_DIFFERENCE_CENTRAL)
+  if (!equation_is(config, EQUATION_LEAPS) && config->difference == CONFIG_DIFFERENCE_CENTRAL)
     log_warning("point sources of sound feed waves of two points, which central differences let stay; "
                 "physics.difference = upwind damps them, physics.equation = wave has none");
   const double h = fmax(grid->h[0], fmax(grid->h[1], grid->h[2]));
-  const double points = 1.0 / (rates->slowness * highest * h);
+  const double points = 1.0 / (rates->own[SOUND_SLOWNESS] * highest * h);
   log_info("waves      %.3g points per wavelength at the sources' highest frequency, %.4g, and the least "
            "speed, %.4g\n",
-           points, highest, 1.0 / rates->slowness);
+           points, highest, 1.0 / rates->own[SOUND_SLOWNESS]);
   if (points < few)
     log_warning("waves of the sources' highest frequency, %.4g, have %.3g points per wavelength: below %g "
                 "they are late "

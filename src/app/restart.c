@@ -11,6 +11,7 @@
 #include "base/agree.h"
 #include "base/log.h"
 #include "files/rundir.h"
+#include "settings/equations.h"
 
 /* Follows all links of a path. [out] whole: the caller frees it; NULL if there is no such file. */
 static status follow(const char *path, char **whole) {
@@ -78,7 +79,7 @@ static status check_not_past(const schedule *schedule, const char *path, const c
 /* Waves have one step size: p_before belongs to a time dt before p. */
 static status check_step(const config *config, const schedule *schedule, const char *path,
                          const checkpoint_state *state) {
-  if (!config_waves(config) || state->dt == schedule->dt) return STATUS_OK;
+  if (!equation_is(config, EQUATION_LEAPS) || state->dt == schedule->dt) return STATUS_OK;
   char why[96] = "";
   if (schedule->divided > 0.0)
     (void)snprintf(why, sizeof why, ", which divides output.%s = %g",

@@ -206,7 +206,8 @@ static int pauses_after(const simulation *sim, int64_t step) {
          schedule_due(step, config->checkpoint_every) || schedule_due(step, config->hash_every) ||
          schedule_due(step, config->redistance_every) || slices_due(&sim->slices, &sim->schedule, step) ||
          probes_due(&sim->probes, &sim->schedule, step) ||
-         (!config_waves(config) && receivers_due(&sim->receivers, step)); /* waves always have valid halos */
+         (!equation_is(config, EQUATION_LEAPS) &&
+          receivers_due(&sim->receivers, step)); /* waves always have valid halos */
 }
 
 /* A step beyond the largest time factor of the velocity would be too long. A formula is sampled before the

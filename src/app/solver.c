@@ -51,7 +51,8 @@ static size_t file_bytes(const config *config, const grid *grid) {
   const size_t points = (size_t)grid->n[0] * (size_t)grid->n[1],
                element = kernels_element_size(config->precision);
   const size_t slab = (size_t)(grid->nz + 2 * KERNELS_HALO) * points * element;
-  const int velocity = config_carried(config) && velocities_at(config->velocity)->from == PROBLEM_FILE;
+  const int velocity =
+      equation_is(config, EQUATION_CARRIED) && velocities_at(config->velocity)->from == PROBLEM_FILE;
   const int initial = cases_at(config->initial)->from == PROBLEM_FILE;
   const int source = config->source_data[0] != '\0';
   const int resampled = (velocity && config->velocity_resample) || (initial && config->initial_resample) ||
@@ -113,26 +114,20 @@ static int begins(const config *config) {
 
 status solver_rates(MPI_Comm comm, const config *config, const equation *equation, const grid *grid,
                     schedule_rates *rates) {
-  schedule_rates mine = {0};
   char elsewhere[CASES_HELD];
   CHECK(agree(comm, check_threads(omp_get_max_threads())));
-  CHECK(agree(comm, cases_files_check(config, grid, begins(config), config_carried(config), elsewhere)));
+  CHECK(agree(comm, cases_files_check(config, grid, begins(config), elsewhere)));
   CHECK(agree(comm, sources_check(config, equation, grid, elsewhere)));
   CHECK(agree(comm, medium_check(config, grid, elsewhere)));
-  CHECK(agree(comm, equation->rates(config, grid, &mine)));
-  double all[] = {mine.advection, mine.along[0], mine.along[1],  mine.along[2],
-                  mine.other,     mine.slowness, mine.impedance, mine.admittance};
-  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, all, sizeof all / sizeof all[0], MPI_DOUBLE, MPI_MAX, comm));
-  const int varies = all[0] > 0.0 && !cases_velocity_steady(config);
-  *rates = (schedule_rates){.advection = all[0],
-                            .along = {all[1], all[2], all[3]},
-                            .other = all[4],
-                            .slowness = all[5],
-                            .impedance = all[6],
-                            .admittance = all[7],
-                            .shares = mine.shares,
-                            .measured = config->adaptive && equation->measure != NULL,
-                            .factor = config->adaptive && varies ? equation->rate_factor : NULL};
+  *rates = (schedule_rates){0};
+  CHECK(agree(comm, equation->rates(config, grid, rates)));
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, &rates->advection, 1, MPI_DOUBLE, MPI_MAX, comm));
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, rates->along, 3, MPI_DOUBLE, MPI_MAX, comm));
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, &rates->other, 1, MPI_DOUBLE, MPI_MAX, comm));
+  CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, rates->own, SCHEDULE_OWN, MPI_DOUBLE, MPI_MAX, comm));
+  const int varies = rates->advection > 0.0 && !cases_velocity_steady(config);
+  rates->measured = config->adaptive && equation->measure != NULL;
+  rates->factor = config->adaptive && varies ? equation->rate_factor : NULL;
   if (equation->shares != NULL) equation->shares(config, rates);
   if (elsewhere[0] != '\0')
     log_warning(

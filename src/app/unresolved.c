@@ -215,7 +215,7 @@ static status warn(MPI_Comm comm, const config *config, const grid *grid, const 
 }
 
 static int examined(const config *config) {
-  return cases_at(config->initial)->from != PROBLEM_FUNCTIONS && config->equation != EQUATION_flow;
+  return cases_at(config->initial)->from != PROBLEM_FUNCTIONS && !equation_is(config, EQUATION_GAS);
 }
 
 static const char initial_name[] = "the initial condition";
@@ -264,7 +264,7 @@ status unresolved_foresee(MPI_Comm comm, const config *config, const grid *grid)
   sums mine = {0};
   double range[2] = {0.0, 0.0};
   const int flat = problem_uses(config, "initial", "amplitude") && config->amplitude == 0.0;
-  if (!examined(config) && (!flat || config->equation == EQUATION_flow)) return STATUS_OK;
+  if (!examined(config) && (!flat || equation_is(config, EQUATION_GAS))) return STATUS_OK;
   CHECK(agree(comm, examine_case(config, grid, &mine, range)));
   CHECK(join(comm, range));
   if (range[0] == range[1]) {

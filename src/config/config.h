@@ -53,14 +53,10 @@ status config_text(const config *config, char **text);
  * read. Not collective. */
 int config_is_resolved(const char *path);
 
-/* Returns 1 if the equation has a velocity field; otherwise [velocity] has no effect. */
-int config_carried(const config *config);
-/* Returns 1 if the equation uses this key of [physics], or formula_NAME of [source]. */
+/* Returns 1 if the equation uses a key that equation_entry.keys may name, or all equations do. */
 int config_equation_uses(const config *config, const char *name);
 
-/* Returns 1 for physics.equation = wave. config_layered: if that run has absorbing layers. config_sourced,
- * config_received: if a run of waves or sound has point sources, or receivers. */
-int config_waves(const config *config);
+/* Return 1 if a run has point sources, receivers, absorbing layers. */
 int config_sourced(const config *config);
 int config_received(const config *config);
 int config_layered(const config *config);

@@ -14,13 +14,6 @@ enum { FARTHEST = 1000 };
 
 static const char *const centers[3] = {"center_x", "center_y", "center_z"};
 
-int config_carried(const config *config) {
-#define X(name, carried, ends, keys, help) carried,
-  static const int all[] = {EQUATIONS(X)};
-#undef X
-  return all[config->equation];
-}
-
 /* Refuses a key's value, naming line and key. */
 static status key_fail(const config_reading *reading, int key, const char *value, const char *what) {
   char subject[2 * CONFIG_TEXT_SIZE];
@@ -89,18 +82,13 @@ static status end_fail(const config_reading *reading, int d, int end, const char
   return key_fail(reading, (int)(line_of_end(c, d, part) - c->line), value, what);
 }
 
-/* Refuses the kind of an end. kinds: mask of those that the equation has besides periodic. */
-static status refuse_kind(const config_reading *reading, int d, int end, unsigned kinds) {
+/* Refuses the kind of an end. */
+static status refuse_kind(const config_reading *reading, int d, int end) {
 #define X(name, text, help) text,
   static const char *const names[] = {CONFIG_END_LIST(X)};
 #undef X
-#define X(name, carried, ends, keys, help) {#name, ends},
-  static const struct {
-    const char *name;
-    unsigned ends;
-  } all[] = {EQUATIONS(X)};
-#undef X
   config *const c = reading->config;
+  const unsigned kinds = equation_entries[c->equation].ends;
   char what[CONFIG_TEXT_SIZE] = "the equation has no such ends; accepted: periodic";
   for (size_t kind = 1; kind < sizeof names / sizeof names[0]; kind++) {
     const size_t used = strlen(what);
@@ -109,21 +97,17 @@ static status refuse_kind(const config_reading *reading, int d, int end, unsigne
   const int wanted = (int)c->ends[d][end];
   size_t used = strlen(what);
   used += (size_t)snprintf(what + used, sizeof what - used, "; %s is for physics.equation =", names[wanted]);
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-    if (all[i].ends >> wanted & 1U)
-      used += (size_t)snprintf(what + used, sizeof what - used, " %s", all[i].name);
+  for (const equation_entry *each = equation_entries; each < equation_entries + EQUATION_COUNT; each++)
+    if (each->ends >> wanted & 1U)
+      used += (size_t)snprintf(what + used, sizeof what - used, " %s", each->name);
   return end_fail(reading, d, end, names[wanted], what);
 }
 
 static status check_kinds(const config_reading *reading) {
-#define X(name, carried, ends, keys, help) ends,
-  static const unsigned all[] = {EQUATIONS(X)};
-#undef X
-  config *const c = reading->config;
-  const unsigned kinds = all[c->equation];
+  const config *c = reading->config;
   for (int d = 0; d < 3; d++) {
     for (int end = 0; end < 2 && problem_bounded(c, d); end++)
-      if (!(kinds >> c->ends[d][end] & 1U)) return refuse_kind(reading, d, end, kinds);
+      if (!(equation_entries[c->equation].ends >> c->ends[d][end] & 1U)) return refuse_kind(reading, d, end);
   }
   return STATUS_OK;
 }
@@ -159,7 +143,7 @@ static status check_ends(const config *c) {
 
 static void derive_entering(config *c) {
   if (c->line[config_key_find("boundary", "value")] != CONFIG_LINE_NONE) return;
-  const int exact = config_carried(c) && cases_bounded(c) && cases_exact_can_enter(c);
+  const int exact = equation_is(c, EQUATION_CARRIED) && cases_bounded(c) && cases_exact_can_enter(c);
   (void)snprintf(c->entering, sizeof c->entering, "%s", exact ? CONFIG_EXACT : "0");
 }
 
@@ -195,8 +179,9 @@ static status derive(const config_reading *reading) {
 static int needs_nothing(const config *config, const config_key *key) {
   const int step = strcmp(key->name, "dt") == 0 || strcmp(key->name, "courant") == 0;
   if (key->need == CONFIG_DEFAULT) return 0;
-  if (key->need == CONFIG_REQUIRED) return strcmp(key->section, "velocity") == 0 && !config_carried(config);
-  return step && (config_waves(config) || config->equation == EQUATION_flow);
+  if (key->need == CONFIG_REQUIRED)
+    return strcmp(key->section, "velocity") == 0 && !equation_is(config, EQUATION_CARRIED);
+  return step && (equation_is(config, EQUATION_LEAPS | EQUATION_GAS));
 }
 
 static status complete_key(const config_reading *reading, int index) {
@@ -278,7 +263,7 @@ static status check_level_set(const config *c) {
   char accepted[CONFIG_TEXT_SIZE] = "";
   const initial_case *initial = cases_at(c->initial);
   if (c->redistance_every == 0) return STATUS_OK;
-  if (!config_carried(c))
+  if (!equation_is(c, EQUATION_CARRIED))
     return config_refuse(c, "level_set", "redistance_every",
                          "the equation has no velocity field that could carry a surface; accepted: 0");
   if (initial->is_distance && fabs(c->amplitude) != 1.0)

@@ -5,13 +5,13 @@
 #include "problems/problem.h"
 #include "settings/equations.h"
 
-/* Defaults and conditions of physics.equation = flow. */
+/* Defaults and conditions of flow of a gas. */
 
 /* The Courant number if no step is given. */
 #define COURANT 0.9
 
 static int is_flow(const config *c) {
-  return c->equation == EQUATION_flow;
+  return equation_is(c, EQUATION_GAS);
 }
 
 static int is_given(const config *c, const char *section, const char *name) {

@@ -121,7 +121,7 @@ static status check_numbers(const config_reading *reading) {
 
 /* Checks boundary.value: "exact", or a formula (a number is one). */
 static status check_entering(const config *config) {
-  if (!cases_bounded(config) || !config_carried(config)) return STATUS_OK;
+  if (!cases_bounded(config) || !equation_is(config, EQUATION_CARRIED)) return STATUS_OK;
   if (strcmp(config->entering, CONFIG_EXACT) != 0)
     return check(config, "boundary", "value", config->entering, "xyzt");
   if (cases_exact_can_enter(config)) return STATUS_OK;
@@ -168,6 +168,6 @@ status config_formulas_check(const config_reading *reading) {
   if (cases_at(config->initial)->from == PROBLEM_FILE && config->initial_file[0] == '\0')
     return config_refuse(config, "initial", "file", "missing; accepted: a path of an HDF5 file");
   if (cases_at(config->initial)->from != PROBLEM_FORMULA) return STATUS_OK;
-  if (config->equation == EQUATION_flow) return check_gas(config);
+  if (equation_is(config, EQUATION_GAS)) return check_gas(config);
   return check(config, "initial", "formula", config->formula, "xyz");
 }

@@ -21,7 +21,7 @@ static int velocity_varies(const config *config) {
     status_clear();
   const int varies = velocity->factor != NULL || (factor != NULL && formula_varies(factor));
   formula_close(factor);
-  return config_carried(config) && varies;
+  return equation_is(config, EQUATION_CARRIED) && varies;
 }
 
 /* Returns 1 if a text has a name as a word of its own. */
@@ -36,10 +36,7 @@ static int has_word(const char *text, const char *name) {
 }
 
 int config_equation_uses(const config *config, const char *name) {
-#define X(name, carried, ends, keys, help) "equation " keys,
-  static const char *const all[] = {EQUATIONS(X)};
-#undef X
-  return has_word(all[config->equation], name);
+  return strcmp(name, "equation") == 0 || has_word(equation_entries[config->equation].keys, name);
 }
 
 /* Returns 1 if no wall of sound has this absorption. */
@@ -50,13 +47,13 @@ static int absorption_idle(const config *config, int key) {
     const int own = at == each + i * sizeof(double) || at == offsetof(struct config, absorption);
     walls += own && config->ends[i / 2][i % 2] == CONFIG_END_WALL;
   }
-  return walls == 0 || config->equation != EQUATION_acoustics;
+  return walls == 0 || !config_equation_uses(config, "absorption");
 }
 
 /* Returns 1 for places that the equation does not take, and for another key if there are no places. */
 static int points_idle(const config *config, const char *name, int any) {
   if (strcmp(name, "points") != 0 && strcmp(name, "file") != 0) return !any;
-  return !config_waves(config) && config->equation != EQUATION_acoustics;
+  return !equation_is(config, EQUATION_MEDIUM);
 }
 
 /* Returns 1 for a key of [physics] that needs a viscosity, or Sutherland's law, if the flow has none. The law
@@ -79,14 +76,14 @@ static int medium_idle(const config *config, const char *name) {
   const int file = config->medium_file[0] != '\0';
   if (strcmp(name, "resample") == 0) return !file;
   if (strcmp(name, "average") == 0) return formulas == 0 && !(file && config->medium_resample);
-  return strcmp(name, "density") == 0 && config_waves(config);
+  return strcmp(name, "density") == 0 && !equation_is(config, EQUATION_DENSITY);
 }
 
 int config_key_idle(const config *config, int key, int host_memory) {
   const char *section = config_keys[key].section, *name = config_keys[key].name;
   if (strcmp(section, "physics") == 0 && (!config_equation_uses(config, name) || viscous_idle(config, name)))
     return 1;
-  if (strcmp(section, "velocity") == 0 && !config_carried(config)) return 1;
+  if (strcmp(section, "velocity") == 0 && !equation_is(config, EQUATION_CARRIED)) return 1;
   if (strcmp(section, "medium") == 0) return medium_idle(config, name);
   if (strcmp(name, "cycles") == 0 && config->wavelet != CONFIG_WAVELET_SINE) return 1;
   if (strcmp(name, "frequency") == 0 && config->wavelet == CONFIG_WAVELET_FILE) return 1;
@@ -97,19 +94,20 @@ int config_key_idle(const config *config, int key, int host_memory) {
   if (strcmp(section, "source") == 0 && strcmp(name, "resample") == 0) return config->source_data[0] == '\0';
   if (strncmp(name, "formula_", 8) == 0) return !config_equation_uses(config, name);
   /* with a uniform velocity the three forms are the same stage, bit for bit */
-  if (strcmp(name, "form") == 0) return config_carried(config) && velocities_at(config->velocity)->uniform;
-  const int flows = config->equation == EQUATION_flow;
+  if (strcmp(name, "form") == 0)
+    return equation_is(config, EQUATION_CARRIED) && velocities_at(config->velocity)->uniform;
+  const int flows = equation_is(config, EQUATION_GAS);
   if (config_keys[key].offset == offsetof(struct config, formula) && flows) return 1;
   if (config_keys[key].offset == offsetof(struct config, dataset) && flows) return 1;
   if (config_keys[key].offset - offsetof(struct config, gas) < sizeof config->gas && !flows) return 1;
   /* a backend in host memory has no pairs and one transport, as pairs = no and transport = auto say */
   if (strcmp(name, "pairs") == 0) return host_memory && config->pairs == CONFIG_PAIRS_YES;
   if (strcmp(name, "transport") == 0) return host_memory && config->transport != CONFIG_TRANSPORT_AUTO;
-  if (strcmp(name, "adaptive") == 0) return config->equation != EQUATION_flow && !velocity_varies(config);
+  if (strcmp(name, "adaptive") == 0) return !config_equation_uses(config, name) && !velocity_varies(config);
   if (strncmp(name, "absorption", 10) == 0) return absorption_idle(config, key);
   if (strncmp(name, "layer_", 6) == 0) return !config_layered(config);
   if (strcmp(section, "boundary") == 0)
-    return strcmp(name, "value") == 0 && !(config_carried(config) && cases_bounded(config));
+    return strcmp(name, "value") == 0 && !(equation_is(config, EQUATION_CARRIED) && cases_bounded(config));
   if (strncmp(name, "fields_", 7) == 0 && strcmp(name, "fields_every") != 0)
     return !config_ever(config->fields_due);
   /* a run that stops early leaves a checkpoint, too */
@@ -129,8 +127,8 @@ int config_key_idle(const config *config, int key, int host_memory) {
 }
 
 static int uses_constant(const config *c, const char *name) {
-  const int moves = config_carried(c) && velocities_at(c->velocity)->from == PROBLEM_FORMULA;
-  const int formula = cases_at(c->initial)->from == PROBLEM_FORMULA, flows = c->equation == EQUATION_flow;
+  const int moves = equation_is(c, EQUATION_CARRIED) && velocities_at(c->velocity)->from == PROBLEM_FORMULA;
+  const int formula = cases_at(c->initial)->from == PROBLEM_FORMULA, flows = equation_is(c, EQUATION_GAS);
   int used = formula && !flows && has_word(c->formula, name);
   for (int i = 0; i < FLOW_UNKNOWNS; i++) used = used || (formula && flows && has_word(c->gas[i], name));
   for (int d = 0; d < 3; d++) used = used || (moves && has_word(c->component[d], name));
@@ -138,7 +136,7 @@ static int uses_constant(const config *c, const char *name) {
   for (int i = 0; i < medium_count(c); i++) used = used || has_word(c->medium[i], name);
   for (int i = 0; i < CONFIG_SOURCES; i++) used = used || has_word(c->source[i], name);
   used = used || (source_given(c) && has_word(c->source_factor, name));
-  return used || (config_carried(c) && cases_bounded(c) && has_word(c->entering, name));
+  return used || (equation_is(c, EQUATION_CARRIED) && cases_bounded(c) && has_word(c->entering, name));
 }
 
 const char *config_without_effect(const config *config, int host_memory, char text[CONFIG_NAMES_SIZE]) {

@@ -70,18 +70,18 @@ static status check_kept(const config *c) {
 }
 
 static status check_derived(const config *c) {
-  if (c->derived & CONFIG_DERIVED_FLOW && c->equation != EQUATION_flow)
+  const int own = equation_entries[c->equation].derived, others = c->derived & ~own;
+  if (others & CONFIG_DERIVED_FLOW)
     return config_refuse(c, "output", "derived",
                          "has data of physics.equation = flow; accepted: gradient%s, or none",
-                         c->equation == EQUATION_acoustics ? ", intensity" : "");
-  if (!(c->derived & CONFIG_DERIVED_INTENSITY) || c->equation == EQUATION_acoustics) return STATUS_OK;
+                         own & CONFIG_DERIVED_INTENSITY ? ", intensity" : "");
+  if (!(others & CONFIG_DERIVED_INTENSITY)) return STATUS_OK;
   return config_refuse(
       c, "output", "derived",
       "the intensity is one of sound, of physics.equation = acoustics; accepted: gradient%s, "
       "or none",
-      c->equation == EQUATION_flow
-          ? ", vorticity, q_criterion, dilatation, mach, temperature, density_gradient"
-          : "");
+      own & CONFIG_DERIVED_FLOW ? ", vorticity, q_criterion, dilatation, mach, temperature, density_gradient"
+                                : "");
 }
 
 const char *config_unit_of(const config *config, const char *name) {

@@ -26,12 +26,6 @@ static const config_choice pairings[] = {{"no", CONFIG_PAIRS_NO, NULL},
                                          {"yes", CONFIG_PAIRS_YES, NULL},
                                          {NULL, 0, NULL}};
 
-static const config_choice equations[] = {
-#define X(name, carried, ends, keys, help) {#name, EQUATION_##name, help},
-    EQUATIONS(X)
-#undef X
-        {NULL, 0, NULL}};
-
 static const config_choice laws[] = {
     {"constant", FLOW_CONSTANT, ""}, {"sutherland", FLOW_SUTHERLAND, ""}, {NULL, 0, NULL}};
 
@@ -55,6 +49,11 @@ static const config_choice wavelets[] = {CONFIG_WAVELET_LIST(X){NULL, 0, NULL}};
 static const config_choice weightings[] = {{"lagrange", 0, ""}, {"sinc", 1, ""}, {NULL, 0, NULL}};
 static const config_choice averages[] = {{"cell", 0, ""}, {"point", 1, ""}, {NULL, 0, NULL}};
 static const config_choice switches[] = {{"yes", 1, ""}, {"no", 0, ""}, {NULL, 0, NULL}};
+
+static config_choice listed_equation(int index) {
+  const equation_entry *entry = index < EQUATION_COUNT ? &equation_entries[index] : NULL;
+  return entry != NULL ? (config_choice){entry->name, index, entry->help} : (config_choice){NULL, 0, NULL};
+}
 
 static config_choice listed_case(int index) {
   const initial_case *object = cases_at(index);
@@ -143,7 +142,8 @@ const config_key config_keys[] = {
      .help = "points of an absorbing layer (wave)"},
     {"boundary", "layer_reflection", REAL(layer_reflection, 1e-12, 0.999), DEFAULT("1e-3"),
      .help = "what a layer reflects at a right angle, on a fine grid"},
-    {"physics", "equation", CHOICE(equation, equations), DEFAULT("advection"), .help = "what is solved"},
+    {"physics", "equation", LISTED(equation, listed_equation), DEFAULT("advection"),
+     .help = "what is solved"},
     {"physics", "form", CHOICE(form, config_forms), DERIVED("advective, of flow keep_pe"),
      .help = "form of the advection term, or of the fluxes of flow"},
     {"physics", "difference", CHOICE(difference, differences), DEFAULT("central"),

@@ -8,25 +8,19 @@
 #include "settings/equations.h"
 #include "settings/scheme.h"
 
-/* Defaults and conditions of physics.equation = wave. */
+/* Defaults and conditions of equations with a medium, and of those of second order in time. */
 
 /* Share of the limit that is the default step. */
 #define SHARE 0.7
 
-int config_waves(const config *config) {
-  return config->equation == EQUATION_wave;
-}
-
-static int takes_points(const config *config) {
-  return config_waves(config) || config->equation == EQUATION_acoustics;
-}
-
 int config_sourced(const config *config) {
-  return takes_points(config) && (config->source_points[0] != '\0' || config->source_file[0] != '\0');
+  return equation_is(config, EQUATION_MEDIUM) &&
+         (config->source_points[0] != '\0' || config->source_file[0] != '\0');
 }
 
 int config_received(const config *config) {
-  return takes_points(config) && (config->receiver_points[0] != '\0' || config->receiver_file[0] != '\0');
+  return equation_is(config, EQUATION_MEDIUM) &&
+         (config->receiver_points[0] != '\0' || config->receiver_file[0] != '\0');
 }
 
 int config_layered(const config *config) {
@@ -75,7 +69,7 @@ static void replace_medium(config *config) {
 void config_wave_derive(config *config) {
   if (!is_given(config, "point_sources", "delay"))
     config->delay = config->wavelet == CONFIG_WAVELET_FILE ? 0.0 : 1.2 / config->frequency;
-  if (!config_waves(config)) return;
+  if (!equation_is(config, EQUATION_LEAPS)) return;
   replace_medium(config);
   if (!is_given(config, "time", "scheme")) config->scheme = schemes_find("leapfrog4");
   const int leaps = schemes_all(config->scheme)->leap > 0;
@@ -103,9 +97,11 @@ static status check_medium(const config *config) {
   for (int i = 0; i < medium_count(config); i++) formulas += config->medium[i][0] != '\0';
   if (config->medium_file[0] != '\0' && formulas == medium_count(config))
     return config_refuse(config, "medium", "file", "medium.sound_speed%s given, too; accepted: %s",
-                         config_waves(config) ? " is" : " and medium.density are",
-                         config_waves(config) ? "one of the two" : "at most one of them beside a file");
-  if (!config_waves(config) && medium_varies(config) && cases_at(config->initial)->sound == SOUND_TRAVELS)
+                         equation_is(config, EQUATION_LEAPS) ? " is" : " and medium.density are",
+                         equation_is(config, EQUATION_LEAPS) ? "one of the two"
+                                                             : "at most one of them beside a file");
+  if (!equation_is(config, EQUATION_LEAPS) && medium_varies(config) &&
+      cases_at(config->initial)->sound == SOUND_TRAVELS)
     return config_refuse(config, "initial", "case",
                          "is a wave in a uniform medium; accepted: other cases, or no [medium]");
   return STATUS_OK;
@@ -113,14 +109,14 @@ static status check_medium(const config *config) {
 
 status config_wave_check(const config *config) {
   const int leaps = schemes_all(config->scheme)->leap > 0;
-  if (leaps && !config_waves(config))
+  if (leaps && !equation_is(config, EQUATION_LEAPS))
     return config_refuse(config, "time", "scheme",
                          "is for physics.equation = wave alone; accepted: a Runge-Kutta scheme (--list)");
-  if (takes_points(config)) {
+  if (equation_is(config, EQUATION_MEDIUM)) {
     CHECK(check_points(config));
     CHECK(check_medium(config));
   }
-  if (!config_waves(config)) return STATUS_OK;
+  if (!equation_is(config, EQUATION_LEAPS)) return STATUS_OK;
   if (!leaps)
     return config_refuse(config, "time", "scheme",
                          "is no scheme of second order in time, as physics.equation = wave is; accepted: "

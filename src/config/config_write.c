@@ -72,7 +72,7 @@ const char *config_value_text(const config_key *key, const config *config, int d
 static int is_said_elsewhere(const config_key *key, const config *config) {
   int axis = 0, parted = key->need == CONFIG_PART;
   if (key->offset == offsetof(struct config, viscosity))
-    return config->equation == EQUATION_flow && cases_at(config->initial)->flow != NULL &&
+    return equation_is(config, EQUATION_GAS) && cases_at(config->initial)->flow != NULL &&
            config->reynolds > 0.0;
   if (strcmp(key->section, "boundary") != 0 || key->kind != CONFIG_CHOICE) return 0;
   while ("xyz"[axis] != key->name[0]) axis++;

@@ -65,9 +65,7 @@ int config_derived_names(const config *config, const char *names[CONFIG_DERIVED_
 }
 
 int config_derivable_names(const config *config, const char *names[CONFIG_DERIVED_MOST]) {
-  const int sound = config->equation == EQUATION_acoustics ? CONFIG_DERIVED_INTENSITY : 0;
-  const int flow = config->equation == EQUATION_flow ? CONFIG_DERIVED_FLOW : 0;
-  return derived_names(CONFIG_DERIVED_GRADIENT | sound | flow, names);
+  return derived_names(CONFIG_DERIVED_GRADIENT | equation_entries[config->equation].derived, names);
 }
 
 int config_statistics(const config *config, config_names *names) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "equations/acoustics.h"
+#include "equations/sound_rates.h"
 #include "equations/wave_sources.h"
 #include "problems/sound.h"
 
@@ -76,29 +77,16 @@ static int count_arrays(const config *config) {
   return medium_varies(config) ? 2 : 0;
 }
 
-static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
-  double squares = 0.0;
-  medium_range range;
-  CHECK(medium_find_range(config, grid, &range));
-  for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
-  CHECK(wave_sources_check(config, grid, range.slowest));
-  *rates = (schedule_rates){.advection = range.fastest * sqrt(squares),
-                            .slowness = 1.0 / range.slowest,
-                            .impedance = range.impedance[1],
-                            .admittance = 1.0 / range.impedance[0]};
-  return STATUS_OK;
-}
-
 static int is_known(const config *config, double time) {
   return time == 0.0 || sound_known(config);
 }
 
 static void weigh(const void *self, double weight[STATE_FIELDS]) {
   const acoustics *a = self;
-  const schedule_rates *rates = &a->rates;
-  weight[PRESSURE] = a->varies ? rates->slowness * rates->admittance : 1.0 / stiffness(a->config);
+  const double *own = a->rates.own;
+  weight[PRESSURE] = a->varies ? own[SOUND_SLOWNESS] * own[SOUND_ADMITTANCE] : 1.0 / stiffness(a->config);
   for (int d = 0; d < 3; d++)
-    weight[VELOCITY + d] = a->varies ? rates->slowness * rates->impedance : a->config->density;
+    weight[VELOCITY + d] = a->varies ? own[SOUND_SLOWNESS] * own[SOUND_IMPEDANCE] : a->config->density;
 }
 
 static status fill(const config *config, const grid *grid, double time, int unknown, field *field) {
@@ -214,7 +202,7 @@ static kernels_call part_call(const acoustics *a, const stage *stage, operation_
   kernels_call call = {.kind = kind, .options = is_upwind(config) ? OPTION_UPWIND : 0};
   if (a->varies) {
     factor = -1.0;
-    damped = 1.0 / (divergence ? a->rates.impedance : a->rates.admittance);
+    damped = 1.0 / a->rates.own[divergence ? SOUND_IMPEDANCE : SOUND_ADMITTANCE];
     call.options |= OPTION_MEDIUM;
     call.in[MEDIUM_IN] = divergence ? a->stiffness.data : a->volume.data;
   }
@@ -250,7 +238,7 @@ static status advance_part(const acoustics *a, const stage *stage, const kernels
  * of two points. */
 static double largest_beside(const acoustics *a, const grid *grid) {
   const double h = fmin(grid->h[0], fmin(grid->h[1], grid->h[2]));
-  return a->rates.impedance / h * wave_sources_largest(&a->sources, grid);
+  return a->rates.own[SOUND_IMPEDANCE] / h * wave_sources_largest(&a->sources, grid);
 }
 
 /* The differences keep or lower the energy, and so do ends. A constant pressure stays, too, but for ends
@@ -312,7 +300,7 @@ const equation acoustics_equation = {.name = "acoustics",
                                      .steady = is_steady,
                                      .array_count = count_arrays,
                                      .stage_words = count_arrays,
-                                     .rates = find_rates,
+                                     .rates = sound_rates,
                                      .limit = acoustics_limit,
                                      .known = is_known,
                                      .known_later = sound_known,

@@ -2,7 +2,8 @@
 #define FDAPP_EQUATIONS_EQUATION_H
 
 #include "config/config.h"
-#include "domain/state.h"
+#include "domain/figures.h"
+#include "settings/equations.h"
 #include "stepping/schedule.h"
 #include "stepping/stage.h"
 
@@ -146,6 +147,9 @@ typedef struct equation {
    * them. Planes beyond an end of z count for nothing when they are copied from there. Both NULL: nothing. */
   void (*memory)(const config *config, const grid *grid, equation_memory *memory);
   status (*recall)(void *self, void *values, int save);
+  /* What diagnostics.csv shows in place of integrals, norms and extrema, and output.derived computes. NULL:
+   * nothing. */
+  const figures *figures;
   /* Two stages in one sweep. All zero: not supported. */
   stage_pair pair;
 } equation;

@@ -1,12 +1,12 @@
 #include "equations/equation.h"
 #include "settings/equations.h"
 
-#define X(name, carried, ends, keys, help) extern const equation name##_equation;
+#define X(name, ...) extern const equation name##_equation;
 EQUATIONS(X)
 #undef X
 
 static const equation *const equations[] = {
-#define X(name, carried, ends, keys, help) &name##_equation,
+#define X(name, ...) &name##_equation,
     EQUATIONS(X)
 #undef X
 };

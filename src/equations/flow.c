@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "equations/equation.h"
+#include "equations/flow_figures.h"
 #include "problems/flow_state.h"
 #include "settings/scheme.h"
 
@@ -196,4 +197,5 @@ const equation flow_equation = {.name = "flow",
                                 .supplied = supplied,
                                 .supply = supply,
                                 .prepare = prepare,
-                                .stage = advance};
+                                .stage = advance,
+                                .figures = &flow_figures};

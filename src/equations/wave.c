@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "equations/equation.h"
+#include "equations/sound_rates.h"
 #include "problems/cases.h"
 #include "equations/wave_cpml.h"
 #include "equations/wave_sources.h"
@@ -53,16 +54,6 @@ static int count_arrays(const config *config) {
 
 static int stage_words(const config *config) {
   return !source_given(config) ? 0 : is_fourth(config) ? 2 : 1;
-}
-
-static status find_rates(const config *config, const grid *grid, schedule_rates *rates) {
-  double squares = 0.0;
-  medium_range range;
-  CHECK(medium_find_range(config, grid, &range));
-  for (int d = 0; d < 3; d++) squares += 1.0 / (grid->h[d] * grid->h[d]);
-  CHECK(wave_sources_check(config, grid, range.slowest));
-  *rates = (schedule_rates){.advection = range.fastest * sqrt(squares), .slowness = 1.0 / range.slowest};
-  return STATUS_OK;
 }
 
 static status find_limit(const config *config, const grid *grid, const schedule_rates *rates, double dt,
@@ -305,7 +296,7 @@ const equation wave_equation = {.name = "wave",
                                 .stage_words = stage_words,
                                 .files = hash_files,
                                 .supplied = supplied,
-                                .rates = find_rates,
+                                .rates = sound_rates,
                                 .limit = find_limit,
                                 .known = is_known,
                                 .fill = fill,

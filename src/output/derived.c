@@ -1,16 +1,17 @@
 #include "output/derived.h"
 
-#include "output/figures.h"
+#include "flow.h"
 
 /* With the largest equation, all derived data have room after the fields. */
 _Static_assert(STATE_FIELDS >= 5 + (int)CONFIG_DERIVED_MOST, "unknowns of flow and all derived data");
 
-status derived_create(const field_space *space, const grid *grid, const config *config, int fields,
-                      const char *const names[], derived *derived) {
+status derived_create(const field_space *space, const grid *grid, const config *config,
+                      const figures *figures, int fields, const char *const names[], derived *derived) {
   *derived = (struct derived){.backend = space->backend,
                               .context = space->context,
                               .stencil = stencil_make(config->order, grid->h),
                               .ends = grid_kernels_ends(grid),
+                              .figures = figures,
                               .config = config,
                               .grid = grid,
                               .wanted = config->derived,
@@ -49,8 +50,8 @@ static status add_figures(const derived *derived, struct state *shown, const sta
   for (int i = 0; i < (int)(sizeof figures / sizeof figures[0]); i++) {
     const int count = figures[i] == FLOW_VORTICITY ? 3 : 1;
     for (int k = 0; k < count && derived->wanted & (int)CONFIG_DERIVED_VORTICITY << i; k++)
-      CHECK(flow_figure_find(derived->config, derived->grid, state, (int)figures[i] + k,
-                             add(derived, shown, state, scratch)));
+      CHECK(derived->figures->find(derived->config, derived->grid, state, (int)figures[i] + k,
+                                   add(derived, shown, state, scratch)));
   }
   return STATUS_OK;
 }

@@ -2,7 +2,7 @@
 #define FDAPP_OUTPUT_DERIVED_H
 
 #include "config/kept.h"
-#include "domain/state.h"
+#include "domain/figures.h"
 
 /* The data that output.derived adds to the fields in kept snapshots and slices. They are computed where the
  * fields are, so that only what is written is copied from a device. With f the first field:
@@ -17,8 +17,9 @@ typedef struct derived {
   const kernels *backend;
   kernels_context *context;
   stencil stencil;
-  kernels_ends ends;    /* unused on a grid without ends */
-  const config *config; /* both for flow */
+  kernels_ends ends;      /* unused on a grid without ends */
+  const figures *figures; /* with the next two: of flow */
+  const config *config;
   const grid *grid;
   int wanted; /* mask of config_derived */
   int fields; /* number of unknowns */
@@ -29,10 +30,10 @@ typedef struct derived {
 } derived;
 
 /* Prepares for states of `fields` fields of these names, which must outlive it. [out] count and names: of
- * everything that is written. config and grid must outlive it. Not collective. STATUS_MEMORY, STATUS_DEVICE;
- * call derived_destroy even after an error. */
-status derived_create(const field_space *space, const grid *grid, const config *config, int fields,
-                      const char *const names[], derived *derived);
+ * everything that is written. figures, of the equation, config and grid must outlive it. Not collective.
+ * STATUS_MEMORY, STATUS_DEVICE; call derived_destroy even after an error. */
+status derived_create(const field_space *space, const grid *grid, const config *config,
+                      const figures *figures, int fields, const char *const names[], derived *derived);
 void derived_destroy(derived *derived);
 
 /* [out] shown: the fields of `state`, followed by the data derived from them, which are in the first fields

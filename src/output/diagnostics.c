@@ -10,7 +10,7 @@
 
 static void write_columns(const diagnostics *diagnostics, FILE *out) {
   const int figures = diagnostics->figures.count;
-  for (int i = 0; i < figures; i++) (void)fprintf(out, ",%s", diagnostics->figures.list[i].name);
+  for (int i = 0; i < figures; i++) (void)fprintf(out, ",%s", diagnostics->figures.column[i].name);
   if (figures > 0) (void)fputs(",courant", out);
   for (int f = 0; f < diagnostics->fields; f++) {
     char of[64] = "";
@@ -81,9 +81,9 @@ status diagnostics_add_energy(diagnostics *diagnostics, const double weight[STAT
   return diagnostics->grid.rank == 0 ? make_header(diagnostics) : STATUS_OK;
 }
 
-status diagnostics_add_figures(diagnostics *diagnostics, const config *config, diagnostics_figures figures) {
+status diagnostics_add_figures(diagnostics *diagnostics, const config *config, const figures *figures) {
   diagnostics->config = config;
-  diagnostics->figures = figures;
+  diagnostics->figures = *figures;
   return diagnostics->grid.rank == 0 ? make_header(diagnostics) : STATUS_OK;
 }
 
@@ -139,10 +139,10 @@ status diagnostics_energy(diagnostics *diagnostics, const field *density, diagno
 
 static status measure_figures(diagnostics *diagnostics, const state *fields, field *work,
                               diagnostics_record *record) {
-  const diagnostics_figures *figures = &diagnostics->figures;
+  const figures *figures = &diagnostics->figures;
   const double *l = diagnostics->grid.l;
   for (int i = 0; i < figures->count; i++) {
-    const diagnostics_figure *of = &figures->list[i];
+    const figures_column *of = &figures->column[i];
     diagnostics_field sums = {0};
     if (of->unknown < 0) {
       CHECK(agree(diagnostics->comm,
@@ -152,9 +152,9 @@ static status measure_figures(diagnostics *diagnostics, const state *fields, fie
     } else {
       sums = record->field[of->unknown];
     }
-    record->figure[i] = of->fold == DIAGNOSTICS_MEAN    ? sums.mass / (l[0] * l[1] * l[2])
-                        : of->fold == DIAGNOSTICS_LEAST ? sums.minimum
-                                                        : sums.maximum;
+    record->figure[i] = of->fold == FIGURES_MEAN    ? sums.mass / (l[0] * l[1] * l[2])
+                        : of->fold == FIGURES_LEAST ? sums.minimum
+                                                    : sums.maximum;
   }
   return STATUS_OK;
 }

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "domain/state.h"
+#include "domain/figures.h"
 #include "output/table.h"
 #include "stepping/schedule.h"
 
@@ -18,28 +18,12 @@ typedef struct diagnostics_field {
   double error_l1, error_l2, error_linf; /* NaN if no exact solution is known at this time */
 } diagnostics_field;
 
-/* What an equation measures besides: for each a column, which is the mean, the least or the largest value of
- * an unknown (`unknown` >= 0) or of an array that `find` computes. */
-enum { DIAGNOSTICS_FIGURES = 16 };
-typedef enum diagnostics_fold { DIAGNOSTICS_MEAN, DIAGNOSTICS_LEAST, DIAGNOSTICS_LARGEST } diagnostics_fold;
-typedef struct diagnostics_figure {
-  const char *name;
-  int unknown, figure; /* figure: for `find` */
-  diagnostics_fold fold;
-} diagnostics_figure;
-typedef struct diagnostics_figures {
-  int count;
-  const diagnostics_figure *list;
-  /* Computes figure `figure` of a state with valid halos into `out`; enqueued on MAIN. STATUS_DEVICE. */
-  status (*find)(const config *config, const grid *grid, const state *state, int figure, field *out);
-} diagnostics_figures;
-
 typedef struct diagnostics_record {
   int64_t step;
   double energy;            /* 1/2 sum of weight l2^2 over the fields, if the equation has an energy */
   double time, dt, courant; /* courant: dt times the rate */
   diagnostics_field field[STATE_FIELDS];
-  double figure[DIAGNOSTICS_FIGURES];
+  double figure[FIGURES_MOST];
   int finite; /* 0: a field has a value that is not finite */
 } diagnostics_record;
 
@@ -51,12 +35,12 @@ typedef struct diagnostics {
   int with_errors; /* 1: the table has columns of errors */
   int with_energy; /* 1: it has a column of energy, with these weights */
   double weight[STATE_FIELDS];
-  diagnostics_figures figures; /* count 0: none. They take the place of mass, l2, min and max in the table */
-  const config *config;        /* for them */
-  kernels_plane_sums *planes;  /* this rank's planes of one field */
-  kernels_plane_sums *all;     /* rank 0: all planes of one field in global order */
-  int *counts, *offsets;       /* rank 0: bytes from each rank */
-  table table;                 /* diagnostics.csv; of rank 0 */
+  figures figures;            /* count 0: none. They take the place of mass, l2, min and max in the table */
+  const config *config;       /* for them */
+  kernels_plane_sums *planes; /* this rank's planes of one field */
+  kernels_plane_sums *all;    /* rank 0: all planes of one field in global order */
+  int *counts, *offsets;      /* rank 0: bytes from each rank */
+  table table;                /* diagnostics.csv; of rank 0 */
 } diagnostics;
 
 /* Makes diagnostics for states of `fields` fields of these names, which must outlive it. every: steps between
@@ -76,7 +60,7 @@ status diagnostics_add_energy(diagnostics *diagnostics, const double weight[STAT
 status diagnostics_energy(diagnostics *diagnostics, const field *density, diagnostics_record *record);
 /* Writes these figures instead of mass, l2, min and max. Call it before the table is opened; config must
  * outlive the diagnostics. Not collective. STATUS_MEMORY. */
-status diagnostics_add_figures(diagnostics *diagnostics, const config *config, diagnostics_figures figures);
+status diagnostics_add_figures(diagnostics *diagnostics, const config *config, const figures *figures);
 
 /* Removes the errors, for fields that are not a solution of the configured problem. Call it before the table
  * is opened. Not collective. STATUS_MEMORY. */

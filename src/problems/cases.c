@@ -158,7 +158,7 @@ status cases_fingerprint(const config *config, const grid *grid, uint64_t *finge
   cases_velocity velocity = {.config = config};
   double *row = malloc((size_t)grid->n[0] * sizeof *row);
   status result = row != NULL ? STATUS_OK : status_fail(STATUS_MEMORY, "no memory for a row");
-  const int flows = config->equation == EQUATION_flow;
+  const int flows = equation_is(config, EQUATION_GAS);
   const int case_here = case_of(config)->from != PROBLEM_FILE && !flows;
   const int velocity_here = velocity_of(config)->from != PROBLEM_FILE;
   *fingerprint = 0;

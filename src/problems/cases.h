@@ -59,11 +59,10 @@ const char *cases_not_held(const config *config, const grid *grid, char text[CAS
 
 /* Name of the case's dataset in its file. */
 const char *cases_dataset(const config *config);
-/* Checks that the files of the case, if `begins` is 1, and of the velocity, if `carried` is 1, exist, and
+/* Checks that the files of the case, if `begins` is 1, and of a velocity that the equation uses exist, and
  * that their datasets are valid (file_planes.h). [out] text: the files whose points lie elsewhere by what
  * they say, although their values are taken point by point; "" if there are none. */
-status cases_files_check(const config *config, const grid *grid, int begins, int carried,
-                         char text[CASES_HELD]);
+status cases_files_check(const config *config, const grid *grid, int begins, char text[CASES_HELD]);
 /* The same of a dataset of another key's file, whose place is added to the text. */
 status cases_file_check(const grid *grid, const char *key, const char *path, const char *name, int resample,
                         char text[CASES_HELD]);

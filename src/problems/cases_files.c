@@ -26,7 +26,7 @@ status cases_file_check(const grid *grid, const char *key, const char *path, con
 
 static status check_case(const config *config, const grid *grid, char text[CASES_HELD]) {
   if (cases_at(config->initial)->from != PROBLEM_FILE) return STATUS_OK;
-  if (config->equation == EQUATION_flow) {
+  if (equation_is(config, EQUATION_GAS)) {
     for (int i = 0; i < FLOW_UNKNOWNS; i++)
       CHECK(cases_file_check(grid, "initial.file", config->initial_file, flow_dataset(i),
                              config->initial_resample, text));
@@ -45,9 +45,8 @@ static status check_velocity(const config *config, const grid *grid, char text[C
   return STATUS_OK;
 }
 
-status cases_files_check(const config *config, const grid *grid, int begins, int carried,
-                         char text[CASES_HELD]) {
+status cases_files_check(const config *config, const grid *grid, int begins, char text[CASES_HELD]) {
   text[0] = '\0';
   if (begins) CHECK(check_case(config, grid, text));
-  return carried ? check_velocity(config, grid, text) : STATUS_OK;
+  return equation_is(config, EQUATION_CARRIED) ? check_velocity(config, grid, text) : STATUS_OK;
 }

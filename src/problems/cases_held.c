@@ -29,8 +29,7 @@ static void check_waves(const config *config, const grid *grid, char text[CASES_
 double cases_needed_width(const config *config, double narrowest) {
   /* waves cross the box many times, each at its own speed: a pulse of two spacings had an error of 46 % at
    * the far wall of a room */
-  const int waves = config->equation == EQUATION_acoustics || config->equation == EQUATION_wave;
-  return narrowest * (waves ? 1.5 : 1.0);
+  return narrowest * (equation_is(config, EQUATION_MEDIUM) ? 1.5 : 1.0);
 }
 
 static void check_width(const config *config, const grid *grid, char text[CASES_HELD]) {
@@ -47,7 +46,7 @@ static void check_width(const config *config, const grid *grid, char text[CASES_
  * ripples. Upwind differences damp them in advection. */
 static void check_jumps(const config *config, char text[CASES_HELD]) {
   const initial_case *initial = cases_at(config->initial);
-  const int carried = config->equation == EQUATION_advection;
+  const int carried = equation_is(config, EQUATION_CARRIED);
   if (!initial->jumps || (carried && config->difference == CONFIG_DIFFERENCE_UPWIND)) return;
   add(text, "%sinitial.case = %s jumps at its edge, which leaves ripples (gaussian and blob are smooth%s)",
       text[0] != '\0' ? "; " : "", initial->name, carried ? "; physics.difference = upwind damps them" : "");

@@ -1,5 +1,4 @@
 #include "problems/flow_state.h"
-#include "settings/equations.h"
 
 flow_gas flow_gas_of(const config *config) {
   const int by_number = cases_at(config->initial)->flow != NULL && config->reynolds > 0.0;

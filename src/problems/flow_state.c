@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "problems/source.h"
-#include "settings/equations.h"
 
 const char *const flow_names[FLOW_UNKNOWNS] = {"density", "u", "v", "w", "pressure"};
 

@@ -5,8 +5,8 @@
 const char *const medium_names[CONFIG_MEDIA] = {"sound_speed", "density"};
 
 int medium_count(const config *config) {
-  if (config->equation == EQUATION_wave) return CONFIG_MEDIUM_SPEED + 1;
-  return config->equation == EQUATION_acoustics ? CONFIG_MEDIA : 0;
+  if (!equation_is(config, EQUATION_MEDIUM)) return 0;
+  return equation_is(config, EQUATION_DENSITY) ? CONFIG_MEDIA : CONFIG_MEDIUM_SPEED + 1;
 }
 
 medium_from medium_of(const config *config, int which) {

@@ -94,7 +94,7 @@ static double value_at(const medium *medium, int which, const int64_t at[3], con
                        const double *file, int *accepted) {
   const config *config = medium->config;
   const double constant[CONFIG_MEDIA] = {config->sound_speed,
-                                         config->equation == EQUATION_wave ? 1.0 : config->density};
+                                         equation_is(config, EQUATION_DENSITY) ? config->density : 1.0};
   double value = constant[which];
   if (medium->formula[which].count > 0) value = formula_team_at(&medium->formula[which], x);
   if (medium->planes[which].data != NULL) value = file_planes_at(&medium->planes[which], at[2], at[1], at[0]);

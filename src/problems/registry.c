@@ -103,7 +103,8 @@ double problem_offset(const config *config, int d, double x) {
 }
 
 int problem_closure(const config *config) {
-  return config->equation == EQUATION_wave ? 2 : config->order;
+  const int own = equation_entries[config->equation].closure;
+  return own > 0 ? own : config->order;
 }
 
 status problem_grid(const config *config, int ranks, int rank, grid *grid) {

@@ -3,6 +3,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "settings/equations.h"
+
 /* Number of steps from the basis to t_end. A remainder below 1e-9 of a step, or below the round-off of the
  * quotient, is not a step. */
 static int64_t steps_to(double t_end, double base_time, double dt) {
@@ -130,9 +132,9 @@ static status check_outputs(const config *config, const schedule *schedule) {
   return STATUS_OK;
 }
 
-/* The interval of outputs by time that steps of waves, at most dt, divide; 0: none. It is the least one, if
- * dt follows from a Courant number, and t_end is a multiple of it. */
-static double waves_divided(const config *config, double dt) {
+/* The interval of outputs by time that steps of one size, at most dt, divide; 0: none. It is the least one,
+ * if dt follows from a Courant number, and t_end is a multiple of it. */
+static double even_divided(const config *config, double dt) {
   double at[CONFIG_TIMES], least = INFINITY;
   const int count = config_output_times(config, at);
   for (int i = 0; i < count; i++) least = fmin(least, at[i]);
@@ -141,9 +143,9 @@ static double waves_divided(const config *config, double dt) {
   return config->courant > 0.0 && met && least < CONFIG_STEPS_MOST * dt ? least : 0.0;
 }
 
-/* The size of all steps of waves, at most dt: a whole number of them is an interval of outputs, if one is
- * divided, or t_end. */
-static double waves_dt(const config *config, double divided, double dt) {
+/* The size of all steps of an equation that leaps, at most dt: a whole number of them is an interval of
+ * outputs, if one is divided, or t_end. */
+static double even_dt(const config *config, double divided, double dt) {
   if (divided > 0.0) return divided / (double)steps_to(divided, 0.0, dt);
   return config->t_end > 0.0 ? config->t_end / (double)steps_to(config->t_end, 0.0, dt) : dt;
 }
@@ -163,11 +165,12 @@ status schedule_make(const config *config, const schedule_rates *rates, schedule
     return config_refuse(config, "time", "t_end", "more than %d steps of %g; accepted: fewer",
                          CONFIG_STEPS_MOST, schedule->dt);
   }
-  if (config_waves(config)) {
-    schedule->divided = waves_divided(config, schedule->dt);
-    schedule->dt = waves_dt(config, schedule->divided, schedule->dt);
+  if (equation_is(config, EQUATION_LEAPS)) {
+    schedule->divided = even_divided(config, schedule->dt);
+    schedule->dt = even_dt(config, schedule->divided, schedule->dt);
+  } else {
+    schedule->timed = config_output_times(config, schedule->at);
   }
-  if (!config_waves(config)) schedule->timed = config_output_times(config, schedule->at);
   CHECK(check_outputs(config, schedule));
   schedule->config = config;
   schedule->factor = rates->factor;
@@ -239,6 +242,6 @@ double schedule_dt(const schedule *schedule, int64_t step) {
 int schedule_meets(const schedule *schedule, int64_t step, config_period due) {
   if (!(due.at > 0.0)) return schedule_due(step, due.every);
   const double time = schedule_time(schedule, step), met = round(time / due.at) * due.at;
-  if (config_waves(schedule->config)) return llround(met / schedule->dt) == step;
+  if (equation_is(schedule->config, EQUATION_LEAPS)) return llround(met / schedule->dt) == step;
   return fabs(time - met) <= rounding(time);
 }

@@ -20,9 +20,9 @@ typedef double schedule_factor(const config *config, double time);
  *
  * A step that would pass the time of an output (config_output_times) is shortened to end there exactly, at a
  * multiple of the output's interval. The basis then moves with each step as in adaptive schedules, so that a
- * step's size again depends on its start alone, and resumed runs have the same times. Waves have one dt,
- * shortened so that a whole number of steps is the least interval if that can be: outputs take the nearest
- * step. */
+ * step's size again depends on its start alone, and resumed runs have the same times. Equations that
+ * leap have one dt, shortened so that a whole number of steps is the least interval if that can be: outputs
+ * take the nearest step. */
 typedef struct schedule {
   double dt;         /* size of every step, except a shorter last one; adaptive: of the step from the basis */
   int64_t base_step; /* first step with this dt */
@@ -43,20 +43,20 @@ typedef struct schedule {
                              * the point of resuming */
   double reached;           /* adaptive: largest Courant number of these steps over the one asked for */
   int64_t shortened;        /* number of these steps that are shortened to meet outputs */
-  double divided;           /* waves: the interval of outputs by time that dt was made to divide; 0: none */
+  double divided;           /* one dt: the interval of outputs by time that it was made to divide; 0: none */
 } schedule;
 
 /* Largest ratio of an adaptive step to the step of the largest velocity. */
 #define SCHEDULE_LONGEST 10.0
 
 /* The rates that determine a step. Their limits are the equation's (equation.h). */
+enum { SCHEDULE_OWN = 3 };
 typedef struct schedule_rates {
   double advection; /* times dt: the Courant number; for advection the largest sum of |c_i|/h_i over all
                      * points */
   double along[3];  /* the largest |c_i|/h_i */
   double other;     /* times dt: what time.courant is of if nothing moves */
-  double slowness;  /* of waves: 1 over the least speed; 0: not known */
-  double impedance, admittance; /* of sound: the largest impedance, and 1 over the least one */
+  double own[SCHEDULE_OWN]; /* what else the equation's limit and terms need of all ranks, as maxima */
   int shares;   /* 1: `advection` and `other` are shares of one limit, and the step that it allows is 1 over
                  * their sum (flow) */
   int measured; /* 1: each step shall follow from the state at its start */

@@ -12,22 +12,15 @@
 #include "equations/sources.h"
 #include "settings/equations.h"
 
-static const char *const keys[] = {
-#define X(name, carried, ends, keys, help) " " keys " ",
-    EQUATIONS(X)
-#undef X
-};
-enum { COUNT = sizeof keys / sizeof keys[0] };
-
 /* A formula of [source] reaches an unknown by its name, and the equation's entry names its key. */
 static void test_sources(void **state) {
   (void)state;
-  for (int i = 0; i < COUNT; i++) {
+  for (int i = 0; i < EQUATION_COUNT; i++) {
     static config config;
     config.equation = i;
     const equation *equation = equation_of(&config);
     int named = 0;
-    for (const char *at = keys[i]; (at = strstr(at, " formula_")) != NULL; at++) named++;
+    for (const char *at = equation_entries[i].keys; (at = strstr(at, " formula_")) != NULL; at++) named++;
     for (int unknown = 1; unknown < equation->unknowns; unknown++) {
       const char *name = sources_name(equation, unknown);
       char key[64];

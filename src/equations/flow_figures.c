@@ -1,12 +1,11 @@
-#include "output/figures.h"
+#include "equations/flow_figures.h"
 
 #include "problems/flow_state.h"
-#include "settings/equations.h"
 
 #define MEAN(text, of)                                                                                       \
   { .name = (text), .unknown = -1, .figure = (of) }
 
-static const diagnostics_figure columns[] = {
+static const figures_column columns[] = {
     {.name = "mass", .unknown = FLOW_DENSITY},
     MEAN("momentum_x", FLOW_MOMENTUM),
     MEAN("momentum_y", FLOW_MOMENTUM + 1),
@@ -18,20 +17,13 @@ static const diagnostics_figure columns[] = {
     MEAN("dissipation_solenoidal", FLOW_SOLENOIDAL),
     MEAN("dissipation_dilatational", FLOW_DILATATIONAL),
     MEAN("pressure_work", FLOW_PRESSURE_WORK),
-    {.name = "density_min", .unknown = FLOW_DENSITY, .fold = DIAGNOSTICS_LEAST},
-    {.name = "pressure_min", .unknown = FLOW_PRESSURE, .fold = DIAGNOSTICS_LEAST},
-    {.name = "mach_max", .unknown = -1, .figure = FLOW_MACH, .fold = DIAGNOSTICS_LARGEST},
+    {.name = "density_min", .unknown = FLOW_DENSITY, .fold = FIGURES_LEAST},
+    {.name = "pressure_min", .unknown = FLOW_PRESSURE, .fold = FIGURES_LEAST},
+    {.name = "mach_max", .unknown = -1, .figure = FLOW_MACH, .fold = FIGURES_LARGEST},
 };
-_Static_assert(sizeof columns / sizeof columns[0] <= DIAGNOSTICS_FIGURES, "a record has room for all");
+_Static_assert(sizeof columns / sizeof columns[0] <= FIGURES_MOST, "a record has room for all");
 
-diagnostics_figures flow_figures_of(const config *config) {
-  const int flows = config->equation == EQUATION_flow;
-  return (diagnostics_figures){.count = flows ? (int)(sizeof columns / sizeof columns[0]) : 0,
-                               .list = columns,
-                               .find = flow_figure_find};
-}
-
-status flow_figure_find(const config *config, const grid *grid, const state *state, int figure, field *out) {
+static status find(const config *config, const grid *grid, const state *state, int figure, field *out) {
   const stencil stencil = stencil_make(config->order, grid->h);
   const kernels_launch launch = {.context = out->context,
                                  .queue = QUEUE_MAIN,
@@ -43,3 +35,6 @@ status flow_figure_find(const config *config, const grid *grid, const state *sta
   call.out[0] = out->data;
   return out->backend->flow(&launch, &call);
 }
+
+const figures flow_figures = {
+    .count = (int)(sizeof columns / sizeof columns[0]), .column = columns, .find = find};
