@@ -7,6 +7,7 @@
 #include "app/jumps.h"
 #include "app/running.h"
 #include "base/log.h"
+#include "base/text.h"
 
 /* The rate whose product with dt is the Courant number. */
 static double rate_of(const schedule_rates *rates) {
@@ -146,15 +147,12 @@ void measure_describe(const simulation *sim, int fields, char *text, size_t size
   text[0] = '\0';
   for (int f = 0; f < fields; f++) {
     const diagnostics_field *field = &record->field[f];
-    const size_t used = strlen(text);
-    (void)snprintf(text + used, size - used, "%s%s ", f > 0 ? ", " : "", sim->diagnostics.names[f]);
-    const size_t named = strlen(text);
+    text_add(text, size, ", ", "%s ", sim->diagnostics.names[f]);
     if (isfinite(field->mass) && isfinite(field->l2))
-      (void)snprintf(text + named, size - named, "%.4g to %.4g", field->minimum, field->maximum);
+      text_add(text, size, "", "%.4g to %.4g", field->minimum, field->maximum);
     else /* comparisons with NaN are false, so extrema and largest error mean nothing */
-      (void)snprintf(text + named, size - named, "not finite");
+      text_add(text, size, "", "not finite");
   }
-  const size_t used = strlen(text);
   if (record->finite && isfinite(record->field[0].error_linf))
-    (void)snprintf(text + used, size - used, ", largest error %.3g", record->field[0].error_linf);
+    text_add(text, size, "", ", largest error %.3g", record->field[0].error_linf);
 }

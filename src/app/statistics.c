@@ -8,6 +8,7 @@
 #include "base/agree.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "config/kept.h"
 #include "files/rundir.h"
 
@@ -25,9 +26,7 @@ status statistics_check(const config *config, int unknowns, const char *const na
   config_names wanted;
   char accepted[512] = "";
   const int count = config_statistics(config, &wanted);
-  for (int i = 0; i < unknowns; i++)
-    (void)snprintf(accepted + strlen(accepted), sizeof accepted - strlen(accepted), "%s%s", i > 0 ? ", " : "",
-                   names[i]);
+  for (int i = 0; i < unknowns; i++) text_add(accepted, sizeof accepted, ", ", "%s", names[i]);
   for (int i = 0; i < wanted.count; i++) {
     if (find(wanted.name[i], unknowns, names) < 0)
       return config_refuse(config, "statistics", "fields", "%s is no field; accepted: some of %s, or none",

@@ -7,6 +7,7 @@
 
 #include "base/agree.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "equations/sources.h"
 #include "problems/cases.h"
@@ -189,13 +190,11 @@ static void describe(const config *config, const grid *grid, const sums *sums, d
     (void)snprintf(text, CASES_HELD, "its values span %.2g steps of %s precision (fewer than %g)", steps,
                    config_precision_name(config->precision), CASES_LEAST_STEPS);
   for (int d = 0; d < 3; d++) {
-    const size_t used = strlen(text);
     const double mean = points_per_wave(sums, d, points * noise * noise);
     if (mean < CASES_LEAST_POINTS)
-      (void)snprintf(text + used, CASES_HELD - used,
-                     "%salong %c its waves have %.3g points in the mean (fewer than %g; jumps count as short "
-                     "waves)",
-                     used > 0 ? "; " : "", "xyz"[d], mean, CASES_LEAST_POINTS);
+      text_add(text, CASES_HELD, "; ",
+               "along %c its waves have %.3g points in the mean (fewer than %g; jumps count as short waves)",
+               "xyz"[d], mean, CASES_LEAST_POINTS);
   }
   if (text[0] == '\0') describe_pulses(config, grid, sums, minimum, maximum, text, CASES_HELD);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "bench.h"
 #include "operation_traits.h"
 #include "problems/velocity_tables.h"
@@ -227,8 +228,7 @@ status bench_kernels_only(const char *prefix) {
   const int count = list_cases(cases);
   for (int i = 0; i < count; i++) {
     if (strncmp(cases[i].name, prefix, strlen(prefix)) == 0) return STATUS_OK;
-    const size_t used = strlen(names);
-    (void)snprintf(names + used, sizeof names - used, "%s%.*s", i > 0 ? ", " : "", NAME, cases[i].name);
+    text_add(names, sizeof names, ", ", "%.*s", NAME, cases[i].name);
   }
   return status_fail(STATUS_USAGE,
                      "--only '%s': no kernel's name begins so; accepted: %s, or their first letters", prefix,

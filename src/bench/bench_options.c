@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "bench.h"
 
 const char bench_options_help[] =
@@ -174,10 +175,8 @@ static status parse_text(const char *option, const char *text, char *value, size
 
 static status parse_backend(const char *text, bench_options *options) {
   char accepted[128] = "auto";
-  for (int i = 0; i < kernels_count(); i++) {
-    const size_t used = strlen(accepted);
-    (void)snprintf(accepted + used, sizeof accepted - used, ", %s", kernels_at(i)->name);
-  }
+  for (int i = 0; i < kernels_count(); i++)
+    text_add(accepted, sizeof accepted, ", ", "%s", kernels_at(i)->name);
   if (strcmp(text, "auto") != 0 && kernels_find(text) == NULL) return refuse("--backend", text, accepted);
   return parse_text("--backend", text, options->backend, sizeof options->backend);
 }

@@ -1,4 +1,5 @@
 #include "base/number.h"
+#include "base/text.h"
 #include "config/config_table.h"
 
 #include <inttypes.h>
@@ -90,16 +91,12 @@ static status refuse_kind(const config_reading *reading, int d, int end) {
   config *const c = reading->config;
   const unsigned kinds = equation_entries[c->equation].ends;
   char what[CONFIG_TEXT_SIZE] = "the equation has no such ends; accepted: periodic";
-  for (size_t kind = 1; kind < sizeof names / sizeof names[0]; kind++) {
-    const size_t used = strlen(what);
-    if (kinds >> kind & 1U) (void)snprintf(what + used, sizeof what - used, ", %s", names[kind]);
-  }
+  for (size_t kind = 1; kind < sizeof names / sizeof names[0]; kind++)
+    if (kinds >> kind & 1U) text_add(what, sizeof what, ", ", "%s", names[kind]);
   const int wanted = (int)c->ends[d][end];
-  size_t used = strlen(what);
-  used += (size_t)snprintf(what + used, sizeof what - used, "; %s is for physics.equation =", names[wanted]);
+  text_add(what, sizeof what, "; ", "%s is for physics.equation =", names[wanted]);
   for (const equation_entry *each = equation_entries; each < equation_entries + EQUATION_COUNT; each++)
-    if (each->ends >> wanted & 1U)
-      used += (size_t)snprintf(what + used, sizeof what - used, " %s", each->name);
+    if (each->ends >> wanted & 1U) text_add(what, sizeof what, " ", "%s", each->name);
   return end_fail(reading, d, end, names[wanted], what);
 }
 
@@ -270,12 +267,9 @@ static status check_level_set(const config *c) {
     return config_refuse(c, "initial", "amplitude",
                          "what level_set.redistance_every restores has slope 1; accepted: 1, -1");
   if (initial->is_distance || initial->from != PROBLEM_FUNCTIONS) return STATUS_OK;
-  for (int i = 0; cases_at(i) != NULL; i++) {
-    const size_t used = strlen(accepted);
+  for (int i = 0; cases_at(i) != NULL; i++)
     if (cases_at(i)->is_distance || cases_at(i)->from != PROBLEM_FUNCTIONS)
-      (void)snprintf(accepted + used, sizeof accepted - used, "%s%s", used > 0 ? ", " : "",
-                     cases_at(i)->name);
-  }
+      text_add(accepted, sizeof accepted, ", ", "%s", cases_at(i)->name);
   return config_refuse(c, "level_set", "redistance_every", "%s is no distance; accepted: 0, or the cases %s",
                        initial->name, accepted);
 }

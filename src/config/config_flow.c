@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "config/config_table.h"
 #include "problems/problem.h"
 #include "settings/equations.h"
@@ -41,12 +42,9 @@ static status check_problem(const config *c) {
   const int flows = is_flow(c);
   char accepted[CONFIG_TEXT_SIZE] = "";
   if (initial->from == PROBLEM_FUNCTIONS && (initial->flow != NULL) != flows) {
-    for (int i = 0; cases_at(i) != NULL; i++) {
-      const size_t used = strlen(accepted);
+    for (int i = 0; cases_at(i) != NULL; i++)
       if (cases_at(i)->from != PROBLEM_FUNCTIONS || (cases_at(i)->flow != NULL) == flows)
-        (void)snprintf(accepted + used, sizeof accepted - used, "%s%s", used > 0 ? ", " : "",
-                       cases_at(i)->name);
-    }
+        text_add(accepted, sizeof accepted, ", ", "%s", cases_at(i)->name);
     return config_refuse(c, "initial", "case", "of another equation; accepted: %s", accepted);
   }
   if (!flows || initial->flow == NULL) return STATUS_OK;

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "config/config_table.h"
 #include "config/kept.h"
 #include "settings/equations.h"
@@ -143,16 +144,12 @@ const char *config_without_effect(const config *config, int host_memory, char te
   text[0] = '\0';
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
     if (config->line[i] == CONFIG_LINE_NONE || !config_key_idle(config, i, host_memory)) continue;
-    const size_t used = strlen(text);
-    (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s%s.%s", used > 0 ? ", " : "",
-                   config_keys[i].section, config_keys[i].name);
+    text_add(text, CONFIG_NAMES_SIZE, ", ", "%s.%s", config_keys[i].section, config_keys[i].name);
   }
   for (int i = 0; i < config->constant_count; i++) {
     if (config->constant_line[i] == CONFIG_LINE_NONE || uses_constant(config, config->constants[i].name))
       continue;
-    const size_t used = strlen(text);
-    (void)snprintf(text + used, CONFIG_NAMES_SIZE - used, "%s" CONFIG_CONSTANTS ".%s", used > 0 ? ", " : "",
-                   config->constants[i].name);
+    text_add(text, CONFIG_NAMES_SIZE, ", ", CONFIG_CONSTANTS ".%s", config->constants[i].name);
   }
   return text;
 }

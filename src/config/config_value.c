@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "config/config_table.h"
 
 #include <errno.h>
@@ -65,8 +66,7 @@ const char *config_value_guess(const config_key *key, const char *text) {
 }
 
 static void append(char *text, const char *word) {
-  const size_t used = strlen(text);
-  (void)snprintf(text + used, CONFIG_TEXT_SIZE - used, "%s%s", used > 0 ? ", " : "", word);
+  text_add(text, CONFIG_TEXT_SIZE, ", ", "%s", word);
 }
 
 const char *config_value_accepted(const config_key *key, char *text) {
@@ -85,8 +85,7 @@ const char *config_value_accepted(const config_key *key, char *text) {
   case CONFIG_SET:
     append(text, "none, or some of");
     for (int i = 0; config_choice_at(key, i).name != NULL; i++)
-      (void)snprintf(text + strlen(text), CONFIG_TEXT_SIZE - strlen(text), "%s %s", i > 0 ? "," : "",
-                     config_choice_at(key, i).name);
+      text_add(text, CONFIG_TEXT_SIZE, i > 0 ? ", " : " ", "%s", config_choice_at(key, i).name);
     break;
   case CONFIG_BACKEND:
     append(text, "auto");

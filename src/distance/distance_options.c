@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "settings/settings.h"
 #include "problems/problem.h"
 
@@ -113,10 +114,8 @@ static int read_threads(const char *text, int *value) {
 
 static status read_backend(const char *text, char *value) {
   char accepted[128] = "auto";
-  for (int i = 0; i < kernels_count(); i++) {
-    const size_t used = strlen(accepted);
-    (void)snprintf(accepted + used, sizeof accepted - used, ", %s", kernels_at(i)->name);
-  }
+  for (int i = 0; i < kernels_count(); i++)
+    text_add(accepted, sizeof accepted, ", ", "%s", kernels_at(i)->name);
   if (strcmp(text, "auto") != 0 && kernels_find(text) == NULL) return refuse("backend", text, accepted);
   (void)snprintf(value, sizeof((distance_options *)NULL)->backend, "%s", text);
   return STATUS_OK;
@@ -148,10 +147,7 @@ static status read_value(const key *key, const char *text, distance_options *opt
 
 static status refuse_key(const char *text, size_t length) {
   char accepted[256] = "";
-  for (int i = 0; i < KEY_COUNT; i++) {
-    const size_t used = strlen(accepted);
-    (void)snprintf(accepted + used, sizeof accepted - used, "%s%s", i > 0 ? ", " : "", keys[i].name);
-  }
+  for (int i = 0; i < KEY_COUNT; i++) text_add(accepted, sizeof accepted, ", ", "%s", keys[i].name);
   return status_fail(STATUS_USAGE, "command line: unknown key '%.*s'; accepted: %s; see fddistance --help",
                      length > 64 ? 64 : (int)length, text, accepted);
 }
@@ -208,12 +204,9 @@ static status read_path(const char *text, distance_options *options) {
 }
 
 static void name_idle(const int given[KEY_COUNT], distance_options *options) {
-  for (int i = 0; i < KEY_COUNT; i++) {
-    const size_t used = strlen(options->idle);
+  for (int i = 0; i < KEY_COUNT; i++)
     if (options->time > 0.0 && given[i] && keys[i].of_distance)
-      (void)snprintf(options->idle + used, sizeof options->idle - used, "%s%s", used > 0 ? ", " : "",
-                     keys[i].name);
-  }
+      text_add(options->idle, sizeof options->idle, ", ", "%s", keys[i].name);
 }
 
 status distance_options_parse(int argc, char **argv, distance_options *options) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "files/dataset_parts.h"
 #include "files/hdf5_library.h"
 
@@ -65,11 +66,8 @@ static status check_shape(const dataset *d, hid_t space, int64_t n[3]) {
   }
   for (int i = 0; i < 3 && fits; i++) n[2 - i] = (int64_t)found[i];
   if (fits) return STATUS_OK;
-  for (int i = 0; i < rank && strlen(shape) < 200; i++) {
-    const size_t used = strlen(shape);
-    (void)snprintf(shape + used, sizeof shape - used, "%s%llu", i > 0 ? ", " : "",
-                   (unsigned long long)found[i]);
-  }
+  for (int i = 0; i < rank && strlen(shape) < 200; i++)
+    text_add(shape, sizeof shape, ", ", "%llu", (unsigned long long)found[i]);
   if (d->least > 0)
     return dataset_fail(d, STATUS_USAGE,
                         "dataset %.200s has shape (%s); accepted: three axes of %" PRId64 " points and more",

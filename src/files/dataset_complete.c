@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "files/dataset_parts.h"
 
 enum { NAME = 512, LISTED = 600, SOURCES_DEEP = 8 };
@@ -25,15 +26,13 @@ int dataset_link_exists(hid_t file, const char *name) {
 /* Adds the name of a dataset with three axes to the text. */
 static herr_t list_dataset(hid_t group, const char *name, const H5L_info_t *info, void *user) {
   char *text = user;
-  const size_t used = strlen(text);
   const hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
   const hid_t space = dataset >= 0 ? H5Dget_space(dataset) : -1;
   const int three = space >= 0 && H5Sget_simple_extent_ndims(space) == 3;
   (void)info;
   if (space >= 0) (void)H5Sclose(space);
   if (dataset >= 0) (void)H5Dclose(dataset);
-  if (three && used + strlen(name) + 3 < LISTED)
-    (void)snprintf(text + used, LISTED - used, "%s%s", used > 0 ? ", " : "", name);
+  if (three && strlen(text) + strlen(name) + 3 < LISTED) text_add(text, LISTED, ", ", "%s", name);
   return 0;
 }
 

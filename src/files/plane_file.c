@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/version.h"
 #include "files/hdf5_write.h"
 
@@ -14,26 +15,16 @@ static void find_axes(const plane_file *plane, int axes[2]) {
 
 static status write_fields(hid_t group, const char *path, const plane_file *plane) {
   int axes[2];
-  hid_t data = -1, space = -1, dataset = -1, plist = -1;
+  hid_t data = -1;
   find_axes(plane, axes);
   const hsize_t shape[2] = {(hsize_t)plane->n[axes[1]], (hsize_t)plane->n[axes[0]]};
   const size_t bytes = (size_t)shape[0] * (size_t)shape[1] * kernels_element_size(plane->precision);
-  const hid_t type = hdf5_real(plane->precision);
   CHECK_HDF5(STATUS_FILE, path, data = H5Gcreate2(group, "PointData", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  CHECK_HDF5(STATUS_FILE, path, plist = H5Pcreate(H5P_DATASET_CREATE));
-  /* Without times, equal contents are equal bytes. */
-  CHECK_HDF5(STATUS_FILE, path, H5Pset_obj_track_times(plist, 0));
-  CHECK_HDF5(STATUS_FILE, path, space = H5Screate_simple(2, shape, NULL));
   for (int f = 0; f < plane->fields; f++) {
     const void *values = (const char *)plane->values + (size_t)f * bytes;
-    CHECK_HDF5(STATUS_FILE, path,
-               dataset = H5Dcreate2(data, plane->names[f], type, space, H5P_DEFAULT, plist, H5P_DEFAULT));
-    CHECK_HDF5(STATUS_FILE, path, H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
-    if (plane->units[f][0] != '\0') CHECK(hdf5_write_text(dataset, path, "units", plane->units[f]));
-    CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
+    CHECK(hdf5_write_array(data, path, plane->names[f], hdf5_real(plane->precision), 2, shape, values));
+    CHECK(hdf5_write_unit(data, path, plane->names[f], plane->units[f]));
   }
-  CHECK_HDF5(STATUS_FILE, path, H5Sclose(space));
-  CHECK_HDF5(STATUS_FILE, path, H5Pclose(plist));
   CHECK_HDF5(STATUS_FILE, path, H5Gclose(data));
   return STATUS_OK;
 }
@@ -55,10 +46,7 @@ static status write_image(hid_t file, const char *path, const plane_file *plane)
 static status write_about(hid_t file, const char *path, const plane_file *plane) {
   hid_t group = -1;
   char names[512] = "";
-  for (int f = 0; f < plane->fields; f++) {
-    const size_t used = strlen(names);
-    (void)snprintf(names + used, sizeof names - used, "%s%s", f > 0 ? " " : "", plane->names[f]);
-  }
+  for (int f = 0; f < plane->fields; f++) text_add(names, sizeof names, " ", "%s", plane->names[f]);
   CHECK_HDF5(STATUS_FILE, path, group = H5Gcreate2(file, "fdapp", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   CHECK(hdf5_write_attribute(group, path, "step", H5T_NATIVE_INT64, 0, &plane->step));
   CHECK(hdf5_write_attribute(group, path, "time", H5T_NATIVE_DOUBLE, 0, &plane->time));

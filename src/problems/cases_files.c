@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "problems/flow_state.h"
 #include "settings/equations.h"
 
@@ -17,10 +18,8 @@ status cases_file_check(const grid *grid, const char *key, const char *path, con
   const double *o = place.origin;
   double h[3];
   for (int d = 0; d < 3; d++) h[d] = place.known[d] ? place.spacing[d] : grid->h[d];
-  const size_t used = strlen(text);
-  (void)snprintf(text + used, CASES_HELD - used,
-                 "%s%s = %.100s: from %.7g, %.7g, %.7g on, %.7g, %.7g, %.7g apart", used > 0 ? "; " : "", key,
-                 path, o[0], o[1], o[2], h[0], h[1], h[2]);
+  text_add(text, CASES_HELD, "; ", "%s = %.100s: from %.7g, %.7g, %.7g on, %.7g, %.7g, %.7g apart", key, path,
+           o[0], o[1], o[2], h[0], h[1], h[2]);
   return STATUS_OK;
 }
 

@@ -1,18 +1,10 @@
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "problems/cases.h"
 #include "settings/equations.h"
-
-__attribute__((format(printf, 2, 3))) static void add(char text[CASES_HELD], const char *format, ...) {
-  const size_t used = strlen(text);
-  va_list arguments;
-  va_start(arguments, format);
-  (void)vsnprintf(text + used, CASES_HELD - used, format, arguments);
-  va_end(arguments);
-}
 
 static void check_waves(const config *config, const grid *grid, char text[CASES_HELD]) {
   static const char *const names[3] = {"kx", "ky", "kz"};
@@ -21,8 +13,8 @@ static void check_waves(const config *config, const grid *grid, char text[CASES_
     if (waves == 0 || !problem_uses(config, "initial", names[d])) continue;
     const double points = grid->l[d] / grid->h[d] / waves;
     if (points < CASES_LEAST_POINTS)
-      add(text, "%sinitial.%s = %d leaves %.3g points per wave (fewer than %g)", text[0] != '\0' ? "; " : "",
-          names[d], config->wave_number[d], points, CASES_LEAST_POINTS);
+      text_add(text, CASES_HELD, "; ", "initial.%s = %d leaves %.3g points per wave (fewer than %g)",
+               names[d], config->wave_number[d], points, CASES_LEAST_POINTS);
   }
 }
 
@@ -38,8 +30,8 @@ static void check_width(const config *config, const grid *grid, char text[CASES_
   const double h = fmax(grid->h[0], fmax(grid->h[1], flat ? 0.0 : grid->h[2]));
   const double needed = cases_needed_width(config, initial->narrowest);
   if (!problem_uses(config, "initial", "width") || config->width >= needed * h) return;
-  add(text, "%sinitial.width = %.4g is %.3g spacings (%s needs %g)", text[0] != '\0' ? "; " : "",
-      config->width, config->width / h, initial->name, needed);
+  text_add(text, CASES_HELD, "; ", "initial.width = %.4g is %.3g spacings (%s needs %g)", config->width,
+           config->width / h, initial->name, needed);
 }
 
 /* A jump has waves of all lengths, of which waves leave the short ones behind and central differences make
@@ -48,8 +40,9 @@ static void check_jumps(const config *config, char text[CASES_HELD]) {
   const initial_case *initial = cases_at(config->initial);
   const int carried = equation_is(config, EQUATION_CARRIED);
   if (!initial->jumps || (carried && config->difference == CONFIG_DIFFERENCE_UPWIND)) return;
-  add(text, "%sinitial.case = %s jumps at its edge, which leaves ripples (gaussian and blob are smooth%s)",
-      text[0] != '\0' ? "; " : "", initial->name, carried ? "; physics.difference = upwind damps them" : "");
+  text_add(text, CASES_HELD, "; ",
+           "initial.case = %s jumps at its edge, which leaves ripples (gaussian and blob are smooth%s)",
+           initial->name, carried ? "; physics.difference = upwind damps them" : "");
 }
 
 /* A body outside a box with ends is not there: the state is constant. */
@@ -59,8 +52,8 @@ static void check_center(const config *config, char text[CASES_HELD]) {
     const double reach = problem_uses(config, "initial", "width") ? config->width : 0.0;
     const int outside = config->center[d] < -reach || config->center[d] > config->l[d] + reach;
     if (!outside || !problem_bounded(config, d) || !problem_uses(config, "initial", names[d])) continue;
-    add(text, "%sinitial.%s = %.4g is outside the box, 0 to %.4g", text[0] != '\0' ? "; " : "", names[d],
-        config->center[d], config->l[d]);
+    text_add(text, CASES_HELD, "; ", "initial.%s = %.4g is outside the box, 0 to %.4g", names[d],
+             config->center[d], config->l[d]);
   }
 }
 
@@ -68,10 +61,10 @@ static void check_precision(const config *config, char text[CASES_HELD]) {
   const double step = fabs(config->background) * problem_rounding(config->precision);
   const double steps = fabs(config->amplitude) / step;
   if (!problem_uses(config, "initial", "amplitude") || step == 0.0 || steps >= CASES_LEAST_STEPS) return;
-  add(text,
-      "%sinitial.amplitude = %.4g on a background of %.4g is %.2g steps of %s precision (fewer than %g)",
-      text[0] != '\0' ? "; " : "", config->amplitude, config->background, steps,
-      config->precision == PRECISION_SINGLE ? "single" : "double", CASES_LEAST_STEPS);
+  text_add(text, CASES_HELD, "; ",
+           "initial.amplitude = %.4g on a background of %.4g is %.2g steps of %s precision (fewer than %g)",
+           config->amplitude, config->background, steps,
+           config->precision == PRECISION_SINGLE ? "single" : "double", CASES_LEAST_STEPS);
 }
 
 const char *cases_not_held(const config *config, const grid *grid, char text[CASES_HELD]) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "config/ini.h"
 #include "settings/settings.h"
 
@@ -55,9 +56,7 @@ void checkpoint_config_compare(const char *theirs, const char *ours, checkpoint_
   for (ini_kind kind = ini_next(&ini); kind != INI_END; kind = ini_next(&ini)) {
     char *names = kind == INI_PAIR ? list_of(differences, ini.section, ini.name) : NULL;
     if (names == NULL || !differs_in(ours, ini.section, ini.name, ini.value)) continue;
-    const size_t used = strlen(names);
-    (void)snprintf(names + used, CHECKPOINT_NAMES - used, "%s%s.%s", used > 0 ? ", " : "", ini.section,
-                   ini.name);
+    text_add(names, CHECKPOINT_NAMES, ", ", "%s.%s", ini.section, ini.name);
   }
   ini_close(&ini);
 }
