@@ -18,8 +18,8 @@
 #include "output/receivers.h"
 #include "output/slices.h"
 
-/* The state of a run, shared by its beginning (begin.c), its measurements (measure.c), its steps and its end
- * (simulation.c). Private to app/. */
+/* The state of a run, shared by its beginning (begin.c), its measurements (measure.c), what it writes
+ * (due.c), its steps and its end (simulation.c). Private to app/. */
 
 typedef struct simulation {
   MPI_Comm comm;
@@ -94,5 +94,21 @@ status measure_blown_up(const simulation *sim, const char *what);
 /* Writes the ranges of the first `fields` fields in `latest`, and the largest error of the first if it is
  * known: "phi -0.01 to 1, error 2e-05". Not collective. */
 void measure_describe(const simulation *sim, int fields, char *text, size_t size);
+
+/* Writes what is due at this step: a row of diagnostics, a state. The first and the last step are always due
+ * if rows or states are written at all, and are always measured. A state is only written after the check that
+ * it is bounded. */
+status due_write(simulation *sim, int ends);
+/* Writes slices and rows of probes. These depend on the step alone, not on where a run starts or ends. */
+status due_write_places(simulation *sim);
+
+/* Begins snapshots, beside whole ones the statistics. They end when their planes are written: at a poll,
+ * before the next ones, or at the end of the run. whole, kept: 1 to write one with all points, and one of
+ * what is kept. */
+status due_begin_state(simulation *sim, int whole, int kept);
+/* Ends snapshots if their planes are written. */
+status due_poll(simulation *sim);
+/* Ends the snapshots that were begun. */
+status due_end_state(simulation *sim);
 
 #endif

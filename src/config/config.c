@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "config/config_table.h"
 #include "config/lists.h"
 #include "config/ini.h"
 #include "files/rundir.h"
-#include "problems/formula.h"
 
 enum { LARGEST_FILE = 1 << 20 };
 
@@ -74,8 +74,7 @@ static status fail_section(const char *path, int line, const char *section) {
   config_guess guess = {.word = section};
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
     if (i > 0 && strcmp(config_keys[i].section, config_keys[i - 1].section) == 0) continue;
-    const size_t used = strlen(known);
-    (void)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", config_keys[i].section);
+    text_add(known, sizeof known, ", ", "%s", config_keys[i].section);
     config_guess_offer(&guess, config_keys[i].section);
   }
   (void)snprintf(subject, sizeof subject, "[%s]", section);
@@ -92,8 +91,7 @@ static status fail_key(const char *path, int line, const char *section, const ch
   const char *home = "";
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
     if (strcmp(config_keys[i].section, section) != 0) continue;
-    const size_t used = strlen(known);
-    (void)snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", config_keys[i].name);
+    text_add(known, sizeof known, ", ", "%s", config_keys[i].name);
     config_guess_offer(&guess, config_keys[i].name);
   }
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
@@ -169,63 +167,10 @@ static void replace_others(config *config, int index) {
   }
 }
 
-/* Bytes that no line of a file, axis or attribute shall have. */
-static const char unprintable[] = "\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x1b\x7f\"";
-
-static status set_constant(config_reading *reading, int line, const char *name, const char *value) {
-  config *config = reading->config;
-  char subject[2 * CONFIG_TEXT_SIZE];
-  int i = 0;
-  (void)snprintf(subject, sizeof subject, CONFIG_CONSTANTS ".%s = %s", name, value);
-  if (!formula_name_free(name) || strlen(name) >= CONFIG_NAME_SIZE) {
-    return config_fail(reading->path, line, subject,
-                       "not a name for a constant; accepted: a letter, then letters, digits or _, at most %d "
-                       "bytes, and no name that formulas know already",
-                       CONFIG_NAME_SIZE - 1);
-  }
-  while (i < config->constant_count && strcmp(config->constants[i].name, name) != 0) i++;
-  if (i == CONFIG_MOST_CONSTANTS)
-    return config_fail(reading->path, line, subject, "too many; accepted: %d constants",
-                       CONFIG_MOST_CONSTANTS);
-  config_constant *constant = &config->constants[i];
-  const int given = i < config->constant_count;
-  if (given && (line == CONFIG_LINE_OVERRIDE) == (config->constant_line[i] == CONFIG_LINE_OVERRIDE))
-    return config_fail(reading->path, line, subject, "repeated; accepted: each constant once");
-  const char *wrong = config_constant_read(value, &constant->value);
-  if (wrong != NULL)
-    return config_fail(reading->path, line, subject, "%s; accepted: a number from -1e30 to 1e30", wrong);
-  (void)snprintf(constant->name, sizeof constant->name, "%s", name);
-  config->constant_line[i] = line;
-  config->constant_count += !given;
-  return STATUS_OK;
-}
-
-static status set_unit(config_reading *reading, int line, const char *name, const char *value) {
-  config *config = reading->config;
-  char subject[2 * CONFIG_TEXT_SIZE];
-  int i = 0;
-  (void)snprintf(subject, sizeof subject, CONFIG_UNITS ".%s = %s", name, value);
-  while (i < config->unit_count && strcmp(config->units[i].name, name) != 0) i++;
-  if (i == CONFIG_MOST_UNITS || strlen(name) >= CONFIG_NAME_SIZE || value[0] == '\0' ||
-      strlen(value) >= CONFIG_NAME_SIZE || strpbrk(value, unprintable) != NULL)
-    return config_fail(reading->path, line, subject,
-                       "not a unit; accepted: up to %d lines, length, time or a field = a word of at most %d "
-                       "bytes",
-                       CONFIG_MOST_UNITS, CONFIG_NAME_SIZE - 1);
-  if (i < config->unit_count &&
-      (line == CONFIG_LINE_OVERRIDE) == (config->unit_line[i] == CONFIG_LINE_OVERRIDE))
-    return config_fail(reading->path, line, subject, "repeated; accepted: each unit once");
-  (void)snprintf(config->units[i].name, CONFIG_NAME_SIZE, "%s", name);
-  (void)snprintf(config->units[i].text, CONFIG_NAME_SIZE, "%s", value);
-  config->unit_line[i] = line;
-  config->unit_count += i == config->unit_count;
-  return STATUS_OK;
-}
-
 static status set_value(config_reading *reading, int line, const char *section, const char *name,
                         const char *value) {
-  if (strcmp(section, CONFIG_CONSTANTS) == 0) return set_constant(reading, line, name, value);
-  if (strcmp(section, CONFIG_UNITS) == 0) return set_unit(reading, line, name, value);
+  if (strcmp(section, CONFIG_CONSTANTS) == 0) return config_constant_set(reading, line, name, value);
+  if (strcmp(section, CONFIG_UNITS) == 0) return config_unit_set(reading, line, name, value);
   if (section[0] == '\0') return config_fail(reading->path, line, name, "a key before the first [section]");
   if (!config_section_known(section)) return fail_section(reading->path, line, section);
   const int index = config_key_find(section, name);

@@ -115,6 +115,10 @@ typedef struct config_reading {
 __attribute__((format(printf, 4, 5))) status config_fail(const char *path, int line, const char *subject,
                                                          const char *format, ...);
 
+/* Set a constant, or a unit, that was given in a line. STATUS_USAGE. */
+status config_constant_set(config_reading *reading, int line, const char *name, const char *value);
+status config_unit_set(config_reading *reading, int line, const char *name, const char *value);
+
 /* Writes the value of `key` as in a file, numbers with `digits` digits, to text of CONFIG_PATH_SIZE bytes. */
 const char *config_value_text(const config_key *key, const config *config, int digits, char *text);
 

@@ -1,21 +1,18 @@
 #include "distance/distance_job.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "distance/distance.h"
 #include "distance/distance_ends.h"
+#include "distance/distance_output.h"
 #include "domain/backend.h"
 #include "domain/node.h"
 #include "domain/transport.h"
@@ -61,42 +58,6 @@ static const char *const *names_of(const job *job) {
 static int sides_of(const job *job) {
   const distance_options *options = job->options;
   return options->binary && options->is_signed && !hopf_lax(job) ? DISTANCE_SIDES : DISTANCE_WORK;
-}
-
-/* Splits the output's path. [out] directory, and the name in it. */
-static status split_output(const job *job, char directory[DISTANCE_PATH], const char **name) {
-  const char *path = job->options->output;
-  const char *slash = strrchr(path, '/');
-  *name = slash == NULL ? path : slash + 1;
-  (void)snprintf(directory, DISTANCE_PATH, "%.*s", slash == NULL ? 1 : (int)(slash - path) + (slash == path),
-                 slash == NULL ? "." : path);
-  if ((*name)[0] == '\0')
-    return status_fail(STATUS_USAGE, "%s: a directory; accepted: the name of a file", path);
-  return strlen(directory) < CONFIG_PATH_SIZE ? STATUS_OK : status_fail(STATUS_USAGE, "%s: too long", path);
-}
-
-/* Returns 1 if both paths lead to one file. */
-static int same_file(const char *one, const char *other) {
-  struct stat a, b;
-  return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-/* Rank 0: checks that the output can be written, and that neither it nor its temporary file is the input. */
-static status check_output(const job *job) {
-  const char *path = job->options->output, *name = NULL;
-  char directory[DISTANCE_PATH], partial[DISTANCE_PATH + sizeof FILE_PARTIAL];
-  struct stat out;
-  CHECK(split_output(job, directory, &name));
-  if (access(directory, W_OK | X_OK) != 0)
-    return status_fail(STATUS_FILE, "%s: cannot be written there: %s", path, strerror(errno));
-  if (stat(path, &out) == 0 && !S_ISREG(out.st_mode))
-    return status_fail(STATUS_USAGE, "%s: exists and is no file", path);
-  (void)snprintf(partial, sizeof partial, "%s" FILE_PARTIAL, path);
-  for (const char *target = path; target != NULL; target = target == path ? partial : NULL) {
-    if (same_file(job->options->input, target))
-      return status_fail(STATUS_USAGE, "%s: is the input, which is never overwritten", target);
-  }
-  return STATUS_OK;
 }
 
 static status look(job *job) {
@@ -172,10 +133,8 @@ static const char *set_text(const job *job, char text[192]) {
 /* Lists the axes that are 1, as "x, z". */
 static const char *list_axes(const int axes[3], char names[16]) {
   names[0] = '\0';
-  for (int d = 0; d < 3; d++) {
-    const size_t used = strlen(names);
-    if (axes[d]) (void)snprintf(names + used, 16 - used, "%s%c", used > 0 ? ", " : "", "xyz"[d]);
-  }
+  for (int d = 0; d < 3; d++)
+    if (axes[d]) text_add(names, 16, ", ", "%c", "xyz"[d]);
   return names;
 }
 
@@ -368,7 +327,7 @@ static status write_output(job *job) {
   char directory[DISTANCE_PATH], text[4096];
   const char *name = NULL;
   checkpoint *checkpoint = NULL;
-  CHECK(split_output(job, directory, &name));
+  CHECK(distance_output_split(job->options->output, directory, &name));
   CHECK(checkpoint_create_alone(job->comm, &job->grid, job->about.place.origin, job->about.precision,
                                 directory, provenance(job, text, sizeof text), 1, names_of(job),
                                 &checkpoint));
@@ -388,7 +347,7 @@ static status run(job *job) {
   CHECK(make_grid(job));
   CHECK(agree(job->comm, check_spacing(job)));
   CHECK(agree(job->comm, job->grid.rank == 0 ? check_period(job) : STATUS_OK));
-  CHECK(agree(job->comm, job->grid.rank == 0 ? check_output(job) : STATUS_OK));
+  CHECK(agree(job->comm, job->grid.rank == 0 ? distance_output_check(job->options) : STATUS_OK));
   job->config.precision = job->about.precision;
   CHECK(backend_choose(job->comm, options->backend, &job->backend, note, sizeof note));
   print_plan(job);

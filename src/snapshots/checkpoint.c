@@ -12,15 +12,13 @@
 #include "base/agree.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "snapshots/checkpoint_about.h"
 #include "snapshots/checkpoint_config.h"
 #include "snapshots/checkpoint_file.h"
 #include "snapshots/checkpoint_job.h"
-#include "snapshots/checkpoint_meaning.h"
+#include "snapshots/checkpoint_verify.h"
 #include "files/hdf5_library.h"
 #include "files/rundir.h"
-
-/* The warning about a file of which bytes have changed, but nothing that a run or a picture reads. */
-#define CHANGED "changed since it was written, in what neither resuming nor pictures read"
 
 /* The part of creation without communication. config: NULL for a file outside of a run, which stores
  * `text`. */
@@ -151,15 +149,6 @@ status checkpoint_hash(checkpoint *checkpoint, int64_t step, const state *state,
   return STATUS_OK;
 }
 
-/* Writes "p, u, v, w". */
-static void list_names(const checkpoint_block *block, char *text, size_t size) {
-  text[0] = '\0';
-  for (int f = 0; f < block->fields; f++) {
-    const size_t used = strlen(text);
-    (void)snprintf(text + used, size - used, "%s%s", f > 0 ? ", " : "", block->names[f]);
-  }
-}
-
 /* Refuses a file whose fields are not this run's, in their order. */
 static status check_fields(const checkpoint *checkpoint, const char *path, const checkpoint_block *block) {
   checkpoint_block ours = {.fields = checkpoint->fields};
@@ -168,8 +157,8 @@ static status check_fields(const checkpoint *checkpoint, const char *path, const
   for (int f = 0; f < ours.fields; f++) {
     (void)snprintf(ours.names[f], CHECKPOINT_NAME, "%s", checkpoint->names[f]);
   }
-  list_names(&ours, wanted, sizeof wanted);
-  list_names(block, found, sizeof found);
+  checkpoint_block_names(&ours, wanted, sizeof wanted);
+  checkpoint_block_names(block, found, sizeof found);
   if (strcmp(wanted, found) == 0) return STATUS_OK;
   return status_fail(STATUS_FOREIGN, "%s: holds the fields %s; this run's are %s", path, found, wanted);
 }
@@ -194,7 +183,7 @@ static status check_match(const checkpoint *checkpoint, const char *path, const 
 static status check_spacing(const checkpoint *checkpoint, const char *path) {
   const double *h = checkpoint->grid.h;
   double spacing[3];
-  CHECK(checkpoint_file_spacing(path, spacing));
+  CHECK(checkpoint_about_spacing(path, spacing));
   if (spacing[0] == h[0] && spacing[1] == h[1] && spacing[2] == h[2]) return STATUS_OK;
   return status_fail(STATUS_FOREIGN, "%s: holds points %g, %g, %g apart; this run's are %g, %g, %g apart",
                      path, spacing[0], spacing[1], spacing[2], h[0], h[1], h[2]);
@@ -219,18 +208,6 @@ static status check_step(const char *path, const checkpoint_block *block, int64_
                      block->step);
 }
 
-/* Checks all of a file but the planes: every byte or, if other programs changed some, what it says. [out]
- * changed: 1 in the second case. */
-static status check_surroundings(int descriptor, const char *path, const checkpoint_block *block,
-                                 int *changed) {
-  int as_written = 0;
-  CHECK(checkpoint_block_verify(descriptor, path, block, &as_written));
-  *changed = !as_written;
-  if (block->compressed && !as_written)
-    return status_fail(STATUS_DAMAGED, "%s: damaged: its bytes do not match their checksum", path);
-  return as_written ? STATUS_OK : checkpoint_meaning_verify(path, block);
-}
-
 /* Rank 0: reads and checks all of a file but the planes. named: the step in its name, -1 to accept any. [out]
  * differences: from this run's configuration; changed: as above. */
 static status read_header(checkpoint *checkpoint, const char *path, int64_t named, checkpoint_block *block,
@@ -239,8 +216,8 @@ static status read_header(checkpoint *checkpoint, const char *path, int64_t name
   CHECK(checkpoint_block_open(path, &descriptor));
   status result = checkpoint_block_read(descriptor, path, block);
   if (result == STATUS_OK) result = check_step(path, block, named);
-  if (result == STATUS_OK) result = check_surroundings(descriptor, path, block, changed);
-  if (result == STATUS_OK) result = checkpoint_file_state(path, block, state);
+  if (result == STATUS_OK) result = checkpoint_verify_surroundings(descriptor, path, block, changed);
+  if (result == STATUS_OK) result = checkpoint_about_state(path, block, state);
   if (result == STATUS_OK) result = check_whole(path, state);
   if (result == STATUS_OK) result = check_match(checkpoint, path, block);
   if (result == STATUS_OK) {
@@ -251,7 +228,7 @@ static status read_header(checkpoint *checkpoint, const char *path, int64_t name
   CHECK(result);
   CHECK(check_spacing(checkpoint, path));
   char *theirs = NULL;
-  result = checkpoint_file_configuration(path, &theirs);
+  result = checkpoint_about_configuration(path, &theirs);
   if (result == STATUS_OK) checkpoint_config_compare(theirs, checkpoint->configuration, differences);
   if (result == STATUS_OK && checkpoint->beside)
     result = checkpoint_config_window(path, theirs, checkpoint->configuration, state);
@@ -273,7 +250,7 @@ static status recall(checkpoint *checkpoint, const char *path) {
   if (checkpoint->grid.rank == 0) {
     values = malloc(bytes);
     result = values == NULL ? status_fail(STATUS_MEMORY, "no memory for %zu bytes of a snapshot", bytes)
-                            : checkpoint_file_memory(path, checkpoint->precision, memory->count, values);
+                            : checkpoint_about_memory(path, checkpoint->precision, memory->count, values);
   }
   result = agree(checkpoint->comm, result);
   if (result == STATUS_OK) result = memory->scatter(memory->self, values);
@@ -302,7 +279,7 @@ static status read_state(checkpoint *checkpoint, const char *path, int64_t named
   *about = header.state;
   checkpoint->summed_step = about->step;
   if (checkpoint->beside) return STATUS_OK;
-  if (changed) log_warning("%s: " CHANGED, path);
+  if (changed) log_warning("%s: " CHECKPOINT_CHANGED, path);
   if (differences.problem[0] != '\0') {
     log_warning(
         "%s was written with another problem: %s differ; the errors against the exact solution are left "
@@ -375,64 +352,4 @@ int64_t checkpoint_file_bytes(const grid *grid, precision precision, int fields)
   return CHECKPOINT_BLOCK_BYTES + provenance +
          fields *
              (grid->n[2] * (int64_t)sizeof(uint64_t) + points * (int64_t)kernels_element_size(precision));
-}
-
-static status verify_chunks(int descriptor, const char *path, const checkpoint_block *block) {
-  const size_t bytes = (size_t)checkpoint_checksums_bytes(block);
-  uint64_t *checksums = malloc(bytes);
-  if (checksums == NULL) return status_fail(STATUS_MEMORY, "no memory for %zu bytes", bytes);
-  status result = file_read_at(descriptor, path, checksums, bytes, block->checksums_offset);
-  for (int f = 0; f < block->fields && result == STATUS_OK; f++)
-    result = checkpoint_chunks_verify(path, block, f, checksums + f * block->n[2]);
-  free(checksums);
-  return result;
-}
-
-/* Verifies the planes of a file of any grid, one after another. Needs no memory beyond a checksum. */
-static status verify_planes(int descriptor, const char *path, const checkpoint_block *block) {
-  const int64_t nz = block->n[2];
-  if (block->compressed) return verify_chunks(descriptor, path, block);
-  for (int f = 0; f < block->fields; f++) {
-    for (int64_t z = 0; z < nz; z++) {
-      uint64_t checksum = 0;
-      CHECK(file_read_at(descriptor, path, &checksum, sizeof checksum,
-                         block->checksums_offset + (f * nz + z) * (int64_t)sizeof checksum));
-      CHECK(checkpoint_block_planes(descriptor, path, block, f, z, 1, &checksum, NULL));
-    }
-  }
-  return STATUS_OK;
-}
-
-status checkpoint_verify(const char *path, char *line, size_t size, uint64_t *hash) {
-  checkpoint_block block;
-  checkpoint_state about;
-  char names[STATE_FIELDS * CHECKPOINT_NAME];
-  int descriptor = -1, changed = 0;
-  CHECK(hdf5_library_start());
-  CHECK(checkpoint_block_open(path, &descriptor));
-  status result = checkpoint_block_read(descriptor, path, &block);
-  if (result == STATUS_OK) result = check_surroundings(descriptor, path, &block, &changed);
-  if (result == STATUS_OK) result = verify_planes(descriptor, path, &block);
-  if (result == STATUS_OK) result = checkpoint_block_read_answer(descriptor, path, &block, hash);
-  (void)close(descriptor);
-  CHECK(result);
-  CHECK(checkpoint_file_state(path, &block, &about));
-  CHECK(checkpoint_file_memory_verify(path, &block));
-  list_names(&block, names, sizeof names);
-  (void)snprintf(line, size,
-                 "%s: whole; step %" PRId64 ", time %.10g, %" PRId64 " x %" PRId64 " x %" PRId64
-                 " points, %s, fields %s%s%s",
-                 path, about.step, about.time, block.n[0], block.n[1], block.n[2],
-                 config_precision_name(block.precision), names,
-                 block.compressed ? ", compressed"
-                 : about.part     ? ", in part"
-                                  : "",
-                 changed ? "; " CHANGED : "");
-  return STATUS_OK;
-}
-
-status checkpoint_verify_source(const char *path) {
-  char line[STATUS_MESSAGE_SIZE];
-  uint64_t hash = 0;
-  return checkpoint_block_begins(path) ? checkpoint_verify(path, line, sizeof line, &hash) : STATUS_OK;
 }

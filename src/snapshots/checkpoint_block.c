@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 /* Bytes read at a time without a larger buffer. */
 enum { PIECE_BYTES = 1 << 18 };
@@ -172,6 +173,11 @@ static const char *check_extents(const checkpoint_block *block) {
   if (!block->compressed && block->file_bytes - 5 * block->fields * bytes - checksums > SURROUNDINGS_MOST)
     return "it is larger than its points account for";
   return NULL;
+}
+
+void checkpoint_block_names(const checkpoint_block *block, char *text, size_t size) {
+  text[0] = '\0';
+  for (int f = 0; f < block->fields; f++) text_add(text, size, ", ", "%s", block->names[f]);
 }
 
 status checkpoint_block_open(const char *path, int *descriptor) {

@@ -31,6 +31,9 @@ int64_t checkpoint_checksums_bytes(const checkpoint_block *block);
 /* Returns 1 if `name` can name a field: letters, digits and '_', at least one, fewer than CHECKPOINT_NAME. */
 int checkpoint_is_name(const char *name);
 
+/* Writes the fields' names to text, as "p, u, v, w". */
+void checkpoint_block_names(const checkpoint_block *block, char *text, size_t size);
+
 /* Opens a file for reading. STATUS_DAMAGED for anything but a regular file of at least a block's size,
  * STATUS_FILE if it cannot be opened. [out] descriptor: closed by the caller. */
 status checkpoint_block_open(const char *path, int *descriptor);

@@ -4,24 +4,18 @@
 #include <fcntl.h>
 #include <hdf5.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "base/file.h"
-#include "base/version.h"
+#include "snapshots/checkpoint_about.h"
 #include "snapshots/checkpoint_chunks.h"
 #include "snapshots/checkpoint_meaning.h"
-#include "files/dataset_parts.h"
 #include "files/hdf5_write.h"
-
-#define CHECKPOINT_MEMORY "/fdapp/memory"
 
 void checkpoint_file_place(const char *name, char place[CHECKPOINT_FIELD_PLACE]) {
   (void)snprintf(place, CHECKPOINT_FIELD_PLACE, "/VTKHDF/PointData/%s", name);
@@ -61,86 +55,6 @@ static status write_picture(hid_t file, const char *path, const checkpoint_conte
       CHECK(hdf5_write_unit(file, path, place, config_unit_of_data(contents->units, name, unit)));
   }
   return STATUS_OK;
-}
-
-/* Writes the order of the fields, "p u v w", because HDF5 lists them alphabetically. */
-static status write_order(hid_t group, const char *path, const checkpoint_contents *contents) {
-  char text[STATE_FIELDS * CHECKPOINT_NAME] = "";
-  for (int f = 0; f < contents->fields; f++) {
-    const size_t used = strlen(text);
-    (void)snprintf(text + used, sizeof text - used, "%s%s", f > 0 ? " " : "", contents->names[f]);
-  }
-  return hdf5_write_text(group, path, "fields", text);
-}
-
-static status write_units(hid_t group, const char *path, const config *config) {
-  const char *length = config_unit_of(config, "length"), *time = config_unit_of(config, "time");
-  if (length[0] != '\0') CHECK(hdf5_write_text(group, path, "units_length", length));
-  return time[0] != '\0' ? hdf5_write_text(group, path, "units_time", time) : STATUS_OK;
-}
-
-/* Values of the attribute `growth`. */
-enum { GROWTH = 8 };
-
-static uint64_t memory_hash(precision precision, int64_t count, const void *values) {
-  return XXH3_64bits(values, (size_t)count * kernels_element_size(precision));
-}
-
-static status write_memory(hid_t file, const char *path, const checkpoint_contents *contents) {
-  const hsize_t count = (hsize_t)contents->remembered;
-  hid_t dataset = -1;
-  if (contents->memory == NULL) return STATUS_OK;
-  const uint64_t hash = memory_hash(contents->precision, contents->remembered, contents->memory);
-  CHECK(hdf5_write_array(file, path, CHECKPOINT_MEMORY, hdf5_real(contents->precision), 1, &count,
-                         contents->memory));
-  CHECK_HDF5(STATUS_FILE, path, dataset = H5Dopen2(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
-  CHECK(hdf5_write_attribute(dataset, path, "xxh3", H5T_NATIVE_UINT64, 0, &hash));
-  CHECK_HDF5(STATUS_FILE, path, H5Dclose(dataset));
-  return STATUS_OK;
-}
-
-static status write_samples(hid_t group, const char *path, const checkpoint_samples *samples) {
-  CHECK(hdf5_write_attribute(group, path, "samples", H5T_NATIVE_INT64, 0, &samples->count));
-  CHECK(hdf5_write_attribute(group, path, "samples_weight", H5T_NATIVE_DOUBLE, 0, &samples->weight));
-  return hdf5_write_attribute(group, path, "samples_time", H5T_NATIVE_DOUBLE, 0, &samples->time);
-}
-
-/* Writes the data for resuming, and the provenance. [out] offset: of the planes' checksums. */
-static status write_restart(hid_t file, const char *path, const checkpoint_contents *contents,
-                            int64_t *offset) {
-  const checkpoint_state *state = &contents->state;
-  /* checksums of one field are one-dimensional, as in files of version 1 */
-  const hsize_t planes[2] = {(hsize_t)contents->fields, (hsize_t)contents->n[2]};
-  const int one = contents->fields == 1;
-  hid_t group = -1;
-  CHECK_HDF5(STATUS_FILE, path, group = H5Gcreate2(file, "fdapp", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  CHECK(hdf5_write_attribute(group, path, "step", H5T_NATIVE_INT64, 0, &state->step));
-  CHECK(hdf5_write_attribute(group, path, "time", H5T_NATIVE_DOUBLE, 0, &state->time));
-  CHECK(hdf5_write_attribute(group, path, "dt", H5T_NATIVE_DOUBLE, 0, &state->dt));
-  CHECK(hdf5_write_attribute(group, path, "base_step", H5T_NATIVE_INT64, 0, &state->base_step));
-  CHECK(hdf5_write_attribute(group, path, "base_time", H5T_NATIVE_DOUBLE, 0, &state->base_time));
-  CHECK(hdf5_write_attribute(group, path, "picture", H5T_NATIVE_INT, 0, &state->picture));
-  CHECK(hdf5_write_attribute(group, path, "departed", H5T_NATIVE_INT, 0, &state->departed));
-  if (state->part) CHECK(hdf5_write_attribute(group, path, "part", H5T_NATIVE_INT, 0, &state->part));
-  if (state->files != 0)
-    CHECK(hdf5_write_attribute(group, path, "files", H5T_NATIVE_INT64, 0, &state->files));
-  if (state->samples.count != 0) CHECK(write_samples(group, path, &state->samples));
-  if (state->growth.known) {
-    const checkpoint_growth *from = &state->growth;
-    const double growth[GROWTH] = {from->time,       from->background, from->norm,     from->entered[0],
-                                   from->entered[1], from->began[0],   from->began[1], from->jump};
-    CHECK(hdf5_write_attribute(group, path, "growth", H5T_NATIVE_DOUBLE, GROWTH, growth));
-  }
-  CHECK(hdf5_write_text(group, path, "precision", config_precision_name(contents->precision)));
-  CHECK(hdf5_write_text(group, path, "version", FDAPP_VERSION));
-  CHECK(hdf5_write_text(group, path, "revision", FDAPP_REVISION));
-  CHECK(hdf5_write_text(group, path, "config", contents->configuration));
-  if (contents->units != NULL) CHECK(write_units(group, path, contents->units));
-  if (!one) CHECK(write_order(group, path, contents));
-  CHECK_HDF5(STATUS_FILE, path, H5Gclose(group));
-  CHECK(write_memory(file, path, contents));
-  return hdf5_reserve_dataset(file, path, CHECKPOINT_CHECKSUMS, H5T_NATIVE_UINT64, one ? 1 : 2, planes + one,
-                              offset);
 }
 
 /* [out] access: property list for opening files. */
@@ -205,7 +119,7 @@ static status make_structure(int memory, const char *path, const checkpoint_cont
   CHECK_HDF5(STATUS_FILE, path, H5Pset_userblock(creation, CHECKPOINT_BLOCK_BYTES));
   CHECK_HDF5(STATUS_FILE, path, file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access));
   status result = write_picture(file, path, contents, memory, block->offsets);
-  if (result == STATUS_OK) result = write_restart(file, path, contents, &block->checksums_offset);
+  if (result == STATUS_OK) result = checkpoint_about_write(file, path, contents, &block->checksums_offset);
   if (result == STATUS_OK) result = checkpoint_meaning_reserve(file, path, meaning);
   CHECK(checkpoint_file_close(file, path, result));
   CHECK_HDF5(STATUS_FILE, path, H5Pclose(creation));
@@ -308,192 +222,4 @@ status checkpoint_file_create(const char *path, const checkpoint_contents *conte
     result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
   }
   return result;
-}
-
-static status read_attribute(hid_t object, const char *path, const char *name, hid_t type, int count,
-                             void *value) {
-  hid_t attribute = -1;
-  hid_t space = -1;
-  CHECK_HDF5(STATUS_DAMAGED, path, attribute = H5Aopen(object, name, H5P_DEFAULT));
-  CHECK_HDF5(STATUS_DAMAGED, path, space = H5Aget_space(attribute));
-  if (H5Sget_simple_extent_npoints(space) != count) {
-    return status_fail(STATUS_DAMAGED, "%s: damaged: %s does not hold %d value(s)", path, name, count);
-  }
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Aread(attribute, type, value));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Sclose(space));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Aclose(attribute));
-  return STATUS_OK;
-}
-
-/* Checks that every field lies where the block says. */
-static status check_offsets(hid_t file, const char *path, const checkpoint_block *block) {
-  if (block->compressed) return STATUS_OK; /* all bytes are compared */
-  for (int f = 0; f < block->fields; f++) {
-    char place[CHECKPOINT_FIELD_PLACE];
-    hid_t dataset = -1;
-    checkpoint_file_place(block->names[f], place);
-    CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, place, H5P_DEFAULT));
-    const haddr_t offset = H5Dget_offset(dataset);
-    CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
-    if ((int64_t)offset != block->offsets[f]) {
-      return status_fail(STATUS_DAMAGED, "%s: damaged: its header and its contents contradict each other",
-                         path);
-    }
-  }
-  return STATUS_OK;
-}
-
-static status read_growth(hid_t group, const char *path, checkpoint_growth *growth) {
-  double values[GROWTH] = {[5] = INFINITY, [6] = -INFINITY, [7] = INFINITY};
-  *growth = (checkpoint_growth){0};
-  const int count = dataset_numbers(group, "growth", GROWTH, values);
-  if (count == 0) return STATUS_OK;
-  if (count < 5) return status_fail(STATUS_DAMAGED, "%s: damaged: growth has not its numbers", path);
-  *growth = (checkpoint_growth){.known = 1,
-                                .time = values[0],
-                                .background = values[1],
-                                .norm = values[2],
-                                .entered = {values[3], values[4]},
-                                .began = {values[5], values[6]},
-                                .jump = values[7]};
-  return STATUS_OK;
-}
-
-static status read_samples(hid_t group, const char *path, checkpoint_samples *samples) {
-  htri_t says = 0;
-  *samples = (checkpoint_samples){0};
-  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "samples"));
-  if (says == 0) return STATUS_OK;
-  CHECK(read_attribute(group, path, "samples", H5T_NATIVE_INT64, 1, &samples->count));
-  CHECK(read_attribute(group, path, "samples_weight", H5T_NATIVE_DOUBLE, 1, &samples->weight));
-  return read_attribute(group, path, "samples_time", H5T_NATIVE_DOUBLE, 1, &samples->time);
-}
-
-static status read_state(hid_t file, const char *path, const checkpoint_block *block,
-                         checkpoint_state *state) {
-  hid_t group = -1;
-  CHECK_HDF5(STATUS_DAMAGED, path, group = H5Gopen2(file, "fdapp", H5P_DEFAULT));
-  CHECK(read_attribute(group, path, "step", H5T_NATIVE_INT64, 1, &state->step));
-  CHECK(read_attribute(group, path, "time", H5T_NATIVE_DOUBLE, 1, &state->time));
-  CHECK(read_attribute(group, path, "dt", H5T_NATIVE_DOUBLE, 1, &state->dt));
-  CHECK(read_attribute(group, path, "base_step", H5T_NATIVE_INT64, 1, &state->base_step));
-  CHECK(read_attribute(group, path, "base_time", H5T_NATIVE_DOUBLE, 1, &state->base_time));
-  CHECK(read_attribute(group, path, "picture", H5T_NATIVE_INT, 1, &state->picture));
-  state->departed = 0;
-  htri_t says = 0;
-  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "departed"));
-  if (says > 0) { /* older states do not have it */
-    CHECK(read_attribute(group, path, "departed", H5T_NATIVE_INT, 1, &state->departed));
-  }
-  state->part = 0;
-  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "part"));
-  if (says > 0) CHECK(read_attribute(group, path, "part", H5T_NATIVE_INT, 1, &state->part));
-  state->files = 0;
-  CHECK_HDF5(STATUS_DAMAGED, path, says = H5Aexists(group, "files"));
-  if (says > 0) CHECK(read_attribute(group, path, "files", H5T_NATIVE_INT64, 1, &state->files));
-  CHECK(read_samples(group, path, &state->samples));
-  CHECK(read_growth(group, path, &state->growth));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
-  CHECK(check_offsets(file, path, block));
-  if (state->step != block->step || state->time != block->time) {
-    return status_fail(STATUS_DAMAGED, "%s: damaged: its header and its contents contradict each other",
-                       path);
-  }
-  return STATUS_OK;
-}
-
-status checkpoint_file_state(const char *path, const checkpoint_block *block, checkpoint_state *state) {
-  hid_t file = -1;
-  CHECK(checkpoint_file_open(path, &file));
-  return checkpoint_file_close(file, path, read_state(file, path, block, state));
-}
-
-static status read_spacing(hid_t file, const char *path, double spacing[3]) {
-  hid_t group = -1;
-  CHECK_HDF5(STATUS_DAMAGED, path, group = H5Gopen2(file, "VTKHDF", H5P_DEFAULT));
-  CHECK(read_attribute(group, path, "Spacing", H5T_NATIVE_DOUBLE, 3, spacing));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Gclose(group));
-  return STATUS_OK;
-}
-
-status checkpoint_file_spacing(const char *path, double spacing[3]) {
-  hid_t file = -1;
-  CHECK(checkpoint_file_open(path, &file));
-  return checkpoint_file_close(file, path, read_spacing(file, path, spacing));
-}
-
-static status read_memory(hid_t file, const char *path, precision precision, int64_t count, void *values) {
-  hid_t dataset = -1, space = -1;
-  htri_t there = 0;
-  uint64_t hash = 0;
-  memset(values, 0, (size_t)count * kernels_element_size(precision));
-  CHECK_HDF5(STATUS_DAMAGED, path, there = H5Lexists(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
-  if (there == 0) return STATUS_OK;
-  CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
-  CHECK_HDF5(STATUS_DAMAGED, path, space = H5Dget_space(dataset));
-  const int fits = H5Sget_simple_extent_npoints(space) == count;
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Sclose(space));
-  CHECK(read_attribute(dataset, path, "xxh3", H5T_NATIVE_UINT64, 1, &hash));
-  if (fits)
-    CHECK_HDF5(STATUS_DAMAGED, path,
-               H5Dread(dataset, hdf5_real(precision), H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
-  if (!fits || memory_hash(precision, count, values) == hash) return STATUS_OK;
-  return status_fail(STATUS_DAMAGED, "%s: damaged: " CHECKPOINT_MEMORY " does not match its checksum", path);
-}
-
-status checkpoint_file_memory(const char *path, precision precision, int64_t count, void *values) {
-  hid_t file = -1;
-  CHECK(checkpoint_file_open(path, &file));
-  return checkpoint_file_close(file, path, read_memory(file, path, precision, count, values));
-}
-
-static status verify_memory(hid_t file, const char *path, const checkpoint_block *block) {
-  const size_t size = kernels_element_size(block->precision);
-  hid_t dataset = -1, space = -1;
-  hssize_t count = 0;
-  htri_t there = 0;
-  CHECK_HDF5(STATUS_DAMAGED, path, there = H5Lexists(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
-  if (there == 0) return STATUS_OK;
-  CHECK_HDF5(STATUS_DAMAGED, path, dataset = H5Dopen2(file, CHECKPOINT_MEMORY, H5P_DEFAULT));
-  CHECK_HDF5(STATUS_DAMAGED, path, space = H5Dget_space(dataset));
-  CHECK_HDF5(STATUS_DAMAGED, path, count = H5Sget_simple_extent_npoints(space));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Sclose(space));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Dclose(dataset));
-  if (count == 0 || (uint64_t)count > (uint64_t)block->file_bytes / size)
-    return status_fail(STATUS_DAMAGED, "%s: damaged: " CHECKPOINT_MEMORY " is not of its length", path);
-  void *values = malloc((size_t)count * size);
-  if (values == NULL) return status_fail(STATUS_MEMORY, "%s: no memory for " CHECKPOINT_MEMORY, path);
-  const status result = read_memory(file, path, block->precision, count, values);
-  free(values);
-  return result;
-}
-
-status checkpoint_file_memory_verify(const char *path, const checkpoint_block *block) {
-  hid_t file = -1;
-  CHECK(checkpoint_file_open(path, &file));
-  return checkpoint_file_close(file, path, verify_memory(file, path, block));
-}
-
-static status read_configuration(hid_t file, const char *path, char **text) {
-  hid_t attribute = -1;
-  hid_t type = -1;
-  CHECK_HDF5(STATUS_DAMAGED, path,
-             attribute = H5Aopen_by_name(file, "fdapp", "config", H5P_DEFAULT, H5P_DEFAULT));
-  CHECK_HDF5(STATUS_DAMAGED, path, type = H5Aget_type(attribute));
-  const size_t size = H5Tget_size(type);
-  if (size == 0) return hdf5_failure(STATUS_DAMAGED, path, "H5Tget_size");
-  *text = calloc(size + 1, 1);
-  if (*text == NULL) return status_fail(STATUS_MEMORY, "no memory for the configuration in %s", path);
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Aread(attribute, type, *text));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Tclose(type));
-  CHECK_HDF5(STATUS_DAMAGED, path, H5Aclose(attribute));
-  return STATUS_OK;
-}
-
-status checkpoint_file_configuration(const char *path, char **text) {
-  hid_t file = -1;
-  *text = NULL;
-  CHECK(checkpoint_file_open(path, &file));
-  return checkpoint_file_close(file, path, read_configuration(file, path, text));
 }

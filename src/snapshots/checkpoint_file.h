@@ -40,22 +40,4 @@ status checkpoint_file_close(hid_t file, const char *path, status result);
  * end. STATUS_FILE. */
 status checkpoint_file_create(const char *path, const checkpoint_contents *contents, checkpoint_block *block);
 
-/* Reads the data of a state besides its fields and checks it against the block, which must have been
- * verified. STATUS_DAMAGED. */
-status checkpoint_file_state(const char *path, const checkpoint_block *block, checkpoint_state *state);
-
-/* Reads the `count` numbers of the memory; zeros if there are none or another number of them. The block must
- * have been verified. STATUS_DAMAGED. */
-status checkpoint_file_memory(const char *path, precision precision, int64_t count, void *values);
-
-/* Checks it against its checksum, if there is any. STATUS_DAMAGED, STATUS_MEMORY. */
-status checkpoint_file_memory_verify(const char *path, const checkpoint_block *block);
-
-/* Reads the grid's spacing. The block must have been verified. STATUS_DAMAGED. */
-status checkpoint_file_spacing(const char *path, double spacing[3]);
-
-/* Reads the configuration that wrote the file. The block must have been verified. [out] text: the caller
- * frees it, whatever the status. STATUS_DAMAGED, STATUS_MEMORY. */
-status checkpoint_file_configuration(const char *path, char **text);
-
 #endif

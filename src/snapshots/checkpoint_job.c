@@ -10,6 +10,7 @@
 #include "base/agree.h"
 #include "base/thread.h"
 #include "files/rundir.h"
+#include "snapshots/checkpoint_about.h"
 #include "snapshots/checkpoint_file.h"
 
 /* Rank 0: writes the checksums of all planes to the file. */
@@ -36,7 +37,7 @@ static status finish(checkpoint *checkpoint, const char *path, const char *parti
   if (close(descriptor) != 0 && result == STATUS_OK) {
     result = status_fail(STATUS_FILE, "%s: cannot close: %s", path, strerror(errno));
   }
-  if (result == STATUS_OK) result = checkpoint_file_state(path, block, &found);
+  if (result == STATUS_OK) result = checkpoint_about_state(path, block, &found);
   if (result == STATUS_OK && (found.dt != state->dt || found.base_step != state->base_step ||
                               found.base_time != state->base_time || found.picture != state->picture)) {
     result = status_fail(STATUS_FILE, "%s: does not read back as it was written", path);
