@@ -139,7 +139,7 @@ static status check_ends(const config *c) {
 }
 
 static void derive_entering(config *c) {
-  if (c->line[config_key_find("boundary", "value")] != CONFIG_LINE_NONE) return;
+  if (config_given(c, "boundary", "value")) return;
   const int exact = equation_is(c, EQUATION_CARRIED) && cases_bounded(c) && cases_exact_can_enter(c);
   (void)snprintf(c->entering, sizeof c->entering, "%s", exact ? CONFIG_EXACT : "0");
 }
@@ -149,8 +149,7 @@ static void derive_absorption(config *c) {
                                           {"absorption_y_low", "absorption_y_high"},
                                           {"absorption_z_low", "absorption_z_high"}};
   for (int i = 0; i < 6; i++) {
-    if (c->line[config_key_find("boundary", names[i / 2][i % 2])] == CONFIG_LINE_NONE)
-      c->absorbed[i / 2][i % 2] = c->absorption;
+    if (!config_given(c, "boundary", names[i / 2][i % 2])) c->absorbed[i / 2][i % 2] = c->absorption;
   }
 }
 
@@ -159,14 +158,11 @@ static status derive(const config_reading *reading) {
   config_flow_derive(c);
   double shortest = c->l[0];
   for (int d = 0; d < 3; d++) {
-    if (reading->config->line[config_key_find("initial", centers[d])] == CONFIG_LINE_NONE)
-      c->center[d] = 0.5 * c->l[d];
+    if (!config_given(c, "initial", centers[d])) c->center[d] = 0.5 * c->l[d];
     if (c->l[d] < shortest) shortest = c->l[d];
   }
-  if (reading->config->line[config_key_find("initial", "width")] == CONFIG_LINE_NONE)
-    c->width = 0.1 * shortest;
-  if (reading->config->line[config_key_find("output", "directory")] == CONFIG_LINE_NONE)
-    return derive_directory(reading);
+  if (!config_given(c, "initial", "width")) c->width = 0.1 * shortest;
+  if (!config_given(c, "output", "directory")) return derive_directory(reading);
   return STATUS_OK;
 }
 

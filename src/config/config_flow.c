@@ -15,17 +15,14 @@ static int is_flow(const config *c) {
   return equation_is(c, EQUATION_GAS);
 }
 
-static int is_given(const config *c, const char *section, const char *name) {
-  return c->line[config_key_find(section, name)] != CONFIG_LINE_NONE;
-}
-
 void config_flow_derive(config *c) {
   const initial_case *initial = cases_at(c->initial);
   const int flows = is_flow(c);
   if (flows && !(c->courant > 0.0) && !(c->dt > 0.0)) c->courant = COURANT;
-  if (!is_given(c, "physics", "form")) c->form = flows ? (int)FORM_KEEP_PE : (int)FORM_ADVECTIVE;
-  if (!is_given(c, "time", "adaptive")) c->adaptive = flows && c->courant > 0.0;
-  if (!is_given(c, "initial", "amplitude") && initial->flow != NULL) c->amplitude = initial->flow->amplitude;
+  if (!config_given(c, "physics", "form")) c->form = flows ? (int)FORM_KEEP_PE : (int)FORM_ADVECTIVE;
+  if (!config_given(c, "time", "adaptive")) c->adaptive = flows && c->courant > 0.0;
+  if (!config_given(c, "initial", "amplitude") && initial->flow != NULL)
+    c->amplitude = initial->flow->amplitude;
 }
 
 /* Refuses a form of another equation. */
@@ -48,7 +45,7 @@ static status check_problem(const config *c) {
     return config_refuse(c, "initial", "case", "of another equation; accepted: %s", accepted);
   }
   if (!flows || initial->flow == NULL) return STATUS_OK;
-  if (c->reynolds > 0.0 && is_given(c, "physics", "viscosity"))
+  if (c->reynolds > 0.0 && config_given(c, "physics", "viscosity"))
     return config_refuse(c, "initial", "reynolds",
                          "the viscosity follows from it, and physics.viscosity is given; accepted: one of "
                          "the two");

@@ -357,6 +357,10 @@ int config_key_find(const char *section, const char *name) {
   return -1;
 }
 
+int config_given(const config *config, const char *section, const char *name) {
+  return config->line[config_key_find(section, name)] != CONFIG_LINE_NONE;
+}
+
 int config_section_known(const char *section) {
   if (strcmp(section, CONFIG_CONSTANTS) == 0 || strcmp(section, CONFIG_UNITS) == 0) return 1;
   for (int i = 0; i < CONFIG_KEY_COUNT; i++) {

@@ -68,6 +68,8 @@ config_choice config_choice_at(const config_key *key, int index);
 /* Index of a key, or -1. */
 int config_key_find(const char *section, const char *name);
 int config_section_known(const char *section);
+/* Returns 1 if a key was given, in the file or on the command line. */
+int config_given(const config *config, const char *section, const char *name);
 
 /* Search for the known name nearest to a misspelt one: start with a word, offer candidates, read `best` (NULL
  * if none is near). */

@@ -45,10 +45,6 @@ static status check_layers(const config *config) {
   return STATUS_OK;
 }
 
-static int is_given(const config *c, const char *section, const char *name) {
-  return c->line[config_key_find(section, name)] != CONFIG_LINE_NONE;
-}
-
 double config_wave_limit(const config *config) {
   const double stiffest = stencil_second_symbol(config->order, PROBLEM_PI);
   return scheme_leap_limit(schemes_all(config->scheme)) / sqrt(stiffest);
@@ -67,13 +63,13 @@ static void replace_medium(config *config) {
 }
 
 void config_wave_derive(config *config) {
-  if (!is_given(config, "point_sources", "delay"))
+  if (!config_given(config, "point_sources", "delay"))
     config->delay = config->wavelet == CONFIG_WAVELET_FILE ? 0.0 : 1.2 / config->frequency;
   if (!equation_is(config, EQUATION_LEAPS)) return;
   replace_medium(config);
-  if (!is_given(config, "time", "scheme")) config->scheme = schemes_find("leapfrog4");
+  if (!config_given(config, "time", "scheme")) config->scheme = schemes_find("leapfrog4");
   const int leaps = schemes_all(config->scheme)->leap > 0;
-  if (leaps && !is_given(config, "time", "courant") && !is_given(config, "time", "dt"))
+  if (leaps && !config_given(config, "time", "courant") && !config_given(config, "time", "dt"))
     config->courant = SHARE * config_wave_limit(config);
 }
 

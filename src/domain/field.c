@@ -290,13 +290,17 @@ void field_pack(const kernels_shape *shape, const void *copy, int z, int count, 
   pack(shape, (char *)(uintptr_t)copy + (size_t)z * plane_bytes(shape), count, host, 1);
 }
 
+kernels_launch field_launch(const field *field, const stencil *stencil) {
+  return (kernels_launch){.context = field->context,
+                          .queue = QUEUE_MAIN,
+                          .shape = field->shape,
+                          .planes = {{0, field->shape.nz}},
+                          .stencil = stencil};
+}
+
 status field_sums(const field *field, const grid *grid, const void *reference, kernels_plane_sums *sums) {
   const stencil none = {0}; /* sums take no differences */
-  const kernels_launch launch = {.context = field->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = field->shape,
-                                 .planes = {{0, field->shape.nz}},
-                                 .stencil = &none};
+  const kernels_launch launch = field_launch(field, &none);
   kernels_weights weights;
   return field->backend->plane_sums(&launch, field->data, reference, grid_kernels_weights(grid, &weights),
                                     sums);

@@ -88,6 +88,9 @@ status field_copy(const field *field, void *staging);
 /* Packs `count` planes from plane z of such a copy, as field_load does. Uses no device. */
 void field_pack(const kernels_shape *shape, const void *copy, int z, int count, void *host);
 
+/* A launch on MAIN over all owned planes, with these differences, which must outlive it. */
+kernels_launch field_launch(const field *field, const stencil *stencil);
+
 /* Sums over each owned plane of a field (plane_sums in kernels.h), with the weights of its grid. reference:
  * NULL, or the array of another field. [out] sums: one per plane. On queue MAIN; waits. */
 status field_sums(const field *field, const grid *grid, const void *reference, kernels_plane_sums *sums);

@@ -281,11 +281,7 @@ static status advance(void *self, const stage *stage) {
 static status find_density(void *self, const state *state, struct state *scratch) {
   const acoustics *a = self;
   const field *part = state->part;
-  const kernels_launch launch = {.context = part->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = part->shape,
-                                 .planes = {{0, part->shape.nz}},
-                                 .stencil = &a->stencil};
+  const kernels_launch launch = field_launch(part, &a->stencil);
   kernels_call call = {.kind = OPERATION_sound_energy, .out = {scratch->part[0].data}};
   for (int i = 0; i < UNKNOWNS; i++) call.in[i] = part[i].data;
   call.in[UNKNOWNS] = a->stiffness.data;

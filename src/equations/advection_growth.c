@@ -80,11 +80,7 @@ static status find_slope(const field *component, const grid *grid, int d, double
 
 static status find_stored(const advection *a, const grid *grid, field *work, double slope[3],
                           double *divergence) {
-  const kernels_launch launch = {.context = work->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = work->shape,
-                                 .planes = {{0, work->shape.nz}},
-                                 .stencil = &a->stencil};
+  const kernels_launch launch = field_launch(work, &a->stencil);
   kernels_call call = {
       .kind = OPERATION_divergence, .out = {work->data}, .ends = a->bounded ? &a->inflow.ends : NULL};
   for (int d = 0; d < 3; d++) {

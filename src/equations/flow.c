@@ -130,11 +130,7 @@ static status measure(void *self, const state *state, schedule_rates *rates) {
   const flow *flow = self;
   const field *of = &state->part[0];
   double largest[FLOW_RATES];
-  const kernels_launch launch = {.context = of->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = of->shape,
-                                 .planes = {{0, of->shape.nz}},
-                                 .stencil = &flow->stencil};
+  const kernels_launch launch = field_launch(of, &flow->stencil);
   flow_call call = {.pass = FLOW_LARGEST, .gas = flow->gas, .largest = largest};
   set_arrays(state, call.f);
   CHECK(of->backend->flow(&launch, &call));

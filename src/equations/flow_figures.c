@@ -25,11 +25,7 @@ _Static_assert(sizeof columns / sizeof columns[0] <= FIGURES_MOST, "a record has
 
 static status find(const config *config, const grid *grid, const state *state, int figure, field *out) {
   const stencil stencil = stencil_make(config->order, grid->h);
-  const kernels_launch launch = {.context = out->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = out->shape,
-                                 .planes = {{0, out->shape.nz}},
-                                 .stencil = &stencil};
+  const kernels_launch launch = field_launch(out, &stencil);
   flow_call call = {.pass = FLOW_FIGURE, .gas = flow_gas_of(config), .figure = (flow_figure)figure};
   for (int i = 0; i < FLOW_UNKNOWNS; i++) call.f[i] = state->part[i].data;
   call.out[0] = out->data;

@@ -59,11 +59,7 @@ static status add_figures(const derived *derived, struct state *shown, const sta
 status derived_find(const derived *derived, const state *state, const struct state *scratch,
                     struct state *shown) {
   const field *f = state->part;
-  const kernels_launch launch = {.context = derived->context,
-                                 .queue = QUEUE_MAIN,
-                                 .shape = f->shape,
-                                 .planes = {{0, f->shape.nz}},
-                                 .stencil = &derived->stencil};
+  const kernels_launch launch = field_launch(f, &derived->stencil);
   *shown = *state;
   shown->names = derived->names;
   if (derived->wanted & CONFIG_DERIVED_GRADIENT) {
