@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "equations/equation.h"
-#include "equations/flow_figures.h"
+#include "equations/gas_figures.h"
 #include "problems/flow_state.h"
 #include "settings/scheme.h"
 
@@ -194,4 +194,4 @@ const equation flow_equation = {.name = "flow",
                                 .supply = supply,
                                 .prepare = prepare,
                                 .stage = advance,
-                                .figures = &flow_figures};
+                                .figures = &gas_figures};

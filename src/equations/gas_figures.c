@@ -1,4 +1,4 @@
-#include "equations/flow_figures.h"
+#include "equations/gas_figures.h"
 
 #include "problems/flow_state.h"
 
@@ -32,5 +32,5 @@ static status find(const config *config, const grid *grid, const state *state, i
   return out->backend->flow(&launch, &call);
 }
 
-const figures flow_figures = {
+const figures gas_figures = {
     .count = (int)(sizeof columns / sizeof columns[0]), .column = columns, .find = find};
