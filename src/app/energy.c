@@ -4,7 +4,6 @@
 #include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "domain/node.h"

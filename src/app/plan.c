@@ -2,10 +2,8 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "app/remember.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -13,8 +11,6 @@
 #include "equations/sources.h"
 #include "settings/equations.h"
 #include "config/kept.h"
-#include "config/lists.h"
-#include "files/rundir.h"
 #include "problems/cases.h"
 #include "problems/medium.h"
 #include "problems/points.h"

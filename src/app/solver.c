@@ -1,7 +1,6 @@
 #include "app/solver.h"
 
 #include <omp.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"

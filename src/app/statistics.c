@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/agree.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "config/kept.h"

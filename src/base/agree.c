@@ -1,7 +1,6 @@
 #include "base/agree.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static int reached = 0;
 

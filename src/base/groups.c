@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Reads one or two numbers at the start of a file; -1 for those that are missing ("max": no limit). */

@@ -1,4 +1,3 @@
-#include "base/number.h"
 #include "base/text.h"
 #include "config/config_table.h"
 
@@ -6,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "config/kept.h"
-#include "config/lists.h"
 #include "settings/equations.h"
 #include "problems/cases.h"
 

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "config/config_table.h"

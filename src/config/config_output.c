@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "config/config_table.h"

@@ -1,7 +1,6 @@
 #include "distance/distance_ends.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

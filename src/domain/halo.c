@@ -1,7 +1,6 @@
 #include "domain/halo.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 enum { TAG_UP = 11, TAG_DOWN = 12 }; /* one tag per direction: with two ranks both neighbours are the same */
 

@@ -1,8 +1,5 @@
 #include "files/plane_file.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/text.h"
 #include "base/version.h"
 #include "files/hdf5_write.h"

@@ -1,7 +1,6 @@
 #include "problems/flow_state.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
 

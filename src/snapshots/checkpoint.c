@@ -1,7 +1,5 @@
 #include "snapshots/checkpoint.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +12,6 @@
 #include "base/log.h"
 #include "snapshots/checkpoint_about.h"
 #include "snapshots/checkpoint_config.h"
-#include "snapshots/checkpoint_file.h"
 #include "snapshots/checkpoint_job.h"
 #include "snapshots/checkpoint_verify.h"
 #include "files/hdf5_library.h"

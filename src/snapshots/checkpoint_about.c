@@ -1,7 +1,6 @@
 #include "snapshots/checkpoint_about.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
