@@ -6,20 +6,16 @@
 #include "problems/problem.h"
 #include "settings/scheme.h"
 
-#define ENTRY(prefix, name, text, help) {text, prefix##name, help},
-
-#define X(name, text, help) ENTRY(FORM_, name, text, help)
-const config_choice config_forms[] = {CONFIG_FORM_LIST(X){NULL, 0, NULL}};
-#undef X
-#define X(name, text, help) ENTRY(CONFIG_DIFFERENCE_, name, text, help)
-static const config_choice differences[] = {CONFIG_DIFFERENCE_LIST(X){NULL, 0, NULL}};
-#undef X
-#define X(name, text, help) ENTRY(CONFIG_END_, name, text, help)
-static const config_choice ends[] = {CONFIG_END_LIST(X){NULL, 0, NULL}};
-#undef X
-#define X(name, text, help) ENTRY(CONFIG_TRANSPORT_, name, text, help)
-static const config_choice transports[] = {CONFIG_TRANSPORT_LIST(X){NULL, 0, NULL}};
-#undef X
+#define FORM(name, text, help)       {text, FORM_##name, help},
+#define DIFFERENCE(name, text, help) {text, CONFIG_DIFFERENCE_##name, help},
+#define END(name, text, help)        {text, CONFIG_END_##name, help},
+#define TRANSPORT(name, text, help)  {text, CONFIG_TRANSPORT_##name, help},
+#define WAVELET(name, text, help)    {text, CONFIG_WAVELET_##name, help},
+const config_choice config_forms[] = {CONFIG_FORM_LIST(FORM){NULL, 0, NULL}};
+static const config_choice differences[] = {CONFIG_DIFFERENCE_LIST(DIFFERENCE){NULL, 0, NULL}};
+static const config_choice ends[] = {CONFIG_END_LIST(END){NULL, 0, NULL}};
+static const config_choice transports[] = {CONFIG_TRANSPORT_LIST(TRANSPORT){NULL, 0, NULL}};
+static const config_choice wavelets[] = {CONFIG_WAVELET_LIST(WAVELET){NULL, 0, NULL}};
 
 static const config_choice pairings[] = {{"no", CONFIG_PAIRS_NO, NULL},
                                          {"auto", CONFIG_PAIRS_AUTO, NULL},
@@ -43,9 +39,6 @@ static const config_choice derived[] = {{"gradient", CONFIG_DERIVED_GRADIENT, ""
                                         {"temperature", CONFIG_DERIVED_TEMPERATURE, ""},
                                         {"density_gradient", CONFIG_DERIVED_DENSITY, ""},
                                         {NULL, 0, NULL}};
-#define X(name, text, help) ENTRY(CONFIG_WAVELET_, name, text, help)
-static const config_choice wavelets[] = {CONFIG_WAVELET_LIST(X){NULL, 0, NULL}};
-#undef X
 static const config_choice weightings[] = {{"lagrange", 0, ""}, {"sinc", 1, ""}, {NULL, 0, NULL}};
 static const config_choice averages[] = {{"cell", 0, ""}, {"point", 1, ""}, {NULL, 0, NULL}};
 static const config_choice switches[] = {{"yes", 1, ""}, {"no", 0, ""}, {NULL, 0, NULL}};
