@@ -39,7 +39,20 @@ static void test_sources(void **state) {
   }
 }
 
+/* What an entry says is what the object does. */
+static void test_entries(void **state) {
+  (void)state;
+  for (int i = 0; i < EQUATION_COUNT; i++) {
+    static config config;
+    config.equation = i;
+    const equation *equation = equation_of(&config);
+    assert_string_equal(equation_entries[i].name, equation->name);
+    assert_int_equal(equation_is(&config, EQUATION_LEAPS), equation->start != NULL);
+    assert_int_equal(config_equation_uses(&config, "adaptive"), equation->measure != NULL);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sources)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sources), cmocka_unit_test(test_entries)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
