@@ -4,6 +4,10 @@
 #include "arithmetic.h"
 #include "stencil.h"
 
+#ifndef NUMBER_FILL
+#define NUMBER_FILL(x) ((real)(x))
+#endif
+
 /* The one order of arithmetic of the wave equation, by functions of arithmetic.h. The Laplacian of a point in
  * plane z is a sum over the planes in ascending order, so that an engine that marches upwards can add each
  * plane, when it arrives, to the sums of nine planes:
@@ -22,11 +26,11 @@ typedef struct wave_coefficients {
 static inline wave_coefficients wave_coefficients_make(const stencil *stencil, double scale) {
   wave_coefficients c;
   for (int k = 0; k <= STENCIL_RADIUS; k++) {
-    c.x[k] = (real)(scale * stencil->second[0][k]);
-    c.y[k] = (real)(scale * stencil->second[1][k]);
-    c.z[k] = (real)(scale * stencil->second[2][k]);
+    c.x[k] = NUMBER_FILL(scale * stencil->second[0][k]);
+    c.y[k] = NUMBER_FILL(scale * stencil->second[1][k]);
+    c.z[k] = NUMBER_FILL(scale * stencil->second[2][k]);
   }
-  c.centre = (real)(scale * (stencil->second[0][0] + stencil->second[1][0] + stencil->second[2][0]));
+  c.centre = NUMBER_FILL(scale * (stencil->second[0][0] + stencil->second[1][0] + stencil->second[2][0]));
   return c;
 }
 
@@ -62,7 +66,7 @@ ARITHMETIC number wave_arrives(const wave_coefficients *c, number p, number sums
 
 /* 2 p - before. */
 ARITHMETIC number wave_drift(number p, number before) {
-  return NUMBER_FMA((real)2, p, -before);
+  return NUMBER_FMA(NUMBER_FILL(2), p, -before);
 }
 
 /* q + d, and the result of two Laplacians from it. */
@@ -86,8 +90,8 @@ ARITHMETIC number wave_remember(number b, number a, number memory, number input)
 }
 
 /* What an entry of a source adds (wave_injection). */
-ARITHMETIC number wave_injected(number out, const real weight[2], const real signal[2]) {
-  return NUMBER_FMA(weight[1], signal[1], NUMBER_FMA(weight[0], signal[0], out));
+ARITHMETIC real wave_injected(real out, const real weight[2], const real signal[2]) {
+  return REAL_FMA(weight[1], signal[1], REAL_FMA(weight[0], signal[0], out));
 }
 
 ARITHMETIC number wave_energy(number p, number before, number operated, number factor) {

@@ -11,6 +11,13 @@ status wave_cpu_double(const kernels_launch *launch, const kernels_wave *call);
   void wave_inject_##REAL(const kernels_launch *launch, const kernels_wave *call);                           \
   void wave_receive_##REAL(const kernels_launch *launch, const kernels_wave *call);                          \
   status wave_layers_cpu_##REAL(const kernels_launch *launch, const kernels_wave *call);                     \
+  status wave_step_##REAL(const kernels_launch *launch, const kernels_wave *call);                           \
+  /* Keeps what wave_finish_row reads of a row that results replace. */                                      \
+  void wave_keep_row_##REAL(const kernels_launch *launch, const kernels_wave *call, int z, int y,            \
+                            const void *before, void *kept);                                                 \
+  /* Applies the ends of axes to a row of results. before: what is kept of the row that they replaced. */    \
+  void wave_finish_row_##REAL(const kernels_launch *launch, const kernels_wave *call, int z, int y,          \
+                              const void *before, const void *factor, void *out);                            \
   /* Adds the layers' terms to row y of plane z of the first Laplacian. */                                   \
   void wave_add_layers_##REAL(const kernels_launch *launch, const kernels_wave *call, int z, int y,          \
                               void *row);
