@@ -27,7 +27,7 @@ void config_flow_derive(config *c) {
 /* Refuses a form of another equation. */
 static status check_form(const config *c) {
   const int of_flow = c->form >= (int)FORM_KEEP_PE, flows = is_flow(c);
-  if (c->equation == EQUATION_acoustics || of_flow == flows) return STATUS_OK;
+  if (!config_equation_uses(c, "form") || of_flow == flows) return STATUS_OK;
   return config_refuse(c, "physics", "form", "of another equation; accepted: %s",
                        flows ? "keep_pe, keep, kennedy_gruber, divergence" : "advective, conservative, skew");
 }
