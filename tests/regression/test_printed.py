@@ -180,7 +180,8 @@ def test_a_key_without_effect_is_named_once(tmp_path):
 @pytest.mark.parametrize("equation", ["wave", "acoustics"])
 def test_a_form_of_flow_where_no_equation_has_one(tmp_path, equation):
     box = {"grid": {"nx": 16, "ny": 16, "nz": 16}, "initial": {"case": "formula", "formula": "sin(2*pi*x)"}}
-    write_ini(tmp_path / "run.ini", merged(box, {"physics": {"equation": equation, "form": "keep_pe"}}))
+    run = {"time": {"steps": 2, "courant": 0.3}, "physics": {"equation": equation, "form": "keep_pe"}}
+    write_ini(tmp_path / "run.ini", merged(box, run))
     said = launch(tmp_path, 1, "--validate", "run.ini").stderr
     assert "without effect, as nothing in this run uses them: physics.form" in said
 
